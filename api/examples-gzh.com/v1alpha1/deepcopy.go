@@ -1,0 +1,84 @@
+package v1alpha1
+
+import "k8s.io/apimachinery/pkg/runtime"
+
+// Everything that is shared between readers is copied before it is changed: a
+// store hands the same pointer to everybody. A copy is deep when no write to it
+// can be seen through the original, so each pointer, slice and map gets memory
+// of its own. nil stays nil and empty stays empty: the two differ on the wire.
+
+// DeepCopyInto writes a deep copy of p into out, which must not be nil.
+func (p *Project) DeepCopyInto(out *Project) {
+	// Plain values are copied by the assignment, pointers are only shared by it.
+	*out = *p
+	// ObjectMeta holds maps and slices (labels, owner references, …). Assigning it
+	// is the classic mistake: both objects would share one label map.
+	p.ObjectMeta.DeepCopyInto(&out.ObjectMeta)
+	p.Spec.DeepCopyInto(&out.Spec)
+}
+
+// DeepCopy returns a deep copy of p, or nil for nil.
+func (p *Project) DeepCopy() *Project {
+	if p == nil {
+		return nil
+	}
+	out := new(Project)
+	p.DeepCopyInto(out)
+	return out
+}
+
+// DeepCopyObject makes *Project a runtime.Object, which is what schemes, codecs
+// and stores work with. It returns an untyped nil for nil.
+func (p *Project) DeepCopyObject() runtime.Object {
+	if c := p.DeepCopy(); c != nil {
+		return c
+	}
+	return nil
+}
+
+// DeepCopyInto writes a deep copy of s into out, which must not be nil.
+func (s *ProjectSpec) DeepCopyInto(out *ProjectSpec) {
+	// Only values so far; a pointer, slice or map that is added needs a line here.
+	*out = *s
+}
+
+// DeepCopy returns a deep copy of s, or nil for nil.
+func (s *ProjectSpec) DeepCopy() *ProjectSpec {
+	if s == nil {
+		return nil
+	}
+	out := new(ProjectSpec)
+	s.DeepCopyInto(out)
+	return out
+}
+
+// DeepCopyInto writes a deep copy of l into out, which must not be nil.
+func (l *ProjectList) DeepCopyInto(out *ProjectList) {
+	*out = *l
+	l.ListMeta.DeepCopyInto(&out.ListMeta)
+	if l.Items != nil {
+		out.Items = make([]Project, len(l.Items))
+		for i := range l.Items {
+			l.Items[i].DeepCopyInto(&out.Items[i])
+		}
+	}
+}
+
+// DeepCopy returns a deep copy of l, or nil for nil.
+func (l *ProjectList) DeepCopy() *ProjectList {
+	if l == nil {
+		return nil
+	}
+	out := new(ProjectList)
+	l.DeepCopyInto(out)
+	return out
+}
+
+// DeepCopyObject makes *ProjectList a runtime.Object. It returns an untyped nil
+// for nil.
+func (l *ProjectList) DeepCopyObject() runtime.Object {
+	if c := l.DeepCopy(); c != nil {
+		return c
+	}
+	return nil
+}

@@ -1,0 +1,106 @@
+package v1alpha1
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+)
+
+// The rules stand in api/examples-gzh.com/v1alpha1/deepcopy.go: each pointer,
+// slice and map gets memory of its own, nil stays nil, empty stays empty.
+
+// DeepCopyInto writes a deep copy of f into out, which must not be nil.
+func (f *Foo) DeepCopyInto(out *Foo) {
+	*out = *f
+	f.ObjectMeta.DeepCopyInto(&out.ObjectMeta)
+	f.Spec.DeepCopyInto(&out.Spec)
+	f.Status.DeepCopyInto(&out.Status)
+}
+
+// DeepCopy returns a deep copy of f, or nil for nil.
+func (f *Foo) DeepCopy() *Foo {
+	if f == nil {
+		return nil
+	}
+	out := new(Foo)
+	f.DeepCopyInto(out)
+	return out
+}
+
+// DeepCopyObject makes *Foo a runtime.Object. It returns an untyped nil for nil.
+func (f *Foo) DeepCopyObject() runtime.Object {
+	if c := f.DeepCopy(); c != nil {
+		return c
+	}
+	return nil
+}
+
+// DeepCopyInto writes a deep copy of s into out, which must not be nil.
+func (s *FooSpec) DeepCopyInto(out *FooSpec) {
+	*out = *s
+	if s.Replicas != nil {
+		out.Replicas = new(int32)
+		*out.Replicas = *s.Replicas
+	}
+}
+
+// DeepCopy returns a deep copy of s, or nil for nil.
+func (s *FooSpec) DeepCopy() *FooSpec {
+	if s == nil {
+		return nil
+	}
+	out := new(FooSpec)
+	s.DeepCopyInto(out)
+	return out
+}
+
+// DeepCopyInto writes a deep copy of s into out, which must not be nil.
+func (s *FooStatus) DeepCopyInto(out *FooStatus) {
+	*out = *s
+	if s.Conditions != nil {
+		out.Conditions = make([]metav1.Condition, len(s.Conditions))
+		for i := range s.Conditions {
+			s.Conditions[i].DeepCopyInto(&out.Conditions[i])
+		}
+	}
+}
+
+// DeepCopy returns a deep copy of s, or nil for nil.
+func (s *FooStatus) DeepCopy() *FooStatus {
+	if s == nil {
+		return nil
+	}
+	out := new(FooStatus)
+	s.DeepCopyInto(out)
+	return out
+}
+
+// DeepCopyInto writes a deep copy of l into out, which must not be nil.
+func (l *FooList) DeepCopyInto(out *FooList) {
+	*out = *l
+	l.ListMeta.DeepCopyInto(&out.ListMeta)
+	if l.Items != nil {
+		out.Items = make([]Foo, len(l.Items))
+		for i := range l.Items {
+			l.Items[i].DeepCopyInto(&out.Items[i])
+		}
+	}
+}
+
+// DeepCopy returns a deep copy of l, or nil for nil.
+func (l *FooList) DeepCopy() *FooList {
+	if l == nil {
+		return nil
+	}
+	out := new(FooList)
+	l.DeepCopyInto(out)
+	return out
+}
+
+// DeepCopyObject makes *FooList a runtime.Object. It returns an untyped nil for
+// nil.
+func (l *FooList) DeepCopyObject() runtime.Object {
+	if c := l.DeepCopy(); c != nil {
+		return c
+	}
+	return nil
+}

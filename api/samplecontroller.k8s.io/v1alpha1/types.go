@@ -1,0 +1,74 @@
+package v1alpha1
+
+import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+// Foo asks for one Deployment in its own namespace. Users write the spec, the
+// controller writes the status.
+type Foo struct {
+	metav1.TypeMeta   `json:""`
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+
+	Spec   FooSpec   `json:"spec"`
+	Status FooStatus `json:"status"`
+}
+
+// FooSpec is what the owner of a Foo asks for.
+type FooSpec struct {
+	// DeploymentName names the Deployment that this Foo wants to control. Changing
+	// it moves the Foo to a new Deployment; the old one is deleted.
+	DeploymentName string `json:"deploymentName"`
+	// Replicas is the wanted number of replicas, 0 to 10. nil says that the number
+	// is not this Foo's to set: the API server's default or an autoscaler decides.
+	Replicas *int32 `json:"replicas,omitempty"`
+}
+
+// FooStatus is what the controller last saw. It is written through the status
+// subresource, which leaves the spec alone.
+type FooStatus struct {
+	// AvailableReplicas is the Deployment's number of available replicas.
+	AvailableReplicas int32 `json:"availableReplicas"`
+	// ObservedGeneration is the metadata.generation that this status speaks of: a
+	// smaller number than the Foo's own means that the controller has not yet
+	// acted on the newest spec.
+	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
+	// Selector selects the Pods of this Foo, in the string form that the scale
+	// subresource (and so a HorizontalPodAutoscaler) reads.
+	Selector string `json:"selector,omitempty"`
+	// Conditions holds at most one entry per type: FooReady and FooProgressing.
+	Conditions []metav1.Condition `json:"conditions,omitempty"`
+}
+
+// The types of a Foo's conditions. Each one always states True, False or
+// Unknown and, in its reason, one of the words below.
+const (
+	// FooReady is True while the Deployment has all the replicas it should have.
+	FooReady = "Ready"
+	// FooProgressing is True while something is under way that needs no help, and
+	// False when the Foo is ready, or when it waits for a person to change a spec.
+	FooProgressing = "Progressing"
+)
+
+// The reasons of a Foo's conditions.
+const (
+	// ReasonAvailable: every wanted replica is available.
+	ReasonAvailable = "Available"
+	// ReasonWaitingForReplicas: the Deployment is as it should be, its replicas are
+	// on their way.
+	ReasonWaitingForReplicas = "WaitingForReplicas"
+	// ReasonWaitingForDeletion: a Deployment of this name is being deleted; a new
+	// one follows when it is gone.
+	ReasonWaitingForDeletion = "WaitingForDeletion"
+	// ReasonNameTaken: the Deployment of this name is controlled by somebody else,
+	// or by nobody, and is left alone.
+	ReasonNameTaken = "NameTaken"
+	// ReasonInvalidSpec: no Deployment can be made of this spec.
+	ReasonInvalidSpec = "InvalidSpec"
+)
+
+// FooList is the reply to a list request.
+type FooList struct {
+	metav1.TypeMeta `json:""`
+	metav1.ListMeta `json:"metadata,omitempty"`
+
+	Items []Foo `json:"items"`
+}

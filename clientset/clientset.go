@@ -1,0 +1,163 @@
+package clientset
+
+import (
+	"errors"
+	"net/http"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/util/flowcontrol"
+
+	examplesv1alpha1 "example.com/byhand/api/examples-gzh.com/v1alpha1"
+	samplecontrollerv1alpha1 "example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
+)
+
+// Interface is what code that uses this package should accept: the real
+// Clientset satisfies it, and so can a fake.
+type Interface interface {
+	// Discovery asks the server which groups and resources it has.
+	Discovery() discovery.DiscoveryInterfaces
+	// ExamplesV1alpha1 is the client of /apis/examples-gzh.com/v1alpha1.
+	ExamplesV1alpha1() ExamplesV1alpha1Interface
+	// SamplecontrollerV1alpha1 is the client of /apis/samplecontroller.k8s.io/v1alpha1.
+	SamplecontrollerV1alpha1() SamplecontrollerV1alpha1Interface
+}
+
+// ExamplesV1alpha1Interface holds the resources of examples-gzh.com/v1alpha1.
+type ExamplesV1alpha1Interface interface {
+	RESTClient() rest.Interface
+	ProjectsGetter
+}
+
+// SamplecontrollerV1alpha1Interface holds the resources of
+// samplecontroller.k8s.io/v1alpha1.
+type SamplecontrollerV1alpha1Interface interface {
+	RESTClient() rest.Interface
+	FoosGetter
+}
+
+// Clientset talks to a real API server. It is safe for concurrent use.
+type Clientset struct {
+	discovery                discovery.DiscoveryInterfaces
+	examplesV1alpha1         *examplesV1alpha1Client
+	samplecontrollerV1alpha1 *samplecontrollerV1alpha1Client
+}
+
+var _ Interface = &Clientset{}
+
+// NewForConfig returns a clientset for the server and credentials in c, which is
+// copied, not changed. It opens no connection: a wrong address shows at the
+// first request.
+func NewForConfig(c *rest.Config) (*Clientset, error) {
+	config := withUserAgent(c)
+	// One HTTP client, so one pool of connections, for all groups.
+	httpClient, err := rest.HTTPClientFor(config)
+	if err != nil {
+		return nil, err
+	}
+	return NewForConfigAndClient(config, httpClient)
+}
+
+// NewForConfigAndClient is NewForConfig over an HTTP client that the caller
+// made. What c says about TLS, credentials and transport is ignored then: it is
+// the HTTP client's.
+func NewForConfigAndClient(c *rest.Config, httpClient *http.Client) (*Clientset, error) {
+	config := withUserAgent(c)
+	// One rate limiter for all groups, too. Without this each REST client below
+	// would make its own, and QPS would mean "per group".
+	if config.RateLimiter == nil && config.QPS > 0 {
+		if config.Burst <= 0 {
+			return nil, errors.New("rest.Config has QPS but no Burst: set Burst to at least 1, or QPS to -1 for no limit")
+		}
+		config.RateLimiter = flowcontrol.NewTokenBucketRateLimiter(config.QPS, config.Burst)
+	}
+
+	examples, err := restClientFor(config, examplesv1alpha1.SchemeGroupVersion, httpClient)
+	if err != nil {
+		return nil, err
+	}
+	samplecontroller, err := restClientFor(config, samplecontrollerv1alpha1.SchemeGroupVersion, httpClient)
+	if err != nil {
+		return nil, err
+	}
+	discoveryClient, err := discovery.NewDiscoveryClientForConfigAndClient(config, httpClient)
+	if err != nil {
+		return nil, err
+	}
+	return &Clientset{
+		discovery:                discoveryClient,
+		examplesV1alpha1:         &examplesV1alpha1Client{examples},
+		samplecontrollerV1alpha1: &samplecontrollerV1alpha1Client{samplecontroller},
+	}, nil
+}
+
+// NewForConfigOrDie is NewForConfig for programs that cannot go on without: it
+// panics on an error.
+func NewForConfigOrDie(c *rest.Config) *Clientset {
+	clientset, err := NewForConfig(c)
+	if err != nil {
+		panic(err)
+	}
+	return clientset
+}
+
+// New returns a clientset that sends everything through one REST client, with
+// the base path that c has.
+func New(c rest.Interface) *Clientset {
+	return &Clientset{
+		discovery:                discovery.NewDiscoveryClient(c),
+		examplesV1alpha1:         &examplesV1alpha1Client{c},
+		samplecontrollerV1alpha1: &samplecontrollerV1alpha1Client{c},
+	}
+}
+
+// restClientFor is the one place where a group becomes a REST client: base path
+// /apis/<group>/<version>, JSON bodies in and out through our own scheme.
+func restClientFor(c *rest.Config, gv schema.GroupVersion, httpClient *http.Client) (rest.Interface, error) {
+	config := *c
+	config.GroupVersion = &gv
+	config.APIPath = "/apis"
+	// WithoutConversion: there is one Go type per kind, hence nothing to convert.
+	// (rest.CodecFactoryForGeneratedClient is documented as for client-gen's
+	// output only.)
+	config.NegotiatedSerializer = Codecs.WithoutConversion()
+	return rest.RESTClientForConfigAndClient(&config, httpClient)
+}
+
+// withUserAgent copies c and names the program in it, unless the caller did.
+// Audit logs and the server's request metrics show this name.
+func withUserAgent(c *rest.Config) *rest.Config {
+	config := *c
+	if config.UserAgent == "" {
+		config.UserAgent = rest.DefaultKubernetesUserAgent()
+	}
+	return &config
+}
+
+// Discovery implements Interface.
+func (c *Clientset) Discovery() discovery.DiscoveryInterfaces { return c.discovery }
+
+// ExamplesV1alpha1 implements Interface.
+func (c *Clientset) ExamplesV1alpha1() ExamplesV1alpha1Interface { return c.examplesV1alpha1 }
+
+// SamplecontrollerV1alpha1 implements Interface.
+func (c *Clientset) SamplecontrollerV1alpha1() SamplecontrollerV1alpha1Interface {
+	return c.samplecontrollerV1alpha1
+}
+
+type examplesV1alpha1Client struct{ client rest.Interface }
+
+func (c *examplesV1alpha1Client) RESTClient() rest.Interface { return c.client }
+
+func (c *examplesV1alpha1Client) Projects(namespace string) ProjectInterface {
+	return &projects{client: c.client, namespace: namespace}
+}
+
+type samplecontrollerV1alpha1Client struct{ client rest.Interface }
+
+func (c *samplecontrollerV1alpha1Client) RESTClient() rest.Interface { return c.client }
+
+func (c *samplecontrollerV1alpha1Client) Foos(namespace string) FooInterface {
+	return &foos{client: c.client, namespace: namespace}
+}

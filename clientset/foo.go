@@ -1,0 +1,194 @@
+package clientset
+
+import (
+	"context"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/rest"
+
+	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
+)
+
+// FoosGetter hands out clients for the Foos of a namespace.
+type FoosGetter interface {
+	// Foos returns a client for one namespace, or for all if namespace is "".
+	Foos(namespace string) FooInterface
+}
+
+// FooInterface has the verbs of Foos. The package comment says what is
+// common to all methods.
+type FooInterface interface {
+	// Create stores a new Foo and returns it as stored, with the fields that
+	// the server sets (uid, resourceVersion, …). Fails with AlreadyExists, or with
+	// Invalid if the schema refuses it.
+	Create(ctx context.Context, foo *v1alpha1.Foo, opts metav1.CreateOptions) (*v1alpha1.Foo, error)
+	// Update replaces a Foo, except for its status, which the server leaves as it
+	// is. Fails with NotFound, with Conflict if foo.ResourceVersion is not the
+	// newest, and with Invalid if it is empty.
+	Update(ctx context.Context, foo *v1alpha1.Foo, opts metav1.UpdateOptions) (*v1alpha1.Foo, error)
+	// UpdateStatus replaces the status and leaves the rest as it is. Fails as
+	// Update does.
+	UpdateStatus(ctx context.Context, foo *v1alpha1.Foo, opts metav1.UpdateOptions) (*v1alpha1.Foo, error)
+	// Delete removes a Foo, or marks it for deletion if it has finalizers.
+	// Fails with NotFound, and with Conflict if a precondition in opts is not met.
+	Delete(ctx context.Context, name string, opts metav1.DeleteOptions) error
+	// DeleteCollection deletes all that listOpts selects.
+	DeleteCollection(ctx context.Context, opts metav1.DeleteOptions, listOpts metav1.ListOptions) error
+	// Get reads a Foo. Fails with NotFound.
+	Get(ctx context.Context, name string, opts metav1.GetOptions) (*v1alpha1.Foo, error)
+	// List reads all that opts selects. opts.TimeoutSeconds bounds the call on both
+	// sides.
+	List(ctx context.Context, opts metav1.ListOptions) (*v1alpha1.FooList, error)
+	// Watch streams changes until the server ends it (after opts.TimeoutSeconds at
+	// the latest), ctx is done or the caller calls Stop, which it must do.
+	Watch(ctx context.Context, opts metav1.ListOptions) (watch.Interface, error)
+	// Patch changes a Foo, or the subresource named last, by a document of type
+	// pt. Fails with NotFound, and with Invalid if the result is refused. Custom
+	// resources know no strategic merge patch.
+	Patch(ctx context.Context, name string, pt types.PatchType, data []byte, opts metav1.PatchOptions, subresources ...string) (*v1alpha1.Foo, error)
+}
+
+// foos implements FooInterface for one namespace.
+type foos struct {
+	client    rest.Interface
+	namespace string
+}
+
+// Create sends
+//
+//	POST /apis/samplecontroller.k8s.io/v1alpha1/namespaces/{namespace}/foos
+func (c *foos) Create(ctx context.Context, foo *v1alpha1.Foo, opts metav1.CreateOptions) (*v1alpha1.Foo, error) {
+	result := &v1alpha1.Foo{}
+	err := c.client.Post().
+		NamespaceIfScoped(c.namespace, c.namespace != "").
+		Resource("foos").
+		VersionedParams(&opts, ParameterCodec).
+		Body(foo).
+		Do(ctx).
+		Into(result)
+	return result, err
+}
+
+// Update sends
+//
+//	PUT /apis/samplecontroller.k8s.io/v1alpha1/namespaces/{namespace}/foos/{name}
+func (c *foos) Update(ctx context.Context, foo *v1alpha1.Foo, opts metav1.UpdateOptions) (*v1alpha1.Foo, error) {
+	result := &v1alpha1.Foo{}
+	err := c.client.Put().
+		NamespaceIfScoped(c.namespace, c.namespace != "").
+		Resource("foos").
+		Name(foo.Name).
+		VersionedParams(&opts, ParameterCodec).
+		Body(foo).
+		Do(ctx).
+		Into(result)
+	return result, err
+}
+
+// UpdateStatus sends
+//
+//	PUT /apis/samplecontroller.k8s.io/v1alpha1/namespaces/{namespace}/foos/{name}/status
+func (c *foos) UpdateStatus(ctx context.Context, foo *v1alpha1.Foo, opts metav1.UpdateOptions) (*v1alpha1.Foo, error) {
+	result := &v1alpha1.Foo{}
+	err := c.client.Put().
+		NamespaceIfScoped(c.namespace, c.namespace != "").
+		Resource("foos").
+		Name(foo.Name).
+		SubResource("status").
+		VersionedParams(&opts, ParameterCodec).
+		Body(foo).
+		Do(ctx).
+		Into(result)
+	return result, err
+}
+
+// Delete sends, with opts as the body,
+//
+//	DELETE /apis/samplecontroller.k8s.io/v1alpha1/namespaces/{namespace}/foos/{name}
+func (c *foos) Delete(ctx context.Context, name string, opts metav1.DeleteOptions) error {
+	return c.client.Delete().
+		NamespaceIfScoped(c.namespace, c.namespace != "").
+		Resource("foos").
+		Name(name).
+		Body(&opts).
+		Do(ctx).
+		Error()
+}
+
+// DeleteCollection sends, with opts as the body and listOpts in the query,
+//
+//	DELETE /apis/samplecontroller.k8s.io/v1alpha1/namespaces/{namespace}/foos
+func (c *foos) DeleteCollection(ctx context.Context, opts metav1.DeleteOptions, listOpts metav1.ListOptions) error {
+	return c.client.Delete().
+		NamespaceIfScoped(c.namespace, c.namespace != "").
+		Resource("foos").
+		VersionedParams(&listOpts, ParameterCodec).
+		Timeout(timeoutOf(listOpts)).
+		Body(&opts).
+		Do(ctx).
+		Error()
+}
+
+// Get sends
+//
+//	GET /apis/samplecontroller.k8s.io/v1alpha1/namespaces/{namespace}/foos/{name}
+func (c *foos) Get(ctx context.Context, name string, opts metav1.GetOptions) (*v1alpha1.Foo, error) {
+	result := &v1alpha1.Foo{}
+	err := c.client.Get().
+		NamespaceIfScoped(c.namespace, c.namespace != "").
+		Resource("foos").
+		Name(name).
+		VersionedParams(&opts, ParameterCodec).
+		Do(ctx).
+		Into(result)
+	return result, err
+}
+
+// List sends
+//
+//	GET /apis/samplecontroller.k8s.io/v1alpha1/namespaces/{namespace}/foos
+//	GET /apis/samplecontroller.k8s.io/v1alpha1/foos (all namespaces)
+func (c *foos) List(ctx context.Context, opts metav1.ListOptions) (*v1alpha1.FooList, error) {
+	result := &v1alpha1.FooList{}
+	err := c.client.Get().
+		NamespaceIfScoped(c.namespace, c.namespace != "").
+		Resource("foos").
+		VersionedParams(&opts, ParameterCodec).
+		Timeout(timeoutOf(opts)).
+		Do(ctx).
+		Into(result)
+	return result, err
+}
+
+// Watch sends
+//
+//	GET /apis/samplecontroller.k8s.io/v1alpha1/namespaces/{namespace}/foos?watch=true
+//	GET /apis/samplecontroller.k8s.io/v1alpha1/foos?watch=true (all namespaces)
+func (c *foos) Watch(ctx context.Context, opts metav1.ListOptions) (watch.Interface, error) {
+	opts.Watch = true
+	return c.client.Get().
+		NamespaceIfScoped(c.namespace, c.namespace != "").
+		Resource("foos").
+		VersionedParams(&opts, ParameterCodec).
+		Timeout(timeoutOf(opts)).
+		Watch(ctx)
+}
+
+// Patch sends, with the patch's type as the content type,
+//
+//	PATCH /apis/samplecontroller.k8s.io/v1alpha1/namespaces/{namespace}/foos/{name}[/{subresource}]
+func (c *foos) Patch(ctx context.Context, name string, pt types.PatchType, data []byte, opts metav1.PatchOptions, subresources ...string) (*v1alpha1.Foo, error) {
+	result := &v1alpha1.Foo{}
+	err := c.client.Patch(pt).
+		NamespaceIfScoped(c.namespace, c.namespace != "").
+		Resource("foos").
+		Name(name).
+		SubResource(subresources...).
+		VersionedParams(&opts, ParameterCodec).
+		Body(data).
+		Do(ctx).
+		Into(result)
+	return result, err
+}

@@ -1,0 +1,184 @@
+package clientset
+
+import (
+	"context"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/rest"
+
+	"example.com/byhand/api/examples-gzh.com/v1alpha1"
+)
+
+// ProjectsGetter hands out clients for the Projects of a namespace.
+type ProjectsGetter interface {
+	// Projects returns a client for one namespace, or for all if namespace is "".
+	Projects(namespace string) ProjectInterface
+}
+
+// ProjectInterface has the verbs of Projects. The package comment says what is
+// common to all methods.
+type ProjectInterface interface {
+	// Create stores a new Project and returns it as stored, with the fields that
+	// the server sets (uid, resourceVersion, …). Fails with AlreadyExists, or with
+	// Invalid if the schema refuses it.
+	Create(ctx context.Context, project *v1alpha1.Project, opts metav1.CreateOptions) (*v1alpha1.Project, error)
+	// Update replaces a Project. Fails with NotFound, with Conflict if
+	// project.ResourceVersion is not the newest, and with Invalid if it is empty.
+	Update(ctx context.Context, project *v1alpha1.Project, opts metav1.UpdateOptions) (*v1alpha1.Project, error)
+	// Delete removes a Project, or marks it for deletion if it has finalizers.
+	// Fails with NotFound, and with Conflict if a precondition in opts is not met.
+	Delete(ctx context.Context, name string, opts metav1.DeleteOptions) error
+	// DeleteCollection deletes all that listOpts selects.
+	DeleteCollection(ctx context.Context, opts metav1.DeleteOptions, listOpts metav1.ListOptions) error
+	// Get reads a Project. Fails with NotFound.
+	Get(ctx context.Context, name string, opts metav1.GetOptions) (*v1alpha1.Project, error)
+	// List reads all that opts selects. opts.TimeoutSeconds bounds the call on both
+	// sides.
+	List(ctx context.Context, opts metav1.ListOptions) (*v1alpha1.ProjectList, error)
+	// Watch streams changes until the server ends it (after opts.TimeoutSeconds at
+	// the latest), ctx is done or the caller calls Stop, which it must do.
+	Watch(ctx context.Context, opts metav1.ListOptions) (watch.Interface, error)
+	// Patch changes a Project, or the subresource named last, by a document of type
+	// pt. Fails with NotFound, and with Invalid if the result is refused. Custom
+	// resources know no strategic merge patch.
+	Patch(ctx context.Context, name string, pt types.PatchType, data []byte, opts metav1.PatchOptions, subresources ...string) (*v1alpha1.Project, error)
+}
+
+// projects implements ProjectInterface for one namespace.
+type projects struct {
+	client    rest.Interface
+	namespace string
+}
+
+// Create sends
+//
+//	POST /apis/examples-gzh.com/v1alpha1/namespaces/{namespace}/projects
+func (c *projects) Create(ctx context.Context, project *v1alpha1.Project, opts metav1.CreateOptions) (*v1alpha1.Project, error) {
+	result := &v1alpha1.Project{}
+	err := c.client.Post().
+		NamespaceIfScoped(c.namespace, c.namespace != "").
+		Resource("projects").
+		VersionedParams(&opts, ParameterCodec).
+		Body(project).
+		Do(ctx).
+		Into(result)
+	return result, err
+}
+
+// Update sends
+//
+//	PUT /apis/examples-gzh.com/v1alpha1/namespaces/{namespace}/projects/{name}
+func (c *projects) Update(ctx context.Context, project *v1alpha1.Project, opts metav1.UpdateOptions) (*v1alpha1.Project, error) {
+	result := &v1alpha1.Project{}
+	err := c.client.Put().
+		NamespaceIfScoped(c.namespace, c.namespace != "").
+		Resource("projects").
+		Name(project.Name).
+		VersionedParams(&opts, ParameterCodec).
+		Body(project).
+		Do(ctx).
+		Into(result)
+	return result, err
+}
+
+// Delete sends, with opts as the body,
+//
+//	DELETE /apis/examples-gzh.com/v1alpha1/namespaces/{namespace}/projects/{name}
+func (c *projects) Delete(ctx context.Context, name string, opts metav1.DeleteOptions) error {
+	return c.client.Delete().
+		NamespaceIfScoped(c.namespace, c.namespace != "").
+		Resource("projects").
+		Name(name).
+		Body(&opts).
+		Do(ctx).
+		Error()
+}
+
+// DeleteCollection sends, with opts as the body and listOpts in the query,
+//
+//	DELETE /apis/examples-gzh.com/v1alpha1/namespaces/{namespace}/projects
+func (c *projects) DeleteCollection(ctx context.Context, opts metav1.DeleteOptions, listOpts metav1.ListOptions) error {
+	return c.client.Delete().
+		NamespaceIfScoped(c.namespace, c.namespace != "").
+		Resource("projects").
+		VersionedParams(&listOpts, ParameterCodec).
+		Timeout(timeoutOf(listOpts)).
+		Body(&opts).
+		Do(ctx).
+		Error()
+}
+
+// Get sends
+//
+//	GET /apis/examples-gzh.com/v1alpha1/namespaces/{namespace}/projects/{name}
+func (c *projects) Get(ctx context.Context, name string, opts metav1.GetOptions) (*v1alpha1.Project, error) {
+	result := &v1alpha1.Project{}
+	err := c.client.Get().
+		NamespaceIfScoped(c.namespace, c.namespace != "").
+		Resource("projects").
+		Name(name).
+		VersionedParams(&opts, ParameterCodec).
+		Do(ctx).
+		Into(result)
+	return result, err
+}
+
+// List sends
+//
+//	GET /apis/examples-gzh.com/v1alpha1/namespaces/{namespace}/projects
+//	GET /apis/examples-gzh.com/v1alpha1/projects (all namespaces)
+func (c *projects) List(ctx context.Context, opts metav1.ListOptions) (*v1alpha1.ProjectList, error) {
+	result := &v1alpha1.ProjectList{}
+	err := c.client.Get().
+		NamespaceIfScoped(c.namespace, c.namespace != "").
+		Resource("projects").
+		VersionedParams(&opts, ParameterCodec).
+		Timeout(timeoutOf(opts)).
+		Do(ctx).
+		Into(result)
+	return result, err
+}
+
+// Watch sends
+//
+//	GET /apis/examples-gzh.com/v1alpha1/namespaces/{namespace}/projects?watch=true
+//	GET /apis/examples-gzh.com/v1alpha1/projects?watch=true (all namespaces)
+func (c *projects) Watch(ctx context.Context, opts metav1.ListOptions) (watch.Interface, error) {
+	opts.Watch = true
+	return c.client.Get().
+		NamespaceIfScoped(c.namespace, c.namespace != "").
+		Resource("projects").
+		VersionedParams(&opts, ParameterCodec).
+		Timeout(timeoutOf(opts)).
+		Watch(ctx)
+}
+
+// Patch sends, with the patch's type as the content type,
+//
+//	PATCH /apis/examples-gzh.com/v1alpha1/namespaces/{namespace}/projects/{name}[/{subresource}]
+func (c *projects) Patch(ctx context.Context, name string, pt types.PatchType, data []byte, opts metav1.PatchOptions, subresources ...string) (*v1alpha1.Project, error) {
+	result := &v1alpha1.Project{}
+	err := c.client.Patch(pt).
+		NamespaceIfScoped(c.namespace, c.namespace != "").
+		Resource("projects").
+		Name(name).
+		SubResource(subresources...).
+		VersionedParams(&opts, ParameterCodec).
+		Body(data).
+		Do(ctx).
+		Into(result)
+	return result, err
+}
+
+// timeoutOf is opts.TimeoutSeconds as a duration, 0 if it is not set. The options
+// carry it to the server, which ends the list or watch by then; handed to the
+// request as well, it bounds the wait for a server that does not answer.
+func timeoutOf(opts metav1.ListOptions) time.Duration {
+	if opts.TimeoutSeconds == nil {
+		return 0
+	}
+	return time.Duration(*opts.TimeoutSeconds) * time.Second
+}

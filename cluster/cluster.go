@@ -1,0 +1,287 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"text/template"
+	"time"
+)
+
+// cluster is one control plane, known by its name.
+type cluster struct {
+	home       string // the folder of this module
+	name       string
+	components string // comma-separated; empty means all
+}
+
+func (c *cluster) bin(program string) string { return filepath.Join(c.home, "bin", program) }
+func (c *cluster) dir() string               { return filepath.Join(c.home, "state", "clusters", c.name) }
+func (c *cluster) kubeconfig() string        { return filepath.Join(c.home, c.name+".kubeconfig") }
+
+// up makes the cluster serve, whatever state it is in: not built, not created,
+// half dead after a crash or a reboot, or already running.
+func (c *cluster) up(out io.Writer) error {
+	// One start at a time: kwokctl looks for free ports, and two would find the same.
+	unlock, err := lock(filepath.Join(c.home, "state"))
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	if err := build(c.home, out); err != nil {
+		return err
+	}
+
+	created, err := c.reconcileProcesses(out)
+	if err != nil {
+		return err
+	}
+	if created && c.serves() {
+		fmt.Fprintf(out, "cluster %s is running: export KUBECONFIG=%s\n", c.name, c.kubeconfig())
+		return nil
+	}
+
+	start := time.Now()
+	if created {
+		fmt.Fprintf(out, "cluster %s is not running: starting it again\n", c.name)
+	} else {
+		fmt.Fprintf(out, "cluster %s: starting\n", c.name)
+	}
+	if err := c.start(); err != nil && !created {
+		// A port that was free a moment ago may be taken now. Nothing is lost: try
+		// once more from the beginning, with other ports.
+		fmt.Fprintf(out, "cluster %s: %v\ncluster %s: trying once more\n", c.name, err, c.name)
+		if err := c.remove(); err != nil {
+			return err
+		}
+		if err := c.start(); err != nil {
+			return err
+		}
+	} else if err != nil {
+		return fmt.Errorf("%w\nIf it does not recover, remove it with its data (make cluster-down) and start a new one (make cluster)", err)
+	}
+	fmt.Fprintf(out, "cluster %s is ready after %.1f s: export KUBECONFIG=%s\n", c.name, time.Since(start).Seconds(), c.kubeconfig())
+	return nil
+}
+
+// down stops the cluster's processes and removes its data.
+func (c *cluster) down(out io.Writer) error {
+	unlock, err := lock(filepath.Join(c.home, "state"))
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	running, err := c.processes()
+	if err != nil {
+		return err
+	}
+	if _, err := os.Stat(c.dir()); errors.Is(err, os.ErrNotExist) && len(running) == 0 {
+		fmt.Fprintf(out, "there is no cluster %s\n", c.name)
+		return nil
+	}
+	if err := c.remove(); err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "cluster %s is removed\n", c.name)
+	return nil
+}
+
+func (c *cluster) remove() error {
+	running, err := c.processes()
+	if err != nil {
+		return err
+	}
+	if err := kill(running); err != nil {
+		return fmt.Errorf("stop cluster %s: %w", c.name, err)
+	}
+	return errors.Join(
+		os.RemoveAll(c.dir()),
+		os.RemoveAll(c.kwokctlConfig()),
+		os.RemoveAll(c.kubeconfig()))
+}
+
+// reconcileProcesses makes the files and the processes tell the same story, and
+// reports whether the cluster was created before.
+func (c *cluster) reconcileProcesses(out io.Writer) (created bool, err error) {
+	running, err := c.processes()
+	if err != nil {
+		return false, err
+	}
+	if _, err := os.Stat(filepath.Join(c.dir(), "kwok.yaml")); err == nil {
+		return true, c.forgetDead(running)
+	}
+	// Without its files (git clean removes them) a running cluster is of no use.
+	if len(running) > 0 {
+		fmt.Fprintf(out, "cluster %s: its files are gone, stopping the %d processes that are left\n", c.name, len(running))
+	}
+	return false, c.remove()
+}
+
+// forgetDead removes the process ids that belong to no process of this cluster
+// any more. kwokctl believes each number that it finds, and after a reboot the
+// same number may be somebody else's.
+func (c *cluster) forgetDead(running []int) error {
+	files, err := filepath.Glob(filepath.Join(c.dir(), "pids", "*.pid"))
+	if err != nil {
+		return err
+	}
+	for _, file := range files {
+		content, err := os.ReadFile(file)
+		if err != nil {
+			return err
+		}
+		ours := false
+		for _, pid := range running {
+			ours = ours || fmt.Sprint(pid) == strings.TrimSpace(string(content))
+		}
+		if !ours {
+			if err := os.Remove(file); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// serves reports whether each program runs and the API server says it is ready.
+func (c *cluster) serves() bool {
+	running, err := c.processes()
+	if err != nil || len(running) < len(c.programs()) {
+		return false
+	}
+	return c.kubectl("get", "--raw", "/readyz", "--request-timeout=5s") == nil
+}
+
+// programs are the names of the processes that make the cluster.
+func (c *cluster) programs() []string {
+	if c.components != "" {
+		return strings.Split(c.components, ",")
+	}
+	return []string{"etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kwok-controller"}
+}
+
+// start creates the cluster or starts what of it is not running, waits until it
+// serves, and sees that the scheduler has a node.
+func (c *cluster) start() error {
+	if err := c.writeKwokctlConfig(); err != nil {
+		return err
+	}
+	// kwokctl would add the cluster to ~/.kube/config unless told otherwise.
+	err := c.kwokctl("create", "cluster", "--kubeconfig=", "--wait=2m", "--config="+c.kwokctlConfig(),
+		"--components="+strings.Join(c.programs(), ","))
+	if err != nil {
+		return c.explain(err)
+	}
+	// The same file under a name that is easy to type.
+	content, err := os.ReadFile(filepath.Join(c.dir(), "kubeconfig.yaml"))
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(c.kubeconfig(), content, 0o600); err != nil {
+		return err
+	}
+	for deadline := time.Now().Add(time.Minute); !c.serves(); time.Sleep(100 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			return c.explain(errors.New("the API server is not ready after a minute"))
+		}
+	}
+	if c.components != "" {
+		return nil
+	}
+	if err := c.kwokctl("scale", "node", "--replicas=1", "--config="+c.kwokctlConfig()); err != nil {
+		return c.explain(err)
+	}
+	if err := c.kubectl("wait", "node", "--all", "--for=condition=Ready", "--timeout=60s"); err != nil {
+		return c.explain(err)
+	}
+	return nil
+}
+
+// explain adds the last words of the programs that are not running, which say
+// what went wrong (a port that is taken, a disk that is full).
+func (c *cluster) explain(cause error) error {
+	message := fmt.Sprintf("cluster %s does not start: %v\nlogs: %s", c.name, cause, filepath.Join(c.dir(), "logs"))
+	logs, _ := filepath.Glob(filepath.Join(c.dir(), "logs", "*.log"))
+	running, _ := c.commandLines()
+	for _, file := range logs {
+		program := strings.TrimSuffix(filepath.Base(file), ".log")
+		if strings.Contains(strings.Join(running, "\n"), filepath.Join(c.dir(), "bin", program)+" ") {
+			continue
+		}
+		content, _ := os.ReadFile(file)
+		lines := strings.Split(strings.TrimSpace(string(content)), "\n")
+		message += fmt.Sprintf("\n%s has stopped; its last line: %s", program, lines[len(lines)-1])
+	}
+	return errors.New(message)
+}
+
+var kwokctlConfigTemplate = template.Must(template.New("").Parse(`apiVersion: config.kwok.x-k8s.io/v1alpha1
+kind: KwokctlConfiguration
+options:
+  runtime: binary
+  # kwokctl's default is every interface.
+  bindAddress: 127.0.0.1
+  # Without a name for each program, kwokctl downloads it.
+  etcdBinary: {{call . "etcd"}}
+  kubeApiserverBinary: {{call . "kube-apiserver"}}
+  kubeControllerManagerBinary: {{call . "kube-controller-manager"}}
+  kubeSchedulerBinary: {{call . "kube-scheduler"}}
+  kwokControllerBinary: {{call . "kwok"}}
+  kubectlBinary: {{call . "kubectl"}}
+`))
+
+func (c *cluster) kwokctlConfig() string {
+	return filepath.Join(c.home, "state", c.name+".kwokctl.yaml")
+}
+
+func (c *cluster) writeKwokctlConfig() error {
+	var content bytes.Buffer
+	quoted := func(program string) string { return fmt.Sprintf("%q", c.bin(program)) }
+	if err := kwokctlConfigTemplate.Execute(&content, quoted); err != nil {
+		return err
+	}
+	return os.WriteFile(c.kwokctlConfig(), content.Bytes(), 0o600)
+}
+
+func (c *cluster) kwokctl(args ...string) error {
+	cmd := exec.Command(c.bin("kwokctl"), append(args, "--name="+c.name)...)
+	// Its data would go to ~/.kwok.
+	cmd.Env = append(os.Environ(), "KWOK_WORKDIR="+filepath.Join(c.home, "state"))
+	return quiet(cmd)
+}
+
+func (c *cluster) kubectl(args ...string) error {
+	return quiet(exec.Command(c.bin("kubectl"), append(args, "--kubeconfig="+c.kubeconfig())...))
+}
+
+// quiet runs a command whose output matters only when it fails.
+func quiet(cmd *exec.Cmd) error {
+	output, err := cmd.CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("%s: %w: %s", filepath.Base(cmd.Path), err, bytes.TrimSpace(output))
+	}
+	return nil
+}
+
+// lock makes one process at a time work in a folder, which it creates. The
+// kernel releases the lock of a process that dies.
+func lock(dir string) (unlock func(), err error) {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, err
+	}
+	file, err := os.OpenFile(filepath.Join(dir, "lock"), os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	if err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX); err != nil {
+		_ = file.Close()
+		return nil, fmt.Errorf("lock %s: %w", dir, err)
+	}
+	return func() { _ = file.Close() }, nil
+}

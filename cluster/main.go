@@ -1,0 +1,127 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"syscall"
+)
+
+// defaultName is the cluster of `make cluster`.
+const defaultName = "byhand"
+
+// testPrefix and a process id name the clusters that exec makes.
+const testPrefix = "test-"
+
+func main() {
+	code, err := run(os.Args[1:])
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "cluster:", err)
+		os.Exit(1)
+	}
+	os.Exit(code)
+}
+
+func run(args []string) (exitCode int, err error) {
+	if len(args) == 0 {
+		return 0, errors.New("say what to do: up, down or exec (see doc.go)")
+	}
+	flags := flag.NewFlagSet("cluster "+args[0], flag.ContinueOnError)
+	name := flags.String("name", defaultName, "name of the cluster (up, down)")
+	components := flags.String("components", "", "comma-separated programs to start instead of the whole control plane, for example etcd,kube-apiserver")
+	if err := flags.Parse(args[1:]); err != nil {
+		return 0, err
+	}
+	home, err := moduleDir()
+	if err != nil {
+		return 0, err
+	}
+	// The name becomes a folder and a word that processes are found by.
+	if *name == "" || strings.Trim(*name, "abcdefghijklmnopqrstuvwxyz0123456789-") != "" {
+		return 0, fmt.Errorf("cluster name %q: use lower-case letters, digits and '-'", *name)
+	}
+
+	switch args[0] {
+	case "up":
+		c := cluster{home: home, name: *name, components: *components}
+		return 0, c.up(os.Stdout)
+	case "down":
+		c := cluster{home: home, name: *name}
+		return 0, c.down(os.Stdout)
+	case "exec":
+		c := cluster{home: home, name: testPrefix + strconv.Itoa(os.Getpid()), components: *components}
+		return c.exec(flags.Args())
+	default:
+		return 0, fmt.Errorf("%q is none of up, down, exec", args[0])
+	}
+}
+
+// exec runs one command against a cluster of its own and returns its exit code.
+// The cluster is removed however the command ends, an interrupt included.
+func (c *cluster) exec(command []string) (exitCode int, err error) {
+	if len(command) == 0 {
+		return 0, errors.New("exec: no command given after --")
+	}
+	if err := sweep(c.home); err != nil {
+		return 0, err
+	}
+	// Ctrl-C reaches the command through the terminal; SIGTERM is passed on below.
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	defer func() { err = errors.Join(err, c.down(os.Stderr)) }()
+	if err := c.up(os.Stderr); err != nil {
+		return 0, err
+	}
+
+	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
+	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
+	cmd.Env = append(os.Environ(),
+		"KUBECONFIG="+c.kubeconfig(),
+		"PATH="+c.bin("")+string(os.PathListSeparator)+os.Getenv("PATH"))
+	var exited *exec.ExitError
+	if err := cmd.Run(); errors.As(err, &exited) {
+		return max(exited.ExitCode(), 1), nil
+	} else if err != nil {
+		return 0, err
+	}
+	return 0, nil
+}
+
+// sweep removes the clusters of exec runs that were killed before they could.
+func sweep(home string) error {
+	left, err := filepath.Glob(filepath.Join(home, "state", "clusters", testPrefix+"*"))
+	if err != nil {
+		return err
+	}
+	for _, dir := range left {
+		name := filepath.Base(dir)
+		pid, err := strconv.Atoi(strings.TrimPrefix(name, testPrefix))
+		if err != nil || alive(pid) {
+			continue
+		}
+		c := cluster{home: home, name: name}
+		if err := c.down(os.Stderr); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// moduleDir is the folder that this source file was compiled from.
+func moduleDir() (string, error) {
+	_, file, _, ok := runtime.Caller(0)
+	dir := filepath.Dir(file)
+	if _, err := os.Stat(filepath.Join(dir, "go.mod")); !ok || err != nil {
+		return "", fmt.Errorf("cannot find the cluster folder (looked in %s): run it with `go run .` from there", dir)
+	}
+	return dir, nil
+}

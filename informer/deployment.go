@@ -1,0 +1,64 @@
+package informer
+
+import (
+	"context"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/watch"
+	appsv1client "k8s.io/client-go/kubernetes/typed/apps/v1"
+	"k8s.io/client-go/tools/cache"
+)
+
+// NewDeployments returns an informer over the Deployments of a namespace, or of
+// all if namespace is "". Every resync the handler hears of each one again.
+func NewDeployments(client appsv1client.DeploymentsGetter, namespace string, resync time.Duration, handler cache.ResourceEventHandler) *Informer {
+	i := &Informer{Resource: appsv1.Resource("deployments").String()}
+	listWatch := &cache.ListWatch{
+		ListWithContextFunc: func(ctx context.Context, opts metav1.ListOptions) (runtime.Object, error) {
+			list, err := client.Deployments(namespace).List(ctx, opts)
+			return list, i.remember(err)
+		},
+		WatchFuncWithContext: func(ctx context.Context, opts metav1.ListOptions) (watch.Interface, error) {
+			stream, err := client.Deployments(namespace).Watch(ctx, opts)
+			return stream, i.remember(err)
+		},
+	}
+	store, controller := cache.NewInformerWithOptions(cache.InformerOptions{
+		ListerWatcher: cache.ToListWatcherWithWatchListSemantics(listWatch, client),
+		ObjectType:    &appsv1.Deployment{},
+		Handler:       handler,
+		ResyncPeriod:  resync,
+		Transform:     dropManagedFields,
+		Indexers:      DeploymentIndexers(),
+	})
+	i.Store, i.controller = store.(cache.Indexer), controller
+	return i
+}
+
+const byControllerUID = "byControllerUID"
+
+// DeploymentIndexers files each Deployment under the UID of its controller, if it
+// has one. By UID, not by name: a Foo that was deleted and made anew under the
+// same name is another Foo.
+func DeploymentIndexers() cache.Indexers {
+	return cache.Indexers{byControllerUID: func(obj any) ([]string, error) {
+		deployment, ok := obj.(*appsv1.Deployment)
+		if !ok {
+			return nil, nil
+		}
+		owner := metav1.GetControllerOfNoCopy(deployment)
+		if owner == nil {
+			return nil, nil
+		}
+		return []string{string(owner.UID)}, nil
+	}}
+}
+
+// DeploymentsOf returns the Deployments that the object with this UID controls.
+func DeploymentsOf(deployments cache.Indexer, uid types.UID) []*appsv1.Deployment {
+	return byIndex[*appsv1.Deployment](deployments, byControllerUID, string(uid))
+}

@@ -1,0 +1,59 @@
+package informer
+
+import (
+	"context"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/tools/cache"
+
+	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
+	"example.com/byhand/clientset"
+)
+
+// NewFoos returns an informer over the Foos of a namespace, or of all if
+// namespace is "". Every resync the handler hears of each Foo again.
+func NewFoos(client clientset.FoosGetter, namespace string, resync time.Duration, handler cache.ResourceEventHandler) *Informer {
+	i := &Informer{Resource: v1alpha1.Resource("foos").String()}
+	listWatch := &cache.ListWatch{
+		ListWithContextFunc: func(ctx context.Context, opts metav1.ListOptions) (runtime.Object, error) {
+			list, err := client.Foos(namespace).List(ctx, opts)
+			return list, i.remember(err)
+		},
+		WatchFuncWithContext: func(ctx context.Context, opts metav1.ListOptions) (watch.Interface, error) {
+			stream, err := client.Foos(namespace).Watch(ctx, opts)
+			return stream, i.remember(err)
+		},
+	}
+	store, controller := cache.NewInformerWithOptions(cache.InformerOptions{
+		ListerWatcher: cache.ToListWatcherWithWatchListSemantics(listWatch, client),
+		ObjectType:    &v1alpha1.Foo{},
+		Handler:       handler,
+		ResyncPeriod:  resync,
+		Transform:     dropManagedFields,
+		Indexers:      FooIndexers(),
+	})
+	i.Store, i.controller = store.(cache.Indexer), controller
+	return i
+}
+
+const byDeploymentName = "byDeploymentName"
+
+// FooIndexers files each Foo under the Deployment that its spec names.
+func FooIndexers() cache.Indexers {
+	return cache.Indexers{byDeploymentName: func(obj any) ([]string, error) {
+		// An index function must not fail: client-go panics if it does.
+		foo, ok := obj.(*v1alpha1.Foo)
+		if !ok {
+			return nil, nil
+		}
+		return []string{cache.NewObjectName(foo.Namespace, foo.Spec.DeploymentName).String()}, nil
+	}}
+}
+
+// FoosNaming returns the Foos whose spec names this Deployment.
+func FoosNaming(foos cache.Indexer, deployment cache.ObjectName) []*v1alpha1.Foo {
+	return byIndex[*v1alpha1.Foo](foos, byDeploymentName, deployment.String())
+}

@@ -1,0 +1,93 @@
+package informer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/client-go/tools/cache"
+)
+
+// Informer keeps one resource in memory. Make it with NewProjects, NewFoos or
+// NewDeployments, call Run once, and read Store at any time from any goroutine.
+type Informer struct {
+	// Resource is the plural and the group, as kubectl prints it.
+	Resource string
+	// Store holds the objects by "namespace/name", and by the resource's indexes.
+	// It is filled when WaitForSync has returned nil. Only read it.
+	Store cache.Indexer
+
+	controller cache.Controller
+	lastError  atomic.Pointer[error]
+}
+
+// Run lists, watches and calls the handler until ctx is done.
+func (i *Informer) Run(ctx context.Context) {
+	i.controller.RunWithContext(ctx)
+}
+
+// WaitForSync returns nil when each store holds the objects of the first list and
+// the handlers were called for them. If that takes longer than timeout, its error
+// names the resources that are missing and the last error that each one met.
+func WaitForSync(ctx context.Context, timeout time.Duration, informers ...*Informer) error {
+	waiting, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+
+	var missing []error
+	for _, i := range informers {
+		if cache.WaitFor(waiting, "", i.controller.HasSyncedChecker()) {
+			continue
+		}
+		if cause := i.lastError.Load(); cause != nil {
+			missing = append(missing, fmt.Errorf("%s: %w", i.Resource, *cause))
+		} else {
+			missing = append(missing, fmt.Errorf("%s: no answer", i.Resource))
+		}
+	}
+	switch {
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case missing != nil:
+		return fmt.Errorf("not in memory after %s: %w", timeout, errors.Join(missing...))
+	default:
+		return nil
+	}
+}
+
+// remember keeps the outcome of a list or watch for WaitForSync, and returns it.
+// The Reflector retries by itself and only logs what went wrong.
+func (i *Informer) remember(err error) error {
+	if err == nil {
+		i.lastError.Store(nil)
+	} else {
+		i.lastError.Store(&err)
+	}
+	return err
+}
+
+// dropManagedFields removes what the API server notes about who wrote which
+// field: about a third of a small object, and nobody here reads it. A transform
+// runs before an object enters the store, and a second time on the same object
+// after a streaming list, so it must bear that.
+func dropManagedFields(obj any) (any, error) {
+	if accessor, err := meta.Accessor(obj); err == nil {
+		accessor.SetManagedFields(nil)
+	}
+	return obj, nil
+}
+
+// byIndex returns the objects that an index files under value.
+func byIndex[T any](store cache.Indexer, index, value string) []T {
+	objects, err := store.ByIndex(index, value)
+	if err != nil {
+		panic(err) // the store was made without this index
+	}
+	typed := make([]T, 0, len(objects))
+	for _, obj := range objects {
+		typed = append(typed, obj.(T))
+	}
+	return typed
+}

@@ -1,0 +1,45 @@
+package informer
+
+import (
+	"context"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/tools/cache"
+
+	"example.com/byhand/api/examples-gzh.com/v1alpha1"
+	"example.com/byhand/clientset"
+)
+
+// NewProjects returns an informer over the Projects of a namespace, or of all if
+// namespace is "". Every resync the handler hears of each Project again.
+func NewProjects(client clientset.ProjectsGetter, namespace string, resync time.Duration, handler cache.ResourceEventHandler) *Informer {
+	i := &Informer{Resource: v1alpha1.Resource("projects").String()}
+	// The whole connection to the API server: how to list, and how to watch from
+	// where the list ended.
+	listWatch := &cache.ListWatch{
+		ListWithContextFunc: func(ctx context.Context, opts metav1.ListOptions) (runtime.Object, error) {
+			list, err := client.Projects(namespace).List(ctx, opts)
+			return list, i.remember(err)
+		},
+		WatchFuncWithContext: func(ctx context.Context, opts metav1.ListOptions) (watch.Interface, error) {
+			stream, err := client.Projects(namespace).Watch(ctx, opts)
+			return stream, i.remember(err)
+		},
+	}
+	store, controller := cache.NewInformerWithOptions(cache.InformerOptions{
+		// A Reflector asks for the first list as a stream. A fake client that cannot
+		// stream one must be able to say so, or the Reflector waits for ever.
+		ListerWatcher: cache.ToListWatcherWithWatchListSemantics(listWatch, client),
+		ObjectType:    &v1alpha1.Project{},
+		Handler:       handler,
+		ResyncPeriod:  resync,
+		Transform:     dropManagedFields,
+		Indexers:      cache.Indexers{},
+	})
+	// With Indexers set, empty ones too, the Store is an Indexer.
+	i.Store, i.controller = store.(cache.Indexer), controller
+	return i
+}
