@@ -16,8 +16,9 @@
 //	go foos.Run(ctx)
 //	err := informer.WaitForSync(ctx, 30*time.Second, foos)
 //
-// Positional cache.NewInformer is deprecated since client-go 0.31 or so in favour
-// of NewInformerWithOptions; both call the same code.
+// cache.NewInformer itself, with its five positional arguments, is deprecated in
+// favour of cache.NewInformerWithOptions, which stands here. Both are the same
+// code.
 //
 // # Caveats
 //

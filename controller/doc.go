@@ -1,0 +1,36 @@
+// Package controller acts on Foos: keys come out of a queue, a reconcile compares
+// what is with what should be, and at most one difference at a time goes back to
+// the API server.
+//
+// Its neighbours in the flow: package informer fills the stores that it reads and
+// calls its handlers; it writes through package clientset (Deployments through
+// client-go's own clientset).
+//
+// # Basics
+//
+//   - handlers.go: a change of a Foo or a Deployment becomes a key in the queue.
+//   - controller.go: workers take keys out and retry what fails. It knows nothing
+//     of Foos.
+//   - foo.go: the reconcile, one page, in the order in which it decides.
+//   - deployment.go and status.go: pure functions, what should be.
+//   - ownwrites.go: what this process wrote and has not yet seen come back.
+//
+// A reconcile is level-driven. The key says which Foo to look at, never what
+// happened to it, so a change that nobody heard of, two that arrive as one, and
+// one that arrives twice all end in the same place.
+//
+// # Properties
+//
+//   - One key is never reconciled twice at the same time.
+//   - One difference costs one request; none costs none. A new Foo costs two: its
+//     Deployment and its status.
+//   - A Deployment that this Foo's UID does not control is never written.
+//   - A reconcile never acts on a store that is older than its own last write.
+//
+// # Caveats
+//
+//   - Run one process at a time: two would not do harm, since every write is
+//     checked by the API server, but waste requests.
+//   - The stores must be in sync (informer.WaitForSync) before Run: to an empty
+//     store, every Deployment is missing.
+package controller

@@ -1,0 +1,209 @@
+package controller
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	appsv1client "k8s.io/client-go/kubernetes/typed/apps/v1"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/tools/record"
+
+	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
+	"example.com/byhand/clientset"
+	"example.com/byhand/informer"
+)
+
+// The reasons of the events that a Foo gets. An event marks a transition: a state
+// that goes on says nothing.
+const (
+	EventCreated   = "Created"
+	EventScaled    = "Scaled"
+	EventUpdated   = "Updated"
+	EventDeleted   = "Deleted"
+	EventNameTaken = v1alpha1.ReasonNameTaken
+)
+
+// FooReconciler gives each Foo its Deployment. All fields must be set.
+type FooReconciler struct {
+	// Foos and Deployments are the clients that it writes through.
+	Foos        clientset.FoosGetter
+	Deployments appsv1client.DeploymentsGetter
+	// FooStore and DeploymentStore are what it reads: the informers' stores.
+	FooStore, DeploymentStore cache.Indexer
+	// Events tells people what was done.
+	Events record.EventRecorder
+
+	own ownWrites
+}
+
+// Reconcile brings the Foo with this key one step closer to its spec. It has the
+// contract of the type Reconcile.
+func (r *FooReconciler) Reconcile(ctx context.Context, key cache.ObjectName) (again time.Duration, err error) {
+	foo, ok := get[*v1alpha1.Foo](r.FooStore, key)
+	if !ok {
+		// Deleted. Its Deployment has an owner reference to it and goes with it.
+		r.own.forget(key)
+		return 0, nil
+	}
+	if foo.DeletionTimestamp != nil {
+		// Being deleted. To create anything now would fight the garbage collector.
+		return 0, nil
+	}
+	name := cache.NewObjectName(foo.Namespace, foo.Spec.DeploymentName)
+	deployment, found := get[*appsv1.Deployment](r.DeploymentStore, name)
+	if !r.own.shown(key, foo, deployment, r.FooStore, r.DeploymentStore) {
+		return lookAgain, nil
+	}
+	if problem := problemOf(foo); problem != "" {
+		// No retry mends a spec. The event of the next spec wakes this key.
+		return 0, r.updateStatus(ctx, key, foo, invalidStatus(foo, problem))
+	}
+
+	if !found {
+		deployment, err = r.create(ctx, key, foo)
+		if apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) {
+			// The whole namespace is being deleted, this Foo with it.
+			return 0, nil
+		}
+	}
+	if err == nil {
+		switch owner(deployment, foo) {
+		case foreign:
+			// Never touch what is not ours. The event that frees the name wakes this key.
+			return 0, r.updateStatus(ctx, key, foo, takenStatus(foo, deployment))
+		case leaving:
+			// The name is free when it is gone, and its deletion wakes this key.
+			return 0, r.updateStatus(ctx, key, foo, waitingStatus(foo))
+		case ours:
+			deployment, err = r.update(ctx, key, foo, deployment)
+		}
+	}
+	if apierrors.IsInvalid(err) {
+		return 0, r.updateStatus(ctx, key, foo, invalidStatus(foo, refusal(err)))
+	}
+	if err != nil {
+		return 0, err
+	}
+	// The new Deployment stands, so the ones of earlier names may go.
+	if again, err := r.deleteOthers(ctx, key, foo); again > 0 || err != nil {
+		return again, err
+	}
+	return 0, r.updateStatus(ctx, key, foo, statusOf(foo, deployment))
+}
+
+// create makes the Foo's Deployment. If there is one that the store does not show
+// yet, it returns that one.
+func (r *FooReconciler) create(ctx context.Context, key cache.ObjectName, foo *v1alpha1.Foo) (*appsv1.Deployment, error) {
+	deployments := r.Deployments.Deployments(foo.Namespace)
+	created, err := deployments.Create(ctx, newDeployment(foo), metav1.CreateOptions{})
+	switch {
+	case apierrors.IsAlreadyExists(err):
+		created, err = deployments.Get(ctx, foo.Spec.DeploymentName, metav1.GetOptions{})
+	case err == nil:
+		r.Events.Eventf(foo, corev1.EventTypeNormal, EventCreated, "Created Deployment %s", created.Name)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("create Deployment %s/%s: %w", foo.Namespace, foo.Spec.DeploymentName, err)
+	}
+	r.own.of(key).deployment = created.ResourceVersion
+	return created, nil
+}
+
+// update makes the Deployment what the Foo asks for and returns it, written or
+// not.
+func (r *FooReconciler) update(ctx context.Context, key cache.ObjectName, foo *v1alpha1.Foo, deployment *appsv1.Deployment) (*appsv1.Deployment, error) {
+	wanted := changed(deployment, foo)
+	if wanted == nil {
+		return deployment, nil
+	}
+	updated, err := r.Deployments.Deployments(foo.Namespace).Update(ctx, wanted, metav1.UpdateOptions{})
+	if apierrors.IsConflict(err) {
+		r.own.of(key).refusedDeployment = deployment.ResourceVersion
+	}
+	if err != nil {
+		return nil, fmt.Errorf("update Deployment %s/%s: %w", foo.Namespace, deployment.Name, err)
+	}
+	r.own.of(key).deployment = updated.ResourceVersion
+	if before, after := deployment.Spec.Replicas, updated.Spec.Replicas; before != nil && after != nil && *before != *after {
+		r.Events.Eventf(foo, corev1.EventTypeNormal, EventScaled, "Scaled Deployment %s from %d to %d", updated.Name, *before, *after)
+	} else {
+		r.Events.Eventf(foo, corev1.EventTypeNormal, EventUpdated, "Updated Deployment %s", updated.Name)
+	}
+	return updated, nil
+}
+
+// deleteOthers deletes the Deployments that this Foo controls under a name that
+// its spec no longer has. again > 0 says that the store of Foos is behind.
+func (r *FooReconciler) deleteOthers(ctx context.Context, key cache.ObjectName, foo *v1alpha1.Foo) (again time.Duration, err error) {
+	for _, other := range informer.DeploymentsOf(r.DeploymentStore, foo.UID) {
+		if other.Namespace != foo.Namespace || other.Name == foo.Spec.DeploymentName || other.DeletionTimestamp != nil {
+			continue
+		}
+		// A store that is behind may show the name before last, and other may be the
+		// right one. A delete cannot be taken back: ask the server first.
+		live, err := r.Foos.Foos(foo.Namespace).Get(ctx, foo.Name, metav1.GetOptions{})
+		if err != nil {
+			return 0, fmt.Errorf("get Foo %s: %w", key, err)
+		}
+		if live.UID != foo.UID || live.DeletionTimestamp != nil || live.Spec.DeploymentName != foo.Spec.DeploymentName {
+			return lookAgain, nil
+		}
+		// This very object, not one that takes its name in between; its Pods follow it.
+		background := metav1.DeletePropagationBackground
+		err = r.Deployments.Deployments(foo.Namespace).Delete(ctx, other.Name, metav1.DeleteOptions{
+			Preconditions:     metav1.NewUIDPreconditions(string(other.UID)),
+			PropagationPolicy: &background,
+		})
+		if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
+			return 0, fmt.Errorf("delete Deployment %s/%s: %w", foo.Namespace, other.Name, err)
+		}
+		r.own.of(key).deleted[cache.MetaObjectToName(other)] = other.UID
+		if err == nil {
+			r.Events.Eventf(foo, corev1.EventTypeNormal, EventDeleted, "Deleted Deployment %s, the name is now %s", other.Name, foo.Spec.DeploymentName)
+		}
+	}
+	return 0, nil
+}
+
+// updateStatus writes the status if it differs from the one that the Foo has.
+func (r *FooReconciler) updateStatus(ctx context.Context, key cache.ObjectName, foo *v1alpha1.Foo, status v1alpha1.FooStatus) error {
+	if equality.Semantic.DeepEqual(foo.Status, status) {
+		return nil
+	}
+	// foo is the store's: never change it, change a copy.
+	changed := foo.DeepCopy()
+	changed.Status = status
+	updated, err := r.Foos.Foos(foo.Namespace).UpdateStatus(ctx, changed, metav1.UpdateOptions{})
+	if apierrors.IsConflict(err) {
+		r.own.of(key).refusedFoo = foo.ResourceVersion
+	}
+	if err != nil {
+		return fmt.Errorf("update status of Foo %s: %w", key, err)
+	}
+	r.own.of(key).foo = updated.ResourceVersion
+	if taken := readyReason(status) == v1alpha1.ReasonNameTaken; taken && readyReason(foo.Status) != v1alpha1.ReasonNameTaken {
+		r.Events.Eventf(foo, corev1.EventTypeWarning, EventNameTaken, "Deployment %s is not this Foo's", foo.Spec.DeploymentName)
+	}
+	return nil
+}
+
+// refusal names the fields that the API server refused, in words that are the
+// same each time.
+func refusal(err error) string {
+	var fields []string
+	var status apierrors.APIStatus
+	if errors.As(err, &status) && status.Status().Details != nil {
+		for _, cause := range status.Status().Details.Causes {
+			fields = append(fields, cause.Field)
+		}
+	}
+	return "the API server refuses the Deployment: invalid " + strings.Join(fields, ", ")
+}

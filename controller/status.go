@@ -1,0 +1,72 @@
+package controller
+
+import (
+	"fmt"
+
+	appsv1 "k8s.io/api/apps/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+
+	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
+)
+
+// statusOf is the status of a Foo whose Deployment is as it should be.
+func statusOf(foo *v1alpha1.Foo, deployment *appsv1.Deployment) v1alpha1.FooStatus {
+	available, wanted := deployment.Status.AvailableReplicas, int32(1)
+	if deployment.Spec.Replicas != nil {
+		wanted = *deployment.Spec.Replicas
+	}
+	message := fmt.Sprintf("%d of %d replicas are available", available, wanted)
+	// Until the Deployment's controller has seen the newest spec, its numbers speak
+	// of an older one.
+	if available >= wanted && deployment.Status.ObservedGeneration >= deployment.Generation {
+		return newStatus(foo, available, metav1.ConditionTrue, metav1.ConditionFalse, v1alpha1.ReasonAvailable, message)
+	}
+	return newStatus(foo, available, metav1.ConditionFalse, metav1.ConditionTrue, v1alpha1.ReasonWaitingForReplicas, message)
+}
+
+// waitingStatus is the status of a Foo that waits for a Deployment to go.
+func waitingStatus(foo *v1alpha1.Foo) v1alpha1.FooStatus {
+	message := fmt.Sprintf("Deployment %q is being deleted, a new one will follow", foo.Spec.DeploymentName)
+	return newStatus(foo, 0, metav1.ConditionFalse, metav1.ConditionTrue, v1alpha1.ReasonWaitingForDeletion, message)
+}
+
+// takenStatus is the status of a Foo that names somebody else's Deployment.
+func takenStatus(foo *v1alpha1.Foo, deployment *appsv1.Deployment) v1alpha1.FooStatus {
+	whose := "has no controller"
+	if controller := metav1.GetControllerOfNoCopy(deployment); controller != nil {
+		whose = fmt.Sprintf("is controlled by %s %q", controller.Kind, controller.Name)
+	}
+	message := fmt.Sprintf("Deployment %q exists and %s: delete it or change spec.deploymentName", deployment.Name, whose)
+	return newStatus(foo, 0, metav1.ConditionFalse, metav1.ConditionFalse, v1alpha1.ReasonNameTaken, message)
+}
+
+// invalidStatus is the status of a Foo whose spec makes no Deployment.
+func invalidStatus(foo *v1alpha1.Foo, problem string) v1alpha1.FooStatus {
+	return newStatus(foo, 0, metav1.ConditionFalse, metav1.ConditionFalse, v1alpha1.ReasonInvalidSpec, problem)
+}
+
+// newStatus is the Foo's status with these facts in it. It shares nothing with
+// the Foo, and equals the Foo's own status if nothing has changed: a condition
+// keeps its transition time while its status stays the same.
+func newStatus(foo *v1alpha1.Foo, available int32, ready, progressing metav1.ConditionStatus, reason, message string) v1alpha1.FooStatus {
+	status := *foo.Status.DeepCopy()
+	status.AvailableReplicas = available
+	status.ObservedGeneration = foo.Generation
+	status.Selector = labels.SelectorFromSet(podLabels(foo)).String()
+	condition := metav1.Condition{ObservedGeneration: foo.Generation, Reason: reason, Message: message}
+	condition.Type, condition.Status = v1alpha1.FooReady, ready
+	meta.SetStatusCondition(&status.Conditions, condition)
+	condition.Type, condition.Status = v1alpha1.FooProgressing, progressing
+	meta.SetStatusCondition(&status.Conditions, condition)
+	return status
+}
+
+// readyReason is the reason of a status' Ready condition, "" if it has none.
+func readyReason(status v1alpha1.FooStatus) string {
+	if ready := meta.FindStatusCondition(status.Conditions, v1alpha1.FooReady); ready != nil {
+		return ready.Reason
+	}
+	return ""
+}

@@ -1,0 +1,84 @@
+// Package connect turns what goes wrong between a program and its API server into
+// one line that says what to do next.
+package connect
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"strings"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/version"
+	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/tools/clientcmd"
+)
+
+// timeout bounds each request of Check.
+const timeout = 10 * time.Second
+
+// ExplainConfig explains an error of clientcmd's ClientConfig. It returns nil for
+// nil.
+func ExplainConfig(err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case clientcmd.IsEmptyConfig(err):
+		looked := "~/.kube/config"
+		if files := os.Getenv(clientcmd.RecommendedConfigPathEnvVar); files != "" {
+			looked = "$KUBECONFIG (" + files + ")"
+		}
+		return fmt.Errorf("no cluster is configured: there is no --kubeconfig, nothing in %s, and this is no Pod. Give --kubeconfig FILE; `make cluster` starts a cluster and prints its file", looked)
+	case clientcmd.IsContextNotFound(err):
+		return fmt.Errorf("%w: `kubectl config get-contexts` lists the ones there are", err)
+	case errors.Is(err, os.ErrNotExist), errors.Is(err, os.ErrPermission):
+		return fmt.Errorf("cannot read the kubeconfig: %w", err)
+	default:
+		return fmt.Errorf("the kubeconfig is broken: %w", err)
+	}
+}
+
+// Check asks the server for its version and for the groups that the program
+// needs. Its error says what is missing. It waits 10 s for each answer.
+func Check(ctx context.Context, server discovery.DiscoveryInterfaces, host string, groups ...schema.GroupVersion) (*version.Info, error) {
+	answer, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	info, err := server.ServerVersionWithContext(answer)
+	if err != nil {
+		return nil, explainRequest(ctx, err, host)
+	}
+	for _, group := range groups {
+		answer, cancel := context.WithTimeout(ctx, timeout)
+		defer cancel()
+		_, err := server.ServerResourcesForGroupVersionWithContext(answer, group.String())
+		if apierrors.IsNotFound(err) {
+			return nil, fmt.Errorf("%s does not serve %s: install the CustomResourceDefinitions with `kubectl apply -f config/crd` (or `make install`), then start again", host, group)
+		}
+		if err != nil {
+			return nil, explainRequest(ctx, err, host)
+		}
+	}
+	return info, nil
+}
+
+func explainRequest(ctx context.Context, err error, host string) error {
+	var network net.Error
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case apierrors.IsUnauthorized(err):
+		return fmt.Errorf("%s does not accept the kubeconfig's credentials (401): they may have expired, or belong to another cluster", host)
+	case apierrors.IsForbidden(err):
+		return fmt.Errorf("%s refuses: %w: the kubeconfig's user lacks a right (or is nobody)", host, err)
+	case strings.Contains(err.Error(), "x509:"):
+		return fmt.Errorf("%s has a certificate that the kubeconfig does not trust: %w: check certificate-authority in the kubeconfig", host, err)
+	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &network):
+		return fmt.Errorf("%s does not answer: %w: is the cluster running, and is this its address? (`make cluster` starts one)", host, err)
+	default:
+		return fmt.Errorf("%s: %w", host, err)
+	}
+}

@@ -1,0 +1,186 @@
+// Command byhand runs a controller without generated code: it keeps Projects and
+// Foos in memory and gives each Foo its Deployment.
+//
+//	go run main.go --kubeconfig FILE
+//
+// This file only wires, from top to bottom in the order in which data flows:
+// flags → configuration → clients → queue → informers → controller.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"strconv"
+	"sync"
+	"syscall"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	"k8s.io/client-go/tools/record"
+	"k8s.io/klog/v2"
+
+	examplesv1alpha1 "example.com/byhand/api/examples-gzh.com/v1alpha1"
+	samplecontrollerv1alpha1 "example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
+	"example.com/byhand/clientset"
+	"example.com/byhand/controller"
+	"example.com/byhand/informer"
+	"example.com/byhand/internal/connect"
+	"example.com/byhand/internal/story"
+)
+
+const (
+	// resyncPeriod is how often each object is looked at again without an event.
+	resyncPeriod = 10 * time.Minute
+	// syncTimeout is how long the first lists may take.
+	syncTimeout = time.Minute
+	// Events have a client of their own that sends at most this many per second, so
+	// that they never delay a write. What the recorder cannot hold back is dropped.
+	eventQPS, eventBurst = 10, 50
+)
+
+type options struct {
+	kubeconfig, context, namespace string
+	workers, burst                 int
+	qps                            float64
+}
+
+func main() {
+	var o options
+	flag.StringVar(&o.kubeconfig, "kubeconfig", "", "kubeconfig `file` (default: $KUBECONFIG, then ~/.kube/config, then the Pod's own account)")
+	flag.StringVar(&o.context, "context", "", "context of the kubeconfig (default: its current one)")
+	flag.StringVar(&o.namespace, "namespace", metav1.NamespaceAll, "the only namespace to look at (default: all)")
+	flag.IntVar(&o.workers, "workers", 8, "Foos to reconcile at the same time")
+	flag.Float64Var(&o.qps, "kube-api-qps", -1, "requests per second to the API server; negative: no limit, the server shares itself out")
+	flag.IntVar(&o.burst, "kube-api-burst", 100, "requests that may exceed --kube-api-qps for a moment")
+	verbosity := flag.Int("v", 0, "how much to log to stderr: 2 shows retries, 6 each request, 8 bodies")
+	flag.Parse()
+
+	logging := flag.NewFlagSet("klog", flag.PanicOnError)
+	klog.InitFlags(logging)
+	_ = logging.Set("v", strconv.Itoa(*verbosity))
+
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	// After the first signal a second one ends the process at once.
+	context.AfterFunc(ctx, stop)
+
+	if err := run(ctx, o); err != nil && !errors.Is(err, context.Canceled) {
+		fmt.Fprintln(os.Stderr, "byhand:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, o options) error {
+	if flag.NArg() > 0 || o.workers < 1 || o.qps == 0 || o.qps > 0 && o.burst < 1 {
+		return errors.New("usage: no arguments, --workers at least 1, --kube-api-qps not 0 (negative for no limit), --kube-api-burst at least 1 (see --help)")
+	}
+
+	// Configuration: which server, and as whom. The order is kubectl's.
+	rules := clientcmd.NewDefaultClientConfigLoadingRules()
+	rules.ExplicitPath = o.kubeconfig
+	config, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, &clientcmd.ConfigOverrides{CurrentContext: o.context}).ClientConfig()
+	if err != nil {
+		return connect.ExplainConfig(err)
+	}
+	config.UserAgent = "byhand"
+	config.QPS, config.Burst = float32(o.qps), o.burst
+	// The events' client is not part of the story.
+	eventConfig := rest.CopyConfig(config)
+	eventConfig.QPS, eventConfig.Burst = eventQPS, eventBurst
+	teller := story.New(os.Stdout)
+	config.Wrap(teller.Transport)
+
+	// Clients: ours for Projects and Foos, client-go's for Deployments and Events.
+	client, err := clientset.NewForConfig(config)
+	if err != nil {
+		return connect.ExplainConfig(err)
+	}
+	kubeClient, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		return connect.ExplainConfig(err)
+	}
+	eventClient, err := kubernetes.NewForConfig(eventConfig)
+	if err != nil {
+		return connect.ExplainConfig(err)
+	}
+	version, err := connect.Check(ctx, client.Discovery(), config.Host,
+		examplesv1alpha1.SchemeGroupVersion, samplecontrollerv1alpha1.SchemeGroupVersion)
+	if err != nil {
+		return err
+	}
+	teller.Say("talking to %s, Kubernetes %s", config.Host, version.GitVersion)
+
+	events := record.NewBroadcaster(record.WithContext(ctx))
+	defer events.Shutdown()
+	events.StartRecordingToSink(&typedcorev1.EventSinkImpl{Interface: eventClient.CoreV1().Events("")})
+
+	// Queue → informers, whose handlers fill it → controller, which empties it.
+	queue := controller.NewQueue("foo")
+	projects := informer.NewProjects(client.ExamplesV1alpha1(), o.namespace, resyncPeriod,
+		story.Handler(teller, "Project", describeProject, nil))
+	foos := informer.NewFoos(client.SamplecontrollerV1alpha1(), o.namespace, resyncPeriod,
+		story.Handler(teller, "Foo", describeFoo, controller.EnqueueFoos(queue)))
+	deployments := informer.NewDeployments(kubeClient.AppsV1(), o.namespace, resyncPeriod,
+		story.Handler(teller, "Deployment", describeDeployment, controller.EnqueueFoosOfDeployment(queue, foos.Store)))
+	reconciler := &controller.FooReconciler{
+		Foos:            client.SamplecontrollerV1alpha1(),
+		Deployments:     kubeClient.AppsV1(),
+		FooStore:        foos.Store,
+		DeploymentStore: deployments.Store,
+		Events:          events.NewRecorder(clientset.Scheme, corev1.EventSource{Component: "byhand"}),
+	}
+
+	// Run: informers first, then the workers, and the end in the opposite order.
+	var running sync.WaitGroup
+	defer running.Wait()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	for _, i := range []*informer.Informer{projects, foos, deployments} {
+		running.Go(func() { i.Run(ctx) })
+	}
+	if err := informer.WaitForSync(ctx, syncTimeout, projects, foos, deployments); err != nil {
+		return err
+	}
+	teller.Say("in memory: %d Projects, %d Foos, %d Deployments; %d workers start (Ctrl-C stops)",
+		len(projects.Store.ListKeys()), len(foos.Store.ListKeys()), len(deployments.Store.ListKeys()), o.workers)
+	controller.New(queue, teller.Reconcile(reconciler.Reconcile)).Run(ctx, o.workers)
+	teller.Say("stopped: every worker has finished what it had begun")
+	return nil
+}
+
+func describeProject(project *examplesv1alpha1.Project) string {
+	return fmt.Sprintf("replicas %d", project.Spec.Replicas)
+}
+
+func describeFoo(foo *samplecontrollerv1alpha1.Foo) string {
+	replicas, ready := "any", "no status yet"
+	if foo.Spec.Replicas != nil {
+		replicas = strconv.Itoa(int(*foo.Spec.Replicas))
+	}
+	if condition := meta.FindStatusCondition(foo.Status.Conditions, samplecontrollerv1alpha1.FooReady); condition != nil {
+		ready = fmt.Sprintf("Ready %s, %s", condition.Status, condition.Message)
+	}
+	if foo.DeletionTimestamp != nil {
+		ready = "being deleted"
+	}
+	return fmt.Sprintf("wants Deployment %s, replicas %s; %s", foo.Spec.DeploymentName, replicas, ready)
+}
+
+// describeDeployment leaves out the Deployments that have nothing to do with Foos.
+func describeDeployment(deployment *appsv1.Deployment) string {
+	owner := metav1.GetControllerOfNoCopy(deployment)
+	if owner == nil || owner.Kind != "Foo" {
+		return ""
+	}
+	return fmt.Sprintf("of Foo %s, %d of %d available", owner.Name, deployment.Status.AvailableReplicas, *deployment.Spec.Replicas)
+}
