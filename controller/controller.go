@@ -16,24 +16,22 @@ import (
 // back when that worker is done.
 type Queue = workqueue.TypedRateLimitingInterface[cache.ObjectName]
 
-// A key that fails waits 5 ms, then twice as long each time, up to half a minute.
-// The delay is the key's own: client-go's default limiter would also share ten
-// retries a second among all keys, and a thousand bad ones would delay a good one.
-const (
-	firstRetry = 5 * time.Millisecond
-	maxRetry   = 30 * time.Second
-)
-
 // reconcileTimeout bounds one reconcile, so that a server that does not answer
 // cannot hold a worker, or the exit of the process, for longer.
 const reconcileTimeout = 30 * time.Second
 
 // NewQueue returns an empty queue. name labels its metrics.
 func NewQueue(name string) Queue {
-	return workqueue.NewTypedRateLimitingQueueWithConfig(
-		workqueue.NewTypedItemExponentialFailureRateLimiter[cache.ObjectName](firstRetry, maxRetry),
-		workqueue.TypedRateLimitingQueueConfig[cache.ObjectName]{Name: name},
-	)
+	return workqueue.NewTypedRateLimitingQueueWithConfig(RateLimiter(),
+		workqueue.TypedRateLimitingQueueConfig[cache.ObjectName]{Name: name})
+}
+
+// RateLimiter says how long a key that fails waits: 5 ms, then twice as long each
+// time, up to half a minute. The delay is the key's own. client-go's default would
+// also share ten retries a second among all keys, so that a thousand bad ones
+// delay a good one.
+func RateLimiter() workqueue.TypedRateLimiter[cache.ObjectName] {
+	return workqueue.NewTypedItemExponentialFailureRateLimiter[cache.ObjectName](5*time.Millisecond, 30*time.Second)
 }
 
 // Reconcile brings the object with this key one step closer to what it should be.

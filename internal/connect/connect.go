@@ -33,7 +33,7 @@ func ExplainConfig(err error) error {
 			looked = "$KUBECONFIG (" + files + ")"
 		}
 		return fmt.Errorf("no cluster is configured: there is no --kubeconfig, nothing in %s, and this is no Pod. Give --kubeconfig FILE; `make cluster` starts a cluster and prints its file", looked)
-	case clientcmd.IsContextNotFound(err):
+	case clientcmd.IsContextNotFound(err), strings.HasPrefix(err.Error(), "context ") && strings.HasSuffix(err.Error(), "does not exist"):
 		return fmt.Errorf("%w: `kubectl config get-contexts` lists the ones there are", err)
 	case errors.Is(err, os.ErrNotExist), errors.Is(err, os.ErrPermission):
 		return fmt.Errorf("cannot read the kubeconfig: %w", err)

@@ -1,0 +1,107 @@
+# Everything here needs Go, make and git, and nothing else.
+
+# The cluster to talk to. Give yours: make run KUBECONFIG=~/.kube/config
+# Without one, make starts its own and leaves your ~/.kube/config alone.
+OWN_KUBECONFIG := $(CURDIR)/cluster/byhand.kubeconfig
+ifeq ($(strip $(KUBECONFIG)),)
+KUBECONFIG := $(OWN_KUBECONFIG)
+endif
+export KUBECONFIG
+
+# The kubectl that the cluster's build made, else the one on the PATH.
+KUBECTL := PATH="$(CURDIR)/cluster/bin:$$PATH" kubectl
+
+STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
+# Every module of this repository. Each is built, tested and linted.
+MODULES := $(dir $(wildcard ./go.mod */go.mod))
+
+.DEFAULT_GOAL := help
+# Each step needs the one before.
+.NOTPARALLEL:
+.PHONY: help
+help: ## Show this help
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
+
+##@ Run
+
+.PHONY: run
+run: own-cluster install samples bin/byhand ## Run the controller; starts a cluster unless KUBECONFIG names yours
+	@echo "In a second terminal: export KUBECONFIG=$(KUBECONFIG)"
+	@exec bin/byhand
+
+.PHONY: bin/byhand
+bin/byhand:
+	go build -o $@ .
+
+.PHONY: install
+install: ## Install the CRDs into the cluster
+	@$(KUBECTL) version --client >/dev/null 2>&1 || { echo "no kubectl: install it, or run 'make cluster', which builds one"; exit 1; }
+	@$(KUBECTL) apply -f config/crd
+	@$(KUBECTL) wait --for=condition=Established --timeout=30s -f config/crd >/dev/null
+
+.PHONY: uninstall
+uninstall: ## Remove the CRDs, and with them every Project and Foo
+	@$(KUBECTL) delete --ignore-not-found -f config/crd
+
+.PHONY: samples
+samples: install ## Create the sample Project and Foo
+	@$(KUBECTL) apply -f config/samples
+
+##@ Cluster
+
+# NAME=other starts or removes another one beside it.
+NAME ?= byhand
+
+.PHONY: cluster
+cluster: ## Start a real control plane (the first time builds it: about 10 minutes)
+	@cd cluster && go run . up --name $(NAME)
+
+.PHONY: cluster-down
+cluster-down: ## Stop the cluster and remove its data
+	@cd cluster && go run . down --name $(NAME)
+
+.PHONY: own-cluster
+own-cluster:
+	@if [ "$(KUBECONFIG)" = "$(OWN_KUBECONFIG)" ]; then $(MAKE) --no-print-directory cluster; fi
+
+##@ Test
+
+.PHONY: test
+test: test-unit ## Run all tests, on a control plane of their own as well
+	cd cluster && go test -count=1 -tags integration ./...
+	cd cluster && go run . exec -- $(MAKE) --no-print-directory -C .. test-integration
+
+.PHONY: test-unit
+test-unit: ## Run the tests that need no cluster
+	for module in $(MODULES); do (cd $$module && go test ./...) || exit 1; done
+
+# Runs against the cluster that KUBECONFIG names.
+.PHONY: test-integration
+test-integration:
+	$(KUBECTL) apply -f config/crd
+	$(KUBECTL) wait --for=condition=Established --timeout=30s -f config/crd
+	go test -count=1 -tags integration ./internal/e2e
+	cd compare && go test -count=1 -tags integration ./...
+
+.PHONY: test-race
+test-race: ## Run the unit tests under the race detector (needs a C compiler)
+	go test -race ./controller ./informer ./clientset ./internal/...
+
+# More: make coldstart FOOS=5000 ROUNDS=3 IDLE=0s
+FOOS ?= 2000
+ROUNDS ?= 5
+IDLE ?= 65s
+.PHONY: coldstart
+coldstart: ## Count and time a cold start of many Foos (about 4 minutes)
+	cd cluster && go run . exec --components etcd,kube-apiserver -- $(MAKE) --no-print-directory -C .. coldstart-here
+
+.PHONY: coldstart-here
+coldstart-here: install
+	go test -count=1 -tags coldstart -v -timeout 60m -run ColdStart ./internal/e2e -foos $(FOOS) -rounds $(ROUNDS) -idle $(IDLE)
+
+.PHONY: lint
+lint: ## Check formatting, vet and staticcheck in every module
+	@unformatted="$$(gofmt -l $$(git ls-files '*.go'))"; test -z "$$unformatted" || { echo "gofmt would change:" $$unformatted; exit 1; }
+	for module in $(MODULES); do \
+		(cd $$module && go mod tidy -diff && go vet -tags integration ./... && go run $(STATICCHECK) -tags integration ./...) || exit 1; \
+	done

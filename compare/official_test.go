@@ -1,0 +1,213 @@
+//go:build integration
+
+package compare
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	officialv1alpha1 "k8s.io/sample-controller/pkg/apis/samplecontroller/v1alpha1"
+	official "k8s.io/sample-controller/pkg/generated/clientset/versioned"
+	"sigs.k8s.io/yaml"
+
+	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
+	"example.com/byhand/clientset"
+)
+
+const deadline = time.Minute
+
+// newNamespace returns the cluster of KUBECONFIG and a namespace for one test.
+func newNamespace(t *testing.T) (config *rest.Config, namespace string) {
+	t.Helper()
+	config, err := clientcmd.BuildConfigFromFlags("", os.Getenv("KUBECONFIG"))
+	if err != nil {
+		t.Fatalf("these tests need a cluster, see `make test`: %v", err)
+	}
+	namespaces := kubernetes.NewForConfigOrDie(config).CoreV1().Namespaces()
+	created, err := namespaces.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "compare-"}}, metav1.CreateOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := namespaces.Delete(context.Background(), created.Name, metav1.DeleteOptions{}); err != nil {
+			t.Errorf("clean up: %v", err)
+		}
+	})
+	return config, created.Name
+}
+
+// officialExample is the Foo that sample-controller's documentation tells people
+// to create, as it stands in that module.
+func officialExample(t *testing.T) *officialv1alpha1.Foo {
+	t.Helper()
+	dir, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "k8s.io/sample-controller").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(filepath.Join(string(dir[:len(dir)-1]), "artifacts", "examples", "example-foo.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	foo := &officialv1alpha1.Foo{}
+	if err := yaml.UnmarshalStrict(text, foo); err != nil {
+		t.Fatal(err)
+	}
+	return foo
+}
+
+// The official generated client creates the official example on our CRD, our
+// controller acts on it, and the official client sees what it did.
+func TestOfficialExampleOnOurController(t *testing.T) {
+	config, namespace := newNamespace(t)
+	startController(t, namespace)
+	foos := official.NewForConfigOrDie(config).SamplecontrollerV1alpha1().Foos(namespace)
+	example := officialExample(t)
+	if _, err := foos.Create(t.Context(), example, metav1.CreateOptions{FieldValidation: metav1.FieldValidationStrict}); err != nil {
+		t.Fatal(err)
+	}
+	available := func(want int32) {
+		t.Helper()
+		var err error
+		for end := time.Now().Add(deadline); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+			var foo *officialv1alpha1.Foo
+			if foo, err = foos.Get(t.Context(), example.Name, metav1.GetOptions{}); err == nil && foo.Status.AvailableReplicas == want {
+				return
+			} else if err == nil {
+				err = fmt.Errorf("availableReplicas is %d", foo.Status.AvailableReplicas)
+			}
+		}
+		t.Fatalf("the official client waits for %d available replicas: %v", want, err)
+	}
+	available(1)
+
+	// It scales: an update by a client that knows fewer status fields than ours.
+	foo, err := foos.Get(t.Context(), example.Name, metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	*foo.Spec.Replicas = 2
+	if _, err := foos.Update(t.Context(), foo, metav1.UpdateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	available(2)
+	ours, err := clientset.NewForConfigOrDie(config).SamplecontrollerV1alpha1().Foos(namespace).Get(t.Context(), example.Name, metav1.GetOptions{})
+	if err != nil || len(ours.Status.Conditions) == 0 {
+		t.Errorf("status %+v (%v), want the conditions that the official type does not know", ours.Status, err)
+	}
+}
+
+// What one client writes the other reads, field by field, in both directions.
+func TestBothClientsReadAndWrite(t *testing.T) {
+	config, namespace := newNamespace(t)
+	theirs := official.NewForConfigOrDie(config).SamplecontrollerV1alpha1().Foos(namespace)
+	ours := clientset.NewForConfigOrDie(config).SamplecontrollerV1alpha1().Foos(namespace)
+	three := int32(3)
+	for _, replicas := range []*int32{&three, nil} {
+		name := fmt.Sprintf("theirs-%t", replicas != nil)
+		if _, err := theirs.Create(t.Context(), &officialv1alpha1.Foo{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{"a": "b"}},
+			Spec: officialv1alpha1.FooSpec{DeploymentName: "d", Replicas: replicas}}, metav1.CreateOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		name = fmt.Sprintf("ours-%t", replicas != nil)
+		if _, err := ours.Create(t.Context(), &v1alpha1.Foo{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{"a": "b"}},
+			Spec: v1alpha1.FooSpec{DeploymentName: "d", Replicas: replicas}}, metav1.CreateOptions{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	readByThem, err := theirs.List(t.Context(), metav1.ListOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	readByUs, err := ours.List(t.Context(), metav1.ListOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(readByUs.Items) != 4 {
+		t.Fatalf("%d Foos, want 4", len(readByUs.Items))
+	}
+	if diff := cmp.Diff(document(t, readByThem), document(t, readByUs)); diff != "" {
+		t.Errorf("the two clients read different Foos (-theirs +ours):\n%s", diff)
+	}
+
+	// A status that they write replaces ours where both know the field.
+	foo, err := theirs.Get(t.Context(), "ours-true", metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	foo.Status.AvailableReplicas = 2
+	if _, err := theirs.UpdateStatus(t.Context(), foo, metav1.UpdateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := ours.Get(t.Context(), "ours-true", metav1.GetOptions{}); err != nil || got.Status.AvailableReplicas != 2 {
+		t.Errorf("status %+v (%v), want the 2 available replicas that the official client wrote", got.Status, err)
+	}
+}
+
+// document is an object as a JSON document without the fields that are null: to
+// the API server, and so here, they are absent.
+func document(t *testing.T, object any) any {
+	t.Helper()
+	text, err := json.Marshal(object)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var value any
+	if err := json.Unmarshal(text, &value); err != nil {
+		t.Fatal(err)
+	}
+	return withoutNull(value)
+}
+
+func withoutNull(value any) any {
+	switch value := value.(type) {
+	case map[string]any:
+		for key, field := range value {
+			if field == nil {
+				delete(value, key)
+			} else {
+				value[key] = withoutNull(field)
+			}
+		}
+	case []any:
+		for i := range value {
+			value[i] = withoutNull(value[i])
+		}
+	}
+	return value
+}
+
+// startController builds and runs our controller until the test ends.
+func startController(t *testing.T, namespace string) {
+	t.Helper()
+	binary := filepath.Join(t.TempDir(), "byhand")
+	build := exec.Command("go", "build", "-o", binary, ".")
+	build.Dir = ".."
+	if output, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("build the controller: %v\n%s", err, output)
+	}
+	run := exec.Command(binary, "--namespace", namespace)
+	run.Stderr = os.Stderr
+	if err := run.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = run.Process.Signal(os.Interrupt)
+		var exited *exec.ExitError
+		if err := run.Wait(); errors.As(err, &exited) {
+			t.Errorf("the controller ended with %v", err)
+		}
+	})
+}

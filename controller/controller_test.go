@@ -1,0 +1,204 @@
+package controller_test
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/tools/cache"
+
+	"example.com/byhand/controller"
+)
+
+// deadline is how long a test waits for what must happen.
+const deadline = 10 * time.Second
+
+// run starts a controller and returns a function that stops it and waits for it.
+func run(t *testing.T, queue controller.Queue, workers int, reconcile controller.Reconcile) (stop func()) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		controller.New(queue, reconcile).Run(ctx, workers)
+	}()
+	stop = func() {
+		t.Helper()
+		cancel()
+		select {
+		case <-done:
+		case <-time.After(deadline):
+			t.Fatal("Run does not return")
+		}
+	}
+	t.Cleanup(stop)
+	return stop
+}
+
+func receive[T any](t *testing.T, from <-chan T, what string) T {
+	t.Helper()
+	select {
+	case value := <-from:
+		return value
+	case <-time.After(deadline):
+		t.Fatalf("%s: nothing for %s", what, deadline)
+		panic("unreachable")
+	}
+}
+
+// What a reconcile returns decides whether and when its key comes back.
+func TestRetry(t *testing.T) {
+	conflict := apierrors.NewConflict(schema.GroupResource{Resource: "foos"}, "foo", errors.New("modified"))
+	for _, test := range []struct {
+		reason string
+		again  time.Duration
+		err    error
+		// back says that the key is reconciled again by itself.
+		back bool
+		// failures is what the queue has counted against the key by then.
+		failures int
+	}{
+		{reason: "done"},
+		{reason: "look again", again: time.Millisecond, back: true},
+		{reason: "an error", err: errors.New("broken"), back: true, failures: 1},
+		{reason: "a conflict", err: conflict, back: true, failures: 1},
+		{reason: "not found", err: apierrors.NewNotFound(schema.GroupResource{Resource: "foos"}, "foo"), back: true, failures: 1},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			queue := controller.NewQueue("")
+			calls := make(chan int)
+			run(t, queue, 1, func(_ context.Context, key cache.ObjectName) (time.Duration, error) {
+				calls <- queue.NumRequeues(key)
+				return test.again, test.err
+			})
+			queue.Add(fooKey)
+			receive(t, calls, "the first reconcile")
+			if test.back {
+				if got := receive(t, calls, "the second reconcile"); got != test.failures {
+					t.Errorf("the queue counts %d failures, want %d", got, test.failures)
+				}
+				go func() { // let the rest go by
+					for range calls {
+					}
+				}()
+				return
+			}
+			// Another key passes through, which shows that the first was not in its way.
+			queue.Add(cache.NewObjectName("default", "other"))
+			receive(t, calls, "the other key")
+			if got := queue.NumRequeues(fooKey); got != 0 || queue.Len() != 0 {
+				t.Errorf("%d failures and %d keys are left, want none", got, queue.Len())
+			}
+		})
+	}
+}
+
+// A success wipes out the failures before it, so the next failure is retried
+// early again.
+func TestSuccessForgetsFailures(t *testing.T) {
+	queue := controller.NewQueue("")
+	var calls atomic.Int32
+	succeeded := make(chan struct{})
+	run(t, queue, 1, func(context.Context, cache.ObjectName) (time.Duration, error) {
+		if calls.Add(1) <= 3 {
+			return 0, errors.New("broken")
+		}
+		close(succeeded)
+		return 0, nil
+	})
+	queue.Add(fooKey)
+	receive(t, succeeded, "the success")
+	// Done is called after the decision, so an idle queue has decided.
+	queue.ShutDownWithDrain()
+	if got := queue.NumRequeues(fooKey); got != 0 {
+		t.Errorf("%d failures are remembered after a success", got)
+	}
+}
+
+// The longest wait between retries of a key is half a minute, however often it
+// failed, and failures of others do not add to it.
+func TestRetryIsCappedAndPerKey(t *testing.T) {
+	limiter := controller.RateLimiter()
+	var last time.Duration
+	for range 100 {
+		last = limiter.When(fooKey)
+	}
+	if last != 30*time.Second {
+		t.Errorf("after 100 failures the key waits %s, want 30s", last)
+	}
+	if first := limiter.When(cache.NewObjectName("default", "other")); first != 5*time.Millisecond {
+		t.Errorf("another key's first retry waits %s, want 5ms", first)
+	}
+}
+
+// Run ends when each worker has finished what it had begun, with a context that
+// the end does not cancel; what still waits is dropped.
+func TestRunAwaitsWorkers(t *testing.T) {
+	queue := controller.NewQueue("")
+	begun, finish := make(chan struct{}), make(chan struct{})
+	var calls atomic.Int32
+	var cancelled atomic.Bool
+	ctx, cancel := context.WithCancel(context.Background())
+	returned := make(chan struct{})
+	go func() {
+		defer close(returned)
+		controller.New(queue, func(ctx context.Context, _ cache.ObjectName) (time.Duration, error) {
+			calls.Add(1)
+			close(begun)
+			<-finish
+			cancelled.Store(ctx.Err() != nil)
+			return 0, nil
+		}).Run(ctx, 1)
+	}()
+	queue.Add(fooKey)
+	receive(t, begun, "the reconcile")
+	queue.Add(cache.NewObjectName("default", "waiting"))
+	cancel()
+	select {
+	case <-returned:
+		t.Error("Run returned while a worker was busy")
+	default:
+	}
+	close(finish)
+	receive(t, returned, "Run")
+	if got := calls.Load(); got != 1 {
+		t.Errorf("%d reconciles, want only the one that had begun", got)
+	}
+	if cancelled.Load() {
+		t.Error("the reconcile's context was cancelled with Run's")
+	}
+}
+
+// One key is never reconciled twice at the same time, and a key that is added
+// meanwhile is not lost.
+func TestOneWorkerPerKey(t *testing.T) {
+	queue := controller.NewQueue("")
+	var busy, calls atomic.Int32
+	begun := make(chan struct{}, 10)
+	proceed := make(chan struct{})
+	run(t, queue, 4, func(context.Context, cache.ObjectName) (time.Duration, error) {
+		if busy.Add(1) > 1 {
+			t.Error("two workers have the same key")
+		}
+		begun <- struct{}{}
+		<-proceed
+		busy.Add(-1)
+		calls.Add(1)
+		return 0, nil
+	})
+	queue.Add(fooKey)
+	receive(t, begun, "the first reconcile")
+	for range 3 {
+		queue.Add(fooKey)
+	}
+	close(proceed)
+	receive(t, begun, "the second reconcile")
+	queue.ShutDownWithDrain()
+	if got := calls.Load(); got != 2 {
+		t.Errorf("%d reconciles, want 2: three additions meanwhile count as one", got)
+	}
+}

@@ -1,0 +1,511 @@
+package controller_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/cache"
+
+	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
+	"example.com/byhand/controller"
+)
+
+func spec(deploymentName string, replicas int32) v1alpha1.FooSpec {
+	return v1alpha1.FooSpec{DeploymentName: deploymentName, Replicas: &replicas}
+}
+
+func controllerRef(apiVersion, kind, name string, uid types.UID) metav1.OwnerReference {
+	yes := true
+	return metav1.OwnerReference{APIVersion: apiVersion, Kind: kind, Name: name, UID: uid, Controller: &yes}
+}
+
+// A new Foo costs two writes, its Deployment and its status, and then none.
+func TestCreate(t *testing.T) {
+	w := newWorld(t)
+	foo := w.createFoo("foo", spec("deployment", 3))
+	w.sync()
+
+	w.reconcile()
+	w.sent("POST deployments", "PUT foos/foo/status")
+	w.told("Normal Created Created Deployment deployment")
+	w.ready("foo", metav1.ConditionFalse, metav1.ConditionTrue, v1alpha1.ReasonWaitingForReplicas)
+
+	deployment := w.deployment("deployment")
+	owner := metav1.GetControllerOf(deployment)
+	if owner == nil || owner.UID != foo.UID || owner.Kind != "Foo" || owner.APIVersion != "samplecontroller.k8s.io/v1alpha1" {
+		t.Errorf("owner reference %+v, want a complete one to Foo %s", owner, foo.UID)
+	}
+	if got := *deployment.Spec.Replicas; got != 3 {
+		t.Errorf("replicas %d, want 3", got)
+	}
+	if selector, err := metav1.LabelSelectorAsSelector(deployment.Spec.Selector); err != nil || selector.String() != w.foo("foo").Status.Selector {
+		t.Errorf("selector %v (%v), want the one in the Foo's status, %q", selector, err, w.foo("foo").Status.Selector)
+	}
+
+	w.sync()
+	if again := w.reconcile(); again != 0 {
+		t.Errorf("a converged Foo asks to be looked at again after %s", again)
+	}
+	w.sent()
+	w.told()
+}
+
+// What the Deployment reports becomes the Foo's status, once per change.
+func TestStatusFollowsDeployment(t *testing.T) {
+	w := converged(t, 2)
+	notReady := w.foo("foo").Status.Conditions
+
+	w.set(deploymentPath+"deployment", map[string]any{"availableReplicas": int64(1), "observedGeneration": int64(1)}, "status")
+	w.sync()
+	w.reconcile()
+	w.sent("PUT foos/foo/status")
+	w.ready("foo", metav1.ConditionFalse, metav1.ConditionTrue, v1alpha1.ReasonWaitingForReplicas)
+	if got, want := w.foo("foo").Status.Conditions[0].LastTransitionTime, notReady[0].LastTransitionTime; !got.Equal(&want) {
+		t.Errorf("Ready stays False, yet its transition time went from %s to %s", want, got)
+	}
+
+	w.set(deploymentPath+"deployment", map[string]any{"availableReplicas": int64(2), "observedGeneration": int64(1)}, "status")
+	w.sync()
+	w.reconcile()
+	w.sent("PUT foos/foo/status")
+	w.ready("foo", metav1.ConditionTrue, metav1.ConditionFalse, v1alpha1.ReasonAvailable)
+
+	w.sync()
+	w.reconcile()
+	w.sent()
+}
+
+// A Deployment that has not seen its newest spec makes no Foo ready: its numbers
+// are those of the old one.
+func TestStatusOfUnobservedDeployment(t *testing.T) {
+	w := converged(t, 1)
+	w.set(deploymentPath+"deployment", map[string]any{"availableReplicas": int64(1), "observedGeneration": int64(0)}, "status")
+	w.sync()
+	w.reconcile()
+	w.ready("foo", metav1.ConditionFalse, metav1.ConditionTrue, v1alpha1.ReasonWaitingForReplicas)
+}
+
+// The fields that a Foo decides are put right with one write; all others are left
+// to whoever wrote them.
+func TestDrift(t *testing.T) {
+	path := deploymentPath + "deployment"
+	sidecar := map[string]any{"name": "sidecar", "image": "sidecar:1"}
+	for _, test := range []struct {
+		reason string
+		change func(w *world)
+		want   []string
+		events []string
+	}{
+		{"the Foo was scaled", func(w *world) { w.set(fooPath+"foo", int64(3), "spec", "replicas") },
+			[]string{"PUT deployments/deployment", "PUT foos/foo/status"}, []string{"Normal Scaled Scaled Deployment deployment from 1 to 3"}},
+		{"the Foo was scaled to nothing", func(w *world) { w.set(fooPath+"foo", int64(0), "spec", "replicas") },
+			[]string{"PUT deployments/deployment", "PUT foos/foo/status"}, []string{"Normal Scaled Scaled Deployment deployment from 1 to 0"}},
+		{"somebody scaled the Deployment", func(w *world) { w.set(path, int64(7), "spec", "replicas") },
+			[]string{"PUT deployments/deployment"}, []string{"Normal Scaled Scaled Deployment deployment from 7 to 1"}},
+		{"somebody changed our container's image", func(w *world) {
+			w.set(path, []any{map[string]any{"name": "nginx", "image": "other"}, sidecar}, "spec", "template", "spec", "containers")
+		}, []string{"PUT deployments/deployment"}, []string{"Normal Updated Updated Deployment deployment"}},
+		{"somebody removed our label from the Pods", func(w *world) {
+			w.set(path, map[string]any{"theirs": "kept"}, "spec", "template", "metadata", "labels")
+		},
+			[]string{"PUT deployments/deployment"}, []string{"Normal Updated Updated Deployment deployment"}},
+		{"somebody added a container, an annotation and a strategy", func(w *world) {
+			w.set(path, []any{map[string]any{"name": "nginx", "image": "nginx:1.29"}, sidecar}, "spec", "template", "spec", "containers")
+			w.set(path, map[string]any{"note": "kept"}, "metadata", "annotations")
+			w.set(path, map[string]any{"type": "Recreate"}, "spec", "strategy")
+		}, nil, nil},
+		{"the Foo gave the number away", func(w *world) {
+			w.set(fooPath+"foo", nil, "spec", "replicas")
+			w.set(path, int64(7), "spec", "replicas")
+		}, []string{"PUT foos/foo/status"}, nil},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			w := converged(t, 1)
+			before := w.deployment("deployment")
+			test.change(w)
+			theirs := w.deployment("deployment")
+			w.sync()
+			w.reconcile()
+			w.sent(test.want...)
+			w.told(test.events...)
+
+			after := w.deployment("deployment")
+			if before.UID != after.UID {
+				t.Error("the Deployment was replaced, not updated")
+			}
+			if len(theirs.Spec.Template.Spec.Containers) > 1 && len(after.Spec.Template.Spec.Containers) != 2 {
+				t.Error("the container that somebody added is gone")
+			}
+			if theirs.Annotations["note"] != after.Annotations["note"] || theirs.Spec.Strategy.Type != after.Spec.Strategy.Type {
+				t.Error("what somebody set is gone")
+			}
+			if label := theirs.Spec.Template.Labels["theirs"]; label != after.Spec.Template.Labels["theirs"] {
+				t.Error("the label that somebody added is gone")
+			}
+			w.sync()
+			w.reconcile()
+			w.sent()
+		})
+	}
+}
+
+// Foos for which there is nothing to do.
+func TestNothingToDo(t *testing.T) {
+	for _, test := range []struct {
+		reason string
+		change func(w *world)
+	}{
+		{"the Foo is gone: its Deployment follows by its owner reference", func(w *world) { w.api.remove(fooPath + "foo") }},
+		{"the Foo is being deleted: a new Deployment would fight the garbage collector", func(w *world) {
+			w.set(fooPath+"foo", "2026-01-01T00:00:00Z", "metadata", "deletionTimestamp")
+			w.api.remove(deploymentPath + "deployment")
+		}},
+		{"an unrelated Deployment changed", func(w *world) { w.createDeployment("unrelated") }},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			w := converged(t, 1)
+			test.change(w)
+			w.sync()
+			if again := w.reconcile(); again != 0 {
+				t.Errorf("look again after %s, want 0", again)
+			}
+			w.sent()
+			w.told()
+		})
+	}
+}
+
+// A namespace that is being deleted refuses new objects. That is no error: the
+// Foo is going, too.
+func TestTerminatingNamespace(t *testing.T) {
+	w := newWorld(t)
+	w.createFoo("foo", spec("deployment", 1))
+	w.sync()
+	w.api.refuse = func(method, _ string) *apierrors.StatusError {
+		if method != http.MethodPost {
+			return nil
+		}
+		err := apierrors.NewForbidden(schema.GroupResource{Group: "apps", Resource: "deployments"}, "deployment", nil)
+		err.ErrStatus.Details.Causes = []metav1.StatusCause{{Type: corev1.NamespaceTerminatingCause}}
+		return err
+	}
+	if again := w.reconcile(); again != 0 {
+		t.Errorf("look again after %s, want 0", again)
+	}
+	w.sent("POST deployments")
+}
+
+// A Deployment of the wanted name that is on its way out is waited for.
+func TestLeavingDeployment(t *testing.T) {
+	for _, test := range []struct {
+		reason string
+		setUp  func(w *world)
+	}{
+		{"ours, and terminating", func(w *world) {
+			w.createDeployment("deployment", controllerRef("samplecontroller.k8s.io/v1alpha1", "Foo", "foo", w.foo("foo").UID))
+			w.set(deploymentPath+"deployment", "2026-01-01T00:00:00Z", "metadata", "deletionTimestamp")
+		}},
+		{"of an earlier Foo of this name", func(w *world) {
+			w.createDeployment("deployment", controllerRef("samplecontroller.k8s.io/v1alpha1", "Foo", "foo", "an-older-uid"))
+		}},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			w := newWorld(t)
+			w.createFoo("foo", spec("deployment", 1))
+			test.setUp(w)
+			w.sync()
+			w.reconcile()
+			w.sent("PUT foos/foo/status")
+			w.ready("foo", metav1.ConditionFalse, metav1.ConditionTrue, v1alpha1.ReasonWaitingForDeletion)
+			w.told() // no warning: nobody has to do anything
+
+			w.api.remove(deploymentPath + "deployment")
+			w.sync()
+			w.reconcile()
+			w.sent("POST deployments", "PUT foos/foo/status")
+		})
+	}
+}
+
+// A Deployment that this Foo's UID does not control is never written, and the
+// Foo says why it waits: once.
+func TestForeignDeployment(t *testing.T) {
+	for _, test := range []struct {
+		reason string
+		owners []metav1.OwnerReference
+		whose  string
+	}{
+		{"nobody's", nil, "has no controller"},
+		{"another Foo's", []metav1.OwnerReference{controllerRef("samplecontroller.k8s.io/v1alpha1", "Foo", "other", "other-uid")}, `is controlled by Foo "other"`},
+		{"another kind's, of the same name", []metav1.OwnerReference{controllerRef("example.com/v1", "Foo", "foo", "other-uid")}, `is controlled by Foo "foo"`},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			w := newWorld(t)
+			w.createFoo("foo", spec("deployment", 1))
+			w.createDeployment("deployment", test.owners...)
+			w.sync()
+			w.reconcile()
+			w.sent("PUT foos/foo/status")
+			w.told("Warning NameTaken Deployment deployment is not this Foo's")
+			w.ready("foo", metav1.ConditionFalse, metav1.ConditionFalse, v1alpha1.ReasonNameTaken)
+			if message := w.foo("foo").Status.Conditions[0].Message; !strings.Contains(message, test.whose) {
+				t.Errorf("message %q does not say that it %s", message, test.whose)
+			}
+
+			// The same state again is no news, also when the other one changes.
+			w.set(deploymentPath+"deployment", int64(5), "spec", "replicas")
+			w.sync()
+			w.reconcile()
+			w.sent()
+			w.told()
+
+			// When the name is free, the Foo takes it.
+			w.api.remove(deploymentPath + "deployment")
+			w.sync()
+			w.reconcile()
+			w.sent("POST deployments", "PUT foos/foo/status")
+		})
+	}
+}
+
+// A new deploymentName: first the new Deployment, then a look at the live Foo,
+// then the old one goes, that very object.
+func TestRename(t *testing.T) {
+	w := converged(t, 1)
+	w.set(fooPath+"foo", "renamed", "spec", "deploymentName")
+	w.sync()
+	w.reconcile()
+	w.sent("POST deployments", "GET foos/foo", "DELETE deployments/deployment", "PUT foos/foo/status")
+	w.told("Normal Created Created Deployment renamed", "Normal Deleted Deleted Deployment deployment, the name is now renamed")
+
+	// The store that still shows the deleted one leads to no second DELETE.
+	w.syncFoos()
+	if again := w.reconcile(); again != time.Second {
+		t.Errorf("look again after %s, want 1s", again)
+	}
+	w.sent()
+
+	w.sync()
+	w.reconcile()
+	w.sent()
+}
+
+// Renamed to a name that is taken, a Foo keeps the Deployment that it has.
+func TestRenameToTakenName(t *testing.T) {
+	w := converged(t, 1)
+	w.createDeployment("taken")
+	w.set(fooPath+"foo", "taken", "spec", "deploymentName")
+	w.sync()
+	w.reconcile()
+	w.sent("PUT foos/foo/status")
+	w.deployment("deployment")
+}
+
+// A process that takes over with an old store must not delete the Deployment that
+// the Foo names now.
+func TestStaleStoreDeletesNothing(t *testing.T) {
+	w := converged(t, 1)
+	w.set(fooPath+"foo", "renamed", "spec", "deploymentName")
+	w.createDeployment("renamed", controllerRef("samplecontroller.k8s.io/v1alpha1", "Foo", "foo", w.foo("foo").UID))
+	// The Deployments are known, the Foo still has its old name in the store.
+	w.syncDeployments()
+	if again := w.reconcile(); again != time.Second {
+		t.Errorf("look again after %s, want 1s", again)
+	}
+	w.sent("GET foos/foo")
+}
+
+// While a store does not show what was written, nothing is written again.
+func TestOwnWritesAreAwaited(t *testing.T) {
+	w := newWorld(t)
+	w.createFoo("foo", spec("deployment", 1))
+	w.sync()
+	w.reconcile()
+	w.sent("POST deployments", "PUT foos/foo/status")
+
+	for _, test := range []struct {
+		reason string
+		sync   func()
+		want   time.Duration
+	}{
+		{"neither write is in a store", func() {}, time.Second},
+		{"the status is, the Deployment is not", w.syncFoos, time.Second},
+		{"both are", w.syncDeployments, 0},
+	} {
+		test.sync()
+		if again := w.reconcile(); again != test.want {
+			t.Errorf("%s: look again after %s, want %s", test.reason, again, test.want)
+		}
+		w.sent()
+	}
+}
+
+// A store that lacks the Deployment is corrected by the server: AlreadyExists,
+// then a look at the real one.
+func TestCreateFindsDeployment(t *testing.T) {
+	t.Run("ours", func(t *testing.T) {
+		w := newWorld(t)
+		foo := w.createFoo("foo", spec("deployment", 1))
+		w.sync()
+		w.createDeployment("deployment", controllerRef("samplecontroller.k8s.io/v1alpha1", "Foo", "foo", foo.UID))
+		w.reconcile()
+		w.sent("POST deployments", "GET deployments/deployment", "PUT deployments/deployment", "PUT foos/foo/status")
+		w.told("Normal Updated Updated Deployment deployment")
+	})
+	t.Run("foreign", func(t *testing.T) {
+		w := newWorld(t)
+		w.createFoo("foo", spec("deployment", 1))
+		w.sync()
+		w.createDeployment("deployment")
+		w.reconcile()
+		w.sent("POST deployments", "GET deployments/deployment", "PUT foos/foo/status")
+		w.ready("foo", metav1.ConditionFalse, metav1.ConditionFalse, v1alpha1.ReasonNameTaken)
+	})
+}
+
+// After a Conflict the refused version is not sent again: the newer one is on its
+// way to the store.
+func TestConflict(t *testing.T) {
+	for _, test := range []struct {
+		reason, refused string
+		change          func(w *world)
+	}{
+		{"of the Deployment", "PUT deployments/deployment", func(w *world) {
+			w.set(fooPath+"foo", int64(2), "spec", "replicas")
+			w.syncFoos()
+			w.set(deploymentPath+"deployment", "theirs", "metadata", "labels", "theirs")
+		}},
+		{"of the status", "PUT foos/foo/status", func(w *world) {
+			w.set(deploymentPath+"deployment", map[string]any{"availableReplicas": int64(1), "observedGeneration": int64(1)}, "status")
+			w.syncDeployments()
+			w.set(fooPath+"foo", "theirs", "metadata", "labels", "theirs")
+		}},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			w := converged(t, 1)
+			test.change(w)
+			if _, err := w.tryReconcile(fooKey); !apierrors.IsConflict(err) {
+				t.Fatalf("error %v, want a Conflict", err)
+			}
+			w.sent(test.refused)
+			if again := w.reconcile(); again != time.Second {
+				t.Errorf("look again after %s, want 1s", again)
+			}
+			w.sent()
+
+			w.sync()
+			w.reconcile()
+			if sent := w.api.requests(); len(sent) == 0 || sent[0] != test.refused {
+				t.Errorf("with the newer version in the store, sent %v, want %s first", sent, test.refused)
+			}
+		})
+	}
+}
+
+// A spec that no retry mends becomes a condition, not a loop.
+func TestInvalid(t *testing.T) {
+	t.Run("seen here", func(t *testing.T) {
+		w := newWorld(t)
+		w.createFoo("foo", spec("../x", 1))
+		w.sync()
+		w.reconcile()
+		w.sent("PUT foos/foo/status")
+		w.ready("foo", metav1.ConditionFalse, metav1.ConditionFalse, v1alpha1.ReasonInvalidSpec)
+		w.sync()
+		w.reconcile()
+		w.sent()
+	})
+	t.Run("negative replicas", func(t *testing.T) {
+		w := newWorld(t)
+		w.createFoo("foo", spec("deployment", -1))
+		w.sync()
+		w.reconcile()
+		w.sent("PUT foos/foo/status")
+		w.ready("foo", metav1.ConditionFalse, metav1.ConditionFalse, v1alpha1.ReasonInvalidSpec)
+	})
+	t.Run("refused by the server", func(t *testing.T) {
+		w := newWorld(t)
+		w.createFoo("foo", spec("deployment", 1))
+		w.sync()
+		w.api.refuse = func(method, _ string) *apierrors.StatusError {
+			if method != http.MethodPost {
+				return nil
+			}
+			err := apierrors.NewInvalid(schema.GroupKind{Group: "apps", Kind: "Deployment"}, "deployment", nil)
+			err.ErrStatus.Details.Causes = []metav1.StatusCause{{Field: "spec.replicas"}}
+			return err
+		}
+		if again := w.reconcile(); again != 0 {
+			t.Errorf("look again after %s, want 0", again)
+		}
+		w.sent("POST deployments", "PUT foos/foo/status")
+		w.ready("foo", metav1.ConditionFalse, metav1.ConditionFalse, v1alpha1.ReasonInvalidSpec)
+		if message := w.foo("foo").Status.Conditions[0].Message; !strings.Contains(message, "spec.replicas") {
+			t.Errorf("message %q does not name the field", message)
+		}
+	})
+}
+
+// An error of the server is the caller's to retry, and nothing else is sent.
+func TestServerError(t *testing.T) {
+	w := newWorld(t)
+	w.createFoo("foo", spec("deployment", 1))
+	w.sync()
+	w.api.refuse = func(method, _ string) *apierrors.StatusError {
+		return apierrors.NewForbidden(schema.GroupResource{Group: "apps", Resource: "deployments"}, "deployment", nil)
+	}
+	if _, err := w.tryReconcile(fooKey); !apierrors.IsForbidden(err) || !strings.Contains(err.Error(), "create Deployment default/deployment") {
+		t.Errorf("error %v, want Forbidden and what was being done", err)
+	}
+	w.sent("POST deployments")
+}
+
+// Two Foos that name one Deployment: the first keeps it.
+func TestTwoFoosOneName(t *testing.T) {
+	w := converged(t, 1)
+	w.createFoo("second", spec("deployment", 5))
+	w.sync()
+	second := cache.NewObjectName("default", "second")
+	if _, err := w.tryReconcile(second); err != nil {
+		t.Fatal(err)
+	}
+	w.sent("PUT foos/second/status")
+	w.ready("second", metav1.ConditionFalse, metav1.ConditionFalse, v1alpha1.ReasonNameTaken)
+
+	// The first one goes, and the garbage collector removes what it had.
+	w.api.remove(fooPath + "foo")
+	w.api.remove(deploymentPath + "deployment")
+	w.sync()
+	if _, err := w.tryReconcile(second); err != nil {
+		t.Fatal(err)
+	}
+	w.sent("POST deployments", "PUT foos/second/status")
+	if got := *w.deployment("deployment").Spec.Replicas; got != 5 {
+		t.Errorf("replicas %d, want the second Foo's 5", got)
+	}
+}
+
+// A Foo whose own name has 253 characters works: no label is made of it.
+func TestLongName(t *testing.T) {
+	w := newWorld(t)
+	name := strings.Repeat("n", 253)
+	w.createFoo(name, spec("deployment", 1))
+	w.sync()
+	if _, err := w.tryReconcile(cache.NewObjectName("default", name)); err != nil {
+		t.Fatal(err)
+	}
+	for label, value := range w.deployment("deployment").Spec.Template.Labels {
+		if len(value) > 63 {
+			t.Errorf("label %s has %d characters", label, len(value))
+		}
+	}
+}
+
+var _ controller.Reconcile = (&controller.FooReconciler{}).Reconcile

@@ -1,0 +1,241 @@
+package controller_test
+
+import (
+	"context"
+	"encoding/json"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	appsv1client "k8s.io/client-go/kubernetes/typed/apps/v1"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/tools/record"
+
+	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
+	"example.com/byhand/clientset"
+	"example.com/byhand/controller"
+	"example.com/byhand/informer"
+)
+
+const (
+	fooPath        = "/apis/samplecontroller.k8s.io/v1alpha1/namespaces/default/foos/"
+	deploymentPath = "/apis/apps/v1/namespaces/default/deployments/"
+)
+
+var fooKey = cache.NewObjectName("default", "foo")
+
+// world is a reconciler between an API server and two stores. Nothing moves by
+// itself: a test says when a store catches up and when a key is reconciled.
+type world struct {
+	*testing.T
+	api               *apiServer
+	foos, deployments cache.Indexer
+	events            *record.FakeRecorder
+	client            clientset.Interface
+	reconciler        *controller.FooReconciler
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	w := &world{
+		T:           t,
+		api:         newAPIServer(t),
+		foos:        cache.NewIndexer(cache.MetaNamespaceKeyFunc, informer.FooIndexers()),
+		deployments: cache.NewIndexer(cache.MetaNamespaceKeyFunc, informer.DeploymentIndexers()),
+		events:      record.NewFakeRecorder(100),
+	}
+	w.client = clientset.NewForConfigOrDie(w.api.config())
+	w.reconciler = &controller.FooReconciler{
+		Foos:            w.client.SamplecontrollerV1alpha1(),
+		Deployments:     appsv1client.NewForConfigOrDie(w.api.config()),
+		FooStore:        w.foos,
+		DeploymentStore: w.deployments,
+		Events:          w.events,
+	}
+	return w
+}
+
+// createFoo stores a Foo at the API server.
+func (w *world) createFoo(name string, spec v1alpha1.FooSpec) *v1alpha1.Foo {
+	w.Helper()
+	foo := &v1alpha1.Foo{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "default"}, Spec: spec}
+	created, err := w.client.SamplecontrollerV1alpha1().Foos("default").Create(context.Background(), foo, metav1.CreateOptions{})
+	if err != nil {
+		w.Fatal(err)
+	}
+	w.api.requests()
+	return created
+}
+
+// createDeployment stores somebody's Deployment at the API server.
+func (w *world) createDeployment(name string, owners ...metav1.OwnerReference) {
+	w.Helper()
+	deployment := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "default", OwnerReferences: owners}}
+	if _, err := w.reconciler.Deployments.Deployments("default").Create(context.Background(), deployment, metav1.CreateOptions{}); err != nil {
+		w.Fatal(err)
+	}
+	w.api.requests()
+}
+
+// converged is a world with one Foo that has its Deployment, and stores that show
+// it.
+func converged(t *testing.T, replicas int32) *world {
+	t.Helper()
+	w := newWorld(t)
+	w.createFoo("foo", v1alpha1.FooSpec{DeploymentName: "deployment", Replicas: &replicas})
+	w.sync()
+	w.reconcile()
+	w.sync()
+	w.api.requests()
+	<-w.events.Events
+	return w
+}
+
+// syncFoos and syncDeployments bring one store up to date, as its informer does.
+func (w *world) syncFoos() {
+	w.Helper()
+	fill[v1alpha1.Foo](w, w.foos, "foos")
+}
+
+func (w *world) syncDeployments() {
+	w.Helper()
+	fill[appsv1.Deployment](w, w.deployments, "deployments")
+}
+
+func (w *world) sync() {
+	w.Helper()
+	w.syncFoos()
+	w.syncDeployments()
+}
+
+func fill[T any](w *world, store cache.Indexer, resource string) {
+	w.Helper()
+	var objects []any
+	for _, stored := range w.api.list(resource) {
+		typed := new(T)
+		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(stored.Object, typed); err != nil {
+			w.Fatal(err)
+		}
+		objects = append(objects, typed)
+	}
+	if err := store.Replace(objects, w.api.latest()); err != nil {
+		w.Fatal(err)
+	}
+}
+
+// reconcile reconciles the key "default/foo", which must not fail, and returns
+// when to look again. The objects in the stores must be as they were.
+func (w *world) reconcile() time.Duration {
+	w.Helper()
+	again, err := w.tryReconcile(fooKey)
+	if err != nil {
+		w.Fatalf("reconcile: %v", err)
+	}
+	return again
+}
+
+func (w *world) tryReconcile(key cache.ObjectName) (time.Duration, error) {
+	w.Helper()
+	before := w.contents()
+	again, err := w.reconciler.Reconcile(context.Background(), key)
+	if diff := cmp.Diff(before, w.contents()); diff != "" {
+		w.Errorf("the reconcile changed an object in a store (-before +after):\n%s", diff)
+	}
+	return again, err
+}
+
+// contents is what the stores hold, as JSON: independent of DeepCopy.
+func (w *world) contents() map[string]string {
+	w.Helper()
+	contents := map[string]string{}
+	for resource, store := range map[string]cache.Indexer{"foos": w.foos, "deployments": w.deployments} {
+		for _, key := range store.ListKeys() {
+			object, _, _ := store.GetByKey(key)
+			text, err := json.Marshal(object)
+			if err != nil {
+				w.Fatal(err)
+			}
+			contents[resource+" "+key] = string(text)
+		}
+	}
+	return contents
+}
+
+// sent fails the test unless exactly these requests were sent since the last
+// call.
+func (w *world) sent(want ...string) {
+	w.Helper()
+	if diff := cmp.Diff(want, w.api.requests()); diff != "" {
+		w.Errorf("requests (-want +got):\n%s", diff)
+	}
+}
+
+// told fails the test unless exactly these events were recorded since the last
+// call.
+func (w *world) told(want ...string) {
+	w.Helper()
+	var got []string
+	for len(w.events.Events) > 0 {
+		got = append(got, <-w.events.Events)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		w.Errorf("events (-want +got):\n%s", diff)
+	}
+}
+
+// foo returns the Foo as the API server has it.
+func (w *world) foo(name string) *v1alpha1.Foo {
+	w.Helper()
+	return stored[v1alpha1.Foo](w, fooPath+name)
+}
+
+func (w *world) deployment(name string) *appsv1.Deployment {
+	w.Helper()
+	return stored[appsv1.Deployment](w, deploymentPath+name)
+}
+
+func stored[T any](w *world, path string) *T {
+	w.Helper()
+	typed := new(T)
+	w.api.mu.Lock()
+	defer w.api.mu.Unlock()
+	object := w.api.objects[path]
+	if object == nil {
+		w.Fatalf("nothing is stored at %s", path)
+	}
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, typed); err != nil {
+		w.Fatal(err)
+	}
+	return typed
+}
+
+// ready fails the test unless the stored Foo has these conditions, both with this
+// reason.
+func (w *world) ready(name string, ready, progressing metav1.ConditionStatus, reason string) {
+	w.Helper()
+	foo := w.foo(name)
+	for conditionType, want := range map[string]metav1.ConditionStatus{v1alpha1.FooReady: ready, v1alpha1.FooProgressing: progressing} {
+		got := meta.FindStatusCondition(foo.Status.Conditions, conditionType)
+		if got == nil || got.Status != want || got.Reason != reason {
+			w.Errorf("Foo %s: condition %s is %+v, want %s for %s", name, conditionType, got, want, reason)
+		}
+	}
+	if foo.Status.ObservedGeneration != foo.Generation {
+		w.Errorf("Foo %s: observedGeneration %d, want %d", name, foo.Status.ObservedGeneration, foo.Generation)
+	}
+}
+
+// set changes one field of a stored object.
+func (w *world) set(path string, value any, fields ...string) {
+	w.Helper()
+	w.api.edit(path, func(object *unstructured.Unstructured) {
+		if err := unstructured.SetNestedField(object.Object, value, fields...); err != nil {
+			w.Fatal(err)
+		}
+	})
+}

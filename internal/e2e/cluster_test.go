@@ -1,0 +1,240 @@
+//go:build integration || coldstart
+
+package e2e
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+
+	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
+	"example.com/byhand/clientset"
+)
+
+// deadline is how long a test waits for what must happen.
+const deadline = 60 * time.Second
+
+// binary is the program under test, built from this checkout.
+var binary string
+
+func TestMain(m *testing.M) {
+	os.Exit(func() int {
+		dir, err := os.MkdirTemp("", "byhand-e2e-")
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+		defer os.RemoveAll(dir)
+		binary = filepath.Join(dir, "byhand")
+		build := exec.Command("go", "build", "-o", binary, "example.com/byhand")
+		build.Stderr = os.Stderr
+		if err := build.Run(); err != nil {
+			fmt.Fprintln(os.Stderr, "build the program under test:", err)
+			return 1
+		}
+		return m.Run()
+	}())
+}
+
+// server is the API server that KUBECONFIG names, and a namespace in it that is
+// the test's own.
+type server struct {
+	*testing.T
+	config    *rest.Config
+	kube      kubernetes.Interface
+	client    clientset.Interface
+	namespace string
+}
+
+func newServer(t *testing.T) *server {
+	t.Helper()
+	config, err := clientcmd.BuildConfigFromFlags("", os.Getenv("KUBECONFIG"))
+	if err != nil {
+		t.Fatalf("these tests need a cluster, see `make test`: %v", err)
+	}
+	config.QPS = -1
+	s := &server{T: t, config: config, kube: kubernetes.NewForConfigOrDie(config), client: clientset.NewForConfigOrDie(config)}
+	namespace, err := s.kube.CoreV1().Namespaces().Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "e2e-"}}, metav1.CreateOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.namespace = namespace.Name
+	t.Cleanup(func() {
+		if err := s.kube.CoreV1().Namespaces().Delete(context.Background(), s.namespace, metav1.DeleteOptions{}); err != nil {
+			t.Errorf("clean up: %v", err)
+		}
+	})
+	return s
+}
+
+// eventually waits until condition returns nil and fails the test with its last
+// error if that does not happen.
+func (s *server) eventually(what string, condition func() error) {
+	s.Helper()
+	var err error
+	for end := time.Now().Add(deadline); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+		if err = condition(); err == nil {
+			return
+		}
+	}
+	s.Fatalf("%s: %v", what, err)
+}
+
+// program is a running controller.
+type program struct {
+	*testing.T
+	cmd  *exec.Cmd
+	done chan struct{}
+	err  error
+	mu   sync.Mutex
+	out  bytes.Buffer
+}
+
+// Write collects what the program prints.
+func (p *program) Write(b []byte) (int, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.out.Write(b)
+}
+
+func (p *program) output() string { return p.outputFrom(0) }
+
+// outputFrom returns what the program has printed from this byte on.
+func (p *program) outputFrom(offset int) string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return string(p.out.Bytes()[offset:])
+}
+
+// start runs the program. It is killed when the test ends, if it still runs.
+func start(t *testing.T, env []string, args ...string) *program {
+	t.Helper()
+	p := &program{T: t, cmd: exec.Command(binary, args...), done: make(chan struct{})}
+	p.cmd.Env = append(os.Environ(), env...)
+	p.cmd.Stdout, p.cmd.Stderr = p, p
+	if err := p.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		p.err = p.cmd.Wait()
+		close(p.done)
+	}()
+	t.Cleanup(func() {
+		_ = p.cmd.Process.Kill()
+		<-p.done
+		if t.Failed() {
+			t.Logf("the program's output:\n%s", p.output())
+		}
+	})
+	return p
+}
+
+// controller runs the program on the test's namespace until its workers run.
+func (s *server) controller(args ...string) *program {
+	s.Helper()
+	p := start(s.T, nil, append([]string{"--namespace", s.namespace}, args...)...)
+	p.waitFor("workers start")
+	return p
+}
+
+// waitFor waits until the program has printed text.
+func (p *program) waitFor(text string) {
+	p.Helper()
+	for end := time.Now().Add(deadline); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+		if strings.Contains(p.output(), text) {
+			return
+		}
+		select {
+		case <-p.done:
+			p.Fatalf("the program ended (%v) before it printed %q", p.err, text)
+		default:
+		}
+	}
+	p.Fatalf("the program does not print %q", text)
+}
+
+// exit waits for the program's end and returns its exit code, -1 for a signal.
+func (p *program) exit() int {
+	p.Helper()
+	select {
+	case <-p.done:
+	case <-time.After(deadline):
+		p.Fatal("the program does not end")
+	}
+	var exited *exec.ExitError
+	if errors.As(p.err, &exited) {
+		return exited.ExitCode()
+	} else if p.err != nil {
+		p.Fatal(p.err)
+	}
+	return 0
+}
+
+// stop ends the program as a service manager does, and fails the test unless it
+// ends well.
+func (p *program) stop() {
+	p.Helper()
+	if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		p.Fatal(err)
+	}
+	if code := p.exit(); code != 0 {
+		p.Fatalf("exit code %d after SIGTERM, want 0", code)
+	}
+}
+
+func (s *server) createFoo(name string, spec v1alpha1.FooSpec) *v1alpha1.Foo {
+	s.Helper()
+	foo, err := s.client.SamplecontrollerV1alpha1().Foos(s.namespace).Create(s.Context(),
+		&v1alpha1.Foo{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: spec}, metav1.CreateOptions{})
+	if err != nil {
+		s.Fatal(err)
+	}
+	return foo
+}
+
+// changeFoo changes a Foo's spec, as often as it takes to win against others.
+func (s *server) changeFoo(name string, change func(spec *v1alpha1.FooSpec)) {
+	s.Helper()
+	foos := s.client.SamplecontrollerV1alpha1().Foos(s.namespace)
+	s.eventually("change Foo "+name, func() error {
+		foo, err := foos.Get(s.Context(), name, metav1.GetOptions{})
+		if err != nil {
+			return err
+		}
+		change(&foo.Spec)
+		_, err = foos.Update(s.Context(), foo, metav1.UpdateOptions{})
+		return err
+	})
+}
+
+// gone is the condition that a get finds nothing.
+func gone(err error) error {
+	switch {
+	case err == nil:
+		return errors.New("it is still there")
+	case apierrors.IsNotFound(err):
+		return nil
+	default:
+		return err
+	}
+}
+
+func spec(deploymentName string, replicas int32) v1alpha1.FooSpec {
+	return v1alpha1.FooSpec{DeploymentName: deploymentName, Replicas: &replicas}
+}

@@ -1,0 +1,330 @@
+//go:build integration
+
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/dynamic"
+
+	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
+)
+
+func (s *server) foo(name string) (*v1alpha1.Foo, error) {
+	return s.client.SamplecontrollerV1alpha1().Foos(s.namespace).Get(s.Context(), name, metav1.GetOptions{})
+}
+
+func (s *server) deployment(name string) (*appsv1.Deployment, error) {
+	return s.kube.AppsV1().Deployments(s.namespace).Get(s.Context(), name, metav1.GetOptions{})
+}
+
+// converges waits until the Foo is Ready with this many replicas, in a Deployment
+// of this name that it controls, and that many Pods run.
+func (s *server) converges(foo, deployment string, replicas int32) {
+	s.Helper()
+	s.eventually(fmt.Sprintf("Foo %s gets %d replicas in Deployment %s", foo, replicas, deployment), func() error {
+		f, err := s.foo(foo)
+		if err != nil {
+			return err
+		}
+		d, err := s.deployment(deployment)
+		if err != nil {
+			return err
+		}
+		if !metav1.IsControlledBy(d, f) {
+			return fmt.Errorf("the Deployment's owners are %v", d.OwnerReferences)
+		}
+		ready := meta.FindStatusCondition(f.Status.Conditions, v1alpha1.FooReady)
+		if ready == nil || ready.Status != metav1.ConditionTrue || f.Status.AvailableReplicas != replicas || f.Status.ObservedGeneration != f.Generation {
+			return fmt.Errorf("the Foo's status is %+v", f.Status)
+		}
+		pods, err := s.kube.CoreV1().Pods(s.namespace).List(s.Context(), metav1.ListOptions{LabelSelector: f.Status.Selector})
+		if err != nil {
+			return err
+		}
+		running := int32(0)
+		for _, pod := range pods.Items {
+			if pod.Status.Phase == corev1.PodRunning && pod.DeletionTimestamp == nil {
+				running++
+			}
+		}
+		if running != replicas {
+			return fmt.Errorf("%d Pods run", running)
+		}
+		return nil
+	})
+}
+
+// settles fails the test if the controller goes on writing: once the Deployment
+// is quiet, a second look at everything (a restart) must send nothing.
+func (s *server) settles(foos ...string) {
+	s.Helper()
+	before := map[string]string{}
+	for _, name := range foos {
+		f, err := s.foo(name)
+		if err != nil {
+			s.Fatal(err)
+		}
+		before[name] = f.ResourceVersion
+	}
+	again := s.controller()
+	again.stop()
+	if output := again.output(); strings.Contains(output, "  sent ") {
+		s.Errorf("a second look sends requests:\n%s", output)
+	}
+	for _, name := range foos {
+		if f, err := s.foo(name); err != nil || f.ResourceVersion != before[name] {
+			s.Errorf("Foo %s went from version %s to %s (%v)", name, before[name], f.ResourceVersion, err)
+		}
+	}
+}
+
+// From a Foo to running Pods, and everything that people then do to it.
+func TestLifeOfAFoo(t *testing.T) {
+	s := newServer(t)
+	c := s.controller()
+	s.createFoo("example-foo", spec("example-foo", 1))
+	s.converges("example-foo", "example-foo", 1)
+
+	// Scaled.
+	s.changeFoo("example-foo", func(spec *v1alpha1.FooSpec) { *spec.Replicas = 3 })
+	s.converges("example-foo", "example-foo", 3)
+
+	// Scaled through the scale subresource, as kubectl scale does.
+	_, err := dynamic.NewForConfigOrDie(s.config).Resource(v1alpha1.SchemeGroupVersion.WithResource("foos")).Namespace(s.namespace).Patch(
+		s.Context(), "example-foo", types.MergePatchType, []byte(`{"spec":{"replicas":2}}`), metav1.PatchOptions{}, "scale")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.converges("example-foo", "example-foo", 2)
+
+	// Somebody scales the Deployment behind the Foo's back.
+	drift := []byte(`{"spec":{"replicas":5}}`)
+	if _, err := s.kube.AppsV1().Deployments(s.namespace).Patch(s.Context(), "example-foo", types.MergePatchType, drift, metav1.PatchOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	s.converges("example-foo", "example-foo", 2)
+
+	// Somebody deletes it.
+	old, err := s.deployment("example-foo")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.kube.AppsV1().Deployments(s.namespace).Delete(s.Context(), "example-foo", metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	s.eventually("a new Deployment", func() error {
+		d, err := s.deployment("example-foo")
+		if err == nil && d.UID == old.UID {
+			return fmt.Errorf("it is the old one")
+		}
+		return err
+	})
+	s.converges("example-foo", "example-foo", 2)
+
+	// Renamed: the new one comes, the old one goes.
+	s.changeFoo("example-foo", func(spec *v1alpha1.FooSpec) { spec.DeploymentName = "renamed" })
+	s.converges("example-foo", "renamed", 2)
+	s.eventually("the old Deployment goes", func() error {
+		_, err := s.deployment("example-foo")
+		return gone(err)
+	})
+
+	// Deleted and made anew under the same name: the new Foo gets a Deployment of
+	// its own once the collector has removed the old one's.
+	foos := s.client.SamplecontrollerV1alpha1().Foos(s.namespace)
+	if err := foos.Delete(s.Context(), "example-foo", metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	s.createFoo("example-foo", spec("renamed", 1))
+	s.converges("example-foo", "renamed", 1)
+
+	// 0 is a number of replicas, too.
+	s.changeFoo("example-foo", func(spec *v1alpha1.FooSpec) { *spec.Replicas = 0 })
+	s.converges("example-foo", "renamed", 0)
+
+	c.stop()
+	s.settles("example-foo")
+	if strings.Contains(c.output(), "409 Conflict") {
+		t.Log("the Deployment's controller was faster once or more; the Foo converged all the same")
+	}
+}
+
+// The Foo goes, its Deployment and its Pods follow, and nothing comes back:
+// neither when the Foo goes first nor when it stays until its Deployment is gone.
+func TestDeletion(t *testing.T) {
+	for _, propagation := range []metav1.DeletionPropagation{metav1.DeletePropagationBackground, metav1.DeletePropagationForeground} {
+		t.Run(string(propagation), func(t *testing.T) {
+			s := newServer(t)
+			c := s.controller()
+			s.createFoo("foo", spec("deployment", 2))
+			s.converges("foo", "deployment", 2)
+
+			err := s.client.SamplecontrollerV1alpha1().Foos(s.namespace).Delete(s.Context(), "foo", metav1.DeleteOptions{PropagationPolicy: &propagation})
+			if err != nil {
+				t.Fatal(err)
+			}
+			s.eventually("the Foo goes", func() error { _, err := s.foo("foo"); return gone(err) })
+			s.eventually("the Deployment goes", func() error { _, err := s.deployment("deployment"); return gone(err) })
+			s.eventually("the Pods go", func() error {
+				pods, err := s.kube.CoreV1().Pods(s.namespace).List(s.Context(), metav1.ListOptions{})
+				if err == nil && len(pods.Items) > 0 {
+					return fmt.Errorf("%d are left", len(pods.Items))
+				}
+				return err
+			})
+			c.stop()
+			if created := strings.Count(c.output(), "sent     POST"); created != 1 {
+				t.Errorf("%d Deployments were created, want the first only", created)
+			}
+		})
+	}
+}
+
+// A Deployment that is somebody else's is left alone, the Foo says why it waits,
+// other Foos are not disturbed, and the Foo gets the name when it is free.
+func TestForeignDeployment(t *testing.T) {
+	s := newServer(t)
+	labels := map[string]string{"app": "theirs"}
+	theirs, err := s.kube.AppsV1().Deployments(s.namespace).Create(s.Context(), &appsv1.Deployment{
+		ObjectMeta: metav1.ObjectMeta{Name: "theirs"},
+		Spec: appsv1.DeploymentSpec{Selector: &metav1.LabelSelector{MatchLabels: labels}, Template: corev1.PodTemplateSpec{
+			ObjectMeta: metav1.ObjectMeta{Labels: labels}, Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "c", Image: "i"}}}}},
+	}, metav1.CreateOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := s.controller()
+	s.createFoo("foo", spec("theirs", 3))
+	s.eventually("the Foo says that the name is taken", func() error {
+		foo, err := s.foo("foo")
+		if err != nil {
+			return err
+		}
+		ready := meta.FindStatusCondition(foo.Status.Conditions, v1alpha1.FooReady)
+		if ready == nil || ready.Reason != v1alpha1.ReasonNameTaken || !strings.Contains(ready.Message, "has no controller") {
+			return fmt.Errorf("its Ready condition is %+v", ready)
+		}
+		return nil
+	})
+	s.createFoo("other", spec("other", 1))
+	s.converges("other", "other", 1)
+	if now, err := s.deployment("theirs"); err != nil || now.Generation != theirs.Generation || len(now.OwnerReferences) != 0 {
+		t.Errorf("their Deployment was touched: generation %d, owners %v (%v)", now.Generation, now.OwnerReferences, err)
+	}
+	s.eventually("one warning event", func() error {
+		events, err := s.kube.CoreV1().Events(s.namespace).List(s.Context(), metav1.ListOptions{FieldSelector: "involvedObject.name=foo,reason=NameTaken"})
+		if err == nil && (len(events.Items) != 1 || events.Items[0].Count != 1 || events.Items[0].Type != corev1.EventTypeWarning) {
+			return fmt.Errorf("%d events", len(events.Items))
+		}
+		return err
+	})
+
+	if err := s.kube.AppsV1().Deployments(s.namespace).Delete(s.Context(), "theirs", metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	s.converges("foo", "theirs", 3)
+	c.stop()
+}
+
+// What changed while no controller ran is put right by the next one; what did not
+// change costs no request.
+func TestRestart(t *testing.T) {
+	s := newServer(t)
+	first := s.controller()
+	s.createFoo("changed", spec("changed", 1))
+	s.createFoo("deleted", spec("deleted", 1))
+	s.createFoo("same", spec("same", 1))
+	for _, name := range []string{"changed", "deleted", "same"} {
+		s.converges(name, name, 1)
+	}
+	// Not even asked nicely.
+	if err := first.cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	<-first.done
+
+	same, err := s.foo("same")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.changeFoo("changed", func(spec *v1alpha1.FooSpec) { *spec.Replicas = 2; spec.DeploymentName = "renamed" })
+	if err := s.client.SamplecontrollerV1alpha1().Foos(s.namespace).Delete(s.Context(), "deleted", metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	s.createFoo("created", spec("created", 1))
+
+	second := s.controller()
+	s.converges("changed", "renamed", 2)
+	s.converges("created", "created", 1)
+	s.eventually("the old Deployment goes", func() error { _, err := s.deployment("changed"); return gone(err) })
+	s.eventually("the deleted Foo's Deployment goes", func() error { _, err := s.deployment("deleted"); return gone(err) })
+	second.stop()
+	if now, err := s.foo("same"); err != nil || now.ResourceVersion != same.ResourceVersion {
+		t.Errorf("the Foo that nobody changed was written (%v)", err)
+	}
+	s.settles("changed", "created", "same")
+}
+
+// Names of the greatest length work: no label is made of a Foo's name.
+func TestLongNames(t *testing.T) {
+	s := newServer(t)
+	c := s.controller()
+	name := strings.Repeat("n", 253)
+	s.createFoo(name, spec("short", 1))
+	s.converges(name, "short", 1)
+	c.stop()
+}
+
+// A namespace that is being deleted takes its Foos along without a fight.
+func TestNamespaceDeletion(t *testing.T) {
+	s := newServer(t)
+	c := s.controller()
+	s.createFoo("foo", spec("deployment", 1))
+	s.converges("foo", "deployment", 1)
+	if err := s.kube.CoreV1().Namespaces().Delete(s.Context(), s.namespace, metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	s.eventually("the namespace goes", func() error {
+		_, err := s.kube.CoreV1().Namespaces().Get(s.Context(), s.namespace, metav1.GetOptions{})
+		return gone(err)
+	})
+	c.stop()
+	if strings.Contains(c.output(), "Reconcile failed") {
+		t.Error("the deletion of the namespace was reported as a failure")
+	}
+	// For the clean-up of the test.
+	if _, err := s.kube.CoreV1().Namespaces().Create(context.Background(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: s.namespace}}, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Projects are kept in memory, and each change is told.
+func TestProjectsAreTold(t *testing.T) {
+	s := newServer(t)
+	raw := s.client.ExamplesV1alpha1().Projects(s.namespace)
+	project := newProject("example-project", 1)
+	if _, err := raw.Create(s.Context(), project, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	c := s.controller()
+	c.waitFor("found    Project " + s.namespace + "/example-project: replicas 1")
+	c.waitFor("in memory: 1 Projects, 0 Foos, 0 Deployments")
+	if _, err := raw.Patch(s.Context(), "example-project", types.MergePatchType, []byte(`{"spec":{"replicas":4}}`), metav1.PatchOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	c.waitFor("changed  Project " + s.namespace + "/example-project: replicas 4")
+	if err := raw.Delete(s.Context(), "example-project", metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	c.waitFor("deleted  Project " + s.namespace + "/example-project: it is gone")
+	c.stop()
+}

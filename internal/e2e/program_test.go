@@ -1,0 +1,185 @@
+//go:build integration
+
+package e2e
+
+import (
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+)
+
+// kubeconfig writes a kubeconfig for a server and a user and returns its path.
+func kubeconfig(t *testing.T, cluster clientcmdapi.Cluster, user clientcmdapi.AuthInfo) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "kubeconfig")
+	config := clientcmdapi.NewConfig()
+	config.Clusters["c"], config.AuthInfos["u"] = &cluster, &user
+	config.Contexts["x"] = &clientcmdapi.Context{Cluster: "c", AuthInfo: "u"}
+	config.CurrentContext = "x"
+	if err := clientcmd.WriteToFile(*config, file); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+// Each mistake gets one line that says what to do next, and exit code 1.
+func TestMistakes(t *testing.T) {
+	s := newServer(t)
+	real := clientcmdapi.Cluster{Server: s.config.Host, InsecureSkipTLSVerify: true}
+	home := "HOME=" + t.TempDir()
+	broken := filepath.Join(t.TempDir(), "broken")
+	if err := os.WriteFile(broken, []byte("clusters: [\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	// A server that has been and gone, one that accepts and stays silent, and one
+	// without our CRDs.
+	closed := listen(t)
+	closed.Close()
+	silent := listen(t)
+	defer silent.Close()
+	bare := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/version" {
+			_, _ = w.Write([]byte(`{"gitVersion":"v1.37.1"}`))
+			return
+		}
+		http.NotFound(w, r)
+	}))
+	defer bare.Close()
+
+	for _, test := range []struct {
+		reason string
+		env    []string
+		args   []string
+		want   []string
+	}{
+		{"no kubeconfig anywhere", []string{home, "KUBECONFIG="}, nil, []string{"no cluster is configured", "~/.kube/config", "--kubeconfig FILE", "make cluster"}},
+		{"$KUBECONFIG names nothing", []string{home, "KUBECONFIG=/nowhere/config"}, nil, []string{"no cluster is configured", "/nowhere/config"}},
+		{"the file is missing", nil, []string{"--kubeconfig", "/nowhere/config"}, []string{"cannot read the kubeconfig", "/nowhere/config"}},
+		{"the file is broken", nil, []string{"--kubeconfig", broken}, []string{"the kubeconfig is broken", broken}},
+		{"an unknown context", nil, []string{"--context", "elsewhere"}, []string{`context "elsewhere" does not exist`, "get-contexts"}},
+		{"nobody listens", nil, []string{"--kubeconfig", kubeconfig(t, clientcmdapi.Cluster{Server: "http://" + closed.Addr().String()}, clientcmdapi.AuthInfo{})},
+			[]string{closed.Addr().String(), "does not answer", "make cluster"}},
+		{"the server is silent", nil, []string{"--kubeconfig", kubeconfig(t, clientcmdapi.Cluster{Server: "http://" + silent.Addr().String()}, clientcmdapi.AuthInfo{})},
+			[]string{silent.Addr().String(), "does not answer"}},
+		{"the CRDs are missing", nil, []string{"--kubeconfig", kubeconfig(t, clientcmdapi.Cluster{Server: bare.URL}, clientcmdapi.AuthInfo{})},
+			[]string{"examples-gzh.com/v1alpha1", "kubectl apply -f config/crd", "make install"}},
+		{"a token that the server does not know", nil, []string{"--kubeconfig", kubeconfig(t, real, clientcmdapi.AuthInfo{Token: "wrong"})},
+			[]string{"401", "credentials"}},
+		{"no credentials", nil, []string{"--kubeconfig", kubeconfig(t, real, clientcmdapi.AuthInfo{})}, []string{"refuses", "forbidden"}},
+		{"a certificate that is not trusted", nil, []string{"--kubeconfig", kubeconfig(t, clientcmdapi.Cluster{Server: s.config.Host}, clientcmdapi.AuthInfo{})},
+			[]string{"certificate-authority"}},
+		{"no workers", nil, []string{"--workers", "0"}, []string{"--workers at least 1"}},
+		{"an argument that is no flag", nil, []string{"config/samples"}, []string{"no arguments"}},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			p := start(t, test.env, test.args...)
+			if code := p.exit(); code != 1 {
+				t.Errorf("exit code %d, want 1", code)
+			}
+			output := strings.TrimSpace(p.output())
+			if strings.Count(output, "\n") > 0 || !strings.HasPrefix(output, "byhand: ") {
+				t.Errorf("want one line that begins with byhand:, got\n%s", output)
+			}
+			for _, want := range test.want {
+				if !strings.Contains(output, want) {
+					t.Errorf("the line does not say %q:\n%s", want, output)
+				}
+			}
+		})
+	}
+}
+
+func listen(t *testing.T) net.Listener {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return listener
+}
+
+// A signal lets a worker finish what it has begun; a second one does not wait.
+func TestSignals(t *testing.T) {
+	s := newServer(t)
+	target, err := url.Parse(s.config.Host)
+	if err != nil {
+		t.Fatal(err)
+	}
+	transport, err := rest.TransportFor(s.config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// A proxy before the API server holds each POST until the test lets it go.
+	posted, release := make(chan struct{}, 1), make(chan struct{})
+	proxy := httputil.NewSingleHostReverseProxy(target)
+	proxy.Transport, proxy.FlushInterval = transport, -1
+	proxy.ErrorLog = log.New(io.Discard, "", 0)
+	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/deployments") {
+			posted <- struct{}{}
+			<-release
+		}
+		proxy.ServeHTTP(w, r)
+	}))
+	t.Cleanup(func() {
+		front.CloseClientConnections()
+		front.Close()
+	})
+	through := kubeconfig(t, clientcmdapi.Cluster{Server: front.URL}, clientcmdapi.AuthInfo{})
+	s.createFoo("foo", spec("deployment", 1))
+
+	// Twice: at once.
+	impatient := s.controller("--kubeconfig", through)
+	<-posted
+	if err := impatient.cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	// The first one has arrived when the process no longer holds its watches.
+	impatient.signalled(t)
+	if code := impatient.exit(); code != -1 {
+		t.Errorf("exit code %d after two signals, want an end by signal", code)
+	}
+
+	// Once: the POST under way is finished, and so is its status.
+	patient := s.controller("--kubeconfig", through)
+	<-posted
+	if err := patient.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	close(release)
+	if code := patient.exit(); code != 0 {
+		t.Errorf("exit code %d after one signal, want 0", code)
+	}
+	for _, want := range []string{"sent     POST", "/foos/foo/status → 200", "stopped: every worker has finished"} {
+		if !strings.Contains(patient.output(), want) {
+			t.Errorf("the program does not say %q", want)
+		}
+	}
+}
+
+// signalled sends SIGINT again and again until the process ends: only the one
+// that comes after the first was handled ends it.
+func (p *program) signalled(t *testing.T) {
+	t.Helper()
+	for {
+		select {
+		case <-p.done:
+			return
+		default:
+			_ = p.cmd.Process.Signal(os.Interrupt)
+		}
+	}
+}

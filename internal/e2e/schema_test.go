@@ -1,0 +1,92 @@
+//go:build integration
+
+package e2e
+
+import (
+	"strings"
+	"testing"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/dynamic"
+
+	examplesv1alpha1 "example.com/byhand/api/examples-gzh.com/v1alpha1"
+	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
+)
+
+func newProject(name string, replicas int32) *examplesv1alpha1.Project {
+	return &examplesv1alpha1.Project{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: examplesv1alpha1.ProjectSpec{Replicas: replicas}}
+}
+
+// What the schema refuses is refused with the name of the field, what it admits
+// is admitted.
+func TestSchema(t *testing.T) {
+	s := newServer(t)
+	client := dynamic.NewForConfigOrDie(s.config)
+	foo, project := v1alpha1.SchemeGroupVersion.WithResource("foos"), examplesv1alpha1.SchemeGroupVersion.WithResource("projects")
+	for _, test := range []struct {
+		reason   string
+		resource schema.GroupVersionResource
+		kind     string
+		spec     map[string]any
+		refused  string // part of the error, "" if it is admitted
+	}{
+		{"the official example", foo, "Foo", map[string]any{"deploymentName": "example-foo", "replicas": int64(1)}, ""},
+		{"no replicas: somebody else's to choose", foo, "Foo", map[string]any{"deploymentName": "d"}, ""},
+		{"null replicas, as the official client sends them", foo, "Foo", map[string]any{"deploymentName": "d", "replicas": nil}, ""},
+		{"none wanted", foo, "Foo", map[string]any{"deploymentName": "d", "replicas": int64(0)}, ""},
+		{"no deploymentName", foo, "Foo", map[string]any{"replicas": int64(1)}, "spec.deploymentName: Required"},
+		{"an empty deploymentName", foo, "Foo", map[string]any{"deploymentName": ""}, "spec.deploymentName"},
+		{"no name of a Deployment", foo, "Foo", map[string]any{"deploymentName": "../x"}, "spec.deploymentName"},
+		{"upper case", foo, "Foo", map[string]any{"deploymentName": "Upper"}, "spec.deploymentName"},
+		{"254 characters", foo, "Foo", map[string]any{"deploymentName": strings.Repeat("n", 254)}, "spec.deploymentName"},
+		{"too many replicas", foo, "Foo", map[string]any{"deploymentName": "d", "replicas": int64(11)}, "spec.replicas"},
+		{"negative replicas", foo, "Foo", map[string]any{"deploymentName": "d", "replicas": int64(-1)}, "spec.replicas"},
+		{"replicas in words", foo, "Foo", map[string]any{"deploymentName": "d", "replicas": "three"}, "spec.replicas"},
+		{"a misspelled field", foo, "Foo", map[string]any{"deploymentName": "d", "replica": int64(1)}, `unknown field "spec.replica"`},
+		{"no spec", foo, "Foo", nil, "spec: Required"},
+		{"a Project", project, "Project", map[string]any{"replicas": int64(1)}, ""},
+		{"a Project without replicas", project, "Project", map[string]any{}, "spec.replicas: Required"},
+		{"a Project with none", project, "Project", map[string]any{"replicas": int64(0)}, "spec.replicas"},
+		{"a Project with a misspelled field", project, "Project", map[string]any{"replicas": int64(1), "replica": int64(1)}, `unknown field "spec.replica"`},
+	} {
+		t.Run(test.kind+": "+test.reason, func(t *testing.T) {
+			object := &unstructured.Unstructured{Object: map[string]any{
+				"apiVersion": test.resource.GroupVersion().String(), "kind": test.kind,
+				"metadata": map[string]any{"generateName": "schema-"},
+			}}
+			if test.spec != nil {
+				object.Object["spec"] = test.spec
+			}
+			// kubectl asks for strict validation, too.
+			_, err := client.Resource(test.resource).Namespace(s.namespace).Create(t.Context(), object, metav1.CreateOptions{FieldValidation: metav1.FieldValidationStrict})
+			switch {
+			case test.refused == "" && err != nil:
+				t.Errorf("refused: %v", err)
+			case test.refused != "" && (err == nil || !strings.Contains(err.Error(), test.refused)):
+				t.Errorf("error %v, want one that says %q", err, test.refused)
+			case test.refused != "" && !apierrors.IsInvalid(err) && !apierrors.IsBadRequest(err):
+				t.Errorf("error of type %s, want Invalid or BadRequest", apierrors.ReasonForError(err))
+			}
+		})
+	}
+}
+
+// All that was admitted decodes into the Go types.
+func TestAdmittedDecodes(t *testing.T) {
+	s := newServer(t)
+	s.createFoo("foo", v1alpha1.FooSpec{DeploymentName: "d"})
+	if _, err := s.client.ExamplesV1alpha1().Projects(s.namespace).Create(t.Context(), newProject("p", 2), metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	foos, err := s.client.SamplecontrollerV1alpha1().Foos(s.namespace).List(t.Context(), metav1.ListOptions{})
+	if err != nil || len(foos.Items) != 1 || foos.Items[0].Spec.Replicas != nil {
+		t.Errorf("Foos %v (%v), want one without replicas", foos, err)
+	}
+	projects, err := s.client.ExamplesV1alpha1().Projects(s.namespace).List(t.Context(), metav1.ListOptions{})
+	if err != nil || len(projects.Items) != 1 || projects.Items[0].Spec.Replicas != 2 {
+		t.Errorf("Projects %v (%v), want one with 2 replicas", projects, err)
+	}
+}
