@@ -68,8 +68,8 @@ own-cluster:
 
 .PHONY: test
 test: test-unit ## Run all tests, on a control plane of their own as well
-	cd cluster && go test -count=1 -tags integration ./...
 	cd cluster && go run . exec -- $(MAKE) --no-print-directory -C .. test-integration
+	cd cluster && go test -count=1 -tags integration ./...
 
 .PHONY: test-unit
 test-unit: ## Run the tests that need no cluster

@@ -19,9 +19,7 @@ import (
 	"syscall"
 	"time"
 
-	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
@@ -127,11 +125,11 @@ func run(ctx context.Context, o options) error {
 	// Queue → informers, whose handlers fill it → controller, which empties it.
 	queue := controller.NewQueue("foo")
 	projects := informer.NewProjects(client.ExamplesV1alpha1(), o.namespace, resyncPeriod,
-		story.Handler(teller, "Project", describeProject, nil))
+		story.Handler(teller, "Project", story.DescribeProject, nil))
 	foos := informer.NewFoos(client.SamplecontrollerV1alpha1(), o.namespace, resyncPeriod,
-		story.Handler(teller, "Foo", describeFoo, controller.EnqueueFoos(queue)))
+		story.Handler(teller, "Foo", story.DescribeFoo, controller.EnqueueFoos(queue)))
 	deployments := informer.NewDeployments(kubeClient.AppsV1(), o.namespace, resyncPeriod,
-		story.Handler(teller, "Deployment", describeDeployment, controller.EnqueueFoosOfDeployment(queue, foos.Store)))
+		story.Handler(teller, "Deployment", story.DescribeDeployment, controller.EnqueueFoosOfDeployment(queue, foos.Store)))
 	reconciler := &controller.FooReconciler{
 		Foos:            client.SamplecontrollerV1alpha1(),
 		Deployments:     kubeClient.AppsV1(),
@@ -156,31 +154,4 @@ func run(ctx context.Context, o options) error {
 	controller.New(queue, teller.Reconcile(reconciler.Reconcile)).Run(ctx, o.workers)
 	teller.Say("stopped: every worker has finished what it had begun")
 	return nil
-}
-
-func describeProject(project *examplesv1alpha1.Project) string {
-	return fmt.Sprintf("replicas %d", project.Spec.Replicas)
-}
-
-func describeFoo(foo *samplecontrollerv1alpha1.Foo) string {
-	replicas, ready := "any", "no status yet"
-	if foo.Spec.Replicas != nil {
-		replicas = strconv.Itoa(int(*foo.Spec.Replicas))
-	}
-	if condition := meta.FindStatusCondition(foo.Status.Conditions, samplecontrollerv1alpha1.FooReady); condition != nil {
-		ready = fmt.Sprintf("Ready %s, %s", condition.Status, condition.Message)
-	}
-	if foo.DeletionTimestamp != nil {
-		ready = "being deleted"
-	}
-	return fmt.Sprintf("wants Deployment %s, replicas %s; %s", foo.Spec.DeploymentName, replicas, ready)
-}
-
-// describeDeployment leaves out the Deployments that have nothing to do with Foos.
-func describeDeployment(deployment *appsv1.Deployment) string {
-	owner := metav1.GetControllerOfNoCopy(deployment)
-	if owner == nil || owner.Kind != "Foo" {
-		return ""
-	}
-	return fmt.Sprintf("of Foo %s, %d of %d available", owner.Name, deployment.Status.AvailableReplicas, *deployment.Spec.Replicas)
 }
