@@ -189,8 +189,8 @@ func (r *FooReconciler) updateStatus(ctx context.Context, key cache.ObjectName, 
 		return fmt.Errorf("update status of Foo %s: %w", key, err)
 	}
 	r.own.of(key).foo = updated.ResourceVersion
-	if taken := readyReason(status) == v1alpha1.ReasonNameTaken; taken && readyReason(foo.Status) != v1alpha1.ReasonNameTaken {
-		r.Events.Eventf(foo, corev1.EventTypeWarning, EventNameTaken, "Deployment %s is not this Foo's", foo.Spec.DeploymentName)
+	if why := whyTaken(status); why != "" && why != whyTaken(foo.Status) {
+		r.Events.Event(foo, corev1.EventTypeWarning, EventNameTaken, why)
 	}
 	return nil
 }

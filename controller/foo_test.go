@@ -253,17 +253,22 @@ func TestForeignDeployment(t *testing.T) {
 			w.sync()
 			w.reconcile()
 			w.sent("PUT foos/foo/status")
-			w.told("Warning NameTaken Deployment deployment is not this Foo's")
+			w.told(`Warning NameTaken Deployment "deployment" exists and ` + test.whose + `: delete it or change spec.deploymentName`)
 			w.ready("foo", metav1.ConditionFalse, metav1.ConditionFalse, v1alpha1.ReasonNameTaken)
 			if message := w.foo("foo").Status.Conditions[0].Message; !strings.Contains(message, test.whose) {
 				t.Errorf("message %q does not say that it %s", message, test.whose)
 			}
 
-			// The same state again is no news, also when the other one changes.
+			// The same state again is no news: neither when the other one changes, nor
+			// when the Foo changes and only the generation that was seen is written.
 			w.set(deploymentPath+"deployment", int64(5), "spec", "replicas")
 			w.sync()
 			w.reconcile()
 			w.sent()
+			w.set(fooPath+"foo", int64(2), "spec", "replicas")
+			w.sync()
+			w.reconcile()
+			w.sent("PUT foos/foo/status")
 			w.told()
 
 			// When the name is free, the Foo takes it.
@@ -285,8 +290,11 @@ func TestRename(t *testing.T) {
 	w.sent("POST deployments", "GET foos/foo", "DELETE deployments/deployment", "PUT foos/foo/status")
 	w.told("Normal Created Created Deployment renamed", "Normal Deleted Deleted Deployment deployment, the name is now renamed")
 
-	// The store that still shows the deleted one leads to no second DELETE.
+	// A store that shows the new one and still the old one leads to no second DELETE.
 	w.syncFoos()
+	if err := w.deployments.Add(w.deployment("renamed")); err != nil {
+		t.Fatal(err)
+	}
 	if again := w.reconcile(); again != time.Second {
 		t.Errorf("look again after %s, want 1s", again)
 	}
@@ -295,6 +303,24 @@ func TestRename(t *testing.T) {
 	w.sync()
 	w.reconcile()
 	w.sent()
+}
+
+// A deleted Deployment that finalizers hold back is no reason to wait: that it is
+// being deleted has been seen.
+func TestRenameWithFinalizers(t *testing.T) {
+	w := converged(t, 1)
+	old := w.deployment("deployment")
+	w.set(fooPath+"foo", "renamed", "spec", "deploymentName")
+	w.sync()
+	w.reconcile()
+	w.sync()
+	old.DeletionTimestamp, old.ResourceVersion = &metav1.Time{Time: time.Now()}, w.api.latest()
+	if err := w.deployments.Add(old); err != nil {
+		t.Fatal(err)
+	}
+	if again := w.reconcile(); again != 0 {
+		t.Errorf("look again after %s, want 0", again)
+	}
 }
 
 // Renamed to a name that is taken, a Foo keeps the Deployment that it has.
@@ -345,6 +371,20 @@ func TestOwnWritesAreAwaited(t *testing.T) {
 		}
 		w.sent()
 	}
+}
+
+// The same for a change of the Deployment.
+func TestOwnUpdateIsAwaited(t *testing.T) {
+	w := converged(t, 1)
+	w.set(fooPath+"foo", int64(3), "spec", "replicas")
+	w.sync()
+	w.reconcile()
+	w.sent("PUT deployments/deployment", "PUT foos/foo/status")
+	w.syncFoos()
+	if again := w.reconcile(); again != time.Second {
+		t.Errorf("look again after %s, want 1s", again)
+	}
+	w.sent()
 }
 
 // A store that lacks the Deployment is corrected by the server: AlreadyExists,

@@ -63,10 +63,12 @@ func newStatus(foo *v1alpha1.Foo, available int32, ready, progressing metav1.Con
 	return status
 }
 
-// readyReason is the reason of a status' Ready condition, "" if it has none.
-func readyReason(status v1alpha1.FooStatus) string {
-	if ready := meta.FindStatusCondition(status.Conditions, v1alpha1.FooReady); ready != nil {
-		return ready.Reason
+// whyTaken is the message of a status that says that the name is taken, and ""
+// of any other.
+func whyTaken(status v1alpha1.FooStatus) string {
+	ready := meta.FindStatusCondition(status.Conditions, v1alpha1.FooReady)
+	if ready == nil || ready.Reason != v1alpha1.ReasonNameTaken {
+		return ""
 	}
-	return ""
+	return ready.Message
 }
