@@ -109,9 +109,6 @@ func compile(home string, todo int, out io.Writer) error {
 		return true
 	})
 	packages.finish()
-	if errors.Is(err, errNoSpace) {
-		return fmt.Errorf("the disk is full: make room (about %s are needed), or set GOCACHE, GOMODCACHE and TMPDIR to folders on a larger disk, and run it again: what is compiled stays", gib(buildNeeds))
-	}
 	if err != nil {
 		return fmt.Errorf("go build: %w", err)
 	}
@@ -124,7 +121,7 @@ func goCommand(home string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-var errNoSpace = errors.New("no space left on device")
+var errNoSpace = fmt.Errorf("the disk is full: make room (about %s are needed), or set GOCACHE, GOMODCACHE and TMPDIR to folders on a larger disk, and run it again: what is compiled stays", gib(buildNeeds))
 
 // follow runs cmd and hands each line of its standard error to expected. Lines
 // that expected does not know are the error's text if cmd fails.
@@ -143,9 +140,11 @@ func follow(cmd *exec.Cmd, expected func(line string) bool) error {
 			rest = append(rest, line)
 		}
 	}
+	// A line too long for the scanner ends its loop, and would block cmd for ever.
+	_, _ = io.Copy(io.Discard, stderr)
 	if err := cmd.Wait(); err != nil {
 		text := strings.Join(rest, "\n")
-		if strings.Contains(text, errNoSpace.Error()) {
+		if strings.Contains(text, syscall.ENOSPC.Error()) {
 			return errNoSpace
 		}
 		return fmt.Errorf("%w\n%s", err, text)
@@ -193,7 +192,7 @@ func enoughDisk(home string, need uint64) error {
 	if err != nil {
 		return fmt.Errorf("go env: %w", err)
 	}
-	folders := strings.Fields(string(output))
+	folders := strings.Split(strings.TrimSpace(string(output)), "\n")
 	if cacheHolds(folders[0]) {
 		need /= 8
 	}

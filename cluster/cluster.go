@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -42,7 +43,9 @@ func (c *cluster) up(out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	if created && c.serves() {
+	// start writes the kubeconfig last: without it, an earlier up did not finish.
+	_, unfinished := os.Stat(c.kubeconfig())
+	if created && unfinished == nil && c.serves() {
 		fmt.Fprintf(out, "cluster %s is running: export KUBECONFIG=%s\n", c.name, c.kubeconfig())
 		return nil
 	}
@@ -81,12 +84,15 @@ func (c *cluster) down(out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	if _, err := os.Stat(c.dir()); errors.Is(err, os.ErrNotExist) && len(running) == 0 {
-		fmt.Fprintf(out, "there is no cluster %s\n", c.name)
-		return nil
-	}
+	_, err = os.Stat(c.dir())
+	exists := err == nil || len(running) > 0
+	// A start that failed early leaves files and no cluster.
 	if err := c.remove(); err != nil {
 		return err
+	}
+	if !exists {
+		fmt.Fprintf(out, "there is no cluster %s\n", c.name)
+		return nil
 	}
 	fmt.Fprintf(out, "cluster %s is removed\n", c.name)
 	return nil
@@ -113,7 +119,11 @@ func (c *cluster) reconcileProcesses(out io.Writer) (created bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	if _, err := os.Stat(filepath.Join(c.dir(), "kwok.yaml")); err == nil {
+	// Before etcd starts there is nothing to keep, and kwokctl cannot finish what
+	// it was interrupted in.
+	_, noConfig := os.Stat(filepath.Join(c.dir(), "kwok.yaml"))
+	_, noData := os.Stat(filepath.Join(c.dir(), "etcd", "member"))
+	if noConfig == nil && noData == nil {
 		return true, c.forgetDead(running)
 	}
 	// Without its files (git clean removes them) a running cluster is of no use.
@@ -151,20 +161,20 @@ func (c *cluster) forgetDead(running []int) error {
 
 // serves reports whether each program runs and the API server says it is ready.
 func (c *cluster) serves() bool {
+	// What the cluster was created with: kwokctl makes a link to each program.
+	programs, err := os.ReadDir(filepath.Join(c.dir(), "bin"))
+	if err != nil {
+		return false
+	}
 	running, err := c.processes()
-	if err != nil || len(running) < len(c.programs()) {
+	if err != nil || len(running) < len(programs) {
 		return false
 	}
 	return c.kubectl("get", "--raw", "/readyz", "--request-timeout=5s") == nil
 }
 
-// programs are the names of the processes that make the cluster.
-func (c *cluster) programs() []string {
-	if c.components != "" {
-		return strings.Split(c.components, ",")
-	}
-	return []string{"etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kwok-controller"}
-}
+// wholeControlPlane is what a cluster is created with unless told otherwise.
+const wholeControlPlane = "etcd,kube-apiserver,kube-controller-manager,kube-scheduler,kwok-controller"
 
 // start creates the cluster or starts what of it is not running, waits until it
 // serves, and sees that the scheduler has a node.
@@ -174,33 +184,30 @@ func (c *cluster) start() error {
 	}
 	// kwokctl would add the cluster to ~/.kube/config unless told otherwise.
 	err := c.kwokctl("create", "cluster", "--kubeconfig=", "--wait=2m", "--config="+c.kwokctlConfig(),
-		"--components="+strings.Join(c.programs(), ","))
+		"--components="+cmp.Or(c.components, wholeControlPlane))
 	if err != nil {
 		return c.explain(err)
-	}
-	// The same file under a name that is easy to type.
-	content, err := os.ReadFile(filepath.Join(c.dir(), "kubeconfig.yaml"))
-	if err != nil {
-		return err
-	}
-	if err := os.WriteFile(c.kubeconfig(), content, 0o600); err != nil {
-		return err
 	}
 	for deadline := time.Now().Add(time.Minute); !c.serves(); time.Sleep(100 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			return c.explain(errors.New("the API server is not ready after a minute"))
 		}
 	}
-	if c.components != "" {
-		return nil
+	// A cluster without kwok has nobody to play a node.
+	if _, err := os.Lstat(filepath.Join(c.dir(), "bin", "kwok-controller")); err == nil {
+		if err := c.kwokctl("scale", "node", "--replicas=1", "--config="+c.kwokctlConfig()); err != nil {
+			return c.explain(err)
+		}
+		if err := c.kubectl("wait", "node", "--all", "--for=condition=Ready", "--timeout=60s"); err != nil {
+			return c.explain(err)
+		}
 	}
-	if err := c.kwokctl("scale", "node", "--replicas=1", "--config="+c.kwokctlConfig()); err != nil {
-		return c.explain(err)
+	// The same file under a name that is easy to type. It says that all is done.
+	content, err := os.ReadFile(filepath.Join(c.dir(), "kubeconfig.yaml"))
+	if err != nil {
+		return err
 	}
-	if err := c.kubectl("wait", "node", "--all", "--for=condition=Ready", "--timeout=60s"); err != nil {
-		return c.explain(err)
-	}
-	return nil
+	return os.WriteFile(c.kubeconfig(), content, 0o600)
 }
 
 // explain adds the last words of the programs that are not running, which say
@@ -250,21 +257,24 @@ func (c *cluster) writeKwokctlConfig() error {
 }
 
 func (c *cluster) kwokctl(args ...string) error {
-	cmd := exec.Command(c.bin("kwokctl"), append(args, "--name="+c.name)...)
-	// Its data would go to ~/.kwok.
-	cmd.Env = append(os.Environ(), "KWOK_WORKDIR="+filepath.Join(c.home, "state"))
-	return quiet(cmd)
+	return c.quiet("kwokctl", append(args, "--name="+c.name)...)
 }
 
 func (c *cluster) kubectl(args ...string) error {
-	return quiet(exec.Command(c.bin("kubectl"), append(args, "--kubeconfig="+c.kubeconfig())...))
+	return c.quiet("kubectl", append(args, "--kubeconfig="+filepath.Join(c.dir(), "kubeconfig.yaml"))...)
 }
 
-// quiet runs a command whose output matters only when it fails.
-func quiet(cmd *exec.Cmd) error {
+// quiet runs a program whose output matters only when it fails.
+func (c *cluster) quiet(program string, args ...string) error {
+	cmd := exec.Command(c.bin(program), args...)
+	// kwokctl's data would go to ~/.kwok, the cache of kubectl, which kwokctl runs
+	// too, to ~/.kube.
+	cmd.Env = append(os.Environ(),
+		"KWOK_WORKDIR="+filepath.Join(c.home, "state"),
+		"KUBECACHEDIR="+filepath.Join(c.dir(), "kubectl-cache"))
 	output, err := cmd.CombinedOutput()
 	if err != nil {
-		return fmt.Errorf("%s: %w: %s", filepath.Base(cmd.Path), err, bytes.TrimSpace(output))
+		return fmt.Errorf("%s: %w: %s", program, err, bytes.TrimSpace(output))
 	}
 	return nil
 }

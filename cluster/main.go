@@ -18,7 +18,8 @@ import (
 // defaultName is the cluster of `make cluster`.
 const defaultName = "byhand"
 
-// testPrefix and a process id name the clusters that exec makes.
+// testPrefix and the process id of its maker begin the name of a cluster that is
+// not to outlive its maker: "test-4711" of exec, "test-4711-crash" of a test.
 const testPrefix = "test-"
 
 func main() {
@@ -50,11 +51,15 @@ func run(args []string) (exitCode int, err error) {
 	}
 
 	switch args[0] {
-	case "up":
+	case "up", "down":
+		// `down NAME` without --name would remove the wrong cluster.
+		if flags.NArg() > 0 {
+			return 0, fmt.Errorf("%s: unexpected %q: a cluster is named by --name", args[0], flags.Arg(0))
+		}
 		c := cluster{home: home, name: *name, components: *components}
-		return 0, c.up(os.Stdout)
-	case "down":
-		c := cluster{home: home, name: *name}
+		if args[0] == "up" {
+			return 0, c.up(os.Stdout)
+		}
 		return 0, c.down(os.Stdout)
 	case "exec":
 		c := cluster{home: home, name: testPrefix + strconv.Itoa(os.Getpid()), components: *components}
@@ -81,12 +86,14 @@ func (c *cluster) exec(command []string) (exitCode int, err error) {
 		return 0, err
 	}
 
+	// Set here and not for the command alone: the command itself may be kubectl.
+	path := c.bin("") + string(os.PathListSeparator) + os.Getenv("PATH")
+	if err := errors.Join(os.Setenv("PATH", path), os.Setenv("KUBECONFIG", c.kubeconfig())); err != nil {
+		return 0, err
+	}
 	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
-	cmd.Env = append(os.Environ(),
-		"KUBECONFIG="+c.kubeconfig(),
-		"PATH="+c.bin("")+string(os.PathListSeparator)+os.Getenv("PATH"))
 	var exited *exec.ExitError
 	if err := cmd.Run(); errors.As(err, &exited) {
 		return max(exited.ExitCode(), 1), nil
@@ -96,7 +103,7 @@ func (c *cluster) exec(command []string) (exitCode int, err error) {
 	return 0, nil
 }
 
-// sweep removes the clusters of exec runs that were killed before they could.
+// sweep removes the clusters whose makers were killed before they could.
 func sweep(home string) error {
 	left, err := filepath.Glob(filepath.Join(home, "state", "clusters", testPrefix+"*"))
 	if err != nil {
@@ -104,7 +111,8 @@ func sweep(home string) error {
 	}
 	for _, dir := range left {
 		name := filepath.Base(dir)
-		pid, err := strconv.Atoi(strings.TrimPrefix(name, testPrefix))
+		maker, _, _ := strings.Cut(strings.TrimPrefix(name, testPrefix), "-")
+		pid, err := strconv.Atoi(maker)
 		if err != nil || alive(pid) {
 			continue
 		}

@@ -350,26 +350,35 @@ func TestStaleStoreDeletesNothing(t *testing.T) {
 
 // While a store does not show what was written, nothing is written again.
 func TestOwnWritesAreAwaited(t *testing.T) {
-	w := newWorld(t)
-	w.createFoo("foo", spec("deployment", 1))
-	w.sync()
-	w.reconcile()
-	w.sent("POST deployments", "PUT foos/foo/status")
-
 	for _, test := range []struct {
-		reason string
-		sync   func()
-		want   time.Duration
+		reason      string
+		first, then func(w *world)
 	}{
-		{"neither write is in a store", func() {}, time.Second},
-		{"the status is, the Deployment is not", w.syncFoos, time.Second},
-		{"both are", w.syncDeployments, 0},
+		{"the status comes first", (*world).syncFoos, (*world).syncDeployments},
+		{"the Deployment comes first", (*world).syncDeployments, (*world).syncFoos},
 	} {
-		test.sync()
-		if again := w.reconcile(); again != test.want {
-			t.Errorf("%s: look again after %s, want %s", test.reason, again, test.want)
-		}
-		w.sent()
+		t.Run(test.reason, func(t *testing.T) {
+			w := newWorld(t)
+			w.createFoo("foo", spec("deployment", 1))
+			w.sync()
+			w.reconcile()
+			w.sent("POST deployments", "PUT foos/foo/status")
+			for _, step := range []struct {
+				shows string
+				sync  func(w *world)
+				want  time.Duration
+			}{
+				{"neither write", func(*world) {}, time.Second},
+				{"one of them", test.first, time.Second},
+				{"both", test.then, 0},
+			} {
+				step.sync(w)
+				if again := w.reconcile(); again != step.want {
+					t.Errorf("the stores show %s: look again after %s, want %s", step.shows, again, step.want)
+				}
+				w.sent()
+			}
+		})
 	}
 }
 
