@@ -51,8 +51,7 @@ func newDeployment(foo *v1alpha1.Foo) *appsv1.Deployment {
 func setOurFields(deployment *appsv1.Deployment, foo *v1alpha1.Foo) {
 	// nil leaves the number to somebody else.
 	if foo.Spec.Replicas != nil {
-		replicas := *foo.Spec.Replicas
-		deployment.Spec.Replicas = &replicas
+		deployment.Spec.Replicas = new(*foo.Spec.Replicas)
 	}
 	template := &deployment.Spec.Template
 	for label, value := range podLabels(foo) {

@@ -157,10 +157,9 @@ func (r *FooReconciler) deleteOthers(ctx context.Context, key cache.ObjectName, 
 			return lookAgain, nil
 		}
 		// This very object, not one that takes its name in between; its Pods follow it.
-		background := metav1.DeletePropagationBackground
 		err = r.Deployments.Deployments(foo.Namespace).Delete(ctx, other.Name, metav1.DeleteOptions{
 			Preconditions:     metav1.NewUIDPreconditions(string(other.UID)),
-			PropagationPolicy: &background,
+			PropagationPolicy: new(metav1.DeletePropagationBackground),
 		})
 		if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
 			return 0, fmt.Errorf("delete Deployment %s/%s: %w", foo.Namespace, other.Name, err)

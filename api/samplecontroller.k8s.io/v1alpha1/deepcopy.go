@@ -38,8 +38,7 @@ func (f *Foo) DeepCopyObject() runtime.Object {
 func (s *FooSpec) DeepCopyInto(out *FooSpec) {
 	*out = *s
 	if s.Replicas != nil {
-		out.Replicas = new(int32)
-		*out.Replicas = *s.Replicas
+		out.Replicas = new(*s.Replicas)
 	}
 }
 
