@@ -24,8 +24,6 @@ var Codecs = serializer.NewCodecFactory(Scheme)
 var ParameterCodec = metav1.ParameterCodec
 
 func init() {
-	// The body of an error is a Status, apiVersion v1 of no group.
-	metav1.AddToGroupVersion(Scheme, metav1.Unversioned)
 	utilruntime.Must(examplesv1alpha1.AddToScheme(Scheme))
 	utilruntime.Must(samplecontrollerv1alpha1.AddToScheme(Scheme))
 }

@@ -35,14 +35,16 @@ func Resource(resource string) schema.GroupResource {
 }
 
 func addKnownTypes(scheme *runtime.Scheme) error {
-	// Go type -> kind. The kind is the type's own name. Lists are kinds as well: a
-	// scheme that lacks ProjectList decodes no list reply.
+	// Go type ↔ kind, whose name is the type's own. It decides which apiVersion and
+	// kind an object gets when it is sent, and which Go type a reply becomes. Lists
+	// are kinds as well.
 	scheme.AddKnownTypes(SchemeGroupVersion,
 		&Project{},
 		&ProjectList{},
 	)
-	// The kinds that every group shares: ListOptions, DeleteOptions, WatchEvent, …
-	// Without them a list works and a watch fails on an unregistered kind.
+	// The kinds that every group shares: Status, WatchEvent, DeleteOptions, … Without
+	// them objects still decode, but a refusal does not: a watch that ends because
+	// its version has expired (410) looks like an internal error (500).
 	metav1.AddToGroupVersion(scheme, SchemeGroupVersion)
 	return nil
 }

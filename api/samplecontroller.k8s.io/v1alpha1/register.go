@@ -40,7 +40,7 @@ func addKnownTypes(scheme *runtime.Scheme) error {
 		&Foo{},
 		&FooList{},
 	)
-	// The kinds that every group shares: ListOptions, DeleteOptions, WatchEvent, …
+	// The kinds that every group shares: Status, WatchEvent, DeleteOptions, …
 	metav1.AddToGroupVersion(scheme, SchemeGroupVersion)
 	return nil
 }

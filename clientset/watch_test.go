@@ -1,0 +1,115 @@
+package clientset_test
+
+import (
+	"context"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/watch"
+)
+
+// deadline bounds every wait for something that must happen.
+const deadline = 10 * time.Second
+
+// TestWatchDecodesEvents proves that each event of a stream arrives with its type
+// and as the right Go type. ERROR is the one that hand-written clients get wrong:
+// a scheme without the kinds of metav1.AddToGroupVersion decodes the first four,
+// but turns "410 Expired, list anew" into "500, cannot decode".
+func TestWatchDecodesEvents(t *testing.T) {
+	t.Run("projects", func(t *testing.T) {
+		testWatchDecodesEvents(t, projects, projects.object, &project{ObjectMeta: metav1.ObjectMeta{ResourceVersion: "9"}})
+	})
+	t.Run("foos", func(t *testing.T) {
+		testWatchDecodesEvents(t, foos, foos.object, &foo{ObjectMeta: metav1.ObjectMeta{ResourceVersion: "9"}})
+	})
+}
+
+func testWatchDecodesEvents[T, L any](t *testing.T, r resource[T, L], object, bookmark runtime.Object) {
+	kind := decode(t, r.objectWire).(map[string]any)["kind"].(string)
+	stream := `{"type": "ADDED", "object": ` + r.objectWire + `}
+		{"type": "MODIFIED", "object": ` + r.objectWire + `}
+		{"type": "BOOKMARK", "object": {"apiVersion": "` + r.groupVersion + `", "kind": "` + kind + `", "metadata": {"resourceVersion": "9"}}}
+		{"type": "DELETED", "object": ` + r.objectWire + `}
+		{"type": "ERROR", "object": {"apiVersion": "v1", "kind": "Status", "status": "Failure", "reason": "Expired", "code": 410}}`
+	want := []watch.Event{
+		{Type: watch.Added, Object: object},
+		{Type: watch.Modified, Object: object},
+		{Type: watch.Bookmark, Object: bookmark},
+		{Type: watch.Deleted, Object: object},
+		{Type: watch.Error, Object: &metav1.Status{Status: metav1.StatusFailure, Reason: metav1.StatusReasonExpired, Code: http.StatusGone}},
+	}
+
+	client := newClient(t, serve(t, func(w http.ResponseWriter, r *http.Request) {
+		reply(w, http.StatusOK, stream)
+	}))
+	w, err := r.in(client, "shop").Watch(t.Context(), metav1.ListOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Stop()
+	// The channel is closed when the server ends the stream.
+	var got []watch.Event
+	for event := range w.ResultChan() {
+		got = append(got, event)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("events (-want +got):\n%s", diff)
+	}
+}
+
+// TestWatchEnds proves that neither way to end a watch leaves anything behind: the
+// server sees the request end, and the channel is closed.
+func TestWatchEnds(t *testing.T) {
+	for _, test := range []struct {
+		name string
+		end  func(w watch.Interface, cancel context.CancelFunc)
+	}{
+		{"by Stop", func(w watch.Interface, cancel context.CancelFunc) { w.Stop() }},
+		{"by the context", func(w watch.Interface, cancel context.CancelFunc) { cancel() }},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Run("projects", func(t *testing.T) { testWatchEnds(t, projects, test.end) })
+			t.Run("foos", func(t *testing.T) { testWatchEnds(t, foos, test.end) })
+		})
+	}
+}
+
+func testWatchEnds[T, L any](t *testing.T, r resource[T, L], end func(w watch.Interface, cancel context.CancelFunc)) {
+	ended := make(chan struct{})
+	client := newClient(t, serve(t, func(w http.ResponseWriter, r *http.Request) {
+		reply(w, http.StatusOK, "")
+		w.(http.Flusher).Flush()
+		<-r.Context().Done()
+		close(ended)
+	}))
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	w, err := r.in(client, "shop").Watch(ctx, metav1.ListOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Stop()
+
+	end(w, cancel)
+
+	timeout := time.After(deadline)
+	select {
+	case <-ended:
+	case <-timeout:
+		t.Fatal("the server still streams")
+	}
+	for {
+		select {
+		case _, open := <-w.ResultChan():
+			if !open {
+				return
+			}
+		case <-timeout:
+			t.Fatal("the channel is still open")
+		}
+	}
+}
