@@ -154,6 +154,7 @@ func (r *FooReconciler) deleteOthers(ctx context.Context, key cache.ObjectName, 
 			return 0, fmt.Errorf("get Foo %s: %w", key, err)
 		}
 		if live.UID != foo.UID || live.DeletionTimestamp != nil || live.Spec.DeploymentName != foo.Spec.DeploymentName {
+			r.own.of(key).foo = live.ResourceVersion
 			return lookAgain, nil
 		}
 		// This very object, not one that takes its name in between; its Pods follow it.
@@ -178,9 +179,9 @@ func (r *FooReconciler) updateStatus(ctx context.Context, key cache.ObjectName, 
 		return nil
 	}
 	// foo is the store's: never change it, change a copy.
-	changed := foo.DeepCopy()
-	changed.Status = status
-	updated, err := r.Foos.Foos(foo.Namespace).UpdateStatus(ctx, changed, metav1.UpdateOptions{})
+	copied := foo.DeepCopy()
+	copied.Status = status
+	updated, err := r.Foos.Foos(foo.Namespace).UpdateStatus(ctx, copied, metav1.UpdateOptions{})
 	if apierrors.IsConflict(err) {
 		r.own.of(key).refusedFoo = foo.ResourceVersion
 	}

@@ -346,6 +346,13 @@ func TestStaleStoreDeletesNothing(t *testing.T) {
 		t.Errorf("look again after %s, want 1s", again)
 	}
 	w.sent("GET foos/foo")
+
+	// It does not ask again until the store has what the server said.
+	w.reconcile()
+	w.sent()
+	w.sync()
+	w.reconcile()
+	w.sent("PUT deployments/renamed", "GET foos/foo", "DELETE deployments/deployment", "PUT foos/foo/status")
 }
 
 // While a store does not show what was written, nothing is written again.

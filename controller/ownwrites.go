@@ -28,7 +28,7 @@ type ownWrites struct {
 
 // unseen needs no lock: one key has one worker at a time.
 type unseen struct {
-	// The newest resourceVersions that a write returned. "" is none.
+	// The newest resourceVersions that the server returned to us. "" is none.
 	foo, deployment string
 	// The resourceVersions that the server refused with a Conflict. To send one of
 	// them again would be refused again.
