@@ -22,7 +22,8 @@
 //
 // # Caveats
 //
-//   - The object that a failed call returns beside its error is empty, not nil.
+//   - The object that a refused call returns beside its error is empty, not nil.
+//     Only a call that cannot be sent, for want of an object, returns nil.
 //   - A client made with an empty namespace lists and watches all namespaces.
 //     Other verbs need the namespace.
 //   - A returned object is the caller's own and may be changed. An object that

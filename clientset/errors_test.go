@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
 
+	fooac "example.com/byhand/api/samplecontroller.k8s.io/v1alpha1/applyconfiguration"
 	"example.com/byhand/clientset"
 )
 
@@ -241,5 +242,30 @@ func TestQPSWithoutBurst(t *testing.T) {
 				t.Errorf("error %v, want one that names %s", err, test.want)
 			}
 		})
+	}
+}
+
+// TestNilObjects proves that a call without an object is an error that says so,
+// and sends nothing.
+func TestNilObjects(t *testing.T) {
+	client := newClient(t, serve(t, func(_ http.ResponseWriter, r *http.Request) {
+		t.Errorf("sent %s %s", r.Method, r.URL.Path)
+	}))
+	ctx, create, update, apply := t.Context(), metav1.CreateOptions{}, metav1.UpdateOptions{}, metav1.ApplyOptions{}
+	p, f := client.ExamplesV1alpha1().Projects("shop"), client.SamplecontrollerV1alpha1().Foos("shop")
+	for want, call := range map[string]func() (any, error){
+		"Create needs a Project":              func() (any, error) { return p.Create(ctx, nil, create) },
+		"Update needs a Project":              func() (any, error) { return p.Update(ctx, nil, update) },
+		"Apply needs a Project with a name":   func() (any, error) { return p.Apply(ctx, nil, apply) },
+		"Create needs a Foo":                  func() (any, error) { return f.Create(ctx, nil, create) },
+		"Update needs a Foo":                  func() (any, error) { return f.Update(ctx, nil, update) },
+		"UpdateStatus needs a Foo":            func() (any, error) { return f.UpdateStatus(ctx, nil, update) },
+		"UpdateScale needs a Scale":           func() (any, error) { return f.UpdateScale(ctx, "one", nil, update) },
+		"Apply needs a Foo with a name":       func() (any, error) { return f.Apply(ctx, &fooac.FooApplyConfiguration{}, apply) },
+		"ApplyStatus needs a Foo with a name": func() (any, error) { return f.ApplyStatus(ctx, nil, apply) },
+	} {
+		if _, err := call(); err == nil || err.Error() != want {
+			t.Errorf("error %v, want %q", err, want)
+		}
 	}
 }

@@ -2,13 +2,17 @@ package clientset
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 
+	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/rest"
 
 	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
+	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1/applyconfiguration"
 )
 
 // FoosGetter hands out clients for the Foos of a namespace.
@@ -48,6 +52,18 @@ type FooInterface interface {
 	// pt. Fails with NotFound, and with Invalid if the result is refused. Custom
 	// resources know no strategic merge patch.
 	Patch(ctx context.Context, name string, pt types.PatchType, data []byte, opts metav1.PatchOptions, subresources ...string) (*v1alpha1.Foo, error)
+	// Apply makes the fields in foo the caller's and gives them its values; it
+	// creates the Foo if there is none. opts.FieldManager is required. Fails with
+	// Conflict if another manager has one of the fields, unless opts.Force.
+	Apply(ctx context.Context, foo *applyconfiguration.FooApplyConfiguration, opts metav1.ApplyOptions) (*v1alpha1.Foo, error)
+	// ApplyStatus is Apply for the status, and fails with NotFound if there is no
+	// Foo.
+	ApplyStatus(ctx context.Context, foo *applyconfiguration.FooApplyConfiguration, opts metav1.ApplyOptions) (*v1alpha1.Foo, error)
+	// GetScale reads the number of replicas in the form that is the same for every
+	// kind that can be scaled. Fails with NotFound.
+	GetScale(ctx context.Context, fooName string, opts metav1.GetOptions) (*autoscalingv1.Scale, error)
+	// UpdateScale sets the number of replicas and nothing else. Fails as Update does.
+	UpdateScale(ctx context.Context, fooName string, scale *autoscalingv1.Scale, opts metav1.UpdateOptions) (*autoscalingv1.Scale, error)
 }
 
 // foos implements FooInterface for one namespace.
@@ -60,6 +76,9 @@ type foos struct {
 //
 //	POST /apis/samplecontroller.k8s.io/v1alpha1/namespaces/{namespace}/foos
 func (c *foos) Create(ctx context.Context, foo *v1alpha1.Foo, opts metav1.CreateOptions) (*v1alpha1.Foo, error) {
+	if foo == nil {
+		return nil, errors.New("Create needs a Foo")
+	}
 	result := &v1alpha1.Foo{}
 	err := c.client.Post().
 		NamespaceIfScoped(c.namespace, c.namespace != "").
@@ -75,6 +94,9 @@ func (c *foos) Create(ctx context.Context, foo *v1alpha1.Foo, opts metav1.Create
 //
 //	PUT /apis/samplecontroller.k8s.io/v1alpha1/namespaces/{namespace}/foos/{name}
 func (c *foos) Update(ctx context.Context, foo *v1alpha1.Foo, opts metav1.UpdateOptions) (*v1alpha1.Foo, error) {
+	if foo == nil {
+		return nil, errors.New("Update needs a Foo")
+	}
 	result := &v1alpha1.Foo{}
 	err := c.client.Put().
 		NamespaceIfScoped(c.namespace, c.namespace != "").
@@ -91,6 +113,9 @@ func (c *foos) Update(ctx context.Context, foo *v1alpha1.Foo, opts metav1.Update
 //
 //	PUT /apis/samplecontroller.k8s.io/v1alpha1/namespaces/{namespace}/foos/{name}/status
 func (c *foos) UpdateStatus(ctx context.Context, foo *v1alpha1.Foo, opts metav1.UpdateOptions) (*v1alpha1.Foo, error) {
+	if foo == nil {
+		return nil, errors.New("UpdateStatus needs a Foo")
+	}
 	result := &v1alpha1.Foo{}
 	err := c.client.Put().
 		NamespaceIfScoped(c.namespace, c.namespace != "").
@@ -188,6 +213,91 @@ func (c *foos) Patch(ctx context.Context, name string, pt types.PatchType, data 
 		SubResource(subresources...).
 		VersionedParams(&opts, ParameterCodec).
 		Body(data).
+		Do(ctx).
+		Into(result)
+	return result, err
+}
+
+// Apply sends, as application/apply-patch+yaml (JSON is YAML),
+//
+//	PATCH /apis/samplecontroller.k8s.io/v1alpha1/namespaces/{namespace}/foos/{name}
+func (c *foos) Apply(ctx context.Context, foo *applyconfiguration.FooApplyConfiguration, opts metav1.ApplyOptions) (*v1alpha1.Foo, error) {
+	if foo == nil || foo.GetName() == nil {
+		return nil, errors.New("Apply needs a Foo with a name")
+	}
+	data, err := json.Marshal(foo)
+	if err != nil {
+		return nil, err
+	}
+	patchOpts := opts.ToPatchOptions()
+	result := &v1alpha1.Foo{}
+	err = c.client.Patch(types.ApplyPatchType).
+		NamespaceIfScoped(c.namespace, c.namespace != "").
+		Resource("foos").
+		Name(*foo.GetName()).
+		VersionedParams(&patchOpts, ParameterCodec).
+		Body(data).
+		Do(ctx).
+		Into(result)
+	return result, err
+}
+
+// ApplyStatus sends, as application/apply-patch+yaml,
+//
+//	PATCH /apis/samplecontroller.k8s.io/v1alpha1/namespaces/{namespace}/foos/{name}/status
+func (c *foos) ApplyStatus(ctx context.Context, foo *applyconfiguration.FooApplyConfiguration, opts metav1.ApplyOptions) (*v1alpha1.Foo, error) {
+	if foo == nil || foo.GetName() == nil {
+		return nil, errors.New("ApplyStatus needs a Foo with a name")
+	}
+	data, err := json.Marshal(foo)
+	if err != nil {
+		return nil, err
+	}
+	patchOpts := opts.ToPatchOptions()
+	result := &v1alpha1.Foo{}
+	err = c.client.Patch(types.ApplyPatchType).
+		NamespaceIfScoped(c.namespace, c.namespace != "").
+		Resource("foos").
+		Name(*foo.GetName()).
+		SubResource("status").
+		VersionedParams(&patchOpts, ParameterCodec).
+		Body(data).
+		Do(ctx).
+		Into(result)
+	return result, err
+}
+
+// GetScale sends
+//
+//	GET /apis/samplecontroller.k8s.io/v1alpha1/namespaces/{namespace}/foos/{name}/scale
+func (c *foos) GetScale(ctx context.Context, fooName string, opts metav1.GetOptions) (*autoscalingv1.Scale, error) {
+	result := &autoscalingv1.Scale{}
+	err := c.client.Get().
+		NamespaceIfScoped(c.namespace, c.namespace != "").
+		Resource("foos").
+		Name(fooName).
+		SubResource("scale").
+		VersionedParams(&opts, ParameterCodec).
+		Do(ctx).
+		Into(result)
+	return result, err
+}
+
+// UpdateScale sends
+//
+//	PUT /apis/samplecontroller.k8s.io/v1alpha1/namespaces/{namespace}/foos/{name}/scale
+func (c *foos) UpdateScale(ctx context.Context, fooName string, scale *autoscalingv1.Scale, opts metav1.UpdateOptions) (*autoscalingv1.Scale, error) {
+	if scale == nil {
+		return nil, errors.New("UpdateScale needs a Scale")
+	}
+	result := &autoscalingv1.Scale{}
+	err := c.client.Put().
+		NamespaceIfScoped(c.namespace, c.namespace != "").
+		Resource("foos").
+		Name(fooName).
+		SubResource("scale").
+		VersionedParams(&opts, ParameterCodec).
+		Body(scale).
 		Do(ctx).
 		Into(result)
 	return result, err

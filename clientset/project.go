@@ -2,6 +2,8 @@ package clientset
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -10,6 +12,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"example.com/byhand/api/examples-gzh.com/v1alpha1"
+	"example.com/byhand/api/examples-gzh.com/v1alpha1/applyconfiguration"
 )
 
 // ProjectsGetter hands out clients for the Projects of a namespace.
@@ -45,6 +48,10 @@ type ProjectInterface interface {
 	// pt. Fails with NotFound, and with Invalid if the result is refused. Custom
 	// resources know no strategic merge patch.
 	Patch(ctx context.Context, name string, pt types.PatchType, data []byte, opts metav1.PatchOptions, subresources ...string) (*v1alpha1.Project, error)
+	// Apply makes the fields in project the caller's and gives them its values; it
+	// creates the Project if there is none. opts.FieldManager is required. Fails with
+	// Conflict if another manager has one of the fields, unless opts.Force.
+	Apply(ctx context.Context, project *applyconfiguration.ProjectApplyConfiguration, opts metav1.ApplyOptions) (*v1alpha1.Project, error)
 }
 
 // projects implements ProjectInterface for one namespace.
@@ -57,6 +64,9 @@ type projects struct {
 //
 //	POST /apis/examples-gzh.com/v1alpha1/namespaces/{namespace}/projects
 func (c *projects) Create(ctx context.Context, project *v1alpha1.Project, opts metav1.CreateOptions) (*v1alpha1.Project, error) {
+	if project == nil {
+		return nil, errors.New("Create needs a Project")
+	}
 	result := &v1alpha1.Project{}
 	err := c.client.Post().
 		NamespaceIfScoped(c.namespace, c.namespace != "").
@@ -72,6 +82,9 @@ func (c *projects) Create(ctx context.Context, project *v1alpha1.Project, opts m
 //
 //	PUT /apis/examples-gzh.com/v1alpha1/namespaces/{namespace}/projects/{name}
 func (c *projects) Update(ctx context.Context, project *v1alpha1.Project, opts metav1.UpdateOptions) (*v1alpha1.Project, error) {
+	if project == nil {
+		return nil, errors.New("Update needs a Project")
+	}
 	result := &v1alpha1.Project{}
 	err := c.client.Put().
 		NamespaceIfScoped(c.namespace, c.namespace != "").
@@ -167,6 +180,30 @@ func (c *projects) Patch(ctx context.Context, name string, pt types.PatchType, d
 		Name(name).
 		SubResource(subresources...).
 		VersionedParams(&opts, ParameterCodec).
+		Body(data).
+		Do(ctx).
+		Into(result)
+	return result, err
+}
+
+// Apply sends, as application/apply-patch+yaml (JSON is YAML),
+//
+//	PATCH /apis/examples-gzh.com/v1alpha1/namespaces/{namespace}/projects/{name}
+func (c *projects) Apply(ctx context.Context, project *applyconfiguration.ProjectApplyConfiguration, opts metav1.ApplyOptions) (*v1alpha1.Project, error) {
+	if project == nil || project.GetName() == nil {
+		return nil, errors.New("Apply needs a Project with a name")
+	}
+	data, err := json.Marshal(project)
+	if err != nil {
+		return nil, err
+	}
+	patchOpts := opts.ToPatchOptions()
+	result := &v1alpha1.Project{}
+	err = c.client.Patch(types.ApplyPatchType).
+		NamespaceIfScoped(c.namespace, c.namespace != "").
+		Resource("projects").
+		Name(*project.GetName()).
+		VersionedParams(&patchOpts, ParameterCodec).
 		Body(data).
 		Do(ctx).
 		Into(result)

@@ -11,14 +11,18 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/watch"
+	metav1ac "k8s.io/client-go/applyconfigurations/meta/v1"
 	"k8s.io/client-go/rest"
 
 	examplesv1alpha1 "example.com/byhand/api/examples-gzh.com/v1alpha1"
+	projectac "example.com/byhand/api/examples-gzh.com/v1alpha1/applyconfiguration"
 	samplecontrollerv1alpha1 "example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
+	fooac "example.com/byhand/api/samplecontroller.k8s.io/v1alpha1/applyconfiguration"
 	"example.com/byhand/clientset"
 )
 
@@ -115,10 +119,36 @@ var foos = resource[foo, fooList]{
 	groupVersion: "samplecontroller.k8s.io/v1alpha1",
 }
 
+// scale is what the scale subresource sends and takes.
+var scale = &autoscalingv1.Scale{
+	ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "one", ResourceVersion: "7"},
+	Spec:       autoscalingv1.ScaleSpec{Replicas: 3},
+	Status:     autoscalingv1.ScaleStatus{Replicas: 2, Selector: "app=web"},
+}
+
+const scaleWire = `{
+	"apiVersion": "autoscaling/v1", "kind": "Scale",
+	"metadata": {"namespace": "shop", "name": "one", "resourceVersion": "7"},
+	"spec": {"replicas": 3}, "status": {"replicas": 2, "selector": "app=web"}
+}`
+
 // TestRequests drives both resources through every verb and proves what each call
 // puts on the wire, to the letter, and what it makes of the reply.
 func TestRequests(t *testing.T) {
-	t.Run("projects", func(t *testing.T) { testRequests(t, projects) })
+	t.Run("projects", func(t *testing.T) {
+		testRequests(t, projects, request[project, projectList]{
+			name:   "apply",
+			reason: "fields that were not set are not sent: a 0 would take replicas from its owner",
+			call: func(ctx context.Context, c verbs[project, projectList]) (any, error) {
+				return c.(clientset.ProjectInterface).Apply(ctx, projectac.Project("one", "shop").WithSpec(projectac.ProjectSpec().WithReplicas(2)),
+					metav1.ApplyOptions{FieldManager: "me", Force: true, DryRun: []string{"All"}})
+			},
+			method: "PATCH", path: projects.item, query: "fieldManager=me&force=true&dryRun=All", contentType: "application/apply-patch+yaml",
+			body: `{"apiVersion": "examples-gzh.com/v1alpha1", "kind": "Project",
+				"metadata": {"name": "one", "namespace": "shop"}, "spec": {"replicas": 2}}`,
+			reply: projects.objectWire, want: projects.object,
+		})
+	})
 	t.Run("foos", func(t *testing.T) {
 		testRequests(t, foos, request[foo, fooList]{
 			name:   "update status",
@@ -129,6 +159,40 @@ func TestRequests(t *testing.T) {
 			method: "PUT", path: foos.item + "/status", query: "fieldManager=me",
 			contentType: "application/json", body: foos.objectWire,
 			reply: foos.objectWire, want: foos.object,
+		}, request[foo, fooList]{
+			name: "apply",
+			call: func(ctx context.Context, c verbs[foo, fooList]) (any, error) {
+				return c.(clientset.FooInterface).Apply(ctx, fooac.Foo("one", "shop").WithLabels(map[string]string{"app": "web"}).
+					WithSpec(fooac.FooSpec().WithDeploymentName("web")), metav1.ApplyOptions{FieldManager: "me"})
+			},
+			method: "PATCH", path: foos.item, query: "fieldManager=me&force=false", contentType: "application/apply-patch+yaml",
+			body: `{"apiVersion": "samplecontroller.k8s.io/v1alpha1", "kind": "Foo",
+				"metadata": {"name": "one", "namespace": "shop", "labels": {"app": "web"}}, "spec": {"deploymentName": "web"}}`,
+			reply: foos.objectWire, want: foos.object,
+		}, request[foo, fooList]{
+			name: "apply status",
+			call: func(ctx context.Context, c verbs[foo, fooList]) (any, error) {
+				return c.(clientset.FooInterface).ApplyStatus(ctx, fooac.Foo("one", "shop").WithStatus(fooac.FooStatus().WithAvailableReplicas(0).
+					WithConditions(metav1ac.Condition().WithType("Ready"))), metav1.ApplyOptions{FieldManager: "me"})
+			},
+			method: "PATCH", path: foos.item + "/status", query: "fieldManager=me&force=false", contentType: "application/apply-patch+yaml",
+			body: `{"apiVersion": "samplecontroller.k8s.io/v1alpha1", "kind": "Foo", "metadata": {"name": "one", "namespace": "shop"},
+				"status": {"availableReplicas": 0, "conditions": [{"type": "Ready"}]}}`,
+			reply: foos.objectWire, want: foos.object,
+		}, request[foo, fooList]{
+			name: "get scale",
+			call: func(ctx context.Context, c verbs[foo, fooList]) (any, error) {
+				return c.(clientset.FooInterface).GetScale(ctx, "one", metav1.GetOptions{ResourceVersion: "5"})
+			},
+			method: "GET", path: foos.item + "/scale", query: "resourceVersion=5",
+			reply: scaleWire, want: scale,
+		}, request[foo, fooList]{
+			name: "update scale",
+			call: func(ctx context.Context, c verbs[foo, fooList]) (any, error) {
+				return c.(clientset.FooInterface).UpdateScale(ctx, "one", scale, metav1.UpdateOptions{FieldManager: "me"})
+			},
+			method: "PUT", path: foos.item + "/scale", query: "fieldManager=me", contentType: "application/json", body: scaleWire,
+			reply: scaleWire, want: scale,
 		})
 	})
 }

@@ -1,6 +1,7 @@
 package clientset
 
 import (
+	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/serializer"
@@ -26,4 +27,6 @@ var ParameterCodec = metav1.ParameterCodec
 func init() {
 	utilruntime.Must(examplesv1alpha1.AddToScheme(Scheme))
 	utilruntime.Must(samplecontrollerv1alpha1.AddToScheme(Scheme))
+	// Scale, which is what the scale subresource of any kind sends and takes.
+	utilruntime.Must(autoscalingv1.AddToScheme(Scheme))
 }
