@@ -10,12 +10,13 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/dynamic"
 
 	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
+	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1/applyconfiguration"
 )
 
 func (s *server) foo(name string) (*v1alpha1.Foo, error) {
@@ -99,9 +100,16 @@ func TestLifeOfAFoo(t *testing.T) {
 	s.converges("example-foo", "example-foo", 3)
 
 	// Scaled through the scale subresource, as kubectl scale does.
-	_, err := dynamic.NewForConfigOrDie(s.config).Resource(v1alpha1.SchemeGroupVersion.WithResource("foos")).Namespace(s.namespace).Patch(
-		s.Context(), "example-foo", types.MergePatchType, []byte(`{"spec":{"replicas":2}}`), metav1.PatchOptions{}, "scale")
+	foos := s.client.SamplecontrollerV1alpha1().Foos(s.namespace)
+	scale, err := foos.GetScale(s.Context(), "example-foo", metav1.GetOptions{})
 	if err != nil {
+		t.Fatal(err)
+	}
+	if scale.Spec.Replicas != 3 || scale.Status.Replicas != 3 || scale.Status.Selector == "" {
+		t.Errorf("scale %+v, want 3 of 3 replicas and a selector for an autoscaler to find the Pods by", scale)
+	}
+	scale.Spec.Replicas = 2
+	if _, err := foos.UpdateScale(s.Context(), "example-foo", scale, metav1.UpdateOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	s.converges("example-foo", "example-foo", 2)
@@ -140,7 +148,6 @@ func TestLifeOfAFoo(t *testing.T) {
 
 	// Deleted and made anew under the same name: the new Foo gets a Deployment of
 	// its own once the collector has removed the old one's.
-	foos := s.client.SamplecontrollerV1alpha1().Foos(s.namespace)
 	if err := foos.Delete(s.Context(), "example-foo", metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
@@ -155,6 +162,39 @@ func TestLifeOfAFoo(t *testing.T) {
 	s.settles("example-foo")
 	if strings.Contains(c.output(), "409 Conflict") {
 		t.Log("the Deployment's controller was faster once or more; the Foo converged all the same")
+	}
+}
+
+// Two appliers share a Foo: each owns the fields that it sent, a field that one
+// has is refused to the other unless it forces, and what was not sent is left
+// alone.
+func TestApply(t *testing.T) {
+	s := newServer(t)
+	foos := s.client.SamplecontrollerV1alpha1().Foos(s.namespace)
+	people, autoscaler := metav1.ApplyOptions{FieldManager: "people"}, metav1.ApplyOptions{FieldManager: "autoscaler"}
+	name := applyconfiguration.Foo("foo", s.namespace).WithSpec(applyconfiguration.FooSpec().WithDeploymentName("d"))
+	two := applyconfiguration.Foo("foo", s.namespace).WithSpec(applyconfiguration.FooSpec().WithReplicas(2))
+	if _, err := foos.Apply(t.Context(), name, people); err != nil {
+		t.Fatal(err)
+	}
+	foo, err := foos.Apply(t.Context(), two, autoscaler)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if foo.Spec.DeploymentName != "d" || *foo.Spec.Replicas != 2 {
+		t.Errorf("spec %+v, want both appliers' fields", foo.Spec)
+	}
+	name.Spec.WithReplicas(5)
+	if _, err := foos.Apply(t.Context(), name, people); !apierrors.IsConflict(err) || !strings.Contains(err.Error(), `conflict with "autoscaler"`) {
+		t.Errorf("error %v, want a Conflict that names the field's owner", err)
+	}
+	people.Force = true
+	if foo, err = foos.Apply(t.Context(), name, people); err != nil || *foo.Spec.Replicas != 5 {
+		t.Errorf("spec %+v (%v), want the 5 replicas that were forced", foo.Spec, err)
+	}
+	status := applyconfiguration.Foo("foo", s.namespace).WithStatus(applyconfiguration.FooStatus().WithAvailableReplicas(4))
+	if foo, err = foos.ApplyStatus(t.Context(), status, people); err != nil || foo.Status.AvailableReplicas != 4 || *foo.Spec.Replicas != 5 {
+		t.Errorf("Foo %+v (%v), want 4 available and the spec as it was", foo, err)
 	}
 }
 
