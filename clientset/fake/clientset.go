@@ -1,0 +1,128 @@
+package fake
+
+import (
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/managedfields"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/discovery"
+	fakediscovery "k8s.io/client-go/discovery/fake"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/testing"
+
+	"example.com/byhand/clientset"
+)
+
+// Clientset is a clientset.Interface that talks to a tracker. It is safe for
+// concurrent use, once its reactors are in place.
+type Clientset struct {
+	// Fake records the actions and holds the reactors.
+	testing.Fake
+
+	discovery *fakediscovery.FakeDiscovery
+	tracker   testing.ObjectTracker
+}
+
+var (
+	_ clientset.Interface = &Clientset{}
+	_ testing.FakeClient  = &Clientset{}
+)
+
+// NewClientset returns a clientset that holds these objects, which must be of
+// kinds that clientset.Scheme knows: it panics on another, or on the same twice.
+func NewClientset(objects ...runtime.Object) *Clientset {
+	tracker := testing.NewFieldManagedObjectTracker(clientset.Scheme, clientset.Codecs.UniversalDecoder(), managedfields.NewDeducedTypeConverter())
+	for _, object := range objects {
+		if err := tracker.Add(object); err != nil {
+			panic(err)
+		}
+	}
+	c := &Clientset{tracker: tracker}
+	c.discovery = &fakediscovery.FakeDiscovery{Fake: &c.Fake}
+	// The last reactors in the chain: what no reactor of the test handles is done to
+	// the tracker.
+	c.AddReactor("delete-collection", "*", c.deleteCollection)
+	c.AddReactor("*", "*", testing.ObjectReaction(tracker))
+	c.AddWatchReactor("*", func(action testing.Action) (bool, watch.Interface, error) {
+		var opts metav1.ListOptions
+		if watching, ok := action.(testing.WatchActionImpl); ok {
+			opts = watching.ListOptions
+		}
+		stream, err := tracker.Watch(action.GetResource(), action.GetNamespace(), opts)
+		return err == nil, stream, err
+	})
+	return c
+}
+
+// deleteCollection does what the tracker has no reaction for.
+func (c *Clientset) deleteCollection(action testing.Action) (bool, runtime.Object, error) {
+	resource, namespace := action.GetResource(), action.GetNamespace()
+	kind := map[schema.GroupVersionResource]schema.GroupVersionKind{fooResource: fooKind, projectResource: projectKind}[resource]
+	list, err := c.tracker.List(resource, kind, namespace)
+	if err != nil {
+		return true, nil, err
+	}
+	selector := action.(testing.DeleteCollectionAction).GetListRestrictions().Labels
+	return true, nil, meta.EachListItem(list, func(object runtime.Object) error {
+		accessor, err := meta.Accessor(object)
+		if err != nil || !selector.Matches(labels.Set(accessor.GetLabels())) {
+			return err
+		}
+		return c.tracker.Delete(resource, accessor.GetNamespace(), accessor.GetName())
+	})
+}
+
+// Tracker holds the objects, for a test to change them without an action.
+func (c *Clientset) Tracker() testing.ObjectTracker { return c.tracker }
+
+// Discovery implements clientset.Interface. It knows no resources until the test
+// sets Fake.Resources.
+func (c *Clientset) Discovery() discovery.DiscoveryInterfaces { return c.discovery }
+
+// ExamplesV1alpha1 implements clientset.Interface.
+func (c *Clientset) ExamplesV1alpha1() clientset.ExamplesV1alpha1Interface {
+	return &examplesV1alpha1{&c.Fake, noStreamingLists{}}
+}
+
+// SamplecontrollerV1alpha1 implements clientset.Interface.
+func (c *Clientset) SamplecontrollerV1alpha1() clientset.SamplecontrollerV1alpha1Interface {
+	return &samplecontrollerV1alpha1{&c.Fake, noStreamingLists{}}
+}
+
+// IsWatchListSemanticsUnSupported tells a Reflector not to ask for a streaming
+// list. The tracker would never send the bookmark that ends one, and the Reflector
+// would wait for it for ever.
+func (c *Clientset) IsWatchListSemanticsUnSupported() bool { return true }
+
+// noStreamingLists says the same for a group's client, which is what our informers
+// are given.
+type noStreamingLists struct{}
+
+func (noStreamingLists) IsWatchListSemanticsUnSupported() bool { return true }
+
+type examplesV1alpha1 struct {
+	fake *testing.Fake
+	noStreamingLists
+}
+
+func (c *examplesV1alpha1) Projects(namespace string) clientset.ProjectInterface {
+	return &projects{c.fake, namespace}
+}
+
+// RESTClient returns nil: nothing here goes over a wire.
+func (c *examplesV1alpha1) RESTClient() rest.Interface { return nil }
+
+type samplecontrollerV1alpha1 struct {
+	fake *testing.Fake
+	noStreamingLists
+}
+
+func (c *samplecontrollerV1alpha1) Foos(namespace string) clientset.FooInterface {
+	return &foos{c.fake, namespace}
+}
+
+// RESTClient returns nil: nothing here goes over a wire.
+func (c *samplecontrollerV1alpha1) RESTClient() rest.Interface { return nil }

@@ -1,0 +1,179 @@
+package fake_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	autoscalingv1 "k8s.io/api/autoscaling/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	clienttesting "k8s.io/client-go/testing"
+	"k8s.io/client-go/tools/cache"
+
+	examplesv1alpha1 "example.com/byhand/api/examples-gzh.com/v1alpha1"
+	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
+	"example.com/byhand/clientset/fake"
+	"example.com/byhand/informer"
+	"example.com/byhand/internal/behaviour"
+)
+
+const deadline = 10 * time.Second
+
+func foo(name string) *v1alpha1.Foo {
+	return &v1alpha1.Foo{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name}, Spec: v1alpha1.FooSpec{DeploymentName: name}}
+}
+
+// The fake does what a real API server does, apart from what its doc.go says.
+func TestBehaviour(t *testing.T) {
+	count := 0
+	behaviour.Test(t, behaviour.Subject{
+		Client: fake.NewClientset(),
+		Namespace: func(*testing.T) string {
+			count++
+			return fmt.Sprintf("namespace-%d", count)
+		},
+	})
+}
+
+// Each call is recorded as what it was.
+func TestActions(t *testing.T) {
+	client := fake.NewClientset(foo("one"))
+	foos, ctx := client.SamplecontrollerV1alpha1().Foos("default"), context.Background()
+	one, err := foos.Get(ctx, "one", metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := foos.UpdateStatus(ctx, one, metav1.UpdateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	scale := &autoscalingv1.Scale{Spec: autoscalingv1.ScaleSpec{Replicas: 3}}
+	client.PrependReactor("update", "foos/scale", func(action clienttesting.Action) (bool, runtime.Object, error) {
+		return true, action.(clienttesting.UpdateAction).GetObject(), nil
+	})
+	if got, err := foos.UpdateScale(ctx, "one", scale, metav1.UpdateOptions{}); err != nil || got.Spec.Replicas != 3 {
+		t.Errorf("UpdateScale: %v, %v", got, err)
+	}
+	if err := client.ExamplesV1alpha1().Projects("default").Delete(ctx, "absent", metav1.DeleteOptions{}); !apierrors.IsNotFound(err) {
+		t.Errorf("Delete: error %v, want NotFound", err)
+	}
+	var got []string
+	for _, action := range client.Actions() {
+		what := action.GetVerb() + " " + action.GetNamespace() + "/" + action.GetResource().Resource
+		if action.GetSubresource() != "" {
+			what += "/" + action.GetSubresource()
+		}
+		got = append(got, what)
+	}
+	want := []string{"get default/foos", "update default/foos/status", "update default/foos/scale", "delete default/projects"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("actions (-want +got):\n%s", diff)
+	}
+}
+
+// A reactor in front decides what a call meets.
+func TestReactor(t *testing.T) {
+	client := fake.NewClientset(foo("one"))
+	refused := apierrors.NewConflict(v1alpha1.Resource("foos"), "one", errors.New("injected"))
+	client.PrependReactor("update", "foos", func(clienttesting.Action) (bool, runtime.Object, error) { return true, nil, refused })
+	got, err := client.SamplecontrollerV1alpha1().Foos("default").Update(context.Background(), foo("one"), metav1.UpdateOptions{})
+	if !apierrors.IsConflict(err) || got == nil {
+		t.Errorf("Update: %v, %v; want an empty Foo and the injected Conflict", got, err)
+	}
+	if _, err := client.SamplecontrollerV1alpha1().Foos("default").Get(context.Background(), "one", metav1.GetOptions{}); err != nil {
+		t.Errorf("Get, which has no reactor: %v", err)
+	}
+}
+
+// The same object twice, and a kind that the scheme does not know, are mistakes of
+// the test.
+func TestNewClientsetPanics(t *testing.T) {
+	for reason, objects := range map[string][]runtime.Object{
+		"twice":   {foo("one"), foo("one")},
+		"unknown": {&metav1.PartialObjectMetadata{}},
+	} {
+		t.Run(reason, func(t *testing.T) {
+			defer func() {
+				if recover() == nil {
+					t.Error("no panic")
+				}
+			}()
+			fake.NewClientset(objects...)
+		})
+	}
+}
+
+// An informer over the fake gets in sync: the fake says that it cannot stream a
+// list. One that does not say so makes a Reflector wait for ever.
+func TestInformerSyncs(t *testing.T) {
+	client := fake.NewClientset(foo("one"), &examplesv1alpha1.Project{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "project"}})
+	added := make(chan string, 10)
+	foos := informer.NewFoos(client.SamplecontrollerV1alpha1(), "", 0, cache.ResourceEventHandlerFuncs{
+		AddFunc: func(obj any) { added <- obj.(*v1alpha1.Foo).Name }})
+	projects := informer.NewProjects(client.ExamplesV1alpha1(), "", 0, cache.ResourceEventHandlerFuncs{})
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	go foos.Run(ctx)
+	go projects.Run(ctx)
+	if err := informer.WaitForSync(ctx, deadline, foos, projects); err != nil {
+		t.Fatal(err)
+	}
+	// What is created before the informer's watch is open would be missed by a fake.
+	for !watching(client, "foos") {
+		select {
+		case <-time.After(time.Millisecond):
+		case <-time.After(deadline):
+			t.Fatal("the informer opens no watch")
+		}
+	}
+	if _, err := client.SamplecontrollerV1alpha1().Foos("default").Create(ctx, foo("two"), metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"one", "two"} {
+		select {
+		case got := <-added:
+			if got != want {
+				t.Errorf("heard of %s, want %s", got, want)
+			}
+		case <-time.After(deadline):
+			t.Fatalf("heard nothing of %s", want)
+		}
+	}
+	if got := len(projects.Store.List()); got != 1 {
+		t.Errorf("%d Projects in the store, want 1", got)
+	}
+}
+
+func watching(client *fake.Clientset, resource string) bool {
+	for _, action := range client.Actions() {
+		if action.Matches("watch", resource) {
+			return true
+		}
+	}
+	return false
+}
+
+// A test of code that reads and writes Foos needs no server.
+func Example() {
+	client := fake.NewClientset(&v1alpha1.Foo{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "foo"},
+		Spec:       v1alpha1.FooSpec{DeploymentName: "deployment"},
+	})
+	foos := client.SamplecontrollerV1alpha1().Foos("default")
+	foo, err := foos.Get(context.Background(), "foo", metav1.GetOptions{})
+	fmt.Println(foo.Spec.DeploymentName, err)
+	_, err = foos.Get(context.Background(), "bar", metav1.GetOptions{})
+	fmt.Println(err)
+	for _, action := range client.Actions() {
+		fmt.Println(action.GetVerb(), action.GetResource().Resource)
+	}
+	// Output:
+	// deployment <nil>
+	// foos.samplecontroller.k8s.io "bar" not found
+	// get foos
+	// get foos
+}
