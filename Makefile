@@ -87,6 +87,10 @@ test-integration:
 test-race: ## Run the unit tests under the race detector (needs a C compiler)
 	go test -race ./controller ./informer ./clientset ./internal/...
 
+.PHONY: mutants
+mutants: ## Make small mistakes in the code and see that the tests notice
+	go test -count=1 -tags mutants -timeout 30m ./internal/mutants
+
 # More: make coldstart FOOS=5000 ROUNDS=3 IDLE=0s
 FOOS ?= 2000
 ROUNDS ?= 5
@@ -105,3 +109,4 @@ lint: ## Check formatting, vet and staticcheck in every module
 	for module in $(MODULES); do \
 		(cd $$module && go mod tidy -diff && go vet -tags integration ./... && go run $(STATICCHECK) -tags integration ./...) || exit 1; \
 	done
+	go vet -tags coldstart,mutants ./internal/... && go run $(STATICCHECK) -tags coldstart,mutants ./internal/...

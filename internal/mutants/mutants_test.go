@@ -1,0 +1,106 @@
+//go:build mutants
+
+package mutants
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+const (
+	api        = "api/samplecontroller.k8s.io/v1alpha1/"
+	everything = "." // the package of deepcopy_test.go
+)
+
+// mutants are mistakes that people make. old stands in file, new takes its place,
+// and test in pkg must fail.
+var mutants = []struct {
+	mistake, file, old, new, pkg, test string
+}{
+	// How an object is copied.
+	{"a shallow copy of the labels", api + "deepcopy.go", "f.ObjectMeta.DeepCopyInto(&out.ObjectMeta)", "", everything, "TestDeepCopySharesNoMemory"},
+	{"a shallow copy of a slice", api + "deepcopy.go", "make([]metav1.Condition, len(s.Conditions))", "[]metav1.Condition(s.Conditions)", everything, "TestDeepCopySharesNoMemory"},
+	{"a shallow copy of a pointer", api + "deepcopy.go", "new(*s.Replicas)", "s.Replicas", everything, "TestDeepCopySharesNoMemory"},
+	{"list items that are shared", api + "deepcopy.go", "l.Items[i].DeepCopyInto(&out.Items[i])", "out.Items[i] = l.Items[i]", everything, "TestDeepCopySharesNoMemory"},
+	{"a new field that DeepCopy forgets", api + "types.go", "DeploymentName string `json:\"deploymentName\"`", "DeploymentName string `json:\"deploymentName\"`\n\tForgotten map[string]string `json:\"forgotten\"`", everything, "TestDeepCopySharesNoMemory"},
+	{"a new field that the schema lacks", api + "types.go", "DeploymentName string `json:\"deploymentName\"`", "DeploymentName string `json:\"deploymentName\"`\n\tForgotten string `json:\"forgotten\"`", "./internal/schema", "TestFields"},
+	{"a misspelled field", api + "types.go", `json:"replicas,omitempty"`, `json:"replica,omitempty"`, "./internal/schema", "TestFields"},
+	{"a misspelled group", "api/examples-gzh.com/v1alpha1/register.go", `GroupName = "examples-gzh.com"`, `GroupName = "example-gzh.com"`, "./internal/schema", "TestNames"},
+	{"nil becomes empty", api + "deepcopy.go", "if s.Conditions != nil {", "if true {", everything, "TestDeepCopyKeepsNilAndEmpty"},
+
+	// How it crosses the wire.
+	{"a wrong method", "clientset/foo.go", "c.client.Put()", "c.client.Post()", "./clientset", "TestRequests"},
+	{"a wrong path segment", "clientset/project.go", `Resource("projects")`, `Resource("project")`, "./clientset", "TestRequests"},
+	{"a group misspelled in the base path", "clientset/clientset.go", `config.APIPath = "/apis"`, `config.APIPath = "/api"`, "./clientset", "TestRequests"},
+	{"a subresource forgotten", "clientset/foo.go", `SubResource("status").`, "", "./clientset", "TestRequests"},
+	{"an option dropped", "clientset/foo.go", "VersionedParams(&listOpts, ParameterCodec).", "", "./clientset", "TestRequests"},
+	{"TimeoutSeconds lost", "clientset/project.go", "return time.Duration(*opts.TimeoutSeconds) * time.Second", "return 0", "./clientset", "TestRequests"},
+	{"a wrong codec", "clientset/clientset.go", "Codecs.WithoutConversion()", "Codecs", "./clientset", "TestRequests"},
+	{"a kind that is not registered", api + "register.go", "&FooList{},", "", "./clientset", "TestSchemeKnowsObjectsAndLists"},
+	{"the caller's configuration changed", "clientset/clientset.go", "config := *c\n\tif config.UserAgent", "config := *c\n\tc.UserAgent = \"changed\"\n\tif config.UserAgent", "./clientset", "TestNewForConfigLeavesConfigAlone"},
+	{"a rate limiter for each group", "clientset/clientset.go", "config.RateLimiter = flowcontrol", "_ = flowcontrol", "./clientset", "TestGroupsShareOneRateLimiter"},
+
+	// How it is kept in memory.
+	{"managedFields kept", "informer/informer.go", "accessor.SetManagedFields(nil)", "_ = accessor", "./informer", "TestListAndWatch"},
+	{"an index that ignores the namespace", "informer/foo.go", "cache.NewObjectName(foo.Namespace, foo.Spec.DeploymentName)", `cache.NewObjectName("default", foo.Spec.DeploymentName)`, "./informer", "TestIndexes"},
+	{"an index of owners that do not control", "informer/deployment.go", "if owner == nil {\n\t\t\treturn nil, nil", "if owner == nil {\n\t\t\treturn []string{\"one\"}, nil", "./informer", "TestIndexes"},
+	{"a fake that claims to stream lists", "clientset/fake/clientset.go", "func (noStreamingLists) IsWatchListSemanticsUnSupported() bool { return true }", "func (noStreamingLists) IsWatchListSemanticsUnSupported() bool { return false }", "./clientset/fake", "TestInformerSyncs"},
+
+	// How it is acted on.
+	{"an object of the store changed", "controller/foo.go", "copied := foo.DeepCopy()", "copied := foo", "./controller", "TestCreate"},
+	{"a Deployment of the store changed", "controller/deployment.go", "wanted := stored.DeepCopy()", "wanted := stored", "./controller", "TestDrift"},
+	{"no guard against deletion", "controller/foo.go", "if foo.DeletionTimestamp != nil {", "if false {", "./controller", "TestNothingToDo"},
+	{"ownership by name", "controller/deployment.go", "case controller.UID == foo.UID && deployment.DeletionTimestamp == nil:", "case controller.Name == foo.Name && deployment.DeletionTimestamp == nil:", "./controller", "TestLeavingDeployment"},
+	{"own writes not awaited", "controller/foo.go", "if !r.own.shown(key, foo, deployment, r.FooStore, r.DeploymentStore) {", "if false {", "./controller", "TestOwnWritesAreAwaited"},
+	{"a deletion not remembered", "controller/foo.go", "r.own.of(key).deleted[cache.MetaObjectToName(other)] = other.UID", "", "./controller", "TestRename"},
+	{"a deletion by name", "controller/foo.go", "Preconditions:     metav1.NewUIDPreconditions(string(other.UID)),", "", "./controller", "TestRename"},
+	{"a deletion on the store's word", "controller/foo.go", "live.UID != foo.UID || live.DeletionTimestamp != nil || live.Spec.DeploymentName != foo.Spec.DeploymentName", "live == nil", "./controller", "TestStaleStoreDeletesNothing"},
+	{"a refused version sent again", "controller/foo.go", "r.own.of(key).refusedDeployment = deployment.ResourceVersion", "_ = key", "./controller", "TestConflict"},
+	{"replicas taken from an autoscaler", "controller/deployment.go", "if foo.Spec.Replicas != nil {\n\t\tdeployment", "foo = foo.DeepCopy()\n\tif foo.Spec.Replicas == nil {\n\t\tfoo.Spec.Replicas = new(int32(1))\n\t}\n\t{\n\t\tdeployment", "./controller", "TestDrift"},
+	{"a warning with each look", "controller/foo.go", "why != whyTaken(foo.Status)", "true", "./controller", "TestForeignDeployment"},
+	{"a failure that is never forgotten", "controller/controller.go", "case err == nil && again == 0:\n\t\tc.queue.Forget(key)", "case err == nil && again == 0:", "./controller", "TestSuccessForgetsFailures"},
+	{"a worker cut off in the middle", "controller/controller.go", "context.WithoutCancel(ctx)", "ctx", "./controller", "TestRunAwaitsWorkers"},
+	{"a tombstone taken for an object", "controller/handlers.go", "obj = tombstone.Obj", "_ = tombstone", "./controller", "TestEnqueueFoosOfDeployment"},
+}
+
+func TestMutants(t *testing.T) {
+	root, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range mutants {
+		t.Run(m.mistake, func(t *testing.T) {
+			file := filepath.Join(root, m.file)
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !strings.Contains(string(text), m.old) {
+				t.Fatalf("%s no longer has %q", m.file, m.old)
+			}
+			mutated, overlay := filepath.Join(t.TempDir(), "mutated.go"), filepath.Join(t.TempDir(), "overlay.json")
+			replace, err := json.Marshal(map[string]any{"Replace": map[string]string{file: mutated}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for name, content := range map[string][]byte{mutated: []byte(strings.Replace(string(text), m.old, m.new, 1)), overlay: replace} {
+				if err := os.WriteFile(name, content, 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			test := exec.Command("go", "test", "-count=1", "-vet=off", "-overlay", overlay, "-run", "^"+m.test+"$", m.pkg)
+			test.Dir = root
+			output, err := test.CombinedOutput()
+			switch {
+			case err == nil:
+				t.Errorf("%s lives: %s passes with it", m.mistake, m.test)
+			case !strings.Contains(string(output), "--- FAIL: "+m.test):
+				t.Errorf("%s fails for another reason than %s:\n%s", m.mistake, m.test, output)
+			}
+		})
+	}
+}
