@@ -256,6 +256,11 @@ func (c *cluster) writeKwokctlConfig() error {
 	return os.WriteFile(c.kwokctlConfig(), content.Bytes(), 0o600)
 }
 
+// path is PATH with the cluster's own programs first.
+func (c *cluster) path() string {
+	return c.bin("") + string(os.PathListSeparator) + os.Getenv("PATH")
+}
+
 func (c *cluster) kwokctl(args ...string) error {
 	return c.quiet("kwokctl", append(args, "--name="+c.name)...)
 }
@@ -267,9 +272,10 @@ func (c *cluster) kubectl(args ...string) error {
 // quiet runs a program whose output matters only when it fails.
 func (c *cluster) quiet(program string, args ...string) error {
 	cmd := exec.Command(c.bin(program), args...)
-	// kwokctl's data would go to ~/.kwok, the cache of kubectl, which kwokctl runs
-	// too, to ~/.kube.
+	// kwokctl would keep its data in ~/.kwok, and run the kubectl that it finds in
+	// PATH. kubectl would keep its cache in ~/.kube.
 	cmd.Env = append(os.Environ(),
+		"PATH="+c.path(),
 		"KWOK_WORKDIR="+filepath.Join(c.home, "state"),
 		"KUBECACHEDIR="+filepath.Join(c.dir(), "kubectl-cache"))
 	output, err := cmd.CombinedOutput()

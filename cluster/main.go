@@ -23,7 +23,12 @@ const defaultName = "byhand"
 const testPrefix = "test-"
 
 func main() {
-	code, err := run(os.Args[1:])
+	home, err := moduleDir()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "cluster:", err)
+		os.Exit(1)
+	}
+	code, err := run(home, os.Args[1:])
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "cluster:", err)
 		os.Exit(1)
@@ -31,7 +36,8 @@ func main() {
 	os.Exit(code)
 }
 
-func run(args []string) (exitCode int, err error) {
+// run does what args say, in the folder home.
+func run(home string, args []string) (exitCode int, err error) {
 	if len(args) == 0 {
 		return 0, errors.New("say what to do: up, down or exec (see doc.go)")
 	}
@@ -39,10 +45,6 @@ func run(args []string) (exitCode int, err error) {
 	name := flags.String("name", defaultName, "name of the cluster (up, down)")
 	components := flags.String("components", "", "comma-separated programs to start instead of the whole control plane, for example etcd,kube-apiserver")
 	if err := flags.Parse(args[1:]); err != nil {
-		return 0, err
-	}
-	home, err := moduleDir()
-	if err != nil {
 		return 0, err
 	}
 	// The name becomes a folder and a word that processes are found by.
@@ -87,8 +89,7 @@ func (c *cluster) exec(command []string) (exitCode int, err error) {
 	}
 
 	// Set here and not for the command alone: the command itself may be kubectl.
-	path := c.bin("") + string(os.PathListSeparator) + os.Getenv("PATH")
-	if err := errors.Join(os.Setenv("PATH", path), os.Setenv("KUBECONFIG", c.kubeconfig())); err != nil {
+	if err := errors.Join(os.Setenv("PATH", c.path()), os.Setenv("KUBECONFIG", c.kubeconfig())); err != nil {
 		return 0, err
 	}
 	cmd := exec.CommandContext(ctx, command[0], command[1:]...)

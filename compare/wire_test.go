@@ -112,7 +112,7 @@ func (c chance) apply() metav1.ApplyOptions {
 	return metav1.ApplyOptions{DryRun: c.dryRun(), Force: c.Intn(2) == 0, FieldManager: c.text()}
 }
 func (c chance) remove() metav1.DeleteOptions {
-	return metav1.DeleteOptions{GracePeriodSeconds: c.number(), OrphanDependents: c.flag(), DryRun: c.dryRun(),
+	return metav1.DeleteOptions{GracePeriodSeconds: c.number(), DryRun: c.dryRun(),
 		PropagationPolicy: one(c, nil, new(metav1.DeletePropagationForeground), new(metav1.DeletePropagationBackground)),
 		Preconditions:     one(c, nil, &metav1.Preconditions{}, &metav1.Preconditions{UID: new(types.UID("uid")), ResourceVersion: new("7")})}
 }

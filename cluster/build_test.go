@@ -1,0 +1,309 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestEnoughDiskRefuses(t *testing.T) {
+	const absurd = 1 << 60
+	cache := filepath.Join(t.TempDir(), "go cache") // a user's name may hold a space
+	t.Setenv("GOCACHE", cache)
+	t.Setenv("GOMODCACHE", filepath.Join(t.TempDir(), "mod"))
+
+	err := enoughDisk(t.TempDir(), absurd)
+	if err == nil {
+		t.Fatal("enoughDisk found an exbibyte")
+	}
+	free, _ := freeBytes(cache)
+	for what, want := range map[string]string{
+		"the folder":     cache + " has ",
+		"what is free":   strings.Split(gib(free), ".")[0] + ".",
+		"what is needed": "needs about " + gib(absurd),
+		"what to do":     "make room, or set GOCACHE and GOMODCACHE",
+	} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("the error does not name %s (%q):\n%v", what, want, err)
+		}
+	}
+
+	// With a full build cache there is less to write.
+	fillCache(t, cache)
+	if err := enoughDisk(t.TempDir(), absurd); err == nil || !strings.Contains(err.Error(), "needs about "+gib(absurd/8)) {
+		t.Errorf("after an earlier build: got %v, want a need of %s", err, gib(absurd/8))
+	}
+}
+
+func TestEnoughDiskLooksAtEachFolder(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("needs a disk without space: /proc")
+	}
+	roomy, full := t.TempDir(), "/proc/full"
+	for _, test := range []struct{ gocache, gomodcache, home string }{
+		{full, roomy, roomy},
+		{roomy, full, roomy},
+		{roomy, roomy, "/proc"},
+	} {
+		t.Setenv("GOCACHE", test.gocache)
+		t.Setenv("GOMODCACHE", test.gomodcache)
+		if err := enoughDisk(test.home, 1); err == nil || !strings.Contains(err.Error(), "/proc") {
+			t.Errorf("%+v: got %v, want an error that names the full one", test, err)
+		}
+	}
+	t.Setenv("GOMODCACHE", roomy)
+	if err := enoughDisk(roomy, 1); err != nil {
+		t.Errorf("with a byte to spare: %v", err)
+	}
+}
+
+func TestFreeBytes(t *testing.T) {
+	dir := t.TempDir()
+	free, err := freeBytes(filepath.Join(dir, "not", "yet", "there"))
+	if err != nil || free == 0 {
+		t.Errorf("a folder that is yet to be made: %d, %v; want what its parent has", free, err)
+	}
+	// The closest parent counts, not the root: /proc has no space at all.
+	if runtime.GOOS == "linux" {
+		if free, err := freeBytes("/proc/not/there"); err != nil || free != 0 {
+			t.Errorf("/proc: %d, %v; want 0", free, err)
+		}
+	}
+	file := filepath.Join(dir, "file")
+	writeFile(t, file, "")
+	if _, err := freeBytes(filepath.Join(file, "below")); err == nil || !strings.Contains(err.Error(), file) {
+		t.Errorf("below a file: got %v, want an error that names it", err)
+	}
+}
+
+func TestFollow(t *testing.T) {
+	shell := func(script string) (expected int, err error) {
+		t.Helper()
+		err = follow(exec.Command("sh", "-c", script), func(line string) bool {
+			known := strings.HasPrefix(line, "package ")
+			if known {
+				expected++
+			}
+			return known
+		})
+		return expected, err
+	}
+
+	t.Run("a command that succeeds may complain", func(t *testing.T) {
+		expected, err := shell("echo package a >&2; echo a warning >&2; echo package b >&2; echo package c")
+		if expected != 2 || err != nil {
+			t.Errorf("got %d expected lines and %v, want the 2 on standard error and nil", expected, err)
+		}
+	})
+	t.Run("the error holds the unexpected lines", func(t *testing.T) {
+		expected, err := shell("echo package a >&2; echo main.go:1: no such thing >&2; echo see above >&2; exit 3")
+		var exited *exec.ExitError
+		if expected != 1 || !errors.As(err, &exited) || exited.ExitCode() != 3 {
+			t.Fatalf("got %d expected lines and %v, want 1 and exit status 3", expected, err)
+		}
+		if want := "exit status 3\nmain.go:1: no such thing\nsee above"; err.Error() != want {
+			t.Errorf("got %q, want %q", err, want)
+		}
+	})
+	t.Run("a full disk", func(t *testing.T) {
+		_, err := shell("echo 'link: write /tmp/a.out: no space left on device' >&2; exit 1")
+		if !errors.Is(err, errNoSpace) || !strings.Contains(err.Error(), "the disk is full: make room") {
+			t.Errorf("got %v, want %v", err, errNoSpace)
+		}
+	})
+	t.Run("a program that is not there", func(t *testing.T) {
+		if err := follow(exec.Command("/no/such/go"), nil); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("got %v, want that it does not exist", err)
+		}
+	})
+	t.Run("a line without end does not block", func(t *testing.T) {
+		result := make(chan error, 1)
+		go func() {
+			_, err := shell("head -c 1000000 /dev/zero >&2")
+			result <- err
+		}()
+		select {
+		case err := <-result:
+			if !errors.Is(err, bufio.ErrTooLong) {
+				t.Errorf("got %v, want %v", err, bufio.ErrTooLong)
+			}
+		case <-time.After(30 * time.Second):
+			t.Fatal("follow does not return")
+		}
+	})
+}
+
+func TestProgress(t *testing.T) {
+	var out bytes.Buffer
+	p := progress{out: &out, format: "%[1]d of %[2]d, %[3]s\n", of: 9}
+	wantOutput := func(want string) {
+		t.Helper()
+		if out.String() != want {
+			t.Errorf("got %q, want %q", out.String(), want)
+		}
+		out.Reset()
+	}
+
+	p.finish() // nothing was done: nothing to say
+	wantOutput("")
+	p.step()
+	p.step()
+	wantOutput("")
+
+	// Five seconds later.
+	p.start, p.last = p.start.Add(-5*time.Second), p.last.Add(-5*time.Second)
+	p.step()
+	p.step()
+	wantOutput("3 of 9, 5s\n")
+	p.finish()
+	wantOutput("4 of 9, 5s\n")
+}
+
+func TestFingerprint(t *testing.T) {
+	home := newHome(t)
+	of := func() string {
+		t.Helper()
+		hash, err := fingerprint(home)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return hash
+	}
+
+	first := of()
+	writeFile(t, filepath.Join(home, "main.go"), "package main // changed")
+	if of() != first {
+		t.Error("the fingerprint changed with a file that the programs are not built from")
+	}
+	writeFile(t, filepath.Join(home, "go.sum"), "changed")
+	second := of()
+	if second == first {
+		t.Error("the fingerprint did not change with go.sum")
+	}
+	writeFile(t, filepath.Join(home, "go.mod"), "changed")
+	if of() == second {
+		t.Error("the fingerprint did not change with go.mod")
+	}
+	if _, err := fingerprint(t.TempDir()); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("without go.mod: got %v, want that it does not exist", err)
+	}
+}
+
+func TestBuild(t *testing.T) {
+	home := newHome(t)
+	calls := fakeGo(t, "example.com/a", "example.com/b")
+	var out bytes.Buffer
+	if err := build(home, &out); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"Building a Kubernetes control plane from source.",
+		"downloading Go modules: 1 so far",
+		"2 packages to compile (of 3), 7 programs to link",
+		"compiled 2 of 2 packages",
+		"built in ",
+	} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("the output lacks %q:\n%s", want, out.String())
+		}
+	}
+	// The server's version is the module's, and etcd has its name.
+	if !strings.Contains(calls(), "version.gitVersion=v1.37.1 ") {
+		t.Errorf("go build was not told the version:\n%s", calls())
+	}
+	if _, err := os.Stat(filepath.Join(home, "bin", "etcd")); err != nil {
+		t.Error(err)
+	}
+
+	t.Run("again, it does nothing", func(t *testing.T) {
+		before := calls()
+		out.Reset()
+		if err := build(home, &out); err != nil || out.Len() > 0 || calls() != before {
+			t.Errorf("got %v, output %q and these calls:\n%s", err, out.String(), calls())
+		}
+	})
+	t.Run("a build that fails is not taken for done", func(t *testing.T) {
+		writeFile(t, filepath.Join(home, "go.mod"), "changed")
+		for range 2 {
+			fakeGo(t, "example.com/a", "a.go:1: undefined: x")
+			if err := build(home, &out); err == nil || !strings.Contains(err.Error(), "a.go:1: undefined: x") {
+				t.Errorf("got %v, want what the compiler said", err)
+			}
+		}
+	})
+	t.Run("a full disk", func(t *testing.T) {
+		fakeGo(t, "write /tmp/x: no space left on device")
+		if err := build(home, &out); !errors.Is(err, errNoSpace) {
+			t.Errorf("got %v, want %v", err, errNoSpace)
+		}
+	})
+}
+
+// fakeGo puts a program called go first in PATH, whose build prints the given
+// lines and fails if one of them is not a package's name. It returns a function
+// that tells how the program was called.
+func fakeGo(t *testing.T, buildLines ...string) (calls func() string) {
+	t.Helper()
+	dir := t.TempDir()
+	log := filepath.Join(dir, "calls")
+	fillCache(t, filepath.Join(dir, "cache")) // asks for less of this machine's disk
+	writeFile(t, filepath.Join(dir, "lines"), strings.Join(buildLines, "\n")+"\n")
+	writeFile(t, filepath.Join(dir, "go"), fmt.Sprintf(`#!/bin/sh
+cd %q
+echo "$@" >> calls
+case "$1 $2" in
+"env GOCACHE") echo "$PWD/cache"; echo "$PWD/mod" ;;
+"list -m") echo v1.37.1 ;;
+"list -deps") echo "go: downloading example.com v1" >&2; echo true; echo false; echo true ;;
+"build -v")
+	cat lines >&2
+	if grep -q ' ' lines; then exit 1; fi
+	mkdir -p "$6" && touch "$6/server" ;;
+*) exit 64 ;;
+esac
+`, dir))
+	if err := os.Chmod(filepath.Join(dir, "go"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", dir+string(os.PathListSeparator)+os.Getenv("PATH"))
+	return func() string {
+		content, _ := os.ReadFile(log)
+		return string(content)
+	}
+}
+
+// fillCache makes a folder look like a Go build cache that has seen a large build.
+func fillCache(t *testing.T, dir string) {
+	t.Helper()
+	for i := range 64 {
+		writeFile(t, filepath.Join(dir, fmt.Sprintf("%02x", i%8), fmt.Sprintf("%d-d", i)), "")
+	}
+}
+
+// newHome is a folder as this module's, with nothing built and nothing started.
+func newHome(t *testing.T) string {
+	t.Helper()
+	home := t.TempDir()
+	writeFile(t, filepath.Join(home, "go.mod"), "module example.com/programs\n")
+	writeFile(t, filepath.Join(home, "go.sum"), "")
+	return home
+}
+
+// writeFile writes a file and makes the folders it needs.
+func writeFile(t *testing.T, name, content string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(name, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}

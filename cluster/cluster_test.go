@@ -1,0 +1,202 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// kwokctl believes each process id that it finds in a file, so none may stay
+// that is not one of the cluster's.
+func TestForgetDead(t *testing.T) {
+	c := cluster{home: t.TempDir(), name: "x"}
+	ours := startProgram(t, &c)
+	files := map[string]struct {
+		pid  string
+		keep bool
+	}{
+		"ours":             {fmt.Sprint(ours), true},
+		"ours-and-newline": {fmt.Sprintln(ours), true},
+		"somebody-elses":   {fmt.Sprint(os.Getpid()), false},
+		"part-of-ours":     {fmt.Sprint(ours)[1:], false},
+		"empty":            {"", false},
+	}
+	for name, file := range files {
+		writeFile(t, filepath.Join(c.dir(), "pids", name+".pid"), file.pid)
+	}
+
+	running, err := c.processes()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.forgetDead(running); err != nil {
+		t.Fatal(err)
+	}
+	for name, file := range files {
+		_, err := os.Stat(filepath.Join(c.dir(), "pids", name+".pid"))
+		if kept := err == nil; kept != file.keep {
+			t.Errorf("%s.pid: kept %t, want %t", name, kept, file.keep)
+		}
+	}
+}
+
+func TestReconcileProcesses(t *testing.T) {
+	for _, test := range []struct {
+		name        string
+		files       []string
+		wantCreated bool
+		wantOutput  string
+	}{
+		{"a cluster with data is kept", []string{"kwok.yaml", "etcd/member/snap/db"}, true, ""},
+		{"its files were removed while it ran", nil, false, "cluster x: its files are gone, stopping the 1 processes that are left\n"},
+		{"interrupted before etcd had data", []string{"kwok.yaml", "etcd/README"}, false, "cluster x: its files are gone, stopping the 1 processes that are left\n"},
+		{"kwokctl does not know it", []string{"etcd/member/snap/db"}, false, "cluster x: its files are gone, stopping the 1 processes that are left\n"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			c := cluster{home: t.TempDir(), name: "x"}
+			pid := startProgram(t, &c)
+			for _, file := range test.files {
+				writeFile(t, filepath.Join(c.dir(), file), "")
+			}
+
+			var out bytes.Buffer
+			created, err := c.reconcileProcesses(&out)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if created != test.wantCreated || out.String() != test.wantOutput {
+				t.Errorf("got created %t and %q, want %t and %q", created, out.String(), test.wantCreated, test.wantOutput)
+			}
+			// A cluster is kept whole or removed whole.
+			_, err = os.Stat(c.dir())
+			if kept := err == nil; kept != test.wantCreated || alive(pid) != test.wantCreated {
+				t.Errorf("kept its files %t and its process %t, want both %t", kept, alive(pid), test.wantCreated)
+			}
+		})
+	}
+}
+
+func TestDown(t *testing.T) {
+	c := cluster{home: t.TempDir(), name: "x"}
+	down := func(want string) {
+		t.Helper()
+		var out bytes.Buffer
+		if err := c.down(&out); err != nil || out.String() != want {
+			t.Errorf("down said %q and returned %v, want %q", out.String(), err, want)
+		}
+		for _, file := range []string{c.dir(), c.kubeconfig(), c.kwokctlConfig()} {
+			if _, err := os.Stat(file); !errors.Is(err, os.ErrNotExist) {
+				t.Errorf("%s is left", file)
+			}
+		}
+	}
+
+	down("there is no cluster x\n")
+	// What a start leaves that fails before kwokctl makes the cluster.
+	writeFile(t, c.kwokctlConfig(), "")
+	down("there is no cluster x\n")
+	// Stopped, after a reboot for example.
+	writeFile(t, filepath.Join(c.dir(), "kwok.yaml"), "")
+	writeFile(t, c.kubeconfig(), "")
+	down("cluster x is removed\n")
+	// Running.
+	startProgram(t, &c)
+	down("cluster x is removed\n")
+	wantProcesses(t, &c)
+}
+
+func TestKwokctlConfig(t *testing.T) {
+	c := cluster{home: filepath.Join(t.TempDir(), "with space"), name: "x"}
+	writeFile(t, c.kwokctlConfig(), "")
+	if err := c.writeKwokctlConfig(); err != nil {
+		t.Fatal(err)
+	}
+	content, err := os.ReadFile(c.kwokctlConfig())
+	if err != nil {
+		t.Fatal(err)
+	}
+	options := map[string]string{}
+	for _, match := range regexp.MustCompile(`(?m)^  (\w+): (.*)$`).FindAllStringSubmatch(string(content), -1) {
+		options[match[1]] = match[2]
+	}
+
+	if options["bindAddress"] != "127.0.0.1" || options["runtime"] != "binary" {
+		t.Errorf("got bindAddress %q and runtime %q, want 127.0.0.1 and binary", options["bindAddress"], options["runtime"])
+	}
+	// kwokctl downloads the programs that it is not told of.
+	for _, program := range toolsOfGoMod(t) {
+		want, found := fmt.Sprintf("%q", c.bin(program)), false
+		for option, value := range options {
+			found = found || strings.HasSuffix(option, "Binary") && value == want
+		}
+		if !found && program != "kwokctl" {
+			t.Errorf("the config does not name %s:\n%s", want, content)
+		}
+	}
+}
+
+// toolsOfGoMod are the names of the programs that the build makes.
+func toolsOfGoMod(t *testing.T) []string {
+	t.Helper()
+	content, err := os.ReadFile("go.mod")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, block, _ := strings.Cut(string(content), "\ntool (\n")
+	block, _, _ = strings.Cut(block, "\n)")
+	var programs []string
+	for line := range strings.Lines(block) {
+		if name := path.Base(strings.TrimSpace(line)); name == "v3" {
+			programs = append(programs, "etcd")
+		} else {
+			programs = append(programs, name)
+		}
+	}
+	if len(programs) != 7 {
+		t.Fatalf("go.mod names %d tools, want 7: %v", len(programs), programs)
+	}
+	return programs
+}
+
+func TestExplain(t *testing.T) {
+	c := cluster{home: t.TempDir(), name: "x"}
+	startProgram(t, &c) // called sleep
+	writeFile(t, filepath.Join(c.dir(), "logs", "sleep.log"), "I am well\n")
+	writeFile(t, filepath.Join(c.dir(), "logs", "etcd.log"), "starting\nbind: address already in use\n")
+
+	got := c.explain(errors.New("timed out")).Error()
+	want := fmt.Sprintf("cluster x does not start: timed out\nlogs: %s\netcd has stopped; its last line: bind: address already in use",
+		filepath.Join(c.dir(), "logs"))
+	if got != want {
+		t.Errorf("got:\n%s\nwant:\n%s", got, want)
+	}
+}
+
+func TestLock(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "state")
+	unlock, err := lock(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, err := os.Open(filepath.Join(dir, "lock"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = file.Close() })
+
+	try := func() error { return syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) }
+	if err := try(); !errors.Is(err, syscall.EWOULDBLOCK) {
+		t.Errorf("a second lock beside the first: got %v, want %v", err, syscall.EWOULDBLOCK)
+	}
+	unlock()
+	if err := try(); err != nil {
+		t.Errorf("a lock after unlock: %v", err)
+	}
+}

@@ -1,0 +1,261 @@
+//go:build integration
+
+package main
+
+import (
+	"context"
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"net/netip"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// asCommand makes the test binary be the command: the tests run it as a user
+// does, as a process of its own.
+const asCommand = "CLUSTER_TEST_AS_COMMAND"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(asCommand) != "" {
+		_ = os.Unsetenv(asCommand)
+		main()
+	}
+	// Here, because the time limit of the tests is not meant for it.
+	if err := buildPrograms(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	os.Exit(m.Run())
+}
+
+func buildPrograms() error {
+	home, err := moduleDir()
+	if err != nil {
+		return err
+	}
+	unlock, err := lock(filepath.Join(home, "state"))
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	return build(home, os.Stderr)
+}
+
+// testCluster is a cluster and a user, who has an empty home folder and a kubectl
+// of their own that does not work.
+type testCluster struct {
+	cluster
+	userHome string
+	userBin  string
+}
+
+// newTestCluster names a cluster that the end of the test removes. It also sees
+// that nothing appeared in the user's home.
+func newTestCluster(t *testing.T, word string) *testCluster {
+	t.Helper()
+	home, err := moduleDir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &testCluster{
+		cluster:  cluster{home: home, name: fmt.Sprintf("%s%d-%s", testPrefix, os.Getpid(), word)},
+		userHome: t.TempDir(),
+		userBin:  t.TempDir(),
+	}
+	kubectl := filepath.Join(c.userBin, "kubectl")
+	writeFile(t, kubectl, "#!/bin/sh\nexit 99\n")
+	if err := os.Chmod(kubectl, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		c.run(t, "down", "--name", c.name)
+		wantNothing(t, c)
+		err := filepath.WalkDir(c.userHome, func(path string, _ os.DirEntry, err error) error {
+			if path != c.userHome {
+				t.Errorf("%s appeared in the user's home", path)
+			}
+			return err
+		})
+		if err != nil {
+			t.Error(err)
+		}
+	})
+	return c
+}
+
+// command is the command with the given arguments, run by the user. What takes
+// minutes does not work as it should (seconds are normal): it is ended, together
+// with what it runs in the foreground.
+func (c *testCluster) command(t *testing.T, args ...string) *exec.Cmd {
+	ctx, cancel := context.WithTimeout(context.Background(), 90*time.Second)
+	t.Cleanup(cancel)
+	cmd := exec.CommandContext(ctx, os.Args[0], args...)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	cmd.Env = append(os.Environ(), asCommand+"=1",
+		"HOME="+c.userHome,
+		"PATH="+c.userBin+string(os.PathListSeparator)+os.Getenv("PATH"),
+		"KUBECONFIG="+filepath.Join(c.userHome, ".kube", "config"))
+	return cmd
+}
+
+// run runs the command, which must succeed, and returns what it said.
+func (c *testCluster) run(t *testing.T, args ...string) string {
+	t.Helper()
+	out, err := c.command(t, args...).CombinedOutput()
+	if err != nil {
+		t.Fatalf("%s: %v\n%s", strings.Join(args, " "), err, out)
+	}
+	return string(out)
+}
+
+func (c *testCluster) up(t *testing.T) string {
+	t.Helper()
+	return c.run(t, "up", "--name", c.name)
+}
+
+// query runs kubectl, which must succeed, with the kubeconfig that up tells of.
+func (c *testCluster) query(t *testing.T, args ...string) string {
+	t.Helper()
+	cmd := exec.Command(c.bin("kubectl"), append(args, "--kubeconfig="+c.kubeconfig())...)
+	cmd.Env = append(os.Environ(), "KUBECACHEDIR="+t.TempDir())
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("kubectl %s: %v\n%s", strings.Join(args, " "), err, out)
+	}
+	return string(out)
+}
+
+// pids are the process ids that kwokctl knows, by the file that holds them.
+func (c *testCluster) pids(t *testing.T) map[string]int {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(c.dir(), "pids", "*.pid"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("there are no process ids: %v", err)
+	}
+	pids := map[string]int{}
+	for _, file := range files {
+		content, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if pids[file], err = strconv.Atoi(string(content)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return pids
+}
+
+// programs are the names of what the cluster runs, in order.
+func (c *testCluster) programs(t *testing.T) []string {
+	t.Helper()
+	lines, err := c.commandLines()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, line := range lines {
+		_, command, _ := strings.Cut(line, " "+filepath.Join(c.dir(), "bin")+"/")
+		name, _, _ := strings.Cut(command, " ")
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// wantWhole checks that all programs run, that the server serves and that there
+// is a node.
+func wantWhole(t *testing.T, c *testCluster) {
+	t.Helper()
+	want := []string{"etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kwok-controller"}
+	if got := c.programs(t); !slices.Equal(got, want) {
+		t.Errorf("cluster %s runs %v, want %v", c.name, got, want)
+	}
+	if got := c.query(t, "get", "--raw", "/readyz"); got != "ok" {
+		t.Errorf("the API server of %s says %q, want ok", c.name, got)
+	}
+	ready := c.query(t, "get", "nodes", "-o", `jsonpath={.items[*].status.conditions[?(@.type=="Ready")].status}`)
+	if ready != "True" {
+		t.Errorf("the nodes of %s are ready: %q, want one True", c.name, ready)
+	}
+}
+
+// wantNothing checks that the cluster has no process and no file.
+func wantNothing(t *testing.T, c *testCluster) {
+	t.Helper()
+	wantProcesses(t, &c.cluster)
+	for _, pattern := range []string{c.name + ".*", "state/" + c.name + ".*", "state/clusters/" + c.name} {
+		if files, err := filepath.Glob(filepath.Join(c.home, pattern)); err != nil || len(files) > 0 {
+			t.Errorf("left behind: %v %v", files, err)
+		}
+	}
+}
+
+// sigkill ends processes as a crash does.
+func sigkill(t *testing.T, pids map[string]int) {
+	t.Helper()
+	for file, pid := range pids {
+		if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+			t.Fatalf("kill %s: %v", file, err)
+		}
+		waitFor(t, file+" to end", func() bool { return !alive(pid) })
+	}
+}
+
+// listening returns the TCP addresses that a process listens on. It needs /proc.
+func listening(t *testing.T, pid int) []netip.AddrPort {
+	t.Helper()
+	// The process has its sockets by number …
+	files, err := filepath.Glob(fmt.Sprintf("/proc/%d/fd/*", pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	owned := map[string]bool{}
+	for _, file := range files {
+		target, _ := os.Readlink(file) // it may be closed by now
+		owned[target] = true
+	}
+	// … and the tables say what each number is: "sl local_address rem_address st tx:rx tr:when retrnsmt uid timeout inode".
+	const listen = "0A"
+	var addresses []netip.AddrPort
+	for _, table := range []string{"tcp", "tcp6"} {
+		content, err := os.ReadFile(fmt.Sprintf("/proc/%d/net/%s", pid, table))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(string(content)) {
+			if f := strings.Fields(line); f[3] == listen && owned["socket:["+f[9]+"]"] {
+				addresses = append(addresses, parseProcAddress(t, f[1]))
+			}
+		}
+	}
+	return addresses
+}
+
+// parseProcAddress reads "0100007F:1F90": an address in 32-bit words of this
+// machine's byte order, and a port.
+func parseProcAddress(t *testing.T, text string) netip.AddrPort {
+	t.Helper()
+	hexAddress, hexPort, _ := strings.Cut(text, ":")
+	words, err := hex.DecodeString(hexAddress)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := 0; i < len(words); i += 4 {
+		binary.NativeEndian.PutUint32(words[i:], binary.BigEndian.Uint32(words[i:]))
+	}
+	address, _ := netip.AddrFromSlice(words)
+	port, err := strconv.ParseUint(hexPort, 16, 16)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return netip.AddrPortFrom(address, uint16(port))
+}

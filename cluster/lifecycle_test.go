@@ -1,0 +1,296 @@
+//go:build integration
+
+package main
+
+// These tests start real clusters, about a dozen. They build the programs first
+// if `go run . up` has not yet.
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+)
+
+func TestUp(t *testing.T) {
+	c := newTestCluster(t, "up")
+	if out := c.up(t); !strings.Contains(out, "cluster "+c.name+" is ready after ") {
+		t.Errorf("up said:\n%s", out)
+	}
+	wantWhole(t, c)
+	programs, err := c.processes()
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	t.Run("the server's version is that of go.mod", func(t *testing.T) {
+		content, err := os.ReadFile(filepath.Join(c.home, "go.mod"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		version := regexp.MustCompile(`k8s.io/kubernetes (v\S+)`).FindSubmatch(content)
+		got := c.query(t, "get", "--raw", "/version")
+		if want := fmt.Sprintf(`"gitVersion": "%s"`, version[1]); !strings.Contains(got, want) {
+			t.Errorf("got %s, want %s", got, want)
+		}
+	})
+	t.Run("it listens on loopback only", func(t *testing.T) {
+		if runtime.GOOS != "linux" {
+			t.Log("not checked: it takes /proc to see what a process listens on")
+			return
+		}
+		for _, pid := range programs {
+			addresses := listening(t, pid)
+			if len(addresses) == 0 {
+				t.Errorf("process %d does not listen", pid)
+			}
+			for _, address := range addresses {
+				if !address.Addr().Unmap().IsLoopback() {
+					t.Errorf("process %d listens on %s", pid, address)
+				}
+			}
+		}
+	})
+	t.Run("again, it says so and starts nothing", func(t *testing.T) {
+		if out, want := c.up(t), "cluster "+c.name+" is running: export KUBECONFIG="+c.kubeconfig()+"\n"; out != want {
+			t.Errorf("up said %q, want %q", out, want)
+		}
+		wantProcesses(t, &c.cluster, programs...)
+	})
+	t.Run("down leaves nothing", func(t *testing.T) {
+		if out, want := c.run(t, "down", "--name", c.name), "cluster "+c.name+" is removed\n"; out != want {
+			t.Errorf("down said %q, want %q", out, want)
+		}
+		wantNothing(t, c)
+		if out, want := c.run(t, "down", "--name", c.name), "there is no cluster "+c.name+"\n"; out != want {
+			t.Errorf("down said %q, want %q", out, want)
+		}
+	})
+}
+
+// A crash, a reboot: the processes are gone, the data is there.
+func TestUpAfterCrash(t *testing.T) {
+	c := newTestCluster(t, "crash")
+	c.up(t)
+	c.query(t, "create", "configmap", "kept", "--from-literal=answer=42")
+	wantKept := func(t *testing.T) {
+		t.Helper()
+		wantWhole(t, c)
+		if got := c.query(t, "get", "configmap", "kept", "-o", "jsonpath={.data.answer}"); got != "42" {
+			t.Errorf("the ConfigMap from before the crash holds %q, want 42", got)
+		}
+	}
+
+	t.Run("of all", func(t *testing.T) {
+		before := c.pids(t)
+		sigkill(t, before)
+		// After a reboot the numbers are somebody else's.
+		for file := range before {
+			writeFile(t, file, fmt.Sprint(os.Getpid()))
+		}
+		if out := c.up(t); !strings.Contains(out, "cluster "+c.name+" is not running: starting it again\n") {
+			t.Errorf("up said:\n%s", out)
+		}
+		wantKept(t)
+	})
+	t.Run("of one", func(t *testing.T) {
+		before := c.pids(t)
+		scheduler := filepath.Join(c.dir(), "pids", "kube-scheduler.pid")
+		sigkill(t, map[string]int{scheduler: before[scheduler]})
+		c.up(t)
+		wantKept(t)
+		for file, pid := range c.pids(t) {
+			if started := pid != before[file]; started != (file == scheduler) {
+				t.Errorf("%s: started again %t", filepath.Base(file), started)
+			}
+		}
+	})
+}
+
+// Ctrl-C in the middle of a start.
+func TestUpAfterInterruptedUp(t *testing.T) {
+	for _, test := range []struct{ reason, until string }{
+		{"kwokctl has not written all its files", "pki"},
+		{"the programs start", filepath.Join("pids", "kwok-controller.pid")},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			c := newTestCluster(t, "interrupted")
+			cmd := c.command(t, "up", "--name", c.name)
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			waitFor(t, test.until, func() bool {
+				_, err := os.Stat(filepath.Join(c.dir(), test.until))
+				return err == nil
+			})
+			if err := cmd.Cancel(); err != nil {
+				t.Fatal(err)
+			}
+			if err := cmd.Wait(); err == nil {
+				t.Fatal("up was not interrupted")
+			}
+
+			c.up(t)
+			wantWhole(t, c)
+		})
+	}
+
+	t.Run("the server serves, there is no node", func(t *testing.T) {
+		c := newTestCluster(t, "interrupted")
+		c.up(t)
+		c.query(t, "delete", "nodes", "--all")
+		if err := os.Remove(c.kubeconfig()); err != nil {
+			t.Fatal(err)
+		}
+		c.up(t)
+		wantWhole(t, c)
+	})
+}
+
+// git clean removes what git ignores.
+func TestUpAfterGitClean(t *testing.T) {
+	c := newTestCluster(t, "clean")
+	c.up(t)
+	before := c.pids(t)
+	for _, file := range []string{c.dir(), c.kwokctlConfig(), c.kubeconfig()} {
+		if err := os.RemoveAll(file); err != nil {
+			t.Fatal(err)
+		}
+	}
+
+	out := c.up(t)
+	if want := fmt.Sprintf("its files are gone, stopping the %d processes that are left\n", len(before)); !strings.Contains(out, want) {
+		t.Errorf("up said:\n%swant %q", out, want)
+	}
+	wantWhole(t, c)
+	for _, pid := range before {
+		if alive(pid) {
+			t.Errorf("process %d of the first cluster is alive", pid)
+		}
+	}
+}
+
+func TestTwoClusters(t *testing.T) {
+	clusters := []*testCluster{newTestCluster(t, "one"), newTestCluster(t, "two")}
+	// At the same time, so that they would find the same free ports.
+	var starts sync.WaitGroup
+	for _, c := range clusters {
+		starts.Go(func() {
+			if out, err := c.command(t, "up", "--name", c.name).CombinedOutput(); err != nil {
+				t.Errorf("up: %v\n%s", err, out)
+			}
+		})
+	}
+	starts.Wait()
+	if t.Failed() {
+		return
+	}
+
+	one, two := clusters[0], clusters[1]
+	wantWhole(t, one)
+	wantWhole(t, two)
+	one.query(t, "create", "configmap", "of-one")
+	if got := two.query(t, "get", "configmap", "of-one", "--ignore-not-found"); got != "" {
+		t.Errorf("the second cluster has the first one's ConfigMap: %s", got)
+	}
+	one.run(t, "down", "--name", one.name)
+	wantNothing(t, one)
+	wantWhole(t, two)
+}
+
+// A cluster stays what it was created as.
+func TestUpWithComponents(t *testing.T) {
+	c := newTestCluster(t, "components")
+	c.run(t, "up", "--name", c.name, "--components", "etcd,kube-apiserver")
+	if got := c.programs(t); !slices.Equal(got, []string{"etcd", "kube-apiserver"}) {
+		t.Errorf("it runs %v, want etcd and kube-apiserver", got)
+	}
+	if out := c.up(t); !strings.Contains(out, "is running") {
+		t.Errorf("up without --components said:\n%s", out)
+	}
+	sigkill(t, c.pids(t))
+	c.up(t)
+	if got := c.programs(t); !slices.Equal(got, []string{"etcd", "kube-apiserver"}) {
+		t.Errorf("after a crash it runs %v, want etcd and kube-apiserver", got)
+	}
+}
+
+func TestExec(t *testing.T) {
+	for _, test := range []struct {
+		name     string
+		command  []string
+		wantCode int
+		wantOut  string // KUBECONFIG stands for its path
+		wantErr  string
+	}{
+		{"a command that succeeds", []string{"sh", "-c", "kubectl get --raw /readyz && echo \" $KUBECONFIG\""}, 0, "ok KUBECONFIG\n", "is ready after"},
+		{"a command that fails", []string{"sh", "-c", "echo failed; exit 7"}, 7, "failed\n", "is removed"},
+		{"kubectl, which is the cluster's own", []string{"kubectl", "get", "--raw", "/readyz"}, 0, "ok", ""},
+		{"no such command", []string{"no-such-command"}, 1, "", `"no-such-command": executable file not found`},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			c := newTestCluster(t, "exec")
+			cmd := c.command(t, append([]string{"exec", "--components", "etcd,kube-apiserver", "--"}, test.command...)...)
+			var stdout, stderr bytes.Buffer
+			cmd.Stdout, cmd.Stderr = &stdout, &stderr
+			var exited *exec.ExitError
+			if err := cmd.Run(); err != nil && !errors.As(err, &exited) {
+				t.Fatal(err)
+			}
+
+			c.name = fmt.Sprint(testPrefix, cmd.Process.Pid)
+			wantNothing(t, c)
+			if code := cmd.ProcessState.ExitCode(); code != test.wantCode {
+				t.Errorf("exit code %d, want %d:\n%s", code, test.wantCode, stderr.String())
+			}
+			if want := strings.ReplaceAll(test.wantOut, "KUBECONFIG", c.kubeconfig()); stdout.String() != want {
+				t.Errorf("standard output is %q, want %q", stdout.String(), want)
+			}
+			if !strings.Contains(stderr.String(), test.wantErr) {
+				t.Errorf("standard error lacks %q:\n%s", test.wantErr, stderr.String())
+			}
+		})
+	}
+}
+
+func TestExecInterrupted(t *testing.T) {
+	c := newTestCluster(t, "exec")
+	cmd := c.command(t, "exec", "--components", "etcd,kube-apiserver", "--", "sh", "-c", "echo $$; exec sleep 600")
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	c.name = fmt.Sprint(testPrefix, cmd.Process.Pid)
+	var child int
+	if _, err := fmt.Fscanln(bufio.NewReader(stdout), &child); err != nil {
+		t.Fatal(err)
+	}
+	if running, err := c.processes(); err != nil || len(running) != 2 {
+		t.Errorf("while the command runs: processes %v, %v; want 2", running, err)
+	}
+
+	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	var exited *exec.ExitError
+	if err := cmd.Wait(); !errors.As(err, &exited) || exited.ExitCode() != 1 {
+		t.Errorf("got %v, want exit status 1", err)
+	}
+	wantNothing(t, c)
+	if alive(child) {
+		t.Errorf("the command, process %d, is alive", child)
+	}
+}

@@ -1,0 +1,138 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"syscall"
+	"testing"
+	"time"
+)
+
+func TestAlive(t *testing.T) {
+	if !alive(os.Getpid()) {
+		t.Error("this process is not alive")
+	}
+
+	cmd := exec.Command("true")
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	pid := cmd.Process.Pid
+	t.Run("not a zombie", func(t *testing.T) {
+		if _, err := os.Stat("/proc/self/stat"); err != nil {
+			t.Skip("only /proc tells a zombie")
+		}
+		waitFor(t, "true to end", func() bool { return !alive(pid) })
+		if err := syscall.Kill(pid, 0); err != nil {
+			t.Errorf("the process is not a zombie any more: %v", err)
+		}
+	})
+	if err := cmd.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	if alive(pid) {
+		t.Error("a process that is gone is alive")
+	}
+}
+
+func TestProcesses(t *testing.T) {
+	home := t.TempDir()
+	x := cluster{home: home, name: "x"}
+	y := cluster{home: home, name: "y"}
+	other := cluster{home: t.TempDir(), name: "x"}
+	inX := []int{startProgram(t, &x), startProgram(t, &x)}
+	inY := startProgram(t, &y)
+	startProgram(t, &cluster{home: home, name: "x-2"})
+	startProgram(t, &other)
+	// Somebody reads a file of x.
+	startCommand(t, "tail", "-f", filepath.Join(x.dir(), "bin", "sleep"))
+
+	wantProcesses(t, &x, inX...)
+	wantProcesses(t, &y, inY)
+	wantProcesses(t, &cluster{home: home, name: "z"})
+}
+
+func TestKill(t *testing.T) {
+	home := t.TempDir()
+	x := cluster{home: home, name: "x"}
+	y := cluster{home: home, name: "y"}
+	inX := []int{startProgram(t, &x), startProgram(t, &x)}
+	inY := startProgram(t, &y)
+
+	if err := kill(inX); err != nil {
+		t.Fatal(err)
+	}
+	// They are gone when kill returns, not some time later.
+	for _, pid := range inX {
+		if alive(pid) {
+			t.Errorf("process %d is alive after kill", pid)
+		}
+	}
+	wantProcesses(t, &x)
+	wantProcesses(t, &y, inY)
+	if err := kill(inX); err != nil {
+		t.Errorf("a process that has ended by itself: %v", err)
+	}
+}
+
+// startProgram starts something that does nothing the way that kwokctl starts a
+// program of the cluster: from a link in the cluster's bin folder.
+func startProgram(t *testing.T, c *cluster) (pid int) {
+	t.Helper()
+	sleep, err := exec.LookPath("sleep")
+	if err != nil {
+		t.Fatal(err)
+	}
+	link := filepath.Join(c.dir(), "bin", "sleep")
+	if err := os.MkdirAll(filepath.Dir(link), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(sleep, link); err != nil && !os.IsExist(err) {
+		t.Fatal(err)
+	}
+	return startCommand(t, link, "600")
+}
+
+// startCommand starts a command that the end of the test ends.
+func startCommand(t *testing.T, name string, args ...string) (pid int) {
+	t.Helper()
+	cmd := exec.Command(name, args...)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan struct{})
+	go func() {
+		_ = cmd.Wait()
+		close(ended)
+	}()
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		<-ended
+	})
+	return cmd.Process.Pid
+}
+
+func wantProcesses(t *testing.T, c *cluster, want ...int) {
+	t.Helper()
+	got, err := c.processes()
+	if err != nil {
+		t.Fatal(err)
+	}
+	slices.Sort(got)
+	slices.Sort(want)
+	if !slices.Equal(got, want) {
+		t.Errorf("cluster %s has the processes %v, want %v", c.name, got, want)
+	}
+}
+
+// waitFor fails the test if the condition does not become true in time.
+func waitFor(t *testing.T, what string, condition func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(30 * time.Second); !condition(); time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("waited 30 seconds for %s", what)
+		}
+	}
+}
