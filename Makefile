@@ -12,6 +12,8 @@ export KUBECONFIG
 KUBECTL := PATH="$(CURDIR)/cluster/bin:$$PATH" kubectl
 
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
+# Every build tag that a test hides behind.
+TAGS := integration,coldstart,mutants
 # Every module of this repository. Each is built, tested and linted.
 MODULES := $(dir $(wildcard ./go.mod */go.mod))
 
@@ -107,6 +109,5 @@ coldstart-here: install
 lint: ## Check formatting, vet and staticcheck in every module
 	@unformatted="$$(gofmt -l $$(git ls-files '*.go'))"; test -z "$$unformatted" || { echo "gofmt would change:" $$unformatted; exit 1; }
 	for module in $(MODULES); do \
-		(cd $$module && go mod tidy -diff && go vet -tags integration ./... && go run $(STATICCHECK) -tags integration ./...) || exit 1; \
+		(cd $$module && go mod tidy -diff && go vet -tags $(TAGS) ./... && go run $(STATICCHECK) -tags $(TAGS) ./...) || exit 1; \
 	done
-	go vet -tags coldstart,mutants ./internal/... && go run $(STATICCHECK) -tags coldstart,mutants ./internal/...
