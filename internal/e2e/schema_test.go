@@ -74,6 +74,19 @@ func TestSchema(t *testing.T) {
 	}
 }
 
+// A group that is misspelled by one letter is another URL, and nothing is there.
+func TestMisspelledGroup(t *testing.T) {
+	s := newServer(t)
+	client := dynamic.NewForConfigOrDie(s.config)
+	for group, want := range map[string]bool{"examples-gzh.com": true, "example-gzh.com": false} {
+		resource := schema.GroupVersionResource{Group: group, Version: "v1alpha1", Resource: "projects"}
+		_, err := client.Resource(resource).Namespace(s.namespace).List(t.Context(), metav1.ListOptions{})
+		if found := err == nil; found != want || !found && !apierrors.IsNotFound(err) {
+			t.Errorf("list projects of %s: error %v, want found: %t", group, err, want)
+		}
+	}
+}
+
 // All that was admitted decodes into the Go types.
 func TestAdmittedDecodes(t *testing.T) {
 	s := newServer(t)
