@@ -6,9 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"text/template"
@@ -234,13 +238,20 @@ options:
   runtime: binary
   # kwokctl's default is every interface.
   bindAddress: 127.0.0.1
+  # kwokctl's choice is the highest port that is free, for each cluster anew.
+  etcdPort: {{index .Ports 0}}
+  etcdPeerPort: {{index .Ports 1}}
+  kubeApiserverPort: {{index .Ports 2}}
+  kubeControllerManagerPort: {{index .Ports 3}}
+  kubeSchedulerPort: {{index .Ports 4}}
+  kwokControllerPort: {{index .Ports 5}}
   # Without a name for each program, kwokctl downloads it.
-  etcdBinary: {{call . "etcd"}}
-  kubeApiserverBinary: {{call . "kube-apiserver"}}
-  kubeControllerManagerBinary: {{call . "kube-controller-manager"}}
-  kubeSchedulerBinary: {{call . "kube-scheduler"}}
-  kwokControllerBinary: {{call . "kwok"}}
-  kubectlBinary: {{call . "kubectl"}}
+  etcdBinary: {{call .Bin "etcd"}}
+  kubeApiserverBinary: {{call .Bin "kube-apiserver"}}
+  kubeControllerManagerBinary: {{call .Bin "kube-controller-manager"}}
+  kubeSchedulerBinary: {{call .Bin "kube-scheduler"}}
+  kwokControllerBinary: {{call .Bin "kwok"}}
+  kubectlBinary: {{call .Bin "kubectl"}}
 `))
 
 func (c *cluster) kwokctlConfig() string {
@@ -248,9 +259,15 @@ func (c *cluster) kwokctlConfig() string {
 }
 
 func (c *cluster) writeKwokctlConfig() error {
+	ports, err := freePorts(6)
+	if err != nil {
+		return err
+	}
 	var content bytes.Buffer
-	quoted := func(program string) string { return fmt.Sprintf("%q", c.bin(program)) }
-	if err := kwokctlConfigTemplate.Execute(&content, quoted); err != nil {
+	if err := kwokctlConfigTemplate.Execute(&content, struct {
+		Ports []int
+		Bin   func(program string) string
+	}{ports, func(program string) string { return fmt.Sprintf("%q", c.bin(program)) }}); err != nil {
 		return err
 	}
 	return os.WriteFile(c.kwokctlConfig(), content.Bytes(), 0o600)
@@ -283,6 +300,33 @@ func (c *cluster) quiet(program string, args ...string) error {
 		return fmt.Errorf("%s: %w: %s", program, err, bytes.TrimSpace(output))
 	}
 	return nil
+}
+
+// freePorts returns n ports that nobody listens on, drawn at random from those
+// that no outgoing connection is given. At random, because this etcd asks nobody
+// for credentials: if the next cluster took the port of an etcd that has died, the
+// API server that is left of that cluster would go on with the new one's data.
+func freePorts(n int) ([]int, error) {
+	var ports []int
+	for tries := 0; len(ports) < n; tries++ {
+		if tries == 1000 {
+			return nil, errors.New("no port between 10000 and 32767 is free")
+		}
+		port := 10000 + rand.IntN(22768)
+		if !slices.Contains(ports, port) && free("127.0.0.1", port) && free("", port) {
+			ports = append(ports, port)
+		}
+	}
+	return ports, nil
+}
+
+func free(host string, port int) bool {
+	listener, err := net.Listen("tcp", net.JoinHostPort(host, strconv.Itoa(port)))
+	if err != nil {
+		return false
+	}
+	_ = listener.Close()
+	return true
 }
 
 // lock makes one process at a time work in a folder, which it creates. The

@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"path"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -198,5 +200,34 @@ func TestLock(t *testing.T) {
 	unlock()
 	if err := try(); err != nil {
 		t.Errorf("a lock after unlock: %v", err)
+	}
+}
+
+// Ports are free, all different, and not the same each time.
+func TestFreePorts(t *testing.T) {
+	seen := map[int]bool{}
+	for range 5 {
+		ports, err := freePorts(6)
+		if err != nil || len(ports) != 6 {
+			t.Fatalf("ports %v, %v; want 6", ports, err)
+		}
+		for i, port := range ports {
+			if port < 10000 || port > 32767 || !free("127.0.0.1", port) || slices.Contains(ports[:i], port) {
+				t.Errorf("port %d of %v is taken, given twice or out of range", port, ports)
+			}
+			seen[port] = true
+		}
+	}
+	if len(seen) < 25 {
+		t.Errorf("30 draws gave only %d ports", len(seen))
+	}
+
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	if free("127.0.0.1", listener.Addr().(*net.TCPAddr).Port) {
+		t.Error("a port that somebody listens on counts as free")
 	}
 }

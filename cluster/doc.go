@@ -24,5 +24,7 @@
 // # Caveats
 //
 // The nodes are kwok's: Pods are scheduled, become Running and Ready, and run
-// nothing. The clusters listen on 127.0.0.1 only and are for learning and tests.
+// nothing. The clusters are for learning and tests: they listen on 127.0.0.1 only,
+// and their etcd asks for no credentials, so any user of this machine can change
+// what is in them.
 package main
