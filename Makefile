@@ -87,7 +87,7 @@ test-integration:
 
 .PHONY: test-race
 test-race: ## Run the unit tests under the race detector (needs a C compiler)
-	go test -race ./controller ./informer ./clientset ./internal/...
+	go test -race ./controller/... ./informer/... ./clientset/... ./internal/...
 
 .PHONY: mutants
 mutants: ## Make small mistakes in the code and see that the tests notice
