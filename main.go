@@ -118,7 +118,8 @@ func run(ctx context.Context, o options) error {
 	}
 	teller.Say("talking to %s, Kubernetes %s", config.Host, version.GitVersion)
 
-	events := record.NewBroadcaster(record.WithContext(ctx))
+	// Not bound to ctx: workers that finish after a signal still have something to say.
+	events := record.NewBroadcaster()
 	defer events.Shutdown()
 	events.StartRecordingToSink(&typedcorev1.EventSinkImpl{Interface: eventClient.CoreV1().Events("")})
 
