@@ -42,7 +42,8 @@ type ProjectInterface interface {
 	// sides.
 	List(ctx context.Context, opts metav1.ListOptions) (*v1alpha1.ProjectList, error)
 	// Watch streams changes until the server ends it (after opts.TimeoutSeconds at
-	// the latest), ctx is done or the caller calls Stop, which it must do.
+	// the latest), ctx is done (an event of type Error says so) or the caller calls
+	// Stop, which it must do in any case.
 	Watch(ctx context.Context, opts metav1.ListOptions) (watch.Interface, error)
 	// Patch changes a Project, or the subresource named last, by a document of type
 	// pt. Fails with NotFound, and with Invalid if the result is refused. Custom

@@ -287,23 +287,3 @@ func fillCache(t *testing.T, dir string) {
 		writeFile(t, filepath.Join(dir, fmt.Sprintf("%02x", i%8), fmt.Sprintf("%d-d", i)), "")
 	}
 }
-
-// newHome is a folder as this module's, with nothing built and nothing started.
-func newHome(t *testing.T) string {
-	t.Helper()
-	home := t.TempDir()
-	writeFile(t, filepath.Join(home, "go.mod"), "module example.com/programs\n")
-	writeFile(t, filepath.Join(home, "go.sum"), "")
-	return home
-}
-
-// writeFile writes a file and makes the folders it needs.
-func writeFile(t *testing.T, name, content string) {
-	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(name, []byte(content), 0o600); err != nil {
-		t.Fatal(err)
-	}
-}

@@ -8,7 +8,8 @@
 //
 // up builds what is missing, starts the cluster and waits until it serves. down
 // stops it and removes its data. exec runs a command against a cluster of its
-// own (KUBECONFIG names it) and removes that cluster when the command ends.
+// own (KUBECONFIG names it, PATH has its kubectl) and removes that cluster when
+// the command ends.
 //
 // # How it works
 //
