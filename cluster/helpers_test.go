@@ -1,0 +1,90 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+)
+
+// newHome is a folder as this module's, with nothing built and nothing started.
+func newHome(t *testing.T) string {
+	t.Helper()
+	home := t.TempDir()
+	writeFile(t, filepath.Join(home, "go.mod"), "module example.com/programs\n")
+	writeFile(t, filepath.Join(home, "go.sum"), "")
+	return home
+}
+
+// writeFile writes a file and makes the folders it needs.
+func writeFile(t *testing.T, name, content string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(name, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// startProgram starts something that does nothing the way that kwokctl starts a
+// program of the cluster: from a link in the cluster's bin folder.
+func startProgram(t *testing.T, c *cluster) (pid int) {
+	t.Helper()
+	sleep, err := exec.LookPath("sleep")
+	if err != nil {
+		t.Fatal(err)
+	}
+	link := filepath.Join(c.dir(), "bin", "sleep")
+	if err := os.MkdirAll(filepath.Dir(link), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(sleep, link); err != nil && !os.IsExist(err) {
+		t.Fatal(err)
+	}
+	return startCommand(t, link, "600")
+}
+
+// startCommand starts a command that the end of the test ends.
+func startCommand(t *testing.T, name string, args ...string) (pid int) {
+	t.Helper()
+	cmd := exec.Command(name, args...)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan struct{})
+	go func() {
+		_ = cmd.Wait()
+		close(ended)
+	}()
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		<-ended
+	})
+	return cmd.Process.Pid
+}
+
+func wantProcesses(t *testing.T, c *cluster, want ...int) {
+	t.Helper()
+	got, err := c.processes()
+	if err != nil {
+		t.Fatal(err)
+	}
+	slices.Sort(got)
+	slices.Sort(want)
+	if !slices.Equal(got, want) {
+		t.Errorf("cluster %s has the processes %v, want %v", c.name, got, want)
+	}
+}
+
+// waitFor fails the test if the condition does not become true in time.
+func waitFor(t *testing.T, what string, condition func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(30 * time.Second); !condition(); time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("waited 30 seconds for %s", what)
+		}
+	}
+}
