@@ -1,21 +1,14 @@
 package main
 
 import (
-	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
 	"io"
-	"math/rand/v2"
-	"net"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"slices"
-	"strconv"
 	"strings"
 	"syscall"
-	"text/template"
 	"time"
 )
 
@@ -57,6 +50,9 @@ func (c *cluster) up(out io.Writer) error {
 	start := time.Now()
 	if created {
 		fmt.Fprintf(out, "cluster %s is not running: starting it again\n", c.name)
+		if err := c.portsFree(); err != nil {
+			return err
+		}
 	} else {
 		fmt.Fprintf(out, "cluster %s: starting\n", c.name)
 	}
@@ -187,7 +183,7 @@ func (c *cluster) start() error {
 		return err
 	}
 	// kwokctl would add the cluster to ~/.kube/config unless told otherwise.
-	err := c.kwokctl("create", "cluster", "--kubeconfig=", "--wait=2m", "--config="+c.kwokctlConfig(),
+	err := c.kwokctl("create", "cluster", "--kubeconfig=", "--wait=1m", "--timeout=90s", "--config="+c.kwokctlConfig(),
 		"--components="+cmp.Or(c.components, wholeControlPlane))
 	if err != nil {
 		return c.explain(err)
@@ -230,103 +226,6 @@ func (c *cluster) explain(cause error) error {
 		message += fmt.Sprintf("\n%s has stopped; its last line: %s", program, lines[len(lines)-1])
 	}
 	return errors.New(message)
-}
-
-var kwokctlConfigTemplate = template.Must(template.New("").Parse(`apiVersion: config.kwok.x-k8s.io/v1alpha1
-kind: KwokctlConfiguration
-options:
-  runtime: binary
-  # kwokctl's default is every interface.
-  bindAddress: 127.0.0.1
-  # kwokctl's choice is the highest port that is free, for each cluster anew.
-  etcdPort: {{index .Ports 0}}
-  etcdPeerPort: {{index .Ports 1}}
-  kubeApiserverPort: {{index .Ports 2}}
-  kubeControllerManagerPort: {{index .Ports 3}}
-  kubeSchedulerPort: {{index .Ports 4}}
-  kwokControllerPort: {{index .Ports 5}}
-  # Without a name for each program, kwokctl downloads it.
-  etcdBinary: {{call .Bin "etcd"}}
-  kubeApiserverBinary: {{call .Bin "kube-apiserver"}}
-  kubeControllerManagerBinary: {{call .Bin "kube-controller-manager"}}
-  kubeSchedulerBinary: {{call .Bin "kube-scheduler"}}
-  kwokControllerBinary: {{call .Bin "kwok"}}
-  kubectlBinary: {{call .Bin "kubectl"}}
-`))
-
-func (c *cluster) kwokctlConfig() string {
-	return filepath.Join(c.home, "state", c.name+".kwokctl.yaml")
-}
-
-func (c *cluster) writeKwokctlConfig() error {
-	ports, err := freePorts(6)
-	if err != nil {
-		return err
-	}
-	var content bytes.Buffer
-	if err := kwokctlConfigTemplate.Execute(&content, struct {
-		Ports []int
-		Bin   func(program string) string
-	}{ports, func(program string) string { return fmt.Sprintf("%q", c.bin(program)) }}); err != nil {
-		return err
-	}
-	return os.WriteFile(c.kwokctlConfig(), content.Bytes(), 0o600)
-}
-
-// path is PATH with the cluster's own programs first.
-func (c *cluster) path() string {
-	return c.bin("") + string(os.PathListSeparator) + os.Getenv("PATH")
-}
-
-func (c *cluster) kwokctl(args ...string) error {
-	return c.quiet("kwokctl", append(args, "--name="+c.name)...)
-}
-
-func (c *cluster) kubectl(args ...string) error {
-	return c.quiet("kubectl", append(args, "--kubeconfig="+filepath.Join(c.dir(), "kubeconfig.yaml"))...)
-}
-
-// quiet runs a program whose output matters only when it fails.
-func (c *cluster) quiet(program string, args ...string) error {
-	cmd := exec.Command(c.bin(program), args...)
-	// kwokctl would keep its data in ~/.kwok, and run the kubectl that it finds in
-	// PATH. kubectl would keep its cache in ~/.kube.
-	cmd.Env = append(os.Environ(),
-		"PATH="+c.path(),
-		"KWOK_WORKDIR="+filepath.Join(c.home, "state"),
-		"KUBECACHEDIR="+filepath.Join(c.dir(), "kubectl-cache"))
-	output, err := cmd.CombinedOutput()
-	if err != nil {
-		return fmt.Errorf("%s: %w: %s", program, err, bytes.TrimSpace(output))
-	}
-	return nil
-}
-
-// freePorts returns n ports that nobody listens on, drawn at random from those
-// that no outgoing connection is given. At random, because this etcd asks nobody
-// for credentials: if the next cluster took the port of an etcd that has died, the
-// API server that is left of that cluster would go on with the new one's data.
-func freePorts(n int) ([]int, error) {
-	var ports []int
-	for tries := 0; len(ports) < n; tries++ {
-		if tries == 1000 {
-			return nil, errors.New("no port between 10000 and 32767 is free")
-		}
-		port := 10000 + rand.IntN(22768)
-		if !slices.Contains(ports, port) && free("127.0.0.1", port) && free("", port) {
-			ports = append(ports, port)
-		}
-	}
-	return ports, nil
-}
-
-func free(host string, port int) bool {
-	listener, err := net.Listen("tcp", net.JoinHostPort(host, strconv.Itoa(port)))
-	if err != nil {
-		return false
-	}
-	_ = listener.Close()
-	return true
 }
 
 // lock makes one process at a time work in a folder, which it creates. The

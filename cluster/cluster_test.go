@@ -231,3 +231,25 @@ func TestFreePorts(t *testing.T) {
 		t.Error("a port that somebody listens on counts as free")
 	}
 }
+
+// A stopped cluster whose port somebody else has taken says which, and what to do.
+func TestPortsFree(t *testing.T) {
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
+	c := cluster{home: newHome(t), name: "x"}
+	port := taken.Addr().(*net.TCPAddr).Port
+	writeFile(t, filepath.Join(c.dir(), "kwok.yaml"), fmt.Sprintf("options:\n  kubeApiserverPort: %d\n  securePort: true\n", port))
+	err = c.portsFree()
+	for _, want := range []string{fmt.Sprintf("port %d (kubeApiserver) is taken", port), "make cluster-down"} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want one that says %q", err, want)
+		}
+	}
+	_ = taken.Close()
+	if err := c.portsFree(); err != nil {
+		t.Errorf("nobody has the port any more: %v", err)
+	}
+}
