@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"reflect"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -293,6 +294,14 @@ func requests[T, L any](r resource[T, L]) []request[T, L] {
 		method: "GET", path: r.item,
 		reply: r.objectWire, want: r.object,
 	}, {
+		name:   "get a name that needs escaping",
+		reason: "no object has such a name, and no other URL may be asked for it",
+		call: func(ctx context.Context, c verbs[T, L]) (any, error) {
+			return c.Get(ctx, "one two?a=b#ü", metav1.GetOptions{})
+		},
+		method: "GET", path: r.collection + "/one%20two%3Fa=b%23%C3%BC",
+		reply: r.objectWire, want: r.object,
+	}, {
 		name: "get with options",
 		call: func(ctx context.Context, c verbs[T, L]) (any, error) {
 			return c.Get(ctx, "one", metav1.GetOptions{ResourceVersion: "5"})
@@ -364,6 +373,19 @@ func requests[T, L any](r resource[T, L]) []request[T, L] {
 			"&timeoutSeconds=30&timeout=30s",
 		reply: `{"type": "ADDED", "object": ` + r.objectWire + `}`, want: r.object,
 	}, {
+		name:   "watch as a streaming list",
+		reason: "this is how a Reflector asks for its first list",
+		call: func(ctx context.Context, c verbs[T, L]) (any, error) {
+			return firstObject(c.Watch(ctx, metav1.ListOptions{
+				SendInitialEvents:    new(true),
+				ResourceVersionMatch: metav1.ResourceVersionMatchNotOlderThan,
+				AllowWatchBookmarks:  true,
+			}))
+		},
+		method: "GET", path: r.collection,
+		query: "watch=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true",
+		reply: `{"type": "ADDED", "object": ` + r.objectWire + `}`, want: r.object,
+	}, {
 		name: "merge patch",
 		call: func(ctx context.Context, c verbs[T, L]) (any, error) {
 			return c.Patch(ctx, "one", types.MergePatchType, []byte(mergeDoc), metav1.PatchOptions{})
@@ -409,6 +431,9 @@ func testRequests[T, L any](t *testing.T, r resource[T, L], more ...request[T, L
 				}
 				if contentType := got.Header.Get("Content-Type"); contentType != want.contentType {
 					t.Errorf("content type %q, want %q\n%s", contentType, want.contentType, want.reason)
+				}
+				if accept := got.Header.Get("Accept"); !strings.HasPrefix(accept, "application/json") {
+					t.Errorf("accepts %q, want JSON: custom resources have no other form", accept)
 				}
 				body, err := io.ReadAll(got.Body)
 				if err != nil {

@@ -50,7 +50,7 @@ func (c *cluster) up(out io.Writer) error {
 	start := time.Now()
 	if created {
 		fmt.Fprintf(out, "cluster %s is not running: starting it again\n", c.name)
-		if err := c.portsFree(); err != nil {
+		if err := c.portsFree(5 * time.Second); err != nil {
 			return err
 		}
 	} else {

@@ -242,14 +242,14 @@ func TestPortsFree(t *testing.T) {
 	c := cluster{home: newHome(t), name: "x"}
 	port := taken.Addr().(*net.TCPAddr).Port
 	writeFile(t, filepath.Join(c.dir(), "kwok.yaml"), fmt.Sprintf("options:\n  kubeApiserverPort: %d\n  securePort: true\n", port))
-	err = c.portsFree()
+	err = c.portsFree(0)
 	for _, want := range []string{fmt.Sprintf("port %d (kubeApiserver) is taken", port), "make cluster-down"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want one that says %q", err, want)
 		}
 	}
 	_ = taken.Close()
-	if err := c.portsFree(); err != nil {
+	if err := c.portsFree(0); err != nil {
 		t.Errorf("nobody has the port any more: %v", err)
 	}
 }

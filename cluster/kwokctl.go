@@ -14,6 +14,7 @@ import (
 	"strconv"
 	"strings"
 	"text/template"
+	"time"
 )
 
 var kwokctlConfigTemplate = template.Must(template.New("").Parse(`apiVersion: config.kwok.x-k8s.io/v1alpha1
@@ -108,8 +109,10 @@ func freePorts(n int) ([]int, error) {
 var savedPort = regexp.MustCompile(`(?m)^  (\w+)Port: (\d+)$`)
 
 // portsFree tells of a port that the cluster had and somebody else has now, while
-// it was stopped. Its programs would wait for that port without a word.
-func (c *cluster) portsFree() error {
+// it was stopped. Its programs would wait for that port without a word. What has
+// just been killed may hold its port for a moment longer, hence patience.
+func (c *cluster) portsFree(patience time.Duration) error {
+	deadline := time.Now().Add(patience)
 	saved, err := os.ReadFile(filepath.Join(c.dir(), "kwok.yaml"))
 	if err != nil {
 		return err
@@ -124,7 +127,14 @@ func (c *cluster) portsFree() error {
 		if err != nil {
 			return err
 		}
-		if !strings.Contains(ours, match[2]) && !free("127.0.0.1", port) {
+		if strings.Contains(ours, match[2]) {
+			continue
+		}
+		for !free("127.0.0.1", port) {
+			if time.Now().Before(deadline) {
+				time.Sleep(50 * time.Millisecond)
+				continue
+			}
 			return fmt.Errorf("cluster %s cannot start: its port %d (%s) is taken by another program. End that program, or remove the cluster with its data (make cluster-down) and start a new one (make cluster)", c.name, port, match[1])
 		}
 	}

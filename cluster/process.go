@@ -110,5 +110,10 @@ func alive(pid int) bool {
 	}
 	// "PID (COMMAND) STATE …", and the command may hold anything.
 	_, state, _ := strings.Cut(string(status[bytes.LastIndexByte(status, ')'):]), " ")
-	return !strings.HasPrefix(state, "Z")
+	if !strings.HasPrefix(state, "Z") {
+		return true
+	}
+	// Its first thread has ended. As long as others have not, its ports are taken.
+	threads, err := os.ReadDir(fmt.Sprintf("/proc/%d/task", pid))
+	return err == nil && len(threads) > 1
 }

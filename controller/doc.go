@@ -1,6 +1,6 @@
 // Package controller acts on Foos: keys come out of a queue, a reconcile compares
-// what is with what should be, and at most one difference at a time goes back to
-// the API server.
+// what is with what should be, and each difference goes back to the API server as
+// one request.
 //
 // Its neighbours in the flow: package informer fills the stores that it reads and
 // calls its handlers; it writes through package clientset (Deployments through

@@ -45,6 +45,7 @@ func NewClientset(objects ...runtime.Object) *Clientset {
 	// The last reactors in the chain: what no reactor of the test handles is done to
 	// the tracker.
 	c.AddReactor("delete-collection", "*", c.deleteCollection)
+	c.AddReactor("*", "foos/scale", c.scale)
 	c.AddReactor("*", "*", testing.ObjectReaction(tracker))
 	c.AddWatchReactor("*", func(action testing.Action) (bool, watch.Interface, error) {
 		var opts metav1.ListOptions

@@ -52,9 +52,6 @@ func TestActions(t *testing.T) {
 		t.Fatal(err)
 	}
 	scale := &autoscalingv1.Scale{Spec: autoscalingv1.ScaleSpec{Replicas: 3}}
-	client.PrependReactor("update", "foos/scale", func(action clienttesting.Action) (bool, runtime.Object, error) {
-		return true, action.(clienttesting.UpdateAction).GetObject(), nil
-	})
 	if got, err := foos.UpdateScale(ctx, "one", scale, metav1.UpdateOptions{}); err != nil || got.Spec.Replicas != 3 {
 		t.Errorf("UpdateScale: %v, %v", got, err)
 	}

@@ -120,24 +120,56 @@ func (c *foos) ApplyStatus(ctx context.Context, foo *applyconfiguration.FooApply
 	return c.Patch(ctx, *foo.GetName(), types.ApplyPatchType, data, opts.ToPatchOptions(), "status")
 }
 
-// GetScale and UpdateScale are recorded and offered to reactors. The tracker keeps
-// no Scale: without a reactor, GetScale returns an empty one and UpdateScale the
-// one that it was given.
 func (c *foos) GetScale(_ context.Context, fooName string, opts metav1.GetOptions) (*autoscalingv1.Scale, error) {
-	obj, err := c.fake.Invokes(testing.NewGetSubresourceActionWithOptions(fooResource, c.namespace, "scale", fooName, opts), &autoscalingv1.Scale{})
-	if scale, ok := obj.(*autoscalingv1.Scale); ok && scale != nil {
-		return scale, err
-	}
-	return &autoscalingv1.Scale{}, err
+	return receiveScale(c.fake.Invokes(testing.NewGetSubresourceActionWithOptions(fooResource, c.namespace, "scale", fooName, opts), &autoscalingv1.Scale{}))
 }
 
 func (c *foos) UpdateScale(_ context.Context, fooName string, scale *autoscalingv1.Scale, opts metav1.UpdateOptions) (*autoscalingv1.Scale, error) {
 	if scale == nil {
 		return nil, errors.New("UpdateScale needs a Scale")
 	}
-	obj, err := c.fake.Invokes(testing.NewUpdateSubresourceActionWithOptions(fooResource, "scale", c.namespace, scale, opts), &autoscalingv1.Scale{})
-	if updated, ok := obj.(*autoscalingv1.Scale); ok && updated != nil {
-		return updated, err
+	// An action has no place for the name but the object.
+	named := scale.DeepCopy()
+	named.Name = fooName
+	return receiveScale(c.fake.Invokes(testing.NewUpdateSubresourceActionWithOptions(fooResource, "scale", c.namespace, named, opts), &autoscalingv1.Scale{}))
+}
+
+func receiveScale(obj runtime.Object, err error) (*autoscalingv1.Scale, error) {
+	if scale, ok := obj.(*autoscalingv1.Scale); ok && scale != nil {
+		return scale, err
 	}
 	return &autoscalingv1.Scale{}, err
+}
+
+// scale shows a Foo as a Scale, and writes a Scale into its Foo, as the CRD tells
+// an API server to.
+func (c *Clientset) scale(action testing.Action) (bool, runtime.Object, error) {
+	var name string
+	var update *autoscalingv1.Scale
+	switch action := action.(type) {
+	case testing.GetAction:
+		name = action.GetName()
+	case testing.UpdateAction:
+		update = action.GetObject().(*autoscalingv1.Scale)
+		name = update.Name
+	default:
+		return false, nil, nil
+	}
+	stored, err := c.tracker.Get(fooResource, action.GetNamespace(), name)
+	if err != nil {
+		return true, nil, err
+	}
+	foo := stored.(*v1alpha1.Foo).DeepCopy()
+	if update != nil {
+		foo.Spec.Replicas = new(update.Spec.Replicas)
+		if err := c.tracker.Update(fooResource, foo, foo.Namespace); err != nil {
+			return true, nil, err
+		}
+	}
+	scale := &autoscalingv1.Scale{ObjectMeta: metav1.ObjectMeta{Namespace: foo.Namespace, Name: name}}
+	if foo.Spec.Replicas != nil {
+		scale.Spec.Replicas = *foo.Spec.Replicas
+	}
+	scale.Status = autoscalingv1.ScaleStatus{Replicas: foo.Status.AvailableReplicas, Selector: foo.Status.Selector}
+	return true, scale, nil
 }

@@ -46,6 +46,7 @@ func Test(t *testing.T, s Subject) {
 		"patch":             patch,
 		"apply":             apply,
 		"watch":             watchChanges,
+		"scale":             scale,
 		"what is not there": notThere,
 		"namespaces":        namespaces,
 	} {
@@ -219,6 +220,11 @@ func apply(t *testing.T, _ Subject, foos clientset.FooInterface) {
 	if dropped.Spec.Replicas != nil {
 		t.Errorf("replicas %d after an Apply without them", *dropped.Spec.Replicas)
 	}
+	applied := must(t)(foos.ApplyStatus(t.Context(), applyconfiguration.Foo("one", "").WithStatus(
+		applyconfiguration.FooStatus().WithAvailableReplicas(3)), opts))
+	if applied.Status.AvailableReplicas != 3 {
+		t.Errorf("availableReplicas %d after ApplyStatus, want 3", applied.Status.AvailableReplicas)
+	}
 }
 
 func watchChanges(t *testing.T, _ Subject, foos clientset.FooInterface) {
@@ -258,6 +264,24 @@ func watchChanges(t *testing.T, _ Subject, foos clientset.FooInterface) {
 	}
 }
 
+func scale(t *testing.T, _ Subject, foos clientset.FooInterface) {
+	must(t)(foos.Create(t.Context(), foo("one"), metav1.CreateOptions{}))
+	got, err := foos.GetScale(t.Context(), "one", metav1.GetOptions{})
+	if err != nil || got.Name != "one" || got.Spec.Replicas != 1 {
+		t.Fatalf("scale %+v (%v), want the Foo's 1 replica", got, err)
+	}
+	got.Spec.Replicas = 4
+	if updated, err := foos.UpdateScale(t.Context(), "one", got, metav1.UpdateOptions{}); err != nil || updated.Spec.Replicas != 4 {
+		t.Errorf("scale %+v (%v), want 4 replicas", updated, err)
+	}
+	if scaled := must(t)(foos.Get(t.Context(), "one", metav1.GetOptions{})); *scaled.Spec.Replicas != 4 || scaled.Spec.DeploymentName != "deployment" {
+		t.Errorf("spec %+v, want 4 replicas and the rest as it was", scaled.Spec)
+	}
+	if _, err := foos.GetScale(t.Context(), "absent", metav1.GetOptions{}); !apierrors.IsNotFound(err) {
+		t.Errorf("the scale of a Foo that is not there: error %v, want NotFound", err)
+	}
+}
+
 func notThere(t *testing.T, _ Subject, foos clientset.FooInterface) {
 	absent := foo("absent")
 	absent.ResourceVersion = "1"
@@ -283,6 +307,11 @@ func second(foo *v1alpha1.Foo, err error) error {
 
 func namespaces(t *testing.T, s Subject, here clientset.FooInterface) {
 	elsewhere := s.Namespace(t)
+	everywhere, err := s.Client.SamplecontrollerV1alpha1().Foos(metav1.NamespaceAll).Watch(t.Context(), metav1.ListOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer everywhere.Stop()
 	must(t)(here.Create(t.Context(), foo("same"), metav1.CreateOptions{}))
 	there := foo("same")
 	there.Spec.DeploymentName = "there"
@@ -293,5 +322,17 @@ func namespaces(t *testing.T, s Subject, here clientset.FooInterface) {
 	all, err := s.Client.SamplecontrollerV1alpha1().Foos(metav1.NamespaceAll).List(t.Context(), metav1.ListOptions{LabelSelector: "name=same"})
 	if err != nil || len(all.Items) < 2 {
 		t.Errorf("%d Foos in all namespaces (%v), want both", len(all.Items), err)
+	}
+
+	watched := map[string]bool{}
+	for timeout := time.After(deadline); len(watched) < 2; {
+		select {
+		case event := <-everywhere.ResultChan():
+			if foo, ok := event.Object.(*v1alpha1.Foo); ok && foo.Name == "same" {
+				watched[foo.Namespace] = true
+			}
+		case <-timeout:
+			t.Fatalf("a watch of all namespaces saw only %v", watched)
+		}
 	}
 }

@@ -3,17 +3,98 @@
 package e2e
 
 import (
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"os"
+	"regexp"
+	"strings"
+	"sync"
 	"testing"
 
+	"k8s.io/client-go/rest"
+
+	"example.com/byhand/clientset"
 	"example.com/byhand/internal/behaviour"
 )
 
 // The clientset against a real API server: the same tests that the fake passes.
+// A server in between records what is sent, and every request must be one that
+// the comments in clientset/foo.go promise, and every promise must be seen.
 func TestBehaviour(t *testing.T) {
 	s := newServer(t)
+	target, err := url.Parse(s.config.Host)
+	if err != nil {
+		t.Fatal(err)
+	}
+	proxy := httputil.NewSingleHostReverseProxy(target)
+	if proxy.Transport, err = rest.TransportFor(s.config); err != nil {
+		t.Fatal(err)
+	}
+	proxy.FlushInterval = -1
+	var mu sync.Mutex
+	var sent []string
+	recorder := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		line := r.Method + " " + r.URL.Path
+		if r.URL.Query().Get("watch") != "" {
+			line += "?watch=true"
+		}
+		mu.Lock()
+		sent = append(sent, line)
+		mu.Unlock()
+		proxy.ServeHTTP(w, r)
+	}))
+	t.Cleanup(func() {
+		recorder.CloseClientConnections()
+		recorder.Close()
+	})
+
 	behaviour.Test(t, behaviour.Subject{
-		Client:    s.client,
+		Client:    clientset.NewForConfigOrDie(&rest.Config{Host: recorder.URL, QPS: -1}),
 		Namespace: func(t *testing.T) string { return newServer(t).namespace },
 		Real:      true,
 	})
+
+	promised := wireLines(t)
+	mu.Lock()
+	defer mu.Unlock()
+	seen := map[string]bool{}
+	for _, request := range sent {
+		found := false
+		for line, pattern := range promised {
+			if pattern.MatchString(request) {
+				found, seen[line] = true, true
+			}
+		}
+		if !found {
+			t.Errorf("%s was sent, and no comment in clientset/foo.go says so", request)
+		}
+	}
+	for line := range promised {
+		if !seen[line] {
+			t.Errorf("clientset/foo.go promises %s, which was never sent", line)
+		}
+	}
+}
+
+// wireLines returns the requests that the methods' comments in clientset/foo.go
+// show, with a pattern for each.
+func wireLines(t *testing.T) map[string]*regexp.Regexp {
+	t.Helper()
+	text, err := os.ReadFile("../../clientset/foo.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := map[string]*regexp.Regexp{}
+	for _, match := range regexp.MustCompile(`(?m)^//\t([A-Z]+ /apis/\S+)`).FindAllStringSubmatch(string(text), -1) {
+		pattern := regexp.QuoteMeta(match[1])
+		pattern = strings.ReplaceAll(pattern, `\[/\{subresource\}\]`, `(/[^/?]+)?`)
+		pattern = regexp.MustCompile(`\\\{\w+\\\}`).ReplaceAllString(pattern, `[^/?]+`)
+		lines[match[1]] = regexp.MustCompile("^" + pattern + "$")
+	}
+	if len(lines) < 10 {
+		t.Fatalf("clientset/foo.go shows only %d requests: %v", len(lines), lines)
+	}
+	return lines
 }
