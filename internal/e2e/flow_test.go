@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	appsv1 "k8s.io/api/apps/v1"
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -196,6 +197,41 @@ func TestApply(t *testing.T) {
 	if foo, err = foos.ApplyStatus(t.Context(), status, people); err != nil || foo.Status.AvailableReplicas != 4 || *foo.Spec.Replicas != 5 {
 		t.Errorf("Foo %+v (%v), want 4 available and the spec as it was", foo, err)
 	}
+}
+
+// A HorizontalPodAutoscaler finds a Foo's scale and, in it, the selector of its
+// Pods. It has no metrics here, so it gets no further than asking for them.
+func TestAutoscaler(t *testing.T) {
+	s := newServer(t)
+	c := s.controller()
+	s.createFoo("foo", v1alpha1.FooSpec{DeploymentName: "deployment"})
+	s.converges("foo", "deployment", 1)
+	autoscalers := s.kube.AutoscalingV2().HorizontalPodAutoscalers(s.namespace)
+	_, err := autoscalers.Create(t.Context(), &autoscalingv2.HorizontalPodAutoscaler{
+		ObjectMeta: metav1.ObjectMeta{Name: "foo"},
+		Spec: autoscalingv2.HorizontalPodAutoscalerSpec{MaxReplicas: 5, ScaleTargetRef: autoscalingv2.CrossVersionObjectReference{
+			APIVersion: v1alpha1.SchemeGroupVersion.String(), Kind: "Foo", Name: "foo"}},
+	}, metav1.CreateOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The Foo leaves the number to the autoscaler, which needs one to begin with.
+	s.changeFoo("foo", func(spec *v1alpha1.FooSpec) { spec.Replicas = new(int32(2)) })
+	s.eventually("the autoscaler asks for the Pods' metrics", func() error {
+		autoscaler, err := autoscalers.Get(t.Context(), "foo", metav1.GetOptions{})
+		if err != nil {
+			return err
+		}
+		reasons := map[autoscalingv2.HorizontalPodAutoscalerConditionType]string{}
+		for _, condition := range autoscaler.Status.Conditions {
+			reasons[condition.Type] = condition.Reason
+		}
+		if reasons[autoscalingv2.AbleToScale] != "SucceededGetScale" || reasons[autoscalingv2.ScalingActive] != "FailedGetResourceMetric" {
+			return fmt.Errorf("its conditions are %v", reasons)
+		}
+		return nil
+	})
+	c.stop()
 }
 
 // The Foo goes, its Deployment and its Pods follow, and nothing comes back:
