@@ -1,4 +1,5 @@
-# Everything here needs Go, make and git, and nothing else.
+# Everything here needs Go, make and git, and nothing else; test-race alone needs a
+# C compiler as well.
 
 # The cluster to talk to. Give yours: make run KUBECONFIG=~/.kube/config
 # Without one, make starts its own and leaves your ~/.kube/config alone.

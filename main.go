@@ -125,11 +125,11 @@ func run(ctx context.Context, o options) error {
 
 	// Queue → informers, whose handlers fill it → controller, which empties it.
 	queue := controller.NewQueue("foo")
-	projects := informer.NewProjects(client.ExamplesV1alpha1(), o.namespace, resyncPeriod,
+	projects := informer.NewProjects(client, o.namespace, resyncPeriod,
 		story.Handler(teller, "Project", story.DescribeProject, nil))
-	foos := informer.NewFoos(client.SamplecontrollerV1alpha1(), o.namespace, resyncPeriod,
+	foos := informer.NewFoos(client, o.namespace, resyncPeriod,
 		story.Handler(teller, "Foo", story.DescribeFoo, controller.EnqueueFoos(queue)))
-	deployments := informer.NewDeployments(kubeClient.AppsV1(), o.namespace, resyncPeriod,
+	deployments := informer.NewDeployments(kubeClient, o.namespace, resyncPeriod,
 		story.Handler(teller, "Deployment", story.DescribeDeployment, controller.EnqueueFoosOfDeployment(queue, foos.Store)))
 	reconciler := &controller.FooReconciler{
 		Foos:            client.SamplecontrollerV1alpha1(),

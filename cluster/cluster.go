@@ -26,7 +26,8 @@ func (c *cluster) kubeconfig() string        { return filepath.Join(c.home, c.na
 // up makes the cluster serve, whatever state it is in: not built, not created,
 // half dead after a crash or a reboot, or already running.
 func (c *cluster) up(out io.Writer) error {
-	// One start at a time: kwokctl looks for free ports, and two would find the same.
+	// One at a time: two builds, or two starts of one cluster, would write the same
+	// files.
 	unlock, err := lock(filepath.Join(c.home, "state"))
 	if err != nil {
 		return err

@@ -29,8 +29,8 @@
 //
 // # Caveats
 //
-//   - Run one process at a time: two would not do harm, since every write is
-//     checked by the API server, but waste requests.
+//   - Run one process at a time. The API server checks every write (a version, a
+//     UID, a name that is taken), but two processes would send everything twice.
 //   - The stores must be in sync (informer.WaitForSync) before Run: to an empty
 //     store, every Deployment is missing.
 package controller

@@ -9,21 +9,21 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/watch"
-	appsv1client "k8s.io/client-go/kubernetes/typed/apps/v1"
+	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
 )
 
 // NewDeployments returns an informer over the Deployments of a namespace, or of
 // all if namespace is "". Every resync the handler hears of each one again.
-func NewDeployments(client appsv1client.DeploymentsGetter, namespace string, resync time.Duration, handler cache.ResourceEventHandler) *Informer {
+func NewDeployments(client kubernetes.Interface, namespace string, resync time.Duration, handler cache.ResourceEventHandler) *Informer {
 	i := &Informer{Resource: appsv1.Resource("deployments").String()}
 	listWatch := &cache.ListWatch{
 		ListWithContextFunc: func(ctx context.Context, opts metav1.ListOptions) (runtime.Object, error) {
-			list, err := client.Deployments(namespace).List(ctx, opts)
+			list, err := client.AppsV1().Deployments(namespace).List(ctx, opts)
 			return list, i.remember(err)
 		},
 		WatchFuncWithContext: func(ctx context.Context, opts metav1.ListOptions) (watch.Interface, error) {
-			stream, err := client.Deployments(namespace).Watch(ctx, opts)
+			stream, err := client.AppsV1().Deployments(namespace).Watch(ctx, opts)
 			return stream, i.remember(err)
 		},
 	}

@@ -12,7 +12,7 @@
 // then calls the handler. So whoever is woken by a handler finds the store at
 // least as new as the event.
 //
-//	foos := informer.NewFoos(client.SamplecontrollerV1alpha1(), "", 10*time.Minute, handler)
+//	foos := informer.NewFoos(client, "", 10*time.Minute, handler)
 //	go foos.Run(ctx)
 //	err := informer.WaitForSync(ctx, 30*time.Second, foos)
 //

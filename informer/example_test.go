@@ -20,7 +20,7 @@ func Example() {
 		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "example-foo"},
 		Spec:       v1alpha1.FooSpec{DeploymentName: "example-deployment"},
 	})
-	foos := informer.NewFoos(client.SamplecontrollerV1alpha1(), "default", 10*time.Minute, cache.ResourceEventHandlerFuncs{
+	foos := informer.NewFoos(client, "default", 10*time.Minute, cache.ResourceEventHandlerFuncs{
 		AddFunc: func(obj any) { fmt.Println("added", obj.(*v1alpha1.Foo).Name) },
 	})
 	ctx, cancel := context.WithCancel(context.Background())

@@ -15,15 +15,15 @@ import (
 
 // NewFoos returns an informer over the Foos of a namespace, or of all if
 // namespace is "". Every resync the handler hears of each Foo again.
-func NewFoos(client clientset.FoosGetter, namespace string, resync time.Duration, handler cache.ResourceEventHandler) *Informer {
+func NewFoos(client clientset.Interface, namespace string, resync time.Duration, handler cache.ResourceEventHandler) *Informer {
 	i := &Informer{Resource: v1alpha1.Resource("foos").String()}
 	listWatch := &cache.ListWatch{
 		ListWithContextFunc: func(ctx context.Context, opts metav1.ListOptions) (runtime.Object, error) {
-			list, err := client.Foos(namespace).List(ctx, opts)
+			list, err := client.SamplecontrollerV1alpha1().Foos(namespace).List(ctx, opts)
 			return list, i.remember(err)
 		},
 		WatchFuncWithContext: func(ctx context.Context, opts metav1.ListOptions) (watch.Interface, error) {
-			stream, err := client.Foos(namespace).Watch(ctx, opts)
+			stream, err := client.SamplecontrollerV1alpha1().Foos(namespace).Watch(ctx, opts)
 			return stream, i.remember(err)
 		},
 	}

@@ -69,9 +69,9 @@ func (i *Informer) remember(err error) error {
 }
 
 // dropManagedFields removes what the API server notes about who wrote which
-// field: about a third of a small object, and nobody here reads it. A transform
-// runs before an object enters the store, and a second time on the same object
-// after a streaming list, so it must bear that.
+// field: a good part of a small object, and nobody here reads it. A transform runs
+// before an object enters the store, and a second time on the same object after a
+// streaming list, so it must bear that.
 func dropManagedFields(obj any) (any, error) {
 	if accessor, err := meta.Accessor(obj); err == nil {
 		accessor.SetManagedFields(nil)

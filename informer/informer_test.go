@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	kubefake "k8s.io/client-go/kubernetes/fake"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
 
@@ -27,7 +28,7 @@ func start(t *testing.T, serve http.HandlerFunc, handler cache.ResourceEventHand
 	t.Helper()
 	server := httptest.NewServer(serve)
 	client := clientset.NewForConfigOrDie(&rest.Config{Host: server.URL, QPS: -1})
-	foos := informer.NewFoos(client.SamplecontrollerV1alpha1(), "", 0, handler)
+	foos := informer.NewFoos(client, "", 0, handler)
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	go func() {
@@ -155,6 +156,26 @@ func TestWaitForSyncNamesWhatIsMissing(t *testing.T) {
 			t.Errorf("error %v, want context.Canceled", err)
 		}
 	})
+}
+
+// An informer over client-go's fake gets in sync, too: it says on its clientset
+// that it cannot stream a list.
+func TestDeploymentsOverFake(t *testing.T) {
+	client := kubefake.NewClientset(&appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "one"}})
+	deployments := informer.NewDeployments(client, "", 0, cache.ResourceEventHandlerFuncs{})
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		deployments.Run(ctx)
+	}()
+	defer func() { cancel(); <-done }()
+	if err := informer.WaitForSync(ctx, deadline, deployments); err != nil {
+		t.Fatal(err)
+	}
+	if got := deployments.Store.ListKeys(); len(got) != 1 || got[0] != "default/one" {
+		t.Errorf("the store holds %v, want default/one", got)
+	}
 }
 
 // The indexes answer by UID and by name, within a namespace, and bear objects of

@@ -15,23 +15,24 @@ import (
 
 // NewProjects returns an informer over the Projects of a namespace, or of all if
 // namespace is "". Every resync the handler hears of each Project again.
-func NewProjects(client clientset.ProjectsGetter, namespace string, resync time.Duration, handler cache.ResourceEventHandler) *Informer {
+func NewProjects(client clientset.Interface, namespace string, resync time.Duration, handler cache.ResourceEventHandler) *Informer {
 	i := &Informer{Resource: v1alpha1.Resource("projects").String()}
 	// The whole connection to the API server: how to list, and how to watch from
 	// where the list ended.
 	listWatch := &cache.ListWatch{
 		ListWithContextFunc: func(ctx context.Context, opts metav1.ListOptions) (runtime.Object, error) {
-			list, err := client.Projects(namespace).List(ctx, opts)
+			list, err := client.ExamplesV1alpha1().Projects(namespace).List(ctx, opts)
 			return list, i.remember(err)
 		},
 		WatchFuncWithContext: func(ctx context.Context, opts metav1.ListOptions) (watch.Interface, error) {
-			stream, err := client.Projects(namespace).Watch(ctx, opts)
+			stream, err := client.ExamplesV1alpha1().Projects(namespace).Watch(ctx, opts)
 			return stream, i.remember(err)
 		},
 	}
 	store, controller := cache.NewInformerWithOptions(cache.InformerOptions{
 		// A Reflector asks for the first list as a stream. A fake client that cannot
-		// stream one must be able to say so, or the Reflector waits for ever.
+		// stream one says so on its clientset, hence the whole clientset here; handed
+		// a part of it, a Reflector over a fake waits for ever.
 		ListerWatcher: cache.ToListWatcherWithWatchListSemantics(listWatch, client),
 		ObjectType:    &v1alpha1.Project{},
 		Handler:       handler,

@@ -85,12 +85,12 @@ func (c *Clientset) Discovery() discovery.DiscoveryInterfaces { return c.discove
 
 // ExamplesV1alpha1 implements clientset.Interface.
 func (c *Clientset) ExamplesV1alpha1() clientset.ExamplesV1alpha1Interface {
-	return &examplesV1alpha1{&c.Fake, noStreamingLists{}}
+	return &examplesV1alpha1{&c.Fake}
 }
 
 // SamplecontrollerV1alpha1 implements clientset.Interface.
 func (c *Clientset) SamplecontrollerV1alpha1() clientset.SamplecontrollerV1alpha1Interface {
-	return &samplecontrollerV1alpha1{&c.Fake, noStreamingLists{}}
+	return &samplecontrollerV1alpha1{&c.Fake}
 }
 
 // IsWatchListSemanticsUnSupported tells a Reflector not to ask for a streaming
@@ -98,16 +98,7 @@ func (c *Clientset) SamplecontrollerV1alpha1() clientset.SamplecontrollerV1alpha
 // would wait for it for ever.
 func (c *Clientset) IsWatchListSemanticsUnSupported() bool { return true }
 
-// noStreamingLists says the same for a group's client, which is what our informers
-// are given.
-type noStreamingLists struct{}
-
-func (noStreamingLists) IsWatchListSemanticsUnSupported() bool { return true }
-
-type examplesV1alpha1 struct {
-	fake *testing.Fake
-	noStreamingLists
-}
+type examplesV1alpha1 struct{ fake *testing.Fake }
 
 func (c *examplesV1alpha1) Projects(namespace string) clientset.ProjectInterface {
 	return &projects{c.fake, namespace}
@@ -116,10 +107,7 @@ func (c *examplesV1alpha1) Projects(namespace string) clientset.ProjectInterface
 // RESTClient returns nil: nothing here goes over a wire.
 func (c *examplesV1alpha1) RESTClient() rest.Interface { return nil }
 
-type samplecontrollerV1alpha1 struct {
-	fake *testing.Fake
-	noStreamingLists
-}
+type samplecontrollerV1alpha1 struct{ fake *testing.Fake }
 
 func (c *samplecontrollerV1alpha1) Foos(namespace string) clientset.FooInterface {
 	return &foos{c.fake, namespace}

@@ -109,9 +109,9 @@ func TestNewClientsetPanics(t *testing.T) {
 func TestInformerSyncs(t *testing.T) {
 	client := fake.NewClientset(foo("one"), &examplesv1alpha1.Project{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "project"}})
 	added := make(chan string, 10)
-	foos := informer.NewFoos(client.SamplecontrollerV1alpha1(), "", 0, cache.ResourceEventHandlerFuncs{
+	foos := informer.NewFoos(client, "", 0, cache.ResourceEventHandlerFuncs{
 		AddFunc: func(obj any) { added <- obj.(*v1alpha1.Foo).Name }})
-	projects := informer.NewProjects(client.ExamplesV1alpha1(), "", 0, cache.ResourceEventHandlerFuncs{})
+	projects := informer.NewProjects(client, "", 0, cache.ResourceEventHandlerFuncs{})
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	go foos.Run(ctx)

@@ -48,7 +48,7 @@ var mutants = []struct {
 	{"managedFields kept", "informer/informer.go", "accessor.SetManagedFields(nil)", "_ = accessor", "./informer", "TestListAndWatch"},
 	{"an index that ignores the namespace", "informer/foo.go", "cache.NewObjectName(foo.Namespace, foo.Spec.DeploymentName)", `cache.NewObjectName("default", foo.Spec.DeploymentName)`, "./informer", "TestIndexes"},
 	{"an index of owners that do not control", "informer/deployment.go", "if owner == nil {\n\t\t\treturn nil, nil", "if owner == nil {\n\t\t\treturn []string{\"one\"}, nil", "./informer", "TestIndexes"},
-	{"a fake that claims to stream lists", "clientset/fake/clientset.go", "func (noStreamingLists) IsWatchListSemanticsUnSupported() bool { return true }", "func (noStreamingLists) IsWatchListSemanticsUnSupported() bool { return false }", "./clientset/fake", "TestInformerSyncs"},
+	{"a fake that claims to stream lists", "clientset/fake/clientset.go", "func (c *Clientset) IsWatchListSemanticsUnSupported() bool { return true }", "func (c *Clientset) IsWatchListSemanticsUnSupported() bool { return false }", "./clientset/fake", "TestInformerSyncs"},
 
 	// How it is acted on.
 	{"an object of the store changed", "controller/foo.go", "copied := foo.DeepCopy()", "copied := foo", "./controller", "TestCreate"},
