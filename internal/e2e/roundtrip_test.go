@@ -88,6 +88,27 @@ func TestRandomFoosComeBack(t *testing.T) {
 	}
 }
 
+// The same for Projects, up to the greatest number that Go can hold.
+func TestProjectsComeBack(t *testing.T) {
+	s := newServer(t)
+	projects := s.client.ExamplesV1alpha1().Projects(s.namespace)
+	for i, replicas := range []int32{1, 2, 11, 1 << 20, 1<<31 - 1} {
+		name := fmt.Sprintf("project-%d", i)
+		if _, err := projects.Create(t.Context(), newProject(name, replicas), metav1.CreateOptions{FieldValidation: metav1.FieldValidationStrict}); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := projects.Get(t.Context(), name, metav1.GetOptions{}); err != nil || got.Spec.Replicas != replicas {
+			t.Errorf("replicas %d (%v), want %d", got.Spec.Replicas, err, replicas)
+		}
+	}
+	for _, replicas := range []int32{0, -1, -1 << 31} {
+		_, err := projects.Create(t.Context(), newProject("refused", replicas), metav1.CreateOptions{})
+		if !apierrors.IsInvalid(err) || !strings.Contains(err.Error(), "spec.replicas") {
+			t.Errorf("%d replicas: error %v, want Invalid and spec.replicas", replicas, err)
+		}
+	}
+}
+
 // What Go can express and the schema refuses is refused with the field's name.
 func TestRefusedStatus(t *testing.T) {
 	s := newServer(t)
