@@ -34,12 +34,11 @@ import (
 	"example.com/byhand/controller"
 	"example.com/byhand/informer"
 	"example.com/byhand/internal/connect"
+	"example.com/byhand/internal/leader"
 	"example.com/byhand/internal/story"
 )
 
 const (
-	// resyncPeriod is how often each object is looked at again without an event.
-	resyncPeriod = 10 * time.Minute
 	// syncTimeout is how long the first lists may take.
 	syncTimeout = time.Minute
 	// Events have a client of their own that sends at most this many per second, so
@@ -51,6 +50,8 @@ type options struct {
 	kubeconfig, context, namespace string
 	workers, burst                 int
 	qps                            float64
+	resync                         time.Duration
+	election                       *leader.Options
 }
 
 func main() {
@@ -61,6 +62,8 @@ func main() {
 	flag.IntVar(&o.workers, "workers", 8, "Foos to reconcile at the same time")
 	flag.Float64Var(&o.qps, "kube-api-qps", -1, "requests per second to the API server; negative: no limit, the server shares itself out")
 	flag.IntVar(&o.burst, "kube-api-burst", 100, "requests that may exceed --kube-api-qps for a moment")
+	flag.DurationVar(&o.resync, "resync", 10*time.Minute, "how often to look at each object again without an event; 0: never")
+	o.election = leader.Flags(flag.CommandLine)
 	verbosity := flag.Int("v", 0, "how much to log to stderr: 2 shows retries, 6 each request, 8 bodies")
 	flag.Parse()
 
@@ -79,21 +82,25 @@ func main() {
 }
 
 func run(ctx context.Context, o options) error {
-	if flag.NArg() > 0 || o.workers < 1 || o.qps == 0 || o.qps > 0 && o.burst < 1 {
-		return errors.New("usage: no arguments, --workers at least 1, --kube-api-qps not 0 (negative for no limit), --kube-api-burst at least 1 (see --help)")
+	if flag.NArg() > 0 || o.workers < 1 || o.qps == 0 || o.qps > 0 && o.burst < 1 || o.resync < 0 {
+		return errors.New("usage: no arguments, --workers at least 1, --kube-api-qps not 0 (negative for no limit), --kube-api-burst at least 1, --resync not negative (see --help)")
 	}
 
 	// Configuration: which server, and as whom. The order is kubectl's.
 	rules := clientcmd.NewDefaultClientConfigLoadingRules()
 	rules.ExplicitPath = o.kubeconfig
-	config, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, &clientcmd.ConfigOverrides{CurrentContext: o.context}).ClientConfig()
+	loader := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, &clientcmd.ConfigOverrides{CurrentContext: o.context})
+	config, err := loader.ClientConfig()
 	if err != nil {
 		return connect.ExplainConfig(err)
 	}
+	if o.election.Namespace == "" {
+		o.election.Namespace, _, _ = loader.Namespace()
+	}
 	config.UserAgent = "byhand"
 	config.QPS, config.Burst = float32(o.qps), o.burst
-	// The events' client is not part of the story.
-	eventConfig := rest.CopyConfig(config)
+	// The clients of the Lease and of the events are not part of the story.
+	leaseConfig, eventConfig := rest.CopyConfig(config), rest.CopyConfig(config)
 	eventConfig.QPS, eventConfig.Burst = eventQPS, eventBurst
 	teller := story.New(os.Stdout)
 	config.Wrap(teller.Transport)
@@ -111,6 +118,14 @@ func run(ctx context.Context, o options) error {
 	if err != nil {
 		return connect.ExplainConfig(err)
 	}
+	election, err := leader.New(leaseConfig, *o.election, func(leader string, me bool) {
+		if !me {
+			teller.Say("standing by: %s is the leader", leader)
+		}
+	})
+	if err != nil {
+		return err
+	}
 	version, err := connect.Check(ctx, client.Discovery(), config.Host,
 		examplesv1alpha1.SchemeGroupVersion, samplecontrollerv1alpha1.SchemeGroupVersion)
 	if err != nil {
@@ -125,11 +140,11 @@ func run(ctx context.Context, o options) error {
 
 	// Queue → informers, whose handlers fill it → controller, which empties it.
 	queue := controller.NewQueue("foo")
-	projects := informer.NewProjects(client, o.namespace, resyncPeriod,
+	projects := informer.NewProjects(client, o.namespace, o.resync,
 		story.Handler(teller, "Project", story.DescribeProject, nil))
-	foos := informer.NewFoos(client, o.namespace, resyncPeriod,
+	foos := informer.NewFoos(client, o.namespace, o.resync,
 		story.Handler(teller, "Foo", story.DescribeFoo, controller.EnqueueFoos(queue)))
-	deployments := informer.NewDeployments(kubeClient, o.namespace, resyncPeriod,
+	deployments := informer.NewDeployments(kubeClient, o.namespace, o.resync,
 		story.Handler(teller, "Deployment", story.DescribeDeployment, controller.EnqueueFoosOfDeployment(queue, foos.Store)))
 	reconciler := &controller.FooReconciler{
 		Foos:            client.SamplecontrollerV1alpha1(),
@@ -150,9 +165,14 @@ func run(ctx context.Context, o options) error {
 	if err := informer.WaitForSync(ctx, syncTimeout, projects, foos, deployments); err != nil {
 		return err
 	}
-	teller.Say("in memory: %d Projects, %d Foos, %d Deployments; %d workers start (Ctrl-C stops)",
-		len(projects.Store.ListKeys()), len(foos.Store.ListKeys()), len(deployments.Store.ListKeys()), o.workers)
-	controller.New(queue, teller.Reconcile(reconciler.Reconcile)).Run(ctx, o.workers)
-	teller.Say("stopped: every worker has finished what it had begun")
-	return nil
+	teller.Say("in memory: %d Projects, %d Foos, %d Deployments",
+		len(projects.Store.ListKeys()), len(foos.Store.ListKeys()), len(deployments.Store.ListKeys()))
+
+	// One replica works, the others stand by with their stores kept up to date.
+	workers := controller.New(queue, election.Guard(teller.Reconcile(reconciler.Reconcile)))
+	return election.Run(ctx, func(ctx context.Context) {
+		teller.Say("%d workers start (Ctrl-C stops)", o.workers)
+		workers.Run(ctx, o.workers)
+		teller.Say("stopped: every worker has finished what it had begun")
+	})
 }

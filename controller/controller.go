@@ -2,6 +2,8 @@ package controller
 
 import (
 	"context"
+	"fmt"
+	"runtime/debug"
 	"sync"
 	"time"
 
@@ -39,7 +41,8 @@ func RateLimiter() workqueue.TypedRateLimiter[cache.ObjectName] {
 //
 //   - nil error, again 0: done, until a handler adds the key again.
 //   - nil error, again > 0: look again after that time.
-//   - error: look again after the key's own delay, which doubles each time.
+//   - error: look again after the key's own delay, which doubles each time. A panic
+//     is an error.
 type Reconcile func(ctx context.Context, key cache.ObjectName) (again time.Duration, err error)
 
 // Controller moves keys from a queue to a reconcile.
@@ -82,9 +85,20 @@ func (c *Controller) processNextItem(ctx context.Context) bool {
 	// Not cancelled with ctx: a worker that has begun to write finishes.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), reconcileTimeout)
 	defer cancel()
-	again, err := c.reconcile(ctx, key)
+	again, err := c.safely(ctx, key)
 	c.retry(ctx, key, again, err)
 	return true
+}
+
+// safely turns a panic of the reconcile into an error: one bad object does not end
+// the process, and with it the work for all others.
+func (c *Controller) safely(ctx context.Context, key cache.ObjectName) (again time.Duration, err error) {
+	defer func() {
+		if reason := recover(); reason != nil {
+			again, err = 0, fmt.Errorf("panic: %v\n%s", reason, debug.Stack())
+		}
+	}()
+	return c.reconcile(ctx, key)
 }
 
 // retry is the whole retry policy.

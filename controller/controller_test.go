@@ -202,3 +202,29 @@ func TestOneWorkerPerKey(t *testing.T) {
 		t.Errorf("%d reconciles, want 2: three additions meanwhile count as one", got)
 	}
 }
+
+// A panic is an error of its key: the process lives, the key comes back, and the
+// other keys do not notice.
+func TestPanicIsRetried(t *testing.T) {
+	queue := controller.NewQueue("")
+	calls := make(chan cache.ObjectName, 10)
+	var panicked atomic.Bool
+	run(t, queue, 1, func(_ context.Context, key cache.ObjectName) (time.Duration, error) {
+		calls <- key
+		if key == fooKey && panicked.CompareAndSwap(false, true) {
+			panic("one bad object")
+		}
+		return 0, nil
+	})
+	queue.Add(fooKey)
+	for range 2 {
+		if key := receive(t, calls, "a reconcile"); key != fooKey {
+			t.Errorf("reconciled %s, want %s", key, fooKey)
+		}
+	}
+	other := cache.NewObjectName("default", "other")
+	queue.Add(other)
+	if key := receive(t, calls, "the other key's reconcile"); key != other {
+		t.Errorf("reconciled %s, want %s", key, other)
+	}
+}
