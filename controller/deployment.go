@@ -43,6 +43,7 @@ func newDeployment(foo *v1alpha1.Foo) *appsv1.Deployment {
 		Spec: appsv1.DeploymentSpec{Selector: &metav1.LabelSelector{MatchLabels: podLabels(foo)}},
 	}
 	setOurFields(deployment, foo)
+	setGeneration(deployment, foo)
 	return deployment
 }
 
@@ -72,9 +73,10 @@ func setOurFields(deployment *appsv1.Deployment, foo *v1alpha1.Foo) {
 func changed(stored *appsv1.Deployment, foo *v1alpha1.Foo) *appsv1.Deployment {
 	wanted := stored.DeepCopy()
 	setOurFields(wanted, foo)
-	if equality.Semantic.DeepEqual(stored, wanted) {
+	if equality.Semantic.DeepEqual(stored, wanted) && !ahead(stored, foo) {
 		return nil
 	}
+	setGeneration(wanted, foo)
 	return wanted
 }
 

@@ -14,6 +14,7 @@
 //   - foo.go: the reconcile, one page, in the order in which it decides.
 //   - deployment.go and status.go: pure functions, what should be.
 //   - ownwrites.go: what this process wrote and has not yet seen come back.
+//   - stale.go: what another process wrote and this one has not yet seen.
 //
 // A reconcile is level-driven. The key says which Foo to look at, never what
 // happened to it, so a change that nobody heard of, two that arrive as one, and
@@ -25,12 +26,16 @@
 //   - One difference costs one request; none costs none. A new Foo costs two: its
 //     Deployment and its status.
 //   - A Deployment that this Foo's UID does not control is never written.
-//   - A reconcile never acts on a store that is older than its own last write.
+//   - A reconcile never acts on a store that is older than its own last write, nor
+//     on a Foo that is older than its Deployment or the other way round: a process
+//     that takes over undoes nothing.
+//   - A panic in a reconcile is an error of its key, retried like any other.
 //
 // # Caveats
 //
-//   - Run one process at a time. The API server checks every write (a version, a
-//     UID, a name that is taken), but two processes would send everything twice.
+//   - Run one process at a time (--leader-elect sees to that). The API server checks
+//     every write (a version, a UID, a name that is taken), so two processes do no
+//     harm, but they send everything twice.
 //   - The stores must be in sync (informer.WaitForSync) before Run: to an empty
 //     store, every Deployment is missing.
 package controller

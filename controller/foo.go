@@ -21,14 +21,13 @@ import (
 	"example.com/byhand/informer"
 )
 
-// The reasons of the events that a Foo gets. An event marks a transition: a state
-// that goes on says nothing.
+// The reasons of the events that a Foo gets; a warning has the reason of the
+// condition. An event marks a transition: a state that goes on says nothing.
 const (
-	EventCreated   = "Created"
-	EventScaled    = "Scaled"
-	EventUpdated   = "Updated"
-	EventDeleted   = "Deleted"
-	EventNameTaken = v1alpha1.ReasonNameTaken
+	EventCreated = "Created"
+	EventScaled  = "Scaled"
+	EventUpdated = "Updated"
+	EventDeleted = "Deleted"
 )
 
 // FooReconciler gives each Foo its Deployment. All fields must be set.
@@ -60,7 +59,13 @@ func (r *FooReconciler) Reconcile(ctx context.Context, key cache.ObjectName) (ag
 	name := cache.NewObjectName(foo.Namespace, foo.Spec.DeploymentName)
 	deployment, found := get[*appsv1.Deployment](r.DeploymentStore, name)
 	if !r.own.shown(key, foo, deployment, r.FooStore, r.DeploymentStore) {
+		// Not yet what this process wrote.
 		return lookAgain, nil
+	}
+	owned := informer.DeploymentsOf(r.DeploymentStore, foo.UID)
+	if stale, err := r.stale(ctx, key, foo, deployment, owned); stale || err != nil {
+		// Not yet what another process wrote before this one took over.
+		return lookAgain, err
 	}
 	if problem := problemOf(foo); problem != "" {
 		// No retry mends a spec. The event of the next spec wakes this key.
@@ -81,7 +86,7 @@ func (r *FooReconciler) Reconcile(ctx context.Context, key cache.ObjectName) (ag
 			return 0, r.updateStatus(ctx, key, foo, takenStatus(foo, deployment))
 		case leaving:
 			// The name is free when it is gone, and its deletion wakes this key.
-			return 0, r.updateStatus(ctx, key, foo, waitingStatus(foo))
+			return 0, r.updateStatus(ctx, key, foo, waitingStatus(foo, deployment))
 		case ours:
 			deployment, err = r.update(ctx, key, foo, deployment)
 		}
@@ -89,11 +94,16 @@ func (r *FooReconciler) Reconcile(ctx context.Context, key cache.ObjectName) (ag
 	if apierrors.IsInvalid(err) {
 		return 0, r.updateStatus(ctx, key, foo, invalidStatus(foo, refusal(err)))
 	}
+	if apierrors.IsForbidden(err) {
+		// A quota, a policy, a missing right: a person must act, and no event tells
+		// when. Say so once and go on trying.
+		return 0, errors.Join(err, r.updateStatus(ctx, key, foo, forbiddenStatus(foo, err)))
+	}
 	if err != nil {
 		return 0, err
 	}
 	// The new Deployment stands, so the ones of earlier names may go.
-	if again, err := r.deleteOthers(ctx, key, foo); again > 0 || err != nil {
+	if again, err := r.deleteOthers(ctx, key, foo, owned); again > 0 || err != nil {
 		return again, err
 	}
 	return 0, r.updateStatus(ctx, key, foo, statusOf(foo, deployment))
@@ -142,20 +152,15 @@ func (r *FooReconciler) update(ctx context.Context, key cache.ObjectName, foo *v
 
 // deleteOthers deletes the Deployments that this Foo controls under a name that
 // its spec no longer has. again > 0 says that the store of Foos is behind.
-func (r *FooReconciler) deleteOthers(ctx context.Context, key cache.ObjectName, foo *v1alpha1.Foo) (again time.Duration, err error) {
-	for _, other := range informer.DeploymentsOf(r.DeploymentStore, foo.UID) {
+func (r *FooReconciler) deleteOthers(ctx context.Context, key cache.ObjectName, foo *v1alpha1.Foo, owned []*appsv1.Deployment) (again time.Duration, err error) {
+	for _, other := range owned {
 		if other.Namespace != foo.Namespace || other.Name == foo.Spec.DeploymentName || other.DeletionTimestamp != nil {
 			continue
 		}
 		// A store that is behind may show the name before last, and other may be the
 		// right one. A delete cannot be taken back: ask the server first.
-		live, err := r.Foos.Foos(foo.Namespace).Get(ctx, foo.Name, metav1.GetOptions{})
-		if err != nil {
-			return 0, fmt.Errorf("get Foo %s: %w", key, err)
-		}
-		if live.UID != foo.UID || live.DeletionTimestamp != nil || live.Spec.DeploymentName != foo.Spec.DeploymentName {
-			r.own.of(key).foo = live.ResourceVersion
-			return lookAgain, nil
+		if stale, err := r.fooIsStale(ctx, key, foo); stale || err != nil {
+			return lookAgain, err
 		}
 		// This very object, not one that takes its name in between; its Pods follow it.
 		err = r.Deployments.Deployments(foo.Namespace).Delete(ctx, other.Name, metav1.DeleteOptions{
@@ -189,8 +194,8 @@ func (r *FooReconciler) updateStatus(ctx context.Context, key cache.ObjectName, 
 		return fmt.Errorf("update status of Foo %s: %w", key, err)
 	}
 	r.own.of(key).foo = updated.ResourceVersion
-	if why := whyTaken(status); why != "" && why != whyTaken(foo.Status) {
-		r.Events.Event(foo, corev1.EventTypeWarning, EventNameTaken, why)
+	if now := stuck(status); now != nil && !same(now, stuck(foo.Status)) {
+		r.Events.Event(foo, corev1.EventTypeWarning, now.Reason, now.Message)
 	}
 	return nil
 }
@@ -202,8 +207,13 @@ func refusal(err error) string {
 	var status apierrors.APIStatus
 	if errors.As(err, &status) && status.Status().Details != nil {
 		for _, cause := range status.Status().Details.Causes {
-			fields = append(fields, cause.Field)
+			if cause.Field != "" {
+				fields = append(fields, cause.Field)
+			}
 		}
+	}
+	if fields == nil {
+		return "the API server or one of its policies refuses the Deployment as invalid"
 	}
 	return "the API server refuses the Deployment: invalid " + strings.Join(fields, ", ")
 }

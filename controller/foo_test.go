@@ -1,6 +1,8 @@
 package controller_test
 
 import (
+	"errors"
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -473,6 +475,7 @@ func TestInvalid(t *testing.T) {
 		w.sync()
 		w.reconcile()
 		w.sent("PUT foos/foo/status")
+		w.told(`Warning InvalidSpec spec.deploymentName: "../x" is not a name that a Deployment can have`)
 		w.ready("foo", metav1.ConditionFalse, metav1.ConditionFalse, v1alpha1.ReasonInvalidSpec)
 		w.sync()
 		w.reconcile()
@@ -514,13 +517,39 @@ func TestServerError(t *testing.T) {
 	w := newWorld(t)
 	w.createFoo("foo", spec("deployment", 1))
 	w.sync()
-	w.api.refuse = func(method, _ string) *apierrors.StatusError {
-		return apierrors.NewForbidden(schema.GroupResource{Group: "apps", Resource: "deployments"}, "deployment", nil)
-	}
-	if _, err := w.tryReconcile(fooKey); !apierrors.IsForbidden(err) || !strings.Contains(err.Error(), "create Deployment default/deployment") {
-		t.Errorf("error %v, want Forbidden and what was being done", err)
+	w.api.refuse = func(string, string) *apierrors.StatusError { return apierrors.NewInternalError(errors.New("broken")) }
+	if _, err := w.tryReconcile(fooKey); !apierrors.IsInternalError(err) || !strings.Contains(err.Error(), "create Deployment default/deployment") {
+		t.Errorf("error %v, want the server's and what was being done", err)
 	}
 	w.sent("POST deployments")
+}
+
+// What is forbidden is tried again, and said once, however often it is tried and
+// however the answer varies.
+func TestForbidden(t *testing.T) {
+	w := newWorld(t)
+	w.createFoo("foo", spec("deployment", 1))
+	w.sync()
+	for i, want := range [][]string{{"POST deployments", "PUT foos/foo/status"}, {"POST deployments"}, {"POST deployments"}} {
+		w.api.refuse = func(method, _ string) *apierrors.StatusError {
+			if method != http.MethodPost {
+				return nil
+			}
+			return apierrors.NewForbidden(schema.GroupResource{Group: "apps", Resource: "deployments"}, "deployment", fmt.Errorf("exceeded quota, used: %d", i+7))
+		}
+		if _, err := w.tryReconcile(fooKey); !apierrors.IsForbidden(err) {
+			t.Errorf("error %v, want Forbidden", err)
+		}
+		w.sent(want...)
+		w.sync()
+	}
+	w.ready("foo", metav1.ConditionFalse, metav1.ConditionFalse, v1alpha1.ReasonForbidden)
+	w.told(`Warning Forbidden create Deployment default/deployment: deployments.apps "deployment" is forbidden: exceeded quota, used: 7`)
+
+	w.api.refuse = nil
+	w.reconcile()
+	w.sent("POST deployments", "PUT foos/foo/status")
+	w.ready("foo", metav1.ConditionFalse, metav1.ConditionTrue, v1alpha1.ReasonWaitingForReplicas)
 }
 
 // Two Foos that name one Deployment: the first keeps it.

@@ -31,6 +31,9 @@ type FooStatus struct {
 	// smaller number than the Foo's own means that the controller has not yet
 	// acted on the newest spec.
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
+	// ObservedDeploymentVersion is the resourceVersion of the Deployment that this
+	// status was made from. Whoever sees an older Deployment is behind.
+	ObservedDeploymentVersion string `json:"observedDeploymentVersion,omitempty"`
 	// Selector selects the Pods of this Foo, in the string form that the scale
 	// subresource (and so a HorizontalPodAutoscaler) reads.
 	Selector string `json:"selector,omitempty"`
@@ -61,6 +64,9 @@ const (
 	// ReasonNameTaken: the Deployment of this name is controlled by somebody else,
 	// or by nobody, and is left alone.
 	ReasonNameTaken = "NameTaken"
+	// ReasonForbidden: the API server forbids to write the Deployment: a quota, a
+	// policy, or a right that the controller lacks. It is tried again and again.
+	ReasonForbidden = "Forbidden"
 	// ReasonInvalidSpec: no Deployment can be made of this spec.
 	ReasonInvalidSpec = "InvalidSpec"
 )

@@ -59,10 +59,11 @@ func (b *FooSpecApplyConfiguration) WithReplicas(value int32) *FooSpecApplyConfi
 
 // FooStatusApplyConfiguration is a FooStatus of which any field may be left out.
 type FooStatusApplyConfiguration struct {
-	AvailableReplicas  *int32                                 `json:"availableReplicas,omitempty"`
-	ObservedGeneration *int64                                 `json:"observedGeneration,omitempty"`
-	Selector           *string                                `json:"selector,omitempty"`
-	Conditions         []metav1ac.ConditionApplyConfiguration `json:"conditions,omitempty"`
+	AvailableReplicas         *int32                                 `json:"availableReplicas,omitempty"`
+	ObservedGeneration        *int64                                 `json:"observedGeneration,omitempty"`
+	ObservedDeploymentVersion *string                                `json:"observedDeploymentVersion,omitempty"`
+	Selector                  *string                                `json:"selector,omitempty"`
+	Conditions                []metav1ac.ConditionApplyConfiguration `json:"conditions,omitempty"`
 }
 
 // FooStatus begins an empty configuration of a FooStatus.
@@ -77,6 +78,12 @@ func (b *FooStatusApplyConfiguration) WithAvailableReplicas(value int32) *FooSta
 // WithObservedGeneration sets status.observedGeneration.
 func (b *FooStatusApplyConfiguration) WithObservedGeneration(value int64) *FooStatusApplyConfiguration {
 	b.ObservedGeneration = &value
+	return b
+}
+
+// WithObservedDeploymentVersion sets status.observedDeploymentVersion.
+func (b *FooStatusApplyConfiguration) WithObservedDeploymentVersion(value string) *FooStatusApplyConfiguration {
+	b.ObservedDeploymentVersion = &value
 	return b
 }
 

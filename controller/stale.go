@@ -1,0 +1,77 @@
+package controller
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+
+	appsv1 "k8s.io/api/apps/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/resourceversion"
+	"k8s.io/client-go/tools/cache"
+
+	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
+)
+
+// Foos and Deployments come through two watches, and one may be behind the other.
+// What this process wrote itself, ownWrites knows. What another one wrote before
+// this one took over, the objects say: each Deployment which generation of its Foo
+// it was made from, each Foo's status which version of the Deployment it speaks
+// of. To act on the older half of such a pair would undo what is newer.
+
+// generationAnnotation stands on each Deployment of ours.
+const generationAnnotation = v1alpha1.GroupName + "/foo-generation"
+
+func setGeneration(deployment *appsv1.Deployment, foo *v1alpha1.Foo) {
+	metav1.SetMetaDataAnnotation(&deployment.ObjectMeta, generationAnnotation, strconv.FormatInt(foo.Generation, 10))
+}
+
+// ahead reports whether a Deployment was made from a newer generation of the Foo
+// than this one.
+func ahead(deployment *appsv1.Deployment, foo *v1alpha1.Foo) bool {
+	generation, err := strconv.ParseInt(deployment.Annotations[generationAnnotation], 10, 64)
+	return err == nil && generation > foo.Generation
+}
+
+// statusAhead reports whether the Foo's status speaks of a newer version of the
+// Deployment than this one.
+func statusAhead(foo *v1alpha1.Foo, deployment *appsv1.Deployment) bool {
+	order, err := resourceversion.CompareResourceVersion(foo.Status.ObservedDeploymentVersion, deployment.ResourceVersion)
+	return err == nil && order > 0 && foo.Status.ObservedGeneration == foo.Generation
+}
+
+// stale reports whether a store is behind what the objects say. Anybody can write
+// an annotation, so the server has the last word: one request, whose answer is
+// remembered until the store has it.
+func (r *FooReconciler) stale(ctx context.Context, key cache.ObjectName, foo *v1alpha1.Foo, deployment *appsv1.Deployment, owned []*appsv1.Deployment) (bool, error) {
+	for _, one := range owned {
+		if ahead(one, foo) {
+			return r.fooIsStale(ctx, key, foo)
+		}
+	}
+	if deployment == nil || !statusAhead(foo, deployment) {
+		return false, nil
+	}
+	live, err := r.Deployments.Deployments(foo.Namespace).Get(ctx, deployment.Name, metav1.GetOptions{})
+	if err != nil {
+		return false, fmt.Errorf("get Deployment %s/%s: %w", foo.Namespace, deployment.Name, err)
+	}
+	if live.ResourceVersion == deployment.ResourceVersion {
+		return false, nil
+	}
+	r.own.of(key).deployment = live.ResourceVersion
+	return true, nil
+}
+
+// fooIsStale asks the server whether there is a newer Foo than this one.
+func (r *FooReconciler) fooIsStale(ctx context.Context, key cache.ObjectName, foo *v1alpha1.Foo) (bool, error) {
+	live, err := r.Foos.Foos(foo.Namespace).Get(ctx, foo.Name, metav1.GetOptions{})
+	if err != nil {
+		return false, fmt.Errorf("get Foo %s: %w", key, err)
+	}
+	if live.ResourceVersion == foo.ResourceVersion {
+		return false, nil
+	}
+	r.own.of(key).foo = live.ResourceVersion
+	return true, nil
+}
