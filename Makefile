@@ -14,7 +14,7 @@ KUBECTL := PATH="$(CURDIR)/cluster/bin:$$PATH" kubectl
 
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 # Every build tag that a test hides behind.
-TAGS := integration,coldstart,mutants
+TAGS := integration,long,coldstart,mutants
 # Every module of this repository. Each is built, tested and linted.
 MODULES := $(dir $(wildcard ./go.mod */go.mod))
 
@@ -85,6 +85,16 @@ test-integration:
 	$(KUBECTL) wait --for=condition=Established --timeout=30s -f config/crd
 	go test -count=1 -tags integration ./internal/e2e
 	cd compare && go test -count=1 -tags integration ./...
+
+# More: make test-long FAILOVERS=5
+FAILOVERS ?= 1
+.PHONY: test-long
+test-long: ## Run the tests that take minutes: a leader killed, frozen, cut off
+	cd cluster && go run . exec -- $(MAKE) --no-print-directory -C .. test-long-here
+
+.PHONY: test-long-here
+test-long-here: install
+	go test -count=1 -tags long -v -timeout 60m ./internal/e2e -failovers $(FAILOVERS)
 
 .PHONY: test-race
 test-race: ## Run the unit tests under the race detector (needs a C compiler)

@@ -1,4 +1,4 @@
-//go:build integration || coldstart
+//go:build integration || coldstart || long
 
 package e2e
 
