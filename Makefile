@@ -14,7 +14,7 @@ KUBECTL := PATH="$(CURDIR)/cluster/bin:$$PATH" kubectl
 
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 # Every build tag that a test hides behind.
-TAGS := integration,long,coldstart,mutants
+TAGS := integration,bare,long,mutants
 # Every module of this repository. Each is built, tested and linted.
 MODULES := $(dir $(wildcard ./go.mod */go.mod))
 
@@ -72,6 +72,7 @@ own-cluster:
 .PHONY: test
 test: test-unit ## Run all tests, on a control plane of their own as well
 	cd cluster && go run . exec -- $(MAKE) --no-print-directory -C .. test-integration
+	cd cluster && go run . exec --components etcd,kube-apiserver -- $(MAKE) --no-print-directory -C .. test-bare
 	cd cluster && go test -count=1 -tags integration ./...
 
 .PHONY: test-unit
@@ -85,6 +86,12 @@ test-integration:
 	$(KUBECTL) wait --for=condition=Established --timeout=30s -f config/crd
 	go test -count=1 -tags integration ./internal/e2e
 	cd compare && go test -count=1 -tags integration ./...
+
+# Runs against a cluster of etcd and kube-apiserver alone, where every request can
+# be counted.
+.PHONY: test-bare
+test-bare: install
+	go test -count=1 -tags bare ./internal/e2e -foos 300 -rounds 1 -idle 5s
 
 # More: make test-long FAILOVERS=5
 FAILOVERS ?= 1
@@ -114,7 +121,7 @@ coldstart: ## Count and time a cold start of many Foos (about 4 minutes)
 
 .PHONY: coldstart-here
 coldstart-here: install
-	go test -count=1 -tags coldstart -v -timeout 60m -run ColdStart ./internal/e2e -foos $(FOOS) -rounds $(ROUNDS) -idle $(IDLE)
+	go test -count=1 -tags bare -v -timeout 60m -run 'ColdStart|Relist' ./internal/e2e -foos $(FOOS) -rounds $(ROUNDS) -idle $(IDLE)
 
 .PHONY: lint
 lint: ## Check formatting, vet and staticcheck in every module

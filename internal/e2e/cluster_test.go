@@ -1,4 +1,4 @@
-//go:build integration || coldstart || long
+//go:build integration || bare || long
 
 package e2e
 
@@ -27,8 +27,9 @@ import (
 	"example.com/byhand/clientset"
 )
 
-// deadline is how long a test waits for what must happen.
-const deadline = 60 * time.Second
+// deadline is how long a test waits for what must happen. Tests of many objects
+// wait longer.
+var deadline = 60 * time.Second
 
 // binary is the program under test, built from this checkout.
 var binary string
@@ -208,8 +209,9 @@ func (s *server) createFoo(name string, spec v1alpha1.FooSpec) *v1alpha1.Foo {
 	return foo
 }
 
-// changeFoo changes a Foo's spec, as often as it takes to win against others.
-func (s *server) changeFoo(name string, change func(spec *v1alpha1.FooSpec)) {
+// changeFoo changes a Foo's spec, tries as often as it takes to win against others,
+// and returns what is stored then.
+func (s *server) changeFoo(name string, change func(spec *v1alpha1.FooSpec)) (changed *v1alpha1.Foo) {
 	s.Helper()
 	foos := s.client.SamplecontrollerV1alpha1().Foos(s.namespace)
 	s.eventually("change Foo "+name, func() error {
@@ -218,9 +220,23 @@ func (s *server) changeFoo(name string, change func(spec *v1alpha1.FooSpec)) {
 			return err
 		}
 		change(&foo.Spec)
-		_, err = foos.Update(s.Context(), foo, metav1.UpdateOptions{})
+		changed, err = foos.Update(s.Context(), foo, metav1.UpdateOptions{})
 		return err
 	})
+	return changed
+}
+
+// kubectl runs kubectl in the folder of the repository and returns its output.
+func (s *server) kubectl(args ...string) string {
+	s.Helper()
+	// A test's clean-up runs it, too, so it is not bound to the test's context.
+	run := exec.Command("kubectl", args...)
+	run.Dir = "../.."
+	output, err := run.CombinedOutput()
+	if err != nil {
+		s.Fatalf("kubectl %s: %v\n%s", strings.Join(args, " "), err, output)
+	}
+	return string(output)
 }
 
 // gone is the condition that a get finds nothing.

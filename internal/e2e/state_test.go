@@ -1,4 +1,4 @@
-//go:build integration || long
+//go:build integration || bare || long
 
 package e2e
 

@@ -1,0 +1,440 @@
+//go:build bare
+
+package e2e
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/cache"
+
+	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
+	"example.com/byhand/controller"
+)
+
+// The tests of this file run on etcd and kube-apiserver alone. Nobody else writes,
+// so every request can be told in advance.
+
+// drain reconciles what the queue holds, a few keys at a time.
+func (l *lab) drain() {
+	l.Helper()
+	var taking sync.Mutex
+	var running sync.WaitGroup
+	for range 8 {
+		running.Go(func() {
+			for {
+				taking.Lock()
+				if l.queue.Len() == 0 {
+					taking.Unlock()
+					return
+				}
+				key, _ := l.queue.Get()
+				taking.Unlock()
+				again, err := l.reconciler.Reconcile(l.Context(), key)
+				if err != nil {
+					l.Errorf("reconcile %s: %v", key, err)
+				}
+				if again > 0 {
+					// A store is behind. Its event adds the key again, too.
+					l.queue.AddAfter(key, again)
+				}
+				l.queue.Done(key)
+			}
+		})
+	}
+	running.Wait()
+}
+
+// quiet drains until both stores show the newest versions of the objects.
+func (l *lab) quiet() {
+	l.Helper()
+	l.eventually("the stores show what was written", func() error {
+		l.drain()
+		foos, err := l.client.SamplecontrollerV1alpha1().Foos(l.namespace).List(l.Context(), metav1.ListOptions{})
+		if err != nil {
+			return err
+		}
+		deployments, err := l.kube.AppsV1().Deployments(l.namespace).List(l.Context(), metav1.ListOptions{})
+		if err != nil {
+			return err
+		}
+		live := map[string]string{}
+		for _, foo := range foos.Items {
+			live["Foo "+foo.Name] = foo.ResourceVersion
+		}
+		for _, deployment := range deployments.Items {
+			live["Deployment "+deployment.Name] = deployment.ResourceVersion
+		}
+		stored := map[string]string{}
+		for kind, store := range map[string]cache.Store{"Foo ": l.foos.Store, "Deployment ": l.deployments.Store} {
+			for _, object := range store.List() {
+				accessor, err := meta.Accessor(object)
+				if err != nil {
+					return err
+				}
+				stored[kind+accessor.GetName()] = accessor.GetResourceVersion()
+			}
+		}
+		if diff := cmp.Diff(live, stored); diff != "" {
+			return fmt.Errorf("stored (+) is not what the server has (-):\n%s", diff)
+		}
+		if n := l.queue.Len(); n > 0 {
+			return fmt.Errorf("%d keys wait", n)
+		}
+		return nil
+	})
+}
+
+// wrote fails the test unless exactly these requests were sent since the last
+// call.
+func (l *lab) wrote(what string, want ...string) {
+	l.Helper()
+	got := l.line.requests()
+	slices.Sort(got)
+	slices.Sort(want)
+	if diff := cmp.Diff(want, got); diff != "" {
+		l.Errorf("%s: requests (-want +got):\n%s", what, diff)
+	}
+}
+
+// runs pretends that the Deployment's Pods have started.
+func (s *server) runs(name string, available int32) *appsv1.Deployment {
+	s.Helper()
+	deployments := s.kube.AppsV1().Deployments(s.namespace)
+	deployment, err := deployments.Get(s.Context(), name, metav1.GetOptions{})
+	if err != nil {
+		s.Fatal(err)
+	}
+	deployment.Status = appsv1.DeploymentStatus{ObservedGeneration: deployment.Generation, Replicas: available, ReadyReplicas: available, AvailableReplicas: available, UpdatedReplicas: available}
+	updated, err := deployments.UpdateStatus(s.Context(), deployment, metav1.UpdateOptions{})
+	if err != nil {
+		s.Fatal(err)
+	}
+	return updated
+}
+
+// What each change costs, request by request.
+func TestRequestsPerChange(t *testing.T) {
+	s := newServer(t)
+	l := newLab(s, 0)
+	deployments := s.kube.AppsV1().Deployments(s.namespace)
+	foos := s.client.SamplecontrollerV1alpha1().Foos(s.namespace)
+	patchDeployment := func(patch string) {
+		if _, err := deployments.Patch(s.Context(), "d", types.StrategicMergePatchType, []byte(patch), metav1.PatchOptions{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, step := range []struct {
+		what   string
+		change func()
+		want   []string
+	}{
+		{"a new Foo", func() { s.createFoo("foo", spec("d", 1)) }, []string{"POST deployments", "PUT foos/foo/status"}},
+		{"its Pod runs", func() { s.runs("d", 1) }, []string{"PUT foos/foo/status"}},
+		{"scaled", func() { s.changeFoo("foo", func(spec *v1alpha1.FooSpec) { *spec.Replicas = 2 }) }, []string{"PUT deployments/d", "PUT foos/foo/status"}},
+		{"somebody scales the Deployment", func() { patchDeployment(`{"spec":{"replicas":7}}`) }, []string{"PUT deployments/d"}},
+		{"somebody changes the image", func() {
+			patchDeployment(`{"spec":{"template":{"spec":{"containers":[{"name":"nginx","image":"other"}]}}}}`)
+		}, []string{"PUT deployments/d"}},
+		{"somebody adds what is not ours", func() {
+			patchDeployment(`{"metadata":{"annotations":{"note":"theirs"}},"spec":{"template":{"spec":{"terminationGracePeriodSeconds":3}}}}`)
+		}, nil},
+		{"a label of the Foo", func() {
+			if _, err := foos.Patch(s.Context(), "foo", types.MergePatchType, []byte(`{"metadata":{"labels":{"a":"b"}}}`), metav1.PatchOptions{}); err != nil {
+				t.Fatal(err)
+			}
+		}, nil},
+		{"the number given away", func() { s.changeFoo("foo", func(spec *v1alpha1.FooSpec) { spec.Replicas = nil }) }, []string{"PUT foos/foo/status"}},
+		{"renamed", func() { s.changeFoo("foo", func(spec *v1alpha1.FooSpec) { spec.DeploymentName = "e" }) },
+			[]string{"POST deployments", "GET foos/foo", "DELETE deployments/d", "PUT foos/foo/status"}},
+		{"somebody deletes the Deployment", func() {
+			if err := deployments.Delete(s.Context(), "e", metav1.DeleteOptions{}); err != nil {
+				t.Fatal(err)
+			}
+		}, []string{"POST deployments"}},
+		{"another Foo of the same Deployment", func() { s.createFoo("late", spec("e", 1)) }, []string{"PUT foos/late/status"}},
+		{"deleted", func() {
+			if err := foos.Delete(s.Context(), "late", metav1.DeleteOptions{}); err != nil {
+				t.Fatal(err)
+			}
+		}, nil},
+	} {
+		step.change()
+		l.quiet()
+		l.wrote(step.what, step.want...)
+		// And nothing more when all is looked at again.
+		l.enqueueAll()
+		l.quiet()
+		l.wrote(step.what + ", looked at again")
+	}
+}
+
+// enqueueAll adds every Foo, as a resync does.
+func (l *lab) enqueueAll() {
+	for _, key := range l.foos.Store.ListKeys() {
+		name, err := cache.ParseObjectName(key)
+		if err != nil {
+			l.Fatal(err)
+		}
+		l.queue.Add(name)
+	}
+}
+
+// While the watches deliver nothing of what was written, nothing is written
+// again, in whatever order they deliver it then.
+func TestOwnWritesAreAwaited(t *testing.T) {
+	for _, order := range [][]string{{"foos", "deployments"}, {"deployments", "foos"}} {
+		t.Run(order[0]+" first", func(t *testing.T) {
+			s := newServer(t)
+			l := newLab(s, 0)
+			for _, step := range []struct {
+				what   string
+				change func() *v1alpha1.Foo
+				want   []string
+			}{
+				{"a new Foo", func() *v1alpha1.Foo { return s.createFoo("foo", spec("d", 1)) }, []string{"POST deployments", "PUT foos/foo/status"}},
+				{"scaled", func() *v1alpha1.Foo {
+					return s.changeFoo("foo", func(spec *v1alpha1.FooSpec) { *spec.Replicas = 2 })
+				}, []string{"PUT deployments/d", "PUT foos/foo/status"}},
+				{"renamed", func() *v1alpha1.Foo {
+					return s.changeFoo("foo", func(spec *v1alpha1.FooSpec) { spec.DeploymentName = "e" })
+				}, []string{"POST deployments", "GET foos/foo", "DELETE deployments/d", "PUT foos/foo/status"}},
+			} {
+				changed := step.change()
+				l.shows(l.foos, "foo", changed.ResourceVersion)
+				l.line.hold("foos", "deployments")
+				l.reconcile("foo")
+				l.wrote(step.what, step.want...)
+
+				for i := range 3 {
+					if again := l.reconcile("foo"); again != time.Second {
+						t.Errorf("%s, held: look again after %s, want 1s", step.what, again)
+					}
+					if i == 1 {
+						// One of the two goes ahead.
+						l.line.release(order[0])
+						l.catchesUp(order[0])
+					}
+				}
+				l.line.release()
+				l.quiet()
+				l.wrote(step.what + ", delivered")
+			}
+		})
+	}
+}
+
+// catchesUp waits until a store has the newest version of each of its objects.
+func (l *lab) catchesUp(resource string) {
+	l.Helper()
+	i, newest := l.foos, ""
+	if resource == "deployments" {
+		i = l.deployments
+		list, err := l.kube.AppsV1().Deployments(l.namespace).List(l.Context(), metav1.ListOptions{})
+		if err != nil {
+			l.Fatal(err)
+		}
+		newest = list.Items[0].ResourceVersion
+	} else {
+		list, err := l.client.SamplecontrollerV1alpha1().Foos(l.namespace).List(l.Context(), metav1.ListOptions{})
+		if err != nil {
+			l.Fatal(err)
+		}
+		newest = list.Items[0].ResourceVersion
+	}
+	l.shows(i, resource, newest)
+}
+
+// A process that takes over while one of its watches is behind undoes nothing.
+func TestTakeOverBehind(t *testing.T) {
+	s := newServer(t)
+	old, next := newLab(s, 0), newLab(s, 0)
+	s.createFoo("foo", spec("d", 1))
+	old.quiet()
+	next.shows(next.deployments, "d", old.deployments.Store.LastStoreSyncResourceVersion())
+
+	for _, test := range []struct {
+		what, behind, asks string
+		change             func()
+	}{
+		{"scaled", "foos", "GET foos/foo", func() { s.changeFoo("foo", func(spec *v1alpha1.FooSpec) { *spec.Replicas = 3 }) }},
+		{"renamed", "foos", "GET foos/foo", func() { s.changeFoo("foo", func(spec *v1alpha1.FooSpec) { spec.DeploymentName = "e" }) }},
+		{"its Pods run", "deployments", "GET deployments/e", func() { s.runs("e", 3) }},
+	} {
+		next.quietStores()
+		next.line.hold(test.behind)
+		test.change()
+		old.quiet()
+		old.line.requests()
+		other := "foos"
+		if test.behind == other {
+			other = "deployments"
+		}
+		next.catchesUp(other)
+
+		next.reconciler = next.fresh()
+		for _, want := range [][]string{{test.asks}, nil} {
+			if again := next.reconcile("foo"); again != time.Second {
+				t.Errorf("%s: look again after %s, want 1s", test.what, again)
+			}
+			next.wrote(test.what+", the "+test.behind+" are behind", want...)
+		}
+		next.line.release()
+		next.quiet()
+		next.wrote(test.what + ", caught up")
+	}
+}
+
+// quietStores is quiet for a process that stands by.
+func (l *lab) quietStores() {
+	l.Helper()
+	l.quiet()
+	l.wrote("standing by among finished work")
+}
+
+// fresh is the reconciler of a process that has written nothing yet.
+func (l *lab) fresh() *controller.FooReconciler {
+	return &controller.FooReconciler{
+		Foos: l.reconciler.Foos, Deployments: l.reconciler.Deployments,
+		FooStore: l.reconciler.FooStore, DeploymentStore: l.reconciler.DeploymentStore, Events: l.events,
+	}
+}
+
+// Without its schema, a Foo can be anything. What makes no Deployment becomes a
+// condition, at once and for good; the others do not notice.
+func TestWithoutSchema(t *testing.T) {
+	s := newServer(t)
+	s.dropSchema()
+	longest := strings.Repeat("n", 253)
+	tests := []struct {
+		foo, deploymentName, replicas string
+		reason                        string
+	}{
+		{"longest", longest, "1", v1alpha1.ReasonWaitingForReplicas},
+		{"too-long", longest + "n", "1", v1alpha1.ReasonInvalidSpec},
+		{"path", "../x", "1", v1alpha1.ReasonInvalidSpec},
+		{"uppercase", "Deployment", "1", v1alpha1.ReasonInvalidSpec},
+		{"empty", "", "1", v1alpha1.ReasonInvalidSpec},
+		{"negative", "negative", "-1", v1alpha1.ReasonInvalidSpec},
+		{"none", "none", "0", v1alpha1.ReasonWaitingForReplicas},
+		{"many", "many", "2147483647", v1alpha1.ReasonWaitingForReplicas},
+		{"null", "null", "null", v1alpha1.ReasonWaitingForReplicas},
+		{"healthy", "healthy", "1", v1alpha1.ReasonWaitingForReplicas},
+		{"no-spec", "", "", v1alpha1.ReasonInvalidSpec},
+	}
+	for _, test := range tests {
+		body := fmt.Sprintf(`{"apiVersion":"samplecontroller.k8s.io/v1alpha1","kind":"Foo","metadata":{"name":%q},"spec":{"deploymentName":%q,"replicas":%s}}`, test.foo, test.deploymentName, test.replicas)
+		if test.replicas == "" {
+			body = `{"apiVersion":"samplecontroller.k8s.io/v1alpha1","kind":"Foo","metadata":{"name":"no-spec"}}`
+		}
+		if err := s.client.SamplecontrollerV1alpha1().RESTClient().Post().Namespace(s.namespace).Resource("foos").Body([]byte(body)).Do(t.Context()).Error(); err != nil {
+			t.Fatalf("%s: %v", test.foo, err)
+		}
+	}
+
+	l := newLab(s, 0)
+	l.quiet()
+	var posts, statuses int
+	for _, request := range l.line.requests() {
+		switch {
+		case request == "POST deployments":
+			posts++
+		case strings.HasSuffix(request, "/status"):
+			statuses++
+		default:
+			t.Errorf("sent %s", request)
+		}
+	}
+	if posts != 5 || statuses != 11 {
+		t.Errorf("%d POSTs and %d statuses, want one of each per Foo that makes a Deployment, 5, and one status for each of the 6 others", posts, statuses)
+	}
+	for _, test := range tests {
+		foo, err := s.foo(test.foo)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if ready := meta.FindStatusCondition(foo.Status.Conditions, v1alpha1.FooReady); ready == nil || ready.Reason != test.reason {
+			t.Errorf("Foo %s: Ready is %+v, want the reason %s", test.foo, ready, test.reason)
+		}
+	}
+	l.enqueueAll()
+	l.quiet()
+	l.wrote("all looked at again")
+}
+
+// dropSchema lets the API server take any Foo, until the test ends. The scale
+// subresource goes, too: with it the server looks at the replicas by itself.
+func (s *server) dropSchema() {
+	s.Helper()
+	s.kubectl("patch", "crd", "foos.samplecontroller.k8s.io", "--type=json", "-p",
+		`[{"op":"replace","path":"/spec/versions/0/schema/openAPIV3Schema","value":{"type":"object","x-kubernetes-preserve-unknown-fields":true}},
+		{"op":"remove","path":"/spec/versions/0/subresources/scale"}]`)
+	s.Cleanup(func() {
+		s.kubectl("apply", "-f", "config/crd")
+		s.schemaIs("the schema is back", true)
+	})
+	s.schemaIs("the schema is gone", false)
+}
+
+// schemaIs waits until the API server refuses a Foo without a deploymentName, or
+// no longer does.
+func (s *server) schemaIs(what string, refuses bool) {
+	s.Helper()
+	s.eventually(what, func() error {
+		_, err := s.client.SamplecontrollerV1alpha1().Foos(s.namespace).Create(s.Context(),
+			&v1alpha1.Foo{ObjectMeta: metav1.ObjectMeta{Name: "probe"}}, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
+		if (err != nil) != refuses {
+			return fmt.Errorf("a Foo without deploymentName: %v", err)
+		}
+		return nil
+	})
+}
+
+// A watch that breaks makes the informer list anew. Nothing has changed, so
+// nothing is sent.
+func TestRelist(t *testing.T) {
+	s := newServer(t)
+	l := newLab(s, 0)
+	s.createFoos()
+	l.quiet()
+	l.line.requests()
+	l.relist()
+	l.quiet()
+	l.wrote("after a relist")
+}
+
+// relist breaks both watches and waits until everything has been listed again and
+// every Foo's key is in the queue.
+func (l *lab) relist() {
+	l.Helper()
+	var mu sync.Mutex
+	lists := map[string]bool{}
+	l.line.disturb(func(request *http.Request, _ http.RoundTripper) (*http.Response, error) {
+		if request.URL.Query().Get("sendInitialEvents") != "" || request.URL.Query().Get("watch") == "" {
+			mu.Lock()
+			defer mu.Unlock()
+			lists[request.URL.Path] = true
+		}
+		return nil, nil
+	})
+	l.line.hangUp()
+	l.eventually("both resources are listed, and each Foo is in the queue again", func() error {
+		mu.Lock()
+		defer mu.Unlock()
+		if n := l.queue.Len(); len(lists) < 2 || n < *foos {
+			return fmt.Errorf("%d lists, %d keys", len(lists), n)
+		}
+		return nil
+	})
+	l.line.disturb(nil)
+}

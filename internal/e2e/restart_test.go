@@ -1,0 +1,114 @@
+//go:build bare
+
+package e2e
+
+import (
+	"fmt"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// The API server is killed and comes back, and the controller goes on with what it
+// has: it writes nothing that it wrote before.
+func TestAPIServerRestart(t *testing.T) {
+	s := newServer(t)
+	s.createFoos()
+	c := s.controller()
+	s.eventually("every Foo has a status", func() error {
+		if done := strings.Count(c.output(), "/status → 200"); done < *foos {
+			return fmt.Errorf("%d of %d have one", done, *foos)
+		}
+		return nil
+	})
+
+	s.restartAPIServer()
+	// A new Foo shows that the controller is back, with all that its watches brought.
+	s.createFoo("after", spec("after", 1))
+	s.eventually("the new Foo has a status", func() error {
+		foo, err := s.foo("after")
+		if err == nil && len(foo.Status.Conditions) == 0 {
+			err = fmt.Errorf("none")
+		}
+		return err
+	})
+	c.stop()
+	// A new process counts from zero.
+	want := counts{"POST deployments": 1, "POST foos": 1, "PUT foos/status": 1}
+	if wrote := s.writes(); fmt.Sprint(wrote) != fmt.Sprint(want) {
+		t.Errorf("the API server counts %v since its start, want %v", wrote, want)
+	}
+	s.settles("after")
+}
+
+// restartAPIServer kills the API server and starts it with the same command line.
+func (s *server) restartAPIServer() {
+	s.Helper()
+	host, err := url.Parse(s.config.Host)
+	if err != nil {
+		s.Fatal(err)
+	}
+	folder := processOf(s.T, "kube-apiserver", "--secure-port="+host.Port())
+	read := func(name string) []byte {
+		content, err := os.ReadFile(filepath.Join(folder, name))
+		if err != nil {
+			s.Fatal(err)
+		}
+		return content
+	}
+	args := strings.Split(strings.TrimRight(string(read("cmdline")), "\x00"), "\x00")
+	again := exec.Command(args[0], args[1:]...)
+	again.Env = strings.Split(strings.TrimRight(string(read("environ")), "\x00"), "\x00")
+	if again.Dir, err = os.Readlink(filepath.Join(folder, "cwd")); err != nil {
+		s.Fatal(err)
+	}
+	// It outlives this test: whoever made the cluster stops it, by its command line.
+	again.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+
+	var pid int
+	if _, err := fmt.Sscan(filepath.Base(folder), &pid); err != nil {
+		s.Fatal(err)
+	}
+	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+		s.Fatal(err)
+	}
+	s.eventually("the API server is dead", func() error {
+		if cmdline, err := os.ReadFile(filepath.Join(folder, "cmdline")); err == nil && len(cmdline) > 0 {
+			return fmt.Errorf("process %d lives", pid)
+		}
+		return nil
+	})
+	if err := again.Start(); err != nil {
+		s.Fatal(err)
+	}
+	s.eventually("the API server is back", func() error {
+		_, err := s.kube.Discovery().RESTClient().Get().AbsPath("/readyz").DoRaw(s.Context())
+		return err
+	})
+}
+
+// processOf returns the folder below /proc of the one process whose command line
+// has a program of this name and this argument.
+func processOf(t *testing.T, program, argument string) string {
+	t.Helper()
+	files, err := filepath.Glob("/proc/[0-9]*/cmdline")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		cmdline, err := os.ReadFile(file)
+		if err != nil {
+			continue // it has ended
+		}
+		args := strings.Split(string(cmdline), "\x00")
+		if filepath.Base(args[0]) == program && strings.Contains(string(cmdline), "\x00"+argument+"\x00") {
+			return filepath.Dir(file)
+		}
+	}
+	t.Fatalf("no %s runs with %s on this machine", program, argument)
+	return ""
+}
