@@ -70,6 +70,7 @@ var mutants = []struct {
 	{"a Lease given away while a worker is busy", "internal/leader/leader.go", "e.elector.Run(e.holding)", "e.elector.Run(ctx)", "./internal/leader", "TestTwoContexts"},
 	{"another's name in the Lease unnoticed", "internal/leader/lease.go", "l.takenAway()", "_ = record", "./internal/leader", "TestLeaseTakenAway"},
 	{"work without a valid Lease", "internal/leader/leader.go", "if !time.Now().Before(ends) {", "if false {", "./internal/leader", "TestLeaseExpires"},
+	{"retries that never slow down", "controller/controller.go", "5*time.Millisecond, 30*time.Second", "5*time.Millisecond, 5*time.Millisecond", "./controller", "TestFailingKeysHarmNobody"},
 	{"a failure that is never forgotten", "controller/controller.go", "case err == nil && again == 0:\n\t\tc.queue.Forget(key)", "case err == nil && again == 0:", "./controller", "TestSuccessForgetsFailures"},
 	{"a worker cut off in the middle", "controller/controller.go", "context.WithoutCancel(ctx)", "ctx", "./controller", "TestRunAwaitsWorkers"},
 	{"a tombstone taken for an object", "controller/handlers.go", "obj = tombstone.Obj", "_ = tombstone", "./controller", "TestEnqueueFoosOfDeployment"},
