@@ -35,6 +35,8 @@ import (
 	"example.com/byhand/informer"
 	"example.com/byhand/internal/connect"
 	"example.com/byhand/internal/leader"
+	"example.com/byhand/internal/metrics"
+	"example.com/byhand/internal/serve"
 	"example.com/byhand/internal/story"
 )
 
@@ -47,11 +49,12 @@ const (
 )
 
 type options struct {
-	kubeconfig, context, namespace string
-	workers, burst                 int
-	qps                            float64
-	resync                         time.Duration
-	election                       *leader.Options
+	kubeconfig, context, namespace, listen string
+	workers, burst                         int
+	qps                                    float64
+	resync                                 time.Duration
+	pprof                                  bool
+	election                               *leader.Options
 }
 
 func main() {
@@ -63,6 +66,8 @@ func main() {
 	flag.Float64Var(&o.qps, "kube-api-qps", -1, "requests per second to the API server; negative: no limit, the server shares itself out")
 	flag.IntVar(&o.burst, "kube-api-burst", 100, "requests that may exceed --kube-api-qps for a moment")
 	flag.DurationVar(&o.resync, "resync", 10*time.Minute, "how often to look at each object again without an event; 0: never")
+	flag.StringVar(&o.listen, "listen", "127.0.0.1:0", "`host:port` of /healthz, /readyz and /metrics; port 0: any free one; no host: every interface")
+	flag.BoolVar(&o.pprof, "pprof", false, "serve /debug/pprof/, too, to whoever reaches --listen")
 	o.election = leader.Flags(flag.CommandLine)
 	verbosity := flag.Int("v", 0, "how much to log to stderr: 2 shows retries, 6 each request, 8 bodies")
 	flag.Parse()
@@ -85,6 +90,9 @@ func run(ctx context.Context, o options) error {
 	if flag.NArg() > 0 || o.workers < 1 || o.qps == 0 || o.qps > 0 && o.burst < 1 || o.resync < 0 {
 		return errors.New("usage: no arguments, --workers at least 1, --kube-api-qps not 0 (negative for no limit), --kube-api-burst at least 1, --resync not negative (see --help)")
 	}
+
+	// Before everything that is counted.
+	counts := metrics.New()
 
 	// Configuration: which server, and as whom. The order is kubectl's.
 	rules := clientcmd.NewDefaultClientConfigLoadingRules()
@@ -154,22 +162,40 @@ func run(ctx context.Context, o options) error {
 		Events:          events.NewRecorder(clientset.Scheme, corev1.EventSource{Component: "byhand"}),
 	}
 
+	informers := []*informer.Informer{projects, foos, deployments}
+
+	// Health, readiness and metrics, until the last worker has finished.
+	counts.Informers(informers...)
+	server, err := serve.Listen(o.listen, serve.Options{
+		Healthy: []serve.Check{{Name: "leader-election", Err: election.Healthy}},
+		Ready:   serve.Synced(informers...),
+		Metrics: counts.Handler(),
+		Pprof:   o.pprof,
+	})
+	if err != nil {
+		return fmt.Errorf("--listen: %w", err)
+	}
+	teller.Say("health and metrics at %s", server.URL)
+
 	// Run: informers first, then the workers, and the end in the opposite order.
 	var running sync.WaitGroup
 	defer running.Wait()
+	serving, stopServing := context.WithCancel(context.Background())
+	defer stopServing()
+	running.Go(func() { _ = server.Run(serving) })
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	for _, i := range []*informer.Informer{projects, foos, deployments} {
+	for _, i := range informers {
 		running.Go(func() { i.Run(ctx) })
 	}
-	if err := informer.WaitForSync(ctx, syncTimeout, projects, foos, deployments); err != nil {
+	if err := informer.WaitForSync(ctx, syncTimeout, informers...); err != nil {
 		return err
 	}
 	teller.Say("in memory: %d Projects, %d Foos, %d Deployments",
 		len(projects.Store.ListKeys()), len(foos.Store.ListKeys()), len(deployments.Store.ListKeys()))
 
 	// One replica works, the others stand by with their stores kept up to date.
-	workers := controller.New(queue, election.Guard(teller.Reconcile(reconciler.Reconcile)))
+	workers := controller.New(queue, counts.Reconcile("foo", o.workers, election.Guard(teller.Reconcile(reconciler.Reconcile))))
 	return election.Run(ctx, func(ctx context.Context) {
 		teller.Say("%d workers start (Ctrl-C stops)", o.workers)
 		workers.Run(ctx, o.workers)

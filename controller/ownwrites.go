@@ -70,9 +70,9 @@ func (o *ownWrites) shown(key cache.ObjectName, foo *v1alpha1.Foo, deployment *a
 	switch {
 	case !reached(foos, u.foo), !reached(deployments, u.deployment):
 		return false
-	case foo.ResourceVersion == u.refusedFoo:
+	case u.refusedFoo != "" && u.refusedFoo == foo.ResourceVersion:
 		return false
-	case deployment != nil && deployment.ResourceVersion == u.refusedDeployment:
+	case u.refusedDeployment != "" && deployment != nil && u.refusedDeployment == deployment.ResourceVersion:
 		return false
 	}
 	for name, uid := range u.deleted {

@@ -41,10 +41,8 @@ func WaitForSync(ctx context.Context, timeout time.Duration, informers ...*Infor
 		if cache.WaitFor(waiting, "", i.controller.HasSyncedChecker()) {
 			continue
 		}
-		if cause := i.lastError.Load(); cause != nil {
-			missing = append(missing, fmt.Errorf("%s: %w", i.Resource, *cause))
-		} else {
-			missing = append(missing, fmt.Errorf("%s: no answer", i.Resource))
+		if err := i.Synced(); err != nil {
+			missing = append(missing, err)
 		}
 	}
 	switch {
@@ -54,6 +52,21 @@ func WaitForSync(ctx context.Context, timeout time.Duration, informers ...*Infor
 		return fmt.Errorf("not in memory after %s: %w", timeout, errors.Join(missing...))
 	default:
 		return nil
+	}
+}
+
+// Synced returns nil when the store holds the objects of the first list and the
+// handler was called for them. Before that, its error names the resource and the
+// last error that it met. It does not wait.
+func (i *Informer) Synced() error {
+	cause := i.lastError.Load()
+	switch {
+	case i.controller.HasSynced():
+		return nil
+	case cause != nil:
+		return fmt.Errorf("%s: %w", i.Resource, *cause)
+	default:
+		return fmt.Errorf("%s: no answer", i.Resource)
 	}
 }
 

@@ -71,9 +71,17 @@ var mutants = []struct {
 	{"another's name in the Lease unnoticed", "internal/leader/lease.go", "l.takenAway()", "_ = record", "./internal/leader", "TestLeaseTakenAway"},
 	{"work without a valid Lease", "internal/leader/leader.go", "if !time.Now().Before(ends) {", "if false {", "./internal/leader", "TestLeaseExpires"},
 	{"retries that never slow down", "controller/controller.go", "5*time.Millisecond, 30*time.Second", "5*time.Millisecond, 5*time.Millisecond", "./controller", "TestFailingKeysHarmNobody"},
+	{"a version that a fake never gave taken for a refused one", "controller/ownwrites.go", `u.refusedFoo != "" && `, "", "./controller", "TestOverFakes"},
 	{"a failure that is never forgotten", "controller/controller.go", "case err == nil && again == 0:\n\t\tc.queue.Forget(key)", "case err == nil && again == 0:", "./controller", "TestSuccessForgetsFailures"},
 	{"a worker cut off in the middle", "controller/controller.go", "context.WithoutCancel(ctx)", "ctx", "./controller", "TestRunAwaitsWorkers"},
 	{"a tombstone taken for an object", "controller/handlers.go", "obj = tombstone.Obj", "_ = tombstone", "./controller", "TestEnqueueFoosOfDeployment"},
+
+	// What it shows.
+	{"a metric renamed", "internal/metrics/queue.go", `"workqueue_depth"`, `"workqueue_length"`, "./internal/metrics", "TestNames"},
+	{"names of objects in labels", "internal/metrics/request.go", "WithLabelValues(verb, url.Host).Observe(took", "WithLabelValues(verb, url.Path).Observe(took", "./internal/metrics", "TestRequestsLeakNoNames"},
+	{"a panic swallowed", "internal/metrics/reconcile.go", "\t\t\tactive.Dec()", "\t\t\trecover()\n\t\t\tactive.Dec()", "./internal/metrics", "TestReconcilePanic"},
+	{"ready before it is", "internal/serve/handler.go", `code, verdict = http.StatusServiceUnavailable, "failed"`, `verdict = "failed"`, "./internal/serve", "TestHandler"},
+	{"pprof for everybody", "internal/serve/handler.go", "if o.Pprof {", "if true {", "./internal/serve", "TestHandler"},
 }
 
 func TestMutants(t *testing.T) {

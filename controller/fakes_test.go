@@ -1,0 +1,58 @@
+package controller_test
+
+import (
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	kubefake "k8s.io/client-go/kubernetes/fake"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/tools/record"
+
+	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
+	"example.com/byhand/clientset/fake"
+	"example.com/byhand/controller"
+	"example.com/byhand/informer"
+)
+
+// Fakes give objects no version. There own writes count as seen, and the test's
+// own stores are the truth.
+func TestOverFakes(t *testing.T) {
+	foo := &v1alpha1.Foo{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "foo", UID: "uid"}, Spec: spec("deployment", 1)}
+	client, kube := fake.NewClientset(foo), kubefake.NewClientset()
+	r := &controller.FooReconciler{
+		Foos:            client.SamplecontrollerV1alpha1(),
+		Deployments:     kube.AppsV1(),
+		FooStore:        cache.NewIndexer(cache.MetaNamespaceKeyFunc, informer.FooIndexers()),
+		DeploymentStore: cache.NewIndexer(cache.MetaNamespaceKeyFunc, informer.DeploymentIndexers()),
+		Events:          record.NewFakeRecorder(10),
+	}
+	if err := r.FooStore.Add(foo); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.Reconcile(t.Context(), fooKey); err != nil {
+		t.Fatal(err)
+	}
+
+	// What was written goes into the stores, as an informer would do.
+	written, err := client.SamplecontrollerV1alpha1().Foos("default").Get(t.Context(), "foo", metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	deployment, err := kube.AppsV1().Deployments("default").Get(t.Context(), "deployment", metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for store, object := range map[cache.Store]any{r.FooStore: written, r.DeploymentStore: deployment} {
+		if err := store.Update(object); err != nil {
+			t.Fatal(err)
+		}
+	}
+	client.ClearActions()
+	kube.ClearActions()
+	if again, err := r.Reconcile(t.Context(), fooKey); again != 0 || err != nil {
+		t.Errorf("look again after %s, error %v, want neither", again, err)
+	}
+	if n := len(client.Actions()) + len(kube.Actions()); n != 0 {
+		t.Errorf("%d more requests, want none", n)
+	}
+}

@@ -1,0 +1,35 @@
+package metrics
+
+import (
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
+	"k8s.io/client-go/tools/leaderelection"
+)
+
+// electionMetrics are kept for each Lease that this process stands for.
+type electionMetrics struct {
+	leading  *prometheus.GaugeVec
+	slowpath *prometheus.CounterVec
+}
+
+func newElectionMetrics(factory promauto.Factory) electionMetrics {
+	labels := []string{"name"}
+	return electionMetrics{
+		leading: factory.NewGaugeVec(prometheus.GaugeOpts{
+			Name: "leader_election_master_status", Help: "1 while this process holds the Lease, else 0."}, labels),
+		slowpath: factory.NewCounterVec(prometheus.CounterOpts{
+			Name: "leader_election_slowpath_total", Help: "Renewals of the Lease that had to read it again, the quick write having failed."}, labels),
+	}
+}
+
+// electionHook is what an elector asks for its metrics when it is made, and what
+// it reports to.
+type electionHook struct{}
+
+func (electionHook) NewLeaderMetric() leaderelection.LeaderMetric { return electionHook{} }
+
+func (electionHook) On(name string)  { latest.Load().election.leading.WithLabelValues(name).Set(1) }
+func (electionHook) Off(name string) { latest.Load().election.leading.WithLabelValues(name).Set(0) }
+func (electionHook) SlowpathExercised(name string) {
+	latest.Load().election.slowpath.WithLabelValues(name).Inc()
+}

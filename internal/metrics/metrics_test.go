@@ -1,0 +1,241 @@
+package metrics_test
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/tools/cache"
+
+	"example.com/byhand/controller"
+	"example.com/byhand/internal/metrics"
+)
+
+// deadline is how long a test waits for what must happen.
+const deadline = 10 * time.Second
+
+var key = cache.NewObjectName("default", "example-foo")
+
+// scrape returns what Prometheus would read.
+func scrape(t *testing.T, m *metrics.Metrics) string {
+	t.Helper()
+	answer := httptest.NewRecorder()
+	m.Handler().ServeHTTP(answer, httptest.NewRequest(http.MethodGet, "/metrics", nil))
+	if answer.Code != http.StatusOK {
+		t.Fatalf("code %d: %s", answer.Code, answer.Body)
+	}
+	return answer.Body.String()
+}
+
+var sample = regexp.MustCompile(`(?m)^([a-z_]+)(\{.*\})? (\S+)$`)
+
+// series returns the value of each series of a scrape.
+func series(t *testing.T, scraped string) map[string]float64 {
+	t.Helper()
+	values := map[string]float64{}
+	for _, match := range sample.FindAllStringSubmatch(scraped, -1) {
+		value, err := strconv.ParseFloat(match[3], 64)
+		if err != nil {
+			t.Fatalf("%s: %v", match[0], err)
+		}
+		values[match[1]+match[2]] = value
+	}
+	return values
+}
+
+// expect fails the test unless these series have these values. A series that must
+// not be there is wanted with -1.
+func expect(t *testing.T, m *metrics.Metrics, want map[string]float64) {
+	t.Helper()
+	all, got := series(t, scrape(t, m)), map[string]float64{}
+	for name := range want {
+		got[name] = -1
+		if value, exists := all[name]; exists {
+			got[name] = value
+		}
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("series (-want +got):\n%s", diff)
+	}
+}
+
+// await waits until a series satisfies the condition.
+func await(t *testing.T, m *metrics.Metrics, name string, condition func(float64) bool) {
+	t.Helper()
+	var last float64
+	err := wait.PollUntilContextTimeout(t.Context(), 10*time.Millisecond, deadline, true, func(context.Context) (bool, error) {
+		last = series(t, scrape(t, m))[name]
+		return condition(last), nil
+	})
+	if err != nil {
+		t.Fatalf("%s is still %v after %s", name, last, deadline)
+	}
+}
+
+func is(want float64) func(float64) bool { return func(got float64) bool { return got == want } }
+
+var label = regexp.MustCompile(`([a-z_]+)="`)
+
+// shape returns the type and the labels of each metric of a scrape, as
+// "counter code,host". "le" and "quantile" belong to the type.
+func shape(scraped string) map[string]string {
+	shapes := map[string]string{}
+	for line := range strings.Lines(scraped) {
+		if fields := strings.Fields(line); len(fields) == 4 && fields[1] == "TYPE" {
+			shapes[fields[2]] = fields[3]
+		}
+	}
+	labels := map[string][]string{}
+	for _, match := range sample.FindAllStringSubmatch(scraped, -1) {
+		name := match[1]
+		for _, suffix := range []string{"_bucket", "_sum", "_count"} {
+			if base, ok := strings.CutSuffix(name, suffix); ok && shapes[base] != "" {
+				name = base
+			}
+		}
+		for _, found := range label.FindAllStringSubmatch(match[2], -1) {
+			if found[1] != "le" && found[1] != "quantile" && !slices.Contains(labels[name], found[1]) {
+				labels[name] = append(labels[name], found[1])
+			}
+		}
+	}
+	for name, names := range labels {
+		slices.Sort(names)
+		if len(names) > 0 {
+			shapes[name] += " " + strings.Join(names, ",")
+		}
+	}
+	return shapes
+}
+
+// everything is what dashboards look for: each change here breaks somebody's.
+var everything = map[string]string{
+	"workqueue_depth":                             "gauge name",
+	"workqueue_adds_total":                        "counter name",
+	"workqueue_retries_total":                     "counter name",
+	"workqueue_queue_duration_seconds":            "histogram name",
+	"workqueue_work_duration_seconds":             "histogram name",
+	"workqueue_unfinished_work_seconds":           "gauge name",
+	"workqueue_longest_running_processor_seconds": "gauge name",
+
+	"rest_client_requests_total":                "counter code,host,method",
+	"rest_client_request_retries_total":         "counter code,host,verb",
+	"rest_client_request_duration_seconds":      "histogram host,verb",
+	"rest_client_rate_limiter_duration_seconds": "histogram host,verb",
+
+	"controller_runtime_reconcile_total":           "counter controller,result",
+	"controller_runtime_reconcile_errors_total":    "counter controller",
+	"controller_runtime_reconcile_panics_total":    "counter controller",
+	"controller_runtime_reconcile_time_seconds":    "histogram controller",
+	"controller_runtime_active_workers":            "gauge controller",
+	"controller_runtime_max_concurrent_reconciles": "gauge controller",
+
+	"informer_store_objects": "gauge group,resource",
+	"informer_synced":        "gauge group,resource",
+
+	"leader_election_master_status":  "gauge name",
+	"leader_election_slowpath_total": "counter name",
+
+	"go_build_info":                 "gauge checksum,path,version",
+	"go_goroutines":                 "gauge",
+	"go_threads":                    "gauge",
+	"go_gc_duration_seconds":        "summary",
+	"go_memstats_heap_inuse_bytes":  "gauge",
+	"process_cpu_seconds_total":     "counter",
+	"process_resident_memory_bytes": "gauge",
+	"process_open_fds":              "gauge",
+	"process_start_time_seconds":    "gauge",
+}
+
+// After everything that is counted has happened, the scrape has exactly these
+// names, types and labels (of the runtime's many, at least these), and Prometheus'
+// own linter finds nothing to complain of.
+func TestNames(t *testing.T) {
+	m := metrics.New()
+	queue := controller.NewQueue("foo")
+	defer queue.ShutDown()
+	m.Reconcile("foo", 1, reconcileTo(0, nil))
+	requestEverything(t)
+	m.Informers(startFoos(t))
+	lead(t, m)
+
+	scraped := scrape(t, m)
+	got := shape(scraped)
+	for name := range got {
+		if everything[name] == "" && (strings.HasPrefix(name, "go_") || strings.HasPrefix(name, "process_")) {
+			delete(got, name)
+		}
+	}
+	if diff := cmp.Diff(everything, got); diff != "" {
+		t.Errorf("metrics (-want +got):\n%s", diff)
+	}
+
+	problems, err := promlint.New(strings.NewReader(scraped)).Lint()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, problem := range problems {
+		t.Errorf("lint: %s: %s", problem.Metric, problem.Text)
+	}
+}
+
+// The newest set gets what comes, and an older one keeps what it has.
+func TestNewTakesOver(t *testing.T) {
+	first := metrics.New()
+	one := controller.NewQueue("one")
+	defer one.ShutDown()
+	second := metrics.New()
+	two := controller.NewQueue("two")
+	defer two.ShutDown()
+
+	one.Add(key)
+	two.Add(key)
+	two.Add(cache.NewObjectName("default", "other"))
+	expect(t, first, map[string]float64{`workqueue_adds_total{name="one"}`: 1, `workqueue_adds_total{name="two"}`: -1})
+	expect(t, second, map[string]float64{`workqueue_adds_total{name="one"}`: -1, `workqueue_adds_total{name="two"}`: 2})
+
+	host := requestEverything(t)
+	name := `rest_client_requests_total{code="404",host="` + host + `",method="GET"}`
+	expect(t, first, map[string]float64{name: -1})
+	expect(t, second, map[string]float64{name: 1})
+}
+
+// What happens to a key in a queue shows, under the queue's name.
+func TestQueue(t *testing.T) {
+	m := metrics.New()
+	queue := controller.NewQueue("foo")
+	defer queue.ShutDown()
+	other := cache.NewObjectName("default", "other")
+
+	queue.Add(key)
+	queue.Add(key) // is in it already
+	queue.Add(other)
+	expect(t, m, map[string]float64{
+		`workqueue_adds_total{name="foo"}`:                   2,
+		`workqueue_depth{name="foo"}`:                        2,
+		`workqueue_retries_total{name="foo"}`:                0,
+		`workqueue_queue_duration_seconds_count{name="foo"}`: 0,
+	})
+
+	queue.Get()
+	await(t, m, `workqueue_longest_running_processor_seconds{name="foo"}`, func(seconds float64) bool { return seconds > 0 })
+	await(t, m, `workqueue_unfinished_work_seconds{name="foo"}`, func(seconds float64) bool { return seconds > 0 })
+	queue.Done(key)
+	queue.AddRateLimited(key)
+	await(t, m, `workqueue_adds_total{name="foo"}`, is(3))
+	expect(t, m, map[string]float64{
+		`workqueue_depth{name="foo"}`:                        2,
+		`workqueue_retries_total{name="foo"}`:                1,
+		`workqueue_queue_duration_seconds_count{name="foo"}`: 1,
+		`workqueue_work_duration_seconds_count{name="foo"}`:  1,
+	})
+}

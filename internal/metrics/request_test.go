@@ -1,0 +1,106 @@
+package metrics_test
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
+
+	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
+	"example.com/byhand/clientset"
+	"example.com/byhand/internal/metrics"
+)
+
+// requestEverything makes a client send one request that is not found, one that
+// succeeds at its second try, one watch and one that nobody answers. It returns
+// the host.
+func requestEverything(t *testing.T) string {
+	t.Helper()
+	tries := 0
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		switch {
+		case r.URL.Query().Get("watch") != "":
+			// Ends at once.
+		case r.Method == http.MethodGet:
+			w.WriteHeader(http.StatusNotFound)
+		case tries == 0:
+			tries++
+			w.Header().Set("Retry-After", "0")
+			w.WriteHeader(http.StatusTooManyRequests)
+		default:
+			w.WriteHeader(http.StatusCreated)
+			_, _ = fmt.Fprint(w, `{"apiVersion":"samplecontroller.k8s.io/v1alpha1","kind":"Foo"}`)
+		}
+	}))
+	// Waits are counted where there is a limit.
+	client := clientset.NewForConfigOrDie(&rest.Config{Host: server.URL, QPS: 1000, Burst: 1000})
+	foos := client.SamplecontrollerV1alpha1().Foos("secret-namespace")
+	if _, err := foos.Get(t.Context(), "secret-name", metav1.GetOptions{}); err == nil {
+		t.Error("a Foo that does not exist was found")
+	}
+	if _, err := foos.Create(t.Context(), &v1alpha1.Foo{ObjectMeta: metav1.ObjectMeta{Name: "secret-name"}}, metav1.CreateOptions{}); err != nil {
+		t.Error(err)
+	}
+	if stream, err := foos.Watch(t.Context(), metav1.ListOptions{}); err != nil {
+		t.Error(err)
+	} else {
+		stream.Stop()
+	}
+	server.CloseClientConnections()
+	server.Close()
+	if err := foos.Delete(t.Context(), "secret-name", metav1.DeleteOptions{}); err == nil {
+		t.Error("a server that is gone has answered")
+	}
+	return strings.TrimPrefix(server.URL, "http://")
+}
+
+// Each try of a request is counted by its answer. A watch counts as a request and
+// has no duration.
+func TestRequests(t *testing.T) {
+	m := metrics.New()
+	host := requestEverything(t)
+	expect(t, m, map[string]float64{
+		`rest_client_requests_total{code="404",host="` + host + `",method="GET"}`:            1,
+		`rest_client_requests_total{code="200",host="` + host + `",method="GET"}`:            1,
+		`rest_client_requests_total{code="429",host="` + host + `",method="POST"}`:           1,
+		`rest_client_requests_total{code="201",host="` + host + `",method="POST"}`:           1,
+		`rest_client_requests_total{code="<error>",host="` + host + `",method="DELETE"}`:     1,
+		`rest_client_request_retries_total{code="201",host="` + host + `",verb="POST"}`:      1,
+		`rest_client_request_duration_seconds_count{host="` + host + `",verb="GET"}`:         1,
+		`rest_client_request_duration_seconds_count{host="` + host + `",verb="POST"}`:        1,
+		`rest_client_rate_limiter_duration_seconds_count{host="` + host + `",verb="DELETE"}`: 1,
+	})
+}
+
+// The names of objects and namespaces and the paths of URLs stay out of the
+// labels, so that more objects do not make more series.
+func TestRequestsLeakNoNames(t *testing.T) {
+	m := metrics.New()
+	requestEverything(t)
+	for _, secret := range []string{"secret", "/apis", "foos"} {
+		if scraped := scrape(t, m); strings.Contains(scraped, secret) {
+			t.Errorf("the scrape contains %q:\n%s", secret, scraped)
+		}
+	}
+
+	server := httptest.NewServer(http.NotFoundHandler())
+	defer server.Close()
+	client := clientset.NewForConfigOrDie(&rest.Config{Host: server.URL, QPS: -1})
+	get := func(i int) {
+		name := fmt.Sprintf("name-%d", i)
+		_, _ = client.SamplecontrollerV1alpha1().Foos(name).Get(t.Context(), name, metav1.GetOptions{})
+	}
+	get(0)
+	before := len(series(t, scrape(t, m)))
+	for i := range 20 {
+		get(i)
+	}
+	if after := len(series(t, scrape(t, m))); after != before {
+		t.Errorf("20 more names make %d more series, want none", after-before)
+	}
+}
