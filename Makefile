@@ -123,6 +123,15 @@ coldstart: ## Count and time a cold start of many Foos (about 4 minutes)
 coldstart-here: install
 	go test -count=1 -tags bare -v -timeout 60m -run 'ColdStart|Relist' ./internal/e2e -foos $(FOOS) -rounds $(ROUNDS) -idle $(IDLE)
 
+# More: make longlist FOOS=100000
+.PHONY: longlist
+longlist: ## Report the memory for each of many Foos
+	cd cluster && go run . exec --components etcd,kube-apiserver -- $(MAKE) --no-print-directory -C .. longlist-here
+
+.PHONY: longlist-here
+longlist-here: install
+	go test -count=1 -tags bare -v -timeout 60m -run LongList ./internal/e2e -foos $(FOOS)
+
 .PHONY: lint
 lint: ## Check formatting, vet and staticcheck in every module
 	@unformatted="$$(gofmt -l $$(git ls-files '*.go'))"; test -z "$$unformatted" || { echo "gofmt would change:" $$unformatted; exit 1; }

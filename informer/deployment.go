@@ -32,7 +32,7 @@ func NewDeployments(client kubernetes.Interface, namespace string, resync time.D
 		ObjectType:    &appsv1.Deployment{},
 		Handler:       handler,
 		ResyncPeriod:  resync,
-		Transform:     dropManagedFields,
+		Transform:     i.dropManagedFields,
 		Indexers:      DeploymentIndexers(),
 	})
 	i.Store, i.controller = store.(cache.Indexer), controller

@@ -32,7 +32,7 @@ func NewFoos(client clientset.Interface, namespace string, resync time.Duration,
 		ObjectType:    &v1alpha1.Foo{},
 		Handler:       handler,
 		ResyncPeriod:  resync,
-		Transform:     dropManagedFields,
+		Transform:     i.dropManagedFields,
 		Indexers:      FooIndexers(),
 	})
 	i.Store, i.controller = store.(cache.Indexer), controller

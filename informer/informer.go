@@ -9,6 +9,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/client-go/tools/cache"
+	"k8s.io/klog/v2"
 )
 
 // Informer keeps one resource in memory. Make it with NewProjects, NewFoos or
@@ -22,7 +23,11 @@ type Informer struct {
 
 	controller cache.Controller
 	lastError  atomic.Pointer[error]
+	received   atomic.Int64
 }
+
+// progressPeriod is how often a WaitForSync that takes long says how far it is.
+const progressPeriod = 5 * time.Second
 
 // Run lists, watches and calls the handler until ctx is done.
 func (i *Informer) Run(ctx context.Context) {
@@ -35,6 +40,7 @@ func (i *Informer) Run(ctx context.Context) {
 func WaitForSync(ctx context.Context, timeout time.Duration, informers ...*Informer) error {
 	waiting, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
+	go sayProgress(waiting, progressPeriod, informers...)
 
 	var missing []error
 	for _, i := range informers {
@@ -81,13 +87,30 @@ func (i *Informer) remember(err error) error {
 	return err
 }
 
+// sayProgress logs every period how much has arrived, until ctx is done.
+func sayProgress(ctx context.Context, period time.Duration, informers ...*Informer) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(period):
+		}
+		for _, i := range informers {
+			if i.Synced() != nil {
+				klog.FromContext(ctx).Info("Still listing", "resource", i.Resource, "received", i.received.Load())
+			}
+		}
+	}
+}
+
 // dropManagedFields removes what the API server notes about who wrote which
 // field: a good part of a small object, and nobody here reads it. A transform runs
 // before an object enters the store, and a second time on the same object after a
 // streaming list, so it must bear that.
-func dropManagedFields(obj any) (any, error) {
-	if accessor, err := meta.Accessor(obj); err == nil {
+func (i *Informer) dropManagedFields(obj any) (any, error) {
+	if accessor, err := meta.Accessor(obj); err == nil && accessor.GetManagedFields() != nil {
 		accessor.SetManagedFields(nil)
+		i.received.Add(1)
 	}
 	return obj, nil
 }

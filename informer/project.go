@@ -37,7 +37,7 @@ func NewProjects(client clientset.Interface, namespace string, resync time.Durat
 		ObjectType:    &v1alpha1.Project{},
 		Handler:       handler,
 		ResyncPeriod:  resync,
-		Transform:     dropManagedFields,
+		Transform:     i.dropManagedFields,
 		Indexers:      cache.Indexers{},
 	})
 	// With Indexers set, empty ones too, the Store is an Indexer.

@@ -154,6 +154,19 @@ func (s *server) controller(args ...string) *program {
 	return p
 }
 
+// replica starts the program as one of several, until it works or stands by.
+func (s *server) replica(says string, args ...string) *program {
+	s.Helper()
+	p := start(s.T, nil, append([]string{"--namespace", s.namespace, "--leader-elect", "--leader-elect-resource-namespace", s.namespace}, args...)...)
+	p.waitFor(says)
+	return p
+}
+
+const (
+	works    = "workers start"
+	standsBy = "standing by"
+)
+
 // waitFor waits until the program has printed text.
 func (p *program) waitFor(text string) {
 	p.Helper()

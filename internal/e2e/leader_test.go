@@ -16,19 +16,6 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 )
 
-// replica starts the program as one of several, until it works or stands by.
-func (s *server) replica(says string, args ...string) *program {
-	s.Helper()
-	p := start(s.T, nil, append([]string{"--namespace", s.namespace, "--leader-elect", "--leader-elect-resource-namespace", s.namespace}, args...)...)
-	p.waitFor(says)
-	return p
-}
-
-const (
-	works    = "workers start"
-	standsBy = "standing by"
-)
-
 // holder returns who holds the Lease.
 func (s *server) holder() (string, error) {
 	lease, err := s.kube.CoordinationV1().Leases(s.namespace).Get(s.Context(), "byhand", metav1.GetOptions{})

@@ -33,7 +33,7 @@ type Options struct {
 func Synced(informers ...*informer.Informer) []Check {
 	checks := make([]Check, len(informers))
 	for n, i := range informers {
-		checks[n] = Check{Name: "informer-sync", Err: i.Synced}
+		checks[n] = Check{Name: "informer/" + i.Resource, Err: i.Synced}
 	}
 	return checks
 }

@@ -35,6 +35,10 @@ func (t *Teller) Say(format string, args ...any) {
 	_, _ = io.WriteString(t.out, line)
 }
 
+// mostFound is how many objects of a kind are told one by one when the first list
+// comes. A story of thousands tells nothing.
+const mostFound = 50
+
 // Handler tells of each object that appears, goes, or changes in a way that
 // describe shows, and then calls next, which may be nil. describe returns "" for
 // an object that is not part of the story.
@@ -47,13 +51,19 @@ func Handler[T any](t *Teller, kind string, describe func(T) string, next cache.
 			t.Say("%-7s  %s %s: %s", what, kind, key, description)
 		}
 	}
+	found := 0 // handlers are called one after the other
 	return cache.ResourceEventHandlerDetailedFuncs{
 		AddFunc: func(obj any, isInInitialList bool) {
-			what := "added"
-			if isInInitialList {
-				what = "found"
+			description := describe(obj.(T))
+			switch {
+			case !isInInitialList:
+				tell("added", obj, description)
+			case description != "" && found < mostFound:
+				tell("found", obj, description)
+				if found++; found == mostFound {
+					t.Say("found    more of kind %s, if any, are not told one by one", kind)
+				}
 			}
-			tell(what, obj, describe(obj.(T)))
 			next.OnAdd(obj, isInInitialList)
 		},
 		UpdateFunc: func(before, after any) {

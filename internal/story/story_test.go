@@ -77,6 +77,26 @@ func TestHandler(t *testing.T) {
 	}
 }
 
+// Of a first list of thousands the story tells the beginning; each object reaches
+// the next handler.
+func TestHandlerOfMany(t *testing.T) {
+	var out bytes.Buffer
+	next := 0
+	handler := story.Handler(story.New(&out), "Foo", func(f *v1alpha1.Foo) string { return f.Labels["d"] },
+		cache.ResourceEventHandlerFuncs{AddFunc: func(any) { next++ }})
+	for range 1000 {
+		handler.OnAdd(foo("1", "one"), true)
+	}
+	lines := told(t, &out)
+	if next != 1000 || len(lines) != 51 || lines[50] != "found    more of kind Foo, if any, are not told one by one" {
+		t.Errorf("%d objects were handed on and %d lines told, the last %q", next, len(lines), lines[len(lines)-1])
+	}
+	handler.OnAdd(foo("1", "later"), false)
+	if lines := told(t, &out); len(lines) != 1 {
+		t.Errorf("an object that comes later is told in %q, want one line", lines)
+	}
+}
+
 // A request is told with its answer and with the key that it was sent for; reads
 // are not told.
 func TestTransport(t *testing.T) {
