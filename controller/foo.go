@@ -73,34 +73,20 @@ func (r *FooReconciler) Reconcile(ctx context.Context, key cache.ObjectName) (ag
 	}
 
 	if !found {
-		deployment, err = r.create(ctx, key, foo)
-		if apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) {
-			// The whole namespace is being deleted, this Foo with it.
-			return 0, nil
+		if deployment, err = r.create(ctx, key, foo); err != nil {
+			return 0, r.refused(ctx, key, foo, err)
 		}
 	}
-	if err == nil {
-		switch owner(deployment, foo) {
-		case foreign:
-			// Never touch what is not ours. The event that frees the name wakes this key.
-			return 0, r.updateStatus(ctx, key, foo, takenStatus(foo, deployment))
-		case leaving:
-			// The name is free when it is gone, and its deletion wakes this key.
-			return 0, r.updateStatus(ctx, key, foo, waitingStatus(foo, deployment))
-		case ours:
-			deployment, err = r.update(ctx, key, foo, deployment)
-		}
+	switch owner(deployment, foo) {
+	case foreign:
+		// Never touch what is not ours. The event that frees the name wakes this key.
+		return 0, r.updateStatus(ctx, key, foo, takenStatus(foo, deployment))
+	case leaving:
+		// The name is free when it is gone, and its deletion wakes this key.
+		return 0, r.updateStatus(ctx, key, foo, waitingStatus(foo, deployment))
 	}
-	if apierrors.IsInvalid(err) {
-		return 0, r.updateStatus(ctx, key, foo, invalidStatus(foo, refusal(err)))
-	}
-	if apierrors.IsForbidden(err) {
-		// A quota, a policy, a missing right: a person must act, and no event tells
-		// when. Say so once and go on trying.
-		return 0, errors.Join(err, r.updateStatus(ctx, key, foo, forbiddenStatus(foo, err)))
-	}
-	if err != nil {
-		return 0, err
+	if deployment, err = r.update(ctx, key, foo, deployment); err != nil {
+		return 0, r.refused(ctx, key, foo, err)
 	}
 	// The new Deployment stands, so the ones of earlier names may go.
 	if again, err := r.deleteOthers(ctx, key, foo, owned); again > 0 || err != nil {
@@ -176,6 +162,25 @@ func (r *FooReconciler) deleteOthers(ctx context.Context, key cache.ObjectName, 
 		}
 	}
 	return 0, nil
+}
+
+// refused decides what it means for a Foo that its Deployment could not be written.
+// It returns the error that is to be retried, or nil.
+func (r *FooReconciler) refused(ctx context.Context, key cache.ObjectName, foo *v1alpha1.Foo, err error) error {
+	switch {
+	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
+		// The whole namespace is being deleted, this Foo with it.
+		return nil
+	case apierrors.IsInvalid(err):
+		// No retry mends a spec.
+		return r.updateStatus(ctx, key, foo, invalidStatus(foo, refusal(err)))
+	case apierrors.IsForbidden(err):
+		// A quota, a policy, a missing right: a person must act, and no event tells
+		// when. Say so once and go on trying.
+		return errors.Join(err, r.updateStatus(ctx, key, foo, forbiddenStatus(foo, err)))
+	default:
+		return err
+	}
 }
 
 // updateStatus writes the status if it differs from the one that the Foo has.
