@@ -50,6 +50,19 @@ uninstall: ## Remove the CRDs, and with them every Project and Foo
 samples: install ## Create the sample Project and Foo
 	@$(KUBECTL) apply -f config/samples
 
+.PHONY: deploy
+deploy: ## Run the controller in the cluster, from your image: make deploy IMG=name:tag
+	@test -n "$(IMG)" || { echo "which image? make deploy IMG=name:tag (docker build -t name:tag . makes one)"; exit 1; }
+	@$(KUBECTL) kustomize config/default | sed 's|^\( *image: \).*|\1$(IMG)|' | $(KUBECTL) apply -f -
+	@$(KUBECTL) -n byhand-system rollout status deployment/byhand --timeout=2m
+	@! $(KUBECTL) get nodes -o yaml | grep -q 'kwok.x-k8s.io/node: fake' || \
+		echo "kwok plays this cluster's nodes: these Pods say Running and run nothing. make run runs the controller here."
+
+.PHONY: undeploy
+undeploy: ## Take the controller away; every Foo stays, with its Deployment
+	@$(KUBECTL) delete --ignore-not-found -k config/manager
+	@echo "The CRDs are still there, and so is every Foo and Project: make uninstall removes them."
+
 ##@ Cluster
 
 # NAME=other starts or removes another one beside it.

@@ -37,6 +37,14 @@ options:
   kubeSchedulerBinary: {{call .Bin "kube-scheduler"}}
   kwokControllerBinary: {{call .Bin "kwok"}}
   kubectlBinary: {{call .Bin "kubectl"}}
+componentsPatches:
+- name: kube-apiserver
+  extraArgs:
+  # Only who may update an object's finalizers may block its deletion by an owner
+  # reference. Off by default, but on in some clusters: a controller that lacks
+  # that right must fail here first.
+  - key: enable-admission-plugins
+    value: OwnerReferencesPermissionEnforcement
 `))
 
 func (c *cluster) kwokctlConfig() string {

@@ -39,6 +39,15 @@ func TestUp(t *testing.T) {
 			t.Errorf("got %s, want %s", got, want)
 		}
 	})
+	t.Run("a missing right to block deletions shows", func(t *testing.T) {
+		lines, err := c.commandLines()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := "--enable-admission-plugins=OwnerReferencesPermissionEnforcement"; !strings.Contains(strings.Join(lines, "\n"), want) {
+			t.Errorf("no program was started with %s:\n%s", want, strings.Join(lines, "\n"))
+		}
+	})
 	t.Run("it listens on loopback only", func(t *testing.T) {
 		if runtime.GOOS != "linux" {
 			t.Log("not checked: it takes /proc to see what a process listens on")

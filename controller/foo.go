@@ -65,7 +65,7 @@ func (r *FooReconciler) Reconcile(ctx context.Context, key cache.ObjectName) (ag
 	owned := informer.DeploymentsOf(r.DeploymentStore, foo.UID)
 	if stale, err := r.stale(ctx, key, foo, deployment, owned); stale || err != nil {
 		// Not yet what another process wrote before this one took over.
-		return lookAgain, err
+		return lookAgain, r.refused(ctx, key, foo, err)
 	}
 	if problem := problemOf(foo); problem != "" {
 		// No retry mends a spec. The event of the next spec wakes this key.
@@ -90,7 +90,7 @@ func (r *FooReconciler) Reconcile(ctx context.Context, key cache.ObjectName) (ag
 	}
 	// The new Deployment stands, so the ones of earlier names may go.
 	if again, err := r.deleteOthers(ctx, key, foo, owned); again > 0 || err != nil {
-		return again, err
+		return again, r.refused(ctx, key, foo, err)
 	}
 	return 0, r.updateStatus(ctx, key, foo, statusOf(foo, deployment))
 }
@@ -164,8 +164,8 @@ func (r *FooReconciler) deleteOthers(ctx context.Context, key cache.ObjectName, 
 	return 0, nil
 }
 
-// refused decides what it means for a Foo that its Deployment could not be written.
-// It returns the error that is to be retried, or nil.
+// refused decides what an error of the API server, or nil, means for a Foo. It
+// returns the error that is to be retried, or nil.
 func (r *FooReconciler) refused(ctx context.Context, key cache.ObjectName, foo *v1alpha1.Foo, err error) error {
 	switch {
 	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):

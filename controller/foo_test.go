@@ -552,6 +552,24 @@ func TestForbidden(t *testing.T) {
 	w.ready("foo", metav1.ConditionFalse, metav1.ConditionTrue, v1alpha1.ReasonWaitingForReplicas)
 }
 
+// Also a look that is forbidden is said: without it an old Deployment cannot go.
+func TestForbiddenLook(t *testing.T) {
+	w := converged(t, 1)
+	w.set(fooPath+"foo", "renamed", "spec", "deploymentName")
+	w.sync()
+	w.api.refuse = func(method, _ string) *apierrors.StatusError {
+		if method != http.MethodGet {
+			return nil
+		}
+		return apierrors.NewForbidden(v1alpha1.Resource("foos"), "foo", errors.New("no get"))
+	}
+	if _, err := w.tryReconcile(fooKey); !apierrors.IsForbidden(err) {
+		t.Errorf("error %v, want Forbidden", err)
+	}
+	w.sent("POST deployments", "GET foos/foo", "PUT foos/foo/status")
+	w.ready("foo", metav1.ConditionFalse, metav1.ConditionFalse, v1alpha1.ReasonForbidden)
+}
+
 // Two Foos that name one Deployment: the first keeps it.
 func TestTwoFoosOneName(t *testing.T) {
 	w := converged(t, 1)

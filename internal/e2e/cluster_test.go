@@ -126,8 +126,15 @@ func (p *program) outputFrom(offset int) string {
 // start runs the program. It is killed when the test ends, if it still runs.
 func start(t *testing.T, env []string, args ...string) *program {
 	t.Helper()
-	p := &program{T: t, cmd: exec.Command(binary, args...), done: make(chan struct{})}
-	p.cmd.Env = append(os.Environ(), env...)
+	cmd := exec.Command(binary, args...)
+	cmd.Env = append(os.Environ(), env...)
+	return startCommand(t, cmd)
+}
+
+// startCommand runs a program. It is killed when the test ends, if it still runs.
+func startCommand(t *testing.T, cmd *exec.Cmd) *program {
+	t.Helper()
+	p := &program{T: t, cmd: cmd, done: make(chan struct{})}
 	p.cmd.Stdout, p.cmd.Stderr = p, p
 	if err := p.cmd.Start(); err != nil {
 		t.Fatal(err)

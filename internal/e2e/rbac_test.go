@@ -1,0 +1,477 @@
+//go:build integration
+
+package e2e
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	authenticationv1 "k8s.io/api/authentication/v1"
+	authorizationv1 "k8s.io/api/authorization/v1"
+	coordinationv1 "k8s.io/api/coordination/v1"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+
+	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
+	"example.com/byhand/clientset"
+)
+
+// as returns a configuration with which one acts as a ServiceAccount and nobody
+// else, as a Pod does.
+func (s *server) as(namespace, name string) *rest.Config {
+	s.Helper()
+	request := &authenticationv1.TokenRequest{}
+	token, err := s.kube.CoreV1().ServiceAccounts(namespace).CreateToken(s.Context(), name, request, metav1.CreateOptions{})
+	if err != nil {
+		s.Fatal(err)
+	}
+	config := rest.AnonymousClientConfig(s.config)
+	config.BearerToken, config.QPS = token.Status.Token, -1
+	return config
+}
+
+// createAccount creates a ServiceAccount with these rights in the test's namespace,
+// and returns how to act as it.
+func (s *server) createAccount(name string, rules ...rbacv1.PolicyRule) *rest.Config {
+	s.Helper()
+	object := metav1.ObjectMeta{Name: name}
+	_, err := s.kube.CoreV1().ServiceAccounts(s.namespace).Create(s.Context(), &corev1.ServiceAccount{ObjectMeta: object}, metav1.CreateOptions{})
+	if err == nil {
+		_, err = s.kube.RbacV1().Roles(s.namespace).Create(s.Context(), &rbacv1.Role{ObjectMeta: object, Rules: rules}, metav1.CreateOptions{})
+	}
+	if err != nil {
+		s.Fatal(err)
+	}
+	s.bind(rbacv1.RoleRef{Kind: "Role", Name: name}, rbacv1.Subject{Kind: rbacv1.ServiceAccountKind, Name: name, Namespace: s.namespace})
+	return s.as(s.namespace, name)
+}
+
+// bind gives somebody a role in the test's namespace.
+func (s *server) bind(role rbacv1.RoleRef, to rbacv1.Subject) {
+	s.Helper()
+	role.APIGroup = rbacv1.GroupName
+	binding := &rbacv1.RoleBinding{ObjectMeta: metav1.ObjectMeta{Name: to.Name}, RoleRef: role, Subjects: []rbacv1.Subject{to}}
+	if _, err := s.kube.RbacV1().RoleBindings(s.namespace).Create(s.Context(), binding, metav1.CreateOptions{}); err != nil {
+		s.Fatal(err)
+	}
+}
+
+// granted returns the rights that config/rbac gives to the controller's account, as
+// they stand on the server. What every account may do is not among them.
+func (s *server) granted() map[right]bool {
+	s.Helper()
+	us := rbacv1.Subject{Kind: rbacv1.ServiceAccountKind, Name: ownAccount, Namespace: deployed}
+	all := map[right]bool{}
+	for _, binding := range s.bindings() {
+		if !slices.Contains(binding.Subjects, us) {
+			continue
+		}
+		for _, rule := range s.rules(binding) {
+			for _, group := range rule.APIGroups {
+				for _, resource := range rule.Resources {
+					for _, verb := range rule.Verbs {
+						all[right{verb, group, resource, binding.Namespace}] = true
+					}
+				}
+			}
+		}
+	}
+	return all
+}
+
+// bindings returns those of all namespaces and, in no namespace, those of the
+// cluster.
+func (s *server) bindings() []rbacv1.RoleBinding {
+	s.Helper()
+	all, err := s.kube.RbacV1().RoleBindings(metav1.NamespaceAll).List(s.Context(), metav1.ListOptions{})
+	if err != nil {
+		s.Fatal(err)
+	}
+	ofCluster, err := s.kube.RbacV1().ClusterRoleBindings().List(s.Context(), metav1.ListOptions{})
+	if err != nil {
+		s.Fatal(err)
+	}
+	for _, binding := range ofCluster.Items {
+		all.Items = append(all.Items, rbacv1.RoleBinding{Subjects: binding.Subjects, RoleRef: binding.RoleRef})
+	}
+	return all.Items
+}
+
+// rules returns what a binding binds.
+func (s *server) rules(binding rbacv1.RoleBinding) []rbacv1.PolicyRule {
+	s.Helper()
+	if binding.RoleRef.Kind == "ClusterRole" {
+		role, err := s.kube.RbacV1().ClusterRoles().Get(s.Context(), binding.RoleRef.Name, metav1.GetOptions{})
+		if err != nil {
+			s.Fatal(err)
+		}
+		return role.Rules
+	}
+	role, err := s.kube.RbacV1().Roles(binding.Namespace).Get(s.Context(), binding.RoleRef.Name, metav1.GetOptions{})
+	if err != nil {
+		s.Fatal(err)
+	}
+	return role.Rules
+}
+
+// event waits until this event of a Foo was seen at least so many times.
+func (s *server) event(foo, message string, times int32) {
+	s.Helper()
+	s.eventually(fmt.Sprintf("event %q of Foo %s, %d times", message, foo, times), func() error {
+		events, err := s.kube.CoreV1().Events(s.namespace).List(s.Context(), metav1.ListOptions{FieldSelector: "involvedObject.name=" + foo})
+		if err != nil {
+			return err
+		}
+		var all []string
+		for _, event := range events.Items {
+			if event.Message == message && event.Count >= times {
+				return nil
+			}
+			all = append(all, fmt.Sprintf("%s (%d)", event.Message, event.Count))
+		}
+		return fmt.Errorf("there are %q", all)
+	})
+}
+
+// scale changes a Deployment behind its Foo's back.
+func (s *server) scale(deployment string, replicas int) {
+	s.Helper()
+	patch := fmt.Appendf(nil, `{"spec":{"replicas":%d}}`, replicas)
+	if _, err := s.kube.AppsV1().Deployments(s.namespace).Patch(s.Context(), deployment, types.MergePatchType, patch, metav1.PatchOptions{}); err != nil {
+		s.Fatal(err)
+	}
+}
+
+// lifeOfAFoo goes through what a controller does for a Foo that is alone.
+func (s *server) lifeOfAFoo() {
+	s.Helper()
+	s.createFoo("foo", spec("deployment", 1))
+	s.converges("foo", "deployment", 1)
+	s.changeFoo("foo", func(spec *v1alpha1.FooSpec) { *spec.Replicas = 3 })
+	s.converges("foo", "deployment", 3)
+
+	// The same drift twice is one event that counts to two.
+	for times := range int32(2) {
+		s.scale("deployment", 5)
+		s.event("foo", "Scaled Deployment deployment from 5 to 3", times+1)
+		s.converges("foo", "deployment", 3)
+	}
+
+	// Deleted by somebody, then renamed.
+	if err := s.kube.AppsV1().Deployments(s.namespace).Delete(s.Context(), "deployment", metav1.DeleteOptions{}); err != nil {
+		s.Fatal(err)
+	}
+	s.event("foo", "Created Deployment deployment", 2)
+	s.converges("foo", "deployment", 3)
+	s.changeFoo("foo", func(spec *v1alpha1.FooSpec) { spec.DeploymentName = "renamed" })
+	s.converges("foo", "renamed", 3)
+	s.eventually("the old Deployment goes", func() error { _, err := s.deployment("deployment"); return gone(err) })
+
+	if err := s.client.SamplecontrollerV1alpha1().Foos(s.namespace).Delete(s.Context(), "foo", metav1.DeleteOptions{}); err != nil {
+		s.Fatal(err)
+	}
+	s.eventually("the Deployment goes", func() error { _, err := s.deployment("renamed"); return gone(err) })
+}
+
+// lateForAName lets somebody take a Deployment's name in the moment before a Foo
+// does.
+func (s *server) lateForAName(f *front) {
+	s.Helper()
+	f.meddle(http.MethodPost, "/deployments", func() {
+		if _, err := s.kube.AppsV1().Deployments(s.namespace).Create(s.Context(), someDeployment("theirs"), metav1.CreateOptions{}); err != nil {
+			s.Error(err)
+		}
+	})
+	s.createFoo("late", spec("theirs", 1))
+	s.eventually("the Foo says that the name is taken", func() error {
+		foo, err := s.foo("late")
+		if err == nil && !meta.IsStatusConditionFalse(foo.Status.Conditions, v1alpha1.FooReady) {
+			return fmt.Errorf("its conditions are %v", foo.Status.Conditions)
+		}
+		return err
+	})
+	if err := s.kube.AppsV1().Deployments(s.namespace).Delete(s.Context(), "theirs", metav1.DeleteOptions{}); err != nil {
+		s.Fatal(err)
+	}
+	s.converges("late", "theirs", 1)
+}
+
+// The controller's account has the rights that the controller uses, and no other.
+func TestRights(t *testing.T) {
+	newServer(t).deploy()
+	t.Run("each that is granted is used", testRightsAreUsed)
+	t.Run("nothing else is allowed", testNothingElseIsAllowed)
+	t.Run("what is not allowed is denied", testDenied)
+	t.Run("to block the deletion of a Foo", testFinalizersAreNeeded)
+	t.Run("editors and viewers", testPeople)
+}
+
+// Two replicas, as the manifests start them, live through everything; what they
+// send is what config/rbac grants.
+func testRightsAreUsed(t *testing.T) {
+	s := newServer(t)
+	f := s.newFront()
+	defer func() {
+		for _, refusal := range f.refusals() {
+			t.Errorf("refused: %s", refusal)
+		}
+	}()
+	args := append(s.containerArgs(), "--kubeconfig", f.kubeconfig(t, s.as(deployed, ownAccount)), "--leader-elect-resource-namespace", deployed)
+	leader := start(t, nil, args...)
+	leader.waitFor("workers start")
+	// As against a server that does not stream lists.
+	standby := start(t, []string{"KUBE_FEATURE_WatchListClient=false"}, args...)
+	standby.waitFor("standing by")
+
+	if _, err := s.client.ExamplesV1alpha1().Projects(s.namespace).Create(t.Context(), newProject("project", 1), metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	leader.waitFor("Project " + s.namespace + "/project")
+	standby.waitFor("Project " + s.namespace + "/project")
+	s.lifeOfAFoo()
+	s.lateForAName(f)
+	leader.stop()
+	standby.waitFor("workers start")
+	s.createFoo("handover", spec("handover", 1))
+	s.converges("handover", "handover", 1)
+	standby.stop()
+
+	s.grantedIsUsed(f)
+}
+
+// grantedIsUsed compares what the front has seen with what config/rbac grants.
+func (s *server) grantedIsUsed(f *front) {
+	s.Helper()
+	granted := s.granted()
+	// Nobody sends a request there: testFinalizersAreNeeded shows what it is for.
+	used := map[right]bool{{"update", v1alpha1.GroupName, "foos/finalizers", ""}: true}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for needs := range f.needed {
+		switch {
+		case granted[needs]:
+			used[needs] = true
+		case granted[needs.in("")]:
+			used[needs.in("")] = true
+		default:
+			s.Errorf("the controller needs the right to %s, and config/rbac does not grant it", needs)
+		}
+	}
+	for right := range granted {
+		if !used[right] {
+			s.Errorf("config/rbac grants the right to %s, and nothing needs it", right)
+		}
+	}
+	s.Logf("%d rights are granted, %d are used", len(granted), len(used))
+}
+
+// What the API server says of each verb of each resource that it serves is what
+// config/rbac says.
+func testNothingElseIsAllowed(t *testing.T) {
+	s := newServer(t)
+	granted := s.granted()
+	may, anybodyMay := s.reviewer(s.as(deployed, ownAccount)), s.reviewer(s.createAccount("anybody"))
+	asked := 0
+	for each := range s.everyRight() {
+		for _, namespace := range []string{"", deployed} {
+			// Two of the rights are limited to a name.
+			name := ""
+			if each.resource == "leases" {
+				name = "byhand"
+			}
+			want := granted[each] || granted[each.in(namespace)]
+			got := may(each.in(namespace), name)
+			if got != want && !(got && anybodyMay(each.in(namespace), name)) {
+				t.Errorf("may %s: %t, want %t", each.in(namespace), got, want)
+			}
+			asked++
+		}
+	}
+	t.Logf("asked for %d rights", asked)
+	for _, verb := range []string{"get", "update"} {
+		if lease := (right{verb, "coordination.k8s.io", "leases", deployed}); may(lease, "another") {
+			t.Errorf("may %s of another name", lease)
+		}
+	}
+}
+
+// reviewer returns a function that asks the API server whether this user has a
+// right, for the object of this name.
+func (s *server) reviewer(user *rest.Config) func(asked right, name string) bool {
+	reviews := kubernetes.NewForConfigOrDie(user).AuthorizationV1().SelfSubjectAccessReviews()
+	return func(asked right, name string) bool {
+		s.Helper()
+		resource, subresource, _ := strings.Cut(asked.resource, "/")
+		review, err := reviews.Create(s.Context(), &authorizationv1.SelfSubjectAccessReview{
+			Spec: authorizationv1.SelfSubjectAccessReviewSpec{ResourceAttributes: &authorizationv1.ResourceAttributes{
+				Verb: asked.verb, Group: asked.group, Resource: resource, Subresource: subresource, Namespace: asked.namespace, Name: name}},
+		}, metav1.CreateOptions{})
+		if err != nil {
+			s.Fatal(err)
+		}
+		return review.Status.Allowed
+	}
+}
+
+// What is not granted is refused, and not only in words.
+func testDenied(t *testing.T) {
+	s := newServer(t)
+	user := s.as(deployed, ownAccount)
+	kube, client := kubernetes.NewForConfigOrDie(user), clientset.NewForConfigOrDie(user)
+	foo := s.createFoo("foo", spec("deployment", 1))
+	ctx := t.Context()
+
+	_, err := kube.CoreV1().Secrets(metav1.NamespaceAll).List(ctx, metav1.ListOptions{})
+	forbidden(t, "list Secrets", err)
+	_, err = kube.CoreV1().Secrets(deployed).List(ctx, metav1.ListOptions{})
+	forbidden(t, "list the Secrets of its own namespace", err)
+	_, err = kube.CoreV1().Pods(s.namespace).List(ctx, metav1.ListOptions{})
+	forbidden(t, "list Pods", err)
+	_, err = client.SamplecontrollerV1alpha1().Foos(s.namespace).Update(ctx, foo, metav1.UpdateOptions{})
+	forbidden(t, "update a Foo", err)
+	err = client.SamplecontrollerV1alpha1().Foos(s.namespace).Delete(ctx, "foo", metav1.DeleteOptions{})
+	forbidden(t, "delete a Foo", err)
+	_, err = client.ExamplesV1alpha1().Projects(s.namespace).Get(ctx, "project", metav1.GetOptions{})
+	forbidden(t, "get a Project", err)
+	_, err = kube.AppsV1().Deployments(s.namespace).Patch(ctx, "deployment", types.MergePatchType, []byte("{}"), metav1.PatchOptions{})
+	forbidden(t, "patch a Deployment", err)
+	lease := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Name: "byhand"}}
+	_, err = kube.CoordinationV1().Leases(s.namespace).Create(ctx, lease, metav1.CreateOptions{})
+	forbidden(t, "create a Lease in another namespace", err)
+	_, err = kube.CoordinationV1().Leases(deployed).Get(ctx, "another", metav1.GetOptions{})
+	forbidden(t, "get another Lease", err)
+	_, err = kube.CoreV1().ServiceAccounts(deployed).CreateToken(ctx, ownAccount, &authenticationv1.TokenRequest{}, metav1.CreateOptions{})
+	forbidden(t, "ask for a token", err)
+}
+
+func forbidden(t *testing.T, what string, err error) {
+	t.Helper()
+	if !apierrors.IsForbidden(err) {
+		t.Errorf("%s: error %v, want Forbidden", what, err)
+	}
+}
+
+// everyRight returns each verb of each resource that the API server serves, and
+// some that it does not list.
+func (s *server) everyRight() map[right]bool {
+	s.Helper()
+	all := map[right]bool{
+		{"*", "*", "*", ""}:                                   true,
+		{"impersonate", "", "users", ""}:                      true,
+		{"bind", rbacv1.GroupName, "clusterroles", ""}:        true,
+		{"escalate", rbacv1.GroupName, "clusterroles", ""}:    true,
+		{"update", "apps", "deployments/finalizers", ""}:      true,
+		{"update", v1alpha1.GroupName, "foos/finalizers", ""}: true,
+	}
+	_, lists, err := s.kube.Discovery().ServerGroupsAndResources()
+	if err != nil {
+		s.Fatal(err)
+	}
+	for _, list := range lists {
+		version, err := schema.ParseGroupVersion(list.GroupVersion)
+		if err != nil {
+			s.Fatal(err)
+		}
+		for _, resource := range list.APIResources {
+			for _, verb := range resource.Verbs {
+				all[right{verb, version.Group, resource.Name, ""}] = true
+			}
+		}
+	}
+	return all
+}
+
+// An account without the one right that no request needs, where the admission
+// plugin OwnerReferencesPermissionEnforcement is on.
+func testFinalizersAreNeeded(t *testing.T) {
+	s := newServer(t)
+	ctx := t.Context()
+	role, err := s.kube.RbacV1().ClusterRoles().Get(ctx, "byhand", metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	limited := slices.DeleteFunc(slices.Clone(role.Rules), func(rule rbacv1.PolicyRule) bool {
+		return slices.Contains(rule.Resources, "foos/finalizers")
+	})
+	f := s.newFront()
+	c := s.controller("--kubeconfig", f.kubeconfig(t, s.createAccount("limited", limited...)))
+	s.createFoo("foo", spec("deployment", 1))
+	const why = "cannot set blockOwnerDeletion if an ownerReference refers to a resource you can't set finalizers on"
+	s.eventually("the admission plugin refuses, if it is on", func() error {
+		for _, refusal := range f.refusals() {
+			if strings.HasPrefix(refusal, "POST ") && strings.Contains(refusal, why) {
+				return nil
+			}
+		}
+		return fmt.Errorf("refused were %q", f.refusals())
+	})
+	if _, err := s.deployment("deployment"); !apierrors.IsNotFound(err) {
+		t.Errorf("error %v, want no Deployment", err)
+	}
+
+	// With the right it goes on by itself.
+	all := &rbacv1.Role{ObjectMeta: metav1.ObjectMeta{Name: "limited"}, Rules: role.Rules}
+	if _, err := s.kube.RbacV1().Roles(s.namespace).Update(ctx, all, metav1.UpdateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	s.converges("foo", "deployment", 1)
+	c.stop()
+}
+
+// person returns a client of somebody who has one of the cluster's own roles in the
+// test's namespace.
+func (s *server) person(role string) clientset.Interface {
+	s.Helper()
+	name := "somebody-with-" + role
+	s.bind(rbacv1.RoleRef{Kind: "ClusterRole", Name: role}, rbacv1.Subject{Kind: rbacv1.UserKind, APIGroup: rbacv1.GroupName, Name: name})
+	config := rest.CopyConfig(s.config)
+	config.Impersonate.UserName = name
+	return clientset.NewForConfigOrDie(config)
+}
+
+// Who may edit or view a namespace may do so with Foos and Projects, and nobody
+// may write a status.
+func testPeople(t *testing.T) {
+	s := newServer(t)
+	ctx, editor, viewer := t.Context(), s.person("edit"), s.person("view")
+	editors, viewers := editor.SamplecontrollerV1alpha1().Foos(s.namespace), viewer.SamplecontrollerV1alpha1().Foos(s.namespace)
+	foo := &v1alpha1.Foo{ObjectMeta: metav1.ObjectMeta{Name: "foo"}, Spec: spec("deployment", 1)}
+	project := newProject("project", 1)
+	// The cluster's own roles take up new rules after a moment.
+	s.eventually("an editor creates a Foo", func() error { _, err := editors.Create(ctx, foo, metav1.CreateOptions{}); return err })
+	s.eventually("a viewer reads it", func() (err error) { foo, err = viewers.Get(ctx, "foo", metav1.GetOptions{}); return err })
+
+	scale, err := viewers.GetScale(ctx, "foo", metav1.GetOptions{})
+	if err != nil {
+		t.Fatalf("a viewer reads a scale: %v", err)
+	}
+	scale.Spec.Replicas = 2
+	if _, err := editors.UpdateScale(ctx, "foo", scale, metav1.UpdateOptions{}); err != nil {
+		t.Errorf("an editor scales a Foo: %v", err)
+	}
+	if _, err := editor.ExamplesV1alpha1().Projects(s.namespace).Create(ctx, project, metav1.CreateOptions{}); err != nil {
+		t.Errorf("an editor creates a Project: %v", err)
+	}
+
+	_, err = editors.UpdateStatus(ctx, foo, metav1.UpdateOptions{})
+	forbidden(t, "an editor writes a status", err)
+	_, err = viewers.Update(ctx, foo, metav1.UpdateOptions{})
+	forbidden(t, "a viewer writes a Foo", err)
+	_, err = viewers.UpdateScale(ctx, "foo", scale, metav1.UpdateOptions{})
+	forbidden(t, "a viewer scales a Foo", err)
+	_, err = viewer.ExamplesV1alpha1().Projects(s.namespace).Create(ctx, project, metav1.CreateOptions{})
+	forbidden(t, "a viewer creates a Project", err)
+	if err := editors.Delete(ctx, "foo", metav1.DeleteOptions{}); err != nil {
+		t.Errorf("an editor deletes a Foo: %v", err)
+	}
+}
