@@ -1,0 +1,250 @@
+package controller
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
+)
+
+// The decisions are pure functions. Each table shows all that a function can say.
+
+func aFoo(change ...func(foo *v1alpha1.Foo)) *v1alpha1.Foo {
+	foo := &v1alpha1.Foo{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "foo", UID: "foo-uid", Generation: 3},
+		Spec:       v1alpha1.FooSpec{DeploymentName: "deployment", Replicas: new(int32(2))},
+	}
+	for _, c := range change {
+		c(foo)
+	}
+	return foo
+}
+
+func aDeployment(change ...func(deployment *appsv1.Deployment)) *appsv1.Deployment {
+	deployment := newDeployment(aFoo())
+	deployment.UID, deployment.ResourceVersion, deployment.Generation = "deployment-uid", "100", 1
+	deployment.Status.ObservedGeneration = 1
+	for _, c := range change {
+		c(deployment)
+	}
+	return deployment
+}
+
+func TestOwner(t *testing.T) {
+	now := metav1.Now()
+	controlledBy := func(apiVersion, kind, name string, uid types.UID) func(*appsv1.Deployment) {
+		return func(d *appsv1.Deployment) {
+			d.OwnerReferences = []metav1.OwnerReference{{APIVersion: apiVersion, Kind: kind, Name: name, UID: uid, Controller: new(true)}}
+		}
+	}
+	for _, test := range []struct {
+		reason string
+		change func(d *appsv1.Deployment)
+		want   ownership
+	}{
+		{"made for this Foo", func(*appsv1.Deployment) {}, ours},
+		{"made for it by another version of the API", controlledBy("samplecontroller.k8s.io/v1", "Foo", "foo", "foo-uid"), ours},
+		{"ours, on its way out", func(d *appsv1.Deployment) { d.DeletionTimestamp = &now }, leaving},
+		{"of an earlier Foo of this name", controlledBy("samplecontroller.k8s.io/v1alpha1", "Foo", "foo", "older-uid"), leaving},
+		{"of an earlier Foo of this name, in another version of the API", controlledBy("samplecontroller.k8s.io/v2", "Foo", "foo", "older-uid"), leaving},
+		{"of another Foo", controlledBy("samplecontroller.k8s.io/v1alpha1", "Foo", "other", "other-uid"), foreign},
+		{"of a Foo of another group", controlledBy("example.com/v1alpha1", "Foo", "foo", "other-uid"), foreign},
+		{"of a group that cannot be read", controlledBy("a/b/c", "Foo", "foo", "other-uid"), foreign},
+		{"of another kind", controlledBy("samplecontroller.k8s.io/v1alpha1", "Bar", "foo", "other-uid"), foreign},
+		{"nobody's", func(d *appsv1.Deployment) { d.OwnerReferences = nil }, foreign},
+		{"owned by this Foo, but not controlled", func(d *appsv1.Deployment) { d.OwnerReferences[0].Controller = nil }, foreign},
+		{"owned by this Foo, and expressly not controlled", func(d *appsv1.Deployment) { d.OwnerReferences[0].Controller = new(false) }, foreign},
+	} {
+		if got := owner(aDeployment(test.change), aFoo()); got != test.want {
+			t.Errorf("%s: %d, want %d", test.reason, got, test.want)
+		}
+	}
+}
+
+func TestChanged(t *testing.T) {
+	for _, test := range []struct {
+		reason string
+		foo    func(foo *v1alpha1.Foo)
+		stored func(d *appsv1.Deployment)
+		// want makes of the stored Deployment the one to send; nil: nothing to send.
+		want func(d *appsv1.Deployment)
+	}{
+		{reason: "all as it should be"},
+		{reason: "fewer replicas", stored: func(d *appsv1.Deployment) { d.Spec.Replicas = new(int32(1)) },
+			want: func(d *appsv1.Deployment) { d.Spec.Replicas = new(int32(2)) }},
+		{reason: "no number", stored: func(d *appsv1.Deployment) { d.Spec.Replicas = nil },
+			want: func(d *appsv1.Deployment) { d.Spec.Replicas = new(int32(2)) }},
+		{reason: "any number will do", foo: func(foo *v1alpha1.Foo) { foo.Spec.Replicas = nil },
+			stored: func(d *appsv1.Deployment) { d.Spec.Replicas = new(int32(7)) }},
+		{reason: "another image", stored: func(d *appsv1.Deployment) { d.Spec.Template.Spec.Containers[0].Image = "other" },
+			want: func(d *appsv1.Deployment) { d.Spec.Template.Spec.Containers[0].Image = containerImage }},
+		{reason: "our container is gone, theirs stays",
+			stored: func(d *appsv1.Deployment) {
+				d.Spec.Template.Spec.Containers = []corev1.Container{{Name: "theirs", Image: "i"}}
+			},
+			want: func(d *appsv1.Deployment) {
+				d.Spec.Template.Spec.Containers = append(d.Spec.Template.Spec.Containers, corev1.Container{Name: containerName, Image: containerImage})
+			}},
+		{reason: "our label is gone", stored: func(d *appsv1.Deployment) { d.Spec.Template.Labels = map[string]string{"theirs": "x"} },
+			want: func(d *appsv1.Deployment) { d.Spec.Template.Labels[uidLabel] = "foo-uid" }},
+		{reason: "what is not ours", stored: func(d *appsv1.Deployment) {
+			d.Labels, d.Annotations["theirs"] = map[string]string{"theirs": "x"}, "y"
+			d.Spec.Paused, d.Spec.Template.Spec.Containers[0].Args = true, []string{"-v"}
+		}},
+		{reason: "a newer generation, the same fields", foo: func(foo *v1alpha1.Foo) { foo.Generation = 4 }},
+		{reason: "no mark of a generation", stored: func(d *appsv1.Deployment) { d.Annotations = nil }},
+		{reason: "a generation that never was", stored: func(d *appsv1.Deployment) { d.Annotations[generationAnnotation] = "9" },
+			want: func(*appsv1.Deployment) {}},
+	} {
+		foo, stored := aFoo(), aDeployment()
+		if test.foo != nil {
+			test.foo(foo)
+		}
+		if test.stored != nil {
+			test.stored(stored)
+		}
+		before := stored.DeepCopy()
+		var want *appsv1.Deployment
+		if test.want != nil {
+			want = stored.DeepCopy()
+			test.want(want)
+			setGeneration(want, foo)
+		}
+		got := changed(stored, foo)
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", test.reason, diff)
+		}
+		if diff := cmp.Diff(before, stored); diff != "" {
+			t.Errorf("%s: the stored object was changed (-before +after):\n%s", test.reason, diff)
+		}
+	}
+}
+
+func TestStatuses(t *testing.T) {
+	const yes, no = metav1.ConditionTrue, metav1.ConditionFalse
+	runs := func(available int32, replicas *int32, observed int64) *appsv1.Deployment {
+		return aDeployment(func(d *appsv1.Deployment) {
+			d.Spec.Replicas, d.Status.AvailableReplicas, d.Status.ObservedGeneration = replicas, available, observed
+		})
+	}
+	forbidden := errors.New("exceeded quota, used: 7")
+	for _, test := range []struct {
+		reason             string
+		got                v1alpha1.FooStatus
+		available          int32
+		ready, progressing metav1.ConditionStatus
+		word, message      string
+		version            string
+	}{
+		{"all there", statusOf(aFoo(), runs(2, new(int32(2)), 1)), 2, yes, no, "Available", "2 of 2 replicas are available", "100"},
+		{"one is missing", statusOf(aFoo(), runs(1, new(int32(2)), 1)), 1, no, yes, "WaitingForReplicas", "1 of 2 replicas are available", "100"},
+		{"one too many", statusOf(aFoo(), runs(3, new(int32(2)), 1)), 3, yes, no, "Available", "3 of 2 replicas are available", "100"},
+		{"none wanted", statusOf(aFoo(), runs(0, new(int32(0)), 1)), 0, yes, no, "Available", "0 of 0 replicas are available", "100"},
+		{"no number: the API's default", statusOf(aFoo(), runs(1, nil, 1)), 1, yes, no, "Available", "1 of 1 replicas are available", "100"},
+		{"numbers of an older spec", statusOf(aFoo(), runs(2, new(int32(2)), 0)), 2, no, yes, "WaitingForReplicas", "2 of 2 replicas are available", "100"},
+		{"an old one is going", waitingStatus(aFoo(), aDeployment()), 0, no, yes, "WaitingForDeletion", `Deployment "deployment" is being deleted, a new one will follow`, "100"},
+		{"taken", takenStatus(aFoo(), aDeployment(func(d *appsv1.Deployment) { d.OwnerReferences[0].Kind = "Bar" })), 0, no, no, "NameTaken",
+			`Deployment "deployment" exists and is controlled by Bar "foo": delete it or change spec.deploymentName`, "100"},
+		{"taken by nobody", takenStatus(aFoo(), aDeployment(func(d *appsv1.Deployment) { d.OwnerReferences = nil })), 0, no, no, "NameTaken",
+			`Deployment "deployment" exists and has no controller: delete it or change spec.deploymentName`, "100"},
+		{"no good", invalidStatus(aFoo(), "because"), 0, no, no, "InvalidSpec", "because", ""},
+		{"forbidden", forbiddenStatus(aFoo(), forbidden), 0, no, no, "Forbidden", "exceeded quota, used: 7", ""},
+	} {
+		want := v1alpha1.FooStatus{AvailableReplicas: test.available, ObservedGeneration: 3, ObservedDeploymentVersion: test.version,
+			Selector: "samplecontroller.k8s.io/foo-uid=foo-uid",
+			Conditions: []metav1.Condition{
+				{Type: "Ready", Status: test.ready, ObservedGeneration: 3, Reason: test.word, Message: test.message},
+				{Type: "Progressing", Status: test.progressing, ObservedGeneration: 3, Reason: test.word, Message: test.message},
+			}}
+		if diff := cmp.Diff(want, test.got, cmpopts.IgnoreFields(metav1.Condition{}, "LastTransitionTime")); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", test.reason, diff)
+		}
+	}
+}
+
+// The same facts again make an equal status. Another message keeps the time of the
+// transition, another status does not.
+func TestStatusKeepsItsTime(t *testing.T) {
+	long := metav1.NewTime(time.Now().Add(-time.Hour).Truncate(time.Second))
+	foo := aFoo(func(foo *v1alpha1.Foo) {
+		foo.Status = statusOf(foo, aDeployment())
+		for i := range foo.Status.Conditions {
+			foo.Status.Conditions[i].LastTransitionTime = long
+		}
+	})
+	newer := func(available int32) *appsv1.Deployment {
+		return aDeployment(func(d *appsv1.Deployment) { d.ResourceVersion, d.Status.AvailableReplicas = "200", available })
+	}
+	if diff := cmp.Diff(foo.Status, statusOf(foo, newer(0))); diff != "" {
+		t.Errorf("nothing has changed but the Deployment's version (-before +after):\n%s", diff)
+	}
+	one := statusOf(foo, newer(1))
+	if got := one.Conditions[0]; !got.LastTransitionTime.Equal(&long) || !strings.HasPrefix(got.Message, "1 of 2") {
+		t.Errorf("Ready is still False, and became %+v", got)
+	}
+	if one.ObservedDeploymentVersion != "200" {
+		t.Errorf("the status is made from version %s, want 200", one.ObservedDeploymentVersion)
+	}
+	if got := statusOf(foo, newer(2)).Conditions[0]; got.LastTransitionTime.Equal(&long) {
+		t.Errorf("Ready turned True, and kept its time: %+v", got)
+	}
+	foo.Status = forbiddenStatus(foo, errors.New("used: 7"))
+	if diff := cmp.Diff(foo.Status, forbiddenStatus(foo, errors.New("used: 8"))); diff != "" {
+		t.Errorf("only a number in the answer has changed (-before +after):\n%s", diff)
+	}
+}
+
+func TestProblemOf(t *testing.T) {
+	for _, test := range []struct {
+		name     string
+		replicas *int32
+		want     string
+	}{
+		{"deployment", new(int32(1)), ""},
+		{"a.b-c.d", nil, ""},
+		{strings.Repeat("n", 253), new(int32(0)), ""},
+		{"d", new(int32(1<<31 - 1)), ""},
+		{strings.Repeat("n", 254), nil, "spec.deploymentName"},
+		{"", nil, "spec.deploymentName"},
+		{"../x", nil, "spec.deploymentName"},
+		{"Deployment", nil, "spec.deploymentName"},
+		{"d", new(int32(-1)), "spec.replicas: -1"},
+	} {
+		got := problemOf(aFoo(func(foo *v1alpha1.Foo) {
+			foo.Spec = v1alpha1.FooSpec{DeploymentName: test.name, Replicas: test.replicas}
+		}))
+		if (got == "") != (test.want == "") || !strings.Contains(got, test.want) {
+			t.Errorf("%q: %q, want %q", test.name, got, test.want)
+		}
+	}
+}
+
+func TestAhead(t *testing.T) {
+	for mark, want := range map[string]bool{"": false, "2": false, "3": false, "4": true, "-1": false, "four": false, "99999999999999999999": false} {
+		deployment := aDeployment(func(d *appsv1.Deployment) { d.Annotations[generationAnnotation] = mark })
+		if got := ahead(deployment, aFoo()); got != want {
+			t.Errorf("generation %q against 3: ahead %t, want %t", mark, got, want)
+		}
+	}
+	for _, test := range []struct {
+		version    string
+		generation int64
+		want       bool
+	}{{"", 3, false}, {"99", 3, false}, {"100", 3, false}, {"101", 3, true}, {"101", 2, false}, {"x", 3, false}, {"1000", 3, true}} {
+		foo := aFoo(func(foo *v1alpha1.Foo) {
+			foo.Status.ObservedDeploymentVersion, foo.Status.ObservedGeneration = test.version, test.generation
+		})
+		if got := statusAhead(foo, aDeployment()); got != test.want {
+			t.Errorf("version %q of generation %d against 100: ahead %t, want %t", test.version, test.generation, got, test.want)
+		}
+	}
+}
