@@ -58,11 +58,11 @@ func (r *FooReconciler) Reconcile(ctx context.Context, key cache.ObjectName) (ag
 	}
 	name := cache.NewObjectName(foo.Namespace, foo.Spec.DeploymentName)
 	deployment, found := get[*appsv1.Deployment](r.DeploymentStore, name)
-	if !r.own.shown(key, foo, deployment, r.FooStore, r.DeploymentStore) {
+	owned := informer.DeploymentsOf(r.DeploymentStore, foo.UID)
+	if !r.own.shown(key, foo, owned, r.FooStore, r.DeploymentStore) {
 		// Not yet what this process wrote.
 		return lookAgain, nil
 	}
-	owned := informer.DeploymentsOf(r.DeploymentStore, foo.UID)
 	if stale, err := r.stale(ctx, key, foo, deployment, owned); stale || err != nil {
 		// Not yet what another process wrote before this one took over.
 		return lookAgain, r.refused(ctx, key, foo, err)
@@ -148,12 +148,16 @@ func (r *FooReconciler) deleteOthers(ctx context.Context, key cache.ObjectName, 
 		if stale, err := r.fooIsStale(ctx, key, foo); stale || err != nil {
 			return lookAgain, err
 		}
-		// This very object, not one that takes its name in between; its Pods follow it.
+		// This very object, as it is in the store: not one that takes its name in
+		// between, nor one that somebody takes from us. Its Pods follow it.
 		err = r.Deployments.Deployments(foo.Namespace).Delete(ctx, other.Name, metav1.DeleteOptions{
-			Preconditions:     metav1.NewUIDPreconditions(string(other.UID)),
+			Preconditions:     &metav1.Preconditions{UID: &other.UID, ResourceVersion: &other.ResourceVersion},
 			PropagationPolicy: new(metav1.DeletePropagationBackground),
 		})
-		if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
+		if apierrors.IsConflict(err) {
+			r.own.of(key).refusedDeployment = other.ResourceVersion
+		}
+		if err != nil && !apierrors.IsNotFound(err) {
 			return 0, fmt.Errorf("delete Deployment %s/%s: %w", foo.Namespace, other.Name, err)
 		}
 		r.own.of(key).deleted[cache.MetaObjectToName(other)] = other.UID

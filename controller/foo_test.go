@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -307,6 +308,30 @@ func TestRename(t *testing.T) {
 	w.sent()
 }
 
+// Somebody takes the old Deployment from the Foo before it is deleted: it stays.
+func TestRenameOfReleasedDeployment(t *testing.T) {
+	w := converged(t, 1)
+	w.set(fooPath+"foo", "renamed", "spec", "deploymentName")
+	w.sync()
+	w.set(deploymentPath+"deployment", []any{}, "metadata", "ownerReferences")
+	if _, err := w.tryReconcile(fooKey); !apierrors.IsConflict(err) {
+		t.Errorf("error %v, want a Conflict", err)
+	}
+	w.sent("POST deployments", "GET foos/foo", "DELETE deployments/deployment")
+
+	// The store does not show it yet: it is not tried again.
+	w.syncFoos()
+	if err := w.deployments.Add(w.deployment("renamed")); err != nil {
+		t.Fatal(err)
+	}
+	w.reconcile()
+	w.sent()
+	w.sync()
+	w.reconcile()
+	w.sent("PUT foos/foo/status")
+	w.deployment("deployment")
+}
+
 // A deleted Deployment that finalizers hold back is no reason to wait: that it is
 // being deleted has been seen.
 func TestRenameWithFinalizers(t *testing.T) {
@@ -334,6 +359,25 @@ func TestRenameToTakenName(t *testing.T) {
 	w.reconcile()
 	w.sent("PUT foos/foo/status")
 	w.deployment("deployment")
+}
+
+// Renamed to the name of a Deployment that is older than the last status, it may
+// be the store that is behind: one look tells.
+func TestRenameToOlderName(t *testing.T) {
+	w := newWorld(t)
+	w.createDeployment("taken")
+	w.createFoo("foo", spec("deployment", 1))
+	w.sync()
+	w.reconcile()
+	w.set(fooPath+"foo", "taken", "spec", "deploymentName")
+	w.sync()
+	w.api.requests()
+	w.reconcile()
+	w.sent("GET deployments/taken", "PUT foos/foo/status")
+	w.ready("foo", metav1.ConditionFalse, metav1.ConditionFalse, v1alpha1.ReasonNameTaken)
+	w.sync()
+	w.reconcile()
+	w.sent()
 }
 
 // A process that takes over with an old store must not delete the Deployment that
@@ -465,6 +509,39 @@ func TestConflict(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A version that never comes is not awaited for ever: after half a minute the
+// store's word has to do.
+func TestPatience(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := converged(t, 1)
+		w.set(fooPath+"foo", int64(2), "spec", "replicas")
+		w.sync()
+		spurious := apierrors.NewConflict(schema.GroupResource{Group: "apps", Resource: "deployments"}, "deployment", errors.New("says somebody"))
+		w.api.refuse = func(method, path string) *apierrors.StatusError {
+			if method != http.MethodPut {
+				return nil
+			}
+			return spurious
+		}
+		if _, err := w.tryReconcile(fooKey); !apierrors.IsConflict(err) {
+			t.Fatalf("error %v, want a Conflict", err)
+		}
+		w.sent("PUT deployments/deployment")
+		w.api.refuse = nil
+
+		waited := time.Duration(0)
+		for again := w.reconcile(); again > 0 && waited < time.Hour; again = w.reconcile() {
+			w.sent()
+			time.Sleep(again)
+			waited += again
+		}
+		w.sent("PUT deployments/deployment", "PUT foos/foo/status")
+		if waited != 30*time.Second {
+			t.Errorf("the same version was sent again after %s, want 30s", waited)
+		}
+	})
 }
 
 // A spec that no retry mends becomes a condition, not a loop.

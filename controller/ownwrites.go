@@ -17,6 +17,11 @@ import (
 // milliseconds.
 const lookAgain = time.Second
 
+// patience is how long a key waits for its writes to come back. Some never do: a
+// Conflict without a newer version, a backup that was restored. Then the store's
+// word has to do; if it is old, the API server refuses what comes of it.
+const patience = 30 * time.Second
+
 // ownWrites remembers, per Foo, what this process wrote and the stores may not
 // show yet. A reconcile that took an old store for the truth would create a
 // Deployment twice, undo its own status, or be refused with a Conflict of its own
@@ -35,6 +40,8 @@ type unseen struct {
 	refusedFoo, refusedDeployment string
 	// The Deployments that were deleted. A DELETE returns no resourceVersion.
 	deleted map[cache.ObjectName]types.UID
+	// When any of these was last added to.
+	since time.Time
 }
 
 // of returns what is remembered for key, for the caller to add to.
@@ -47,6 +54,7 @@ func (o *ownWrites) of(key cache.ObjectName) *unseen {
 	if o.byKey[key] == nil {
 		o.byKey[key] = &unseen{deleted: map[cache.ObjectName]types.UID{}}
 	}
+	o.byKey[key].since = time.Now()
 	return o.byKey[key]
 }
 
@@ -57,32 +65,42 @@ func (o *ownWrites) forget(key cache.ObjectName) {
 }
 
 // shown reports whether the stores have caught up with what was written for key,
-// and if so forgets it. foo and deployment (which may be nil) are what the stores
-// hold now.
-func (o *ownWrites) shown(key cache.ObjectName, foo *v1alpha1.Foo, deployment *appsv1.Deployment, foos, deployments cache.Store) bool {
+// or will not, and if so forgets it. foo and owned, the Deployments that it
+// controls, are what the stores hold now.
+func (o *ownWrites) shown(key cache.ObjectName, foo *v1alpha1.Foo, owned []*appsv1.Deployment, foos, deployments cache.Store) bool {
 	o.mu.Lock()
 	u := o.byKey[key]
 	o.mu.Unlock()
 	if u == nil {
 		return true
 	}
+	if time.Since(u.since) < patience && u.ahead(foo, owned, foos, deployments) {
+		return false
+	}
+	o.forget(key)
+	return true
+}
 
-	switch {
-	case !reached(foos, u.foo), !reached(deployments, u.deployment):
-		return false
-	case u.refusedFoo != "" && u.refusedFoo == foo.ResourceVersion:
-		return false
-	case u.refusedDeployment != "" && deployment != nil && u.refusedDeployment == deployment.ResourceVersion:
-		return false
+// ahead reports whether the stores do not yet show all of u.
+func (u *unseen) ahead(foo *v1alpha1.Foo, owned []*appsv1.Deployment, foos, deployments cache.Store) bool {
+	if !reached(foos, u.foo) || !reached(deployments, u.deployment) {
+		return true
+	}
+	if u.refusedFoo != "" && u.refusedFoo == foo.ResourceVersion {
+		return true
+	}
+	for _, deployment := range owned {
+		if u.refusedDeployment != "" && u.refusedDeployment == deployment.ResourceVersion {
+			return true
+		}
 	}
 	for name, uid := range u.deleted {
 		stored, ok := get[*appsv1.Deployment](deployments, name)
 		if ok && stored.UID == uid && stored.DeletionTimestamp == nil {
-			return false
+			return true
 		}
 	}
-	o.forget(key)
-	return true
+	return false
 }
 
 // reached reports whether a store has seen this resourceVersion. Versions of one

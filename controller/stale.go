@@ -33,11 +33,12 @@ func ahead(deployment *appsv1.Deployment, foo *v1alpha1.Foo) bool {
 	return err == nil && generation > foo.Generation
 }
 
-// statusAhead reports whether the Foo's status speaks of a newer version of the
-// Deployment than this one.
+// statusAhead reports whether the Foo's status speaks of a newer version of a
+// Deployment than this one. Versions of one resource are comparable, so it need not
+// be the same Deployment; after a change of the name, an old one is no wonder.
 func statusAhead(foo *v1alpha1.Foo, deployment *appsv1.Deployment) bool {
 	order, err := resourceversion.CompareResourceVersion(foo.Status.ObservedDeploymentVersion, deployment.ResourceVersion)
-	return err == nil && order > 0 && foo.Status.ObservedGeneration == foo.Generation
+	return err == nil && order > 0
 }
 
 // stale reports whether a store is behind what the objects say. Anybody can write
