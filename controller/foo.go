@@ -76,6 +76,10 @@ func (r *FooReconciler) Reconcile(ctx context.Context, key cache.ObjectName) (ag
 		if deployment, err = r.create(ctx, key, foo); err != nil {
 			return 0, r.refused(ctx, key, foo, err)
 		}
+		if deployment == nil {
+			// There is one already. What it is gets decided when the store has it.
+			return lookAgain, nil
+		}
 	}
 	switch owner(deployment, foo) {
 	case foreign:
@@ -95,21 +99,23 @@ func (r *FooReconciler) Reconcile(ctx context.Context, key cache.ObjectName) (ag
 	return 0, r.updateStatus(ctx, key, foo, statusOf(foo, deployment))
 }
 
-// create makes the Foo's Deployment. If there is one that the store does not show
-// yet, it returns that one.
+// create makes the Foo's Deployment. It returns nil and no error if there is one
+// that the store does not show yet.
 func (r *FooReconciler) create(ctx context.Context, key cache.ObjectName, foo *v1alpha1.Foo) (*appsv1.Deployment, error) {
 	deployments := r.Deployments.Deployments(foo.Namespace)
 	created, err := deployments.Create(ctx, newDeployment(foo), metav1.CreateOptions{})
-	switch {
-	case apierrors.IsAlreadyExists(err):
-		created, err = deployments.Get(ctx, foo.Spec.DeploymentName, metav1.GetOptions{})
-	case err == nil:
-		r.Events.Eventf(foo, corev1.EventTypeNormal, EventCreated, "Created Deployment %s", created.Name)
+	if apierrors.IsAlreadyExists(err) {
+		var live *appsv1.Deployment
+		if live, err = deployments.Get(ctx, foo.Spec.DeploymentName, metav1.GetOptions{}); err == nil {
+			r.own.of(key).deployment = live.ResourceVersion
+			return nil, nil
+		}
 	}
 	if err != nil {
 		return nil, fmt.Errorf("create Deployment %s/%s: %w", foo.Namespace, foo.Spec.DeploymentName, err)
 	}
 	r.own.of(key).deployment = created.ResourceVersion
+	r.Events.Eventf(foo, corev1.EventTypeNormal, EventCreated, "Created Deployment %s", created.Name)
 	return created, nil
 }
 

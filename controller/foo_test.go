@@ -449,27 +449,38 @@ func TestOwnUpdateIsAwaited(t *testing.T) {
 	w.sent()
 }
 
-// A store that lacks the Deployment is corrected by the server: AlreadyExists,
-// then a look at the real one.
+// A store that lacks the Deployment is corrected by the server: AlreadyExists, then
+// a look at the version to wait for. What it is gets decided when the store has it.
 func TestCreateFindsDeployment(t *testing.T) {
-	t.Run("ours", func(t *testing.T) {
-		w := newWorld(t)
-		foo := w.createFoo("foo", spec("deployment", 1))
-		w.sync()
-		w.createDeployment("deployment", controllerRef("samplecontroller.k8s.io/v1alpha1", "Foo", "foo", foo.UID))
-		w.reconcile()
-		w.sent("POST deployments", "GET deployments/deployment", "PUT deployments/deployment", "PUT foos/foo/status")
-		w.told("Normal Updated Updated Deployment deployment")
-	})
-	t.Run("foreign", func(t *testing.T) {
-		w := newWorld(t)
-		w.createFoo("foo", spec("deployment", 1))
-		w.sync()
-		w.createDeployment("deployment")
-		w.reconcile()
-		w.sent("POST deployments", "GET deployments/deployment", "PUT foos/foo/status")
-		w.ready("foo", metav1.ConditionFalse, metav1.ConditionFalse, v1alpha1.ReasonNameTaken)
-	})
+	for _, test := range []struct {
+		reason string
+		owner  func(foo *v1alpha1.Foo) []metav1.OwnerReference
+		want   []string
+		told   []string
+	}{
+		{"ours", func(foo *v1alpha1.Foo) []metav1.OwnerReference {
+			return []metav1.OwnerReference{controllerRef("samplecontroller.k8s.io/v1alpha1", "Foo", "foo", foo.UID)}
+		}, []string{"PUT deployments/deployment", "PUT foos/foo/status"}, []string{"Normal Updated Updated Deployment deployment"}},
+		{"foreign", func(*v1alpha1.Foo) []metav1.OwnerReference { return nil },
+			[]string{"PUT foos/foo/status"}, []string{`Warning NameTaken Deployment "deployment" exists and has no controller: delete it or change spec.deploymentName`}},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			w := newWorld(t)
+			foo := w.createFoo("foo", spec("deployment", 1))
+			w.sync()
+			w.createDeployment("deployment", test.owner(foo)...)
+			for _, want := range [][]string{{"POST deployments", "GET deployments/deployment"}, nil} {
+				if again := w.reconcile(); again != time.Second {
+					t.Errorf("look again after %s, want 1s", again)
+				}
+				w.sent(want...)
+			}
+			w.sync()
+			w.reconcile()
+			w.sent(test.want...)
+			w.told(test.told...)
+		})
+	}
 }
 
 // After a Conflict the refused version is not sent again: the newer one is on its

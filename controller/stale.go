@@ -46,9 +46,13 @@ func statusAhead(foo *v1alpha1.Foo, deployment *appsv1.Deployment) bool {
 // remembered until the store has it.
 func (r *FooReconciler) stale(ctx context.Context, key cache.ObjectName, foo *v1alpha1.Foo, deployment *appsv1.Deployment, owned []*appsv1.Deployment) (bool, error) {
 	for _, one := range owned {
-		if ahead(one, foo) {
-			return r.fooIsStale(ctx, key, foo)
+		if !ahead(one, foo) {
+			continue
 		}
+		if stale, err := r.fooIsStale(ctx, key, foo); stale || err != nil {
+			return stale, err
+		}
+		break
 	}
 	if deployment == nil || !statusAhead(foo, deployment) {
 		return false, nil

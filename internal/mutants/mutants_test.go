@@ -65,7 +65,7 @@ var mutants = []struct {
 	{"replicas taken from an autoscaler", "controller/deployment.go", "if foo.Spec.Replicas != nil {\n\t\tdeployment", "foo = foo.DeepCopy()\n\tif foo.Spec.Replicas == nil {\n\t\tfoo.Spec.Replicas = new(int32(1))\n\t}\n\t{\n\t\tdeployment", "./controller", "TestDrift"},
 	{"a warning with each look", "controller/foo.go", "!same(now, stuck(foo.Status))", "true", "./controller", "TestForeignDeployment"},
 	{"a message that varies from try to try", "controller/status.go", "message = before.Message", "_ = before", "./controller", "TestForbidden"},
-	{"a Foo older than its Deployment acted on", "controller/stale.go", "if ahead(one, foo) {", "if one == nil {", "./controller", "TestTakeOverWithStaleStore"},
+	{"a Foo older than its Deployment acted on", "controller/stale.go", "if !ahead(one, foo) {", "if one != nil {", "./controller", "TestTakeOverWithStaleStore"},
 	{"a Deployment older than the status acted on", "controller/stale.go", "order > 0", "order > 1", "./controller", "TestTakeOverWithStaleStore"},
 	{"a forged mark left as it is", "controller/deployment.go", " && !ahead(stored, foo)", "", "./controller", "TestForgedMarks"},
 	{"a panic taken for a success", "controller/controller.go", `fmt.Errorf("panic: %v\n%s", reason, debug.Stack())`, `map[string]error{fmt.Sprint(debug.Stack()): nil}[""]`, "./controller", "TestPanicIsRetried"},
