@@ -61,8 +61,8 @@ func forbiddenStatus(foo *v1alpha1.Foo, err error) v1alpha1.FooStatus {
 
 // newStatus is the Foo's status with these facts in it. It shares nothing with
 // the Foo, and equals the Foo's own status if nothing has changed: a condition
-// keeps its transition time while its status stays the same, and the Deployment's
-// version is noted only along with something else.
+// keeps its transition time while its status stays the same, and the version of the
+// Deployment, if the status speaks of one, is noted only along with something else.
 func newStatus(foo *v1alpha1.Foo, deployment *appsv1.Deployment, available int32, ready, progressing metav1.ConditionStatus, reason, message string) v1alpha1.FooStatus {
 	status := *foo.Status.DeepCopy()
 	status.AvailableReplicas = available
@@ -73,7 +73,10 @@ func newStatus(foo *v1alpha1.Foo, deployment *appsv1.Deployment, available int32
 	meta.SetStatusCondition(&status.Conditions, condition)
 	condition.Type, condition.Status = v1alpha1.FooProgressing, progressing
 	meta.SetStatusCondition(&status.Conditions, condition)
-	if deployment != nil && (statusAhead(foo, deployment) || !equality.Semantic.DeepEqual(status, foo.Status)) {
+	switch {
+	case deployment == nil:
+		status.ObservedDeploymentVersion = ""
+	case statusAhead(foo, deployment) || !equality.Semantic.DeepEqual(status, foo.Status):
 		status.ObservedDeploymentVersion = deployment.ResourceVersion
 	}
 	return status
