@@ -3,8 +3,11 @@ package controller_test
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
+	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -16,33 +19,61 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
 	"k8s.io/client-go/rest"
 )
 
 // apiServer does the part of an API server's work that a reconcile relies on: it
 // keeps objects, gives each write a new resourceVersion, refuses to create twice
-// and to overwrite what the writer has not seen. It records every request.
+// and to overwrite what the writer has not seen. It records every request, and
+// every change in order. Clients reach it without a socket: it is their
+// http.RoundTripper.
 type apiServer struct {
 	t       *testing.T
-	server  *httptest.Server
 	mu      sync.Mutex
 	version int
 	objects map[string]*unstructured.Unstructured // by URL path
 	sent    []string
+	// changes is what a watch of everything would have delivered.
+	changes []*change
 	// refuse, if set, is asked before each request; a non-nil error is the answer.
 	refuse func(method, path string) *apierrors.StatusError
+	// audit, if set, is told of each request and what came of it.
+	audit func(x *exchange)
+	// bareDelete carries out a DELETE that names no UID, as a real server does.
+	// Otherwise it is refused: no test expects one.
+	bareDelete bool
+}
+
+// change is one event of a watch. A deleted object is as it was at last, with the
+// resourceVersion of its deletion.
+type change struct {
+	path    string
+	version int
+	object  *unstructured.Unstructured
+	deleted bool
+}
+
+// exchange is one request: what was stored before and after (nil is nothing), and
+// the refusal, if it was refused. The objects are the server's own.
+type exchange struct {
+	method, path          string // the path without /status
+	status                bool   // of the status subresource
+	resource              schema.GroupResource
+	name                  string
+	body                  *unstructured.Unstructured
+	preconditions         metav1.Preconditions
+	before, after, answer *unstructured.Unstructured
+	refused               *apierrors.StatusError
 }
 
 func newAPIServer(t *testing.T) *apiServer {
-	s := &apiServer{t: t, version: 100, objects: map[string]*unstructured.Unstructured{}}
-	s.server = httptest.NewServer(s)
-	t.Cleanup(s.server.Close)
-	return s
+	return &apiServer{t: t, version: 100, objects: map[string]*unstructured.Unstructured{}}
 }
 
 // config is what a client needs. The server speaks JSON only.
 func (s *apiServer) config() *rest.Config {
-	return &rest.Config{Host: s.server.URL, QPS: -1, ContentConfig: rest.ContentConfig{ContentType: runtime.ContentTypeJSON}}
+	return &rest.Config{Host: "http://api.test", Transport: s, QPS: -1, ContentConfig: rest.ContentConfig{ContentType: runtime.ContentTypeJSON}}
 }
 
 // requests returns "METHOD resource/name[/subresource]" for each request since
@@ -55,15 +86,21 @@ func (s *apiServer) requests() []string {
 	return sent
 }
 
-// list returns copies of the stored objects of a resource.
+// list returns copies of the stored objects of a resource, in the order of their
+// paths.
 func (s *apiServer) list(resource string) []*unstructured.Unstructured {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	var objects []*unstructured.Unstructured
-	for path, object := range s.objects {
+	var paths []string
+	for path := range s.objects {
 		if strings.Contains(path, "/"+resource+"/") {
-			objects = append(objects, object.DeepCopy())
+			paths = append(paths, path)
 		}
+	}
+	slices.Sort(paths)
+	var objects []*unstructured.Unstructured
+	for _, path := range paths {
+		objects = append(objects, s.objects[path].DeepCopy())
 	}
 	return objects
 }
@@ -75,119 +112,217 @@ func (s *apiServer) latest() string {
 	return strconv.Itoa(s.version)
 }
 
+// add stores a new object as another client would.
+func (s *apiServer) add(path string, object *unstructured.Unstructured) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.store(path, object)
+}
+
 // edit changes a stored object as another client would.
 func (s *apiServer) edit(path string, change func(object *unstructured.Unstructured)) {
 	s.t.Helper()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	object := s.objects[path]
+	object := s.objects[path].DeepCopy()
 	if object == nil {
 		s.t.Fatalf("nothing is stored at %s", path)
 	}
-	before := object.DeepCopy()
 	change(object)
-	s.stamp(object, before)
+	s.store(path, object)
 }
 
-// remove deletes a stored object as another client would.
+// remove deletes a stored object as another client would, finalizers or not.
 func (s *apiServer) remove(path string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	delete(s.objects, path)
-	s.version++
+	s.drop(path)
 }
 
-// stamp does what the server does to each object that it stores.
-func (s *apiServer) stamp(object, before *unstructured.Unstructured) {
-	s.version++
-	object.SetResourceVersion(strconv.Itoa(s.version))
-	if before == nil {
-		object.SetUID(types.UID(fmt.Sprintf("uid-%d", s.version)))
-		object.SetGeneration(1)
-	} else if fmt.Sprint(before.Object["spec"]) != fmt.Sprint(object.Object["spec"]) {
-		object.SetGeneration(before.GetGeneration() + 1)
-	}
-}
-
-func (s *apiServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+// terminate deletes as a DELETE does: an object with finalizers stays until they
+// are removed.
+func (s *apiServer) terminate(path string, finalizers ...string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	// /apis/{group}/{version}/namespaces/{namespace}/{resource}[/{name}[/status]]
-	parts := strings.Split(strings.Trim(r.URL.Path, "/"), "/")
-	s.sent = append(s.sent, r.Method+" "+strings.Join(parts[5:], "/"))
-	resource := schema.GroupResource{Group: parts[1], Resource: parts[5]}
+	s.delete(path, finalizers...)
+}
 
-	body := &unstructured.Unstructured{Object: map[string]any{}}
-	if r.Method == http.MethodPost || r.Method == http.MethodPut {
-		if err := json.NewDecoder(r.Body).Decode(&body.Object); err != nil {
-			s.t.Errorf("%s %s: body: %v", r.Method, r.URL.Path, err)
-		}
+// store stamps an object and makes it the stored one. One that is deleted and has
+// lost its last finalizer goes.
+func (s *apiServer) store(path string, object *unstructured.Unstructured) {
+	before := s.objects[path]
+	if before != nil && reflect.DeepEqual(before.Object, object.Object) {
+		return // as etcd does, which skips a write that changes nothing
 	}
-	path, _ := strings.CutSuffix(r.URL.Path, "/status")
-	if r.Method == http.MethodPost {
-		path += "/" + body.GetName()
-	}
-	stored, name := s.objects[path], path[strings.LastIndex(path, "/")+1:]
-
-	var refused *apierrors.StatusError
-	if s.refuse != nil {
-		refused = s.refuse(r.Method, path)
-	}
-	switch {
-	case refused != nil:
-	case r.Method == http.MethodPost && stored != nil:
-		refused = apierrors.NewAlreadyExists(resource, name)
-	case r.Method != http.MethodPost && stored == nil:
-		refused = apierrors.NewNotFound(resource, name)
-	case r.Method == http.MethodPut && body.GetResourceVersion() != stored.GetResourceVersion():
-		refused = apierrors.NewConflict(resource, name, fmt.Errorf("the object has been modified"))
-	}
-	if refused == nil && r.Method == http.MethodDelete {
-		var options metav1.DeleteOptions
-		if err := json.NewDecoder(r.Body).Decode(&options); err != nil {
-			s.t.Errorf("DELETE %s: body: %v", path, err)
-		}
-		if p := options.Preconditions; p == nil || p.UID == nil || *p.UID != stored.GetUID() {
-			refused = apierrors.NewConflict(resource, name, fmt.Errorf("precondition failed"))
-		}
-	}
-	if refused != nil {
-		reply(w, int(refused.ErrStatus.Code), refused.ErrStatus)
+	if object.GetDeletionTimestamp() != nil && len(object.GetFinalizers()) == 0 && before != nil && len(before.GetFinalizers()) > 0 {
+		s.drop(path)
 		return
 	}
+	s.version++
+	object.SetResourceVersion(strconv.Itoa(s.version))
+	switch {
+	case before == nil:
+		object.SetUID(types.UID(fmt.Sprintf("uid-%d", s.version)))
+		object.SetGeneration(1)
+	case !reflect.DeepEqual(before.Object["spec"], object.Object["spec"]),
+		before.GetDeletionTimestamp() == nil && object.GetDeletionTimestamp() != nil:
+		object.SetGeneration(before.GetGeneration() + 1)
+	}
+	s.objects[path] = object
+	s.changes = append(s.changes, &change{path: path, version: s.version, object: object})
+}
 
+func (s *apiServer) drop(path string) {
+	s.version++
+	if object := s.objects[path].DeepCopy(); object != nil {
+		object.SetResourceVersion(strconv.Itoa(s.version))
+		s.changes = append(s.changes, &change{path: path, version: s.version, object: object, deleted: true})
+	}
+	delete(s.objects, path)
+}
+
+func (s *apiServer) delete(path string, finalizers ...string) {
+	object := s.objects[path].DeepCopy()
+	object.SetFinalizers(append(object.GetFinalizers(), finalizers...))
+	if len(object.GetFinalizers()) == 0 {
+		s.drop(path)
+		return
+	}
+	if object.GetDeletionTimestamp() == nil {
+		_ = unstructured.SetNestedField(object.Object, "2026-01-01T00:00:00Z", "metadata", "deletionTimestamp")
+	}
+	s.store(path, object)
+}
+
+// RoundTrip answers a request in the goroutine of the client.
+func (s *apiServer) RoundTrip(r *http.Request) (*http.Response, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	x := s.read(r)
+	if s.refuse != nil {
+		x.refused = s.refuse(x.method, x.path)
+	}
+	if x.refused == nil {
+		s.check(x)
+	}
+	if x.refused == nil {
+		s.write(x)
+	}
+	x.after = s.objects[x.path]
+	if s.audit != nil {
+		s.audit(x)
+	}
+	return x.response(r), nil
+}
+
+// read takes a request apart:
+//
+//	/apis/{group}/{version}/namespaces/{namespace}/{resource}[/{name}[/status]]
+func (s *apiServer) read(r *http.Request) *exchange {
+	parts := strings.Split(strings.Trim(r.URL.Path, "/"), "/")
+	s.sent = append(s.sent, r.Method+" "+strings.Join(parts[5:], "/"))
+	x := &exchange{method: r.Method, resource: schema.GroupResource{Group: parts[1], Resource: parts[5]}, body: &unstructured.Unstructured{}}
+	x.path, x.status = strings.CutSuffix(r.URL.Path, "/status")
+	var err error
 	switch r.Method {
-	case http.MethodGet:
-		reply(w, http.StatusOK, stored.Object)
-	case http.MethodDelete:
-		delete(s.objects, path)
-		s.version++
-		reply(w, http.StatusOK, metav1.Status{Status: metav1.StatusSuccess})
-	case http.MethodPost:
-		s.stamp(body, nil)
-		s.objects[path] = body
-		reply(w, http.StatusCreated, body.Object)
-	case http.MethodPut:
-		// A write to one half leaves the other half as it is.
-		next := stored.DeepCopy()
-		if path != r.URL.Path {
-			next.Object["status"] = body.Object["status"]
-		} else {
-			body.Object["status"] = stored.Object["status"]
-			next = body
+	case http.MethodPost, http.MethodPut:
+		// Numbers without a fraction become int64, as they are in the tests.
+		var text []byte
+		if text, err = io.ReadAll(r.Body); err == nil {
+			err = utiljson.Unmarshal(text, &x.body.Object)
 		}
-		s.stamp(next, stored)
-		s.objects[path] = next
-		reply(w, http.StatusOK, next.Object)
+	case http.MethodDelete:
+		var options metav1.DeleteOptions
+		err = json.NewDecoder(r.Body).Decode(&options)
+		if options.Preconditions != nil {
+			x.preconditions = *options.Preconditions
+		}
+	}
+	if err != nil {
+		s.t.Errorf("%s %s: body: %v", r.Method, r.URL.Path, err)
+	}
+	if r.Method == http.MethodPost {
+		x.path += "/" + x.body.GetName()
+	}
+	x.before, x.name = s.objects[x.path], x.path[strings.LastIndex(x.path, "/")+1:]
+	return x
+}
+
+// check refuses what a server must refuse.
+func (s *apiServer) check(x *exchange) {
+	conflict := func(why string) *apierrors.StatusError {
+		return apierrors.NewConflict(x.resource, x.name, fmt.Errorf("%s", why))
+	}
+	switch {
+	case x.method == http.MethodPost && x.before != nil:
+		x.refused = apierrors.NewAlreadyExists(x.resource, x.name)
+	case x.method != http.MethodPost && x.before == nil:
+		x.refused = apierrors.NewNotFound(x.resource, x.name)
+	case x.method == http.MethodPut:
+		// Without a resourceVersion a Deployment is overwritten, whatever it is.
+		version, blind := x.body.GetResourceVersion(), x.resource.Resource == "deployments" && !x.status
+		if version != x.before.GetResourceVersion() && !(version == "" && blind) {
+			x.refused = conflict("the object has been modified")
+		}
+	case x.method == http.MethodDelete:
+		uid, version := x.preconditions.UID, x.preconditions.ResourceVersion
+		if uid == nil && !s.bareDelete || uid != nil && *uid != x.before.GetUID() || version != nil && *version != x.before.GetResourceVersion() {
+			x.refused = conflict("precondition failed")
+		}
 	}
 }
 
-func reply(w http.ResponseWriter, code int, body any) {
+// write carries out a request that was not refused.
+func (s *apiServer) write(x *exchange) {
+	switch x.method {
+	case http.MethodGet:
+		x.answer = x.before
+	case http.MethodDelete:
+		s.delete(x.path)
+	case http.MethodPost:
+		s.store(x.path, x.body)
+		x.answer = x.body
+	case http.MethodPut:
+		// A write to one half leaves the other half as it is.
+		next := x.body.DeepCopy()
+		if x.status {
+			next = x.before.DeepCopy()
+			next.Object["status"] = x.body.Object["status"]
+		} else {
+			next.Object["status"] = x.before.Object["status"]
+			next.SetDeletionTimestamp(x.before.GetDeletionTimestamp())
+			next.SetUID(x.before.GetUID())
+			next.SetGeneration(x.before.GetGeneration())
+		}
+		s.store(x.path, next)
+		x.answer = next
+	}
+}
+
+// response is the answer on the wire.
+func (x *exchange) response(r *http.Request) *http.Response {
+	switch {
+	case x.refused != nil:
+		return respond(r, int(x.refused.ErrStatus.Code), x.refused.ErrStatus)
+	case x.method == http.MethodDelete:
+		return respond(r, http.StatusOK, metav1.Status{Status: metav1.StatusSuccess})
+	case x.method == http.MethodPost:
+		return respond(r, http.StatusCreated, x.answer.Object)
+	default:
+		return respond(r, http.StatusOK, x.answer.Object)
+	}
+}
+
+func respond(r *http.Request, code int, body any) *http.Response {
 	if status, ok := body.(metav1.Status); ok {
 		status.APIVersion, status.Kind = "v1", "Status"
 		body = status
 	}
-	w.Header().Set("Content-Type", runtime.ContentTypeJSON)
-	w.WriteHeader(code)
-	_ = json.NewEncoder(w).Encode(body)
+	recorder := httptest.NewRecorder()
+	recorder.Header().Set("Content-Type", runtime.ContentTypeJSON)
+	recorder.WriteHeader(code)
+	_ = json.NewEncoder(recorder).Encode(body)
+	response := recorder.Result()
+	response.Request = r
+	return response
 }

@@ -63,15 +63,30 @@ func (r *FooReconciler) Reconcile(ctx context.Context, key cache.ObjectName) (ag
 		// Not yet what this process wrote.
 		return lookAgain, nil
 	}
-	if stale, err := r.stale(ctx, key, foo, deployment, owned); stale || err != nil {
-		// Not yet what another process wrote before this one took over.
-		return lookAgain, r.refused(ctx, key, foo, err)
-	}
 	if problem := problemOf(foo); problem != "" {
 		// No retry mends a spec. The event of the next spec wakes this key.
 		return 0, r.updateStatus(ctx, key, foo, invalidStatus(foo, problem))
 	}
+	if stale, err := r.deploymentIsStale(ctx, key, foo, deployment); stale || err != nil {
+		// Not yet the Deployment that another process saw before this one took over.
+		return lookAgain, r.refused(ctx, key, foo, err)
+	}
+	if found {
+		switch owner(deployment, foo) {
+		case foreign:
+			// Never touch what is not ours. The event that frees the name wakes this key.
+			return 0, r.updateStatus(ctx, key, foo, takenStatus(foo, deployment))
+		case leaving:
+			// The name is free when it is gone, and its deletion wakes this key.
+			return 0, r.updateStatus(ctx, key, foo, waitingStatus(foo, deployment))
+		}
+	}
 
+	// From here on Deployments are written.
+	if stale, err := r.fooIsStale(ctx, key, foo, owned); stale || err != nil {
+		// Not yet the Foo that another process saw before this one took over.
+		return lookAgain, r.refused(ctx, key, foo, err)
+	}
 	if !found {
 		if deployment, err = r.create(ctx, key, foo); err != nil {
 			return 0, r.refused(ctx, key, foo, err)
@@ -80,14 +95,6 @@ func (r *FooReconciler) Reconcile(ctx context.Context, key cache.ObjectName) (ag
 			// There is one already. What it is gets decided when the store has it.
 			return lookAgain, nil
 		}
-	}
-	switch owner(deployment, foo) {
-	case foreign:
-		// Never touch what is not ours. The event that frees the name wakes this key.
-		return 0, r.updateStatus(ctx, key, foo, takenStatus(foo, deployment))
-	case leaving:
-		// The name is free when it is gone, and its deletion wakes this key.
-		return 0, r.updateStatus(ctx, key, foo, waitingStatus(foo, deployment))
 	}
 	if deployment, err = r.update(ctx, key, foo, deployment); err != nil {
 		return 0, r.refused(ctx, key, foo, err)
@@ -151,7 +158,7 @@ func (r *FooReconciler) deleteOthers(ctx context.Context, key cache.ObjectName, 
 		}
 		// A store that is behind may show the name before last, and other may be the
 		// right one. A delete cannot be taken back: ask the server first.
-		if stale, err := r.fooIsStale(ctx, key, foo); stale || err != nil {
+		if stale, err := r.isStale(ctx, key, foo); stale || err != nil {
 			return lookAgain, err
 		}
 		// This very object, as it is in the store: not one that takes its name in

@@ -41,19 +41,12 @@ func statusAhead(foo *v1alpha1.Foo, deployment *appsv1.Deployment) bool {
 	return err == nil && order > 0
 }
 
-// stale reports whether a store is behind what the objects say. Anybody can write
-// an annotation, so the server has the last word: one request, whose answer is
-// remembered until the store has it.
-func (r *FooReconciler) stale(ctx context.Context, key cache.ObjectName, foo *v1alpha1.Foo, deployment *appsv1.Deployment, owned []*appsv1.Deployment) (bool, error) {
-	for _, one := range owned {
-		if !ahead(one, foo) {
-			continue
-		}
-		if stale, err := r.fooIsStale(ctx, key, foo); stale || err != nil {
-			return stale, err
-		}
-		break
-	}
+// Anybody can write such a mark, so the API server has the last word: one request,
+// whose answer is remembered until the store has it.
+
+// deploymentIsStale reports whether there is a newer Deployment than this one, which
+// may be nil. It asks only if the status says so.
+func (r *FooReconciler) deploymentIsStale(ctx context.Context, key cache.ObjectName, foo *v1alpha1.Foo, deployment *appsv1.Deployment) (bool, error) {
 	if deployment == nil || !statusAhead(foo, deployment) {
 		return false, nil
 	}
@@ -68,8 +61,19 @@ func (r *FooReconciler) stale(ctx context.Context, key cache.ObjectName, foo *v1
 	return true, nil
 }
 
-// fooIsStale asks the server whether there is a newer Foo than this one.
-func (r *FooReconciler) fooIsStale(ctx context.Context, key cache.ObjectName, foo *v1alpha1.Foo) (bool, error) {
+// fooIsStale reports whether there is a newer Foo than this one. It asks only if a
+// Deployment that the Foo controls says so.
+func (r *FooReconciler) fooIsStale(ctx context.Context, key cache.ObjectName, foo *v1alpha1.Foo, owned []*appsv1.Deployment) (bool, error) {
+	for _, deployment := range owned {
+		if ahead(deployment, foo) {
+			return r.isStale(ctx, key, foo)
+		}
+	}
+	return false, nil
+}
+
+// isStale asks whether there is a newer Foo than this one.
+func (r *FooReconciler) isStale(ctx context.Context, key cache.ObjectName, foo *v1alpha1.Foo) (bool, error) {
 	live, err := r.Foos.Foos(foo.Namespace).Get(ctx, foo.Name, metav1.GetOptions{})
 	if err != nil {
 		return false, fmt.Errorf("get Foo %s: %w", key, err)

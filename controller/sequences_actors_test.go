@@ -1,0 +1,366 @@
+package controller_test
+
+import (
+	"slices"
+	"strings"
+
+	appsv1 "k8s.io/api/apps/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/tools/cache"
+
+	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
+)
+
+// The others who act on the server: users of Foos, other people, the garbage
+// collector, the deployment controller.
+
+// hold is a finalizer that somebody removes sooner or later.
+const hold = "example.com/hold"
+
+func pathOf(resource string, key cache.ObjectName) string {
+	path := strings.Replace(fooPath, "/default/", "/"+key.Namespace+"/", 1)
+	if resource == "deployments" {
+		path = strings.Replace(deploymentPath, "/default/", "/"+key.Namespace+"/", 1)
+	}
+	return path + key.Name
+}
+
+// short is the end of a path, namespace and all.
+func short(path string) string {
+	return path[strings.Index(path, "/namespaces/")+len("/namespaces/"):]
+}
+
+// paths returns where objects of a resource are stored.
+func (s *sequence) paths(resource string) []string {
+	return slices.DeleteFunc(sortedKeys(s.api.objects), func(path string) bool { return !strings.Contains(path, "/"+resource+"/") })
+}
+
+// change edits a stored object in somebody's name.
+func (s *sequence) change(who, path, what string, edit func(object *unstructured.Unstructured)) bool {
+	s.rules.touched[path]++
+	s.api.edit(path, edit)
+	s.note(who, "%s: %s → v%d", short(path), what, s.api.version)
+	return true
+}
+
+// setField is a change of one field; nil removes it.
+func (s *sequence) setField(who, path string, value any, fields ...string) bool {
+	what := strings.Join(fields, ".")
+	return s.change(who, path, what+" = "+text(value), func(object *unstructured.Unstructured) {
+		if value == nil {
+			unstructured.RemoveNestedField(object.Object, fields...)
+		} else if err := unstructured.SetNestedField(object.Object, value, fields...); err != nil {
+			s.breaks("set %s: %v", what, err)
+		}
+	})
+}
+
+func (s *sequence) terminate(who, path string, finalizers ...string) bool {
+	s.rules.touched[path]++
+	s.api.terminate(path, finalizers...)
+	s.note(who, "%s: delete, %s → v%d", short(path), text(finalizers), s.api.version)
+	return true
+}
+
+// target returns where somebody acts: often at the very object that a worker has
+// just sent a request for, else anywhere.
+func (s *sequence) target(resource string, names []string) string {
+	var contested []string
+	for _, w := range s.workers {
+		if strings.Contains(w.sending, "/"+resource+"/") {
+			contested = append(contested, w.sending)
+		}
+	}
+	if len(contested) > 0 && s.chance(50) {
+		return pick(s, contested)
+	}
+	return pathOf(resource, cache.NewObjectName(pick(s, s.namespaces), pick(s, names)))
+}
+
+// userActs does to a Foo what a user may do.
+func (s *sequence) userActs() bool {
+	path := s.target("foos", s.fooNames)
+	foo := s.api.objects[path]
+	if foo == nil {
+		return s.createsFoo(path)
+	}
+	if foo.GetDeletionTimestamp() != nil {
+		return false
+	}
+	switch n := s.rand.IntN(100); {
+	case n < 25:
+		return s.setField("user", path, s.replicas(), "spec", "replicas")
+	case n < 70:
+		return s.setField("user", path, pick(s, s.names), "spec", "deploymentName")
+	case n < 72:
+		return s.setField("user", path, "NOT-a-name", "spec", "deploymentName")
+	case n < 74:
+		return s.setField("user", path, int64(-1), "spec", "replicas")
+	case n < 78:
+		return s.setField("user", path, pick(s, []any{"1", "2"}), "metadata", "labels", "note")
+	case n < 85:
+		return s.terminate("user", path)
+	case n < 90:
+		return s.terminate("user", path, metav1.FinalizerDeleteDependents)
+	case n < 92:
+		return s.terminate("user", path, metav1.FinalizerOrphanDependents)
+	default:
+		s.terminate("user", path)
+		return s.createsFoo(path)
+	}
+}
+
+func (s *sequence) createsFoo(path string) bool {
+	spec := map[string]any{"deploymentName": pick(s, s.names)}
+	if replicas := s.replicas(); replicas != nil {
+		spec["replicas"] = replicas
+	}
+	s.create("user", path, spec)
+	return true
+}
+
+// create stores a new object in somebody's name.
+func (s *sequence) create(who, path string, spec map[string]any) {
+	apiVersion, kind := "samplecontroller.k8s.io/v1alpha1", "Foo"
+	if strings.Contains(path, "/deployments/") {
+		apiVersion, kind = "apps/v1", "Deployment"
+	}
+	namespace, name, _ := strings.Cut(short(path), "/")
+	s.rules.touched[path]++
+	s.api.add(path, &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": apiVersion, "kind": kind,
+		"metadata": map[string]any{"namespace": namespace, "name": name[strings.Index(name, "/")+1:]},
+		"spec":     spec,
+	}})
+	s.note(who, "%s: create %s → %s", short(path), text(spec), s.api.objects[path].GetUID())
+}
+
+// replicas is a number for a spec, or none.
+func (s *sequence) replicas() any {
+	return pick(s, []any{nil, int64(0), int64(1), int64(2), int64(3)})
+}
+
+// strangerActs does to Deployments, and to a Foo's status, what other people do.
+func (s *sequence) strangerActs() bool {
+	if !s.strangers {
+		return false
+	}
+	path := s.target("deployments", s.names)
+	if s.api.objects[path] == nil {
+		return s.chance(40) && s.createsDeployment(path)
+	}
+	switch n := s.rand.IntN(100); {
+	case n < 12:
+		return s.setField("stranger", path, s.replicas(), "spec", "replicas")
+	case n < 28:
+		return s.editsTemplate(path)
+	case n < 36:
+		return s.setField("stranger", path, pick(s, []any{"1", "2"}), "metadata", "labels", "note")
+	case n < 46:
+		mark := pick(s, []any{nil, "../x", "999999", "999999"})
+		delete(s.rules.made, s.api.objects[path].GetUID())
+		return s.setField("stranger", path, mark, "metadata", "annotations", "samplecontroller.k8s.io/foo-generation")
+	case n < 56:
+		return s.terminate("stranger", path)
+	case n < 62:
+		return s.terminate("stranger", path, metav1.FinalizerDeleteDependents)
+	case n < 68:
+		return s.change("stranger", path, "hold", func(object *unstructured.Unstructured) {
+			if object.GetDeletionTimestamp() == nil {
+				object.SetFinalizers([]string{hold})
+			}
+		})
+	case n < 90:
+		return s.forgesOwner(path)
+	default:
+		return s.forgesStatus()
+	}
+}
+
+func (s *sequence) createsDeployment(path string) bool {
+	labels := map[string]any{"app": "theirs"}
+	s.create("stranger", path, map[string]any{
+		"replicas": int64(1),
+		"selector": map[string]any{"matchLabels": labels},
+		"template": map[string]any{
+			"metadata": map[string]any{"labels": labels},
+			"spec":     map[string]any{"containers": []any{map[string]any{"name": "theirs", "image": "theirs:1"}}},
+		},
+	})
+	if s.chance(50) {
+		s.forgesOwner(path)
+	}
+	return true
+}
+
+// editsTemplate changes what is ours in the template, or adds to it.
+func (s *sequence) editsTemplate(path string) bool {
+	template := []string{"spec", "template"}
+	switch s.rand.IntN(3) {
+	case 0:
+		return s.setField("stranger", path, nil, append(template, "metadata", "labels", uidLabel)...)
+	case 1:
+		return s.setField("stranger", path, "kept", append(template, "metadata", "labels", "note")...)
+	default:
+		sidecar := map[string]any{"name": "sidecar", "image": "sidecar:1"}
+		theirs := map[string]any{"name": "nginx", "image": "theirs:2", "args": []any{"kept"}}
+		return s.setField("stranger", path, []any{sidecar, theirs}, append(template, "spec", "containers")...)
+	}
+}
+
+// forgesOwner takes the owner references of a Deployment away, or replaces them.
+func (s *sequence) forgesOwner(path string) bool {
+	yes := true
+	namespace, _, _ := strings.Cut(short(path), "/")
+	owner := metav1.OwnerReference{APIVersion: "samplecontroller.k8s.io/v1alpha1", Kind: "Foo", Name: pick(s, s.fooNames), UID: "forged", Controller: &yes, BlockOwnerDeletion: &yes}
+	owners := []metav1.OwnerReference{owner}
+	switch pick(s, []int{0, 1, 2, 3, 3, 3, 4}) {
+	case 0:
+		owners = nil
+	case 1: // a UID that nobody has
+	case 2: // another kind's, which the garbage collector leaves alone here
+		owners[0].APIVersion, owners[0].Kind = "example.com/v1", "Other"
+	case 3: // a Foo's, of whatever namespace
+		foos := s.paths("foos")
+		if len(foos) == 0 {
+			return false
+		}
+		foo := s.api.objects[pick(s, foos)]
+		owners[0].Name, owners[0].UID = foo.GetName(), foo.GetUID()
+	default: // a Foo of this namespace owns it, and does not control it
+		foo := s.api.objects[pathOf("foos", cache.NewObjectName(namespace, owner.Name))]
+		if foo == nil {
+			return false
+		}
+		owners[0].UID, owners[0].Controller = foo.GetUID(), nil
+	}
+	return s.change("stranger", path, "ownerReferences = "+text(owners), func(object *unstructured.Unstructured) {
+		object.SetOwnerReferences(owners)
+	})
+}
+
+// forgesStatus changes a status that only the controller should write.
+func (s *sequence) forgesStatus() bool {
+	foos := s.paths("foos")
+	if len(foos) == 0 {
+		return false
+	}
+	path := pick(s, foos)
+	delete(s.rules.statusFrom, s.api.objects[path].GetUID())
+	switch s.rand.IntN(3) {
+	case 0:
+		return s.setField("stranger", path, nil, "status")
+	case 1:
+		return s.setField("stranger", path, int64(7), "status", "availableReplicas")
+	default:
+		return s.setField("stranger", path, "999999", "status", "observedDeploymentVersion")
+	}
+}
+
+// collectorActs is one act of the garbage collector, or of whoever holds an object
+// back with a finalizer.
+func (s *sequence) collectorActs() bool {
+	var due []func() bool
+	for _, path := range s.paths("deployments") {
+		deployment := typed[appsv1.Deployment](s, s.api.objects[path])
+		if act := s.collectDeployment(path, deployment); act != nil {
+			due = append(due, act)
+		}
+	}
+	for _, path := range s.paths("foos") {
+		foo := typed[v1alpha1.Foo](s, s.api.objects[path])
+		if act := s.finalizeFoo(path, foo); act != nil {
+			due = append(due, act)
+		}
+	}
+	return len(due) > 0 && pick(s, due)()
+}
+
+// collectDeployment returns what is to be done about a Deployment, or nil.
+func (s *sequence) collectDeployment(path string, deployment *appsv1.Deployment) func() bool {
+	switch {
+	case slices.Contains(deployment.Finalizers, metav1.FinalizerDeleteDependents):
+		return func() bool { return s.dropFinalizer("collector", path, metav1.FinalizerDeleteDependents) }
+	case slices.Contains(deployment.Finalizers, hold) && (deployment.DeletionTimestamp != nil || s.resting):
+		return func() bool { return s.dropFinalizer("stranger", path, hold) }
+	case deployment.DeletionTimestamp == nil && s.ownersGone(deployment):
+		return func() bool { return s.terminate("collector", path) }
+	default:
+		return nil
+	}
+}
+
+// ownersGone reports whether each owner of a Deployment is a Foo that its
+// namespace does not have.
+func (s *sequence) ownersGone(deployment *appsv1.Deployment) bool {
+	for _, owner := range deployment.OwnerReferences {
+		foo := s.api.objects[pathOf("foos", cache.NewObjectName(deployment.Namespace, owner.Name))]
+		if owner.Kind != "Foo" || foo != nil && foo.GetUID() == owner.UID {
+			return false
+		}
+	}
+	return len(deployment.OwnerReferences) > 0
+}
+
+// finalizeFoo returns what is to be done about a Foo that is being deleted: to
+// delete or orphan one of its Deployments, and when none is left, to let it go.
+func (s *sequence) finalizeFoo(path string, foo *v1alpha1.Foo) func() bool {
+	if foo.DeletionTimestamp == nil {
+		return nil
+	}
+	waits := false
+	for _, dependent := range s.paths("deployments") {
+		deployment := s.api.objects[dependent]
+		if deployment.GetNamespace() != foo.Namespace || !slices.ContainsFunc(deployment.GetOwnerReferences(), func(o metav1.OwnerReference) bool { return o.UID == foo.UID }) {
+			continue
+		}
+		switch {
+		case foo.Finalizers[0] == metav1.FinalizerOrphanDependents:
+			return func() bool {
+				return s.change("collector", dependent, "orphan", func(object *unstructured.Unstructured) { object.SetOwnerReferences(nil) })
+			}
+		case deployment.GetDeletionTimestamp() == nil:
+			return func() bool { return s.terminate("collector", dependent) }
+		default:
+			waits = true // for somebody's finalizer
+		}
+	}
+	if waits {
+		return nil
+	}
+	return func() bool { return s.dropFinalizer("collector", path, foo.Finalizers[0]) }
+}
+
+func (s *sequence) dropFinalizer(who, path, finalizer string) bool {
+	return s.change(who, path, "without finalizer "+finalizer, func(object *unstructured.Unstructured) {
+		object.SetFinalizers(slices.DeleteFunc(object.GetFinalizers(), func(f string) bool { return f == finalizer }))
+	})
+}
+
+// rolloutActs is one act of the deployment controller: it has seen the newest
+// spec of a Deployment and some of its Pods are available; at rest, all.
+func (s *sequence) rolloutActs() bool {
+	var due []func() bool
+	for _, path := range s.paths("deployments") {
+		deployment := typed[appsv1.Deployment](s, s.api.objects[path])
+		available := wantedReplicas(deployment)
+		if !s.resting {
+			available = s.rand.Int32N(available + 1)
+		}
+		if deployment.Status.AvailableReplicas != available || deployment.Status.ObservedGeneration != deployment.Generation {
+			due = append(due, func() bool {
+				status := map[string]any{"availableReplicas": int64(available), "observedGeneration": deployment.Generation}
+				return s.setField("rollout", path, status, "status")
+			})
+		}
+	}
+	return len(due) > 0 && pick(s, due)()
+}
+
+func wantedReplicas(deployment *appsv1.Deployment) int32 {
+	if deployment.Spec.Replicas == nil {
+		return 1
+	}
+	return max(0, *deployment.Spec.Replicas)
+}

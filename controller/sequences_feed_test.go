@@ -1,0 +1,183 @@
+package controller_test
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/tools/cache"
+)
+
+// feed fills a store from the server's changes, as an informer does: in their
+// order, some time after they happened.
+type feed struct {
+	s        *sequence
+	resource string
+	decode   func(c *change) any
+	store    cache.Indexer
+	handler  cache.ResourceEventHandler
+	position int // how many of the changes it has seen, those of other resources among them
+}
+
+// arrive brings a feed forward by some events, if there are any.
+func (s *sequence) arrive(f *feed) bool {
+	if !f.behind() {
+		return false
+	}
+	f.advance(1 + s.rand.IntN(3))
+	return true
+}
+
+// behind reports whether there are events that the store has not seen.
+func (f *feed) behind() bool {
+	f.skip()
+	return f.position < len(f.s.api.changes)
+}
+
+// skip passes over changes of other resources.
+func (f *feed) skip() {
+	for f.position < len(f.s.api.changes) && !strings.Contains(f.s.api.changes[f.position].path, "/"+f.resource+"/") {
+		f.position++
+	}
+}
+
+// advance applies a batch of up to so many events, of different objects: first all
+// of them to the store, then the handler is called for each.
+func (f *feed) advance(events int) {
+	var calls []func()
+	batch := map[string]bool{}
+	for f.skip(); events > 0 && f.position < len(f.s.api.changes) && !batch[f.s.api.changes[f.position].path]; events-- {
+		c := f.s.api.changes[f.position]
+		f.position++
+		batch[c.path] = true
+		object := f.decode(c)
+		old, known, _ := f.store.Get(object)
+		switch {
+		case c.deleted:
+			_ = f.store.Delete(object)
+			calls = append(calls, func() { f.handler.OnDelete(object) })
+		case known:
+			_ = f.store.Update(object)
+			calls = append(calls, func() { f.handler.OnUpdate(old, object) })
+		default:
+			_ = f.store.Add(object)
+			calls = append(calls, func() { f.handler.OnAdd(object, false) })
+		}
+		f.s.note("store", "%s v%d%s", short(c.path), c.version, map[bool]string{true: " deleted"}[c.deleted])
+		f.skip()
+	}
+	for _, call := range calls {
+		call()
+	}
+}
+
+// relist replaces the store by what the server had at this position. What happened
+// in between is not heard of, and an object that went in between leaves a
+// tombstone.
+func (f *feed) relist(position int) {
+	f.position = position
+	now := map[string]any{}
+	newest := "100" // the version of a new server
+	for _, c := range f.s.api.changes[:position] {
+		newest = strconv.Itoa(c.version)
+		if strings.Contains(c.path, "/"+f.resource+"/") {
+			now[c.path] = f.decode(c)
+			if c.deleted {
+				delete(now, c.path)
+			}
+		}
+	}
+	var objects []any
+	var calls []func()
+	for _, path := range sortedKeys(now) {
+		object := now[path]
+		objects = append(objects, object)
+		if old, known, _ := f.store.Get(object); known {
+			_ = f.store.Delete(old)
+			calls = append(calls, func() { f.handler.OnUpdate(old, object) })
+		} else {
+			calls = append(calls, func() { f.handler.OnAdd(object, true) })
+		}
+	}
+	// What is still in the store is gone.
+	var tombstones []func()
+	keys := f.store.ListKeys()
+	slices.Sort(keys)
+	for _, key := range keys {
+		old, _, _ := f.store.GetByKey(key)
+		tombstones = append(tombstones, func() { f.handler.OnDelete(cache.DeletedFinalStateUnknown{Key: key, Obj: old}) })
+	}
+	_ = f.store.Replace(objects, newest)
+	f.s.note("store", "%s: listed as of v%s", f.resource, newest)
+	for _, call := range append(tombstones, calls...) {
+		call()
+	}
+}
+
+// relist lets one of the informers list again, at its position or later.
+func (s *sequence) relist() bool {
+	f := pick(s, []*feed{s.process.foos, s.process.deployments})
+	f.relist(f.position + s.rand.IntN(len(s.api.changes)-f.position+1))
+	return true
+}
+
+// resync calls the handlers for all that is in the stores.
+func (s *sequence) resync() bool {
+	s.note("resync", "")
+	s.resyncAll()
+	return true
+}
+
+func (s *sequence) resyncAll() {
+	for _, f := range []*feed{s.process.foos, s.process.deployments} {
+		for _, object := range f.store.List() {
+			f.handler.OnUpdate(object, object)
+		}
+	}
+}
+
+// typed returns a stored object as a client would decode it. Stores and rules
+// share it, and nobody may change it.
+func typed[T any](s *sequence, object *unstructured.Unstructured) *T {
+	if s.typed[object] == nil {
+		s.typed[object] = decode[T](s, object)
+	}
+	return s.typed[object].(*T)
+}
+
+func decode[T any](s *sequence, object *unstructured.Unstructured) *T {
+	typed := new(T)
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, typed); err != nil {
+		s.breaks("decode: %v", err)
+	}
+	return typed
+}
+
+// orderedIndexer returns what an index files in the order of the keys, so that a
+// sequence is the same each time.
+type orderedIndexer struct{ cache.Indexer }
+
+func newOrderedIndexer(indexers cache.Indexers) cache.Indexer {
+	return orderedIndexer{cache.NewIndexer(cache.DeletionHandlingMetaNamespaceKeyFunc, indexers)}
+}
+
+func (o orderedIndexer) ByIndex(index, value string) ([]any, error) {
+	objects, err := o.Indexer.ByIndex(index, value)
+	slices.SortFunc(objects, func(a, b any) int {
+		return cmp.Compare(cache.MetaObjectToName(a.(metav1.Object)).String(), cache.MetaObjectToName(b.(metav1.Object)).String())
+	})
+	return objects, err
+}
+
+func sortedKeys[V any](m map[string]V) []string {
+	keys := make([]string, 0, len(m))
+	for key := range m {
+		keys = append(keys, key)
+	}
+	slices.Sort(keys)
+	return keys
+}

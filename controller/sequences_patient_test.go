@@ -1,0 +1,134 @@
+package controller_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/tools/cache"
+
+	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
+)
+
+// One user, alone, who waits after each change until nothing happens any more:
+// however the stores lag meanwhile, each change costs exactly its requests, and
+// none is refused.
+func TestSequencesOfOneUser(t *testing.T) {
+	runSequences(t, func(seed uint64, steps int) *sequence {
+		s := newSequence(t, seed, steps)
+		s.strangers, s.takeovers, s.faults, s.patient = false, false, false, true
+		defer s.end()
+		for range steps / 10 {
+			s.changesAndWaits()
+		}
+		return s
+	})
+}
+
+// changesAndWaits makes one change and compares the requests that it leads to.
+func (s *sequence) changesAndWaits() {
+	if s.broken != "" {
+		return
+	}
+	key := cache.NewObjectName(pick(s, s.namespaces), pick(s, s.fooNames))
+	want := s.patientUserActs(key)
+	s.api.requests()
+	for end := s.stepped + restSteps; s.broken == "" && s.step(s.withoutRollout()); {
+		if s.stepped > end {
+			s.breaks("no rest after %d steps", restSteps)
+		}
+	}
+	got := s.api.requests()
+	status := "PUT foos/" + key.Name + "/status"
+	if len(got) == 3 && slices.Equal(got, []string{status, "POST deployments", status}) {
+		// A Foo that was made anew may first say that it waits for the old Deployment.
+		got = got[1:]
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		s.breaks("requests (-want +got):\n%s", diff)
+	}
+}
+
+// withoutRollout is what happens inside, but for the deployment controller, whose
+// acts are changes that the user waits for, too; and the garbage collector is
+// slower than the watch of the Foos. If it were not, a Foo would be seen without
+// its Deployment, and a Deployment would be made for a Foo that is gone.
+func (s *sequence) withoutRollout() []action {
+	actions := slices.Delete(s.inside(), 1, 2)
+	actions[0].do = func() bool { return !s.process.foos.behind() && s.collectorActs() }
+	return actions
+}
+
+// patientUserActs makes one change of a Foo, or lets its Deployment progress, and
+// returns the requests that are due.
+func (s *sequence) patientUserActs(key cache.ObjectName) []string {
+	path, status := pathOf("foos", key), "PUT foos/"+key.Name+"/status"
+	name := key.Name + "-" + pick(s, s.names) // nobody else names it
+	if s.api.objects[path] == nil {
+		s.create("user", path, map[string]any{"deploymentName": name, "replicas": int64(1)})
+		return []string{"POST deployments", status}
+	}
+	foo := typed[v1alpha1.Foo](s, s.api.objects[path])
+	switch s.rand.IntN(12) {
+	case 0:
+		s.terminate("user", path)
+	case 1:
+		s.terminate("user", path, metav1.FinalizerDeleteDependents)
+	case 2:
+		s.terminate("user", path)
+		s.create("user", path, map[string]any{"deploymentName": name})
+		return []string{"POST deployments", status}
+	case 3:
+		s.setField("user", path, "noted", "metadata", "labels", "note")
+	case 4:
+		pick(s, []func() bool{s.resync, s.relist})()
+	case 5, 6:
+		return s.rollsOut(foo)
+	case 7, 8, 9:
+		s.setField("user", path, name, "spec", "deploymentName")
+		if name != foo.Spec.DeploymentName {
+			return []string{"POST deployments", "GET foos/" + key.Name, "DELETE deployments/" + foo.Spec.DeploymentName, status}
+		}
+	default:
+		return s.scales(path, foo)
+	}
+	return nil
+}
+
+// scales sets another number of replicas, or none.
+func (s *sequence) scales(path string, foo *v1alpha1.Foo) []string {
+	before, _ := s.deploymentOf(foo)
+	s.setField("user", path, s.replicas(), "spec", "replicas")
+	after := typed[v1alpha1.Foo](s, s.api.objects[path])
+	if after.Generation == foo.Generation {
+		return nil
+	}
+	status := "PUT foos/" + foo.Name + "/status"
+	wanted := after.Spec.Replicas
+	if wanted == nil || before.Spec.Replicas != nil && *before.Spec.Replicas == *wanted {
+		return []string{status}
+	}
+	return []string{"PUT deployments/" + before.Name, status}
+}
+
+// rollsOut makes the Pods of a Foo's Deployment available.
+func (s *sequence) rollsOut(foo *v1alpha1.Foo) []string {
+	before, path := s.deploymentOf(foo)
+	available := wantedReplicas(before)
+	s.change("rollout", path, "all available", func(object *unstructured.Unstructured) {
+		object.Object["status"] = map[string]any{"availableReplicas": int64(available), "observedGeneration": before.Generation}
+	})
+	if reasonOf(foo.Status) == v1alpha1.ReasonAvailable && foo.Status.AvailableReplicas == available {
+		return nil
+	}
+	return []string{"PUT foos/" + foo.Name + "/status"}
+}
+
+// deploymentOf returns the Deployment that a Foo names, and its path.
+func (s *sequence) deploymentOf(foo *v1alpha1.Foo) (*appsv1.Deployment, string) {
+	path := pathOf("deployments", cache.NewObjectName(foo.Namespace, foo.Spec.DeploymentName))
+	return typed[appsv1.Deployment](s, s.api.objects[path]), path
+}
