@@ -196,7 +196,8 @@ func (c *cluster) start() error {
 	}
 	// A cluster without kwok has nobody to play a node.
 	if _, err := os.Lstat(filepath.Join(c.dir(), "bin", "kwok-controller")); err == nil {
-		if err := c.kwokctl("scale", "node", "--replicas=1", "--config="+c.kwokctlConfig()); err != nil {
+		// A real node's limit of 110 Pods has no reason where Pods run nothing.
+		if err := c.kwokctl("scale", "node", "--replicas=1", "--param=.allocatable.pods=10000", "--config="+c.kwokctlConfig()); err != nil {
 			return c.explain(err)
 		}
 		if err := c.kubectl("wait", "node", "--all", "--for=condition=Ready", "--timeout=60s"); err != nil {
