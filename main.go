@@ -12,6 +12,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
 	"strconv"
@@ -24,6 +25,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/client-go/tools/record"
 	"k8s.io/klog/v2"
@@ -38,6 +40,7 @@ import (
 	"example.com/byhand/internal/metrics"
 	"example.com/byhand/internal/serve"
 	"example.com/byhand/internal/story"
+	"example.com/byhand/internal/trace"
 )
 
 const (
@@ -54,6 +57,7 @@ type options struct {
 	qps                                    float64
 	resync                                 time.Duration
 	pprof                                  bool
+	trace                                  trace.Flag
 	election                               *leader.Options
 }
 
@@ -68,6 +72,7 @@ func main() {
 	flag.DurationVar(&o.resync, "resync", 10*time.Minute, "how often to look at each object again without an event; 0: never")
 	flag.StringVar(&o.listen, "listen", "127.0.0.1:0", "`host:port` of /healthz, /readyz and /metrics; port 0: any free one; no host: every interface")
 	flag.BoolVar(&o.pprof, "pprof", false, "serve /debug/pprof/, too, to whoever reaches --listen")
+	flag.Var(&o.trace, "trace", "print every step instead of the story: of all, of one Foo (--trace=default/example-foo), or as lines of JSON (--trace=json)")
 	o.election = leader.Flags(flag.CommandLine)
 	verbosity := flag.Int("v", 0, "how much to log to stderr: 2 shows retries, 6 each request, 8 bodies")
 	flag.Parse()
@@ -88,7 +93,7 @@ func main() {
 
 func run(ctx context.Context, o options) error {
 	if flag.NArg() > 0 || o.workers < 1 || o.qps == 0 || o.qps > 0 && o.burst < 1 || o.resync < 0 {
-		return errors.New("usage: no arguments, --workers at least 1, --kube-api-qps not 0 (negative for no limit), --kube-api-burst at least 1, --resync not negative (see --help)")
+		return errors.New("usage: no arguments (what --trace is to show stands behind its =), --workers at least 1, --kube-api-qps not 0 (negative for no limit), --kube-api-burst at least 1, --resync not negative (see --help)")
 	}
 
 	// Before everything that is counted.
@@ -110,8 +115,20 @@ func run(ctx context.Context, o options) error {
 	// The clients of the Lease and of the events are not part of the story.
 	leaseConfig, eventConfig := rest.CopyConfig(config), rest.CopyConfig(config)
 	eventConfig.QPS, eventConfig.Burst = eventQPS, eventBurst
+	// What is told on stdout: the story, or every step. A nil tracer is off.
+	var tracer *trace.Recorder
 	teller := story.New(os.Stdout)
+	if o.trace.On() {
+		tracer, teller = trace.New(trace.Options{}), story.New(io.Discard)
+		defer tracer.Close()
+		tracer.Print(o.trace, os.Stdout)
+	}
+	say := func(what, format string, args ...any) {
+		teller.Say(format, args...)
+		tracer.Program(what, format, args...)
+	}
 	config.Wrap(teller.Transport)
+	config.Wrap(tracer.Transport)
 
 	// Clients: ours for Projects and Foos, client-go's for Deployments and Events.
 	client, err := clientset.NewForConfig(config)
@@ -128,7 +145,7 @@ func run(ctx context.Context, o options) error {
 	}
 	election, err := leader.New(leaseConfig, *o.election, func(leader string, me bool) {
 		if !me {
-			teller.Say("standing by: %s is the leader", leader)
+			say(trace.Standby, "standing by: %s is the leader", leader)
 		}
 	})
 	if err != nil {
@@ -139,7 +156,7 @@ func run(ctx context.Context, o options) error {
 	if err != nil {
 		return err
 	}
-	teller.Say("talking to %s, Kubernetes %s", config.Host, version.GitVersion)
+	say(trace.Started, "talking to %s, Kubernetes %s", config.Host, version.GitVersion)
 
 	// Not bound to ctx: workers that finish after a signal still have something to say.
 	events := record.NewBroadcaster()
@@ -147,13 +164,16 @@ func run(ctx context.Context, o options) error {
 	events.StartRecordingToSink(&typedcorev1.EventSinkImpl{Interface: eventClient.CoreV1().Events("")})
 
 	// Queue → informers, whose handlers fill it → controller, which empties it.
-	queue := controller.NewQueue("foo")
+	queue := tracer.Queue(controller.NewQueue("foo"))
 	projects := informer.NewProjects(client, o.namespace, o.resync,
-		story.Handler(teller, "Project", story.DescribeProject, nil))
+		story.Handler(teller, "Project", story.DescribeProject, tracer.Handler("Project", queue, nil)))
 	foos := informer.NewFoos(client, o.namespace, o.resync,
-		story.Handler(teller, "Foo", story.DescribeFoo, controller.EnqueueFoos(queue)))
+		story.Handler(teller, "Foo", story.DescribeFoo, tracer.Handler("Foo", queue, controller.EnqueueFoos)))
 	deployments := informer.NewDeployments(kubeClient, o.namespace, o.resync,
-		story.Handler(teller, "Deployment", story.DescribeDeployment, controller.EnqueueFoosOfDeployment(queue, foos.Store)))
+		story.Handler(teller, "Deployment", story.DescribeDeployment, tracer.Handler("Deployment", queue,
+			func(queue controller.Queue) cache.ResourceEventHandler {
+				return controller.EnqueueFoosOfDeployment(queue, foos.Store)
+			})))
 	reconciler := &controller.FooReconciler{
 		Foos:            client.SamplecontrollerV1alpha1(),
 		Deployments:     kubeClient.AppsV1(),
@@ -175,7 +195,7 @@ func run(ctx context.Context, o options) error {
 	if err != nil {
 		return fmt.Errorf("--listen: %w", err)
 	}
-	teller.Say("health and metrics at %s", server.URL)
+	say(trace.Said, "health and metrics at %s", server.URL)
 
 	// Run: informers first, then the workers, and the end in the opposite order.
 	var running sync.WaitGroup
@@ -191,14 +211,18 @@ func run(ctx context.Context, o options) error {
 	if err := informer.WaitForSync(ctx, syncTimeout, informers...); err != nil {
 		return err
 	}
-	teller.Say("in memory: %d Projects, %d Foos, %d Deployments",
+	say(trace.Synced, "in memory: %d Projects, %d Foos, %d Deployments",
 		len(projects.Store.ListKeys()), len(foos.Store.ListKeys()), len(deployments.Store.ListKeys()))
 
 	// One replica works, the others stand by with their stores kept up to date.
-	workers := controller.New(queue, counts.Reconcile("foo", o.workers, election.Guard(teller.Reconcile(reconciler.Reconcile))))
-	return election.Run(ctx, func(ctx context.Context) {
-		teller.Say("%d workers start (Ctrl-C stops)", o.workers)
+	workers := controller.New(queue, counts.Reconcile("foo", o.workers, tracer.Reconcile(election.Guard(teller.Reconcile(reconciler.Reconcile)))))
+	err = election.Run(ctx, func(ctx context.Context) {
+		say(trace.Leader, "%d workers start (Ctrl-C stops)", o.workers)
 		workers.Run(ctx, o.workers)
-		teller.Say("stopped: every worker has finished what it had begun")
+		say(trace.Stopped, "stopped: every worker has finished what it had begun")
 	})
+	if errors.Is(err, leader.ErrLost) {
+		tracer.Program(trace.Lost, "%v", err)
+	}
+	return err
 }

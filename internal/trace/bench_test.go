@@ -1,0 +1,137 @@
+package trace
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/tools/record"
+
+	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
+	"example.com/byhand/clientset"
+	"example.com/byhand/controller"
+	"example.com/byhand/informer"
+)
+
+// BenchmarkReconcile is one Foo on its way: an event, the queue, a worker, the
+// reconcile, a POST and a PUT with their answers over a socket. "absent" is wired
+// without this package, "off" through a nil Recorder, "on" with one that prints as
+// JSON to nobody. "quiet" has nothing to write, so nothing hides the cost.
+func BenchmarkReconcile(b *testing.B) {
+	for _, test := range []struct {
+		name     string
+		recorder func() *Recorder
+		absent   bool
+	}{
+		{name: "absent", absent: true},
+		{name: "off", recorder: func() *Recorder { return nil }},
+		{name: "on", recorder: func() *Recorder { return New(Options{}) }},
+		{name: "printed", recorder: func() *Recorder {
+			r := New(Options{})
+			r.Print(Flag{on: true, json: true}, discard{})
+			return r
+		}},
+	} {
+		for _, writes := range []bool{true, false} {
+			name := test.name + "/quiet"
+			if writes {
+				name = test.name + "/writes"
+			}
+			b.Run(name, func(b *testing.B) {
+				p := path{write: writes}
+				if !test.absent {
+					p.recorder = test.recorder()
+					defer p.recorder.Close()
+				}
+				p.wire(b, test.absent)
+				b.ReportAllocs()
+				for b.Loop() {
+					p.travel(b)
+				}
+			})
+		}
+	}
+}
+
+type discard struct{}
+
+func (discard) Write(p []byte) (int, error) { return len(p), nil }
+
+// path is the reconcile path of one Foo.
+type path struct {
+	recorder  *Recorder
+	write     bool
+	handler   cache.ResourceEventHandler
+	queue     controller.Queue
+	reconcile controller.Reconcile
+	foo       *v1alpha1.Foo
+}
+
+func (p *path) wire(b *testing.B, absent bool) {
+	b.Helper()
+	server := httptest.NewServer(http.HandlerFunc(p.answer))
+	b.Cleanup(server.Close)
+	config := &rest.Config{Host: server.URL, QPS: -1, ContentConfig: rest.ContentConfig{ContentType: runtime.ContentTypeJSON}}
+	p.queue = controller.NewQueue("")
+	b.Cleanup(p.queue.ShutDown)
+	if !absent {
+		config.Wrap(p.recorder.Transport)
+		p.queue = p.recorder.Queue(p.queue)
+		p.handler = p.recorder.Handler("Foo", p.queue, controller.EnqueueFoos)
+	} else {
+		p.handler = controller.EnqueueFoos(p.queue)
+	}
+	reconciler := &controller.FooReconciler{
+		Foos:            clientset.NewForConfigOrDie(config).SamplecontrollerV1alpha1(),
+		Deployments:     kubernetes.NewForConfigOrDie(config).AppsV1(),
+		FooStore:        cache.NewIndexer(cache.MetaNamespaceKeyFunc, informer.FooIndexers()),
+		DeploymentStore: cache.NewIndexer(cache.MetaNamespaceKeyFunc, informer.DeploymentIndexers()),
+		Events:          &record.FakeRecorder{},
+	}
+	p.foo = foo("1")
+	if !p.write {
+		// A Foo that is being deleted is left alone.
+		p.foo.DeletionTimestamp = new(metav1.Now())
+	}
+	if err := reconciler.FooStore.Add(p.foo); err != nil {
+		b.Fatal(err)
+	}
+	p.reconcile = reconciler.Reconcile
+	if !absent {
+		p.reconcile = p.recorder.Reconcile(reconciler.Reconcile)
+	}
+}
+
+// answer accepts everything. Versions that are no numbers are fakes: the store has
+// no lag to wait for.
+func (p *path) answer(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Content-Type", runtime.ContentTypeJSON)
+	if strings.Contains(r.URL.Path, "/deployments") {
+		d := deployment("fake", true)
+		w.WriteHeader(http.StatusCreated)
+		_, _ = w.Write(render(typed(d, appsv1.SchemeGroupVersion, "Deployment"), objectLimit))
+		return
+	}
+	_, _ = w.Write(render(typed(foo("fake"), v1alpha1.SchemeGroupVersion, "Foo"), objectLimit))
+}
+
+func (p *path) travel(b *testing.B) {
+	p.handler.OnUpdate(p.foo, p.foo)
+	key, _ := p.queue.Get()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	if _, err := p.reconcile(ctx, key); err != nil {
+		b.Fatal(err)
+	}
+	p.queue.Forget(key)
+	p.queue.Done(key)
+}
