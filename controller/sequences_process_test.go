@@ -1,17 +1,11 @@
 package controller_test
 
 import (
-	"context"
-	"errors"
-	"fmt"
-	"iter"
-	"net/http"
 	"slices"
 	"strings"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	appsv1client "k8s.io/client-go/kubernetes/typed/apps/v1"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/record"
@@ -105,146 +99,6 @@ func (s *sequence) timerFires() bool {
 	return true
 }
 
-// worker is one reconcile under way. Its code runs until it sends a request; then
-// it stands still, and anything else may happen before it goes on.
-type worker struct {
-	process *process
-	key     cache.ObjectName
-	next    func() (struct{}, bool)
-	stop    func() // kills it: no request of it reaches the server any more
-	pause   func() bool
-	killed  bool
-	failed  bool   // a request of it was refused, or its answer lost
-	sending string // the path of the request that is on its way
-	again   time.Duration
-	err     error
-	seen    seen
-}
-
-func (w *worker) String() string {
-	return fmt.Sprintf("process %d", w.process.id)
-}
-
-// workerStarts gives a key to a free worker.
-func (s *sequence) workerStarts() bool {
-	p := s.process
-	keys := p.queue.startable()
-	if len(keys) == 0 || len(p.queue.busy) >= 3 {
-		return false
-	}
-	w := &worker{process: p, key: pick(s, keys)}
-	delete(p.queue.waiting, w.key)
-	p.queue.busy[w.key] = true
-	w.seen = s.sees(w)
-	w.next, w.stop = iter.Pull(func(yield func(struct{}) bool) {
-		w.pause = func() bool { return yield(struct{}{}) }
-		w.again, w.err = p.reconciler.Reconcile(context.Background(), w.key)
-	})
-	s.workers = append(s.workers, w)
-	s.note(w.String(), "%s: reconcile begins", w.key)
-	s.goOn(w)
-	return true
-}
-
-// workerGoesOn lets one reconcile run to its next request, or to its end.
-func (s *sequence) workerGoesOn() bool {
-	if len(s.workers) == 0 {
-		return false
-	}
-	s.goOn(pick(s, s.workers))
-	return true
-}
-
-func (s *sequence) goOn(w *worker) {
-	s.acting = w
-	_, more := w.next()
-	s.acting = nil
-	if more {
-		return
-	}
-	s.workers = slices.DeleteFunc(s.workers, func(other *worker) bool { return other == w })
-	outcome := "done"
-	switch {
-	case w.err != nil && !w.failed:
-		s.breaks("%s: an error, and no request has failed: %v", w.key, w.err)
-	case w.err != nil:
-		outcome = "error: " + w.err.Error()
-		w.process.queue.AddRateLimited(w.key)
-	case w.again > 0:
-		outcome = "again after " + w.again.String()
-		w.process.queue.AddAfter(w.key, w.again)
-	}
-	w.process.queue.Done(w.key)
-	s.note(w.String(), "%s: %s", w.key, outcome)
-}
-
-var (
-	errKilled = errors.New("the process has ended")
-	errLost   = errors.New("the connection broke, the answer is lost")
-)
-
-// RoundTrip sends the request of the worker whose code runs. While the request is
-// on its way to the server, and the answer on its way back, others may act.
-func (p *process) RoundTrip(r *http.Request) (*http.Response, error) {
-	s, w := p.s, p.s.acting
-	w.sending = strings.TrimSuffix(r.URL.Path, "/status")
-	if !s.passes(w, 75) {
-		return nil, errKilled
-	}
-	refused, lost := s.fault(r)
-	w.failed = w.failed || refused != nil || lost
-	if refused != nil {
-		s.note(w.String(), "%s: %s %s → %d %s, made up", w.key, r.Method, r.URL.Path, refused.ErrStatus.Code, refused.ErrStatus.Reason)
-		return respond(r, int(refused.ErrStatus.Code), refused.ErrStatus), nil
-	}
-	response, _ := s.api.RoundTrip(r)
-	x := s.rules.last
-	if !s.passes(w, 30) {
-		return nil, errKilled
-	}
-	if lost {
-		s.note(w.String(), "%s: the answer is lost", w.key)
-		return nil, errLost
-	}
-	s.delivered(w, x)
-	return response, nil
-}
-
-// passes lets others act with that chance, and returns false if the process has
-// been killed.
-func (s *sequence) passes(w *worker, percent int) bool {
-	if !w.killed && s.chance(percent) {
-		w.killed = !w.pause()
-	}
-	return !w.killed
-}
-
-// fault decides what goes wrong with a request: it is refused without a reason, or
-// it is carried out and nobody learns of it.
-func (s *sequence) fault(r *http.Request) (refused *apierrors.StatusError, lost bool) {
-	if !s.faults || s.resting || !s.chance(20) {
-		return nil, false
-	}
-	resource := v1alpha1.Resource("made-up")
-	switch s.rand.IntN(7) {
-	case 0:
-		return apierrors.NewInternalError(errors.New("made up")), false
-	case 1:
-		return apierrors.NewTooManyRequestsError("made up"), false
-	case 2:
-		return apierrors.NewTimeoutError("made up", 0), false
-	case 3:
-		return apierrors.NewForbidden(resource, "", errors.New("made up")), false
-	case 4:
-		if r.Method == http.MethodGet {
-			return nil, true
-		}
-		return apierrors.NewConflict(resource, "", errors.New("made up")), false
-	default:
-		return nil, true
-	}
-}
-
 // takeOver replaces the process. The new one knows nothing of what the old one
 // wrote, and its stores show some earlier moments. What the old one had under way
 // ends with it, or it was only frozen and goes on.
@@ -253,10 +107,7 @@ func (s *sequence) takeOver() bool {
 		return false
 	}
 	if s.chance(70) {
-		for _, w := range s.workers {
-			w.stop()
-		}
-		s.workers = nil
+		s.kill()
 	}
 	s.replaceProcess(s.earlier(), s.earlier())
 	return true

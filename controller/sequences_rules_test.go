@@ -5,16 +5,10 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
-	"strings"
 
-	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
 	appsv1 "k8s.io/api/apps/v1"
-	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 
@@ -22,19 +16,12 @@ import (
 	"example.com/byhand/informer"
 )
 
-const (
-	uidLabel   = "samplecontroller.k8s.io/foo-uid"
-	ourMarks   = "samplecontroller.k8s.io/"
-	ourImage   = "nginx:1.29"
-	ourPodName = "nginx"
-)
-
 // rules is what the audit must remember to judge a request.
 type rules struct {
 	last    *audited
 	touched map[string]int        // how often others have changed what is at a path
 	writes  map[string][]*audited // what the processes wrote, by path
-	refused map[string]bool       // which version was refused to whom
+	refused map[string]bool       // the versions that were refused, see refusalOf
 	counts  map[string]int        // requests by method, resource and outcome
 	// From which generation of its Foo each version of a Deployment was made.
 	made map[types.UID][]made
@@ -53,7 +40,7 @@ func newRules() rules {
 		made: map[types.UID][]made{}, statusFrom: map[types.UID]*appsv1.Deployment{}}
 }
 
-// audited is a request, who sent it and whether the answer has reached him.
+// audited is a request, its sender, and whether the sender has the answer.
 type audited struct {
 	*exchange
 	worker    *worker
@@ -108,14 +95,6 @@ func (s *sequence) audit(x *exchange) {
 		a.version = number(x.after.GetResourceVersion())
 	}
 	s.rules.last = a
-	outcome := "done"
-	if x.refused != nil {
-		if s.patient {
-			s.breaks("a request is refused, and there is nobody else: %s", x.refused.ErrStatus.Message)
-		}
-		outcome = string(x.refused.ErrStatus.Reason)
-	}
-	s.rules.counts[x.method+" "+x.resource.Resource+" "+outcome]++
 	s.noteRequest(a)
 	foo := a.worker.seen.foo
 	switch {
@@ -125,7 +104,7 @@ func (s *sequence) audit(x *exchange) {
 		s.breaks("a request for a Foo that is being deleted")
 	case x.refused != nil:
 		s.checkRefusal(a)
-	case x.resource.Resource == "foos" && x.method == http.MethodPut:
+	case x.status:
 		s.checkStatus(a)
 	case x.method == http.MethodPost:
 		s.checkCreate(a)
@@ -139,14 +118,15 @@ func (s *sequence) audit(x *exchange) {
 	}
 }
 
+// noteRequest counts a request and adds it to the trace.
 func (s *sequence) noteRequest(a *audited) {
-	outcome := fmt.Sprintf("v%d", a.version)
+	outcome, counted := fmt.Sprintf("v%d", a.version), "done"
 	if a.refused != nil {
-		outcome = fmt.Sprintf("%d %s", a.refused.ErrStatus.Code, a.refused.ErrStatus.Reason)
-	} else if a.method == http.MethodGet {
-		outcome = "v" + a.answer.GetResourceVersion()
+		counted = string(a.refused.ErrStatus.Reason)
+		outcome = fmt.Sprintf("%d %s", a.refused.ErrStatus.Code, counted)
 	}
-	what, sent := short(a.path), a.body.GetResourceVersion()
+	s.rules.counts[a.method+" "+a.resource.Resource+" "+counted]++
+	what, sent := short(a.path), versionSent(a)
 	if a.status {
 		status := decode[v1alpha1.Foo](s, a.body).Status
 		what += fmt.Sprintf("/status (%s, %d available)", reasonOf(status), status.AvailableReplicas)
@@ -154,7 +134,7 @@ func (s *sequence) noteRequest(a *audited) {
 		spec := decode[appsv1.Deployment](s, a.body).Spec
 		what += fmt.Sprintf(" (replicas %s)", text(spec.Replicas))
 	}
-	if sent != "" && a.method == http.MethodPut {
+	if sent != "" && a.method != http.MethodPost {
 		what += " of v" + sent
 	}
 	s.note(a.worker.String(), "%s: %s %s → %s", a.worker.key, a.method, what, outcome)
@@ -165,7 +145,7 @@ func (s *sequence) delivered(w *worker, a *audited) {
 	a.delivered = true
 	if a.refused != nil {
 		w.failed = true
-		if apierrors.IsConflict(a.refused) && a.method == http.MethodPut {
+		if apierrors.IsConflict(a.refused) && versionSent(a) != "" {
 			s.rules.refused[refusalOf(a)] = true
 		}
 		return
@@ -175,172 +155,17 @@ func (s *sequence) delivered(w *worker, a *audited) {
 	}
 }
 
+// refusalOf names a refusal: who sent which version of what.
 func refusalOf(a *audited) string {
-	return fmt.Sprint(a.worker, " ", a.worker.key, " ", a.path, " ", a.body.GetResourceVersion())
+	return fmt.Sprint(a.worker, " ", a.worker.key, " ", a.path, " ", versionSent(a))
 }
 
-// checkRefusal: nothing that a process knows of its own writes gets a request of
-// it refused, and no version is refused to it twice.
-func (s *sequence) checkRefusal(a *audited) {
-	for _, own := range s.known(a) {
-		switch deleted := own.method == http.MethodDelete; {
-		case a.method == http.MethodPut && !deleted && own.version > number(a.body.GetResourceVersion()),
-			a.method == http.MethodPut && deleted && own.before.GetUID() == a.body.GetUID():
-			s.breaks("refused because of its own write, v%d", own.version)
-		case a.method == http.MethodPost && !deleted && own.after != nil && own.after.GetUID() == a.before.GetUID() && controllerOf(a.before) == a.worker.seen.foo.UID:
-			s.breaks("creates again what it wrote itself, v%d", own.version)
-		case a.method == http.MethodDelete && deleted && a.preconditions.UID != nil && own.before.GetUID() == *a.preconditions.UID:
-			s.breaks("deletes again what it has deleted itself, v%d", own.version)
-		}
+// versionSent is the version that a request asks the object to have, or "".
+func versionSent(a *audited) string {
+	if a.method == http.MethodDelete && a.preconditions.ResourceVersion != nil {
+		return *a.preconditions.ResourceVersion
 	}
-	// A server that fails may hide that there is a newer version.
-	if a.method == http.MethodPut && apierrors.IsConflict(a.refused) && !s.faults && s.rules.refused[refusalOf(a)] {
-		s.breaks("sends v%s again, which was refused", a.body.GetResourceVersion())
-	}
-}
-
-// known returns the writes at the path of a request of which the process knows
-// that it has done them, for the same key.
-func (s *sequence) known(a *audited) []*audited {
-	var known []*audited
-	for _, own := range s.rules.writes[a.path] {
-		if own.worker.process == a.worker.process && own.worker.key == a.worker.key && own.delivered {
-			known = append(known, own)
-		}
-	}
-	return known
-}
-
-// controllerOf returns the UID of an object's controller, or "".
-func controllerOf(object metav1.Object) types.UID {
-	if owner := metav1.GetControllerOfNoCopy(object); owner != nil {
-		return owner.UID
-	}
-	return ""
-}
-
-// checkCreate: a Deployment is created for the Foo that the worker saw, under the
-// name that it saw, and not if a Deployment in its store is made from a newer
-// generation.
-func (s *sequence) checkCreate(a *audited) {
-	foo := a.worker.seen.foo
-	switch {
-	case controllerOf(a.after) != foo.UID || a.name != foo.Spec.DeploymentName:
-		s.breaks("creates Deployment %s, controlled by %q, for Foo %s", a.name, controllerOf(a.after), foo.UID)
-	case a.worker.seen.newest > foo.Generation:
-		s.breaks("creates a Deployment for generation %d, and its store has one of generation %d", foo.Generation, a.worker.seen.newest)
-	}
-	s.madeFrom(a)
-}
-
-// madeFrom notes from which generation the worker made a Deployment.
-func (s *sequence) madeFrom(a *audited) {
-	foo, uid := a.worker.seen.foo, a.after.GetUID()
-	s.rules.made[uid] = append(s.rules.made[uid], made{foo.UID, foo.Generation, a.version})
-}
-
-// checkUpdate: only a Deployment that the Foo controls and that is there to stay is
-// changed, only in our fields, and not back to an older generation.
-func (s *sequence) checkUpdate(a *audited) {
-	foo := a.worker.seen.foo
-	before, after := typed[appsv1.Deployment](s, a.before), typed[appsv1.Deployment](s, a.after)
-	if controllerOf(before) != foo.UID {
-		s.breaks("changes a Deployment that Foo %s does not control", foo.UID)
-	}
-	if before.DeletionTimestamp != nil {
-		s.breaks("changes a Deployment that is being deleted")
-	}
-	if diff := cmp.Diff(theirs(before, foo), theirs(after, foo), cmpopts.EquateEmpty()); diff != "" {
-		s.breaks("changes what is not its own (-before +after):\n%s", diff)
-	}
-	for _, made := range s.rules.made[before.UID] {
-		if made.foo == foo.UID && made.generation > foo.Generation {
-			s.breaks("goes back from generation %d to %d", made.generation, foo.Generation)
-		}
-	}
-	s.madeFrom(a)
-}
-
-// theirs is what a Deployment has besides our fields.
-func theirs(deployment *appsv1.Deployment, foo *v1alpha1.Foo) *appsv1.Deployment {
-	rest := deployment.DeepCopy()
-	rest.ResourceVersion, rest.Generation, rest.Status = "", 0, appsv1.DeploymentStatus{}
-	if foo.Spec.Replicas != nil {
-		rest.Spec.Replicas = nil
-	}
-	for name := range rest.Annotations {
-		if strings.HasPrefix(name, ourMarks) {
-			delete(rest.Annotations, name)
-		}
-	}
-	delete(rest.Spec.Template.Labels, uidLabel)
-	var containers []corev1.Container
-	for _, container := range rest.Spec.Template.Spec.Containers {
-		if container.Name == ourPodName {
-			container.Image = ""
-		}
-		if !equality.Semantic.DeepEqual(container, corev1.Container{Name: ourPodName}) {
-			containers = append(containers, container)
-		}
-	}
-	rest.Spec.Template.Spec.Containers = containers
-	return rest
-}
-
-// checkDelete: only a Deployment that the Foo controls is deleted, not twice, and
-// not the one that the live Foo has named all the time.
-func (s *sequence) checkDelete(a *audited) {
-	saw := a.worker.seen
-	if controllerOf(a.before) != saw.foo.UID {
-		s.breaks("deletes a Deployment that Foo %s does not control", saw.foo.UID)
-	}
-	for _, own := range s.known(a) {
-		if own.method == http.MethodDelete && own.before.GetUID() == a.before.GetUID() {
-			s.breaks("deletes again what it has deleted itself, v%d", own.version)
-		}
-	}
-	if saw.named == a.name && saw.touched == s.rules.touched[pathOf("foos", a.worker.key)] {
-		s.breaks("deletes the Deployment that the live Foo names")
-	}
-}
-
-// checkStatus: a status is what the worker saw, and is not made from an older
-// version of the Deployment than the status before it.
-func (s *sequence) checkStatus(a *audited) {
-	foo, deployment := a.worker.seen.foo, a.worker.seen.deployment
-	before, after := typed[v1alpha1.Foo](s, a.before).Status, typed[v1alpha1.Foo](s, a.after).Status
-	switch reason := reasonOf(after); reason {
-	case v1alpha1.ReasonInvalidSpec, v1alpha1.ReasonForbidden:
-		return // speaks of no Deployment
-	default:
-		if deployment == nil {
-			s.breaks("the status is %s, of no Deployment", reason)
-		} else if want := reasonFrom(foo, deployment); reason != want {
-			s.breaks("the status is %s, of v%s of the Deployment, which is %s", reason, deployment.ResourceVersion, want)
-		}
-	}
-	last := s.rules.statusFrom[foo.UID]
-	if last != nil && last.Name == deployment.Name && number(deployment.ResourceVersion) < number(last.ResourceVersion) &&
-		(before.AvailableReplicas != after.AvailableReplicas || reasonOf(before) != reasonOf(after)) {
-		s.breaks("the status goes back from v%s of the Deployment to v%s", last.ResourceVersion, deployment.ResourceVersion)
-	}
-	s.rules.statusFrom[foo.UID] = deployment
-}
-
-// reasonFrom is the reason of the conditions of a Foo that has, or lacks, this
-// Deployment.
-func reasonFrom(foo *v1alpha1.Foo, deployment *appsv1.Deployment) string {
-	owner := metav1.GetControllerOf(deployment)
-	switch {
-	case owner == nil, owner.UID != foo.UID && !(owner.APIVersion == "samplecontroller.k8s.io/v1alpha1" && owner.Kind == "Foo" && owner.Name == foo.Name):
-		return v1alpha1.ReasonNameTaken
-	case owner.UID != foo.UID, deployment.DeletionTimestamp != nil:
-		return v1alpha1.ReasonWaitingForDeletion
-	case deployment.Status.AvailableReplicas < wantedReplicas(deployment), deployment.Status.ObservedGeneration < deployment.Generation:
-		return v1alpha1.ReasonWaitingForReplicas
-	default:
-		return v1alpha1.ReasonAvailable
-	}
+	return a.body.GetResourceVersion()
 }
 
 func reasonOf(status v1alpha1.FooStatus) string {

@@ -1,0 +1,196 @@
+package controller_test
+
+import (
+	"net/http"
+	"strings"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
+)
+
+const (
+	uidLabel   = "samplecontroller.k8s.io/foo-uid"
+	ourMarks   = "samplecontroller.k8s.io/"
+	ourImage   = "nginx:1.29"
+	ourPodName = "nginx"
+)
+
+// What must hold after each request.
+
+// checkRefusal: nothing that a process knows of its own writes gets a request of
+// it refused, and no version is refused to it twice.
+func (s *sequence) checkRefusal(a *audited) {
+	if s.patient {
+		s.breaks("refused, and there is nobody else: %s", a.refused.ErrStatus.Message)
+	}
+	for _, own := range s.known(a) {
+		switch deleted := own.method == http.MethodDelete; {
+		case a.method == http.MethodPut && !deleted && own.version > number(a.body.GetResourceVersion()),
+			a.method == http.MethodPut && deleted && own.before.GetUID() == a.body.GetUID():
+			s.breaks("refused because of its own write, v%d", own.version)
+		case a.method == http.MethodPost && !deleted && own.answer.GetUID() == a.before.GetUID() && controllerOf(a.before) == a.worker.seen.foo.UID:
+			s.breaks("creates again what it wrote itself, v%d", own.version)
+		case a.method == http.MethodDelete && deleted && a.preconditions.UID != nil && own.before.GetUID() == *a.preconditions.UID:
+			s.breaks("deletes again what it has deleted itself, v%d", own.version)
+		}
+	}
+	// A server that fails may hide that there is a newer version.
+	if apierrors.IsConflict(a.refused) && !s.faults && s.rules.refused[refusalOf(a)] {
+		s.breaks("sends v%s again, which was refused", versionSent(a))
+	}
+}
+
+// known returns the writes at the path of a request of which the process knows
+// that it has done them, for the same key.
+func (s *sequence) known(a *audited) []*audited {
+	var known []*audited
+	for _, own := range s.rules.writes[a.path] {
+		if own.worker.process == a.worker.process && own.worker.key == a.worker.key && own.delivered {
+			known = append(known, own)
+		}
+	}
+	return known
+}
+
+// controllerOf returns the UID of an object's controller, or "".
+func controllerOf(object metav1.Object) types.UID {
+	if owner := metav1.GetControllerOfNoCopy(object); owner != nil {
+		return owner.UID
+	}
+	return ""
+}
+
+// checkCreate: a Deployment is created for the Foo that the worker saw, under the
+// name that it saw, and not if a Deployment in its store is made from a newer
+// generation.
+func (s *sequence) checkCreate(a *audited) {
+	foo := a.worker.seen.foo
+	switch {
+	case controllerOf(a.answer) != foo.UID || a.name != foo.Spec.DeploymentName:
+		s.breaks("creates Deployment %s, controlled by %q, for Foo %s", a.name, controllerOf(a.answer), foo.UID)
+	case a.worker.seen.newest > foo.Generation:
+		s.breaks("creates a Deployment for generation %d, and its store has one of generation %d", foo.Generation, a.worker.seen.newest)
+	}
+	s.madeFrom(a)
+}
+
+// madeFrom notes from which generation the worker made a Deployment.
+func (s *sequence) madeFrom(a *audited) {
+	foo, uid := a.worker.seen.foo, a.answer.GetUID()
+	s.rules.made[uid] = append(s.rules.made[uid], made{foo.UID, foo.Generation, a.version})
+}
+
+// checkUpdate: only a Deployment that the Foo controls and that is there to stay is
+// changed, only in our fields, and not back to an older generation.
+func (s *sequence) checkUpdate(a *audited) {
+	foo := a.worker.seen.foo
+	before, after := typed[appsv1.Deployment](s, a.before), typed[appsv1.Deployment](s, a.answer)
+	if controllerOf(before) != foo.UID {
+		s.breaks("changes a Deployment that Foo %s does not control", foo.UID)
+	}
+	if before.DeletionTimestamp != nil {
+		s.breaks("changes a Deployment that is being deleted")
+	}
+	if diff := cmp.Diff(theirs(before, foo), theirs(after, foo), cmpopts.EquateEmpty()); diff != "" {
+		s.breaks("changes what is not its own (-before +after):\n%s", diff)
+	}
+	for _, made := range s.rules.made[before.UID] {
+		if made.foo == foo.UID && made.generation > foo.Generation {
+			s.breaks("goes back from generation %d to %d", made.generation, foo.Generation)
+		}
+	}
+	s.madeFrom(a)
+}
+
+// theirs is what a Deployment has besides our fields.
+func theirs(deployment *appsv1.Deployment, foo *v1alpha1.Foo) *appsv1.Deployment {
+	rest := deployment.DeepCopy()
+	rest.ResourceVersion, rest.Generation, rest.Status = "", 0, appsv1.DeploymentStatus{}
+	if foo.Spec.Replicas != nil {
+		rest.Spec.Replicas = nil
+	}
+	for name := range rest.Annotations {
+		if strings.HasPrefix(name, ourMarks) {
+			delete(rest.Annotations, name)
+		}
+	}
+	delete(rest.Spec.Template.Labels, uidLabel)
+	var containers []corev1.Container
+	for _, container := range rest.Spec.Template.Spec.Containers {
+		if container.Name == ourPodName {
+			container.Image = ""
+		}
+		if !equality.Semantic.DeepEqual(container, corev1.Container{Name: ourPodName}) {
+			containers = append(containers, container)
+		}
+	}
+	rest.Spec.Template.Spec.Containers = containers
+	return rest
+}
+
+// checkDelete: only a Deployment that the Foo controls is deleted, not twice, and
+// not the one that the live Foo has named all the time.
+func (s *sequence) checkDelete(a *audited) {
+	saw := a.worker.seen
+	if controllerOf(a.before) != saw.foo.UID {
+		s.breaks("deletes a Deployment that Foo %s does not control", saw.foo.UID)
+	}
+	for _, own := range s.known(a) {
+		if own.method == http.MethodDelete && own.before.GetUID() == a.before.GetUID() {
+			s.breaks("deletes again what it has deleted itself, v%d", own.version)
+		}
+	}
+	if saw.named == a.name && saw.touched == s.rules.touched[pathOf("foos", a.worker.key)] {
+		s.breaks("deletes the Deployment that the live Foo names")
+	}
+}
+
+// checkStatus: a status is what the worker saw, and is not made from an older
+// version of the Deployment than the status before it.
+func (s *sequence) checkStatus(a *audited) {
+	foo, deployment := a.worker.seen.foo, a.worker.seen.deployment
+	before, after := typed[v1alpha1.Foo](s, a.before).Status, typed[v1alpha1.Foo](s, a.answer).Status
+	switch reason := reasonOf(after); reason {
+	case v1alpha1.ReasonForbidden:
+		return // the numbers are still those of the status before
+	case v1alpha1.ReasonInvalidSpec:
+		delete(s.rules.statusFrom, foo.UID) // speaks of no Deployment
+		return
+	default:
+		if deployment == nil {
+			s.breaks("the status is %s, of no Deployment", reason)
+		} else if want := reasonFrom(foo, deployment); reason != want {
+			s.breaks("the status is %s, of v%s of the Deployment, which is %s", reason, deployment.ResourceVersion, want)
+		}
+	}
+	last := s.rules.statusFrom[foo.UID]
+	if last != nil && last.Name == deployment.Name && number(deployment.ResourceVersion) < number(last.ResourceVersion) &&
+		(before.AvailableReplicas != after.AvailableReplicas || reasonOf(before) != reasonOf(after)) {
+		s.breaks("the status goes back from v%s of the Deployment to v%s", last.ResourceVersion, deployment.ResourceVersion)
+	}
+	s.rules.statusFrom[foo.UID] = deployment
+}
+
+// reasonFrom is the reason of the conditions of a Foo that has, or lacks, this
+// Deployment.
+func reasonFrom(foo *v1alpha1.Foo, deployment *appsv1.Deployment) string {
+	owner := metav1.GetControllerOf(deployment)
+	switch {
+	case owner == nil, owner.UID != foo.UID && !(owner.APIVersion == "samplecontroller.k8s.io/v1alpha1" && owner.Kind == "Foo" && owner.Name == foo.Name):
+		return v1alpha1.ReasonNameTaken
+	case owner.UID != foo.UID, deployment.DeletionTimestamp != nil:
+		return v1alpha1.ReasonWaitingForDeletion
+	case deployment.Status.AvailableReplicas < wantedReplicas(deployment), deployment.Status.ObservedGeneration < deployment.Generation:
+		return v1alpha1.ReasonWaitingForReplicas
+	default:
+		return v1alpha1.ReasonAvailable
+	}
+}
