@@ -109,7 +109,7 @@ test-bare: install
 # More: make test-long FAILOVERS=5
 FAILOVERS ?= 1
 .PHONY: test-long
-test-long: ## Run the tests that take minutes: a leader killed, frozen, cut off
+test-long: ## Run the tests that take minutes: failovers, random sequences, faults
 	cd cluster && go run . exec -- $(MAKE) --no-print-directory -C .. test-long-here
 
 .PHONY: test-long-here

@@ -3,6 +3,7 @@ package controller
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"runtime/debug"
 	"sync"
 	"time"
@@ -28,12 +29,24 @@ func NewQueue(name string) Queue {
 		workqueue.TypedRateLimitingQueueConfig[cache.ObjectName]{Name: name})
 }
 
-// RateLimiter says how long a key that fails waits: 5 ms, then twice as long each
-// time, up to half a minute. The delay is the key's own. client-go's default would
-// also share ten retries a second among all keys, so that a thousand bad ones
-// delay a good one.
+// RateLimiter says how long a key that fails waits: at most 5 ms, then twice as long
+// each time, up to half a minute, and each time half of that at least, so that
+// those which failed together do not come back together. The delay is the key's
+// own. client-go's default would also share ten retries a second among all keys, so
+// that a thousand bad ones delay a good one.
 func RateLimiter() workqueue.TypedRateLimiter[cache.ObjectName] {
-	return workqueue.NewTypedItemExponentialFailureRateLimiter[cache.ObjectName](5*time.Millisecond, 30*time.Second)
+	return spread{workqueue.NewTypedItemExponentialFailureRateLimiter[cache.ObjectName](5*time.Millisecond, 30*time.Second)}
+}
+
+// spread shortens each delay by up to a half, at random.
+type spread struct {
+	workqueue.TypedRateLimiter[cache.ObjectName]
+}
+
+// When implements workqueue.TypedRateLimiter.
+func (s spread) When(key cache.ObjectName) time.Duration {
+	delay := s.TypedRateLimiter.When(key)
+	return delay - rand.N(delay/2)
 }
 
 // Reconcile brings the object with this key one step closer to what it should be.

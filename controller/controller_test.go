@@ -120,18 +120,25 @@ func TestSuccessForgetsFailures(t *testing.T) {
 }
 
 // The longest wait between retries of a key is half a minute, however often it
-// failed, and failures of others do not add to it.
+// failed, and failures of others do not add to it. Those that failed together come
+// back one after the other.
 func TestRetryIsCappedAndPerKey(t *testing.T) {
 	limiter := controller.RateLimiter()
-	var last time.Duration
-	for range 100 {
-		last = limiter.When(fooKey)
+	waits := map[time.Duration]bool{}
+	for i := range 200 {
+		wait := limiter.When(fooKey)
+		if i < 100 {
+			continue
+		}
+		if waits[wait] = true; wait > 30*time.Second || wait < 15*time.Second {
+			t.Errorf("after %d failures the key waits %s, want 15s to 30s", i, wait)
+		}
 	}
-	if last != 30*time.Second {
-		t.Errorf("after 100 failures the key waits %s, want 30s", last)
+	if len(waits) < 90 {
+		t.Errorf("a hundred waits take only %d values", len(waits))
 	}
-	if first := limiter.When(cache.NewObjectName("default", "other")); first != 5*time.Millisecond {
-		t.Errorf("another key's first retry waits %s, want 5ms", first)
+	if first := limiter.When(cache.NewObjectName("default", "other")); first > 5*time.Millisecond || first < 2500*time.Microsecond {
+		t.Errorf("another key's first retry waits %s, want 2.5ms to 5ms", first)
 	}
 }
 

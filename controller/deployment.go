@@ -1,7 +1,9 @@
 package controller
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -117,4 +119,12 @@ func problemOf(foo *v1alpha1.Foo) string {
 		return fmt.Sprintf("spec.replicas: %d is less than 0", *foo.Spec.Replicas)
 	}
 	return ""
+}
+
+// allButLast returns the Deployments without the one that was made from the newest
+// generation of their Foo, and without those that are on their way out.
+func allButLast(owned []*appsv1.Deployment) []*appsv1.Deployment {
+	standing := slices.DeleteFunc(slices.Clone(owned), func(d *appsv1.Deployment) bool { return d.DeletionTimestamp != nil })
+	slices.SortFunc(standing, func(a, b *appsv1.Deployment) int { return cmp.Compare(generationOf(a), generationOf(b)) })
+	return standing[:max(len(standing)-1, 0)]
 }

@@ -75,6 +75,10 @@ func (r *FooReconciler) Reconcile(ctx context.Context, key cache.ObjectName) (ag
 		switch owner(deployment, foo) {
 		case foreign:
 			// Never touch what is not ours. The event that frees the name wakes this key.
+			// Until then the Foo keeps the last Deployment that it had, and no other.
+			if again, err := r.deleteOthers(ctx, key, foo, allButLast(owned)); again > 0 || err != nil {
+				return again, r.refused(ctx, key, foo, err)
+			}
 			return 0, r.updateStatus(ctx, key, foo, takenStatus(foo, deployment))
 		case leaving:
 			// The name is free when it is gone, and its deletion wakes this key.
@@ -134,7 +138,7 @@ func (r *FooReconciler) update(ctx context.Context, key cache.ObjectName, foo *v
 		return deployment, nil
 	}
 	updated, err := r.Deployments.Deployments(foo.Namespace).Update(ctx, wanted, metav1.UpdateOptions{})
-	if apierrors.IsConflict(err) {
+	if apierrors.IsConflict(err) || apierrors.IsNotFound(err) {
 		r.own.of(key).refusedDeployment = deployment.ResourceVersion
 	}
 	if err != nil {
@@ -209,7 +213,7 @@ func (r *FooReconciler) updateStatus(ctx context.Context, key cache.ObjectName, 
 	copied := foo.DeepCopy()
 	copied.Status = status
 	updated, err := r.Foos.Foos(foo.Namespace).UpdateStatus(ctx, copied, metav1.UpdateOptions{})
-	if apierrors.IsConflict(err) {
+	if apierrors.IsConflict(err) || apierrors.IsNotFound(err) {
 		r.own.of(key).refusedFoo = foo.ResourceVersion
 	}
 	if err != nil {

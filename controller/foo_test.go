@@ -380,6 +380,46 @@ func TestRenameToOlderName(t *testing.T) {
 	w.sent()
 }
 
+// Renamed twice before it was acted on, the second time to a name that is taken, a
+// Foo keeps the last Deployment that it had, and that one only.
+func TestRenamedTwiceToTakenName(t *testing.T) {
+	w := converged(t, 1)
+	w.createDeployment("taken")
+	w.set(fooPath+"foo", "second", "spec", "deploymentName")
+	w.sync()
+	w.set(fooPath+"foo", "taken", "spec", "deploymentName")
+	if again := w.reconcile(); again != time.Second {
+		t.Errorf("look again after %s, want 1s", again)
+	}
+	w.sent("POST deployments", "GET foos/foo")
+	w.sync()
+	w.reconcile()
+	w.sent("GET foos/foo", "DELETE deployments/deployment", "PUT foos/foo/status")
+	w.deployment("second")
+	w.sync()
+	w.reconcile()
+	w.sent()
+}
+
+// A Foo whose deletion its store does not show is not given a Deployment again and
+// again, which the garbage collector removes again and again.
+func TestGoneUnseen(t *testing.T) {
+	w := newWorld(t)
+	w.createFoo("foo", spec("deployment", 1))
+	w.sync()
+	w.api.remove(fooPath + "foo")
+	if _, err := w.tryReconcile(fooKey); !apierrors.IsNotFound(err) {
+		t.Errorf("error %v, want NotFound", err)
+	}
+	w.sent("POST deployments", "PUT foos/foo/status")
+	w.api.remove(deploymentPath + "deployment")
+	w.syncDeployments()
+	if again := w.reconcile(); again != time.Second {
+		t.Errorf("look again after %s, want 1s", again)
+	}
+	w.sent()
+}
+
 // A process that takes over with an old store must not delete the Deployment that
 // the Foo names now.
 func TestStaleStoreDeletesNothing(t *testing.T) {

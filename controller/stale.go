@@ -26,11 +26,20 @@ func setGeneration(deployment *appsv1.Deployment, foo *v1alpha1.Foo) {
 	metav1.SetMetaDataAnnotation(&deployment.ObjectMeta, generationAnnotation, strconv.FormatInt(foo.Generation, 10))
 }
 
+// generationOf returns the generation of the Foo that a Deployment was made from,
+// and 0 if that cannot be told.
+func generationOf(deployment *appsv1.Deployment) int64 {
+	generation, err := strconv.ParseInt(deployment.Annotations[generationAnnotation], 10, 64)
+	if err != nil {
+		return 0
+	}
+	return generation
+}
+
 // ahead reports whether a Deployment was made from a newer generation of the Foo
 // than this one.
 func ahead(deployment *appsv1.Deployment, foo *v1alpha1.Foo) bool {
-	generation, err := strconv.ParseInt(deployment.Annotations[generationAnnotation], 10, 64)
-	return err == nil && generation > foo.Generation
+	return generationOf(deployment) > foo.Generation
 }
 
 // statusAhead reports whether the Foo's status speaks of a newer version of a

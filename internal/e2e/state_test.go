@@ -118,7 +118,7 @@ func (s *server) consistent() error {
 		}
 		if foo := byUID[owner.UID]; foo == nil {
 			wrong = append(wrong, fmt.Errorf("Deployment %s: its Foo %s is gone", name, owner.Name))
-		} else if foo.Spec.DeploymentName != name {
+		} else if foo.Spec.DeploymentName != name && !waits(foo) {
 			wrong = append(wrong, fmt.Errorf("Deployment %s: its Foo %s names %s", name, owner.Name, foo.Spec.DeploymentName))
 		}
 	}
@@ -152,4 +152,11 @@ func agrees(foo *v1alpha1.Foo, deployment *appsv1.Deployment) error {
 		return fmt.Errorf("%d of %d replicas, and Ready is %s for %s", foo.Status.AvailableReplicas, wanted, ready.Status, ready.Reason)
 	}
 	return nil
+}
+
+// waits reports whether a Foo cannot have the Deployment that it names. It keeps
+// the one that it had until it can.
+func waits(foo *v1alpha1.Foo) bool {
+	ready := meta.FindStatusCondition(foo.Status.Conditions, v1alpha1.FooReady)
+	return ready != nil && ready.Reason == v1alpha1.ReasonNameTaken
 }

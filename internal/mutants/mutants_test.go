@@ -60,6 +60,8 @@ var mutants = []struct {
 	{"a deletion by name", "controller/foo.go", "Preconditions:     &metav1.Preconditions{UID: &other.UID, ResourceVersion: &other.ResourceVersion},", "", "./controller", "TestRename"},
 	{"a deletion on the store's word", "controller/foo.go", "if stale, err := r.isStale(ctx, key, foo); stale || err != nil {", "if stale, err := false, error(nil); stale || err != nil {", "./controller", "TestStaleStoreDeletesNothing"},
 	{"a deletion of what has changed", "controller/foo.go", ", ResourceVersion: &other.ResourceVersion}", "}", "./controller", "TestRenameOfReleasedDeployment"},
+	{"a Deployment made for a Foo that is gone, again and again", "controller/foo.go", "if apierrors.IsConflict(err) || apierrors.IsNotFound(err) {\n\t\tr.own.of(key).refusedFoo", "if apierrors.IsConflict(err) {\n\t\tr.own.of(key).refusedFoo", "./controller", "TestGoneUnseen"},
+	{"a Foo that keeps two Deployments", "controller/foo.go", "deleteOthers(ctx, key, foo, allButLast(owned))", "deleteOthers(ctx, key, foo, nil)", "./controller", "TestRenamedTwiceToTakenName"},
 	{"a version awaited for ever", "controller/ownwrites.go", "time.Since(u.since) < patience && ", "", "./controller", "TestPatience"},
 	{"a refused version sent again", "controller/foo.go", "r.own.of(key).refusedDeployment = deployment.ResourceVersion", "_ = key", "./controller", "TestConflict"},
 	{"replicas taken from an autoscaler", "controller/deployment.go", "if foo.Spec.Replicas != nil {\n\t\tdeployment", "foo = foo.DeepCopy()\n\tif foo.Spec.Replicas == nil {\n\t\tfoo.Spec.Replicas = new(int32(1))\n\t}\n\t{\n\t\tdeployment", "./controller", "TestDrift"},

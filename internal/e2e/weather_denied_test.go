@@ -1,0 +1,208 @@
+//go:build long
+
+package e2e
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	admissionv1 "k8s.io/api/admissionregistration/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
+)
+
+// A thousand Foos whose Deployments a policy denies fail for good. The fifty
+// others do not notice: how long they wait is reported, not judged.
+func TestThousandDenied(t *testing.T) {
+	const denied = 1000
+	patience(t, 3*time.Minute)
+	s := newServer(t)
+	s.deny("denied-")
+	h := s.record()
+	c := s.controller("--resync", "0")
+	h.waits("alone")
+
+	begin := time.Now()
+	s.each(denied, func(i int) error {
+		name := fmt.Sprintf("denied-%d", i)
+		_, err := s.client.SamplecontrollerV1alpha1().Foos(s.namespace).Create(t.Context(), &v1alpha1.Foo{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: spec(name, 1)}, metav1.CreateOptions{})
+		return err
+	})
+	h.waits("beside a thousand that have just begun to fail")
+	refused, read := 0, 0
+	s.eventually("the thousand have a status", func() error {
+		news := c.outputFrom(read)
+		news = news[:strings.LastIndexByte(news, '\n')+1]
+		read += len(news)
+		if refused += len(statusOfDenied.FindAllString(news, -1)); refused < denied {
+			return fmt.Errorf("%d have one", refused)
+		}
+		return nil
+	})
+	h.waits("beside a thousand that go on failing")
+	elapsed := time.Since(begin)
+	output := c.output()
+	c.stop()
+
+	s.allDenied(denied)
+	tries := map[string]int{}
+	for _, match := range tryOfDenied.FindAllStringSubmatch(output, -1) {
+		tries[match[1]]++
+	}
+	most := slices.Max(slices.Collect(maps.Values(tries)))
+	t.Logf("in %s each of the thousand was tried at most %d times", elapsed.Round(100*time.Millisecond), most)
+	if bound := triesWithin(elapsed); most > bound || len(tries) != denied {
+		t.Errorf("%d Foos were tried, one of them %d times in %s, want at most %d times", len(tries), most, elapsed, bound)
+	}
+}
+
+var (
+	statusOfDenied = regexp.MustCompile(`sent +PUT \S+/foos/denied-\d+/status → 200`)
+	tryOfDenied    = regexp.MustCompile(`sent +POST \S+/deployments → 403 Forbidden  \(for Foo \S+/(denied-\d+)\)`)
+)
+
+// triesWithin returns how often a key that always fails is tried in this time: at
+// first, when its own status wakes it, and after each delay.
+func triesWithin(elapsed time.Duration) (tries int) {
+	tries = 2
+	for delay := 5 * time.Millisecond; elapsed > 0; delay = min(2*delay, 30*time.Second) {
+		tries++
+		elapsed -= delay
+	}
+	return tries
+}
+
+// waits creates fifty Foos, one after the other, and reports how long each of them
+// waits for its Deployment.
+func (h *history) waits(when string) {
+	h.Helper()
+	var waits []time.Duration
+	for i := range 50 {
+		name := fmt.Sprintf("healthy-%d-%d", len(when), i)
+		begin := time.Now()
+		h.createFoo(name, spec(name, 1))
+		h.eventually("Foo "+name+" has a Deployment", func() error {
+			h.mu.Lock()
+			defer h.mu.Unlock()
+			seen, ok := h.seen[name]
+			if !ok {
+				return errors.New("not yet")
+			}
+			waits = append(waits, seen.Sub(begin))
+			return nil
+		})
+	}
+	slices.Sort(waits)
+	h.Logf("from the request for a Foo to its Deployment, %s: median %s, 99th percentile %s", when,
+		waits[len(waits)/2].Round(100*time.Microsecond), waits[len(waits)*99/100].Round(100*time.Microsecond))
+}
+
+// allDenied fails the test unless each of the Foos that are denied says so, with
+// one warning at most, and each of the others is ready.
+func (s *server) allDenied(want int) {
+	s.Helper()
+	warned, err := s.warnings()
+	if err != nil {
+		s.Fatal(err)
+	}
+	for name, times := range warned {
+		if times > 1 || !strings.HasPrefix(name, "denied-") {
+			s.Errorf("Foo %s was warned %d times", name, times)
+		}
+	}
+	all, err := s.client.SamplecontrollerV1alpha1().Foos(s.namespace).List(s.Context(), metav1.ListOptions{})
+	if err != nil {
+		s.Fatal(err)
+	}
+	denied := 0
+	for _, foo := range all.Items {
+		ready := meta.FindStatusCondition(foo.Status.Conditions, v1alpha1.FooReady)
+		if !strings.HasPrefix(foo.Name, "denied-") {
+			continue
+		}
+		if denied++; ready == nil || ready.Reason != v1alpha1.ReasonForbidden || !strings.Contains(ready.Message, "the weather forbids it") {
+			s.Errorf("Foo %s: Ready is %+v", foo.Name, ready)
+		}
+	}
+	if denied != want {
+		s.Errorf("%d Foos are denied, want %d", denied, want)
+	}
+	s.Logf("%d of %d were warned: events have a small budget of their own", len(warned), denied)
+}
+
+// each does something for each number below n, eight at a time.
+func (s *server) each(n int, do func(i int) error) {
+	s.Helper()
+	numbers := make(chan int)
+	var running sync.WaitGroup
+	for range 8 {
+		running.Go(func() {
+			for i := range numbers {
+				if err := do(i); err != nil {
+					s.Error(err)
+				}
+			}
+		})
+	}
+	for i := range n {
+		numbers <- i
+	}
+	close(numbers)
+	running.Wait()
+}
+
+// deny forbids Deployments whose names begin like this in the test's namespace,
+// with a policy that lasts until the test ends.
+func (s *server) deny(prefix string) {
+	s.Helper()
+	policies, bindings := s.kube.AdmissionregistrationV1().ValidatingAdmissionPolicies(), s.kube.AdmissionregistrationV1().ValidatingAdmissionPolicyBindings()
+	binding := &admissionv1.ValidatingAdmissionPolicyBinding{ObjectMeta: metav1.ObjectMeta{Name: s.namespace}, Spec: admissionv1.ValidatingAdmissionPolicyBindingSpec{
+		PolicyName: s.namespace, ValidationActions: []admissionv1.ValidationAction{admissionv1.Deny}}}
+	s.Cleanup(func() {
+		err := bindings.Delete(context.Background(), s.namespace, metav1.DeleteOptions{})
+		if err := errors.Join(err, policies.Delete(context.Background(), s.namespace, metav1.DeleteOptions{})); err != nil {
+			s.Errorf("clean up: %v", err)
+		}
+	})
+	if _, err := policies.Create(s.Context(), denial(s.namespace, prefix), metav1.CreateOptions{}); err != nil {
+		s.Fatal(err)
+	}
+	if _, err := bindings.Create(s.Context(), binding, metav1.CreateOptions{}); err != nil {
+		s.Fatal(err)
+	}
+	s.eventually("the policy is in force", func() error {
+		_, err := s.kube.AppsV1().Deployments(s.namespace).Create(s.Context(), somebodys(prefix+"probe"), metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
+		if !apierrors.IsForbidden(err) {
+			return fmt.Errorf("a probe: %v", err)
+		}
+		return nil
+	})
+}
+
+// denial is the policy, under the name of the namespace.
+func denial(namespace, prefix string) *admissionv1.ValidatingAdmissionPolicy {
+	return &admissionv1.ValidatingAdmissionPolicy{ObjectMeta: metav1.ObjectMeta{Name: namespace}, Spec: admissionv1.ValidatingAdmissionPolicySpec{
+		MatchConstraints: &admissionv1.MatchResources{
+			NamespaceSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"kubernetes.io/metadata.name": namespace}},
+			ResourceRules: []admissionv1.NamedRuleWithOperations{{RuleWithOperations: admissionv1.RuleWithOperations{
+				Operations: []admissionv1.OperationType{admissionv1.Create},
+				Rule:       admissionv1.Rule{APIGroups: []string{"apps"}, APIVersions: []string{"v1"}, Resources: []string{"deployments"}},
+			}}},
+		},
+		Validations: []admissionv1.Validation{{
+			Expression: fmt.Sprintf("!object.metadata.name.startsWith(%q)", prefix),
+			Message:    "the weather forbids it", Reason: new(metav1.StatusReasonForbidden),
+		}},
+	}}
+}

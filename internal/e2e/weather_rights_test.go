@@ -1,0 +1,265 @@
+//go:build integration
+
+package e2e
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	authorizationv1 "k8s.io/api/authorization/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+
+	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
+)
+
+// account is a user of the test's own, whose rights in the test's namespace come
+// and go.
+type account struct {
+	*server
+	kubeconfig string
+	// front is between the user and the API server.
+	front *httptest.Server
+}
+
+// The rights of the controller, in parts.
+const (
+	allElse  = "all-else"
+	writing  = "writing"
+	deleting = "deleting"
+)
+
+func newAccount(s *server) *account {
+	s.Helper()
+	target, err := url.Parse(s.config.Host)
+	if err != nil {
+		s.Fatal(err)
+	}
+	proxy := httputil.NewSingleHostReverseProxy(target)
+	// As the administrator, who may speak for the user that the kubeconfig names.
+	if proxy.Transport, err = rest.TransportFor(s.config); err != nil {
+		s.Fatal(err)
+	}
+	proxy.FlushInterval, proxy.ErrorLog = -1, log.New(io.Discard, "", 0)
+	a := &account{server: s, front: httptest.NewServer(proxy)}
+	s.Cleanup(func() {
+		a.front.CloseClientConnections()
+		a.front.Close()
+	})
+	a.kubeconfig = kubeconfig(s.T, clientcmdapi.Cluster{Server: a.front.URL}, clientcmdapi.AuthInfo{Impersonate: a.user()})
+
+	foos := v1alpha1.GroupName
+	for name, rules := range map[string][]rbacv1.PolicyRule{
+		allElse: {
+			{APIGroups: []string{foos}, Resources: []string{"foos"}, Verbs: []string{"get", "list", "watch"}},
+			{APIGroups: []string{foos}, Resources: []string{"foos/status", "foos/finalizers"}, Verbs: []string{"update"}},
+			{APIGroups: []string{"examples-gzh.com"}, Resources: []string{"projects"}, Verbs: []string{"list", "watch"}},
+			{APIGroups: []string{"apps"}, Resources: []string{"deployments"}, Verbs: []string{"get", "list", "watch"}},
+			{APIGroups: []string{""}, Resources: []string{"events"}, Verbs: []string{"create", "patch"}},
+		},
+		writing:  {{APIGroups: []string{"apps"}, Resources: []string{"deployments"}, Verbs: []string{"create", "update"}}},
+		deleting: {{APIGroups: []string{"apps"}, Resources: []string{"deployments"}, Verbs: []string{"delete"}}},
+	} {
+		role := &rbacv1.Role{ObjectMeta: metav1.ObjectMeta{Name: name}, Rules: rules}
+		if _, err := s.kube.RbacV1().Roles(s.namespace).Create(s.Context(), role, metav1.CreateOptions{}); err != nil {
+			s.Fatal(err)
+		}
+	}
+	return a
+}
+
+func (a *account) user() string { return "weather:" + a.namespace }
+
+// gets gives the user parts of its rights.
+func (a *account) gets(parts ...string) {
+	a.Helper()
+	for _, part := range parts {
+		a.get(part)
+	}
+}
+
+func (a *account) get(part string) {
+	a.Helper()
+	binding := &rbacv1.RoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Name: part},
+		Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: a.user()}},
+		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: part},
+	}
+	if _, err := a.kube.RbacV1().RoleBindings(a.namespace).Create(a.Context(), binding, metav1.CreateOptions{}); err != nil {
+		a.Fatal(err)
+	}
+	a.may(part, true)
+}
+
+// loses takes parts of the user's rights away.
+func (a *account) loses(parts ...string) {
+	a.Helper()
+	for _, part := range parts {
+		if err := a.kube.RbacV1().RoleBindings(a.namespace).Delete(a.Context(), part, metav1.DeleteOptions{}); err != nil {
+			a.Fatal(err)
+		}
+		a.may(part, false)
+	}
+}
+
+// may waits until the API server has heard of it.
+func (a *account) may(part string, want bool) {
+	a.Helper()
+	verb := map[string]string{allElse: "watch", writing: "create", deleting: "delete"}[part]
+	a.eventually(fmt.Sprintf("the right to %s Deployments is %t", verb, want), func() error {
+		review, err := a.kube.AuthorizationV1().SubjectAccessReviews().Create(a.Context(), &authorizationv1.SubjectAccessReview{
+			Spec: authorizationv1.SubjectAccessReviewSpec{User: a.user(), ResourceAttributes: &authorizationv1.ResourceAttributes{
+				Namespace: a.namespace, Verb: verb, Group: "apps", Resource: "deployments"}},
+		}, metav1.CreateOptions{})
+		if err == nil && review.Status.Allowed != want {
+			err = fmt.Errorf("it is %t", review.Status.Allowed)
+		}
+		return err
+	})
+}
+
+// All rights are taken away from a controller at work, and given back. Its watches
+// go on until they end by themselves; then it asks for them again and again, and
+// says what is forbidden. What happened in between is found when it may look, which
+// is the later the longer it had no rights: client-go asks again after a second, in
+// the end only every half to whole minute.
+func TestRightsTakenAway(t *testing.T) {
+	s := newServer(t)
+	a := newAccount(s)
+	a.gets(allElse, writing, deleting)
+	c := s.controller("--kubeconfig", a.kubeconfig, "--resync", "0")
+	for _, name := range []string{"scaled", "renamed", "deleted", "drifts", "same"} {
+		s.createFoo(name, spec(name, 1))
+		s.converges(name, name, 1)
+	}
+
+	a.loses(allElse, writing, deleting)
+	// The watch that is open still brings this one. Neither its Deployment nor its
+	// status may be written.
+	s.createFoo("watched", spec("watched", 1))
+	s.logs(c, "cannot create resource", "deployments")
+	s.logs(c, "cannot update resource", "foos/status")
+
+	a.front.CloseClientConnections()
+	for _, resource := range []string{"foos", "deployments", "projects"} {
+		s.logs(c, "cannot list resource", resource)
+	}
+	s.changeFoo("scaled", func(spec *v1alpha1.FooSpec) { *spec.Replicas = 2 })
+	s.changeFoo("renamed", func(spec *v1alpha1.FooSpec) { spec.DeploymentName = "new-name" })
+	s.createFoo("created", spec("created", 1))
+	if err := s.client.SamplecontrollerV1alpha1().Foos(s.namespace).Delete(t.Context(), "deleted", metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	s.patchDeployment("drifts", `{"spec":{"replicas":3}}`)
+
+	a.gets(allElse, writing, deleting)
+	s.converges("watched", "watched", 1)
+	s.converges("scaled", "scaled", 2)
+	s.converges("renamed", "new-name", 1)
+	s.converges("created", "created", 1)
+	s.converges("drifts", "drifts", 1)
+	for _, name := range []string{"renamed", "deleted"} {
+		s.eventually("Deployment "+name+" goes", func() error { _, err := s.deployment(name); return gone(err) })
+	}
+	s.eventually("all is done", s.atRest)
+	c.stop()
+	s.settles("scaled", "renamed", "created", "drifts", "same", "watched")
+}
+
+// logs waits until the program says that it may not do something to a resource.
+// klog escapes the quotes of an error that is one line.
+func (s *server) logs(p *program, what, resource string) {
+	s.Helper()
+	pattern := regexp.MustCompile(what + ` \\?"` + resource + `\\?"`)
+	s.eventually("the program says: "+what+" "+resource, func() error {
+		if !pattern.MatchString(p.output()) {
+			return errors.New("it does not")
+		}
+		return nil
+	})
+}
+
+// Without the right to write Deployments, each Foo that needs a write says so, with
+// one warning, and tries again until it may.
+func TestWritingTakenAway(t *testing.T) {
+	s := newServer(t)
+	a := newAccount(s)
+	a.gets(allElse, writing, deleting)
+	c := s.controller("--kubeconfig", a.kubeconfig, "--resync", "0")
+	for _, name := range []string{"scaled", "renamed", "drifts", "same"} {
+		s.createFoo(name, spec(name, 1))
+		s.converges(name, name, 1)
+	}
+
+	a.loses(writing, deleting)
+	s.createFoo("created", spec("created", 1))
+	s.changeFoo("scaled", func(spec *v1alpha1.FooSpec) { *spec.Replicas = 2 })
+	s.changeFoo("renamed", func(spec *v1alpha1.FooSpec) { spec.DeploymentName = "new-name" })
+	s.patchDeployment("drifts", `{"spec":{"replicas":3}}`)
+	for name, verb := range map[string]string{"created": "create", "scaled": "update", "renamed": "create", "drifts": "update"} {
+		s.says(name, v1alpha1.ReasonForbidden, fmt.Sprintf("cannot %s resource", verb))
+	}
+	for _, name := range []string{"created", "scaled", "renamed", "drifts"} {
+		s.triedAgain(c, name)
+	}
+	s.converges("same", "same", 1)
+
+	a.gets(writing, deleting)
+	s.converges("created", "created", 1)
+	s.converges("scaled", "scaled", 2)
+	s.converges("renamed", "new-name", 1)
+	s.converges("drifts", "drifts", 1)
+	s.eventually("the old Deployment goes", func() error { _, err := s.deployment("renamed"); return gone(err) })
+	s.eventually("all is done", s.atRest)
+	c.stop()
+	warned, err := s.warnings()
+	if diff := cmp.Diff(map[string]int{"created": 1, "scaled": 1, "renamed": 1, "drifts": 1}, warned); err != nil || diff != "" {
+		t.Errorf("warnings (%v) (-want +got):\n%s", err, diff)
+	}
+	s.settles("created", "scaled", "renamed", "drifts", "same")
+}
+
+// triedAgain waits until what is forbidden to a Foo has been tried several times.
+func (s *server) triedAgain(p *program, name string) {
+	s.Helper()
+	s.eventually("Foo "+name+" is tried again", func() error {
+		if tries := strings.Count(p.output(), "403 Forbidden  (for Foo "+s.namespace+"/"+name+")"); tries < 8 {
+			return fmt.Errorf("tried %d times", tries)
+		}
+		return nil
+	})
+}
+
+// Without the right to delete Deployments alone, a Foo that is renamed gets its new
+// one, and says why it cannot let go of the old one.
+func TestDeletingTakenAway(t *testing.T) {
+	s := newServer(t)
+	a := newAccount(s)
+	a.gets(allElse, writing)
+	c := s.controller("--kubeconfig", a.kubeconfig, "--resync", "0")
+	s.createFoo("foo", spec("old", 1))
+	s.converges("foo", "old", 1)
+	s.changeFoo("foo", func(spec *v1alpha1.FooSpec) { spec.DeploymentName = "new" })
+	s.says("foo", v1alpha1.ReasonForbidden, "cannot delete resource")
+	s.eventually("the new Deployment comes all the same", func() error { _, err := s.deployment("new"); return err })
+	s.triedAgain(c, "foo")
+
+	a.gets(deleting)
+	s.converges("foo", "new", 1)
+	s.eventually("the old Deployment goes", func() error { _, err := s.deployment("old"); return gone(err) })
+	c.stop()
+	if warned, err := s.warnings(); err != nil || warned["foo"] != 1 {
+		t.Errorf("warned %v (%v), want once", warned, err)
+	}
+}

@@ -1,0 +1,221 @@
+//go:build integration
+
+package e2e
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"net/http"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/tools/cache"
+
+	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
+)
+
+// Somebody edits a Deployment as fast as he can. The controller puts it right as
+// often as he breaks it, and no more; a version that was refused is not sent again.
+func TestEditedInALoop(t *testing.T) {
+	const edits = 200
+	s := newServer(t)
+	l := newLab(s, 0)
+	stop := l.work(8)
+	s.createFoo("foo", spec("deployment", 1))
+	s.converges("foo", "deployment", 1)
+	s.eventually("the rollout ends", s.atRest)
+	h := s.record()
+	before := h.versionsOf("deployment")[0]
+	l.line.requests()
+	sent := l.countVersions()
+
+	for i := range edits {
+		s.patchDeployment("deployment", fmt.Sprintf(`{"spec":{"replicas":%d}}`, 2+i%2))
+	}
+	s.converges("foo", "deployment", 1)
+	s.eventually("the last rollout ends", s.atRest)
+	stop()
+	h.complete()
+
+	versions, count := h.versionsOf("deployment"), map[string]int{}
+	for _, request := range l.line.requests() {
+		count[request]++
+	}
+	// Each edit is a new generation, and so is each time that it was mended.
+	mended, changes := int(versions[len(versions)-1].Generation-before.Generation)-edits, len(versions)-1
+	t.Logf("%d edits, %d versions of the Deployment: mended %d times, sent %v", edits, changes, mended, count)
+	// One status speaks of one version.
+	if statuses := count["PUT foos/foo/status"]; mended < 1 || mended > edits || statuses > changes || len(count) != 2 {
+		t.Errorf("mended %d times and %d statuses, want at most %d and %d, and nothing else", mended, statuses, edits, changes)
+	}
+	for version, times := range sent {
+		if times > 1 {
+			t.Errorf("version %s was sent %d times", version, times)
+		}
+	}
+	s.settles("foo")
+}
+
+// countVersions counts from now on how often the controller sends a Deployment of
+// each resourceVersion. Read it when the controller has stopped.
+func (l *lab) countVersions() map[string]int {
+	var mu sync.Mutex
+	sent := map[string]int{}
+	l.line.disturb(func(request *http.Request, _ http.RoundTripper) (*http.Response, error) {
+		if version := versionIn(l.T, request); version != "" {
+			mu.Lock()
+			defer mu.Unlock()
+			sent[version]++
+		}
+		return nil, nil
+	})
+	return sent
+}
+
+// versionIn returns the resourceVersion of the Deployment that a PUT carries, and
+// "" of other requests.
+func versionIn(t *testing.T, request *http.Request) string {
+	if request.Method != http.MethodPut || !strings.Contains(request.URL.Path, "/deployments/") {
+		return ""
+	}
+	body, err := io.ReadAll(request.Body)
+	if err != nil {
+		t.Error(err)
+	}
+	request.Body = io.NopCloser(bytes.NewReader(body))
+	object, _, err := scheme.Codecs.UniversalDeserializer().Decode(body, nil, nil)
+	if err != nil {
+		t.Error(err)
+		return ""
+	}
+	return object.(*appsv1.Deployment).ResourceVersion
+}
+
+// versionsOf returns the versions of the one Deployment that has had this name.
+func (h *history) versionsOf(name string) []*appsv1.Deployment {
+	h.Helper()
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	var found []*appsv1.Deployment
+	for _, versions := range h.versions {
+		if versions[0].Name != name {
+			continue
+		}
+		if found != nil {
+			h.Fatalf("there were two Deployments %s", name)
+		}
+		found = versions
+	}
+	return found
+}
+
+// A Deployment that somebody has taken away from a Foo is deleted no longer, though
+// the controller has not heard of that yet.
+func TestReleasedUnseen(t *testing.T) {
+	s := newServer(t)
+	l := newLab(s, 0)
+	stop := l.work(1)
+	s.createFoo("foo", spec("old", 1))
+	s.converges("foo", "old", 1)
+	s.eventually("the rollout ends", s.atRest)
+	stop()
+
+	l.line.hold("deployments")
+	s.patchDeployment("old", `{"metadata":{"ownerReferences":null}}`)
+	renamed := s.changeFoo("foo", func(spec *v1alpha1.FooSpec) { spec.DeploymentName = "new" })
+	l.shows(l.foos, "foo", renamed.ResourceVersion)
+	l.reconciles("foo")
+	l.line.release()
+	s.eventually("the Foo is ready", func() error {
+		l.reconciles("foo")
+		return s.atRest()
+	})
+	if old, err := s.deployment("old"); err != nil || old.DeletionTimestamp != nil {
+		t.Errorf("the Deployment that is nobody's was deleted (%v)", err)
+	}
+}
+
+// reconciles reconciles one Foo; that it must be tried again is no failure.
+func (l *lab) reconciles(name string) {
+	l.Helper()
+	if _, err := l.reconciler.Reconcile(l.Context(), cache.NewObjectName(l.namespace, name)); err != nil && !apierrors.IsConflict(err) && !apierrors.IsNotFound(err) {
+		l.Fatalf("reconcile %s: %v", name, err)
+	}
+}
+
+// While the news that a Foo is gone is held up, its Deployment is made anew once,
+// not each time that the garbage collector removes it.
+func TestGoneUnseen(t *testing.T) {
+	s := newServer(t)
+	l := newLab(s, 0)
+	stop := l.work(1)
+	s.createFoo("foo", spec("deployment", 1))
+	s.converges("foo", "deployment", 1)
+	s.eventually("the rollout ends", s.atRest)
+	stop()
+
+	l.line.hold("foos")
+	if err := s.client.SamplecontrollerV1alpha1().Foos(s.namespace).Delete(t.Context(), "foo", metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	l.line.requests()
+	for range 3 {
+		s.eventually("the collector removes the Deployment, and the store shows it", func() error {
+			if _, err := s.deployment("deployment"); !apierrors.IsNotFound(err) {
+				return fmt.Errorf("not yet: %v", err)
+			}
+			if n := len(l.deployments.Store.ListKeys()); n > 0 {
+				return fmt.Errorf("the store has %d", n)
+			}
+			return nil
+		})
+		l.reconciles("foo")
+	}
+	if diff := cmp.Diff([]string{"POST deployments", "PUT foos/foo/status"}, l.line.requests()); diff != "" {
+		t.Errorf("requests for a Foo that is gone (-want +got):\n%s", diff)
+	}
+}
+
+// What people see of a Foo.
+func TestColumns(t *testing.T) {
+	s := newServer(t)
+	c := s.controller()
+	s.createDeployment(somebodys("theirs"))
+	s.createFoo("ready", spec("deployment", 2))
+	s.createFoo("any", v1alpha1.FooSpec{DeploymentName: "any"})
+	s.createFoo("taken", spec("theirs", 1))
+	s.kubectl("wait", "-n", s.namespace, "--for=condition=Ready", "--timeout=30s", "foo/ready", "foo/any")
+	s.kubectl("wait", "-n", s.namespace, "--for=condition=Ready=False", "--timeout=30s", "foo/taken")
+
+	age := regexp.MustCompile(`\d+s$`)
+	var got [][]string
+	for line := range strings.Lines(s.kubectl("get", "foo", "-n", s.namespace)) {
+		got = append(got, strings.Fields(age.ReplaceAllString(strings.TrimSpace(line), "AGE")))
+	}
+	want := [][]string{
+		{"NAME", "DEPLOYMENT", "REPLICAS", "AVAILABLE", "READY", "REASON", "AGE"},
+		{"any", "any", "1", "True", "Available", "AGE"}, // nobody has asked for a number
+		{"ready", "deployment", "2", "2", "True", "Available", "AGE"},
+		{"taken", "theirs", "1", "0", "False", "NameTaken", "AGE"},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("kubectl get foo (-want +got):\n%s", diff)
+	}
+	c.stop()
+}
+
+func (s *server) patchDeployment(name, patch string) {
+	s.Helper()
+	if _, err := s.kube.AppsV1().Deployments(s.namespace).Patch(s.Context(), name, types.MergePatchType, []byte(patch), metav1.PatchOptions{}); err != nil {
+		s.Fatal(err)
+	}
+}
