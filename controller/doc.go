@@ -26,7 +26,7 @@
 //   - One difference costs one request; none costs none. A new Foo costs two: its
 //     Deployment and its status.
 //   - A Deployment that this Foo's UID does not control is never written.
-//   - A reconcile never acts on a store that is older than its own last write, nor
+//   - A reconcile does not act on a store that is older than its own last write, nor
 //     on a Foo that is older than its Deployment or the other way round: a process
 //     that takes over undoes nothing.
 //   - A panic in a reconcile is an error of its key, retried like any other.
@@ -36,6 +36,11 @@
 //   - Run one process at a time (--leader-elect sees to that). The API server checks
 //     every write (a version, a UID, a name that is taken), so two processes do no
 //     harm, but they send everything twice.
+//   - Two Foos that swap their Deployments' names wait for each other: each keeps
+//     what it has until the name it wants is free. A person has to delete one.
+//   - Half a minute after a write that its store does not show, a key is reconciled
+//     on the store's word. While a watch is down that long, a request may be sent
+//     that the API server refuses.
 //   - The stores must be in sync (informer.WaitForSync) before Run: to an empty
 //     store, every Deployment is missing.
 package controller
