@@ -1,5 +1,5 @@
-# Everything here needs Go, make and git, and nothing else; test-race alone needs a
-# C compiler as well.
+# Everything here needs Go, make and git, and nothing else; only test-race needs a C
+# compiler as well, and test-page needs Chromium.
 
 # The cluster to talk to. Give yours: make run KUBECONFIG=~/.kube/config
 # Without one, make starts its own and leaves your ~/.kube/config alone.
@@ -14,7 +14,7 @@ KUBECTL := PATH="$(CURDIR)/cluster/bin:$$PATH" kubectl
 
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 # Every build tag that a test hides behind.
-TAGS := integration,bare,long,mutants
+TAGS := integration,bare,long,mutants,page
 # Every module of this repository. Each is built, tested and linted.
 MODULES := $(dir $(wildcard ./go.mod */go.mod))
 
@@ -30,7 +30,7 @@ help: ## Show this help
 .PHONY: run
 run: own-cluster install samples bin/byhand ## Run the controller; starts a cluster unless KUBECONFIG names yours
 	@echo "In a second terminal: export KUBECONFIG=$(KUBECONFIG)"
-	@exec bin/byhand
+	@exec bin/byhand --page 127.0.0.1:0
 
 .PHONY: bin/byhand
 bin/byhand:
@@ -115,6 +115,14 @@ test-long: ## Run the tests that take minutes: failovers, random sequences, faul
 .PHONY: test-long-here
 test-long-here: install
 	go test -count=1 -tags long -v -timeout 60m ./internal/e2e -failovers $(FAILOVERS)
+
+.PHONY: test-page
+test-page: ## Look at the page in a real browser (needs Chromium)
+	cd cluster && go run . exec -- $(MAKE) --no-print-directory -C .. test-page-here
+
+.PHONY: test-page-here
+test-page-here: install
+	cd browser && go test -count=1 -tags page,integration -v -timeout 20m ./...
 
 .PHONY: test-race
 test-race: ## Run the unit tests under the race detector (needs a C compiler)

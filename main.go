@@ -8,6 +8,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -38,6 +39,7 @@ import (
 	"example.com/byhand/internal/connect"
 	"example.com/byhand/internal/leader"
 	"example.com/byhand/internal/metrics"
+	"example.com/byhand/internal/page"
 	"example.com/byhand/internal/serve"
 	"example.com/byhand/internal/story"
 	"example.com/byhand/internal/trace"
@@ -52,13 +54,14 @@ const (
 )
 
 type options struct {
-	kubeconfig, context, namespace, listen string
-	workers, burst                         int
-	qps                                    float64
-	resync                                 time.Duration
-	pprof                                  bool
-	trace                                  trace.Flag
-	election                               *leader.Options
+	kubeconfig, context, namespace string
+	listen, page, replay           string
+	workers, burst                 int
+	qps                            float64
+	resync                         time.Duration
+	pprof, pageRemote              bool
+	trace                          trace.Flag
+	election                       *leader.Options
 }
 
 func main() {
@@ -73,6 +76,9 @@ func main() {
 	flag.StringVar(&o.listen, "listen", "127.0.0.1:0", "`host:port` of /healthz, /readyz and /metrics; port 0: any free one; no host: every interface")
 	flag.BoolVar(&o.pprof, "pprof", false, "serve /debug/pprof/, too, to whoever reaches --listen")
 	flag.Var(&o.trace, "trace", "print every step instead of the story: of all, of one Foo (--trace=default/example-foo), or as lines of JSON (--trace=json)")
+	flag.StringVar(&o.page, "page", "", "`host:port` of a page in which every step can be watched; port 0: any free one")
+	flag.BoolVar(&o.pageRemote, "page-remote", false, "let --page listen where other machines reach it")
+	flag.StringVar(&o.replay, "replay", "", "show a recording, a `file` of --trace=json, in the page; needs no cluster")
 	o.election = leader.Flags(flag.CommandLine)
 	verbosity := flag.Int("v", 0, "how much to log to stderr: 2 shows retries, 6 each request, 8 bodies")
 	flag.Parse()
@@ -96,6 +102,10 @@ func run(ctx context.Context, o options) error {
 		return errors.New("usage: no arguments (what --trace is to show stands behind its =), --workers at least 1, --kube-api-qps not 0 (negative for no limit), --kube-api-burst at least 1, --resync not negative (see --help)")
 	}
 
+	if o.replay != "" {
+		return page.Play(ctx, o.replay, cmp.Or(o.page, "127.0.0.1:0"), o.pageRemote, story.New(os.Stdout).Say)
+	}
+
 	// Before everything that is counted.
 	counts := metrics.New()
 
@@ -115,17 +125,33 @@ func run(ctx context.Context, o options) error {
 	// The clients of the Lease and of the events are not part of the story.
 	leaseConfig, eventConfig := rest.CopyConfig(config), rest.CopyConfig(config)
 	eventConfig.QPS, eventConfig.Burst = eventQPS, eventBurst
-	// What is told on stdout: the story, or every step. A nil tracer is off.
+	// What is told: a story, or every step, on stdout and on a page. A nil tracer is
+	// off.
 	var tracer *trace.Recorder
 	teller := story.New(os.Stdout)
-	if o.trace.On() {
-		tracer, teller = trace.New(trace.Options{}), story.New(io.Discard)
+	if o.trace.On() || o.page != "" {
+		tracer = trace.New(trace.Options{})
 		defer tracer.Close()
+	}
+	if o.trace.On() {
+		teller = story.New(io.Discard)
 		tracer.Print(o.trace, os.Stdout)
 	}
 	say := func(what, format string, args ...any) {
 		teller.Say(format, args...)
 		tracer.Program(what, format, args...)
+	}
+	var running sync.WaitGroup
+	defer running.Wait()
+	serving, stopServing := context.WithCancel(context.Background())
+	defer stopServing()
+	if o.page != "" {
+		shown, err := page.Listen(o.page, page.Live(tracer), page.Options{Remote: o.pageRemote})
+		if err != nil {
+			return fmt.Errorf("--page: %w", err)
+		}
+		say(trace.Said, "watch it in a browser: %s", shown.URL)
+		running.Go(func() { _ = shown.Run(serving) })
 	}
 	config.Wrap(teller.Transport)
 	config.Wrap(tracer.Transport)
@@ -198,10 +224,6 @@ func run(ctx context.Context, o options) error {
 	say(trace.Said, "health and metrics at %s", server.URL)
 
 	// Run: informers first, then the workers, and the end in the opposite order.
-	var running sync.WaitGroup
-	defer running.Wait()
-	serving, stopServing := context.WithCancel(context.Background())
-	defer stopServing()
 	running.Go(func() { _ = server.Run(serving) })
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

@@ -3,7 +3,8 @@ package controller
 import (
 	"context"
 	"fmt"
-	"math/rand/v2"
+	"hash/fnv"
+	"io"
 	"runtime/debug"
 	"sync"
 	"time"
@@ -30,23 +31,25 @@ func NewQueue(name string) Queue {
 }
 
 // RateLimiter says how long a key that fails waits: at most 5 ms, then twice as long
-// each time, up to half a minute, and each time half of that at least, so that
-// those which failed together do not come back together. The delay is the key's
-// own. client-go's default would also share ten retries a second among all keys, so
-// that a thousand bad ones delay a good one.
+// each time, up to half a minute. The delay is the key's own. client-go's default
+// would also share ten retries a second among all keys, so that a thousand bad ones
+// delay a good one.
 func RateLimiter() workqueue.TypedRateLimiter[cache.ObjectName] {
 	return spread{workqueue.NewTypedItemExponentialFailureRateLimiter[cache.ObjectName](5*time.Millisecond, 30*time.Second)}
 }
 
-// spread shortens each delay by up to a half, at random.
+// spread shortens the delays of each key by a share of its own, up to a half, so
+// that keys which failed together do not come back together.
 type spread struct {
 	workqueue.TypedRateLimiter[cache.ObjectName]
 }
 
 // When implements workqueue.TypedRateLimiter.
 func (s spread) When(key cache.ObjectName) time.Duration {
+	hash := fnv.New32a()
+	_, _ = io.WriteString(hash, key.String())
 	delay := s.TypedRateLimiter.When(key)
-	return delay - rand.N(delay/2)
+	return delay - delay/2*time.Duration(hash.Sum32()%1024)/1024
 }
 
 // Reconcile brings the object with this key one step closer to what it should be.

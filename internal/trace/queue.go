@@ -125,7 +125,7 @@ func (q *queue) AddRateLimited(key cache.ObjectName) {
 	defer q.mu.Unlock()
 	if !q.ShuttingDown() {
 		delay := q.limiter.When(key)
-		q.wait(key, Limited, delay, fmt.Sprintf("try %d again in %s", q.limiter.NumRequeues(key), delay))
+		q.wait(key, Limited, delay, fmt.Sprintf("try %d again in %s", q.limiter.NumRequeues(key), short(delay)))
 	}
 	q.Queue.AddRateLimited(key)
 }

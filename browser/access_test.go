@@ -1,0 +1,217 @@
+//go:build page
+
+package browser
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/chromedp/cdproto/accessibility"
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+
+	"example.com/byhand/internal/page"
+)
+
+// focus says what has the focus, in a few words, and whether that can be seen.
+const focus = `(() => {
+	const e = document.activeElement;
+	const style = getComputedStyle(e);
+	const box = e.querySelector?.('.part-box');
+	const seen = box ? parseFloat(getComputedStyle(box).strokeWidth) >= 3 : style.outlineStyle !== 'none' && parseFloat(style.outlineWidth) >= 2;
+	if (e === document.body) { return {what: 'the end'}; }
+	return {what: e.dataset.part ?? (e.id || e.textContent.trim()), seen};
+})()`
+
+type focused struct {
+	What string `json:"what"`
+	Seen bool   `json:"seen"`
+}
+
+func TestKeyboard(t *testing.T) {
+	s := newScript()
+	s.add(example().born()...)
+	b := open(t, serve(t, s, page.Options{}), laptop)
+	b.sees("#objects-table", "default/example-foo")
+
+	// From the top: the parts as an object travels them, then time, then the tables.
+	var order []string
+	for range 60 {
+		b.do(chromedp.KeyEvent(kb.Tab))
+		at := value[focused](b, focus)
+		if at.What == "the end" {
+			break
+		}
+		order = append(order, at.What)
+		if !at.Seen {
+			t.Errorf("one cannot see that %q has the focus", at.What)
+		}
+	}
+	got := strings.Join(order, " ")
+	const want = "Skip to the tables server stream store handler queue worker reconcile request pause back replay speed position"
+	if !strings.HasPrefix(got, want) {
+		t.Errorf("Tab goes to %s…\nwant %s…", got, want)
+	}
+	for _, later := range []string{"filter", "default/example-foo", "API server"} {
+		if !strings.Contains(got, later) {
+			t.Errorf("Tab never reaches %q: %s", later, got)
+		}
+	}
+
+	// Enter opens what a part is; Close gives the focus back.
+	b.do(chromedp.Focus(chromedp.CSS(".part-queue")))
+	b.do(chromedp.KeyEvent(kb.Enter))
+	b.sees("#panel h2", "Queue")
+	b.shot("part")
+	b.do(chromedp.Focus(chromedp.CSS("#panel .close")))
+	b.do(chromedp.KeyEvent(kb.Enter))
+	b.sees("#panel h2", "How to read this")
+	if at := value[focused](b, focus); at.What != "queue" {
+		t.Errorf("after Close the focus is at %q, want the part that was opened", at.What)
+	}
+
+	// Time by keys alone.
+	b.do(chromedp.Focus(chromedp.CSS("#pause")))
+	b.do(chromedp.KeyEvent(" "))
+	b.sees("#state", "paused")
+	b.do(chromedp.Focus(chromedp.CSS("#position")))
+	b.do(chromedp.KeyEvent(kb.Home))
+	b.sees("#when", "before the first")
+	b.do(chromedp.KeyEvent(kb.ArrowRight))
+	b.sees("#when", "step 1,")
+	b.do(chromedp.Focus(chromedp.CSS("#step")))
+	b.do(chromedp.KeyEvent(kb.Enter))
+	b.sees("#when", "step 2,")
+}
+
+// TestScreenReader reads what the browser hands to one.
+func TestScreenReader(t *testing.T) {
+	s := newScript()
+	f := example()
+	b := open(t, serve(t, s, page.Options{}), laptop)
+	s.add(f.born()...)
+	s.add(f.conflict()...)
+	b.sees("#parts-table", "1 conflict")
+	b.sees("#summary", "New steps")
+
+	tree := command(b, accessibility.GetFullAXTree, accessibility.GetFullAXTreeParams{})
+	roles := map[string]int{}
+	for _, node := range tree.Nodes {
+		if node.Ignored || node.Role == nil {
+			continue
+		}
+		role, name := text(node.Role), ""
+		if node.Name != nil {
+			name = text(node.Name)
+		}
+		roles[role]++
+		switch role {
+		case "button", "slider", "combobox", "searchbox", "link", "region", "table":
+			if name == "" && role != "table" {
+				t.Errorf("a %s has no name", role)
+			}
+		}
+	}
+	for role, least := range map[string]int{"button": 16, "slider": 1, "combobox": 1, "searchbox": 1, "table": 3, "columnheader": 13, "rowheader": 9, "heading": 5, "main": 1, "banner": 1} {
+		if roles[role] < least {
+			t.Errorf("%d of role %s, want at least %d: %v", roles[role], role, least, roles)
+		}
+	}
+	if live := value[string](b, `document.querySelector('#summary').getAttribute('aria-live')`); live != "polite" {
+		t.Errorf("the summary is %q, want polite", live)
+	}
+}
+
+func text(value *accessibility.Value) string { return strings.Trim(string(value.Value), `"`) }
+
+func TestReducedMotion(t *testing.T) {
+	s := newScript()
+	b := open(t, serve(t, s, page.Options{}), look{width: 1280, height: 800, still: true})
+	b.sees("#state", "live")
+	b.do(chromedp.Evaluate[chromedp.Void](`
+		window.seen = {tokens: 0, opacities: new Set()};
+		new MutationObserver(() => {
+			seen.tokens += document.querySelectorAll('.token').length;
+			document.querySelectorAll('.part-glow').forEach((e) => seen.opacities.add(e.getAttribute('opacity')));
+		}).observe(document.querySelector('#picture'), {subtree: true, childList: true, attributes: true});`))
+	s.add(example().born()...)
+	b.until(`seen.opacities.has('1')`)
+	b.shot("lights")
+	b.until(`[...document.querySelectorAll('.part-glow')].every((e) => e.getAttribute('opacity') === '0')`)
+	if tokens := value[int](b, `seen.tokens`); tokens != 0 {
+		t.Errorf("tokens travel, though motion is to be reduced")
+	}
+	if shown := value[string](b, `[...seen.opacities].sort().join()`); shown != "0,1" {
+		t.Errorf("parts are lit to %s, want on or off", shown)
+	}
+	b.sees("#steps", "default/example-foo")
+}
+
+// contrasts is every text in view whose contrast with its ground is below what
+// WCAG AA wants: 4.5, or 3 where it is large.
+const contrasts = `(() => {
+	const rgb = (c) => { const m = c.match(/[\d.]+/g).map(Number); return {r: m[0], g: m[1], b: m[2], a: m[3] ?? 1}; };
+	const light = ({r, g, b}) => { const [x, y, z] = [r, g, b].map((v) => { v /= 255; return v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4; }); return 0.2126 * x + 0.7152 * y + 0.0722 * z; };
+	const over = (top, under) => ({r: top.r * top.a + under.r * (1 - top.a), g: top.g * top.a + under.g * (1 - top.a), b: top.b * top.a + under.b * (1 - top.a), a: 1});
+	const ground = (e) => {
+		if (!e) { return {r: 255, g: 255, b: 255, a: 1}; }
+		const shape = e instanceof SVGTextElement && (e.parentElement.querySelector('.part-box, .token-shape'));
+		const style = getComputedStyle(shape && !/name|note/.test(e.getAttribute('class').replace('part-name', '')) ? shape : e);
+		const color = shape && style.fill.startsWith('rgb') ? rgb(style.fill) : rgb(style.backgroundColor);
+		return color.a === 1 ? color : over(color, ground(e.parentElement));
+	};
+	const low = [];
+	let n = 0;
+	for (const e of document.querySelectorAll('body *')) {
+		if (e.closest('.hidden, .skip, noscript, defs') || e.disabled || ![...e.childNodes].some((c) => c.nodeType === 3 && c.data.trim()) || !e.getClientRects().length) { continue; }
+		const style = getComputedStyle(e);
+		const color = rgb(e instanceof SVGElement ? style.fill : style.color);
+		const under = ground(e);
+		const [a, b] = [light(over(color, under)), light(under)].sort((x, y) => y - x);
+		const ratio = (a + 0.05) / (b + 0.05);
+		const size = parseFloat(style.fontSize);
+		n++;
+		if (ratio < (size >= 24 || size >= 18.66 && style.fontWeight >= 700 ? 3 : 4.5)) {
+			low.push(e.textContent.trim().slice(0, 40) + ' (' + (e.getAttribute('class') ?? e.tagName) + '): ' + ratio.toFixed(2));
+		}
+	}
+	return {low, n};
+})()`
+
+func TestContrastAndWidth(t *testing.T) {
+	for name, l := range map[string]look{
+		"laptop light": laptop,
+		"laptop dark":  {width: 1440, height: 1000, dark: true},
+		"phone light":  {width: 390, height: 844, phone: true},
+		"phone dark":   {width: 390, height: 844, phone: true, dark: true},
+		"small phone":  {width: 320, height: 640, phone: true},
+		"tablet":       {width: 900, height: 1200},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newScript()
+			f := example()
+			s.add(f.born()...)
+			s.add(f.scale(3)...)
+			s.add(f.conflict()...)
+			b := open(t, serve(t, s, page.Options{Notice: "a notice"}), l)
+			b.sees("#objects-table", "default/example-foo")
+			b.shot("top")
+			b.click("#objects-table button")
+			b.sees("#panel", "409 Conflict")
+			b.shot("object")
+			found := value[struct {
+				Low []string `json:"low"`
+				N   int      `json:"n"`
+			}](b, contrasts)
+			for _, low := range found.Low {
+				t.Error("too little contrast:", low)
+			}
+			if found.N < 60 {
+				t.Errorf("only %d texts were looked at", found.N)
+			}
+			if wide := value[int](b, `document.documentElement.scrollWidth - document.documentElement.clientWidth`); wide > 0 {
+				t.Errorf("the page is %d pixels wider than the screen", wide)
+			}
+		})
+	}
+}

@@ -1,0 +1,250 @@
+//go:build page
+
+package browser
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/page"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+
+	byhandpage "example.com/byhand/internal/page"
+)
+
+var (
+	shots    = flag.String("screenshots", "screenshots", "`folder` for the screenshots; it is ignored by git")
+	chromium = flag.String("chromium", "chromium", "the `browser`")
+	// Other work may share the machine.
+	patience = flag.Duration("deadline", 60*time.Second, "how long to wait for what must happen")
+)
+
+// tab is one tab of a browser of its own, and what it did.
+type tab struct {
+	*testing.T
+	ctx context.Context
+
+	mu       sync.Mutex
+	problems []string
+	requests []string
+}
+
+// look says how the browser is set up.
+type look struct {
+	width, height int64
+	phone, dark   bool
+	still         bool
+}
+
+var laptop = look{width: 1440, height: 1000}
+
+// open starts a browser, opens the page in it, and ends it with the test. A
+// message on the console, an exception, or a request that leaves this machine
+// fails the test.
+func open(t *testing.T, address string, l look) *tab {
+	t.Helper()
+	options := append(chromedp.DefaultExecAllocatorOptions[:],
+		chromedp.ExecPath(*chromium),
+		chromedp.UserDataDir(t.TempDir()),
+		chromedp.Flag("disable-background-networking", true),
+		chromedp.Flag("disable-component-update", true),
+		chromedp.Flag("hide-scrollbars", true),
+	)
+	if os.Geteuid() == 0 {
+		// Its sandbox does not start as root, which is what a container's tests run as.
+		options = append(options, chromedp.NoSandbox)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
+	t.Cleanup(cancel)
+	allocator, end := chromedp.NewExecAllocator(ctx, options...)
+	t.Cleanup(end)
+	tabContext, closeTab := chromedp.NewContext(allocator)
+	t.Cleanup(func() {
+		// Waits for the process, which would else write to a folder that is gone.
+		_ = chromedp.Cancel(tabContext)
+		closeTab()
+	})
+	b := &tab{T: t, ctx: tabContext}
+	// Starts the browser; a context with a timeout would end it again.
+	if err := chromedp.Listen(tabContext, b.hear); err != nil {
+		t.Fatal(err)
+	}
+	b.prepare(l)
+	b.do(chromedp.Navigate(address))
+	t.Cleanup(b.check)
+	return b
+}
+
+func (b *tab) prepare(l look) {
+	b.Helper()
+	features := []*emulation.MediaFeature{
+		{Name: "prefers-color-scheme", Value: map[bool]string{true: "dark", false: "light"}[l.dark]},
+		{Name: "prefers-reduced-motion", Value: map[bool]string{true: "reduce", false: "no-preference"}[l.still]},
+	}
+	command(b, network.Enable, network.EnableParams{})
+	command(b, runtime.Enable, cdp.Empty{})
+	command(b, log.Enable, cdp.Empty{})
+	command(b, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{Width: l.width, Height: l.height, DeviceScaleFactor: 1, Mobile: l.phone})
+	command(b, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: features})
+}
+
+// command sends one command of the protocol.
+func command[P, R any](b *tab, c cdp.Command[P, R], params P) R {
+	b.Helper()
+	result, err := chromedp.Call(b.ctx, c, params)
+	if err != nil {
+		b.Fatal(err)
+	}
+	return result
+}
+
+func (b *tab) hear(event any) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	switch event := event.(type) {
+	case *network.EventRequestWillBeSent:
+		b.requests = append(b.requests, event.Request.URL)
+	case *runtime.EventExceptionThrown:
+		b.problems = append(b.problems, fmt.Sprintf("exception: %s %+v", event.ExceptionDetails.Text, event.ExceptionDetails.Exception))
+	case *log.EventEntryAdded:
+		b.problems = append(b.problems, fmt.Sprintf("%s: %s %s", event.Entry.Level, event.Entry.Text, event.Entry.URL))
+	case *runtime.EventConsoleAPICalled:
+		var said []string
+		for _, argument := range event.Args {
+			said = append(said, string(argument.Value)+argument.Description)
+		}
+		b.problems = append(b.problems, fmt.Sprintf("console.%s: %s", event.Type, strings.Join(said, " ")))
+	case *page.EventJavascriptDialogOpening:
+		b.problems = append(b.problems, "dialog: "+event.Message)
+	}
+}
+
+// forgive drops messages that a test has caused on purpose.
+func (b *tab) forgive(texts ...string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.problems = slices.DeleteFunc(b.problems, func(problem string) bool {
+		return slices.ContainsFunc(texts, func(text string) bool { return strings.Contains(problem, text) })
+	})
+}
+
+// check fails the test for what the page should not have done.
+func (b *tab) check() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, problem := range b.problems {
+		b.Error(problem)
+	}
+	for _, address := range b.requests {
+		if to, err := url.Parse(address); err != nil || to.Scheme != "data" && to.Hostname() != "127.0.0.1" {
+			b.Errorf("the page asks for %s, which is not on this machine", address)
+		}
+	}
+	if len(b.requests) == 0 {
+		b.Error("no request was seen, so none was checked")
+	}
+}
+
+func (b *tab) do(actions ...chromedp.Action[chromedp.Void]) {
+	b.Helper()
+	ctx, cancel := context.WithTimeout(b.ctx, *patience)
+	defer cancel()
+	if err := chromedp.Do(ctx, actions...); err != nil {
+		b.Fatal(err)
+	}
+}
+
+func get[T any](b *tab, action chromedp.Action[T]) T {
+	b.Helper()
+	ctx, cancel := context.WithTimeout(b.ctx, *patience)
+	defer cancel()
+	result, err := chromedp.Run(ctx, action)
+	if err != nil {
+		b.Fatal(err)
+	}
+	return result
+}
+
+// value is what a JavaScript expression yields.
+func value[T any](b *tab, expression string) T {
+	b.Helper()
+	return get(b, chromedp.Evaluate[T](expression))
+}
+
+// until waits for a JavaScript expression to be true.
+func (b *tab) until(expression string) {
+	b.Helper()
+	ctx, cancel := context.WithTimeout(b.ctx, *patience)
+	defer cancel()
+	_, err := chromedp.Run(ctx, chromedp.Poll[bool](expression, chromedp.WithPollingInterval(50*time.Millisecond)))
+	if err != nil {
+		b.shot("failed")
+		b.Fatalf("%s: %v", expression, err)
+	}
+}
+
+// sees waits for an element to hold a text.
+func (b *tab) sees(selector, text string) {
+	b.Helper()
+	b.until(fmt.Sprintf("[...document.querySelectorAll(%q)].some((e) => e.textContent.includes(%q))", selector, text))
+}
+
+func (b *tab) click(selector string) {
+	b.Helper()
+	b.do(chromedp.Click(chromedp.CSS(selector)))
+}
+
+// shot keeps a screenshot of what is in view.
+func (b *tab) shot(name string) {
+	b.Helper()
+	image := get(b, chromedp.CaptureScreenshot())
+	file := filepath.Join(*shots, strings.ReplaceAll(b.Name(), "/", "-")+"-"+name+".png")
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		b.Fatal(err)
+	}
+	if err := os.WriteFile(file, image, 0o644); err != nil {
+		b.Fatal(err)
+	}
+}
+
+// serve shows the steps of a source until the test ends.
+func serve(t *testing.T, source byhandpage.Source, o byhandpage.Options) string {
+	t.Helper()
+	address, stop := serveAt(t, "127.0.0.1:0", source, o)
+	t.Cleanup(stop)
+	return address
+}
+
+// serveAt is serve at an address, until stop.
+func serveAt(t *testing.T, address string, source byhandpage.Source, o byhandpage.Options) (at string, stop func()) {
+	t.Helper()
+	server, err := byhandpage.Listen(address, source, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	var running sync.WaitGroup
+	running.Go(func() {
+		if err := server.Run(ctx); err != nil {
+			t.Error(err)
+		}
+	})
+	return server.URL, func() {
+		cancel()
+		running.Wait()
+	}
+}

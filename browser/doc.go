@@ -1,0 +1,9 @@
+// Package browser looks at the page (package internal/page) in a real browser,
+// headless Chromium: that it shows what happened as what it was, to the eye, to the
+// keyboard and to a screen reader, and that it asks no other host for anything.
+//
+// It is a module of its own, so that what drives the browser is not in the go.mod
+// that people read. All of it is tests, behind the tag page, since they need more
+// than Go: see make test-page. With the tag integration as well the real program
+// is watched on the cluster that KUBECONFIG names.
+package browser

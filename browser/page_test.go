@@ -1,0 +1,257 @@
+//go:build page
+
+package browser
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+	"github.com/google/go-cmp/cmp"
+
+	"example.com/byhand/internal/page"
+	"example.com/byhand/internal/trace"
+)
+
+// badge waits for a step with that badge in the list of all steps.
+func (b *tab) badge(text string) {
+	b.Helper()
+	b.sees("#steps .badge", text)
+}
+
+// travels waits for a token that carries the text.
+func (b *tab) travels(text string) {
+	b.Helper()
+	b.sees(".lane .token text", text)
+}
+
+func TestTravel(t *testing.T) {
+	s := newScript()
+	f := example()
+	b := open(t, serve(t, s, page.Options{}), laptop)
+	b.sees("#state", "live")
+
+	s.add(f.born()...)
+	b.travels("POST")
+	b.shot("1-created")
+	b.badge("new")
+
+	s.add(f.scale(3)...)
+	b.badge("scaled 1 → 3")
+	b.sees("#caption", "scaled 1 → 3")
+	b.shot("2-scaled")
+
+	s.add(f.rename("renamed")...)
+	b.badge("renamed example-foo → renamed")
+	b.travels("DELETE")
+	b.shot("3-renamed")
+	b.badge("deleted")
+
+	s.add(f.conflict()...)
+	b.badge("409 Conflict")
+	b.travels("409")
+	b.shot("4-conflict")
+	b.sees(".part-request .part-number", "1 conflict")
+
+	s.add(f.deleted()...)
+	b.sees("#objects-table tr", "deleted")
+	b.until(`document.querySelector('.lane .token-cross[opacity="1"]') !== null`)
+	b.shot("5-deleted")
+	// The Deployment is the garbage collector's.
+	b.sees(".part-store .part-number", "1 object")
+	b.sees("#caption", "Quiet.")
+}
+
+func TestHistoryOfAnObject(t *testing.T) {
+	s := newScript()
+	f := example()
+	s.add(f.born()...)
+	s.add(f.scale(3)...)
+	cause := trace.Step{Part: trace.PartReconcile, What: "started", Kind: "Foo", Key: f.key(), Foo: f.key(), Cause: "Foo was updated", CauseSeq: 3}
+	s.add(cause)
+	b := open(t, serve(t, s, page.Options{}), laptop)
+	b.sees("#objects-table", "default/example-foo")
+	b.click(`#objects-table button[data-subject="Foo default/example-foo"]`)
+	b.sees("#panel h2", "default/example-foo")
+
+	order := value[[]int](b, `[...document.querySelectorAll('#panel .entry')].map((e) => Number(e.dataset.seq))`)
+	for i := range order {
+		if order[i] != i+1 {
+			t.Fatalf("the history has the steps %v, want all of them in their order", order)
+		}
+	}
+	diff := `[...document.querySelectorAll('#panel .diff li')].map((li) => li.innerText.replace(/\s+/g, ' ')).filter((t) => t.startsWith('spec.replicas'))`
+	if d := cmp.Diff([]string{"spec.replicas 1 3", "spec.replicas 1 3"}, value[[]string](b, diff)); d != "" {
+		t.Errorf("the differences, the Foo's and the Deployment's (-want +got):\n%s", d)
+	}
+	b.sees("#panel .wire", "POST /apis/apps/v1/namespaces/default/deployments HTTP/1.1")
+	b.sees("#panel .wire", "→ 201 Created")
+	b.sees("#panel .place", "controller/foo.go FooReconciler.Reconcile")
+	b.shot("history")
+
+	// The cause leads to the moment that it names.
+	b.click("#panel .cause .link")
+	b.sees("#when", "step 3,")
+	b.sees("#state", "paused")
+}
+
+func TestParts(t *testing.T) {
+	s := newScript()
+	s.add(example().born()...)
+	b := open(t, serve(t, s, page.Options{}), laptop)
+	b.sees(".part-store .part-number", "2 objects")
+	for _, part := range []struct{ id, name, file string }{
+		{"server", "API server", "config/crd/foos.samplecontroller.k8s.io.yaml"},
+		{"stream", "List and watch", "informer/foo.go"},
+		{"store", "Store", "informer/informer.go"},
+		{"handler", "Handler", "controller/handlers.go"},
+		{"queue", "Queue", "controller/controller.go"},
+		{"worker", "Workers", "controller/controller.go"},
+		{"reconcile", "Reconcile", "controller/foo.go"},
+		{"request", "REST client", "clientset/foo.go"},
+	} {
+		b.click(".part-" + part.id)
+		b.sees("#panel h2", part.name)
+		b.sees("#panel .places", part.file)
+		b.until(`document.querySelectorAll('#panel .numbers dd').length >= 2`)
+	}
+	b.shot("part")
+}
+
+func TestTime(t *testing.T) {
+	s := newScript()
+	f := example()
+	s.add(f.born()...)
+	b := open(t, serve(t, s, page.Options{}), laptop)
+	b.sees("#when", fmt.Sprintf("step %d", len(s.kept)))
+
+	// Paused, what comes is kept, and shown a step at a time.
+	b.click("#pause")
+	b.sees("#state", "paused")
+	before := len(s.kept)
+	s.add(f.scale(4)...)
+	more := len(s.kept) - before
+	b.sees("#when", fmt.Sprintf("step %d, %d more", before, more))
+	b.click("#step")
+	b.sees("#when", fmt.Sprintf("step %d, %d more", before+1, more-1))
+	b.travels("F")
+	b.click("#back")
+	b.click("#back")
+	b.sees("#when", fmt.Sprintf("step %d, %d more", before-1, more+1))
+	if rows := value[int](b, `document.querySelectorAll('#steps tbody tr').length`); rows != before-1 {
+		t.Errorf("%d steps are listed after going back, want the %d until then", rows, before-1)
+	}
+
+	b.click("#live")
+	b.sees("#state", "live")
+	b.sees("#when", fmt.Sprintf("step %d", len(s.kept)))
+
+	// The last minute again, much slower: each step is seen.
+	b.do(chromedp.SetValue(chromedp.CSS("#speed"), "100"))
+	b.do(chromedp.Evaluate[chromedp.Void](`document.querySelector('#speed').dispatchEvent(new Event('change'))`))
+	b.click("#replay")
+	b.sees("#state", "replay")
+	b.until(`/step [1-9],/.test(document.querySelector('#when').textContent)`)
+	b.shot("slow")
+	b.click("#live")
+	b.sees("#when", fmt.Sprintf("step %d", len(s.kept)))
+}
+
+func TestMarkupIsText(t *testing.T) {
+	const markup = `<img src=x onerror="document.title='broken'">`
+	s := newScript()
+	f := &foo{namespace: "default", name: markup, deployment: `"><script>document.title='broken'</script>`, replicas: 1, version: 1,
+		labels: map[string]string{"</pre><svg onload=alert(1)>": markup}}
+	steps := f.born()
+	for i := range steps {
+		steps[i].Text, steps[i].Cause, steps[i].Func = markup, markup, markup
+	}
+	s.add(steps...)
+	b := open(t, serve(t, s, page.Options{Notice: markup, Recording: markup}), laptop)
+	b.click("#live")
+	b.sees("#objects-table", markup)
+	b.click("#objects-table button")
+	b.sees("#panel .entry-text", markup)
+	b.do(chromedp.Evaluate[chromedp.Void](`document.querySelectorAll('details').forEach((d) => { d.open = true; })`))
+	b.sees("#panel .wire", "</pre><svg onload=alert(1)>")
+	b.click("#replay")
+	b.travels(markup)
+	b.sees("#notices", markup)
+	b.shot("markup")
+	if made := value[int](b, `document.querySelectorAll('img, body script, svg svg, [onload], [onerror]').length`); made != 0 {
+		t.Errorf("%d elements were made from names", made)
+	}
+	if title := value[string](b, `document.title`); !strings.HasPrefix(title, "byhand") {
+		t.Errorf("the title is %q: a name was run", title)
+	}
+}
+
+func TestReloadRestartLoss(t *testing.T) {
+	s := newScript()
+	f := example()
+	s.add(f.born()...)
+	address, stop := serveAt(t, "127.0.0.1:0", s, page.Options{})
+	b := open(t, address, laptop)
+	b.sees("#objects-table", "default/example-foo")
+
+	b.do(chromedp.Reload())
+	b.sees("#objects-table", "default/example-foo")
+	if notices := value[string](b, `document.querySelector('#notices').textContent`); notices != "" {
+		t.Errorf("after a reload the page says %q, want nothing: nothing happened", notices)
+	}
+
+	s.lose(7)
+	s.add(f.scale(2)...)
+	b.sees("#notices", "7 steps lost")
+	b.shot("1-lost")
+
+	stop()
+	b.sees("#notices", "does not answer")
+	b.sees("#state", "not connected")
+	b.sees("#objects-table", "default/example-foo")
+	b.shot("2-gone")
+
+	again := newScript()
+	other := &foo{namespace: "default", name: "after", deployment: "after", version: 1}
+	again.add(other.born()...)
+	_, stopAgain := serveAt(t, strings.TrimSuffix(strings.TrimPrefix(address, "http://"), "/"), again, page.Options{})
+	t.Cleanup(stopAgain)
+	b.sees("#notices", "The program was restarted")
+	b.sees("#objects-table", "default/after")
+	b.sees("#state", "live")
+	b.shot("3-restarted")
+	if rows := value[string](b, `document.querySelector('#objects-table').textContent`); strings.Contains(rows, "example-foo") {
+		t.Error("objects of the program that ended are still listed")
+	}
+	// What the browser itself says of a connection that is refused.
+	b.forgive("net::ERR_CONNECTION_REFUSED", "net::ERR_INCOMPLETE_CHUNKED_ENCODING", "net::ERR_EMPTY_RESPONSE", "net::ERR_CONNECTION_RESET")
+}
+
+func TestTwoBrowsers(t *testing.T) {
+	s := newScript()
+	address := serve(t, s, page.Options{})
+	first, second := open(t, address, laptop), open(t, address, laptop)
+	s.add(example().born()...)
+	for _, b := range []*tab{first, second} {
+		b.sees("#steps", "default/example-foo")
+		b.sees(".part-store .part-number", "2 objects")
+	}
+}
+
+func TestRecording(t *testing.T) {
+	s := newScript()
+	f := example()
+	s.add(f.born()...)
+	s.add(f.scale(3)...)
+	const notice = "line 44 of the recording is cut off: what stands before it plays"
+	b := open(t, serve(t, page.Replay(s.kept), page.Options{Recording: "session.jsonl", Notice: notice}), laptop)
+	b.sees("#state", "session.jsonl")
+	b.sees("#notices", notice)
+	// It plays by itself, ends at its end, and can be played again.
+	b.badge("scaled 1 → 3")
+	b.sees("#state", "paused")
+	b.click("#replay")
+	b.travels("POST")
+	b.shot("recording")
+}

@@ -1,0 +1,66 @@
+// The only place where elements are made. What a step says always becomes text,
+// never markup.
+
+const svgNamespace = 'http://www.w3.org/2000/svg';
+
+function fill(element, attributes, children) {
+  for (const [name, value] of Object.entries(attributes)) {
+    if (name.startsWith('on')) {
+      element.addEventListener(name.slice(2), value);
+    } else if (value !== null && value !== undefined && value !== false) {
+      element.setAttribute(name, value === true ? '' : value);
+    }
+  }
+  // append makes a text node of everything that is not one already.
+  element.append(...children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false));
+  return element;
+}
+
+/** An HTML element with attributes (on… is a listener) and children. */
+export function el(name, attributes = {}, ...children) {
+  return fill(document.createElement(name), attributes, children);
+}
+
+/** An SVG element, likewise. */
+export function svg(name, attributes = {}, ...children) {
+  return fill(document.createElementNS(svgNamespace, name), attributes, children);
+}
+
+export const byId = (id) => document.getElementById(id);
+
+/** Sets the text, if it is another one: a screen reader hears each change. */
+export function say(element, text) {
+  if (element.textContent !== text) {
+    element.textContent = text;
+  }
+}
+
+const clockFormat = new Intl.DateTimeFormat('en-GB', {
+  hour: '2-digit', minute: '2-digit', second: '2-digit', fractionalSecondDigits: 3,
+});
+
+/** 15:49:08.543, in the browser's own time zone. */
+export const clock = (milliseconds) => clockFormat.format(milliseconds);
+
+/** 1,234 */
+export const count = (n) => n.toLocaleString('en');
+
+/** "1 key", "2 keys" */
+export const counted = (n, word) => `${count(n)} ${word}${n === 1 ? '' : 's'}`;
+
+/** A duration in nanoseconds, as people say it. */
+export function took(nanoseconds) {
+  const ms = nanoseconds / 1e6;
+  if (ms < 1) {
+    return `${Math.max(1, Math.round(ms * 1000))} µs`;
+  }
+  return ms < 1000 ? `${ms < 10 ? ms.toFixed(1) : Math.round(ms)} ms` : `${(ms / 1000).toFixed(1)} s`;
+}
+
+/** The time between two steps, in milliseconds. */
+export function since(ms) {
+  if (ms < 1) {
+    return '+0 ms';
+  }
+  return ms < 1000 ? `+${Math.round(ms)} ms` : `+${(ms / 1000).toFixed(ms < 10000 ? 1 : 0)} s`;
+}

@@ -1,0 +1,227 @@
+// The steps that the page keeps: the newest, within two bounds, and where to find
+// those of one object. Nothing here depends on where in time the page is.
+
+const mostSteps = 50_000;
+const mostBytes = 64 << 20;
+// Names of objects are remembered longer than their steps, but not for ever.
+const mostObjects = 20_000;
+
+/** The object that a step is about, "" for none. */
+export const objectOf = (step) => (step.key ? `${step.kind} ${step.key}` : '');
+
+/** Whose travel a step is part of: the Foo that it leads to, else the object. */
+export const subjectOf = (step) => (step.foo ? `Foo ${step.foo}` : objectOf(step));
+
+const statusTexts = {200: 'OK', 201: 'Created', 202: 'Accepted', 400: 'Bad Request', 403: 'Forbidden', 404: 'Not Found', 409: 'Conflict', 410: 'Gone', 422: 'Invalid', 429: 'Too Many Requests', 500: 'Internal Error', 503: 'Unavailable'};
+
+/** "409 Conflict" */
+export const statusText = (status) => [status, statusTexts[status]].filter(Boolean).join(' ');
+
+// What of an object tells a change of its own kind.
+function traits(object) {
+  const {spec = {}, metadata = {}, status = {}} = object;
+  return {
+    replicas: spec.replicas,
+    name: spec.deploymentName,
+    leaving: Boolean(metadata.deletionTimestamp),
+    uid: metadata.uid,
+    available: status.availableReplicas ?? 0,
+  };
+}
+
+const some = (value) => (value === undefined || value === null ? 'none' : String(value));
+
+function meaningOfChange(step, before, now) {
+  if (step.what === 'deleted' || step.what === 'tombstone') {
+    return {word: 'deleted', tone: 'bad', text: 'deleted'};
+  }
+  if (!before || !now) {
+    return step.what === 'added' ? {word: 'new', tone: 'good', text: 'new'} : null;
+  }
+  if (before.uid !== now.uid) {
+    return {word: 'new', tone: 'good', text: 'new, under a name that was used before'};
+  }
+  if (now.leaving && !before.leaving) {
+    return {word: 'leaving', tone: 'bad', text: 'is being deleted'};
+  }
+  if (before.name !== now.name) {
+    return {word: 'renamed', tone: 'note', text: `renamed ${some(before.name)} → ${some(now.name)}`};
+  }
+  if (before.replicas !== now.replicas) {
+    return {word: 'scaled', tone: 'note', text: `scaled ${some(before.replicas)} → ${some(now.replicas)}`};
+  }
+  if (before.available !== now.available) {
+    return {word: 'available', tone: 'good', text: `available ${before.available} → ${now.available}`};
+  }
+  return null;
+}
+
+function meaningOfRequest({part, what, request}) {
+  if (part !== 'request' || !request) {
+    return null;
+  }
+  if (request.status === 409) {
+    return {word: 'conflict', tone: 'bad', text: request.method === 'POST' ? '409: exists already' : '409 Conflict'};
+  }
+  if (request.status >= 400) {
+    return {word: 'refused', tone: 'bad', text: statusText(request.status)};
+  }
+  return what === 'failed' ? {word: 'no answer', tone: 'bad', text: 'no answer'} : null;
+}
+
+export class History {
+  constructor() {
+    this.trimmed = () => {};
+    this.clear();
+  }
+
+  /** Forgets everything: another process, another history. */
+  clear() {
+    this.steps = [];
+    this.first = 0; // the number of steps[0] among all that ever came
+    this.bytes = 0;
+    this.lastSeq = 0;
+    this.gaps = 0;
+    this.subjects = new Map();
+    this.traits = new Map();
+    this.latest = new Map();
+  }
+
+  /** The number of the step that comes next. */
+  get end() {
+    return this.first + this.steps.length;
+  }
+
+  at(n) {
+    return this.steps[n - this.first];
+  }
+
+  /** Keeps a step that takes so many bytes. One that is known already is not kept again. */
+  add(step, bytes) {
+    if (step.seq <= this.lastSeq) {
+      return;
+    }
+    if (this.lastSeq > 0) {
+      this.gaps += step.seq - this.lastSeq - 1;
+    }
+    this.lastSeq = step.seq;
+    step.n = this.end;
+    step.at = Date.parse(step.time) || 0;
+    step.bytes = bytes;
+    step.subject = subjectOf(step);
+    step.meaning = this.meaning(step);
+    this.steps.push(step);
+    this.bytes += bytes;
+    this.index(step);
+    this.trim();
+  }
+
+  meaning(step) {
+    const byRequest = meaningOfRequest(step);
+    if (byRequest || step.part !== 'store' || !step.key) {
+      if (step.part === 'reconcile' && step.what === 'failed') {
+        return {word: 'failed', tone: 'bad', text: 'error'};
+      }
+      return byRequest;
+    }
+    const id = objectOf(step);
+    const before = this.traits.get(id);
+    const now = step.object ? traits(step.object) : undefined;
+    const meaning = meaningOfChange(step, before, now);
+    // Set again, so that the Map's order is that of the last change.
+    this.traits.delete(id);
+    if (now && meaning?.word !== 'deleted') {
+      this.traits.set(id, now);
+      forgetOldest(this.traits, mostObjects);
+    }
+    return meaning;
+  }
+
+  index(step) {
+    const id = objectOf(step);
+    if (step.object) {
+      const before = this.latest.get(id);
+      // Only the store and the stream see an object; the one that saw it first says
+      // what has changed, the other that it is the same.
+      step.before = before;
+      this.latest.set(id, step);
+    }
+    for (const subject of new Set([step.subject, id])) {
+      if (subject) {
+        const list = this.subjects.get(subject);
+        if (list) {
+          list.push(step);
+        } else {
+          this.subjects.set(subject, [step]);
+        }
+      }
+    }
+  }
+
+  // Drops the oldest eighth when there are too many, so that it happens seldom.
+  trim() {
+    if (this.steps.length <= mostSteps && this.bytes <= mostBytes) {
+      return;
+    }
+    const gone = this.steps.splice(0, Math.max(1, this.steps.length >> 3));
+    this.first += gone.length;
+    this.trimmed(gone);
+    const touched = new Set();
+    for (const step of gone) {
+      this.bytes -= step.bytes;
+      touched.add(step.subject).add(objectOf(step));
+      if (this.latest.get(objectOf(step)) === step) {
+        this.latest.delete(objectOf(step));
+      }
+      // A later step may point here; what it shows goes.
+      step.object = step.before = step.request = undefined;
+    }
+    for (const subject of touched) {
+      const list = this.subjects.get(subject)?.filter((step) => step.n >= this.first);
+      if (list?.length) {
+        this.subjects.set(subject, list);
+      } else {
+        this.subjects.delete(subject);
+      }
+    }
+  }
+
+  /** The steps of an object, oldest first, up to but without number end. */
+  of(subject, end) {
+    const list = this.subjects.get(subject) ?? [];
+    let n = list.length;
+    while (n > 0 && list[n - 1].n >= end) {
+      n--;
+    }
+    return n === list.length ? list : list.slice(0, n);
+  }
+
+  /** The number of the kept step with that Seq, -1 if it is not kept. */
+  find(seq) {
+    let [low, high] = [0, this.steps.length - 1];
+    while (low <= high) {
+      const middle = (low + high) >> 1;
+      if (this.steps[middle].seq === seq) {
+        return this.first + middle;
+      }
+      if (this.steps[middle].seq < seq) {
+        low = middle + 1;
+      } else {
+        high = middle - 1;
+      }
+    }
+    return -1;
+  }
+
+  /** The number of the first kept step that is not before that time. */
+  firstSince(milliseconds) {
+    const i = this.steps.findIndex((step) => step.at >= milliseconds);
+    return i < 0 ? this.end : this.first + i;
+  }
+}
+
+export function forgetOldest(map, most) {
+  while (map.size > most) {
+    map.delete(map.keys().next().value);
+  }
+}

@@ -1,0 +1,249 @@
+// Puts the parts of the page together. Feed → History → Player → World, and what
+// shows them: once a frame the picture, a few times a second words and numbers.
+
+import {byId, clock, count, counted, el, say} from './dom.js';
+import {Feed} from './feed.js';
+import {History} from './history.js';
+import {lineOf, Panel} from './panel.js';
+import {parts} from './parts.js';
+import {Picture} from './picture.js';
+import {Player} from './player.js';
+import {Tables} from './tables.js';
+
+const lastMinute = 60_000;
+// Words change at most so often, in milliseconds; a screen reader hears less.
+const everyWords = 250;
+const everySummary = 6000;
+// How much of a frame may go into reading what has come.
+const readBudget = 6;
+
+const history = new History();
+const choose = {part: choosePart, object: chooseObject};
+const picture = new Picture(byId('picture'), byId('caption'), choose);
+const panel = new Panel(byId('panel'), history, {object: chooseObject, seek: goTo, close: closePanel});
+const tables = new Tables(history, choose);
+const player = new Player(history, {
+  step: (step, animate) => animate && picture.step(step),
+  moved: () => picture.clear(),
+  mode: showMode,
+});
+
+const connection = {process: '', open: false, recording: '', lost: 0, arrived: 0};
+let opener = null;
+
+// --- what comes ---
+
+const feed = new Feed({
+  hello(hello) {
+    const known = connection.process;
+    if (known && known !== hello.process) {
+      history.clear();
+      player.clear();
+      picture.clear();
+      notice('restarted', hello.recording ? 'The recording begins anew.' : `The program was restarted at ${clock(Date.now())}. What you see begins anew with it.`);
+    } else if (!known && remembered() && remembered() !== hello.process && !hello.recording) {
+      notice('restarted', 'The program was restarted since you looked last.');
+    }
+    connection.process = hello.process;
+    connection.recording = hello.recording ?? '';
+    remember(hello.process);
+    player.ends = Boolean(hello.recording);
+    player.awaited = player.ends && !hello.resumed ? hello.kept : player.awaited;
+    notice('said', hello.notice ?? '');
+    if (hello.recording && known !== hello.process) {
+      player.play();
+    }
+    showMode();
+  },
+  steps(steps, {kept, lost, bytes}) {
+    const each = bytes / Math.max(1, steps.length);
+    for (const step of steps) {
+      // What is from before this page is not acted out, unless it is played.
+      step.kept = kept;
+      history.add(step, each);
+    }
+    connection.arrived = performance.now();
+    connection.lost = Math.max(lost, history.gaps);
+    notice('lost', connection.lost ? `${counted(connection.lost, 'step')} lost: more happened than could be sent. Objects and counts may be behind until they change again.` : '');
+  },
+  state(state) {
+    connection.open = state === 'open';
+    notice('gone', connection.open ? '' : 'The program does not answer. What it did is still here; this page connects again by itself.');
+    showMode();
+  },
+});
+
+// What is remembered over a reload: which process it was.
+function remembered() {
+  try {
+    return sessionStorage.getItem('process');
+  } catch {
+    return null; // not allowed here
+  }
+}
+
+function remember(process) {
+  try {
+    sessionStorage.setItem('process', process);
+  } catch { /* not allowed here */ }
+}
+
+// --- what is said ---
+
+function notice(id, text) {
+  const shown = byId(`notice-${id}`);
+  if (!text) {
+    shown?.remove();
+  } else if (shown) {
+    say(shown.firstElementChild, text);
+  } else {
+    byId('notices').append(el('p', {id: `notice-${id}`, class: 'notice'}, el('span', {}, text),
+      el('button', {type: 'button', onclick: (event) => event.target.parentElement.remove()}, 'Understood')));
+  }
+}
+
+function showMode() {
+  const {mode} = player;
+  const words = !connection.open ? 'not connected' : {live: connection.recording ? 'recording' : 'live', paused: 'paused', playing: 'replay'}[mode];
+  const state = byId('state');
+  state.dataset.mode = connection.open ? mode : 'gone';
+  say(state, connection.recording ? `${words} · ${connection.recording}` : words);
+  say(byId('pause'), mode === 'paused' ? 'Play' : 'Pause');
+  byId('live').disabled = mode === 'live';
+  say(byId('live'), connection.recording ? 'To the end' : 'Live');
+}
+
+function showTime() {
+  const slider = byId('position');
+  slider.min = history.first;
+  slider.max = history.end;
+  if (document.activeElement !== slider || player.mode !== 'paused') {
+    slider.value = player.position;
+  }
+  const step = history.at(player.position - 1);
+  const behind = history.end - player.position;
+  const text = step ? `${clock(step.at)}, step ${count(step.seq)}${behind ? `, ${count(behind)} more` : ''}` : history.end ? `before the first of ${counted(history.end, 'step')}` : 'no step yet';
+  say(byId('when'), text);
+  slider.setAttribute('aria-valuetext', text);
+  byId('back').disabled = player.position <= history.first;
+  byId('step').disabled = behind === 0;
+}
+
+// For a screen reader: what happened since it was said last.
+let summarized = {at: 0, parts: {}};
+function summarize(now) {
+  if (now - summarized.at < everySummary) {
+    return;
+  }
+  const {world} = player;
+  const did = parts.filter(({id}) => id !== 'server')
+    .map(({id, name}) => [name, world.parts[id].total - (summarized.parts[id] ?? 0)])
+    .filter(([, n]) => n > 0);
+  summarized = {at: now, parts: Object.fromEntries(parts.map(({id}) => [id, world.parts[id].total]))};
+  if (did.length > 0) {
+    say(byId('summary'), `New steps: ${did.map(([name, n]) => `${name} ${n}`).join(', ')}. ${lineOf('queue', world, 0)}.${world.last?.meaning ? ` Last: ${world.last.key} ${world.last.meaning.text}.` : ''}`);
+  }
+}
+
+// --- what is chosen ---
+
+function choosePart(id) {
+  opener = document.activeElement;
+  panel.showPart(id);
+  picture.choose(id);
+  showPanel();
+}
+
+function chooseObject(subject) {
+  opener = document.activeElement;
+  panel.showObject(subject);
+  picture.choose(null);
+  showPanel();
+}
+
+function showPanel() {
+  words(performance.now(), true);
+  const root = byId('panel');
+  root.focus({preventScroll: true});
+  // On a small screen it stands below the picture and above the tables.
+  const {top} = root.getBoundingClientRect();
+  if (top < 0 || top > window.innerHeight * 0.8) {
+    root.scrollIntoView({block: 'start', behavior: picture.still ? 'auto' : 'smooth'});
+  }
+}
+
+function closePanel() {
+  panel.welcome();
+  picture.choose(null);
+  opener?.focus?.();
+}
+
+function goTo(n) {
+  player.pause();
+  player.seek(n);
+  const step = history.at(player.position - 1);
+  if (step) {
+    picture.step(step);
+  }
+}
+
+byId('pause').addEventListener('click', () => (player.mode === 'paused' ? player.play() : player.pause()));
+byId('step').addEventListener('click', () => player.step());
+byId('back').addEventListener('click', () => player.back());
+byId('live').addEventListener('click', () => player.live());
+byId('replay').addEventListener('click', () => player.replay(lastMinute));
+byId('speed').addEventListener('change', (event) => {
+  player.slower = Number(event.target.value);
+  // Slower than life is not live.
+  if (player.slower > 1 && player.mode === 'live') {
+    player.play();
+  }
+});
+byId('position').addEventListener('input', (event) => goTo(Number(event.target.value)));
+byId('filter').addEventListener('input', () => words(performance.now(), true));
+
+// --- what the system wishes ---
+
+const prefers = (query, act) => {
+  const media = matchMedia(query);
+  media.addEventListener('change', () => act(media.matches));
+  act(media.matches);
+};
+prefers('(prefers-reduced-motion: reduce)', (reduce) => {
+  picture.still = reduce;
+  picture.clear();
+});
+prefers('(max-width: 760px)', (small) => picture.lay(small ? 'narrow' : 'wide'));
+
+// --- the loop ---
+
+let worded = 0;
+function words(now, must) {
+  if (!must && now - worded < everyWords) {
+    return;
+  }
+  worded = now;
+  const {world} = player;
+  // Time goes on when nothing happens.
+  const at = player.mode === 'live' ? world.time + (now - connection.arrived) : world.time;
+  for (const {id} of parts) {
+    picture.number(id, lineOf(id, world, at));
+  }
+  picture.waiting(world.depth);
+  // The server and the handler show steps of other parts.
+  const rate = parts.reduce((sum, {id}) => sum + (['server', 'handler'].includes(id) ? 0 : world.parts[id].rate(at)), 0);
+  picture.summarize(rate);
+  panel.update(world, player.position, at);
+  tables.update(world, player.position, at, {rate, must});
+  showTime();
+  summarize(now);
+}
+
+function frame(now) {
+  feed.read(readBudget);
+  player.advance(now);
+  picture.frame(now);
+  words(now, false);
+  requestAnimationFrame(frame);
+}
+requestAnimationFrame(frame);

@@ -1,0 +1,148 @@
+// What each part of the picture is: its words, where its code stands, and its place.
+
+/** The parts, in the order in which an object travels them. */
+export const parts = [
+  {
+    id: 'server',
+    name: 'API server',
+    folder: 'somebody else’s program',
+    about: [
+      'The only part that remembers. It keeps each object in etcd, gives every change a new resourceVersion, and tells whoever watches.',
+      'Nothing here talks to anything else: kubectl, this controller and the Deployment controller meet only in the objects that they write.',
+    ],
+    where: [['config/crd/foos.samplecontroller.k8s.io.yaml', ''], ['api/samplecontroller.k8s.io/v1alpha1/types.go', 'Foo']],
+  },
+  {
+    id: 'stream',
+    name: 'List and watch',
+    folder: 'informer/',
+    about: [
+      'A Reflector lists all objects of a kind once, then keeps one request open, on which the server sends each change: a watch.',
+      'When the watch ends it begins another one from the last resourceVersion that it has seen. Only if the server no longer has that one does it list again.',
+    ],
+    where: [['informer/foo.go', 'NewFoos'], ['informer/deployment.go', 'NewDeployments'], ['informer/informer.go', 'Informer.Run']],
+  },
+  {
+    id: 'store',
+    name: 'Store',
+    folder: 'informer/',
+    about: [
+      'The objects in memory, as the watch last showed them. Everything that reads, reads here, so that a reconcile costs no request.',
+      'It is always a little behind the server. What is in it is shared: copy an object before changing it.',
+    ],
+    where: [['informer/informer.go', 'Informer'], ['informer/foo.go', 'FooIndexers'], ['informer/deployment.go', 'DeploymentIndexers']],
+  },
+  {
+    id: 'handler',
+    name: 'Handler',
+    folder: 'controller/',
+    about: [
+      'Called after the store has changed. It turns an object into the key of the Foo that has to be looked at, and drops the rest: what happened is not passed on.',
+      'A Deployment leads to the Foo that controls it, and to each Foo that names it.',
+    ],
+    where: [['controller/handlers.go', 'EnqueueFoos'], ['controller/handlers.go', 'EnqueueFoosOfDeployment']],
+  },
+  {
+    id: 'queue',
+    name: 'Queue',
+    folder: 'controller/',
+    about: [
+      'Keys that wait for a worker. A key that waits already is not added a second time: ten changes of one object become one look at it.',
+      'A key that is added while a worker has it comes back when that worker is done, so no key is ever worked on twice at the same time. After an error it comes back later, each time twice as late.',
+    ],
+    where: [['controller/controller.go', 'NewQueue'], ['controller/controller.go', 'RateLimiter']],
+  },
+  {
+    id: 'worker',
+    name: 'Workers',
+    folder: 'controller/',
+    about: [
+      'A few goroutines in a loop: take a key, reconcile it, give it back.',
+      'What is retried, and when, is decided here and nowhere else.',
+    ],
+    where: [['controller/controller.go', 'Controller.processNextItem'], ['controller/controller.go', 'Controller.retry']],
+  },
+  {
+    id: 'reconcile',
+    name: 'Reconcile',
+    folder: 'controller/',
+    about: [
+      'Looks at what is and at what should be, and makes one step from the one to the other. It does not know which event woke it, and need not.',
+      'If nothing differs it sends nothing. If the store does not yet show its own last write, it waits for that.',
+    ],
+    where: [['controller/foo.go', 'FooReconciler.Reconcile'], ['controller/ownwrites.go', 'ownWrites.shown']],
+  },
+  {
+    id: 'request',
+    name: 'REST client',
+    folder: 'clientset/',
+    about: [
+      'One method for each verb, one URL for each method. A write carries the resourceVersion that it was made from; if the object has changed since, the server refuses it with 409 Conflict.',
+      'What is written comes back through the watch, as an event like any other: the echo of one’s own write.',
+    ],
+    where: [['clientset/foo.go', 'foos.UpdateStatus'], ['clientset/clientset.go', 'NewForConfig']],
+  },
+];
+
+export const partById = Object.fromEntries(parts.map((part) => [part.id, part]));
+
+/** The name of a step's part. */
+export const partName = (id) => partById[id]?.name ?? 'Program';
+
+const wide = {
+  width: 860,
+  height: 548,
+  boxes: {
+    server: [20, 46, 820, 70],
+    stream: [20, 178, 216, 78],
+    store: [20, 300, 216, 78],
+    handler: [20, 422, 216, 78],
+    queue: [322, 422, 216, 78],
+    worker: [624, 422, 216, 78],
+    reconcile: [624, 300, 216, 78],
+    request: [624, 178, 216, 78],
+  },
+  edges: {
+    'server-stream': {d: 'M128 116V178', label: 'LIST, then WATCH', at: [142, 152]},
+    'stream-store': {d: 'M128 256V300'},
+    'store-handler': {d: 'M128 378V422'},
+    'handler-queue': {d: 'M236 461H322', label: 'key', at: [277, 451, 'middle']},
+    'queue-worker': {d: 'M538 461H624', label: 'key', at: [579, 451, 'middle']},
+    'worker-reconcile': {d: 'M732 422V378'},
+    'reconcile-request': {d: 'M732 300V256'},
+    'request-server': {d: 'M732 178V116', label: 'POST, PUT, DELETE', at: [718, 152, 'end']},
+    'worker-queue': {d: 'M732 500V514Q732 526 720 526H442Q430 526 430 514V500', label: 'look again, after a while', at: [581, 518, 'middle'], quiet: true},
+    'store-reconcile': {d: 'M236 356H624', label: 'reads', at: [430, 348, 'middle'], quiet: true},
+    'outside-server': {d: 'M430 16V46', label: 'kubectl apply, and whoever else writes', at: [444, 32]},
+  },
+};
+
+const narrow = {
+  width: 380,
+  height: 640,
+  boxes: {
+    server: [8, 50, 364, 66],
+    stream: [8, 172, 160, 78],
+    store: [8, 288, 160, 78],
+    handler: [8, 404, 160, 78],
+    queue: [84, 530, 212, 78],
+    worker: [212, 404, 160, 78],
+    reconcile: [212, 288, 160, 78],
+    request: [212, 172, 160, 78],
+  },
+  edges: {
+    'server-stream': {d: 'M88 116V172', label: 'LIST, WATCH', at: [98, 149]},
+    'stream-store': {d: 'M88 250V288'},
+    'store-handler': {d: 'M88 366V404'},
+    'handler-queue': {d: 'M48 482V557Q48 569 60 569H84', label: 'key', at: [40, 530, 'end']},
+    'queue-worker': {d: 'M296 569H320Q332 569 332 557V482', label: 'key', at: [340, 530]},
+    'worker-reconcile': {d: 'M292 404V366'},
+    'reconcile-request': {d: 'M292 288V250'},
+    'request-server': {d: 'M292 172V116', label: 'PUT, POST', at: [302, 149]},
+    'worker-queue': {d: 'M252 482V530', label: 'again', at: [244, 510, 'end'], quiet: true},
+    'store-reconcile': {d: 'M168 342H212', quiet: true},
+    'outside-server': {d: 'M190 22V50', label: 'kubectl apply', at: [202, 38]},
+  },
+};
+
+export const layouts = {wide, narrow};

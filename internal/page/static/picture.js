@@ -1,0 +1,301 @@
+// The picture: parts, the ways between them, and tokens that travel. A part lights
+// up with each step. A token shows the steps of one object, one move after the
+// other, slower than life; of many objects it shows a sample.
+
+import {count, counted, say, svg} from './dom.js';
+import {captionOf, movesOf} from './moves.js';
+import {layouts, parts} from './parts.js';
+import {Token} from './token.js';
+
+// As many objects as are seen travelling at a time; the others light the parts up.
+const mostTokens = 24;
+// As many moves as one object may be behind; older ones are skipped.
+const mostMoves = 80;
+// A move, in milliseconds, when nothing is behind and when much is.
+const slowest = 560;
+const fastest = 70;
+// A move that says something, such as a conflict, and a write, are never skipped or
+// too fast to see.
+const telling = 500;
+const writing = 200;
+// How long a token that has arrived stays, and how long its caption.
+const rest = 1600;
+// With this many tokens or more their names are left out.
+const crowded = 5;
+// More steps a second than this are summed up, not told one by one.
+const busy = 150;
+const fade = 650;
+
+export class Picture {
+  /** on: {part(id), object(subject)} */
+  constructor(root, caption, on) {
+    this.root = root;
+    this.caption = caption;
+    this.on = on;
+    this.still = false;
+    this.tokens = new Map();
+    this.light = new Map();
+    this.now = 0;
+    this.rate = 0;
+    this.lay('wide');
+  }
+
+  /** Draws the parts in that layout: 'wide' or 'narrow'. */
+  lay(name) {
+    const layout = layouts[name];
+    this.layout = layout;
+    this.tokens.clear();
+    this.light.clear();
+    this.numbers = {};
+    this.edges = {};
+    this.root.setAttribute('viewBox', `0 0 ${layout.width} ${layout.height}`);
+    this.root.setAttribute('class', name);
+    this.lane = svg('g', {class: 'lane', 'aria-hidden': 'true'});
+    this.root.replaceChildren(
+      svg('defs', {}, svg('marker', {id: 'tip', viewBox: '0 0 8 8', refX: 7, refY: 4, markerWidth: 7, markerHeight: 7, orient: 'auto-start-reverse'},
+        svg('path', {d: 'M0 0L8 4L0 8Z', class: 'tip'}))),
+      svg('g', {'aria-hidden': 'true'}, Object.entries(layout.edges).map(([id, edge]) => this.edge(id, edge))),
+      ...parts.map((part) => this.part(part, layout.boxes[part.id])),
+      this.lane,
+    );
+  }
+
+  edge(id, {d, label, at, quiet}) {
+    const line = svg('path', {d, class: quiet ? 'way quiet' : 'way', 'marker-end': 'url(#tip)'});
+    const glow = svg('path', {d, class: 'way-glow', opacity: 0});
+    this.edges[id] = pointsOf(line);
+    this.light.set(id, {element: glow, value: 0, shown: 0});
+    return [glow, line, label && svg('text', {x: at[0], y: at[1], 'text-anchor': at[2] ?? 'start', class: 'way-label'}, label)];
+  }
+
+  part({id, name, folder}, [x, y, width, height]) {
+    const glow = svg('rect', {x, y, width, height, rx: 12, class: 'part-glow', opacity: 0});
+    const number = svg('text', {x: x + 16, y: y + height - 14, class: 'part-number'});
+    const group = svg('g', {
+      class: `part part-${id}`, tabindex: 0, role: 'button', 'aria-label': `${name}: what it is`, 'data-part': id,
+      onclick: () => this.on.part(id),
+      onkeydown: (event) => {
+        if (event.key === 'Enter' || event.key === ' ') {
+          event.preventDefault();
+          this.on.part(id);
+        }
+      },
+    },
+    svg('rect', {x, y, width, height, rx: 12, class: 'part-box'}),
+    glow,
+    svg('text', {x: x + 16, y: y + 27, class: 'part-name'}, name),
+    this.layout === layouts.wide && svg('text', {x: x + width - 14, y: y + 27, class: 'part-folder', 'text-anchor': 'end'}, folder),
+    number,
+    id === 'queue' && this.slots(x, y, width, height),
+    );
+    this.numbers[id] = number;
+    this.light.set(id, {element: glow, value: 0, shown: 0});
+    return group;
+  }
+
+  // One mark for each key that waits, as far as there is room.
+  slots(x, y, width, height) {
+    this.marks = Array.from({length: 10}, (_, i) => svg('rect', {
+      x: x + width - 24 - i * 9, y: y + height - 25, width: 6, height: 13, rx: 2, class: 'mark', opacity: 0,
+    }));
+    return this.marks;
+  }
+
+  /** Shows the number of a part, as text. */
+  number(id, text) {
+    say(this.numbers[id], text);
+  }
+
+  waiting(depth) {
+    this.marks.forEach((mark, i) => mark.setAttribute('opacity', i < depth ? 1 : 0));
+  }
+
+  /** Marks the part that the panel tells about, or none. */
+  choose(id) {
+    for (const group of this.root.querySelectorAll('.part')) {
+      group.classList.toggle('chosen', group.dataset.part === id);
+    }
+  }
+
+  /** Shows a step: its part lights up, and its object moves. */
+  step(step) {
+    const moves = movesOf(step);
+    if (moves.length === 0 || this.still || !this.travel(step, moves)) {
+      this.lightUp(moves.length > 0 ? moves : [{to: step.part}]);
+      if (!this.crowded && (this.still || moves.length === 0)) {
+        this.tell(step);
+      }
+    }
+  }
+
+  lightUp(moves) {
+    for (const {from, to} of moves) {
+      this.shine(to);
+      this.shine(`${from}-${to}`);
+    }
+  }
+
+  shine(id) {
+    const light = this.light.get(id);
+    if (light) {
+      light.value = 1;
+    }
+  }
+
+  // Adds the moves to those of the object. It says false if there are too many
+  // objects already.
+  travel(step, moves) {
+    let token = this.tokens.get(step.subject);
+    if (!token) {
+      if (this.tokens.size >= mostTokens) {
+        return false;
+      }
+      token = new Token(step.subject, () => this.on.object(step.subject));
+      this.tokens.set(step.subject, token);
+      this.lane.append(token.element);
+    }
+    for (const move of moves) {
+      token.moves.push({...move, step});
+    }
+    if (token.moves.length > mostMoves) {
+      this.skip(token);
+    }
+    return true;
+  }
+
+  // Leaves the oldest moves out, except those that say something; of these, too, it
+  // keeps no more than there may be moves.
+  skip(token) {
+    let left = token.moves.length - mostMoves;
+    token.moves = token.moves.filter((move) => {
+      const skipped = left > 0 && !move.note && !move.write;
+      if (skipped) {
+        left--;
+        this.lightUp([move]);
+      }
+      return !skipped;
+    }).slice(-mostMoves);
+  }
+
+  /** Takes every token away: the page has gone to another moment. */
+  clear() {
+    this.tokens.clear();
+    this.lane.replaceChildren();
+    this.captionUntil = 0;
+  }
+
+  /** Whether there is more to be seen than eyes and words can follow. */
+  get crowded() {
+    return this.rate > busy || this.tokens.size >= crowded;
+  }
+
+  /** Draws one frame. */
+  frame(now) {
+    const passed = Math.min(now - this.now, 100);
+    this.now = now;
+    this.lane.classList.toggle('crowded', this.crowded);
+    for (const [subject, token] of this.tokens) {
+      if (!this.move(token, now)) {
+        token.element.remove();
+        this.tokens.delete(subject);
+      }
+    }
+    for (const light of this.light.values()) {
+      this.dim(light, passed);
+    }
+  }
+
+  dim(light, passed) {
+    light.value = Math.max(0, light.value - passed / fade);
+    // Without motion it is on or off.
+    const shown = this.still ? Number(light.value > 0) : Math.round(light.value * 12) / 12;
+    if (shown !== light.shown) {
+      light.shown = shown;
+      light.element.setAttribute('opacity', shown);
+    }
+  }
+
+  // One token's frame. It says false when the token is to go.
+  move(token, now) {
+    if (!token.current) {
+      if (token.moves.length === 0) {
+        const stays = this.crowded ? rest / 8 : rest;
+        const age = now - token.arrived;
+        token.opacity(age < stays ? 1 : Math.max(0, 1 - (age - stays) / fade));
+        return age < stays + fade;
+      }
+      this.begin(token, now);
+    }
+    const {points, reverse, began, takes, to} = token.current;
+    const part = Math.min(1, (now - began) / takes);
+    token.opacity(1);
+    if (points) {
+      const eased = part < 0.5 ? 2 * part * part : 1 - 2 * (1 - part) * (1 - part);
+      const {x, y} = points[Math.round((points.length - 1) * (reverse ? 1 - eased : eased))];
+      // In a crowd they keep beside each other.
+      const aside = this.crowded ? token.own * 26 - 13 : 0;
+      token.place(x + aside, y - aside, this.layout.width);
+    }
+    if (part === 1) {
+      this.shine(to);
+      token.current = null;
+      token.arrived = now;
+    }
+    return true;
+  }
+
+  begin(token, now) {
+    const move = token.moves.shift();
+    const edge = this.edges[`${move.from}-${move.to}`];
+    const back = this.edges[`${move.to}-${move.from}`];
+    const least = this.crowded ? fastest : move.note ? telling : move.write ? writing : fastest;
+    const takes = Math.max(least, slowest * 3 / (3 + token.moves.length)) * (this.crowded ? 0.6 + token.own : 1);
+    token.dress(move);
+    this.shine(`${move.from}-${move.to}`);
+    if (move.from === 'server' && move.to === 'stream' && !move.step.echo) {
+      // Somebody else wrote it.
+      this.shine('outside-server');
+    }
+    if (edge || back) {
+      token.current = {...move, points: edge ?? back, reverse: !edge, began: now, takes};
+    } else {
+      // Something happens where it is.
+      const [x, y, width] = this.layout.boxes[move.to];
+      token.place(x + width / 2, y + 2, this.layout.width);
+      token.current = {...move, began: now, takes};
+    }
+    if (!this.crowded) {
+      this.tell(move.step);
+    }
+  }
+
+  /** Says in words what is being seen. */
+  tell(step) {
+    this.captionUntil = this.now + 4000;
+    this.caption.dataset.tone = step.meaning?.tone ?? '';
+    this.caption.replaceChildren(...captionOf(step));
+  }
+
+  /** Says what is being seen when it is more than words can follow. */
+  summarize(rate) {
+    this.rate = rate;
+    if (this.crowded && rate > 1) {
+      this.captionUntil = this.now + 1500;
+      this.caption.dataset.tone = '';
+      this.caption.textContent = `About ${count(Math.round(rate))} steps a second, more than one can draw. The lights and the numbers stand for all of them, the tokens for ${counted(this.tokens.size, 'object')}.`;
+    } else if (this.now > (this.captionUntil ?? 0)) {
+      this.caption.dataset.tone = 'quiet';
+      this.caption.textContent = 'Quiet. While nothing changes, nothing is sent.';
+    }
+  }
+}
+
+// The points of a way, a pixel or two apart: to ask for one in each frame is slow.
+function pointsOf(line) {
+  const length = line.getTotalLength();
+  const n = Math.ceil(length) + 1;
+  return Array.from({length: n}, (_, i) => {
+    const {x, y} = line.getPointAtLength(length * i / (n - 1));
+    return {x, y};
+  });
+}

@@ -1,0 +1,138 @@
+// Where in time the page is. Live is the newest step; paused stays where it is,
+// while newer steps are kept; playing goes on at a speed of its own.
+
+import {World} from './world.js';
+
+// Where nothing happens, nobody wants to wait: no pause is longer, in milliseconds.
+const longestPause = 1200;
+// Slower than life, each step is seen for at least so long.
+const shortestPause = 60;
+
+export class Player {
+  /** on: {step(step, animate), moved(), mode(mode)} */
+  constructor(history, on) {
+    this.history = history;
+    this.on = on;
+    this.slower = 1;
+    this.mode = 'live';
+    // Whether there is an end, and how many steps there are until then.
+    this.ends = false;
+    this.awaited = 0;
+    this.clear();
+    // What is no longer kept stays counted.
+    history.trimmed = (gone) => {
+      for (const step of gone) {
+        this.base.apply(step);
+      }
+      if (this.position < history.first) {
+        this.world = this.base.copy();
+        this.position = history.first;
+        this.on.moved();
+      }
+    };
+  }
+
+  clear() {
+    this.base = new World();
+    this.world = new World();
+    this.position = this.history.end;
+    this.due = 0;
+  }
+
+  set(mode) {
+    if (this.mode !== mode) {
+      this.mode = mode;
+      this.due = 0;
+      this.on.mode(mode);
+    }
+  }
+
+  live() {
+    this.seek(this.history.end);
+    this.set('live');
+  }
+
+  pause() {
+    this.set('paused');
+  }
+
+  play() {
+    this.set('playing');
+  }
+
+  /** Replays what happened in the last so many milliseconds. */
+  replay(milliseconds) {
+    const newest = this.history.at(this.history.end - 1);
+    this.seek(newest ? this.history.firstSince(newest.at - milliseconds) : this.history.end);
+    this.set('playing');
+  }
+
+  /** Goes to the moment before the step with that number. */
+  seek(n) {
+    n = Math.min(Math.max(n, this.history.first), this.history.end);
+    if (n < this.position) {
+      this.world = this.base.copy();
+      this.position = this.history.first;
+    }
+    while (this.position < n) {
+      this.world.apply(this.history.at(this.position++));
+    }
+    this.due = 0;
+    this.on.moved();
+  }
+
+  back() {
+    this.pause();
+    this.seek(this.position - 1);
+  }
+
+  step() {
+    this.pause();
+    this.next(true);
+  }
+
+  next(animate) {
+    if (this.position >= this.history.end) {
+      return false;
+    }
+    const step = this.history.at(this.position++);
+    this.world.apply(step);
+    this.on.step(step, animate);
+    return true;
+  }
+
+  /** Goes on, as far as it is time to: called before each frame. */
+  advance(now) {
+    if (this.mode === 'live') {
+      while (this.next(!this.history.at(this.position)?.kept)) { /* all that has come */ }
+    } else if (this.mode === 'playing') {
+      this.playOn(now);
+    }
+  }
+
+  playOn(now) {
+    this.due ||= now;
+    while (this.due <= now) {
+      const before = this.history.at(this.position);
+      if (!this.next(true)) {
+        if (this.history.end < this.awaited) {
+          // The rest of the recording is on its way.
+          this.due = 0;
+          return;
+        }
+        // A live program goes on from here; a recording is over.
+        this.set(this.ends ? 'paused' : 'live');
+        return;
+      }
+      const after = this.history.at(this.position);
+      if (after) {
+        this.due += this.wait((after.at - before.at) * this.slower);
+      }
+    }
+  }
+
+  wait(milliseconds) {
+    const shortest = this.slower > 1 ? shortestPause : 0;
+    return Math.min(Math.max(milliseconds, shortest), longestPause);
+  }
+}

@@ -1,0 +1,61 @@
+// What travels: an object, a key, or a request and its answer.
+
+import {say, svg} from './dom.js';
+import {letters} from './moves.js';
+
+export class Token {
+  constructor(subject, choose) {
+    this.subject = subject;
+    this.moves = [];
+    this.current = null;
+    this.arrived = 0;
+    // A number from 0 to 1 of its own: where it keeps in a crowd, and its pace.
+    this.own = [...subject].reduce((n, c) => (n * 31 + c.codePointAt(0)) % 997, 7) / 996;
+    this.shape = svg('rect', {class: 'token-shape'});
+    this.letter = svg('text', {class: 'token-letter', 'text-anchor': 'middle', y: 4.5});
+    this.cross = svg('path', {class: 'token-cross', d: 'M-9 -9L9 9M9 -9L-9 9', opacity: 0});
+    this.name = svg('text', {class: 'token-name', x: 26, y: -1});
+    this.note = svg('text', {class: 'token-note', x: 26, y: 13});
+    this.element = svg('g', {class: 'token', onclick: choose}, this.shape, this.letter, this.cross, this.name, this.note);
+  }
+
+  /** Takes the look of a move. */
+  dress({form, kind, letter, tone, note, gone, step}) {
+    const width = {object: 26, key: 36, wire: letter.length > 4 ? 58 : 44}[form];
+    this.element.setAttribute('class', `token ${form} kind-${kind in letters ? kind : 'other'} tone-${tone || 'plain'}`);
+    this.shape.setAttribute('x', -width / 2);
+    this.shape.setAttribute('y', -12);
+    this.shape.setAttribute('width', width);
+    this.shape.setAttribute('height', 24);
+    this.shape.setAttribute('rx', {object: 6, key: 12, wire: 3}[form]);
+    this.cross.setAttribute('opacity', gone ? 1 : 0);
+    say(this.letter, letter);
+    say(this.name, form === 'key' ? step.foo || step.key : step.key ?? '');
+    say(this.note, note);
+    this.gap = width / 2 + 6;
+    this.side = 0;
+  }
+
+  // The name stands where there is room for it.
+  turn(side) {
+    if (this.side !== side) {
+      this.side = side;
+      for (const text of [this.name, this.note]) {
+        text.setAttribute('x', side * this.gap);
+        text.setAttribute('text-anchor', side < 0 ? 'end' : 'start');
+      }
+    }
+  }
+
+  place(x, y, width) {
+    this.turn(x > width * 0.6 ? -1 : 1);
+    this.element.setAttribute('transform', `translate(${x.toFixed(1)} ${y.toFixed(1)})`);
+  }
+
+  opacity(value) {
+    if (this.shownOpacity !== value) {
+      this.shownOpacity = value;
+      this.element.setAttribute('opacity', value.toFixed(2));
+    }
+  }
+}

@@ -1,0 +1,167 @@
+// What is so after a number of steps: how often each part did what, which objects
+// there are, which keys wait, which workers are busy. Made of steps alone, one after
+// the other, so that any moment can be made again.
+
+import {forgetOldest, objectOf} from './history.js';
+
+const partNames = ['stream', 'store', 'handler', 'queue', 'worker', 'reconcile', 'request', 'server', 'program'];
+const mostObjects = 20_000;
+// Rates are those of the last so many seconds.
+const seconds = 5;
+
+class PartState {
+  constructor() {
+    this.total = 0;
+    this.whats = {};
+    this.last = null;
+    this.second = 0;
+    this.bins = new Array(seconds).fill(0);
+  }
+
+  add(step) {
+    this.total++;
+    this.whats[step.what] = (this.whats[step.what] ?? 0) + 1;
+    this.last = step;
+    this.forward(Math.floor(step.at / 1000));
+    this.bins[this.second % seconds]++;
+  }
+
+  // Empties the seconds in which nothing happened.
+  forward(second) {
+    const skipped = second - this.second;
+    for (let i = 1; i <= Math.min(skipped, seconds); i++) {
+      this.bins[(this.second + i) % seconds] = 0;
+    }
+    if (skipped > 0) {
+      this.second = second;
+    }
+  }
+
+  /** Steps per second, at that time. */
+  rate(now) {
+    this.forward(Math.floor(now / 1000));
+    return this.bins.reduce((sum, n) => sum + n, 0) / seconds;
+  }
+
+  copy() {
+    const copied = Object.assign(new PartState(), this);
+    copied.whats = {...this.whats};
+    copied.bins = [...this.bins];
+    return copied;
+  }
+}
+
+// Which part of the picture, besides its own, a step is seen at.
+function alsoAt(step) {
+  if (step.part === 'store') {
+    return 'handler';
+  }
+  return (step.part === 'stream' || step.part === 'request') ? 'server' : '';
+}
+
+export class World {
+  constructor() {
+    this.parts = Object.fromEntries(partNames.map((name) => [name, new PartState()]));
+    this.objects = new Map();
+    this.kinds = {};
+    this.statuses = {};
+    this.busy = new Set();
+    this.open = new Set();
+    this.depth = 0;
+    this.time = 0;
+    this.last = null;
+    this.reconciles = {n: 0, took: 0};
+  }
+
+  copy() {
+    const copied = Object.assign(new World(), this);
+    copied.parts = Object.fromEntries(Object.entries(this.parts).map(([name, part]) => [name, part.copy()]));
+    copied.objects = new Map([...this.objects].map(([id, row]) => [id, {...row}]));
+    copied.kinds = {...this.kinds};
+    copied.statuses = {...this.statuses};
+    copied.busy = new Set(this.busy);
+    copied.open = new Set(this.open);
+    copied.reconciles = {...this.reconciles};
+    return copied;
+  }
+
+  apply(step) {
+    this.time = Math.max(this.time, step.at);
+    this.last = step;
+    this.parts[step.part]?.add(step);
+    this.parts[alsoAt(step)]?.add(step);
+    switch (step.part) {
+      case 'queue':
+        this.depth = step.depth ?? 0;
+        break;
+      case 'worker':
+        this.depth = step.depth ?? 0;
+        this.busy[step.what === 'got' ? 'add' : 'delete'](step.foo || step.key);
+        break;
+      case 'reconcile':
+        if (step.what !== 'started') {
+          this.reconciles.n++;
+          this.reconciles.took += step.took ?? 0;
+        }
+        break;
+      case 'request':
+        if (step.what !== 'sent') {
+          const status = step.request?.status || 'no answer';
+          this.statuses[status] = (this.statuses[status] ?? 0) + 1;
+        }
+        break;
+      case 'stream':
+        this.stream(step);
+        break;
+    }
+    this.see(step);
+  }
+
+  stream(step) {
+    if (step.what === 'opened') {
+      this.open.add(step.kind);
+    } else if (step.what === 'ended' || step.what === 'refused') {
+      this.open.delete(step.kind);
+    }
+  }
+
+  // Keeps a row for each object, and one for the Foo that a step leads to.
+  see(step) {
+    const id = objectOf(step);
+    if (id) {
+      this.row(id, step.kind, step.key, step);
+    }
+    if (step.foo && step.subject !== id) {
+      this.row(step.subject, 'Foo', step.foo, step);
+    }
+  }
+
+  row(id, kind, key, step) {
+    let row = this.objects.get(id);
+    if (!row) {
+      row = {id, kind, key, steps: 0, meaning: null, stored: false};
+    }
+    // Set again, so that the Map's order is that of the last step.
+    this.objects.delete(id);
+    this.objects.set(id, row);
+    row.steps++;
+    row.part = step.part;
+    row.what = step.what;
+    row.n = step.n;
+    if (step.meaning && (objectOf(step) === id || step.part !== 'store')) {
+      row.meaning = step.meaning;
+    }
+    if (step.part === 'store' && objectOf(step) === id) {
+      this.store(row, step);
+    }
+    forgetOldest(this.objects, mostObjects);
+  }
+
+  store(row, step) {
+    const stored = step.what !== 'deleted' && step.what !== 'tombstone';
+    if (stored !== row.stored) {
+      this.kinds[row.kind] = (this.kinds[row.kind] ?? 0) + (stored ? 1 : -1);
+      row.stored = stored;
+    }
+  }
+}

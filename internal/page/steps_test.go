@@ -1,0 +1,243 @@
+package page_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"example.com/byhand/internal/page"
+	"example.com/byhand/internal/trace"
+)
+
+// reader reads the events of /steps.
+type reader struct {
+	*testing.T
+	lines  *bufio.Scanner
+	Header http.Header
+	cancel func()
+}
+
+// event is a server-sent event.
+type event struct {
+	id, name string
+	data     struct {
+		Process, Recording, Notice string
+		Resumed, Kept              any
+		Steps                      []trace.Step
+		Lost                       int64
+	}
+	raw string
+}
+
+func read(t *testing.T, url string, headers ...string) *reader {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), deadline)
+	t.Cleanup(cancel)
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := 0; i < len(headers); i += 2 {
+		request.Header.Set(headers[i], headers[i+1])
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = response.Body.Close() })
+	if response.StatusCode != http.StatusOK {
+		t.Fatalf("%s: %s", url, response.Status)
+	}
+	lines := bufio.NewScanner(response.Body)
+	lines.Buffer(nil, 16<<20)
+	return &reader{T: t, lines: lines, Header: response.Header, cancel: cancel}
+}
+
+// next is the next event. Comments are skipped.
+func (r *reader) next() (e event) {
+	r.Helper()
+	for r.lines.Scan() {
+		name, value, _ := strings.Cut(r.lines.Text(), ": ")
+		switch name {
+		case "id":
+			e.id = value
+		case "event":
+			e.name = value
+		case "data":
+			e.raw = value
+			if err := json.Unmarshal([]byte(value), &e.data); err != nil {
+				r.Fatalf("%v in %s", err, value)
+			}
+		case "":
+			if e.name != "" {
+				return e
+			}
+		}
+	}
+	r.Fatalf("the stream has ended: %v", r.lines.Err())
+	return e
+}
+
+// seqs reads events until a step with that number and returns the numbers of all.
+func (r *reader) seqs(last int64) (got []int64) {
+	r.Helper()
+	for {
+		for _, step := range r.next().data.Steps {
+			got = append(got, step.Seq)
+			if step.Seq == last {
+				return got
+			}
+		}
+	}
+}
+
+func numbers(from, to int64) (all []int64) {
+	for ; from <= to; from++ {
+		all = append(all, from)
+	}
+	return all
+}
+
+func say(r *trace.Recorder, n int) {
+	for range n {
+		r.Program("said", "something")
+	}
+}
+
+func TestStepsAndResume(t *testing.T) {
+	recorder := trace.New(trace.Options{})
+	t.Cleanup(recorder.Close)
+	server := start(t, "127.0.0.1:0", page.Live(recorder), page.Options{Notice: "hear"})
+	say(recorder, 700)
+
+	first := read(t, server.URL+"steps")
+	for header, want := range map[string]string{"Content-Type": "text/event-stream", "Cache-Control": "no-store"} {
+		if got := first.Header.Get(header); got != want {
+			t.Errorf("%s is %q, want %q", header, got, want)
+		}
+	}
+	hello := first.next()
+	if hello.name != "hello" || hello.data.Process == "" || hello.data.Resumed != false || hello.data.Kept != 700.0 || hello.data.Notice != "hear" {
+		t.Errorf("the first event is %s %s", hello.name, hello.raw)
+	}
+	if diff := cmp.Diff(numbers(1, 700), first.seqs(700)); diff != "" {
+		t.Errorf("steps that were kept (-want +got):\n%s", diff)
+	}
+	// Then each new one, to a second browser as well.
+	second := read(t, server.URL+"steps")
+	second.seqs(700)
+	say(recorder, 300)
+	for _, r := range []*reader{first, second} {
+		if diff := cmp.Diff(numbers(701, 1000), r.seqs(1000)); diff != "" {
+			t.Errorf("new steps (-want +got):\n%s", diff)
+		}
+	}
+
+	// Who comes back gets what came after, by header as by query.
+	first.cancel()
+	id := hello.data.Process + "-990"
+	for _, again := range []*reader{read(t, server.URL+"steps", "Last-Event-ID", id), read(t, server.URL+"steps?after="+id)} {
+		if hello := again.next(); hello.data.Resumed != true || hello.data.Kept != 10.0 {
+			t.Errorf("who comes back hears %s", hello.raw)
+		}
+		e := again.next()
+		if len(e.data.Steps) != 10 || e.data.Steps[0].Seq != 991 {
+			t.Errorf("who comes back is sent %s", e.raw)
+		}
+		if want := hello.data.Process + "-1000"; e.id != want {
+			t.Errorf("the id is %q, want %q", e.id, want)
+		}
+	}
+	// Of another process nothing is known.
+	for _, id := range []string{"other-990", hello.data.Process, hello.data.Process + "-x", "-", "990"} {
+		if hello := read(t, server.URL+"steps", "Last-Event-ID", id).next(); hello.data.Resumed != false || hello.data.Kept != 1000.0 {
+			t.Errorf("who comes with the id %q hears %s", id, hello.raw)
+		}
+	}
+	// Another server is another process.
+	other := start(t, "127.0.0.1:0", page.Live(recorder), page.Options{})
+	if again := read(t, other.URL+"steps", "Last-Event-ID", id).next(); again.data.Process == hello.data.Process || again.data.Resumed != false {
+		t.Errorf("after a restart a browser hears %s", again.raw)
+	}
+}
+
+func TestStepsAreSafeInAStream(t *testing.T) {
+	markup := "</script><img src=x onerror=alert(1)>\n\nevent: hello\ndata: {}\r\n\u2028"
+	steps := page.Replay{
+		{Seq: 1, Time: time.Now(), Part: trace.PartStore, What: "added", Kind: "Foo", Key: markup, Text: markup, Object: json.RawMessage("{\n\"a\": \"<b>\"\n}")},
+		{Seq: 2, Time: time.Now(), Part: trace.PartStore, What: "added", Kind: "Foo", Key: "x/y", Object: json.RawMessage("{not json")},
+	}
+	server := start(t, "127.0.0.1:0", steps, page.Options{Recording: "a.jsonl"})
+	r := read(t, server.URL+"steps")
+	if hello := r.next(); hello.data.Recording != "a.jsonl" {
+		t.Errorf("the first event is %s", hello.raw)
+	}
+	e := r.next()
+	if e.name != "news" || len(e.data.Steps) != 2 || e.data.Steps[0].Text != markup || e.data.Steps[1].Object != nil {
+		t.Errorf("the steps arrive as %s", e.raw)
+	}
+	if strings.ContainsAny(e.raw, "<>\n\r") {
+		t.Errorf("markup stands in the stream: %s", e.raw)
+	}
+}
+
+func TestLargeStepsTravelInSeveralEvents(t *testing.T) {
+	var steps page.Replay
+	for n := range int64(100) {
+		steps = append(steps, trace.Step{Seq: n + 1, Part: trace.PartStore, What: "added", Text: strings.Repeat("x", 10<<10)})
+	}
+	r := read(t, start(t, "127.0.0.1:0", steps, page.Options{}).URL+"steps")
+	r.next()
+	var got []int64
+	for len(got) < 100 {
+		e := r.next()
+		if len(e.raw) > 140<<10 {
+			t.Errorf("an event of %d bytes", len(e.raw))
+		}
+		for _, step := range e.data.Steps {
+			got = append(got, step.Seq)
+		}
+	}
+	if diff := cmp.Diff(numbers(1, 100), got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestTooManyBrowsers(t *testing.T) {
+	server := start(t, "127.0.0.1:0", page.Replay{}, page.Options{})
+	var all []*reader
+	for range 16 {
+		r := read(t, server.URL+"steps")
+		r.next()
+		all = append(all, r)
+	}
+	response, body := ask(t, http.MethodGet, server.URL+"steps")
+	if response.StatusCode != http.StatusServiceUnavailable || !strings.Contains(body, "16 browsers") {
+		t.Errorf("the 17th: %s %q", response.Status, body)
+	}
+	if response, _ := ask(t, http.MethodGet, server.URL); response.StatusCode != http.StatusOK {
+		t.Errorf("the page itself: %s, want 200", response.Status)
+	}
+	// When one goes there is room for another.
+	all[0].cancel()
+	for until := time.Now().Add(deadline); ; {
+		request, _ := http.NewRequest(http.MethodGet, server.URL+"steps", nil)
+		response, err := http.DefaultClient.Do(request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = response.Body.Close()
+		if response.StatusCode == http.StatusOK {
+			return
+		}
+		if time.Now().After(until) {
+			t.Fatalf("after one has gone: %s, want 200", response.Status)
+		}
+	}
+}
