@@ -82,6 +82,9 @@ func TestMistakes(t *testing.T) {
 		{"a certificate that is not trusted", nil, []string{"--kubeconfig", kubeconfig(t, clientcmdapi.Cluster{Server: s.config.Host}, clientcmdapi.AuthInfo{})},
 			[]string{"certificate-authority"}},
 		{"no workers", nil, []string{"--workers", "0"}, []string{"--workers at least 1"}},
+		{"a page that others could read", nil, []string{"--page", "0.0.0.0:0"}, []string{"--page:", "127.0.0.1:PORT", "--page-remote"}},
+		{"no recording", nil, []string{"--replay", broken}, []string{"--replay", broken, "--trace=json"}},
+		{"a trace of something else", nil, []string{"--trace", "default/foo"}, []string{"no arguments", "behind its ="}},
 		{"an argument that is no flag", nil, []string{"config/samples"}, []string{"no arguments"}},
 	} {
 		t.Run(test.reason, func(t *testing.T) {

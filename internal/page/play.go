@@ -20,12 +20,10 @@ func Play(ctx context.Context, file, address string, remote bool, say func(forma
 	defer recording.Close()
 	steps, err := trace.ReadRecording(recording)
 	notice := ""
-	switch {
-	case len(steps) == 0 && err != nil:
+	if len(steps) == 0 {
 		return fmt.Errorf("--replay %s: %w: make one with --trace=json", file, err)
-	case len(steps) == 0:
-		return fmt.Errorf("--replay %s: it is empty: make one with --trace=json", file)
-	case err != nil:
+	}
+	if err != nil {
 		notice = fmt.Sprintf("%v; what stands before it is shown", err)
 		say("%s: %s", file, notice)
 	}

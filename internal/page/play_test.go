@@ -1,0 +1,75 @@
+package page_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"example.com/byhand/internal/page"
+)
+
+// play plays a file until its page is up, and returns what was said.
+func play(t *testing.T, file, address string) (said string, err error) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	err = page.Play(ctx, file, address, false, func(format string, args ...any) {
+		said += fmt.Sprintf(format, args...) + "\n"
+		if strings.Contains(said, "http://") {
+			cancel()
+		}
+	})
+	return said, err
+}
+
+// The recording that comes with the program plays, whole.
+func TestRecording(t *testing.T) {
+	said, err := play(t, "recording.json", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var steps int
+	if _, err := fmt.Sscanf(said, "%d steps of recording.json, in a browser: http://127.0.0.1:", &steps); err != nil || steps < 400 {
+		t.Errorf("%q (%v), want several hundred steps and nothing to complain of", said, err)
+	}
+}
+
+// What cannot be played says why, in one line; of what is cut off, the beginning
+// plays.
+func TestPlayOfBrokenFiles(t *testing.T) {
+	write := func(text string) string {
+		file := filepath.Join(t.TempDir(), "steps.json")
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return file
+	}
+	const step = `{"seq":1,"time":"2026-01-01T00:00:00Z","part":"store","what":"added","kind":"Foo","key":"default/foo"}` + "\n"
+	for _, test := range []struct {
+		reason, file, address string
+		want                  []string
+		plays                 bool
+	}{
+		{"missing", "/nowhere/steps.json", "127.0.0.1:0", []string{"--replay", "/nowhere/steps.json"}, false},
+		{"empty", write(""), "127.0.0.1:0", []string{"empty", "--trace=json"}, false},
+		{"no recording", write("# byhand\n"), "127.0.0.1:0", []string{"line 1", "--trace=json"}, false},
+		{"cut off", write(step + `{"seq":2`), "127.0.0.1:0", []string{"line 2", "cut off", "1 steps"}, true},
+		{"an address for all", write(step), "0.0.0.0:0", []string{"--page", "--page-remote"}, false},
+	} {
+		said, err := play(t, test.file, test.address)
+		if (err == nil) != test.plays {
+			t.Errorf("%s: error %v, and it should play: %t", test.reason, err, test.plays)
+		}
+		if err != nil {
+			said += err.Error()
+		}
+		for _, want := range test.want {
+			if !strings.Contains(said, want) {
+				t.Errorf("%s: %q does not say %q", test.reason, said, want)
+			}
+		}
+	}
+}
