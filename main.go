@@ -150,7 +150,7 @@ func run(ctx context.Context, o options) error {
 		if err != nil {
 			return fmt.Errorf("--page: %w", err)
 		}
-		say(trace.Said, "watch it in a browser: %s", shown.URL)
+		say(trace.Said, "a page to watch it on: %s", shown.URL)
 		running.Go(func() { _ = shown.Run(serving) })
 	}
 	config.Wrap(teller.Transport)
