@@ -46,10 +46,14 @@ type FooReconciler struct {
 // Reconcile brings the Foo with this key one step closer to its spec. It has the
 // contract of the type Reconcile.
 func (r *FooReconciler) Reconcile(ctx context.Context, key cache.ObjectName) (again time.Duration, err error) {
+	// Before the stores are read, so that what is read is not older.
+	if !r.own.shown(key, r.FooStore, r.DeploymentStore) {
+		// They do not show yet what this process wrote.
+		return lookAgain, nil
+	}
 	foo, ok := get[*v1alpha1.Foo](r.FooStore, key)
 	if !ok {
 		// Deleted. Its Deployment has an owner reference to it and goes with it.
-		r.own.forget(key)
 		return 0, nil
 	}
 	if foo.DeletionTimestamp != nil {
@@ -59,10 +63,6 @@ func (r *FooReconciler) Reconcile(ctx context.Context, key cache.ObjectName) (ag
 	name := cache.NewObjectName(foo.Namespace, foo.Spec.DeploymentName)
 	deployment, found := get[*appsv1.Deployment](r.DeploymentStore, name)
 	owned := informer.DeploymentsOf(r.DeploymentStore, foo.UID)
-	if !r.own.shown(key, foo, owned, r.FooStore, r.DeploymentStore) {
-		// Not yet what this process wrote.
-		return lookAgain, nil
-	}
 	if problem := problemOf(foo); problem != "" {
 		// No retry mends a spec. The event of the next spec wakes this key.
 		return 0, r.updateStatus(ctx, key, foo, invalidStatus(foo, problem))

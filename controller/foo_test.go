@@ -475,6 +475,34 @@ func TestOwnWritesAreAwaited(t *testing.T) {
 	}
 }
 
+// racing is a store that catches up in the very moment in which it is asked how
+// far it is.
+type racing struct {
+	cache.Indexer
+	catchUp func()
+}
+
+func (r *racing) LastStoreSyncResourceVersion() string {
+	r.catchUp()
+	return r.Indexer.LastStoreSyncResourceVersion()
+}
+
+// A store that catches up while a reconcile runs does not make an object that was
+// read before pass for new.
+func TestStoreCatchesUpMeanwhile(t *testing.T) {
+	w := newWorld(t)
+	w.createFoo("foo", spec("deployment", 1))
+	w.sync()
+	w.reconcile()
+	w.api.requests()
+	w.syncDeployments()
+	w.reconciler.FooStore = &racing{w.foos, w.syncFoos}
+	if again, err := w.reconciler.Reconcile(t.Context(), fooKey); again != 0 || err != nil {
+		t.Errorf("look again after %s, error %v, want neither", again, err)
+	}
+	w.sent()
+}
+
 // The same for a change of the Deployment.
 func TestOwnUpdateIsAwaited(t *testing.T) {
 	w := converged(t, 1)

@@ -10,6 +10,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
+	"example.com/byhand/informer"
 )
 
 // lookAgain is how long a reconcile waits at the most for a store that is behind.
@@ -65,16 +66,16 @@ func (o *ownWrites) forget(key cache.ObjectName) {
 }
 
 // shown reports whether the stores have caught up with what was written for key,
-// or will not, and if so forgets it. foo and owned, the Deployments that it
-// controls, are what the stores hold now.
-func (o *ownWrites) shown(key cache.ObjectName, foo *v1alpha1.Foo, owned []*appsv1.Deployment, foos, deployments cache.Store) bool {
+// or will not, and if so forgets it. Call it before reading the stores: one that
+// catches up between a read and the call would make the old object pass for new.
+func (o *ownWrites) shown(key cache.ObjectName, foos, deployments cache.Indexer) bool {
 	o.mu.Lock()
 	u := o.byKey[key]
 	o.mu.Unlock()
 	if u == nil {
 		return true
 	}
-	if time.Since(u.since) < patience && u.ahead(foo, owned, foos, deployments) {
+	if time.Since(u.since) < patience && u.ahead(key, foos, deployments) {
 		return false
 	}
 	o.forget(key)
@@ -82,16 +83,18 @@ func (o *ownWrites) shown(key cache.ObjectName, foo *v1alpha1.Foo, owned []*apps
 }
 
 // ahead reports whether the stores do not yet show all of u.
-func (u *unseen) ahead(foo *v1alpha1.Foo, owned []*appsv1.Deployment, foos, deployments cache.Store) bool {
+func (u *unseen) ahead(key cache.ObjectName, foos, deployments cache.Indexer) bool {
 	if !reached(foos, u.foo) || !reached(deployments, u.deployment) {
 		return true
 	}
-	if u.refusedFoo != "" && u.refusedFoo == foo.ResourceVersion {
-		return true
-	}
-	for _, deployment := range owned {
-		if u.refusedDeployment != "" && u.refusedDeployment == deployment.ResourceVersion {
+	if foo, ok := get[*v1alpha1.Foo](foos, key); ok {
+		if u.refusedFoo != "" && u.refusedFoo == foo.ResourceVersion {
 			return true
+		}
+		for _, deployment := range informer.DeploymentsOf(deployments, foo.UID) {
+			if u.refusedDeployment != "" && u.refusedDeployment == deployment.ResourceVersion {
+				return true
+			}
 		}
 	}
 	for name, uid := range u.deleted {

@@ -56,7 +56,10 @@ func forbiddenStatus(foo *v1alpha1.Foo, err error) v1alpha1.FooStatus {
 	if before := stuck(foo.Status); before != nil && before.Reason == v1alpha1.ReasonForbidden && before.ObservedGeneration == foo.Generation {
 		message = before.Message
 	}
-	return newStatus(foo, nil, foo.Status.AvailableReplicas, metav1.ConditionFalse, metav1.ConditionFalse, v1alpha1.ReasonForbidden, message)
+	status := newStatus(foo, nil, foo.Status.AvailableReplicas, metav1.ConditionFalse, metav1.ConditionFalse, v1alpha1.ReasonForbidden, message)
+	// The number stays, and so does what it was taken from.
+	status.ObservedDeploymentVersion = foo.Status.ObservedDeploymentVersion
+	return status
 }
 
 // newStatus is the Foo's status with these facts in it. It shares nothing with

@@ -55,7 +55,7 @@ var mutants = []struct {
 	{"a Deployment of the store changed", "controller/deployment.go", "wanted := stored.DeepCopy()", "wanted := stored", "./controller", "TestDrift"},
 	{"no guard against deletion", "controller/foo.go", "if foo.DeletionTimestamp != nil {", "if false {", "./controller", "TestNothingToDo"},
 	{"ownership by name", "controller/deployment.go", "case controller.UID == foo.UID && deployment.DeletionTimestamp == nil:", "case controller.Name == foo.Name && deployment.DeletionTimestamp == nil:", "./controller", "TestLeavingDeployment"},
-	{"own writes not awaited", "controller/foo.go", "if !r.own.shown(key, foo, owned, r.FooStore, r.DeploymentStore) {", "if false {", "./controller", "TestOwnWritesAreAwaited"},
+	{"own writes not awaited", "controller/foo.go", "if !r.own.shown(key, r.FooStore, r.DeploymentStore) {", "if false {", "./controller", "TestOwnWritesAreAwaited"},
 	{"a deletion not remembered", "controller/foo.go", "r.own.of(key).deleted[cache.MetaObjectToName(other)] = other.UID", "", "./controller", "TestRename"},
 	{"a deletion by name", "controller/foo.go", "Preconditions:     &metav1.Preconditions{UID: &other.UID, ResourceVersion: &other.ResourceVersion},", "", "./controller", "TestRename"},
 	{"a deletion on the store's word", "controller/foo.go", "if stale, err := r.isStale(ctx, key, foo); stale || err != nil {", "if stale, err := false, error(nil); stale || err != nil {", "./controller", "TestStaleStoreDeletesNothing"},
