@@ -83,7 +83,7 @@ own-cluster:
 ##@ Test
 
 .PHONY: test
-test: test-unit ## Run all tests, on a control plane of their own as well
+test: test-unit ## Run the tests, on a control plane of their own as well
 	cd cluster && go run . exec -- $(MAKE) --no-print-directory -C .. test-integration
 	cd cluster && go run . exec --components etcd,kube-apiserver -- $(MAKE) --no-print-directory -C .. test-bare
 	cd cluster && go test -count=1 -tags integration ./...
