@@ -33,14 +33,11 @@ type leases struct {
 	version int
 	// refuse is the answer to every request.
 	refuse *apierrors.StatusError
-	// changed wakes those who wait for the holder to change.
-	changed sync.Cond
-	server  *httptest.Server
+	server *httptest.Server
 }
 
 func newLeases(t *testing.T) *leases {
 	l := &leases{}
-	l.changed.L = &l.mu
 	l.server = httptest.NewServer(l)
 	t.Cleanup(l.server.Close)
 	return l
@@ -83,7 +80,6 @@ func (l *leases) store(lease *coordinationv1.Lease) {
 	l.version++
 	lease.ResourceVersion = strconv.Itoa(l.version)
 	l.lease = lease
-	l.changed.Broadcast()
 }
 
 // holder returns the Lease's holder, "" for none.
@@ -111,11 +107,18 @@ func (l *leases) giveTo(holder string) {
 }
 
 // renewals waits until the Lease has been written n more times.
-func (l *leases) renewals(n int) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for want := l.version + n; l.version < want; {
-		l.changed.Wait()
+func (l *leases) renewals(t *testing.T, n int) {
+	t.Helper()
+	written := func() int {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		return l.version
+	}
+	want := written() + n
+	for end := time.Now().Add(deadline); written() < want; time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("the Lease is not renewed for %s", deadline)
+		}
 	}
 }
 
@@ -203,7 +206,7 @@ func TestTwoContexts(t *testing.T) {
 	second := l.campaign(t, often...)
 
 	first.signal()
-	l.renewals(3)
+	l.renewals(t, 3)
 	if now := l.holder(); now != holder {
 		t.Errorf("a worker is busy, and the Lease went from %q to %q", holder, now)
 	}
