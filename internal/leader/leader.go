@@ -48,7 +48,8 @@ type Election struct {
 	options Options
 	lock    *lease
 	elector *leaderelection.LeaderElector
-	// stop ends the renewing; its cause says why.
+	// holding ends when the Lease is no longer to be renewed; stop ends it and says
+	// why.
 	holding context.Context
 	stop    context.CancelCauseFunc
 	// lead is what to do as the leader.
