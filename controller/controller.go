@@ -3,54 +3,18 @@ package controller
 import (
 	"context"
 	"fmt"
-	"hash/fnv"
-	"io"
 	"runtime/debug"
 	"sync"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/client-go/tools/cache"
-	"k8s.io/client-go/util/workqueue"
 	"k8s.io/klog/v2"
 )
-
-// Queue holds the keys that wait for a worker. A key that is added twice before a
-// worker takes it is in it once. A key that is added while a worker has it comes
-// back when that worker is done.
-type Queue = workqueue.TypedRateLimitingInterface[cache.ObjectName]
 
 // reconcileTimeout bounds one reconcile, so that a server that does not answer
 // cannot hold a worker, or the exit of the process, for longer.
 const reconcileTimeout = 30 * time.Second
-
-// NewQueue returns an empty queue. name labels its metrics.
-func NewQueue(name string) Queue {
-	return workqueue.NewTypedRateLimitingQueueWithConfig(RateLimiter(),
-		workqueue.TypedRateLimitingQueueConfig[cache.ObjectName]{Name: name})
-}
-
-// RateLimiter says how long a key that fails waits: at most 5 ms, then twice as long
-// each time, up to half a minute. The delay is the key's own. client-go's default
-// would also share ten retries a second among all keys, so that a thousand bad ones
-// delay a good one.
-func RateLimiter() workqueue.TypedRateLimiter[cache.ObjectName] {
-	return spread{workqueue.NewTypedItemExponentialFailureRateLimiter[cache.ObjectName](5*time.Millisecond, 30*time.Second)}
-}
-
-// spread shortens the delays of each key by a share of its own, up to a half, so
-// that keys which failed together do not come back together.
-type spread struct {
-	workqueue.TypedRateLimiter[cache.ObjectName]
-}
-
-// When implements workqueue.TypedRateLimiter.
-func (s spread) When(key cache.ObjectName) time.Duration {
-	hash := fnv.New32a()
-	_, _ = io.WriteString(hash, key.String())
-	delay := s.TypedRateLimiter.When(key)
-	return delay - delay/2*time.Duration(hash.Sum32()%1024)/1024
-}
 
 // Reconcile brings the object with this key one step closer to what it should be.
 // It is called by many goroutines at once, with different keys.

@@ -9,8 +9,9 @@
 // # Basics
 //
 //   - handlers.go: a change of a Foo or a Deployment becomes a key in the queue.
-//   - controller.go: workers take keys out and retry what fails. It knows nothing
-//     of Foos.
+//   - queue.go: in which order keys wait, and how long one that failed.
+//   - controller.go: workers take keys out and retry what fails. Like the queue, it
+//     knows nothing of Foos.
 //   - foo.go: the reconcile, one page, in the order in which it decides.
 //   - deployment.go and status.go: pure functions, what should be.
 //   - ownwrites.go: what this process wrote and has not yet seen come back.
@@ -29,6 +30,7 @@
 //   - A reconcile does not act on a store that is older than its own last write, nor
 //     on a Foo that is older than its Deployment or the other way round: a process
 //     that takes over undoes nothing.
+//   - A change does not wait for a first list, a resync, or keys that failed.
 //   - A panic in a reconcile is an error of its key, retried like any other.
 //
 // # Caveats

@@ -91,17 +91,17 @@ func (r *FooReconciler) Reconcile(ctx context.Context, key cache.ObjectName) (ag
 		// Not yet the Foo that another process saw before this one took over.
 		return lookAgain, r.refused(ctx, key, foo, err)
 	}
-	if !found {
-		if deployment, err = r.create(ctx, key, foo); err != nil {
-			return 0, r.refused(ctx, key, foo, err)
-		}
-		if deployment == nil {
-			// There is one already. What it is gets decided when the store has it.
-			return lookAgain, nil
-		}
+	if found {
+		deployment, err = r.update(ctx, key, foo, deployment)
+	} else {
+		deployment, err = r.create(ctx, key, foo)
 	}
-	if deployment, err = r.update(ctx, key, foo, deployment); err != nil {
+	switch {
+	case err != nil:
 		return 0, r.refused(ctx, key, foo, err)
+	case deployment == nil:
+		// There is one already. What it is gets decided when the store has it.
+		return lookAgain, nil
 	}
 	// The new Deployment stands, so the ones of earlier names may go.
 	if again, err := r.deleteOthers(ctx, key, foo, owned); again > 0 || err != nil {

@@ -58,6 +58,40 @@ func TestEnqueueFoos(t *testing.T) {
 	}
 }
 
+// A change stands before what was only listed, or is only looked at again.
+func TestUnchangedIsOfLowPriority(t *testing.T) {
+	foo := &v1alpha1.Foo{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "foo", ResourceVersion: "1"}, Spec: spec("wanted", 1)}
+	newer := foo.DeepCopy()
+	newer.ResourceVersion = "2"
+	deployment := deploymentAt("wanted", "1")
+	foos := cache.NewIndexer(cache.MetaNamespaceKeyFunc, informer.FooIndexers())
+	if err := foos.Add(foo); err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		reason string
+		event  func(ofFoos, ofDeployments cache.ResourceEventHandler)
+		first  string
+	}{
+		{"a new Foo", func(ofFoos, _ cache.ResourceEventHandler) { ofFoos.OnAdd(foo, false) }, "foo"},
+		{"a Foo of the first list", func(ofFoos, _ cache.ResourceEventHandler) { ofFoos.OnAdd(foo, true) }, "other"},
+		{"a changed Foo", func(ofFoos, _ cache.ResourceEventHandler) { ofFoos.OnUpdate(foo, newer) }, "foo"},
+		{"a Foo in a resync", func(ofFoos, _ cache.ResourceEventHandler) { ofFoos.OnUpdate(foo, foo) }, "other"},
+		{"a new Deployment", func(_, ofDeployments cache.ResourceEventHandler) { ofDeployments.OnAdd(deployment, false) }, "foo"},
+		{"a Deployment of the first list", func(_, ofDeployments cache.ResourceEventHandler) { ofDeployments.OnAdd(deployment, true) }, "other"},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			queue := controller.NewQueue("")
+			queue.AddLowPriority(named("other"))
+			test.event(controller.EnqueueFoos(queue), controller.EnqueueFoosOfDeployment(queue, foos))
+			got := taken(queue)
+			if len(got) != 2 || got[0] != test.first {
+				t.Errorf("workers get %v, want both keys, %s first", got, test.first)
+			}
+		})
+	}
+}
+
 // A Deployment's change wakes the Foo that controls it and the Foos that name it.
 func TestEnqueueFoosOfDeployment(t *testing.T) {
 	fooRef := controllerRef("samplecontroller.k8s.io/v1alpha1", "Foo", "owner", "uid")

@@ -72,6 +72,7 @@ type queue struct {
 }
 
 func (q *queue) Add(key cache.ObjectName)                       { q.waiting[key] = true }
+func (q *queue) AddLowPriority(key cache.ObjectName)            { q.Add(key) }
 func (q *queue) AddAfter(key cache.ObjectName, _ time.Duration) { q.later[key] = true }
 func (q *queue) AddRateLimited(key cache.ObjectName)            { q.later[key] = true }
 func (q *queue) Done(key cache.ObjectName)                      { delete(q.busy, key) }

@@ -1,0 +1,162 @@
+package controller_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/client-go/tools/cache"
+
+	"example.com/byhand/controller"
+)
+
+func named(name string) cache.ObjectName { return cache.NewObjectName("default", name) }
+
+// taken empties the queue and returns the names in the order in which workers get
+// them.
+func taken(queue controller.Queue) (names []string) {
+	for queue.Len() > 0 {
+		key, _ := queue.Get()
+		names = append(names, key.Name)
+		queue.Done(key)
+	}
+	return names
+}
+
+// What changes does not wait for what was only listed.
+func TestQueueOrder(t *testing.T) {
+	for _, test := range []struct {
+		reason string
+		add    func(queue controller.Queue)
+		want   []string
+	}{
+		{"first in, first out", func(queue controller.Queue) {
+			queue.Add(named("a"))
+			queue.Add(named("b"))
+		}, []string{"a", "b"}},
+		{"those of low priority among themselves, too", func(queue controller.Queue) {
+			queue.AddLowPriority(named("a"))
+			queue.AddLowPriority(named("b"))
+		}, []string{"a", "b"}},
+		{"a change overtakes a first list", func(queue controller.Queue) {
+			queue.AddLowPriority(named("a"))
+			queue.AddLowPriority(named("b"))
+			queue.Add(named("new"))
+		}, []string{"new", "a", "b"}},
+		{"one of the list that changes moves forward, and comes once", func(queue controller.Queue) {
+			queue.AddLowPriority(named("a"))
+			queue.AddLowPriority(named("b"))
+			queue.Add(named("b"))
+			queue.AddLowPriority(named("c"))
+		}, []string{"b", "a", "c"}},
+		{"nothing moves a change backward", func(queue controller.Queue) {
+			queue.AddLowPriority(named("a"))
+			queue.Add(named("b"))
+			queue.AddLowPriority(named("b"))
+		}, []string{"b", "a"}},
+		{"one that moved forward and comes back later is where it was added last", func(queue controller.Queue) {
+			queue.AddLowPriority(named("a"))
+			queue.AddLowPriority(named("b"))
+			queue.Add(named("b"))
+			key, _ := queue.Get()
+			queue.Done(key)
+			queue.AddLowPriority(named("b"))
+		}, []string{"a", "b"}},
+		{"a change while a worker has the key", func(queue controller.Queue) {
+			queue.Add(named("b"))
+			key, _ := queue.Get()
+			queue.AddLowPriority(named("a"))
+			queue.Add(named("b"))
+			queue.Done(key)
+		}, []string{"b", "a"}},
+		{"a resync while a worker has the key", func(queue controller.Queue) {
+			queue.Add(named("b"))
+			key, _ := queue.Get()
+			queue.AddLowPriority(named("b"))
+			queue.Add(named("a"))
+			queue.Done(key)
+		}, []string{"a", "b"}},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			queue := controller.NewQueue("")
+			test.add(queue)
+			if diff := cmp.Diff(test.want, taken(queue)); diff != "" {
+				t.Errorf("order (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// However many changes come, a first list goes on.
+func TestLowPriorityIsNotStarved(t *testing.T) {
+	queue := controller.NewQueue("")
+	queue.AddLowPriority(named("patient"))
+	for i := range 100 {
+		queue.Add(named(fmt.Sprintf("change-%d", i)))
+	}
+	if got := slices.Index(taken(queue), "patient"); got < 1 || got > 8 {
+		t.Errorf("a key of low priority is taken after %d others, want some, but not more than 8", got)
+	}
+}
+
+// A key that failed does not stand before one that changed.
+func TestFailedKeysComeBackBehind(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		queue := controller.NewQueue("")
+		queue.AddRateLimited(named("failed"))
+		time.Sleep(time.Second)
+		queue.Add(named("changed"))
+		if diff := cmp.Diff([]string{"changed", "failed"}, taken(queue)); diff != "" {
+			t.Errorf("order (-want +got):\n%s", diff)
+		}
+		queue.ShutDown()
+		time.Sleep(time.Minute) // the queue's own goroutines end with its next tick
+	})
+}
+
+// However keys are added, taken and finished, none is lost, none is in twice, and
+// none is at two workers.
+func TestQueueLosesNothing(t *testing.T) {
+	for seed := range uint64(200) {
+		random := rand.New(rand.NewPCG(seed, 0))
+		queue := controller.NewQueue("")
+		waits, runs := map[cache.ObjectName]bool{}, map[cache.ObjectName]bool{}
+		ready := func() (n int) {
+			for key := range waits {
+				if !runs[key] {
+					n++
+				}
+			}
+			return n
+		}
+		for range 500 {
+			key := named(fmt.Sprint(random.IntN(12)))
+			switch choice := random.IntN(4); {
+			case choice == 0:
+				queue.Add(key)
+				waits[key] = true
+			case choice == 1:
+				queue.AddLowPriority(key)
+				waits[key] = true
+			case choice == 2 && queue.Len() > 0:
+				key, _ = queue.Get()
+				if !waits[key] || runs[key] {
+					t.Fatalf("seed %d: %s is taken; it waits: %t, a worker has it: %t", seed, key, waits[key], runs[key])
+				}
+				delete(waits, key)
+				runs[key] = true
+			case choice == 3 && runs[key]:
+				queue.Done(key)
+				delete(runs, key)
+			}
+			if queue.Len() != ready() {
+				t.Fatalf("seed %d: %d keys in the queue, want %d", seed, queue.Len(), ready())
+			}
+		}
+		queue.ShutDown()
+	}
+}
