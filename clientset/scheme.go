@@ -5,6 +5,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/serializer"
+	"k8s.io/apimachinery/pkg/runtime/serializer/cbor"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 
 	examplesv1alpha1 "example.com/byhand/api/examples-gzh.com/v1alpha1"
@@ -17,8 +18,9 @@ import (
 var Scheme = runtime.NewScheme()
 
 // Codecs encodes and decodes the types that Scheme knows. A reply's apiVersion
-// and kind decide which Go type it becomes.
-var Codecs = serializer.NewCodecFactory(Scheme)
+// and kind decide which Go type it becomes. They speak JSON, and CBOR to whoever
+// switches client-go's feature gates for that on (at v0.37 they are off).
+var Codecs = serializer.NewCodecFactory(Scheme, serializer.WithSerializer(cbor.NewSerializerInfo))
 
 // ParameterCodec turns an options struct into a query string. The options are
 // the same for every group, so the meta/v1 codec serves them all.

@@ -1,0 +1,64 @@
+package clientset_test
+
+import (
+	"bytes"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/serializer/cbor"
+	clientfeatures "k8s.io/client-go/features"
+	clientfeaturestesting "k8s.io/client-go/features/testing"
+
+	"example.com/byhand/clientset"
+)
+
+// Whoever switches client-go's feature gates for CBOR on gets CBOR: the bodies that
+// are sent and the replies. With a codec for JSON alone every call would fail.
+func TestCBOR(t *testing.T) {
+	clientfeaturestesting.SetFeatureDuringTest(t, clientfeatures.ClientsAllowCBOR, true)
+	clientfeaturestesting.SetFeatureDuringTest(t, clientfeatures.ClientsPreferCBOR, true)
+
+	t.Run("projects", func(t *testing.T) { testCBOR(t, projects) })
+	t.Run("foos", func(t *testing.T) { testCBOR(t, foos) })
+}
+
+func testCBOR[T, L any](t *testing.T, r resource[T, L]) {
+	codec := cbor.NewSerializer(clientset.Scheme, clientset.Scheme)
+	var accepted, contentType string
+	var sent []byte
+	client := newClient(t, serve(t, func(w http.ResponseWriter, got *http.Request) {
+		accepted, contentType = got.Header.Get("Accept"), got.Header.Get("Content-Type")
+		sent, _ = io.ReadAll(got.Body)
+		object, err := runtime.Decode(clientset.Codecs.UniversalDeserializer(), []byte(r.objectWire))
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		w.Header().Set("Content-Type", "application/cbor")
+		if err := codec.Encode(object, w); err != nil {
+			t.Error(err)
+		}
+	}))
+
+	got, err := r.in(client, "shop").Get(t.Context(), "one", metav1.GetOptions{})
+	if err != nil || !strings.HasPrefix(accepted, "application/cbor") {
+		t.Fatalf("Get accepts %q: %v", accepted, err)
+	}
+	if diff := cmp.Diff(r.object, got, cmpopts.IgnoreTypes(metav1.TypeMeta{})); diff != "" {
+		t.Errorf("Get (-want +got):\n%s", diff)
+	}
+
+	if _, err := r.in(client, "shop").Create(t.Context(), r.object, metav1.CreateOptions{}); err != nil || contentType != "application/cbor" {
+		t.Fatalf("Create sends %q: %v", contentType, err)
+	}
+	// The self-described CBOR tag of RFC 8949, section 3.4.6.
+	if !bytes.HasPrefix(sent, []byte{0xd9, 0xd9, 0xf7}) {
+		t.Errorf("Create sends %q", sent)
+	}
+}
