@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net/url"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -48,7 +49,19 @@ type look struct {
 	width, height int64
 	phone, dark   bool
 	still         bool
+	// unwitnessed leaves the witness out: it takes time in each frame.
+	unwitnessed bool
 }
+
+// witness notes what is in view for moments only. A test that looks now and then
+// would miss it on a machine that is busy.
+const witness = `
+	window.witness = {tokens: new Set(), captions: new Set(), crosses: new Set()};
+	new MutationObserver(() => {
+		document.querySelectorAll('.lane .token text').forEach((e) => witness.tokens.add(e.textContent));
+		document.querySelectorAll('.lane .token-cross[opacity="1"]').forEach((e) => witness.crosses.add(e.parentElement.textContent));
+		document.querySelectorAll('#caption').forEach((e) => witness.captions.add(e.textContent));
+	}).observe(document, {subtree: true, childList: true, characterData: true, attributes: true, attributeFilter: ['opacity']});`
 
 var laptop = look{width: 1440, height: 1000}
 
@@ -57,8 +70,12 @@ var laptop = look{width: 1440, height: 1000}
 // fails the test.
 func open(t *testing.T, address string, l look) *tab {
 	t.Helper()
+	executable, err := exec.LookPath(*chromium)
+	if err != nil {
+		t.Fatalf("no browser: install Chromium (on Debian, apt-get install chromium), or name yours with -chromium FILE: %v", err)
+	}
 	options := append(chromedp.DefaultExecAllocatorOptions[:],
-		chromedp.ExecPath(*chromium),
+		chromedp.ExecPath(executable),
 		chromedp.UserDataDir(t.TempDir()),
 		chromedp.Flag("disable-background-networking", true),
 		chromedp.Flag("disable-component-update", true),
@@ -68,7 +85,7 @@ func open(t *testing.T, address string, l look) *tab {
 		// Its sandbox does not start as root, which is what a container's tests run as.
 		options = append(options, chromedp.NoSandbox)
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 10**patience)
 	t.Cleanup(cancel)
 	allocator, end := chromedp.NewExecAllocator(ctx, options...)
 	t.Cleanup(end)
@@ -100,6 +117,9 @@ func (b *tab) prepare(l look) {
 	command(b, log.Enable, cdp.Empty{})
 	command(b, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{Width: l.width, Height: l.height, DeviceScaleFactor: 1, Mobile: l.phone})
 	command(b, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: features})
+	if !l.unwitnessed {
+		command(b, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: witness})
+	}
 }
 
 // command sends one command of the protocol.
@@ -201,6 +221,19 @@ func (b *tab) until(expression string) {
 func (b *tab) sees(selector, text string) {
 	b.Helper()
 	b.until(fmt.Sprintf("[...document.querySelectorAll(%q)].some((e) => e.textContent.includes(%q))", selector, text))
+}
+
+// witnessed waits until a text of these was in view, however short, since the page
+// was opened or forget was called.
+func (b *tab) witnessed(what, text string) {
+	b.Helper()
+	b.until(fmt.Sprintf("[...witness.%s].some((seen) => seen.includes(%q))", what, text))
+}
+
+// forget lets everything be witnessed anew.
+func (b *tab) forget() {
+	b.Helper()
+	b.do(chromedp.Evaluate[chromedp.Void]("Object.values(witness).forEach((seen) => seen.clear())"))
 }
 
 func (b *tab) click(selector string) {

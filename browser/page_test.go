@@ -23,7 +23,7 @@ func (b *tab) badge(text string) {
 // travels waits for a token that carries the text.
 func (b *tab) travels(text string) {
 	b.Helper()
-	b.sees(".lane .token text", text)
+	b.witnessed("tokens", text)
 }
 
 func TestTravel(t *testing.T) {
@@ -39,7 +39,7 @@ func TestTravel(t *testing.T) {
 
 	s.add(f.scale(3)...)
 	b.badge("scaled 1 → 3")
-	b.sees("#caption", "scaled 1 → 3")
+	b.witnessed("captions", "scaled 1 → 3")
 	b.shot("2-scaled")
 
 	s.add(f.rename("renamed")...)
@@ -56,7 +56,7 @@ func TestTravel(t *testing.T) {
 
 	s.add(f.deleted()...)
 	b.sees("#objects-table tr", "deleted")
-	b.until(`document.querySelector('.lane .token-cross[opacity="1"]') !== null`)
+	b.witnessed("crosses", "deleted")
 	b.shot("5-deleted")
 	// The Deployment is the garbage collector's.
 	b.sees(".part-store .part-number", "1 object")
@@ -133,6 +133,7 @@ func TestTime(t *testing.T) {
 	s.add(f.scale(4)...)
 	more := len(s.kept) - before
 	b.sees("#when", fmt.Sprintf("step %d, %d more", before, more))
+	b.forget()
 	b.click("#step")
 	b.sees("#when", fmt.Sprintf("step %d, %d more", before+1, more-1))
 	b.travels("F")
@@ -204,6 +205,10 @@ func TestReloadRestartLoss(t *testing.T) {
 	s.lose(7)
 	s.add(f.scale(2)...)
 	b.sees("#notices", "7 steps lost")
+	// Two more, and the step that says so in the place of a third.
+	s.lose(2)
+	s.add(trace.Step{Part: trace.PartProgram, What: trace.Dropped, Text: "3 steps are missing here"})
+	b.sees("#notices", "10 steps lost")
 	b.shot("1-lost")
 
 	stop()
@@ -251,6 +256,7 @@ func TestRecording(t *testing.T) {
 	// It plays by itself, ends at its end, and can be played again.
 	b.badge("scaled 1 → 3")
 	b.sees("#state", "paused")
+	b.forget()
 	b.click("#replay")
 	b.travels("POST")
 	b.shot("recording")

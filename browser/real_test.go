@@ -210,6 +210,7 @@ func TestRealProgram(t *testing.T) {
 	b.sees("#caption", "Quiet.")
 	b.shot("2-quiet")
 
+	b.forget()
 	c.patch("seen", map[string]any{"replicas": 3})
 	b.became("scaled 1 → 3")
 	b.travels("PUT")
@@ -217,6 +218,7 @@ func TestRealProgram(t *testing.T) {
 	b.became(`available \d → 3`)
 
 	b.sees("#caption", "Quiet.")
+	b.forget()
 	c.meddle.Store(true)
 	c.patch("seen", map[string]any{"replicas": 2})
 	b.became("409 Conflict")
@@ -226,6 +228,7 @@ func TestRealProgram(t *testing.T) {
 	b.sees(".part-request .part-number", "1 conflict")
 
 	b.sees("#caption", "Quiet.")
+	b.forget()
 	c.patch("seen", map[string]any{"deploymentName": "renamed"})
 	b.became("renamed seen → renamed")
 	b.travels("DELETE")

@@ -21,7 +21,7 @@
 //
 // static/ has a file for each part of the page. feed.js receives, history.js keeps,
 // player.js says where in time the page is, world.js what is so at that time, and
-// picture.js (with moves.js and token.js), panel.js and tables.js show it.
+// picture.js (with scene.js, moves.js and token.js), panel.js and tables.js show it.
 //
 // # Caveats
 //

@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"example.com/byhand/internal/listen"
 )
 
 //go:embed static
@@ -44,7 +46,7 @@ func guard(bound *net.TCPAddr, next http.Handler) http.Handler {
 		h.Set("Cross-Origin-Resource-Policy", "same-origin")
 		switch {
 		case !ours(bound, r.Host):
-			http.Error(w, fmt.Sprintf("%q is not this page's host: open http://%s/", r.Host, reachable(bound)), http.StatusMisdirectedRequest)
+			http.Error(w, fmt.Sprintf("%q is not this page's host: open http://%s/", r.Host, listen.Reachable(bound)), http.StatusMisdirectedRequest)
 		case r.Header.Get("Sec-Fetch-Site") == "cross-site" && r.Header.Get("Sec-Fetch-Mode") != "navigate":
 			http.Error(w, "another site may link to this page, but not load it", http.StatusForbidden)
 		default:

@@ -15,6 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"example.com/byhand/internal/listen"
 	"example.com/byhand/internal/page"
 )
 
@@ -22,7 +23,7 @@ import (
 const deadline = 10 * time.Second
 
 // start runs a server on a free port until the test ends.
-func start(t *testing.T, address string, source page.Source, o page.Options) *page.Server {
+func start(t *testing.T, address string, source page.Source, o page.Options) *listen.Server {
 	t.Helper()
 	server, err := page.Listen(address, source, o)
 	if err != nil {
@@ -74,7 +75,7 @@ func ask(t *testing.T, method, url string, headers ...string) (*http.Response, s
 }
 
 // port is the port of a server's URL.
-func port(t *testing.T, server *page.Server) string {
+func port(t *testing.T, server *listen.Server) string {
 	t.Helper()
 	_, port, err := net.SplitHostPort(strings.Trim(strings.TrimPrefix(server.URL, "http://"), "/"))
 	if err != nil {
@@ -249,11 +250,11 @@ func TestAddresses(t *testing.T) {
 	taken := start(t, "127.0.0.1:0", page.Replay{}, page.Options{})
 	for address, want := range map[string]string{
 		"127.0.0.1:" + port(t, taken): "another process listens there; give another port",
-		":0":                          "other machines could read it; give 127.0.0.1:PORT, or say --page-remote",
-		"0.0.0.0:0":                   "other machines could read it",
-		"[::]:0":                      "other machines could read it",
-		"192.0.2.1:8081":              "other machines could read it",
-		"8081":                        "give HOST:PORT, such as 127.0.0.1:8081",
+		":0":                          "other machines could reach it; give 127.0.0.1:PORT, or say --page-remote",
+		"0.0.0.0:0":                   "other machines could reach it",
+		"[::]:0":                      "other machines could reach it",
+		"192.0.2.1:8081":              "other machines could reach it",
+		"8081":                        "give HOST:PORT, such as 127.0.0.1:8080",
 		"127.0.0.1":                   "give HOST:PORT",
 		"127.0.0.1:port":              "give HOST:PORT",
 		"127.0.0.1:99999":             "give HOST:PORT",

@@ -22,6 +22,8 @@ const (
 	together = 40 * time.Millisecond
 	// heartbeat is how often a quiet stream shows that it lives.
 	heartbeat = 15 * time.Second
+	// readsWithin is how long a browser may take to read an event.
+	readsWithin = 10 * time.Second
 	// comeBack is how long a browser waits before it connects again.
 	comeBack = time.Second
 )
@@ -39,7 +41,7 @@ type stream struct {
 }
 
 func newStream(source Source, o Options) *stream {
-	s := &stream{source: source, options: o, patience: writeTimeout, free: make(chan struct{}, mostStreams)}
+	s := &stream{source: source, options: o, patience: readsWithin, free: make(chan struct{}, mostStreams)}
 	s.process = strconv.FormatInt(time.Now().UnixNano(), 36)
 	for range mostStreams {
 		s.free <- struct{}{}

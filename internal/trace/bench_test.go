@@ -23,41 +23,48 @@ import (
 )
 
 // BenchmarkReconcile is one Foo on its way: an event, the queue, a worker, the
-// reconcile, a POST and a PUT with their answers over a socket. "absent" is wired
-// without this package, "off" through a nil Recorder, "on" with one that prints as
-// JSON to nobody. "quiet" has nothing to write, so nothing hides the cost.
+// reconcile, a POST and a PUT with their answers over a socket; "quiet" has nothing
+// to write, so nothing hides the cost. "absent" is wired without this package, "off"
+// through a nil Recorder. "on" is what the way itself costs with a Recorder, which
+// tells its steps while the clock stands still. In "told" it does so meanwhile, and
+// in "printed" it prints them as JSON to nobody, too: on few cores all compete.
 func BenchmarkReconcile(b *testing.B) {
-	for _, test := range []struct {
-		name     string
-		recorder func() *Recorder
-		absent   bool
-	}{
-		{name: "absent", absent: true},
-		{name: "off", recorder: func() *Recorder { return nil }},
-		{name: "on", recorder: func() *Recorder { return New(Options{}) }},
-		{name: "printed", recorder: func() *Recorder {
-			r := New(Options{})
-			r.Print(Flag{on: true, json: true}, discard{})
-			return r
-		}},
-	} {
+	for _, name := range []string{"absent", "off", "on", "told", "printed"} {
 		for _, writes := range []bool{true, false} {
-			name := test.name + "/quiet"
+			kind := "quiet"
 			if writes {
-				name = test.name + "/writes"
+				kind = "writes"
 			}
-			b.Run(name, func(b *testing.B) {
+			b.Run(name+"/"+kind, func(b *testing.B) {
 				p := path{write: writes}
-				if !test.absent {
-					p.recorder = test.recorder()
+				if name != "absent" && name != "off" {
+					p.recorder = New(Options{})
 					defer p.recorder.Close()
 				}
-				p.wire(b, test.absent)
-				b.ReportAllocs()
-				for b.Loop() {
-					p.travel(b)
+				p.wire(b, name == "absent")
+				if name == "printed" {
+					p.recorder.Print(Flag{on: true, json: true}, discard{})
 				}
+				p.travels(b, name == "on")
 			})
+		}
+	}
+}
+
+// travels sends the Foo again and again, and if aside is set lets its steps be told
+// while the clock stands still.
+func (p *path) travels(b *testing.B, aside bool) {
+	if aside {
+		p.recorder.telling.Lock()
+		defer p.recorder.telling.Unlock()
+	}
+	b.ReportAllocs()
+	for n := 1; b.Loop(); n++ {
+		p.travel(b)
+		if aside && n%500 == 0 {
+			b.StopTimer()
+			p.recorder.tell(nil)
+			b.StartTimer()
 		}
 	}
 }

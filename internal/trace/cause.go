@@ -6,30 +6,39 @@ import (
 	"strings"
 )
 
-// cause is why a key is added: what happened to an object, or a text.
-type cause struct {
-	seq                      int64
+// event is what happened to an object in a store.
+type event struct {
 	what, kind, key, version string
 	initial                  bool
-	echo                     bool
-	text                     string
+	// echo is known once the event is told, which is before every step that it leads
+	// to.
+	echo bool
+}
+
+// cause is why a key is added: an event, or a text. seq is the number of its step.
+type cause struct {
+	seq   int64
+	event *event
+	text  string
 }
 
 // words says it, without the namespace, which is the Foo's own. What was not known
-// as our own write when it happened may be now.
+// as our own write when it happened may be now. Call it while telling.
 func (c cause) words(r *Recorder) string {
-	_, name, _ := strings.Cut(c.key, "/")
-	switch {
-	case c.what == "":
+	if c.event == nil {
 		return c.text
-	case c.initial:
-		return fmt.Sprintf("%s %s in the first list", c.kind, name)
-	case c.what == Resync:
-		return fmt.Sprintf("resync of %s %s", c.kind, name)
-	case c.echo || r.writes.of(versionName(c.kind, c.key, c.version)) != 0:
-		return fmt.Sprintf("our own write: %s %s %s", c.kind, name, c.what)
+	}
+	e := *c.event
+	_, name, _ := strings.Cut(e.key, "/")
+	switch {
+	case e.initial:
+		return fmt.Sprintf("%s %s in the first list", e.kind, name)
+	case e.what == Resync:
+		return fmt.Sprintf("resync of %s %s", e.kind, name)
+	case e.echo || r.writes.of(versionName(e.kind, e.key, e.version)) != 0:
+		return fmt.Sprintf("our own write: %s %s %s", e.kind, name, e.what)
 	default:
-		return fmt.Sprintf("%s %s %s", c.kind, name, c.what)
+		return fmt.Sprintf("%s %s %s", e.kind, name, e.what)
 	}
 }
 
@@ -62,7 +71,7 @@ func (c causes) seq() int64 {
 	return c.first[0].seq
 }
 
-// words names each cause once.
+// words names each cause once. Call it while telling.
 func (c causes) words(r *Recorder) string {
 	var all []string
 	named := map[string]bool{}

@@ -24,7 +24,7 @@ var verbs = map[string]struct{ wish, deed string }{
 // subject names what a request is about.
 func (x *exchange) subject() string {
 	if x.to.kind == "" {
-		return x.sent.Request.Path
+		return x.request.Path
 	}
 	subject := x.to.kind
 	if x.to.name != "" {
@@ -38,7 +38,7 @@ func (x *exchange) subject() string {
 
 // intent says what a request is sent for.
 func (x *exchange) intent() string {
-	return verbs[x.sent.Request.Method].wish + " " + x.subject()
+	return verbs[x.request.Method].wish + " " + x.subject()
 }
 
 // deed says what came of a request.
@@ -46,10 +46,10 @@ func (x *exchange) deed(code int, answer runtime.Object) string {
 	if code >= http.StatusBadRequest {
 		return fmt.Sprintf("%s: %s", x.intent(), why(code, answer))
 	}
-	if x.to.subresource == "status" && x.sent.Request.Method == http.MethodPut {
+	if x.to.subresource == "status" && x.request.Method == http.MethodPut {
 		return "wrote the status" + x.condition()
 	}
-	return verbs[x.sent.Request.Method].deed + " " + x.subject()
+	return verbs[x.request.Method].deed + " " + x.subject()
 }
 
 // why says why a request was refused: the reason, which is one word on the wire.

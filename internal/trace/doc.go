@@ -29,9 +29,16 @@
 //
 // # Properties
 //
-//   - Nobody waits for a listener: a subscription that does not keep up loses steps
-//     and is told how many.
-//   - Memory is bounded, by number and by bytes, however many objects there are.
+//   - Nobody on the way of a key waits, for a listener or for a text. What happens
+//     there takes a number, a time and a pointer; what takes long is done later, in
+//     the order of the numbers, when the step is told: a few milliseconds after it.
+//   - What is told is what was so when it happened: whose write an event is the echo
+//     of, what woke a reconcile.
+//   - Memory is bounded, by number and by bytes, however many objects there are. If
+//     more happens than can be told, steps are missing, and a step in their place
+//     says how many. A subscription that does not keep up loses steps, too, and is
+//     told how many.
+//   - What was recorded before Close is printed, to a reader that reads.
 //   - No header is ever in a step, and so no credential. Bodies and objects are
 //     those of Foos, Projects and Deployments alone, of Deployments
 //     only a Foo's, and without the values of their environment variables.
@@ -42,6 +49,9 @@
 //     write is under way, the event counts as its echo if it has the content that
 //     was sent. The cause of a reconcile is exact: no key is reconciled before the
 //     answer to its last write is in.
+//   - Objects and bodies are read after they were handed over. An object in a store
+//     is never changed, or this package would show what it never was.
+//   - What a gap has swallowed is not known: an own write may go unnamed after it.
 //   - The queue tells nobody when a delay is over. The step "due" comes from a timer
 //     of the same length.
 package trace

@@ -33,16 +33,15 @@ type handler struct {
 	kind     string
 	next     cache.ResourceEventHandler
 
-	step Step
-	why  cause
+	step   Step
+	finish func(*Step)
+	why    cause
 }
 
 // OnAdd is called for an object that is new in the store.
 func (h *handler) OnAdd(obj any, isInInitialList bool) {
 	h.begin(Added, nil, obj)
-	if h.why.initial = isInInitialList; isInInitialList {
-		h.step.Cause, h.step.CauseSeq = "the first list", h.recorder.streams.listed(h.kind)
-	}
+	h.why.event.initial = isInInitialList
 	h.end(func() { h.next.OnAdd(obj, isInInitialList) })
 }
 
@@ -60,39 +59,54 @@ func (h *handler) OnUpdate(before, after any) {
 func (h *handler) OnDelete(obj any) {
 	if tombstone, ok := obj.(cache.DeletedFinalStateUnknown); ok {
 		h.begin(Tombstone, nil, tombstone.Obj)
-		h.step.Key, h.why.key = tombstone.Key, tombstone.Key
-		h.step.Cause, h.step.CauseSeq = "a list in which it is missing", h.recorder.streams.listed(h.kind)
+		h.step.Key, h.why.event.key = tombstone.Key, tombstone.Key
 	} else {
 		h.begin(Deleted, nil, obj)
 	}
 	h.end(func() { h.next.OnDelete(obj) })
 }
 
-// begin makes the step of an event. Every event has its echo looked up, but a
-// resync: its version is an old one.
+// begin makes the step of an event. Objects of a store are never changed, so the
+// step may be finished later.
 func (h *handler) begin(what string, before, object any) {
 	key := ""
 	if name, err := cache.ObjectToName(object); err == nil && object != nil {
 		key = name.String()
 	}
-	r := h.recorder
-	h.step = Step{Part: PartStore, What: what, Kind: h.kind, Key: key, Foo: fooOf(object), Version: version(object),
-		Text: cut(describe(object), wordsLimit), Object: render(object, objectLimit)}.at("store " + h.kind)
-	switch what {
+	e := &event{what: what, kind: h.kind, key: key, version: version(object)}
+	h.step = Step{Part: PartStore, What: what, Kind: h.kind, Key: key, Foo: fooOf(object), Version: e.version}
+	h.finish = func(step *Step) { h.recorder.finishEvent(e, step, before, object) }
+	h.why = cause{event: e}
+}
+
+// finishEvent says what the object is like now, and what led to the event. Every
+// event has its echo looked up, but a resync: its version is an old one.
+func (r *Recorder) finishEvent(e *event, step *Step, before, object any) {
+	*step = step.at("store " + e.kind)
+	step.Text, step.Object = cut(describe(object), wordsLimit), render(object, objectLimit)
+	written := int64(0)
+	switch e.what {
 	case Resync:
-		h.step.Cause = "the resync period"
 	case Deleted, Tombstone:
-		h.step.Text = "it is gone"
-		h.step.CauseSeq = r.writes.of(uidName(h.kind, key, uid(object)))
+		step.Text = "it is gone"
+		written = r.writes.of(uidName(e.kind, e.key, uid(object)))
 	default:
-		h.step.CauseSeq = r.writes.causeOf(h.kind, key, before, object)
+		written = r.writes.causeOf(e.kind, e.key, before, object)
 	}
-	if h.step.CauseSeq != 0 {
-		h.step.Echo, h.step.Cause = true, "our own write"
-	} else if what != Resync {
-		h.step.CauseSeq = r.streams.received(h.kind, key, h.step.Version)
+	e.echo = written != 0
+	step.Echo = e.echo
+	switch {
+	case e.initial:
+		step.Cause, step.CauseSeq = "the first list", r.streams.lists[e.kind]
+	case e.what == Tombstone:
+		step.Cause, step.CauseSeq = "a list in which it is missing", r.streams.lists[e.kind]
+	case e.what == Resync:
+		step.Cause = "the resync period"
+	case e.echo:
+		step.Cause, step.CauseSeq = "our own write", written
+	default:
+		step.CauseSeq = r.streams.received(e.kind, e.key, e.version)
 	}
-	h.why = cause{what: what, kind: h.kind, key: key, version: h.step.Version, echo: h.step.Echo}
 }
 
 // end records the event and calls the next handler. Whose Foo's it is may be known
@@ -104,7 +118,7 @@ func (h *handler) end(next func()) {
 	next()
 	h.record("")
 	// Nobody needs the object any more.
-	h.step = Step{}
+	h.step, h.finish, h.why = Step{}, nil, cause{}
 }
 
 // record records the event unless it is.
@@ -115,17 +129,27 @@ func (h *handler) record(foo string) {
 	if h.step.Foo == "" {
 		h.step.Foo = foo
 	}
-	h.why.seq = h.recorder.record(h.step)
+	h.why.seq = h.recorder.later(h.step, 0, h.finish)
 }
 
 // Add is called by the next handler.
 func (h *handler) Add(key cache.ObjectName) {
 	h.record(key.String())
 	if traced, ok := h.Queue.(*queue); ok {
-		traced.add(key, h.why)
+		traced.add(key, h.why, "", traced.Queue.Add)
 		return
 	}
 	h.Queue.Add(key)
+}
+
+// AddLowPriority is called by the next handler, too.
+func (h *handler) AddLowPriority(key cache.ObjectName) {
+	h.record(key.String())
+	if traced, ok := h.Queue.(*queue); ok {
+		traced.add(key, h.why, behind, traced.Queue.AddLowPriority)
+		return
+	}
+	h.Queue.AddLowPriority(key)
 }
 
 func version(object any) string {

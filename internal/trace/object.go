@@ -87,8 +87,8 @@ func marshal(object any, limit int) json.RawMessage {
 	return text
 }
 
-// body returns an object as the text of a Request, cut off where it is long.
-func body(object runtime.Object) string {
+// bodyText returns an object as the text of a Request, cut off where it is long.
+func bodyText(object runtime.Object) string {
 	if object == nil {
 		return ""
 	}

@@ -11,21 +11,26 @@ import (
 // Each place that a step names is in the source.
 func TestPlaces(t *testing.T) {
 	for what, place := range places {
-		file, err := parser.ParseFile(token.NewFileSet(), filepath.Join("../..", place.file), nil, parser.SkipObjectResolution)
-		if err != nil {
-			t.Errorf("%s: %v", what, err)
-			continue
-		}
-		found := false
-		for _, declaration := range file.Decls {
-			if function, ok := declaration.(*ast.FuncDecl); ok && nameOf(function) == place.function {
-				found = true
-			}
-		}
-		if !found {
+		if !functions(t, place.file)[place.function] {
 			t.Errorf("%s: %s has no %s", what, place.file, place.function)
 		}
 	}
+}
+
+// functions returns the name of each function in a file of this repository.
+func functions(t *testing.T, name string) map[string]bool {
+	t.Helper()
+	file, err := parser.ParseFile(token.NewFileSet(), filepath.Join("../..", name), nil, parser.SkipObjectResolution)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := map[string]bool{}
+	for _, declaration := range file.Decls {
+		if function, ok := declaration.(*ast.FuncDecl); ok {
+			all[nameOf(function)] = true
+		}
+	}
+	return all
 }
 
 // nameOf is Receiver.Method or Function.

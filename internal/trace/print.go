@@ -23,7 +23,7 @@ func (r *Recorder) Print(f Flag, out io.Writer) {
 	if f.json {
 		write = lines{out}
 	}
-	past, live := r.Subscribe(waitingSteps, f.wanted)
+	past, live := r.subscribe(&Subscription{recorder: r, steps: make(chan entry, waitingSteps), wanted: f.wanted, awaited: true})
 	r.printer.Go(func() {
 		for _, step := range past {
 			_ = write.step(step)

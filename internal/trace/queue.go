@@ -1,7 +1,6 @@
 package trace
 
 import (
-	"fmt"
 	"sync"
 	"time"
 
@@ -60,30 +59,35 @@ func (q *queue) of(key cache.ObjectName) *waiting {
 	return q.keys[key]
 }
 
-func (q *queue) record(part Part, what string, key cache.ObjectName, step Step) int64 {
-	step.Part, step.What, step.Kind, step.Key, step.Foo, step.Depth = part, what, "Foo", key.String(), key.String(), q.depth
-	if step.File == "" {
-		step = step.at(string(part))
-	}
-	return q.recorder.record(step)
+// record records a step about a key, whose code stands at place. finish may be nil.
+func (q *queue) record(part Part, what, place string, key cache.ObjectName, step Step, finish func(*Step)) int64 {
+	step.Part, step.What, step.Kind, step.Key, step.Depth = part, what, "Foo", key.String(), q.depth
+	step.Foo = step.Key
+	return q.recorder.later(step.at(place), 0, finish)
 }
 
-// Add is for callers that give no cause.
-func (q *queue) Add(key cache.ObjectName) { q.add(key, cause{}) }
+// Add and AddLowPriority are for callers that give no cause.
+func (q *queue) Add(key cache.ObjectName) { q.add(key, cause{}, "", q.Queue.Add) }
+func (q *queue) AddLowPriority(key cache.ObjectName) {
+	q.add(key, cause{}, behind, q.Queue.AddLowPriority)
+}
 
-func (q *queue) add(key cache.ObjectName, why cause) {
+// behind says where a key of low priority waits.
+const behind = "behind every change"
+
+// add records that a key is added, text says how, and adds it.
+func (q *queue) add(key cache.ObjectName, why cause, text string, add func(cache.ObjectName)) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if !q.ShuttingDown() {
-		q.mark(key, Added, why)
+		q.mark(key, Added, text, why)
 	}
-	q.Queue.Add(key)
+	add(key)
 }
 
 // mark notes that a key is added, and records it as what unless it was before.
-func (q *queue) mark(key cache.ObjectName, what string, why cause) {
+func (q *queue) mark(key cache.ObjectName, what, text string, why cause) {
 	k := q.of(key)
-	text := ""
 	switch {
 	case k.waits && k.runs:
 		what, text = Coalesced, "comes back when its worker is done, once"
@@ -98,70 +102,12 @@ func (q *queue) mark(key cache.ObjectName, what string, why cause) {
 		k.waits, k.since = true, time.Now()
 	}
 	k.why.add(why)
-	step := Step{Text: text, Cause: why.words(q.recorder), CauseSeq: why.seq}
-	if why.kind != "" {
-		step = step.at("queue " + why.kind)
-	}
-	q.record(PartQueue, what, key, step)
-}
-
-// AddAfter is how the controller looks again.
-func (q *queue) AddAfter(key cache.ObjectName, delay time.Duration) {
-	if delay <= 0 {
-		q.Add(key)
-		return
-	}
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if !q.ShuttingDown() {
-		q.wait(key, Delayed, delay, fmt.Sprintf("look again in %s", delay))
-	}
-	q.Queue.AddAfter(key, delay)
-}
-
-// AddRateLimited is how the controller tries again.
-func (q *queue) AddRateLimited(key cache.ObjectName) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if !q.ShuttingDown() {
-		delay := q.limiter.When(key)
-		q.wait(key, Limited, delay, fmt.Sprintf("try %d again in %s", q.limiter.NumRequeues(key), short(delay)))
-	}
-	q.Queue.AddRateLimited(key)
-}
-
-// wait notes a delay. Of two for one key the one that ends first counts.
-func (q *queue) wait(key cache.ObjectName, what string, delay time.Duration, text string) {
-	k, due := q.of(key), time.Now().Add(delay)
-	step := Step{Text: text, CauseSeq: k.reconciled, Took: delay}
-	if !k.due.IsZero() && !due.Before(k.due) {
-		step.Text += ", an earlier look stands"
-		q.record(PartQueue, what, key, step.at("queue retry"))
-		return
-	}
-	place := "queue retry"
-	if what == Limited {
-		place = "queue limited"
-	}
-	if k.timer != nil {
-		k.timer.Stop()
-	}
-	k.due = due
-	k.delay = cause{text: "the delay is over: " + text, seq: q.record(PartQueue, what, key, step.at(place))}
-	k.timer = time.AfterFunc(delay, func() {
-		q.mu.Lock()
-		defer q.mu.Unlock()
-		if k := q.keys[key]; k != nil && k.due.Equal(due) && !q.ShuttingDown() {
-			q.over(key, k)
+	q.record(PartQueue, what, "queue", key, Step{Text: text, CauseSeq: why.seq}, func(step *Step) {
+		step.Cause = why.words(q.recorder)
+		if why.event != nil {
+			*step = step.at("queue " + why.event.kind)
 		}
 	})
-}
-
-// over notes that a delay is over, which has put the key into the queue.
-func (q *queue) over(key cache.ObjectName, k *waiting) {
-	k.timer.Stop()
-	k.due = time.Time{}
-	q.mark(key, Due, k.delay)
 }
 
 // Get is how a worker takes a key.
@@ -179,7 +125,7 @@ func (q *queue) Get() (cache.ObjectName, bool) {
 		if !k.due.IsZero() {
 			q.over(key, k)
 		} else {
-			q.mark(key, Added, cause{text: "it was added just when a worker took it"})
+			q.mark(key, Added, "", cause{text: "it was added just when a worker took it"})
 		}
 	}
 	now := time.Now()
@@ -187,7 +133,10 @@ func (q *queue) Get() (cache.ObjectName, bool) {
 	k.waits, k.runs, k.taken, k.reconciled = false, true, now, 0
 	k.now, k.why = k.why, causes{}
 	q.depth--
-	q.record(PartWorker, Got, key, Step{Text: "waited " + short(waited), Took: waited, Cause: k.now.words(q.recorder), CauseSeq: k.now.seq()})
+	why := k.now
+	q.record(PartWorker, Got, "worker", key, Step{Took: waited, CauseSeq: why.seq()}, func(step *Step) {
+		step.Text, step.Cause = "waited "+short(waited), why.words(q.recorder)
+	})
 	return key, false
 }
 
@@ -207,19 +156,8 @@ func (q *queue) Done(key cache.ObjectName) {
 	} else {
 		delete(q.keys, key)
 	}
-	q.record(PartWorker, Done, key, Step{Text: text, Took: now.Sub(k.taken), CauseSeq: k.reconciled})
+	q.record(PartWorker, Done, "worker", key, Step{Text: text, Took: now.Sub(k.taken), CauseSeq: k.reconciled}, nil)
 	q.Queue.Done(key)
-}
-
-// Forget ends the count of a key's failures.
-func (q *queue) Forget(key cache.ObjectName) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if failures := q.limiter.NumRequeues(key); failures > 0 {
-		q.record(PartQueue, Forgot, key, Step{Text: fmt.Sprintf("its %d failures no longer count", failures)}.at("queue retry"))
-	}
-	q.limiter.Forget(key)
-	q.Queue.Forget(key)
 }
 
 // ShutDown drops the delays, as the queue does.
@@ -250,17 +188,5 @@ func (q *queue) reconciled(key cache.ObjectName, seq int64) {
 	defer q.mu.Unlock()
 	if k := q.keys[key]; k != nil {
 		k.reconciled = seq
-	}
-}
-
-// short is a duration as people read it.
-func short(d time.Duration) string {
-	switch {
-	case d < time.Millisecond:
-		return d.Round(time.Microsecond).String()
-	case d < time.Second:
-		return d.Round(100 * time.Microsecond).String()
-	default:
-		return d.Round(time.Millisecond).String()
 	}
 }

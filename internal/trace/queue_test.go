@@ -23,9 +23,9 @@ var fooKey = cache.NewObjectName("default", "foo")
 func told(r *Recorder) (lines []string) {
 	past, live := r.Subscribe(1, nil)
 	live.Stop()
-	r.mu.Lock()
+	r.telling.Lock()
 	r.past.count, r.past.bytes = 0, 0
-	r.mu.Unlock()
+	r.telling.Unlock()
 	for _, step := range past {
 		line := fmt.Sprintf("%s %s: %s", step.Part, step.What, step.Text)
 		if step.Cause != "" {
@@ -85,6 +85,29 @@ func TestQueueCoalesces(t *testing.T) {
 			t.Errorf("%d keys are remembered, want none", n)
 		}
 	})
+}
+
+// A key of the first list says that it waits behind what changes, and does so.
+func TestQueueLowPriority(t *testing.T) {
+	r, queue := traced()
+	defer queue.ShutDown()
+	h := r.Handler("Foo", queue, controller.EnqueueFoos)
+	h.OnAdd(foo("1"), true)
+	changed := cache.NewObjectName("default", "changed")
+	queue.Add(changed)
+	for _, want := range []cache.ObjectName{changed, fooKey} {
+		if key, _ := queue.Get(); key != want {
+			t.Errorf("a worker gets %s, want %s", key, want)
+		}
+	}
+	past, live := r.Subscribe(100, nil)
+	live.Stop()
+	if got := past[1]; got.What != Added || got.Text != "behind every change" || got.Cause != "Foo foo in the first list" {
+		t.Errorf("step %+v", got)
+	}
+	if text := wording(past[1]); text != "1 in the queue, behind every change" {
+		t.Errorf("the timeline says %q", text)
+	}
 }
 
 // A key that comes back after a delay says which one, and depth and waiting are
@@ -227,8 +250,9 @@ func TestReconcile(t *testing.T) {
 func TestCauses(t *testing.T) {
 	r := New(Options{})
 	var why causes
+	updated := &event{what: Updated, kind: "Deployment", key: "default/d", version: "7"}
 	for range 3 {
-		why.add(cause{seq: 1, what: Updated, kind: "Deployment", key: "default/d", version: "7"})
+		why.add(cause{seq: 1, event: updated})
 	}
 	why.add(cause{})
 	why.add(cause{seq: 2, text: "the delay is over"})

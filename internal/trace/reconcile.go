@@ -3,8 +3,9 @@ package trace
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
-	"sync"
+	"sync/atomic"
 	"time"
 
 	"k8s.io/client-go/tools/cache"
@@ -19,21 +20,22 @@ func (r *Recorder) Reconcile(next controller.Reconcile) controller.Reconcile {
 		return next
 	}
 	return func(ctx context.Context, key cache.ObjectName) (again time.Duration, err error) {
-		run := &run{recorder: r, key: key, began: time.Now()}
+		run := &run{recorder: r, key: key, foo: key.String(), began: time.Now()}
 		run.start()
 		returned := false
 		// A panic is not recovered: that is for the caller to do.
 		defer func() {
 			if !returned {
-				run.end(Failed, "panicked")
+				run.end(Failed, func([]string) string { return "panicked" })
 			}
 		}()
 		again, err = next(context.WithValue(ctx, runOfContext{}, run), key)
 		returned = true
 		if err != nil {
-			run.end(Failed, cut(strings.Join(append(run.said(), "error: "+err.Error()), "; "), wordsLimit))
+			problem := "error: " + err.Error()
+			run.end(Failed, func(deeds []string) string { return cut(strings.Join(append(deeds, problem), "; "), wordsLimit) })
 		} else {
-			run.end(Ended, run.decision(again))
+			run.end(Ended, func(deeds []string) string { return decision(deeds, again) })
 		}
 		return again, err
 	}
@@ -51,53 +53,57 @@ func runOf(ctx context.Context) *run {
 type run struct {
 	recorder *Recorder
 	key      cache.ObjectName
+	foo      string
 	began    time.Time
 	seq      int64
+	asked    atomic.Int32 // requests whose end was recorded
 
-	mu    sync.Mutex
-	deeds []string
+	deeds []string // what came of them; added to and read while telling
+}
+
+func (r *run) step(what string) Step {
+	return Step{Part: PartReconcile, What: what, Kind: "Foo", Key: r.foo, Foo: r.foo}
 }
 
 func (r *run) start() {
-	step := Step{Part: PartReconcile, What: Started, Kind: "Foo", Key: r.key.String(), Foo: r.key.String()}
+	step, why := r.step(Started), causes{}
 	if queue := r.recorder.queue; queue != nil {
-		why := queue.woken(r.key)
-		step.Cause, step.CauseSeq = why.words(r.recorder), why.seq()
+		why = queue.woken(r.key)
+		step.CauseSeq = why.seq()
 	}
-	r.seq = r.recorder.record(step.at("reconcile"))
+	r.seq = r.recorder.later(step, 0, func(step *Step) {
+		*step = step.at("reconcile")
+		step.Cause = why.words(r.recorder)
+	})
 }
 
-func (r *run) end(what, text string) {
-	step := Step{Part: PartReconcile, What: what, Kind: "Foo", Key: r.key.String(), Foo: r.key.String(),
-		Text: text, CauseSeq: r.seq, Took: time.Since(r.began)}.at("reconcile")
-	if len(r.said()) == 0 && text != nothing && what == Ended {
-		step = step.at("reconcile behind")
-	}
-	seq := r.recorder.record(step)
+// end records the end. text makes it into words, when it is told, from what came of
+// each request.
+func (r *run) end(what string, text func(deeds []string) string) {
+	step, asked := r.step(what), int(r.asked.Load())
+	step.CauseSeq, step.Took = r.seq, time.Since(r.began)
+	seq := r.recorder.later(step, 0, func(step *Step) {
+		deeds := slices.Clip(r.deeds)
+		if asked > len(deeds) {
+			deeds = append(deeds, fmt.Sprintf("requests whose steps are missing: %d", asked-len(deeds)))
+		}
+		step.Text = text(deeds)
+		place := "reconcile"
+		if len(deeds) == 0 && step.Text != nothing && what == Ended {
+			place = "reconcile behind"
+		}
+		*step = step.at(place)
+	})
 	if queue := r.recorder.queue; queue != nil {
 		queue.reconciled(r.key, seq)
 	}
-}
-
-// did notes a request and what came of it.
-func (r *run) did(deed string) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.deeds = append(r.deeds, deed)
-}
-
-func (r *run) said() []string {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.deeds[:len(r.deeds):len(r.deeds)]
 }
 
 const nothing = "nothing to do"
 
 // decision says in words what a reconcile without an error has come to. A
 // reconcile that wants to look again waits for its stores, and for nothing else.
-func (r *run) decision(again time.Duration) string {
-	deeds := r.said()
+func decision(deeds []string, again time.Duration) string {
 	switch {
 	case len(deeds) == 0 && again == 0:
 		return nothing

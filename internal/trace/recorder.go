@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -19,23 +20,56 @@ type Options struct {
 const (
 	defaultSteps = 50_000
 	defaultBytes = 64 << 20
-	// stepBytes is about what a step takes besides the texts in it.
-	stepBytes = 400
+)
+
+const (
+	// mostWaiting and mostWaitingBytes bound what is recorded and not told yet: some
+	// seconds of a cold start.
+	mostWaiting      = 32 << 10
+	mostWaitingBytes = 32 << 20
+	// together is how long a step waits to be told with others, so that whoever
+	// records them does not wake a goroutine for each.
+	together = 5 * time.Millisecond
+	// lastWords is how long Close waits.
+	lastWords = 3 * time.Second
 )
 
 // Recorder numbers steps, keeps the newest and hands each one to whoever has
 // subscribed. It is safe for concurrent use, and nil is one that is off.
+//
+// What records a step is on its way with a key, and is held up by nothing but its
+// number and its time. All else is done later, when the step is told, by one
+// goroutine at a time and in the order of the numbers: texts, objects as JSON, and
+// whose write came back as which event.
 type Recorder struct {
-	mu      sync.Mutex
-	seq     int64
+	mu       sync.Mutex // held while a note is taken, and for nothing else
+	seq      int64
+	notes    []note
+	missing  int64 // after the last note
+	due      bool  // somebody will tell
+	waiting  atomic.Int64
+	captured atomic.Int64 // bytes
+
+	telling sync.Mutex // guards what follows; taken before mu
 	past    ring
 	live    map[*Subscription]bool
 	closed  bool
-	printer sync.WaitGroup
-
 	writes  writes
 	streams streams
+
+	printer sync.WaitGroup
 	queue   *queue
+}
+
+// note is a step that was recorded and not told yet.
+type note struct {
+	step *Step
+	// finish adds what takes time, nil for nothing. It may use the Recorder's writes
+	// and streams: what the notes before have told of them is what was so when this
+	// one was taken.
+	finish func(*Step)
+	// bytes is how much it holds that nobody else does.
+	bytes int64
 }
 
 // New returns a Recorder that is on.
@@ -49,18 +83,74 @@ func New(o Options) *Recorder {
 	return &Recorder{past: ring{most: o.Steps, mostBytes: o.Bytes}, live: map[*Subscription]bool{}}
 }
 
-// record numbers a step, keeps it and hands it on. It returns the number.
-func (r *Recorder) record(step Step) int64 {
+// record numbers a step and returns the number.
+func (r *Recorder) record(step Step) int64 { return r.later(step, 0, nil) }
+
+// later numbers a step that finish completes when it is told. What finish reads must
+// not change any more. bytes is the size of what it holds on to, besides objects of
+// a store: those are there in any case, or came with an event whose bytes count.
+func (r *Recorder) later(step Step, bytes int, finish func(*Step)) int64 {
+	n := note{step: &step, finish: finish, bytes: int64(bytes)}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.seq++
 	step.Seq, step.Time = r.seq, time.Now()
-	kept := &step
-	r.past.add(kept)
-	for s := range r.live {
-		s.offer(kept)
+	if !r.due {
+		r.due = true
+		time.AfterFunc(together, r.soon)
 	}
+	// Once one is missing all are, until somebody tells: the gap has one place.
+	if r.missing > 0 || r.waiting.Load() >= mostWaiting || r.captured.Load()+n.bytes > mostWaitingBytes {
+		r.missing++
+		return r.seq
+	}
+	r.notes = append(r.notes, n)
+	r.waiting.Add(1)
+	r.captured.Add(n.bytes)
 	return r.seq
+}
+
+// soon tells what is due, unless somebody is telling: then a moment later.
+func (r *Recorder) soon() {
+	if !r.telling.TryLock() {
+		time.AfterFunc(together, r.soon)
+		return
+	}
+	defer r.telling.Unlock()
+	r.tell(nil)
+}
+
+// tell tells what was recorded before the call. Whoever calls it holds telling.
+// Until end, which may be nil, it waits for printers that are behind.
+func (r *Recorder) tell(end <-chan struct{}) {
+	r.mu.Lock()
+	notes, missing, last := r.notes, r.missing, r.seq
+	r.notes, r.missing, r.due = nil, 0, false
+	r.mu.Unlock()
+
+	for i, n := range notes {
+		if n.finish != nil {
+			n.finish(n.step)
+		}
+		r.hand(n.step, end)
+		notes[i] = note{}
+		r.waiting.Add(-1)
+		r.captured.Add(-n.bytes)
+	}
+	if missing > 0 {
+		gap := dropped(missing, Step{Seq: last + 1, Time: time.Now()})
+		r.hand(&gap, end)
+		// Which of them were answered meanwhile is among what is missing.
+		r.writes.underway = nil
+	}
+}
+
+// hand keeps a step and hands it on.
+func (r *Recorder) hand(step *Step, end <-chan struct{}) {
+	r.past.add(step)
+	for s := range r.live {
+		s.offer(step, end)
+	}
 }
 
 // Program records what the whole process does.
@@ -70,153 +160,34 @@ func (r *Recorder) Program(what, format string, args ...any) {
 	}
 }
 
-// Subscribe returns the steps that are kept, oldest first, and a subscription to
-// all that follow: nothing is missing between the two. wanted, which may be nil,
-// chooses among both; it is called while others wait, so it must be quick. buffer
-// is how many steps may wait for Next.
-func (r *Recorder) Subscribe(buffer int, wanted func(*Step) bool) ([]Step, *Subscription) {
-	s := &Subscription{recorder: r, steps: make(chan entry, max(buffer, 1)), wanted: wanted}
-	r.mu.Lock()
-	kept := r.past.all()
-	if r.closed {
-		close(s.steps)
-	} else {
-		r.live[s] = true
-	}
-	r.mu.Unlock()
-
-	past := make([]Step, 0, len(kept))
-	for _, step := range kept {
-		if wanted == nil || wanted(step) {
-			past = append(past, *step)
-		}
-	}
-	return past, s
-}
-
-// Close ends each subscription after the steps that wait for it, and waits for
-// what Print has yet to write, though not long for a reader that does not read.
+// Close tells what was recorded before it, ends each subscription after the steps
+// that wait for it, and waits for what Print has yet to write, though not long for
+// a reader that does not read.
 func (r *Recorder) Close() {
 	if r == nil {
 		return
 	}
-	r.mu.Lock()
+	ctx, cancel := context.WithTimeout(context.Background(), lastWords)
+	defer cancel()
+	printed := make(chan struct{})
+	go func() {
+		defer close(printed)
+		r.end(ctx.Done())
+		r.printer.Wait()
+	}()
+	select {
+	case <-printed:
+	case <-ctx.Done():
+	}
+}
+
+func (r *Recorder) end(end <-chan struct{}) {
+	r.telling.Lock()
+	defer r.telling.Unlock()
+	r.tell(end)
 	r.closed = true
 	for s := range r.live {
 		close(s.steps)
 	}
 	clear(r.live)
-	r.mu.Unlock()
-
-	printed := make(chan struct{})
-	go func() {
-		r.printer.Wait()
-		close(printed)
-	}()
-	select {
-	case <-printed:
-	case <-time.After(time.Second):
-	}
-}
-
-// Subscription receives steps in order. One goroutine may call Next.
-type Subscription struct {
-	recorder *Recorder
-	steps    chan entry
-	wanted   func(*Step) bool
-	lost     int64 // since the last step in the channel; guarded by recorder.mu
-}
-
-// entry is a step and the number of those that were lost right before it.
-type entry struct {
-	step *Step
-	lost int64
-}
-
-// offer never waits.
-func (s *Subscription) offer(step *Step) {
-	if s.wanted != nil && !s.wanted(step) {
-		return
-	}
-	select {
-	case s.steps <- entry{step, s.lost}:
-		s.lost = 0
-	default:
-		s.lost++
-	}
-}
-
-// Next waits for a step and returns it with the number of steps that this
-// subscription lost right before it, because it did not keep up. ok is false when
-// ctx is done and when the Recorder was closed; lost then counts what was lost
-// after the last step.
-func (s *Subscription) Next(ctx context.Context) (step Step, lost int64, ok bool) {
-	select {
-	case entry, open := <-s.steps:
-		if open {
-			return *entry.step, entry.lost, true
-		}
-	case <-ctx.Done():
-	}
-	s.recorder.mu.Lock()
-	defer s.recorder.mu.Unlock()
-	return Step{}, s.lost, false
-}
-
-// Stop ends the subscription: Next returns what waits and then no more.
-func (s *Subscription) Stop() {
-	s.recorder.mu.Lock()
-	defer s.recorder.mu.Unlock()
-	if s.recorder.live[s] {
-		delete(s.recorder.live, s)
-		close(s.steps)
-	}
-}
-
-// ring keeps the newest steps within two bounds.
-type ring struct {
-	most      int
-	mostBytes int64
-	steps     []*Step // from first on, in a circle once it is full
-	first     int
-	count     int
-	bytes     int64
-}
-
-func (r *ring) add(step *Step) {
-	r.bytes += size(step)
-	for r.count > 0 && (r.count == r.most || r.bytes > r.mostBytes) {
-		r.bytes -= size(r.steps[r.first])
-		r.steps[r.first] = nil
-		r.first = (r.first + 1) % len(r.steps)
-		r.count--
-	}
-	if r.count == len(r.steps) && r.count < r.most {
-		r.grow()
-	}
-	r.steps[(r.first+r.count)%len(r.steps)] = step
-	r.count++
-}
-
-// grow doubles the circle, up to its bound.
-func (r *ring) grow() {
-	steps := make([]*Step, min(max(2*r.count, 64), r.most))
-	copy(steps, r.all())
-	r.steps, r.first = steps, 0
-}
-
-func (r *ring) all() []*Step {
-	all := make([]*Step, r.count)
-	for i := range all {
-		all[i] = r.steps[(r.first+i)%len(r.steps)]
-	}
-	return all
-}
-
-func size(step *Step) int64 {
-	bytes := stepBytes + len(step.Key) + len(step.Foo) + len(step.Text) + len(step.Cause) + len(step.Object)
-	if request := step.Request; request != nil {
-		bytes += stepBytes/4 + len(request.Path) + len(request.Query) + len(request.Body) + len(request.Reply)
-	}
-	return int64(bytes)
 }

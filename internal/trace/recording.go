@@ -88,5 +88,5 @@ func (l lines) step(step Step) error {
 // dropped stands in the place of steps that were lost before a step.
 func dropped(lost int64, next Step) Step {
 	return Step{Seq: max(next.Seq-1, 1), Time: next.Time, Part: PartProgram, What: Dropped,
-		Text: fmt.Sprintf("%d steps are missing here: whoever reads this was too slow", lost)}
+		Text: fmt.Sprintf("%d steps are missing here: more happened than could be told", lost)}
 }

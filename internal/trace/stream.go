@@ -2,8 +2,7 @@ package trace
 
 import (
 	"bytes"
-	"encoding/binary"
-	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -13,19 +12,18 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/watch"
 )
 
 // streams remembers, for each kind, the step of the last whole list and those of
-// the events that have yet to reach the store.
+// the events that have yet to reach the store. It is used while telling.
 type streams struct {
-	mu     sync.Mutex
 	lists  map[string]int64
-	events map[string]event
+	events map[string]received
 }
 
-type event struct {
+// received is the step of an event, and the version that it brought.
+type received struct {
 	version string
 	seq     int64
 }
@@ -34,16 +32,7 @@ type event struct {
 // has its causes named without them.
 const mostEvents = 10_000
 
-// listed returns the step of the last list of a kind, or 0.
-func (s *streams) listed(kind string) int64 {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.lists[kind]
-}
-
 func (s *streams) list(kind string, seq int64) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	if s.lists == nil {
 		s.lists = map[string]int64{}
 	}
@@ -53,23 +42,20 @@ func (s *streams) list(kind string, seq int64) {
 // received returns the step of the event that brought this version, or 0, and
 // forgets it.
 func (s *streams) received(kind, key, version string) int64 {
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	name := kind + " " + key
-	if s.events[name].version != version {
+	event := s.events[name]
+	if event.version != version {
 		return 0
 	}
-	defer delete(s.events, name)
-	return s.events[name].seq
+	delete(s.events, name)
+	return event.seq
 }
 
 func (s *streams) receive(kind, key, version string, seq int64) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	if s.events == nil || len(s.events) >= mostEvents {
-		s.events = map[string]event{}
+		s.events = map[string]received{}
 	}
-	s.events[kind+" "+key] = event{version, seq}
+	s.events[kind+" "+key] = received{version, seq}
 }
 
 // list sends a request for a list or a watch.
@@ -77,25 +63,26 @@ func (t *transport) list(request *http.Request, to target) (*http.Response, erro
 	query := request.URL.Query()
 	s := &stream{recorder: t.recorder, to: to, watch: query.Get("watch") != "" && query.Get("watch") != "false", began: time.Now()}
 	s.first = query.Get("sendInitialEvents") == "true"
-	s.step = Step{Part: PartStream, Kind: to.kind, Request: wire(request, to)}.at("stream " + to.kind)
+	sent := wire(request, to)
+	s.step = Step{Part: PartStream, Kind: to.kind, Request: &sent}.at("stream " + to.kind)
 
 	response, err := t.next.RoundTrip(request)
 	if err != nil {
-		s.record(Refused, cut("no answer: "+err.Error(), wordsLimit))
+		s.record(Refused, cut("no answer: "+err.Error(), wordsLimit), nil)
 		return response, err
 	}
 	s.step.Request.Status = response.StatusCode
 	switch {
 	case response.StatusCode != http.StatusOK:
-		s.record(Refused, strings.TrimSpace(fmt.Sprintf("%d %s", response.StatusCode, http.StatusText(response.StatusCode))))
+		s.record(Refused, strings.TrimSpace(fmt.Sprintf("%d %s", response.StatusCode, http.StatusText(response.StatusCode))), nil)
 	case s.watch:
-		s.opened = s.record(Opened, asked(query))
+		s.opened = s.record(Opened, asked(query), nil)
 		s.ReadCloser, response.Body = response.Body, s
 		s.frames.binary = strings.Contains(response.Header.Get("Content-Type"), "protobuf")
 	default:
 		response.Body = &reply{ReadCloser: response.Body, done: func(_ []byte, read int64) {
 			s.step.Request.Bytes = read
-			t.recorder.streams.list(to.kind, s.record(Listed, "list"+page(query)))
+			s.record(Listed, "list"+page(query), func(step *Step) { t.recorder.streams.list(to.kind, step.Seq) })
 		}}
 	}
 	return response, nil
@@ -127,20 +114,21 @@ type stream struct {
 	recorder *Recorder
 	to       target
 	watch    bool
-	first    bool // the list comes first
 	step     Step
 	began    time.Time
 	opened   int64
 	frames   frames
 	read     int64
 	once     sync.Once
+
+	first bool // the list comes first and is not complete yet; used while telling
 }
 
-func (s *stream) record(what, text string) int64 {
+func (s *stream) record(what, text string, finish func(*Step)) int64 {
 	step, request := s.step, *s.step.Request
 	request.Bytes = max(request.Bytes, s.read)
 	step.What, step.Text, step.Request, step.CauseSeq, step.Took = what, text, &request, s.opened, time.Since(s.began)
-	return s.recorder.record(step)
+	return s.recorder.later(step, 0, finish)
 }
 
 func (s *stream) Read(p []byte) (int, error) {
@@ -148,141 +136,61 @@ func (s *stream) Read(p []byte) (int, error) {
 	s.read += int64(n)
 	s.frames.write(p[:n], s.receive)
 	if err != nil {
-		s.once.Do(func() { s.record(Ended, whyEnded(err)) })
+		s.once.Do(func() { s.record(Ended, whyEnded(err), nil) })
 	}
 	return n, err
 }
 
 func (s *stream) Close() error {
-	s.once.Do(func() { s.record(Ended, "this process ends it") })
+	s.once.Do(func() { s.record(Ended, "this process ends it", nil) })
 	return s.ReadCloser.Close()
 }
 
-// receive records one event.
+// receive records one event, whose bytes are the stream's.
 func (s *stream) receive(frame []byte) {
-	received, err := s.frames.parse(frame)
-	if err != nil {
+	if len(bytes.TrimSpace(frame)) == 0 {
 		return
 	}
-	object := received.Object
-	step := Step{Part: PartStream, What: Received, Text: received.Type, Kind: s.to.kind, CauseSeq: s.opened,
-		Version: object.Metadata.ResourceVersion, Request: &Request{Method: http.MethodGet, Path: s.step.Request.Path, Bytes: int64(len(frame))}}
-	if received.Type == string(watch.Error) {
-		step.Text = cut(received.Type+" "+object.Message, wordsLimit)
+	frame = bytes.Clone(frame)
+	s.recorder.later(Step{Part: PartStream, What: Received, Kind: s.to.kind, CauseSeq: s.opened,
+		Request: &Request{Method: http.MethodGet, Path: s.step.Request.Path, Bytes: int64(len(frame))}}, len(frame),
+		func(step *Step) { s.finish(step, frame) })
+}
+
+// finish reads the event.
+func (s *stream) finish(step *Step, frame []byte) {
+	*step = step.at("stream " + s.to.kind)
+	event, err := parse(frame, s.frames.binary)
+	if err != nil {
+		step.Text = "an event that cannot be read"
+		return
+	}
+	object := event.Object
+	step.Text, step.Version = event.Type, object.Metadata.ResourceVersion
+	if event.Type == string(watch.Error) {
+		step.Text = cut(event.Type+" "+object.Message, wordsLimit)
 	}
 	if name := object.Metadata.Name; name != "" {
 		step.Key = object.Metadata.Namespace + "/" + name
-		step.Foo = received.foo()
+		step.Foo = event.foo()
 		if s.to.kind == "Foo" {
 			step.Foo = step.Key
 		}
 	}
-	listed := object.Metadata.Annotations[metav1.InitialEventsAnnotationKey] == "true"
-	if listed {
-		step.Text += ": the list is complete"
-	}
-	seq := s.recorder.record(step.at("stream " + s.to.kind))
 	switch {
-	case listed:
+	case object.Metadata.Annotations[metav1.InitialEventsAnnotationKey] == "true":
+		step.Text += ": the list is complete"
 		s.first = false
-		s.recorder.streams.list(s.to.kind, seq)
+		s.recorder.streams.list(s.to.kind, step.Seq)
 	case !s.first && step.Key != "":
-		s.recorder.streams.receive(s.to.kind, step.Key, step.Version, seq)
+		s.recorder.streams.receive(s.to.kind, step.Key, step.Version, step.Seq)
 	}
 }
 
-// frameLimit is the longest event that is read. etcd stores no object that long.
-const frameLimit = 8 << 20
-
-// frames takes a stream apart into events.
-type frames struct {
-	// binary events have their length before them, as four bytes; others end with
-	// their line.
-	binary  bool
-	buffer  bytes.Buffer
-	stopped bool
-}
-
-func (f *frames) write(p []byte, each func(frame []byte)) {
-	if f.stopped {
-		return
+// whyEnded says why a stream is over.
+func whyEnded(err error) string {
+	if errors.Is(err, io.EOF) {
+		return "the API server ended it"
 	}
-	f.buffer.Write(p)
-	for {
-		before, length, complete := f.next()
-		if !complete {
-			break
-		}
-		f.buffer.Next(before)
-		each(f.buffer.Next(length))
-	}
-	if f.buffer.Len() > frameLimit {
-		f.stopped, f.buffer = true, bytes.Buffer{}
-	}
-}
-
-// next returns how many bytes stand before the first event and how many it has.
-func (f *frames) next() (before, length int, complete bool) {
-	waiting := f.buffer.Bytes()
-	if !f.binary {
-		end := bytes.IndexByte(waiting, '\n')
-		return 0, end + 1, end >= 0
-	}
-	if len(waiting) < 4 {
-		return 0, 0, false
-	}
-	length = int(binary.BigEndian.Uint32(waiting))
-	return 4, length, len(waiting)-4 >= length
-}
-
-// watched is the part of a watch event that is shown.
-type watched struct {
-	Type   string
-	Object struct {
-		Metadata struct {
-			Name, Namespace, ResourceVersion string
-			Annotations                      map[string]string
-			OwnerReferences                  []metav1.OwnerReference
-		}
-		Message string
-	}
-}
-
-// foo returns the key of the Foo that controls the object, or "".
-func (w *watched) foo() string {
-	metadata := &w.Object.Metadata
-	return fooOfOwner(metadata.Namespace, metav1.GetControllerOfNoCopy(&metav1.ObjectMeta{OwnerReferences: metadata.OwnerReferences}))
-}
-
-func (f *frames) parse(frame []byte) (w watched, err error) {
-	if !f.binary {
-		err = json.Unmarshal(frame, &w)
-		return w, err
-	}
-	var event metav1.WatchEvent
-	if err := event.Unmarshal(frame); err != nil {
-		return w, err
-	}
-	w.Type = event.Type
-	// Four bytes say that it is protobuf.
-	var object runtime.Unknown
-	if len(event.Object.Raw) < 4 {
-		return w, fmt.Errorf("%d bytes", len(event.Object.Raw))
-	}
-	if err := object.Unmarshal(event.Object.Raw[4:]); err != nil {
-		return w, err
-	}
-	if object.Kind == "Status" {
-		var status metav1.Status
-		err = status.Unmarshal(object.Raw)
-		w.Object.Message = status.Message
-		return w, err
-	}
-	// The metadata has the same number in every kind.
-	var partial metav1.PartialObjectMetadata
-	err = partial.Unmarshal(object.Raw)
-	metadata := &w.Object.Metadata
-	metadata.Name, metadata.Namespace, metadata.ResourceVersion = partial.Name, partial.Namespace, partial.ResourceVersion
-	metadata.Annotations, metadata.OwnerReferences = partial.Annotations, partial.OwnerReferences
-	return w, err
+	return cut(fmt.Sprintf("broken off: %v", err), wordsLimit)
 }

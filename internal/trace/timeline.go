@@ -185,6 +185,8 @@ func wording(step Step) string {
 		return fmt.Sprintf("%s (%s)", step.Text, short(step.Took))
 	case step.Part == PartWorker && step.What == Done:
 		return fmt.Sprintf("after %s, %s", short(step.Took), step.Text)
+	case step.Part == PartQueue && step.What == Added && step.Text != "":
+		return fmt.Sprintf("%d in the queue, %s", step.Depth, step.Text)
 	case step.Part == PartQueue && (step.What == Added || step.What == Due):
 		return fmt.Sprintf("%d in the queue", step.Depth)
 	default:

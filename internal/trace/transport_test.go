@@ -160,6 +160,52 @@ func TestExchange(t *testing.T) {
 	noSecrets(t, past)
 }
 
+// A POST of what is there already, and the GET that follows it: what the reconcile
+// is told to have come to, and where in the code the GET is sent.
+func TestAlreadyExists(t *testing.T) {
+	exists := apierrors.NewAlreadyExists(appsv1.Resource("deployments"), "d")
+	r, _, kube := served(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodPost {
+			answerWith(t, w, r, http.StatusConflict, typed(&exists.ErrStatus, schema.GroupVersion{Version: "v1"}, "Status"))
+			return
+		}
+		answerWith(t, w, r, http.StatusOK, typed(deployment("11", true), appsv1.SchemeGroupVersion, "Deployment"))
+	})
+	reconcile := r.Reconcile(func(ctx context.Context, _ cache.ObjectName) (time.Duration, error) {
+		deployments := kube.AppsV1().Deployments("default")
+		if _, err := deployments.Create(ctx, deployment("", true), metav1.CreateOptions{}); !apierrors.IsAlreadyExists(err) {
+			t.Errorf("error %v, want the server's own", err)
+		}
+		_, err := deployments.Get(ctx, "d", metav1.GetOptions{})
+		return time.Second, err
+	})
+	if _, err := reconcile(t.Context(), fooKey); err != nil {
+		t.Error(err)
+	}
+
+	past, live := r.Subscribe(1, nil)
+	live.Stop()
+	var lines []string
+	for _, step := range past {
+		lines = append(lines, fmt.Sprintf("%s %s: %s (%s)", step.What, step.Key, step.Text, step.Func))
+	}
+	if diff := cmp.Diff([]string{
+		"started default/foo:  (FooReconciler.Reconcile)",
+		"sent default/d: create Deployment d (FooReconciler.create)",
+		`answered default/d: deployments.apps "d" already exists (FooReconciler.create)`,
+		"sent default/d: get Deployment d (FooReconciler.create)",
+		"answered default/d: OK (FooReconciler.create)",
+		"ended default/foo: create Deployment d: there is one already, asked the server for Deployment d; " +
+			"the stores are behind the server: look again in 1s (FooReconciler.Reconcile)",
+	}, lines); diff != "" {
+		t.Errorf("steps (-want +got):\n%s", diff)
+	}
+	// It is somebody else's: its event is no echo.
+	if n := len(r.writes.underway) + len(r.writes.answered); n != 0 {
+		t.Errorf("%d writes are remembered, want none", n)
+	}
+}
+
 // noSecrets fails the test if a step holds what nobody may see.
 func noSecrets(t *testing.T, steps []Step) {
 	t.Helper()
@@ -301,10 +347,12 @@ func TestStream(t *testing.T) {
 		if diff := cmp.Diff(want, lines); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", kind, diff)
 		}
-		if r.streams.listed(kind) == 0 {
+		if r.streams.lists[kind] == 0 {
 			t.Errorf("%s: no list was seen", kind)
 		}
 	}
+	r.telling.Lock()
+	defer r.telling.Unlock()
 	if r.streams.received("Foo", "default/foo", "3") != 0 || r.streams.received("Foo", "default/late", "10") == 0 {
 		t.Error("only an event after the list is the cause of a change")
 	}
@@ -388,12 +436,14 @@ func TestFrames(t *testing.T) {
 // A GET after a POST that found a Deployment there stands elsewhere in the code.
 func TestPlaceOfGet(t *testing.T) {
 	get := func(run *run) string {
-		return (&exchange{to: target{kind: "Deployment"}, run: run, sent: Step{Request: &Request{Method: http.MethodGet}}}).place()
+		return (&exchange{to: target{kind: "Deployment"}, run: run, request: Request{Method: http.MethodGet}}).placeOf()
 	}
+	later := &run{}
+	later.asked.Add(1)
 	for want, got := range map[string]string{
 		"request":                get(nil),
 		"request GET Deployment": get(&run{}),
-		"request GET existing":   get(&run{deeds: []string{"create Deployment d: there is one already"}}),
+		"request GET existing":   get(later),
 	} {
 		if got != want {
 			t.Errorf("place %q, want %q", got, want)

@@ -1,8 +1,6 @@
 package trace
 
 import (
-	"sync"
-
 	appsv1 "k8s.io/api/apps/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -17,9 +15,9 @@ import (
 const rememberedWrites = 16 << 10
 
 // writes remembers what this process wrote, so that the event of it is known as an
-// echo.
+// echo. It is used while steps are told, in their order: what it says is what was so
+// when the step was recorded.
 type writes struct {
-	mu sync.Mutex
 	// answered holds, by object and by the version or UID that it had then, the
 	// number of the step of the answer. names is its keys in the order in which they
 	// came, a circle.
@@ -42,8 +40,6 @@ func uidName(kind, key, uid string) string         { return kind + " " + key + "
 
 // begin remembers a write before it is sent.
 func (w *writes) begin(kind, key string, begun write) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
 	if w.underway == nil {
 		w.underway = map[string]write{}
 	}
@@ -52,8 +48,6 @@ func (w *writes) begin(kind, key string, begun write) {
 
 // end remembers the answer to a write, under each of these names.
 func (w *writes) end(kind, key string, seq int64, names ...string) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
 	delete(w.underway, kind+" "+key)
 	if w.answered == nil {
 		w.answered = map[string]int64{}
@@ -72,8 +66,6 @@ func (w *writes) end(kind, key string, seq int64, names ...string) {
 
 // of returns the number of the answer that returned this version, or 0.
 func (w *writes) of(name string) int64 {
-	w.mu.Lock()
-	defer w.mu.Unlock()
 	return w.answered[name]
 }
 
@@ -87,9 +79,7 @@ func (w *writes) causeOf(kind, key string, before, after any) int64 {
 	if seq := w.of(versionName(kind, key, now.GetResourceVersion())); seq != 0 {
 		return seq
 	}
-	w.mu.Lock()
 	begun, ok := w.underway[kind+" "+key]
-	w.mu.Unlock()
 	if ok && begun.made(before, after) {
 		return begun.seq
 	}
@@ -133,7 +123,5 @@ func controllerOf(object any) *metav1.OwnerReference {
 
 // forget undoes an end.
 func (w *writes) forget(name string) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
 	delete(w.answered, name)
 }

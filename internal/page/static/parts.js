@@ -49,8 +49,9 @@ export const parts = [
     about: [
       'Keys that wait for a worker. A key that waits already is not added a second time: ten changes of one object become one look at it.',
       'A key that is added while a worker has it comes back when that worker is done, so no key is ever worked on twice at the same time. After an error it comes back later, each time twice as late.',
+      'What the first list or a resync brings stands behind what has changed: nobody waits for it.',
     ],
-    where: [['controller/controller.go', 'NewQueue'], ['controller/controller.go', 'RateLimiter']],
+    where: [['controller/queue.go', 'NewQueue'], ['controller/queue.go', 'RateLimiter']],
   },
   {
     id: 'worker',

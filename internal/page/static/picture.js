@@ -1,10 +1,10 @@
-// The picture: parts, the ways between them, and tokens that travel. A part lights
-// up with each step. A token shows the steps of one object, one move after the
-// other, slower than life; of many objects it shows a sample.
+// The picture: a scene, and tokens that travel it. A part lights up with each step. A
+// token shows the steps of one object, one move after the other, slower than life; of
+// many objects it shows a sample.
 
-import {count, counted, say, svg} from './dom.js';
+import {count, counted} from './dom.js';
 import {captionOf, movesOf} from './moves.js';
-import {layouts, parts} from './parts.js';
+import {Scene} from './scene.js';
 import {Token} from './token.js';
 
 // As many objects as are seen travelling at a time; the others light the parts up.
@@ -24,6 +24,7 @@ const rest = 1600;
 const crowded = 5;
 // More steps a second than this are summed up, not told one by one.
 const busy = 150;
+// How long a token takes to fade.
 const fade = 650;
 
 export class Picture {
@@ -34,7 +35,6 @@ export class Picture {
     this.on = on;
     this.still = false;
     this.tokens = new Map();
-    this.light = new Map();
     this.now = 0;
     this.rate = 0;
     this.lay('wide');
@@ -42,79 +42,23 @@ export class Picture {
 
   /** Draws the parts in that layout: 'wide' or 'narrow'. */
   lay(name) {
-    const layout = layouts[name];
-    this.layout = layout;
+    this.scene = new Scene(this.root, name, this.on.part);
     this.tokens.clear();
-    this.light.clear();
-    this.numbers = {};
-    this.edges = {};
-    this.root.setAttribute('viewBox', `0 0 ${layout.width} ${layout.height}`);
-    this.root.setAttribute('class', name);
-    this.lane = svg('g', {class: 'lane', 'aria-hidden': 'true'});
-    this.root.replaceChildren(
-      svg('defs', {}, svg('marker', {id: 'tip', viewBox: '0 0 8 8', refX: 7, refY: 4, markerWidth: 7, markerHeight: 7, orient: 'auto-start-reverse'},
-        svg('path', {d: 'M0 0L8 4L0 8Z', class: 'tip'}))),
-      svg('g', {'aria-hidden': 'true'}, Object.entries(layout.edges).map(([id, edge]) => this.edge(id, edge))),
-      ...parts.map((part) => this.part(part, layout.boxes[part.id])),
-      this.lane,
-    );
-  }
-
-  edge(id, {d, label, at, quiet}) {
-    const line = svg('path', {d, class: quiet ? 'way quiet' : 'way', 'marker-end': 'url(#tip)'});
-    const glow = svg('path', {d, class: 'way-glow', opacity: 0});
-    this.edges[id] = pointsOf(line);
-    this.light.set(id, {element: glow, value: 0, shown: 0});
-    return [glow, line, label && svg('text', {x: at[0], y: at[1], 'text-anchor': at[2] ?? 'start', class: 'way-label'}, label)];
-  }
-
-  part({id, name, folder}, [x, y, width, height]) {
-    const glow = svg('rect', {x, y, width, height, rx: 12, class: 'part-glow', opacity: 0});
-    const number = svg('text', {x: x + 16, y: y + height - 14, class: 'part-number'});
-    const group = svg('g', {
-      class: `part part-${id}`, tabindex: 0, role: 'button', 'aria-label': `${name}: what it is`, 'data-part': id,
-      onclick: () => this.on.part(id),
-      onkeydown: (event) => {
-        if (event.key === 'Enter' || event.key === ' ') {
-          event.preventDefault();
-          this.on.part(id);
-        }
-      },
-    },
-    svg('rect', {x, y, width, height, rx: 12, class: 'part-box'}),
-    glow,
-    svg('text', {x: x + 16, y: y + 27, class: 'part-name'}, name),
-    this.layout === layouts.wide && svg('text', {x: x + width - 14, y: y + 27, class: 'part-folder', 'text-anchor': 'end'}, folder),
-    number,
-    id === 'queue' && this.slots(x, y, width, height),
-    );
-    this.numbers[id] = number;
-    this.light.set(id, {element: glow, value: 0, shown: 0});
-    return group;
-  }
-
-  // One mark for each key that waits, as far as there is room.
-  slots(x, y, width, height) {
-    this.marks = Array.from({length: 10}, (_, i) => svg('rect', {
-      x: x + width - 24 - i * 9, y: y + height - 25, width: 6, height: 13, rx: 2, class: 'mark', opacity: 0,
-    }));
-    return this.marks;
   }
 
   /** Shows the number of a part, as text. */
   number(id, text) {
-    say(this.numbers[id], text);
+    this.scene.number(id, text);
   }
 
+  /** Shows how many keys wait. */
   waiting(depth) {
-    this.marks.forEach((mark, i) => mark.setAttribute('opacity', i < depth ? 1 : 0));
+    this.scene.waiting(depth);
   }
 
   /** Marks the part that the panel tells about, or none. */
   choose(id) {
-    for (const group of this.root.querySelectorAll('.part')) {
-      group.classList.toggle('chosen', group.dataset.part === id);
-    }
+    this.scene.choose(id);
   }
 
   /** Shows a step: its part lights up, and its object moves. */
@@ -130,15 +74,8 @@ export class Picture {
 
   lightUp(moves) {
     for (const {from, to} of moves) {
-      this.shine(to);
-      this.shine(`${from}-${to}`);
-    }
-  }
-
-  shine(id) {
-    const light = this.light.get(id);
-    if (light) {
-      light.value = 1;
+      this.scene.shine(to);
+      this.scene.shine(`${from}-${to}`);
     }
   }
 
@@ -152,7 +89,7 @@ export class Picture {
       }
       token = new Token(step.subject, () => this.on.object(step.subject));
       this.tokens.set(step.subject, token);
-      this.lane.append(token.element);
+      this.scene.lane.append(token.element);
     }
     for (const move of moves) {
       token.moves.push({...move, step});
@@ -180,7 +117,7 @@ export class Picture {
   /** Takes every token away: the page has gone to another moment. */
   clear() {
     this.tokens.clear();
-    this.lane.replaceChildren();
+    this.scene.lane.replaceChildren();
     this.captionUntil = 0;
   }
 
@@ -193,26 +130,14 @@ export class Picture {
   frame(now) {
     const passed = Math.min(now - this.now, 100);
     this.now = now;
-    this.lane.classList.toggle('crowded', this.crowded);
+    this.scene.lane.classList.toggle('crowded', this.crowded);
     for (const [subject, token] of this.tokens) {
       if (!this.move(token, now)) {
         token.element.remove();
         this.tokens.delete(subject);
       }
     }
-    for (const light of this.light.values()) {
-      this.dim(light, passed);
-    }
-  }
-
-  dim(light, passed) {
-    light.value = Math.max(0, light.value - passed / fade);
-    // Without motion it is on or off.
-    const shown = this.still ? Number(light.value > 0) : Math.round(light.value * 12) / 12;
-    if (shown !== light.shown) {
-      light.shown = shown;
-      light.element.setAttribute('opacity', shown);
-    }
+    this.scene.dim(passed, this.still);
   }
 
   // One token's frame. It says false when the token is to go.
@@ -234,10 +159,10 @@ export class Picture {
       const {x, y} = points[Math.round((points.length - 1) * (reverse ? 1 - eased : eased))];
       // In a crowd they keep beside each other.
       const aside = this.crowded ? token.own * 26 - 13 : 0;
-      token.place(x + aside, y - aside, this.layout.width);
+      token.place(x + aside, y - aside, this.scene.layout.width);
     }
     if (part === 1) {
-      this.shine(to);
+      this.scene.shine(to);
       token.current = null;
       token.arrived = now;
     }
@@ -246,22 +171,22 @@ export class Picture {
 
   begin(token, now) {
     const move = token.moves.shift();
-    const edge = this.edges[`${move.from}-${move.to}`];
-    const back = this.edges[`${move.to}-${move.from}`];
+    const edge = this.scene.edges[`${move.from}-${move.to}`];
+    const back = this.scene.edges[`${move.to}-${move.from}`];
     const least = this.crowded ? fastest : move.note ? telling : move.write ? writing : fastest;
     const takes = Math.max(least, slowest * 3 / (3 + token.moves.length)) * (this.crowded ? 0.6 + token.own : 1);
     token.dress(move);
-    this.shine(`${move.from}-${move.to}`);
+    this.scene.shine(`${move.from}-${move.to}`);
     if (move.from === 'server' && move.to === 'stream' && !move.step.echo) {
       // Somebody else wrote it.
-      this.shine('outside-server');
+      this.scene.shine('outside-server');
     }
     if (edge || back) {
       token.current = {...move, points: edge ?? back, reverse: !edge, began: now, takes};
     } else {
       // Something happens where it is.
-      const [x, y, width] = this.layout.boxes[move.to];
-      token.place(x + width / 2, y + 2, this.layout.width);
+      const [x, y, width] = this.scene.layout.boxes[move.to];
+      token.place(x + width / 2, y + 2, this.scene.layout.width);
       token.current = {...move, began: now, takes};
     }
     if (!this.crowded) {
@@ -288,14 +213,4 @@ export class Picture {
       this.caption.textContent = 'Quiet. While nothing changes, nothing is sent.';
     }
   }
-}
-
-// The points of a way, a pixel or two apart: to ask for one in each frame is slow.
-function pointsOf(line) {
-  const length = line.getTotalLength();
-  const n = Math.ceil(length) + 1;
-  return Array.from({length: n}, (_, i) => {
-    const {x, y} = line.getPointAtLength(length * i / (n - 1));
-    return {x, y};
-  });
 }

@@ -1,8 +1,10 @@
-package serve
+package listen_test
 
 import (
 	"net"
 	"testing"
+
+	"example.com/byhand/internal/listen"
 )
 
 func TestReachable(t *testing.T) {
@@ -13,7 +15,7 @@ func TestReachable(t *testing.T) {
 		{"every interface, IPv4", "0.0.0.0", "localhost:8080"},
 		{"one interface", "192.0.2.1", "192.0.2.1:8080"},
 	} {
-		if got := reachable(&net.TCPAddr{IP: net.ParseIP(test.host), Port: 8080}); got != test.want {
+		if got := listen.Reachable(&net.TCPAddr{IP: net.ParseIP(test.host), Port: 8080}); got != test.want {
 			t.Errorf("%s: %s, want %s", test.reason, got, test.want)
 		}
 	}
