@@ -210,7 +210,7 @@ func (b *tab) until(expression string) {
 	b.Helper()
 	ctx, cancel := context.WithTimeout(b.ctx, *patience)
 	defer cancel()
-	_, err := chromedp.Run(ctx, chromedp.Poll[bool](expression, chromedp.WithPollingInterval(50*time.Millisecond)))
+	_, err := chromedp.Run(ctx, chromedp.Poll[bool](expression, chromedp.WithPollingInterval(50*time.Millisecond), chromedp.WithPollingTimeout(0)))
 	if err != nil {
 		b.shot("failed")
 		b.Fatalf("%s: %v", expression, err)

@@ -106,7 +106,7 @@ func TestParts(t *testing.T) {
 		{"stream", "List and watch", "informer/foo.go"},
 		{"store", "Store", "informer/informer.go"},
 		{"handler", "Handler", "controller/handlers.go"},
-		{"queue", "Queue", "controller/controller.go"},
+		{"queue", "Queue", "controller/queue.go"},
 		{"worker", "Workers", "controller/controller.go"},
 		{"reconcile", "Reconcile", "controller/foo.go"},
 		{"request", "REST client", "clientset/foo.go"},

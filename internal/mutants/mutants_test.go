@@ -89,6 +89,8 @@ var mutants = []struct {
 	{"names of objects in labels", "internal/metrics/request.go", "WithLabelValues(verb, url.Host).Observe(took", "WithLabelValues(verb, url.Path).Observe(took", "./internal/metrics", "TestRequestsLeakNoNames"},
 	{"a panic swallowed", "internal/metrics/reconcile.go", "\t\t\tactive.Dec()", "\t\t\trecover()\n\t\t\tactive.Dec()", "./internal/metrics", "TestReconcilePanic"},
 	{"ready before it is", "internal/serve/handler.go", `code, verdict = http.StatusServiceUnavailable, "failed"`, `verdict = "failed"`, "./internal/serve", "TestHandler"},
+	{"a password on the page", "internal/trace/object.go", `variable.Value = "(not shown)"`, "_ = variable", "./internal/trace", "TestRender"},
+	{"a page for everybody", "internal/page/server.go", "listen.Listen(address, o.Remote,", "listen.Listen(address, true,", "./internal/page", "TestAddresses"},
 	{"pprof for everybody", "internal/serve/handler.go", "if o.Pprof {", "if true {", "./internal/serve", "TestHandler"},
 }
 

@@ -4,7 +4,10 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"maps"
+	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 )
 
@@ -13,6 +16,26 @@ func TestPlaces(t *testing.T) {
 	for what, place := range places {
 		if !functions(t, place.file)[place.function] {
 			t.Errorf("%s: %s has no %s", what, place.file, place.function)
+		}
+	}
+}
+
+// The recording that comes with the page is one that this program makes: each of its
+// steps stands where a step can stand.
+func TestPlacesOfTheRecording(t *testing.T) {
+	file, err := os.Open("../page/recording.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = file.Close() }()
+	steps, err := ReadRecording(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	known := slices.Collect(maps.Values(places))
+	for _, step := range steps {
+		if !slices.Contains(known, place{step.File, step.Func}) {
+			t.Errorf("step %d stands in %s %s: record it anew", step.Seq, step.File, step.Func)
 		}
 	}
 }

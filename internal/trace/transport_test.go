@@ -239,6 +239,7 @@ func TestExchangeFails(t *testing.T) {
 	if err := kube.AppsV1().Deployments("default").Delete(t.Context(), "old", metav1.DeleteOptions{Preconditions: uid}); err == nil {
 		t.Error("the DELETE is not refused")
 	}
+	catchUp(r)
 	if r.writes.of(uidName("Deployment", "default/old", "uid-old")) != 0 {
 		t.Error("a DELETE that was refused counts as our own write")
 	}
