@@ -105,6 +105,7 @@ test-integration:
 .PHONY: test-bare
 test-bare: install
 	go test -count=1 -tags bare ./internal/e2e -foos 300 -rounds 1 -idle 5s
+	cd compare && go test -count=1 -tags bare ./peers
 
 # More: make test-long FAILOVERS=5
 FAILOVERS ?= 1
@@ -152,6 +153,15 @@ longlist: ## Report the memory for each of many Foos
 .PHONY: longlist-here
 longlist-here: install
 	go test -count=1 -tags bare -v -timeout 60m -run LongList ./internal/e2e -foos $(FOOS)
+
+# More: cd compare && go run ./harness -help
+.PHONY: compare
+compare: ## Measure this controller beside sample-controller and controller-runtime (half an hour)
+	cd compare && go run ./harness
+
+.PHONY: compare-quick
+compare-quick: ## The same, small: see that every one of them works (3 minutes)
+	cd compare && go run ./harness -quick
 
 .PHONY: lint
 lint: ## Check formatting, vet and staticcheck in every module

@@ -1,0 +1,133 @@
+// Command floor does a cold start with the fewest requests that do the job: it lists
+// all Foos once and sends, for each, the two writes that byhand sends for a new Foo,
+// a POST of the Deployment and a PUT of the status. It has no cache, no queue and no
+// watch, reads nothing back, and ends when the last answer has come. How fast it is
+// says how fast the API server is; no controller can be faster for long.
+//
+// It is not a controller: a Foo that has a Deployment already ends it with an error.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+
+	"golang.org/x/sync/errgroup"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	"k8s.io/client-go/tools/record"
+
+	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
+	"example.com/byhand/clientset"
+	"example.com/byhand/controller"
+)
+
+// The rate of byhand's Events, and theirs only.
+const eventQPS, eventBurst = 10, 50
+
+type options struct {
+	kubeconfig, namespace string
+	workers               int
+	events                bool
+}
+
+func main() {
+	var o options
+	flag.StringVar(&o.kubeconfig, "kubeconfig", "", "kubeconfig `file` (default: $KUBECONFIG)")
+	flag.StringVar(&o.namespace, "namespace", metav1.NamespaceAll, "the only namespace to look at (default: all)")
+	flag.IntVar(&o.workers, "workers", 16, "Foos to write for at the same time")
+	flag.BoolVar(&o.events, "events", false, "also send the Events that byhand sends, as it sends them")
+	flag.Parse()
+	if err := run(context.Background(), o); err != nil {
+		fmt.Fprintln(os.Stderr, "floor:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, o options) error {
+	if flag.NArg() > 0 || o.workers < 1 {
+		return errors.New("usage: no arguments, --workers at least 1")
+	}
+	rules := clientcmd.NewDefaultClientConfigLoadingRules()
+	rules.ExplicitPath = o.kubeconfig
+	config, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, nil).ClientConfig()
+	if err != nil {
+		return fmt.Errorf("read the kubeconfig: %w", err)
+	}
+	config.UserAgent = "floor"
+	// No limit on this side, like byhand's default.
+	config.QPS = -1
+	var w writer
+	if o.events {
+		recorder, shutdown, err := newRecorder(config)
+		if err != nil {
+			return err
+		}
+		defer shutdown()
+		w.events = recorder
+	}
+	if w.foos, err = clientset.NewForConfig(config); err != nil {
+		return fmt.Errorf("make the client of Foos: %w", err)
+	}
+	if w.deployments, err = kubernetes.NewForConfig(config); err != nil {
+		return fmt.Errorf("make the client of Deployments: %w", err)
+	}
+
+	foos, err := w.foos.SamplecontrollerV1alpha1().Foos(o.namespace).List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return fmt.Errorf("list the Foos: %w", err)
+	}
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(o.workers)
+	for i := range foos.Items {
+		if ctx.Err() != nil {
+			break
+		}
+		group.Go(func() error { return w.write(ctx, &foos.Items[i]) })
+	}
+	return group.Wait()
+}
+
+// writer sends what one Foo needs.
+type writer struct {
+	foos        clientset.Interface
+	deployments kubernetes.Interface
+	events      record.EventRecorder // nil: none
+}
+
+// write creates the Foo's Deployment and writes its status.
+func (w *writer) write(ctx context.Context, foo *v1alpha1.Foo) error {
+	created, err := w.deployments.AppsV1().Deployments(foo.Namespace).Create(ctx, newDeployment(foo), metav1.CreateOptions{})
+	if err != nil {
+		return fmt.Errorf("create Deployment %s/%s: %w", foo.Namespace, foo.Spec.DeploymentName, err)
+	}
+	if w.events != nil {
+		w.events.Eventf(foo, corev1.EventTypeNormal, controller.EventCreated, "Created Deployment %s", created.Name)
+	}
+	foo.Status = newStatus(foo, created)
+	if _, err := w.foos.SamplecontrollerV1alpha1().Foos(foo.Namespace).UpdateStatus(ctx, foo, metav1.UpdateOptions{}); err != nil {
+		return fmt.Errorf("update status of Foo %s/%s: %w", foo.Namespace, foo.Name, err)
+	}
+	return nil
+}
+
+// newRecorder returns a recorder whose Events go through a client of their own, at
+// the rate of byhand's. What is over that rate is dropped, and so is what waits when
+// shutdown is called.
+func newRecorder(config *rest.Config) (recorder record.EventRecorder, shutdown func(), err error) {
+	limited := rest.CopyConfig(config)
+	limited.QPS, limited.Burst = eventQPS, eventBurst
+	client, err := kubernetes.NewForConfig(limited)
+	if err != nil {
+		return nil, nil, fmt.Errorf("make the client of Events: %w", err)
+	}
+	events := record.NewBroadcaster()
+	events.StartRecordingToSink(&typedcorev1.EventSinkImpl{Interface: client.CoreV1().Events("")})
+	return events.NewRecorder(clientset.Scheme, corev1.EventSource{Component: "floor"}), events.Shutdown, nil
+}

@@ -1,0 +1,60 @@
+package main
+
+import (
+	"fmt"
+	"strconv"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+
+	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
+)
+
+// Field by field what byhand writes for a new Foo, so that the API server has the
+// same work. The test in ../peers compares the two.
+
+// newDeployment is the Deployment of a Foo.
+func newDeployment(foo *v1alpha1.Foo) *appsv1.Deployment {
+	return &appsv1.Deployment{
+		ObjectMeta: metav1.ObjectMeta{
+			Name:            foo.Spec.DeploymentName,
+			Namespace:       foo.Namespace,
+			Annotations:     map[string]string{v1alpha1.GroupName + "/foo-generation": strconv.FormatInt(foo.Generation, 10)},
+			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(foo, v1alpha1.SchemeGroupVersion.WithKind("Foo"))},
+		},
+		Spec: appsv1.DeploymentSpec{
+			Replicas: foo.Spec.Replicas,
+			Selector: &metav1.LabelSelector{MatchLabels: podLabels(foo)},
+			Template: corev1.PodTemplateSpec{
+				ObjectMeta: metav1.ObjectMeta{Labels: podLabels(foo)},
+				Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "nginx", Image: "nginx:1.29"}}},
+			},
+		},
+	}
+}
+
+// newStatus is the status of a Foo whose Deployment has just been created.
+func newStatus(foo *v1alpha1.Foo, deployment *appsv1.Deployment) v1alpha1.FooStatus {
+	status := v1alpha1.FooStatus{
+		ObservedGeneration:        foo.Generation,
+		ObservedDeploymentVersion: deployment.ResourceVersion,
+		Selector:                  labels.SelectorFromSet(podLabels(foo)).String(),
+	}
+	condition := metav1.Condition{
+		ObservedGeneration: foo.Generation,
+		Reason:             v1alpha1.ReasonWaitingForReplicas,
+		Message:            fmt.Sprintf("0 of %d replicas are available", *deployment.Spec.Replicas),
+	}
+	condition.Type, condition.Status = v1alpha1.FooReady, metav1.ConditionFalse
+	meta.SetStatusCondition(&status.Conditions, condition)
+	condition.Type, condition.Status = v1alpha1.FooProgressing, metav1.ConditionTrue
+	meta.SetStatusCondition(&status.Conditions, condition)
+	return status
+}
+
+func podLabels(foo *v1alpha1.Foo) map[string]string {
+	return map[string]string{v1alpha1.GroupName + "/foo-uid": string(foo.UID)}
+}

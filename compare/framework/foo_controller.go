@@ -1,0 +1,267 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/tools/events"
+	"k8s.io/utils/ptr"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
+)
+
+const (
+	// ownerKey is the index of Deployments by the UID of their controller.
+	ownerKey = ".metadata.controller"
+	// podLabel ties Pods to their Foo.
+	podLabel = v1alpha1.GroupName + "/foo-uid"
+	// takenRetry is how often a Foo looks whether a name has become free: no event
+	// of somebody else's Deployment leads to the Foos that name it.
+	takenRetry = 30 * time.Second
+)
+
+// Why CreateOrUpdate leaves a Deployment alone.
+var (
+	errTaken   = errors.New("the Deployment is not controlled by this Foo")
+	errLeaving = errors.New("the Deployment is being deleted")
+)
+
+// FooReconciler reconciles a Foo object.
+type FooReconciler struct {
+	client.Client
+	Scheme   *runtime.Scheme
+	Recorder events.EventRecorder
+}
+
+// +kubebuilder:rbac:groups=samplecontroller.k8s.io,resources=foos,verbs=get;list;watch
+// +kubebuilder:rbac:groups=samplecontroller.k8s.io,resources=foos/status,verbs=get;update;patch
+// +kubebuilder:rbac:groups=samplecontroller.k8s.io,resources=foos/finalizers,verbs=update
+// +kubebuilder:rbac:groups=apps,resources=deployments,verbs=get;list;watch;create;update;patch;delete
+// +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
+
+// Reconcile gives a Foo its Deployment and writes into its status what became of it.
+func (r *FooReconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
+	foo := &v1alpha1.Foo{}
+	if err := r.Get(ctx, req.NamespacedName, foo); err != nil {
+		// Deleted: the garbage collector follows the owner reference.
+		return ctrl.Result{}, client.IgnoreNotFound(err)
+	}
+	if !foo.DeletionTimestamp.IsZero() {
+		return ctrl.Result{}, nil
+	}
+
+	deployment, err := r.applyDeployment(ctx, foo)
+	if err != nil {
+		return r.refused(ctx, foo, err)
+	}
+	if err := r.deleteRenamed(ctx, foo); err != nil {
+		return ctrl.Result{}, err
+	}
+	return ctrl.Result{}, r.updateStatus(ctx, foo, stateOf(deployment))
+}
+
+// applyDeployment creates the Foo's Deployment, or updates what differs in it. It
+// returns errTaken or errLeaving for one that must be left alone.
+func (r *FooReconciler) applyDeployment(ctx context.Context, foo *v1alpha1.Foo) (*appsv1.Deployment, error) {
+	deployment := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: foo.Namespace, Name: foo.Spec.DeploymentName}}
+	var before *int32
+	operation, err := controllerutil.CreateOrUpdate(ctx, r.Client, deployment, func() error {
+		if exists := deployment.ResourceVersion != ""; exists && !metav1.IsControlledBy(deployment, foo) {
+			return errTaken
+		}
+		if !deployment.DeletionTimestamp.IsZero() {
+			return errLeaving
+		}
+		before = deployment.Spec.Replicas
+		setFields(deployment, foo)
+		return controllerutil.SetControllerReference(foo, deployment, r.Scheme)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("apply Deployment %s: %w", client.ObjectKeyFromObject(deployment), err)
+	}
+	switch after := deployment.Spec.Replicas; {
+	case operation == controllerutil.OperationResultCreated:
+		r.Recorder.Eventf(foo, deployment, corev1.EventTypeNormal, "Created", "Create", "Created Deployment %s", deployment.Name)
+	case operation == controllerutil.OperationResultUpdated && before != nil && after != nil && *before != *after:
+		r.Recorder.Eventf(foo, deployment, corev1.EventTypeNormal, "Scaled", "Update", "Scaled Deployment %s from %d to %d", deployment.Name, *before, *after)
+	case operation == controllerutil.OperationResultUpdated:
+		r.Recorder.Eventf(foo, deployment, corev1.EventTypeNormal, "Updated", "Update", "Updated Deployment %s", deployment.Name)
+	}
+	return deployment, nil
+}
+
+// setFields sets what a Foo decides about its Deployment and leaves the rest as it
+// is: what the API server defaults must not look like a difference.
+func setFields(deployment *appsv1.Deployment, foo *v1alpha1.Foo) {
+	if foo.Spec.Replicas != nil {
+		deployment.Spec.Replicas = new(*foo.Spec.Replicas)
+	}
+	if deployment.Spec.Selector == nil {
+		deployment.Spec.Selector = &metav1.LabelSelector{MatchLabels: podLabels(foo)}
+	}
+	template := &deployment.Spec.Template
+	for label, value := range podLabels(foo) {
+		metav1.SetMetaDataLabel(&template.ObjectMeta, label, value)
+	}
+	for i := range template.Spec.Containers {
+		if template.Spec.Containers[i].Name == "nginx" {
+			template.Spec.Containers[i].Image = "nginx:1.29"
+			return
+		}
+	}
+	template.Spec.Containers = append(template.Spec.Containers, corev1.Container{Name: "nginx", Image: "nginx:1.29"})
+}
+
+func podLabels(foo *v1alpha1.Foo) map[string]string {
+	return map[string]string{podLabel: string(foo.UID)}
+}
+
+// deleteRenamed deletes the Deployments that this Foo controls under a name that its
+// spec no longer has.
+func (r *FooReconciler) deleteRenamed(ctx context.Context, foo *v1alpha1.Foo) error {
+	owned := &appsv1.DeploymentList{}
+	// One that the cache does not show yet has an event that brings this Foo back, so
+	// there is no need to wait for the writes of other workers.
+	if err := r.List(ctx, owned, client.InNamespace(foo.Namespace), client.MatchingFields{ownerKey: string(foo.UID)},
+		client.DisableReadYourWritesConsistency); err != nil {
+		return fmt.Errorf("list the Deployments of Foo %s: %w", client.ObjectKeyFromObject(foo), err)
+	}
+	for i := range owned.Items {
+		old := &owned.Items[i]
+		if old.Name == foo.Spec.DeploymentName || !old.DeletionTimestamp.IsZero() {
+			continue
+		}
+		err := r.Delete(ctx, old, client.Preconditions{UID: &old.UID, ResourceVersion: &old.ResourceVersion},
+			client.PropagationPolicy(metav1.DeletePropagationBackground))
+		if client.IgnoreNotFound(err) != nil {
+			return fmt.Errorf("delete Deployment %s: %w", client.ObjectKeyFromObject(old), err)
+		}
+		r.Recorder.Eventf(foo, old, corev1.EventTypeNormal, "Deleted", "Delete", "Deleted Deployment %s, the name is now %s", old.Name, foo.Spec.DeploymentName)
+	}
+	return nil
+}
+
+// refused decides what it means for a Foo that its Deployment was not written.
+func (r *FooReconciler) refused(ctx context.Context, foo *v1alpha1.Foo, err error) (ctrl.Result, error) {
+	name := foo.Spec.DeploymentName
+	switch {
+	case errors.Is(err, errLeaving):
+		// The event of its deletion leads back here.
+		return ctrl.Result{}, r.updateStatus(ctx, foo, state{progressing: true, reason: v1alpha1.ReasonWaitingForDeletion,
+			message: fmt.Sprintf("Deployment %q is being deleted, a new one will follow", name)})
+	case errors.Is(err, errTaken):
+		return ctrl.Result{RequeueAfter: takenRetry}, r.stuck(ctx, foo, v1alpha1.ReasonNameTaken,
+			fmt.Sprintf("Deployment %q exists and is not controlled by this Foo", name))
+	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
+		return ctrl.Result{}, nil
+	case apierrors.IsForbidden(err):
+		return ctrl.Result{}, errors.Join(err, r.stuck(ctx, foo, v1alpha1.ReasonForbidden,
+			fmt.Sprintf("the API server forbids to write Deployment %q", name)))
+	case apierrors.IsInvalid(err):
+		if err := r.stuck(ctx, foo, v1alpha1.ReasonInvalidSpec, fmt.Sprintf("the API server refuses Deployment %q as invalid", name)); err != nil {
+			return ctrl.Result{}, err
+		}
+		// No retry mends a spec.
+		return ctrl.Result{}, reconcile.TerminalError(err)
+	default:
+		return ctrl.Result{}, err
+	}
+}
+
+// stuck writes the status of a Foo that waits for a person, and tells of it once.
+func (r *FooReconciler) stuck(ctx context.Context, foo *v1alpha1.Foo, reason, message string) error {
+	before := meta.FindStatusCondition(foo.Status.Conditions, v1alpha1.FooReady)
+	told := before != nil && before.Reason == reason && before.Message == message
+	if err := r.updateStatus(ctx, foo, state{reason: reason, message: message}); err != nil {
+		return err
+	}
+	if !told {
+		r.Recorder.Eventf(foo, nil, corev1.EventTypeWarning, reason, "Reconcile", "%s", message)
+	}
+	return nil
+}
+
+// state is what a status says.
+type state struct {
+	available          int32
+	ready, progressing bool
+	reason, message    string
+}
+
+// stateOf is the state of a Foo whose Deployment is as it should be.
+func stateOf(deployment *appsv1.Deployment) state {
+	wanted := ptr.Deref(deployment.Spec.Replicas, 1)
+	s := state{available: deployment.Status.AvailableReplicas, progressing: true, reason: v1alpha1.ReasonWaitingForReplicas}
+	s.message = fmt.Sprintf("%d of %d replicas are available", s.available, wanted)
+	if s.available >= wanted && deployment.Status.ObservedGeneration >= deployment.Generation {
+		s.ready, s.progressing, s.reason = true, false, v1alpha1.ReasonAvailable
+	}
+	return s
+}
+
+// updateStatus writes the status if it differs from the one that the Foo has.
+func (r *FooReconciler) updateStatus(ctx context.Context, foo *v1alpha1.Foo, s state) error {
+	before := foo.Status.DeepCopy()
+	foo.Status.AvailableReplicas = s.available
+	foo.Status.ObservedGeneration = foo.Generation
+	foo.Status.Selector = labels.SelectorFromSet(podLabels(foo)).String()
+	for _, condition := range []metav1.Condition{
+		{Type: v1alpha1.FooReady, Status: conditionStatus(s.ready)},
+		{Type: v1alpha1.FooProgressing, Status: conditionStatus(s.progressing)},
+	} {
+		condition.ObservedGeneration, condition.Reason, condition.Message = foo.Generation, s.reason, s.message
+		meta.SetStatusCondition(&foo.Status.Conditions, condition)
+	}
+	if equality.Semantic.DeepEqual(*before, foo.Status) {
+		return nil
+	}
+	if err := r.Status().Update(ctx, foo); err != nil {
+		return fmt.Errorf("update status of Foo %s: %w", client.ObjectKeyFromObject(foo), err)
+	}
+	return nil
+}
+
+func conditionStatus(is bool) metav1.ConditionStatus {
+	if is {
+		return metav1.ConditionTrue
+	}
+	return metav1.ConditionFalse
+}
+
+// SetupWithManager sets up the controller with the Manager.
+func (r *FooReconciler) SetupWithManager(ctx context.Context, mgr ctrl.Manager) error {
+	if err := mgr.GetFieldIndexer().IndexField(ctx, &appsv1.Deployment{}, ownerKey, controllerUID); err != nil {
+		return fmt.Errorf("index Deployments by their controller: %w", err)
+	}
+	return ctrl.NewControllerManagedBy(mgr).
+		// A status that changes, our own most of all, is no reason to look again.
+		For(&v1alpha1.Foo{}, builder.WithPredicates(predicate.GenerationChangedPredicate{})).
+		Owns(&appsv1.Deployment{}).
+		Named("foo").
+		Complete(r)
+}
+
+// controllerUID is what Deployments are indexed by.
+func controllerUID(object client.Object) []string {
+	owner := metav1.GetControllerOf(object)
+	if owner == nil {
+		return nil
+	}
+	return []string{string(owner.UID)}
+}

@@ -1,0 +1,123 @@
+// Command framework is the Foo controller as a user of kubebuilder writes it: the
+// same API, the same Deployment and the same conditions as byhand, on
+// controller-runtime.
+//
+// This file is the wiring that kubebuilder scaffolds, foo_controller.go is what its
+// user fills in. Without flags it runs with the defaults of controller-runtime; each
+// flag below is an option that controller-runtime has. Left out of the scaffold are
+// the webhook server and the certificates of the metrics server, which a comparison
+// of controllers does not need.
+package main
+
+import (
+	"flag"
+	"os"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	// The clouds' ways to authenticate, which kubebuilder links into each program.
+	_ "k8s.io/client-go/plugin/pkg/client/auth"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/config"
+	"sigs.k8s.io/controller-runtime/pkg/healthz"
+	"sigs.k8s.io/controller-runtime/pkg/log/zap"
+	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+
+	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
+)
+
+var (
+	scheme   = runtime.NewScheme()
+	setupLog = ctrl.Log.WithName("setup")
+)
+
+func init() {
+	utilruntime.Must(clientgoscheme.AddToScheme(scheme))
+	utilruntime.Must(v1alpha1.AddToScheme(scheme))
+}
+
+func main() {
+	var (
+		metricsAddr, probeAddr string
+		electionNamespace      string
+		electionID             string
+		elect, release, warmup bool
+		strip, readYourWrites  bool
+		workers                int
+		qps                    float64
+		resync                 time.Duration
+		logging                = zap.Options{Development: true}
+	)
+	// controller-runtime itself registers --kubeconfig.
+	flag.StringVar(&metricsAddr, "metrics-bind-address", "0", "`host:port` of the metrics; 0: none")
+	flag.StringVar(&probeAddr, "health-probe-bind-address", "127.0.0.1:8081", "`host:port` of /healthz and /readyz; 0: none")
+	flag.BoolVar(&elect, "leader-elect", false, "work only while holding a Lease")
+	flag.StringVar(&electionNamespace, "leader-elect-namespace", "", "namespace of the Lease (default: the Pod's own)")
+	flag.StringVar(&electionID, "leader-elect-id", "framework.byhand.example.com", "name of the Lease")
+	flag.BoolVar(&release, "leader-elect-release-on-cancel", false, "give the Lease away at the end")
+	flag.BoolVar(&warmup, "warmup", false, "fill the cache while another process leads")
+	flag.IntVar(&workers, "workers", 1, "MaxConcurrentReconciles")
+	flag.Float64Var(&qps, "qps", 0, "requests per second to the API server; 0: controller-runtime's default, which is no limit")
+	flag.DurationVar(&resync, "resync", 0, "SyncPeriod; 0: controller-runtime's default, which is 10 hours")
+	flag.BoolVar(&strip, "strip", false, "keep no managedFields in the cache")
+	flag.BoolVar(&readYourWrites, "read-your-writes", false, "EnableReadYourWritesConsistency: a read waits until the cache shows what was written")
+	logging.BindFlags(flag.CommandLine)
+	flag.Parse()
+
+	ctrl.SetLogger(zap.New(zap.UseFlagOptions(&logging)))
+
+	restConfig := ctrl.GetConfigOrDie()
+	if qps != 0 {
+		restConfig.QPS, restConfig.Burst = float32(qps), max(1, 2*int(qps))
+	}
+	options := ctrl.Options{
+		Scheme:                        scheme,
+		Metrics:                       metricsserver.Options{BindAddress: metricsAddr},
+		HealthProbeBindAddress:        probeAddr,
+		LeaderElection:                elect,
+		LeaderElectionNamespace:       electionNamespace,
+		LeaderElectionID:              electionID,
+		LeaderElectionReleaseOnCancel: release,
+		Controller:                    config.Controller{MaxConcurrentReconciles: workers, EnableWarmup: &warmup},
+		Client:                        client.Options{Cache: &client.CacheOptions{EnableReadYourWritesConsistency: &readYourWrites}},
+	}
+	if resync != 0 {
+		options.Cache.SyncPeriod = &resync
+	}
+	if strip {
+		options.Cache.DefaultTransform = cache.TransformStripManagedFields()
+	}
+	mgr, err := ctrl.NewManager(restConfig, options)
+	if err != nil {
+		setupLog.Error(err, "unable to create the manager")
+		os.Exit(1)
+	}
+
+	ctx := ctrl.SetupSignalHandler()
+	if err := (&FooReconciler{
+		Client:   mgr.GetClient(),
+		Scheme:   mgr.GetScheme(),
+		Recorder: mgr.GetEventRecorder("foo-controller"),
+	}).SetupWithManager(ctx, mgr); err != nil {
+		setupLog.Error(err, "unable to create the controller", "controller", "Foo")
+		os.Exit(1)
+	}
+	if err := mgr.AddHealthzCheck("healthz", healthz.Ping); err != nil {
+		setupLog.Error(err, "unable to set up the health check")
+		os.Exit(1)
+	}
+	if err := mgr.AddReadyzCheck("readyz", healthz.Ping); err != nil {
+		setupLog.Error(err, "unable to set up the ready check")
+		os.Exit(1)
+	}
+
+	setupLog.Info("starting the manager")
+	if err := mgr.Start(ctx); err != nil {
+		setupLog.Error(err, "the manager ended")
+		os.Exit(1)
+	}
+}

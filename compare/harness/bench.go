@@ -1,0 +1,98 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"example.com/byhand/compare/peers"
+)
+
+// bare are the programs of a control plane on which nobody but the peer writes.
+const bare = "etcd,kube-apiserver"
+
+// bench is one execution of the harness.
+type bench struct {
+	clusters *clusters
+	plan     plan
+	peers    []peers.Peer
+	raw      *raw
+	// dir holds the programs and what they print.
+	dir     string
+	outputs atomic.Int64
+	began   time.Time
+	// log hears what is being measured; nil: nobody does.
+	log io.Writer
+
+	mu        sync.Mutex
+	problems  []error
+	processes []*process
+}
+
+// say tells the person who waits what has been measured.
+func (b *bench) say(format string, args ...any) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.log == nil {
+		return
+	}
+	fmt.Fprintf(b.log, "%6.0fs  %s\n", time.Since(b.began).Seconds(), fmt.Sprintf(format, args...))
+}
+
+// problem notes what makes the command fail when all is done.
+func (b *bench) problem(err error) {
+	b.say("PROBLEM: %v", err)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.problems = append(b.problems, err)
+}
+
+// run takes the steps. What goes wrong in one of them is noted and does not keep the
+// others from running; only the end of ctx does. When the time is over, rounds after
+// the first are left out.
+func (b *bench) run(ctx context.Context, steps []step) error {
+	var running errgroup.Group
+	running.SetLimit(b.plan.atOnce)
+	for i, step := range steps {
+		running.Go(func() error {
+			if over := time.Since(b.began) > b.plan.budget; over && step.round > 1 {
+				b.say("%s are over, left out: %s", b.plan.budget, step.what)
+				return nil
+			}
+			if ctx.Err() != nil {
+				return context.Cause(ctx)
+			}
+			b.say("%d/%d: %s", i+1, len(steps), step.what)
+			err := step.do(ctx)
+			if ctx.Err() != nil {
+				return context.Cause(ctx)
+			}
+			if err != nil {
+				b.problem(fmt.Errorf("%s: %w", step.what, err))
+			}
+			return nil
+		})
+	}
+	return running.Wait()
+}
+
+// leftover ends what still runs, and says so: whoever started it has forgotten it, and
+// it has competed with all that was measured later.
+func (b *bench) leftover() error {
+	var err error
+	for _, p := range b.processes {
+		select {
+		case <-p.done:
+		default:
+			err = errors.Join(err, fmt.Errorf("%s (process %d) was left running", p.name, p.cmd.Process.Pid))
+			p.stop()
+		}
+	}
+	return err
+}

@@ -1,0 +1,180 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"regexp"
+	"strconv"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
+	"example.com/byhand/compare/peers"
+)
+
+// inMemory is the line in which each program says that its caches are filled.
+var inMemory = map[string]*regexp.Regexp{
+	"byhand":                   regexp.MustCompile(`in memory: `),
+	"sample-controller":        regexp.MustCompile(`Starting workers`),
+	"sample-controller-tuned":  regexp.MustCompile(`Starting workers`),
+	"controller-runtime":       regexp.MustCompile(`Starting workers`),
+	"controller-runtime-tuned": regexp.MustCompile(`Starting workers`),
+}
+
+// caches says whether the cache of a peer is measured. Tuning does not change
+// sample-controller's.
+func caches(peer peers.Peer) bool {
+	return inMemory[peer.Name] != nil && peer.Name != "sample-controller-tuned"
+}
+
+// cacheSync lets one peer after the other read n Foos into memory, round after round
+// on one control plane, because none of them writes: nobody has to act on these Foos.
+// In the first round each runs twice, the second time for the size of its live heap.
+func (b *bench) cacheSync(ctx context.Context, all []peers.Peer, n size) (err error) {
+	s, err := b.clusters.up(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.down()) }()
+	if err := s.createIdleFoos(ctx, n.foos); err != nil {
+		return err
+	}
+	before, err := s.counts(ctx)
+	if err != nil {
+		return err
+	}
+	for round := range n.rounds {
+		for _, peer := range all {
+			err := b.syncOnce(ctx, s, peer, n.foos)
+			if round == 0 && err == nil {
+				err = b.heapOnce(ctx, s, peer, n.foos)
+			}
+			if ctx.Err() != nil {
+				return context.Cause(ctx)
+			}
+			if err != nil {
+				b.problem(fmt.Errorf("cache of %d Foos, %s: %w", n.foos, peer.Name, err))
+			}
+		}
+	}
+	after, err := s.counts(ctx)
+	if err != nil {
+		return err
+	}
+	if wrote := after.minus(before).objectWrites(); wrote > 0 {
+		b.problem(fmt.Errorf("cache of %d Foos: somebody has written, though there is nothing to do: %s", n.foos, after.minus(before)))
+	}
+	return nil
+}
+
+// createIdleFoos makes n Foos on which no peer acts: they are being deleted, and a
+// finalizer keeps them. sample-controller does not look at that, but it passes over
+// a Foo that names no Deployment. Otherwise they are as a controller leaves them,
+// with a status and the server's book of who wrote which field.
+func (s *server) createIdleFoos(ctx context.Context, n int) error {
+	foo := newFoo(fooName(0))
+	foo.Finalizers = []string{"example.com/kept"}
+	client := s.client.SamplecontrollerV1alpha1().Foos(namespace)
+	created, err := s.createFoo(ctx, foo)
+	if err != nil {
+		return err
+	}
+	created.Status = v1alpha1.FooStatus{AvailableReplicas: 1, ObservedGeneration: 1, ObservedDeploymentVersion: "1", Selector: "controller=" + foo.Name}
+	for _, condition := range []string{v1alpha1.FooReady, v1alpha1.FooProgressing} {
+		created.Status.Conditions = append(created.Status.Conditions, metav1.Condition{Type: condition, Status: metav1.ConditionTrue, ObservedGeneration: 1,
+			LastTransitionTime: metav1.Now(), Reason: v1alpha1.ReasonAvailable, Message: "1 of 1 replicas are available"})
+	}
+	if _, err := client.UpdateStatus(ctx, created, metav1.UpdateOptions{}); err != nil {
+		return fmt.Errorf("update status of Foo %s: %w", foo.Name, err)
+	}
+	if err := client.Delete(ctx, foo.Name, metav1.DeleteOptions{}); err != nil {
+		return fmt.Errorf("delete Foo %s: %w", foo.Name, err)
+	}
+	stored, err := s.storedAs(ctx, created)
+	if err != nil {
+		return err
+	}
+	stored.json = bytes.ReplaceAll(stored.json, fmt.Appendf(nil, `"deploymentName":%q`, foo.Name), []byte(`"deploymentName":""`))
+	return s.copyFoo(ctx, stored, n)
+}
+
+// syncOnce measures from the start of the process until its caches are filled, and
+// what it holds when it has looked at every Foo.
+func (b *bench) syncOnce(ctx context.Context, s *server, peer peers.Peer, n int) error {
+	p, err := b.start(ctx, s, peer, peers.Options{})
+	if err != nil {
+		return err
+	}
+	defer p.stop()
+	filled, cpu, err := p.filled(ctx, peer)
+	if err != nil {
+		return p.explain(err)
+	}
+	rss, err := p.rss()
+	if err != nil {
+		return p.explain(err)
+	}
+	return b.report("CacheSync", n, peer, 1,
+		value(filled.Sub(p.started).Seconds(), "sec/op"), value(cpu.Seconds(), cpuSeconds),
+		value(float64(p.peakRSS()), peakMemory), value(float64(rss), memory))
+}
+
+// heapOnce measures how much is alive on the heap of a peer, as its garbage
+// collector says. It is told to run whenever the heap has grown by a tenth, so what it
+// said last is at most that much too little.
+func (b *bench) heapOnce(ctx context.Context, s *server, peer peers.Peer, n int) error {
+	p, err := b.start(ctx, s, peer, peers.Options{}, "GODEBUG=gctrace=1", "GOGC=10")
+	if err != nil {
+		return err
+	}
+	defer p.stop()
+	if _, _, err := p.filled(ctx, peer); err != nil {
+		return p.explain(err)
+	}
+	text, err := os.ReadFile(p.output)
+	if err != nil {
+		return err
+	}
+	live, err := lastLiveHeap(text)
+	if err != nil {
+		return p.explain(err)
+	}
+	return b.report("CacheHeap", n, peer, 1, value(float64(live), liveMemory))
+}
+
+// filled waits until the caches of a process are filled, which it says, and until it
+// has looked at what is in them. It returns the moment of the first, and the CPU time
+// until then.
+func (p *process) filled(ctx context.Context, peer peers.Peer) (time.Time, time.Duration, error) {
+	limited, cancel := context.WithTimeout(ctx, 3*time.Minute)
+	defer cancel()
+	at, err := p.says(limited, inMemory[peer.Name])
+	if err != nil {
+		return at, 0, err
+	}
+	cpu, err := p.cpu()
+	if err != nil {
+		return at, 0, err
+	}
+	// sample-controller says of each Foo that it names no Deployment, at most one in a
+	// millisecond. It is not waited for.
+	return at, cpu, p.quiet(limited, 10*time.Second)
+}
+
+// collected is the line of a garbage collection: the heap when it began, when it
+// ended, and what of it was alive.
+var collected = regexp.MustCompile(`(?m)^gc \d+ @.* (\d+)->(\d+)->(\d+) MB, `)
+
+// lastLiveHeap returns the bytes that were alive after the last collection.
+func lastLiveHeap(output []byte) (int64, error) {
+	all := collected.FindAllSubmatch(output, -1)
+	if len(all) == 0 {
+		return 0, errors.New("no garbage collection is reported")
+	}
+	megabytes, err := strconv.ParseInt(string(all[len(all)-1][3]), 10, 64)
+	return megabytes << 20, err
+}

@@ -1,0 +1,163 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"example.com/byhand/compare/peers"
+)
+
+// birth is a cold start of n Foos.
+func (b *bench) birth(ctx context.Context, peer peers.Peer, n int) error {
+	return b.with(ctx, peer, n, func(ctx context.Context, r *run) error {
+		_, err := r.coldStart(ctx, n)
+		return err
+	})
+}
+
+// life is a cold start of n Foos, and all that may happen to them later.
+func (b *bench) life(ctx context.Context, peer peers.Peer, n int) error {
+	return b.with(ctx, peer, n, func(ctx context.Context, r *run) error {
+		p, err := r.coldStart(ctx, n)
+		if err != nil || peer.Loop {
+			return err
+		}
+		if err := r.changeAll(ctx, p, n); err != nil {
+			return fmt.Errorf("change: %w", err)
+		}
+		if err := r.deleteAll(ctx, p, n); err != nil {
+			return fmt.Errorf("delete: %w", err)
+		}
+		// Who is slow has not yet come to rest.
+		if r.slow() {
+			return nil
+		}
+		if err := r.oneByOne(ctx, p, n, b.plan.singles); err != nil {
+			return fmt.Errorf("one by one: %w", err)
+		}
+		if b.plan.idleFoos == 0 {
+			return r.idle(ctx, p, n+b.plan.singles)
+		}
+		return nil
+	})
+}
+
+// converge starts the peer and waits until each of the first n Foos has a Deployment and
+// a status. It returns the moment of the last one.
+func (r *run) converge(ctx context.Context, n int, options peers.Options) (*process, time.Time, error) {
+	limited, cancel := r.limit(ctx, n)
+	defer cancel()
+	names := fooNames(n)
+	created, statuses := r.expect(deployments, made, names...), r.expect(foos, statusWritten, names...)
+	p, err := r.start(ctx, options)
+	if err != nil {
+		return nil, time.Time{}, err
+	}
+	end, err := r.await(limited, p.done, created, statuses)
+	return p, end, err
+}
+
+// coldStart starts the peer on n Foos that have nothing yet and measures until the
+// last one has a Deployment and a status, as whoever watches the API server sees
+// it. It goes on until nothing more is written, so that no write is missed.
+func (r *run) coldStart(ctx context.Context, n int) (*process, error) {
+	before, err := r.counts(ctx)
+	if err != nil {
+		return nil, err
+	}
+	options := peers.Options{}
+	if r.bench.plan.idleFoos == 0 {
+		options.Resync = r.bench.plan.resync
+	}
+	p, end, err := r.converge(ctx, n, options)
+	if err != nil {
+		return nil, err
+	}
+	cpu, err := p.cpu()
+	if err != nil {
+		return nil, err
+	}
+	if r.peer.Loop {
+		// Only at its end all of its time is known.
+		if cpu, err = p.wholeCPU(ctx); err != nil {
+			return nil, err
+		}
+	}
+	after, err := r.settled(ctx, settling)
+	if err != nil {
+		return nil, err
+	}
+
+	requests := after.minus(before)
+	r.bench.judge(r.peer, fmt.Sprintf("cold start of %d Foos", n), requests, counts{
+		{"POST", "deployments", "", "201"}: n, {"PUT", "foos", "status", "200"}: n})
+	values := append(elapsed(p.started, end, n, requests),
+		value(cpu.Seconds(), cpuSeconds), value(float64(p.peakRSS()), peakMemory))
+	if err := r.report("ColdStart", n, values...); err != nil {
+		return nil, err
+	}
+	return p, r.verify(ctx, n)
+}
+
+// settling is how long trailing writes are waited for. Who resyncs every 30 s and
+// sends 5 requests a second never comes to rest.
+const settling = 10 * time.Second
+
+// changeAll changes the replicas of n Foos whose Deployments exist, and measures from
+// the first PATCH to the last Deployment with another spec. The harness patches
+// with 16 goroutines while the peer works.
+func (r *run) changeAll(ctx context.Context, p *process, n int) error {
+	return r.disturb(ctx, p, "Change", n, specWritten,
+		counts{{"PUT", "deployments", "", "200"}: n, {"PUT", "foos", "status", "200"}: n},
+		request{"PATCH", "foos", "", "200"},
+		func(ctx context.Context, name string) error { return r.scaleFoo(ctx, name, 2) })
+}
+
+// deleteAll deletes n Deployments and measures until all are back. Deleting and
+// making anew overlap.
+func (r *run) deleteAll(ctx context.Context, p *process, n int) error {
+	background := metav1.DeletePropagationBackground
+	return r.disturb(ctx, p, "Delete", n, made,
+		// The status is what it was: no replica is available, one is wanted.
+		counts{{"POST", "deployments", "", "201"}: n},
+		request{"DELETE", "deployments", "", "200"},
+		func(ctx context.Context, name string) error {
+			return r.kube.AppsV1().Deployments(namespace).Delete(ctx, name, metav1.DeleteOptions{PropagationPolicy: &background})
+		})
+}
+
+// disturb does something to each of n Foos or their Deployments and measures until
+// each Deployment shows the answer. own is the request that it sends.
+func (r *run) disturb(ctx context.Context, p *process, what string, n int, answer happening, promised counts, own request, do func(ctx context.Context, name string) error) error {
+	limited, cancel := r.limit(ctx, n)
+	defer cancel()
+	before, err := r.counts(ctx)
+	if err != nil {
+		return err
+	}
+	names := fooNames(n)
+	answered := r.expect(deployments, answer, names...)
+
+	begin := time.Now()
+	if err := parallel(limited, names, do); err != nil {
+		return err
+	}
+	end, err := r.await(limited, p.done, answered)
+	if err != nil {
+		return err
+	}
+	after, err := r.settled(ctx, settling)
+	if err != nil {
+		return err
+	}
+
+	requests := after.minus(before).without(n, func(sort request) bool { return sort == own })
+	r.bench.judge(r.peer, fmt.Sprintf("%s of %d Foos", what, n), requests, promised)
+	if err := r.report(what, n, elapsed(begin, end, n, requests)...); err != nil {
+		return err
+	}
+	return r.verify(ctx, n)
+}

@@ -1,0 +1,29 @@
+// Command harness runs the peers of ../peers through the same scenarios, counts and
+// times what they do, and writes the page of results.
+//
+//	make compare          # everything; less than 30 minutes on 2 cores
+//	make compare-quick    # every peer, small; less than 3 minutes
+//	go run ./harness -scenarios Backlog -peers 'byhand|controller' -rounds 3
+//	go run ./harness -clean-build # and how long each takes to build from nothing
+//	go run ./harness -report      # the page anew, from raw.txt
+//
+// It is run in the folder compare. It exits 1 if a peer does not do its work, or if
+// byhand sends a write or gets a conflict that it should not; never because of a
+// time.
+//
+// # How it works
+//
+// plan.go says what runs: scenarios, peers, sizes, rounds. Each run of a peer gets a
+// control plane of its own (server.go, etcd.go, create.go), is started as a process
+// (process.go), and is followed from outside, through the API server (progress.go).
+// What it sent, the API server has counted (counts.go); that all is done, a list of
+// everything shows (verify.go). One file a scenario: coldstart.go, latency.go, idle.go,
+// failover.go, cachesync.go; gobench.go runs the Go benchmarks of the folder above.
+//
+// All measurements go to raw.txt in the Go benchmark format (raw.go), and from there,
+// and only from there, to the page (report.go, tables.go, plot.go).
+//
+// # Caveats
+//
+// Linux only: CPU time and memory are read from /proc.
+package main

@@ -1,0 +1,95 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"syscall"
+	"time"
+
+	"example.com/byhand/compare/peers"
+)
+
+// election makes a replica one of several. The times are those of everybody: a Lease
+// of 15 s, renewed within 10 s, looked at every 2 s.
+var election = peers.Options{LeaderElect: true, LeaseNamespace: namespace, LeaseName: "leader"}
+
+// failover runs two replicas and ends the leader, first as a service manager does
+// and then by force, and measures how long a new Foo waits for its Deployment.
+func (r *run) failover(ctx context.Context, wait func()) error {
+	// One leads ...
+	limited, cancel := r.limit(ctx, 1)
+	defer cancel()
+	created := r.expect(deployments, made, fooName(0))
+	leader, err := r.start(ctx, election)
+	if err != nil {
+		return err
+	}
+	if _, err := r.await(limited, leader.done, created); err != nil {
+		return err
+	}
+	// ... and one stands by.
+	standby, err := r.standby(ctx)
+	if err != nil {
+		return err
+	}
+	wait()
+	foo := 1
+	for _, end := range []struct {
+		name   string
+		signal os.Signal
+		times  int
+	}{{"clean", syscall.SIGTERM, r.bench.plan.cleanFailovers}, {"killed", syscall.SIGKILL, r.bench.plan.killedFailovers}} {
+		for range end.times {
+			waited, err := r.replace(ctx, leader, standby, end.signal, fooName(foo))
+			if err != nil {
+				return fmt.Errorf("failover, %s: %w", end.name, err)
+			}
+			foo++
+			if err := r.report("Failover/end="+end.name, 1, value(waited.Seconds(), "sec/op")); err != nil {
+				return err
+			}
+			leader = standby
+			if standby, err = r.standby(ctx); err != nil {
+				return err
+			}
+		}
+	}
+	return r.verify(ctx, foo)
+}
+
+// standby starts one more replica and waits until it has nothing to do.
+func (r *run) standby(ctx context.Context) (*process, error) {
+	p, err := r.start(ctx, election)
+	if err != nil {
+		return nil, err
+	}
+	return p, p.quiet(ctx, 20*time.Second)
+}
+
+// replace ends the leader and returns how long a Foo that is created right then waits
+// for the Deployment that the standby makes.
+func (r *run) replace(ctx context.Context, leader, standby *process, signal os.Signal, name string) (time.Duration, error) {
+	limited, cancel := r.limit(ctx, 1)
+	defer cancel()
+	created, status := r.expect(deployments, made, name), r.expect(foos, statusWritten, name)
+	begin := time.Now()
+	if err := leader.cmd.Process.Signal(signal); err != nil {
+		return 0, fmt.Errorf("end the leader: %w", err)
+	}
+	// A leader that is told to end may finish what it hears of before it does. The Foo
+	// is to be the next one's work.
+	select {
+	case <-leader.done:
+	case <-limited.Done():
+		return 0, fmt.Errorf("the leader does not end: %w", context.Cause(limited))
+	}
+	if _, err := r.createFoo(limited, newFoo(name)); err != nil {
+		return 0, err
+	}
+	if _, err := r.await(limited, standby.done, created, status); err != nil {
+		return 0, err
+	}
+	at, _ := created.when(name)
+	return at.Sub(begin), nil
+}

@@ -1,0 +1,163 @@
+package main
+
+import (
+	"context"
+	"time"
+
+	"golang.org/x/perf/benchfmt"
+
+	"example.com/byhand/compare/peers"
+)
+
+// waits are what is measured of how long single Foos waited.
+func waits(all []time.Duration) []benchfmt.Value {
+	var sum time.Duration
+	for _, wait := range all {
+		sum += wait
+	}
+	return []benchfmt.Value{
+		value((sum / time.Duration(max(1, len(all)))).Seconds(), "sec/op"),
+		value(percentile(all, 50).Seconds(), p50),
+		value(percentile(all, 99).Seconds(), p99),
+	}
+}
+
+// oneByOne creates Foos while nothing else is going on, each when the one before is
+// done, and measures from the answer to its creation to its Deployment.
+func (r *run) oneByOne(ctx context.Context, p *process, existing, n int) error {
+	limited, cancel := r.limit(ctx, n)
+	defer cancel()
+	var all []time.Duration
+	for i := range n {
+		name := fooName(existing + i)
+		created, status := r.expect(deployments, made, name), r.expect(foos, statusWritten, name)
+		if _, err := r.createFoo(limited, newFoo(name)); err != nil {
+			return err
+		}
+		begin := time.Now()
+		if _, err := r.await(limited, p.done, created, status); err != nil {
+			return err
+		}
+		at, _ := created.when(name)
+		all = append(all, at.Sub(begin))
+	}
+	if err := r.bench.report("Latency", existing, r.peer, len(all), waits(all)...); err != nil {
+		return err
+	}
+	return r.verify(ctx, existing+n)
+}
+
+// backlog starts the peer on n Foos that have nothing yet. From when a tenth of them
+// is done until nine tenths are, every 100 ms a new Foo is created and one that is
+// done already is changed: how long do these two wait for their Deployments?
+func (b *bench) backlog(ctx context.Context, peer peers.Peer, n int) error {
+	return b.with(ctx, peer, n, func(ctx context.Context, r *run) error {
+		limited, cancel := r.limit(ctx, n)
+		defer cancel()
+		names := fooNames(n)
+		created, statuses := r.expect(deployments, made, names...), r.expect(foos, statusWritten, names...)
+		p, err := r.start(ctx, peers.Options{})
+		if err != nil {
+			return err
+		}
+		samples := &backlogSamples{run: r, names: names, created: created, statuses: statuses, used: map[string]bool{}}
+		if err := samples.take(limited, p, n); err != nil {
+			return err
+		}
+		if _, err := r.await(limited, p.done, append([]*mark{created, statuses}, samples.marks...)...); err != nil {
+			return err
+		}
+		for kind, all := range map[string][]sample{"new": samples.fresh, "changed": samples.changed} {
+			// A small backlog may be gone before anything could be seen behind it.
+			if len(all) == 0 {
+				continue
+			}
+			if err := b.report("Backlog/foo="+kind, n, peer, len(all), waits(waited(all))...); err != nil {
+				return err
+			}
+		}
+		if _, err := r.settled(ctx, settling); err != nil {
+			return err
+		}
+		return r.verify(ctx, n+len(samples.fresh))
+	})
+}
+
+// backlogSamples are the Foos that were created and changed behind a backlog.
+type backlogSamples struct {
+	*run
+	names             []string
+	created, statuses *mark
+	used              map[string]bool // changed already
+	fresh, changed    []sample
+	marks             []*mark
+}
+
+// sample is a Foo that waits for its Deployment since begin.
+type sample struct {
+	name  string
+	begin time.Time
+	mark  *mark
+}
+
+// most is how many samples of each sort are taken.
+const most = 300
+
+func (s *backlogSamples) take(ctx context.Context, p *process, n int) error {
+	tick := time.NewTicker(100 * time.Millisecond)
+	defer tick.Stop()
+	for s.statuses.missing() > n/10 && len(s.fresh) < most {
+		if s.statuses.missing() <= n-n/10 {
+			if err := s.create(ctx, fooName(n+len(s.fresh))); err != nil {
+				return err
+			}
+			if err := s.change(ctx); err != nil {
+				return err
+			}
+		}
+		select {
+		case <-tick.C:
+		case <-p.done:
+			return errStopped
+		case <-s.failed:
+			return s.err
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+	return nil
+}
+
+func (s *backlogSamples) create(ctx context.Context, name string) error {
+	m := s.expect(deployments, made, name)
+	_, err := s.createFoo(ctx, newFoo(name))
+	s.fresh, s.marks = append(s.fresh, sample{name, time.Now(), m}), append(s.marks, m)
+	return err
+}
+
+// change changes a Foo that is done and has not been changed.
+func (s *backlogSamples) change(ctx context.Context) error {
+	for _, name := range s.names {
+		_, created := s.created.when(name)
+		_, status := s.statuses.when(name)
+		if !created || !status || s.used[name] {
+			continue
+		}
+		s.used[name] = true
+		m := s.expect(deployments, specWritten, name)
+		err := s.scaleFoo(ctx, name, 2)
+		s.changed, s.marks = append(s.changed, sample{name, time.Now(), m}), append(s.marks, m)
+		return err
+	}
+	return nil
+}
+
+func waited(samples []sample) []time.Duration {
+	var all []time.Duration
+	for _, one := range samples {
+		if at, ok := one.mark.when(one.name); ok {
+			all = append(all, at.Sub(one.begin))
+		}
+	}
+	return all
+}

@@ -1,0 +1,196 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strings"
+	"syscall"
+	"time"
+
+	"example.com/byhand/compare/peers"
+)
+
+// results is the folder of the page that is kept.
+const results = "results"
+
+// options are the flags.
+type options struct {
+	quick, report           bool
+	cleanBuild              bool
+	rounds                  int
+	sizes, backlogs, caches string
+	scenarios, peers        string
+	components, out         string
+}
+
+func main() {
+	var o options
+	flag.BoolVar(&o.quick, "quick", false, "small numbers, to see that everything works; no page is worth making of them")
+	flag.BoolVar(&o.report, "report", false, "measure nothing, make the page anew from raw.txt")
+	flag.BoolVar(&o.cleanBuild, "clean-build", false, "also measure how long each program takes to build from nothing: some minutes")
+	flag.IntVar(&o.rounds, "rounds", 0, "`rounds` of what is compared in time (default: the plan's, 5 or 1)")
+	flag.StringVar(&o.sizes, "sizes", "", "`Foos` of the cold starts, as in 1000,5000,20000x1; x1: in one round (default: the plan's)")
+	flag.StringVar(&o.backlogs, "backlogs", "", "the same for the backlogs")
+	flag.StringVar(&o.caches, "caches", "", "the same for the caches")
+	flag.StringVar(&o.scenarios, "scenarios", "", "`regexp`: only steps whose line matches, as in Backlog or 'ColdStart: 5000'")
+	flag.StringVar(&o.peers, "peers", "", "`regexp`: only peers whose whole name matches, as in 'byhand|floor.*'")
+	flag.StringVar(&o.components, "components", bare, "the control plane's `programs`; empty: all, with the controllers that then write, too")
+	flag.StringVar(&o.out, "out", "", "`folder` of raw.txt and the page (default: results if all is measured, else a new one)")
+	flag.Parse()
+
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	defer stop()
+	if err := execute(ctx, o); err != nil {
+		fmt.Fprintln(os.Stderr, "harness:", err)
+		os.Exit(1)
+	}
+}
+
+// execute measures what the flags ask for and makes the page of it.
+func execute(ctx context.Context, o options) (err error) {
+	root, err := repository()
+	if err != nil {
+		return err
+	}
+	// Peers are built with the versions of this module.
+	if err := os.Chdir(filepath.Join(root, "compare")); err != nil {
+		return err
+	}
+	if o.report {
+		return writePage(cmp.Or(o.out, results))
+	}
+	b, wanted, err := newBench(o)
+	if err != nil {
+		return err
+	}
+	if b.dir, err = os.MkdirTemp("", "byhand-compare-"); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(b.dir)) }()
+	steps := b.steps(wanted)
+	if len(steps) == 0 {
+		return errors.New("nothing to do: no step matches -scenarios")
+	}
+	out, err := o.folder()
+	if err != nil {
+		return err
+	}
+
+	if err := b.prepare(ctx, o, root, out); err != nil {
+		return err
+	}
+	if err := errors.Join(b.run(ctx, steps), b.leftover(), b.raw.close()); err != nil {
+		return err
+	}
+	if err := writePage(out); err != nil {
+		b.problem(err)
+	} else {
+		b.say("written: %s", filepath.Join(out, pageFile))
+	}
+	return errors.Join(b.problems...)
+}
+
+// prepare builds all programs and begins the file of measurements.
+func (b *bench) prepare(ctx context.Context, o options, root, out string) error {
+	b.say("building the programs")
+	if err := peers.Build(ctx, b.dir, b.peers...); err != nil {
+		return err
+	}
+	var err error
+	if b.clusters, err = newClusters(ctx, root, b.dir, o.components); err != nil {
+		return err
+	}
+	about, err := b.aboutMachine(ctx, o.command())
+	if err != nil {
+		return err
+	}
+	b.raw, err = createRaw(filepath.Join(out, rawFile), about)
+	return err
+}
+
+// newBench makes the plan that the flags ask for. wanted says which steps of it are
+// taken.
+func newBench(o options) (b *bench, wanted *regexp.Regexp, err error) {
+	if flag.NArg() > 0 || o.rounds < 0 {
+		return nil, nil, errors.New("usage: no arguments, -rounds not negative (see -help)")
+	}
+	b = &bench{plan: full(), began: time.Now(), log: os.Stderr}
+	if o.quick {
+		b.plan = quick()
+	}
+	b.plan.cleanBuild = o.cleanBuild
+	if err := b.plan.adjust(o); err != nil {
+		return nil, nil, err
+	}
+	if wanted, err = regexp.Compile(o.scenarios); err != nil {
+		return nil, nil, fmt.Errorf("-scenarios: %w", err)
+	}
+	chosen, err := regexp.Compile("^(" + cmp.Or(o.peers, ".*") + ")$")
+	if err != nil {
+		return nil, nil, fmt.Errorf("-peers: %w", err)
+	}
+	b.peers = peers.All()
+	b.peers = b.peersWhere(func(p peers.Peer) bool { return chosen.MatchString(p.Name) })
+	return b, wanted, nil
+}
+
+// adjust changes the plan's sizes and rounds to those of the flags.
+func (p *plan) adjust(o options) error {
+	for _, sizes := range []struct {
+		given string
+		plan  *[]size
+	}{{o.sizes, &p.sizes}, {o.backlogs, &p.backlogs}, {o.caches, &p.caches}} {
+		if sizes.given != "" {
+			parsed, err := parseSizes(sizes.given, max(1, o.rounds))
+			if err != nil {
+				return err
+			}
+			*sizes.plan = parsed
+			continue
+		}
+		for i, s := range *sizes.plan {
+			// What is done once is done once because it takes so long.
+			if o.rounds > 0 && s.rounds > 1 {
+				(*sizes.plan)[i].rounds = o.rounds
+			}
+		}
+	}
+	return nil
+}
+
+// folder makes the folder for the results. What shows only a part does not replace
+// what shows all.
+func (o options) folder() (string, error) {
+	complete := !o.quick && o.sizes+o.backlogs+o.caches == "" && o.scenarios == "" && o.peers == "" && o.components == bare
+	switch {
+	case o.out != "":
+		return o.out, os.MkdirAll(o.out, 0o755)
+	case complete:
+		return results, os.MkdirAll(results, 0o755)
+	default:
+		return os.MkdirTemp("", "byhand-results-")
+	}
+}
+
+// command is what to type in order to measure the same again.
+func (o options) command() string {
+	return strings.Join(append([]string{"go", "run", "./harness"}, os.Args[1:]...), " ")
+}
+
+// repository is the folder that this source file belongs to.
+func repository() (string, error) {
+	_, file, _, ok := runtime.Caller(0)
+	root := filepath.Join(filepath.Dir(file), "..", "..")
+	if _, err := os.Stat(filepath.Join(root, "compare", "go.mod")); !ok || err != nil {
+		return "", fmt.Errorf("cannot find the repository (looked in %s): run `go run ./harness` in its folder compare", root)
+	}
+	return root, nil
+}

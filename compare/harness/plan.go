@@ -1,0 +1,199 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"example.com/byhand/compare/peers"
+)
+
+// plan says how much of everything is done.
+type plan struct {
+	// sizes are the cold starts. The smallest goes on with everything that is done to
+	// Foos that are there.
+	sizes []size
+	// slowFoos is the size for peers that a limit of their own makes slow.
+	slowFoos int
+	// singles is how many Foos are created one by one.
+	singles  int
+	backlogs []size
+	// idle is for how long nothing happens, resync how often every object is looked at
+	// again in that time. idleFoos idle side by side; with none, those of the smallest
+	// cold start do.
+	idle, resync                    time.Duration
+	idleFoos                        int
+	cleanFailovers, killedFailovers int
+	caches                          []size
+	// The Go benchmarks: how often, and how long each.
+	goRounds int
+	goTime   string
+	// carry: count what a reader carries; cleanBuild: and build it from nothing, which
+	// takes minutes.
+	carry, cleanBuild bool
+	// budget is the time after which only first rounds are begun.
+	budget time.Duration
+	// atOnce is how many steps are under way together: one, if times are to mean
+	// anything.
+	atOnce int
+}
+
+// size is a number of Foos, and in how many rounds it is measured.
+type size struct{ foos, rounds int }
+
+// full is what the page of results shows.
+func full() plan {
+	return plan{
+		sizes:    []size{{1000, 5}, {5000, 5}, {20000, 1}},
+		slowFoos: 50,
+		singles:  200,
+		backlogs: []size{{5000, 1}},
+		idle:     65 * time.Second, resync: 30 * time.Second, idleFoos: 1000,
+		cleanFailovers: 2, killedFailovers: 1,
+		caches:   []size{{10000, 5}, {100000, 1}},
+		goRounds: 5, goTime: "300ms",
+		carry:  true,
+		budget: 27 * time.Minute,
+		atOnce: 1,
+	}
+}
+
+// quick sees that everything works and that nothing is written too often.
+func quick() plan {
+	return plan{
+		sizes:    []size{{200, 1}},
+		slowFoos: 10,
+		singles:  5,
+		backlogs: []size{{200, 1}},
+		caches:   []size{{200, 1}},
+		idle:     5 * time.Second, resync: 2 * time.Second,
+		cleanFailovers: 1,
+		goRounds:       1, goTime: "10x",
+		budget: 2 * time.Minute,
+		atOnce: 4,
+	}
+}
+
+// parseSizes reads "1000,5000,20000x1": numbers of Foos, each with its own number of
+// rounds or with this one.
+func parseSizes(text string, rounds int) ([]size, error) {
+	var all []size
+	for part := range strings.SplitSeq(text, ",") {
+		number, times, own := strings.Cut(part, "x")
+		s := size{rounds: rounds}
+		var err error
+		if s.foos, err = strconv.Atoi(number); err == nil && own {
+			s.rounds, err = strconv.Atoi(times)
+		}
+		if err != nil || s.foos < 1 || s.rounds < 1 {
+			return nil, fmt.Errorf("%q is not a number of Foos, nor such a number, an x and a number of rounds", part)
+		}
+		all = append(all, s)
+	}
+	slices.SortFunc(all, func(a, b size) int { return a.foos - b.foos })
+	return all, nil
+}
+
+// step is what is done without a pause. Steps of the first round are always taken,
+// others while there is time.
+type step struct {
+	round int
+	what  string
+	do    func(ctx context.Context) error
+}
+
+// steps puts the plan in order. Every first round comes before any second one, so
+// that time that runs short costs rounds and no scenario; within a round the peers
+// take turns.
+func (b *bench) steps(wanted *regexp.Regexp) []step {
+	var all []step
+	if b.plan.goRounds > 0 {
+		all = append(all, step{1, "Go benchmarks", b.goBenchmarks})
+	}
+	if b.plan.carry {
+		all = append(all, step{1, "Carry", b.carry})
+	}
+	for round := 1; round <= b.plan.rounds(); round++ {
+		all = append(all, b.coldStarts(round)...)
+		for _, s := range within(b.plan.backlogs, round) {
+			for _, peer := range b.peersWhere(func(p peers.Peer) bool { return !p.Loop && !slow(p) }) {
+				all = append(all, step{round, fmt.Sprintf("Backlog: %d Foos, %s, round %d", s.foos, peer.Name, round),
+					func(ctx context.Context) error { return b.backlog(ctx, peer, s.foos) }})
+			}
+		}
+		if round == 1 {
+			// All rounds of a size share a control plane: nobody writes.
+			for _, s := range b.plan.caches {
+				all = append(all, step{round, fmt.Sprintf("CacheSync: %d Foos", s.foos),
+					func(ctx context.Context) error { return b.cacheSync(ctx, b.peersWhere(caches), s) }})
+			}
+			all = append(all, step{round, "Idle, Failover: side by side", b.sideBySide})
+		}
+	}
+	if b.plan.cleanBuild {
+		all = append(all, step{1, "CleanBuild", b.cleanBuild})
+	}
+	return slices.DeleteFunc(all, func(s step) bool { return !wanted.MatchString(s.what) })
+}
+
+// coldStarts are the cold starts of a round, and what follows on the smallest.
+func (b *bench) coldStarts(round int) []step {
+	var all []step
+	for i, s := range b.plan.sizes {
+		for _, peer := range b.peersAt(i, round) {
+			n := s.foos
+			if slow(peer) {
+				n = b.plan.slowFoos
+			}
+			what, do := "ColdStart", b.birth
+			// Who runs as shipped shows once what comes later.
+			if i == 0 && (round == 1 || !peer.Shipped) {
+				what, do = "ColdStart, Change, Delete, Latency", b.life
+			}
+			all = append(all, step{round, fmt.Sprintf("%s: %d Foos, %s, round %d", what, n, peer.Name, round),
+				func(ctx context.Context) error { return do(ctx, peer, n) }})
+		}
+	}
+	return all
+}
+
+// rounds returns the number of rounds of what has the most.
+func (p plan) rounds() int {
+	most := 1
+	for _, s := range slices.Concat(p.sizes, p.backlogs) {
+		most = max(most, s.rounds)
+	}
+	return most
+}
+
+func within(sizes []size, round int) []size {
+	return slices.DeleteFunc(slices.Clone(sizes), func(s size) bool { return s.rounds < round })
+}
+
+// peersAt returns who takes part in a round of the i-th size. Who is slow runs once,
+// small. In the larger sizes, peers as shipped and the floor with Events show once what
+// they can do, and not at all what takes minutes.
+func (b *bench) peersAt(i, round int) []peers.Peer {
+	s := b.plan.sizes[i]
+	return b.peersWhere(func(p peers.Peer) bool {
+		switch {
+		case round > s.rounds:
+			return false
+		case slow(p):
+			return i == 0 && round == 1
+		case i > 0 && (p.Shipped || p.Name == "floor-events"):
+			return round == 1 && s.foos <= 10000
+		default:
+			return true
+		}
+	})
+}
+
+// peersWhere returns the chosen peers that fulfil a condition.
+func (b *bench) peersWhere(condition func(peers.Peer) bool) []peers.Peer {
+	return slices.DeleteFunc(slices.Clone(b.peers), func(p peers.Peer) bool { return !condition(p) })
+}

@@ -1,0 +1,135 @@
+package main
+
+import (
+	"context"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"example.com/byhand/compare/peers"
+)
+
+func lines(steps []step) []string {
+	var all []string
+	for _, s := range steps {
+		all = append(all, s.what)
+	}
+	return all
+}
+
+// Within a round the peers take turns, and every first round precedes any second.
+func TestStepsAreInterleaved(t *testing.T) {
+	b := &bench{plan: plan{sizes: []size{{10, 2}}, slowFoos: 3}, peers: peers.All()}
+	got := lines(b.steps(regexp.MustCompile("ColdStart.*(byhand|sample-controller|floor),")))
+	want := []string{
+		"ColdStart, Change, Delete, Latency: 10 Foos, byhand, round 1",
+		"ColdStart, Change, Delete, Latency: 3 Foos, sample-controller, round 1",
+		"ColdStart, Change, Delete, Latency: 10 Foos, floor, round 1",
+		"ColdStart, Change, Delete, Latency: 10 Foos, byhand, round 2",
+		"ColdStart, Change, Delete, Latency: 10 Foos, floor, round 2",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// Whoever is compared in time gets at least five rounds, and each peer takes part.
+func TestFullPlan(t *testing.T) {
+	b := &bench{plan: full(), peers: peers.All()}
+	all := lines(b.steps(regexp.MustCompile("")))
+	rounds := func(part string) (n int) {
+		for _, line := range all {
+			if strings.Contains(line, part) {
+				n++
+			}
+		}
+		return n
+	}
+	for _, test := range []struct {
+		part string
+		want int
+	}{
+		{"Latency: 1000 Foos, byhand,", 5}, {"Latency: 1000 Foos, sample-controller-tuned,", 5}, {"ColdStart, Change, Delete, Latency: 1000 Foos, controller-runtime,", 1},
+		{": 1000 Foos, controller-runtime,", 5},
+		{"Latency: 1000 Foos, floor,", 5}, {"ColdStart: 5000 Foos, byhand,", 5}, {"ColdStart: 5000 Foos, controller-runtime-tuned,", 5},
+		{"ColdStart: 5000 Foos, floor,", 5}, {"ColdStart: 5000 Foos, floor-events,", 1}, {"ColdStart: 5000 Foos, controller-runtime,", 1}, {"ColdStart: 20000 Foos, byhand,", 1},
+		{"Foos, sample-controller,", 1}, {"ColdStart: 20000 Foos, controller-runtime,", 0}, {"CacheSync: 100000 Foos", 1}, {"Idle, Failover", 1}, {"Go benchmarks", 1}, {"Carry", 1}, {"CleanBuild", 0},
+	} {
+		if got := rounds(test.part); got != test.want {
+			t.Errorf("%q: %d steps, want %d", test.part, got, test.want)
+		}
+	}
+}
+
+// Quick leaves out what takes long, but no peer.
+func TestQuickPlan(t *testing.T) {
+	b := &bench{plan: quick(), peers: peers.All()}
+	all := b.steps(regexp.MustCompile(""))
+	for _, peer := range peers.All() {
+		if !slices.ContainsFunc(all, func(s step) bool { return strings.Contains(s.what, " "+peer.Name+",") }) {
+			t.Errorf("%s does not take part", peer.Name)
+		}
+	}
+	if len(all) > 15 {
+		t.Errorf("%d steps: %v", len(all), lines(all))
+	}
+}
+
+func TestParseSizes(t *testing.T) {
+	got, err := parseSizes("20000x1,1000", 5)
+	if diff := cmp.Diff([]size{{1000, 5}, {20000, 1}}, got, cmp.AllowUnexported(size{})); err != nil || diff != "" {
+		t.Errorf("%v (-want +got):\n%s", err, diff)
+	}
+	for _, text := range []string{"", "many", "10x", "10x0", "-1", "0"} {
+		if got, err := parseSizes(text, 1); err == nil {
+			t.Errorf("%q: %v, want an error", text, got)
+		}
+	}
+}
+
+// byhand is judged by its counts, and nobody else, and only where nobody else writes.
+func TestJudge(t *testing.T) {
+	post, put, list := request{"POST", "deployments", "", "201"}, request{"PUT", "foos", "status", "200"}, request{"LIST", "foos", "", "200"}
+	conflict := request{"PUT", "foos", "status", "409"}
+	promised := counts{post: 10, put: 10}
+	for _, test := range []struct {
+		reason, peer, components string
+		sent                     counts
+		problems                 int
+	}{
+		{"as promised; reads do not count", "byhand", bare, counts{post: 10, put: 10, list: 3}, 0},
+		{"a write too many", "byhand", bare, counts{post: 10, put: 11}, 1},
+		{"a write missing", "byhand", bare, counts{post: 10}, 1},
+		{"a conflict", "byhand", bare, counts{post: 10, put: 10, conflict: 1}, 1},
+		{"another peer", "controller-runtime", bare, counts{post: 10, put: 10, conflict: 1}, 0},
+		{"others write, too", "byhand", "", counts{post: 10, put: 25}, 0},
+	} {
+		b := &bench{clusters: &clusters{components: test.components}}
+		b.judge(peers.Peer{Name: test.peer}, "test", test.sent, promised)
+		if len(b.problems) != test.problems {
+			t.Errorf("%s: problems %v, want %d", test.reason, b.problems, test.problems)
+		}
+	}
+}
+
+// When the time is over, only first rounds are still begun.
+func TestBudget(t *testing.T) {
+	b := &bench{plan: plan{budget: time.Minute, atOnce: 1}, began: time.Now().Add(-time.Hour)}
+	var taken []string
+	take := func(round int, what string) step {
+		return step{round, what, func(context.Context) error {
+			taken = append(taken, what)
+			return nil
+		}}
+	}
+	if err := b.run(t.Context(), []step{take(1, "first"), take(2, "second"), take(1, "third")}); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"first", "third"}, taken); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}

@@ -1,0 +1,224 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// process is a peer that runs. What it prints goes to a file, so that nobody
+// competes with it in order to read it.
+type process struct {
+	cmd     *exec.Cmd
+	name    string
+	output  string // the file
+	started time.Time
+	// done is closed when it has ended; then err is what cmd.Wait returned.
+	done chan struct{}
+	err  error
+
+	mu   sync.Mutex
+	peak int64
+}
+
+// start starts a command. The caller calls stop.
+func start(cmd *exec.Cmd, name, output string) (*process, error) {
+	file, err := os.Create(output)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	cmd.Stdout, cmd.Stderr = file, file
+	p := &process{cmd: cmd, name: name, output: output, started: time.Now(), done: make(chan struct{})}
+	if err := cmd.Start(); err != nil {
+		return nil, fmt.Errorf("start %s: %w", name, err)
+	}
+	go func() {
+		p.err = cmd.Wait()
+		close(p.done)
+	}()
+	go p.sample()
+	return p, nil
+}
+
+// sample keeps the peak RSS of a process that may end at any time. The kernel's
+// rusage is of no use: it begins with the peak of the process that forked.
+func (p *process) sample() {
+	for {
+		if peak, err := p.status("VmHWM"); err == nil {
+			p.mu.Lock()
+			p.peak = peak
+			p.mu.Unlock()
+		}
+		select {
+		case <-p.done:
+			return
+		case <-time.After(100 * time.Millisecond):
+		}
+	}
+}
+
+// peakRSS returns the most memory that the process has held, in bytes.
+func (p *process) peakRSS() int64 {
+	if peak, err := p.status("VmHWM"); err == nil {
+		return peak
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.peak
+}
+
+// rss returns the memory that the process holds, in bytes.
+func (p *process) rss() (int64, error) { return p.status("VmRSS") }
+
+func (p *process) status(field string) (bytes int64, err error) {
+	content, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.cmd.Process.Pid))
+	if err != nil {
+		return 0, err
+	}
+	return statusField(string(content), field)
+}
+
+// statusField reads a number of kilobytes from the text of /proc/PID/status.
+func statusField(content, field string) (bytes int64, err error) {
+	for line := range strings.Lines(content) {
+		name, value, _ := strings.Cut(line, ":")
+		if name == field {
+			kilobytes, err := strconv.ParseInt(strings.TrimSuffix(strings.TrimSpace(value), " kB"), 10, 64)
+			return kilobytes << 10, err
+		}
+	}
+	return 0, fmt.Errorf("no %s in the status of the process", field)
+}
+
+// cpu returns the time that the process has computed.
+func (p *process) cpu() (time.Duration, error) {
+	select {
+	case <-p.done:
+		return p.cmd.ProcessState.UserTime() + p.cmd.ProcessState.SystemTime(), nil
+	default:
+	}
+	content, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.cmd.Process.Pid))
+	if err != nil {
+		return 0, err
+	}
+	return statCPU(content)
+}
+
+// clockTick is Linux' unit of time in /proc, 100 per second on every architecture.
+const clockTick = 10 * time.Millisecond
+
+// statCPU reads the user and system time from the text of /proc/PID/stat.
+func statCPU(content []byte) (time.Duration, error) {
+	// "PID (COMMAND) STATE …", and the command may hold anything.
+	fields := strings.Fields(string(content[bytes.LastIndexByte(content, ')')+1:]))
+	if len(fields) < 13 {
+		return 0, fmt.Errorf("the stat of the process is %q", content)
+	}
+	user, err := strconv.Atoi(fields[11])
+	if err != nil {
+		return 0, err
+	}
+	system, err := strconv.Atoi(fields[12])
+	return time.Duration(user+system) * clockTick, err
+}
+
+// quiet waits until the process has computed next to nothing for a second, but at
+// most for this long.
+func (p *process) quiet(ctx context.Context, atMost time.Duration) error {
+	deadline := time.Now().Add(atMost)
+	before, err := p.cpu()
+	for err == nil && time.Now().Before(deadline) {
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-p.done:
+			return errStopped
+		case <-time.After(time.Second):
+		}
+		now, failed := p.cpu()
+		if failed == nil && now-before <= 3*clockTick {
+			return nil
+		}
+		before, err = now, failed
+	}
+	return err
+}
+
+// says waits until the process has printed what the pattern matches and returns
+// when that was, give or take 5 ms.
+func (p *process) says(ctx context.Context, pattern *regexp.Regexp) (time.Time, error) {
+	file, err := os.Open(p.output)
+	if err != nil {
+		return time.Time{}, err
+	}
+	defer file.Close()
+	var text bytes.Buffer
+	for {
+		if n, err := text.ReadFrom(file); err != nil {
+			return time.Time{}, err
+		} else if n > 0 && pattern.Match(text.Bytes()) {
+			return time.Now(), nil
+		}
+		select {
+		case <-ctx.Done():
+			return time.Time{}, fmt.Errorf("%s does not print %q: %w", p.name, pattern, context.Cause(ctx))
+		case <-p.done:
+			return time.Time{}, fmt.Errorf("%s has not printed %q: %w", p.name, pattern, errStopped)
+		case <-time.After(5 * time.Millisecond):
+		}
+	}
+}
+
+// stop ends the process as a service manager does, and kills it if that takes
+// longer than ten seconds.
+func (p *process) stop() {
+	_ = p.cmd.Process.Signal(syscall.SIGTERM)
+	select {
+	case <-p.done:
+	case <-time.After(10 * time.Second):
+		_ = p.cmd.Process.Kill()
+		<-p.done
+	}
+}
+
+// wholeCPU waits for the end of a process that ends well by itself and returns the time
+// that it has computed.
+func (p *process) wholeCPU(ctx context.Context) (time.Duration, error) {
+	select {
+	case <-p.done:
+	case <-ctx.Done():
+		return 0, context.Cause(ctx)
+	}
+	if p.err != nil {
+		return 0, p.err
+	}
+	return p.cpu()
+}
+
+// tail returns the last lines that the process has printed.
+func (p *process) tail() string {
+	content, err := os.ReadFile(p.output)
+	if err != nil {
+		return err.Error()
+	}
+	lines := strings.Split(strings.TrimRight(string(content), "\n"), "\n")
+	return strings.Join(lines[max(0, len(lines)-15):], "\n")
+}
+
+// explain adds the last lines of the output to an error.
+func (p *process) explain(err error) error {
+	if err == nil || errors.Is(err, context.Canceled) {
+		return err
+	}
+	return fmt.Errorf("%w; the last lines of %s:\n%s", err, p.name, p.tail())
+}

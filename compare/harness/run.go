@@ -1,0 +1,161 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"time"
+
+	"golang.org/x/perf/benchfmt"
+
+	"example.com/byhand/compare/peers"
+)
+
+// run is one peer on a control plane of its own.
+type run struct {
+	*server
+	*progress
+	bench *bench
+	peer  peers.Peer
+	// started are all processes that were started, the newest last.
+	started []*process
+}
+
+// with calls do with a peer and a fresh control plane on which n Foos wait, and
+// takes both away when do returns.
+func (b *bench) with(ctx context.Context, peer peers.Peer, n int, do func(ctx context.Context, r *run) error) (err error) {
+	server, err := b.clusters.up(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, server.down()) }()
+	if err := server.createFoos(ctx, n); err != nil {
+		return err
+	}
+	progress, err := server.follow(ctx)
+	if err != nil {
+		return err
+	}
+	defer progress.end()
+	r := &run{server: server, progress: progress, bench: b, peer: peer}
+	defer func() {
+		for _, p := range r.started {
+			p.stop()
+		}
+		if len(r.started) > 0 {
+			err = r.started[len(r.started)-1].explain(err)
+		}
+	}()
+	return do(ctx, r)
+}
+
+// start starts the peer, or one more replica of it.
+func (r *run) start(ctx context.Context, options peers.Options, env ...string) (*process, error) {
+	p, err := r.bench.start(ctx, r.server, r.peer, options, env...)
+	if err == nil {
+		r.started = append(r.started, p)
+	}
+	return p, err
+}
+
+func (b *bench) start(ctx context.Context, s *server, peer peers.Peer, options peers.Options, env ...string) (*process, error) {
+	kubeconfig := s.near
+	if peer.Shipped {
+		kubeconfig = s.kubeconfig
+	}
+	cmd := peer.Command(ctx, b.dir, kubeconfig, options)
+	cmd.Env = append(cmd.Environ(), env...)
+	output := filepath.Join(b.dir, fmt.Sprintf("output-%d", b.outputs.Add(1)))
+	p, err := start(cmd, peer.Name, output)
+	if err != nil {
+		return nil, err
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.processes = append(b.processes, p)
+	return p, nil
+}
+
+// limit bounds the time in which n Foos must be done. It is generous: a time is
+// reported, never judged.
+func (r *run) limit(ctx context.Context, n int) (context.Context, context.CancelFunc) {
+	each := 100 * time.Millisecond
+	if r.slow() {
+		each = 2 * time.Second
+	}
+	cause := fmt.Errorf("%s is too slow, or has stopped", r.peer.Name)
+	return context.WithTimeoutCause(ctx, time.Minute+time.Duration(n)*each, cause)
+}
+
+// slow says that the peer's own limit of requests makes it a hundred times slower
+// than the others.
+func slow(peer peers.Peer) bool { return peer.Name == "sample-controller" }
+
+func (r *run) slow() bool { return slow(r.peer) }
+
+// elapsed is what is measured of the time between two moments in which n Foos were
+// worked on, and of the requests between two counts.
+func elapsed(begin, end time.Time, n int, requests counts) []benchfmt.Value {
+	seconds := end.Sub(begin).Seconds()
+	each := func(count int) float64 { return float64(count) / float64(n) }
+	return []benchfmt.Value{
+		value(seconds, "sec/op"),
+		value(float64(n)/seconds, perSecond),
+		value(each(requests.objectWrites()), writesEach),
+		value(float64(requests.conflicts()), conflicts),
+		value(each(requests.objectReads()), readsEach),
+		value(each(requests.events()), eventsEach),
+	}
+}
+
+// judge notes a problem if byhand sent other writes of objects than it promises. The
+// promise holds where nobody else writes: on etcd and kube-apiserver alone.
+func (b *bench) judge(peer peers.Peer, what string, requests, promised counts) {
+	if peer.Name != "byhand" || b.clusters.components != bare {
+		return
+	}
+	sent := counts{}
+	for sort, n := range requests {
+		if sort.object() && !sort.read() {
+			sent[sort] = n
+		}
+	}
+	if !maps.Equal(sent, promised) {
+		b.problem(fmt.Errorf("byhand, %s: the API server counts [%s], want [%s]", what, sent, promised))
+	}
+}
+
+// without returns the counts without n requests that the harness itself sent.
+func (c counts) without(n int, match func(request) bool) counts {
+	left := counts{}
+	for sort, times := range c {
+		if match(sort) {
+			own := min(n, times)
+			n -= own
+			times -= own
+		}
+		if times != 0 {
+			left[sort] = times
+		}
+	}
+	return left
+}
+
+// report writes down what was measured of n Foos.
+func (r *run) report(what string, n int, values ...benchfmt.Value) error {
+	return r.bench.report(what, n, r.peer, 1, values...)
+}
+
+// report writes down what was measured of n Foos, averaged over so many operations,
+// and says it.
+func (b *bench) report(what string, n int, peer peers.Peer, operations int, values ...benchfmt.Value) error {
+	name := fmt.Sprintf("%s/foos=%d/peer=%s", what, n, peer.Name)
+	text := name
+	for _, v := range values {
+		text += fmt.Sprintf("  %.4g %s", v.Value, v.Unit)
+	}
+	b.say("%s", text)
+	return b.raw.add(name, operations, values...)
+}

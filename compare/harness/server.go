@@ -1,0 +1,186 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	"sigs.k8s.io/yaml"
+
+	"example.com/byhand/clientset"
+)
+
+// clusterPrefix, the process id of the harness and a number make the name of a
+// control plane, so that one whose harness was killed can be told from one in use.
+const clusterPrefix = "cmp-"
+
+// clusters starts and removes control planes.
+type clusters struct {
+	// program is the built cluster command; it writes below home, its folder.
+	program, home string
+	// components are what a control plane consists of; "" means all.
+	components string
+	last       atomic.Int64
+
+	storing sync.Mutex
+	stored  *stored
+}
+
+// newClusters builds the cluster command and removes what killed harnesses left.
+func newClusters(ctx context.Context, root, dir, components string) (*clusters, error) {
+	c := &clusters{program: filepath.Join(dir, "cluster"), home: filepath.Join(root, "cluster"), components: components}
+	build := exec.CommandContext(ctx, "go", "build", "-o", c.program, ".")
+	build.Dir = c.home
+	if output, err := build.CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("build the cluster command: %w\n%s", err, output)
+	}
+	return c, c.sweep()
+}
+
+func (c *clusters) sweep() error {
+	left, err := filepath.Glob(filepath.Join(c.home, "state", "clusters", clusterPrefix+"*"))
+	if err != nil {
+		return err
+	}
+	for _, dir := range left {
+		maker, _, _ := strings.Cut(strings.TrimPrefix(filepath.Base(dir), clusterPrefix), "-")
+		pid, err := strconv.Atoi(maker)
+		if err != nil || !errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) {
+			continue
+		}
+		if err := c.run(io.Discard, "down", "--name", filepath.Base(dir)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// run is not bound to a context, and a Ctrl-C at the terminal does not reach the
+// command: a control plane is started completely, and then removed completely.
+func (c *clusters) run(out io.Writer, args ...string) error {
+	cmd := exec.Command(c.program, args...)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	var output bytes.Buffer
+	cmd.Stdout = io.MultiWriter(out, &output)
+	cmd.Stderr = cmd.Stdout
+	if err := cmd.Run(); err != nil {
+		return fmt.Errorf("cluster %s: %w\n%s", strings.Join(args, " "), err, bytes.TrimSpace(output.Bytes()))
+	}
+	return nil
+}
+
+// server is one control plane, made for one measurement and removed after it.
+type server struct {
+	*clusters
+	name, kubeconfig string
+	// near is the same kubeconfig, but asks for no compression.
+	near   string
+	etcd   string // the URL of its etcd
+	config *rest.Config
+	kube   kubernetes.Interface
+	client clientset.Interface
+}
+
+// up starts a control plane with the CRDs in it. The caller calls down, unless
+// there is an error.
+func (c *clusters) up(ctx context.Context) (*server, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	name := fmt.Sprintf("%s%d-%d", clusterPrefix, os.Getpid(), c.last.Add(1))
+	s := &server{clusters: c, name: name, kubeconfig: filepath.Join(c.home, name+".kubeconfig")}
+	if err := s.start(ctx); err != nil {
+		return nil, errors.Join(err, s.down())
+	}
+	return s, nil
+}
+
+func (s *server) start(ctx context.Context) error {
+	if err := s.run(io.Discard, "up", "--name", s.name, "--components", s.components); err != nil {
+		return err
+	}
+	if err := s.connect(); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	return s.install(ctx)
+}
+
+// connect makes the clients.
+func (s *server) connect() error {
+	config, err := clientcmd.BuildConfigFromFlags("", s.kubeconfig)
+	if err != nil {
+		return fmt.Errorf("kubeconfig of %s: %w", s.name, err)
+	}
+	config.QPS, config.UserAgent = -1, "harness"
+	s.config = config
+	if err := s.askForNoCompression(); err != nil {
+		return err
+	}
+	if s.kube, err = kubernetes.NewForConfig(config); err != nil {
+		return err
+	}
+	if s.client, err = clientset.NewForConfig(config); err != nil {
+		return err
+	}
+	port, err := s.etcdPort()
+	if err != nil {
+		return err
+	}
+	s.etcd = fmt.Sprintf("http://127.0.0.1:%d", port)
+	return nil
+}
+
+// askForNoCompression makes the kubeconfig of whoever is tuned: next to its API server,
+// compressing costs both sides more than the network saves.
+func (s *server) askForNoCompression() error {
+	content, err := clientcmd.LoadFromFile(s.kubeconfig)
+	if err != nil {
+		return err
+	}
+	for _, cluster := range content.Clusters {
+		cluster.DisableCompression = true
+	}
+	s.near = filepath.Join(filepath.Dir(s.program), s.name+".kubeconfig")
+	return clientcmd.WriteToFile(*content, s.near)
+}
+
+func (s *server) down() error {
+	return s.run(io.Discard, "down", "--name", s.name)
+}
+
+// state is the folder of its data.
+func (s *server) state() string { return filepath.Join(s.home, "state", "clusters", s.name) }
+
+// etcdPort reads it from what kwokctl keeps of the cluster.
+func (s *server) etcdPort() (int, error) {
+	file := filepath.Join(s.state(), "kwok.yaml")
+	content, err := os.ReadFile(file)
+	if err != nil {
+		return 0, err
+	}
+	// The file may hold more than one document; the first one describes the cluster.
+	first, _, _ := bytes.Cut(content, []byte("\n---\n"))
+	var kept struct {
+		Options struct{ EtcdPort int }
+	}
+	if err := yaml.Unmarshal(first, &kept); err != nil || kept.Options.EtcdPort == 0 {
+		return 0, fmt.Errorf("%s names no port of etcd (%v)", file, err)
+	}
+	return kept.Options.EtcdPort, nil
+}

@@ -1,0 +1,24 @@
+// Package peers names the programs that are compared, builds them and says how each
+// is run.
+//
+// # Basics
+//
+// All are programs: what runs is what a user would run. All that act on Foos do it
+// on the same CustomResourceDefinition, and are built from one go.mod, so that they
+// share the versions of client-go and of everything below it.
+//
+//   - byhand: the controller of this repository.
+//   - sample-controller: Kubernetes' own example, as its module has it.
+//   - sample-controller-tuned: the same without its limit of requests and with as many
+//     workers as byhand: tune.go.
+//   - controller-runtime: ../framework with the defaults of controller-runtime.
+//   - controller-runtime-tuned: the same with the options that its documentation offers
+//     for speed and memory.
+//   - floor, floor-events: ../floor, which is no controller but what the API server can
+//     do.
+//
+// # Caveats
+//
+// A Peer that is "as shipped" ignores what Options say about workers: how many it has
+// is part of how it is shipped.
+package peers

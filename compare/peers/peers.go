@@ -1,0 +1,177 @@
+package peers
+
+import (
+	"context"
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// Workers is how many Foos a peer reconciles at the same time, unless it is compared
+// as shipped or Options say otherwise.
+const Workers = 16
+
+// Peer is one form of the controller, as a program.
+type Peer struct {
+	// Name is what tables and files call it: letters, digits and '-'.
+	Name string
+	// Loop: it ends by itself when every Foo has been written, and watches nothing.
+	Loop bool
+	// Shipped: it runs with its own defaults, the number of workers included.
+	Shipped bool
+	// Elects: it can take part in a leader election.
+	Elects bool
+	// Resyncs: Options.Resync has an effect on it.
+	Resyncs bool
+
+	// binary is the file that Build makes; peers may share one.
+	binary string
+	// build compiles the program into file.
+	build func(ctx context.Context, file string) error
+	// args are its flags beyond the kubeconfig.
+	args func(o Options) []string
+}
+
+// Options say how a peer is to run. The zero value is how it is compared.
+type Options struct {
+	// Workers is how many Foos are reconciled at the same time; 0 means Workers. The
+	// peers as shipped and sample-controller-tuned, whose number is compiled in, ignore
+	// it.
+	Workers int
+	// Resync is how often every object is looked at again without an event; 0 means
+	// the peer's own default. sample-controller has 30 s compiled in and ignores it.
+	Resync time.Duration
+	// LeaderElect makes the process wait for the Lease of this namespace and name. Only
+	// for peers that Elect.
+	LeaderElect               bool
+	LeaseNamespace, LeaseName string
+}
+
+func (o Options) workers() string {
+	if o.Workers == 0 {
+		return strconv.Itoa(Workers)
+	}
+	return strconv.Itoa(o.Workers)
+}
+
+// All returns the peers in the order in which they are shown.
+func All() []Peer {
+	byhand := Peer{Name: "byhand", Elects: true, Resyncs: true, binary: "byhand", build: compile("example.com/byhand"), args: byhandArgs}
+	sample := Peer{Name: "sample-controller", Shipped: true, binary: "sample-controller", build: compile("k8s.io/sample-controller"), args: noArgs}
+	sampleTuned := Peer{Name: "sample-controller-tuned", binary: "sample-controller-tuned", build: compileTuned, args: noArgs}
+	framework := Peer{Name: "controller-runtime", Shipped: true, Elects: true, Resyncs: true, binary: "framework",
+		build: compile("example.com/byhand/compare/framework"), args: frameworkArgs}
+	frameworkTuned := framework
+	frameworkTuned.Name, frameworkTuned.Shipped, frameworkTuned.args = "controller-runtime-tuned", false, frameworkTunedArgs
+	floor := Peer{Name: "floor", Loop: true, binary: "floor", build: compile("example.com/byhand/compare/floor"), args: floorArgs}
+	floorEvents := floor
+	floorEvents.Name = "floor-events"
+	floorEvents.args = func(o Options) []string { return append(floorArgs(o), "--events") }
+	return []Peer{byhand, sample, sampleTuned, framework, frameworkTuned, floor, floorEvents}
+}
+
+// Named returns the peers with these names, in the order of All.
+func Named(names ...string) ([]Peer, error) {
+	wanted := map[string]bool{}
+	for _, name := range names {
+		wanted[name] = true
+	}
+	var found []Peer
+	for _, peer := range All() {
+		if wanted[peer.Name] {
+			found = append(found, peer)
+			delete(wanted, peer.Name)
+		}
+	}
+	for name := range wanted {
+		return nil, fmt.Errorf("there is no peer %q", name)
+	}
+	return found, nil
+}
+
+// Build compiles the programs of these peers into the folder dir, which must exist.
+// It needs the Go toolchain, and a working directory inside the module compare.
+func Build(ctx context.Context, dir string, peers ...Peer) error {
+	built := map[string]bool{}
+	for _, peer := range peers {
+		if built[peer.binary] {
+			continue
+		}
+		if err := peer.build(ctx, peer.Binary(dir)); err != nil {
+			return fmt.Errorf("build %s: %w", peer.Name, err)
+		}
+		built[peer.binary] = true
+	}
+	return nil
+}
+
+// Binary is the program's file after Build into dir.
+func (p Peer) Binary(dir string) string { return filepath.Join(dir, p.binary) }
+
+// Command is the process that reconciles the Foos of the cluster that kubeconfig
+// names, yet to be started. It listens on the loopback interface only, if at all.
+// When ctx is done it gets SIGTERM, and after half a minute SIGKILL.
+func (p Peer) Command(ctx context.Context, dir, kubeconfig string, opts Options) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, p.Binary(dir), append([]string{"--kubeconfig", kubeconfig}, p.args(opts)...)...)
+	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
+	cmd.WaitDelay = 30 * time.Second
+	return cmd
+}
+
+func noArgs(Options) []string { return nil }
+
+func floorArgs(o Options) []string { return []string{"--workers", o.workers()} }
+
+func byhandArgs(o Options) []string {
+	args := []string{"--workers", o.workers()}
+	if o.Resync > 0 {
+		args = append(args, "--resync", o.Resync.String())
+	}
+	if o.LeaderElect {
+		args = append(args, "--leader-elect", "--leader-elect-resource-namespace", o.LeaseNamespace, "--leader-elect-resource-name", o.LeaseName)
+	}
+	return args
+}
+
+func frameworkArgs(o Options) []string {
+	args := []string{"--health-probe-bind-address", "127.0.0.1:0"}
+	if o.Resync > 0 {
+		args = append(args, "--resync", o.Resync.String())
+	}
+	if o.LeaderElect {
+		args = append(args, "--leader-elect", "--leader-elect-namespace", o.LeaseNamespace, "--leader-elect-id", o.LeaseName)
+	}
+	return args
+}
+
+func frameworkTunedArgs(o Options) []string {
+	args := append(frameworkArgs(o), "--workers", o.workers(), "--strip", "--read-your-writes", "--zap-devel=false")
+	if o.LeaderElect {
+		args = append(args, "--leader-elect-release-on-cancel", "--warmup")
+	}
+	return args
+}
+
+// compile returns the function that builds a package with the module's own go.mod.
+func compile(pkg string) func(ctx context.Context, file string) error {
+	return func(ctx context.Context, file string) error {
+		_, err := goCommand(ctx, "build", "-o", file, pkg)
+		return err
+	}
+}
+
+// goCommand runs the Go toolchain and returns its output, without the newline.
+func goCommand(ctx context.Context, args ...string) (string, error) {
+	cmd := exec.CommandContext(ctx, "go", args...)
+	var complaint strings.Builder
+	cmd.Stderr = &complaint
+	output, err := cmd.Output()
+	if err != nil {
+		return "", fmt.Errorf("go %s: %w\n%s", strings.Join(args, " "), err, complaint.String())
+	}
+	return strings.TrimSuffix(string(output), "\n"), nil
+}
