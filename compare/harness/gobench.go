@@ -26,7 +26,7 @@ func (b *bench) goBenchmarks(ctx context.Context) error {
 		cmd.Stderr = &failure
 		output, err := cmd.Output()
 		if err != nil {
-			return fmt.Errorf("Go benchmarks: %w\n%s%s", err, output, failure.Bytes())
+			return fmt.Errorf("benchmarks of Go: %w\n%s%s", err, output, failure.Bytes())
 		}
 		if err := b.raw.text(output); err != nil {
 			return err

@@ -32,7 +32,7 @@ func (s *server) verify(ctx context.Context, n int) error {
 	}
 	for i := range foos.Items {
 		if problem := wrong(&foos.Items[i], byName[foos.Items[i].Spec.DeploymentName]); problem != "" {
-			return fmt.Errorf("Foo %s: %s", foos.Items[i].Name, problem)
+			return fmt.Errorf("not as it must be: Foo %s: %s", foos.Items[i].Name, problem)
 		}
 	}
 	return nil
