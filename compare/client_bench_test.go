@@ -2,6 +2,7 @@ package compare
 
 import (
 	"context"
+	"math"
 	"math/rand/v2"
 	"testing"
 
@@ -164,7 +165,7 @@ func TestClientAllocatesNoMoreThanGenerated(t *testing.T) {
 					continue
 				}
 				for verb, call := range c.calls(t) {
-					allocs[c.name][verb] = testing.AllocsPerRun(30, func() {
+					allocs[c.name][verb] = fewestAllocs(func() {
 						if _, err := call(t.Context()); err != nil {
 							t.Fatalf("%s, %s: %v", c.name, verb, err)
 						}
@@ -180,6 +181,16 @@ func TestClientAllocatesNoMoreThanGenerated(t *testing.T) {
 			}
 		})
 	}
+}
+
+// fewestAllocs is how often do allocates at the least. The whole process is counted, so
+// what the server or the garbage collector does meanwhile only ever adds.
+func fewestAllocs(do func()) float64 {
+	fewest := math.Inf(1)
+	for range 10 {
+		fewest = min(fewest, testing.AllocsPerRun(5, do))
+	}
+	return fewest
 }
 
 // content is an object as a document without its kind, which some clients take away.

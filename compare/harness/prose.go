@@ -4,7 +4,7 @@ package main
 
 const introduction = "The Foo controller in three forms, and what they do with the same work: by hand (`byhand`, this repository), generated (`sample-controller`, Kubernetes' own example), and on a framework (`controller-runtime`). " +
 	"[The page beside this folder](../README.md) walks through their code. " +
-	"`floor` is no controller: a loop that sends the two writes that each Foo needs and does nothing else; `floor-events` also sends the Events that `byhand` sends. No controller can be faster than they are for long.\n\n" +
+	"`floor` is no controller: a loop that sends the two writes that each Foo needs and does nothing else; `floor-events` also sends the Events that `byhand` sends. What more a controller costs than they do is the price of watching.\n\n" +
 	"`make compare` wrote this page and the pictures from [`raw.txt`](raw.txt), which [benchstat](https://pkg.go.dev/golang.org/x/perf/cmd/benchstat) reads, too (`benchstat -col /peer -filter .name:ColdStart raw.txt`). Nothing on it is typed by hand.\n"
 
 const aboutOthers = "With the whole control plane, other controllers write Deployments, too. Their writes are in the counts, and so are the conflicts that they run into."
@@ -12,7 +12,8 @@ const aboutOthers = "With the whole control plane, other controllers write Deplo
 const aboutSummary = "Medians of `byhand` and of the best of the others, shipped or tuned. Where another one is better, the last column says **worse**."
 
 const aboutColdStart = "The controller starts when all Foos are there and nothing else. The clock runs from the start of the process until the last Foo has a Deployment and a status. The median of the rounds, and in brackets the smallest and the largest; **bold**: the best of the controllers. " +
-	"× is the median of the ratios in each round. Writes are those of Foos and Deployments that the API server has counted, refused ones included, until nobody wrote any more; CPU seconds and memory are the controller's own."
+	"× is the median of the ratios in each round. Writes are those of Foos and Deployments that the API server has counted, refused ones included, until nobody wrote any more; CPU seconds and memory are the controller's own. " +
+	"The clock stops for `sample-controller` when it has written each status once: one number, which it then writes again."
 
 const aboutChange = "Everything is as it should be; then every Foo asks for two replicas instead of one. The clock runs from the first change to the last Deployment that follows. The harness sends its changes with 16 goroutines beside the controller, and its own writes are not counted."
 
