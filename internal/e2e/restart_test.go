@@ -4,6 +4,7 @@ package e2e
 
 import (
 	"fmt"
+	"net"
 	"net/url"
 	"os"
 	"os/exec"
@@ -76,15 +77,28 @@ func (s *server) restartAPIServer() {
 	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
 		s.Fatal(err)
 	}
-	s.eventually("the API server is dead", func() error {
-		if cmdline, err := os.ReadFile(filepath.Join(folder, "cmdline")); err == nil && len(cmdline) > 0 {
-			return fmt.Errorf("process %d lives", pid)
+	// Its last thread may hold the port for a moment longer than the process lives.
+	s.eventually("the port of the dead API server is free", func() error {
+		listener, err := net.Listen("tcp", host.Host)
+		if err != nil {
+			return err
 		}
-		return nil
+		return listener.Close()
 	})
+	said, err := os.Create(filepath.Join(s.TempDir(), "kube-apiserver.log"))
+	if err != nil {
+		s.Fatal(err)
+	}
+	again.Stdout, again.Stderr = said, said
 	if err := again.Start(); err != nil {
 		s.Fatal(err)
 	}
+	s.Cleanup(func() {
+		if text, err := os.ReadFile(said.Name()); s.Failed() {
+			s.Logf("what the new API server said last (%v):\n%s", err, text[max(0, len(text)-4000):])
+		}
+		_ = said.Close()
+	})
 	s.eventually("the API server is back", func() error {
 		_, err := s.kube.Discovery().RESTClient().Get().AbsPath("/readyz").DoRaw(s.Context())
 		return err
