@@ -76,49 +76,48 @@ type lines struct {
 	pops    int
 
 	mu sync.Mutex
-	// marked holds the keys whose next Push or Touch is of low priority.
-	marked map[cache.ObjectName]bool
+	// marked says of which priority the next Push or Touch of a key is. It is normal
+	// without a mark.
+	marked map[cache.ObjectName]priority
 }
 
 func newLines() *lines {
 	return &lines{
 		line:    [2]workqueue.Queue[cache.ObjectName]{workqueue.DefaultQueue[cache.ObjectName](), workqueue.DefaultQueue[cache.ObjectName]()},
 		waiting: map[cache.ObjectName]priority{},
-		marked:  map[cache.ObjectName]bool{},
+		marked:  map[cache.ObjectName]priority{},
 	}
 }
 
-// next says of which priority a key is that is about to be added.
+// next says of which priority a key is that is about to be added. A change that came
+// while a worker had the key stays one, whatever that worker's end adds.
 func (l *lines) next(key cache.ObjectName, p priority) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if p == low {
-		l.marked[key] = true
-	} else {
-		delete(l.marked, key)
+	if before, ok := l.marked[key]; !ok || p < before {
+		l.marked[key] = p
 	}
 }
 
-func (l *lines) priorityOf(key cache.ObjectName) priority {
+// take returns what next has said, and forgets it.
+func (l *lines) take(key cache.ObjectName) priority {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.marked[key] {
-		delete(l.marked, key)
-		return low
-	}
-	return normal
+	p := l.marked[key]
+	delete(l.marked, key)
+	return p
 }
 
 // Push implements workqueue.Queue: a key that does not wait yet.
 func (l *lines) Push(key cache.ObjectName) {
-	p := l.priorityOf(key)
+	p := l.take(key)
 	l.waiting[key] = p
 	l.line[p].Push(key)
 }
 
 // Touch implements workqueue.Queue: a key that waits is added again.
 func (l *lines) Touch(key cache.ObjectName) {
-	if p := l.priorityOf(key); p < l.waiting[key] {
+	if p := l.take(key); p < l.waiting[key] {
 		l.waiting[key] = p
 		l.line[p].Push(key)
 	}

@@ -118,6 +118,25 @@ func TestFailedKeysComeBackBehind(t *testing.T) {
 	})
 }
 
+// A change that comes while a worker has the key, and that worker then fails: a
+// Conflict, say, and the event of the newer version is here already.
+func TestChangeDuringAFailure(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		queue := controller.NewQueue("")
+		queue.Add(named("changed"))
+		key, _ := queue.Get()
+		queue.AddLowPriority(named("listed"))
+		queue.Add(key)
+		queue.AddRateLimited(key)
+		queue.Done(key)
+		if diff := cmp.Diff([]string{"changed", "listed"}, taken(queue)); diff != "" {
+			t.Errorf("order (-want +got):\n%s", diff)
+		}
+		queue.ShutDown()
+		time.Sleep(time.Minute) // the queue's own goroutines end with its next tick
+	})
+}
+
 // However keys are added, taken and finished, none is lost, none is in twice, and
 // none is at two workers.
 func TestQueueLosesNothing(t *testing.T) {
