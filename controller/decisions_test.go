@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -127,6 +128,30 @@ func TestChanged(t *testing.T) {
 			t.Errorf("%s: the stored object was changed (-before +after):\n%s", test.reason, diff)
 		}
 	}
+}
+
+// What looking at a Deployment costs that is as it should be, and what it would cost
+// to compare it as a whole.
+func BenchmarkChanged(b *testing.B) {
+	foo, stored := aFoo(), aDeployment()
+	b.Run("fields", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			if changed(stored, foo) != nil {
+				b.Fatal("the Deployment is not as it should be")
+			}
+		}
+	})
+	b.Run("reflection", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			wanted := stored.DeepCopy()
+			setOurFields(wanted, foo)
+			if !equality.Semantic.DeepEqual(stored, wanted) {
+				b.Fatal("the Deployment is not as it should be")
+			}
+		}
+	})
 }
 
 func TestStatuses(t *testing.T) {

@@ -7,7 +7,6 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -50,23 +49,31 @@ func newDeployment(foo *v1alpha1.Foo) *appsv1.Deployment {
 }
 
 // setOurFields sets all that a Foo decides about its Deployment, and nothing
-// else: what defaults, autoscalers and people add stays as it is.
-func setOurFields(deployment *appsv1.Deployment, foo *v1alpha1.Foo) {
+// else: what defaults, autoscalers and people add stays as it is. It reports
+// whether anything was different before. To compare two whole Deployments by
+// reflection instead takes ten times as long (BenchmarkChanged).
+func setOurFields(deployment *appsv1.Deployment, foo *v1alpha1.Foo) (different bool) {
 	// nil leaves the number to somebody else.
-	if foo.Spec.Replicas != nil {
-		deployment.Spec.Replicas = new(*foo.Spec.Replicas)
+	if now, wanted := deployment.Spec.Replicas, foo.Spec.Replicas; wanted != nil && (now == nil || *now != *wanted) {
+		deployment.Spec.Replicas, different = new(*wanted), true
 	}
 	template := &deployment.Spec.Template
 	for label, value := range podLabels(foo) {
-		metav1.SetMetaDataLabel(&template.ObjectMeta, label, value)
-	}
-	for i := range template.Spec.Containers {
-		if template.Spec.Containers[i].Name == containerName {
-			template.Spec.Containers[i].Image = containerImage
-			return
+		if template.Labels[label] != value {
+			metav1.SetMetaDataLabel(&template.ObjectMeta, label, value)
+			different = true
 		}
 	}
-	template.Spec.Containers = append(template.Spec.Containers, corev1.Container{Name: containerName, Image: containerImage})
+	containers := &template.Spec.Containers
+	ours := slices.IndexFunc(*containers, func(c corev1.Container) bool { return c.Name == containerName })
+	if ours < 0 {
+		ours = len(*containers)
+		*containers = append(*containers, corev1.Container{Name: containerName})
+	}
+	if container := &(*containers)[ours]; container.Image != containerImage {
+		container.Image, different = containerImage, true
+	}
+	return different
 }
 
 // changed returns a copy of the stored Deployment with our fields as they should
@@ -74,8 +81,7 @@ func setOurFields(deployment *appsv1.Deployment, foo *v1alpha1.Foo) {
 // refuses it if somebody wrote in between.
 func changed(stored *appsv1.Deployment, foo *v1alpha1.Foo) *appsv1.Deployment {
 	wanted := stored.DeepCopy()
-	setOurFields(wanted, foo)
-	if equality.Semantic.DeepEqual(stored, wanted) && !ahead(stored, foo) {
+	if !setOurFields(wanted, foo) && !ahead(stored, foo) {
 		return nil
 	}
 	setGeneration(wanted, foo)
