@@ -4,6 +4,9 @@
 // watch, reads nothing back, and ends when the last answer has come. How fast it is
 // says how fast the API server is; no controller can be faster for long.
 //
+// With --watch it also holds the two watches of a controller and throws away what
+// they tell. Every controller pays for these; what it costs beyond that is its own.
+//
 // It is not a controller: a Foo that has a Deployment already ends it with an error.
 package main
 
@@ -17,6 +20,7 @@ import (
 	"golang.org/x/sync/errgroup"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/kubernetes"
 	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
 	"k8s.io/client-go/rest"
@@ -34,7 +38,7 @@ const eventQPS, eventBurst = 10, 50
 type options struct {
 	kubeconfig, namespace string
 	workers               int
-	events                bool
+	watch, events         bool
 }
 
 func main() {
@@ -42,6 +46,7 @@ func main() {
 	flag.StringVar(&o.kubeconfig, "kubeconfig", "", "kubeconfig `file` (default: $KUBECONFIG)")
 	flag.StringVar(&o.namespace, "namespace", metav1.NamespaceAll, "the only namespace to look at (default: all)")
 	flag.IntVar(&o.workers, "workers", 16, "Foos to write for at the same time")
+	flag.BoolVar(&o.watch, "watch", false, "also watch Foos and Deployments, and do nothing with what is heard")
 	flag.BoolVar(&o.events, "events", false, "also send the Events that byhand sends, as it sends them")
 	flag.Parse()
 	if err := run(context.Background(), o); err != nil {
@@ -83,6 +88,13 @@ func run(ctx context.Context, o options) error {
 	if err != nil {
 		return fmt.Errorf("list the Foos: %w", err)
 	}
+	if o.watch {
+		stop, err := w.listen(ctx, o.namespace, foos.ResourceVersion)
+		if err != nil {
+			return err
+		}
+		defer stop()
+	}
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(o.workers)
 	for i := range foos.Items {
@@ -115,6 +127,28 @@ func (w *writer) write(ctx context.Context, foo *v1alpha1.Foo) error {
 		return fmt.Errorf("update status of Foo %s/%s: %w", foo.Namespace, foo.Name, err)
 	}
 	return nil
+}
+
+// listen watches Foos and Deployments from a version on, decodes each event as a
+// controller does, and throws it away. It returns when both watches stand.
+func (w *writer) listen(ctx context.Context, namespace, version string) (stop func(), err error) {
+	from := metav1.ListOptions{ResourceVersion: version}
+	foos, err := w.foos.SamplecontrollerV1alpha1().Foos(namespace).Watch(ctx, from)
+	if err != nil {
+		return nil, fmt.Errorf("watch the Foos: %w", err)
+	}
+	deployments, err := w.deployments.AppsV1().Deployments(namespace).Watch(ctx, from)
+	if err != nil {
+		foos.Stop()
+		return nil, fmt.Errorf("watch the Deployments: %w", err)
+	}
+	for _, stream := range []watch.Interface{foos, deployments} {
+		go func() {
+			for range stream.ResultChan() {
+			}
+		}()
+	}
+	return func() { foos.Stop(); deployments.Stop() }, nil
 }
 
 // newRecorder returns a recorder whose Events go through a client of their own, at

@@ -13,15 +13,30 @@ import (
 // birth is a cold start of n Foos.
 func (b *bench) birth(ctx context.Context, peer peers.Peer, n int) error {
 	return b.with(ctx, peer, n, func(ctx context.Context, r *run) error {
-		_, err := r.coldStart(ctx, n)
+		_, err := r.coldStart(ctx, "ColdStart", n, peers.Options{})
 		return err
 	})
 }
 
+// crew is a cold start of n Foos with another number of workers.
+func (b *bench) crew(ctx context.Context, peer peers.Peer, n, workers int) error {
+	return b.with(ctx, peer, n, func(ctx context.Context, r *run) error {
+		_, err := r.coldStart(ctx, crewOf(workers), n, peers.Options{Workers: workers})
+		return err
+	})
+}
+
+// crewOf is what a cold start with so many workers is called.
+func crewOf(workers int) string { return fmt.Sprintf("Workers/workers=%d", workers) }
+
 // life is a cold start of n Foos, and all that may happen to them later.
 func (b *bench) life(ctx context.Context, peer peers.Peer, n int) error {
 	return b.with(ctx, peer, n, func(ctx context.Context, r *run) error {
-		p, err := r.coldStart(ctx, n)
+		options := peers.Options{}
+		if b.plan.idleFoos == 0 {
+			options.Resync = b.plan.resync
+		}
+		p, err := r.coldStart(ctx, "ColdStart", n, options)
 		if err != nil || peer.Loop {
 			return err
 		}
@@ -63,14 +78,10 @@ func (r *run) converge(ctx context.Context, n int, options peers.Options) (*proc
 // coldStart starts the peer on n Foos that have nothing yet and measures until the
 // last one has a Deployment and a status, as whoever watches the API server sees
 // it. It goes on until nothing more is written, so that no write is missed.
-func (r *run) coldStart(ctx context.Context, n int) (*process, error) {
+func (r *run) coldStart(ctx context.Context, what string, n int, options peers.Options) (*process, error) {
 	before, err := r.counts(ctx)
 	if err != nil {
 		return nil, err
-	}
-	options := peers.Options{}
-	if r.bench.plan.idleFoos == 0 {
-		options.Resync = r.bench.plan.resync
 	}
 	p, end, err := r.converge(ctx, n, options)
 	if err != nil {
@@ -86,17 +97,20 @@ func (r *run) coldStart(ctx context.Context, n int) (*process, error) {
 			return nil, err
 		}
 	}
-	after, err := r.settled(ctx, settling)
+	after, busy, err := r.settled(ctx, settling)
 	if err != nil {
 		return nil, err
+	}
+	if busy.Before(end) {
+		busy = end
 	}
 
 	requests := after.minus(before)
 	r.bench.judge(r.peer, fmt.Sprintf("cold start of %d Foos", n), requests, counts{
 		{"POST", "deployments", "", "201"}: n, {"PUT", "foos", "status", "200"}: n})
 	values := append(elapsed(p.started, end, n, requests),
-		value(cpu.Seconds(), cpuSeconds), value(float64(p.peakRSS()), peakMemory))
-	if err := r.report("ColdStart", n, values...); err != nil {
+		value(float64(n)/busy.Sub(p.started).Seconds(), restPerSecond), value(cpu.Seconds(), cpuSeconds), value(float64(p.peakRSS()), peakMemory))
+	if err := r.report(what, n, values...); err != nil {
 		return nil, err
 	}
 	return p, r.verify(ctx, n)
@@ -149,7 +163,7 @@ func (r *run) disturb(ctx context.Context, p *process, what string, n int, answe
 	if err != nil {
 		return err
 	}
-	after, err := r.settled(ctx, settling)
+	after, _, err := r.settled(ctx, settling)
 	if err != nil {
 		return err
 	}

@@ -127,20 +127,29 @@ func (c counts) String() string {
 }
 
 // settled waits until the API server has counted no write of a Foo or Deployment
-// for a second, but at most for this long, and returns the counts.
-func (s *server) settled(ctx context.Context, atMost time.Duration) (counts, error) {
-	deadline := time.Now().Add(atMost)
-	now, err := s.counts(ctx)
-	for err == nil && time.Now().Before(deadline) {
+// for a second, but at most for this long, and returns the counts. busy is the last
+// moment at which a write was still to come, zero if none came: the last one was not
+// earlier, and hardly more than half a second later.
+func (s *server) settled(ctx context.Context, atMost time.Duration) (now counts, busy time.Time, err error) {
+	return settle(ctx, atMost, s.counts)
+}
+
+func settle(ctx context.Context, atMost time.Duration, look func(context.Context) (counts, error)) (now counts, busy time.Time, err error) {
+	const quiet, pause = time.Second, time.Second / 2
+	begin := time.Now()
+	now, err = look(ctx)
+	last, changed := begin, begin
+	for err == nil && last.Sub(begin) < atMost && last.Sub(changed) < quiet {
 		select {
 		case <-ctx.Done():
-			return nil, context.Cause(ctx)
-		case <-time.After(time.Second):
+			return nil, busy, context.Cause(ctx)
+		case <-time.After(pause):
 		}
-		before := now
-		if now, err = s.counts(ctx); err == nil && now.objectWrites() == before.objectWrites() {
-			break
+		before, asked := now, time.Now()
+		if now, err = look(ctx); err == nil && now.objectWrites() != before.objectWrites() {
+			busy, changed = last, asked
 		}
+		last = asked
 	}
-	return now, err
+	return now, busy, err
 }

@@ -60,7 +60,7 @@ func (r *run) waitIdle(ctx context.Context, n int, wait func()) error {
 	if err != nil {
 		return err
 	}
-	if _, err := r.settled(ctx, settling); err != nil {
+	if _, _, err := r.settled(ctx, settling); err != nil {
 		return err
 	}
 	wait()

@@ -76,7 +76,7 @@ func (b *bench) backlog(ctx context.Context, peer peers.Peer, n int) error {
 				return err
 			}
 		}
-		if _, err := r.settled(ctx, settling); err != nil {
+		if _, _, err := r.settled(ctx, settling); err != nil {
 			return err
 		}
 		return r.verify(ctx, n+len(samples.fresh))

@@ -144,6 +144,9 @@ func newBench(o options) (b *bench, wanted *regexp.Regexp, err error) {
 
 // adjust changes the plan's sizes and rounds to those of the flags.
 func (p *plan) adjust(o options) error {
+	if o.rounds > 0 {
+		p.crewFoos.rounds = o.rounds
+	}
 	for _, sizes := range []struct {
 		given string
 		plan  *[]size

@@ -57,6 +57,7 @@ func TestFullPlan(t *testing.T) {
 		{": 1000 Foos, controller-runtime,", 5},
 		{"Latency: 1000 Foos, floor,", 5}, {"ColdStart: 5000 Foos, byhand,", 5}, {"ColdStart: 5000 Foos, controller-runtime-tuned,", 5},
 		{"ColdStart: 5000 Foos, floor,", 5}, {"ColdStart: 5000 Foos, floor-events,", 1}, {"ColdStart: 5000 Foos, controller-runtime,", 1}, {"ColdStart: 20000 Foos, byhand,", 1},
+		{"ColdStart: 5000 Foos, floor-watch,", 5}, {"Workers: 8, 1000 Foos, byhand,", 3}, {"Workers: 32, 1000 Foos, floor,", 3}, {"Workers: 16,", 0}, {"Workers: 8, 1000 Foos, controller-runtime,", 0},
 		{"Foos, sample-controller,", 1}, {"ColdStart: 20000 Foos, controller-runtime,", 0}, {"CacheSync: 100000 Foos", 1}, {"Idle, Failover", 1}, {"Go benchmarks", 1}, {"Carry", 1}, {"CleanBuild", 0},
 	} {
 		if got := rounds(test.part); got != test.want {

@@ -4,7 +4,7 @@ package main
 
 const introduction = "The Foo controller in three forms, and what they do with the same work: by hand (`byhand`, this repository), generated (`sample-controller`, Kubernetes' own example), and on a framework (`controller-runtime`). " +
 	"[The page beside this folder](../README.md) walks through their code. " +
-	"`floor` is no controller: a loop that sends the two writes that each Foo needs and does nothing else; `floor-events` also sends the Events that `byhand` sends. What more a controller costs than they do is the price of watching.\n\n" +
+	"`floor` is no controller: a loop that sends the two writes that each Foo needs and does nothing else; `floor-watch` also holds the two watches of a controller and throws away what they tell, which no controller can do without; `floor-events` also sends the Events that `byhand` sends.\n\n" +
 	"`make compare` wrote this page and the pictures from [`raw.txt`](raw.txt), which [benchstat](https://pkg.go.dev/golang.org/x/perf/cmd/benchstat) reads, too (`benchstat -col /peer -filter .name:ColdStart raw.txt`). Nothing on it is typed by hand.\n"
 
 const aboutOthers = "With the whole control plane, other controllers write Deployments, too. Their writes are in the counts, and so are the conflicts that they run into."
@@ -13,7 +13,9 @@ const aboutSummary = "Medians of `byhand` and of the best of the others, shipped
 
 const aboutColdStart = "The controller starts when all Foos are there and nothing else. The clock runs from the start of the process until the last Foo has a Deployment and a status. The median of the rounds, and in brackets the smallest and the largest; **bold**: the best of the controllers. " +
 	"× is the median of the ratios in each round. Writes are those of Foos and Deployments that the API server has counted, refused ones included, until nobody wrote any more; CPU seconds and memory are the controller's own. " +
-	"The clock stops for `sample-controller` when it has written each status once: one number, which it then writes again."
+	"The clock stops for `sample-controller` when it has written each status once: one number, which it then writes again. \"Until its last write\" counts these, too; its end is looked for every half second and taken as early as it can have been."
+
+const aboutWorkers = "The same cold start with other numbers of workers: how many writes are under way at the same time. More of them share an fsync of etcd, and each of them takes longer."
 
 const aboutChange = "Everything is as it should be; then every Foo asks for two replicas instead of one. The clock runs from the first change to the last Deployment that follows. The harness sends its changes with 16 goroutines beside the controller, and its own writes are not counted."
 

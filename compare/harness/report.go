@@ -66,6 +66,7 @@ func (f *figures) sections() []section {
 		{"In short", aboutSummary, "", []string{shown("", f.summary())}},
 		{"Cold start", aboutColdStart, "throughput.svg",
 			f.each("ColdStart", "%s Foos", func(n int) *table { return f.speeds("ColdStart", n, true) })},
+		{"More workers, fewer workers", aboutWorkers, "", f.each("ColdStart", "%s Foos", f.crewTable)},
 		{"Every Foo changed", aboutChange, "", f.each("Change", "%s Foos", func(n int) *table { return f.speeds("Change", n, false) })},
 		{"Every Deployment deleted", aboutDelete, "", f.each("Delete", "%s Foos", func(n int) *table { return f.speeds("Delete", n, false) })},
 		{"Behind a backlog", aboutBacklog, "backlog.svg", slices.Concat(

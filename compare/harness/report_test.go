@@ -13,13 +13,18 @@ import (
 const rawText = `cores: 2
 etcd-fsync: on
 
-BenchmarkColdStart/foos=1000/peer=byhand 1 4 sec/op 250 foos/s 2 writes/foo 0 409s 0.3 events/foo 1.5 cpu-sec 41943040 peak-RSS-B
-BenchmarkColdStart/foos=1000/peer=controller-runtime 1 5 sec/op 200 foos/s 2.57 writes/foo 570 409s 1 events/foo 1.4 cpu-sec 52428800 peak-RSS-B
+BenchmarkColdStart/foos=1000/peer=byhand 1 4 sec/op 250 foos/s 200 rest-foos/s 2 writes/foo 0 409s 0.3 events/foo 1.5 cpu-sec 41943040 peak-RSS-B
+BenchmarkColdStart/foos=1000/peer=controller-runtime 1 5 sec/op 200 foos/s 100 rest-foos/s 2.57 writes/foo 570 409s 1 events/foo 1.4 cpu-sec 52428800 peak-RSS-B
 BenchmarkColdStart/foos=1000/peer=floor 1 2.5 sec/op 400 foos/s 2 writes/foo 0 409s 0 events/foo 0.5 cpu-sec 31457280 peak-RSS-B
 BenchmarkColdStart/foos=1000/peer=byhand 1 3 sec/op 350 foos/s 2 writes/foo 0 409s 0.3 events/foo 1.5 cpu-sec 41943040 peak-RSS-B
 BenchmarkColdStart/foos=1000/peer=controller-runtime 1 10 sec/op 100 foos/s 2.57 writes/foo 580 409s 1 events/foo 1.4 cpu-sec 52428800 peak-RSS-B
 BenchmarkColdStart/foos=1000/peer=floor 1 2 sec/op 500 foos/s 2 writes/foo 0 409s 0 events/foo 0.5 cpu-sec 31457280 peak-RSS-B
 BenchmarkColdStart/foos=50/peer=sample-controller 1 10 sec/op 5 foos/s 3 writes/foo 0 409s 2 events/foo 0.1 cpu-sec 20971520 peak-RSS-B
+BenchmarkColdStart/foos=1000/peer=floor-watch 1 2.5 sec/op 400 foos/s 2 writes/foo 0 409s 0 events/foo 0.5 cpu-sec 31457280 peak-RSS-B
+BenchmarkWorkers/workers=8/foos=1000/peer=byhand 1 4 sec/op 100 foos/s
+BenchmarkWorkers/workers=8/foos=1000/peer=floor 1 4 sec/op 200 foos/s
+BenchmarkWorkers/workers=32/foos=1000/peer=byhand 1 4 sec/op 400 foos/s
+BenchmarkWorkers/workers=32/foos=1000/peer=floor 1 4 sec/op 500 foos/s
 BenchmarkBacklog/foo=new/foos=5000/peer=byhand 100 6 sec/op 6 p50-sec 12 p99-sec
 BenchmarkBacklog/foo=new/foos=5000/peer=controller-runtime 100 0.04 sec/op 0.04 p50-sec 0.3 p99-sec
 BenchmarkCacheHeap/foos=100/peer=byhand 1 1000100 live-B
@@ -39,10 +44,15 @@ func TestTables(t *testing.T) {
 		want  []string
 	}{
 		"cold start": {f.speeds("ColdStart", 1000, true), []string{
-			"| `byhand` | **300** (250–350) | 1.00 | 0.66 | **2.000** | **0** | 0.30 | 1.50 | **40.0** | 2 |",
-			"| `sample-controller`, 50 Foos | 5.00 | 0.020 | 0.013 | 3.000 | 0 | 2.00 | 0.10 | 20.0 | 1 |",
-			"| `controller-runtime` | 150 (100–200) | 0.54 | 0.35 | 2.570 | 575 (570–580) | 1.00 | **1.40** | 50.0 | 2 |",
-			"| `floor` | 450 (400–500) | 1.51 | 1.00 | 2.000 | 0 | 0.00 | 0.50 | 30.0 | 2 |"}},
+			"| `byhand` | **300** (250–350) | 1.00 | 0.66 | 0.62 | **200** | **2.000** | **0** | 0.30 | 1.50 | **40.0** | 2 |",
+			"| `sample-controller`, 50 Foos | 5.00 | 0.020 | 0.013 | 0.013 | – | 3.000 | 0 | 2.00 | 0.10 | 20.0 | 1 |",
+			"| `controller-runtime` | 150 (100–200) | 0.54 | 0.35 | 0.50 | 100 | 2.570 | 575 (570–580) | 1.00 | **1.40** | 50.0 | 2 |",
+			"| `floor` | 450 (400–500) | 1.51 | 1.00 | 1.00 | – | 2.000 | 0 | 0.00 | 0.50 | 30.0 | 2 |",
+			"| `floor-watch` | 400 | 1.60 | 1.00 | 1.00 | – | 2.000 | 0 | 0.00 | 0.50 | 30.0 | 1 |"}},
+		"workers": {f.crewTable(1000), []string{
+			"| 8 | 100 | 0.50 | – | – | 200 | 1 |",
+			"| 16 | 300 (250–350) | 0.66 | – | – | 450 (400–500) | 2 |",
+			"| 32 | 400 | 0.80 | – | – | 500 | 1 |"}},
 		"backlog": {f.waitsTable("Backlog/foo=new", 5000), []string{
 			"| `byhand` | 6.00 s | 12.0 s | 1.00 | 1 |",
 			"| `controller-runtime` | **40.0 ms** | **300 ms** | 0.007 | 1 |"}},
@@ -58,6 +68,7 @@ func TestTables(t *testing.T) {
 		"carry": {f.carryTable(), []string{"| own lines to read | 1,799 |"}},
 		"summary": {f.summary(), []string{
 			"| cold start of 1,000 Foos: Foos/s | 300 | 150 | `controller-runtime` | better, × 2.00 |",
+			"| the same, until the last write: Foos/s | 200 | 100 | `controller-runtime` | better, × 2.00 |",
 			"| the same: writes for each Foo | 2.000 | 2.570 | `controller-runtime` | better, × 1.28 |",
 			"| the same: 409s | 0 | 575 | `controller-runtime` | better |",
 			"| a new Foo behind a backlog of 5,000: p99 | 12.0 s | 300 ms | `controller-runtime` | **worse**, × 0.025 |",
@@ -87,7 +98,7 @@ func TestPage(t *testing.T) {
 		t.Fatal(err)
 	}
 	page := string(content)
-	for _, want := range []string{"| cores | 2 |", "| etcd's fsync | on |", "## Cold start", "### 1,000 Foos", "(throughput.svg)", "(backlog.svg)", "## Failover", "### Get, json", "## What a reader carries", "## Method", "## What the numbers do not say"} {
+	for _, want := range []string{"| cores | 2 |", "| etcd's fsync | on |", "## Cold start", "## More workers, fewer workers", "### 1,000 Foos", "(throughput.svg)", "(backlog.svg)", "## Failover", "### Get, json", "## What a reader carries", "## Method", "## What the numbers do not say"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page has no %q", want)
 		}

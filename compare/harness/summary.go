@@ -27,6 +27,7 @@ func (f *figures) contests() []contest {
 	}
 	for _, n := range f.mainSizes("ColdStart") {
 		add("cold start of "+whole(float64(n))+" Foos: Foos/s", "ColdStart", n, perSecond, more, number)
+		add("the same, until the last write: Foos/s", "ColdStart", n, restPerSecond, more, number)
 		add("the same: writes for each Foo", "ColdStart", n, writesEach, less, exact)
 		add("the same: 409s", "ColdStart", n, conflicts, less, whole)
 	}

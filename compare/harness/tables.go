@@ -77,7 +77,7 @@ func (f *figures) mainSizes(what string) []int {
 func (f *figures) speeds(what string, n int, floor bool) *table {
 	t := &table{columns: []column{{"", text}, {"Foos/s", more}, {"× byhand", 0}}}
 	if floor {
-		t.columns = append(t.columns, column{"× floor", 0})
+		t.columns = append(t.columns, column{"× floor", 0}, column{"× floor-watch", 0}, column{"Foos/s until its last write", more})
 	}
 	t.columns = append(t.columns, column{"writes/Foo", less}, column{"409s", less}, column{"Events/Foo", 0})
 	if floor {
@@ -91,7 +91,7 @@ func (f *figures) speeds(what string, n int, floor bool) *table {
 		}
 		cells := []cell{words(e.label), spread(rates, number), times("byhand")}
 		if floor {
-			cells = append(cells, times("floor"))
+			cells = append(cells, times("floor"), times("floor-watch"), middle(f.values(e.name, restPerSecond), number))
 		}
 		cells = append(cells, middle(f.values(e.name, writesEach), exact), spread(f.values(e.name, conflicts), whole), middle(f.values(e.name, eventsEach), ratio))
 		if floor {
@@ -100,6 +100,40 @@ func (f *figures) speeds(what string, n int, floor bool) *table {
 		cells = append(cells, words(strconv.Itoa(len(rates))))
 		// With other numbers of Foos there is no contest.
 		t.rows = append(t.rows, row{cells, !e.peer.Loop && key(e.name, "foos") == strconv.Itoa(n)})
+	}
+	return t
+}
+
+// crewTable is the table of the cold starts of n Foos with different numbers of
+// workers.
+func (f *figures) crewTable(n int) *table {
+	t := &table{columns: []column{{"workers", text}}}
+	for _, peer := range crewPeers {
+		t.columns = append(t.columns, column{"`" + peer + "`: Foos/s", 0})
+		if peer != "floor" {
+			t.columns = append(t.columns, column{"× floor", 0})
+		}
+	}
+	t.columns = append(t.columns, column{"rounds", 0})
+	crews := map[int]string{}
+	for _, name := range f.names {
+		if workers, err := strconv.Atoi(key(name, "workers")); err == nil && key(name, "foos") == strconv.Itoa(n) {
+			crews[workers] = crewOf(workers)
+		}
+	}
+	if len(crews) > 0 {
+		crews[peers.Workers] = "ColdStart"
+	}
+	for _, workers := range slices.Sorted(maps.Keys(crews)) {
+		rates := func(peer string) []float64 { return f.values(measured(crews[workers], n, peer), perSecond) }
+		cells := []cell{words(strconv.Itoa(workers))}
+		for _, peer := range crewPeers {
+			cells = append(cells, spread(rates(peer), number))
+			if peer != "floor" {
+				cells = append(cells, middle(ratios(rates(peer), rates("floor")), ratio))
+			}
+		}
+		t.rows = append(t.rows, row{append(cells, words(strconv.Itoa(len(rates(ours))))), false})
 	}
 	return t
 }

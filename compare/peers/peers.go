@@ -68,10 +68,10 @@ func All() []Peer {
 	frameworkTuned := framework
 	frameworkTuned.Name, frameworkTuned.Shipped, frameworkTuned.args = "controller-runtime-tuned", false, frameworkTunedArgs
 	floor := Peer{Name: "floor", Loop: true, binary: "floor", build: compile("example.com/byhand/compare/floor"), args: floorArgs}
-	floorEvents := floor
-	floorEvents.Name = "floor-events"
-	floorEvents.args = func(o Options) []string { return append(floorArgs(o), "--events") }
-	return []Peer{byhand, sample, sampleTuned, framework, frameworkTuned, floor, floorEvents}
+	floorWatch, floorEvents := floor, floor
+	floorWatch.Name, floorWatch.args = "floor-watch", func(o Options) []string { return append(floorArgs(o), "--watch") }
+	floorEvents.Name, floorEvents.args = "floor-events", func(o Options) []string { return append(floorArgs(o), "--events") }
+	return []Peer{byhand, sample, sampleTuned, framework, frameworkTuned, floor, floorWatch, floorEvents}
 }
 
 // Named returns the peers with these names, in the order of All.
