@@ -122,9 +122,6 @@ func run(ctx context.Context, o options) error {
 	}
 	config.UserAgent = "byhand"
 	config.QPS, config.Burst = float32(o.qps), o.burst
-	// A controller runs near its API server. A compressed watch would cost both of
-	// them more than the network saves; kube-controller-manager asks for none, either.
-	config.DisableCompression = true
 	// The clients of the Lease and of the events are not part of the story.
 	leaseConfig, eventConfig := rest.CopyConfig(config), rest.CopyConfig(config)
 	eventConfig.QPS, eventConfig.Burst = eventQPS, eventBurst

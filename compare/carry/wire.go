@@ -16,9 +16,11 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
+	"k8s.io/klog/v2"
 	officialv1alpha1 "k8s.io/sample-controller/pkg/apis/samplecontroller/v1alpha1"
 	official "k8s.io/sample-controller/pkg/generated/clientset/versioned"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
 	"example.com/byhand/clientset"
@@ -48,6 +50,8 @@ func generated(ctx context.Context, config *rest.Config, httpClient *http.Client
 }
 
 func framework(ctx context.Context, config *rest.Config, httpClient *http.Client) error {
+	// Else it complains after half a minute that nobody gave it a logger.
+	log.SetLogger(klog.Background())
 	mapper := meta.NewDefaultRESTMapper(nil)
 	mapper.Add(v1alpha1.SchemeGroupVersion.WithKind("Foo"), meta.RESTScopeNamespace)
 	c, err := client.New(config, client.Options{Scheme: clientset.Scheme, Mapper: mapper, HTTPClient: httpClient})

@@ -105,7 +105,7 @@ func (s *server) createIdleFoos(ctx context.Context, n int) error {
 // syncOnce measures from the start of the process until its caches are filled, and
 // what it holds when it has looked at every Foo.
 func (b *bench) syncOnce(ctx context.Context, s *server, peer peers.Peer, n int) error {
-	p, err := b.start(ctx, s, peer, peers.Options{})
+	p, err := b.start(ctx, s.kubeconfig, peer, peers.Options{})
 	if err != nil {
 		return err
 	}
@@ -127,7 +127,7 @@ func (b *bench) syncOnce(ctx context.Context, s *server, peer peers.Peer, n int)
 // collector says. It is told to run whenever the heap has grown by a tenth, so what it
 // said last is at most that much too little.
 func (b *bench) heapOnce(ctx context.Context, s *server, peer peers.Peer, n int) error {
-	p, err := b.start(ctx, s, peer, peers.Options{}, "GODEBUG=gctrace=1", "GOGC=10")
+	p, err := b.start(ctx, s.kubeconfig, peer, peers.Options{}, "GODEBUG=gctrace=1", "GOGC=10")
 	if err != nil {
 		return err
 	}

@@ -87,15 +87,14 @@ func (r *run) coldStart(ctx context.Context, what string, n int, options peers.O
 	if err != nil {
 		return nil, err
 	}
-	cpu, err := p.cpu()
+	cpuTime := p.cpu
+	if r.peer.Loop {
+		// It ends now, and only then all of its time is known.
+		cpuTime = func() (time.Duration, error) { return p.wholeCPU(ctx) }
+	}
+	cpu, err := cpuTime()
 	if err != nil {
 		return nil, err
-	}
-	if r.peer.Loop {
-		// Only at its end all of its time is known.
-		if cpu, err = p.wholeCPU(ctx); err != nil {
-			return nil, err
-		}
 	}
 	after, busy, err := r.settled(ctx, settling)
 	if err != nil {

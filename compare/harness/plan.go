@@ -52,18 +52,18 @@ type size struct{ foos, rounds int }
 // full is what the page of results shows.
 func full() plan {
 	return plan{
-		sizes:    []size{{1000, 5}, {5000, 5}, {20000, 1}},
+		sizes:    []size{{1000, 5}, {5000, 2}, {20000, 1}},
 		crews:    []int{8, 32},
-		crewFoos: size{1000, 3},
-		slowFoos: 50,
+		crewFoos: size{1000, 2},
+		slowFoos: 20,
 		singles:  200,
 		backlogs: []size{{5000, 1}},
 		idle:     65 * time.Second, resync: 30 * time.Second, idleFoos: 1000,
 		cleanFailovers: 2, killedFailovers: 1,
 		caches:   []size{{10000, 5}, {100000, 1}},
-		goRounds: 5, goTime: "300ms",
+		goRounds: 5, goTime: "200ms",
 		carry:  true,
-		budget: 27 * time.Minute,
+		budget: 28 * time.Minute,
 		atOnce: 1,
 	}
 }
@@ -157,8 +157,7 @@ func (b *bench) coldStarts(round int) []step {
 				n = b.plan.slowFoos
 			}
 			what, do := "ColdStart", b.birth
-			// Who runs as shipped shows once what comes later.
-			if i == 0 && (round == 1 || !peer.Shipped) {
+			if i == 0 {
 				what, do = "ColdStart, Change, Delete, Latency", b.life
 			}
 			all = append(all, step{round, fmt.Sprintf("%s: %d Foos, %s, round %d", what, n, peer.Name, round),
@@ -199,19 +198,21 @@ func within(sizes []size, round int) []size {
 	return slices.DeleteFunc(slices.Clone(sizes), func(s size) bool { return s.rounds < round })
 }
 
-// peersAt returns who takes part in a round of the i-th size. Who is slow runs once,
-// small. In the larger sizes, peers as shipped and the floor with Events show once what
-// they can do, and not at all what takes minutes.
+// peersAt returns who takes part in a round of the i-th size. Peers as shipped and the
+// floor with Events show once what they can do, and not what takes minutes; the largest
+// size is for the fastest.
 func (b *bench) peersAt(i, round int) []peers.Peer {
 	s := b.plan.sizes[i]
 	return b.peersWhere(func(p peers.Peer) bool {
 		switch {
 		case round > s.rounds:
 			return false
-		case slow(p):
+		case p.Shipped:
 			return i == 0 && round == 1
-		case i > 0 && (p.Shipped || p.Name == "floor-events"):
+		case p.Name == "floor-events":
 			return round == 1 && s.foos <= 10000
+		case p.Name == "floor-watch":
+			return s.foos <= 10000
 		default:
 			return true
 		}

@@ -53,18 +53,18 @@ func (b *bench) with(ctx context.Context, peer peers.Peer, n int, do func(ctx co
 
 // start starts the peer, or one more replica of it.
 func (r *run) start(ctx context.Context, options peers.Options, env ...string) (*process, error) {
-	p, err := r.bench.start(ctx, r.server, r.peer, options, env...)
+	kubeconfig := r.near
+	if r.peer.Shipped {
+		kubeconfig = r.kubeconfig
+	}
+	p, err := r.bench.start(ctx, kubeconfig, r.peer, options, env...)
 	if err == nil {
 		r.started = append(r.started, p)
 	}
 	return p, err
 }
 
-func (b *bench) start(ctx context.Context, s *server, peer peers.Peer, options peers.Options, env ...string) (*process, error) {
-	kubeconfig := s.near
-	if peer.Shipped {
-		kubeconfig = s.kubeconfig
-	}
+func (b *bench) start(ctx context.Context, kubeconfig string, peer peers.Peer, options peers.Options, env ...string) (*process, error) {
 	cmd := peer.Command(ctx, b.dir, kubeconfig, options)
 	cmd.Env = append(cmd.Environ(), env...)
 	output := filepath.Join(b.dir, fmt.Sprintf("output-%d", b.outputs.Add(1)))
