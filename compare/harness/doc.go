@@ -4,7 +4,8 @@
 //	make compare          # everything; less than 30 minutes on 2 cores
 //	make compare-quick    # every peer, small; less than 3 minutes
 //	go run ./harness -scenarios Backlog -peers 'byhand|controller' -rounds 3
-//	go run ./harness -clean-build # and how long each takes to build from nothing
+//	go run ./harness -append -clean-build -scenarios CleanBuild # add how long each takes
+//	                              # to build from nothing: some minutes
 //	go run ./harness -report      # the page anew, from raw.txt
 //
 // It is run in the folder compare. It exits 1 if a peer does not do its work, or if

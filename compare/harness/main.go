@@ -24,7 +24,7 @@ const results = "results"
 // options are the flags.
 type options struct {
 	quick, report           bool
-	cleanBuild              bool
+	cleanBuild, append      bool
 	rounds                  int
 	sizes, backlogs, caches string
 	scenarios, peers        string
@@ -36,6 +36,7 @@ func main() {
 	flag.BoolVar(&o.quick, "quick", false, "small numbers, to see that everything works; no page is worth making of them")
 	flag.BoolVar(&o.report, "report", false, "measure nothing, make the page anew from raw.txt")
 	flag.BoolVar(&o.cleanBuild, "clean-build", false, "also measure how long each program takes to build from nothing: some minutes")
+	flag.BoolVar(&o.append, "append", false, "add to the measurements in -out (default: results) and replace none of them")
 	flag.IntVar(&o.rounds, "rounds", 0, "`rounds` of what is compared in time (default: the plan's, 5 or 1)")
 	flag.StringVar(&o.sizes, "sizes", "", "`Foos` of the cold starts, as in 1000,5000,20000x1; x1: in one round (default: the plan's)")
 	flag.StringVar(&o.backlogs, "backlogs", "", "the same for the backlogs")
@@ -112,7 +113,11 @@ func (b *bench) prepare(ctx context.Context, o options, root, out string) error 
 	if err != nil {
 		return err
 	}
-	b.raw, err = createRaw(filepath.Join(out, rawFile), about)
+	create := createRaw
+	if o.append {
+		create = appendRaw
+	}
+	b.raw, err = create(filepath.Join(out, rawFile), about)
 	return err
 }
 
@@ -174,6 +179,8 @@ func (p *plan) adjust(o options) error {
 func (o options) folder() (string, error) {
 	complete := !o.quick && o.sizes+o.backlogs+o.caches == "" && o.scenarios == "" && o.peers == "" && o.components == bare
 	switch {
+	case o.append:
+		return cmp.Or(o.out, results), nil
 	case o.out != "":
 		return o.out, os.MkdirAll(o.out, 0o755)
 	case complete:

@@ -53,6 +53,30 @@ func createRaw(file string, about []benchfmt.Config) (*raw, error) {
 	if err != nil {
 		return nil, err
 	}
+	return beginRaw(out, about)
+}
+
+// appendRaw goes on with a file that was made on such a machine.
+func appendRaw(file string, about []benchfmt.Config) (*raw, error) {
+	out, err := os.OpenFile(file, os.O_RDWR|os.O_APPEND, 0)
+	if err != nil {
+		return nil, fmt.Errorf("nothing to append to: %w", err)
+	}
+	before, err := readRaw(out, file)
+	if err != nil {
+		return nil, errors.Join(err, out.Close())
+	}
+	for _, config := range about {
+		was, is := before.where(config.Key), string(config.Value)
+		if was != is && config.Key != "command" && config.Key != "fsync-time" {
+			return nil, errors.Join(fmt.Errorf("%s was measured with %s %q, this is %q: measure all of it anew, or give another -out", file, config.Key, was, is), out.Close())
+		}
+	}
+	return beginRaw(out, about)
+}
+
+func beginRaw(out io.WriteCloser, about []benchfmt.Config) (*raw, error) {
+	var err error
 	r := &raw{out: out, writer: benchfmt.NewWriter(out), config: about}
 	for _, unit := range higherIsBetter {
 		err = errors.Join(err, r.writer.Write(&benchfmt.UnitMetadata{
@@ -105,6 +129,8 @@ type figures struct {
 	lines map[string][]line
 	// about is the fullest configuration of a line: go test says less than the harness.
 	about []benchfmt.Config
+	// commands are those that have measured, in their order.
+	commands []string
 	// units are those that were given a meaning, in words, in their order.
 	units   []string
 	meaning map[string]string
@@ -129,6 +155,9 @@ func readRaw(in io.Reader, name string) (*figures, error) {
 		case *benchfmt.Result:
 			if len(record.Config) > len(f.about) {
 				f.about = record.Clone().Config
+			}
+			if command := record.GetConfig("command"); command != "" && !slices.Contains(f.commands, command) {
+				f.commands = append(f.commands, command)
 			}
 			f.add(record)
 		}

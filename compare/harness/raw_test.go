@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -57,6 +58,53 @@ func TestRawRoundTrip(t *testing.T) {
 	}
 	if !f.has("ColdStart") || f.has("Cold") {
 		t.Error("has must know whole base names, and no parts of them")
+	}
+}
+
+// What is added later stands behind what is there, with its own command; another
+// machine's figures are not mixed in.
+func TestRawAppend(t *testing.T) {
+	file := filepath.Join(t.TempDir(), rawFile)
+	about := func(cores, command string) []benchfmt.Config {
+		return []benchfmt.Config{{Key: "cores", Value: []byte(cores), File: true}, {Key: "command", Value: []byte(command), File: true}}
+	}
+	if _, err := appendRaw(file, about("2", "one")); err == nil {
+		t.Error("no error, though there is nothing to append to")
+	}
+	first, err := createRaw(file, about("2", "one"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(first.add("Carry/peer=byhand", 1, value(7, "read-lines")), first.close()); err != nil {
+		t.Fatal(err)
+	}
+	before, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := appendRaw(file, about("4", "two")); err == nil || !strings.Contains(err.Error(), `cores "2", this is "4"`) {
+		t.Errorf("of another machine: %v", err)
+	}
+	second, err := appendRaw(file, about("2", "two"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(second.add("Carry/peer=byhand", 1, value(9, "build-sec")), second.close()); err != nil {
+		t.Fatal(err)
+	}
+	after, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.HasPrefix(string(after), string(before)) {
+		t.Errorf("what was there has changed:\n%s", after)
+	}
+	f := read(t, string(after))
+	if diff := cmp.Diff([]string{"one", "two"}, f.commands); diff != "" {
+		t.Errorf("commands (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]line{{"read-lines": 7}, {"build-sec": 9}}, f.lines["Carry/peer=byhand"]); diff != "" {
+		t.Errorf("lines (-want +got):\n%s", diff)
 	}
 }
 

@@ -116,13 +116,13 @@ func (f *figures) goTables(lastKey string) []string {
 func (f *figures) machine() string {
 	var rows []string
 	for _, pair := range [][2]string{{"CPU", "cpu"}, {"cores", "cores"}, {"memory", "memory"}, {"kernel", "kernel"}, {"Go", "go"},
-		{"control plane", "control-plane"}, {"etcd's fsync", "etcd-fsync"}, {"one fsync takes", "fsync-time"}, {"command", "command"}} {
+		{"control plane", "control-plane"}, {"etcd's fsync", "etcd-fsync"}, {"one fsync takes", "fsync-time"}} {
 		if value := f.where(pair[1]); value != "" {
-			if pair[1] == "command" {
-				value = "`" + value + "`, in `compare/`"
-			}
 			rows = append(rows, fmt.Sprintf("| %s | %s |", pair[0], value))
 		}
+	}
+	if len(f.commands) > 0 {
+		rows = append(rows, fmt.Sprintf("| command | `%s`, in `compare/` |", strings.Join(f.commands, "`, then `")))
 	}
 	table := "| | |\n|---|---|\n" + strings.Join(rows, "\n") + "\n"
 	if f.where("control-plane") == "all" {
