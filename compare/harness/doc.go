@@ -5,7 +5,7 @@
 //	make compare-quick    # every peer, small; less than 3 minutes
 //	go run ./harness -scenarios Backlog -peers 'byhand|controller' -rounds 3
 //	go run ./harness -append -clean-build -scenarios CleanBuild # add how long each takes
-//	                              # to build from nothing: some minutes
+//	                              # to build from nothing: five minutes
 //	go run ./harness -report      # the page anew, from raw.txt
 //
 // It is run in the folder compare. It exits 1 if a peer does not do its work, or if

@@ -35,7 +35,7 @@ func main() {
 	var o options
 	flag.BoolVar(&o.quick, "quick", false, "small numbers, to see that everything works; no page is worth making of them")
 	flag.BoolVar(&o.report, "report", false, "measure nothing, make the page anew from raw.txt")
-	flag.BoolVar(&o.cleanBuild, "clean-build", false, "also measure how long each program takes to build from nothing: some minutes")
+	flag.BoolVar(&o.cleanBuild, "clean-build", false, "also measure how long each program takes to build from nothing: five minutes")
 	flag.BoolVar(&o.append, "append", false, "add to the measurements in -out (default: results) and replace none of them")
 	flag.IntVar(&o.rounds, "rounds", 0, "`rounds` of what is compared in time (default: the plan's, 5 or 1)")
 	flag.StringVar(&o.sizes, "sizes", "", "`Foos` of the cold starts, as in 1000,5000,20000x1; x1: in one round (default: the plan's)")

@@ -31,7 +31,7 @@ const aboutCache = "How long until all Foos are in memory, and what they take th
 	"\"Until in memory\" is from the start of the process to the line in which it says so, CPU seconds are until then, the peak is of the whole run, and \"then\" is what the process holds when it has looked at every Foo. " +
 	"The live heap is what the garbage collector says is alive, in a second run in which it collects whenever the heap has grown by a tenth."
 
-const aboutFailover = "Two replicas, one of which works. It is ended, and when it is gone a Foo is created: the time from the signal until the other replica has made the Deployment. Leases of 15 s, renewed within 10 s, tried every 2 s, for everybody; as shipped, `controller-runtime` does not give its Lease away at the end."
+const aboutFailover = "Two replicas, one of which works. It is ended, and when it is gone a Foo is created: the time from the signal until the other replica has made the Deployment. Leases of 15 s, renewed within 10 s, tried every 2 s, for everybody; as shipped, `controller-runtime` does not give its Lease away at the end. After a clean end the wait is for the standby's next try, which comes 2 to 4.4 s after the one before: with so few times, a second or two is chance."
 
 const aboutCalls = "Go benchmarks of the clients alone, over the same types and replies; the server runs in the same process and allocates, too, and `bare` (an HTTP client that decodes nothing) shows how much of a figure that is."
 
