@@ -109,7 +109,7 @@ func (b *bench) prepare(ctx context.Context, o options, root, out string) error 
 	if b.clusters, err = newClusters(ctx, root, b.dir, o.components); err != nil {
 		return err
 	}
-	about, err := b.aboutMachine(ctx, o.command())
+	about, err := b.aboutMachine(ctx, command(os.Args[1:]))
 	if err != nil {
 		return err
 	}
@@ -190,10 +190,20 @@ func (o options) folder() (string, error) {
 	}
 }
 
-// command is what to type in order to measure the same again.
-func (o options) command() string {
-	return strings.Join(append([]string{"go", "run", "./harness"}, os.Args[1:]...), " ")
+// command is what to type in a shell in order to measure the same again.
+func command(args []string) string {
+	words := []string{"go", "run", "./harness"}
+	for _, arg := range args {
+		if !plain.MatchString(arg) {
+			arg = "'" + strings.ReplaceAll(arg, "'", `'\''`) + "'"
+		}
+		words = append(words, arg)
+	}
+	return strings.Join(words, " ")
 }
+
+// plain is what a shell leaves as it is.
+var plain = regexp.MustCompile(`^[A-Za-z0-9_./,:=+-]+$`)
 
 // repository is the folder that this source file belongs to.
 func repository() (string, error) {

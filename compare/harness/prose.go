@@ -7,7 +7,7 @@ const introduction = "The Foo controller in three forms, and what they do with t
 	"`floor` is no controller: a loop that sends the two writes that each Foo needs and does nothing else; `floor-watch` also holds the two watches of a controller and throws away what they tell, which no controller can do without; `floor-events` also sends the Events that `byhand` sends.\n\n" +
 	"`make compare` wrote this page and the pictures from [`raw.txt`](raw.txt), which [benchstat](https://pkg.go.dev/golang.org/x/perf/cmd/benchstat) reads, too (`benchstat -col /peer -filter .name:ColdStart raw.txt`). Nothing on it is typed by hand.\n"
 
-const aboutOthers = "With the whole control plane, other controllers write Deployments, too. Their writes are in the counts, and so are the conflicts that they run into."
+const aboutOthers = "With the whole control plane, other controllers write Deployments, too. Their writes are in the counts, and so are the conflicts that they run into and the time until the last write."
 
 const aboutSummary = "Medians of `byhand` and of the best of the others, shipped or tuned. Where another one is better, the last column says **worse**."
 

@@ -1,0 +1,17 @@
+package main
+
+import "testing"
+
+// The page names a command that a shell understands as it was meant.
+func TestCommand(t *testing.T) {
+	for want, args := range map[string][]string{
+		"go run ./harness": nil,
+		"go run ./harness -sizes 1000x3,20000 -out /tmp/a":             {"-sizes", "1000x3,20000", "-out", "/tmp/a"},
+		"go run ./harness -components '' -peers 'byhand|floor.*'":      {"-components", "", "-peers", "byhand|floor.*"},
+		`go run ./harness -scenarios 'ColdStart: 5000' -out 'it'\''s'`: {"-scenarios", "ColdStart: 5000", "-out", "it's"},
+	} {
+		if got := command(args); got != want {
+			t.Errorf("%q: %s, want %s", args, got, want)
+		}
+	}
+}
