@@ -233,7 +233,8 @@ func (c *traced) consistent(all []trace.Step) {
 			continue
 		}
 		woken := bySeq[step.CauseSeq]
-		if step.What == trace.Got && (woken.Foo != c.key || woken.Part != trace.PartStore && woken.What != trace.Delayed && woken.What != trace.Limited) {
+		known := step.Cause != trace.AddedAsTaken
+		if step.What == trace.Got && known && (woken.Foo != c.key || woken.Part != trace.PartStore && woken.What != trace.Delayed && woken.What != trace.Limited) {
 			c.server.Errorf("step %d: the key is taken because of step %d, %s %s of Foo %s (%q)", step.Seq, woken.Seq, woken.Part, woken.What, woken.Foo, step.Cause)
 		}
 		switch step.What {

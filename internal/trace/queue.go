@@ -85,6 +85,10 @@ func (q *queue) add(key cache.ObjectName, why cause, text string, add func(cache
 	add(key)
 }
 
+// AddedAsTaken is the cause of a key that was added just when another worker took it.
+// Which event added it cannot be told any more: the worker before it had that one, too.
+const AddedAsTaken = "it was added just when a worker took it"
+
 // mark notes that a key is added, and records it as what unless it was before.
 func (q *queue) mark(key cache.ObjectName, what, text string, why cause) {
 	k := q.of(key)
@@ -125,7 +129,7 @@ func (q *queue) Get() (cache.ObjectName, bool) {
 		if !k.due.IsZero() {
 			q.over(key, k)
 		} else {
-			q.mark(key, Added, "", cause{text: "it was added just when a worker took it"})
+			q.mark(key, Added, "", cause{text: AddedAsTaken})
 		}
 	}
 	now := time.Now()
