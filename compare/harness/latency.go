@@ -23,7 +23,7 @@ func waits(all []time.Duration) []benchfmt.Value {
 }
 
 // oneByOne creates Foos while nothing else is going on, each when the one before is
-// done, and measures from the answer to its creation to its Deployment.
+// done, and measures from the request for it until its Deployment is seen.
 func (r *run) oneByOne(ctx context.Context, p *process, existing, n int) error {
 	limited, cancel := r.limit(ctx, n)
 	defer cancel()
@@ -31,10 +31,10 @@ func (r *run) oneByOne(ctx context.Context, p *process, existing, n int) error {
 	for i := range n {
 		name := fooName(existing + i)
 		created, status := r.expect(deployments, made, name), r.expect(foos, statusWritten, name)
+		begin := time.Now()
 		if _, err := r.createFoo(limited, newFoo(name)); err != nil {
 			return err
 		}
-		begin := time.Now()
 		if _, err := r.await(limited, p.done, created, status); err != nil {
 			return err
 		}
@@ -93,7 +93,8 @@ type backlogSamples struct {
 	marks             []*mark
 }
 
-// sample is a Foo that waits for its Deployment since begin.
+// sample is a Foo that waits for its Deployment since begin, when the request was
+// sent that makes it wait. (When the answer arrives, the Deployment may be there.)
 type sample struct {
 	name  string
 	begin time.Time
@@ -130,8 +131,8 @@ func (s *backlogSamples) take(ctx context.Context, p *process, n int) error {
 
 func (s *backlogSamples) create(ctx context.Context, name string) error {
 	m := s.expect(deployments, made, name)
-	_, err := s.createFoo(ctx, newFoo(name))
 	s.fresh, s.marks = append(s.fresh, sample{name, time.Now(), m}), append(s.marks, m)
+	_, err := s.createFoo(ctx, newFoo(name))
 	return err
 }
 
@@ -145,9 +146,8 @@ func (s *backlogSamples) change(ctx context.Context) error {
 		}
 		s.used[name] = true
 		m := s.expect(deployments, specWritten, name)
-		err := s.scaleFoo(ctx, name, 2)
 		s.changed, s.marks = append(s.changed, sample{name, time.Now(), m}), append(s.marks, m)
-		return err
+		return s.scaleFoo(ctx, name, 2)
 	}
 	return nil
 }

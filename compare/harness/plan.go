@@ -29,8 +29,9 @@ type plan struct {
 	// idle is for how long nothing happens, resync how often every object is looked at
 	// again in that time. idleFoos idle side by side; with none, those of the smallest
 	// cold start do.
-	idle, resync                    time.Duration
-	idleFoos                        int
+	idle, resync time.Duration
+	idleFoos     int
+	// cleanFailovers is the least number of clean ends: they go on while others idle.
 	cleanFailovers, killedFailovers int
 	caches                          []size
 	// The Go benchmarks: how often, and how long each.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"fmt"
 	"image/color"
 	"slices"
 
@@ -85,10 +86,15 @@ func drawBars(title string, series []string, bars []bar) ([]byte, error) {
 }
 
 // drawRanges draws a horizontal line from the smallest to the largest value of each
-// bar, on a logarithmic scale.
+// bar, on a logarithmic scale. All must be greater than zero.
 func drawRanges(title string, series []string, bars []bar) ([]byte, error) {
 	if len(bars) == 0 {
 		return nil, nil
+	}
+	for _, b := range bars {
+		if !(b.lo > 0 && b.hi > 0) {
+			return nil, fmt.Errorf("%s has waited from %g to %g seconds, which no logarithmic scale shows and nobody can measure: measure it again", b.row, b.lo, b.hi)
+		}
 	}
 	p, place := canvas(title, bars)
 	p.X.Scale, p.X.Tick.Marker = plot.LogScale{}, plot.LogTicks{Prec: -1}

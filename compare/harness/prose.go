@@ -21,17 +21,17 @@ const aboutChange = "Everything is as it should be; then every Foo asks for two 
 
 const aboutDelete = "Every Deployment is deleted, with 16 goroutines. The clock runs from the first deletion until the last one is back."
 
-const aboutBacklog = "The cold start again. While it is under way, every 100 ms one more Foo is created and one that is done already is changed. How long do these two wait for their Deployments, while thousands of others wait that nobody has just touched?"
+const aboutBacklog = "The cold start again. While it is under way, every 100 ms one more Foo is created and one that is done already is changed. How long do these two wait for their Deployments, from the request on, while thousands of others wait that nobody has just touched?"
 
-const aboutLatency = "Nothing else is going on. A Foo is created; the clock runs from the API server's answer until its Deployment is seen; then comes the next one."
+const aboutLatency = "Nothing else is going on. A Foo is created; the clock runs from the request for it until its Deployment is seen; then comes the next one. The creation itself is part of it, alike for all."
 
-const aboutIdle = "All is as it should be, and nobody changes anything for 65 seconds, in which every object is looked at again twice (a resync every 30 s: compiled into `sample-controller`, and given to the others). Reads are those of Foos and Deployments."
+const aboutIdle = "All is as it should be, and nobody changes anything for 65 seconds, in which every object is looked at again twice (a resync every 30 s: compiled into `sample-controller`, and given to the others). Reads are those of Foos and Deployments. `byhand` sends its Events beside its work and so many a second: those counted here, and the CPU time that they take, are still the news of the cold start before."
 
 const aboutCache = "How long until all Foos are in memory, and what they take there. Nobody has to act on these Foos: they are being deleted, a finalizer keeps them, and they name no Deployment, which `sample-controller` passes over. Otherwise they are as a controller leaves them, with a status and `managedFields`, and the same for everybody. " +
 	"\"Until in memory\" is from the start of the process to the line in which it says so, CPU seconds are until then, the peak is of the whole run, and \"then\" is what the process holds when it has looked at every Foo. " +
 	"The live heap is what the garbage collector says is alive, in a second run in which it collects whenever the heap has grown by a tenth."
 
-const aboutFailover = "Two replicas, one of which works. It is ended, and when it is gone a Foo is created: the time from the signal until the other replica has made the Deployment. Leases of 15 s, renewed within 10 s, tried every 2 s, for everybody; as shipped, `controller-runtime` does not give its Lease away at the end. After a clean end the wait is for the standby's next try, which comes 2 to 4.4 s after the one before: with so few times, a second or two is chance."
+const aboutFailover = "Two replicas, one of which works. It is ended, and when it is gone a Foo is created: the time from the signal until the other replica has made the Deployment. Leases of 15 s, renewed within 10 s, tried every 2 s, for everybody; as shipped, `controller-runtime` does not give its Lease away at the end. After a clean end the wait is for the standby's next try, which comes 2 to 4.4 s after the one before; the end comes at a random moment between two of them, so that single times differ by seconds and only many of them say something."
 
 const aboutCalls = "Go benchmarks of the clients alone, over the same types and replies; the server runs in the same process and allocates, too, and `bare` (an HTTP client that decodes nothing) shows how much of a figure that is."
 

@@ -120,6 +120,16 @@ func TestPage(t *testing.T) {
 	}
 }
 
+// A wait that cannot have been measured is named, not drawn.
+func TestImpossibleWait(t *testing.T) {
+	for _, wait := range []string{"0", "-0.001"} {
+		f := read(t, "BenchmarkBacklog/foo=new/foos=5000/peer=byhand 100 1 sec/op "+wait+" p50-sec 12 p99-sec\n")
+		if _, err := f.pictures(); err == nil || !strings.Contains(err.Error(), "byhand has waited from "+wait+" to 12 seconds") {
+			t.Errorf("%s s: %v", wait, err)
+		}
+	}
+}
+
 // The page in the repository is made of the numbers beside it, by this code.
 func TestResultsAreUpToDate(t *testing.T) {
 	const results = "../results"
