@@ -82,11 +82,16 @@ type lines struct {
 }
 
 func newLines() *lines {
-	return &lines{
-		line:    [2]workqueue.Queue[cache.ObjectName]{workqueue.DefaultQueue[cache.ObjectName](), workqueue.DefaultQueue[cache.ObjectName]()},
-		waiting: map[cache.ObjectName]priority{},
-		marked:  map[cache.ObjectName]priority{},
-	}
+	l := &lines{marked: map[cache.ObjectName]priority{}}
+	l.empty()
+	return l
+}
+
+// empty begins both lines anew. What a first list of a hundred thousand keys took is
+// given back: neither a map nor a line gets smaller by itself.
+func (l *lines) empty() {
+	l.line = [2]workqueue.Queue[cache.ObjectName]{workqueue.DefaultQueue[cache.ObjectName](), workqueue.DefaultQueue[cache.ObjectName]()}
+	l.waiting = map[cache.ObjectName]priority{}
 }
 
 // next says of which priority a key is that is about to be added. A change that came
@@ -135,7 +140,9 @@ func (l *lines) Pop() cache.ObjectName {
 	for {
 		key := l.line[p].Pop()
 		if line, ok := l.waiting[key]; ok && line == p {
-			delete(l.waiting, key)
+			if delete(l.waiting, key); len(l.waiting) == 0 {
+				l.empty()
+			}
 			return key
 		}
 	}

@@ -3,6 +3,7 @@ package controller_test
 import (
 	"fmt"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"testing"
 	"testing/synctest"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/util/workqueue"
 
 	"example.com/byhand/controller"
 )
@@ -135,6 +137,35 @@ func TestChangeDuringAFailure(t *testing.T) {
 		queue.ShutDown()
 		time.Sleep(time.Minute) // the queue's own goroutines end with its next tick
 	})
+}
+
+// What two lines need for a long first list, they give back: an empty queue holds no
+// more than client-go's own, which has one line.
+func TestQueueGivesMemoryBack(t *testing.T) {
+	kept := func(queue workqueue.TypedInterface[cache.ObjectName], add func(key cache.ObjectName)) int64 {
+		heap := func() int64 {
+			var stats runtime.MemStats
+			runtime.GC()
+			runtime.ReadMemStats(&stats)
+			return int64(stats.HeapAlloc)
+		}
+		before := heap()
+		for i := range 50_000 {
+			add(named(fmt.Sprint(i)))
+		}
+		for queue.Len() > 0 {
+			key, _ := queue.Get()
+			queue.Done(key)
+		}
+		after := heap()
+		queue.ShutDown()
+		return after - before
+	}
+	ours, clientGo := controller.NewQueue(""), workqueue.NewTyped[cache.ObjectName]()
+	got, most := kept(ours, ours.AddLowPriority), kept(clientGo, clientGo.Add)
+	if got > most {
+		t.Errorf("the empty queue holds %d bytes, client-go's %d", got, most)
+	}
 }
 
 // However keys are added, taken and finished, none is lost, none is in twice, and

@@ -80,6 +80,7 @@ var mutants = []struct {
 	{"a change that waits behind the first list", "controller/queue.go", "q.lines.next(key, low)\n\tq.TypedRateLimitingInterface.Add(key)", "q.TypedRateLimitingInterface.Add(key)", "./controller", "TestQueueOrder"},
 	{"a key that moves forward and is taken twice", "controller/queue.go", "ok && line == p", "ok == ok || line == p", "./controller", "TestQueueOrder"},
 	{"a first list that waits for ever", "controller/queue.go", "l.pops%lowTurn == 0", "false", "./controller", "TestLowPriorityIsNotStarved"},
+	{"a first list that stays in memory", "controller/queue.go", "if delete(l.waiting, key); len(l.waiting) == 0 {", "if delete(l.waiting, key); false {", "./controller", "TestQueueGivesMemoryBack"},
 	{"a resync taken for a change", "controller/handlers.go", "adder(queue, isResync(before, after))", "queue.Add", "./controller", "TestUnchangedIsOfLowPriority"},
 	{"a failure that is never forgotten", "controller/controller.go", "case err == nil && again == 0:\n\t\tc.queue.Forget(key)", "case err == nil && again == 0:", "./controller", "TestSuccessForgetsFailures"},
 	{"a worker cut off in the middle", "controller/controller.go", "context.WithoutCancel(ctx)", "ctx", "./controller", "TestRunAwaitsWorkers"},
