@@ -14,6 +14,7 @@ import (
 
 	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
 	"example.com/byhand/compare/peers"
+	"example.com/byhand/compare/peers/liveheap"
 )
 
 // inMemory is the line in which each program says that its caches are filled.
@@ -33,8 +34,13 @@ func caches(peer peers.Peer) bool {
 
 // cacheSync lets one peer after the other read n Foos into memory, round after round
 // on one control plane, because none of them writes: nobody has to act on these Foos.
-// In the first round each runs twice, the second time for the size of its live heap.
 func (b *bench) cacheSync(ctx context.Context, all []peers.Peer, n size) (err error) {
+	for i, peer := range all {
+		all[i] = peer.WithLiveHeap()
+	}
+	if err := peers.Build(ctx, b.dir, all...); err != nil {
+		return err
+	}
 	s, err := b.clusters.up(ctx)
 	if err != nil {
 		return err
@@ -47,12 +53,9 @@ func (b *bench) cacheSync(ctx context.Context, all []peers.Peer, n size) (err er
 	if err != nil {
 		return err
 	}
-	for round := range n.rounds {
+	for range n.rounds {
 		for _, peer := range all {
 			err := b.syncOnce(ctx, s, peer, n.foos)
-			if round == 0 && err == nil {
-				err = b.heapOnce(ctx, s, peer, n.foos)
-			}
 			if ctx.Err() != nil {
 				return context.Cause(ctx)
 			}
@@ -118,32 +121,32 @@ func (b *bench) syncOnce(ctx context.Context, s *server, peer peers.Peer, n int)
 	if err != nil {
 		return p.explain(err)
 	}
+	peak := p.peakRSS()
+	live, err := p.liveHeap(ctx)
+	if err != nil {
+		return p.explain(err)
+	}
 	return b.report("CacheSync", n, peer, 1,
 		value(filled.Sub(p.started).Seconds(), "sec/op"), value(cpu.Seconds(), cpuSeconds),
-		value(float64(p.peakRSS()), peakMemory), value(float64(rss), memory))
+		value(float64(peak), peakMemory), value(float64(rss), memory), value(float64(live), liveMemory))
 }
 
-// heapOnce measures how much is alive on the heap of a peer, as its garbage
-// collector says. It is told to run whenever the heap has grown by a tenth, so what it
-// said last is at most that much too little.
-func (b *bench) heapOnce(ctx context.Context, s *server, peer peers.Peer, n int) error {
-	p, err := b.start(ctx, s.kubeconfig, peer, peers.Options{}, "GODEBUG=gctrace=1", "GOGC=10")
-	if err != nil {
-		return err
+// liveHeap asks the process to collect its garbage and returns the bytes that are alive
+// then.
+func (p *process) liveHeap(ctx context.Context) (int64, error) {
+	if err := p.cmd.Process.Signal(liveheap.Signal); err != nil {
+		return 0, err
 	}
-	defer p.stop()
-	if _, _, err := p.filled(ctx, peer); err != nil {
-		return p.explain(err)
+	limited, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	if _, err := p.says(limited, liveheap.Line); err != nil {
+		return 0, err
 	}
 	text, err := os.ReadFile(p.output)
 	if err != nil {
-		return err
+		return 0, err
 	}
-	live, err := lastLiveHeap(text)
-	if err != nil {
-		return p.explain(err)
-	}
-	return b.report("CacheHeap", n, peer, 1, value(float64(live), liveMemory))
+	return strconv.ParseInt(string(liveheap.Line.FindSubmatch(text)[1]), 10, 64)
 }
 
 // filled waits until the caches of a process are filled, which it says, and until it
@@ -163,18 +166,4 @@ func (p *process) filled(ctx context.Context, peer peers.Peer) (time.Time, time.
 	// sample-controller says of each Foo that it names no Deployment, at most one in a
 	// millisecond. It is not waited for.
 	return at, cpu, p.quiet(limited, 10*time.Second)
-}
-
-// collected is the line of a garbage collection: the heap when it began, when it
-// ended, and what of it was alive.
-var collected = regexp.MustCompile(`(?m)^gc \d+ @.* (\d+)->(\d+)->(\d+) MB, `)
-
-// lastLiveHeap returns the bytes that were alive after the last collection.
-func lastLiveHeap(output []byte) (int64, error) {
-	all := collected.FindAllSubmatch(output, -1)
-	if len(all) == 0 {
-		return 0, errors.New("no garbage collection is reported")
-	}
-	megabytes, err := strconv.ParseInt(string(all[len(all)-1][3]), 10, 64)
-	return megabytes << 20, err
 }

@@ -144,6 +144,13 @@ func newBench(o options) (b *bench, wanted *regexp.Regexp, err error) {
 	}
 	b.peers = peers.All()
 	b.peers = b.peersWhere(func(p peers.Peer) bool { return chosen.MatchString(p.Name) })
+	if len(b.peers) == 0 {
+		var names []string
+		for _, p := range peers.All() {
+			names = append(names, p.Name)
+		}
+		return nil, nil, fmt.Errorf("-peers %q matches none of %s", o.peers, strings.Join(names, ", "))
+	}
 	return b, wanted, nil
 }
 

@@ -1,6 +1,9 @@
 package main
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 // The page names a command that a shell understands as it was meant.
 func TestCommand(t *testing.T) {
@@ -13,5 +16,12 @@ func TestCommand(t *testing.T) {
 		if got := command(args); got != want {
 			t.Errorf("%q: %s, want %s", args, got, want)
 		}
+	}
+}
+
+func TestNoSuchPeer(t *testing.T) {
+	_, _, err := newBench(options{peers: "byhand,floor"})
+	if err == nil || !strings.Contains(err.Error(), `-peers "byhand,floor" matches none of byhand, sample-controller,`) {
+		t.Errorf("%v", err)
 	}
 }

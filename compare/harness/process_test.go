@@ -66,16 +66,3 @@ func TestProcess(t *testing.T) {
 		t.Errorf("a process that ends too early: %v", p.explain(err))
 	}
 }
-
-func TestLastLiveHeap(t *testing.T) {
-	output := `gc 1 @0.010s 1%: 0.015+0.32+0.013 ms clock, 0.030+0.21/0.22/0.15+0.026 ms cpu, 4->4->1 MB, 4 MB goal, 0 MB stacks, 0 MB globals, 2 P
-I0101 Starting workers 1->2->3 MB
-gc 212 @5.443s 9%: 0.033+11+0.003 ms clock, 0.066+0.1/11/0+0.007 ms cpu, 151->152->139 MB, 152 MB goal, 0 MB stacks, 0 MB globals, 2 P (forced)
-`
-	if got, err := lastLiveHeap([]byte(output)); err != nil || got != 139<<20 {
-		t.Errorf("%d MB, %v; want 139", got>>20, err)
-	}
-	if _, err := lastLiveHeap([]byte("Starting workers\n")); err == nil {
-		t.Error("no collection and no error")
-	}
-}

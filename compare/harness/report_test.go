@@ -27,8 +27,8 @@ BenchmarkWorkers/workers=32/foos=1000/peer=byhand 1 4 sec/op 400 foos/s
 BenchmarkWorkers/workers=32/foos=1000/peer=floor 1 4 sec/op 500 foos/s
 BenchmarkBacklog/foo=new/foos=5000/peer=byhand 100 6 sec/op 6 p50-sec 12 p99-sec
 BenchmarkBacklog/foo=new/foos=5000/peer=controller-runtime 100 0.04 sec/op 0.04 p50-sec 0.3 p99-sec
-BenchmarkCacheHeap/foos=100/peer=byhand 1 1000100 live-B
-BenchmarkCacheHeap/foos=1100/peer=byhand 1 2000100 live-B
+BenchmarkCacheSync/foos=100/peer=byhand 1 1 sec/op 1000100 live-B
+BenchmarkCacheSync/foos=1100/peer=byhand 1 2 sec/op 2000100 live-B
 BenchmarkFailover/end=clean/foos=1/peer=byhand 1 1.5 sec/op
 BenchmarkGet/wire=json/client=bare-2 10 1000 ns/op 10 B/op 1 allocs/op
 BenchmarkGet/wire=json/client=generated-2 10 3000 ns/op 64 B/op 3 allocs/op

@@ -171,7 +171,7 @@ func (f *figures) cacheTable(n int) *table {
 		t.rows = append(t.rows, row{[]cell{words(e.label), spread(times, seconds),
 			middle(ratios(times, f.values(measured("CacheSync", n, "byhand"), "sec/op")), ratio),
 			middle(f.values(e.name, cpuSeconds), number), middle(f.values(e.name, peakMemory), mebibytes), middle(f.values(e.name, memory), mebibytes),
-			middle(f.values(measured("CacheHeap", n, e.peer.Name), liveMemory), mebibytes), words(strconv.Itoa(len(times)))}, true})
+			middle(f.values(e.name, liveMemory), mebibytes), words(strconv.Itoa(len(times)))}, true})
 	}
 	return t
 }
@@ -179,12 +179,12 @@ func (f *figures) cacheTable(n int) *table {
 // bytesEach returns how many bytes of a peer's live heap one more Foo takes: the
 // difference between the largest and the smallest number of Foos. 0: not measured.
 func (f *figures) bytesEach(peer string) float64 {
-	sizes := f.sizes("CacheHeap")
+	sizes := f.sizes("CacheSync")
 	if len(sizes) < 2 {
 		return 0
 	}
 	few, many := sizes[0], sizes[len(sizes)-1]
-	a, b := f.values(measured("CacheHeap", few, peer), liveMemory), f.values(measured("CacheHeap", many, peer), liveMemory)
+	a, b := f.values(measured("CacheSync", few, peer), liveMemory), f.values(measured("CacheSync", many, peer), liveMemory)
 	if len(a) == 0 || len(b) == 0 {
 		return 0
 	}

@@ -30,8 +30,9 @@ type Peer struct {
 
 	// binary is the file that Build makes; peers may share one.
 	binary string
-	// build compiles the program into file.
-	build func(ctx context.Context, file string) error
+	build  build
+	// more are the files that its program has in addition.
+	more map[string]string
 	// args are its flags beyond the kubeconfig.
 	args func(o Options) []string
 }
@@ -61,7 +62,7 @@ func (o Options) workers() string {
 // All returns the peers in the order in which they are shown.
 func All() []Peer {
 	byhand := Peer{Name: "byhand", Elects: true, Resyncs: true, binary: "byhand", build: compile("example.com/byhand"), args: byhandArgs}
-	sample := Peer{Name: "sample-controller", Shipped: true, binary: "sample-controller", build: compile("k8s.io/sample-controller"), args: noArgs}
+	sample := Peer{Name: "sample-controller", Shipped: true, binary: "sample-controller", build: compileSample, args: noArgs}
 	sampleTuned := Peer{Name: "sample-controller-tuned", binary: "sample-controller-tuned", build: compileTuned, args: noArgs}
 	framework := Peer{Name: "controller-runtime", Shipped: true, Elects: true, Resyncs: true, binary: "framework",
 		build: compile("example.com/byhand/compare/framework"), args: frameworkArgs}
@@ -101,7 +102,7 @@ func Build(ctx context.Context, dir string, peers ...Peer) error {
 		if built[peer.binary] {
 			continue
 		}
-		if err := peer.build(ctx, peer.Binary(dir)); err != nil {
+		if err := peer.build(ctx, peer.Binary(dir), peer.more); err != nil {
 			return fmt.Errorf("build %s: %w", peer.Name, err)
 		}
 		built[peer.binary] = true
@@ -156,11 +157,32 @@ func frameworkTunedArgs(o Options) []string {
 	return args
 }
 
-// compile returns the function that builds a package with the module's own go.mod.
-func compile(pkg string) func(ctx context.Context, file string) error {
-	return func(ctx context.Context, file string) error {
-		_, err := goCommand(ctx, "build", "-o", file, pkg)
-		return err
+// liveHeap is a file that a program may have in addition.
+var liveHeap = map[string]string{"liveheap.go": "package main\n\nimport _ \"example.com/byhand/compare/peers/liveheap\"\n"}
+
+// WithLiveHeap returns the peer with a program that also says, when it is asked, how
+// much of its heap is alive: see package liveheap.
+func (p Peer) WithLiveHeap() Peer {
+	p.binary, p.more = p.binary+"-liveheap", liveHeap
+	return p
+}
+
+// build compiles a program into file, with more files than its package has: their
+// names and what is in them.
+type build func(ctx context.Context, file string, more map[string]string) error
+
+// compile returns the build of a package by the module's own go.mod.
+func compile(pkg string) build {
+	return func(ctx context.Context, file string, more map[string]string) error {
+		if len(more) == 0 {
+			_, err := goCommand(ctx, "build", "-o", file, pkg)
+			return err
+		}
+		dir, err := directory(ctx, pkg)
+		if err != nil {
+			return err
+		}
+		return compileOverlay(ctx, file, pkg, dir, more)
 	}
 }
 

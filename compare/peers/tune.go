@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -40,15 +41,29 @@ func tune(source string, edits []edit) (string, error) {
 	return strings.Join(lines, "\n"), nil
 }
 
-// compileTuned builds sample-controller with the tuning. Go allows no overlay over the
-// module cache, so the overlay is a folder of this module that exists in it alone: the
-// edited main.go, and the module's other file as it is.
-func compileTuned(ctx context.Context, file string) error {
-	module, err := goCommand(ctx, "list", "-m", "-f", "{{.Dir}}", "k8s.io/sample-controller")
+// compileSample builds sample-controller from its module, as it is.
+func compileSample(ctx context.Context, file string, more map[string]string) error {
+	if len(more) == 0 {
+		return compile("k8s.io/sample-controller")(ctx, file, nil)
+	}
+	return compileEdited(ctx, file, nil, more)
+}
+
+// compileTuned builds sample-controller with the tuning.
+func compileTuned(ctx context.Context, file string, more map[string]string) error {
+	return compileEdited(ctx, file, tuning, more)
+}
+
+// compileEdited builds sample-controller with edits of its main.go and with more files.
+// Go allows no overlay over the module cache, so the overlay is a folder of this module
+// that exists in it alone: the edited main.go, the module's other file as it is, and
+// those files.
+func compileEdited(ctx context.Context, file string, edits []edit, more map[string]string) error {
+	module, err := directory(ctx, "k8s.io/sample-controller")
 	if err != nil {
 		return err
 	}
-	own, err := goCommand(ctx, "list", "-m", "-f", "{{.Dir}}", "example.com/byhand/compare")
+	own, err := directory(ctx, "example.com/byhand/compare")
 	if err != nil {
 		return err
 	}
@@ -56,25 +71,44 @@ func compileTuned(ctx context.Context, file string) error {
 	if err != nil {
 		return fmt.Errorf("read sample-controller: %w", err)
 	}
-	tuned, err := tune(string(source), tuning)
+	edited, err := tune(string(source), edits)
 	if err != nil {
 		return fmt.Errorf("tune %s: %w", filepath.Join(module, "main.go"), err)
 	}
-	edited, overlay := file+".main.go", file+".overlay.json"
-	virtual := filepath.Join(own, "peers", "sample-controller-tuned")
-	replace, err := json.Marshal(map[string]any{"Replace": map[string]string{
-		filepath.Join(virtual, "main.go"):       edited,
-		filepath.Join(virtual, "controller.go"): filepath.Join(module, "controller.go"),
-	}})
+	other, err := os.ReadFile(filepath.Join(module, "controller.go"))
+	if err != nil {
+		return fmt.Errorf("read sample-controller: %w", err)
+	}
+	files := map[string]string{"main.go": edited, "controller.go": string(other)}
+	maps.Copy(files, more)
+	name := filepath.Base(file)
+	return compileOverlay(ctx, file, "example.com/byhand/compare/peers/"+name, filepath.Join(own, "peers", name), files)
+}
+
+// compileOverlay builds a package as if its folder had these files, too: their names
+// and what is in them.
+func compileOverlay(ctx context.Context, file, pkg, dir string, files map[string]string) error {
+	replace := map[string]string{}
+	for name, content := range files {
+		written := file + "." + name
+		if err := os.WriteFile(written, []byte(content), 0o644); err != nil {
+			return err
+		}
+		replace[filepath.Join(dir, name)] = written
+	}
+	content, err := json.Marshal(map[string]any{"Replace": replace})
 	if err != nil {
 		return err
 	}
-	if err := os.WriteFile(edited, []byte(tuned), 0o644); err != nil {
+	overlay := file + ".overlay.json"
+	if err := os.WriteFile(overlay, content, 0o644); err != nil {
 		return err
 	}
-	if err := os.WriteFile(overlay, replace, 0o644); err != nil {
-		return err
-	}
-	_, err = goCommand(ctx, "build", "-overlay", overlay, "-o", file, "example.com/byhand/compare/peers/sample-controller-tuned")
+	_, err = goCommand(ctx, "build", "-overlay", overlay, "-o", file, pkg)
 	return err
+}
+
+// directory returns the folder of a package's sources.
+func directory(ctx context.Context, pkg string) (string, error) {
+	return goCommand(ctx, "list", "-f", "{{.Dir}}", pkg)
 }
