@@ -21,7 +21,7 @@ const aboutChange = "Everything is as it should be; then every Foo asks for two 
 
 const aboutDelete = "Every Deployment is deleted, with 16 goroutines. The clock runs from the first deletion until the last one is back."
 
-const aboutBacklog = "The cold start again. While it is under way, every 100 ms one more Foo is created and one that is done already is changed. How long do these two wait for their Deployments, from the request on, while thousands of others wait that nobody has just touched?"
+const aboutBacklog = "The cold start again. While it is under way, every 100 ms one more Foo is created and one that is done already is changed. How long do these two wait for their Deployments, from the request on, while thousands of others wait that nobody has just touched? What they wait for is mostly the API server, which is busy with as many writes as there are workers: `controller-runtime` as shipped has one worker, waits less here, and takes longer for all."
 
 const aboutLatency = "Nothing else is going on. A Foo is created; the clock runs from the request for it until its Deployment is seen; then comes the next one. The creation itself is part of it, alike for all."
 
