@@ -122,7 +122,9 @@ func (f *figures) machine() string {
 		}
 	}
 	if len(f.commands) > 0 {
-		rows = append(rows, fmt.Sprintf("| command | `%s`, in `compare/` |", strings.Join(f.commands, "`, then `")))
+		// A bar ends a cell, even in code.
+		commands := strings.ReplaceAll(strings.Join(f.commands, "`, then `"), "|", `\|`)
+		rows = append(rows, fmt.Sprintf("| command | `%s`, in `compare/` |", commands))
 	}
 	table := "| | |\n|---|---|\n" + strings.Join(rows, "\n") + "\n"
 	if f.where("control-plane") == "all" {

@@ -11,6 +11,7 @@ import (
 
 // Two rounds of a cold start, and one of what one peer did with fewer Foos.
 const rawText = `cores: 2
+command: go run ./harness -peers 'byhand|floor'
 etcd-fsync: on
 
 BenchmarkColdStart/foos=1000/peer=byhand 1 4 sec/op 250 foos/s 200 rest-foos/s 2 writes/foo 0 409s 0.3 events/foo 1.5 cpu-sec 41943040 peak-RSS-B
@@ -98,7 +99,7 @@ func TestPage(t *testing.T) {
 		t.Fatal(err)
 	}
 	page := string(content)
-	for _, want := range []string{"| cores | 2 |", "| etcd's fsync | on |", "## Cold start", "## More workers, fewer workers", "### 1,000 Foos", "(throughput.svg)", "(backlog.svg)", "## Failover", "### Get, json", "## What a reader carries", "## Method", "## What the numbers do not say"} {
+	for _, want := range []string{"| cores | 2 |", `| command | ` + "`" + `go run ./harness -peers 'byhand\|floor'` + "`", "| etcd's fsync | on |", "## Cold start", "## More workers, fewer workers", "### 1,000 Foos", "(throughput.svg)", "(backlog.svg)", "## Failover", "### Get, json", "## What a reader carries", "## Method", "## What the numbers do not say"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page has no %q", want)
 		}
