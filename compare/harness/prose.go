@@ -29,7 +29,7 @@ const aboutIdle = "All is as it should be, and nobody changes anything for 65 se
 
 const aboutCache = "How long until all Foos are in memory, and what they take there. Nobody has to act on these Foos: they are being deleted, a finalizer keeps them, and they name no Deployment, which `sample-controller` passes over. Otherwise they are as a controller leaves them, with a status and `managedFields`, and the same for everybody. " +
 	"\"Until in memory\" is from the start of the process to the line in which it says so, CPU seconds are until then, the peak is of the whole run, and \"then\" is what the process holds when it has looked at every Foo. " +
-	"The live heap is what is alive after a collection of garbage, which comes last. For this, each program has one import more, of [`liveheap/`](../peers/liveheap/liveheap.go)."
+	"The live heap is what is alive after a collection of garbage, which comes last. (`sample-controller` is not yet through with its list then: it complains of each of these Foos, which takes it minutes.) For this, each program has one import more, of [`liveheap/`](../peers/liveheap/liveheap.go)."
 
 const aboutFailover = "Two replicas, one of which works. It is ended, and when it is gone a Foo is created: the time from the signal until the other replica has made the Deployment. Leases of 15 s, renewed within 10 s, tried every 2 s, for everybody; as shipped, `controller-runtime` does not give its Lease away at the end. After a clean end the wait is for the standby's next try, which comes 2 to 4.4 s after the one before; the end comes at a random moment between two of them, so that single times differ by seconds and only many of them say something."
 

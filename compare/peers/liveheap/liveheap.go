@@ -12,10 +12,10 @@ import (
 	"syscall"
 )
 
-// Signal asks, Line is the answer; what it captures is the number of bytes.
+// Signal asks.
 const Signal = syscall.SIGUSR1
 
-// Line matches the answer.
+// Line matches the answer and captures the number of bytes.
 var Line = regexp.MustCompile(`(?m)^live heap: (\d+) bytes$`)
 
 func init() {
