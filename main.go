@@ -190,15 +190,20 @@ func run(ctx context.Context, o options) error {
 	events.StartRecordingToSink(&typedcorev1.EventSinkImpl{Interface: eventClient.CoreV1().Events("")})
 
 	// Queue → informers, whose handlers fill it → controller, which empties it.
-	queue := tracer.Queue(controller.NewQueue("foo"))
+	queue := tracer.Queue(controller.NewPriorityQueue("foo"))
 	projects := informer.NewProjects(client, o.namespace, o.resync,
 		story.Handler(teller, "Project", story.DescribeProject, tracer.Handler("Project", queue, nil)))
 	foos := informer.NewFoos(client, o.namespace, o.resync,
-		story.Handler(teller, "Foo", story.DescribeFoo, tracer.Handler("Foo", queue, controller.EnqueueFoos)))
+		story.Handler(teller, "Foo", story.DescribeFoo, tracer.Handler("Foo", queue, func(queue controller.PriorityQueue) cache.ResourceEventHandler {
+			return controller.WithLowPriorityWhenUnchanged(queue, controller.EnqueueObject)
+		})))
+	ofDeployments := func(queue controller.Queue) cache.ResourceEventHandler {
+		return controller.EnqueueOwner(queue, samplecontrollerv1alpha1.Kind("Foo"), informer.FoosNaming(foos.Store))
+	}
 	deployments := informer.NewDeployments(kubeClient, o.namespace, o.resync,
 		story.Handler(teller, "Deployment", story.DescribeDeployment, tracer.Handler("Deployment", queue,
-			func(queue controller.Queue) cache.ResourceEventHandler {
-				return controller.EnqueueFoosOfDeployment(queue, foos.Store)
+			func(queue controller.PriorityQueue) cache.ResourceEventHandler {
+				return controller.WithLowPriorityWhenUnchanged(queue, ofDeployments)
 			})))
 	reconciler := &controller.FooReconciler{
 		Foos:            client.SamplecontrollerV1alpha1(),

@@ -122,9 +122,9 @@ const (
 // store's word.
 func (f *foo) event(kind, what string, echo bool) []trace.Step {
 	f.version++
-	key, object, handler := f.key(), f.object(), "EnqueueFoos"
+	key, object, handler := f.key(), f.object(), "EnqueueObject"
 	if kind == "Deployment" {
-		key, object, handler = f.namespace+"/"+f.deployment, f.child(), "EnqueueFoosOfDeployment"
+		key, object, handler = f.namespace+"/"+f.deployment, f.child(), "EnqueueOwner"
 	}
 	word := map[string]string{"added": "ADDED", "updated": "MODIFIED", "deleted": "DELETED"}[what]
 	step := trace.Step{Kind: kind, Key: key, Foo: f.key(), Version: fmt.Sprint(f.version), Echo: echo}
@@ -161,7 +161,7 @@ func (f *foo) request(method, kind string, status int) []trace.Step {
 			path += "/" + f.deployment
 		}
 	}
-	step := trace.Step{Part: trace.PartRequest, Kind: kind, Key: key, Foo: f.key(), File: "controller/foo.go", Func: "FooReconciler.update"}
+	step := trace.Step{Part: trace.PartRequest, Kind: kind, Key: key, Foo: f.key(), File: "controller/deployment.go", Func: "FooReconciler.updateDeployment"}
 	sent, answered := step, step
 	sent.What, sent.Request = "sent", &trace.Request{Method: method, Path: path, Body: string(body)}
 	answered.What, answered.Took = "answered", 3*time.Millisecond

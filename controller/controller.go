@@ -12,18 +12,18 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// reconcileTimeout bounds one reconcile, so that a server that does not answer
-// cannot hold a worker, or the exit of the process, for longer.
+// reconcileTimeout bounds one reconcile. A server that does not answer holds neither
+// a worker nor the exit of the process for longer.
 const reconcileTimeout = 30 * time.Second
 
-// Reconcile brings the object with this key one step closer to what it should be.
-// It is called by many goroutines at once, with different keys.
+// Reconcile compares the current state of the object with this key with its desired
+// state and sends what differs. Workers call it concurrently, with different keys.
 //
-//   - nil error, again 0: done, until a handler adds the key again.
-//   - nil error, again > 0: look again after that time.
-//   - error: look again after the key's own delay, which doubles each time. A panic
-//     is an error.
-type Reconcile func(ctx context.Context, key cache.ObjectName) (again time.Duration, err error)
+//   - nil error, requeueAfter 0: done, until a handler adds the key again.
+//   - nil error, requeueAfter > 0: reconcile the key again after that time.
+//   - error: reconcile the key again after its back-off, which doubles each time. A
+//     panic is an error.
+type Reconcile func(ctx context.Context, key cache.ObjectName) (requeueAfter time.Duration, err error)
 
 // Controller moves keys from a queue to a reconcile.
 type Controller struct {
@@ -31,14 +31,14 @@ type Controller struct {
 	reconcile Reconcile
 }
 
-// New returns a controller that has yet to Run.
+// New returns a controller. Run starts it.
 func New(queue Queue, reconcile Reconcile) *Controller {
 	return &Controller{queue: queue, reconcile: reconcile}
 }
 
-// Run starts workers and blocks until ctx is done and each worker has finished
-// what it had begun. Keys that still wait are dropped: the next process finds
-// every object in its first list. Call it once, when the stores are in sync.
+// Run starts workers and blocks until ctx is done and each worker has finished its
+// key. Keys that still wait are dropped: the next process finds every object in its
+// initial list. Call it once, when the stores are in sync.
 func (c *Controller) Run(ctx context.Context, workers int) {
 	var running sync.WaitGroup
 	for range workers {
@@ -48,13 +48,13 @@ func (c *Controller) Run(ctx context.Context, workers int) {
 		})
 	}
 	<-ctx.Done()
-	// Wakes the workers that wait for a key.
+	// Wakes the workers that wait in Get.
 	c.queue.ShutDown()
 	running.Wait()
 }
 
-// processNextItem reconciles one key. It returns false when the queue is shut
-// down and empty.
+// processNextItem reconciles one key. It returns false when the queue is shut down
+// and empty.
 func (c *Controller) processNextItem(ctx context.Context) bool {
 	key, shutdown := c.queue.Get()
 	if shutdown {
@@ -62,41 +62,41 @@ func (c *Controller) processNextItem(ctx context.Context) bool {
 	}
 	defer c.queue.Done(key)
 
-	// Not cancelled with ctx: a worker that has begun to write finishes.
+	// Not cancelled with ctx: a worker finishes what it has begun.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), reconcileTimeout)
 	defer cancel()
-	again, err := c.safely(ctx, key)
-	c.retry(ctx, key, again, err)
+	requeueAfter, err := c.recoverPanic(ctx, key)
+	c.retry(ctx, key, requeueAfter, err)
 	return true
 }
 
-// safely turns a panic of the reconcile into an error: one bad object does not end
-// the process, and with it the work for all others.
-func (c *Controller) safely(ctx context.Context, key cache.ObjectName) (again time.Duration, err error) {
+// recoverPanic calls the reconcile and returns its panic as an error: one bad object
+// does not end the process.
+func (c *Controller) recoverPanic(ctx context.Context, key cache.ObjectName) (requeueAfter time.Duration, err error) {
 	defer func() {
 		if reason := recover(); reason != nil {
-			again, err = 0, fmt.Errorf("panic: %v\n%s", reason, debug.Stack())
+			requeueAfter, err = 0, fmt.Errorf("panic: %v\n%s", reason, debug.Stack())
 		}
 	}()
 	return c.reconcile(ctx, key)
 }
 
 // retry is the whole retry policy.
-func (c *Controller) retry(ctx context.Context, key cache.ObjectName, again time.Duration, err error) {
+func (c *Controller) retry(ctx context.Context, key cache.ObjectName, requeueAfter time.Duration, err error) {
 	logger := klog.FromContext(ctx)
 	switch {
-	case err == nil && again == 0:
+	case err == nil && requeueAfter == 0:
 		c.queue.Forget(key)
 	case err == nil:
 		c.queue.Forget(key)
-		c.queue.AddAfter(key, again)
+		c.queue.AddAfter(key, requeueAfter)
 	case apierrors.IsConflict(err) || apierrors.IsNotFound(err):
 		// Somebody else changed or deleted the object first. The event of that change
-		// is on its way and wakes the key; the retry is for an event that gets lost.
-		logger.V(2).Info("The object has changed, looking again", "key", key, "reason", err)
+		// wakes the key; the retry covers a missed event.
+		logger.V(2).Info("The object has changed, retrying", "key", key, "reason", err)
 		c.queue.AddRateLimited(key)
 	default:
-		logger.Error(err, "Reconcile failed, trying again", "key", key, "failures", c.queue.NumRequeues(key)+1)
+		logger.Error(err, "Reconcile failed, retrying", "key", key, "failures", c.queue.NumRequeues(key)+1)
 		c.queue.AddRateLimited(key)
 	}
 }

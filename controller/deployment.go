@@ -1,14 +1,16 @@
 package controller
 
 import (
-	"cmp"
+	"context"
 	"fmt"
 	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/cache"
 
 	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
 )
@@ -27,41 +29,189 @@ const (
 	containerImage = "nginx:1.29"
 )
 
-func podLabels(foo *v1alpha1.Foo) map[string]string {
-	return map[string]string{uidLabel: string(foo.UID)}
+// The reasons of the events that a Foo gets for a write. Events are recorded on
+// transitions only.
+const (
+	EventCreated = "Created"
+	EventScaled  = "Scaled"
+	EventUpdated = "Updated"
+	EventDeleted = "Deleted"
+)
+
+// syncDeployment sends what the Foo's Deployment differs in from the Foo's spec. It
+// takes the Deployment of that name from the cache (nil if there is none) and those
+// that the Foo controls. It returns the Deployment of that name as it is then, nil if
+// that is not known.
+//
+// Its errors are errCacheBehind, a *blockedError, or the API server's.
+func (r *FooReconciler) syncDeployment(ctx context.Context, foo *v1alpha1.Foo, deployment *appsv1.Deployment, owned []*appsv1.Deployment) (*appsv1.Deployment, error) {
+	if err := validate(foo); err != nil {
+		return nil, err
+	}
+	if err := r.verifyCache(ctx, foo, deployment, owned); err != nil {
+		return nil, err
+	}
+	var err error
+	if deployment == nil {
+		deployment, err = r.createDeployment(ctx, foo)
+	} else if err = checkController(deployment, foo); err == nil {
+		deployment, err = r.updateDeployment(ctx, foo, deployment)
+	}
+	if err != nil {
+		return deployment, err
+	}
+	// Only now, so that at no time the Foo has none.
+	return deployment, r.deleteRenamed(ctx, foo, owned)
 }
 
-// newDeployment is the Deployment of a Foo that has none.
+// createDeployment creates the Deployment that the cache does not have.
+func (r *FooReconciler) createDeployment(ctx context.Context, foo *v1alpha1.Foo) (*appsv1.Deployment, error) {
+	key, deployments := cache.MetaObjectToName(foo), r.Deployments.Deployments(foo.Namespace)
+	created, err := deployments.Create(ctx, newDeployment(foo), metav1.CreateOptions{})
+	if apierrors.IsAlreadyExists(err) {
+		// It exists but is not in the cache yet: decide once it is.
+		var live *appsv1.Deployment
+		if live, err = deployments.Get(ctx, foo.Spec.DeploymentName, metav1.GetOptions{}); err == nil {
+			r.Writes.Record(key, r.DeploymentStore, nil, live, nil)
+			return nil, errCacheBehind
+		}
+	}
+	r.Writes.Record(key, r.DeploymentStore, nil, created, err)
+	if err != nil {
+		return nil, fmt.Errorf("create Deployment %s/%s: %w", foo.Namespace, foo.Spec.DeploymentName, err)
+	}
+	r.Events.Eventf(foo, corev1.EventTypeNormal, EventCreated, "Created Deployment %s", created.Name)
+	return created, nil
+}
+
+// updateDeployment writes the fields that differ, if any do.
+func (r *FooReconciler) updateDeployment(ctx context.Context, foo *v1alpha1.Foo, deployment *appsv1.Deployment) (*appsv1.Deployment, error) {
+	desired := desiredUpdate(deployment, foo)
+	if desired == nil {
+		return deployment, nil
+	}
+	updated, err := r.Deployments.Deployments(foo.Namespace).Update(ctx, desired, metav1.UpdateOptions{})
+	r.Writes.Record(cache.MetaObjectToName(foo), r.DeploymentStore, deployment, updated, err)
+	if err != nil {
+		return deployment, fmt.Errorf("update Deployment %s/%s: %w", foo.Namespace, deployment.Name, err)
+	}
+	before, after := deployment.Spec.Replicas, updated.Spec.Replicas
+	switch {
+	case updated.ResourceVersion == deployment.ResourceVersion:
+		// A webhook took every change back. Nothing was written, so there is no event.
+	case before != nil && after != nil && *before != *after:
+		r.Events.Eventf(foo, corev1.EventTypeNormal, EventScaled, "Scaled Deployment %s from %d to %d", updated.Name, *before, *after)
+	default:
+		r.Events.Eventf(foo, corev1.EventTypeNormal, EventUpdated, "Updated Deployment %s", updated.Name)
+	}
+	return updated, nil
+}
+
+// deleteRenamed deletes the Deployments that the Foo controls under an earlier name.
+func (r *FooReconciler) deleteRenamed(ctx context.Context, foo *v1alpha1.Foo, owned []*appsv1.Deployment) error {
+	for _, old := range owned {
+		if old.Name == foo.Spec.DeploymentName || old.DeletionTimestamp != nil {
+			continue
+		}
+		// A stale Foo may carry an old name, and `old` may be the current one. A delete
+		// cannot be taken back, so ask the API server.
+		if err := r.verifyFoo(ctx, foo); err != nil {
+			return err
+		}
+		// The preconditions spare a Deployment that somebody has changed or replaced.
+		err := r.Deployments.Deployments(foo.Namespace).Delete(ctx, old.Name, metav1.DeleteOptions{
+			Preconditions:     &metav1.Preconditions{UID: &old.UID, ResourceVersion: &old.ResourceVersion},
+			PropagationPolicy: new(metav1.DeletePropagationBackground),
+		})
+		r.Writes.Record(cache.MetaObjectToName(foo), r.DeploymentStore, old, nil, err)
+		if apierrors.IsNotFound(err) {
+			continue
+		}
+		if err != nil {
+			return fmt.Errorf("delete Deployment %s/%s: %w", foo.Namespace, old.Name, err)
+		}
+		r.Events.Eventf(foo, corev1.EventTypeNormal, EventDeleted, "Deleted Deployment %s, the name is now %s", old.Name, foo.Spec.DeploymentName)
+	}
+	return nil
+}
+
+// validate refuses a spec that no Deployment can have. The schema of the CRD refuses
+// it, too, but a cluster may have another schema.
+func validate(foo *v1alpha1.Foo) error {
+	if len(validation.NameIsDNSSubdomain(foo.Spec.DeploymentName, false)) > 0 {
+		return &blockedError{v1alpha1.ReasonInvalidSpec, fmt.Sprintf("spec.deploymentName: %q is not a name that a Deployment can have", foo.Spec.DeploymentName)}
+	}
+	if foo.Spec.Replicas != nil && *foo.Spec.Replicas < 0 {
+		return &blockedError{v1alpha1.ReasonInvalidSpec, fmt.Sprintf("spec.replicas: %d is less than 0", *foo.Spec.Replicas)}
+	}
+	return nil
+}
+
+// checkController refuses a Deployment that is not the Foo's to write. The UID
+// decides: a Foo that was deleted and created again is another one.
+func checkController(deployment *appsv1.Deployment, foo *v1alpha1.Foo) error {
+	controller := metav1.GetControllerOfNoCopy(deployment)
+	switch {
+	case controller == nil:
+		return notControlled(deployment, "has no controller")
+	case controller.UID == foo.UID && deployment.DeletionTimestamp == nil:
+		return nil
+	case controller.UID == foo.UID, isKind(controller, fooKind.GroupKind()) && controller.Name == foo.Name:
+		// Ours, or that of an earlier Foo of this name, which the garbage collector is
+		// about to delete.
+		return &blockedError{v1alpha1.ReasonWaitingForDeletion, fmt.Sprintf("Deployment %q is being deleted, a new one will follow", deployment.Name)}
+	default:
+		return notControlled(deployment, fmt.Sprintf("is controlled by %s %q", controller.Kind, controller.Name))
+	}
+}
+
+func notControlled(deployment *appsv1.Deployment, whose string) error {
+	return &blockedError{v1alpha1.ReasonNameTaken, fmt.Sprintf("Deployment %q exists and %s: delete it or change spec.deploymentName", deployment.Name, whose)}
+}
+
+// newDeployment returns the Deployment to create for a Foo.
 func newDeployment(foo *v1alpha1.Foo) *appsv1.Deployment {
 	deployment := &appsv1.Deployment{
 		ObjectMeta: metav1.ObjectMeta{
 			Name:      foo.Spec.DeploymentName,
 			Namespace: foo.Namespace,
-			// Makes it ours, and the garbage collector's when the Foo is deleted.
+			// Says whose it is, and that it goes when the Foo goes.
 			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(foo, fooKind)},
 		},
 		// The selector can never be changed afterwards.
 		Spec: appsv1.DeploymentSpec{Selector: &metav1.LabelSelector{MatchLabels: podLabels(foo)}},
 	}
-	setOurFields(deployment, foo)
+	applyDesired(deployment, foo)
 	setGeneration(deployment, foo)
 	return deployment
 }
 
-// setOurFields sets all that a Foo decides about its Deployment, and nothing
-// else: what defaults, autoscalers and people add stays as it is. It reports
-// whether anything was different before. To compare two whole Deployments by
-// reflection instead takes ten times as long (BenchmarkChanged).
-func setOurFields(deployment *appsv1.Deployment, foo *v1alpha1.Foo) (different bool) {
+// desiredUpdate returns a copy of the cached Deployment with the fields as the Foo
+// asks for, or nil if they are. The copy keeps its resourceVersion: the API server
+// refuses it if somebody wrote in between.
+func desiredUpdate(cached *appsv1.Deployment, foo *v1alpha1.Foo) *appsv1.Deployment {
+	desired := cached.DeepCopy()
+	if !applyDesired(desired, foo) && !isFromNewer(cached, foo) {
+		return nil
+	}
+	setGeneration(desired, foo)
+	return desired
+}
+
+// applyDesired sets the fields that a Foo decides, and no other: the API server's
+// defaults, autoscalers and people keep theirs. It reports whether a field differed.
+// To compare whole Deployments by reflection takes ten times as long
+// (BenchmarkDesiredUpdate).
+func applyDesired(deployment *appsv1.Deployment, foo *v1alpha1.Foo) (differed bool) {
 	// nil leaves the number to somebody else.
-	if now, wanted := deployment.Spec.Replicas, foo.Spec.Replicas; wanted != nil && (now == nil || *now != *wanted) {
-		deployment.Spec.Replicas, different = new(*wanted), true
+	if current, desired := deployment.Spec.Replicas, foo.Spec.Replicas; desired != nil && (current == nil || *current != *desired) {
+		deployment.Spec.Replicas, differed = new(*desired), true
 	}
 	template := &deployment.Spec.Template
 	for label, value := range podLabels(foo) {
 		if template.Labels[label] != value {
 			metav1.SetMetaDataLabel(&template.ObjectMeta, label, value)
-			different = true
+			differed = true
 		}
 	}
 	containers := &template.Spec.Containers
@@ -71,66 +221,11 @@ func setOurFields(deployment *appsv1.Deployment, foo *v1alpha1.Foo) (different b
 		*containers = append(*containers, corev1.Container{Name: containerName})
 	}
 	if container := &(*containers)[ours]; container.Image != containerImage {
-		container.Image, different = containerImage, true
+		container.Image, differed = containerImage, true
 	}
-	return different
+	return differed
 }
 
-// changed returns a copy of the stored Deployment with our fields as they should
-// be, or nil if they are. The copy keeps its resourceVersion, so the server
-// refuses it if somebody wrote in between.
-func changed(stored *appsv1.Deployment, foo *v1alpha1.Foo) *appsv1.Deployment {
-	wanted := stored.DeepCopy()
-	if !setOurFields(wanted, foo) && !ahead(stored, foo) {
-		return nil
-	}
-	setGeneration(wanted, foo)
-	return wanted
-}
-
-// ownership is what a Deployment is to the Foo that names it.
-type ownership int
-
-const (
-	ours    ownership = iota // controlled by this Foo
-	leaving                  // on its way out, and it was a Foo's of this name
-	foreign                  // somebody else's, or nobody's
-)
-
-// owner tells by UID alone. Names come back: a Foo that was deleted and made anew
-// is not the one that the old Deployment belongs to.
-func owner(deployment *appsv1.Deployment, foo *v1alpha1.Foo) ownership {
-	controller := metav1.GetControllerOfNoCopy(deployment)
-	switch {
-	case controller == nil:
-		return foreign
-	case controller.UID == foo.UID && deployment.DeletionTimestamp == nil:
-		return ours
-	case controller.UID == foo.UID:
-		return leaving
-	case isFoo(controller) && controller.Name == foo.Name:
-		return leaving // its Foo is gone, the garbage collector is about to remove it
-	default:
-		return foreign
-	}
-}
-
-// problemOf says what makes a spec impossible, or "". The schema refuses all of
-// these; a cluster may have another schema.
-func problemOf(foo *v1alpha1.Foo) string {
-	if len(validation.NameIsDNSSubdomain(foo.Spec.DeploymentName, false)) > 0 {
-		return fmt.Sprintf("spec.deploymentName: %q is not a name that a Deployment can have", foo.Spec.DeploymentName)
-	}
-	if foo.Spec.Replicas != nil && *foo.Spec.Replicas < 0 {
-		return fmt.Sprintf("spec.replicas: %d is less than 0", *foo.Spec.Replicas)
-	}
-	return ""
-}
-
-// allButLast returns the Deployments without the one that was made from the newest
-// generation of their Foo, and without those that are on their way out.
-func allButLast(owned []*appsv1.Deployment) []*appsv1.Deployment {
-	standing := slices.DeleteFunc(slices.Clone(owned), func(d *appsv1.Deployment) bool { return d.DeletionTimestamp != nil })
-	slices.SortFunc(standing, func(a, b *appsv1.Deployment) int { return cmp.Compare(generationOf(a), generationOf(b)) })
-	return standing[:max(len(standing)-1, 0)]
+func podLabels(foo *v1alpha1.Foo) map[string]string {
+	return map[string]string{uidLabel: string(foo.UID)}
 }

@@ -1,48 +1,64 @@
-// Package controller acts on Foos: keys come out of a queue, a reconcile compares
-// what is with what should be, and each difference goes back to the API server as
+// Package controller acts on Foos: a worker takes a key from a queue, a reconcile
+// compares current with desired state, and each difference goes to the API server as
 // one request.
 //
-// Its neighbours in the flow: package informer fills the stores that it reads and
-// calls its handlers; it writes through package clientset (Deployments through
-// client-go's own clientset).
+// Its neighbours in the flow: package informer fills the stores that it reads and calls
+// its handlers; it writes through package clientset (Deployments through client-go's
+// own clientset).
 //
 // # Basics
 //
-//   - handlers.go: a change of a Foo or a Deployment becomes a key in the queue.
-//   - queue.go: in which order keys wait, and how long one that failed.
-//   - controller.go: workers take keys out and retry what fails. Like the queue, it
-//     knows nothing of Foos.
-//   - foo.go: the reconcile, one page, in the order in which it decides.
-//   - deployment.go and status.go: pure functions, what should be.
-//   - ownwrites.go: what this process wrote and has not yet seen come back.
-//   - stale.go: what another process wrote and this one has not yet seen.
+// Read these first, in this order. example_test.go has the whole idea in 40 lines.
 //
-// A reconcile is level-driven. The key says which Foo to look at, never what
-// happened to it, so a change that nobody heard of, two that arrive as one, and
-// one that arrives twice all end in the same place.
+//   - handlers.go: an event of an object becomes a key in the queue.
+//   - queue.go: what the queue promises, and how long a key that failed waits.
+//   - controller.go: workers take keys, reconcile them and retry what failed.
+//   - foo.go: Reconcile, one page.
+//   - deployment.go: what a Foo's Deployment must be, and the writes that make it so.
+//   - status.go: what the Foo's owner is told.
+//
+// Only the last three know Foos.
+//
+// A reconcile is level-triggered. The key says which Foo to look at, not what happened
+// to it. An event that was missed, two that arrive as one, and one that arrives twice
+// all end in the same state.
+//
+// # What production adds
+//
+// One file each. It begins with the timeline of what goes wrong without it.
+//
+//   - readyourwrites.go: a reconcile waits until the cache shows its own last writes.
+//   - takeover.go: a new leader with a stale cache undoes nothing.
+//   - priority.go: a change is not queued behind an initial list or a resync.
+//
+// Leader election and metrics are in internal/leader and internal/metrics.
 //
 // # Properties
 //
 //   - One key is never reconciled twice at the same time.
-//   - One difference costs one request; none costs none. A new Foo costs two: its
-//     Deployment and its status.
-//   - A Deployment that this Foo's UID does not control is never written.
-//   - A reconcile does not act on a store that is older than its own last write, nor
-//     on a Foo that is older than its Deployment or the other way round: a process
-//     that takes over undoes nothing.
-//   - A change does not wait for a first list, a resync, or keys that failed.
+//   - One difference costs one request, no difference none. Events, which tell people
+//     what was done, are counted apart. A new Foo costs two requests: its Deployment
+//     and its status.
+//   - A Deployment that this Foo's UID does not control is never written. Nothing is
+//     deleted while the Foo cannot have the Deployment that it names.
+//   - A status is what the cache shows. While a Foo is blocked, it counts the replicas
+//     of the Deployments that the Foo still controls.
+//   - Only an invalid spec is terminal. Every refusal of the API server is told in its
+//     words and retried, at most 30 s later.
 //   - A panic in a reconcile is an error of its key, retried like any other.
 //
 // # Caveats
 //
-//   - Run one process at a time (--leader-elect sees to that). The API server checks
-//     every write (a version, a UID, a name that is taken), so two processes do no
-//     harm, but they send everything twice.
-//   - Two Foos that swap their Deployments' names wait for each other: each keeps
-//     what it has until the name it wants is free. A person has to delete one.
-//   - Half a minute after a write that its store does not show, a key is reconciled
-//     on the store's word. While a watch is down that long, a request may be sent
-//     that the API server refuses.
-//   - The stores must be in sync (informer.WaitForSync) before Run: to an empty
-//     store, every Deployment is missing.
+//   - Run one process at a time (--leader-elect sees to that). Two do no harm: the API
+//     server checks every write (a version, a UID, a name that is taken). But each
+//     sends everything.
+//   - A rename reads the live Foo and then deletes the old Deployment. If somebody
+//     renames the Foo back between these two requests, the Deployment that it names
+//     again is deleted. The next reconcile creates it anew, with new Pods.
+//   - Two Foos that swap their Deployments' names wait for each other: each keeps what
+//     it has until the name it wants is free. A person has to delete one.
+//   - After 30 s a key no longer waits for the cache to show its writes. While a watch
+//     is down for longer, a request may be sent that the API server refuses.
+//   - The stores must be in sync (informer.WaitForSync) before Run: to an empty store,
+//     every Deployment is missing.
 package controller

@@ -1,98 +1,85 @@
 package controller
 
 import (
-	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/tools/cache"
-
-	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
-	"example.com/byhand/informer"
 )
 
-// Handlers run one after the other in the informer's goroutine, after the store
-// has changed. They only add keys: work done here would hold up every event
-// behind it.
+// An informer calls its handler after the store has changed, one call at a time. A
+// handler only adds keys: work done here would delay every event behind it.
 
-// EnqueueFoos returns the handler of the Foo informer: whatever happens to a Foo,
-// its key goes into the queue.
-func EnqueueFoos(queue Queue) cache.ResourceEventHandler {
-	enqueue := func(obj any, add func(cache.ObjectName)) {
-		// Also understands a tombstone, the record of a deletion that was missed.
+// EnqueueObject returns the handler for the kind that is reconciled: every event of
+// an object adds its key.
+func EnqueueObject(queue Queue) cache.ResourceEventHandler {
+	enqueue := func(obj any) {
+		// Understands a tombstone, too: the record of a deletion that the watch missed.
 		if key, err := cache.DeletionHandlingObjectToName(obj); err == nil {
-			add(key)
+			queue.Add(key)
 		}
 	}
-	return cache.ResourceEventHandlerDetailedFuncs{
-		AddFunc:    func(obj any, isInInitialList bool) { enqueue(obj, adder(queue, isInInitialList)) },
-		UpdateFunc: func(before, after any) { enqueue(after, adder(queue, isResync(before, after))) },
-		DeleteFunc: func(obj any) { enqueue(obj, queue.Add) },
+	return cache.ResourceEventHandlerFuncs{
+		AddFunc:    enqueue,
+		UpdateFunc: func(_, after any) { enqueue(after) },
+		DeleteFunc: enqueue,
 	}
 }
 
-// adder returns how a key is added: behind the others if nothing has changed.
-func adder(queue Queue, unchanged bool) func(cache.ObjectName) {
-	if unchanged {
-		return queue.AddLowPriority
-	}
-	return queue.Add
-}
-
-// isResync reports whether a handler hears of the same version again: the object
-// did not change, it is only looked at again.
-func isResync(before, after any) bool {
-	return before.(metav1.Object).GetResourceVersion() == after.(metav1.Object).GetResourceVersion()
-}
-
-// EnqueueFoosOfDeployment returns the handler of the Deployment informer: it
-// enqueues the Foo that controls the Deployment, and those in the store foos that
-// name it and may have waited for this change.
-func EnqueueFoosOfDeployment(queue Queue, foos cache.Indexer) cache.ResourceEventHandler {
-	enqueueController := func(obj any, add func(cache.ObjectName)) {
-		deployment, ok := obj.(*appsv1.Deployment)
+// EnqueueOwner returns the handler for a kind of dependents: every event of one adds
+// the key of its controller, if that is of the kind owner, and the keys that waiting
+// returns: those of the owners that wait for this dependent's name.
+func EnqueueOwner(queue Queue, owner schema.GroupKind, waiting func(dependent cache.ObjectName) []cache.ObjectName) cache.ResourceEventHandler {
+	enqueueController := func(obj any) {
+		dependent, ok := obj.(metav1.Object)
 		if !ok {
 			return
 		}
-		if owner := metav1.GetControllerOfNoCopy(deployment); owner != nil && isFoo(owner) {
-			add(cache.NewObjectName(deployment.Namespace, owner.Name))
+		if ref := metav1.GetControllerOfNoCopy(dependent); ref != nil && isKind(ref, owner) {
+			queue.Add(cache.NewObjectName(dependent.GetNamespace(), ref.Name))
 		}
 	}
-	enqueueNaming := func(obj any, add func(cache.ObjectName)) {
-		key, err := cache.DeletionHandlingObjectToName(obj)
+	enqueueWaiting := func(obj any) {
+		dependent, err := cache.DeletionHandlingObjectToName(obj)
 		if err != nil {
 			return
 		}
-		for _, foo := range informer.FoosNaming(foos, key) {
-			add(cache.MetaObjectToName(foo))
+		for _, key := range waiting(dependent) {
+			queue.Add(key)
 		}
 	}
-	return cache.ResourceEventHandlerDetailedFuncs{
-		AddFunc: func(obj any, isInInitialList bool) {
-			enqueueController(obj, adder(queue, isInInitialList))
-			enqueueNaming(obj, adder(queue, isInInitialList))
+	return cache.ResourceEventHandlerFuncs{
+		AddFunc: func(obj any) {
+			enqueueController(obj)
+			enqueueWaiting(obj)
 		},
 		UpdateFunc: func(before, after any) {
 			if isResync(before, after) {
-				return // The Foos' own resync is enough.
+				return // The owners have a resync of their own.
 			}
-			// The controller may have changed: the one that lost it must know, too.
-			enqueueController(before, queue.Add)
-			enqueueController(after, queue.Add)
-			enqueueNaming(after, queue.Add)
+			// Another owner may have taken it: both must know.
+			enqueueController(before)
+			enqueueController(after)
+			enqueueWaiting(after)
 		},
 		DeleteFunc: func(obj any) {
-			enqueueNaming(obj, queue.Add)
+			enqueueWaiting(obj)
 			// A tombstone holds the last known object, or only the key.
 			if tombstone, ok := obj.(cache.DeletedFinalStateUnknown); ok {
 				obj = tombstone.Obj
 			}
-			enqueueController(obj, queue.Add)
+			enqueueController(obj)
 		},
 	}
 }
 
-// isFoo reports whether an owner reference points to a Foo, of whatever version.
-func isFoo(owner *metav1.OwnerReference) bool {
-	gv, err := schema.ParseGroupVersion(owner.APIVersion)
-	return err == nil && gv.Group == v1alpha1.GroupName && owner.Kind == fooKind.Kind
+// isResync reports whether a handler is called for an object that did not change.
+func isResync(before, after any) bool {
+	return before.(metav1.Object).GetResourceVersion() == after.(metav1.Object).GetResourceVersion()
+}
+
+// isKind reports whether an owner reference is to an object of this kind, in
+// whatever version of its group.
+func isKind(ref *metav1.OwnerReference, kind schema.GroupKind) bool {
+	gv, err := schema.ParseGroupVersion(ref.APIVersion)
+	return err == nil && gv.Group == kind.Group && ref.Kind == kind.Kind
 }

@@ -30,8 +30,16 @@ func deploymentAt(name, version string, owners ...metav1.OwnerReference) *appsv1
 	return &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name, ResourceVersion: version, OwnerReferences: owners}}
 }
 
-// Whatever happens to a Foo, its key is enqueued, once.
-func TestEnqueueFoos(t *testing.T) {
+// enqueueOwner returns what main wires: the handler of the Deployment informer, over
+// these Foos.
+func enqueueOwner(foos cache.Indexer) func(controller.Queue) cache.ResourceEventHandler {
+	return func(queue controller.Queue) cache.ResourceEventHandler {
+		return controller.EnqueueOwner(queue, v1alpha1.Kind("Foo"), informer.FoosNaming(foos))
+	}
+}
+
+// Whatever happens to an object, its key is enqueued, once.
+func TestEnqueueObject(t *testing.T) {
 	foo := &v1alpha1.Foo{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "foo"}}
 	for _, test := range []struct {
 		reason string
@@ -50,7 +58,7 @@ func TestEnqueueFoos(t *testing.T) {
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			queue := controller.NewQueue("")
-			test.event(controller.EnqueueFoos(queue))
+			test.event(controller.EnqueueObject(queue))
 			if diff := cmp.Diff([]string{"default/foo"}, keys(queue)); diff != "" {
 				t.Errorf("keys (-want +got):\n%s", diff)
 			}
@@ -58,42 +66,8 @@ func TestEnqueueFoos(t *testing.T) {
 	}
 }
 
-// A change stands before what was only listed, or is only looked at again.
-func TestUnchangedIsOfLowPriority(t *testing.T) {
-	foo := &v1alpha1.Foo{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "foo", ResourceVersion: "1"}, Spec: spec("wanted", 1)}
-	newer := foo.DeepCopy()
-	newer.ResourceVersion = "2"
-	deployment := deploymentAt("wanted", "1")
-	foos := cache.NewIndexer(cache.MetaNamespaceKeyFunc, informer.FooIndexers())
-	if err := foos.Add(foo); err != nil {
-		t.Fatal(err)
-	}
-	for _, test := range []struct {
-		reason string
-		event  func(ofFoos, ofDeployments cache.ResourceEventHandler)
-		first  string
-	}{
-		{"a new Foo", func(ofFoos, _ cache.ResourceEventHandler) { ofFoos.OnAdd(foo, false) }, "foo"},
-		{"a Foo of the first list", func(ofFoos, _ cache.ResourceEventHandler) { ofFoos.OnAdd(foo, true) }, "other"},
-		{"a changed Foo", func(ofFoos, _ cache.ResourceEventHandler) { ofFoos.OnUpdate(foo, newer) }, "foo"},
-		{"a Foo in a resync", func(ofFoos, _ cache.ResourceEventHandler) { ofFoos.OnUpdate(foo, foo) }, "other"},
-		{"a new Deployment", func(_, ofDeployments cache.ResourceEventHandler) { ofDeployments.OnAdd(deployment, false) }, "foo"},
-		{"a Deployment of the first list", func(_, ofDeployments cache.ResourceEventHandler) { ofDeployments.OnAdd(deployment, true) }, "other"},
-	} {
-		t.Run(test.reason, func(t *testing.T) {
-			queue := controller.NewQueue("")
-			queue.AddLowPriority(named("other"))
-			test.event(controller.EnqueueFoos(queue), controller.EnqueueFoosOfDeployment(queue, foos))
-			got := taken(queue)
-			if len(got) != 2 || got[0] != test.first {
-				t.Errorf("workers get %v, want both keys, %s first", got, test.first)
-			}
-		})
-	}
-}
-
 // A Deployment's change wakes the Foo that controls it and the Foos that name it.
-func TestEnqueueFoosOfDeployment(t *testing.T) {
+func TestEnqueueOwner(t *testing.T) {
 	fooRef := controllerRef("samplecontroller.k8s.io/v1alpha1", "Foo", "owner", "uid")
 	olderVersion := controllerRef("samplecontroller.k8s.io/v1beta7", "Foo", "owner", "uid")
 	newOwner := controllerRef("samplecontroller.k8s.io/v1alpha1", "Foo", "thief", "uid2")
@@ -140,7 +114,7 @@ func TestEnqueueFoosOfDeployment(t *testing.T) {
 				}
 			}
 			queue := controller.NewQueue("")
-			test.event(controller.EnqueueFoosOfDeployment(queue, foos))
+			test.event(enqueueOwner(foos)(queue))
 			if diff := cmp.Diff(test.want, keys(queue)); diff != "" {
 				t.Errorf("keys (-want +got):\n%s", diff)
 			}

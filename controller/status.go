@@ -1,93 +1,141 @@
 package controller
 
 import (
+	"context"
+	"errors"
 	"fmt"
 
 	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/client-go/tools/cache"
 
 	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
 )
 
-// statusOf is the status of a Foo whose Deployment is as it should be.
-func statusOf(foo *v1alpha1.Foo, deployment *appsv1.Deployment) v1alpha1.FooStatus {
-	available, wanted := deployment.Status.AvailableReplicas, int32(1)
-	if deployment.Spec.Replicas != nil {
-		wanted = *deployment.Spec.Replicas
+// blockedError says why a Foo cannot have its Deployment now. Retrying cannot help: an
+// update of the Foo's spec or an event of the Deployment adds the key again.
+type blockedError struct {
+	// reason and message are those of the Foo's conditions.
+	reason, message string
+}
+
+func (e *blockedError) Error() string { return e.message }
+
+// retryable returns the error that the worker must retry, if any.
+func retryable(err error) error {
+	if blocked := (*blockedError)(nil); errors.As(err, &blocked) {
+		return nil
 	}
-	message := fmt.Sprintf("%d of %d replicas are available", available, wanted)
-	// Until the Deployment's controller has seen the newest spec, its numbers speak
-	// of an older one.
-	if available >= wanted && deployment.Status.ObservedGeneration >= deployment.Generation {
-		return newStatus(foo, deployment, available, metav1.ConditionTrue, metav1.ConditionFalse, v1alpha1.ReasonAvailable, message)
+	return err
+}
+
+// isRefusal reports whether the API server understood a request and says no: a quota,
+// a policy, a webhook, a missing right. A person must act, and no event tells when.
+func isRefusal(err error) bool {
+	switch apierrors.ReasonForError(err) {
+	case metav1.StatusReasonForbidden, metav1.StatusReasonInvalid, metav1.StatusReasonBadRequest, metav1.StatusReasonRequestEntityTooLarge:
+		return true
+	default:
+		return false
 	}
-	return newStatus(foo, deployment, available, metav1.ConditionFalse, metav1.ConditionTrue, v1alpha1.ReasonWaitingForReplicas, message)
 }
 
-// waitingStatus is the status of a Foo that waits for a Deployment to go.
-func waitingStatus(foo *v1alpha1.Foo, deployment *appsv1.Deployment) v1alpha1.FooStatus {
-	message := fmt.Sprintf("Deployment %q is being deleted, a new one will follow", foo.Spec.DeploymentName)
-	return newStatus(foo, deployment, 0, metav1.ConditionFalse, metav1.ConditionTrue, v1alpha1.ReasonWaitingForDeletion, message)
-}
-
-// takenStatus is the status of a Foo that names somebody else's Deployment.
-func takenStatus(foo *v1alpha1.Foo, deployment *appsv1.Deployment) v1alpha1.FooStatus {
-	whose := "has no controller"
-	if controller := metav1.GetControllerOfNoCopy(deployment); controller != nil {
-		whose = fmt.Sprintf("is controlled by %s %q", controller.Kind, controller.Name)
-	}
-	message := fmt.Sprintf("Deployment %q exists and %s: delete it or change spec.deploymentName", deployment.Name, whose)
-	return newStatus(foo, deployment, 0, metav1.ConditionFalse, metav1.ConditionFalse, v1alpha1.ReasonNameTaken, message)
-}
-
-// invalidStatus is the status of a Foo whose spec makes no Deployment.
-func invalidStatus(foo *v1alpha1.Foo, problem string) v1alpha1.FooStatus {
-	return newStatus(foo, nil, 0, metav1.ConditionFalse, metav1.ConditionFalse, v1alpha1.ReasonInvalidSpec, problem)
-}
-
-// forbiddenStatus is the status of a Foo whose Deployment the API server forbids
-// to write. The first answer stays in it: the next may differ in a number, and a
-// status that changes with each try wakes its own Foo each time.
-func forbiddenStatus(foo *v1alpha1.Foo, err error) v1alpha1.FooStatus {
-	message := err.Error()
-	if before := stuck(foo.Status); before != nil && before.Reason == v1alpha1.ReasonForbidden && before.ObservedGeneration == foo.Generation {
-		message = before.Message
-	}
-	status := newStatus(foo, nil, foo.Status.AvailableReplicas, metav1.ConditionFalse, metav1.ConditionFalse, v1alpha1.ReasonForbidden, message)
-	// The number stays, and so does what it was taken from.
-	status.ObservedDeploymentVersion = foo.Status.ObservedDeploymentVersion
-	return status
-}
-
-// newStatus is the Foo's status with these facts in it. It shares nothing with
-// the Foo, and equals the Foo's own status if nothing has changed: a condition
-// keeps its transition time while its status stays the same, and the version of the
-// Deployment, if the status speaks of one, is noted only along with something else.
-func newStatus(foo *v1alpha1.Foo, deployment *appsv1.Deployment, available int32, ready, progressing metav1.ConditionStatus, reason, message string) v1alpha1.FooStatus {
+// calculateStatus returns the Foo's status: what the cache shows, with the error of
+// syncDeployment as one input. It equals the Foo's own status if nothing has changed.
+func calculateStatus(foo *v1alpha1.Foo, deployment *appsv1.Deployment, owned []*appsv1.Deployment, err error) v1alpha1.FooStatus {
 	status := *foo.Status.DeepCopy()
-	status.AvailableReplicas = available
+	reason, message := explain(foo, deployment, err)
+	if reason == "" {
+		return status
+	}
+	// A Foo that is blocked still runs what it controls under an earlier name.
+	running := owned
+	if err == nil {
+		running = []*appsv1.Deployment{deployment}
+	}
+	status.AvailableReplicas = 0
+	for _, d := range running {
+		status.AvailableReplicas += d.Status.AvailableReplicas
+	}
 	status.ObservedGeneration = foo.Generation
 	status.Selector = labels.SelectorFromSet(podLabels(foo)).String()
-	condition := metav1.Condition{ObservedGeneration: foo.Generation, Reason: reason, Message: message}
-	condition.Type, condition.Status = v1alpha1.FooReady, ready
-	meta.SetStatusCondition(&status.Conditions, condition)
-	condition.Type, condition.Status = v1alpha1.FooProgressing, progressing
-	meta.SetStatusCondition(&status.Conditions, condition)
-	switch {
-	case deployment == nil:
-		status.ObservedDeploymentVersion = ""
-	case statusAhead(foo, deployment) || !equality.Semantic.DeepEqual(status, foo.Status):
-		status.ObservedDeploymentVersion = deployment.ResourceVersion
+	setCondition := func(conditionType string, is bool) {
+		condition := metav1.Condition{Type: conditionType, Status: metav1.ConditionFalse, ObservedGeneration: foo.Generation, Reason: reason, Message: message}
+		if is {
+			condition.Status = metav1.ConditionTrue
+		}
+		// Keeps the transition time while the condition's status stays the same.
+		meta.SetStatusCondition(&status.Conditions, condition)
 	}
+	setCondition(v1alpha1.FooReady, reason == v1alpha1.ReasonAvailable)
+	setCondition(v1alpha1.FooProgressing, reason == v1alpha1.ReasonWaitingForReplicas || reason == v1alpha1.ReasonWaitingForDeletion)
+	setObservedVersion(&status, foo, deployment)
 	return status
 }
 
-// stuck returns the Ready condition of a status that waits for a person, and nil
-// of any other.
-func stuck(status v1alpha1.FooStatus) *metav1.Condition {
+// explain returns the reason and the message of the Foo's conditions. No reason says
+// that a request failed, and that only the retry will tell what to report.
+func explain(foo *v1alpha1.Foo, deployment *appsv1.Deployment, err error) (reason, message string) {
+	blocked := (*blockedError)(nil)
+	switch {
+	case err == nil:
+		return rollout(deployment)
+	case errors.As(err, &blocked):
+		return blocked.reason, blocked.message
+	case !isRefusal(err):
+		return "", ""
+	}
+	// Keep the first message. The next may differ in a number, and each change of the
+	// status adds the key again.
+	before := stalled(foo.Status)
+	if before != nil && before.Reason == v1alpha1.ReasonForbidden && before.ObservedGeneration == foo.Generation {
+		return before.Reason, before.Message
+	}
+	return v1alpha1.ReasonForbidden, err.Error()
+}
+
+// rollout says how far the Deployment is with what the Foo asks for.
+func rollout(deployment *appsv1.Deployment) (reason, message string) {
+	available, desired := deployment.Status.AvailableReplicas, int32(1)
+	if deployment.Spec.Replicas != nil {
+		desired = *deployment.Spec.Replicas
+	}
+	message = fmt.Sprintf("%d of %d replicas are available", available, desired)
+	// Until the deployment controller has seen the newest spec, its numbers are those
+	// of an older one.
+	if available < desired || deployment.Status.ObservedGeneration < deployment.Generation {
+		return v1alpha1.ReasonWaitingForReplicas, message
+	}
+	return v1alpha1.ReasonAvailable, message
+}
+
+// updateStatus writes the status if it differs from the one that the Foo has.
+func (r *FooReconciler) updateStatus(ctx context.Context, foo *v1alpha1.Foo, status v1alpha1.FooStatus) error {
+	if equality.Semantic.DeepEqual(foo.Status, status) {
+		return nil
+	}
+	// foo is the cache's: never change it, change a copy.
+	desired := foo.DeepCopy()
+	desired.Status = status
+	updated, err := r.Foos.Foos(foo.Namespace).UpdateStatus(ctx, desired, metav1.UpdateOptions{})
+	r.Writes.Record(cache.MetaObjectToName(foo), r.FooStore, foo, updated, err)
+	if err != nil {
+		return fmt.Errorf("update status of Foo %s/%s: %w", foo.Namespace, foo.Name, err)
+	}
+	if report := stalled(status); report != nil && !sameReport(report, stalled(foo.Status)) {
+		r.Events.Event(foo, corev1.EventTypeWarning, report.Reason, report.Message)
+	}
+	return nil
+}
+
+// stalled returns the Ready condition of a status that waits for a person, and nil of
+// any other.
+func stalled(status v1alpha1.FooStatus) *metav1.Condition {
 	if meta.IsStatusConditionTrue(status.Conditions, v1alpha1.FooProgressing) {
 		return nil
 	}
@@ -97,8 +145,8 @@ func stuck(status v1alpha1.FooStatus) *metav1.Condition {
 	return nil
 }
 
-// same reports whether two conditions, of which before may be nil, tell a person
+// sameReport reports whether two conditions, of which before may be nil, tell a person
 // the same.
-func same(now, before *metav1.Condition) bool {
+func sameReport(now, before *metav1.Condition) bool {
 	return before != nil && now.Reason == before.Reason && now.Message == before.Message
 }

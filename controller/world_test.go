@@ -20,11 +20,12 @@ import (
 	"example.com/byhand/clientset"
 	"example.com/byhand/controller"
 	"example.com/byhand/informer"
+	"example.com/byhand/internal/simulation"
 )
 
 const (
-	fooPath        = "/apis/samplecontroller.k8s.io/v1alpha1/namespaces/default/foos/"
-	deploymentPath = "/apis/apps/v1/namespaces/default/deployments/"
+	fooPath        = simulation.FooPath
+	deploymentPath = simulation.DeploymentPath
 )
 
 var fooKey = cache.NewObjectName("default", "foo")
@@ -33,7 +34,7 @@ var fooKey = cache.NewObjectName("default", "foo")
 // itself: a test says when a store catches up and when a key is reconciled.
 type world struct {
 	*testing.T
-	api               *apiServer
+	api               *simulation.APIServer
 	foos, deployments cache.Indexer
 	events            *record.FakeRecorder
 	client            clientset.Interface
@@ -44,15 +45,15 @@ func newWorld(t *testing.T) *world {
 	t.Helper()
 	w := &world{
 		T:           t,
-		api:         newAPIServer(t),
+		api:         simulation.NewAPIServer(t),
 		foos:        cache.NewIndexer(cache.MetaNamespaceKeyFunc, informer.FooIndexers()),
 		deployments: cache.NewIndexer(cache.MetaNamespaceKeyFunc, informer.DeploymentIndexers()),
 		events:      record.NewFakeRecorder(100),
 	}
-	w.client = clientset.NewForConfigOrDie(w.api.config())
+	w.client = clientset.NewForConfigOrDie(w.api.Config())
 	w.reconciler = &controller.FooReconciler{
 		Foos:            w.client.SamplecontrollerV1alpha1(),
-		Deployments:     appsv1client.NewForConfigOrDie(w.api.config()),
+		Deployments:     appsv1client.NewForConfigOrDie(w.api.Config()),
 		FooStore:        w.foos,
 		DeploymentStore: w.deployments,
 		Events:          w.events,
@@ -68,7 +69,7 @@ func (w *world) createFoo(name string, spec v1alpha1.FooSpec) *v1alpha1.Foo {
 	if err != nil {
 		w.Fatal(err)
 	}
-	w.api.requests()
+	w.api.Requests()
 	return created
 }
 
@@ -79,7 +80,7 @@ func (w *world) createDeployment(name string, owners ...metav1.OwnerReference) {
 	if _, err := w.reconciler.Deployments.Deployments("default").Create(context.Background(), deployment, metav1.CreateOptions{}); err != nil {
 		w.Fatal(err)
 	}
-	w.api.requests()
+	w.api.Requests()
 }
 
 // converged is a world with one Foo that has its Deployment, and stores that show
@@ -91,7 +92,7 @@ func converged(t *testing.T, replicas int32) *world {
 	w.sync()
 	w.reconcile()
 	w.sync()
-	w.api.requests()
+	w.api.Requests()
 	<-w.events.Events
 	return w
 }
@@ -116,14 +117,14 @@ func (w *world) sync() {
 func fill[T any](w *world, store cache.Indexer, resource string) {
 	w.Helper()
 	var objects []any
-	for _, stored := range w.api.list(resource) {
+	for _, stored := range w.api.List(resource) {
 		typed := new(T)
 		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(stored.Object, typed); err != nil {
 			w.Fatal(err)
 		}
 		objects = append(objects, typed)
 	}
-	if err := store.Replace(objects, w.api.latest()); err != nil {
+	if err := store.Replace(objects, w.api.Latest()); err != nil {
 		w.Fatal(err)
 	}
 }
@@ -170,7 +171,7 @@ func (w *world) contents() map[string]string {
 // call.
 func (w *world) sent(want ...string) {
 	w.Helper()
-	if diff := cmp.Diff(want, w.api.requests()); diff != "" {
+	if diff := cmp.Diff(want, w.api.Requests()); diff != "" {
 		w.Errorf("requests (-want +got):\n%s", diff)
 	}
 }
@@ -201,13 +202,11 @@ func (w *world) deployment(name string) *appsv1.Deployment {
 
 func stored[T any](w *world, path string) *T {
 	w.Helper()
-	typed := new(T)
-	w.api.mu.Lock()
-	defer w.api.mu.Unlock()
-	object := w.api.objects[path]
+	object := w.api.Get(path)
 	if object == nil {
 		w.Fatalf("nothing is stored at %s", path)
 	}
+	typed := new(T)
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, typed); err != nil {
 		w.Fatal(err)
 	}
@@ -230,10 +229,20 @@ func (w *world) ready(name string, ready, progressing metav1.ConditionStatus, re
 	}
 }
 
+// rollOut makes this many replicas of a Deployment available, and lets the Foo know.
+func (w *world) rollOut(name string, available int64) {
+	w.Helper()
+	w.set(deploymentPath+name, map[string]any{"availableReplicas": available, "observedGeneration": int64(1)}, "status")
+	w.sync()
+	w.reconcile()
+	w.sync()
+	w.api.Requests()
+}
+
 // set changes one field of a stored object.
 func (w *world) set(path string, value any, fields ...string) {
 	w.Helper()
-	w.api.edit(path, func(object *unstructured.Unstructured) {
+	w.api.Edit(path, func(object *unstructured.Unstructured) {
 		if err := unstructured.SetNestedField(object.Object, value, fields...); err != nil {
 			w.Fatal(err)
 		}

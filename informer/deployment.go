@@ -7,7 +7,6 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
@@ -39,13 +38,13 @@ func NewDeployments(client kubernetes.Interface, namespace string, resync time.D
 	return i
 }
 
-const byControllerUID = "byControllerUID"
+const byController = "byController"
 
-// DeploymentIndexers files each Deployment under the UID of its controller, if it
-// has one. By UID, not by name: a Foo that was deleted and made anew under the
-// same name is another Foo.
+// DeploymentIndexers files each Deployment under its controller, if it has one: an
+// owner is in the same namespace. By UID, not by name: a Foo that was deleted and
+// created again under the same name is another Foo.
 func DeploymentIndexers() cache.Indexers {
-	return cache.Indexers{byControllerUID: func(obj any) ([]string, error) {
+	return cache.Indexers{byController: func(obj any) ([]string, error) {
 		deployment, ok := obj.(*appsv1.Deployment)
 		if !ok {
 			return nil, nil
@@ -54,11 +53,11 @@ func DeploymentIndexers() cache.Indexers {
 		if owner == nil {
 			return nil, nil
 		}
-		return []string{string(owner.UID)}, nil
+		return []string{deployment.Namespace + "/" + string(owner.UID)}, nil
 	}}
 }
 
-// DeploymentsOf returns the Deployments that the object with this UID controls.
-func DeploymentsOf(deployments cache.Indexer, uid types.UID) []*appsv1.Deployment {
-	return byIndex[*appsv1.Deployment](deployments, byControllerUID, string(uid))
+// DeploymentsOf returns the Deployments that owner controls.
+func DeploymentsOf(deployments cache.Indexer, owner metav1.Object) []*appsv1.Deployment {
+	return byIndex[*appsv1.Deployment](deployments, byController, owner.GetNamespace()+"/"+string(owner.GetUID()))
 }

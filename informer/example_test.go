@@ -30,10 +30,10 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	for _, foo := range informer.FoosNaming(foos.Store, cache.NewObjectName("default", "example-deployment")) {
-		fmt.Println("names example-deployment:", foo.Name)
+	for _, key := range informer.FoosNaming(foos.Store)(cache.NewObjectName("default", "example-deployment")) {
+		fmt.Println("names example-deployment:", key)
 	}
 	// Output:
 	// added example-foo
-	// names example-deployment: example-foo
+	// names example-deployment: default/example-foo
 }

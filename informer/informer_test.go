@@ -190,13 +190,14 @@ func TestIndexes(t *testing.T) {
 		{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "only-owned", OwnerReferences: []metav1.OwnerReference{{UID: "one"}}}},
 		{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "of-another", OwnerReferences: []metav1.OwnerReference{{UID: "two", Controller: &yes}}}},
 		{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "nobodys"}},
+		{ObjectMeta: metav1.ObjectMeta{Namespace: "elsewhere", Name: "forged", OwnerReferences: []metav1.OwnerReference{{UID: "one", Controller: &yes}}}},
 	} {
 		if err := deployments.Add(&d); err != nil {
 			t.Fatal(err)
 		}
 	}
 	var got []string
-	for _, d := range informer.DeploymentsOf(deployments, "one") {
+	for _, d := range informer.DeploymentsOf(deployments, &metav1.ObjectMeta{Namespace: "default", UID: "one"}) {
 		got = append(got, d.Name)
 	}
 	if diff := cmp.Diff([]string{"controlled"}, got); diff != "" {
@@ -211,8 +212,8 @@ func TestIndexes(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	naming := informer.FoosNaming(foos, cache.NewObjectName("default", "wanted"))
-	if len(naming) != 1 || naming[0].Name != "here" {
+	naming := informer.FoosNaming(foos)(cache.NewObjectName("default", "wanted"))
+	if len(naming) != 1 || naming[0] != cache.NewObjectName("default", "here") {
 		t.Errorf("Foos that name default/wanted: %v, want only the one in that namespace", naming)
 	}
 

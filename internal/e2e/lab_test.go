@@ -18,6 +18,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/record"
 
+	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
 	"example.com/byhand/clientset"
 	"example.com/byhand/controller"
 	"example.com/byhand/informer"
@@ -30,7 +31,7 @@ type lab struct {
 	*server
 	line              *line
 	foos, deployments *informer.Informer
-	queue             controller.Queue
+	queue             controller.PriorityQueue
 	reconciler        *controller.FooReconciler
 	events            *record.FakeRecorder
 }
@@ -39,12 +40,14 @@ type lab struct {
 // Handlers hear of everything again after resync, never if that is 0.
 func newLab(s *server, resync time.Duration) *lab {
 	s.Helper()
-	l := &lab{server: s, line: newLine(), queue: controller.NewQueue(""), events: record.NewFakeRecorder(100_000)}
+	l := &lab{server: s, line: newLine(), queue: controller.NewPriorityQueue(""), events: record.NewFakeRecorder(100_000)}
 	config := rest.CopyConfig(s.config)
 	config.Wrap(l.line.wrap)
 	client, kube := clientset.NewForConfigOrDie(config), kubernetes.NewForConfigOrDie(config)
-	l.foos = informer.NewFoos(client, s.namespace, resync, controller.EnqueueFoos(l.queue))
-	l.deployments = informer.NewDeployments(kube, s.namespace, resync, controller.EnqueueFoosOfDeployment(l.queue, l.foos.Store))
+	l.foos = informer.NewFoos(client, s.namespace, resync, controller.WithLowPriorityWhenUnchanged(l.queue, controller.EnqueueObject))
+	l.deployments = informer.NewDeployments(kube, s.namespace, resync, controller.WithLowPriorityWhenUnchanged(l.queue, func(queue controller.Queue) cache.ResourceEventHandler {
+		return controller.EnqueueOwner(queue, v1alpha1.Kind("Foo"), informer.FoosNaming(l.foos.Store))
+	}))
 	l.reconciler = &controller.FooReconciler{
 		Foos:            client.SamplecontrollerV1alpha1(),
 		Deployments:     kube.AppsV1(),

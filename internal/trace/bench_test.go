@@ -78,7 +78,7 @@ type path struct {
 	recorder  *Recorder
 	write     bool
 	handler   cache.ResourceEventHandler
-	queue     controller.Queue
+	queue     controller.PriorityQueue
 	reconcile controller.Reconcile
 	foo       *v1alpha1.Foo
 }
@@ -88,14 +88,14 @@ func (p *path) wire(b *testing.B, absent bool) {
 	server := httptest.NewServer(http.HandlerFunc(p.answer))
 	b.Cleanup(server.Close)
 	config := &rest.Config{Host: server.URL, QPS: -1, ContentConfig: rest.ContentConfig{ContentType: runtime.ContentTypeJSON}}
-	p.queue = controller.NewQueue("")
+	p.queue = controller.NewPriorityQueue("")
 	b.Cleanup(p.queue.ShutDown)
 	if !absent {
 		config.Wrap(p.recorder.Transport)
 		p.queue = p.recorder.Queue(p.queue)
-		p.handler = p.recorder.Handler("Foo", p.queue, controller.EnqueueFoos)
+		p.handler = p.recorder.Handler("Foo", p.queue, enqueueFoos)
 	} else {
-		p.handler = controller.EnqueueFoos(p.queue)
+		p.handler = enqueueFoos(p.queue)
 	}
 	reconciler := &controller.FooReconciler{
 		Foos:            clientset.NewForConfigOrDie(config).SamplecontrollerV1alpha1(),

@@ -18,7 +18,7 @@ func (q *queue) AddAfter(key cache.ObjectName, delay time.Duration) {
 	if !q.ShuttingDown() {
 		q.wait(key, Delayed, delay, fmt.Sprintf("look again in %s", delay))
 	}
-	q.Queue.AddAfter(key, delay)
+	q.PriorityQueue.AddAfter(key, delay)
 }
 
 // AddRateLimited is how the controller tries again.
@@ -29,7 +29,7 @@ func (q *queue) AddRateLimited(key cache.ObjectName) {
 		delay := q.limiter.When(key)
 		q.wait(key, Limited, delay, fmt.Sprintf("try %d again in %s", q.limiter.NumRequeues(key), short(delay)))
 	}
-	q.Queue.AddRateLimited(key)
+	q.PriorityQueue.AddRateLimited(key)
 }
 
 // wait notes a delay. Of two for one key the one that ends first counts.
@@ -74,7 +74,7 @@ func (q *queue) Forget(key cache.ObjectName) {
 		q.record(PartQueue, Forgot, "queue retry", key, Step{Text: fmt.Sprintf("its %d failures no longer count", failures)}, nil)
 	}
 	q.limiter.Forget(key)
-	q.Queue.Forget(key)
+	q.PriorityQueue.Forget(key)
 }
 
 // short is a duration as people read it.

@@ -10,14 +10,14 @@ import (
 // Handler records each change of an informer's store and then calls the handler
 // that next makes, whose keys go into to with that change as their cause. next may
 // be nil; off, Handler returns next(to), or nil.
-func (r *Recorder) Handler(kind string, to controller.Queue, next func(controller.Queue) cache.ResourceEventHandler) cache.ResourceEventHandler {
+func (r *Recorder) Handler(kind string, to controller.PriorityQueue, next func(controller.PriorityQueue) cache.ResourceEventHandler) cache.ResourceEventHandler {
 	switch {
 	case r == nil && next == nil:
 		return nil
 	case r == nil:
 		return next(to)
 	}
-	h := &handler{Queue: to, recorder: r, kind: kind, next: cache.ResourceEventHandlerFuncs{}}
+	h := &handler{PriorityQueue: to, recorder: r, kind: kind, next: cache.ResourceEventHandlerFuncs{}}
 	if next != nil {
 		h.next = next(h)
 	}
@@ -28,7 +28,7 @@ func (r *Recorder) Handler(kind string, to controller.Queue, next func(controlle
 // queue that the other one fills. An informer's handlers are called one after the
 // other, so it knows which event a key is added for.
 type handler struct {
-	controller.Queue
+	controller.PriorityQueue
 	recorder *Recorder
 	kind     string
 	next     cache.ResourceEventHandler
@@ -135,21 +135,21 @@ func (h *handler) record(foo string) {
 // Add is called by the next handler.
 func (h *handler) Add(key cache.ObjectName) {
 	h.record(key.String())
-	if traced, ok := h.Queue.(*queue); ok {
-		traced.add(key, h.why, "", traced.Queue.Add)
+	if traced, ok := h.PriorityQueue.(*queue); ok {
+		traced.add(key, h.why, "", traced.PriorityQueue.Add)
 		return
 	}
-	h.Queue.Add(key)
+	h.PriorityQueue.Add(key)
 }
 
 // AddLowPriority is called by the next handler, too.
 func (h *handler) AddLowPriority(key cache.ObjectName) {
 	h.record(key.String())
-	if traced, ok := h.Queue.(*queue); ok {
-		traced.add(key, h.why, behind, traced.Queue.AddLowPriority)
+	if traced, ok := h.PriorityQueue.(*queue); ok {
+		traced.add(key, h.why, behind, traced.PriorityQueue.AddLowPriority)
 		return
 	}
-	h.Queue.AddLowPriority(key)
+	h.PriorityQueue.AddLowPriority(key)
 }
 
 func version(object any) string {

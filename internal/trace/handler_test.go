@@ -47,10 +47,8 @@ func TestHandler(t *testing.T) {
 	if err := foos.Add(foo("1")); err != nil {
 		t.Fatal(err)
 	}
-	ofFoos := r.Handler("Foo", queue, controller.EnqueueFoos)
-	ofDeployments := r.Handler("Deployment", queue, func(to controller.Queue) cache.ResourceEventHandler {
-		return controller.EnqueueFoosOfDeployment(to, foos)
-	})
+	ofFoos := r.Handler("Foo", queue, enqueueFoos)
+	ofDeployments := r.Handler("Deployment", queue, enqueueOwner(foos))
 	ofProjects := r.Handler("Project", queue, nil)
 	r.writes.end("Foo", "default/foo", 41, versionName("Foo", "default/foo", "2"))
 	r.writes.end("Deployment", "default/d", 42, uidName("Deployment", "default/d", "uid-d"))
@@ -204,5 +202,18 @@ func TestRender(t *testing.T) {
 		if text := render(hidden, objectLimit); text != nil {
 			t.Errorf("%s is shown: %.100s", reason, text)
 		}
+	}
+}
+
+// enqueueFoos and enqueueOwner are the handlers that main wires.
+func enqueueFoos(queue controller.PriorityQueue) cache.ResourceEventHandler {
+	return controller.WithLowPriorityWhenUnchanged(queue, controller.EnqueueObject)
+}
+
+func enqueueOwner(foos cache.Indexer) func(controller.PriorityQueue) cache.ResourceEventHandler {
+	return func(queue controller.PriorityQueue) cache.ResourceEventHandler {
+		return controller.WithLowPriorityWhenUnchanged(queue, func(queue controller.Queue) cache.ResourceEventHandler {
+			return controller.EnqueueOwner(queue, v1alpha1.Kind("Foo"), informer.FoosNaming(foos))
+		})
 	}
 }

@@ -40,9 +40,9 @@ func TestToldLater(t *testing.T) {
 		}
 		answerWith(t, w, r, http.StatusOK, typed(foo("12"), v1alpha1.SchemeGroupVersion, "Foo"))
 	})
-	queue := r.Queue(controller.NewQueue(""))
+	queue := r.Queue(controller.NewPriorityQueue(""))
 	defer queue.ShutDown()
-	handler := r.Handler("Foo", queue, controller.EnqueueFoos)
+	handler := r.Handler("Foo", queue, enqueueFoos)
 	ofDeployments := r.Handler("Deployment", queue, nil)
 	reconcile := r.Reconcile(func(ctx context.Context, _ cache.ObjectName) (time.Duration, error) {
 		if _, err := kube.AppsV1().Deployments("default").Create(ctx, deployment("", true), metav1.CreateOptions{}); err != nil {

@@ -12,18 +12,18 @@ import (
 
 // Queue records what happens to the keys of a queue. Give the result to Handler and
 // to the controller. One Recorder has one queue.
-func (r *Recorder) Queue(next controller.Queue) controller.Queue {
+func (r *Recorder) Queue(next controller.PriorityQueue) controller.PriorityQueue {
 	if r == nil {
 		return next
 	}
-	r.queue = &queue{Queue: next, recorder: r, limiter: controller.RateLimiter(), keys: map[cache.ObjectName]*waiting{}}
+	r.queue = &queue{PriorityQueue: next, recorder: r, limiter: controller.RateLimiter(), keys: map[cache.ObjectName]*waiting{}}
 	return r.queue
 }
 
 // queue is the real queue, and beside it a model of where each key is: the real one
 // tells nobody. mu is held while both change, except for Get, which blocks.
 type queue struct {
-	controller.Queue
+	controller.PriorityQueue
 	recorder *Recorder
 	// limiter computes the same delays as the queue's own.
 	limiter workqueue.TypedRateLimiter[cache.ObjectName]
@@ -67,9 +67,9 @@ func (q *queue) record(part Part, what, place string, key cache.ObjectName, step
 }
 
 // Add and AddLowPriority are for callers that give no cause.
-func (q *queue) Add(key cache.ObjectName) { q.add(key, cause{}, "", q.Queue.Add) }
+func (q *queue) Add(key cache.ObjectName) { q.add(key, cause{}, "", q.PriorityQueue.Add) }
 func (q *queue) AddLowPriority(key cache.ObjectName) {
-	q.add(key, cause{}, behind, q.Queue.AddLowPriority)
+	q.add(key, cause{}, behind, q.PriorityQueue.AddLowPriority)
 }
 
 // behind says where a key of low priority waits.
@@ -116,7 +116,7 @@ func (q *queue) mark(key cache.ObjectName, what, text string, why cause) {
 
 // Get is how a worker takes a key.
 func (q *queue) Get() (cache.ObjectName, bool) {
-	key, shutdown := q.Queue.Get()
+	key, shutdown := q.PriorityQueue.Get()
 	if shutdown {
 		return key, shutdown
 	}
@@ -161,7 +161,7 @@ func (q *queue) Done(key cache.ObjectName) {
 		delete(q.keys, key)
 	}
 	q.record(PartWorker, Done, "worker", key, Step{Text: text, Took: now.Sub(k.taken), CauseSeq: k.reconciled}, nil)
-	q.Queue.Done(key)
+	q.PriorityQueue.Done(key)
 }
 
 // ShutDown drops the delays, as the queue does.
@@ -173,7 +173,7 @@ func (q *queue) ShutDown() {
 		}
 	}
 	q.mu.Unlock()
-	q.Queue.ShutDown()
+	q.PriorityQueue.ShutDown()
 }
 
 // woken returns why a worker has a key.

@@ -45,9 +45,9 @@ func want(t *testing.T, r *Recorder, want ...string) {
 }
 
 // traced is a real queue with a Recorder around it, in the test's own time.
-func traced() (*Recorder, controller.Queue) {
+func traced() (*Recorder, controller.PriorityQueue) {
 	r := New(Options{})
-	return r, r.Queue(controller.NewQueue(""))
+	return r, r.Queue(controller.NewPriorityQueue(""))
 }
 
 // What happens to a key that is added while it waits and while a worker has it.
@@ -55,7 +55,7 @@ func TestQueueCoalesces(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r, queue := traced()
 		defer queue.ShutDown()
-		h := r.Handler("Foo", queue, controller.EnqueueFoos)
+		h := r.Handler("Foo", queue, enqueueFoos)
 		h.OnAdd(foo("1"), false)
 		time.Sleep(time.Second)
 		h.OnUpdate(foo("1"), foo("2"))
@@ -91,7 +91,7 @@ func TestQueueCoalesces(t *testing.T) {
 func TestQueueLowPriority(t *testing.T) {
 	r, queue := traced()
 	defer queue.ShutDown()
-	h := r.Handler("Foo", queue, controller.EnqueueFoos)
+	h := r.Handler("Foo", queue, enqueueFoos)
 	h.OnAdd(foo("1"), true)
 	changed := cache.NewObjectName("default", "changed")
 	queue.Add(changed)
@@ -214,7 +214,7 @@ func TestReconcile(t *testing.T) {
 			}
 			return result.again, result.err
 		})
-		h := r.Handler("Foo", queue, controller.EnqueueFoos)
+		h := r.Handler("Foo", queue, enqueueFoos)
 		ended := make(chan struct{})
 		go func() {
 			controller.New(queue, reconcile).Run(ctx, 1)

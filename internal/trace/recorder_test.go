@@ -169,7 +169,7 @@ func TestSlowSubscription(t *testing.T) {
 // Off, each wrapper is what it wraps.
 func TestOff(t *testing.T) {
 	var off *Recorder
-	queue := controller.NewQueue("")
+	queue := controller.NewPriorityQueue("")
 	defer queue.ShutDown()
 	if off.Queue(queue) != queue {
 		t.Error("the queue is wrapped")
@@ -181,7 +181,7 @@ func TestOff(t *testing.T) {
 		t.Errorf("the handler is %v, want none", handler)
 	}
 	made := cache.FilteringResourceEventHandler{}
-	if handler := off.Handler("Foo", queue, func(to controller.Queue) cache.ResourceEventHandler {
+	if handler := off.Handler("Foo", queue, func(to controller.PriorityQueue) cache.ResourceEventHandler {
 		if to != queue {
 			t.Error("the handler gets another queue")
 		}
@@ -274,7 +274,7 @@ func TestManyObjects(t *testing.T) {
 	r, queue := traced()
 	defer queue.ShutDown()
 	_, deaf := r.Subscribe(10, nil)
-	h := r.Handler("Foo", queue, controller.EnqueueFoos)
+	h := r.Handler("Foo", queue, enqueueFoos)
 	var before, after runtime.MemStats
 	runtime.GC()
 	runtime.ReadMemStats(&before)

@@ -129,10 +129,10 @@ func TestExchange(t *testing.T) {
 		}
 	}
 	if diff := cmp.Diff([]string{
-		"sent POST Deployment default/d 0 FooReconciler.create",
-		"answered POST Deployment default/d 201 FooReconciler.create",
-		"sent DELETE Deployment default/old 0 FooReconciler.deleteOthers",
-		"answered DELETE Deployment default/old 200 FooReconciler.deleteOthers",
+		"sent POST Deployment default/d 0 FooReconciler.createDeployment",
+		"answered POST Deployment default/d 201 FooReconciler.createDeployment",
+		"sent DELETE Deployment default/old 0 FooReconciler.deleteRenamed",
+		"answered DELETE Deployment default/old 200 FooReconciler.deleteRenamed",
 		"sent PUT Foo default/foo 0 FooReconciler.updateStatus",
 		"answered PUT Foo default/foo 200 FooReconciler.updateStatus",
 		"sent PUT Foo default/foo 0 Check",
@@ -191,10 +191,10 @@ func TestAlreadyExists(t *testing.T) {
 	}
 	if diff := cmp.Diff([]string{
 		"started default/foo:  (FooReconciler.Reconcile)",
-		"sent default/d: create Deployment d (FooReconciler.create)",
-		`answered default/d: deployments.apps "d" already exists (FooReconciler.create)`,
-		"sent default/d: get Deployment d (FooReconciler.create)",
-		"answered default/d: OK (FooReconciler.create)",
+		"sent default/d: create Deployment d (FooReconciler.createDeployment)",
+		`answered default/d: deployments.apps "d" already exists (FooReconciler.createDeployment)`,
+		"sent default/d: get Deployment d (FooReconciler.createDeployment)",
+		"answered default/d: OK (FooReconciler.createDeployment)",
 		"ended default/foo: create Deployment d: there is one already, asked the server for Deployment d; " +
 			"the stores are behind the server: look again in 1s (FooReconciler.Reconcile)",
 	}, lines); diff != "" {

@@ -40,7 +40,7 @@ export const parts = [
       'Called after the store has changed. It turns an object into the key of the Foo that has to be looked at, and drops the rest: what happened is not passed on.',
       'A Deployment leads to the Foo that controls it, and to each Foo that names it.',
     ],
-    where: [['controller/handlers.go', 'EnqueueFoos'], ['controller/handlers.go', 'EnqueueFoosOfDeployment']],
+    where: [['controller/handlers.go', 'EnqueueObject'], ['controller/handlers.go', 'EnqueueOwner']],
   },
   {
     id: 'queue',
@@ -51,7 +51,7 @@ export const parts = [
       'A key that is added while a worker has it comes back when that worker is done, so no key is ever worked on twice at the same time. After an error it comes back later, each time twice as late.',
       'What the first list or a resync brings stands behind what has changed: nobody waits for it.',
     ],
-    where: [['controller/queue.go', 'NewQueue'], ['controller/queue.go', 'RateLimiter']],
+    where: [['controller/queue.go', 'NewQueue'], ['controller/queue.go', 'RateLimiter'], ['controller/priority.go', 'NewPriorityQueue']],
   },
   {
     id: 'worker',
@@ -71,7 +71,7 @@ export const parts = [
       'Looks at what is and at what should be, and makes one step from the one to the other. It does not know which event woke it, and need not.',
       'If nothing differs it sends nothing. If the store does not yet show its own last write, it waits for that.',
     ],
-    where: [['controller/foo.go', 'FooReconciler.Reconcile'], ['controller/ownwrites.go', 'ownWrites.shown']],
+    where: [['controller/foo.go', 'FooReconciler.Reconcile'], ['controller/readyourwrites.go', 'PendingWrites.Observed']],
   },
   {
     id: 'request',

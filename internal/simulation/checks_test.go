@@ -1,4 +1,4 @@
-package controller_test
+package simulation
 
 import (
 	"net/http"
@@ -148,9 +148,18 @@ func (s *sequence) checkDelete(a *audited) {
 			s.breaks("deletes again what it has deleted itself, v%d", own.version)
 		}
 	}
+	if !s.holdsName(a) {
+		s.breaks("deletes %s, and the Foo does not have the Deployment that it names", a.name)
+	}
 	if saw.named == a.name && saw.touched == s.rules.touched[pathOf("foos", a.worker.key)] {
 		s.breaks("deletes the Deployment that the live Foo names")
 	}
+}
+
+// holdsName reports whether the Foo of a worker controls the Deployment that it names.
+func (s *sequence) holdsName(a *audited) bool {
+	deployment := a.worker.seen.deployment
+	return deployment != nil && controllerOf(deployment) == a.worker.seen.foo.UID
 }
 
 // checkStatus: a status is what the worker saw, and is not made from an older
@@ -158,18 +167,26 @@ func (s *sequence) checkDelete(a *audited) {
 func (s *sequence) checkStatus(a *audited) {
 	foo, deployment := a.worker.seen.foo, a.worker.seen.deployment
 	before, after := typed[v1alpha1.Foo](s, a.before).Status, typed[v1alpha1.Foo](s, a.answer).Status
-	switch reason := reasonOf(after); reason {
-	case v1alpha1.ReasonForbidden:
-		return // the numbers are still those of the status before
-	case v1alpha1.ReasonInvalidSpec:
-		delete(s.rules.statusFrom, foo.UID) // speaks of no Deployment
+	running := a.worker.seen.owned
+	switch reason := reasonOf(after); {
+	case reason == v1alpha1.ReasonForbidden, reason == v1alpha1.ReasonInvalidSpec:
+		deployment = nil // not judged
+	case deployment == nil:
+		s.breaks("the status is %s, of no Deployment", reason)
+	case reasonFrom(foo, deployment) != reason:
+		s.breaks("the status is %s, of v%s of the Deployment, which is %s", reason, deployment.ResourceVersion, reasonFrom(foo, deployment))
+	case reason == v1alpha1.ReasonAvailable, reason == v1alpha1.ReasonWaitingForReplicas:
+		running = []*appsv1.Deployment{deployment}
+	}
+	available := int32(0)
+	for _, d := range running {
+		available += d.Status.AvailableReplicas
+	}
+	if after.AvailableReplicas != available {
+		s.breaks("the status says %d available, and the Foo's Deployments have %d", after.AvailableReplicas, available)
+	}
+	if deployment == nil {
 		return
-	default:
-		if deployment == nil {
-			s.breaks("the status is %s, of no Deployment", reason)
-		} else if want := reasonFrom(foo, deployment); reason != want {
-			s.breaks("the status is %s, of v%s of the Deployment, which is %s", reason, deployment.ResourceVersion, want)
-		}
 	}
 	last := s.rules.statusFrom[foo.UID]
 	if last != nil && last.Name == deployment.Name && number(deployment.ResourceVersion) < number(last.ResourceVersion) &&

@@ -1,4 +1,4 @@
-package controller_test
+package simulation
 
 import (
 	"cmp"
@@ -23,7 +23,7 @@ type sequence struct {
 	seed  uint64
 	steps int
 	rand  *rand.Rand
-	api   *apiServer
+	api   *APIServer
 	// What this sequence has in it.
 	strangers, takeovers, faults bool
 	namespaces, fooNames, names  []string
@@ -43,7 +43,7 @@ type sequence struct {
 }
 
 func newSequence(t *testing.T, seed uint64, steps int) *sequence {
-	s := &sequence{seed: seed, steps: steps, rand: rand.New(rand.NewPCG(seed, 0)), api: newAPIServer(t), typed: map[*unstructured.Unstructured]any{}, rules: newRules()}
+	s := &sequence{seed: seed, steps: steps, rand: rand.New(rand.NewPCG(seed, 0)), api: NewAPIServer(t), typed: map[*unstructured.Unstructured]any{}, rules: newRules()}
 	s.api.bareDelete = true
 	s.api.audit = s.audit
 	s.strangers, s.takeovers, s.faults = s.chance(50), s.chance(50), s.chance(50)
@@ -141,7 +141,7 @@ func (s *sequence) rest() {
 
 // settle goes on until nothing more can happen, with at most so many requests.
 func (s *sequence) settle(requests int) {
-	s.api.requests()
+	s.api.Requests()
 	for end := s.stepped + restSteps; s.broken == "" && s.step(s.inside()); {
 		if s.stepped > end {
 			s.breaks("no rest after %d steps", restSteps)

@@ -1,4 +1,4 @@
-package controller_test
+package simulation
 
 import (
 	"slices"
@@ -35,13 +35,13 @@ func (s *sequence) changesAndWaits() {
 	}
 	key := cache.NewObjectName(pick(s, s.namespaces), pick(s, s.fooNames))
 	want := s.patientUserActs(key)
-	s.api.requests()
+	s.api.Requests()
 	for end := s.stepped + restSteps; s.broken == "" && s.step(s.withoutRollout()); {
 		if s.stepped > end {
 			s.breaks("no rest after %d steps", restSteps)
 		}
 	}
-	got := s.api.requests()
+	got := s.api.Requests()
 	if !slices.ContainsFunc(want, func(requests []string) bool { return slices.Equal(requests, got) }) {
 		s.breaks("requests (-want +got):\n%s", cmp.Diff(want[0], got))
 	}

@@ -1,4 +1,4 @@
-package controller_test
+package simulation
 
 import (
 	"fmt"
@@ -47,7 +47,7 @@ func holds(foo *v1alpha1.Foo) bool {
 
 // checkFinalFoo: the status is true, and the Deployment is as specified.
 func (s *sequence) checkFinalFoo(foo *v1alpha1.Foo) {
-	available, whose := int32(0), "has no controller"
+	available, whose := s.finalReplicas(foo), "has no controller"
 	ready, reason := metav1.ConditionFalse, v1alpha1.ReasonNameTaken
 	stored := s.api.objects[pathOf("deployments", cache.NewObjectName(foo.Namespace, foo.Spec.DeploymentName))]
 	switch {
@@ -79,6 +79,18 @@ func (s *sequence) checkFinalFoo(foo *v1alpha1.Foo) {
 	if message := meta.FindStatusCondition(foo.Status.Conditions, v1alpha1.FooReady).Message; !strings.Contains(message, whose) {
 		s.breaks("Foo %s/%s says %q, and its Deployment %s", foo.Namespace, foo.Name, message, whose)
 	}
+}
+
+// finalReplicas is how many replicas a Foo has at rest, in all the Deployments that it
+// controls.
+func (s *sequence) finalReplicas(foo *v1alpha1.Foo) (sum int32) {
+	for _, path := range s.paths("deployments") {
+		deployment := typed[appsv1.Deployment](s, s.api.objects[path])
+		if controllerOf(deployment) == foo.UID && deployment.Namespace == foo.Namespace {
+			sum += wantedReplicas(deployment)
+		}
+	}
+	return sum
 }
 
 func describe(status v1alpha1.FooStatus, generation int64) string {

@@ -1,4 +1,7 @@
-package controller_test
+// Package simulation runs the controller against everything that can happen to it, in
+// memory and in an order that a seed decides. This file is its API server, which the
+// tests of package controller use, too. All the rest are tests.
+package simulation
 
 import (
 	"encoding/json"
@@ -23,12 +26,18 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// apiServer does the part of an API server's work that a reconcile relies on: it
+// The paths of the objects in namespace "default"; a name follows.
+const (
+	FooPath        = "/apis/samplecontroller.k8s.io/v1alpha1/namespaces/default/foos/"
+	DeploymentPath = "/apis/apps/v1/namespaces/default/deployments/"
+)
+
+// APIServer does the part of an API server's work that a reconcile relies on: it
 // keeps objects, gives each write a new resourceVersion, refuses to create twice
 // and to overwrite what the writer has not seen. It records every request, and
 // every change in order. Clients reach it without a socket: it is their
 // http.RoundTripper.
-type apiServer struct {
+type APIServer struct {
 	t       *testing.T
 	mu      sync.Mutex
 	version int
@@ -36,8 +45,10 @@ type apiServer struct {
 	sent    []string
 	// changes is what a watch of everything would have delivered.
 	changes []*change
-	// refuse, if set, is asked before each request; a non-nil error is the answer.
-	refuse func(method, path string) *apierrors.StatusError
+	// Refuse, if set, is asked before each request; a non-nil error is the answer.
+	Refuse func(method, path string) *apierrors.StatusError
+	// Mutate, if set, changes the object of each create and update, as a webhook does.
+	Mutate func(path string, object *unstructured.Unstructured)
 	// audit, if set, is told of each request and what came of it.
 	audit func(x *exchange)
 	// bareDelete carries out a DELETE that names no UID, as a real server does.
@@ -67,18 +78,19 @@ type exchange struct {
 	refused               *apierrors.StatusError
 }
 
-func newAPIServer(t *testing.T) *apiServer {
-	return &apiServer{t: t, version: 100, objects: map[string]*unstructured.Unstructured{}}
+// NewAPIServer returns a server without objects. What it cannot read fails t.
+func NewAPIServer(t *testing.T) *APIServer {
+	return &APIServer{t: t, version: 100, objects: map[string]*unstructured.Unstructured{}}
 }
 
-// config is what a client needs. The server speaks JSON only.
-func (s *apiServer) config() *rest.Config {
+// Config is what a client needs. The server speaks JSON only.
+func (s *APIServer) Config() *rest.Config {
 	return &rest.Config{Host: "http://api.test", Transport: s, QPS: -1, ContentConfig: rest.ContentConfig{ContentType: runtime.ContentTypeJSON}}
 }
 
-// requests returns "METHOD resource/name[/subresource]" for each request since
+// Requests returns "METHOD resource/name[/subresource]" for each request since
 // the last call.
-func (s *apiServer) requests() []string {
+func (s *APIServer) Requests() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	sent := s.sent
@@ -86,9 +98,9 @@ func (s *apiServer) requests() []string {
 	return sent
 }
 
-// list returns copies of the stored objects of a resource, in the order of their
+// List returns copies of the stored objects of a resource, in the order of their
 // paths.
-func (s *apiServer) list(resource string) []*unstructured.Unstructured {
+func (s *APIServer) List(resource string) []*unstructured.Unstructured {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var paths []string
@@ -105,22 +117,29 @@ func (s *apiServer) list(resource string) []*unstructured.Unstructured {
 	return objects
 }
 
-// latest is the newest resourceVersion.
-func (s *apiServer) latest() string {
+// Get returns a copy of the object that is stored at a path, or nil.
+func (s *APIServer) Get(path string) *unstructured.Unstructured {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.objects[path].DeepCopy()
+}
+
+// Latest is the newest resourceVersion.
+func (s *APIServer) Latest() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return strconv.Itoa(s.version)
 }
 
-// add stores a new object as another client would.
-func (s *apiServer) add(path string, object *unstructured.Unstructured) {
+// Add stores a new object as another client would.
+func (s *APIServer) Add(path string, object *unstructured.Unstructured) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.store(path, object)
 }
 
-// edit changes a stored object as another client would.
-func (s *apiServer) edit(path string, change func(object *unstructured.Unstructured)) {
+// Edit changes a stored object as another client would.
+func (s *APIServer) Edit(path string, change func(object *unstructured.Unstructured)) {
 	s.t.Helper()
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -132,8 +151,8 @@ func (s *apiServer) edit(path string, change func(object *unstructured.Unstructu
 	s.store(path, object)
 }
 
-// remove deletes a stored object as another client would, finalizers or not.
-func (s *apiServer) remove(path string) {
+// Remove deletes a stored object as another client would, finalizers or not.
+func (s *APIServer) Remove(path string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.drop(path)
@@ -141,7 +160,7 @@ func (s *apiServer) remove(path string) {
 
 // terminate deletes as a DELETE does: an object with finalizers stays until they
 // are removed.
-func (s *apiServer) terminate(path string, finalizers ...string) {
+func (s *APIServer) terminate(path string, finalizers ...string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.delete(path, finalizers...)
@@ -149,7 +168,7 @@ func (s *apiServer) terminate(path string, finalizers ...string) {
 
 // store stamps an object and makes it the stored one. One that is deleted and has
 // lost its last finalizer goes.
-func (s *apiServer) store(path string, object *unstructured.Unstructured) {
+func (s *APIServer) store(path string, object *unstructured.Unstructured) {
 	before := s.objects[path]
 	if before != nil && reflect.DeepEqual(before.Object, object.Object) {
 		return // as etcd does, which skips a write that changes nothing
@@ -172,7 +191,7 @@ func (s *apiServer) store(path string, object *unstructured.Unstructured) {
 	s.changes = append(s.changes, &change{path: path, version: s.version, object: object})
 }
 
-func (s *apiServer) drop(path string) {
+func (s *APIServer) drop(path string) {
 	s.version++
 	if object := s.objects[path].DeepCopy(); object != nil {
 		object.SetResourceVersion(strconv.Itoa(s.version))
@@ -181,7 +200,7 @@ func (s *apiServer) drop(path string) {
 	delete(s.objects, path)
 }
 
-func (s *apiServer) delete(path string, finalizers ...string) {
+func (s *APIServer) delete(path string, finalizers ...string) {
 	object := s.objects[path].DeepCopy()
 	object.SetFinalizers(append(object.GetFinalizers(), finalizers...))
 	if len(object.GetFinalizers()) == 0 {
@@ -195,17 +214,20 @@ func (s *apiServer) delete(path string, finalizers ...string) {
 }
 
 // RoundTrip answers a request in the goroutine of the client.
-func (s *apiServer) RoundTrip(r *http.Request) (*http.Response, error) {
+func (s *APIServer) RoundTrip(r *http.Request) (*http.Response, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	x := s.read(r)
-	if s.refuse != nil {
-		x.refused = s.refuse(x.method, x.path)
+	if s.Refuse != nil {
+		x.refused = s.Refuse(x.method, x.path)
 	}
 	if x.refused == nil {
 		s.check(x)
 	}
 	if x.refused == nil {
+		if s.Mutate != nil && x.body.Object != nil {
+			s.Mutate(x.path, x.body)
+		}
 		s.write(x)
 	}
 	x.after = s.objects[x.path]
@@ -218,7 +240,7 @@ func (s *apiServer) RoundTrip(r *http.Request) (*http.Response, error) {
 // read takes a request apart:
 //
 //	/apis/{group}/{version}/namespaces/{namespace}/{resource}[/{name}[/status]]
-func (s *apiServer) read(r *http.Request) *exchange {
+func (s *APIServer) read(r *http.Request) *exchange {
 	parts := strings.Split(strings.Trim(r.URL.Path, "/"), "/")
 	s.sent = append(s.sent, r.Method+" "+strings.Join(parts[5:], "/"))
 	x := &exchange{method: r.Method, resource: schema.GroupResource{Group: parts[1], Resource: parts[5]}, body: &unstructured.Unstructured{}}
@@ -249,7 +271,7 @@ func (s *apiServer) read(r *http.Request) *exchange {
 }
 
 // check refuses what a server must refuse.
-func (s *apiServer) check(x *exchange) {
+func (s *APIServer) check(x *exchange) {
 	conflict := func(why string) *apierrors.StatusError {
 		return apierrors.NewConflict(x.resource, x.name, fmt.Errorf("%s", why))
 	}
@@ -273,7 +295,7 @@ func (s *apiServer) check(x *exchange) {
 }
 
 // write carries out a request that was not refused.
-func (s *apiServer) write(x *exchange) {
+func (s *APIServer) write(x *exchange) {
 	switch x.method {
 	case http.MethodGet:
 		x.answer = x.before

@@ -10,10 +10,13 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/util/workqueue"
 
+	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
 	"example.com/byhand/controller"
+	"example.com/byhand/informer"
 )
 
 func named(name string) cache.ObjectName { return cache.NewObjectName("default", name) }
@@ -29,38 +32,72 @@ func taken(queue controller.Queue) (names []string) {
 	return names
 }
 
+// A change stands before what was only listed, or is only looked at again.
+func TestUnchangedHasLowPriority(t *testing.T) {
+	foo := &v1alpha1.Foo{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "foo", ResourceVersion: "1"}, Spec: spec("wanted", 1)}
+	newer := foo.DeepCopy()
+	newer.ResourceVersion = "2"
+	deployment := deploymentAt("wanted", "1")
+	foos := cache.NewIndexer(cache.MetaNamespaceKeyFunc, informer.FooIndexers())
+	if err := foos.Add(foo); err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		reason string
+		event  func(ofFoos, ofDeployments cache.ResourceEventHandler)
+		first  string
+	}{
+		{"a new Foo", func(ofFoos, _ cache.ResourceEventHandler) { ofFoos.OnAdd(foo, false) }, "foo"},
+		{"a Foo of the first list", func(ofFoos, _ cache.ResourceEventHandler) { ofFoos.OnAdd(foo, true) }, "other"},
+		{"a changed Foo", func(ofFoos, _ cache.ResourceEventHandler) { ofFoos.OnUpdate(foo, newer) }, "foo"},
+		{"a Foo in a resync", func(ofFoos, _ cache.ResourceEventHandler) { ofFoos.OnUpdate(foo, foo) }, "other"},
+		{"a new Deployment", func(_, ofDeployments cache.ResourceEventHandler) { ofDeployments.OnAdd(deployment, false) }, "foo"},
+		{"a Deployment of the first list", func(_, ofDeployments cache.ResourceEventHandler) { ofDeployments.OnAdd(deployment, true) }, "other"},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			queue := controller.NewPriorityQueue("")
+			queue.AddLowPriority(named("other"))
+			test.event(controller.WithLowPriorityWhenUnchanged(queue, controller.EnqueueObject), controller.WithLowPriorityWhenUnchanged(queue, enqueueOwner(foos)))
+			got := taken(queue)
+			if len(got) != 2 || got[0] != test.first {
+				t.Errorf("workers get %v, want both keys, %s first", got, test.first)
+			}
+		})
+	}
+}
+
 // What changes does not wait for what was only listed.
 func TestQueueOrder(t *testing.T) {
 	for _, test := range []struct {
 		reason string
-		add    func(queue controller.Queue)
+		add    func(queue controller.PriorityQueue)
 		want   []string
 	}{
-		{"first in, first out", func(queue controller.Queue) {
+		{"first in, first out", func(queue controller.PriorityQueue) {
 			queue.Add(named("a"))
 			queue.Add(named("b"))
 		}, []string{"a", "b"}},
-		{"those of low priority among themselves, too", func(queue controller.Queue) {
+		{"those of low priority among themselves, too", func(queue controller.PriorityQueue) {
 			queue.AddLowPriority(named("a"))
 			queue.AddLowPriority(named("b"))
 		}, []string{"a", "b"}},
-		{"a change overtakes a first list", func(queue controller.Queue) {
+		{"a change overtakes a first list", func(queue controller.PriorityQueue) {
 			queue.AddLowPriority(named("a"))
 			queue.AddLowPriority(named("b"))
 			queue.Add(named("new"))
 		}, []string{"new", "a", "b"}},
-		{"one of the list that changes moves forward, and comes once", func(queue controller.Queue) {
+		{"one of the list that changes moves forward, and comes once", func(queue controller.PriorityQueue) {
 			queue.AddLowPriority(named("a"))
 			queue.AddLowPriority(named("b"))
 			queue.Add(named("b"))
 			queue.AddLowPriority(named("c"))
 		}, []string{"b", "a", "c"}},
-		{"nothing moves a change backward", func(queue controller.Queue) {
+		{"nothing moves a change backward", func(queue controller.PriorityQueue) {
 			queue.AddLowPriority(named("a"))
 			queue.Add(named("b"))
 			queue.AddLowPriority(named("b"))
 		}, []string{"b", "a"}},
-		{"one that moved forward and comes back later is where it was added last", func(queue controller.Queue) {
+		{"one that moved forward and comes back later is where it was added last", func(queue controller.PriorityQueue) {
 			queue.AddLowPriority(named("a"))
 			queue.AddLowPriority(named("b"))
 			queue.Add(named("b"))
@@ -68,14 +105,23 @@ func TestQueueOrder(t *testing.T) {
 			queue.Done(key)
 			queue.AddLowPriority(named("b"))
 		}, []string{"a", "b"}},
-		{"a change while a worker has the key", func(queue controller.Queue) {
+		{"the same, with another behind it", func(queue controller.PriorityQueue) {
+			queue.AddLowPriority(named("a"))
+			queue.AddLowPriority(named("b"))
+			queue.AddLowPriority(named("c"))
+			queue.Add(named("b"))
+			key, _ := queue.Get()
+			queue.Done(key)
+			queue.AddLowPriority(named("b"))
+		}, []string{"a", "c", "b"}},
+		{"a change while a worker has the key", func(queue controller.PriorityQueue) {
 			queue.Add(named("b"))
 			key, _ := queue.Get()
 			queue.AddLowPriority(named("a"))
 			queue.Add(named("b"))
 			queue.Done(key)
 		}, []string{"b", "a"}},
-		{"a resync while a worker has the key", func(queue controller.Queue) {
+		{"a resync while a worker has the key", func(queue controller.PriorityQueue) {
 			queue.Add(named("b"))
 			key, _ := queue.Get()
 			queue.AddLowPriority(named("b"))
@@ -84,7 +130,7 @@ func TestQueueOrder(t *testing.T) {
 		}, []string{"a", "b"}},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
-			queue := controller.NewQueue("")
+			queue := controller.NewPriorityQueue("")
 			test.add(queue)
 			if diff := cmp.Diff(test.want, taken(queue)); diff != "" {
 				t.Errorf("order (-want +got):\n%s", diff)
@@ -95,7 +141,7 @@ func TestQueueOrder(t *testing.T) {
 
 // However many changes come, a first list goes on.
 func TestLowPriorityIsNotStarved(t *testing.T) {
-	queue := controller.NewQueue("")
+	queue := controller.NewPriorityQueue("")
 	queue.AddLowPriority(named("patient"))
 	for i := range 100 {
 		queue.Add(named(fmt.Sprintf("change-%d", i)))
@@ -108,7 +154,7 @@ func TestLowPriorityIsNotStarved(t *testing.T) {
 // A key that failed does not stand before one that changed.
 func TestFailedKeysComeBackBehind(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		queue := controller.NewQueue("")
+		queue := controller.NewPriorityQueue("")
 		queue.AddRateLimited(named("failed"))
 		time.Sleep(time.Second)
 		queue.Add(named("changed"))
@@ -120,11 +166,40 @@ func TestFailedKeysComeBackBehind(t *testing.T) {
 	})
 }
 
+// What adds a key again after a failure or a delay does not make it a change, whatever
+// else has added it and taken it meanwhile.
+func TestDelayedKeysComeBackBehind(t *testing.T) {
+	for _, test := range []struct {
+		reason string
+		delay  func(queue controller.PriorityQueue, key cache.ObjectName)
+	}{
+		{"AddRateLimited", func(queue controller.PriorityQueue, key cache.ObjectName) { queue.AddRateLimited(key) }},
+		{"AddAfter", func(queue controller.PriorityQueue, key cache.ObjectName) { queue.AddAfter(key, time.Millisecond) }},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				queue := controller.NewPriorityQueue("")
+				test.delay(queue, named("delayed"))
+				queue.AddLowPriority(named("delayed")) // a resync
+				taken(queue)
+				queue.AddLowPriority(named("listed"))
+				time.Sleep(time.Second)
+				queue.Add(named("changed"))
+				if diff := cmp.Diff([]string{"changed", "listed", "delayed"}, taken(queue)); diff != "" {
+					t.Errorf("order (-want +got):\n%s", diff)
+				}
+				queue.ShutDown()
+				time.Sleep(time.Minute) // the queue's own goroutines end with its next tick
+			})
+		})
+	}
+}
+
 // A change that comes while a worker has the key, and that worker then fails: a
 // Conflict, say, and the event of the newer version is here already.
 func TestChangeDuringAFailure(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		queue := controller.NewQueue("")
+		queue := controller.NewPriorityQueue("")
 		queue.Add(named("changed"))
 		key, _ := queue.Get()
 		queue.AddLowPriority(named("listed"))
@@ -161,7 +236,7 @@ func TestQueueGivesMemoryBack(t *testing.T) {
 		queue.ShutDown()
 		return after - before
 	}
-	ours, clientGo := controller.NewQueue(""), workqueue.NewTyped[cache.ObjectName]()
+	ours, clientGo := controller.NewPriorityQueue(""), workqueue.NewTyped[cache.ObjectName]()
 	got, most := kept(ours, ours.AddLowPriority), kept(clientGo, clientGo.Add)
 	if got > most {
 		t.Errorf("the empty queue holds %d bytes, client-go's %d", got, most)
@@ -173,7 +248,7 @@ func TestQueueGivesMemoryBack(t *testing.T) {
 func TestQueueLosesNothing(t *testing.T) {
 	for seed := range uint64(200) {
 		random := rand.New(rand.NewPCG(seed, 0))
-		queue := controller.NewQueue("")
+		queue := controller.NewPriorityQueue("")
 		waits, runs := map[cache.ObjectName]bool{}, map[cache.ObjectName]bool{}
 		ready := func() (n int) {
 			for key := range waits {

@@ -1,4 +1,4 @@
-package controller_test
+package simulation
 
 import (
 	"slices"
@@ -15,9 +15,9 @@ import (
 const hold = "example.com/hold"
 
 func pathOf(resource string, key cache.ObjectName) string {
-	path := strings.Replace(fooPath, "/default/", "/"+key.Namespace+"/", 1)
+	path := strings.Replace(FooPath, "/default/", "/"+key.Namespace+"/", 1)
 	if resource == "deployments" {
-		path = strings.Replace(deploymentPath, "/default/", "/"+key.Namespace+"/", 1)
+		path = strings.Replace(DeploymentPath, "/default/", "/"+key.Namespace+"/", 1)
 	}
 	return path + key.Name
 }
@@ -35,7 +35,7 @@ func (s *sequence) paths(resource string) []string {
 // change edits a stored object in somebody's name.
 func (s *sequence) change(who, path, what string, edit func(object *unstructured.Unstructured)) bool {
 	s.rules.touched[path]++
-	s.api.edit(path, edit)
+	s.api.Edit(path, edit)
 	s.note(who, "%s: %s → v%d", short(path), what, s.api.version)
 	return true
 }
@@ -124,7 +124,7 @@ func (s *sequence) create(who, path string, spec map[string]any) {
 	}
 	namespace, name, _ := strings.Cut(short(path), "/")
 	s.rules.touched[path]++
-	s.api.add(path, &unstructured.Unstructured{Object: map[string]any{
+	s.api.Add(path, &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": apiVersion, "kind": kind,
 		"metadata": map[string]any{"namespace": namespace, "name": name[strings.Index(name, "/")+1:]},
 		"spec":     spec,

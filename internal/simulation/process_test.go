@@ -1,4 +1,4 @@
-package controller_test
+package simulation
 
 import (
 	"slices"
@@ -24,6 +24,7 @@ type process struct {
 	foos, deployments *feed
 	queue             *queue
 	reconciler        *controller.FooReconciler
+	now               time.Time
 }
 
 // newProcess returns one whose stores are still empty.
@@ -34,9 +35,9 @@ func (s *sequence) newProcess() *process {
 	p.deployments = &feed{s: s, resource: "deployments", store: newOrderedIndexer(informer.DeploymentIndexers())}
 	p.foos.decode = func(c *change) any { return typed[v1alpha1.Foo](s, c.object) }
 	p.deployments.decode = func(c *change) any { return typed[appsv1.Deployment](s, c.object) }
-	p.foos.handler = controller.EnqueueFoos(p.queue)
-	p.deployments.handler = controller.EnqueueFoosOfDeployment(p.queue, p.foos.store)
-	config := s.api.config()
+	p.foos.handler = controller.EnqueueObject(p.queue)
+	p.deployments.handler = controller.EnqueueOwner(p.queue, v1alpha1.Kind("Foo"), informer.FoosNaming(p.foos.store))
+	config := s.api.Config()
 	config.Transport = p
 	p.reconciler = &controller.FooReconciler{
 		Foos:            clientset.NewForConfigOrDie(config).SamplecontrollerV1alpha1(),
@@ -44,6 +45,7 @@ func (s *sequence) newProcess() *process {
 		FooStore:        p.foos.store,
 		DeploymentStore: p.deployments.store,
 		Events:          &record.FakeRecorder{},
+		Writes:          controller.PendingWrites{Now: func() time.Time { return p.now }},
 	}
 	return p
 }
@@ -72,7 +74,6 @@ type queue struct {
 }
 
 func (q *queue) Add(key cache.ObjectName)                       { q.waiting[key] = true }
-func (q *queue) AddLowPriority(key cache.ObjectName)            { q.Add(key) }
 func (q *queue) AddAfter(key cache.ObjectName, _ time.Duration) { q.later[key] = true }
 func (q *queue) AddRateLimited(key cache.ObjectName)            { q.later[key] = true }
 func (q *queue) Done(key cache.ObjectName)                      { delete(q.busy, key) }
@@ -94,7 +95,7 @@ func (s *sequence) timerFires() bool {
 	delete(s.process.queue.later, key)
 	s.process.queue.Add(key)
 	if !s.process.foos.behind() && !s.process.deployments.behind() {
-		s.process.reconciler.LetTimePass(11 * time.Second)
+		s.process.now = s.process.now.Add(11 * time.Second)
 	}
 	s.note("timer", "%s", key)
 	return true

@@ -1,4 +1,4 @@
-package controller_test
+package simulation
 
 import (
 	"cmp"
@@ -16,7 +16,7 @@ import (
 
 // Every ordering: random sequences of what users, other people, the garbage
 // collector, the deployment controller, a failing server and a new process do,
-// against stores that lag. The rules in sequences_checks_test.go hold after each
+// against stores that lag. The rules in checks_test.go hold after each
 // request, and the final state is what the last specs say. The whole runs in one
 // goroutine at a time, and a seed decides all of it.
 
@@ -98,7 +98,7 @@ func reportSequences(t *testing.T, failed []*sequence, run func(seed uint64, ste
 			shortest = s
 		}
 	}
-	t.Errorf("%s\n\n%s\n\n%s\n\nThis trace again: go test ./controller -run '^%s$' -seed=%d -steps=%d",
+	t.Errorf("%s\n\n%s\n\n%s\n\nThis trace again: go test ./internal/simulation -run '^%s$' -seed=%d -steps=%d",
 		strings.Join(rules, "\n"), strings.Join(shortest.trace, "\n"), shortest.broken, t.Name(), shortest.seed, shortest.steps)
 }
 

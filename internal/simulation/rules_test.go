@@ -1,4 +1,4 @@
-package controller_test
+package simulation
 
 import (
 	"encoding/json"
@@ -52,9 +52,10 @@ type audited struct {
 type seen struct {
 	foo        *v1alpha1.Foo      // in the store; nil is none
 	deployment *appsv1.Deployment // of the name that the Foo has; nil is none
-	newest     int64              // the newest generation of the Foo that the Deployments in the store were made from
-	named      string             // the Deployment that the live Foo names, if it is the same Foo
-	touched    int                // how often others had changed the live Foo
+	owned      []*appsv1.Deployment
+	newest     int64  // the newest generation of the Foo that the Deployments in the store were made from
+	named      string // the Deployment that the live Foo names, if it is the same Foo
+	touched    int    // how often others had changed the live Foo
 }
 
 // sees returns what a worker that begins now can know.
@@ -70,7 +71,8 @@ func (s *sequence) sees(w *worker) seen {
 	if stored, found, _ := deployments.GetByKey(name.String()); found {
 		saw.deployment = stored.(*appsv1.Deployment)
 	}
-	for _, deployment := range informer.DeploymentsOf(deployments, saw.foo.UID) {
+	saw.owned = informer.DeploymentsOf(deployments, saw.foo)
+	for _, deployment := range saw.owned {
 		for _, made := range s.rules.made[deployment.UID] {
 			if made.foo == saw.foo.UID && made.version <= number(deployment.ResourceVersion) {
 				saw.newest = max(saw.newest, made.generation)

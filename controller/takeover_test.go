@@ -21,7 +21,7 @@ func (w *world) takeOver() {
 
 // A process that takes over may see one of two objects as it was before the old
 // process acted on it. It asks once, waits, and undoes nothing.
-func TestTakeOverWithStaleStore(t *testing.T) {
+func TestTakeOverWithStaleCache(t *testing.T) {
 	for _, test := range []struct {
 		reason string
 		// before changes what is stored, then the old process acts; the new one sees the
@@ -49,7 +49,7 @@ func TestTakeOverWithStaleStore(t *testing.T) {
 			foos, deployments := w.foos.List(), w.deployments.List()
 			w.sync()
 			w.reconcile()
-			w.api.requests()
+			w.api.Requests()
 
 			// The new process: as the stores were before, then one of them goes ahead.
 			w.takeOver()

@@ -1,0 +1,144 @@
+package controller
+
+import (
+	"container/list"
+	"sync"
+
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/util/workqueue"
+)
+
+// Two priorities. Without this file a change waits behind objects that did not
+// change (TestUnchangedHasLowPriority):
+//
+//	0.0 s  The program starts. The initial list adds 20,000 keys.
+//	0.1 s  A person scales a Foo. Its key is the 20,001st.
+//	30 s   A worker gets to it. The other 20,000 needed nothing.
+//
+// So keys of an initial list, of a resync and of retries have low priority. They are
+// taken when no changed key waits, and in every eighth turn.
+
+// PriorityQueue is a Queue with a second priority. Its other methods are those of
+// Queue; AddAfter and AddRateLimited add with low priority.
+type PriorityQueue interface {
+	Queue
+
+	// AddLowPriority adds a key without a pending change (initial list or resync).
+	// Add raises its priority. It never lowers the priority of a key.
+	AddLowPriority(key cache.ObjectName)
+}
+
+// NewPriorityQueue returns an empty queue. name labels its metrics.
+func NewPriorityQueue(name string) PriorityQueue {
+	fifo := newPriorityFIFO()
+	ordered := workqueue.NewTypedWithConfig(workqueue.TypedQueueConfig[cache.ObjectName]{Name: name, Queue: fifo})
+	delaying := workqueue.NewTypedDelayingQueueWithConfig(workqueue.TypedDelayingQueueConfig[cache.ObjectName]{Name: name, Queue: ordered})
+	limiting := workqueue.NewTypedRateLimitingQueueWithConfig(RateLimiter(),
+		workqueue.TypedRateLimitingQueueConfig[cache.ObjectName]{DelayingQueue: delaying})
+	return &priorityQueue{Queue: limiting, fifo: fifo}
+}
+
+// WithLowPriorityWhenUnchanged returns the handler that newHandler makes. The keys
+// that it adds for an initial list or a resync get low priority.
+func WithLowPriorityWhenUnchanged(queue PriorityQueue, newHandler func(Queue) cache.ResourceEventHandler) cache.ResourceEventHandler {
+	changed, unchanged := newHandler(queue), newHandler(lowPriority{queue})
+	choose := func(isUnchanged bool) cache.ResourceEventHandler {
+		if isUnchanged {
+			return unchanged
+		}
+		return changed
+	}
+	return cache.ResourceEventHandlerDetailedFuncs{
+		AddFunc:    func(obj any, isInInitialList bool) { choose(isInInitialList).OnAdd(obj, isInInitialList) },
+		UpdateFunc: func(before, after any) { choose(isResync(before, after)).OnUpdate(before, after) },
+		DeleteFunc: changed.OnDelete,
+	}
+}
+
+// lowPriority is the queue of a handler that is called for unchanged objects.
+type lowPriority struct{ PriorityQueue }
+
+func (q lowPriority) Add(key cache.ObjectName) { q.AddLowPriority(key) }
+
+type priorityQueue struct {
+	Queue
+	fifo *priorityFIFO
+}
+
+func (q *priorityQueue) Add(key cache.ObjectName) {
+	q.fifo.setChanged(key)
+	q.Queue.Add(key)
+}
+
+func (q *priorityQueue) AddLowPriority(key cache.ObjectName) { q.Queue.Add(key) }
+
+// lowTurn is how often a key of low priority goes first: every eighth time.
+const lowTurn = 8
+
+// priorityFIFO is the order of the waiting keys: one FIFO for each priority. It
+// implements workqueue.Queue, whose methods are called under the queue's lock.
+type priorityFIFO struct {
+	mu sync.Mutex
+	// changed holds the keys that Add has added since a worker last took them.
+	changed map[cache.ObjectName]bool
+
+	high, low *list.List                         // of cache.ObjectName
+	inLow     map[cache.ObjectName]*list.Element // where in low a key is
+	pops      int
+}
+
+func newPriorityFIFO() *priorityFIFO {
+	return &priorityFIFO{changed: map[cache.ObjectName]bool{}, high: list.New(), low: list.New(), inLow: map[cache.ObjectName]*list.Element{}}
+}
+
+func (f *priorityFIFO) setChanged(key cache.ObjectName) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.changed[key] = true
+}
+
+func (f *priorityFIFO) isChanged(key cache.ObjectName) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.changed[key]
+}
+
+// Push adds a key that does not wait.
+func (f *priorityFIFO) Push(key cache.ObjectName) {
+	if f.isChanged(key) {
+		f.high.PushBack(key)
+	} else {
+		f.inLow[key] = f.low.PushBack(key)
+	}
+}
+
+// Touch is called when a waiting key is added again.
+func (f *priorityFIFO) Touch(key cache.ObjectName) {
+	if element, ok := f.inLow[key]; ok && f.isChanged(key) {
+		f.low.Remove(element)
+		delete(f.inLow, key)
+		f.high.PushBack(key)
+	}
+}
+
+// Len returns how many keys wait.
+func (f *priorityFIFO) Len() int { return f.high.Len() + f.low.Len() }
+
+// Pop takes a key. It is called only if Len is not 0.
+func (f *priorityFIFO) Pop() cache.ObjectName {
+	line := f.high
+	if f.pops++; line.Len() == 0 || f.pops%lowTurn == 0 && f.low.Len() > 0 {
+		line = f.low
+	}
+	key := line.Remove(line.Front()).(cache.ObjectName)
+	if delete(f.inLow, key); len(f.inLow) == 0 {
+		// A map never shrinks by itself: give back what a long initial list took.
+		f.inLow = map[cache.ObjectName]*list.Element{}
+	}
+	// The worker that takes the key reads the store after the handler has called Add,
+	// so it sees the change.
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	delete(f.changed, key)
+	return key
+}

@@ -1,0 +1,112 @@
+package controller
+
+import (
+	"slices"
+	"sync"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/resourceversion"
+	"k8s.io/client-go/tools/cache"
+)
+
+// Read your writes. Without this file a reconcile acts on a cache that does not show
+// the process's own last write yet (TestOwnWritesAreAwaited):
+//
+//	1.000 s  The reconcile creates the Deployment (version 7) and writes the status
+//	         of the Foo (version 8).
+//	1.001 s  The watch delivers version 7, its handler adds the key.
+//	1.002 s  The cache shows the new Deployment and the old Foo, without a status. The
+//	         reconcile writes the status again. The server answers 409 Conflict.
+//	1.003 s  The watch delivers version 8.
+//
+// So each key waits until the cache shows its writes. kube-controller-manager does the
+// same since v1.36 (pkg/controller/util/consistency).
+
+// readYourWritesTimeout is how long a key waits. Some versions never come: after a
+// Conflict that a webhook made up, or when a backup is restored. Then give up waiting
+// and trust the cache; optimistic locking catches the error.
+const readYourWritesTimeout = 30 * time.Second
+
+// PendingWrites holds, by key, the writes that the cache does not show yet. It serves
+// any kind. The zero value is ready. It is safe for concurrent use.
+type PendingWrites struct {
+	// Now is time.Now if it is nil. A test sets it to move the clock.
+	Now func() time.Time
+
+	mu    sync.Mutex
+	byKey map[cache.ObjectName]*pendingWrites
+}
+
+type pendingWrites struct {
+	// isObserved has a function for each write. It reports whether the cache shows it.
+	isObserved []func() bool
+	since      time.Time
+}
+
+// Record notes the outcome of a request for key: the object before it, as store has
+// it (nil for a create or a get), the object that the server returned (nil for a
+// delete) and the error. Observed then waits for store.
+func (p *PendingWrites) Record(key cache.ObjectName, store cache.Store, before, after metav1.Object, err error) {
+	switch outdated := apierrors.IsConflict(err) || apierrors.IsNotFound(err) || err == nil && after == nil; {
+	case outdated && before != nil:
+		// Deleted, or the server has a newer version. To send this one again would be
+		// refused again.
+		name, version := cache.MetaObjectToName(before), before.GetResourceVersion()
+		p.add(key, func() bool {
+			cached, ok := get[metav1.Object](store, name)
+			return !ok || cached.GetResourceVersion() != version || version == ""
+		})
+	case err == nil && after != nil:
+		version := after.GetResourceVersion()
+		p.add(key, func() bool { return atLeast(store, version) })
+	}
+}
+
+func (p *PendingWrites) add(key cache.ObjectName, isObserved func() bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.byKey == nil {
+		p.byKey = map[cache.ObjectName]*pendingWrites{}
+	}
+	if p.byKey[key] == nil {
+		p.byKey[key] = &pendingWrites{}
+	}
+	pending := p.byKey[key]
+	pending.isObserved, pending.since = append(pending.isObserved, isObserved), p.now()
+}
+
+// Observed reports whether the cache shows every write that was recorded for key, or
+// will not, and then forgets them. Call it before you read the cache. Otherwise a
+// stale read could be taken for fresh.
+func (p *PendingWrites) Observed(key cache.ObjectName) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	pending := p.byKey[key]
+	if pending == nil {
+		return true
+	}
+	behind := slices.ContainsFunc(pending.isObserved, func(isObserved func() bool) bool { return !isObserved() })
+	if behind && p.now().Sub(pending.since) < readYourWritesTimeout {
+		return false
+	}
+	delete(p.byKey, key)
+	return true
+}
+
+func (p *PendingWrites) now() time.Time {
+	if p.Now != nil {
+		return p.Now()
+	}
+	return time.Now()
+}
+
+// atLeast reports whether a store has seen this resourceVersion. Versions of one
+// resource are comparable. One that is not a number counts as seen: a fake's, and
+// that of every store if client-go's feature gate AtomicFIFO is off. Nothing is
+// waited for then.
+func atLeast(store cache.Store, version string) bool {
+	order, err := resourceversion.CompareResourceVersion(store.LastStoreSyncResourceVersion(), version)
+	return err != nil || order >= 0
+}
