@@ -70,7 +70,7 @@ func main() {
 	flag.StringVar(&o.context, "context", "", "context of the kubeconfig (default: its current one)")
 	flag.StringVar(&o.namespace, "namespace", metav1.NamespaceAll, "the only namespace to look at (default: all)")
 	flag.IntVar(&o.workers, "workers", 8, "Foos to reconcile at the same time")
-	flag.Float64Var(&o.qps, "kube-api-qps", -1, "requests per second to the API server; negative: no limit, the server shares itself out")
+	flag.Float64Var(&o.qps, "kube-api-qps", -1, "requests per second to the API server, without events and the Lease; negative: no limit, the server shares itself out")
 	flag.IntVar(&o.burst, "kube-api-burst", 100, "requests that may exceed --kube-api-qps for a moment")
 	flag.DurationVar(&o.resync, "resync", 10*time.Minute, "how often to look at each object again without an event; 0: never")
 	flag.StringVar(&o.listen, "listen", "127.0.0.1:0", "`host:port` of /healthz, /readyz and /metrics; port 0: any free one; no host: every interface")
@@ -121,10 +121,12 @@ func run(ctx context.Context, o options) error {
 		o.election.Namespace, _, _ = loader.Namespace()
 	}
 	config.UserAgent = "byhand"
-	config.QPS, config.Burst = float32(o.qps), o.burst
-	// The clients of the Lease and of the events are not part of the story.
+	// The clients of the Lease and of the events are not part of the story. A renewal
+	// must not wait for other requests.
 	leaseConfig, eventConfig := rest.CopyConfig(config), rest.CopyConfig(config)
+	leaseConfig.QPS = -1
 	eventConfig.QPS, eventConfig.Burst = eventQPS, eventBurst
+	connect.Limit(config, o.qps, o.burst)
 	// What is told: a story, or every step, on stdout and on a page. A nil tracer is
 	// off.
 	var tracer *trace.Recorder

@@ -15,7 +15,9 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/version"
 	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
+	"k8s.io/client-go/util/flowcontrol"
 )
 
 // timeout bounds each request of Check.
@@ -39,6 +41,16 @@ func ExplainConfig(err error) error {
 		return fmt.Errorf("cannot read the kubeconfig: %w", err)
 	default:
 		return fmt.Errorf("the kubeconfig is broken: %w", err)
+	}
+}
+
+// Limit bounds what all clients made from config send together: qps requests a second,
+// and burst more for a moment. A negative qps is no limit. Without it each clientset
+// makes a limiter of its own.
+func Limit(config *rest.Config, qps float64, burst int) {
+	config.QPS, config.Burst = float32(qps), burst
+	if qps > 0 {
+		config.RateLimiter = flowcontrol.NewTokenBucketRateLimiter(config.QPS, burst)
 	}
 }
 
