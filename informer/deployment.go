@@ -19,11 +19,11 @@ func NewDeployments(client kubernetes.Interface, namespace string, resync time.D
 	listWatch := &cache.ListWatch{
 		ListWithContextFunc: func(ctx context.Context, opts metav1.ListOptions) (runtime.Object, error) {
 			list, err := client.AppsV1().Deployments(namespace).List(ctx, opts)
-			return list, i.remember(err)
+			return list, i.recordError(err)
 		},
 		WatchFuncWithContext: func(ctx context.Context, opts metav1.ListOptions) (watch.Interface, error) {
 			stream, err := client.AppsV1().Deployments(namespace).Watch(ctx, opts)
-			return stream, i.remember(err)
+			return stream, i.recordError(err)
 		},
 	}
 	store, controller := cache.NewInformerWithOptions(cache.InformerOptions{

@@ -1,4 +1,4 @@
 package informer
 
-// SayProgress is for a test that does not want to wait for WaitForSync's period.
-var SayProgress = sayProgress
+// LogProgress is for a test that does not want to wait for WaitForSync's period.
+var LogProgress = logProgress

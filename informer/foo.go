@@ -20,11 +20,11 @@ func NewFoos(client clientset.Interface, namespace string, resync time.Duration,
 	listWatch := &cache.ListWatch{
 		ListWithContextFunc: func(ctx context.Context, opts metav1.ListOptions) (runtime.Object, error) {
 			list, err := client.SamplecontrollerV1alpha1().Foos(namespace).List(ctx, opts)
-			return list, i.remember(err)
+			return list, i.recordError(err)
 		},
 		WatchFuncWithContext: func(ctx context.Context, opts metav1.ListOptions) (watch.Interface, error) {
 			stream, err := client.SamplecontrollerV1alpha1().Foos(namespace).Watch(ctx, opts)
-			return stream, i.remember(err)
+			return stream, i.recordError(err)
 		},
 	}
 	store, controller := cache.NewInformerWithOptions(cache.InformerOptions{

@@ -38,24 +38,20 @@ func (i *Informer) Run(ctx context.Context) {
 // the handlers were called for them. If that takes longer than timeout, its error
 // names the resources that are missing and the last error that each one met.
 func WaitForSync(ctx context.Context, timeout time.Duration, informers ...*Informer) error {
-	waiting, cancel := context.WithTimeout(ctx, timeout)
+	waitCtx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	go sayProgress(waiting, progressPeriod, informers...)
+	go logProgress(waitCtx, progressPeriod, informers...)
 
-	var missing []error
+	var notSynced error
 	for _, i := range informers {
-		if cache.WaitFor(waiting, "", i.controller.HasSyncedChecker()) {
-			continue
-		}
-		if err := i.Synced(); err != nil {
-			missing = append(missing, err)
-		}
+		cache.WaitFor(waitCtx, "", i.controller.HasSyncedChecker())
+		notSynced = errors.Join(notSynced, i.Synced())
 	}
 	switch {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
-	case missing != nil:
-		return fmt.Errorf("not in memory after %s: %w", timeout, errors.Join(missing...))
+	case notSynced != nil:
+		return fmt.Errorf("not synced after %s: %w", timeout, notSynced)
 	default:
 		return nil
 	}
@@ -65,30 +61,26 @@ func WaitForSync(ctx context.Context, timeout time.Duration, informers ...*Infor
 // handler was called for them. Before that, its error names the resource and the
 // last error that it met. It does not wait.
 func (i *Informer) Synced() error {
-	cause := i.lastError.Load()
+	last := i.lastError.Load()
 	switch {
 	case i.controller.HasSynced():
 		return nil
-	case cause != nil:
-		return fmt.Errorf("%s: %w", i.Resource, *cause)
+	case last != nil && *last != nil:
+		return fmt.Errorf("%s: %w", i.Resource, *last)
 	default:
-		return fmt.Errorf("%s: no answer", i.Resource)
+		return fmt.Errorf("%s: the first list is not complete", i.Resource)
 	}
 }
 
-// remember keeps the outcome of a list or watch for WaitForSync, and returns it.
+// recordError keeps the outcome of a list or watch for WaitForSync, and returns it.
 // The Reflector retries by itself and only logs what went wrong.
-func (i *Informer) remember(err error) error {
-	if err == nil {
-		i.lastError.Store(nil)
-	} else {
-		i.lastError.Store(&err)
-	}
+func (i *Informer) recordError(err error) error {
+	i.lastError.Store(&err)
 	return err
 }
 
-// sayProgress logs every period how much has arrived, until ctx is done.
-func sayProgress(ctx context.Context, period time.Duration, informers ...*Informer) {
+// logProgress logs every period how much has arrived, until ctx is done.
+func logProgress(ctx context.Context, period time.Duration, informers ...*Informer) {
 	for {
 		select {
 		case <-ctx.Done():

@@ -131,7 +131,7 @@ func TestWaitForSyncNamesWhatIsMissing(t *testing.T) {
 			_ = json.NewEncoder(w).Encode(metav1.Status{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Status"},
 				Status: metav1.StatusFailure, Reason: metav1.StatusReasonForbidden, Message: "no right to list", Code: http.StatusForbidden})
 		}, "foos.samplecontroller.k8s.io: no right to list"},
-		{"the server says nothing", func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, "foos.samplecontroller.k8s.io: no answer"},
+		{"the server says nothing", func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, "foos.samplecontroller.k8s.io: the first list is not complete"},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			asked := make(chan struct{}, 100)
@@ -139,7 +139,7 @@ func TestWaitForSyncNamesWhatIsMissing(t *testing.T) {
 				test.serve(w, r)
 				asked <- struct{}{}
 			}, cache.ResourceEventHandlerFuncs{})
-			if test.want != "foos.samplecontroller.k8s.io: no answer" {
+			if test.want != "foos.samplecontroller.k8s.io: the first list is not complete" {
 				// The streaming list and the plain list have both been refused.
 				<-asked
 				<-asked
@@ -241,7 +241,7 @@ func TestProgress(t *testing.T) {
 	said := make(chan string, 1000)
 	ctx, cancel := context.WithCancel(klog.NewContext(context.Background(), funcr.New(func(_, args string) { said <- args }, funcr.Options{})))
 	defer cancel()
-	go informer.SayProgress(ctx, 10*time.Millisecond, foos)
+	go informer.LogProgress(ctx, 10*time.Millisecond, foos)
 	const want = `"msg"="Still listing" "resource"="foos.samplecontroller.k8s.io" "received"=3`
 	for end := time.After(deadline); ; {
 		select {

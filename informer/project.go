@@ -22,11 +22,11 @@ func NewProjects(client clientset.Interface, namespace string, resync time.Durat
 	listWatch := &cache.ListWatch{
 		ListWithContextFunc: func(ctx context.Context, opts metav1.ListOptions) (runtime.Object, error) {
 			list, err := client.ExamplesV1alpha1().Projects(namespace).List(ctx, opts)
-			return list, i.remember(err)
+			return list, i.recordError(err)
 		},
 		WatchFuncWithContext: func(ctx context.Context, opts metav1.ListOptions) (watch.Interface, error) {
 			stream, err := client.ExamplesV1alpha1().Projects(namespace).Watch(ctx, opts)
-			return stream, i.remember(err)
+			return stream, i.recordError(err)
 		},
 	}
 	store, controller := cache.NewInformerWithOptions(cache.InformerOptions{
