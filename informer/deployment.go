@@ -12,8 +12,8 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// NewDeployments returns an informer over the Deployments of a namespace, or of
-// all if namespace is "". Every resync the handler hears of each one again.
+// NewDeployments returns an informer for the Deployments of a namespace, or of all
+// namespaces if it is "". A resync of 0 means no resync.
 func NewDeployments(client kubernetes.Interface, namespace string, resync time.Duration, handler cache.ResourceEventHandler) *Informer {
 	i := &Informer{Resource: appsv1.Resource("deployments").String()}
 	listWatch := &cache.ListWatch{
@@ -40,9 +40,9 @@ func NewDeployments(client kubernetes.Interface, namespace string, resync time.D
 
 const byController = "byController"
 
-// DeploymentIndexers files each Deployment under its controller, if it has one: an
-// owner is in the same namespace. By UID, not by name: a Foo that was deleted and
-// created again under the same name is another Foo.
+// DeploymentIndexers index each Deployment by the namespace and UID of its controller,
+// if it has one. Not by name: a Foo that is deleted and created again has the same
+// name, but is another Foo.
 func DeploymentIndexers() cache.Indexers {
 	return cache.Indexers{byController: func(obj any) ([]string, error) {
 		deployment, ok := obj.(*appsv1.Deployment)

@@ -1,34 +1,43 @@
-// Package informer keeps Foos, Projects and Deployments in memory: a first list,
-// then a watch, fill a store and call a handler for each change.
+// Package informer keeps Foos, Projects and Deployments in memory: it lists and
+// watches them, stores them, and calls a handler for each change.
 //
-// Its neighbours in the flow: it lists and watches through package clientset
-// (Deployments through client-go's own clientset); the handlers that it calls and
-// the stores that it fills belong to package controller.
+// Its neighbours in the flow: it sends requests through package clientset (for
+// Deployments, through client-go's own clientset). Package controller has the
+// handlers, and reads the stores.
 //
 // # Basics
 //
-// An Informer is what cache.NewInformer makes: a Reflector lists and watches and
-// puts what it receives into a FIFO; a loop takes it out, changes the store and
-// then calls the handler. So whoever is woken by a handler finds the store at
-// least as new as the event.
+// An Informer is what cache.NewInformer makes. A Reflector lists and watches, and
+// puts what it receives into a FIFO. A loop takes it out, changes the Store, then
+// calls the handler. So a handler finds the Store at least as new as its event.
 //
 //	foos := informer.NewFoos(client, "", 10*time.Minute, handler)
 //	go foos.Run(ctx)
 //	err := informer.WaitForSync(ctx, 30*time.Second, foos)
 //
-// cache.NewInformer itself, with its five positional arguments, is deprecated in
-// favour of cache.NewInformerWithOptions, which stands here. Both are the same
+// cache.NewInformer, with its four positional arguments, is deprecated in favour
+// of cache.NewInformerWithOptions, which this package calls. Both run the same
 // code.
+//
+// # What the handler hears
+//
+//   - First list: OnAdd for each object. The list is a stream: a watch that begins
+//     with every object, then a bookmark. If that fails, the Reflector sends a
+//     LIST, then a WATCH.
+//   - Broken watch: nothing. The Reflector watches again from the last
+//     resourceVersion that it received, so it misses no event.
+//   - Relist: OnUpdate for each object that the Store had already, changed or not.
+//     The Reflector lists again when a watch ends with an error, most often because
+//     the API server no longer has that version (410, reason Expired).
+//   - Missed deletion: a relist lacks an object that the Store has. OnDelete with a
+//     cache.DeletedFinalStateUnknown (a "tombstone"), by value. It holds the
+//     object as the Store had it.
+//   - Resync: OnUpdate for each object in the Store, as both old and new. No
+//     request is sent. A handler that missed something gets a second chance.
 //
 // # Caveats
 //
-//   - Objects in a store are shared by everybody who reads it. Never change one:
-//     DeepCopy first, then change the copy.
-//   - A store is always a little behind the API server, also after one's own
-//     writes.
-//   - A resync calls the handler again for everything in the store. It asks the
-//     API server nothing. It is the second chance of a change that a handler
-//     missed.
-//   - A deletion that was missed while the watch was down arrives as a
-//     cache.DeletedFinalStateUnknown (a "tombstone"), by value.
+//   - All readers of a Store share its objects. Never change one: DeepCopy it and
+//     change the copy.
+//   - A Store may be older than the API server, also after your own write.
 package informer

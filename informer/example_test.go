@@ -13,8 +13,8 @@ import (
 	"example.com/byhand/informer"
 )
 
-// An informer over a fake client: the first list fills the store, and once
-// WaitForSync has returned, reading the store asks nobody.
+// An informer with a fake client: the first list fills the Store. Once WaitForSync
+// has returned, a read of the Store sends no request.
 func Example() {
 	client := fake.NewClientset(&v1alpha1.Foo{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "example-foo"},

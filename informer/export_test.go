@@ -1,4 +1,4 @@
 package informer
 
-// LogProgress is for a test that does not want to wait for WaitForSync's period.
+// LogProgress lets a test use a shorter period than WaitForSync's.
 var LogProgress = logProgress

@@ -13,10 +13,11 @@ import (
 	"example.com/byhand/clientset"
 )
 
-// NewFoos returns an informer over the Foos of a namespace, or of all if
-// namespace is "". Every resync the handler hears of each Foo again.
+// NewFoos returns an informer for the Foos of a namespace, or of all namespaces if
+// it is "". A resync of 0 means no resync.
 func NewFoos(client clientset.Interface, namespace string, resync time.Duration, handler cache.ResourceEventHandler) *Informer {
 	i := &Informer{Resource: v1alpha1.Resource("foos").String()}
+	// The Reflector sends every request through these two functions.
 	listWatch := &cache.ListWatch{
 		ListWithContextFunc: func(ctx context.Context, opts metav1.ListOptions) (runtime.Object, error) {
 			list, err := client.SamplecontrollerV1alpha1().Foos(namespace).List(ctx, opts)
@@ -27,6 +28,8 @@ func NewFoos(client clientset.Interface, namespace string, resync time.Duration,
 			return stream, i.recordError(err)
 		},
 	}
+	// client must be the whole clientset: a fake one says that it cannot stream a list.
+	// Without that, a Reflector waits forever for the bookmark at the list's end.
 	store, controller := cache.NewInformerWithOptions(cache.InformerOptions{
 		ListerWatcher: cache.ToListWatcherWithWatchListSemantics(listWatch, client),
 		ObjectType:    &v1alpha1.Foo{},
@@ -41,10 +44,10 @@ func NewFoos(client clientset.Interface, namespace string, resync time.Duration,
 
 const byDeploymentName = "byDeploymentName"
 
-// FooIndexers files each Foo under the Deployment that its spec names.
+// FooIndexers index each Foo by the Deployment that its spec names.
 func FooIndexers() cache.Indexers {
 	return cache.Indexers{byDeploymentName: func(obj any) ([]string, error) {
-		// An index function must not fail: client-go panics if it does.
+		// client-go panics if an index function returns an error.
 		foo, ok := obj.(*v1alpha1.Foo)
 		if !ok {
 			return nil, nil

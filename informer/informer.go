@@ -15,10 +15,10 @@ import (
 // Informer keeps one resource in memory. Make it with NewProjects, NewFoos or
 // NewDeployments, call Run once, and read Store at any time from any goroutine.
 type Informer struct {
-	// Resource is the plural and the group, as kubectl prints it.
+	// Resource is the plural and the group, as in "deployments.apps".
 	Resource string
-	// Store holds the objects by "namespace/name", and by the resource's indexes.
-	// It is filled when WaitForSync has returned nil. Only read it.
+	// Store holds the objects by key, "namespace/name", and by index. It is
+	// complete once WaitForSync has returned nil. Only read it.
 	Store cache.Indexer
 
 	controller cache.Controller
@@ -26,7 +26,7 @@ type Informer struct {
 	received   atomic.Int64
 }
 
-// progressPeriod is how often a WaitForSync that takes long says how far it is.
+// progressPeriod is how often WaitForSync logs its progress.
 const progressPeriod = 5 * time.Second
 
 // Run lists, watches and calls the handler until ctx is done.
@@ -34,9 +34,8 @@ func (i *Informer) Run(ctx context.Context) {
 	i.controller.RunWithContext(ctx)
 }
 
-// WaitForSync returns nil when each store holds the objects of the first list and
-// the handlers were called for them. If that takes longer than timeout, its error
-// names the resources that are missing and the last error that each one met.
+// WaitForSync returns nil when every informer is synced. If that takes longer than
+// timeout, its error is what Synced returns for each one that is not.
 func WaitForSync(ctx context.Context, timeout time.Duration, informers ...*Informer) error {
 	waitCtx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
@@ -57,9 +56,9 @@ func WaitForSync(ctx context.Context, timeout time.Duration, informers ...*Infor
 	}
 }
 
-// Synced returns nil when the store holds the objects of the first list and the
-// handler was called for them. Before that, its error names the resource and the
-// last error that it met. It does not wait.
+// Synced returns nil when the Store holds the objects of the first list and the
+// handler was called for each. Until then, its error names the resource and the
+// error of the last request. It does not wait.
 func (i *Informer) Synced() error {
 	last := i.lastError.Load()
 	switch {
@@ -72,14 +71,15 @@ func (i *Informer) Synced() error {
 	}
 }
 
-// recordError keeps the outcome of a list or watch for WaitForSync, and returns it.
-// The Reflector retries by itself and only logs what went wrong.
+// recordError keeps the error of the last list or watch request, nil too, for
+// Synced, and returns it. The Reflector itself only logs an error and retries.
 func (i *Informer) recordError(err error) error {
 	i.lastError.Store(&err)
 	return err
 }
 
-// logProgress logs every period how much has arrived, until ctx is done.
+// logProgress logs every period how many objects each informer that is not synced
+// has received, until ctx is done.
 func logProgress(ctx context.Context, period time.Duration, informers ...*Informer) {
 	for {
 		select {
@@ -95,10 +95,10 @@ func logProgress(ctx context.Context, period time.Duration, informers ...*Inform
 	}
 }
 
-// dropManagedFields removes what the API server notes about who wrote which
-// field: a good part of a small object, and nobody here reads it. A transform runs
-// before an object enters the store, and a second time on the same object after a
-// streaming list, so it must bear that.
+// dropManagedFields is the transform: it runs before an object enters the Store.
+// managedFields record who wrote which field. They are a large part of a small
+// object, and nothing here reads them. A streaming list runs the transform twice on
+// each object, so it must be idempotent: it counts an object only the first time.
 func (i *Informer) dropManagedFields(obj any) (any, error) {
 	if accessor, err := meta.Accessor(obj); err == nil && accessor.GetManagedFields() != nil {
 		accessor.SetManagedFields(nil)
@@ -107,11 +107,11 @@ func (i *Informer) dropManagedFields(obj any) (any, error) {
 	return obj, nil
 }
 
-// byIndex returns the objects that an index files under value.
+// byIndex returns the objects that have this value in the index.
 func byIndex[T any](store cache.Indexer, index, value string) []T {
 	objects, err := store.ByIndex(index, value)
 	if err != nil {
-		panic(err) // the store was made without this index
+		panic(err) // the Store has no such index
 	}
 	typed := make([]T, 0, len(objects))
 	for _, obj := range objects {

@@ -13,12 +13,10 @@ import (
 	"example.com/byhand/clientset"
 )
 
-// NewProjects returns an informer over the Projects of a namespace, or of all if
-// namespace is "". Every resync the handler hears of each Project again.
+// NewProjects returns an informer for the Projects of a namespace, or of all
+// namespaces if it is "". A resync of 0 means no resync.
 func NewProjects(client clientset.Interface, namespace string, resync time.Duration, handler cache.ResourceEventHandler) *Informer {
 	i := &Informer{Resource: v1alpha1.Resource("projects").String()}
-	// The whole connection to the API server: how to list, and how to watch from
-	// where the list ended.
 	listWatch := &cache.ListWatch{
 		ListWithContextFunc: func(ctx context.Context, opts metav1.ListOptions) (runtime.Object, error) {
 			list, err := client.ExamplesV1alpha1().Projects(namespace).List(ctx, opts)
@@ -30,17 +28,13 @@ func NewProjects(client clientset.Interface, namespace string, resync time.Durat
 		},
 	}
 	store, controller := cache.NewInformerWithOptions(cache.InformerOptions{
-		// A Reflector asks for the first list as a stream. A fake client that cannot
-		// stream one says so on its clientset, hence the whole clientset here; handed
-		// a part of it, a Reflector over a fake waits for ever.
 		ListerWatcher: cache.ToListWatcherWithWatchListSemantics(listWatch, client),
 		ObjectType:    &v1alpha1.Project{},
 		Handler:       handler,
 		ResyncPeriod:  resync,
 		Transform:     i.dropManagedFields,
-		Indexers:      cache.Indexers{},
+		Indexers:      cache.Indexers{}, // nil would make a Store that is no Indexer
 	})
-	// With Indexers set, empty ones too, the Store is an Indexer.
 	i.Store, i.controller = store.(cache.Indexer), controller
 	return i
 }
