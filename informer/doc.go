@@ -28,7 +28,7 @@
 //     resourceVersion that it received, so it misses no event.
 //   - Relist: OnUpdate for each object that the Store had already, changed or not.
 //     The Reflector lists again when a watch ends with an error, most often because
-//     the API server no longer has that version (410, reason Expired).
+//     the API server no longer has the last resourceVersion (410, Expired).
 //   - Missed deletion: a relist lacks an object that the Store has. OnDelete with a
 //     cache.DeletedFinalStateUnknown (a "tombstone"), by value. It holds the
 //     object as the Store had it.

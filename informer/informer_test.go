@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
 	kubefake "k8s.io/client-go/kubernetes/fake"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
@@ -25,17 +26,18 @@ import (
 
 const deadline = 10 * time.Second
 
-// start runs an informer over Foos against a server, until the test ends.
-func start(t *testing.T, serve http.HandlerFunc, handler cache.ResourceEventHandler) *informer.Informer {
+// start runs an informer against a server, until the test ends.
+func start(t *testing.T, serve http.HandlerFunc, o options, newInformer func(options) *informer.Informer) *informer.Informer {
 	t.Helper()
 	server := httptest.NewServer(serve)
-	client := clientset.NewForConfigOrDie(&rest.Config{Host: server.URL, QPS: -1})
-	foos := informer.NewFoos(client, "", 0, handler)
+	config := &rest.Config{Host: server.URL, QPS: -1}
+	o.client, o.kube = clientset.NewForConfigOrDie(config), kubernetes.NewForConfigOrDie(config)
+	i := newInformer(o)
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		foos.Run(ctx)
+		i.Run(ctx)
 	}()
 	t.Cleanup(func() {
 		cancel()
@@ -43,7 +45,20 @@ func start(t *testing.T, serve http.HandlerFunc, handler cache.ResourceEventHand
 		server.CloseClientConnections()
 		server.Close()
 	})
-	return foos
+	return i
+}
+
+// receive waits for the next value, which must be want.
+func receive(t *testing.T, values <-chan string, want string) {
+	t.Helper()
+	select {
+	case got := <-values:
+		if got != want {
+			t.Errorf("received %q, want %q", got, want)
+		}
+	case <-time.After(deadline):
+		t.Fatalf("received nothing, want %q", want)
+	}
 }
 
 func foo(name, version string) v1alpha1.Foo {
@@ -59,13 +74,12 @@ func foo(name, version string) v1alpha1.Foo {
 // the streaming list that a Reflector asks for first, as an old server would.
 func listThenWatch(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "application/json")
-	query := r.URL.Query()
-	switch {
-	case query.Get("sendInitialEvents") != "":
+	switch verb(r) {
+	case "streaming list":
 		w.WriteHeader(http.StatusUnprocessableEntity)
 		_ = json.NewEncoder(w).Encode(metav1.Status{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Status"},
 			Status: metav1.StatusFailure, Reason: metav1.StatusReasonInvalid, Code: http.StatusUnprocessableEntity})
-	case query.Get("watch") != "":
+	case "watch":
 		_ = json.NewEncoder(w).Encode(map[string]any{"type": "ADDED", "object": foo("watched", "11")})
 		w.(http.Flusher).Flush()
 		<-r.Context().Done()
@@ -75,38 +89,31 @@ func listThenWatch(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// A list and a watch fill the store; the handler hears of both, after the store
-// has them; managedFields are not kept.
+// A list and a watch fill the Store. The handler is called for both, after the Store
+// has them. managedFields are not kept.
 func TestListAndWatch(t *testing.T) {
-	heard := make(chan string, 10)
+	added := make(chan string, 10)
 	var foos *informer.Informer
 	ready := make(chan struct{})
 	foos = start(t, func(w http.ResponseWriter, r *http.Request) {
 		<-ready
 		listThenWatch(w, r)
-	}, cache.ResourceEventHandlerFuncs{AddFunc: func(obj any) {
+	}, options{handler: cache.ResourceEventHandlerFuncs{AddFunc: func(obj any) {
 		key := cache.MetaObjectToName(obj.(*v1alpha1.Foo)).String()
 		if _, exists, _ := foos.Store.GetByKey(key); !exists {
-			t.Errorf("the handler hears of %s before the store has it", key)
+			t.Errorf("OnAdd of %s before the Store has it", key)
 		}
-		heard <- key
-	}})
+		added <- key
+	}}}, newFoos)
 	close(ready)
 	if err := informer.WaitForSync(context.Background(), deadline, foos); err != nil {
 		t.Fatal(err)
 	}
-	if len(heard) == 0 {
-		t.Error("in sync before the handler heard of the list")
+	if len(added) == 0 {
+		t.Error("synced before the handler was called for the list")
 	}
 	for _, want := range []string{"default/listed", "default/watched"} {
-		select {
-		case got := <-heard:
-			if got != want {
-				t.Errorf("heard of %s, want %s", got, want)
-			}
-		case <-time.After(deadline):
-			t.Fatalf("heard nothing of %s", want)
-		}
+		receive(t, added, want)
 	}
 	for _, stored := range foos.Store.List() {
 		if stored.(*v1alpha1.Foo).ManagedFields != nil {
@@ -118,50 +125,18 @@ func TestListAndWatch(t *testing.T) {
 	}
 }
 
-// Who waits in vain learns which resource is missing, and why.
-func TestWaitForSyncNamesWhatIsMissing(t *testing.T) {
-	for _, test := range []struct {
-		reason string
-		serve  http.HandlerFunc
-		want   string
-	}{
-		{"the server refuses", func(w http.ResponseWriter, _ *http.Request) {
-			w.Header().Set("Content-Type", "application/json")
-			w.WriteHeader(http.StatusForbidden)
-			_ = json.NewEncoder(w).Encode(metav1.Status{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Status"},
-				Status: metav1.StatusFailure, Reason: metav1.StatusReasonForbidden, Message: "no right to list", Code: http.StatusForbidden})
-		}, "foos.samplecontroller.k8s.io: no right to list"},
-		{"the server says nothing", func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, "foos.samplecontroller.k8s.io: the first list is not complete"},
-	} {
-		t.Run(test.reason, func(t *testing.T) {
-			asked := make(chan struct{}, 100)
-			foos := start(t, func(w http.ResponseWriter, r *http.Request) {
-				test.serve(w, r)
-				asked <- struct{}{}
-			}, cache.ResourceEventHandlerFuncs{})
-			if test.want != "foos.samplecontroller.k8s.io: the first list is not complete" {
-				// The streaming list and the plain list have both been refused.
-				<-asked
-				<-asked
-			}
-			err := informer.WaitForSync(context.Background(), 200*time.Millisecond, foos)
-			if err == nil || !strings.Contains(err.Error(), test.want) {
-				t.Errorf("error %v, want one with %q", err, test.want)
-			}
-		})
+// WaitForSync returns when its caller gives up.
+func TestWaitForSyncCanceled(t *testing.T) {
+	foos := start(t, hang, options{handler: cache.ResourceEventHandlerFuncs{}}, newFoos)
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if err := informer.WaitForSync(ctx, deadline, foos); err != context.Canceled {
+		t.Errorf("error %v, want context.Canceled", err)
 	}
-	t.Run("the caller gives up", func(t *testing.T) {
-		foos := start(t, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, cache.ResourceEventHandlerFuncs{})
-		ctx, cancel := context.WithCancel(context.Background())
-		cancel()
-		if err := informer.WaitForSync(ctx, deadline, foos); err != context.Canceled {
-			t.Errorf("error %v, want context.Canceled", err)
-		}
-	})
 }
 
-// An informer over client-go's fake gets in sync, too: it says on its clientset
-// that it cannot stream a list.
+// An informer with client-go's fake syncs, too: its clientset says that it cannot
+// stream a list.
 func TestDeploymentsOverFake(t *testing.T) {
 	client := kubefake.NewClientset(&appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "one"}})
 	deployments := informer.NewDeployments(client, "", 0, cache.ResourceEventHandlerFuncs{})
@@ -180,8 +155,7 @@ func TestDeploymentsOverFake(t *testing.T) {
 	}
 }
 
-// The indexes answer by UID and by name, within a namespace, and bear objects of
-// another type: an index function that fails makes client-go panic.
+// The indexes find objects by UID, and by namespace and name.
 func TestIndexes(t *testing.T) {
 	yes := true
 	deployments := cache.NewIndexer(cache.MetaNamespaceKeyFunc, informer.DeploymentIndexers())
@@ -216,7 +190,11 @@ func TestIndexes(t *testing.T) {
 	if len(naming) != 1 || naming[0] != cache.NewObjectName("default", "here") {
 		t.Errorf("Foos that name default/wanted: %v, want only the one in that namespace", naming)
 	}
+}
 
+// An index function ignores an object of another type: client-go panics if it returns
+// an error.
+func TestIndexesIgnoreOtherTypes(t *testing.T) {
 	for name, index := range map[string]cache.Indexers{"foos": informer.FooIndexers(), "deployments": informer.DeploymentIndexers()} {
 		for _, function := range index {
 			if values, err := function("neither"); err != nil || values != nil {
@@ -226,8 +204,8 @@ func TestIndexes(t *testing.T) {
 	}
 }
 
-// A list that takes long says how far it is: the resource, and how many objects
-// have arrived.
+// While a list is not complete, a log line names the resource and counts the objects
+// that were received.
 func TestProgress(t *testing.T) {
 	foos := start(t, func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
@@ -236,21 +214,21 @@ func TestProgress(t *testing.T) {
 		}
 		w.(http.Flusher).Flush()
 		<-r.Context().Done()
-	}, cache.ResourceEventHandlerFuncs{})
+	}, options{handler: cache.ResourceEventHandlerFuncs{}}, newFoos)
 
-	said := make(chan string, 1000)
-	ctx, cancel := context.WithCancel(klog.NewContext(context.Background(), funcr.New(func(_, args string) { said <- args }, funcr.Options{})))
+	lines := make(chan string, 1000)
+	ctx, cancel := context.WithCancel(klog.NewContext(context.Background(), funcr.New(func(_, args string) { lines <- args }, funcr.Options{})))
 	defer cancel()
 	go informer.LogProgress(ctx, 10*time.Millisecond, foos)
 	const want = `"msg"="Still listing" "resource"="foos.samplecontroller.k8s.io" "received"=3`
 	for end := time.After(deadline); ; {
 		select {
-		case line := <-said:
+		case line := <-lines:
 			if strings.Contains(line, want) {
 				return
 			}
 		case <-end:
-			t.Fatalf("nothing says %s", want)
+			t.Fatalf("no log line with %s", want)
 		}
 	}
 }

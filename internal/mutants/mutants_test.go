@@ -46,6 +46,15 @@ var mutants = []struct {
 
 	// How it is kept in memory.
 	{"managedFields kept", "informer/informer.go", "accessor.SetManagedFields(nil)", "_ = accessor", "./informer", "TestListAndWatch"},
+	{"Projects listed in all namespaces", "informer/project.go", "Projects(namespace).List", `Projects("").List`, "./informer", "TestRequestPaths"},
+	{"Projects watched in all namespaces", "informer/project.go", "Projects(namespace).Watch", `Projects("").Watch`, "./informer", "TestRequestPaths"},
+	{"Foos listed in all namespaces", "informer/foo.go", "Foos(namespace).List", `Foos("").List`, "./informer", "TestRequestPaths"},
+	{"Foos watched in all namespaces", "informer/foo.go", "Foos(namespace).Watch", `Foos("").Watch`, "./informer", "TestRequestPaths"},
+	{"Deployments listed in all namespaces", "informer/deployment.go", "Deployments(namespace).List", `Deployments("").List`, "./informer", "TestRequestPaths"},
+	{"Deployments watched in all namespaces", "informer/deployment.go", "Deployments(namespace).Watch", `Deployments("").Watch`, "./informer", "TestRequestPaths"},
+	{"a list's error that nobody sees", "informer/foo.go", "return list, i.recordError(err)", "return list, err", "./informer", "TestWaitForSyncNamesError"},
+	{"a watch's error that nobody sees", "informer/foo.go", "return stream, i.recordError(err)", "return stream, err", "./informer", "TestWaitForSyncNamesError"},
+	{"no resync", "informer/foo.go", "ResyncPeriod:  resync", "ResyncPeriod:  0 * resync", "./informer", "TestResync"},
 	{"an index that ignores the namespace", "informer/foo.go", "cache.NewObjectName(foo.Namespace, foo.Spec.DeploymentName)", `cache.NewObjectName("default", foo.Spec.DeploymentName)`, "./informer", "TestIndexes"},
 	{"an index of owners that do not control", "informer/deployment.go", "if owner == nil {\n\t\t\treturn nil, nil", "if owner == nil {\n\t\t\treturn []string{\"one\"}, nil", "./informer", "TestIndexes"},
 	{"a fake that claims to stream lists", "clientset/fake/clientset.go", "func (c *Clientset) IsWatchListSemanticsUnSupported() bool { return true }", "func (c *Clientset) IsWatchListSemanticsUnSupported() bool { return false }", "./clientset/fake", "TestInformerSyncs"},

@@ -1,0 +1,174 @@
+package informer_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+	kubefake "k8s.io/client-go/kubernetes/fake"
+	"k8s.io/client-go/tools/cache"
+
+	examplesv1alpha1 "example.com/byhand/api/examples-gzh.com/v1alpha1"
+	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
+	"example.com/byhand/clientset"
+	"example.com/byhand/clientset/fake"
+	"example.com/byhand/informer"
+)
+
+// options are the arguments of a constructor, with both clientsets.
+type options struct {
+	client    clientset.Interface
+	kube      kubernetes.Interface
+	namespace string
+	resync    time.Duration
+	handler   cache.ResourceEventHandler
+}
+
+func newProjects(o options) *informer.Informer {
+	return informer.NewProjects(o.client, o.namespace, o.resync, o.handler)
+}
+
+func newFoos(o options) *informer.Informer {
+	return informer.NewFoos(o.client, o.namespace, o.resync, o.handler)
+}
+
+func newDeployments(o options) *informer.Informer {
+	return informer.NewDeployments(o.kube, o.namespace, o.resync, o.handler)
+}
+
+// constructors are for the tests that hold for each informer.
+var constructors = []struct {
+	apiVersion, kind, plural string
+	new                      func(options) *informer.Informer
+}{
+	{"examples-gzh.com/v1alpha1", "Project", "projects", newProjects},
+	{"samplecontroller.k8s.io/v1alpha1", "Foo", "foos", newFoos},
+	{"apps/v1", "Deployment", "deployments", newDeployments},
+}
+
+// verb names a request of a Reflector.
+func verb(r *http.Request) string {
+	switch query := r.URL.Query(); {
+	case query.Get("sendInitialEvents") != "":
+		return "streaming list"
+	case query.Get("watch") != "":
+		return "watch"
+	default:
+		return "list"
+	}
+}
+
+// refuse answers 403 Forbidden.
+func refuse(w http.ResponseWriter, message string) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(http.StatusForbidden)
+	_ = json.NewEncoder(w).Encode(metav1.Status{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Status"},
+		Status: metav1.StatusFailure, Reason: metav1.StatusReasonForbidden, Message: message, Code: http.StatusForbidden})
+}
+
+// hang does not answer.
+func hang(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
+
+// Each request asks for the informer's own resource in its own namespace.
+func TestRequestPaths(t *testing.T) {
+	for _, c := range constructors {
+		for namespace, folder := range map[string]string{"default": "namespaces/default/", "": ""} {
+			t.Run(c.kind+" in "+namespace, func(t *testing.T) {
+				requests := make(chan string, 100)
+				start(t, func(w http.ResponseWriter, r *http.Request) {
+					requests <- verb(r) + " " + r.URL.Path
+					switch verb(r) {
+					case "streaming list":
+						refuse(w, "no streams")
+					case "watch":
+						w.(http.Flusher).Flush()
+						hang(w, r)
+					default:
+						w.Header().Set("Content-Type", "application/json")
+						_ = json.NewEncoder(w).Encode(map[string]any{"apiVersion": c.apiVersion, "kind": c.kind + "List",
+							"metadata": map[string]any{"resourceVersion": "10"}, "items": []any{}})
+					}
+				}, options{namespace: namespace, handler: cache.ResourceEventHandlerFuncs{}}, c.new)
+				path := "/apis/" + c.apiVersion + "/" + folder + c.plural
+				for _, want := range []string{"streaming list " + path, "list " + path, "watch " + path} {
+					receive(t, requests, want)
+				}
+			})
+		}
+	}
+}
+
+// WaitForSync names the resource that is not synced, and the error of its last request.
+func TestWaitForSyncNamesError(t *testing.T) {
+	for _, test := range []struct {
+		reason string
+		serve  http.HandlerFunc
+		want   string
+	}{
+		{"the server does not answer", hang, "the first list is not complete"},
+		{"the list is refused", func(w http.ResponseWriter, r *http.Request) { refuse(w, "no right to "+verb(r)) }, "no right to list"},
+		{"the watch is refused", func(w http.ResponseWriter, r *http.Request) {
+			if verb(r) == "list" {
+				hang(w, r)
+			}
+			refuse(w, "no right to watch")
+		}, "no right to watch"},
+	} {
+		for _, c := range constructors {
+			t.Run(c.kind+", "+test.reason, func(t *testing.T) {
+				i := start(t, test.serve, options{handler: cache.ResourceEventHandlerFuncs{}}, c.new)
+				group, _, _ := strings.Cut(c.apiVersion, "/")
+				want := c.plural + "." + group + ": " + test.want
+				var err error
+				for begin := time.Now(); time.Since(begin) < deadline; {
+					err = informer.WaitForSync(t.Context(), 20*time.Millisecond, i)
+					if err != nil && strings.HasSuffix(err.Error(), want) {
+						return
+					}
+				}
+				t.Errorf("error %v, want one that ends with %q", err, want)
+			})
+		}
+	}
+}
+
+// A resync calls the handler for an object that has not changed, each period.
+func TestResync(t *testing.T) {
+	one := metav1.ObjectMeta{Namespace: "default", Name: "one"}
+	for _, c := range constructors {
+		t.Run(c.kind, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				updates := make(chan bool)
+				i := c.new(options{
+					client: fake.NewClientset(&v1alpha1.Foo{ObjectMeta: one}, &examplesv1alpha1.Project{ObjectMeta: one}),
+					kube:   kubefake.NewClientset(&appsv1.Deployment{ObjectMeta: one}),
+					resync: time.Hour,
+					handler: cache.ResourceEventHandlerFuncs{UpdateFunc: func(before, after any) {
+						select {
+						case updates <- before == after:
+						case <-t.Context().Done():
+						}
+					}},
+				})
+				begin := time.Now()
+				go i.Run(t.Context())
+				for n := range 2 {
+					select {
+					case unchanged := <-updates:
+						if took := time.Since(begin); !unchanged || took != time.Duration(n+1)*time.Hour {
+							t.Errorf("resync %d after %s, with the same object: %t", n+1, took, unchanged)
+						}
+					case <-time.After(2 * time.Hour):
+						t.Fatal("no resync in two hours")
+					}
+				}
+			})
+		})
+	}
+}
