@@ -4,13 +4,13 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/tools/cache"
 
 	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
 )
@@ -22,6 +22,10 @@ var fooKind = v1alpha1.SchemeGroupVersion.WithKind("Foo")
 // uidLabel ties Pods to their Foo. Its value is the UID and not the name: a label
 // value holds 63 characters, a name may have 253.
 const uidLabel = v1alpha1.GroupName + "/foo-uid"
+
+// generationAnnotation holds the generation of the Foo that a Deployment was last
+// written for. takeover.go reads it.
+const generationAnnotation = v1alpha1.GroupName + "/foo-generation"
 
 // The container of each Deployment.
 const (
@@ -38,99 +42,105 @@ const (
 	EventDeleted = "Deleted"
 )
 
-// syncDeployment sends what the Foo's Deployment differs in from the Foo's spec. It
-// takes the Deployment of that name from the cache (nil if there is none) and those
-// that the Foo controls. It returns the Deployment of that name as it is then, nil if
-// that is not known.
-//
-// Its errors are errCacheBehind, a *blockedError, or the API server's.
-func (r *FooReconciler) syncDeployment(ctx context.Context, foo *v1alpha1.Foo, deployment *appsv1.Deployment, owned []*appsv1.Deployment) (*appsv1.Deployment, error) {
-	if err := validate(foo); err != nil {
-		return nil, err
+// syncDeployment sends what the Foo's Deployment differs in from the Foo's spec, and
+// keeps the answer in the state. Its errors are errCacheBehind, a *blockedError, or the
+// API server's.
+func (r *FooReconciler) syncDeployment(ctx context.Context, s *fooState) error {
+	blocked := validate(s.foo)
+	if blocked == nil && s.deployment != nil {
+		blocked = checkController(s.deployment, s.foo)
 	}
-	if err := r.verifyCache(ctx, foo, deployment, owned); err != nil {
-		return nil, err
+	if err := r.verifyCache(ctx, s, blocked != nil); err != nil {
+		return err
 	}
 	var err error
-	if deployment == nil {
-		deployment, err = r.createDeployment(ctx, foo)
-	} else if err = checkController(deployment, foo); err == nil {
-		deployment, err = r.updateDeployment(ctx, foo, deployment)
+	switch {
+	case blocked != nil:
+		return blocked
+	case s.deployment == nil:
+		err = r.createDeployment(ctx, s)
+	default:
+		err = r.updateDeployment(ctx, s)
 	}
 	if err != nil {
-		return deployment, err
+		return err
 	}
-	// Only now, so that at no time the Foo has none.
-	return deployment, r.deleteRenamed(ctx, foo, owned)
+	// Last, so that the Foo has a Deployment all the time.
+	return r.deleteRenamed(ctx, s)
 }
 
 // createDeployment creates the Deployment that the cache does not have.
-func (r *FooReconciler) createDeployment(ctx context.Context, foo *v1alpha1.Foo) (*appsv1.Deployment, error) {
-	key, deployments := cache.MetaObjectToName(foo), r.Deployments.Deployments(foo.Namespace)
-	created, err := deployments.Create(ctx, newDeployment(foo), metav1.CreateOptions{})
+func (r *FooReconciler) createDeployment(ctx context.Context, s *fooState) error {
+	deployments := r.Deployments.Deployments(s.foo.Namespace)
+	created, err := deployments.Create(ctx, newDeployment(s.foo), metav1.CreateOptions{})
 	if apierrors.IsAlreadyExists(err) {
 		// It exists but is not in the cache yet: decide once it is.
 		var live *appsv1.Deployment
-		if live, err = deployments.Get(ctx, foo.Spec.DeploymentName, metav1.GetOptions{}); err == nil {
-			r.Writes.Record(key, r.DeploymentStore, nil, live, nil)
-			return nil, errCacheBehind
+		if live, err = deployments.Get(ctx, s.foo.Spec.DeploymentName, metav1.GetOptions{}); err == nil {
+			s.writes = append(s.writes, Write{Store: r.DeploymentStore, After: live})
+			return errCacheBehind
 		}
 	}
-	r.Writes.Record(key, r.DeploymentStore, nil, created, err)
 	if err != nil {
-		return nil, fmt.Errorf("create Deployment %s/%s: %w", foo.Namespace, foo.Spec.DeploymentName, err)
+		return fmt.Errorf("create Deployment %s/%s: %w", s.foo.Namespace, s.foo.Spec.DeploymentName, err)
 	}
-	r.Events.Eventf(foo, corev1.EventTypeNormal, EventCreated, "Created Deployment %s", created.Name)
-	return created, nil
+	s.writes = append(s.writes, Write{Store: r.DeploymentStore, After: created})
+	s.deployment = created
+	r.Events.Eventf(s.foo, corev1.EventTypeNormal, EventCreated, "Created Deployment %s", created.Name)
+	return nil
 }
 
 // updateDeployment writes the fields that differ, if any do.
-func (r *FooReconciler) updateDeployment(ctx context.Context, foo *v1alpha1.Foo, deployment *appsv1.Deployment) (*appsv1.Deployment, error) {
-	desired := desiredUpdate(deployment, foo)
-	if desired == nil {
-		return deployment, nil
+func (r *FooReconciler) updateDeployment(ctx context.Context, s *fooState) error {
+	// The cache's: never change it, change a copy. The copy keeps its resourceVersion, so
+	// the API server refuses it if somebody wrote in between.
+	before, desired := s.deployment, s.deployment.DeepCopy()
+	if !applyDesired(desired, s.foo) && !s.wrongGeneration {
+		return nil
 	}
-	updated, err := r.Deployments.Deployments(foo.Namespace).Update(ctx, desired, metav1.UpdateOptions{})
-	r.Writes.Record(cache.MetaObjectToName(foo), r.DeploymentStore, deployment, updated, err)
+	setGeneration(desired, s.foo)
+	updated, err := r.Deployments.Deployments(s.foo.Namespace).Update(ctx, desired, metav1.UpdateOptions{})
+	s.writes = append(s.writes, Write{Store: r.DeploymentStore, Before: before, After: updated, Err: err})
 	if err != nil {
-		return deployment, fmt.Errorf("update Deployment %s/%s: %w", foo.Namespace, deployment.Name, err)
+		return fmt.Errorf("update Deployment %s/%s: %w", s.foo.Namespace, before.Name, err)
 	}
-	before, after := deployment.Spec.Replicas, updated.Spec.Replicas
+	s.deployment = updated
+	was, is := before.Spec.Replicas, updated.Spec.Replicas
 	switch {
-	case updated.ResourceVersion == deployment.ResourceVersion:
+	case updated.ResourceVersion == before.ResourceVersion:
 		// A webhook took every change back. Nothing was written, so there is no event.
-	case before != nil && after != nil && *before != *after:
-		r.Events.Eventf(foo, corev1.EventTypeNormal, EventScaled, "Scaled Deployment %s from %d to %d", updated.Name, *before, *after)
+	case was != nil && is != nil && *was != *is:
+		r.Events.Eventf(s.foo, corev1.EventTypeNormal, EventScaled, "Scaled Deployment %s from %d to %d", updated.Name, *was, *is)
 	default:
-		r.Events.Eventf(foo, corev1.EventTypeNormal, EventUpdated, "Updated Deployment %s", updated.Name)
+		r.Events.Eventf(s.foo, corev1.EventTypeNormal, EventUpdated, "Updated Deployment %s", updated.Name)
 	}
-	return updated, nil
+	return nil
 }
 
 // deleteRenamed deletes the Deployments that the Foo controls under an earlier name.
-func (r *FooReconciler) deleteRenamed(ctx context.Context, foo *v1alpha1.Foo, owned []*appsv1.Deployment) error {
-	for _, old := range owned {
-		if old.Name == foo.Spec.DeploymentName || old.DeletionTimestamp != nil {
+func (r *FooReconciler) deleteRenamed(ctx context.Context, s *fooState) error {
+	for _, old := range s.owned {
+		if old.Name == s.foo.Spec.DeploymentName || old.DeletionTimestamp != nil {
 			continue
 		}
 		// A stale Foo may carry an old name, and `old` may be the current one. A delete
 		// cannot be taken back, so ask the API server.
-		if err := r.verifyFoo(ctx, foo); err != nil {
+		if err := r.verifyFoo(ctx, s); err != nil {
 			return err
 		}
 		// The preconditions spare a Deployment that somebody has changed or replaced.
-		err := r.Deployments.Deployments(foo.Namespace).Delete(ctx, old.Name, metav1.DeleteOptions{
+		err := r.Deployments.Deployments(s.foo.Namespace).Delete(ctx, old.Name, metav1.DeleteOptions{
 			Preconditions:     &metav1.Preconditions{UID: &old.UID, ResourceVersion: &old.ResourceVersion},
 			PropagationPolicy: new(metav1.DeletePropagationBackground),
 		})
-		r.Writes.Record(cache.MetaObjectToName(foo), r.DeploymentStore, old, nil, err)
+		s.writes = append(s.writes, Write{Store: r.DeploymentStore, Before: old, Err: err})
 		if apierrors.IsNotFound(err) {
 			continue
 		}
 		if err != nil {
-			return fmt.Errorf("delete Deployment %s/%s: %w", foo.Namespace, old.Name, err)
+			return fmt.Errorf("delete Deployment %s/%s: %w", s.foo.Namespace, old.Name, err)
 		}
-		r.Events.Eventf(foo, corev1.EventTypeNormal, EventDeleted, "Deleted Deployment %s, the name is now %s", old.Name, foo.Spec.DeploymentName)
+		r.Events.Eventf(s.foo, corev1.EventTypeNormal, EventDeleted, "Deleted Deployment %s, the name is now %s", old.Name, s.foo.Spec.DeploymentName)
 	}
 	return nil
 }
@@ -186,22 +196,10 @@ func newDeployment(foo *v1alpha1.Foo) *appsv1.Deployment {
 	return deployment
 }
 
-// desiredUpdate returns a copy of the cached Deployment with the fields as the Foo
-// asks for, or nil if they are. The copy keeps its resourceVersion: the API server
-// refuses it if somebody wrote in between.
-func desiredUpdate(cached *appsv1.Deployment, foo *v1alpha1.Foo) *appsv1.Deployment {
-	desired := cached.DeepCopy()
-	if !applyDesired(desired, foo) && !isFromNewer(cached, foo) {
-		return nil
-	}
-	setGeneration(desired, foo)
-	return desired
-}
-
 // applyDesired sets the fields that a Foo decides, and no other: the API server's
 // defaults, autoscalers and people keep theirs. It reports whether a field differed.
 // To compare whole Deployments by reflection takes ten times as long
-// (BenchmarkDesiredUpdate).
+// (BenchmarkApplyDesired).
 func applyDesired(deployment *appsv1.Deployment, foo *v1alpha1.Foo) (differed bool) {
 	// nil leaves the number to somebody else.
 	if current, desired := deployment.Spec.Replicas, foo.Spec.Replicas; desired != nil && (current == nil || *current != *desired) {
@@ -224,6 +222,10 @@ func applyDesired(deployment *appsv1.Deployment, foo *v1alpha1.Foo) (differed bo
 		container.Image, differed = containerImage, true
 	}
 	return differed
+}
+
+func setGeneration(deployment *appsv1.Deployment, foo *v1alpha1.Foo) {
+	metav1.SetMetaDataAnnotation(&deployment.ObjectMeta, generationAnnotation, strconv.FormatInt(foo.Generation, 10))
 }
 
 func podLabels(foo *v1alpha1.Foo) map[string]string {

@@ -38,6 +38,20 @@ type FooReconciler struct {
 	Writes PendingWrites
 }
 
+// fooState is the current state of one Foo: what the cache shows, and what this
+// reconcile has written since.
+type fooState struct {
+	foo *v1alpha1.Foo
+	// deployment has the name that the spec asks for. nil: there is none.
+	deployment *appsv1.Deployment
+	// owned are the Deployments that the Foo controls.
+	owned []*appsv1.Deployment
+	// writes are for PendingWrites.
+	writes []Write
+	// What verifyCache found to be forged, and must be written again.
+	wrongGeneration, wrongVersion bool
+}
+
 // Reconcile has the contract of the type Reconcile. It is level-triggered: it compares
 // current with desired state, and does not know which event added the key.
 func (r *FooReconciler) Reconcile(ctx context.Context, key cache.ObjectName) (requeueAfter time.Duration, err error) {
@@ -45,18 +59,19 @@ func (r *FooReconciler) Reconcile(ctx context.Context, key cache.ObjectName) (re
 		return cacheRetry, nil
 	}
 
-	// What is there, as the cache shows it.
+	// The current state, as the cache shows it.
 	foo, ok := get[*v1alpha1.Foo](r.FooStore, key)
 	if !ok || foo.DeletionTimestamp != nil {
 		// The Deployment has an owner reference to the Foo: the garbage collector
 		// deletes it. To create one now would fight the garbage collector.
 		return 0, nil
 	}
-	deployment, _ := get[*appsv1.Deployment](r.DeploymentStore, cache.NewObjectName(foo.Namespace, foo.Spec.DeploymentName))
-	owned := informer.DeploymentsOf(r.DeploymentStore, foo)
+	state := &fooState{foo: foo, owned: informer.DeploymentsOf(r.DeploymentStore, foo)}
+	state.deployment, _ = get[*appsv1.Deployment](r.DeploymentStore, cache.NewObjectName(foo.Namespace, foo.Spec.DeploymentName))
+	defer func() { r.Writes.Record(key, state.writes...) }()
 
-	// What differs from the spec is written.
-	deployment, syncErr := r.syncDeployment(ctx, foo, deployment, owned)
+	// What differs from the spec is written. What came of it is told in the status.
+	syncErr := r.syncDeployment(ctx, state)
 	switch {
 	case errors.Is(syncErr, errCacheBehind):
 		return cacheRetry, nil
@@ -64,9 +79,7 @@ func (r *FooReconciler) Reconcile(ctx context.Context, key cache.ObjectName) (re
 		// The namespace is being deleted, and this Foo with it.
 		return 0, nil
 	}
-
-	// What came of it is told in the status.
-	statusErr := r.updateStatus(ctx, foo, calculateStatus(foo, deployment, owned, syncErr))
+	statusErr := r.updateStatus(ctx, state, syncErr)
 	return 0, errors.Join(retryable(syncErr), statusErr)
 }
 

@@ -40,31 +40,27 @@ type PendingWrites struct {
 }
 
 type pendingWrites struct {
-	// isObserved has a function for each write. It reports whether the cache shows it.
+	// isObserved has a function for each write, which reports whether the cache shows it.
 	isObserved []func() bool
 	since      time.Time
 }
 
-// Record notes the outcome of a request for key: the object before it, as store has
-// it (nil for a create or a get), the object that the server returned (nil for a
-// delete) and the error. Observed then waits for store.
-func (p *PendingWrites) Record(key cache.ObjectName, store cache.Store, before, after metav1.Object, err error) {
-	switch outdated := apierrors.IsConflict(err) || apierrors.IsNotFound(err) || err == nil && after == nil; {
-	case outdated && before != nil:
-		// Deleted, or the server has a newer version. To send this one again would be
-		// refused again.
-		name, version := cache.MetaObjectToName(before), before.GetResourceVersion()
-		p.add(key, func() bool {
-			cached, ok := get[metav1.Object](store, name)
-			return !ok || cached.GetResourceVersion() != version || version == ""
-		})
-	case err == nil && after != nil:
-		version := after.GetResourceVersion()
-		p.add(key, func() bool { return atLeast(store, version) })
-	}
+// Write is the outcome of one request.
+type Write struct {
+	// Store is the cache of the object.
+	Store cache.Store
+	// Before is the object in Store. nil: a create or a get.
+	Before metav1.Object
+	// After is the object that the API server returned. nil: a delete.
+	After metav1.Object
+	Err   error
 }
 
-func (p *PendingWrites) add(key cache.ObjectName, isObserved func() bool) {
+// Record notes the writes of a reconcile of key, for Observed.
+func (p *PendingWrites) Record(key cache.ObjectName, writes ...Write) {
+	if len(writes) == 0 {
+		return
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.byKey == nil {
@@ -74,7 +70,23 @@ func (p *PendingWrites) add(key cache.ObjectName, isObserved func() bool) {
 		p.byKey[key] = &pendingWrites{}
 	}
 	pending := p.byKey[key]
-	pending.isObserved, pending.since = append(pending.isObserved, isObserved), p.now()
+	pending.since = p.now()
+	for _, w := range writes {
+		outdated := apierrors.IsConflict(w.Err) || apierrors.IsNotFound(w.Err) || w.Err == nil && w.After == nil
+		switch {
+		case outdated && w.Before != nil:
+			// Deleted, or the server has a newer version. To send this one again would be
+			// refused again.
+			name, version := cache.MetaObjectToName(w.Before), w.Before.GetResourceVersion()
+			pending.isObserved = append(pending.isObserved, func() bool {
+				cached, ok := get[metav1.Object](w.Store, name)
+				return !ok || cached.GetResourceVersion() != version || version == ""
+			})
+		case w.Err == nil && w.After != nil:
+			version := w.After.GetResourceVersion()
+			pending.isObserved = append(pending.isObserved, func() bool { return atLeast(w.Store, version) })
+		}
+	}
 }
 
 // Observed reports whether the cache shows every write that was recorded for key, or

@@ -12,7 +12,6 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
-	"k8s.io/client-go/tools/cache"
 
 	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
 )
@@ -45,18 +44,39 @@ func isRefusal(err error) bool {
 	}
 }
 
-// calculateStatus returns the Foo's status: what the cache shows, with the error of
+// updateStatus writes the status that follows from the state and from the error of
+// syncDeployment, if it differs from the one that the Foo has.
+func (r *FooReconciler) updateStatus(ctx context.Context, s *fooState, syncErr error) error {
+	foo, status := s.foo, calculateStatus(s, syncErr)
+	if equality.Semantic.DeepEqual(foo.Status, status) {
+		return nil
+	}
+	// The cache's: never change it, change a copy.
+	desired := foo.DeepCopy()
+	desired.Status = status
+	updated, err := r.Foos.Foos(foo.Namespace).UpdateStatus(ctx, desired, metav1.UpdateOptions{})
+	s.writes = append(s.writes, Write{Store: r.FooStore, Before: foo, After: updated, Err: err})
+	if err != nil {
+		return fmt.Errorf("update status of Foo %s/%s: %w", foo.Namespace, foo.Name, err)
+	}
+	if report := stalled(status); report != nil && !sameReport(report, stalled(foo.Status)) {
+		r.Events.Event(foo, corev1.EventTypeWarning, report.Reason, report.Message)
+	}
+	return nil
+}
+
+// calculateStatus returns the Foo's status: the current state, with the error of
 // syncDeployment as one input. It equals the Foo's own status if nothing has changed.
-func calculateStatus(foo *v1alpha1.Foo, deployment *appsv1.Deployment, owned []*appsv1.Deployment, err error) v1alpha1.FooStatus {
-	status := *foo.Status.DeepCopy()
-	reason, message := explain(foo, deployment, err)
+func calculateStatus(s *fooState, err error) v1alpha1.FooStatus {
+	foo, status := s.foo, *s.foo.Status.DeepCopy()
+	reason, message := explain(s, err)
 	if reason == "" {
 		return status
 	}
 	// A Foo that is blocked still runs what it controls under an earlier name.
-	running := owned
+	running := s.owned
 	if err == nil {
-		running = []*appsv1.Deployment{deployment}
+		running = []*appsv1.Deployment{s.deployment}
 	}
 	status.AvailableReplicas = 0
 	for _, d := range running {
@@ -74,17 +94,20 @@ func calculateStatus(foo *v1alpha1.Foo, deployment *appsv1.Deployment, owned []*
 	}
 	setCondition(v1alpha1.FooReady, reason == v1alpha1.ReasonAvailable)
 	setCondition(v1alpha1.FooProgressing, reason == v1alpha1.ReasonWaitingForReplicas || reason == v1alpha1.ReasonWaitingForDeletion)
-	setObservedVersion(&status, foo, deployment)
+	// The version is recorded along with something else: alone it is no reason to write.
+	if s.deployment != nil && (s.wrongVersion || !equality.Semantic.DeepEqual(status, foo.Status)) {
+		status.ObservedDeploymentVersion = s.deployment.ResourceVersion
+	}
 	return status
 }
 
 // explain returns the reason and the message of the Foo's conditions. No reason says
 // that a request failed, and that only the retry will tell what to report.
-func explain(foo *v1alpha1.Foo, deployment *appsv1.Deployment, err error) (reason, message string) {
+func explain(s *fooState, err error) (reason, message string) {
 	blocked := (*blockedError)(nil)
 	switch {
 	case err == nil:
-		return rollout(deployment)
+		return rollout(s.deployment)
 	case errors.As(err, &blocked):
 		return blocked.reason, blocked.message
 	case !isRefusal(err):
@@ -92,8 +115,8 @@ func explain(foo *v1alpha1.Foo, deployment *appsv1.Deployment, err error) (reaso
 	}
 	// Keep the first message. The next may differ in a number, and each change of the
 	// status adds the key again.
-	before := stalled(foo.Status)
-	if before != nil && before.Reason == v1alpha1.ReasonForbidden && before.ObservedGeneration == foo.Generation {
+	before := stalled(s.foo.Status)
+	if before != nil && before.Reason == v1alpha1.ReasonForbidden && before.ObservedGeneration == s.foo.Generation {
 		return before.Reason, before.Message
 	}
 	return v1alpha1.ReasonForbidden, err.Error()
@@ -112,25 +135,6 @@ func rollout(deployment *appsv1.Deployment) (reason, message string) {
 		return v1alpha1.ReasonWaitingForReplicas, message
 	}
 	return v1alpha1.ReasonAvailable, message
-}
-
-// updateStatus writes the status if it differs from the one that the Foo has.
-func (r *FooReconciler) updateStatus(ctx context.Context, foo *v1alpha1.Foo, status v1alpha1.FooStatus) error {
-	if equality.Semantic.DeepEqual(foo.Status, status) {
-		return nil
-	}
-	// foo is the cache's: never change it, change a copy.
-	desired := foo.DeepCopy()
-	desired.Status = status
-	updated, err := r.Foos.Foos(foo.Namespace).UpdateStatus(ctx, desired, metav1.UpdateOptions{})
-	r.Writes.Record(cache.MetaObjectToName(foo), r.FooStore, foo, updated, err)
-	if err != nil {
-		return fmt.Errorf("update status of Foo %s/%s: %w", foo.Namespace, foo.Name, err)
-	}
-	if report := stalled(status); report != nil && !sameReport(report, stalled(foo.Status)) {
-		r.Events.Event(foo, corev1.EventTypeWarning, report.Reason, report.Message)
-	}
-	return nil
 }
 
 // stalled returns the Ready condition of a status that waits for a person, and nil of

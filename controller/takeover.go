@@ -7,10 +7,8 @@ import (
 	"strconv"
 
 	appsv1 "k8s.io/api/apps/v1"
-	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/resourceversion"
-	"k8s.io/client-go/tools/cache"
 
 	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
 )
@@ -29,28 +27,11 @@ import (
 // it was computed from. A new leader detects a stale cache by comparing them. Both can
 // be forged, so it verifies with one GET.
 
-// generationAnnotation holds the generation of the Foo that a Deployment was last
-// written for.
-const generationAnnotation = v1alpha1.GroupName + "/foo-generation"
-
-func setGeneration(deployment *appsv1.Deployment, foo *v1alpha1.Foo) {
-	metav1.SetMetaDataAnnotation(&deployment.ObjectMeta, generationAnnotation, strconv.FormatInt(foo.Generation, 10))
-}
-
 // isFromNewer reports whether a Deployment was written for a newer generation of the
 // Foo than this one. An annotation that is no number says nothing.
 func isFromNewer(deployment *appsv1.Deployment, foo *v1alpha1.Foo) bool {
 	generation, err := strconv.ParseInt(deployment.Annotations[generationAnnotation], 10, 64)
 	return err == nil && generation > foo.Generation
-}
-
-// setObservedVersion records the version of the Deployment that a status was computed
-// from, if there is one. The version alone is no reason to write the status, unless the
-// recorded one is ahead: then it was forged, or another Deployment's.
-func setObservedVersion(status *v1alpha1.FooStatus, foo *v1alpha1.Foo, deployment *appsv1.Deployment) {
-	if deployment != nil && (observedNewer(foo, deployment) || !equality.Semantic.DeepEqual(*status, foo.Status)) {
-		status.ObservedDeploymentVersion = deployment.ResourceVersion
-	}
 }
 
 // observedNewer reports whether the Foo's status was computed from a newer version than
@@ -61,46 +42,50 @@ func observedNewer(foo *v1alpha1.Foo, deployment *appsv1.Deployment) bool {
 	return err == nil && order > 0
 }
 
-// verifyCache returns errCacheBehind if another process has seen a newer Deployment or
-// acted on a newer Foo than the cache shows.
-func (r *FooReconciler) verifyCache(ctx context.Context, foo *v1alpha1.Foo, deployment *appsv1.Deployment, owned []*appsv1.Deployment) error {
-	if deployment != nil && observedNewer(foo, deployment) {
-		if err := r.verifyDeployment(ctx, foo, deployment); err != nil {
+// verifyCache returns errCacheBehind if another process has seen a newer Deployment, or
+// acted on a newer Foo, than the cache shows. What was forged it notes in the state.
+func (r *FooReconciler) verifyCache(ctx context.Context, s *fooState, blocked bool) error {
+	if s.deployment != nil && observedNewer(s.foo, s.deployment) {
+		if err := r.verifyDeployment(ctx, s); err != nil {
 			return err
 		}
+		s.wrongVersion = true
 	}
-	// A Foo that is blocked writes no Deployment, so there is nothing to undo.
-	if deployment != nil && checkController(deployment, foo) != nil {
-		return nil
-	}
-	if slices.ContainsFunc(owned, func(d *appsv1.Deployment) bool { return isFromNewer(d, foo) }) {
-		return r.verifyFoo(ctx, foo)
+	// A blocked Foo writes no Deployment, so there is nothing to undo.
+	if !blocked && slices.ContainsFunc(s.owned, func(d *appsv1.Deployment) bool { return isFromNewer(d, s.foo) }) {
+		if err := r.verifyFoo(ctx, s); err != nil {
+			return err
+		}
+		s.wrongGeneration = s.deployment != nil && isFromNewer(s.deployment, s.foo)
 	}
 	return nil
 }
 
 // verifyDeployment returns errCacheBehind unless the API server has this version.
-func (r *FooReconciler) verifyDeployment(ctx context.Context, foo *v1alpha1.Foo, deployment *appsv1.Deployment) error {
-	live, err := r.Deployments.Deployments(foo.Namespace).Get(ctx, deployment.Name, metav1.GetOptions{})
-	if err != nil {
-		return fmt.Errorf("get Deployment %s/%s: %w", foo.Namespace, deployment.Name, err)
-	}
-	if live.ResourceVersion == deployment.ResourceVersion {
+func (r *FooReconciler) verifyDeployment(ctx context.Context, s *fooState) error {
+	live, err := r.Deployments.Deployments(s.foo.Namespace).Get(ctx, s.deployment.Name, metav1.GetOptions{})
+	switch {
+	case err != nil:
+		s.deployment = nil // It is not known.
+		return fmt.Errorf("get Deployment %s/%s: %w", s.foo.Namespace, s.foo.Spec.DeploymentName, err)
+	case live.ResourceVersion != s.deployment.ResourceVersion:
+		s.writes = append(s.writes, Write{Store: r.DeploymentStore, After: live})
+		return errCacheBehind
+	default:
 		return nil
 	}
-	r.Writes.Record(cache.MetaObjectToName(foo), r.DeploymentStore, nil, live, nil)
-	return errCacheBehind
 }
 
 // verifyFoo returns errCacheBehind unless the API server has this version.
-func (r *FooReconciler) verifyFoo(ctx context.Context, foo *v1alpha1.Foo) error {
-	live, err := r.Foos.Foos(foo.Namespace).Get(ctx, foo.Name, metav1.GetOptions{})
-	if err != nil {
-		return fmt.Errorf("get Foo %s/%s: %w", foo.Namespace, foo.Name, err)
-	}
-	if live.ResourceVersion == foo.ResourceVersion {
+func (r *FooReconciler) verifyFoo(ctx context.Context, s *fooState) error {
+	live, err := r.Foos.Foos(s.foo.Namespace).Get(ctx, s.foo.Name, metav1.GetOptions{})
+	switch {
+	case err != nil:
+		return fmt.Errorf("get Foo %s/%s: %w", s.foo.Namespace, s.foo.Name, err)
+	case live.ResourceVersion != s.foo.ResourceVersion:
+		s.writes = append(s.writes, Write{Store: r.FooStore, After: live})
+		return errCacheBehind
+	default:
 		return nil
 	}
-	r.Writes.Record(cache.MetaObjectToName(foo), r.FooStore, nil, live, nil)
-	return errCacheBehind
 }
