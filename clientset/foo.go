@@ -61,9 +61,11 @@ type FooInterface interface {
 	// Foo.
 	ApplyStatus(ctx context.Context, foo *applyconfiguration.FooApplyConfiguration, opts metav1.ApplyOptions) (*v1alpha1.Foo, error)
 	// GetScale reads the number of replicas in the form that is the same for every
-	// kind that can be scaled. Fails with NotFound.
+	// kind that can be scaled. Fails with NotFound, and with InternalError if
+	// spec.replicas is nil.
 	GetScale(ctx context.Context, fooName string, opts metav1.GetOptions) (*autoscalingv1.Scale, error)
-	// UpdateScale sets the number of replicas and nothing else. Fails as Update does.
+	// UpdateScale sets the number of replicas, nil or not, and nothing else. Fails as
+	// Update does.
 	UpdateScale(ctx context.Context, fooName string, scale *autoscalingv1.Scale, opts metav1.UpdateOptions) (*autoscalingv1.Scale, error)
 }
 

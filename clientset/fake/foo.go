@@ -6,6 +6,7 @@ import (
 	"errors"
 
 	autoscalingv1 "k8s.io/api/autoscaling/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -141,8 +142,8 @@ func receiveScale(obj runtime.Object, err error) (*autoscalingv1.Scale, error) {
 	return &autoscalingv1.Scale{}, err
 }
 
-// scale shows a Foo as a Scale, and writes a Scale into its Foo, as the CRD tells
-// an API server to.
+// scale shows a Foo as a Scale, and writes a Scale into its Foo, as an API server
+// does with the paths in the CRD.
 func (c *Clientset) scale(action testing.Action) (bool, runtime.Object, error) {
 	var name string
 	var update *autoscalingv1.Scale
@@ -166,10 +167,13 @@ func (c *Clientset) scale(action testing.Action) (bool, runtime.Object, error) {
 			return true, nil, err
 		}
 	}
-	scale := &autoscalingv1.Scale{ObjectMeta: metav1.ObjectMeta{Namespace: foo.Namespace, Name: name}}
-	if foo.Spec.Replicas != nil {
-		scale.Spec.Replicas = *foo.Spec.Replicas
+	// An API server fails to show a scale without a number. It does accept one.
+	if foo.Spec.Replicas == nil {
+		return true, nil, apierrors.NewInternalError(errors.New(`the spec replicas field ".spec.replicas" does not exist`))
 	}
-	scale.Status = autoscalingv1.ScaleStatus{Replicas: foo.Status.AvailableReplicas, Selector: foo.Status.Selector}
-	return true, scale, nil
+	return true, &autoscalingv1.Scale{
+		ObjectMeta: metav1.ObjectMeta{Namespace: foo.Namespace, Name: name},
+		Spec:       autoscalingv1.ScaleSpec{Replicas: *foo.Spec.Replicas},
+		Status:     autoscalingv1.ScaleStatus{Replicas: foo.Status.AvailableReplicas, Selector: foo.Status.Selector},
+	}, nil
 }

@@ -5,10 +5,12 @@ package behaviour
 
 import (
 	"errors"
+	"net/http"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -47,6 +49,7 @@ func Test(t *testing.T, s Subject) {
 		"apply":             apply,
 		"watch":             watchChanges,
 		"scale":             scale,
+		"unset replicas":    unsetReplicas,
 		"what is not there": notThere,
 		"namespaces":        namespaces,
 	} {
@@ -279,6 +282,28 @@ func scale(t *testing.T, _ Subject, foos clientset.FooInterface) {
 	}
 	if _, err := foos.GetScale(t.Context(), "absent", metav1.GetOptions{}); !apierrors.IsNotFound(err) {
 		t.Errorf("the scale of a Foo that is not there: error %v, want NotFound", err)
+	}
+}
+
+// GetScale fails while a Foo has no number of replicas. UpdateScale gives it one.
+func unsetReplicas(t *testing.T, _ Subject, foos clientset.FooInterface) {
+	for name, replicas := range map[string]int32{"none": 0, "four": 4} {
+		unset := foo(name)
+		unset.Spec.Replicas = nil
+		must(t)(foos.Create(t.Context(), unset, metav1.CreateOptions{}))
+		_, err := foos.GetScale(t.Context(), name, metav1.GetOptions{})
+		want := `Internal error occurred: the spec replicas field ".spec.replicas" does not exist`
+		if status := apierrors.APIStatus(nil); !errors.As(err, &status) || status.Status().Code != http.StatusInternalServerError ||
+			!apierrors.IsInternalError(err) || err.Error() != want {
+			t.Errorf("GetScale: error %#v, want an InternalError with code 500: %s", err, want)
+		}
+		wanted := &autoscalingv1.Scale{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: autoscalingv1.ScaleSpec{Replicas: replicas}}
+		if updated, err := foos.UpdateScale(t.Context(), name, wanted, metav1.UpdateOptions{}); err != nil || updated.Spec.Replicas != replicas {
+			t.Errorf("UpdateScale: %+v (%v), want %d replicas", updated, err, replicas)
+		}
+		if got, err := foos.GetScale(t.Context(), name, metav1.GetOptions{}); err != nil || got.Spec.Replicas != replicas {
+			t.Errorf("GetScale after UpdateScale: %+v (%v), want %d replicas", got, err, replicas)
+		}
 	}
 }
 
