@@ -17,8 +17,11 @@ type FooSpec struct {
 	// DeploymentName names the Deployment that this Foo wants to control. Changing
 	// it moves the Foo to a new Deployment; the old one is deleted.
 	DeploymentName string `json:"deploymentName"`
-	// Replicas is the wanted number of replicas, 0 to 10. nil says that the number
-	// is not this Foo's to set: the API server's default or an autoscaler decides.
+	// Replicas is the wanted number of replicas, 0 to 10. nil leaves the
+	// Deployment's number alone; a new Deployment has 1, the API server's default.
+	// An autoscaler must then target the Deployment: reading the scale of such a
+	// Foo fails. With a number here, it must target the Foo: the controller undoes
+	// what others set in the Deployment.
 	Replicas *int32 `json:"replicas,omitempty"`
 }
 
