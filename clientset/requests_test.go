@@ -100,13 +100,13 @@ var foos = resource[foo, fooList]{
 	object: &foo{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "one", ResourceVersion: "7"},
 		Spec:       samplecontrollerv1alpha1.FooSpec{DeploymentName: "web", Replicas: new(int32(0))},
-		Status:     samplecontrollerv1alpha1.FooStatus{Selector: "app=web"},
+		Status:     samplecontrollerv1alpha1.FooStatus{Replicas: 2, Selector: "app=web"},
 	},
 	objectWire: `{
 		"apiVersion": "samplecontroller.k8s.io/v1alpha1", "kind": "Foo",
 		"metadata": {"namespace": "shop", "name": "one", "resourceVersion": "7"},
 		"spec": {"deploymentName": "web", "replicas": 0},
-		"status": {"availableReplicas": 0, "selector": "app=web"}
+		"status": {"replicas": 2, "availableReplicas": 0, "selector": "app=web"}
 	}`,
 	list: &fooList{
 		ListMeta: metav1.ListMeta{ResourceVersion: "9", Continue: "more"},
@@ -173,12 +173,12 @@ func TestRequests(t *testing.T) {
 		}, request[foo, fooList]{
 			name: "apply status",
 			call: func(ctx context.Context, c verbs[foo, fooList]) (any, error) {
-				return c.(clientset.FooInterface).ApplyStatus(ctx, fooac.Foo("one", "shop").WithStatus(fooac.FooStatus().WithAvailableReplicas(0).
+				return c.(clientset.FooInterface).ApplyStatus(ctx, fooac.Foo("one", "shop").WithStatus(fooac.FooStatus().WithReplicas(0).WithAvailableReplicas(0).
 					WithConditions(metav1ac.Condition().WithType("Ready"))), metav1.ApplyOptions{FieldManager: "me"})
 			},
 			method: "PATCH", path: foos.item + "/status", query: "fieldManager=me&force=false", contentType: "application/apply-patch+yaml",
 			body: `{"apiVersion": "samplecontroller.k8s.io/v1alpha1", "kind": "Foo", "metadata": {"name": "one", "namespace": "shop"},
-				"status": {"availableReplicas": 0, "conditions": [{"type": "Ready"}]}}`,
+				"status": {"replicas": 0, "availableReplicas": 0, "conditions": [{"type": "Ready"}]}}`,
 			reply: foos.objectWire, want: foos.object,
 		}, request[foo, fooList]{
 			name: "get scale",

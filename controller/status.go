@@ -78,8 +78,9 @@ func calculateStatus(s *fooState, err error) v1alpha1.FooStatus {
 	if err == nil {
 		running = []*appsv1.Deployment{s.deployment}
 	}
-	status.AvailableReplicas = 0
+	status.Replicas, status.AvailableReplicas = 0, 0
 	for _, d := range running {
+		status.Replicas += d.Status.Replicas
 		status.AvailableReplicas += d.Status.AvailableReplicas
 	}
 	status.ObservedGeneration = foo.Generation

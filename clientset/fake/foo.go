@@ -174,6 +174,6 @@ func (c *Clientset) scale(action testing.Action) (bool, runtime.Object, error) {
 	return true, &autoscalingv1.Scale{
 		ObjectMeta: metav1.ObjectMeta{Namespace: foo.Namespace, Name: name},
 		Spec:       autoscalingv1.ScaleSpec{Replicas: *foo.Spec.Replicas},
-		Status:     autoscalingv1.ScaleStatus{Replicas: foo.Status.AvailableReplicas, Selector: foo.Status.Selector},
+		Status:     autoscalingv1.ScaleStatus{Replicas: foo.Status.Replicas, Selector: foo.Status.Selector},
 	}, nil
 }

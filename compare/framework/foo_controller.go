@@ -199,15 +199,16 @@ func (r *FooReconciler) stuck(ctx context.Context, foo *v1alpha1.Foo, reason, me
 
 // state is what a status says.
 type state struct {
-	available          int32
-	ready, progressing bool
-	reason, message    string
+	replicas, available int32
+	ready, progressing  bool
+	reason, message     string
 }
 
 // stateOf is the state of a Foo whose Deployment is as it should be.
 func stateOf(deployment *appsv1.Deployment) state {
 	wanted := ptr.Deref(deployment.Spec.Replicas, 1)
-	s := state{available: deployment.Status.AvailableReplicas, progressing: true, reason: v1alpha1.ReasonWaitingForReplicas}
+	s := state{replicas: deployment.Status.Replicas, available: deployment.Status.AvailableReplicas,
+		progressing: true, reason: v1alpha1.ReasonWaitingForReplicas}
 	s.message = fmt.Sprintf("%d of %d replicas are available", s.available, wanted)
 	if s.available >= wanted && deployment.Status.ObservedGeneration >= deployment.Generation {
 		s.ready, s.progressing, s.reason = true, false, v1alpha1.ReasonAvailable
@@ -218,7 +219,7 @@ func stateOf(deployment *appsv1.Deployment) state {
 // updateStatus writes the status if it differs from the one that the Foo has.
 func (r *FooReconciler) updateStatus(ctx context.Context, foo *v1alpha1.Foo, s state) error {
 	before := foo.Status.DeepCopy()
-	foo.Status.AvailableReplicas = s.available
+	foo.Status.Replicas, foo.Status.AvailableReplicas = s.replicas, s.available
 	foo.Status.ObservedGeneration = foo.Generation
 	foo.Status.Selector = labels.SelectorFromSet(podLabels(foo)).String()
 	for _, condition := range []metav1.Condition{

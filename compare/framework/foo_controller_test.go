@@ -123,15 +123,27 @@ func TestReconcile(t *testing.T) {
 	}
 	w.reconcile()
 
-	// Available replicas make it ready.
+	// Replicas are counted as soon as there are any.
 	deployment := &appsv1.Deployment{}
 	w.get(deployment, "second")
+	deployment.Status.Replicas = 3
+	if err := w.reconciler.Status().Update(t.Context(), deployment); err != nil {
+		t.Fatal(err)
+	}
+	w.reconcile("status of foo")
+	w.reason(v1alpha1.ReasonWaitingForReplicas)
+	foo := &v1alpha1.Foo{}
+	w.get(foo, "foo")
+	if foo.Status.Replicas != 3 || foo.Status.AvailableReplicas != 0 {
+		t.Errorf("status %+v, want 3 replicas and none of them available", foo.Status)
+	}
+
+	// Available replicas make it ready.
 	deployment.Status.AvailableReplicas = 3
 	if err := w.reconciler.Status().Update(t.Context(), deployment); err != nil {
 		t.Fatal(err)
 	}
 	w.reconcile("status of foo")
-	foo := &v1alpha1.Foo{}
 	w.get(foo, "foo")
 	if !meta.IsStatusConditionTrue(foo.Status.Conditions, v1alpha1.FooReady) {
 		t.Errorf("status %+v, want it ready", foo.Status)

@@ -268,10 +268,15 @@ func watchChanges(t *testing.T, _ Subject, foos clientset.FooInterface) {
 }
 
 func scale(t *testing.T, _ Subject, foos clientset.FooInterface) {
-	must(t)(foos.Create(t.Context(), foo("one"), metav1.CreateOptions{}))
+	one := must(t)(foos.Create(t.Context(), foo("one"), metav1.CreateOptions{}))
+	one.Status = v1alpha1.FooStatus{Replicas: 3, AvailableReplicas: 2, Selector: "a=b"}
+	must(t)(foos.UpdateStatus(t.Context(), one, metav1.UpdateOptions{}))
 	got, err := foos.GetScale(t.Context(), "one", metav1.GetOptions{})
 	if err != nil || got.Name != "one" || got.Spec.Replicas != 1 {
 		t.Fatalf("scale %+v (%v), want the Foo's 1 replica", got, err)
+	}
+	if want := (autoscalingv1.ScaleStatus{Replicas: 3, Selector: "a=b"}); got.Status != want {
+		t.Errorf("the scale's status is %+v, want %+v: replicas count before they are available", got.Status, want)
 	}
 	got.Spec.Replicas = 4
 	if updated, err := foos.UpdateScale(t.Context(), "one", got, metav1.UpdateOptions{}); err != nil || updated.Spec.Replicas != 4 {

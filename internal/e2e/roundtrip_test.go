@@ -45,7 +45,7 @@ func (r random) spec() v1alpha1.FooSpec {
 }
 
 func (r random) status() v1alpha1.FooStatus {
-	status := v1alpha1.FooStatus{AvailableReplicas: r.Int31(), ObservedGeneration: pick(r, 0, r.Int63()), Selector: pick(r, "", r.word("a=b,é\" ", 20))}
+	status := v1alpha1.FooStatus{Replicas: pick(r, 0, r.Int31()), AvailableReplicas: r.Int31(), ObservedGeneration: pick(r, 0, r.Int63()), Selector: pick(r, "", r.word("a=b,é\" ", 20))}
 	for i := range r.Intn(4) {
 		status.Conditions = append(status.Conditions, metav1.Condition{
 			Type:               fmt.Sprintf("%s%d", pick(r, "Ready", "example.com/Ready"), i),

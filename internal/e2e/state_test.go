@@ -42,7 +42,7 @@ func (s *server) converges(foo, deployment string, replicas int32) {
 			return fmt.Errorf("the Deployment's owners are %v", d.OwnerReferences)
 		}
 		ready := meta.FindStatusCondition(f.Status.Conditions, v1alpha1.FooReady)
-		if ready == nil || ready.Status != metav1.ConditionTrue || f.Status.AvailableReplicas != replicas || f.Status.ObservedGeneration != f.Generation {
+		if ready == nil || ready.Status != metav1.ConditionTrue || f.Status.Replicas != replicas || f.Status.AvailableReplicas != replicas || f.Status.ObservedGeneration != f.Generation {
 			return fmt.Errorf("the Foo's status is %+v", f.Status)
 		}
 		pods, err := s.kube.CoreV1().Pods(s.namespace).List(s.Context(), metav1.ListOptions{LabelSelector: f.Status.Selector})
@@ -150,6 +150,8 @@ func agrees(foo *v1alpha1.Foo, deployment *appsv1.Deployment) error {
 		return fmt.Errorf("the Deployment's containers are %v", containers)
 	case ready.Status != metav1.ConditionTrue || foo.Status.AvailableReplicas != wanted:
 		return fmt.Errorf("%d of %d replicas, and Ready is %s for %s", foo.Status.AvailableReplicas, wanted, ready.Status, ready.Reason)
+	case foo.Status.Replicas != deployment.Status.Replicas:
+		return fmt.Errorf("the status has %d replicas, the Deployment's %d", foo.Status.Replicas, deployment.Status.Replicas)
 	}
 	return nil
 }

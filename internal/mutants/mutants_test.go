@@ -59,6 +59,7 @@ var mutants = []struct {
 	{"an index of owners that do not control", "informer/deployment.go", "if owner == nil {\n\t\t\treturn nil, nil", "if owner == nil {\n\t\t\treturn []string{\"one\"}, nil", "./informer", "TestIndexes"},
 	{"a fake that claims to stream lists", "clientset/fake/clientset.go", "func (c *Clientset) IsWatchListSemanticsUnSupported() bool { return true }", "func (c *Clientset) IsWatchListSemanticsUnSupported() bool { return false }", "./clientset/fake", "TestInformerSyncs"},
 	{"a fake that shows a scale without a number", "clientset/fake/foo.go", "if foo.Spec.Replicas == nil {", "if foo.Spec.Replicas == nil {\n\t\treturn true, &autoscalingv1.Scale{}, nil\n\t}\n\tif false {", "./clientset/fake", "TestBehaviour"},
+	{"a fake that counts available replicas only", "clientset/fake/foo.go", "Replicas: foo.Status.Replicas", "Replicas: foo.Status.AvailableReplicas", "./clientset/fake", "TestBehaviour"},
 
 	// How it is acted on.
 	{"an object of the store changed", "controller/status.go", "desired := foo.DeepCopy()", "desired := foo", "./controller", "TestCreate"},

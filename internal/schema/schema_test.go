@@ -38,7 +38,7 @@ var definitions = []struct {
 	{"projects.examples-gzh.com.yaml", "Project", "projects", examplesv1alpha1.SchemeGroupVersion, reflect.TypeFor[examplesv1alpha1.Project](), nil},
 	{"foos.samplecontroller.k8s.io.yaml", "Foo", "foos", samplecontrollerv1alpha1.SchemeGroupVersion, reflect.TypeFor[samplecontrollerv1alpha1.Foo](), map[string]any{
 		"status": map[string]any{},
-		"scale":  map[string]any{"specReplicasPath": ".spec.replicas", "statusReplicasPath": ".status.availableReplicas", "labelSelectorPath": ".status.selector"},
+		"scale":  map[string]any{"specReplicasPath": ".spec.replicas", "statusReplicasPath": ".status.replicas", "labelSelectorPath": ".status.selector"},
 	}},
 }
 

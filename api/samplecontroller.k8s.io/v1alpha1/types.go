@@ -28,6 +28,9 @@ type FooSpec struct {
 // FooStatus is what the controller last saw. It is written through the status
 // subresource, which leaves the spec alone.
 type FooStatus struct {
+	// Replicas is the observed number of replicas, the Deployment's status.replicas:
+	// those that are not available yet count, too. The scale subresource reports it.
+	Replicas int32 `json:"replicas,omitempty"`
 	// AvailableReplicas is the Deployment's number of available replicas.
 	AvailableReplicas int32 `json:"availableReplicas"`
 	// ObservedGeneration is the metadata.generation that this status speaks of: a

@@ -59,6 +59,7 @@ func (b *FooSpecApplyConfiguration) WithReplicas(value int32) *FooSpecApplyConfi
 
 // FooStatusApplyConfiguration is a FooStatus of which any field may be left out.
 type FooStatusApplyConfiguration struct {
+	Replicas                  *int32                                 `json:"replicas,omitempty"`
 	AvailableReplicas         *int32                                 `json:"availableReplicas,omitempty"`
 	ObservedGeneration        *int64                                 `json:"observedGeneration,omitempty"`
 	ObservedDeploymentVersion *string                                `json:"observedDeploymentVersion,omitempty"`
@@ -68,6 +69,12 @@ type FooStatusApplyConfiguration struct {
 
 // FooStatus begins an empty configuration of a FooStatus.
 func FooStatus() *FooStatusApplyConfiguration { return &FooStatusApplyConfiguration{} }
+
+// WithReplicas sets status.replicas.
+func (b *FooStatusApplyConfiguration) WithReplicas(value int32) *FooStatusApplyConfiguration {
+	b.Replicas = &value
+	return b
+}
 
 // WithAvailableReplicas sets status.availableReplicas.
 func (b *FooStatusApplyConfiguration) WithAvailableReplicas(value int32) *FooStatusApplyConfiguration {
