@@ -64,16 +64,19 @@ func TestStatusFollowsDeployment(t *testing.T) {
 	w := converged(t, 2)
 	notReady := w.foo("foo").Status.Conditions
 
-	w.set(deploymentPath+"deployment", map[string]any{"availableReplicas": int64(1), "observedGeneration": int64(1)}, "status")
+	w.set(deploymentPath+"deployment", map[string]any{"replicas": int64(2), "availableReplicas": int64(1), "observedGeneration": int64(1)}, "status")
 	w.sync()
 	w.reconcile()
 	w.sent("PUT foos/foo/status")
 	w.ready("foo", metav1.ConditionFalse, metav1.ConditionTrue, v1alpha1.ReasonWaitingForReplicas)
+	if status := w.foo("foo").Status; status.Replicas != 2 || status.AvailableReplicas != 1 {
+		t.Errorf("%d replicas, %d available, want 2 and 1", status.Replicas, status.AvailableReplicas)
+	}
 	if got, want := w.foo("foo").Status.Conditions[0].LastTransitionTime, notReady[0].LastTransitionTime; !got.Equal(&want) {
 		t.Errorf("Ready stays False, yet its transition time went from %s to %s", want, got)
 	}
 
-	w.set(deploymentPath+"deployment", map[string]any{"availableReplicas": int64(2), "observedGeneration": int64(1)}, "status")
+	w.set(deploymentPath+"deployment", map[string]any{"replicas": int64(2), "availableReplicas": int64(2), "observedGeneration": int64(1)}, "status")
 	w.sync()
 	w.reconcile()
 	w.sent("PUT foos/foo/status")

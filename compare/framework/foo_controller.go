@@ -21,7 +21,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
-	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
 )
@@ -135,12 +134,9 @@ func podLabels(foo *v1alpha1.Foo) map[string]string {
 // deleteRenamed deletes the Deployments that this Foo controls under a name that its
 // spec no longer has.
 func (r *FooReconciler) deleteRenamed(ctx context.Context, foo *v1alpha1.Foo) error {
-	owned := &appsv1.DeploymentList{}
-	// One that the cache does not show yet has an event that brings this Foo back, so
-	// there is no need to wait for the writes of other workers.
-	if err := r.List(ctx, owned, client.InNamespace(foo.Namespace), client.MatchingFields{ownerKey: string(foo.UID)},
-		client.DisableReadYourWritesConsistency); err != nil {
-		return fmt.Errorf("list the Deployments of Foo %s: %w", client.ObjectKeyFromObject(foo), err)
+	owned, err := r.ownedDeployments(ctx, foo)
+	if err != nil {
+		return err
 	}
 	for i := range owned.Items {
 		old := &owned.Items[i]
@@ -157,28 +153,35 @@ func (r *FooReconciler) deleteRenamed(ctx context.Context, foo *v1alpha1.Foo) er
 	return nil
 }
 
+// ownedDeployments lists the Deployments that this Foo controls.
+func (r *FooReconciler) ownedDeployments(ctx context.Context, foo *v1alpha1.Foo) (*appsv1.DeploymentList, error) {
+	owned := &appsv1.DeploymentList{}
+	// One that the cache does not show yet has an event that brings this Foo back, so
+	// there is no need to wait for the writes of other workers.
+	if err := r.List(ctx, owned, client.InNamespace(foo.Namespace), client.MatchingFields{ownerKey: string(foo.UID)},
+		client.DisableReadYourWritesConsistency); err != nil {
+		return nil, fmt.Errorf("list the Deployments of Foo %s: %w", client.ObjectKeyFromObject(foo), err)
+	}
+	return owned, nil
+}
+
 // refused decides what it means for a Foo that its Deployment was not written.
 func (r *FooReconciler) refused(ctx context.Context, foo *v1alpha1.Foo, err error) (ctrl.Result, error) {
 	name := foo.Spec.DeploymentName
 	switch {
 	case errors.Is(err, errLeaving):
 		// The event of its deletion leads back here.
-		return ctrl.Result{}, r.updateStatus(ctx, foo, state{progressing: true, reason: v1alpha1.ReasonWaitingForDeletion,
+		return ctrl.Result{}, r.updateBlocked(ctx, foo, state{progressing: true, reason: v1alpha1.ReasonWaitingForDeletion,
 			message: fmt.Sprintf("Deployment %q is being deleted, a new one will follow", name)})
 	case errors.Is(err, errTaken):
 		return ctrl.Result{RequeueAfter: takenRetry}, r.stuck(ctx, foo, v1alpha1.ReasonNameTaken,
 			fmt.Sprintf("Deployment %q exists and is not controlled by this Foo", name))
 	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
 		return ctrl.Result{}, nil
-	case apierrors.IsForbidden(err):
+	case apierrors.IsForbidden(err), apierrors.IsInvalid(err):
+		// Also a policy that gives no reason answers with Invalid.
 		return ctrl.Result{}, errors.Join(err, r.stuck(ctx, foo, v1alpha1.ReasonForbidden,
-			fmt.Sprintf("the API server forbids to write Deployment %q", name)))
-	case apierrors.IsInvalid(err):
-		if err := r.stuck(ctx, foo, v1alpha1.ReasonInvalidSpec, fmt.Sprintf("the API server refuses Deployment %q as invalid", name)); err != nil {
-			return ctrl.Result{}, err
-		}
-		// No retry mends a spec.
-		return ctrl.Result{}, reconcile.TerminalError(err)
+			fmt.Sprintf("the API server refuses to write Deployment %q", name)))
 	default:
 		return ctrl.Result{}, err
 	}
@@ -188,13 +191,27 @@ func (r *FooReconciler) refused(ctx context.Context, foo *v1alpha1.Foo, err erro
 func (r *FooReconciler) stuck(ctx context.Context, foo *v1alpha1.Foo, reason, message string) error {
 	before := meta.FindStatusCondition(foo.Status.Conditions, v1alpha1.FooReady)
 	told := before != nil && before.Reason == reason && before.Message == message
-	if err := r.updateStatus(ctx, foo, state{reason: reason, message: message}); err != nil {
+	if err := r.updateBlocked(ctx, foo, state{reason: reason, message: message}); err != nil {
 		return err
 	}
 	if !told {
 		r.Recorder.Eventf(foo, nil, corev1.EventTypeWarning, reason, "Reconcile", "%s", message)
 	}
 	return nil
+}
+
+// updateBlocked writes the status of a Foo that cannot have its Deployment now. The
+// replicas are those of the Deployments that it still controls.
+func (r *FooReconciler) updateBlocked(ctx context.Context, foo *v1alpha1.Foo, s state) error {
+	owned, err := r.ownedDeployments(ctx, foo)
+	if err != nil {
+		return err
+	}
+	for _, deployment := range owned.Items {
+		s.replicas += deployment.Status.Replicas
+		s.available += deployment.Status.AvailableReplicas
+	}
+	return r.updateStatus(ctx, foo, s)
 }
 
 // state is what a status says.

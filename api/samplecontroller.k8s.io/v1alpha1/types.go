@@ -30,15 +30,17 @@ type FooSpec struct {
 type FooStatus struct {
 	// Replicas is the observed number of replicas, the Deployment's status.replicas:
 	// those that are not available yet count, too. The scale subresource reports it.
+	// A Foo that cannot have the Deployment that it names counts the ones that it
+	// still controls.
 	Replicas int32 `json:"replicas,omitempty"`
-	// AvailableReplicas is the Deployment's number of available replicas.
+	// AvailableReplicas is how many of them are available.
 	AvailableReplicas int32 `json:"availableReplicas"`
 	// ObservedGeneration is the metadata.generation that this status speaks of: a
 	// smaller number than the Foo's own means that the controller has not yet
 	// acted on the newest spec.
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 	// ObservedDeploymentVersion is the resourceVersion of the Deployment that this
-	// status was made from. Whoever sees an older Deployment is behind.
+	// status was computed from. A cache with an older version is stale.
 	ObservedDeploymentVersion string `json:"observedDeploymentVersion,omitempty"`
 	// Selector selects the Pods of this Foo, in the string form that the scale
 	// subresource (and so a HorizontalPodAutoscaler) reads.
@@ -70,10 +72,11 @@ const (
 	// ReasonNameTaken: the Deployment of this name is controlled by somebody else,
 	// or by nobody, and is left alone.
 	ReasonNameTaken = "NameTaken"
-	// ReasonForbidden: the API server forbids to write the Deployment: a quota, a
-	// policy, or a right that the controller lacks. It is tried again and again.
+	// ReasonForbidden: the API server refuses to write the Deployment: a quota, a
+	// policy, a webhook, or a right that the controller lacks. The message has its
+	// words. The controller retries.
 	ReasonForbidden = "Forbidden"
-	// ReasonInvalidSpec: no Deployment can be made of this spec.
+	// ReasonInvalidSpec: no Deployment can have this spec. Only a new spec helps.
 	ReasonInvalidSpec = "InvalidSpec"
 )
 
