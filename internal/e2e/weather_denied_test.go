@@ -3,7 +3,6 @@
 package e2e
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -162,47 +161,18 @@ func (s *server) each(n int, do func(i int) error) {
 	running.Wait()
 }
 
-// deny forbids Deployments whose names begin like this in the test's namespace,
-// with a policy that lasts until the test ends.
+// deny forbids Deployments whose names begin like this in the test's namespace, with a
+// policy that lasts until the test ends.
 func (s *server) deny(prefix string) {
 	s.Helper()
-	policies, bindings := s.kube.AdmissionregistrationV1().ValidatingAdmissionPolicies(), s.kube.AdmissionregistrationV1().ValidatingAdmissionPolicyBindings()
-	binding := &admissionv1.ValidatingAdmissionPolicyBinding{ObjectMeta: metav1.ObjectMeta{Name: s.namespace}, Spec: admissionv1.ValidatingAdmissionPolicyBindingSpec{
-		PolicyName: s.namespace, ValidationActions: []admissionv1.ValidationAction{admissionv1.Deny}}}
-	s.Cleanup(func() {
-		err := bindings.Delete(context.Background(), s.namespace, metav1.DeleteOptions{})
-		if err := errors.Join(err, policies.Delete(context.Background(), s.namespace, metav1.DeleteOptions{})); err != nil {
-			s.Errorf("clean up: %v", err)
-		}
-	})
-	if _, err := policies.Create(s.Context(), denial(s.namespace, prefix), metav1.CreateOptions{}); err != nil {
-		s.Fatal(err)
-	}
-	if _, err := bindings.Create(s.Context(), binding, metav1.CreateOptions{}); err != nil {
-		s.Fatal(err)
-	}
-	s.eventually("the policy is in force", func() error {
+	s.enforce(s.policy(admissionv1.Validation{
+		Expression: fmt.Sprintf("!object.metadata.name.startsWith(%q)", prefix),
+		Message:    "the weather forbids it", Reason: new(metav1.StatusReasonForbidden),
+	}), func() error {
 		_, err := s.kube.AppsV1().Deployments(s.namespace).Create(s.Context(), somebodys(prefix+"probe"), metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
 		if !apierrors.IsForbidden(err) {
 			return fmt.Errorf("a probe: %v", err)
 		}
 		return nil
 	})
-}
-
-// denial is the policy, under the name of the namespace.
-func denial(namespace, prefix string) *admissionv1.ValidatingAdmissionPolicy {
-	return &admissionv1.ValidatingAdmissionPolicy{ObjectMeta: metav1.ObjectMeta{Name: namespace}, Spec: admissionv1.ValidatingAdmissionPolicySpec{
-		MatchConstraints: &admissionv1.MatchResources{
-			NamespaceSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"kubernetes.io/metadata.name": namespace}},
-			ResourceRules: []admissionv1.NamedRuleWithOperations{{RuleWithOperations: admissionv1.RuleWithOperations{
-				Operations: []admissionv1.OperationType{admissionv1.Create},
-				Rule:       admissionv1.Rule{APIGroups: []string{"apps"}, APIVersions: []string{"v1"}, Resources: []string{"deployments"}},
-			}}},
-		},
-		Validations: []admissionv1.Validation{{
-			Expression: fmt.Sprintf("!object.metadata.name.startsWith(%q)", prefix),
-			Message:    "the weather forbids it", Reason: new(metav1.StatusReasonForbidden),
-		}},
-	}}
 }

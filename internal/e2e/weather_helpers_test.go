@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	admissionv1 "k8s.io/api/admissionregistration/v1"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -43,6 +44,44 @@ func (s *server) createDeployment(deployment *appsv1.Deployment) *appsv1.Deploym
 		s.Fatal(err)
 	}
 	return created
+}
+
+// policy is a policy for the Deployments of the test's namespace.
+func (s *server) policy(validation admissionv1.Validation) *admissionv1.ValidatingAdmissionPolicy {
+	return &admissionv1.ValidatingAdmissionPolicy{ObjectMeta: metav1.ObjectMeta{Name: s.namespace}, Spec: admissionv1.ValidatingAdmissionPolicySpec{
+		MatchConstraints: &admissionv1.MatchResources{
+			NamespaceSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"kubernetes.io/metadata.name": s.namespace}},
+			ResourceRules: []admissionv1.NamedRuleWithOperations{{RuleWithOperations: admissionv1.RuleWithOperations{
+				Operations: []admissionv1.OperationType{admissionv1.Create, admissionv1.Update},
+				Rule:       admissionv1.Rule{APIGroups: []string{"apps"}, APIVersions: []string{"v1"}, Resources: []string{"deployments"}},
+			}}},
+		},
+		Validations: []admissionv1.Validation{validation},
+	}}
+}
+
+// enforce puts a policy in force and waits until inForce returns nil. The policy lasts
+// until lift is called, or the test ends.
+func (s *server) enforce(policy *admissionv1.ValidatingAdmissionPolicy, inForce func() error) (lift func()) {
+	s.Helper()
+	policies, bindings := s.kube.AdmissionregistrationV1().ValidatingAdmissionPolicies(), s.kube.AdmissionregistrationV1().ValidatingAdmissionPolicyBindings()
+	lift = sync.OnceFunc(func() {
+		err := bindings.Delete(context.Background(), policy.Name, metav1.DeleteOptions{})
+		if err := errors.Join(err, policies.Delete(context.Background(), policy.Name, metav1.DeleteOptions{})); err != nil {
+			s.Errorf("lift the policy: %v", err)
+		}
+	})
+	s.Cleanup(lift)
+	if _, err := policies.Create(s.Context(), policy, metav1.CreateOptions{}); err != nil {
+		s.Fatal(err)
+	}
+	binding := &admissionv1.ValidatingAdmissionPolicyBinding{ObjectMeta: metav1.ObjectMeta{Name: policy.Name}, Spec: admissionv1.ValidatingAdmissionPolicyBindingSpec{
+		PolicyName: policy.Name, ValidationActions: []admissionv1.ValidationAction{admissionv1.Deny}}}
+	if _, err := bindings.Create(s.Context(), binding, metav1.CreateOptions{}); err != nil {
+		s.Fatal(err)
+	}
+	s.eventually("the policy is in force", inForce)
+	return lift
 }
 
 // says waits until the Foo's Ready condition is of its newest spec and has this
