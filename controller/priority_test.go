@@ -155,7 +155,10 @@ func TestLowPriorityIsNotStarved(t *testing.T) {
 func TestFailedKeysComeBackBehind(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		queue := controller.NewPriorityQueue("")
-		queue.AddRateLimited(named("failed"))
+		queue.Add(named("failed"))
+		key, _ := queue.Get()
+		queue.AddRateLimited(key)
+		queue.Done(key)
 		time.Sleep(time.Second)
 		queue.Add(named("changed"))
 		if diff := cmp.Diff([]string{"changed", "failed"}, taken(queue)); diff != "" {

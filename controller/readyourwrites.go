@@ -80,7 +80,7 @@ func (p *PendingWrites) Record(key cache.ObjectName, writes ...Write) {
 			name, version := cache.MetaObjectToName(w.Before), w.Before.GetResourceVersion()
 			pending.isObserved = append(pending.isObserved, func() bool {
 				cached, ok := get[metav1.Object](w.Store, name)
-				return !ok || cached.GetResourceVersion() != version || version == ""
+				return !ok || cached.GetResourceVersion() != version
 			})
 		case w.Err == nil && w.After != nil:
 			version := w.After.GetResourceVersion()

@@ -100,8 +100,12 @@ func (s *server) consistent() error {
 		return err
 	}
 	byName, byUID := map[string]*appsv1.Deployment{}, map[types.UID]*v1alpha1.Foo{}
+	running := map[types.UID]int32{} // in all the Deployments that a Foo controls
 	for i := range deployments.Items {
 		byName[deployments.Items[i].Name] = &deployments.Items[i]
+		if owner := metav1.GetControllerOf(&deployments.Items[i]); owner != nil {
+			running[owner.UID] += deployments.Items[i].Status.AvailableReplicas
+		}
 	}
 	var wrong []error
 	for i := range foos.Items {
@@ -109,6 +113,9 @@ func (s *server) consistent() error {
 		byUID[foo.UID] = foo
 		if err := agrees(foo, byName[foo.Spec.DeploymentName]); err != nil {
 			wrong = append(wrong, fmt.Errorf("Foo %s: %w", foo.Name, err))
+		}
+		if waits(foo) && foo.Status.AvailableReplicas != running[foo.UID] {
+			wrong = append(wrong, fmt.Errorf("Foo %s: the status says %d available, %d are", foo.Name, foo.Status.AvailableReplicas, running[foo.UID]))
 		}
 	}
 	for name, deployment := range byName {

@@ -147,8 +147,8 @@ func TestSwappedNames(t *testing.T) {
 	s.settles("a", "b")
 }
 
-// A Foo that is renamed twice, at last to a name that is taken, is left with one
-// Deployment and not with two.
+// A Foo that is renamed twice, at last to a name that is taken, keeps both Deployments
+// as long as it is blocked, and counts them. When the name is free it has one.
 func TestRenamedTwice(t *testing.T) {
 	s := newServer(t)
 	l := newLab(s, 0)
@@ -166,11 +166,21 @@ func TestRenamedTwice(t *testing.T) {
 	l.reconciles("foo")
 	l.line.release()
 	l.shows(l.foos, "foo", renamed.ResourceVersion)
-	s.eventually("the Foo says that the name is taken, and has one Deployment", func() error {
+	s.eventually("the Foo says that the name is taken, and what runs", func() error {
+		l.reconciles("foo")
+		return s.atRest()
+	})
+	s.says("foo", v1alpha1.ReasonNameTaken, "has no controller")
+	s.runs("foo", 2)
+
+	if err := s.kube.AppsV1().Deployments(s.namespace).Delete(t.Context(), "taken", metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	s.eventually("the Foo has the name, and one Deployment", func() error {
 		l.reconciles("foo")
 		return errors.Join(s.atRest(), s.oneEach())
 	})
-	s.says("foo", v1alpha1.ReasonNameTaken, "has no controller")
+	s.converges("foo", "taken", 1)
 }
 
 // What has the same names in two namespaces has nothing to do with each other.
