@@ -55,6 +55,7 @@ type fooState struct {
 // Reconcile has the contract of the type Reconcile. It is level-triggered: it compares
 // current with desired state, and does not know which event added the key.
 func (r *FooReconciler) Reconcile(ctx context.Context, key cache.ObjectName) (requeueAfter time.Duration, err error) {
+	// Not before the cache shows what this process wrote.
 	if !r.Writes.Observed(key) {
 		return cacheRetry, nil
 	}

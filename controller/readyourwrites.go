@@ -40,9 +40,8 @@ type PendingWrites struct {
 }
 
 type pendingWrites struct {
-	// isObserved has a function for each write, which reports whether the cache shows it.
-	isObserved []func() bool
-	since      time.Time
+	writes []Write
+	since  time.Time
 }
 
 // Write is the outcome of one request.
@@ -56,36 +55,32 @@ type Write struct {
 	Err   error
 }
 
+// isObserved reports whether the cache shows the outcome.
+func (w Write) isObserved() bool {
+	if w.Err == nil && w.After != nil {
+		return atLeast(w.Store, w.After.GetResourceVersion())
+	}
+	// Deleted, or the API server has a newer version and would refuse this one again.
+	cached, ok := get[metav1.Object](w.Store, cache.MetaObjectToName(w.Before))
+	return !ok || cached.GetResourceVersion() != w.Before.GetResourceVersion()
+}
+
 // Record notes the writes of a reconcile of key, for Observed.
 func (p *PendingWrites) Record(key cache.ObjectName, writes ...Write) {
-	if len(writes) == 0 {
-		return
-	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.byKey == nil {
 		p.byKey = map[cache.ObjectName]*pendingWrites{}
 	}
-	if p.byKey[key] == nil {
-		p.byKey[key] = &pendingWrites{}
-	}
-	pending := p.byKey[key]
-	pending.since = p.now()
 	for _, w := range writes {
-		outdated := apierrors.IsConflict(w.Err) || apierrors.IsNotFound(w.Err) || w.Err == nil && w.After == nil
-		switch {
-		case outdated && w.Before != nil:
-			// Deleted, or the server has a newer version. To send this one again would be
-			// refused again.
-			name, version := cache.MetaObjectToName(w.Before), w.Before.GetResourceVersion()
-			pending.isObserved = append(pending.isObserved, func() bool {
-				cached, ok := get[metav1.Object](w.Store, name)
-				return !ok || cached.GetResourceVersion() != version
-			})
-		case w.Err == nil && w.After != nil:
-			version := w.After.GetResourceVersion()
-			pending.isObserved = append(pending.isObserved, func() bool { return atLeast(w.Store, version) })
+		outdated := w.Before != nil && (apierrors.IsConflict(w.Err) || apierrors.IsNotFound(w.Err))
+		if w.Err != nil && !outdated {
+			continue // Nothing is known.
 		}
+		if p.byKey[key] == nil {
+			p.byKey[key] = &pendingWrites{since: p.now()}
+		}
+		p.byKey[key].writes = append(p.byKey[key].writes, w)
 	}
 }
 
@@ -99,7 +94,7 @@ func (p *PendingWrites) Observed(key cache.ObjectName) bool {
 	if pending == nil {
 		return true
 	}
-	behind := slices.ContainsFunc(pending.isObserved, func(isObserved func() bool) bool { return !isObserved() })
+	behind := slices.ContainsFunc(pending.writes, func(w Write) bool { return !w.isObserved() })
 	if behind && p.now().Sub(pending.since) < readYourWritesTimeout {
 		return false
 	}

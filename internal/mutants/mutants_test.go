@@ -83,7 +83,7 @@ var mutants = []struct {
 	{"no read-your-writes", "controller/readyourwrites.go", "if pending == nil {", "if true {", "./controller", "TestOwnWritesAreAwaited"},
 	{"no takeover", "controller/takeover.go", "if s.deployment != nil && observedNewer(", "if true {\n\t\treturn nil\n\t}\n\tif s.deployment != nil && observedNewer(", "./controller", "TestTakeOverWithStaleCache"},
 	{"no priorities", "controller/priority.go", "newHandler(lowPriority{queue})", "newHandler(queue)", "./controller", "TestUnchangedHasLowPriority"},
-	{"a deletion not remembered", "controller/readyourwrites.go", " || w.Err == nil && w.After == nil", "", "./controller", "TestRename"},
+	{"a deletion not remembered", "controller/deployment.go", "s.writes = append(s.writes, Write{Store: r.DeploymentStore, Before: old, Err: err})", "", "./controller", "TestRename"},
 	{"a Deployment made for a Foo that is gone, again and again", "controller/readyourwrites.go", " || apierrors.IsNotFound(w.Err)", "", "./controller", "TestGoneUnseen"},
 	{"a refused version sent again", "controller/readyourwrites.go", "apierrors.IsConflict(w.Err) || ", "", "./controller", "TestConflict"},
 	{"a version awaited for ever", "controller/readyourwrites.go", " && p.now().Sub(pending.since) < readYourWritesTimeout", "", "./controller", "TestReadYourWritesTimeout"},
