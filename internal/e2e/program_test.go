@@ -13,6 +13,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 
@@ -125,15 +126,21 @@ func TestSignals(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// A proxy before the API server holds each POST until the test lets it go.
+	// A proxy before the API server holds each POST until the test lets it go. The first
+	// one's sender has ended by then, and it goes nowhere.
 	posted, release := make(chan struct{}, 1), make(chan struct{})
+	var posts atomic.Int32
 	proxy := httputil.NewSingleHostReverseProxy(target)
 	proxy.Transport, proxy.FlushInterval = transport, -1
 	proxy.ErrorLog = log.New(io.Discard, "", 0)
 	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/deployments") {
+			first := posts.Add(1) == 1
 			posted <- struct{}{}
 			<-release
+			if first {
+				return
+			}
 		}
 		proxy.ServeHTTP(w, r)
 	}))
