@@ -65,14 +65,14 @@ func (c *Controller) processNextItem(ctx context.Context) bool {
 	// Not cancelled with ctx: a worker finishes what it has begun.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), reconcileTimeout)
 	defer cancel()
-	requeueAfter, err := c.recoverPanic(ctx, key)
+	requeueAfter, err := c.reconcileSafely(ctx, key)
 	c.retry(ctx, key, requeueAfter, err)
 	return true
 }
 
-// recoverPanic calls the reconcile and returns its panic as an error: one bad object
-// does not end the process.
-func (c *Controller) recoverPanic(ctx context.Context, key cache.ObjectName) (requeueAfter time.Duration, err error) {
+// reconcileSafely calls the reconcile. A panic becomes an error: one bad object does not
+// end the process.
+func (c *Controller) reconcileSafely(ctx context.Context, key cache.ObjectName) (requeueAfter time.Duration, err error) {
 	defer func() {
 		if reason := recover(); reason != nil {
 			requeueAfter, err = 0, fmt.Errorf("panic: %v\n%s", reason, debug.Stack())
@@ -91,8 +91,8 @@ func (c *Controller) retry(ctx context.Context, key cache.ObjectName, requeueAft
 		c.queue.Forget(key)
 		c.queue.AddAfter(key, requeueAfter)
 	case apierrors.IsConflict(err) || apierrors.IsNotFound(err):
-		// Somebody else changed or deleted the object first. The event of that change
-		// wakes the key; the retry covers a missed event.
+		// Somebody else changed or deleted the object first, which is no failure. The event
+		// of that change adds the key; the retry covers a missed event.
 		logger.V(2).Info("The object has changed, retrying", "key", key, "reason", err)
 		c.queue.AddRateLimited(key)
 	default:

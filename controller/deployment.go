@@ -50,7 +50,8 @@ func (r *FooReconciler) syncDeployment(ctx context.Context, s *fooState) error {
 	if blocked == nil && s.deployment != nil {
 		blocked = checkController(s.deployment, s.foo)
 	}
-	if err := r.verifyCache(ctx, s, blocked != nil); err != nil {
+	// Also for a blocked Foo: its status, too, must not go back to an older state.
+	if err := r.verifyCache(ctx, s, blocked == nil); err != nil {
 		return err
 	}
 	var err error
@@ -77,6 +78,7 @@ func (r *FooReconciler) createDeployment(ctx context.Context, s *fooState) error
 		// It exists but is not in the cache yet: decide once it is.
 		var live *appsv1.Deployment
 		if live, err = deployments.Get(ctx, s.foo.Spec.DeploymentName, metav1.GetOptions{}); err == nil {
+			// Not written here, but to be waited for.
 			s.writes = append(s.writes, Write{Store: r.DeploymentStore, After: live})
 			return errCacheBehind
 		}
@@ -95,7 +97,7 @@ func (r *FooReconciler) updateDeployment(ctx context.Context, s *fooState) error
 	// The cache's: never change it, change a copy. The copy keeps its resourceVersion, so
 	// the API server refuses it if somebody wrote in between.
 	before, desired := s.deployment, s.deployment.DeepCopy()
-	if !applyDesired(desired, s.foo) && !s.wrongGeneration {
+	if !applyDesired(desired, s.foo) && !s.rewriteGeneration {
 		return nil
 	}
 	setGeneration(desired, s.foo)

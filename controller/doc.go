@@ -25,11 +25,11 @@
 //
 // # What production adds
 //
-// One file each. It begins with the timeline of what goes wrong without it.
+// One file each, which begins with the timeline of what goes wrong without it.
 //
 //   - readyourwrites.go: a reconcile waits until the cache shows its own last writes.
 //   - takeover.go: a new leader with a stale cache undoes nothing.
-//   - priority.go: a change is not queued behind an initial list or a resync.
+//   - priority.go: a change is not queued behind an initial list, a resync or retries.
 //
 // Leader election and metrics are in internal/leader and internal/metrics.
 //
@@ -39,12 +39,13 @@
 //   - One difference costs one request, no difference none. Events, which tell people
 //     what was done, are counted apart. A new Foo costs two requests: its Deployment
 //     and its status.
-//   - A Deployment that this Foo's UID does not control is never written. Nothing is
+//   - A Deployment is written only if this Foo, by its UID, controls it. Nothing is
 //     deleted while the Foo cannot have the Deployment that it names.
 //   - A status is what the cache shows. While a Foo is blocked, it counts the replicas
 //     of the Deployments that the Foo still controls.
-//   - Only an invalid spec is terminal. Every refusal of the API server is told in its
-//     words and retried, at most 30 s later.
+//   - Every refusal of the API server is told in its words. It is retried as every other
+//     error is, at most 30 s later. Not retried are an invalid spec, a name that is
+//     taken, and a Deployment that is being deleted: an event adds the key again.
 //   - A panic in a reconcile is an error of its key, retried like any other.
 //
 // # Caveats

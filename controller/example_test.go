@@ -18,7 +18,7 @@ import (
 )
 
 // The idea, whole: an informer fills a store and its handler a queue, a worker takes a
-// key, a reconcile compares and writes what differs. foo.go is what becomes of it.
+// key, a reconcile compares and writes what differs. foo.go is the full version.
 func Example() {
 	client := fake.NewClientset(&v1alpha1.Foo{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "example-foo"},

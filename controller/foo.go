@@ -42,14 +42,15 @@ type FooReconciler struct {
 // reconcile has written since.
 type fooState struct {
 	foo *v1alpha1.Foo
-	// deployment has the name that the spec asks for. nil: there is none.
+	// deployment has the name that the spec asks for, whoever controls it. nil: the
+	// cache has none.
 	deployment *appsv1.Deployment
-	// owned are the Deployments that the Foo controls.
+	// owned are the Deployments that the Foo controls, under any name.
 	owned []*appsv1.Deployment
 	// writes are for PendingWrites.
 	writes []Write
-	// What verifyCache found to be forged, and must be written again.
-	wrongGeneration, wrongVersion bool
+	// The marks that verifyCache found to be wrong (takeover.go).
+	rewriteGeneration, rewriteVersion bool
 }
 
 // Reconcile has the contract of the type Reconcile. It is level-triggered: it compares

@@ -25,11 +25,12 @@ func EnqueueObject(queue Queue) cache.ResourceEventHandler {
 	}
 }
 
-// EnqueueOwner returns the handler for a kind of dependents: every event of one adds
-// the key of its controller, if that is of the kind owner, and the keys that waiting
-// returns: those of the owners that wait for this dependent's name.
+// EnqueueOwner returns the handler for a kind of dependents. Every event of one adds the
+// key of the object that controls it (its owner reference with controller: true), if
+// that is of the kind owner, and the keys that waiting returns: those of the owners that
+// may wait for this dependent's name.
 func EnqueueOwner(queue Queue, owner schema.GroupKind, waiting func(dependent cache.ObjectName) []cache.ObjectName) cache.ResourceEventHandler {
-	enqueueController := func(obj any) {
+	enqueueOwner := func(obj any) {
 		dependent, ok := obj.(metav1.Object)
 		if !ok {
 			return
@@ -49,7 +50,7 @@ func EnqueueOwner(queue Queue, owner schema.GroupKind, waiting func(dependent ca
 	}
 	return cache.ResourceEventHandlerFuncs{
 		AddFunc: func(obj any) {
-			enqueueController(obj)
+			enqueueOwner(obj)
 			enqueueWaiting(obj)
 		},
 		UpdateFunc: func(before, after any) {
@@ -57,8 +58,8 @@ func EnqueueOwner(queue Queue, owner schema.GroupKind, waiting func(dependent ca
 				return // The owners have a resync of their own.
 			}
 			// Another owner may have taken it: both must know.
-			enqueueController(before)
-			enqueueController(after)
+			enqueueOwner(before)
+			enqueueOwner(after)
 			enqueueWaiting(after)
 		},
 		DeleteFunc: func(obj any) {
@@ -67,7 +68,7 @@ func EnqueueOwner(queue Queue, owner schema.GroupKind, waiting func(dependent ca
 			if tombstone, ok := obj.(cache.DeletedFinalStateUnknown); ok {
 				obj = tombstone.Obj
 			}
-			enqueueController(obj)
+			enqueueOwner(obj)
 		},
 	}
 }

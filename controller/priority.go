@@ -15,8 +15,9 @@ import (
 //	0.1 s  A person scales a Foo. Its key is the 20,001st.
 //	30 s   A worker gets to it. The other 20,000 needed nothing.
 //
-// So keys of an initial list, of a resync and of retries have low priority. They are
-// taken when no changed key waits, and in every eighth turn.
+// So keys of an initial list, of a resync and of retries have low priority, and so has
+// the wait for the cache. They are taken when no changed key waits, and in every eighth
+// turn.
 
 // PriorityQueue is a Queue with a second priority. Its other methods are those of
 // Queue; AddAfter and AddRateLimited add with low priority.
@@ -103,7 +104,7 @@ func (f *priorityFIFO) isChanged(key cache.ObjectName) bool {
 	return f.changed[key]
 }
 
-// Push adds a key that does not wait.
+// Push is called for a key that does not wait.
 func (f *priorityFIFO) Push(key cache.ObjectName) {
 	if f.isChanged(key) {
 		f.high.PushBack(key)
@@ -112,7 +113,7 @@ func (f *priorityFIFO) Push(key cache.ObjectName) {
 	}
 }
 
-// Touch is called when a waiting key is added again.
+// Touch is called for a key that waits and is added again.
 func (f *priorityFIFO) Touch(key cache.ObjectName) {
 	if element, ok := f.inLow[key]; ok && f.isChanged(key) {
 		f.low.Remove(element)

@@ -21,16 +21,17 @@ import (
 //   - ShutDown: Get returns what is in the queue and then says shutdown.
 type Queue = workqueue.TypedRateLimitingInterface[cache.ObjectName]
 
-// NewQueue returns an empty queue. name labels its metrics.
+// NewQueue returns an empty queue. name labels its metrics. main uses NewPriorityQueue,
+// which promises the same and more.
 func NewQueue(name string) Queue {
 	return workqueue.NewTypedRateLimitingQueueWithConfig(RateLimiter(),
 		workqueue.TypedRateLimitingQueueConfig[cache.ObjectName]{Name: name})
 }
 
-// RateLimiter says how long a key that fails waits: at most 5 ms, then twice as long
-// each time, up to 30 s. The delay is the key's own. client-go's default limiter
-// also allows only ten retries a second for all keys together, so that a thousand
-// failing keys delay a good one.
+// RateLimiter says how long a key that fails waits: 5 ms, then twice as long each time,
+// up to 30 s, each less its jitter. The delay is the key's own. client-go's default
+// limiter also allows only ten retries a second for all keys together, so that a
+// thousand failing keys delay a good one.
 func RateLimiter() workqueue.TypedRateLimiter[cache.ObjectName] {
 	return jitter{workqueue.NewTypedItemExponentialFailureRateLimiter[cache.ObjectName](5*time.Millisecond, 30*time.Second)}
 }

@@ -55,17 +55,21 @@ type Write struct {
 	Err   error
 }
 
-// isObserved reports whether the cache shows the outcome.
+// isObserved reports whether the cache shows the outcome:
+//
+//   - of a create, update or get: it has reached the version of After.
+//   - of a delete, or of what was refused with Conflict or NotFound: the version of
+//     Before is gone. The API server would refuse it again.
 func (w Write) isObserved() bool {
 	if w.Err == nil && w.After != nil {
 		return atLeast(w.Store, w.After.GetResourceVersion())
 	}
-	// Deleted, or the API server has a newer version and would refuse this one again.
 	cached, ok := get[metav1.Object](w.Store, cache.MetaObjectToName(w.Before))
 	return !ok || cached.GetResourceVersion() != w.Before.GetResourceVersion()
 }
 
-// Record notes the writes of a reconcile of key, for Observed.
+// Record notes the writes of a reconcile of key, for Observed. It ignores one that failed
+// for another reason: what came of it is not known.
 func (p *PendingWrites) Record(key cache.ObjectName, writes ...Write) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -75,7 +79,7 @@ func (p *PendingWrites) Record(key cache.ObjectName, writes ...Write) {
 	for _, w := range writes {
 		outdated := w.Before != nil && (apierrors.IsConflict(w.Err) || apierrors.IsNotFound(w.Err))
 		if w.Err != nil && !outdated {
-			continue // Nothing is known.
+			continue
 		}
 		if p.byKey[key] == nil {
 			p.byKey[key] = &pendingWrites{since: p.now()}
@@ -85,8 +89,8 @@ func (p *PendingWrites) Record(key cache.ObjectName, writes ...Write) {
 }
 
 // Observed reports whether the cache shows every write that was recorded for key, or
-// will not, and then forgets them. Call it before you read the cache. Otherwise a
-// stale read could be taken for fresh.
+// has had readYourWritesTimeout to do so. Then it forgets them. Call it before you read
+// the cache. Otherwise a stale read could be taken for fresh.
 func (p *PendingWrites) Observed(key cache.ObjectName) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()

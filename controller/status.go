@@ -16,8 +16,9 @@ import (
 	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
 )
 
-// blockedError says why a Foo cannot have its Deployment now. Retrying cannot help: an
-// update of the Foo's spec or an event of the Deployment adds the key again.
+// blockedError says why a Foo cannot have its Deployment now. It is not retried: an
+// event adds the key again, of the Foo's spec (InvalidSpec) or of the Deployment
+// (NameTaken, WaitingForDeletion).
 type blockedError struct {
 	// reason and message are those of the Foo's conditions.
 	reason, message string
@@ -59,6 +60,7 @@ func (r *FooReconciler) updateStatus(ctx context.Context, s *fooState, syncErr e
 	if err != nil {
 		return fmt.Errorf("update status of Foo %s/%s: %w", foo.Namespace, foo.Name, err)
 	}
+	// Only now: otherwise every retry of the write would record the event.
 	if report := stalled(status); report != nil && !sameReport(report, stalled(foo.Status)) {
 		r.Events.Event(foo, corev1.EventTypeWarning, report.Reason, report.Message)
 	}
@@ -95,15 +97,17 @@ func calculateStatus(s *fooState, err error) v1alpha1.FooStatus {
 	}
 	setCondition(v1alpha1.FooReady, reason == v1alpha1.ReasonAvailable)
 	setCondition(v1alpha1.FooProgressing, reason == v1alpha1.ReasonWaitingForReplicas || reason == v1alpha1.ReasonWaitingForDeletion)
-	// The version is recorded along with something else: alone it is no reason to write.
-	if s.deployment != nil && (s.wrongVersion || !equality.Semantic.DeepEqual(status, foo.Status)) {
+	// Recorded for takeover.go, along with something else: alone it would cost a request
+	// for each event of the Deployment.
+	if s.deployment != nil && (s.rewriteVersion || !equality.Semantic.DeepEqual(status, foo.Status)) {
 		status.ObservedDeploymentVersion = s.deployment.ResourceVersion
 	}
 	return status
 }
 
-// explain returns the reason and the message of the Foo's conditions. No reason says
-// that a request failed, and that only the retry will tell what to report.
+// explain returns the reason and the message of the Foo's conditions. An empty reason
+// means: leave the status as it is. A request failed for a passing cause (a timeout, a
+// conflict, a 5xx), and the retry decides.
 func explain(s *fooState, err error) (reason, message string) {
 	blocked := (*blockedError)(nil)
 	switch {
@@ -138,8 +142,8 @@ func rollout(deployment *appsv1.Deployment) (reason, message string) {
 	return v1alpha1.ReasonAvailable, message
 }
 
-// stalled returns the Ready condition of a status that waits for a person, and nil of
-// any other.
+// stalled returns the Ready condition of a status that is neither ready nor progressing:
+// it waits for a person. It returns nil of any other.
 func stalled(status v1alpha1.FooStatus) *metav1.Condition {
 	if meta.IsStatusConditionTrue(status.Conditions, v1alpha1.FooProgressing) {
 		return nil

@@ -43,30 +43,33 @@ func observedNewer(foo *v1alpha1.Foo, deployment *appsv1.Deployment) bool {
 }
 
 // verifyCache returns errCacheBehind if another process has seen a newer Deployment, or
-// acted on a newer Foo, than the cache shows. What was forged it notes in the state.
-func (r *FooReconciler) verifyCache(ctx context.Context, s *fooState, blocked bool) error {
+// acted on a newer Foo, than the cache shows, and the error of a GET that fails. A mark
+// that is wrong although the cache is fresh is to be rewritten: it was forged, or a
+// rename left it. willWrite says that Deployments may be written.
+func (r *FooReconciler) verifyCache(ctx context.Context, s *fooState, willWrite bool) error {
 	if s.deployment != nil && observedNewer(s.foo, s.deployment) {
 		if err := r.verifyDeployment(ctx, s); err != nil {
 			return err
 		}
-		s.wrongVersion = true
+		s.rewriteVersion = true
 	}
-	// A blocked Foo writes no Deployment, so there is nothing to undo.
-	if !blocked && slices.ContainsFunc(s.owned, func(d *appsv1.Deployment) bool { return isFromNewer(d, s.foo) }) {
+	if willWrite && slices.ContainsFunc(s.owned, func(d *appsv1.Deployment) bool { return isFromNewer(d, s.foo) }) {
 		if err := r.verifyFoo(ctx, s); err != nil {
 			return err
 		}
-		s.wrongGeneration = s.deployment != nil && isFromNewer(s.deployment, s.foo)
+		s.rewriteGeneration = s.deployment != nil && isFromNewer(s.deployment, s.foo)
 	}
 	return nil
 }
 
-// verifyDeployment returns errCacheBehind unless the API server has this version.
+// verifyDeployment asks the API server. It returns nil if that has the version of the
+// cache, errCacheBehind if it has another one, and the error of a GET that fails.
 func (r *FooReconciler) verifyDeployment(ctx context.Context, s *fooState) error {
 	live, err := r.Deployments.Deployments(s.foo.Namespace).Get(ctx, s.deployment.Name, metav1.GetOptions{})
 	switch {
 	case err != nil:
-		s.deployment = nil // It is not known.
+		// The cache may be stale: do not record its version in the status.
+		s.deployment = nil
 		return fmt.Errorf("get Deployment %s/%s: %w", s.foo.Namespace, s.foo.Spec.DeploymentName, err)
 	case live.ResourceVersion != s.deployment.ResourceVersion:
 		s.writes = append(s.writes, Write{Store: r.DeploymentStore, After: live})
@@ -76,7 +79,7 @@ func (r *FooReconciler) verifyDeployment(ctx context.Context, s *fooState) error
 	}
 }
 
-// verifyFoo returns errCacheBehind unless the API server has this version.
+// verifyFoo does the same for the Foo.
 func (r *FooReconciler) verifyFoo(ctx context.Context, s *fooState) error {
 	live, err := r.Foos.Foos(s.foo.Namespace).Get(ctx, s.foo.Name, metav1.GetOptions{})
 	switch {
