@@ -64,6 +64,30 @@ func TestDeniedByPolicy(t *testing.T) {
 	w.ready("foo", metav1.ConditionFalse, metav1.ConditionTrue, v1alpha1.ReasonWaitingForReplicas)
 }
 
+// A webhook's denial has a code and no reason.
+func TestDeniedByWebhook(t *testing.T) {
+	for _, code := range []int32{http.StatusBadRequest, http.StatusForbidden, http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity} {
+		w := newWorld(t)
+		w.createFoo("foo", spec("deployment", 1))
+		w.sync()
+		words := fmt.Sprintf("admission webhook denied the request: %s", strings.Repeat("no, ", 10_000))
+		w.api.Refuse = func(method, _ string) *apierrors.StatusError {
+			if method != http.MethodPost {
+				return nil
+			}
+			return &apierrors.StatusError{ErrStatus: metav1.Status{Status: metav1.StatusFailure, Code: code, Message: words}}
+		}
+		if _, err := w.tryReconcile(fooKey); err == nil {
+			t.Errorf("%d: no error, want the server's, to be retried", code)
+		}
+		w.sent("POST deployments", "PUT foos/foo/status")
+		w.ready("foo", metav1.ConditionFalse, metav1.ConditionFalse, v1alpha1.ReasonForbidden)
+		if message := w.foo("foo").Status.Conditions[0].Message; !strings.Contains(message, "webhook denied the request: no") || len(message) > 1024 {
+			t.Errorf("%d: the message has %d bytes and begins %q", code, len(message), message[:100])
+		}
+	}
+}
+
 // Whatever keeps a Foo from its Deployment, its status says what runs.
 func TestBlockedStatusIsObserved(t *testing.T) {
 	for _, test := range []struct {

@@ -50,7 +50,7 @@ func (r *FooReconciler) syncDeployment(ctx context.Context, s *fooState) error {
 	if blocked == nil && s.deployment != nil {
 		blocked = checkController(s.deployment, s.foo)
 	}
-	// Also for a blocked Foo: its status, too, must not go back to an older state.
+	// Before a blocked Foo returns, too: its status records this Deployment's version.
 	if err := r.verifyCache(ctx, s, blocked == nil); err != nil {
 		return err
 	}

@@ -43,9 +43,10 @@
 //     deleted while the Foo cannot have the Deployment that it names.
 //   - A status is what the cache shows. While a Foo is blocked, it counts the replicas
 //     of the Deployments that the Foo still controls.
-//   - Every refusal of the API server is told in its words. It is retried as every other
-//     error is, at most 30 s later. Not retried are an invalid spec, a name that is
-//     taken, and a Deployment that is being deleted: an event adds the key again.
+//   - A refusal of the API server is told in its words, those of the first one for a
+//     generation. It is retried as every other error is, at most 30 s later. Not retried
+//     are an invalid spec, a name that is taken, and a Deployment that is being deleted:
+//     an event adds the key again. A terminating namespace ends it all.
 //   - A panic in a reconcile is an error of its key, retried like any other.
 //
 // # Caveats
@@ -56,6 +57,11 @@
 //   - A rename reads the live Foo and then deletes the old Deployment. If somebody
 //     renames the Foo back between these two requests, the Deployment that it names
 //     again is deleted. The next reconcile creates it anew, with new Pods.
+//   - takeover.go detects what another process wrote. A change of the spec that needed no
+//     write (replicas removed, so that an autoscaler may set them) leaves no mark. A new
+//     leader that does not see it yet sets the old number once more.
+//   - The CRD must be the one of this repository. A status field that its schema does not
+//     know is dropped, and then each reconcile writes the status again.
 //   - Two Foos that swap their Deployments' names wait for each other: each keeps what
 //     it has until the name it wants is free. A person has to delete one.
 //   - After 30 s a key no longer waits for the cache to show its writes. While a watch

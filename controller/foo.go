@@ -68,8 +68,10 @@ func (r *FooReconciler) Reconcile(ctx context.Context, key cache.ObjectName) (re
 		// deletes it. To create one now would fight the garbage collector.
 		return 0, nil
 	}
-	state := &fooState{foo: foo, owned: informer.DeploymentsOf(r.DeploymentStore, foo)}
+	state := &fooState{foo: foo}
 	state.deployment, _ = get[*appsv1.Deployment](r.DeploymentStore, cache.NewObjectName(foo.Namespace, foo.Spec.DeploymentName))
+	// Read last, so that verifyCache sees no older Deployments than the one to update.
+	state.owned = informer.DeploymentsOf(r.DeploymentStore, foo)
 	defer func() { r.Writes.Record(key, state.writes...) }()
 
 	// What differs from the spec is written. What came of it is told in the status.

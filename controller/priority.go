@@ -12,8 +12,8 @@ import (
 // change (TestUnchangedHasLowPriority):
 //
 //	0.0 s  The program starts. The initial list adds 20,000 keys.
-//	0.1 s  A person scales a Foo. Its key is the 20,001st.
-//	30 s   A worker gets to it. The other 20,000 needed nothing.
+//	0.1 s  A person creates a Foo. Its key is the 20,001st.
+//	60 s   A worker takes it. Each of the others needed two requests first.
 //
 // So keys of an initial list, of a resync and of retries have low priority, and so has
 // the wait for the cache. They are taken when no changed key waits, and in every eighth
@@ -67,7 +67,7 @@ type priorityQueue struct {
 }
 
 func (q *priorityQueue) Add(key cache.ObjectName) {
-	q.fifo.setChanged(key)
+	q.fifo.changed.Store(key, nil)
 	q.Queue.Add(key)
 }
 
@@ -79,9 +79,9 @@ const lowTurn = 8
 // priorityFIFO is the order of the waiting keys: one FIFO for each priority. It
 // implements workqueue.Queue, whose methods are called under the queue's lock.
 type priorityFIFO struct {
-	mu sync.Mutex
-	// changed holds the keys that Add has added since a worker last took them.
-	changed map[cache.ObjectName]bool
+	// changed holds the keys that Add has added since a worker last took them. Add is not
+	// called under that lock.
+	changed sync.Map
 
 	high, low *list.List                         // of cache.ObjectName
 	inLow     map[cache.ObjectName]*list.Element // where in low a key is
@@ -89,19 +89,12 @@ type priorityFIFO struct {
 }
 
 func newPriorityFIFO() *priorityFIFO {
-	return &priorityFIFO{changed: map[cache.ObjectName]bool{}, high: list.New(), low: list.New(), inLow: map[cache.ObjectName]*list.Element{}}
-}
-
-func (f *priorityFIFO) setChanged(key cache.ObjectName) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.changed[key] = true
+	return &priorityFIFO{high: list.New(), low: list.New(), inLow: map[cache.ObjectName]*list.Element{}}
 }
 
 func (f *priorityFIFO) isChanged(key cache.ObjectName) bool {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.changed[key]
+	_, ok := f.changed.Load(key)
+	return ok
 }
 
 // Push is called for a key that does not wait.
@@ -132,14 +125,13 @@ func (f *priorityFIFO) Pop() cache.ObjectName {
 		line = f.low
 	}
 	key := line.Remove(line.Front()).(cache.ObjectName)
-	if delete(f.inLow, key); len(f.inLow) == 0 {
+	delete(f.inLow, key)
+	if line == f.low && len(f.inLow) == 0 {
 		// A map never shrinks by itself: give back what a long initial list took.
 		f.inLow = map[cache.ObjectName]*list.Element{}
 	}
 	// The worker that takes the key reads the store after the handler has called Add,
 	// so it sees the change.
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	delete(f.changed, key)
+	f.changed.Delete(key)
 	return key
 }

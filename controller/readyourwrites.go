@@ -40,7 +40,7 @@ type PendingWrites struct {
 }
 
 type pendingWrites struct {
-	writes []Write
+	writes []pendingWrite
 	since  time.Time
 }
 
@@ -55,21 +55,30 @@ type Write struct {
 	Err   error
 }
 
-// isObserved reports whether the cache shows the outcome:
-//
-//   - of a create, update or get: it has reached the version of After.
-//   - of a delete, or of what was refused with Conflict or NotFound: the version of
-//     Before is gone. The API server would refuse it again.
-func (w Write) isObserved() bool {
-	if w.Err == nil && w.After != nil {
-		return atLeast(w.Store, w.After.GetResourceVersion())
-	}
-	cached, ok := get[metav1.Object](w.Store, cache.MetaObjectToName(w.Before))
-	return !ok || cached.GetResourceVersion() != w.Before.GetResourceVersion()
+// pendingWrite is what a Write leaves behind: a store must reach this version, or no
+// longer have it.
+type pendingWrite struct {
+	store    cache.Store
+	name     cache.ObjectName
+	version  string
+	outdated bool
 }
 
-// Record notes the writes of a reconcile of key, for Observed. It ignores one that failed
-// for another reason: what came of it is not known.
+func (w pendingWrite) isObserved() bool {
+	if !w.outdated {
+		return atLeast(w.store, w.version)
+	}
+	cached, ok := get[metav1.Object](w.store, w.name)
+	return !ok || cached.GetResourceVersion() != w.version
+}
+
+// Record notes the writes of a reconcile of key. Observed then waits
+//
+//   - after a create, update or get: until the store has reached the version of After.
+//   - after a delete, or a write that was refused with Conflict or NotFound: until the
+//     store no longer has the version of Before. The API server would refuse it again.
+//
+// What came of any other error is not known, and is not waited for.
 func (p *PendingWrites) Record(key cache.ObjectName, writes ...Write) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -77,14 +86,19 @@ func (p *PendingWrites) Record(key cache.ObjectName, writes ...Write) {
 		p.byKey = map[cache.ObjectName]*pendingWrites{}
 	}
 	for _, w := range writes {
-		outdated := w.Before != nil && (apierrors.IsConflict(w.Err) || apierrors.IsNotFound(w.Err))
-		if w.Err != nil && !outdated {
+		pending := pendingWrite{store: w.Store}
+		switch refused := apierrors.IsConflict(w.Err) || apierrors.IsNotFound(w.Err); {
+		case w.Err == nil && w.After != nil:
+			pending.version = w.After.GetResourceVersion()
+		case w.Before != nil && (w.Err == nil || refused):
+			pending.outdated, pending.name, pending.version = true, cache.MetaObjectToName(w.Before), w.Before.GetResourceVersion()
+		default:
 			continue
 		}
 		if p.byKey[key] == nil {
 			p.byKey[key] = &pendingWrites{since: p.now()}
 		}
-		p.byKey[key].writes = append(p.byKey[key].writes, w)
+		p.byKey[key].writes = append(p.byKey[key].writes, pending)
 	}
 }
 
@@ -98,7 +112,7 @@ func (p *PendingWrites) Observed(key cache.ObjectName) bool {
 	if pending == nil {
 		return true
 	}
-	behind := slices.ContainsFunc(pending.writes, func(w Write) bool { return !w.isObserved() })
+	behind := slices.ContainsFunc(pending.writes, func(w pendingWrite) bool { return !w.isObserved() })
 	if behind && p.now().Sub(pending.since) < readYourWritesTimeout {
 		return false
 	}
@@ -115,8 +129,8 @@ func (p *PendingWrites) now() time.Time {
 
 // atLeast reports whether a store has seen this resourceVersion. Versions of one
 // resource are comparable. One that is not a number counts as seen: a fake's, and
-// that of every store if client-go's feature gate AtomicFIFO is off. Nothing is
-// waited for then.
+// that of every store if client-go's feature gate AtomicFIFO is off. A create or an
+// update is not waited for then.
 func atLeast(store cache.Store, version string) bool {
 	order, err := resourceversion.CompareResourceVersion(store.LastStoreSyncResourceVersion(), version)
 	return err != nil || order >= 0

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -26,6 +27,9 @@ type blockedError struct {
 
 func (e *blockedError) Error() string { return e.message }
 
+// maxMessage is how much of a refusal is told, in bytes. The CRD allows 32768 characters.
+const maxMessage = 1024
+
 // retryable returns the error that the worker must retry, if any.
 func retryable(err error) error {
 	if blocked := (*blockedError)(nil); errors.As(err, &blocked) {
@@ -37,12 +41,8 @@ func retryable(err error) error {
 // isRefusal reports whether the API server understood a request and says no: a quota,
 // a policy, a webhook, a missing right. A person must act, and no event tells when.
 func isRefusal(err error) bool {
-	switch apierrors.ReasonForError(err) {
-	case metav1.StatusReasonForbidden, metav1.StatusReasonInvalid, metav1.StatusReasonBadRequest, metav1.StatusReasonRequestEntityTooLarge:
-		return true
-	default:
-		return false
-	}
+	// These look at the code if there is no reason: a webhook's denial has none.
+	return apierrors.IsForbidden(err) || apierrors.IsInvalid(err) || apierrors.IsBadRequest(err) || apierrors.IsRequestEntityTooLargeError(err)
 }
 
 // updateStatus writes the status that follows from the state and from the error of
@@ -75,7 +75,7 @@ func calculateStatus(s *fooState, err error) v1alpha1.FooStatus {
 	if reason == "" {
 		return status
 	}
-	// A Foo that is blocked still runs what it controls under an earlier name.
+	// A Foo that cannot have what it asks for still runs all that it controls.
 	running := s.owned
 	if err == nil {
 		running = []*appsv1.Deployment{s.deployment}
@@ -106,8 +106,8 @@ func calculateStatus(s *fooState, err error) v1alpha1.FooStatus {
 }
 
 // explain returns the reason and the message of the Foo's conditions. An empty reason
-// means: leave the status as it is. A request failed for a passing cause (a timeout, a
-// conflict, a 5xx), and the retry decides.
+// means: leave the status as it is. A request failed without an answer about the Foo (a
+// timeout, a conflict, a 5xx), and the retry decides.
 func explain(s *fooState, err error) (reason, message string) {
 	blocked := (*blockedError)(nil)
 	switch {
@@ -124,7 +124,8 @@ func explain(s *fooState, err error) (reason, message string) {
 	if before != nil && before.Reason == v1alpha1.ReasonForbidden && before.ObservedGeneration == s.foo.Generation {
 		return before.Reason, before.Message
 	}
-	return v1alpha1.ReasonForbidden, err.Error()
+	message = err.Error()
+	return v1alpha1.ReasonForbidden, strings.ToValidUTF8(message[:min(len(message), maxMessage)], "")
 }
 
 // rollout says how far the Deployment is with what the Foo asks for.

@@ -79,13 +79,14 @@ func (r *FooReconciler) verifyDeployment(ctx context.Context, s *fooState) error
 	}
 }
 
-// verifyFoo does the same for the Foo.
+// verifyFoo does the same for the Foo. Only its spec counts: each change of that, and its
+// deletion, raises the generation.
 func (r *FooReconciler) verifyFoo(ctx context.Context, s *fooState) error {
 	live, err := r.Foos.Foos(s.foo.Namespace).Get(ctx, s.foo.Name, metav1.GetOptions{})
 	switch {
 	case err != nil:
 		return fmt.Errorf("get Foo %s/%s: %w", s.foo.Namespace, s.foo.Name, err)
-	case live.ResourceVersion != s.foo.ResourceVersion:
+	case live.UID != s.foo.UID || live.Generation != s.foo.Generation:
 		s.writes = append(s.writes, Write{Store: r.FooStore, After: live})
 		return errCacheBehind
 	default:

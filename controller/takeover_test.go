@@ -4,6 +4,9 @@ import (
 	"testing"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/client-go/tools/cache"
+
 	"example.com/byhand/controller"
 )
 
@@ -73,6 +76,61 @@ func TestTakeOverWithStaleCache(t *testing.T) {
 			w.sent()
 		})
 	}
+}
+
+// between is a store that catches up between two reads.
+type between struct {
+	cache.Indexer
+	catchUp func()
+}
+
+func (b *between) ByIndex(name, value string) ([]any, error) {
+	objects, err := b.Indexer.ByIndex(name, value)
+	b.catchUp()
+	return objects, err
+}
+
+func (b *between) GetByKey(key string) (any, bool, error) {
+	object, found, err := b.Indexer.GetByKey(key)
+	b.catchUp()
+	return object, found, err
+}
+
+// A new leader whose cache of Deployments catches up while it reads it, and whose Foo is
+// an old one, does not undo the old leader's update.
+func TestTakeOverBetweenTwoReads(t *testing.T) {
+	w := converged(t, 1)
+	foos, deployments := w.foos.List(), w.deployments.List()
+	w.set(fooPath+"foo", int64(3), "spec", "replicas")
+	w.sync()
+	w.reconcile()
+	w.takeOver()
+	for store, objects := range map[cache.Indexer][]any{w.foos: foos, w.deployments: deployments} {
+		if err := store.Replace(objects, "1"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.reconciler.DeploymentStore = &between{w.deployments, w.syncDeployments}
+	if _, err := w.reconciler.Reconcile(t.Context(), fooKey); err != nil && !apierrors.IsConflict(err) {
+		t.Error(err)
+	}
+	if got := *w.deployment("deployment").Spec.Replicas; got != 3 {
+		t.Errorf("the Deployment has %d replicas, want the 3 of the old leader", got)
+	}
+}
+
+// Labels of a Foo that change faster than the cache follows do not keep its old
+// Deployment: only the spec counts.
+func TestRenameOfBusyFoo(t *testing.T) {
+	w := converged(t, 1)
+	w.set(fooPath+"foo", "renamed", "spec", "deploymentName")
+	w.sync()
+	w.set(fooPath+"foo", "busy", "metadata", "labels", "note")
+	_, err := w.tryReconcile(fooKey)
+	if !apierrors.IsConflict(err) {
+		t.Errorf("error %v, want a Conflict of the status", err)
+	}
+	w.sent("POST deployments", "GET foos/foo", "DELETE deployments/deployment", "PUT foos/foo/status")
 }
 
 // Marks that say more than is true cost one question, and are put right.
