@@ -14,8 +14,7 @@ import (
 	"example.com/byhand/informer"
 )
 
-// Fakes give objects no version. There own writes count as seen, and the test's
-// own stores are the truth.
+// Fakes give objects no version. Own writes then count as observed.
 func TestOverFakes(t *testing.T) {
 	foo := &v1alpha1.Foo{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "foo", UID: "uid"}, Spec: spec("deployment", 1)}
 	client, kube := fake.NewClientset(foo), kubefake.NewClientset()

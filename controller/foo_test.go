@@ -382,8 +382,8 @@ func TestRenameToOlderName(t *testing.T) {
 	w.sent()
 }
 
-// A Foo whose deletion its store does not show is not given a Deployment again and
-// again, which the garbage collector removes again and again.
+// A Foo is deleted, and the cache does not show it. It gets no second Deployment, which
+// the garbage collector would have to delete again.
 func TestGoneUnseen(t *testing.T) {
 	w := newWorld(t)
 	w.createFoo("foo", spec("deployment", 1))
@@ -502,8 +502,8 @@ func TestOwnUpdateIsAwaited(t *testing.T) {
 	w.sent()
 }
 
-// A store that lacks the Deployment is corrected by the server: AlreadyExists, then
-// a look at the version to wait for. What it is gets decided when the store has it.
+// A Deployment exists but is not in the cache yet: AlreadyExists, then one GET of the
+// version to wait for. What to do is decided once the cache has it.
 func TestCreateFindsDeployment(t *testing.T) {
 	for _, test := range []struct {
 		reason string
@@ -575,8 +575,8 @@ func TestConflict(t *testing.T) {
 	}
 }
 
-// A version that never comes is not awaited for ever: after half a minute the
-// store's word has to do.
+// A version that never comes is not waited for for ever: after 30 s the reconcile trusts
+// the cache.
 func TestReadYourWritesTimeout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := converged(t, 1)
@@ -608,7 +608,7 @@ func TestReadYourWritesTimeout(t *testing.T) {
 	})
 }
 
-// A spec that no retry mends becomes a condition, not a loop.
+// An invalid spec becomes a condition and is not retried.
 func TestInvalid(t *testing.T) {
 	t.Run("seen here", func(t *testing.T) {
 		w := newWorld(t)

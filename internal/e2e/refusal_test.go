@@ -33,7 +33,7 @@ func TestPolicyWithoutReason(t *testing.T) {
 	})
 	s.changeFoo("foo", func(spec *v1alpha1.FooSpec) { *spec.Replicas = 3 })
 	s.says("foo", v1alpha1.ReasonForbidden, "two are enough")
-	s.runs("foo", 1)
+	s.saysReplicas("foo", 1)
 	lift()
 	s.converges("foo", "deployment", 3)
 	if warned, err := s.warnings(); err != nil || warned["foo"] != 1 {
@@ -44,12 +44,12 @@ func TestPolicyWithoutReason(t *testing.T) {
 	s.createDeployment(somebodys("taken"))
 	s.changeFoo("foo", func(spec *v1alpha1.FooSpec) { spec.DeploymentName = "taken" })
 	s.says("foo", v1alpha1.ReasonNameTaken, "has no controller")
-	s.runs("foo", 3)
+	s.saysReplicas("foo", 3)
 	c.stop()
 }
 
-// runs fails the test unless the Foo's status says that this many replicas run.
-func (s *server) runs(name string, want int32) {
+// saysReplicas fails the test unless the Foo's status says that this many replicas run.
+func (s *server) saysReplicas(name string, want int32) {
 	s.Helper()
 	foo, err := s.foo(name)
 	if err != nil {

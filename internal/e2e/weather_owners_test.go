@@ -171,7 +171,7 @@ func TestRenamedTwice(t *testing.T) {
 		return s.atRest()
 	})
 	s.says("foo", v1alpha1.ReasonNameTaken, "has no controller")
-	s.runs("foo", 2)
+	s.saysReplicas("foo", 2)
 
 	if err := s.kube.AppsV1().Deployments(s.namespace).Delete(t.Context(), "taken", metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
