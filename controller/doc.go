@@ -37,8 +37,8 @@
 //
 //   - One key is never reconciled twice at the same time.
 //   - One difference costs one request, no difference none. Events, which tell people
-//     what was done, are counted apart. A new Foo costs two requests: its Deployment
-//     and its status.
+//     what was done, are counted apart. A new Foo costs two requests, its Deployment and
+//     its status, and each change of the replicas that the Deployment reports one more.
 //   - A Deployment is written only if this Foo, by its UID, controls it. Nothing is
 //     deleted while the Foo cannot have the Deployment that it names.
 //   - A status is what the cache shows. While a Foo is blocked, it counts the replicas
