@@ -42,7 +42,7 @@ const (
 	EventDeleted = "Deleted"
 )
 
-// syncDeployment sends what the Foo's Deployment differs in from the Foo's spec, and
+// syncDeployment compares the Foo's Deployment with the Foo's spec, sends what differs and
 // keeps the answer in the state. Its errors are errCacheBehind, a *blockedError, or the
 // API server's.
 func (r *FooReconciler) syncDeployment(ctx context.Context, s *fooState) error {
@@ -50,7 +50,7 @@ func (r *FooReconciler) syncDeployment(ctx context.Context, s *fooState) error {
 	if blocked == nil && s.deployment != nil {
 		blocked = checkController(s.deployment, s.foo)
 	}
-	// Before a blocked Foo returns, too: its status records this Deployment's version.
+	// A blocked Foo is verified, too: its status records this Deployment's version.
 	if err := r.verifyCache(ctx, s, blocked == nil); err != nil {
 		return err
 	}

@@ -13,7 +13,8 @@ import (
 //
 //	0.0 s  The program starts. The initial list adds 20,000 keys.
 //	0.1 s  A person creates a Foo. Its key is the 20,001st.
-//	60 s   A worker takes it. Each of the others needed two requests first.
+//	60 s   A worker takes it. Each of the others needed two requests first (300 Foos a
+//	       second on 2 cores).
 //
 // So keys of an initial list, of a resync and of retries have low priority, and so has
 // the wait for the cache. They are taken when no changed key waits, and in every eighth
