@@ -12,6 +12,8 @@
 //
 // # Caveats
 //
+//   - A browser on this machine may ask for another site, under a name which that site
+//     has resolve to 127.0.0.1. Wrap a handler in OwnHost to answer no such name.
 //   - It limits how long a request and its answer may take. A handler that streams
 //     sets deadlines of its own, with http.ResponseController.
 package listen

@@ -25,8 +25,9 @@
 // # Caveats
 //
 //   - There is no authentication: who reaches the address may read everything.
-//     Hence a loopback address by default, and pprof only if asked for: a profile
-//     costs time and shows what is in memory.
+//     Hence a loopback address by default, where other names than localhost are
+//     refused (see listen.OwnHost), and pprof only if asked for: a profile costs time
+//     and shows what is in memory.
 //   - Only GET and HEAD are answered.
 //   - net/http/pprof puts its handlers into http.DefaultServeMux, too. Nothing
 //     here serves that.

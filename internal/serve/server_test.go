@@ -62,15 +62,37 @@ func TestReadinessFlips(t *testing.T) {
 	}
 }
 
-// The address may be one that other machines reach: a kubelet asks from outside.
-func TestListenEverywhere(t *testing.T) {
-	server, err := serve.Listen(":0", serve.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	cancel()
-	if err := server.Run(ctx); err != nil {
-		t.Error(err)
+// On loopback a name that anybody can have is refused. On an address that other
+// machines reach any is answered: a kubelet and Prometheus ask from outside.
+func TestListenHost(t *testing.T) {
+	for _, test := range []struct {
+		address, host string
+		code          int
+	}{
+		{"127.0.0.1:0", "localhost:9999", http.StatusOK},
+		{"127.0.0.1:0", "rebound.example", http.StatusMisdirectedRequest},
+		{":0", "10.1.2.3:8080", http.StatusOK},
+		{":0", "byhand.byhand-system.svc:8080", http.StatusOK},
+	} {
+		server, err := serve.Listen(test.address, serve.Options{Pprof: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		go func() { _ = server.Run(t.Context()) }()
+		for _, path := range []string{"/healthz", "/debug/pprof/"} {
+			request, err := http.NewRequest("GET", server.URL+path, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			request.Host = test.host
+			response, err := http.DefaultClient.Do(request)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_ = response.Body.Close()
+			if response.StatusCode != test.code {
+				t.Errorf("at %s, Host %s, %s: %s, want %d", test.address, test.host, path, response.Status, test.code)
+			}
+		}
 	}
 }
