@@ -24,6 +24,7 @@ import (
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 
+	"example.com/byhand/internal/observer"
 	byhandpage "example.com/byhand/internal/page"
 )
 
@@ -56,9 +57,10 @@ type look struct {
 // witness notes what is in view for moments only. A test that looks now and then
 // would miss it on a machine that is busy.
 const witness = `
-	window.witness = {tokens: new Set(), captions: new Set(), crosses: new Set()};
+	window.witness = {tokens: new Set(), looks: new Set(), captions: new Set(), crosses: new Set()};
 	new MutationObserver(() => {
 		document.querySelectorAll('.lane .token text').forEach((e) => witness.tokens.add(e.textContent));
+		document.querySelectorAll('.lane .token').forEach((e) => witness.looks.add(e.getAttribute('class')));
 		document.querySelectorAll('.lane .token-cross[opacity="1"]').forEach((e) => witness.crosses.add(e.parentElement.textContent));
 		document.querySelectorAll('#caption').forEach((e) => witness.captions.add(e.textContent));
 	}).observe(document, {subtree: true, childList: true, characterData: true, attributes: true, attributeFilter: ['opacity']});`
@@ -255,7 +257,7 @@ func (b *tab) shot(name string) {
 }
 
 // serve shows the steps of a source until the test ends.
-func serve(t *testing.T, source byhandpage.Source, o byhandpage.Options) string {
+func serve(t *testing.T, source *observer.Observer, o byhandpage.Options) string {
 	t.Helper()
 	address, stop := serveAt(t, "127.0.0.1:0", source, o)
 	t.Cleanup(stop)
@@ -263,7 +265,7 @@ func serve(t *testing.T, source byhandpage.Source, o byhandpage.Options) string 
 }
 
 // serveAt is serve at an address, until stop.
-func serveAt(t *testing.T, address string, source byhandpage.Source, o byhandpage.Options) (at string, stop func()) {
+func serveAt(t *testing.T, address string, source *observer.Observer, o byhandpage.Options) (at string, stop func()) {
 	t.Helper()
 	server, err := byhandpage.Listen(address, source, o)
 	if err != nil {

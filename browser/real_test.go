@@ -194,7 +194,7 @@ func TestRealProgram(t *testing.T) {
 
 	one := int32(1)
 	foo := &v1alpha1.Foo{
-		ObjectMeta: metav1.ObjectMeta{Name: "seen", Annotations: map[string]string{"note": markup}},
+		ObjectMeta: metav1.ObjectMeta{Name: "seen", Annotations: map[string]string{"samplecontroller.k8s.io/note": markup}},
 		Spec:       v1alpha1.FooSpec{DeploymentName: "seen", Replicas: &one},
 	}
 	if _, err := c.client.SamplecontrollerV1alpha1().Foos(c.namespace).Create(t.Context(), foo, metav1.CreateOptions{}); err != nil {

@@ -3,71 +3,38 @@
 package browser
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
-	"example.com/byhand/internal/page"
-	"example.com/byhand/internal/trace"
+	"example.com/byhand/internal/observer"
 )
 
-// script is a Source whose steps a test writes. It keeps all of them.
+// script is an Observer whose steps a test writes.
 type script struct {
+	*observer.Observer
 	mu    sync.Mutex
-	kept  []trace.Step
+	kept  []observer.Step
 	seq   int64
 	clock time.Time
-	news  map[*reader]bool
 }
 
-func newScript() *script {
-	return &script{clock: time.Now(), news: map[*reader]bool{}}
-}
-
-// reader is one browser's subscription.
-type reader struct {
-	script *script
-	steps  chan trace.Step
-}
-
-func (s *script) Subscribe() ([]trace.Step, page.Subscription) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	r := &reader{script: s, steps: make(chan trace.Step, 1<<19)}
-	s.news[r] = true
-	return append([]trace.Step(nil), s.kept...), r
-}
-
-func (r *reader) Next(ctx context.Context) (trace.Step, int64, bool) {
-	select {
-	case step := <-r.steps:
-		return step, 0, true
-	case <-ctx.Done():
-		return trace.Step{}, 0, false
-	}
-}
-
-func (r *reader) Stop() {
-	r.script.mu.Lock()
-	defer r.script.mu.Unlock()
-	delete(r.script.news, r)
-}
+func newScript() *script { return &script{Observer: observer.Replay(), clock: time.Now()} }
 
 // add numbers the steps and sends them, a millisecond apart in their own time.
-func (s *script) add(steps ...trace.Step) {
+func (s *script) add(steps ...observer.Step) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, step := range steps {
+	steps = slices.Clone(steps)
+	for i := range steps {
 		s.seq++
 		s.clock = s.clock.Add(time.Millisecond)
-		step.Seq, step.Time = s.seq, s.clock
-		s.kept = append(s.kept, step)
-		for r := range s.news {
-			r.steps <- step
-		}
+		steps[i].Seq, steps[i].Time = s.seq, s.clock
 	}
+	s.kept = append(s.kept, steps...)
+	s.Observer.Add(steps...)
 }
 
 // lose skips numbers, as if steps had been dropped.
@@ -120,39 +87,39 @@ const (
 
 // event is the way of a change from the API server to the queue. what is the
 // store's word.
-func (f *foo) event(kind, what string, echo bool) []trace.Step {
+func (f *foo) event(kind, what string, echo bool) []observer.Step {
 	f.version++
 	key, object, handler := f.key(), f.object(), "EnqueueObject"
 	if kind == "Deployment" {
 		key, object, handler = f.namespace+"/"+f.deployment, f.child(), "EnqueueOwner"
 	}
 	word := map[string]string{"added": "ADDED", "updated": "MODIFIED", "deleted": "DELETED"}[what]
-	step := trace.Step{Kind: kind, Key: key, Foo: f.key(), Version: fmt.Sprint(f.version), Echo: echo}
+	step := observer.Step{Kind: kind, Key: key, For: "Foo " + f.key(), Version: fmt.Sprint(f.version), Echo: echo}
 	stream, store, queue := step, step, step
-	stream.Part, stream.What, stream.Text = trace.PartStream, "received", word
-	stream.Request = &trace.Request{Method: "GET", Path: "/apis/watch"}
-	store.Part, store.What, store.Text, store.Object = trace.PartStore, what, "wants Deployment "+f.deployment, object
+	stream.Part, stream.What, stream.Text = observer.PartStream, "received", word
+	stream.Request = &observer.Request{Method: "GET", Path: "/apis/watch"}
+	store.Part, store.What, store.Text, store.Object = observer.PartStore, what, "wants Deployment "+f.deployment, object
 	store.File, store.Func = "controller/handlers.go", handler
-	queue.Part, queue.What, queue.Kind, queue.Key, queue.Depth = trace.PartQueue, "added", "Foo", f.key(), 1
+	queue.Part, queue.What, queue.Kind, queue.Key, queue.Depth = observer.PartQueue, "added", "Foo", f.key(), 1
 	queue.Cause = fmt.Sprintf("%s %s was %s", kind, key, what)
 	queue.Echo, queue.Version = false, ""
-	return []trace.Step{stream, store, queue}
+	return []observer.Step{stream, store, queue}
 }
 
 // reconcile is the way of a key from the queue to the end of its reconcile, with
 // requests in between.
-func (f *foo) reconcile(decision string, requests ...trace.Step) []trace.Step {
-	step := trace.Step{Kind: "Foo", Key: f.key(), Foo: f.key(), File: "controller/foo.go", Func: "FooReconciler.Reconcile"}
+func (f *foo) reconcile(decision string, requests ...observer.Step) []observer.Step {
+	step := observer.Step{Kind: "Foo", Key: f.key(), For: "Foo " + f.key(), File: "controller/foo.go", Func: "FooReconciler.Reconcile"}
 	got, started, ended, done := step, step, step, step
-	got.Part, got.What, got.File, got.Func = trace.PartWorker, "got", "controller/controller.go", "Controller.processNextItem"
-	started.Part, started.What, started.Cause = trace.PartReconcile, "started", "a change of "+f.key()
-	ended.Part, ended.What, ended.Text, ended.Took = trace.PartReconcile, "ended", decision, 4*time.Millisecond
-	done.Part, done.What = trace.PartWorker, "done"
-	return append(append([]trace.Step{got, started}, requests...), ended, done)
+	got.Part, got.What, got.File, got.Func = observer.PartWorker, "got", "controller/controller.go", "Controller.processNextItem"
+	started.Part, started.What, started.Cause = observer.PartReconcile, "started", "a change of "+f.key()
+	ended.Part, ended.What, ended.Text, ended.Took = observer.PartReconcile, "ended", decision, 4*time.Millisecond
+	done.Part, done.What = observer.PartWorker, "done"
+	return append(append([]observer.Step{got, started}, requests...), ended, done)
 }
 
 // request is a request and its answer.
-func (f *foo) request(method, kind string, status int) []trace.Step {
+func (f *foo) request(method, kind string, status int) []observer.Step {
 	key, path := f.key(), fmt.Sprintf(foosPath, f.namespace)+"/"+f.name+"/status"
 	body := f.object()
 	if kind == "Deployment" {
@@ -161,20 +128,20 @@ func (f *foo) request(method, kind string, status int) []trace.Step {
 			path += "/" + f.deployment
 		}
 	}
-	step := trace.Step{Part: trace.PartRequest, Kind: kind, Key: key, Foo: f.key(), File: "controller/deployment.go", Func: "FooReconciler.updateDeployment"}
+	step := observer.Step{Part: observer.PartRequest, Kind: kind, Key: key, For: "Foo " + f.key(), File: "controller/deployment.go", Func: "FooReconciler.updateDeployment"}
 	sent, answered := step, step
-	sent.What, sent.Request = "sent", &trace.Request{Method: method, Path: path, Body: string(body)}
+	sent.What, sent.Request = "sent", &observer.Request{Method: method, Path: path, Body: string(body)}
 	answered.What, answered.Took = "answered", 3*time.Millisecond
-	answered.Request = &trace.Request{Method: method, Path: path, Status: status, Bytes: int64(len(body)), Reply: string(body)}
+	answered.Request = &observer.Request{Method: method, Path: path, Status: status, Bytes: int64(len(body)), Reply: string(body)}
 	if status == 409 {
 		answered.Text = "the object has been modified; please apply your changes to the latest version and try again"
 		answered.Request.Reply = `{"kind":"Status","status":"Failure","reason":"Conflict","code":409}`
 	}
-	return []trace.Step{sent, answered}
+	return []observer.Step{sent, answered}
 }
 
 // born is a new Foo's whole way: it comes, gets its Deployment and its status.
-func (f *foo) born() []trace.Step {
+func (f *foo) born() []observer.Step {
 	steps := f.event("Foo", "added", false)
 	writes := append(f.request("POST", "Deployment", 201), f.request("PUT", "Foo", 200)...)
 	steps = append(steps, f.reconcile("created Deployment "+f.deployment, writes...)...)
@@ -183,14 +150,14 @@ func (f *foo) born() []trace.Step {
 	return append(steps, f.reconcile("nothing differs")...)
 }
 
-func (f *foo) scale(replicas int) []trace.Step {
+func (f *foo) scale(replicas int) []observer.Step {
 	f.replicas = replicas
 	steps := f.event("Foo", "updated", false)
 	steps = append(steps, f.reconcile("scaled its Deployment", f.request("PUT", "Deployment", 200)...)...)
 	return append(steps, f.event("Deployment", "updated", true)...)
 }
 
-func (f *foo) rename(to string) []trace.Step {
+func (f *foo) rename(to string) []observer.Step {
 	before := *f
 	f.deployment = to
 	steps := f.event("Foo", "updated", false)
@@ -200,14 +167,14 @@ func (f *foo) rename(to string) []trace.Step {
 	return append(steps, before.event("Deployment", "deleted", true)...)
 }
 
-func (f *foo) conflict() []trace.Step {
+func (f *foo) conflict() []observer.Step {
 	steps := f.event("Deployment", "updated", false)
 	steps = append(steps, f.reconcile("refused: somebody else was first", f.request("PUT", "Deployment", 409)...)...)
-	later := trace.Step{Part: trace.PartQueue, What: "limited", Kind: "Foo", Key: f.key(), Foo: f.key(), Text: "try 1 again in 5ms", Depth: 0}
+	later := observer.Step{Part: observer.PartQueue, What: "limited", Kind: "Foo", Key: f.key(), For: "Foo " + f.key(), Text: "try 1 again in 5ms", Depth: 0}
 	return append(steps, later)
 }
 
-func (f *foo) deleted() []trace.Step {
+func (f *foo) deleted() []observer.Step {
 	return append(f.event("Foo", "deleted", false), f.reconcile("no such Foo: nothing to do")...)
 }
 

@@ -25,51 +25,53 @@ func EnqueueObject(queue Queue) cache.ResourceEventHandler {
 	}
 }
 
-// EnqueueOwner returns the handler for a kind of dependents. Every event of one adds the
+// EnqueueOwner makes the handler for a kind of dependents. Every event of one adds the
 // key of the object that controls it (its owner reference with controller: true), if
 // that is of the kind owner, and the keys that waiting returns: those of the owners that
 // may wait for this dependent's name.
-func EnqueueOwner(queue Queue, owner schema.GroupKind, waiting func(dependent cache.ObjectName) []cache.ObjectName) cache.ResourceEventHandler {
-	enqueueOwner := func(obj any) {
-		dependent, ok := obj.(metav1.Object)
-		if !ok {
-			return
-		}
-		if ref := metav1.GetControllerOfNoCopy(dependent); ref != nil && isKind(ref, owner) {
-			queue.Add(cache.NewObjectName(dependent.GetNamespace(), ref.Name))
-		}
-	}
-	enqueueWaiting := func(obj any) {
-		dependent, err := cache.DeletionHandlingObjectToName(obj)
-		if err != nil {
-			return
-		}
-		for _, key := range waiting(dependent) {
-			queue.Add(key)
-		}
-	}
-	return cache.ResourceEventHandlerFuncs{
-		AddFunc: func(obj any) {
-			enqueueOwner(obj)
-			enqueueWaiting(obj)
-		},
-		UpdateFunc: func(before, after any) {
-			if isResync(before, after) {
-				return // The owners have a resync of their own.
+func EnqueueOwner(owner schema.GroupKind, waiting func(dependent cache.ObjectName) []cache.ObjectName) func(Queue) cache.ResourceEventHandler {
+	return func(queue Queue) cache.ResourceEventHandler {
+		enqueueOwner := func(obj any) {
+			dependent, ok := obj.(metav1.Object)
+			if !ok {
+				return
 			}
-			// Another owner may have taken it: both must know.
-			enqueueOwner(before)
-			enqueueOwner(after)
-			enqueueWaiting(after)
-		},
-		DeleteFunc: func(obj any) {
-			enqueueWaiting(obj)
-			// A tombstone holds the last known object, or only the key.
-			if tombstone, ok := obj.(cache.DeletedFinalStateUnknown); ok {
-				obj = tombstone.Obj
+			if ref := metav1.GetControllerOfNoCopy(dependent); ref != nil && isKind(ref, owner) {
+				queue.Add(cache.NewObjectName(dependent.GetNamespace(), ref.Name))
 			}
-			enqueueOwner(obj)
-		},
+		}
+		enqueueWaiting := func(obj any) {
+			dependent, err := cache.DeletionHandlingObjectToName(obj)
+			if err != nil {
+				return
+			}
+			for _, key := range waiting(dependent) {
+				queue.Add(key)
+			}
+		}
+		return cache.ResourceEventHandlerFuncs{
+			AddFunc: func(obj any) {
+				enqueueOwner(obj)
+				enqueueWaiting(obj)
+			},
+			UpdateFunc: func(before, after any) {
+				if isResync(before, after) {
+					return // The owners have a resync of their own.
+				}
+				// Another owner may have taken it: both must know.
+				enqueueOwner(before)
+				enqueueOwner(after)
+				enqueueWaiting(after)
+			},
+			DeleteFunc: func(obj any) {
+				enqueueWaiting(obj)
+				// A tombstone holds the last known object, or only the key.
+				if tombstone, ok := obj.(cache.DeletedFinalStateUnknown); ok {
+					obj = tombstone.Obj
+				}
+				enqueueOwner(obj)
+			},
+		}
 	}
 }
 

@@ -33,9 +33,7 @@ func deploymentAt(name, version string, owners ...metav1.OwnerReference) *appsv1
 // enqueueOwner returns what main wires: the handler of the Deployment informer, over
 // these Foos.
 func enqueueOwner(foos cache.Indexer) func(controller.Queue) cache.ResourceEventHandler {
-	return func(queue controller.Queue) cache.ResourceEventHandler {
-		return controller.EnqueueOwner(queue, v1alpha1.Kind("Foo"), informer.FoosNaming(foos))
-	}
+	return controller.EnqueueOwner(v1alpha1.Kind("Foo"), informer.FoosNaming(foos))
 }
 
 // Whatever happens to an object, its key is enqueued, once.

@@ -40,20 +40,22 @@ func NewPriorityQueue(name string) PriorityQueue {
 	return &priorityQueue{Queue: limiting, fifo: fifo}
 }
 
-// WithLowPriorityWhenUnchanged returns the handler that newHandler makes. The keys
-// that it adds for an initial list or a resync get low priority.
-func WithLowPriorityWhenUnchanged(queue PriorityQueue, newHandler func(Queue) cache.ResourceEventHandler) cache.ResourceEventHandler {
-	changed, unchanged := newHandler(queue), newHandler(lowPriority{queue})
-	choose := func(isUnchanged bool) cache.ResourceEventHandler {
-		if isUnchanged {
-			return unchanged
+// WithLowPriorityWhenUnchanged makes the handler that newHandler makes. The keys that it
+// adds for an initial list or a resync get low priority.
+func WithLowPriorityWhenUnchanged(newHandler func(Queue) cache.ResourceEventHandler) func(PriorityQueue) cache.ResourceEventHandler {
+	return func(queue PriorityQueue) cache.ResourceEventHandler {
+		changed, unchanged := newHandler(queue), newHandler(lowPriority{queue})
+		choose := func(isUnchanged bool) cache.ResourceEventHandler {
+			if isUnchanged {
+				return unchanged
+			}
+			return changed
 		}
-		return changed
-	}
-	return cache.ResourceEventHandlerDetailedFuncs{
-		AddFunc:    func(obj any, isInInitialList bool) { choose(isInInitialList).OnAdd(obj, isInInitialList) },
-		UpdateFunc: func(before, after any) { choose(isResync(before, after)).OnUpdate(before, after) },
-		DeleteFunc: changed.OnDelete,
+		return cache.ResourceEventHandlerDetailedFuncs{
+			AddFunc:    func(obj any, isInInitialList bool) { choose(isInInitialList).OnAdd(obj, isInInitialList) },
+			UpdateFunc: func(before, after any) { choose(isResync(before, after)).OnUpdate(before, after) },
+			DeleteFunc: changed.OnDelete,
+		}
 	}
 }
 

@@ -57,7 +57,7 @@ func TestUnchangedHasLowPriority(t *testing.T) {
 		t.Run(test.reason, func(t *testing.T) {
 			queue := controller.NewPriorityQueue("")
 			queue.AddLowPriority(named("other"))
-			test.event(controller.WithLowPriorityWhenUnchanged(queue, controller.EnqueueObject), controller.WithLowPriorityWhenUnchanged(queue, enqueueOwner(foos)))
+			test.event(controller.WithLowPriorityWhenUnchanged(controller.EnqueueObject)(queue), controller.WithLowPriorityWhenUnchanged(enqueueOwner(foos))(queue))
 			got := taken(queue)
 			if len(got) != 2 || got[0] != test.first {
 				t.Errorf("workers get %v, want both keys, %s first", got, test.first)

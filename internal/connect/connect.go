@@ -23,6 +23,30 @@ import (
 // timeout bounds each request of Check.
 const timeout = 10 * time.Second
 
+// Options say which API server a program talks to, and how much.
+type Options struct {
+	// Kubeconfig is a file, and Context one of its contexts. "" is what kubectl takes.
+	Kubeconfig, Context string
+	// QPS is how many requests a second all clients send together, and Burst how many
+	// more for a moment. A negative QPS is no limit.
+	QPS   float64
+	Burst int
+}
+
+// Config returns the configuration of the clients, and the namespace that it names. Its
+// error says what to do.
+func Config(o Options) (config *rest.Config, namespace string, err error) {
+	rules := clientcmd.NewDefaultClientConfigLoadingRules()
+	rules.ExplicitPath = o.Kubeconfig
+	loader := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, &clientcmd.ConfigOverrides{CurrentContext: o.Context})
+	if config, err = loader.ClientConfig(); err != nil {
+		return nil, "", ExplainConfig(err)
+	}
+	Limit(config, o.QPS, o.Burst)
+	namespace, _, _ = loader.Namespace()
+	return config, namespace, nil
+}
+
 // ExplainConfig explains an error of clientcmd's ClientConfig. It returns nil for
 // nil.
 func ExplainConfig(err error) error {

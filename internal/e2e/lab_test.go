@@ -44,10 +44,9 @@ func newLab(s *server, resync time.Duration) *lab {
 	config := rest.CopyConfig(s.config)
 	config.Wrap(l.line.wrap)
 	client, kube := clientset.NewForConfigOrDie(config), kubernetes.NewForConfigOrDie(config)
-	l.foos = informer.NewFoos(client, s.namespace, resync, controller.WithLowPriorityWhenUnchanged(l.queue, controller.EnqueueObject))
-	l.deployments = informer.NewDeployments(kube, s.namespace, resync, controller.WithLowPriorityWhenUnchanged(l.queue, func(queue controller.Queue) cache.ResourceEventHandler {
-		return controller.EnqueueOwner(queue, v1alpha1.Kind("Foo"), informer.FoosNaming(l.foos.Store))
-	}))
+	l.foos = informer.NewFoos(client, s.namespace, resync, controller.WithLowPriorityWhenUnchanged(controller.EnqueueObject)(l.queue))
+	l.deployments = informer.NewDeployments(kube, s.namespace, resync, controller.WithLowPriorityWhenUnchanged(
+		controller.EnqueueOwner(v1alpha1.Kind("Foo"), informer.FoosNaming(l.foos.Store)))(l.queue))
 	l.reconciler = &controller.FooReconciler{
 		Foos:            client.SamplecontrollerV1alpha1(),
 		Deployments:     kube.AppsV1(),

@@ -95,8 +95,8 @@ const (
 	deleteDeployment  = "delete Deployment"
 )
 
-// kinds are drawn from as often as they stand here.
-var kinds = []string{
+// changes are drawn from as often as they stand here.
+var changes = []string{
 	createFoo, createFoo, createFoo, createFoo, createFoo, scaleFoo, scaleFoo, renameFoo, renameFoo, renameFoo, deleteFoo, deleteFoo,
 	createDeployment, scaleDeployment, scaleDeployment, editDeployment, relabelDeployment, releaseDeployment, deleteDeployment, deleteDeployment, deleteDeployment,
 }
@@ -112,7 +112,7 @@ type writer struct {
 func (w *writer) draw() step {
 	r := w.random
 	drawn := step{
-		kind:       kinds[r.Intn(len(kinds))],
+		kind:       changes[r.Intn(len(changes))],
 		foo:        fmt.Sprintf("foo-%d", r.Intn(8)),
 		deployment: fmt.Sprintf("d-%d", r.Intn(6)),
 		replicas:   []*int32{nil, new(int32(0)), new(int32(1)), new(int32(2)), new(int32(3))}[r.Intn(5)],

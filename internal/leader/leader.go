@@ -1,6 +1,7 @@
 package leader
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -27,7 +28,7 @@ var ErrLost = errors.New("the lease is lost, another process may be at work: thi
 type Options struct {
 	Elect                                     bool
 	LeaseDuration, RenewDeadline, RetryPeriod time.Duration
-	// The Lease. An empty Namespace is for the caller to fill in.
+	// The Lease.
 	Name, Namespace string
 }
 
@@ -56,12 +57,14 @@ type Election struct {
 	lead atomic.Pointer[func()]
 }
 
-// New returns the election for a Lease. Without Options.Elect there is nothing to
-// win: Run leads at once and Guard lets everything pass. announce is called with
-// the name of each new leader and whether that is this process.
+// New returns the election for a Lease, which is in namespace if the Options name none.
+// Without Options.Elect there is nothing to win: Run leads at once and OnlyWhileLeading
+// lets everything pass. announce is called with the name of each new leader and whether
+// that is this process.
 //
-// Give it a config of its own: a renewal must not queue behind other requests.
-func New(config *rest.Config, o Options, announce func(leader string, me bool)) (*Election, error) {
+// The limit of config does not count for the Lease: a renewal must not wait for other
+// requests.
+func New(config *rest.Config, namespace string, o Options, announce func(leader string, me bool)) (*Election, error) {
 	e := &Election{options: o}
 	if !o.Elect {
 		return e, nil
@@ -70,9 +73,11 @@ func New(config *rest.Config, o Options, announce func(leader string, me bool)) 
 	if err != nil {
 		return nil, fmt.Errorf("leader election: %w", err)
 	}
+	config = rest.CopyConfig(config)
+	config.QPS, config.RateLimiter = -1, nil
 	// A process that starts anew is another one, also on the same host.
 	identity := host + "_" + string(uuid.NewUUID())
-	lock, err := resourcelock.NewFromKubeconfig(resourcelock.LeasesResourceLock, o.Namespace, o.Name,
+	lock, err := resourcelock.NewFromKubeconfig(resourcelock.LeasesResourceLock, cmp.Or(o.Namespace, namespace), o.Name,
 		resourcelock.ResourceLockConfig{Identity: identity}, config, o.RenewDeadline)
 	if err != nil {
 		return nil, fmt.Errorf("leader election: %w", err)
@@ -154,9 +159,9 @@ func (e *Election) giveAway() {
 	})
 }
 
-// Guard lets a reconcile run only while the Lease is valid, and ends its requests
+// OnlyWhileLeading lets a reconcile run only while the Lease is valid, and ends its requests
 // when the Lease as it was at the beginning ends.
-func (e *Election) Guard(next controller.Reconcile) controller.Reconcile {
+func (e *Election) OnlyWhileLeading(next controller.Reconcile) controller.Reconcile {
 	if !e.options.Elect {
 		return next
 	}

@@ -139,7 +139,7 @@ var often = []string{"--leader-elect-lease-duration=1h", "--leader-elect-renew-d
 func (l *leases) election(t *testing.T, args ...string) *leader.Election {
 	t.Helper()
 	election, err := leader.New(&rest.Config{Host: l.server.URL, QPS: -1, ContentConfig: rest.ContentConfig{ContentType: runtime.ContentTypeJSON}},
-		options(t, args...), func(string, bool) {})
+		"", options(t, args...), func(string, bool) {})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -186,7 +186,7 @@ func await[T any](t *testing.T, from <-chan T, what string) T {
 // guarded reports whether the guard lets a reconcile run.
 func (c *campaign) guarded(t *testing.T) (runs bool) {
 	t.Helper()
-	_, err := c.Guard(func(context.Context, cache.ObjectName) (time.Duration, error) {
+	_, err := c.OnlyWhileLeading(func(context.Context, cache.ObjectName) (time.Duration, error) {
 		runs = true
 		return 0, nil
 	})(context.Background(), cache.NewObjectName("default", "foo"))
@@ -290,11 +290,11 @@ func TestLeaseExpires(t *testing.T) {
 }
 
 // A reconcile cannot outlive the Lease that it began under.
-func TestGuardEndsWithLease(t *testing.T) {
+func TestReconcileEndsWithLease(t *testing.T) {
 	l := newLeases(t)
 	c := l.campaign(t, "--leader-elect-lease-duration=1s", "--leader-elect-renew-deadline=900ms", "--leader-elect-retry-period=10ms")
 	await(t, c.works, "the process works")
-	_, err := c.Guard(func(ctx context.Context, _ cache.ObjectName) (time.Duration, error) {
+	_, err := c.OnlyWhileLeading(func(ctx context.Context, _ cache.ObjectName) (time.Duration, error) {
 		await(t, ctx.Done(), "the reconcile's context ends")
 		return 0, context.Cause(ctx)
 	})(context.Background(), cache.NewObjectName("default", "foo"))
@@ -305,7 +305,7 @@ func TestGuardEndsWithLease(t *testing.T) {
 }
 
 // Before a process leads, the guard lets nothing pass.
-func TestGuardBeforeLeading(t *testing.T) {
+func TestReconcileBeforeLeading(t *testing.T) {
 	c := &campaign{Election: newLeases(t).election(t)}
 	if c.guarded(t) {
 		t.Error("a reconcile ran without a Lease")
@@ -314,7 +314,7 @@ func TestGuardBeforeLeading(t *testing.T) {
 
 // Without --leader-elect the process leads at once and asks nobody.
 func TestNoElection(t *testing.T) {
-	election, err := leader.New(nil, leader.Options{}, nil)
+	election, err := leader.New(nil, "", leader.Options{}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -332,7 +332,7 @@ func TestNoElection(t *testing.T) {
 
 // Times that cannot work are refused with the names of the flags.
 func TestImpossibleTimes(t *testing.T) {
-	_, err := leader.New(&rest.Config{Host: "127.0.0.1"}, options(t, "--leader-elect-renew-deadline=1h"), nil)
+	_, err := leader.New(&rest.Config{Host: "127.0.0.1"}, "", options(t, "--leader-elect-renew-deadline=1h"), nil)
 	if err == nil || !strings.Contains(err.Error(), "--leader-elect-lease-duration") {
 		t.Errorf("error %v, want one that names the flags", err)
 	}

@@ -163,7 +163,7 @@ func TestNames(t *testing.T) {
 	m := metrics.New()
 	queue := controller.NewQueue("foo")
 	defer queue.ShutDown()
-	m.Reconcile("foo", 1, reconcileTo(0, nil))
+	m.Workers("Foo", 1)
 	requestEverything(t)
 	m.Informers(startFoos(t))
 	lead(t, m)

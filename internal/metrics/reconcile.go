@@ -1,14 +1,12 @@
 package metrics
 
 import (
-	"context"
-	"time"
+	"strings"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promauto"
-	"k8s.io/client-go/tools/cache"
 
-	"example.com/byhand/controller"
+	"example.com/byhand/internal/observer"
 )
 
 // reconcileMetrics are kept for each controller.
@@ -39,42 +37,43 @@ func newReconcileMetrics(factory promauto.Factory) reconcileMetrics {
 	}
 }
 
-// Reconcile counts and times each call of next, for the controller of this name
-// with that many workers, and changes nothing else. A panic of next counts as an
-// error, too, and goes on to the caller with its stack as it is.
-func (m *Metrics) Reconcile(name string, workers int, next controller.Reconcile) controller.Reconcile {
-	r := m.reconciles
+// Workers says how many workers reconcile a kind, and begins its counts at 0.
+func (m *Metrics) Workers(kind string, workers int) {
+	r, name := m.reconciles, strings.ToLower(kind)
 	r.maxConcurrent.WithLabelValues(name).Set(float64(workers))
-	active, duration := r.active.WithLabelValues(name), r.duration.WithLabelValues(name)
-	errors, panics := r.errors.WithLabelValues(name), r.panics.WithLabelValues(name)
-	success, again := r.total.WithLabelValues(name, "success"), r.total.WithLabelValues(name, "requeue_after")
-	failed := r.total.WithLabelValues(name, "error")
-	// Not one of ours: there for dashboards, and always 0.
-	r.total.WithLabelValues(name, "requeue")
-
-	return func(ctx context.Context, key cache.ObjectName) (after time.Duration, err error) {
-		start, returned := time.Now(), false
-		active.Inc()
-		// A panic is not recovered: that is for the caller to do.
-		defer func() {
-			active.Dec()
-			duration.Observe(time.Since(start).Seconds())
-			switch {
-			case !returned:
-				panics.Inc()
-				errors.Inc()
-				failed.Inc()
-			case err != nil:
-				errors.Inc()
-				failed.Inc()
-			case after > 0:
-				again.Inc()
-			default:
-				success.Inc()
-			}
-		}()
-		after, err = next(ctx, key)
-		returned = true
-		return after, err
+	r.active.WithLabelValues(name)
+	r.duration.WithLabelValues(name)
+	r.errors.WithLabelValues(name)
+	r.panics.WithLabelValues(name)
+	// "requeue" is there for dashboards, and always 0.
+	for _, result := range []string{"success", "requeue_after", "requeue", "error"} {
+		r.total.WithLabelValues(name, result)
 	}
+}
+
+// Step counts the steps of reconciles. Its controller is the kind in small letters.
+func (m *Metrics) Step(step *observer.Step) {
+	if step.Part != observer.PartReconcile {
+		return
+	}
+	r, name := m.reconciles, strings.ToLower(step.Kind)
+	active := r.active.WithLabelValues(name)
+	if step.What == observer.Started {
+		active.Inc()
+		return
+	}
+	active.Dec()
+	if step.What == observer.Panicked {
+		r.panics.WithLabelValues(name).Inc()
+	}
+	r.duration.WithLabelValues(name).Observe(step.Took.Seconds())
+	result := "success"
+	switch {
+	case step.What != observer.Ended:
+		result = "error"
+		r.errors.WithLabelValues(name).Inc()
+	case step.Requeue > 0:
+		result = "requeue_after"
+	}
+	r.total.WithLabelValues(name, result).Inc()
 }

@@ -17,11 +17,27 @@ import (
 	"example.com/byhand/clientset/fake"
 	"example.com/byhand/controller"
 	"example.com/byhand/informer"
+	"example.com/byhand/internal/kinds"
 	"example.com/byhand/internal/metrics"
+	"example.com/byhand/internal/observer"
 )
 
 func reconcileTo(again time.Duration, err error) controller.Reconcile {
 	return func(context.Context, cache.ObjectName) (time.Duration, error) { return again, err }
+}
+
+// counted is next as main wires it: with an observer, whose steps m counts.
+func counted(m *metrics.Metrics, next controller.Reconcile) controller.Reconcile {
+	m.Workers("Foo", 3)
+	observe := observer.New(observer.Options{Count: m.Step})
+	observe.Queue(kinds.Foo, controller.NewPriorityQueue(""))
+	return observe.Reconcile(kinds.Foo, reconciler(next))
+}
+
+type reconciler controller.Reconcile
+
+func (r reconciler) Reconcile(ctx context.Context, key cache.ObjectName) (time.Duration, error) {
+	return r(ctx, key)
 }
 
 // explode is what a stack must still show.
@@ -36,9 +52,9 @@ func TestReconcile(t *testing.T) {
 		err   error
 		times int
 	}{{0, nil, 4}, {time.Second, nil, 3}, {0, broken, 1}, {time.Second, broken, 1}} {
-		counted := m.Reconcile("foo", 3, reconcileTo(test.again, test.err))
+		reconcile := counted(m, reconcileTo(test.again, test.err))
 		for range test.times {
-			if again, err := counted(t.Context(), key); again != test.again || err != test.err {
+			if again, err := reconcile(t.Context(), key); again != test.again || err != test.err {
 				t.Errorf("returned %v, %v; want %v, %v", again, err, test.again, test.err)
 			}
 		}
@@ -60,7 +76,7 @@ func TestReconcile(t *testing.T) {
 // began.
 func TestReconcilePanic(t *testing.T) {
 	m := metrics.New()
-	counted := m.Reconcile("foo", 1, explode)
+	reconcile := counted(m, explode)
 	func() {
 		defer func() {
 			reason, stack := recover(), string(debug.Stack())
@@ -71,7 +87,7 @@ func TestReconcilePanic(t *testing.T) {
 				t.Errorf("the stack has lost the place of the panic:\n%s", stack)
 			}
 		}()
-		_, _ = counted(t.Context(), key)
+		_, _ = reconcile(t.Context(), key)
 	}()
 	expect(t, m, map[string]float64{
 		`controller_runtime_reconcile_panics_total{controller="foo"}`:           1,
@@ -87,14 +103,14 @@ func TestReconcilePanic(t *testing.T) {
 func TestActiveWorkers(t *testing.T) {
 	m := metrics.New()
 	begun, end, ended := make(chan struct{}), make(chan struct{}), make(chan struct{})
-	counted := m.Reconcile("foo", 3, func(context.Context, cache.ObjectName) (time.Duration, error) {
+	reconcile := counted(m, func(context.Context, cache.ObjectName) (time.Duration, error) {
 		begun <- struct{}{}
 		<-end
 		return 0, nil
 	})
 	for range 2 {
 		go func() {
-			_, _ = counted(context.Background(), key)
+			_, _ = reconcile(context.Background(), key)
 			ended <- struct{}{}
 		}()
 		<-begun
@@ -115,8 +131,8 @@ func BenchmarkReconcile(b *testing.B) {
 		reconcile controller.Reconcile
 	}{
 		{"settled", reconcile},
-		{"settled-counted", metrics.New().Reconcile("foo", 1, reconcile)},
-		{"counting-alone", metrics.New().Reconcile("foo", 1, reconcileTo(0, nil))},
+		{"settled-counted", counted(metrics.New(), reconcile)},
+		{"counting-alone", counted(metrics.New(), reconcileTo(0, nil))},
 	} {
 		b.Run(run.name, func(b *testing.B) {
 			b.ReportAllocs()
@@ -137,7 +153,7 @@ func settled(b *testing.B) controller.Reconcile {
 		Spec:       v1alpha1.FooSpec{DeploymentName: "example-foo", Replicas: new(int32(1))},
 	})
 	kubeClient := kubefake.NewClientset()
-	reconciler := &controller.FooReconciler{
+	real := &controller.FooReconciler{
 		Foos:            client.SamplecontrollerV1alpha1(),
 		Deployments:     kubeClient.AppsV1(),
 		FooStore:        cache.NewIndexer(cache.MetaNamespaceKeyFunc, informer.FooIndexers()),
@@ -155,21 +171,21 @@ func settled(b *testing.B) controller.Reconcile {
 		foos, _ := client.SamplecontrollerV1alpha1().Foos("").List(b.Context(), metav1.ListOptions{})
 		for i := range foos.Items {
 			foos.Items[i].ResourceVersion = "1"
-			_ = reconciler.FooStore.Add(&foos.Items[i])
+			_ = real.FooStore.Add(&foos.Items[i])
 		}
 		deployments, _ := kubeClient.AppsV1().Deployments("").List(b.Context(), metav1.ListOptions{})
 		for i := range deployments.Items {
 			deployments.Items[i].ResourceVersion = "1"
-			_ = reconciler.DeploymentStore.Add(&deployments.Items[i])
+			_ = real.DeploymentStore.Add(&deployments.Items[i])
 		}
 		client.ClearActions()
 		kubeClient.ClearActions()
-		again, err := reconciler.Reconcile(b.Context(), key)
+		again, err := real.Reconcile(b.Context(), key)
 		if err != nil {
 			b.Fatal(err)
 		}
 		if again == 0 && len(client.Actions())+len(kubeClient.Actions()) == 0 {
-			return reconciler.Reconcile
+			return real.Reconcile
 		}
 	}
 	b.Fatal("the Foo does not settle")

@@ -29,7 +29,7 @@ var mutants = []struct {
 	{"a new field that DeepCopy forgets", api + "types.go", "DeploymentName string `json:\"deploymentName\"`", "DeploymentName string `json:\"deploymentName\"`\n\tForgotten map[string]string `json:\"forgotten\"`", everything, "TestDeepCopySharesNoMemory"},
 	{"a new field that the schema lacks", api + "types.go", "DeploymentName string `json:\"deploymentName\"`", "DeploymentName string `json:\"deploymentName\"`\n\tForgotten string `json:\"forgotten\"`", "./internal/schema", "TestFields"},
 	{"a misspelled field", api + "types.go", `json:"replicas,omitempty"`, `json:"replica,omitempty"`, "./internal/schema", "TestFields"},
-	{"a misspelled group", "api/examples-gzh.com/v1alpha1/register.go", `GroupName = "examples-gzh.com"`, `GroupName = "example-gzh.com"`, "./internal/schema", "TestNames"},
+	{"a misspelled group", "api/examples-gzh.com/v1alpha1/register.go", `GroupName = "examples-gzh.com"`, `GroupName = "example-gzh.com"`, "./internal/schema", "TestKindsAreComplete"},
 	{"nil becomes empty", api + "deepcopy.go", "if s.Conditions != nil {", "if true {", everything, "TestDeepCopyKeepsNilAndEmpty"},
 
 	// How it crosses the wire.
@@ -41,6 +41,8 @@ var mutants = []struct {
 	{"TimeoutSeconds lost", "clientset/project.go", "return time.Duration(*opts.TimeoutSeconds) * time.Second", "return 0", "./clientset", "TestRequests"},
 	{"a wrong codec", "clientset/clientset.go", "Codecs.WithoutConversion()", "Codecs", "./clientset", "TestRequests"},
 	{"a kind that is not registered", api + "register.go", "&FooList{},", "", "./clientset", "TestSchemeKnowsObjectsAndLists"},
+	{"a list that is not registered", "api/examples-gzh.com/v1alpha1/register.go", "&ProjectList{},", "", "./internal/schema", "TestKindsAreComplete"},
+	{"an apply that cannot leave a field out", api + "applyconfiguration/foo.go", `json:"deploymentName,omitempty"`, `json:"deploymentName"`, "./internal/schema", "TestApplyConfigurations"},
 	{"the caller's configuration changed", "clientset/clientset.go", "config := *c\n\tif config.UserAgent", "config := *c\n\tc.UserAgent = \"changed\"\n\tif config.UserAgent", "./clientset", "TestNewForConfigLeavesConfigAlone"},
 	{"a rate limiter for each group", "clientset/clientset.go", "config.RateLimiter = flowcontrol", "_ = flowcontrol", "./clientset", "TestGroupsShareOneRateLimiter"},
 
@@ -111,9 +113,14 @@ var mutants = []struct {
 	// What it shows.
 	{"a metric renamed", "internal/metrics/queue.go", `"workqueue_depth"`, `"workqueue_length"`, "./internal/metrics", "TestNames"},
 	{"names of objects in labels", "internal/metrics/request.go", "WithLabelValues(verb, url.Host).Observe(took", "WithLabelValues(verb, url.Path).Observe(took", "./internal/metrics", "TestRequestsLeakNoNames"},
-	{"a panic swallowed", "internal/metrics/reconcile.go", "\t\t\tactive.Dec()", "\t\t\trecover()\n\t\t\tactive.Dec()", "./internal/metrics", "TestReconcilePanic"},
+	{"a panic swallowed", "internal/observer/reconcile.go", "\t\t\tcase !returned:\n", "\t\t\tcase !returned:\n\t\t\t\trecover()\n", "./internal/metrics", "TestReconcilePanic"},
 	{"ready before it is", "internal/serve/handler.go", `code, verdict = http.StatusServiceUnavailable, "failed"`, `verdict = "failed"`, "./internal/serve", "TestHandler"},
-	{"a password on the page", "internal/trace/object.go", `variable.Value = "(not shown)"`, "_ = variable", "./internal/trace", "TestRender"},
+	{"a password on the page", "internal/observer/kind.go", "\tif k.Shown != nil {\n", "\tif false {\n", "./internal/observer", "TestRender"},
+	{"everybody's annotations on the page", "internal/observer/kind.go", `strings.HasPrefix(name, k.Group+"/")`, `k != nil`, "./internal/observer", "TestRender"},
+	{"a Foo of another group", "internal/observer/kind.go", "gv.Group != of.Group", `gv.Group == ""`, "./internal/observer", "TestBelongs"},
+	{"a second kind that passes for the first", "internal/observer/queue.go", "q.kind, key.String(), q.name(key)", `"Foo", key.String(), "Foo "+key.String()`, "./internal/observer", "TestTwoKinds"},
+	{"an escape sequence in the story", "internal/observer/story.go", "harmless(text)", "text", "./internal/observer", "TestStoryOfEvents"},
+	{"lost lines that nobody counts", "internal/observer/log.go", "l.missing += bytes.Count(lines[n:]", "_ = bytes.Count(lines[n:]", "./internal/observer", "TestLogToFullDisk"},
 	{"a page for everybody", "internal/page/server.go", "listen.Listen(address, o.Remote,", "listen.Listen(address, true,", "./internal/page", "TestAddresses"},
 	{"pprof for everybody", "internal/serve/handler.go", "if o.Pprof {", "if true {", "./internal/serve", "TestHandler"},
 }

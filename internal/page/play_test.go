@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"example.com/byhand/internal/observer"
 	"example.com/byhand/internal/page"
 )
 
@@ -16,13 +17,23 @@ func play(t *testing.T, file, address string) (said string, err error) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	err = page.Play(ctx, file, address, false, func(format string, args ...any) {
-		said += fmt.Sprintf(format, args...) + "\n"
-		if strings.Contains(said, "http://") {
-			cancel()
+	says := observer.New(observer.Options{All: true})
+	defer says.Close()
+	ended := make(chan error, 1)
+	go func() {
+		ended <- page.Play(ctx, says, file, address, false)
+		says.Close()
+	}()
+	for read := int64(0); ; {
+		steps := says.Read(context.Background(), read)
+		for _, step := range steps {
+			read, said = step.Seq, said+step.Text+"\n"
 		}
-	})
-	return said, err
+		if len(steps) == 0 || strings.Contains(said, "http://") {
+			cancel()
+			return said, <-ended
+		}
+	}
 }
 
 // The recording that comes with the program plays, whole.

@@ -11,8 +11,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"example.com/byhand/internal/observer"
 	"example.com/byhand/internal/page"
-	"example.com/byhand/internal/trace"
 )
 
 // reader reads the events of /steps.
@@ -29,8 +29,7 @@ type event struct {
 	data     struct {
 		Process, Recording, Notice string
 		Resumed, Kept              any
-		Steps                      []trace.Step
-		Lost                       int64
+		Steps                      []observer.Step
 	}
 	raw string
 }
@@ -104,17 +103,20 @@ func numbers(from, to int64) (all []int64) {
 	return all
 }
 
-func say(r *trace.Recorder, n int) {
+func say(o *observer.Observer, n int) {
 	for range n {
-		r.Program("said", "something")
+		o.Program("said", "something")
 	}
 }
 
 func TestStepsAndResume(t *testing.T) {
-	recorder := trace.New(trace.Options{})
+	recorder := observer.New(observer.Options{All: true})
 	t.Cleanup(recorder.Close)
-	server := start(t, "127.0.0.1:0", page.Live(recorder), page.Options{Notice: "hear"})
+	server := start(t, "127.0.0.1:0", recorder, page.Options{Notice: "hear"})
 	say(recorder, 700)
+	for len(recorder.Kept(699)) == 0 {
+		recorder.Read(t.Context(), 699)
+	}
 
 	first := read(t, server.URL+"steps")
 	for header, want := range map[string]string{"Content-Type": "text/event-stream", "Cache-Control": "no-store"} {
@@ -161,7 +163,7 @@ func TestStepsAndResume(t *testing.T) {
 		}
 	}
 	// Another server is another process.
-	other := start(t, "127.0.0.1:0", page.Live(recorder), page.Options{})
+	other := start(t, "127.0.0.1:0", recorder, page.Options{})
 	if again := read(t, other.URL+"steps", "Last-Event-ID", id).next(); again.data.Process == hello.data.Process || again.data.Resumed != false {
 		t.Errorf("after a restart a browser hears %s", again.raw)
 	}
@@ -169,17 +171,17 @@ func TestStepsAndResume(t *testing.T) {
 
 func TestStepsAreSafeInAStream(t *testing.T) {
 	markup := "</script><img src=x onerror=alert(1)>\n\nevent: hello\ndata: {}\r\n\u2028"
-	steps := page.Replay{
-		{Seq: 1, Time: time.Now(), Part: trace.PartStore, What: "added", Kind: "Foo", Key: markup, Text: markup, Object: json.RawMessage("{\n\"a\": \"<b>\"\n}")},
-		{Seq: 2, Time: time.Now(), Part: trace.PartStore, What: "added", Kind: "Foo", Key: "x/y", Object: json.RawMessage("{not json")},
+	steps := []observer.Step{
+		{Seq: 1, Time: time.Now(), Part: observer.PartStore, What: "added", Kind: "Foo", Key: markup, Text: markup, Object: json.RawMessage("{\n\"a\": \"<b>\"\n}")},
+		{Seq: 2, Time: time.Now(), Part: observer.PartStore, What: "added", Kind: "Foo", Key: "x/y"},
 	}
-	server := start(t, "127.0.0.1:0", steps, page.Options{Recording: "a.jsonl"})
+	server := start(t, "127.0.0.1:0", observer.Replay(steps...), page.Options{Recording: "a.jsonl"})
 	r := read(t, server.URL+"steps")
 	if hello := r.next(); hello.data.Recording != "a.jsonl" {
 		t.Errorf("the first event is %s", hello.raw)
 	}
 	e := r.next()
-	if e.name != "news" || len(e.data.Steps) != 2 || e.data.Steps[0].Text != markup || e.data.Steps[1].Object != nil {
+	if e.name != "news" || len(e.data.Steps) != 2 || e.data.Steps[0].Text != markup {
 		t.Errorf("the steps arrive as %s", e.raw)
 	}
 	if strings.ContainsAny(e.raw, "<>\n\r") {
@@ -188,11 +190,11 @@ func TestStepsAreSafeInAStream(t *testing.T) {
 }
 
 func TestLargeStepsTravelInSeveralEvents(t *testing.T) {
-	var steps page.Replay
+	var steps []observer.Step
 	for n := range int64(100) {
-		steps = append(steps, trace.Step{Seq: n + 1, Part: trace.PartStore, What: "added", Text: strings.Repeat("x", 10<<10)})
+		steps = append(steps, observer.Step{Seq: n + 1, Part: observer.PartStore, What: "added", Text: strings.Repeat("x", 10<<10)})
 	}
-	r := read(t, start(t, "127.0.0.1:0", steps, page.Options{}).URL+"steps")
+	r := read(t, start(t, "127.0.0.1:0", observer.Replay(steps...), page.Options{}).URL+"steps")
 	r.next()
 	var got []int64
 	for len(got) < 100 {
@@ -210,7 +212,7 @@ func TestLargeStepsTravelInSeveralEvents(t *testing.T) {
 }
 
 func TestTooManyBrowsers(t *testing.T) {
-	server := start(t, "127.0.0.1:0", page.Replay{}, page.Options{})
+	server := start(t, "127.0.0.1:0", observer.Replay(), page.Options{})
 	var all []*reader
 	for range 16 {
 		r := read(t, server.URL+"steps")

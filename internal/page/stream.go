@@ -1,16 +1,16 @@
 package page
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
-	"example.com/byhand/internal/trace"
+	"example.com/byhand/internal/observer"
 )
 
 const (
@@ -28,9 +28,9 @@ const (
 	comeBack = time.Second
 )
 
-// stream sends the steps of a Source to every browser that asks.
+// stream sends the steps of an Observer to every browser that asks.
 type stream struct {
-	source  Source
+	source  *observer.Observer
 	options Options
 	// process is the id of this process among all that have had its address.
 	process string
@@ -40,7 +40,7 @@ type stream struct {
 	free chan struct{}
 }
 
-func newStream(source Source, o Options) *stream {
+func newStream(source *observer.Observer, o Options) *stream {
 	s := &stream{source: source, options: o, patience: readsWithin, free: make(chan struct{}, mostStreams)}
 	s.process = strconv.FormatInt(time.Now().UnixNano(), 36)
 	for range mostStreams {
@@ -62,9 +62,7 @@ type hello struct {
 
 // news is each further event.
 type news struct {
-	Steps []trace.Step `json:"steps"`
-	// Lost is how many steps this browser was too slow for, since it connected.
-	Lost int64 `json:"lost,omitempty"`
+	Steps []*observer.Step `json:"steps"`
 	// Kept says that the steps are from before the browser connected.
 	Kept bool `json:"kept,omitempty"`
 }
@@ -100,81 +98,41 @@ func seen(r *http.Request) string {
 }
 
 func (s *stream) send(ctx context.Context, out *events, id string) error {
-	backlog, steps := s.source.Subscribe()
-	defer steps.Stop()
 	process, text, _ := strings.Cut(id, "-")
 	last, err := strconv.ParseInt(text, 10, 64)
 	resumed := err == nil && process == s.process
-	for resumed && len(backlog) > 0 && backlog[0].Seq <= last {
-		backlog = backlog[1:]
+	if !resumed {
+		last = 0
 	}
-
-	greeting := hello{Process: s.process, Resumed: resumed, Kept: len(backlog), Recording: s.options.Recording, Notice: s.options.Notice}
+	steps := s.source.Kept(last)
+	greeting := hello{Process: s.process, Resumed: resumed, Kept: len(steps), Recording: s.options.Recording, Notice: s.options.Notice}
 	if err := out.hello(greeting); err != nil {
 		return err
 	}
-	for len(backlog) > 0 {
-		n := min(len(backlog), mostSteps)
-		if err := out.news(backlog[:n], 0, true); err != nil {
-			return err
-		}
-		backlog = backlog[n:]
-	}
-	return follow(ctx, out, steps)
-}
-
-// follow sends each new step, several at a time, until ctx is done or no more will
-// come.
-func follow(ctx context.Context, out *events, steps Subscription) error {
-	var lost, told int64
-	for {
-		batch, missed, pending, ended := gather(ctx, steps)
-		lost += missed
-		switch {
-		case len(batch) > 0 || lost+pending > told:
-			told = lost + pending
-			if err := out.news(batch, told, false); err != nil {
+	for kept := true; ; kept = false {
+		for batch := range slices.Chunk(steps, mostSteps) {
+			if err := out.news(batch, kept); err != nil {
 				return err
 			}
-		case !ended:
+			last = batch[len(batch)-1].Seq
+		}
+		quiet, cancel := context.WithTimeout(ctx, heartbeat)
+		steps = s.source.Read(quiet, last)
+		over := len(steps) == 0 && quiet.Err() == nil
+		cancel()
+		switch {
+		case over || ctx.Err() != nil:
+			return ctx.Err()
+		case len(steps) == 0:
 			if err := out.write(": nothing new\n\n"); err != nil {
 				return err
 			}
-		}
-		if ended {
-			return ctx.Err()
+		default:
+			// Others follow within a moment, and travel with it.
+			time.Sleep(together)
+			steps = s.source.Kept(last)
 		}
 	}
-}
-
-// gather waits for a step and returns it with those that come within a moment, as
-// many as travel together. After a while without any it returns none. lost is how
-// many were lost before these, pending how many since. ended says that ctx is done
-// or no more will come.
-func gather(ctx context.Context, steps Subscription) (batch []trace.Step, lost, pending int64, ended bool) {
-	first, lost, ok, ended := within(ctx, steps, heartbeat)
-	if !ok {
-		return nil, 0, lost, ended
-	}
-	batch = append(batch, first)
-	until := time.Now().Add(together)
-	for len(batch) < mostSteps {
-		step, missed, ok, ended := within(ctx, steps, time.Until(until))
-		if !ok {
-			return batch, lost, missed, ended
-		}
-		lost += missed
-		batch = append(batch, step)
-	}
-	return batch, lost, 0, false
-}
-
-// within is Next with a time by which it returns.
-func within(ctx context.Context, steps Subscription, patience time.Duration) (step trace.Step, lost int64, ok, ended bool) {
-	soon, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
-	step, lost, ok = steps.Next(soon)
-	return step, lost, ok, !ok && (soon.Err() == nil || ctx.Err() != nil)
 }
 
 // events writes server-sent events, each within patience.
@@ -194,41 +152,23 @@ func (e *events) hello(h hello) error {
 }
 
 // news writes the steps as one event, or as several if they are large.
-func (e *events) news(steps []trace.Step, lost int64, kept bool) error {
-	data, err := encode(news{Steps: steps, Lost: lost, Kept: kept})
+func (e *events) news(steps []*observer.Step, kept bool) error {
+	data, err := json.Marshal(news{Steps: steps, Kept: kept})
 	if err != nil {
 		return err
 	}
 	if len(data) > mostBytes && len(steps) > 1 {
 		half := len(steps) / 2
-		if err := e.news(steps[:half], lost, kept); err != nil {
+		if err := e.news(steps[:half], kept); err != nil {
 			return err
 		}
-		return e.news(steps[half:], lost, kept)
+		return e.news(steps[half:], kept)
 	}
 	id := ""
 	if n := len(steps); n > 0 {
 		id = fmt.Sprintf("id: %s-%d\n", e.process, steps[n-1].Seq)
 	}
 	return e.write("%sevent: news\ndata: %s\n\n", id, data)
-}
-
-// encode returns the JSON form, on one line. An object that is not JSON is left
-// out: a recording may hold anything.
-func encode(n news) ([]byte, error) {
-	data, err := json.Marshal(n)
-	if err == nil {
-		return bytes.TrimSpace(data), nil
-	}
-	steps := make([]trace.Step, len(n.Steps))
-	for i, step := range n.Steps {
-		if !json.Valid(step.Object) {
-			step.Object = nil
-		}
-		steps[i] = step
-	}
-	n.Steps = steps
-	return json.Marshal(n)
 }
 
 func (e *events) write(format string, args ...any) error {

@@ -36,7 +36,7 @@ func (s *sequence) newProcess() *process {
 	p.foos.decode = func(c *change) any { return typed[v1alpha1.Foo](s, c.object) }
 	p.deployments.decode = func(c *change) any { return typed[appsv1.Deployment](s, c.object) }
 	p.foos.handler = controller.EnqueueObject(p.queue)
-	p.deployments.handler = controller.EnqueueOwner(p.queue, v1alpha1.Kind("Foo"), informer.FoosNaming(p.foos.store))
+	p.deployments.handler = controller.EnqueueOwner(v1alpha1.Kind("Foo"), informer.FoosNaming(p.foos.store))(p.queue)
 	config := s.api.Config()
 	config.Transport = p
 	p.reconciler = &controller.FooReconciler{

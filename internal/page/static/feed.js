@@ -7,7 +7,7 @@ const tryAgain = 2000;
 const mostWaiting = 4 << 20;
 
 export class Feed {
-  /** on: {hello(data), steps(list, {kept, lost, bytes}), state(text)} */
+  /** on: {hello(data), steps(list, {kept, bytes}), state(text)} */
   constructor(on) {
     this.on = on;
     this.waiting = [];
@@ -51,7 +51,7 @@ export class Feed {
       if (type === 'hello') {
         this.on.hello(message);
       } else {
-        this.on.steps(message.steps ?? [], {kept: message.kept === true, lost: message.lost ?? 0, bytes: data.length});
+        this.on.steps(message.steps ?? [], {kept: message.kept === true, bytes: data.length});
       }
     }
     this.waiting.splice(0, n);

@@ -1,6 +1,8 @@
 // The steps that the page keeps: the newest, within two bounds, and where to find
 // those of one object. Nothing here depends on where in time the page is.
 
+import {lookOf} from './kinds.js';
+
 const mostSteps = 50_000;
 const mostBytes = 64 << 20;
 // Names of objects are remembered longer than their steps, but not for ever.
@@ -9,8 +11,11 @@ const mostObjects = 20_000;
 /** The object that a step is about, "" for none. */
 export const objectOf = (step) => (step.key ? `${step.kind} ${step.key}` : '');
 
-/** Whose travel a step is part of: the Foo that it leads to, else the object. */
-export const subjectOf = (step) => (step.foo ? `Foo ${step.foo}` : objectOf(step));
+/** The kind and the key of an object's name, "Foo default/x". */
+export function split(name) {
+  const [kind, ...key] = name.split(' ');
+  return {kind, key: key.join(' ')};
+}
 
 const statusTexts = {200: 'OK', 201: 'Created', 202: 'Accepted', 400: 'Bad Request', 403: 'Forbidden', 404: 'Not Found', 409: 'Conflict', 410: 'Gone', 422: 'Invalid', 429: 'Too Many Requests', 500: 'Internal Error', 503: 'Unavailable'};
 
@@ -19,7 +24,8 @@ export const statusText = (status) => [status, statusTexts[status]].filter(Boole
 
 // What of an object tells a change of its own kind.
 function traits(object) {
-  const {spec = {}, metadata = {}, status = {}} = object;
+  // A foreign one may have null for each.
+  const [spec, metadata, status] = [object.spec ?? {}, object.metadata ?? {}, object.status ?? {}];
   return {
     replicas: spec.replicas,
     name: spec.deploymentName,
@@ -109,7 +115,9 @@ export class History {
     step.n = this.end;
     step.at = Date.parse(step.time) || 0;
     step.bytes = bytes;
-    step.subject = subjectOf(step);
+    lookOf(step.kind);
+    // Whose travel it is part of: the object whose reconcile it leads to, else its own.
+    step.subject = step.for || objectOf(step);
     step.meaning = this.meaning(step);
     this.steps.push(step);
     this.bytes += bytes;

@@ -20,10 +20,11 @@ const readBudget = 6;
 const history = new History();
 const choose = {part: choosePart, object: chooseObject};
 const picture = new Picture(byId('picture'), byId('caption'), choose);
-const panel = new Panel(byId('panel'), history, {object: chooseObject, seek: goTo, close: closePanel});
+const panel = new Panel(byId('panel'), history, {object: chooseObject, seek: goTo, close: closePanel, attempt});
 const tables = new Tables(history, choose);
 const player = new Player(history, {
-  step: (step, animate) => animate && picture.step(step),
+  attempt,
+  step: (step) => picture.step(step),
   moved: () => picture.clear(),
   mode: showMode,
 });
@@ -37,6 +38,8 @@ const feed = new Feed({
   hello(hello) {
     const known = connection.process;
     if (known && known !== hello.process) {
+      failed.clear();
+      notice('failed', '');
       history.clear();
       player.clear();
       picture.clear();
@@ -55,15 +58,16 @@ const feed = new Feed({
     }
     showMode();
   },
-  steps(steps, {kept, lost, bytes}) {
+  steps(steps, {kept, bytes}) {
+    player.awaited -= steps.length;
     const each = bytes / Math.max(1, steps.length);
     for (const step of steps) {
       // What is from before this page is not acted out, unless it is played.
       step.kept = kept;
-      history.add(step, each);
+      attempt(step, () => history.add(step, each));
     }
     connection.arrived = performance.now();
-    connection.lost = Math.max(lost, history.gaps);
+    connection.lost = history.gaps;
     notice('lost', connection.lost ? `${counted(connection.lost, 'step')} lost: more happened than could be sent. Objects and counts may be behind until they change again.` : '');
   },
   state(state) {
@@ -99,6 +103,22 @@ function notice(id, text) {
   } else {
     byId('notices').append(el('p', {id: `notice-${id}`, class: 'notice'}, el('span', {}, text),
       el('button', {type: 'button', onclick: (event) => event.target.parentElement.remove()}, 'Understood')));
+  }
+}
+
+// Shows something of a step. What fails on it, such as on one of a foreign recording,
+// is named once and left out; everything else is shown.
+const failed = new Set();
+function attempt(step, show) {
+  try {
+    show();
+  } catch (error) {
+    const seq = step?.seq ?? 0;
+    if (!failed.has(seq)) {
+      failed.add(seq);
+      console.error(error);
+      notice('failed', `Step ${seq} could not be shown${failed.size > 1 ? `, nor could ${count(failed.size - 1)} before it` : ''}: ${error.message}`);
+    }
   }
 }
 
@@ -183,7 +203,7 @@ function goTo(n) {
   player.seek(n);
   const step = history.at(player.position - 1);
   if (step) {
-    picture.step(step);
+    attempt(step, () => picture.step(step));
   }
 }
 
@@ -233,17 +253,19 @@ function words(now, must) {
   // The server and the handler show steps of other parts.
   const rate = parts.reduce((sum, {id}) => sum + (['server', 'handler'].includes(id) ? 0 : world.parts[id].rate(at)), 0);
   picture.summarize(rate);
-  panel.update(world, player.position, at);
-  tables.update(world, player.position, at, {rate, must});
+  const step = history.at(player.position - 1);
+  attempt(step, () => panel.update(world, player.position, at));
+  attempt(step, () => tables.update(world, player.position, at, {rate, must}));
   showTime();
   summarize(now);
 }
 
 function frame(now) {
+  // First, so that nothing that fails here stops the page.
+  requestAnimationFrame(frame);
   feed.read(readBudget);
   player.advance(now);
-  picture.frame(now);
+  attempt(history.at(player.position - 1), () => picture.frame(now));
   words(now, false);
-  requestAnimationFrame(frame);
 }
 requestAnimationFrame(frame);

@@ -1,10 +1,9 @@
 // A step as the picture shows it: as moves from part to part, and in words.
 
 import {clock, el} from './dom.js';
-import {statusText} from './history.js';
+import {objectOf, statusText} from './history.js';
+import {lookOf} from './kinds.js';
 import {partName} from './parts.js';
-
-export const letters = {Foo: 'F', Deployment: 'D', Project: 'P'};
 
 const headlines = {
   'stream received': 'An event comes down the watch',
@@ -45,7 +44,7 @@ function headlineOf(step) {
 /** What the step is, in words that teach: a list of elements. */
 export function captionOf(step) {
   return [
-    el('span', {class: 'caption-where'}, [clock(step.at), partName(step.part), step.key].filter(Boolean).join(' · ')),
+    el('span', {class: 'caption-where'}, [clock(step.at), partName(step.part), objectOf(step)].filter(Boolean).join(' · ')),
     el('strong', {}, headlineOf(step)),
     step.text && el('span', {}, step.text),
     step.echo ? el('span', {class: 'caption-cause'}, 'the echo of its own write')
@@ -59,8 +58,8 @@ export function movesOf(step) {
     return [];
   }
   const {what, meaning} = step;
-  const look = {letter: letters[step.kind] ?? '?', kind: step.kind ?? '', tone: meaning?.tone ?? '', note: meaning?.text ?? ''};
-  const key = {...look, form: 'key', letter: 'key', kind: 'Foo'};
+  const look = {...lookOf(step.kind), tone: meaning?.tone ?? '', note: meaning?.text ?? ''};
+  const key = {...look, form: 'key', letter: 'key'};
   const wire = {...look, form: 'wire', letter: step.request?.method ?? '', write: step.request?.method !== 'GET'};
   switch (step.part) {
     case 'stream':

@@ -3,14 +3,15 @@
 
 import {clock, count, counted, el, since, took} from './dom.js';
 import {brief, difference} from './diff.js';
-import {statusText} from './history.js';
+import {split, statusText} from './history.js';
+import {chip, kindsSeen} from './kinds.js';
 import {partById, partName} from './parts.js';
 
 // As many steps of a history as are shown, the newest.
 const mostShown = 300;
 
 export class Panel {
-  /** on: {object(subject), seek(n), close()} */
+  /** on: {object(subject), seek(n), close(), attempt(step, show)} */
   constructor(root, history, on) {
     this.root = root;
     this.history = history;
@@ -21,12 +22,13 @@ export class Panel {
 
   welcome() {
     this.shows = null;
+    this.kinds = el('li');
     this.root.replaceChildren(
       el('h2', {}, 'How to read this'),
       el('p', {}, 'An object goes round. A change comes down the left side, from the API server into memory. At the bottom it is no more than a key, which waits for a worker. On the right the reconcile compares, and sends what differs back up. That write is a change, too: it comes down on the left again, and then it is quiet.'),
       el('ul', {class: 'legend'},
-        el('li', {}, el('span', {class: 'chip kind-Foo'}, 'F'), ' a Foo, ', el('span', {class: 'chip kind-Deployment'}, 'D'), ' a Deployment, ', el('span', {class: 'chip kind-Project'}, 'P'), ' a Project'),
-        el('li', {}, el('span', {class: 'chip round kind-Foo'}, 'key'), ' a key: a namespace and a name, no more'),
+        this.kinds,
+        el('li', {}, el('span', {class: 'chip round'}, 'key'), ' a key: a namespace and a name, no more, in the colour of its kind'),
         el('li', {}, el('span', {class: 'chip square tone-plain'}, 'PUT'), ' a request, ', el('span', {class: 'chip square tone-good'}, '200'), ' its answer'),
       ),
       el('p', {}, 'Choose a part in the picture to read what it is and where its code stands, or an object in the table to follow it alone.'),
@@ -56,12 +58,12 @@ export class Panel {
   }
 
   showObject(subject) {
-    const [kind, ...key] = subject.split(' ');
+    const {kind, key} = split(subject);
     this.shows = {subject};
     this.list = el('ol', {class: 'history'});
     this.count = el('p', {class: 'quiet'});
     this.root.replaceChildren(
-      el('div', {class: 'panel-head'}, el('h2', {}, el('span', {class: `chip kind-${kind}`}, kind.slice(0, 1)), ' ', key.join(' ')), this.close()),
+      el('div', {class: 'panel-head'}, el('h2', {}, chip(kind), ' ', key), this.close()),
       this.count,
       this.list,
     );
@@ -74,6 +76,8 @@ export class Panel {
       this.updatePart(world, now);
     } else if (this.shows?.subject) {
       this.updateObject(position);
+    } else if (this.kinds.children.length < kindsSeen().length) {
+      this.kinds.replaceChildren(...kindsSeen().flatMap((kind) => [chip(kind), `\u00a0${kind} `]));
     }
   }
 
@@ -84,15 +88,13 @@ export class Panel {
       this.shownNumbers = JSON.stringify(numbers);
       this.numbers.replaceChildren(...numbers.flatMap(([name, value]) => [el('dt', {}, name), el('dd', {}, value)]));
     }
-    const {last} = world.parts[id];
-    const places = [...partById[id].where];
-    if (last?.file && !places.some(([file, name]) => file === last.file && name === (last.func ?? ''))) {
-      places.push([last.file, last.func ?? '']);
-    }
-    const shown = JSON.stringify([places, last?.n]);
+    const {last, places: seen} = world.parts[id];
+    // The server's steps are those of other parts.
+    const places = new Map([...partById[id].where.map((place) => [place.join(' '), place]), ...(id === 'server' ? [] : seen)]);
+    const shown = JSON.stringify([...places.keys(), last?.n]);
     if (this.shownPlaces !== shown) {
       this.shownPlaces = shown;
-      this.places.replaceChildren(...places.map(([file, name]) => el('li', {}, el('code', {}, file), name && el('span', {}, ` ${name}`))));
+      this.places.replaceChildren(...[...places.values()].map(([file, name]) => el('li', {}, el('code', {}, file), name && el('span', {}, ` ${name}`))));
       this.recent.replaceChildren(last ? el('li', {}, el('time', {}, clock(last.at)), ' ', last.text || last.what) : el('li', {}, 'none yet'));
     }
   }
@@ -113,7 +115,8 @@ export class Panel {
       this.list.replaceChildren();
     }
     for (; index < steps.length; index++) {
-      this.list.append(this.item(steps[index], steps[index - 1]));
+      const [before, step] = [steps[index - 1], steps[index]];
+      this.on.attempt(step, () => this.list.append(this.item(step, before)));
     }
     this.shown = {first, last};
     this.count.textContent = steps.length > mostShown ? `The last ${mostShown} of ${counted(steps.length, 'step')}.` : `${counted(steps.length, 'step')}.`;
@@ -203,7 +206,7 @@ export function numbersOf(id, world, now) {
       numbers.push(...Object.entries(world.kinds).map(([kind, n]) => [`${kind}s seen`, count(n)]));
       break;
     case 'queue':
-      numbers.push(['Keys that wait', count(world.depth)]);
+      numbers.push(...Object.entries(world.depths).map(([kind, n]) => [`${kind} keys that wait`, count(n)]));
       break;
     case 'worker':
       numbers.push(['Busy', count(world.busy.size)]);

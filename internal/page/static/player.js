@@ -9,20 +9,20 @@ const longestPause = 1200;
 const shortestPause = 60;
 
 export class Player {
-  /** on: {step(step, animate), moved(), mode(mode)} */
+  /** on: {step(step), moved(), mode(mode), attempt(step, show)} */
   constructor(history, on) {
     this.history = history;
     this.on = on;
     this.slower = 1;
     this.mode = 'live';
-    // Whether there is an end, and how many steps there are until then.
+    // Whether there is an end, and how many steps are still to come.
     this.ends = false;
     this.awaited = 0;
     this.clear();
     // What is no longer kept stays counted.
     history.trimmed = (gone) => {
       for (const step of gone) {
-        this.base.apply(step);
+        this.apply(this.base, step);
       }
       if (this.position < history.first) {
         this.world = this.base.copy();
@@ -37,6 +37,10 @@ export class Player {
     this.world = new World();
     this.position = this.history.end;
     this.due = 0;
+  }
+
+  apply(world, step) {
+    this.on.attempt(step, () => world.apply(step));
   }
 
   set(mode) {
@@ -75,7 +79,7 @@ export class Player {
       this.position = this.history.first;
     }
     while (this.position < n) {
-      this.world.apply(this.history.at(this.position++));
+      this.apply(this.world, this.history.at(this.position++));
     }
     this.due = 0;
     this.on.moved();
@@ -96,8 +100,10 @@ export class Player {
       return false;
     }
     const step = this.history.at(this.position++);
-    this.world.apply(step);
-    this.on.step(step, animate);
+    this.apply(this.world, step);
+    if (animate) {
+      this.on.attempt(step, () => this.on.step(step));
+    }
     return true;
   }
 
@@ -115,7 +121,7 @@ export class Player {
     while (this.due <= now) {
       const before = this.history.at(this.position);
       if (!this.next(true)) {
-        if (this.history.end < this.awaited) {
+        if (this.awaited > 0) {
           // The rest of the recording is on its way.
           this.due = 0;
           return;

@@ -2,6 +2,8 @@
 // who want it exactly.
 
 import {byId, clock, count, counted, el, say} from './dom.js';
+import {objectOf} from './history.js';
+import {chip} from './kinds.js';
 import {lineOf} from './panel.js';
 import {partName, parts} from './parts.js';
 
@@ -46,7 +48,7 @@ export class Tables {
       say(cells.now, lineOf(id, world, now));
       say(cells.total, count(part.total));
       say(cells.rate, part.rate(now).toFixed(1));
-      say(cells.last, part.last ? `${part.last.what} ${part.last.key ?? ''}` : '');
+      say(cells.last, part.last ? `${part.last.what} ${objectOf(part.last)}` : '');
     }
     const clock = performance.now();
     if (must || rate < busy || clock - this.listed > everyBusy) {
@@ -83,7 +85,7 @@ export class Tables {
     return el('tr', {'data-seq': step.seq},
       el('td', {class: 'time'}, clock(step.at)),
       el('td', {class: 'part-of'}, partName(step.part)),
-      el('td', {class: 'name'}, step.subject && el('span', {class: 'follow', 'data-subject': step.subject}, `${step.kind ?? 'Foo'} ${step.key ?? step.foo}`)),
+      el('td', {class: 'name'}, step.subject && el('span', {class: 'follow', 'data-subject': step.subject}, objectOf(step) || step.subject)),
       el('td', {}, el('span', {class: 'what'}, step.what), step.meaning && el('span', {class: `badge tone-${step.meaning.tone}`}, step.meaning.text), step.echo && el('span', {class: 'badge tone-plain'}, 'echo'), ` ${step.text ?? ''}`),
     );
   }
@@ -112,7 +114,7 @@ export class Tables {
     const focused = this.objects.contains(document.activeElement) ? document.activeElement.dataset.subject : null;
     this.objects.replaceChildren(...rows.map((row) => el('tr', {},
       el('th', {scope: 'row'}, el('button', {type: 'button', class: 'link', 'data-subject': row.id, onclick: () => this.on.object(row.id)},
-        el('span', {class: `chip kind-${row.kind}`}, row.kind.slice(0, 1)), ` ${row.key}`)),
+        chip(row.kind), ` ${row.key}`)),
       el('td', {}, `${partName(row.part)}: ${row.what}`),
       el('td', {}, row.meaning && el('span', {class: `badge tone-${row.meaning.tone}`}, row.meaning.text)),
       el('td', {class: 'number'}, count(row.steps)),

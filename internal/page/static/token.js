@@ -1,7 +1,7 @@
 // What travels: an object, a key, or a request and its answer.
 
 import {say, svg} from './dom.js';
-import {letters} from './moves.js';
+import {hash} from './kinds.js';
 
 export class Token {
   constructor(subject, choose) {
@@ -10,7 +10,7 @@ export class Token {
     this.current = null;
     this.arrived = 0;
     // A number from 0 to 1 of its own: where it keeps in a crowd, and its pace.
-    this.own = [...subject].reduce((n, c) => (n * 31 + c.codePointAt(0)) % 997, 7) / 996;
+    this.own = hash(subject) / 996;
     this.shape = svg('rect', {class: 'token-shape'});
     this.letter = svg('text', {class: 'token-letter', 'text-anchor': 'middle', y: 4.5});
     this.cross = svg('path', {class: 'token-cross', d: 'M-9 -9L9 9M9 -9L-9 9', opacity: 0});
@@ -20,9 +20,9 @@ export class Token {
   }
 
   /** Takes the look of a move. */
-  dress({form, kind, letter, tone, note, gone, step}) {
-    const width = {object: 26, key: 36, wire: letter.length > 4 ? 58 : 44}[form];
-    this.element.setAttribute('class', `token ${form} kind-${kind in letters ? kind : 'other'} tone-${tone || 'plain'}`);
+  dress({form, colour, letter, tone, note, gone, step}) {
+    const width = {object: 18 + 8 * letter.length, key: 36, wire: letter.length > 4 ? 58 : 44}[form];
+    this.element.setAttribute('class', `token ${form} ${colour} tone-${tone || 'plain'}`);
     this.shape.setAttribute('x', -width / 2);
     this.shape.setAttribute('y', -12);
     this.shape.setAttribute('width', width);
@@ -30,7 +30,7 @@ export class Token {
     this.shape.setAttribute('rx', {object: 6, key: 12, wire: 3}[form]);
     this.cross.setAttribute('opacity', gone ? 1 : 0);
     say(this.letter, letter);
-    say(this.name, form === 'key' ? step.foo || step.key : step.key ?? '');
+    say(this.name, step.key ?? '');
     say(this.note, note);
     this.gap = width / 2 + 6;
     this.side = 0;

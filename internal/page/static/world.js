@@ -2,10 +2,11 @@
 // there are, which keys wait, which workers are busy. Made of steps alone, one after
 // the other, so that any moment can be made again.
 
-import {forgetOldest, objectOf} from './history.js';
+import {forgetOldest, objectOf, split} from './history.js';
 
 const partNames = ['stream', 'store', 'handler', 'queue', 'worker', 'reconcile', 'request', 'server', 'program'];
 const mostObjects = 20_000;
+const mostPlaces = 50;
 // Rates are those of the last so many seconds.
 const seconds = 5;
 
@@ -14,6 +15,8 @@ class PartState {
     this.total = 0;
     this.whats = {};
     this.last = null;
+    // Where the code of its steps stands: [file, function] by both.
+    this.places = new Map();
     this.second = 0;
     this.bins = new Array(seconds).fill(0);
   }
@@ -22,6 +25,11 @@ class PartState {
     this.total++;
     this.whats[step.what] = (this.whats[step.what] ?? 0) + 1;
     this.last = step;
+    if (step.file) {
+      const place = [step.file, step.func ?? ''];
+      this.places.set(place.join(' '), place);
+      forgetOldest(this.places, mostPlaces);
+    }
     this.forward(Math.floor(step.at / 1000));
     this.bins[this.second % seconds]++;
   }
@@ -46,6 +54,7 @@ class PartState {
   copy() {
     const copied = Object.assign(new PartState(), this);
     copied.whats = {...this.whats};
+    copied.places = new Map(this.places);
     copied.bins = [...this.bins];
     return copied;
   }
@@ -67,10 +76,16 @@ export class World {
     this.statuses = {};
     this.busy = new Set();
     this.open = new Set();
-    this.depth = 0;
+    // How many keys wait in the queue of each kind.
+    this.depths = {};
     this.time = 0;
     this.last = null;
     this.reconciles = {n: 0, took: 0};
+  }
+
+  /** How many keys wait, of every kind. */
+  get depth() {
+    return Object.values(this.depths).reduce((sum, n) => sum + n, 0);
   }
 
   copy() {
@@ -78,6 +93,7 @@ export class World {
     copied.parts = Object.fromEntries(Object.entries(this.parts).map(([name, part]) => [name, part.copy()]));
     copied.objects = new Map([...this.objects].map(([id, row]) => [id, {...row}]));
     copied.kinds = {...this.kinds};
+    copied.depths = {...this.depths};
     copied.statuses = {...this.statuses};
     copied.busy = new Set(this.busy);
     copied.open = new Set(this.open);
@@ -92,11 +108,11 @@ export class World {
     this.parts[alsoAt(step)]?.add(step);
     switch (step.part) {
       case 'queue':
-        this.depth = step.depth ?? 0;
+        this.depths[step.kind] = step.depth ?? 0;
         break;
       case 'worker':
-        this.depth = step.depth ?? 0;
-        this.busy[step.what === 'got' ? 'add' : 'delete'](step.foo || step.key);
+        this.depths[step.kind] = step.depth ?? 0;
+        this.busy[step.what === 'got' ? 'add' : 'delete'](step.subject);
         break;
       case 'reconcile':
         if (step.what !== 'started') {
@@ -125,21 +141,21 @@ export class World {
     }
   }
 
-  // Keeps a row for each object, and one for the Foo that a step leads to.
+  // Keeps a row for each object, and one for the object whose reconcile a step leads to.
   see(step) {
     const id = objectOf(step);
     if (id) {
-      this.row(id, step.kind, step.key, step);
+      this.row(id, step);
     }
-    if (step.foo && step.subject !== id) {
-      this.row(step.subject, 'Foo', step.foo, step);
+    if (step.subject && step.subject !== id) {
+      this.row(step.subject, step);
     }
   }
 
-  row(id, kind, key, step) {
+  row(id, step) {
     let row = this.objects.get(id);
     if (!row) {
-      row = {id, kind, key, steps: 0, meaning: null, stored: false};
+      row = {id, ...split(id), steps: 0, meaning: null, stored: false};
     }
     // Set again, so that the Map's order is that of the last step.
     this.objects.delete(id);

@@ -1,0 +1,125 @@
+//go:build page
+
+package browser
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"example.com/byhand/internal/observer"
+	"example.com/byhand/internal/page"
+)
+
+// bars makes the steps of a Foo those of a Bar that has the same name, and a
+// StatefulSet where the Foo has a Deployment.
+func bars(steps []observer.Step) []observer.Step {
+	changed := strings.NewReplacer("Foo", "Bar", "foo.go", "bar.go", "/foos", "/bars", "Deployment", "StatefulSet", "/deployment", "/statefulset").
+		Replace(string(encode(steps)))
+	var made []observer.Step
+	if err := json.Unmarshal([]byte(changed), &made); err != nil {
+		panic(err) // it was encoded above
+	}
+	return made
+}
+
+// TestTwoKinds watches two kinds whose objects have the same names: nothing of one
+// is taken for the other's.
+func TestTwoKinds(t *testing.T) {
+	s := newScript()
+	b := open(t, serve(t, s.Observer, page.Options{}), laptop)
+	b.sees("#state", "live")
+	f := example()
+	born := f.born()
+	s.add(bars(born)...)
+	s.add(born...)
+	b.sees("#when", fmt.Sprintf("step %d", 2*len(born)))
+
+	// Letters and colours, each its own, and the same everywhere.
+	type look struct{ Subject, Letter, Class, Color, Steps string }
+	looks := map[string]look{}
+	for _, l := range value[[]look](b, `[...document.querySelectorAll('#objects-table tbody tr')].map((tr) => {
+		const chip = tr.querySelector('.chip');
+		return {Subject: tr.querySelector('button').dataset.subject, Letter: chip.textContent, Class: chip.className.replace('chip ', ''), Color: getComputedStyle(chip).color, Steps: tr.querySelector('.number').textContent};
+	})`) {
+		looks[l.Subject] = l
+	}
+	const name = " default/example-foo"
+	foo, bar := looks["Foo"+name], looks["Bar"+name]
+	if foo.Steps != fmt.Sprint(len(born)) || bar.Steps != foo.Steps {
+		t.Errorf("the Foo has %s steps and the Bar %s, want %d each", foo.Steps, bar.Steps, len(born))
+	}
+	letters, colours := map[string]string{}, map[string]bool{}
+	for subject, l := range looks {
+		letters[subject] = l.Letter
+		colours[l.Color] = true
+	}
+	if d := cmp.Diff(map[string]string{"Foo" + name: "F", "Bar" + name: "B", "Deployment" + name: "D", "StatefulSet" + name: "S"}, letters); d != "" {
+		t.Errorf("letters (-want +got):\n%s", d)
+	}
+	if len(colours) != len(looks) {
+		t.Errorf("%d kinds have %d colours", len(looks), len(colours))
+	}
+	for _, l := range []look{foo, bar} {
+		b.witnessed("looks", "token object "+l.Class)
+		b.witnessed("looks", "token key "+l.Class)
+		b.sees(".legend", l.Letter+"\u00a0"+strings.Fields(l.Subject)[0])
+		b.sees("#steps .follow", l.Subject)
+	}
+	b.shot("1-both")
+
+	// A history is that of one of them.
+	b.click(`#objects-table button[data-subject="Bar` + name + `"]`)
+	b.sees("#panel h2", "B default/example-foo")
+	var want []int
+	for i := range born {
+		want = append(want, i+1)
+	}
+	if got := value[[]int](b, `[...document.querySelectorAll('#panel .entry')].map((e) => Number(e.dataset.seq))`); !slices.Equal(got, want) {
+		t.Errorf("the Bar's history has the steps %v, want %v", got, want)
+	}
+	b.sees("#panel .place", "controller/bar.go BarReconciler.Reconcile")
+	if strings.Contains(value[string](b, `document.querySelector('#panel').textContent`), "Foo") {
+		t.Error("the Bar's history tells of a Foo")
+	}
+	b.shot("2-history")
+
+	// Two keys of one name wait, and two workers are busy, until one is done.
+	queued := observer.Step{Part: observer.PartQueue, What: observer.Added, Kind: "Foo", Key: f.key(), For: "Foo " + f.key(), Depth: 1}
+	got, done := queued, queued
+	got.Part, got.What, got.Depth = observer.PartWorker, observer.Got, 0
+	done.Part, done.What, done.Depth = observer.PartWorker, observer.Done, 0
+	s.add(queued)
+	s.add(bars([]observer.Step{queued})...)
+	b.sees(".part-queue .part-number", "2 keys wait")
+	s.add(got)
+	s.add(bars([]observer.Step{got})...)
+	b.sees(".part-queue .part-number", "0 keys wait")
+	b.sees(".part-worker .part-number", "2 busy")
+	s.add(done)
+	b.sees(".part-worker .part-number", "1 busy")
+
+	// The places of both, whichever came last, beside those of the lesson.
+	b.click(".part-reconcile")
+	for _, place := range []string{"controller/foo.go FooReconciler.Reconcile", "controller/bar.go BarReconciler.Reconcile", "controller/readyourwrites.go PendingWrites.Observed"} {
+		b.sees("#panel .places li", place)
+	}
+	if n := value[int](b, `document.querySelectorAll('#panel .places li').length`); n != 3 {
+		t.Errorf("%d places, want 3, each once", n)
+	}
+	b.shot("3-places")
+	b.click(".part-store")
+	b.sees("#panel .numbers", "Foos seen1")
+	b.sees("#panel .numbers", "Bars seen1")
+
+	// A third kind that begins like another.
+	for _, kind := range []string{"Baz", "DaemonSet"} {
+		s.add(observer.Step{Part: observer.PartStore, What: observer.Added, Kind: kind, Key: f.key()})
+	}
+	b.sees("#objects-table .chip", "Bz")
+	b.sees("#objects-table .chip", "Da")
+}

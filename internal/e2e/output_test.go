@@ -1,0 +1,61 @@
+//go:build bare
+
+package e2e
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// A terminal that is stopped, a pager that waits, a pipe whose reader has gone: the
+// controller works on, and ends when it is told to. There are more lines than fit into a
+// pipe.
+func TestNobodyReads(t *testing.T) {
+	for _, reader := range []string{"stalled", "closed"} {
+		for _, form := range []string{"--trace=false", "--trace"} {
+			t.Run(reader+" "+form, func(t *testing.T) {
+				s := newServer(t)
+				created := len(s.createFoos())
+				out, in, err := os.Pipe()
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer out.Close()
+				p := &program{T: t, cmd: exec.Command(binary, "--namespace", s.namespace, form), done: make(chan struct{})}
+				p.cmd.Stdout, p.cmd.Stderr = in, in
+				if err := p.cmd.Start(); err != nil {
+					t.Fatal(err)
+				}
+				_ = in.Close()
+				go func() {
+					p.err = p.cmd.Wait()
+					close(p.done)
+				}()
+				t.Cleanup(func() { _ = p.cmd.Process.Kill() })
+				if _, err := out.Read(make([]byte, 1)); err != nil {
+					t.Fatal(err)
+				}
+				if reader == "closed" {
+					_ = out.Close()
+				}
+
+				s.eventually("every Foo gets its Deployment", func() error {
+					list, err := s.kube.AppsV1().Deployments(s.namespace).List(t.Context(), metav1.ListOptions{ResourceVersion: "0"})
+					if err == nil && len(list.Items) < created {
+						err = fmt.Errorf("%d of %d", len(list.Items), created)
+					}
+					return err
+				})
+				p.stop()
+				if rest, _ := io.ReadAll(out); reader == "stalled" && len(rest) < 32<<10 {
+					t.Errorf("%d bytes were in the pipe: it was never full", len(rest))
+				}
+			})
+		}
+	}
+}

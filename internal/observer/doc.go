@@ -1,0 +1,71 @@
+// Package observer tells how an object travels through a controller: the event that a
+// watch delivers, the store, the queue, the worker, the reconcile, the request and its
+// answer, and the echo of that write as the next event. Each of these is a Step. The
+// story, the timeline of --trace, a recording, the page and the metrics are made of the
+// same steps.
+//
+// # Basics
+//
+// An Observer hands out wrappers for the places where main wires one part to the next.
+// Each passes everything on as it is:
+//
+//   - Wrap, around the requests of clients: list and watch streams, requests and
+//     answers.
+//   - Queue, around the queue of a kind, and Handler, between a kind's informer and the
+//     queue: a change becomes a key.
+//   - Reconcile, around the reconcile of a kind: what woke it, what it decided.
+//   - Program, for what the whole process does.
+//
+// It knows no kind: main hands each Kind over where it wires it. Wiring in which two kinds
+// could not be told apart panics. Where the code of a step stands is read from the
+// stack.
+//
+// Then there are those who look on:
+//
+//   - Print writes the steps, as a story, as a timeline or as JSON.
+//   - Read and Kept return them, for the page.
+//   - Options.Count is called with each step at once, for the metrics.
+//
+// What a step is called, by its part:
+//
+//	stream     opened, listed, received, ended, refused
+//	store      added, updated, deleted, resync (the same version again, at the resync
+//	           period), tombstone (a deletion that the watch missed)
+//	queue      added, coalesced (the key waits already, or comes back when its worker
+//	           is done), delayed (at the reconcile's own wish), limited (after an
+//	           error), due (a delay is over), forgot (its failures no longer count)
+//	worker     got, done
+//	reconcile  started, ended, failed, panicked
+//	request    sent, answered, failed (without an answer)
+//	program    started, standby, leader, synced, lost, stopped, said, dropped
+//
+// # Properties
+//
+//   - Nobody on the way of a key waits, for a reader or for a text. What happens there
+//     takes a number, a time and a pointer; what takes long is done later, in the order
+//     of the numbers, when the step is told: a few milliseconds after it.
+//   - What is told is what was so when it happened: whose write an event is the echo
+//     of, what woke a reconcile.
+//   - Memory is bounded, by number and by bytes, however many objects there are and
+//     however slow a reader is. Steps are missing then: a gap in the numbers says how
+//     many, and Print says it in a line.
+//   - What was recorded before Close is printed, to a reader that reads. One that does
+//     not holds up the end for a second.
+//   - No header is ever in a step, and so no credential. Of objects and bodies only the
+//     fields are shown that their Kind names, and of annotations only those whose name
+//     begins with the group of an observed kind.
+//
+// # Caveats
+//
+//   - An event of one's own write may overtake the answer to that write. While the
+//     write is under way, the event counts as its echo if it has the content that
+//     was sent. The cause of a reconcile is exact: no key is reconciled before the
+//     answer to its last write is in.
+//   - Objects are read after they were handed over. An object in a store is never
+//     changed, or this package would show what it never was.
+//   - What a gap has swallowed is not known: an own write may go unnamed after it.
+//   - The queue tells nobody when a delay is over. The step "due" comes from a timer
+//     of the same length.
+//   - With Options.All the clients speak JSON, and the answer to a request is read before
+//     the client gets it.
+package observer

@@ -1,0 +1,233 @@
+package observer
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/cache"
+
+	examplesv1alpha1 "example.com/byhand/api/examples-gzh.com/v1alpha1"
+	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
+	"example.com/byhand/controller"
+	"example.com/byhand/informer"
+)
+
+func foo(version string) *v1alpha1.Foo {
+	return &v1alpha1.Foo{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "foo", UID: "uid", ResourceVersion: version},
+		Spec: v1alpha1.FooSpec{DeploymentName: "d"}}
+}
+
+// deployment is the Foo's, or nobody's.
+func deployment(version string, ours bool) *appsv1.Deployment {
+	d := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "d", UID: "uid-d", ResourceVersion: version,
+		ManagedFields: []metav1.ManagedFieldsEntry{{Manager: "somebody"}},
+		Annotations:   map[string]string{corev1.LastAppliedConfigAnnotation: "everything again", "note": "somebody's", v1alpha1.GroupName + "/kept": "yes"}}}
+	if ours {
+		d.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(foo("1"), v1alpha1.SchemeGroupVersion.WithKind("Foo"))}
+	}
+	d.Spec.Template.Spec.Containers = []corev1.Container{{Name: "c", Args: []string{"--token=hunter2"}, Env: []corev1.EnvVar{
+		{Name: "PASSWORD", Value: "hunter2"},
+		{Name: "FROM", ValueFrom: &corev1.EnvVarSource{FieldRef: &corev1.ObjectFieldSelector{FieldPath: "metadata.name"}}},
+	}}}
+	return d
+}
+
+// Each event of a store: what it is called, whose it is, what caused it, and that
+// the next handler hears of it.
+func TestHandler(t *testing.T) {
+	r, queue := traced()
+	defer queue.ShutDown()
+	foos := cache.NewIndexer(cache.MetaNamespaceKeyFunc, informer.FooIndexers())
+	if err := foos.Add(foo("1")); err != nil {
+		t.Fatal(err)
+	}
+	ofFoos := r.Handler(fooKind, queue, enqueueFoos)
+	ofDeployments := r.Handler(deploymentKind, queue, enqueueOwner(foos))
+	ofProjects := r.Handler(projectKind, queue, nil)
+	r.writes.end("Foo", "default/foo", 41, versionName("Foo", "default/foo", "2"))
+	r.writes.end("Deployment", "default/d", 42, uidName("Deployment", "default/d", "uid-d"))
+	r.received.add(versionName("Foo", "default/foo", "3"), 43)
+	r.kinds["Foo"].listed = 44
+
+	type got struct {
+		What, Kind, Key, For, Version, Cause string
+		Echo                                 bool
+		CauseSeq                             int64
+	}
+	for _, test := range []struct {
+		reason string
+		event  func()
+		want   got
+		adds   bool
+	}{
+		{"in the first list", func() { ofFoos.OnAdd(foo("1"), true) }, got{What: Added, Version: "1", Cause: "the first list", CauseSeq: 44}, true},
+		{"our own write", func() { ofFoos.OnUpdate(foo("1"), foo("2")) }, got{What: Updated, Version: "2", Cause: "our own write", CauseSeq: 41, Echo: true}, true},
+		{"an own version again", func() { ofFoos.OnUpdate(foo("2"), foo("2")) }, got{What: Resync, Version: "2", Cause: "the resync period"}, true},
+		{"somebody's write", func() { ofFoos.OnUpdate(foo("2"), foo("3")) }, got{What: Updated, Version: "3", CauseSeq: 43}, true},
+		{"deleted", func() { ofFoos.OnDelete(foo("4")) }, got{What: Deleted, Version: "4"}, true},
+		{"a tombstone", func() { ofFoos.OnDelete(cache.DeletedFinalStateUnknown{Key: "default/foo", Obj: foo("4")}) },
+			got{What: Tombstone, Version: "4", Cause: "a list in which it is missing", CauseSeq: 44}, true},
+		{"a tombstone with only the key", func() { ofFoos.OnDelete(cache.DeletedFinalStateUnknown{Key: "default/foo"}) },
+			got{What: Tombstone, Cause: "a list in which it is missing", CauseSeq: 44}, true},
+		{"our Deployment", func() { ofDeployments.OnAdd(deployment("5", true), false) }, got{What: Added, Kind: "Deployment", Version: "5"}, true},
+		{"our DELETE", func() { ofDeployments.OnDelete(deployment("6", true)) },
+			got{What: Deleted, Kind: "Deployment", Version: "6", Cause: "our own write", CauseSeq: 42, Echo: true}, true},
+		{"a Deployment that a Foo only names", func() { ofDeployments.OnAdd(deployment("7", false), false) }, got{What: Added, Kind: "Deployment", Version: "7"}, true},
+		{"a resync that wakes nobody", func() { ofDeployments.OnUpdate(deployment("7", true), deployment("7", true)) },
+			got{What: Resync, Kind: "Deployment", Version: "7", Cause: "the resync period"}, false},
+		{"a Project", func() {
+			ofProjects.OnAdd(&examplesv1alpha1.Project{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "p"}}, false)
+		}, got{What: Added, Kind: "Project", Key: "default/p"}, false},
+	} {
+		told(r)
+		test.event()
+		past := kept(r)
+		step := past[0]
+		switch {
+		case test.want.Kind == "":
+			test.want.Kind, test.want.Key = "Foo", "default/foo"
+		case test.want.Kind == "Deployment":
+			test.want.Key = "default/d"
+		}
+		if test.want.Kind != "Project" {
+			test.want.For = "Foo default/foo"
+		}
+		if diff := cmp.Diff(test.want, got{step.What, step.Kind, step.Key, step.For, step.Version, step.Cause, step.Echo, step.CauseSeq}); diff != "" {
+			t.Errorf("%s: step (-want +got):\n%s", test.reason, diff)
+		}
+		if adds := len(past) > 1 && past[1].Part == PartQueue && past[1].CauseSeq == step.Seq; adds != test.adds {
+			t.Errorf("%s: a key is added because of it: %t, want %t", test.reason, adds, test.adds)
+		}
+	}
+}
+
+// An event that overtakes the answer to the write that made it is its echo all the
+// same, and one that another writer made is not.
+func TestEchoBeforeTheAnswer(t *testing.T) {
+	statusOf := func(version string, available int32) *v1alpha1.Foo {
+		f := foo(version)
+		f.Status.AvailableReplicas = available
+		return f
+	}
+	replicasOf := func(version string, replicas int32, ours bool) *appsv1.Deployment {
+		d := deployment(version, ours)
+		d.Spec.Replicas = &replicas
+		return d
+	}
+	created := deployment("", true)
+	for _, test := range []struct {
+		reason        string
+		sent          write
+		before, after any
+		want          bool
+	}{
+		{"our status", write{sent: open(statusOf("1", 3)), field: "status"}, foo("1"), statusOf("2", 3), true},
+		{"another status", write{sent: open(statusOf("1", 3)), field: "status"}, foo("1"), statusOf("2", 2), false},
+		{"on an older version", write{sent: open(statusOf("1", 3)), field: "status"}, foo("0"), statusOf("1", 3), false},
+		{"our Deployment", write{sent: open(created), field: "spec"}, nil, deployment("1", true), true},
+		{"somebody's Deployment", write{sent: open(created), field: "spec"}, nil, deployment("1", false), false},
+		{"our scale", write{sent: open(replicasOf("1", 3, true)), field: "spec"}, replicasOf("1", 1, true), replicasOf("2", 3, true), true},
+		{"somebody's scale", write{sent: open(replicasOf("1", 3, true)), field: "spec"}, replicasOf("1", 1, true), replicasOf("2", 5, true), false},
+	} {
+		var w writes
+		kind, key := "Foo", "default/foo"
+		if _, ok := test.after.(*appsv1.Deployment); ok {
+			kind, key = "Deployment", "default/d"
+		}
+		test.sent.seq = 7
+		w.begin(kind, key, test.sent)
+		if got := w.causeOf(kind, key, test.before, test.after) == 7; got != test.want {
+			t.Errorf("%s: echo %t, want %t", test.reason, got, test.want)
+		}
+		w.end(kind, key, 8, "")
+		if w.causeOf(kind, key, test.before, test.after) != 0 {
+			t.Errorf("%s: an echo after the write was refused", test.reason)
+		}
+	}
+}
+
+// However much is written, a bounded number of versions is remembered, the newest.
+func TestWritesAreBounded(t *testing.T) {
+	var w writes
+	for i := range int64(3 * mostRemembered) {
+		w.end("Foo", "default/foo", i+1, versionName("Foo", "default/foo", fmt.Sprint(i)))
+	}
+	if len(w.seq) > mostRemembered || len(w.names) > mostRemembered {
+		t.Errorf("%d versions are remembered, want at most %d", len(w.seq), mostRemembered)
+	}
+	if w.of(versionName("Foo", "default/foo", fmt.Sprint(3*mostRemembered-1))) == 0 {
+		t.Error("the last one is not")
+	}
+}
+
+// What is shown of an object, and that the object stays as it is.
+func TestRender(t *testing.T) {
+	r := observing()
+	r.kinds["Foo"].queued = true
+	d := deployment("1", true)
+	before := d.DeepCopy()
+	var shown appsv1.Deployment
+	text := r.render(r.kinds["Deployment"], open(d), objectLimit)
+	if err := json.Unmarshal(text, &shown); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(before, d); diff != "" {
+		t.Errorf("the object was changed (-before +after):\n%s", diff)
+	}
+	for _, secret := range []string{"hunter2", "managedFields", "everything again", "PASSWORD", "--token", "somebody's"} {
+		if strings.Contains(string(text), secret) {
+			t.Errorf("%q is shown in %s", secret, text)
+		}
+	}
+	if shown.Kind != "Deployment" || shown.Annotations[v1alpha1.GroupName+"/kept"] != "yes" || shown.Spec.Template.Spec.Containers[0].Name != "c" || shown.OwnerReferences == nil {
+		t.Errorf("something is missing in %s", text)
+	}
+	applied := foo("1")
+	applied.Annotations = map[string]string{"long": strings.Repeat("x", objectLimit)}
+	if text := string(r.render(r.kinds["Foo"], open(applied), objectLimit)); !strings.Contains(text, `"deploymentName":"d"`) || strings.Contains(text, "long") {
+		t.Errorf("of a Foo %s is shown", text)
+	}
+	applied.Spec.DeploymentName = strings.Repeat("x", objectLimit)
+	for reason, hidden := range map[string]json.RawMessage{
+		"an object of another kind": r.render(nil, open(&corev1.Secret{Data: map[string][]byte{"k": []byte("v")}}), objectLimit),
+		"a Deployment of nobody's":  r.render(r.kinds["Deployment"], open(deployment("1", false)), objectLimit),
+		"an object that is long":    r.render(r.kinds["Foo"], open(applied), objectLimit),
+		"nothing":                   r.render(r.kinds["Foo"], open(nil), objectLimit),
+	} {
+		if hidden != nil {
+			t.Errorf("%s is shown: %.100s", reason, hidden)
+		}
+	}
+}
+
+// An owner of the same name in another group is another kind.
+func TestBelongs(t *testing.T) {
+	r := observing()
+	r.kinds["Foo"].queued = true
+	d := deployment("1", true)
+	if belongs := r.belongs(r.kinds["Deployment"], d); belongs != "Foo default/foo" {
+		t.Errorf("it belongs to %q", belongs)
+	}
+	d.OwnerReferences[0].APIVersion = "other.io/v1"
+	if belongs := r.belongs(r.kinds["Deployment"], d); belongs != "" {
+		t.Errorf("what a Foo of another group controls belongs to %q", belongs)
+	}
+	if text, shown := r.describe(r.kinds["Deployment"], d); shown {
+		t.Errorf("it is in the story: %s", text)
+	}
+}
+
+// enqueueFoos and enqueueOwner are the handlers that main wires.
+func enqueueFoos(queue controller.PriorityQueue) cache.ResourceEventHandler {
+	return controller.WithLowPriorityWhenUnchanged(controller.EnqueueObject)(queue)
+}
+
+func enqueueOwner(foos cache.Indexer) func(controller.PriorityQueue) cache.ResourceEventHandler {
+	return controller.WithLowPriorityWhenUnchanged(controller.EnqueueOwner(v1alpha1.Kind("Foo"), informer.FoosNaming(foos)))
+}

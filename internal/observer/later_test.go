@@ -1,0 +1,268 @@
+package observer
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"regexp"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/cache"
+
+	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
+	"example.com/byhand/controller"
+)
+
+// late does something while nobody tells, which is told after it. If anything that
+// it does waits for that, it does not return.
+func late(r *Observer, do func()) {
+	r.telling.Lock()
+	do()
+	r.tell()
+	r.telling.Unlock()
+}
+
+// A whole way while nobody tells: nobody waits for it. What is told afterwards is
+// what was so when it happened, not what is known by then.
+func TestToldLater(t *testing.T) {
+	r, client, kube := served(t, func(w http.ResponseWriter, r *http.Request) {
+		if strings.Contains(r.URL.Path, "/deployments") {
+			answerWith(t, w, r, http.StatusCreated, typed(deployment("11", true), appsv1.SchemeGroupVersion, "Deployment"))
+			return
+		}
+		answerWith(t, w, r, http.StatusOK, typed(foo("12"), v1alpha1.SchemeGroupVersion, "Foo"))
+	})
+	r.kinds["Foo"].queued = false
+	queue := r.Queue(fooKind, controller.NewPriorityQueue(""))
+	defer queue.ShutDown()
+	handler := r.Handler(fooKind, queue, enqueueFoos)
+	ofDeployments := r.Handler(deploymentKind, queue, nil)
+	reconcile := r.Reconcile(fooKind, reconcileFunc(func(ctx context.Context, _ cache.ObjectName) (time.Duration, error) {
+		if _, err := kube.AppsV1().Deployments("default").Create(ctx, deployment("", true), metav1.CreateOptions{}); err != nil {
+			t.Error(err)
+		}
+		_, err := client.SamplecontrollerV1alpha1().Foos("default").UpdateStatus(ctx, foo("1"), metav1.UpdateOptions{})
+		return 0, err
+	}))
+	late(r, func() {
+		handler.OnAdd(foo("1"), false)
+		// A fake gives the same version twice. Nobody has written this one yet.
+		handler.OnUpdate(foo("0"), foo("12"))
+		key, _ := queue.Get()
+		if _, err := reconcile(t.Context(), key); err != nil {
+			t.Error(err)
+		}
+		handler.OnUpdate(foo("1"), foo("12"))
+		ofDeployments.OnAdd(deployment("11", true), false)
+		queue.Forget(key)
+		queue.Done(key)
+	})
+	const text = "wants d"
+	lines := told(r)
+	for i, line := range lines {
+		lines[i] = waited.ReplaceAllString(line, "waited some time")
+	}
+	if diff := cmp.Diff([]string{
+		"store added: " + text,
+		"queue added:  ← Foo foo added",
+		"store updated: " + text,
+		"queue coalesced: waits already ← Foo foo updated",
+		"worker got: waited some time ← Foo foo added; Foo foo updated",
+		"reconcile started:  ← Foo foo added; Foo foo updated",
+		"request sent: create Deployment d",
+		"request answered: Created",
+		"request sent: update the status of Foo foo",
+		"request answered: OK",
+		"reconcile ended: created Deployment d, wrote the status",
+		"store updated: " + text + " ← our own write",
+		"queue coalesced: a worker has it: comes back when that is done ← our own write: Foo foo updated",
+		"store added: of Foo foo, a Deployment ← our own write",
+		"worker done: back into the queue",
+	}, lines); diff != "" {
+		t.Errorf("steps (-want +got):\n%s", diff)
+	}
+}
+
+var waited = regexp.MustCompile(`waited [0-9.]+[µm]?s`)
+
+// A step has the time at which it happened.
+func TestTimeOfAStep(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := New(Options{All: true})
+		began := time.Now()
+		r.telling.Lock()
+		say(r, "one")
+		time.Sleep(time.Second)
+		say(r, "two")
+		time.Sleep(time.Second)
+		r.telling.Unlock()
+		past := kept(r)
+		if one, two := past[0].Time, past[1].Time; !one.Equal(began) || !two.Equal(began.Add(time.Second)) {
+			t.Errorf("told at %s and %s, want %s and a second later", one, two, began)
+		}
+	})
+}
+
+// Whoever listens hears of a step soon, though nobody asks for it.
+func TestToldSoon(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := New(Options{All: true})
+		began := time.Now()
+		for i := range 3 {
+			// Somebody else is telling just when it is due.
+			r.telling.Lock()
+			say(r, fmt.Sprint(i))
+			time.Sleep(together)
+			synctest.Wait()
+			r.telling.Unlock()
+			if steps := r.Read(t.Context(), int64(i)); len(steps) != 1 || steps[0].Text != fmt.Sprint(i) {
+				t.Errorf("%d steps, want number %d alone", len(steps), i+1)
+			}
+		}
+		if took := time.Since(began); took > 6*together {
+			t.Errorf("three steps are told after %s", took)
+		}
+	})
+}
+
+// What is sent is kept as it was: its buffer may be used again before the step is
+// told.
+func TestBodyIsCaptured(t *testing.T) {
+	r := observing()
+	client := &http.Client{Transport: r.Transport(roundTripper(func(*http.Request) (*http.Response, error) {
+		return &http.Response{StatusCode: http.StatusOK, Body: http.NoBody}, nil
+	}))}
+	body := []byte(r.render(r.kinds["Foo"], open(foo("1")), objectLimit))
+	wanted := string(body)
+	late(r, func() {
+		request, err := http.NewRequest(http.MethodPut, "http://api.test/apis/samplecontroller.k8s.io/v1alpha1/namespaces/default/foos/foo", bytes.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		response, err := client.Do(request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _ = io.Copy(io.Discard, response.Body)
+		_ = response.Body.Close()
+		clear(body)
+	})
+	past := kept(r)
+	if diff := cmp.Diff(wanted, past[0].Request.Body); diff != "" {
+		t.Errorf("what was sent (-want +got):\n%s", diff)
+	}
+}
+
+// mostSteps is how many short steps can wait to be told.
+const mostSteps = mostWaiting / noteBytes
+
+// More than can be told is counted in its place, by number and by bytes, and what
+// comes after is told again.
+func TestTooMuch(t *testing.T) {
+	for _, test := range []struct {
+		reason string
+		fill   func(r *Observer)
+		fit    int
+	}{
+		{"many", func(r *Observer) {
+			for range mostSteps {
+				say(r, "fits")
+			}
+		}, mostSteps},
+		{"large", func(r *Observer) { r.record(&Step{Part: PartProgram, Text: "fits"}, nil, mostWaiting-noteBytes, nil) }, 1},
+	} {
+		r := New(Options{All: true})
+		var out bytes.Buffer
+		r.Print(Flag{}, &out)
+		late(r, func() {
+			test.fill(r)
+			r.record(&Step{Part: PartProgram, Text: "is lost"}, nil, 1, nil)
+			// It would fit, but the gap has one place.
+			say(r, "is lost")
+			say(r, "is lost")
+		})
+		say(r, "comes after")
+		catchUp(r)
+		if held := r.waiting.Load(); held != 0 {
+			t.Errorf("%s: %d steps and bytes are held after all is told", test.reason, held)
+		}
+		steps := kept(r)
+		if len(steps) != test.fit+1 {
+			t.Fatalf("%s: %d steps are told, want %d and one after the gap", test.reason, len(steps), test.fit)
+		}
+		if after := steps[test.fit]; after.Text != "comes after" || after.Seq != int64(test.fit+4) {
+			t.Errorf("%s: after the gap comes %+v", test.reason, after)
+		}
+		r.Close()
+		if got := clock.ReplaceAllString(out.String(), ""); !strings.HasSuffix(got, "fits\n3 steps not shown\ncomes after\n") {
+			t.Errorf("%s: the story ends with %q", test.reason, got[max(len(got)-60, 0):])
+		}
+	}
+}
+
+// A gap in the middle of a reconcile, in which the answer to a write is missing:
+// nothing is claimed of what is not known, and nothing is waited for.
+func TestGapInAReconcile(t *testing.T) {
+	var r *Observer
+	busy := false
+	r, client, _ := served(t, func(w http.ResponseWriter, request *http.Request) {
+		if busy {
+			// The request is told. What comes after is too much, until the test tells.
+			r.telling.Lock()
+			r.tell()
+			for range mostSteps {
+				say(r, "more than fits")
+			}
+		}
+		answerWith(t, w, request, http.StatusOK, typed(foo("12"), v1alpha1.SchemeGroupVersion, "Foo"))
+	})
+	foos := client.SamplecontrollerV1alpha1().Foos("default")
+	reconcile := r.Reconcile(fooKind, reconcileFunc(func(ctx context.Context, _ cache.ObjectName) (time.Duration, error) {
+		for _, busy = range []bool{false, true} {
+			if _, err := foos.UpdateStatus(ctx, foo("1"), metav1.UpdateOptions{}); err != nil {
+				t.Error(err)
+			}
+		}
+		r.tell()
+		r.telling.Unlock()
+		return 0, nil
+	}))
+	if _, err := reconcile(t.Context(), fooKey); err != nil {
+		t.Error(err)
+	}
+	all := told(r)
+	if got, want := all[len(all)-1], "reconcile ended: wrote the status, requests whose steps are missing: 1"; got != want {
+		t.Errorf("the last step is %q, want %q", got, want)
+	}
+	if n := len(r.writes.underway); n != 0 {
+		t.Errorf("%d writes are under way for ever", n)
+	}
+}
+
+// What was recorded before the end is printed, though it is more than a printer may
+// be behind.
+func TestPrintToTheEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := New(Options{All: true})
+		var out bytes.Buffer
+		r.Print(Flag{on: true, json: true}, &out)
+		const steps = 30_000
+		// No time passes here, so all of it is told by Close.
+		for range steps {
+			say(r, "step")
+		}
+		r.Close()
+		got, err := ReadRecording(&out)
+		if err != nil || len(got) != steps || got[len(got)-1].Seq != steps {
+			t.Errorf("%d steps are printed (%v), want %d", len(got), err, steps)
+		}
+	})
+}

@@ -1,0 +1,57 @@
+package observer
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// Whoever logs does not wait for a reader that does not read. What he misses is counted.
+func TestLogToNobody(t *testing.T) {
+	out := &stuck{release: make(chan struct{})}
+	log := NewLog(out)
+	long := strings.Repeat("x", mostUnread/10-1) + "\n"
+	for range 100 {
+		_, _ = fmt.Fprint(log, long)
+	}
+	log.Flush()
+	close(out.release)
+	log.Flush()
+	_, _ = fmt.Fprint(log, "the last\n")
+	log.Flush()
+	lines := strings.SplitAfter(out.String(), "\n")
+	long = fmt.Sprintf("%d lines not shown\n", 100-(len(lines)-3))
+	if len(lines) < 12 || lines[len(lines)-3] != long || lines[len(lines)-2] != "the last\n" {
+		t.Errorf("%d lines are read, at the end %.50q, want %q before the last", len(lines), lines[len(lines)-3:], long)
+	}
+}
+
+// full is a disk that takes nothing for a time.
+type full struct {
+	bytes.Buffer
+	is bool
+}
+
+func (f *full) Write(p []byte) (int, error) {
+	if f.is {
+		return 0, syscall.ENOSPC
+	}
+	return f.Buffer.Write(p)
+}
+
+// What could not be written is counted, and the rest is written.
+func TestLogToFullDisk(t *testing.T) {
+	out := &full{}
+	log := NewLog(out)
+	for i := range 4 {
+		out.is = i == 1 || i == 2
+		_, _ = fmt.Fprintf(log, "line %d\n", i)
+		log.Flush()
+	}
+	const want = "line 0\n2 lines not shown\nline 3\n"
+	if got := out.String(); got != want {
+		t.Errorf("written is %q, want %q", got, want)
+	}
+}

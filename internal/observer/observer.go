@@ -1,0 +1,247 @@
+package observer
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"example.com/byhand/controller"
+)
+
+// Options say what an Observer records and keeps.
+type Options struct {
+	// All records every step, and keeps the newest. Without it what the story tells is
+	// recorded, and nothing is kept: the events of the stores, the writes, and what the
+	// program says.
+	All bool
+	// Count is called with each step at once, by whoever does it, and so must be
+	// quick. It misses none; those of reconciles come also without All. What takes
+	// long to say, such as Text, is not in them yet. nil is nobody.
+	Count func(*Step)
+	// Steps and Bytes are how much is kept for those who read late, 0 for the default.
+	Steps int
+	Bytes int64
+}
+
+const (
+	// The past by default: at a step a millisecond most of a minute, in a quiet
+	// cluster hours.
+	defaultSteps = 50_000
+	defaultBytes = 64 << 20
+	// mostWaiting bounds what is recorded and not told yet, in bytes: some seconds of a
+	// cold start.
+	mostWaiting = 32 << 20
+	// noteBytes is about what a step takes until it is told, besides what it holds.
+	noteBytes = 1 << 10
+	// together is how long a step waits to be told with others, so that whoever
+	// records them does not wake a goroutine for each.
+	together = 5 * time.Millisecond
+	// lastWords is how long Close waits.
+	lastWords = time.Second
+)
+
+// Observer numbers steps and keeps the newest for whoever reads them. Its methods are
+// safe for concurrent use, but those that wire (Handler, Queue, Reconcile), which
+// come before the first request.
+//
+// What records a step is on its way with a key, and is held up by nothing but its
+// number and its time. All else is done later, when the step is told, by one
+// goroutine at a time and in the order of the numbers: texts, objects as JSON, and
+// whose write came back as which event.
+type Observer struct {
+	all    bool
+	count  func(*Step)
+	places places
+	kinds  map[string]*wired // by kind, and by group/resource
+	queues map[controller.PriorityQueue]bool
+
+	mu      sync.Mutex // held while a note is taken, and for nothing else
+	seq     int64
+	notes   []note
+	missing int64        // after the last note
+	due     bool         // somebody will tell
+	waiting atomic.Int64 // bytes
+
+	telling sync.Mutex // guards what follows; taken before mu
+	past    past
+	news    chan struct{} // closed when there is more in past, or none will come
+	closed  bool
+	writes  writes
+	// received holds the events of watches, by the version that they brought.
+	received remembered
+
+	printers []printer
+}
+
+// note is a step that was recorded and not told yet.
+type note struct {
+	step *Step
+	// finish adds what takes time, nil for nothing. It may use the Observer's writes
+	// and streams: what the notes before have told of them is what was so when this
+	// one was taken.
+	finish func(*Step)
+	// bytes is how much it holds that nobody else does.
+	bytes int64
+}
+
+// New returns an Observer. Close it.
+func New(o Options) *Observer {
+	if o.Steps == 0 {
+		o.Steps = defaultSteps
+	}
+	if o.Bytes == 0 {
+		o.Bytes = defaultBytes
+	}
+	return &Observer{
+		all: o.All, count: o.Count,
+		kinds: map[string]*wired{}, queues: map[controller.PriorityQueue]bool{},
+		past: past{most: o.Steps, mostBytes: o.Bytes}, news: make(chan struct{}), places: places{all: map[stack]*place{}},
+	}
+}
+
+// Replay returns an Observer that keeps the steps of a recording, and what is added.
+func Replay(steps ...Step) *Observer {
+	o := New(Options{Steps: math.MaxInt, Bytes: math.MaxInt64})
+	o.Add(steps...)
+	return o
+}
+
+// Add adds steps as they are, with numbers that are higher than those before.
+func (o *Observer) Add(steps ...Step) {
+	o.telling.Lock()
+	defer o.telling.Unlock()
+	for i := range steps {
+		o.past.add(&steps[i])
+	}
+	o.wake()
+}
+
+// record numbers a step and returns the number. at is where its code stands, nil for
+// nowhere. finish, which may be nil, completes the step when it is told; what it reads
+// must not change any more. bytes is the size of what it holds on to, besides objects of
+// a store: those are there in any case, or came with an event whose bytes count.
+func (o *Observer) record(step *Step, at *place, bytes int, finish func(*Step)) int64 {
+	n := note{step: step, finish: finish, bytes: int64(noteBytes + bytes)}
+	if at != nil {
+		step.File, step.Func = at.file, at.function
+	}
+	if o.count != nil {
+		o.count(step)
+	}
+	if !o.all && step.Part == PartReconcile {
+		return 0 // no part of the story
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.seq++
+	step.Seq, step.Time = o.seq, time.Now()
+	if !o.due {
+		o.due = true
+		time.AfterFunc(together, o.soon)
+	}
+	// Once one is missing all are, until somebody tells: the gap has one place.
+	if o.missing > 0 || o.waiting.Load()+n.bytes > mostWaiting {
+		o.missing++
+		return o.seq
+	}
+	o.notes = append(o.notes, n)
+	o.waiting.Add(n.bytes)
+	return o.seq
+}
+
+// soon tells what is due, unless somebody is telling: then a moment later.
+func (o *Observer) soon() {
+	if !o.telling.TryLock() {
+		time.AfterFunc(together, o.soon)
+		return
+	}
+	defer o.telling.Unlock()
+	o.tell()
+}
+
+// tell tells what was recorded before the call. Whoever calls it holds telling.
+func (o *Observer) tell() {
+	o.mu.Lock()
+	notes, missing, last := o.notes, o.missing, o.seq
+	o.notes, o.missing, o.due = nil, 0, false
+	o.mu.Unlock()
+
+	for i, n := range notes {
+		if n.finish != nil {
+			n.finish(n.step)
+		}
+		if o.all {
+			o.past.add(n.step)
+		}
+		o.print(n.step)
+		notes[i] = note{}
+		o.waiting.Add(-n.bytes)
+	}
+	if missing > 0 {
+		o.print(dropped(missing, last))
+		// Which of them were answered meanwhile is among what is missing.
+		o.writes.underway = nil
+	}
+	o.wake()
+}
+
+// wake wakes all who wait in Read.
+func (o *Observer) wake() {
+	close(o.news)
+	o.news = make(chan struct{})
+}
+
+// Kept returns the kept steps after the one with this number, oldest first. Nobody may
+// change them. A gap in their numbers says that steps are missing.
+func (o *Observer) Kept(after int64) []*Step {
+	o.telling.Lock()
+	defer o.telling.Unlock()
+	return o.past.after(after)
+}
+
+// Read returns what Kept does, and waits until it is not empty. It returns none when
+// ctx is done, and when no step will come any more.
+func (o *Observer) Read(ctx context.Context, after int64) []*Step {
+	for {
+		o.telling.Lock()
+		steps, news, closed := o.past.after(after), o.news, o.closed
+		o.telling.Unlock()
+		if len(steps) > 0 || closed {
+			return steps
+		}
+		select {
+		case <-news:
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
+
+// Program records what the whole process does.
+func (o *Observer) Program(what, format string, args ...any) {
+	o.record(&Step{Part: PartProgram, What: what, Text: fmt.Sprintf(format, args...)}, o.here(), 0, nil)
+}
+
+// Close tells what was recorded before it, and waits until what Print has written is
+// read: a second, for a reader that does not read.
+func (o *Observer) Close() {
+	printed := make(chan struct{})
+	go func() {
+		defer close(printed)
+		o.telling.Lock()
+		o.tell()
+		o.closed = true
+		o.wake()
+		o.telling.Unlock()
+		for _, p := range o.printers {
+			p.log.Flush()
+		}
+	}()
+	select {
+	case <-printed:
+	case <-time.After(lastWords):
+	}
+}

@@ -1,0 +1,280 @@
+package observer
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/tools/cache"
+
+	examplesv1alpha1 "example.com/byhand/api/examples-gzh.com/v1alpha1"
+	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
+	"example.com/byhand/controller"
+)
+
+// The kinds of these tests: one that is reconciled, one that it owns, one that is neither.
+var (
+	fooKind     = Kind{GroupVersionKind: v1alpha1.SchemeGroupVersion.WithKind("Foo"), Resource: "foos", Describe: describeFoo}
+	projectKind = Kind{GroupVersionKind: examplesv1alpha1.SchemeGroupVersion.WithKind("Project"), Resource: "projects", Describe: func(any) string { return "a Project" }}
+	// Of the Pods' containers the names are shown.
+	deploymentKind = Kind{GroupVersionKind: appsv1.SchemeGroupVersion.WithKind("Deployment"), Resource: "deployments", Owned: true,
+		Describe: func(any) string { return "a Deployment" },
+		Shown:    Fields{"spec": {"template": {"spec": {"containers": {"name": nil}}}}}}
+)
+
+func describeFoo(object any) string {
+	if foo, ok := object.(*v1alpha1.Foo); ok {
+		return "wants " + foo.Spec.DeploymentName
+	}
+	return ""
+}
+
+// wired is an Observer that knows the kinds.
+func observing() *Observer {
+	r := New(Options{All: true})
+	for _, k := range []Kind{fooKind, projectKind, deploymentKind} {
+		r.wire(k)
+	}
+	return r
+}
+
+// say records a step that is only a text.
+func say(r *Observer, text string) int64 {
+	return r.record(&Step{Part: PartProgram, What: Said, Text: text}, nil, 0, nil)
+}
+
+// catchUp waits until what was recorded is told.
+func catchUp(r *Observer) {
+	r.telling.Lock()
+	defer r.telling.Unlock()
+	r.tell()
+}
+
+// kept returns what was recorded, as far as it is kept.
+func kept(r *Observer) (steps []Step) {
+	catchUp(r)
+	for _, step := range r.Kept(0) {
+		steps = append(steps, *step)
+	}
+	return steps
+}
+
+func texts(steps []Step) (all []string) {
+	for _, step := range steps {
+		all = append(all, step.Text)
+	}
+	return all
+}
+
+// The newest steps are kept, within a number and within a size.
+func TestPast(t *testing.T) {
+	for _, test := range []struct {
+		reason  string
+		options Options
+		steps   int
+		want    []string
+	}{
+		{"fewer than fit", Options{Steps: 3}, 2, []string{"1", "2"}},
+		{"as many as fit", Options{Steps: 3}, 3, []string{"1", "2", "3"}},
+		{"more", Options{Steps: 3}, 8, []string{"6", "7", "8"}},
+		{"more bytes than fit", Options{Bytes: 2*stepBytes + 10}, 70, []string{"69", "70"}},
+		{"one step is more than fits", Options{Bytes: 1}, 3, []string{"3"}},
+	} {
+		test.options.All = true
+		r := New(test.options)
+		for i := range test.steps {
+			say(r, fmt.Sprint(i+1))
+		}
+		past := kept(r)
+		if diff := cmp.Diff(test.want, texts(past)); diff != "" {
+			t.Errorf("%s: kept (-want +got):\n%s", test.reason, diff)
+		}
+		for i, step := range past {
+			if want := int64(test.steps - len(past) + i + 1); step.Seq != want || step.Time.IsZero() {
+				t.Errorf("%s: step %q has number %d and time %s, want number %d", test.reason, step.Text, step.Seq, step.Time, want)
+			}
+		}
+	}
+}
+
+// Between the past and what follows nothing is missing, whoever records meanwhile.
+func TestSubscribeMissesNothing(t *testing.T) {
+	r := New(Options{All: true})
+	var recording sync.WaitGroup
+	for range 4 {
+		recording.Go(func() {
+			for range 500 {
+				say(r, "step")
+			}
+		})
+	}
+	next, read := int64(1), int64(0)
+	for next <= 2000 {
+		for _, step := range r.Read(t.Context(), read) {
+			if step.Seq != next {
+				t.Fatalf("step %d, want %d", step.Seq, next)
+			}
+			next, read = next+1, step.Seq
+		}
+	}
+	recording.Wait()
+}
+
+// Whoever reads late finds the newest, sees in the numbers what is missing, and hears of
+// the end.
+func TestRead(t *testing.T) {
+	r := New(Options{All: true, Steps: 2})
+	for i := range 5 {
+		say(r, fmt.Sprint(i+1))
+	}
+	catchUp(r)
+	for after, want := range map[int64][]string{0: {"4", "5"}, 4: {"5"}, 5: nil} {
+		var got []string
+		for _, step := range r.Kept(after) {
+			got = append(got, step.Text)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("after %d (-want +got):\n%s", after, diff)
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if steps := r.Read(ctx, 5); steps != nil {
+		t.Errorf("%d steps came from nowhere", len(steps))
+	}
+	r.Close()
+	if steps := r.Read(t.Context(), 4); len(steps) != 1 {
+		t.Errorf("%d steps are left at the end, want 1", len(steps))
+	}
+	if steps := r.Read(t.Context(), 5); len(steps) != 0 {
+		t.Errorf("%d steps come after the end", len(steps))
+	}
+}
+
+// Wiring that would make steps lie is refused.
+func TestWiring(t *testing.T) {
+	other := Kind{GroupVersionKind: schema.GroupVersionKind{Group: "other.io", Version: "v1", Kind: "Foo"}, Resource: "foos", Describe: describeFoo}
+	plain := controller.NewPriorityQueue("")
+	defer plain.ShutDown()
+	for _, all := range []bool{true, false} {
+		for want, wrong := range map[string]func(r *Observer){
+			"have one name":                          func(r *Observer) { r.Handler(other, nil, nil) },
+			"a second queue of Foo":                  func(r *Observer) { r.Queue(fooKind, plain) },
+			"a second reconcile of Foo":              func(r *Observer) { r.Reconcile(fooKind, reconcileFunc(nil)) },
+			"nothing wakes the reconcile of Project": func(r *Observer) { r.Reconcile(projectKind, reconcileFunc(nil)) },
+			"the handler of Deployment fills a queue that is not observed": func(r *Observer) { r.Handler(deploymentKind, controller.NewPriorityQueue(""), enqueueFoos) },
+		} {
+			r := New(Options{All: all})
+			r.Queue(fooKind, plain)
+			r.Reconcile(fooKind, reconcileFunc(nil))
+			func() {
+				defer func() {
+					if said := fmt.Sprint(recover()); !strings.Contains(said, want) {
+						t.Errorf("refused with %q, want %q", said, want)
+					}
+				}()
+				wrong(r)
+			}()
+		}
+	}
+}
+
+// reconcileFunc is a Reconciler.
+type reconcileFunc func(context.Context, cache.ObjectName) (time.Duration, error)
+
+func (f reconcileFunc) Reconcile(ctx context.Context, key cache.ObjectName) (time.Duration, error) {
+	return f(ctx, key)
+}
+
+// What was recorded before Close is printed; a reader that does not read does not
+// hold up the end of the process, nor anybody before.
+func TestPrint(t *testing.T) {
+	r := New(Options{All: true})
+	var all, one bytes.Buffer
+	say(r, "before")
+	r.Print(Flag{on: true, json: true}, &all)
+	r.Print(Flag{on: true, key: "default/foo"}, &one)
+	r.record(&Step{Part: PartQueue, What: Added, Key: "default/foo", For: "Foo default/foo"}, nil, 0, nil)
+	r.record(&Step{Part: PartQueue, What: Added, Key: "default/other", For: "Foo default/other"}, nil, 0, nil)
+	r.Close()
+	steps, err := ReadRecording(&all)
+	if err != nil || len(steps) != 3 {
+		t.Errorf("%d steps (%v), want 3", len(steps), err)
+	}
+	if text := one.String(); strings.Count(text, "\n") != 2 || strings.Contains(text, "other") {
+		t.Errorf("the trace of one Foo, and of the process:\n%s", text)
+	}
+}
+
+// stuck is a pipe that nobody reads, until release is closed.
+type stuck struct {
+	bytes.Buffer
+	release chan struct{}
+}
+
+func (s *stuck) Write(p []byte) (int, error) {
+	<-s.release
+	return s.Buffer.Write(p)
+}
+
+func TestPrintToNobody(t *testing.T) {
+	r := New(Options{All: true})
+	out := &stuck{release: make(chan struct{})}
+	r.Print(Flag{on: true, json: true}, out)
+	text := strings.Repeat("x", mostUnread/10)
+	for range 100 {
+		say(r, text)
+		catchUp(r)
+	}
+	// Nothing can be waited for: the claim is that it returns.
+	r.Close()
+	close(out.release)
+	r.printers[0].log.Flush()
+	steps, err := ReadRecording(&out.Buffer)
+	if err != nil || len(steps) < 9 || len(steps) > 20 || steps[len(steps)-1].Seq != int64(len(steps)) {
+		t.Errorf("%d steps are printed (%v), want the first ten or so", len(steps), err)
+	}
+}
+
+// A hundred thousand Foos in the first list, and a listener that does not listen:
+// what is held is bounded, and every step is counted.
+func TestManyObjects(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
+	const objects = 100_000
+	r, queue := traced()
+	defer queue.ShutDown()
+	h := r.Handler(fooKind, queue, enqueueFoos)
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	for i := range objects {
+		f := foo(fmt.Sprint(i))
+		f.Name = fmt.Sprintf("foo-%d", i)
+		h.OnAdd(f, true)
+	}
+	runtime.GC()
+	runtime.ReadMemStats(&after)
+	held := after.HeapAlloc - before.HeapAlloc
+	if held > 2*defaultBytes {
+		t.Errorf("%d MiB are held, want at most %d", held>>20, 2*defaultBytes>>20)
+	}
+	steps := kept(r)
+	if len(steps) > defaultSteps || r.past.bytes > defaultBytes {
+		t.Errorf("%d steps with %d bytes are kept", len(steps), r.past.bytes)
+	}
+	t.Logf("%d MiB for %d objects, of them %d MiB in the past", held>>20, objects, r.past.bytes>>20)
+	// Each of them has its number.
+	if last := say(r, "the last"); last != 2*objects+1 {
+		t.Errorf("step %d is the last, want %d", last, 2*objects+1)
+	}
+}

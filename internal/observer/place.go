@@ -1,0 +1,89 @@
+package observer
+
+import (
+	"path"
+	"reflect"
+	"regexp"
+	"runtime"
+	"strings"
+	"sync"
+)
+
+// place is where code of this repository stands.
+type place struct{ file, function string }
+
+// stack is who called whom, as far as is needed to leave client-go and net/http.
+type stack [32]uintptr
+
+// places remembers what was found out. There are as many as ways through the code.
+type places struct {
+	mu  sync.RWMutex
+	all map[stack]*place
+}
+
+// here returns where the code stands that has led to its caller's caller: the innermost
+// function that is part of the lesson, neither the client nor internal/. It returns nil
+// if no step shows that.
+func (o *Observer) here() *place {
+	if !o.all {
+		return nil
+	}
+	var s stack
+	runtime.Callers(3, s[:])
+	o.places.mu.RLock()
+	found, ok := o.places.all[s]
+	o.places.mu.RUnlock()
+	if !ok {
+		found = placeOf(&s)
+		o.places.mu.Lock()
+		o.places.all[s] = found
+		o.places.mu.Unlock()
+	}
+	return found
+}
+
+// root is where this repository was built.
+var root = func() string {
+	_, file, _, _ := runtime.Caller(0)
+	return strings.TrimSuffix(path.Dir(file), "internal/observer")
+}()
+
+func placeOf(at *stack) *place {
+	frames := runtime.CallersFrames(at[:])
+	for {
+		frame, more := frames.Next()
+		file, ok := strings.CutPrefix(frame.File, root)
+		if ok && !strings.HasPrefix(file, "internal/") && !strings.HasPrefix(file, "clientset/") {
+			return &place{file, function(frame.Function)}
+		}
+		if !more {
+			return &place{}
+		}
+	}
+}
+
+// placeOfMethod returns where a method of an object stands.
+func placeOfMethod(object any, name string) *place {
+	method, ok := reflect.TypeOf(object).MethodByName(name)
+	if !ok {
+		return &place{}
+	}
+	code := runtime.FuncForPC(method.Func.Pointer())
+	file, _ := code.FileLine(code.Entry())
+	return &place{strings.TrimPrefix(file, root), function(code.Name())}
+}
+
+// closure ends the name of a function that stands in another one.
+var closure = regexp.MustCompile(`(\.func\d+|\.\d+|\.gowrap\d+|-fm|\[\.\.\.\])+$`)
+
+// function shortens a name to "Function" or "Type.Method". That of a closure may have
+// the function before it into which the compiler has put its own: "run.New.func1".
+func function(name string) string {
+	name = name[strings.LastIndex(name, "/")+1:]
+	_, name, _ = strings.Cut(name, ".")
+	outer := closure.ReplaceAllString(name, "")
+	if at := strings.LastIndex(outer, "."); outer != name && at > 0 && !strings.Contains(outer, "(*") {
+		outer = outer[at+1:]
+	}
+	return strings.NewReplacer("(*", "", ")", "").Replace(outer)
+}

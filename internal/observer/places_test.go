@@ -1,0 +1,144 @@
+package observer
+
+import (
+	"context"
+	"encoding/json"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/go-logr/logr"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/tools/record"
+	"k8s.io/klog/v2"
+
+	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
+	"example.com/byhand/clientset"
+	"example.com/byhand/controller"
+	"example.com/byhand/informer"
+)
+
+// Where code stands: the innermost function of the lesson, in a closure of it, too.
+func TestPlaces(t *testing.T) {
+	r := New(Options{All: true})
+	queue := r.Queue(fooKind, controller.NewPriorityQueue(""))
+	// It serves one Foo, and no Deployment.
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, request *http.Request) {
+		if request.URL.Query().Has("watch") || request.Method != http.MethodGet {
+			w.WriteHeader(http.StatusTeapot)
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		_ = json.NewEncoder(w).Encode(&v1alpha1.FooList{Items: []v1alpha1.Foo{*foo("1")}})
+	}))
+	defer server.Close()
+	config := &rest.Config{Host: server.URL, WrapTransport: r.Transport, QPS: -1}
+	foos := informer.NewFoos(clientset.NewForConfigOrDie(config), "", 0, r.Handler(fooKind, queue, controller.WithLowPriorityWhenUnchanged(controller.EnqueueObject)))
+	r.Handler(deploymentKind, nil, nil)
+	reconciler := &controller.FooReconciler{Deployments: kubernetes.NewForConfigOrDie(config).AppsV1(), FooStore: foos.Store,
+		DeploymentStore: cache.NewIndexer(cache.MetaNamespaceKeyFunc, informer.DeploymentIndexers()), Events: &record.FakeRecorder{}}
+	ctx, cancel := context.WithTimeout(klog.NewContext(t.Context(), logr.Discard()), 10*time.Second)
+	defer cancel()
+	var running sync.WaitGroup
+	running.Go(func() { foos.Run(ctx) })
+	running.Go(func() { controller.New(queue, r.Reconcile(fooKind, reconciler)).Run(ctx, 1) })
+	seen := map[string]place{}
+	for read := int64(0); seen["queue limited"].file == "" && ctx.Err() == nil; {
+		for _, step := range r.Read(ctx, read) {
+			read = step.Seq
+			name := string(step.Part) + " " + step.What
+			if _, ok := seen[name]; !ok {
+				seen[name] = place{step.File, step.Func}
+			}
+		}
+	}
+	cancel()
+	running.Wait()
+	for step, want := range map[string]place{
+		"stream listed":     {"informer/foo.go", "NewFoos"},
+		"store added":       {"informer/foo.go", "NewFoos"},
+		"queue added":       {"controller/priority.go", "lowPriority.Add"},
+		"worker got":        {"controller/controller.go", "Controller.processNextItem"},
+		"reconcile started": {"controller/foo.go", "FooReconciler.Reconcile"},
+		"request sent":      {"controller/deployment.go", "FooReconciler.createDeployment"},
+		"queue limited":     {"controller/controller.go", "Controller.retry"},
+	} {
+		if seen[step] != want {
+			t.Errorf("%s stands in %v, want %v", step, seen[step], want)
+		}
+	}
+}
+
+// The name of a function without its package, however the compiler calls it.
+func TestFunction(t *testing.T) {
+	for name, want := range map[string]string{
+		"example.com/byhand/controller.New":                              "New",
+		"example.com/byhand/controller.(*Controller).retry":              "Controller.retry",
+		"example.com/byhand/controller.lowPriority.Add":                  "lowPriority.Add",
+		"example.com/byhand/controller.(*FooReconciler).Reconcile.func1": "FooReconciler.Reconcile",
+		"example.com/byhand/controller.(*FooReconciler).Reconcile-fm":    "FooReconciler.Reconcile",
+		"example.com/byhand/informer.NewFoos.func1.2":                    "NewFoos",
+		"main.run.EnqueueObject.func3":                                   "EnqueueObject",
+		"main.run.func2":                                                 "run",
+	} {
+		if got := function(name); got != want {
+			t.Errorf("%s is called %q, want %q", name, got, want)
+		}
+	}
+}
+
+// The recording that comes with the page is one that this program makes: each of its
+// steps stands where there is code.
+func TestPlacesOfTheRecording(t *testing.T) {
+	file, err := os.Open("../page/recording.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = file.Close() }()
+	steps, err := ReadRecording(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, step := range steps {
+		if !functions(t, step.File)[step.Func] {
+			t.Errorf("step %d stands in %s %s: record it anew", step.Seq, step.File, step.Func)
+		}
+	}
+}
+
+// functions returns the name of each function in a file of this repository.
+func functions(t *testing.T, name string) map[string]bool {
+	t.Helper()
+	file, err := parser.ParseFile(token.NewFileSet(), filepath.Join("../..", name), nil, parser.SkipObjectResolution)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := map[string]bool{}
+	for _, declaration := range file.Decls {
+		if function, ok := declaration.(*ast.FuncDecl); ok {
+			all[nameOf(function)] = true
+		}
+	}
+	return all
+}
+
+// nameOf is Receiver.Method or Function.
+func nameOf(function *ast.FuncDecl) string {
+	if function.Recv == nil {
+		return function.Name.Name
+	}
+	receiver := function.Recv.List[0].Type
+	if pointer, ok := receiver.(*ast.StarExpr); ok {
+		receiver = pointer.X
+	}
+	return receiver.(*ast.Ident).Name + "." + function.Name.Name
+}

@@ -1,0 +1,267 @@
+package observer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/go-logr/logr"
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/klog/v2"
+
+	"example.com/byhand/controller"
+)
+
+var fooKey = cache.NewObjectName("default", "foo")
+
+// told returns each step that was recorded since the last call, as one line.
+func told(r *Observer) (lines []string) {
+	steps := kept(r)
+	r.telling.Lock()
+	r.past.steps, r.past.bytes = nil, 0
+	r.telling.Unlock()
+	for _, step := range steps {
+		line := fmt.Sprintf("%s %s: %s", step.Part, step.What, step.Text)
+		if step.Cause != "" {
+			line += " ← " + step.Cause
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+// want fails the test unless exactly these steps were recorded since the last call.
+func want(t *testing.T, r *Observer, want ...string) {
+	t.Helper()
+	if diff := cmp.Diff(want, told(r)); diff != "" {
+		t.Errorf("steps (-want +got):\n%s", diff)
+	}
+}
+
+// traced is a real queue with an Observer around it, in the test's own time.
+func traced() (*Observer, controller.PriorityQueue) {
+	r := observing()
+	return r, r.Queue(fooKind, controller.NewPriorityQueue(""))
+}
+
+// What happens to a key that is added while it waits and while a worker has it.
+func TestQueueCoalesces(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r, queue := traced()
+		defer queue.ShutDown()
+		h := r.Handler(fooKind, queue, enqueueFoos)
+		h.OnAdd(foo("1"), false)
+		time.Sleep(time.Second)
+		h.OnUpdate(foo("1"), foo("2"))
+		queue.Get()
+		h.OnUpdate(foo("2"), foo("3"))
+		h.OnUpdate(foo("3"), foo("4"))
+		time.Sleep(time.Minute)
+		queue.Done(fooKey)
+		queue.Get()
+		queue.Done(fooKey)
+		const text = "wants d"
+		want(t, r,
+			"store added: "+text,
+			"queue added:  ← Foo foo added",
+			"store updated: "+text,
+			"queue coalesced: waits already ← Foo foo updated",
+			"worker got: waited 1s ← Foo foo added; Foo foo updated",
+			"store updated: "+text,
+			"queue coalesced: a worker has it: comes back when that is done ← Foo foo updated",
+			"store updated: "+text,
+			"queue coalesced: comes back when its worker is done, once ← Foo foo updated",
+			"worker done: back into the queue",
+			"worker got: waited 0s ← Foo foo updated",
+			"worker done: nothing waits for it",
+		)
+		if n := len(r.kinds["Foo"].queue.keys); n != 0 {
+			t.Errorf("%d keys are remembered, want none", n)
+		}
+	})
+}
+
+// A key of the first list says that it waits behind what changes, and does so.
+func TestQueueLowPriority(t *testing.T) {
+	r, queue := traced()
+	defer queue.ShutDown()
+	h := r.Handler(fooKind, queue, enqueueFoos)
+	h.OnAdd(foo("1"), true)
+	changed := cache.NewObjectName("default", "changed")
+	queue.Add(changed)
+	for _, want := range []cache.ObjectName{changed, fooKey} {
+		if key, _ := queue.Get(); key != want {
+			t.Errorf("a worker gets %s, want %s", key, want)
+		}
+	}
+	past := kept(r)
+	if got := past[1]; got.What != Added || got.Text != "behind every change" || got.Cause != "Foo foo in the first list" {
+		t.Errorf("step %+v", got)
+	}
+	if text := wording(&past[1]); text != "1 in the queue, behind every change" {
+		t.Errorf("the timeline says %q", text)
+	}
+}
+
+// A key that comes back after a delay says which one, and depth and waiting are
+// counted from its end.
+func TestQueueDelays(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r, queue := traced()
+		defer queue.ShutDown()
+		take := func() {
+			t.Helper()
+			if key, _ := queue.Get(); key != fooKey {
+				t.Fatalf("key %s", key)
+			}
+		}
+		queue.Add(fooKey)
+		take()
+		queue.AddAfter(fooKey, time.Second)
+		queue.AddAfter(fooKey, time.Minute)
+		queue.Done(fooKey)
+		want(t, r,
+			"queue added: ",
+			"worker got: waited 0s",
+			"queue delayed: look again in 1s",
+			"queue delayed: look again in 1m0s, an earlier look stands",
+			"worker done: until its delay is over",
+		)
+		time.Sleep(time.Second)
+		synctest.Wait()
+		want(t, r, "queue due:  ← the delay is over: look again in 1s")
+		time.Sleep(time.Second)
+		take()
+		queue.Done(fooKey)
+		want(t, r,
+			"worker got: waited 1s ← the delay is over: look again in 1s",
+			"worker done: nothing waits for it",
+		)
+
+		// Two failures, then a success.
+		for range 2 {
+			queue.AddRateLimited(fooKey)
+			time.Sleep(10 * time.Millisecond)
+			take()
+			queue.Done(fooKey)
+		}
+		queue.Forget(fooKey)
+		queue.Forget(fooKey)
+		want(t, r,
+			"queue limited: try 1 again in 3.8ms",
+			"queue due:  ← the delay is over: try 1 again in 3.8ms",
+			"worker got: waited 6.2ms ← the delay is over: try 1 again in 3.8ms",
+			"worker done: nothing waits for it",
+			"queue limited: try 2 again in 7.6ms",
+			"queue due:  ← the delay is over: try 2 again in 7.6ms",
+			"worker got: waited 2.4ms ← the delay is over: try 2 again in 7.6ms",
+			"worker done: nothing waits for it",
+			"queue forgot: its 2 failures no longer count",
+		)
+		queue.AddAfter(fooKey, 0)
+		want(t, r, "queue added: ")
+		queue.AddAfter(fooKey, time.Hour)
+		queue.ShutDown()
+		queue.AddAfter(fooKey, time.Second)
+		time.Sleep(2 * time.Hour)
+		if steps := told(r); len(steps) != 1 {
+			t.Errorf("after the end of the queue: %q, want the delay before it alone", steps)
+		}
+	})
+}
+
+// The delays that are told are those that the queue waits.
+func TestQueueDelaysAreReal(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r, queue := traced()
+		defer queue.ShutDown()
+		for failures := range 15 {
+			queue.AddRateLimited(fooKey)
+			began := time.Now()
+			queue.Get()
+			past := slices.DeleteFunc(kept(r), func(step Step) bool { return step.What != Limited })
+			if told, waited := past[failures].Took, time.Since(began); told != waited {
+				t.Errorf("after failure %d: told %s, waited %s", failures+1, told, waited)
+			}
+			queue.Done(fooKey)
+		}
+	})
+}
+
+// A real controller over a real queue: what woke each reconcile, what it decided,
+// and what follows from that.
+func TestReconcile(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r, queue := traced()
+		ctx, stop := context.WithCancel(klog.NewContext(t.Context(), logr.Discard()))
+		results := []struct {
+			again time.Duration
+			err   error
+			panic bool
+		}{{again: time.Second}, {err: errors.New("it rains")}, {panic: true}, {}}
+		reconcile := r.Reconcile(fooKind, reconcileFunc(func(context.Context, cache.ObjectName) (time.Duration, error) {
+			result := results[0]
+			if results = results[1:]; result.panic {
+				panic("on purpose")
+			}
+			return result.again, result.err
+		}))
+		h := r.Handler(fooKind, queue, enqueueFoos)
+		ended := make(chan struct{})
+		go func() {
+			controller.New(queue, reconcile).Run(ctx, 1)
+			close(ended)
+		}()
+		h.OnAdd(foo("1"), true)
+		time.Sleep(time.Minute)
+		stop()
+		<-ended
+
+		var steps []string
+		for _, line := range told(r) {
+			if strings.HasPrefix(line, "reconcile") {
+				steps = append(steps, line)
+			}
+		}
+		if diff := cmp.Diff([]string{
+			"reconcile started:  ← Foo foo in the first list",
+			"reconcile ended: the cache does not show our last write yet: look again in 1s",
+			"reconcile started:  ← the delay is over: look again in 1s",
+			"reconcile failed: error: it rains",
+			"reconcile started:  ← the delay is over: try 1 again in 3.8ms",
+			"reconcile panicked: panicked",
+			"reconcile started:  ← the delay is over: try 2 again in 7.6ms",
+			"reconcile ended: nothing to do",
+		}, steps); diff != "" {
+			t.Errorf("steps (-want +got):\n%s", diff)
+		}
+	})
+}
+
+// A handler may add a key several times for one event. It is one cause.
+func TestCauses(t *testing.T) {
+	r := New(Options{All: true})
+	var why causes
+	updated := &event{what: Updated, kind: "Deployment", key: "default/d", version: "7"}
+	for range 3 {
+		why.add(cause{seq: 1, event: updated})
+	}
+	why.add(cause{})
+	why.add(cause{seq: 2, text: "the delay is over"})
+	r.writes.end("Deployment", "default/d", 9, versionName("Deployment", "default/d", "7"))
+	if got := why.words(r); got != "our own write: Deployment d updated; the delay is over" || why.seq() != 1 {
+		t.Errorf("because of step %d: %s", why.seq(), got)
+	}
+	for i := range int64(10) {
+		why.add(cause{seq: i + 10, text: "more"})
+	}
+	if got := why.words(r); got != "our own write: Deployment d updated; the delay is over; more; 8 more" {
+		t.Errorf("because of %s", got)
+	}
+}

@@ -1,0 +1,119 @@
+package observer
+
+import (
+	"encoding/json"
+	"errors"
+	"flag"
+	"io"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// recording is travel as JSON lines.
+func recording(t *testing.T) (string, []Step) {
+	t.Helper()
+	var out strings.Builder
+	steps := travel()
+	steps[3].Object = json.RawMessage(`{"kind":"Foo","metadata":{"name":"foo"}}`)
+	for _, step := range steps {
+		out.WriteString(jsonLines{}.line(&step))
+	}
+	return out.String(), steps
+}
+
+// What was written is read, with and without the last line's end, and with fields
+// that a later version adds.
+func TestRecording(t *testing.T) {
+	text, want := recording(t)
+	for reason, text := range map[string]string{
+		"as written":           text,
+		"without the last end": strings.TrimSuffix(text, "\n"),
+		"from Windows":         strings.ReplaceAll(text, "\n", "\r\n"),
+		"with an empty line":   strings.Replace(text, "\n", "\n\n", 1),
+		"with unknown fields":  strings.ReplaceAll(text, `{"seq"`, `{"later":[1],"seq"`),
+	} {
+		got, err := ReadRecording(strings.NewReader(text))
+		if err != nil {
+			t.Errorf("%s: %v", reason, err)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", reason, diff)
+		}
+	}
+}
+
+// Each mistake names its line, and what stands before it is read.
+func TestRecordingMistakes(t *testing.T) {
+	text, steps := recording(t)
+	lines := strings.SplitAfter(text, "\n")
+	with := func(third string) io.Reader { return strings.NewReader(lines[0] + lines[1] + third + lines[3]) }
+	for _, test := range []struct {
+		reason string
+		from   io.Reader
+		steps  int
+		want   []string
+	}{
+		{"cut off", strings.NewReader(text[:len(text)-20]), len(steps) - 1, []string{"line 12 of the recording: cut off"}},
+		{"no JSON", with("E1120 something went wrong\n"), 2, []string{"line 3 ", "not a step in JSON", `"E1120 something went wrong"`}},
+		{"another JSON", with(`{"kind":"Foo"}` + "\n"), 2, []string{"line 3 ", "without a number"}},
+		{"a number of another kind", with(`{"seq":"3"}` + "\n"), 2, []string{"line 3 ", "not a step in JSON"}},
+		{"no time", with(`{"seq":3,"part":"queue","what":"added"}` + "\n"), 2, []string{"line 3 ", "no time"}},
+		{"an unknown part", with(strings.Replace(lines[2], `"part":"stream"`, `"part":"kitchen"`, 1)), 2, []string{"line 3 ", `"kitchen"`}},
+		{"nothing happened", with(strings.Replace(lines[2], `"received"`, `""`, 1)), 2, []string{"line 3 ", "what happened"}},
+		{"control characters", with("\x1b[2J\n"), 2, []string{"line 3 ", `\x1b[2J`}},
+		{"twice the same", strings.NewReader(text + text), len(steps), []string{"line 13 ", "step 1 comes after step 12", "two recordings"}},
+		{"too long", with(strings.Repeat("x", lineLimit+1) + "\n"), 2, []string{"line 3 ", "longer than"}},
+		{"nothing", strings.NewReader("\n"), 0, []string{"it is empty"}},
+		{"a file that breaks", io.MultiReader(strings.NewReader(lines[0]), iotest.ErrReader(errors.New("bad disk"))), 1, []string{"line 2 ", "bad disk"}},
+	} {
+		got, err := ReadRecording(test.from)
+		if diff := cmp.Diff(len(got), test.steps); diff != "" {
+			t.Errorf("%s: %d steps, want %d", test.reason, len(got), test.steps)
+		}
+		for _, want := range test.want {
+			if err == nil || !strings.Contains(err.Error(), want) || strings.ContainsAny(err.Error(), "\x1b\n") {
+				t.Errorf("%s: error %v, want one line with %q", test.reason, err, want)
+			}
+		}
+	}
+}
+
+// What --trace understands, and what it says of everything else.
+func TestFlag(t *testing.T) {
+	parse := func(args ...string) (Flag, *flag.FlagSet, error) {
+		var f Flag
+		set := flag.NewFlagSet("byhand", flag.ContinueOnError)
+		set.SetOutput(io.Discard)
+		set.BoolFunc("trace", "usage", f.Set)
+		return f, set, set.Parse(args)
+	}
+	for _, test := range []struct {
+		args []string
+		want Flag
+	}{
+		{nil, Flag{}},
+		{[]string{"--trace=false"}, Flag{}},
+		{[]string{"--trace"}, Flag{on: true}},
+		{[]string{"--trace=true"}, Flag{on: true}},
+		{[]string{"--trace=json"}, Flag{on: true, json: true}},
+		{[]string{"--trace=default/example-foo"}, Flag{on: true, key: "default/example-foo"}},
+	} {
+		var f Flag
+		set := flag.NewFlagSet("byhand", flag.ContinueOnError)
+		set.BoolFunc("trace", "usage", f.Set)
+		if err := set.Parse(test.args); err != nil || f != test.want || f.On() != test.want.on {
+			t.Errorf("%q: %+v (%v), want %+v", test.args, f, err, test.want)
+		}
+	}
+	for _, bad := range []string{"", "yes", "example-foo", "default/", "/foo", "default/a/b", "Default/foo", "default/Foo", "json/"} {
+		if _, _, err := parse("--trace=" + bad); err == nil || !strings.Contains(err.Error(), "namespace/name of an object") {
+			t.Errorf("--trace=%s: error %v", bad, err)
+		}
+	}
+	if _, set, err := parse("--trace", "default/foo"); err != nil || set.NArg() != 1 {
+		t.Errorf("a key that stands apart is an argument: %d (%v)", set.NArg(), err)
+	}
+}

@@ -1,0 +1,69 @@
+package observer
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+)
+
+// mostFound is how many objects of a kind are told one by one when the first list
+// comes. A story of thousands tells nothing.
+const mostFound = 50
+
+// story is the form that a learner reads: what a controller hears, what it sends
+// because of it, and what the program says, each in a line with the time of day.
+type story struct {
+	found map[string]int // by kind
+}
+
+// storyOf says what the story calls an event of a store, "" for one in which nothing
+// that it tells has changed.
+func (o *Observer) storyOf(k *wired, e *event, before any, text string) string {
+	switch e.what {
+	case Added:
+		if e.initial {
+			return "found"
+		}
+		return "added"
+	case Updated:
+		if was, shown := o.describe(k, before); !shown || was != text {
+			return "changed"
+		}
+		return ""
+	case Deleted, Tombstone:
+		return "deleted"
+	default:
+		return ""
+	}
+}
+
+func (s *story) line(step *Step) string {
+	text := ""
+	switch request := step.Request; {
+	case step.Part == PartProgram:
+		text = step.Text
+	case step.Story == "found":
+		s.found[step.Kind]++
+		switch n := s.found[step.Kind]; {
+		case n == mostFound+1:
+			text = fmt.Sprintf("found    more of kind %s are not told one by one", step.Kind)
+		case n <= mostFound:
+			text = fmt.Sprintf("found    %s %s: %s", step.Kind, step.Key, step.Text)
+		}
+	case step.Story != "":
+		text = fmt.Sprintf("%-7s  %s %s: %s", step.Story, step.Kind, step.Key, step.Text)
+	case step.Part == PartRequest && step.What != Sent && request.Method != http.MethodGet:
+		answer, why := "no answer", ""
+		if step.What == Answered {
+			answer = strings.TrimSpace(fmt.Sprintf("%d %s", request.Status, http.StatusText(request.Status)))
+		}
+		if step.For != "" {
+			why = "  (for " + step.For + ")"
+		}
+		text = fmt.Sprintf("%-7s  %s %s → %s%s", "sent", request.Method, request.Path, answer, why)
+	}
+	if text == "" {
+		return ""
+	}
+	return step.Time.Format("15:04:05.000  ") + harmless(text) + "\n"
+}

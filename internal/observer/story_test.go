@@ -1,0 +1,192 @@
+package observer
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/client-go/tools/cache"
+
+	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
+	"example.com/byhand/controller"
+)
+
+var clock = regexp.MustCompile(`(?m)^\d\d:\d\d:\d\d\.\d{3}  `)
+
+// storyOf returns the lines of the story of what happens, without their times.
+func storyOf(t *testing.T, happens func(r *Observer)) []string {
+	t.Helper()
+	var out bytes.Buffer
+	r := New(Options{})
+	r.Print(Flag{}, &out)
+	happens(r)
+	r.Close()
+	text := out.String()
+	if lines := strings.Count(text, "\n"); len(clock.FindAllString(text, -1)) != lines {
+		t.Errorf("not every line begins with a time:\n%s", text)
+	}
+	if text == "" {
+		return nil
+	}
+	return strings.Split(strings.TrimSuffix(clock.ReplaceAllString(text, ""), "\n"), "\n")
+}
+
+func fooThatWants(version, name string) *v1alpha1.Foo {
+	f := foo(version)
+	f.Spec.DeploymentName = name
+	return f
+}
+
+// Each event reaches the next handler; a line is told for what a reader can see.
+func TestStoryOfEvents(t *testing.T) {
+	for _, test := range []struct {
+		reason string
+		event  func(foos, deployments cache.ResourceEventHandler)
+		want   []string
+	}{
+		{"in the first list", func(foos, _ cache.ResourceEventHandler) { foos.OnAdd(fooThatWants("1", "one"), true) }, []string{"found    Foo default/foo: wants one"}},
+		{"new", func(foos, _ cache.ResourceEventHandler) { foos.OnAdd(fooThatWants("1", "one"), false) }, []string{"added    Foo default/foo: wants one"}},
+		{"changed", func(foos, _ cache.ResourceEventHandler) {
+			foos.OnUpdate(fooThatWants("1", "one"), fooThatWants("2", "two"))
+		}, []string{"changed  Foo default/foo: wants two"}},
+		{"changed where nobody looks", func(foos, _ cache.ResourceEventHandler) {
+			foos.OnUpdate(fooThatWants("2", "two"), fooThatWants("3", "two"))
+		}, nil},
+		{"a resync", func(foos, _ cache.ResourceEventHandler) {
+			foos.OnUpdate(fooThatWants("3", "two"), fooThatWants("3", "two"))
+		}, nil},
+		{"deleted", func(foos, _ cache.ResourceEventHandler) { foos.OnDelete(foo("4")) }, []string{"deleted  Foo default/foo: it is gone"}},
+		{"a tombstone", func(foos, _ cache.ResourceEventHandler) {
+			foos.OnDelete(cache.DeletedFinalStateUnknown{Key: "default/foo", Obj: foo("4")})
+		}, []string{"deleted  Foo default/foo: it is gone"}},
+		{"a tombstone with only the key", func(foos, _ cache.ResourceEventHandler) {
+			foos.OnDelete(cache.DeletedFinalStateUnknown{Key: "default/foo"})
+		}, nil},
+		{"a Deployment of the Foo's", func(_, deployments cache.ResourceEventHandler) { deployments.OnAdd(deployment("5", true), false) },
+			[]string{"added    Deployment default/d: of Foo foo, a Deployment"}},
+		{"a Deployment that the Foo takes", func(_, deployments cache.ResourceEventHandler) {
+			deployments.OnUpdate(deployment("5", false), deployment("6", true))
+		}, []string{"changed  Deployment default/d: of Foo foo, a Deployment"}},
+		{"a Deployment of nobody's", func(_, deployments cache.ResourceEventHandler) { deployments.OnAdd(deployment("5", false), false) }, nil},
+		{"what does not belong on a terminal", func(foos, _ cache.ResourceEventHandler) {
+			foos.OnAdd(fooThatWants("1", "\x1b[2Jone\n12:00:00.000  forged"), false)
+		}, []string{"added    Foo default/foo: wants <U+001B>[2Jone 12:00:00.000  forged"}},
+	} {
+		told := storyOf(t, func(r *Observer) {
+			queue := r.Queue(fooKind, controller.NewPriorityQueue(""))
+			defer queue.ShutDown()
+			test.event(r.Handler(fooKind, queue, enqueueFoos), r.Handler(deploymentKind, nil, nil))
+			if strings.Contains(test.reason, "Deployment") == (queue.Len() > 0) {
+				t.Errorf("%s: %d keys are added", test.reason, queue.Len())
+			}
+		})
+		if diff := cmp.Diff(test.want, told); diff != "" {
+			t.Errorf("%s: story (-want +got):\n%s", test.reason, diff)
+		}
+	}
+}
+
+// Of a first list of thousands the story tells the beginning; each object reaches
+// the next handler. What comes later is told.
+func TestStoryOfMany(t *testing.T) {
+	told := storyOf(t, func(r *Observer) {
+		queue := r.Queue(fooKind, controller.NewPriorityQueue(""))
+		defer queue.ShutDown()
+		handler := r.Handler(fooKind, queue, enqueueFoos)
+		for i := range 1000 {
+			f := foo("1")
+			f.Name = fmt.Sprint("foo-", i)
+			handler.OnAdd(f, true)
+		}
+		handler.OnAdd(foo("1"), false)
+		if queue.Len() != 1001 {
+			t.Errorf("%d keys are added, want all", queue.Len())
+		}
+	})
+	if len(told) != mostFound+2 || told[mostFound] != "found    more of kind Foo are not told one by one" || told[mostFound+1] != "added    Foo default/foo: wants d" {
+		t.Errorf("%d lines are told, the last %q", len(told), told[len(told)-2:])
+	}
+}
+
+// A request is told with its answer and with the object that it was sent for; reads
+// are not told.
+func TestStoryOfRequests(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusConflict) }))
+	defer server.Close()
+	told := storyOf(t, func(r *Observer) {
+		client := &http.Client{Transport: r.Transport(http.DefaultTransport)}
+		send := func(ctx context.Context, method, url string) {
+			request, err := http.NewRequestWithContext(ctx, method, url, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if response, err := client.Do(request); err == nil {
+				_ = response.Body.Close()
+			}
+		}
+		send(context.Background(), http.MethodGet, server.URL+"/read")
+		send(context.Background(), http.MethodPut, server.URL+"/written?q=1")
+		cancelled, cancel := context.WithCancel(context.Background())
+		cancel()
+		send(cancelled, http.MethodDelete, server.URL+"/cancelled")
+		failed := errors.New("told on")
+		queue := r.Queue(fooKind, controller.NewPriorityQueue(""))
+		defer queue.ShutDown()
+		requeueAfter, err := r.Reconcile(fooKind, reconcileFunc(func(ctx context.Context, _ cache.ObjectName) (time.Duration, error) {
+			send(ctx, http.MethodPost, server.URL+"/reconciled")
+			return time.Second, failed
+		}))(context.Background(), fooKey)
+		if !errors.Is(err, failed) || requeueAfter != time.Second {
+			t.Errorf("%s, error %v, want the reconcile's own", requeueAfter, err)
+		}
+		r.Program(Said, "what the program %s", "says")
+	})
+	if diff := cmp.Diff([]string{
+		"sent     PUT /written → 409 Conflict",
+		"sent     DELETE /cancelled → no answer",
+		"sent     POST /reconciled → 409 Conflict  (for Foo default/foo)",
+		"what the program says",
+	}, told); diff != "" {
+		t.Errorf("story (-want +got):\n%s", diff)
+	}
+}
+
+// Every step of a reconcile is counted when it happens, whatever is recorded.
+func TestCount(t *testing.T) {
+	for _, all := range []bool{true, false} {
+		var counted []string
+		r := New(Options{All: all, Count: func(step *Step) {
+			if step.Part == PartReconcile {
+				counted = append(counted, fmt.Sprintf("%s %s %s %t", step.Kind, step.What, step.Requeue, step.Took > 0))
+			}
+		}})
+		r.Queue(fooKind, controller.NewPriorityQueue(""))
+		results := []func() (time.Duration, error){
+			func() (time.Duration, error) { return time.Second, nil },
+			func() (time.Duration, error) { return 0, errors.New("broken") },
+			func() (time.Duration, error) { panic("on purpose") },
+		}
+		reconcile := r.Reconcile(fooKind, reconcileFunc(func(context.Context, cache.ObjectName) (time.Duration, error) {
+			result := results[0]
+			results = results[1:]
+			return result()
+		}))
+		for range 3 {
+			func() {
+				defer func() { _ = recover() }()
+				_, _ = reconcile(t.Context(), fooKey)
+			}()
+		}
+		if diff := cmp.Diff([]string{"Foo started 0s false", "Foo ended 1s true", "Foo started 0s false", "Foo failed 0s true", "Foo started 0s false", "Foo panicked 0s true"}, counted); diff != "" {
+			t.Errorf("all %t: counted (-want +got):\n%s", all, diff)
+		}
+	}
+}

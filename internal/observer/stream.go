@@ -1,0 +1,167 @@
+package observer
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/watch"
+)
+
+// list sends a request for a list or a watch.
+func (t *transport) list(request *http.Request, to target) (*http.Response, error) {
+	query, sent := request.URL.Query(), wireForm(request, to)
+	s := &stream{observer: t.observer, kind: to.kind, at: t.observer.here(), began: time.Now(),
+		step: Step{Part: PartStream, Kind: to.kindName(), Request: &sent}, next: query.Get("continue") != "", first: query.Get("sendInitialEvents") == "true"}
+	response, err := t.next.RoundTrip(request)
+	if err != nil {
+		s.record(Refused, cut("no answer: "+err.Error(), wordsLimit), nil)
+		return response, err
+	}
+	sent.Status = response.StatusCode
+	if response.StatusCode != http.StatusOK {
+		s.record(Refused, strings.TrimSpace(fmt.Sprintf("%d %s", response.StatusCode, http.StatusText(response.StatusCode))), nil)
+		return response, nil
+	}
+	if s.watch = query.Get("watch") != "" && query.Get("watch") != "false"; s.watch {
+		s.opened = s.record(Opened, asked(query), nil)
+	}
+	s.ReadCloser, response.Body = response.Body, s
+	return response, nil
+}
+
+// asked says what a watch asks for.
+func asked(query url.Values) string {
+	switch {
+	case query.Get("sendInitialEvents") == "true":
+		return "list as a stream, then watch"
+	case query.Get("resourceVersion") != "":
+		return "watch from version " + query.Get("resourceVersion")
+	default:
+		return "watch"
+	}
+}
+
+// stream is the body of a list or a watch. It reads along.
+type stream struct {
+	io.ReadCloser
+	observer *Observer
+	kind     *wired
+	at       *place
+	watch    bool
+	next     bool // page of a list
+	step     Step
+	began    time.Time
+	opened   int64
+	line     []byte       // the event that is not whole yet
+	read     atomic.Int64 // Close may be called while Read waits
+	once     sync.Once
+
+	first bool // the list comes first and is not complete yet; used while telling
+}
+
+func (s *stream) record(what, text string, finish func(*Step)) int64 {
+	step, request := s.step, *s.step.Request
+	request.Bytes = s.read.Load()
+	step.What, step.Text, step.Request, step.CauseSeq, step.Took = what, text, &request, s.opened, time.Since(s.began)
+	return s.observer.record(&step, s.at, 0, func(step *Step) {
+		s.kind.place = place{step.File, step.Func}
+		if finish != nil {
+			finish(step)
+		}
+	})
+}
+
+func (s *stream) Read(p []byte) (int, error) {
+	n, err := s.ReadCloser.Read(p)
+	s.read.Add(int64(n))
+	if s.watch {
+		s.receive(p[:n])
+	}
+	if err != nil {
+		s.end(err)
+	}
+	return n, err
+}
+
+func (s *stream) Close() error {
+	s.end(nil)
+	return s.ReadCloser.Close()
+}
+
+// end records the end, because of an error or, without one, at this process's own wish.
+func (s *stream) end(err error) {
+	text := "this process ends it"
+	if errors.Is(err, io.EOF) {
+		text = "the API server ended it"
+	} else if err != nil {
+		text = cut(fmt.Sprintf("broken off: %v", err), wordsLimit)
+	}
+	s.once.Do(func() {
+		if s.watch {
+			s.record(Ended, text, nil)
+			return
+		}
+		list := "list"
+		if s.next {
+			list = "list, the next page"
+		}
+		s.record(Listed, list, func(step *Step) { s.kind.listed = step.Seq })
+	})
+}
+
+// receive records the events that are whole with these bytes. Each is a line.
+func (s *stream) receive(p []byte) {
+	for {
+		line, rest, whole := bytes.Cut(p, []byte("\n"))
+		s.line = append(s.line, line...)
+		if !whole {
+			return
+		}
+		event, step := s.line, s.step
+		s.line, p = nil, rest
+		step.What, step.CauseSeq = Received, s.opened
+		step.Request = &Request{Method: http.MethodGet, Path: s.step.Request.Path, Bytes: int64(len(event))}
+		s.observer.record(&step, s.at, len(event), func(step *Step) { s.finish(step, event) })
+	}
+}
+
+// finish reads the event.
+func (s *stream) finish(step *Step, line []byte) {
+	var event struct {
+		Type   string
+		Object struct {
+			metav1.PartialObjectMetadata
+			Message string // of a Status
+		}
+	}
+	if err := json.Unmarshal(line, &event); err != nil {
+		step.Text = "an event that cannot be read"
+		return
+	}
+	object := &event.Object
+	step.Text, step.Version = event.Type, object.ResourceVersion
+	if event.Type == string(watch.Error) {
+		step.Text = cut(event.Type+" "+object.Message, wordsLimit)
+	}
+	if object.Name != "" {
+		step.Key, step.For = object.Namespace+"/"+object.Name, s.observer.belongs(s.kind, object)
+	}
+	switch {
+	case object.Annotations[metav1.InitialEventsAnnotationKey] == "true":
+		step.Text += ": the list is complete"
+		s.first = false
+		s.kind.listed = step.Seq
+	case !s.first && step.Key != "":
+		s.observer.received.add(versionName(step.Kind, step.Key, step.Version), step.Seq)
+	}
+}

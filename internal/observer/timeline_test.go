@@ -1,0 +1,129 @@
+package observer
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// travel is a Foo's way through all parts, and what comes with it.
+func travel() []Step {
+	start := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
+	steps := []Step{
+		{Part: PartProgram, What: Leader, Text: "8 workers start"},
+		{Part: PartStream, What: Opened, Kind: "Foo", Text: "list as a stream, then watch"},
+		{Part: PartStream, What: Received, Kind: "Foo", Key: "default/foo", For: "Foo default/foo", Text: "ADDED", Version: "7"},
+		{Part: PartStore, What: Added, Kind: "Foo", Key: "default/foo", For: "Foo default/foo", Text: "wants Deployment d, replicas 1; no status yet"},
+		{Part: PartQueue, What: Added, Kind: "Foo", Key: "default/foo", For: "Foo default/foo", Depth: 1, Cause: "Foo foo added"},
+		{Part: PartWorker, What: Got, Kind: "Foo", Key: "default/foo", For: "Foo default/foo", Text: "waited 1ms", Cause: "Foo foo added"},
+		{Part: PartReconcile, What: Started, Kind: "Foo", Key: "default/foo", For: "Foo default/foo", Cause: "Foo foo added"},
+		{Part: PartRequest, What: Sent, Kind: "Deployment", Key: "default/d", For: "Foo default/foo", Request: &Request{Method: "POST", Path: "/apis/apps/v1/namespaces/default/deployments"}},
+		{Part: PartRequest, What: Answered, Kind: "Deployment", Key: "default/d", For: "Foo default/foo", Text: "Created", Took: 3 * time.Millisecond, Request: &Request{Status: 201, Bytes: 1466}},
+		{Part: PartReconcile, What: Ended, Kind: "Foo", Key: "default/foo", For: "Foo default/foo", Text: "created Deployment d", Took: 4 * time.Millisecond},
+		{Part: PartWorker, What: Done, Kind: "Foo", Key: "default/foo", For: "Foo default/foo", Text: "nothing waits for it", Took: 5 * time.Millisecond},
+		{Part: PartStore, What: Updated, Kind: "Foo", Key: "a-namespace-with-a-name/that-is-longer-than-its-column", For: "other", Text: strings.Repeat("long ", 20), Cause: strings.Repeat("why ", 20)},
+	}
+	for i := range steps {
+		steps[i].Seq, steps[i].Time = int64(i+1), start.Add(time.Duration(i)*250*time.Millisecond)
+		steps[i].File, steps[i].Func = "file.go", "Func"
+	}
+	return steps
+}
+
+func printed(t *testing.T, line *timeline, steps ...Step) string {
+	t.Helper()
+	var out strings.Builder
+	for _, step := range steps {
+		out.WriteString(line.line(&step))
+	}
+	return out.String()
+}
+
+// The whole text, as it is when it is piped.
+func TestTimeline(t *testing.T) {
+	const want = `
+   0.000s            program   leader                                      8 workers start                                                                                             file.go Func
+   0.250s            stream    opened    Foo                               list as a stream, then watch                                                                                file.go Func
+   0.500s            stream    received  Foo default/foo                   ADDED, version 7                                                                                            file.go Func
+   0.750s +   0.250s store     added     Foo default/foo                   wants Deployment d, replicas 1; no status yet                                                               file.go Func
+   1.000s +   0.250s queue     added     Foo default/foo                   1 in the queue                                            ← Foo foo added                                   file.go Func
+   1.250s +   0.250s worker    got       Foo default/foo                   waited 1ms                                                ← Foo foo added                                   file.go Func
+   1.500s +   0.250s reconcile started   Foo default/foo                                                                             ← Foo foo added                                   file.go Func
+   1.750s +   0.250s request   sent      Deployment default/d              POST …/deployments                                                                                          file.go Func
+   2.000s +   0.250s request   answered  Deployment default/d              201 Created, 3ms, 1466 bytes                                                                                file.go Func
+   2.250s +   0.250s reconcile ended     Foo default/foo                   created Deployment d (4ms)                                                                                  file.go Func
+   2.500s +   0.250s worker    done      Foo default/foo                   after 5ms, nothing waits for it                                                                             file.go Func
+   2.750s            store     updated   Foo a-namespace-with-a-name/that… long long long long long long long long long long long l… ← why why why why why why why why why why why wh… file.go Func
+`
+	if diff := cmp.Diff(want[1:], printed(t, &timeline{}, travel()...)); diff != "" {
+		t.Errorf("text (-want +got):\n%s", diff)
+	}
+}
+
+var escape = regexp.MustCompile("\x1b\\[[0-9]*m")
+
+// On a terminal of any width no line is wider than that, the columns stay where
+// they are, and colour changes nothing but the colour.
+func TestTimelineOnATerminal(t *testing.T) {
+	for width := 71; width <= 250; width++ {
+		plain := printed(t, &timeline{width: width}, travel()...)
+		coloured := printed(t, &timeline{width: width, colour: true}, travel()...)
+		if strings.Contains(plain, "\x1b") || !strings.Contains(coloured, "\x1b[36mstream") || escape.ReplaceAllString(coloured, "") != plain {
+			t.Fatalf("width %d: in colour it is another text:\n%s\n%s", width, plain, coloured)
+		}
+		words := -1
+		for _, line := range strings.Split(strings.TrimSpace(plain), "\n") {
+			if n := utf8.RuneCountInString(line); n > width {
+				t.Errorf("width %d: %d characters: %s", width, n, line)
+			}
+			if cause := strings.Index(line, "←"); cause >= 0 && width > 130 {
+				if at := utf8.RuneCountInString(line[:cause]); words != -1 && at != words {
+					t.Errorf("width %d: the causes are in columns %d and %d", width, words, at)
+				} else {
+					words = at
+				}
+			}
+		}
+		if strings.Contains(plain, "file.go") != (width >= 201) {
+			t.Errorf("width %d: the file is there: %t", width, strings.Contains(plain, "file.go"))
+		}
+	}
+}
+
+// Nothing that comes from an object or a server can do anything to the terminal.
+func TestTimelineIsHarmless(t *testing.T) {
+	for bad, want := range map[string]string{
+		"\x1b[2J":            "<U+001B>[2J",
+		"a\rb\x00\x7f\u0085": "a<U+000D>b<U+0000><U+007F><U+0085>",
+		"two\nlines\tmore":   "two lines more",
+		"\u202egnp.exe":      "<U+202E>gnp.exe",
+		"\u200bhidden":       "<U+200B>hidden",
+		"e\u0301":            "e<U+0301>",
+		"日本":                 "<U+65E5><U+672C>",
+		"\xff":               "<U+FFFD>",
+		"Größe … → ←":        "Größe … → ←",
+	} {
+		if got := harmless(bad); got != want {
+			t.Errorf("%q becomes %q, want %q", bad, got, want)
+		}
+		step := Step{Part: PartReconcile, What: bad, Kind: bad, Key: bad, Text: bad, Cause: bad, File: bad, Func: bad}
+		if line := printed(t, &timeline{}, step); strings.Count(line, "\n") != 1 || strings.ContainsAny(strings.TrimSpace(line), "\x1b\r\n\x00") {
+			t.Errorf("%q makes the line %q", bad, line)
+		}
+	}
+}
+
+// However many objects there are, the times of a bounded number are remembered.
+func TestTimelineIsBounded(t *testing.T) {
+	line := &timeline{}
+	for i := range 3 * mostPrevious {
+		line.since(&Step{For: string(rune(i)), Time: time.Unix(int64(i), 0)})
+	}
+	if n := len(line.previous); n > mostPrevious+1 {
+		t.Errorf("%d times are remembered", n)
+	}
+}
