@@ -12,10 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/apitesting/fuzzer"
 	"k8s.io/apimachinery/pkg/api/apitesting/roundtrip"
 	metafuzzer "k8s.io/apimachinery/pkg/apis/meta/fuzzer"
-	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/runtime"
 
-	examplesv1alpha1 "example.com/byhand/api/examples-gzh.com/v1alpha1"
-	samplecontrollerv1alpha1 "example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
 	"example.com/byhand/clientset"
 )
 
@@ -124,22 +122,25 @@ const seeds int64 = 20
 // in the scheme, and the structs of our own that they are made of.
 func eachCopy(t *testing.T, test func(t *testing.T, typ reflect.Type, method string)) {
 	t.Helper()
-	for _, gv := range []schema.GroupVersion{examplesv1alpha1.SchemeGroupVersion, samplecontrollerv1alpha1.SchemeGroupVersion} {
-		var ours []reflect.Type
-		for _, typ := range clientset.Scheme.KnownTypes(gv) {
-			ours = appendOurs(ours, typ)
+	var ours []reflect.Type
+	for _, typ := range clientset.Scheme.AllKnownTypes() {
+		ours = appendOurs(ours, typ)
+	}
+	if len(ours) == 0 {
+		t.Fatal("the scheme knows no kind of ours")
+	}
+	for _, typ := range ours {
+		methods := []string{"DeepCopy", "DeepCopyInto"}
+		if reflect.PointerTo(typ).Implements(reflect.TypeFor[runtime.Object]()) {
+			methods = append(methods, "DeepCopyObject")
 		}
-		if len(ours) == 0 {
-			t.Fatalf("the scheme knows no kind of ours in %s", gv)
-		}
-		for _, typ := range ours {
-			methods := []string{"DeepCopy", "DeepCopyInto"}
-			if _, isKind := clientset.Scheme.KnownTypes(gv)[typ.Name()]; isKind {
-				methods = append(methods, "DeepCopyObject")
-			}
-			for _, method := range methods {
-				t.Run(typ.Name()+"/"+method, func(t *testing.T) { test(t, typ, method) })
-			}
+		for _, method := range methods {
+			t.Run(typ.String()+"/"+method, func(t *testing.T) {
+				if _, ok := reflect.PointerTo(typ).MethodByName(method); !ok {
+					t.Fatalf("%s has no %s: add it to deepcopy.go", typ, method)
+				}
+				test(t, typ, method)
+			})
 		}
 	}
 }

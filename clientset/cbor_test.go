@@ -24,18 +24,17 @@ func TestCBOR(t *testing.T) {
 	clientfeaturestesting.SetFeatureDuringTest(t, clientfeatures.ClientsAllowCBOR, true)
 	clientfeaturestesting.SetFeatureDuringTest(t, clientfeatures.ClientsPreferCBOR, true)
 
-	t.Run("projects", func(t *testing.T) { testCBOR(t, projects) })
-	t.Run("foos", func(t *testing.T) { testCBOR(t, foos) })
+	eachKind(t, kind.testCBOR)
 }
 
-func testCBOR[T, L any](t *testing.T, r resource[T, L]) {
+func (r resource[T, L, A]) testCBOR(t *testing.T) {
 	codec := cbor.NewSerializer(clientset.Scheme, clientset.Scheme)
 	var accepted, contentType string
 	var sent []byte
 	client := newClient(t, serve(t, func(w http.ResponseWriter, got *http.Request) {
 		accepted, contentType = got.Header.Get("Accept"), got.Header.Get("Content-Type")
 		sent, _ = io.ReadAll(got.Body)
-		object, err := runtime.Decode(clientset.Codecs.UniversalDeserializer(), []byte(r.objectWire))
+		object, err := runtime.Decode(clientset.Codecs.UniversalDeserializer(), []byte(r.objectWire()))
 		if err != nil {
 			t.Error(err)
 			return

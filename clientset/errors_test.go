@@ -15,7 +15,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
 
-	fooac "example.com/byhand/api/samplecontroller.k8s.io/v1alpha1/applyconfiguration"
 	"example.com/byhand/clientset"
 )
 
@@ -80,46 +79,28 @@ func TestRefusalsBecomeTypedErrors(t *testing.T) {
 					t.Errorf("%s: Status (-sent +got):\n%s", verb, diff)
 				}
 			}
-			for verb, err := range everyVerb(t.Context(), projects, client) {
-				check("projects: "+verb, err)
-			}
-			for verb, err := range everyVerb(t.Context(), foos, client) {
-				check("foos: "+verb, err)
+			for _, k := range kinds {
+				for verb, err := range k.everyVerb(t.Context(), client) {
+					check(k.name()+": "+verb, err)
+				}
 			}
 		})
 	}
 }
 
-// everyVerb calls every verb once and returns the error of each.
-func everyVerb[T, L any](ctx context.Context, r resource[T, L], client clientset.Interface) map[string]error {
-	c, errs := r.in(client, "shop"), map[string]error{}
-	_, errs["Create"] = c.Create(ctx, r.object, metav1.CreateOptions{})
-	_, errs["Update"] = c.Update(ctx, r.object, metav1.UpdateOptions{})
-	errs["Delete"] = c.Delete(ctx, "one", metav1.DeleteOptions{})
-	errs["DeleteCollection"] = c.DeleteCollection(ctx, metav1.DeleteOptions{}, metav1.ListOptions{})
-	_, errs["Get"] = c.Get(ctx, "one", metav1.GetOptions{})
-	_, errs["List"] = c.List(ctx, metav1.ListOptions{})
-	_, errs["Watch"] = c.Watch(ctx, metav1.ListOptions{})
-	_, errs["Patch"] = c.Patch(ctx, "one", types.MergePatchType, []byte("{}"), metav1.PatchOptions{})
-	if f, ok := c.(clientset.FooInterface); ok {
-		_, errs["UpdateStatus"] = f.UpdateStatus(ctx, foos.object, metav1.UpdateOptions{})
-	}
-	return errs
-}
-
 // TestFailedCallReturnsEmptyObject proves what the package comment promises: a
 // caller that ignores the error gets an empty object, not a nil pointer.
 func TestFailedCallReturnsEmptyObject(t *testing.T) {
+	eachKind(t, kind.testFailedCallReturnsEmptyObject)
+}
+
+func (r resource[T, L, A]) testFailedCallReturnsEmptyObject(t *testing.T) {
 	client := newClient(t, serve(t, func(w http.ResponseWriter, r *http.Request) {
 		reply(w, http.StatusNotFound, `{"apiVersion": "v1", "kind": "Status", "status": "Failure", "reason": "NotFound", "code": 404}`)
 	}))
-	gotFoo, err := client.SamplecontrollerV1alpha1().Foos("shop").Get(t.Context(), "one", metav1.GetOptions{})
-	if diff := cmp.Diff(&foo{}, gotFoo); diff != "" || err == nil {
-		t.Errorf("Foo beside error %v (-want +got):\n%s", err, diff)
-	}
-	gotProject, err := client.ExamplesV1alpha1().Projects("shop").Get(t.Context(), "one", metav1.GetOptions{})
-	if diff := cmp.Diff(&project{}, gotProject); diff != "" || err == nil {
-		t.Errorf("Project beside error %v (-want +got):\n%s", err, diff)
+	got, err := r.in(client, "shop").Get(t.Context(), "one", metav1.GetOptions{})
+	if diff := cmp.Diff(new(T), got); diff != "" || err == nil {
+		t.Errorf("object beside error %v (-want +got):\n%s", err, diff)
 	}
 }
 
@@ -174,11 +155,10 @@ func TestCancelledContext(t *testing.T) {
 	t.Run("before the request", func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		for verb, err := range everyVerb(ctx, projects, client) {
-			check(t, "projects: "+verb, err)
-		}
-		for verb, err := range everyVerb(ctx, foos, client) {
-			check(t, "foos: "+verb, err)
+		for _, k := range kinds {
+			for verb, err := range k.everyVerb(ctx, client) {
+				check(t, k.name()+": "+verb, err)
+			}
 		}
 		if len(arrived) > 0 {
 			t.Errorf("%d requests were sent all the same", len(arrived))
@@ -198,15 +178,12 @@ func TestCancelledContext(t *testing.T) {
 
 // TestEmptyNameIsRefused proves that a forgotten name sends nothing: its URL would
 // be that of the whole collection, and a DELETE there deletes everything.
-func TestEmptyNameIsRefused(t *testing.T) {
-	config := serve(t, func(w http.ResponseWriter, r *http.Request) {
-		t.Errorf("sent %s %s", r.Method, r.URL.Path)
-	})
-	t.Run("projects", func(t *testing.T) { testEmptyNameIsRefused(t, projects.in(newClient(t, config), "shop")) })
-	t.Run("foos", func(t *testing.T) { testEmptyNameIsRefused(t, foos.in(newClient(t, config), "shop")) })
-}
+func TestEmptyNameIsRefused(t *testing.T) { eachKind(t, kind.testEmptyNameIsRefused) }
 
-func testEmptyNameIsRefused[T, L any](t *testing.T, client verbs[T, L]) {
+func (r resource[T, L, A]) testEmptyNameIsRefused(t *testing.T) {
+	client := r.in(newClient(t, serve(t, func(w http.ResponseWriter, r *http.Request) {
+		t.Errorf("sent %s %s", r.Method, r.URL.Path)
+	})), "shop")
 	_, getErr := client.Get(t.Context(), "", metav1.GetOptions{})
 	_, updateErr := client.Update(t.Context(), new(T), metav1.UpdateOptions{})
 	_, patchErr := client.Patch(t.Context(), "", types.MergePatchType, []byte("{}"), metav1.PatchOptions{})
@@ -247,25 +224,30 @@ func TestQPSWithoutBurst(t *testing.T) {
 
 // TestNilObjects proves that a call without an object is an error that says so,
 // and sends nothing.
-func TestNilObjects(t *testing.T) {
-	client := newClient(t, serve(t, func(_ http.ResponseWriter, r *http.Request) {
+func TestNilObjects(t *testing.T) { eachKind(t, kind.testNilObjects) }
+
+func (r resource[T, L, A]) testNilObjects(t *testing.T) {
+	c := r.in(newClient(t, serve(t, func(_ http.ResponseWriter, r *http.Request) {
 		t.Errorf("sent %s %s", r.Method, r.URL.Path)
-	}))
-	ctx, create, update, apply := t.Context(), metav1.CreateOptions{}, metav1.UpdateOptions{}, metav1.ApplyOptions{}
-	p, f := client.ExamplesV1alpha1().Projects("shop"), client.SamplecontrollerV1alpha1().Foos("shop")
-	for want, call := range map[string]func() (any, error){
-		"Create needs a Project":              func() (any, error) { return p.Create(ctx, nil, create) },
-		"Update needs a Project":              func() (any, error) { return p.Update(ctx, nil, update) },
-		"Apply needs a Project with a name":   func() (any, error) { return p.Apply(ctx, nil, apply) },
-		"Create needs a Foo":                  func() (any, error) { return f.Create(ctx, nil, create) },
-		"Update needs a Foo":                  func() (any, error) { return f.Update(ctx, nil, update) },
-		"UpdateStatus needs a Foo":            func() (any, error) { return f.UpdateStatus(ctx, nil, update) },
-		"UpdateScale needs a Scale":           func() (any, error) { return f.UpdateScale(ctx, "one", nil, update) },
-		"Apply needs a Foo with a name":       func() (any, error) { return f.Apply(ctx, &fooac.FooApplyConfiguration{}, apply) },
-		"ApplyStatus needs a Foo with a name": func() (any, error) { return f.ApplyStatus(ctx, nil, apply) },
-	} {
-		if _, err := call(); err == nil || err.Error() != want {
-			t.Errorf("error %v, want %q", err, want)
+	})), "shop")
+	ctx, errs := t.Context(), map[string]error{}
+	_, errs["Create needs a "+r.kind] = c.Create(ctx, nil, metav1.CreateOptions{})
+	_, errs["Update needs a "+r.kind] = c.Update(ctx, nil, metav1.UpdateOptions{})
+	for _, nothing := range []*A{nil, new(A)} {
+		_, errs["Apply needs a "+r.kind+" with a name"] = c.Apply(ctx, nothing, metav1.ApplyOptions{})
+		if c, ok := c.(statusVerbs[T, A]); ok {
+			_, errs["UpdateStatus needs a "+r.kind] = c.UpdateStatus(ctx, nil, metav1.UpdateOptions{})
+			_, errs["ApplyStatus needs a "+r.kind+" with a name"] = c.ApplyStatus(ctx, nothing, metav1.ApplyOptions{})
+		}
+		for want, err := range errs {
+			if err == nil || err.Error() != want {
+				t.Errorf("error %v, want %q", err, want)
+			}
+		}
+	}
+	if c, ok := c.(scaleVerbs); ok {
+		if _, err := c.UpdateScale(ctx, "one", nil, metav1.UpdateOptions{}); err == nil || err.Error() != "UpdateScale needs a Scale" {
+			t.Errorf("UpdateScale: error %v, want one that says what it needs", err)
 		}
 	}
 }

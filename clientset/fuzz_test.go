@@ -15,44 +15,40 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	examplesv1alpha1 "example.com/byhand/api/examples-gzh.com/v1alpha1"
-	samplecontrollerv1alpha1 "example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
 	"example.com/byhand/clientset"
 )
 
-// The fuzz targets hand arbitrary bodies to the decoder of the REST client, and
-// prove that none makes it panic and that what it accepts is held in full: encoded
-// and decoded again it is the same object. Plain go test runs the seeds;
+// FuzzDecode hands arbitrary bodies to the decoder of the REST client, as an object and
+// as a list of every kind, and proves that none makes it panic and that what it accepts
+// is held in full: encoded and decoded again it is the same object. Plain go test runs
+// the seeds;
 //
-//	go test -run '^$' -fuzz '^FuzzDecodeFoo$' -fuzztime 30s ./clientset
+//	go test -run '^$' -fuzz '^FuzzDecode$' -fuzztime 30s ./clientset
 //
 // looks for more.
-
-func FuzzDecodeFoo(f *testing.F) {
-	fuzzDecode(f, foos, samplecontrollerv1alpha1.SchemeGroupVersion.WithKind("Foo"), func() runtime.Object { return new(foo) })
-}
-
-func FuzzDecodeFooList(f *testing.F) {
-	fuzzDecode(f, foos, samplecontrollerv1alpha1.SchemeGroupVersion.WithKind("FooList"), func() runtime.Object { return new(fooList) })
-}
-
-func FuzzDecodeProject(f *testing.F) {
-	fuzzDecode(f, projects, examplesv1alpha1.SchemeGroupVersion.WithKind("Project"), func() runtime.Object { return new(project) })
-}
-
-func FuzzDecodeProjectList(f *testing.F) {
-	fuzzDecode(f, projects, examplesv1alpha1.SchemeGroupVersion.WithKind("ProjectList"), func() runtime.Object { return new(projectList) })
-}
-
-func fuzzDecode[T, L any](f *testing.F, r resource[T, L], gvk schema.GroupVersionKind, empty func() runtime.Object) {
-	for _, body := range []string{
-		r.objectWire,
-		r.listWire,
-		`{"apiVersion": "v1", "kind": "Status", "status": "Failure", "code": 404}`,
-	} {
-		f.Add([]byte(body))
+func FuzzDecode(f *testing.F) {
+	var decoded []schema.GroupVersionKind
+	f.Add([]byte(`{"apiVersion": "v1", "kind": "Status", "status": "Failure", "code": 404}`))
+	for _, k := range kinds {
+		f.Add([]byte(k.objectWire()))
+		f.Add([]byte(k.listWire()))
+		for _, suffix := range []string{"", "List"} {
+			gvk := k.groupVersionKind()
+			gvk.Kind += suffix
+			decoded = append(decoded, gvk)
+			addBroken(f, gvk)
+		}
 	}
-	// The same for a list as for an object: as the body, or as the second item.
+	f.Fuzz(func(t *testing.T, body []byte) {
+		for _, gvk := range decoded {
+			decodeAndBack(t, gvk, body)
+		}
+	})
+}
+
+// addBroken adds bodies with this header that no server should send. They are the same
+// for a list as for an object: as the body, or as the second item.
+func addBroken(f *testing.F, gvk schema.GroupVersionKind) {
 	header := `{"apiVersion": "` + gvk.GroupVersion().String() + `", "kind": "` + gvk.Kind + `", `
 	for _, fields := range []string{
 		`"metadata": null, "spec": null, "status": null}`,
@@ -74,48 +70,55 @@ func fuzzDecode[T, L any](f *testing.F, r resource[T, L], gvk schema.GroupVersio
 		f.Add([]byte(header + fields))
 		f.Add([]byte(`{"items": [null, ` + header + fields + `]}`))
 	}
+}
 
+// decodeAndBack decodes body as this kind, and if that succeeds, encodes it and decodes
+// it again.
+func decodeAndBack(t *testing.T, gvk schema.GroupVersionKind, body []byte) {
 	codecs := runtime.NewClientNegotiator(clientset.Codecs.WithoutConversion(), gvk.GroupVersion())
 	decoder, err := codecs.Decoder(runtime.ContentTypeJSON, nil)
 	if err != nil {
-		f.Fatal(err)
+		t.Fatal(err)
 	}
 	encoder, err := codecs.Encoder(runtime.ContentTypeJSON, nil)
 	if err != nil {
-		f.Fatal(err)
+		t.Fatal(err)
 	}
-	equal := asTheWireHasIt()
-
-	f.Fuzz(func(t *testing.T, body []byte) {
-		object := empty()
-		if got, _, err := decoder.Decode(body, nil, object); err != nil || got != object {
-			return // It is refused, or of another kind.
-		}
-		if c := object.DeepCopyObject(); !reflect.DeepEqual(object, c) {
-			t.Errorf("object %#v\ncopy   %#v", object, c)
-		}
-		var wire bytes.Buffer
-		if err := encoder.Encode(object, &wire); err != nil {
-			t.Fatalf("encode %#v: %v", object, err)
-		}
-		again := empty()
-		got, _, err := decoder.Decode(wire.Bytes(), nil, again)
-		if lostTime := new(time.ParseError); errors.As(err, &lostTime) {
-			return // Its UTC is in no year that RFC 3339 can write.
-		}
+	empty := func() runtime.Object {
+		object, err := clientset.Scheme.New(gvk)
 		if err != nil {
-			t.Fatalf("decode again: %v\n%s", err, wire.Bytes())
+			t.Fatal(err)
 		}
-		if got != again || !equal.DeepEqual(object, again) {
-			t.Errorf("body\n%s\nfirst\n%#v\nencoded\n%s\nagain\n%#v", body, object, wire.Bytes(), got)
-		}
-	})
+		return object
+	}
+	object := empty()
+	if got, _, err := decoder.Decode(body, nil, object); err != nil || got != object {
+		return // It is refused, or of another kind.
+	}
+	if c := object.DeepCopyObject(); !reflect.DeepEqual(object, c) {
+		t.Errorf("object %#v\ncopy   %#v", object, c)
+	}
+	var wire bytes.Buffer
+	if err := encoder.Encode(object, &wire); err != nil {
+		t.Fatalf("encode %#v: %v", object, err)
+	}
+	again := empty()
+	got, _, err := decoder.Decode(wire.Bytes(), nil, again)
+	if lostTime := new(time.ParseError); errors.As(err, &lostTime) {
+		return // Its UTC is in no year that RFC 3339 can write.
+	}
+	if err != nil {
+		t.Fatalf("decode again: %v\n%s", err, wire.Bytes())
+	}
+	if got != again || !asTheWireHasIt.DeepEqual(object, again) {
+		t.Errorf("body\n%s\nfirst\n%#v\nencoded\n%s\nagain\n%#v", body, object, wire.Bytes(), got)
+	}
 }
 
 // asTheWireHasIt is equality.Semantic, except for what metav1's types accept and do
 // not write again: fractions of a second, a pointer to no time, and the way that
 // fieldsV1 is written.
-func asTheWireHasIt() conversion.Equalities {
+var asTheWireHasIt = func() conversion.Equalities {
 	equal := equality.Semantic.Copy()
 	seconds := func(t *metav1.Time) metav1.Time {
 		if t.IsZero() {
@@ -139,4 +142,4 @@ func asTheWireHasIt() conversion.Equalities {
 		panic(err)
 	}
 	return equal
-}
+}()

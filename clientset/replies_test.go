@@ -13,8 +13,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/klog/v2"
-
-	"example.com/byhand/clientset"
 )
 
 // sent is what a server keeps of a request, to compare it with another one.
@@ -37,12 +35,9 @@ const (
 // TestRetryAfter proves that client-go sends a request again, body and all, when an
 // overloaded server says with Retry-After how long to wait. The caller of a verb
 // sees nothing of it.
-func TestRetryAfter(t *testing.T) {
-	t.Run("projects", func(t *testing.T) { testRetryAfter(t, projects, 8) })
-	t.Run("foos", func(t *testing.T) { testRetryAfter(t, foos, 9) })
-}
+func TestRetryAfter(t *testing.T) { eachKind(t, kind.testRetryAfter) }
 
-func testRetryAfter[T, L any](t *testing.T, r resource[T, L], verbs int) {
+func (r resource[T, L, A]) testRetryAfter(t *testing.T) {
 	var first, second []sent
 	client := newClient(t, serve(t, func(w http.ResponseWriter, got *http.Request) {
 		if len(first) == len(second) {
@@ -56,15 +51,16 @@ func testRetryAfter[T, L any](t *testing.T, r resource[T, L], verbs int) {
 			reply(w, http.StatusOK, "") // a stream without events
 			return
 		}
-		reply(w, http.StatusOK, r.objectWire)
+		reply(w, http.StatusOK, r.objectWire())
 	}))
-	for verb, err := range everyVerb(t.Context(), r, client) {
+	errs := r.everyVerb(t.Context(), client)
+	for verb, err := range errs {
 		if err != nil {
 			t.Errorf("%s: %v", verb, err)
 		}
 	}
-	if len(first) != verbs {
-		t.Errorf("%d requests were refused, want %d", len(first), verbs)
+	if len(first) != len(errs) {
+		t.Errorf("%d requests were refused, want %d", len(first), len(errs))
 	}
 	if diff := cmp.Diff(first, second, cmp.AllowUnexported(sent{})); diff != "" {
 		t.Errorf("requests (-first +second attempt):\n%s", diff)
@@ -92,7 +88,7 @@ func TestRetryAfterWaits(t *testing.T) {
 					reply(w, http.StatusTooManyRequests, overloaded)
 					return
 				}
-				reply(w, http.StatusOK, foos.objectWire)
+				reply(w, http.StatusOK, foos.objectWire())
 			})).SamplecontrollerV1alpha1().Foos("shop")
 			ctx, cancel := context.WithTimeout(t.Context(), test.timeout)
 			defer cancel()
@@ -160,15 +156,12 @@ func TestServerErrors(t *testing.T) {
 
 // TestReplyCutOff proves that half a reply is an error, even where the half that
 // arrived is an object by itself.
-func TestReplyCutOff(t *testing.T) {
-	t.Run("projects", func(t *testing.T) { testReplyCutOff(t, projects) })
-	t.Run("foos", func(t *testing.T) { testReplyCutOff(t, foos) })
-}
+func TestReplyCutOff(t *testing.T) { eachKind(t, kind.testReplyCutOff) }
 
-func testReplyCutOff[T, L any](t *testing.T, r resource[T, L]) {
+func (r resource[T, L, A]) testReplyCutOff(t *testing.T) {
 	for name, part := range map[string]string{
-		"within the object": r.objectWire[:len(r.objectWire)/2],
-		"behind the object": r.objectWire,
+		"within the object": r.objectWire()[:len(r.objectWire())/2],
+		"behind the object": r.objectWire(),
 	} {
 		t.Run(name, func(t *testing.T) {
 			client := newClient(t, serve(t, func(w http.ResponseWriter, r *http.Request) {
@@ -183,7 +176,7 @@ func testReplyCutOff[T, L any](t *testing.T, r resource[T, L]) {
 			}))
 			// A logger that is silent: client-go logs this error, too.
 			ctx := klog.NewContext(t.Context(), klog.Logger{})
-			for verb, err := range everyVerb(ctx, r, client) {
+			for verb, err := range r.everyVerb(ctx, client) {
 				if verb == "Watch" {
 					continue
 				}
@@ -204,7 +197,7 @@ func TestHangUp(t *testing.T) {
 		if !slices.Equal(methods, []string{"POST", "GET", "GET"}) {
 			panic(http.ErrAbortHandler)
 		}
-		reply(w, http.StatusOK, foos.objectWire)
+		reply(w, http.StatusOK, foos.objectWire())
 	})).SamplecontrollerV1alpha1().Foos("shop")
 
 	if _, err := client.Create(t.Context(), foos.object, metav1.CreateOptions{}); !errors.Is(err, io.EOF) {
@@ -223,16 +216,15 @@ func TestHangUp(t *testing.T) {
 // caller holds an empty object: who must be sure looks for a name, a
 // resourceVersion.
 func TestReplyOfAnotherKind(t *testing.T) {
-	one, nine := metav1.ObjectMeta{Name: "one", ResourceVersion: "9"}, metav1.ListMeta{ResourceVersion: "9"}
-	t.Run("projects", func(t *testing.T) {
-		testReplyOfAnotherKind(t, projects, foos.objectWire, &project{ObjectMeta: one}, &projectList{ListMeta: nine})
-	})
-	t.Run("foos", func(t *testing.T) {
-		testReplyOfAnotherKind(t, foos, projects.objectWire, &foo{ObjectMeta: one}, &fooList{ListMeta: nine})
-	})
+	eachKind(t, kind.testReplyOfAnotherKind)
 }
 
-func testReplyOfAnotherKind[T, L any](t *testing.T, r resource[T, L], other string, object *T, list *L) {
+func (r resource[T, L, A]) testReplyOfAnotherKind(t *testing.T) {
+	other := kinds[(slices.IndexFunc(kinds, func(k kind) bool { return k.name() == r.plural })+1)%len(kinds)].objectWire()
+	object, list := new(T), new(L)
+	any(object).(metav1.Object).SetName("one")
+	any(object).(metav1.Object).SetResourceVersion("9")
+	any(list).(metav1.ListInterface).SetResourceVersion("9")
 	noError := func(err error) bool { return err == nil }
 	for _, test := range []struct {
 		name, body string
@@ -241,8 +233,8 @@ func testReplyOfAnotherKind[T, L any](t *testing.T, r resource[T, L], other stri
 		list       *L
 		listErr    func(error) bool
 	}{
-		{"an object", r.objectWire, r.object, noError, new(L), noError},
-		{"a list", r.listWire, new(T), noError, r.list, noError},
+		{"an object", r.objectWire(), r.object, noError, new(L), noError},
+		{"a list", r.listWire(), new(T), noError, r.list, noError},
 		{"another group's object", other, new(T), noError, new(L), noError},
 		{"a Status that says Success", `{"apiVersion": "v1", "kind": "Status", "status": "Success"}`, new(T), noError, new(L), noError},
 		{"a Status that says Failure", `{"apiVersion": "v1", "kind": "Status", "status": "Failure", "reason": "NotFound", "code": 404}`,
@@ -281,12 +273,9 @@ func (w *warnings) HandleWarningHeaderWithContext(ctx context.Context, code int,
 // TestWarnings proves that the Warning headers of every verb's reply (a deprecated
 // version, an unknown field) reach the handler in rest.Config, with the context of
 // the call, whether the call succeeds or not.
-func TestWarnings(t *testing.T) {
-	t.Run("projects", func(t *testing.T) { testWarnings(t, projects, 8) })
-	t.Run("foos", func(t *testing.T) { testWarnings(t, foos, 9) })
-}
+func TestWarnings(t *testing.T) { eachKind(t, kind.testWarnings) }
 
-func testWarnings[T, L any](t *testing.T, r resource[T, L], verbs int) {
+func (r resource[T, L, A]) testWarnings(t *testing.T) {
 	for _, code := range []int{http.StatusOK, http.StatusConflict} {
 		var got warnings
 		config := serve(t, func(w http.ResponseWriter, r *http.Request) {
@@ -295,10 +284,10 @@ func testWarnings[T, L any](t *testing.T, r resource[T, L], verbs int) {
 			reply(w, code, "")
 		})
 		config.WarningHandlerWithContext = &got
-		everyVerb(context.WithValue(t.Context(), contextKey{}, "mine"), r, newClient(t, config))
+		errs := r.everyVerb(context.WithValue(t.Context(), contextKey{}, "mine"), newClient(t, config))
 
 		var want warnings
-		for range verbs {
+		for range errs {
 			want.texts = append(want.texts, `unknown field "spec.replica"`, "v1alpha1 is deprecated")
 			want.contexts = append(want.contexts, "mine", "mine")
 		}
@@ -311,21 +300,18 @@ func testWarnings[T, L any](t *testing.T, r resource[T, L], verbs int) {
 // TestSilentServer proves which limits end a call to a server that accepts
 // connections and answers nothing: a deadline in the context ends every verb, a
 // TimeoutSeconds in the options those that bound themselves.
-func TestSilentServer(t *testing.T) {
-	config := serve(t, func(w http.ResponseWriter, r *http.Request) {
+func TestSilentServer(t *testing.T) { eachKind(t, kind.testSilentServer) }
+
+func (r resource[T, L, A]) testSilentServer(t *testing.T) {
+	t.Parallel()
+	client := r.in(newClient(t, serve(t, func(w http.ResponseWriter, r *http.Request) {
 		// Without reading the body the server does not notice that the client left.
 		io.Copy(io.Discard, r.Body)
 		select {
 		case <-r.Context().Done():
 		case <-time.After(deadline):
 		}
-	})
-	// One second is the least that TimeoutSeconds can say, so all wait together.
-	t.Run("projects", func(t *testing.T) { t.Parallel(); testSilentServer(t, projects, newClient(t, config)) })
-	t.Run("foos", func(t *testing.T) { t.Parallel(); testSilentServer(t, foos, newClient(t, config)) })
-}
-
-func testSilentServer[T, L any](t *testing.T, r resource[T, L], client *clientset.Clientset) {
+	})), "shop")
 	check := func(t *testing.T, verb string, err error) {
 		if !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("%s: error %v, want %v", verb, err, context.DeadlineExceeded)
@@ -333,15 +319,15 @@ func testSilentServer[T, L any](t *testing.T, r resource[T, L], client *clientse
 	}
 	for verb, call := range map[string]func(ctx context.Context) error{
 		"Create": func(ctx context.Context) error {
-			_, err := r.in(client, "shop").Create(ctx, r.object, metav1.CreateOptions{})
+			_, err := client.Create(ctx, r.object, metav1.CreateOptions{})
 			return err
 		},
 		"Get": func(ctx context.Context) error {
-			_, err := r.in(client, "shop").Get(ctx, "one", metav1.GetOptions{})
+			_, err := client.Get(ctx, "one", metav1.GetOptions{})
 			return err
 		},
 		"Watch": func(ctx context.Context) error {
-			_, err := r.in(client, "shop").Watch(ctx, metav1.ListOptions{})
+			_, err := client.Watch(ctx, metav1.ListOptions{})
 			return err
 		},
 	} {
@@ -350,14 +336,15 @@ func testSilentServer[T, L any](t *testing.T, r resource[T, L], client *clientse
 		cancel()
 	}
 
+	// One second is the least that TimeoutSeconds can say, so all wait together.
 	options := metav1.ListOptions{TimeoutSeconds: new(int64(1))}
 	t.Run("List with TimeoutSeconds", func(t *testing.T) {
 		t.Parallel()
-		_, err := r.in(client, "shop").List(t.Context(), options)
+		_, err := client.List(t.Context(), options)
 		check(t, "List", err)
 	})
 	t.Run("DeleteCollection with TimeoutSeconds", func(t *testing.T) {
 		t.Parallel()
-		check(t, "DeleteCollection", r.in(client, "shop").DeleteCollection(t.Context(), metav1.DeleteOptions{}, options))
+		check(t, "DeleteCollection", client.DeleteCollection(t.Context(), metav1.DeleteOptions{}, options))
 	})
 }

@@ -19,13 +19,10 @@ import (
 // channel is closed each time. A stream that breaks off does so without a word, as
 // if the server had ended it: a reflector goes on from the last resourceVersion
 // that it saw. What cannot be understood is an ERROR event first.
-func TestWatchStreamBreaks(t *testing.T) {
-	t.Run("projects", func(t *testing.T) { testWatchStreamBreaks(t, projects) })
-	t.Run("foos", func(t *testing.T) { testWatchStreamBreaks(t, foos) })
-}
+func TestWatchStreamBreaks(t *testing.T) { eachKind(t, kind.testWatchStreamBreaks) }
 
-func testWatchStreamBreaks[T, L any](t *testing.T, r resource[T, L]) {
-	added := `{"type": "ADDED", "object": ` + r.objectWire + `}`
+func (r resource[T, L, A]) testWatchStreamBreaks(t *testing.T) {
+	added := `{"type": "ADDED", "object": ` + r.objectWire() + `}`
 	pebble := `{"apiVersion": "` + r.groupVersion + `", "kind": "Pebble"}`
 	for _, test := range []struct {
 		name, then string
@@ -36,8 +33,8 @@ func testWatchStreamBreaks[T, L any](t *testing.T, r resource[T, L]) {
 		{name: "it ends within an event", then: added[:len(added)/2]},
 		{name: "the connection is cut between two events", abort: true},
 		{name: "the connection is cut within an event", then: added[:len(added)/2], abort: true},
-		{name: "an unknown type of event", then: `{"type": "FUNNY", "object": ` + r.objectWire + `}`, want: "invalid watch event type: FUNNY"},
-		{name: "no type of event", then: `{"object": ` + r.objectWire + `}`, want: "invalid watch event type"},
+		{name: "an unknown type of event", then: `{"type": "FUNNY", "object": ` + r.objectWire() + `}`, want: "invalid watch event type: FUNNY"},
+		{name: "no type of event", then: `{"object": ` + r.objectWire() + `}`, want: "invalid watch event type"},
 		{name: "an object of unknown kind", then: `{"type": "ADDED", "object": ` + pebble + `}`, want: "no kind"},
 		{name: "an object without a kind", then: `{"type": "ADDED", "object": {"metadata": {"name": "one"}}}`, want: "'Kind' is missing"},
 		{name: "no object", then: `{"type": "ADDED"}`, want: "unexpected end of JSON input"},
@@ -81,7 +78,7 @@ func testWatchStreamBreaks[T, L any](t *testing.T, r resource[T, L]) {
 // object an event brings, as long as its kind is of the scheme: who receives it must.
 func TestWatchDeliversAnyKnownKind(t *testing.T) {
 	client := newClient(t, serve(t, func(w http.ResponseWriter, r *http.Request) {
-		reply(w, http.StatusOK, `{"type": "ADDED", "object": `+projects.objectWire+`}`)
+		reply(w, http.StatusOK, `{"type": "ADDED", "object": `+projects.objectWire()+`}`)
 	}))
 	got, err := firstObject(client.SamplecontrollerV1alpha1().Foos("shop").Watch(t.Context(), metav1.ListOptions{}))
 	if _, ok := got.(*project); !ok || err != nil {
@@ -93,13 +90,10 @@ func TestWatchDeliversAnyKnownKind(t *testing.T) {
 // after a call that was cancelled, while the server would go on. The end of the
 // context alone ends the request, but not the goroutine of a watch that nobody
 // reads: it waits to deliver an ERROR event.
-func TestNoGoroutineIsLeft(t *testing.T) {
-	t.Run("projects", func(t *testing.T) { testNoGoroutineIsLeft(t, projects) })
-	t.Run("foos", func(t *testing.T) { testNoGoroutineIsLeft(t, foos) })
-}
+func TestNoGoroutineIsLeft(t *testing.T) { eachKind(t, kind.testNoGoroutineIsLeft) }
 
-func testNoGoroutineIsLeft[T, L any](t *testing.T, r resource[T, L]) {
-	added := `{"type": "ADDED", "object": ` + r.objectWire + `}`
+func (r resource[T, L, A]) testNoGoroutineIsLeft(t *testing.T) {
+	added := `{"type": "ADDED", "object": ` + r.objectWire() + `}`
 	watching := func(t *testing.T, stream string) (w watch.Interface, cancel context.CancelFunc, ended <-chan struct{}) {
 		t.Helper()
 		gone := make(chan struct{})

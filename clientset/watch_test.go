@@ -20,20 +20,16 @@ const deadline = 10 * time.Second
 // a scheme without the kinds of metav1.AddToGroupVersion decodes the first four,
 // but turns "410 Expired, list anew" into "500, cannot decode".
 func TestWatchDecodesEvents(t *testing.T) {
-	t.Run("projects", func(t *testing.T) {
-		testWatchDecodesEvents(t, projects, projects.object, &project{ObjectMeta: metav1.ObjectMeta{ResourceVersion: "9"}})
-	})
-	t.Run("foos", func(t *testing.T) {
-		testWatchDecodesEvents(t, foos, foos.object, &foo{ObjectMeta: metav1.ObjectMeta{ResourceVersion: "9"}})
-	})
+	eachKind(t, kind.testWatchDecodesEvents)
 }
 
-func testWatchDecodesEvents[T, L any](t *testing.T, r resource[T, L], object, bookmark runtime.Object) {
-	kind := decode(t, r.objectWire).(map[string]any)["kind"].(string)
-	stream := `{"type": "ADDED", "object": ` + r.objectWire + `}
-		{"type": "MODIFIED", "object": ` + r.objectWire + `}
-		{"type": "BOOKMARK", "object": {"apiVersion": "` + r.groupVersion + `", "kind": "` + kind + `", "metadata": {"resourceVersion": "9"}}}
-		{"type": "DELETED", "object": ` + r.objectWire + `}
+func (r resource[T, L, A]) testWatchDecodesEvents(t *testing.T) {
+	object, bookmark := any(r.object).(runtime.Object), any(new(T)).(runtime.Object)
+	bookmark.(metav1.Object).SetResourceVersion("9")
+	stream := `{"type": "ADDED", "object": ` + r.objectWire() + `}
+		{"type": "MODIFIED", "object": ` + r.objectWire() + `}
+		{"type": "BOOKMARK", "object": {"apiVersion": "` + r.groupVersion + `", "kind": "` + r.kind + `", "metadata": {"resourceVersion": "9"}}}
+		{"type": "DELETED", "object": ` + r.objectWire() + `}
 		{"type": "ERROR", "object": {"apiVersion": "v1", "kind": "Status", "status": "Failure", "reason": "Expired", "code": 410}}`
 	want := []watch.Event{
 		{Type: watch.Added, Object: object},
@@ -63,7 +59,9 @@ func testWatchDecodesEvents[T, L any](t *testing.T, r resource[T, L], object, bo
 
 // TestWatchEnds proves that neither way to end a watch leaves anything behind: the
 // server sees the request end, and the channel is closed.
-func TestWatchEnds(t *testing.T) {
+func TestWatchEnds(t *testing.T) { eachKind(t, kind.testWatchEnds) }
+
+func (r resource[T, L, A]) testWatchEnds(t *testing.T) {
 	for _, test := range []struct {
 		name string
 		end  func(w watch.Interface, cancel context.CancelFunc)
@@ -71,14 +69,11 @@ func TestWatchEnds(t *testing.T) {
 		{"by Stop", func(w watch.Interface, cancel context.CancelFunc) { w.Stop() }},
 		{"by the context", func(w watch.Interface, cancel context.CancelFunc) { cancel() }},
 	} {
-		t.Run(test.name, func(t *testing.T) {
-			t.Run("projects", func(t *testing.T) { testWatchEnds(t, projects, test.end) })
-			t.Run("foos", func(t *testing.T) { testWatchEnds(t, foos, test.end) })
-		})
+		t.Run(test.name, func(t *testing.T) { r.testWatchEnd(t, test.end) })
 	}
 }
 
-func testWatchEnds[T, L any](t *testing.T, r resource[T, L], end func(w watch.Interface, cancel context.CancelFunc)) {
+func (r resource[T, L, A]) testWatchEnd(t *testing.T, end func(w watch.Interface, cancel context.CancelFunc)) {
 	ended := make(chan struct{})
 	client := newClient(t, serve(t, func(w http.ResponseWriter, r *http.Request) {
 		reply(w, http.StatusOK, "")

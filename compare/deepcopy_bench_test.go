@@ -4,8 +4,10 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -21,9 +23,10 @@ import (
 // one. Who is measured first finds another heap than who follows, so the program runs
 // twice, and each is first once; with -count=N it is built once and that N times.
 func BenchmarkDeepCopy(b *testing.B) {
-	dir := generate(b, "testdata/copy_bench_test.go.txt")
+	stored := map[string]any{"Foo": storedFoo(0), "FooList": storedList(), "Project": storedProject()}
+	dir := generate(b, "testdata/copy_bench_test.go.txt", ownPackages(b, slices.Collect(maps.Keys(stored))...))
 	b.Setenv("OBJECTS", dir)
-	for kind, object := range map[string]any{"Foo": storedFoo(0), "FooList": storedList(), "Project": storedProject()} {
+	for kind, object := range stored {
 		text, err := json.Marshal(object)
 		if err != nil {
 			b.Fatal(err)

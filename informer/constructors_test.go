@@ -10,12 +10,11 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/kubernetes"
 	kubefake "k8s.io/client-go/kubernetes/fake"
 	"k8s.io/client-go/tools/cache"
 
-	examplesv1alpha1 "example.com/byhand/api/examples-gzh.com/v1alpha1"
-	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
 	"example.com/byhand/clientset"
 	"example.com/byhand/clientset/fake"
 	"example.com/byhand/informer"
@@ -30,26 +29,25 @@ type options struct {
 	handler   cache.ResourceEventHandler
 }
 
-func newProjects(o options) *informer.Informer {
-	return informer.NewProjects(o.client, o.namespace, o.resync, o.handler)
-}
-
-func newFoos(o options) *informer.Informer {
-	return informer.NewFoos(o.client, o.namespace, o.resync, o.handler)
-}
-
-func newDeployments(o options) *informer.Informer {
-	return informer.NewDeployments(o.kube, o.namespace, o.resync, o.handler)
-}
-
-// constructors are for the tests that hold for each informer.
+// constructors is for the tests that hold for each informer: one row for each kind.
 var constructors = []struct {
 	apiVersion, kind, plural string
 	new                      func(options) *informer.Informer
 }{
-	{"examples-gzh.com/v1alpha1", "Project", "projects", newProjects},
+	{"examples-gzh.com/v1alpha1", "Project", "projects", ours(informer.NewProjects)},
 	{"samplecontroller.k8s.io/v1alpha1", "Foo", "foos", newFoos},
 	{"apps/v1", "Deployment", "deployments", newDeployments},
+}
+
+var newFoos = ours(informer.NewFoos)
+
+// ours hands the options to a constructor of a kind of ours.
+func ours(constructor func(clientset.Interface, string, time.Duration, cache.ResourceEventHandler) *informer.Informer) func(options) *informer.Informer {
+	return func(o options) *informer.Informer { return constructor(o.client, o.namespace, o.resync, o.handler) }
+}
+
+func newDeployments(o options) *informer.Informer {
+	return informer.NewDeployments(o.kube, o.namespace, o.resync, o.handler)
 }
 
 // verb names a request of a Reflector.
@@ -140,13 +138,21 @@ func TestWaitForSyncNamesError(t *testing.T) {
 
 // A resync calls the handler for an object that has not changed, each period.
 func TestResync(t *testing.T) {
-	one := metav1.ObjectMeta{Namespace: "default", Name: "one"}
 	for _, c := range constructors {
 		t.Run(c.kind, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				updates := make(chan bool)
+				one := metav1.ObjectMeta{Namespace: "default", Name: "one"}
+				client := fake.NewClientset()
+				if object, err := clientset.Scheme.New(schema.FromAPIVersionAndKind(c.apiVersion, c.kind)); err == nil {
+					object.(metav1.Object).SetNamespace(one.Namespace)
+					object.(metav1.Object).SetName(one.Name)
+					if err := client.Tracker().Add(object); err != nil {
+						t.Fatal(err)
+					}
+				}
 				i := c.new(options{
-					client: fake.NewClientset(&v1alpha1.Foo{ObjectMeta: one}, &examplesv1alpha1.Project{ObjectMeta: one}),
+					client: client,
 					kube:   kubefake.NewClientset(&appsv1.Deployment{ObjectMeta: one}),
 					resync: time.Hour,
 					handler: cache.ResourceEventHandlerFuncs{UpdateFunc: func(before, after any) {

@@ -1,6 +1,8 @@
 package fake
 
 import (
+	"fmt"
+
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
@@ -61,8 +63,7 @@ func NewClientset(objects ...runtime.Object) *Clientset {
 // deleteCollection does what the tracker has no reaction for.
 func (c *Clientset) deleteCollection(action testing.Action) (bool, runtime.Object, error) {
 	resource, namespace := action.GetResource(), action.GetNamespace()
-	kind := map[schema.GroupVersionResource]schema.GroupVersionKind{fooResource: fooKind, projectResource: projectKind}[resource]
-	list, err := c.tracker.List(resource, kind, namespace)
+	list, err := c.tracker.List(resource, kindOf(resource), namespace)
 	if err != nil {
 		return true, nil, err
 	}
@@ -74,6 +75,16 @@ func (c *Clientset) deleteCollection(action testing.Action) (bool, runtime.Objec
 		}
 		return c.tracker.Delete(resource, accessor.GetNamespace(), accessor.GetName())
 	})
+}
+
+// kindOf returns the kind of a resource, by the rule that the tracker goes by, too.
+func kindOf(resource schema.GroupVersionResource) schema.GroupVersionKind {
+	for kind := range clientset.Scheme.AllKnownTypes() {
+		if plural, _ := meta.UnsafeGuessKindToResource(kind); plural == resource {
+			return kind
+		}
+	}
+	panic(fmt.Sprintf("clientset.Scheme has no kind whose plural is %s", resource.GroupResource()))
 }
 
 // Tracker holds the objects, for a test to change them without an action.

@@ -4,11 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
+	"strings"
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -17,6 +17,7 @@ import (
 
 	examplesv1alpha1 "example.com/byhand/api/examples-gzh.com/v1alpha1"
 	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
+	"example.com/byhand/clientset"
 	"example.com/byhand/clientset/fake"
 	"example.com/byhand/informer"
 	"example.com/byhand/internal/behaviour"
@@ -40,36 +41,57 @@ func TestBehaviour(t *testing.T) {
 	})
 }
 
-// Each call is recorded as what it was.
+// Each method of each kind is recorded as what it is.
 func TestActions(t *testing.T) {
-	client := fake.NewClientset(foo("one"))
-	foos, ctx := client.SamplecontrollerV1alpha1().Foos("default"), context.Background()
-	one, err := foos.Get(ctx, "one", metav1.GetOptions{})
-	if err != nil {
-		t.Fatal(err)
+	want := map[string]string{
+		"Create": "create", "Update": "update", "UpdateStatus": "update status", "Delete": "delete", "DeleteCollection": "delete-collection",
+		"Get": "get", "List": "list", "Watch": "watch", "Patch": "patch", "Apply": "patch", "ApplyStatus": "patch status",
+		"GetScale": "get scale", "UpdateScale": "update scale",
 	}
-	if _, err := foos.UpdateStatus(ctx, one, metav1.UpdateOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	scale := &autoscalingv1.Scale{Spec: autoscalingv1.ScaleSpec{Replicas: 3}}
-	if got, err := foos.UpdateScale(ctx, "one", scale, metav1.UpdateOptions{}); err != nil || got.Spec.Replicas != 3 {
-		t.Errorf("UpdateScale: %v, %v", got, err)
-	}
-	if err := client.ExamplesV1alpha1().Projects("default").Delete(ctx, "absent", metav1.DeleteOptions{}); !apierrors.IsNotFound(err) {
-		t.Errorf("Delete: error %v, want NotFound", err)
-	}
-	var got []string
-	for _, action := range client.Actions() {
-		what := action.GetVerb() + " " + action.GetNamespace() + "/" + action.GetResource().Resource
-		if action.GetSubresource() != "" {
-			what += "/" + action.GetSubresource()
+	client := fake.NewClientset()
+	groups := reflect.TypeFor[clientset.Interface]()
+	for i := range groups.NumMethod() {
+		group := reflect.ValueOf(client).MethodByName(groups.Method(i).Name).Call(nil)[0].Elem()
+		for j := range group.NumMethod() {
+			plural := group.Type().Method(j).Name
+			if group.Method(j).Type().NumIn() != 1 || groups.Method(i).Name == "Discovery" {
+				continue // not a kind
+			}
+			kind := group.Method(j).Call([]reflect.Value{reflect.ValueOf("default")})[0].Elem()
+			for k := range kind.NumMethod() {
+				method := kind.Type().Method(k).Name
+				client.ClearActions()
+				kind.Method(k).Call(arguments(kind.Method(k).Type()))
+				action := client.Actions()[0]
+				got := strings.TrimSpace(action.GetVerb() + " " + action.GetSubresource())
+				if got != want[method] || action.GetResource().Resource != strings.ToLower(plural) || action.GetNamespace() != "default" {
+					t.Errorf("%s of %s is recorded as %q of %s in %q, want %q", method, plural, got, action.GetResource().Resource, action.GetNamespace(), want[method])
+				}
+			}
 		}
-		got = append(got, what)
 	}
-	want := []string{"get default/foos", "update default/foos/status", "update default/foos/scale", "delete default/projects"}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("actions (-want +got):\n%s", diff)
+}
+
+// arguments are some that a method takes: every object has a name.
+func arguments(method reflect.Type) (all []reflect.Value) {
+	for i := range method.NumIn() {
+		switch in := method.In(i); {
+		case in == reflect.TypeFor[context.Context]():
+			all = append(all, reflect.ValueOf(context.Background()))
+		case in.Kind() == reflect.Pointer:
+			object := reflect.New(in.Elem())
+			for _, setter := range []string{"SetName", "WithName"} {
+				if set := object.MethodByName(setter); set.IsValid() {
+					set.Call([]reflect.Value{reflect.ValueOf("one")})
+				}
+			}
+			all = append(all, object)
+		case method.IsVariadic() && i == method.NumIn()-1:
+		default:
+			all = append(all, reflect.Zero(in))
+		}
 	}
+	return all
 }
 
 // A reactor in front decides what a call meets.

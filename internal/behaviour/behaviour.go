@@ -4,20 +4,20 @@
 package behaviour
 
 import (
+	"context"
+	"encoding/json"
 	"errors"
-	"net/http"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/watch"
 
-	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
-	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1/applyconfiguration"
 	"example.com/byhand/clientset"
 )
 
@@ -34,332 +34,352 @@ type Subject struct {
 	Real bool
 }
 
-// Test runs every test.
+// Test runs every test with every kind.
 func Test(t *testing.T, s Subject) {
-	for name, test := range map[string]func(t *testing.T, s Subject, foos clientset.FooInterface){
-		"create and get":    createAndGet,
-		"update":            update,
-		"status":            status,
-		"stale update":      staleUpdate,
-		"invalid":           invalid,
-		"delete":            remove,
-		"list":              list,
-		"delete collection": deleteCollection,
-		"patch":             patch,
-		"apply":             apply,
-		"watch":             watchChanges,
-		"scale":             scale,
-		"unset replicas":    unsetReplicas,
-		"what is not there": notThere,
-		"namespaces":        namespaces,
-	} {
-		t.Run(name, func(t *testing.T) {
-			test(t, s, s.Client.SamplecontrollerV1alpha1().Foos(s.Namespace(t)))
+	for _, kind := range kinds {
+		kind.test(t, s)
+	}
+}
+
+// row is what the tests need of a kind. O is a pointer to the object, L one to its
+// list, A one to its apply configuration.
+type row[O object[O], L runtime.Object, A any] struct {
+	kind string
+	// in returns the client for a namespace.
+	in func(c clientset.Interface, namespace string) client[O, L, A]
+	// object returns an object to create, labelled with its name.
+	object func(name string) O
+	// applied says the same in an apply configuration, and the status that status sets.
+	applied func(name string) A
+	// edit changes the spec, spoil makes it one that the schema refuses.
+	edit, spoil func(O)
+	// status changes the status, if there is one.
+	status func(O)
+	// more are the tests of this kind alone.
+	more map[string]func(t *testing.T, c client[O, L, A])
+}
+
+type object[O any] interface {
+	comparable
+	metav1.Object
+	DeepCopy() O
+}
+
+// client is what the clients of all kinds have in common.
+type client[O, L, A any] interface {
+	Create(ctx context.Context, object O, opts metav1.CreateOptions) (O, error)
+	Update(ctx context.Context, object O, opts metav1.UpdateOptions) (O, error)
+	Delete(ctx context.Context, name string, opts metav1.DeleteOptions) error
+	DeleteCollection(ctx context.Context, opts metav1.DeleteOptions, listOpts metav1.ListOptions) error
+	Get(ctx context.Context, name string, opts metav1.GetOptions) (O, error)
+	List(ctx context.Context, opts metav1.ListOptions) (L, error)
+	Watch(ctx context.Context, opts metav1.ListOptions) (watch.Interface, error)
+	Patch(ctx context.Context, name string, pt types.PatchType, data []byte, opts metav1.PatchOptions, subresources ...string) (O, error)
+	Apply(ctx context.Context, object A, opts metav1.ApplyOptions) (O, error)
+}
+
+// statusClient is that of a kind with a status.
+type statusClient[O, A any] interface {
+	UpdateStatus(ctx context.Context, object O, opts metav1.UpdateOptions) (O, error)
+	ApplyStatus(ctx context.Context, object A, opts metav1.ApplyOptions) (O, error)
+}
+
+// test runs every test with this kind.
+func (r row[O, L, A]) test(t *testing.T, s Subject) {
+	tests := map[string]func(t *testing.T, s Subject, c client[O, L, A]){
+		"create and get":    r.createAndGet,
+		"update":            r.update,
+		"stale update":      r.staleUpdate,
+		"invalid":           r.invalid,
+		"delete":            r.remove,
+		"list":              r.list,
+		"delete collection": r.deleteCollection,
+		"patch":             r.patch,
+		"apply":             r.apply,
+		"watch":             r.watchChanges,
+		"what is not there": r.notThere,
+		"namespaces":        r.namespaces,
+	}
+	if _, ok := r.in(s.Client, "").(statusClient[O, A]); ok {
+		tests["status"] = r.changeStatus
+	}
+	for name, test := range r.more {
+		tests[name] = func(t *testing.T, _ Subject, c client[O, L, A]) { test(t, c) }
+	}
+	for name, test := range tests {
+		t.Run(r.kind+": "+name, func(t *testing.T) {
+			test(t, s, r.in(s.Client, s.Namespace(t)))
 		})
 	}
 }
 
-// foo is a Foo to create, with a label that List can select.
-func foo(name string) *v1alpha1.Foo {
-	return &v1alpha1.Foo{
-		ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{"name": name}},
-		Spec:       v1alpha1.FooSpec{DeploymentName: "deployment", Replicas: new(int32(1))},
-	}
-}
-
 // must returns the result of a call that may not fail.
-func must(t *testing.T) func(foo *v1alpha1.Foo, err error) *v1alpha1.Foo {
-	return func(foo *v1alpha1.Foo, err error) *v1alpha1.Foo {
+func (row[O, L, A]) must(t *testing.T) func(object O, err error) O {
+	return func(object O, err error) O {
 		t.Helper()
 		if err != nil {
 			t.Fatal(err)
 		}
-		return foo
+		return object
 	}
 }
 
-func createAndGet(t *testing.T, s Subject, foos clientset.FooInterface) {
-	created := must(t)(foos.Create(t.Context(), foo("one"), metav1.CreateOptions{}))
-	got := must(t)(foos.Get(t.Context(), "one", metav1.GetOptions{}))
+func (r row[O, L, A]) create(t *testing.T, c client[O, L, A], name string) O {
+	t.Helper()
+	return r.must(t)(c.Create(t.Context(), r.object(name), metav1.CreateOptions{}))
+}
+
+// part returns the spec or the status of an object, as JSON has it.
+func part[O any](t *testing.T, object O, name string) any {
+	t.Helper()
+	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(object)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return content[name]
+}
+
+// same compares a part of two objects.
+func same[O any](t *testing.T, name string, want, got O, when string) {
+	t.Helper()
+	if diff := cmp.Diff(part(t, want, name), part(t, got, name)); diff != "" {
+		t.Errorf("%s %s (-want +got):\n%s", name, when, diff)
+	}
+}
+
+func (r row[O, L, A]) edited(object O) O {
+	object = object.DeepCopy()
+	r.edit(object)
+	return object
+}
+
+func (r row[O, L, A]) createAndGet(t *testing.T, s Subject, c client[O, L, A]) {
+	created := r.create(t, c, "one")
+	got := r.must(t)(c.Get(t.Context(), "one", metav1.GetOptions{}))
 	if diff := cmp.Diff(created, got); diff != "" {
 		t.Errorf("what Get returns differs from what Create did (-create +get):\n%s", diff)
 	}
-	if diff := cmp.Diff(foo("one").Spec, got.Spec); diff != "" {
-		t.Errorf("spec (-want +got):\n%s", diff)
+	same(t, "spec", r.object("one"), got, "after Create")
+	if set := got.GetUID() != "" && got.GetResourceVersion() != "" && got.GetGeneration() == 1; set != s.Real {
+		t.Errorf("uid %q, resourceVersion %q, generation %d: only a real server sets them", got.GetUID(), got.GetResourceVersion(), got.GetGeneration())
 	}
-	if set := got.UID != "" && got.ResourceVersion != "" && got.Generation == 1; set != s.Real {
-		t.Errorf("uid %q, resourceVersion %q, generation %d: only a real server sets them", got.UID, got.ResourceVersion, got.Generation)
-	}
-	if _, err := foos.Create(t.Context(), foo("one"), metav1.CreateOptions{}); !apierrors.IsAlreadyExists(err) {
+	if _, err := c.Create(t.Context(), r.object("one"), metav1.CreateOptions{}); !apierrors.IsAlreadyExists(err) {
 		t.Errorf("the second Create: error %v, want AlreadyExists", err)
 	}
 }
 
-func update(t *testing.T, s Subject, foos clientset.FooInterface) {
-	one := must(t)(foos.Create(t.Context(), foo("one"), metav1.CreateOptions{}))
-	one.Spec.Replicas = nil
-	one.Spec.DeploymentName = "other"
-	updated := must(t)(foos.Update(t.Context(), one, metav1.UpdateOptions{}))
-	got := must(t)(foos.Get(t.Context(), "one", metav1.GetOptions{}))
+func (r row[O, L, A]) update(t *testing.T, _ Subject, c client[O, L, A]) {
+	want := r.edited(r.create(t, c, "one"))
+	updated := r.must(t)(c.Update(t.Context(), want, metav1.UpdateOptions{}))
+	got := r.must(t)(c.Get(t.Context(), "one", metav1.GetOptions{}))
 	if diff := cmp.Diff(updated, got); diff != "" {
 		t.Errorf("what Get returns differs from what Update did (-update +get):\n%s", diff)
 	}
-	if got.Spec.DeploymentName != "other" || got.Spec.Replicas != nil {
-		t.Errorf("spec %+v, want the one that was sent", got.Spec)
-	}
+	same(t, "spec", want, got, "after Update")
 }
 
 // On a real server Update leaves the status alone and UpdateStatus the spec. The
 // fake stores what it gets, whole.
-func status(t *testing.T, s Subject, foos clientset.FooInterface) {
-	one := must(t)(foos.Create(t.Context(), foo("one"), metav1.CreateOptions{}))
-	one.Status.AvailableReplicas = 7
-	one = must(t)(foos.Update(t.Context(), one, metav1.UpdateOptions{}))
-	if kept := one.Status.AvailableReplicas == 0; kept != s.Real {
-		t.Errorf("availableReplicas %d after Update", one.Status.AvailableReplicas)
+func (r row[O, L, A]) changeStatus(t *testing.T, s Subject, c client[O, L, A]) {
+	if r.status == nil {
+		t.Fatalf("the row of %s in internal/behaviour/kinds.go has no status", r.kind)
 	}
-	one.Status.AvailableReplicas, one.Spec.DeploymentName = 5, "other"
-	one = must(t)(foos.UpdateStatus(t.Context(), one, metav1.UpdateOptions{}))
-	if one.Status.AvailableReplicas != 5 {
-		t.Errorf("availableReplicas %d after UpdateStatus, want 5", one.Status.AvailableReplicas)
+	statuses, before := c.(statusClient[O, A]), r.create(t, c, "one")
+	sent := r.edited(before)
+	r.status(sent)
+	if cmp.Equal(part(t, before, "status"), part(t, sent, "status")) {
+		t.Fatalf("the row of %s in internal/behaviour/kinds.go: status changes nothing", r.kind)
 	}
-	if kept := one.Spec.DeploymentName == "deployment"; kept != s.Real {
-		t.Errorf("deploymentName %q after UpdateStatus", one.Spec.DeploymentName)
+	want := sent
+	if s.Real {
+		want = before
 	}
+	updated := r.must(t)(c.Update(t.Context(), sent, metav1.UpdateOptions{}))
+	same(t, "spec", sent, updated, "after Update")
+	same(t, "status", want, updated, "after Update")
+
+	two := r.create(t, c, "two")
+	sent = r.edited(two)
+	r.status(sent)
+	want = sent
+	if s.Real {
+		want = two
+	}
+	updated = r.must(t)(statuses.UpdateStatus(t.Context(), sent, metav1.UpdateOptions{}))
+	same(t, "spec", want, updated, "after UpdateStatus")
+	same(t, "status", sent, updated, "after UpdateStatus")
+
+	three := r.create(t, c, "three")
+	r.status(three)
+	applied := r.must(t)(statuses.ApplyStatus(t.Context(), r.applied("three"), metav1.ApplyOptions{FieldManager: "test"}))
+	same(t, "status", three, applied, "after ApplyStatus")
 }
 
 // A real server refuses to overwrite what the writer has not seen.
-func staleUpdate(t *testing.T, s Subject, foos clientset.FooInterface) {
-	stale := must(t)(foos.Create(t.Context(), foo("one"), metav1.CreateOptions{}))
-	newer := stale.DeepCopy()
-	newer.Labels["changed"] = "yes"
-	must(t)(foos.Update(t.Context(), newer, metav1.UpdateOptions{}))
-	if _, err := foos.Update(t.Context(), stale, metav1.UpdateOptions{}); apierrors.IsConflict(err) != s.Real {
+func (r row[O, L, A]) staleUpdate(t *testing.T, s Subject, c client[O, L, A]) {
+	stale := r.create(t, c, "one")
+	r.must(t)(c.Update(t.Context(), r.edited(stale), metav1.UpdateOptions{}))
+	if _, err := c.Update(t.Context(), stale, metav1.UpdateOptions{}); apierrors.IsConflict(err) != s.Real {
 		t.Errorf("error %v", err)
 	}
 }
 
 // A real server knows the schema.
-func invalid(t *testing.T, s Subject, foos clientset.FooInterface) {
-	bad := foo("bad")
-	bad.Spec.DeploymentName = "../x"
-	if _, err := foos.Create(t.Context(), bad, metav1.CreateOptions{}); apierrors.IsInvalid(err) != s.Real {
+func (r row[O, L, A]) invalid(t *testing.T, s Subject, c client[O, L, A]) {
+	bad := r.object("bad")
+	r.spoil(bad)
+	if _, err := c.Create(t.Context(), bad, metav1.CreateOptions{}); apierrors.IsInvalid(err) != s.Real {
 		t.Errorf("error %v", err)
 	}
 }
 
-func remove(t *testing.T, _ Subject, foos clientset.FooInterface) {
-	must(t)(foos.Create(t.Context(), foo("one"), metav1.CreateOptions{}))
-	if err := foos.Delete(t.Context(), "one", metav1.DeleteOptions{}); err != nil {
+func (r row[O, L, A]) remove(t *testing.T, _ Subject, c client[O, L, A]) {
+	r.create(t, c, "one")
+	if err := c.Delete(t.Context(), "one", metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := foos.Get(t.Context(), "one", metav1.GetOptions{}); !apierrors.IsNotFound(err) {
+	if _, err := c.Get(t.Context(), "one", metav1.GetOptions{}); !apierrors.IsNotFound(err) {
 		t.Errorf("Get after Delete: error %v, want NotFound", err)
 	}
 }
 
-// names returns the names of the Foos that a list selects.
-func names(t *testing.T, foos clientset.FooInterface, opts metav1.ListOptions) []string {
+// names returns the names of the objects that a list selects.
+func (r row[O, L, A]) names(t *testing.T, c client[O, L, A], opts metav1.ListOptions) (names []string) {
 	t.Helper()
-	listed, err := foos.List(t.Context(), opts)
+	listed, err := c.List(t.Context(), opts)
+	if err == nil {
+		err = meta.EachListItem(listed, func(item runtime.Object) error {
+			names = append(names, item.(metav1.Object).GetName())
+			return nil
+		})
+	}
 	if err != nil {
 		t.Fatal(err)
-	}
-	var names []string
-	for _, item := range listed.Items {
-		names = append(names, item.Name)
 	}
 	return names
 }
 
-func list(t *testing.T, _ Subject, foos clientset.FooInterface) {
-	if got := names(t, foos, metav1.ListOptions{}); got != nil {
+func (r row[O, L, A]) list(t *testing.T, _ Subject, c client[O, L, A]) {
+	if got := r.names(t, c, metav1.ListOptions{}); got != nil {
 		t.Errorf("an empty namespace lists %v", got)
 	}
 	for _, name := range []string{"a", "b", "c"} {
-		must(t)(foos.Create(t.Context(), foo(name), metav1.CreateOptions{}))
+		r.create(t, c, name)
 	}
 	for selector, want := range map[string][]string{"": {"a", "b", "c"}, "name=b": {"b"}, "name!=b": {"a", "c"}, "name=d": nil} {
-		if diff := cmp.Diff(want, names(t, foos, metav1.ListOptions{LabelSelector: selector})); diff != "" {
+		if diff := cmp.Diff(want, r.names(t, c, metav1.ListOptions{LabelSelector: selector})); diff != "" {
 			t.Errorf("selector %q (-want +got):\n%s", selector, diff)
 		}
 	}
 }
 
-func deleteCollection(t *testing.T, _ Subject, foos clientset.FooInterface) {
+func (r row[O, L, A]) deleteCollection(t *testing.T, _ Subject, c client[O, L, A]) {
 	for _, name := range []string{"a", "b"} {
-		must(t)(foos.Create(t.Context(), foo(name), metav1.CreateOptions{}))
+		r.create(t, c, name)
 	}
-	if err := foos.DeleteCollection(t.Context(), metav1.DeleteOptions{}, metav1.ListOptions{LabelSelector: "name=a"}); err != nil {
+	if err := c.DeleteCollection(t.Context(), metav1.DeleteOptions{}, metav1.ListOptions{LabelSelector: "name=a"}); err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]string{"b"}, names(t, foos, metav1.ListOptions{})); diff != "" {
+	if diff := cmp.Diff([]string{"b"}, r.names(t, c, metav1.ListOptions{})); diff != "" {
 		t.Errorf("left over (-want +got):\n%s", diff)
 	}
 }
 
-func patch(t *testing.T, _ Subject, foos clientset.FooInterface) {
-	must(t)(foos.Create(t.Context(), foo("one"), metav1.CreateOptions{}))
-	merged := must(t)(foos.Patch(t.Context(), "one", types.MergePatchType, []byte(`{"spec":{"replicas":4}}`), metav1.PatchOptions{}))
-	if *merged.Spec.Replicas != 4 || merged.Spec.DeploymentName != "deployment" {
-		t.Errorf("spec %+v after a merge patch of replicas", merged.Spec)
+func (r row[O, L, A]) patch(t *testing.T, _ Subject, c client[O, L, A]) {
+	want := r.edited(r.create(t, c, "one"))
+	merge, err := json.Marshal(map[string]any{"spec": part(t, want, "spec")})
+	if err != nil {
+		t.Fatal(err)
 	}
-	edited := must(t)(foos.Patch(t.Context(), "one", types.JSONPatchType, []byte(`[{"op":"remove","path":"/spec/replicas"}]`), metav1.PatchOptions{}))
-	if edited.Spec.Replicas != nil {
-		t.Errorf("replicas %d after a JSON patch that removes them", *edited.Spec.Replicas)
-	}
-}
-
-func apply(t *testing.T, _ Subject, foos clientset.FooInterface) {
-	opts := metav1.ApplyOptions{FieldManager: "test"}
-	created := must(t)(foos.Apply(t.Context(), applyconfiguration.Foo("one", "").WithSpec(
-		applyconfiguration.FooSpec().WithDeploymentName("deployment").WithReplicas(2)), opts))
-	if created.Spec.DeploymentName != "deployment" || *created.Spec.Replicas != 2 {
-		t.Errorf("spec %+v after the first Apply", created.Spec)
-	}
-	// A field that its only owner no longer sends is removed.
-	dropped := must(t)(foos.Apply(t.Context(), applyconfiguration.Foo("one", "").WithSpec(
-		applyconfiguration.FooSpec().WithDeploymentName("deployment")), opts))
-	if dropped.Spec.Replicas != nil {
-		t.Errorf("replicas %d after an Apply without them", *dropped.Spec.Replicas)
-	}
-	applied := must(t)(foos.ApplyStatus(t.Context(), applyconfiguration.Foo("one", "").WithStatus(
-		applyconfiguration.FooStatus().WithAvailableReplicas(3)), opts))
-	if applied.Status.AvailableReplicas != 3 {
-		t.Errorf("availableReplicas %d after ApplyStatus, want 3", applied.Status.AvailableReplicas)
+	merged := r.must(t)(c.Patch(t.Context(), "one", types.MergePatchType, merge, metav1.PatchOptions{}))
+	same(t, "spec", want, merged, "after a merge patch")
+	edited := r.must(t)(c.Patch(t.Context(), "one", types.JSONPatchType, []byte(`[{"op":"remove","path":"/metadata/labels"}]`), metav1.PatchOptions{}))
+	if len(edited.GetLabels()) != 0 {
+		t.Errorf("labels %v after a JSON patch that removes them", edited.GetLabels())
 	}
 }
 
-func watchChanges(t *testing.T, _ Subject, foos clientset.FooInterface) {
-	stream, err := foos.Watch(t.Context(), metav1.ListOptions{})
+func (r row[O, L, A]) apply(t *testing.T, _ Subject, c client[O, L, A]) {
+	created := r.must(t)(c.Apply(t.Context(), r.applied("one"), metav1.ApplyOptions{FieldManager: "test"}))
+	same(t, "spec", r.object("one"), created, "after Apply")
+}
+
+func (r row[O, L, A]) watchChanges(t *testing.T, _ Subject, c client[O, L, A]) {
+	stream, err := c.Watch(t.Context(), metav1.ListOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer stream.Stop()
-	next := func(want watch.EventType) *v1alpha1.Foo {
+	next := func(want watch.EventType) (got O) {
 		t.Helper()
 		select {
 		case event, open := <-stream.ResultChan():
-			got, ok := event.Object.(*v1alpha1.Foo)
-			if !open || !ok || event.Type != want {
-				t.Fatalf("event %s with %T (open: %t), want %s with a Foo", event.Type, event.Object, open, want)
+			got, ok := event.Object.(O)
+			if !open || !ok || event.Type != want || got.GetName() != "one" {
+				t.Fatalf("event %s with %v (open: %t), want %s with %s one", event.Type, event.Object, open, want, r.kind)
 			}
 			return got
 		case <-time.After(deadline):
 			t.Fatalf("no %s for %s", want, deadline)
-			return nil
 		}
+		return got
 	}
-	one := must(t)(foos.Create(t.Context(), foo("one"), metav1.CreateOptions{}))
-	if got := next(watch.Added); got.Name != "one" {
-		t.Errorf("added %q", got.Name)
-	}
-	one.Spec.DeploymentName = "other"
-	must(t)(foos.Update(t.Context(), one, metav1.UpdateOptions{}))
-	if got := next(watch.Modified); got.Spec.DeploymentName != "other" {
-		t.Errorf("modified spec %+v", got.Spec)
-	}
-	if err := foos.Delete(t.Context(), "one", metav1.DeleteOptions{}); err != nil {
+	one := r.create(t, c, "one")
+	next(watch.Added)
+	want := r.edited(one)
+	r.must(t)(c.Update(t.Context(), want, metav1.UpdateOptions{}))
+	same(t, "spec", want, next(watch.Modified), "of the event")
+	if err := c.Delete(t.Context(), "one", metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	if got := next(watch.Deleted); got.Name != "one" {
-		t.Errorf("deleted %q", got.Name)
-	}
+	next(watch.Deleted)
 }
 
-func scale(t *testing.T, _ Subject, foos clientset.FooInterface) {
-	one := must(t)(foos.Create(t.Context(), foo("one"), metav1.CreateOptions{}))
-	one.Status = v1alpha1.FooStatus{Replicas: 3, AvailableReplicas: 2, Selector: "a=b"}
-	must(t)(foos.UpdateStatus(t.Context(), one, metav1.UpdateOptions{}))
-	got, err := foos.GetScale(t.Context(), "one", metav1.GetOptions{})
-	if err != nil || got.Name != "one" || got.Spec.Replicas != 1 {
-		t.Fatalf("scale %+v (%v), want the Foo's 1 replica", got, err)
-	}
-	if want := (autoscalingv1.ScaleStatus{Replicas: 3, Selector: "a=b"}); got.Status != want {
-		t.Errorf("the scale's status is %+v, want %+v: replicas count before they are available", got.Status, want)
-	}
-	got.Spec.Replicas = 4
-	if updated, err := foos.UpdateScale(t.Context(), "one", got, metav1.UpdateOptions{}); err != nil || updated.Spec.Replicas != 4 {
-		t.Errorf("scale %+v (%v), want 4 replicas", updated, err)
-	}
-	if scaled := must(t)(foos.Get(t.Context(), "one", metav1.GetOptions{})); *scaled.Spec.Replicas != 4 || scaled.Spec.DeploymentName != "deployment" {
-		t.Errorf("spec %+v, want 4 replicas and the rest as it was", scaled.Spec)
-	}
-	if _, err := foos.GetScale(t.Context(), "absent", metav1.GetOptions{}); !apierrors.IsNotFound(err) {
-		t.Errorf("the scale of a Foo that is not there: error %v, want NotFound", err)
-	}
-}
-
-// GetScale fails while a Foo has no number of replicas. UpdateScale gives it one.
-func unsetReplicas(t *testing.T, _ Subject, foos clientset.FooInterface) {
-	for name, replicas := range map[string]int32{"none": 0, "four": 4} {
-		unset := foo(name)
-		unset.Spec.Replicas = nil
-		must(t)(foos.Create(t.Context(), unset, metav1.CreateOptions{}))
-		_, err := foos.GetScale(t.Context(), name, metav1.GetOptions{})
-		want := `Internal error occurred: the spec replicas field ".spec.replicas" does not exist`
-		if status := apierrors.APIStatus(nil); !errors.As(err, &status) || status.Status().Code != http.StatusInternalServerError ||
-			!apierrors.IsInternalError(err) || err.Error() != want {
-			t.Errorf("GetScale: error %#v, want an InternalError with code 500: %s", err, want)
+func (r row[O, L, A]) notThere(t *testing.T, _ Subject, c client[O, L, A]) {
+	second := func(object O, err error) error {
+		if err != nil && object == *new(O) {
+			return errors.New("the object beside the error is nil, want an empty one")
 		}
-		wanted := &autoscalingv1.Scale{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: autoscalingv1.ScaleSpec{Replicas: replicas}}
-		if updated, err := foos.UpdateScale(t.Context(), name, wanted, metav1.UpdateOptions{}); err != nil || updated.Spec.Replicas != replicas {
-			t.Errorf("UpdateScale: %+v (%v), want %d replicas", updated, err, replicas)
-		}
-		if got, err := foos.GetScale(t.Context(), name, metav1.GetOptions{}); err != nil || got.Spec.Replicas != replicas {
-			t.Errorf("GetScale after UpdateScale: %+v (%v), want %d replicas", got, err, replicas)
-		}
+		return err
 	}
-}
-
-func notThere(t *testing.T, _ Subject, foos clientset.FooInterface) {
-	absent := foo("absent")
-	absent.ResourceVersion = "1"
-	for call, err := range map[string]error{
-		"Get":          second(foos.Get(t.Context(), "absent", metav1.GetOptions{})),
-		"Update":       second(foos.Update(t.Context(), absent, metav1.UpdateOptions{})),
-		"UpdateStatus": second(foos.UpdateStatus(t.Context(), absent, metav1.UpdateOptions{})),
-		"Patch":        second(foos.Patch(t.Context(), "absent", types.MergePatchType, []byte(`{}`), metav1.PatchOptions{})),
-		"Delete":       foos.Delete(t.Context(), "absent", metav1.DeleteOptions{}),
-	} {
+	absent := r.object("absent")
+	absent.SetResourceVersion("1")
+	errs := map[string]error{
+		"Get":    second(c.Get(t.Context(), "absent", metav1.GetOptions{})),
+		"Update": second(c.Update(t.Context(), absent, metav1.UpdateOptions{})),
+		"Patch":  second(c.Patch(t.Context(), "absent", types.MergePatchType, []byte(`{}`), metav1.PatchOptions{})),
+		"Delete": c.Delete(t.Context(), "absent", metav1.DeleteOptions{}),
+	}
+	if c, ok := c.(statusClient[O, A]); ok {
+		errs["UpdateStatus"] = second(c.UpdateStatus(t.Context(), absent, metav1.UpdateOptions{}))
+	}
+	for call, err := range errs {
 		if !apierrors.IsNotFound(err) {
 			t.Errorf("%s: error %v, want NotFound", call, err)
 		}
 	}
 }
 
-func second(foo *v1alpha1.Foo, err error) error {
-	if err != nil && foo == nil {
-		return errors.New("the object beside the error is nil, want an empty one")
-	}
-	return err
-}
-
-func namespaces(t *testing.T, s Subject, here clientset.FooInterface) {
-	elsewhere := s.Namespace(t)
-	everywhere, err := s.Client.SamplecontrollerV1alpha1().Foos(metav1.NamespaceAll).Watch(t.Context(), metav1.ListOptions{})
+func (r row[O, L, A]) namespaces(t *testing.T, s Subject, here client[O, L, A]) {
+	everywhere, there := r.in(s.Client, metav1.NamespaceAll), r.in(s.Client, s.Namespace(t))
+	stream, err := everywhere.Watch(t.Context(), metav1.ListOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer everywhere.Stop()
-	must(t)(here.Create(t.Context(), foo("same"), metav1.CreateOptions{}))
-	there := foo("same")
-	there.Spec.DeploymentName = "there"
-	must(t)(s.Client.SamplecontrollerV1alpha1().Foos(elsewhere).Create(t.Context(), there, metav1.CreateOptions{}))
-	if got := must(t)(here.Get(t.Context(), "same", metav1.GetOptions{})); got.Spec.DeploymentName != "deployment" {
-		t.Errorf("deploymentName %q, want that of this namespace", got.Spec.DeploymentName)
-	}
-	all, err := s.Client.SamplecontrollerV1alpha1().Foos(metav1.NamespaceAll).List(t.Context(), metav1.ListOptions{LabelSelector: "name=same"})
-	if err != nil || len(all.Items) < 2 {
-		t.Errorf("%d Foos in all namespaces (%v), want both", len(all.Items), err)
+	defer stream.Stop()
+	r.create(t, here, "same")
+	r.must(t)(there.Create(t.Context(), r.edited(r.object("same")), metav1.CreateOptions{}))
+	same(t, "spec", r.object("same"), r.must(t)(here.Get(t.Context(), "same", metav1.GetOptions{})), "in this namespace")
+	if all := r.names(t, everywhere, metav1.ListOptions{LabelSelector: "name=same"}); len(all) < 2 {
+		t.Errorf("all namespaces list %v, want both", all)
 	}
 
 	watched := map[string]bool{}
 	for timeout := time.After(deadline); len(watched) < 2; {
 		select {
-		case event := <-everywhere.ResultChan():
-			if foo, ok := event.Object.(*v1alpha1.Foo); ok && foo.Name == "same" {
-				watched[foo.Namespace] = true
+		case event := <-stream.ResultChan():
+			if object, ok := event.Object.(O); ok && object.GetName() == "same" {
+				watched[object.GetNamespace()] = true
 			}
 		case <-timeout:
 			t.Fatalf("a watch of all namespaces saw only %v", watched)

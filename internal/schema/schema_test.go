@@ -1,46 +1,18 @@
 package schema
 
 import (
+	"errors"
 	"os"
-	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/yaml"
-
-	examplesv1alpha1 "example.com/byhand/api/examples-gzh.com/v1alpha1"
-	samplecontrollerv1alpha1 "example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
 )
-
-// required is which fields an object must have, per place. It is a table of its
-// own because Go cannot say it: omitempty says what is sent, not what is needed.
-// (replicas of a Foo may be left out, and the official client sends null.)
-var required = map[string][]string{
-	"Project":                 {"spec"},
-	"Project.spec":            {"replicas"},
-	"Foo":                     {"spec"},
-	"Foo.spec":                {"deploymentName"},
-	"Foo.status.conditions[]": {"lastTransitionTime", "message", "reason", "status", "type"},
-}
-
-// definitions are all there are.
-var definitions = []struct {
-	file, kind, plural string
-	gv                 schema.GroupVersion
-	typ                reflect.Type
-	subresources       map[string]any
-}{
-	{"projects.examples-gzh.com.yaml", "Project", "projects", examplesv1alpha1.SchemeGroupVersion, reflect.TypeFor[examplesv1alpha1.Project](), nil},
-	{"foos.samplecontroller.k8s.io.yaml", "Foo", "foos", samplecontrollerv1alpha1.SchemeGroupVersion, reflect.TypeFor[samplecontrollerv1alpha1.Foo](), map[string]any{
-		"status": map[string]any{},
-		"scale":  map[string]any{"specReplicasPath": ".spec.replicas", "statusReplicasPath": ".status.replicas", "labelSelectorPath": ".status.selector"},
-	}},
-}
 
 // definition is the part of a CustomResourceDefinition that is compared.
 type definition struct {
@@ -70,17 +42,23 @@ type node struct {
 	Required   []string        `json:"required"`
 	Properties map[string]node `json:"properties"`
 	Items      *node           `json:"items"`
+	// AdditionalProperties is what a map holds.
+	AdditionalProperties *node `json:"additionalProperties"`
 }
 
-func read(t *testing.T, file string) definition {
+// read returns the definition of a kind. TestKindsAreComplete says which kind has none.
+func read(t *testing.T, k kind) definition {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join("../../config/crd", file))
-	if err != nil {
-		t.Fatal(err)
+	text, err := os.ReadFile("../../" + k.fill(crdFile))
+	if os.IsNotExist(err) {
+		t.SkipNow()
 	}
 	var d definition
-	if err := yaml.Unmarshal(text, &d); err != nil {
+	if err := errors.Join(err, yaml.Unmarshal(text, &d)); err != nil {
 		t.Fatal(err)
+	}
+	if len(d.Spec.Versions) != 1 {
+		t.Fatalf("%d versions, want one", len(d.Spec.Versions))
 	}
 	return d
 }
@@ -88,24 +66,42 @@ func read(t *testing.T, file string) definition {
 // The name, the group, the version and the kinds are those that Go registers. A
 // group spelled in two ways is two URLs, and one of them is 404.
 func TestNames(t *testing.T) {
-	files, err := filepath.Glob("../../config/crd/*.yaml")
-	if err != nil || len(files) != len(definitions) {
-		t.Errorf("%d files in config/crd (%v), this test knows %d", len(files), err, len(definitions))
+	for _, k := range kinds() {
+		t.Run(k.Kind, func(t *testing.T) {
+			got := read(t, k)
+			if diff := cmp.Diff(
+				[]string{"apiextensions.k8s.io/v1", k.plural + "." + k.Group, k.Group, k.Version, k.Kind, k.Kind + "List", k.plural},
+				[]string{got.APIVersion, got.Metadata.Name, got.Spec.Group, got.Spec.Versions[0].Name, got.Spec.Names.Kind, got.Spec.Names.ListKind, got.Spec.Names.Plural},
+			); diff != "" {
+				t.Errorf("names (-Go +definition):\n%s", diff)
+			}
+		})
 	}
-	for _, want := range definitions {
-		got := read(t, want.file)
-		if got.APIVersion != "apiextensions.k8s.io/v1" || len(got.Spec.Versions) != 1 {
-			t.Fatalf("%s: apiVersion %s, %d versions", want.file, got.APIVersion, len(got.Spec.Versions))
-		}
-		if diff := cmp.Diff(
-			[]string{want.plural + "." + want.gv.Group, want.gv.Group, want.gv.Version, want.kind, want.kind + "List", want.plural},
-			[]string{got.Metadata.Name, got.Spec.Group, got.Spec.Versions[0].Name, got.Spec.Names.Kind, got.Spec.Names.ListKind, got.Spec.Names.Plural},
-		); diff != "" {
-			t.Errorf("%s: names (-Go +definition):\n%s", want.file, diff)
-		}
-		if diff := cmp.Diff(want.subresources, got.Spec.Versions[0].Subresources); diff != "" {
-			t.Errorf("%s: subresources (-want +got):\n%s", want.file, diff)
-		}
+}
+
+// A kind has those subresources whose methods its client has.
+func TestSubresources(t *testing.T) {
+	for _, k := range kinds() {
+		t.Run(k.Kind, func(t *testing.T) {
+			want := map[string]any{}
+			if k.has("UpdateStatus") {
+				want["status"] = map[string]any{}
+			}
+			if k.has("UpdateScale") {
+				want["scale"] = map[string]any{"specReplicasPath": ".spec.replicas", "statusReplicasPath": ".status.replicas", "labelSelectorPath": ".status.selector"}
+			}
+			if diff := cmp.Diff(want, read(t, k).Spec.Versions[0].Subresources, cmpopts.EquateEmpty()); diff != "" {
+				t.Errorf("subresources (-client's methods +definition):\n%s", diff)
+			}
+			for method, other := range map[string]string{"UpdateStatus": "ApplyStatus", "UpdateScale": "GetScale"} {
+				if k.has(method) != k.has(other) {
+					t.Errorf("the client has only one of %s and %s", method, other)
+				}
+			}
+			if _, hasStatus := wireFields(k.typ)["status"]; hasStatus != k.has("UpdateStatus") {
+				t.Errorf("Go has a status: %t; the client has UpdateStatus: %t", hasStatus, !hasStatus)
+			}
+		})
 	}
 }
 
@@ -113,20 +109,15 @@ func TestNames(t *testing.T) {
 // and each field of the schema is in Go: a client drops what its type lacks, an
 // API server what the schema lacks.
 func TestFields(t *testing.T) {
-	seen := map[string]bool{}
-	for _, d := range definitions {
-		compare(t, d.kind, d.typ, read(t, d.file).Spec.Versions[0].Schema.OpenAPIV3Schema, seen)
-	}
-	for place := range required {
-		if !seen[place] {
-			t.Errorf("the table of required fields has %s, which is nowhere", place)
-		}
+	for _, k := range kinds() {
+		t.Run(k.Kind, func(t *testing.T) {
+			compare(t, k.Kind, k.typ, read(t, k).Spec.Versions[0].Schema.OpenAPIV3Schema)
+		})
 	}
 }
 
-func compare(t *testing.T, path string, typ reflect.Type, got node, seen map[string]bool) {
+func compare(t *testing.T, path string, typ reflect.Type, got node) {
 	t.Helper()
-	seen[path] = true
 	if typ.Kind() == reflect.Pointer {
 		typ = typ.Elem()
 	}
@@ -134,34 +125,93 @@ func compare(t *testing.T, path string, typ reflect.Type, got node, seen map[str
 		t.Errorf("%s: Go has %s, which is %q on the wire; the schema says %q", path, typ, want, got.Type+" "+got.Format)
 		return
 	}
-	if want := required[path]; !slices.Equal(want, slices.Sorted(slices.Values(got.Required))) {
-		t.Errorf("%s: the schema requires %v, the table says %v", path, got.Required, want)
-	}
 	switch {
 	case typ.Kind() == reflect.Slice && got.Items == nil:
-		t.Errorf("%s: the schema does not say what the list holds", path)
+		t.Errorf("%s: the schema does not say what the list holds: it has no items", path)
 	case typ.Kind() == reflect.Slice:
-		compare(t, path+"[]", typ.Elem(), *got.Items, seen)
+		compare(t, path+"[]", typ.Elem(), *got.Items)
+	case typ.Kind() == reflect.Map && got.AdditionalProperties == nil:
+		t.Errorf("%s: the schema does not say what the map holds: it has no additionalProperties", path)
+	case typ.Kind() == reflect.Map:
+		compare(t, path+"{}", typ.Elem(), *got.AdditionalProperties)
 	case got.Type == "object" && typ != reflect.TypeFor[metav1.ObjectMeta]():
 		fields := wireFields(typ)
+		var required []string
 		for name, field := range fields {
 			if property, ok := got.Properties[name]; ok {
-				compare(t, path+"."+name, field, property, seen)
+				compare(t, path+"."+name, field.Type, property)
 			} else {
 				t.Errorf("%s.%s is in Go and not in the schema", path, name)
 			}
+			// Who creates an object knows no status, and who writes a status knows it in part.
+			kind, _, _ := strings.Cut(path, ".")
+			if status := kind + ".status"; path != status && path+"."+name != status && !field.optional() {
+				required = append(required, name)
+			}
 		}
 		for name := range got.Properties {
-			if fields[name] == nil {
+			if _, ok := fields[name]; !ok {
 				t.Errorf("%s.%s is in the schema and not in Go", path, name)
 			}
+		}
+		slices.Sort(required)
+		if slices.Sort(got.Required); !slices.Equal(required, got.Required) {
+			t.Errorf("%s: the schema requires %v, and Go always sends %v: the fields without omitempty", path, got.Required, required)
 		}
 	}
 }
 
+// An apply configuration has each field of its Go type, leaves out what was not set,
+// and has a setter for each field of its own.
+func TestApplyConfigurations(t *testing.T) {
+	for _, k := range kinds() {
+		t.Run(k.Kind, func(t *testing.T) {
+			if !k.has("Apply") {
+				t.SkipNow() // TestKindsAreComplete says it.
+			}
+			apply, _ := k.client().MethodByName("Apply")
+			compareApply(t, k.Kind, k.typ, apply.Type.In(1))
+		})
+	}
+}
+
+func compareApply(t *testing.T, path string, typ, configuration reflect.Type) {
+	t.Helper()
+	for typ.Kind() == reflect.Pointer || typ.Kind() == reflect.Slice || typ.Kind() == reflect.Map {
+		path, typ = path+map[reflect.Kind]string{reflect.Slice: "[]", reflect.Map: "{}"}[typ.Kind()], typ.Elem()
+	}
+	for configuration.Kind() == reflect.Pointer || configuration.Kind() == reflect.Slice || configuration.Kind() == reflect.Map {
+		configuration = configuration.Elem()
+	}
+	if !isOurs(typ) {
+		return
+	}
+	got := wireFields(configuration)
+	for name, field := range wireFields(typ) {
+		its, ok := got[name]
+		if !ok {
+			t.Errorf("%s.%s is in Go and not in %s", path, name, configuration)
+			continue
+		}
+		if zero := its.Type.Kind(); !its.optional() || zero != reflect.Pointer && zero != reflect.Slice && zero != reflect.Map {
+			t.Errorf("%s.%s: %s sends it although nobody set it: make it a pointer, a slice or a map with omitempty", path, name, configuration)
+		}
+		if _, ok := reflect.PointerTo(configuration).MethodByName("With" + its.Name); !ok && !its.Anonymous {
+			t.Errorf("%s.%s: %s has no setter With%s", path, name, configuration, its.Name)
+		}
+		compareApply(t, path+"."+name, field.Type, its.Type)
+	}
+}
+
+// wireField is a field of a struct.
+type wireField struct{ reflect.StructField }
+
+// optional says whether a field without a value is left out.
+func (f wireField) optional() bool { return strings.Contains(f.Tag.Get("json"), ",omitempty") }
+
 // wireFields returns the fields of a struct by their names on the wire.
-func wireFields(typ reflect.Type) map[string]reflect.Type {
-	fields := map[string]reflect.Type{}
+func wireFields(typ reflect.Type) map[string]wireField {
+	fields := map[string]wireField{}
 	for i := range typ.NumField() {
 		field := typ.Field(i)
 		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
@@ -171,7 +221,7 @@ func wireFields(typ reflect.Type) map[string]reflect.Type {
 			}
 			continue
 		}
-		fields[name] = field.Type
+		fields[name] = wireField{field}
 	}
 	return fields
 }
@@ -189,7 +239,9 @@ func wireType(typ reflect.Type) string {
 		return "integer int64"
 	case typ.Kind() == reflect.Slice:
 		return "array "
-	case typ.Kind() == reflect.Struct:
+	case typ.Kind() == reflect.Bool:
+		return "boolean "
+	case typ.Kind() == reflect.Struct, typ.Kind() == reflect.Map:
 		return "object "
 	default:
 		return "a type that this test has to learn: " + typ.String()
