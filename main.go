@@ -240,6 +240,7 @@ func startServers(o options, observe *observer.Observer, measured *metrics.Metri
 		serving.Go(func() { _ = server.Run(ctx) })
 	}
 	return func() {
+		observe.Close() // The page gets the last steps.
 		cancel()
 		serving.Wait()
 	}, nil

@@ -180,7 +180,8 @@ func TestUpAfterGitClean(t *testing.T) {
 	}
 
 	out := c.up(t)
-	if want := fmt.Sprintf("its files are gone, stopping the %d processes that are left\n", len(before)); !strings.Contains(out, want) {
+	// One that misses a file may have ended by itself.
+	if want := regexp.MustCompile(`its files are gone, stopping the [1-9] process(es)? that (is|are) left\n`); !want.MatchString(out) {
 		t.Errorf("up said:\n%swant %q", out, want)
 	}
 	wantWhole(t, c)

@@ -3,10 +3,12 @@
 package connect
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"net"
+	"net/url"
 	"os"
 	"strings"
 	"time"
@@ -41,6 +43,15 @@ func Config(o Options) (config *rest.Config, namespace string, err error) {
 	loader := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, &clientcmd.ConfigOverrides{CurrentContext: o.Context})
 	if config, err = loader.ClientConfig(); err != nil {
 		return nil, "", ExplainConfig(err)
+	}
+	// The host is shown. A password in it goes where passwords are.
+	if host, err := url.Parse(config.Host); err == nil && host.User != nil {
+		config.Username = cmp.Or(config.Username, host.User.Username())
+		if password, ok := host.User.Password(); ok {
+			config.Password = cmp.Or(config.Password, password)
+		}
+		host.User = nil
+		config.Host = host.String()
 	}
 	Limit(config, o.QPS, o.Burst)
 	namespace, _, _ = loader.Namespace()

@@ -1,10 +1,14 @@
 package connect_test
 
 import (
+	"path/filepath"
 	"testing"
+
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
 
 	"example.com/byhand/clientset"
 	"example.com/byhand/internal/connect"
@@ -26,5 +30,24 @@ func TestLimit(t *testing.T) {
 		case qps > 0 && foos.QPS() != float32(qps):
 			t.Errorf("%v a second: the limiter allows %v", qps, foos.QPS())
 		}
+	}
+}
+
+// A password in the server's address is used, and not shown.
+func TestPasswordInHost(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "kubeconfig")
+	config := clientcmdapi.NewConfig()
+	config.Clusters["c"] = &clientcmdapi.Cluster{Server: "https://user:hunter2@api.test:6443"}
+	config.Contexts["x"] = &clientcmdapi.Context{Cluster: "c"}
+	config.CurrentContext = "x"
+	if err := clientcmd.WriteToFile(*config, file); err != nil {
+		t.Fatal(err)
+	}
+	loaded, _, err := connect.Config(connect.Options{Kubeconfig: file, QPS: -1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if loaded.Host != "https://api.test:6443" || loaded.Username != "user" || loaded.Password != "hunter2" {
+		t.Errorf("host %q, user %q, password %q", loaded.Host, loaded.Username, loaded.Password)
 	}
 }

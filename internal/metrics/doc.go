@@ -4,7 +4,7 @@
 // controller, too.
 //
 // Its neighbours: client-go reports to it through the hooks that it has for that,
-// package controller's reconcile is wrapped by it, package informer's stores are
+// package observer tells it the steps of each reconcile, package informer's stores are
 // looked at when a scrape comes, and package serve answers the scrape.
 //
 // # Basics
@@ -12,7 +12,8 @@
 //	m := metrics.New() // before the first queue, client and elector
 //	…
 //	m.Informers(foos, deployments)
-//	reconcile := m.Reconcile("foo", workers, reconciler.Reconcile)
+//	m.Workers("Foo", workers)
+//	o := observer.New(observer.Options{Count: m.Step})
 //	server, err := serve.Listen(address, serve.Options{Metrics: m.Handler()})
 //
 //	workqueue_*            by queue: depth, adds, retries, how long keys wait and take

@@ -22,14 +22,14 @@ type cause struct {
 	text  string
 }
 
-// words says it, without the namespace, which is the reconciled object's own. What was not known
-// as our own write when it happened may be now. Call it while telling.
+// words says it, without the namespace, which is the reconciled object's own. A write may
+// be known as our own by now, though it was not when its event came. Call it while telling.
 func (c cause) words(o *Observer) string {
 	if c.event == nil {
 		return c.text
 	}
 	e := *c.event
-	_, name, _ := strings.Cut(e.key, "/")
+	name := nameOf(e.key)
 	switch {
 	case e.initial:
 		return fmt.Sprintf("%s %s in the first list", e.kind, name)
@@ -74,10 +74,8 @@ func (c causes) seq() int64 {
 // words names each cause once. Call it while telling.
 func (c causes) words(o *Observer) string {
 	var all []string
-	named := map[string]bool{}
 	for _, one := range c.first {
-		if words := one.words(o); words != "" && !named[words] {
-			named[words] = true
+		if words := one.words(o); words != "" && !slices.Contains(all, words) {
 			all = append(all, words)
 		}
 	}

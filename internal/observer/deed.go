@@ -1,6 +1,7 @@
 package observer
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"strings"
@@ -35,7 +36,7 @@ func (x *exchange) subject() string {
 
 // intent says what a request is sent for.
 func (x *exchange) intent() string {
-	return verbs[x.request.Method].wish + " " + x.subject()
+	return cmp.Or(verbs[x.request.Method].wish, strings.ToLower(x.request.Method)) + " " + x.subject()
 }
 
 // deed says what came of a request.

@@ -6,7 +6,10 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
+	"strings"
 	"time"
+
+	"k8s.io/apimachinery/pkg/runtime"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
@@ -42,11 +45,11 @@ func (t *transport) exchange(request *http.Request, to target) (*http.Response, 
 		x.end(Answered, response.StatusCode, 0, 0, nil)
 		return response, nil
 	}
-	if to.kind == nil {
+	// What is no JSON may be a stream, which whoever asked for it reads.
+	if to.kind == nil || !strings.HasPrefix(response.Header.Get("Content-Type"), runtime.ContentTypeJSON) {
 		x.answered(response.StatusCode, nil, max(response.ContentLength, 0))
 		return response, nil
 	}
-	// The client reads it at once in any case.
 	body, err := io.ReadAll(response.Body)
 	_ = response.Body.Close()
 	x.answered(response.StatusCode, body, int64(len(body)))
@@ -110,16 +113,25 @@ func (x *exchange) sent(from *http.Request) {
 	})
 }
 
+// What is shown of a body that is not an object of the kind.
+var others = map[string]Fields{
+	"Status":        {"apiVersion": nil, "kind": nil, "status": nil, "message": nil, "reason": nil, "details": nil, "code": nil},
+	"DeleteOptions": {"apiVersion": nil, "kind": nil, "preconditions": nil, "propagationPolicy": nil, "gracePeriodSeconds": nil},
+}
+
 // shown is what may be shown of a body.
 func (x *exchange) shown(object *unstructured.Unstructured) string {
-	var body json.RawMessage
-	switch {
-	case object == nil:
-	case object.GetKind() == "Status" || object.GetKind() == "DeleteOptions":
-		body, _ = object.MarshalJSON()
-	default:
-		body = x.observer.render(x.to.kind, object, 16<<20)
+	if object == nil {
+		return ""
 	}
+	if object.GetKind() == x.to.kindName() {
+		return cut(string(x.observer.render(x.to.kind, object, 16<<20)), bodyLimit)
+	}
+	fields, ok := others[object.GetKind()]
+	if !ok {
+		return ""
+	}
+	body, _ := json.Marshal(fields.of(object.Object))
 	return cut(string(body), bodyLimit)
 }
 

@@ -1,6 +1,8 @@
 package observer
 
 import (
+	"fmt"
+
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -9,12 +11,16 @@ import (
 	"example.com/byhand/controller"
 )
 
-// Handler returns the handler for an informer of a kind. It records each change of the
-// store and then calls the handler that newHandler makes, whose keys go into queue with
-// that change as their cause. queue is one that Queue has returned. Without newHandler
-// there is neither.
+// Handler returns the handler for the informer of a kind. It records each change of the
+// store and then calls the handler that newHandler makes. The keys which that adds before
+// it returns go into queue with the change as their cause. queue is one that Queue has
+// returned. If newHandler is nil, changes are recorded and nothing else.
 func (o *Observer) Handler(k Kind, queue controller.PriorityQueue, newHandler func(controller.PriorityQueue) cache.ResourceEventHandler) cache.ResourceEventHandler {
 	h := &handler{PriorityQueue: queue, observer: o, kind: o.wire(k), next: cache.ResourceEventHandlerFuncs{}}
+	if h.kind.handled {
+		panic(fmt.Sprintf("observer: a second handler of %s: their events could not be told apart", k.Kind))
+	}
+	h.kind.handled = true
 	if newHandler != nil {
 		o.mustBeQueue(k, queue)
 		h.next = newHandler(h)
@@ -128,9 +134,9 @@ func (h *handler) end(next func()) {
 	h.step, h.finish, h.why = nil, nil, cause{}
 }
 
-// record records the event unless it is.
+// record records the event unless that has been done.
 func (h *handler) record(belongs string) {
-	if h.why.seq == 0 {
+	if h.step != nil && h.why.seq == 0 {
 		if h.step.For == "" {
 			h.step.For = belongs
 		}

@@ -223,6 +223,42 @@ func TestBelongs(t *testing.T) {
 	}
 }
 
+// An object without a namespace has one name in every step.
+func TestClusterScoped(t *testing.T) {
+	r, queue := traced()
+	defer queue.ShutDown()
+	h := r.Handler(fooKind, queue, enqueueFoos)
+	wide := func(version string) *v1alpha1.Foo {
+		f := foo(version)
+		f.Namespace = ""
+		return f
+	}
+	r.writes.end("Foo", "foo", 41, versionName("Foo", "foo", "2"))
+	h.OnUpdate(wide("1"), wide("2"))
+	for _, step := range kept(r) {
+		if step.Key != "foo" || step.For != "Foo foo" || step.Part == PartStore && !step.Echo || step.Part == PartQueue && step.Cause != "our own write: Foo foo updated" {
+			t.Errorf("%+v", step)
+		}
+	}
+	if key := r.targetOf("/apis/samplecontroller.k8s.io/v1alpha1/foos/foo").key(); key != "foo" {
+		t.Errorf("a request to it has the key %q", key)
+	}
+}
+
+// A handler may add a key later. It has no cause then.
+func TestLateAdd(t *testing.T) {
+	r, queue := traced()
+	defer queue.ShutDown()
+	var late controller.PriorityQueue
+	h := r.Handler(fooKind, queue, func(queue controller.PriorityQueue) cache.ResourceEventHandler {
+		late = queue
+		return cache.ResourceEventHandlerFuncs{}
+	})
+	h.OnAdd(foo("1"), false)
+	late.Add(fooKey)
+	want(t, r, "store added: wants d", "queue added: ")
+}
+
 // enqueueFoos and enqueueOwner are the handlers that main wires.
 func enqueueFoos(queue controller.PriorityQueue) cache.ResourceEventHandler {
 	return controller.WithLowPriorityWhenUnchanged(controller.EnqueueObject)(queue)

@@ -3,7 +3,10 @@ package observer
 import (
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"strings"
+
+	"k8s.io/client-go/tools/cache"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -14,20 +17,20 @@ import (
 	"example.com/byhand/controller"
 )
 
-// Kind is what an Observer has to know of a kind of objects. Whoever wires hands it
-// over, with the part that is to be observed.
+// Kind is what an Observer has to know of a kind of objects. main hands it over where it
+// wires the kind.
 type Kind struct {
 	schema.GroupVersionKind
 	// Resource is its name in paths, such as "foos".
 	Resource string
-	// Describe says in a few words what an object is like. It must take every value, and
-	// may return "".
+	// Describe says in a few words what an object is like. It must take any value and not
+	// panic; it may return "".
 	Describe func(object any) string
 	// Owned says that its objects are shown only if one of an observed kind controls
 	// them: Deployments are many people's.
 	Owned bool
-	// Shown are the fields that may be shown besides a part of the metadata: nil is all
-	// of spec and status. What is not named is hidden, so that no secret is forgotten.
+	// Shown are the fields that may be shown besides a part of the metadata. What is not
+	// named is hidden. nil is spec and status, whole.
 	Shown Fields
 }
 
@@ -43,8 +46,8 @@ var metadata = Fields{"name": nil, "namespace": nil, "uid": nil, "resourceVersio
 // wired is a kind that is observed.
 type wired struct {
 	Kind
-	queued, reconciled bool
-	queue              *queue // nil without Options.All
+	handled, queued, reconciled bool
+	queue                       *queue // nil without Options.All
 	// where its objects are listed and watched, and the step of the last whole list; used
 	// while telling
 	place  place
@@ -53,15 +56,18 @@ type wired struct {
 
 // wire returns what is known of a kind. It panics if two cannot be told apart.
 func (o *Observer) wire(k Kind) *wired {
-	known, ok := o.kinds[k.Kind]
+	path := k.Group + "/" + k.Resource
+	byName, byPath := o.kinds[k.Kind], o.kinds[path]
 	switch {
-	case !ok:
-		known = &wired{Kind: k}
-		o.kinds[k.Kind], o.kinds[k.Group+"/"+k.Resource] = known, known
-	case known.GroupVersionKind != k.GroupVersionKind:
-		panic(fmt.Sprintf("observer: %s and %s have one name: they could not be told apart", known.GroupVersionKind, k.GroupVersionKind))
+	case k.Resource == "" || k.Describe == nil:
+		panic(fmt.Sprintf("observer: %s has no Resource or no Describe", k.GroupVersionKind))
+	case byName == nil && byPath == nil:
+		byName = &wired{Kind: k}
+		o.kinds[k.Kind], o.kinds[path] = byName, byName
+	case byName != byPath || byName.GroupVersionKind != k.GroupVersionKind || byName.Owned != k.Owned || !reflect.DeepEqual(byName.Shown, k.Shown):
+		panic(fmt.Sprintf("observer: %s and another kind have one name or one path, %s: they could not be told apart", k.GroupVersionKind, path))
 	}
-	return known
+	return byName
 }
 
 // mustBeQueue panics if keys would go where nobody sees them.
@@ -75,7 +81,7 @@ func (o *Observer) mustBeQueue(k Kind, queue controller.PriorityQueue) {
 // controls it. "" is none.
 func (o *Observer) belongs(k *wired, object metav1.Object) string {
 	if k.queued {
-		return k.Kind.Kind + " " + object.GetNamespace() + "/" + object.GetName()
+		return k.Kind.Kind + " " + keyOf(object.GetNamespace(), object.GetName())
 	}
 	owner := metav1.GetControllerOfNoCopy(object)
 	if owner == nil {
@@ -85,8 +91,14 @@ func (o *Observer) belongs(k *wired, object metav1.Object) string {
 	if gv, err := schema.ParseGroupVersion(owner.APIVersion); err != nil || !ok || !of.queued || gv.Group != of.Group {
 		return ""
 	}
-	return owner.Kind + " " + object.GetNamespace() + "/" + owner.Name
+	return owner.Kind + " " + keyOf(object.GetNamespace(), owner.Name)
 }
+
+// keyOf is an object's key: its name, after a namespace if it has one.
+func keyOf(namespace, name string) string { return cache.NewObjectName(namespace, name).String() }
+
+// nameOf is the name in a key.
+func nameOf(key string) string { return key[strings.LastIndex(key, "/")+1:] }
 
 // describe says what an object is like, and whose it is.
 func (o *Observer) describe(k *wired, object any) (text string, shown bool) {
@@ -103,8 +115,7 @@ func (o *Observer) describe(k *wired, object any) (text string, shown bool) {
 		return "no observed object controls it", false
 	}
 	kind, key, _ := strings.Cut(owner, " ")
-	_, name, _ := strings.Cut(key, "/")
-	return "of " + kind + " " + name + ", " + text, true
+	return "of " + kind + " " + nameOf(key) + ", " + text, true
 }
 
 // The longest texts that a step holds, in bytes.
@@ -201,5 +212,5 @@ func cut(text string, limit int) string {
 	if len(text) <= limit {
 		return text
 	}
-	return fmt.Sprintf("%s… (%d bytes)", text[:limit], len(text))
+	return fmt.Sprintf("%s… (%d bytes)", strings.ToValidUTF8(text[:limit], ""), len(text))
 }

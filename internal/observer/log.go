@@ -8,21 +8,22 @@ import (
 	"time"
 )
 
-// mostUnread is how many bytes a Log holds for a reader that is slow.
-const mostUnread = 16 << 20
+// maxUnread is how many bytes a Log holds for a reader that is slow.
+const maxUnread = 16 << 20
 
 // Log is a writer that never makes anybody wait: for the story, for klog's lines. It is
 // safe for concurrent use. Lines that its reader does not take are missing, and a line
 // says how many.
 type Log struct {
 	out io.Writer
-	// silent leaves out that line.
+	// silent says not to write how many.
 	silent bool
 
 	mu      sync.Mutex
+	missing int // lines, before unread
 	unread  []byte
-	missing int           // lines, after unread
-	written chan struct{} // closed when all that was unread is written, nil if it is
+	dropped int           // lines, after unread
+	written chan struct{} // closed when there is nothing to write, nil if there is not
 }
 
 // NewLog returns a Log that writes to out.
@@ -32,15 +33,11 @@ func NewLog(out io.Writer) *Log { return &Log{out: out} }
 func (l *Log) Write(lines []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if len(l.unread)+len(lines) > mostUnread {
-		l.missing += bytes.Count(lines, []byte("\n"))
-		return len(lines), nil
+	if l.dropped > 0 || len(l.unread)+len(lines) > maxUnread {
+		l.dropped += countLines(lines)
+	} else {
+		l.unread = append(l.unread, lines...)
 	}
-	if l.missing > 0 && !l.silent {
-		l.unread = fmt.Appendf(l.unread, "%d lines not shown\n", l.missing)
-	}
-	l.missing = 0
-	l.unread = append(l.unread, lines...)
 	if l.written == nil {
 		l.written = make(chan struct{})
 		go l.write()
@@ -52,19 +49,25 @@ func (l *Log) Write(lines []byte) (int, error) {
 func (l *Log) write() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for len(l.unread) > 0 {
-		lines := l.unread
-		l.unread = nil
+	for broken := false; len(l.unread) > 0 || l.missing+l.dropped > 0 && !broken; {
+		missing, lines := l.missing, l.unread
+		l.missing, l.unread, l.dropped = l.dropped, nil, 0
 		l.mu.Unlock()
-		n, err := l.out.Write(lines)
+		text := lines
+		if missing > 0 && !l.silent {
+			text = fmt.Appendf(nil, "%d lines not shown\n%s", missing, lines)
+		}
+		_, err := l.out.Write(text)
 		l.mu.Lock()
-		if err != nil {
-			l.missing += bytes.Count(lines[n:], []byte("\n"))
+		if broken = err != nil; broken {
+			l.missing += missing + countLines(lines)
 		}
 	}
 	close(l.written)
 	l.written = nil
 }
+
+func countLines(text []byte) int { return bytes.Count(text, []byte("\n")) }
 
 // Flush waits until what was written before is read: a second, for a reader that does not
 // read.

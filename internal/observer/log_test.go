@@ -12,7 +12,7 @@ import (
 func TestLogToNobody(t *testing.T) {
 	out := &stuck{release: make(chan struct{})}
 	log := NewLog(out)
-	long := strings.Repeat("x", mostUnread/10-1) + "\n"
+	long := strings.Repeat("x", maxUnread/10-1) + "\n"
 	for range 100 {
 		_, _ = fmt.Fprint(log, long)
 	}
@@ -45,12 +45,12 @@ func (f *full) Write(p []byte) (int, error) {
 func TestLogToFullDisk(t *testing.T) {
 	out := &full{}
 	log := NewLog(out)
-	for i := range 4 {
-		out.is = i == 1 || i == 2
+	for i := range 6 {
+		out.is = 1 <= i && i <= 3
 		_, _ = fmt.Fprintf(log, "line %d\n", i)
 		log.Flush()
 	}
-	const want = "line 0\n2 lines not shown\nline 3\n"
+	const want = "line 0\n3 lines not shown\nline 4\nline 5\n"
 	if got := out.String(); got != want {
 		t.Errorf("written is %q, want %q", got, want)
 	}

@@ -13,13 +13,13 @@ import (
 
 // Options say what an Observer records and keeps.
 type Options struct {
-	// All records every step, and keeps the newest. Without it what the story tells is
-	// recorded, and nothing is kept: the events of the stores, the writes, and what the
-	// program says.
+	// All records every step, and keeps the newest. Without it only what the story tells
+	// is recorded (the events of the stores, the writes, what the program says), and
+	// nothing is kept.
 	All bool
-	// Count is called with each step at once, by whoever does it, and so must be
-	// quick. It misses none; those of reconciles come also without All. What takes
-	// long to say, such as Text, is not in them yet. nil is nobody.
+	// Count, if it is not nil, is called with each step at the moment when it happens,
+	// also when that is not recorded for want of room. It must be quick. The steps of
+	// reconciles come without All, too. Seq, Time and Text are not set yet.
 	Count func(*Step)
 	// Steps and Bytes are how much is kept for those who read late, 0 for the default.
 	Steps int
@@ -44,8 +44,8 @@ const (
 )
 
 // Observer numbers steps and keeps the newest for whoever reads them. Its methods are
-// safe for concurrent use, but those that wire (Handler, Queue, Reconcile), which
-// come before the first request.
+// safe for concurrent use, except those that wire (Handler, Queue, Reconcile): call
+// them before the first informer runs.
 //
 // What records a step is on its way with a key, and is held up by nothing but its
 // number and its time. All else is done later, when the step is told, by one
@@ -203,7 +203,7 @@ func (o *Observer) Kept(after int64) []*Step {
 }
 
 // Read returns what Kept does, and waits until it is not empty. It returns none when
-// ctx is done, and when no step will come any more.
+// there is none though ctx is done, and when no step will come any more.
 func (o *Observer) Read(ctx context.Context, after int64) []*Step {
 	for {
 		o.telling.Lock()
@@ -215,7 +215,7 @@ func (o *Observer) Read(ctx context.Context, after int64) []*Step {
 		select {
 		case <-news:
 		case <-ctx.Done():
-			return nil
+			return o.Kept(after)
 		}
 	}
 }
@@ -225,8 +225,8 @@ func (o *Observer) Program(what, format string, args ...any) {
 	o.record(&Step{Part: PartProgram, What: what, Text: fmt.Sprintf(format, args...)}, o.here(), 0, nil)
 }
 
-// Close tells what was recorded before it, and waits until what Print has written is
-// read: a second, for a reader that does not read.
+// Close tells what was recorded before it, ends Read, and waits until what Print has
+// written is read: for all of that a second at most. It may be called twice.
 func (o *Observer) Close() {
 	printed := make(chan struct{})
 	go func() {

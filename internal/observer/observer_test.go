@@ -147,8 +147,11 @@ func TestRead(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if steps := r.Read(ctx, 5); steps != nil {
+	if steps := r.Read(ctx, 5); len(steps) != 0 {
 		t.Errorf("%d steps came from nowhere", len(steps))
+	}
+	if steps := r.Read(ctx, 4); len(steps) != 1 {
+		t.Errorf("%d steps are left for one who must go, want 1", len(steps))
 	}
 	r.Close()
 	if steps := r.Read(t.Context(), 4); len(steps) != 1 {
@@ -162,11 +165,15 @@ func TestRead(t *testing.T) {
 // Wiring that would make steps lie is refused.
 func TestWiring(t *testing.T) {
 	other := Kind{GroupVersionKind: schema.GroupVersionKind{Group: "other.io", Version: "v1", Kind: "Foo"}, Resource: "foos", Describe: describeFoo}
+	bar := Kind{GroupVersionKind: v1alpha1.SchemeGroupVersion.WithKind("Bar"), Resource: "foos", Describe: describeFoo}
 	plain := controller.NewPriorityQueue("")
 	defer plain.ShutDown()
 	for _, all := range []bool{true, false} {
 		for want, wrong := range map[string]func(r *Observer){
 			"have one name":                          func(r *Observer) { r.Handler(other, nil, nil) },
+			"one path":                               func(r *Observer) { r.Handler(bar, nil, nil) },
+			"has no Resource":                        func(r *Observer) { r.Handler(Kind{Resource: "foos"}, nil, nil) },
+			"a second handler of Foo":                func(r *Observer) { r.Handler(fooKind, nil, nil); r.Handler(fooKind, nil, nil) },
 			"a second queue of Foo":                  func(r *Observer) { r.Queue(fooKind, plain) },
 			"a second reconcile of Foo":              func(r *Observer) { r.Reconcile(fooKind, reconcileFunc(nil)) },
 			"nothing wakes the reconcile of Project": func(r *Observer) { r.Reconcile(projectKind, reconcileFunc(nil)) },
@@ -185,6 +192,18 @@ func TestWiring(t *testing.T) {
 			}()
 		}
 	}
+}
+
+// A controller that empties the queue which is not observed is refused, too.
+func TestUnobservedQueue(t *testing.T) {
+	r, queue := traced()
+	defer queue.ShutDown()
+	defer func() {
+		if said := fmt.Sprint(recover()); !strings.Contains(said, "give the controller the result of Observer.Queue") {
+			t.Errorf("refused with %q", said)
+		}
+	}()
+	_, _ = r.Reconcile(fooKind, reconcileFunc(nil))(t.Context(), fooKey)
 }
 
 // reconcileFunc is a Reconciler.
@@ -229,7 +248,7 @@ func TestPrintToNobody(t *testing.T) {
 	r := New(Options{All: true})
 	out := &stuck{release: make(chan struct{})}
 	r.Print(Flag{on: true, json: true}, out)
-	text := strings.Repeat("x", mostUnread/10)
+	text := strings.Repeat("x", maxUnread/10)
 	for range 100 {
 		say(r, text)
 		catchUp(r)

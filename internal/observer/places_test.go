@@ -125,14 +125,14 @@ func functions(t *testing.T, name string) map[string]bool {
 	all := map[string]bool{}
 	for _, declaration := range file.Decls {
 		if function, ok := declaration.(*ast.FuncDecl); ok {
-			all[nameOf(function)] = true
+			all[declared(function)] = true
 		}
 	}
 	return all
 }
 
-// nameOf is Receiver.Method or Function.
-func nameOf(function *ast.FuncDecl) string {
+// declared is Receiver.Method or Function.
+func declared(function *ast.FuncDecl) string {
 	if function.Recv == nil {
 		return function.Name.Name
 	}

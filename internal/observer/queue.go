@@ -65,7 +65,7 @@ func (q *queue) of(key cache.ObjectName) *waiting {
 	return q.keys[key]
 }
 
-// name is the object's, whose key it is.
+// name names the object of a key.
 func (q *queue) name(key cache.ObjectName) string { return q.kind + " " + key.String() }
 
 // record records a step about a key. finish may be nil.
@@ -186,10 +186,11 @@ func (q *queue) ShutDown() {
 func (q *queue) woken(key cache.ObjectName) causes {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if k := q.keys[key]; k != nil {
-		return k.now
+	k := q.keys[key]
+	if k == nil || !k.runs {
+		panic(fmt.Sprintf("observer: the observed queue has not handed out %s: give the controller the result of Observer.Queue", q.name(key)))
 	}
-	return causes{}
+	return k.now
 }
 
 // reconciled notes the last step of a reconcile, for what follows from it.

@@ -231,7 +231,7 @@ func TestReconcile(t *testing.T) {
 		}
 		if diff := cmp.Diff([]string{
 			"reconcile started:  ← Foo foo in the first list",
-			"reconcile ended: the cache does not show our last write yet: look again in 1s",
+			"reconcile ended: nothing to do; look again in 1s",
 			"reconcile started:  ← the delay is over: look again in 1s",
 			"reconcile failed: error: it rains",
 			"reconcile started:  ← the delay is over: try 1 again in 3.8ms",

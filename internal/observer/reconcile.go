@@ -108,17 +108,14 @@ func (r *run) end(what string, requeue time.Duration, text func(deeds []string) 
 	}
 }
 
-// decision says in words what a reconcile without an error has come to. A
-// reconcile that wants to look again waits for its stores, and for nothing else.
+// decision says in words what a reconcile without an error has come to.
 func decision(deeds []string, requeueAfter time.Duration) string {
-	switch {
-	case len(deeds) == 0 && requeueAfter == 0:
-		return "nothing to do"
-	case len(deeds) == 0:
-		return fmt.Sprintf("the cache does not show our last write yet: look again in %s", requeueAfter)
-	case requeueAfter > 0:
-		return fmt.Sprintf("%s; the cache is behind the server: look again in %s", strings.Join(deeds, ", "), requeueAfter)
-	default:
-		return strings.Join(deeds, ", ")
+	text := "nothing to do"
+	if len(deeds) > 0 {
+		text = cut(strings.Join(deeds, ", "), wordsLimit)
 	}
+	if requeueAfter > 0 {
+		text += fmt.Sprintf("; look again in %s", requeueAfter)
+	}
+	return text
 }

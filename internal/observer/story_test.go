@@ -168,7 +168,7 @@ func TestCount(t *testing.T) {
 				counted = append(counted, fmt.Sprintf("%s %s %s %t", step.Kind, step.What, step.Requeue, step.Took > 0))
 			}
 		}})
-		r.Queue(fooKind, controller.NewPriorityQueue(""))
+		queue := r.Queue(fooKind, controller.NewPriorityQueue(""))
 		results := []func() (time.Duration, error){
 			func() (time.Duration, error) { return time.Second, nil },
 			func() (time.Duration, error) { return 0, errors.New("broken") },
@@ -182,6 +182,9 @@ func TestCount(t *testing.T) {
 		for range 3 {
 			func() {
 				defer func() { _ = recover() }()
+				queue.Add(fooKey)
+				queue.Get()
+				defer queue.Done(fooKey)
 				_, _ = reconcile(t.Context(), fooKey)
 			}()
 		}

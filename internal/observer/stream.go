@@ -21,7 +21,10 @@ import (
 func (t *transport) list(request *http.Request, to target) (*http.Response, error) {
 	query, sent := request.URL.Query(), wireForm(request, to)
 	s := &stream{observer: t.observer, kind: to.kind, at: t.observer.here(), began: time.Now(),
-		step: Step{Part: PartStream, Kind: to.kindName(), Request: &sent}, next: query.Get("continue") != "", first: query.Get("sendInitialEvents") == "true"}
+		step: Step{Part: PartStream, Kind: to.kindName(), Request: &sent}, first: query.Get("sendInitialEvents") == "true"}
+	if s.step.Text = "list"; query.Get("continue") != "" {
+		s.step.Text = "list, the next page"
+	}
 	response, err := t.next.RoundTrip(request)
 	if err != nil {
 		s.record(Refused, cut("no answer: "+err.Error(), wordsLimit), nil)
@@ -58,7 +61,6 @@ type stream struct {
 	kind     *wired
 	at       *place
 	watch    bool
-	next     bool // page of a list
 	step     Step
 	began    time.Time
 	opened   int64
@@ -99,23 +101,23 @@ func (s *stream) Close() error {
 }
 
 // end records the end, because of an error or, without one, at this process's own wish.
+// A list that does not end by itself was not whole.
 func (s *stream) end(err error) {
-	text := "this process ends it"
-	if errors.Is(err, io.EOF) {
+	whole, text := errors.Is(err, io.EOF), "this process ends it"
+	if whole {
 		text = "the API server ended it"
 	} else if err != nil {
 		text = cut(fmt.Sprintf("broken off: %v", err), wordsLimit)
 	}
 	s.once.Do(func() {
-		if s.watch {
+		switch {
+		case s.watch:
 			s.record(Ended, text, nil)
-			return
+		case !whole:
+			s.record(Refused, text, nil)
+		default:
+			s.record(Listed, s.step.Text, func(step *Step) { s.kind.listed = step.Seq })
 		}
-		list := "list"
-		if s.next {
-			list = "list, the next page"
-		}
-		s.record(Listed, list, func(step *Step) { s.kind.listed = step.Seq })
 	})
 }
 
@@ -154,7 +156,7 @@ func (s *stream) finish(step *Step, line []byte) {
 		step.Text = cut(event.Type+" "+object.Message, wordsLimit)
 	}
 	if object.Name != "" {
-		step.Key, step.For = object.Namespace+"/"+object.Name, s.observer.belongs(s.kind, object)
+		step.Key, step.For = keyOf(object.Namespace, object.Name), s.observer.belongs(s.kind, object)
 	}
 	switch {
 	case object.Annotations[metav1.InitialEventsAnnotationKey] == "true":

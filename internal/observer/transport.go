@@ -2,7 +2,7 @@ package observer
 
 import (
 	"net/http"
-	"strings"
+	"regexp"
 
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/rest"
@@ -18,7 +18,7 @@ func (o *Observer) Wrap(config *rest.Config) {
 	config.Wrap(o.Transport)
 }
 
-// Transport observes what goes through next, in JSON.
+// Transport observes what goes through next. It understands JSON alone.
 func (o *Observer) Transport(next http.RoundTripper) http.RoundTripper {
 	return &transport{observer: o, next: next}
 }
@@ -49,29 +49,19 @@ type target struct {
 	namespace, name, subresource string
 }
 
-// targetOf takes a path apart, which may begin with something that a proxy wants:
+// objectPath is what the path of a request to a resource ends with:
 //
 //	/apis/{group}/{version}[/namespaces/{namespace}]/{resource}[/{name}[/{subresource}]]
-func (o *Observer) targetOf(path string) (to target) {
-	_, path, _ = strings.Cut(path, "/apis/")
-	parts := strings.Split(path, "/")
-	if len(parts) < 3 {
+//
+// and /api/{version}… for the group "".
+var objectPath = regexp.MustCompile(`/(?:api|apis/([^/]+))/[^/]+/(?:namespaces/([^/]+)/)?([^/]+)(?:/([^/]+)(?:/(.+))?)?$`)
+
+func (o *Observer) targetOf(path string) target {
+	part := objectPath.FindStringSubmatch(path)
+	if part == nil || o.kinds[part[1]+"/"+part[3]] == nil {
 		return target{}
 	}
-	group, parts := parts[0], parts[2:]
-	if len(parts) > 2 && parts[0] == "namespaces" {
-		to.namespace, parts = parts[1], parts[2:]
-	}
-	if to.kind = o.kinds[group+"/"+parts[0]]; to.kind == nil {
-		return target{}
-	}
-	if len(parts) > 1 {
-		to.name = parts[1]
-	}
-	if len(parts) > 2 {
-		to.subresource = strings.Join(parts[2:], "/")
-	}
-	return to
+	return target{o.kinds[part[1]+"/"+part[3]], part[2], part[4], part[5]}
 }
 
 // kindName is the kind's, or "".
@@ -87,7 +77,7 @@ func (t target) key() string {
 	if t.name == "" {
 		return ""
 	}
-	return t.namespace + "/" + t.name
+	return keyOf(t.namespace, t.name)
 }
 
 // wireForm is a request in its wire form. What a path that nobody knows asks for is

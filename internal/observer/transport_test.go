@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/iotest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -179,7 +180,7 @@ func TestAlreadyExists(t *testing.T) {
 		"sent default/d: get Deployment d",
 		"answered default/d: OK",
 		"ended default/foo: create Deployment d: there is one already, asked the server for Deployment d; " +
-			"the cache is behind the server: look again in 1s",
+			"look again in 1s",
 	}, lines); diff != "" {
 		t.Errorf("steps (-want +got):\n%s", diff)
 	}
@@ -360,6 +361,7 @@ func TestList(t *testing.T) {
 		want     string
 	}{
 		{&http.Response{StatusCode: http.StatusOK, Body: io.NopCloser(strings.NewReader("{}"))}, nil, "stream listed: list"},
+		{&http.Response{StatusCode: http.StatusOK, Body: io.NopCloser(iotest.ErrReader(errors.New("reset")))}, nil, "stream refused: broken off: reset"},
 		{&http.Response{StatusCode: http.StatusForbidden, Body: http.NoBody}, nil, "stream refused: 403 Forbidden"},
 		{nil, errors.New("nobody there"), "stream refused: no answer: nobody there"},
 	} {
@@ -395,6 +397,7 @@ func TestEventsInPieces(t *testing.T) {
 
 func TestTarget(t *testing.T) {
 	r := observing()
+	r.wire(Kind{GroupVersionKind: corev1.SchemeGroupVersion.WithKind("Pod"), Resource: "pods", Describe: describeFoo})
 	for path, want := range map[string][4]string{
 		"/apis/samplecontroller.k8s.io/v1alpha1/namespaces/ns/foos/n/status": {"Foo", "ns", "n", "status"},
 		"/prefix/apis/apps/v1/namespaces/ns/deployments/n":                   {"Deployment", "ns", "n", ""},
@@ -405,6 +408,8 @@ func TestTarget(t *testing.T) {
 		"/apis/apps/v1/namespaces/ns":                                        {},
 		"/apis/apps/v1":                                                      {},
 		"/api/v1/namespaces/ns/secrets/n":                                    {},
+		"/api/v1/namespaces/ns/pods/n/status":                                {"Pod", "ns", "n", "status"},
+		"/api/v1/pods":                                                       {"Pod"},
 		"/version":                                                           {},
 		"":                                                                   {},
 	} {
@@ -412,5 +417,42 @@ func TestTarget(t *testing.T) {
 		if got := [4]string{to.kindName(), to.namespace, to.name, to.subresource}; got != want {
 			t.Errorf("%s is about %q, want %q", path, got, want)
 		}
+	}
+}
+
+// A body is shown as far as its kind allows, and not because of what it calls itself.
+func TestBodies(t *testing.T) {
+	r := observing()
+	r.kinds["Foo"].queued = true
+	x := &exchange{observer: r, to: r.targetOf("/apis/samplecontroller.k8s.io/v1alpha1/namespaces/default/foos/foo")}
+	for body, want := range map[string]string{
+		`{"kind":"Foo","spec":{"deploymentName":"d"},"secret":"s"}`:         `{"apiVersion":"samplecontroller.k8s.io/v1alpha1","kind":"Foo","metadata":null,"spec":{"deploymentName":"d"}}`,
+		`{"kind":"Status","code":409,"secret":"s"}`:                         `{"code":409,"kind":"Status"}`,
+		`{"kind":"DeleteOptions","preconditions":{"uid":"u"},"secret":"s"}`: `{"kind":"DeleteOptions","preconditions":{"uid":"u"}}`,
+		`{"kind":"Scale","spec":{"replicas":1}}`:                            "",
+		`{"kind":"Table"`:                                                   "",
+		`no JSON`:                                                           "",
+	} {
+		if got := x.shown(decode([]byte(body))); got != want {
+			t.Errorf("of %s %s is shown, want %s", body, got, want)
+		}
+	}
+}
+
+// What is no JSON may be a stream: nobody reads it but whoever asked for it.
+func TestStreamOfSubresource(t *testing.T) {
+	r := observing()
+	body, end := io.Pipe()
+	defer end.Close()
+	client := &http.Client{Transport: r.Transport(roundTripper(func(*http.Request) (*http.Response, error) {
+		return &http.Response{StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"text/plain"}}, Body: body}, nil
+	}))}
+	response, err := client.Get("http://api.test/apis/apps/v1/namespaces/default/deployments/d/log?follow=true")
+	if err != nil {
+		t.Fatal(err)
+	}
+	go func() { _, _ = end.Write([]byte("one")) }()
+	if n, err := response.Body.Read(make([]byte, 3)); n != 3 || err != nil {
+		t.Errorf("%d bytes are read: %v", n, err)
 	}
 }

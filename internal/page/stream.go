@@ -1,6 +1,7 @@
 package page
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -36,16 +37,13 @@ type stream struct {
 	process string
 	// patience is how long a browser may take to read an event.
 	patience time.Duration
-	// free holds a token for each browser that may still come.
-	free chan struct{}
+	// taken holds a token for each browser that reads.
+	taken chan struct{}
 }
 
 func newStream(source *observer.Observer, o Options) *stream {
-	s := &stream{source: source, options: o, patience: readsWithin, free: make(chan struct{}, mostStreams)}
+	s := &stream{source: source, options: o, patience: readsWithin, taken: make(chan struct{}, mostStreams)}
 	s.process = strconv.FormatInt(time.Now().UnixNano(), 36)
-	for range mostStreams {
-		s.free <- struct{}{}
-	}
 	return s
 }
 
@@ -71,8 +69,8 @@ type news struct {
 // ends.
 func (s *stream) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	select {
-	case <-s.free:
-		defer func() { s.free <- struct{}{} }()
+	case s.taken <- struct{}{}:
+		defer func() { <-s.taken }()
 	default:
 		http.Error(w, fmt.Sprintf("%d browsers read already; close one", mostStreams), http.StatusServiceUnavailable)
 		return
@@ -85,16 +83,8 @@ func (s *stream) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.Method == http.MethodHead {
 		return
 	}
-	_ = s.send(r.Context(), out, seen(r))
-}
-
-// seen is the id of the last event that the browser knows, "" for none.
-func seen(r *http.Request) string {
-	if id := r.Header.Get("Last-Event-ID"); id != "" {
-		return id
-	}
-	// What a page sends that begins a stream of its own.
-	return r.URL.Query().Get("after")
+	// A page that begins a stream of its own says in its query what it has seen.
+	_ = s.send(r.Context(), out, cmp.Or(r.Header.Get("Last-Event-ID"), r.URL.Query().Get("after")))
 }
 
 func (s *stream) send(ctx context.Context, out *events, id string) error {
