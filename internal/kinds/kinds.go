@@ -42,7 +42,7 @@ var (
 	}
 )
 
-// describe makes a description of one type one of any value.
+// describe adapts a description of one type to Kind.Describe.
 func describe[T any](of func(T) string) func(any) string {
 	return func(object any) string {
 		if typed, ok := object.(T); ok {

@@ -42,7 +42,7 @@ type delay struct {
 	at    *place // where it was asked for
 }
 
-// wait notes a delay. Of two for one key the one that ends first counts.
+// wait notes a delay. If a key has two, the earlier end counts.
 func (q *queue) wait(key cache.ObjectName, at *place, what string, after time.Duration, text string) {
 	k, due := q.of(key), time.Now().Add(after)
 	step := Step{Text: text, CauseSeq: k.reconciled, Took: after}

@@ -100,7 +100,8 @@ func keyOf(namespace, name string) string { return cache.NewObjectName(namespace
 // nameOf is the name in a key.
 func nameOf(key string) string { return key[strings.LastIndex(key, "/")+1:] }
 
-// describe says what an object is like, and whose it is.
+// describe says what an object is like and whose it is. shown is false for one that is
+// none of the story's.
 func (o *Observer) describe(k *wired, object any) (text string, shown bool) {
 	meta, ok := object.(metav1.Object)
 	if !ok {

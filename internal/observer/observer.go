@@ -36,8 +36,8 @@ const (
 	mostWaiting = 32 << 20
 	// noteBytes is about what a step takes until it is told, besides what it holds.
 	noteBytes = 1 << 10
-	// together is how long a step waits to be told with others, so that whoever
-	// records them does not wake a goroutine for each.
+	// together is how long a step waits for others that are told with it: not each one
+	// wakes a goroutine.
 	together = 5 * time.Millisecond
 	// lastWords is how long Close waits.
 	lastWords = time.Second

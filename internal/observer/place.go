@@ -21,9 +21,8 @@ type places struct {
 	all map[stack]*place
 }
 
-// here returns where the code stands that has led to its caller's caller: the innermost
-// function that is part of the lesson, neither the client nor internal/. It returns nil
-// if no step shows that.
+// here walks up the stack to the first function that is part of the lesson, neither the
+// client nor internal/, and returns where it stands. It returns nil if no step shows that.
 func (o *Observer) here() *place {
 	if !o.all {
 		return nil

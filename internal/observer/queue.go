@@ -65,7 +65,7 @@ func (q *queue) of(key cache.ObjectName) *waiting {
 	return q.keys[key]
 }
 
-// name names the object of a key.
+// name is the kind and the key, as in Step.For.
 func (q *queue) name(key cache.ObjectName) string { return q.kind + " " + key.String() }
 
 // record records a step about a key. finish may be nil.

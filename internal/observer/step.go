@@ -53,7 +53,7 @@ type Step struct {
 	// Cause says in words what led to it, CauseSeq is that step's Seq.
 	Cause    string `json:"cause,omitempty"`
 	CauseSeq int64  `json:"causeSeq,omitempty"`
-	// Version is the resourceVersion of the object, before it comes the one it had.
+	// Version is the resourceVersion that the object has now, or had last.
 	Version string `json:"version,omitempty"`
 	// Echo says that this process itself wrote that version.
 	Echo bool `json:"echo,omitempty"`
