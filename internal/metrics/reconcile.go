@@ -63,7 +63,7 @@ func (m *Metrics) Step(step *observer.Step) {
 		return
 	}
 	active.Dec()
-	if step.What == observer.Panicked {
+	if step.Panicked {
 		r.panics.WithLabelValues(name).Inc()
 	}
 	r.duration.WithLabelValues(name).Observe(step.Took.Seconds())

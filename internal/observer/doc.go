@@ -35,7 +35,7 @@
 //	           is done), delayed (at the reconcile's own wish), limited (after an
 //	           error), due (a delay is over), forgot (its failures no longer count)
 //	worker     got, done
-//	reconcile  started, ended, failed, panicked
+//	reconcile  started, ended, failed (with an error or a panic)
 //	request    sent, answered, failed (without an answer)
 //	program    started, standby, leader, synced, lost, stopped, said, dropped
 //

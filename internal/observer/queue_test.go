@@ -235,7 +235,7 @@ func TestReconcile(t *testing.T) {
 			"reconcile started:  ← the delay is over: look again in 1s",
 			"reconcile failed: error: it rains",
 			"reconcile started:  ← the delay is over: try 1 again in 3.8ms",
-			"reconcile panicked: panicked",
+			"reconcile failed: panicked",
 			"reconcile started:  ← the delay is over: try 2 again in 7.6ms",
 			"reconcile ended: nothing to do",
 		}, steps); diff != "" {

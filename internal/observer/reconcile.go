@@ -39,12 +39,12 @@ func (o *Observer) Reconcile(k Kind, next Reconciler) controller.Reconcile {
 		defer func() {
 			switch {
 			case !returned:
-				run.end(Panicked, 0, func([]string) string { return "panicked" })
+				run.end(&Step{What: Failed, Panicked: true}, func([]string) string { return "panicked" })
 			case err != nil:
 				problem := "error: " + err.Error()
-				run.end(Failed, 0, func(deeds []string) string { return cut(strings.Join(append(deeds, problem), "; "), wordsLimit) })
+				run.end(&Step{What: Failed}, func(deeds []string) string { return cut(strings.Join(append(deeds, problem), "; "), wordsLimit) })
 			default:
-				run.end(Ended, requeueAfter, func(deeds []string) string { return decision(deeds, requeueAfter) })
+				run.end(&Step{What: Ended, Requeue: requeueAfter}, func(deeds []string) string { return decision(deeds, requeueAfter) })
 			}
 		}()
 		requeueAfter, err = next.Reconcile(context.WithValue(ctx, runOfContext{}, run), key)
@@ -91,11 +91,11 @@ func (r *run) start() {
 	r.seq = r.record(step, func(step *Step) { step.Cause = why.words(r.observer) })
 }
 
-// end records the end. text makes it into words, when it is told, from what came of
-// each request.
-func (r *run) end(what string, requeue time.Duration, text func(deeds []string) string) {
+// end records the end, as step says. text makes it into words, when it is told, from what
+// came of each request.
+func (r *run) end(step *Step, text func(deeds []string) string) {
 	asked := int(r.asked.Load())
-	step := &Step{What: what, CauseSeq: r.seq, Took: time.Since(r.began), Requeue: requeue}
+	step.CauseSeq, step.Took = r.seq, time.Since(r.began)
 	seq := r.record(step, func(step *Step) {
 		deeds := slices.Clip(r.deeds)
 		if asked > len(deeds) {

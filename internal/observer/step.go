@@ -26,7 +26,7 @@ const (
 	Added, Updated, Deleted, Resync, Tombstone = "added", "updated", "deleted", "resync", "tombstone"
 	Coalesced, Delayed, Limited, Due, Forgot   = "coalesced", "delayed", "limited", "due", "forgot"
 	Got, Done                                  = "got", "done"
-	Started, Ended, Failed, Panicked           = "started", "ended", "failed", "panicked"
+	Started, Ended, Failed                     = "started", "ended", "failed"
 	Sent, Answered                             = "sent", "answered"
 	Standby, Leader, Synced, Lost, Stopped     = "standby", "leader", "synced", "lost", "stopped"
 	// Said is anything else, Dropped is printed in the place of steps that are missing.
@@ -65,6 +65,8 @@ type Step struct {
 	Depth int `json:"depth,omitempty"`
 	// Took is how long it took, in nanoseconds: a reply, a reconcile.
 	Took time.Duration `json:"took,omitempty"`
+	// Panicked says that a reconcile failed with a panic.
+	Panicked bool `json:"panicked,omitempty"`
 	// Requeue is after what time a reconcile that has ended wants to look again.
 	Requeue time.Duration `json:"requeue,omitempty"`
 	// File and Func say where the code of it stands, as "controller/foo.go" and

@@ -165,7 +165,7 @@ func TestCount(t *testing.T) {
 		var counted []string
 		r := New(Options{All: all, Count: func(step *Step) {
 			if step.Part == PartReconcile {
-				counted = append(counted, fmt.Sprintf("%s %s %s %t", step.Kind, step.What, step.Requeue, step.Took > 0))
+				counted = append(counted, fmt.Sprintf("%s %s %s %t %t", step.Kind, step.What, step.Requeue, step.Took > 0, step.Panicked))
 			}
 		}})
 		queue := r.Queue(fooKind, controller.NewPriorityQueue(""))
@@ -188,7 +188,7 @@ func TestCount(t *testing.T) {
 				_, _ = reconcile(t.Context(), fooKey)
 			}()
 		}
-		if diff := cmp.Diff([]string{"Foo started 0s false", "Foo ended 1s true", "Foo started 0s false", "Foo failed 0s true", "Foo started 0s false", "Foo panicked 0s true"}, counted); diff != "" {
+		if diff := cmp.Diff([]string{"Foo started 0s false false", "Foo ended 1s true false", "Foo started 0s false false", "Foo failed 0s true false", "Foo started 0s false false", "Foo failed 0s true true"}, counted); diff != "" {
 			t.Errorf("all %t: counted (-want +got):\n%s", all, diff)
 		}
 	}
