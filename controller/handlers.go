@@ -25,10 +25,11 @@ func EnqueueObject(queue Queue) cache.ResourceEventHandler {
 	}
 }
 
-// EnqueueOwner makes the handler for a kind of dependents. Every event of one adds the
-// key of the object that controls it (its owner reference with controller: true), if
-// that is of the kind owner, and the keys that waiting returns: those of the owners that
-// may wait for this dependent's name.
+// EnqueueOwner returns what makes the handler for a kind of dependents, as EnqueueObject
+// does for the kind that is reconciled. Every event of a dependent adds the key of the
+// object that controls it (its owner reference with controller: true), if that is of the
+// kind owner, and the keys that waiting returns: those of the owners that may wait for
+// this dependent's name.
 func EnqueueOwner(owner schema.GroupKind, waiting func(dependent cache.ObjectName) []cache.ObjectName) func(Queue) cache.ResourceEventHandler {
 	return func(queue Queue) cache.ResourceEventHandler {
 		enqueueOwner := func(obj any) {

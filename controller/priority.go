@@ -40,8 +40,8 @@ func NewPriorityQueue(name string) PriorityQueue {
 	return &priorityQueue{Queue: limiting, fifo: fifo}
 }
 
-// WithLowPriorityWhenUnchanged makes the handler that newHandler makes. The keys that it
-// adds for an initial list or a resync get low priority.
+// WithLowPriorityWhenUnchanged returns what makes the same handler as newHandler, except
+// that the keys which it adds for an initial list or a resync get low priority.
 func WithLowPriorityWhenUnchanged(newHandler func(Queue) cache.ResourceEventHandler) func(PriorityQueue) cache.ResourceEventHandler {
 	return func(queue PriorityQueue) cache.ResourceEventHandler {
 		changed, unchanged := newHandler(queue), newHandler(lowPriority{queue})

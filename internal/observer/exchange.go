@@ -9,9 +9,8 @@ import (
 	"strings"
 	"time"
 
-	"k8s.io/apimachinery/pkg/runtime"
-
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 )
 
@@ -113,7 +112,7 @@ func (x *exchange) sent(from *http.Request) {
 	})
 }
 
-// What is shown of a body that is not an object of the kind.
+// others are the fields that are shown of bodies that are no object of the kind.
 var others = map[string]Fields{
 	"Status":        {"apiVersion": nil, "kind": nil, "status": nil, "message": nil, "reason": nil, "details": nil, "code": nil},
 	"DeleteOptions": {"apiVersion": nil, "kind": nil, "preconditions": nil, "propagationPolicy": nil, "gracePeriodSeconds": nil},

@@ -6,13 +6,12 @@ import (
 	"reflect"
 	"strings"
 
-	"k8s.io/client-go/tools/cache"
-
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
+	"k8s.io/client-go/tools/cache"
 
 	"example.com/byhand/controller"
 )
@@ -48,8 +47,8 @@ type wired struct {
 	Kind
 	handled, queued, reconciled bool
 	queue                       *queue // nil without Options.All
-	// where its objects are listed and watched, and the step of the last whole list; used
-	// while telling
+	// Where its objects are listed and watched, and the step of the last whole list. Both
+	// are used while telling.
 	place  place
 	listed int64
 }
@@ -65,7 +64,7 @@ func (o *Observer) wire(k Kind) *wired {
 		byName = &wired{Kind: k}
 		o.kinds[k.Kind], o.kinds[path] = byName, byName
 	case byName != byPath || byName.GroupVersionKind != k.GroupVersionKind || byName.Owned != k.Owned || !reflect.DeepEqual(byName.Shown, k.Shown):
-		panic(fmt.Sprintf("observer: %s and another kind have one name or one path, %s: they could not be told apart", k.GroupVersionKind, path))
+		panic(fmt.Sprintf("observer: %s and another Kind have one name or one path, %s, and differ: they could not be told apart", k.GroupVersionKind, path))
 	}
 	return byName
 }

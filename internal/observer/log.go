@@ -23,7 +23,7 @@ type Log struct {
 	missing int // lines, before unread
 	unread  []byte
 	dropped int           // lines, after unread
-	written chan struct{} // closed when there is nothing to write, nil if there is not
+	written chan struct{} // closed when write returns, nil while it does not run
 }
 
 // NewLog returns a Log that writes to out.

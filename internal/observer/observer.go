@@ -79,9 +79,9 @@ type Observer struct {
 // note is a step that was recorded and not told yet.
 type note struct {
 	step *Step
-	// finish adds what takes time, nil for nothing. It may use the Observer's writes
-	// and streams: what the notes before have told of them is what was so when this
-	// one was taken.
+	// finish adds what takes time, nil for nothing. It may use what the notes before
+	// have told, such as the Observer's writes: that is what was so when this one was
+	// taken.
 	finish func(*Step)
 	// bytes is how much it holds that nobody else does.
 	bytes int64
