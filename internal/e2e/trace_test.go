@@ -138,7 +138,7 @@ func TestTrace(t *testing.T) {
 	if got := path(steps[:6]); got != travel {
 		t.Errorf("the Foo's way is\n%s\nwant\n%s", got, travel)
 	}
-	c.decides(steps, "Foo foo added", "created Deployment first, wrote the status (Ready False, WaitingForReplicas)")
+	c.decides(steps, "Foo foo added", "created Deployment first; wrote the status (Ready False, WaitingForReplicas)")
 	// Woken by the Deployment, or, if that came while a status was written, by its echo.
 	c.decides(steps, "", "wrote the status (Ready True, Available)")
 	c.decides(steps, "our own write: ", "nothing to do")
@@ -157,7 +157,7 @@ func TestTrace(t *testing.T) {
 	s.changeFoo("foo", func(spec *v1alpha1.FooSpec) { spec.DeploymentName = "second" })
 	s.converges("foo", "second", 2)
 	s.eventually("the old Deployment goes", func() error { _, err := s.deployment("first"); return gone(err) })
-	c.decides(c.quiet("renamed"), "Foo foo updated", "created Deployment second, asked the server for Foo foo, deleted Deployment first, wrote the status")
+	c.decides(c.quiet("renamed"), "Foo foo updated", "created Deployment second; asked the server for Foo foo; deleted Deployment first; wrote the status")
 
 	if err := foos.Delete(t.Context(), "foo", metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)

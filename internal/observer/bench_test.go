@@ -63,7 +63,7 @@ func (p *way) travels(b *testing.B, aside bool) {
 		p.travel(b)
 		if aside && n%500 == 0 {
 			b.StopTimer()
-			p.observer.tell()
+			p.observer.tell(0)
 			b.StartTimer()
 		}
 	}

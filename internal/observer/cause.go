@@ -2,17 +2,18 @@ package observer
 
 import (
 	"fmt"
+	"path"
 	"slices"
 	"strings"
+
+	"k8s.io/utils/lru"
 )
 
-// event is what happened to an object in a store.
+// event is what happened to an object in a store. Our own write of it is known by id: the
+// version that it has, or the UID that it had.
 type event struct {
-	what, kind, key, version string
-	initial                  bool
-	// echo is known once the event is told, which is before every step that it leads
-	// to.
-	echo bool
+	what, kind, key, id string
+	initial             bool
 }
 
 // cause is why a key is added: an event, or a text. seq is the number of its step.
@@ -22,65 +23,71 @@ type cause struct {
 	text  string
 }
 
-// words says it, without the namespace, which is the reconciled object's own. A write may
-// be known as our own by now, though it was not when its event came. Call it while telling.
+// words says it, without the namespace, which is the reconciled object's own.
 func (c cause) words(o *Observer) string {
 	if c.event == nil {
 		return c.text
 	}
-	e := *c.event
-	name := nameOf(e.key)
+	e := c.event
+	name := e.kind + " " + path.Base(e.key)
 	switch {
 	case e.initial:
-		return fmt.Sprintf("%s %s in the first list", e.kind, name)
-	case e.what == Resync:
-		return fmt.Sprintf("resync of %s %s", e.kind, name)
-	case e.echo || o.writes.of(versionName(e.kind, e.key, e.version)) != 0:
-		return fmt.Sprintf("our own write: %s %s %s", e.kind, name, e.what)
+		return name + " in the first list"
+	case o.own.of(e.kind, e.id) != 0:
+		return fmt.Sprintf("our own write: %s %s", name, e.what)
 	default:
-		return fmt.Sprintf("%s %s %s", e.kind, name, e.what)
+		return name + " " + e.what
 	}
 }
 
-// mostCauses is how many causes of one reconcile are named. The others are counted.
+// mostCauses is how many causes of one reconcile are named.
 const mostCauses = 4
 
-// causes are why a key waits: the first ones, each once, and how many more there
-// were.
-type causes struct {
-	first []cause
-	more  int
-}
+// causes are the first ones for which a key waits, each once.
+type causes []cause
 
 func (c *causes) add(one cause) {
-	if one == (cause{}) || slices.Contains(c.first, one) {
-		return
+	if one != (cause{}) && len(*c) < mostCauses && !slices.Contains(*c, one) {
+		*c = append(*c, one)
 	}
-	if len(c.first) == mostCauses {
-		c.more++
-		return
-	}
-	c.first = append(c.first, one)
 }
 
 // seq is the number of the step that came first.
 func (c causes) seq() int64 {
-	if len(c.first) == 0 {
+	if len(c) == 0 {
 		return 0
 	}
-	return c.first[0].seq
+	return c[0].seq
 }
 
 // words names each cause once. Call it while telling.
 func (c causes) words(o *Observer) string {
 	var all []string
-	for _, one := range c.first {
+	for _, one := range c {
 		if words := one.words(o); words != "" && !slices.Contains(all, words) {
 			all = append(all, words)
 		}
 	}
-	if c.more > 0 {
-		all = append(all, fmt.Sprintf("%d more", c.more))
-	}
 	return strings.Join(all, "; ")
+}
+
+// mostRemembered is how many things are remembered. The echo of a write is back within
+// milliseconds.
+const mostRemembered = 16 << 10
+
+// remembered has the numbers of steps by the kind of an object and its version or UID: the
+// newest. It is safe for concurrent use.
+type remembered struct{ newest *lru.Cache }
+
+func (r remembered) add(kind, id string, seq int64) {
+	if id != "" {
+		r.newest.Add(kind+" "+id, seq)
+	}
+}
+
+// of returns the number, or 0.
+func (r remembered) of(kind, id string) int64 {
+	seq, _ := r.newest.Get(kind + " " + id)
+	number, _ := seq.(int64)
+	return number
 }

@@ -44,11 +44,12 @@
 //   - Nobody on the way of a key waits for a reader. What happens there takes a number, a
 //     time, pointers to objects, and a copy of what is sent. What takes long is done later,
 //     in the order of the numbers, when the step is told: as a rule milliseconds after it.
-//   - What is told is what was so when it happened: whose write an event is the echo
-//     of, what woke a reconcile.
+//   - What is told is what was so when it happened. Whose write an event is the echo of may
+//     have been learned since.
 //   - Memory is bounded, however many objects there are and however slow a reader is. If
 //     that is not enough, steps are missing: a gap in the numbers says how many, and
-//     Print says it in a line. What a browser has yet to read comes on top.
+//     Print says it in a line. Of what Print has written and nobody reads, the oldest lines
+//     go. What a browser has yet to read comes on top.
 //   - Close gives what was recorded before it a second to be told and read.
 //   - No header is ever in a step. Of objects and bodies only the fields are shown that
 //     their Kind names, and of annotations only those whose name begins with the group of
@@ -56,15 +57,15 @@
 //
 // # Caveats
 //
-//   - An event of one's own write may overtake the answer to that write. While the
-//     write is under way, the event counts as its echo if it has the spec or the status
-//     that was sent, or, for a create, the owner. The cause of a reconcile is exact: no
-//     key is reconciled before the answer to its last write is in.
+//   - An event of one's own write may overtake the answer to it. Steps are told 20 ms late
+//     for that reason. If the answer takes longer, the event is told as anybody's. The
+//     cause of a reconcile is exact: no key is reconciled before the answer to its last
+//     write is in.
 //   - Objects are read after they were handed over. An object in a store is never
 //     changed, or this package would show what it never was.
 //   - What a gap has swallowed is not known: an own write may go unnamed after it.
-//   - The queue tells nobody when a delay is over. The step "due" comes from a timer
-//     of the same length.
+//   - The queue tells nobody when a delay is over. The step "due" comes when a worker takes
+//     the key or gives it back.
 //   - A server's refusal is shown in its words, which may quote a value that was sent.
 //   - A kind that is owned is looked for in the namespace of what it owns.
 //   - With Options.All the clients speak JSON, and the answer to a request is read before

@@ -4,11 +4,13 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"strings"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
@@ -26,7 +28,7 @@ type exchange struct {
 
 	// What follows is used while telling.
 	to     target
-	object *unstructured.Unstructured // in the body that was sent, or nil
+	object map[string]any // in the body that was sent, or nil
 }
 
 // exchange sends a request that has one answer.
@@ -36,24 +38,21 @@ func (t *transport) exchange(request *http.Request, to target) (*http.Response, 
 		x.sent(request)
 	}
 	response, err := t.next.RoundTrip(request)
-	if err != nil {
+	switch {
+	case err != nil:
 		x.failed(err)
-		return response, err
-	}
-	if !t.observer.all {
-		x.end(Answered, response.StatusCode, 0, 0, nil)
-		return response, nil
-	}
-	// What is no JSON may be a stream, which whoever asked for it reads.
-	if to.kind == nil || !strings.HasPrefix(response.Header.Get("Content-Type"), runtime.ContentTypeJSON) {
+	case !t.observer.all:
+		x.end(Answered, response.StatusCode, nil, 0, nil)
+	case to.kind == nil || !strings.HasPrefix(response.Header.Get("Content-Type"), runtime.ContentTypeJSON):
+		// What is no JSON may be a stream, which whoever asked for it reads.
 		x.answered(response.StatusCode, nil, max(response.ContentLength, 0))
-		return response, nil
+	default:
+		body, err := io.ReadAll(response.Body)
+		_ = response.Body.Close()
+		x.answered(response.StatusCode, body, int64(len(body)))
+		response.Body = io.NopCloser(io.MultiReader(bytes.NewReader(body), broken{err}))
 	}
-	body, err := io.ReadAll(response.Body)
-	_ = response.Body.Close()
-	x.answered(response.StatusCode, body, int64(len(body)))
-	response.Body = io.NopCloser(io.MultiReader(bytes.NewReader(body), broken{err}))
-	return response, nil
+	return response, err
 }
 
 // broken is where an answer breaks off, if it does.
@@ -61,9 +60,10 @@ type broken struct{ err error }
 
 func (b broken) Read([]byte) (int, error) { return 0, cmp.Or(b.err, io.EOF) }
 
-// bodyOf returns a copy of a request's body. client-go's can always be had again.
+// bodyOf returns a copy of a request's body, as far as it can be read. client-go's can
+// always be had again.
 func bodyOf(request *http.Request) []byte {
-	if request.GetBody == nil || request.ContentLength <= 0 {
+	if request.GetBody == nil {
 		return nil
 	}
 	again, err := request.GetBody()
@@ -71,21 +71,18 @@ func bodyOf(request *http.Request) []byte {
 		return nil
 	}
 	defer again.Close()
-	body := make([]byte, request.ContentLength)
-	if _, err := io.ReadFull(again, body); err != nil {
-		return nil
-	}
+	body, _ := io.ReadAll(again)
 	return body
 }
 
 // record records a step of the exchange. finish may be nil; it is called when the step
 // is told.
-func (x *exchange) record(step *Step, bytes int, finish func(*Step)) int64 {
+func (x *exchange) record(step *Step, body []byte, finish func(*Step)) int64 {
 	step.Part = PartRequest
 	if x.run != nil {
 		step.For = x.run.name()
 	}
-	return x.observer.record(step, x.at, bytes, func(step *Step) {
+	return x.observer.record(step, x.at, len(body), func(step *Step) {
 		if finish != nil {
 			finish(step)
 		}
@@ -104,11 +101,10 @@ func (x *exchange) sent(from *http.Request) {
 	if x.run != nil {
 		step.CauseSeq = x.run.seq
 	}
-	x.seq = x.record(step, len(body), func(step *Step) {
+	x.seq = x.record(step, body, func(step *Step) {
 		x.object = decode(body)
 		x.know(x.object)
 		step.Text, step.Request.Body = x.intent(), x.shown(x.object)
-		x.begin(step.Seq)
 	})
 }
 
@@ -119,106 +115,65 @@ var others = map[string]Fields{
 }
 
 // shown is what may be shown of a body.
-func (x *exchange) shown(object *unstructured.Unstructured) string {
-	if object == nil {
-		return ""
+func (x *exchange) shown(object map[string]any) string {
+	var body []byte
+	kind := text(object, "kind")
+	if fields, ok := others[kind]; ok && x.to.kind != nil {
+		body, _ = json.Marshal(fields.of(object))
+	} else if kind != "" && kind == x.to.kindName() {
+		body = x.observer.render(x.to.kind, object, 16<<20)
 	}
-	if object.GetKind() == x.to.kindName() {
-		return cut(string(x.observer.render(x.to.kind, object, 16<<20)), bodyLimit)
-	}
-	fields, ok := others[object.GetKind()]
-	if !ok {
-		return ""
-	}
-	body, _ := json.Marshal(fields.of(object.Object))
 	return cut(string(body), bodyLimit)
 }
 
 // know takes the name of what is made from its object: no path has it.
-func (x *exchange) know(object *unstructured.Unstructured) {
-	if x.to.kind != nil && x.to.name == "" && object != nil {
-		x.to.name = object.GetName()
+func (x *exchange) know(object map[string]any) {
+	if x.to.kind != nil {
+		x.to.name = cmp.Or(x.to.name, text(object, "metadata", "name"))
 	}
-}
-
-// begin remembers a write before its event can arrive.
-func (x *exchange) begin(seq int64) {
-	writes := &x.observer.writes
-	switch x.request.Method {
-	case http.MethodPost, http.MethodPut:
-		if x.object != nil {
-			field := "spec"
-			if x.to.subresource == "status" {
-				field = "status"
-			}
-			writes.begin(x.to.kindName(), x.to.key(), write{seq: seq, sent: x.object, field: field})
-		}
-	case http.MethodDelete:
-		// Its answer has no version. It is known by the UID that it names.
-		writes.end(x.to.kindName(), x.to.key(), seq, x.deleted())
-	}
-}
-
-// deleted names the object that a DELETE is for, "" if the request does not say which.
-func (x *exchange) deleted() string {
-	if uid := text(x.object, "preconditions", "uid"); uid != "" {
-		return uidName(x.to.kindName(), x.to.key(), types.UID(uid))
-	}
-	return ""
 }
 
 // failed records a request without an answer. It may have been carried out for all
 // that.
 func (x *exchange) failed(err error) {
-	problem := cut("no answer: "+err.Error(), wordsLimit)
-	x.end(Failed, 0, 0, 0, func(step *Step) {
-		step.Text = problem
-		x.over(0, 0, "")
+	x.end(Failed, 0, nil, 0, func(step *Step) {
+		step.Text = cut("no answer: "+err.Error(), wordsLimit)
 		x.did("no answer to " + x.request.Method + " " + x.subject())
 	})
 }
 
 // end records how the exchange ended.
-func (x *exchange) end(what string, code, bytes int, read int64, finish func(*Step)) {
+func (x *exchange) end(what string, code int, body []byte, read int64, finish func(*Step)) int64 {
 	request := x.request
 	request.Status, request.Bytes = code, read
-	x.record(&Step{What: what, Request: &request, CauseSeq: x.seq, Took: time.Since(x.began)}, bytes, finish)
-	if x.run != nil {
-		x.run.asked.Add(1)
-	}
+	return x.record(&Step{What: what, Request: &request, CauseSeq: x.seq, Took: time.Since(x.began)}, body, finish)
 }
 
 // answered records an answer, and as much of its body as came.
 func (x *exchange) answered(code int, body []byte, read int64) {
-	x.end(Answered, code, len(body), read, func(step *Step) {
+	seq := x.end(Answered, code, body, read, func(step *Step) {
 		object := decode(body)
 		x.know(object)
-		if x.to.kind != nil {
-			step.Request.Reply = x.shown(object)
-		}
+		step.Request.Reply = x.shown(object)
 		step.Text = http.StatusText(code)
 		if message := text(object, "message"); message != "" && code >= http.StatusBadRequest {
 			step.Text = cut(message, wordsLimit)
 		}
 		step.Version = text(object, "metadata", "resourceVersion")
-		x.over(code, step.Seq, step.Version)
 		x.did(x.deed(code, object))
 	})
-}
-
-// over notes what the answer says of a write. A DELETE returns no version, and
-// counted as a write from its beginning.
-func (x *exchange) over(code int, seq int64, version string) {
-	writes, kind, key := &x.observer.writes, x.to.kindName(), x.to.key()
-	switch method := x.request.Method; {
-	case method == http.MethodGet:
-	case method == http.MethodDelete && code >= http.StatusBadRequest:
-		delete(writes.seq, x.deleted())
-	case method == http.MethodDelete:
-	case version != "":
-		writes.end(kind, key, seq, versionName(kind, key, version))
-	default:
-		writes.end(kind, key, 0, "")
+	if x.request.Method == http.MethodGet || code >= http.StatusBadRequest {
+		return
+	}
+	// The event of this write may come at any moment, and may have come before. The answer
+	// to a DELETE has the UID of what is gone, or the version of what will go.
+	var written struct {
+		metav1.PartialObjectMetadata
+		Details struct{ UID types.UID }
+	}
+	if json.Unmarshal(body, &written) == nil {
+		x.observer.own.add(x.to.kindName(), written.ResourceVersion, seq)
+		x.observer.own.add(x.to.kindName(), string(written.Details.UID), seq)
 	}
 }
 
@@ -226,4 +181,63 @@ func (x *exchange) did(deed string) {
 	if x.run != nil {
 		x.run.deeds = append(x.run.deeds, deed)
 	}
+}
+
+// What a request is meant to do, and what came of it, by its method.
+var verbs = map[string]struct{ wish, deed string }{
+	http.MethodGet:    {"get", "asked the server for"},
+	http.MethodPost:   {"create", "created"},
+	http.MethodPut:    {"update", "updated"},
+	http.MethodPatch:  {"patch", "patched"},
+	http.MethodDelete: {"delete", "deleted"},
+}
+
+// subject names what a request is about.
+func (x *exchange) subject() string {
+	if x.to.kind == nil {
+		return x.request.Path
+	}
+	subject := strings.TrimSpace(x.to.kindName() + " " + x.to.name)
+	if x.to.subresource != "" {
+		subject = "the " + x.to.subresource + " of " + subject
+	}
+	return subject
+}
+
+// intent says what a request is sent for.
+func (x *exchange) intent() string {
+	return cmp.Or(verbs[x.request.Method].wish, strings.ToLower(x.request.Method)) + " " + x.subject()
+}
+
+// deed says what came of a request.
+func (x *exchange) deed(code int, answer map[string]any) string {
+	switch reason := metav1.StatusReason(text(answer, "reason")); {
+	case code < http.StatusBadRequest && x.to.subresource == "status" && x.request.Method == http.MethodPut:
+		return "wrote the status" + x.condition()
+	case code < http.StatusBadRequest:
+		return verbs[x.request.Method].deed + " " + x.subject()
+	case reason == metav1.StatusReasonConflict:
+		return x.intent() + ": Conflict, somebody else wrote first"
+	case reason == metav1.StatusReasonAlreadyExists:
+		return x.intent() + ": there is one already"
+	default:
+		return fmt.Sprintf("%s: %d %s", x.intent(), code, cmp.Or(string(reason), http.StatusText(code)))
+	}
+}
+
+// condition says what a status that was sent says of its object.
+func (x *exchange) condition() string {
+	conditions, _, _ := unstructured.NestedSlice(x.object, "status", "conditions")
+	for _, condition := range conditions {
+		if condition, ok := condition.(map[string]any); ok && condition["type"] == "Ready" {
+			return fmt.Sprintf(" (Ready %v, %v)", condition["status"], condition["reason"])
+		}
+	}
+	return ""
+}
+
+// text returns a field of an object that is a text, or "".
+func text(object map[string]any, fields ...string) string {
+	value, _, _ := unstructured.NestedString(object, fields...)
+	return value
 }

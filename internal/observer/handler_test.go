@@ -50,9 +50,9 @@ func TestHandler(t *testing.T) {
 	ofFoos := r.Handler(fooKind, queue, enqueueFoos)
 	ofDeployments := r.Handler(deploymentKind, queue, enqueueOwner(foos))
 	ofProjects := r.Handler(projectKind, queue, nil)
-	r.writes.end("Foo", "default/foo", 41, versionName("Foo", "default/foo", "2"))
-	r.writes.end("Deployment", "default/d", 42, uidName("Deployment", "default/d", "uid-d"))
-	r.received.add(versionName("Foo", "default/foo", "3"), 43)
+	r.own.add("Foo", "2", 41)
+	r.own.add("Deployment", "uid-d", 42)
+	r.received.add("Foo", "3", 43)
 	r.kinds["Foo"].listed = 44
 
 	type got struct {
@@ -107,61 +107,16 @@ func TestHandler(t *testing.T) {
 	}
 }
 
-// An event that overtakes the answer to the write that made it is its echo all the
-// same, and one that another writer made is not.
-func TestEchoBeforeTheAnswer(t *testing.T) {
-	statusOf := func(version string, available int32) *v1alpha1.Foo {
-		f := foo(version)
-		f.Status.AvailableReplicas = available
-		return f
-	}
-	replicasOf := func(version string, replicas int32, ours bool) *appsv1.Deployment {
-		d := deployment(version, ours)
-		d.Spec.Replicas = &replicas
-		return d
-	}
-	created := deployment("", true)
-	for _, test := range []struct {
-		reason        string
-		sent          write
-		before, after any
-		want          bool
-	}{
-		{"our status", write{sent: open(statusOf("1", 3)), field: "status"}, foo("1"), statusOf("2", 3), true},
-		{"another status", write{sent: open(statusOf("1", 3)), field: "status"}, foo("1"), statusOf("2", 2), false},
-		{"on an older version", write{sent: open(statusOf("1", 3)), field: "status"}, foo("0"), statusOf("1", 3), false},
-		{"our Deployment", write{sent: open(created), field: "spec"}, nil, deployment("1", true), true},
-		{"somebody's Deployment", write{sent: open(created), field: "spec"}, nil, deployment("1", false), false},
-		{"our scale", write{sent: open(replicasOf("1", 3, true)), field: "spec"}, replicasOf("1", 1, true), replicasOf("2", 3, true), true},
-		{"somebody's scale", write{sent: open(replicasOf("1", 3, true)), field: "spec"}, replicasOf("1", 1, true), replicasOf("2", 5, true), false},
-	} {
-		var w writes
-		kind, key := "Foo", "default/foo"
-		if _, ok := test.after.(*appsv1.Deployment); ok {
-			kind, key = "Deployment", "default/d"
-		}
-		test.sent.seq = 7
-		w.begin(kind, key, test.sent)
-		if got := w.causeOf(kind, key, test.before, test.after) == 7; got != test.want {
-			t.Errorf("%s: echo %t, want %t", test.reason, got, test.want)
-		}
-		w.end(kind, key, 8, "")
-		if w.causeOf(kind, key, test.before, test.after) != 0 {
-			t.Errorf("%s: an echo after the write was refused", test.reason)
-		}
-	}
-}
-
 // However much is written, a bounded number of versions is remembered, the newest.
 func TestWritesAreBounded(t *testing.T) {
-	var w writes
+	own := New(Options{}).own
 	for i := range int64(3 * mostRemembered) {
-		w.end("Foo", "default/foo", i+1, versionName("Foo", "default/foo", fmt.Sprint(i)))
+		own.add("Foo", fmt.Sprint(i), i+1)
 	}
-	if len(w.seq) > mostRemembered || len(w.names) > mostRemembered {
-		t.Errorf("%d versions are remembered, want at most %d", len(w.seq), mostRemembered)
+	if n := own.newest.Len(); n > mostRemembered {
+		t.Errorf("%d versions are remembered, want at most %d", n, mostRemembered)
 	}
-	if w.of(versionName("Foo", "default/foo", fmt.Sprint(3*mostRemembered-1))) == 0 {
+	if own.of("Foo", fmt.Sprint(3*mostRemembered-1)) == 0 {
 		t.Error("the last one is not")
 	}
 }
@@ -169,7 +124,7 @@ func TestWritesAreBounded(t *testing.T) {
 // What is shown of an object, and that the object stays as it is.
 func TestRender(t *testing.T) {
 	r := observing()
-	r.kinds["Foo"].queued = true
+	r.kinds["Foo"].has["queue"] = true
 	d := deployment("1", true)
 	before := d.DeepCopy()
 	var shown appsv1.Deployment
@@ -209,7 +164,7 @@ func TestRender(t *testing.T) {
 // An owner of the same name in another group is another kind.
 func TestBelongs(t *testing.T) {
 	r := observing()
-	r.kinds["Foo"].queued = true
+	r.kinds["Foo"].has["queue"] = true
 	d := deployment("1", true)
 	if belongs := r.belongs(r.kinds["Deployment"], d); belongs != "Foo default/foo" {
 		t.Errorf("it belongs to %q", belongs)
@@ -233,7 +188,7 @@ func TestClusterScoped(t *testing.T) {
 		f.Namespace = ""
 		return f
 	}
-	r.writes.end("Foo", "foo", 41, versionName("Foo", "foo", "2"))
+	r.own.add("Foo", "2", 41)
 	h.OnUpdate(wide("1"), wide("2"))
 	for _, step := range kept(r) {
 		if step.Key != "foo" || step.For != "Foo foo" || step.Part == PartStore && !step.Echo || step.Part == PartQueue && step.Cause != "our own write: Foo foo updated" {

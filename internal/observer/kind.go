@@ -3,7 +3,8 @@ package observer
 import (
 	"encoding/json"
 	"fmt"
-	"reflect"
+	"maps"
+	"path"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -12,8 +13,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 	"k8s.io/client-go/tools/cache"
-
-	"example.com/byhand/controller"
 )
 
 // Kind is what an Observer has to know of a kind of objects. main hands it over where it
@@ -40,82 +39,78 @@ type Fields map[string]Fields
 // metadata is what is shown of every object's. Of the annotations those that begin with
 // the group of an observed kind are shown.
 var metadata = Fields{"name": nil, "namespace": nil, "uid": nil, "resourceVersion": nil, "generation": nil,
-	"creationTimestamp": nil, "deletionTimestamp": nil, "finalizers": nil, "ownerReferences": nil, "labels": nil}
+	"creationTimestamp": nil, "deletionTimestamp": nil, "finalizers": nil, "ownerReferences": nil, "labels": nil, "annotations": nil}
 
 // wired is a kind that is observed.
 type wired struct {
 	Kind
-	handled, queued, reconciled bool
-	queue                       *queue // nil without Options.All
+	has   map[string]bool // "handler", "queue", "reconcile"
+	queue *observedQueue  // nil without Options.All
 	// Where its objects are listed and watched, and the step of the last whole list. Both
 	// are used while telling.
 	place  place
 	listed int64
 }
 
-// wire returns what is known of a kind. It panics if two cannot be told apart.
-func (o *Observer) wire(k Kind) *wired {
-	path := k.Group + "/" + k.Resource
-	byName, byPath := o.kinds[k.Kind], o.kinds[path]
+// wire returns what is known of a kind, which gets a handler, a queue or a reconcile. It
+// panics if two could not be told apart.
+func (o *Observer) wire(k Kind, part string) *wired {
+	resource := k.Group + "/" + k.Resource
+	byName, byPath := o.kinds[k.Kind], o.kinds[resource]
+	if byName == nil && byPath == nil {
+		byName = &wired{Kind: k, has: map[string]bool{}}
+		byPath = byName
+		o.kinds[k.Kind], o.kinds[resource] = byName, byName
+	}
 	switch {
 	case k.Resource == "" || k.Describe == nil:
 		panic(fmt.Sprintf("observer: %s has no Resource or no Describe", k.GroupVersionKind))
-	case byName == nil && byPath == nil:
-		byName = &wired{Kind: k}
-		o.kinds[k.Kind], o.kinds[path] = byName, byName
-	case byName != byPath || byName.GroupVersionKind != k.GroupVersionKind || byName.Owned != k.Owned || !reflect.DeepEqual(byName.Shown, k.Shown):
-		panic(fmt.Sprintf("observer: %s and another Kind have one name or one path, %s, and differ: they could not be told apart", k.GroupVersionKind, path))
+	case byName != byPath || byName.GroupVersionKind != k.GroupVersionKind:
+		panic(fmt.Sprintf("observer: %s and another Kind have one name or one path, %s: they could not be told apart", k.GroupVersionKind, resource))
+	case byName.has[part]:
+		panic(fmt.Sprintf("observer: a second %s of %s: they could not be told apart", part, k.Kind))
 	}
+	byName.has[part] = true
 	return byName
-}
-
-// mustBeQueue panics if keys would go where nobody sees them.
-func (o *Observer) mustBeQueue(k Kind, queue controller.PriorityQueue) {
-	if !o.queues[queue] {
-		panic(fmt.Sprintf("observer: the handler of %s fills a queue that is not observed: give it the result of Observer.Queue", k.Kind))
-	}
 }
 
 // belongs names the object whose reconcile an object leads to: itself, or the one that
 // controls it. "" is none.
 func (o *Observer) belongs(k *wired, object metav1.Object) string {
-	if k.queued {
-		return k.Kind.Kind + " " + keyOf(object.GetNamespace(), object.GetName())
+	name, kind := object.GetName(), k
+	if owner := metav1.GetControllerOfNoCopy(object); !k.has["queue"] {
+		if owner == nil {
+			return ""
+		}
+		name, kind = owner.Name, o.kinds[owner.Kind]
+		if gv, err := schema.ParseGroupVersion(owner.APIVersion); err != nil || kind == nil || !kind.has["queue"] || gv.Group != kind.Group {
+			return ""
+		}
 	}
-	owner := metav1.GetControllerOfNoCopy(object)
-	if owner == nil {
+	if name == "" {
 		return ""
 	}
-	of, ok := o.kinds[owner.Kind]
-	if gv, err := schema.ParseGroupVersion(owner.APIVersion); err != nil || !ok || !of.queued || gv.Group != of.Group {
-		return ""
-	}
-	return owner.Kind + " " + keyOf(object.GetNamespace(), owner.Name)
+	return kind.Kind.Kind + " " + keyOf(object.GetNamespace(), name)
 }
 
 // keyOf is an object's key: its name, after a namespace if it has one.
 func keyOf(namespace, name string) string { return cache.NewObjectName(namespace, name).String() }
 
-// nameOf is the name in a key.
-func nameOf(key string) string { return key[strings.LastIndex(key, "/")+1:] }
-
 // describe says what an object is like and whose it is. shown is false for one that is
 // none of the story's.
 func (o *Observer) describe(k *wired, object any) (text string, shown bool) {
-	meta, ok := object.(metav1.Object)
+	of, ok := object.(metav1.Object)
 	if !ok {
 		return "", false
 	}
-	text = k.Describe(object)
 	if !k.Owned {
-		return text, true
+		return k.Describe(object), true
 	}
-	owner := o.belongs(k, meta)
-	if owner == "" {
+	kind, key, owned := strings.Cut(o.belongs(k, of), " ")
+	if !owned {
 		return "no observed object controls it", false
 	}
-	kind, key, _ := strings.Cut(owner, " ")
-	return "of " + kind + " " + nameOf(key) + ", " + text, true
+	return "of " + kind + " " + path.Base(key) + ", " + k.Describe(object), true
 }
 
 // The longest texts that a step holds, in bytes.
@@ -126,28 +121,37 @@ const (
 )
 
 // render returns as JSON what may be shown of an object of a kind: nil for nothing, and
-// for what is too long.
-func (o *Observer) render(k *wired, object *unstructured.Unstructured, limit int) json.RawMessage {
-	if object == nil || k == nil || k.Owned && o.belongs(k, object) == "" {
+// for what is too long. It takes the annotations of others out of the object.
+func (o *Observer) render(k *wired, object map[string]any, limit int) json.RawMessage {
+	if object == nil || k == nil || k.Owned && o.belongs(k, &unstructured.Unstructured{Object: object}) == "" {
 		return nil
+	}
+	annotations, _, _ := unstructured.NestedFieldNoCopy(object, "metadata", "annotations")
+	if annotations, ok := annotations.(map[string]any); ok {
+		maps.DeleteFunc(annotations, o.isForeign)
 	}
 	fields := Fields{"spec": nil, "status": nil}
 	if k.Shown != nil {
 		fields = k.Shown
 	}
-	shown := fields.of(object.Object).(map[string]any)
-	shown["apiVersion"], shown["kind"] = k.GroupVersion().String(), k.Kind.Kind
-	meta, _ := metadata.of(object.Object["metadata"]).(map[string]any)
-	if shown["metadata"] = meta; meta != nil {
-		if ours := o.ours(object.GetAnnotations()); len(ours) > 0 {
-			meta["annotations"] = ours
-		}
-	}
+	shown := fields.of(object).(map[string]any)
+	shown["apiVersion"], shown["kind"], shown["metadata"] = k.GroupVersion().String(), k.Kind.Kind, metadata.of(object["metadata"])
 	text, err := json.Marshal(shown)
 	if err != nil || len(text) > limit {
 		return nil
 	}
 	return text
+}
+
+// isForeign reports whether an annotation is of no group that is observed.
+func (o *Observer) isForeign(name string, _ any) bool {
+	group, _, _ := strings.Cut(name, "/")
+	for _, k := range o.kinds {
+		if k.Group == group {
+			return false
+		}
+	}
+	return true
 }
 
 // of returns the part of a JSON value that the fields name.
@@ -174,37 +178,22 @@ func (f Fields) of(value any) any {
 	}
 }
 
-func (o *Observer) ours(annotations map[string]string) map[string]string {
-	ours := map[string]string{}
-	for name, value := range annotations {
-		for _, k := range o.kinds {
-			if strings.HasPrefix(name, k.Group+"/") {
-				ours[name] = value
-			}
-		}
-	}
-	return ours
-}
-
 // open returns an object of a store as JSON values, and nil for what is none.
-func open(object any) *unstructured.Unstructured {
+func open(object any) map[string]any {
 	if _, ok := object.(runtime.Object); !ok {
 		return nil
 	}
-	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(object)
-	if err != nil {
-		return nil
-	}
-	return &unstructured.Unstructured{Object: content}
+	content, _ := runtime.DefaultUnstructuredConverter.ToUnstructured(object)
+	return content
 }
 
 // decode returns the object in a body, and nil for what is none.
-func decode(body []byte) *unstructured.Unstructured {
+func decode(body []byte) map[string]any {
 	var content map[string]any
-	if err := utiljson.Unmarshal(body, &content); err != nil || content == nil {
+	if utiljson.Unmarshal(body, &content) != nil {
 		return nil
 	}
-	return &unstructured.Unstructured{Object: content}
+	return content
 }
 
 // cut shortens a text to a number of bytes and says how many there were.

@@ -8,11 +8,15 @@ import (
 	"time"
 )
 
-// maxUnread is how many bytes a Log holds for a reader that is slow.
-const maxUnread = 16 << 20
+const (
+	// maxUnread is how many bytes a Log holds for a reader that is slow.
+	maxUnread = 16 << 20
+	// lastWords is how long Flush waits.
+	lastWords = time.Second
+)
 
 // Log is a writer that never makes anybody wait: for the story, for klog's lines. It is
-// safe for concurrent use. Lines that its reader does not take are missing, and a line
+// safe for concurrent use. If its reader does not take them the oldest lines go, and a line
 // says how many.
 type Log struct {
 	out io.Writer
@@ -22,7 +26,6 @@ type Log struct {
 	mu      sync.Mutex
 	missing int // lines, before unread
 	unread  []byte
-	dropped int           // lines, after unread
 	written chan struct{} // closed when write returns, nil while it does not run
 }
 
@@ -33,11 +36,10 @@ func NewLog(out io.Writer) *Log { return &Log{out: out} }
 func (l *Log) Write(lines []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.dropped > 0 || len(l.unread)+len(lines) > maxUnread {
-		l.dropped += countLines(lines)
-	} else {
-		l.unread = append(l.unread, lines...)
+	if len(l.unread)+len(lines) > maxUnread {
+		l.missing, l.unread = l.missing+countLines(l.unread), nil
 	}
+	l.unread = append(l.unread, lines...)
 	if l.written == nil {
 		l.written = make(chan struct{})
 		go l.write()
@@ -49,9 +51,9 @@ func (l *Log) Write(lines []byte) (int, error) {
 func (l *Log) write() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for broken := false; len(l.unread) > 0 || l.missing+l.dropped > 0 && !broken; {
+	for len(l.unread) > 0 {
 		missing, lines := l.missing, l.unread
-		l.missing, l.unread, l.dropped = l.dropped, nil, 0
+		l.missing, l.unread = 0, nil
 		l.mu.Unlock()
 		text := lines
 		if missing > 0 && !l.silent {
@@ -59,7 +61,7 @@ func (l *Log) write() {
 		}
 		_, err := l.out.Write(text)
 		l.mu.Lock()
-		if broken = err != nil; broken {
+		if err != nil {
 			l.missing += missing + countLines(lines)
 		}
 	}

@@ -4,9 +4,12 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"sort"
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"k8s.io/utils/lru"
 
 	"example.com/byhand/controller"
 )
@@ -21,9 +24,6 @@ type Options struct {
 	// also when that is not recorded for want of room. It must be quick. The steps of
 	// reconciles come without All, too. Seq, Time and Text are not set yet.
 	Count func(*Step)
-	// Steps and Bytes are how much is kept for those who read late, 0 for the default.
-	Steps int
-	Bytes int64
 }
 
 const (
@@ -36,11 +36,9 @@ const (
 	mostWaiting = 32 << 20
 	// noteBytes is about what a step takes until it is told, besides what it holds.
 	noteBytes = 1 << 10
-	// together is how long a step waits for others that are told with it: not each one
-	// wakes a goroutine.
-	together = 5 * time.Millisecond
-	// lastWords is how long Close waits.
-	lastWords = time.Second
+	// tellAfter is how long after a step it is told: the answer to a write, which the
+	// event of it may overtake, is in by then, and not each step wakes a goroutine.
+	tellAfter = 20 * time.Millisecond
 )
 
 // Observer numbers steps and keeps the newest for whoever reads them. Its methods are
@@ -54,14 +52,14 @@ const (
 type Observer struct {
 	all    bool
 	count  func(*Step)
-	places places
+	places sync.Map          // of *place, by stack: as many as ways through the code
 	kinds  map[string]*wired // by kind, and by group/resource
 	queues map[controller.PriorityQueue]bool
 
 	mu      sync.Mutex // held while a note is taken, and for nothing else
 	seq     int64
 	notes   []note
-	missing int64        // after the last note
+	missing int          // after the last note
 	due     bool         // somebody will tell
 	waiting atomic.Int64 // bytes
 
@@ -69,11 +67,12 @@ type Observer struct {
 	past    past
 	news    chan struct{} // closed when there is more in past, or none will come
 	closed  bool
-	writes  writes
-	// received holds the events of watches, by the version that they brought.
-	received remembered
+	// own holds the answers to writes of this process, by what they made of the object;
+	// received the events of watches.
+	own, received remembered
 
-	printers []printer
+	printers []func(*Step)
+	logs     []*Log // what they write to
 }
 
 // note is a step that was recorded and not told yet.
@@ -89,22 +88,18 @@ type note struct {
 
 // New returns an Observer. Close it.
 func New(o Options) *Observer {
-	if o.Steps == 0 {
-		o.Steps = defaultSteps
-	}
-	if o.Bytes == 0 {
-		o.Bytes = defaultBytes
-	}
 	return &Observer{
 		all: o.All, count: o.Count,
 		kinds: map[string]*wired{}, queues: map[controller.PriorityQueue]bool{},
-		past: past{most: o.Steps, mostBytes: o.Bytes}, news: make(chan struct{}), places: places{all: map[stack]*place{}},
+		past: past{most: defaultSteps, mostBytes: defaultBytes}, news: make(chan struct{}),
+		own: remembered{lru.New(mostRemembered)}, received: remembered{lru.New(mostRemembered)},
 	}
 }
 
 // Replay returns an Observer that keeps the steps of a recording, and what is added.
 func Replay(steps ...Step) *Observer {
-	o := New(Options{Steps: math.MaxInt, Bytes: math.MaxInt64})
+	o := New(Options{})
+	o.past = past{most: math.MaxInt, mostBytes: math.MaxInt64}
 	o.Add(steps...)
 	return o
 }
@@ -140,7 +135,7 @@ func (o *Observer) record(step *Step, at *place, bytes int, finish func(*Step)) 
 	step.Seq, step.Time = o.seq, time.Now()
 	if !o.due {
 		o.due = true
-		time.AfterFunc(together, o.soon)
+		time.AfterFunc(tellAfter, o.soon)
 	}
 	// Once one is missing all are, until somebody tells: the gap has one place.
 	if o.missing > 0 || o.waiting.Load()+n.bytes > mostWaiting {
@@ -152,21 +147,28 @@ func (o *Observer) record(step *Step, at *place, bytes int, finish func(*Step)) 
 	return o.seq
 }
 
-// soon tells what is due, unless somebody is telling: then a moment later.
+// soon tells what is due, and comes back while something is not.
 func (o *Observer) soon() {
-	if !o.telling.TryLock() {
-		time.AfterFunc(together, o.soon)
-		return
+	o.telling.Lock()
+	o.tell(tellAfter)
+	o.telling.Unlock()
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.due = len(o.notes) > 0 || o.missing > 0; o.due {
+		time.AfterFunc(tellAfter, o.soon)
 	}
-	defer o.telling.Unlock()
-	o.tell()
 }
 
-// tell tells what was recorded before the call. Whoever calls it holds telling.
-func (o *Observer) tell() {
+// tell tells what was recorded at least that long before the call. Whoever calls it holds
+// telling.
+func (o *Observer) tell(age time.Duration) {
 	o.mu.Lock()
-	notes, missing, last := o.notes, o.missing, o.seq
-	o.notes, o.missing, o.due = nil, 0, false
+	until := time.Now().Add(-age)
+	n := sort.Search(len(o.notes), func(i int) bool { return o.notes[i].step.Time.After(until) })
+	notes, missing, last := o.notes[:n], 0, o.seq
+	if o.notes = o.notes[n:]; len(o.notes) == 0 {
+		missing, o.missing, o.notes = o.missing, 0, nil
+	}
 	o.mu.Unlock()
 
 	for i, n := range notes {
@@ -181,11 +183,15 @@ func (o *Observer) tell() {
 		o.waiting.Add(-n.bytes)
 	}
 	if missing > 0 {
-		o.print(dropped(missing, last))
-		// Which of them were answered meanwhile is among what is missing.
-		o.writes.underway = nil
+		o.print(&Step{Seq: last, Time: time.Now(), Part: PartProgram, What: Dropped, Text: fmt.Sprintf("%d steps not shown", missing)})
 	}
 	o.wake()
+}
+
+func (o *Observer) print(step *Step) {
+	for _, print := range o.printers {
+		print(step)
+	}
 }
 
 // wake wakes all who wait in Read.
@@ -225,23 +231,48 @@ func (o *Observer) Program(what, format string, args ...any) {
 	o.record(&Step{Part: PartProgram, What: what, Text: fmt.Sprintf(format, args...)}, o.here(), 0, nil)
 }
 
-// Close tells what was recorded before it, ends Read, and waits until what Print has
-// written is read: for all of that a second at most. It may be called twice.
+// Close tells what was recorded before it, ends Read, and gives what Print has written a
+// second to be read. It may be called twice.
 func (o *Observer) Close() {
-	printed := make(chan struct{})
-	go func() {
-		defer close(printed)
-		o.telling.Lock()
-		o.tell()
-		o.closed = true
-		o.wake()
-		o.telling.Unlock()
-		for _, p := range o.printers {
-			p.log.Flush()
-		}
-	}()
-	select {
-	case <-printed:
-	case <-time.After(lastWords):
+	o.telling.Lock()
+	defer o.telling.Unlock()
+	o.tell(0)
+	o.closed = true
+	o.wake()
+	for _, log := range o.logs {
+		log.Flush()
 	}
+}
+
+// past keeps the newest steps within two bounds.
+type past struct {
+	most      int
+	mostBytes int64
+	steps     []*Step
+	bytes     int64
+}
+
+func (p *past) add(step *Step) {
+	p.steps, p.bytes = append(p.steps, step), p.bytes+size(step)
+	for len(p.steps) > 1 && (len(p.steps) > p.most || p.bytes > p.mostBytes) {
+		p.bytes -= size(p.steps[0])
+		p.steps = p.steps[1:]
+	}
+}
+
+// after returns the steps with a higher number. What is added later does not change it.
+func (p *past) after(seq int64) []*Step {
+	from := sort.Search(len(p.steps), func(i int) bool { return p.steps[i].Seq > seq })
+	return p.steps[from:len(p.steps):len(p.steps)]
+}
+
+// stepBytes is about what a step takes besides the texts in it.
+const stepBytes = 400
+
+func size(step *Step) int64 {
+	bytes := stepBytes + len(step.Key) + len(step.For) + len(step.Text) + len(step.Cause) + len(step.Object)
+	if request := step.Request; request != nil {
+		bytes += stepBytes/4 + len(request.Path) + len(request.Query) + len(request.Body) + len(request.Reply)
+	}
+	return int64(bytes)
 }

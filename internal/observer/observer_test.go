@@ -41,7 +41,7 @@ func describeFoo(object any) string {
 func observing() *Observer {
 	r := New(Options{All: true})
 	for _, k := range []Kind{fooKind, projectKind, deploymentKind} {
-		r.wire(k)
+		r.wire(k, "test")
 	}
 	return r
 }
@@ -55,7 +55,7 @@ func say(r *Observer, text string) int64 {
 func catchUp(r *Observer) {
 	r.telling.Lock()
 	defer r.telling.Unlock()
-	r.tell()
+	r.tell(0)
 }
 
 // kept returns what was recorded, as far as it is kept.
@@ -77,19 +77,19 @@ func texts(steps []Step) (all []string) {
 // The newest steps are kept, within a number and within a size.
 func TestPast(t *testing.T) {
 	for _, test := range []struct {
-		reason  string
-		options Options
-		steps   int
-		want    []string
+		reason string
+		past   past
+		steps  int
+		want   []string
 	}{
-		{"fewer than fit", Options{Steps: 3}, 2, []string{"1", "2"}},
-		{"as many as fit", Options{Steps: 3}, 3, []string{"1", "2", "3"}},
-		{"more", Options{Steps: 3}, 8, []string{"6", "7", "8"}},
-		{"more bytes than fit", Options{Bytes: 2*stepBytes + 10}, 70, []string{"69", "70"}},
-		{"one step is more than fits", Options{Bytes: 1}, 3, []string{"3"}},
+		{"fewer than fit", past{most: 3, mostBytes: defaultBytes}, 2, []string{"1", "2"}},
+		{"as many as fit", past{most: 3, mostBytes: defaultBytes}, 3, []string{"1", "2", "3"}},
+		{"more", past{most: 3, mostBytes: defaultBytes}, 8, []string{"6", "7", "8"}},
+		{"more bytes than fit", past{most: 99, mostBytes: 2*stepBytes + 10}, 70, []string{"69", "70"}},
+		{"one step is more than fits", past{most: 99, mostBytes: 1}, 3, []string{"3"}},
 	} {
-		test.options.All = true
-		r := New(test.options)
+		r := New(Options{All: true})
+		r.past = test.past
 		for i := range test.steps {
 			say(r, fmt.Sprint(i+1))
 		}
@@ -131,7 +131,8 @@ func TestSubscribeMissesNothing(t *testing.T) {
 // Whoever reads late finds the newest, sees in the numbers what is missing, and hears of
 // the end.
 func TestRead(t *testing.T) {
-	r := New(Options{All: true, Steps: 2})
+	r := New(Options{All: true})
+	r.past.most = 2
 	for i := range 5 {
 		say(r, fmt.Sprint(i+1))
 	}
@@ -256,10 +257,10 @@ func TestPrintToNobody(t *testing.T) {
 	// Nothing can be waited for: the claim is that it returns.
 	r.Close()
 	close(out.release)
-	r.printers[0].log.Flush()
+	r.logs[0].Flush()
 	steps, err := ReadRecording(&out.Buffer)
-	if err != nil || len(steps) < 9 || len(steps) > 20 || steps[len(steps)-1].Seq != int64(len(steps)) {
-		t.Errorf("%d steps are printed (%v), want the first ten or so", len(steps), err)
+	if err != nil || len(steps) > 20 || steps[0].Seq != 1 || steps[len(steps)-1].Seq != 100 {
+		t.Errorf("%d steps are printed (%v), want the first and the last ones", len(steps), err)
 	}
 }
 

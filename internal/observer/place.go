@@ -6,7 +6,6 @@ import (
 	"regexp"
 	"runtime"
 	"strings"
-	"sync"
 )
 
 // place is where code of this repository stands.
@@ -14,12 +13,6 @@ type place struct{ file, function string }
 
 // stack is who called whom, as far as is needed to leave client-go and net/http.
 type stack [32]uintptr
-
-// places remembers what was found out. There are as many as ways through the code.
-type places struct {
-	mu  sync.RWMutex
-	all map[stack]*place
-}
 
 // here walks up the stack to the first function that is part of the lesson, neither the
 // client nor internal/, and returns where it stands. It returns nil if no step shows that.
@@ -29,16 +22,11 @@ func (o *Observer) here() *place {
 	}
 	var s stack
 	runtime.Callers(3, s[:])
-	o.places.mu.RLock()
-	found, ok := o.places.all[s]
-	o.places.mu.RUnlock()
+	found, ok := o.places.Load(s)
 	if !ok {
-		found = placeOf(&s)
-		o.places.mu.Lock()
-		o.places.all[s] = found
-		o.places.mu.Unlock()
+		found, _ = o.places.LoadOrStore(s, placeOf(&s))
 	}
-	return found
+	return found.(*place)
 }
 
 // root is where this repository was built.
@@ -61,12 +49,9 @@ func placeOf(at *stack) *place {
 	}
 }
 
-// placeOfMethod returns where a method of an object stands.
+// placeOfMethod returns where a method stands that the object has.
 func placeOfMethod(object any, name string) *place {
-	method, ok := reflect.TypeOf(object).MethodByName(name)
-	if !ok {
-		return &place{}
-	}
+	method, _ := reflect.TypeOf(object).MethodByName(name)
 	code := runtime.FuncForPC(method.Func.Pointer())
 	file, _ := code.FileLine(code.Entry())
 	return &place{strings.TrimPrefix(file, root), function(code.Name())}

@@ -4,71 +4,76 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"time"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/api/validation"
 
 	"golang.org/x/term"
 )
 
-// form is how steps are printed: as a story, as a timeline, as JSON. A step that is not
-// part of it has no line, "".
-type form interface {
-	line(*Step) string
+// Flag is the value of --trace. Its zero value is the story.
+type Flag struct {
+	on, json bool
+	key      string
 }
 
-// printer is one that prints.
-type printer struct {
-	form
-	wanted func(*Step) bool
-	log    *Log
+// On reports whether every step is to be printed.
+func (f Flag) On() bool { return f.on }
+
+// Set understands true, false, json and the key of an object: use it with
+// flag.BoolFunc, so that --trace may stand alone.
+func (f *Flag) Set(value string) error {
+	namespace, name, isKey := strings.Cut(value, "/")
+	switch {
+	case value == "true":
+		*f = Flag{on: true}
+	case value == "false":
+		*f = Flag{}
+	case value == "json":
+		*f = Flag{on: true, json: true}
+	case isKey && len(validation.ValidateNamespaceName(namespace, false)) == 0 && len(validation.NameIsDNSSubdomain(name, false)) == 0:
+		*f = Flag{on: true, key: value}
+	default:
+		return fmt.Errorf("neither json nor the namespace/name of an object, such as --trace=default/example-foo")
+	}
+	return nil
+}
+
+// wanted reports whether a step is to be printed. What the whole process does is
+// part of every trace.
+func (f Flag) wanted(step *Step) bool {
+	return f.key == "" || strings.HasSuffix(step.For, " "+f.key) || step.Part == PartProgram
 }
 
 // Print writes the steps that are told from now on to out, in the form that the flag
 // says. Nobody waits for out: see Log.
 func (o *Observer) Print(f Flag, out io.Writer) {
-	p := printer{wanted: f.wanted, log: NewLog(out)}
+	log, line := NewLog(out), (&story{found: map[string]int{}}).line
 	switch {
 	case f.json:
 		// A gap in the numbers says what is missing.
-		p.form, p.log.silent = jsonLines{}, true
+		log.silent, line = true, jsonLine
 	case f.on:
-		p.form = newTimeline(out)
-	default:
-		p.form = &story{found: map[string]int{}}
+		line = newTimeline(out).line
 	}
 	o.telling.Lock()
 	defer o.telling.Unlock()
-	o.printers = append(o.printers, p)
-}
-
-// print prints a step. Whoever calls it holds telling.
-func (o *Observer) print(step *Step) {
-	for _, p := range o.printers {
-		if !p.wanted(step) {
-			continue
+	o.logs = append(o.logs, log)
+	o.printers = append(o.printers, func(step *Step) {
+		// A step that is not part of the story has no line.
+		if text := line(step); text != "" && f.wanted(step) {
+			_, _ = io.WriteString(log, text)
 		}
-		if line := p.line(step); line != "" {
-			_, _ = p.log.Write([]byte(line))
-		}
-	}
-}
-
-// dropped stands in the place of steps that are missing, the last of which has this
-// number.
-func dropped(missing, seq int64) *Step {
-	return &Step{Seq: seq, Time: time.Now(), Part: PartProgram, What: Dropped, Text: fmt.Sprintf("%d steps not shown", missing)}
+	})
 }
 
 // newTimeline returns a timeline in the form that suits out: as wide as the
 // terminal and in colour, or plain and as wide as it gets.
 func newTimeline(out io.Writer) *timeline {
 	t := &timeline{}
-	file, ok := out.(*os.File)
-	if !ok || !term.IsTerminal(int(file.Fd())) {
-		return t
-	}
-	t.colour = os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
-	if width, _, err := term.GetSize(int(file.Fd())); err == nil {
-		t.width = width
+	if file, ok := out.(*os.File); ok && term.IsTerminal(int(file.Fd())) {
+		t.colour = os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
+		t.width, _, _ = term.GetSize(int(file.Fd()))
 	}
 	return t
 }

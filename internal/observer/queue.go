@@ -14,22 +14,18 @@ import (
 // Queue records what happens to the keys of a queue, which are those of a kind. Give the
 // result to Handler and to the controller. A kind has one queue.
 func (o *Observer) Queue(k Kind, next controller.PriorityQueue) controller.PriorityQueue {
-	kind := o.wire(k)
-	if kind.queued {
-		panic(fmt.Sprintf("observer: a second queue of %s: their keys could not be told apart", k.Kind))
-	}
-	kind.queued = true
+	kind := o.wire(k, "queue")
 	if o.all {
-		kind.queue = &queue{PriorityQueue: next, observer: o, kind: k.Kind, limiter: controller.RateLimiter(), keys: map[cache.ObjectName]*waiting{}}
+		kind.queue = &observedQueue{PriorityQueue: next, observer: o, kind: k.Kind, limiter: controller.RateLimiter(), keys: map[cache.ObjectName]*waiting{}}
 		next = kind.queue
 	}
 	o.queues[next] = true
 	return next
 }
 
-// queue is the real queue, and beside it a model of where each key is: the real one
+// observedQueue is the real queue, and beside it a model of where each key is: the real one
 // tells nobody. mu is held while both change, except for Get, which blocks.
-type queue struct {
+type observedQueue struct {
 	controller.PriorityQueue
 	observer *Observer
 	kind     string
@@ -54,11 +50,13 @@ type waiting struct {
 	taken      time.Time
 	now        causes
 	reconciled int64
-	// delay is under way, or nil.
-	delay *delay
+	// due is when a delay ends that is under way, zero for none, and delay is that as a
+	// cause.
+	due   time.Time
+	delay cause
 }
 
-func (q *queue) of(key cache.ObjectName) *waiting {
+func (q *observedQueue) of(key cache.ObjectName) *waiting {
 	if q.keys[key] == nil {
 		q.keys[key] = &waiting{}
 	}
@@ -66,32 +64,49 @@ func (q *queue) of(key cache.ObjectName) *waiting {
 }
 
 // name is the kind and the key, as in Step.For.
-func (q *queue) name(key cache.ObjectName) string { return q.kind + " " + key.String() }
+func (q *observedQueue) name(key cache.ObjectName) string { return q.kind + " " + key.String() }
 
 // record records a step about a key. finish may be nil.
-func (q *queue) record(part Part, what string, key cache.ObjectName, step Step, at *place, finish func(*Step)) int64 {
+func (q *observedQueue) record(part Part, what string, key cache.ObjectName, step Step, at *place, finish func(*Step)) int64 {
 	step.Part, step.What, step.Kind, step.Key, step.For, step.Depth = part, what, q.kind, key.String(), q.name(key), q.depth
 	return q.observer.record(&step, at, 0, finish)
 }
 
 // Add and AddLowPriority are for callers that give no cause.
-func (q *queue) Add(key cache.ObjectName) { q.add(key, cause{}, "", q.PriorityQueue.Add) }
-func (q *queue) AddLowPriority(key cache.ObjectName) {
-	q.add(key, cause{}, behind, q.PriorityQueue.AddLowPriority)
+func (q *observedQueue) Add(key cache.ObjectName)            { q.add(key, cause{}) }
+func (q *observedQueue) AddLowPriority(key cache.ObjectName) { q.addLowPriority(key, cause{}) }
+
+func (q *observedQueue) add(key cache.ObjectName, why cause) {
+	q.change(func(at *place) { q.mark(key, Added, "", why, at) }, func() { q.PriorityQueue.Add(key) })
 }
 
-// behind says where a key of low priority waits.
-const behind = "behind every change"
+func (q *observedQueue) addLowPriority(key cache.ObjectName, why cause) {
+	q.change(func(at *place) { q.mark(key, Added, "behind every change", why, at) }, func() { q.PriorityQueue.AddLowPriority(key) })
+}
 
-// add records that a key is added, text says how, and adds it.
-func (q *queue) add(key cache.ObjectName, why cause, text string, add func(cache.ObjectName)) {
+// AddAfter is how the controller looks again.
+func (q *observedQueue) AddAfter(key cache.ObjectName, delay time.Duration) {
+	q.change(func(at *place) { q.wait(key, at, Delayed, delay, fmt.Sprintf("look again in %s", delay)) },
+		func() { q.PriorityQueue.AddAfter(key, delay) })
+}
+
+// AddRateLimited is how the controller tries again.
+func (q *observedQueue) AddRateLimited(key cache.ObjectName) {
+	q.change(func(at *place) {
+		delay := q.limiter.When(key)
+		q.wait(key, at, Limited, delay, fmt.Sprintf("try %d again in %s", q.limiter.NumRequeues(key), short(delay)))
+	}, func() { q.PriorityQueue.AddRateLimited(key) })
+}
+
+// change changes the model, unless the queue takes no keys any more, and the queue.
+func (q *observedQueue) change(model func(at *place), real func()) {
 	at := q.observer.here()
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if !q.ShuttingDown() {
-		q.mark(key, Added, text, why, at)
+		model(at)
 	}
-	add(key)
+	real()
 }
 
 // AddedAsTaken is the cause of a key that was added just when another worker took it.
@@ -99,15 +114,13 @@ func (q *queue) add(key cache.ObjectName, why cause, text string, add func(cache
 const AddedAsTaken = "it was added just when a worker took it"
 
 // mark notes that a key is added, and records it as what unless it was before.
-func (q *queue) mark(key cache.ObjectName, what, text string, why cause, at *place) {
+func (q *observedQueue) mark(key cache.ObjectName, what, text string, why cause, at *place) {
 	k := q.of(key)
 	switch {
-	case k.waits && k.runs:
-		what, text = Coalesced, "comes back when its worker is done, once"
-	case k.waits:
-		what, text = Coalesced, "waits already"
 	case k.runs:
 		what, text = Coalesced, "a worker has it: comes back when that is done"
+	case k.waits:
+		what, text = Coalesced, "waits already"
 	default:
 		q.depth++
 	}
@@ -118,8 +131,33 @@ func (q *queue) mark(key cache.ObjectName, what, text string, why cause, at *pla
 	q.record(PartQueue, what, key, Step{Text: text, CauseSeq: why.seq}, at, func(step *Step) { step.Cause = why.words(q.observer) })
 }
 
+// wait notes a delay. If a key has two, the earlier end counts.
+func (q *observedQueue) wait(key cache.ObjectName, at *place, what string, delay time.Duration, text string) {
+	k, due := q.of(key), time.Now().Add(delay)
+	step := Step{Text: text, CauseSeq: k.reconciled, Took: delay}
+	if !k.due.IsZero() && !due.Before(k.due) {
+		step.Text += ", an earlier look stands"
+		q.record(PartQueue, what, key, step, at, nil)
+		return
+	}
+	k.due, k.delay = due, cause{text: "the delay is over: " + text, seq: q.record(PartQueue, what, key, step, at, nil)}
+}
+
+// settle notes that a delay is over, if it is. Nobody says so at the time: it shows when a
+// worker takes the key or gives it back.
+func (q *observedQueue) settle(key cache.ObjectName, k *waiting, at *place) {
+	if due := k.due; !due.IsZero() && !time.Now().Before(due) {
+		k.due = time.Time{}
+		added := !k.waits
+		q.mark(key, Due, "", k.delay, at)
+		if added {
+			k.since = due
+		}
+	}
+}
+
 // Get is how a worker takes a key.
-func (q *queue) Get() (cache.ObjectName, bool) {
+func (q *observedQueue) Get() (cache.ObjectName, bool) {
 	key, shutdown := q.PriorityQueue.Get()
 	if shutdown {
 		return key, shutdown
@@ -128,21 +166,14 @@ func (q *queue) Get() (cache.ObjectName, bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	k := q.of(key)
+	q.settle(key, k, at)
 	if !k.waits {
-		// The queue's own timer was first, or the key was added just when another
-		// worker took it.
-		if k.delay != nil {
-			q.over(key, k)
-		} else {
-			q.mark(key, Added, "", cause{text: AddedAsTaken}, at)
-		}
+		q.mark(key, Added, "", cause{text: AddedAsTaken}, at)
 	}
 	now := time.Now()
-	waited := now.Sub(k.since)
-	k.waits, k.runs, k.taken, k.reconciled = false, true, now, 0
-	k.now, k.why = k.why, causes{}
+	waited, why := now.Sub(k.since), k.why
+	k.waits, k.runs, k.taken, k.reconciled, k.now, k.why = false, true, now, 0, why, nil
 	q.depth--
-	why := k.now
 	q.record(PartWorker, Got, key, Step{Took: waited, CauseSeq: why.seq()}, at, func(step *Step) {
 		step.Text, step.Cause = "waited "+short(waited), why.words(q.observer)
 	})
@@ -150,54 +181,55 @@ func (q *queue) Get() (cache.ObjectName, bool) {
 }
 
 // Done is how a worker gives a key back.
-func (q *queue) Done(key cache.ObjectName) {
+func (q *observedQueue) Done(key cache.ObjectName) {
 	at := q.observer.here()
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	k, now := q.of(key), time.Now()
+	q.settle(key, k, at)
 	k.runs = false
 	text := "nothing waits for it"
-	if k.waits {
+	switch {
+	case k.waits:
 		text = "back into the queue"
 		k.since = now
 		q.depth++
-	} else if k.delay != nil {
+	case !k.due.IsZero():
 		text = "until its delay is over"
-	} else {
+	default:
 		delete(q.keys, key)
 	}
 	q.record(PartWorker, Done, key, Step{Text: text, Took: now.Sub(k.taken), CauseSeq: k.reconciled}, at, nil)
 	q.PriorityQueue.Done(key)
 }
 
-// ShutDown drops the delays, as the queue does.
-func (q *queue) ShutDown() {
+// Forget ends the count of a key's failures.
+func (q *observedQueue) Forget(key cache.ObjectName) {
+	at := q.observer.here()
 	q.mu.Lock()
-	for _, k := range q.keys {
-		if k.delay != nil {
-			k.delay.timer.Stop()
-		}
+	defer q.mu.Unlock()
+	if failures := q.limiter.NumRequeues(key); failures > 0 {
+		q.record(PartQueue, Forgot, key, Step{Text: fmt.Sprintf("its %d failures no longer count", failures)}, at, nil)
 	}
-	q.mu.Unlock()
-	q.PriorityQueue.ShutDown()
+	q.limiter.Forget(key)
+	q.PriorityQueue.Forget(key)
 }
 
-// woken returns why a worker has a key.
-func (q *queue) woken(key cache.ObjectName) causes {
+// running returns where a key is that a worker has.
+func (q *observedQueue) running(key cache.ObjectName) *waiting {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	k := q.keys[key]
 	if k == nil || !k.runs {
 		panic(fmt.Sprintf("observer: the observed queue has not handed out %s: give the controller the result of Observer.Queue", q.name(key)))
 	}
-	return k.now
+	return k
 }
 
-// reconciled notes the last step of a reconcile, for what follows from it.
-func (q *queue) reconciled(key cache.ObjectName, seq int64) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if k := q.keys[key]; k != nil {
-		k.reconciled = seq
+// short is a duration as people read it.
+func short(d time.Duration) string {
+	if d < time.Millisecond {
+		return d.Round(time.Microsecond).String()
 	}
+	return d.Round(100 * time.Microsecond).String()
 }

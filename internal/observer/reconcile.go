@@ -3,9 +3,7 @@ package observer
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"k8s.io/client-go/tools/cache"
@@ -22,14 +20,10 @@ type Reconciler interface {
 // ended. Requests that next sends with its context, through Transport, count as its
 // own. The keys come from the kind's Queue.
 func (o *Observer) Reconcile(k Kind, next Reconciler) controller.Reconcile {
-	kind := o.wire(k)
-	switch {
-	case !kind.queued:
+	kind := o.wire(k, "reconcile")
+	if !kind.has["queue"] {
 		panic(fmt.Sprintf("observer: nothing wakes the reconcile of %s: wire its queue with Observer.Queue first", k.Kind))
-	case kind.reconciled:
-		panic(fmt.Sprintf("observer: a second reconcile of %s: they could not be told apart", k.Kind))
 	}
-	kind.reconciled = true
 	at := placeOfMethod(next, "Reconcile")
 	return func(ctx context.Context, key cache.ObjectName) (requeueAfter time.Duration, err error) {
 		run := &run{observer: o, kind: kind, key: key, at: at, began: time.Now()}
@@ -39,12 +33,13 @@ func (o *Observer) Reconcile(k Kind, next Reconciler) controller.Reconcile {
 		defer func() {
 			switch {
 			case !returned:
-				run.end(&Step{What: Failed, Panicked: true}, func([]string) string { return "panicked" })
+				run.end(&Step{What: Failed, Panicked: true}, "panicked")
 			case err != nil:
-				problem := "error: " + err.Error()
-				run.end(&Step{What: Failed}, func(deeds []string) string { return cut(strings.Join(append(deeds, problem), "; "), wordsLimit) })
+				run.end(&Step{What: Failed}, "error: "+err.Error())
+			case requeueAfter > 0:
+				run.end(&Step{What: Ended, Requeue: requeueAfter}, "look again in "+requeueAfter.String())
 			default:
-				run.end(&Step{What: Ended, Requeue: requeueAfter}, func(deeds []string) string { return decision(deeds, requeueAfter) })
+				run.end(&Step{What: Ended})
 			}
 		}()
 		requeueAfter, err = next.Reconcile(context.WithValue(ctx, runOfContext{}, run), key)
@@ -67,11 +62,10 @@ type run struct {
 	kind     *wired
 	key      cache.ObjectName
 	at       *place
+	waiting  *waiting // where the key is, nil without Options.All
 	began    time.Time
 	seq      int64
-	asked    atomic.Int32 // requests whose end was recorded
-
-	deeds []string // what came of them; added to and read while telling
+	deeds    []string // what came of them; added to and read while telling
 }
 
 // name is the reconciled object's.
@@ -85,37 +79,24 @@ func (r *run) record(step *Step, finish func(*Step)) int64 {
 func (r *run) start() {
 	step, why := &Step{What: Started}, causes{}
 	if queue := r.kind.queue; queue != nil {
-		why = queue.woken(r.key)
+		r.waiting = queue.running(r.key)
+		why = r.waiting.now
 		step.CauseSeq = why.seq()
 	}
 	r.seq = r.record(step, func(step *Step) { step.Cause = why.words(r.observer) })
 }
 
-// end records the end, as step says. text makes it into words, when it is told, from what
-// came of each request.
-func (r *run) end(step *Step, text func(deeds []string) string) {
-	asked := int(r.asked.Load())
+// end records the end: what came of each request, and then this.
+func (r *run) end(step *Step, more ...string) {
 	step.CauseSeq, step.Took = r.seq, time.Since(r.began)
 	seq := r.record(step, func(step *Step) {
-		deeds := slices.Clip(r.deeds)
-		if asked > len(deeds) {
-			deeds = append(deeds, fmt.Sprintf("requests whose steps are missing: %d", asked-len(deeds)))
+		deeds := r.deeds
+		if len(deeds) == 0 && step.What == Ended {
+			deeds = []string{"nothing to do"}
 		}
-		step.Text = text(deeds)
+		step.Text = cut(strings.Join(append(deeds, more...), "; "), wordsLimit)
 	})
-	if queue := r.kind.queue; queue != nil {
-		queue.reconciled(r.key, seq)
+	if r.waiting != nil {
+		r.waiting.reconciled = seq
 	}
-}
-
-// decision says in words what a reconcile without an error has come to.
-func decision(deeds []string, requeueAfter time.Duration) string {
-	text := "nothing to do"
-	if len(deeds) > 0 {
-		text = cut(strings.Join(deeds, ", "), wordsLimit)
-	}
-	if requeueAfter > 0 {
-		text += fmt.Sprintf("; look again in %s", requeueAfter)
-	}
-	return text
 }

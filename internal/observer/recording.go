@@ -17,65 +17,42 @@ var parts = []Part{PartStream, PartStore, PartQueue, PartWorker, PartReconcile, 
 // ReadRecording reads what --trace=json wrote, one step a line. Its error names the
 // line that is wrong; the steps before it are returned in any case.
 func ReadRecording(from io.Reader) (steps []Step, err error) {
-	lines, number, last := bufio.NewScanner(from), 0, int64(0)
+	lines, number := bufio.NewScanner(from), 1
 	lines.Buffer(nil, lineLimit)
-	defer func() {
-		if err != nil {
-			err = fmt.Errorf("line %d of the recording: %w", number, err)
-		}
-	}()
-	for lines.Scan() {
-		number++
+	for last := int64(0); lines.Scan(); number++ {
 		if len(lines.Bytes()) == 0 {
 			continue
 		}
-		step, err := parseLine(lines.Bytes())
-		if err == nil && step.Seq <= last {
-			err = fmt.Errorf("step %d comes after step %d: are these two recordings?", step.Seq, last)
-		}
+		step, err := parseStep(lines.Bytes(), last)
 		if err != nil {
-			return steps, err
+			return steps, fmt.Errorf("line %d of the recording: %w", number, err)
 		}
 		steps, last = append(steps, step), step.Seq
 	}
-	number++
-	if errors.Is(lines.Err(), bufio.ErrTooLong) {
-		return steps, fmt.Errorf("longer than %d bytes", lineLimit)
+	if err := lines.Err(); err != nil {
+		return steps, fmt.Errorf("line %d of the recording: %w", number, err)
 	}
-	if lines.Err() == nil && steps == nil {
-		return nil, errors.New("it is empty")
+	if steps == nil {
+		return nil, errors.New("the recording is empty")
 	}
-	return steps, lines.Err()
+	return steps, nil
 }
 
-func parseLine(text []byte) (step Step, err error) {
-	err = json.Unmarshal(text, &step)
-	if syntax := (*json.SyntaxError)(nil); errors.As(err, &syntax) && syntax.Offset == int64(len(text)) {
-		return step, fmt.Errorf("cut off: %w", err)
-	}
-	if err != nil {
-		return step, fmt.Errorf("not a step in JSON: %w: %q", err, cut(string(text), 60))
-	}
+func parseStep(line []byte, last int64) (step Step, err error) {
+	err = json.Unmarshal(line, &step)
 	switch {
-	case step.Seq < 1:
-		return step, fmt.Errorf("a step without a number: %q", cut(string(text), 60))
-	case step.Time.IsZero():
-		return step, fmt.Errorf("step %d has no time", step.Seq)
-	case !slices.Contains(parts, step.Part):
-		return step, fmt.Errorf("step %d is of an unknown part, %q", step.Seq, cut(string(step.Part), 60))
-	case step.What == "":
-		return step, fmt.Errorf("step %d does not say what happened", step.Seq)
+	case err != nil:
+		err = fmt.Errorf("not a step in JSON: %w", err)
+	case step.Seq < 1 || step.Time.IsZero() || step.What == "" || !slices.Contains(parts, step.Part):
+		err = fmt.Errorf("not a step: it needs seq, time, what, and as its part one of %q", parts)
+	case step.Seq <= last:
+		err = fmt.Errorf("step %d comes after step %d: are these two recordings?", step.Seq, last)
 	}
-	return step, nil
+	return step, err
 }
 
-// jsonLines is the form of a recording.
-type jsonLines struct{}
-
-func (jsonLines) line(step *Step) string {
-	line, err := json.Marshal(step)
-	if err != nil {
-		return "" // of texts and numbers alone: it cannot be
-	}
+// jsonLine is a step as a line of a recording.
+func jsonLine(step *Step) string {
+	line, _ := json.Marshal(step) // of texts and numbers alone: it cannot fail
 	return string(line) + "\n"
 }

@@ -19,7 +19,7 @@ func recording(t *testing.T) (string, []Step) {
 	steps := travel()
 	steps[3].Object = json.RawMessage(`{"kind":"Foo","metadata":{"name":"foo"}}`)
 	for _, step := range steps {
-		out.WriteString(jsonLines{}.line(&step))
+		out.WriteString(jsonLine(&step))
 	}
 	return out.String(), steps
 }
@@ -56,17 +56,17 @@ func TestRecordingMistakes(t *testing.T) {
 		steps  int
 		want   []string
 	}{
-		{"cut off", strings.NewReader(text[:len(text)-20]), len(steps) - 1, []string{"line 12 of the recording: cut off"}},
-		{"no JSON", with("E1120 something went wrong\n"), 2, []string{"line 3 ", "not a step in JSON", `"E1120 something went wrong"`}},
-		{"another JSON", with(`{"kind":"Foo"}` + "\n"), 2, []string{"line 3 ", "without a number"}},
+		{"cut off", strings.NewReader(text[:len(text)-20]), len(steps) - 1, []string{"line 12 of the recording: not a step in JSON: unexpected end"}},
+		{"no JSON", with("E1120 something went wrong\n"), 2, []string{"line 3 ", "not a step in JSON", `'E'`}},
+		{"another JSON", with(`{"kind":"Foo"}` + "\n"), 2, []string{"line 3 ", "needs seq"}},
 		{"a number of another kind", with(`{"seq":"3"}` + "\n"), 2, []string{"line 3 ", "not a step in JSON"}},
-		{"no time", with(`{"seq":3,"part":"queue","what":"added"}` + "\n"), 2, []string{"line 3 ", "no time"}},
-		{"an unknown part", with(strings.Replace(lines[2], `"part":"stream"`, `"part":"kitchen"`, 1)), 2, []string{"line 3 ", `"kitchen"`}},
-		{"nothing happened", with(strings.Replace(lines[2], `"received"`, `""`, 1)), 2, []string{"line 3 ", "what happened"}},
-		{"control characters", with("\x1b[2J\n"), 2, []string{"line 3 ", `\x1b[2J`}},
+		{"no time", with(`{"seq":3,"part":"queue","what":"added"}` + "\n"), 2, []string{"line 3 ", "time"}},
+		{"an unknown part", with(strings.Replace(lines[2], `"part":"stream"`, `"part":"kitchen"`, 1)), 2, []string{"line 3 ", `"queue"`}},
+		{"nothing happened", with(strings.Replace(lines[2], `"received"`, `""`, 1)), 2, []string{"line 3 ", "what"}},
+		{"control characters", with("\x1b[2J\n"), 2, []string{"line 3 ", `\x1b`}},
 		{"twice the same", strings.NewReader(text + text), len(steps), []string{"line 13 ", "step 1 comes after step 12", "two recordings"}},
-		{"too long", with(strings.Repeat("x", lineLimit+1) + "\n"), 2, []string{"line 3 ", "longer than"}},
-		{"nothing", strings.NewReader("\n"), 0, []string{"it is empty"}},
+		{"too long", with(strings.Repeat("x", lineLimit+1) + "\n"), 2, []string{"line 3 ", "too long"}},
+		{"nothing", strings.NewReader("\n"), 0, []string{"is empty"}},
 		{"a file that breaks", io.MultiReader(strings.NewReader(lines[0]), iotest.ErrReader(errors.New("bad disk"))), 1, []string{"line 2 ", "bad disk"}},
 	} {
 		got, err := ReadRecording(test.from)

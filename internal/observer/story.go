@@ -19,37 +19,32 @@ type story struct {
 // storyOf says what the story calls an event of a store, "" for one in which nothing
 // that it tells has changed.
 func (o *Observer) storyOf(k *wired, e *event, before any, text string) string {
-	switch e.what {
-	case Added:
-		if e.initial {
-			return "found"
-		}
-		return "added"
-	case Updated:
-		if was, shown := o.describe(k, before); !shown || was != text {
-			return "changed"
-		}
-		return ""
-	case Deleted, Tombstone:
+	was, shown := o.describe(k, before)
+	switch {
+	case e.initial:
+		return "found"
+	case e.what == Tombstone:
 		return "deleted"
+	case e.what == Added, e.what == Deleted:
+		return e.what
+	case e.what == Updated && (!shown || was != text):
+		return "changed"
 	default:
 		return ""
 	}
 }
 
 func (s *story) line(step *Step) string {
+	if step.Story == "found" {
+		s.found[step.Kind]++
+	}
 	text := ""
 	switch request := step.Request; {
 	case step.Part == PartProgram:
 		text = step.Text
-	case step.Story == "found":
-		s.found[step.Kind]++
-		switch n := s.found[step.Kind]; {
-		case n == mostFound+1:
-			text = fmt.Sprintf("found    more of kind %s are not told one by one", step.Kind)
-		case n <= mostFound:
-			text = fmt.Sprintf("found    %s %s: %s", step.Kind, step.Key, step.Text)
-		}
+	case step.Story == "found" && s.found[step.Kind] > mostFound+1:
+	case step.Story == "found" && s.found[step.Kind] > mostFound:
+		text = fmt.Sprintf("found    more of kind %s are not told one by one", step.Kind)
 	case step.Story != "":
 		text = fmt.Sprintf("%-7s  %s %s: %s", step.Story, step.Kind, step.Key, step.Text)
 	case step.Part == PartRequest && step.What != Sent && request.Method != http.MethodGet:
@@ -60,7 +55,7 @@ func (s *story) line(step *Step) string {
 		if step.For != "" {
 			why = "  (for " + step.For + ")"
 		}
-		text = fmt.Sprintf("%-7s  %s %s → %s%s", "sent", request.Method, request.Path, answer, why)
+		text = fmt.Sprintf("sent     %s %s → %s%s", request.Method, request.Path, answer, why)
 	}
 	if text == "" {
 		return ""

@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/url"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -21,37 +19,33 @@ import (
 func (t *transport) list(request *http.Request, to target) (*http.Response, error) {
 	query, sent := request.URL.Query(), wireForm(request, to)
 	s := &stream{observer: t.observer, kind: to.kind, at: t.observer.here(), began: time.Now(),
-		step: Step{Part: PartStream, Kind: to.kindName(), Request: &sent}, first: query.Get("sendInitialEvents") == "true"}
-	if s.step.Text = "list"; query.Get("continue") != "" {
+		watch: query.Get("watch") == "true", first: query.Get("sendInitialEvents") == "true",
+		step: Step{Part: PartStream, Kind: to.kindName(), Text: "list", Request: &sent}}
+	switch version := query.Get("resourceVersion"); {
+	case s.first:
+		s.step.Text = "list as a stream, then watch"
+	case s.watch && version != "":
+		s.step.Text = "watch from version " + version
+	case s.watch:
+		s.step.Text = "watch"
+	case query.Get("continue") != "":
 		s.step.Text = "list, the next page"
 	}
 	response, err := t.next.RoundTrip(request)
 	if err != nil {
-		s.record(Refused, cut("no answer: "+err.Error(), wordsLimit), nil)
+		s.record(Refused, cut("no answer: "+err.Error(), wordsLimit))
 		return response, err
 	}
 	sent.Status = response.StatusCode
 	if response.StatusCode != http.StatusOK {
-		s.record(Refused, strings.TrimSpace(fmt.Sprintf("%d %s", response.StatusCode, http.StatusText(response.StatusCode))), nil)
+		s.record(Refused, response.Status)
 		return response, nil
 	}
-	if s.watch = query.Get("watch") != "" && query.Get("watch") != "false"; s.watch {
-		s.opened = s.record(Opened, asked(query), nil)
+	if s.watch {
+		s.opened = s.record(Opened, s.step.Text)
 	}
 	s.ReadCloser, response.Body = response.Body, s
 	return response, nil
-}
-
-// asked says what a watch asks for.
-func asked(query url.Values) string {
-	switch {
-	case query.Get("sendInitialEvents") == "true":
-		return "list as a stream, then watch"
-	case query.Get("resourceVersion") != "":
-		return "watch from version " + query.Get("resourceVersion")
-	default:
-		return "watch"
-	}
 }
 
 // stream is the body of a list or a watch. It reads along.
@@ -71,14 +65,14 @@ type stream struct {
 	first bool // the list comes first and is not complete yet; used while telling
 }
 
-func (s *stream) record(what, text string, finish func(*Step)) int64 {
+func (s *stream) record(what, text string) int64 {
 	step, request := s.step, *s.step.Request
 	request.Bytes = s.read.Load()
 	step.What, step.Text, step.Request, step.CauseSeq, step.Took = what, text, &request, s.opened, time.Since(s.began)
 	return s.observer.record(&step, s.at, 0, func(step *Step) {
 		s.kind.place = place{step.File, step.Func}
-		if finish != nil {
-			finish(step)
+		if what == Listed {
+			s.kind.listed = step.Seq
 		}
 	})
 }
@@ -103,22 +97,19 @@ func (s *stream) Close() error {
 // end records the end, because of an error or, without one, at this process's own wish.
 // A list that does not end by itself was not whole.
 func (s *stream) end(err error) {
-	whole, text := errors.Is(err, io.EOF), "this process ends it"
-	if whole {
+	what, text := Refused, "this process ends it"
+	switch {
+	case s.watch && errors.Is(err, io.EOF):
 		text = "the API server ended it"
-	} else if err != nil {
+	case errors.Is(err, io.EOF):
+		what, text = Listed, s.step.Text
+	case err != nil:
 		text = cut(fmt.Sprintf("broken off: %v", err), wordsLimit)
 	}
-	s.once.Do(func() {
-		switch {
-		case s.watch:
-			s.record(Ended, text, nil)
-		case !whole:
-			s.record(Refused, text, nil)
-		default:
-			s.record(Listed, s.step.Text, func(step *Step) { s.kind.listed = step.Seq })
-		}
-	})
+	if s.watch {
+		what = Ended
+	}
+	s.once.Do(func() { s.record(what, text) })
 }
 
 // receive records the events that are whole with these bytes. Each is a line.
@@ -164,6 +155,6 @@ func (s *stream) finish(step *Step, line []byte) {
 		s.first = false
 		s.kind.listed = step.Seq
 	case !s.first && step.Key != "":
-		s.observer.received.add(versionName(step.Kind, step.Key, step.Version), step.Seq)
+		s.observer.received.add(step.Kind, step.Version, step.Seq)
 	}
 }

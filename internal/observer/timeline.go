@@ -2,6 +2,7 @@ package observer
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -26,129 +27,76 @@ const (
 	partColumn, whatColumn   = 10, 10
 	keyColumn                = 34
 	wordsColumn, causeColumn = 58, 50
-	fileColumn               = 50
-	fixedColumns             = timeColumn + sinceColumn + partColumn + whatColumn
+	fileColumn               = 60
+	fixedColumns             = timeColumn + sinceColumn + partColumn + whatColumn + keyColumn
 )
 
-// colours are the parts' own.
+// colours are the parts' own. "2" is dim.
 var colours = map[Part]string{
 	PartStream: "36", PartStore: "34", PartQueue: "33", PartWorker: "35",
 	PartReconcile: "1", PartRequest: "32", PartProgram: "2",
 }
 
-const dim = "2"
-
-// cell is a text in its column. Width 0 is as wide as it gets.
-type cell struct {
-	text   string
-	width  int
-	colour string
-}
-
+// line returns the step's line. A terminal that is too narrow for all columns has no file.
 func (t *timeline) line(step *Step) string {
 	if t.start.IsZero() {
 		t.start = step.Time
 	}
-	key, words, cause, file := t.widths()
-	cells := []cell{
-		{fmt.Sprintf("%8.3fs", step.Time.Sub(t.start).Seconds()), timeColumn, dim},
-		{t.since(step), sinceColumn, dim},
-		{string(step.Part), partColumn, colours[step.Part]},
-		{step.What, whatColumn, colours[step.Part]},
-		{strings.TrimSpace(step.Kind + " " + step.Key), key, ""},
+	words, cause, file := wordsColumn, causeColumn, strings.TrimSpace(step.File+" "+step.Func)
+	if t.width > 0 && t.width < fixedColumns+wordsColumn+causeColumn+fileColumn {
+		rest := max(t.width-fixedColumns, 30)
+		words, cause, file = rest*5/9, rest-rest*5/9, ""
 	}
-	if cause > 0 {
-		cells = append(cells, cell{wording(step), words, ""}, cell{arrow(step), cause, ""})
-	} else {
-		cells = append(cells, cell{strings.TrimSpace(wording(step) + " " + arrow(step)), words, ""})
+	why := ""
+	if step.Cause != "" {
+		why = "← " + step.Cause
 	}
-	if file >= 0 {
-		cells = append(cells, cell{strings.TrimSpace(step.File + " " + step.Func), file, dim})
-	}
-	return t.row(cells)
-}
-
-// widths shares out what the terminal has. A narrow one shows no file, -1, and a
-// very narrow one the cause behind the words, 0.
-func (t *timeline) widths() (key, words, cause, file int) {
-	rest := t.width - fixedColumns
-	switch {
-	case t.width == 0 || rest >= keyColumn+wordsColumn+causeColumn+fileColumn:
-		return keyColumn, wordsColumn, causeColumn, 0
-	case rest >= 30+wordsColumn*3/4+causeColumn*3/4+fileColumn:
-		rest -= 30 + fileColumn
-		return 30, rest * 5 / 9, rest - rest*5/9, fileColumn
-	case rest >= 90:
-		rest -= 30
-		return 30, rest * 5 / 9, rest - rest*5/9, -1
-	default:
-		rest = max(rest, 30)
-		return rest / 3, rest - rest/3, 0, -1
-	}
+	return strings.TrimRight(t.cell(fmt.Sprintf("%8.3fs", step.Time.Sub(t.start).Seconds()), timeColumn, "2")+
+		t.cell(t.since(step), sinceColumn, "2")+
+		t.cell(string(step.Part), partColumn, colours[step.Part])+
+		t.cell(step.What, whatColumn, colours[step.Part])+
+		t.cell(strings.TrimSpace(step.Kind+" "+step.Key), keyColumn, "")+
+		t.cell(wording(step), words, "")+
+		t.cell(why, cause, "")+
+		t.cell(file, fileColumn, "2"), " ") + "\n"
 }
 
 // since is the time since the previous step for the same object.
 func (t *timeline) since(step *Step) string {
-	if step.For == "" {
-		return ""
-	}
 	if t.previous == nil || len(t.previous) > mostPrevious {
 		t.previous = map[string]time.Time{}
 	}
 	before, ok := t.previous[step.For]
-	t.previous[step.For] = step.Time
+	if step.For != "" {
+		t.previous[step.For] = step.Time
+	}
 	if !ok {
 		return ""
 	}
 	return fmt.Sprintf("+%8.3fs", step.Time.Sub(before).Seconds())
 }
 
-// row puts cells beside each other. A text that is too long is cut, so the columns
-// stay where they are.
-func (t *timeline) row(cells []cell) string {
-	for len(cells) > 0 && cells[len(cells)-1].text == "" {
-		cells = cells[:len(cells)-1]
+// cell puts a text into its column. One that is too long is cut off.
+func (t *timeline) cell(text string, width int, colour string) string {
+	text = harmless(text)
+	if utf8.RuneCountInString(text) > width-1 {
+		text = string([]rune(text)[:width-2]) + "…"
 	}
-	var line strings.Builder
-	for i, c := range cells {
-		text := harmless(c.text)
-		if c.width > 0 {
-			text = fitted(text, c.width-1)
-		}
-		padding := ""
-		if i < len(cells)-1 {
-			padding = strings.Repeat(" ", c.width-utf8.RuneCountInString(text))
-		}
-		if t.colour && c.colour != "" && text != "" {
-			text = "\x1b[" + c.colour + "m" + text + "\x1b[0m"
-		}
-		line.WriteString(text + padding)
+	padding := strings.Repeat(" ", width-utf8.RuneCountInString(text))
+	if t.colour && colour != "" && text != "" {
+		text = "\x1b[" + colour + "m" + text + "\x1b[0m"
 	}
-	return line.String() + "\n"
-}
-
-// fitted cuts a text to so many characters.
-func fitted(text string, width int) string {
-	if utf8.RuneCountInString(text) <= width {
-		return text
-	}
-	return string([]rune(text)[:width-1]) + "…"
+	return text + padding
 }
 
 // harmless writes everything as its code point that could move the cursor, change
 // the terminal or the direction of the text, or take more or less room than one
 // character.
 func harmless(text string) string {
-	plain := func(r rune) bool {
-		return r >= ' ' && r <= '~' || r >= 0xa1 && r <= 0x24f && r != 0xad || strings.ContainsRune("…→←–“”", r)
-	}
-	if strings.IndexFunc(text, func(r rune) bool { return !plain(r) }) < 0 {
-		return text
-	}
 	var out strings.Builder
 	for _, r := range text {
 		switch {
-		case plain(r):
+		case r >= ' ' && r <= '~' || r >= 0xa1 && r <= 0x24f && r != 0xad || strings.ContainsRune("…→←–“”", r):
 			out.WriteRune(r)
 		case r == '\n' || r == '\t':
 			out.WriteByte(' ')
@@ -159,43 +107,25 @@ func harmless(text string) string {
 	return out.String()
 }
 
-func arrow(step *Step) string {
-	if step.Cause == "" {
-		return ""
-	}
-	return "← " + step.Cause
-}
+// namespaced is the part of a path that every object of a namespace has.
+var namespaced = regexp.MustCompile(`^/.*/namespaces/[^/]+/`)
 
 // wording says what a step is, in the words that its other columns leave open.
 func wording(step *Step) string {
 	switch {
 	case step.Part == PartRequest && step.What == Sent:
-		return step.Request.Method + " " + tail(step.Request.Path)
-	case step.Part == PartRequest && step.What == Answered:
+		return step.Request.Method + " " + namespaced.ReplaceAllString(step.Request.Path, "…/")
+	case step.What == Answered || step.What == Listed:
 		return fmt.Sprintf("%d %s, %s, %d bytes", step.Request.Status, step.Text, short(step.Took), step.Request.Bytes)
 	case step.Part == PartStream && step.What == Received && step.Version != "":
 		return step.Text + ", version " + step.Version
-	case step.Part == PartStream && step.What == Listed:
-		return fmt.Sprintf("%s, %s, %d bytes", step.Text, short(step.Took), step.Request.Bytes)
 	case step.Part == PartReconcile && step.Took > 0:
 		return fmt.Sprintf("%s (%s)", step.Text, short(step.Took))
 	case step.Part == PartWorker && step.What == Done:
 		return fmt.Sprintf("after %s, %s", short(step.Took), step.Text)
-	case step.Part == PartQueue && step.What == Added && step.Text != "":
-		return fmt.Sprintf("%d in the queue, %s", step.Depth, step.Text)
 	case step.Part == PartQueue && (step.What == Added || step.What == Due):
-		return fmt.Sprintf("%d in the queue", step.Depth)
+		return strings.TrimSuffix(fmt.Sprintf("%d in the queue, %s", step.Depth, step.Text), ", ")
 	default:
 		return step.Text
 	}
-}
-
-// tail is the end of a path, from the resource on.
-func tail(path string) string {
-	if _, after, ok := strings.Cut(path, "/namespaces/"); ok {
-		if _, resource, ok := strings.Cut(after, "/"); ok {
-			return "…/" + resource
-		}
-	}
-	return path
 }

@@ -69,7 +69,7 @@ var escape = regexp.MustCompile("\x1b\\[[0-9]*m")
 // On a terminal of any width no line is wider than that, the columns stay where
 // they are, and colour changes nothing but the colour.
 func TestTimelineOnATerminal(t *testing.T) {
-	for width := 71; width <= 250; width++ {
+	for width := 105; width <= 270; width++ {
 		plain := printed(t, &timeline{width: width}, travel()...)
 		coloured := printed(t, &timeline{width: width, colour: true}, travel()...)
 		if strings.Contains(plain, "\x1b") || !strings.Contains(coloured, "\x1b[36mstream") || escape.ReplaceAllString(coloured, "") != plain {
@@ -80,7 +80,7 @@ func TestTimelineOnATerminal(t *testing.T) {
 			if n := utf8.RuneCountInString(line); n > width {
 				t.Errorf("width %d: %d characters: %s", width, n, line)
 			}
-			if cause := strings.Index(line, "←"); cause >= 0 && width > 130 {
+			if cause := strings.Index(line, "←"); cause >= 0 {
 				if at := utf8.RuneCountInString(line[:cause]); words != -1 && at != words {
 					t.Errorf("width %d: the causes are in columns %d and %d", width, words, at)
 				} else {
@@ -88,7 +88,7 @@ func TestTimelineOnATerminal(t *testing.T) {
 				}
 			}
 		}
-		if strings.Contains(plain, "file.go") != (width >= 201) {
+		if strings.Contains(plain, "file.go") != (width >= 243) {
 			t.Errorf("width %d: the file is there: %t", width, strings.Contains(plain, "file.go"))
 		}
 	}

@@ -65,7 +65,7 @@ func (o *Observer) targetOf(path string) target {
 }
 
 // kindName is the kind's, or "".
-func (t target) kindName() string {
+func (t *target) kindName() string {
 	if t.kind == nil {
 		return ""
 	}

@@ -45,7 +45,7 @@ func served(t *testing.T, answer http.HandlerFunc) (*Observer, clientset.Interfa
 	r := observing()
 	config := &rest.Config{Host: server.URL, BearerToken: credential, QPS: -1}
 	r.Wrap(config)
-	r.kinds["Foo"].queued = true
+	r.kinds["Foo"].has["queue"] = true
 	return r, clientset.NewForConfigOrDie(config), kubernetes.NewForConfigOrDie(config)
 }
 
@@ -76,7 +76,7 @@ func TestExchange(t *testing.T) {
 		case r.Method == http.MethodPost:
 			answerWith(t, w, r, http.StatusCreated, typed(deployment("11", true), appsv1.SchemeGroupVersion, "Deployment"))
 		case r.Method == http.MethodDelete:
-			answerWith(t, w, r, http.StatusOK, typed(&metav1.Status{Status: metav1.StatusSuccess}, schema.GroupVersion{Version: "v1"}, "Status"))
+			answerWith(t, w, r, http.StatusOK, typed(&metav1.Status{Status: metav1.StatusSuccess, Details: &metav1.StatusDetails{Name: "old", UID: "uid-old"}}, schema.GroupVersion{Version: "v1"}, "Status"))
 		case strings.HasSuffix(r.URL.Path, "/status"):
 			answerWith(t, w, r, http.StatusOK, typed(foo("12"), v1alpha1.SchemeGroupVersion, "Foo"))
 		default:
@@ -135,13 +135,10 @@ func TestExchange(t *testing.T) {
 	if created.Version != "11" || created.Request.Bytes == 0 || created.Took <= 0 || !json.Valid([]byte(created.Request.Reply)) || !json.Valid([]byte(past[1].Request.Body)) {
 		t.Errorf("the answer to the POST is %+v, %+v", created, created.Request)
 	}
-	for _, name := range []string{versionName("Deployment", "default/d", "11"), versionName("Foo", "default/foo", "12"), uidName("Deployment", "default/old", "uid-old")} {
-		if r.writes.of(name) == 0 {
-			t.Errorf("%s is not known as our own write", name)
+	for _, made := range [][2]string{{"Deployment", "11"}, {"Foo", "12"}, {"Deployment", "uid-old"}} {
+		if r.own.of(made[0], made[1]) == 0 {
+			t.Errorf("%s is not known as our own write", made)
 		}
-	}
-	if n := len(r.writes.underway); n != 0 {
-		t.Errorf("%d writes are under way still", n)
 	}
 	noSecrets(t, past)
 }
@@ -180,13 +177,13 @@ func TestAlreadyExists(t *testing.T) {
 		`answered default/d: deployments.apps "d" already exists`,
 		"sent default/d: get Deployment d",
 		"answered default/d: OK",
-		"ended default/foo: create Deployment d: there is one already, asked the server for Deployment d; " +
+		"ended default/foo: create Deployment d: there is one already; asked the server for Deployment d; " +
 			"look again in 1s",
 	}, lines); diff != "" {
 		t.Errorf("steps (-want +got):\n%s", diff)
 	}
 	// It is somebody else's: its event is no echo.
-	if n := len(r.writes.underway) + len(r.writes.seq); n != 0 {
+	if n := r.own.newest.Len(); n != 0 {
 		t.Errorf("%d writes are remembered, want none", n)
 	}
 }
@@ -225,7 +222,7 @@ func TestExchangeFails(t *testing.T) {
 		t.Error("the DELETE is not refused")
 	}
 	catchUp(r)
-	if r.writes.of(uidName("Deployment", "default/old", "uid-old")) != 0 {
+	if r.own.of("Deployment", "uid-old") != 0 {
 		t.Error("a DELETE that was refused counts as our own write")
 	}
 	if _, err := client.SamplecontrollerV1alpha1().Foos("default").UpdateStatus(t.Context(), foo("1"), metav1.UpdateOptions{}); err == nil {
@@ -337,7 +334,7 @@ func TestStream(t *testing.T) {
 	}
 	r.telling.Lock()
 	defer r.telling.Unlock()
-	if r.received.of(versionName("Foo", "default/foo", "3")) != 0 || r.received.of(versionName("Foo", "default/late", "10")) == 0 {
+	if r.received.of("Foo", "3") != 0 || r.received.of("Foo", "10") == 0 {
 		t.Error("only an event after the list is the cause of a change")
 	}
 	noSecrets(t, past)
@@ -363,7 +360,7 @@ func TestList(t *testing.T) {
 	}{
 		{&http.Response{StatusCode: http.StatusOK, Body: io.NopCloser(strings.NewReader("{}"))}, nil, "stream listed: list"},
 		{&http.Response{StatusCode: http.StatusOK, Body: io.NopCloser(iotest.ErrReader(errors.New("reset")))}, nil, "stream refused: broken off: reset"},
-		{&http.Response{StatusCode: http.StatusForbidden, Body: http.NoBody}, nil, "stream refused: 403 Forbidden"},
+		{&http.Response{StatusCode: http.StatusForbidden, Status: "403 Forbidden", Body: http.NoBody}, nil, "stream refused: 403 Forbidden"},
 		{nil, errors.New("nobody there"), "stream refused: no answer: nobody there"},
 	} {
 		next := roundTripper(func(*http.Request) (*http.Response, error) { return test.response, test.err })
@@ -398,7 +395,7 @@ func TestEventsInPieces(t *testing.T) {
 
 func TestTarget(t *testing.T) {
 	r := observing()
-	r.wire(Kind{GroupVersionKind: corev1.SchemeGroupVersion.WithKind("Pod"), Resource: "pods", Describe: describeFoo})
+	r.wire(Kind{GroupVersionKind: corev1.SchemeGroupVersion.WithKind("Pod"), Resource: "pods", Describe: describeFoo}, "test")
 	for path, want := range map[string][4]string{
 		"/apis/samplecontroller.k8s.io/v1alpha1/namespaces/ns/foos/n/status": {"Foo", "ns", "n", "status"},
 		"/prefix/apis/apps/v1/namespaces/ns/deployments/n":                   {"Deployment", "ns", "n", ""},
@@ -424,7 +421,7 @@ func TestTarget(t *testing.T) {
 // A body is shown as far as its kind allows, and not because of what it calls itself.
 func TestBodies(t *testing.T) {
 	r := observing()
-	r.kinds["Foo"].queued = true
+	r.kinds["Foo"].has["queue"] = true
 	x := &exchange{observer: r, to: r.targetOf("/apis/samplecontroller.k8s.io/v1alpha1/namespaces/default/foos/foo")}
 	for body, want := range map[string]string{
 		`{"kind":"Foo","spec":{"deploymentName":"d"},"secret":"s"}`:         `{"apiVersion":"samplecontroller.k8s.io/v1alpha1","kind":"Foo","metadata":null,"spec":{"deploymentName":"d"}}`,

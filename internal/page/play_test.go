@@ -67,7 +67,7 @@ func TestPlayOfBrokenFiles(t *testing.T) {
 		{"missing", "/nowhere/steps.json", "127.0.0.1:0", []string{"--replay", "/nowhere/steps.json"}, false},
 		{"empty", write(""), "127.0.0.1:0", []string{"empty", "--trace=json"}, false},
 		{"no recording", write("# byhand\n"), "127.0.0.1:0", []string{"line 1", "--trace=json"}, false},
-		{"cut off", write(step + `{"seq":2`), "127.0.0.1:0", []string{"line 2", "cut off", "1 steps"}, true},
+		{"cut off", write(step + `{"seq":2`), "127.0.0.1:0", []string{"line 2", "unexpected end", "1 steps"}, true},
 		{"an address for all", write(step), "0.0.0.0:0", []string{"--page", "--page-remote"}, false},
 	} {
 		said, err := play(t, test.file, test.address)
