@@ -156,10 +156,10 @@ func (k kind) has(method string) bool {
 	return ok
 }
 
-// parse parses a Go file, comments left out.
+// parse parses a Go file.
 func parse(t *testing.T, text any) *ast.File {
 	t.Helper()
-	file, err := parser.ParseFile(token.NewFileSet(), "", text, parser.SkipObjectResolution)
+	file, err := parser.ParseFile(token.NewFileSet(), "", text, parser.ParseComments|parser.SkipObjectResolution)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -37,11 +37,12 @@ type definition struct {
 
 // node is a schema.
 type node struct {
-	Type       string          `json:"type"`
-	Format     string          `json:"format"`
-	Required   []string        `json:"required"`
-	Properties map[string]node `json:"properties"`
-	Items      *node           `json:"items"`
+	Description string          `json:"description"`
+	Type        string          `json:"type"`
+	Format      string          `json:"format"`
+	Required    []string        `json:"required"`
+	Properties  map[string]node `json:"properties"`
+	Items       *node           `json:"items"`
 	// AdditionalProperties is what a map holds.
 	AdditionalProperties *node `json:"additionalProperties"`
 }

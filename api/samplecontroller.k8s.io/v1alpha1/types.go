@@ -17,11 +17,11 @@ type FooSpec struct {
 	// DeploymentName names the Deployment that this Foo wants to control. Changing
 	// it moves the Foo to a new Deployment; the old one is deleted.
 	DeploymentName string `json:"deploymentName"`
-	// Replicas is the wanted number of replicas, 0 to 10. nil leaves the
-	// Deployment's number alone; a new Deployment has 1, the API server's default.
-	// An autoscaler must then target the Deployment: reading the scale of such a
-	// Foo fails. With a number here, it must target the Foo: the controller undoes
-	// what others set in the Deployment.
+	// Replicas is the wanted number of replicas, 0 to 10. Without it, the
+	// Deployment's number is left alone; a new Deployment has 1, the API server's
+	// default. An autoscaler must then target the Deployment: reading the scale of
+	// such a Foo fails. With a number here, it must target the Foo: the controller
+	// undoes what others set in the Deployment.
 	Replicas *int32 `json:"replicas,omitempty"`
 }
 
@@ -33,7 +33,7 @@ type FooStatus struct {
 	// A Foo that cannot have the Deployment that it names counts the ones that it
 	// still controls.
 	Replicas int32 `json:"replicas,omitempty"`
-	// AvailableReplicas is how many of them are available.
+	// AvailableReplicas is how many of status.replicas are available.
 	AvailableReplicas int32 `json:"availableReplicas"`
 	// ObservedGeneration is the metadata.generation that this status speaks of: a
 	// smaller number than the Foo's own means that the controller has not yet
@@ -45,7 +45,7 @@ type FooStatus struct {
 	// Selector selects the Pods of this Foo, in the string form that the scale
 	// subresource (and so a HorizontalPodAutoscaler) reads.
 	Selector string `json:"selector,omitempty"`
-	// Conditions holds at most one entry per type: FooReady and FooProgressing.
+	// Conditions holds at most one entry per type: Ready and Progressing.
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 }
 
