@@ -233,9 +233,7 @@ func testRightsAreUsed(t *testing.T) {
 	standby := start(t, []string{"KUBE_FEATURE_WatchListClient=false"}, args...)
 	standby.waitFor("standing by")
 
-	if _, err := s.client.ExamplesV1alpha1().Projects(s.namespace).Create(t.Context(), newProject("project", 1), metav1.CreateOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	s.createProject("project", 1)
 	leader.waitFor("Project " + s.namespace + "/project")
 	standby.waitFor("Project " + s.namespace + "/project")
 	s.lifeOfAFoo()

@@ -61,6 +61,7 @@ func TestReadme(t *testing.T) {
 		command string // how the README's line begins
 		holds   func()
 	}{
+		{"kubectl explain foo.spec", nothing},
 		{"kubectl get foo,project,deployment", nothing},
 		{"kubectl wait --for=condition=Ready foo/example-foo", is("example-foo", 1)},
 		{"kubectl scale foo example-foo --replicas=3", is("example-foo", 3)},

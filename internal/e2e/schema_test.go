@@ -20,6 +20,13 @@ func newProject(name string, replicas int32) *examplesv1alpha1.Project {
 	return &examplesv1alpha1.Project{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: examplesv1alpha1.ProjectSpec{Replicas: replicas}}
 }
 
+func (s *server) createProject(name string, replicas int32) {
+	s.Helper()
+	if _, err := s.client.ExamplesV1alpha1().Projects(s.namespace).Create(s.Context(), newProject(name, replicas), metav1.CreateOptions{}); err != nil {
+		s.Fatal(err)
+	}
+}
+
 // What the schema refuses is refused with the name of the field, what it admits
 // is admitted.
 func TestSchema(t *testing.T) {
@@ -91,9 +98,7 @@ func TestMisspelledGroup(t *testing.T) {
 func TestAdmittedDecodes(t *testing.T) {
 	s := newServer(t)
 	s.createFoo("foo", v1alpha1.FooSpec{DeploymentName: "d"})
-	if _, err := s.client.ExamplesV1alpha1().Projects(s.namespace).Create(t.Context(), newProject("p", 2), metav1.CreateOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	s.createProject("p", 2)
 	foos, err := s.client.SamplecontrollerV1alpha1().Foos(s.namespace).List(t.Context(), metav1.ListOptions{})
 	if err != nil || len(foos.Items) != 1 || foos.Items[0].Spec.Replicas != nil {
 		t.Errorf("Foos %v (%v), want one without replicas", foos, err)

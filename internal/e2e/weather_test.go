@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -183,34 +182,6 @@ func TestGoneUnseen(t *testing.T) {
 	if diff := cmp.Diff([]string{"POST deployments", "PUT foos/foo/status"}, l.line.requests()); diff != "" {
 		t.Errorf("requests for a Foo that is gone (-want +got):\n%s", diff)
 	}
-}
-
-// What people see of a Foo.
-func TestColumns(t *testing.T) {
-	s := newServer(t)
-	c := s.controller()
-	s.createDeployment(somebodys("theirs"))
-	s.createFoo("ready", spec("deployment", 2))
-	s.createFoo("any", v1alpha1.FooSpec{DeploymentName: "any"})
-	s.createFoo("taken", spec("theirs", 1))
-	s.kubectl("wait", "-n", s.namespace, "--for=condition=Ready", "--timeout=30s", "foo/ready", "foo/any")
-	s.kubectl("wait", "-n", s.namespace, "--for=condition=Ready=False", "--timeout=30s", "foo/taken")
-
-	age := regexp.MustCompile(`\d+s$`)
-	var got [][]string
-	for line := range strings.Lines(s.kubectl("get", "foo", "-n", s.namespace)) {
-		got = append(got, strings.Fields(age.ReplaceAllString(strings.TrimSpace(line), "AGE")))
-	}
-	want := [][]string{
-		{"NAME", "DEPLOYMENT", "REPLICAS", "AVAILABLE", "READY", "REASON", "AGE"},
-		{"any", "any", "1", "True", "Available", "AGE"}, // nobody has asked for a number
-		{"ready", "deployment", "2", "2", "True", "Available", "AGE"},
-		{"taken", "theirs", "1", "0", "False", "NameTaken", "AGE"},
-	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("kubectl get foo (-want +got):\n%s", diff)
-	}
-	c.stop()
 }
 
 func (s *server) patchDeployment(name, patch string) {

@@ -60,8 +60,8 @@ func compareDescriptions(t *testing.T, path string, typ reflect.Type, got node, 
 		if theirs, ok := reflect.Zero(typ).Interface().(interface{ SwaggerDoc() map[string]string }); ok {
 			comment = theirs.SwaggerDoc()[name] // generated of the comments
 		}
-		if _, words, ok := strings.Cut(comment, " "); ok {
-			comment = name + " " + words
+		if _, rest, ok := strings.Cut(comment, " "); ok {
+			comment = name + " " + rest
 		}
 		compareDescription(t, path+"."+name, comment, property.Description)
 		compareDescriptions(t, path+"."+name, field.Type, property, comments)

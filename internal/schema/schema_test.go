@@ -24,6 +24,7 @@ type definition struct {
 		Group string `json:"group"`
 		Names struct {
 			Kind, ListKind, Plural string
+			Categories             []string
 		} `json:"names"`
 		Versions []struct {
 			Name   string `json:"name"`
@@ -75,6 +76,9 @@ func TestNames(t *testing.T) {
 				[]string{got.APIVersion, got.Metadata.Name, got.Spec.Group, got.Spec.Versions[0].Name, got.Spec.Names.Kind, got.Spec.Names.ListKind, got.Spec.Names.Plural},
 			); diff != "" {
 				t.Errorf("names (-Go +definition):\n%s", diff)
+			}
+			if !slices.Contains(got.Spec.Names.Categories, "byhand") {
+				t.Errorf("the categories are %q: without byhand, kubectl get byhand leaves this kind out", got.Spec.Names.Categories)
 			}
 		})
 	}

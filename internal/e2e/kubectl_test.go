@@ -1,0 +1,87 @@
+//go:build integration
+
+package e2e
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
+)
+
+// The columns say of a Foo whether it is ready and why not, of a Project what it asks for.
+func TestColumns(t *testing.T) {
+	s := newServer(t)
+	c := s.controller()
+	s.createProject("project", 2)
+	s.createDeployment(somebodys("theirs"))
+	s.createFoo("ready", spec("deployment", 2))
+	s.createFoo("any", v1alpha1.FooSpec{DeploymentName: "any"})
+	s.createFoo("taken", spec("theirs", 1))
+	s.kubectl("wait", "-n", s.namespace, "--for=condition=Ready", "--timeout=30s", "foo/ready", "foo/any")
+	s.kubectl("wait", "-n", s.namespace, "--for=condition=Ready=False", "--timeout=30s", "foo/taken")
+
+	age := regexp.MustCompile(`\d+s$`)
+	for resource, want := range map[string][][]string{
+		"foo": {
+			{"NAME", "DEPLOYMENT", "REPLICAS", "AVAILABLE", "READY", "REASON", "AGE"},
+			{"any", "any", "1", "True", "Available", "AGE"}, // nobody has asked for a number
+			{"ready", "deployment", "2", "2", "True", "Available", "AGE"},
+			{"taken", "theirs", "1", "0", "False", "NameTaken", "AGE"},
+		},
+		"project": {
+			{"NAME", "REPLICAS", "AGE"},
+			{"project", "2", "AGE"},
+		},
+	} {
+		var got [][]string
+		for line := range strings.Lines(s.kubectl("get", resource, "-n", s.namespace)) {
+			got = append(got, strings.Fields(age.ReplaceAllString(strings.TrimSpace(line), "AGE")))
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("kubectl get %s (-want +got):\n%s", resource, diff)
+		}
+	}
+	c.stop()
+}
+
+// Both kinds have a short name, and one category lists them.
+func TestShortNamesAndCategory(t *testing.T) {
+	s := newServer(t)
+	s.createFoo("f", spec("deployment", 1))
+	s.createProject("p", 2)
+	const foo, project = "foo.samplecontroller.k8s.io/f", "project.examples-gzh.com/p"
+	for resource, want := range map[string][]string{"fo": {foo}, "proj": {project}, "byhand": {foo, project}} {
+		// Otherwise kubectl goes by what this address answered hours ago.
+		got := strings.Fields(s.kubectl("--cache-dir", t.TempDir(), "get", resource, "-n", s.namespace, "-o", "name"))
+		if slices.Sort(got); !slices.Equal(got, want) {
+			t.Errorf("kubectl get %s: %q, want %q", resource, got, want)
+		}
+	}
+}
+
+// kubectl explain shows the descriptions of the schema, and for the three fields that
+// every object has, those of the API server: TestDescriptions of internal/schema does
+// not ask the schema for them.
+func TestExplain(t *testing.T) {
+	s := newServer(t)
+	for field, want := range map[string]string{
+		"foo":                          "Foo asks for one Deployment in its own namespace.",
+		"foo.apiVersion":               "APIVersion defines the versioned schema",
+		"foo.kind":                     "Kind is a string value",
+		"foo.metadata":                 "Standard object's metadata.",
+		"foo.spec.replicas":            "replicas is the wanted number of replicas, 0 to 10.",
+		"foo.status":                   "status is what the controller last saw.",
+		"foo.status.conditions.reason": "reason contains a programmatic identifier",
+		"project.spec.replicas":        "replicas is the wanted number of replicas, at least 1.",
+	} {
+		// kubectl breaks the lines.
+		if got := s.kubectl("explain", field); !strings.Contains(strings.Join(strings.Fields(got), " "), "DESCRIPTION: "+want) {
+			t.Errorf("kubectl explain %s does not say %q:\n%s", field, want, got)
+		}
+	}
+}
