@@ -39,30 +39,19 @@ func TestDeepCopyEqualsOriginal(t *testing.T) {
 }
 
 // TestDeepCopySharesNoMemory proves that no pointer, slice or map of a copy leads
-// into the original, and names each one that does.
+// into the original, so that no write to the copy reaches it, and names each one that
+// does.
 func TestDeepCopySharesNoMemory(t *testing.T) {
 	eachCopy(t, func(t *testing.T, typ reflect.Type, method string) {
-		original := filled(t, typ, 0)
-		owned := map[uintptr]bool{}
-		eachReference(typ.Name(), original.Elem(), func(path string, v reflect.Value) { owned[v.Pointer()] = true })
-		eachReference(typ.Name(), copyOf(t, original, method).Elem(), func(path string, v reflect.Value) {
-			if owned[v.Pointer()] {
-				t.Errorf("%s is shared", path)
-			}
-		})
-	})
-}
-
-// TestDeepCopyCanBeOverwritten proves what a deep copy is for: whatever is written
-// to the copy, the original does not change.
-func TestDeepCopyCanBeOverwritten(t *testing.T) {
-	eachCopy(t, func(t *testing.T, typ reflect.Type, method string) {
-		for seed := range seeds {
-			original, twin := filled(t, typ, seed), filled(t, typ, seed)
-			erase(copyOf(t, original, method))
-			if !equal(twin, original) {
-				t.Fatalf("a write to the copy reached the original (-before +after):\n%s", diff(twin, original))
-			}
+		for seed := int64(0); seed < seeds && !t.Failed(); seed++ {
+			original := filled(t, typ, seed)
+			owned := map[uintptr]bool{}
+			eachReference(typ.Name(), original.Elem(), func(path string, v reflect.Value) { owned[v.Pointer()] = true })
+			eachReference(typ.Name(), copyOf(t, original, method).Elem(), func(path string, v reflect.Value) {
+				if owned[v.Pointer()] {
+					t.Errorf("%s is shared", path)
+				}
+			})
 		}
 	})
 }
@@ -227,33 +216,6 @@ func eachReference(path string, v reflect.Value, visit func(path string, v refle
 		}
 	case reflect.Array, reflect.Interface, reflect.Chan, reflect.Func, reflect.UnsafePointer:
 		panic(path + ": teach this test about " + v.Kind().String())
-	}
-}
-
-// erase overwrites everything that can be reached from v with zero values, the
-// innermost first.
-func erase(v reflect.Value) {
-	switch v.Kind() {
-	case reflect.Pointer:
-		erase(v.Elem())
-	case reflect.Slice:
-		for i := range v.Len() {
-			erase(v.Index(i))
-		}
-	case reflect.Map:
-		for _, key := range v.MapKeys() {
-			erase(v.MapIndex(key))
-		}
-		v.Clear()
-	case reflect.Struct:
-		for i := range v.NumField() {
-			if v.Type().Field(i).IsExported() {
-				erase(v.Field(i))
-			}
-		}
-	}
-	if v.CanSet() {
-		v.SetZero()
 	}
 }
 

@@ -182,7 +182,6 @@ type kind interface {
 
 	testEveryVerb(t *testing.T)
 	testRequests(t *testing.T)
-	testScheme(t *testing.T)
 	testRetryAfter(t *testing.T)
 	testReplyCutOff(t *testing.T)
 	testReplyOfAnotherKind(t *testing.T)
@@ -193,7 +192,6 @@ type kind interface {
 	testNilObjects(t *testing.T)
 	testCBOR(t *testing.T)
 	testWatchDecodesEvents(t *testing.T)
-	testWatchEnds(t *testing.T)
 	testWatchStreamBreaks(t *testing.T)
 	testNoGoroutineIsLeft(t *testing.T)
 }

@@ -307,10 +307,7 @@ func (r resource[T, L, A]) testSilentServer(t *testing.T) {
 	client := r.in(newClient(t, serve(t, func(w http.ResponseWriter, r *http.Request) {
 		// Without reading the body the server does not notice that the client left.
 		io.Copy(io.Discard, r.Body)
-		select {
-		case <-r.Context().Done():
-		case <-time.After(deadline):
-		}
+		holdOn(r)
 	})), "shop")
 	check := func(t *testing.T, verb string, err error) {
 		if !errors.Is(err, context.DeadlineExceeded) {

@@ -10,6 +10,7 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	autoscalingv1 "k8s.io/api/autoscaling/v1"
@@ -357,21 +358,6 @@ func (r resource[T, L, A]) testRequests(t *testing.T) {
 	}
 }
 
-// TestSchemeKnowsObjectsAndLists proves that apiVersion and kind alone lead to the
-// right Go type. A List does not prove it: its caller hands in the type.
-func TestSchemeKnowsObjectsAndLists(t *testing.T) { eachKind(t, kind.testScheme) }
-
-func (r resource[T, L, A]) testScheme(t *testing.T) {
-	for wire, want := range map[string]any{r.objectWire(): r.object, r.listWire(): r.list} {
-		got, _, err := clientset.Codecs.UniversalDeserializer().Decode([]byte(wire), nil, nil)
-		if err != nil {
-			t.Error(err)
-		} else if reflect.TypeOf(got) != reflect.TypeOf(want) {
-			t.Errorf("%s\nbecame a %T, want %T", wire, got, want)
-		}
-	}
-}
-
 // TestUserAgent proves that audit logs name the program: as the caller wants, or
 // else after the executable.
 func TestUserAgent(t *testing.T) {
@@ -450,6 +436,14 @@ func reply(w http.ResponseWriter, code int, body string) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(code)
 	io.WriteString(w, body)
+}
+
+// holdOn waits until the client has left, or longer than any test waits for that.
+func holdOn(r *http.Request) {
+	select {
+	case <-r.Context().Done():
+	case <-time.After(2 * deadline):
+	}
 }
 
 // decode turns JSON into maps, in which the order of fields plays no role, and no

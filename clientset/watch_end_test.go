@@ -86,8 +86,9 @@ func TestWatchDeliversAnyKnownKind(t *testing.T) {
 	}
 }
 
-// TestNoGoroutineIsLeft proves that nothing goes on in the client after Stop, and
-// after a call that was cancelled, while the server would go on. The end of the
+// TestNoGoroutineIsLeft proves that nothing goes on after Stop, and after a call that
+// was cancelled, while the server would go on: the client has no goroutine left, the
+// server sees the request end, and the watch's channel is closed. The end of the
 // context alone ends the request, but not the goroutine of a watch that nobody
 // reads: it waits to deliver an ERROR event.
 func TestNoGoroutineIsLeft(t *testing.T) { eachKind(t, kind.testNoGoroutineIsLeft) }
@@ -100,7 +101,7 @@ func (r resource[T, L, A]) testNoGoroutineIsLeft(t *testing.T) {
 		client := newClient(t, serve(t, func(w http.ResponseWriter, r *http.Request) {
 			reply(w, http.StatusOK, stream)
 			w.(http.Flusher).Flush()
-			<-r.Context().Done()
+			holdOn(r)
 			close(gone)
 		}))
 		ctx, cancel := context.WithCancel(t.Context())
@@ -117,9 +118,11 @@ func (r resource[T, L, A]) testNoGoroutineIsLeft(t *testing.T) {
 	}
 
 	t.Run("Stop", func(t *testing.T) {
-		w, _, _ := watching(t, "")
+		w, _, ended := watching(t, "")
 		w.Stop()
 		noneLeft(t, inWatch, inRequest, inConnection)
+		<-ended
+		waitClosed(t, w)
 	})
 	t.Run("Stop with an event that nobody took", func(t *testing.T) {
 		w, _, _ := watching(t, added)
@@ -133,7 +136,7 @@ func (r resource[T, L, A]) testNoGoroutineIsLeft(t *testing.T) {
 		noneLeft(t, inWatch, inRequest, inConnection)
 	})
 	t.Run("the context", func(t *testing.T) {
-		w, cancel, _ := watching(t, "")
+		w, cancel, ended := watching(t, "")
 		cancel()
 		// client-go tells it as an ERROR event, as if it came from the server.
 		event := next(t, w)
@@ -143,6 +146,7 @@ func (r resource[T, L, A]) testNoGoroutineIsLeft(t *testing.T) {
 		}
 		waitClosed(t, w)
 		noneLeft(t, inWatch, inRequest, inConnection)
+		<-ended
 	})
 	for name, stream := range map[string]string{"no": "", "an": added} {
 		t.Run("the context is not enough where nobody reads, with "+name+" event", func(t *testing.T) {
@@ -161,7 +165,7 @@ func (r resource[T, L, A]) testNoGoroutineIsLeft(t *testing.T) {
 		arrived := make(chan struct{})
 		client := newClient(t, serve(t, func(w http.ResponseWriter, r *http.Request) {
 			close(arrived)
-			<-r.Context().Done()
+			holdOn(r)
 		}))
 		ctx, cancel := context.WithTimeout(t.Context(), deadline)
 		defer cancel()

@@ -1,7 +1,6 @@
 package clientset_test
 
 import (
-	"context"
 	"net/http"
 	"testing"
 	"time"
@@ -54,57 +53,5 @@ func (r resource[T, L, A]) testWatchDecodesEvents(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("events (-want +got):\n%s", diff)
-	}
-}
-
-// TestWatchEnds proves that neither way to end a watch leaves anything behind: the
-// server sees the request end, and the channel is closed.
-func TestWatchEnds(t *testing.T) { eachKind(t, kind.testWatchEnds) }
-
-func (r resource[T, L, A]) testWatchEnds(t *testing.T) {
-	for _, test := range []struct {
-		name string
-		end  func(w watch.Interface, cancel context.CancelFunc)
-	}{
-		{"by Stop", func(w watch.Interface, cancel context.CancelFunc) { w.Stop() }},
-		{"by the context", func(w watch.Interface, cancel context.CancelFunc) { cancel() }},
-	} {
-		t.Run(test.name, func(t *testing.T) { r.testWatchEnd(t, test.end) })
-	}
-}
-
-func (r resource[T, L, A]) testWatchEnd(t *testing.T, end func(w watch.Interface, cancel context.CancelFunc)) {
-	ended := make(chan struct{})
-	client := newClient(t, serve(t, func(w http.ResponseWriter, r *http.Request) {
-		reply(w, http.StatusOK, "")
-		w.(http.Flusher).Flush()
-		<-r.Context().Done()
-		close(ended)
-	}))
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	w, err := r.in(client, "shop").Watch(ctx, metav1.ListOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer w.Stop()
-
-	end(w, cancel)
-
-	timeout := time.After(deadline)
-	select {
-	case <-ended:
-	case <-timeout:
-		t.Fatal("the server still streams")
-	}
-	for {
-		select {
-		case _, open := <-w.ResultChan():
-			if !open {
-				return
-			}
-		case <-timeout:
-			t.Fatal("the channel is still open")
-		}
 	}
 }

@@ -40,7 +40,7 @@ var mutants = []struct {
 	{"an option dropped", "clientset/foo.go", "VersionedParams(&listOpts, ParameterCodec).", "", "./clientset", "TestRequests"},
 	{"TimeoutSeconds lost", "clientset/project.go", "return time.Duration(*opts.TimeoutSeconds) * time.Second", "return 0", "./clientset", "TestRequests"},
 	{"a wrong codec", "clientset/clientset.go", "Codecs.WithoutConversion()", "Codecs", "./clientset", "TestRequests"},
-	{"a kind that is not registered", api + "register.go", "&FooList{},", "", "./clientset", "TestSchemeKnowsObjectsAndLists"},
+	{"a kind that is not registered", api + "register.go", "&Foo{},", "", "./internal/schema", "TestKindsAreComplete"},
 	{"a list that is not registered", "api/examples-gzh.com/v1alpha1/register.go", "&ProjectList{},", "", "./internal/schema", "TestKindsAreComplete"},
 	{"an apply that cannot leave a field out", api + "applyconfiguration/foo.go", `json:"deploymentName,omitempty"`, `json:"deploymentName"`, "./internal/schema", "TestApplyConfigurations"},
 	{"the caller's configuration changed", "clientset/clientset.go", "config := *c\n\tif config.UserAgent", "config := *c\n\tc.UserAgent = \"changed\"\n\tif config.UserAgent", "./clientset", "TestNewForConfigLeavesConfigAlone"},
