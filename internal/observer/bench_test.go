@@ -55,15 +55,15 @@ func BenchmarkReconcile(b *testing.B) {
 // while the clock stands still.
 func (p *way) travels(b *testing.B, aside bool) {
 	if aside {
-		p.observer.telling.Lock()
-		defer p.observer.telling.Unlock()
+		p.observer.publishing.Lock()
+		defer p.observer.publishing.Unlock()
 	}
 	b.ReportAllocs()
 	for n := 1; b.Loop(); n++ {
 		p.travel(b)
 		if aside && n%500 == 0 {
 			b.StopTimer()
-			p.observer.tell(0)
+			p.observer.publish(0)
 			b.StartTimer()
 		}
 	}

@@ -40,14 +40,14 @@ func (c cause) words(o *Observer) string {
 	}
 }
 
-// mostCauses is how many causes of one reconcile are named.
-const mostCauses = 4
+// maxCauses is how many causes of one reconcile are named.
+const maxCauses = 4
 
 // causes are the first ones for which a key waits, each once.
 type causes []cause
 
 func (c *causes) add(one cause) {
-	if one != (cause{}) && len(*c) < mostCauses && !slices.Contains(*c, one) {
+	if one != (cause{}) && len(*c) < maxCauses && !slices.Contains(*c, one) {
 		*c = append(*c, one)
 	}
 }
@@ -60,7 +60,7 @@ func (c causes) seq() int64 {
 	return c[0].seq
 }
 
-// words names each cause once. Call it while telling.
+// words names each cause once. Call it while steps are published.
 func (c causes) words(o *Observer) string {
 	var all []string
 	for _, one := range c {
@@ -71,9 +71,9 @@ func (c causes) words(o *Observer) string {
 	return strings.Join(all, "; ")
 }
 
-// mostRemembered is how many things are remembered. The echo of a write is back within
+// maxRemembered is how many things are remembered. The echo of a write is back within
 // milliseconds.
-const mostRemembered = 16 << 10
+const maxRemembered = 16 << 10
 
 // remembered has the numbers of steps by the kind of an object and its version or UID: the
 // newest. It is safe for concurrent use.

@@ -42,23 +42,23 @@
 // # Properties
 //
 //   - Nobody on the way of a key waits for a reader. What happens there takes a number, a
-//     time, pointers to objects, and a copy of what is sent. What takes long is done later,
-//     in the order of the numbers, when the step is told: as a rule milliseconds after it.
-//   - What is told is what was so when it happened. Whose write an event is the echo of may
-//     have been learned since.
+//     time, pointers to objects, and a copy of what is sent. What takes long is done in the
+//     order of the numbers when the step is published, 20 ms later.
+//   - A step says what was so when it happened. Whose write an event comes from may have
+//     been learned since.
 //   - Memory is bounded, however many objects there are and however slow a reader is. If
 //     that is not enough, steps are missing: a gap in the numbers says how many, and
 //     Print says it in a line. Of what Print has written and nobody reads, the oldest lines
 //     go. What a browser has yet to read comes on top.
-//   - Close gives what was recorded before it a second to be told and read.
+//   - Close publishes what was recorded before it, which then has a second to be read.
 //   - No header is ever in a step. Of objects and bodies only the fields are shown that
 //     their Kind names, and of annotations only those whose name begins with the group of
 //     an observed kind.
 //
 // # Caveats
 //
-//   - An event of one's own write may overtake the answer to it. Steps are told 20 ms late
-//     for that reason. If the answer takes longer, the event is told as anybody's. The
+//   - The event of a write may come before the answer to it. Steps are published 20 ms late
+//     for that reason. If the answer takes longer, the event counts as somebody else's. The
 //     cause of a reconcile is exact: no key is reconciled before the answer to its last
 //     write is in.
 //   - Objects are read after they were handed over. An object in a store is never

@@ -17,7 +17,7 @@ import (
 )
 
 // exchange is one request and its answer. Whoever sends it keeps the bytes; what
-// they say is found out when the steps are told.
+// they say is found out when the steps are published.
 type exchange struct {
 	observer *Observer
 	run      *run    // nil outside of a reconcile
@@ -26,7 +26,7 @@ type exchange struct {
 	at       *place
 	seq      int64 // of the step that it was sent
 
-	// What follows is used while telling.
+	// What follows is used while steps are published.
 	to     target
 	object map[string]any // in the body that was sent, or nil
 }
@@ -76,7 +76,7 @@ func bodyOf(request *http.Request) []byte {
 }
 
 // record records a step of the exchange. finish may be nil; it is called when the step
-// is told.
+// is published.
 func (x *exchange) record(step *Step, body []byte, finish func(*Step)) int64 {
 	step.Part = PartRequest
 	if x.run != nil {
@@ -138,20 +138,20 @@ func (x *exchange) know(object map[string]any) {
 func (x *exchange) failed(err error) {
 	x.end(Failed, 0, nil, 0, func(step *Step) {
 		step.Text = cut("no answer: "+err.Error(), wordsLimit)
-		x.did("no answer to " + x.request.Method + " " + x.subject())
+		x.addOutcome("no answer to " + x.request.Method + " " + x.subject())
 	})
 }
 
 // end records how the exchange ended.
-func (x *exchange) end(what string, code int, body []byte, read int64, finish func(*Step)) int64 {
+func (x *exchange) end(what string, code int, body []byte, read int64, finish func(*Step)) {
 	request := x.request
 	request.Status, request.Bytes = code, read
-	return x.record(&Step{What: what, Request: &request, CauseSeq: x.seq, Took: time.Since(x.began)}, body, finish)
+	x.record(&Step{What: what, Request: &request, CauseSeq: x.seq, Took: time.Since(x.began)}, body, finish)
 }
 
 // answered records an answer, and as much of its body as came.
 func (x *exchange) answered(code int, body []byte, read int64) {
-	seq := x.end(Answered, code, body, read, func(step *Step) {
+	x.end(Answered, code, body, read, func(step *Step) {
 		object := decode(body)
 		x.know(object)
 		step.Request.Reply = x.shown(object)
@@ -160,7 +160,7 @@ func (x *exchange) answered(code int, body []byte, read int64) {
 			step.Text = cut(message, wordsLimit)
 		}
 		step.Version = text(object, "metadata", "resourceVersion")
-		x.did(x.deed(code, object))
+		x.addOutcome(x.outcome(code, object))
 	})
 	if x.request.Method == http.MethodGet || code >= http.StatusBadRequest {
 		return
@@ -172,19 +172,19 @@ func (x *exchange) answered(code int, body []byte, read int64) {
 		Details struct{ UID types.UID }
 	}
 	if json.Unmarshal(body, &written) == nil {
-		x.observer.own.add(x.to.kindName(), written.ResourceVersion, seq)
-		x.observer.own.add(x.to.kindName(), string(written.Details.UID), seq)
+		x.observer.own.add(x.to.kindName(), written.ResourceVersion, x.seq)
+		x.observer.own.add(x.to.kindName(), string(written.Details.UID), x.seq)
 	}
 }
 
-func (x *exchange) did(deed string) {
+func (x *exchange) addOutcome(outcome string) {
 	if x.run != nil {
-		x.run.deeds = append(x.run.deeds, deed)
+		x.run.outcomes = append(x.run.outcomes, outcome)
 	}
 }
 
 // What a request is meant to do, and what came of it, by its method.
-var verbs = map[string]struct{ wish, deed string }{
+var verbs = map[string]struct{ intent, outcome string }{
 	http.MethodGet:    {"get", "asked the server for"},
 	http.MethodPost:   {"create", "created"},
 	http.MethodPut:    {"update", "updated"},
@@ -206,16 +206,16 @@ func (x *exchange) subject() string {
 
 // intent says what a request is sent for.
 func (x *exchange) intent() string {
-	return cmp.Or(verbs[x.request.Method].wish, strings.ToLower(x.request.Method)) + " " + x.subject()
+	return cmp.Or(verbs[x.request.Method].intent, strings.ToLower(x.request.Method)) + " " + x.subject()
 }
 
-// deed says what came of a request.
-func (x *exchange) deed(code int, answer map[string]any) string {
+// outcome says what came of a request.
+func (x *exchange) outcome(code int, answer map[string]any) string {
 	switch reason := metav1.StatusReason(text(answer, "reason")); {
 	case code < http.StatusBadRequest && x.to.subresource == "status" && x.request.Method == http.MethodPut:
 		return "wrote the status" + x.condition()
 	case code < http.StatusBadRequest:
-		return verbs[x.request.Method].deed + " " + x.subject()
+		return verbs[x.request.Method].outcome + " " + x.subject()
 	case reason == metav1.StatusReasonConflict:
 		return x.intent() + ": Conflict, somebody else wrote first"
 	case reason == metav1.StatusReasonAlreadyExists:

@@ -110,13 +110,13 @@ func TestHandler(t *testing.T) {
 // However much is written, a bounded number of versions is remembered, the newest.
 func TestWritesAreBounded(t *testing.T) {
 	own := New(Options{}).own
-	for i := range int64(3 * mostRemembered) {
+	for i := range int64(3 * maxRemembered) {
 		own.add("Foo", fmt.Sprint(i), i+1)
 	}
-	if n := own.newest.Len(); n > mostRemembered {
-		t.Errorf("%d versions are remembered, want at most %d", n, mostRemembered)
+	if n := own.newest.Len(); n > maxRemembered {
+		t.Errorf("%d versions are remembered, want at most %d", n, maxRemembered)
 	}
-	if own.of("Foo", fmt.Sprint(3*mostRemembered-1)) == 0 {
+	if own.of("Foo", fmt.Sprint(3*maxRemembered-1)) == 0 {
 		t.Error("the last one is not")
 	}
 }

@@ -47,7 +47,7 @@ type wired struct {
 	has   map[string]bool // "handler", "queue", "reconcile"
 	queue *observedQueue  // nil without Options.All
 	// Where its objects are listed and watched, and the step of the last whole list. Both
-	// are used while telling.
+	// are used while steps are published.
 	place  place
 	listed int64
 }

@@ -24,10 +24,10 @@ import (
 // late does something while nobody tells, which is told after it. If anything that
 // it does waits for that, it does not return.
 func late(r *Observer, do func()) {
-	r.telling.Lock()
+	r.publishing.Lock()
 	do()
-	r.tell(0)
-	r.telling.Unlock()
+	r.publish(0)
+	r.publishing.Unlock()
 }
 
 // A whole way while nobody tells: nobody waits for it. What is told afterwards is
@@ -117,12 +117,12 @@ func TestToldSoon(t *testing.T) {
 		for i := range 3 {
 			began := time.Now()
 			say(r, fmt.Sprint(i))
-			time.Sleep(tellAfter / 2)
+			time.Sleep(publishAfter / 2)
 			say(r, "later")
 			if steps := r.Read(t.Context(), int64(2*i)); len(steps) != 1 || steps[0].Text != fmt.Sprint(i) {
 				t.Errorf("%d steps, want number %d alone", len(steps), 2*i+1)
 			}
-			if r.Read(t.Context(), int64(2*i+1)); time.Since(began) > 3*tellAfter {
+			if r.Read(t.Context(), int64(2*i+1)); time.Since(began) > 3*publishAfter {
 				t.Errorf("two steps are told after %s", time.Since(began))
 			}
 		}
@@ -157,8 +157,8 @@ func TestBodyIsCaptured(t *testing.T) {
 	}
 }
 
-// mostSteps is how many short steps can wait to be told.
-const mostSteps = mostWaiting / noteBytes
+// maxPendingSteps is how many short steps can wait to be told.
+const maxPendingSteps = maxPending / stepOverhead
 
 // More than can be told is counted in its place, by number and by bytes, and what
 // comes after is told again.
@@ -169,11 +169,11 @@ func TestTooMuch(t *testing.T) {
 		fit    int
 	}{
 		{"many", func(r *Observer) {
-			for range mostSteps {
+			for range maxPendingSteps {
 				say(r, "fits")
 			}
-		}, mostSteps},
-		{"large", func(r *Observer) { r.record(&Step{Part: PartProgram, Text: "fits"}, nil, mostWaiting-noteBytes, nil) }, 1},
+		}, maxPendingSteps},
+		{"large", func(r *Observer) { r.record(&Step{Part: PartProgram, Text: "fits"}, nil, maxPending-stepOverhead, nil) }, 1},
 	} {
 		r := New(Options{All: true})
 		var out bytes.Buffer
@@ -187,7 +187,7 @@ func TestTooMuch(t *testing.T) {
 		})
 		say(r, "comes after")
 		catchUp(r)
-		if held := r.waiting.Load(); held != 0 {
+		if held := r.bytes.Load(); held != 0 {
 			t.Errorf("%s: %d steps and bytes are held after all is told", test.reason, held)
 		}
 		steps := kept(r)
@@ -212,9 +212,9 @@ func TestGapInAReconcile(t *testing.T) {
 	r, client, _ := served(t, func(w http.ResponseWriter, request *http.Request) {
 		if busy {
 			// The request is told. What comes after is too much, until the test tells.
-			r.telling.Lock()
-			r.tell(0)
-			for range mostSteps {
+			r.publishing.Lock()
+			r.publish(0)
+			for range maxPendingSteps {
 				say(r, "more than fits")
 			}
 		}
@@ -227,8 +227,8 @@ func TestGapInAReconcile(t *testing.T) {
 				t.Error(err)
 			}
 		}
-		r.tell(0)
-		r.telling.Unlock()
+		r.publish(0)
+		r.publishing.Unlock()
 		return 0, nil
 	}))
 	if _, err := reconcile(t.Context(), fooKey); err != nil {

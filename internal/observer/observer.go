@@ -16,39 +16,40 @@ import (
 
 // Options say what an Observer records and keeps.
 type Options struct {
-	// All records every step, and keeps the newest. Without it only what the story tells
-	// is recorded (the events of the stores, the writes, what the program says), and
-	// nothing is kept.
+	// All records every step and keeps the newest. Without it only what the story needs is
+	// recorded (the events of the stores, the writes, what the program says), and nothing
+	// is kept.
 	All bool
-	// Count, if it is not nil, is called with each step at the moment when it happens,
-	// also when that is not recorded for want of room. It must be quick. The steps of
-	// reconciles come without All, too. Seq, Time and Text are not set yet.
+	// Count, if it is not nil, is called with each step when it happens, even if there is
+	// no room to record it, and with the steps of reconciles even without All. It must be
+	// quick. Seq, Time and Text are not set yet.
 	Count func(*Step)
 }
 
 const (
-	// The past by default: at a step a millisecond most of a minute, in a quiet
+	// What is kept for late readers: at a step a millisecond most of a minute, in a quiet
 	// cluster hours.
 	defaultSteps = 50_000
 	defaultBytes = 64 << 20
-	// mostWaiting bounds what is recorded and not told yet, in bytes: some seconds of a
-	// cold start.
-	mostWaiting = 32 << 20
-	// noteBytes is about what a step takes until it is told, besides what it holds.
-	noteBytes = 1 << 10
-	// tellAfter is how long after a step it is told: the answer to a write, which the
-	// event of it may overtake, is in by then, and not each step wakes a goroutine.
-	tellAfter = 20 * time.Millisecond
+	// maxPending bounds what is recorded and not published yet, in bytes: some seconds of
+	// a cold start.
+	maxPending = 32 << 20
+	// stepOverhead is about what a pending step takes besides what it holds.
+	stepOverhead = 1 << 10
+	// publishAfter is how long after it happened a step is published. The answer to a
+	// write is in by then, although the event of the write may come before it; and not
+	// every step wakes a goroutine.
+	publishAfter = 20 * time.Millisecond
 )
 
 // Observer numbers steps and keeps the newest for whoever reads them. Its methods are
 // safe for concurrent use, except those that wire (Handler, Queue, Reconcile): call
 // them before the first informer runs.
 //
-// What records a step is on its way with a key, and is held up by nothing but its
-// number and its time. All else is done later, when the step is told, by one
-// goroutine at a time and in the order of the numbers: texts, objects as JSON, and
-// whose write came back as which event.
+// Whoever records a step has a key to move on, and waits for nothing but a number and the
+// time. Everything else happens when the step is published, by one goroutine at a time and
+// in the order of the numbers: texts, objects as JSON, and which event comes from our own
+// write.
 type Observer struct {
 	all    bool
 	count  func(*Step)
@@ -56,31 +57,29 @@ type Observer struct {
 	kinds  map[string]*wired // by kind, and by group/resource
 	queues map[controller.PriorityQueue]bool
 
-	mu      sync.Mutex // held while a note is taken, and for nothing else
+	mu      sync.Mutex // held while a step is recorded, and for nothing else
 	seq     int64
-	notes   []note
-	missing int          // after the last note
-	due     bool         // somebody will tell
-	waiting atomic.Int64 // bytes
+	pending []pendingStep
+	missing int          // after the last pending step
+	due     bool         // publishDue will be called
+	bytes   atomic.Int64 // of pending
 
-	telling sync.Mutex // guards what follows; taken before mu
-	past    past
-	news    chan struct{} // closed when there is more in past, or none will come
-	closed  bool
-	// own holds the answers to writes of this process, by what they made of the object;
-	// received the events of watches.
+	publishing sync.Mutex // guards what follows; taken before mu
+	history    history
+	news       chan struct{} // closed when history has more, or will get no more
+	closed     bool
+	// own holds this process's writes, by what they made of the object; received the events
+	// of watches.
 	own, received remembered
 
 	printers []func(*Step)
 	logs     []*Log // what they write to
 }
 
-// note is a step that was recorded and not told yet.
-type note struct {
+// pendingStep is a step that was recorded and not published yet.
+type pendingStep struct {
 	step *Step
-	// finish adds what takes time, nil for nothing. It may use what the notes before
-	// have told, such as the Observer's writes: that is what was so when this one was
-	// taken.
+	// finish adds what takes time, nil for nothing. It runs after that of the step before.
 	finish func(*Step)
 	// bytes is how much it holds that nobody else does.
 	bytes int64
@@ -91,35 +90,35 @@ func New(o Options) *Observer {
 	return &Observer{
 		all: o.All, count: o.Count,
 		kinds: map[string]*wired{}, queues: map[controller.PriorityQueue]bool{},
-		past: past{most: defaultSteps, mostBytes: defaultBytes}, news: make(chan struct{}),
-		own: remembered{lru.New(mostRemembered)}, received: remembered{lru.New(mostRemembered)},
+		history: history{maxSteps: defaultSteps, maxBytes: defaultBytes}, news: make(chan struct{}),
+		own: remembered{lru.New(maxRemembered)}, received: remembered{lru.New(maxRemembered)},
 	}
 }
 
 // Replay returns an Observer that keeps the steps of a recording, and what is added.
 func Replay(steps ...Step) *Observer {
 	o := New(Options{})
-	o.past = past{most: math.MaxInt, mostBytes: math.MaxInt64}
+	o.history = history{maxSteps: math.MaxInt, maxBytes: math.MaxInt64}
 	o.Add(steps...)
 	return o
 }
 
-// Add adds steps as they are, with numbers that are higher than those before.
+// Add adds steps as they are. Their numbers must be higher than those before.
 func (o *Observer) Add(steps ...Step) {
-	o.telling.Lock()
-	defer o.telling.Unlock()
+	o.publishing.Lock()
+	defer o.publishing.Unlock()
 	for i := range steps {
-		o.past.add(&steps[i])
+		o.history.add(&steps[i])
 	}
 	o.wake()
 }
 
 // record numbers a step and returns the number. at is where its code stands, nil for
-// nowhere. finish, which may be nil, completes the step when it is told; what it reads
-// must not change any more. bytes is the size of what it holds on to, besides objects of
-// a store: those are there in any case, or came with an event whose bytes count.
+// nowhere. finish, which may be nil, completes the step when it is published; what it reads
+// must not change any more. bytes is the size of what it holds, besides objects of a store:
+// those are there in any case, or came with an event whose bytes count.
 func (o *Observer) record(step *Step, at *place, bytes int, finish func(*Step)) int64 {
-	n := note{step: step, finish: finish, bytes: int64(noteBytes + bytes)}
+	p := pendingStep{step: step, finish: finish, bytes: int64(stepOverhead + bytes)}
 	if at != nil {
 		step.File, step.Func = at.file, at.function
 	}
@@ -127,7 +126,7 @@ func (o *Observer) record(step *Step, at *place, bytes int, finish func(*Step)) 
 		o.count(step)
 	}
 	if !o.all && step.Part == PartReconcile {
-		return 0 // no part of the story
+		return 0 // not part of the story
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -135,52 +134,52 @@ func (o *Observer) record(step *Step, at *place, bytes int, finish func(*Step)) 
 	step.Seq, step.Time = o.seq, time.Now()
 	if !o.due {
 		o.due = true
-		time.AfterFunc(tellAfter, o.soon)
+		time.AfterFunc(publishAfter, o.publishDue)
 	}
-	// Once one is missing all are, until somebody tells: the gap has one place.
-	if o.missing > 0 || o.waiting.Load()+n.bytes > mostWaiting {
+	// After one is missing all are, until the pending ones are published: the gap has one
+	// place.
+	if o.missing > 0 || o.bytes.Load()+p.bytes > maxPending {
 		o.missing++
 		return o.seq
 	}
-	o.notes = append(o.notes, n)
-	o.waiting.Add(n.bytes)
+	o.pending = append(o.pending, p)
+	o.bytes.Add(p.bytes)
 	return o.seq
 }
 
-// soon tells what is due, and comes back while something is not.
-func (o *Observer) soon() {
-	o.telling.Lock()
-	o.tell(tellAfter)
-	o.telling.Unlock()
+// publishDue publishes what is due, and comes back while something is not.
+func (o *Observer) publishDue() {
+	o.publishing.Lock()
+	o.publish(publishAfter)
+	o.publishing.Unlock()
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if o.due = len(o.notes) > 0 || o.missing > 0; o.due {
-		time.AfterFunc(tellAfter, o.soon)
+	if o.due = len(o.pending) > 0 || o.missing > 0; o.due {
+		time.AfterFunc(publishAfter, o.publishDue)
 	}
 }
 
-// tell tells what was recorded at least that long before the call. Whoever calls it holds
-// telling.
-func (o *Observer) tell(age time.Duration) {
+// publish publishes what was recorded at least that long ago. The caller holds publishing.
+func (o *Observer) publish(age time.Duration) {
 	o.mu.Lock()
 	until := time.Now().Add(-age)
-	n := sort.Search(len(o.notes), func(i int) bool { return o.notes[i].step.Time.After(until) })
-	notes, missing, last := o.notes[:n], 0, o.seq
-	if o.notes = o.notes[n:]; len(o.notes) == 0 {
-		missing, o.missing, o.notes = o.missing, 0, nil
+	n := sort.Search(len(o.pending), func(i int) bool { return o.pending[i].step.Time.After(until) })
+	due, missing, last := o.pending[:n], 0, o.seq
+	if o.pending = o.pending[n:]; len(o.pending) == 0 {
+		missing, o.missing, o.pending = o.missing, 0, nil
 	}
 	o.mu.Unlock()
 
-	for i, n := range notes {
-		if n.finish != nil {
-			n.finish(n.step)
+	for i, p := range due {
+		if p.finish != nil {
+			p.finish(p.step)
 		}
 		if o.all {
-			o.past.add(n.step)
+			o.history.add(p.step)
 		}
-		o.print(n.step)
-		notes[i] = note{}
-		o.waiting.Add(-n.bytes)
+		o.print(p.step)
+		due[i] = pendingStep{}
+		o.bytes.Add(-p.bytes)
 	}
 	if missing > 0 {
 		o.print(&Step{Seq: last, Time: time.Now(), Part: PartProgram, What: Dropped, Text: fmt.Sprintf("%d steps not shown", missing)})
@@ -203,18 +202,18 @@ func (o *Observer) wake() {
 // Kept returns the kept steps after the one with this number, oldest first. Nobody may
 // change them. A gap in their numbers says that steps are missing.
 func (o *Observer) Kept(after int64) []*Step {
-	o.telling.Lock()
-	defer o.telling.Unlock()
-	return o.past.after(after)
+	o.publishing.Lock()
+	defer o.publishing.Unlock()
+	return o.history.after(after)
 }
 
-// Read returns what Kept does, and waits until it is not empty. It returns none when
-// there is none though ctx is done, and when no step will come any more.
+// Read returns what Kept does, and waits until that is not empty. It returns none when ctx
+// is done, and when no step will come any more.
 func (o *Observer) Read(ctx context.Context, after int64) []*Step {
 	for {
-		o.telling.Lock()
-		steps, news, closed := o.past.after(after), o.news, o.closed
-		o.telling.Unlock()
+		o.publishing.Lock()
+		steps, news, closed := o.history.after(after), o.news, o.closed
+		o.publishing.Unlock()
 		if len(steps) > 0 || closed {
 			return steps
 		}
@@ -231,12 +230,12 @@ func (o *Observer) Program(what, format string, args ...any) {
 	o.record(&Step{Part: PartProgram, What: what, Text: fmt.Sprintf(format, args...)}, o.here(), 0, nil)
 }
 
-// Close tells what was recorded before it, ends Read, and gives what Print has written a
-// second to be read. It may be called twice.
+// Close publishes what was recorded before it, ends Read, and gives what Print has written
+// a second to be read. It may be called twice.
 func (o *Observer) Close() {
-	o.telling.Lock()
-	defer o.telling.Unlock()
-	o.tell(0)
+	o.publishing.Lock()
+	defer o.publishing.Unlock()
+	o.publish(0)
 	o.closed = true
 	o.wake()
 	for _, log := range o.logs {
@@ -244,26 +243,26 @@ func (o *Observer) Close() {
 	}
 }
 
-// past keeps the newest steps within two bounds.
-type past struct {
-	most      int
-	mostBytes int64
-	steps     []*Step
-	bytes     int64
+// history keeps the newest steps within two bounds.
+type history struct {
+	maxSteps int
+	maxBytes int64
+	steps    []*Step
+	bytes    int64
 }
 
-func (p *past) add(step *Step) {
-	p.steps, p.bytes = append(p.steps, step), p.bytes+size(step)
-	for len(p.steps) > 1 && (len(p.steps) > p.most || p.bytes > p.mostBytes) {
-		p.bytes -= size(p.steps[0])
-		p.steps = p.steps[1:]
+func (h *history) add(step *Step) {
+	h.steps, h.bytes = append(h.steps, step), h.bytes+size(step)
+	for len(h.steps) > 1 && (len(h.steps) > h.maxSteps || h.bytes > h.maxBytes) {
+		h.bytes -= size(h.steps[0])
+		h.steps = h.steps[1:]
 	}
 }
 
 // after returns the steps with a higher number. What is added later does not change it.
-func (p *past) after(seq int64) []*Step {
-	from := sort.Search(len(p.steps), func(i int) bool { return p.steps[i].Seq > seq })
-	return p.steps[from:len(p.steps):len(p.steps)]
+func (h *history) after(seq int64) []*Step {
+	from := sort.Search(len(h.steps), func(i int) bool { return h.steps[i].Seq > seq })
+	return h.steps[from:len(h.steps):len(h.steps)]
 }
 
 // stepBytes is about what a step takes besides the texts in it.

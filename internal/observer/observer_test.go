@@ -53,9 +53,9 @@ func say(r *Observer, text string) int64 {
 
 // catchUp waits until what was recorded is told.
 func catchUp(r *Observer) {
-	r.telling.Lock()
-	defer r.telling.Unlock()
-	r.tell(0)
+	r.publishing.Lock()
+	defer r.publishing.Unlock()
+	r.publish(0)
 }
 
 // kept returns what was recorded, as far as it is kept.
@@ -77,19 +77,19 @@ func texts(steps []Step) (all []string) {
 // The newest steps are kept, within a number and within a size.
 func TestPast(t *testing.T) {
 	for _, test := range []struct {
-		reason string
-		past   past
-		steps  int
-		want   []string
+		reason  string
+		history history
+		steps   int
+		want    []string
 	}{
-		{"fewer than fit", past{most: 3, mostBytes: defaultBytes}, 2, []string{"1", "2"}},
-		{"as many as fit", past{most: 3, mostBytes: defaultBytes}, 3, []string{"1", "2", "3"}},
-		{"more", past{most: 3, mostBytes: defaultBytes}, 8, []string{"6", "7", "8"}},
-		{"more bytes than fit", past{most: 99, mostBytes: 2*stepBytes + 10}, 70, []string{"69", "70"}},
-		{"one step is more than fits", past{most: 99, mostBytes: 1}, 3, []string{"3"}},
+		{"fewer than fit", history{maxSteps: 3, maxBytes: defaultBytes}, 2, []string{"1", "2"}},
+		{"as many as fit", history{maxSteps: 3, maxBytes: defaultBytes}, 3, []string{"1", "2", "3"}},
+		{"more", history{maxSteps: 3, maxBytes: defaultBytes}, 8, []string{"6", "7", "8"}},
+		{"more bytes than fit", history{maxSteps: 99, maxBytes: 2*stepBytes + 10}, 70, []string{"69", "70"}},
+		{"one step is more than fits", history{maxSteps: 99, maxBytes: 1}, 3, []string{"3"}},
 	} {
 		r := New(Options{All: true})
-		r.past = test.past
+		r.history = test.history
 		for i := range test.steps {
 			say(r, fmt.Sprint(i+1))
 		}
@@ -132,7 +132,7 @@ func TestSubscribeMissesNothing(t *testing.T) {
 // the end.
 func TestRead(t *testing.T) {
 	r := New(Options{All: true})
-	r.past.most = 2
+	r.history.maxSteps = 2
 	for i := range 5 {
 		say(r, fmt.Sprint(i+1))
 	}
@@ -291,10 +291,10 @@ func TestManyObjects(t *testing.T) {
 		t.Errorf("%d MiB are held, want at most %d", held>>20, most>>20)
 	}
 	steps := kept(r)
-	if len(steps) > defaultSteps || r.past.bytes > defaultBytes {
-		t.Errorf("%d steps with %d bytes are kept", len(steps), r.past.bytes)
+	if len(steps) > defaultSteps || r.history.bytes > defaultBytes {
+		t.Errorf("%d steps with %d bytes are kept", len(steps), r.history.bytes)
 	}
-	t.Logf("%d MiB for %d objects, of them %d MiB in the past", held>>20, objects, r.past.bytes>>20)
+	t.Logf("%d MiB for %d objects, of them %d MiB in the past", held>>20, objects, r.history.bytes>>20)
 	// Each of them has its number.
 	if last := say(r, "the last"); last != 2*objects+1 {
 		t.Errorf("step %d is the last, want %d", last, 2*objects+1)

@@ -45,7 +45,7 @@ func (f Flag) wanted(step *Step) bool {
 	return f.key == "" || strings.HasSuffix(step.For, " "+f.key) || step.Part == PartProgram
 }
 
-// Print writes the steps that are told from now on to out, in the form that the flag
+// Print writes the steps that are published from now on to out, in the form that the flag
 // says. Nobody waits for out: see Log.
 func (o *Observer) Print(f Flag, out io.Writer) {
 	log, line := NewLog(out), (&story{found: map[string]int{}}).line
@@ -56,8 +56,8 @@ func (o *Observer) Print(f Flag, out io.Writer) {
 	case f.on:
 		line = newTimeline(out).line
 	}
-	o.telling.Lock()
-	defer o.telling.Unlock()
+	o.publishing.Lock()
+	defer o.publishing.Unlock()
 	o.logs = append(o.logs, log)
 	o.printers = append(o.printers, func(step *Step) {
 		// A step that is not part of the story has no line.

@@ -113,7 +113,7 @@ func (q *observedQueue) change(model func(at *place), real func()) {
 // Which event added it cannot be told any more: the worker before it had that one, too.
 const AddedAsTaken = "it was added just when a worker took it"
 
-// mark notes that a key is added, and records it as what unless it was before.
+// mark pending that a key is added, and records it as what unless it was before.
 func (q *observedQueue) mark(key cache.ObjectName, what, text string, why cause, at *place) {
 	k := q.of(key)
 	switch {
@@ -131,7 +131,7 @@ func (q *observedQueue) mark(key cache.ObjectName, what, text string, why cause,
 	q.record(PartQueue, what, key, Step{Text: text, CauseSeq: why.seq}, at, func(step *Step) { step.Cause = why.words(q.observer) })
 }
 
-// wait notes a delay. If a key has two, the earlier end counts.
+// wait pending a delay. If a key has two, the earlier end counts.
 func (q *observedQueue) wait(key cache.ObjectName, at *place, what string, delay time.Duration, text string) {
 	k, due := q.of(key), time.Now().Add(delay)
 	step := Step{Text: text, CauseSeq: k.reconciled, Took: delay}
@@ -143,7 +143,7 @@ func (q *observedQueue) wait(key cache.ObjectName, at *place, what string, delay
 	k.due, k.delay = due, cause{text: "the delay is over: " + text, seq: q.record(PartQueue, what, key, step, at, nil)}
 }
 
-// settle notes that a delay is over, if it is. Nobody says so at the time: it shows when a
+// settle pending that a delay is over, if it is. Nobody says so at the time: it shows when a
 // worker takes the key or gives it back.
 func (q *observedQueue) settle(key cache.ObjectName, k *waiting, at *place) {
 	if due := k.due; !due.IsZero() && !time.Now().Before(due) {

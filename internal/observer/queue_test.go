@@ -23,9 +23,9 @@ var fooKey = cache.NewObjectName("default", "foo")
 // told returns each step that was recorded since the last call, as one line.
 func told(r *Observer) (lines []string) {
 	steps := kept(r)
-	r.telling.Lock()
-	r.past.steps, r.past.bytes = nil, 0
-	r.telling.Unlock()
+	r.publishing.Lock()
+	r.history.steps, r.history.bytes = nil, 0
+	r.publishing.Unlock()
 	for _, step := range steps {
 		line := fmt.Sprintf("%s %s: %s", step.Part, step.What, step.Text)
 		if step.Cause != "" {
@@ -259,7 +259,7 @@ func TestCauses(t *testing.T) {
 	for i := range int64(10) {
 		why.add(cause{seq: i + 10, text: fmt.Sprint(i)})
 	}
-	if got := why.words(r); got != "our own write: Deployment d updated; the delay is over; 0; 1" || len(why) > mostCauses {
+	if got := why.words(r); got != "our own write: Deployment d updated; the delay is over; 0; 1" || len(why) > maxCauses {
 		t.Errorf("because of %s", got)
 	}
 }

@@ -65,7 +65,7 @@ type run struct {
 	waiting  *waiting // where the key is, nil without Options.All
 	began    time.Time
 	seq      int64
-	deeds    []string // what came of them; added to and read while telling
+	outcomes []string // what came of the requests; used while steps are published
 }
 
 // name is the reconciled object's.
@@ -90,11 +90,11 @@ func (r *run) start() {
 func (r *run) end(step *Step, more ...string) {
 	step.CauseSeq, step.Took = r.seq, time.Since(r.began)
 	seq := r.record(step, func(step *Step) {
-		deeds := r.deeds
-		if len(deeds) == 0 && step.What == Ended {
-			deeds = []string{"nothing to do"}
+		outcomes := r.outcomes
+		if len(outcomes) == 0 && step.What == Ended {
+			outcomes = []string{"nothing to do"}
 		}
-		step.Text = cut(strings.Join(append(deeds, more...), "; "), wordsLimit)
+		step.Text = cut(strings.Join(append(outcomes, more...), "; "), wordsLimit)
 	})
 	if r.waiting != nil {
 		r.waiting.reconciled = seq

@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// mostFound is how many objects of a kind are told one by one when the first list
-// comes. A story of thousands tells nothing.
-const mostFound = 50
+// maxFound is how many objects of a kind the story names one by one when the
+// first list comes. Nobody reads thousands of lines.
+const maxFound = 50
 
 // story is the form that a learner reads: what a controller hears, what it sends
 // because of it, and what the program says, each in a line with the time of day.
@@ -42,8 +42,8 @@ func (s *story) line(step *Step) string {
 	switch request := step.Request; {
 	case step.Part == PartProgram:
 		text = step.Text
-	case step.Story == "found" && s.found[step.Kind] > mostFound+1:
-	case step.Story == "found" && s.found[step.Kind] > mostFound:
+	case step.Story == "found" && s.found[step.Kind] > maxFound+1:
+	case step.Story == "found" && s.found[step.Kind] > maxFound:
 		text = fmt.Sprintf("found    more of kind %s are not told one by one", step.Kind)
 	case step.Story != "":
 		text = fmt.Sprintf("%-7s  %s %s: %s", step.Story, step.Kind, step.Key, step.Text)

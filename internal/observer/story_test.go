@@ -111,7 +111,7 @@ func TestStoryOfMany(t *testing.T) {
 			t.Errorf("%d keys are added, want all", queue.Len())
 		}
 	})
-	if len(told) != mostFound+2 || told[mostFound] != "found    more of kind Foo are not told one by one" || told[mostFound+1] != "added    Foo default/foo: wants d" {
+	if len(told) != maxFound+2 || told[maxFound] != "found    more of kind Foo are not told one by one" || told[maxFound+1] != "added    Foo default/foo: wants d" {
 		t.Errorf("%d lines are told, the last %q", len(told), told[len(told)-2:])
 	}
 }

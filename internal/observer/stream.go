@@ -62,7 +62,7 @@ type stream struct {
 	read     atomic.Int64 // Close may be called while Read waits
 	once     sync.Once
 
-	first bool // the list comes first and is not complete yet; used while telling
+	first bool // the list comes first and is not complete yet; used while steps are published
 }
 
 func (s *stream) record(what, text string) int64 {

@@ -18,8 +18,8 @@ type timeline struct {
 	previous map[string]time.Time // for the same object
 }
 
-// mostPrevious bounds how many objects have the time of their last step remembered.
-const mostPrevious = 10_000
+// maxPrevious bounds how many objects have the time of their last step remembered.
+const maxPrevious = 10_000
 
 // The widths of the columns, in characters, with the space that ends each.
 const (
@@ -63,7 +63,7 @@ func (t *timeline) line(step *Step) string {
 
 // since is the time since the previous step for the same object.
 func (t *timeline) since(step *Step) string {
-	if t.previous == nil || len(t.previous) > mostPrevious {
+	if t.previous == nil || len(t.previous) > maxPrevious {
 		t.previous = map[string]time.Time{}
 	}
 	before, ok := t.previous[step.For]

@@ -120,10 +120,10 @@ func TestTimelineIsHarmless(t *testing.T) {
 // However many objects there are, the times of a bounded number are remembered.
 func TestTimelineIsBounded(t *testing.T) {
 	line := &timeline{}
-	for i := range 3 * mostPrevious {
+	for i := range 3 * maxPrevious {
 		line.since(&Step{For: string(rune(i)), Time: time.Unix(int64(i), 0)})
 	}
-	if n := len(line.previous); n > mostPrevious+1 {
+	if n := len(line.previous); n > maxPrevious+1 {
 		t.Errorf("%d times are remembered", n)
 	}
 }

@@ -332,8 +332,8 @@ func TestStream(t *testing.T) {
 			t.Errorf("%s: no list was seen", kind)
 		}
 	}
-	r.telling.Lock()
-	defer r.telling.Unlock()
+	r.publishing.Lock()
+	defer r.publishing.Unlock()
 	if r.received.of("Foo", "3") != 0 || r.received.of("Foo", "10") == 0 {
 		t.Error("only an event after the list is the cause of a change")
 	}
