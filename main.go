@@ -222,7 +222,7 @@ func standingBy(observe *observer.Observer) func(leader string, me bool) {
 // serves until stop is called, which waits for answers that have begun.
 func startServers(o options, observe *observer.Observer, measured *metrics.Metrics, election *leader.Election, informers []*informer.Informer, servers []*listen.Server) (stop func(), err error) {
 	measured.Informers(informers...)
-	measured.Workers(kinds.Foo.Kind, o.workers)
+	measured.Workers(kinds.Foo.GVK.Kind, o.workers)
 	health, err := serve.Listen(o.listen, serve.Options{
 		Healthy: []serve.Check{{Name: "leader-election", Err: election.Healthy}},
 		Ready:   serve.Synced(informers...),

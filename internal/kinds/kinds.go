@@ -18,20 +18,20 @@ import (
 // The kinds that main wires.
 var (
 	Project = observer.Kind{
-		GroupVersionKind: examplesv1alpha1.SchemeGroupVersion.WithKind("Project"),
-		Resource:         "projects",
-		Describe:         describe(project),
+		GVK:      examplesv1alpha1.SchemeGroupVersion.WithKind("Project"),
+		Resource: "projects",
+		Describe: describe(project),
 	}
 	Foo = observer.Kind{
-		GroupVersionKind: samplecontrollerv1alpha1.SchemeGroupVersion.WithKind("Foo"),
-		Resource:         "foos",
-		Describe:         describe(foo),
+		GVK:      samplecontrollerv1alpha1.SchemeGroupVersion.WithKind("Foo"),
+		Resource: "foos",
+		Describe: describe(foo),
 	}
 	Deployment = observer.Kind{
-		GroupVersionKind: appsv1.SchemeGroupVersion.WithKind("Deployment"),
-		Resource:         "deployments",
-		Describe:         describe(deployment),
-		Owned:            true,
+		GVK:      appsv1.SchemeGroupVersion.WithKind("Deployment"),
+		Resource: "deployments",
+		Describe: describe(deployment),
+		Owned:    true,
 		Shown: observer.Fields{
 			"spec": {"replicas": nil, "selector": nil, "template": {
 				"metadata": {"labels": nil},

@@ -20,7 +20,7 @@ func (o *Observer) Handler(k Kind, queue controller.PriorityQueue, newHandler fu
 	switch {
 	case newHandler == nil:
 	case !o.queues[queue]:
-		panic(fmt.Sprintf("observer: the handler of %s fills a queue that is not observed: give it the result of Observer.Queue", k.Kind))
+		panic(fmt.Sprintf("observer: the handler of %s fills a queue that is not observed: give it the result of Observer.Queue", k.GVK.Kind))
 	case o.all:
 		h.observedQueue = queue.(*observedQueue)
 		h.next = newHandler(h)
@@ -80,7 +80,7 @@ func metaOf(object any) metav1.Object {
 // be finished later.
 func (h *handler) event(e *event, before, object any, next func()) {
 	of := metaOf(object)
-	if e.kind, e.id = h.kind.Kind.Kind, of.GetResourceVersion(); e.key == "" {
+	if e.kind, e.id = h.kind.GVK.Kind, of.GetResourceVersion(); e.key == "" {
 		e.key = keyOf(of.GetNamespace(), of.GetName())
 	}
 	h.step = &Step{Part: PartStore, What: e.what, Kind: e.kind, Key: e.key, For: h.observer.belongs(h.kind, of), Version: e.id}

@@ -18,7 +18,7 @@ import (
 // Kind is what an Observer has to know of a kind of objects. main hands it over where it
 // wires the kind.
 type Kind struct {
-	schema.GroupVersionKind
+	GVK schema.GroupVersionKind
 	// Resource is its name in paths, such as "foos".
 	Resource string
 	// Describe says in a few words what an object is like. It must take any value and not
@@ -55,20 +55,20 @@ type wired struct {
 // wire returns what is known of a kind, which gets a handler, a queue or a reconcile. It
 // panics if two could not be told apart.
 func (o *Observer) wire(k Kind, part string) *wired {
-	resource := k.Group + "/" + k.Resource
-	byName, byPath := o.kinds[k.Kind], o.kinds[resource]
+	resource := k.GVK.Group + "/" + k.Resource
+	byName, byPath := o.kinds[k.GVK.Kind], o.kinds[resource]
 	if byName == nil && byPath == nil {
 		byName = &wired{Kind: k, has: map[string]bool{}}
 		byPath = byName
-		o.kinds[k.Kind], o.kinds[resource] = byName, byName
+		o.kinds[k.GVK.Kind], o.kinds[resource] = byName, byName
 	}
 	switch {
 	case k.Resource == "" || k.Describe == nil:
-		panic(fmt.Sprintf("observer: %s has no Resource or no Describe", k.GroupVersionKind))
-	case byName != byPath || byName.GroupVersionKind != k.GroupVersionKind:
-		panic(fmt.Sprintf("observer: %s and another Kind have one name or one path, %s: they could not be told apart", k.GroupVersionKind, resource))
+		panic(fmt.Sprintf("observer: %s has no Resource or no Describe", k.GVK))
+	case byName != byPath || byName.GVK != k.GVK:
+		panic(fmt.Sprintf("observer: %s and another Kind have one name or one path, %s: they could not be told apart", k.GVK, resource))
 	case byName.has[part]:
-		panic(fmt.Sprintf("observer: a second %s of %s: they could not be told apart", part, k.Kind))
+		panic(fmt.Sprintf("observer: a second %s of %s: they could not be told apart", part, k.GVK.Kind))
 	}
 	byName.has[part] = true
 	return byName
@@ -83,14 +83,14 @@ func (o *Observer) belongs(k *wired, object metav1.Object) string {
 			return ""
 		}
 		name, kind = owner.Name, o.kinds[owner.Kind]
-		if gv, err := schema.ParseGroupVersion(owner.APIVersion); err != nil || kind == nil || !kind.has["queue"] || gv.Group != kind.Group {
+		if gv, err := schema.ParseGroupVersion(owner.APIVersion); err != nil || kind == nil || !kind.has["queue"] || gv.Group != kind.GVK.Group {
 			return ""
 		}
 	}
 	if name == "" {
 		return ""
 	}
-	return kind.Kind.Kind + " " + keyOf(object.GetNamespace(), name)
+	return kind.GVK.Kind + " " + keyOf(object.GetNamespace(), name)
 }
 
 // keyOf is an object's key: its name, after a namespace if it has one.
@@ -135,7 +135,7 @@ func (o *Observer) render(k *wired, object map[string]any, limit int) json.RawMe
 		fields = k.Shown
 	}
 	shown := fields.of(object).(map[string]any)
-	shown["apiVersion"], shown["kind"], shown["metadata"] = k.GroupVersion().String(), k.Kind.Kind, metadata.of(object["metadata"])
+	shown["apiVersion"], shown["kind"], shown["metadata"] = k.GVK.GroupVersion().String(), k.GVK.Kind, metadata.of(object["metadata"])
 	text, err := json.Marshal(shown)
 	if err != nil || len(text) > limit {
 		return nil
@@ -147,7 +147,7 @@ func (o *Observer) render(k *wired, object map[string]any, limit int) json.RawMe
 func (o *Observer) isForeign(name string, _ any) bool {
 	group, _, _ := strings.Cut(name, "/")
 	for _, k := range o.kinds {
-		if k.Group == group {
+		if k.GVK.Group == group {
 			return false
 		}
 	}

@@ -22,10 +22,10 @@ import (
 
 // The kinds of these tests: one that is reconciled, one that it owns, one that is neither.
 var (
-	fooKind     = Kind{GroupVersionKind: v1alpha1.SchemeGroupVersion.WithKind("Foo"), Resource: "foos", Describe: describeFoo}
-	projectKind = Kind{GroupVersionKind: examplesv1alpha1.SchemeGroupVersion.WithKind("Project"), Resource: "projects", Describe: func(any) string { return "a Project" }}
+	fooKind     = Kind{GVK: v1alpha1.SchemeGroupVersion.WithKind("Foo"), Resource: "foos", Describe: describeFoo}
+	projectKind = Kind{GVK: examplesv1alpha1.SchemeGroupVersion.WithKind("Project"), Resource: "projects", Describe: func(any) string { return "a Project" }}
 	// Of the Pods' containers the names are shown.
-	deploymentKind = Kind{GroupVersionKind: appsv1.SchemeGroupVersion.WithKind("Deployment"), Resource: "deployments", Owned: true,
+	deploymentKind = Kind{GVK: appsv1.SchemeGroupVersion.WithKind("Deployment"), Resource: "deployments", Owned: true,
 		Describe: func(any) string { return "a Deployment" },
 		Shown:    Fields{"spec": {"template": {"spec": {"containers": {"name": nil}}}}}}
 )
@@ -165,8 +165,8 @@ func TestRead(t *testing.T) {
 
 // Wiring that would make steps lie is refused.
 func TestWiring(t *testing.T) {
-	other := Kind{GroupVersionKind: schema.GroupVersionKind{Group: "other.io", Version: "v1", Kind: "Foo"}, Resource: "foos", Describe: describeFoo}
-	bar := Kind{GroupVersionKind: v1alpha1.SchemeGroupVersion.WithKind("Bar"), Resource: "foos", Describe: describeFoo}
+	other := Kind{GVK: schema.GroupVersionKind{Group: "other.io", Version: "v1", Kind: "Foo"}, Resource: "foos", Describe: describeFoo}
+	bar := Kind{GVK: v1alpha1.SchemeGroupVersion.WithKind("Bar"), Resource: "foos", Describe: describeFoo}
 	plain := controller.NewPriorityQueue("")
 	defer plain.ShutDown()
 	for _, all := range []bool{true, false} {

@@ -16,7 +16,7 @@ import (
 func (o *Observer) Queue(k Kind, next controller.PriorityQueue) controller.PriorityQueue {
 	kind := o.wire(k, "queue")
 	if o.all {
-		kind.queue = &observedQueue{PriorityQueue: next, observer: o, kind: k.Kind, limiter: controller.RateLimiter(), keys: map[cache.ObjectName]*waiting{}}
+		kind.queue = &observedQueue{PriorityQueue: next, observer: o, kind: k.GVK.Kind, limiter: controller.RateLimiter(), keys: map[cache.ObjectName]*waiting{}}
 		next = kind.queue
 	}
 	o.queues[next] = true

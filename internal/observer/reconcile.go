@@ -22,7 +22,7 @@ type Reconciler interface {
 func (o *Observer) Reconcile(k Kind, next Reconciler) controller.Reconcile {
 	kind := o.wire(k, "reconcile")
 	if !kind.has["queue"] {
-		panic(fmt.Sprintf("observer: nothing wakes the reconcile of %s: wire its queue with Observer.Queue first", k.Kind))
+		panic(fmt.Sprintf("observer: nothing wakes the reconcile of %s: wire its queue with Observer.Queue first", k.GVK.Kind))
 	}
 	at := placeOfMethod(next, "Reconcile")
 	return func(ctx context.Context, key cache.ObjectName) (requeueAfter time.Duration, err error) {
@@ -69,10 +69,10 @@ type run struct {
 }
 
 // name is the reconciled object's.
-func (r *run) name() string { return r.kind.Kind.Kind + " " + r.key.String() }
+func (r *run) name() string { return r.kind.GVK.Kind + " " + r.key.String() }
 
 func (r *run) record(step *Step, finish func(*Step)) int64 {
-	step.Part, step.Kind, step.Key, step.For = PartReconcile, r.kind.Kind.Kind, r.key.String(), r.name()
+	step.Part, step.Kind, step.Key, step.For = PartReconcile, r.kind.GVK.Kind, r.key.String(), r.name()
 	return r.observer.record(step, r.at, 0, finish)
 }
 

@@ -69,7 +69,7 @@ func (t *target) kindName() string {
 	if t.kind == nil {
 		return ""
 	}
-	return t.kind.Kind.Kind
+	return t.kind.GVK.Kind
 }
 
 // key is the object's, or "".

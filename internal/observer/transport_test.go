@@ -395,7 +395,7 @@ func TestEventsInPieces(t *testing.T) {
 
 func TestTarget(t *testing.T) {
 	r := observing()
-	r.wire(Kind{GroupVersionKind: corev1.SchemeGroupVersion.WithKind("Pod"), Resource: "pods", Describe: describeFoo}, "test")
+	r.wire(Kind{GVK: corev1.SchemeGroupVersion.WithKind("Pod"), Resource: "pods", Describe: describeFoo}, "test")
 	for path, want := range map[string][4]string{
 		"/apis/samplecontroller.k8s.io/v1alpha1/namespaces/ns/foos/n/status": {"Foo", "ns", "n", "status"},
 		"/prefix/apis/apps/v1/namespaces/ns/deployments/n":                   {"Deployment", "ns", "n", ""},
