@@ -116,7 +116,7 @@ var mutants = []struct {
 	{"a panic swallowed", "internal/observer/reconcile.go", "\t\t\tcase !returned:\n", "\t\t\tcase !returned:\n\t\t\t\trecover()\n", "./internal/metrics", "TestReconcilePanic"},
 	{"ready before it is", "internal/serve/handler.go", `code, verdict = http.StatusServiceUnavailable, "failed"`, `verdict = "failed"`, "./internal/serve", "TestHandler"},
 	{"a password on the page", "internal/observer/kind.go", "\tif k.Shown != nil {\n", "\tif false {\n", "./internal/observer", "TestRender"},
-	{"everybody's annotations on the page", "internal/observer/kind.go", "k.GVK.Group == group", "k != nil", "./internal/observer", "TestRender"},
+	{"everybody's annotations on the page", "internal/observer/kind.go", "k.GVK.Group == group", "k.GVK.Group != group", "./internal/observer", "TestRender"},
 	{"a Foo of another group", "internal/observer/kind.go", "gv.Group != kind.GVK.Group", `gv.Group == ""`, "./internal/observer", "TestBelongs"},
 	{"a second kind that passes for the first", "internal/observer/queue.go", "q.kind, key.String(), q.name(key)", `"Foo", key.String(), "Foo "+key.String()`, "./internal/observer", "TestTwoKinds"},
 	{"an escape sequence in the story", "internal/observer/story.go", "harmless(text)", "text", "./internal/observer", "TestStoryOfEvents"},
