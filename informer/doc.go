@@ -7,33 +7,48 @@
 //
 // # Basics
 //
-// An Informer is what cache.NewInformer makes. A Reflector lists and watches, and
-// puts what it receives into a FIFO. A loop takes it out, changes the Store, then
-// calls the handler. So a handler finds the Store at least as new as its event.
+// A Reflector lists and watches, and puts what it receives into a FIFO. A loop takes it
+// out, changes the Store, then calls the handler. So a handler finds the Store at least
+// as new as its event.
 //
 //	foos := informer.NewFoos(client, "", 10*time.Minute, handler)
 //	go foos.Run(ctx)
 //	err := informer.WaitForSync(ctx, 30*time.Second, foos)
 //
-// cache.NewInformer, with its four positional arguments, is deprecated in favour
-// of cache.NewInformerWithOptions, which this package calls. Both run the same
-// code.
+// This package calls cache.NewInformerWithOptions. cache.NewInformer, which many examples
+// call with its four arguments, is deprecated. Both run the same code.
 //
 // # What the handler hears
 //
-//   - First list: OnAdd for each object. The list is a stream: a watch that begins
-//     with every object, then a bookmark. If that fails, the Reflector sends a
-//     LIST, then a WATCH.
-//   - Broken watch: nothing. The Reflector watches again from the last
-//     resourceVersion that it received, so it misses no event.
-//   - Relist: OnUpdate for each object that the Store had already, changed or not.
-//     The Reflector lists again when a watch ends with an error, most often because
-//     the API server no longer has the last resourceVersion (410, Expired).
-//   - Missed deletion: a relist lacks an object that the Store has. OnDelete with a
-//     cache.DeletedFinalStateUnknown (a "tombstone"), by value. It holds the
-//     object as the Store had it.
-//   - Resync: OnUpdate for each object in the Store, as both old and new. No
-//     request is sent. A handler that missed something gets a second chance.
+//   - First list: OnAdd for each object. It is a streaming list: a watch that begins
+//     with every object, then a bookmark, an event that has only a resourceVersion. If
+//     that fails, the Reflector sends a LIST, then a WATCH.
+//   - Broken watch: nothing. A watch has a time limit of 5 to 10 minutes, and connections
+//     are reset. The Reflector watches again from the last resourceVersion that it
+//     received, so it misses no event. While the server refuses the connection, it tries
+//     again and again.
+//   - Relist: OnUpdate for each object that the Store had already, changed or not, and
+//     OnAdd for each new one. The Reflector lists again when a watch fails or ends
+//     with another error, or ends within a second without an event. Most often the API
+//     server no longer has the last resourceVersion (410, Expired).
+//   - Missed deletion: a relist lacks an object that the Store has. OnDelete gets a
+//     cache.DeletedFinalStateUnknown (a tombstone), by value. It holds the object as the
+//     Store had it.
+//   - Resync: OnUpdate for each object in the Store, as both old and new. No request is
+//     sent. A handler that missed something gets a second chance.
+//   - An object that the Go type cannot hold, which only a wrong CRD admits: nothing, and
+//     nothing about any other object of the kind. The watch ends with an error, and each
+//     list fails, with longer and longer waits, until somebody mends the object or the
+//     CRD. The Store keeps what it has. A program that starts then does not sync
+//     (TestUndecodableObject).
+//
+// # What is not here
+//
+// Most programs use a SharedInformerFactory. It makes one informer per kind and shares it
+// among many handlers, each with a buffer of its own for events. That is for programs of
+// many controllers. Here each kind has one handler, so main.go makes the three informers
+// itself. A lister is a typed read of a Store. Here that is DeploymentsOf,
+// FoosNaming, and get in controller/foo.go.
 //
 // # Caveats
 //

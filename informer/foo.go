@@ -28,8 +28,8 @@ func NewFoos(client clientset.Interface, namespace string, resync time.Duration,
 			return stream, i.recordError(err)
 		},
 	}
-	// client must be the whole clientset: a fake one says that it cannot stream a list.
-	// Without that, a Reflector waits forever for the bookmark at the list's end.
+	// client must be the whole clientset. A fake one says that it cannot stream a list;
+	// otherwise the Reflector waits for ever for the bookmark at its end.
 	store, controller := cache.NewInformerWithOptions(cache.InformerOptions{
 		ListerWatcher: cache.ToListWatcherWithWatchListSemantics(listWatch, client),
 		ObjectType:    &v1alpha1.Foo{},
@@ -44,7 +44,8 @@ func NewFoos(client clientset.Interface, namespace string, resync time.Duration,
 
 const byDeploymentName = "byDeploymentName"
 
-// FooIndexers index each Foo by the Deployment that its spec names.
+// FooIndexers index each Foo by the Deployment that its spec names: they find the Foos
+// that name one without a look at all others.
 func FooIndexers() cache.Indexers {
 	return cache.Indexers{byDeploymentName: func(obj any) ([]string, error) {
 		// client-go panics if an index function returns an error.

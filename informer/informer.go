@@ -34,8 +34,8 @@ func (i *Informer) Run(ctx context.Context) {
 	i.controller.RunWithContext(ctx)
 }
 
-// WaitForSync returns nil when every informer is synced. If that takes longer than
-// timeout, its error is what Synced returns for each one that is not.
+// WaitForSync returns nil when every informer is synced. After timeout it returns the
+// errors of Synced.
 func WaitForSync(ctx context.Context, timeout time.Duration, informers ...*Informer) error {
 	waitCtx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
@@ -95,10 +95,10 @@ func logProgress(ctx context.Context, period time.Duration, informers ...*Inform
 	}
 }
 
-// dropManagedFields is the transform: it runs before an object enters the Store.
-// managedFields record who wrote which field. They are a large part of a small
-// object, and nothing here reads them. A streaming list runs the transform twice on
-// each object, so it must be idempotent: it counts an object only the first time.
+// dropManagedFields is the transform, which runs before an object enters the Store.
+// managedFields record who wrote which field. They are a large part of a small object,
+// and nothing here reads them. A streaming list runs the transform twice on each object,
+// so it must be idempotent. It counts an object only the first time.
 func (i *Informer) dropManagedFields(obj any) (any, error) {
 	if accessor, err := meta.Accessor(obj); err == nil && accessor.GetManagedFields() != nil {
 		accessor.SetManagedFields(nil)

@@ -1,0 +1,61 @@
+package informer_test
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/cache"
+)
+
+// An object that the Go type cannot hold stops the informer of its whole kind: the watch
+// ends, each list fails, and the changes of other objects wait. The Store keeps what it
+// has, and nothing is taken for deleted. Once the object is mended, the next list delivers
+// everything.
+func TestUndecodableObject(t *testing.T) {
+	foo := func(name, replicas string) string {
+		return fmt.Sprintf(`{"apiVersion": "samplecontroller.k8s.io/v1alpha1", "kind": "Foo", "metadata": {"name": %q}, "spec": {"replicas": %s}}`, name, replicas)
+	}
+	const tooLarge = "3000000000" // for an int32
+	lists, heard := make(chan string), make(chan string, 10)
+	start(t, func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		switch verb(r) {
+		case "streaming list":
+			listThenWatch(w, r) // refuses it
+		case "watch":
+			_, _ = fmt.Fprintf(w, `{"type": "MODIFIED", "object": %s}{"type": "ADDED", "object": %s}`, foo("one", tooLarge), foo("two", "1"))
+			w.(http.Flusher).Flush()
+			<-r.Context().Done()
+		default:
+			select {
+			case items := <-lists:
+				_, _ = fmt.Fprintf(w, `{"apiVersion": "samplecontroller.k8s.io/v1alpha1", "kind": "FooList", "metadata": {"resourceVersion": "10"}, "items": [%s]}`, items)
+			case <-r.Context().Done():
+			}
+		}
+	}, options{handler: cache.ResourceEventHandlerFuncs{
+		AddFunc:    func(obj any) { heard <- "added " + obj.(metav1.Object).GetName() },
+		UpdateFunc: func(_, obj any) { heard <- "updated " + obj.(metav1.Object).GetName() },
+		DeleteFunc: func(any) { heard <- "deleted" },
+	}}, newFoos)
+
+	answer := func(items ...string) {
+		t.Helper()
+		select {
+		case lists <- strings.Join(items, ","):
+		case <-time.After(deadline):
+			t.Fatal("nobody lists")
+		}
+	}
+	answer(foo("one", "1"))
+	receive(t, heard, "added one")
+	answer(foo("one", tooLarge), foo("two", "1"))
+	// The next list is sent only after that one has failed.
+	answer(foo("one", "2"), foo("two", "1"))
+	receive(t, heard, "updated one")
+	receive(t, heard, "added two")
+}
