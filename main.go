@@ -3,8 +3,23 @@
 //
 //	go run main.go --kubeconfig FILE
 //
-// run is the picture of the README: it wires, from top to bottom in the order in which
-// data flows, configuration → clients → queue → informers → reconciler.
+// run wires the picture of the README in the order in which data flows: configuration →
+// clients → queue → informers → reconciler.
+//
+// # The end
+//
+// SIGTERM and Ctrl-C end the program in this order:
+//
+//  1. The context of run is done. The informers stop: no more events, and the stores stay
+//     as they are. The queue shuts down and drops the keys that wait.
+//  2. A worker finishes the reconcile that it has begun, in 30 s at most.
+//  3. With --leader-elect, the Lease is given away after the last worker, so that no other
+//     process begins before. Another one takes it within seconds, at its next try.
+//  4. The servers answer what they have begun, within a second.
+//  5. The Events that were recorded are handed to their sender. The process does not wait
+//     until they are sent: the last ones may be lost.
+//
+// A second signal ends the process at once. The others then wait until the Lease expires.
 package main
 
 import (
@@ -47,8 +62,8 @@ import (
 const (
 	// syncTimeout is how long the first lists may take.
 	syncTimeout = time.Minute
-	// Events have a client of their own that sends at most this many per second, so
-	// that they never delay a write. What the recorder cannot hold back is dropped.
+	// Events have a client of their own that sends at most this many per second, so that
+	// they never delay a write. When too many wait, new ones are dropped.
 	eventQPS, eventBurst = 10, 50
 )
 
@@ -58,7 +73,7 @@ func main() {
 		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 		// After the first signal a second one ends the process at once.
 		context.AfterFunc(ctx, stop)
-		// Whoever reads stdout may go, and the program works on.
+		// If the reader of stdout ends (byhand | head), the program goes on.
 		signal.Ignore(syscall.SIGPIPE)
 		if o.replay != "" {
 			err = replay(ctx, o)
@@ -136,15 +151,14 @@ func run(ctx context.Context, o options) error {
 	}
 	workers := controller.New(queue, election.OnlyWhileLeading(observe.Reconcile(kinds.Foo, reconciler)))
 
-	// Servers: health, readiness, metrics and the page, until the last worker has finished.
+	// Servers: health, readiness, metrics and the page. They stop after the workers.
 	stopServers, err := startServers(o, observe, measured, election, informers, servers)
 	if err != nil {
 		return err
 	}
 	defer stopServers()
 
-	// Run: first the informers, then the workers. Both end with ctx; run returns after
-	// the last of them.
+	// Run: first the informers, then the workers. Both end with ctx (see The end).
 	ctx, cancel := context.WithCancel(ctx)
 	var running sync.WaitGroup
 	defer running.Wait()
@@ -157,7 +171,7 @@ func run(ctx context.Context, o options) error {
 	}
 	observe.Program(observer.Synced, "in memory: %d Projects, %d Foos, %d Deployments",
 		len(projects.Store.ListKeys()), len(foos.Store.ListKeys()), len(deployments.Store.ListKeys()))
-	// One replica works, the others stand by with their stores kept up to date.
+	// One process works, the others stand by with their stores kept up to date.
 	err = election.Run(ctx, func(ctx context.Context) {
 		observe.Program(observer.Leader, "%d workers start (Ctrl-C stops)", o.workers)
 		workers.Run(ctx, o.workers)
@@ -193,8 +207,8 @@ func replay(ctx context.Context, o options) error {
 	return page.Play(ctx, observe, o.replay, cmp.Or(o.page, "127.0.0.1:0"), o.pageRemote)
 }
 
-// newBroadcaster returns what writes Events. It is not part of the story. Shutdown
-// returns when each Event that was recorded is handed out, not when it is sent.
+// newBroadcaster returns what sends Events. Its requests are not in the trace. Shutdown
+// returns when each recorded Event is handed to the sender, not when it is sent.
 func newBroadcaster(config *rest.Config) (record.EventBroadcaster, error) {
 	config = rest.CopyConfig(config)
 	config.QPS, config.Burst, config.RateLimiter = eventQPS, eventBurst, nil
@@ -202,14 +216,13 @@ func newBroadcaster(config *rest.Config) (record.EventBroadcaster, error) {
 	if err != nil {
 		return nil, connect.ExplainConfig(err)
 	}
-	// Not bound to a context: workers that finish after a signal still have something
-	// to say.
+	// Without a context: workers that finish after a signal still record Events.
 	events := record.NewBroadcaster()
 	events.StartRecordingToSink(&typedcorev1.EventSinkImpl{Interface: client.CoreV1().Events("")})
 	return events, nil
 }
 
-// standingBy tells who leads, while another process does.
+// standingBy prints which other process leads.
 func standingBy(observe *observer.Observer) func(leader string, me bool) {
 	return func(leader string, me bool) {
 		if !me {
@@ -218,8 +231,8 @@ func standingBy(observe *observer.Observer) func(leader string, me bool) {
 	}
 }
 
-// startServers adds that of health and metrics to the servers, says where it listens, and
-// serves until stop is called, which waits for answers that have begun.
+// startServers adds a server of health and metrics to the servers and prints its address.
+// They serve until stop is called, which waits for answers that have begun.
 func startServers(o options, observe *observer.Observer, measured *metrics.Metrics, election *leader.Election, informers []*informer.Informer, servers []*listen.Server) (stop func(), err error) {
 	measured.Informers(informers...)
 	measured.Workers(kinds.Foo.GVK.Kind, o.workers)
@@ -264,11 +277,11 @@ func parseFlags() (o options, err error) {
 	flag.StringVar(&o.connect.Context, "context", "", "context of the kubeconfig (default: its current one)")
 	flag.StringVar(&o.namespace, "namespace", metav1.NamespaceAll, "the only namespace to look at (default: all)")
 	flag.IntVar(&o.workers, "workers", 8, "Foos to reconcile at the same time")
-	flag.Float64Var(&o.connect.QPS, "kube-api-qps", -1, "requests per second to the API server, without events and the Lease; negative: no limit, the server shares itself out")
+	flag.Float64Var(&o.connect.QPS, "kube-api-qps", -1, "requests per second to the API server, without Events and the Lease; negative: no limit but the server's own")
 	flag.IntVar(&o.connect.Burst, "kube-api-burst", 100, "requests that may exceed --kube-api-qps for a moment")
-	flag.DurationVar(&o.resync, "resync", 10*time.Minute, "how often to look at each object again without an event; 0: never")
+	flag.DurationVar(&o.resync, "resync", 10*time.Minute, "how often to reconcile each object without an event; 0: never")
 	flag.StringVar(&o.listen, "listen", "127.0.0.1:0", "`host:port` of /healthz, /readyz and /metrics; port 0: any free one; no host: every interface")
-	flag.BoolVar(&o.pprof, "pprof", false, "serve /debug/pprof/, too, to whoever reaches --listen")
+	flag.BoolVar(&o.pprof, "pprof", false, "serve /debug/pprof/ as well, to everybody who can reach --listen")
 	flag.BoolFunc("trace", "print every step instead of the story: of all, of one Foo (--trace=default/example-foo), or as lines of JSON (--trace=json)", o.trace.Set)
 	flag.StringVar(&o.page, "page", "", "`host:port` of a page in which every step can be watched; port 0: any free one")
 	flag.BoolVar(&o.pageRemote, "page-remote", false, "let --page listen where other machines reach it")
@@ -277,7 +290,7 @@ func parseFlags() (o options, err error) {
 	verbosity := flag.Int("v", 0, "how much to log to stderr: 2 shows retries, 6 each request, 8 bodies")
 	flag.Parse()
 
-	// klog, which client-go logs with. Nobody waits for stderr.
+	// client-go logs with klog, here to stderr. A reader who stops does not stop the program.
 	logging := flag.NewFlagSet("klog", flag.PanicOnError)
 	klog.InitFlags(logging)
 	_ = logging.Set("v", strconv.Itoa(*verbosity))

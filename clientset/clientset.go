@@ -46,9 +46,8 @@ type Clientset struct {
 
 var _ Interface = &Clientset{}
 
-// NewForConfig returns a clientset for the server and credentials in c, which is
-// copied, not changed. It opens no connection: a wrong address shows at the
-// first request.
+// NewForConfig returns a clientset for the server and credentials in c, which it does not
+// change. It opens no connection: a wrong address is an error of the first request.
 func NewForConfig(c *rest.Config) (*Clientset, error) {
 	config := withUserAgent(c)
 	// One HTTP client, so one pool of connections, for all groups.
@@ -59,13 +58,12 @@ func NewForConfig(c *rest.Config) (*Clientset, error) {
 	return NewForConfigAndClient(config, httpClient)
 }
 
-// NewForConfigAndClient is NewForConfig over an HTTP client that the caller
-// made. What c says about TLS, credentials and transport is ignored then: it is
-// the HTTP client's.
+// NewForConfigAndClient is NewForConfig over an HTTP client that the caller made. TLS,
+// credentials and transport are then the HTTP client's, and those in c are ignored.
 func NewForConfigAndClient(c *rest.Config, httpClient *http.Client) (*Clientset, error) {
 	config := withUserAgent(c)
-	// One rate limiter for all groups, too. Without this each REST client below
-	// would make its own, and QPS would mean "per group".
+	// One rate limiter for all groups, too. Otherwise each REST client below makes its
+	// own, and QPS is a limit per group.
 	if config.RateLimiter == nil && config.QPS > 0 {
 		if config.Burst <= 0 {
 			return nil, errors.New("rest.Config has QPS but no Burst: set Burst to at least 1, or QPS to -1 for no limit")
@@ -92,8 +90,7 @@ func NewForConfigAndClient(c *rest.Config, httpClient *http.Client) (*Clientset,
 	}, nil
 }
 
-// NewForConfigOrDie is NewForConfig for programs that cannot go on without: it
-// panics on an error.
+// NewForConfigOrDie is NewForConfig, but panics on an error.
 func NewForConfigOrDie(c *rest.Config) *Clientset {
 	clientset, err := NewForConfig(c)
 	if err != nil {
@@ -102,8 +99,8 @@ func NewForConfigOrDie(c *rest.Config) *Clientset {
 	return clientset
 }
 
-// New returns a clientset that sends everything through one REST client, with
-// the base path that c has.
+// New returns a clientset that sends everything through one REST client, below its base
+// path.
 func New(c rest.Interface) *Clientset {
 	return &Clientset{
 		discovery:                discovery.NewDiscoveryClient(c),
@@ -118,15 +115,16 @@ func restClientFor(c *rest.Config, gv schema.GroupVersion, httpClient *http.Clie
 	config := *c
 	config.GroupVersion = &gv
 	config.APIPath = "/apis"
-	// WithoutConversion: there is one Go type per kind, hence nothing to convert.
-	// (rest.CodecFactoryForGeneratedClient is documented as for client-gen's
-	// output only.)
+	// The NegotiatedSerializer gives the REST client an encoder and a decoder for a content
+	// type. WithoutConversion: a server converts between the versions of a kind, a client
+	// has one Go type per kind. (rest.CodecFactoryForGeneratedClient, which client-gen
+	// uses, is for its output only.)
 	config.NegotiatedSerializer = Codecs.WithoutConversion()
 	return rest.RESTClientForConfigAndClient(&config, httpClient)
 }
 
-// withUserAgent copies c and names the program in it, unless the caller did.
-// Audit logs and the server's request metrics show this name.
+// withUserAgent copies c and adds the program's name, unless c has one. The server's audit
+// log shows it.
 func withUserAgent(c *rest.Config) *rest.Config {
 	config := *c
 	if config.UserAgent == "" {

@@ -36,12 +36,12 @@ func TestRefusalsBecomeTypedErrors(t *testing.T) {
 		want   string
 		reason string
 	}{
-		{404, metav1.StatusReasonNotFound, "IsNotFound", "a reconcile takes it for: deleted, nothing to do"},
+		{404, metav1.StatusReasonNotFound, "IsNotFound", "the object is gone; a reconcile that meets it in a write is retried and then finds that"},
 		{409, metav1.StatusReasonAlreadyExists, "IsAlreadyExists", "two meanings share the code 409; the reason tells them apart"},
 		{409, metav1.StatusReasonConflict, "IsConflict", "two meanings share the code 409; the reason tells them apart"},
-		{422, metav1.StatusReasonInvalid, "IsInvalid", "trying again is useless until somebody changes the object"},
+		{422, metav1.StatusReasonInvalid, "IsInvalid", "the schema, a webhook or a policy says no"},
 		{403, metav1.StatusReasonForbidden, "IsForbidden", "RBAC, an admission policy or a quota says no"},
-		{410, metav1.StatusReasonExpired, "IsResourceExpired", "a reflector answers it with a new list"},
+		{410, metav1.StatusReasonExpired, "IsResourceExpired", "a Reflector answers it with a relist"},
 		{429, metav1.StatusReasonTooManyRequests, "IsTooManyRequests", "with a Retry-After header client-go would wait and try again by itself"},
 	} {
 		t.Run(string(test.status), func(t *testing.T) {

@@ -21,11 +21,11 @@ type FoosGetter interface {
 	Foos(namespace string) FooInterface
 }
 
-// FooInterface has the verbs of Foos. The package comment says what is
-// common to all methods.
+// FooInterface has the verbs of Foos. The package comment says what all methods have in
+// common.
 type FooInterface interface {
 	// Create stores a new Foo and returns it as stored, with the fields that
-	// the server sets (uid, resourceVersion, …). Fails with AlreadyExists, or with
+	// the server sets (UID, resourceVersion, …). Fails with AlreadyExists, or with
 	// Invalid if the schema refuses it.
 	Create(ctx context.Context, foo *v1alpha1.Foo, opts metav1.CreateOptions) (*v1alpha1.Foo, error)
 	// Update replaces a Foo, except for its status, which the server leaves as it
@@ -42,30 +42,30 @@ type FooInterface interface {
 	DeleteCollection(ctx context.Context, opts metav1.DeleteOptions, listOpts metav1.ListOptions) error
 	// Get reads a Foo. Fails with NotFound.
 	Get(ctx context.Context, name string, opts metav1.GetOptions) (*v1alpha1.Foo, error)
-	// List reads all that opts selects. opts.TimeoutSeconds bounds the call on both
-	// sides.
+	// List reads all that opts selects. opts.TimeoutSeconds limits the call, at the server
+	// and here.
 	List(ctx context.Context, opts metav1.ListOptions) (*v1alpha1.FooList, error)
-	// Watch streams changes until the server ends it (after opts.TimeoutSeconds at
-	// the latest), ctx is done (an event of type Error says so) or the caller calls
-	// Stop, which it must do in any case.
+	// Watch streams changes until the server ends it (after opts.TimeoutSeconds at the
+	// latest), ctx is done (the last event is then an Error) or the caller calls Stop. Call
+	// Stop in every case.
 	Watch(ctx context.Context, opts metav1.ListOptions) (watch.Interface, error)
-	// Patch changes a Foo, or the subresource named last, by a document of type
-	// pt. Fails with NotFound, and with Invalid if the result is refused. Custom
-	// resources know no strategic merge patch.
+	// Patch changes a Foo, or the subresource named last, by a patch of type
+	// pt. Fails with NotFound, and with Invalid if the result is refused. A strategic merge
+	// patch, which merges lists item by item, is for the kinds of Kubernetes itself: for
+	// this one it fails with UnsupportedMediaType.
 	Patch(ctx context.Context, name string, pt types.PatchType, data []byte, opts metav1.PatchOptions, subresources ...string) (*v1alpha1.Foo, error)
-	// Apply makes the fields in foo the caller's and gives them its values; it
-	// creates the Foo if there is none. opts.FieldManager is required. Fails with
-	// Conflict if another manager has one of the fields, unless opts.Force.
+	// Apply sets the fields that foo has and makes opts.FieldManager, which is required,
+	// their owner. It creates the Foo if there is none. Fails with Conflict if another
+	// manager owns one of the fields with another value, unless opts.Force.
 	Apply(ctx context.Context, foo *applyconfiguration.FooApplyConfiguration, opts metav1.ApplyOptions) (*v1alpha1.Foo, error)
-	// ApplyStatus is Apply for the status, and fails with NotFound if there is no
-	// Foo.
+	// ApplyStatus is Apply for the status. Fails with NotFound if there is no Foo.
 	ApplyStatus(ctx context.Context, foo *applyconfiguration.FooApplyConfiguration, opts metav1.ApplyOptions) (*v1alpha1.Foo, error)
-	// GetScale reads the number of replicas in the form that is the same for every
-	// kind that can be scaled. Fails with NotFound, and with InternalError if
-	// spec.replicas is nil.
+	// GetScale reads the number of replicas as a Scale, which is the same for every kind
+	// that can be scaled. Fails with NotFound, and with InternalError if spec.replicas is
+	// nil.
 	GetScale(ctx context.Context, fooName string, opts metav1.GetOptions) (*autoscalingv1.Scale, error)
-	// UpdateScale sets the number of replicas, nil or not, and nothing else. Fails as
-	// Update does.
+	// UpdateScale sets spec.replicas and nothing else, also if it was nil. Fails as Update
+	// does.
 	UpdateScale(ctx context.Context, fooName string, scale *autoscalingv1.Scale, opts metav1.UpdateOptions) (*autoscalingv1.Scale, error)
 }
 

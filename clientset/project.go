@@ -21,11 +21,11 @@ type ProjectsGetter interface {
 	Projects(namespace string) ProjectInterface
 }
 
-// ProjectInterface has the verbs of Projects. The package comment says what is
-// common to all methods.
+// ProjectInterface has the verbs of Projects. The package comment says what all methods
+// have in common.
 type ProjectInterface interface {
 	// Create stores a new Project and returns it as stored, with the fields that
-	// the server sets (uid, resourceVersion, …). Fails with AlreadyExists, or with
+	// the server sets (UID, resourceVersion, …). Fails with AlreadyExists, or with
 	// Invalid if the schema refuses it.
 	Create(ctx context.Context, project *v1alpha1.Project, opts metav1.CreateOptions) (*v1alpha1.Project, error)
 	// Update replaces a Project. Fails with NotFound, with Conflict if
@@ -38,20 +38,21 @@ type ProjectInterface interface {
 	DeleteCollection(ctx context.Context, opts metav1.DeleteOptions, listOpts metav1.ListOptions) error
 	// Get reads a Project. Fails with NotFound.
 	Get(ctx context.Context, name string, opts metav1.GetOptions) (*v1alpha1.Project, error)
-	// List reads all that opts selects. opts.TimeoutSeconds bounds the call on both
-	// sides.
+	// List reads all that opts selects. opts.TimeoutSeconds limits the call, at the server
+	// and here.
 	List(ctx context.Context, opts metav1.ListOptions) (*v1alpha1.ProjectList, error)
-	// Watch streams changes until the server ends it (after opts.TimeoutSeconds at
-	// the latest), ctx is done (an event of type Error says so) or the caller calls
-	// Stop, which it must do in any case.
+	// Watch streams changes until the server ends it (after opts.TimeoutSeconds at the
+	// latest), ctx is done (the last event is then an Error) or the caller calls Stop. Call
+	// Stop in every case.
 	Watch(ctx context.Context, opts metav1.ListOptions) (watch.Interface, error)
-	// Patch changes a Project, or the subresource named last, by a document of type
-	// pt. Fails with NotFound, and with Invalid if the result is refused. Custom
-	// resources know no strategic merge patch.
+	// Patch changes a Project, or the subresource named last, by a patch of type
+	// pt. Fails with NotFound, and with Invalid if the result is refused. A strategic merge
+	// patch, which merges lists item by item, is for the kinds of Kubernetes itself: for
+	// this one it fails with UnsupportedMediaType.
 	Patch(ctx context.Context, name string, pt types.PatchType, data []byte, opts metav1.PatchOptions, subresources ...string) (*v1alpha1.Project, error)
-	// Apply makes the fields in project the caller's and gives them its values; it
-	// creates the Project if there is none. opts.FieldManager is required. Fails with
-	// Conflict if another manager has one of the fields, unless opts.Force.
+	// Apply sets the fields that project has and makes opts.FieldManager, which is
+	// required, their owner. It creates the Project if there is none. Fails with Conflict
+	// if another manager owns one of the fields with another value, unless opts.Force.
 	Apply(ctx context.Context, project *applyconfiguration.ProjectApplyConfiguration, opts metav1.ApplyOptions) (*v1alpha1.Project, error)
 }
 
@@ -211,9 +212,8 @@ func (c *projects) Apply(ctx context.Context, project *applyconfiguration.Projec
 	return result, err
 }
 
-// timeoutOf is opts.TimeoutSeconds as a duration, 0 if it is not set. The options
-// carry it to the server, which ends the list or watch by then; handed to the
-// request as well, it bounds the wait for a server that does not answer.
+// timeoutOf is opts.TimeoutSeconds as a duration, 0 if it is not set. The server ends the
+// list or watch by then. The request gets it, too, in case the server does not answer.
 func timeoutOf(opts metav1.ListOptions) time.Duration {
 	if opts.TimeoutSeconds == nil {
 		return 0

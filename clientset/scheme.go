@@ -12,23 +12,39 @@ import (
 	samplecontrollerv1alpha1 "example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
 )
 
-// Scheme maps Go types to their group, version and kind, for this client alone.
-// Adding to client-go's global scheme.Scheme instead would change every other
-// client in the process.
+// How a Foo becomes bytes, and bytes become a Foo, in the order of a request:
+//
+//  1. Body(foo). The encoder asks the Scheme for the kind of *v1alpha1.Foo, writes it into
+//     apiVersion and kind, and writes the struct as JSON by its tags.
+//  2. VersionedParams(&opts, ParameterCodec). The options become the query string.
+//  3. Do(ctx) sends the request. The reply's content type decides which decoder reads it.
+//  4. Into(result). The decoder reads apiVersion and kind, and the Scheme says which Go
+//     type that is: result's, or metav1.Status, which becomes an error. It decodes the
+//     JSON into result and clears apiVersion and kind, since the Go type says the same.
+//     (Only the list itself is cleared: its items keep what the server sent.)
+//  5. Watch(ctx) does the same for each event of the stream, for as long as it is open.
+//
+// A JSON value that the Go field cannot hold, such as 3000000000 in an int32, is an error
+// in 4 and 5. So the schema of a CRD must not admit one. If it does, the informer of the
+// whole kind stops: informer/doc.go.
+
+// Scheme maps Go types to their group, version and kind, for this client alone. To add
+// them to client-go's global scheme.Scheme would change every other client in the process.
 var Scheme = runtime.NewScheme()
 
-// Codecs encodes and decodes the types that Scheme knows. A reply's apiVersion
-// and kind decide which Go type it becomes. They speak JSON, and CBOR to whoever
-// switches client-go's feature gates for that on (at v0.37 they are off).
+// Codecs makes the encoders and decoders (codecs) for the types in Scheme. They speak
+// JSON. They also speak CBOR, a binary form of it, if client-go's feature gates for that
+// are on. A feature gate is a switch for new behaviour, here an environment variable; at
+// v0.37 these are off.
 var Codecs = serializer.NewCodecFactory(Scheme, serializer.WithSerializer(cbor.NewSerializerInfo))
 
-// ParameterCodec turns an options struct into a query string. The options are
-// the same for every group, so the meta/v1 codec serves them all.
+// ParameterCodec turns an options struct into a query string. The options are the same
+// for every group, so one codec serves them all.
 var ParameterCodec = metav1.ParameterCodec
 
 func init() {
 	utilruntime.Must(examplesv1alpha1.AddToScheme(Scheme))
 	utilruntime.Must(samplecontrollerv1alpha1.AddToScheme(Scheme))
-	// Scale, which is what the scale subresource of any kind sends and takes.
+	// Scale is the kind of the scale subresource, whatever it is a subresource of.
 	utilruntime.Must(autoscalingv1.AddToScheme(Scheme))
 }

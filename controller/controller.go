@@ -12,8 +12,8 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// reconcileTimeout bounds one reconcile. A server that does not answer holds neither
-// a worker nor the exit of the process for longer.
+// reconcileTimeout limits one reconcile. If the server does not answer, the worker goes on,
+// and the process can end, after this time.
 const reconcileTimeout = 30 * time.Second
 
 // Reconcile compares the current state of the object with this key with its desired
@@ -36,9 +36,9 @@ func New(queue Queue, reconcile Reconcile) *Controller {
 	return &Controller{queue: queue, reconcile: reconcile}
 }
 
-// Run starts workers and blocks until ctx is done and each worker has finished its
-// key. Keys that still wait are dropped: the next process finds every object in its
-// initial list. Call it once, when the stores are in sync.
+// Run starts workers and returns when ctx is done and each worker has finished its key.
+// Keys that still wait are dropped: the first list of the next process adds them again.
+// Call it once, when the stores are in sync.
 func (c *Controller) Run(ctx context.Context, workers int) {
 	var running sync.WaitGroup
 	for range workers {
@@ -62,7 +62,8 @@ func (c *Controller) processNextItem(ctx context.Context) bool {
 	}
 	defer c.queue.Done(key)
 
-	// Not cancelled with ctx: a worker finishes what it has begun.
+	// Not cancelled with ctx: a worker finishes what it has begun. Otherwise a request could
+	// be cut off whose effect nobody knows.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), reconcileTimeout)
 	defer cancel()
 	requeueAfter, err := c.reconcileSafely(ctx, key)
@@ -91,8 +92,8 @@ func (c *Controller) retry(ctx context.Context, key cache.ObjectName, requeueAft
 		c.queue.Forget(key)
 		c.queue.AddAfter(key, requeueAfter)
 	case apierrors.IsConflict(err) || apierrors.IsNotFound(err):
-		// Somebody else changed or deleted the object first, which is no failure. The event
-		// of that change adds the key; the retry covers a missed event.
+		// Somebody else changed or deleted the object first, which is normal. The event of
+		// that change adds the key; the retry covers a missed event.
 		logger.V(2).Info("The object has changed, retrying", "key", key, "reason", err)
 		c.queue.AddRateLimited(key)
 	default:

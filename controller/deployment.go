@@ -15,8 +15,8 @@ import (
 	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
 )
 
-// fooKind stands in the owner references of our Deployments. It is a constant:
-// objects that a client returns have no apiVersion and kind of their own.
+// fooKind is for the owner references of our Deployments. A Foo does not say its kind: a
+// client clears apiVersion and kind of what it decodes (clientset/scheme.go).
 var fooKind = v1alpha1.SchemeGroupVersion.WithKind("Foo")
 
 // uidLabel ties Pods to their Foo. Its value is the UID and not the name: a label
@@ -33,7 +33,7 @@ const (
 	containerImage = "nginx:1.29"
 )
 
-// The reasons of the events that a Foo gets for a write. Events are recorded on
+// The reasons of the Events that a Foo gets for a write. Events are recorded on
 // transitions only.
 const (
 	EventCreated = "Created"
@@ -50,7 +50,7 @@ func (r *FooReconciler) syncDeployment(ctx context.Context, s *fooState) error {
 	if blocked == nil && s.deployment != nil {
 		blocked = checkController(s.deployment, s.foo)
 	}
-	// A blocked Foo is verified, too: its status records this Deployment's version.
+	// Also if the Foo is blocked: its status records this Deployment's version.
 	if err := r.verifyCache(ctx, s, blocked == nil); err != nil {
 		return err
 	}
@@ -66,7 +66,9 @@ func (r *FooReconciler) syncDeployment(ctx context.Context, s *fooState) error {
 	if err != nil {
 		return err
 	}
-	// Last, so that the Foo has a Deployment all the time.
+	// A renamed Foo gets its new Deployment before the old one is deleted. If the new one is
+	// refused (a quota), the old one still runs. For a moment both do; the old one does not
+	// wait until the new one's Pods are ready.
 	return r.deleteRenamed(ctx, s)
 }
 
@@ -78,7 +80,7 @@ func (r *FooReconciler) createDeployment(ctx context.Context, s *fooState) error
 		// It exists but is not in the cache yet: decide once it is.
 		var live *appsv1.Deployment
 		if live, err = deployments.Get(ctx, s.foo.Spec.DeploymentName, metav1.GetOptions{}); err == nil {
-			// Not written here, but to be waited for.
+			// Not a write of ours, but the cache must show it, too.
 			s.writes = append(s.writes, Write{Store: r.DeploymentStore, After: live})
 			return errCacheBehind
 		}
@@ -94,8 +96,9 @@ func (r *FooReconciler) createDeployment(ctx context.Context, s *fooState) error
 
 // updateDeployment writes the fields that differ, if any do.
 func (r *FooReconciler) updateDeployment(ctx context.Context, s *fooState) error {
-	// The cache's: never change it, change a copy. The copy keeps its resourceVersion, so
-	// the API server refuses it if somebody wrote in between.
+	// s.deployment is the cache's: never change it, change a copy. The copy keeps its
+	// resourceVersion, so the API server refuses it if somebody wrote in between. That is
+	// optimistic locking.
 	before, desired := s.deployment, s.deployment.DeepCopy()
 	if !applyDesired(desired, s.foo) && !s.rewriteGeneration {
 		return nil
@@ -110,7 +113,7 @@ func (r *FooReconciler) updateDeployment(ctx context.Context, s *fooState) error
 	was, is := before.Spec.Replicas, updated.Spec.Replicas
 	switch {
 	case updated.ResourceVersion == before.ResourceVersion:
-		// A webhook took every change back. Nothing was written, so there is no event.
+		// A webhook took every change back. Nothing was written, so there is no Event.
 	case was != nil && is != nil && *was != *is:
 		r.Events.Eventf(s.foo, corev1.EventTypeNormal, EventScaled, "Scaled Deployment %s from %d to %d", updated.Name, *was, *is)
 	default:
@@ -130,7 +133,8 @@ func (r *FooReconciler) deleteRenamed(ctx context.Context, s *fooState) error {
 		if err := r.verifyFoo(ctx, s); err != nil {
 			return err
 		}
-		// The preconditions spare a Deployment that somebody has changed or replaced.
+		// With the preconditions, a Deployment that somebody has changed or replaced is kept.
+		// Background: it is gone at once, its Pods follow.
 		err := r.Deployments.Deployments(s.foo.Namespace).Delete(ctx, old.Name, metav1.DeleteOptions{
 			Preconditions:     &metav1.Preconditions{UID: &old.UID, ResourceVersion: &old.ResourceVersion},
 			PropagationPolicy: new(metav1.DeletePropagationBackground),
@@ -147,8 +151,8 @@ func (r *FooReconciler) deleteRenamed(ctx context.Context, s *fooState) error {
 	return nil
 }
 
-// validate refuses a spec that no Deployment can have. The schema of the CRD refuses
-// it, too, but a cluster may have another schema.
+// validate refuses a spec that no Deployment can have. The schema of our CRD refuses it,
+// too, but a cluster may have another one.
 func validate(foo *v1alpha1.Foo) error {
 	if len(validation.NameIsDNSSubdomain(foo.Spec.DeploymentName, false)) > 0 {
 		return &blockedError{v1alpha1.ReasonInvalidSpec, fmt.Sprintf("spec.deploymentName: %q is not a name that a Deployment can have", foo.Spec.DeploymentName)}
@@ -159,8 +163,8 @@ func validate(foo *v1alpha1.Foo) error {
 	return nil
 }
 
-// checkController refuses a Deployment that is not the Foo's to write. The UID
-// decides: a Foo that was deleted and created again is another one.
+// checkController refuses a Deployment that the Foo does not control. The UID decides: a
+// Foo that was deleted and created again is another one.
 func checkController(deployment *appsv1.Deployment, foo *v1alpha1.Foo) error {
 	controller := metav1.GetControllerOfNoCopy(deployment)
 	switch {
@@ -169,8 +173,8 @@ func checkController(deployment *appsv1.Deployment, foo *v1alpha1.Foo) error {
 	case controller.UID == foo.UID && deployment.DeletionTimestamp == nil:
 		return nil
 	case controller.UID == foo.UID, isKind(controller, fooKind.GroupKind()) && controller.Name == foo.Name:
-		// Ours, or that of an earlier Foo of this name, which the garbage collector is
-		// about to delete.
+		// It is being deleted, or the garbage collector is about to delete it: its owner was
+		// an earlier Foo of this name.
 		return &blockedError{v1alpha1.ReasonWaitingForDeletion, fmt.Sprintf("Deployment %q is being deleted, a new one will follow", deployment.Name)}
 	default:
 		return notControlled(deployment, fmt.Sprintf("is controlled by %s %q", controller.Kind, controller.Name))
@@ -187,10 +191,10 @@ func newDeployment(foo *v1alpha1.Foo) *appsv1.Deployment {
 		ObjectMeta: metav1.ObjectMeta{
 			Name:      foo.Spec.DeploymentName,
 			Namespace: foo.Namespace,
-			// Says whose it is, and that it goes when the Foo goes.
+			// The Foo controls it, and the garbage collector deletes it after the Foo.
 			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(foo, fooKind)},
 		},
-		// The selector can never be changed afterwards.
+		// Which Pods are the Deployment's. It can never be changed.
 		Spec: appsv1.DeploymentSpec{Selector: &metav1.LabelSelector{MatchLabels: podLabels(foo)}},
 	}
 	applyDesired(deployment, foo)
@@ -198,9 +202,9 @@ func newDeployment(foo *v1alpha1.Foo) *appsv1.Deployment {
 	return deployment
 }
 
-// applyDesired sets the fields that a Foo decides, and no other: the API server's
-// defaults, autoscalers and people keep theirs. It reports whether a field differed.
-// To compare whole Deployments by reflection takes ten times as long
+// applyDesired sets the fields that a Foo decides, and no other: those of the API server's
+// defaults, of autoscalers and of people stay. It reports whether a field differed. A
+// comparison of whole Deployments by reflection takes ten times as long
 // (BenchmarkApplyDesired).
 func applyDesired(deployment *appsv1.Deployment, foo *v1alpha1.Foo) (differed bool) {
 	// nil leaves the number to somebody else.

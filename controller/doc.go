@@ -11,7 +11,8 @@
 // Read these first, in this order. example_test.go has the whole idea in 40 lines.
 //
 //   - handlers.go: an event of an object becomes a key in the queue.
-//   - queue.go: what the queue promises, and how long a key that failed waits.
+//   - queue.go: the contract between queue, handlers and workers, and how long a key that
+//     failed waits.
 //   - controller.go: workers take keys, reconcile them and retry what failed.
 //   - foo.go: Reconcile, one page.
 //   - deployment.go: what a Foo's Deployment must be, and the writes that make it so.
@@ -36,34 +37,49 @@
 // # Properties
 //
 //   - One key is never reconciled twice at the same time.
-//   - One difference costs one request, no difference none. Events, which tell people
-//     what was done, are counted apart. A new Foo costs two requests, its Deployment and
-//     its status, and each change of the replicas that the Deployment reports one more.
+//   - One difference costs one request, no difference none. A new Foo costs two, its
+//     Deployment and its status, and each change of the replicas that the Deployment
+//     reports one more. Events are requests, too, and are not counted here.
 //   - A Deployment is written only if this Foo, by its UID, controls it. Nothing is
 //     deleted while the Foo cannot have the Deployment that it names.
 //   - A status is what the cache shows. While a Foo is blocked, it counts the replicas
 //     of the Deployments that the Foo still controls.
-//   - A refusal of the API server is told in its words, those of the first one for a
-//     generation. It is retried as every other error is, at most 30 s later. Not retried
-//     are an invalid spec, a name that is taken, and a Deployment that is being deleted:
-//     an event adds the key again. A terminating namespace ends it all.
+//   - When the API server refuses a write, the status repeats its message, the first one
+//     for each generation. The write is retried like every other error, after at most
+//     30 s. Not retried are an invalid spec, a name that is taken, and a Deployment that
+//     is being deleted: an event adds the key again. Nor is a Deployment that the API server
+//     refuses because the namespace is being deleted.
 //   - A panic in a reconcile is an error of its key, retried like any other.
+//
+// # Deletion
+//
+// The controller deletes nothing when a Foo is deleted: the garbage collector does, by the
+// owner reference. The request that deletes the Foo says how (propagationPolicy):
+//
+//   - Background, the default: the Foo is gone at once, its Deployment follows.
+//   - Foreground: the Foo gets a deletionTimestamp and a finalizer, and is gone after its
+//     Deployment, which blocks it (blockOwnerDeletion in the owner reference). A new
+//     Deployment would block it again: the garbage collector deletes, the controller
+//     creates, and the Foo stays. So Reconcile does nothing for a Foo with a
+//     deletionTimestamp.
+//   - Orphan: the Foo gets a deletionTimestamp and a finalizer, its Deployment loses the
+//     owner reference and stays, then the Foo is gone.
 //
 // # Caveats
 //
-//   - Run one process at a time (--leader-elect sees to that). Two do no harm: the API
-//     server checks every write (a version, a UID, a name that is taken). But each
-//     sends everything.
+//   - Run one process at a time (--leader-elect). Two do no harm, because the API server
+//     checks every write: the version, the UID, the name. But each sends everything.
 //   - A rename reads the live Foo and then deletes the old Deployment. If somebody
 //     renames the Foo back between these two requests, the Deployment that it names
 //     again is deleted. The next reconcile creates it anew, with new Pods.
-//   - takeover.go detects what another process wrote. A change of the spec that needed no
-//     write (replicas removed, so that an autoscaler may set them) leaves no mark. A new
+//   - takeover.go detects what another process wrote. A change of the spec that needs no
+//     write (replicas removed, so that an autoscaler may set them) leaves no trace. A new
 //     leader that does not see it yet sets the old number once more.
 //   - The CRD must be the one of this repository. A status field that its schema does not
 //     know is dropped, and then each reconcile writes the status again.
-//   - Two Foos that swap their Deployments' names wait for each other: each keeps what
-//     it has until the name it wants is free. A person has to delete one.
+//   - Two Foos that swap their Deployments' names wait for each other: each keeps its
+//     Deployment until the name it wants is free. A person must give one of them a third
+//     name first.
 //   - After 30 s a key no longer waits for the cache to show its writes. While a watch
 //     is down for longer, a request may be sent that the API server refuses.
 //   - The stores must be in sync (informer.WaitForSync) before Run: to an empty store,

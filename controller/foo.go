@@ -17,12 +17,12 @@ import (
 	"example.com/byhand/informer"
 )
 
-// errCacheBehind says that the cache is older than what is known to be on the API
-// server. Nothing may be decided from it.
+// errCacheBehind says that the cache, the informers' stores, is older than what is known to
+// be on the API server. Decide nothing from it.
 var errCacheBehind = errors.New("the cache is behind the API server")
 
-// cacheRetry is how long a reconcile waits for a cache that is behind. Usually the
-// event that brings the cache up to date wakes the key within milliseconds.
+// cacheRetry is when a key is reconciled again whose cache is behind. Usually the event that
+// updates the cache adds the key within milliseconds.
 const cacheRetry = time.Second
 
 // FooReconciler gives each Foo its Deployment. All fields must be set, except Writes.
@@ -49,7 +49,8 @@ type fooState struct {
 	owned []*appsv1.Deployment
 	// writes are for PendingWrites.
 	writes []Write
-	// The marks that verifyCache found to be wrong (takeover.go).
+	// What verifyCache found to be wrong: the generation in the Deployment's annotation, the
+	// version in the Foo's status (takeover.go).
 	rewriteGeneration, rewriteVersion bool
 }
 
@@ -64,8 +65,9 @@ func (r *FooReconciler) Reconcile(ctx context.Context, key cache.ObjectName) (re
 	// The current state, as the cache shows it.
 	foo, ok := get[*v1alpha1.Foo](r.FooStore, key)
 	if !ok || foo.DeletionTimestamp != nil {
-		// The Deployment has an owner reference to the Foo: the garbage collector
-		// deletes it. To create one now would fight the garbage collector.
+		// The garbage collector deletes the Deployment, by its owner reference to the Foo. In
+		// a foreground deletion the Foo stays until that is done: to create a new Deployment
+		// now would undo it, again and again (doc.go, Deletion).
 		return 0, nil
 	}
 	state := &fooState{foo: foo}
@@ -74,7 +76,7 @@ func (r *FooReconciler) Reconcile(ctx context.Context, key cache.ObjectName) (re
 	state.owned = informer.DeploymentsOf(r.DeploymentStore, foo)
 	defer func() { r.Writes.Record(key, state.writes...) }()
 
-	// What differs from the spec is written. What came of it is told in the status.
+	// Write what differs from the spec, then the result into the status.
 	syncErr := r.syncDeployment(ctx, state)
 	switch {
 	case errors.Is(syncErr, errCacheBehind):

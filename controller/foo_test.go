@@ -470,8 +470,8 @@ func (r *racing) LastStoreSyncResourceVersion() string {
 	return r.Indexer.LastStoreSyncResourceVersion()
 }
 
-// A store that catches up while a reconcile runs does not make an object that was
-// read before pass for new.
+// A store that catches up while a reconcile runs: the object that was read before is still
+// known to be stale.
 func TestStoreCatchesUpMeanwhile(t *testing.T) {
 	w := newWorld(t)
 	store := &racing{Indexer: w.foos}

@@ -13,7 +13,7 @@ import (
 // an object adds its key.
 func EnqueueObject(queue Queue) cache.ResourceEventHandler {
 	enqueue := func(obj any) {
-		// Understands a tombstone, too: the record of a deletion that the watch missed.
+		// It also reads the key of a tombstone, the record of a missed deletion.
 		if key, err := cache.DeletionHandlingObjectToName(obj); err == nil {
 			queue.Add(key)
 		}
@@ -25,11 +25,10 @@ func EnqueueObject(queue Queue) cache.ResourceEventHandler {
 	}
 }
 
-// EnqueueOwner returns what makes the handler for a kind of dependents, as EnqueueObject
-// does for the kind that is reconciled. Every event of a dependent adds the key of the
-// object that controls it (its owner reference with controller: true), if that is of the
-// kind owner, and the keys that waiting returns: those of the owners that may wait for
-// this dependent's name.
+// EnqueueOwner returns a function that makes the handler for a kind of dependents, here
+// Deployments. Every event of a dependent adds the key of the object that controls it (its
+// owner reference with controller: true), if that is of the kind owner. It also adds the
+// keys that waiting returns: owners that may wait for this dependent's name.
 func EnqueueOwner(owner schema.GroupKind, waiting func(dependent cache.ObjectName) []cache.ObjectName) func(Queue) cache.ResourceEventHandler {
 	return func(queue Queue) cache.ResourceEventHandler {
 		enqueueOwner := func(obj any) {

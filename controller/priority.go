@@ -16,9 +16,8 @@ import (
 //	60 s   A worker takes it. Each of the others needed two requests first (300 Foos a
 //	       second on 2 cores).
 //
-// So keys of an initial list, of a resync and of retries have low priority, and so has
-// the wait for the cache. They are taken when no changed key waits, and in every eighth
-// turn.
+// So keys that an initial list, a resync, a retry or a wait for the cache adds have low
+// priority. They are taken when no key of a change waits, and in every eighth turn.
 
 // PriorityQueue is a Queue with a second priority. Its other methods are those of
 // Queue; AddAfter and AddRateLimited add with low priority.
@@ -40,8 +39,9 @@ func NewPriorityQueue(name string) PriorityQueue {
 	return &priorityQueue{Queue: limiting, fifo: fifo}
 }
 
-// WithLowPriorityWhenUnchanged returns what makes the same handler as newHandler, except
-// that the keys which it adds for an initial list or a resync get low priority.
+// WithLowPriorityWhenUnchanged changes the function that makes a handler: the handler adds
+// the keys of an initial list or a resync with low priority. An informer calls OnAdd with
+// isInInitialList true for each object of its first list.
 func WithLowPriorityWhenUnchanged(newHandler func(Queue) cache.ResourceEventHandler) func(PriorityQueue) cache.ResourceEventHandler {
 	return func(queue PriorityQueue) cache.ResourceEventHandler {
 		changed, unchanged := newHandler(queue), newHandler(lowPriority{queue})
@@ -82,8 +82,8 @@ const lowTurn = 8
 // priorityFIFO is the order of the waiting keys: one FIFO for each priority. It
 // implements workqueue.Queue, whose methods are called under the queue's lock.
 type priorityFIFO struct {
-	// changed holds the keys that Add has added since a worker last took them. Add is not
-	// called under that lock.
+	// changed holds the keys that Add has added since a worker last took them. It needs no
+	// lock, since Add is called without that one.
 	changed sync.Map
 
 	high, low *list.List                         // of cache.ObjectName
@@ -130,7 +130,7 @@ func (f *priorityFIFO) Pop() cache.ObjectName {
 	key := line.Remove(line.Front()).(cache.ObjectName)
 	delete(f.inLow, key)
 	if line == f.low && len(f.inLow) == 0 {
-		// A map never shrinks by itself: give back what a long initial list took.
+		// A map does not shrink: give back the memory of a long initial list.
 		f.inLow = map[cache.ObjectName]*list.Element{}
 	}
 	// The worker that takes the key reads the store after the handler has called Add,

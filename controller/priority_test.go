@@ -32,7 +32,7 @@ func taken(queue controller.Queue) (names []string) {
 	return names
 }
 
-// A change stands before what was only listed, or is only looked at again.
+// Changes are dequeued before initial-list and resync keys.
 func TestUnchangedHasLowPriority(t *testing.T) {
 	foo := &v1alpha1.Foo{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "foo", ResourceVersion: "1"}, Spec: spec("wanted", 1)}
 	newer := foo.DeepCopy()

@@ -9,16 +9,22 @@ import (
 	"k8s.io/client-go/util/workqueue"
 )
 
-// Queue holds the keys that wait for a worker.
+// Queue holds the keys that wait for a worker. A handler calls Add. A worker calls Get,
+// reconciles, calls Forget or AddRateLimited, and in every case Done.
 //
 //   - Add: a key that is added twice before a worker takes it is in the queue once.
-//     A key that is added while a worker has it comes back when that worker is done.
-//   - Get: a worker takes a key. No other worker gets it before Done.
-//   - Done: the worker gives the key back. Without Done the key never comes again.
-//   - AddRateLimited: add the key after a delay, which doubles with each call.
-//   - Forget: the next AddRateLimited begins with the shortest delay again.
-//   - AddAfter: add the key after this delay.
-//   - ShutDown: Get returns what is in the queue and then says shutdown.
+//     A key that is added while a worker has it comes back when that worker calls Done.
+//   - Get: waits for a key and takes it. No other worker gets that key before Done.
+//   - Done: gives the key back, after success and after failure. Without Done the queue
+//     believes that a worker still has the key: it can be added, but no worker gets it
+//     again until the program restarts.
+//   - AddRateLimited: adds the key after a delay, which doubles with each call.
+//   - Forget: ends the count of failures, so that the next AddRateLimited begins with the
+//     shortest delay. Without Forget a key that failed often, long ago, waits 30 s after
+//     its next failure. Forget does not replace Done.
+//   - AddAfter: adds the key after this delay.
+//   - ShutDown: ignores every later Add, and drops keys whose delay is not over. Get
+//     returns the keys that are left and then says shutdown.
 type Queue = workqueue.TypedRateLimitingInterface[cache.ObjectName]
 
 // NewQueue returns an empty queue. name labels its metrics. main uses NewPriorityQueue,
@@ -29,15 +35,15 @@ func NewQueue(name string) Queue {
 }
 
 // RateLimiter says how long a key that fails waits: 5 ms, then twice as long each time,
-// up to 30 s, each less its jitter. The delay is the key's own. client-go's default
-// limiter also allows only ten retries a second for all keys together, so that a
-// thousand failing keys delay a good one.
+// up to 30 s, each less its jitter. Each key has its own delay. client-go's default limiter
+// also allows only ten retries a second for all keys together: a key that fails once waits
+// behind a thousand that fail always.
 func RateLimiter() workqueue.TypedRateLimiter[cache.ObjectName] {
 	return jitter{workqueue.NewTypedItemExponentialFailureRateLimiter[cache.ObjectName](5*time.Millisecond, 30*time.Second)}
 }
 
-// jitter shortens the delays of each key by a share of its own, up to a half. Keys
-// that failed together do not come back together.
+// jitter shortens the delays of a key by up to a half, of each key by another share. So
+// keys that failed together do not come back together.
 type jitter struct {
 	workqueue.TypedRateLimiter[cache.ObjectName]
 }

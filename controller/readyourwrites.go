@@ -24,9 +24,9 @@ import (
 // So each key waits until the cache shows its writes. kube-controller-manager does the
 // same since v1.36 (pkg/controller/util/consistency).
 
-// readYourWritesTimeout is how long a key waits. Some versions never come: after a
-// Conflict that a webhook made up, or when a backup is restored. Then give up waiting
-// and trust the cache; optimistic locking catches the error.
+// readYourWritesTimeout is how long a key waits. Some versions never come: after a Conflict
+// that a webhook invented, or when a backup is restored. Then give up waiting and trust
+// the cache; optimistic locking catches the error.
 const readYourWritesTimeout = 30 * time.Second
 
 // PendingWrites holds, by key, the writes that the cache does not show yet. It serves
@@ -55,8 +55,8 @@ type Write struct {
 	Err   error
 }
 
-// pendingWrite is what a Write leaves behind: a store must reach this version, or no
-// longer have it.
+// pendingWrite is what to wait for after a Write: a store must reach this version, or, if
+// it is outdated, no longer have it.
 type pendingWrite struct {
 	store    cache.Store
 	name     cache.ObjectName
@@ -78,7 +78,7 @@ func (w pendingWrite) isObserved() bool {
 //   - after a delete, or a write that was refused with Conflict or NotFound: until the
 //     store no longer has the version of Before. The API server would refuse it again.
 //
-// What came of any other error is not known, and is not waited for.
+// Nothing is waited for after another error: nobody knows whether the write took place.
 func (p *PendingWrites) Record(key cache.ObjectName, writes ...Write) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

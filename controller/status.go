@@ -17,9 +17,9 @@ import (
 	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
 )
 
-// blockedError says why a Foo cannot have its Deployment now. It is not retried: an
-// event adds the key again, of the Foo's spec (InvalidSpec) or of the Deployment
-// (NameTaken, WaitingForDeletion).
+// blockedError says why a Foo cannot have its Deployment now. It is not retried: an event of
+// the Foo (InvalidSpec) or of the Deployment (NameTaken, WaitingForDeletion) adds the key
+// again.
 type blockedError struct {
 	// reason and message are those of the Foo's conditions.
 	reason, message string
@@ -27,7 +27,7 @@ type blockedError struct {
 
 func (e *blockedError) Error() string { return e.message }
 
-// maxMessage is how much of a refusal is told, in bytes. The CRD allows 32768 characters.
+// maxMessage limits a message in a condition, in bytes. The CRD allows 32768 characters.
 const maxMessage = 1024
 
 // retryable returns the error that the worker must retry, if any.
@@ -38,10 +38,10 @@ func retryable(err error) error {
 	return err
 }
 
-// isRefusal reports whether the API server understood a request and says no: a quota,
-// a policy, a webhook, a missing right. A person must act, and no event tells when.
+// isRefusal reports whether the API server understood a request and refused it: a quota, a
+// policy, a webhook, a missing right. A person must act, and no event says when.
 func isRefusal(err error) bool {
-	// These look at the code if there is no reason: a webhook's denial has none.
+	// Without a reason, as in a webhook's denial, these look at the HTTP status code.
 	return apierrors.IsForbidden(err) || apierrors.IsInvalid(err) || apierrors.IsBadRequest(err) || apierrors.IsRequestEntityTooLargeError(err)
 }
 
@@ -49,10 +49,12 @@ func isRefusal(err error) bool {
 // syncDeployment, if it differs from the one that the Foo has.
 func (r *FooReconciler) updateStatus(ctx context.Context, s *fooState, syncErr error) error {
 	foo, status := s.foo, calculateStatus(s, syncErr)
+	// reflect.DeepEqual, except that nil and empty are equal, and two times in different
+	// time zones.
 	if equality.Semantic.DeepEqual(foo.Status, status) {
 		return nil
 	}
-	// The cache's: never change it, change a copy.
+	// foo is the cache's: never change it, change a copy.
 	desired := foo.DeepCopy()
 	desired.Status = status
 	updated, err := r.Foos.Foos(foo.Namespace).UpdateStatus(ctx, desired, metav1.UpdateOptions{})
@@ -60,7 +62,7 @@ func (r *FooReconciler) updateStatus(ctx context.Context, s *fooState, syncErr e
 	if err != nil {
 		return fmt.Errorf("update status of Foo %s/%s: %w", foo.Namespace, foo.Name, err)
 	}
-	// Only now: otherwise every retry of the write would record the event.
+	// After the write: otherwise every retry of it would record the Event.
 	if report := stalled(status); report != nil && !sameReport(report, stalled(foo.Status)) {
 		r.Events.Event(foo, corev1.EventTypeWarning, report.Reason, report.Message)
 	}
@@ -75,7 +77,7 @@ func calculateStatus(s *fooState, err error) v1alpha1.FooStatus {
 	if reason == "" {
 		return status
 	}
-	// A Foo that cannot have what it asks for still runs all that it controls.
+	// After an error, count what the Foo still controls.
 	running := s.owned
 	if err == nil {
 		running = []*appsv1.Deployment{s.deployment}
@@ -97,8 +99,8 @@ func calculateStatus(s *fooState, err error) v1alpha1.FooStatus {
 	}
 	setCondition(v1alpha1.FooReady, reason == v1alpha1.ReasonAvailable)
 	setCondition(v1alpha1.FooProgressing, reason == v1alpha1.ReasonWaitingForReplicas || reason == v1alpha1.ReasonWaitingForDeletion)
-	// Recorded for takeover.go, along with something else: alone it would cost a request
-	// for each event of the Deployment.
+	// For takeover.go. Not written for its own sake: that would cost a request for each event
+	// of the Deployment.
 	if s.deployment != nil && (s.rewriteVersion || !equality.Semantic.DeepEqual(status, foo.Status)) {
 		status.ObservedDeploymentVersion = s.deployment.ResourceVersion
 	}
@@ -106,8 +108,8 @@ func calculateStatus(s *fooState, err error) v1alpha1.FooStatus {
 }
 
 // explain returns the reason and the message of the Foo's conditions. An empty reason
-// means: leave the status as it is. A request failed without an answer about the Foo (a
-// timeout, a conflict, a 5xx), and the retry decides.
+// means: leave the status as it is. A request failed in a way that says nothing about the
+// Foo (a timeout, a conflict, a 5xx), and is retried.
 func explain(s *fooState, err error) (reason, message string) {
 	blocked := (*blockedError)(nil)
 	switch {
@@ -128,23 +130,23 @@ func explain(s *fooState, err error) (reason, message string) {
 	return v1alpha1.ReasonForbidden, strings.ToValidUTF8(message[:min(len(message), maxMessage)], "")
 }
 
-// rollout says how far the Deployment is with what the Foo asks for.
+// rollout says how many of the replicas that the Foo asks for are available.
 func rollout(deployment *appsv1.Deployment) (reason, message string) {
 	available, desired := deployment.Status.AvailableReplicas, int32(1)
 	if deployment.Spec.Replicas != nil {
 		desired = *deployment.Spec.Replicas
 	}
 	message = fmt.Sprintf("%d of %d replicas are available", available, desired)
-	// Until the deployment controller has seen the newest spec, its numbers are those
-	// of an older one.
+	// Until the Deployment controller has seen the newest spec, its numbers are for an
+	// older one.
 	if available < desired || deployment.Status.ObservedGeneration < deployment.Generation {
 		return v1alpha1.ReasonWaitingForReplicas, message
 	}
 	return v1alpha1.ReasonAvailable, message
 }
 
-// stalled returns the Ready condition of a status that is neither ready nor progressing:
-// it waits for a person. It returns nil of any other.
+// stalled returns the Ready condition of a status that is neither ready nor progressing: a
+// person must act. It returns nil for any other status.
 func stalled(status v1alpha1.FooStatus) *metav1.Condition {
 	if meta.IsStatusConditionTrue(status.Conditions, v1alpha1.FooProgressing) {
 		return nil

@@ -22,13 +22,13 @@ import (
 //	       the Deployment back to 1.
 //	0.2 s  Its watch delivers the new Foo. It scales the Deployment to 3 again.
 //
-// PendingWrites does not help: these are another process's writes. So the objects tell.
-// A Deployment records its Foo's generation; the status records the Deployment version
-// it was computed from. A new leader detects a stale cache by comparing them. Both can
-// be forged, so it verifies with one GET.
+// PendingWrites does not help: these are another process's writes. So the objects carry
+// marks. A Deployment records its Foo's generation; the status records the Deployment
+// version it was computed from. A new leader detects a stale cache by comparing them.
+// Both can be forged, so it verifies with one GET.
 
-// isFromNewer reports whether a Deployment was written for a newer generation of the
-// Foo than this one. An annotation that is no number says nothing.
+// isFromNewer reports whether a Deployment was written for a newer generation of the Foo
+// than the cache's. An annotation that is no number is ignored.
 func isFromNewer(deployment *appsv1.Deployment, foo *v1alpha1.Foo) bool {
 	generation, err := strconv.ParseInt(deployment.Annotations[generationAnnotation], 10, 64)
 	return err == nil && generation > foo.Generation
@@ -43,9 +43,9 @@ func observedNewer(foo *v1alpha1.Foo, deployment *appsv1.Deployment) bool {
 }
 
 // verifyCache returns errCacheBehind if another process has seen a newer Deployment, or
-// acted on a newer Foo, than the cache shows, and the error of a GET that fails. A mark
-// that is wrong although the cache is fresh is to be rewritten: it was forged, or a
-// rename left it. willWrite says that Deployments may be written.
+// acted on a newer Foo, than the cache shows. If a GET fails, it returns that error. If the
+// cache is fresh and a mark is wrong (forged, or left by a rename), the mark is to be
+// rewritten. willWrite says whether Deployments may be written.
 func (r *FooReconciler) verifyCache(ctx context.Context, s *fooState, willWrite bool) error {
 	if s.deployment != nil && observedNewer(s.foo, s.deployment) {
 		if err := r.verifyDeployment(ctx, s); err != nil {
@@ -62,8 +62,8 @@ func (r *FooReconciler) verifyCache(ctx context.Context, s *fooState, willWrite 
 	return nil
 }
 
-// verifyDeployment asks the API server. It returns nil if that has the version of the
-// cache, errCacheBehind if it has another one, and the error of a GET that fails.
+// verifyDeployment compares the cache with the API server. It returns nil if both have the
+// same version, errCacheBehind if not, and the error of a GET that fails.
 func (r *FooReconciler) verifyDeployment(ctx context.Context, s *fooState) error {
 	live, err := r.Deployments.Deployments(s.foo.Namespace).Get(ctx, s.deployment.Name, metav1.GetOptions{})
 	switch {

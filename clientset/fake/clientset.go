@@ -44,8 +44,7 @@ func NewClientset(objects ...runtime.Object) *Clientset {
 	}
 	c := &Clientset{tracker: tracker}
 	c.discovery = &fakediscovery.FakeDiscovery{Fake: &c.Fake}
-	// The last reactors in the chain: what no reactor of the test handles is done to
-	// the tracker.
+	// The last reactors in the chain carry out what no reactor of the test has handled.
 	c.AddReactor("delete-collection", "*", c.deleteCollection)
 	c.AddReactor("*", "foos/scale", c.scale)
 	c.AddReactor("*", "*", testing.ObjectReaction(tracker))
@@ -60,7 +59,7 @@ func NewClientset(objects ...runtime.Object) *Clientset {
 	return c
 }
 
-// deleteCollection does what the tracker has no reaction for.
+// deleteCollection carries out DeleteCollection, which the tracker cannot.
 func (c *Clientset) deleteCollection(action testing.Action) (bool, runtime.Object, error) {
 	resource, namespace := action.GetResource(), action.GetNamespace()
 	list, err := c.tracker.List(resource, kindOf(resource), namespace)
@@ -77,7 +76,7 @@ func (c *Clientset) deleteCollection(action testing.Action) (bool, runtime.Objec
 	})
 }
 
-// kindOf returns the kind of a resource, by the rule that the tracker goes by, too.
+// kindOf returns the kind of a resource, by the tracker's own rule.
 func kindOf(resource schema.GroupVersionResource) schema.GroupVersionKind {
 	for kind := range clientset.Scheme.AllKnownTypes() {
 		if plural, _ := meta.UnsafeGuessKindToResource(kind); plural == resource {
@@ -104,9 +103,8 @@ func (c *Clientset) SamplecontrollerV1alpha1() clientset.SamplecontrollerV1alpha
 	return &samplecontrollerV1alpha1{&c.Fake}
 }
 
-// IsWatchListSemanticsUnSupported tells a Reflector not to ask for a streaming
-// list. The tracker would never send the bookmark that ends one, and the Reflector
-// would wait for it for ever.
+// IsWatchListSemanticsUnSupported tells a Reflector to send a plain list. The tracker never
+// sends the bookmark that ends a list in a stream, and the Reflector would wait for ever.
 func (c *Clientset) IsWatchListSemanticsUnSupported() bool { return true }
 
 type examplesV1alpha1 struct{ fake *testing.Fake }

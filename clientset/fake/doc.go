@@ -1,28 +1,28 @@
 // Package fake is a clientset.Interface over objects in memory, for tests of code
-// that uses a clientset. fake-gen would write the same.
+// that uses a clientset. client-gen generates the same.
 //
 // # Basics
 //
 //	client := fake.NewClientset(&v1alpha1.Foo{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "foo"}})
 //	foo, err := client.SamplecontrollerV1alpha1().Foos("default").Get(ctx, "foo", metav1.GetOptions{})
 //
-// Every call becomes an action: it is recorded (Actions), offered to the reactors
-// that the test put in front (PrependReactor, which is how to inject an error),
-// and at last done to the objects by a tracker. A watch delivers what changes
-// after it was opened.
+// Every call becomes an action. It is recorded (Actions), then offered to the test's own
+// reactors (PrependReactor; that is how to inject an error), and at last a tracker, which
+// holds the objects, carries it out.
 //
-// # Caveats
+// # What it cannot tell
 //
-// A fake answers the question "what does my code do when the API says this?". It
-// does not know what the API would say:
+// A test with a fake shows what your code does when the API server answers this or that.
+// It does not show what the API server would answer:
 //
-//   - no schema: everything is stored, nothing is defaulted, pruned or refused;
-//   - no rules for the status: Update changes it as well, and UpdateStatus the
-//     spec;
-//   - no resourceVersion that moves, hence no Conflict; no UID, no generation;
-//   - no finalizers, no deletionTimestamp, no garbage collection: Delete removes;
-//   - field selectors are not applied, limit and continue neither;
-//   - lists are atomic in Apply, since there is no schema that says otherwise.
+//   - No schema: everything is stored, nothing is defaulted, dropped or refused.
+//   - Update changes the status, too, and UpdateStatus the spec.
+//   - The resourceVersion of an object does not change, so no write is a Conflict. There
+//     is no UID and no generation.
+//   - Delete removes the object at once: no finalizers, no deletionTimestamp, no garbage
+//     collector.
+//   - Field selectors, limit and continue are ignored. Apply replaces whole lists.
+//   - A list is not streamed, and a deletion between a list and its watch is missed.
 //
-// Use a real API server for those, and httptest for what goes over the wire.
+// Use a real API server for these, and httptest for what goes over the wire.
 package fake

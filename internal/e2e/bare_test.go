@@ -400,8 +400,8 @@ func (s *server) schemaIs(what string, refuses bool) {
 	})
 }
 
-// A watch that breaks makes the informer list anew. Nothing has changed, so
-// nothing is sent.
+// A watch that ends with an error (here its body is closed on this side) makes the
+// informer list again. Nothing has changed, so nothing is sent.
 func TestRelist(t *testing.T) {
 	s := newServer(t)
 	l := newLab(s, 0)
@@ -413,8 +413,8 @@ func TestRelist(t *testing.T) {
 	l.wrote("after a relist")
 }
 
-// relist breaks both watches and waits until everything has been listed again and
-// every Foo's key is in the queue.
+// relist ends both watches with an error and waits until everything has been listed
+// again and every Foo's key is in the queue.
 func (l *lab) relist() {
 	l.Helper()
 	var mu sync.Mutex

@@ -2,10 +2,10 @@ package v1alpha1
 
 import "k8s.io/apimachinery/pkg/runtime"
 
-// Everything that is shared between readers is copied before it is changed: a
-// store hands the same pointer to everybody. A copy is deep when no write to it
-// can be seen through the original, so each pointer, slice and map gets memory
-// of its own. nil stays nil and empty stays empty: the two differ on the wire.
+// A store hands the same pointer to all its readers, so an object is copied before it
+// is changed. A copy is deep when no write to it can be seen through the original: each
+// pointer, slice and map gets memory of its own. nil stays nil and empty stays empty,
+// because they differ on the wire.
 
 // DeepCopyInto writes a deep copy of p into out, which must not be nil.
 func (p *Project) DeepCopyInto(out *Project) {
@@ -27,8 +27,8 @@ func (p *Project) DeepCopy() *Project {
 	return out
 }
 
-// DeepCopyObject makes *Project a runtime.Object, which is what schemes, codecs
-// and stores work with. It returns an untyped nil for nil.
+// DeepCopyObject makes *Project a runtime.Object, the interface of every kind. It
+// returns an untyped nil for nil: a nil *Project in an interface would be != nil.
 func (p *Project) DeepCopyObject() runtime.Object {
 	if c := p.DeepCopy(); c != nil {
 		return c

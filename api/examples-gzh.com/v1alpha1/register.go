@@ -35,16 +35,16 @@ func Resource(resource string) schema.GroupResource {
 }
 
 func addKnownTypes(scheme *runtime.Scheme) error {
-	// Go type ↔ kind, whose name is the type's own. It decides which apiVersion and
-	// kind an object gets when it is sent, and which Go type a reply becomes. Lists
-	// are kinds as well.
+	// The kind is the name of the Go type. The scheme decides which apiVersion and kind
+	// an object gets when it is sent, and which Go type a reply becomes. A list is a
+	// kind, too.
 	scheme.AddKnownTypes(SchemeGroupVersion,
 		&Project{},
 		&ProjectList{},
 	)
 	// The kinds that every group shares: Status, WatchEvent, DeleteOptions, … Without
-	// them objects still decode, but a refusal does not: a watch that ends because
-	// its version has expired (410) looks like an internal error (500).
+	// them objects decode, but errors do not: the end of a watch whose version has
+	// expired (410) looks like an internal error (500).
 	metav1.AddToGroupVersion(scheme, SchemeGroupVersion)
 	return nil
 }

@@ -2,9 +2,14 @@ package v1alpha1
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-// Project is a namespaced object that asks for a number of replicas. No
-// controller acts on it: it is the smallest custom resource that can be listed,
-// watched and printed.
+// Project asks for a number of replicas. No controller acts on it: it is the smallest
+// custom resource (an object of a kind that a CRD defines) that can be listed, watched
+// and printed.
+//
+// TypeMeta holds apiVersion and kind, ObjectMeta holds metadata: name, namespace, labels,
+// UID, resourceVersion and the rest. The tag `json:""` gives an embedded struct no name
+// of its own: its fields are beside the others. That is encoding/json's default; the tag
+// says that it is wanted.
 type Project struct {
 	metav1.TypeMeta   `json:""`
 	metav1.ObjectMeta `json:"metadata,omitempty"`

@@ -5,8 +5,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// The rules stand in api/examples-gzh.com/v1alpha1/deepcopy.go: each pointer,
-// slice and map gets memory of its own, nil stays nil, empty stays empty.
+// As in api/examples-gzh.com/v1alpha1/deepcopy.go, each pointer, slice and map gets
+// memory of its own, nil stays nil, and empty stays empty.
 
 // DeepCopyInto writes a deep copy of f into out, which must not be nil.
 func (f *Foo) DeepCopyInto(out *Foo) {
@@ -34,7 +34,8 @@ func (f *Foo) DeepCopyObject() runtime.Object {
 	return nil
 }
 
-// DeepCopyInto writes a deep copy of s into out, which must not be nil.
+// DeepCopyInto writes a deep copy of s into out, which must not be nil. new(value) is a
+// pointer to a new variable with that value (since Go 1.26).
 func (s *FooSpec) DeepCopyInto(out *FooSpec) {
 	*out = *s
 	if s.Replicas != nil {

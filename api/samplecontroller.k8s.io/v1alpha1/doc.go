@@ -4,15 +4,13 @@
 //
 // # Basics
 //
-// The same four files as in api/examples-gzh.com/v1alpha1; compare them side by
-// side. Foo adds what Project lacks: an optional field (a pointer), a status
-// with a list, and so a deepcopy.go that has something to do.
+// The same files as in api/examples-gzh.com/v1alpha1; compare them side by side. Foo
+// adds an optional field, which is a pointer, and a status with a list. DeepCopy must
+// copy both.
 //
 // # Caveats
 //
-// Foo is the Foo of Kubernetes' own sample-controller, field by field: its
-// example manifest and its generated client work against our
-// CustomResourceDefinition. The fields that FooStatus has beyond
-// availableReplicas are additions, which a client that does not know them
-// ignores.
+// Foo is the Foo of Kubernetes' own sample-controller, whose manifests and generated
+// client work with the CRD of this repository. Only the fields of FooStatus besides
+// availableReplicas are additions. A client that does not know them ignores them.
 package v1alpha1

@@ -1,12 +1,11 @@
 // Package applyconfiguration holds the types of a server-side apply of Projects.
 //
-// An apply request says "these fields are mine, with these values", and says
-// nothing of all others. The types in types.go cannot say nothing: a number that
-// nobody set is 0, and would be sent. Here every field is a pointer or a slice,
-// nil is not sent, and setters return their receiver, so that a request reads as
-// one sentence:
+// An apply request sets the fields that it has, makes the caller their owner, and leaves
+// all others alone. The types in types.go cannot leave a field out: a number that is not
+// set is 0, and would be sent. Here every field is a pointer or a slice, and nil is not
+// sent. Setters return their receiver, so that calls can be chained:
 //
 //	Project("example-project", "default").WithSpec(ProjectSpec().WithReplicas(3))
 //
-// applyconfiguration-gen writes the same with more words per setter.
+// applyconfiguration-gen generates the same.
 package applyconfiguration
