@@ -103,8 +103,9 @@ func (c *Clientset) SamplecontrollerV1alpha1() clientset.SamplecontrollerV1alpha
 	return &samplecontrollerV1alpha1{&c.Fake}
 }
 
-// IsWatchListSemanticsUnSupported tells a Reflector to send a plain list. The tracker never
-// sends the bookmark that ends a list in a stream, and the Reflector would wait for ever.
+// IsWatchListSemanticsUnSupported tells a Reflector to send a plain list. A list can also be
+// the beginning of a watch, but the tracker does not say where it ends, and the Reflector
+// would wait for ever.
 func (c *Clientset) IsWatchListSemanticsUnSupported() bool { return true }
 
 type examplesV1alpha1 struct{ fake *testing.Fake }

@@ -18,10 +18,9 @@ type FooSpec struct {
 	// change, a new Deployment is created and the old one is deleted.
 	DeploymentName string `json:"deploymentName"`
 	// Replicas is the wanted number of replicas, 0 to 10. Without it, the Deployment's
-	// number is left alone; a new Deployment has 1, the API server's default. An
-	// autoscaler, which reads and writes the number as a "scale", must then target the
-	// Deployment: a Foo without a number has no scale. With a number here it must target
-	// the Foo: the controller undoes what others set in the Deployment.
+	// number is left alone; a new Deployment has 1, the API server's default. An autoscaler
+	// must then target the Deployment: reading the scale of such a Foo fails. With a number
+	// here, it must target the Foo: the controller undoes what others set in the Deployment.
 	Replicas *int32 `json:"replicas,omitempty"`
 }
 

@@ -1,4 +1,5 @@
-// What each part of the picture is: its words, where its code stands, and its place.
+// What each part of the picture is: its sentences, which are the README's, word for word
+// (TestPageSaysWhatReadmeSays), where its code stands, and its place.
 
 /** The parts, in the order in which an object travels them. */
 export const parts = [
@@ -7,8 +8,8 @@ export const parts = [
     name: 'API server',
     folder: 'somebody else’s program',
     about: [
-      'The only part that remembers. It keeps each object in etcd, gives every change a new resourceVersion, and tells whoever watches.',
-      'Nothing here talks to anything else: kubectl, this controller and the Deployment controller meet only in the objects that they write.',
+      'The only part that remembers. It keeps each object in etcd, gives every change a new resourceVersion, and tells everybody who watches.',
+      'Programs do not talk to each other: kubectl, this controller and the Deployment controller meet only in the objects that they write.',
     ],
     where: [['config/crd/foos.samplecontroller.k8s.io.yaml', ''], ['api/samplecontroller.k8s.io/v1alpha1/types.go', 'Foo']],
   },
@@ -17,8 +18,8 @@ export const parts = [
     name: 'List and watch',
     folder: 'informer/',
     about: [
-      'A Reflector lists all objects of a kind once, then keeps one request open, on which the server sends each change: a watch.',
-      'When the watch ends it begins another one from the last resourceVersion that it has seen. Only if the server no longer has that one does it list again.',
+      'A Reflector lists all objects of a kind once. Then it keeps one request open, on which the server sends each change: a watch. It passes everything on through a FIFO (first in, first out).',
+      'A watch ends after some minutes, and the Reflector begins the next one at the last resourceVersion that it has seen. If a watch ends with an error, most often because the server no longer has that version, the Reflector lists again: a relist.',
     ],
     where: [['informer/foo.go', 'NewFoos'], ['informer/deployment.go', 'NewDeployments'], ['informer/informer.go', 'Informer.Run']],
   },
@@ -27,8 +28,8 @@ export const parts = [
     name: 'Store',
     folder: 'informer/',
     about: [
-      'The objects in memory, as the watch last showed them. Everything that reads, reads here, so that a reconcile costs no request.',
-      'It is always a little behind the server. What is in it is shared: copy an object before changing it.',
+      'The objects in memory, as the watch last showed them. Reconciles read here, so one that changes nothing costs no request.',
+      'It is always a little behind the server. Its objects are shared: copy one before you change it.',
     ],
     where: [['informer/informer.go', 'Informer'], ['informer/foo.go', 'FooIndexers'], ['informer/deployment.go', 'DeploymentIndexers']],
   },
@@ -37,8 +38,8 @@ export const parts = [
     name: 'Handler',
     folder: 'controller/',
     about: [
-      'Called after the store has changed. It turns an object into the key of the Foo that has to be looked at, and drops the rest: what happened is not passed on.',
-      'A Deployment leads to the Foo that controls it, and to each Foo that names it.',
+      'Called after the store has changed. It turns an object into the key of the Foo to reconcile, its namespace and name, and drops the rest: what happened is not passed on.',
+      'A Deployment leads to the Foo that controls it, and to each Foo that names it. Every ten minutes the handler is called for each object in the store, without a request: a resync.',
     ],
     where: [['controller/handlers.go', 'EnqueueObject'], ['controller/handlers.go', 'EnqueueOwner']],
   },
@@ -47,9 +48,9 @@ export const parts = [
     name: 'Queue',
     folder: 'controller/',
     about: [
-      'Keys that wait for a worker. A key that waits already is not added a second time: ten changes of one object become one look at it.',
-      'A key that is added while a worker has it comes back when that worker is done, so no key is ever worked on twice at the same time. After an error it comes back later, each time twice as late.',
-      'What the first list or a resync brings stands behind what has changed: nobody waits for it.',
+      'Keys that wait for a worker, a goroutine that reconciles them. A key that waits is not added a second time: ten changes of one object become one reconcile.',
+      'A key that is added while a worker has it comes back when that worker is done, so two workers never have the same key. After an error it comes back later, each time twice as late.',
+      'The keys of changes come first. What only the first list, a relist or a resync adds waits behind them.',
     ],
     where: [['controller/queue.go', 'NewQueue'], ['controller/queue.go', 'RateLimiter'], ['controller/priority.go', 'NewPriorityQueue']],
   },
@@ -58,7 +59,7 @@ export const parts = [
     name: 'Workers',
     folder: 'controller/',
     about: [
-      'A few goroutines in a loop: take a key, reconcile it, give it back.',
+      'A few of them, each in a loop: take a key, reconcile it, give it back.',
       'What is retried, and when, is decided here and nowhere else.',
     ],
     where: [['controller/controller.go', 'Controller.processNextItem'], ['controller/controller.go', 'Controller.retry']],
@@ -68,8 +69,8 @@ export const parts = [
     name: 'Reconcile',
     folder: 'controller/',
     about: [
-      'Looks at what is and at what should be, and makes one step from the one to the other. It does not know which event woke it, and need not.',
-      'If nothing differs it sends nothing. If the store does not yet show its own last write, it waits for that.',
+      'Compares the current state with the desired state and sends what differs. It does not know which event added the key, and need not.',
+      'If nothing differs it sends nothing. If the store does not show its own last write yet, it waits for that.',
     ],
     where: [['controller/foo.go', 'FooReconciler.Reconcile'], ['controller/readyourwrites.go', 'PendingWrites.Observed']],
   },
@@ -78,8 +79,8 @@ export const parts = [
     name: 'REST client',
     folder: 'clientset/',
     about: [
-      'One method for each verb, one URL for each method. A write carries the resourceVersion that it was made from; if the object has changed since, the server refuses it with 409 Conflict.',
-      'What is written comes back through the watch, as an event like any other: the echo of one’s own write.',
+      'One method for each verb, one URL for each method. A write carries the resourceVersion that it was made from. If the object has changed since, the server refuses it with 409 Conflict.',
+      'What is written comes back through the watch, as an event like any other.',
     ],
     where: [['clientset/foo.go', 'foos.UpdateStatus'], ['clientset/clientset.go', 'NewForConfig']],
   },
