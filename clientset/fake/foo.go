@@ -129,7 +129,7 @@ func (c *foos) UpdateScale(_ context.Context, fooName string, scale *autoscaling
 	if scale == nil {
 		return nil, errors.New("UpdateScale needs a Scale")
 	}
-	// An action has no place for the name but the object.
+	// An action carries the name in its object.
 	named := scale.DeepCopy()
 	named.Name = fooName
 	return receiveScale(c.fake.Invokes(testing.NewUpdateSubresourceActionWithOptions(fooResource, "scale", c.namespace, named, opts), &autoscalingv1.Scale{}))
