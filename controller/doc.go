@@ -58,10 +58,10 @@
 //
 //   - Background, the default: the Foo is gone at once, its Deployment follows.
 //   - Foreground: the Foo gets a deletionTimestamp and a finalizer, and is gone after its
-//     Deployment, which blocks it (blockOwnerDeletion in the owner reference). A new
-//     Deployment would block it again: the garbage collector deletes, the controller
-//     creates, and the Foo stays. So Reconcile does nothing for a Foo with a
-//     deletionTimestamp.
+//     Deployment, which blocks it (blockOwnerDeletion in the owner reference). So for a
+//     moment there is a Foo without its Deployment. Reconcile must not create a new one:
+//     the garbage collector would have to delete that, too, and the new one can block the
+//     Foo again. So it does nothing for a Foo with a deletionTimestamp.
 //   - Orphan: the Foo gets a deletionTimestamp and a finalizer, its Deployment loses the
 //     owner reference and stays, then the Foo is gone.
 //

@@ -66,8 +66,8 @@ func (r *FooReconciler) Reconcile(ctx context.Context, key cache.ObjectName) (re
 	foo, ok := get[*v1alpha1.Foo](r.FooStore, key)
 	if !ok || foo.DeletionTimestamp != nil {
 		// The garbage collector deletes the Deployment, by its owner reference to the Foo. In
-		// a foreground deletion the Foo stays until that is done: to create a new Deployment
-		// now would undo it, again and again (doc.go, Deletion).
+		// a foreground deletion the Foo is gone last: to create a new Deployment now would
+		// work against the garbage collector (doc.go, Deletion).
 		return 0, nil
 	}
 	state := &fooState{foo: foo}
