@@ -75,7 +75,7 @@ func TestExplain(t *testing.T) {
 		"foo.kind":                     "Kind is a string value",
 		"foo.metadata":                 "Standard object's metadata.",
 		"foo.spec.replicas":            "replicas is the wanted number of replicas, 0 to 10.",
-		"foo.status":                   "status is what the controller last saw.",
+		"foo.status":                   "status is what the controller last observed.",
 		"foo.status.conditions.reason": "reason contains a programmatic identifier",
 		"project.spec.replicas":        "replicas is the wanted number of replicas, at least 1.",
 	} {

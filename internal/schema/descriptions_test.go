@@ -83,11 +83,11 @@ func readComments(t *testing.T, name string) map[string]string {
 			return true
 		}
 		spec := declaration.Specs[0].(*ast.TypeSpec)
-		comments[spec.Name.Name] = words(declaration.Doc)
+		comments[spec.Name.Name] = oneLine(declaration.Doc)
 		if body, ok := spec.Type.(*ast.StructType); ok {
 			for _, field := range body.Fields.List {
 				for _, name := range field.Names {
-					comments[spec.Name.Name+"."+name.Name] = words(field.Doc)
+					comments[spec.Name.Name+"."+name.Name] = oneLine(field.Doc)
 				}
 			}
 		}
@@ -96,7 +96,7 @@ func readComments(t *testing.T, name string) map[string]string {
 	return comments
 }
 
-// words returns a comment on one line.
-func words(comment *ast.CommentGroup) string {
+// oneLine returns a comment on one line.
+func oneLine(comment *ast.CommentGroup) string {
 	return strings.Join(strings.Fields(comment.Text()), " ")
 }
