@@ -122,35 +122,6 @@ func (r *FooReconciler) updateDeployment(ctx context.Context, s *fooState) error
 	return nil
 }
 
-// deleteRenamed deletes the Deployments that the Foo controls under an earlier name.
-func (r *FooReconciler) deleteRenamed(ctx context.Context, s *fooState) error {
-	for _, old := range s.owned {
-		if old.Name == s.foo.Spec.DeploymentName || old.DeletionTimestamp != nil {
-			continue
-		}
-		// A stale Foo may carry an old name, and `old` may be the current one. A delete
-		// cannot be taken back, so ask the API server.
-		if err := r.verifyFoo(ctx, s); err != nil {
-			return err
-		}
-		// With the preconditions, a Deployment that somebody has changed or replaced is kept.
-		// Background: it is gone at once, its Pods follow.
-		err := r.Deployments.Deployments(s.foo.Namespace).Delete(ctx, old.Name, metav1.DeleteOptions{
-			Preconditions:     &metav1.Preconditions{UID: &old.UID, ResourceVersion: &old.ResourceVersion},
-			PropagationPolicy: new(metav1.DeletePropagationBackground),
-		})
-		s.writes = append(s.writes, Write{Store: r.DeploymentStore, Before: old, Err: err})
-		if apierrors.IsNotFound(err) {
-			continue
-		}
-		if err != nil {
-			return fmt.Errorf("delete Deployment %s/%s: %w", s.foo.Namespace, old.Name, err)
-		}
-		r.Events.Eventf(s.foo, corev1.EventTypeNormal, EventDeleted, "Deleted Deployment %s, the name is now %s", old.Name, s.foo.Spec.DeploymentName)
-	}
-	return nil
-}
-
 // validate refuses a spec that no Deployment can have. The schema of our CRD refuses it,
 // too, but a cluster may have another one.
 func validate(foo *v1alpha1.Foo) error {

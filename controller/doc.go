@@ -28,6 +28,7 @@
 //
 // One file each, which begins with the timeline of what goes wrong without it.
 //
+//   - rename.go: after a change of the name the old Deployment is deleted.
 //   - readyourwrites.go: a reconcile waits until the cache shows its own last writes.
 //   - takeover.go: a new leader with a stale cache undoes nothing.
 //   - priority.go: a change is not queued behind an initial list, a resync or retries.

@@ -9,7 +9,6 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/client-go/tools/cache"
-	"k8s.io/klog/v2"
 )
 
 // Informer keeps one resource in memory. Make it with NewProjects, NewFoos or
@@ -25,9 +24,6 @@ type Informer struct {
 	lastError  atomic.Pointer[error]
 	received   atomic.Int64
 }
-
-// progressPeriod is how often WaitForSync logs its progress.
-const progressPeriod = 5 * time.Second
 
 // Run lists, watches and calls the handler until ctx is done.
 func (i *Informer) Run(ctx context.Context) {
@@ -53,45 +49,6 @@ func WaitForSync(ctx context.Context, timeout time.Duration, informers ...*Infor
 		return fmt.Errorf("not synced after %s: %w", timeout, notSynced)
 	default:
 		return nil
-	}
-}
-
-// Synced returns nil when the Store holds the objects of the first list and the
-// handler was called for each. Until then, its error names the resource and the
-// error of the last request. It does not wait.
-func (i *Informer) Synced() error {
-	last := i.lastError.Load()
-	switch {
-	case i.controller.HasSynced():
-		return nil
-	case last != nil && *last != nil:
-		return fmt.Errorf("%s: %w", i.Resource, *last)
-	default:
-		return fmt.Errorf("%s: the first list is not complete", i.Resource)
-	}
-}
-
-// recordError keeps the error of the last list or watch request, nil too, for
-// Synced, and returns it. The Reflector itself only logs an error and retries.
-func (i *Informer) recordError(err error) error {
-	i.lastError.Store(&err)
-	return err
-}
-
-// logProgress logs every period how many objects each informer that is not synced
-// has received, until ctx is done.
-func logProgress(ctx context.Context, period time.Duration, informers ...*Informer) {
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-time.After(period):
-		}
-		for _, i := range informers {
-			if i.Synced() != nil {
-				klog.FromContext(ctx).Info("Still listing", "resource", i.Resource, "received", i.received.Load())
-			}
-		}
 	}
 }
 

@@ -17,8 +17,8 @@ var readingPath = slices.Concat(
 	in("api/samplecontroller.k8s.io/v1alpha1", "doc.go", "types.go", "deepcopy.go", "register.go", "applyconfiguration/doc.go", "applyconfiguration/foo.go"),
 	in("clientset", "doc.go", "scheme.go", "clientset.go", "project.go", "foo.go", "fake/doc.go", "fake/clientset.go", "fake/project.go", "fake/foo.go"),
 	in("informer", "doc.go", "foo.go", "informer.go", "project.go", "deployment.go"),
-	in("controller", "doc.go", "handlers.go", "queue.go", "controller.go", "foo.go", "deployment.go", "status.go", "readyourwrites.go", "takeover.go", "priority.go"),
-	[]string{"main.go"},
+	in("controller", "doc.go", "handlers.go", "queue.go", "controller.go", "foo.go", "deployment.go", "status.go", "rename.go", "readyourwrites.go", "takeover.go", "priority.go"),
+	[]string{"informer/progress.go", "main.go"},
 )
 
 func in(folder string, files ...string) (paths []string) {

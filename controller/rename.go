@@ -1,0 +1,46 @@
+package controller
+
+import (
+	"context"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// A rename. Without this file the old Deployment runs on, because its owner still exists
+// (TestRename):
+//
+//	0 s    A person changes spec.deploymentName of a Foo from a to b.
+//	0.1 s  The controller creates b. The Foo owns both, and the garbage collector deletes a
+//	       when the Foo is deleted: perhaps in a year.
+
+// deleteRenamed deletes the Deployments that the Foo controls under an earlier name.
+func (r *FooReconciler) deleteRenamed(ctx context.Context, s *fooState) error {
+	for _, old := range s.owned {
+		if old.Name == s.foo.Spec.DeploymentName || old.DeletionTimestamp != nil {
+			continue
+		}
+		// A stale Foo may carry an old name, and `old` may be the current one. A delete
+		// cannot be taken back, so ask the API server.
+		if err := r.verifyFoo(ctx, s); err != nil {
+			return err
+		}
+		// With the preconditions, a Deployment that somebody has changed or replaced is kept.
+		// Background: it is gone at once, its Pods follow.
+		err := r.Deployments.Deployments(s.foo.Namespace).Delete(ctx, old.Name, metav1.DeleteOptions{
+			Preconditions:     &metav1.Preconditions{UID: &old.UID, ResourceVersion: &old.ResourceVersion},
+			PropagationPolicy: new(metav1.DeletePropagationBackground),
+		})
+		s.writes = append(s.writes, Write{Store: r.DeploymentStore, Before: old, Err: err})
+		if apierrors.IsNotFound(err) {
+			continue
+		}
+		if err != nil {
+			return fmt.Errorf("delete Deployment %s/%s: %w", s.foo.Namespace, old.Name, err)
+		}
+		r.Events.Eventf(s.foo, corev1.EventTypeNormal, EventDeleted, "Deleted Deployment %s, the name is now %s", old.Name, s.foo.Spec.DeploymentName)
+	}
+	return nil
+}
