@@ -8,8 +8,8 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// What an informer waits for. Without this file a program that may not list, or that lists
-// for minutes, says nothing (TestWaitForSyncNamesError):
+// What an informer waits for. Without this file the program cannot say why it is not ready
+// (TestWaitForSyncNamesError):
 //
 //	0 s    The program starts. Its account may not list Foos: 403.
 //	1 s    The Reflector tries again, and again. It logs each error and returns none.
