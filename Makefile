@@ -82,36 +82,58 @@ own-cluster:
 
 ##@ Test
 
+# Run a target of this file against a cluster that is started for it: a whole control
+# plane, or etcd and kube-apiserver alone, where every request can be counted.
+ON_CLUSTER := cd cluster && go run . exec -- $(MAKE) --no-print-directory -C ..
+ON_BARE_CLUSTER := cd cluster && go run . exec --components etcd,kube-apiserver -- $(MAKE) --no-print-directory -C ..
+
+# The unit tests of each module.
+UNIT_TESTS := $(addprefix unit-,$(MODULES))
+
+# Without the unit tests of compare and cluster: they are linked and run together with
+# the tests of these modules that need a cluster.
 .PHONY: test
-test: test-unit ## Run the tests, on a control plane of their own as well
-	cd cluster && go run . exec -- $(MAKE) --no-print-directory -C .. test-integration
-	cd cluster && go run . exec --components etcd,kube-apiserver -- $(MAKE) --no-print-directory -C .. test-bare
-	cd cluster && go test -count=1 -tags integration ./...
+test: ## Run the tests, on a control plane of their own as well
+	@for part in $(filter-out unit-compare/ unit-cluster/,$(UNIT_TESTS)) test-integration test-bare test-cluster; do \
+		start=$$(date +%s); \
+		$(MAKE) --no-print-directory $$part || exit 1; \
+		echo "$$part took $$(($$(date +%s) - start)) s"; \
+	done
 
-.PHONY: test-unit
-test-unit: ## Run the tests that need no cluster
-	for module in $(MODULES); do (cd $$module && go test ./...) || exit 1; done
+.PHONY: test-unit $(UNIT_TESTS)
+test-unit: $(UNIT_TESTS) ## Run the tests that need no cluster
+$(UNIT_TESTS): unit-%:
+	cd $* && go test ./...
 
-# Runs against the cluster that KUBECONFIG names.
 .PHONY: test-integration
 test-integration:
-	$(KUBECTL) apply -f config/crd
-	$(KUBECTL) wait --for=condition=Established --timeout=30s -f config/crd
-	go test -count=1 -tags integration ./internal/e2e
+	$(ON_CLUSTER) test-integration-here
+
+# Most tests of e2e wait most of the time: run more of them than there are CPUs.
+.PHONY: test-integration-here
+test-integration-here: install
+	go test -count=1 -tags integration -parallel 6 ./internal/e2e
 	cd compare && go test -count=1 -tags integration ./...
 
-# Runs against a cluster of etcd and kube-apiserver alone, where every request can
-# be counted. First those that act on every namespace, while there is nothing else.
 .PHONY: test-bare
-test-bare: install
+test-bare:
+	$(ON_BARE_CLUSTER) test-bare-here
+
+# First the tests that act on every namespace, while there is nothing else.
+.PHONY: test-bare-here
+test-bare-here: install
 	cd compare && go test -count=1 -tags bare ./peers
 	go test -count=1 -tags bare ./internal/e2e -foos 300 -rounds 1 -idle 5s
+
+.PHONY: test-cluster
+test-cluster:
+	cd cluster && go test -count=1 -tags integration ./...
 
 # More: make test-long FAILOVERS=5
 FAILOVERS ?= 1
 .PHONY: test-long
 test-long: ## Run the tests that take minutes: failovers, random sequences, faults
-	cd cluster && go run . exec -- $(MAKE) --no-print-directory -C .. test-long-here
+	$(ON_CLUSTER) test-long-here
 
 .PHONY: test-long-here
 test-long-here: install
@@ -119,7 +141,7 @@ test-long-here: install
 
 .PHONY: test-page
 test-page: ## Look at the page in a real browser (needs Chromium)
-	cd cluster && go run . exec -- $(MAKE) --no-print-directory -C .. test-page-here
+	$(ON_CLUSTER) test-page-here
 
 .PHONY: test-page-here
 test-page-here: install
@@ -139,7 +161,7 @@ ROUNDS ?= 5
 IDLE ?= 65s
 .PHONY: coldstart
 coldstart: ## Count and time a cold start of many Foos (about 4 minutes)
-	cd cluster && go run . exec --components etcd,kube-apiserver -- $(MAKE) --no-print-directory -C .. coldstart-here
+	$(ON_BARE_CLUSTER) coldstart-here
 
 .PHONY: coldstart-here
 coldstart-here: install
@@ -148,7 +170,7 @@ coldstart-here: install
 # More: make longlist FOOS=100000
 .PHONY: longlist
 longlist: ## Report the memory for each of many Foos
-	cd cluster && go run . exec --components etcd,kube-apiserver -- $(MAKE) --no-print-directory -C .. longlist-here
+	$(ON_BARE_CLUSTER) longlist-here
 
 .PHONY: longlist-here
 longlist-here: install

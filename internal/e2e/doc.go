@@ -7,5 +7,8 @@
 //	make test-long   the tests that take minutes, tag long
 //	make coldstart   measures many Foos on a bare one
 //
-// Each test works in a namespace of its own.
+// Each test works in a namespace of its own. Most tests with the tag integration
+// run side by side, because most of their time is waiting. A test whose controller
+// watches every namespace, or that changes what all tests share, has no t.Parallel:
+// go test runs it alone, before those.
 package e2e

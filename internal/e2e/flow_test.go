@@ -22,6 +22,7 @@ import (
 
 // From a Foo to running Pods, and everything that people then do to it.
 func TestLifeOfAFoo(t *testing.T) {
+	t.Parallel()
 	s := newServer(t)
 	c := s.controller()
 	s.createFoo("example-foo", spec("example-foo", 1))
@@ -101,6 +102,7 @@ func TestLifeOfAFoo(t *testing.T) {
 // has is refused to the other unless it forces, and what was not sent is left
 // alone.
 func TestApply(t *testing.T) {
+	t.Parallel()
 	s := newServer(t)
 	foos := s.client.SamplecontrollerV1alpha1().Foos(s.namespace)
 	people, autoscaler := metav1.ApplyOptions{FieldManager: "people"}, metav1.ApplyOptions{FieldManager: "autoscaler"}
@@ -134,6 +136,7 @@ func TestApply(t *testing.T) {
 // Pods, if the Foo has a number of replicas. Without one it must target the
 // Deployment. It has no metrics here, so it gets no further than asking for them.
 func TestAutoscaler(t *testing.T) {
+	t.Parallel()
 	s := newServer(t)
 	c := s.controller()
 	s.createFoo("foo", v1alpha1.FooSpec{DeploymentName: "deployment"})
@@ -183,6 +186,7 @@ func TestAutoscaler(t *testing.T) {
 // The Foo goes, its Deployment and its Pods follow, and nothing comes back:
 // neither when the Foo goes first nor when it stays until its Deployment is gone.
 func TestDeletion(t *testing.T) {
+	t.Parallel()
 	for _, propagation := range []metav1.DeletionPropagation{metav1.DeletePropagationBackground, metav1.DeletePropagationForeground} {
 		t.Run(string(propagation), func(t *testing.T) {
 			s := newServer(t)
@@ -214,6 +218,7 @@ func TestDeletion(t *testing.T) {
 // A Deployment that is somebody else's is left alone, the Foo says why it waits,
 // other Foos are not disturbed, and the Foo gets the name when it is free.
 func TestForeignDeployment(t *testing.T) {
+	t.Parallel()
 	s := newServer(t)
 	labels := map[string]string{"app": "theirs"}
 	theirs, err := s.kube.AppsV1().Deployments(s.namespace).Create(s.Context(), &appsv1.Deployment{
@@ -260,6 +265,7 @@ func TestForeignDeployment(t *testing.T) {
 // What changed while no controller ran is put right by the next one; what did not
 // change costs no request.
 func TestRestart(t *testing.T) {
+	t.Parallel()
 	s := newServer(t)
 	first := s.controller()
 	s.createFoo("changed", spec("changed", 1))
@@ -298,6 +304,7 @@ func TestRestart(t *testing.T) {
 
 // Names of the greatest length work: no label is made of a Foo's name.
 func TestLongNames(t *testing.T) {
+	t.Parallel()
 	s := newServer(t)
 	c := s.controller()
 	name := strings.Repeat("n", 253)
@@ -308,6 +315,7 @@ func TestLongNames(t *testing.T) {
 
 // A namespace that is being deleted takes its Foos along without a fight.
 func TestNamespaceDeletion(t *testing.T) {
+	t.Parallel()
 	s := newServer(t)
 	c := s.controller()
 	s.createFoo("foo", spec("deployment", 1))
@@ -331,6 +339,7 @@ func TestNamespaceDeletion(t *testing.T) {
 
 // Projects are kept in memory, and each change is told.
 func TestProjectsAreTold(t *testing.T) {
+	t.Parallel()
 	s := newServer(t)
 	raw := s.client.ExamplesV1alpha1().Projects(s.namespace)
 	project := newProject("example-project", 1)

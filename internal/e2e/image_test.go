@@ -61,6 +61,7 @@ func buildAsImage(t *testing.T) (program string) {
 
 // The program in the image needs no other file, and is nobody's root.
 func TestImage(t *testing.T) {
+	t.Parallel()
 	file, err := elf.Open(buildAsImage(t))
 	if err != nil {
 		t.Fatal(err)

@@ -15,6 +15,7 @@ import (
 
 // The columns say of a Foo whether it is ready and why not, of a Project what it asks for.
 func TestColumns(t *testing.T) {
+	t.Parallel()
 	s := newServer(t)
 	c := s.controller()
 	s.createProject("project", 2)
@@ -51,6 +52,7 @@ func TestColumns(t *testing.T) {
 
 // Both kinds have a short name, and one category lists them.
 func TestShortNamesAndCategory(t *testing.T) {
+	t.Parallel()
 	s := newServer(t)
 	s.createFoo("f", spec("deployment", 1))
 	s.createProject("p", 2)
@@ -68,6 +70,7 @@ func TestShortNamesAndCategory(t *testing.T) {
 // every object has, those of the API server: TestDescriptions of internal/schema does
 // not ask the schema for them.
 func TestExplain(t *testing.T) {
+	t.Parallel()
 	s := newServer(t)
 	for field, want := range map[string]string{
 		"foo":                          "Foo asks for one Deployment in its own namespace.",

@@ -132,6 +132,7 @@ func (p *program) ended() bool {
 // A leader that ends well gives the Lease away after its last worker has
 // finished, and the one that stood by goes on.
 func TestHandover(t *testing.T) {
+	t.Parallel()
 	s := newServer(t)
 	first := s.replica(works)
 	second := s.replica(standsBy)

@@ -38,6 +38,7 @@ func kubeconfig(t *testing.T, cluster clientcmdapi.Cluster, user clientcmdapi.Au
 
 // Each mistake gets one line that says what to do next, and exit code 1.
 func TestMistakes(t *testing.T) {
+	t.Parallel()
 	s := newServer(t)
 	real := clientcmdapi.Cluster{Server: s.config.Host, InsecureSkipTLSVerify: true}
 	home := "HOME=" + t.TempDir()
@@ -117,6 +118,7 @@ func listen(t *testing.T) net.Listener {
 
 // A signal lets a worker finish what it has begun; a second one does not wait.
 func TestSignals(t *testing.T) {
+	t.Parallel()
 	s := newServer(t)
 	target, err := url.Parse(s.config.Host)
 	if err != nil {

@@ -37,6 +37,7 @@ func secondTerminal(t *testing.T) []string {
 // Each command of the README's second terminal runs, and what it promises comes
 // true.
 func TestReadme(t *testing.T) {
+	t.Parallel()
 	s := newServer(t)
 	own := *s
 	own.namespace = "default"

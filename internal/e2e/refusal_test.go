@@ -17,6 +17,7 @@ import (
 // Foo says the policy's words and what still runs, and goes on when the policy is
 // lifted, which no event tells.
 func TestPolicyWithoutReason(t *testing.T) {
+	t.Parallel()
 	s := newServer(t)
 	c := s.controller("--resync", "0")
 	s.createFoo("foo", spec("deployment", 1))

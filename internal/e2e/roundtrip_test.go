@@ -62,6 +62,7 @@ func (r random) status() v1alpha1.FooStatus {
 // Whatever the API server admits comes back as it was sent, field by field, and
 // nothing that a valid Foo can hold is refused or pruned.
 func TestRandomFoosComeBack(t *testing.T) {
+	t.Parallel()
 	s := newServer(t)
 	foos := s.client.SamplecontrollerV1alpha1().Foos(s.namespace)
 	seed := time.Now().UnixNano()
@@ -90,6 +91,7 @@ func TestRandomFoosComeBack(t *testing.T) {
 
 // The same for Projects, up to the greatest number that Go can hold.
 func TestProjectsComeBack(t *testing.T) {
+	t.Parallel()
 	s := newServer(t)
 	projects := s.client.ExamplesV1alpha1().Projects(s.namespace)
 	for i, replicas := range []int32{1, 2, 11, 1 << 20, 1<<31 - 1} {
@@ -111,6 +113,7 @@ func TestProjectsComeBack(t *testing.T) {
 
 // What Go can express and the schema refuses is refused with the field's name.
 func TestRefusedStatus(t *testing.T) {
+	t.Parallel()
 	s := newServer(t)
 	foos := s.client.SamplecontrollerV1alpha1().Foos(s.namespace)
 	foo := s.createFoo("foo", spec("deployment", 1))

@@ -30,6 +30,7 @@ func (s *server) createProject(name string, replicas int32) {
 // What the schema refuses is refused with the name of the field, what it admits
 // is admitted.
 func TestSchema(t *testing.T) {
+	t.Parallel()
 	s := newServer(t)
 	client := dynamic.NewForConfigOrDie(s.config)
 	foo, project := v1alpha1.SchemeGroupVersion.WithResource("foos"), examplesv1alpha1.SchemeGroupVersion.WithResource("projects")
@@ -83,6 +84,7 @@ func TestSchema(t *testing.T) {
 
 // A group that is misspelled by one letter is another URL, and nothing is there.
 func TestMisspelledGroup(t *testing.T) {
+	t.Parallel()
 	s := newServer(t)
 	client := dynamic.NewForConfigOrDie(s.config)
 	for group, want := range map[string]bool{"examples-gzh.com": true, "example-gzh.com": false} {
@@ -96,6 +98,7 @@ func TestMisspelledGroup(t *testing.T) {
 
 // All that was admitted decodes into the Go types.
 func TestAdmittedDecodes(t *testing.T) {
+	t.Parallel()
 	s := newServer(t)
 	s.createFoo("foo", v1alpha1.FooSpec{DeploymentName: "d"})
 	s.createProject("p", 2)

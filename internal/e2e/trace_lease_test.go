@@ -16,6 +16,7 @@ import (
 // A process whose Lease another one takes ends, and its trace says why: the last
 // thing that it has to say is printed.
 func TestTraceOfALostLease(t *testing.T) {
+	t.Parallel()
 	s := newServer(t)
 	p := s.replica(works, "--trace=json")
 	taken := []byte(`{"spec":{"holderIdentity":"another-process"}}`)

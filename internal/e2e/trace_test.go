@@ -118,6 +118,7 @@ func newTraced(s *server, name, token string, before func(*http.Request)) *trace
 // A Foo's whole life, as the trace tells it: each change by its name, what woke
 // each reconcile, own writes as echoes, and silence in between.
 func TestTrace(t *testing.T) {
+	t.Parallel()
 	const token = "a-token-that-nobody-may-see"
 	s := newServer(t)
 	foos := s.client.SamplecontrollerV1alpha1().Foos(s.namespace)

@@ -18,6 +18,7 @@ import (
 // and gets its name when it is gone. The garbage collector removes a Deployment
 // whose owner is nobody; a finalizer keeps it until the Foo has said what it sees.
 func TestForgedOwners(t *testing.T) {
+	t.Parallel()
 	s := newServer(t)
 	c := s.controller("--resync", "0")
 	live := s.createFoo("live", spec("live", 1))
@@ -88,6 +89,7 @@ func TestForgedOwners(t *testing.T) {
 // Two Foos name one Deployment. The first has it, the second says so, and gets it
 // when it is free: woken by the event of that, for nothing else wakes it here.
 func TestTwoFoosOneName(t *testing.T) {
+	t.Parallel()
 	s := newServer(t)
 	c := s.controller("--resync", "0")
 	foos := s.client.SamplecontrollerV1alpha1().Foos(s.namespace)
@@ -122,6 +124,7 @@ func TestTwoFoosOneName(t *testing.T) {
 // Two Foos swap names: each has what the other wants, so both say so and keep what
 // they have, until somebody lets one of them go elsewhere first.
 func TestSwappedNames(t *testing.T) {
+	t.Parallel()
 	s := newServer(t)
 	c := s.controller("--resync", "0")
 	s.createFoo("a", spec("one", 1))
@@ -150,6 +153,7 @@ func TestSwappedNames(t *testing.T) {
 // A Foo that is renamed twice, at last to a name that is taken, keeps both Deployments
 // as long as it is blocked, and counts them. When the name is free it has one.
 func TestRenamedTwice(t *testing.T) {
+	t.Parallel()
 	s := newServer(t)
 	l := newLab(s, 0)
 	stop := l.work(1)
@@ -183,7 +187,8 @@ func TestRenamedTwice(t *testing.T) {
 	s.converges("foo", "taken", 1)
 }
 
-// What has the same names in two namespaces has nothing to do with each other.
+// What has the same names in two namespaces has nothing to do with each other. Its
+// controller watches every namespace, so no other test may run beside it.
 func TestTwoNamespaces(t *testing.T) {
 	one, two := newServer(t), newServer(t)
 	c := start(t, nil, "--resync", "0")

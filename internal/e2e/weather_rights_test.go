@@ -156,6 +156,7 @@ func (a *account) may(part string, want bool) {
 // is the later the longer it had no rights: client-go asks again after a second, in
 // the end only every half to whole minute.
 func TestRightsTakenAway(t *testing.T) {
+	t.Parallel()
 	s := newServer(t)
 	a := newAccount(s)
 	a.gets(allElse, writing, deleting)
@@ -216,6 +217,7 @@ func (s *server) logs(p *program, what, resource string) {
 // Without the right to write Deployments, each Foo that needs a write says so, with
 // one warning, and tries again until it may.
 func TestWritingTakenAway(t *testing.T) {
+	t.Parallel()
 	s := newServer(t)
 	a := newAccount(s)
 	a.gets(allElse, writing, deleting)
@@ -267,6 +269,7 @@ func (s *server) triedAgain(p *program, name string) {
 // Without the right to delete Deployments alone, a Foo that is renamed gets its new
 // one, and says why it cannot let go of the old one.
 func TestDeletingTakenAway(t *testing.T) {
+	t.Parallel()
 	s := newServer(t)
 	a := newAccount(s)
 	a.gets(allElse, writing)

@@ -25,6 +25,7 @@ import (
 // Somebody edits a Deployment as fast as he can. The controller puts it right as
 // often as he breaks it, and no more; a version that was refused is not sent again.
 func TestEditedInALoop(t *testing.T) {
+	t.Parallel()
 	const edits = 200
 	s := newServer(t)
 	l := newLab(s, 0)
@@ -120,6 +121,7 @@ func (h *history) versionsOf(name string) []*appsv1.Deployment {
 // A Deployment that somebody has taken away from a Foo is deleted no longer, though
 // the controller has not heard of that yet.
 func TestReleasedUnseen(t *testing.T) {
+	t.Parallel()
 	s := newServer(t)
 	l := newLab(s, 0)
 	stop := l.work(1)
@@ -154,6 +156,7 @@ func (l *lab) reconciles(name string) {
 // While the news that a Foo is gone is held up, its Deployment is made anew once,
 // not each time that the garbage collector removes it.
 func TestGoneUnseen(t *testing.T) {
+	t.Parallel()
 	s := newServer(t)
 	l := newLab(s, 0)
 	stop := l.work(1)
