@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -21,15 +22,22 @@ import (
 // and room for the linker.
 const buildNeeds = 6 << 30
 
-// build compiles the tools of go.mod into bin, unless it did so before from the
-// same go.mod with the same Go.
+// programs are the names of the tools of go.mod.
+var programs = []string{"etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl", "kwok", "kwokctl"}
+
+// build compiles the programs into bin, unless they are there from the same go.mod
+// and the same Go.
 func build(home string, out io.Writer) error {
 	stamp := filepath.Join(home, "bin", "built-from")
 	want, err := fingerprint(home)
 	if err != nil {
 		return err
 	}
-	if have, err := os.ReadFile(stamp); err == nil && string(have) == want {
+	missing := slices.ContainsFunc(programs, func(program string) bool {
+		_, err := os.Stat(filepath.Join(home, "bin", program))
+		return err != nil
+	})
+	if have, err := os.ReadFile(stamp); err == nil && string(have) == want && !missing {
 		return nil
 	}
 
@@ -43,7 +51,7 @@ func build(home string, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "%d packages to compile (of %d), 7 programs to link\n", todo, total)
+	fmt.Fprintf(out, "%d packages to compile (of %d), %d programs to link\n", todo, total, len(programs))
 	if err := compile(home, todo, out); err != nil {
 		return err
 	}

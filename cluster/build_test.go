@@ -7,8 +7,10 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -197,6 +199,23 @@ func TestFingerprint(t *testing.T) {
 	}
 }
 
+// The build makes what go.mod names as tools.
+func TestPrograms(t *testing.T) {
+	content, err := os.ReadFile("go.mod")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, block, _ := strings.Cut(string(content), "\ntool (\n")
+	block, _, _ = strings.Cut(block, "\n)")
+	var tools []string
+	for _, tool := range strings.Fields(block) {
+		tools = append(tools, strings.Replace(path.Base(tool), "v3", "etcd", 1)) // of go.etcd.io/etcd/server/v3
+	}
+	if !slices.Equal(tools, programs) {
+		t.Errorf("go.mod names %v, the build expects %v", tools, programs)
+	}
+}
+
 func TestBuild(t *testing.T) {
 	home := newHome(t)
 	calls := fakeGo(t, "example.com/a", "example.com/b")
@@ -230,6 +249,19 @@ func TestBuild(t *testing.T) {
 			t.Errorf("got %v, output %q and these calls:\n%s", err, out.String(), calls())
 		}
 	})
+	for _, program := range programs {
+		t.Run("again, it builds "+program+" if that is missing", func(t *testing.T) {
+			if err := os.Remove(filepath.Join(home, "bin", program)); err != nil {
+				t.Fatal(err)
+			}
+			if err := build(home, &out); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := os.Stat(filepath.Join(home, "bin", program)); err != nil {
+				t.Error(err)
+			}
+		})
+	}
 	t.Run("a build that fails is not taken for done", func(t *testing.T) {
 		writeFile(t, filepath.Join(home, "go.mod"), "changed")
 		for range 2 {
@@ -266,10 +298,10 @@ case "$1 $2" in
 "build -v")
 	cat lines >&2
 	if grep -q ' ' lines; then exit 1; fi
-	mkdir -p "$6" && touch "$6/server" ;;
+	mkdir -p "$6" && cd "$6" && touch %s ;;
 *) exit 64 ;;
 esac
-`, dir))
+`, dir, strings.Replace(strings.Join(programs, " "), "etcd", "server", 1)))
 	if err := os.Chmod(filepath.Join(dir, "go"), 0o755); err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -61,7 +62,7 @@ func (c *cluster) up(out io.Writer) error {
 		// A port that was free a moment ago may be taken now. Nothing is lost: try
 		// once more from the beginning, with other ports.
 		fmt.Fprintf(out, "cluster %s: %v\ncluster %s: trying once more\n", c.name, err, c.name)
-		if err := c.remove(); err != nil {
+		if _, err := c.remove(); err != nil {
 			return err
 		}
 		if err := c.start(); err != nil {
@@ -81,17 +82,12 @@ func (c *cluster) down(out io.Writer) error {
 		return err
 	}
 	defer unlock()
-	running, err := c.processes()
+	// A start that failed early leaves files and no cluster.
+	existed, err := c.remove()
 	if err != nil {
 		return err
 	}
-	_, err = os.Stat(c.dir())
-	exists := err == nil || len(running) > 0
-	// A start that failed early leaves files and no cluster.
-	if err := c.remove(); err != nil {
-		return err
-	}
-	if !exists {
+	if !existed {
 		fmt.Fprintf(out, "there is no cluster %s\n", c.name)
 		return nil
 	}
@@ -99,15 +95,17 @@ func (c *cluster) down(out io.Writer) error {
 	return nil
 }
 
-func (c *cluster) remove() error {
+// remove reports whether there was a process or data of the cluster.
+func (c *cluster) remove() (existed bool, err error) {
 	running, err := c.processes()
 	if err != nil {
-		return err
+		return false, err
 	}
 	if err := kill(running); err != nil {
-		return fmt.Errorf("stop cluster %s: %w", c.name, err)
+		return true, fmt.Errorf("stop cluster %s: %w", c.name, err)
 	}
-	return errors.Join(
+	_, err = os.Stat(c.dir())
+	return err == nil || len(running) > 0, errors.Join(
 		os.RemoveAll(c.dir()),
 		os.RemoveAll(c.kwokctlConfig()),
 		os.RemoveAll(c.kubeconfig()))
@@ -131,13 +129,14 @@ func (c *cluster) reconcileProcesses(out io.Writer) (created bool, err error) {
 	if len(running) > 0 {
 		fmt.Fprintf(out, "cluster %s: its files are gone, stopping the %d processes that are left\n", c.name, len(running))
 	}
-	return false, c.remove()
+	_, err = c.remove()
+	return false, err
 }
 
 // forgetDead removes the process ids that belong to no process of this cluster
 // any more. kwokctl believes each number that it finds, and after a reboot the
 // same number may be somebody else's.
-func (c *cluster) forgetDead(running []int) error {
+func (c *cluster) forgetDead(running map[int]string) error {
 	files, err := filepath.Glob(filepath.Join(c.dir(), "pids", "*.pid"))
 	if err != nil {
 		return err
@@ -147,14 +146,11 @@ func (c *cluster) forgetDead(running []int) error {
 		if err != nil {
 			return err
 		}
-		ours := false
-		for _, pid := range running {
-			ours = ours || fmt.Sprint(pid) == strings.TrimSpace(string(content))
+		if pid, err := strconv.Atoi(strings.TrimSpace(string(content))); err == nil && running[pid] != "" {
+			continue
 		}
-		if !ours {
-			if err := os.Remove(file); err != nil {
-				return err
-			}
+		if err := os.Remove(file); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -162,16 +158,8 @@ func (c *cluster) forgetDead(running []int) error {
 
 // serves reports whether each program runs and the API server says it is ready.
 func (c *cluster) serves() bool {
-	// What the cluster was created with: kwokctl makes a link to each program.
-	programs, err := os.ReadDir(filepath.Join(c.dir(), "bin"))
-	if err != nil {
-		return false
-	}
-	running, err := c.processes()
-	if err != nil || len(running) < len(programs) {
-		return false
-	}
-	return c.kubectl("get", "--raw", "/readyz", "--request-timeout=5s") == nil
+	stopped, err := c.stopped()
+	return err == nil && len(stopped) == 0 && c.kubectl("get", "--raw", "/readyz", "--request-timeout=5s") == nil
 }
 
 // wholeControlPlane is what a cluster is created with unless told otherwise.
@@ -216,16 +204,12 @@ func (c *cluster) start() error {
 // what went wrong (a port that is taken, a disk that is full).
 func (c *cluster) explain(cause error) error {
 	message := fmt.Sprintf("cluster %s does not start: %v\nlogs: %s", c.name, cause, filepath.Join(c.dir(), "logs"))
-	logs, _ := filepath.Glob(filepath.Join(c.dir(), "logs", "*.log"))
-	running, _ := c.commandLines()
-	for _, file := range logs {
-		program := strings.TrimSuffix(filepath.Base(file), ".log")
-		if strings.Contains(strings.Join(running, "\n"), filepath.Join(c.dir(), "bin", program)+" ") {
-			continue
+	stopped, _ := c.stopped()
+	for _, program := range stopped {
+		if log, err := os.ReadFile(filepath.Join(c.dir(), "logs", program+".log")); err == nil {
+			lines := strings.Split(strings.TrimSpace(string(log)), "\n")
+			message += fmt.Sprintf("\n%s has stopped; its last line: %s", program, lines[len(lines)-1])
 		}
-		content, _ := os.ReadFile(file)
-		lines := strings.Split(strings.TrimSpace(string(content)), "\n")
-		message += fmt.Sprintf("\n%s has stopped; its last line: %s", program, lines[len(lines)-1])
 	}
 	return errors.New(message)
 }

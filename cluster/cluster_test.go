@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net"
 	"os"
-	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -133,7 +132,7 @@ func TestKwokctlConfig(t *testing.T) {
 		t.Errorf("got bindAddress %q and runtime %q, want 127.0.0.1 and binary", options["bindAddress"], options["runtime"])
 	}
 	// kwokctl downloads the programs that it is not told of.
-	for _, program := range toolsOfGoMod(t) {
+	for _, program := range programs {
 		want, found := fmt.Sprintf("%q", c.bin(program)), false
 		for option, value := range options {
 			found = found || strings.HasSuffix(option, "Binary") && value == want
@@ -144,32 +143,11 @@ func TestKwokctlConfig(t *testing.T) {
 	}
 }
 
-// toolsOfGoMod are the names of the programs that the build makes.
-func toolsOfGoMod(t *testing.T) []string {
-	t.Helper()
-	content, err := os.ReadFile("go.mod")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, block, _ := strings.Cut(string(content), "\ntool (\n")
-	block, _, _ = strings.Cut(block, "\n)")
-	var programs []string
-	for line := range strings.Lines(block) {
-		if name := path.Base(strings.TrimSpace(line)); name == "v3" {
-			programs = append(programs, "etcd")
-		} else {
-			programs = append(programs, name)
-		}
-	}
-	if len(programs) != 7 {
-		t.Fatalf("go.mod names %d tools, want 7: %v", len(programs), programs)
-	}
-	return programs
-}
-
 func TestExplain(t *testing.T) {
 	c := cluster{home: t.TempDir(), name: "x"}
 	startProgram(t, &c) // called sleep
+	linkProgram(t, &c, "etcd")
+	linkProgram(t, &c, "kube-apiserver") // was never started
 	writeFile(t, filepath.Join(c.dir(), "logs", "sleep.log"), "I am well\n")
 	writeFile(t, filepath.Join(c.dir(), "logs", "etcd.log"), "starting\nbind: address already in use\n")
 
@@ -212,7 +190,7 @@ func TestFreePorts(t *testing.T) {
 			t.Fatalf("ports %v, %v; want 6", ports, err)
 		}
 		for i, port := range ports {
-			if port < 10000 || port > 32767 || !free("127.0.0.1", port) || slices.Contains(ports[:i], port) {
+			if port < 10000 || port > 32767 || !free(fmt.Sprint("127.0.0.1:", port)) || slices.Contains(ports[:i], port) {
 				t.Errorf("port %d of %v is taken, given twice or out of range", port, ports)
 			}
 			seen[port] = true
@@ -227,29 +205,59 @@ func TestFreePorts(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer listener.Close()
-	if free("127.0.0.1", listener.Addr().(*net.TCPAddr).Port) {
+	if free(listener.Addr().String()) {
 		t.Error("a port that somebody listens on counts as free")
 	}
 }
 
-// A stopped cluster whose port somebody else has taken says which, and what to do.
+// A cluster that starts again says which of its ports somebody else has taken, and
+// what to do. A port that its own program has is no obstacle, and neither is one of a
+// program that it never had.
 func TestPortsFree(t *testing.T) {
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer taken.Close()
-	c := cluster{home: newHome(t), name: "x"}
 	port := taken.Addr().(*net.TCPAddr).Port
-	writeFile(t, filepath.Join(c.dir(), "kwok.yaml"), fmt.Sprintf("options:\n  kubeApiserverPort: %d\n  securePort: true\n", port))
-	err = c.portsFree(0)
-	for _, want := range []string{fmt.Sprintf("port %d (kubeApiserver) is taken", port), "make cluster-down"} {
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("error %v, want one that says %q", err, want)
-		}
+	for _, test := range []struct {
+		reason, option string
+		running        string // the one of etcd and kube-apiserver that runs
+		args           []string
+		want           string // "" if nothing is wrong
+	}{
+		{"nothing runs", "kubeApiserverPort", "", nil, "kubeApiserver"},
+		{"its own program has it", "kubeApiserverPort", "kube-apiserver", []string{fmt.Sprint(port)}, ""},
+		{"another of its programs names it", "etcdPort", "kube-apiserver", []string{fmt.Sprint(port)}, "etcd"},
+		{"another of its programs names a longer number", "etcdPeerPort", "kube-apiserver", []string{fmt.Sprint(port, "0")}, "etcdPeer"},
+		{"no such program", "kubeSchedulerPort", "", nil, ""},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			c := cluster{home: t.TempDir(), name: "x"}
+			writeFile(t, filepath.Join(c.dir(), "kwok.yaml"), fmt.Sprintf("options:\n  %s: %d\n  securePort: true\n", test.option, port))
+			for _, program := range []string{"etcd", "kube-apiserver"} {
+				if link := linkProgram(t, &c, program); program == test.running {
+					startCommand(t, link, append([]string{"600"}, test.args...)...)
+				}
+			}
+			err := c.portsFree(0)
+			if test.want == "" && err != nil {
+				t.Errorf("error %v, want none", err)
+			}
+			for _, want := range []string{fmt.Sprintf("port %d (%s) is taken", port, test.want), "make cluster-down"} {
+				if test.want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+					t.Errorf("error %v, want one that says %q", err, want)
+				}
+			}
+		})
 	}
+
+	// Nobody has the port any more.
 	_ = taken.Close()
+	c := cluster{home: t.TempDir(), name: "x"}
+	linkProgram(t, &c, "etcd")
+	writeFile(t, filepath.Join(c.dir(), "kwok.yaml"), fmt.Sprintf("options:\n  etcdPort: %d\n", port))
 	if err := c.portsFree(0); err != nil {
-		t.Errorf("nobody has the port any more: %v", err)
+		t.Errorf("with the port free: %v", err)
 	}
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -33,18 +34,24 @@ func writeFile(t *testing.T, name, content string) {
 // program of the cluster: from a link in the cluster's bin folder.
 func startProgram(t *testing.T, c *cluster) (pid int) {
 	t.Helper()
+	return startCommand(t, linkProgram(t, c, "sleep"), "600")
+}
+
+// linkProgram makes a program that sleeps one of the cluster's, as kwokctl does.
+func linkProgram(t *testing.T, c *cluster, name string) (link string) {
+	t.Helper()
 	sleep, err := exec.LookPath("sleep")
 	if err != nil {
 		t.Fatal(err)
 	}
-	link := filepath.Join(c.dir(), "bin", "sleep")
+	link = filepath.Join(c.dir(), "bin", name)
 	if err := os.MkdirAll(filepath.Dir(link), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.Symlink(sleep, link); err != nil && !os.IsExist(err) {
 		t.Fatal(err)
 	}
-	return startCommand(t, link, "600")
+	return link
 }
 
 // startCommand starts a command that the end of the test ends.
@@ -68,11 +75,11 @@ func startCommand(t *testing.T, name string, args ...string) (pid int) {
 
 func wantProcesses(t *testing.T, c *cluster, want ...int) {
 	t.Helper()
-	got, err := c.processes()
+	running, err := c.processes()
 	if err != nil {
 		t.Fatal(err)
 	}
-	slices.Sort(got)
+	got := slices.Sorted(maps.Keys(running))
 	slices.Sort(want)
 	if !slices.Equal(got, want) {
 		t.Errorf("cluster %s has the processes %v, want %v", c.name, got, want)

@@ -11,32 +11,30 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
-	"text/template"
 	"time"
 )
 
-var kwokctlConfigTemplate = template.Must(template.New("").Parse(`apiVersion: config.kwok.x-k8s.io/v1alpha1
+const kwokctlConfigFormat = `apiVersion: config.kwok.x-k8s.io/v1alpha1
 kind: KwokctlConfiguration
 options:
   runtime: binary
   # kwokctl's default is every interface.
   bindAddress: 127.0.0.1
   # kwokctl's choice is the highest port that is free, for each cluster anew.
-  etcdPort: {{index .Ports 0}}
-  etcdPeerPort: {{index .Ports 1}}
-  kubeApiserverPort: {{index .Ports 2}}
-  kubeControllerManagerPort: {{index .Ports 3}}
-  kubeSchedulerPort: {{index .Ports 4}}
-  kwokControllerPort: {{index .Ports 5}}
+  etcdPort: %d
+  etcdPeerPort: %d
+  kubeApiserverPort: %d
+  kubeControllerManagerPort: %d
+  kubeSchedulerPort: %d
+  kwokControllerPort: %d
   # Without a name for each program, kwokctl downloads it.
-  etcdBinary: {{call .Bin "etcd"}}
-  kubeApiserverBinary: {{call .Bin "kube-apiserver"}}
-  kubeControllerManagerBinary: {{call .Bin "kube-controller-manager"}}
-  kubeSchedulerBinary: {{call .Bin "kube-scheduler"}}
-  kwokControllerBinary: {{call .Bin "kwok"}}
-  kubectlBinary: {{call .Bin "kubectl"}}
+  etcdBinary: "%[7]s/etcd"
+  kubeApiserverBinary: "%[7]s/kube-apiserver"
+  kubeControllerManagerBinary: "%[7]s/kube-controller-manager"
+  kubeSchedulerBinary: "%[7]s/kube-scheduler"
+  kwokControllerBinary: "%[7]s/kwok"
+  kubectlBinary: "%[7]s/kubectl"
 componentsPatches:
 - name: kube-apiserver
   extraArgs:
@@ -45,7 +43,7 @@ componentsPatches:
   # that right must fail here first.
   - key: enable-admission-plugins
     value: OwnerReferencesPermissionEnforcement
-`))
+`
 
 func (c *cluster) kwokctlConfig() string {
 	return filepath.Join(c.home, "state", c.name+".kwokctl.yaml")
@@ -56,14 +54,8 @@ func (c *cluster) writeKwokctlConfig() error {
 	if err != nil {
 		return err
 	}
-	var content bytes.Buffer
-	if err := kwokctlConfigTemplate.Execute(&content, struct {
-		Ports []int
-		Bin   func(program string) string
-	}{ports, func(program string) string { return fmt.Sprintf("%q", c.bin(program)) }}); err != nil {
-		return err
-	}
-	return os.WriteFile(c.kwokctlConfig(), content.Bytes(), 0o600)
+	content := fmt.Sprintf(kwokctlConfigFormat, ports[0], ports[1], ports[2], ports[3], ports[4], ports[5], c.bin(""))
+	return os.WriteFile(c.kwokctlConfig(), []byte(content), 0o600)
 }
 
 // path is PATH with the cluster's own programs first.
@@ -106,7 +98,7 @@ func freePorts(n int) ([]int, error) {
 			return nil, errors.New("no port between 10000 and 32767 is free")
 		}
 		port := 10000 + rand.IntN(22768)
-		if !slices.Contains(ports, port) && free("127.0.0.1", port) && free("", port) {
+		if !slices.Contains(ports, port) && free(fmt.Sprint("127.0.0.1:", port)) && free(fmt.Sprint(":", port)) {
 			ports = append(ports, port)
 		}
 	}
@@ -116,41 +108,36 @@ func freePorts(n int) ([]int, error) {
 // savedPort is a port in what kwokctl keeps of a cluster.
 var savedPort = regexp.MustCompile(`(?m)^  (\w+)Port: (\d+)$`)
 
-// portsFree tells of a port that the cluster had and somebody else has now, while
-// it was stopped. Its programs would wait for that port without a word. What has
-// just been killed may hold its port for a moment longer, hence patience.
+// portsFree tells of a port that the cluster had and somebody else has now, while the
+// program that listened there was stopped. It would wait for that port without a word.
+// What has just been killed may hold its port for a moment longer, hence patience.
 func (c *cluster) portsFree(patience time.Duration) error {
 	deadline := time.Now().Add(patience)
 	saved, err := os.ReadFile(filepath.Join(c.dir(), "kwok.yaml"))
 	if err != nil {
 		return err
 	}
-	lines, err := c.commandLines()
+	stopped, err := c.stopped()
 	if err != nil {
 		return err
 	}
-	ours := strings.Join(lines, "\n")
 	for _, match := range savedPort.FindAllStringSubmatch(string(saved), -1) {
-		port, err := strconv.Atoi(match[2])
-		if err != nil {
-			return err
+		// kubeApiserverPort is kube-apiserver's, etcdPort and etcdPeerPort are etcd's.
+		listens := func(program string) bool {
+			return strings.HasPrefix(strings.ToLower(match[1]), strings.ReplaceAll(program, "-", ""))
 		}
-		if strings.Contains(ours, match[2]) {
-			continue
-		}
-		for !free("127.0.0.1", port) {
-			if time.Now().Before(deadline) {
-				time.Sleep(50 * time.Millisecond)
-				continue
+		for slices.ContainsFunc(stopped, listens) && !free("127.0.0.1:"+match[2]) {
+			if time.Now().After(deadline) {
+				return fmt.Errorf("cluster %s cannot start: its port %s (%s) is taken by another program. End that program, or remove the cluster with its data (make cluster-down) and start a new one (make cluster)", c.name, match[2], match[1])
 			}
-			return fmt.Errorf("cluster %s cannot start: its port %d (%s) is taken by another program. End that program, or remove the cluster with its data (make cluster-down) and start a new one (make cluster)", c.name, port, match[1])
+			time.Sleep(50 * time.Millisecond)
 		}
 	}
 	return nil
 }
 
-func free(host string, port int) bool {
-	listener, err := net.Listen("tcp", net.JoinHostPort(host, strconv.Itoa(port)))
+func free(address string) bool {
+	listener, err := net.Listen("tcp", address)
 	if err != nil {
 		return false
 	}

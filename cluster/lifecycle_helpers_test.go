@@ -7,6 +7,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
+	"maps"
 	"net/netip"
 	"os"
 	"os/exec"
@@ -157,18 +158,11 @@ func (c *testCluster) pids(t *testing.T) map[string]int {
 // programs are the names of what the cluster runs, in order.
 func (c *testCluster) programs(t *testing.T) []string {
 	t.Helper()
-	lines, err := c.commandLines()
+	running, err := c.processes()
 	if err != nil {
 		t.Fatal(err)
 	}
-	var names []string
-	for _, line := range lines {
-		_, command, _ := strings.Cut(line, " "+filepath.Join(c.dir(), "bin")+"/")
-		name, _, _ := strings.Cut(command, " ")
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
+	return slices.Sorted(maps.Values(running))
 }
 
 // wantWhole checks that all programs run, that the server serves and that there

@@ -4,93 +4,102 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
 	"time"
 )
 
-// processes returns the ids of the cluster's processes, found by what they run:
-// kwokctl starts every program from a bin folder of the cluster's own. Process
-// ids in files are not trusted, see forgetDead.
-func (c *cluster) processes() ([]int, error) {
-	lines, err := c.commandLines()
-	if err != nil {
-		return nil, err
-	}
-	var pids []int
-	for _, line := range lines {
-		pid, _, _ := strings.Cut(line, " ")
-		n, err := strconv.Atoi(pid)
-		if err != nil {
-			return nil, fmt.Errorf("process list: %w", err)
-		}
-		pids = append(pids, n)
-	}
-	return pids, nil
-}
-
-// commandLines returns "PID COMMAND ARGUMENTS" for each of the cluster's
-// processes.
-func (c *cluster) commandLines() ([]string, error) {
-	all, err := allCommandLines()
+// processes returns the cluster's processes, the program of each by its id. They are
+// found by what they run: kwokctl starts every program from a bin folder of the
+// cluster's own. Process ids in files are not trusted, see forgetDead.
+func (c *cluster) processes() (map[int]string, error) {
+	all, err := commandLines()
 	if err != nil {
 		return nil, fmt.Errorf("process list: %w", err)
 	}
-	var ours []string
-	for _, line := range all {
-		_, command, _ := strings.Cut(line, " ")
-		if strings.HasPrefix(command, filepath.Join(c.dir(), "bin")+string(filepath.Separator)) {
-			ours = append(ours, line)
+	running := map[int]string{}
+	for pid, line := range all {
+		if command, ours := strings.CutPrefix(line, filepath.Join(c.dir(), "bin")+string(filepath.Separator)); ours {
+			running[pid], _, _ = strings.Cut(command, " ")
 		}
 	}
-	return ours, nil
+	return running, nil
 }
 
-// allCommandLines reads /proc where there is one and asks ps elsewhere: a small
-// Linux container has no ps, macOS has no /proc.
-func allCommandLines() ([]string, error) {
+// stopped returns the programs that the cluster was created with and that do not run.
+func (c *cluster) stopped() ([]string, error) {
+	running, err := c.processes()
+	if err != nil {
+		return nil, err
+	}
+	// kwokctl makes a link to each program.
+	links, err := os.ReadDir(filepath.Join(c.dir(), "bin"))
+	if err != nil {
+		return nil, err
+	}
+	var stopped []string
+	for _, link := range links {
+		if !slices.Contains(slices.Collect(maps.Values(running)), link.Name()) {
+			stopped = append(stopped, link.Name())
+		}
+	}
+	return stopped, nil
+}
+
+// commandLines returns the command line of each process on this machine. It reads
+// /proc where there is one and asks ps elsewhere: a small Linux container has no ps,
+// macOS has no /proc.
+func commandLines() (map[int]string, error) {
 	files, err := filepath.Glob("/proc/[0-9]*/cmdline")
 	if err != nil {
 		return nil, err
 	}
-	var lines []string
+	all := map[int]string{}
 	for _, file := range files {
-		content, err := os.ReadFile(file)
+		pid, err := strconv.Atoi(filepath.Base(filepath.Dir(file)))
 		if err != nil {
-			continue // it has ended since
+			return nil, err
 		}
-		command := string(bytes.ReplaceAll(content, []byte{0}, []byte(" ")))
-		lines = append(lines, filepath.Base(filepath.Dir(file))+" "+command)
+		if content, err := os.ReadFile(file); err == nil { // else it has ended since
+			all[pid] = strings.ReplaceAll(string(content), "\x00", " ")
+		}
 	}
 	if len(files) > 0 {
-		return lines, nil
+		return all, nil
 	}
 	output, err := exec.Command("ps", "-axww", "-o", "pid=,command=").Output()
 	if err != nil {
 		return nil, err
 	}
 	for line := range strings.Lines(string(output)) {
-		lines = append(lines, strings.TrimSpace(line))
+		id, command, _ := strings.Cut(strings.TrimSpace(line), " ")
+		pid, err := strconv.Atoi(id)
+		if err != nil {
+			return nil, err
+		}
+		all[pid] = command
 	}
-	return lines, nil
+	return all, nil
 }
 
 // kill ends the processes and waits until they are gone.
-func kill(pids []int) error {
-	for _, pid := range pids {
+func kill(running map[int]string) error {
+	for pid := range running {
 		if err := syscall.Kill(pid, syscall.SIGKILL); err != nil && !errors.Is(err, syscall.ESRCH) {
 			return err
 		}
 	}
 	deadline := time.Now().Add(10 * time.Second)
-	for _, pid := range pids {
+	for pid, program := range running {
 		for alive(pid) {
 			if time.Now().After(deadline) {
-				return fmt.Errorf("process %d does not end", pid)
+				return fmt.Errorf("%s (process %d) does not end", program, pid)
 			}
 			time.Sleep(10 * time.Millisecond)
 		}

@@ -56,14 +56,14 @@ func TestKill(t *testing.T) {
 	home := t.TempDir()
 	x := cluster{home: home, name: "x"}
 	y := cluster{home: home, name: "y"}
-	inX := []int{startProgram(t, &x), startProgram(t, &x)}
+	inX := map[int]string{startProgram(t, &x): "sleep", startProgram(t, &x): "sleep"}
 	inY := startProgram(t, &y)
 
 	if err := kill(inX); err != nil {
 		t.Fatal(err)
 	}
 	// They are gone when kill returns, not some time later.
-	for _, pid := range inX {
+	for pid := range inX {
 		if alive(pid) {
 			t.Errorf("process %d is alive after kill", pid)
 		}
