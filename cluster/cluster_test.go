@@ -111,6 +111,13 @@ func TestDown(t *testing.T) {
 	startProgram(t, &c)
 	down("cluster x is removed\n")
 	wantProcesses(t, &c)
+	// Running, and its files are gone.
+	startProgram(t, &c)
+	if err := os.RemoveAll(c.dir()); err != nil {
+		t.Fatal(err)
+	}
+	down("cluster x is removed\n")
+	wantProcesses(t, &c)
 }
 
 func TestKwokctlConfig(t *testing.T) {
