@@ -75,6 +75,14 @@ func TestUp(t *testing.T) {
 		}
 		wantProcesses(t, &c.cluster, slices.Collect(maps.Keys(running))...)
 	})
+	t.Run("again, it makes the node that an interrupted up had not", func(t *testing.T) {
+		c.query(t, "delete", "nodes", "--all")
+		if err := os.Remove(c.kubeconfig()); err != nil {
+			t.Fatal(err)
+		}
+		c.up(t)
+		wantWhole(t, c)
+	})
 	t.Run("down leaves nothing", func(t *testing.T) {
 		if out, want := c.run(t, "down", "--name", c.name), "cluster "+c.name+" is removed\n"; out != want {
 			t.Errorf("down said %q, want %q", out, want)
@@ -159,17 +167,6 @@ func TestUpAfterInterruptedUp(t *testing.T) {
 			wantWhole(t, c)
 		})
 	}
-
-	t.Run("the server serves, there is no node", func(t *testing.T) {
-		c := newTestCluster(t, "interrupted")
-		c.up(t)
-		c.query(t, "delete", "nodes", "--all")
-		if err := os.Remove(c.kubeconfig()); err != nil {
-			t.Fatal(err)
-		}
-		c.up(t)
-		wantWhole(t, c)
-	})
 }
 
 // git clean removes what git ignores.
