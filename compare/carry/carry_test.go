@@ -1,12 +1,11 @@
 package carry
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -45,80 +44,66 @@ func writeProject(t *testing.T) (dir string) {
 	return filepath.Join(dir, "own")
 }
 
+var own = form{peer: "own", main: "example.com/own", own: []string{"example.com/own"}}
+
 func TestLinesAndModules(t *testing.T) {
-	dir := writeProject(t)
-	own := form{peer: "own", main: "example.com/own", own: []string{"example.com/own"}}
-	got, err := own.list(t.Context(), dir)
-	if err != nil {
+	got := map[string]float64{}
+	if err := own.count(t.Context(), writeProject(t), got); err != nil {
 		t.Fatal(err)
 	}
-	want := code{read: 9, internal: 3, generated: 5, direct: 1, indirect: 1, packages: 4, linked: 10}
-	if diff := cmp.Diff(want, got, cmp.AllowUnexported(code{})); diff != "" {
+	want := map[string]float64{"read-loc": 6, "internal-loc": 2, "generated-loc": 2, "framework-loc": 0, "linked-loc": 5, "direct-modules": 1, "indirect-modules": 1, "packages": 4}
+	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
 
-func TestBuild(t *testing.T) {
-	dir, into := writeProject(t), t.TempDir()
-	own := form{peer: "own", main: "example.com/own", own: []string{"example.com/own"}}
-	got, err := own.build(t.Context(), dir, into, true)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got.stripped < 100_000 || got.size <= got.stripped {
-		t.Errorf("%+v, want a program that is larger with its symbols", got)
-	}
-	// The standard library's runtime alone takes seconds.
-	if got.clean < time.Second || got.cleanCPU < time.Second {
-		t.Errorf("%+v, want a build of everything", got)
-	}
-	own.main = "example.com/own/absent"
-	if _, err := own.build(t.Context(), dir, into, false); err == nil || !strings.Contains(err.Error(), "absent") {
-		t.Errorf("build of a package that is not there: %v", err)
+// Blank lines and comments are no code; what a token spans is.
+func TestLinesOfCode(t *testing.T) {
+	source := "// Package p.\npackage p // is short\n\n/* a\n   long one */\nconst text = `one\n\n// three`\n\nfunc f() { /* empty */ }; var x = 1\n"
+	if got := linesOfCode([]byte(source)); got != 5 {
+		t.Errorf("%d lines of code, want 5", got)
 	}
 }
 
-// All forms end in the same two functions of client-go; the generated client and
-// controller-runtime's have some of their own before them.
-func TestWire(t *testing.T) {
-	rest := []string{"k8s.io/client-go/rest.(*Request).Do", "k8s.io/client-go/rest.(*Request).request"}
-	lines := map[string]int{}
-	for _, f := range forms() {
-		got, err := f.wire(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		lines[f.peer] = got.lines
-		want := map[string][]string{
-			"byhand":            rest,
-			"sample-controller": slices.Concat([]string{"k8s.io/client-go/gentype.(*Client[T]).UpdateStatus"}, rest),
-			"controller-runtime": slices.Concat([]string{"sigs.k8s.io/controller-runtime/pkg/client.(*subResourceClient).Update",
-				"sigs.k8s.io/controller-runtime/pkg/client.(*typedClient).UpdateSubResource"}, rest),
-		}[f.peer]
-		if diff := cmp.Diff(want, got.functions); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", f.peer, diff)
-		}
+func TestBuild(t *testing.T) {
+	dir, into, got := writeProject(t), t.TempDir(), map[string]float64{}
+	if err := errors.Join(own.sizes(t.Context(), dir, into, got), own.cleanBuild(t.Context(), dir, into, got)); err != nil {
+		t.Fatal(err)
 	}
-	if a, b, c := lines["byhand"], lines["sample-controller"], lines["controller-runtime"]; a < 20 || a >= b || b >= c {
-		t.Errorf("lines %v, want more for each function that is added", lines)
+	if got["stripped-B"] < 100_000 || got["binary-B"] <= got["stripped-B"] {
+		t.Errorf("%v, want a program that is larger with its symbols", got)
+	}
+	// The standard library's runtime alone takes seconds.
+	if got[buildTime] < 1 || got[buildCPU] < 1 {
+		t.Errorf("%v, want a build of everything", got)
+	}
+	absent := own
+	absent.main = "example.com/own/absent"
+	if err := absent.sizes(t.Context(), dir, into, got); err == nil || !strings.Contains(err.Error(), "absent") {
+		t.Errorf("build of a package that is not there: %v", err)
 	}
 }
 
 // What is said of the forms follows from what they are.
 func TestForms(t *testing.T) {
-	for _, f := range forms() {
-		got, err := f.list(t.Context(), "")
-		if err != nil {
+	for _, f := range forms {
+		got := map[string]float64{}
+		if err := f.count(t.Context(), "", got); err != nil {
 			t.Fatal(err)
 		}
-		if got.read == 0 || got.direct == 0 || got.indirect == 0 || got.linked < 100_000 {
-			t.Errorf("%s: %+v, want no zero", f.peer, got)
+		if got["read-loc"] == 0 || got["direct-modules"] == 0 || got["indirect-modules"] == 0 || got["linked-loc"] < 100_000 {
+			t.Errorf("%s: %v, want no zero", f.peer, got)
 		}
-		if has, wants := got.generated > 0, f.peer == "sample-controller"; has != wants {
-			t.Errorf("%s: %d generated lines", f.peer, got.generated)
+		if has, wants := got["generated-loc"] > 0, f.peer == "sample-controller"; has != wants {
+			t.Errorf("%s: %v generated lines", f.peer, got["generated-loc"])
 		}
-		if has, wants := got.framework > 0, f.peer == "controller-runtime"; has != wants {
-			t.Errorf("%s: %d lines of the framework", f.peer, got.framework)
+		if has, wants := got["framework-loc"] > 0, f.peer == "controller-runtime"; has != wants {
+			t.Errorf("%s: %v lines of the framework", f.peer, got["framework-loc"])
+		}
+		for unit := range got {
+			if Words(unit) == "" {
+				t.Errorf("nothing says what %s is", unit)
+			}
 		}
 	}
 }

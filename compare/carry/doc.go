@@ -4,23 +4,17 @@
 //
 // # Basics
 //
-//	figures, err := carry.Measure(ctx, carry.Options{})
-//
 // The forms are byhand, sample-controller (the generated one) and controller-runtime
 // (package framework). All are counted by the same rules, with the go command and the
 // sources that it compiles: nothing is listed by hand, so a figure changes with the
 // code.
 //
-//   - Lines are lines of the Go files that are compiled into the program, comments and
-//     empty lines included, tests not. Own lines belong to the project's own modules,
-//     and fall into three parts: those that a generator wrote (the file says so, in the
-//     words that Go's tools go by), those below an internal folder, which serve the
-//     program beside its controller (metrics, leader election, health, a page), and
-//     the rest: what there is to read from main to the typed client.
-//   - What is left between the typed client and net/http is counted on a real call: a
-//     status is written, and at the moment at which net/http gets the request the stack
-//     is read. The library's functions on it are the hops; their lines are what there
-//     is to read.
+//   - A line of code is a line of a Go file that is compiled into the program and that
+//     is neither blank nor a comment. Tests are not counted. Own lines belong to the
+//     project's own modules, and fall into three parts: those that a generator wrote
+//     (the file says so, in the words that Go's tools go by), those below an internal
+//     folder, which serve the program beside its controller (metrics, leader election,
+//     health, a page), and the rest: what there is to read from main to the typed client.
 //   - A direct module is one from which a package of the project imports; an indirect
 //     one is linked into the program because of others. A module that go.mod names and
 //     the program does not contain is not counted.
@@ -31,11 +25,11 @@
 //
 // # Caveats
 //
-//   - More of a feature is more lines: byhand has a second resource, a trace and a page,
+//   - More features are more lines: byhand has a second resource, a trace and a page,
 //     sample-controller no metrics and no leader election, and the framework has nearly
 //     all of that in its library. The table shows all parts, not one sum.
 //   - The framework's types are those of byhand, with the copies that were written by
 //     hand; a user of kubebuilder lets controller-gen write them.
-//   - A clean build includes the standard library. It is timed once; its processor time
+//   - A clean build includes the standard library. It is timed once; its CPU time
 //     depends less on whatever else the machine does.
 package carry

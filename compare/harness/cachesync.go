@@ -17,19 +17,13 @@ import (
 	"example.com/byhand/compare/peers/liveheap"
 )
 
-// inMemory is the line in which each program says that its caches are filled.
-var inMemory = map[string]*regexp.Regexp{
-	"byhand":                   regexp.MustCompile(`in memory: `),
-	"sample-controller":        regexp.MustCompile(`Starting workers`),
-	"sample-controller-tuned":  regexp.MustCompile(`Starting workers`),
-	"controller-runtime":       regexp.MustCompile(`Starting workers`),
-	"controller-runtime-tuned": regexp.MustCompile(`Starting workers`),
-}
+// inMemory is the line in which a program says that its caches are filled.
+var inMemory = regexp.MustCompile(`in memory: |Starting workers`)
 
-// caches says whether the cache of a peer is measured. Tuning does not change
+// caches says whether the cache of a peer is measured. Tuning changes neither byhand's nor
 // sample-controller's.
 func caches(peer peers.Peer) bool {
-	return inMemory[peer.Name] != nil && peer.Name != "sample-controller-tuned"
+	return !peer.Loop && (peer.Shipped || peer.Name == "controller-runtime-tuned")
 }
 
 // cacheSync lets one peer after the other read n Foos into memory, round after round
@@ -68,8 +62,8 @@ func (b *bench) cacheSync(ctx context.Context, all []peers.Peer, n size) (err er
 	if err != nil {
 		return err
 	}
-	if wrote := after.minus(before).objectWrites(); wrote > 0 {
-		b.problem(fmt.Errorf("cache of %d Foos: somebody has written, though there is nothing to do: %s", n.foos, after.minus(before)))
+	if wrote := after.Minus(before).Writes(); len(wrote) > 0 {
+		b.problem(fmt.Errorf("cache of %d Foos: somebody has written, though there is nothing to do: %v", n.foos, wrote))
 	}
 	return nil
 }
@@ -113,22 +107,21 @@ func (b *bench) syncOnce(ctx context.Context, s *server, peer peers.Peer, n int)
 		return err
 	}
 	defer p.stop()
-	filled, cpu, err := p.filled(ctx, peer)
+	filled, cpu, err := p.filled(ctx)
 	if err != nil {
 		return p.explain(err)
 	}
-	rss, err := p.rss()
+	status, err := p.status()
 	if err != nil {
 		return p.explain(err)
 	}
-	peak := p.peakRSS()
 	live, err := p.liveHeap(ctx)
 	if err != nil {
 		return p.explain(err)
 	}
 	return b.report("CacheSync", n, peer, 1,
 		value(filled.Sub(p.started).Seconds(), "sec/op"), value(cpu.Seconds(), cpuSeconds),
-		value(float64(peak), peakMemory), value(float64(rss), memory), value(float64(live), liveMemory))
+		value(float64(status.VmHWM), peakMemory), value(float64(status.VmRSS), memory), value(float64(live), liveMemory))
 }
 
 // liveHeap asks the process to collect its garbage and returns the bytes that are alive
@@ -152,10 +145,10 @@ func (p *process) liveHeap(ctx context.Context) (int64, error) {
 // filled waits until the caches of a process are filled, which it says, and until it
 // has looked at what is in them. It returns the moment of the first, and the CPU time
 // until then.
-func (p *process) filled(ctx context.Context, peer peers.Peer) (time.Time, time.Duration, error) {
+func (p *process) filled(ctx context.Context) (time.Time, time.Duration, error) {
 	limited, cancel := context.WithTimeout(ctx, 3*time.Minute)
 	defer cancel()
-	at, err := p.says(limited, inMemory[peer.Name])
+	at, err := p.says(limited, inMemory)
 	if err != nil {
 		return at, 0, err
 	}

@@ -8,6 +8,13 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"example.com/byhand/compare/peers"
+	"example.com/byhand/internal/requests"
+)
+
+// What byhand sends for a new Foo.
+var (
+	postDeployment = requests.Request{Verb: "POST", Resource: "deployments", Code: "201"}
+	putStatus      = requests.Request{Verb: "PUT", Resource: "foos", Subresource: "status", Code: "200"}
 )
 
 // birth is a cold start of n Foos.
@@ -104,10 +111,9 @@ func (r *run) coldStart(ctx context.Context, what string, n int, options peers.O
 		busy = end
 	}
 
-	requests := after.minus(before)
-	r.bench.judge(r.peer, fmt.Sprintf("cold start of %d Foos", n), requests, counts{
-		{"POST", "deployments", "", "201"}: n, {"PUT", "foos", "status", "200"}: n})
-	values := append(elapsed(p.started, end, n, requests),
+	sent := after.Minus(before)
+	r.bench.judge(r.peer, fmt.Sprintf("cold start of %d Foos", n), sent, requests.Counts{postDeployment: n, putStatus: n})
+	values := append(elapsed(p.started, end, n, sent),
 		value(float64(n)/busy.Sub(p.started).Seconds(), restPerSecond), value(cpu.Seconds(), cpuSeconds), value(float64(p.peakRSS()), peakMemory))
 	if err := r.report(what, n, values...); err != nil {
 		return nil, err
@@ -124,8 +130,8 @@ const settling = 10 * time.Second
 // with 16 goroutines while the peer works.
 func (r *run) changeAll(ctx context.Context, p *process, n int) error {
 	return r.disturb(ctx, p, "Change", n, specWritten,
-		counts{{"PUT", "deployments", "", "200"}: n, {"PUT", "foos", "status", "200"}: n},
-		request{"PATCH", "foos", "", "200"},
+		requests.Counts{{Verb: "PUT", Resource: "deployments", Code: "200"}: n, putStatus: n},
+		requests.Request{Verb: "PATCH", Resource: "foos", Code: "200"},
 		func(ctx context.Context, name string) error { return r.scaleFoo(ctx, name, 2) })
 }
 
@@ -135,8 +141,8 @@ func (r *run) deleteAll(ctx context.Context, p *process, n int) error {
 	background := metav1.DeletePropagationBackground
 	return r.disturb(ctx, p, "Delete", n, made,
 		// The status is what it was: no replica is available, one is wanted.
-		counts{{"POST", "deployments", "", "201"}: n},
-		request{"DELETE", "deployments", "", "200"},
+		requests.Counts{postDeployment: n},
+		requests.Request{Verb: "DELETE", Resource: "deployments", Code: "200"},
 		func(ctx context.Context, name string) error {
 			return r.kube.AppsV1().Deployments(namespace).Delete(ctx, name, metav1.DeleteOptions{PropagationPolicy: &background})
 		})
@@ -144,7 +150,7 @@ func (r *run) deleteAll(ctx context.Context, p *process, n int) error {
 
 // disturb does something to each of n Foos or their Deployments and measures until
 // each Deployment shows the answer. own is the request that it sends.
-func (r *run) disturb(ctx context.Context, p *process, what string, n int, answer happening, promised counts, own request, do func(ctx context.Context, name string) error) error {
+func (r *run) disturb(ctx context.Context, p *process, what string, n int, answer happening, promised requests.Counts, own requests.Request, do func(ctx context.Context, name string) error) error {
 	limited, cancel := r.limit(ctx, n)
 	defer cancel()
 	before, err := r.counts(ctx)
@@ -167,9 +173,9 @@ func (r *run) disturb(ctx context.Context, p *process, what string, n int, answe
 		return err
 	}
 
-	requests := after.minus(before).without(n, func(sort request) bool { return sort == own })
-	r.bench.judge(r.peer, fmt.Sprintf("%s of %d Foos", what, n), requests, promised)
-	if err := r.report(what, n, elapsed(begin, end, n, requests)...); err != nil {
+	sent := without(after.Minus(before), n, own)
+	r.bench.judge(r.peer, fmt.Sprintf("%s of %d Foos", what, n), sent, promised)
+	if err := r.report(what, n, elapsed(begin, end, n, sent)...); err != nil {
 		return err
 	}
 	return r.verify(ctx, n)

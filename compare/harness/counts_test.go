@@ -7,39 +7,9 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"example.com/byhand/internal/requests"
 )
-
-const metricsText = `# HELP apiserver_request_total [STABLE] Counter of requests.
-# TYPE apiserver_request_total counter
-apiserver_request_total{code="201",component="apiserver",dry_run="",group="apps",resource="deployments",scope="resource",subresource="",verb="POST",version="v1"} 1000
-apiserver_request_total{code="200",component="apiserver",dry_run="",group="samplecontroller.k8s.io",resource="foos",scope="resource",subresource="status",verb="PUT",version="v1alpha1"} 1.003e+03
-apiserver_request_total{code="409",component="apiserver",dry_run="",group="samplecontroller.k8s.io",resource="foos",scope="resource",subresource="status",verb="PUT",version="v1alpha1"} 3
-apiserver_request_total{code="200",component="apiserver",dry_run="",group="samplecontroller.k8s.io",resource="foos",scope="cluster",subresource="",verb="LIST",version="v1alpha1"} 2
-apiserver_request_total{code="0",component="apiserver",dry_run="",group="apps",resource="deployments",scope="cluster",subresource="",verb="WATCH",version="v1"} 1
-apiserver_request_total{code="201",component="apiserver",dry_run="",group="",resource="events",scope="resource",subresource="",verb="POST",version="v1"} 40
-apiserver_request_total{code="201",component="apiserver",dry_run="",group="events.k8s.io",resource="events",scope="resource",subresource="",verb="POST",version="v1"} 2
-apiserver_request_total{code="200",component="apiserver",dry_run="",group="coordination.k8s.io",resource="leases",scope="resource",subresource="",verb="PUT",version="v1"} 9
-# TYPE apiserver_request_total_of_something_else counter
-apiserver_request_total_of_something_else{code="200"} 77
-# TYPE etcd_requests_total counter
-etcd_requests_total{operation="get"} 12
-`
-
-func TestCounts(t *testing.T) {
-	c, err := parseCounts([]byte(metricsText))
-	if err != nil {
-		t.Fatal(err)
-	}
-	got := map[string]int{"writes": c.objectWrites(), "409s": c.conflicts(), "reads": c.objectReads(), "events": c.events()}
-	if diff := cmp.Diff(map[string]int{"writes": 2006, "409s": 3, "reads": 3, "events": 42}, got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
-	// Leases and others are no objects of a controller's work.
-	want := "LIST foos 200 × 2, POST deployments 201 × 1000, POST events 201 × 42, PUT foos/status 200 × 1003, PUT foos/status 409 × 3, WATCH deployments 0 × 1"
-	if got := c.String(); got != want {
-		t.Errorf("text\n%s\nwant\n%s", got, want)
-	}
-}
 
 // The counts are those after a second without a write, and the last moment is known
 // before which there was not yet one.
@@ -59,9 +29,9 @@ func TestSettled(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			begin, looks := time.Now(), 0
-			now, busy, err := settle(t.Context(), test.atMost, func(context.Context) (counts, error) {
+			now, busy, err := settle(t.Context(), test.atMost, func(context.Context) (requests.Counts, error) {
 				looks++
-				return counts{{"PUT", "foos", "status", "200"}: test.writes[min(looks, len(test.writes))-1]}, nil
+				return requests.Counts{putStatus: test.writes[min(looks, len(test.writes))-1]}, nil
 			})
 			var wantBusy time.Time
 			switch {
@@ -70,7 +40,7 @@ func TestSettled(t *testing.T) {
 			case test.busy > 0:
 				wantBusy = begin.Add(test.busy)
 			}
-			if err != nil || now.objectWrites() != test.want || !busy.Equal(wantBusy) || time.Since(begin) != test.lastsFor {
+			if err != nil || now.Writes().Sum() != test.want || !busy.Equal(wantBusy) || time.Since(begin) != test.lastsFor {
 				t.Errorf("%s: %v, busy until %s, error %v, after %s; want %d, %s, none, after %s",
 					test.reason, now, busy.Sub(begin), err, time.Since(begin), test.want, wantBusy.Sub(begin), test.lastsFor)
 			}
@@ -78,22 +48,16 @@ func TestSettled(t *testing.T) {
 	}
 }
 
-func TestCountsNeedTheMetric(t *testing.T) {
-	if c, err := parseCounts([]byte("# TYPE etcd_requests_total counter\netcd_requests_total 12\n")); err == nil {
-		t.Errorf("no error, but %v", c)
-	}
-}
-
-func TestCountsDifference(t *testing.T) {
-	post, put := request{"POST", "deployments", "", "201"}, request{"PUT", "foos", "status", "200"}
-	got := counts{post: 5, put: 7}.minus(counts{post: 5, put: 3})
-	if diff := cmp.Diff(counts{put: 4}, got); diff != "" {
-		t.Errorf("minus (-want +got):\n%s", diff)
-	}
-	// What the harness itself has sent is not the peer's, but no more than that.
-	patch := request{"PATCH", "foos", "", "200"}
-	got = counts{patch: 12, put: 4}.without(10, func(r request) bool { return r == patch })
-	if diff := cmp.Diff(counts{patch: 2, put: 4}, got); diff != "" {
-		t.Errorf("without (-want +got):\n%s", diff)
+// What the harness itself has sent is not the peer's, but no more than that.
+func TestWithout(t *testing.T) {
+	patch := requests.Request{Verb: "PATCH", Resource: "foos", Code: "200"}
+	for _, test := range []struct{ sent, want requests.Counts }{
+		{requests.Counts{patch: 12, putStatus: 4}, requests.Counts{patch: 2, putStatus: 4}},
+		{requests.Counts{patch: 10}, requests.Counts{}},
+		{requests.Counts{putStatus: 4}, requests.Counts{putStatus: 4}},
+	} {
+		if diff := cmp.Diff(test.want, without(test.sent, 10, patch)); diff != "" {
+			t.Errorf("%v (-want +got):\n%s", test.sent, diff)
+		}
 	}
 }

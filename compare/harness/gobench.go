@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os/exec"
 	"path/filepath"
-	"strings"
 
 	"golang.org/x/perf/benchfmt"
 
@@ -35,46 +34,19 @@ func (b *bench) goBenchmarks(ctx context.Context) error {
 	return nil
 }
 
-// carry counts what a reader of each form carries.
-func (b *bench) carry(ctx context.Context) error {
-	return b.burdens(ctx, carry.Options{}, func(string) bool { return true })
-}
-
-// cleanBuild times the builds into an empty cache, which take minutes. The figures that
-// carry has given already are left out.
-func (b *bench) cleanBuild(ctx context.Context) error {
-	return b.burdens(ctx, carry.Options{CleanBuild: true}, func(unit string) bool { return strings.HasPrefix(unit, "build-") })
-}
-
-// burdens writes down what is measured in the wanted units.
-func (b *bench) burdens(ctx context.Context, options carry.Options, wanted func(unit string) bool) error {
-	options.Log = func(format string, args ...any) { b.say("Carry: "+format, args...) }
-	figures, err := carry.Measure(ctx, options)
-	if err != nil {
-		return err
-	}
-	var names []string
-	values := map[string][]benchfmt.Value{}
-	known := map[string]bool{}
-	for _, figure := range figures {
-		if !wanted(figure.Unit) {
-			continue
+// carry counts what a reader of each form carries, or times the builds with an empty
+// cache.
+func (b *bench) carry(clean bool) func(ctx context.Context) error {
+	return func(ctx context.Context) error {
+		figures, err := carry.Measure(ctx, clean)
+		if err != nil {
+			return err
 		}
-		if !known[figure.Unit] {
-			known[figure.Unit] = true
-			if err := b.raw.meaning(figure.Unit, figure.Metric); err != nil {
+		for _, figure := range figures {
+			if err := b.raw.add("Carry/peer="+figure.Peer, 1, benchfmt.Value{Value: figure.Value, Unit: figure.Unit}); err != nil {
 				return err
 			}
 		}
-		if values[figure.Peer] == nil {
-			names = append(names, figure.Peer)
-		}
-		values[figure.Peer] = append(values[figure.Peer], benchfmt.Value{Value: figure.Value, Unit: figure.Unit})
+		return nil
 	}
-	for _, name := range names {
-		if err := b.raw.add("Carry/peer="+name, 1, values[name]...); err != nil {
-			return err
-		}
-	}
-	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/aclements/go-moremath/stats"
 	"golang.org/x/perf/benchfmt"
 
 	"example.com/byhand/compare/peers"
@@ -11,15 +12,11 @@ import (
 
 // waits are what is measured of how long single Foos waited.
 func waits(all []time.Duration) []benchfmt.Value {
-	var sum time.Duration
+	var seconds stats.Sample
 	for _, wait := range all {
-		sum += wait
+		seconds.Xs = append(seconds.Xs, wait.Seconds())
 	}
-	return []benchfmt.Value{
-		value((sum / time.Duration(max(1, len(all)))).Seconds(), "sec/op"),
-		value(percentile(all, 50).Seconds(), p50),
-		value(percentile(all, 99).Seconds(), p99),
-	}
+	return []benchfmt.Value{value(seconds.Mean(), "sec/op"), value(seconds.Quantile(0.5), p50), value(seconds.Quantile(0.99), p99)}
 }
 
 // oneByOne creates Foos while nothing else is going on, each when the one before is
@@ -120,8 +117,6 @@ func (s *backlogSamples) take(ctx context.Context, p *process, n int) error {
 		case <-tick.C:
 		case <-p.done:
 			return errStopped
-		case <-s.failed:
-			return s.err
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		}

@@ -10,7 +10,6 @@ import (
 	"os/signal"
 	"path/filepath"
 	"regexp"
-	"runtime"
 	"strings"
 	"syscall"
 	"time"
@@ -23,12 +22,11 @@ const results = "results"
 
 // options are the flags.
 type options struct {
-	quick, report           bool
-	cleanBuild, append      bool
-	rounds                  int
-	sizes, backlogs, caches string
-	scenarios, peers        string
-	components, out         string
+	quick, report      bool
+	cleanBuild, append bool
+	rounds             int
+	scenarios, peers   string
+	components, out    string
 }
 
 func main() {
@@ -36,11 +34,8 @@ func main() {
 	flag.BoolVar(&o.quick, "quick", false, "small numbers, to see that everything works; no page is worth making of them")
 	flag.BoolVar(&o.report, "report", false, "measure nothing, make the page anew from raw.txt")
 	flag.BoolVar(&o.cleanBuild, "clean-build", false, "also measure how long each program takes to build from nothing: five minutes")
-	flag.BoolVar(&o.append, "append", false, "add to the measurements in -out (default: results) and replace none of them")
-	flag.IntVar(&o.rounds, "rounds", 0, "`rounds` of what is compared in time (default: the plan's, 5 or 1)")
-	flag.StringVar(&o.sizes, "sizes", "", "`Foos` of the cold starts, as in 1000,5000,20000x1; x1: in one round (default: the plan's)")
-	flag.StringVar(&o.backlogs, "backlogs", "", "the same for the backlogs")
-	flag.StringVar(&o.caches, "caches", "", "the same for the caches")
+	flag.BoolVar(&o.append, "append", false, "add to the measurements in -out (default: results), made on the same machine")
+	flag.IntVar(&o.rounds, "rounds", 0, "`rounds` of whatever is compared in time (default: the plan's, 5 to 1)")
 	flag.StringVar(&o.scenarios, "scenarios", "", "`regexp`: only steps whose line matches, as in Backlog or 'ColdStart: 5000'")
 	flag.StringVar(&o.peers, "peers", "", "`regexp`: only peers whose whole name matches, as in 'byhand|floor.*'")
 	flag.StringVar(&o.components, "components", bare, "the control plane's `programs`; empty: all, with the controllers that then write, too")
@@ -57,14 +52,6 @@ func main() {
 
 // execute measures what the flags ask for and makes the page of it.
 func execute(ctx context.Context, o options) (err error) {
-	root, err := repository()
-	if err != nil {
-		return err
-	}
-	// Peers are built with the versions of this module.
-	if err := os.Chdir(filepath.Join(root, "compare")); err != nil {
-		return err
-	}
 	if o.report {
 		return writePage(cmp.Or(o.out, results))
 	}
@@ -85,7 +72,7 @@ func execute(ctx context.Context, o options) (err error) {
 		return err
 	}
 
-	if err := b.prepare(ctx, o, root, out); err != nil {
+	if err := b.prepare(ctx, o, out); err != nil {
 		return err
 	}
 	if err := errors.Join(b.run(ctx, steps), b.leftover(), b.raw.close()); err != nil {
@@ -100,24 +87,20 @@ func execute(ctx context.Context, o options) (err error) {
 }
 
 // prepare builds all programs and begins the file of measurements.
-func (b *bench) prepare(ctx context.Context, o options, root, out string) error {
+func (b *bench) prepare(ctx context.Context, o options, out string) error {
 	b.say("building the programs")
 	if err := peers.Build(ctx, b.dir, b.peers...); err != nil {
 		return err
 	}
 	var err error
-	if b.clusters, err = newClusters(ctx, root, b.dir, o.components); err != nil {
+	if b.clusters, err = newClusters(ctx, b.dir, o.components); err != nil {
 		return err
 	}
-	about, err := b.aboutMachine(ctx, command(os.Args[1:]))
+	about, err := aboutMachine(o.components, command(os.Args[1:]))
 	if err != nil {
 		return err
 	}
-	create := createRaw
-	if o.append {
-		create = appendRaw
-	}
-	b.raw, err = create(filepath.Join(out, rawFile), about)
+	b.raw, err = openRaw(filepath.Join(out, rawFile), o.append, about)
 	return err
 }
 
@@ -132,9 +115,7 @@ func newBench(o options) (b *bench, wanted *regexp.Regexp, err error) {
 		b.plan = quick()
 	}
 	b.plan.cleanBuild = o.cleanBuild
-	if err := b.plan.adjust(o); err != nil {
-		return nil, nil, err
-	}
+	b.plan.measureIn(o.rounds)
 	if wanted, err = regexp.Compile(o.scenarios); err != nil {
 		return nil, nil, fmt.Errorf("-scenarios: %w", err)
 	}
@@ -145,46 +126,15 @@ func newBench(o options) (b *bench, wanted *regexp.Regexp, err error) {
 	b.peers = peers.All()
 	b.peers = b.peersWhere(func(p peers.Peer) bool { return chosen.MatchString(p.Name) })
 	if len(b.peers) == 0 {
-		var names []string
-		for _, p := range peers.All() {
-			names = append(names, p.Name)
-		}
-		return nil, nil, fmt.Errorf("-peers %q matches none of %s", o.peers, strings.Join(names, ", "))
+		return nil, nil, fmt.Errorf("-peers %q matches none of %s", o.peers, strings.Join(peerNames(), ", "))
 	}
 	return b, wanted, nil
-}
-
-// adjust changes the plan's sizes and rounds to those of the flags.
-func (p *plan) adjust(o options) error {
-	if o.rounds > 0 {
-		p.crewFoos.rounds = o.rounds
-	}
-	for _, sizes := range []struct {
-		given string
-		plan  *[]size
-	}{{o.sizes, &p.sizes}, {o.backlogs, &p.backlogs}, {o.caches, &p.caches}} {
-		if sizes.given != "" {
-			parsed, err := parseSizes(sizes.given, max(1, o.rounds))
-			if err != nil {
-				return err
-			}
-			*sizes.plan = parsed
-			continue
-		}
-		for i, s := range *sizes.plan {
-			// What is done once is done once because it takes so long.
-			if o.rounds > 0 && s.rounds > 1 {
-				(*sizes.plan)[i].rounds = o.rounds
-			}
-		}
-	}
-	return nil
 }
 
 // folder makes the folder for the results. What shows only a part does not replace
 // what shows all.
 func (o options) folder() (string, error) {
-	complete := !o.quick && o.sizes+o.backlogs+o.caches == "" && o.scenarios == "" && o.peers == "" && o.components == bare
+	complete := !o.quick && o.rounds == 0 && o.scenarios == "" && o.peers == "" && o.components == bare
 	switch {
 	case o.append:
 		return cmp.Or(o.out, results), nil
@@ -199,25 +149,12 @@ func (o options) folder() (string, error) {
 
 // command is what to type in a shell in order to measure the same again.
 func command(args []string) string {
-	words := []string{"go", "run", "./harness"}
+	text := "go run ./harness"
 	for _, arg := range args {
-		if !plain.MatchString(arg) {
-			arg = "'" + strings.ReplaceAll(arg, "'", `'\''`) + "'"
+		if arg == "" || strings.ContainsAny(arg, " |*()'") {
+			arg = fmt.Sprintf("%q", arg)
 		}
-		words = append(words, arg)
+		text += " " + arg
 	}
-	return strings.Join(words, " ")
-}
-
-// plain is what a shell leaves as it is.
-var plain = regexp.MustCompile(`^[A-Za-z0-9_./,:=+-]+$`)
-
-// repository is the folder that this source file belongs to.
-func repository() (string, error) {
-	_, file, _, ok := runtime.Caller(0)
-	root := filepath.Join(filepath.Dir(file), "..", "..")
-	if _, err := os.Stat(filepath.Join(root, "compare", "go.mod")); !ok || err != nil {
-		return "", fmt.Errorf("cannot find the repository (looked in %s): run `go run ./harness` in its folder compare", root)
-	}
-	return root, nil
+	return text
 }

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	"example.com/byhand/compare/peers"
@@ -37,8 +35,8 @@ type plan struct {
 	// The Go benchmarks: how often, and how long each.
 	goRounds int
 	goTime   string
-	// carry: count what a reader carries; cleanBuild: and build it from nothing, which
-	// takes minutes.
+	// carry: count what a reader carries; cleanBuild: time the builds with an empty cache,
+	// which takes minutes.
 	carry, cleanBuild bool
 	// budget is the time after which only first rounds are begun.
 	budget time.Duration
@@ -85,24 +83,17 @@ func quick() plan {
 	}
 }
 
-// parseSizes reads "1000,5000,20000x1": numbers of Foos, each with its own number of
-// rounds or with this one.
-func parseSizes(text string, rounds int) ([]size, error) {
-	var all []size
-	for part := range strings.SplitSeq(text, ",") {
-		number, times, own := strings.Cut(part, "x")
-		s := size{rounds: rounds}
-		var err error
-		if s.foos, err = strconv.Atoi(number); err == nil && own {
-			s.rounds, err = strconv.Atoi(times)
-		}
-		if err != nil || s.foos < 1 || s.rounds < 1 {
-			return nil, fmt.Errorf("%q is not a number of Foos, nor such a number, an x and a number of rounds", part)
-		}
-		all = append(all, s)
+// measureIn changes the rounds of what is compared in time; 0 changes nothing.
+func (p *plan) measureIn(rounds int) {
+	if rounds == 0 {
+		return
 	}
-	slices.SortFunc(all, func(a, b size) int { return a.foos - b.foos })
-	return all, nil
+	p.crewFoos.rounds = rounds
+	for _, sizes := range [][]size{p.sizes, p.backlogs, p.caches} {
+		for i := range sizes {
+			sizes[i].rounds = rounds
+		}
+	}
 }
 
 // step is what is done without a pause. Steps of the first round are always taken,
@@ -122,7 +113,7 @@ func (b *bench) steps(wanted *regexp.Regexp) []step {
 		all = append(all, step{1, "Go benchmarks", b.goBenchmarks})
 	}
 	if b.plan.carry {
-		all = append(all, step{1, "Carry", b.carry})
+		all = append(all, step{1, "Carry", b.carry(false)})
 	}
 	for round := 1; round <= b.plan.rounds(); round++ {
 		all = append(all, b.coldStarts(round)...)
@@ -143,7 +134,7 @@ func (b *bench) steps(wanted *regexp.Regexp) []step {
 		}
 	}
 	if b.plan.cleanBuild {
-		all = append(all, step{1, "CleanBuild", b.cleanBuild})
+		all = append(all, step{1, "CleanBuild", b.carry(true)})
 	}
 	return slices.DeleteFunc(all, func(s step) bool { return !wanted.MatchString(s.what) })
 }
@@ -184,7 +175,7 @@ func (b *bench) crewSteps(round int) []step {
 
 // crewPeers show what more or fewer workers do: the fastest controllers whose number
 // can be chosen, and the floor.
-var crewPeers = []string{ours, "controller-runtime-tuned", "floor"}
+var crewPeers = []string{"byhand-tuned", "controller-runtime-tuned", "floor"}
 
 // rounds returns the number of rounds of what has the most.
 func (p plan) rounds() int {
@@ -208,7 +199,7 @@ func (b *bench) peersAt(i, round int) []peers.Peer {
 		switch {
 		case round > s.rounds:
 			return false
-		case p.Shipped:
+		case p.Shipped && p.Name != "byhand":
 			return i == 0 && round == 1
 		case p.Name == "floor-events":
 			return round == 1 && s.foos <= 10000

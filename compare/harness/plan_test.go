@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"example.com/byhand/compare/peers"
+	"example.com/byhand/internal/requests"
 )
 
 func lines(steps []step) []string {
@@ -57,7 +58,7 @@ func TestFullPlan(t *testing.T) {
 		{"Latency: 1000 Foos, byhand,", 5}, {"Latency: 1000 Foos, sample-controller-tuned,", 5}, {"ColdStart, Change, Delete, Latency: 1000 Foos, controller-runtime,", 1},
 		{"Latency: 1000 Foos, floor,", 5}, {"ColdStart: 5000 Foos, byhand,", 2}, {"ColdStart: 5000 Foos, controller-runtime-tuned,", 2},
 		{"ColdStart: 5000 Foos, floor,", 2}, {"ColdStart: 5000 Foos, floor-events,", 1}, {"ColdStart: 5000 Foos, controller-runtime,", 0}, {"ColdStart: 20000 Foos, byhand,", 1},
-		{"Latency: 1000 Foos, floor-watch,", 5}, {"ColdStart: 5000 Foos, floor-watch,", 2}, {"ColdStart: 20000 Foos, floor-watch,", 0}, {"Workers: 8, 1000 Foos, byhand,", 2}, {"Workers: 32, 1000 Foos, floor,", 2}, {"Workers: 16,", 0}, {"Workers: 8, 1000 Foos, controller-runtime,", 0},
+		{"Latency: 1000 Foos, floor-watch,", 5}, {"ColdStart: 5000 Foos, floor-watch,", 2}, {"ColdStart: 20000 Foos, floor-watch,", 0}, {"Workers: 8, 1000 Foos, byhand-tuned,", 2}, {"ColdStart: 20000 Foos, byhand-tuned,", 1}, {"Workers: 32, 1000 Foos, floor,", 2}, {"Workers: 16,", 0}, {"Workers: 8, 1000 Foos, controller-runtime,", 0},
 		{"Foos, sample-controller,", 1}, {"ColdStart: 20000 Foos, controller-runtime,", 0}, {"CacheSync: 100000 Foos", 1}, {"Idle, Failover", 1}, {"Go benchmarks", 1}, {"Carry", 1}, {"CleanBuild", 0},
 	} {
 		if got := rounds(test.part); got != test.want {
@@ -75,37 +76,39 @@ func TestQuickPlan(t *testing.T) {
 			t.Errorf("%s does not take part", peer.Name)
 		}
 	}
-	if len(all) > 15 {
+	if len(all) > 17 {
 		t.Errorf("%d steps: %v", len(all), lines(all))
 	}
 }
 
-func TestParseSizes(t *testing.T) {
-	got, err := parseSizes("20000x1,1000", 5)
-	if diff := cmp.Diff([]size{{1000, 5}, {20000, 1}}, got, cmp.AllowUnexported(size{})); err != nil || diff != "" {
-		t.Errorf("%v (-want +got):\n%s", err, diff)
+func TestMeasureIn(t *testing.T) {
+	p := plan{sizes: []size{{1000, 5}, {20000, 1}}, backlogs: []size{{5000, 1}}}
+	p.measureIn(0)
+	if p.sizes[0].rounds != 5 || p.backlogs[0].rounds != 1 {
+		t.Errorf("%+v, want nothing changed", p)
 	}
-	for _, text := range []string{"", "many", "10x", "10x0", "-1", "0"} {
-		if got, err := parseSizes(text, 1); err == nil {
-			t.Errorf("%q: %v, want an error", text, got)
-		}
+	p.measureIn(4)
+	if diff := cmp.Diff([]size{{1000, 4}, {20000, 4}, {5000, 4}}, append(p.sizes, p.backlogs...), cmp.AllowUnexported(size{})); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
 
 // byhand is judged by its counts, and nobody else, and only where nobody else writes.
 func TestJudge(t *testing.T) {
-	post, put, list := request{"POST", "deployments", "", "201"}, request{"PUT", "foos", "status", "200"}, request{"LIST", "foos", "", "200"}
-	conflict := request{"PUT", "foos", "status", "409"}
+	post, put, list := postDeployment, putStatus, requests.Request{Verb: "LIST", Resource: "foos", Code: "200"}
+	conflict := requests.Request{Verb: "PUT", Resource: "foos", Subresource: "status", Code: "409"}
+	type counts = requests.Counts
 	promised := counts{post: 10, put: 10}
 	for _, test := range []struct {
 		reason, peer, components string
-		sent                     counts
+		sent                     requests.Counts
 		problems                 int
 	}{
 		{"as promised; reads do not count", "byhand", bare, counts{post: 10, put: 10, list: 3}, 0},
 		{"a write too many", "byhand", bare, counts{post: 10, put: 11}, 1},
 		{"a write missing", "byhand", bare, counts{post: 10}, 1},
 		{"a conflict", "byhand", bare, counts{post: 10, put: 10, conflict: 1}, 1},
+		{"a conflict of the tuned one", "byhand-tuned", bare, counts{post: 10, put: 10, conflict: 1}, 1},
 		{"another peer", "controller-runtime", bare, counts{post: 10, put: 10, conflict: 1}, 0},
 		{"others write, too", "byhand", "", counts{post: 10, put: 25}, 0},
 	} {

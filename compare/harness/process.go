@@ -8,11 +8,12 @@ import (
 	"os"
 	"os/exec"
 	"regexp"
-	"strconv"
 	"strings"
-	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
+
+	"github.com/prometheus/procfs"
 )
 
 // process is a peer that runs. What it prints goes to a file, so that nobody
@@ -25,9 +26,7 @@ type process struct {
 	// done is closed when it has ended; then err is what cmd.Wait returned.
 	done chan struct{}
 	err  error
-
-	mu   sync.Mutex
-	peak int64
+	peak atomic.Uint64
 }
 
 // start starts a command. The caller calls stop.
@@ -54,10 +53,8 @@ func start(cmd *exec.Cmd, name, output string) (*process, error) {
 // rusage is of no use: it begins with the peak of the process that forked.
 func (p *process) sample() {
 	for {
-		if peak, err := p.status("VmHWM"); err == nil {
-			p.mu.Lock()
-			p.peak = peak
-			p.mu.Unlock()
+		if status, err := p.status(); err == nil && status.VmHWM > 0 {
+			p.peak.Store(status.VmHWM)
 		}
 		select {
 		case <-p.done:
@@ -67,37 +64,21 @@ func (p *process) sample() {
 	}
 }
 
-// peakRSS returns the most memory that the process has held, in bytes.
-func (p *process) peakRSS() int64 {
-	if peak, err := p.status("VmHWM"); err == nil {
-		return peak
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.peak
-}
-
-// rss returns the memory that the process holds, in bytes.
-func (p *process) rss() (int64, error) { return p.status("VmRSS") }
-
-func (p *process) status(field string) (bytes int64, err error) {
-	content, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.cmd.Process.Pid))
+// status is what the kernel says about the process, its memory in bytes.
+func (p *process) status() (procfs.ProcStatus, error) {
+	proc, err := procfs.NewProc(p.cmd.Process.Pid)
 	if err != nil {
-		return 0, err
+		return procfs.ProcStatus{}, err
 	}
-	return statusField(string(content), field)
+	return proc.NewStatus()
 }
 
-// statusField reads a number of kilobytes from the text of /proc/PID/status.
-func statusField(content, field string) (bytes int64, err error) {
-	for line := range strings.Lines(content) {
-		name, value, _ := strings.Cut(line, ":")
-		if name == field {
-			kilobytes, err := strconv.ParseInt(strings.TrimSuffix(strings.TrimSpace(value), " kB"), 10, 64)
-			return kilobytes << 10, err
-		}
+// peakRSS returns the most memory that the process has held, in bytes.
+func (p *process) peakRSS() uint64 {
+	if status, err := p.status(); err == nil && status.VmHWM > 0 {
+		return status.VmHWM
 	}
-	return 0, fmt.Errorf("no %s in the status of the process", field)
+	return p.peak.Load()
 }
 
 // cpu returns the time that the process has computed.
@@ -107,29 +88,12 @@ func (p *process) cpu() (time.Duration, error) {
 		return p.cmd.ProcessState.UserTime() + p.cmd.ProcessState.SystemTime(), nil
 	default:
 	}
-	content, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.cmd.Process.Pid))
+	proc, err := procfs.NewProc(p.cmd.Process.Pid)
 	if err != nil {
 		return 0, err
 	}
-	return statCPU(content)
-}
-
-// clockTick is Linux' unit of time in /proc, 100 per second on every architecture.
-const clockTick = 10 * time.Millisecond
-
-// statCPU reads the user and system time from the text of /proc/PID/stat.
-func statCPU(content []byte) (time.Duration, error) {
-	// "PID (COMMAND) STATE …", and the command may hold anything.
-	fields := strings.Fields(string(content[bytes.LastIndexByte(content, ')')+1:]))
-	if len(fields) < 13 {
-		return 0, fmt.Errorf("the stat of the process is %q", content)
-	}
-	user, err := strconv.Atoi(fields[11])
-	if err != nil {
-		return 0, err
-	}
-	system, err := strconv.Atoi(fields[12])
-	return time.Duration(user+system) * clockTick, err
+	stat, err := proc.Stat()
+	return time.Duration(stat.CPUTime() * float64(time.Second)), err
 }
 
 // quiet waits until the process has computed next to nothing for a second, but at
@@ -146,7 +110,7 @@ func (p *process) quiet(ctx context.Context, atMost time.Duration) error {
 		case <-time.After(time.Second):
 		}
 		now, failed := p.cpu()
-		if failed == nil && now-before <= 3*clockTick {
+		if failed == nil && now-before <= 30*time.Millisecond {
 			return nil
 		}
 		before, err = now, failed

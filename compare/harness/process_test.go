@@ -8,29 +8,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
-	"time"
 )
-
-func TestStatusField(t *testing.T) {
-	content := "Name:\tbyhand\nVmHWM:\t   45312 kB\nVmRSS:\t   40000 kB\nThreads:\t9\n"
-	if got, err := statusField(content, "VmHWM"); err != nil || got != 45312<<10 {
-		t.Errorf("VmHWM: %d, %v", got, err)
-	}
-	if got, err := statusField(content, "VmSwap"); err == nil {
-		t.Errorf("a field that is not there: %d", got)
-	}
-}
-
-func TestStatCPU(t *testing.T) {
-	// Between the brackets is the command, whatever it is called.
-	content := "4711 (by) hand 1) S 1 2 3 4 5 6 7 8 9 10 123 45 0 0 20 0 9 0 100 1 2 3\n"
-	if got, err := statCPU([]byte(content)); err != nil || got != 1680*time.Millisecond {
-		t.Errorf("%v, %v; want 1.68 s", got, err)
-	}
-	if got, err := statCPU([]byte("4711 (x) S 1")); err == nil {
-		t.Errorf("a line that is too short: %v", got)
-	}
-}
 
 // A process is followed until it ends, however it ends.
 func TestProcess(t *testing.T) {
@@ -48,8 +26,9 @@ func TestProcess(t *testing.T) {
 		t.Errorf("says: %v, %v", at, err)
 	}
 	if runtime.GOOS == "linux" {
-		if rss, err := p.rss(); err != nil || rss <= 0 || p.peakRSS() < rss {
-			t.Errorf("RSS %d, %v, peak %d", rss, err, p.peakRSS())
+		status, err := p.status()
+		if peak := p.peakRSS(); err != nil || status.VmRSS < 1<<16 || peak < status.VmRSS || peak > 1<<30 {
+			t.Errorf("RSS %d, %v, peak %d; want bytes", status.VmRSS, err, peak)
 		}
 	}
 	p.stop()

@@ -3,41 +3,36 @@ package main
 import (
 	"context"
 	"errors"
-	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/watch"
 )
 
-func newProgress() *progress {
-	return &progress{known: map[schema.GroupVersionResource]map[string]seen{foos: {}, deployments: {}}, failed: make(chan struct{})}
-}
+func newProgress() *progress { return &progress{marks: map[*mark]bool{}} }
 
-// hear is an event at this second.
-func (p *progress) hear(second int64, resource schema.GroupVersionResource, eventType watch.EventType, name, uid, version string, generation int64) {
-	p.event(resource, eventType, &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{
-		Name: name, UID: types.UID(uid), ResourceVersion: version, Generation: generation}}, time.Unix(second, 0))
+func object(name, uid, version string, generation int64) *metav1.PartialObjectMetadata {
+	return &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Name: name, UID: types.UID(uid), ResourceVersion: version, Generation: generation}}
 }
 
 func TestHappenings(t *testing.T) {
-	before := seen{"u", "5", 1}
+	none, before := object("", "", "", 0), object("a", "u", "5", 1)
 	for _, test := range []struct {
-		reason            string
-		before, now       seen
-		made, spec, staus bool
+		reason       string
+		before, now  *metav1.PartialObjectMetadata
+		made         bool
+		spec, status bool
 	}{
-		{"new", seen{}, before, true, false, false},
-		{"the status", before, seen{"u", "6", 1}, false, false, true},
-		{"the spec", before, seen{"u", "6", 2}, false, true, false},
-		{"made again", before, seen{"v", "6", 1}, true, false, false},
-		{"deleted", before, seen{}, false, false, false},
+		{"new", none, before, true, false, false},
+		{"the status", before, object("a", "u", "6", 1), false, false, true},
+		{"the spec", before, object("a", "u", "6", 2), false, true, false},
+		{"made again", before, object("a", "v", "6", 1), true, false, false},
 		{"nothing", before, before, false, false, false},
 	} {
-		if got := [3]bool{made(test.before, test.now), specWritten(test.before, test.now), statusWritten(test.before, test.now)}; got != [3]bool{test.made, test.spec, test.staus} {
+		if got := [3]bool{made(test.before, test.now), specWritten(test.before, test.now), statusWritten(test.before, test.now)}; got != [3]bool{test.made, test.spec, test.status} {
 			t.Errorf("%s: made, spec written, status written = %v", test.reason, got)
 		}
 	}
@@ -48,15 +43,17 @@ func TestHappenings(t *testing.T) {
 func TestMark(t *testing.T) {
 	p := newProgress()
 	m := p.expect(deployments, made, "a", "b")
-	p.hear(1, deployments, watch.Added, "a", "u", "1", 1)
-	p.hear(2, deployments, watch.Added, "other", "u", "2", 1)
-	p.hear(2, foos, watch.Added, "b", "u", "2", 1)
-	p.hear(3, deployments, watch.Deleted, "a", "u", "3", 1)
-	p.hear(4, deployments, watch.Added, "a", "v", "4", 1)
+	hear := func(second int64, resource schema.GroupVersionResource, name, uid string) {
+		p.event(resource, &metav1.PartialObjectMetadata{}, object(name, uid, "1", 1), time.Unix(second, 0))
+	}
+	hear(1, deployments, "a", "u")
+	hear(2, deployments, "other", "u")
+	hear(2, foos, "b", "u")
+	hear(4, deployments, "a", "v")
 	if m.missing() != 1 {
 		t.Fatalf("%d are missing, want 1", m.missing())
 	}
-	p.hear(5, deployments, watch.Added, "b", "u", "5", 1)
+	hear(5, deployments, "b", "u")
 
 	at, err := p.await(t.Context(), nil, m)
 	if err != nil || at.Unix() != 5 {
@@ -70,42 +67,20 @@ func TestMark(t *testing.T) {
 	}
 }
 
-// A stream that ends is opened again where it ended.
-func TestWatchGoesOn(t *testing.T) {
-	p := newProgress()
-	object := func(name, version string) *metav1.PartialObjectMetadata {
-		return &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Name: name, UID: "u", ResourceVersion: version}}
-	}
-	first, second := watch.NewFakeWithChanSize(2, false), watch.NewFakeWithChanSize(2, false)
-	first.Add(object("a", "7"))
-	first.Stop()
-	second.Add(object("b", "9"))
-	second.Error(&metav1.Status{Reason: metav1.StatusReasonExpired, Message: "too old"})
-	var from []string
-	m := p.expect(foos, made, "a", "b")
-	err := p.watch(t.Context(), foos, first, "5", func(version string) (watch.Interface, error) {
-		from = append(from, version)
-		return second, nil
-	})
-	if err == nil || !strings.Contains(err.Error(), "too old") {
-		t.Errorf("an error on the stream: %v", err)
-	}
-	if m.missing() != 0 || len(from) != 1 || from[0] != "7" {
-		t.Errorf("%d events are missing; opened again at %v, want version 7", m.missing(), from)
-	}
-}
-
 func TestAwaitGivesUp(t *testing.T) {
-	tooLate := errors.New("too late")
-	ended, cancel := context.WithCancelCause(t.Context())
-	cancel(tooLate)
-	p := newProgress()
-	if _, err := p.await(ended, nil, p.expect(foos, made, "a")); !errors.Is(err, tooLate) {
-		t.Errorf("the time is over: %v", err)
-	}
-	broken := errors.New("broken")
-	p.fail(broken)
-	if _, err := p.await(t.Context(), nil, p.expect(foos, made, "a")); !errors.Is(err, broken) {
-		t.Errorf("a watch is broken: %v", err)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		tooLate := errors.New("too late")
+		ctx, cancel := context.WithTimeoutCause(t.Context(), time.Minute, tooLate)
+		defer cancel()
+		p := newProgress()
+		ended := make(chan struct{})
+		close(ended)
+		begin := time.Now()
+		if _, err := p.await(ctx, ended, p.expect(foos, made, "a")); !errors.Is(err, errStopped) || time.Since(begin) != 5*time.Second {
+			t.Errorf("the program has ended: %v after %s", err, time.Since(begin))
+		}
+		if _, err := p.await(ctx, nil, p.expect(foos, made, "a")); !errors.Is(err, tooLate) || time.Since(begin) != time.Minute {
+			t.Errorf("the time is over: %v after %s", err, time.Since(begin))
+		}
+	})
 }

@@ -1,61 +1,132 @@
 package main
 
+import (
+	"cmp"
+	"strings"
+
+	"example.com/byhand/compare/carry"
+	"example.com/byhand/compare/peers"
+)
+
+// section is a part of the page: a table of what a filter lets through.
+type section struct {
+	title, text string
+	// filter and rows are a filter and a projection of package benchproc: what is
+	// shown, and what tells the lines apart. The last of rows is who was measured, in the
+	// order in which they are shown.
+	filter string
+	rows   []string
+	// units are the columns, contests those of them in which the best is named.
+	units, contests []string
+	// flipped shows a column for each peer.
+	flipped bool
+}
+
+var (
+	byPeer   = "/peer@(" + strings.Join(peerNames(), " ") + ")"
+	byClient = "/client@(byhand generated dynamic controller-runtime bare)"
+)
+
+func peerNames() (names []string) {
+	for _, p := range peers.All() {
+		names = append(names, p.Name)
+	}
+	return names
+}
+
+var coldStart = section{title: "Cold start", text: aboutColdStart, filter: ".name:ColdStart", rows: []string{"/foos@num", byPeer},
+	units: []string{perSecond, restPerSecond, writesEach, conflicts, eventsEach, cpuSeconds, peakMemory}, contests: []string{perSecond, restPerSecond, writesEach, conflicts}}
+
+var sections = []section{
+	coldStart,
+	{title: "More workers, fewer workers", text: aboutWorkers, filter: ".name:Workers", rows: []string{"/foos@num", "/workers@num", byPeer}, units: []string{perSecond}},
+	{title: "Every Foo changed", text: aboutChange, filter: ".name:Change", rows: []string{"/foos@num", byPeer},
+		units: []string{perSecond, writesEach, conflicts, eventsEach}, contests: []string{perSecond}},
+	{title: "Every Deployment deleted", text: aboutDelete, filter: ".name:Delete", rows: []string{"/foos@num", byPeer},
+		units: []string{perSecond, writesEach, conflicts, eventsEach}, contests: []string{perSecond}},
+	{title: "Behind a backlog", text: aboutBacklog, filter: ".name:Backlog", rows: []string{"/foo", "/foos@num", byPeer}, units: []string{p50, p99}, contests: []string{p50, p99}},
+	{title: "One Foo at a time", text: aboutLatency, filter: ".name:Latency", rows: []string{"/foos@num", byPeer}, units: []string{p50, p99}, contests: []string{p50, p99}},
+	{title: "Idle", text: aboutIdle, filter: ".name:Idle", rows: []string{"/foos@num", byPeer}, units: []string{writes, conflicts, reads, events, cpuSeconds}, contests: []string{writes}},
+	{title: "Cache", text: aboutCache, filter: ".name:CacheSync", rows: []string{"/foos@num", byPeer},
+		units: []string{"sec/op", cpuSeconds, peakMemory, memory, liveMemory}, contests: []string{"sec/op", peakMemory, liveMemory}},
+	{title: "Failover", text: aboutFailover, filter: ".name:Failover", rows: []string{"/end", byPeer}, units: []string{"sec/op"}, contests: []string{"sec/op"}},
+	{title: "Client calls, JSON", text: aboutCalls, filter: "/client:/./ /wire:json", rows: []string{".name", byClient},
+		units: []string{"sec/op", "B/op", "allocs/op"}, contests: []string{"sec/op", "allocs/op"}},
+	{title: "Client calls, CBOR", text: aboutCBOR, filter: "/client:/./ /wire:cbor", rows: []string{".name", byClient}, units: []string{"sec/op", "B/op", "allocs/op"}},
+	{title: "DeepCopy", text: aboutCopies, filter: ".name:DeepCopy", rows: []string{"/kind", "/copy@(byhand generated)"},
+		units: []string{"sec/op", "B/op", "allocs/op"}, contests: []string{"sec/op", "allocs/op"}},
+	{title: "What a reader carries", text: aboutCarry, filter: ".name:Carry", rows: []string{byPeer}, units: carry.Units(), flipped: true},
+}
+
+// heading is what stands above a column.
+func heading(name string) string {
+	return cmp.Or(carry.Words(name), map[string]string{
+		"peer": "program", "foos": "Foos", "foo": "Foo", "name": "call", "copy": "copied by", "end": "end of the leader",
+		perSecond: "Foos/s", restPerSecond: "Foos/s until the last write", writesEach: "writes/Foo", eventsEach: "Events/Foo", events: "Events",
+		cpuSeconds: "CPU time", peakMemory: "peak RSS", memory: "RSS then", liveMemory: "live heap", p50: "p50", p99: "p99",
+		"sec/op": "time", "B/op": "memory", "allocs/op": "allocations",
+	}[name], name)
+}
+
 // The sentences of the page. No figure stands in them: figures come from raw.txt.
 
-const introduction = "The Foo controller in three forms, and what they do with the same work: by hand (`byhand`, this repository), generated (`sample-controller`, Kubernetes' own example), and on a framework (`controller-runtime`). " +
+const introduction = "The Foo controller in three forms, each given the same work: by hand (`byhand`, this repository), generated (`sample-controller`, Kubernetes' own example), and on a framework (`controller-runtime`). " +
 	"[The page beside this folder](../README.md) walks through their code. " +
-	"`floor` is no controller: a loop that sends the two writes that each Foo needs and does nothing else; `floor-watch` also holds the two watches of a controller and throws away what they tell, which no controller can do without; `floor-events` also sends the Events that `byhand` sends.\n\n" +
-	"`make compare` wrote this page and the pictures from [`raw.txt`](raw.txt), which [benchstat](https://pkg.go.dev/golang.org/x/perf/cmd/benchstat) reads, too (`benchstat -col /peer -filter .name:ColdStart raw.txt`). Nothing on it is typed by hand.\n"
+	"`floor` is no controller: a loop that sends the two writes that each Foo needs and nothing else. `floor-watch` also holds the two watches that every controller needs and discards their events. `floor-events` also sends the Events that `byhand` sends.\n\n" +
+	"`byhand`, `sample-controller` and `controller-runtime` run with their defaults. [Method](#method) says what `-tuned` changes.\n\n" +
+	"`make compare` writes this page from [`raw.txt`](raw.txt), and nothing on it is typed by hand. [benchstat](https://pkg.go.dev/golang.org/x/perf/cmd/benchstat) reads the same file: `benchstat -col /peer -filter .name:ColdStart raw.txt`. " +
+	"The statistics are benchstat's: medians, with a confidence interval of at least 90% from five rounds on; differences from the first line of the same kind, by the Mann-Whitney U test, significant at p ≤ 0.05. Fewer than four rounds cannot show a difference.\n"
 
-const aboutOthers = "With the whole control plane, other controllers write Deployments, too. Their writes are in the counts, and so are the conflicts that they run into and the time until the last write."
+const aboutSummary = "Each form written by hand beside the best of the others, shipped or tuned."
 
-const aboutSummary = "Medians of `byhand` and of the best of the others, shipped or tuned. Where another one is better, the last column says **worse**."
+const aboutColdStart = "The controller starts when all Foos exist and nothing else does. The clock runs from the start of the process until the last Foo has a Deployment and a status. " +
+	"The API server counts the writes of Foos and Deployments, refused ones included, until the writes stop. CPU time and memory are the controller's own. " +
+	"`sample-controller` writes each status twice, and the clock stops after the first time. \"Until the last write\" includes the second; the end is polled every half second and taken as early as it can have been.\n\n" +
+	"![Cold start: Foos per second](" + pictureFile + ")"
 
-const aboutColdStart = "The controller starts when all Foos are there and nothing else. The clock runs from the start of the process until the last Foo has a Deployment and a status. The median of the rounds, and in brackets the smallest and the largest; **bold**: the best of the controllers. " +
-	"× is the median of the ratios in each round. Writes are those of Foos and Deployments that the API server has counted, refused ones included, until nobody wrote any more; CPU seconds and memory are the controller's own. " +
-	"The clock stops for `sample-controller` when it has written each status once: one number, which it then writes again. \"Until its last write\" counts these, too; its end is looked for every half second and taken as early as it can have been."
+const aboutWorkers = "The same cold start with other numbers of workers, that is, of concurrent writes. More of them share an fsync of etcd, and each takes longer. Above, the tuned controllers and the floors have 16."
 
-const aboutWorkers = "The same cold start with other numbers of workers: how many writes are under way at the same time. More of them share an fsync of etcd, and each of them takes longer."
+const aboutChange = "Every Foo has its Deployment; then every Foo asks for two replicas instead of one. The clock runs from the first change to the last updated Deployment. The harness sends the changes from 16 goroutines while the controller works. Its own writes are not counted."
 
-const aboutChange = "Everything is as it should be; then every Foo asks for two replicas instead of one. The clock runs from the first change to the last Deployment that follows. The harness sends its changes with 16 goroutines beside the controller, and its own writes are not counted."
+const aboutDelete = "The harness deletes every Deployment, from 16 goroutines. The clock runs from the first deletion until the last Deployment is back."
 
-const aboutDelete = "Every Deployment is deleted, with 16 goroutines. The clock runs from the first deletion until the last one is back."
+const aboutBacklog = "During a cold start, every 100 ms one more Foo is created and one that is finished is changed. How long do these two wait for their Deployments while thousands of others are in the queue? They mostly wait for the API server, which is busy with one write per worker: `controller-runtime` as shipped has one worker, so that a single Foo waits less and all of them take longer."
 
-const aboutBacklog = "The cold start again. While it is under way, every 100 ms one more Foo is created and one that is done already is changed. How long do these two wait for their Deployments, from the request on, while thousands of others wait that nobody has just touched? What they wait for is mostly the API server, which is busy with as many writes as there are workers: `controller-runtime` as shipped has one worker, waits less here, and takes longer for all."
+const aboutLatency = "Nothing else happens. A Foo is created; the clock runs from the request until its Deployment is seen; then comes the next one. The time of the creation itself is included, and is the same for all."
 
-const aboutLatency = "Nothing else is going on. A Foo is created; the clock runs from the request for it until its Deployment is seen; then comes the next one. The creation itself is part of it, alike for all."
+const aboutIdle = "Every Foo has its Deployment, and nobody changes anything for 65 seconds. Two resyncs fall into that time (every 30 s: compiled into `sample-controller`, set for the others). Reads are those of Foos and Deployments. `byhand` limits its Events to so many a second: those counted here, and the CPU time that they take, are left over from the cold start."
 
-const aboutIdle = "All is as it should be, and nobody changes anything for 65 seconds, in which every object is looked at again twice (a resync every 30 s: compiled into `sample-controller`, and given to the others). Reads are those of Foos and Deployments. `byhand` sends its Events beside its work and so many a second: those counted here, and the CPU time that they take, are still the news of the cold start before."
+const aboutCache = "How long until all Foos are in memory, and how much memory they take. There is nothing to reconcile: these Foos are being deleted, a finalizer keeps them, and they name no Deployment, so that `sample-controller` skips them. They have a status and `managedFields` as a controller leaves them. " +
+	"The time is from the start of the process to the log line that says that the caches are synced, CPU time is until then, the peak is of the whole run, \"RSS then\" is after the controller has looked at every Foo. " +
+	"The live heap is what remains after a garbage collection at the end. (`sample-controller` has not finished its queue by then: it logs an error for each Foo, which takes minutes.) For this measurement each program has one more import, [`liveheap/`](../peers/liveheap/liveheap.go)."
 
-const aboutCache = "How long until all Foos are in memory, and what they take there. Nobody has to act on these Foos: they are being deleted, a finalizer keeps them, and they name no Deployment, which `sample-controller` passes over. Otherwise they are as a controller leaves them, with a status and `managedFields`, and the same for everybody. " +
-	"\"Until in memory\" is from the start of the process to the line in which it says so, CPU seconds are until then, the peak is of the whole run, and \"then\" is what the process holds when it has looked at every Foo. " +
-	"The live heap is what is alive after a collection of garbage, which comes last. (`sample-controller` is not yet through with its list then: it complains of each of these Foos, which takes it minutes.) For this, each program has one import more, of [`liveheap/`](../peers/liveheap/liveheap.go)."
+const aboutFailover = "Two replicas, one of which leads. It is ended, and a Foo is created: the time from the signal until the other replica has created the Deployment. Leases last 15 s, are renewed within 10 s and tried every 2 s, for every controller; as shipped, `controller-runtime` does not release its Lease at the end, and `sample-controller` has no leader election. After a clean end the standby takes over at its next try, which comes 2 to 4.4 s after the one before; the end comes at a random moment between two tries, so that single times differ by seconds."
 
-const aboutFailover = "Two replicas, one of which works. It is ended, and when it is gone a Foo is created: the time from the signal until the other replica has made the Deployment. Leases of 15 s, renewed within 10 s, tried every 2 s, for everybody; as shipped, `controller-runtime` does not give its Lease away at the end. After a clean end the wait is for the standby's next try, which comes 2 to 4.4 s after the one before; the end comes at a random moment between two of them, so that single times differ by seconds and only many of them say something."
+const aboutCalls = "Go benchmarks of the clients alone, over the same types and replies. The server runs in the same process and allocates, too; `bare`, an HTTP client that decodes nothing, shows its share."
 
-const aboutCalls = "Go benchmarks of the clients alone, over the same types and replies; the server runs in the same process and allocates, too, and `bare` (an HTTP client that decodes nothing) shows how much of a figure that is."
+const aboutCBOR = "The same with CBOR, which needs feature gates that are off by default."
 
 const aboutCopies = "The hand-written copies against those that deepcopy-gen v0.37 writes for the same types."
 
-const aboutCarry = "Counted by the same rules for all, from the sources that go into each program; [`carry/`](../carry/doc.go) says how. More of a feature is more lines: `byhand` has a second resource, a trace and a page, `sample-controller` neither metrics nor leader election."
+const aboutCarry = "Counted from the sources of each program, by the same rules: [`carry/`](../carry/doc.go). A line of code is a line that is neither blank nor a comment. More features are more lines: `byhand` has a second resource, a trace and a page, `sample-controller` neither metrics nor leader election."
 
 const method = `
 ## Method
 
-- Each run of a controller has a control plane of its own, etcd and kube-apiserver v1.37.1 as separate processes with their default limits, made for it and removed after it. Same flags, same credentials (a client certificate of a cluster administrator), loopback, TLS. etcd syncs every write to the disk unless the table above says otherwise.
-- Who is compared in time takes turns: A B C A B C, round after round, on the same machine, which does nothing else.
-- One Foo is created through an API server. The Foos that a run begins with are copies of what was stored for it, with names and UIDs of their own, written to etcd directly: thousands are there in seconds, and each API server is as fresh for many as for few. What is created or changed while a controller works goes through the API server.
-- Progress is seen from outside, by watches of metadata alone, the same for all. The watches, the API server and etcd share the CPUs with the controller: nobody here has a machine of its own.
-- When the clock has stopped, the API server's own counters are read, before and after, never in between; then everything is listed, and each Foo must have exactly one Deployment, controlled by it, with the replicas that it wants, and a status.
-- As shipped: ` + "`sample-controller`" + ` is built unmodified from its module (2 workers, client-go's default of 5 requests a second), ` + "`controller-runtime`" + ` is the program in [` + "`framework/`" + `](../framework) with all defaults (1 worker). Tuned: ` + "`sample-controller-tuned`" + ` has no limit and 16 workers, two lines of its main.go; ` + "`controller-runtime-tuned`" + ` has 16 workers, no managedFields in its cache, and reads its own writes. ` + "`byhand`" + ` and the floors have 16 workers. Those that are not as shipped also get a kubeconfig that says ` + "`disable-compression`" + `, as kube-controller-manager does: the API server would compress each event of a watch. For the caches all have client-go's default, which is to be compressed: for many objects at once that is faster. Encodings and what is logged are each program's own.
-- ` + "`sample-controller`" + ` as shipped is so slow by its own limit that it gets fewer Foos and one round; ` + "`controller-runtime`" + ` as shipped, and what takes minutes, has fewer rounds, too. The column says how many.
+- Each run of a controller has a new control plane, etcd and kube-apiserver v1.37.1 as separate processes with their default limits. Same flags, same credentials (a client certificate of a cluster administrator), loopback, TLS. etcd syncs every write to the disk.
+- Whoever is compared in time takes turns: A B C A B C, round after round, on the same machine, which does nothing else.
+- One Foo is created through an API server. The Foos that a run begins with are copies of it with their own names and UIDs, written directly to etcd: that takes seconds for thousands, and each API server is as fresh for many as for few. What is created or changed while a controller works goes through the API server.
+- The harness observes progress through watches of metadata alone, the same for all. It, the API server and etcd share the CPUs with the controller.
+- After the measurement the harness reads the API server's request counters. Then it lists everything: each Foo must have exactly one Deployment, controlled by it, with the wanted replicas, and a status.
+- Defaults: ` + "`byhand`" + ` is what ` + "`go run main.go`" + ` starts (8 workers), ` + "`sample-controller`" + ` is built unmodified from its module (2 workers, client-go's default of 5 requests a second), ` + "`controller-runtime`" + ` is the program in [` + "`framework/`" + `](../framework) (1 worker).
+- Tuned: 16 workers each, and a kubeconfig with ` + "`disable-compression`" + `, which kube-controller-manager sets for itself: otherwise the API server compresses each event of a streaming list separately. ` + "`sample-controller-tuned`" + ` also has no limit of requests; ` + "`controller-runtime-tuned`" + ` keeps no managedFields in its cache and reads its own writes. The floors have 16 workers and no compression, too. For the caches all have client-go's default, with compression.
+- ` + "`sample-controller`" + ` as shipped is so slow by its own limit that it gets fewer Foos and one round. ` + "`controller-runtime`" + ` as shipped, and what takes minutes, has fewer rounds, too.
 
 ## What the numbers do not say
 
 - How fast any of this is on your cluster. Here everything shares a few CPUs and one disk, and the floor moves with both; the ratios move less.
-- That a ratio of 1.02 is a difference. Look at the spread, or let benchstat judge.
 - What a real etcd would cost: with three members and a network between them each write takes longer, and more workers pay off.
-- What happens with a deployment controller beside it, whose writes to each Deployment every controller has to follow. (` + "`go run ./harness -components ''`" + ` measures with the whole control plane.)
-- How good a controller is at anything but this: one kind, one child, no finalizer, no webhook.
+- What happens beside a deployment controller, whose writes to each Deployment every controller has to follow. (` + "`go run ./harness -components ''`" + ` measures with the whole control plane.)
+- How good a controller is at anything else: this is one kind, one child, no finalizer, no webhook.
 - What it takes to keep the code working for years.
 `

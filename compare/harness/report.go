@@ -1,19 +1,22 @@
 package main
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"golang.org/x/perf/benchfmt"
+	"golang.org/x/perf/benchproc"
 )
 
-// rawFile and pageFile are the names of the measurements and of the page.
-const rawFile, pageFile = "raw.txt", "README.md"
+// The files of a folder of results: the measurements, and what is made of them.
+const rawFile, pageFile, pictureFile = "raw.txt", "README.md", "throughput.svg"
 
-// writePage makes the page and its pictures of the measurements in a folder.
+// writePage makes the page and its picture of the measurements in a folder.
 func writePage(dir string) error {
 	in, err := os.Open(filepath.Join(dir, rawFile))
 	if err != nil {
@@ -23,112 +26,205 @@ func writePage(dir string) error {
 	if err := errors.Join(err, in.Close()); err != nil {
 		return err
 	}
-	pictures, err := f.pictures()
+	page, err := f.page()
 	if err != nil {
 		return err
 	}
-	for _, p := range pictures {
-		if err := os.WriteFile(filepath.Join(dir, p.file), p.svg, 0o644); err != nil {
+	coldStarts, err := f.groups(coldStart)
+	if err != nil {
+		return err
+	}
+	if svg := picture(coldStarts); svg != "" {
+		if err := os.WriteFile(filepath.Join(dir, pictureFile), []byte(svg), 0o644); err != nil {
 			return err
 		}
 	}
-	return os.WriteFile(filepath.Join(dir, pageFile), []byte(f.page(pictures)), 0o644)
+	return os.WriteFile(filepath.Join(dir, pageFile), []byte(page), 0o644)
+}
+
+// figures are the measurements of a file.
+type figures struct {
+	all   []*benchfmt.Result
+	units benchfmt.UnitMetadataMap
+}
+
+// readRaw reads a file in the Go benchmark format.
+func readRaw(in io.Reader, name string) (*figures, error) {
+	f := &figures{}
+	reader := benchfmt.NewReader(in, name)
+	for reader.Scan() {
+		switch record := reader.Result().(type) {
+		case *benchfmt.SyntaxError:
+			return nil, record
+		case *benchfmt.Result:
+			f.all = append(f.all, record.Clone())
+		}
+	}
+	if err := reader.Err(); err != nil {
+		return nil, err
+	}
+	if len(f.all) == 0 {
+		return nil, errors.New(name + " holds no measurements")
+	}
+	f.units = reader.Units()
+	return f, nil
+}
+
+// group is what is compared: entries that differ in nothing but who was measured. The
+// first one is the base.
+type group struct {
+	what    []string
+	entries []entry
+}
+
+// entry is what was measured of one peer: for each unit a value a round.
+type entry struct {
+	who    string
+	values map[string][]float64
+}
+
+// groups returns what the section is about.
+func (f *figures) groups(s section) ([]group, error) {
+	filter, err := benchproc.NewFilter(s.filter)
+	if err != nil {
+		return nil, err
+	}
+	projection, err := new(benchproc.ProjectionParser).Parse(strings.Join(s.rows, " "), filter)
+	if err != nil {
+		return nil, err
+	}
+	measured := map[benchproc.Key]map[string][]float64{}
+	var keys []benchproc.Key
+	for _, result := range f.all {
+		if match, _ := filter.Match(result); !match.All() {
+			continue
+		}
+		key := projection.Project(result)
+		if measured[key] == nil {
+			measured[key], keys = map[string][]float64{}, append(keys, key)
+		}
+		for _, v := range result.Values {
+			measured[key][v.Unit] = append(measured[key][v.Unit], v.Value)
+		}
+	}
+	benchproc.SortKeys(keys)
+	var all []group
+	for _, key := range keys {
+		var what []string
+		for _, field := range projection.Fields() {
+			what = append(what, key.Get(field))
+		}
+		last := len(what) - 1
+		if len(all) == 0 || !slices.Equal(all[len(all)-1].what, what[:last]) {
+			all = append(all, group{what: what[:last]})
+		}
+		g := &all[len(all)-1]
+		g.entries = append(g.entries, entry{what[last], measured[key]})
+	}
+	return all, nil
 }
 
 // page is the text of the page. It says only what was measured.
-func (f *figures) page(pictures []picture) string {
-	var out bytes.Buffer
-	fmt.Fprintf(&out, "# Side by side: the numbers\n\n%s\n%s\n", introduction, f.machine())
-	for _, s := range f.sections() {
-		tables := strings.Join(slices.DeleteFunc(s.tables, func(table string) bool { return table == "" }), "\n")
-		if tables == "" {
-			continue
+func (f *figures) page() (string, error) {
+	summary, err := f.summary()
+	if err != nil {
+		return "", err
+	}
+	text := "# Side by side: the numbers\n\n" + introduction + "\n" + f.machine()
+	if len(summary) > 1 {
+		text += "\n## In short\n\n" + aboutSummary + "\n\n" + markdown(summary)
+	}
+	for _, s := range sections {
+		table, err := f.table(s)
+		if err != nil {
+			return "", err
 		}
-		fmt.Fprintf(&out, "## %s\n\n%s\n\n", s.title, s.text)
-		for _, p := range pictures {
-			if p.file == s.picture {
-				fmt.Fprintf(&out, "![%s](%s)\n\n", p.title, p.file)
+		if len(table) > 1 {
+			text += fmt.Sprintf("\n## %s\n\n%s\n\n", s.title, s.text) + markdown(table)
+		}
+	}
+	return text + method, nil
+}
+
+// table shows a line for each peer in each group. Nothing but a head: nothing was
+// measured.
+func (f *figures) table(s section) ([][]string, error) {
+	groups, err := f.groups(s)
+	if err != nil {
+		return nil, err
+	}
+	var head []string
+	for _, field := range s.rows {
+		head = append(head, heading(strings.TrimLeft(strings.Split(field, "@")[0], "/.")))
+	}
+	for i, unit := range s.units {
+		if head = append(head, heading(unit)); i == 0 && s.contests != nil {
+			head = append(head, "difference")
+		}
+	}
+	table := [][]string{append(head, "rounds")}
+	for _, g := range groups {
+		for i, e := range g.entries {
+			line := append(slices.Clone(g.what), "`"+e.who+"`")
+			for u, unit := range s.units {
+				if line = append(line, median(e.values[unit], unit)); u == 0 && s.contests != nil {
+					line = append(line, difference(g.entries[0].values[unit], e.values[unit], i == 0))
+				}
+			}
+			table = append(table, append(line, fmt.Sprint(len(e.values[s.units[0]]))))
+		}
+	}
+	if !s.flipped || len(table) == 1 {
+		return table, nil
+	}
+	flipped := flip(table)
+	return flipped[:len(flipped)-1], nil
+}
+
+// flip makes lines of columns, and leaves out those that show nothing.
+func flip(table [][]string) [][]string {
+	var flipped [][]string
+	for column := range table[0] {
+		var line []string
+		for _, row := range table {
+			line = append(line, row[column])
+		}
+		if slices.ContainsFunc(line[1:], func(cell string) bool { return cell != missing }) {
+			flipped = append(flipped, line)
+		}
+	}
+	return flipped
+}
+
+// markdown writes a table whose first line is its head.
+func markdown(table [][]string) string {
+	table = slices.Insert(table, 1, slices.Repeat([]string{"---"}, len(table[0])))
+	var out strings.Builder
+	for _, line := range table {
+		fmt.Fprintf(&out, "| %s |\n", strings.Join(line, " | "))
+	}
+	return out.String()
+}
+
+// machine is where and how the measurements were made. More than one value is more than
+// one machine, or command.
+func (f *figures) machine() string {
+	table := [][]string{{"", ""}}
+	for _, key := range []string{"cpu", "cores", "memory", "kernel", "go", "control-plane", "command"} {
+		var values []string
+		for _, result := range f.all {
+			// A bar ends a cell, even in code.
+			value := strings.ReplaceAll(result.GetConfig(key), "|", `\|`)
+			if key == "command" && value != "" {
+				value = "`" + value + "`"
+			}
+			if value != "" && !slices.Contains(values, value) {
+				values = append(values, value)
 			}
 		}
-		fmt.Fprintln(&out, tables)
-	}
-	return out.String() + method
-}
-
-// section is a part of the page. Without tables it is left out.
-type section struct {
-	title, text, picture string
-	tables               []string
-}
-
-func (f *figures) sections() []section {
-	return []section{
-		{"In short", aboutSummary, "", []string{shown("", f.summary())}},
-		{"Cold start", aboutColdStart, "throughput.svg",
-			f.each("ColdStart", "%s Foos", func(n int) *table { return f.speeds("ColdStart", n, true) })},
-		{"More workers, fewer workers", aboutWorkers, "", f.each("ColdStart", "%s Foos", f.crewTable)},
-		{"Every Foo changed", aboutChange, "", f.each("Change", "%s Foos", func(n int) *table { return f.speeds("Change", n, false) })},
-		{"Every Deployment deleted", aboutDelete, "", f.each("Delete", "%s Foos", func(n int) *table { return f.speeds("Delete", n, false) })},
-		{"Behind a backlog", aboutBacklog, "backlog.svg", slices.Concat(
-			f.each("Backlog/foo=new", "A new Foo, behind %s others", func(n int) *table { return f.waitsTable("Backlog/foo=new", n) }),
-			f.each("Backlog/foo=changed", "A changed Foo, behind %s others", func(n int) *table { return f.waitsTable("Backlog/foo=changed", n) }))},
-		{"One Foo at a time", aboutLatency, "",
-			f.each("Latency", "Beside %s Foos that have all they want", func(n int) *table { return f.waitsTable("Latency", n) })},
-		{"Idle", aboutIdle, "", f.each("Idle", "%s Foos", f.idleTable)},
-		{"Cache", aboutCache, "memory.svg", append(f.each("CacheSync", "%s Foos", f.cacheTable), shown("Each Foo more", f.bytesTable()))},
-		{"Failover", aboutFailover, "", []string{shown("", f.failoverTable())}},
-		{"Client calls", aboutCalls, "", f.goTables("client")},
-		{"DeepCopy", aboutCopies, "", f.goTables("copy")},
-		{"What a reader carries", aboutCarry, "", []string{shown("", f.carryTable())}},
-	}
-}
-
-// shown is a table with its title, or nothing.
-func shown(title string, t *table) string {
-	if len(t.rows) == 0 {
-		return ""
-	}
-	if title != "" {
-		title = "### " + title + "\n\n"
-	}
-	return title + t.markdown()
-}
-
-// each shows a table for each size that the fast peers were measured with.
-func (f *figures) each(what, title string, make func(n int) *table) []string {
-	var all []string
-	for _, n := range f.mainSizes(what) {
-		all = append(all, shown(fmt.Sprintf(title, whole(float64(n))), make(n)))
-	}
-	return all
-}
-
-// goTables shows the Go benchmarks whose names end with this key.
-func (f *figures) goTables(lastKey string) []string {
-	var all []string
-	for _, prefix := range f.prefixes(lastKey) {
-		all = append(all, shown(title(prefix), f.goTable(prefix, lastKey)))
-	}
-	return all
-}
-
-// machine is where and how the measurements were made.
-func (f *figures) machine() string {
-	var rows []string
-	for _, pair := range [][2]string{{"CPU", "cpu"}, {"cores", "cores"}, {"memory", "memory"}, {"kernel", "kernel"}, {"Go", "go"},
-		{"control plane", "control-plane"}, {"etcd's fsync", "etcd-fsync"}, {"one fsync takes", "fsync-time"}} {
-		if value := f.where(pair[1]); value != "" {
-			rows = append(rows, fmt.Sprintf("| %s | %s |", pair[0], value))
+		if values != nil {
+			table = append(table, []string{key, strings.Join(values, ", then ")})
 		}
 	}
-	if len(f.commands) > 0 {
-		// A bar ends a cell, even in code.
-		commands := strings.ReplaceAll(strings.Join(f.commands, "`, then `"), "|", `\|`)
-		rows = append(rows, fmt.Sprintf("| command | `%s`, in `compare/` |", commands))
-	}
-	table := "| | |\n|---|---|\n" + strings.Join(rows, "\n") + "\n"
-	if f.where("control-plane") == "all" {
-		table += "\n" + aboutOthers + "\n"
-	}
-	return table
+	return markdown(table)
 }

@@ -9,79 +9,105 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// Two rounds of a cold start, and one of what one peer did with fewer Foos.
-const rawText = `cores: 2
-command: go run ./harness -peers 'byhand|floor'
-etcd-fsync: on
+// Four rounds of two peers and one of a third, and a benchmark of Go.
+var rawText = `Unit foos/s better=higher
+cores: 2
+command: go run ./harness -peers "byhand|floor"
 
-BenchmarkColdStart/foos=1000/peer=byhand 1 4 sec/op 250 foos/s 200 rest-foos/s 2 writes/foo 0 409s 0.3 events/foo 1.5 cpu-sec 41943040 peak-RSS-B
-BenchmarkColdStart/foos=1000/peer=controller-runtime 1 5 sec/op 200 foos/s 100 rest-foos/s 2.57 writes/foo 570 409s 1 events/foo 1.4 cpu-sec 52428800 peak-RSS-B
-BenchmarkColdStart/foos=1000/peer=floor 1 2.5 sec/op 400 foos/s 2 writes/foo 0 409s 0 events/foo 0.5 cpu-sec 31457280 peak-RSS-B
-BenchmarkColdStart/foos=1000/peer=byhand 1 3 sec/op 350 foos/s 2 writes/foo 0 409s 0.3 events/foo 1.5 cpu-sec 41943040 peak-RSS-B
-BenchmarkColdStart/foos=1000/peer=controller-runtime 1 10 sec/op 100 foos/s 2.57 writes/foo 580 409s 1 events/foo 1.4 cpu-sec 52428800 peak-RSS-B
-BenchmarkColdStart/foos=1000/peer=floor 1 2 sec/op 500 foos/s 2 writes/foo 0 409s 0 events/foo 0.5 cpu-sec 31457280 peak-RSS-B
-BenchmarkColdStart/foos=50/peer=sample-controller 1 10 sec/op 5 foos/s 3 writes/foo 0 409s 2 events/foo 0.1 cpu-sec 20971520 peak-RSS-B
-BenchmarkColdStart/foos=1000/peer=floor-watch 1 2.5 sec/op 400 foos/s 2 writes/foo 0 409s 0 events/foo 0.5 cpu-sec 31457280 peak-RSS-B
-BenchmarkWorkers/workers=8/foos=1000/peer=byhand 1 4 sec/op 100 foos/s
-BenchmarkWorkers/workers=8/foos=1000/peer=floor 1 4 sec/op 200 foos/s
-BenchmarkWorkers/workers=32/foos=1000/peer=byhand 1 4 sec/op 400 foos/s
-BenchmarkWorkers/workers=32/foos=1000/peer=floor 1 4 sec/op 500 foos/s
-BenchmarkBacklog/foo=new/foos=5000/peer=byhand 100 6 sec/op 6 p50-sec 12 p99-sec
-BenchmarkBacklog/foo=new/foos=5000/peer=controller-runtime 100 0.04 sec/op 0.04 p50-sec 0.3 p99-sec
-BenchmarkCacheSync/foos=100/peer=byhand 1 1 sec/op 1000100 live-B
-BenchmarkCacheSync/foos=1100/peer=byhand 1 2 sec/op 2000100 live-B
-BenchmarkFailover/end=clean/foos=1/peer=byhand 1 1.5 sec/op
+BenchmarkColdStart/foos=50/peer=sample-controller 1 10 sec/op 5 foos/s 3 writes/foo 0 409s 20971520 peak-RSS-B
+BenchmarkColdStart/foos=1000/peer=floor 1 2 sec/op 500 foos/s 2 writes/foo 0 409s 31457280 peak-RSS-B
+` + strings.Repeat(`BenchmarkColdStart/foos=1000/peer=controller-runtime 1 5 sec/op 200 foos/s 2.57 writes/foo 570 409s 52428800 peak-RSS-B
+BenchmarkColdStart/foos=1000/peer=byhand 1 4 sec/op 300 foos/s 2 writes/foo 0 409s 41943040 peak-RSS-B
+`, 4) + `
 BenchmarkGet/wire=json/client=bare-2 10 1000 ns/op 10 B/op 1 allocs/op
 BenchmarkGet/wire=json/client=generated-2 10 3000 ns/op 64 B/op 3 allocs/op
 BenchmarkGet/wire=json/client=byhand-2 10 2000 ns/op 64 B/op 4 allocs/op
-Unit read-lines meaning=own_lines_to_read
-BenchmarkCarry/peer=byhand 1 1799 read-lines
+BenchmarkCarry/peer=byhand 1 1799 read-loc
 `
 
-func TestTables(t *testing.T) {
+func read(t *testing.T, text string) *figures {
+	t.Helper()
+	f, err := readRaw(strings.NewReader(text), "raw")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// The lines of a table are in the order of the sizes and of the peers, whatever came
+// first, and each peer is compared with the first of its size.
+func TestTable(t *testing.T) {
 	f := read(t, rawText)
-	for name, test := range map[string]struct {
-		table *table
-		want  []string
+	got, err := f.table(coldStart)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := [][]string{
+		{"Foos", "program", "Foos/s", "difference", "Foos/s until the last write", "writes/Foo", "409s", "Events/Foo", "CPU time", "peak RSS", "rounds"},
+		{"50", "`sample-controller`", "5", "–", "–", "3", "0", "–", "–", "20.00MiB", "1"},
+		{"1000", "`byhand`", "300", "–", "–", "2", "0", "–", "–", "40.00MiB", "4"},
+		{"1000", "`controller-runtime`", "200", "-33.33% (p=0.029 n=4)", "–", "2.57", "570", "–", "–", "50.00MiB", "4"},
+		{"1000", "`floor`", "500", "too few rounds", "–", "2", "0", "–", "–", "30.00MiB", "1"},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestSummary(t *testing.T) {
+	got, err := read(t, rawText).summary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := [][]string{
+		{"Cold start, 1000: Foos/s", "`byhand`", "300", "`controller-runtime`", "200", "better, +50.00% (p=0.029 n=4)"},
+		{"Cold start, 1000: writes/Foo", "`byhand`", "2", "`controller-runtime`", "2.57", "better, -22.18% (p=0.029 n=4)"},
+		{"Cold start, 1000: 409s", "`byhand`", "0", "`controller-runtime`", "570", "better, -100.00% (p=0.029 n=4)"},
+		{"Client calls, JSON, Get: time", "`byhand`", "2.000µs", "`generated`", "3.000µs", "too few rounds"},
+		{"Client calls, JSON, Get: allocations", "`byhand`", "4", "`generated`", "3", "too few rounds"},
+	}
+	if diff := cmp.Diff(want, got[1:]); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// Fewer than four rounds give no verdict, however far apart they are.
+func TestVerdict(t *testing.T) {
+	const more, less = +1, -1
+	for _, test := range []struct {
+		reason      string
+		better      int
+		own, others []float64
+		want        string
 	}{
-		"cold start": {f.speeds("ColdStart", 1000, true), []string{
-			"| `byhand` | **300** (250–350) | 1.00 | 0.66 | 0.62 | **200** | **2.000** | **0** | 0.30 | 1.50 | **40.0** | 2 |",
-			"| `sample-controller`, 50 Foos | 5.00 | 0.020 | 0.013 | 0.013 | – | 3.000 | 0 | 2.00 | 0.10 | 20.0 | 1 |",
-			"| `controller-runtime` | 150 (100–200) | 0.54 | 0.35 | 0.50 | 100 | 2.570 | 575 (570–580) | 1.00 | **1.40** | 50.0 | 2 |",
-			"| `floor` | 450 (400–500) | 1.51 | 1.00 | 1.00 | – | 2.000 | 0 | 0.00 | 0.50 | 30.0 | 2 |",
-			"| `floor-watch` | 400 | 1.60 | 1.00 | 1.00 | – | 2.000 | 0 | 0.00 | 0.50 | 30.0 | 1 |"}},
-		"workers": {f.crewTable(1000), []string{
-			"| 8 | 100 | 0.50 | – | – | 200 | 1 |",
-			"| 16 | 300 (250–350) | 0.66 | – | – | 450 (400–500) | 2 |",
-			"| 32 | 400 | 0.80 | – | – | 500 | 1 |"}},
-		"backlog": {f.waitsTable("Backlog/foo=new", 5000), []string{
-			"| `byhand` | 6.00 s | 12.0 s | 1.00 | 1 |",
-			"| `controller-runtime` | **40.0 ms** | **300 ms** | 0.007 | 1 |"}},
-		"bytes": {f.bytesTable(), []string{"| `byhand` | 1,000 | 1.00 |"}},
-		"failover": {f.failoverTable(), []string{
-			"| `byhand` | 1.50 s | – | 1 and 0 |",
-			"| `sample-controller` | not offered | not offered | – |",
-			"| `sample-controller-tuned` | not offered | not offered | – |"}},
-		"client": {f.goTable("Get/wire=json", "client"), []string{
-			"| `byhand` | **2.00 µs** | 1.00 | 64 | 4 | 1 × |",
-			"| `generated` | 3.00 µs | 1.50 | 64 | **3** | 1 × |",
-			"| `bare` | 1.00 µs | 0.50 | 10 | 1 | 1 × |"}},
-		"carry": {f.carryTable(), []string{"| own lines to read | 1,799 |"}},
-		"summary": {f.summary(), []string{
-			"| cold start of 1,000 Foos: Foos/s | 300 | 150 | `controller-runtime` | better, × 2.00 |",
-			"| the same, until the last write: Foos/s | 200 | 100 | `controller-runtime` | better, × 2.00 |",
-			"| the same: writes for each Foo | 2.000 | 2.570 | `controller-runtime` | better, × 1.28 |",
-			"| the same: 409s | 0 | 575 | `controller-runtime` | better |",
-			"| a new Foo behind a backlog of 5,000: p99 | 12.0 s | 300 ms | `controller-runtime` | **worse**, × 0.025 |",
-			"| Get, json: time | 2.00 µs | 3.00 µs | `generated` | better, × 1.50 |",
-			"| the same: allocations | 4 | 3 | `generated` | **worse**, × 0.75 |"}},
+		{"one round", more, []float64{120}, []float64{1}, "too few rounds"},
+		{"three rounds", less, []float64{120, 121, 122}, []float64{1, 2, 3}, "too few rounds"},
+		{"three rounds of one", less, []float64{120, 121, 122, 123, 124}, []float64{1, 2, 3}, "too few rounds"},
+		{"alike in one round", more, []float64{120}, []float64{120}, "too few rounds"},
+		{"more is better", more, []float64{21, 22, 23, 24}, []float64{10, 11, 12, 13}, "better, +95.65% (p=0.029 n=4)"},
+		{"less is better", less, []float64{21, 22, 23, 24}, []float64{10, 11, 12, 13}, "**worse**, +95.65% (p=0.029 n=4)"},
+		{"alike", less, []float64{2, 2, 2, 2}, []float64{2, 2, 2, 2}, "equal"},
+		{"within the noise", more, []float64{90, 100, 110, 120, 130}, []float64{95, 105, 115, 118, 126}, "no significant difference (p=1.000 n=5)"},
 	} {
-		t.Run(name, func(t *testing.T) {
-			got := strings.Split(strings.TrimSpace(test.table.markdown()), "\n")[2:]
-			if diff := cmp.Diff(test.want, got); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
-		})
+		if got := verdict(test.own, test.others, test.better); got != test.want {
+			t.Errorf("%s: %q, want %q", test.reason, got, test.want)
+		}
+	}
+}
+
+func TestMedian(t *testing.T) {
+	for _, test := range []struct {
+		unit   string
+		values []float64
+		want   string
+	}{
+		{perSecond, nil, "–"}, {perSecond, []float64{300, 100, 210.5}, "210.5"}, {perSecond, []float64{100, 90, 80, 110, 120}, "100 ± 20%"},
+		{eventsEach, []float64{0.09}, "0.09"}, {conflicts, []float64{35748}, "35748"},
+		{"sec/op", []float64{0.01234}, "12.34ms"}, {p99, []float64{1.5}, "1.500s"}, {peakMemory, []float64{42.5 * (1 << 20)}, "42.50MiB"}, {"B/op", []float64{2048}, "2.000KiB"},
+	} {
+		if got := median(test.values, test.unit); got != test.want {
+			t.Errorf("%v %s: %q, want %q", test.values, test.unit, got, test.want)
+		}
 	}
 }
 
@@ -99,7 +125,8 @@ func TestPage(t *testing.T) {
 		t.Fatal(err)
 	}
 	page := string(content)
-	for _, want := range []string{"| cores | 2 |", `| command | ` + "`" + `go run ./harness -peers 'byhand\|floor'` + "`", "| etcd's fsync | on |", "## Cold start", "## More workers, fewer workers", "### 1,000 Foos", "(throughput.svg)", "(backlog.svg)", "## Failover", "### Get, json", "## What a reader carries", "## Method", "## What the numbers do not say"} {
+	for _, want := range []string{"| cores | 2 |", "| command | `go run ./harness -peers \"byhand\\|floor\"` |", "## In short", "## Cold start", "(throughput.svg)",
+		"## Client calls, JSON", "## What a reader carries", "| own lines of code, from main to the typed client | 1799 |\n\n", "## Method"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page has no %q", want)
 		}
@@ -109,24 +136,32 @@ func TestPage(t *testing.T) {
 			t.Errorf("the page has %q", unwanted)
 		}
 	}
-	for _, file := range []string{"throughput.svg", "backlog.svg"} {
-		picture, err := os.ReadFile(filepath.Join(dir, file))
-		if err != nil {
-			t.Fatal(err)
-		}
-		// Readable on any page: white behind everything.
-		if text := string(picture); !strings.Contains(text, "fill:#FFFFFF") || !strings.Contains(text, ">byhand") || strings.Contains(text, "NaN") {
-			t.Errorf("%s:\n%s", file, text)
+	svg, err := os.ReadFile(filepath.Join(dir, pictureFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"Cold start of 1000 Foos", ">byhand<", ">floor<", ">500<"} {
+		if !strings.Contains(string(svg), want) {
+			t.Errorf("the picture has no %q:\n%s", want, svg)
 		}
 	}
 }
 
-// A wait that cannot have been measured is named, not drawn.
-func TestImpossibleWait(t *testing.T) {
-	for _, wait := range []string{"0", "-0.001"} {
-		f := read(t, "BenchmarkBacklog/foo=new/foos=5000/peer=byhand 100 1 sec/op "+wait+" p50-sec 12 p99-sec\n")
-		if _, err := f.pictures(); err == nil || !strings.Contains(err.Error(), "byhand has waited from "+wait+" to 12 seconds") {
-			t.Errorf("%s s: %v", wait, err)
+// More than one machine is seen on the page.
+func TestMachines(t *testing.T) {
+	f := read(t, "goos: linux\nBenchmarkGet/client=byhand-2 100 5 ns/op\n\ncores: 2\nBenchmarkColdStart/foos=1/peer=byhand 1 1 sec/op\ncores: 4\nBenchmarkColdStart/foos=1/peer=byhand 1 1 sec/op\n")
+	if got := f.machine(); !strings.Contains(got, "| cores | 2, then 4 |") {
+		t.Errorf("machine:\n%s", got)
+	}
+}
+
+func TestReadRefuses(t *testing.T) {
+	for name, text := range map[string]string{
+		"nothing":       "goos: linux\n",
+		"a broken line": "BenchmarkGet/client=byhand 1 five ns/op\n",
+	} {
+		if _, err := readRaw(strings.NewReader(text), "raw"); err == nil {
+			t.Errorf("%s: no error", name)
 		}
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/perf/benchfmt"
 
 	"example.com/byhand/compare/peers"
+	"example.com/byhand/internal/requests"
 )
 
 // run is one peer on a control plane of its own.
@@ -53,7 +54,7 @@ func (b *bench) with(ctx context.Context, peer peers.Peer, n int, do func(ctx co
 
 // start starts the peer, or one more replica of it.
 func (r *run) start(ctx context.Context, options peers.Options, env ...string) (*process, error) {
-	kubeconfig := r.near
+	kubeconfig := r.uncompressed
 	if r.peer.Shipped {
 		kubeconfig = r.kubeconfig
 	}
@@ -97,48 +98,35 @@ func (r *run) slow() bool { return slow(r.peer) }
 
 // elapsed is what is measured of the time between two moments in which n Foos were
 // worked on, and of the requests between two counts.
-func elapsed(begin, end time.Time, n int, requests counts) []benchfmt.Value {
+func elapsed(begin, end time.Time, n int, sent requests.Counts) []benchfmt.Value {
 	seconds := end.Sub(begin).Seconds()
-	each := func(count int) float64 { return float64(count) / float64(n) }
+	each := func(of requests.Counts) float64 { return float64(of.Sum()) / float64(n) }
 	return []benchfmt.Value{
 		value(seconds, "sec/op"),
 		value(float64(n)/seconds, perSecond),
-		value(each(requests.objectWrites()), writesEach),
-		value(float64(requests.conflicts()), conflicts),
-		value(each(requests.objectReads()), readsEach),
-		value(each(requests.events()), eventsEach),
+		value(each(sent.Writes()), writesEach),
+		value(float64(sent.Conflicts().Sum()), conflicts),
+		value(each(sent.Reads()), readsEach),
+		value(each(sent.Events()), eventsEach),
 	}
 }
 
 // judge notes a problem if byhand sent other writes of objects than it promises. The
 // promise holds where nobody else writes: on etcd and kube-apiserver alone.
-func (b *bench) judge(peer peers.Peer, what string, requests, promised counts) {
-	if peer.Name != "byhand" || b.clusters.components != bare {
+func (b *bench) judge(peer peers.Peer, what string, sent, promised requests.Counts) {
+	if !byHand(peer.Name) || b.clusters.components != bare {
 		return
 	}
-	sent := counts{}
-	for sort, n := range requests {
-		if sort.object() && !sort.read() {
-			sent[sort] = n
-		}
-	}
-	if !maps.Equal(sent, promised) {
-		b.problem(fmt.Errorf("byhand, %s: the API server counts [%s], want [%s]", what, sent, promised))
+	if writes := sent.Writes(); !maps.Equal(writes, promised) {
+		b.problem(fmt.Errorf("%s, %s: the API server counts %v, want %v", peer.Name, what, writes, promised))
 	}
 }
 
 // without returns the counts without n requests that the harness itself sent.
-func (c counts) without(n int, match func(request) bool) counts {
-	left := counts{}
-	for sort, times := range c {
-		if match(sort) {
-			own := min(n, times)
-			n -= own
-			times -= own
-		}
-		if times != 0 {
-			left[sort] = times
-		}
+func without(sent requests.Counts, n int, own requests.Request) requests.Counts {
+	left := maps.Clone(sent)
+	if left[own] -= n; left[own] <= 0 {
+		delete(left, own)
 	}
 	return left
 }

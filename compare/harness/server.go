@@ -41,8 +41,12 @@ type clusters struct {
 }
 
 // newClusters builds the cluster command and removes what killed harnesses left.
-func newClusters(ctx context.Context, root, dir, components string) (*clusters, error) {
-	c := &clusters{program: filepath.Join(dir, "cluster"), home: filepath.Join(root, "cluster"), components: components}
+func newClusters(ctx context.Context, dir, components string) (*clusters, error) {
+	home, err := filepath.Abs("../cluster")
+	if err != nil {
+		return nil, err
+	}
+	c := &clusters{program: filepath.Join(dir, "cluster"), home: home, components: components}
 	build := exec.CommandContext(ctx, "go", "build", "-o", c.program, ".")
 	build.Dir = c.home
 	if output, err := build.CombinedOutput(); err != nil {
@@ -87,8 +91,9 @@ func (c *clusters) run(out io.Writer, args ...string) error {
 type server struct {
 	*clusters
 	name, kubeconfig string
-	// near is the same kubeconfig, but asks for no compression.
-	near   string
+	// uncompressed is the same kubeconfig, but disables compression.
+	uncompressed string
+
 	etcd   string // the URL of its etcd
 	config *rest.Config
 	kube   kubernetes.Interface
@@ -129,7 +134,7 @@ func (s *server) connect() error {
 	}
 	config.QPS, config.UserAgent = -1, "harness"
 	s.config = config
-	if err := s.askForNoCompression(); err != nil {
+	if err := s.disableCompression(); err != nil {
 		return err
 	}
 	if s.kube, err = kubernetes.NewForConfig(config); err != nil {
@@ -146,10 +151,10 @@ func (s *server) connect() error {
 	return nil
 }
 
-// askForNoCompression makes the kubeconfig of whoever is tuned: for each event of a
-// streaming list, compressing takes the API server more time than it saves here. (For
-// the list itself it is the other way round.)
-func (s *server) askForNoCompression() error {
+// disableCompression makes the kubeconfig of whoever is tuned. Otherwise the API server
+// compresses each event of a streaming list by itself, which takes it more time than it
+// saves here. (For the list itself it is the other way round.)
+func (s *server) disableCompression() error {
 	content, err := clientcmd.LoadFromFile(s.kubeconfig)
 	if err != nil {
 		return err
@@ -157,8 +162,8 @@ func (s *server) askForNoCompression() error {
 	for _, cluster := range content.Clusters {
 		cluster.DisableCompression = true
 	}
-	s.near = filepath.Join(filepath.Dir(s.program), s.name+".kubeconfig")
-	return clientcmd.WriteToFile(*content, s.near)
+	s.uncompressed = filepath.Join(filepath.Dir(s.program), s.name+".kubeconfig")
+	return clientcmd.WriteToFile(*content, s.uncompressed)
 }
 
 func (s *server) down() error {

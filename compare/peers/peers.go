@@ -21,12 +21,11 @@ type Peer struct {
 	Name string
 	// Loop: it ends by itself when every Foo has been written, and watches nothing.
 	Loop bool
-	// Shipped: it runs with its own defaults, the number of workers included.
+	// Shipped: it runs with its own defaults, the number of workers included. Whoever
+	// is tuned is to get a kubeconfig that disables compression.
 	Shipped bool
 	// Elects: it can take part in a leader election.
 	Elects bool
-	// Resyncs: Options.Resync has an effect on it.
-	Resyncs bool
 
 	// binary is the file that Build makes; peers may share one.
 	binary string
@@ -61,10 +60,14 @@ func (o Options) workers() string {
 
 // All returns the peers in the order in which they are shown.
 func All() []Peer {
-	byhand := Peer{Name: "byhand", Elects: true, Resyncs: true, binary: "byhand", build: compile("example.com/byhand"), args: byhandArgs}
+	byhand := Peer{Name: "byhand", Shipped: true, Elects: true, binary: "byhand", build: compile("example.com/byhand"), args: byhandArgs}
+	byhandTuned := byhand
+	byhandTuned.Name, byhandTuned.Shipped, byhandTuned.args = "byhand-tuned", false, func(o Options) []string {
+		return append(byhandArgs(o), "--workers", o.workers())
+	}
 	sample := Peer{Name: "sample-controller", Shipped: true, binary: "sample-controller", build: compileSample, args: noArgs}
 	sampleTuned := Peer{Name: "sample-controller-tuned", binary: "sample-controller-tuned", build: compileTuned, args: noArgs}
-	framework := Peer{Name: "controller-runtime", Shipped: true, Elects: true, Resyncs: true, binary: "framework",
+	framework := Peer{Name: "controller-runtime", Shipped: true, Elects: true, binary: "framework",
 		build: compile("example.com/byhand/compare/framework"), args: frameworkArgs}
 	frameworkTuned := framework
 	frameworkTuned.Name, frameworkTuned.Shipped, frameworkTuned.args = "controller-runtime-tuned", false, frameworkTunedArgs
@@ -72,26 +75,7 @@ func All() []Peer {
 	floorWatch, floorEvents := floor, floor
 	floorWatch.Name, floorWatch.args = "floor-watch", func(o Options) []string { return append(floorArgs(o), "--watch") }
 	floorEvents.Name, floorEvents.args = "floor-events", func(o Options) []string { return append(floorArgs(o), "--events") }
-	return []Peer{byhand, sample, sampleTuned, framework, frameworkTuned, floor, floorWatch, floorEvents}
-}
-
-// Named returns the peers with these names, in the order of All.
-func Named(names ...string) ([]Peer, error) {
-	wanted := map[string]bool{}
-	for _, name := range names {
-		wanted[name] = true
-	}
-	var found []Peer
-	for _, peer := range All() {
-		if wanted[peer.Name] {
-			found = append(found, peer)
-			delete(wanted, peer.Name)
-		}
-	}
-	for name := range wanted {
-		return nil, fmt.Errorf("there is no peer %q", name)
-	}
-	return found, nil
+	return []Peer{byhand, byhandTuned, sample, sampleTuned, framework, frameworkTuned, floor, floorWatch, floorEvents}
 }
 
 // Build compiles the programs of these peers into the folder dir, which must exist.
@@ -128,7 +112,7 @@ func noArgs(Options) []string { return nil }
 func floorArgs(o Options) []string { return []string{"--workers", o.workers()} }
 
 func byhandArgs(o Options) []string {
-	args := []string{"--workers", o.workers()}
+	var args []string
 	if o.Resync > 0 {
 		args = append(args, "--resync", o.Resync.String())
 	}

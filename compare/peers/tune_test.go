@@ -50,13 +50,3 @@ func TestTuneRefuses(t *testing.T) {
 		t.Errorf("tune: %q, %v", tuned, err)
 	}
 }
-
-func TestNamed(t *testing.T) {
-	found, err := Named("floor", "byhand")
-	if err != nil || len(found) != 2 || found[0].Name != "byhand" || found[1].Name != "floor" {
-		t.Errorf("Named: %v, %v; want byhand and floor, in the order of All", found, err)
-	}
-	if _, err := Named("byhand", "nobody"); err == nil {
-		t.Error("Named must refuse a name that no peer has")
-	}
-}

@@ -1,0 +1,130 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"golang.org/x/perf/benchmath"
+	"golang.org/x/perf/benchunit"
+)
+
+const (
+	// fewest is the number of rounds below which nothing can be significant: with three
+	// each, chance alone puts all of one before all of the other once in ten times.
+	fewest = 4
+	// confidence is the highest common level at which five rounds give an interval.
+	confidence = 0.9
+	// missing stands for what was not measured.
+	missing = "–"
+)
+
+func sampleOf(values []float64) *benchmath.Sample {
+	return benchmath.NewSample(slices.Clone(values), &benchmath.DefaultThresholds)
+}
+
+func center(values []float64) float64 {
+	return benchmath.AssumeNothing.Summary(sampleOf(values), confidence).Center
+}
+
+// median shows the median and, if there are rounds enough, its confidence interval.
+func median(values []float64, unit string) string {
+	if len(values) == 0 {
+		return missing
+	}
+	summary := benchmath.AssumeNothing.Summary(sampleOf(values), confidence)
+	text := benchunit.Scale(summary.Center, benchunit.ClassOf(unit))
+	switch {
+	case strings.HasSuffix(unit, "sec") || unit == "sec/op":
+		text += "s"
+	case benchunit.ClassOf(unit) == benchunit.Binary:
+		text += "B"
+	case summary.Center == math.Trunc(summary.Center):
+		text = fmt.Sprintf("%.0f", summary.Center)
+	default:
+		text = fmt.Sprintf("%.4g", summary.Center)
+	}
+	if spread := summary.PctRangeString(); spread != "∞" && summary.Lo < summary.Hi {
+		text += " ± " + spread
+	}
+	return text
+}
+
+// difference says how much other measurements differ from those of the base.
+func difference(base, values []float64, isBase bool) string {
+	switch {
+	case isBase || len(base) == 0 || len(values) == 0:
+		return missing
+	case min(len(base), len(values)) < fewest:
+		return "too few rounds"
+	}
+	compared := benchmath.AssumeNothing.Compare(sampleOf(base), sampleOf(values))
+	if compared.P > compared.Alpha {
+		return fmt.Sprintf("not significant (%s)", compared)
+	}
+	return fmt.Sprintf("%s (%s)", compared.FormatDelta(center(base), center(values)), compared)
+}
+
+// summary compares what is written by hand with the best of the others, one line for
+// each contest.
+func (f *figures) summary() ([][]string, error) {
+	table := [][]string{{"", "", "median", "best of the others", "median", "by hand is"}}
+	for _, s := range sections {
+		groups, err := f.groups(s)
+		if err != nil {
+			return nil, err
+		}
+		for _, g := range groups {
+			for _, unit := range s.contests {
+				better := f.units.GetBetter(unit)
+				best := g.best(unit, better)
+				for _, own := range g.entries {
+					if best == nil || !byHand(own.who) || len(own.values[unit]) == 0 {
+						continue
+					}
+					what := strings.Join(append([]string{s.title}, g.what...), ", ") + ": " + heading(unit)
+					table = append(table, []string{what, "`" + own.who + "`", median(own.values[unit], unit), "`" + best.who + "`", median(best.values[unit], unit),
+						verdict(own.values[unit], best.values[unit], better)})
+				}
+			}
+		}
+	}
+	return table, nil
+}
+
+func byHand(who string) bool { return strings.HasPrefix(who, "byhand") }
+
+// best returns the best of the others, nil if there is none. What is no controller, and
+// no client, does not compete.
+func (g group) best(unit string, better int) (best *entry) {
+	for i, e := range g.entries {
+		if byHand(e.who) || strings.HasPrefix(e.who, "floor") || e.who == "bare" || len(e.values[unit]) == 0 {
+			continue
+		}
+		if best == nil || (center(e.values[unit]) > center(best.values[unit])) == (better > 0) {
+			best = &g.entries[i]
+		}
+	}
+	return best
+}
+
+// verdict says how one's own measurements compare with others. Too few say nothing,
+// however far apart they are.
+func verdict(own, others []float64, better int) string {
+	if min(len(own), len(others)) < fewest {
+		return "too few rounds"
+	}
+	mine, theirs := center(own), center(others)
+	compared := benchmath.AssumeNothing.Compare(sampleOf(others), sampleOf(own))
+	switch {
+	case mine == theirs:
+		return "equal"
+	case compared.P > compared.Alpha:
+		return fmt.Sprintf("no significant difference (%s)", compared)
+	case (mine > theirs) == (better > 0):
+		return fmt.Sprintf("better, %s (%s)", compared.FormatDelta(theirs, mine), compared)
+	default:
+		return fmt.Sprintf("**worse**, %s (%s)", compared.FormatDelta(theirs, mine), compared)
+	}
+}
