@@ -157,10 +157,10 @@ mutants: ## Make small mistakes in the code and see that the tests notice
 
 # More: make coldstart FOOS=5000 ROUNDS=3 IDLE=0s
 FOOS ?= 2000
-ROUNDS ?= 5
+ROUNDS ?= 1
 IDLE ?= 65s
 .PHONY: coldstart
-coldstart: ## Count and time a cold start of many Foos (about 4 minutes)
+coldstart: ## Count what a cold start of many Foos writes, a resync and a relist (about 2 minutes)
 	$(ON_BARE_CLUSTER) coldstart-here
 
 .PHONY: coldstart-here

@@ -127,13 +127,7 @@ func (s *server) runs(name string, available int32) *appsv1.Deployment {
 func TestRequestsPerChange(t *testing.T) {
 	s := newServer(t)
 	l := newLab(s, 0)
-	deployments := s.kube.AppsV1().Deployments(s.namespace)
 	foos := s.client.SamplecontrollerV1alpha1().Foos(s.namespace)
-	patchDeployment := func(patch string) {
-		if _, err := deployments.Patch(s.Context(), "d", types.StrategicMergePatchType, []byte(patch), metav1.PatchOptions{}); err != nil {
-			t.Fatal(err)
-		}
-	}
 	for _, step := range []struct {
 		what   string
 		change func()
@@ -142,12 +136,12 @@ func TestRequestsPerChange(t *testing.T) {
 		{"a new Foo", func() { s.createFoo("foo", spec("d", 1)) }, []string{"POST deployments", "PUT foos/foo/status"}},
 		{"its Pod runs", func() { s.runs("d", 1) }, []string{"PUT foos/foo/status"}},
 		{"scaled", func() { s.changeFoo("foo", func(spec *v1alpha1.FooSpec) { *spec.Replicas = 2 }) }, []string{"PUT deployments/d", "PUT foos/foo/status"}},
-		{"somebody scales the Deployment", func() { patchDeployment(`{"spec":{"replicas":7}}`) }, []string{"PUT deployments/d"}},
+		{"somebody scales the Deployment", func() { s.patchDeployment("d", `{"spec":{"replicas":7}}`) }, []string{"PUT deployments/d"}},
 		{"somebody changes the image", func() {
-			patchDeployment(`{"spec":{"template":{"spec":{"containers":[{"name":"nginx","image":"other"}]}}}}`)
+			s.patchDeployment("d", `{"spec":{"template":{"spec":{"containers":[{"name":"nginx","image":"other"}]}}}}`)
 		}, []string{"PUT deployments/d"}},
 		{"somebody adds what is not ours", func() {
-			patchDeployment(`{"metadata":{"annotations":{"note":"theirs"}},"spec":{"template":{"spec":{"terminationGracePeriodSeconds":3}}}}`)
+			s.patchDeployment("d", `{"metadata":{"annotations":{"note":"theirs"}},"spec":{"template":{"spec":{"terminationGracePeriodSeconds":3}}}}`)
 		}, nil},
 		{"a label of the Foo", func() {
 			if _, err := foos.Patch(s.Context(), "foo", types.MergePatchType, []byte(`{"metadata":{"labels":{"a":"b"}}}`), metav1.PatchOptions{}); err != nil {
@@ -157,17 +151,9 @@ func TestRequestsPerChange(t *testing.T) {
 		{"the number given away", func() { s.changeFoo("foo", func(spec *v1alpha1.FooSpec) { spec.Replicas = nil }) }, []string{"PUT foos/foo/status"}},
 		{"renamed", func() { s.changeFoo("foo", func(spec *v1alpha1.FooSpec) { spec.DeploymentName = "e" }) },
 			[]string{"POST deployments", "GET foos/foo", "DELETE deployments/d", "PUT foos/foo/status"}},
-		{"somebody deletes the Deployment", func() {
-			if err := deployments.Delete(s.Context(), "e", metav1.DeleteOptions{}); err != nil {
-				t.Fatal(err)
-			}
-		}, []string{"POST deployments"}},
+		{"somebody deletes the Deployment", func() { s.deleteDeployment("e") }, []string{"POST deployments"}},
 		{"another Foo of the same Deployment", func() { s.createFoo("late", spec("e", 1)) }, []string{"PUT foos/late/status"}},
-		{"deleted", func() {
-			if err := foos.Delete(s.Context(), "late", metav1.DeleteOptions{}); err != nil {
-				t.Fatal(err)
-			}
-		}, nil},
+		{"deleted", func() { s.deleteFoo("late") }, nil},
 	} {
 		step.change()
 		l.quiet()

@@ -5,8 +5,6 @@ package e2e
 import (
 	"net/http"
 	"net/http/httptest"
-	"net/http/httputil"
-	"net/url"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -25,18 +23,10 @@ import (
 // the comments in clientset promise, and every promise must be seen.
 func TestBehaviour(t *testing.T) {
 	s := newServer(t)
-	target, err := url.Parse(s.config.Host)
-	if err != nil {
-		t.Fatal(err)
-	}
-	proxy := httputil.NewSingleHostReverseProxy(target)
-	if proxy.Transport, err = rest.TransportFor(s.config); err != nil {
-		t.Fatal(err)
-	}
-	proxy.FlushInterval = -1
+	proxy := s.proxy(s.config)
 	var mu sync.Mutex
 	var sent []string
-	recorder := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	recorder := s.serves(httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		line := r.Method + " " + r.URL.Path
 		if r.URL.Query().Get("watch") != "" {
 			line += "?watch=true"
@@ -45,11 +35,7 @@ func TestBehaviour(t *testing.T) {
 		sent = append(sent, line)
 		mu.Unlock()
 		proxy.ServeHTTP(w, r)
-	}))
-	t.Cleanup(func() {
-		recorder.CloseClientConnections()
-		recorder.Close()
-	})
+	})))
 
 	behaviour.Test(t, behaviour.Subject{
 		Client:    clientset.NewForConfigOrDie(&rest.Config{Host: recorder.URL, QPS: -1}),

@@ -7,9 +7,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"syscall"
@@ -114,13 +117,28 @@ func (p *program) Write(b []byte) (int, error) {
 	return p.out.Write(b)
 }
 
-func (p *program) output() string { return p.outputFrom(0) }
-
-// outputFrom returns what the program has printed from this byte on.
-func (p *program) outputFrom(offset int) string {
+func (p *program) output() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return string(p.out.Bytes()[offset:])
+	return p.out.String()
+}
+
+// prints waits until so many lines of the output match. It reads each line once: on two
+// CPUs the one who measures must not compete.
+func (p *program) prints(n int, line string) {
+	p.Helper()
+	pattern := regexp.MustCompile(line)
+	found, read := 0, 0
+	for end := time.Now().Add(deadline); found < n; time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(end) {
+			p.Fatalf("%d lines match %q, want %d", found, line, n)
+		}
+		p.mu.Lock()
+		news := p.out.Bytes()[read:]
+		news = news[:bytes.LastIndexByte(news, '\n')+1]
+		found, read = found+len(pattern.FindAll(news, -1)), read+len(news)
+		p.mu.Unlock()
+	}
 }
 
 // start runs the program. It is killed when the test ends, if it still runs.
@@ -257,6 +275,21 @@ func (s *server) kubectl(args ...string) string {
 		s.Fatalf("kubectl %s: %v\n%s", strings.Join(args, " "), err, output)
 	}
 	return string(output)
+}
+
+// fetch returns the body of a GET, which must be answered with 200.
+func (s *server) fetch(url string) string {
+	s.Helper()
+	response, err := http.Get(url)
+	if err != nil {
+		s.Fatal(err)
+	}
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	if err != nil || response.StatusCode != http.StatusOK {
+		s.Fatalf("GET %s: %s (%v) %s", url, response.Status, err, body)
+	}
+	return string(body)
 }
 
 // gone is the condition that a get finds nothing.

@@ -5,8 +5,6 @@ package e2e
 import (
 	"errors"
 	"fmt"
-	"io"
-	"net/http"
 	"net/url"
 	"os"
 	"os/exec"
@@ -18,7 +16,6 @@ import (
 	"syscall"
 	"testing"
 
-	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -66,23 +63,11 @@ func (s *server) deploy() {
 func (s *server) ownersAreKnown() {
 	s.Helper()
 	kube := kubernetes.NewForConfigOrDie(s.as(deployed, ownAccount))
-	owned := someDeployment("owned")
-	owned.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(
-		&metav1.ObjectMeta{Name: "foo", UID: "uid"}, v1alpha1.SchemeGroupVersion.WithKind("Foo"))}
+	owned := somebodys("owned", *metav1.NewControllerRef(&metav1.ObjectMeta{Name: "foo", UID: "uid"}, v1alpha1.SchemeGroupVersion.WithKind("Foo")))
 	s.eventually("a Foo may own", func() error {
 		_, err := kube.AppsV1().Deployments(s.namespace).Create(s.Context(), owned, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
 		return err
 	})
-}
-
-// someDeployment is one that no Foo owns.
-func someDeployment(name string) *appsv1.Deployment {
-	labels := map[string]string{"app": name}
-	return &appsv1.Deployment{
-		ObjectMeta: metav1.ObjectMeta{Name: name},
-		Spec: appsv1.DeploymentSpec{Selector: &metav1.LabelSelector{MatchLabels: labels}, Template: corev1.PodTemplateSpec{
-			ObjectMeta: metav1.ObjectMeta{Labels: labels}, Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "c", Image: "i"}}}}},
-	}
 }
 
 // container returns the only container of the Deployment that was deployed.
@@ -160,7 +145,7 @@ func testPods(t *testing.T) {
 
 func testPodSecurity(t *testing.T) {
 	s := newServer(t)
-	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "pod"}, Spec: someDeployment("pod").Spec.Template.Spec}
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "pod"}, Spec: somebodys("pod").Spec.Template.Spec}
 	_, err := s.kube.CoreV1().Pods(deployed).Create(t.Context(), pod, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
 	if !apierrors.IsForbidden(err) || !strings.Contains(err.Error(), `violates PodSecurity "restricted:latest"`) {
 		t.Errorf("a Pod without a security context: error %v, want Forbidden", err)
@@ -249,7 +234,7 @@ func testPod(t *testing.T) {
 	address := regexp.MustCompile(`http://127\.0\.0\.1:\d+`).FindString(pod.output())
 	container := s.container()
 	for _, path := range []string{container.LivenessProbe.HTTPGet.Path, container.ReadinessProbe.HTTPGet.Path, "/metrics"} {
-		answers(t, address+path)
+		_ = s.fetch(address + path)
 	}
 	pod.stop()
 }
@@ -268,17 +253,4 @@ func (s *server) podRoot() string {
 		s.Fatal(err)
 	}
 	return folder
-}
-
-// answers fails the test unless a GET is answered with 200.
-func answers(t *testing.T, address string) {
-	t.Helper()
-	response, err := http.Get(address)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer response.Body.Close()
-	if body, err := io.ReadAll(response.Body); err != nil || response.StatusCode != http.StatusOK {
-		t.Errorf("GET %s: %s (%v) %s", address, response.Status, err, body)
-	}
 }

@@ -8,11 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	appsv1 "k8s.io/api/apps/v1"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -48,10 +46,7 @@ func TestLifeOfAFoo(t *testing.T) {
 	s.converges("example-foo", "example-foo", 2)
 
 	// Somebody scales the Deployment behind the Foo's back.
-	drift := []byte(`{"spec":{"replicas":5}}`)
-	if _, err := s.kube.AppsV1().Deployments(s.namespace).Patch(s.Context(), "example-foo", types.MergePatchType, drift, metav1.PatchOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	s.patchDeployment("example-foo", `{"spec":{"replicas":5}}`)
 	s.converges("example-foo", "example-foo", 2)
 
 	// Somebody deletes it.
@@ -59,9 +54,7 @@ func TestLifeOfAFoo(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := s.kube.AppsV1().Deployments(s.namespace).Delete(s.Context(), "example-foo", metav1.DeleteOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	s.deleteDeployment("example-foo")
 	s.eventually("a new Deployment", func() error {
 		d, err := s.deployment("example-foo")
 		if err == nil && d.UID == old.UID {
@@ -74,16 +67,11 @@ func TestLifeOfAFoo(t *testing.T) {
 	// Renamed: the new one comes, the old one goes.
 	s.changeFoo("example-foo", func(spec *v1alpha1.FooSpec) { spec.DeploymentName = "renamed" })
 	s.converges("example-foo", "renamed", 2)
-	s.eventually("the old Deployment goes", func() error {
-		_, err := s.deployment("example-foo")
-		return gone(err)
-	})
+	s.goes("example-foo")
 
 	// Deleted and made anew under the same name: the new Foo gets a Deployment of
 	// its own once the collector has removed the old one's.
-	if err := foos.Delete(s.Context(), "example-foo", metav1.DeleteOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	s.deleteFoo("example-foo")
 	s.createFoo("example-foo", spec("renamed", 1))
 	s.converges("example-foo", "renamed", 1)
 
@@ -199,7 +187,7 @@ func TestDeletion(t *testing.T) {
 				t.Fatal(err)
 			}
 			s.eventually("the Foo goes", func() error { _, err := s.foo("foo"); return gone(err) })
-			s.eventually("the Deployment goes", func() error { _, err := s.deployment("deployment"); return gone(err) })
+			s.goes("deployment")
 			s.eventually("the Pods go", func() error {
 				pods, err := s.kube.CoreV1().Pods(s.namespace).List(s.Context(), metav1.ListOptions{})
 				if err == nil && len(pods.Items) > 0 {
@@ -220,28 +208,10 @@ func TestDeletion(t *testing.T) {
 func TestForeignDeployment(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
-	labels := map[string]string{"app": "theirs"}
-	theirs, err := s.kube.AppsV1().Deployments(s.namespace).Create(s.Context(), &appsv1.Deployment{
-		ObjectMeta: metav1.ObjectMeta{Name: "theirs"},
-		Spec: appsv1.DeploymentSpec{Selector: &metav1.LabelSelector{MatchLabels: labels}, Template: corev1.PodTemplateSpec{
-			ObjectMeta: metav1.ObjectMeta{Labels: labels}, Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "c", Image: "i"}}}}},
-	}, metav1.CreateOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	theirs := s.createDeployment(somebodys("theirs"))
 	c := s.controller()
 	s.createFoo("foo", spec("theirs", 3))
-	s.eventually("the Foo says that the name is taken", func() error {
-		foo, err := s.foo("foo")
-		if err != nil {
-			return err
-		}
-		ready := meta.FindStatusCondition(foo.Status.Conditions, v1alpha1.FooReady)
-		if ready == nil || ready.Reason != v1alpha1.ReasonNameTaken || !strings.Contains(ready.Message, "has no controller") {
-			return fmt.Errorf("its Ready condition is %+v", ready)
-		}
-		return nil
-	})
+	s.says("foo", v1alpha1.ReasonNameTaken, "has no controller")
 	s.createFoo("other", spec("other", 1))
 	s.converges("other", "other", 1)
 	if now, err := s.deployment("theirs"); err != nil || now.Generation != theirs.Generation || len(now.OwnerReferences) != 0 {
@@ -255,9 +225,7 @@ func TestForeignDeployment(t *testing.T) {
 		return err
 	})
 
-	if err := s.kube.AppsV1().Deployments(s.namespace).Delete(s.Context(), "theirs", metav1.DeleteOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	s.deleteDeployment("theirs")
 	s.converges("foo", "theirs", 3)
 	c.stop()
 }
@@ -285,16 +253,14 @@ func TestRestart(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.changeFoo("changed", func(spec *v1alpha1.FooSpec) { *spec.Replicas = 2; spec.DeploymentName = "renamed" })
-	if err := s.client.SamplecontrollerV1alpha1().Foos(s.namespace).Delete(s.Context(), "deleted", metav1.DeleteOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	s.deleteFoo("deleted")
 	s.createFoo("created", spec("created", 1))
 
 	second := s.controller()
 	s.converges("changed", "renamed", 2)
 	s.converges("created", "created", 1)
-	s.eventually("the old Deployment goes", func() error { _, err := s.deployment("changed"); return gone(err) })
-	s.eventually("the deleted Foo's Deployment goes", func() error { _, err := s.deployment("deleted"); return gone(err) })
+	s.goes("changed")
+	s.goes("deleted")
 	second.stop()
 	if now, err := s.foo("same"); err != nil || now.ResourceVersion != same.ResourceVersion {
 		t.Errorf("the Foo that nobody changed was written (%v)", err)

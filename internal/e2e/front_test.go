@@ -88,22 +88,37 @@ type front struct {
 	before func(r *http.Request)
 }
 
-func (s *server) newFront() *front {
+// proxy passes on requests to the API server, watches included, as the user of config.
+func (s *server) proxy(config *rest.Config) *httputil.ReverseProxy {
 	s.Helper()
-	target, err := url.Parse(s.config.Host)
+	target, err := url.Parse(config.Host)
 	if err != nil {
 		s.Fatal(err)
 	}
 	proxy := httputil.NewSingleHostReverseProxy(target)
-	if proxy.Transport, err = rest.TransportFor(rest.AnonymousClientConfig(s.config)); err != nil {
+	if proxy.Transport, err = rest.TransportFor(config); err != nil {
 		s.Fatal(err)
 	}
+	proxy.FlushInterval, proxy.ErrorLog = -1, log.New(io.Discard, "", 0)
+	return proxy
+}
+
+// serves closes a server when the test ends.
+func (s *server) serves(listening *httptest.Server) *httptest.Server {
+	s.Cleanup(func() {
+		listening.CloseClientConnections()
+		listening.Close()
+	})
+	return listening
+}
+
+func (s *server) newFront() *front {
+	s.Helper()
 	f := &front{needed: map[right]bool{}}
-	proxy.FlushInterval = -1
-	proxy.ErrorLog = log.New(io.Discard, "", 0)
+	proxy := s.proxy(rest.AnonymousClientConfig(s.config))
 	proxy.ModifyResponse = f.recordRefusal
 	// With TLS: a client sends its token to no other server.
-	f.Server = httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	f.Server = s.serves(httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		f.mu.Lock()
 		if needs, ok := rightFor(r); ok {
 			f.needed[needs] = true
@@ -114,11 +129,7 @@ func (s *server) newFront() *front {
 			before(r)
 		}
 		proxy.ServeHTTP(w, r)
-	}))
-	s.Cleanup(func() {
-		f.CloseClientConnections()
-		f.Close()
-	})
+	})))
 	return f
 }
 

@@ -3,16 +3,14 @@
 package e2e
 
 import (
-	"fmt"
-	"io"
-	"net/http"
-	"os"
 	"regexp"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/prometheus/common/expfmt"
+	"github.com/prometheus/common/model"
+	"github.com/prometheus/procfs"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
@@ -61,43 +59,23 @@ func (s *server) memory() (heap, peak int, waited time.Duration) {
 
 	url := regexp.MustCompile(`health and metrics at (\S+)`).FindStringSubmatch(p.output())[1]
 	// Collects the garbage first.
-	_ = fetch(s, url+"/debug/pprof/heap?gc=1")
-	heap = number(s, fetch(s, url+"/metrics"), `(?m)^go_memstats_heap_alloc_bytes (\S+)$`)
-	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.cmd.Process.Pid))
+	_ = s.fetch(url + "/debug/pprof/heap?gc=1")
+	parser := expfmt.NewTextParser(model.UTF8Validation)
+	metrics, err := parser.TextToMetricFamilies(strings.NewReader(s.fetch(url + "/metrics")))
 	if err != nil {
 		s.Fatal(err)
 	}
-	peak = number(s, string(status), `(?m)^VmHWM:\s*(\d+) kB$`) << 10
+	proc, err := procfs.NewProc(p.cmd.Process.Pid)
+	if err != nil {
+		s.Fatal(err)
+	}
+	status, err := proc.NewStatus()
+	if err != nil {
+		s.Fatal(err)
+	}
 	p.stop()
 	if lines := strings.Count(p.output(), "\n"); lines > 200 {
 		s.Errorf("the program prints %d lines", lines)
 	}
-	return heap, peak, waited
-}
-
-func fetch(s *server, url string) string {
-	s.Helper()
-	response, err := http.Get(url)
-	if err != nil {
-		s.Fatal(err)
-	}
-	defer response.Body.Close()
-	body, err := io.ReadAll(response.Body)
-	if err != nil || response.StatusCode != http.StatusOK {
-		s.Fatalf("GET %s: %s (%v)", url, response.Status, err)
-	}
-	return string(body)
-}
-
-func number(s *server, text, pattern string) int {
-	s.Helper()
-	match := regexp.MustCompile(pattern).FindStringSubmatch(text)
-	if match == nil {
-		s.Fatalf("no %s in\n%s", pattern, text)
-	}
-	value, err := strconv.ParseFloat(match[1], 64)
-	if err != nil {
-		s.Fatal(err)
-	}
-	return int(value)
+	return int(metrics["go_memstats_heap_alloc_bytes"].Metric[0].GetGauge().GetValue()), int(status.VmHWM), waited
 }

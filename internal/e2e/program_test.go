@@ -3,13 +3,9 @@
 package e2e
 
 import (
-	"io"
-	"log"
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"net/http/httputil"
-	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -17,7 +13,6 @@ import (
 	"syscall"
 	"testing"
 
-	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 )
@@ -120,22 +115,12 @@ func listen(t *testing.T) net.Listener {
 func TestSignals(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
-	target, err := url.Parse(s.config.Host)
-	if err != nil {
-		t.Fatal(err)
-	}
-	transport, err := rest.TransportFor(s.config)
-	if err != nil {
-		t.Fatal(err)
-	}
 	// A proxy before the API server holds each POST until the test lets it go. The first
 	// one's sender has ended by then, and it goes nowhere.
 	posted, release := make(chan struct{}, 1), make(chan struct{})
 	var posts atomic.Int32
-	proxy := httputil.NewSingleHostReverseProxy(target)
-	proxy.Transport, proxy.FlushInterval = transport, -1
-	proxy.ErrorLog = log.New(io.Discard, "", 0)
-	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	proxy := s.proxy(s.config)
+	front := s.serves(httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/deployments") {
 			first := posts.Add(1) == 1
 			posted <- struct{}{}
@@ -145,11 +130,7 @@ func TestSignals(t *testing.T) {
 			}
 		}
 		proxy.ServeHTTP(w, r)
-	}))
-	t.Cleanup(func() {
-		front.CloseClientConnections()
-		front.Close()
-	})
+	})))
 	through := kubeconfig(t, clientcmdapi.Cluster{Server: front.URL}, clientcmdapi.AuthInfo{})
 	s.createFoo("foo", spec("deployment", 1))
 

@@ -15,7 +15,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
@@ -143,15 +142,6 @@ func (s *server) event(foo, message string, times int32) {
 	})
 }
 
-// scale changes a Deployment behind its Foo's back.
-func (s *server) scale(deployment string, replicas int) {
-	s.Helper()
-	patch := fmt.Appendf(nil, `{"spec":{"replicas":%d}}`, replicas)
-	if _, err := s.kube.AppsV1().Deployments(s.namespace).Patch(s.Context(), deployment, types.MergePatchType, patch, metav1.PatchOptions{}); err != nil {
-		s.Fatal(err)
-	}
-}
-
 // lifeOfAFoo goes through what a controller does for a Foo that is alone.
 func (s *server) lifeOfAFoo() {
 	s.Helper()
@@ -162,25 +152,21 @@ func (s *server) lifeOfAFoo() {
 
 	// The same drift twice is one event that counts to two.
 	for times := range int32(2) {
-		s.scale("deployment", 5)
+		s.patchDeployment("deployment", `{"spec":{"replicas":5}}`)
 		s.event("foo", "Scaled Deployment deployment from 5 to 3", times+1)
 		s.converges("foo", "deployment", 3)
 	}
 
 	// Deleted by somebody, then renamed.
-	if err := s.kube.AppsV1().Deployments(s.namespace).Delete(s.Context(), "deployment", metav1.DeleteOptions{}); err != nil {
-		s.Fatal(err)
-	}
+	s.deleteDeployment("deployment")
 	s.event("foo", "Created Deployment deployment", 2)
 	s.converges("foo", "deployment", 3)
 	s.changeFoo("foo", func(spec *v1alpha1.FooSpec) { spec.DeploymentName = "renamed" })
 	s.converges("foo", "renamed", 3)
-	s.eventually("the old Deployment goes", func() error { _, err := s.deployment("deployment"); return gone(err) })
+	s.goes("deployment")
 
-	if err := s.client.SamplecontrollerV1alpha1().Foos(s.namespace).Delete(s.Context(), "foo", metav1.DeleteOptions{}); err != nil {
-		s.Fatal(err)
-	}
-	s.eventually("the Deployment goes", func() error { _, err := s.deployment("renamed"); return gone(err) })
+	s.deleteFoo("foo")
+	s.goes("renamed")
 }
 
 // lateForAName lets somebody take a Deployment's name in the moment before a Foo
@@ -188,21 +174,13 @@ func (s *server) lifeOfAFoo() {
 func (s *server) lateForAName(f *front) {
 	s.Helper()
 	f.meddle(http.MethodPost, "/deployments", func() {
-		if _, err := s.kube.AppsV1().Deployments(s.namespace).Create(s.Context(), someDeployment("theirs"), metav1.CreateOptions{}); err != nil {
+		if _, err := s.kube.AppsV1().Deployments(s.namespace).Create(s.Context(), somebodys("theirs"), metav1.CreateOptions{}); err != nil {
 			s.Error(err)
 		}
 	})
 	s.createFoo("late", spec("theirs", 1))
-	s.eventually("the Foo says that the name is taken", func() error {
-		foo, err := s.foo("late")
-		if err == nil && !meta.IsStatusConditionFalse(foo.Status.Conditions, v1alpha1.FooReady) {
-			return fmt.Errorf("its conditions are %v", foo.Status.Conditions)
-		}
-		return err
-	})
-	if err := s.kube.AppsV1().Deployments(s.namespace).Delete(s.Context(), "theirs", metav1.DeleteOptions{}); err != nil {
-		s.Fatal(err)
-	}
+	s.says("late", v1alpha1.ReasonNameTaken, "")
+	s.deleteDeployment("theirs")
 	s.converges("late", "theirs", 1)
 }
 

@@ -70,7 +70,7 @@ func TestReadme(t *testing.T) {
 		{"kubectl scale deployment example-foo --replicas=7", is("example-foo", 3)},
 		{"kubectl patch foo example-foo", func() {
 			s.converges("example-foo", "renamed", 3)
-			s.eventually("the old Deployment goes", func() error { _, err := s.deployment("example-foo"); return gone(err) })
+			s.goes("example-foo")
 		}},
 		{"kubectl describe foo example-foo", nothing},
 		{"kubectl delete foo example-foo", func() {

@@ -12,6 +12,10 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"example.com/byhand/internal/requests"
 )
 
 // The API server is killed and comes back, and the controller goes on with what it
@@ -20,12 +24,7 @@ func TestAPIServerRestart(t *testing.T) {
 	s := newServer(t)
 	s.createFoos()
 	c := s.controller()
-	s.eventually("every Foo has a status", func() error {
-		if done := strings.Count(c.output(), "/status → 200"); done < *foos {
-			return fmt.Errorf("%d of %d have one", done, *foos)
-		}
-		return nil
-	})
+	c.prints(*foos, "/status → 200")
 
 	s.restartAPIServer()
 	// A new Foo shows that the controller is back, with all that its watches brought.
@@ -39,9 +38,13 @@ func TestAPIServerRestart(t *testing.T) {
 	})
 	c.stop()
 	// A new process counts from zero.
-	want := counts{"POST deployments": 1, "POST foos": 1, "PUT foos/status": 1}
-	if wrote := s.writes(); fmt.Sprint(wrote) != fmt.Sprint(want) {
-		t.Errorf("the API server counts %v since its start, want %v", wrote, want)
+	want := requests.Counts{
+		{Verb: "POST", Resource: "deployments", Code: "201"}:                1,
+		{Verb: "POST", Resource: "foos", Code: "201"}:                       1,
+		{Verb: "PUT", Resource: "foos", Subresource: "status", Code: "200"}: 1,
+	}
+	if diff := cmp.Diff(want, s.requests().Writes()); diff != "" {
+		t.Errorf("writes that the API server has counted since its start (-want +got):\n%s", diff)
 	}
 	s.settles("after")
 }

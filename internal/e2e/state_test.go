@@ -25,6 +25,33 @@ func (s *server) deployment(name string) (*appsv1.Deployment, error) {
 	return s.kube.AppsV1().Deployments(s.namespace).Get(s.Context(), name, metav1.GetOptions{})
 }
 
+func (s *server) deleteFoo(name string) {
+	s.Helper()
+	if err := s.client.SamplecontrollerV1alpha1().Foos(s.namespace).Delete(s.Context(), name, metav1.DeleteOptions{}); err != nil {
+		s.Fatal(err)
+	}
+}
+
+func (s *server) deleteDeployment(name string) {
+	s.Helper()
+	if err := s.kube.AppsV1().Deployments(s.namespace).Delete(s.Context(), name, metav1.DeleteOptions{}); err != nil {
+		s.Fatal(err)
+	}
+}
+
+func (s *server) patchDeployment(name, patch string) {
+	s.Helper()
+	if _, err := s.kube.AppsV1().Deployments(s.namespace).Patch(s.Context(), name, types.StrategicMergePatchType, []byte(patch), metav1.PatchOptions{}); err != nil {
+		s.Fatal(err)
+	}
+}
+
+// goes waits until there is no Deployment of this name.
+func (s *server) goes(deployment string) {
+	s.Helper()
+	s.eventually("Deployment "+deployment+" goes", func() error { _, err := s.deployment(deployment); return gone(err) })
+}
+
 // converges waits until the Foo is Ready with this many replicas, in a Deployment
 // of this name that it controls, and that many Pods run.
 func (s *server) converges(foo, deployment string, replicas int32) {

@@ -112,3 +112,8 @@ func cpuTime(t *testing.T) time.Duration {
 	}
 	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
 }
+
+func median(values []float64) float64 {
+	sorted := slices.Sorted(slices.Values(values))
+	return sorted[len(sorted)/2]
+}

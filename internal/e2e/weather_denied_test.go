@@ -9,7 +9,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -17,6 +16,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/util/workqueue"
 
 	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
 )
@@ -33,22 +33,14 @@ func TestThousandDenied(t *testing.T) {
 	h.waits("alone")
 
 	begin := time.Now()
-	s.each(denied, func(i int) error {
+	workqueue.ParallelizeUntil(t.Context(), 8, denied, func(i int) {
 		name := fmt.Sprintf("denied-%d", i)
-		_, err := s.client.SamplecontrollerV1alpha1().Foos(s.namespace).Create(t.Context(), &v1alpha1.Foo{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: spec(name, 1)}, metav1.CreateOptions{})
-		return err
+		if _, err := s.client.SamplecontrollerV1alpha1().Foos(s.namespace).Create(t.Context(), &v1alpha1.Foo{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: spec(name, 1)}, metav1.CreateOptions{}); err != nil {
+			t.Error(err)
+		}
 	})
 	h.waits("beside a thousand that have just begun to fail")
-	refused, read := 0, 0
-	s.eventually("the thousand have a status", func() error {
-		news := c.outputFrom(read)
-		news = news[:strings.LastIndexByte(news, '\n')+1]
-		read += len(news)
-		if refused += len(statusOfDenied.FindAllString(news, -1)); refused < denied {
-			return fmt.Errorf("%d have one", refused)
-		}
-		return nil
-	})
+	c.prints(denied, `sent +PUT \S+/foos/denied-\d+/status → 200`)
 	h.waits("beside a thousand that go on failing")
 	elapsed := time.Since(begin)
 	output := c.output()
@@ -66,10 +58,7 @@ func TestThousandDenied(t *testing.T) {
 	}
 }
 
-var (
-	statusOfDenied = regexp.MustCompile(`sent +PUT \S+/foos/denied-\d+/status → 200`)
-	tryOfDenied    = regexp.MustCompile(`sent +POST \S+/deployments → 403 Forbidden  \(for Foo \S+/(denied-\d+)\)`)
-)
+var tryOfDenied = regexp.MustCompile(`sent +POST \S+/deployments → 403 Forbidden  \(for Foo \S+/(denied-\d+)\)`)
 
 // triesWithin returns how often a key that always fails is tried in this time: at
 // first, when its own status wakes it, and after each delay.
@@ -138,27 +127,6 @@ func (s *server) allDenied(want int) {
 		s.Errorf("%d Foos are denied, want %d", denied, want)
 	}
 	s.Logf("%d of %d were warned: events have a small budget of their own", len(warned), denied)
-}
-
-// each does something for each number below n, eight at a time.
-func (s *server) each(n int, do func(i int) error) {
-	s.Helper()
-	numbers := make(chan int)
-	var running sync.WaitGroup
-	for range 8 {
-		running.Go(func() {
-			for i := range numbers {
-				if err := do(i); err != nil {
-					s.Error(err)
-				}
-			}
-		})
-	}
-	for i := range n {
-		numbers <- i
-	}
-	close(numbers)
-	running.Wait()
 }
 
 // deny forbids Deployments whose names begin like this in the test's namespace, with a

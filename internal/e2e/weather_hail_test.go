@@ -186,9 +186,7 @@ func (s *server) rounds() []round {
 			if i%3 == 0 {
 				return
 			}
-			if err := s.client.SamplecontrollerV1alpha1().Foos(s.namespace).Delete(s.Context(), name, metav1.DeleteOptions{}); err != nil {
-				s.Fatal(err)
-			}
+			s.deleteFoo(name)
 			if i%3 == 1 {
 				s.createFoo(name, spec(fmt.Sprintf("d-%d-renamed", i), 0))
 			}

@@ -243,9 +243,7 @@ func (h *history) addFoo(what watch.EventType, foo *v1alpha1.Foo) {
 func (h *history) complete() {
 	h.Helper()
 	last := h.createDeployment(somebodys("the-last-one"))
-	if err := h.kube.AppsV1().Deployments(h.namespace).Delete(h.Context(), last.Name, metav1.DeleteOptions{}); err != nil {
-		h.Fatal(err)
-	}
+	h.deleteDeployment(last.Name)
 	h.eventually("the history is complete", func() error {
 		h.mu.Lock()
 		defer h.mu.Unlock()

@@ -69,9 +69,7 @@ func TestForgedOwners(t *testing.T) {
 		}
 		s.patchDeployment(test.name, `{"metadata":{"finalizers":null}}`)
 		if !test.collected {
-			if err := s.kube.AppsV1().Deployments(s.namespace).Delete(t.Context(), test.name, metav1.DeleteOptions{}); err != nil {
-				t.Fatal(err)
-			}
+			s.deleteDeployment(test.name)
 		}
 	}
 	for _, test := range tests {
@@ -92,18 +90,13 @@ func TestTwoFoosOneName(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
 	c := s.controller("--resync", "0")
-	foos := s.client.SamplecontrollerV1alpha1().Foos(s.namespace)
 	s.createFoo("first", spec("deployment", 1))
 	s.converges("first", "deployment", 1)
 	for _, test := range []struct {
 		reason, has, waits string
 		frees              func()
 	}{
-		{"deleted", "first", "second", func() {
-			if err := foos.Delete(t.Context(), "first", metav1.DeleteOptions{}); err != nil {
-				t.Fatal(err)
-			}
-		}},
+		{"deleted", "first", "second", func() { s.deleteFoo("first") }},
 		{"renamed", "second", "third", func() {
 			s.changeFoo("second", func(spec *v1alpha1.FooSpec) { spec.DeploymentName = "elsewhere" })
 		}},
@@ -177,9 +170,7 @@ func TestRenamedTwice(t *testing.T) {
 	s.says("foo", v1alpha1.ReasonNameTaken, "has no controller")
 	s.saysReplicas("foo", 2)
 
-	if err := s.kube.AppsV1().Deployments(s.namespace).Delete(t.Context(), "taken", metav1.DeleteOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	s.deleteDeployment("taken")
 	s.eventually("the Foo has the name, and one Deployment", func() error {
 		l.reconciles("foo")
 		return errors.Join(s.atRest(), s.oneEach())
@@ -204,11 +195,9 @@ func TestTwoNamespaces(t *testing.T) {
 	}
 	one.changeFoo("foo", func(spec *v1alpha1.FooSpec) { spec.DeploymentName = "renamed" })
 	one.converges("foo", "renamed", 1)
-	one.eventually("the old Deployment goes", func() error { _, err := one.deployment("deployment"); return gone(err) })
-	if err := one.client.SamplecontrollerV1alpha1().Foos(one.namespace).Delete(t.Context(), "foo", metav1.DeleteOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	one.eventually("the Deployment goes", func() error { _, err := one.deployment("renamed"); return gone(err) })
+	one.goes("deployment")
+	one.deleteFoo("foo")
+	one.goes("renamed")
 	two.converges("foo", "deployment", 2)
 	if after, err := two.foo("foo"); err != nil || after.ResourceVersion != before.ResourceVersion {
 		t.Errorf("the Foo of the other namespace was written (%v)", err)

@@ -5,11 +5,7 @@ package e2e
 import (
 	"errors"
 	"fmt"
-	"io"
-	"log"
 	"net/http/httptest"
-	"net/http/httputil"
-	"net/url"
 	"os"
 	"regexp"
 	"slices"
@@ -20,7 +16,6 @@ import (
 	authorizationv1 "k8s.io/api/authorization/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/rest"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 	"sigs.k8s.io/yaml"
 
@@ -45,21 +40,8 @@ const (
 
 func newAccount(s *server) *account {
 	s.Helper()
-	target, err := url.Parse(s.config.Host)
-	if err != nil {
-		s.Fatal(err)
-	}
-	proxy := httputil.NewSingleHostReverseProxy(target)
 	// As the administrator, who may speak for the user that the kubeconfig names.
-	if proxy.Transport, err = rest.TransportFor(s.config); err != nil {
-		s.Fatal(err)
-	}
-	proxy.FlushInterval, proxy.ErrorLog = -1, log.New(io.Discard, "", 0)
-	a := &account{server: s, front: httptest.NewServer(proxy)}
-	s.Cleanup(func() {
-		a.front.CloseClientConnections()
-		a.front.Close()
-	})
+	a := &account{server: s, front: s.serves(httptest.NewServer(s.proxy(s.config)))}
 	a.kubeconfig = kubeconfig(s.T, clientcmdapi.Cluster{Server: a.front.URL}, clientcmdapi.AuthInfo{Impersonate: a.user()})
 
 	for name, rules := range roleInParts(s.T) {
@@ -182,9 +164,7 @@ func TestRightsTakenAway(t *testing.T) {
 	s.changeFoo("scaled", func(spec *v1alpha1.FooSpec) { *spec.Replicas = 2 })
 	s.changeFoo("renamed", func(spec *v1alpha1.FooSpec) { spec.DeploymentName = "new-name" })
 	s.createFoo("created", spec("created", 1))
-	if err := s.client.SamplecontrollerV1alpha1().Foos(s.namespace).Delete(t.Context(), "deleted", metav1.DeleteOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	s.deleteFoo("deleted")
 	s.patchDeployment("drifts", `{"spec":{"replicas":3}}`)
 
 	a.gets(allElse, writing, deleting)
@@ -245,7 +225,7 @@ func TestWritingTakenAway(t *testing.T) {
 	s.converges("scaled", "scaled", 2)
 	s.converges("renamed", "new-name", 1)
 	s.converges("drifts", "drifts", 1)
-	s.eventually("the old Deployment goes", func() error { _, err := s.deployment("renamed"); return gone(err) })
+	s.goes("renamed")
 	s.eventually("all is done", s.atRest)
 	c.stop()
 	warned, err := s.warnings()
@@ -283,7 +263,7 @@ func TestDeletingTakenAway(t *testing.T) {
 
 	a.gets(deleting)
 	s.converges("foo", "new", 1)
-	s.eventually("the old Deployment goes", func() error { _, err := s.deployment("old"); return gone(err) })
+	s.goes("old")
 	c.stop()
 	if warned, err := s.warnings(); err != nil || warned["foo"] != 1 {
 		t.Errorf("warned %v (%v), want once", warned, err)

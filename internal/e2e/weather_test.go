@@ -14,8 +14,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/tools/cache"
 
@@ -166,9 +164,7 @@ func TestGoneUnseen(t *testing.T) {
 	stop()
 
 	l.line.hold("foos")
-	if err := s.client.SamplecontrollerV1alpha1().Foos(s.namespace).Delete(t.Context(), "foo", metav1.DeleteOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	s.deleteFoo("foo")
 	l.line.requests()
 	for range 3 {
 		s.eventually("the collector removes the Deployment, and the store shows it", func() error {
@@ -184,12 +180,5 @@ func TestGoneUnseen(t *testing.T) {
 	}
 	if diff := cmp.Diff([]string{"POST deployments", "PUT foos/foo/status"}, l.line.requests()); diff != "" {
 		t.Errorf("requests for a Foo that is gone (-want +got):\n%s", diff)
-	}
-}
-
-func (s *server) patchDeployment(name, patch string) {
-	s.Helper()
-	if _, err := s.kube.AppsV1().Deployments(s.namespace).Patch(s.Context(), name, types.MergePatchType, []byte(patch), metav1.PatchOptions{}); err != nil {
-		s.Fatal(err)
 	}
 }
