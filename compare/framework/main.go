@@ -17,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+
 	// The clouds' ways to authenticate, which kubebuilder links into each program.
 	_ "k8s.io/client-go/plugin/pkg/client/auth"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -48,7 +49,6 @@ func main() {
 		elect, release, warmup bool
 		strip, readYourWrites  bool
 		workers                int
-		qps                    float64
 		resync                 time.Duration
 		logging                = zap.Options{Development: true}
 	)
@@ -61,7 +61,6 @@ func main() {
 	flag.BoolVar(&release, "leader-elect-release-on-cancel", false, "give the Lease away at the end")
 	flag.BoolVar(&warmup, "warmup", false, "fill the cache while another process leads")
 	flag.IntVar(&workers, "workers", 1, "MaxConcurrentReconciles")
-	flag.Float64Var(&qps, "qps", 0, "requests per second to the API server; 0: controller-runtime's default, which is no limit")
 	flag.DurationVar(&resync, "resync", 0, "SyncPeriod; 0: controller-runtime's default, which is 10 hours")
 	flag.BoolVar(&strip, "strip", false, "keep no managedFields in the cache")
 	flag.BoolVar(&readYourWrites, "read-your-writes", false, "EnableReadYourWritesConsistency: a read waits until the cache shows what was written")
@@ -71,9 +70,6 @@ func main() {
 	ctrl.SetLogger(zap.New(zap.UseFlagOptions(&logging)))
 
 	restConfig := ctrl.GetConfigOrDie()
-	if qps != 0 {
-		restConfig.QPS, restConfig.Burst = float32(qps), max(1, 2*int(qps))
-	}
 	options := ctrl.Options{
 		Scheme:                        scheme,
 		Metrics:                       metricsserver.Options{BindAddress: metricsAddr},

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"sync"
@@ -30,9 +29,8 @@ type bench struct {
 	// log hears what is being measured; nil: nobody does.
 	log io.Writer
 
-	mu        sync.Mutex
-	problems  []error
-	processes []*process
+	mu       sync.Mutex
+	problems []error
 }
 
 // say tells the person who waits what has been measured.
@@ -80,19 +78,4 @@ func (b *bench) run(ctx context.Context, steps []step) error {
 		})
 	}
 	return running.Wait()
-}
-
-// leftover ends what still runs, and says so: whoever started it has forgotten it, and
-// it has competed with all that was measured later.
-func (b *bench) leftover() error {
-	var err error
-	for _, p := range b.processes {
-		select {
-		case <-p.done:
-		default:
-			err = errors.Join(err, fmt.Errorf("%s (process %d) was left running", p.name, p.cmd.Process.Pid))
-			p.stop()
-		}
-	}
-	return err
 }

@@ -13,8 +13,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/uuid"
-	"k8s.io/apimachinery/pkg/util/wait"
-	"k8s.io/client-go/metadata"
+	"k8s.io/utils/ptr"
 
 	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
 )
@@ -79,29 +78,16 @@ func etcdFoo(name string) string {
 	return "/registry/" + foos.Group + "/" + foos.Resource + "/" + namespace + "/" + name
 }
 
-// shows waits until the API server lists n Foos.
+// shows fails unless the API server lists n Foos. A list without a resourceVersion waits
+// until the server has read all that is in etcd.
 func (s *server) shows(ctx context.Context, n int) error {
-	client, err := metadata.NewForConfig(s.config)
+	// One object, and how many more there are.
+	list, err := s.client.SamplecontrollerV1alpha1().Foos(namespace).List(ctx, metav1.ListOptions{Limit: 1})
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
-	defer cancel()
-	var listed int
-	err = wait.PollUntilContextCancel(ctx, 100*time.Millisecond, true, func(ctx context.Context) (bool, error) {
-		// One object, and how many more there are.
-		list, err := client.Resource(foos).Namespace(namespace).List(ctx, metav1.ListOptions{Limit: 1})
-		if err != nil {
-			return false, err
-		}
-		listed = len(list.Items)
-		if list.RemainingItemCount != nil {
-			listed += int(*list.RemainingItemCount)
-		}
-		return listed == n, nil
-	})
-	if err != nil {
-		return fmt.Errorf("the API server lists %d Foos, not %d: %w", listed, n, err)
+	if listed := int64(len(list.Items)) + ptr.Deref(list.RemainingItemCount, 0); listed != int64(n) {
+		return fmt.Errorf("the API server lists %d Foos, want %d", listed, n)
 	}
 	return nil
 }

@@ -75,7 +75,7 @@ func execute(ctx context.Context, o options) (err error) {
 	if err := b.prepare(ctx, o, out); err != nil {
 		return err
 	}
-	if err := errors.Join(b.run(ctx, steps), b.leftover(), b.raw.close()); err != nil {
+	if err := errors.Join(b.run(ctx, steps), b.raw.close()); err != nil {
 		return err
 	}
 	if err := writePage(out); err != nil {

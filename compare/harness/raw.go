@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"fmt"
-	"math"
 	"os"
 	"sync"
 
@@ -62,14 +61,8 @@ func openRaw(name string, goOn bool, about []benchfmt.Config) (*raw, error) {
 	return r, nil
 }
 
-// value is a measurement. Six digits are more than any of them deserves.
-func value(v float64, unit string) benchfmt.Value {
-	if v != 0 && !math.IsInf(v, 0) && !math.IsNaN(v) {
-		scale := math.Pow(10, 5-math.Floor(math.Log10(math.Abs(v))))
-		v = math.Round(v*scale) / scale
-	}
-	return benchfmt.Value{Value: v, Unit: unit}
-}
+// value is a measurement.
+func value(v float64, unit string) benchfmt.Value { return benchfmt.Value{Value: v, Unit: unit} }
 
 // add writes one line: what was measured, averaged over so many operations.
 func (r *raw) add(name string, iterations int, values ...benchfmt.Value) error {

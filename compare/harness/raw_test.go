@@ -59,11 +59,3 @@ func TestRawRoundTrip(t *testing.T) {
 		t.Errorf("more Foos a second are not better:\n%s", text)
 	}
 }
-
-func TestValueHasSixDigits(t *testing.T) {
-	for v, want := range map[float64]float64{0: 0, 1.23456789: 1.23457, 123456789: 123457000, 0.000123456789: 0.000123457, 2: 2} {
-		if got := value(v, "x").Value; got != want {
-			t.Errorf("value(%v) = %v, want %v", v, got, want)
-		}
-	}
-}

@@ -69,14 +69,7 @@ func (b *bench) start(ctx context.Context, kubeconfig string, peer peers.Peer, o
 	cmd := peer.Command(ctx, b.dir, kubeconfig, options)
 	cmd.Env = append(cmd.Environ(), env...)
 	output := filepath.Join(b.dir, fmt.Sprintf("output-%d", b.outputs.Add(1)))
-	p, err := start(cmd, peer.Name, output)
-	if err != nil {
-		return nil, err
-	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.processes = append(b.processes, p)
-	return p, nil
+	return start(cmd, peer.Name, output)
 }
 
 // limit bounds the time in which n Foos must be done. It is generous: a time is

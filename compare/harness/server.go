@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,7 +13,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"syscall"
-	"time"
 
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
@@ -66,23 +64,20 @@ func (c *clusters) sweep() error {
 		if err != nil || !errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) {
 			continue
 		}
-		if err := c.run(io.Discard, "down", "--name", filepath.Base(dir)); err != nil {
+		if err := runCommand(c.program, "down", "--name", filepath.Base(dir)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// run is not bound to a context, and a Ctrl-C at the terminal does not reach the
+// runCommand is not bound to a context, and a Ctrl-C at the terminal does not reach the
 // command: a control plane is started completely, and then removed completely.
-func (c *clusters) run(out io.Writer, args ...string) error {
-	cmd := exec.Command(c.program, args...)
+func runCommand(program string, args ...string) error {
+	cmd := exec.Command(program, args...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	var output bytes.Buffer
-	cmd.Stdout = io.MultiWriter(out, &output)
-	cmd.Stderr = cmd.Stdout
-	if err := cmd.Run(); err != nil {
-		return fmt.Errorf("cluster %s: %w\n%s", strings.Join(args, " "), err, bytes.TrimSpace(output.Bytes()))
+	if output, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("%s %s: %w\n%s", filepath.Base(program), strings.Join(args, " "), err, bytes.TrimSpace(output))
 	}
 	return nil
 }
@@ -108,22 +103,17 @@ func (c *clusters) up(ctx context.Context) (*server, error) {
 	}
 	name := fmt.Sprintf("%s%d-%d", clusterPrefix, os.Getpid(), c.last.Add(1))
 	s := &server{clusters: c, name: name, kubeconfig: filepath.Join(c.home, name+".kubeconfig")}
-	if err := s.start(ctx); err != nil {
+	err := runCommand(s.program, "up", "--name", s.name, "--components", s.components)
+	if err == nil {
+		err = s.connect()
+	}
+	if err == nil {
+		err = s.install()
+	}
+	if err != nil {
 		return nil, errors.Join(err, s.down())
 	}
 	return s, nil
-}
-
-func (s *server) start(ctx context.Context) error {
-	if err := s.run(io.Discard, "up", "--name", s.name, "--components", s.components); err != nil {
-		return err
-	}
-	if err := s.connect(); err != nil {
-		return err
-	}
-	ctx, cancel := context.WithTimeout(ctx, time.Minute)
-	defer cancel()
-	return s.install(ctx)
 }
 
 // connect makes the clients.
@@ -167,7 +157,7 @@ func (s *server) disableCompression() error {
 }
 
 func (s *server) down() error {
-	return s.run(io.Discard, "down", "--name", s.name)
+	return runCommand(s.program, "down", "--name", s.name)
 }
 
 // state is the folder of its data.
