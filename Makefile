@@ -178,7 +178,7 @@ longlist-here: install
 
 # More: cd compare && go run ./harness -help
 .PHONY: compare
-compare: ## Measure this controller beside sample-controller and controller-runtime (half an hour)
+compare: ## Measure this controller beside sample-controller and controller-runtime (35 minutes)
 	cd compare && go run ./harness
 
 .PHONY: compare-quick

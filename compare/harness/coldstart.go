@@ -17,24 +17,18 @@ var (
 	putStatus      = requests.Request{Verb: "PUT", Resource: "foos", Subresource: "status", Code: "200"}
 )
 
-// birth is a cold start of n Foos.
-func (b *bench) birth(ctx context.Context, peer peers.Peer, n int) error {
+// birth is a cold start of n Foos, with another number of workers than usual unless that
+// is 0.
+func (b *bench) birth(ctx context.Context, peer peers.Peer, n, workers int) error {
+	what := "ColdStart"
+	if workers > 0 {
+		what = fmt.Sprintf("Workers/workers=%d", workers)
+	}
 	return b.with(ctx, peer, n, func(ctx context.Context, r *run) error {
-		_, err := r.coldStart(ctx, "ColdStart", n, peers.Options{})
+		_, err := r.coldStart(ctx, what, n, peers.Options{Workers: workers})
 		return err
 	})
 }
-
-// crew is a cold start of n Foos with another number of workers.
-func (b *bench) crew(ctx context.Context, peer peers.Peer, n, workers int) error {
-	return b.with(ctx, peer, n, func(ctx context.Context, r *run) error {
-		_, err := r.coldStart(ctx, crewOf(workers), n, peers.Options{Workers: workers})
-		return err
-	})
-}
-
-// crewOf is what a cold start with so many workers is called.
-func crewOf(workers int) string { return fmt.Sprintf("Workers/workers=%d", workers) }
 
 // life is a cold start of n Foos, and all that may happen to them later.
 func (b *bench) life(ctx context.Context, peer peers.Peer, n int) error {
@@ -54,7 +48,7 @@ func (b *bench) life(ctx context.Context, peer peers.Peer, n int) error {
 			return fmt.Errorf("delete: %w", err)
 		}
 		// Who is slow has not yet come to rest.
-		if r.slow() {
+		if slow(r.peer) {
 			return nil
 		}
 		if err := r.oneByOne(ctx, p, n, b.plan.singles); err != nil {
@@ -94,16 +88,17 @@ func (r *run) coldStart(ctx context.Context, what string, n int, options peers.O
 	if err != nil {
 		return nil, err
 	}
-	cpuTime := p.cpu
 	if r.peer.Loop {
 		// It ends now, and only then all of its time is known.
-		cpuTime = func() (time.Duration, error) { return p.wholeCPU(ctx) }
+		if err := p.ends(ctx); err != nil {
+			return nil, err
+		}
 	}
-	cpu, err := cpuTime()
+	cpu, err := p.cpu()
 	if err != nil {
 		return nil, err
 	}
-	after, busy, err := r.settled(ctx, settling)
+	after, busy, err := r.settled(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -120,10 +115,6 @@ func (r *run) coldStart(ctx context.Context, what string, n int, options peers.O
 	}
 	return p, r.verify(ctx, n)
 }
-
-// settling is how long trailing writes are waited for. Who resyncs every 30 s and
-// sends 5 requests a second never comes to rest.
-const settling = 10 * time.Second
 
 // changeAll changes the replicas of n Foos whose Deployments exist, and measures from
 // the first PATCH to the last Deployment with another spec. The harness patches
@@ -168,7 +159,7 @@ func (r *run) disturb(ctx context.Context, p *process, what string, n int, answe
 	if err != nil {
 		return err
 	}
-	after, _, err := r.settled(ctx, settling)
+	after, _, err := r.settled(ctx)
 	if err != nil {
 		return err
 	}

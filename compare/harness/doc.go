@@ -1,9 +1,9 @@
 // Command harness runs the peers of ../peers through the same scenarios, counts and
 // times what they do, and writes the page of results.
 //
-//	make compare          # everything; less than 30 minutes on 2 cores
-//	make compare-quick    # every peer, small; less than 3 minutes
-//	go run ./harness -scenarios Backlog -peers 'byhand|controller' -rounds 3
+//	make compare          # everything; about 35 minutes on 2 cores
+//	make compare-quick    # every peer, small; about 3 minutes
+//	go run ./harness -scenarios Backlog -peers 'byhand.*|controller.*' -rounds 4
 //	go run ./harness -append -clean-build -scenarios CleanBuild # add how long each takes
 //	                              # to build from nothing: five minutes
 //	go run ./harness -report      # the page anew, from raw.txt
@@ -22,7 +22,8 @@
 // failover.go, cachesync.go; gobench.go runs the Go benchmarks of the folder above.
 //
 // All measurements go to raw.txt in the Go benchmark format (raw.go), and from there,
-// and only from there, to the page (report.go, tables.go, plot.go).
+// and only from there, to the page (report.go, prose.go). Its statistics are those of
+// benchstat (statistics.go), by the same libraries.
 //
 // # Caveats
 //

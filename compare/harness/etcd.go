@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"slices"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -93,32 +92,23 @@ func (s *server) shows(ctx context.Context, n int) error {
 }
 
 // etcd's keys and values travel in base64, which is how Go writes []byte as JSON.
-type (
-	etcdKey struct {
-		Key []byte `json:"key"`
-	}
-	etcdPair struct {
-		Key   []byte `json:"key"`
-		Value []byte `json:"value"`
-	}
-	etcdRange struct {
-		Pairs []etcdPair `json:"kvs"`
-	}
-)
-
 func (s *server) etcdGet(ctx context.Context, key string) ([]byte, error) {
-	var found etcdRange
-	if err := s.etcdPost(ctx, "/v3/kv/range", etcdKey{[]byte(key)}, &found); err != nil {
+	var found struct {
+		Pairs []struct {
+			Value []byte `json:"value"`
+		} `json:"kvs"`
+	}
+	if err := s.etcdPost(ctx, "/v3/kv/range", map[string][]byte{"key": []byte(key)}, &found); err != nil {
 		return nil, err
 	}
 	if len(found.Pairs) != 1 {
 		return nil, fmt.Errorf("%d values for %s", len(found.Pairs), key)
 	}
-	return slices.Clone(found.Pairs[0].Value), nil
+	return found.Pairs[0].Value, nil
 }
 
 func (s *server) etcdPut(ctx context.Context, key string, value []byte) error {
-	return s.etcdPost(ctx, "/v3/kv/put", etcdPair{[]byte(key), value}, &struct{}{})
+	return s.etcdPost(ctx, "/v3/kv/put", map[string][]byte{"key": []byte(key), "value": value}, &struct{}{})
 }
 
 var etcdClient = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 16}, Timeout: 30 * time.Second}

@@ -59,7 +59,7 @@ func (r *run) waitIdle(ctx context.Context, n int, wait func()) error {
 	if err != nil {
 		return err
 	}
-	if _, _, err := r.settled(ctx, settling); err != nil {
+	if _, _, err := r.settled(ctx); err != nil {
 		return err
 	}
 	wait()

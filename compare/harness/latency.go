@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/aclements/go-moremath/stats"
@@ -57,11 +58,15 @@ func (b *bench) backlog(ctx context.Context, peer peers.Peer, n int) error {
 		if err != nil {
 			return err
 		}
-		samples := &backlogSamples{run: r, names: names, created: created, statuses: statuses, used: map[string]bool{}}
+		samples := &backlogSamples{run: r, names: names, created: created, statuses: statuses}
 		if err := samples.take(limited, p, n); err != nil {
 			return err
 		}
-		if _, err := r.await(limited, p.done, append([]*mark{created, statuses}, samples.marks...)...); err != nil {
+		marks := []*mark{created, statuses}
+		for _, one := range slices.Concat(samples.fresh, samples.changed) {
+			marks = append(marks, one.mark)
+		}
+		if _, err := r.await(limited, p.done, marks...); err != nil {
 			return err
 		}
 		for kind, all := range map[string][]sample{"new": samples.fresh, "changed": samples.changed} {
@@ -73,7 +78,7 @@ func (b *bench) backlog(ctx context.Context, peer peers.Peer, n int) error {
 				return err
 			}
 		}
-		if _, _, err := r.settled(ctx, settling); err != nil {
+		if _, _, err := r.settled(ctx); err != nil {
 			return err
 		}
 		return r.verify(ctx, n+len(samples.fresh))
@@ -83,11 +88,9 @@ func (b *bench) backlog(ctx context.Context, peer peers.Peer, n int) error {
 // backlogSamples are the Foos that were created and changed behind a backlog.
 type backlogSamples struct {
 	*run
-	names             []string
+	names             []string // of those not yet changed
 	created, statuses *mark
-	used              map[string]bool // changed already
 	fresh, changed    []sample
-	marks             []*mark
 }
 
 // sample is a Foo that waits for its Deployment since begin, when the request was
@@ -125,24 +128,20 @@ func (s *backlogSamples) take(ctx context.Context, p *process, n int) error {
 }
 
 func (s *backlogSamples) create(ctx context.Context, name string) error {
-	m := s.expect(deployments, made, name)
-	s.fresh, s.marks = append(s.fresh, sample{name, time.Now(), m}), append(s.marks, m)
+	s.fresh = append(s.fresh, sample{name, time.Now(), s.expect(deployments, made, name)})
 	_, err := s.createFoo(ctx, newFoo(name))
 	return err
 }
 
 // change changes a Foo that is done and has not been changed.
 func (s *backlogSamples) change(ctx context.Context) error {
-	for _, name := range s.names {
+	for i, name := range s.names {
 		_, created := s.created.when(name)
-		_, status := s.statuses.when(name)
-		if !created || !status || s.used[name] {
-			continue
+		if _, status := s.statuses.when(name); created && status {
+			s.names = slices.Delete(s.names, i, i+1)
+			s.changed = append(s.changed, sample{name, time.Now(), s.expect(deployments, specWritten, name)})
+			return s.scaleFoo(ctx, name, 2)
 		}
-		s.used[name] = true
-		m := s.expect(deployments, specWritten, name)
-		s.changed, s.marks = append(s.changed, sample{name, time.Now(), m}), append(s.marks, m)
-		return s.scaleFoo(ctx, name, 2)
 	}
 	return nil
 }

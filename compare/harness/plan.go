@@ -62,7 +62,7 @@ func full() plan {
 		caches:   []size{{10000, 5}, {100000, 1}},
 		goRounds: 5, goTime: "200ms",
 		carry:  true,
-		budget: 28*time.Minute + 30*time.Second,
+		budget: 33 * time.Minute,
 		atOnce: 1,
 	}
 }
@@ -148,12 +148,11 @@ func (b *bench) coldStarts(round int) []step {
 			if slow(peer) {
 				n = b.plan.slowFoos
 			}
-			what, do := "ColdStart", b.birth
+			what, do := "ColdStart", func(ctx context.Context) error { return b.birth(ctx, peer, n, 0) }
 			if i == 0 {
-				what, do = "ColdStart, Change, Delete, Latency", b.life
+				what, do = "ColdStart, Change, Delete, Latency", func(ctx context.Context) error { return b.life(ctx, peer, n) }
 			}
-			all = append(all, step{round, fmt.Sprintf("%s: %d Foos, %s, round %d", what, n, peer.Name, round),
-				func(ctx context.Context) error { return do(ctx, peer, n) }})
+			all = append(all, step{round, fmt.Sprintf("%s: %d Foos, %s, round %d", what, n, peer.Name, round), do})
 		}
 	}
 	return all
@@ -166,7 +165,7 @@ func (b *bench) crewSteps(round int) []step {
 		for _, workers := range b.plan.crews {
 			for _, peer := range b.peersWhere(func(p peers.Peer) bool { return slices.Contains(crewPeers, p.Name) }) {
 				all = append(all, step{round, fmt.Sprintf("Workers: %d, %d Foos, %s, round %d", workers, s.foos, peer.Name, round),
-					func(ctx context.Context) error { return b.crew(ctx, peer, s.foos, workers) }})
+					func(ctx context.Context) error { return b.birth(ctx, peer, s.foos, workers) }})
 			}
 		}
 	}

@@ -155,28 +155,14 @@ func (p *process) stop() {
 	}
 }
 
-// wholeCPU waits for the end of a process that ends well by itself and returns the time
-// that it has computed.
-func (p *process) wholeCPU(ctx context.Context) (time.Duration, error) {
+// ends waits for the end of a process that ends well by itself.
+func (p *process) ends(ctx context.Context) error {
 	select {
 	case <-p.done:
+		return p.err
 	case <-ctx.Done():
-		return 0, context.Cause(ctx)
+		return context.Cause(ctx)
 	}
-	if p.err != nil {
-		return 0, p.err
-	}
-	return p.cpu()
-}
-
-// tail returns the last lines that the process has printed.
-func (p *process) tail() string {
-	content, err := os.ReadFile(p.output)
-	if err != nil {
-		return err.Error()
-	}
-	lines := strings.Split(strings.TrimRight(string(content), "\n"), "\n")
-	return strings.Join(lines[max(0, len(lines)-15):], "\n")
 }
 
 // explain adds the last lines of the output to an error.
@@ -184,5 +170,7 @@ func (p *process) explain(err error) error {
 	if err == nil || errors.Is(err, context.Canceled) {
 		return err
 	}
-	return fmt.Errorf("%w; the last lines of %s:\n%s", err, p.name, p.tail())
+	content, _ := os.ReadFile(p.output)
+	lines := strings.Split(strings.TrimRight(string(content), "\n"), "\n")
+	return fmt.Errorf("%w; the last lines of %s:\n%s", err, p.name, strings.Join(lines[max(0, len(lines)-15):], "\n"))
 }

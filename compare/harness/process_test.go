@@ -32,11 +32,15 @@ func TestProcess(t *testing.T) {
 		}
 	}
 	p.stop()
-	if _, err := p.wholeCPU(t.Context()); err == nil {
+	if err := p.ends(t.Context()); err == nil {
 		t.Error("a process that was ended by a signal has ended well")
 	}
-	if cpu, err := run("exit 0").wholeCPU(t.Context()); err != nil || cpu <= 0 {
-		t.Errorf("a process that ends well: %v, %v", cpu, err)
+	p = run("exit 0")
+	if err := p.ends(t.Context()); err != nil {
+		t.Errorf("a process that ends well: %v", err)
+	}
+	if cpu, err := p.cpu(); err != nil || cpu <= 0 {
+		t.Errorf("its time: %v, %v", cpu, err)
 	}
 
 	p = run("echo no kubeconfig; exit 1")

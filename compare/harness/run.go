@@ -76,7 +76,7 @@ func (b *bench) start(ctx context.Context, kubeconfig string, peer peers.Peer, o
 // reported, never judged.
 func (r *run) limit(ctx context.Context, n int) (context.Context, context.CancelFunc) {
 	each := 100 * time.Millisecond
-	if r.slow() {
+	if slow(r.peer) {
 		each = 2 * time.Second
 	}
 	cause := fmt.Errorf("%s is too slow, or has stopped", r.peer.Name)
@@ -86,8 +86,6 @@ func (r *run) limit(ctx context.Context, n int) (context.Context, context.Cancel
 // slow says that the peer's own limit of requests makes it a hundred times slower
 // than the others.
 func slow(peer peers.Peer) bool { return peer.Name == "sample-controller" }
-
-func (r *run) slow() bool { return slow(r.peer) }
 
 // elapsed is what is measured of the time between two moments in which n Foos were
 // worked on, and of the requests between two counts.
