@@ -13,7 +13,7 @@ import (
 	"example.com/byhand/compare/peers"
 )
 
-// bare are the programs of a control plane on which nobody but the peer writes.
+// bare are the programs of a control plane on which only the peer writes.
 const bare = "etcd,kube-apiserver"
 
 // bench is one execution of the harness.
@@ -26,14 +26,14 @@ type bench struct {
 	dir     string
 	outputs atomic.Int64
 	began   time.Time
-	// log hears what is being measured; nil: nobody does.
+	// log gets a line for each measurement, unless it is nil.
 	log io.Writer
 
 	mu       sync.Mutex
 	problems []error
 }
 
-// say tells the person who waits what has been measured.
+// say writes a line to the log.
 func (b *bench) say(format string, args ...any) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -27,7 +27,7 @@ func caches(peer peers.Peer) bool {
 }
 
 // cacheSync lets one peer after the other read n Foos into memory, round after round
-// on one control plane, because none of them writes: nobody has to act on these Foos.
+// on one control plane, because none of them writes: there is nothing to reconcile.
 func (b *bench) cacheSync(ctx context.Context, all []peers.Peer, n size) (err error) {
 	for i, peer := range all {
 		all[i] = peer.WithLiveHeap()
@@ -69,9 +69,9 @@ func (b *bench) cacheSync(ctx context.Context, all []peers.Peer, n size) (err er
 }
 
 // createIdleFoos makes n Foos on which no peer acts: they are being deleted, and a
-// finalizer keeps them. sample-controller does not look at that, but it passes over
+// finalizer keeps them. sample-controller ignores that, but it skips
 // a Foo that names no Deployment. Otherwise they are as a controller leaves them,
-// with a status and the server's book of who wrote which field.
+// with a status and managedFields.
 func (s *server) createIdleFoos(ctx context.Context, n int) error {
 	foo := newFoo(fooName(0))
 	foo.Finalizers = []string{"example.com/kept"}

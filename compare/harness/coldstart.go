@@ -47,7 +47,7 @@ func (b *bench) life(ctx context.Context, peer peers.Peer, n int) error {
 		if err := r.deleteAll(ctx, p, n); err != nil {
 			return fmt.Errorf("delete: %w", err)
 		}
-		// Who is slow has not yet come to rest.
+		// A slow peer still has work to do.
 		if slow(r.peer) {
 			return nil
 		}
@@ -77,8 +77,8 @@ func (r *run) converge(ctx context.Context, n int, options peers.Options) (*proc
 }
 
 // coldStart starts the peer on n Foos that have nothing yet and measures until the
-// last one has a Deployment and a status, as whoever watches the API server sees
-// it. It goes on until nothing more is written, so that no write is missed.
+// last one has a Deployment and a status, as a watch of the API server sees it.
+// It goes on until nothing more is written, so that no write is missed.
 func (r *run) coldStart(ctx context.Context, what string, n int, options peers.Options) (*process, error) {
 	before, err := r.counts(ctx)
 	if err != nil {

@@ -12,8 +12,8 @@ func (s *server) counts(ctx context.Context) (requests.Counts, error) {
 }
 
 // settled waits until the API server has counted no write of a Foo or Deployment
-// for a second, but at most for ten (who resyncs every 30 s and sends 5 requests a second
-// never comes to rest), and returns the counts. busy is the last moment at which a write
+// for a second, but at most for ten (a peer that resyncs every 30 s and sends 5 requests
+// a second never stops), and returns the counts. busy is the last moment at which a write
 // was still to come, zero if none came: the last one was not earlier, and hardly more
 // than half a second later.
 func (s *server) settled(ctx context.Context) (now requests.Counts, busy time.Time, err error) {

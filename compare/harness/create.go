@@ -22,7 +22,7 @@ var (
 )
 
 // install creates the CRDs of config/crd and waits until they are served, and until
-// there is the namespace, which the API server makes by itself.
+// the namespace exists, which the API server creates.
 func (s *server) install() error {
 	for _, args := range [][]string{
 		{"apply", "-f", "../config/crd"},

@@ -95,8 +95,8 @@ func (r *run) replace(ctx context.Context, leader, standby *process, signal os.S
 	if err := leader.cmd.Process.Signal(signal); err != nil {
 		return 0, fmt.Errorf("end the leader: %w", err)
 	}
-	// A leader that is told to end may finish what it hears of before it does. The Foo
-	// is to be the next one's work.
+	// A leader that got SIGTERM may still reconcile a new Foo before it ends. This Foo is
+	// for the standby.
 	select {
 	case <-leader.done:
 	case <-limited.Done():

@@ -125,7 +125,7 @@ func (b *bench) steps(wanted *regexp.Regexp) []step {
 		}
 		all = append(all, b.crewSteps(round)...)
 		if round == 1 {
-			// All rounds of a size share a control plane: nobody writes.
+			// All rounds of a size share a control plane, since no peer writes.
 			for _, s := range b.plan.caches {
 				all = append(all, step{round, fmt.Sprintf("CacheSync: %d Foos", s.foos),
 					func(ctx context.Context) error { return b.cacheSync(ctx, b.peersWhere(caches), s) }})

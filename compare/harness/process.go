@@ -16,8 +16,8 @@ import (
 	"github.com/prometheus/procfs"
 )
 
-// process is a peer that runs. What it prints goes to a file, so that nobody
-// competes with it in order to read it.
+// process is a peer that runs. It prints to a file: reading a pipe would compete
+// with it for the CPUs.
 type process struct {
 	cmd     *exec.Cmd
 	name    string
@@ -119,7 +119,7 @@ func (p *process) quiet(ctx context.Context, atMost time.Duration) error {
 }
 
 // says waits until the process has printed what the pattern matches and returns
-// when that was, give or take 5 ms.
+// when that was, to within 5 ms.
 func (p *process) says(ctx context.Context, pattern *regexp.Regexp) (time.Time, error) {
 	file, err := os.Open(p.output)
 	if err != nil {
@@ -155,7 +155,7 @@ func (p *process) stop() {
 	}
 }
 
-// ends waits for the end of a process that ends well by itself.
+// ends waits for a process that ends without a signal, and returns its error.
 func (p *process) ends(ctx context.Context) error {
 	select {
 	case <-p.done:

@@ -14,9 +14,9 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// progress follows the Foos and Deployments of a server, whoever writes them. Its
-// informers watch metadata alone, as protobuf, because whoever measures competes for
-// the same CPUs: a new resourceVersion at the same generation says that a status
+// progress follows the Foos and Deployments of a server, whichever program writes them. Its
+// informers watch metadata alone, as protobuf, because the harness competes for the same
+// CPUs: a new resourceVersion at the same generation says that a status
 // was written, a new generation that a spec was, a new UID that the object was made
 // again.
 type progress struct {
@@ -128,7 +128,7 @@ func (m *mark) when(name string) (at time.Time, ok bool) {
 	return at, ok
 }
 
-// errStopped is what await returns when nobody works any more.
+// errStopped is what await returns when the peer has ended.
 var errStopped = errors.New("the program ended before its work was done")
 
 // await waits until all marks are reached and returns the moment of the last one.

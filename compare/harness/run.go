@@ -103,7 +103,7 @@ func elapsed(begin, end time.Time, n int, sent requests.Counts) []benchfmt.Value
 }
 
 // judge notes a problem if byhand sent other writes of objects than it promises. The
-// promise holds where nobody else writes: on etcd and kube-apiserver alone.
+// promise holds where no other program writes: on etcd and kube-apiserver alone.
 func (b *bench) judge(peer peers.Peer, what string, sent, promised requests.Counts) {
 	if !byHand(peer.Name) || b.clusters.components != bare {
 		return

@@ -141,9 +141,9 @@ func (s *server) connect() error {
 	return nil
 }
 
-// disableCompression makes the kubeconfig of whoever is tuned. Otherwise the API server
-// compresses each event of a streaming list by itself, which takes it more time than it
-// saves here. (For the list itself it is the other way round.)
+// disableCompression makes the kubeconfig of the tuned peers. Otherwise the API server
+// compresses each event of a streaming list separately, also those after the list itself
+// (apiserver: perFlushGzipWriter): CPU time for bandwidth, which loopback has.
 func (s *server) disableCompression() error {
 	content, err := clientcmd.LoadFromFile(s.kubeconfig)
 	if err != nil {

@@ -38,7 +38,7 @@ func (s *server) verify(ctx context.Context, n int) error {
 	return nil
 }
 
-// wrong says what is not as it should be with a Foo and the Deployment that it
+// wrong says what is wrong with a Foo and the Deployment that it
 // names, which may be nil; "" if all is well.
 func wrong(foo *v1alpha1.Foo, deployment *appsv1.Deployment) string {
 	switch {
@@ -49,8 +49,7 @@ func wrong(foo *v1alpha1.Foo, deployment *appsv1.Deployment) string {
 	case deployment.Spec.Replicas == nil || *deployment.Spec.Replicas != *foo.Spec.Replicas:
 		return fmt.Sprintf("it wants %d replicas, its Deployment has another number", *foo.Spec.Replicas)
 	case !slices.ContainsFunc(foo.ManagedFields, func(entry metav1.ManagedFieldsEntry) bool { return entry.Subresource == "status" }):
-		// The server keeps book of who wrote what; a status of zeros can be told from
-		// none only there.
+		// Only managedFields distinguish a status of zeros from no status.
 		return "nobody has written its status"
 	}
 	return ""

@@ -21,8 +21,8 @@ type Peer struct {
 	Name string
 	// Loop: it ends by itself when every Foo has been written, and watches nothing.
 	Loop bool
-	// Shipped: it runs with its own defaults, the number of workers included. Whoever
-	// is tuned is to get a kubeconfig that disables compression.
+	// Shipped: it runs with its own defaults, the number of workers included. A tuned peer
+	// is to get a kubeconfig that disables compression.
 	Shipped bool
 	// Elects: it can take part in a leader election.
 	Elects bool
