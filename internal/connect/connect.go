@@ -53,6 +53,9 @@ func Config(o Options) (config *rest.Config, namespace string, err error) {
 		host.User = nil
 		config.Host = host.String()
 	}
+	// As kube-controller-manager has it. Otherwise the API server compresses each event of a
+	// streaming list on its own.
+	config.DisableCompression = true
 	Limit(config, o.QPS, o.Burst)
 	namespace, _, _ = loader.Namespace()
 	return config, namespace, nil

@@ -1,14 +1,16 @@
 package connect_test
 
 import (
+	"net/http"
+	"net/http/httptest"
 	"path/filepath"
 	"testing"
 
-	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
-
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
 	"example.com/byhand/clientset"
 	"example.com/byhand/internal/connect"
@@ -33,11 +35,12 @@ func TestLimit(t *testing.T) {
 	}
 }
 
-// A password in the server's address is used, and not shown.
-func TestPasswordInHost(t *testing.T) {
+// load returns the configuration for a kubeconfig that names this server.
+func load(t *testing.T, server string) *rest.Config {
+	t.Helper()
 	file := filepath.Join(t.TempDir(), "kubeconfig")
 	config := clientcmdapi.NewConfig()
-	config.Clusters["c"] = &clientcmdapi.Cluster{Server: "https://user:hunter2@api.test:6443"}
+	config.Clusters["c"] = &clientcmdapi.Cluster{Server: server, InsecureSkipTLSVerify: true}
 	config.Contexts["x"] = &clientcmdapi.Context{Cluster: "c"}
 	config.CurrentContext = "x"
 	if err := clientcmd.WriteToFile(*config, file); err != nil {
@@ -47,6 +50,24 @@ func TestPasswordInHost(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return loaded
+}
+
+// No answer is compressed: the API server is not asked for it.
+func TestNoCompression(t *testing.T) {
+	asked := "nothing was asked"
+	server := httptest.NewTLSServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { asked = r.Header.Get("Accept-Encoding") }))
+	defer server.Close()
+	client := clientset.NewForConfigOrDie(load(t, server.URL))
+	_, _ = client.SamplecontrollerV1alpha1().Foos("").List(t.Context(), metav1.ListOptions{})
+	if asked != "" {
+		t.Errorf("Accept-Encoding: %s", asked)
+	}
+}
+
+// A password in the server's address is used, and not shown.
+func TestPasswordInHost(t *testing.T) {
+	loaded := load(t, "https://user:hunter2@api.test:6443")
 	if loaded.Host != "https://api.test:6443" || loaded.Username != "user" || loaded.Password != "hunter2" {
 		t.Errorf("host %q, user %q, password %q", loaded.Host, loaded.Username, loaded.Password)
 	}
