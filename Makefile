@@ -69,7 +69,7 @@ undeploy: ## Take the controller away; every Foo stays, with its Deployment
 NAME ?= byhand
 
 .PHONY: cluster
-cluster: ## Start a real control plane (the first time builds it: about 10 minutes)
+cluster: ## Start a real control plane (the first time builds it: about 8 minutes)
 	@cd cluster && go run . up --name $(NAME)
 
 .PHONY: cluster-down

@@ -42,7 +42,7 @@ func build(home string, out io.Writer) error {
 	}
 
 	fmt.Fprintln(out, "Building a Kubernetes control plane from source. This happens once: on 2 cores it takes")
-	fmt.Fprintln(out, "about 10 minutes, less if Go has compiled some of it before.")
+	fmt.Fprintln(out, "about 8 minutes on 2 CPUs, less if Go has compiled some of it before.")
 	if err := enoughDisk(home, buildNeeds); err != nil {
 		return err
 	}
