@@ -234,11 +234,12 @@ func (o *Observer) Program(what, format string, args ...any) {
 // a second to be read. It may be called twice.
 func (o *Observer) Close() {
 	o.publishing.Lock()
-	defer o.publishing.Unlock()
 	o.publish(0)
 	o.closed = true
 	o.wake()
-	for _, log := range o.logs {
+	logs := o.logs
+	o.publishing.Unlock()
+	for _, log := range logs {
 		log.Flush()
 	}
 }
