@@ -61,6 +61,8 @@
 //     for that reason. If the answer takes longer, the event counts as somebody else's. The
 //     cause of a reconcile is exact: no key is reconciled before the answer to its last
 //     write is in.
+//   - A PUT that changes nothing is answered with the version of the write before it. If
+//     that was somebody else's, its event may count as our own.
 //   - Objects are read after they were handed over. An object in a store is never
 //     changed, or this package would show what it never was.
 //   - What a gap has swallowed is not known: an own write may go unnamed after it.
