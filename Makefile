@@ -63,18 +63,47 @@ undeploy: ## Take the controller away; every Foo stays, with its Deployment
 	@$(KUBECTL) delete --ignore-not-found -k config/manager
 	@echo "The CRDs are still there, and so is every Foo and Project: make uninstall removes them."
 
+##@ Chapters
+
+# More arguments for the program: make chapter CHAPTER=at ARGS=--trace
+CHAPTER ?=
+ARGS ?= $(ARGS_$(CHAPTER))
+ARGS_dynamic = get foos --watch
+ARGS_finalizer = --store bin/volumes
+# A chapter without CRDs of its own uses Projects and Foos.
+CHAPTER_CRDS = $(firstword $(wildcard chapters/$(CHAPTER)/config/crd) config/crd)
+CHAPTER_SAMPLES = $(firstword $(wildcard chapters/$(CHAPTER)/config/samples) config/samples)
+
+.PHONY: chapter
+chapter: chapter-exists own-cluster ## Run a chapter: make chapter CHAPTER=http (chapters/README.md lists them)
+	@$(KUBECTL) apply -f $(CHAPTER_CRDS)
+	@$(KUBECTL) wait --for=condition=Established --timeout=30s -f $(CHAPTER_CRDS) >/dev/null
+	@$(KUBECTL) apply -f $(CHAPTER_SAMPLES)
+	go build -o bin/ ./chapters/$(CHAPTER)
+	@echo "In a second terminal: export KUBECONFIG=$(KUBECONFIG)"
+	@exec bin/$(CHAPTER) $(ARGS)
+
+.PHONY: chapter-down
+chapter-down: chapter-exists ## Take away what a chapter has installed, and its CRDs
+	@test ! -e chapters/$(CHAPTER)/down.sh || { export PATH="$(CURDIR)/cluster/bin:$$PATH" && sh chapters/$(CHAPTER)/down.sh; }
+	@$(KUBECTL) delete --ignore-not-found -f $(CHAPTER_CRDS)
+
+.PHONY: chapter-exists
+chapter-exists:
+	@test -n "$(CHAPTER)" -a -e "chapters/$(CHAPTER)/main.go" || { echo "which chapter? make chapter CHAPTER=NAME, where NAME is one of: $(notdir $(patsubst %/,%,$(dir $(wildcard chapters/*/main.go))))"; exit 1; }
+
 ##@ Cluster
 
-# NAME=other starts or removes another one beside it.
-NAME ?= byhand
+# CLUSTER=other starts or removes another one beside it.
+CLUSTER ?= byhand
 
 .PHONY: cluster
 cluster: ## Start a real control plane (the first time builds it: about 8 minutes)
-	@cd cluster && go run . up --name $(NAME)
+	@cd cluster && go run . up --name $(CLUSTER)
 
 .PHONY: cluster-down
 cluster-down: ## Stop the cluster and remove its data
-	@cd cluster && go run . down --name $(NAME)
+	@cd cluster && go run . down --name $(CLUSTER)
 
 .PHONY: own-cluster
 own-cluster:
@@ -112,7 +141,7 @@ test-integration:
 # Most tests of e2e wait most of the time: run more of them than there are CPUs.
 .PHONY: test-integration-here
 test-integration-here: install
-	go test -count=1 -tags integration -parallel 6 ./internal/e2e
+	go test -count=1 -tags integration -parallel 6 ./internal/e2e ./chapters/...
 	cd compare && go test -count=1 -tags integration ./...
 
 .PHONY: test-bare
@@ -149,7 +178,7 @@ test-page-here: install
 
 .PHONY: test-race
 test-race: ## Run the unit tests under the race detector (needs a C compiler)
-	go test -race ./controller/... ./informer/... ./clientset/... ./internal/...
+	go test -race ./controller/... ./informer/... ./clientset/... ./internal/... ./chapters/...
 
 .PHONY: mutants
 mutants: ## Make small mistakes in the code and see that the tests notice

@@ -15,27 +15,20 @@ import (
 // NewDeployments returns an informer for the Deployments of a namespace, or of all
 // namespaces if it is "". A resync of 0 means no resync.
 func NewDeployments(client kubernetes.Interface, namespace string, resync time.Duration, handler cache.ResourceEventHandler) *Informer {
-	i := &Informer{Resource: appsv1.Resource("deployments").String()}
 	listWatch := &cache.ListWatch{
 		ListWithContextFunc: func(ctx context.Context, opts metav1.ListOptions) (runtime.Object, error) {
-			list, err := client.AppsV1().Deployments(namespace).List(ctx, opts)
-			return list, i.recordError(err)
+			return client.AppsV1().Deployments(namespace).List(ctx, opts)
 		},
 		WatchFuncWithContext: func(ctx context.Context, opts metav1.ListOptions) (watch.Interface, error) {
-			stream, err := client.AppsV1().Deployments(namespace).Watch(ctx, opts)
-			return stream, i.recordError(err)
+			return client.AppsV1().Deployments(namespace).Watch(ctx, opts)
 		},
 	}
-	store, controller := cache.NewInformerWithOptions(cache.InformerOptions{
-		ListerWatcher: cache.ToListWatcherWithWatchListSemantics(listWatch, client),
-		ObjectType:    &appsv1.Deployment{},
-		Handler:       handler,
-		ResyncPeriod:  resync,
-		Transform:     i.dropManagedFields,
-		Indexers:      DeploymentIndexers(),
+	return New(appsv1.Resource("deployments"), client, listWatch, cache.InformerOptions{
+		ObjectType:   &appsv1.Deployment{},
+		Handler:      handler,
+		ResyncPeriod: resync,
+		Indexers:     DeploymentIndexers(),
 	})
-	i.Store, i.controller = store.(cache.Indexer), controller
-	return i
 }
 
 const byController = "byController"

@@ -16,30 +16,21 @@ import (
 // NewFoos returns an informer for the Foos of a namespace, or of all namespaces if
 // it is "". A resync of 0 means no resync.
 func NewFoos(client clientset.Interface, namespace string, resync time.Duration, handler cache.ResourceEventHandler) *Informer {
-	i := &Informer{Resource: v1alpha1.Resource("foos").String()}
 	// The Reflector sends every request through these two functions.
 	listWatch := &cache.ListWatch{
 		ListWithContextFunc: func(ctx context.Context, opts metav1.ListOptions) (runtime.Object, error) {
-			list, err := client.SamplecontrollerV1alpha1().Foos(namespace).List(ctx, opts)
-			return list, i.recordError(err)
+			return client.SamplecontrollerV1alpha1().Foos(namespace).List(ctx, opts)
 		},
 		WatchFuncWithContext: func(ctx context.Context, opts metav1.ListOptions) (watch.Interface, error) {
-			stream, err := client.SamplecontrollerV1alpha1().Foos(namespace).Watch(ctx, opts)
-			return stream, i.recordError(err)
+			return client.SamplecontrollerV1alpha1().Foos(namespace).Watch(ctx, opts)
 		},
 	}
-	// client must be the whole clientset. A fake one says that it cannot stream a list;
-	// otherwise the Reflector waits for ever for the bookmark at its end.
-	store, controller := cache.NewInformerWithOptions(cache.InformerOptions{
-		ListerWatcher: cache.ToListWatcherWithWatchListSemantics(listWatch, client),
-		ObjectType:    &v1alpha1.Foo{},
-		Handler:       handler,
-		ResyncPeriod:  resync,
-		Transform:     i.dropManagedFields,
-		Indexers:      FooIndexers(),
+	return New(v1alpha1.Resource("foos"), client, listWatch, cache.InformerOptions{
+		ObjectType:   &v1alpha1.Foo{},
+		Handler:      handler,
+		ResyncPeriod: resync,
+		Indexers:     FooIndexers(),
 	})
-	i.Store, i.controller = store.(cache.Indexer), controller
-	return i
 }
 
 const byDeploymentName = "byDeploymentName"

@@ -8,11 +8,13 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/tools/cache"
 )
 
 // Informer keeps one resource in memory. Make it with NewProjects, NewFoos or
-// NewDeployments, call Run once, and read Store at any time from any goroutine.
+// NewDeployments, or with New for another kind. Call Run once, and read Store at any time
+// from any goroutine.
 type Informer struct {
 	// Resource is the plural and the group, as in "deployments.apps".
 	Resource string
@@ -23,6 +25,23 @@ type Informer struct {
 	controller cache.Controller
 	lastError  atomic.Pointer[error]
 	received   atomic.Int64
+}
+
+// New returns an informer of one resource. options has the type of the object, the handler,
+// the period of the resync (0: none) and the indexers. The Reflector sends every request
+// through the two functions of listWatch, which call client. client must be the whole
+// clientset: a fake one says that it cannot stream a list. Otherwise the Reflector waits
+// for ever for the bookmark at its end.
+func New(resource schema.GroupResource, client any, listWatch *cache.ListWatch, options cache.InformerOptions) *Informer {
+	i := &Informer{Resource: resource.String()}
+	options.ListerWatcher = cache.ToListWatcherWithWatchListSemantics(i.recordErrors(listWatch), client)
+	options.Transform = i.dropManagedFields
+	if options.Indexers == nil {
+		options.Indexers = cache.Indexers{} // nil would make a Store that is no Indexer
+	}
+	store, controller := cache.NewInformerWithOptions(options)
+	i.Store, i.controller = store.(cache.Indexer), controller
+	return i
 }
 
 // Run lists, watches and calls the handler until ctx is done.

@@ -5,6 +5,10 @@ import (
 	"fmt"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/tools/cache"
 	"k8s.io/klog/v2"
 )
 
@@ -30,11 +34,21 @@ func (i *Informer) Synced() error {
 	}
 }
 
-// recordError keeps the error of the last list or watch request, nil too, for
-// Synced, and returns it. The Reflector itself only logs an error and retries.
-func (i *Informer) recordError(err error) error {
-	i.lastError.Store(&err)
-	return err
+// recordErrors returns a ListWatch that passes every request on and keeps its error, nil
+// too, for Synced. The Reflector itself only logs an error and retries.
+func (i *Informer) recordErrors(next *cache.ListWatch) *cache.ListWatch {
+	return &cache.ListWatch{
+		ListWithContextFunc: func(ctx context.Context, opts metav1.ListOptions) (runtime.Object, error) {
+			list, err := next.ListWithContextFunc(ctx, opts)
+			i.lastError.Store(&err)
+			return list, err
+		},
+		WatchFuncWithContext: func(ctx context.Context, opts metav1.ListOptions) (watch.Interface, error) {
+			stream, err := next.WatchFuncWithContext(ctx, opts)
+			i.lastError.Store(&err)
+			return stream, err
+		},
+	}
 }
 
 // progressPeriod is how often WaitForSync logs its progress.
