@@ -1,0 +1,118 @@
+package main
+
+import (
+	"context"
+	"io"
+	"log"
+	"net/http"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/rest"
+)
+
+// Client has a method for each verb, for every resource. It is what dynamic.Interface of
+// client-go is; compare it with clientset/foo.go, where the path and the Go type are
+// constants. The verbs that are not here have the same form.
+type Client struct{ rest rest.Interface }
+
+// NewClient returns a client of the server in config. Each request is told to steps before
+// it is sent.
+func NewClient(config *rest.Config, steps *log.Logger) (*Client, error) {
+	config = rest.CopyConfig(config)
+	config.ContentType, config.NegotiatedSerializer = runtime.ContentTypeJSON, codec
+	config.UserAgent = rest.DefaultKubernetesUserAgent()
+	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return told{next, steps} })
+	httpClient, err := rest.HTTPClientFor(config)
+	if err != nil {
+		return nil, err
+	}
+	// Unversioned: the paths of this client begin with /, not with a group and version.
+	client, err := rest.UnversionedRESTClientForConfigAndClient(config, httpClient)
+	return &Client{client}, err
+}
+
+// Get sends
+//
+//	GET /apis/{group}/{version}/namespaces/{namespace}/{resource}/{name}
+//	GET /apis/{group}/{version}/{resource}/{name} (cluster-scoped: no namespace)
+//	GET /api/{version}/… (the first group, whose name is empty)
+func (c *Client) Get(ctx context.Context, resource schema.GroupVersionResource, namespace, name string) (*unstructured.Unstructured, error) {
+	result := &unstructured.Unstructured{}
+	err := c.request("GET", resource, namespace).
+		Name(name).
+		Do(ctx).
+		Into(result)
+	return result, err
+}
+
+// List sends
+//
+//	GET /apis/{group}/{version}/namespaces/{namespace}/{resource}
+func (c *Client) List(ctx context.Context, resource schema.GroupVersionResource, namespace string, opts metav1.ListOptions) (*unstructured.UnstructuredList, error) {
+	result := &unstructured.UnstructuredList{}
+	err := c.request("GET", resource, namespace).
+		VersionedParams(&opts, metav1.ParameterCodec).
+		Do(ctx).
+		Into(result)
+	return result, err
+}
+
+// Watch sends
+//
+//	GET /apis/{group}/{version}/namespaces/{namespace}/{resource}?watch=true
+func (c *Client) Watch(ctx context.Context, resource schema.GroupVersionResource, namespace string, opts metav1.ListOptions) (watch.Interface, error) {
+	opts.Watch = true
+	return c.request("GET", resource, namespace).
+		VersionedParams(&opts, metav1.ParameterCodec).
+		Watch(ctx)
+}
+
+// Update sends
+//
+//	PUT /apis/{group}/{version}/namespaces/{namespace}/{resource}/{name}
+//
+// The object goes back whole, with fields that this program has never heard of. A Go type
+// would have dropped them. It fails with Conflict if the object's resourceVersion is not
+// the newest.
+func (c *Client) Update(ctx context.Context, resource schema.GroupVersionResource, object *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+	result := &unstructured.Unstructured{}
+	err := c.request("PUT", resource, object.GetNamespace()).
+		Name(object.GetName()).
+		Body(object).
+		Do(ctx).
+		Into(result)
+	return result, err
+}
+
+// Raw asks for a path as it is. Close the answer.
+func (c *Client) Raw(ctx context.Context, path string) (io.ReadCloser, error) {
+	return c.rest.Get().RequestURI(path).Stream(ctx)
+}
+
+// request begins a request: a GVR is a path.
+func (c *Client) request(verb string, resource schema.GroupVersionResource, namespace string) *rest.Request {
+	root := []string{"apis", resource.Group, resource.Version}
+	if resource.Group == "" {
+		root = []string{"api", resource.Version}
+	}
+	return c.rest.Verb(verb).
+		AbsPath(root...).
+		NamespaceIfScoped(namespace, namespace != "").
+		Resource(resource.Resource)
+}
+
+// told prints each request before it is sent.
+type told struct {
+	next  http.RoundTripper
+	steps *log.Logger
+}
+
+// RoundTrip implements http.RoundTripper.
+func (t told) RoundTrip(r *http.Request) (*http.Response, error) {
+	t.steps.Println(r.Method, r.URL.RequestURI())
+	return t.next.RoundTrip(r)
+}

@@ -1,0 +1,199 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+
+	appsv1 "k8s.io/api/apps/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/runtime/serializer/cbor"
+	"k8s.io/apimachinery/pkg/runtime/serializer/json"
+	"k8s.io/apimachinery/pkg/runtime/serializer/protobuf"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
+	kubescheme "k8s.io/client-go/kubernetes/scheme"
+
+	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
+	"example.com/byhand/clientset"
+)
+
+// How bytes become a Go value and back, step by step. Read the examples from the top.
+
+const (
+	fooJSON = `{"apiVersion": "samplecontroller.k8s.io/v1alpha1", "kind": "Foo", "metadata": {"name": "a"},
+		"spec": {"deploymentName": "a", "replicas": 3, "unknown": "field"}}`
+	deploymentJSON = `{"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "a"},
+		"spec": {"selector": {"matchLabels": {"app": "a"}}, "template": {"metadata": {"labels": {"app": "a"}}}}}`
+)
+
+// decode is what a decoder does in one call, Decode. The Scheme decides what comes out.
+func decode(data []byte, scheme runtime.ObjectCreater) (runtime.Object, error) {
+	// 1. Recognise the content type. (A client reads it in the answer's header instead. Bytes
+	// from a file or from etcd have no header: JSON begins with {, the others say who they are.)
+	if recognised, _, _ := (&json.Serializer{}).RecognizesData(data); !recognised {
+		return nil, fmt.Errorf("no JSON: %.8q", data)
+	}
+	// 2. Read the kind, and nothing else: apiVersion and kind.
+	kind, err := json.DefaultMetaFactory.Interpret(data)
+	if err != nil {
+		return nil, err
+	}
+	// 3. Let the Scheme make an empty value of the Go type of that kind.
+	value, err := scheme.New(*kind)
+	if err != nil {
+		return nil, err
+	}
+	// 4. Fill it. What the Go type has no field for is dropped.
+	return value, utiljson.Unmarshal(data, value)
+}
+
+// The same bytes become what the Scheme has for their kind.
+func Example_decode() {
+	print := func(of, data string, scheme runtime.ObjectCreater) {
+		value, err := decode([]byte(data), scheme)
+		if err != nil {
+			fmt.Printf("%s: not registered: %v\n", of, runtime.IsNotRegisteredError(err))
+			return
+		}
+		fmt.Printf("%s: %T\n", of, value)
+	}
+	print("Foo, Scheme of the core", fooJSON, clientset.Scheme)
+	print("Foo, Scheme of client-go", fooJSON, kubescheme.Scheme)
+	print("Foo, this chapter", fooJSON, creater{scheme})
+	print("Deployment, Scheme of client-go", deploymentJSON, kubescheme.Scheme)
+	print("Deployment, this chapter", deploymentJSON, creater{scheme})
+	print("Status, this chapter", `{"apiVersion": "v1", "kind": "Status"}`, creater{scheme})
+
+	foo, _ := decode([]byte(fooJSON), clientset.Scheme)
+	fmt.Println("typed:", *foo.(*v1alpha1.Foo).Spec.Replicas)
+	object, _ := decode([]byte(fooJSON), creater{scheme})
+	replicas, _, _ := NestedInt64(object.(*unstructured.Unstructured).Object, "spec", "replicas")
+	unknown, _, _ := NestedString(object.(*unstructured.Unstructured).Object, "spec", "unknown")
+	fmt.Println("unstructured:", replicas, unknown)
+	// Output:
+	// Foo, Scheme of the core: *v1alpha1.Foo
+	// Foo, Scheme of client-go: not registered: true
+	// Foo, this chapter: *unstructured.Unstructured
+	// Deployment, Scheme of client-go: *v1.Deployment
+	// Deployment, this chapter: *unstructured.Unstructured
+	// Status, this chapter: *v1.Status
+	// typed: 3
+	// unstructured: 3 field
+}
+
+// WithoutConversion leaves three things out that a server does: it converts no versions,
+// fills in no defaults, and asks the Scheme for no internal version. What it does instead
+// is to write and to clear the kind.
+func Example_withoutConversion() {
+	info, _ := runtime.SerializerInfoForMediaType(clientset.Codecs.SupportedMediaTypes(), runtime.ContentTypeJSON)
+	gv := v1alpha1.SchemeGroupVersion
+	client := clientset.Codecs.WithoutConversion()
+
+	// With conversion: to the internal version, which only servers have.
+	_, err := runtime.Decode(clientset.Codecs.UniversalDecoder(), []byte(fooJSON))
+	fmt.Println("with conversion: not registered:", runtime.IsNotRegisteredError(err))
+
+	// Without: the Go type says which kind it is, so the fields are cleared.
+	value, err := runtime.Decode(client.DecoderToVersion(info.Serializer, gv), []byte(fooJSON))
+	foo := value.(*v1alpha1.Foo)
+	fmt.Printf("decoded: kind %q, %v\n", foo.Kind, err)
+
+	// On the way out the Scheme knows the kind of the Go type. A plain serializer does not ask.
+	foo.Status, foo.Spec.Replicas = v1alpha1.FooStatus{}, nil
+	data, _ := runtime.Encode(info.Serializer, foo)
+	fmt.Printf("a plain serializer:  %.30s\n", data)
+	data, _ = runtime.Encode(client.EncoderForVersion(info.Serializer, gv), foo)
+	fmt.Printf("without conversion:  %.30s\n", data)
+
+	// No defaults: an API server would say 1.
+	value, _ = runtime.Decode(kubescheme.Codecs.UniversalDeserializer(), []byte(deploymentJSON))
+	fmt.Println("replicas of the Deployment:", value.(*appsv1.Deployment).Spec.Replicas)
+
+	// An Unstructured has its kind in its fields alone. The decoder of typed clients would
+	// clear it, so a dynamic client has a codec of its own.
+	object, _ := runtime.Decode(runtime.WithoutVersionDecoder{Decoder: unstructured.UnstructuredJSONScheme}, []byte(fooJSON))
+	fmt.Printf("an Unstructured, by a typed client's decoder: kind %q\n", object.GetObjectKind().GroupVersionKind().Kind)
+	// Output:
+	// with conversion: not registered: true
+	// decoded: kind "", <nil>
+	// a plain serializer:  {"metadata":{"name":"a"},"spec
+	// without conversion:  {"kind":"Foo","apiVersion":"sa
+	// replicas of the Deployment: <nil>
+	// an Unstructured, by a typed client's decoder: kind ""
+}
+
+// Protobuf: a Deployment has the generated methods for it, a Foo and an Unstructured cannot.
+func Example_protobuf() {
+	serializer := protobuf.NewSerializer(kubescheme.Scheme, kubescheme.Scheme)
+	deployment, _ := runtime.Decode(kubescheme.Codecs.UniversalDeserializer(), []byte(deploymentJSON))
+	data, err := runtime.Encode(serializer, deployment)
+	fmt.Printf("%d bytes, %v; begins with %q\n", len(data), err, data[:4])
+
+	// The kind stands outside, in an envelope that every reader understands.
+	var envelope runtime.Unknown
+	err = envelope.Unmarshal(data[4:])
+	fmt.Println("envelope:", envelope.APIVersion, envelope.Kind, err)
+	// Inside are numbers instead of names: only who has the Go type knows what 2 is.
+	fmt.Println("has the word matchLabels:", bytes.Contains(envelope.Raw, []byte("matchLabels")))
+	again, err := runtime.Decode(serializer, data)
+	fmt.Printf("decoded: %T %s, %v\n", again, again.(*appsv1.Deployment).Name, err)
+
+	foo, _ := decode([]byte(fooJSON), clientset.Scheme)
+	object, _ := decode([]byte(deploymentJSON), creater{scheme})
+	for _, value := range []runtime.Object{foo, object} {
+		_, err := runtime.Encode(serializer, value)
+		fmt.Println(err)
+	}
+	// Output:
+	// 148 bytes, <nil>; begins with "k8s\x00"
+	// envelope: apps/v1 Deployment <nil>
+	// has the word matchLabels: false
+	// decoded: *v1.Deployment a, <nil>
+	// object *v1alpha1.Foo does not implement the protobuf marshalling interface and cannot be encoded to a protobuf message
+	// object *unstructured.Unstructured does not implement the protobuf marshalling interface and cannot be encoded to a protobuf message
+}
+
+// CBOR is JSON in binary: field names and all, so everything can be CBOR. And it keeps the
+// difference between 3 and 3.0, which JSON loses on the way out.
+func Example_cbor() {
+	serializer := cbor.NewSerializer(creater{scheme}, scheme)
+	object := &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "example.com/v1", "kind": "Bar", "integer": int64(3), "float": float64(3),
+	}}
+	data, err := runtime.Encode(serializer, object)
+	fmt.Printf("CBOR: %d bytes, %v; begins with % x\n", len(data), err, data[:3])
+	again, err := runtime.Decode(serializer, data)
+	fields := again.(*unstructured.Unstructured).Object
+	fmt.Printf("from CBOR: %T %T, %v\n", fields["integer"], fields["float"], err)
+
+	data, err = object.MarshalJSON()
+	fmt.Printf("JSON: %d bytes, %v\n", len(data), err)
+	again, err = decode(data, creater{scheme})
+	fields = again.(*unstructured.Unstructured).Object
+	fmt.Printf("from JSON: %T %T, %v\n", fields["integer"], fields["float"], err)
+	// Output:
+	// CBOR: 57 bytes, <nil>; begins with d9 d9 f7
+	// from CBOR: int64 float64, <nil>
+	// JSON: 67 bytes, <nil>
+	// from JSON: int64 int64, <nil>
+}
+
+// The options of a request are no body: a ParameterCodec makes a query string of them. It
+// asks a Scheme, too, and so fails like one.
+func Example_parameterCodec() {
+	opts := &metav1.ListOptions{LabelSelector: "app=a", ResourceVersion: "7", Watch: true, TimeoutSeconds: new(int64(60))}
+	query, err := metav1.ParameterCodec.EncodeParameters(opts, metav1.SchemeGroupVersion)
+	fmt.Println(query.Encode(), err)
+
+	// A Scheme of one's own, in which nobody has registered the options for the group.
+	own := runtime.NewScheme()
+	metav1.AddToGroupVersion(own, schema.GroupVersion{Version: "v1"})
+	_, err = runtime.NewParameterCodec(own).EncodeParameters(opts, v1alpha1.SchemeGroupVersion)
+	fmt.Println(strings.Split(err.Error(), " in scheme ")[0])
+	// Output:
+	// labelSelector=app%3Da&resourceVersion=7&timeoutSeconds=60&watch=true <nil>
+	// v1.ListOptions is not suitable for converting to "samplecontroller.k8s.io/v1alpha1"
+}

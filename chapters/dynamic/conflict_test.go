@@ -1,0 +1,96 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+var foos = schema.GroupVersionResource{Group: "samplecontroller.k8s.io", Version: "v1alpha1", Resource: "foos"}
+
+// Two writers who have both read before either writes: one of them is refused, in each
+// round, and no update is lost.
+func TestCollide(t *testing.T) {
+	client := newServer(t).client(t)
+	var mu sync.Mutex
+	conflicts := 0
+	err := client.Collide(t.Context(), foos, "default", "example-foo", func(_ int, err error) {
+		mu.Lock()
+		defer mu.Unlock()
+		conflicts++
+		if !apierrors.IsConflict(err) {
+			t.Errorf("no Conflict: %v", err)
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	count, err := client.count(t.Context(), foos, "default", "example-foo")
+	if err != nil || count != 2*rounds || conflicts != rounds {
+		t.Errorf("count %d, %d conflicts, %v: want %d and %d", count, conflicts, err, 2*rounds, rounds)
+	}
+}
+
+// A writer that sends what it had read before is refused as often as it tries.
+func TestRetryWithoutReading(t *testing.T) {
+	client := newServer(t).client(t)
+	stale, err := client.Get(t.Context(), foos, "default", "example-foo")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := client.Update(t.Context(), foos, stale.DeepCopy()); err != nil {
+		t.Fatal(err)
+	}
+	for range 3 {
+		if _, err := client.Update(t.Context(), foos, stale); !apierrors.IsConflict(err) {
+			t.Errorf("an old version: %v", err)
+		}
+	}
+}
+
+// An error of one writer ends both: the other one does not wait for it.
+func TestCollideFails(t *testing.T) {
+	s := newServer(t)
+	client := s.client(t)
+	none := func(_ int, err error) { t.Errorf("conflict: %v", err) }
+	if err := client.Collide(t.Context(), foos, "default", "nobody", none); !apierrors.IsNotFound(err) {
+		t.Errorf("no such Foo: %v", err)
+	}
+	s.foo["metadata"].(map[string]any)["annotations"] = map[string]any{counter: "many"}
+	if err := client.Collide(t.Context(), foos, "default", "example-foo", none); err == nil || !strings.Contains(err.Error(), `"many" and no number`) {
+		t.Errorf("no number: %v", err)
+	}
+}
+
+// A writer that always loses ends with its context. Any error but Conflict ends it at once.
+func TestModifyEnds(t *testing.T) {
+	client := newServer(t).client(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	tries := 0
+	err := client.Modify(ctx, foos, "default", "example-foo", func(object *unstructured.Unstructured) error {
+		// Another writer is always first.
+		_, err := client.Update(ctx, foos, object.DeepCopy())
+		return err
+	}, func(error) {
+		if tries++; tries == 3 {
+			cancel()
+		}
+	})
+	if !errors.Is(err, context.Canceled) || tries != 3 {
+		t.Errorf("%d tries, %v", tries, err)
+	}
+	err = client.Modify(t.Context(), foos, "default", "example-foo", func(*unstructured.Unstructured) error {
+		return fmt.Errorf("cannot be changed")
+	}, func(error) { t.Error("a Conflict") })
+	if err == nil || err.Error() != "cannot be changed" {
+		t.Errorf("%v", err)
+	}
+}

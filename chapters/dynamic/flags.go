@@ -1,0 +1,106 @@
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"example.com/byhand/internal/connect"
+)
+
+const usage = `dynamic gets objects of any kind that the server has.
+
+  dynamic get WORD [NAME] [-n NAMESPACE | -A] [-w] [-o json]
+      WORD: a plural, singular, short name, kind, plural.group,
+      plural.version.group, or a category
+  dynamic api-resources
+      the words that the server has
+  dynamic raw PATH
+      the answer to a GET, as it is
+  dynamic collide WORD NAME [-n NAMESPACE]
+      two writers of one object, who both count up its annotation
+      ` + counter + `
+
+Flags may stand anywhere:
+`
+
+// options are what the arguments say. The words are those of kubectl.
+type options struct {
+	connect connect.Options
+	// The words: get WORD NAME. The path of raw is its word.
+	command, word, name string
+
+	namespace            string
+	allNamespaces, watch bool
+	output               string
+	// contextNamespace is that of the kubeconfig, or default.
+	contextNamespace string
+}
+
+// parse reads flags and words in any order. Package flag stops at the first word, so it is
+// called again behind each.
+func parse(args []string, stdout io.Writer) (o options, err error) {
+	flags := o.flags()
+	var words []string
+	for {
+		err := flags.Parse(args)
+		if errors.Is(err, flag.ErrHelp) {
+			fmt.Fprint(stdout, usage)
+			flags.SetOutput(stdout)
+			flags.PrintDefaults()
+			return o, err
+		}
+		if err != nil {
+			return o, fmt.Errorf("%w (--help lists the flags)", err)
+		}
+		if flags.NArg() == 0 {
+			return o, o.take(words)
+		}
+		words, args = append(words, flags.Arg(0)), flags.Args()[1:]
+	}
+}
+
+// flags are those of kubectl that this program has, in their short and their long form.
+func (o *options) flags() *flag.FlagSet {
+	flags := flag.NewFlagSet("dynamic", flag.ContinueOnError)
+	flags.SetOutput(io.Discard)
+	o.connect.QPS = -1
+	flags.StringVar(&o.connect.Kubeconfig, "kubeconfig", "", "kubeconfig `file` (default: $KUBECONFIG, then ~/.kube/config, then the Pod's own account)")
+	for _, name := range []string{"n", "namespace"} {
+		flags.StringVar(&o.namespace, name, "", "the `namespace` (default: that of the kubeconfig's context)")
+	}
+	for _, name := range []string{"A", "all-namespaces"} {
+		flags.BoolVar(&o.allNamespaces, name, false, "all namespaces")
+	}
+	for _, name := range []string{"w", "watch"} {
+		flags.BoolVar(&o.watch, name, false, "list, then go on with what changes")
+	}
+	for _, name := range []string{"o", "output"} {
+		flags.StringVar(&o.output, name, "", "`json`: the objects whole")
+	}
+	return flags
+}
+
+// take takes the words apart, and refuses what cannot be meant before anything is asked.
+func (o *options) take(words []string) error {
+	numbers := map[string][]int{"get": {2, 3}, "api-resources": {1}, "raw": {2}, "collide": {3}}
+	if len(words) == 0 || !slices.Contains(numbers[words[0]], len(words)) {
+		return errors.New("usage: get WORD [NAME], api-resources, raw PATH, or collide WORD NAME (--help says more)")
+	}
+	words = append(words, "", "")
+	o.command, o.word, o.name = words[0], words[1], words[2]
+	switch {
+	case o.output != "" && o.output != "json":
+		return fmt.Errorf("-o %s: there is only -o json", o.output)
+	case o.allNamespaces && o.namespace != "":
+		return errors.New("-n and -A: take one of them")
+	case o.allNamespaces && o.name != "":
+		return errors.New("-A and a name: a name means one object in one namespace, take -n")
+	case o.command == "raw" && !strings.HasPrefix(o.word, "/"):
+		return fmt.Errorf("raw %s: a path begins with /, such as /apis", o.word)
+	}
+	return nil
+}

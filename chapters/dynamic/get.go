@@ -1,0 +1,177 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/watch"
+)
+
+// get prints what a word and perhaps a name stand for: word → resources → requests →
+// Unstructureds → rows.
+func (p *program) get(ctx context.Context) error {
+	verb := "list"
+	switch {
+	case p.watch:
+		verb = "watch"
+	case p.name != "":
+		verb = "get"
+	}
+	resources, err := p.find(ctx, verb)
+	if err != nil {
+		return err
+	}
+	switch verb {
+	case "watch":
+		return p.getAndWatch(ctx, resources[0])
+	case "get":
+		object, err := p.client.Get(ctx, resources[0].GVR, p.namespaceFor(resources[0]), p.name)
+		if err != nil {
+			return err
+		}
+		return p.show(object, *object)
+	}
+	all := &unstructured.UnstructuredList{Object: map[string]any{"apiVersion": "v1", "kind": "List"}}
+	for _, r := range resources {
+		list, err := p.client.List(ctx, r.GVR, p.namespaceFor(r), metav1.ListOptions{})
+		if err != nil {
+			return err
+		}
+		all.Items = append(all.Items, list.Items...)
+	}
+	return p.show(all, all.Items...)
+}
+
+// getAndWatch lists, so that what exists is shown, and watches from the version of that
+// list, so that nothing in between is missed.
+func (p *program) getAndWatch(ctx context.Context, r Resource) error {
+	opts := metav1.ListOptions{}
+	if p.name != "" {
+		opts.FieldSelector = fields.OneTermEqualSelector("metadata.name", p.name).String()
+	}
+	namespace := p.namespaceFor(r)
+	list, err := p.client.List(ctx, r.GVR, namespace, opts)
+	if err != nil {
+		return err
+	}
+	for _, object := range list.Items {
+		if err := p.showEvent(watch.Added, object); err != nil {
+			return err
+		}
+	}
+	opts.ResourceVersion = list.GetResourceVersion()
+	events, err := p.client.Watch(ctx, r.GVR, namespace, opts)
+	if err != nil {
+		return err
+	}
+	defer events.Stop()
+	p.steps.Printf("ready: watching %s (Ctrl-C stops)", r.GVR.GroupResource())
+	for event := range events.ResultChan() {
+		object, ok := event.Object.(*unstructured.Unstructured)
+		if !ok {
+			// The only other type is Status, for which the codec has a Go type: most often 410,
+			// the server no longer has the version to watch from. An informer would list again.
+			return fmt.Errorf("the watch has ended, start it again: %w", apierrors.FromObject(event.Object))
+		}
+		if err := p.showEvent(event.Type, *object); err != nil {
+			return err
+		}
+	}
+	if ctx.Err() == nil {
+		p.steps.Println("the server has ended the watch: start it again")
+	}
+	return nil
+}
+
+// show prints objects as rows, or with -o json as the document that they are.
+func (p *program) show(document any, objects ...unstructured.Unstructured) error {
+	if p.output == "json" {
+		return printJSON(p.stdout, document)
+	}
+	rows := [][]string{{"KIND", "NAMESPACE", "NAME", "GENERATION", "CREATED"}}
+	for _, object := range objects {
+		cells, err := row(object)
+		if err != nil {
+			return err
+		}
+		rows = append(rows, cells)
+	}
+	return printRows(p.stdout, rows...)
+}
+
+// showEvent prints one event of a watch.
+func (p *program) showEvent(kind watch.EventType, object unstructured.Unstructured) error {
+	if p.output == "json" {
+		return printJSON(p.stdout, map[string]any{"type": kind, "object": object.Object})
+	}
+	cells, err := row(object)
+	if err != nil {
+		return err
+	}
+	return printRows(p.stdout, slices.Concat([]string{string(kind)}, cells))
+}
+
+// row reads the fields that the objects of every kind have. (The columns of kubectl are made
+// by the server, which knows each kind: it is asked for a Table instead of the objects.)
+func row(object unstructured.Unstructured) ([]string, error) {
+	var cells []string
+	for _, path := range [][]string{{"kind"}, {"metadata", "namespace"}, {"metadata", "name"}} {
+		cell, _, err := NestedString(object.Object, path...)
+		if err != nil {
+			return nil, err
+		}
+		cells = append(cells, cmp.Or(cell, "-"))
+	}
+	// Not every kind has a generation. 0 would say that it has.
+	generation, found, err := NestedInt64(object.Object, "metadata", "generation")
+	if err != nil {
+		return nil, err
+	}
+	cell := "-"
+	if found {
+		cell = strconv.FormatInt(generation, 10)
+	}
+	created, _, err := NestedString(object.Object, "metadata", "creationTimestamp")
+	return append(cells, cell, created), err
+}
+
+// apiResources prints the words that the server has, as it orders them.
+func (p *program) apiResources(ctx context.Context) error {
+	mapper, err := p.discover(ctx)
+	if err != nil {
+		return err
+	}
+	rows := [][]string{{"NAME", "SHORTNAMES", "APIVERSION", "NAMESPACED", "KIND", "CATEGORIES"}}
+	for _, r := range mapper.matching(func(Resource) bool { return true }) {
+		rows = append(rows, []string{
+			r.GVR.Resource, strings.Join(r.ShortNames, ","), r.GVK.GroupVersion().String(),
+			strconv.FormatBool(r.Namespaced), r.GVK.Kind, strings.Join(r.Categories, ","),
+		})
+	}
+	return printRows(p.stdout, rows...)
+}
+
+func printRows(out io.Writer, rows ...[]string) error {
+	table := tabwriter.NewWriter(out, 10, 0, 3, ' ', 0)
+	for _, cells := range rows {
+		fmt.Fprintln(table, strings.Join(cells, "\t"))
+	}
+	return table.Flush()
+}
+
+func printJSON(out io.Writer, document any) error {
+	encoder := json.NewEncoder(out)
+	encoder.SetIndent("", "    ")
+	return encoder.Encode(document)
+}

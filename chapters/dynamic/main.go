@@ -1,0 +1,101 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"log"
+	"os"
+	"os/signal"
+	"sync/atomic"
+	"syscall"
+
+	"example.com/byhand/internal/connect"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	// After the first signal a second one ends the process at once.
+	context.AfterFunc(ctx, stop)
+	err := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	if err != nil && ctx.Err() == nil {
+		fmt.Fprintln(os.Stderr, "dynamic:", err)
+		os.Exit(1)
+	}
+}
+
+// program is one run.
+type program struct {
+	options
+	client *Client
+	stdout io.Writer
+	// steps has what the program does on the way to its result.
+	steps *log.Logger
+}
+
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
+	o, err := parse(args, stdout)
+	if errors.Is(err, flag.ErrHelp) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	config, namespace, err := connect.Config(o.connect)
+	if err != nil {
+		return err
+	}
+	o.contextNamespace = namespace
+	p := &program{options: o, stdout: stdout, steps: log.New(stderr, "", 0)}
+	if p.client, err = NewClient(config, p.steps); err != nil {
+		return connect.ExplainConfig(err)
+	}
+	switch o.command {
+	case "api-resources":
+		return p.apiResources(ctx)
+	case "raw":
+		return p.raw(ctx)
+	case "collide":
+		return p.collide(ctx)
+	default:
+		return p.get(ctx)
+	}
+}
+
+// raw prints the answer to a GET as it is, for as long as it lasts: a watch is one answer.
+func (p *program) raw(ctx context.Context) error {
+	answer, err := p.client.Raw(ctx, p.word)
+	if err != nil {
+		return err
+	}
+	defer answer.Close()
+	_, err = io.Copy(p.stdout, answer)
+	return err
+}
+
+// collide prints each Conflict of two writers, and what they have come to.
+func (p *program) collide(ctx context.Context) error {
+	resources, err := p.find(ctx, "update")
+	if err != nil {
+		return err
+	}
+	resource, namespace := resources[0].GVR, p.namespaceFor(resources[0])
+	before, err := p.client.count(ctx, resource, namespace, p.name)
+	if err != nil {
+		return err
+	}
+	var conflicts atomic.Int32
+	results := log.New(p.stdout, "", 0)
+	err = p.client.Collide(ctx, resource, namespace, p.name, func(writer int, err error) {
+		conflicts.Add(1)
+		results.Printf("writer %d reads again: %v", writer, err)
+	})
+	if err != nil {
+		return err
+	}
+	after, err := p.client.count(ctx, resource, namespace, p.name)
+	results.Printf("%d updates, %d conflicts: %s went from %d to %d", 2*rounds, conflicts.Load(), counter, before, after)
+	return err
+}

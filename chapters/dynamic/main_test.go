@@ -1,0 +1,215 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"flag"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+)
+
+// dynamic runs the program and returns what it prints.
+func dynamic(t *testing.T, kubeconfig string, args ...string) (stdout, stderr string, err error) {
+	t.Helper()
+	var out, steps bytes.Buffer
+	err = run(t.Context(), append(args, "--kubeconfig", kubeconfig), &out, &steps)
+	return out.String(), steps.String(), err
+}
+
+// The result is on stdout, the way there on stderr: each request, and each name of the kind.
+func TestGet(t *testing.T) {
+	s := newServer(t)
+	kubeconfig := s.kubeconfig(t)
+	for _, args := range [][]string{
+		{"get", "fo", "-n", "default"},
+		{"get", "-n", "default", "foos"},
+		{"-n=default", "get", "Foo"},
+		{"get", "foos.v1alpha1.samplecontroller.k8s.io", "--namespace", "default"},
+		{"get", "foo"}, // The namespace of the context, or default.
+	} {
+		stdout, stderr, err := dynamic(t, kubeconfig, args...)
+		if err != nil {
+			t.Errorf("%q: %v", args, err)
+			continue
+		}
+		if !strings.HasPrefix(stdout, "KIND ") || !strings.Contains(stdout, "\nFoo ") || !strings.Contains(stdout, "example-foo") {
+			t.Errorf("%q prints %q", args, stdout)
+		}
+		want := []string{"GET /api\n", "GET /apis\n",
+			"→ kind samplecontroller.k8s.io/v1alpha1, Kind=Foo → resource samplecontroller.k8s.io/v1alpha1, Resource=foos, in a namespace\n",
+			"GET " + foosPath + "\n"}
+		for _, line := range want {
+			before, after, found := strings.Cut(stderr, line)
+			if !found {
+				t.Errorf("%q: no step %q in %q (after %q)", args, line, stderr, before)
+			}
+			stderr = after
+		}
+	}
+}
+
+// With -o json stdout is one document: the object, or a list.
+func TestGetJSON(t *testing.T) {
+	s := newServer(t)
+	kubeconfig := s.kubeconfig(t)
+	s.answer("/apis/examples-gzh.com/v1alpha1/namespaces/default/projects", `{"apiVersion": "examples-gzh.com/v1alpha1", "kind": "ProjectList", "items": [{"metadata": {"name": "a"}}]}`)
+	for _, test := range []struct {
+		args string
+		kind string
+		want int
+	}{
+		{"get fo example-foo -o json", "Foo", 0},
+		{"get fo -o json", "List", 1},
+		{"get -o json byhand", "List", 2},
+	} {
+		stdout, _, err := dynamic(t, kubeconfig, strings.Fields(test.args)...)
+		if err != nil {
+			t.Errorf("%s: %v", test.args, err)
+			continue
+		}
+		var got struct {
+			Kind  string
+			Items []struct{ APIVersion, Kind string }
+		}
+		if err := json.Unmarshal([]byte(stdout), &got); err != nil || got.Kind != test.kind || len(got.Items) != test.want {
+			t.Errorf("%s: %v: %s", test.args, err, stdout)
+		}
+		for _, item := range got.Items {
+			// The server left them out in the Project: they are in its list.
+			if item.Kind == "" || item.APIVersion == "" {
+				t.Errorf("%s: an item without a kind: %s", test.args, stdout)
+			}
+		}
+	}
+}
+
+// A watch ends when the server says that it must: an error event, most often 410, has a
+// Status instead of an object.
+func TestWatchEnds(t *testing.T) {
+	s := newServer(t)
+	kubeconfig := s.kubeconfig(t)
+	s.answer(foosPath+"?watch", `{"type": "MODIFIED", "object": {"apiVersion": "samplecontroller.k8s.io/v1alpha1", "kind": "Foo", "metadata": {"name": "changed", "generation": 2}}}
+		{"type": "ERROR", "object": {"apiVersion": "v1", "kind": "Status", "status": "Failure", "reason": "Expired", "code": 410, "message": "too old"}}`)
+	stdout, stderr, err := dynamic(t, kubeconfig, "get", "fo", "-w")
+	lines := strings.Split(stdout, "\n")
+	if !apierrors.IsResourceExpired(err) || !strings.HasSuffix(err.Error(), "start it again: too old") {
+		t.Errorf("error %v", err)
+	}
+	if len(lines) != 3 || !strings.HasPrefix(lines[0], "ADDED ") || !strings.HasPrefix(lines[1], "MODIFIED ") || !strings.Contains(lines[1], "changed") {
+		t.Errorf("stdout %q", stdout)
+	}
+	if !strings.Contains(stderr, "ready: watching foos.samplecontroller.k8s.io") {
+		t.Errorf("stderr %q", stderr)
+	}
+	s.answer(foosPath+"?watch", "")
+	if _, stderr, err := dynamic(t, kubeconfig, "get", "fo", "-w"); err != nil || !strings.HasSuffix(stderr, "the server has ended the watch: start it again\n") {
+		t.Errorf("%v: %s", err, stderr)
+	}
+}
+
+// Bad input ends with one line that says what to do instead.
+func TestBadInput(t *testing.T) {
+	kubeconfig := newServer(t).kubeconfig(t)
+	for _, test := range []struct{ args, want string }{
+		{"", "usage: get WORD"},
+		{"get", "usage: get WORD"},
+		{"get foo a b", "usage: get WORD"},
+		{"apply foo", "usage: get WORD"},
+		{"raw", "usage: get WORD"},
+		{"get foo --selector a=b", "flag provided but not defined: -selector (--help lists the flags)"},
+		{"get foo -o yaml", "there is only -o json"},
+		{"get foo -n a -A", "take one of them"},
+		{"get foo a -A", "take -n"},
+		{"raw apis", "a path begins with /"},
+		{"get fooo", `the server has no resource "fooo": api-resources lists`},
+		{"get nodes -n default", "nodes are cluster-scoped, in no namespace: leave -n default out"},
+		{"get byhand example-foo", "take one of projects.examples-gzh.com, foos.samplecontroller.k8s.io"},
+		{"get byhand -w", "take one of projects.examples-gzh.com, foos.samplecontroller.k8s.io"},
+		{"get tokenreviews", "tokenreviews.authentication.k8s.io has no verb list, only create"},
+		{"get foo nobody", "refused: NotFound"},
+		{"get foo ../../secrets", "may not contain '/'"},
+		{"get foo -n ..", "may not be '..'"},
+		{"collide foo nobody", "refused: NotFound"},
+		{"collide byhand example-foo", "take one of"},
+		{"raw /nothing", "refused: NotFound"},
+	} {
+		stdout, _, err := dynamic(t, kubeconfig, strings.Fields(test.args)...)
+		if err == nil || !strings.Contains(err.Error(), test.want) || strings.Contains(err.Error(), "\n") || stdout != "" {
+			t.Errorf("%q: error %v and stdout %q, want one line with %q", test.args, err, stdout, test.want)
+		}
+	}
+}
+
+// A word in two groups: the program says which one it takes, and how to name the other.
+func TestTwoGroups(t *testing.T) {
+	s := newServer(t)
+	s.answer("/api/v1/namespaces/default/events", `{"apiVersion": "v1", "kind": "EventList", "items": []}`)
+	_, stderr, err := dynamic(t, s.kubeconfig(t), "get", "events")
+	if err != nil || !strings.Contains(stderr, "for that one say events.events.k8s.io\n") || !strings.Contains(stderr, "GET /api/v1/namespaces/default/events\n") {
+		t.Errorf("%v: %s", err, stderr)
+	}
+}
+
+// A version that does not answer is a warning, and the rest works.
+func TestStale(t *testing.T) {
+	stdout, stderr, err := dynamic(t, newServer(t).kubeconfig(t), "api-resources")
+	if err != nil || !strings.Contains(stderr, "warning: [metrics.k8s.io/v1beta1]: ") || !strings.Contains(stdout, "\nfoos ") || strings.Contains(stdout, "metrics") {
+		t.Errorf("%v\n%s%s", err, stderr, stdout)
+	}
+}
+
+// What is no API server, an old one, or none at all.
+func TestNoDiscovery(t *testing.T) {
+	s := newServer(t)
+	kubeconfig := s.kubeconfig(t)
+	for answer, want := range map[string]string{
+		`{"kind": "APIVersions", "versions": ["v1"]}`: "1.30 or newer",
+		`<html>Who are you?</html>`:                   "1.30 or newer",
+	} {
+		s.answer("/api", answer)
+		if _, _, err := dynamic(t, kubeconfig, "get", "foo"); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", answer, err)
+		}
+	}
+	s.Close()
+	if _, _, err := dynamic(t, kubeconfig, "get", "foo"); err == nil || !strings.Contains(err.Error(), "is the cluster running") {
+		t.Errorf("nobody there: %v", err)
+	}
+	if _, _, err := dynamic(t, "/nowhere", "get", "foo"); err == nil || !strings.Contains(err.Error(), "cannot read the kubeconfig") {
+		t.Errorf("no kubeconfig: %v", err)
+	}
+}
+
+// raw prints the answer byte for byte.
+func TestRaw(t *testing.T) {
+	s := newServer(t)
+	s.answer("/healthz", "ok")
+	stdout, stderr, err := dynamic(t, s.kubeconfig(t), "raw", "/healthz?verbose")
+	if err != nil || stdout != "ok" || stderr != "GET /healthz?verbose=\n" {
+		t.Errorf("%q, %q, %v", stdout, stderr, err)
+	}
+}
+
+func TestHelp(t *testing.T) {
+	var out bytes.Buffer
+	if _, err := parse([]string{"get", "-h"}, &out); !errors.Is(err, flag.ErrHelp) || !strings.Contains(out.String(), "api-resources") || !strings.Contains(out.String(), "-kubeconfig") {
+		t.Errorf("%v: %s", err, out.String())
+	}
+}
+
+// A kubeconfig may lead to a server below a path, such as one behind Rancher.
+func TestServerBelowAPath(t *testing.T) {
+	s := newServer(t)
+	s.answer("/k8s/api", s.answers["/api"])
+	s.answer("/k8s/apis", s.answers["/apis"])
+	s.answer("/k8s"+fooPath, `{"apiVersion": "samplecontroller.k8s.io/v1alpha1", "kind": "Foo", "metadata": {"name": "below"}}`)
+	below := &server{Server: &httptest.Server{URL: s.URL + "/k8s"}}
+	stdout, _, err := dynamic(t, below.kubeconfig(t), "get", "foo", "example-foo")
+	if err != nil || !strings.Contains(stdout, "below") {
+		t.Errorf("%v: %s", err, stdout)
+	}
+}

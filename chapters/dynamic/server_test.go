@@ -1,0 +1,201 @@
+package main
+
+import (
+	"encoding/json"
+	"io"
+	"log"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	apidiscovery "k8s.io/api/apidiscovery/v2"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+)
+
+// server plays an API server. It has discovery, answers that a test gives it by their path,
+// and one Foo, of which it refuses a PUT that is made from an old version.
+type server struct {
+	*httptest.Server
+	mu      sync.Mutex
+	answers map[string]string
+	foo     map[string]any
+	version int
+}
+
+const (
+	foosPath = "/apis/samplecontroller.k8s.io/v1alpha1/namespaces/default/foos"
+	fooPath  = foosPath + "/example-foo"
+)
+
+func newServer(t *testing.T) *server {
+	s := &server{version: 1, foo: map[string]any{
+		"apiVersion": "samplecontroller.k8s.io/v1alpha1", "kind": "Foo",
+		"metadata": map[string]any{"namespace": "default", "name": "example-foo"},
+		"spec":     map[string]any{"deploymentName": "example-foo"},
+	}}
+	core, groups := fixture()
+	s.answers = map[string]string{"/api": core, "/apis": groups}
+	s.Server = httptest.NewServer(s)
+	t.Cleanup(func() {
+		// Close waits for requests that still run; this ends them.
+		s.CloseClientConnections()
+		s.Close()
+	})
+	return s
+}
+
+// config returns a configuration that leads to the server.
+func (s *server) config() *rest.Config { return &rest.Config{Host: s.URL, QPS: -1} }
+
+// discard is for clients whose steps nobody reads.
+var discard = log.New(io.Discard, "", 0)
+
+// client returns a client of the server.
+func (s *server) client(t *testing.T) *Client {
+	t.Helper()
+	client, err := NewClient(s.config(), discard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return client
+}
+
+// kubeconfig returns a file that leads to the server.
+func (s *server) kubeconfig(t *testing.T) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "kubeconfig")
+	config := clientcmdapi.NewConfig()
+	config.Clusters["c"] = &clientcmdapi.Cluster{Server: s.URL}
+	config.Contexts["x"] = &clientcmdapi.Context{Cluster: "c"}
+	config.CurrentContext = "x"
+	if err := clientcmd.WriteToFile(*config, file); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+// answer lets the server answer a path, or with ?watch at its end the watch of a path.
+func (s *server) answer(path, body string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.answers[path] = body
+}
+
+func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	w.Header().Set("Content-Type", "application/json")
+	path := r.URL.Path
+	if r.URL.Query().Get("watch") != "" {
+		path += "?watch"
+	}
+	body, found := s.answers[path]
+	switch {
+	case found && strings.Contains(body, "APIGroupDiscoveryList"):
+		w.Header().Set("Content-Type", aggregated)
+		_, _ = io.WriteString(w, body)
+	case found:
+		_, _ = io.WriteString(w, body)
+	case r.URL.Path == fooPath && r.Method == "PUT":
+		s.put(w, r)
+	case r.URL.Path == fooPath:
+		s.send(w, s.stored())
+	case r.URL.Path == foosPath:
+		s.send(w, map[string]any{"apiVersion": "samplecontroller.k8s.io/v1alpha1", "kind": "FooList", "items": []any{s.stored()}})
+	default:
+		s.refuse(w, http.StatusNotFound, metav1.StatusReasonNotFound)
+	}
+}
+
+func (s *server) put(w http.ResponseWriter, r *http.Request) {
+	var sent map[string]any
+	if err := json.NewDecoder(r.Body).Decode(&sent); err != nil {
+		s.refuse(w, http.StatusBadRequest, metav1.StatusReasonBadRequest)
+		return
+	}
+	if sent["metadata"].(map[string]any)["resourceVersion"] != strconv.Itoa(s.version) {
+		s.refuse(w, http.StatusConflict, metav1.StatusReasonConflict)
+		return
+	}
+	s.version++
+	s.foo = sent
+	s.send(w, s.stored())
+}
+
+// stored is the Foo with its version.
+func (s *server) stored() map[string]any {
+	s.foo["metadata"].(map[string]any)["resourceVersion"] = strconv.Itoa(s.version)
+	return s.foo
+}
+
+func (s *server) send(w http.ResponseWriter, body any) { _ = json.NewEncoder(w).Encode(body) }
+
+func (s *server) refuse(w http.ResponseWriter, code int, reason metav1.StatusReason) {
+	w.WriteHeader(code)
+	s.send(w, metav1.Status{
+		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Status"},
+		Status:   metav1.StatusFailure, Code: int32(code), Reason: reason, Message: "refused: " + string(reason),
+	})
+}
+
+// fixture is a small server's discovery, with what is hard to map: a plural and a short name
+// in two groups, a short name that is another one's plural, a kind that its singular does not
+// resemble, two versions in the server's order, a resource that is only a parent, a version
+// that does not answer.
+func fixture() (core, groups string) {
+	resource := func(plural, singular, kind string, scope apidiscovery.ResourceScope, shortNames, categories []string) apidiscovery.APIResourceDiscovery {
+		return apidiscovery.APIResourceDiscovery{
+			Resource: plural, SingularResource: singular, ResponseKind: &metav1.GroupVersionKind{Kind: kind},
+			Scope: scope, ShortNames: shortNames, Categories: categories, Verbs: []string{"get", "list", "watch", "update"},
+		}
+	}
+	const namespaced, cluster = apidiscovery.ScopeNamespace, apidiscovery.ScopeCluster
+	version := func(name string, resources ...apidiscovery.APIResourceDiscovery) apidiscovery.APIVersionDiscovery {
+		return apidiscovery.APIVersionDiscovery{Version: name, Resources: resources, Freshness: apidiscovery.DiscoveryFreshnessCurrent}
+	}
+	group := func(name string, versions ...apidiscovery.APIVersionDiscovery) apidiscovery.APIGroupDiscovery {
+		return apidiscovery.APIGroupDiscovery{ObjectMeta: metav1.ObjectMeta{Name: name}, Versions: versions}
+	}
+	list := func(groups ...apidiscovery.APIGroupDiscovery) string {
+		body, err := json.Marshal(apidiscovery.APIGroupDiscoveryList{
+			TypeMeta: metav1.TypeMeta{APIVersion: "apidiscovery.k8s.io/v2", Kind: "APIGroupDiscoveryList"}, Items: groups,
+		})
+		if err != nil {
+			panic(err)
+		}
+		return string(body)
+	}
+	all, byhand := []string{"all"}, []string{"byhand"}
+	autoscalers := resource("horizontalpodautoscalers", "horizontalpodautoscaler", "HorizontalPodAutoscaler", namespaced, []string{"hpa"}, all)
+	review := resource("tokenreviews", "tokenreview", "TokenReview", cluster, nil, nil)
+	review.Verbs = []string{"create"}
+	parent := resource("parents", "parent", "", namespaced, nil, nil)
+	parent.ResponseKind = nil
+	stale := version("v1beta1", resource("pods", "pod", "PodMetrics", namespaced, nil, nil))
+	stale.Freshness = apidiscovery.DiscoveryFreshnessStale
+	core = list(group("", version("v1",
+		resource("pods", "pod", "Pod", namespaced, []string{"po"}, all),
+		resource("events", "event", "Event", namespaced, []string{"ev"}, nil),
+		resource("nodes", "node", "Node", cluster, []string{"no"}, nil))))
+	groups = list(
+		group("apps", version("v1", resource("deployments", "deployment", "Deployment", namespaced, []string{"deploy"}, all))),
+		group("events.k8s.io", version("v1", resource("events", "event", "Event", namespaced, []string{"ev"}, nil))),
+		group("autoscaling", version("v2", autoscalers), version("v1", autoscalers)),
+		group("networking.k8s.io", version("v1", resource("ingresses", "ingress", "Ingress", namespaced, []string{"ing"}, nil))),
+		group("authentication.k8s.io", version("v1", review, parent)),
+		group("examples-gzh.com", version("v1alpha1", resource("projects", "project", "Project", namespaced, []string{"proj"}, byhand))),
+		group("samplecontroller.k8s.io", version("v1alpha1", resource("foos", "foo", "Foo", namespaced, []string{"fo"}, byhand))),
+		group("farm.example.com", version("v1",
+			resource("oxen", "ox", "Cattle", namespaced, []string{"pods", "fo"}, nil),
+			resource("geese", "", "Goose", namespaced, nil, nil))),
+		group("metrics.k8s.io", stale),
+	)
+	return core, groups
+}
