@@ -63,6 +63,12 @@ func TestCollideFails(t *testing.T) {
 	if err := client.Collide(t.Context(), foos, "default", "nobody", none); !apierrors.IsNotFound(err) {
 		t.Errorf("no such Foo: %v", err)
 	}
+	// One of them has read, and waits for the other one, who may not.
+	s.refuseGet = 2
+	if err := client.Collide(t.Context(), foos, "default", "example-foo", none); !apierrors.IsForbidden(err) {
+		t.Errorf("one reads, the other one may not: %v", err)
+	}
+	s.refuseGet = 0
 	s.foo["metadata"].(map[string]any)["annotations"] = map[string]any{counter: "many"}
 	if err := client.Collide(t.Context(), foos, "default", "example-foo", none); err == nil || !strings.Contains(err.Error(), `"many" and no number`) {
 		t.Errorf("no number: %v", err)

@@ -249,7 +249,7 @@ func TestContentTypes(t *testing.T) {
 		{"/apis/apps/v1/deployments", asProtobuf, 200, "k8s\x00"},
 		{"/apis/apps/v1/deployments", asCBOR, 406, "{"},
 		{foosPath, "application/json", 200, "{"},
-		{foosPath, asProtobuf, 406, "{"},
+		{foosPath, asProtobuf, 406, "k8s\x00"}, // Even the refusal is in protobuf.
 		{foosPath, asCBOR, 406, "{"},
 		// What client-go's typed clients ask for: the best that the kind has.
 		{foosPath, asProtobuf + ",application/json", 200, "{"},

@@ -102,7 +102,7 @@ func TestWatchEnds(t *testing.T) {
 	if len(lines) != 3 || !strings.HasPrefix(lines[0], "ADDED ") || !strings.HasPrefix(lines[1], "MODIFIED ") || !strings.Contains(lines[1], "changed") {
 		t.Errorf("stdout %q", stdout)
 	}
-	if !strings.Contains(stderr, "ready: watching foos.samplecontroller.k8s.io") {
+	if !strings.Contains(stderr, "GET "+foosPath+"?resourceVersion=1&watch=true\nready: watching foos.samplecontroller.k8s.io") {
 		t.Errorf("stderr %q", stderr)
 	}
 	s.answer(foosPath+"?watch", "")

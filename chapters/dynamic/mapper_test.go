@@ -157,7 +157,9 @@ func newKubectl(t *testing.T, config *rest.Config) kubectl {
 // inOrder is a cache that keeps the server's order, as that of kubectl does. The one below it,
 // which controllers use, collects the versions of aggregated discovery in a Go map: with it
 // a short name in two groups means now this one, now that one.
-type inOrder struct{ discovery.CachedDiscoveryInterface }
+type inOrder struct {
+	discovery.CachedDiscoveryInterface
+}
 
 // ServerGroupsAndResources implements discovery.ServerResourcesInterface.
 func (d inOrder) ServerGroupsAndResources() ([]*metav1.APIGroup, []*metav1.APIResourceList, error) {

@@ -27,6 +27,9 @@ type server struct {
 	answers map[string]string
 	foo     map[string]any
 	version int
+	// gets is how many GETs of the Foo have arrived. From the one on that is refuseGet, each
+	// is refused, if it is not 0.
+	gets, refuseGet int
 }
 
 const (
@@ -106,9 +109,16 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case r.URL.Path == fooPath && r.Method == "PUT":
 		s.put(w, r)
 	case r.URL.Path == fooPath:
+		if s.gets++; s.refuseGet > 0 && s.gets >= s.refuseGet {
+			s.refuse(w, http.StatusForbidden, metav1.StatusReasonForbidden)
+			return
+		}
 		s.send(w, s.stored())
 	case r.URL.Path == foosPath:
-		s.send(w, map[string]any{"apiVersion": "samplecontroller.k8s.io/v1alpha1", "kind": "FooList", "items": []any{s.stored()}})
+		s.send(w, map[string]any{
+			"apiVersion": "samplecontroller.k8s.io/v1alpha1", "kind": "FooList",
+			"metadata": map[string]any{"resourceVersion": strconv.Itoa(s.version)}, "items": []any{s.stored()},
+		})
 	default:
 		s.refuse(w, http.StatusNotFound, metav1.StatusReasonNotFound)
 	}
