@@ -20,6 +20,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
 	"example.com/byhand/chapters/internal/chaptertest"
 )
@@ -43,12 +45,19 @@ func TestMain(m *testing.M) {
 func samples(c *chaptertest.Cluster) (kubeconfig string) {
 	c.Helper()
 	c.Kubectl("apply", "-f", "../../config/samples")
-	kubeconfig = filepath.Join(c.TempDir(), "kubeconfig")
-	// --flatten, because the paths in the file may be relative to it.
-	if err := os.WriteFile(kubeconfig, []byte(c.Kubectl("config", "view", "--raw", "--flatten")), 0o600); err != nil {
+	config, err := clientcmd.LoadFromFile(c.Kubeconfig)
+	if err != nil {
 		c.Fatal(err)
 	}
-	c.Kubectl("config", "set-context", "--current", "--kubeconfig", kubeconfig)
+	// The paths in the file may be relative to it.
+	if err := clientcmdapi.FlattenConfig(config); err != nil {
+		c.Fatal(err)
+	}
+	config.Contexts[config.CurrentContext].Namespace = c.Namespace
+	kubeconfig = filepath.Join(c.TempDir(), "kubeconfig")
+	if err := clientcmd.WriteToFile(*config, kubeconfig); err != nil {
+		c.Fatal(err)
+	}
 	return kubeconfig
 }
 
@@ -90,6 +99,7 @@ func (s *snapshot) RoundTrip(r *http.Request) (*http.Response, error) {
 
 // For every word of every resource that the real server has, our mapping is that of kubectl.
 func TestMappings(t *testing.T) {
+	t.Parallel()
 	c := chaptertest.New(t)
 	kept := &snapshot{answers: map[string]answer{}}
 	config := rest.CopyConfig(c.Config)
@@ -103,6 +113,7 @@ func TestMappings(t *testing.T) {
 
 // Each command of the README does what it says there.
 func TestReadme(t *testing.T) {
+	t.Parallel()
 	c := chaptertest.New(t)
 	kubeconfig := samples(c)
 	for _, command := range chaptertest.Commands(t, "Try it") {
@@ -133,6 +144,7 @@ func TestReadme(t *testing.T) {
 
 // What the words print is what kubectl prints for them.
 func TestLikeKubectl(t *testing.T) {
+	t.Parallel()
 	c := chaptertest.New(t)
 	kubeconfig := samples(c)
 	for _, args := range []string{"fo", "Project", "byhand", "foos.v1alpha1.samplecontroller.k8s.io example-foo"} {
@@ -160,6 +172,7 @@ func TestLikeKubectl(t *testing.T) {
 
 // A watch shows what was there, and each change, as one document each; SIGTERM ends it.
 func TestWatch(t *testing.T) {
+	t.Parallel()
 	c := chaptertest.New(t)
 	kubeconfig := samples(c)
 	p := c.Start("get", "-w", "foo", "example-foo", "-o", "json", "--kubeconfig", kubeconfig)
@@ -178,6 +191,7 @@ func TestWatch(t *testing.T) {
 // Two writers collide on the real server, for a Foo, for a Deployment, whose kind allows an
 // update without a version, and for what is in no namespace. No update is lost.
 func TestCollideOnServer(t *testing.T) {
+	t.Parallel()
 	c := chaptertest.New(t)
 	kubeconfig := samples(c)
 	c.Kubectl("create", "deployment", "a", "--image=a", "--replicas=0")
@@ -199,6 +213,7 @@ func TestCollideOnServer(t *testing.T) {
 // Without a resourceVersion the update of a Deployment overwrites what the other writer did.
 // The server refuses such an update of a custom resource.
 func TestUpdateWithoutVersion(t *testing.T) {
+	t.Parallel()
 	c := chaptertest.New(t)
 	samples(c)
 	c.Kubectl("create", "deployment", "a", "--image=a", "--replicas=0")
@@ -233,8 +248,8 @@ func TestUpdateWithoutVersion(t *testing.T) {
 
 // Which content types the real server has for a built-in kind and for a custom resource.
 func TestContentTypes(t *testing.T) {
+	t.Parallel()
 	c := chaptertest.New(t)
-	samples(c)
 	httpClient, err := rest.HTTPClientFor(c.Config)
 	if err != nil {
 		t.Fatal(err)

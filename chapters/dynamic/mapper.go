@@ -9,8 +9,8 @@ import (
 )
 
 // Mapper is the third registry, a RESTMapper: word → resource, which has GVK, GVR and scope.
-// It is a list, searched from the front. (That of client-go is five types in each other:
-// deferred, short names, priority, union, one table for each version.)
+// It is a list, searched from the front. (In client-go it is five types, each around the
+// next: short names, deferred discovery, priority, union, and a table for each version.)
 type Mapper struct {
 	// Resources are in the server's order, see Discover.
 	Resources []Resource

@@ -18,13 +18,12 @@ import (
 //	[]        []any
 //	{}        map[string]any
 //
-// An int or a []string looks the same when it is printed and when it is sent. But
-// DeepCopyJSON panics when it meets one, in whatever cache or queue copies the object.
+// An int or a []string looks the same when it is printed, and when it is sent. But
+// DeepCopyJSON panics when it meets one, wherever the object is copied next.
 //
 // The functions here are those of the same names in package unstructured of apimachinery.
-// Their results are three: the value, whether it is there, and an error if something else
-// is there. Who asks for spec.replicas as an int64 and ignores the error reads 0 in an
-// object that has "3".
+// They have three results: the value, whether it is there, and an error if it has another
+// type. A caller that ignores the error reads 0 where the object has "3".
 
 // NestedString returns the string at a path of field names.
 func NestedString(object map[string]any, path ...string) (value string, found bool, err error) {
