@@ -14,7 +14,8 @@ import (
 //
 // scheme has only the kinds that every server sends, whatever it is asked for: above all
 // Status, the answer to a request that failed, and WatchEvent, what a watch consists of.
-// With Status as an Unstructured no error would be a Conflict or NotFound.
+// With Status as an Unstructured an error would lack the server's words, and in a watch,
+// where nothing but its kind tells it apart, it would pass for an object.
 var scheme = runtime.NewScheme()
 
 func init() { metav1.AddToGroupVersion(scheme, schema.GroupVersion{Version: "v1"}) }
