@@ -1,0 +1,216 @@
+package main
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"example.com/byhand/internal/simulation"
+)
+
+// On a quiet day: each Foo costs a POST and a PUT, whether it was listed or came later.
+// The PUT comes back as an event, which costs nothing, and neither does a label.
+func TestFlow(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newServer(t)
+		p := play(t, s, func(s *server, start func()) {
+			s.create("listed")
+			start()
+			s.create("watched")
+			synctest.Wait()
+			s.label("watched", "new")
+			synctest.Wait()
+			s.remove("listed")
+		}, startByHTTP)
+		for _, name := range []string{"listed", "watched"} {
+			s.deployment(t, name, true)
+		}
+		s.status(t, "watched", true)
+		want := []string{"POST deployments 201", "PUT foos 200", "POST deployments 201", "PUT foos 200"}
+		if diff := cmp.Diff(want, s.writes()); diff != "" {
+			t.Errorf("writes (-want +got):\n%s", diff)
+		}
+		if foo, ok := p.store["default/watched"]; len(p.store) != 1 || !ok || foo.Metadata.Labels["label"] != "new" {
+			t.Errorf("the store has %v, want the Foo that is left, with its label", p.store)
+		}
+	})
+}
+
+// After a watch that the server has ended properly comes the next one.
+func TestStreamEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newServer(t)
+		play(t, s, func(s *server, start func()) {
+			start()
+			s.endStreams()
+			synctest.Wait()
+			s.create("foo")
+		}, startByHTTP)
+		s.status(t, "foo", true)
+	})
+}
+
+// More Foos than the queue holds, and one that is longer than a line of bufio.Scanner may
+// be.
+func TestSize(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newServer(t)
+		play(t, s, func(s *server, start func()) {
+			for i := range 150 {
+				s.create("foo-" + strconv.Itoa(i))
+			}
+			start()
+			s.create("long")
+			s.label("long", strings.Repeat("x", 200_000))
+		}, startByHTTP)
+		s.status(t, "long", true)
+		if n := len(s.List("deployments")); n != 151 {
+			t.Errorf("%d Deployments, want 151", n)
+		}
+	})
+}
+
+// A Foo that is being deleted gets nothing: its Deployment would have to be deleted again.
+func TestFooIsBeingDeleted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newServer(t)
+		play(t, s, func(s *server, start func()) {
+			s.create("foo")
+			s.Edit(simulation.FooPath+"foo", func(foo *unstructured.Unstructured) {
+				foo.SetFinalizers([]string{"example.com/wait"})
+				_ = unstructured.SetNestedField(foo.Object, "2026-01-01T00:00:00Z", "metadata", "deletionTimestamp")
+			})
+			start()
+		}, startByHTTP)
+		s.deployment(t, "foo", false)
+	})
+}
+
+// It is the same Deployment that the core makes, except for an annotation of the core's.
+func TestDeploymentIsTheCores(t *testing.T) {
+	made := func(t *testing.T, begin func(context.Context, *testing.T, *server)) (deployment *appsv1.Deployment) {
+		synctest.Test(t, func(t *testing.T) {
+			s := newServer(t)
+			play(t, s, func(s *server, start func()) {
+				s.create("foo")
+				start()
+			}, func(ctx context.Context, t *testing.T, s *server) any {
+				begin(ctx, t, s)
+				return nil
+			})
+			deployment = &appsv1.Deployment{}
+			if err := runtime.DefaultUnstructuredConverter.FromUnstructured(s.Get(simulation.DeploymentPath+"foo").Object, deployment); err != nil {
+				t.Fatal(err)
+			}
+			deployment.Annotations = nil
+		})
+		return deployment
+	}
+	want := made(t, func(ctx context.Context, t *testing.T, s *server) { startByCore(ctx, t, s) })
+	got := made(t, func(ctx context.Context, t *testing.T, s *server) { startByHTTP(ctx, t, s) })
+	// The namespace is in the URL.
+	got.Namespace = want.Namespace
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("Deployment (-core +http):\n%s", diff)
+	}
+}
+
+// With --namespace it lists and watches there only.
+func TestNamespace(t *testing.T) {
+	c := newController("", nil, "here", t.Output())
+	if want := fooAPI + "/namespaces/here/foos"; c.foos != want {
+		t.Errorf("path %s, want %s", c.foos, want)
+	}
+}
+
+// A server that accepts and stays silent: it ends after ten seconds, with the reason.
+func TestSilentServer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newServer(t)
+		s.before = func(_ http.ResponseWriter, r *http.Request) bool {
+			unanswered(r)
+			return true
+		}
+		began := time.Now()
+		err := explain(startByHTTP(t.Context(), t, s).wait())
+		if err == nil || !strings.Contains(err.Error(), "is the cluster running") || time.Since(began) != 10*time.Second {
+			t.Errorf("after %s: %v", time.Since(began), err)
+		}
+	})
+}
+
+// What the server answers at first becomes one line that says what to do.
+func TestFirstAnswers(t *testing.T) {
+	for _, test := range []struct {
+		code int
+		body string
+		want []string
+	}{
+		{401, `{"kind":"Status","code":401,"message":"Unauthorized"}`, []string{"401", "may have expired"}},
+		{403, `{"kind":"Status","code":403,"message":"foos.samplecontroller.k8s.io is forbidden: User \"somebody\" cannot list"}`, []string{"403", `User "somebody" cannot list`, "config/rbac"}},
+		{404, "404 page not found\n", []string{"404", "kubectl apply -f config/crd"}},
+		{503, "<html>\nupstream\n</html>", []string{"503"}},
+		{200, "<html>\nhello\n</html>", []string{"invalid character"}},
+	} {
+		t.Run(strconv.Itoa(test.code), func(t *testing.T) {
+			front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				w.WriteHeader(test.code)
+				_, _ = w.Write([]byte(test.body))
+			}))
+			defer front.Close()
+			err := start(t.Context(), []string{"--kubeconfig", kubeconfig(t, "server: "+front.URL)})
+			saysInOneLine(t, err, test.want...)
+		})
+	}
+}
+
+// Nobody listens, or there is nothing to ask.
+func TestMistakes(t *testing.T) {
+	closed, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	closed.Close()
+	t.Setenv("KUBECONFIG", "")
+	for _, test := range []struct {
+		reason string
+		args   []string
+		want   []string
+	}{
+		{"nobody listens", []string{"--kubeconfig", kubeconfig(t, "server: http://"+closed.Addr().String())}, []string{closed.Addr().String(), "is the cluster running", "make cluster"}},
+		{"no kubeconfig", nil, []string{"--kubeconfig FILE", "$KUBECONFIG", "make cluster"}},
+		{"no such file", []string{"--kubeconfig", "/nowhere/config"}, []string{"cannot read the kubeconfig", "/nowhere/config"}},
+		{"an argument", []string{"config/samples"}, []string{"usage: http [--kubeconfig FILE]"}},
+		{"an unknown flag", []string{"--workers", "2"}, []string{"usage: http [--kubeconfig FILE]"}},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			saysInOneLine(t, start(t.Context(), test.args), test.want...)
+		})
+	}
+}
+
+func saysInOneLine(t *testing.T, err error, want ...string) {
+	t.Helper()
+	if err == nil {
+		t.Fatal("no error")
+	}
+	if strings.Contains(err.Error(), "\n") {
+		t.Errorf("more than one line:\n%v", err)
+	}
+	for _, words := range want {
+		if !strings.Contains(err.Error(), words) {
+			t.Errorf("the line does not say %q:\n%v", words, err)
+		}
+	}
+}

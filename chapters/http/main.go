@@ -1,0 +1,234 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"log"
+	"net/http"
+	"os"
+	"os/signal"
+	"sync"
+	"syscall"
+	"time"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	err := start(ctx, os.Args[1:])
+	if err != nil && ctx.Err() == nil {
+		fmt.Fprintln(os.Stderr, "http:", err)
+		os.Exit(1)
+	}
+}
+
+func start(ctx context.Context, args []string) error {
+	flags := flag.NewFlagSet("http", flag.ContinueOnError)
+	flags.SetOutput(io.Discard)
+	kubeconfig := flags.String("kubeconfig", os.Getenv("KUBECONFIG"), "")
+	namespace := flags.String("namespace", "", "")
+	if flags.Parse(args) != nil || flags.NArg() > 0 {
+		return errors.New("usage: http [--kubeconfig FILE] [--namespace NAME]; without them, $KUBECONFIG names the file, and Foos of every namespace get their Deployment")
+	}
+	server, client, err := connect(*kubeconfig)
+	if err != nil {
+		return err
+	}
+	return explain(newController(server, client, *namespace, os.Stdout).run(ctx))
+}
+
+// controller is the whole program: a list and a watch fill the store and the queue, one
+// worker empties the queue.
+type controller struct {
+	server string       // as in https://127.0.0.1:6443
+	client *http.Client // has the credentials
+	foos   string       // the path of the Foos
+	log    *log.Logger
+
+	mu    sync.Mutex
+	store map[string]Foo // the Foos by key, as the list or the watch last showed them
+	queue chan string    // the keys of Foos that may need something
+}
+
+func newController(server string, client *http.Client, namespace string, out io.Writer) *controller {
+	path := fooAPI + "/foos"
+	if namespace != "" {
+		path = fooAPI + "/namespaces/" + namespace + "/foos"
+	}
+	return &controller{server: server, client: client, foos: path, log: log.New(out, "", 0),
+		store: map[string]Foo{}, queue: make(chan string, 100)}
+}
+
+// run does it all, until ctx is done or something goes wrong.
+func (c *controller) run(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(ctx)
+	var worker sync.WaitGroup
+	defer worker.Wait()
+	defer cancel()
+	worker.Go(func() { c.work(ctx) })
+	for {
+		version, err := c.list(ctx)
+		if err == nil {
+			// The server ends each watch after some time, then it begins again.
+			err = c.watch(ctx, version)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// list fetches every Foo, and returns the version of the list: the moment that it shows.
+func (c *controller) list(ctx context.Context) (version string, err error) {
+	var list struct {
+		Metadata Metadata
+		Items    []Foo
+	}
+	if err := c.do(ctx, http.MethodGet, c.foos, nil, &list); err != nil {
+		return "", err
+	}
+	for _, foo := range list.Items {
+		c.changed(ctx, foo)
+	}
+	return list.Metadata.ResourceVersion, nil
+}
+
+// watch hears of every change since a version. The answer to this one request does not
+// end: whenever a Foo changes, the server writes one more line, a JSON document.
+func (c *controller) watch(ctx context.Context, version string) error {
+	stream, err := c.send(ctx, http.MethodGet, c.foos+"?watch=true&resourceVersion="+version, nil)
+	if err != nil {
+		return err
+	}
+	defer stream.Close()
+	c.log.Printf("ready: watching every change since version %s (Ctrl-C stops)", version)
+
+	for lines := json.NewDecoder(stream); ; {
+		var event struct {
+			Type   string
+			Object json.RawMessage
+		}
+		if err := lines.Decode(&event); err == io.EOF {
+			return nil
+		} else if err != nil {
+			return fmt.Errorf("the watch: %w", err)
+		}
+		if event.Type == "ERROR" {
+			return fmt.Errorf("the watch: %s", event.Object) // no Foo, but an object of the kind Status
+		}
+		var foo Foo
+		if err := json.Unmarshal(event.Object, &foo); err != nil {
+			return fmt.Errorf("the watch: %w", err)
+		}
+		c.log.Printf("%s %s, version %s", event.Type, foo.key(), foo.Metadata.ResourceVersion)
+		switch event.Type {
+		case "ADDED", "MODIFIED":
+			c.changed(ctx, foo)
+		case "DELETED":
+			// Its Deployment follows: the garbage collector of Kubernetes deletes what only
+			// this Foo owns.
+			c.mu.Lock()
+			delete(c.store, foo.key())
+			c.mu.Unlock()
+		}
+	}
+}
+
+// changed puts a Foo into the store, and then its key into the queue.
+func (c *controller) changed(ctx context.Context, foo Foo) {
+	c.mu.Lock()
+	c.store[foo.key()] = foo
+	c.mu.Unlock()
+	c.enqueue(ctx, foo.key())
+}
+
+// enqueue waits while the queue is full.
+func (c *controller) enqueue(ctx context.Context, key string) {
+	select {
+	case c.queue <- key:
+	case <-ctx.Done():
+	}
+}
+
+// work takes one key after the other. What fails goes back into the queue.
+func (c *controller) work(ctx context.Context) {
+	for ctx.Err() == nil {
+		select {
+		case key := <-c.queue:
+			if err := c.reconcile(ctx, key); err != nil {
+				c.log.Printf("again %s: %v", key, err)
+				c.enqueue(ctx, key)
+			}
+		case <-ctx.Done():
+		}
+	}
+}
+
+// reconcile gives the Foo with this key its Deployment, and says so in the Foo's status.
+// It does not know what happened to the Foo. It looks at what the Foo is now.
+func (c *controller) reconcile(ctx context.Context, key string) error {
+	c.mu.Lock()
+	foo, ok := c.store[key]
+	c.mu.Unlock()
+	if !ok || foo.Metadata.DeletionTimestamp != "" || foo.Status.ObservedDeploymentVersion != "" {
+		return nil // It is gone, or will be, or has all that it asks for.
+	}
+	namespace := "/namespaces/" + foo.Metadata.Namespace
+
+	var deployment Deployment
+	err := c.do(ctx, http.MethodPost, "/apis/apps/v1"+namespace+"/deployments", newDeployment(foo), &deployment)
+	if err != nil {
+		return err
+	}
+
+	// The Foo carries the version that the store has. If somebody has changed it since, the
+	// server refuses the PUT with 409 Conflict, so nobody's change is overwritten. If not,
+	// the PUT comes back through the watch, and the reconcile after that finds a status.
+	foo.Status = FooStatus{ObservedGeneration: foo.Metadata.Generation, ObservedDeploymentVersion: deployment.Metadata.ResourceVersion}
+	return c.do(ctx, http.MethodPut, fooAPI+namespace+"/foos/"+foo.Metadata.Name+"/status", foo, &foo)
+}
+
+// do sends a request whose answer is one document, and reads that into answer.
+func (c *controller) do(ctx context.Context, method, path string, body, answer any) error {
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	content, err := c.send(ctx, method, path, body)
+	if err != nil {
+		return err
+	}
+	defer content.Close()
+	return json.NewDecoder(content).Decode(answer)
+}
+
+// send sends a request, with body as JSON, and returns the content of the answer. One that
+// is not 2xx is an error with the words of the server.
+func (c *controller) send(ctx context.Context, method, path string, body any) (io.ReadCloser, error) {
+	var content bytes.Buffer
+	if body != nil {
+		if err := json.NewEncoder(&content).Encode(body); err != nil {
+			return nil, err
+		}
+	}
+	request, err := http.NewRequestWithContext(ctx, method, c.server+path, &content)
+	if err != nil {
+		return nil, err
+	}
+	request.Header.Set("Content-Type", "application/json")
+	response, err := c.client.Do(request)
+	if err != nil {
+		return nil, err
+	}
+	c.log.Printf("%s %s → %s", method, path, response.Status)
+	if response.StatusCode < 300 {
+		return response.Body, nil
+	}
+	defer response.Body.Close()
+	refused := &refusal{Code: response.StatusCode, Message: http.StatusText(response.StatusCode)}
+	_ = json.NewDecoder(response.Body).Decode(refused) // whoever answers in another form has no message
+	return nil, refused
+}

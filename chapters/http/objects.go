@@ -1,0 +1,131 @@
+package main
+
+import "fmt"
+
+// fooAPI is the path of everything that the CRD of Foos adds to the API server.
+const fooAPI = "/apis/samplecontroller.k8s.io/v1alpha1"
+
+// The objects as Go types: only the fields that this program reads or writes. What else is
+// in the JSON is lost when it is decoded. So an object that was decoded may be sent back
+// only where the server takes a part of it and keeps the rest, as it does with a status.
+
+// Foo asks for one Deployment in its own namespace.
+type Foo struct {
+	APIVersion string    `json:"apiVersion"`
+	Kind       string    `json:"kind"`
+	Metadata   Metadata  `json:"metadata"`
+	Spec       FooSpec   `json:"spec"`
+	Status     FooStatus `json:"status"`
+}
+
+// FooSpec is what people ask for. Without replicas, the server decides.
+type FooSpec struct {
+	DeploymentName string `json:"deploymentName"`
+	Replicas       *int32 `json:"replicas,omitempty"`
+}
+
+// FooStatus says which version of its Deployment was made for which generation of the Foo.
+type FooStatus struct {
+	ObservedGeneration        int64  `json:"observedGeneration,omitempty"`
+	ObservedDeploymentVersion string `json:"observedDeploymentVersion,omitempty"`
+}
+
+// Metadata is what objects of every kind have.
+type Metadata struct {
+	Namespace string `json:"namespace,omitempty"`
+	Name      string `json:"name,omitempty"`
+	// UID is the server's, and never given twice: not even to an object of the same name.
+	UID string `json:"uid,omitempty"`
+	// ResourceVersion changes with every write, Generation with every change of the spec.
+	ResourceVersion string `json:"resourceVersion,omitempty"`
+	Generation      int64  `json:"generation,omitempty"`
+	// DeletionTimestamp is set while something must happen before the object goes.
+	DeletionTimestamp string            `json:"deletionTimestamp,omitempty"`
+	Labels            map[string]string `json:"labels,omitempty"`
+	OwnerReferences   []OwnerReference  `json:"ownerReferences,omitempty"`
+}
+
+// OwnerReference makes the garbage collector delete an object after its owner.
+type OwnerReference struct {
+	APIVersion         string `json:"apiVersion"`
+	Kind               string `json:"kind"`
+	Name               string `json:"name"`
+	UID                string `json:"uid"`
+	Controller         bool   `json:"controller"`
+	BlockOwnerDeletion bool   `json:"blockOwnerDeletion"`
+}
+
+// Deployment asks for Pods that are alike.
+type Deployment struct {
+	APIVersion string         `json:"apiVersion"`
+	Kind       string         `json:"kind"`
+	Metadata   Metadata       `json:"metadata"`
+	Spec       DeploymentSpec `json:"spec"`
+}
+
+// DeploymentSpec says how many Pods, which ones are its own, and what is in one.
+type DeploymentSpec struct {
+	Replicas *int32   `json:"replicas,omitempty"`
+	Selector Selector `json:"selector"`
+	Template Template `json:"template"`
+}
+
+// Selector selects Pods by their labels.
+type Selector struct {
+	MatchLabels map[string]string `json:"matchLabels"`
+}
+
+// Template is what each Pod is made from.
+type Template struct {
+	Metadata Metadata `json:"metadata"`
+	Spec     PodSpec  `json:"spec"`
+}
+
+// PodSpec is what a Pod runs.
+type PodSpec struct {
+	Containers []Container `json:"containers"`
+}
+
+// Container is one program of a Pod.
+type Container struct {
+	Name  string `json:"name"`
+	Image string `json:"image"`
+}
+
+// newDeployment returns the Deployment that a Foo asks for: the same that the core makes
+// (controller/deployment.go).
+func newDeployment(foo Foo) Deployment {
+	// By the UID, since a label holds 63 characters and a name may have 253.
+	labels := map[string]string{"samplecontroller.k8s.io/foo-uid": foo.Metadata.UID}
+	return Deployment{
+		APIVersion: "apps/v1",
+		Kind:       "Deployment",
+		Metadata: Metadata{
+			Name: foo.Spec.DeploymentName,
+			OwnerReferences: []OwnerReference{{
+				APIVersion: "samplecontroller.k8s.io/v1alpha1", Kind: "Foo", Name: foo.Metadata.Name, UID: foo.Metadata.UID,
+				Controller: true, BlockOwnerDeletion: true,
+			}},
+		},
+		Spec: DeploymentSpec{
+			Replicas: foo.Spec.Replicas,
+			Selector: Selector{MatchLabels: labels},
+			Template: Template{
+				Metadata: Metadata{Labels: labels},
+				Spec:     PodSpec{Containers: []Container{{Name: "nginx", Image: "nginx:1.29"}}},
+			},
+		},
+	}
+}
+
+// key names a Foo in the store and in the queue.
+func (f Foo) key() string { return f.Metadata.Namespace + "/" + f.Metadata.Name }
+
+// refusal is an answer that is not 2xx. The server says why in an object of the kind
+// Status, which has these two fields among others.
+type refusal struct {
+	Code    int    `json:"code"`
+	Message string `json:"message"`
+}
+
+func (r *refusal) Error() string { return fmt.Sprintf("%d: %s", r.Code, r.Message) }

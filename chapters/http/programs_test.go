@@ -1,0 +1,127 @@
+package main
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-logr/logr"
+	"k8s.io/apimachinery/pkg/runtime"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/tools/clientcmd"
+	"k8s.io/client-go/tools/record"
+	"k8s.io/klog/v2"
+
+	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
+	"example.com/byhand/clientset"
+	core "example.com/byhand/controller"
+	"example.com/byhand/informer"
+)
+
+// The two programs that the tests compare: both find the server in its kubeconfig, both
+// have one worker.
+
+// byHTTP is the program of this chapter.
+type byHTTP struct {
+	*controller
+	done  chan struct{}
+	ended bool
+	err   error // why it has ended
+}
+
+func startByHTTP(ctx context.Context, t *testing.T, s *server) *byHTTP {
+	address, client, err := connect(s.kubeconfig)
+	if err != nil {
+		t.Fatal(err)
+	}
+	client.Transport.(bearer).next.DialContext = s.dial
+	p := &byHTTP{controller: newController(address, client, "", t.Output()), done: make(chan struct{})}
+	go func() {
+		p.err = p.run(ctx)
+		p.ended = true
+		close(p.done)
+	}()
+	return p
+}
+
+// wait returns why the program has ended.
+func (p *byHTTP) wait() error {
+	<-p.done
+	return p.err
+}
+
+// endsWith fails the test unless the program has ended with an error that has these words.
+func (p *byHTTP) endsWith(t *testing.T, words string) {
+	t.Helper()
+	if !p.ended || p.err == nil || !strings.Contains(p.err.Error(), words) {
+		t.Errorf("ended: %t, error %v; want an end with %q", p.ended, p.err, words)
+	}
+}
+
+// byCore has the core's own parts.
+type byCore struct {
+	foos *informer.Informer
+	// reconciled counts by key, tombstones the deletions that were missed.
+	reconciled map[string]int
+	tombstones int
+}
+
+func startByCore(ctx context.Context, t *testing.T, s *server) *byCore {
+	config, err := clientcmd.BuildConfigFromFlags("", s.kubeconfig)
+	if err != nil {
+		t.Fatal(err)
+	}
+	config.QPS = -1
+	config.ContentType = runtime.ContentTypeJSON
+	config.Transport = &http.Transport{DialContext: s.dial}
+	client, kube := clientset.NewForConfigOrDie(config), kubernetes.NewForConfigOrDie(config)
+
+	p := &byCore{reconciled: map[string]int{}}
+	queue := core.NewQueue("")
+	p.foos = informer.NewFoos(client, "", 0, p.countTombstones(core.EnqueueObject(queue)))
+	deployments := informer.NewDeployments(kube, "", 0,
+		core.EnqueueOwner(v1alpha1.Kind("Foo"), informer.FoosNaming(p.foos.Store))(queue))
+	reconciler := &core.FooReconciler{
+		Foos:            client.SamplecontrollerV1alpha1(),
+		Deployments:     kube.AppsV1(),
+		FooStore:        p.foos.Store,
+		DeploymentStore: deployments.Store,
+		Events:          &record.FakeRecorder{},
+	}
+	ctx = klog.NewContext(ctx, logr.Discard())
+	go p.foos.Run(ctx)
+	go deployments.Run(ctx)
+	go func() {
+		defer queue.ShutDown()
+		if informer.WaitForSync(ctx, time.Hour, p.foos, deployments) == nil {
+			core.New(queue, func(ctx context.Context, key cache.ObjectName) (time.Duration, error) {
+				p.reconciled[key.String()]++
+				return reconciler.Reconcile(ctx, key)
+			}).Run(ctx, 1)
+		}
+	}()
+	return p
+}
+
+func (p *byCore) countTombstones(next cache.ResourceEventHandler) cache.ResourceEventHandler {
+	return cache.ResourceEventHandlerFuncs{
+		AddFunc:    func(obj any) { next.OnAdd(obj, false) },
+		UpdateFunc: next.OnUpdate,
+		DeleteFunc: func(obj any) {
+			if _, ok := obj.(cache.DeletedFinalStateUnknown); ok {
+				p.tombstones++
+			}
+			next.OnDelete(obj)
+		},
+	}
+}
+
+func init() {
+	// They log, and wait if one error follows another one too soon: from one bubble to the
+	// next the clock goes back, and they would wait for years.
+	utilruntime.ErrorHandlers = nil
+}
