@@ -66,17 +66,21 @@ func TestStreamEnds(t *testing.T) {
 func TestSize(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer(t)
-		play(t, s, func(s *server, start func()) {
+		p := play(t, s, func(s *server, start func()) {
 			for i := range 150 {
 				s.create("foo-" + strconv.Itoa(i))
 			}
 			start()
-			s.create("long")
-			s.label("long", strings.Repeat("x", 200_000))
+			s.label("foo-0", strings.Repeat("x", 200_000))
+			synctest.Wait()
+			s.create("last")
 		}, startByHTTP)
-		s.status(t, "long", true)
+		s.status(t, "last", true)
 		if n := len(s.List("deployments")); n != 151 {
 			t.Errorf("%d Deployments, want 151", n)
+		}
+		if n := len(p.store["default/foo-0"].Metadata.Labels["label"]); n != 200_000 {
+			t.Errorf("the long label has %d characters, want 200,000", n)
 		}
 	})
 }
