@@ -41,6 +41,7 @@ func startByHTTP(ctx context.Context, t *testing.T, s *server) *byHTTP {
 	p := &byHTTP{controller: newController(address, client, "", t.Output()), done: make(chan struct{})}
 	go func() {
 		p.err = p.run(ctx)
+		p.log.Print("http: ", p.err)
 		p.ended = true
 		close(p.done)
 	}()
