@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"example.com/byhand/internal/simulation"
@@ -48,14 +49,18 @@ func (s *server) remove(name string) {
 
 // What comes of it.
 
-// writes returns the answers to all writes, in order.
-func (s *server) writes() (writes []string) {
+// wrote fails the test unless these are the answers to all writes, in this order.
+func (s *server) wrote(t *testing.T, want ...string) {
+	t.Helper()
+	var got []string
 	for _, answer := range s.answers {
 		if !strings.HasPrefix(answer, http.MethodGet) {
-			writes = append(writes, answer)
+			got = append(got, answer)
 		}
 	}
-	return writes
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("writes (-want +got):\n%s", diff)
+	}
 }
 
 // deployment fails the test unless there is a Deployment of this name, or is none.

@@ -37,10 +37,7 @@ func TestFlow(t *testing.T) {
 			s.deployment(t, name, true)
 		}
 		s.status(t, "watched", true)
-		want := []string{"POST deployments 201", "PUT foos 200", "POST deployments 201", "PUT foos 200"}
-		if diff := cmp.Diff(want, s.writes()); diff != "" {
-			t.Errorf("writes (-want +got):\n%s", diff)
-		}
+		s.wrote(t, "POST deployments 201", "PUT foos 200", "POST deployments 201", "PUT foos 200")
 		if foo, ok := p.store["default/watched"]; len(p.store) != 1 || !ok || foo.Metadata.Labels["label"] != "new" {
 			t.Errorf("the store has %v, want the Foo that is left, with its label", p.store)
 		}
