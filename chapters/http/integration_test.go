@@ -83,6 +83,7 @@ const foo = "apiVersion: samplecontroller.k8s.io/v1alpha1\nkind: Foo\nmetadata:\
 
 // The commands of the README do what it says.
 func TestReadme(t *testing.T) {
+	t.Parallel()
 	c := cluster{chaptertest.New(t)}
 	// A kubeconfig whose namespace is the test's own.
 	config, err := clientcmd.LoadFromFile(c.Kubeconfig)
@@ -149,6 +150,7 @@ func TestReadme(t *testing.T) {
 // It needs the rights in config/rbac and no other, also with a token. Without them it ends
 // with one line.
 func TestRights(t *testing.T) {
+	t.Parallel()
 	c := cluster{chaptertest.New(t)}
 	c.Kubectl("create", "serviceaccount", "http")
 	token := strings.TrimSpace(c.Kubectl("create", "token", "http"))
@@ -188,6 +190,7 @@ func TestRights(t *testing.T) {
 
 // The two forms in which kubectl writes a kubeconfig that needs no other file.
 func TestKubectlWritesKubeconfigs(t *testing.T) {
+	t.Parallel()
 	c := cluster{chaptertest.New(t)}
 	for _, form := range []string{"yaml", "json"} {
 		file := kubeconfig(t, c.Kubectl("config", "view", "--raw", "--minify", "--flatten", "-o", form))
