@@ -20,13 +20,13 @@
 //   - main.go: the flow, from top to bottom.
 //   - objects.go: Foo and Deployment as Go types, and the Deployment that a Foo asks for.
 //   - kubeconfig.go: the address of the API server, and who we are.
-//   - survival_test.go: nine faults, which end or break this program and not the core. The
+//   - rows_test.go: ten faults, which end or break this program and not the core. The
 //     README has the table.
 //
 // # Caveats
 //
 //   - It is no controller to run. On a quiet day it does its work; on any other it ends,
-//     forgets, or sends thousands of requests a second.
+//     forgets, hangs, or sends one request after the other without a pause.
 //   - It makes a Deployment and never looks at it again: nothing comes back that somebody
 //     deletes, and a changed number of replicas stays in the Foo.
 //   - Its status overwrites the one that the core writes. Do not run both for the same Foos.

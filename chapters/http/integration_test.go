@@ -27,6 +27,9 @@ func TestMain(m *testing.M) {
 	for _, args := range [][]string{
 		{"apply", "-f", "../../config/crd"},
 		{"wait", "--for=condition=Established", "--timeout=30s", "-f", "../../config/crd"},
+		// Right after that the server may answer 429: its storage is initializing. kubectl
+		// waits and asks again, the program does not.
+		{"get", "foos", "--all-namespaces"},
 	} {
 		if output, err := exec.Command("kubectl", args...).CombinedOutput(); err != nil {
 			fmt.Fprintf(os.Stderr, "kubectl %s: %v\n%s", strings.Join(args, " "), err, output)

@@ -112,6 +112,7 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // refuse answers with an error.
 func (s *server) refuse(w http.ResponseWriter, r *http.Request, resource string, code int) {
 	s.answered(r, resource, code)
+	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(code)
 	_ = json.NewEncoder(w).Encode(failure(code))
 }

@@ -1,0 +1,260 @@
+package main
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"strconv"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+)
+
+// rows are those of the README's table. play is the fault: start starts a program, and
+// returns when nothing moves any more. An hour later, fails says what the program of this
+// chapter must have come to, passes the same of the core.
+var rows = []struct {
+	name   string
+	play   func(s *server, start func())
+	fails  func(t *testing.T, s *server, p *byHTTP)
+	passes func(t *testing.T, s *server, p *byCore)
+}{
+	{
+		name: "410 Gone",
+		// Between list and watch more happens than the server remembers.
+		play: func(s *server, start func()) {
+			s.create("first")
+			s.before = once(isWatchOfFoos, func(http.ResponseWriter, *http.Request) bool {
+				s.create("second")
+				s.forget()
+				return false
+			})
+			start()
+		},
+		fails: func(t *testing.T, s *server, p *byHTTP) {
+			p.endsWith(t, `"code":410`)
+			s.deployment(t, "second", false)
+		},
+		passes: func(t *testing.T, s *server, p *byCore) {
+			s.deployment(t, "second", true)
+		},
+	},
+	{
+		name: "a stream cut off",
+		play: func(s *server, start func()) {
+			s.create("first")
+			start()
+			s.cutStreams()
+			synctest.Wait()
+			s.create("second")
+		},
+		fails: func(t *testing.T, s *server, p *byHTTP) {
+			p.endsWith(t, io.ErrUnexpectedEOF.Error())
+			s.deployment(t, "second", false)
+		},
+		passes: func(t *testing.T, s *server, p *byCore) {
+			s.deployment(t, "second", true)
+			if lists := s.count("GET foos 200"); lists != 1 {
+				t.Errorf("%d lists, want 1: it goes on at the last version", lists)
+			}
+		},
+	},
+	{
+		name: "a missed deletion",
+		// A Foo goes while no stream is open, and the server forgets that it was there.
+		play: func(s *server, start func()) {
+			s.create("stays")
+			s.create("goes")
+			start()
+			s.hold()
+			s.remove("goes")
+			s.forget()
+			s.endStreams()
+			s.release()
+		},
+		fails: func(t *testing.T, s *server, p *byHTTP) {
+			if _, stored := p.store["default/goes"]; !stored {
+				t.Error("the store has noticed that the Foo is gone")
+			}
+		},
+		passes: func(t *testing.T, s *server, p *byCore) {
+			if _, stored, _ := p.foos.Store.GetByKey("default/goes"); stored {
+				t.Error("the store still has the Foo that is gone")
+			}
+			if p.tombstones != 1 {
+				t.Errorf("the handler got %d tombstones, want 1", p.tombstones)
+			}
+		},
+	},
+	{
+		name: "its own stale map",
+		// Somebody labels the Foo while its Deployment is made. The event comes ten seconds late.
+		play: func(s *server, start func()) {
+			s.create("foo")
+			s.before = once(isPost, func(http.ResponseWriter, *http.Request) bool {
+				s.hold()
+				s.label("foo", "new")
+				return false
+			})
+			start()
+			time.Sleep(10 * time.Second)
+			s.release()
+		},
+		fails: func(t *testing.T, s *server, p *byHTTP) {
+			s.floods(t, "POST deployments")
+			s.status(t, "foo", false)
+		},
+		passes: func(t *testing.T, s *server, p *byCore) {
+			// After the conflict it waits until its store has the label.
+			s.wrote(t, "POST deployments 201", "PUT foos 409", "PUT foos 200")
+		},
+	},
+	{
+		name: "two events at once",
+		// A Foo changes twice before the worker comes to it.
+		play: func(s *server, start func()) {
+			s.create("busy")
+			posted := make(chan struct{})
+			s.before = once(isPost, func(http.ResponseWriter, *http.Request) bool {
+				<-posted
+				return false
+			})
+			start()
+			s.create("foo")
+			s.label("foo", "first")
+			s.label("foo", "second")
+			synctest.Wait()
+			s.hold()
+			close(posted)
+			synctest.Wait()
+		},
+		fails: func(t *testing.T, s *server, p *byHTTP) {
+			if refused := s.count("POST deployments 409"); refused == 0 {
+				t.Error("its key was in the queue once")
+			}
+		},
+		passes: func(t *testing.T, s *server, p *byCore) {
+			if n := p.reconciled["default/foo"]; n != 1 {
+				t.Errorf("reconciled %d times, want 1", n)
+			}
+			s.wrote(t, "POST deployments 201", "PUT foos 200", "POST deployments 201", "PUT foos 200")
+		},
+	},
+	{
+		name: "a restart in between",
+		// The program is killed between its POST and its PUT, and another one starts.
+		play: func(s *server, start func()) {
+			s.create("foo")
+			s.before = once(isPut, func(http.ResponseWriter, *http.Request) bool {
+				s.stop()
+				panic(http.ErrAbortHandler)
+			})
+			start()
+			start()
+		},
+		fails: func(t *testing.T, s *server, p *byHTTP) {
+			s.floods(t, "POST deployments")
+			s.status(t, "foo", false)
+		},
+		passes: func(t *testing.T, s *server, p *byCore) {
+			s.wrote(t, "POST deployments 201", "PUT foos 200")
+		},
+	},
+	{
+		name: "a slow consumer",
+		// One POST gets no answer. Meanwhile people create more Foos than the queue holds.
+		play: func(s *server, start func()) {
+			s.create("slow")
+			s.before = once(isPost, func(_ http.ResponseWriter, r *http.Request) bool {
+				unanswered(r)
+				panic(http.ErrAbortHandler)
+			})
+			start()
+			for i := range 200 {
+				s.create("foo-" + strconv.Itoa(i))
+			}
+			synctest.Wait()
+		},
+		fails: func(t *testing.T, s *server, p *byHTTP) {
+			if n := len(s.List("deployments")); n != 0 {
+				t.Errorf("%d Deployments, want none", n)
+			}
+			if len(p.store) >= 201 {
+				t.Error("its store has every Foo")
+			}
+		},
+		passes: func(t *testing.T, s *server, p *byCore) {
+			if n := len(s.List("deployments")); n != 201 {
+				t.Errorf("%d Deployments, want 201", n)
+			}
+		},
+	},
+	{
+		name: "no back-off",
+		play: func(s *server, start func()) {
+			s.create("foo")
+			s.Refuse = func(method, path string) *apierrors.StatusError {
+				if method != http.MethodPost {
+					return nil
+				}
+				return apierrors.NewForbidden(appsv1.Resource("deployments"), "foo", errors.New("exceeded quota"))
+			}
+			start()
+		},
+		fails: func(t *testing.T, s *server, p *byHTTP) {
+			s.floods(t, "POST deployments")
+		},
+		passes: func(t *testing.T, s *server, p *byCore) {
+			// 5 ms, doubled up to 30 s, less up to a half: 120 in an hour and 13 before, or 253.
+			if n := s.count("POST deployments 403"); n < 120 || n > 260 {
+				t.Errorf("%d tries in an hour, want about 130 to 250", n)
+			}
+		},
+	},
+	{
+		name: "a busy server",
+		// The list gets 429, and the server says when to try again.
+		play: func(s *server, start func()) {
+			s.create("foo")
+			s.before = once(isListOfFoos, func(w http.ResponseWriter, r *http.Request) bool {
+				w.Header().Set("Retry-After", "1")
+				s.refuse(w, r, "foos", http.StatusTooManyRequests)
+				return true
+			})
+			start()
+		},
+		fails: func(t *testing.T, s *server, p *byHTTP) {
+			p.endsWith(t, "429")
+			s.deployment(t, "foo", false)
+		},
+		passes: func(t *testing.T, s *server, p *byCore) {
+			s.deployment(t, "foo", true)
+			// A Reflector that knew of it would begin with a streaming list again.
+			if n := s.count("GET foos 422"); n != 1 {
+				t.Errorf("%d streaming lists, want 1: the RESTClient has dealt with it", n)
+			}
+		},
+	},
+	{
+		name: "a token that expires",
+		// The file has a new one, as it has in a Pod every hour.
+		play: func(s *server, start func()) {
+			s.create("first")
+			start()
+			s.setToken("second")
+			s.endStreams()
+			synctest.Wait()
+			s.create("second")
+		},
+		fails: func(t *testing.T, s *server, p *byHTTP) {
+			p.endsWith(t, "401")
+			s.deployment(t, "second", false)
+		},
+		passes: func(t *testing.T, s *server, p *byCore) {
+			s.deployment(t, "second", true)
+		},
+	},
+}
