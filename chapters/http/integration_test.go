@@ -150,7 +150,7 @@ func TestReadme(t *testing.T) {
 	}
 }
 
-// It needs the rights in config/rbac and no other, also with a token. Without them it ends
+// The rights in config/rbac are enough, with a token. Without them it ends
 // with one line.
 func TestRights(t *testing.T) {
 	t.Parallel()
