@@ -17,15 +17,10 @@ var (
 	putStatus      = requests.Request{Verb: "PUT", Resource: "foos", Subresource: "status", Code: "200"}
 )
 
-// birth is a cold start of n Foos, with another number of workers than usual unless that
-// is 0.
-func (b *bench) birth(ctx context.Context, peer peers.Peer, n, workers int) error {
-	what := "ColdStart"
-	if workers > 0 {
-		what = fmt.Sprintf("Workers/workers=%d", workers)
-	}
+// birth is a cold start of n Foos and nothing else.
+func (b *bench) birth(ctx context.Context, peer peers.Peer, n int) error {
 	return b.with(ctx, peer, n, func(ctx context.Context, r *run) error {
-		_, err := r.coldStart(ctx, what, n, peers.Options{Workers: workers})
+		_, err := r.coldStart(ctx, n, peers.Options{})
 		return err
 	})
 }
@@ -37,7 +32,7 @@ func (b *bench) life(ctx context.Context, peer peers.Peer, n int) error {
 		if b.plan.idleFoos == 0 {
 			options.Resync = b.plan.resync
 		}
-		p, err := r.coldStart(ctx, "ColdStart", n, options)
+		p, err := r.coldStart(ctx, n, options)
 		if err != nil || peer.Loop {
 			return err
 		}
@@ -79,7 +74,7 @@ func (r *run) converge(ctx context.Context, n int, options peers.Options) (*proc
 // coldStart starts the peer on n Foos that have nothing yet and measures until the
 // last one has a Deployment and a status, as a watch of the API server sees it.
 // It goes on until nothing more is written, so that no write is missed.
-func (r *run) coldStart(ctx context.Context, what string, n int, options peers.Options) (*process, error) {
+func (r *run) coldStart(ctx context.Context, n int, options peers.Options) (*process, error) {
 	before, err := r.counts(ctx)
 	if err != nil {
 		return nil, err
@@ -110,7 +105,7 @@ func (r *run) coldStart(ctx context.Context, what string, n int, options peers.O
 	r.bench.judge(r.peer, fmt.Sprintf("cold start of %d Foos", n), sent, requests.Counts{postDeployment: n, putStatus: n})
 	values := append(elapsed(p.started, end, n, sent),
 		value(float64(n)/busy.Sub(p.started).Seconds(), restPerSecond), value(cpu.Seconds(), cpuSeconds), value(float64(p.peakRSS()), peakMemory))
-	if err := r.report(what, n, values...); err != nil {
+	if err := r.report("ColdStart", n, values...); err != nil {
 		return nil, err
 	}
 	return p, r.verify(ctx, n)

@@ -15,10 +15,6 @@ type plan struct {
 	// sizes are the cold starts. The smallest goes on with everything that is done to
 	// Foos that are there.
 	sizes []size
-	// crews are the numbers of workers with which a cold start of crewFoos is tried,
-	// beside peers.Workers.
-	crews    []int
-	crewFoos size
 	// slowFoos is the size for peers that a limit of their own makes slow.
 	slowFoos int
 	// singles is how many Foos are created one by one.
@@ -52,8 +48,6 @@ type size struct{ foos, rounds int }
 func full() plan {
 	return plan{
 		sizes:    []size{{1000, 5}, {5000, 2}, {20000, 1}},
-		crews:    []int{8, 32},
-		crewFoos: size{1000, 2},
 		slowFoos: 20,
 		singles:  200,
 		backlogs: []size{{5000, 1}},
@@ -88,7 +82,6 @@ func (p *plan) measureIn(rounds int) {
 	if rounds == 0 {
 		return
 	}
-	p.crewFoos.rounds = rounds
 	for _, sizes := range [][]size{p.sizes, p.backlogs, p.caches} {
 		for i := range sizes {
 			sizes[i].rounds = rounds
@@ -123,7 +116,6 @@ func (b *bench) steps(wanted *regexp.Regexp) []step {
 					func(ctx context.Context) error { return b.backlog(ctx, peer, s.foos) }})
 			}
 		}
-		all = append(all, b.crewSteps(round)...)
 		if round == 1 {
 			// All rounds of a size share a control plane, since no peer writes.
 			for _, s := range b.plan.caches {
@@ -148,7 +140,7 @@ func (b *bench) coldStarts(round int) []step {
 			if slow(peer) {
 				n = b.plan.slowFoos
 			}
-			what, do := "ColdStart", func(ctx context.Context) error { return b.birth(ctx, peer, n, 0) }
+			what, do := "ColdStart", func(ctx context.Context) error { return b.birth(ctx, peer, n) }
 			if i == 0 {
 				what, do = "ColdStart, Change, Delete, Latency", func(ctx context.Context) error { return b.life(ctx, peer, n) }
 			}
@@ -158,28 +150,10 @@ func (b *bench) coldStarts(round int) []step {
 	return all
 }
 
-// crewSteps are the cold starts of a round with other numbers of workers.
-func (b *bench) crewSteps(round int) []step {
-	var all []step
-	for _, s := range within([]size{b.plan.crewFoos}, round) {
-		for _, workers := range b.plan.crews {
-			for _, peer := range b.peersWhere(func(p peers.Peer) bool { return slices.Contains(crewPeers, p.Name) }) {
-				all = append(all, step{round, fmt.Sprintf("Workers: %d, %d Foos, %s, round %d", workers, s.foos, peer.Name, round),
-					func(ctx context.Context) error { return b.birth(ctx, peer, s.foos, workers) }})
-			}
-		}
-	}
-	return all
-}
-
-// crewPeers show what more or fewer workers do: the fastest controllers whose number
-// can be chosen, and the floor.
-var crewPeers = []string{"byhand-tuned", "controller-runtime-tuned", "floor"}
-
 // rounds returns the number of rounds of what has the most.
 func (p plan) rounds() int {
 	most := 1
-	for _, s := range slices.Concat(p.sizes, p.backlogs, []size{p.crewFoos}) {
+	for _, s := range slices.Concat(p.sizes, p.backlogs) {
 		most = max(most, s.rounds)
 	}
 	return most

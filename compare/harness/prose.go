@@ -39,7 +39,6 @@ var coldStart = section{title: "Cold start", text: aboutColdStart, filter: ".nam
 
 var sections = []section{
 	coldStart,
-	{title: "More workers, fewer workers", text: aboutWorkers, filter: ".name:Workers", rows: []string{"/foos@num", "/workers@num", byPeer}, units: []string{perSecond}},
 	{title: "Every Foo changed", text: aboutChange, filter: ".name:Change", rows: []string{"/foos@num", byPeer},
 		units: []string{perSecond, writesEach, conflicts, eventsEach}, contests: []string{perSecond}},
 	{title: "Every Deployment deleted", text: aboutDelete, filter: ".name:Delete", rows: []string{"/foos@num", byPeer},
@@ -83,8 +82,6 @@ const aboutColdStart = "The controller starts when all Foos exist and nothing el
 	"The API server counts the writes of Foos and Deployments, refused ones included, until the writes stop. CPU time and memory are the controller's own. " +
 	"`sample-controller` writes each status twice, and the clock stops after the first time. \"Until the last write\" includes the second; the end is polled every half second and taken as early as it can have been.\n\n" +
 	"![Cold start: Foos per second](" + pictureFile + ")"
-
-const aboutWorkers = "The same cold start with other numbers of workers, that is, of concurrent writes. More of them share an fsync of etcd, and each takes longer. Above, the tuned controllers and the floors have 16."
 
 const aboutChange = "Every Foo has its Deployment; then every Foo asks for two replicas instead of one. The clock runs from the first change to the last updated Deployment. The harness sends the changes from 16 goroutines while the controller works. Its own writes are not counted."
 
