@@ -13,7 +13,7 @@ import (
 
 // election makes a replica one of several. The times are those of everybody: a Lease
 // of 15 s, renewed within 10 s, looked at every 2 s.
-var election = peers.Options{LeaderElect: true, LeaseNamespace: namespace, LeaseName: "leader"}
+var election = peers.Options{LeaseNamespace: namespace}
 
 // longestTry is how long after one try for the Lease the next one comes at the latest:
 // every 2 s, and client-go adds up to 1.2 times as much. An end at any moment of it

@@ -53,21 +53,20 @@ func (b *bench) with(ctx context.Context, peer peers.Peer, n int, do func(ctx co
 }
 
 // start starts the peer, or one more replica of it.
-func (r *run) start(ctx context.Context, options peers.Options, env ...string) (*process, error) {
+func (r *run) start(ctx context.Context, options peers.Options) (*process, error) {
 	kubeconfig := r.uncompressed
 	if r.peer.Shipped {
 		kubeconfig = r.kubeconfig
 	}
-	p, err := r.bench.start(ctx, kubeconfig, r.peer, options, env...)
+	p, err := r.bench.start(ctx, kubeconfig, r.peer, options)
 	if err == nil {
 		r.started = append(r.started, p)
 	}
 	return p, err
 }
 
-func (b *bench) start(ctx context.Context, kubeconfig string, peer peers.Peer, options peers.Options, env ...string) (*process, error) {
+func (b *bench) start(ctx context.Context, kubeconfig string, peer peers.Peer, options peers.Options) (*process, error) {
 	cmd := peer.Command(ctx, b.dir, kubeconfig, options)
-	cmd.Env = append(cmd.Environ(), env...)
 	output := filepath.Join(b.dir, fmt.Sprintf("output-%d", b.outputs.Add(1)))
 	return start(cmd, peer.Name, output)
 }

@@ -17,9 +17,4 @@
 //     for speed and memory.
 //   - floor, floor-watch, floor-events: ../floor, which is no controller but what the API
 //     server can do.
-//
-// # Caveats
-//
-// A Peer that is "as shipped" ignores what Options say about workers: how many it has
-// is part of how it is shipped.
 package peers

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -12,7 +13,7 @@ import (
 )
 
 // Workers is how many Foos a peer reconciles at the same time, unless it is compared
-// as shipped or Options say otherwise.
+// as shipped.
 const Workers = 16
 
 // Peer is one form of the controller, as a program.
@@ -27,55 +28,51 @@ type Peer struct {
 	// Elects: it can take part in a leader election.
 	Elects bool
 
-	// binary is the file that Build makes; peers may share one.
-	binary string
-	build  build
-	// more are the files that its program has in addition.
-	more map[string]string
-	// args are its flags beyond the kubeconfig.
-	args func(o Options) []string
+	// binary is the file that Build makes of package pkg; peers may share one.
+	binary, pkg string
+	// edits are made in its main.go, more are files that it has in addition: names and
+	// what is in them.
+	edits []edit
+	more  map[string]string
+	// args are its flags beyond the kubeconfig, argsOfElection those of an election.
+	args, argsOfElection []string
+	// leaseNamespace and lease are the flags that name the Lease of a peer that Elects.
+	leaseNamespace, lease string
 }
 
 // Options say how a peer is to run. The zero value is how it is compared.
 type Options struct {
-	// Workers is how many Foos are reconciled at the same time; 0 means Workers. The
-	// peers as shipped and sample-controller-tuned, whose number is compiled in, ignore
-	// it.
-	Workers int
 	// Resync is how often every object is looked at again without an event; 0 means
 	// the peer's own default. sample-controller has 30 s compiled in and ignores it.
 	Resync time.Duration
-	// LeaderElect makes the process wait for the Lease of this namespace and name. Only
-	// for peers that Elect.
-	LeaderElect               bool
-	LeaseNamespace, LeaseName string
-}
-
-func (o Options) workers() string {
-	if o.Workers == 0 {
-		return strconv.Itoa(Workers)
-	}
-	return strconv.Itoa(o.Workers)
+	// LeaseNamespace makes the process wait for the Lease "leader" of this namespace, ""
+	// for none. Only for peers that Elect.
+	LeaseNamespace string
 }
 
 // All returns the peers in the order in which they are shown.
 func All() []Peer {
-	byhand := Peer{Name: "byhand", Shipped: true, Elects: true, binary: "byhand", build: compile("example.com/byhand"), args: byhandArgs}
+	workers := []string{"--workers", strconv.Itoa(Workers)}
+	byhand := Peer{Name: "byhand", Shipped: true, Elects: true, binary: "byhand", pkg: "example.com/byhand",
+		leaseNamespace: "--leader-elect-resource-namespace", lease: "--leader-elect-resource-name"}
 	byhandTuned := byhand
-	byhandTuned.Name, byhandTuned.Shipped, byhandTuned.args = "byhand-tuned", false, func(o Options) []string {
-		return append(byhandArgs(o), "--workers", o.workers())
-	}
-	sample := Peer{Name: "sample-controller", Shipped: true, binary: "sample-controller", build: compileSample, args: noArgs}
-	sampleTuned := Peer{Name: "sample-controller-tuned", binary: "sample-controller-tuned", build: compileTuned, args: noArgs}
-	framework := Peer{Name: "controller-runtime", Shipped: true, Elects: true, binary: "framework",
-		build: compile("example.com/byhand/compare/framework"), args: frameworkArgs}
+	byhandTuned.Name, byhandTuned.Shipped, byhandTuned.args = "byhand-tuned", false, workers
+	framework := Peer{Name: "controller-runtime", Shipped: true, Elects: true, binary: "framework", pkg: "example.com/byhand/compare/framework",
+		args: []string{"--health-probe-bind-address", "127.0.0.1:0"}, leaseNamespace: "--leader-elect-namespace", lease: "--leader-elect-id"}
 	frameworkTuned := framework
-	frameworkTuned.Name, frameworkTuned.Shipped, frameworkTuned.args = "controller-runtime-tuned", false, frameworkTunedArgs
-	floor := Peer{Name: "floor", Loop: true, binary: "floor", build: compile("example.com/byhand/compare/floor"), args: floorArgs}
+	frameworkTuned.Name, frameworkTuned.Shipped = "controller-runtime-tuned", false
+	frameworkTuned.args = slices.Concat(framework.args, workers, []string{"--strip", "--read-your-writes", "--zap-devel=false"})
+	frameworkTuned.argsOfElection = []string{"--leader-elect-release-on-cancel", "--warmup"}
+	floor := Peer{Name: "floor", Loop: true, binary: "floor", pkg: "example.com/byhand/compare/floor", args: workers}
 	floorWatch, floorEvents := floor, floor
-	floorWatch.Name, floorWatch.args = "floor-watch", func(o Options) []string { return append(floorArgs(o), "--watch") }
-	floorEvents.Name, floorEvents.args = "floor-events", func(o Options) []string { return append(floorArgs(o), "--events") }
-	return []Peer{byhand, byhandTuned, sample, sampleTuned, framework, frameworkTuned, floor, floorWatch, floorEvents}
+	floorWatch.Name, floorWatch.args = "floor-watch", append(slices.Clip(workers), "--watch")
+	floorEvents.Name, floorEvents.args = "floor-events", append(slices.Clip(workers), "--events")
+	return []Peer{
+		byhand, byhandTuned,
+		{Name: "sample-controller", Shipped: true, binary: "sample-controller", pkg: sample},
+		{Name: "sample-controller-tuned", binary: "sample-controller-tuned", pkg: sample, edits: tuning},
+		framework, frameworkTuned, floor, floorWatch, floorEvents,
+	}
 }
 
 // Build compiles the programs of these peers into the folder dir, which must exist.
@@ -86,7 +83,7 @@ func Build(ctx context.Context, dir string, peers ...Peer) error {
 		if built[peer.binary] {
 			continue
 		}
-		if err := peer.build(ctx, peer.Binary(dir), peer.more); err != nil {
+		if err := peer.compile(ctx, filepath.Join(dir, peer.binary)); err != nil {
 			return fmt.Errorf("build %s: %w", peer.Name, err)
 		}
 		built[peer.binary] = true
@@ -94,84 +91,35 @@ func Build(ctx context.Context, dir string, peers ...Peer) error {
 	return nil
 }
 
-// Binary is the program's file after Build into dir.
-func (p Peer) Binary(dir string) string { return filepath.Join(dir, p.binary) }
-
 // Command is the process that reconciles the Foos of the cluster that kubeconfig
-// names, yet to be started. It listens on the loopback interface only, if at all.
-// When ctx is done it gets SIGTERM, and after half a minute SIGKILL.
-func (p Peer) Command(ctx context.Context, dir, kubeconfig string, opts Options) *exec.Cmd {
-	cmd := exec.CommandContext(ctx, p.Binary(dir), append([]string{"--kubeconfig", kubeconfig}, p.args(opts)...)...)
+// names, yet to be started: the program that Build has made in dir. It listens on the
+// loopback interface only, if at all. When ctx is done it gets SIGTERM, and after half a
+// minute SIGKILL.
+func (p Peer) Command(ctx context.Context, dir, kubeconfig string, o Options) *exec.Cmd {
+	args := append([]string{"--kubeconfig", kubeconfig}, p.args...)
+	if p.Elects && o.Resync > 0 {
+		args = append(args, "--resync", o.Resync.String())
+	}
+	if p.Elects && o.LeaseNamespace != "" {
+		args = append(args, "--leader-elect", p.leaseNamespace, o.LeaseNamespace, p.lease, "leader")
+		args = append(args, p.argsOfElection...)
+	}
+	cmd := exec.CommandContext(ctx, filepath.Join(dir, p.binary), args...)
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	cmd.WaitDelay = 30 * time.Second
 	return cmd
 }
 
-func noArgs(Options) []string { return nil }
-
-func floorArgs(o Options) []string { return []string{"--workers", o.workers()} }
-
-func byhandArgs(o Options) []string {
-	var args []string
-	if o.Resync > 0 {
-		args = append(args, "--resync", o.Resync.String())
-	}
-	if o.LeaderElect {
-		args = append(args, "--leader-elect", "--leader-elect-resource-namespace", o.LeaseNamespace, "--leader-elect-resource-name", o.LeaseName)
-	}
-	return args
-}
-
-func frameworkArgs(o Options) []string {
-	args := []string{"--health-probe-bind-address", "127.0.0.1:0"}
-	if o.Resync > 0 {
-		args = append(args, "--resync", o.Resync.String())
-	}
-	if o.LeaderElect {
-		args = append(args, "--leader-elect", "--leader-elect-namespace", o.LeaseNamespace, "--leader-elect-id", o.LeaseName)
-	}
-	return args
-}
-
-func frameworkTunedArgs(o Options) []string {
-	args := append(frameworkArgs(o), "--workers", o.workers(), "--strip", "--read-your-writes", "--zap-devel=false")
-	if o.LeaderElect {
-		args = append(args, "--leader-elect-release-on-cancel", "--warmup")
-	}
-	return args
-}
-
-// liveHeap is a file that a program may have in addition.
-var liveHeap = map[string]string{"liveheap.go": "package main\n\nimport _ \"example.com/byhand/compare/peers/liveheap\"\n"}
-
 // WithLiveHeap returns the peer with a program that also says, when it is asked, how
 // much of its heap is alive: see package liveheap.
 func (p Peer) WithLiveHeap() Peer {
-	p.binary, p.more = p.binary+"-liveheap", liveHeap
+	p.binary += "-liveheap"
+	p.more = map[string]string{"liveheap.go": "package main\n\nimport _ \"example.com/byhand/compare/peers/liveheap\"\n"}
 	return p
 }
 
-// build compiles a program into file, with more files than its package has: their
-// names and what is in them.
-type build func(ctx context.Context, file string, more map[string]string) error
-
-// compile returns the build of a package by the module's own go.mod.
-func compile(pkg string) build {
-	return func(ctx context.Context, file string, more map[string]string) error {
-		if len(more) == 0 {
-			_, err := goCommand(ctx, "build", "-o", file, pkg)
-			return err
-		}
-		dir, err := directory(ctx, pkg)
-		if err != nil {
-			return err
-		}
-		return compileOverlay(ctx, file, pkg, dir, more)
-	}
-}
-
-// goCommand runs the Go toolchain and returns its output, without the newline.
-func goCommand(ctx context.Context, args ...string) (string, error) {
+// Go runs the Go toolchain and returns its output, without the newline.
+func Go(ctx context.Context, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, "go", args...)
 	var complaint strings.Builder
 	cmd.Stderr = &complaint

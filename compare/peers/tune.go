@@ -10,6 +10,9 @@ import (
 	"strings"
 )
 
+// sample is the package of sample-controller.
+const sample = "k8s.io/sample-controller"
+
 // edit replaces one line of a source file.
 type edit struct{ line, by string }
 
@@ -41,74 +44,50 @@ func tune(source string, edits []edit) (string, error) {
 	return strings.Join(lines, "\n"), nil
 }
 
-// compileSample builds sample-controller from its module, as it is.
-func compileSample(ctx context.Context, file string, more map[string]string) error {
-	if len(more) == 0 {
-		return compile("k8s.io/sample-controller")(ctx, file, nil)
+// compile builds the peer's program into a file: its package as it is, or with an
+// overlay of what was edited and added.
+func (p Peer) compile(ctx context.Context, file string) error {
+	if p.edits == nil && p.more == nil {
+		_, err := Go(ctx, "build", "-o", file, p.pkg)
+		return err
 	}
-	return compileEdited(ctx, file, nil, more)
-}
-
-// compileTuned builds sample-controller with the tuning.
-func compileTuned(ctx context.Context, file string, more map[string]string) error {
-	return compileEdited(ctx, file, tuning, more)
-}
-
-// compileEdited builds sample-controller with edits of its main.go and with more files.
-// Go allows no overlay over the module cache, so the overlay is a folder of this module
-// that exists in it alone: the edited main.go, the module's other file as it is, and
-// those files.
-func compileEdited(ctx context.Context, file string, edits []edit, more map[string]string) error {
-	module, err := directory(ctx, "k8s.io/sample-controller")
+	module, err := Go(ctx, "list", "-f", "{{.Dir}}", p.pkg)
 	if err != nil {
 		return err
 	}
-	own, err := directory(ctx, "example.com/byhand/compare")
-	if err != nil {
-		return err
-	}
-	source, err := os.ReadFile(filepath.Join(module, "main.go"))
-	if err != nil {
-		return fmt.Errorf("read sample-controller: %w", err)
-	}
-	edited, err := tune(string(source), edits)
-	if err != nil {
-		return fmt.Errorf("tune %s: %w", filepath.Join(module, "main.go"), err)
-	}
-	other, err := os.ReadFile(filepath.Join(module, "controller.go"))
-	if err != nil {
-		return fmt.Errorf("read sample-controller: %w", err)
-	}
-	files := map[string]string{"main.go": edited, "controller.go": string(other)}
-	maps.Copy(files, more)
-	name := filepath.Base(file)
-	return compileOverlay(ctx, file, "example.com/byhand/compare/peers/"+name, filepath.Join(own, "peers", name), files)
-}
-
-// compileOverlay builds a package as if its folder had these files, too: their names
-// and what is in them.
-func compileOverlay(ctx context.Context, file, pkg, dir string, files map[string]string) error {
-	replace := map[string]string{}
-	for name, content := range files {
-		written := file + "." + name
-		if err := os.WriteFile(written, []byte(content), 0o644); err != nil {
+	pkg, dir, replace := p.pkg, module, map[string]string{}
+	files := map[string]string{}
+	maps.Copy(files, p.more)
+	if pkg == sample {
+		// Go allows no overlay over the module cache, so this one is a folder of this module
+		// that exists in it alone.
+		source, err := os.ReadFile(filepath.Join(module, "main.go"))
+		if err != nil {
+			return fmt.Errorf("read sample-controller: %w", err)
+		}
+		if files["main.go"], err = tune(string(source), p.edits); err != nil {
+			return fmt.Errorf("tune %s: %w", filepath.Join(module, "main.go"), err)
+		}
+		own, err := Go(ctx, "list", "-f", "{{.Dir}}", "example.com/byhand/compare/peers")
+		if err != nil {
 			return err
 		}
-		replace[filepath.Join(dir, name)] = written
+		pkg, dir = "example.com/byhand/compare/peers/"+filepath.Base(file), filepath.Join(own, filepath.Base(file))
+		replace[filepath.Join(dir, "controller.go")] = filepath.Join(module, "controller.go")
 	}
-	content, err := json.Marshal(map[string]any{"Replace": replace})
+	for name, content := range files {
+		replace[filepath.Join(dir, name)] = file + "." + name
+		if err := os.WriteFile(file+"."+name, []byte(content), 0o644); err != nil {
+			return err
+		}
+	}
+	overlay, err := json.Marshal(map[string]any{"Replace": replace})
 	if err != nil {
 		return err
 	}
-	overlay := file + ".overlay.json"
-	if err := os.WriteFile(overlay, content, 0o644); err != nil {
+	if err := os.WriteFile(file+".overlay.json", overlay, 0o644); err != nil {
 		return err
 	}
-	_, err = goCommand(ctx, "build", "-overlay", overlay, "-o", file, pkg)
+	_, err = Go(ctx, "build", "-overlay", file+".overlay.json", "-o", file, pkg)
 	return err
-}
-
-// directory returns the folder of a package's sources.
-func directory(ctx context.Context, pkg string) (string, error) {
-	return goCommand(ctx, "list", "-f", "{{.Dir}}", pkg)
 }

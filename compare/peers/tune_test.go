@@ -10,7 +10,7 @@ import (
 // The edits fit the sample-controller that go.mod names, and change what they are
 // meant to.
 func TestTuningFitsTheModule(t *testing.T) {
-	dir, err := goCommand(t.Context(), "list", "-m", "-f", "{{.Dir}}", "k8s.io/sample-controller")
+	dir, err := Go(t.Context(), "list", "-m", "-f", "{{.Dir}}", "k8s.io/sample-controller")
 	if err != nil {
 		t.Fatal(err)
 	}
