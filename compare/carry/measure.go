@@ -1,6 +1,7 @@
 package carry
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -15,6 +16,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"example.com/byhand/compare/peers"
 )
 
 // frameworkModule takes the place of code that the other forms have themselves.
@@ -32,7 +35,7 @@ type listed struct {
 // count counts what the program consists of. dir is where the go command runs; "" is
 // the working directory.
 func (f form) count(ctx context.Context, dir string, into map[string]float64) error {
-	output, _, err := command(ctx, dir, nil, "list", "-deps", "-json=ImportPath,Dir,Standard,GoFiles,CgoFiles,Imports,Module", f.main)
+	output, err := peers.Go(ctx, "list", "-C", cmp.Or(dir, "."), "-deps", "-json=ImportPath,Dir,Standard,GoFiles,CgoFiles,Imports,Module", f.main)
 	if err != nil {
 		return err
 	}
@@ -126,7 +129,7 @@ func linesOfCode(source []byte) (n int) {
 func (f form) sizes(ctx context.Context, dir, into string, measured map[string]float64) error {
 	program := filepath.Join(into, f.peer)
 	for unit, flags := range map[string]string{"binary-B": "", "stripped-B": "-s -w"} {
-		if _, _, err := command(ctx, dir, nil, "build", "-o", program, "-ldflags="+flags, f.main); err != nil {
+		if _, err := peers.Go(ctx, "build", "-C", cmp.Or(dir, "."), "-o", program, "-ldflags="+flags, f.main); err != nil {
 			return err
 		}
 		info, err := os.Stat(program)
@@ -145,26 +148,14 @@ func (f form) cleanBuild(ctx context.Context, dir, into string, measured map[str
 	if err != nil {
 		return err
 	}
+	build := exec.CommandContext(ctx, "go", "build", "-o", filepath.Join(into, f.peer), f.main)
+	build.Dir, build.Env = dir, append(os.Environ(), "GOCACHE="+cache)
 	begin := time.Now()
-	_, state, err := command(ctx, dir, []string{"GOCACHE=" + cache}, "build", "-o", filepath.Join(into, f.peer), f.main)
-	if err != nil {
-		return err
+	if output, err := build.CombinedOutput(); err != nil {
+		return fmt.Errorf("build %s: %w\n%s", f.peer, err, output)
 	}
 	measured[buildTime] = time.Since(begin).Seconds()
 	// The compilers are children of the go command, and counted with it.
-	measured[buildCPU] = (state.UserTime() + state.SystemTime()).Seconds()
+	measured[buildCPU] = (build.ProcessState.UserTime() + build.ProcessState.SystemTime()).Seconds()
 	return os.RemoveAll(cache)
-}
-
-// command runs the go command in dir and returns its output and what it used.
-func command(ctx context.Context, dir string, env []string, args ...string) (string, *os.ProcessState, error) {
-	cmd := exec.CommandContext(ctx, "go", args...)
-	cmd.Dir, cmd.Env = dir, append(os.Environ(), env...)
-	var complaint strings.Builder
-	cmd.Stderr = &complaint
-	output, err := cmd.Output()
-	if err != nil {
-		return "", nil, fmt.Errorf("go %s: %w\n%s", strings.Join(args, " "), err, complaint.String())
-	}
-	return string(output), cmd.ProcessState, nil
 }

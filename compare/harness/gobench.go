@@ -10,14 +10,15 @@ import (
 	"golang.org/x/perf/benchfmt"
 
 	"example.com/byhand/compare/carry"
+	"example.com/byhand/compare/peers"
 )
 
 // goBenchmarks runs the Go benchmarks of the module and keeps their output as it is.
 // Each round is a process of its own, so that what is compared takes turns.
 func (b *bench) goBenchmarks(ctx context.Context) error {
 	program := filepath.Join(b.dir, "benchmarks.test")
-	if output, err := exec.CommandContext(ctx, "go", "test", "-c", "-o", program, ".").CombinedOutput(); err != nil {
-		return fmt.Errorf("build the Go benchmarks: %w\n%s", err, output)
+	if _, err := peers.Go(ctx, "test", "-c", "-o", program, "."); err != nil {
+		return err
 	}
 	for range b.plan.goRounds {
 		cmd := exec.CommandContext(ctx, program, "-test.run=^$", "-test.bench=.", "-test.benchmem", "-test.timeout=30m", "-test.benchtime="+b.plan.goTime)
