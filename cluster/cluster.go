@@ -25,8 +25,12 @@ func (c *cluster) dir() string               { return filepath.Join(c.home, "sta
 func (c *cluster) kubeconfig() string        { return filepath.Join(c.home, c.name+".kubeconfig") }
 
 // up makes the cluster serve, whatever state it is in: not built, not created,
-// half dead after a crash or a reboot, or already running.
+// half dead after a crash or a reboot, or already running. First it removes what those
+// left who were killed.
 func (c *cluster) up(out io.Writer) error {
+	if err := sweep(c.home); err != nil {
+		return err
+	}
 	// One at a time: two builds, or two starts of one cluster, would write the same
 	// files.
 	unlock, err := lock(filepath.Join(c.home, "state"))

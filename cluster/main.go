@@ -19,7 +19,8 @@ import (
 const defaultName = "byhand"
 
 // testPrefix and the process id of its maker begin the name of a cluster that is
-// not to outlive its maker: "test-4711" of exec, "test-4711-crash" of a test.
+// not to outlive its maker: "test-4711" of exec, "test-4711-crash" of a test,
+// "test-4711-1" of the comparison.
 const testPrefix = "test-"
 
 func main() {
@@ -76,9 +77,6 @@ func run(home string, args []string) (exitCode int, err error) {
 func (c *cluster) exec(command []string) (exitCode int, err error) {
 	if len(command) == 0 {
 		return 0, errors.New("exec: no command given after --")
-	}
-	if err := sweep(c.home); err != nil {
-		return 0, err
 	}
 	// Ctrl-C reaches the command through the terminal; SIGTERM is passed on below.
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)

@@ -4,10 +4,10 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
+	"regexp"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -52,29 +52,29 @@ type stored struct {
 	json      []byte
 }
 
+// version is what the API server shows of an object and does not store.
+var version = regexp.MustCompile(`"resourceVersion":"\d+",`)
+
 func (s *server) storedAs(ctx context.Context, foo *v1alpha1.Foo) (*stored, error) {
-	json, err := s.etcdGet(ctx, etcdFoo(foo.Name))
+	shown, err := s.kube.Discovery().RESTClient().Get().
+		AbsPath("apis", foos.Group, foos.Version, "namespaces", namespace, foos.Resource, foo.Name).DoRaw(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("read Foo %s from etcd: %w", foo.Name, err)
+		return nil, fmt.Errorf("read Foo %s: %w", foo.Name, err)
 	}
-	return &stored{foo.Name, string(foo.UID), json}, nil
+	return &stored{foo.Name, string(foo.UID), version.ReplaceAll(shown, nil)}, nil
 }
 
 // copyFoo makes n Foos of a stored one.
 func (s *server) copyFoo(ctx context.Context, of *stored, n int) error {
 	err := parallel(ctx, fooNames(n), func(ctx context.Context, name string) error {
 		copied := bytes.ReplaceAll(of.json, []byte(of.name), []byte(name))
-		return s.etcdPut(ctx, etcdFoo(name), bytes.ReplaceAll(copied, []byte(of.uid), []byte(uuid.NewUUID())))
+		key := "/registry/" + foos.Group + "/" + foos.Resource + "/" + namespace + "/" + name
+		return s.etcdPut(ctx, key, bytes.ReplaceAll(copied, []byte(of.uid), []byte(uuid.NewUUID())))
 	})
 	if err != nil {
 		return fmt.Errorf("write Foos to etcd: %w", err)
 	}
 	return s.shows(ctx, n)
-}
-
-// etcdFoo is the key of a Foo.
-func etcdFoo(name string) string {
-	return "/registry/" + foos.Group + "/" + foos.Resource + "/" + namespace + "/" + name
 }
 
 // shows fails unless the API server lists n Foos. A list without a resourceVersion waits
@@ -91,48 +91,26 @@ func (s *server) shows(ctx context.Context, n int) error {
 	return nil
 }
 
-// etcd's keys and values travel in base64, which is how Go writes []byte as JSON.
-func (s *server) etcdGet(ctx context.Context, key string) ([]byte, error) {
-	var found struct {
-		Pairs []struct {
-			Value []byte `json:"value"`
-		} `json:"kvs"`
-	}
-	if err := s.etcdPost(ctx, "/v3/kv/range", map[string][]byte{"key": []byte(key)}, &found); err != nil {
-		return nil, err
-	}
-	if len(found.Pairs) != 1 {
-		return nil, fmt.Errorf("%d values for %s", len(found.Pairs), key)
-	}
-	return found.Pairs[0].Value, nil
-}
-
-func (s *server) etcdPut(ctx context.Context, key string, value []byte) error {
-	return s.etcdPost(ctx, "/v3/kv/put", map[string][]byte{"key": []byte(key), "value": value}, &struct{}{})
-}
-
 var etcdClient = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 16}, Timeout: 30 * time.Second}
 
-// etcdPost sends one request to etcd's JSON gateway.
-func (s *server) etcdPost(ctx context.Context, path string, request, reply any) error {
-	body, err := json.Marshal(request)
+// etcdPut writes a key through etcd's JSON gateway. Keys and values travel in base64,
+// which is how Go writes []byte as JSON.
+func (s *server) etcdPut(ctx context.Context, key string, value []byte) error {
+	body, err := json.Marshal(map[string][]byte{"key": []byte(key), "value": value})
 	if err != nil {
 		return err
 	}
-	post, err := http.NewRequestWithContext(ctx, http.MethodPost, s.etcd+path, bytes.NewReader(body))
+	put, err := http.NewRequestWithContext(ctx, http.MethodPost, s.etcd+"/v3/kv/put", bytes.NewReader(body))
 	if err != nil {
 		return err
 	}
-	response, err := etcdClient.Do(post)
+	response, err := etcdClient.Do(put)
 	if err != nil {
 		return err
 	}
-	content, err := io.ReadAll(response.Body)
-	if err := errors.Join(err, response.Body.Close()); err != nil {
-		return err
+	defer response.Body.Close()
+	if content, err := io.ReadAll(response.Body); err != nil || response.StatusCode != http.StatusOK {
+		return fmt.Errorf("etcd answers %s: %s (%v)", response.Status, content, err)
 	}
-	if response.StatusCode != http.StatusOK {
-		return fmt.Errorf("etcd answers %s: %s", response.Status, content)
-	}
-	return json.Unmarshal(content, reply)
+	return nil
 }

@@ -8,7 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
+	"regexp"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -17,14 +17,10 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
-	"sigs.k8s.io/yaml"
 
 	"example.com/byhand/clientset"
+	"example.com/byhand/compare/peers"
 )
-
-// clusterPrefix, the process id of the harness and a number make the name of a
-// control plane, so that one whose harness was killed can be told from one in use.
-const clusterPrefix = "cmp-"
 
 // clusters starts and removes control planes.
 type clusters struct {
@@ -38,37 +34,17 @@ type clusters struct {
 	stored  *stored
 }
 
-// newClusters builds the cluster command and removes what killed harnesses left.
+// newClusters builds the cluster command.
 func newClusters(ctx context.Context, dir, components string) (*clusters, error) {
 	home, err := filepath.Abs("../cluster")
 	if err != nil {
 		return nil, err
 	}
 	c := &clusters{program: filepath.Join(dir, "cluster"), home: home, components: components}
-	build := exec.CommandContext(ctx, "go", "build", "-o", c.program, ".")
-	build.Dir = c.home
-	if output, err := build.CombinedOutput(); err != nil {
-		return nil, fmt.Errorf("build the cluster command: %w\n%s", err, output)
+	if _, err := peers.Go(ctx, "build", "-C", c.home, "-o", c.program, "."); err != nil {
+		return nil, err
 	}
-	return c, c.sweep()
-}
-
-func (c *clusters) sweep() error {
-	left, err := filepath.Glob(filepath.Join(c.home, "state", "clusters", clusterPrefix+"*"))
-	if err != nil {
-		return err
-	}
-	for _, dir := range left {
-		maker, _, _ := strings.Cut(strings.TrimPrefix(filepath.Base(dir), clusterPrefix), "-")
-		pid, err := strconv.Atoi(maker)
-		if err != nil || !errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) {
-			continue
-		}
-		if err := runCommand(c.program, "down", "--name", filepath.Base(dir)); err != nil {
-			return err
-		}
-	}
-	return nil
+	return c, nil
 }
 
 // runCommand is not bound to a context, and a Ctrl-C at the terminal does not reach the
@@ -101,7 +77,9 @@ func (c *clusters) up(ctx context.Context) (*server, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	name := fmt.Sprintf("%s%d-%d", clusterPrefix, os.Getpid(), c.last.Add(1))
+	// By this name the cluster command knows whose it is, and removes what a harness that
+	// was killed has left.
+	name := fmt.Sprintf("test-%d-%d", os.Getpid(), c.last.Add(1))
 	s := &server{clusters: c, name: name, kubeconfig: filepath.Join(c.home, name+".kubeconfig")}
 	err := runCommand(s.program, "up", "--name", s.name, "--components", s.components)
 	if err == nil {
@@ -115,6 +93,9 @@ func (c *clusters) up(ctx context.Context) (*server, error) {
 	}
 	return s, nil
 }
+
+// etcdServers is a flag of the API server in what kwokctl keeps of a cluster.
+var etcdServers = regexp.MustCompile(`--etcd-servers=(\S+)`)
 
 // connect makes the clients.
 func (s *server) connect() error {
@@ -133,11 +114,12 @@ func (s *server) connect() error {
 	if s.client, err = clientset.NewForConfig(config); err != nil {
 		return err
 	}
-	port, err := s.etcdPort()
-	if err != nil {
-		return err
+	kept, err := os.ReadFile(filepath.Join(s.home, "state", "clusters", s.name, "kwok.yaml"))
+	etcd := etcdServers.FindSubmatch(kept)
+	if etcd == nil {
+		return fmt.Errorf("what kwokctl keeps of %s names no etcd (%v)", s.name, err)
 	}
-	s.etcd = fmt.Sprintf("http://127.0.0.1:%d", port)
+	s.etcd = string(etcd[1])
 	return nil
 }
 
@@ -158,25 +140,4 @@ func (s *server) disableCompression() error {
 
 func (s *server) down() error {
 	return runCommand(s.program, "down", "--name", s.name)
-}
-
-// state is the folder of its data.
-func (s *server) state() string { return filepath.Join(s.home, "state", "clusters", s.name) }
-
-// etcdPort reads it from what kwokctl keeps of the cluster.
-func (s *server) etcdPort() (int, error) {
-	file := filepath.Join(s.state(), "kwok.yaml")
-	content, err := os.ReadFile(file)
-	if err != nil {
-		return 0, err
-	}
-	// The file may hold more than one document; the first one describes the cluster.
-	first, _, _ := bytes.Cut(content, []byte("\n---\n"))
-	var kept struct {
-		Options struct{ EtcdPort int }
-	}
-	if err := yaml.Unmarshal(first, &kept); err != nil || kept.Options.EtcdPort == 0 {
-		return 0, fmt.Errorf("%s names no port of etcd (%v)", file, err)
-	}
-	return kept.Options.EtcdPort, nil
 }
