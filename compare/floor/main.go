@@ -36,15 +36,14 @@ import (
 const eventQPS, eventBurst = 10, 50
 
 type options struct {
-	kubeconfig, namespace string
-	workers               int
-	watch, events         bool
+	kubeconfig    string
+	workers       int
+	watch, events bool
 }
 
 func main() {
 	var o options
-	flag.StringVar(&o.kubeconfig, "kubeconfig", "", "kubeconfig `file` (default: $KUBECONFIG)")
-	flag.StringVar(&o.namespace, "namespace", metav1.NamespaceAll, "the only namespace to look at (default: all)")
+	flag.StringVar(&o.kubeconfig, "kubeconfig", "", "kubeconfig `file`")
 	flag.IntVar(&o.workers, "workers", 16, "Foos to write for at the same time")
 	flag.BoolVar(&o.watch, "watch", false, "also watch Foos and Deployments, and do nothing with what is heard")
 	flag.BoolVar(&o.events, "events", false, "also send the Events that byhand sends, as it sends them")
@@ -59,9 +58,7 @@ func run(ctx context.Context, o options) error {
 	if flag.NArg() > 0 || o.workers < 1 {
 		return errors.New("usage: no arguments, --workers at least 1")
 	}
-	rules := clientcmd.NewDefaultClientConfigLoadingRules()
-	rules.ExplicitPath = o.kubeconfig
-	config, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, nil).ClientConfig()
+	config, err := clientcmd.BuildConfigFromFlags("", o.kubeconfig)
 	if err != nil {
 		return fmt.Errorf("read the kubeconfig: %w", err)
 	}
@@ -70,12 +67,12 @@ func run(ctx context.Context, o options) error {
 	config.QPS = -1
 	var w writer
 	if o.events {
-		recorder, shutdown, err := newRecorder(config)
+		events, err := newBroadcaster(config)
 		if err != nil {
 			return err
 		}
-		defer shutdown()
-		w.events = recorder
+		defer events.Shutdown()
+		w.events = events.NewRecorder(clientset.Scheme, corev1.EventSource{Component: "floor"})
 	}
 	if w.foos, err = clientset.NewForConfig(config); err != nil {
 		return fmt.Errorf("make the client of Foos: %w", err)
@@ -84,23 +81,18 @@ func run(ctx context.Context, o options) error {
 		return fmt.Errorf("make the client of Deployments: %w", err)
 	}
 
-	foos, err := w.foos.SamplecontrollerV1alpha1().Foos(o.namespace).List(ctx, metav1.ListOptions{})
+	foos, err := w.foos.SamplecontrollerV1alpha1().Foos(metav1.NamespaceAll).List(ctx, metav1.ListOptions{})
 	if err != nil {
 		return fmt.Errorf("list the Foos: %w", err)
 	}
 	if o.watch {
-		stop, err := w.listen(ctx, o.namespace, foos.ResourceVersion)
-		if err != nil {
+		if err := w.listen(ctx, foos.ResourceVersion); err != nil {
 			return err
 		}
-		defer stop()
 	}
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(o.workers)
 	for i := range foos.Items {
-		if ctx.Err() != nil {
-			break
-		}
 		group.Go(func() error { return w.write(ctx, &foos.Items[i]) })
 	}
 	return group.Wait()
@@ -130,17 +122,17 @@ func (w *writer) write(ctx context.Context, foo *v1alpha1.Foo) error {
 }
 
 // listen watches Foos and Deployments from a version on, decodes each event as a
-// controller does, and throws it away. It returns when both watches stand.
-func (w *writer) listen(ctx context.Context, namespace, version string) (stop func(), err error) {
+// controller does, and throws it away. It returns when both watches stand. They end with
+// the program.
+func (w *writer) listen(ctx context.Context, version string) error {
 	from := metav1.ListOptions{ResourceVersion: version}
-	foos, err := w.foos.SamplecontrollerV1alpha1().Foos(namespace).Watch(ctx, from)
+	foos, err := w.foos.SamplecontrollerV1alpha1().Foos(metav1.NamespaceAll).Watch(ctx, from)
 	if err != nil {
-		return nil, fmt.Errorf("watch the Foos: %w", err)
+		return fmt.Errorf("watch the Foos: %w", err)
 	}
-	deployments, err := w.deployments.AppsV1().Deployments(namespace).Watch(ctx, from)
+	deployments, err := w.deployments.AppsV1().Deployments(metav1.NamespaceAll).Watch(ctx, from)
 	if err != nil {
-		foos.Stop()
-		return nil, fmt.Errorf("watch the Deployments: %w", err)
+		return fmt.Errorf("watch the Deployments: %w", err)
 	}
 	for _, stream := range []watch.Interface{foos, deployments} {
 		go func() {
@@ -148,20 +140,19 @@ func (w *writer) listen(ctx context.Context, namespace, version string) (stop fu
 			}
 		}()
 	}
-	return func() { foos.Stop(); deployments.Stop() }, nil
+	return nil
 }
 
-// newRecorder returns a recorder whose Events go through a client of their own, at
-// the rate of byhand's. What is over that rate is dropped, and so is what waits when
-// shutdown is called.
-func newRecorder(config *rest.Config) (recorder record.EventRecorder, shutdown func(), err error) {
+// newBroadcaster returns what sends Events through a client of its own, at the rate of
+// byhand's. What is over that rate is dropped, and so is what waits at Shutdown.
+func newBroadcaster(config *rest.Config) (record.EventBroadcaster, error) {
 	limited := rest.CopyConfig(config)
 	limited.QPS, limited.Burst = eventQPS, eventBurst
 	client, err := kubernetes.NewForConfig(limited)
 	if err != nil {
-		return nil, nil, fmt.Errorf("make the client of Events: %w", err)
+		return nil, fmt.Errorf("make the client of Events: %w", err)
 	}
 	events := record.NewBroadcaster()
 	events.StartRecordingToSink(&typedcorev1.EventSinkImpl{Interface: client.CoreV1().Events("")})
-	return events.NewRecorder(clientset.Scheme, corev1.EventSource{Component: "floor"}), events.Shutdown, nil
+	return events, nil
 }
