@@ -135,7 +135,8 @@ func (r *run) deleteAll(ctx context.Context, p *process, n int) error {
 }
 
 // disturb does something to each of n Foos or their Deployments and measures until
-// each Deployment shows the answer. own is the request that it sends.
+// each Deployment shows the answer. own is the request that it sends, and that is not the
+// peer's.
 func (r *run) disturb(ctx context.Context, p *process, what string, n int, answer happening, promised requests.Counts, own requests.Request, do func(ctx context.Context, name string) error) error {
 	limited, cancel := r.limit(ctx, n)
 	defer cancel()
@@ -159,7 +160,7 @@ func (r *run) disturb(ctx context.Context, p *process, what string, n int, answe
 		return err
 	}
 
-	sent := without(after.Minus(before), n, own)
+	sent := after.Minus(before).Minus(requests.Counts{own: n})
 	r.bench.judge(r.peer, fmt.Sprintf("%s of %d Foos", what, n), sent, promised)
 	if err := r.report(what, n, elapsed(begin, end, n, sent)...); err != nil {
 		return err

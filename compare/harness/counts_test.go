@@ -6,8 +6,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"example.com/byhand/internal/requests"
 )
 
@@ -45,19 +43,5 @@ func TestSettled(t *testing.T) {
 					test.reason, now, busy.Sub(begin), err, time.Since(begin), test.want, wantBusy.Sub(begin), test.lastsFor)
 			}
 		})
-	}
-}
-
-// What the harness itself has sent is not the peer's, but no more than that.
-func TestWithout(t *testing.T) {
-	patch := requests.Request{Verb: "PATCH", Resource: "foos", Code: "200"}
-	for _, test := range []struct{ sent, want requests.Counts }{
-		{requests.Counts{patch: 12, putStatus: 4}, requests.Counts{patch: 2, putStatus: 4}},
-		{requests.Counts{patch: 10}, requests.Counts{}},
-		{requests.Counts{putStatus: 4}, requests.Counts{putStatus: 4}},
-	} {
-		if diff := cmp.Diff(test.want, without(test.sent, 10, patch)); diff != "" {
-			t.Errorf("%v (-want +got):\n%s", test.sent, diff)
-		}
 	}
 }

@@ -112,15 +112,6 @@ func (b *bench) judge(peer peers.Peer, what string, sent, promised requests.Coun
 	}
 }
 
-// without returns the counts without n requests that the harness itself sent.
-func without(sent requests.Counts, n int, own requests.Request) requests.Counts {
-	left := maps.Clone(sent)
-	if left[own] -= n; left[own] <= 0 {
-		delete(left, own)
-	}
-	return left
-}
-
 // report writes down what was measured of n Foos.
 func (r *run) report(what string, n int, values ...benchfmt.Value) error {
 	return r.bench.report(what, n, r.peer, 1, values...)
