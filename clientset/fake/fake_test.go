@@ -20,25 +20,12 @@ import (
 	"example.com/byhand/clientset"
 	"example.com/byhand/clientset/fake"
 	"example.com/byhand/informer"
-	"example.com/byhand/internal/behaviour"
 )
 
 const deadline = 10 * time.Second
 
 func foo(name string) *v1alpha1.Foo {
 	return &v1alpha1.Foo{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name}, Spec: v1alpha1.FooSpec{DeploymentName: name}}
-}
-
-// The fake does what a real API server does, apart from what its doc.go says.
-func TestBehaviour(t *testing.T) {
-	count := 0
-	behaviour.Test(t, behaviour.Subject{
-		Client: fake.NewClientset(),
-		Namespace: func(*testing.T) string {
-			count++
-			return fmt.Sprintf("namespace-%d", count)
-		},
-	})
 }
 
 // Each method of each kind is recorded as what it is.

@@ -15,7 +15,6 @@ import (
 	"k8s.io/client-go/rest"
 
 	"example.com/byhand/clientset"
-	"example.com/byhand/internal/behaviour"
 )
 
 // The clientset against a real API server: the same tests that the fake passes.
@@ -37,7 +36,7 @@ func TestBehaviour(t *testing.T) {
 		proxy.ServeHTTP(w, r)
 	})))
 
-	behaviour.Test(t, behaviour.Subject{
+	behave(t, subject{
 		Client:    clientset.NewForConfigOrDie(&rest.Config{Host: recorder.URL, QPS: -1}),
 		Namespace: func(t *testing.T) string { return newServer(t).namespace },
 		Real:      true,

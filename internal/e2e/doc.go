@@ -1,5 +1,6 @@
 // Package e2e holds the tests that need a real API server: the program as a
-// whole, built and run as its users run it.
+// whole, built and run as its users run it. Those of the clients (clients_test.go) a
+// fake must pass as well, and they run without a server, too.
 //
 //	make test        starts a control plane of its own for the tests with the tag
 //	                 integration, and a bare one (etcd and kube-apiserver alone) for

@@ -39,7 +39,7 @@ var places = []struct {
 	{"fake", "clientset/fake/{bar}.go", uses("{Bar}")},
 	{"fake in the clientset ({Bars})", "clientset/fake/clientset.go", uses("{Bars}")},
 	{"row in the wire table (kinds), named {bars}", "clientset/kinds_test.go", listed},
-	{"row in the table of behaviour", "internal/behaviour/kinds.go", uses("{Stable}{V1}", "{Bars}")},
+	{"row in the table of behaviour", "internal/e2e/clients_kinds_test.go", uses("{Stable}{V1}", "{Bars}")},
 	{"informer", "informer/{bar}.go", uses("New{Bars}")},
 	{"row in the table of informers", "informer/constructors_test.go", uses("informer", "New{Bars}")},
 	{"CustomResourceDefinition", crdFile, func(*testing.T, kind, []byte) bool { return true }},

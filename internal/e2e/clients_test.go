@@ -1,12 +1,13 @@
-// Package behaviour holds what every clientset.Interface must do, whatever stands
-// behind it, as tests that run against any: a fake, a real API server. Where the
-// fake differs on purpose, a test says so and checks both sides.
-package behaviour
+package e2e
+
+// What every clientset.Interface must do, whatever stands behind it: a fake, a real API
+// server. Where the fake differs on purpose, a test says so and checks both sides.
 
 import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"testing"
 	"time"
 
@@ -19,13 +20,26 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 
 	"example.com/byhand/clientset"
+	"example.com/byhand/clientset/fake"
 )
 
-// deadline is how long a test waits for a watch event.
-const deadline = 30 * time.Second
+// eventWithin is how long a test waits for a watch event.
+const eventWithin = 30 * time.Second
 
-// Subject is a clientset under test.
-type Subject struct {
+// The fake does what a real API server does, apart from what its doc.go says.
+func TestFakeBehaviour(t *testing.T) {
+	count := 0
+	behave(t, subject{
+		Client: fake.NewClientset(),
+		Namespace: func(*testing.T) string {
+			count++
+			return fmt.Sprintf("namespace-%d", count)
+		},
+	})
+}
+
+// subject is a clientset under test.
+type subject struct {
 	Client clientset.Interface
 	// Namespace returns an empty namespace.
 	Namespace func(t *testing.T) string
@@ -34,16 +48,16 @@ type Subject struct {
 	Real bool
 }
 
-// Test runs every test with every kind.
-func Test(t *testing.T, s Subject) {
-	for _, kind := range kinds {
+// behave runs every test with every kind.
+func behave(t *testing.T, s subject) {
+	for _, kind := range clientKinds {
 		kind.test(t, s)
 	}
 }
 
 // row is what the tests need of a kind. O is a pointer to the object, L one to its
 // list, A one to its apply configuration.
-type row[O object[O], L runtime.Object, A any] struct {
+type row[O apiObject[O], L runtime.Object, A any] struct {
 	kind string
 	// in returns the client for a namespace.
 	in func(c clientset.Interface, namespace string) client[O, L, A]
@@ -59,7 +73,7 @@ type row[O object[O], L runtime.Object, A any] struct {
 	more map[string]func(t *testing.T, c client[O, L, A])
 }
 
-type object[O any] interface {
+type apiObject[O any] interface {
 	comparable
 	metav1.Object
 	DeepCopy() O
@@ -85,8 +99,8 @@ type statusClient[O, A any] interface {
 }
 
 // test runs every test with this kind.
-func (r row[O, L, A]) test(t *testing.T, s Subject) {
-	tests := map[string]func(t *testing.T, s Subject, c client[O, L, A]){
+func (r row[O, L, A]) test(t *testing.T, s subject) {
+	tests := map[string]func(t *testing.T, s subject, c client[O, L, A]){
 		"create and get":    r.createAndGet,
 		"update":            r.update,
 		"stale update":      r.staleUpdate,
@@ -104,7 +118,7 @@ func (r row[O, L, A]) test(t *testing.T, s Subject) {
 		tests["status"] = r.changeStatus
 	}
 	for name, test := range r.more {
-		tests[name] = func(t *testing.T, _ Subject, c client[O, L, A]) { test(t, c) }
+		tests[name] = func(t *testing.T, _ subject, c client[O, L, A]) { test(t, c) }
 	}
 	for name, test := range tests {
 		t.Run(r.kind+": "+name, func(t *testing.T) {
@@ -114,7 +128,7 @@ func (r row[O, L, A]) test(t *testing.T, s Subject) {
 }
 
 // must returns the result of a call that may not fail.
-func (row[O, L, A]) must(t *testing.T) func(object O, err error) O {
+func must[O any](t *testing.T) func(object O, err error) O {
 	return func(object O, err error) O {
 		t.Helper()
 		if err != nil {
@@ -126,7 +140,7 @@ func (row[O, L, A]) must(t *testing.T) func(object O, err error) O {
 
 func (r row[O, L, A]) create(t *testing.T, c client[O, L, A], name string) O {
 	t.Helper()
-	return r.must(t)(c.Create(t.Context(), r.object(name), metav1.CreateOptions{}))
+	return must[O](t)(c.Create(t.Context(), r.object(name), metav1.CreateOptions{}))
 }
 
 // part returns the spec or the status of an object, as JSON has it.
@@ -153,9 +167,9 @@ func (r row[O, L, A]) edited(object O) O {
 	return object
 }
 
-func (r row[O, L, A]) createAndGet(t *testing.T, s Subject, c client[O, L, A]) {
+func (r row[O, L, A]) createAndGet(t *testing.T, s subject, c client[O, L, A]) {
 	created := r.create(t, c, "one")
-	got := r.must(t)(c.Get(t.Context(), "one", metav1.GetOptions{}))
+	got := must[O](t)(c.Get(t.Context(), "one", metav1.GetOptions{}))
 	if diff := cmp.Diff(created, got); diff != "" {
 		t.Errorf("what Get returns differs from what Create did (-create +get):\n%s", diff)
 	}
@@ -168,10 +182,10 @@ func (r row[O, L, A]) createAndGet(t *testing.T, s Subject, c client[O, L, A]) {
 	}
 }
 
-func (r row[O, L, A]) update(t *testing.T, _ Subject, c client[O, L, A]) {
+func (r row[O, L, A]) update(t *testing.T, _ subject, c client[O, L, A]) {
 	want := r.edited(r.create(t, c, "one"))
-	updated := r.must(t)(c.Update(t.Context(), want, metav1.UpdateOptions{}))
-	got := r.must(t)(c.Get(t.Context(), "one", metav1.GetOptions{}))
+	updated := must[O](t)(c.Update(t.Context(), want, metav1.UpdateOptions{}))
+	got := must[O](t)(c.Get(t.Context(), "one", metav1.GetOptions{}))
 	if diff := cmp.Diff(updated, got); diff != "" {
 		t.Errorf("what Get returns differs from what Update did (-update +get):\n%s", diff)
 	}
@@ -180,21 +194,21 @@ func (r row[O, L, A]) update(t *testing.T, _ Subject, c client[O, L, A]) {
 
 // On a real server Update leaves the status alone and UpdateStatus the spec. The
 // fake stores what it gets, whole.
-func (r row[O, L, A]) changeStatus(t *testing.T, s Subject, c client[O, L, A]) {
+func (r row[O, L, A]) changeStatus(t *testing.T, s subject, c client[O, L, A]) {
 	if r.status == nil {
-		t.Fatalf("the row of %s in internal/behaviour/kinds.go has no status", r.kind)
+		t.Fatalf("the row of %s in internal/e2e/clients_kinds_test.go has no status", r.kind)
 	}
 	statuses, before := c.(statusClient[O, A]), r.create(t, c, "one")
 	sent := r.edited(before)
 	r.status(sent)
 	if cmp.Equal(part(t, before, "status"), part(t, sent, "status")) {
-		t.Fatalf("the row of %s in internal/behaviour/kinds.go: status changes nothing", r.kind)
+		t.Fatalf("the row of %s in internal/e2e/clients_kinds_test.go: status changes nothing", r.kind)
 	}
 	want := sent
 	if s.Real {
 		want = before
 	}
-	updated := r.must(t)(c.Update(t.Context(), sent, metav1.UpdateOptions{}))
+	updated := must[O](t)(c.Update(t.Context(), sent, metav1.UpdateOptions{}))
 	same(t, "spec", sent, updated, "after Update")
 	same(t, "status", want, updated, "after Update")
 
@@ -205,27 +219,27 @@ func (r row[O, L, A]) changeStatus(t *testing.T, s Subject, c client[O, L, A]) {
 	if s.Real {
 		want = two
 	}
-	updated = r.must(t)(statuses.UpdateStatus(t.Context(), sent, metav1.UpdateOptions{}))
+	updated = must[O](t)(statuses.UpdateStatus(t.Context(), sent, metav1.UpdateOptions{}))
 	same(t, "spec", want, updated, "after UpdateStatus")
 	same(t, "status", sent, updated, "after UpdateStatus")
 
 	three := r.create(t, c, "three")
 	r.status(three)
-	applied := r.must(t)(statuses.ApplyStatus(t.Context(), r.applied("three"), metav1.ApplyOptions{FieldManager: "test"}))
+	applied := must[O](t)(statuses.ApplyStatus(t.Context(), r.applied("three"), metav1.ApplyOptions{FieldManager: "test"}))
 	same(t, "status", three, applied, "after ApplyStatus")
 }
 
 // A real server refuses to overwrite what the writer has not seen.
-func (r row[O, L, A]) staleUpdate(t *testing.T, s Subject, c client[O, L, A]) {
+func (r row[O, L, A]) staleUpdate(t *testing.T, s subject, c client[O, L, A]) {
 	stale := r.create(t, c, "one")
-	r.must(t)(c.Update(t.Context(), r.edited(stale), metav1.UpdateOptions{}))
+	must[O](t)(c.Update(t.Context(), r.edited(stale), metav1.UpdateOptions{}))
 	if _, err := c.Update(t.Context(), stale, metav1.UpdateOptions{}); apierrors.IsConflict(err) != s.Real {
 		t.Errorf("error %v", err)
 	}
 }
 
 // A real server knows the schema.
-func (r row[O, L, A]) invalid(t *testing.T, s Subject, c client[O, L, A]) {
+func (r row[O, L, A]) invalid(t *testing.T, s subject, c client[O, L, A]) {
 	bad := r.object("bad")
 	r.spoil(bad)
 	if _, err := c.Create(t.Context(), bad, metav1.CreateOptions{}); apierrors.IsInvalid(err) != s.Real {
@@ -233,7 +247,7 @@ func (r row[O, L, A]) invalid(t *testing.T, s Subject, c client[O, L, A]) {
 	}
 }
 
-func (r row[O, L, A]) remove(t *testing.T, _ Subject, c client[O, L, A]) {
+func (r row[O, L, A]) remove(t *testing.T, _ subject, c client[O, L, A]) {
 	r.create(t, c, "one")
 	if err := c.Delete(t.Context(), "one", metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
@@ -259,7 +273,7 @@ func (r row[O, L, A]) names(t *testing.T, c client[O, L, A], opts metav1.ListOpt
 	return names
 }
 
-func (r row[O, L, A]) list(t *testing.T, _ Subject, c client[O, L, A]) {
+func (r row[O, L, A]) list(t *testing.T, _ subject, c client[O, L, A]) {
 	if got := r.names(t, c, metav1.ListOptions{}); got != nil {
 		t.Errorf("an empty namespace lists %v", got)
 	}
@@ -273,7 +287,7 @@ func (r row[O, L, A]) list(t *testing.T, _ Subject, c client[O, L, A]) {
 	}
 }
 
-func (r row[O, L, A]) deleteCollection(t *testing.T, _ Subject, c client[O, L, A]) {
+func (r row[O, L, A]) deleteCollection(t *testing.T, _ subject, c client[O, L, A]) {
 	for _, name := range []string{"a", "b"} {
 		r.create(t, c, name)
 	}
@@ -285,26 +299,26 @@ func (r row[O, L, A]) deleteCollection(t *testing.T, _ Subject, c client[O, L, A
 	}
 }
 
-func (r row[O, L, A]) patch(t *testing.T, _ Subject, c client[O, L, A]) {
+func (r row[O, L, A]) patch(t *testing.T, _ subject, c client[O, L, A]) {
 	want := r.edited(r.create(t, c, "one"))
 	merge, err := json.Marshal(map[string]any{"spec": part(t, want, "spec")})
 	if err != nil {
 		t.Fatal(err)
 	}
-	merged := r.must(t)(c.Patch(t.Context(), "one", types.MergePatchType, merge, metav1.PatchOptions{}))
+	merged := must[O](t)(c.Patch(t.Context(), "one", types.MergePatchType, merge, metav1.PatchOptions{}))
 	same(t, "spec", want, merged, "after a merge patch")
-	edited := r.must(t)(c.Patch(t.Context(), "one", types.JSONPatchType, []byte(`[{"op":"remove","path":"/metadata/labels"}]`), metav1.PatchOptions{}))
+	edited := must[O](t)(c.Patch(t.Context(), "one", types.JSONPatchType, []byte(`[{"op":"remove","path":"/metadata/labels"}]`), metav1.PatchOptions{}))
 	if len(edited.GetLabels()) != 0 {
 		t.Errorf("labels %v after a JSON patch that removes them", edited.GetLabels())
 	}
 }
 
-func (r row[O, L, A]) apply(t *testing.T, _ Subject, c client[O, L, A]) {
-	created := r.must(t)(c.Apply(t.Context(), r.applied("one"), metav1.ApplyOptions{FieldManager: "test"}))
+func (r row[O, L, A]) apply(t *testing.T, _ subject, c client[O, L, A]) {
+	created := must[O](t)(c.Apply(t.Context(), r.applied("one"), metav1.ApplyOptions{FieldManager: "test"}))
 	same(t, "spec", r.object("one"), created, "after Apply")
 }
 
-func (r row[O, L, A]) watchChanges(t *testing.T, _ Subject, c client[O, L, A]) {
+func (r row[O, L, A]) watchChanges(t *testing.T, _ subject, c client[O, L, A]) {
 	stream, err := c.Watch(t.Context(), metav1.ListOptions{})
 	if err != nil {
 		t.Fatal(err)
@@ -319,15 +333,15 @@ func (r row[O, L, A]) watchChanges(t *testing.T, _ Subject, c client[O, L, A]) {
 				t.Fatalf("event %s with %v (open: %t), want %s with %s one", event.Type, event.Object, open, want, r.kind)
 			}
 			return got
-		case <-time.After(deadline):
-			t.Fatalf("no %s for %s", want, deadline)
+		case <-time.After(eventWithin):
+			t.Fatalf("no %s for %s", want, eventWithin)
 		}
 		return got
 	}
 	one := r.create(t, c, "one")
 	next(watch.Added)
 	want := r.edited(one)
-	r.must(t)(c.Update(t.Context(), want, metav1.UpdateOptions{}))
+	must[O](t)(c.Update(t.Context(), want, metav1.UpdateOptions{}))
 	same(t, "spec", want, next(watch.Modified), "of the event")
 	if err := c.Delete(t.Context(), "one", metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
@@ -335,7 +349,7 @@ func (r row[O, L, A]) watchChanges(t *testing.T, _ Subject, c client[O, L, A]) {
 	next(watch.Deleted)
 }
 
-func (r row[O, L, A]) notThere(t *testing.T, _ Subject, c client[O, L, A]) {
+func (r row[O, L, A]) notThere(t *testing.T, _ subject, c client[O, L, A]) {
 	second := func(object O, err error) error {
 		if err != nil && object == *new(O) {
 			return errors.New("the object beside the error is nil, want an empty one")
@@ -360,7 +374,7 @@ func (r row[O, L, A]) notThere(t *testing.T, _ Subject, c client[O, L, A]) {
 	}
 }
 
-func (r row[O, L, A]) namespaces(t *testing.T, s Subject, here client[O, L, A]) {
+func (r row[O, L, A]) namespaces(t *testing.T, s subject, here client[O, L, A]) {
 	everywhere, there := r.in(s.Client, metav1.NamespaceAll), r.in(s.Client, s.Namespace(t))
 	stream, err := everywhere.Watch(t.Context(), metav1.ListOptions{})
 	if err != nil {
@@ -368,14 +382,14 @@ func (r row[O, L, A]) namespaces(t *testing.T, s Subject, here client[O, L, A]) 
 	}
 	defer stream.Stop()
 	r.create(t, here, "same")
-	r.must(t)(there.Create(t.Context(), r.edited(r.object("same")), metav1.CreateOptions{}))
-	same(t, "spec", r.object("same"), r.must(t)(here.Get(t.Context(), "same", metav1.GetOptions{})), "in this namespace")
+	must[O](t)(there.Create(t.Context(), r.edited(r.object("same")), metav1.CreateOptions{}))
+	same(t, "spec", r.object("same"), must[O](t)(here.Get(t.Context(), "same", metav1.GetOptions{})), "in this namespace")
 	if all := r.names(t, everywhere, metav1.ListOptions{LabelSelector: "name=same"}); len(all) < 2 {
 		t.Errorf("all namespaces list %v, want both", all)
 	}
 
 	watched := map[string]bool{}
-	for timeout := time.After(deadline); len(watched) < 2; {
+	for timeout := time.After(eventWithin); len(watched) < 2; {
 		select {
 		case event := <-stream.ResultChan():
 			if object, ok := event.Object.(O); ok && object.GetName() == "same" {

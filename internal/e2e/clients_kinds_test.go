@@ -1,4 +1,4 @@
-package behaviour
+package e2e
 
 import (
 	"testing"
@@ -12,9 +12,9 @@ import (
 	"example.com/byhand/clientset"
 )
 
-// kinds has one row for each kind, which all tests go through.
-var kinds = []interface {
-	test(t *testing.T, s Subject)
+// clientKinds has one row for each kind, which all tests of clients go through.
+var clientKinds = []interface {
+	test(t *testing.T, s subject)
 }{
 	row[*examplesv1alpha1.Project, *examplesv1alpha1.ProjectList, *projectac.ProjectApplyConfiguration]{
 		kind: "Project",

@@ -1,4 +1,4 @@
-package behaviour
+package e2e
 
 import (
 	"errors"
@@ -22,36 +22,27 @@ var ofFoos = map[string]func(t *testing.T, c fooClient){
 
 type fooClient = client[*v1alpha1.Foo, *v1alpha1.FooList, *applyconfiguration.FooApplyConfiguration]
 
-func must(t *testing.T) func(foo *v1alpha1.Foo, err error) *v1alpha1.Foo {
-	return func(foo *v1alpha1.Foo, err error) *v1alpha1.Foo {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-		return foo
-	}
-}
-
 // A field that is left out of an update, removed by a patch, or no longer sent by its
 // only owner, is gone.
 func leaveOut(t *testing.T, foos fooClient) {
-	one := must(t)(foos.Create(t.Context(), newFoo("one"), metav1.CreateOptions{}))
+	must := must[*v1alpha1.Foo](t)
+	one := must(foos.Create(t.Context(), newFoo("one"), metav1.CreateOptions{}))
 	one.Spec.Replicas = nil
-	if updated := must(t)(foos.Update(t.Context(), one, metav1.UpdateOptions{})); updated.Spec.Replicas != nil {
+	if updated := must(foos.Update(t.Context(), one, metav1.UpdateOptions{})); updated.Spec.Replicas != nil {
 		t.Errorf("replicas %d after an Update without them", *updated.Spec.Replicas)
 	}
-	merged := must(t)(foos.Patch(t.Context(), "one", types.MergePatchType, []byte(`{"spec":{"replicas":4}}`), metav1.PatchOptions{}))
+	merged := must(foos.Patch(t.Context(), "one", types.MergePatchType, []byte(`{"spec":{"replicas":4}}`), metav1.PatchOptions{}))
 	if *merged.Spec.Replicas != 4 || merged.Spec.DeploymentName != "deployment" {
 		t.Errorf("spec %+v after a merge patch of replicas", merged.Spec)
 	}
-	edited := must(t)(foos.Patch(t.Context(), "one", types.JSONPatchType, []byte(`[{"op":"remove","path":"/spec/replicas"}]`), metav1.PatchOptions{}))
+	edited := must(foos.Patch(t.Context(), "one", types.JSONPatchType, []byte(`[{"op":"remove","path":"/spec/replicas"}]`), metav1.PatchOptions{}))
 	if edited.Spec.Replicas != nil {
 		t.Errorf("replicas %d after a JSON patch that removes them", *edited.Spec.Replicas)
 	}
 
 	opts := metav1.ApplyOptions{FieldManager: "test"}
-	must(t)(foos.Apply(t.Context(), appliedFoo("applied"), opts))
-	dropped := must(t)(foos.Apply(t.Context(), applyconfiguration.Foo("applied", "").WithSpec(
+	must(foos.Apply(t.Context(), appliedFoo("applied"), opts))
+	dropped := must(foos.Apply(t.Context(), applyconfiguration.Foo("applied", "").WithSpec(
 		applyconfiguration.FooSpec().WithDeploymentName("deployment")), opts))
 	if dropped.Spec.Replicas != nil {
 		t.Errorf("replicas %d after an Apply without them", *dropped.Spec.Replicas)
@@ -59,10 +50,11 @@ func leaveOut(t *testing.T, foos fooClient) {
 }
 
 func scale(t *testing.T, c fooClient) {
+	must := must[*v1alpha1.Foo](t)
 	foos := c.(clientset.FooInterface)
-	one := must(t)(foos.Create(t.Context(), newFoo("one"), metav1.CreateOptions{}))
+	one := must(foos.Create(t.Context(), newFoo("one"), metav1.CreateOptions{}))
 	one.Status = v1alpha1.FooStatus{Replicas: 3, AvailableReplicas: 2, Selector: "a=b"}
-	must(t)(foos.UpdateStatus(t.Context(), one, metav1.UpdateOptions{}))
+	must(foos.UpdateStatus(t.Context(), one, metav1.UpdateOptions{}))
 	got, err := foos.GetScale(t.Context(), "one", metav1.GetOptions{})
 	if err != nil || got.Name != "one" || got.Spec.Replicas != 1 {
 		t.Fatalf("scale %+v (%v), want the Foo's 1 replica", got, err)
@@ -74,7 +66,7 @@ func scale(t *testing.T, c fooClient) {
 	if updated, err := foos.UpdateScale(t.Context(), "one", got, metav1.UpdateOptions{}); err != nil || updated.Spec.Replicas != 4 {
 		t.Errorf("scale %+v (%v), want 4 replicas", updated, err)
 	}
-	if scaled := must(t)(foos.Get(t.Context(), "one", metav1.GetOptions{})); *scaled.Spec.Replicas != 4 || scaled.Spec.DeploymentName != "deployment" {
+	if scaled := must(foos.Get(t.Context(), "one", metav1.GetOptions{})); *scaled.Spec.Replicas != 4 || scaled.Spec.DeploymentName != "deployment" {
 		t.Errorf("spec %+v, want 4 replicas and the rest as it was", scaled.Spec)
 	}
 	if _, err := foos.GetScale(t.Context(), "absent", metav1.GetOptions{}); !apierrors.IsNotFound(err) {
@@ -84,11 +76,12 @@ func scale(t *testing.T, c fooClient) {
 
 // GetScale fails while a Foo has no number of replicas. UpdateScale gives it one.
 func unsetReplicas(t *testing.T, c fooClient) {
+	must := must[*v1alpha1.Foo](t)
 	foos := c.(clientset.FooInterface)
 	for name, replicas := range map[string]int32{"none": 0, "four": 4} {
 		unset := newFoo(name)
 		unset.Spec.Replicas = nil
-		must(t)(foos.Create(t.Context(), unset, metav1.CreateOptions{}))
+		must(foos.Create(t.Context(), unset, metav1.CreateOptions{}))
 		_, err := foos.GetScale(t.Context(), name, metav1.GetOptions{})
 		want := `Internal error occurred: the spec replicas field ".spec.replicas" does not exist`
 		if status := apierrors.APIStatus(nil); !errors.As(err, &status) || status.Status().Code != http.StatusInternalServerError ||
