@@ -52,12 +52,8 @@ func (r *run) failover(ctx context.Context, wait func()) error {
 		{"killed", syscall.SIGKILL, func(times int) bool { return times < r.bench.plan.killedFailovers }},
 	} {
 		for times := 0; end.more(times); times++ {
-			select {
-			case <-time.After(rand.N(longestTry)):
-			case <-standby.done:
-				return errStopped
-			case <-ctx.Done():
-				return context.Cause(ctx)
+			if err := standby.pause(ctx, time.After(rand.N(longestTry))); err != nil {
+				return err
 			}
 			waited, err := r.replace(ctx, leader, standby, end.signal, fooName(foo))
 			if err != nil {

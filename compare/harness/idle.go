@@ -77,12 +77,8 @@ func (r *run) idle(ctx context.Context, p *process, n int) error {
 	if err != nil {
 		return err
 	}
-	select {
-	case <-time.After(r.bench.plan.idle):
-	case <-p.done:
-		return errStopped
-	case <-ctx.Done():
-		return context.Cause(ctx)
+	if err := p.pause(ctx, time.After(r.bench.plan.idle)); err != nil {
+		return err
 	}
 	cpu, err := p.cpu()
 	if err != nil {

@@ -116,12 +116,8 @@ func (s *backlogSamples) take(ctx context.Context, p *process, n int) error {
 				return err
 			}
 		}
-		select {
-		case <-tick.C:
-		case <-p.done:
-			return errStopped
-		case <-ctx.Done():
-			return context.Cause(ctx)
+		if err := p.pause(ctx, tick.C); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -96,18 +96,26 @@ func (p *process) cpu() (time.Duration, error) {
 	return time.Duration(stat.CPUTime() * float64(time.Second)), err
 }
 
+// pause waits, as long as the process runs.
+func (p *process) pause(ctx context.Context, until <-chan time.Time) error {
+	select {
+	case <-until:
+		return nil
+	case <-p.done:
+		return errStopped
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
 // quiet waits until the process has computed next to nothing for a second, but at
 // most for this long.
 func (p *process) quiet(ctx context.Context, atMost time.Duration) error {
 	deadline := time.Now().Add(atMost)
 	before, err := p.cpu()
 	for err == nil && time.Now().Before(deadline) {
-		select {
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		case <-p.done:
-			return errStopped
-		case <-time.After(time.Second):
+		if err := p.pause(ctx, time.After(time.Second)); err != nil {
+			return err
 		}
 		now, failed := p.cpu()
 		if failed == nil && now-before <= 30*time.Millisecond {
@@ -133,12 +141,8 @@ func (p *process) says(ctx context.Context, pattern *regexp.Regexp) (time.Time, 
 		} else if n > 0 && pattern.Match(text.Bytes()) {
 			return time.Now(), nil
 		}
-		select {
-		case <-ctx.Done():
-			return time.Time{}, fmt.Errorf("%s does not print %q: %w", p.name, pattern, context.Cause(ctx))
-		case <-p.done:
-			return time.Time{}, fmt.Errorf("%s has not printed %q: %w", p.name, pattern, errStopped)
-		case <-time.After(5 * time.Millisecond):
+		if err := p.pause(ctx, time.After(5*time.Millisecond)); err != nil {
+			return time.Time{}, fmt.Errorf("%s does not print %q: %w", p.name, pattern, err)
 		}
 	}
 }
