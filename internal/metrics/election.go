@@ -2,7 +2,6 @@ package metrics
 
 import (
 	"github.com/prometheus/client_golang/prometheus"
-	"github.com/prometheus/client_golang/prometheus/promauto"
 	"k8s.io/client-go/tools/leaderelection"
 )
 
@@ -12,13 +11,10 @@ type electionMetrics struct {
 	slowpath *prometheus.CounterVec
 }
 
-func newElectionMetrics(factory promauto.Factory) electionMetrics {
-	labels := []string{"name"}
+func newElectionMetrics(f factory) electionMetrics {
 	return electionMetrics{
-		leading: factory.NewGaugeVec(prometheus.GaugeOpts{
-			Name: "leader_election_master_status", Help: "1 while this process holds the Lease, else 0."}, labels),
-		slowpath: factory.NewCounterVec(prometheus.CounterOpts{
-			Name: "leader_election_slowpath_total", Help: "Renewals of the Lease that had to read it again, the quick write having failed."}, labels),
+		leading:  f.gauge("leader_election_master_status", "1 while this process holds the Lease, else 0.", "name"),
+		slowpath: f.counter("leader_election_slowpath_total", "Renewals of the Lease that had to read it again, the quick write having failed.", "name"),
 	}
 }
 

@@ -39,17 +39,32 @@ func New() *Metrics {
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 		collectors.NewBuildInfoCollector(),
 	)
-	factory := promauto.With(registry)
+	f := factory{promauto.With(registry)}
 	m := &Metrics{
 		registry:   registry,
-		queues:     newQueueMetrics(factory),
-		requests:   newRequestMetrics(factory),
-		reconciles: newReconcileMetrics(factory),
-		election:   newElectionMetrics(factory),
+		queues:     newQueueMetrics(f),
+		requests:   newRequestMetrics(f),
+		reconciles: newReconcileMetrics(f),
+		election:   newElectionMetrics(f),
 	}
 	latest.Store(m)
 	install()
 	return m
+}
+
+// factory makes metrics in a registry.
+type factory struct{ promauto.Factory }
+
+func (f factory) gauge(name, help string, labels ...string) *prometheus.GaugeVec {
+	return f.NewGaugeVec(prometheus.GaugeOpts{Name: name, Help: help}, labels)
+}
+
+func (f factory) counter(name, help string, labels ...string) *prometheus.CounterVec {
+	return f.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, labels)
+}
+
+func (f factory) histogram(name, help string, buckets []float64, labels ...string) *prometheus.HistogramVec {
+	return f.NewHistogramVec(prometheus.HistogramOpts{Name: name, Help: help, Buckets: buckets}, labels)
 }
 
 // install sets client-go's hooks. Each of them only heeds its first call.

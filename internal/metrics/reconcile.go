@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	"github.com/prometheus/client_golang/prometheus"
-	"github.com/prometheus/client_golang/prometheus/promauto"
 
 	"example.com/byhand/internal/observer"
 )
@@ -17,23 +16,16 @@ type reconcileMetrics struct {
 	active, maxConcurrent *prometheus.GaugeVec
 }
 
-func newReconcileMetrics(factory promauto.Factory) reconcileMetrics {
-	labels := []string{"controller"}
+func newReconcileMetrics(f factory) reconcileMetrics {
+	buckets := []float64{0.005, 0.01, 0.025, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.6, 0.7, 0.8, 0.9, 1,
+		1.25, 1.5, 1.75, 2, 2.5, 3, 3.5, 4, 4.5, 5, 6, 7, 8, 9, 10, 15, 20, 25, 30, 40, 50, 60}
 	return reconcileMetrics{
-		total: factory.NewCounterVec(prometheus.CounterOpts{
-			Name: "controller_runtime_reconcile_total", Help: "Reconciles by result: success, requeue_after, requeue, error."}, []string{"controller", "result"}),
-		errors: factory.NewCounterVec(prometheus.CounterOpts{
-			Name: "controller_runtime_reconcile_errors_total", Help: "Reconciles that failed, panics included."}, labels),
-		panics: factory.NewCounterVec(prometheus.CounterOpts{
-			Name: "controller_runtime_reconcile_panics_total", Help: "Reconciles that panicked."}, labels),
-		duration: factory.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "controller_runtime_reconcile_time_seconds", Help: "How long a reconcile takes.",
-			Buckets: []float64{0.005, 0.01, 0.025, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.6, 0.7, 0.8, 0.9, 1,
-				1.25, 1.5, 1.75, 2, 2.5, 3, 3.5, 4, 4.5, 5, 6, 7, 8, 9, 10, 15, 20, 25, 30, 40, 50, 60}}, labels),
-		active: factory.NewGaugeVec(prometheus.GaugeOpts{
-			Name: "controller_runtime_active_workers", Help: "Workers that are reconciling."}, labels),
-		maxConcurrent: factory.NewGaugeVec(prometheus.GaugeOpts{
-			Name: "controller_runtime_max_concurrent_reconciles", Help: "Workers that there are."}, labels),
+		total:         f.counter("controller_runtime_reconcile_total", "Reconciles by result: success, requeue_after, requeue, error.", "controller", "result"),
+		errors:        f.counter("controller_runtime_reconcile_errors_total", "Reconciles that failed, panics included.", "controller"),
+		panics:        f.counter("controller_runtime_reconcile_panics_total", "Reconciles that panicked.", "controller"),
+		duration:      f.histogram("controller_runtime_reconcile_time_seconds", "How long a reconcile takes.", buckets, "controller"),
+		active:        f.gauge("controller_runtime_active_workers", "Workers that are reconciling.", "controller"),
+		maxConcurrent: f.gauge("controller_runtime_max_concurrent_reconciles", "Workers that there are.", "controller"),
 	}
 }
 

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
-	"github.com/prometheus/client_golang/prometheus/promauto"
 )
 
 // requestMetrics are kept for all REST clients of the process together.
@@ -15,17 +14,13 @@ type requestMetrics struct {
 	duration, limitDuration *prometheus.HistogramVec
 }
 
-func newRequestMetrics(factory promauto.Factory) requestMetrics {
+func newRequestMetrics(f factory) requestMetrics {
 	buckets := []float64{0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60}
 	return requestMetrics{
-		requests: factory.NewCounterVec(prometheus.CounterOpts{
-			Name: "rest_client_requests_total", Help: "Requests to the API server, each try counted, by status code, method and host. The code is <error> where no answer came."}, []string{"code", "method", "host"}),
-		retries: factory.NewCounterVec(prometheus.CounterOpts{
-			Name: "rest_client_request_retries_total", Help: "Tries of a request after its first, by status code, method and host."}, []string{"code", "verb", "host"}),
-		duration: factory.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "rest_client_request_duration_seconds", Help: "How long requests take, retries included and watches left out, by method and host.", Buckets: buckets}, []string{"verb", "host"}),
-		limitDuration: factory.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "rest_client_rate_limiter_duration_seconds", Help: "How long requests wait for the client's own rate limit, by method and host.", Buckets: buckets}, []string{"verb", "host"}),
+		requests:      f.counter("rest_client_requests_total", "Requests to the API server, each try counted, by status code, method and host. The code is <error> where no answer came.", "code", "method", "host"),
+		retries:       f.counter("rest_client_request_retries_total", "Tries of a request after its first, by status code, method and host.", "code", "verb", "host"),
+		duration:      f.histogram("rest_client_request_duration_seconds", "How long requests take, retries included and watches left out, by method and host.", buckets, "verb", "host"),
+		limitDuration: f.histogram("rest_client_rate_limiter_duration_seconds", "How long requests wait for the client's own rate limit, by method and host.", buckets, "verb", "host"),
 	}
 }
 
