@@ -5,6 +5,7 @@ package requests
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -84,12 +85,8 @@ func (c Counts) Minus(before Counts) Counts {
 
 // Only returns the requests for which keep is true.
 func (c Counts) Only(keep func(Request) bool) Counts {
-	kept := Counts{}
-	for request, n := range c {
-		if keep(request) {
-			kept[request] = n
-		}
-	}
+	kept := maps.Clone(c)
+	maps.DeleteFunc(kept, func(r Request, _ int) bool { return !keep(r) })
 	return kept
 }
 
