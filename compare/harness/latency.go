@@ -12,12 +12,9 @@ import (
 )
 
 // waits are what is measured of how long single Foos waited.
-func waits(all []time.Duration) []benchfmt.Value {
-	var seconds stats.Sample
-	for _, wait := range all {
-		seconds.Xs = append(seconds.Xs, wait.Seconds())
-	}
-	return []benchfmt.Value{value(seconds.Mean(), "sec/op"), value(seconds.Quantile(0.5), p50), value(seconds.Quantile(0.99), p99)}
+func waits(seconds []float64) []benchfmt.Value {
+	all := stats.Sample{Xs: seconds}
+	return []benchfmt.Value{value(all.Mean(), "sec/op"), value(all.Quantile(0.5), p50), value(all.Quantile(0.99), p99)}
 }
 
 // oneByOne creates Foos while nothing else is going on, each when the one before is
@@ -25,7 +22,7 @@ func waits(all []time.Duration) []benchfmt.Value {
 func (r *run) oneByOne(ctx context.Context, p *process, existing, n int) error {
 	limited, cancel := r.limit(ctx, n)
 	defer cancel()
-	var all []time.Duration
+	var all []float64
 	for i := range n {
 		name := fooName(existing + i)
 		created, status := r.expect(deployments, made, name), r.expect(foos, statusWritten, name)
@@ -37,7 +34,7 @@ func (r *run) oneByOne(ctx context.Context, p *process, existing, n int) error {
 			return err
 		}
 		at, _ := created.when(name)
-		all = append(all, at.Sub(begin))
+		all = append(all, at.Sub(begin).Seconds())
 	}
 	if err := r.bench.report("Latency", existing, r.peer, len(all), waits(all)...); err != nil {
 		return err
@@ -142,12 +139,12 @@ func (s *backlogSamples) change(ctx context.Context) error {
 	return nil
 }
 
-func waited(samples []sample) []time.Duration {
-	var all []time.Duration
+// waited returns how many seconds each of them has waited.
+func waited(samples []sample) (seconds []float64) {
 	for _, one := range samples {
 		if at, ok := one.mark.when(one.name); ok {
-			all = append(all, at.Sub(one.begin))
+			seconds = append(seconds, at.Sub(one.begin).Seconds())
 		}
 	}
-	return all
+	return seconds
 }
