@@ -86,7 +86,6 @@ func (r *run) standby(ctx context.Context) (*process, error) {
 func (r *run) replace(ctx context.Context, leader, standby *process, signal os.Signal, name string) (time.Duration, error) {
 	limited, cancel := r.limit(ctx, 1)
 	defer cancel()
-	created, status := r.expect(deployments, made, name), r.expect(foos, statusWritten, name)
 	begin := time.Now()
 	if err := leader.cmd.Process.Signal(signal); err != nil {
 		return 0, fmt.Errorf("end the leader: %w", err)
@@ -98,12 +97,6 @@ func (r *run) replace(ctx context.Context, leader, standby *process, signal os.S
 	case <-limited.Done():
 		return 0, fmt.Errorf("the leader does not end: %w", context.Cause(limited))
 	}
-	if _, err := r.createFoo(limited, newFoo(name)); err != nil {
-		return 0, err
-	}
-	if _, err := r.await(limited, standby.done, created, status); err != nil {
-		return 0, err
-	}
-	at, _ := created.when(name)
-	return at.Sub(begin), nil
+	at, err := r.createAndAwait(limited, standby, name)
+	return at.Sub(begin), err
 }

@@ -24,22 +24,29 @@ func (r *run) oneByOne(ctx context.Context, p *process, existing, n int) error {
 	defer cancel()
 	var all []float64
 	for i := range n {
-		name := fooName(existing + i)
-		created, status := r.expect(deployments, made, name), r.expect(foos, statusWritten, name)
 		begin := time.Now()
-		if _, err := r.createFoo(limited, newFoo(name)); err != nil {
+		at, err := r.createAndAwait(limited, p, fooName(existing+i))
+		if err != nil {
 			return err
 		}
-		if _, err := r.await(limited, p.done, created, status); err != nil {
-			return err
-		}
-		at, _ := created.when(name)
 		all = append(all, at.Sub(begin).Seconds())
 	}
 	if err := r.bench.report("Latency", existing, r.peer, len(all), waits(all)...); err != nil {
 		return err
 	}
 	return r.verify(ctx, existing+n)
+}
+
+// createAndAwait creates a Foo and returns when its Deployment was seen, once the process
+// has also written its status.
+func (r *run) createAndAwait(ctx context.Context, p *process, name string) (time.Time, error) {
+	created, status := r.expect(deployments, made, name), r.expect(foos, statusWritten, name)
+	if _, err := r.createFoo(ctx, newFoo(name)); err != nil {
+		return time.Time{}, err
+	}
+	_, err := r.await(ctx, p.done, created, status)
+	at, _ := created.when(name)
+	return at, err
 }
 
 // backlog starts the peer on n Foos that have nothing yet. From when a tenth of them
@@ -139,12 +146,11 @@ func (s *backlogSamples) change(ctx context.Context) error {
 	return nil
 }
 
-// waited returns how many seconds each of them has waited.
+// waited returns how many seconds each of them has waited, once all marks are reached.
 func waited(samples []sample) (seconds []float64) {
 	for _, one := range samples {
-		if at, ok := one.mark.when(one.name); ok {
-			seconds = append(seconds, at.Sub(one.begin).Seconds())
-		}
+		at, _ := one.mark.when(one.name)
+		seconds = append(seconds, at.Sub(one.begin).Seconds())
 	}
 	return seconds
 }
