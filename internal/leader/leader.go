@@ -53,8 +53,8 @@ type Election struct {
 	// why.
 	holding context.Context
 	stop    context.CancelCauseFunc
-	// lead is what to do as the leader.
-	lead atomic.Pointer[func()]
+	// lead is what to do as the leader. Run sets it before the elector can call it.
+	lead func()
 }
 
 // New returns the election for a Lease, which is in namespace if the Options name none.
@@ -91,7 +91,7 @@ func New(config *rest.Config, namespace string, o Options, announce func(leader 
 		RenewDeadline: o.RenewDeadline,
 		RetryPeriod:   o.RetryPeriod,
 		Callbacks: leaderelection.LeaderCallbacks{
-			OnStartedLeading: func(context.Context) { (*e.lead.Load())() },
+			OnStartedLeading: func(context.Context) { e.lead() },
 			OnStoppedLeading: func() {},
 			OnNewLeader: func(leader string) {
 				if leader != "" {
@@ -117,13 +117,12 @@ func (e *Election) Run(ctx context.Context, lead func(ctx context.Context)) erro
 	}
 	// Either the work begins or the end comes first: whoever is first decides.
 	var decided atomic.Bool
-	work := func() {
+	e.lead = func() {
 		if decided.CompareAndSwap(false, true) {
 			lead(ctx)
 			e.stop(nil)
 		}
 	}
-	e.lead.Store(&work)
 	defer context.AfterFunc(ctx, func() {
 		if decided.CompareAndSwap(false, true) {
 			e.stop(nil)
