@@ -54,7 +54,9 @@ func (s *sequence) setField(who, path string, value any, fields ...string) bool 
 
 func (s *sequence) terminate(who, path string, finalizers ...string) bool {
 	s.rules.touched[path]++
-	s.api.terminate(path, finalizers...)
+	s.api.mu.Lock()
+	s.api.delete(path, finalizers...)
+	s.api.mu.Unlock()
 	s.note(who, "%s: delete, %s → v%d", short(path), text(finalizers), s.api.version)
 	return true
 }

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"reflect"
@@ -103,16 +104,11 @@ func (s *APIServer) Requests() []string {
 func (s *APIServer) List(resource string) []*unstructured.Unstructured {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	var paths []string
-	for path := range s.objects {
-		if strings.Contains(path, "/"+resource+"/") {
-			paths = append(paths, path)
-		}
-	}
-	slices.Sort(paths)
 	var objects []*unstructured.Unstructured
-	for _, path := range paths {
-		objects = append(objects, s.objects[path].DeepCopy())
+	for _, path := range slices.Sorted(maps.Keys(s.objects)) {
+		if strings.Contains(path, "/"+resource+"/") {
+			objects = append(objects, s.objects[path].DeepCopy())
+		}
 	}
 	return objects
 }
@@ -158,14 +154,6 @@ func (s *APIServer) Remove(path string) {
 	s.drop(path)
 }
 
-// terminate deletes as a DELETE does: an object with finalizers stays until they
-// are removed.
-func (s *APIServer) terminate(path string, finalizers ...string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.delete(path, finalizers...)
-}
-
 // store stamps an object and makes it the stored one. One that is deleted and has
 // lost its last finalizer goes.
 func (s *APIServer) store(path string, object *unstructured.Unstructured) {
@@ -200,6 +188,7 @@ func (s *APIServer) drop(path string) {
 	delete(s.objects, path)
 }
 
+// delete does what a DELETE does: an object with finalizers stays until they are removed.
 func (s *APIServer) delete(path string, finalizers ...string) {
 	object := s.objects[path].DeepCopy()
 	object.SetFinalizers(append(object.GetFinalizers(), finalizers...))
@@ -323,22 +312,16 @@ func (s *APIServer) write(x *exchange) {
 
 // response is the answer on the wire.
 func (x *exchange) response(r *http.Request) *http.Response {
+	code, body := http.StatusOK, any(metav1.Status{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}, Status: metav1.StatusSuccess})
 	switch {
 	case x.refused != nil:
-		return respond(r, int(x.refused.ErrStatus.Code), x.refused.ErrStatus)
-	case x.method == http.MethodDelete:
-		return respond(r, http.StatusOK, metav1.Status{Status: metav1.StatusSuccess})
-	case x.method == http.MethodPost:
-		return respond(r, http.StatusCreated, x.answer.Object)
-	default:
-		return respond(r, http.StatusOK, x.answer.Object)
-	}
-}
-
-func respond(r *http.Request, code int, body any) *http.Response {
-	if status, ok := body.(metav1.Status); ok {
+		status := x.refused.ErrStatus
 		status.APIVersion, status.Kind = "v1", "Status"
-		body = status
+		code, body = int(status.Code), status
+	case x.method == http.MethodPost:
+		code, body = http.StatusCreated, x.answer.Object
+	case x.method != http.MethodDelete:
+		body = x.answer.Object
 	}
 	recorder := httptest.NewRecorder()
 	recorder.Header().Set("Content-Type", runtime.ContentTypeJSON)

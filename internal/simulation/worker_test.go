@@ -117,7 +117,7 @@ func (p *process) RoundTrip(r *http.Request) (*http.Response, error) {
 	w.failed = w.failed || refused != nil || lost
 	if refused != nil {
 		s.note(w.String(), "%s: %s %s → %d %s, made up", w.key, r.Method, r.URL.Path, refused.ErrStatus.Code, refused.ErrStatus.Reason)
-		return respond(r, int(refused.ErrStatus.Code), refused.ErrStatus), nil
+		return (&exchange{refused: refused}).response(r), nil
 	}
 	response, _ := s.api.RoundTrip(r)
 	x := s.rules.last
