@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"path/filepath"
 
+	"golang.org/x/sync/errgroup"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/util/workqueue"
 
 	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
 )
@@ -76,12 +76,10 @@ func fooNames(n int) []string {
 
 // parallel calls do once for each name, from 16 goroutines, until one call fails.
 func parallel(ctx context.Context, names []string, do func(ctx context.Context, name string) error) error {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	workqueue.ParallelizeUntil(ctx, 16, len(names), func(i int) {
-		if err := do(ctx, names[i]); err != nil {
-			cancel(err)
-		}
-	})
-	return context.Cause(ctx)
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(16)
+	for _, name := range names {
+		group.Go(func() error { return do(ctx, name) })
+	}
+	return group.Wait()
 }

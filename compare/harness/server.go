@@ -81,15 +81,11 @@ func (c *clusters) up(ctx context.Context) (*server, error) {
 	// was killed has left.
 	name := fmt.Sprintf("test-%d-%d", os.Getpid(), c.last.Add(1))
 	s := &server{clusters: c, name: name, kubeconfig: filepath.Join(c.home, name+".kubeconfig")}
-	err := runCommand(s.program, "up", "--name", s.name, "--components", s.components)
-	if err == nil {
-		err = s.connect()
-	}
-	if err == nil {
-		err = s.install()
-	}
-	if err != nil {
-		return nil, errors.Join(err, s.down())
+	start := func() error { return runCommand(s.program, "up", "--name", s.name, "--components", s.components) }
+	for _, do := range []func() error{start, s.connect, s.install} {
+		if err := do(); err != nil {
+			return nil, errors.Join(err, s.down())
+		}
 	}
 	return s, nil
 }
