@@ -17,11 +17,6 @@ import (
 	"time"
 )
 
-// buildNeeds is what the first build writes, in bytes, measured on linux/amd64:
-// 4.0 GiB in Go's build cache, 0.9 GiB of module sources, 0.6 GiB of programs,
-// and room for the linker.
-const buildNeeds = 6 << 30
-
 // programs are the names of the tools of go.mod.
 var programs = []string{"etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl", "kwok", "kwokctl"}
 
@@ -41,11 +36,8 @@ func build(home string, out io.Writer) error {
 		return nil
 	}
 
-	fmt.Fprintln(out, "Building a Kubernetes control plane from source. This happens once: on 2 cores it takes")
-	fmt.Fprintln(out, "about 8 minutes on 2 CPUs, less if Go has compiled some of it before.")
-	if err := enoughDisk(home, buildNeeds); err != nil {
-		return err
-	}
+	fmt.Fprintln(out, "Building a Kubernetes control plane from source, once. It takes about 8 minutes on 2 CPUs,")
+	fmt.Fprintln(out, "less if Go has compiled some of it before, and about 6 GiB of disk.")
 	start := time.Now()
 	todo, total, err := stalePackages(home, out)
 	if err != nil {
@@ -129,7 +121,7 @@ func goCommand(home string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-var errNoSpace = fmt.Errorf("the disk is full: make room (about %s are needed), or set GOCACHE, GOMODCACHE and TMPDIR to folders on a larger disk, and run it again: what is compiled stays", gib(buildNeeds))
+var errNoSpace = errors.New("the disk is full: make room (a first build needs about 6 GiB), or set GOCACHE, GOMODCACHE and TMPDIR to folders on a larger disk, and run it again: what is compiled stays")
 
 // follow runs cmd and hands each line of its standard error to expected. Lines
 // that expected does not know are the error's text if cmd fails.
@@ -190,53 +182,3 @@ func (p *progress) finish() {
 func (p *progress) print() {
 	fmt.Fprintf(p.out, p.format, p.done, p.of, time.Since(p.start).Round(time.Second))
 }
-
-// enoughDisk refuses to start a build that the disk cannot hold. Folders on the
-// same disk count once; what was compiled earlier counts as if it was not there,
-// so a machine that built before and is nearly full is told so only if less than
-// an eighth is left for what may be missing.
-func enoughDisk(home string, need uint64) error {
-	output, err := goCommand(home, "env", "GOCACHE", "GOMODCACHE").Output()
-	if err != nil {
-		return fmt.Errorf("go env: %w", err)
-	}
-	folders := strings.Split(strings.TrimSpace(string(output)), "\n")
-	if cacheHolds(folders[0]) {
-		need /= 8
-	}
-	for _, dir := range append(folders, home) {
-		free, err := freeBytes(dir)
-		if err != nil {
-			return err
-		}
-		if free < need {
-			return fmt.Errorf("too little disk: %s has %s free, the build needs about %s: make room, or set GOCACHE and GOMODCACHE to folders on a larger disk", dir, gib(free), gib(need))
-		}
-	}
-	return nil
-}
-
-// cacheHolds guesses whether Go's build cache has seen a build of this size: the
-// cache spreads its files over 256 folders.
-func cacheHolds(gocache string) bool {
-	files, err := filepath.Glob(filepath.Join(gocache, "0[0-7]", "*-d"))
-	return err == nil && len(files) >= 50
-}
-
-// freeBytes is the space that an ordinary user has left on the disk of dir, or
-// of its closest parent that exists.
-func freeBytes(dir string) (uint64, error) {
-	var stat syscall.Statfs_t
-	for {
-		err := syscall.Statfs(dir, &stat)
-		if err == nil {
-			return stat.Bavail * uint64(stat.Bsize), nil
-		}
-		if !errors.Is(err, os.ErrNotExist) || dir == filepath.Dir(dir) {
-			return 0, fmt.Errorf("free space of %s: %w", dir, err)
-		}
-		dir = filepath.Dir(dir)
-	}
-}
-
-func gib(bytes uint64) string { return fmt.Sprintf("%.1f GiB", float64(bytes)/(1<<30)) }
