@@ -1,0 +1,218 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
+	"k8s.io/client-go/tools/cache"
+
+	"example.com/byhand/controller"
+)
+
+// cacheRetry is when a key is reconciled again whose cache is behind. Usually the event that
+// updates the cache adds the key within milliseconds.
+const cacheRetry = time.Second
+
+// Reconciler runs each At once. All fields must be set, except Writes.
+type Reconciler struct {
+	// Client and Pods are the clients that it writes through.
+	Client *Client
+	Pods   corev1client.PodsGetter
+	// AtStore and PodStore are the cache: the informers' stores.
+	AtStore, PodStore cache.Indexer
+	// Now is the clock: time.Now, or a test's.
+	Now func() time.Time
+	// Writes holds the writes that the cache does not show yet.
+	Writes controller.PendingWrites
+}
+
+// Reconcile has the contract of controller.Reconcile. The status says how far the At is, and
+// each call takes the next step.
+func (r *Reconciler) Reconcile(ctx context.Context, key cache.ObjectName) (requeueAfter time.Duration, err error) {
+	// Not before the cache shows what this process wrote.
+	if !r.Writes.Observed(key) {
+		return cacheRetry, nil
+	}
+	at, ok := get[*At](r.AtStore, key)
+	if err := r.releasePods(ctx, key, at); err != nil {
+		return 0, err
+	}
+	switch {
+	case !ok || at.DeletionTimestamp != nil || at.Status.isFinished():
+		// The garbage collector deletes the Pod of an At that is gone.
+		return 0, nil
+	case at.Status.Phase == PhaseRunning && at.Status.PodUID != "":
+		return r.followPod(ctx, at)
+	case at.Status.Phase == PhaseRunning:
+		err := r.startPod(ctx, at)
+		if errors.Is(err, errCacheBehind) {
+			return cacheRetry, nil
+		}
+		return 0, err
+	default:
+		return r.awaitSchedule(ctx, at)
+	}
+}
+
+// awaitSchedule is the step from PENDING to RUNNING. It sends no Pod: first one controller
+// must have the claim.
+func (r *Reconciler) awaitSchedule(ctx context.Context, at *At) (requeueAfter time.Duration, err error) {
+	now := r.Now()
+	schedule, err := parseSchedule(at.Spec.Schedule)
+	if err != nil {
+		// A retry cannot mend a spec.
+		return 0, r.updateStatus(ctx, at, at.Status.failed(ReasonInvalidSchedule, err.Error(), now))
+	}
+	if left := timeLeft(schedule, now); left > 0 {
+		status := at.Status
+		status.Phase = PhasePending
+		return min(left, maxWait), r.updateStatus(ctx, at, status)
+	}
+	if isMissed(schedule, now, at.Spec.StartingDeadlineSeconds) {
+		return 0, r.updateStatus(ctx, at, at.Status.failed(ReasonMissed, missedMessage, now))
+	}
+	return 0, r.updateStatus(ctx, at, at.Status.started(podName(at), now))
+}
+
+const missedMessage = "startingDeadlineSeconds were over before the Pod could be created"
+
+var (
+	errMissed = errors.New(missedMessage)
+	// errCacheBehind says that the cache is older than what the API server has.
+	errCacheBehind = errors.New("the cache is behind the API server")
+)
+
+// startPod creates the Pod, unless there is one, and notes its UID.
+func (r *Reconciler) startPod(ctx context.Context, at *At) error {
+	now := r.Now()
+	if pod, ok := get[*corev1.Pod](r.PodStore, podKey(at)); ok && metav1.IsControlledBy(pod, at) {
+		return r.updateStatus(ctx, at, at.Status.seen(pod, now))
+	}
+	// Another process may have noted a Pod that is gone by now. Then the cache shows neither.
+	if err := r.verifyCache(ctx, at); err != nil {
+		return err
+	}
+	pod, err := r.createPod(ctx, at, now)
+	status := at.Status
+	switch {
+	case err == nil && metav1.IsControlledBy(pod, at):
+		r.Writes.Record(cache.MetaObjectToName(at), controller.Write{Store: r.PodStore, After: pod})
+		status = status.seen(pod, now)
+	case err == nil:
+		status = status.failed(ReasonNameTaken, fmt.Sprintf("Pod %s exists and is not controlled by this At", pod.Name), now)
+	case errors.Is(err, errMissed):
+		status = status.failed(ReasonMissed, missedMessage, now)
+	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
+		return nil // The At is about to go, too.
+	case apierrors.IsInvalid(err):
+		status = status.failed(ReasonInvalidPod, err.Error(), now)
+	case isRefusal(err):
+		return errors.Join(err, r.updateStatus(ctx, at, status.refused(err)))
+	default:
+		return fmt.Errorf("create Pod %s: %w", podKey(at), err)
+	}
+	return r.updateStatus(ctx, at, status)
+}
+
+// createPod creates the Pod and returns it, or the one that has its name.
+func (r *Reconciler) createPod(ctx context.Context, at *At, now time.Time) (*corev1.Pod, error) {
+	pods := r.Pods.Pods(at.Namespace)
+	schedule, err := parseSchedule(at.Spec.Schedule)
+	missed := err == nil && isMissed(schedule, now, at.Spec.StartingDeadlineSeconds)
+	if !missed {
+		pod, err := pods.Create(ctx, newPod(at), metav1.CreateOptions{})
+		if !apierrors.IsAlreadyExists(err) {
+			return pod, err
+		}
+	}
+	// The answer to an earlier POST was lost, another controller was faster, or it is somebody
+	// else's.
+	pod, err := pods.Get(ctx, at.Status.PodName, metav1.GetOptions{})
+	if missed && apierrors.IsNotFound(err) {
+		return nil, errMissed
+	}
+	return pod, err
+}
+
+// podKey is the key of an At's Pod.
+func podKey(at *At) cache.ObjectName {
+	return cache.NewObjectName(at.Namespace, at.Status.PodName)
+}
+
+// verifyCache asks the API server whether the cache has its newest version of an At.
+func (r *Reconciler) verifyCache(ctx context.Context, at *At) error {
+	live, err := r.Client.Ats(at.Namespace).Get(ctx, at.Name, metav1.GetOptions{})
+	if err != nil {
+		return fmt.Errorf("get At %s/%s: %w", at.Namespace, at.Name, err)
+	}
+	if live.ResourceVersion != at.ResourceVersion {
+		// Not a write of ours, but the cache must show it, too.
+		r.Writes.Record(cache.MetaObjectToName(at), controller.Write{Store: r.AtStore, After: live})
+		return errCacheBehind
+	}
+	return nil
+}
+
+// followPod notes what came of the Pod. It never creates another one.
+func (r *Reconciler) followPod(ctx context.Context, at *At) (requeueAfter time.Duration, err error) {
+	now := r.Now()
+	pod, ok := get[*corev1.Pod](r.PodStore, podKey(at))
+	if !ok || pod.UID != at.Status.PodUID {
+		// The cache does not decide that it is gone: it may be behind, or somebody has taken
+		// the label from the Pod.
+		live, err := r.Pods.Pods(at.Namespace).Get(ctx, at.Status.PodName, metav1.GetOptions{})
+		switch {
+		case apierrors.IsNotFound(err) || err == nil && live.UID != at.Status.PodUID:
+			return 0, r.updateStatus(ctx, at, at.Status.failed(ReasonPodDeleted, "the Pod is gone", now))
+		case err != nil:
+			return 0, fmt.Errorf("get Pod %s: %w", podKey(at), err)
+		}
+		pod, requeueAfter = live, cacheRetry
+	}
+	return requeueAfter, r.updateStatus(ctx, at, at.Status.seen(pod, now))
+}
+
+// releasePods takes the finalizer from the Pods of a key that nobody waits for any more.
+func (r *Reconciler) releasePods(ctx context.Context, key cache.ObjectName, at *At) error {
+	for _, pod := range podsOf(r.PodStore, key) {
+		if !isTracked(pod) {
+			continue
+		}
+		needed, err := r.isNeeded(ctx, key, at, pod)
+		if err != nil {
+			return err
+		}
+		if needed {
+			continue
+		}
+		released, err := r.Pods.Pods(pod.Namespace).Patch(ctx, pod.Name, types.StrategicMergePatchType,
+			fmt.Appendf(nil, releasePatch, pod.UID), metav1.PatchOptions{})
+		r.Writes.Record(key, controller.Write{Store: r.PodStore, Before: pod, After: released, Err: err})
+		if err != nil && !apierrors.IsNotFound(err) {
+			return fmt.Errorf("remove the finalizer of Pod %s/%s: %w", pod.Namespace, pod.Name, err)
+		}
+	}
+	return nil
+}
+
+// isNeeded reports whether the status of an At still has to note what comes of a Pod. at is
+// what the cache has under the key: nil, or perhaps another At of the same name.
+func (r *Reconciler) isNeeded(ctx context.Context, key cache.ObjectName, at *At, pod *corev1.Pod) (bool, error) {
+	uid := types.UID(pod.Labels[uidLabel])
+	if at != nil && at.UID == uid {
+		return at.DeletionTimestamp == nil && !at.Status.isFinished(), nil
+	}
+	// The At is gone, or the cache does not have it yet.
+	live, err := r.Client.Ats(key.Namespace).Get(ctx, key.Name, metav1.GetOptions{})
+	if apierrors.IsNotFound(err) {
+		return false, nil
+	}
+	return live.UID == uid, err
+}

@@ -1,0 +1,239 @@
+//go:build integration
+
+package main
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/watch"
+	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
+
+	"example.com/byhand/chapters/internal/chaptertest"
+	"example.com/byhand/internal/faults"
+)
+
+func TestMain(m *testing.M) { os.Exit(chaptertest.Run(m)) }
+
+// cluster is a namespace on a real API server, for Ats.
+type cluster struct {
+	*chaptertest.Cluster
+	client *Client
+	pods   corev1client.PodInterface
+}
+
+func newCluster(t *testing.T) *cluster {
+	t.Helper()
+	c := &cluster{Cluster: chaptertest.New(t)}
+	var err error
+	if c.client, err = NewClient(c.Config); err != nil {
+		t.Fatal(err)
+	}
+	c.pods = c.Kube.CoreV1().Pods(c.Namespace)
+	// The program has ended by then, and nobody else removes its finalizer.
+	t.Cleanup(func() {
+		pods, err := c.Kube.CoreV1().Pods(c.Namespace).List(c.background(), metav1.ListOptions{LabelSelector: uidLabel})
+		if err != nil {
+			t.Errorf("clean up: %v", err)
+			return
+		}
+		for _, pod := range pods.Items {
+			_, _ = c.pods.Patch(c.background(), pod.Name, types.StrategicMergePatchType, fmt.Appendf(nil, releasePatch, pod.UID), metav1.PatchOptions{})
+		}
+	})
+	return c
+}
+
+// start runs the program on the test's namespace until it is ready.
+func (c *cluster) start(kubeconfig string) *chaptertest.Program {
+	c.Helper()
+	p := c.Start("--kubeconfig", kubeconfig, "--namespace", c.Namespace)
+	p.Prints(1, "ready: ")
+	return p
+}
+
+// proxy stands between the program and the API server. It returns a kubeconfig that leads
+// through it.
+func (c *cluster) proxy() (proxy *faults.Proxy, kubeconfig string) {
+	c.Helper()
+	proxy, err := faults.NewProxy(c.Config)
+	if err != nil {
+		c.Fatal(err)
+	}
+	c.Cleanup(func() { _ = proxy.Close() })
+	if kubeconfig, err = proxy.Kubeconfig(c.TempDir()); err != nil {
+		c.Fatal(err)
+	}
+	return proxy, kubeconfig
+}
+
+const past = "2026-01-01T00:00:00Z"
+
+// create creates an At.
+func (c *cluster) create(name, schedule string) *At {
+	c.Helper()
+	at := &At{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: AtSpec{Schedule: schedule,
+		Containers: []AtContainer{{Name: "main", Image: "busybox", Command: []string{"echo", "hello"}}}}}
+	created := &At{}
+	if err := c.client.rest.Post().Namespace(c.Namespace).Resource("ats").Body(at).Do(c.Context()).Into(created); err != nil {
+		c.Fatal(err)
+	}
+	return created
+}
+
+// patch changes an At by a merge patch.
+func (c *cluster) patch(name, patch string) error {
+	return c.client.rest.Patch(types.MergePatchType).Namespace(c.Namespace).Resource("ats").Name(name).Body([]byte(patch)).Do(c.Context()).Error()
+}
+
+func (c *cluster) delete(name string, how metav1.DeletionPropagation) {
+	c.Helper()
+	err := c.client.rest.Delete().Namespace(c.Namespace).Resource("ats").Name(name).Body(&metav1.DeleteOptions{PropagationPolicy: &how}).Do(c.Context()).Error()
+	if err != nil {
+		c.Fatal(err)
+	}
+}
+
+func (c *cluster) at(name string) *At {
+	c.Helper()
+	at, err := c.client.Ats(c.Namespace).Get(c.Context(), name, metav1.GetOptions{})
+	if err != nil {
+		c.Fatal(err)
+	}
+	return at
+}
+
+// becomes waits until an At has this phase and reason.
+func (c *cluster) becomes(name string, phase Phase, reason Reason) {
+	c.Helper()
+	c.Eventually(fmt.Sprintf("At %s becomes %s %s", name, phase, reason), func() error {
+		if got := c.at(name).Status; got.Phase != phase || got.Reason != reason {
+			return fmt.Errorf("it is %+v", got)
+		}
+		return nil
+	})
+}
+
+// runs waits until the status of an At has the UID of its Pod, and the Pod runs.
+func (c *cluster) runs(name string) *corev1.Pod {
+	c.Helper()
+	var pod *corev1.Pod
+	c.Eventually("the Pod of "+name+" runs", func() error {
+		status := c.at(name).Status
+		if status.PodUID == "" {
+			return fmt.Errorf("%+v", status)
+		}
+		var err error
+		if pod, err = c.pods.Get(c.Context(), status.PodName, metav1.GetOptions{}); err == nil && pod.Status.Phase != corev1.PodRunning {
+			err = fmt.Errorf("it is %s", pod.Status.Phase)
+		}
+		return err
+	})
+	return pod
+}
+
+// end ends a Pod as its node would.
+func (c *cluster) end(pod string, phase corev1.PodPhase) error {
+	_, err := c.pods.Patch(c.Context(), pod, types.StrategicMergePatchType, fmt.Appendf(nil, `{"status":{"phase":%q}}`, phase), metav1.PatchOptions{}, "status")
+	return err
+}
+
+// endPods lets every Pod that runs succeed. One that does not run yet would be made to run
+// by kwok, whatever its status says.
+func (c *cluster) endPods() error {
+	pods, err := c.pods.List(c.Context(), metav1.ListOptions{LabelSelector: uidLabel})
+	if err != nil {
+		return err
+	}
+	for _, pod := range pods.Items {
+		if pod.Status.Phase == corev1.PodRunning && pod.DeletionTimestamp == nil {
+			err = errors.Join(err, c.end(pod.Name, corev1.PodSucceeded))
+		}
+	}
+	return err
+}
+
+// released is nil when each At has this phase and no Pod has our finalizer.
+func (c *cluster) released(phase Phase) error {
+	ats, err := c.client.Ats(c.Namespace).List(c.Context(), metav1.ListOptions{})
+	if err != nil {
+		return err
+	}
+	for _, at := range ats.Items {
+		if at.Status.Phase != phase {
+			return fmt.Errorf("At %s is %+v", at.Name, at.Status)
+		}
+	}
+	pods, err := c.pods.List(c.Context(), metav1.ListOptions{})
+	if err != nil {
+		return err
+	}
+	for _, pod := range pods.Items {
+		if isTracked(&pod) {
+			return fmt.Errorf("Pod %s still has our finalizer", pod.Name)
+		}
+	}
+	return nil
+}
+
+// countPods watches the namespace from now on. onePodEach fails the test unless each At got
+// one Pod, counting those that are gone.
+func (c *cluster) countPods() (onePodEach func(ats int)) {
+	c.Helper()
+	list, err := c.pods.List(c.Context(), metav1.ListOptions{})
+	if err != nil {
+		c.Fatal(err)
+	}
+	stream, err := c.pods.Watch(c.Context(), metav1.ListOptions{ResourceVersion: list.ResourceVersion})
+	if err != nil {
+		c.Fatal(err)
+	}
+	c.Cleanup(stream.Stop)
+	var mu sync.Mutex
+	created := map[string][]string{} // names of Pods by the UID of their At
+	go func() {
+		for event := range stream.ResultChan() {
+			if pod, ok := event.Object.(*corev1.Pod); ok && event.Type == watch.Added {
+				mu.Lock()
+				created[pod.Labels[uidLabel]] = append(created[pod.Labels[uidLabel]], pod.Name)
+				mu.Unlock()
+			}
+		}
+	}()
+	return func(ats int) {
+		c.Helper()
+		// When the watch has shown this one, it has shown all before.
+		last := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "last"}, Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "main", Image: "busybox"}}}}
+		if _, err := c.pods.Create(c.Context(), last, metav1.CreateOptions{}); err != nil {
+			c.Fatal(err)
+		}
+		c.Eventually("the watch shows the last Pod", func() error {
+			mu.Lock()
+			defer mu.Unlock()
+			if !slices.Contains(created[""], "last") {
+				return errors.New("it does not")
+			}
+			return nil
+		})
+		mu.Lock()
+		defer mu.Unlock()
+		delete(created, "")
+		if len(created) != ats {
+			c.Errorf("%d Ats have got a Pod, want %d", len(created), ats)
+		}
+		for _, uid := range slices.Sorted(maps.Keys(created)) {
+			if pods := created[uid]; len(pods) != 1 {
+				c.Errorf("an At has got %d Pods: %s", len(pods), strings.Join(pods, ", "))
+			}
+		}
+	}
+}

@@ -1,0 +1,106 @@
+package main
+
+import (
+	"context"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/cache"
+
+	"example.com/byhand/informer"
+)
+
+// NewAts returns an informer for the Ats of a namespace, or of all namespaces if it is "".
+func NewAts(client *Client, namespace string, resync time.Duration, handler cache.ResourceEventHandler) *informer.Informer {
+	listWatch := &cache.ListWatch{
+		ListWithContextFunc: func(ctx context.Context, opts metav1.ListOptions) (runtime.Object, error) {
+			return client.Ats(namespace).List(ctx, opts)
+		},
+		WatchFuncWithContext: func(ctx context.Context, opts metav1.ListOptions) (watch.Interface, error) {
+			return client.Ats(namespace).Watch(ctx, opts)
+		},
+	}
+	return informer.New(SchemeGroupVersion.WithResource("ats").GroupResource(), client, listWatch,
+		cache.InformerOptions{ObjectType: &At{}, Handler: handler, ResyncPeriod: resync})
+}
+
+const (
+	// uidLabel holds the UID of the At that a Pod is for, and not its name: the value of a
+	// label has at most 63 characters, a name 253.
+	uidLabel = "cnat.programming-kubernetes.info/at-uid"
+	// nameAnnotation holds its name. An owner reference does, too, but an orphan, whose At
+	// was deleted without it, has none any more.
+	nameAnnotation = "cnat.programming-kubernetes.info/at"
+)
+
+// NewPods returns an informer for the Pods of Ats, and of no others: a cluster may have
+// 100,000 Pods.
+func NewPods(client kubernetes.Interface, namespace string, handler cache.ResourceEventHandler) *informer.Informer {
+	listWatch := &cache.ListWatch{
+		ListWithContextFunc: func(ctx context.Context, opts metav1.ListOptions) (runtime.Object, error) {
+			opts.LabelSelector = uidLabel
+			return client.CoreV1().Pods(namespace).List(ctx, opts)
+		},
+		WatchFuncWithContext: func(ctx context.Context, opts metav1.ListOptions) (watch.Interface, error) {
+			opts.LabelSelector = uidLabel
+			return client.CoreV1().Pods(namespace).Watch(ctx, opts)
+		},
+	}
+	return informer.New(corev1.Resource("pods"), client, listWatch,
+		cache.InformerOptions{ObjectType: &corev1.Pod{}, Handler: handler, Indexers: podIndexers()})
+}
+
+const byAt = "byAt"
+
+// podIndexers index each Pod by the key of its At.
+func podIndexers() cache.Indexers {
+	return cache.Indexers{byAt: func(obj any) ([]string, error) {
+		if pod, ok := obj.(*corev1.Pod); ok {
+			return []string{atOf(pod).String()}, nil
+		}
+		return nil, nil
+	}}
+}
+
+// atOf returns the key of the At that a Pod is for.
+func atOf(pod *corev1.Pod) cache.ObjectName {
+	return cache.NewObjectName(pod.Namespace, pod.Annotations[nameAnnotation])
+}
+
+// podsOf returns the Pods that are for the At with this key, whatever its UID.
+func podsOf(pods cache.Indexer, at cache.ObjectName) (found []*corev1.Pod) {
+	objects, err := pods.ByIndex(byAt, at.String())
+	if err != nil {
+		panic(err) // the Store has no such index
+	}
+	for _, obj := range objects {
+		found = append(found, obj.(*corev1.Pod))
+	}
+	return found
+}
+
+// atOfOrphan returns a function for controller.EnqueueOwner, which finds only owners. It
+// returns the key of the At that a Pod in the store is for.
+func atOfOrphan(pods func() cache.Store) func(pod cache.ObjectName) []cache.ObjectName {
+	return func(name cache.ObjectName) []cache.ObjectName {
+		if pod, ok := get[*corev1.Pod](pods(), name); ok {
+			return []cache.ObjectName{atOf(pod)}
+		}
+		return nil
+	}
+}
+
+// get returns the object that a store holds under key. The store shares it: do not change
+// it.
+func get[T any](store cache.Store, key cache.ObjectName) (obj T, ok bool) {
+	stored, exists, err := store.GetByKey(key.String())
+	if err != nil || !exists {
+		return obj, false
+	}
+	obj, ok = stored.(T)
+	return obj, ok
+}

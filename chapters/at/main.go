@@ -1,0 +1,156 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"sync"
+	"syscall"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/cache"
+
+	"example.com/byhand/controller"
+	"example.com/byhand/informer"
+	"example.com/byhand/internal/connect"
+	"example.com/byhand/internal/observer"
+)
+
+const (
+	workers     = 8
+	syncTimeout = time.Minute
+	resync      = 10 * time.Minute
+)
+
+func main() {
+	o, err := parseFlags(os.Args[1:])
+	if err == nil {
+		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+		// After the first signal a second one ends the process at once.
+		context.AfterFunc(ctx, stop)
+		err = run(ctx, o)
+	}
+	if err != nil && !errors.Is(err, context.Canceled) && !errors.Is(err, flag.ErrHelp) {
+		fmt.Fprintln(os.Stderr, "at:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, o options) error {
+	observe := observer.New(observer.Options{All: o.trace.On()})
+	observe.Print(o.trace, os.Stdout)
+	defer observe.Close()
+
+	// Clients: ours for Ats, client-go's for Pods.
+	config, _, err := connect.Config(o.connect)
+	if err != nil {
+		return err
+	}
+	observe.Wrap(config)
+	client, err := NewClient(config)
+	if err != nil {
+		return connect.ExplainConfig(err)
+	}
+	kubeClient, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		return connect.ExplainConfig(err)
+	}
+	if _, err := connect.Check(ctx, kubeClient.Discovery(), config.Host, SchemeGroupVersion); err != nil {
+		return err
+	}
+
+	// Queue and informers: an event of an At or of its Pod adds the key of the At.
+	queue := observe.Queue(observedAt, controller.NewPriorityQueue("at"))
+	ats := NewAts(client, o.namespace, resync, observe.Handler(observedAt, queue,
+		controller.WithLowPriorityWhenUnchanged(controller.EnqueueObject)))
+	var pods *informer.Informer
+	pods = NewPods(kubeClient, o.namespace, observe.Handler(observedPod, queue,
+		controller.WithLowPriorityWhenUnchanged(controller.EnqueueOwner(atKind.GroupKind(),
+			atOfOrphan(func() cache.Store { return pods.Store })))))
+
+	// Reconciler: key → stores → requests.
+	reconciler := &Reconciler{Client: client, Pods: kubeClient.CoreV1(), AtStore: ats.Store, PodStore: pods.Store, Now: time.Now}
+	atController := controller.New(queue, observe.Reconcile(observedAt, reconciler))
+
+	// Run: first the informers, then the workers. Both end with ctx.
+	ctx, cancel := context.WithCancel(ctx)
+	var running sync.WaitGroup
+	defer running.Wait()
+	defer cancel()
+	running.Go(func() { ats.Run(ctx) })
+	running.Go(func() { pods.Run(ctx) })
+	if err := informer.WaitForSync(ctx, syncTimeout, ats, pods); err != nil {
+		return err
+	}
+	observe.Program(observer.Said, "ready: %d Ats, %d Pods of theirs (Ctrl-C stops)", len(ats.Store.ListKeys()), len(pods.Store.ListKeys()))
+	atController.Run(ctx, workers)
+	observe.Program(observer.Stopped, "stopped: every worker has finished what it had begun")
+	return nil
+}
+
+// What the observer has to know of the two kinds.
+var (
+	observedAt = observer.Kind{GVK: atKind, Resource: "ats", Describe: func(object any) string {
+		at, ok := object.(*At)
+		if !ok {
+			return ""
+		}
+		text := fmt.Sprintf("%s %s", at.Spec.Schedule, at.Status.Phase)
+		if at.Status.Reason != "" {
+			text += fmt.Sprintf(", %s: %s", at.Status.Reason, at.Status.Message)
+		}
+		if at.DeletionTimestamp != nil {
+			text += ", being deleted"
+		}
+		return text
+	}}
+	observedPod = observer.Kind{GVK: corev1.SchemeGroupVersion.WithKind("Pod"), Resource: "pods", Owned: true,
+		Describe: func(object any) string {
+			pod, ok := object.(*corev1.Pod)
+			if !ok {
+				return ""
+			}
+			text := string(pod.Status.Phase)
+			if pod.DeletionTimestamp != nil {
+				text += ", being deleted"
+			}
+			return text
+		},
+		Shown: observer.Fields{"spec": {"restartPolicy": nil, "containers": {"name": nil, "image": nil}}, "status": {"phase": nil}},
+	}
+)
+
+type options struct {
+	connect   connect.Options
+	namespace string
+	trace     observer.Flag
+}
+
+// parseFlags reads and checks the flags.
+func parseFlags(args []string) (o options, err error) {
+	o.connect.QPS = -1 // no limit but the server's own
+	flags := flag.NewFlagSet("at", flag.ContinueOnError)
+	flags.SetOutput(io.Discard)
+	flags.StringVar(&o.connect.Kubeconfig, "kubeconfig", "", "kubeconfig `file` (default: $KUBECONFIG, then ~/.kube/config, then the Pod's own account)")
+	flags.StringVar(&o.namespace, "namespace", metav1.NamespaceAll, "the only namespace to look at (default: all)")
+	flags.BoolFunc("trace", "print every step instead of the story: of all, of one At (--trace=default/example-at), or as lines of JSON (--trace=json)", o.trace.Set)
+	err = flags.Parse(args)
+	switch {
+	case errors.Is(err, flag.ErrHelp):
+		flags.SetOutput(os.Stdout)
+		flags.PrintDefaults()
+		return o, err
+	case err != nil:
+		return o, fmt.Errorf("%w (--help lists the flags)", err)
+	case flags.NArg() > 0:
+		return o, errors.New("usage: no arguments (what --trace is to show stands behind its =) (see --help)")
+	}
+	return o, nil
+}

@@ -1,0 +1,283 @@
+package main
+
+import (
+	"testing"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/cache"
+)
+
+// These tests are about "at most once": each is a way to a second Pod, which is closed.
+
+// claimed is a world with an At that is RUNNING and has no Pod.
+func claimed(t *testing.T) *world {
+	t.Helper()
+	w := newWorld(t)
+	w.create("2026-01-02T12:00:00Z")
+	w.reconcile("PUT ats/example/status")
+	return w
+}
+
+// TestLostAnswer: the Pod was created, and the program died before it could note it.
+func TestLostAnswer(t *testing.T) {
+	// The cache shows the Pod.
+	w := claimed(t)
+	w.api.put(w.podPath(), toUnstructured(t, newPod(w.at())))
+	w.reconcile("PUT ats/example/status")
+	if got, want := w.at().Status.PodUID, w.pod().UID; got != want {
+		t.Errorf("podUID %q, want %q", got, want)
+	}
+
+	// It does not show it yet.
+	w = claimed(t)
+	w.sync()
+	w.api.put(w.podPath(), toUnstructured(t, newPod(w.at())))
+	w.reconcileStale("GET ats/example", "POST pods", "GET "+w.podPath(), "PUT ats/example/status")
+	if got, want := w.at().Status.PodUID, w.pod().UID; got != want {
+		t.Errorf("podUID %q, want %q", got, want)
+	}
+}
+
+// TestDeletedBeforeItIsNoted: the same, and somebody deletes the Pod meanwhile. The finalizer
+// keeps it.
+func TestDeletedBeforeItIsNoted(t *testing.T) {
+	w := claimed(t)
+	w.api.put(w.podPath(), toUnstructured(t, newPod(w.at())))
+	w.delete(w.podPath())
+	w.reconcile("PUT ats/example/status")
+	w.is(PhaseFailed, ReasonPodDeleted)
+	w.reconcile("PATCH " + w.podPath())
+	if w.api.objects[w.podPath()] != nil {
+		t.Error("the Pod is still there")
+	}
+	w.reconcile()
+}
+
+// TestPodDeleted: a Pod that is deleted while it runs is not run again.
+func TestPodDeleted(t *testing.T) {
+	w := running(t)
+	w.delete(w.podPath())
+	w.reconcile("PUT ats/example/status")
+	w.is(PhaseFailed, ReasonPodDeleted)
+	w.reconcile("PATCH " + w.podPath())
+	w.reconcile()
+}
+
+// TestPodGone: the same, and the finalizer was removed by force.
+func TestPodGone(t *testing.T) {
+	for reason, change := range map[string]func(w *world){
+		"nothing has its name": func(w *world) { w.api.drop(w.podPath()) },
+		"another one has its name": func(w *world) {
+			pod := w.pod()
+			pod.UID, pod.ResourceVersion = "", ""
+			w.api.put(w.podPath(), toUnstructured(w.T, pod))
+		},
+	} {
+		t.Run(reason, func(t *testing.T) {
+			w := running(t)
+			change(w)
+			w.reconcile("GET "+w.podPath(), "PUT ats/example/status")
+			w.is(PhaseFailed, ReasonPodDeleted)
+		})
+	}
+}
+
+// TestEndedAndDeleted: what counts is how it has ended.
+func TestEndedAndDeleted(t *testing.T) {
+	w := running(t)
+	w.set(w.podPath(), "Succeeded", "status", "phase")
+	w.delete(w.podPath())
+	w.reconcile("PUT ats/example/status")
+	w.is(PhaseDone, "")
+}
+
+// TestPodWithoutLabel: somebody takes the label away, so the cache has no such Pod. It is
+// still there.
+func TestPodWithoutLabel(t *testing.T) {
+	w := running(t)
+	w.set(w.podPath(), map[string]any{}, "metadata", "labels")
+	if again := w.reconcile("GET " + w.podPath()); again != cacheRetry {
+		t.Errorf("look again after %s, want %s", again, cacheRetry)
+	}
+	w.set(w.podPath(), "Succeeded", "status", "phase")
+	w.reconcile("GET "+w.podPath(), "PUT ats/example/status")
+	w.is(PhaseDone, "")
+}
+
+// TestStaleCache: another process has noted a Pod, which has ended and is gone, and the cache
+// shows nothing of it.
+func TestStaleCache(t *testing.T) {
+	w := claimed(t)
+	w.sync()
+	w.set("ats/example", "DONE", "status", "phase")
+	w.set("ats/example", "an-uid", "status", "podUID")
+	if again := w.reconcileStale("GET ats/example"); again != cacheRetry {
+		t.Errorf("look again after %s, want %s", again, cacheRetry)
+	}
+	// Nor is anything sent before the cache shows it.
+	w.reconcileStale()
+	w.reconcile()
+	w.is(PhaseDone, "")
+}
+
+// TestOwnWrites: nothing is decided before the cache shows what was written.
+func TestOwnWrites(t *testing.T) {
+	w := newWorld(t)
+	w.create("2026-01-02T12:00:00Z")
+	w.reconcileStale("PUT ats/example/status")
+	if again := w.reconcileStale(); again != cacheRetry {
+		t.Errorf("look again after %s, want %s", again, cacheRetry)
+	}
+	w.syncAts()
+	w.reconcileStale("GET ats/example", "POST pods", "PUT ats/example/status")
+	w.syncAts() // and not the Pods
+	w.reconcileStale()
+	w.syncPods()
+	w.reconcileStale()
+}
+
+// TestTwoControllers takes every step twice, the second time by a controller that has seen
+// nothing of the first one's.
+func TestTwoControllers(t *testing.T) {
+	w := newWorld(t)
+	w.create("2026-01-02T12:00:00Z")
+	other := &Reconciler{Client: w.Client, Pods: w.Pods, Now: w.Now, AtStore: cloneOf(t, w.AtStore), PodStore: cloneOf(t, w.PodStore)}
+	theirs := func() error {
+		w.Helper()
+		_, err := other.Reconcile(t.Context(), exampleKey)
+		return err
+	}
+
+	w.reconcile("PUT ats/example/status")
+	if err := theirs(); !apierrors.IsConflict(err) {
+		t.Errorf("the second claim: %v, want a Conflict", err)
+	}
+	// Both see the claim, and neither the Pod.
+	w.sync()
+	if err := other.AtStore.Replace(w.AtStore.List(), w.AtStore.LastStoreSyncResourceVersion()); err != nil {
+		t.Fatal(err)
+	}
+	w.api.before = func(request string) *apierrors.StatusError {
+		if request == "POST pods" { // the other one is faster by a moment
+			w.api.before = nil
+			if err := theirs(); err != nil {
+				t.Errorf("the other one: %v", err)
+			}
+		}
+		return nil
+	}
+	_, err := w.tryReconcile("GET ats/example", "POST pods",
+		"GET ats/example", "POST pods", "PUT ats/example/status", // the other one's
+		"GET "+w.podPath(), "PUT ats/example/status")
+	if !apierrors.IsConflict(err) {
+		t.Errorf("error %v, want a Conflict", err)
+	}
+	if n := len(w.api.objects); n != 2 {
+		t.Errorf("%d objects, want the At and one Pod", n)
+	}
+}
+
+func cloneOf(t *testing.T, store cache.Indexer) cache.Indexer {
+	t.Helper()
+	clone := cache.NewIndexer(cache.MetaNamespaceKeyFunc, podIndexers())
+	if err := clone.Replace(store.List(), store.LastStoreSyncResourceVersion()); err != nil {
+		t.Fatal(err)
+	}
+	return clone
+}
+
+// TestRelease: the finalizer goes when nobody waits for the Pod any more.
+func TestRelease(t *testing.T) {
+	for _, test := range []struct {
+		reason string
+		change func(w *world, pod string)
+		asks   []string
+	}{
+		{"the At is gone", func(w *world, pod string) {
+			w.api.drop("ats/example")
+			w.delete(pod)
+		}, []string{"GET ats/example"}},
+		{"it is gone, and another one has its name", func(w *world, pod string) {
+			w.api.drop("ats/example")
+			w.create("9999-12-31T23:59:59Z")
+			w.reconcile("GET ats/example", "PATCH "+pod, "PUT ats/example/status")
+			w.set(pod, []any{podFinalizer}, "metadata", "finalizers")
+		}, []string{"GET ats/example"}},
+		{"it is gone, and the Pod is an orphan", func(w *world, pod string) {
+			w.api.drop("ats/example")
+			w.set(pod, []any{}, "metadata", "ownerReferences")
+		}, []string{"GET ats/example"}},
+		{"it is deleted in the foreground", func(w *world, pod string) {
+			w.set("ats/example", []any{"foregroundDeletion"}, "metadata", "finalizers")
+			w.delete("ats/example")
+		}, nil},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			w := running(t)
+			pod := w.podPath()
+			test.change(w, pod)
+			w.reconcile(append(test.asks, "PATCH "+pod)...)
+			if object := w.api.objects[pod]; object != nil && len(object.GetFinalizers()) > 0 {
+				t.Errorf("finalizers %q", object.GetFinalizers())
+			}
+			w.reconcile()
+		})
+	}
+}
+
+// TestReleaseKeepsOthers: other finalizers stay, and so does a Pod that somebody made anew.
+func TestReleaseKeepsOthers(t *testing.T) {
+	w := running(t)
+	w.set(w.podPath(), []any{"example.com/theirs", podFinalizer}, "metadata", "finalizers")
+	w.set(w.podPath(), "Succeeded", "status", "phase")
+	w.reconcile("PUT ats/example/status")
+	w.sync()
+	w.reconcile("PATCH " + w.podPath())
+	if finalizers := w.pod().Finalizers; len(finalizers) != 1 || finalizers[0] != "example.com/theirs" {
+		t.Errorf("finalizers %q", finalizers)
+	}
+
+	w = running(t)
+	w.set(w.podPath(), "Succeeded", "status", "phase")
+	w.reconcile("PUT ats/example/status")
+	w.sync()
+	w.set(w.podPath(), "another", "metadata", "uid")
+	if _, err := w.tryReconcile("PATCH " + w.podPath()); !apierrors.IsConflict(err) {
+		t.Errorf("error %v, want a Conflict", err)
+	}
+}
+
+// TestReleaseAsksFirst: the cache does not have the At yet. Its Pod must keep the finalizer.
+func TestReleaseAsksFirst(t *testing.T) {
+	w := running(t)
+	w.sync()
+	if err := w.AtStore.Replace(nil, "100"); err != nil {
+		t.Fatal(err)
+	}
+	w.reconcileStale("GET ats/example")
+
+	// It has an earlier At of this name.
+	earlier := w.at().DeepCopy()
+	earlier.UID, earlier.Status = types.UID("earlier"), AtStatus{Phase: PhaseDone}
+	if err := w.AtStore.Replace([]any{earlier}, "100"); err != nil {
+		t.Fatal(err)
+	}
+	w.reconcileStale("GET ats/example")
+}
+
+// TestDeletedAt: nothing is created for an At that is being deleted.
+func TestDeletedAt(t *testing.T) {
+	w := claimed(t)
+	w.set("ats/example", []any{"foregroundDeletion"}, "metadata", "finalizers")
+	w.delete("ats/example")
+	w.reconcile()
+
+	// The cache does not show that it is.
+	w = claimed(t)
+	w.sync()
+	w.api.drop("ats/example")
+	if _, err := w.tryReconcile("GET ats/example"); !apierrors.IsNotFound(err) {
+		t.Errorf("error %v, want NotFound", err)
+	}
+}

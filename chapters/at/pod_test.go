@@ -1,0 +1,80 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/validation"
+)
+
+// TestPodName: each At has a name of its own that a host can have, and always the same.
+func TestPodName(t *testing.T) {
+	long := strings.Repeat("a", 253)
+	names := map[string]string{}
+	for _, at := range []struct {
+		name string
+		uid  types.UID
+	}{
+		{"example", "1"}, {"example", "2"}, {"a.b", "3"}, {long, "4"}, {long, "5"}, {strings.Repeat("a.", 126) + "a", "6"},
+		{strings.Repeat("a-", 126) + "a", "7"},
+	} {
+		of := &At{ObjectMeta: metav1.ObjectMeta{Name: at.name, UID: at.uid}}
+		name := podName(of)
+		if problems := validation.IsDNS1123Label(name); len(problems) > 0 {
+			t.Errorf("%s: %q", name, problems)
+		}
+		if other := names[name]; other != "" {
+			t.Errorf("%s is the name of two Pods", name)
+		}
+		if names[name] = at.name; podName(of) != name {
+			t.Errorf("%s changes", name)
+		}
+	}
+}
+
+func TestNewPod(t *testing.T) {
+	at := &At{
+		ObjectMeta: metav1.ObjectMeta{Name: "example", Namespace: "ns", UID: "uid"},
+		Spec: AtSpec{Containers: []AtContainer{
+			{Name: "one", Image: "image", Command: []string{"echo", "two  spaces"}, Args: []string{""}},
+			{Name: "two", Image: "other"},
+		}},
+		Status: AtStatus{PodName: "example-1"},
+	}
+	want := &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{
+			Name: "example-1", Namespace: "ns",
+			Labels:      map[string]string{"cnat.programming-kubernetes.info/at-uid": "uid"},
+			Annotations: map[string]string{"cnat.programming-kubernetes.info/at": "example"},
+			Finalizers:  []string{"cnat.programming-kubernetes.info/at-tracking"},
+			OwnerReferences: []metav1.OwnerReference{{APIVersion: "cnat.programming-kubernetes.info/v1alpha1", Kind: "At", Name: "example", UID: "uid",
+				Controller: new(true), BlockOwnerDeletion: new(true)}},
+		},
+		Spec: corev1.PodSpec{RestartPolicy: corev1.RestartPolicyNever, Containers: []corev1.Container{
+			{Name: "one", Image: "image", Command: []string{"echo", "two  spaces"}, Args: []string{""}},
+			{Name: "two", Image: "other"},
+		}},
+	}
+	if diff := cmp.Diff(want, newPod(at)); diff != "" {
+		t.Errorf("Pod (-want +got):\n%s", diff)
+	}
+}
+
+func TestWhyFailed(t *testing.T) {
+	ended := func(name string, code int32) corev1.ContainerStatus {
+		return corev1.ContainerStatus{Name: name, State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: code}}}
+	}
+	for want, status := range map[string]corev1.PodStatus{
+		"Evicted the node was low on memory":       {Reason: "Evicted", Message: "the node was low on memory"},
+		"container two has ended with exit code 3": {ContainerStatuses: []corev1.ContainerStatus{ended("one", 0), ended("two", 3)}},
+		"the Pod has failed":                       {},
+	} {
+		if got := whyFailed(&corev1.Pod{Status: status}); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}

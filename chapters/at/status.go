@@ -1,0 +1,85 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/cache"
+
+	"example.com/byhand/controller"
+)
+
+// These return the next status. None changes the one that it is called on.
+
+// started is the claim: of two controllers that write it only one can succeed.
+func (s AtStatus) started(podName string, now time.Time) AtStatus {
+	s.Phase, s.PodName, s.StartTime = PhaseRunning, podName, &metav1.Time{Time: now}
+	return s
+}
+
+// seen notes the Pod, and what came of it.
+func (s AtStatus) seen(pod *corev1.Pod, now time.Time) AtStatus {
+	s.PodUID, s.Reason, s.Message = pod.UID, "", ""
+	switch {
+	case pod.Status.Phase == corev1.PodSucceeded:
+		s.Phase, s.CompletionTime = PhaseDone, &metav1.Time{Time: now}
+	case pod.Status.Phase == corev1.PodFailed:
+		return s.failed(ReasonPodFailed, whyFailed(pod), now)
+	case pod.DeletionTimestamp != nil:
+		// Do not wait until it has ended: if its node is gone, nobody will say so.
+		return s.failed(ReasonPodDeleted, "the Pod was deleted before it had ended", now)
+	}
+	return s
+}
+
+func (s AtStatus) failed(reason Reason, message string, now time.Time) AtStatus {
+	s.Phase, s.Reason, s.Message, s.CompletionTime = PhaseFailed, reason, cut(message), &metav1.Time{Time: now}
+	return s
+}
+
+// refused says why the API server refuses the Pod. It keeps the first message. The next may
+// differ in a number, and each change of the status adds the key again, at once.
+func (s AtStatus) refused(err error) AtStatus {
+	if s.Reason != ReasonForbidden {
+		s.Reason, s.Message = ReasonForbidden, cut(err.Error())
+	}
+	return s
+}
+
+func (s AtStatus) isFinished() bool { return s.Phase == PhaseDone || s.Phase == PhaseFailed }
+
+// maxMessage limits a message, in bytes.
+const maxMessage = 1024
+
+func cut(message string) string {
+	return strings.ToValidUTF8(message[:min(len(message), maxMessage)], "")
+}
+
+// isRefusal reports whether the API server understood a request and refused it: a quota, a
+// policy, a webhook, a missing right. A person must act, and no event says when.
+func isRefusal(err error) bool {
+	return apierrors.IsForbidden(err) || apierrors.IsBadRequest(err) || apierrors.IsRequestEntityTooLargeError(err)
+}
+
+// updateStatus writes a status that differs. It carries the resourceVersion of at: if
+// anything was written since, the API server refuses it with Conflict.
+func (r *Reconciler) updateStatus(ctx context.Context, at *At, status AtStatus) error {
+	if equality.Semantic.DeepEqual(at.Status, status) {
+		return nil
+	}
+	// at is the cache's: never change it, change a copy.
+	desired := at.DeepCopy()
+	desired.Status = status
+	updated, err := r.Client.Ats(at.Namespace).UpdateStatus(ctx, desired, metav1.UpdateOptions{})
+	r.Writes.Record(cache.MetaObjectToName(at), controller.Write{Store: r.AtStore, Before: at, After: updated, Err: err})
+	if err != nil {
+		return fmt.Errorf("update status of At %s/%s: %w", at.Namespace, at.Name, err)
+	}
+	return nil
+}
