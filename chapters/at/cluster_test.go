@@ -3,6 +3,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -41,13 +42,14 @@ func newCluster(t *testing.T) *cluster {
 	c.pods = c.Kube.CoreV1().Pods(c.Namespace)
 	// The program has ended by then, and nobody else removes its finalizer.
 	t.Cleanup(func() {
-		pods, err := c.Kube.CoreV1().Pods(c.Namespace).List(c.background(), metav1.ListOptions{LabelSelector: uidLabel})
+		ctx := context.WithoutCancel(t.Context())
+		pods, err := c.pods.List(ctx, metav1.ListOptions{LabelSelector: uidLabel})
 		if err != nil {
 			t.Errorf("clean up: %v", err)
 			return
 		}
 		for _, pod := range pods.Items {
-			_, _ = c.pods.Patch(c.background(), pod.Name, types.StrategicMergePatchType, fmt.Appendf(nil, releasePatch, pod.UID), metav1.PatchOptions{})
+			_, _ = c.pods.Patch(ctx, pod.Name, types.StrategicMergePatchType, fmt.Appendf(nil, releasePatch, pod.UID), metav1.PatchOptions{})
 		}
 	})
 	return c

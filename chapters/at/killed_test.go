@@ -1,0 +1,182 @@
+//go:build integration
+
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"example.com/byhand/chapters/internal/chaptertest"
+	"example.com/byhand/internal/faults"
+)
+
+// The writes for one At, in their order.
+var lifeOfAt = []string{"claim", "create", "note", "done", "release"}
+
+// writeOf says for which of these Ats a write is, and which it is. It leaves the body as it
+// was.
+func writeOf(r *http.Request, ats ...string) (at, write string) {
+	text, _ := io.ReadAll(r.Body)
+	r.Body = io.NopCloser(bytes.NewReader(text))
+	for _, name := range ats {
+		// In the path, and in a Pod's name, however the Pod is encoded.
+		if strings.Contains(r.URL.Path, "/"+name) || r.Method == http.MethodPost && bytes.Contains(text, []byte(name+"-")) {
+			at = name
+		}
+	}
+	var object struct {
+		Status AtStatus `json:"status"`
+	}
+	switch err := json.Unmarshal(text, &object); {
+	case r.Method == http.MethodPost:
+		return at, "create"
+	case r.Method == http.MethodPatch:
+		return at, "release"
+	case err == nil && object.Status.Phase == PhaseRunning && object.Status.PodUID == "":
+		return at, "claim"
+	case err == nil && object.Status.Phase == PhaseRunning:
+		return at, "note"
+	default:
+		return at, "done"
+	}
+}
+
+// TestKilled kills the program before and after each of the writes, of one At for each, and
+// starts it again.
+func TestKilled(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t)
+	onePodEach := c.countPods()
+	proxy, kubeconfig := c.proxy()
+	var program, dead atomic.Pointer[chaptertest.Program]
+	proxy.Kill = func() {
+		p := program.Load()
+		p.Kill()
+		dead.Store(p)
+	}
+	plan, names := map[string]faults.Fault{}, []string(nil)
+	for _, write := range lifeOfAt {
+		for when, fault := range map[string]faults.Fault{"before": faults.KillBefore, "after": faults.KillAfter} {
+			name := when + "-" + write
+			plan[name+" "+write], names = fault, append(names, name)
+			c.create(name, past)
+		}
+	}
+	var mu sync.Mutex
+	proxy.OnWrite(func(_ int, r *http.Request) faults.Fault {
+		at, write := writeOf(r, names...)
+		mu.Lock()
+		defer mu.Unlock()
+		fault := plan[at+" "+write]
+		delete(plan, at+" "+write)
+		return fault
+	})
+	start := func() { program.Store(c.Start("--kubeconfig", kubeconfig, "--namespace", c.Namespace)) }
+	start()
+	c.Eventually("every At is DONE", func() error {
+		if program.Load() == dead.Load() {
+			start()
+		}
+		return errors.Join(c.endPods(), c.released(PhaseDone))
+	})
+	mu.Lock()
+	defer mu.Unlock()
+	if len(plan) > 0 {
+		t.Errorf("nothing was killed at %v", plan)
+	}
+	onePodEach(len(names))
+}
+
+// TestTwoPrograms runs the program twice at the same time.
+func TestTwoPrograms(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t)
+	onePodEach := c.countPods()
+	for range 2 {
+		c.start(c.Kubeconfig)
+	}
+	const ats = 10
+	soon := time.Now().Add(2 * time.Second).UTC().Format(time.RFC3339)
+	for i := range ats {
+		c.create(fmt.Sprintf("at-%d", i), []string{past, soon}[i%2])
+	}
+	c.Eventually("every At is DONE", func() error { return errors.Join(c.endPods(), c.released(PhaseDone)) })
+	onePodEach(ats)
+}
+
+// TestDeletedPods deletes the Pod of an At in each phase.
+func TestDeletedPods(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t)
+	onePodEach := c.countPods()
+	proxy, kubeconfig := c.proxy()
+	var program *chaptertest.Program
+	killed := make(chan struct{})
+	proxy.Kill = func() {
+		program.Kill()
+		close(killed)
+	}
+	var once sync.Once
+	proxy.OnWrite(func(_ int, r *http.Request) (fault faults.Fault) {
+		if at, write := writeOf(r, "created"); at != "" && write == "note" {
+			once.Do(func() { fault = faults.KillBefore })
+		}
+		return fault
+	})
+	program = c.start(kubeconfig)
+	remove := func(pod string) {
+		t.Helper()
+		if err := c.pods.Delete(t.Context(), pod, metav1.DeleteOptions{GracePeriodSeconds: new(int64(0))}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, name := range []string{"running", "done", "off"} {
+		c.create(name, past)
+	}
+	remove(c.runs("running").Name)
+	c.becomes("running", PhaseFailed, ReasonPodDeleted)
+	done := c.runs("done").Name
+	if err := c.end(done, corev1.PodSucceeded); err != nil {
+		t.Fatal(err)
+	}
+	c.becomes("done", PhaseDone, "")
+	remove(done)
+	off := c.runs("off").Name
+
+	// Between the creation of the Pod and the note of its UID. Now the program is off.
+	created := c.create("created", past)
+	c.Eventually("the program is killed", func() error {
+		select {
+		case <-killed:
+			return nil
+		default:
+			return errors.New("it is not")
+		}
+	})
+	remove(podName(created))
+	remove(off)
+	c.start(kubeconfig)
+	c.becomes("created", PhaseFailed, ReasonPodDeleted)
+	c.becomes("off", PhaseFailed, ReasonPodDeleted)
+	c.becomes("done", PhaseDone, "")
+	c.Eventually("the Pods go", func() error {
+		pods, err := c.pods.List(t.Context(), metav1.ListOptions{})
+		if err == nil && len(pods.Items) > 0 {
+			err = fmt.Errorf("%d are still there", len(pods.Items))
+		}
+		return err
+	})
+	onePodEach(4)
+}
