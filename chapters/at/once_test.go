@@ -248,6 +248,18 @@ func TestReleaseKeepsOthers(t *testing.T) {
 	}
 }
 
+// TestReleaseOfGonePod: somebody was faster.
+func TestReleaseOfGonePod(t *testing.T) {
+	w := running(t)
+	w.set(w.podPath(), "Succeeded", "status", "phase")
+	w.reconcile("PUT ats/example/status")
+	w.sync()
+	path := w.podPath()
+	w.api.drop(path)
+	w.reconcileStale("PATCH " + path)
+	w.reconcile()
+}
+
 // TestReleaseAsksFirst: the cache does not have the At yet. Its Pod must keep the finalizer.
 func TestReleaseAsksFirst(t *testing.T) {
 	w := running(t)
