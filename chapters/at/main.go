@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -102,7 +103,7 @@ var (
 		if !ok {
 			return ""
 		}
-		text := fmt.Sprintf("%s %s", at.Spec.Schedule, at.Status.Phase)
+		text := fmt.Sprintf("%s %s", at.Spec.Schedule, cmp.Or(at.Status.Phase, "new"))
 		if at.Status.Reason != "" {
 			text += fmt.Sprintf(", %s: %s", at.Status.Reason, at.Status.Message)
 		}
