@@ -3,7 +3,6 @@
 package main
 
 import (
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -11,7 +10,6 @@ import (
 	"syscall"
 	"testing"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/clientcmd"
 
 	"example.com/byhand/chapters/internal/chaptertest"
@@ -61,13 +59,7 @@ func TestReadme(t *testing.T) {
 			}
 		}
 	}
-	c.Eventually("the Pods follow", func() error {
-		pods, err := c.pods.List(t.Context(), metav1.ListOptions{})
-		if err == nil && len(pods.Items) > 0 {
-			err = fmt.Errorf("%d are still there", len(pods.Items))
-		}
-		return err
-	})
+	// TestDeletedAts waits for the garbage collector.
 	program.Signal(syscall.SIGTERM)
 	if code := program.Exit(); code != 0 {
 		t.Errorf("exit code %d after SIGTERM, want 0", code)

@@ -126,7 +126,12 @@ func TestRights(t *testing.T) {
 	c.Eventually("it is DONE", func() error { return errors.Join(c.endPods(), c.released(PhaseDone)) })
 	c.create("two", past)
 	pod := c.runs("two").Name
+	// With the At gone nobody waits for its Pod. The garbage collector would delete it, too; it
+	// hears of a new CRD up to 30 s late (TestDeletedAts).
 	c.delete("two", metav1.DeletePropagationBackground)
+	if err := c.pods.Delete(t.Context(), pod, metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
 	c.Eventually("the Pod goes", func() error {
 		if _, err := c.pods.Get(t.Context(), pod, metav1.GetOptions{}); !apierrors.IsNotFound(err) {
 			return fmt.Errorf("it is still there (%v)", err)
