@@ -1,0 +1,296 @@
+//go:build integration
+
+package main
+
+import (
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	authenticationv1 "k8s.io/api/authentication/v1"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/clientcmd"
+
+	"example.com/byhand/chapters/internal/chaptertest"
+	"example.com/byhand/internal/faults"
+)
+
+// The program is killed, or its request or the answer is lost, at each write of a Project's
+// life: that which adds the finalizer, and that which removes it. The end is always the
+// same: the volumes, then nothing.
+func TestFaults(t *testing.T) {
+	t.Parallel()
+	for name, fault := range map[string]faults.Fault{"killed before": faults.KillBefore, "killed after": faults.KillAfter, "answer lost": faults.LoseAnswer, "refused": faults.Refuse} {
+		for write, what := range map[int]string{1: "add", 2: "remove"} {
+			t.Run(name+" "+what, func(t *testing.T) {
+				t.Parallel()
+				c := newCluster(t)
+				proxy, through := c.proxy()
+				proxy.OnWrite(func(n int, _ *http.Request) faults.Fault {
+					if n == write {
+						return fault
+					}
+					return faults.Pass
+				})
+				isKilled := fault == faults.KillBefore || fault == faults.KillAfter
+				p := c.program(through)
+				proxy.Kill = p.Kill
+				owner := c.create("p", 2)
+				if isKilled && write == 1 {
+					p.Exit()
+					c.has(owner, 0)
+					p = c.program(through)
+				}
+				c.has(owner, 2)
+				c.hasFinalizers("p", finalizer)
+				c.delete("p")
+				if isKilled && write == 2 {
+					p.Exit()
+					c.has(owner, 0)
+					c.program(through)
+				}
+				c.goes("p", owner)
+			})
+		}
+	}
+}
+
+// Finalizers of others stay, before and after ours, and also if one goes in the very moment
+// in which ours is removed.
+func TestOtherFinalizers(t *testing.T) {
+	t.Parallel()
+	const other = "other.example.com/x"
+	c := newCluster(t)
+	proxy, through := c.proxy()
+	c.program(through)
+
+	before := c.create("before", 1, other)
+	after := c.create("after", 1)
+	c.has(before, 1)
+	c.has(after, 1)
+	c.hasFinalizers("before", other, finalizer)
+	if err := c.setFinalizers("after", finalizer, other); err != nil {
+		t.Fatal(err)
+	}
+	for name, owner := range map[string]types.UID{"before": before, "after": after} {
+		c.delete(name)
+		c.hasFinalizers(name, other)
+		c.hasNoFolder(owner)
+		if err := c.setFinalizers(name); err != nil {
+			t.Error(err)
+		}
+	}
+
+	racing := c.create("racing", 1, other)
+	c.has(racing, 1)
+	c.hasFinalizers("racing", other, finalizer)
+	// Now the other one goes when the patch is on its way: ours is in another place then.
+	proxy.OnWrite(func(n int, _ *http.Request) faults.Fault {
+		if n == 1 {
+			if err := c.setFinalizers("racing", finalizer); err != nil {
+				t.Error(err)
+			}
+		}
+		return faults.Pass
+	})
+	c.delete("racing")
+	c.goes("racing", racing)
+	if writes := proxy.Writes(); len(writes) != 2 {
+		t.Errorf("the patches were %q, want one that is refused and one that is not", writes)
+	}
+}
+
+// What happens while the program is off: a deletion, a deletion by force, and one with
+// another Project of the same name after it. What it finds then is put right, and the
+// volumes of a Project that it may not act on stay.
+func TestOff(t *testing.T) {
+	t.Parallel()
+	c, elsewhere := newCluster(t), newCluster(t)
+	p := c.program(c.Kubeconfig)
+	leaving, orphan, old := c.create("leaving", 2), c.create("orphan", 2), c.create("anew", 2)
+	c.has(leaving, 2)
+	c.has(orphan, 2)
+	c.has(old, 2)
+	p.Signal(syscall.SIGTERM)
+	if code := p.Exit(); code != 0 {
+		t.Errorf("exit code %d after SIGTERM, want 0", code)
+	}
+
+	for _, name := range []string{"leaving", "orphan", "anew"} {
+		c.delete(name)
+	}
+	for _, name := range []string{"orphan", "anew"} {
+		if err := c.setFinalizers(name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	fresh := c.create("anew", 1)
+	others := elsewhere.create("others", 1, finalizer)
+	if err := c.directory.Create(t.Context(), others, 0); err != nil {
+		t.Fatal(err)
+	}
+	c.has(leaving, 2)
+	c.has(orphan, 2)
+
+	p = c.program(c.Kubeconfig)
+	c.has(fresh, 1)
+	c.goes("leaving", leaving)
+	p.Prints(2, "Deleted the volumes of a Project that is gone")
+	c.hasNoFolder(orphan)
+	c.hasNoFolder(old)
+	c.has(others, 1)
+}
+
+// A Project that cannot have its volumes says why, and disturbs nobody.
+func TestRefusals(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t)
+	outside := t.TempDir()
+	linked := c.create("linked", 2)
+	link := filepath.Join(string(c.directory), string(linked))
+	if err := os.Mkdir(string(c.directory), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(outside, link); err != nil {
+		t.Fatal(err)
+	}
+	many := c.create("many", 1_000_000_000)
+	p := c.program(c.Kubeconfig, "--max-volumes", "3")
+	fine := c.create("fine", 3)
+	c.has(fine, 3)
+	c.tells("many", "TooManyVolumes", "1000000000")
+	c.tells("linked", "VolumesFailed", "not a directory")
+	c.has(many, 0)
+	if entries, err := os.ReadDir(outside); err != nil || len(entries) > 0 {
+		t.Errorf("outside there is %v (%v), want nothing", entries, err)
+	}
+
+	c.scale("many", 2)
+	c.has(many, 2)
+	c.tells("many", "VolumesReady", "2 volumes")
+	c.delete("linked")
+	c.goes("linked", linked)
+	if _, err := os.Lstat(link); !os.IsNotExist(err) {
+		t.Errorf("the link is still there (%v)", err)
+	}
+	p.Signal(syscall.SIGTERM)
+	if code := p.Exit(); code != 0 {
+		t.Errorf("exit code %d after SIGTERM, want 0", code)
+	}
+}
+
+// A store that becomes read-only: Projects wait for it, also those that are being deleted.
+func TestReadOnlyStore(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t)
+	c.program(c.Kubeconfig)
+	old := c.create("old", 1)
+	c.has(old, 1)
+	writable := readOnly(t, string(c.directory))
+	fresh := c.create("fresh", 1)
+	c.delete("old")
+	c.tells("fresh", "VolumesFailed", "")
+	c.tells("old", "VolumesFailed", "")
+	c.hasFinalizers("old", finalizer)
+	writable()
+	c.has(fresh, 1)
+	c.tells("fresh", "VolumesReady", "1 volumes")
+	c.goes("old", old)
+}
+
+// The rights in config/rbac are enough for everything that the program does.
+func TestRights(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t)
+	c.Kubectl("apply", "-f", "config/rbac")
+	account := metav1.ObjectMeta{Name: "finalizer", Namespace: c.Namespace}
+	binding := &rbacv1.ClusterRoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Name: c.Namespace},
+		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "byhand-finalizer"},
+		Subjects:   []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Name: account.Name, Namespace: account.Namespace}},
+	}
+	t.Cleanup(func() { c.Kubectl("delete", "clusterrolebinding", c.Namespace) })
+	_, err := c.Kube.CoreV1().ServiceAccounts(c.Namespace).Create(t.Context(), &corev1.ServiceAccount{ObjectMeta: account}, metav1.CreateOptions{})
+	if err == nil {
+		_, err = c.Kube.RbacV1().ClusterRoleBindings().Create(t.Context(), binding, metav1.CreateOptions{})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	token, err := c.Kube.CoreV1().ServiceAccounts(c.Namespace).CreateToken(t.Context(), account.Name, &authenticationv1.TokenRequest{}, metav1.CreateOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	config, err := clientcmd.LoadFromFile(c.Kubeconfig)
+	if err != nil {
+		t.Fatal(err)
+	}
+	user := config.AuthInfos[config.Contexts[config.CurrentContext].AuthInfo]
+	user.ClientCertificate, user.ClientCertificateData, user.ClientKey, user.ClientKeyData = "", nil, "", nil
+	user.Token = token.Status.Token
+	asAccount := filepath.Join(t.TempDir(), "kubeconfig")
+	if err := clientcmd.WriteToFile(*config, asAccount); err != nil {
+		t.Fatal(err)
+	}
+
+	// An orphan, more volumes, fewer, none.
+	if err := os.Mkdir(string(c.directory), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.directory.Create(t.Context(), uid(1), 0); err != nil {
+		t.Fatal(err)
+	}
+	p := c.program(asAccount)
+	p.Prints(1, "Deleted the volumes of a Project that is gone")
+	owner := c.create("p", 2)
+	c.has(owner, 2)
+	c.scale("p", 1)
+	c.has(owner, 1)
+	c.tells("p", "VolumesReady", "1 volumes")
+	c.delete("p")
+	c.goes("p", owner)
+	if output := p.Output(); strings.Contains(output, "403") || strings.Contains(output, "forbidden") {
+		t.Errorf("a right is missing:\n%s", output)
+	}
+}
+
+// A mistake in the command line gets one line that says what to do, and exit code 1.
+func TestMistakes(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		reason string
+		args   []string
+		want   string
+	}{
+		{"no store", nil, "--store DIR"},
+		{"a store that is a file", []string{"--store", file}, "not a directory"},
+		{"no volumes at all", []string{"--store", t.TempDir(), "--max-volumes", "0"}, "--max-volumes at least 1"},
+		{"a flag that does not exist", []string{"--stroe", t.TempDir()}, "--help"},
+		{"no kubeconfig", []string{"--store", t.TempDir(), "--kubeconfig", "/nowhere/config"}, "cannot read the kubeconfig"},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			p := chaptertest.Start(t, test.args...)
+			if code := p.Exit(); code != 1 {
+				t.Errorf("exit code %d, want 1", code)
+			}
+			output := strings.TrimSpace(p.Output())
+			if strings.Contains(output, "\n") || !strings.HasPrefix(output, "finalizer: ") || !strings.Contains(output, test.want) {
+				t.Errorf("want one line that begins with finalizer: and says %q, got\n%s", test.want, output)
+			}
+		})
+	}
+	p := chaptertest.Start(t, "--help")
+	if code := p.Exit(); code != 0 || !strings.Contains(p.Output(), "-max-volumes") {
+		t.Errorf("--help: exit code %d and\n%s", code, p.Output())
+	}
+}

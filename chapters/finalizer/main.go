@@ -1,0 +1,176 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"sync"
+	"syscall"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/kubernetes"
+	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/record"
+	"k8s.io/klog/v2"
+
+	"example.com/byhand/api/examples-gzh.com/v1alpha1"
+	"example.com/byhand/clientset"
+	"example.com/byhand/controller"
+	"example.com/byhand/informer"
+	"example.com/byhand/internal/connect"
+	"example.com/byhand/internal/observer"
+)
+
+const (
+	workers     = 8
+	syncTimeout = time.Minute
+	resync      = 10 * time.Minute
+	// Events have a client of their own with a limit, so that they never delay a write.
+	eventQPS, eventBurst = 10, 50
+)
+
+func main() {
+	o, err := parseFlags(os.Args[1:])
+	if err == nil {
+		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+		// After the first signal a second one ends the process at once.
+		context.AfterFunc(ctx, stop)
+		err = run(ctx, o)
+	}
+	if err != nil && !errors.Is(err, context.Canceled) && !errors.Is(err, flag.ErrHelp) {
+		fmt.Fprintln(os.Stderr, "finalizer:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, o options) error {
+	observe := observer.New(observer.Options{All: o.trace.On()})
+	observe.Print(o.trace, os.Stdout)
+	defer observe.Close()
+
+	// Clients, and the storage.
+	config, _, err := connect.Config(o.connect)
+	if err != nil {
+		return err
+	}
+	events, err := newBroadcaster(config)
+	if err != nil {
+		return err
+	}
+	defer events.Shutdown()
+	observe.Wrap(config)
+	client, err := clientset.NewForConfig(config)
+	if err != nil {
+		return connect.ExplainConfig(err)
+	}
+	if _, err := connect.Check(ctx, client.Discovery(), config.Host, v1alpha1.SchemeGroupVersion); err != nil {
+		return err
+	}
+	volumes, err := newDirectory(o.store)
+	if err != nil {
+		return err
+	}
+
+	// Informer → queue → reconciler.
+	queue := observe.Queue(project, controller.NewPriorityQueue("project"))
+	projects := informer.NewProjects(client, o.namespace, resync, observe.Handler(project, queue,
+		controller.WithLowPriorityWhenUnchanged(controller.EnqueueObject)))
+	reconciler := &projectReconciler{
+		projects:     client.ExamplesV1alpha1(),
+		projectStore: projects.Store,
+		storage:      volumes,
+		maxVolumes:   o.maxVolumes,
+		events:       events.NewRecorder(clientset.Scheme, corev1.EventSource{Component: "finalizer"}),
+	}
+	projectController := controller.New(queue, observe.Reconcile(project, reconciler))
+
+	// Run: the informer, then the workers and the sweeps. All end with ctx.
+	ctx, cancel := context.WithCancel(ctx)
+	var running sync.WaitGroup
+	defer running.Wait()
+	defer cancel()
+	running.Go(func() { projects.Run(ctx) })
+	if err := informer.WaitForSync(ctx, syncTimeout, projects); err != nil {
+		return err
+	}
+	running.Go(func() {
+		wait.UntilWithContext(ctx, func(ctx context.Context) {
+			if err := reconciler.sweep(ctx); err != nil && ctx.Err() == nil {
+				klog.FromContext(ctx).Error(err, "Orphans may be left, trying again", "after", sweepPeriod)
+			}
+		}, sweepPeriod)
+	})
+	observe.Program(observer.Said, "ready: %d Projects, volumes in %s (Ctrl-C stops)", len(projects.Store.ListKeys()), o.store)
+	projectController.Run(ctx, workers)
+	observe.Program(observer.Stopped, "stopped: every worker has finished what it had begun")
+	return nil
+}
+
+// newBroadcaster returns what sends Events.
+func newBroadcaster(config *rest.Config) (record.EventBroadcaster, error) {
+	config = rest.CopyConfig(config)
+	connect.Limit(config, eventQPS, eventBurst)
+	client, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		return nil, connect.ExplainConfig(err)
+	}
+	events := record.NewBroadcaster()
+	events.StartRecordingToSink(&typedcorev1.EventSinkImpl{Interface: client.CoreV1().Events("")})
+	return events, nil
+}
+
+// project is what the observer has to know of Projects.
+var project = observer.Kind{
+	GVK:      v1alpha1.SchemeGroupVersion.WithKind("Project"),
+	Resource: "projects",
+	Describe: func(object any) string {
+		project, ok := object.(*v1alpha1.Project)
+		if !ok {
+			return ""
+		}
+		text := fmt.Sprintf("replicas %d, finalizers %q", project.Spec.Replicas, project.Finalizers)
+		if project.DeletionTimestamp != nil {
+			text += ", being deleted"
+		}
+		return text
+	},
+}
+
+type options struct {
+	connect          connect.Options
+	store, namespace string
+	maxVolumes       int
+	trace            observer.Flag
+}
+
+// parseFlags reads and checks the flags.
+func parseFlags(args []string) (o options, err error) {
+	o.connect.QPS = -1 // no limit but the server's own
+	flags := flag.NewFlagSet("finalizer", flag.ContinueOnError)
+	flags.SetOutput(io.Discard)
+	flags.StringVar(&o.connect.Kubeconfig, "kubeconfig", "", "kubeconfig `file` (default: $KUBECONFIG, then ~/.kube/config, then the Pod's own account)")
+	flags.StringVar(&o.store, "store", "", "the `directory` of the volumes. It belongs to one cluster: volumes of Projects that this does not have are deleted")
+	flags.StringVar(&o.namespace, "namespace", metav1.NamespaceAll, "the only namespace to look at (default: all)")
+	flags.IntVar(&o.maxVolumes, "max-volumes", 1000, "how many volumes a Project may have")
+	flags.BoolFunc("trace", "print every step instead of the story: of all, of one Project (--trace=default/example-project), or as lines of JSON (--trace=json)", o.trace.Set)
+	err = flags.Parse(args)
+	switch {
+	case errors.Is(err, flag.ErrHelp):
+		flags.SetOutput(os.Stdout)
+		flags.PrintDefaults()
+		return o, err
+	case err != nil:
+		return o, fmt.Errorf("%w (--help lists the flags)", err)
+	case flags.NArg() > 0 || o.store == "" || o.maxVolumes < 1:
+		return o, errors.New("usage: --store DIR, where the volumes are to be, --max-volumes at least 1, no arguments (what --trace is to show stands behind its =) (see --help)")
+	}
+	return o, nil
+}

@@ -1,0 +1,347 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"syscall"
+	"testing"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"example.com/byhand/api/examples-gzh.com/v1alpha1"
+)
+
+// adds is the patch that adds the finalizer to a Project of this version.
+func adds(version int, finalizers string) string {
+	return fmt.Sprintf(`patch p [{"op":"test","path":"/metadata/resourceVersion","value":"%d"},{"op":"add","path":"/metadata/finalizers","value":%s}]`, version, finalizers)
+}
+
+// removes is the patch that removes the finalizer from a place.
+func removes(owner, place int) string {
+	return fmt.Sprintf(`patch p [{"op":"test","path":"/metadata/uid","value":"%s"},{"op":"test","path":"/metadata/finalizers/%d","value":"examples-gzh.com/volumes"},{"op":"remove","path":"/metadata/finalizers/%d"}]`, uid(owner), place, place)
+}
+
+// A life: the finalizer, volumes, more of them, fewer, none.
+func TestLife(t *testing.T) {
+	w := newWorld(t)
+	w.create("p", 2)
+	w.sync()
+	w.must("p")
+	w.sent(adds(1, `["examples-gzh.com/volumes"]`))
+	w.told("Normal VolumesReady 2 volumes: 2 created, 0 deleted")
+	w.has(uid(1), 0, 1)
+
+	// The cache does not show the finalizer yet: it is not added again.
+	if again := w.must("p"); again != cacheRetry {
+		t.Errorf("look again after %s, want %s", again, cacheRetry)
+	}
+	w.sync()
+	w.must("p")
+	w.sent()
+	w.told()
+
+	w.change("p", scaled(4))
+	w.sync()
+	w.must("p")
+	w.sent()
+	w.told("Normal VolumesReady 4 volumes: 2 created, 0 deleted")
+	w.has(uid(1), 0, 1, 2, 3)
+
+	// Volumes are deleted after a look at the Project itself.
+	w.change("p", scaled(1))
+	w.sync()
+	w.must("p")
+	w.sent("get p")
+	w.told("Normal VolumesReady 1 volumes: 0 created, 3 deleted")
+	w.has(uid(1), 0)
+
+	w.change("p", deleted)
+	w.sync()
+	w.must("p")
+	w.sent(removes(1, 0))
+	w.isEmpty()
+	if w.project("p") != nil {
+		t.Error("the Project is still there")
+	}
+	if again := w.must("p"); again != cacheRetry {
+		t.Errorf("look again after %s, want %s", again, cacheRetry)
+	}
+	w.sync()
+	w.must("p")
+	w.sent()
+	w.told()
+}
+
+// A finalizer is added behind those of others and removed from among them, wherever it is.
+func TestFinalizersOfOthers(t *testing.T) {
+	w := newWorld(t)
+	w.create("p", 1, "a.example.com/x")
+	w.sync()
+	w.must("p")
+	w.sent(adds(1, `["a.example.com/x","examples-gzh.com/volumes"]`))
+
+	for _, before := range [][]string{
+		{finalizer},
+		{finalizer, "a.example.com/x"},
+		{"a.example.com/x", finalizer},
+		{"a.example.com/x", "b.example.com/x", finalizer, "c.example.com/x"},
+	} {
+		t.Run(fmt.Sprint(before), func(t *testing.T) {
+			w := newWorld(t)
+			w.create("p", 2)
+			w.settle("p")
+			w.change("p", func(project *v1alpha1.Project) { project.Finalizers = before })
+			w.change("p", deleted)
+			w.sync()
+			w.server.ClearActions()
+			w.must("p")
+			w.sent(removes(1, slices.Index(before, finalizer)))
+			w.isEmpty()
+
+			others := slices.DeleteFunc(slices.Clone(before), func(f string) bool { return f == finalizer })
+			project := w.project("p")
+			if len(others) == 0 && project != nil || len(others) > 0 && (project == nil || !slices.Equal(project.Finalizers, others)) {
+				t.Errorf("the Project is %v, want the finalizers %v", project, others)
+			}
+			// Its turn is over.
+			w.sync()
+			w.must("p")
+			w.sent()
+		})
+	}
+}
+
+// Somebody changes the finalizers between the cache and the patch: it is refused, nobody's
+// finalizer is lost, and it is made again from what the cache shows then.
+func TestConflict(t *testing.T) {
+	for _, test := range []struct {
+		reason           string
+		isDeleted        bool
+		first, meanwhile []string
+		then             string // the patch that is made again
+		want             []string
+	}{
+		{"added behind one that comes", false, nil, []string{"a.example.com/x"}, adds(2, `["a.example.com/x","examples-gzh.com/volumes"]`), []string{"a.example.com/x", finalizer}},
+		{"added where one goes", false, []string{"a.example.com/x"}, nil, adds(2, `["examples-gzh.com/volumes"]`), []string{finalizer}},
+		{"removed where one before it goes", true, []string{"a.example.com/x", finalizer, "b.example.com/x"}, []string{finalizer, "b.example.com/x"}, removes(1, 0), []string{"b.example.com/x"}},
+		{"removed where one comes before it", true, []string{finalizer}, []string{"a.example.com/x", finalizer}, removes(1, 1), []string{"a.example.com/x"}},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			w := newWorld(t)
+			w.create("p", 1, test.first...)
+			if test.isDeleted {
+				w.change("p", deleted)
+			}
+			w.sync()
+			w.change("p", func(project *v1alpha1.Project) { project.Finalizers = test.meanwhile })
+			if _, _, err := w.reconcile("p"); !apierrors.IsConflict(err) {
+				t.Errorf("error %v, want a Conflict", err)
+			}
+			if got := w.project("p").Finalizers; !slices.Equal(got, test.meanwhile) {
+				t.Errorf("finalizers %v, want %v", got, test.meanwhile)
+			}
+			w.isEmpty()
+			w.told()
+
+			// Not before the cache shows it.
+			w.server.ClearActions()
+			w.must("p")
+			w.sent()
+			w.sync()
+			w.must("p")
+			w.sent(test.then)
+			if got := w.project("p").Finalizers; !slices.Equal(got, test.want) {
+				t.Errorf("finalizers %v, want %v", got, test.want)
+			}
+		})
+	}
+}
+
+// A Project is being deleted, and the cache does not show it: it gets no finalizer, which
+// the API server would refuse, and no volumes.
+func TestDeletedUnseen(t *testing.T) {
+	w := newWorld(t)
+	w.create("p", 1, "a.example.com/x")
+	w.sync()
+	w.change("p", deleted)
+	if _, _, err := w.reconcile("p"); !apierrors.IsConflict(err) {
+		t.Errorf("error %v, want a Conflict", err)
+	}
+	w.settle("p")
+	w.isEmpty()
+	if got := w.project("p").Finalizers; !slices.Equal(got, []string{"a.example.com/x"}) {
+		t.Errorf("finalizers %v, want only that of another", got)
+	}
+}
+
+// A cache that is behind deletes no volume.
+func TestStaleCacheDeletesNothing(t *testing.T) {
+	w := newWorld(t)
+	w.create("p", 1)
+	w.settle("p")
+	w.change("p", scaled(3))
+	w.settle("p")
+	w.restart()
+	w.change("p", scaled(1))
+	w.sync()
+	w.change("p", scaled(3))
+	if _, _, err := w.reconcile("p"); !apierrors.IsConflict(err) {
+		t.Errorf("error %v, want a Conflict", err)
+	}
+	w.has(uid(1), 0, 1, 2)
+}
+
+// The name is given to another Project while the cache shows the first one. Volumes are
+// those of a UID, and the second one keeps its finalizer.
+func TestSameNameAnew(t *testing.T) {
+	w := newWorld(t)
+	w.create("p", 2)
+	w.settle("p")
+	w.change("p", deleted)
+	w.sync()
+	w.change("p", forced)
+	w.create("p", 3, finalizer)
+	if _, _, err := w.reconcile("p"); !apierrors.IsConflict(err) {
+		t.Errorf("error %v, want a Conflict", err)
+	}
+	w.has(uid(1))
+	w.settle("p")
+	w.has(uid(2), 0, 1, 2)
+	if got := w.project("p").Finalizers; !slices.Equal(got, []string{finalizer}) {
+		t.Errorf("finalizers %v, want ours", got)
+	}
+}
+
+// Somebody removes the finalizer from a Project that stays: it comes back.
+func TestFinalizerComesBack(t *testing.T) {
+	w := newWorld(t)
+	w.create("p", 2)
+	w.settle("p")
+	w.change("p", forced)
+	w.settle("p")
+	w.has(uid(1), 0, 1)
+	if got := w.project("p").Finalizers; !slices.Equal(got, []string{finalizer}) {
+		t.Errorf("finalizers %v, want ours", got)
+	}
+}
+
+// More volumes than are allowed: an Event, nothing else, and no harm for others.
+func TestTooMany(t *testing.T) {
+	const tooMany = "Warning TooManyVolumes spec.replicas is 1000000000, and a Project may have 10 volumes (--max-volumes): none is created or deleted"
+	w := newWorld(t)
+	w.create("p", 1_000_000_000)
+	w.create("other", 10)
+	w.settle("p")
+	w.told(tooMany)
+	w.has(uid(1))
+	w.settle("other")
+	w.told("Normal VolumesReady 10 volumes: 10 created, 0 deleted")
+	w.has(uid(2), 0, 1, 2, 3, 4, 5, 6, 7, 8, 9)
+
+	// One that has volumes keeps them. Another Event is for another number only.
+	w.change("p", scaled(2))
+	w.settle("p")
+	w.told("Normal VolumesReady 2 volumes: 2 created, 0 deleted")
+	w.change("p", scaled(1_000_000_000))
+	w.settle("p")
+	w.must("p")
+	w.has(uid(1), 0, 1)
+	w.told(tooMany)
+	w.change("p", scaled(2))
+	w.settle("p")
+	w.told("Normal VolumesReady 2 volumes: 0 created, 0 deleted")
+
+	w.change("p", scaled(1_000_000_000))
+	w.change("p", deleted)
+	w.settle("p")
+	w.has(uid(1))
+	if w.project("p") != nil {
+		t.Error("the Project is still there")
+	}
+}
+
+// A storage that refuses: one Event, however often it is tried, and one when it is over.
+// A Project that is being deleted waits.
+func TestStorageFails(t *testing.T) {
+	const failed = "Warning VolumesFailed read-only file system"
+	w := newWorld(t)
+	w.create("p", 2)
+	w.storage.err = syscall.EROFS
+	fails := func() {
+		t.Helper()
+		for range 3 {
+			w.sync()
+			if _, _, err := w.reconcile("p"); err == nil {
+				t.Error("no error: it would not be tried again")
+			}
+		}
+	}
+	fails()
+	w.told(failed)
+	w.isEmpty()
+
+	// Another Project of this name is told, too.
+	w.change("p", func(project *v1alpha1.Project) { project.UID = uid(2) })
+	fails()
+	w.told(failed)
+
+	w.storage.err = nil
+	w.settle("p")
+	w.told("Normal VolumesReady 2 volumes: 2 created, 0 deleted")
+
+	w.storage.err = syscall.EROFS
+	w.change("p", deleted)
+	fails()
+	w.told(failed)
+	if w.project("p") == nil {
+		t.Error("the Project went before its volumes")
+	}
+	w.storage.err = nil
+	w.settle("p")
+	w.isEmpty()
+	if w.project("p") != nil {
+		t.Error("the Project is still there")
+	}
+}
+
+// The process is killed before and after each step that it takes: each write to the API
+// server, each change of the storage. Whatever is left, the next process ends the work.
+func TestKilledAtEachStep(t *testing.T) {
+	for _, others := range [][]string{nil, {"a.example.com/x"}} {
+		for killAt, wasKilled := 1, true; wasKilled; killAt++ {
+			t.Run(fmt.Sprintf("others %v, step %d", others, killAt), func(t *testing.T) {
+				wasKilled = false
+				w := newWorld(t)
+				w.killAt = killAt
+				w.create("p", 2, others...)
+				w.settle("p")
+				w.has(uid(1), 0, 1)
+				data := filepath.Join(string(w.directory), string(uid(1)), "0", "data")
+				if err := os.WriteFile(data, nil, 0o600); err != nil {
+					t.Fatal(err)
+				}
+				w.change("p", scaled(4))
+				w.settle("p")
+				w.has(uid(1), 0, 1, 2, 3)
+				w.change("p", scaled(1))
+				w.settle("p")
+				w.has(uid(1), 0)
+				if _, err := os.Stat(data); err != nil {
+					t.Errorf("a volume that stays has lost its data: %v", err)
+				}
+				if got, want := w.project("p").Finalizers, append(slices.Clone(others), finalizer); !slices.Equal(got, want) {
+					t.Errorf("finalizers %v, want %v", got, want)
+				}
+				w.change("p", deleted)
+				w.settle("p")
+				w.isEmpty()
+				if project := w.project("p"); others == nil && project != nil || others != nil && !slices.Equal(project.Finalizers, others) {
+					t.Errorf("the Project is %v, want one with the finalizers %v or none", project, others)
+				}
+				wasKilled = w.steps >= killAt
+			})
+		}
+	}
+}

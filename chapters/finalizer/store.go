@@ -1,0 +1,147 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"regexp"
+	"strconv"
+	"syscall"
+
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// storage is a system outside the cluster that holds volumes. An owner is a Project, by its
+// UID: a name may be given to another one.
+//
+// The program may be killed in each call, and calls it again. So to create what exists and
+// to delete what does not are no errors.
+type storage interface {
+	// Owners returns who may have volumes.
+	Owners(ctx context.Context) ([]types.UID, error)
+	// Volumes returns the numbers of an owner's volumes, none of one that it does not know.
+	Volumes(ctx context.Context, owner types.UID) ([]int, error)
+	Create(ctx context.Context, owner types.UID, n int) error
+	Delete(ctx context.Context, owner types.UID, n int) error
+	// DeleteAll deletes the volumes of an owner and forgets the owner.
+	DeleteAll(ctx context.Context, owner types.UID) error
+}
+
+// directory is a storage in a directory tree: volume 2 of an owner is directory/UID/2.
+//
+// A symlink in it is never followed, neither out of the tree nor to the volumes of another
+// owner. os.Root, which opens each part of a path on its own, sees to the first, folder to
+// the second.
+type directory string
+
+// newDirectory makes the directory if it is missing.
+func newDirectory(name string) (directory, error) {
+	if err := os.MkdirAll(name, 0o700); err != nil {
+		return "", fmt.Errorf("--store: %w", err)
+	}
+	return directory(name), nil
+}
+
+// isUID matches the UIDs that the API server gives. Nothing else in the directory is ours.
+var isUID = regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`).MatchString
+
+func (d directory) Owners(context.Context) (owners []types.UID, err error) {
+	err = d.open(func(root *os.Root) error {
+		entries, err := fs.ReadDir(root.FS(), ".")
+		for _, entry := range entries {
+			if entry.IsDir() && isUID(entry.Name()) {
+				owners = append(owners, types.UID(entry.Name()))
+			}
+		}
+		return err
+	})
+	return owners, err
+}
+
+func (d directory) Volumes(_ context.Context, owner types.UID) (numbers []int, err error) {
+	err = d.open(func(root *os.Root) error {
+		err := folder(root, string(owner))
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		entries, err := fs.ReadDir(root.FS(), string(owner))
+		for _, entry := range entries {
+			n, notNumber := strconv.Atoi(entry.Name())
+			if entry.IsDir() && notNumber == nil && entry.Name() == strconv.Itoa(n) {
+				numbers = append(numbers, n)
+			}
+		}
+		return err
+	})
+	return numbers, err
+}
+
+func (d directory) Create(_ context.Context, owner types.UID, n int) error {
+	return d.open(func(root *os.Root) error {
+		if err := mkdir(root, string(owner)); err != nil {
+			return err
+		}
+		return mkdir(root, volume(owner, n))
+	})
+}
+
+func (d directory) Delete(_ context.Context, owner types.UID, n int) error {
+	return d.open(func(root *os.Root) error {
+		err := folder(root, string(owner))
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		return root.RemoveAll(volume(owner, n))
+	})
+}
+
+// DeleteAll deletes a symlink in the place of the folder, not what is behind it.
+func (d directory) DeleteAll(_ context.Context, owner types.UID) error {
+	return d.open(func(root *os.Root) error {
+		// A read-only file system refuses to delete even what does not exist.
+		if _, err := root.Lstat(string(owner)); errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		return root.RemoveAll(string(owner))
+	})
+}
+
+// open opens the directory for one call. One that was kept open would stay the old one when
+// another file system is mounted in its place.
+func (d directory) open(do func(root *os.Root) error) error {
+	root, err := os.OpenRoot(string(d))
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	return do(root)
+}
+
+func volume(owner types.UID, n int) string { return path.Join(string(owner), strconv.Itoa(n)) }
+
+// mkdir makes a directory unless it exists.
+func mkdir(root *os.Root, name string) error {
+	err := root.Mkdir(name, 0o700)
+	if errors.Is(err, fs.ErrExist) {
+		return folder(root, name)
+	}
+	return err
+}
+
+// folder returns an error unless this is a directory, and no symlink to one.
+func folder(root *os.Root, name string) error {
+	info, err := root.Lstat(name)
+	if err == nil && !info.IsDir() {
+		return &fs.PathError{Op: "open", Path: name, Err: syscall.ENOTDIR}
+	}
+	return err
+}

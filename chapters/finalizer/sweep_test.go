@@ -1,0 +1,122 @@
+package main
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	clienttesting "k8s.io/client-go/testing"
+)
+
+// Volumes whose Project is gone are deleted, all others stay.
+func TestSweep(t *testing.T) {
+	w := newWorld(t)
+	w.create("p", 2)
+	w.settle("p")
+	w.create("unseen", 1, finalizer) // As a Project of another namespace, with --namespace.
+	w.createVolumes(2)
+	w.createVolumes(3)
+	outside := t.TempDir()
+	path := func(name string) string { return filepath.Join(string(w.directory), name) }
+	for _, err := range []error{
+		os.Mkdir(path("lost+found"), 0o700),
+		os.WriteFile(path(string(uid(4))), nil, 0o600),
+		os.WriteFile(filepath.Join(outside, "precious"), nil, 0o600),
+		os.Symlink(outside, path(string(uid(5)))),
+		os.Symlink(outside, path(string(uid(3))+"/0/link")),
+	} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.server.ClearActions()
+	w.sweeps()
+	w.sent("list")
+	w.has(uid(1), 0, 1)
+	w.has(uid(2), 0)
+	if _, err := os.Lstat(path(string(uid(3)))); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the orphan's folder: %v, want none", err)
+	}
+	for _, name := range []string{path("lost+found"), path(string(uid(4))), path(string(uid(5))), filepath.Join(outside, "precious")} {
+		if _, err := os.Lstat(name); err != nil {
+			t.Errorf("what is not ours was deleted: %v", err)
+		}
+	}
+}
+
+// Where the cache has the Project of each folder, no request is sent.
+func TestSweepOfNothing(t *testing.T) {
+	w := newWorld(t)
+	w.create("p", 2)
+	w.settle("p")
+	w.server.ClearActions()
+	w.sweeps()
+	w.sent()
+	w.has(uid(1), 0, 1)
+}
+
+// A Project comes, with volumes that another process has created, while a sweep runs:
+// between the folders and the list, and after the list.
+func TestSweepMeetsNewProject(t *testing.T) {
+	w := newWorld(t)
+	w.createVolumes(10)
+	w.storage.afterOwners = func() {
+		w.create("p", 1, finalizer)
+		w.createVolumes(1)
+	}
+	w.server.PrependReactor("list", "projects", func(action clienttesting.Action) (bool, runtime.Object, error) {
+		_, list, err := clienttesting.ObjectReaction(w.server.Tracker())(action)
+		w.create("q", 1, finalizer)
+		w.createVolumes(2)
+		return true, list, err
+	})
+	w.sweeps()
+	w.has(uid(1), 0)
+	w.has(uid(2), 0)
+	w.has(uid(10))
+}
+
+// Without an answer nothing is deleted.
+func TestSweepWithoutAnswer(t *testing.T) {
+	w := newWorld(t)
+	w.createVolumes(1)
+	w.server.PrependReactor("list", "projects", func(clienttesting.Action) (bool, runtime.Object, error) {
+		return true, nil, errors.New("no answer")
+	})
+	if err := w.reconciler.sweep(t.Context()); err == nil {
+		t.Error("no error")
+	}
+	w.has(uid(1), 0)
+}
+
+// A sweep that is killed is made again.
+func TestSweepKilled(t *testing.T) {
+	w := newWorld(t)
+	w.createVolumes(1)
+	w.createVolumes(2)
+	w.killAt = 2
+	func() {
+		defer func() { _ = recover() }()
+		_ = w.reconciler.sweep(t.Context())
+	}()
+	w.restart()
+	w.sweeps()
+	w.isEmpty()
+}
+
+func (w *world) sweeps() {
+	w.Helper()
+	if err := w.reconciler.sweep(w.Context()); err != nil {
+		w.Errorf("sweep: %v", err)
+	}
+}
+
+// createVolumes creates the first volume of an owner.
+func (w *world) createVolumes(owner int) {
+	w.Helper()
+	if err := w.directory.Create(w.Context(), uid(owner), 0); err != nil {
+		w.Fatal(err)
+	}
+}
