@@ -178,19 +178,30 @@ func TestDeletedUnseen(t *testing.T) {
 
 // A cache that is behind deletes no volume.
 func TestStaleCacheDeletesNothing(t *testing.T) {
-	w := newWorld(t)
-	w.create("p", 1)
-	w.settle("p")
-	w.change("p", scaled(3))
-	w.settle("p")
-	w.restart()
-	w.change("p", scaled(1))
-	w.sync()
-	w.change("p", scaled(3))
-	if _, _, err := w.reconcile("p"); !apierrors.IsConflict(err) {
-		t.Errorf("error %v, want a Conflict", err)
+	for _, test := range []struct {
+		reason    string
+		meanwhile func(w *world)
+	}{
+		{"the Project asks for more", func(w *world) { w.change("p", scaled(3)) }},
+		{"it is another Project", func(w *world) {
+			w.change("p", forced)
+			w.change("p", deleted)
+			w.create("p", 1)
+		}},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			w := newWorld(t)
+			w.create("p", 3)
+			w.settle("p")
+			w.change("p", scaled(1))
+			w.sync()
+			test.meanwhile(w)
+			if _, _, err := w.reconcile("p"); !apierrors.IsConflict(err) {
+				t.Errorf("error %v, want a Conflict", err)
+			}
+			w.has(uid(1), 0, 1, 2)
+		})
 	}
-	w.has(uid(1), 0, 1, 2)
 }
 
 // The name is given to another Project while the cache shows the first one. Volumes are
@@ -254,11 +265,15 @@ func TestTooMany(t *testing.T) {
 	w.told("Normal VolumesReady 2 volumes: 0 created, 0 deleted")
 
 	w.change("p", scaled(1_000_000_000))
+	w.settle("p")
 	w.change("p", deleted)
 	w.settle("p")
 	w.has(uid(1))
 	if w.project("p") != nil {
 		t.Error("the Project is still there")
+	}
+	for key := range w.reconciler.warnings.Range {
+		t.Errorf("what was said of %v is still in memory", key)
 	}
 }
 

@@ -46,8 +46,8 @@ type world struct {
 	steps, killAt int
 }
 
-// killed is what a step panics with.
-var killed = errors.New("killed")
+// errKilled is what a step panics with.
+var errKilled = errors.New("killed")
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
@@ -74,7 +74,7 @@ func (w *world) restart() {
 // step may kill the process.
 func (w *world) step() {
 	if w.steps++; w.steps == w.killAt {
-		panic(killed)
+		panic(errKilled)
 	}
 }
 
@@ -181,7 +181,7 @@ func (w *world) sync() {
 func (w *world) reconcile(name string) (requeueAfter time.Duration, isKilled bool, err error) {
 	defer func() {
 		if reason := recover(); reason != nil {
-			if reason != any(killed) {
+			if reason != any(errKilled) {
 				panic(reason)
 			}
 			w.restart()
