@@ -188,7 +188,8 @@ func readOnly(t *testing.T, dir string) (writable func()) {
 		if err := run("mount", "--bind", dir); err != nil {
 			t.Skipf("only root with the right to mount can test this: %v", err)
 		}
-		writable = sync.OnceFunc(func() { _ = run("umount") })
+		// -l: the program may be in it just now.
+		writable = sync.OnceFunc(func() { _ = run("umount", "-l") })
 		if err := run("mount", "-o", "remount,bind,ro"); err != nil {
 			t.Error(err)
 		}
