@@ -21,6 +21,9 @@ import (
 
 // Each command of the README runs, and what it promises comes true. The program looks at
 // the README's namespace alone, and its folder bin/volumes is in a directory of the test.
+//
+// It waits most of the time, for the namespace controller. So it is the first test of the
+// package, by the name of this file, and the others run meanwhile.
 func TestReadme(t *testing.T) {
 	t.Parallel()
 	const namespace = "shelf"
