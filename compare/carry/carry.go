@@ -26,12 +26,7 @@ var units = []struct{ name, words string }{
 	{"packages", "packages in the program, without the standard library"},
 	{"binary-B", "program, as go build makes it"},
 	{"stripped-B", "program without symbols (-ldflags '-s -w')"},
-	{buildTime, "clean build, standard library included"},
-	{buildCPU, "CPU time of the clean build"},
 }
-
-// The units of a clean build.
-const buildTime, buildCPU = "build-sec", "build-cpu-sec"
 
 // Units returns the units of all figures, in the order in which they are shown.
 func Units() (names []string) {
@@ -64,10 +59,9 @@ var forms = []form{
 	{"controller-runtime", "example.com/byhand/compare/framework", []string{"example.com/byhand/compare", "example.com/byhand"}},
 }
 
-// Measure returns what there is to count in all forms, or, if clean, how long each takes
-// to build with an empty cache, which are minutes. It needs the Go toolchain, and a
+// Measure returns what there is to count in all forms. It needs the Go toolchain, and a
 // working directory inside the module compare.
-func Measure(ctx context.Context, clean bool) ([]Figure, error) {
+func Measure(ctx context.Context) ([]Figure, error) {
 	dir, err := os.MkdirTemp("", "carry-")
 	if err != nil {
 		return nil, err
@@ -76,12 +70,10 @@ func Measure(ctx context.Context, clean bool) ([]Figure, error) {
 	var all []Figure
 	for _, f := range forms {
 		measured := map[string]float64{}
-		if clean {
-			err = f.cleanBuild(ctx, "", dir, measured)
-		} else if err = f.count(ctx, "", measured); err == nil {
-			err = f.sizes(ctx, "", dir, measured)
+		if err := f.count(ctx, "", measured); err != nil {
+			return nil, err
 		}
-		if err != nil {
+		if err := f.sizes(ctx, "", dir, measured); err != nil {
 			return nil, err
 		}
 		for _, unit := range units {

@@ -30,6 +30,4 @@
 //     all of that in its library. The table shows all parts, not one sum.
 //   - The framework's types are those of byhand, with the copies that were written by
 //     hand; a user of kubebuilder lets controller-gen write them.
-//   - A clean build includes the standard library. It is timed once; its CPU time
-//     depends less on whatever else the machine does.
 package carry

@@ -10,12 +10,10 @@ import (
 	"go/token"
 	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
-	"time"
 
 	"example.com/byhand/compare/peers"
 )
@@ -139,23 +137,4 @@ func (f form) sizes(ctx context.Context, dir, into string, measured map[string]f
 		measured[unit] = float64(info.Size())
 	}
 	return nil
-}
-
-// cleanBuild builds the program with an empty cache. The sources are in the module
-// cache, so that this is compiling alone.
-func (f form) cleanBuild(ctx context.Context, dir, into string, measured map[string]float64) error {
-	cache, err := os.MkdirTemp(into, "cache-")
-	if err != nil {
-		return err
-	}
-	build := exec.CommandContext(ctx, "go", "build", "-o", filepath.Join(into, f.peer), f.main)
-	build.Dir, build.Env = dir, append(os.Environ(), "GOCACHE="+cache)
-	begin := time.Now()
-	if output, err := build.CombinedOutput(); err != nil {
-		return fmt.Errorf("build %s: %w\n%s", f.peer, err, output)
-	}
-	measured[buildTime] = time.Since(begin).Seconds()
-	// The compilers are children of the go command, and counted with it.
-	measured[buildCPU] = (build.ProcessState.UserTime() + build.ProcessState.SystemTime()).Seconds()
-	return os.RemoveAll(cache)
 }

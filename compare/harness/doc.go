@@ -4,8 +4,6 @@
 //	make compare          # everything; about 35 minutes on 2 cores
 //	make compare-quick    # every peer, small; about 3 minutes
 //	go run ./harness -scenarios Backlog -peers 'byhand.*|controller.*' -rounds 4
-//	go run ./harness -append -clean-build -scenarios CleanBuild # add how long each takes
-//	                              # to build from nothing: five minutes
 //	go run ./harness -report      # the page anew, from raw.txt
 //
 // It is run in the folder compare. It exits 1 if a peer does not do its work, or if

@@ -35,19 +35,16 @@ func (b *bench) goBenchmarks(ctx context.Context) error {
 	return nil
 }
 
-// carry counts what a reader of each form carries, or times the builds with an empty
-// cache.
-func (b *bench) carry(clean bool) func(ctx context.Context) error {
-	return func(ctx context.Context) error {
-		figures, err := carry.Measure(ctx, clean)
-		if err != nil {
+// carry counts what a reader of each form carries.
+func (b *bench) carry(ctx context.Context) error {
+	figures, err := carry.Measure(ctx)
+	if err != nil {
+		return err
+	}
+	for _, figure := range figures {
+		if err := b.raw.add("Carry/peer="+figure.Peer, 1, benchfmt.Value{Value: figure.Value, Unit: figure.Unit}); err != nil {
 			return err
 		}
-		for _, figure := range figures {
-			if err := b.raw.add("Carry/peer="+figure.Peer, 1, benchfmt.Value{Value: figure.Value, Unit: figure.Unit}); err != nil {
-				return err
-			}
-		}
-		return nil
 	}
+	return nil
 }

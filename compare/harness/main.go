@@ -22,18 +22,16 @@ const results = "results"
 
 // options are the flags.
 type options struct {
-	quick, report      bool
-	cleanBuild, append bool
-	rounds             int
-	scenarios, peers   string
-	components, out    string
+	quick, report, append bool
+	rounds                int
+	scenarios, peers      string
+	components, out       string
 }
 
 func main() {
 	var o options
 	flag.BoolVar(&o.quick, "quick", false, "small numbers, to see that everything works; no page is worth making of them")
 	flag.BoolVar(&o.report, "report", false, "measure nothing, make the page anew from raw.txt")
-	flag.BoolVar(&o.cleanBuild, "clean-build", false, "also measure how long each program takes to build from nothing: five minutes")
 	flag.BoolVar(&o.append, "append", false, "add to the measurements in -out (default: results), made on the same machine")
 	flag.IntVar(&o.rounds, "rounds", 0, "`rounds` of whatever is compared in time (default: the plan's, 5 to 1)")
 	flag.StringVar(&o.scenarios, "scenarios", "", "`regexp`: only steps whose line matches, as in Backlog or 'ColdStart: 5000'")
@@ -114,7 +112,6 @@ func newBench(o options) (b *bench, wanted *regexp.Regexp, err error) {
 	if o.quick {
 		b.plan = quick()
 	}
-	b.plan.cleanBuild = o.cleanBuild
 	b.plan.measureIn(o.rounds)
 	if wanted, err = regexp.Compile(o.scenarios); err != nil {
 		return nil, nil, fmt.Errorf("-scenarios: %w", err)

@@ -31,9 +31,8 @@ type plan struct {
 	// The Go benchmarks: how often, and how long each.
 	goRounds int
 	goTime   string
-	// carry: count what a reader carries; cleanBuild: time the builds with an empty cache,
-	// which takes minutes.
-	carry, cleanBuild bool
+	// carry: count what a reader carries.
+	carry bool
 	// budget is the time after which only first rounds are begun.
 	budget time.Duration
 	// atOnce is how many steps are under way together: one, if times are to mean
@@ -106,7 +105,7 @@ func (b *bench) steps(wanted *regexp.Regexp) []step {
 		all = append(all, step{1, "Go benchmarks", b.goBenchmarks})
 	}
 	if b.plan.carry {
-		all = append(all, step{1, "Carry", b.carry(false)})
+		all = append(all, step{1, "Carry", b.carry})
 	}
 	for round := 1; round <= b.plan.rounds(); round++ {
 		all = append(all, b.coldStarts(round)...)
@@ -124,9 +123,6 @@ func (b *bench) steps(wanted *regexp.Regexp) []step {
 			}
 			all = append(all, step{round, "Idle, Failover: side by side", b.sideBySide})
 		}
-	}
-	if b.plan.cleanBuild {
-		all = append(all, step{1, "CleanBuild", b.carry(true)})
 	}
 	return slices.DeleteFunc(all, func(s step) bool { return !wanted.MatchString(s.what) })
 }
