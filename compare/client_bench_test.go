@@ -154,31 +154,24 @@ func TestClientsReadTheSame(t *testing.T) {
 }
 
 // Our client takes no more allocations than the generated one. The server's are in
-// both figures, and so are a few that pools save by chance: hence the percent.
+// both figures, and so are a few that pools save by chance: hence the percent. What else
+// the process does meanwhile only ever adds: hence several turns, of which the fewest
+// count, and more turns as long as ours are more.
 func TestClientAllocatesNoMoreThanGenerated(t *testing.T) {
 	for _, wire := range wires {
 		t.Run(wire.name, func(t *testing.T) {
-			allocs := map[string]map[string]float64{}
+			calls := map[string]map[string]func(context.Context) (any, error){}
 			for _, c := range wire.callers(t) {
-				allocs[c.name] = map[string]float64{}
-				if c.name != "byhand" && c.name != "generated" {
-					continue
-				}
-				for verb, call := range c.calls(t) {
-					runs := 5
-					if verb == "watch" {
-						// Events are decoded ahead of whoever takes them: a few more or less.
-						runs = 1000
-					}
-					allocs[c.name][verb] = fewestAllocs(runs, func() {
-						if _, err := call(t.Context()); err != nil {
-							t.Fatalf("%s, %s: %v", c.name, verb, err)
-						}
-					})
+				if c.name == "byhand" || c.name == "generated" {
+					calls[c.name] = c.calls(t)
 				}
 			}
-			for verb, generated := range allocs["generated"] {
-				ours := allocs["byhand"][verb]
+			for verb, call := range calls["byhand"] {
+				ours, generated := math.Inf(1), math.Inf(1)
+				for turn := 0; turn < 3 || turn < 10 && ours > generated*1.01+1; turn++ {
+					ours = min(ours, allocs(t, verb, call))
+					generated = min(generated, allocs(t, verb, calls["generated"][verb]))
+				}
 				t.Logf("%s: ours %v, generated %v", verb, ours, generated)
 				if ours > generated*1.01+1 {
 					t.Errorf("%s takes %v allocations, the generated client's %v", verb, ours, generated)
@@ -188,15 +181,19 @@ func TestClientAllocatesNoMoreThanGenerated(t *testing.T) {
 	}
 }
 
-// fewestAllocs is how often do allocates at the least, on average of so many runs. The
-// whole process is counted, so what the server or the garbage collector does
-// meanwhile only ever adds.
-func fewestAllocs(runs int, do func()) float64 {
-	fewest := math.Inf(1)
-	for range 10 {
-		fewest = min(fewest, testing.AllocsPerRun(runs, do))
+// allocs is how often the process allocates for a call, on average of several.
+func allocs(t *testing.T, verb string, call func(context.Context) (any, error)) float64 {
+	t.Helper()
+	runs := 5
+	if verb == "watch" {
+		// Events are decoded ahead of whoever takes them: a few more or less.
+		runs = 300
 	}
-	return fewest
+	return testing.AllocsPerRun(runs, func() {
+		if _, err := call(t.Context()); err != nil {
+			t.Fatalf("%s: %v", verb, err)
+		}
+	})
 }
 
 // content is an object as a document without its kind, which some clients take away.
