@@ -89,9 +89,9 @@ func wantProcesses(t *testing.T, c *cluster, want ...int) {
 // waitFor fails the test if the condition does not become true in time.
 func waitFor(t *testing.T, what string, condition func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(30 * time.Second); !condition(); time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); !condition(); time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
-			t.Fatalf("waited 30 seconds for %s", what)
+			t.Fatalf("waited a minute for %s", what)
 		}
 	}
 }

@@ -14,6 +14,7 @@ import (
 )
 
 func TestExec(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct {
 		name     string
 		command  []string
@@ -51,6 +52,7 @@ func TestExec(t *testing.T) {
 }
 
 func TestExecInterrupted(t *testing.T) {
+	t.Parallel()
 	c := newTestCluster(t, "exec")
 	cmd := c.command(t, "exec", "--components", "etcd,kube-apiserver", "--", "sh", "-c", "echo $$; exec sleep 600")
 	stdout, err := cmd.StdoutPipe()

@@ -2,8 +2,8 @@
 
 package main
 
-// These tests start real clusters, about a dozen. They build the programs first
-// if `go run . up` has not yet.
+// These tests start real clusters, about a dozen, and while one starts another is
+// looked at. They build the programs first if `go run . up` has not yet.
 
 import (
 	"fmt"
@@ -18,17 +18,55 @@ import (
 	"testing"
 )
 
-func TestUp(t *testing.T) {
-	c := newTestCluster(t, "up")
-	if out := c.up(t); !strings.Contains(out, "cluster "+c.name+" is ready after ") {
-		t.Errorf("up said:\n%s", out)
+// Two clusters, started at the same time as from two terminals, and what happens to a
+// cluster then. A start takes seconds, so these two serve all of it.
+func TestTwoClusters(t *testing.T) {
+	t.Parallel()
+	one, two := newTestCluster(t, "one"), newTestCluster(t, "two")
+	for _, step := range []struct {
+		name string
+		test func(t *testing.T)
+	}{
+		{"both start", func(t *testing.T) { testTwoStarts(t, one, two) }},
+		{"what it runs", func(t *testing.T) { testRunning(t, one) }},
+		{"up again", func(t *testing.T) { testUpAgain(t, one) }},
+		{"down", func(t *testing.T) { testDown(t, one, two) }},
+		{"up after a crash", func(t *testing.T) { testUpAfterCrash(t, two) }},
+		{"up after git clean", func(t *testing.T) { testUpAfterGitClean(t, two) }},
+	} {
+		if !t.Run(step.name, step.test) {
+			return
+		}
 	}
-	wantWhole(t, c)
+}
+
+func testTwoStarts(t *testing.T, one, two *testCluster) {
+	var starts sync.WaitGroup
+	for _, c := range []*testCluster{one, two} {
+		starts.Go(func() {
+			out, err := c.command(t, "up", "--name", c.name).CombinedOutput()
+			if err != nil || !strings.Contains(string(out), "cluster "+c.name+" is ready after ") {
+				t.Errorf("up: %v\n%s", err, out)
+			}
+		})
+	}
+	starts.Wait()
+	if t.Failed() {
+		return
+	}
+	wantWhole(t, one)
+	wantWhole(t, two)
+	one.query(t, "create", "configmap", "of-one")
+	if got := two.query(t, "get", "configmap", "of-one", "--ignore-not-found"); got != "" {
+		t.Errorf("the second cluster has the first one's ConfigMap: %s", got)
+	}
+}
+
+func testRunning(t *testing.T, c *testCluster) {
 	running, err := c.processes()
 	if err != nil {
 		t.Fatal(err)
 	}
-
 	t.Run("the server's version is that of go.mod", func(t *testing.T) {
 		content, err := os.ReadFile(filepath.Join(c.home, "go.mod"))
 		if err != nil {
@@ -69,13 +107,20 @@ func TestUp(t *testing.T) {
 			}
 		}
 	})
-	t.Run("again, it says so and starts nothing", func(t *testing.T) {
+}
+
+func testUpAgain(t *testing.T, c *testCluster) {
+	t.Run("it says so and starts nothing", func(t *testing.T) {
+		running, err := c.processes()
+		if err != nil {
+			t.Fatal(err)
+		}
 		if out, want := c.up(t), "cluster "+c.name+" is running: export KUBECONFIG="+c.kubeconfig()+"\n"; out != want {
 			t.Errorf("up said %q, want %q", out, want)
 		}
 		wantProcesses(t, &c.cluster, slices.Collect(maps.Keys(running))...)
 	})
-	t.Run("again, it makes the node that an interrupted up had not", func(t *testing.T) {
+	t.Run("it makes the node that an interrupted up had not", func(t *testing.T) {
 		c.query(t, "delete", "nodes", "--all")
 		if err := os.Remove(c.kubeconfig()); err != nil {
 			t.Fatal(err)
@@ -83,21 +128,22 @@ func TestUp(t *testing.T) {
 		c.up(t)
 		wantWhole(t, c)
 	})
-	t.Run("down leaves nothing", func(t *testing.T) {
-		if out, want := c.run(t, "down", "--name", c.name), "cluster "+c.name+" is removed\n"; out != want {
-			t.Errorf("down said %q, want %q", out, want)
-		}
-		wantNothing(t, c)
-		if out, want := c.run(t, "down", "--name", c.name), "there is no cluster "+c.name+"\n"; out != want {
-			t.Errorf("down said %q, want %q", out, want)
-		}
-	})
+}
+
+// down leaves nothing of the cluster, and the other one as it is.
+func testDown(t *testing.T, c, other *testCluster) {
+	if out, want := c.run(t, "down", "--name", c.name), "cluster "+c.name+" is removed\n"; out != want {
+		t.Errorf("down said %q, want %q", out, want)
+	}
+	wantNothing(t, c)
+	wantWhole(t, other)
+	if out, want := c.run(t, "down", "--name", c.name), "there is no cluster "+c.name+"\n"; out != want {
+		t.Errorf("down said %q, want %q", out, want)
+	}
 }
 
 // A crash, a reboot: the processes are gone, the data is there.
-func TestUpAfterCrash(t *testing.T) {
-	c := newTestCluster(t, "crash")
-	c.up(t)
+func testUpAfterCrash(t *testing.T, c *testCluster) {
 	c.query(t, "create", "configmap", "kept", "--from-literal=answer=42")
 	wantKept := func(t *testing.T) {
 		t.Helper()
@@ -140,39 +186,8 @@ func TestUpAfterCrash(t *testing.T) {
 	})
 }
 
-// Ctrl-C in the middle of a start.
-func TestUpAfterInterruptedUp(t *testing.T) {
-	for _, test := range []struct{ reason, until string }{
-		{"kwokctl has not written all its files", "pki"},
-		{"the programs start", filepath.Join("pids", "kwok-controller.pid")},
-	} {
-		t.Run(test.reason, func(t *testing.T) {
-			c := newTestCluster(t, "interrupted")
-			cmd := c.command(t, "up", "--name", c.name)
-			if err := cmd.Start(); err != nil {
-				t.Fatal(err)
-			}
-			waitFor(t, test.until, func() bool {
-				_, err := os.Stat(filepath.Join(c.dir(), test.until))
-				return err == nil
-			})
-			if err := cmd.Cancel(); err != nil {
-				t.Fatal(err)
-			}
-			if err := cmd.Wait(); err == nil {
-				t.Fatal("up was not interrupted")
-			}
-
-			c.up(t)
-			wantWhole(t, c)
-		})
-	}
-}
-
 // git clean removes what git ignores.
-func TestUpAfterGitClean(t *testing.T) {
-	c := newTestCluster(t, "clean")
-	c.up(t)
+func testUpAfterGitClean(t *testing.T, c *testCluster) {
 	before := c.pids(t)
 	for _, file := range []string{c.dir(), c.kwokctlConfig(), c.kubeconfig()} {
 		if err := os.RemoveAll(file); err != nil {
@@ -193,36 +208,40 @@ func TestUpAfterGitClean(t *testing.T) {
 	}
 }
 
-func TestTwoClusters(t *testing.T) {
-	clusters := []*testCluster{newTestCluster(t, "one"), newTestCluster(t, "two")}
-	// At the same time, as from two terminals.
-	var starts sync.WaitGroup
-	for _, c := range clusters {
-		starts.Go(func() {
-			if out, err := c.command(t, "up", "--name", c.name).CombinedOutput(); err != nil {
-				t.Errorf("up: %v\n%s", err, out)
+// Ctrl-C in the middle of a start.
+func TestUpAfterInterruptedUp(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct{ reason, components, until string }{
+		{"kwokctl has not written all its files", "etcd,kube-apiserver", "pki"},
+		{"the programs start", wholeControlPlane, filepath.Join("pids", "kwok-controller.pid")},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			c := newTestCluster(t, "interrupted")
+			c.components = test.components
+			cmd := c.command(t, "up", "--name", c.name, "--components", c.components)
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
 			}
+			waitFor(t, test.until, func() bool {
+				_, err := os.Stat(filepath.Join(c.dir(), test.until))
+				return err == nil
+			})
+			if err := cmd.Cancel(); err != nil {
+				t.Fatal(err)
+			}
+			if err := cmd.Wait(); err == nil {
+				t.Fatal("up was not interrupted")
+			}
+
+			c.run(t, "up", "--name", c.name, "--components", c.components)
+			wantWhole(t, c)
 		})
 	}
-	starts.Wait()
-	if t.Failed() {
-		return
-	}
-
-	one, two := clusters[0], clusters[1]
-	wantWhole(t, one)
-	wantWhole(t, two)
-	one.query(t, "create", "configmap", "of-one")
-	if got := two.query(t, "get", "configmap", "of-one", "--ignore-not-found"); got != "" {
-		t.Errorf("the second cluster has the first one's ConfigMap: %s", got)
-	}
-	one.run(t, "down", "--name", one.name)
-	wantNothing(t, one)
-	wantWhole(t, two)
 }
 
 // A cluster stays what it was created as.
 func TestUpWithComponents(t *testing.T) {
+	t.Parallel()
 	c := newTestCluster(t, "components")
 	c.run(t, "up", "--name", c.name, "--components", "etcd,kube-apiserver")
 	if got := c.programs(t); !slices.Equal(got, []string{"etcd", "kube-apiserver"}) {
