@@ -391,7 +391,7 @@ func (s *server) schemaIs(what string, refuses bool) {
 func TestRelist(t *testing.T) {
 	s := newServer(t)
 	l := newLab(s, 0)
-	s.createFoos()
+	s.createFoos(*foos)
 	l.quiet()
 	l.line.requests()
 	l.relist()

@@ -11,7 +11,6 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"sync"
@@ -34,26 +33,18 @@ import (
 // wait longer.
 var deadline = 60 * time.Second
 
-// binary is the program under test, built from this checkout.
-var binary string
+// binary is the program under test, built from this checkout where make builds it, too:
+// what is there and up to date is not linked again.
+const binary = "../../bin/byhand"
 
 func TestMain(m *testing.M) {
-	os.Exit(func() int {
-		dir, err := os.MkdirTemp("", "byhand-e2e-")
-		if err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			return 1
-		}
-		defer os.RemoveAll(dir)
-		binary = filepath.Join(dir, "byhand")
-		build := exec.Command("go", "build", "-o", binary, "example.com/byhand")
-		build.Stderr = os.Stderr
-		if err := build.Run(); err != nil {
-			fmt.Fprintln(os.Stderr, "build the program under test:", err)
-			return 1
-		}
-		return m.Run()
-	}())
+	build := exec.Command("go", "build", "-o", binary, "../..")
+	build.Stderr = os.Stderr
+	if err := build.Run(); err != nil {
+		fmt.Fprintln(os.Stderr, "build the program under test:", err)
+		os.Exit(1)
+	}
+	os.Exit(m.Run())
 }
 
 // server is the API server that KUBECONFIG names, and a namespace in it that is

@@ -36,7 +36,7 @@ func TestColdStart(t *testing.T) {
 
 func coldStart(t *testing.T, watchIdle bool) {
 	s := newServer(t)
-	s.createFoos()
+	s.createFoos(*foos)
 	before := s.requests()
 
 	begin := time.Now()
@@ -62,19 +62,16 @@ func coldStart(t *testing.T, watchIdle bool) {
 	}
 }
 
-// createFoos creates the many Foos, and gives whoever waits for them more time.
-func (s *server) createFoos() []*v1alpha1.Foo {
-	deadline = max(deadline, time.Duration(*foos)*50*time.Millisecond)
-	all := make([]*v1alpha1.Foo, *foos)
-	workqueue.ParallelizeUntil(s.Context(), 16, *foos, func(i int) {
+// createFoos creates many Foos, and gives whoever waits for them more time.
+func (s *server) createFoos(n int) {
+	deadline = max(deadline, time.Duration(n)*50*time.Millisecond)
+	workqueue.ParallelizeUntil(s.Context(), 16, n, func(i int) {
 		name := fmt.Sprintf("foo-%05d", i)
 		foo := &v1alpha1.Foo{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: spec(name, 1)}
-		var err error
-		if all[i], err = s.client.SamplecontrollerV1alpha1().Foos(s.namespace).Create(s.Context(), foo, metav1.CreateOptions{}); err != nil {
+		if _, err := s.client.SamplecontrollerV1alpha1().Foos(s.namespace).Create(s.Context(), foo, metav1.CreateOptions{}); err != nil {
 			s.Error(err)
 		}
 	})
-	return all
 }
 
 // requests are what the API server has answered.

@@ -48,10 +48,12 @@ func (s *server) apply() (said string) {
 }
 
 // deploy applies config/default, and at the end of the test takes all of it away
-// but the CRDs, which the other tests need.
+// but the CRDs, which the other tests need. Its namespace takes seconds to go, for which
+// only the next one to deploy waits.
 func (s *server) deploy() {
 	s.Helper()
-	s.Cleanup(func() { s.kubectl("delete", "--ignore-not-found", "-k", "config/manager") })
+	s.kubectl("wait", "--for=delete", "namespace/"+deployed, "--timeout", deadline.String())
+	s.Cleanup(func() { s.kubectl("delete", "--ignore-not-found", "--wait=false", "-k", "config/manager") })
 	s.apply()
 	s.ownersAreKnown()
 }
@@ -245,7 +247,8 @@ func (s *server) podRoot() string {
 	folder := s.TempDir()
 	mounted := filepath.Join(folder, "var", "run", "secrets", "kubernetes.io", "serviceaccount")
 	ca, err := os.ReadFile(s.config.CAFile)
-	err = errors.Join(err, os.Rename(buildAsImage(s.T), filepath.Join(folder, "byhand")), os.MkdirAll(mounted, 0o755))
+	_, copied := command("cp", buildAsImage(s.T), folder+"/byhand")
+	err = errors.Join(err, copied, os.MkdirAll(mounted, 0o755))
 	for name, content := range map[string]string{"token": s.as(deployed, ownAccount).BearerToken, "ca.crt": string(ca), "namespace": deployed} {
 		err = errors.Join(err, os.WriteFile(filepath.Join(mounted, name), []byte(content), 0o644))
 	}

@@ -32,7 +32,8 @@ func instructions(t *testing.T, word string) []string {
 }
 
 // buildAsImage builds the program with the Dockerfile's command, from what
-// .dockerignore lets through, and returns where it is.
+// .dockerignore lets through, and returns where it is: again in the same place, where
+// it is not linked again.
 func buildAsImage(t *testing.T) (program string) {
 	t.Helper()
 	ignore, err := os.ReadFile(filepath.Join(root, ".dockerignore"))
@@ -49,8 +50,10 @@ func buildAsImage(t *testing.T) (program string) {
 	}
 	commands := instructions(t, "RUN")
 	build := commands[len(commands)-1]
-	program = filepath.Join(t.TempDir(), "byhand")
-	cmd := exec.Command("sh", "-c", strings.Replace(build, " /byhand ", " "+program+" ", 1))
+	if program, err = filepath.Abs(filepath.Join(root, "bin", "byhand-image")); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command("sh", "-c", strings.Replace(build, " /byhand ", " '"+program+"' ", 1))
 	cmd.Dir = source
 	cmd.Env = append(os.Environ(), "GOOS=linux")
 	if output, err := cmd.CombinedOutput(); err != nil {

@@ -22,7 +22,7 @@ func TestLongList(t *testing.T) {
 	s := newServer(t)
 	s.reservedLease()
 	heapOfNone, peakOfNone, _ := s.memory()
-	s.createFoos()
+	s.createFoos(*foos)
 	heap, peak, waited := s.memory()
 
 	perFoo := func(before, after int) int { return (after - before) / *foos }

@@ -22,7 +22,7 @@ import (
 // has: it writes nothing that it wrote before.
 func TestAPIServerRestart(t *testing.T) {
 	s := newServer(t)
-	s.createFoos()
+	s.createFoos(*foos)
 	c := s.controller()
 	c.prints(*foos, "/status → 200")
 

@@ -52,7 +52,7 @@ func TestStoryCost(t *testing.T) {
 // with an observer or without, and how long this process was on the CPUs meanwhile.
 func observedColdStart(t *testing.T, observed bool) (took, used time.Duration) {
 	s := newServer(t)
-	s.createFoos()
+	s.createFoos(*foos)
 	config, queue := rest.CopyConfig(s.config), controller.NewPriorityQueue("")
 	enqueueFoo := controller.WithLowPriorityWhenUnchanged(controller.EnqueueObject)
 	handler := func(_ observer.Kind, queue controller.PriorityQueue, enqueue func(controller.PriorityQueue) cache.ResourceEventHandler) cache.ResourceEventHandler {
