@@ -176,7 +176,7 @@ func (c *cluster) start() error {
 		return err
 	}
 	// kwokctl would add the cluster to ~/.kube/config unless told otherwise.
-	err := c.kwokctl("create", "cluster", "--kubeconfig=", "--wait=1m", "--timeout=90s", "--config="+c.kwokctlConfig(),
+	err := c.kwokctl("create", "cluster", "--kubeconfig=", "--timeout=90s", "--config="+c.kwokctlConfig(),
 		"--components="+cmp.Or(c.components, wholeControlPlane))
 	if err != nil {
 		return c.explain(err)
