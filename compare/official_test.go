@@ -158,7 +158,7 @@ func TestBothClientsReadAndWrite(t *testing.T) {
 // startController builds and runs our controller until the test ends.
 func startController(t *testing.T, namespace string) {
 	t.Helper()
-	// Where make builds it, too: what is there and up to date is not linked again.
+	// make builds it there, too: a program that is up to date is not linked again.
 	binary := filepath.Join("..", "bin", "byhand")
 	build := exec.Command("go", "build", "-o", filepath.Join("bin", "byhand"), ".")
 	build.Dir = ".."

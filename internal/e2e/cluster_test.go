@@ -33,8 +33,8 @@ import (
 // wait longer.
 var deadline = 60 * time.Second
 
-// binary is the program under test, built from this checkout where make builds it, too:
-// what is there and up to date is not linked again.
+// binary is the program under test, built from this checkout. make builds it there, too:
+// a program that is there and up to date is not linked again.
 const binary = "../../bin/byhand"
 
 func TestMain(m *testing.M) {

@@ -32,8 +32,8 @@ func instructions(t *testing.T, word string) []string {
 }
 
 // buildAsImage builds the program with the Dockerfile's command, from what
-// .dockerignore lets through, and returns where it is: again in the same place, where
-// it is not linked again.
+// .dockerignore lets through, and returns where it is. The place is always the same: a
+// program that is there and up to date is not linked again.
 func buildAsImage(t *testing.T) (program string) {
 	t.Helper()
 	ignore, err := os.ReadFile(filepath.Join(root, ".dockerignore"))
