@@ -17,7 +17,7 @@ import (
 // into a pipe.
 func TestNobodyReads(t *testing.T) {
 	for _, reader := range []string{"stalled", "closed"} {
-		for form, created := range map[string]int{"--trace=false": 200, "--trace": 50} {
+		for form, created := range map[string]int{"--trace=false": 200, "--trace": 30} {
 			t.Run(reader+" "+form, func(t *testing.T) {
 				s := newServer(t)
 				s.createFoos(created)
