@@ -21,7 +21,7 @@ func TestProcess(t *testing.T) {
 		return p
 	}
 
-	p := run("echo first; echo Starting workers; exec sleep 60")
+	p := run("echo first; echo Starting workers; while sleep 1; do :; done")
 	if at, err := p.says(t.Context(), regexp.MustCompile("Starting workers")); err != nil || at.Before(p.started) {
 		t.Errorf("says: %v, %v", at, err)
 	}
