@@ -111,7 +111,7 @@ func (r *Reconciler) startPod(ctx context.Context, at *At) error {
 		status = status.failed(ReasonMissed, missedMessage, now)
 	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
 		return nil // The At is about to go, too.
-	case apierrors.IsInvalid(err):
+	case isInvalidPod(err):
 		status = status.failed(ReasonInvalidPod, err.Error(), now)
 	case isRefusal(err):
 		return errors.Join(err, r.updateStatus(ctx, at, status.refused(err)))

@@ -9,6 +9,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
 // TestWholeLife is everything that is sent for one At.
@@ -214,10 +215,30 @@ func TestInvalidPod(t *testing.T) {
 	w := newWorld(t)
 	w.create("2026-01-02T12:00:00Z")
 	w.reconcile("PUT ats/example/status")
-	w.api.before = refuse("POST pods", apierrors.NewInvalid(schema.GroupKind{Kind: "Pod"}, "example", nil))
+	w.api.before = refuse("POST pods", apierrors.NewInvalid(schema.GroupKind{Kind: "Pod"}, "example",
+		field.ErrorList{field.Required(field.NewPath("spec"), "")}))
 	w.reconcile("GET ats/example", "POST pods", "PUT ats/example/status")
 	w.is(PhaseFailed, ReasonInvalidPod)
 	w.reconcile()
+}
+
+// TestPolicyWithoutReason: a ValidatingAdmissionPolicy that gives no reason answers 422, as
+// for an invalid Pod, but names no field. It may be lifted.
+func TestPolicyWithoutReason(t *testing.T) {
+	w := newWorld(t)
+	w.create("2026-01-02T12:00:00Z")
+	w.reconcile("PUT ats/example/status")
+	denied := apierrors.NewInvalid(schema.GroupKind{Kind: "Pod"}, "example", nil)
+	denied.ErrStatus.Details.Causes = []metav1.StatusCause{{Message: "no Pods on Sundays"}}
+	w.api.before = refuse("POST pods", denied)
+	w.sync()
+	if _, err := w.tryReconcile("GET ats/example", "POST pods", "PUT ats/example/status"); !apierrors.IsInvalid(err) {
+		t.Errorf("error %v, want the policy's, so that the worker retries", err)
+	}
+	w.is(PhaseRunning, ReasonForbidden)
+	w.api.before = nil
+	w.reconcile("GET ats/example", "POST pods", "PUT ats/example/status")
+	w.is(PhaseRunning, "")
 }
 
 // TestQuota: a refusal is told once and retried, until somebody allows the Pod.

@@ -2,7 +2,9 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -61,10 +63,18 @@ func cut(message string) string {
 	return strings.ToValidUTF8(message[:min(len(message), maxMessage)], "")
 }
 
+// isInvalidPod reports whether no API server would take the Pod: a field is wrong. A policy
+// that gives no reason answers 422 as well, but names no field, and may be lifted.
+func isInvalidPod(err error) bool {
+	status := apierrors.APIStatus(nil)
+	return apierrors.IsInvalid(err) && errors.As(err, &status) && status.Status().Details != nil &&
+		slices.ContainsFunc(status.Status().Details.Causes, func(cause metav1.StatusCause) bool { return cause.Field != "" })
+}
+
 // isRefusal reports whether the API server understood a request and refused it: a quota, a
 // policy, a webhook, a missing right. A person must act, and no event says when.
 func isRefusal(err error) bool {
-	return apierrors.IsForbidden(err) || apierrors.IsBadRequest(err) || apierrors.IsRequestEntityTooLargeError(err)
+	return apierrors.IsForbidden(err) || apierrors.IsInvalid(err) || apierrors.IsBadRequest(err) || apierrors.IsRequestEntityTooLargeError(err)
 }
 
 // updateStatus writes a status that differs. It carries the resourceVersion of at: if
