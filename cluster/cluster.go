@@ -25,8 +25,8 @@ func (c *cluster) dir() string               { return filepath.Join(c.home, "sta
 func (c *cluster) kubeconfig() string        { return filepath.Join(c.home, c.name+".kubeconfig") }
 
 // up makes the cluster serve, whatever state it is in: not built, not created,
-// half dead after a crash or a reboot, or already running. First it removes what those
-// left who were killed.
+// partly stopped after a crash or a reboot, or already running. First it removes clusters
+// whose makers were killed.
 func (c *cluster) up(out io.Writer) error {
 	if err := sweep(c.home); err != nil {
 		return err
@@ -115,7 +115,7 @@ func (c *cluster) remove() (existed bool, err error) {
 		os.RemoveAll(c.kubeconfig()))
 }
 
-// reconcileProcesses makes the files and the processes tell the same story, and
+// reconcileProcesses makes the files match the processes that run, and
 // reports whether the cluster was created before.
 func (c *cluster) reconcileProcesses(out io.Writer) (created bool, err error) {
 	running, err := c.processes()
@@ -186,9 +186,9 @@ func (c *cluster) start() error {
 			return c.explain(errors.New("the API server is not ready after a minute"))
 		}
 	}
-	// A cluster without kwok has nobody to play a node.
+	// A cluster without kwok has no node.
 	if _, err := os.Lstat(filepath.Join(c.dir(), "bin", "kwok-controller")); err == nil {
-		// A real node's limit of 110 Pods has no reason where Pods run nothing.
+		// A real node is limited to 110 Pods. These Pods run nothing, so there is no need.
 		if err := c.kwokctl("scale", "node", "--replicas=1", "--param=.allocatable.pods=10000", "--config="+c.kwokctlConfig()); err != nil {
 			return c.explain(err)
 		}
@@ -196,7 +196,7 @@ func (c *cluster) start() error {
 			return c.explain(err)
 		}
 	}
-	// The same file under a name that is easy to type. It says that all is done.
+	// The same file under a name that is easy to type. It exists only when the start is complete.
 	content, err := os.ReadFile(filepath.Join(c.dir(), "kubeconfig.yaml"))
 	if err != nil {
 		return err

@@ -13,7 +13,7 @@
 //
 // # How it works
 //
-// go.mod is the bill of materials: its tool lines name the programs, its
+// go.mod says what is built: its tool lines name the programs, its
 // versions pin them, and `go build tool` compiles them from the module proxy.
 // kwokctl, one of them, writes certificates and starts the processes; this
 // command adds the build with its progress, loopback addresses, and a clean-up

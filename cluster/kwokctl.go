@@ -109,8 +109,8 @@ func freePorts(n int) ([]int, error) {
 var savedPort = regexp.MustCompile(`(?m)^  (\w+)Port: (\d+)$`)
 
 // portsFree tells of a port that the cluster had and somebody else has now, while the
-// program that listened there was stopped. It would wait for that port without a word.
-// What has just been killed may hold its port for a moment longer, hence patience.
+// program that listened there was stopped. It would wait for that port and print nothing.
+// A process that was just killed may hold its port for a moment longer, so try again.
 func (c *cluster) portsFree(patience time.Duration) error {
 	deadline := time.Now().Add(patience)
 	saved, err := os.ReadFile(filepath.Join(c.dir(), "kwok.yaml"))

@@ -48,7 +48,7 @@ func run(home string, args []string) (exitCode int, err error) {
 	if err := flags.Parse(args[1:]); err != nil {
 		return 0, err
 	}
-	// The name becomes a folder and a word that processes are found by.
+	// The name becomes a folder. Processes are found by it.
 	if *name == "" || strings.Trim(*name, "abcdefghijklmnopqrstuvwxyz0123456789-") != "" {
 		return 0, fmt.Errorf("cluster name %q: use lower-case letters, digits and '-'", *name)
 	}

@@ -107,8 +107,8 @@ func kill(running map[int]string) error {
 	return nil
 }
 
-// alive reports whether a process runs. One that has ended and that its parent
-// has not noticed (a zombie) does not.
+// alive reports whether a process runs. A zombie, which has ended but whose parent has not
+// waited for it, does not.
 func alive(pid int) bool {
 	if err := syscall.Kill(pid, 0); errors.Is(err, syscall.ESRCH) {
 		return false

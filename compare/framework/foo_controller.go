@@ -165,7 +165,7 @@ func (r *FooReconciler) ownedDeployments(ctx context.Context, foo *v1alpha1.Foo)
 	return owned, nil
 }
 
-// refused decides what it means for a Foo that its Deployment was not written.
+// refused decides what to do when the API server has not written the Deployment.
 func (r *FooReconciler) refused(ctx context.Context, foo *v1alpha1.Foo, err error) (ctrl.Result, error) {
 	name := foo.Spec.DeploymentName
 	switch {
@@ -187,7 +187,7 @@ func (r *FooReconciler) refused(ctx context.Context, foo *v1alpha1.Foo, err erro
 	}
 }
 
-// stuck writes the status of a Foo that waits for a person, and tells of it once.
+// stuck writes the status of a Foo that a person must help, and records one Event.
 func (r *FooReconciler) stuck(ctx context.Context, foo *v1alpha1.Foo, reason, message string) error {
 	before := meta.FindStatusCondition(foo.Status.Conditions, v1alpha1.FooReady)
 	told := before != nil && before.Reason == reason && before.Message == message
@@ -268,7 +268,7 @@ func (r *FooReconciler) SetupWithManager(ctx context.Context, mgr ctrl.Manager) 
 		return fmt.Errorf("index Deployments by their controller: %w", err)
 	}
 	return ctrl.NewControllerManagedBy(mgr).
-		// A status that changes, our own most of all, is no reason to look again.
+		// A change of the status, such as our own, is not reconciled.
 		For(&v1alpha1.Foo{}, builder.WithPredicates(predicate.GenerationChangedPredicate{})).
 		Owns(&appsv1.Deployment{}).
 		Named("foo").

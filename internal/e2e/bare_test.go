@@ -23,7 +23,7 @@ import (
 )
 
 // The tests of this file run on etcd and kube-apiserver alone. Nobody else writes,
-// so every request can be told in advance.
+// so every request is known in advance.
 
 // drain reconciles what the queue holds, a few keys at a time.
 func (l *lab) drain() {

@@ -242,7 +242,7 @@ func TestRestart(t *testing.T) {
 	for _, name := range []string{"changed", "deleted", "same"} {
 		s.converges(name, name, 1)
 	}
-	// Not even asked nicely.
+	// SIGKILL: it cannot finish anything.
 	if err := first.cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
@@ -279,7 +279,8 @@ func TestLongNames(t *testing.T) {
 	c.stop()
 }
 
-// A namespace that is being deleted takes its Foos along without a fight.
+// A namespace that is being deleted takes its Foos along, and the controller creates
+// nothing new in it.
 func TestNamespaceDeletion(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)

@@ -62,7 +62,7 @@ func buildAsImage(t *testing.T) (program string) {
 	return program
 }
 
-// The program in the image needs no other file, and is nobody's root.
+// The program in the image needs no other file and does not run as root.
 func TestImage(t *testing.T) {
 	t.Parallel()
 	file, err := elf.Open(buildAsImage(t))

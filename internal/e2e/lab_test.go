@@ -25,8 +25,8 @@ import (
 )
 
 // lab is the controller inside the test, on the real API server: its informers
-// run, but nothing is reconciled until the test says so, and the line between it
-// and the server is the test's to observe, hold and break.
+// run, but nothing is reconciled until the test says so. The test can observe, hold and
+// break the connection between it and the server.
 type lab struct {
 	*server
 	line              *line

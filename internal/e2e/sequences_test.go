@@ -44,7 +44,7 @@ func newSeed(t *testing.T) int64 {
 
 // Several people create, scale, rename and delete Foos that contend for a few
 // names, and meddle with the Deployments, while the controller works, is killed,
-// and works again. When they have gone home, each Foo has the one Deployment that
+// and works again. When they have stopped, each Foo has the one Deployment that
 // it names or says that somebody else has it, nothing is left over, nothing of
 // somebody else was touched, and nobody writes any more.
 func TestRandomSequences(t *testing.T) {

@@ -119,7 +119,7 @@ func (s *server) allDenied(want int) {
 		if !strings.HasPrefix(foo.Name, "denied-") {
 			continue
 		}
-		if denied++; ready == nil || ready.Reason != v1alpha1.ReasonForbidden || !strings.Contains(ready.Message, "the weather forbids it") {
+		if denied++; ready == nil || ready.Reason != v1alpha1.ReasonForbidden || !strings.Contains(ready.Message, "a policy forbids it") {
 			s.Errorf("Foo %s: Ready is %+v", foo.Name, ready)
 		}
 	}
@@ -135,7 +135,7 @@ func (s *server) deny(prefix string) {
 	s.Helper()
 	s.enforce(s.policy(admissionv1.Validation{
 		Expression: fmt.Sprintf("!object.metadata.name.startsWith(%q)", prefix),
-		Message:    "the weather forbids it", Reason: new(metav1.StatusReasonForbidden),
+		Message:    "a policy forbids it", Reason: new(metav1.StatusReasonForbidden),
 	}), func() error {
 		_, err := s.kube.AppsV1().Deployments(s.namespace).Create(s.Context(), somebodys(prefix+"probe"), metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
 		if !apierrors.IsForbidden(err) {

@@ -20,8 +20,8 @@ import (
 	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
 )
 
-// Somebody edits a Deployment as fast as he can. The controller puts it right as
-// often as he breaks it, and no more; a version that was refused is not sent again.
+// Somebody edits a Deployment as fast as possible. The controller corrects each edit
+// once at most; a version that was refused is not sent again.
 func TestEditedInALoop(t *testing.T) {
 	t.Parallel()
 	const edits = 200

@@ -82,7 +82,7 @@ func roleInParts(t *testing.T) map[string][]rbacv1.PolicyRule {
 	return parts
 }
 
-func (a *account) user() string { return "weather:" + a.namespace }
+func (a *account) user() string { return "rights:" + a.namespace }
 
 // gets gives the user parts of its rights.
 func (a *account) gets(parts ...string) {

@@ -23,9 +23,9 @@ import (
 	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
 )
 
-// hail answers a share of all requests in the place of the API server, as a server
+// randomFaults answers a share of all requests in the place of the API server, as a server
 // or a network in trouble does.
-type hail struct {
+type randomFaults struct {
 	mu     sync.Mutex
 	random *rand.Rand
 	share  float64
@@ -43,11 +43,11 @@ const (
 	lostAnswer  = "lost answer"
 )
 
-func newHail(seed int64, share float64) *hail {
-	return &hail{random: rand.New(rand.NewSource(seed)), share: share, struck: map[string]int{}}
+func newRandomFaults(seed int64, share float64) *randomFaults {
+	return &randomFaults{random: rand.New(rand.NewSource(seed)), share: share, struck: map[string]int{}}
 }
 
-func (h *hail) draw(request *http.Request) string {
+func (h *randomFaults) draw(request *http.Request) string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if strings.HasSuffix(request.URL.Path, "/foos") || strings.HasSuffix(request.URL.Path, "/deployments") {
@@ -63,8 +63,8 @@ func (h *hail) draw(request *http.Request) string {
 	return kind
 }
 
-func (h *hail) fault(request *http.Request, next http.RoundTripper) (*http.Response, error) {
-	const status = `{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"hail","reason":%q,"code":%d}`
+func (h *randomFaults) fault(request *http.Request, next http.RoundTripper) (*http.Response, error) {
+	const status = `{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"a fault of the test","reason":%q,"code":%d}`
 	switch h.draw(request) {
 	case tooMany:
 		response := answer(request, http.StatusTooManyRequests, "text/plain; charset=utf-8", "Too many requests, please try again later.\n")
@@ -100,41 +100,41 @@ func answer(request *http.Request, code int, contentType, body string) *http.Res
 	}
 }
 
-// TestHail lets a share of all requests fail, reads and writes, lists and watches,
+// TestRandomFaults lets a share of all requests fail, reads and writes, lists and watches,
 // while Foos are created, scaled, renamed and deleted. Everything comes true while
-// it hails, nothing is lost, and the requests are bounded.
-func TestHail(t *testing.T) {
+// requests fail, nothing is lost, and the requests are bounded.
+func TestRandomFaults(t *testing.T) {
 	patience(t, 3*time.Minute)
 	chosen := newSeed(t)
-	var clear, clearReads int
+	var calm, calmReads int
 	for _, share := range []float64{0, 0.01, 0.1, 0.5} {
 		t.Run(fmt.Sprintf("%.0f%%", 100*share), func(t *testing.T) {
 			begin := time.Now()
-			h := newHail(chosen, share)
-			sent := throughHail(t, h)
-			t.Logf("%d requests and %d lists and watches in %s; hail: %v", sent, h.reads, time.Since(begin).Round(100*time.Millisecond), h.struck)
+			h := newRandomFaults(chosen, share)
+			sent := requestsUnder(t, h)
+			t.Logf("%d requests and %d lists and watches in %s; faults: %v", sent, h.reads, time.Since(begin).Round(100*time.Millisecond), h.struck)
 			if share == 0 {
-				clear, clearReads = sent, h.reads
+				calm, calmReads = sent, h.reads
 				return
 			}
 			// It takes 1/(1-share) tries until a request passes. One whose answer is lost,
 			// a fifth of those that fail, costs two more: the same again, which is refused,
 			// and a look at what is there. Half as many again is left to chance.
 			tries := 1 / (1 - share)
-			if bound := int(1.5 * float64(clear) * tries * (1 + 2*share/5)); sent > bound {
-				t.Errorf("%d requests, want at most %d: in clear weather it was %d", sent, bound, clear)
+			if bound := int(1.5 * float64(calm) * tries * (1 + 2*share/5)); sent > bound {
+				t.Errorf("%d requests, want at most %d: without faults it was %d", sent, bound, calm)
 			}
 			// A watch that cannot be had is asked for as a stream, as a list, and as a
 			// watch again, each time after a longer pause.
-			if bound := int(3 * float64(clearReads) * tries); h.reads > bound {
-				t.Errorf("%d lists and watches, want at most %d: in clear weather it was %d", h.reads, bound, clearReads)
+			if bound := int(3 * float64(calmReads) * tries); h.reads > bound {
+				t.Errorf("%d lists and watches, want at most %d: without faults it was %d", h.reads, bound, calmReads)
 			}
 		})
 	}
 }
 
-// throughHail returns how many requests it took.
-func throughHail(t *testing.T, h *hail) (sent int) {
+// requestsUnder returns how many requests it took.
+func requestsUnder(t *testing.T, h *randomFaults) (sent int) {
 	const foos = 30
 	keepLog(t)
 	s := newServer(t)
@@ -154,7 +154,7 @@ func throughHail(t *testing.T, h *hail) (sent int) {
 	l.line.disturb(nil)
 	sent = len(l.line.requests())
 
-	// What was begun while it hailed has ended.
+	// What was begun under faults has ended.
 	s.eventually("no goroutine is left over", func() error {
 		if now := runtime.NumGoroutine(); now > goroutines+10 {
 			return fmt.Errorf("%d goroutines, before it was %d", now, goroutines)
