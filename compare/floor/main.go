@@ -18,27 +18,19 @@ import (
 	"os"
 
 	"golang.org/x/sync/errgroup"
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/kubernetes"
-	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
-	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
-	"k8s.io/client-go/tools/record"
 
 	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
 	"example.com/byhand/clientset"
-	"example.com/byhand/controller"
 )
 
-// The rate of byhand's Events, and theirs only.
-const eventQPS, eventBurst = 10, 50
-
 type options struct {
-	kubeconfig    string
-	workers       int
-	watch, events bool
+	kubeconfig string
+	workers    int
+	watch      bool
 }
 
 func main() {
@@ -46,7 +38,6 @@ func main() {
 	flag.StringVar(&o.kubeconfig, "kubeconfig", "", "kubeconfig `file`")
 	flag.IntVar(&o.workers, "workers", 16, "Foos to write for at the same time")
 	flag.BoolVar(&o.watch, "watch", false, "also watch Foos and Deployments, and do nothing with what is heard")
-	flag.BoolVar(&o.events, "events", false, "also send the Events that byhand sends, as it sends them")
 	flag.Parse()
 	if err := run(context.Background(), o); err != nil {
 		fmt.Fprintln(os.Stderr, "floor:", err)
@@ -66,14 +57,6 @@ func run(ctx context.Context, o options) error {
 	// No limit on this side, like byhand's default.
 	config.QPS = -1
 	var w writer
-	if o.events {
-		events, err := newBroadcaster(config)
-		if err != nil {
-			return err
-		}
-		defer events.Shutdown()
-		w.events = events.NewRecorder(clientset.Scheme, corev1.EventSource{Component: "floor"})
-	}
 	if w.foos, err = clientset.NewForConfig(config); err != nil {
 		return fmt.Errorf("make the client of Foos: %w", err)
 	}
@@ -102,7 +85,6 @@ func run(ctx context.Context, o options) error {
 type writer struct {
 	foos        clientset.Interface
 	deployments kubernetes.Interface
-	events      record.EventRecorder // nil: none
 }
 
 // write creates the Foo's Deployment and writes its status.
@@ -110,9 +92,6 @@ func (w *writer) write(ctx context.Context, foo *v1alpha1.Foo) error {
 	created, err := w.deployments.AppsV1().Deployments(foo.Namespace).Create(ctx, newDeployment(foo), metav1.CreateOptions{})
 	if err != nil {
 		return fmt.Errorf("create Deployment %s/%s: %w", foo.Namespace, foo.Spec.DeploymentName, err)
-	}
-	if w.events != nil {
-		w.events.Eventf(foo, corev1.EventTypeNormal, controller.EventCreated, "Created Deployment %s", created.Name)
 	}
 	foo.Status = newStatus(foo, created)
 	if _, err := w.foos.SamplecontrollerV1alpha1().Foos(foo.Namespace).UpdateStatus(ctx, foo, metav1.UpdateOptions{}); err != nil {
@@ -141,18 +120,4 @@ func (w *writer) listen(ctx context.Context, version string) error {
 		}()
 	}
 	return nil
-}
-
-// newBroadcaster returns what sends Events through a client of its own, at the rate of
-// byhand's. What is over that rate is dropped, and so is what waits at Shutdown.
-func newBroadcaster(config *rest.Config) (record.EventBroadcaster, error) {
-	limited := rest.CopyConfig(config)
-	limited.QPS, limited.Burst = eventQPS, eventBurst
-	client, err := kubernetes.NewForConfig(limited)
-	if err != nil {
-		return nil, fmt.Errorf("make the client of Events: %w", err)
-	}
-	events := record.NewBroadcaster()
-	events.StartRecordingToSink(&typedcorev1.EventSinkImpl{Interface: client.CoreV1().Events("")})
-	return events, nil
 }

@@ -46,16 +46,16 @@ type size struct{ foos, rounds int }
 // full is what the page of results shows.
 func full() plan {
 	return plan{
-		sizes:    []size{{1000, 5}, {5000, 2}, {20000, 1}},
+		sizes:    []size{{1000, 5}, {5000, 1}},
 		slowFoos: 20,
 		singles:  200,
-		backlogs: []size{{5000, 1}},
+		backlogs: []size{{2000, 4}},
 		idle:     65 * time.Second, resync: 30 * time.Second, idleFoos: 1000,
 		cleanFailovers: 2, killedFailovers: 1,
 		caches:   []size{{10000, 5}, {100000, 1}},
 		goRounds: 5, goTime: "200ms",
 		carry:  true,
-		budget: 33 * time.Minute,
+		budget: 55 * time.Minute,
 		atOnce: 1,
 	}
 }
@@ -159,9 +159,8 @@ func within(sizes []size, round int) []size {
 	return slices.DeleteFunc(slices.Clone(sizes), func(s size) bool { return s.rounds < round })
 }
 
-// peersAt returns who takes part in a round of the i-th size. Peers as shipped and the
-// floor with Events show once what they can do, and not what takes minutes; the largest
-// size is for the fastest.
+// peersAt returns who takes part in a round of the i-th size. The others as shipped show once
+// what they can do, and not what takes minutes.
 func (b *bench) peersAt(i, round int) []peers.Peer {
 	s := b.plan.sizes[i]
 	return b.peersWhere(func(p peers.Peer) bool {
@@ -170,10 +169,6 @@ func (b *bench) peersAt(i, round int) []peers.Peer {
 			return false
 		case p.Shipped && p.Name != "byhand":
 			return i == 0 && round == 1
-		case p.Name == "floor-events":
-			return round == 1 && s.foos <= 10000
-		case p.Name == "floor-watch":
-			return s.foos <= 10000
 		default:
 			return true
 		}

@@ -71,7 +71,7 @@ func heading(name string) string {
 
 const introduction = "The Foo controller in three forms, each given the same work: by hand (`byhand`, this repository), generated (`sample-controller`, Kubernetes' own example), and on a framework (`controller-runtime`). " +
 	"[The page beside this folder](../README.md) walks through their code. " +
-	"`floor` is no controller: a loop that sends the two writes that each Foo needs and nothing else. `floor-watch` also holds the two watches that every controller needs and discards their events. `floor-events` also sends the Events that `byhand` sends.\n\n" +
+	"`floor` is no controller: a loop that sends the two writes that each Foo needs and nothing else. `floor-watch` also holds the two watches that every controller needs and discards their events.\n\n" +
 	"`byhand`, `sample-controller` and `controller-runtime` run with their defaults. [Method](#method) says what `-tuned` changes.\n\n" +
 	"`make compare` writes this page from [`raw.txt`](raw.txt), and nothing on it is typed by hand. [benchstat](https://pkg.go.dev/golang.org/x/perf/cmd/benchstat) reads the same file: `benchstat -col /peer -filter .name:ColdStart raw.txt`. " +
 	"The statistics are benchstat's: medians, with a confidence interval of at least 90% from five rounds on; differences from the first line of the same kind, by the Mann-Whitney U test, significant at p ≤ 0.05. Fewer than four rounds cannot show a difference.\n"

@@ -15,6 +15,6 @@
 //   - controller-runtime: ../framework with the defaults of controller-runtime.
 //   - controller-runtime-tuned: the same with the options that its documentation offers
 //     for speed and memory.
-//   - floor, floor-watch, floor-events: ../floor, which is no controller but what the API
+//   - floor, floor-watch: ../floor, which is no controller but what the API
 //     server can do.
 package peers

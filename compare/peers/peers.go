@@ -64,14 +64,13 @@ func All() []Peer {
 	frameworkTuned.args = slices.Concat(framework.args, workers, []string{"--strip", "--read-your-writes", "--zap-devel=false"})
 	frameworkTuned.argsOfElection = []string{"--leader-elect-release-on-cancel", "--warmup"}
 	floor := Peer{Name: "floor", Loop: true, binary: "floor", pkg: "example.com/byhand/compare/floor", args: workers}
-	floorWatch, floorEvents := floor, floor
-	floorWatch.Name, floorWatch.args = "floor-watch", append(slices.Clip(workers), "--watch")
-	floorEvents.Name, floorEvents.args = "floor-events", append(slices.Clip(workers), "--events")
+	floorWatch := floor
+	floorWatch.Name, floorWatch.args = "floor-watch", append(workers, "--watch")
 	return []Peer{
 		byhand, byhandTuned,
 		{Name: "sample-controller", Shipped: true, binary: "sample-controller", pkg: sample},
 		{Name: "sample-controller-tuned", binary: "sample-controller-tuned", pkg: sample, edits: tuning},
-		framework, frameworkTuned, floor, floorWatch, floorEvents,
+		framework, frameworkTuned, floor, floorWatch,
 	}
 }
 

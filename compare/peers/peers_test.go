@@ -64,7 +64,7 @@ func TestPeers(t *testing.T) {
 			switch peer.Name {
 			case "byhand":
 				byhand = got
-			case "byhand-tuned", "floor", "floor-watch", "floor-events":
+			case "byhand-tuned", "floor", "floor-watch":
 				if diff := cmp.Diff(byhand, got); diff != "" {
 					t.Errorf("what is left of a new Foo (-byhand +%s):\n%s", peer.Name, diff)
 				}
