@@ -52,17 +52,12 @@ func (b *bench) problem(err error) {
 }
 
 // run takes the steps. What goes wrong in one of them is noted and does not keep the
-// others from running; only the end of ctx does. When the time is over, rounds after
-// the first are left out.
+// others from running; only the end of ctx does.
 func (b *bench) run(ctx context.Context, steps []step) error {
 	var running errgroup.Group
 	running.SetLimit(b.plan.atOnce)
 	for i, step := range steps {
 		running.Go(func() error {
-			if over := time.Since(b.began) > b.plan.budget; over && step.round > 1 {
-				b.say("%s are over, left out: %s", b.plan.budget, step.what)
-				return nil
-			}
 			if ctx.Err() != nil {
 				return context.Cause(ctx)
 			}

@@ -1,9 +1,7 @@
 package main
 
 import (
-	"cmp"
 	"fmt"
-	"os"
 	"runtime"
 	"strconv"
 	"strings"
@@ -14,7 +12,7 @@ import (
 
 // aboutMachine describes where the measurements are made, in the keys of the Go
 // benchmark format.
-func aboutMachine(components, command string) (about []benchfmt.Config, err error) {
+func aboutMachine(command string) (about []benchfmt.Config, err error) {
 	proc, err := procfs.NewDefaultFS()
 	if err != nil {
 		return nil, err
@@ -27,14 +25,10 @@ func aboutMachine(components, command string) (about []benchfmt.Config, err erro
 	if err != nil || memory.MemTotalBytes == nil {
 		return nil, fmt.Errorf("no memory in /proc/meminfo (%v)", err)
 	}
-	kernel, err := os.ReadFile("/proc/sys/kernel/osrelease")
-	if err != nil {
-		return nil, err
-	}
 	for _, pair := range [][2]string{
 		{"goos", runtime.GOOS}, {"goarch", runtime.GOARCH}, {"go", strings.TrimPrefix(runtime.Version(), "go")},
 		{"cpu", cpus[0].ModelName}, {"cores", strconv.Itoa(runtime.NumCPU())}, {"memory", fmt.Sprintf("%.0f GiB", float64(*memory.MemTotalBytes)/(1<<30))},
-		{"kernel", strings.TrimSpace(string(kernel))}, {"control-plane", cmp.Or(components, "all")}, {"command", command},
+		{"control-plane", bare}, {"command", command},
 	} {
 		about = append(about, benchfmt.Config{Key: pair[0], Value: []byte(pair[1]), File: true})
 	}

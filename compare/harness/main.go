@@ -22,21 +22,18 @@ const results = "results"
 
 // options are the flags.
 type options struct {
-	quick, report, append bool
+	quick, report         bool
 	rounds                int
-	scenarios, peers      string
-	components, out       string
+	scenarios, peers, out string
 }
 
 func main() {
 	var o options
 	flag.BoolVar(&o.quick, "quick", false, "small numbers, to see that everything works; no page is worth making of them")
 	flag.BoolVar(&o.report, "report", false, "measure nothing, make the page anew from raw.txt")
-	flag.BoolVar(&o.append, "append", false, "add to the measurements in -out (default: results), made on the same machine")
 	flag.IntVar(&o.rounds, "rounds", 0, "`rounds` of whatever is compared in time (default: the plan's, 5 to 1)")
 	flag.StringVar(&o.scenarios, "scenarios", "", "`regexp`: only steps whose line matches, as in Backlog or 'ColdStart: 5000'")
 	flag.StringVar(&o.peers, "peers", "", "`regexp`: only peers whose whole name matches, as in 'byhand|floor.*'")
-	flag.StringVar(&o.components, "components", bare, "the control plane's `programs`; empty: all, with the controllers that then write, too")
 	flag.StringVar(&o.out, "out", "", "`folder` of raw.txt and the page (default: results if all is measured, else a new one)")
 	flag.Parse()
 
@@ -70,7 +67,7 @@ func execute(ctx context.Context, o options) (err error) {
 		return err
 	}
 
-	if err := b.prepare(ctx, o, out); err != nil {
+	if err := b.prepare(ctx, out); err != nil {
 		return err
 	}
 	if err := errors.Join(b.run(ctx, steps), b.raw.close()); err != nil {
@@ -85,20 +82,20 @@ func execute(ctx context.Context, o options) (err error) {
 }
 
 // prepare builds all programs and begins the file of measurements.
-func (b *bench) prepare(ctx context.Context, o options, out string) error {
+func (b *bench) prepare(ctx context.Context, out string) error {
 	b.say("building the programs")
 	if err := peers.Build(ctx, b.dir, b.peers...); err != nil {
 		return err
 	}
 	var err error
-	if b.clusters, err = newClusters(ctx, b.dir, o.components); err != nil {
+	if b.clusters, err = newClusters(ctx, b.dir); err != nil {
 		return err
 	}
-	about, err := aboutMachine(o.components, command(os.Args[1:]))
+	about, err := aboutMachine(strings.Join(append([]string{"go run ./harness"}, os.Args[1:]...), " "))
 	if err != nil {
 		return err
 	}
-	b.raw, err = openRaw(filepath.Join(out, rawFile), o.append, about)
+	b.raw, err = openRaw(filepath.Join(out, rawFile), about)
 	return err
 }
 
@@ -131,10 +128,8 @@ func newBench(o options) (b *bench, wanted *regexp.Regexp, err error) {
 // folder makes the folder for the results. What shows only a part does not replace
 // what shows all.
 func (o options) folder() (string, error) {
-	complete := !o.quick && o.rounds == 0 && o.scenarios == "" && o.peers == "" && o.components == bare
+	complete := !o.quick && o.rounds == 0 && o.scenarios == "" && o.peers == ""
 	switch {
-	case o.append:
-		return cmp.Or(o.out, results), nil
 	case o.out != "":
 		return o.out, os.MkdirAll(o.out, 0o755)
 	case complete:
@@ -142,16 +137,4 @@ func (o options) folder() (string, error) {
 	default:
 		return os.MkdirTemp("", "byhand-results-")
 	}
-}
-
-// command is what to type in a shell in order to measure the same again.
-func command(args []string) string {
-	text := "go run ./harness"
-	for _, arg := range args {
-		if arg == "" || strings.ContainsAny(arg, " |*()'") {
-			arg = fmt.Sprintf("%q", arg)
-		}
-		text += " " + arg
-	}
-	return text
 }

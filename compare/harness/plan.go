@@ -33,8 +33,6 @@ type plan struct {
 	goTime   string
 	// carry: count what a reader carries.
 	carry bool
-	// budget is the time after which only first rounds are begun.
-	budget time.Duration
 	// atOnce is how many steps are under way together: one, if times are to mean
 	// anything.
 	atOnce int
@@ -55,7 +53,6 @@ func full() plan {
 		caches:   []size{{10000, 5}, {100000, 1}},
 		goRounds: 5, goTime: "200ms",
 		carry:  true,
-		budget: 55 * time.Minute,
 		atOnce: 1,
 	}
 }
@@ -71,7 +68,6 @@ func quick() plan {
 		idle:     5 * time.Second, resync: 2 * time.Second,
 		cleanFailovers: 1,
 		goRounds:       1, goTime: "10x",
-		budget: 2 * time.Minute,
 		atOnce: 4,
 	}
 }

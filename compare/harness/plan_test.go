@@ -1,12 +1,10 @@
 package main
 
 import (
-	"context"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -100,40 +98,21 @@ func TestJudge(t *testing.T) {
 	type counts = requests.Counts
 	promised := counts{post: 10, put: 10}
 	for _, test := range []struct {
-		reason, peer, components string
-		sent                     requests.Counts
-		problems                 int
+		reason, peer string
+		sent         requests.Counts
+		problems     int
 	}{
-		{"as promised; reads do not count", "byhand", bare, counts{post: 10, put: 10, list: 3}, 0},
-		{"a write too many", "byhand", bare, counts{post: 10, put: 11}, 1},
-		{"a write missing", "byhand", bare, counts{post: 10}, 1},
-		{"a conflict", "byhand", bare, counts{post: 10, put: 10, conflict: 1}, 1},
-		{"a conflict of the tuned one", "byhand-tuned", bare, counts{post: 10, put: 10, conflict: 1}, 1},
-		{"another peer", "controller-runtime", bare, counts{post: 10, put: 10, conflict: 1}, 0},
-		{"others write, too", "byhand", "", counts{post: 10, put: 25}, 0},
+		{"as promised; reads do not count", "byhand", counts{post: 10, put: 10, list: 3}, 0},
+		{"a write too many", "byhand", counts{post: 10, put: 11}, 1},
+		{"a write missing", "byhand", counts{post: 10}, 1},
+		{"a conflict", "byhand", counts{post: 10, put: 10, conflict: 1}, 1},
+		{"a conflict of the tuned one", "byhand-tuned", counts{post: 10, put: 10, conflict: 1}, 1},
+		{"another peer", "controller-runtime", counts{post: 10, put: 10, conflict: 1}, 0},
 	} {
-		b := &bench{clusters: &clusters{components: test.components}}
+		b := &bench{}
 		b.judge(peers.Peer{Name: test.peer}, "test", test.sent, promised)
 		if len(b.problems) != test.problems {
 			t.Errorf("%s: problems %v, want %d", test.reason, b.problems, test.problems)
 		}
-	}
-}
-
-// When the time is over, only first rounds are still begun.
-func TestBudget(t *testing.T) {
-	b := &bench{plan: plan{budget: time.Minute, atOnce: 1}, began: time.Now().Add(-time.Hour)}
-	var taken []string
-	take := func(round int, what string) step {
-		return step{round, what, func(context.Context) error {
-			taken = append(taken, what)
-			return nil
-		}}
-	}
-	if err := b.run(t.Context(), []step{take(1, "first"), take(2, "second"), take(1, "third")}); err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff([]string{"first", "third"}, taken); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
 	}
 }

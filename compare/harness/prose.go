@@ -116,14 +116,14 @@ const method = `
 - The harness observes progress through watches of metadata alone, the same for all. It, the API server and etcd share the CPUs with the controller.
 - After the measurement the harness reads the API server's request counters. Then it lists everything: each Foo must have exactly one Deployment, controlled by it, with the wanted replicas, and a status.
 - Defaults: ` + "`byhand`" + ` is what ` + "`go run main.go`" + ` starts (8 workers), ` + "`sample-controller`" + ` is built unmodified from its module (2 workers, client-go's default of 5 requests a second), ` + "`controller-runtime`" + ` is the program in [` + "`framework/`" + `](../framework) (1 worker).
-- Tuned: 16 workers each, and a kubeconfig with ` + "`disable-compression`" + `, which kube-controller-manager sets for itself: otherwise the API server compresses each event of a streaming list separately. ` + "`sample-controller-tuned`" + ` also has no limit of requests; ` + "`controller-runtime-tuned`" + ` keeps no managedFields in its cache and reads its own writes. The floors have 16 workers and no compression, too. For the caches all have client-go's default, with compression.
+- Tuned: 16 workers each, and no compression, as kube-controller-manager has it: otherwise the API server compresses each event of a streaming list separately. ` + "`sample-controller-tuned`" + ` also has no limit of requests; ` + "`controller-runtime-tuned`" + ` keeps no managedFields in its cache and reads its own writes. The floors have 16 workers and no compression, too. For the caches all have client-go's default, with compression.
 - ` + "`sample-controller`" + ` as shipped is so slow by its own limit that it gets fewer Foos and one round. ` + "`controller-runtime`" + ` as shipped, and what takes minutes, has fewer rounds, too.
 
 ## What the numbers do not say
 
 - How fast any of this is on your cluster. Here everything shares a few CPUs and one disk, and the floor moves with both; the ratios move less.
 - What a real etcd would cost: with three members and a network between them each write takes longer, and more workers pay off.
-- What happens beside a deployment controller, whose writes to each Deployment every controller has to follow. (` + "`go run ./harness -components ''`" + ` measures with the whole control plane.)
+- What happens beside a deployment controller, whose writes to each Deployment every controller has to follow.
 - How good a controller is at anything else: this is one kind, one child, no finalizer, no webhook.
 - What it takes to keep the code working for years.
 `

@@ -29,9 +29,6 @@ const (
 	p99           = "p99-sec"
 )
 
-// higherIsBetter are the only such units of the harness.
-var higherIsBetter = []string{perSecond, restPerSecond}
-
 // raw writes measurements in the Go benchmark format,
 // https://go.dev/design/14313-benchmark-format, one line each, so that benchstat
 // reads them.
@@ -42,18 +39,15 @@ type raw struct {
 	config []benchfmt.Config
 }
 
-// openRaw begins a file with what is known about the machine, or goes on with one.
-func openRaw(name string, goOn bool, about []benchfmt.Config) (*raw, error) {
-	flags := os.O_WRONLY | os.O_CREATE | os.O_TRUNC
-	if goOn {
-		flags = os.O_WRONLY | os.O_APPEND
-	}
-	file, err := os.OpenFile(name, flags, 0o644)
+// openRaw begins a file with what is known about the machine.
+func openRaw(name string, about []benchfmt.Config) (*raw, error) {
+	file, err := os.Create(name)
 	if err != nil {
 		return nil, err
 	}
 	r := &raw{file: file, writer: benchfmt.NewWriter(file), config: about}
-	for _, unit := range higherIsBetter {
+	// Of all others, less is better.
+	for _, unit := range []string{perSecond, restPerSecond} {
 		if err := r.writer.Write(&benchfmt.UnitMetadata{UnitMetadataKey: benchfmt.UnitMetadataKey{Unit: unit, Key: "better"}, OrigUnit: unit, Value: "higher"}); err != nil {
 			return nil, err
 		}

@@ -168,7 +168,7 @@ func (f *figures) table(s section) ([][]string, error) {
 			line := append(slices.Clone(g.what), "`"+e.who+"`")
 			for u, unit := range s.units {
 				if line = append(line, median(e.values[unit], unit)); u == 0 && s.contests != nil {
-					line = append(line, difference(g.entries[0].values[unit], e.values[unit], i == 0))
+					line = append(line, f.difference(g, i, unit))
 				}
 			}
 			table = append(table, append(line, fmt.Sprint(len(e.values[s.units[0]]))))

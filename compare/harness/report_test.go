@@ -46,7 +46,7 @@ func TestTable(t *testing.T) {
 		{"Foos", "program", "Foos/s", "difference", "Foos/s until the last write", "writes/Foo", "409s", "Events/Foo", "CPU time", "peak RSS", "rounds"},
 		{"50", "`sample-controller`", "5", "–", "–", "3", "0", "–", "–", "20.00MiB", "1"},
 		{"1000", "`byhand`", "300", "–", "–", "2", "0", "–", "–", "40.00MiB", "4"},
-		{"1000", "`controller-runtime`", "200", "-33.33% (p=0.029 n=4)", "–", "2.57", "570", "–", "–", "50.00MiB", "4"},
+		{"1000", "`controller-runtime`", "200", "worse, -33.33% (p=0.029 n=4)", "–", "2.57", "570", "–", "–", "50.00MiB", "4"},
 		{"1000", "`floor`", "500", "too few rounds", "–", "2", "0", "–", "–", "30.00MiB", "1"},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -85,7 +85,7 @@ func TestVerdict(t *testing.T) {
 		{"three rounds of one", less, []float64{120, 121, 122, 123, 124}, []float64{1, 2, 3}, "too few rounds"},
 		{"alike in one round", more, []float64{120}, []float64{120}, "too few rounds"},
 		{"more is better", more, []float64{21, 22, 23, 24}, []float64{10, 11, 12, 13}, "better, +95.65% (p=0.029 n=4)"},
-		{"less is better", less, []float64{21, 22, 23, 24}, []float64{10, 11, 12, 13}, "**worse**, +95.65% (p=0.029 n=4)"},
+		{"less is better", less, []float64{21, 22, 23, 24}, []float64{10, 11, 12, 13}, "worse, +95.65% (p=0.029 n=4)"},
 		{"alike", less, []float64{2, 2, 2, 2}, []float64{2, 2, 2, 2}, "equal"},
 		{"within the noise", more, []float64{90, 100, 110, 120, 130}, []float64{95, 105, 115, 118, 126}, "no significant difference (p=1.000 n=5)"},
 	} {

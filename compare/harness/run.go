@@ -54,11 +54,7 @@ func (b *bench) with(ctx context.Context, peer peers.Peer, n int, do func(ctx co
 
 // start starts the peer, or one more replica of it.
 func (r *run) start(ctx context.Context, options peers.Options) (*process, error) {
-	kubeconfig := r.uncompressed
-	if r.peer.Shipped {
-		kubeconfig = r.kubeconfig
-	}
-	p, err := r.bench.start(ctx, kubeconfig, r.peer, options)
+	p, err := r.bench.start(ctx, r.kubeconfig, r.peer, options)
 	if err == nil {
 		r.started = append(r.started, p)
 	}
@@ -102,9 +98,9 @@ func elapsed(begin, end time.Time, n int, sent requests.Counts) []benchfmt.Value
 }
 
 // judge notes a problem if byhand sent other writes of objects than it promises. The
-// promise holds where no other program writes: on etcd and kube-apiserver alone.
+// promise holds because no other program writes: there are etcd and kube-apiserver alone.
 func (b *bench) judge(peer peers.Peer, what string, sent, promised requests.Counts) {
-	if !byHand(peer.Name) || b.clusters.components != bare {
+	if !byHand(peer.Name) {
 		return
 	}
 	if writes := sent.Writes(); !maps.Equal(writes, promised) {

@@ -26,21 +26,19 @@ import (
 type clusters struct {
 	// program is the built cluster command; it writes below home, its folder.
 	program, home string
-	// components are what a control plane consists of; "" means all.
-	components string
-	last       atomic.Int64
+	last          atomic.Int64
 
 	storing sync.Mutex
 	stored  *stored
 }
 
 // newClusters builds the cluster command.
-func newClusters(ctx context.Context, dir, components string) (*clusters, error) {
+func newClusters(ctx context.Context, dir string) (*clusters, error) {
 	home, err := filepath.Abs("../cluster")
 	if err != nil {
 		return nil, err
 	}
-	c := &clusters{program: filepath.Join(dir, "cluster"), home: home, components: components}
+	c := &clusters{program: filepath.Join(dir, "cluster"), home: home}
 	if _, err := peers.Go(ctx, "build", "-C", c.home, "-o", c.program, "."); err != nil {
 		return nil, err
 	}
@@ -62,13 +60,10 @@ func runCommand(program string, args ...string) error {
 type server struct {
 	*clusters
 	name, kubeconfig string
-	// uncompressed is the same kubeconfig, but disables compression.
-	uncompressed string
-
-	etcd   string // the URL of its etcd
-	config *rest.Config
-	kube   kubernetes.Interface
-	client clientset.Interface
+	etcd             string // the URL of its etcd
+	config           *rest.Config
+	kube             kubernetes.Interface
+	client           clientset.Interface
 }
 
 // up starts a control plane with the CRDs in it. The caller calls down, unless
@@ -81,7 +76,7 @@ func (c *clusters) up(ctx context.Context) (*server, error) {
 	// was killed has left.
 	name := fmt.Sprintf("test-%d-%d", os.Getpid(), c.last.Add(1))
 	s := &server{clusters: c, name: name, kubeconfig: filepath.Join(c.home, name+".kubeconfig")}
-	start := func() error { return runCommand(s.program, "up", "--name", s.name, "--components", s.components) }
+	start := func() error { return runCommand(s.program, "up", "--name", s.name, "--components", bare) }
 	for _, do := range []func() error{start, s.connect, s.install} {
 		if err := do(); err != nil {
 			return nil, errors.Join(err, s.down())
@@ -101,9 +96,6 @@ func (s *server) connect() error {
 	}
 	config.QPS, config.UserAgent = -1, "harness"
 	s.config = config
-	if err := s.disableCompression(); err != nil {
-		return err
-	}
 	if s.kube, err = kubernetes.NewForConfig(config); err != nil {
 		return err
 	}
@@ -117,21 +109,6 @@ func (s *server) connect() error {
 	}
 	s.etcd = string(etcd[1])
 	return nil
-}
-
-// disableCompression makes the kubeconfig of the tuned peers. Otherwise the API server
-// compresses each event of a streaming list separately, also those after the list itself
-// (apiserver: perFlushGzipWriter): CPU time for bandwidth, which loopback has.
-func (s *server) disableCompression() error {
-	content, err := clientcmd.LoadFromFile(s.kubeconfig)
-	if err != nil {
-		return err
-	}
-	for _, cluster := range content.Clusters {
-		cluster.DisableCompression = true
-	}
-	s.uncompressed = filepath.Join(filepath.Dir(s.program), s.name+".kubeconfig")
-	return clientcmd.WriteToFile(*content, s.uncompressed)
 }
 
 func (s *server) down() error {

@@ -51,21 +51,6 @@ func median(values []float64, unit string) string {
 	return text
 }
 
-// difference says how much other measurements differ from those of the base.
-func difference(base, values []float64, isBase bool) string {
-	switch {
-	case isBase || len(base) == 0 || len(values) == 0:
-		return missing
-	case min(len(base), len(values)) < fewest:
-		return "too few rounds"
-	}
-	compared := benchmath.AssumeNothing.Compare(sampleOf(base), sampleOf(values))
-	if compared.P > compared.Alpha {
-		return fmt.Sprintf("not significant (%s)", compared)
-	}
-	return fmt.Sprintf("%s (%s)", compared.FormatDelta(center(base), center(values)), compared)
-}
-
 // summary compares what is written by hand with the best of the others, one line for
 // each contest.
 func (f *figures) summary() ([][]string, error) {
@@ -109,6 +94,15 @@ func (g group) best(unit string, better int) (best *entry) {
 	return best
 }
 
+// difference says how an entry compares with the first one of its group.
+func (f *figures) difference(g group, i int, unit string) string {
+	base, values := g.entries[0].values[unit], g.entries[i].values[unit]
+	if i == 0 || len(base) == 0 || len(values) == 0 {
+		return missing
+	}
+	return verdict(values, base, f.units.GetBetter(unit))
+}
+
 // verdict says how one's own measurements compare with others. Too few say nothing,
 // however far apart they are.
 func verdict(own, others []float64, better int) string {
@@ -125,6 +119,6 @@ func verdict(own, others []float64, better int) string {
 	case (mine > theirs) == (better > 0):
 		return fmt.Sprintf("better, %s (%s)", compared.FormatDelta(theirs, mine), compared)
 	default:
-		return fmt.Sprintf("**worse**, %s (%s)", compared.FormatDelta(theirs, mine), compared)
+		return fmt.Sprintf("worse, %s (%s)", compared.FormatDelta(theirs, mine), compared)
 	}
 }

@@ -61,7 +61,7 @@ func All() []Peer {
 		args: []string{"--health-probe-bind-address", "127.0.0.1:0"}, leaseNamespace: "--leader-elect-namespace", lease: "--leader-elect-id"}
 	frameworkTuned := framework
 	frameworkTuned.Name, frameworkTuned.Shipped = "controller-runtime-tuned", false
-	frameworkTuned.args = slices.Concat(framework.args, workers, []string{"--strip", "--read-your-writes", "--zap-devel=false"})
+	frameworkTuned.args = slices.Concat(framework.args, workers, []string{"--strip", "--disable-compression", "--read-your-writes", "--zap-devel=false"})
 	frameworkTuned.argsOfElection = []string{"--leader-elect-release-on-cancel", "--warmup"}
 	floor := Peer{Name: "floor", Loop: true, binary: "floor", pkg: "example.com/byhand/compare/floor", args: workers}
 	floorWatch := floor
