@@ -123,6 +123,15 @@ var mutants = []struct {
 	{"lost lines that nobody counts", "internal/observer/log.go", "l.missing += missing + countLines(lines)", "_ = missing", "./internal/observer", "TestLogToFullDisk"},
 	{"a page for everybody", "internal/page/server.go", "listen.Listen(address, o.Remote,", "listen.Listen(address, true,", "./internal/page", "TestAddresses"},
 	{"pprof for everybody", "internal/serve/handler.go", "if o.Pprof {", "if true {", "./internal/serve", "TestHandler"},
+
+	// The chapters.
+	{"a Project that goes before its volumes", "chapters/finalizer/project.go", "if err := r.storage.DeleteAll(ctx, project.UID); err != nil {", "if err := error(nil); err != nil {", "./chapters/finalizer", "TestKilledAtEachStep"},
+	{"volumes deleted by a stale cache", "chapters/finalizer/project.go", "|| live.Spec != project.Spec {", "{", "./chapters/finalizer", "TestStaleCacheDeletesNothing"},
+	{"a Pod that can go unseen", "chapters/at/pod.go", "Finalizers:  []string{podFinalizer},", "", "./chapters/at", "TestDeletedBeforeItIsNoted"},
+	{"a Pod that runs twice", "chapters/at/pod.go", "_, _ = hash.Write([]byte(at.UID))", "_, _ = hash.Write([]byte(rand.String(8)))", "./chapters/at", "TestPodName"},
+	{"a policy taken for an invalid Pod", "chapters/at/status.go", `cause.Field != ""`, "true", "./chapters/at", "TestPolicyWithoutReason"},
+	{"a Conflict that is no Conflict", "chapters/dynamic/conflict.go", "!apierrors.IsConflict(err)", "(true || apierrors.IsConflict(err))", "./chapters/dynamic", "TestCollide"},
+	{"a lost answer to a lost request", "internal/faults/proxy.go", "case LoseAnswer:\n\t\treturn errLost", "", "./internal/faults", "TestWrites"},
 }
 
 func TestMutants(t *testing.T) {
