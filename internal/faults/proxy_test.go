@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"k8s.io/client-go/rest"
@@ -92,8 +93,8 @@ func TestWrites(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			p, u := newProxy(t)
-			killed := false
-			p.Kill = func() { killed = true }
+			var killed atomic.Bool
+			p.Kill = func() { killed.Store(true) }
 			p.OnWrite(func(n int, r *http.Request) faults.Fault {
 				if n == 2 {
 					return test.fault
@@ -113,8 +114,8 @@ func TestWrites(t *testing.T) {
 			if arrived := len(u.got()) == 3; arrived != test.arrives {
 				t.Errorf("it arrives: %t, want %t", arrived, test.arrives)
 			}
-			if killed != test.killed {
-				t.Errorf("killed: %t, want %t", killed, test.killed)
+			if killed.Load() != test.killed {
+				t.Errorf("killed: %t, want %t", killed.Load(), test.killed)
 			}
 			if want := []string{"POST " + pods, "POST " + pods}; !slices.Equal(p.Writes(), want) {
 				t.Errorf("writes %q, want %q", p.Writes(), want)

@@ -46,11 +46,12 @@ func TestPlaces(t *testing.T) {
 	r.Handler(deploymentKind, nil, nil)
 	reconciler := &controller.FooReconciler{Deployments: kubernetes.NewForConfigOrDie(config).AppsV1(), FooStore: foos.Store,
 		DeploymentStore: cache.NewIndexer(cache.MetaNamespaceKeyFunc, informer.DeploymentIndexers()), Events: &record.FakeRecorder{}}
+	workers := controller.New(queue, r.Reconcile(fooKind, reconciler))
 	ctx, cancel := context.WithTimeout(klog.NewContext(t.Context(), logr.Discard()), 10*time.Second)
 	defer cancel()
 	var running sync.WaitGroup
 	running.Go(func() { foos.Run(ctx) })
-	running.Go(func() { controller.New(queue, r.Reconcile(fooKind, reconciler)).Run(ctx, 1) })
+	running.Go(func() { workers.Run(ctx, 1) })
 	seen := map[string]place{}
 	for read := int64(0); seen["queue limited"].file == "" && ctx.Err() == nil; {
 		for _, step := range r.Read(ctx, read) {
