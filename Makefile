@@ -63,6 +63,16 @@ undeploy: ## Take the controller away; every Foo stays, with its Deployment
 	@$(KUBECTL) delete --ignore-not-found -k config/manager
 	@echo "The CRDs are still there, and so is every Foo and Project: make uninstall removes them."
 
+##@ Site
+
+# Where to write it. SOURCE=https://… is where others can read the repository's files.
+SITE ?= bin/site
+SOURCE ?=
+
+.PHONY: site
+site: ## Write the site: the picture, and the sources beside their comments; opens from disk
+	cd site && go run . -out "$(abspath $(SITE))" -source "$(SOURCE)"
+
 ##@ Chapters
 
 # More arguments for the program: make chapter CHAPTER=at ARGS=--trace

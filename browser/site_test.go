@@ -1,0 +1,206 @@
+//go:build page
+
+package browser
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+)
+
+// phone is as wide as most.
+var phone = look{width: 390, height: 844, phone: true}
+
+// site writes the site, as make site does, and returns its folder.
+func site(t *testing.T) string {
+	t.Helper()
+	out := t.TempDir()
+	write := exec.Command("go", "run", ".", "-out", out)
+	write.Dir, write.Stderr = filepath.Join("..", "site"), os.Stderr
+	if err := write.Run(); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// visit goes to a page of the site, as a file.
+func (b *tab) visit(folder, page string) {
+	b.Helper()
+	b.do(chromedp.Navigate("file://" + filepath.ToSlash(filepath.Join(folder, page))))
+}
+
+// sitePages are one page of each kind, and the longest lines.
+var sitePages = []string{
+	"index.html", "read/index.html", "words.html", "run.html", "why.html", "results.html",
+	"read/config/crd/foos.samplecontroller.k8s.io.yaml.html",
+	"read/controller/doc.go.html", "read/controller/foo.go.html", "read/chapters/at/README.md.html",
+}
+
+// From disk, without a network: every kind of page can be read at each width, in light
+// and in dark, and nothing is wider than the screen.
+func TestSiteCanBeRead(t *testing.T) {
+	folder := site(t)
+	looks := map[string]look{"desktop light": laptop, "phone light": phone}
+	for name, l := range map[string]look{"desktop dark": laptop, "phone dark": phone} {
+		l.dark = true
+		looks[name] = l
+	}
+	for name, l := range looks {
+		t.Run(name, func(t *testing.T) {
+			b := open(t, "file://"+filepath.Join(folder, "index.html"), l)
+			command(b, network.OverrideNetworkState, network.OverrideNetworkStateParams{Offline: true})
+			for _, page := range sitePages {
+				b.visit(folder, page)
+				if page == "index.html" {
+					b.sees("#steps .badge", "new")
+				}
+				b.shot(strings.NewReplacer("/", "-", ".html", "").Replace(page))
+				found := value[struct {
+					Low []string `json:"low"`
+					N   int      `json:"n"`
+				}](b, contrasts)
+				for _, low := range found.Low {
+					t.Errorf("%s: too little contrast: %s", page, low)
+				}
+				if found.N < 20 {
+					t.Errorf("%s: only %d texts were looked at", page, found.N)
+				}
+				if wide := value[int](b, `document.documentElement.scrollWidth - document.documentElement.clientWidth`); wide > 0 {
+					t.Errorf("%s is %d pixels wider than the screen", page, wide)
+				}
+			}
+		})
+	}
+}
+
+// Comment and code stand side by side where there is room, and below each other on a
+// phone.
+func TestSiteSideBySide(t *testing.T) {
+	folder := site(t)
+	const distances = `(() => {
+		const pair = document.getElementById('FooReconciler.Reconcile');
+		const [doc, code] = [pair.querySelector('.doc > div'), pair.querySelector('.code')].map((e) => e.getBoundingClientRect());
+		return {aside: code.left - doc.right, below: code.top - doc.bottom};
+	})()`
+	type distance struct{ Aside, Below float64 }
+	page := "file://" + filepath.Join(folder, "read/controller/foo.go.html")
+	if at := value[distance](open(t, page, laptop), distances); at.Aside < 0 {
+		t.Errorf("on a desktop the code is at %+v of its comment, want it aside", at)
+	}
+	if at := value[distance](open(t, page, phone), distances); at.Below < 0 {
+		t.Errorf("on a phone the code is at %+v of its comment, want it below", at)
+	}
+}
+
+// The recorded run begins by itself when it is seen, can be told to stop, comes to its end,
+// and leads to the code.
+func TestSitePlays(t *testing.T) {
+	b := open(t, "file://"+filepath.Join(site(t), "index.html"), laptop)
+	b.sees("#state", "recording.json")
+	b.travels("POST")
+	b.click("#pause")
+	b.sees("#state", "paused")
+	b.shot("paused")
+	b.click("#live")
+	b.sees("#objects-table", "deleted")
+	b.click(".part-queue")
+	b.sees("#panel h2", "Queue")
+
+	// Where its code stands is a link to the code.
+	b.click(`#panel .places a[href$="queue.go.html#NewQueue"]`)
+	b.until(`document.querySelector('h1')?.textContent === 'controller/queue.go' && document.querySelector(':target .code').textContent.includes('func NewQueue')`)
+}
+
+// Nothing but the recorded run moves, and with reduced motion not even that.
+func TestSiteReducedMotion(t *testing.T) {
+	still := laptop
+	still.still = true
+	folder := site(t)
+	b := open(t, "file://"+filepath.Join(folder, "index.html"), still)
+	b.sees("#steps .badge", "new")
+	if seen := value[int](b, `witness.looks.size`); seen != 0 {
+		t.Errorf("%d tokens travelled, though motion is to be reduced", seen)
+	}
+	for _, page := range sitePages {
+		b.visit(folder, page)
+		if moving := value[int](b, `document.getAnimations().length`); moving != 0 {
+			t.Errorf("%d animations on %s", moving, page)
+		}
+	}
+}
+
+// By keys alone: past the menu, along the menu, from file to file; and one sees where one
+// is.
+func TestSiteKeyboard(t *testing.T) {
+	folder := site(t)
+	b := open(t, "file://"+filepath.Join(folder, "read/controller/queue.go.html"), laptop)
+	var order []string
+	for range 60 {
+		b.do(chromedp.KeyEvent(kb.Tab))
+		at := value[focused](b, focus)
+		if at.What == "the end" {
+			break
+		}
+		order = append(order, at.What)
+		if !at.Seen {
+			t.Errorf("one cannot see that %q has the focus", at.What)
+		}
+	}
+	got := strings.Join(order, " | ")
+	const want = "Skip to the content | byhand | The picture | The code | Words | Run it | By hand or generated | Results | ← Previous controller/handlers.go"
+	if !strings.HasPrefix(got, want) {
+		t.Errorf("Tab goes to %s\nwant %s …", got, want)
+	}
+	b.do(chromedp.Focus(chromedp.CSS(`[rel="next"]`)))
+	b.do(chromedp.KeyEvent(kb.Enter))
+	b.until(`document.querySelector('h1').textContent === 'controller/controller.go'`)
+}
+
+// Without scripts everything can be read, and the picture is an image.
+func TestSiteWithoutScripts(t *testing.T) {
+	folder := site(t)
+	b := open(t, "file://"+filepath.Join(folder, "words.html"), laptop)
+	command(b, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
+	for page, want := range map[string]string{
+		"index.html":                   "A controller is a program",
+		"words.html":                   "owner reference",
+		"results.html":                 "Cold start",
+		"read/controller/foo.go.html":  "level-triggered",
+		"read/informer/foo.go.html":    "func NewFoos",
+		"read/chapters/README.md.html": "exactly once",
+	} {
+		b.visit(folder, page)
+		if text := value[string](b, `document.body.innerText`); !strings.Contains(text, want) {
+			t.Errorf("%s does not say %q:\n%.400s", page, want, text)
+		}
+	}
+	b.visit(folder, "index.html")
+	if shown := value[bool](b, `document.querySelector('.still img').naturalWidth > 0 && document.querySelector('.layout').getClientRects().length === 0`); !shown {
+		t.Error("the picture is not shown as an image, or the empty one is")
+	}
+	b.shot("picture")
+}
+
+// The site works in a folder of a web space.
+func TestSiteInASubPath(t *testing.T) {
+	const below = "/some/where/"
+	server := httptest.NewServer(http.StripPrefix(below, http.FileServer(http.Dir(site(t)))))
+	t.Cleanup(server.Close)
+	b := open(t, server.URL+below, laptop)
+	b.travels("POST")
+	for _, link := range []string{"read/index.html", "words.html", "results.html", "index.html"} {
+		b.click(fmt.Sprintf(`.site-head a[href$=%q]`, link))
+		b.until(fmt.Sprintf(`location.pathname === %q`, below+link))
+		b.until(`getComputedStyle(document.querySelector('.site-head')).display === 'flex'`)
+	}
+}

@@ -1,0 +1,46 @@
+package main
+
+import (
+	"go/scanner"
+	"go/token"
+	"html/template"
+	"strings"
+)
+
+// highlight marks the keywords, the literals and the comments of Go code. The code may
+// be a part of a file.
+func highlight(code string) template.HTML {
+	var b strings.Builder
+	var s scanner.Scanner
+	file := token.NewFileSet().AddFile("", -1, len(code))
+	s.Init(file, []byte(code), nil, scanner.ScanComments)
+	done := 0
+	for {
+		pos, kind, literal := s.Scan()
+		if kind == token.EOF {
+			break
+		}
+		class := classOf(kind)
+		if class == "" {
+			continue
+		}
+		at := file.Offset(pos)
+		b.WriteString(template.HTMLEscapeString(code[done:at]))
+		done = at + len(literal)
+		b.WriteString(`<span class="` + class + `">` + template.HTMLEscapeString(code[at:done]) + `</span>`)
+	}
+	b.WriteString(template.HTMLEscapeString(code[done:]))
+	return template.HTML(b.String())
+}
+
+func classOf(kind token.Token) string {
+	switch {
+	case kind.IsKeyword():
+		return "keyword"
+	case kind == token.STRING || kind == token.CHAR:
+		return "text"
+	case kind == token.COMMENT:
+		return "comment"
+	}
+	return ""
+}

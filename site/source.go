@@ -1,0 +1,173 @@
+package main
+
+import (
+	"go/ast"
+	"go/doc/comment"
+	"go/parser"
+	"go/token"
+	"html/template"
+	"path"
+	"regexp"
+	"strings"
+)
+
+// pair is a comment and the code that it is about, side by side.
+type pair struct {
+	// ID is the name that the code declares, as the trace says it.
+	ID   string
+	Doc  template.HTML
+	Code template.HTML
+	// Broad says that the comment needs the width of both: it is that of a package.
+	Broad bool
+}
+
+// pairsOf divides a source file.
+func pairsOf(file string, source []byte) ([]pair, error) {
+	if path.Ext(file) == ".go" {
+		return goPairs(file, source)
+	}
+	return hashPairs(source), nil
+}
+
+// declared is a declaration, or the package clause.
+type declared struct {
+	id         string
+	doc        *ast.CommentGroup
+	start, end token.Pos
+	broad      bool
+}
+
+// goPairs divides Go code at its declarations. Only their own comments stand beside the
+// code; those inside stay where they are.
+func goPairs(name string, source []byte) (pairs []pair, err error) {
+	set := token.NewFileSet()
+	file, err := parser.ParseFile(set, name, source, parser.ParseComments|parser.SkipObjectResolution)
+	if err != nil {
+		return nil, err
+	}
+	lines := strings.Split(string(source), "\n")
+	line := func(p token.Pos) int { return set.PositionFor(p, false).Line - 1 }
+	done := 0
+	// A comment that belongs to nothing, such as a build tag, is code.
+	loose := func(until int) {
+		if code := strings.Trim(strings.Join(lines[done:until], "\n"), "\n"); code != "" {
+			pairs = append(pairs, pair{Code: highlight(code)})
+		}
+	}
+	for _, d := range declarations(file) {
+		top := d.start
+		if d.doc != nil {
+			top = d.doc.Pos()
+		}
+		loose(line(top))
+		done = line(d.end) + 1
+		code := directives(d.doc) + strings.Join(lines[line(d.start):done], "\n")
+		pairs = append(pairs, pair{ID: d.id, Doc: docHTML(d.doc), Code: highlight(code), Broad: d.broad && d.doc != nil})
+	}
+	loose(len(lines))
+	return pairs, nil
+}
+
+// declarations are what a file declares; the imports belong to the package clause.
+func declarations(file *ast.File) []declared {
+	all := []declared{{doc: file.Doc, start: file.Package, end: file.Name.End(), broad: true}}
+	for _, d := range file.Decls {
+		next := declared{start: d.Pos(), end: d.End()}
+		switch d := d.(type) {
+		case *ast.FuncDecl:
+			next.id, next.doc = functionID(d), d.Doc
+		case *ast.GenDecl:
+			if d.Tok == token.IMPORT && d.Doc == nil && len(all) == 1 {
+				all[0].end = d.End()
+				continue
+			}
+			next.id, next.doc = specID(d.Specs[0]), d.Doc
+		}
+		all = append(all, next)
+	}
+	return all
+}
+
+// functionID is NAME, or TYPE.NAME for a method.
+func functionID(f *ast.FuncDecl) string {
+	if f.Recv == nil {
+		return f.Name.Name
+	}
+	receiver := f.Recv.List[0].Type
+	if star, ok := receiver.(*ast.StarExpr); ok {
+		receiver = star.X
+	}
+	if generic, ok := receiver.(*ast.IndexExpr); ok {
+		receiver = generic.X
+	}
+	if name, ok := receiver.(*ast.Ident); ok {
+		return name.Name + "." + f.Name.Name
+	}
+	return ""
+}
+
+func specID(spec ast.Spec) string {
+	switch spec := spec.(type) {
+	case *ast.TypeSpec:
+		return spec.Name.Name
+	case *ast.ValueSpec:
+		if name := spec.Names[0].Name; name != "_" {
+			return name
+		}
+	}
+	return ""
+}
+
+var directive = regexp.MustCompile(`^//[a-z]+:[a-z]`)
+
+// directives are the lines of a comment that are for a tool, such as go:embed. They
+// stand with the code.
+func directives(doc *ast.CommentGroup) (lines string) {
+	if doc == nil {
+		return ""
+	}
+	for _, c := range doc.List {
+		if directive.MatchString(c.Text) {
+			lines += c.Text + "\n"
+		}
+	}
+	return lines
+}
+
+func docHTML(doc *ast.CommentGroup) template.HTML {
+	if doc == nil {
+		return ""
+	}
+	var p comment.Parser
+	printer := comment.Printer{HeadingLevel: 2, HeadingID: func(*comment.Heading) string { return "" }, DocLinkBaseURL: "https://pkg.go.dev"}
+	return template.HTML(printer.HTML(p.Parse(doc.Text())))
+}
+
+// hashPairs divides a file whose comments are lines that begin with #, such as YAML.
+func hashPairs(source []byte) (pairs []pair) {
+	var doc, code []string
+	flush := func() {
+		if len(doc)+len(code) > 0 {
+			text := template.HTMLEscapeString(strings.Join(doc, "\n"))
+			if text != "" {
+				text = "<p>" + strings.ReplaceAll(text, "\n\n", "</p><p>") + "</p>"
+			}
+			pairs = append(pairs, pair{Doc: template.HTML(text), Code: template.HTML(template.HTMLEscapeString(strings.Join(code, "\n")))})
+		}
+		doc, code = nil, nil
+	}
+	for l := range strings.Lines(strings.TrimRight(string(source), "\n")) {
+		l = strings.TrimRight(l, "\n")
+		text, isComment := strings.CutPrefix(strings.TrimSpace(l), "#")
+		if !isComment {
+			code = append(code, l)
+			continue
+		}
+		if len(code) > 0 {
+			flush()
+		}
+		doc = append(doc, strings.TrimSpace(text))
+	}
+	flush()
+	return pairs
+}
