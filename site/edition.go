@@ -164,6 +164,9 @@ func (e *edition) writeFile(file string) error {
 	if err != nil {
 		return err
 	}
+	for i := range pairs {
+		pairs[i].Doc = e.linkNames(at, path.Dir(file), pairs[i].Doc)
+	}
 	return e.put("source", page{edition: e, At: at, Title: file, File: file, Pairs: pairs, Place: slices.Index(e.route, file) + 1})
 }
 

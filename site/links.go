@@ -1,10 +1,12 @@
 package main
 
 import (
+	"html/template"
 	"io/fs"
 	"net/url"
 	"path"
 	"path/filepath"
+	"regexp"
 	"strings"
 
 	"github.com/yuin/goldmark/ast"
@@ -84,6 +86,22 @@ func relative(from, to string) string {
 		return to // both are below the top of the site
 	}
 	return filepath.ToSlash(link)
+}
+
+// named are the files that a comment may name.
+var named = regexp.MustCompile(`[\w./-]+\.(go|yaml|md)\b`)
+
+// linkNames makes links of the files that a comment names, from its own folder or from the
+// top.
+func (e *edition) linkNames(at, folder string, comment template.HTML) template.HTML {
+	return template.HTML(named.ReplaceAllStringFunc(string(comment), func(name string) string {
+		for _, file := range []string{path.Join(folder, name), name} {
+			if page := e.pages[file]; page != "" && page != at {
+				return `<a href="` + template.HTMLEscapeString(relative(at, page)) + `">` + name + `</a>`
+			}
+		}
+		return name
+	}))
 }
 
 func unwrap(link *ast.Link) {

@@ -149,8 +149,14 @@ var templates = map[string]*template.Template{}
 
 func init() {
 	for _, kind := range []string{"home", "document", "source"} {
-		templates[kind] = template.Must(template.ParseFS(own, "templates/layout.html", "templates/"+kind+".html"))
+		layout := template.New("layout.html").Funcs(template.FuncMap{"breakable": breakable})
+		templates[kind] = template.Must(layout.ParseFS(own, "templates/layout.html", "templates/"+kind+".html"))
 	}
+}
+
+// breakable lets a path go on in the next line after each slash.
+func breakable(file string) template.HTML {
+	return template.HTML(strings.ReplaceAll(template.HTMLEscapeString(file), "/", "/<wbr>"))
 }
 
 // page is what a template is given.

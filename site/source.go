@@ -17,6 +17,8 @@ type pair struct {
 	ID   string
 	Doc  template.HTML
 	Code template.HTML
+	// Imports are behind the package clause, shown when somebody asks for them.
+	Imports template.HTML
 	// Broad says that the comment needs the width of both: it is that of a package.
 	Broad bool
 }
@@ -34,7 +36,9 @@ type declared struct {
 	id         string
 	doc        *ast.CommentGroup
 	start, end token.Pos
-	broad      bool
+	// imports is the import declaration behind the package clause.
+	imports *ast.GenDecl
+	broad   bool
 }
 
 // goPairs divides Go code at its declarations. Only their own comments stand beside the
@@ -62,7 +66,13 @@ func goPairs(name string, source []byte) (pairs []pair, err error) {
 		loose(line(top))
 		done = line(d.end) + 1
 		code := directives(d.doc) + strings.Join(lines[line(d.start):done], "\n")
-		pairs = append(pairs, pair{ID: d.id, Doc: docHTML(d.doc), Code: highlight(code), Broad: d.broad && d.doc != nil})
+		next := pair{ID: d.id, Doc: docHTML(d.doc), Code: highlight(code), Broad: d.broad && d.doc != nil}
+		if d.imports != nil {
+			loose(line(d.imports.Pos()))
+			done = line(d.imports.End()) + 1
+			next.Imports = highlight(strings.Join(lines[line(d.imports.Pos()):done], "\n"))
+		}
+		pairs = append(pairs, next)
 	}
 	loose(len(lines))
 	return pairs, nil
@@ -77,8 +87,8 @@ func declarations(file *ast.File) []declared {
 		case *ast.FuncDecl:
 			next.id, next.doc = functionID(d), d.Doc
 		case *ast.GenDecl:
-			if d.Tok == token.IMPORT && d.Doc == nil && len(all) == 1 {
-				all[0].end = d.End()
+			if d.Tok == token.IMPORT && d.Doc == nil && len(all) == 1 && all[0].imports == nil {
+				all[0].imports = d
 				continue
 			}
 			next.id, next.doc = specID(d.Specs[0]), d.Doc

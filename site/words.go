@@ -16,7 +16,7 @@ type words struct {
 	// What is said about the picture, and what in its place without scripts.
 	Recorded, RecordedText, NoScript, PictureAlt string
 	// What is said about the sources.
-	Read, ReadText, Files, Of, Previous, Next string
+	Read, ReadText, Files, Imports, Of, Previous, Next string
 	// What stands at the end of each page.
 	Made, Source string
 }
@@ -45,6 +45,7 @@ var english = words{
 	Read:         "Read the code",
 	ReadText:     "Each file in this order: its comments on the left, its code on the right, made from the sources as they are.",
 	Files:        "All files, in the order in which to read them",
+	Imports:      "and its imports",
 	Of:           "of",
 	Previous:     "Previous",
 	Next:         "Next",
@@ -76,6 +77,7 @@ var chinese = words{
 	Read:         "阅读源码",
 	ReadText:     "按这个顺序逐个文件阅读：左边是注释，右边是代码，直接由源文件生成。注释保持英文。",
 	Files:        "全部文件，按推荐的阅读顺序",
+	Imports:      "及其 import",
 	Of:           "/",
 	Previous:     "上一个",
 	Next:         "下一个",
