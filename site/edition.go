@@ -175,7 +175,10 @@ func (e *edition) writeDocument(at, title string, d *document, nodes []ast.Node)
 	if err != nil {
 		return err
 	}
-	p := page{edition: e, At: at, Title: title, Body: body}
+	p := page{edition: e, At: at, Title: title, Body: body, Lang: english.Code}
+	if strings.HasSuffix(d.file, "."+e.Words.Code+".md") {
+		p.Lang = e.Words.Code
+	}
 	if d.file != e.readme.file {
 		p.File = d.file
 		p.Place = slices.IndexFunc(e.route, func(file string) bool { return e.pages[file] == at }) + 1

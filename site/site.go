@@ -168,6 +168,8 @@ type page struct {
 	// File is the file of the repository that it shows, "" for parts of the README.
 	File  string
 	Body  template.HTML
+	// Lang is the language of Body.
+	Lang  string
 	Pairs []pair
 	// Place is its place on the reading path, from 1, 0 for none.
 	Place int
