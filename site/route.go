@@ -54,9 +54,13 @@ func (r *route) visit(from *document, file string) error {
 		return nil
 	}
 	r.folder = path.Dir(file)
-	if path.Ext(file) != ".md" {
+	switch path.Ext(file) {
+	case ".md":
+	case ".go", ".yaml", ".sh":
 		r.add(file)
 		return nil
+	default:
+		return nil // nothing to read line by line
 	}
 	r.stops = append(r.stops, file)
 	d, err := parse(r.files, file)

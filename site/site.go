@@ -166,8 +166,8 @@ type page struct {
 	At    string
 	Title string
 	// File is the file of the repository that it shows, "" for parts of the README.
-	File  string
-	Body  template.HTML
+	File string
+	Body template.HTML
 	// Lang is the language of Body.
 	Lang  string
 	Pairs []pair

@@ -249,6 +249,12 @@ func TestLanguages(t *testing.T) {
 			}
 		}
 	}
+	// What is not translated is read aloud in English.
+	for name, lang := range map[string]string{"zh-CN/words.html": "zh-CN", "zh-CN/results.html": "en"} {
+		if !strings.Contains(string(site[name]), `<h1 lang="`+lang+`">`) {
+			t.Errorf("%s does not say that its text is in %s", name, lang)
+		}
+	}
 	if first := string(site["zh-CN/index.html"]); !strings.Contains(first, `<html lang="zh-CN">`) || !strings.Contains(first, chinese.Headline) || pages == 0 {
 		t.Errorf("%d pages; the first one in Chinese is not Chinese", pages)
 	}
