@@ -217,7 +217,7 @@ func (t *T[K]) Plain() {
 		{Doc: "<p>Package x is &lt;small&gt;.\n", Code: "<span class=\"keyword\">package</span> x", Imports: "<span class=\"keyword\">import</span> <span class=\"text\">&#34;embed&#34;</span>", Broad: true},
 		{ID: "files", Doc: "<p>files are embedded.\n", Code: "<span class=\"comment\">//go:embed *</span>\n<span class=\"keyword\">var</span> files embed.FS"},
 		{ID: "T.Plain", Code: "<span class=\"keyword\">func</span> (t *T[K]) Plain() {\n\t<span class=\"comment\">// inside</span>\n\t<span class=\"keyword\">return</span> <span class=\"text\">&#34;a &amp; b&#34;</span>\n}"},
-		{Code: `<span class="comment">// the end</span>`},
+		{Doc: "<p>the end\n", Broad: true},
 	}
 	if !reflect.DeepEqual(pairs, want) {
 		t.Errorf("got\n%+v\nwant\n%+v", pairs, want)

@@ -52,10 +52,17 @@ func goPairs(name string, source []byte) (pairs []pair, err error) {
 	lines := strings.Split(string(source), "\n")
 	line := func(p token.Pos) int { return set.PositionFor(p, false).Line - 1 }
 	done := 0
-	// A comment that belongs to nothing, such as a build tag, is code.
+	// A comment that belongs to no declaration is a text of its own, or a build tag.
 	loose := func(until int) {
-		if code := strings.Trim(strings.Join(lines[done:until], "\n"), "\n"); code != "" {
-			pairs = append(pairs, pair{Code: highlight(code)})
+		for _, c := range file.Comments {
+			if at := line(c.Pos()); at < done || at >= until {
+				continue
+			}
+			if c.Text() != "" {
+				pairs = append(pairs, pair{Doc: docHTML(c), Broad: true})
+			} else {
+				pairs = append(pairs, pair{Code: highlight(strings.TrimSpace(directives(c)))})
+			}
 		}
 	}
 	for _, d := range declarations(file) {
