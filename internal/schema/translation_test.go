@@ -20,7 +20,7 @@ type section struct {
 }
 
 var (
-	fenced   = regexp.MustCompile("(?s)```.*?\n```\n")
+	fenced  = regexp.MustCompile("(?s)```.*?\n```\n")
 	comment = regexp.MustCompile(` +# .*`)
 	heading = regexp.MustCompile(`^(#+) `)
 	link    = regexp.MustCompile(`\]\(([^)#]+)\)`)
