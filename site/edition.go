@@ -48,6 +48,9 @@ func (b *builder) edit(w words, titles []string) error {
 	if len(sections) != len(titles) {
 		return fmt.Errorf("%s has %d sections, %s has %d: a translation has the same ones in the same order", file, len(sections), readme, len(titles))
 	}
+	if len(e.introduction) == 0 {
+		return fmt.Errorf("%s says nothing below its title", file)
+	}
 	for i, s := range sections {
 		e.place(s, shelfOf(titles[i]))
 	}
@@ -92,15 +95,14 @@ func (e *edition) number() {
 // write renders every page of the edition.
 func (e *edition) write() error {
 	at := e.folder + home
-	lead, rest := e.lead()
-	body, err := e.html(at, e.readme, lead...)
+	body, err := e.html(at, e.readme, e.introduction[0])
 	if err == nil {
 		err = e.put("home", page{edition: e, At: at, Title: e.Words.Headline, Body: body})
 	}
 	for _, s := range shelf {
 		nodes := e.nodes(s.page)
 		if s.page == runPage {
-			nodes = slices.Concat(rest, nodes)
+			nodes = slices.Concat(e.introduction[1:], nodes)
 		}
 		err = errors.Join(err, e.writeDocument(e.folder+s.page, e.Words.Pages[s.page], e.readme, nodes))
 	}
@@ -111,22 +113,6 @@ func (e *edition) write() error {
 		err = errors.Join(err, e.writeFile(file))
 	}
 	return err
-}
-
-// lead divides the README's introduction: its first paragraph, without a line of links,
-// and the rest.
-func (e *edition) lead() (lead, rest []ast.Node) {
-	for _, n := range e.introduction {
-		if n.FirstChild() != nil && n.FirstChild().Kind() == ast.KindLink {
-			continue
-		}
-		if lead == nil && n.Kind() == ast.KindParagraph {
-			lead = []ast.Node{n}
-		} else {
-			rest = append(rest, n)
-		}
-	}
-	return lead, rest
 }
 
 // nodes are what a page has of the README. A page of one section has its heading already.

@@ -40,12 +40,13 @@ func parse(files fs.FS, file string) (*document, error) {
 }
 
 // sections divides a document at its headings of the second level. The introduction is
-// what stands before the first one, without the title.
+// what stands between the title and the first one. Above the title are the languages.
 func (d *document) sections() (introduction []ast.Node, sections []section) {
 	for _, n := range children(d.root) {
 		heading, isHeading := n.(*ast.Heading)
 		switch {
 		case isHeading && heading.Level == 1:
+			introduction = nil
 		case isHeading && heading.Level == 2:
 			sections = append(sections, section{plain(n, d.source), []ast.Node{n}})
 		case len(sections) == 0:
