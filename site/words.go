@@ -7,7 +7,7 @@ type words struct {
 	Code string
 	// Name is what the language calls itself.
 	Name string
-	// Pages are the titles of the pages.
+	// Pages are the titles of the pages in the menu.
 	Pages map[string]string
 	// Headline stands above the README's first sentences.
 	Headline string
@@ -25,14 +25,12 @@ var english = words{
 	Code: "en",
 	Name: "English",
 	Pages: map[string]string{
-		home:         "The picture",
-		readingPath:  "The code",
-		wordsPage:    "Words",
-		runPage:      "Run it",
-		whyPage:      "By hand or generated",
-		resultsPage:  "Results",
-		comparePage:  "Side by side",
-		contributing: "Contributing",
+		home:        "The picture",
+		readingPath: "The code",
+		wordsPage:   "Words",
+		runPage:     "Run it",
+		whyPage:     "By hand or generated",
+		resultsPage: "Results",
 	},
 	Headline:     "How a Kubernetes controller really works",
 	Skip:         "Skip to the content",
@@ -57,20 +55,18 @@ var chinese = words{
 	Code: "zh-CN",
 	Name: "简体中文",
 	Pages: map[string]string{
-		home:         "运行图",
-		readingPath:  "源码",
-		wordsPage:    "术语",
-		runPage:      "动手运行",
-		whyPage:      "手写还是生成",
-		resultsPage:  "测试结果",
-		comparePage:  "并排对比",
-		contributing: "参与贡献",
+		home:        "运行图",
+		readingPath: "源码",
+		wordsPage:   "术语",
+		runPage:     "动手运行",
+		whyPage:     "手写还是生成",
+		resultsPage: "测试结果",
 	},
 	Headline:     "Kubernetes 控制器究竟是怎样工作的",
 	Skip:         "跳到正文",
 	Menu:         "页面",
 	Languages:    "语言",
-	Recorded:     "一次真实运行的录像",
+	Recorded:     "一次真实运行的回放",
 	RecordedText: "真实的控制器，连着真实的 API server。一个 Foo 被创建、扩缩容、改名、删除；其间有人删掉它的 Deployment，还绕过控制器直接修改副本数。可以暂停，也可以单步播放；点击某个部件，看它是什么、代码在哪里；点击某个对象，看它的完整历史。图中文字为英文。",
 	NoScript:     "这张图由脚本绘制，而你的浏览器没有运行脚本。下面是它的样子。本站其余内容不需要脚本也能阅读。",
 	PictureAlt:   "一个对象经过的各个部件：从 API server 到 informer、队列、worker，再到 reconcile，最后写回 API server；旁边是某个 Foo 的历史记录",
