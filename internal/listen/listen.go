@@ -2,10 +2,12 @@ package listen
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
 	"net/http"
+	"strings"
 	"syscall"
 	"time"
 
@@ -68,6 +70,12 @@ func Listen(address string, remote bool, handler func(bound *net.TCPAddr) http.H
 			ErrorLog:       klog.NewStandardLogger("WARNING"),
 		},
 	}, nil
+}
+
+// Secure makes it an HTTPS server, of HTTP/1.1. Call it before Run.
+func (s *Server) Secure(config *tls.Config) {
+	s.listener = tls.NewListener(s.listener, config)
+	s.URL = "https" + strings.TrimPrefix(s.URL, "http")
 }
 
 // Run serves until ctx is done, lets answers that have begun end within a second,

@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -35,6 +36,10 @@ func Run(m *testing.M) (exitCode int) {
 		return 1
 	}
 	defer os.RemoveAll(dir)
+	if err := hold(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
 	binary = filepath.Join(dir, "chapter")
 	commands := [][]string{{"go", "build", "-o", binary, "."}}
 	if _, err := os.Stat("config/crd"); err == nil {
@@ -48,6 +53,29 @@ func Run(m *testing.M) (exitCode int) {
 		}
 	}
 	return m.Run()
+}
+
+// held are the CRDs of this folder. A file that nobody refers to would be closed.
+var held []*os.File
+
+// hold locks the CRDs of this folder until the process ends. Two chapters may have one CRD,
+// by a symbolic link: then their tests, which change it, run one after the other.
+func hold() error {
+	files, err := filepath.Glob("config/crd/*.yaml")
+	if err != nil {
+		return err
+	}
+	for _, name := range files {
+		file, err := os.Open(name)
+		if err != nil {
+			return err
+		}
+		held = append(held, file)
+		if err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX); err != nil {
+			return fmt.Errorf("lock %s: %w", name, err)
+		}
+	}
+	return nil
 }
 
 // Cluster is the API server, and a namespace that is the test's own.

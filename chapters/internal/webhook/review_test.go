@@ -1,0 +1,161 @@
+package webhook_test
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"example.com/byhand/chapters/internal/webhook"
+)
+
+var limits = webhook.Limits{Bytes: 100, Time: time.Minute, AtOnce: 1}
+
+// echo answers with what it was asked.
+func echo(_ context.Context, body []byte) (any, error) { return string(body), nil }
+
+// ask sends a review and returns the answer.
+func ask(handler http.Handler, method, contentType, url string, body io.Reader) (code int, answer string) {
+	request, recorder := httptest.NewRequest(method, url, body), httptest.NewRecorder()
+	request.Header.Set("Content-Type", contentType)
+	handler.ServeHTTP(recorder, request)
+	return recorder.Code, strings.TrimSpace(recorder.Body.String())
+}
+
+// Whatever comes, there is an answer, and the handler goes on.
+func TestReview(t *testing.T) {
+	decide := func(ctx context.Context, body []byte) (any, error) {
+		switch string(body) {
+		case "panic":
+			panic("no such luck")
+		case "invalid":
+			return nil, webhook.Invalid("no %s", "review")
+		case "error":
+			return nil, errors.New("no API server")
+		case "slow":
+			<-ctx.Done()
+			return nil, ctx.Err()
+		case "unspeakable":
+			return func() {}, nil // cannot be written as JSON
+		}
+		return echo(ctx, body)
+	}
+	handler := webhook.Review(limits, decide)
+	const json = "application/json"
+	for _, test := range []struct {
+		method, contentType, url, body string
+		code                           int
+		answer                         string
+	}{
+		{"POST", json, "/", "review", 200, `"review"`},
+		{"POST", json + "; charset=utf-8", "/?timeout=10s", "review", 200, `"review"`},
+		{"POST", json, "/?timeout=soon", "review", 200, `"review"`},
+		{"POST", json, "/", strings.Repeat("a", 100), 200, strings.Repeat("a", 100)},
+		{"POST", json, "/", strings.Repeat("a", 101), 413, "more than 100 bytes"},
+		{"GET", json, "/", "", 405, "want POST"},
+		{"POST", "", "/", "review", 415, "want application/json"},
+		{"POST", "text/plain", "/", "review", 415, "text/plain"},
+		{"POST", "application/vnd.kubernetes.protobuf", "/", "review", 415, "protobuf"},
+		{"POST", json, "/", "invalid", 400, "no review"},
+		{"POST", json, "/", "error", 500, "no API server"},
+		{"POST", json, "/", "panic", 500, "panic: no such luck"},
+		{"POST", json, "/", "unspeakable", 500, "unsupported type"},
+		{"POST", json, "/?timeout=10ms", "slow", 504, "deadline exceeded"},
+	} {
+		code, answer := ask(handler, test.method, test.contentType, test.url, strings.NewReader(test.body))
+		if code != test.code || !strings.Contains(answer, test.answer) {
+			t.Errorf("%s %s %s %.20q: %d %q, want %d %q", test.method, test.url, test.contentType, test.body, code, answer, test.code, test.answer)
+		}
+	}
+}
+
+// endless is a body without an end. It counts what is read of it.
+type endless struct{ read int }
+
+func (e *endless) Read(b []byte) (int, error) {
+	e.read += len(b)
+	return len(b), nil
+}
+
+// Of a body that is too large no more is read than the limit, and a little.
+func TestReviewIsBounded(t *testing.T) {
+	body := &endless{}
+	code, _ := ask(webhook.Review(webhook.DefaultLimits, echo), "POST", "application/json", "/", body)
+	if most := int(webhook.DefaultLimits.Bytes) + 1<<20; code != http.StatusRequestEntityTooLarge || body.read > most {
+		t.Errorf("code %d, %d bytes were read, want 413 and at most %d", code, body.read, most)
+	}
+}
+
+// No more than AtOnce are read at the same time. One that waits too long is answered.
+func TestReviewsAtOnce(t *testing.T) {
+	begun, end := make(chan struct{}), make(chan struct{})
+	handler := webhook.Review(limits, func(context.Context, []byte) (any, error) {
+		close(begun)
+		<-end
+		return "done", nil
+	})
+	first := make(chan string, 1)
+	go func() {
+		_, answer := ask(handler, "POST", "application/json", "/", strings.NewReader("first"))
+		first <- answer
+	}()
+	<-begun
+	body := &endless{}
+	code, answer := ask(handler, "POST", "application/json", "/?timeout=10ms", body)
+	if code != http.StatusGatewayTimeout || !strings.Contains(answer, "1 other reviews") || body.read > 0 {
+		t.Errorf("the second: %d %q, %d bytes read, want 504 and nothing read", code, answer, body.read)
+	}
+	close(end)
+	if answer := <-first; answer != `"done"` {
+		t.Errorf("the first: %q", answer)
+	}
+}
+
+// The server speaks TLS, with the certificate of the authority, and ends with its context.
+func TestListen(t *testing.T) {
+	authority := newAuthority(t, []string{"127.0.0.1"}, webhook.Options{})
+	server, err := webhook.Listen("127.0.0.1:0", false, authority, webhook.Review(limits, echo))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- server.Run(ctx) }()
+
+	trusted := x509.NewCertPool()
+	trusted.AppendCertsFromPEM(authority.Bundle())
+	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: trusted}}}
+	defer client.CloseIdleConnections()
+	response, err := client.Post(server.URL, "application/json", strings.NewReader("review"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer, err := io.ReadAll(response.Body)
+	_ = response.Body.Close()
+	if err != nil || string(answer) != `"review"` || response.TLS.Version < tls.VersionTLS12 {
+		t.Errorf("answer %q, error %v, TLS %x", answer, err, response.TLS.Version)
+	}
+
+	plain, err := http.Post("http"+strings.TrimPrefix(server.URL, "https"), "application/json", strings.NewReader("review"))
+	if err != nil || plain.StatusCode != http.StatusBadRequest {
+		t.Errorf("without TLS: %v, want 400 (%v)", plain, err)
+	}
+	if err == nil {
+		_ = plain.Body.Close()
+	}
+	old := client.Transport.(*http.Transport).Clone()
+	old.TLSClientConfig.MinVersion, old.TLSClientConfig.MaxVersion = tls.VersionTLS10, tls.VersionTLS11
+	if _, err := (&http.Client{Transport: old}).Post(server.URL, "application/json", nil); err == nil {
+		t.Error("TLS 1.1 is spoken")
+	}
+	cancel()
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+}

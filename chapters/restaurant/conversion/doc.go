@@ -1,0 +1,36 @@
+// Package conversion changes the objects of the restaurant from one version into another.
+//
+// Its neighbours: the webhook of the chapter versions and the API server of the chapter
+// apiserver call it. The types are those of packages v1alpha1 and v1beta1.
+//
+// # Properties
+//
+//   - Pure: the result depends on the object alone, and nothing else changes.
+//   - Total: every object of the Go types is converted, also one that no schema admits. One
+//     object that fails would break each list that has it, and the deletion of its
+//     namespace.
+//   - Lossless, both ways: an object that is converted and converted back is equal to what
+//     it was. What the other version cannot express goes into an annotation.
+//   - Valid stays valid: what the schema of one version admits becomes what the other one
+//     admits. Nobody could edit the object otherwise.
+//
+// # The annotation
+//
+// v1alpha1 tells apart [salami, tomato, salami] and [salami, salami, tomato], v1beta1 does
+// not. So the v1beta1 object carries the list in an annotation. On the way back the
+// annotation counts only if it still says the same as the spec. If somebody has changed the
+// spec in v1beta1 meanwhile, the spec is right and the annotation is dropped.
+//
+// In the other direction the same: a quantity that is no number of portions (0, or more
+// than MaxQuantity), or a name that comes twice, has no list of names that says so. No
+// schema admits it, but an object may be older than the schema.
+//
+// # Caveats
+//
+//   - The two annotations belong to this package. What others write into them counts if it
+//     says the same as the spec, and is dropped otherwise.
+//   - An object may have 256 KiB of annotations. Where ours does not fit, the order is lost:
+//     total goes before lossless.
+//   - A field that only the schema knows, and these Go types do not, would be lost. A test
+//     beside this package compares the two.
+package conversion

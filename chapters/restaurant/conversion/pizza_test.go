@@ -1,0 +1,213 @@
+package conversion_test
+
+import (
+	"encoding/json"
+	"flag"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/api/validation"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"example.com/byhand/chapters/restaurant/conversion"
+	"example.com/byhand/chapters/restaurant/v1alpha1"
+	"example.com/byhand/chapters/restaurant/v1beta1"
+)
+
+type toppings = []v1beta1.PizzaTopping
+
+func of(name string, quantity int32) v1beta1.PizzaTopping {
+	return v1beta1.PizzaTopping{Name: name, Quantity: quantity}
+}
+
+// What each version says of a pizza that begins in v1alpha1, and of one that begins in
+// v1beta1.
+func TestPizza(t *testing.T) {
+	for _, test := range []struct {
+		reason string
+		names  []string
+		want   toppings
+		// annotated: v1beta1 cannot say it.
+		annotated bool
+	}{
+		{"nothing", nil, nil, false},
+		{"an empty list", []string{}, toppings{}, false},
+		{"each once", []string{"tomato", "salami"}, toppings{of("tomato", 1), of("salami", 1)}, false},
+		{"twice, side by side", []string{"tomato", "salami", "salami"}, toppings{of("tomato", 1), of("salami", 2)}, false},
+		{"twice, apart", []string{"salami", "tomato", "salami"}, toppings{of("salami", 2), of("tomato", 1)}, true},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			before := &v1alpha1.Pizza{Spec: v1alpha1.PizzaSpec{Toppings: test.names}}
+			converted := conversion.PizzaToV1beta1(before)
+			if diff := cmp.Diff(test.want, converted.Spec.Toppings); diff != "" {
+				t.Errorf("in v1beta1 (-want +got):\n%s", diff)
+			}
+			if annotated := converted.Annotations != nil; annotated != test.annotated {
+				t.Errorf("annotations %v", converted.Annotations)
+			}
+			if diff := cmp.Diff(before, conversion.PizzaToV1alpha1(converted)); diff != "" {
+				t.Errorf("and back (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// Whoever changes the spec in the other version is right: what the annotation remembers
+// goes.
+func TestSpecBeatsAnnotation(t *testing.T) {
+	pizza := conversion.PizzaToV1beta1(&v1alpha1.Pizza{Spec: v1alpha1.PizzaSpec{Toppings: []string{"salami", "tomato", "salami"}}})
+	pizza.Spec.Toppings[0].Quantity = 1
+	want := &v1alpha1.Pizza{Spec: v1alpha1.PizzaSpec{Toppings: []string{"salami", "tomato"}}}
+	if diff := cmp.Diff(want, conversion.PizzaToV1alpha1(pizza)); diff != "" {
+		t.Errorf("after a change in v1beta1 (-want +got):\n%s", diff)
+	}
+
+	// The other way round.
+	odd := conversion.PizzaToV1alpha1(&v1beta1.Pizza{Spec: v1beta1.PizzaSpec{Toppings: toppings{of("salami", 0)}}})
+	odd.Spec.Toppings = []string{"tomato"}
+	if diff := cmp.Diff(&v1beta1.Pizza{Spec: v1beta1.PizzaSpec{Toppings: toppings{of("tomato", 1)}}}, conversion.PizzaToV1beta1(odd)); diff != "" {
+		t.Errorf("after a change in v1alpha1 (-want +got):\n%s", diff)
+	}
+}
+
+// A quantity without bounds costs no memory, and is not lost.
+func TestEnormousQuantity(t *testing.T) {
+	before := &v1beta1.Pizza{Spec: v1beta1.PizzaSpec{Toppings: toppings{of("salami", 1_000_000_000)}}}
+	converted := conversion.PizzaToV1alpha1(before)
+	if diff := cmp.Diff([]string{"salami"}, converted.Spec.Toppings); diff != "" {
+		t.Errorf("in v1alpha1 (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff(before, conversion.PizzaToV1beta1(converted)); diff != "" {
+		t.Errorf("and back (-want +got):\n%s", diff)
+	}
+}
+
+// rounds is how many random pizzas go each way. Once, it was
+//
+//	go test ./chapters/restaurant/conversion -rounds 100000
+var rounds = flag.Int("rounds", 5000, "how many random pizzas are converted each way")
+
+// Converted and converted back, each pizza is what it was, whatever is in it: a quantity
+// that no schema admits, a name twice, an empty list, annotations that others write. On the
+// wire, too, where nil and empty differ.
+func TestRoundTrips(t *testing.T) {
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	random := rand.New(rand.NewPCG(seed, 0))
+	for range *rounds {
+		first := &v1alpha1.Pizza{ObjectMeta: randomMeta(random)}
+		second := &v1beta1.Pizza{ObjectMeta: randomMeta(random)}
+		if random.IntN(10) == 0 {
+			first.Spec.Toppings, second.Spec.Toppings = []string{}, toppings{}
+		}
+		for range random.IntN(6) {
+			name := []string{"tomato", "mozzarella", "salami", "", "<\"é\u2028"}[random.IntN(5)]
+			first.Spec.Toppings = append(first.Spec.Toppings, name)
+			second.Spec.Toppings = append(second.Spec.Toppings, v1beta1.PizzaTopping{Name: name, Quantity: int32(random.IntN(25) - 2)})
+		}
+		there := overTheWire(t, conversion.PizzaToV1beta1(first))
+		if diff := cmp.Diff(first, overTheWire(t, conversion.PizzaToV1alpha1(there))); diff != "" {
+			t.Fatalf("v1alpha1 → v1beta1 → v1alpha1 (-want +got):\n%s", diff)
+		}
+		back := overTheWire(t, conversion.PizzaToV1alpha1(second))
+		if diff := cmp.Diff(second, overTheWire(t, conversion.PizzaToV1beta1(back))); diff != "" {
+			t.Fatalf("v1beta1 → v1alpha1 → v1beta1 (-want +got):\n%s", diff)
+		}
+	}
+}
+
+func randomMeta(random *rand.Rand) metav1.ObjectMeta {
+	meta := metav1.ObjectMeta{Name: "pizza", Namespace: "restaurant", UID: "1"}
+	if random.IntN(2) == 0 {
+		meta.Annotations = map[string]string{"example.com/table": "7"}
+	}
+	return meta
+}
+
+// overTheWire returns what is left of an object after it was sent.
+func overTheWire[T any](t *testing.T, object *T) *T {
+	t.Helper()
+	sent, err := json.Marshal(object)
+	if err != nil {
+		t.Fatal(err)
+	}
+	received := new(T)
+	if err := json.Unmarshal(sent, received); err != nil {
+		t.Fatal(err)
+	}
+	return received
+}
+
+// What the schema of one version admits, the other one admits once it is converted.
+func TestValidStaysValid(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	for range *rounds {
+		// v1alpha1 admits up to MaxQuantity names.
+		var names []string
+		for range random.IntN(v1beta1.MaxQuantity + 1) {
+			names = append(names, string(rune('a'+random.IntN(5))))
+		}
+		converted := conversion.PizzaToV1beta1(&v1alpha1.Pizza{Spec: v1alpha1.PizzaSpec{Toppings: names}})
+		portions, seen := 0, map[string]bool{}
+		for _, topping := range converted.Spec.Toppings {
+			if topping.Quantity < 1 || seen[topping.Name] {
+				t.Fatalf("%q becomes %v: each name once, with a quantity", names, converted.Spec.Toppings)
+			}
+			seen[topping.Name] = true
+			portions += int(topping.Quantity)
+		}
+		if portions != len(names) {
+			t.Fatalf("%q becomes %d portions, want %d", names, portions, len(names))
+		}
+		// v1beta1 admits each name once, and as many portions together.
+		slices.SortFunc(converted.Spec.Toppings, func(a, b v1beta1.PizzaTopping) int { return strings.Compare(b.Name, a.Name) })
+		if back := conversion.PizzaToV1alpha1(converted); len(back.Spec.Toppings) != len(names) {
+			t.Fatalf("%v becomes %q", converted.Spec.Toppings, back.Spec.Toppings)
+		}
+	}
+}
+
+// An object whose annotations are full is converted nevertheless. The API server would
+// refuse one byte more, and so each list that has this object.
+func TestFullAnnotations(t *testing.T) {
+	meta := metav1.ObjectMeta{Annotations: map[string]string{"a": strings.Repeat("x", validation.TotalAnnotationSizeLimitB-10)}}
+	names := []string{"salami", "tomato", "salami"}
+	converted := conversion.PizzaToV1beta1(&v1alpha1.Pizza{ObjectMeta: meta, Spec: v1alpha1.PizzaSpec{Toppings: names}})
+	if err := validation.ValidateAnnotationsSize(converted.Annotations); err != nil {
+		t.Error(err)
+	}
+	if diff := cmp.Diff(toppings{of("salami", 2), of("tomato", 1)}, converted.Spec.Toppings); diff != "" {
+		t.Errorf("in v1beta1 (-want +got):\n%s", diff)
+	}
+	if _, kept := converted.Annotations["a"]; !kept {
+		t.Error("an annotation of somebody else is gone")
+	}
+}
+
+// Anybody can write the annotations. What cannot be read, or is another version's, does no
+// harm.
+func TestForgedAnnotations(t *testing.T) {
+	const alpha, beta = "v1alpha1.restaurant.programming-kubernetes.info/toppings", "v1beta1.restaurant.programming-kubernetes.info/toppings"
+	for _, forged := range []string{"", "{", `"salami"`, `[{"name":"salami","quantity":0}]`, `["salami"]`, "null"} {
+		for _, annotation := range []string{alpha, beta} {
+			meta := metav1.ObjectMeta{Annotations: map[string]string{annotation: forged}}
+			before := &v1beta1.Pizza{ObjectMeta: meta, Spec: v1beta1.PizzaSpec{Toppings: toppings{of("salami", 1)}}}
+			after := conversion.PizzaToV1beta1(conversion.PizzaToV1alpha1(before))
+			if diff := cmp.Diff(before.Spec, after.Spec); diff != "" {
+				t.Errorf("%s: %s (-want +got):\n%s", annotation, forged, diff)
+			}
+		}
+	}
+
+	// An annotation that the other version has, with the same toppings in another order.
+	names := []string{"salami", "salami", "tomato"}
+	before := &v1alpha1.Pizza{Spec: v1alpha1.PizzaSpec{Toppings: names}}
+	before.Annotations = map[string]string{alpha: `["salami","tomato","salami"]`}
+	after := conversion.PizzaToV1alpha1(conversion.PizzaToV1beta1(before))
+	if diff := cmp.Diff(names, after.Spec.Toppings); diff != "" {
+		t.Errorf("an order that somebody has forged (-want +got):\n%s", diff)
+	}
+}

@@ -1,0 +1,29 @@
+package v1alpha1
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// GroupName is the API group of the CustomResourceDefinitions in
+// chapters/restaurant/config/crd.
+const GroupName = "restaurant.programming-kubernetes.info"
+
+// SchemeGroupVersion is the group and version of every kind in this package.
+var SchemeGroupVersion = schema.GroupVersion{Group: GroupName, Version: "v1alpha1"}
+
+// AddToScheme registers this package's kinds with a scheme.
+func AddToScheme(scheme *runtime.Scheme) error {
+	return AddToSchemeAs(SchemeGroupVersion)(scheme)
+}
+
+// AddToSchemeAs registers them under another group: chapters/apiserver serves the same
+// types in a group of its own.
+func AddToSchemeAs(gv schema.GroupVersion) func(*runtime.Scheme) error {
+	return func(scheme *runtime.Scheme) error {
+		scheme.AddKnownTypes(gv, &Pizza{}, &PizzaList{}, &Topping{}, &ToppingList{})
+		metav1.AddToGroupVersion(scheme, gv)
+		return nil
+	}
+}
