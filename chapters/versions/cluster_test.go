@@ -1,0 +1,116 @@
+//go:build integration
+
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"k8s.io/client-go/discovery"
+
+	"example.com/byhand/chapters/internal/chaptertest"
+)
+
+func TestMain(m *testing.M) { os.Exit(chaptertest.Run(m)) }
+
+const (
+	definitionName = "pizzas." + group
+	alphaPizzas    = "pizzas.v1alpha1." + group
+	betaPizzas     = "pizzas.v1beta1." + group
+)
+
+// cluster is a real API server. There is one definition and one program for it, so these
+// tests run one after the other.
+type cluster struct {
+	*chaptertest.Cluster
+	requests *api
+	etcd     string
+}
+
+func newCluster(t *testing.T) *cluster {
+	t.Helper()
+	c := &cluster{Cluster: chaptertest.New(t)}
+	client, err := discovery.NewDiscoveryClientForConfig(c.Config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.requests = &api{client.RESTClient()}
+	if c.etcd, err = etcdOf(c.Kubeconfig); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if t.Failed() {
+			c.reset()
+		}
+	})
+	return c
+}
+
+// reset makes the definition anew, without any Pizza, for the next test.
+func (c *cluster) reset() {
+	for _, command := range []string{"sh down.sh", "kubectl delete --ignore-not-found -f config/crd", "kubectl apply -f config/crd",
+		"kubectl wait --for=condition=Established --timeout=30s -f config/crd"} {
+		if output, err := exec.Command("sh", "-c", command).CombinedOutput(); err != nil {
+			c.Logf("%s: %v\n%s", command, err, output)
+		}
+	}
+}
+
+// start runs the program until the API server serves both versions.
+func (c *cluster) start() *chaptertest.Program {
+	c.Helper()
+	p := c.Start("--kubeconfig", c.Kubeconfig)
+	p.Prints(1, "ready: ")
+	return p
+}
+
+// stop ends it as Ctrl-C does.
+func (c *cluster) stop(p *chaptertest.Program) {
+	c.Helper()
+	p.Signal(syscall.SIGINT)
+	if code := p.Exit(); code != 0 {
+		c.Errorf("exit code %d, want 0", code)
+	}
+}
+
+// storedAs returns an error unless etcd has a Pizza in this version.
+func (c *cluster) storedAs(key, version string) error {
+	object, err := stored(c.Context(), c.etcd, key)
+	if err != nil {
+		return err
+	}
+	if want := `"apiVersion":"` + group + "/" + version + `"`; !strings.Contains(string(object), want) {
+		return fmt.Errorf("etcd has %s, want %s", object, want)
+	}
+	return nil
+}
+
+// store changes the storage version, as the README does.
+func (c *cluster) store(version string) {
+	c.Helper()
+	c.Kubectl("patch", "crd", definitionName, "--type=json", "-p", fmt.Sprintf(
+		`[{"op":"replace","path":"/spec/versions/0/storage","value":%t},{"op":"replace","path":"/spec/versions/1/storage","value":%t}]`,
+		version == "v1alpha1", version == "v1beta1"))
+}
+
+// checkout is a folder that looks like this repository to the commands of the README.
+func (c *cluster) checkout() string {
+	c.Helper()
+	here, err := filepath.Abs("..")
+	if err != nil {
+		c.Fatal(err)
+	}
+	dir := c.TempDir()
+	if err := os.Symlink(here, filepath.Join(dir, "chapters")); err != nil {
+		c.Fatal(err)
+	}
+	if output, err := exec.Command("go", "build", "-o", filepath.Join(dir, "bin", "versions"), ".").CombinedOutput(); err != nil {
+		c.Fatalf("%v\n%s", err, output)
+	}
+	return dir
+}

@@ -1,0 +1,39 @@
+// Command versions converts Pizzas between v1alpha1 and v1beta1, for the API server that
+// serves both and stores one. It is a conversion webhook, and installs itself.
+//
+//	go run ./chapters/versions --kubeconfig FILE
+//	go run ./chapters/versions --kubeconfig FILE migrate
+//	go run ./chapters/versions stored NAMESPACE/NAME
+//
+// Its neighbours: package conversion (chapters/restaurant) has the two functions that
+// convert, and says what holds for them. Package webhook has the HTTPS server and its
+// certificate.
+//
+// # Basics
+//
+//   - review.go: what the API server asks and what it is answered, four structs by hand.
+//   - definition.go: the CustomResourceDefinition, which names the webhook and says which
+//     versions are served and which one is stored.
+//   - migrate.go: writes each Pizza once more, so that it is stored in the storage version.
+//   - stored.go: reads what is stored, from etcd.
+//   - main.go: the wiring. What is installed at the start is taken away at the end.
+//
+// # Properties
+//
+//   - v1beta1 is served only while this program converts. In one write to the definition
+//     the webhook comes and v1beta1 with it, in another one both go.
+//   - The server answers until the API server has stopped to ask.
+//   - The webhook goes only if every Pizza is stored as v1alpha1, as the definition in
+//     config/crd says. Otherwise it stays in the definition, and only the storage version
+//     is served, which needs no conversion. The strategy None would hand out v1beta1 under
+//     the name of v1alpha1.
+//
+// # Caveats
+//
+//   - Killed, it leaves a webhook that nobody answers: see README.md. `make chapter-down`
+//     takes it away, and so does the next run that ends in peace.
+//   - It listens on 127.0.0.1, so the API server must run on this machine, and be one: a
+//     second process replaces the first one in the definition.
+//   - A migration begins when each API server has seen the new storage version. With
+//     several of them, wait before you migrate.
+package main

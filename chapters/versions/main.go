@@ -1,0 +1,206 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"os"
+	"os/signal"
+	"sync"
+	"syscall"
+	"time"
+
+	"k8s.io/client-go/discovery"
+
+	"example.com/byhand/chapters/internal/webhook"
+	"example.com/byhand/internal/connect"
+	"example.com/byhand/internal/listen"
+)
+
+// farewell is how long the end may take: to change the definition, and until the API
+// server has seen that.
+const farewell = 20 * time.Second
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	// After the first signal a second one ends the process at once.
+	context.AfterFunc(ctx, stop)
+	err := run(ctx, os.Args[1:], os.Stdout)
+	if err != nil && !errors.Is(err, context.Canceled) && !errors.Is(err, flag.ErrHelp) {
+		fmt.Fprintln(os.Stderr, "versions:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, args []string, stdout io.Writer) error {
+	o, err := parseFlags(args, stdout)
+	if err != nil {
+		return err
+	}
+	if o.command == "stored" {
+		return printStored(ctx, o, stdout)
+	}
+	config, _, err := connect.Config(o.connect)
+	if err != nil {
+		return err
+	}
+	// The client for discovery is one for any path, and that is all that this needs.
+	client, err := discovery.NewDiscoveryClientForConfig(config)
+	if err != nil {
+		return connect.ExplainConfig(err)
+	}
+	if _, err := connect.Check(ctx, client, config.Host); err != nil {
+		return err
+	}
+	story, requests := log.New(stdout, "", log.Ltime|log.Lmicroseconds), &api{client.RESTClient()}
+	if o.command == "migrate" {
+		return requests.migrate(ctx, story)
+	}
+	return serve(ctx, o, requests, story)
+}
+
+// serve converts until ctx is done. What it installs in the cluster it takes away.
+func serve(ctx context.Context, o options, requests *api, story *log.Logger) error {
+	authority, server, err := listenFor(o.listen, &converter{story})
+	if err != nil {
+		return err
+	}
+
+	// First ctx ends, then the definition names the webhook no more, then the server ends.
+	// The other way round, requests would fail in between.
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	serving, stop := context.WithCancel(context.WithoutCancel(ctx))
+	defer stop()
+	var failure error
+	var running sync.WaitGroup
+	running.Go(func() {
+		failure = server.Run(serving)
+		cancel()
+	})
+
+	installed := false
+	ready := sync.OnceFunc(func() {
+		story.Printf("ready: process %d converts at %s/convert, v1alpha1 and v1beta1 are served (Ctrl-C stops)", os.Getpid(), server.URL)
+	})
+	err = authority.Run(ctx, func(ctx context.Context, bundle []byte) error {
+		err := requests.install(ctx, server.URL+"/convert", bundle)
+		// A request that was given up may have arrived.
+		installed = installed || err == nil || ctx.Err() != nil
+		if err == nil {
+			err = requests.await(ctx, second, true)
+		}
+		if err == nil {
+			ready()
+		}
+		return err
+	})
+	if ctx.Err() != nil {
+		err = nil // The end was asked for, or the server says why.
+	}
+	if installed {
+		err = together(err, takeAway(context.WithoutCancel(ctx), requests, story))
+	}
+	stop()
+	running.Wait()
+	return together(failure, err)
+}
+
+// listenFor takes the address of the webhook, without serving it, and makes a certificate
+// for it.
+func listenFor(address string, c *converter) (*webhook.Authority, *listen.Server, error) {
+	host, _, err := net.SplitHostPort(address)
+	if err != nil {
+		return nil, nil, fmt.Errorf("--listen %q: want HOST:PORT: %w", address, err)
+	}
+	authority, err := webhook.NewAuthority([]string{host}, webhook.Options{})
+	if err != nil {
+		return nil, nil, err
+	}
+	handler := http.NewServeMux()
+	handler.Handle("/convert", webhook.Review(webhook.DefaultLimits, c.review))
+	server, err := webhook.Listen(address, false, authority, handler)
+	return authority, server, err
+}
+
+// together makes one line of two errors.
+func together(a, b error) error {
+	if a != nil && b != nil {
+		return fmt.Errorf("%w; %w", a, b)
+	}
+	return cmp.Or(a, b)
+}
+
+// takeAway makes the definition what it is to be while nobody converts. It returns when the
+// API server has seen that: so long it asks.
+func takeAway(ctx context.Context, requests *api, story *log.Logger) error {
+	ctx, cancel := context.WithTimeout(ctx, farewell)
+	defer cancel()
+	stays, gone, err := requests.leave(ctx)
+	if err != nil {
+		return fmt.Errorf("the webhook is still installed, and nobody will answer it: %w: `make chapter-down CHAPTER=versions` takes it away", err)
+	}
+	if stays {
+		story.Printf("kept: not every Pizza is stored as v1alpha1, so the definition keeps the webhook; %s is not served", gone)
+	} else {
+		story.Printf("taken away: nobody converts, %s is not served", gone)
+	}
+	return requests.await(ctx, gone, false)
+}
+
+// printStored prints what etcd has.
+func printStored(ctx context.Context, o options, stdout io.Writer) (err error) {
+	if o.etcd == "" {
+		kubeconfig := o.connect.Kubeconfig
+		if kubeconfig == "" {
+			kubeconfig = os.Getenv("KUBECONFIG")
+		}
+		if o.etcd, err = etcdOf(kubeconfig); err != nil {
+			return err
+		}
+	}
+	object, err := stored(ctx, o.etcd, o.pizza)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(stdout, "%s\n", object)
+	return err
+}
+
+type options struct {
+	connect        connect.Options
+	listen, etcd   string
+	command, pizza string
+}
+
+// parseFlags reads and checks the flags.
+func parseFlags(args []string, stdout io.Writer) (o options, err error) {
+	o.connect.QPS = -1 // no limit but the server's own
+	flags := flag.NewFlagSet("versions", flag.ContinueOnError)
+	flags.SetOutput(io.Discard)
+	flags.StringVar(&o.connect.Kubeconfig, "kubeconfig", "", "kubeconfig `file` (default: $KUBECONFIG, then ~/.kube/config, then the Pod's own account)")
+	flags.StringVar(&o.listen, "listen", "127.0.0.1:0", "where the API server reaches the webhook: `HOST:PORT` on this machine, port 0 is any free one")
+	flags.StringVar(&o.etcd, "etcd", "", "for stored: the `URL` of etcd (default: that of the cluster that make has started)")
+	err = flags.Parse(args)
+	switch {
+	case errors.Is(err, flag.ErrHelp):
+		flags.SetOutput(stdout)
+		flags.PrintDefaults()
+		return o, err
+	case err != nil:
+		return o, fmt.Errorf("%w (--help lists the flags)", err)
+	}
+	o.command, o.pizza = flags.Arg(0), flags.Arg(1)
+	switch {
+	case flags.NArg() == 0, o.command == "migrate" && flags.NArg() == 1, o.command == "stored" && flags.NArg() == 2:
+		return o, nil
+	default:
+		return o, errors.New("usage: versions [FLAGS] [migrate | stored NAMESPACE/NAME] (see --help)")
+	}
+}

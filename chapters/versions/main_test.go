@@ -1,0 +1,89 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"flag"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestParseFlags(t *testing.T) {
+	o, err := parseFlags([]string{"--kubeconfig", "file", "stored", "ns/p"}, io.Discard)
+	if err != nil || o.connect.Kubeconfig != "file" || o.command != "stored" || o.pizza != "ns/p" || o.connect.QPS >= 0 {
+		t.Errorf("%+v, %v", o, err)
+	}
+	for _, args := range [][]string{{"now"}, {"stored"}, {"migrate", "all"}, {"--no-such-flag"}} {
+		if _, err := parseFlags(args, io.Discard); err == nil || errors.Is(err, flag.ErrHelp) {
+			t.Errorf("%q: %v, want an error", args, err)
+		}
+	}
+	var help bytes.Buffer
+	if _, err := parseFlags([]string{"--help"}, &help); !errors.Is(err, flag.ErrHelp) || !strings.Contains(help.String(), "-listen") {
+		t.Errorf("--help: %v and\n%s", err, &help)
+	}
+}
+
+// Both errors of an end are told, in one line.
+func TestTogether(t *testing.T) {
+	a, b := errors.New("a"), errors.New("b")
+	if together(nil, nil) != nil || together(a, nil) != a || together(nil, b) != b || together(a, b).Error() != "a; b" {
+		t.Error("an error is lost")
+	}
+}
+
+// Key and value are base64, and the cluster's files say where etcd listens.
+func TestStored(t *testing.T) {
+	const answer = `{"header":{},"kvs":[{"key":"eA==","value":"e30="}],"count":"1"}`
+	etcd := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		// /registry/restaurant.programming-kubernetes.info/pizzas/ns/p
+		if r.URL.Path != "/v3/kv/range" || !strings.Contains(string(body), "L3JlZ2lzdHJ5L3Jlc3RhdXJhbnQucHJvZ3JhbW1pbmcta3ViZXJuZXRlcy5pbmZvL3Bpenphcy9ucy9w") {
+			_, _ = io.WriteString(w, `{"header":{}}`)
+			return
+		}
+		_, _ = io.WriteString(w, answer)
+	}))
+	defer etcd.Close()
+	if object, err := stored(t.Context(), etcd.URL, "ns/p"); err != nil || string(object) != "{}" {
+		t.Errorf("%s, %v, want {}", object, err)
+	}
+	if _, err := stored(t.Context(), etcd.URL, "ns/other"); err == nil {
+		t.Error("an object that is not there is no error")
+	}
+
+	home := t.TempDir()
+	config := filepath.Join(home, "state", "clusters", "mine", "kwok.yaml")
+	if err := errors.Join(os.MkdirAll(filepath.Dir(config), 0o700), os.WriteFile(config, []byte("options:\n  etcdPeerPort: 1\n  etcdPort: 23\n"), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	if url, err := etcdOf(filepath.Join(home, "mine.kubeconfig")); err != nil || url != "http://127.0.0.1:23" {
+		t.Errorf("%s, %v", url, err)
+	}
+	for _, other := range []string{"", filepath.Join(home, "yours.kubeconfig"), filepath.Join(home, "mine")} {
+		if url, err := etcdOf(other); err == nil {
+			t.Errorf("%q: %s, want an error", other, url)
+		}
+	}
+}
+
+// A mistake of use gets one line that says what to do, before anything is asked.
+func TestMistakes(t *testing.T) {
+	for want, args := range map[string][]string{
+		"--help lists the flags":     {"--no-such-flag"},
+		"usage: ":                    {"now"},
+		"cannot read the kubeconfig": {"--kubeconfig", "/nowhere/config"},
+		"which etcd?":                {"--kubeconfig", "/nowhere/config", "stored", "ns/p"},
+	} {
+		err := run(context.Background(), args, io.Discard)
+		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%q: %v, want one line with %q", args, err, want)
+		}
+	}
+}

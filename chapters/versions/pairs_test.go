@@ -1,0 +1,222 @@
+//go:build integration
+
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"log"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"testing"
+
+	"example.com/byhand/chapters/internal/chaptertest"
+)
+
+// logTo returns a logger of the test.
+func logTo(t *testing.T) *log.Logger { return log.New(t.Output(), "", 0) }
+
+// What kubectl does in one version is seen in the other, whichever is stored: get, apply,
+// edit, watch and server-side apply, for each pair of versions.
+func TestEveryPair(t *testing.T) {
+	c := newCluster(t)
+	p := c.start()
+	for _, storage := range []string{"v1alpha1", "v1beta1"} {
+		c.store(storage)
+		for _, write := range []string{"v1alpha1", "v1beta1"} {
+			for _, read := range []string{"v1alpha1", "v1beta1"} {
+				name := strings.Join([]string{"s", storage, "w", write, "r", read}, "-")
+				t.Run(name, func(t *testing.T) {
+					on := *c
+					sub := *c.Cluster
+					sub.T, on.Cluster = t, &sub
+					on.pair(name, storage, write, read)
+				})
+			}
+		}
+	}
+	c.store("v1alpha1")
+	if err := c.requests.migrate(t.Context(), logTo(t)); err != nil {
+		t.Error(err)
+	}
+	c.stop(p)
+}
+
+// pair writes a Pizza in one version with each of kubectl's commands, and reads it in
+// another one.
+func (c *cluster) pair(name, storage, write, read string) {
+	c.Helper()
+	reads := func(what string, toppings ...string) {
+		c.Helper()
+		want := spec(read, toppings...)
+		c.Eventually(what, func() error {
+			if got := c.Kubectl("get", "pizzas."+read+"."+group, name, "-o", "jsonpath={.spec.toppings}"); got != want {
+				return fmt.Errorf("%s, want %s", got, want)
+			}
+			return nil
+		})
+	}
+	c.Apply(pizza(write, name, "salami", "tomato", "tomato"))
+	reads("apply", "salami", "tomato", "tomato")
+	if err := c.storedAs(c.Namespace+"/"+name, storage); err != nil {
+		c.Error(err)
+	}
+
+	watch := c.watch(read, name)
+	c.Setenv("KUBE_EDITOR", "sed -i s/tomato$/basil/")
+	c.Kubectl("edit", "pizzas."+write+"."+group, name)
+	reads("edit", "salami", "basil", "basil")
+	watch(spec(read, "salami", "basil", "basil"))
+
+	// Applied by the server: the list of v1alpha1 is one value, and the second manager
+	// takes it. In v1beta1 it adds its own topping.
+	name += "-ssa"
+	if output, err := c.serverSideApply("cook", pizza(write, name, "salami", "tomato")); err != nil {
+		c.Fatalf("%v\n%s", err, output)
+	}
+	if output, err := c.serverSideApply("guest", pizza(write, name, "onion"), "--force-conflicts"); err != nil {
+		c.Fatalf("%v\n%s", err, output)
+	}
+	want := []string{"onion"}
+	if write == "v1beta1" {
+		want = []string{"salami", "tomato", "onion"}
+	}
+	reads("server-side apply", want...)
+
+	// A client of the other version that changes something else loses nothing.
+	c.Kubectl("label", "pizzas."+read+"."+group, name, "seen=yes")
+	if got := c.Kubectl("get", "pizzas."+write+"."+group, name, "-o", "jsonpath={.spec.toppings}"); got != spec(write, want...) {
+		c.Errorf("after a label in %s: %s", read, got)
+	}
+}
+
+// serverSideApply applies YAML as one of several managers.
+func (c *cluster) serverSideApply(manager, yaml string, args ...string) (string, error) {
+	apply := exec.Command("kubectl", append([]string{"--namespace", c.Namespace, "apply", "--server-side", "--field-manager=" + manager, "-f", "-"}, args...)...)
+	apply.Stdin = strings.NewReader(yaml)
+	output, err := apply.CombinedOutput()
+	return string(output), err
+}
+
+// watch begins a watch of a Pizza. The function that it returns waits until the watch has
+// shown these toppings.
+func (c *cluster) watch(version, name string) func(toppings string) {
+	c.Helper()
+	var seen lockedBuffer
+	watch := exec.Command("kubectl", "--namespace", c.Namespace, "get", "pizzas."+version+"."+group, name, "--watch", "-o", `jsonpath={.spec.toppings}{"\n"}`)
+	watch.Stdout, watch.Stderr = &seen, &seen
+	if err := watch.Start(); err != nil {
+		c.Fatal(err)
+	}
+	c.Cleanup(func() {
+		_ = watch.Process.Kill()
+		_ = watch.Wait()
+	})
+	shows := func(toppings string) {
+		c.Helper()
+		c.Eventually("watch", func() error {
+			if output := seen.String(); !strings.Contains(output, toppings) {
+				return fmt.Errorf("shows %s, want %s", output, toppings)
+			}
+			return nil
+		})
+	}
+	shows("salami") // It has begun.
+	return shows
+}
+
+// Two managers of one Pizza: in v1alpha1 the list has one owner, and in v1beta1 each
+// topping.
+func TestServerSideApply(t *testing.T) {
+	c := newCluster(t)
+	p := c.start()
+	for _, test := range []struct {
+		first, second string
+		conflict      bool
+	}{
+		{"v1beta1", "v1beta1", false},
+		{"v1alpha1", "v1alpha1", true},
+		{"v1alpha1", "v1beta1", true},
+	} {
+		name := test.first + "-" + test.second
+		if output, err := c.serverSideApply("cook", pizza(test.first, name, "salami")); err != nil {
+			t.Fatalf("%s: %v\n%s", name, err, output)
+		}
+		output, err := c.serverSideApply("guest", pizza(test.second, name, "onion"))
+		if conflict := err != nil && strings.Contains(output, "conflict"); conflict != test.conflict || (err != nil) != test.conflict {
+			t.Errorf("%s: conflict %t, want %t: %v\n%s", name, conflict, test.conflict, err, output)
+		}
+	}
+	c.stop(p)
+}
+
+// What is too much in one version is too much in the other.
+func TestBounds(t *testing.T) {
+	c := newCluster(t)
+	p := c.start()
+	full := make([]string, 20)
+	for i := range full {
+		full[i] = "salami"
+	}
+	for _, version := range []string{"v1alpha1", "v1beta1"} {
+		c.Apply(pizza(version, "full-"+version, full...))
+		file := t.TempDir() + "/pizza.yaml"
+		if err := os.WriteFile(file, []byte(pizza(version, "more-"+version, append(full, "tomato")...)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if output := c.KubectlFails("apply", "-f", file); !strings.Contains(output, "20") {
+			t.Errorf("21 portions in %s: %s", version, output)
+		}
+	}
+	c.stop(p)
+}
+
+// A mistake gets one line and exit code 1.
+func TestMistakesOfUse(t *testing.T) {
+	p := chaptertest.Start(t, "--kubeconfig", "/nowhere/config")
+	if code := p.Exit(); code != 1 || !strings.HasPrefix(p.Output(), "versions: cannot read the kubeconfig") {
+		t.Errorf("exit code %d, %s", code, p.Output())
+	}
+}
+
+// pizza is YAML of a Pizza, in which equal toppings stand side by side.
+func pizza(version, name string, toppings ...string) string {
+	return fmt.Sprintf("apiVersion: %s/%s\nkind: Pizza\nmetadata: {name: %s}\nspec: {toppings: %s}\n", group, version, name, spec(version, toppings...))
+}
+
+// spec is how a version writes these toppings, as JSON.
+func spec(version string, toppings ...string) string {
+	if version == "v1alpha1" {
+		return `["` + strings.Join(toppings, `","`) + `"]`
+	}
+	var items []string
+	for len(toppings) > 0 {
+		quantity := 1
+		for quantity < len(toppings) && toppings[quantity] == toppings[0] {
+			quantity++
+		}
+		items = append(items, fmt.Sprintf(`{"name":"%s","quantity":%d}`, toppings[0], quantity))
+		toppings = toppings[quantity:]
+	}
+	return "[" + strings.Join(items, ",") + "]"
+}
+
+// lockedBuffer is a bytes.Buffer for two goroutines.
+type lockedBuffer struct {
+	mu     sync.Mutex
+	buffer bytes.Buffer
+}
+
+func (b *lockedBuffer) Write(text []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.buffer.Write(text)
+}
+
+func (b *lockedBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.buffer.String()
+}

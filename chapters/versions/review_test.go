@@ -1,0 +1,115 @@
+package main
+
+import (
+	"encoding/json"
+	"io"
+	"log"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"example.com/byhand/chapters/internal/webhook"
+)
+
+// post sends a body to the webhook as the API server does, and returns the answer.
+func post(t *testing.T, body string) *httptest.ResponseRecorder {
+	t.Helper()
+	request, answer := httptest.NewRequest(http.MethodPost, "/convert?timeout=30s", strings.NewReader(body)), httptest.NewRecorder()
+	request.Header.Set("Content-Type", "application/json")
+	webhook.Review(webhook.DefaultLimits, (&converter{log.New(io.Discard, "", 0)}).review).ServeHTTP(answer, request)
+	return answer
+}
+
+// review is a ConversionReview of these objects.
+func review(desired string, objects ...string) string {
+	return `{"apiVersion":"apiextensions.k8s.io/v1","kind":"ConversionReview","request":{"uid":"u1","desiredAPIVersion":"` + desired + `","objects":[` + strings.Join(objects, ",") + `]}}`
+}
+
+const (
+	group = "restaurant.programming-kubernetes.info"
+	alpha = `{"apiVersion":"` + group + `/v1alpha1","kind":"Pizza","metadata":{"name":"a","namespace":"ns","uid":"1","labels":{"l":"v"},"annotations":{"a":"b"}},"spec":{"toppings":["salami","tomato","salami"]}}`
+	beta  = `{"apiVersion":"` + group + `/v1beta1","kind":"Pizza","metadata":{"name":"b","namespace":"ns","uid":"2"},"spec":{"toppings":[{"name":"salami","quantity":2}]}}`
+)
+
+// Each object comes back in its place, in the version that was asked for, with the fields
+// that the API server compares.
+func TestReview(t *testing.T) {
+	for _, test := range []struct{ reason, body, want string }{
+		{"to v1beta1", review(group+"/v1beta1", alpha), `[
+			{"apiVersion":"` + group + `/v1beta1","kind":"Pizza","metadata":{"name":"a","namespace":"ns","uid":"1","labels":{"l":"v"},
+				"annotations":{"a":"b","v1alpha1.` + group + `/toppings":"[\"salami\",\"tomato\",\"salami\"]"}},
+			 "spec":{"toppings":[{"name":"salami","quantity":2},{"name":"tomato","quantity":1}]}}]`},
+		{"to v1alpha1, two in their order", review(group+"/v1alpha1", beta, strings.ReplaceAll(beta, `"b"`, `"c"`)), `[
+			{"apiVersion":"` + group + `/v1alpha1","kind":"Pizza","metadata":{"name":"b","namespace":"ns","uid":"2"},"spec":{"toppings":["salami","salami"]}},
+			{"apiVersion":"` + group + `/v1alpha1","kind":"Pizza","metadata":{"name":"c","namespace":"ns","uid":"2"},"spec":{"toppings":["salami","salami"]}}]`},
+		{"a part of an object, as for server-side apply", review(group+"/v1beta1", `{"apiVersion":"`+group+`/v1alpha1","kind":"Pizza","metadata":{"name":"a"}}`), `[
+			{"apiVersion":"` + group + `/v1beta1","kind":"Pizza","metadata":{"name":"a"},"spec":{}}]`},
+		{"an empty list stays one", review(group+"/v1beta1", `{"apiVersion":"`+group+`/v1alpha1","kind":"Pizza","metadata":{"name":"a"},"spec":{"toppings":[]}}`), `[
+			{"apiVersion":"` + group + `/v1beta1","kind":"Pizza","metadata":{"name":"a"},"spec":{"toppings":[]}}]`},
+		{"none", review(group + "/v1beta1"), `null`},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			answer := post(t, test.body)
+			want := `{"apiVersion":"apiextensions.k8s.io/v1","kind":"ConversionReview","response":{"uid":"u1","convertedObjects":` + test.want + `,"result":{"status":"Success"}}}`
+			if answer.Code != http.StatusOK {
+				t.Fatalf("%d %s", answer.Code, answer.Body)
+			}
+			if diff := cmp.Diff(decode(t, want), decode(t, answer.Body.String())); diff != "" {
+				t.Errorf("the answer (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func decode(t *testing.T, text string) (value any) {
+	t.Helper()
+	if err := json.Unmarshal([]byte(text), &value); err != nil {
+		t.Fatalf("%v: %s", err, text)
+	}
+	return value
+}
+
+// What cannot be converted is an answer with Failure, which says why, and none of the
+// objects. The API server reads it only with 200.
+func TestFailure(t *testing.T) {
+	for reason, body := range map[string]string{
+		"object 1: the kind is":           review(group+"/v1beta1", alpha, strings.ReplaceAll(alpha, "Pizza", "Calzone")),
+		"object 0: cannot convert":        review(group+"/v2", alpha),
+		"object 0: json: cannot unmarsha": review(group+"/v1beta1", strings.ReplaceAll(alpha, `["salami","tomato","salami"]`, "7")),
+	} {
+		answer := post(t, body)
+		got := struct {
+			Response struct {
+				UID              string
+				ConvertedObjects []any
+				Result           struct{ Status, Message string }
+			}
+		}{}
+		if err := json.Unmarshal(answer.Body.Bytes(), &got); err != nil || answer.Code != http.StatusOK {
+			t.Errorf("%d, %v: %s", answer.Code, err, answer.Body)
+			continue
+		}
+		result := got.Response.Result
+		if got.Response.UID != "u1" || result.Status != "Failure" || !strings.HasPrefix(result.Message, reason) || got.Response.ConvertedObjects != nil {
+			t.Errorf("%+v, want Failure because %s", got, reason)
+		}
+	}
+}
+
+// What is no review is refused before anything is converted.
+func TestNoReview(t *testing.T) {
+	for reason, body := range map[string]string{
+		"no JSON":         "{",
+		"null":            "null",
+		"another kind":    strings.Replace(review(group+"/v1beta1", alpha), "ConversionReview", "AdmissionReview", 1),
+		"another version": strings.Replace(review(group+"/v1beta1", alpha), "apiextensions.k8s.io/v1", "apiextensions.k8s.io/v1beta1", 1),
+		"no request":      `{"apiVersion":"apiextensions.k8s.io/v1","kind":"ConversionReview"}`,
+	} {
+		if answer := post(t, body); answer.Code != http.StatusBadRequest {
+			t.Errorf("%s: %d %s, want 400", reason, answer.Code, answer.Body)
+		}
+	}
+}

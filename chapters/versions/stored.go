@@ -1,0 +1,65 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"example.com/byhand/chapters/restaurant/v1alpha1"
+)
+
+// stored returns a Pizza as it is in etcd. The API server shows every object in the
+// version that it was asked for, never in the one that it is stored in. Key and value are
+// base64 in JSON, which is how etcd writes bytes over HTTP.
+func stored(ctx context.Context, etcd, key string) ([]byte, error) {
+	body, err := json.Marshal(map[string][]byte{"key": []byte("/registry/" + v1alpha1.GroupName + "/pizzas/" + key)})
+	if err != nil {
+		return nil, err
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, strings.TrimRight(etcd, "/")+"/v3/kv/range", bytes.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return nil, fmt.Errorf("ask etcd: %w", err)
+	}
+	defer response.Body.Close()
+	answer := struct {
+		KVs []struct {
+			Value []byte `json:"value"`
+		} `json:"kvs"`
+	}{}
+	text, err := io.ReadAll(response.Body)
+	if err == nil {
+		err = json.Unmarshal(text, &answer)
+	}
+	switch {
+	case response.StatusCode != http.StatusOK || err != nil:
+		return nil, fmt.Errorf("etcd answers %s: %s", response.Status, text)
+	case len(answer.KVs) == 0:
+		return nil, fmt.Errorf("nothing is stored as %s: want NAMESPACE/NAME of a Pizza", key)
+	default:
+		return answer.KVs[0].Value, nil
+	}
+}
+
+// etcdOf returns the URL of the etcd of a cluster that `make cluster` has started. It has
+// no credentials. That of any other cluster is nobody's business but its API server's.
+func etcdOf(kubeconfig string) (string, error) {
+	name, ok := strings.CutSuffix(filepath.Base(kubeconfig), ".kubeconfig")
+	config, err := os.ReadFile(filepath.Join(filepath.Dir(kubeconfig), "state", "clusters", name, "kwok.yaml"))
+	port := regexp.MustCompile(`(?m)^ *etcdPort: (\d+)$`).FindSubmatch(config)
+	if !ok || err != nil || port == nil {
+		return "", errors.New("which etcd? Only that of a cluster which `make cluster` has started tells everybody what it has")
+	}
+	return "http://127.0.0.1:" + string(port[1]), nil
+}
