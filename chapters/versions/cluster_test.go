@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 
@@ -24,8 +25,11 @@ const (
 	betaPizzas     = "pizzas.v1beta1." + group
 )
 
-// cluster is a real API server. There is one definition and one program for it, so these
-// tests run one after the other.
+// inUse is held by the test that uses the definition. There is one of it, and one program
+// for it, so these tests run one after the other; those that need neither run meanwhile.
+var inUse sync.Mutex
+
+// cluster is a real API server, with the definition.
 type cluster struct {
 	*chaptertest.Cluster
 	requests *api
@@ -34,6 +38,9 @@ type cluster struct {
 
 func newCluster(t *testing.T) *cluster {
 	t.Helper()
+	t.Parallel()
+	inUse.Lock()
+	t.Cleanup(inUse.Unlock)
 	c := &cluster{Cluster: chaptertest.New(t)}
 	client, err := discovery.NewDiscoveryClientForConfig(c.Config)
 	if err != nil {

@@ -18,12 +18,10 @@ import (
 
 const (
 	definitionPath = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/pizzas." + v1alpha1.GroupName
-	// first is the version in which Pizzas are stored before any migration.
-	first = "v1alpha1"
-	// second is the other one.
-	second = "v1beta1"
 	// period is how often to ask whether the API server has seen a change.
 	period = 50 * time.Millisecond
+	// patience is for how long. It watches the definitions and needs some milliseconds.
+	patience = time.Minute
 )
 
 // definition is what this program reads of the CustomResourceDefinition.
@@ -32,11 +30,8 @@ type definition struct {
 		ResourceVersion string `json:"resourceVersion"`
 	} `json:"metadata"`
 	Spec struct {
-		Versions []struct {
-			Name    string `json:"name"`
-			Served  bool   `json:"served"`
-			Storage bool   `json:"storage"`
-		} `json:"versions"`
+		Conversion conversionSpec `json:"conversion"`
+		Versions   []version      `json:"versions"`
 	} `json:"spec"`
 	Status struct {
 		// StoredVersions are those in which an object may be stored. The API server adds
@@ -45,31 +40,34 @@ type definition struct {
 	} `json:"status"`
 }
 
+type version struct {
+	Name    string `json:"name"`
+	Served  bool   `json:"served"`
+	Storage bool   `json:"storage"`
+}
+
+// conversionSpec says who converts: nobody (None), or a webhook.
+type conversionSpec struct {
+	Strategy string             `json:"strategy"`
+	Webhook  *conversionWebhook `json:"webhook,omitempty"`
+}
+
+type conversionWebhook struct {
+	ClientConfig clientConfig `json:"clientConfig"`
+	// ConversionReviewVersions are the forms of a review that the webhook knows.
+	ConversionReviewVersions []string `json:"conversionReviewVersions"`
+}
+
+// clientConfig is where the webhook is. CABundle is whom to trust there, as PEM.
+type clientConfig struct {
+	URL      string `json:"url"`
+	CABundle []byte `json:"caBundle"`
+}
+
 // storage is the version in which objects are written.
 func (d definition) storage() string {
-	for _, version := range d.Spec.Versions {
-		if version.Storage {
-			return version.Name
-		}
-	}
-	return "" // The API server admits no such definition.
-}
-
-// serve returns the operations that make served what isServed says.
-func (d definition) serve(isServed func(version string) bool) (operations []operation) {
-	for i, version := range d.Spec.Versions {
-		if served := isServed(version.Name); served != version.Served {
-			operations = append(operations, operation{"replace", fmt.Sprintf("/spec/versions/%d/served", i), served})
-		}
-	}
-	return operations
-}
-
-// operation is one of a JSON Patch (RFC 6902). They take effect together or not at all.
-type operation struct {
-	Op    string `json:"op"`
-	Path  string `json:"path"`
-	Value any    `json:"value"`
+	// The API server admits no definition without one.
+	return d.Spec.Versions[slices.IndexFunc(d.Spec.Versions, func(v version) bool { return v.Storage })].Name
 }
 
 // api sends the requests of this program.
@@ -78,6 +76,7 @@ type api struct{ rest rest.Interface }
 // send sends a request and reads its answer.
 func send(ctx context.Context, request *rest.Request, answer any) error {
 	result := request.Do(ctx)
+	// It has what the API server says, and that of Raw has not.
 	if err := result.Error(); err != nil {
 		return err
 	}
@@ -99,78 +98,109 @@ func (a *api) definition(ctx context.Context) (d definition, err error) {
 
 // install makes url the webhook that converts, and serves every version.
 func (a *api) install(ctx context.Context, url string, bundle []byte) error {
-	return a.change(ctx, func(now definition) []operation {
-		every := func(string) bool { return true }
-		return append(now.serve(every), operation{"add", "/spec/conversion", map[string]any{
-			"strategy": "Webhook",
-			"webhook": map[string]any{
-				"clientConfig":             map[string]any{"url": url, "caBundle": bundle},
-				"conversionReviewVersions": []string{"v1"},
-			},
-		}})
+	return a.change(ctx, func(now definition) (served []string, converts *conversionSpec) {
+		for _, version := range now.Spec.Versions {
+			served = append(served, version.Name)
+		}
+		return served, &conversionSpec{Strategy: "Webhook", Webhook: &conversionWebhook{
+			ClientConfig:             clientConfig{URL: url, CABundle: bundle},
+			ConversionReviewVersions: []string{"v1"},
+		}}
 	})
 }
 
-// leave makes the definition what is right when nobody converts: only the storage version
-// is served, and the other one is gone. The webhook stays if a Pizza may be stored in
-// another version than the one that config/crd stores: a request that fails is better than
-// an object with the fields of one version and the name of the other. No definition is fine
-// as well.
-func (a *api) leave(ctx context.Context) (stays bool, gone string, err error) {
-	err = a.change(ctx, func(now definition) []operation {
+// leave makes the definition right for the time after this process, and says what it has
+// done. Only the storage version is served, which needs no conversion. The webhook goes only
+// if every Pizza is stored as v1alpha1, as config/crd has it. Otherwise whoever applies that
+// again would get objects that have the fields of one version and the name of the other; a
+// request that fails is better.
+func (a *api) leave(ctx context.Context, url string) (did string, err error) {
+	err = a.change(ctx, func(now definition) (served []string, converts *conversionSpec) {
+		if webhook := now.Spec.Conversion.Webhook; webhook == nil || webhook.ClientConfig.URL != url {
+			did = "left as it is: the definition names another webhook, or none"
+			return nil, nil
+		}
 		storage := now.storage()
-		gone = second
-		if storage == second {
-			gone = first
+		if !slices.Equal(now.Status.StoredVersions, []string{v1alpha1.SchemeGroupVersion.Version}) {
+			did = fmt.Sprintf("kept: Pizzas are stored as %q, so the definition keeps the webhook, and only %s is served", now.Status.StoredVersions, storage)
+			return []string{storage}, nil
 		}
-		operations := now.serve(func(version string) bool { return version == storage })
-		stays = !slices.Equal(now.Status.StoredVersions, []string{first})
-		if !stays {
-			operations = append(operations, operation{"add", "/spec/conversion", map[string]any{"strategy": "None"}})
-		}
-		return operations
+		did = fmt.Sprintf("taken away: nobody converts, and only %s is served", storage)
+		return []string{storage}, &conversionSpec{Strategy: "None"}
 	})
 	if apierrors.IsNotFound(err) {
-		return false, second, nil
+		return "left: there is no definition", nil
 	}
-	return stays, gone, err
+	return did, err
 }
 
-// change patches the definition with the operations for what it says now. If somebody
-// changes it in between it is read again.
-func (a *api) change(ctx context.Context, decide func(now definition) []operation) error {
-	err := retry.RetryOnConflict(retry.DefaultRetry, func() error {
-		now, err := a.definition(ctx)
+// change writes to the definition which versions are served, and returns when the API server
+// serves these. converts replaces spec.conversion, unless it is nil. If decide returns no
+// version, nothing is written. If somebody else writes first, it is asked again.
+func (a *api) change(ctx context.Context, decide func(now definition) (served []string, converts *conversionSpec)) error {
+	var now definition
+	var served []string
+	err := retry.RetryOnConflict(retry.DefaultRetry, func() (err error) {
+		if now, err = a.definition(ctx); err != nil {
+			return err
+		}
+		var converts *conversionSpec
+		if served, converts = decide(now); served == nil {
+			return nil
+		}
+		body, err := json.Marshal(now.patch(served, converts))
 		if err != nil {
 			return err
 		}
-		// The paths count versions. With the resourceVersion in it the patch is refused,
-		// with Conflict, if these are not the versions that were read.
-		body, err := json.Marshal(append(decide(now), operation{"replace", "/metadata/resourceVersion", now.Metadata.ResourceVersion}))
-		if err != nil {
-			return err
-		}
-		return send(ctx, a.rest.Patch(types.JSONPatchType).AbsPath(definitionPath).Body(body), &now)
+		return a.rest.Patch(types.JSONPatchType).AbsPath(definitionPath).Body(body).Do(ctx).Error()
 	})
 	if err != nil {
 		return fmt.Errorf("change the CustomResourceDefinition: %w", err)
 	}
+	if served == nil {
+		return nil
+	}
+	for _, version := range now.Spec.Versions {
+		if err := a.await(ctx, version.Name, slices.Contains(served, version.Name)); err != nil {
+			return err
+		}
+	}
 	return nil
+}
+
+// operation is one of a JSON Patch (RFC 6902). They take effect together or not at all.
+type operation struct {
+	Op    string `json:"op"`
+	Path  string `json:"path"`
+	Value any    `json:"value"`
+}
+
+// patch says what change writes. Its paths count versions: with the resourceVersion in it
+// the API server refuses it, with Conflict, if these are not the versions that were read.
+func (d definition) patch(served []string, converts *conversionSpec) []operation {
+	operations := []operation{{"replace", "/metadata/resourceVersion", d.Metadata.ResourceVersion}}
+	for i, version := range d.Spec.Versions {
+		operations = append(operations, operation{"replace", fmt.Sprintf("/spec/versions/%d/served", i), slices.Contains(served, version.Name)})
+	}
+	if converts != nil {
+		operations = append(operations, operation{"add", "/spec/conversion", converts})
+	}
+	return operations
 }
 
 // pizzas is the path of all Pizzas in a version.
 func pizzas(version string) string { return "/apis/" + v1alpha1.GroupName + "/" + version + "/pizzas" }
 
-// await waits until the API server has seen a change of the definition: until it serves a
-// version, with a Pizza converted to it if there is one, or does not serve it any more.
+// await waits until the API server has seen a change of the definition: until it lists
+// Pizzas in a version, or says that there is no such resource.
 func (a *api) await(ctx context.Context, version string, served bool) error {
-	var last error
-	err := wait.PollUntilContextTimeout(ctx, period, time.Minute, true, func(ctx context.Context) (bool, error) {
-		last = a.rest.Get().AbsPath(pizzas(version)).Param("limit", "1").Do(ctx).Error()
+	var answer error
+	err := wait.PollUntilContextTimeout(ctx, period, patience, true, func(ctx context.Context) (bool, error) {
+		answer = a.rest.Get().AbsPath(pizzas(version)).Param("limit", "1").Do(ctx).Error()
 		if served {
-			return last == nil, nil
+			return answer == nil, nil
 		}
-		return apierrors.IsNotFound(last), nil
+		return apierrors.IsNotFound(answer), nil
 	})
 	switch {
 	case err == nil:
@@ -178,7 +208,7 @@ func (a *api) await(ctx context.Context, version string, served bool) error {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case served:
-		return fmt.Errorf("the API server does not serve %s: %w", version, last)
+		return fmt.Errorf("the API server does not serve %s: %w", version, answer)
 	default:
 		return fmt.Errorf("the API server still serves %s", version)
 	}

@@ -68,17 +68,16 @@ func status(code int, reason string) string {
 	return fmt.Sprintf(`{"apiVersion":"v1","kind":"Status","status":"Failure","code":%d,"reason":%q,"message":"refused"}`, code, reason)
 }
 
-// says is a definition. served are the versions that it serves.
-func says(t *testing.T, storage string, stored []string, served string) string {
+const address = "https://127.0.0.1:1/convert"
+
+// says is a definition that names this program as its webhook.
+func says(t *testing.T, storage string, stored ...string) string {
 	t.Helper()
 	d := definition{}
 	d.Metadata.ResourceVersion = "7"
+	d.Spec.Conversion = conversionSpec{"Webhook", &conversionWebhook{ClientConfig: clientConfig{URL: address}}}
 	for _, name := range []string{"v1alpha1", "v1beta1"} {
-		d.Spec.Versions = append(d.Spec.Versions, struct {
-			Name    string `json:"name"`
-			Served  bool   `json:"served"`
-			Storage bool   `json:"storage"`
-		}{name, strings.Contains(served, name), name == storage})
+		d.Spec.Versions = append(d.Spec.Versions, version{Name: name, Served: true, Storage: name == storage})
 	}
 	d.Status.StoredVersions = stored
 	text, err := json.Marshal(d)
@@ -89,31 +88,38 @@ func says(t *testing.T, storage string, stored []string, served string) string {
 }
 
 const (
-	get             = "GET " + definitionPath
-	patch           = "PATCH " + definitionPath + " "
-	resourceVersion = `{"op":"replace","path":"/metadata/resourceVersion","value":"7"}]`
+	get       = "GET " + definitionPath
+	patch     = "PATCH " + definitionPath + ` [{"op":"replace","path":"/metadata/resourceVersion","value":"7"},`
+	alphaList = "GET /apis/" + group + "/v1alpha1/pizzas?limit=1"
+	betaList  = "GET /apis/" + group + "/v1beta1/pizzas?limit=1"
 )
 
-// One write brings the webhook, and v1beta1 with it. If somebody else was first it is made
-// again, from what the definition says then.
+// serves is the part of a patch that says which versions are served.
+func serves(alpha, beta bool) string {
+	return fmt.Sprintf(`{"op":"replace","path":"/spec/versions/0/served","value":%t},{"op":"replace","path":"/spec/versions/1/served","value":%t}`, alpha, beta)
+}
+
+// One write brings the webhook, and v1beta1 with it. If somebody else writes first, it is
+// made again from what the definition says then.
 func TestInstall(t *testing.T) {
-	const conversion = `{"op":"add","path":"/spec/conversion","value":{"strategy":"Webhook","webhook":{"clientConfig":{"caBundle":"Q0E=","url":"https://127.0.0.1:1/convert"},"conversionReviewVersions":["v1"]}}},`
-	before := says(t, "v1alpha1", []string{"v1alpha1"}, "v1alpha1")
-	after := says(t, "v1alpha1", []string{"v1alpha1"}, "v1alpha1 v1beta1")
+	const conversion = `,{"op":"add","path":"/spec/conversion","value":{"strategy":"Webhook","webhook":{"clientConfig":{"url":"` + address + `","caBundle":"Q0E="},"conversionReviewVersions":["v1"]}}}]`
+	definition := says(t, "v1alpha1", "v1alpha1")
 	requests := newAPI(t,
-		exchange{get, 200, before},
-		exchange{patch + `[{"op":"replace","path":"/spec/versions/1/served","value":true},` + conversion + resourceVersion, 409, status(409, "Conflict")},
-		exchange{get, 200, after},
-		exchange{patch + `[` + conversion + resourceVersion, 200, after},
+		exchange{get, 200, definition},
+		exchange{patch + serves(true, true) + conversion, 409, status(409, "Conflict")},
+		exchange{get, 200, definition},
+		exchange{patch + serves(true, true) + conversion, 200, definition},
+		exchange{alphaList, 200, `{}`},
+		exchange{betaList, 200, `{}`},
 	)
-	if err := requests.install(t.Context(), "https://127.0.0.1:1/convert", []byte("CA")); err != nil {
+	if err := requests.install(t.Context(), address, []byte("CA")); err != nil {
 		t.Error(err)
 	}
 }
 
 // Without a definition the error says what to do.
 func TestInstallWithoutDefinition(t *testing.T) {
-	err := newAPI(t, exchange{get, 404, status(404, "NotFound")}).install(t.Context(), "https://127.0.0.1:1/convert", nil)
+	err := newAPI(t, exchange{get, 404, status(404, "NotFound")}).install(t.Context(), address, nil)
 	if err == nil || !strings.Contains(err.Error(), "kubectl apply -f chapters/versions/config/crd") {
 		t.Errorf("%v, want what to do", err)
 	}
@@ -122,37 +128,35 @@ func TestInstallWithoutDefinition(t *testing.T) {
 // The webhook goes only if each Pizza is stored as config/crd says. The storage version is
 // served in any case.
 func TestLeave(t *testing.T) {
-	const (
-		none     = `{"op":"add","path":"/spec/conversion","value":{"strategy":"None"}},`
-		noAlpha  = `{"op":"replace","path":"/spec/versions/0/served","value":false},`
-		noBeta   = `{"op":"replace","path":"/spec/versions/1/served","value":false},`
-		yesAlpha = `{"op":"replace","path":"/spec/versions/0/served","value":true},`
-	)
+	const none = `,{"op":"add","path":"/spec/conversion","value":{"strategy":"None"}}]`
+	notFound := status(404, "NotFound")
+	onlyAlpha := []exchange{{alphaList, 200, `{}`}, {betaList, 404, notFound}}
+	onlyBeta := []exchange{{alphaList, 404, notFound}, {betaList, 200, `{}`}}
 	for _, test := range []struct {
-		reason, storage string
-		stored          []string
-		served          string
-		want            string
-		stays           bool
-		gone            string
+		reason, definition, patch string
+		awaits                    []exchange
+		did                       string
 	}{
-		{"as it began", "v1alpha1", []string{"v1alpha1"}, "v1alpha1 v1beta1", noBeta + none, false, "v1beta1"},
-		{"somebody serves v1beta1 alone", "v1alpha1", []string{"v1alpha1"}, "v1beta1", yesAlpha + noBeta + none, false, "v1beta1"},
-		{"before a migration", "v1beta1", []string{"v1alpha1", "v1beta1"}, "v1alpha1 v1beta1", noAlpha, true, "v1alpha1"},
-		{"after it", "v1beta1", []string{"v1beta1"}, "v1alpha1 v1beta1", noAlpha, true, "v1alpha1"},
-		{"before one back", "v1alpha1", []string{"v1beta1", "v1alpha1"}, "v1alpha1 v1beta1", noBeta, true, "v1beta1"},
+		{"as it began", says(t, "v1alpha1", "v1alpha1"), serves(true, false) + none, onlyAlpha, "taken away: "},
+		{"before a migration", says(t, "v1beta1", "v1alpha1", "v1beta1"), serves(false, true) + "]", onlyBeta, "kept: "},
+		{"after it", says(t, "v1beta1", "v1beta1"), serves(false, true) + "]", onlyBeta, "kept: "},
+		{"before one back", says(t, "v1alpha1", "v1beta1", "v1alpha1"), serves(true, false) + "]", onlyAlpha, "kept: "},
+		{"another process is the webhook", strings.Replace(says(t, "v1alpha1", "v1alpha1"), address, "https://127.0.0.1:2/convert", 1), "", nil, "left as it is: "},
+		{"somebody has taken it away", strings.Replace(says(t, "v1alpha1", "v1alpha1"), `"webhook"`, `"none"`, 1), "", nil, "left as it is: "},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
-			before := says(t, test.storage, test.stored, test.served)
-			requests := newAPI(t, exchange{get, 200, before}, exchange{patch + "[" + test.want + resourceVersion, 200, before})
-			stays, gone, err := requests.leave(t.Context())
-			if stays != test.stays || gone != test.gone || err != nil {
-				t.Errorf("stays %t, gone %s, %v; want %t, %s", stays, gone, err, test.stays, test.gone)
+			exchanges := []exchange{{get, 200, test.definition}}
+			if test.patch != "" {
+				exchanges = append(exchanges, exchange{patch + test.patch, 200, test.definition})
+			}
+			did, err := newAPI(t, append(exchanges, test.awaits...)...).leave(t.Context(), address)
+			if !strings.HasPrefix(did, test.did) || err != nil {
+				t.Errorf("%q, %v; want %q", did, err, test.did)
 			}
 		})
 	}
 	t.Run("there is no definition any more", func(t *testing.T) {
-		if _, _, err := newAPI(t, exchange{get, 404, status(404, "NotFound")}).leave(t.Context()); err != nil {
+		if _, err := newAPI(t, exchange{get, 404, notFound}).leave(t.Context(), address); err != nil {
 			t.Error(err)
 		}
 	})
@@ -160,15 +164,11 @@ func TestLeave(t *testing.T) {
 
 // What the API server answers while it has not seen a change yet is no error.
 func TestAwait(t *testing.T) {
-	const list = "GET /apis/restaurant.programming-kubernetes.info/v1beta1/pizzas?limit=1"
-	served := newAPI(t,
-		exchange{list, 404, status(404, "NotFound")},
-		exchange{list, 500, status(500, "InternalError")},
-		exchange{list, 200, `{"kind":"PizzaList","apiVersion":"restaurant.programming-kubernetes.info/v1beta1","items":[]}`})
-	if err := served.await(t.Context(), "v1beta1", true); err != nil {
+	later := newAPI(t, exchange{betaList, 404, status(404, "NotFound")}, exchange{betaList, 500, status(500, "InternalError")}, exchange{betaList, 200, `{}`})
+	if err := later.await(t.Context(), "v1beta1", true); err != nil {
 		t.Error(err)
 	}
-	gone := newAPI(t, exchange{list, 200, `{}`}, exchange{list, 500, status(500, "InternalError")}, exchange{list, 404, status(404, "NotFound")})
+	gone := newAPI(t, exchange{betaList, 200, `{}`}, exchange{betaList, 500, status(500, "InternalError")}, exchange{betaList, 404, status(404, "NotFound")})
 	if err := gone.await(t.Context(), "v1beta1", false); err != nil {
 		t.Error(err)
 	}
@@ -178,7 +178,7 @@ func TestAwait(t *testing.T) {
 // none.
 func TestMigrate(t *testing.T) {
 	const all = "/apis/restaurant.programming-kubernetes.info/v1beta1/"
-	before := says(t, "v1beta1", []string{"v1alpha1", "v1beta1"}, "v1alpha1 v1beta1")
+	before := says(t, "v1beta1", "v1alpha1", "v1beta1")
 	pages := []exchange{
 		{get, 200, before},
 		{"GET " + all + "pizzas?continue=&limit=500", 200, `{"metadata":{"continue":"next"},"items":[{"metadata":{"namespace":"a","name":"one"}}]}`},
@@ -189,7 +189,7 @@ func TestMigrate(t *testing.T) {
 	const write = "PATCH " + definitionPath + `/status {"metadata":{"resourceVersion":"7"},"status":{"storedVersions":["v1beta1"]}}`
 	story := log.New(io.Discard, "", 0)
 
-	requests := newAPI(t, append(pages, exchange{write, 200, says(t, "v1beta1", []string{"v1beta1"}, "")})...)
+	requests := newAPI(t, append(pages, exchange{write, 200, says(t, "v1beta1", "v1beta1")})...)
 	if err := requests.migrate(t.Context(), story); err != nil {
 		t.Error(err)
 	}
@@ -201,7 +201,7 @@ func TestMigrate(t *testing.T) {
 	if err := requests.migrate(t.Context(), story); err == nil || !strings.Contains(err.Error(), "a/one") {
 		t.Errorf("%v, want the Pizza that could not be written, and the status unchanged", err)
 	}
-	requests = newAPI(t, exchange{get, 200, says(t, "v1beta1", []string{"v1beta1"}, "v1beta1")})
+	requests = newAPI(t, exchange{get, 200, says(t, "v1beta1", "v1beta1")})
 	if err := requests.migrate(t.Context(), story); err != nil {
 		t.Errorf("nothing to do: %v", err)
 	}

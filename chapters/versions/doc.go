@@ -20,20 +20,20 @@
 //
 // # Properties
 //
-//   - v1beta1 is served only while this program converts. In one write to the definition
-//     the webhook comes and v1beta1 with it, in another one both go.
-//   - The server answers until the API server has stopped to ask.
-//   - The webhook goes only if every Pizza is stored as v1alpha1, as the definition in
-//     config/crd says. Otherwise it stays in the definition, and only the storage version
-//     is served, which needs no conversion. The strategy None would hand out v1beta1 under
-//     the name of v1alpha1.
+//   - v1beta1 is served only while this program converts. One write to the definition
+//     brings the webhook and v1beta1, another one takes both away.
+//   - The server answers until the API server does not ask any more.
+//   - The webhook is taken away only if every Pizza is stored as v1alpha1, as config/crd
+//     says. Otherwise it stays in the definition, and only the storage version is served.
+//     The strategy None would hand out v1beta1 under the name of v1alpha1.
+//   - A review takes a bounded amount of memory and time, whatever is in it.
 //
 // # Caveats
 //
 //   - Killed, it leaves a webhook that nobody answers: see README.md. `make chapter-down`
 //     takes it away, and so does the next run that ends in peace.
-//   - It listens on 127.0.0.1, so the API server must run on this machine, and be one: a
-//     second process replaces the first one in the definition.
+//   - It listens on 127.0.0.1, so the API server must run on this machine.
+//   - One process converts: a second one replaces it in the definition.
 //   - A migration begins when each API server has seen the new storage version. With
 //     several of them, wait before you migrate.
 package main

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -12,6 +11,7 @@ import (
 	"net/http"
 	"os"
 	"os/signal"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -23,8 +23,8 @@ import (
 	"example.com/byhand/internal/listen"
 )
 
-// farewell is how long the end may take: to change the definition, and until the API
-// server has seen that.
+// farewell is how long the end may take: to change the definition, and until the API server
+// has seen that.
 const farewell = 20 * time.Second
 
 func main() {
@@ -33,7 +33,7 @@ func main() {
 	context.AfterFunc(ctx, stop)
 	err := run(ctx, os.Args[1:], os.Stdout)
 	if err != nil && !errors.Is(err, context.Canceled) && !errors.Is(err, flag.ErrHelp) {
-		fmt.Fprintln(os.Stderr, "versions:", err)
+		fmt.Fprintln(os.Stderr, "versions:", strings.ReplaceAll(err.Error(), "\n", "; "))
 		os.Exit(1)
 	}
 }
@@ -50,7 +50,7 @@ func run(ctx context.Context, args []string, stdout io.Writer) error {
 	if err != nil {
 		return err
 	}
-	// The client for discovery is one for any path, and that is all that this needs.
+	// The client for discovery takes any path, and this program needs no more.
 	client, err := discovery.NewDiscoveryClientForConfig(config)
 	if err != nil {
 		return connect.ExplainConfig(err)
@@ -62,40 +62,35 @@ func run(ctx context.Context, args []string, stdout io.Writer) error {
 	if o.command == "migrate" {
 		return requests.migrate(ctx, story)
 	}
-	return serve(ctx, o, requests, story)
+	return serve(ctx, o.listen, requests, story)
 }
 
 // serve converts until ctx is done. What it installs in the cluster it takes away.
-func serve(ctx context.Context, o options, requests *api, story *log.Logger) error {
-	authority, server, err := listenFor(o.listen, &converter{story})
+func serve(ctx context.Context, address string, requests *api, story *log.Logger) error {
+	authority, server, err := listenFor(address, &converter{story})
 	if err != nil {
 		return err
 	}
 
-	// First ctx ends, then the definition names the webhook no more, then the server ends.
-	// The other way round, requests would fail in between.
+	// First ctx ends, then the definition lets go, then the server ends. The other way
+	// round, requests would fail in between.
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	serving, stop := context.WithCancel(context.WithoutCancel(ctx))
+	answering, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
-	var failure error
-	var running sync.WaitGroup
-	running.Go(func() {
-		failure = server.Run(serving)
+	ended := make(chan error, 1)
+	go func() {
+		ended <- server.Run(answering)
 		cancel()
-	})
+	}()
 
-	installed := false
+	url := server.URL + "/convert"
 	ready := sync.OnceFunc(func() {
-		story.Printf("ready: process %d converts at %s/convert, v1alpha1 and v1beta1 are served (Ctrl-C stops)", os.Getpid(), server.URL)
+		story.Printf("ready: process %d converts at %s, v1alpha1 and v1beta1 are served (Ctrl-C stops)", os.Getpid(), url)
 	})
+	// It is installed anew each time that a certificate is renewed.
 	err = authority.Run(ctx, func(ctx context.Context, bundle []byte) error {
-		err := requests.install(ctx, server.URL+"/convert", bundle)
-		// A request that was given up may have arrived.
-		installed = installed || err == nil || ctx.Err() != nil
-		if err == nil {
-			err = requests.await(ctx, second, true)
-		}
+		err := requests.install(ctx, url, bundle)
 		if err == nil {
 			ready()
 		}
@@ -104,12 +99,10 @@ func serve(ctx context.Context, o options, requests *api, story *log.Logger) err
 	if ctx.Err() != nil {
 		err = nil // The end was asked for, or the server says why.
 	}
-	if installed {
-		err = together(err, takeAway(context.WithoutCancel(ctx), requests, story))
-	}
+	// After an error as well: a request that has failed may have arrived.
+	err = errors.Join(err, takeAway(context.WithoutCancel(ctx), url, requests, story))
 	stop()
-	running.Wait()
-	return together(failure, err)
+	return errors.Join(err, <-ended)
 }
 
 // listenFor takes the address of the webhook, without serving it, and makes a certificate
@@ -124,34 +117,21 @@ func listenFor(address string, c *converter) (*webhook.Authority, *listen.Server
 		return nil, nil, err
 	}
 	handler := http.NewServeMux()
-	handler.Handle("/convert", webhook.Review(webhook.DefaultLimits, c.review))
+	handler.Handle("/convert", webhook.Review(limits, c.review))
 	server, err := webhook.Listen(address, false, authority, handler)
 	return authority, server, err
 }
 
-// together makes one line of two errors.
-func together(a, b error) error {
-	if a != nil && b != nil {
-		return fmt.Errorf("%w; %w", a, b)
-	}
-	return cmp.Or(a, b)
-}
-
-// takeAway makes the definition what it is to be while nobody converts. It returns when the
-// API server has seen that: so long it asks.
-func takeAway(ctx context.Context, requests *api, story *log.Logger) error {
+// takeAway returns when the API server does not ask any more.
+func takeAway(ctx context.Context, url string, requests *api, story *log.Logger) error {
 	ctx, cancel := context.WithTimeout(ctx, farewell)
 	defer cancel()
-	stays, gone, err := requests.leave(ctx)
+	did, err := requests.leave(ctx, url)
 	if err != nil {
-		return fmt.Errorf("the webhook is still installed, and nobody will answer it: %w: `make chapter-down CHAPTER=versions` takes it away", err)
+		return fmt.Errorf("the webhook may still be installed, and nobody will answer it: %w: `make chapter-down CHAPTER=versions` takes it away", err)
 	}
-	if stays {
-		story.Printf("kept: not every Pizza is stored as v1alpha1, so the definition keeps the webhook; %s is not served", gone)
-	} else {
-		story.Printf("taken away: nobody converts, %s is not served", gone)
-	}
-	return requests.await(ctx, gone, false)
+	story.Print(did)
+	return nil
 }
 
 // printStored prints what etcd has.
@@ -173,6 +153,8 @@ func printStored(ctx context.Context, o options, stdout io.Writer) (err error) {
 	return err
 }
 
+const usage = "usage: versions [FLAGS] [migrate | stored NAMESPACE/NAME]"
+
 type options struct {
 	connect        connect.Options
 	listen, etcd   string
@@ -190,6 +172,7 @@ func parseFlags(args []string, stdout io.Writer) (o options, err error) {
 	err = flags.Parse(args)
 	switch {
 	case errors.Is(err, flag.ErrHelp):
+		fmt.Fprintln(stdout, usage)
 		flags.SetOutput(stdout)
 		flags.PrintDefaults()
 		return o, err
@@ -201,6 +184,6 @@ func parseFlags(args []string, stdout io.Writer) (o options, err error) {
 	case flags.NArg() == 0, o.command == "migrate" && flags.NArg() == 1, o.command == "stored" && flags.NArg() == 2:
 		return o, nil
 	default:
-		return o, errors.New("usage: versions [FLAGS] [migrate | stored NAMESPACE/NAME] (see --help)")
+		return o, errors.New(usage + " (see --help)")
 	}
 }

@@ -25,16 +25,8 @@ func TestParseFlags(t *testing.T) {
 		}
 	}
 	var help bytes.Buffer
-	if _, err := parseFlags([]string{"--help"}, &help); !errors.Is(err, flag.ErrHelp) || !strings.Contains(help.String(), "-listen") {
+	if _, err := parseFlags([]string{"--help"}, &help); !errors.Is(err, flag.ErrHelp) || !strings.Contains(help.String(), "stored NAMESPACE/NAME") || !strings.Contains(help.String(), "-listen") {
 		t.Errorf("--help: %v and\n%s", err, &help)
-	}
-}
-
-// Both errors of an end are told, in one line.
-func TestTogether(t *testing.T) {
-	a, b := errors.New("a"), errors.New("b")
-	if together(nil, nil) != nil || together(a, nil) != a || together(nil, b) != b || together(a, b).Error() != "a; b" {
-		t.Error("an error is lost")
 	}
 }
 

@@ -20,14 +20,14 @@ const pageSize = "500"
 // migrate makes every Pizza stored in the storage version, and then says so in the
 // definition. It does by hand what a StorageVersionMigration asks the API server's own
 // controller for. The webhook must run: what is stored in the other version is converted.
-func (a *api) migrate(ctx context.Context, log *log.Logger) error {
+func (a *api) migrate(ctx context.Context, story *log.Logger) error {
 	before, err := a.definition(ctx)
 	if err != nil {
 		return err
 	}
 	storage := before.storage()
 	if slices.Equal(before.Status.StoredVersions, []string{storage}) {
-		log.Printf("every Pizza is stored as %s already", storage)
+		story.Printf("every Pizza is stored as %s already", storage)
 		return nil
 	}
 	all, err := a.list(ctx, storage)
@@ -38,7 +38,7 @@ func (a *api) migrate(ctx context.Context, log *log.Logger) error {
 		if err := a.rewrite(ctx, storage, pizza); err != nil {
 			return fmt.Errorf("write Pizza %s/%s: %w", pizza.Namespace, pizza.Name, err)
 		}
-		log.Printf("written as %s: Pizza %s/%s", storage, pizza.Namespace, pizza.Name)
+		story.Printf("written as %s: Pizza %s/%s", storage, pizza.Namespace, pizza.Name)
 	}
 
 	// What is created meanwhile is stored in the storage version, too. Unless somebody has
@@ -57,7 +57,7 @@ func (a *api) migrate(ctx context.Context, log *log.Logger) error {
 	if err != nil {
 		return fmt.Errorf("write status.storedVersions: %w", err)
 	}
-	log.Printf("status.storedVersions is %q", before.Status.StoredVersions)
+	story.Printf("status.storedVersions is %q", before.Status.StoredVersions)
 	return nil
 }
 

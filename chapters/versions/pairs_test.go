@@ -65,20 +65,15 @@ func (c *cluster) pair(name, storage, write, read string) {
 	}
 
 	watch := c.watch(read, name)
-	c.Setenv("KUBE_EDITOR", "sed -i s/tomato$/basil/")
-	c.Kubectl("edit", "pizzas."+write+"."+group, name)
+	c.sends("", "edit", "pizzas."+write+"."+group, name)
 	reads("edit", "salami", "basil", "basil")
 	watch(spec(read, "salami", "basil", "basil"))
 
 	// Applied by the server: the list of v1alpha1 is one value, and the second manager
 	// takes it. In v1beta1 it adds its own topping.
 	name += "-ssa"
-	if output, err := c.serverSideApply("cook", pizza(write, name, "salami", "tomato")); err != nil {
-		c.Fatalf("%v\n%s", err, output)
-	}
-	if output, err := c.serverSideApply("guest", pizza(write, name, "onion"), "--force-conflicts"); err != nil {
-		c.Fatalf("%v\n%s", err, output)
-	}
+	c.sends(pizza(write, name, "salami", "tomato"), "apply", "-f-", "--server-side", "--field-manager=cook")
+	c.sends(pizza(write, name, "onion"), "apply", "-f-", "--server-side", "--field-manager=guest", "--force-conflicts")
 	want := []string{"onion"}
 	if write == "v1beta1" {
 		want = []string{"salami", "tomato", "onion"}
@@ -92,12 +87,21 @@ func (c *cluster) pair(name, storage, write, read string) {
 	}
 }
 
-// serverSideApply applies YAML as one of several managers.
-func (c *cluster) serverSideApply(manager, yaml string, args ...string) (string, error) {
-	apply := exec.Command("kubectl", append([]string{"--namespace", c.Namespace, "apply", "--server-side", "--field-manager=" + manager, "-f", "-"}, args...)...)
-	apply.Stdin = strings.NewReader(yaml)
-	output, err := apply.CombinedOutput()
+// kubectl runs it with stdin, and with an editor that makes basil of tomato.
+func (c *cluster) kubectl(stdin string, args ...string) (string, error) {
+	run := exec.Command("kubectl", append([]string{"--namespace", c.Namespace}, args...)...)
+	run.Env = append(os.Environ(), "KUBE_EDITOR=sed -i s/tomato$/basil/")
+	run.Stdin = strings.NewReader(stdin)
+	output, err := run.CombinedOutput()
 	return string(output), err
+}
+
+// sends is kubectl that must succeed.
+func (c *cluster) sends(stdin string, args ...string) {
+	c.Helper()
+	if output, err := c.kubectl(stdin, args...); err != nil {
+		c.Fatalf("kubectl %s: %v\n%s", strings.Join(args, " "), err, output)
+	}
 }
 
 // watch begins a watch of a Pizza. The function that it returns waits until the watch has
@@ -141,10 +145,8 @@ func TestServerSideApply(t *testing.T) {
 		{"v1alpha1", "v1beta1", true},
 	} {
 		name := test.first + "-" + test.second
-		if output, err := c.serverSideApply("cook", pizza(test.first, name, "salami")); err != nil {
-			t.Fatalf("%s: %v\n%s", name, err, output)
-		}
-		output, err := c.serverSideApply("guest", pizza(test.second, name, "onion"))
+		c.sends(pizza(test.first, name, "salami"), "apply", "-f-", "--server-side", "--field-manager=cook")
+		output, err := c.kubectl(pizza(test.second, name, "onion"), "apply", "-f-", "--server-side", "--field-manager=guest")
 		if conflict := err != nil && strings.Contains(output, "conflict"); conflict != test.conflict || (err != nil) != test.conflict {
 			t.Errorf("%s: conflict %t, want %t: %v\n%s", name, conflict, test.conflict, err, output)
 		}
@@ -162,12 +164,9 @@ func TestBounds(t *testing.T) {
 	}
 	for _, version := range []string{"v1alpha1", "v1beta1"} {
 		c.Apply(pizza(version, "full-"+version, full...))
-		file := t.TempDir() + "/pizza.yaml"
-		if err := os.WriteFile(file, []byte(pizza(version, "more-"+version, append(full, "tomato")...)), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if output := c.KubectlFails("apply", "-f", file); !strings.Contains(output, "20") {
-			t.Errorf("21 portions in %s: %s", version, output)
+		output, err := c.kubectl(pizza(version, "more-"+version, append(full, "tomato")...), "apply", "-f-")
+		if err == nil || !strings.Contains(output, "20") {
+			t.Errorf("21 portions in %s: %v, %s", version, err, output)
 		}
 	}
 	c.stop(p)

@@ -7,6 +7,8 @@ import (
 	"log"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/json"
 
@@ -43,8 +45,14 @@ type conversionRequest struct {
 // annotations, and nothing else.
 type conversionResponse struct {
 	UID              types.UID        `json:"uid"`
-	ConvertedObjects []any            `json:"convertedObjects"`
+	ConvertedObjects []object         `json:"convertedObjects"`
 	Result           conversionResult `json:"result"`
+}
+
+// object is a Pizza of either version.
+type object interface {
+	runtime.Object
+	metav1.Object
 }
 
 // conversionResult says whether it worked. It is part of a metav1.Status.
@@ -53,13 +61,17 @@ type conversionResult struct {
 	Message string `json:"message,omitempty"`
 }
 
+// limits are for reviews of a few Pizzas: an API server takes at most 3 MiB of one. A review
+// of 10 MB may allocate 400 MB, so few are decided at the same time.
+var limits = webhook.Limits{Bytes: webhook.DefaultLimits.Bytes, Time: webhook.DefaultLimits.Time, AtOnce: 4}
+
 // converter answers reviews.
 type converter struct {
-	// log has a line for each review.
+	// log has a line for each Pizza.
 	log *log.Logger
 }
 
-// review answers one review. That an object cannot be converted is an answer, too: with
+// review answers one review. That a Pizza cannot be converted is an answer, too: with
 // another code than 200 the API server would not read the message.
 func (c *converter) review(_ context.Context, body []byte) (any, error) {
 	asked := conversionReview{}
@@ -70,8 +82,8 @@ func (c *converter) review(_ context.Context, body []byte) (any, error) {
 		return nil, webhook.Invalid("want a %s of %s with a request", reviewType.Kind, reviewType.APIVersion)
 	}
 	response := &conversionResponse{UID: asked.Request.UID, Result: conversionResult{Status: metav1.StatusSuccess}}
-	for i, object := range asked.Request.Objects {
-		converted, err := convert(object, asked.Request.DesiredAPIVersion)
+	for i, given := range asked.Request.Objects {
+		converted, err := convert(given, asked.Request.DesiredAPIVersion)
 		if err != nil {
 			// All or nothing: a part of a list is no answer.
 			message := fmt.Sprintf("object %d: %v", i, err)
@@ -80,48 +92,37 @@ func (c *converter) review(_ context.Context, body []byte) (any, error) {
 			response.Result = conversionResult{Status: metav1.StatusFailure, Message: message}
 			break
 		}
-		c.log.Printf("converted  Pizza %s to %s", nameOf(object), asked.Request.DesiredAPIVersion)
+		// Quoted: anybody who reaches the server can send a name.
+		c.log.Printf("converted  Pizza %q to %s", converted.GetNamespace()+"/"+converted.GetName(), asked.Request.DesiredAPIVersion)
 		response.ConvertedObjects = append(response.ConvertedObjects, converted)
 	}
 	return &conversionReview{TypeMeta: reviewType, Response: response}, nil
 }
 
 // convert returns a Pizza in another version.
-func convert(object []byte, desired string) (any, error) {
-	given := metav1.TypeMeta{}
-	if err := json.Unmarshal(object, &given); err != nil {
+func convert(given []byte, desired string) (converted object, err error) {
+	is := metav1.TypeMeta{}
+	if err := json.Unmarshal(given, &is); err != nil {
 		return nil, err
 	}
 	alpha, beta := v1alpha1.SchemeGroupVersion.String(), v1beta1.SchemeGroupVersion.String()
-	want := metav1.TypeMeta{APIVersion: desired, Kind: "Pizza"}
 	switch {
-	case given.Kind != "Pizza":
-		return nil, fmt.Errorf("the kind is %q, want Pizza", given.Kind)
-	case given.APIVersion == alpha && desired == beta:
+	case is.Kind != "Pizza":
+		return nil, fmt.Errorf("the kind is %q, want Pizza", is.Kind)
+	case is.APIVersion == alpha && desired == beta:
 		in := &v1alpha1.Pizza{}
-		if err := json.Unmarshal(object, in); err != nil {
-			return nil, err
-		}
-		out := conversion.PizzaToV1beta1(in)
-		out.TypeMeta = want
-		return out, nil
-	case given.APIVersion == beta && desired == alpha:
+		err = json.Unmarshal(given, in)
+		converted = conversion.PizzaToV1beta1(in)
+	case is.APIVersion == beta && desired == alpha:
 		in := &v1beta1.Pizza{}
-		if err := json.Unmarshal(object, in); err != nil {
-			return nil, err
-		}
-		out := conversion.PizzaToV1alpha1(in)
-		out.TypeMeta = want
-		return out, nil
+		err = json.Unmarshal(given, in)
+		converted = conversion.PizzaToV1alpha1(in)
 	default:
-		return nil, fmt.Errorf("cannot convert %q to %q", given.APIVersion, desired)
+		return nil, fmt.Errorf("cannot convert %q to %q", is.APIVersion, desired)
 	}
-}
-
-// nameOf is for the log.
-func nameOf(object []byte) string {
-	named := metav1.PartialObjectMetadata{}
-	// What cannot be read has no name.
-	_ = json.Unmarshal(object, &named)
-	return named.Namespace + "/" + named.Name
+	if err != nil {
+		return nil, err
+	}
+	converted.GetObjectKind().SetGroupVersionKind(schema.FromAPIVersionAndKind(desired, is.Kind))
+	return converted, nil
 }

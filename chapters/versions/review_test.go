@@ -2,10 +2,12 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"io"
 	"log"
 	"net/http"
 	"net/http/httptest"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -19,7 +21,7 @@ func post(t *testing.T, body string) *httptest.ResponseRecorder {
 	t.Helper()
 	request, answer := httptest.NewRequest(http.MethodPost, "/convert?timeout=30s", strings.NewReader(body)), httptest.NewRecorder()
 	request.Header.Set("Content-Type", "application/json")
-	webhook.Review(webhook.DefaultLimits, (&converter{log.New(io.Discard, "", 0)}).review).ServeHTTP(answer, request)
+	webhook.Review(limits, (&converter{log.New(io.Discard, "", 0)}).review).ServeHTTP(answer, request)
 	return answer
 }
 
@@ -45,7 +47,7 @@ func TestReview(t *testing.T) {
 		{"to v1alpha1, two in their order", review(group+"/v1alpha1", beta, strings.ReplaceAll(beta, `"b"`, `"c"`)), `[
 			{"apiVersion":"` + group + `/v1alpha1","kind":"Pizza","metadata":{"name":"b","namespace":"ns","uid":"2"},"spec":{"toppings":["salami","salami"]}},
 			{"apiVersion":"` + group + `/v1alpha1","kind":"Pizza","metadata":{"name":"c","namespace":"ns","uid":"2"},"spec":{"toppings":["salami","salami"]}}]`},
-		{"a part of an object, as for server-side apply", review(group+"/v1beta1", `{"apiVersion":"`+group+`/v1alpha1","kind":"Pizza","metadata":{"name":"a"}}`), `[
+		{"without a spec", review(group+"/v1beta1", `{"apiVersion":"`+group+`/v1alpha1","kind":"Pizza","metadata":{"name":"a"}}`), `[
 			{"apiVersion":"` + group + `/v1beta1","kind":"Pizza","metadata":{"name":"a"},"spec":{}}]`},
 		{"an empty list stays one", review(group+"/v1beta1", `{"apiVersion":"`+group+`/v1alpha1","kind":"Pizza","metadata":{"name":"a"},"spec":{"toppings":[]}}`), `[
 			{"apiVersion":"` + group + `/v1beta1","kind":"Pizza","metadata":{"name":"a"},"spec":{"toppings":[]}}]`},
@@ -111,5 +113,40 @@ func TestNoReview(t *testing.T) {
 		if answer := post(t, body); answer.Code != http.StatusBadRequest {
 			t.Errorf("%s: %d %s, want 400", reason, answer.Code, answer.Body)
 		}
+	}
+}
+
+// Whatever is in a review of 10 MB, its answer takes a bounded amount of memory, and of
+// time with it.
+func TestReviewIsBounded(t *testing.T) {
+	names := func(length int) string {
+		var text strings.Builder
+		for i := 0; text.Len() < 9_500_000; i++ {
+			fmt.Fprintf(&text, `"%0*d",`, length, i)
+		}
+		return text.String() + `"last"`
+	}
+	topping := func(name string, quantity int) string {
+		return fmt.Sprintf(`{"name":"%s","quantity":%d}`, name, quantity)
+	}
+	for _, test := range []struct{ reason, version, toppings string }{
+		{"10⁹ portions", "v1beta1", topping("salami", 1_000_000_000)},
+		{"a name of megabytes, twenty times", "v1beta1", topping(strings.Repeat("a", 9_500_000), 20)},
+		{"many names", "v1alpha1", names(5)},
+		{"deep", "v1alpha1", strings.Repeat("[", 4_000_000) + strings.Repeat("]", 4_000_000)},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			desired := map[string]string{"v1alpha1": "v1beta1", "v1beta1": "v1alpha1"}[test.version]
+			body := review(group+"/"+desired, `{"apiVersion":"`+group+`/`+test.version+`","kind":"Pizza","metadata":{"name":"a"},"spec":{"toppings":[`+test.toppings+`]}}`)
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			answer := post(t, body)
+			runtime.ReadMemStats(&after)
+			allocated := (after.TotalAlloc - before.TotalAlloc) >> 20
+			t.Logf("a review of %d bytes: %d, %d bytes, %d MiB were allocated", len(body), answer.Code, answer.Body.Len(), allocated)
+			if allocated > 500 {
+				t.Errorf("%d MiB were allocated", allocated)
+			}
+		})
 	}
 }

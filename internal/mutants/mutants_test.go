@@ -131,6 +131,10 @@ var mutants = []struct {
 	{"a Pod that runs twice", "chapters/at/pod.go", "_, _ = hash.Write([]byte(at.UID))", "_, _ = hash.Write([]byte(rand.String(8)))", "./chapters/at", "TestPodName"},
 	{"a policy taken for an invalid Pod", "chapters/at/status.go", `cause.Field != ""`, "true", "./chapters/at", "TestPolicyWithoutReason"},
 	{"a Conflict that is no Conflict", "chapters/dynamic/conflict.go", "!apierrors.IsConflict(err)", "(true || apierrors.IsConflict(err))", "./chapters/dynamic", "TestCollide"},
+	{"an annotation that beats the spec", "chapters/restaurant/conversion/pizza.go", "ok && slices.Equal(count(before), toppings)", "ok", "./chapters/restaurant/conversion", "TestSpecBeatsAnnotation"},
+	{"megabytes that become twenty times as many", "chapters/restaurant/conversion/pizza.go", "&& len(topping.Name) <= maxName", "&& maxName > 0", "./chapters/restaurant/conversion", "TestInvalid"},
+	{"a part of a list for an answer", "chapters/versions/review.go", "response.ConvertedObjects = nil", "", "./chapters/versions", "TestFailure"},
+	{"another process loses its webhook", "chapters/versions/definition.go", "|| webhook.ClientConfig.URL != url", "", "./chapters/versions", "TestLeave"},
 	{"a lost answer to a lost request", "internal/faults/proxy.go", "case LoseAnswer:\n\t\treturn errLost", "", "./internal/faults", "TestWrites"},
 }
 

@@ -21,9 +21,9 @@
 // annotation counts only if it still says the same as the spec. If somebody has changed the
 // spec in v1beta1 meanwhile, the spec is right and the annotation is dropped.
 //
-// In the other direction the same: a quantity that is no number of portions (0, or more
-// than MaxQuantity), or a name that comes twice, has no list of names that says so. No
-// schema admits it, but an object may be older than the schema.
+// In the other direction the same, for what no schema admits, because an object may be older
+// than the schema: a quantity of 0, more than MaxQuantity portions, or a name that comes
+// twice. The v1alpha1 object then has each name once, and the rest in an annotation.
 //
 // # Caveats
 //

@@ -3,6 +3,7 @@ package conversion
 import (
 	"encoding/json"
 	"slices"
+	"unicode/utf8"
 
 	"k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -17,6 +18,9 @@ const (
 	v1alpha1Toppings = "v1alpha1." + v1alpha1.GroupName + "/toppings"
 	v1beta1Toppings  = "v1beta1." + v1alpha1.GroupName + "/toppings"
 )
+
+// maxName is how many bytes a name has at most: 253 characters, says the schema.
+const maxName = 253 * utf8.UTFMax
 
 // PizzaToV1beta1 returns the same pizza in v1beta1. It shares no memory with in. TypeMeta
 // is left empty.
@@ -75,20 +79,24 @@ func count(names []string) []v1beta1.PizzaTopping {
 	return toppings
 }
 
-// list returns each name as often as its quantity says, once at least. It takes what no
-// schema admits, too, and a quantity of 10⁹ must not take gigabytes: more than MaxQuantity
-// is once.
+// list returns each name as often as its quantity says. It takes what no schema admits, too:
+// a quantity of 10⁹ must not take gigabytes, nor a name of megabytes twenty times as much.
+// Then each name stands there once.
 func list(toppings []v1beta1.PizzaTopping) []string {
 	if toppings == nil {
 		return nil
 	}
+	portions, valid := 0, true
+	for _, topping := range toppings {
+		portions += int(topping.Quantity)
+		valid = valid && topping.Quantity > 0 && portions <= v1beta1.MaxQuantity && len(topping.Name) <= maxName
+	}
 	names := make([]string, 0, len(toppings))
 	for _, topping := range toppings {
-		portions := topping.Quantity
-		if portions < 1 || portions > v1beta1.MaxQuantity {
-			portions = 1
+		names = append(names, topping.Name)
+		for i := int32(1); valid && i < topping.Quantity; i++ {
+			names = append(names, topping.Name)
 		}
-		names = append(names, slices.Repeat([]string{topping.Name}, int(portions))...)
 	}
 	return names
 }

@@ -73,15 +73,29 @@ func TestSpecBeatsAnnotation(t *testing.T) {
 	}
 }
 
-// A quantity without bounds costs no memory, and is not lost.
-func TestEnormousQuantity(t *testing.T) {
-	before := &v1beta1.Pizza{Spec: v1beta1.PizzaSpec{Toppings: toppings{of("salami", 1_000_000_000)}}}
-	converted := conversion.PizzaToV1alpha1(before)
-	if diff := cmp.Diff([]string{"salami"}, converted.Spec.Toppings); diff != "" {
-		t.Errorf("in v1alpha1 (-want +got):\n%s", diff)
-	}
-	if diff := cmp.Diff(before, conversion.PizzaToV1beta1(converted)); diff != "" {
-		t.Errorf("and back (-want +got):\n%s", diff)
+// What no schema admits takes no more memory than it has, and is not lost.
+func TestInvalid(t *testing.T) {
+	long := strings.Repeat("a", 10_000)
+	for _, test := range []struct {
+		reason   string
+		toppings toppings
+		want     []string
+	}{
+		{"an enormous quantity", toppings{of("salami", 1_000_000_000), of("tomato", 2)}, []string{"salami", "tomato"}},
+		{"more portions than a pizza may have, together", toppings{of("salami", 11), of("tomato", 10)}, []string{"salami", "tomato"}},
+		{"no portion", toppings{of("salami", 2), of("tomato", 0)}, []string{"salami", "tomato"}},
+		{"less than none", toppings{of("salami", -1)}, []string{"salami"}},
+		{"a name twice", toppings{of("salami", 1), of("tomato", 1), of("salami", 1)}, []string{"salami", "tomato", "salami"}},
+		{"a name that is too long", toppings{of(long, 2)}, []string{long}},
+	} {
+		before := &v1beta1.Pizza{Spec: v1beta1.PizzaSpec{Toppings: test.toppings}}
+		converted := conversion.PizzaToV1alpha1(before)
+		if diff := cmp.Diff(test.want, converted.Spec.Toppings); diff != "" {
+			t.Errorf("%s, in v1alpha1 (-want +got):\n%s", test.reason, diff)
+		}
+		if diff := cmp.Diff(before, conversion.PizzaToV1beta1(converted)); diff != "" {
+			t.Errorf("%s, and back (-want +got):\n%s", test.reason, diff)
+		}
 	}
 }
 
@@ -103,10 +117,12 @@ func TestRoundTrips(t *testing.T) {
 		if random.IntN(10) == 0 {
 			first.Spec.Toppings, second.Spec.Toppings = []string{}, toppings{}
 		}
+		// Up to 4 portions of each are valid, if no name comes twice. Up to 22 are too many.
+		quantities := []int{7, 25}[random.IntN(2)]
 		for range random.IntN(6) {
 			name := []string{"tomato", "mozzarella", "salami", "", "<\"é\u2028"}[random.IntN(5)]
 			first.Spec.Toppings = append(first.Spec.Toppings, name)
-			second.Spec.Toppings = append(second.Spec.Toppings, v1beta1.PizzaTopping{Name: name, Quantity: int32(random.IntN(25) - 2)})
+			second.Spec.Toppings = append(second.Spec.Toppings, v1beta1.PizzaTopping{Name: name, Quantity: int32(random.IntN(quantities) - 2)})
 		}
 		there := overTheWire(t, conversion.PizzaToV1beta1(first))
 		if diff := cmp.Diff(first, overTheWire(t, conversion.PizzaToV1alpha1(there))); diff != "" {

@@ -27,8 +27,8 @@ type PizzaTopping struct {
 	Quantity int32 `json:"quantity"`
 }
 
-// MaxQuantity bounds a quantity, in the schema and in the conversion, which writes each
-// portion as a string of its own.
+// MaxQuantity is how many portions a pizza has at most, all toppings together. The schema
+// says so, and the conversion needs it: v1alpha1 has a string for each portion.
 const MaxQuantity = 20
 
 // PizzaList is the reply to a list request.

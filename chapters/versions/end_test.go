@@ -1,0 +1,94 @@
+//go:build integration
+
+package main
+
+import (
+	"fmt"
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+// Ended, the program leaves the definition as it was.
+func TestEnd(t *testing.T) {
+	c := newCluster(t)
+	const state = "-o=jsonpath={.spec.conversion} {.spec.versions[?(@.served==true)].name}"
+	before := c.Kubectl("get", "crd", definitionName, state)
+	p := c.start()
+	if during := c.Kubectl("get", "crd", definitionName, state); !strings.Contains(during, `"caBundle"`) || !strings.HasSuffix(during, "v1alpha1 v1beta1") {
+		t.Errorf("while it runs: %s", during)
+	}
+	c.stop(p)
+	if after := c.Kubectl("get", "crd", definitionName, state); after != before {
+		t.Errorf("before %s, after %s", before, after)
+	}
+}
+
+// A second process replaces the first one, whose end then changes nothing.
+func TestTwoProcesses(t *testing.T) {
+	c := newCluster(t)
+	first, second := c.start(), c.start()
+	c.stop(first)
+	first.Prints(1, "left as it is: ")
+	c.Apply(pizza("v1alpha1", "margherita", "tomato"))
+	c.Kubectl("get", betaPizzas, "margherita")
+	c.stop(second)
+	second.Prints(1, "taken away: ")
+}
+
+// make chapter-down takes the webhook away from a program that was killed, after a change
+// of the storage version: the worst case, because the deletion of the CRD converts.
+func TestChapterDown(t *testing.T) {
+	c := newCluster(t)
+	p := c.start()
+	c.Kubectl("apply", "-f", "config/pizzas")
+	c.store("v1beta1")
+	p.Kill()
+	for _, command := range []string{"sh down.sh", "kubectl delete --ignore-not-found --timeout=60s -f config/crd", "sh down.sh"} {
+		if output, err := exec.Command("sh", "-c", command).CombinedOutput(); err != nil {
+			t.Fatalf("%s: %v\n%s", command, err, output)
+		}
+	}
+	if err := c.storedAs(c.Namespace+"/layered", "v1alpha1"); err == nil || !strings.Contains(err.Error(), "nothing is stored") {
+		t.Errorf("etcd after chapter-down: %v", err)
+	}
+	// For the tests that follow.
+	c.reset()
+}
+
+// Ended while Pizzas are stored as v1beta1, the program leaves a definition that works for
+// v1beta1 without it, and hands out nothing wrong. Started again it converts them all.
+func TestEndAfterMigration(t *testing.T) {
+	c := newCluster(t)
+	p := c.start()
+	c.Kubectl("apply", "-f", "config/pizzas")
+	c.store("v1beta1")
+	if err := c.requests.migrate(t.Context(), logTo(t)); err != nil {
+		t.Fatal(err)
+	}
+	c.stop(p)
+	p.Prints(1, "kept: ")
+	if output := c.Kubectl("get", betaPizzas, "layered", "-o", "jsonpath={.spec.toppings}"); !strings.Contains(output, `"quantity":2`) {
+		t.Errorf("v1beta1 without the program: %s", output)
+	}
+	c.Kubectl("label", betaPizzas, "layered", "seen=yes")
+	c.KubectlFails("get", alphaPizzas, "layered")
+
+	// make chapter applies the definition. Now v1alpha1 is served, and fails aloud.
+	c.Kubectl("apply", "-f", "config/crd", "-f", "config/samples")
+	c.Eventually("v1alpha1 of what is stored as v1beta1 fails", func() error {
+		if output := c.KubectlFails("get", alphaPizzas, "layered", "-o", "jsonpath={.spec}"); !strings.Contains(output, "conversion webhook") {
+			return fmt.Errorf("%s", output)
+		}
+		return nil
+	})
+	p = c.start()
+	if output := c.Kubectl("get", alphaPizzas, "layered", "-o", "jsonpath={.spec.toppings}"); output != `["salami","tomato","salami"]` {
+		t.Errorf("v1alpha1 with the program: %s", output)
+	}
+	if err := c.requests.migrate(t.Context(), logTo(t)); err != nil {
+		t.Fatal(err)
+	}
+	c.stop(p)
+	p.Prints(1, "taken away: ")
+}
