@@ -7,7 +7,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"sync"
 	"syscall"
 	"testing"
@@ -87,14 +86,11 @@ func (c *cluster) stop(p *chaptertest.Program) {
 
 // storedAs returns an error unless etcd has a Pizza in this version.
 func (c *cluster) storedAs(key, version string) error {
-	object, err := stored(c.Context(), c.etcd, key)
-	if err != nil {
-		return err
+	pizza, err := stored(c.Context(), c.etcd, key)
+	if err == nil && pizza.APIVersion != group+"/"+version {
+		err = fmt.Errorf("etcd has %s, want %s", pizza.APIVersion, version)
 	}
-	if want := `"apiVersion":"` + group + "/" + version + `"`; !strings.Contains(string(object), want) {
-		return fmt.Errorf("etcd has %s, want %s", object, want)
-	}
-	return nil
+	return err
 }
 
 // store changes the storage version, as the README does.

@@ -145,11 +145,11 @@ func printStored(ctx context.Context, o options, stdout io.Writer) (err error) {
 			return err
 		}
 	}
-	object, err := stored(ctx, o.etcd, o.pizza)
+	pizza, err := stored(ctx, o.etcd, o.pizza)
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(stdout, "%s\n", object)
+	_, err = fmt.Fprintf(stdout, "%s %s\n", pizza.APIVersion, pizza.Spec)
 	return err
 }
 

@@ -3,8 +3,10 @@ package main
 import (
 	"bytes"
 	"context"
+	"encoding/base64"
 	"errors"
 	"flag"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -32,7 +34,7 @@ func TestParseFlags(t *testing.T) {
 
 // Key and value are base64, and the cluster's files say where etcd listens.
 func TestStored(t *testing.T) {
-	const answer = `{"header":{},"kvs":[{"key":"eA==","value":"e30="}],"count":"1"}`
+	answer := fmt.Sprintf(`{"header":{},"kvs":[{"key":"eA==","value":"%s"}],"count":"1"}`, base64.StdEncoding.EncodeToString([]byte(beta)))
 	etcd := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
 		// /registry/restaurant.programming-kubernetes.info/pizzas/ns/p
@@ -43,8 +45,8 @@ func TestStored(t *testing.T) {
 		_, _ = io.WriteString(w, answer)
 	}))
 	defer etcd.Close()
-	if object, err := stored(t.Context(), etcd.URL, "ns/p"); err != nil || string(object) != "{}" {
-		t.Errorf("%s, %v, want {}", object, err)
+	if pizza, err := stored(t.Context(), etcd.URL, "ns/p"); err != nil || pizza.APIVersion != group+"/v1beta1" || string(pizza.Spec) != `{"toppings":[{"name":"salami","quantity":2}]}` {
+		t.Errorf("%s %s, %v", pizza.APIVersion, pizza.Spec, err)
 	}
 	if _, err := stored(t.Context(), etcd.URL, "ns/other"); err == nil {
 		t.Error("an object that is not there is no error")

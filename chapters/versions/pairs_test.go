@@ -25,17 +25,18 @@ func TestEveryPair(t *testing.T) {
 	p := c.start()
 	for _, storage := range []string{"v1alpha1", "v1beta1"} {
 		c.store(storage)
-		for _, write := range []string{"v1alpha1", "v1beta1"} {
-			for _, read := range []string{"v1alpha1", "v1beta1"} {
-				name := strings.Join([]string{"s", storage, "w", write, "r", read}, "-")
-				t.Run(name, func(t *testing.T) {
-					on := *c
-					sub := *c.Cluster
-					sub.T, on.Cluster = t, &sub
-					on.pair(name, storage, write, read)
-				})
+		t.Run("stored as "+storage, func(t *testing.T) {
+			for _, write := range []string{"v1alpha1", "v1beta1"} {
+				for _, read := range []string{"v1alpha1", "v1beta1"} {
+					t.Run(write+" to "+read, func(t *testing.T) {
+						t.Parallel()
+						on, of := *c, *c.Cluster
+						of.T, on.Cluster = t, &of
+						on.pair(strings.Join([]string{storage, write, read}, "-"), storage, write, read)
+					})
+				}
 			}
-		}
+		})
 	}
 	c.store("v1alpha1")
 	if err := c.requests.migrate(t.Context(), logTo(t)); err != nil {

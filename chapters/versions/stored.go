@@ -16,21 +16,27 @@ import (
 	"example.com/byhand/chapters/restaurant/v1alpha1"
 )
 
+// storedPizza is what this program shows of an object in etcd.
+type storedPizza struct {
+	APIVersion string          `json:"apiVersion"`
+	Spec       json.RawMessage `json:"spec"`
+}
+
 // stored returns a Pizza as it is in etcd. The API server shows every object in the
 // version that it was asked for, never in the one that it is stored in. Key and value are
 // base64 in JSON, which is how etcd writes bytes over HTTP.
-func stored(ctx context.Context, etcd, key string) ([]byte, error) {
+func stored(ctx context.Context, etcd, key string) (pizza storedPizza, err error) {
 	body, err := json.Marshal(map[string][]byte{"key": []byte("/registry/" + v1alpha1.GroupName + "/pizzas/" + key)})
 	if err != nil {
-		return nil, err
+		return pizza, err
 	}
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, strings.TrimRight(etcd, "/")+"/v3/kv/range", bytes.NewReader(body))
 	if err != nil {
-		return nil, err
+		return pizza, err
 	}
 	response, err := http.DefaultClient.Do(request)
 	if err != nil {
-		return nil, fmt.Errorf("ask etcd: %w", err)
+		return pizza, fmt.Errorf("ask etcd: %w", err)
 	}
 	defer response.Body.Close()
 	answer := struct {
@@ -44,11 +50,11 @@ func stored(ctx context.Context, etcd, key string) ([]byte, error) {
 	}
 	switch {
 	case response.StatusCode != http.StatusOK || err != nil:
-		return nil, fmt.Errorf("etcd answers %s: %s", response.Status, text)
+		return pizza, fmt.Errorf("etcd answers %s: %s", response.Status, text)
 	case len(answer.KVs) == 0:
-		return nil, fmt.Errorf("nothing is stored as %s: want NAMESPACE/NAME of a Pizza", key)
+		return pizza, fmt.Errorf("nothing is stored as %s: want NAMESPACE/NAME of a Pizza", key)
 	default:
-		return answer.KVs[0].Value, nil
+		return pizza, json.Unmarshal(answer.KVs[0].Value, &pizza)
 	}
 }
 
