@@ -179,6 +179,7 @@ test-long: ## Run the tests that take minutes: failovers, random sequences, faul
 .PHONY: test-long-here
 test-long-here: install
 	go test -count=1 -tags long -v -timeout 60m ./internal/e2e -failovers $(FAILOVERS)
+	go test -count=1 -tags integration,long -v -run TestReadme ./chapters/versions
 
 .PHONY: test-page
 test-page: ## Look at the page in a real browser (needs Chromium)
