@@ -2,5 +2,4 @@
 
 package main
 
-// long is set by make test-long.
-const long = true
+func init() { long = true }

@@ -1,5 +1,0 @@
-//go:build integration && !long
-
-package main
-
-const long = false
