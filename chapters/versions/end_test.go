@@ -44,6 +44,14 @@ func TestChapterDown(t *testing.T) {
 	c.Kubectl("apply", "-f", "config/pizzas")
 	c.store("v1beta1")
 	p.Kill()
+	c.Kubectl("delete", "crd", definitionName, "--wait=false")
+	c.Eventually("without it the definition stays", func() error {
+		reason := c.Kubectl("get", "crd", definitionName, "-o", `jsonpath={.status.conditions[?(@.type=="Terminating")].reason}`)
+		if reason != "InstanceDeletionFailed" {
+			return fmt.Errorf("Terminating because %s", reason)
+		}
+		return nil
+	})
 	for _, command := range []string{"sh down.sh", "kubectl delete --ignore-not-found --timeout=60s -f config/crd", "sh down.sh"} {
 		if output, err := exec.Command("sh", "-c", command).CombinedOutput(); err != nil {
 			t.Fatalf("%s: %v\n%s", command, err, output)

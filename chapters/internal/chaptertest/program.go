@@ -49,6 +49,9 @@ func Start(t *testing.T, args ...string) *Program {
 	return p
 }
 
+// Binary is the chapter's program, for the commands of a README that run it.
+func Binary() string { return binary }
+
 // Write collects what the program prints.
 func (p *Program) Write(b []byte) (int, error) {
 	p.mu.Lock()
