@@ -109,8 +109,8 @@ func (a *api) install(ctx context.Context, url string, bundle []byte) error {
 	})
 }
 
-// leave makes the definition right for the time after this process, and says what it has
-// done. Only the storage version is served, which needs no conversion. The webhook goes only
+// leave makes the definition right for the time after this process, if there still is one,
+// and says what it has done. Only the storage version is served, which needs no conversion. The webhook goes only
 // if every Pizza is stored as v1alpha1, as config/crd has it. Otherwise whoever applies that
 // again would get objects that have the fields of one version and the name of the other; a
 // request that fails is better.
@@ -129,7 +129,7 @@ func (a *api) leave(ctx context.Context, url string) (did string, err error) {
 		return []string{storage}, &conversionSpec{Strategy: "None"}
 	})
 	if apierrors.IsNotFound(err) {
-		return "left: there is no definition", nil
+		return "", nil
 	}
 	return did, err
 }

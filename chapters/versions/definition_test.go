@@ -156,8 +156,8 @@ func TestLeave(t *testing.T) {
 		})
 	}
 	t.Run("there is no definition any more", func(t *testing.T) {
-		if _, err := newAPI(t, exchange{get, 404, notFound}).leave(t.Context(), address); err != nil {
-			t.Error(err)
+		if did, err := newAPI(t, exchange{get, 404, notFound}).leave(t.Context(), address); did != "" || err != nil {
+			t.Errorf("%q, %v", did, err)
 		}
 	})
 }

@@ -130,7 +130,9 @@ func takeAway(ctx context.Context, url string, requests *api, story *log.Logger)
 	if err != nil {
 		return fmt.Errorf("the webhook may still be installed, and nobody will answer it: %w: `make chapter-down CHAPTER=versions` takes it away", err)
 	}
-	story.Print(did)
+	if did != "" {
+		story.Print(did)
+	}
 	return nil
 }
 
