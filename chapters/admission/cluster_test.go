@@ -1,0 +1,122 @@
+//go:build integration
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
+
+	"example.com/byhand/chapters/internal/chaptertest"
+	"example.com/byhand/chapters/restaurant/v1alpha1"
+)
+
+func TestMain(m *testing.M) { os.Exit(chaptertest.Run(m)) }
+
+// cluster is an API server, and a namespace that is the only one whose pizzas the program is
+// asked about. The registration has one name, so no two of these tests run at the same time.
+type cluster struct {
+	*chaptertest.Cluster
+	rest rest.Interface
+}
+
+func newCluster(t *testing.T) *cluster {
+	t.Helper()
+	c := &cluster{Cluster: chaptertest.New(t)}
+	client, err := NewToppings(c.Config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.rest = client.rest
+	c.Kubectl("apply", "-f", "config/samples")
+	t.Cleanup(func() {
+		if err := c.registration().remove(context.Background()); err != nil {
+			t.Errorf("clean up: %v", err)
+		}
+	})
+	return c
+}
+
+// registration is that of the test's namespace.
+func (c *cluster) registration() *registration {
+	return &registration{client: c.Kube.AdmissionregistrationV1(), namespace: c.Namespace}
+}
+
+// start runs the program until the API server asks it.
+func (c *cluster) start(kubeconfig string, args ...string) *chaptertest.Program {
+	c.Helper()
+	p := c.Start(append([]string{"--kubeconfig", kubeconfig, "--namespace", c.Namespace}, args...)...)
+	p.Prints(1, "ready: ")
+	c.Eventually("the API server asks", c.refusesAnchovy)
+	return p
+}
+
+// refusesAnchovy is nil if a pizza with a topping that nobody has is refused by the webhook.
+func (c *cluster) refusesAnchovy() error {
+	_, err := c.order("anchovy")
+	if !apierrors.IsInvalid(err) || !strings.Contains(err.Error(), `denied the request: there is no topping "anchovy"`) {
+		return fmt.Errorf("a pizza with anchovy: %v, want that the webhook refuses it", err)
+	}
+	return nil
+}
+
+// givesToppings is nil if a pizza without toppings gets them.
+func (c *cluster) givesToppings() error {
+	pizza, err := c.order()
+	if err == nil && len(pizza.Spec.Toppings) != len(defaultToppings) {
+		err = fmt.Errorf("it has %q", pizza.Spec.Toppings)
+	}
+	if err != nil {
+		return fmt.Errorf("a pizza without toppings: %w", err)
+	}
+	return nil
+}
+
+// order creates a pizza in a dry run, which asks the webhooks and stores nothing.
+func (c *cluster) order(toppings ...string) (*v1alpha1.Pizza, error) {
+	return c.post("All", toppings...)
+}
+
+// post creates a pizza.
+func (c *cluster) post(dryRun string, toppings ...string) (*v1alpha1.Pizza, error) {
+	pizza := &v1alpha1.Pizza{ObjectMeta: metav1.ObjectMeta{GenerateName: "pizza-"}, Spec: v1alpha1.PizzaSpec{Toppings: toppings}}
+	request := c.rest.Post().Namespace(c.Namespace).Resource("pizzas").Body(pizza)
+	if dryRun != "" {
+		request.Param("dryRun", dryRun)
+	}
+	created := &v1alpha1.Pizza{}
+	err := request.Do(c.Context()).Into(created)
+	return created, err
+}
+
+// registered says whether a configuration is there.
+func (c *cluster) registered() bool {
+	c.Helper()
+	client := c.Kube.AdmissionregistrationV1()
+	_, mutating := client.MutatingWebhookConfigurations().Get(c.Context(), "byhand-admission", metav1.GetOptions{})
+	_, validating := client.ValidatingWebhookConfigurations().Get(c.Context(), "byhand-admission", metav1.GetOptions{})
+	return !apierrors.IsNotFound(mutating) || !apierrors.IsNotFound(validating)
+}
+
+// shell runs a command at the root of the repository, with kubectl's namespace in kubeconfig.
+func (c *cluster) shell(kubeconfig, command string) (string, error) {
+	run := exec.Command("sh", "-c", command)
+	run.Dir, run.Env = "../..", append(os.Environ(), "KUBECONFIG="+kubeconfig)
+	output, err := run.CombinedOutput()
+	return string(output), err
+}
+
+// dryRun sends YAML to the API server, which checks it and stores nothing.
+func (c *cluster) dryRun(yaml string) (string, error) {
+	run := exec.Command("kubectl", "apply", "--dry-run=server", "-f", "-")
+	run.Stdin = strings.NewReader(yaml)
+	output, err := run.CombinedOutput()
+	return string(output), err
+}

@@ -1,0 +1,44 @@
+// Command admission is a webhook that the API server asks before it stores a Pizza. A pizza
+// that names no toppings gets tomato, mozzarella and salami. One with a topping that does
+// not exist is refused, by name.
+//
+//	go run ./chapters/admission --kubeconfig FILE
+//
+// Its neighbours: package webhook, beside the chapters, has the certificates and the HTTPS
+// server, package v1alpha1 of chapters/restaurant the types, and the core's package informer
+// keeps the Toppings in memory.
+//
+// # Basics
+//
+//   - review.go: what is decided about an AdmissionReview.
+//   - topping.go: which toppings there are.
+//   - register.go, config/webhook: about what the API server asks, where, and whom it
+//     trusts there.
+//   - main.go: what answers begins before the registration and ends after it.
+//
+// A webhook is the last of five places for a default or a refusal, and the dearest one. The
+// four before it, which need no program, are in config/places.
+//
+// # Properties
+//
+//   - Nothing is stored, so a dry run is answered as any other request.
+//   - What a pizza has already is never refused. Without that, a pizza whose topping is gone
+//     could not be changed, and one with a finalizer could not be deleted.
+//   - What cannot be decided is no decision: an error, and the failurePolicy makes it.
+//   - One review costs at most 10 MB, unpacked some times that, and 5 seconds. 16 are
+//     decided at the same time.
+//   - At its end the program removes its registration first, and answers a second longer.
+//
+// # Caveats
+//
+//   - Nobody removes the registration of a program that was killed. With failurePolicy Fail
+//     every change of a Pizza is refused then, the removal of a finalizer included. It ends
+//     when the program is back, or with make chapter-down.
+//   - An API server hears of the registration some milliseconds after "ready", and several
+//     of them do so at different times.
+//   - It races: a topping may be deleted between the answer and the moment when the pizza is
+//     stored. Only who stores both can rule that out (chapter apiserver).
+//   - A pizza is looked at when it is written. What is stored already stays as it is.
+//   - Run one process. A second one takes over the registration, and the end of either one
+//     takes it away.
+package main

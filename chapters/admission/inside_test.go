@@ -1,0 +1,101 @@
+//go:build integration
+
+package main
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
+	"strings"
+	"testing"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"sigs.k8s.io/yaml"
+
+	"example.com/byhand/chapters/internal/webhook"
+)
+
+// TestInside: the API server takes what runs the program in the cluster, and its parts fit
+// together: the Service that is registered, its port, the name in the certificate. No Pod
+// runs here, so nobody is asked.
+func TestInside(t *testing.T) {
+	c := newCluster(t)
+	rendered := strings.ReplaceAll(c.Kubectl("kustomize", "config/inside"), "byhand-system", c.Namespace)
+	if output, err := c.dryRun(rendered); err != nil {
+		t.Fatalf("%v\n%s\n%s", err, output, rendered)
+	}
+	var service corev1.Service
+	var deployment appsv1.Deployment
+	for document := range strings.SplitSeq(rendered, "\n---\n") {
+		var object metav1.TypeMeta
+		into := map[string]any{"Service": &service, "Deployment": &deployment}
+		if err := yaml.Unmarshal([]byte(document), &object); err != nil {
+			t.Fatal(err)
+		}
+		if known, ok := into[object.Kind]; ok {
+			if err := yaml.UnmarshalStrict([]byte(document), known); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	container := deployment.Spec.Template.Spec.Containers[0]
+	var args []string
+	for _, arg := range container.Args {
+		args = append(args, strings.ReplaceAll(arg, "$(NAMESPACE)", c.Namespace))
+	}
+	o, err := parseFlags(args)
+	if err != nil || !o.inside() {
+		t.Fatalf("the program's arguments %q: %v", args, err)
+	}
+
+	// The API server looks for the name of the Service in the certificate.
+	name := service.Name + "." + service.Namespace + ".svc"
+	authority, err := webhook.NewAuthority(o.hosts(), webhook.Options{CA: o.valid})
+	if err != nil {
+		t.Fatal(err)
+	}
+	served, err := authority.TLS().GetCertificate(&tls.ClientHelloInfo{ServerName: name})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := served.Leaf.VerifyHostname(name); err != nil {
+		t.Error(err)
+	}
+	// It asks port 443, which leads to the port that the program listens on.
+	port := service.Spec.Ports[0]
+	if port.Port != 443 || port.TargetPort != intstr.FromString(container.Ports[0].Name) || o.listen != ":8443" || container.Ports[0].ContainerPort != 8443 {
+		t.Errorf("port %+v leads to %+v, and the program listens on %s", port, container.Ports[0], o.listen)
+	}
+	for key, value := range service.Spec.Selector {
+		if deployment.Spec.Template.Labels[key] != value {
+			t.Errorf("the Service selects %s=%s, the Pod has %v", key, value, deployment.Spec.Template.Labels)
+		}
+	}
+
+	// The registration is taken as well.
+	registration := c.registration()
+	registration.service = o.service
+	mutating, validating, err := registration.configurations(authority.Bundle())
+	if err != nil {
+		t.Fatal(err)
+	}
+	dryRun := metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}}
+	taken, err := registration.client.MutatingWebhookConfigurations().Create(t.Context(), mutating, dryRun)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := registration.client.ValidatingWebhookConfigurations().Create(t.Context(), validating, dryRun); err != nil {
+		t.Error(err)
+	}
+	config := taken.Webhooks[0].ClientConfig
+	if config.URL != nil || *config.Service.Port != 443 || config.Service.Name != service.Name || config.Service.Namespace != service.Namespace {
+		t.Errorf("registered is %+v, want the Service on port 443", config)
+	}
+	block, _ := pem.Decode(config.CABundle)
+	if ca, err := x509.ParseCertificate(block.Bytes); err != nil || !ca.IsCA {
+		t.Errorf("the bundle holds %+v (%v), want a CA", ca, err)
+	}
+}

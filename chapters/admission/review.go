@@ -1,0 +1,161 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+
+	admissionv1 "k8s.io/api/admission/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
+	"k8s.io/apimachinery/pkg/util/sets"
+
+	"example.com/byhand/chapters/internal/webhook"
+	"example.com/byhand/chapters/restaurant/v1alpha1"
+)
+
+// Where the API server asks.
+const (
+	mutatePath   = "/mutate"
+	validatePath = "/validate"
+)
+
+// defaultToppings is what a pizza has that names none.
+var defaultToppings = []string{"tomato", "mozzarella", "salami"}
+
+// reviewer decides about Pizzas.
+type reviewer struct {
+	// has says whether a Topping of this name exists. An error means that nobody knows.
+	has func(ctx context.Context, name string) (bool, error)
+	// said is told each decision.
+	said func(format string, args ...any)
+}
+
+// handler answers on both paths.
+func (r *reviewer) handler() http.Handler {
+	mux := http.NewServeMux()
+	mux.Handle(mutatePath, webhook.Review(webhook.DefaultLimits, r.review(mutate)))
+	mux.Handle(validatePath, webhook.Review(webhook.DefaultLimits, r.review(r.validate)))
+	return mux
+}
+
+// A decision is a response without its uid, and what it is in words. An error is no
+// decision: the failurePolicy makes it.
+type decision func(ctx context.Context, request *admissionv1.AdmissionRequest) (response *admissionv1.AdmissionResponse, why string, err error)
+
+// review unpacks an AdmissionReview, has it decided, and packs the answer: the same
+// apiVersion, kind and uid, or the API server takes it for none.
+func (r *reviewer) review(decide decision) func(ctx context.Context, body []byte) (answer any, err error) {
+	return func(ctx context.Context, body []byte) (any, error) {
+		var review admissionv1.AdmissionReview
+		// encoding/json would take "Request" for "request".
+		if err := utiljson.Unmarshal(body, &review); err != nil {
+			return nil, webhook.Invalid("the body is no AdmissionReview: %w", err)
+		}
+		request := review.Request
+		pizzas := metav1.GroupVersionResource(v1alpha1.SchemeGroupVersion.WithResource("pizzas"))
+		switch {
+		case review.GroupVersionKind() != admissionv1.SchemeGroupVersion.WithKind("AdmissionReview"):
+			return nil, webhook.Invalid("it is a %q of %q, want an AdmissionReview of admission.k8s.io/v1", review.Kind, review.APIVersion)
+		case request == nil:
+			return nil, webhook.Invalid("the AdmissionReview has no request")
+		case request.Resource != pizzas:
+			return nil, webhook.Invalid("it is about %s: the webhook is registered for more than v1alpha1 pizzas", request.Resource.String())
+		}
+		response, why, err := &admissionv1.AdmissionResponse{Allowed: true}, "not asked about that", error(nil)
+		// A subresource is another resource, and a deletion has no new object. The rules ask
+		// for neither, so this is for whoever adds them.
+		if request.SubResource == "" && (request.Operation == admissionv1.Create || request.Operation == admissionv1.Update) {
+			if len(request.Object.Raw) == 0 {
+				return nil, webhook.Invalid("the request to %s has no object", request.Operation)
+			}
+			if response, why, err = decide(ctx, request); err != nil {
+				return nil, err
+			}
+		}
+		r.said("%s Pizza %s/%s: %s", request.Operation, request.Namespace, request.Name, why)
+		response.UID = request.UID
+		return &admissionv1.AdmissionReview{TypeMeta: review.TypeMeta, Response: response}, nil
+	}
+}
+
+// mutate gives a pizza its toppings if it names none. The patch has one operation. One that
+// is made by comparing the object with what a Go type makes of it would also remove each
+// field that the type does not have.
+func mutate(_ context.Context, request *admissionv1.AdmissionRequest) (*admissionv1.AdmissionResponse, string, error) {
+	response := &admissionv1.AdmissionResponse{Allowed: true}
+	spec, err := specOf(request.Object)
+	if err != nil {
+		// The schema is checked later, and says it better.
+		return response, "left as it is: " + err.Error(), nil
+	}
+	if spec != nil && len(spec.Toppings) > 0 {
+		return response, "left as it is", nil
+	}
+	operation := map[string]any{"op": "add", "path": "/spec/toppings", "value": defaultToppings}
+	if spec == nil {
+		// An operation cannot add below what is not there.
+		operation["path"], operation["value"] = "/spec", v1alpha1.PizzaSpec{Toppings: defaultToppings}
+	}
+	response.PatchType = new(admissionv1.PatchTypeJSONPatch)
+	response.Patch, err = json.Marshal([]any{operation})
+	return response, fmt.Sprintf("gets %q", defaultToppings), err
+}
+
+// validate refuses a pizza with a topping that does not exist. What the pizza has already
+// stays allowed. Otherwise, once a Topping is deleted, nobody could change the labels of
+// its pizzas, nor remove a finalizer from one that is being deleted.
+func (r *reviewer) validate(ctx context.Context, request *admissionv1.AdmissionRequest) (*admissionv1.AdmissionResponse, string, error) {
+	spec, err := specOf(request.Object)
+	if err != nil {
+		return refused("the toppings cannot be read: %v", err)
+	}
+	allowed := sets.New[string]()
+	if old, err := specOf(request.OldObject); err == nil && old != nil {
+		allowed.Insert(old.Toppings...)
+	}
+	if spec == nil {
+		spec = &v1alpha1.PizzaSpec{}
+	}
+	for _, name := range spec.Toppings {
+		if allowed.Has(name) {
+			continue
+		}
+		exists, err := r.has(ctx, name)
+		if err != nil {
+			return nil, "", fmt.Errorf("look for the topping %.100q: %w", name, err)
+		}
+		if !exists {
+			return refused("there is no topping %.100q (kubectl get toppings lists what there is)", name)
+		}
+		allowed.Insert(name)
+	}
+	return &admissionv1.AdmissionResponse{Allowed: true}, "allowed", nil
+}
+
+// refused is the decision to refuse. kubectl prints the message, and the code is that of an
+// object which the schema refuses.
+func refused(format string, args ...any) (*admissionv1.AdmissionResponse, string, error) {
+	why := fmt.Sprintf(format, args...)
+	return &admissionv1.AdmissionResponse{Result: &metav1.Status{
+		Status:  metav1.StatusFailure,
+		Code:    http.StatusUnprocessableEntity,
+		Reason:  metav1.StatusReasonInvalid,
+		Message: why,
+	}}, "refused: " + why, nil
+}
+
+// specOf reads the spec of a Pizza, nil for none. A mutating webhook is asked before the
+// schema is checked, so anything may be in it.
+func specOf(object runtime.RawExtension) (*v1alpha1.PizzaSpec, error) {
+	if len(object.Raw) == 0 {
+		return nil, nil
+	}
+	var pizza struct {
+		Spec *v1alpha1.PizzaSpec `json:"spec"`
+	}
+	err := utiljson.Unmarshal(object.Raw, &pizza)
+	return pizza.Spec, err
+}

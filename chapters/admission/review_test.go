@@ -1,0 +1,192 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	admissionv1 "k8s.io/api/admission/v1"
+)
+
+// kitchen is a reviewer that knows some toppings. It counts how often it is asked for one.
+type kitchen struct {
+	*reviewer
+	asked []string
+}
+
+func newKitchen(toppings ...string) *kitchen {
+	k := &kitchen{}
+	k.reviewer = &reviewer{
+		has: func(_ context.Context, name string) (bool, error) {
+			k.asked = append(k.asked, name)
+			for _, topping := range toppings {
+				if topping == name {
+					return true, nil
+				}
+			}
+			if name == "unknowable" {
+				return false, errors.New("no API server")
+			}
+			return false, nil
+		},
+		said: func(string, ...any) {},
+	}
+	return k
+}
+
+// post sends a body and returns the answer.
+func (k *kitchen) post(path, body string) (code int, answer string) {
+	request, recorder := httptest.NewRequest("POST", path+"?timeout=5s", strings.NewReader(body)), httptest.NewRecorder()
+	request.Header.Set("Content-Type", "application/json")
+	k.handler().ServeHTTP(recorder, request)
+	return recorder.Code, strings.TrimSpace(recorder.Body.String())
+}
+
+// reviewOf is an AdmissionReview as the API server sends it. old is the object before, "" for
+// none.
+func reviewOf(operation, object, old string) string {
+	if old == "" {
+		old = "null"
+	}
+	return fmt.Sprintf(`{"kind":"AdmissionReview","apiVersion":"admission.k8s.io/v1","request":{"uid":"u1",
+		"kind":{"group":"restaurant.programming-kubernetes.info","version":"v1alpha1","kind":"Pizza"},
+		"resource":{"group":"restaurant.programming-kubernetes.info","version":"v1alpha1","resource":"pizzas"},
+		"namespace":"default","name":"p","operation":%q,"userInfo":{"username":"me"},"object":%s,"oldObject":%s,"dryRun":true}}`,
+		operation, object, old)
+}
+
+// pizza is the JSON of one with these toppings.
+func pizza(toppings ...string) string {
+	list, err := json.Marshal(toppings)
+	if err != nil {
+		panic(err)
+	}
+	return `{"apiVersion":"restaurant.programming-kubernetes.info/v1alpha1","kind":"Pizza","metadata":{"name":"p"},"spec":{"toppings":` + string(list) + `}}`
+}
+
+// decided reads an answer. Whatever was decided, it is the same kind, with the same uid.
+func decided(t *testing.T, code int, answer string) *admissionv1.AdmissionResponse {
+	t.Helper()
+	var review admissionv1.AdmissionReview
+	decoder := json.NewDecoder(strings.NewReader(answer))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&review); err != nil || code != 200 || review.Response == nil {
+		t.Fatalf("code %d, answer %s, error %v", code, answer, err)
+	}
+	if review.APIVersion != "admission.k8s.io/v1" || review.Kind != "AdmissionReview" || review.Response.UID != "u1" || review.Request != nil {
+		t.Errorf("answer %s, want an AdmissionReview v1 with the uid and no request", answer)
+	}
+	return review.Response
+}
+
+// A pizza that names no topping gets three, and nothing else of it changes.
+func TestMutate(t *testing.T) {
+	const three = `["tomato","mozzarella","salami"]`
+	const list, spec = `[{"op":"add","path":"/spec/toppings","value":` + three + `}]`, `[{"op":"add","path":"/spec","value":{"toppings":` + three + `}}]`
+	for _, test := range []struct{ reason, object, patch string }{
+		{"no toppings", `{"spec":{}}`, list},
+		{"an empty list", pizza([]string{}...), list},
+		{"null", `{"spec":{"toppings":null}}`, list},
+		{"fields that no Go type has", `{"spec":{"size":30},"status":{"a":1}}`, list},
+		{"a name in other letters is another field", `{"spec":{"Toppings":["salami"]}}`, list},
+		{"no spec", `{}`, spec},
+		{"a spec that is null", `{"spec":null}`, spec},
+		{"a topping", pizza("basil"), ""},
+		{"a string for a list, which the schema refuses", `{"spec":{"toppings":"salami"}}`, ""},
+		{"a number for a name, which the schema refuses", `{"spec":{"toppings":[1]}}`, ""},
+		{"a list for an object", `[]`, ""},
+	} {
+		for _, operation := range []string{"CREATE", "UPDATE"} {
+			code, answer := newKitchen().post(mutatePath, reviewOf(operation, test.object, ""))
+			response := decided(t, code, answer)
+			if !response.Allowed || string(response.Patch) != test.patch || (response.PatchType != nil) != (test.patch != "") {
+				t.Errorf("%s, %s: %s with patch %s, want allowed with %s", operation, test.reason, answer, response.Patch, test.patch)
+			}
+		}
+	}
+}
+
+// A topping that does not exist is refused by name, at the first one. What the pizza has
+// already is not looked for.
+func TestValidate(t *testing.T) {
+	for _, test := range []struct {
+		reason, object, old string
+		refused             string   // "" if allowed
+		asked               []string // which names are looked for
+	}{
+		{"toppings that exist", pizza("tomato", "salami"), "", "", []string{"tomato", "salami"}},
+		{"a topping twice", pizza("tomato", "tomato"), "", "", []string{"tomato"}},
+		{"no topping", pizza([]string{}...), "", "", nil},
+		{"no spec", `{}`, "", "", nil},
+		{"one that does not exist", pizza("tomato", "pineapple", "salami"), "", `there is no topping "pineapple"`, []string{"tomato", "pineapple"}},
+		{"one that does not exist, twice", pizza("pineapple", "pineapple"), "", `there is no topping "pineapple"`, []string{"pineapple"}},
+		{"a name with a line break", pizza("a\nb"), "", `there is no topping "a\nb"`, []string{"a\nb"}},
+		{"a name without an end", pizza(strings.Repeat("a", 1<<20)), "", `there is no topping "` + strings.Repeat("a", 100) + `"`, []string{strings.Repeat("a", 1<<20)}},
+		{"another one, which exists", pizza("pineapple", "tomato"), pizza("pineapple"), "", []string{"tomato"}},
+		{"another one, which does not", pizza("pineapple", "anchovy"), pizza("pineapple"), `there is no topping "anchovy"`, []string{"anchovy"}},
+		{"nothing new", pizza("pineapple"), pizza("pineapple"), "", nil},
+		{"what cannot be read", `{"spec":{"toppings":"salami"}}`, "", "the toppings cannot be read", nil},
+		{"an old object that cannot be read", pizza("salami"), `{"spec":{"toppings":"salami"}}`, "", []string{"salami"}},
+	} {
+		k := newKitchen("tomato", "salami")
+		code, answer := k.post(validatePath, reviewOf("UPDATE", test.object, test.old))
+		response := decided(t, code, answer)
+		if response.Patch != nil || response.PatchType != nil {
+			t.Errorf("%s: a validating webhook may not patch: %s", test.reason, answer)
+		}
+		if diff := cmp.Diff(test.asked, k.asked); diff != "" {
+			t.Errorf("%s: looked for (-want +got):\n%s", test.reason, diff)
+		}
+		switch {
+		case test.refused == "":
+			if !response.Allowed || response.Result != nil {
+				t.Errorf("%s: %s, want allowed", test.reason, answer)
+			}
+		case response.Allowed || response.Result == nil || response.Result.Code != 422 || !strings.Contains(response.Result.Message, test.refused):
+			t.Errorf("%s: %.300s, want a refusal with 422 that says %.150s", test.reason, answer, test.refused)
+		case len(response.Result.Message) > 300:
+			t.Errorf("%s: the message has %d bytes", test.reason, len(response.Result.Message))
+		}
+	}
+}
+
+// What no API server sends, and what it sends to a webhook that asks for too much. Either
+// there is no decision, and the failurePolicy makes it, or the webhook has no opinion.
+func TestBadReviews(t *testing.T) {
+	good := reviewOf("CREATE", pizza("tomato"), "")
+	for _, test := range []struct {
+		reason, body string
+		code         int
+		answer       string
+	}{
+		{"no body", "", 400, "no AdmissionReview"},
+		{"no JSON", "{", 400, "no AdmissionReview"},
+		{"null", "null", 400, "want an AdmissionReview"},
+		{"a list", "[]", 400, "no AdmissionReview"},
+		{"depth without an end", strings.Repeat("[", 1_000_000), 400, "no AdmissionReview"},
+		{"v1beta1", strings.Replace(good, "k8s.io/v1", "k8s.io/v1beta1", 1), 400, "v1beta1"},
+		{"another kind", strings.Replace(good, "AdmissionReview", "ConversionReview", 1), 400, "ConversionReview"},
+		{"a null request", `{"kind":"AdmissionReview","apiVersion":"admission.k8s.io/v1","request":null}`, 400, "no request"},
+		{"request in other letters", strings.Replace(good, `"request"`, `"Request"`, 1), 400, "no request"},
+		{"a null object", reviewOf("CREATE", "null", ""), 400, "no object"},
+		{"another resource", strings.Replace(good, `"pizzas"`, `"toppings"`, 1), 400, "registered for more"},
+		{"another version", strings.Replace(good, `"version":"v1alpha1","resource"`, `"version":"v1beta1","resource"`, 1), 400, "registered for more"},
+		{"a topping of which nobody knows", reviewOf("CREATE", pizza("unknowable"), ""), 500, "no API server"},
+		{"a status", strings.Replace(reviewOf("UPDATE", pizza("pineapple"), ""), `"operation"`, `"subResource":"status","operation"`, 1), 200, `"allowed":true`},
+		{"a deletion", reviewOf("DELETE", "null", pizza("pineapple")), 200, `"allowed":true`},
+		{"a connection", reviewOf("CONNECT", "null", ""), 200, `"allowed":true`},
+	} {
+		code, answer := newKitchen("tomato").post(validatePath, test.body)
+		if code != test.code || !strings.Contains(answer, test.answer) {
+			t.Errorf("%s: %d %.200s, want %d with %s", test.reason, code, answer, test.code, test.answer)
+		}
+	}
+	if code, _ := newKitchen().post("/elsewhere", good); code != 404 {
+		t.Errorf("another path: %d, want 404", code)
+	}
+}
