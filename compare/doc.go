@@ -7,6 +7,7 @@
 // that they do the same; results/ shows what they cost.
 //
 //   - framework/: the controller as a user of kubebuilder writes it.
+//   - webhook/: the webhook of chapters/admission, likewise, beside that one.
 //   - floor/: the same writes without a controller.
 //   - peers/: how each of them is built and started.
 //   - harness/: what they are put through, and how it is measured.

@@ -5,9 +5,11 @@ package main
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"os"
 	"os/exec"
 	"strings"
+	"sync"
 	"testing"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -15,6 +17,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"example.com/byhand/chapters/internal/chaptertest"
+	"example.com/byhand/chapters/internal/webhook"
 	"example.com/byhand/chapters/restaurant/v1alpha1"
 )
 
@@ -36,12 +39,19 @@ func newCluster(t *testing.T) *cluster {
 	}
 	c.rest = client.rest
 	c.Kubectl("apply", "-f", "config/samples")
+	return c.in(t)
+}
+
+// in is the same cluster for a subtest, which begins and ends without a registration.
+func (c *cluster) in(t *testing.T) *cluster {
+	of := *c.Cluster
+	of.T = t
 	t.Cleanup(func() {
 		if err := c.registration().remove(context.Background()); err != nil {
 			t.Errorf("clean up: %v", err)
 		}
 	})
-	return c
+	return &cluster{&of, c.rest}
 }
 
 // registration is that of the test's namespace.
@@ -56,6 +66,30 @@ func (c *cluster) start(kubeconfig string, args ...string) *chaptertest.Program 
 	p.Prints(1, "ready: ")
 	c.Eventually("the API server asks", c.refusesAnchovy)
 	return p
+}
+
+// serve answers with handler, in this process, until stop is called or the test ends.
+func (c *cluster) serve(handler http.Handler, host string, options webhook.Options) (authority *webhook.Authority, url string, stop func()) {
+	c.Helper()
+	authority, err := webhook.NewAuthority([]string{host}, options)
+	if err != nil {
+		c.Fatal(err)
+	}
+	server, err := webhook.Listen("127.0.0.1:0", false, authority, handler)
+	if err != nil {
+		c.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(c.Context())
+	done := make(chan error, 1)
+	go func() { done <- server.Run(ctx) }()
+	stop = sync.OnceFunc(func() {
+		cancel()
+		if err := <-done; err != nil {
+			c.Error(err)
+		}
+	})
+	c.Cleanup(stop)
+	return authority, server.URL, stop
 }
 
 // refusesAnchovy is nil if a pizza with a topping that nobody has is refused by the webhook.
@@ -105,7 +139,7 @@ func (c *cluster) registered() bool {
 	return !apierrors.IsNotFound(mutating) || !apierrors.IsNotFound(validating)
 }
 
-// shell runs a command at the root of the repository, with kubectl's namespace in kubeconfig.
+// shell runs a command at the root of the repository.
 func (c *cluster) shell(kubeconfig, command string) (string, error) {
 	run := exec.Command("sh", "-c", command)
 	run.Dir, run.Env = "../..", append(os.Environ(), "KUBECONFIG="+kubeconfig)

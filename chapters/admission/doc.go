@@ -25,8 +25,9 @@
 //   - What a pizza has already is never refused. Without that, a pizza whose topping is gone
 //     could not be changed, and one with a finalizer could not be deleted.
 //   - What cannot be decided is no decision: an error, and the failurePolicy makes it.
-//   - One review costs at most 10 MB, unpacked some times that, and 5 seconds. 16 are
-//     decided at the same time.
+//   - One review has at most 10 MB, for which at most 40 times that is allocated, garbage
+//     included, and takes 5 seconds at most. 8 are decided at the same time, the others wait
+//     unread.
 //   - At its end the program removes its registration first, and answers a second longer.
 //
 // # Caveats

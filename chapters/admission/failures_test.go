@@ -3,9 +3,12 @@
 package main
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -23,63 +26,56 @@ func TestFailures(t *testing.T) {
 		has:  func(context.Context, string) (bool, error) { return true, nil },
 		said: func(string, ...any) {},
 	}).handler()
+	answers := func(answer any) http.Handler {
+		return webhook.Review(webhook.DefaultLimits, func(context.Context, []byte) (any, error) { return answer, nil })
+	}
+	panics := webhook.Review(webhook.DefaultLimits, func(context.Context, []byte) (any, error) { panic("no such luck") })
+	sleeps := http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
+	noUID := map[string]any{"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "response": map[string]any{"allowed": true}}
 	twoHoursAgo := func() time.Time { return time.Now().Add(-2 * time.Hour) }
 	other, err := webhook.NewAuthority([]string{"127.0.0.1"}, webhook.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
+	readme, err := os.ReadFile("README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := newCluster(t)
 	for _, test := range []struct {
 		reason  string
 		handler http.Handler
-		hosts   []string
+		host    string // the certificate's, if not 127.0.0.1
 		options webhook.Options
 		bundle  []byte // nil is the right one
 		down    bool
 		says    string
 	}{
 		{reason: "it is down", handler: allow, down: true, says: "connect: connection refused"},
-		{reason: "it is slow", handler: http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }), says: "context deadline exceeded"},
+		{reason: "it is slow", handler: sleeps, says: "context deadline exceeded"},
 		{reason: "its certificate has expired", handler: allow, options: webhook.Options{CA: time.Hour, Now: twoHoursAgo}, says: "certificate has expired"},
-		{reason: "its certificate is for another name", handler: allow, hosts: []string{"webhook.elsewhere.svc"}, says: "doesn't contain any IP SANs"},
+		{reason: "its certificate is for another name", handler: allow, host: "webhook.elsewhere.svc", says: "doesn't contain any IP SANs"},
 		{reason: "the bundle is another CA's", handler: allow, bundle: other.Bundle(), says: "certificate signed by unknown authority"},
-		{reason: "it panics", handler: webhook.Review(webhook.DefaultLimits, func(context.Context, []byte) (any, error) { panic("no such luck") }), says: "no such luck"},
-		{reason: "it answers something else", handler: webhook.Review(webhook.DefaultLimits, func(context.Context, []byte) (any, error) { return "yes", nil }), says: "failed to call webhook"},
-		{reason: "it answers without the uid", handler: webhook.Review(webhook.DefaultLimits, func(context.Context, []byte) (any, error) {
-			return map[string]any{"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "response": map[string]any{"allowed": true}}, nil
-		}), says: "expected response.uid="},
+		{reason: "it panics", handler: panics, says: "no such luck"},
+		{reason: "it answers something else", handler: answers("yes"), says: "couldn't get version/kind"},
+		{reason: "it answers without the uid", handler: answers(noUID), says: "expected response.uid="},
 		{reason: "its path is not found", handler: http.NotFoundHandler(), says: "could not find the requested resource"},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
-			c := newCluster(t)
-			if test.hosts == nil {
-				test.hosts = []string{"127.0.0.1"}
+			if !bytes.Contains(readme, []byte("`"+test.says+"`")) {
+				t.Errorf("README.md does not have the words %q", test.says)
 			}
-			authority, err := webhook.NewAuthority(test.hosts, test.options)
-			if err != nil {
-				t.Fatal(err)
-			}
-			server, err := webhook.Listen("127.0.0.1:0", false, authority, test.handler)
-			if err != nil {
-				t.Fatal(err)
-			}
-			ctx, cancel := context.WithCancel(t.Context())
-			done := make(chan error, 1)
-			go func() { done <- server.Run(ctx) }()
+			c := c.in(t)
+			authority, url, stop := c.serve(test.handler, cmp.Or(test.host, "127.0.0.1"), test.options)
 			if test.down {
-				cancel()
+				stop()
 			}
-			t.Cleanup(func() {
-				cancel()
-				if err := <-done; err != nil {
-					t.Error(err)
-				}
-			})
 			if test.bundle == nil {
 				test.bundle = authority.Bundle()
 			}
 
 			registration := c.registration()
-			registration.url = server.URL
+			registration.url = url
 			_, configuration, err := registration.configurations(test.bundle)
 			if err != nil {
 				t.Fatal(err)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -24,6 +25,7 @@ import (
 	"example.com/byhand/chapters/restaurant/v1alpha1"
 	"example.com/byhand/informer"
 	"example.com/byhand/internal/connect"
+	"example.com/byhand/internal/listen"
 )
 
 const (
@@ -49,8 +51,9 @@ func main() {
 	}
 }
 
+// run wires the program: clients → cache of Toppings → reviewer → server, with a certificate.
 func run(ctx context.Context, o options) error {
-	out := log.New(os.Stdout, "", log.Ltime|log.Lmicroseconds)
+	p := &program{out: log.New(os.Stdout, "", log.Ltime|log.Lmicroseconds)}
 
 	// Clients: ours for Toppings, client-go's for the registration.
 	config, _, err := connect.Config(o.connect)
@@ -69,54 +72,80 @@ func run(ctx context.Context, o options) error {
 		return err
 	}
 
-	// What decides, and the server before it.
-	toppings := newInformer(client)
-	reviewer := &reviewer{has: has(client, toppings.Store), said: out.Printf}
-	authority, err := webhook.NewAuthority(o.hosts(), webhook.Options{CA: o.valid})
+	p.toppings = newInformer(client)
+	reviewer := &reviewer{has: has(client, p.toppings.Store), said: p.out.Printf}
+	if p.authority, err = webhook.NewAuthority(o.hosts(), webhook.Options{CA: o.valid}); err != nil {
+		return err
+	}
+	p.server, err = webhook.Listen(o.listen, o.inside(), p.authority, reviewer.handler())
+	if errors.Is(err, listen.ErrRemote) {
+		return fmt.Errorf("%w: give 127.0.0.1:PORT, or --service if this is a Pod", err)
+	}
 	if err != nil {
 		return err
 	}
-	server, err := webhook.Listen(o.listen, o.inside(), authority, reviewer.handler())
-	if err != nil {
-		return err
-	}
-	registration := &registration{client: kube.AdmissionregistrationV1(), service: o.service, namespace: o.namespace}
+	p.registration = &registration{client: kube.AdmissionregistrationV1(), service: o.service, namespace: o.namespace}
 	if !o.inside() {
-		registration.url = server.URL
+		p.registration.url = p.server.URL
 	}
+	return p.run(ctx)
+}
 
-	// Run: first what answers, and only then the registration. At the end the other way
-	// round, so what answers does not end with ctx.
-	ctx, failed := context.WithCancelCause(ctx)
-	defer failed(nil)
+// program is what runs.
+type program struct {
+	out          *log.Logger
+	toppings     *informer.Informer
+	authority    *webhook.Authority
+	server       *listen.Server
+	registration *registration
+}
+
+// run answers until ctx is done. First what answers, then the registration; at the end the
+// registration goes first. In any other order the API server would ask nobody for a while.
+func (p *program) run(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
 	answering, stop := context.WithCancel(context.WithoutCancel(ctx))
-	var running sync.WaitGroup
-	defer running.Wait()
 	defer stop()
-	running.Go(func() { toppings.Run(answering) })
-	running.Go(func() { failed(server.Run(answering)) })
-	if err := informer.WaitForSync(ctx, syncTimeout, toppings); err != nil {
-		return err
-	}
-	err = authority.Run(ctx, func(ctx context.Context, bundle []byte) error {
-		err := registration.install(ctx, bundle)
-		if err == nil {
-			out.Printf("ready: the API server asks %s and trusts %d CA (Ctrl-C stops)", registration, bytes.Count(bundle, []byte("BEGIN")))
-		}
-		return err
+	var failure error
+	var running sync.WaitGroup
+	running.Go(func() { p.toppings.Run(answering) })
+	running.Go(func() {
+		failure = p.server.Run(answering)
+		cancel()
 	})
-	if cause := context.Cause(ctx); err == nil && !errors.Is(cause, context.Canceled) {
-		err = cause // the server cannot go on
+
+	err := informer.WaitForSync(ctx, syncTimeout, p.toppings)
+	if err == nil {
+		err = p.register(ctx)
 	}
+	stop()
+	running.Wait()
+	p.out.Print("stopped")
+	return cmp.Or(failure, err)
+}
+
+// register registers the webhooks, renews the certificates until ctx is done, and removes
+// the registration.
+func (p *program) register(ctx context.Context) error {
+	ready := sync.OnceFunc(func() { p.out.Printf("ready: the API server asks %s (Ctrl-C stops)", p.registration) })
+	err := p.authority.Run(ctx, func(ctx context.Context, bundle []byte) error {
+		if err := p.registration.install(ctx, bundle); err != nil {
+			return err
+		}
+		p.out.Printf("installed, CAs in the bundle: %d", bytes.Count(bundle, []byte("BEGIN")))
+		ready()
+		return nil
+	})
 
 	// ctx is done, and this must be done nevertheless.
 	removing, cancel := context.WithTimeout(context.WithoutCancel(ctx), removeTimeout)
 	defer cancel()
-	if removeErr := registration.remove(removing); removeErr != nil && err == nil {
-		err = fmt.Errorf("the webhooks are still registered, and nobody answers any more: %w", removeErr)
-	}
+	removeErr := p.registration.remove(removing)
 	time.Sleep(forget)
-	out.Print("stopped")
+	if removeErr != nil && (err == nil || ctx.Err() != nil) {
+		return fmt.Errorf("the webhooks are still registered, and nobody will answer (`make chapter-down CHAPTER=admission` removes them): %w", removeErr)
+	}
 	return err
 }
 

@@ -47,7 +47,8 @@ type decision func(ctx context.Context, request *admissionv1.AdmissionRequest) (
 
 // review unpacks an AdmissionReview, has it decided, and packs the answer: the same
 // apiVersion, kind and uid, or the API server takes it for none.
-func (r *reviewer) review(decide decision) func(ctx context.Context, body []byte) (answer any, err error) {
+func (r *reviewer) review(decide decision) webhook.Decide {
+	pizzas := metav1.GroupVersionResource(v1alpha1.SchemeGroupVersion.WithResource("pizzas"))
 	return func(ctx context.Context, body []byte) (any, error) {
 		var review admissionv1.AdmissionReview
 		// encoding/json would take "Request" for "request".
@@ -55,27 +56,28 @@ func (r *reviewer) review(decide decision) func(ctx context.Context, body []byte
 			return nil, webhook.Invalid("the body is no AdmissionReview: %w", err)
 		}
 		request := review.Request
-		pizzas := metav1.GroupVersionResource(v1alpha1.SchemeGroupVersion.WithResource("pizzas"))
 		switch {
 		case review.GroupVersionKind() != admissionv1.SchemeGroupVersion.WithKind("AdmissionReview"):
-			return nil, webhook.Invalid("it is a %q of %q, want an AdmissionReview of admission.k8s.io/v1", review.Kind, review.APIVersion)
+			return nil, webhook.Invalid("it is a %.100q of %.100q, want an AdmissionReview of admission.k8s.io/v1", review.Kind, review.APIVersion)
 		case request == nil:
 			return nil, webhook.Invalid("the AdmissionReview has no request")
 		case request.Resource != pizzas:
-			return nil, webhook.Invalid("it is about %s: the webhook is registered for more than v1alpha1 pizzas", request.Resource.String())
+			return nil, webhook.Invalid("it is about %.300s: the webhook is registered for more than v1alpha1 pizzas", request.Resource.String())
 		}
-		response, why, err := &admissionv1.AdmissionResponse{Allowed: true}, "not asked about that", error(nil)
+		response := &admissionv1.AdmissionResponse{Allowed: true}
 		// A subresource is another resource, and a deletion has no new object. The rules ask
 		// for neither, so this is for whoever adds them.
 		if request.SubResource == "" && (request.Operation == admissionv1.Create || request.Operation == admissionv1.Update) {
 			if len(request.Object.Raw) == 0 {
 				return nil, webhook.Invalid("the request to %s has no object", request.Operation)
 			}
-			if response, why, err = decide(ctx, request); err != nil {
+			decided, why, err := decide(ctx, request)
+			if err != nil {
 				return nil, err
 			}
+			r.said("%s Pizza %q: %s", request.Operation, request.Namespace+"/"+request.Name, why)
+			response = decided
 		}
-		r.said("%s Pizza %s/%s: %s", request.Operation, request.Namespace, request.Name, why)
 		response.UID = request.UID
 		return &admissionv1.AdmissionReview{TypeMeta: review.TypeMeta, Response: response}, nil
 	}

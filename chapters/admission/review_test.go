@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http/httptest"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -188,5 +189,34 @@ func TestBadReviews(t *testing.T) {
 	}
 	if code, _ := newKitchen().post("/elsewhere", good); code != 404 {
 		t.Errorf("another path: %d, want 404", code)
+	}
+}
+
+// A review costs memory in proportion to its bytes, whatever is in it.
+func TestMemory(t *testing.T) {
+	const size, most = 1_000_000, 40
+	fill := func(object string) string {
+		begin, end, _ := strings.Cut(object, "...")
+		middle, end, _ := strings.Cut(end, "...")
+		return begin + strings.Repeat(middle, (size-len(object))/len(middle)) + end
+	}
+	for reason, object := range map[string]string{
+		"one name":      `{"spec":{"toppings":["...a..."]}}`,
+		"many names":    `{"spec":{"toppings":[..."",...""]}}`,
+		"other fields":  `{"spec":{..."a":1,..."b":2}}`,
+		"other objects": `{"metadata":[...{},...{}]}`,
+	} {
+		body := reviewOf("UPDATE", fill(object), "")
+		for _, path := range []string{mutatePath, validatePath} {
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			code, answer := newKitchen().post(path, body)
+			runtime.ReadMemStats(&after)
+			used := (after.TotalAlloc - before.TotalAlloc) / uint64(len(body))
+			t.Logf("%s, %s: %d times its %d bytes", reason, path, used, len(body))
+			if code != 200 || used > most {
+				t.Errorf("%s, %s: %d %.100s, allocates %d times its bytes, want %d at most", reason, path, code, answer, used, most)
+			}
+		}
 	}
 }

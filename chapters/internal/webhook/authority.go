@@ -5,8 +5,7 @@ import (
 	"context"
 	"crypto/tls"
 	"fmt"
-	"slices"
-	"sync"
+	"sync/atomic"
 	"time"
 
 	"k8s.io/klog/v2"
@@ -34,18 +33,15 @@ type Options struct {
 // Install writes the bundle to where the clients read it.
 type Install func(ctx context.Context, bundle []byte) error
 
-// Authority issues the certificate of a webhook server, and renews it. All its methods may
-// be called at the same time.
+// Authority is the CA of one webhook server: it issues the server's certificate and renews
+// it. It belongs to one goroutine. What TLS returns is for any.
 type Authority struct {
 	hosts   []string
 	options Options
 
-	// changing is held while the certificates change, for a whole rotation.
-	changing sync.Mutex
-	// mu guards the rest, for a moment.
-	mu       sync.Mutex
-	ca, leaf *tls.Certificate
-	bundle   []byte
+	ca     *tls.Certificate
+	leaf   atomic.Pointer[tls.Certificate] // what each handshake gets
+	bundle []byte
 }
 
 // NewAuthority makes a CA, and a certificate for these names and IP addresses.
@@ -65,16 +61,12 @@ func NewAuthority(hosts []string, options Options) (*Authority, error) {
 		return nil, err
 	}
 	a.serve(ca, leaf)
-	a.trust(ca)
+	a.bundle = encode(ca)
 	return a, nil
 }
 
 // Bundle is whom clients must trust, as PEM: the CA, and during a rotation two.
-func (a *Authority) Bundle() []byte {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return slices.Clone(a.bundle)
-}
+func (a *Authority) Bundle() []byte { return a.bundle }
 
 // TLS configures a server. Each handshake gets the certificate of its moment, so a new
 // one needs no restart and ends no connection.
@@ -82,9 +74,7 @@ func (a *Authority) TLS() *tls.Config {
 	return &tls.Config{
 		MinVersion: tls.VersionTLS12,
 		GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) {
-			a.mu.Lock()
-			defer a.mu.Unlock()
-			return a.leaf, nil
+			return a.leaf.Load(), nil
 		},
 	}
 }
@@ -93,7 +83,7 @@ func (a *Authority) TLS() *tls.Config {
 // is done. Only the first install makes it return an error. Later ones are logged and
 // tried again: there is a third of the time left.
 func (a *Authority) Run(ctx context.Context, install Install) error {
-	if err := install(ctx, a.Bundle()); err != nil {
+	if err := install(ctx, a.bundle); err != nil {
 		return err
 	}
 	for {
@@ -117,33 +107,28 @@ func (a *Authority) Run(ctx context.Context, install Install) error {
 	}
 }
 
-// renew replaces what is due. The certificate of the server comes first: that needs nobody's
-// help, and a rotation that fails would otherwise let it expire. The bundle is installed
-// either way: somebody may have overwritten it.
+// due is when the CA is to be replaced, and the certificate of the server.
+func (a *Authority) due() (rotation, renewal time.Time) {
+	return a.ca.Leaf.NotAfter.Add(-a.options.CA / 3), a.leaf.Load().Leaf.NotAfter.Add(-a.options.Leaf / 3)
+}
+
+// renew replaces what is due. The certificate of the server comes first: clients trust its
+// CA already, so that needs nobody's help, and a rotation that fails would otherwise let it
+// expire. The bundle is installed either way: somebody may have overwritten it.
 func (a *Authority) renew(ctx context.Context, install Install) error {
 	now := a.options.Now()
 	rotation, renewal := a.due()
 	if !now.Before(renewal) {
-		if err := a.renewLeaf(); err != nil {
+		leaf, err := a.issueLeaf(a.ca)
+		if err != nil {
 			return err
 		}
+		a.serve(a.ca, leaf)
 	}
 	if !now.Before(rotation) {
 		return a.Rotate(ctx, install)
 	}
-	return install(ctx, a.Bundle())
-}
-
-// renewLeaf replaces the certificate of the server. Clients trust its CA already.
-func (a *Authority) renewLeaf() error {
-	a.changing.Lock()
-	defer a.changing.Unlock()
-	leaf, err := a.issueLeaf(a.ca)
-	if err != nil {
-		return err
-	}
-	a.serve(a.ca, leaf)
-	return nil
+	return install(ctx, a.bundle)
 }
 
 // Rotate replaces the CA, and with it the certificate of the server. At no time is there a
@@ -151,16 +136,14 @@ func (a *Authority) renewLeaf() error {
 // Options.Learn. After an error the server has a certificate that clients trust, the old
 // one or the new one.
 func (a *Authority) Rotate(ctx context.Context, install Install) error {
-	a.changing.Lock()
-	defer a.changing.Unlock()
 	ca, leaf, err := a.issue()
 	if err != nil {
 		return err
 	}
 
 	// Clients trust both before they see the new one.
-	a.trust(a.ca, ca)
-	if err := install(ctx, a.Bundle()); err != nil {
+	a.bundle = encode(a.ca, ca)
+	if err := install(ctx, a.bundle); err != nil {
 		return fmt.Errorf("install the old and the new CA: %w", err)
 	}
 	if err := sleep(ctx, a.options.Learn); err != nil {
@@ -172,32 +155,17 @@ func (a *Authority) Rotate(ctx context.Context, install Install) error {
 	if err := sleep(ctx, a.options.Learn); err != nil {
 		return err
 	}
-	a.trust(ca)
-	if err := install(ctx, a.Bundle()); err != nil {
+	a.bundle = encode(ca)
+	if err := install(ctx, a.bundle); err != nil {
 		// The next renewal installs it. Nobody has the key of the old CA any more.
 		return fmt.Errorf("install the new CA alone: %w", err)
 	}
 	return nil
 }
 
-// due is when the CA is to be replaced, and the certificate of the server.
-func (a *Authority) due() (rotation, renewal time.Time) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return a.ca.Leaf.NotAfter.Add(-a.options.CA / 3), a.leaf.Leaf.NotAfter.Add(-a.options.Leaf / 3)
-}
-
 func (a *Authority) serve(ca, leaf *tls.Certificate) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.ca, a.leaf = ca, leaf
-}
-
-func (a *Authority) trust(authorities ...*tls.Certificate) {
-	bundle := encode(authorities)
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.bundle = bundle
+	a.ca = ca
+	a.leaf.Store(leaf)
 }
 
 // waitUntil returns nil at that time, or before it the error of ctx.
@@ -221,12 +189,4 @@ func sleep(ctx context.Context, d time.Duration) error {
 	case <-time.After(d):
 		return nil
 	}
-}
-
-// issue makes a CA and a certificate that it has signed.
-func (a *Authority) issue() (ca, leaf *tls.Certificate, err error) {
-	if ca, err = a.issueCA(); err == nil {
-		leaf, err = a.issueLeaf(ca)
-	}
-	return ca, leaf, err
 }

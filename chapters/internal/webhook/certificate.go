@@ -18,6 +18,14 @@ import (
 // skew is how much the clock of a client may be slow.
 const skew = 5 * time.Minute
 
+// issue makes a CA, and a certificate of the server that it has signed.
+func (a *Authority) issue() (ca, leaf *tls.Certificate, err error) {
+	if ca, err = a.issueCA(); err == nil {
+		leaf, err = a.issueLeaf(ca)
+	}
+	return ca, leaf, err
+}
+
 // issueCA makes a certificate that signs others, and nothing else.
 func (a *Authority) issueCA() (*tls.Certificate, error) {
 	now := a.options.Now()
@@ -79,7 +87,7 @@ func sign(template *x509.Certificate, ca *tls.Certificate) (*tls.Certificate, er
 }
 
 // encode writes certificates as PEM, one after the other, without their keys.
-func encode(certificates []*tls.Certificate) []byte {
+func encode(certificates ...*tls.Certificate) []byte {
 	var bundle bytes.Buffer
 	for _, certificate := range certificates {
 		// A Buffer takes whatever is written.

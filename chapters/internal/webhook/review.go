@@ -24,13 +24,13 @@ type Limits struct {
 	// Time is how long one may take. What the API server says is the limit if it is less:
 	// then it does not wait any longer.
 	Time time.Duration
-	// AtOnce is how many are read and decided at the same time. The others wait.
+	// AtOnce is how many are read and decided at the same time. The others wait, unread.
 	AtOnce int
 }
 
 // DefaultLimits are for a review of one object. The API server takes at most 3 MiB of it,
 // and a review has the old one as well.
-var DefaultLimits = Limits{Bytes: 10_000_000, Time: 8 * time.Second, AtOnce: 16}
+var DefaultLimits = Limits{Bytes: 10_000_000, Time: 8 * time.Second, AtOnce: 8}
 
 // Listen takes an address as package listen does, for HTTPS. Call Run, once.
 func Listen(address string, remote bool, a *Authority, handler http.Handler) (*listen.Server, error) {
@@ -42,38 +42,46 @@ func Listen(address string, remote bool, a *Authority, handler http.Handler) (*l
 	return server, nil
 }
 
+// Decide answers one review. An error of Invalid is about the review, any other one means
+// that there is no answer.
+type Decide func(ctx context.Context, body []byte) (answer any, err error)
+
 // Review hands the body of each request to decide, and sends what it returns as JSON with
 // 200. Everything else is a call that failed, to the API server: what becomes of the
 // request then, the failurePolicy says. An error of decide is answered with 500, one of
 // Invalid with 400, more Bytes with 413, another content type with 415, another method
 // with 405. A panic is answered with 500, and 504 means that the time is over.
-func Review(limits Limits, decide func(ctx context.Context, body []byte) (answer any, err error)) http.Handler {
-	slots := make(chan struct{}, limits.AtOnce)
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		ctx, cancel := context.WithTimeout(r.Context(), timeout(r, limits.Time))
-		defer cancel()
-		body, err := func() (answer []byte, err error) {
-			// A body that waits is not in memory.
-			select {
-			case slots <- struct{}{}:
-				defer func() { <-slots }()
-			case <-ctx.Done():
-				return nil, fmt.Errorf("%d other reviews take all the time: %w", limits.AtOnce, ctx.Err())
-			}
-			return review(ctx, w, r, limits.Bytes, decide)
-		}()
-		if err != nil {
-			klog.FromContext(ctx).Error(err, "A review failed", "path", r.URL.Path)
-			http.Error(w, err.Error(), code(err))
-			return
-		}
-		w.Header().Set("Content-Type", "application/json")
-		// The client has gone: nobody is left to be told.
-		_, _ = w.Write(body)
-	})
+func Review(limits Limits, decide Decide) http.Handler {
+	return &reviews{limits, make(chan struct{}, limits.AtOnce), decide}
 }
 
-func review(ctx context.Context, w http.ResponseWriter, r *http.Request, limit int64, decide func(context.Context, []byte) (any, error)) (answer []byte, err error) {
+type reviews struct {
+	limits Limits
+	slots  chan struct{} // has one element for each review that is decided
+	decide Decide
+}
+
+func (s *reviews) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	ctx, cancel := context.WithTimeout(r.Context(), timeout(r, s.limits.Time))
+	defer cancel()
+	answer, err := s.review(ctx, w, r)
+	if err != nil {
+		klog.FromContext(ctx).Error(err, "A review failed", "path", r.URL.Path)
+		http.Error(w, err.Error(), code(err))
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	// If the client has gone, nobody is left to be told.
+	_, _ = w.Write(answer)
+}
+
+func (s *reviews) review(ctx context.Context, w http.ResponseWriter, r *http.Request) (answer []byte, err error) {
+	select {
+	case s.slots <- struct{}{}:
+		defer func() { <-s.slots }()
+	case <-ctx.Done():
+		return nil, fmt.Errorf("%d other reviews take all the time: %w", s.limits.AtOnce, ctx.Err())
+	}
 	defer func() {
 		// net/http would close the connection, and the API server say EOF and no more.
 		if reason := recover(); reason != nil {
@@ -81,11 +89,25 @@ func review(ctx context.Context, w http.ResponseWriter, r *http.Request, limit i
 			answer, err = nil, fmt.Errorf("panic: %v", reason)
 		}
 	}()
+	body, err := read(w, r, s.limits.Bytes)
+	if err != nil {
+		return nil, err
+	}
+	result, err := s.decide(ctx, body)
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(result)
+}
+
+// read returns the body, if it is a review's.
+func read(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, error) {
 	if r.Method != http.MethodPost {
 		return nil, failed(http.StatusMethodNotAllowed, "the method is %s, want POST", r.Method)
 	}
-	if contentType, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || contentType != "application/json" {
-		return nil, failed(http.StatusUnsupportedMediaType, "the content type is %q, want application/json", r.Header.Get("Content-Type"))
+	header := r.Header.Get("Content-Type")
+	if contentType, _, err := mime.ParseMediaType(header); err != nil || contentType != "application/json" {
+		return nil, failed(http.StatusUnsupportedMediaType, "the content type is %q, want application/json", header)
 	}
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, limit))
 	if tooLarge := (*http.MaxBytesError)(nil); errors.As(err, &tooLarge) {
@@ -94,11 +116,7 @@ func review(ctx context.Context, w http.ResponseWriter, r *http.Request, limit i
 	if err != nil {
 		return nil, Invalid("read the review: %w", err)
 	}
-	result, err := decide(ctx, body)
-	if err != nil {
-		return nil, err
-	}
-	return json.Marshal(result)
+	return body, nil
 }
 
 // timeout is how long the API server waits, which it says in the query, or less.
