@@ -73,10 +73,10 @@ func TestReadme(t *testing.T) {
 
 		{"kubectl create --dry-run=server -f", func() { p.Signal(syscall.SIGSTOP) }, true, []string{"context deadline exceeded"}},
 		{"kubectl create --dry-run=server -f", func() { p.Kill() }, true, []string{"connection refused"}},
+		{"kubectl delete pizza pineapple", nil, false, []string{"deleted"}},
 		{"kubectl patch mutatingwebhookconfiguration byhand-admission", nil, false, []string{"patched"}},
 		{"kubectl patch validatingwebhookconfiguration byhand-admission", nil, false, []string{"patched"}},
 		{pizzas, nil, false, []string{"empty: []\n", "none: \n", `pineapple: ["tomato","pineapple"]`}},
-		{"kubectl delete pizza pineapple", nil, false, nil},
 		{"kubectl delete configmap menu", nil, false, nil},
 		{"make chapter-down CHAPTER=admission", nil, false, nil},
 	}
