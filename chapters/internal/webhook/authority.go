@@ -132,9 +132,8 @@ func (a *Authority) renew(ctx context.Context, install Install) error {
 }
 
 // Rotate replaces the CA, and with it the certificate of the server. At no time is there a
-// client that does not trust the certificate that is served. It takes twice
-// Options.Learn. After an error the server has a certificate that clients trust, the old
-// one or the new one.
+// client that does not trust the certificate that is served. It takes Options.Learn. After
+// an error the server has a certificate that clients trust, the old one or the new one.
 func (a *Authority) Rotate(ctx context.Context, install Install) error {
 	ca, leaf, err := a.issue()
 	if err != nil {
@@ -151,10 +150,8 @@ func (a *Authority) Rotate(ctx context.Context, install Install) error {
 	}
 	a.serve(ca, leaf)
 
-	// A handshake that has begun with the old one can end.
-	if err := sleep(ctx, a.options.Learn); err != nil {
-		return err
-	}
+	// A client reads the bundle before it connects. Whoever reads this one is served the new
+	// certificate.
 	a.bundle = encode(ca)
 	if err := install(ctx, a.bundle); err != nil {
 		// The next renewal installs it. Nobody has the key of the old CA any more.

@@ -43,14 +43,10 @@ func (a *Authority) issueCA() (*tls.Certificate, error) {
 // in the URL, or SERVICE.NAMESPACE.svc, and nobody reads the CommonName.
 func (a *Authority) issueLeaf(ca *tls.Certificate) (*tls.Certificate, error) {
 	now := a.options.Now()
-	notAfter := now.Add(a.options.Leaf)
-	if notAfter.After(ca.Leaf.NotAfter) {
-		notAfter = ca.Leaf.NotAfter
-	}
 	leaf := &x509.Certificate{
 		Subject:     pkix.Name{CommonName: "byhand webhook"},
 		NotBefore:   now.Add(-skew),
-		NotAfter:    notAfter,
+		NotAfter:    now.Add(a.options.Leaf),
 		KeyUsage:    x509.KeyUsageDigitalSignature,
 		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
 	}

@@ -16,8 +16,7 @@
 //   - The bundle that is installed trusts the certificate that is served, at any time: a
 //     new CA is installed beside the old one, then the server changes, then the old one
 //     goes.
-//   - A certificate of the server never outlives its CA, and each is replaced when two
-//     thirds of its time are over.
+//   - Each certificate is replaced when two thirds of its time are over.
 //   - No key is written anywhere. A process that starts again has a new CA.
 //
 // # Caveats

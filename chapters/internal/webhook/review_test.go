@@ -41,6 +41,9 @@ func TestReview(t *testing.T) {
 		case "slow":
 			<-ctx.Done()
 			return nil, ctx.Err()
+		case "time left":
+			end, _ := ctx.Deadline()
+			return time.Until(end).Round(30 * time.Second).String(), nil
 		case "unspeakable":
 			return func() {}, nil // cannot be written as JSON
 		}
@@ -55,7 +58,10 @@ func TestReview(t *testing.T) {
 	}{
 		{"POST", json, "/", "review", 200, `"review"`},
 		{"POST", json + "; charset=utf-8", "/?timeout=10s", "review", 200, `"review"`},
-		{"POST", json, "/?timeout=soon", "review", 200, `"review"`},
+		{"POST", json, "/", "time left", 200, "1m0s"},
+		{"POST", json, "/?timeout=30s", "time left", 200, `"30s"`},
+		{"POST", json, "/?timeout=1h", "time left", 200, "1m0s"},
+		{"POST", json, "/?timeout=soon", "time left", 200, "1m0s"},
 		{"POST", json, "/", strings.Repeat("a", 100), 200, strings.Repeat("a", 100)},
 		{"POST", json, "/", strings.Repeat("a", 101), 413, "more than 100 bytes"},
 		{"GET", json, "/", "", 405, "want POST"},
