@@ -25,7 +25,7 @@ import (
 // second, and others through the API server. Nothing is refused that should not be, and
 // nothing passes that should not.
 func TestRotation(t *testing.T) {
-	const rotations, learn, rate, straight, through = 2, 2 * time.Second, 1000, 8, 2
+	const rotations, learn, rate, straight, through = 2, 1500 * time.Millisecond, 1000, 8, 2
 	c := newCluster(t)
 	reviewer := &reviewer{
 		has:  func(_ context.Context, name string) (bool, error) { return name != "anchovy", nil },

@@ -123,7 +123,7 @@ func review(tb testing.TB, before, after []string) (body, object []byte) {
 				Labels: map[string]string{"app.kubernetes.io/name": "example"},
 				ManagedFields: []metav1.ManagedFieldsEntry{{Manager: "kubectl-create", Operation: "Update", FieldsType: "FieldsV1",
 					APIVersion: v1alpha1.SchemeGroupVersion.String(),
-					FieldsV1:   &metav1.FieldsV1{Raw: []byte(`{"f:metadata":{"f:labels":{".":{},"f:app.kubernetes.io/name":{}}},"f:spec":{".":{},"f:toppings":{}}}`)}}}},
+					FieldsV1:   metav1.NewFieldsV1(`{"f:metadata":{"f:labels":{".":{},"f:app.kubernetes.io/name":{}}},"f:spec":{".":{},"f:toppings":{}}}`)}}},
 			Spec: v1alpha1.PizzaSpec{Toppings: toppings},
 		})
 	}
