@@ -80,6 +80,7 @@ CHAPTER ?=
 ARGS ?= $(ARGS_$(CHAPTER))
 ARGS_dynamic = get foos --watch
 ARGS_finalizer = --store bin/volumes
+ARGS_apiserver = --store bin/restaurant
 # A chapter without CRDs of its own uses Projects and Foos.
 CHAPTER_CRDS = $(firstword $(wildcard chapters/$(CHAPTER)/config/crd) config/crd)
 CHAPTER_SAMPLES = $(firstword $(wildcard chapters/$(CHAPTER)/config/samples) config/samples)
@@ -133,7 +134,7 @@ UNIT_TESTS := $(addprefix unit-,$(MODULES))
 # the tests of these modules that need a cluster.
 .PHONY: test
 test: ## Run the tests, on a control plane of their own as well
-	@for part in $(filter-out unit-compare/ unit-cluster/,$(UNIT_TESTS)) test-integration test-bare test-cluster; do \
+	@for part in $(filter-out unit-compare/ unit-cluster/,$(UNIT_TESTS)) test-integration test-apiserver test-bare test-cluster; do \
 		start=$$(date +%s); \
 		$(MAKE) --no-print-directory $$part || exit 1; \
 		echo "$$part took $$(($$(date +%s) - start)) s"; \
@@ -154,7 +155,17 @@ test-integration:
 .PHONY: test-integration-here
 test-integration-here: install
 	cd compare && go test -count=1 -tags integration ./...
-	go test -count=1 -tags integration -parallel 6 ./internal/e2e ./chapters/...
+	go test -count=1 -tags integration -parallel 6 ./internal/e2e $$(go list ./chapters/... | grep -v /apiserver$$)
+
+# On a cluster of its own: while an aggregated API server is killed, no namespace of the
+# cluster can be deleted, and each test deletes one.
+.PHONY: test-apiserver
+test-apiserver:
+	$(ON_CLUSTER) test-apiserver-here
+
+.PHONY: test-apiserver-here
+test-apiserver-here:
+	go test -count=1 -tags integration ./chapters/apiserver
 
 .PHONY: test-bare
 test-bare:

@@ -48,6 +48,9 @@ func (c *cluster) up(out io.Writer) error {
 	}
 	// start writes the kubeconfig last: without it, an earlier up did not finish.
 	_, unfinished := os.Stat(c.kubeconfig())
+	if created {
+		c.warnWithoutFrontProxy(out)
+	}
 	if created && unfinished == nil && c.serves() {
 		fmt.Fprintf(out, "cluster %s is running: export KUBECONFIG=%s\n", c.name, c.kubeconfig())
 		return nil
@@ -62,14 +65,14 @@ func (c *cluster) up(out io.Writer) error {
 	} else {
 		fmt.Fprintf(out, "cluster %s: starting\n", c.name)
 	}
-	if err := c.start(); err != nil && !created {
+	if err := c.start(created); err != nil && !created {
 		// A port that was free a moment ago may be taken now. Nothing is lost: try
 		// once more from the beginning, with other ports.
 		fmt.Fprintf(out, "cluster %s: %v\ncluster %s: trying once more\n", c.name, err, c.name)
 		if _, err := c.remove(); err != nil {
 			return err
 		}
-		if err := c.start(); err != nil {
+		if err := c.start(false); err != nil {
 			return err
 		}
 	} else if err != nil {
@@ -112,6 +115,7 @@ func (c *cluster) remove() (existed bool, err error) {
 	return err == nil || len(running) > 0, errors.Join(
 		os.RemoveAll(c.dir()),
 		os.RemoveAll(c.kwokctlConfig()),
+		os.RemoveAll(c.frontProxy()),
 		os.RemoveAll(c.kubeconfig()))
 }
 
@@ -170,8 +174,14 @@ func (c *cluster) serves() bool {
 const wholeControlPlane = "etcd,kube-apiserver,kube-controller-manager,kube-scheduler,kwok-controller"
 
 // start creates the cluster or starts what of it is not running, waits until it
-// serves, and sees that the scheduler has a node.
-func (c *cluster) start() error {
+// serves, and sees that the scheduler has a node. What a cluster was created with stays:
+// one that exists gets no certificates.
+func (c *cluster) start(created bool) error {
+	if !created {
+		if err := c.writeFrontProxy(); err != nil {
+			return err
+		}
+	}
 	if err := c.writeKwokctlConfig(); err != nil {
 		return err
 	}

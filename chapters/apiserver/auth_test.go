@@ -1,0 +1,193 @@
+package main
+
+import (
+	"crypto"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// authority signs certificates.
+type authority struct {
+	*testing.T
+	certificate *x509.Certificate
+	key         crypto.Signer
+}
+
+func newAuthority(t *testing.T, name string) *authority {
+	t.Helper()
+	a := &authority{T: t}
+	template := &x509.Certificate{Subject: pkix.Name{CommonName: name}, IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign}
+	pair := a.sign(template, time.Hour)
+	a.certificate, a.key = pair.Leaf, pair.PrivateKey.(crypto.Signer)
+	return a
+}
+
+// sign signs; the first certificate signs itself.
+func (a *authority) sign(template *x509.Certificate, validity time.Duration) tls.Certificate {
+	a.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		a.Fatal(err)
+	}
+	template.NotBefore, template.NotAfter = time.Now().Add(-2*time.Hour), time.Now().Add(validity)
+	parent, signer := template, crypto.Signer(key)
+	if a.certificate != nil {
+		parent, signer = a.certificate, a.key
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, parent, key.Public(), signer)
+	if err != nil {
+		a.Fatal(err)
+	}
+	leaf, err := x509.ParseCertificate(der)
+	if err != nil {
+		a.Fatal(err)
+	}
+	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key, Leaf: leaf}
+}
+
+// client issues a certificate for a client.
+func (a *authority) client(name string, validity time.Duration, usage x509.ExtKeyUsage) *tls.Certificate {
+	pair := a.sign(&x509.Certificate{Subject: pkix.Name{CommonName: name}, ExtKeyUsage: []x509.ExtKeyUsage{usage}}, validity)
+	return &pair
+}
+
+// trust is what the API server would publish about this authority.
+func (a *authority) trust() map[string]string {
+	return map[string]string{
+		"requestheader-client-ca-file":       string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: a.certificate.Raw})),
+		"requestheader-allowed-names":        `["front-proxy-client"]`,
+		"requestheader-username-headers":     `["X-Remote-User"]`,
+		"requestheader-uid-headers":          `["X-Remote-Uid"]`,
+		"requestheader-group-headers":        `["X-Remote-Group"]`,
+		"requestheader-extra-headers-prefix": `["X-Remote-Extra-"]`,
+	}
+}
+
+// Only the front proxy is believed. Everybody else gets 401, whatever the headers say.
+func TestAuthenticate(t *testing.T) {
+	ca, other := newAuthority(t, "front-proxy-ca"), newAuthority(t, "front-proxy-ca")
+	proxy := &frontProxy{}
+	trust, err := newProxyTrust(ca.trust())
+	if err != nil {
+		t.Fatal(err)
+	}
+	proxy.trusted.Store(trust)
+	w := newWorld(t)
+	w.handler.authenticate = proxy.authenticate
+	server := httptest.NewUnstartedServer(w.handler)
+	server.TLS = proxy.tls(&tls.Config{})
+	server.StartTLS()
+	t.Cleanup(server.Close)
+
+	const name, client = "front-proxy-client", x509.ExtKeyUsageClientAuth
+	for _, test := range []struct {
+		reason      string
+		certificate *tls.Certificate
+		header      []string
+		want        int
+	}{
+		{"the front proxy", ca.client(name, time.Hour, client), []string{"X-Remote-User", "alice"}, http.StatusOK},
+		{"a direct call", nil, nil, http.StatusUnauthorized},
+		{"forged headers", nil, []string{"X-Remote-User", "admin", "X-Remote-Group", "system:masters"}, http.StatusUnauthorized},
+		{"forged headers with another certificate", other.client(name, time.Hour, client), []string{"X-Remote-User", "admin"}, http.StatusUnauthorized},
+		{"another name", ca.client("kwok-admin", time.Hour, client), []string{"X-Remote-User", "admin"}, http.StatusUnauthorized},
+		{"expired", ca.client(name, -time.Hour, client), []string{"X-Remote-User", "admin"}, http.StatusUnauthorized},
+		{"the certificate of a server", ca.client(name, time.Hour, x509.ExtKeyUsageServerAuth), []string{"X-Remote-User", "admin"}, http.StatusUnauthorized},
+		{"the front proxy for nobody", ca.client(name, time.Hour, client), nil, http.StatusUnauthorized},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			config := &tls.Config{InsecureSkipVerify: true}
+			if test.certificate != nil {
+				config.Certificates = []tls.Certificate{*test.certificate}
+			}
+			transport := &http.Transport{TLSClientConfig: config}
+			defer transport.CloseIdleConnections()
+			for _, path := range []string{beta + "toppings", "/apis", "/openapi/v3"} {
+				request, err := http.NewRequestWithContext(t.Context(), "GET", server.URL+path, nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for i := 0; i < len(test.header); i += 2 {
+					request.Header.Set(test.header[i], test.header[i+1])
+				}
+				response, err := transport.RoundTrip(request)
+				if err != nil {
+					t.Fatal(err)
+				}
+				_ = response.Body.Close()
+				if response.StatusCode != test.want {
+					t.Errorf("%s: %d, want %d", path, response.StatusCode, test.want)
+				}
+			}
+		})
+	}
+}
+
+// What the front proxy says of a user arrives as it is.
+func TestUser(t *testing.T) {
+	ca := newAuthority(t, "front-proxy-ca")
+	trust, err := newProxyTrust(ca.trust())
+	if err != nil {
+		t.Fatal(err)
+	}
+	proxy := &frontProxy{}
+	proxy.trusted.Store(trust)
+	certificate := ca.client("front-proxy-client", time.Hour, x509.ExtKeyUsageClientAuth)
+	for _, test := range []struct {
+		reason string
+		header http.Header
+		want   user
+	}{
+		{"groups repeat, extra keys are escaped and have no case", http.Header{
+			"X-Remote-User": {"alice"}, "X-Remote-Uid": {"42"}, "X-Remote-Group": {"cooks", "system:authenticated"},
+			"X-Remote-Extra-Example.com%2fScopes": {"a", "b"},
+		}, user{"alice", "42", []string{"cooks", "system:authenticated"}, map[string][]string{"example.com/scopes": {"a", "b"}}}},
+		{"the API server for itself, without groups", http.Header{"X-Remote-User": {"system:aggregator"}},
+			user{"system:aggregator", "", []string{"system:authenticated"}, map[string][]string{}}},
+		{"nobody in particular", http.Header{"X-Remote-User": {"system:anonymous"}, "X-Remote-Group": {"system:unauthenticated"}},
+			user{"system:anonymous", "", []string{"system:unauthenticated"}, map[string][]string{}}},
+	} {
+		request := &http.Request{Header: test.header, TLS: &tls.ConnectionState{PeerCertificates: []*x509.Certificate{certificate.Leaf}}}
+		got, err := proxy.authenticate(request)
+		if err != nil {
+			t.Errorf("%s: %v", test.reason, err)
+		}
+		if diff := cmp.Diff(test.want, got, cmp.AllowUnexported(user{})); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", test.reason, diff)
+		}
+	}
+}
+
+// A cluster that does not say whom to trust is refused, with what to do.
+func TestTrust(t *testing.T) {
+	whole := newAuthority(t, "front-proxy-ca").trust()
+	for _, test := range []struct{ key, value, want string }{
+		{"requestheader-client-ca-file", "", "make the cluster anew"},
+		{"requestheader-client-ca-file", "nonsense", "no certificate"},
+		{"requestheader-allowed-names", "[]", "must not be empty"},
+		{"requestheader-allowed-names", "", "must not be empty"},
+		{"requestheader-username-headers", "[]", "must not be empty"},
+		{"requestheader-group-headers", "X-Remote-Group", "requestheader-group-headers"},
+	} {
+		data := map[string]string{}
+		for key, value := range whole {
+			data[key] = value
+		}
+		data[test.key] = test.value
+		if _, err := newProxyTrust(data); err == nil || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%s = %q: %v, want an error that says %q", test.key, test.value, err, test.want)
+		}
+	}
+}

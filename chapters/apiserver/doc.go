@@ -1,0 +1,47 @@
+// Command apiserver is an API server of one's own, on net/http, for Pizzas and Toppings. The
+// API server of the cluster passes on what is asked of their group (API aggregation), so
+// kubectl, informers, the garbage collector and the deletion of namespaces all work with
+// it. Nothing here comes from k8s.io/apiserver.
+//
+//	go run ./chapters/apiserver --kubeconfig FILE --store DIR
+//
+// Its neighbours: the types and their conversion are those of package restaurant, and package
+// webhook makes the certificate.
+//
+// # Basics
+//
+// A request goes through these, in this order:
+//
+//   - server.go: who is it (auth.go), what is wanted (request.go), may they (authorize.go), is
+//     there room.
+//   - Stage one, read: discovery.go and openapi.go say what there is, read.go answers get and
+//     list, represent.go as the object, as a Table or as its metadata. price.go is a
+//     subresource of its own. storage.go holds the objects, journal.go keeps them.
+//     registration.go tells the API server.
+//   - Stage two, write: decode.go reads an object, rules.go says which may be stored, write.go
+//     creates and updates, delete.go deletes, watch.go tells of all that.
+//   - Stage three, merge: patch.go, and apply.go for server-side apply.
+//
+// # Properties
+//
+//   - Who asks is known only through the front proxy's certificate. A header alone says
+//     nothing, and there is no other way in.
+//   - Each request is authorized by the API server (SubjectAccessReview).
+//   - One write happens at a time and sees all objects. So a Topping that is in use is not
+//     deleted, and a Pizza names no Topping that is not there, whoever else writes.
+//   - A write is on the disk before it is answered. Whoever kills the process, nothing that
+//     was answered is lost, and the revision never goes back.
+//   - A watcher goes on at the revision that it has seen, after a restart too, or is told
+//     410. It has no queue here, so a slow one costs no memory.
+//   - A request has a limit of bytes, of time, and of how many there are at once.
+//
+// # Caveats
+//
+//   - While the program is killed and its APIService stands, no namespace can be deleted, not
+//     even an empty one, and each kubectl complains. make chapter-down takes it away.
+//   - A 404 on /openapi/v3 would be remembered until the APIService is made anew. So it is
+//     served before the APIService exists.
+//   - The journal is for one process: there is no second replica.
+//   - Admission does not run for what is passed on: no quota, no policy, no webhook. What they
+//     would do, rules.go must do.
+package main

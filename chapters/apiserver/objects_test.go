@@ -1,0 +1,311 @@
+package main
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// The path says what is wanted, and RBAC's verb.
+func TestParse(t *testing.T) {
+	for _, test := range []struct{ method, path, want string }{
+		{"GET", beta + "toppings", "list v1beta1 toppings"},
+		{"GET", alpha + "toppings/salami", "get v1alpha1 toppings salami"},
+		{"GET", beta + "pizzas?watch=true", "watch v1beta1 pizzas"},
+		{"GET", beta + "namespaces/default/pizzas", "list v1beta1 pizzas default"},
+		{"GET", beta + "namespaces/default/pizzas/a/price", "get v1beta1 pizzas default a price"},
+		{"POST", beta + "toppings", "create v1beta1 toppings"},
+		{"PUT", beta + "toppings/a", "update v1beta1 toppings a"},
+		{"PATCH", beta + "toppings/a", "patch v1beta1 toppings a"},
+		{"DELETE", beta + "toppings/a", "delete v1beta1 toppings a"},
+		{"DELETE", beta + "toppings", "deletecollection v1beta1 toppings"},
+		{"POST", beta + "toppings/a", "v1beta1 toppings a"},
+		{"GET", "/apis/" + group, "get"},
+		{"GET", "/apis/" + group + "/v1beta2/toppings", "get"},
+		{"GET", beta + "drinks", "get"},
+		{"GET", beta + "namespaces/default", "get"},
+		{"GET", "/", "get"},
+	} {
+		httpRequest, err := http.NewRequest(test.method, "http://x"+test.path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := parse(httpRequest)
+		resource := ""
+		if r.kind != nil {
+			resource = r.kind.resource
+		}
+		got := strings.Join(strings.Fields(strings.Join([]string{r.verb, r.version, resource, r.namespace, r.name, r.subresource}, " ")), " ")
+		if got != test.want {
+			t.Errorf("%s %s: %q, want %q", test.method, test.path, got, test.want)
+		}
+	}
+}
+
+// The same pizza in both versions, with what the server adds.
+func TestVersions(t *testing.T) {
+	w := newWorld(t)
+	w.menu()
+	w.bake("twice", "salami", "tomato", "salami")
+	got := w.must(http.StatusOK, "GET", beta+inDefault+"/twice", "")
+	want := []any{map[string]any{"name": "salami", "quantity": 2.0}, map[string]any{"name": "tomato", "quantity": 1.0}}
+	if diff := cmp.Diff(want, got.get("spec.toppings")); diff != "" {
+		t.Errorf("in v1beta1 (-want +got):\n%s", diff)
+	}
+	if got.get("apiVersion") != group+"/v1beta1" || got.get("kind") != "Pizza" {
+		t.Errorf("it says that it is a %v %v", got.get("apiVersion"), got.get("kind"))
+	}
+	got = w.must(http.StatusOK, "GET", alpha+inDefault+"/twice", "")
+	if diff := cmp.Diff([]any{"salami", "tomato", "salami"}, got.get("spec.toppings")); diff != "" {
+		t.Errorf("in v1alpha1 (-want +got):\n%s", diff)
+	}
+	for _, field := range []string{"uid", "creationTimestamp", "resourceVersion", "managedFields"} {
+		if got.get("metadata."+field) == nil {
+			t.Errorf("metadata.%s is empty", field)
+		}
+	}
+	if generation := got.get("metadata.generation"); generation != 1.0 {
+		t.Errorf("generation %v, want 1", generation)
+	}
+	// Defaults.
+	w.bake("plain")
+	got = w.must(http.StatusOK, "GET", alpha+inDefault+"/plain", "")
+	if diff := cmp.Diff([]any{"tomato", "mozzarella", "salami"}, got.get("spec.toppings")); diff != "" {
+		t.Errorf("without toppings (-want +got):\n%s", diff)
+	}
+}
+
+// A price is of one moment, and only pizzas have one.
+func TestPrice(t *testing.T) {
+	w := newWorld(t)
+	w.menu()
+	w.bake("twice", "salami", "tomato", "salami")
+	if cents := w.must(http.StatusOK, "GET", beta+inDefault+"/twice/price", "").get("cents"); cents != 350.0 {
+		t.Errorf("it costs %v, want 350", cents)
+	}
+	w.must(http.StatusNotFound, "GET", beta+inDefault+"/none/price", "")
+	w.must(http.StatusNotFound, "GET", beta+"toppings/salami/price", "")
+	w.must(http.StatusNotFound, "GET", beta+inDefault+"/twice/scale", "")
+	w.must(http.StatusMethodNotAllowed, "DELETE", beta+inDefault+"/twice/price", "")
+}
+
+// Each bad request is refused with the code that clients know, and says why.
+func TestRefused(t *testing.T) {
+	w := newWorld(t)
+	w.menu()
+	w.bake("a", "tomato")
+	const topping = `{"metadata":{"name":"basil"},"spec":{"cost":1}}`
+	version := w.must(http.StatusOK, "GET", beta+"toppings/tomato", "").get("metadata.resourceVersion")
+	for _, test := range []struct {
+		reason, method, path, body string
+		code                       int
+		want                       string
+		header                     []string
+	}{
+		{"a namespace that is not there", "POST", beta + "namespaces/nowhere/pizzas", `{"metadata":{"name":"b"}}`, 404, "nowhere", nil},
+		{"a namespace that goes", "POST", beta + "namespaces/going/pizzas", `{"metadata":{"name":"b"}}`, 403, "being terminated", nil},
+		{"another namespace", "POST", beta + inDefault, `{"metadata":{"name":"b","namespace":"other"}}`, 400, "does not match", nil},
+		{"no name", "POST", beta + "toppings", `{"spec":{"cost":1}}`, 422, "name", nil},
+		{"a name that is none", "POST", beta + "toppings", `{"metadata":{"name":"A B"},"spec":{"cost":1}}`, 422, "metadata.name", nil},
+		{"it exists", "POST", beta + "toppings", `{"metadata":{"name":"tomato"},"spec":{"cost":1}}`, 409, "already exists", nil},
+		{"a version for a new object", "POST", beta + "toppings", `{"metadata":{"name":"basil","resourceVersion":"1"}}`, 400, "resourceVersion", nil},
+		{"another kind", "POST", beta + "toppings", `{"kind":"Pizza","apiVersion":"` + group + `/v1beta1","metadata":{"name":"b"}}`, 400, "Pizza", nil},
+		{"another group", "POST", beta + "toppings", `{"kind":"Topping","apiVersion":"v1","metadata":{"name":"b"}}`, 400, "", nil},
+		{"no JSON", "POST", beta + "toppings", `{`, 400, "", nil},
+		{"a list", "POST", beta + "toppings", `[]`, 400, "", nil},
+		{"a number as text", "POST", beta + "toppings", `{"metadata":{"name":"b"},"spec":{"cost":"1"}}`, 400, "cost", nil},
+		{"a negative cost", "POST", beta + "toppings", `{"metadata":{"name":"b"},"spec":{"cost":-1}}`, 422, "negative", nil},
+		{"an unknown topping", "POST", alpha + inDefault, `{"metadata":{"name":"b"},"spec":{"toppings":["pineapple"]}}`, 422, "pineapple", nil},
+		{"a topping twice", "POST", beta + inDefault, `{"metadata":{"name":"b"},"spec":{"toppings":[{"name":"tomato","quantity":1},{"name":"tomato","quantity":1}]}}`, 422, "Duplicate", nil},
+		{"too much", "POST", beta + inDefault, `{"metadata":{"name":"b"},"spec":{"toppings":[{"name":"tomato","quantity":21}]}}`, 422, "must be 1 to 20", nil},
+		{"protobuf", "POST", beta + "toppings", "k8s", 415, "application/json", []string{"Content-Type", "application/vnd.kubernetes.protobuf"}},
+		{"nothing but protobuf", "GET", beta + "toppings", "", 406, "JSON", []string{"Accept", "application/vnd.kubernetes.protobuf"}},
+		{"strategic merge patch", "PATCH", beta + "toppings/tomato", "{}", 415, "merge-patch", []string{"Content-Type", "application/strategic-merge-patch+json"}},
+		{"3 MB", "POST", beta + "toppings", strings.Repeat(" ", maxBody+1), 413, "limit", nil},
+		{"a PUT without version", "PUT", beta + "toppings/tomato", `{"metadata":{"name":"tomato"},"spec":{"cost":1}}`, 422, "resourceVersion", nil},
+		{"a PUT with an old version", "PUT", beta + "toppings/tomato", `{"metadata":{"name":"tomato","resourceVersion":"999"},"spec":{"cost":1}}`, 409, "modified", nil},
+		{"a PUT that renames", "PUT", beta + "toppings/tomato", fmt.Sprintf(`{"metadata":{"name":"basil","resourceVersion":%q},"spec":{"cost":1}}`, version), 400, "does not match", nil},
+		{"a PUT with another UID", "PUT", beta + "toppings/tomato", fmt.Sprintf(`{"metadata":{"name":"tomato","uid":"1","resourceVersion":%q},"spec":{"cost":1}}`, version), 409, "UID", nil},
+		{"a PUT of nothing", "PUT", beta + "toppings/basil", `{"metadata":{"name":"basil","resourceVersion":"1"},"spec":{"cost":1}}`, 404, "not found", nil},
+		{"a patch that renames", "PATCH", beta + "toppings/tomato", `{"metadata":{"name":"basil"}}`, 400, "does not match", []string{"Content-Type", mergeType}},
+		{"a patch of nothing", "PATCH", beta + "toppings/basil", `{}`, 404, "not found", []string{"Content-Type", mergeType}},
+		{"a test that fails", "PATCH", beta + "toppings/tomato", `[{"op":"test","path":"/spec/cost","value":1}]`, 422, "", []string{"Content-Type", jsonPatchType}},
+		{"a topping in use", "DELETE", beta + "toppings/tomato", "", 409, "pizza default/a has it", nil},
+		{"another UID", "DELETE", beta + inDefault + "/a", `{"preconditions":{"uid":"1"}}`, 409, "UID", nil},
+		{"another version", "DELETE", beta + inDefault + "/a", `{"preconditions":{"resourceVersion":"999"}}`, 409, "resourceVersion", nil},
+		{"an unknown policy", "DELETE", beta + inDefault + "/a?propagationPolicy=Later", "", 400, "Later", nil},
+		{"a dry run of some", "POST", beta + "toppings?dryRun=Some", topping, 400, "Some", nil},
+		{"an unknown validation", "POST", beta + "toppings?fieldValidation=Perhaps", topping, 400, "Perhaps", nil},
+		{"a version that is no number", "GET", beta + "toppings?resourceVersion=x", "", 400, "x", nil},
+		{"a version that has not been", "GET", beta + "toppings?resourceVersion=999", "", 504, "Too large", nil},
+		{"a version that has not been, of one", "GET", beta + "toppings/tomato?resourceVersion=999", "", 504, "Too large", nil},
+		{"a watch from the future", "GET", beta + "toppings?watch=true&resourceVersion=999", "", 504, "Too large", nil},
+		{"initial events without match", "GET", beta + "toppings?watch=true&sendInitialEvents=true", "", 422, "resourceVersionMatch", nil},
+		{"a selector that is none", "GET", beta + "toppings?labelSelector=%21%21", "", 400, "", nil},
+		{"a field that has no selector", "GET", beta + "toppings?fieldSelector=spec.cost%3D1", "", 400, "spec.cost", nil},
+		{"a forged continue", "GET", beta + "toppings?limit=1&continue=x", "", 400, "continue", nil},
+		{"an unknown method", "POST", beta + "toppings/tomato", topping, 405, "", nil},
+		{"a pizza without namespace", "GET", beta + "pizzas/a", "", 404, "", nil},
+		{"a topping in a namespace", "GET", beta + "namespaces/default/toppings", "", 404, "", nil},
+		{"nowhere", "GET", "/apis/apps", "", 404, "", nil},
+		{"OpenAPI v2", "GET", "/openapi/v2", "", 404, "", nil},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			before := w.handler.storage.revision
+			got := w.do(test.method, test.path, test.body, test.header...)
+			if got.code != test.code || !strings.Contains(got.message(), test.want) {
+				t.Errorf("%d %s, want %d and %q", got.code, got.message(), test.code, test.want)
+			}
+			if got.get("kind") != "Status" || got.get("code") != float64(test.code) {
+				t.Errorf("the answer is no Status: %v", got.body)
+			}
+			if after := w.handler.storage.revision; after != before {
+				t.Errorf("something was written: revision %d, was %d", after, before)
+			}
+		})
+	}
+}
+
+// Unknown fields and double keys are an error, a warning or nothing, as the client wants.
+func TestFieldValidation(t *testing.T) {
+	w := newWorld(t)
+	w.menu()
+	send := map[string]func(query string) reply{
+		"POST": func(query string) reply {
+			return w.do("POST", beta+"toppings?dryRun=All"+query, `{"metadata":{"name":"basil"},"spec":{"cost":1,"cost":2,"color":"green"}}`)
+		},
+		"merge patch": func(query string) reply {
+			return w.do("PATCH", beta+"toppings/tomato?dryRun=All"+query, `{"spec":{"cost":1,"cost":2,"color":"green"}}`, "Content-Type", mergeType)
+		},
+	}
+	for how, send := range send {
+		for validation, want := range map[string]struct{ code, warnings int }{
+			"": {200, 2}, "&fieldValidation=Warn": {200, 2}, "&fieldValidation=Ignore": {200, 0}, "&fieldValidation=Strict": {400, 0},
+		} {
+			got := send(validation)
+			if got.code == http.StatusCreated {
+				got.code = http.StatusOK
+			}
+			if warnings := got.header.Values("Warning"); got.code != want.code || len(warnings) != want.warnings {
+				t.Errorf("%s%s: %d and the warnings %q, want %d and %d", how, validation, got.code, warnings, want.code, want.warnings)
+			}
+		}
+	}
+}
+
+// A dry run says what would be, and nothing is.
+func TestDryRun(t *testing.T) {
+	w := newWorld(t)
+	w.menu()
+	before := w.handler.storage.revision
+	w.must(http.StatusCreated, "POST", beta+"toppings?dryRun=All", `{"metadata":{"name":"basil"},"spec":{"cost":1}}`)
+	w.must(http.StatusOK, "PATCH", beta+"toppings/tomato?dryRun=All", `{"spec":{"cost":1}}`, "Content-Type", mergeType)
+	w.must(http.StatusOK, "DELETE", beta+"toppings/tomato", `{"dryRun":["All"]}`)
+	w.must(http.StatusCreated, "PATCH", beta+"toppings/basil?dryRun=All&fieldManager=a", `{"spec":{"cost":1}}`, "Content-Type", applyType)
+	if after := w.handler.storage.revision; after != before {
+		t.Errorf("revision %d, was %d", after, before)
+	}
+}
+
+// Each page of a list shows the same moment, whatever is written meanwhile.
+func TestPages(t *testing.T) {
+	w := newWorld(t)
+	w.menu()
+	names := func(list reply) (names []string) {
+		for _, item := range list.body["items"].([]any) {
+			names = append(names, item.(map[string]any)["metadata"].(map[string]any)["name"].(string))
+		}
+		return names
+	}
+	page := w.must(http.StatusOK, "GET", beta+"toppings?limit=1", "")
+	got := names(page)
+	if remaining := page.get("metadata.remainingItemCount"); remaining != 2.0 {
+		t.Errorf("%v remain, want 2", remaining)
+	}
+	w.must(http.StatusOK, "DELETE", beta+"toppings/salami", "")
+	w.must(http.StatusCreated, "POST", beta+"toppings", `{"metadata":{"name":"zucchini"},"spec":{"cost":1}}`)
+	first := page.get("metadata.resourceVersion")
+	for page.get("metadata.continue") != nil {
+		page = w.must(http.StatusOK, "GET", fmt.Sprintf("%stoppings?limit=1&continue=%s", beta, page.get("metadata.continue")), "")
+		got = append(got, names(page)...)
+		if version := page.get("metadata.resourceVersion"); version != first {
+			t.Errorf("a page is of %v, the first one of %v", version, first)
+		}
+	}
+	if diff := cmp.Diff([]string{"mozzarella", "salami", "tomato"}, got); diff != "" {
+		t.Errorf("all pages (-want +got):\n%s", diff)
+	}
+	exact := w.must(http.StatusOK, "GET", fmt.Sprintf("%stoppings?resourceVersionMatch=Exact&resourceVersion=%s", beta, first), "")
+	if diff := cmp.Diff(got, names(exact)); diff != "" {
+		t.Errorf("the same moment at once (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]string{"tomato"}, names(w.must(http.StatusOK, "GET", beta+"toppings?fieldSelector=metadata.name%3Dtomato", ""))); diff != "" {
+		t.Errorf("by name (-want +got):\n%s", diff)
+	}
+}
+
+// A topping is deleted, or a pizza has it, never both: many try at the same time.
+func TestInUse(t *testing.T) {
+	w := newWorld(t)
+	w.menu()
+	for round := range 20 {
+		name := fmt.Sprintf("herb-%d", round)
+		w.must(http.StatusCreated, "POST", beta+"toppings", fmt.Sprintf(`{"metadata":{"name":%q},"spec":{"cost":1}}`, name))
+		var both sync.WaitGroup
+		var baked, deleted reply
+		both.Go(func() {
+			baked = w.do("POST", alpha+inDefault, fmt.Sprintf(`{"metadata":{"name":%q},"spec":{"toppings":[%q]}}`, name, name))
+		})
+		both.Go(func() { deleted = w.do("DELETE", beta+"toppings/"+name, "") })
+		both.Wait()
+		if (baked.code == http.StatusCreated) == (deleted.code == http.StatusOK) {
+			t.Errorf("to bake: %d, to delete: %d; want one of them", baked.code, deleted.code)
+		}
+	}
+}
+
+// Nothing is written if nothing changes: no event, no new version.
+func TestNoChange(t *testing.T) {
+	w := newWorld(t)
+	w.menu()
+	before := w.handler.storage.revision
+	for kind, body := range map[string]string{mergeType: `{"spec":{"cost":50}}`, jsonPatchType: `[]`} {
+		w.must(http.StatusOK, "PATCH", beta+"toppings/tomato", body, "Content-Type", kind)
+	}
+	if after := w.handler.storage.revision; after != before {
+		t.Errorf("revision %d, was %d", after, before)
+	}
+}
+
+// What the server alone decides cannot be written.
+func TestServerDecides(t *testing.T) {
+	w := newWorld(t)
+	w.menu()
+	before := w.must(http.StatusOK, "GET", beta+"toppings/tomato", "")
+	after := w.must(http.StatusOK, "PATCH", beta+"toppings/tomato", `{"metadata":{"creationTimestamp":"2000-01-01T00:00:00Z","generation":7,"deletionTimestamp":"2000-01-01T00:00:00Z","labels":{"a":"b"}}}`, "Content-Type", mergeType)
+	for _, field := range []string{"metadata.creationTimestamp", "metadata.generation", "metadata.deletionTimestamp", "metadata.uid"} {
+		if before.get(field) != after.get(field) {
+			t.Errorf("%s is %v, was %v", field, after.get(field), before.get(field))
+		}
+	}
+	after = w.must(http.StatusOK, "PATCH", beta+"toppings/tomato", `{"spec":{"cost":7}}`, "Content-Type", mergeType)
+	if generation := after.get("metadata.generation"); generation != 2.0 {
+		t.Errorf("after the spec has changed: generation %v, want 2", generation)
+	}
+}
+
+// Too many at once are sent away, and told when to come back.
+func TestTooMany(t *testing.T) {
+	w := newWorld(t)
+	w.handler.requests, w.handler.watchers = make(limit), make(limit)
+	for _, query := range []string{"", "?watch=true"} {
+		got := w.must(http.StatusTooManyRequests, "GET", beta+"toppings"+query, "")
+		if got.header.Get("Retry-After") == "" {
+			t.Errorf("%q: no Retry-After", query)
+		}
+	}
+}

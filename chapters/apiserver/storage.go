@@ -1,0 +1,209 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"sync"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/klog/v2"
+)
+
+// key is where an object is stored.
+type key struct{ resource, namespace, name string }
+
+// event is one write.
+type event struct {
+	revision int64
+	key      key
+	// before is nil if the object is new, after if it is gone.
+	before, after object
+}
+
+// maxEvents is how many events are remembered, for watches and for lists of the past.
+const maxEvents = 1000
+
+// storage holds all objects, in the hub version, in memory and in a journal. etcd does the
+// same for the API server: each write makes a new revision of everything, and whoever knows
+// a revision can ask what has happened since.
+//
+// One write happens at a time, and sees all objects. That makes checks across objects atomic,
+// which no admission webhook can do.
+type storage struct {
+	journal *journal
+
+	mu       sync.RWMutex
+	revision int64
+	objects  map[key]object
+	// events are the last ones, oldest first. forgotten is the last revision before them.
+	events    []event
+	forgotten int64
+	// changed is closed by the next write.
+	changed chan struct{}
+}
+
+// openStorage reads the journal of a directory. The revision goes on where it was.
+func openStorage(dir string) (*storage, error) {
+	s := &storage{objects: map[key]object{}, changed: make(chan struct{})}
+	var err error
+	s.journal, err = openJournal(dir, s.replay)
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// change returns what is to be in the place of current, nil for nothing. Neither current,
+// which is nil if there is nothing, nor any of all may be changed.
+type change func(current object, all map[key]object) (object, error)
+
+// write makes a change, and returns what is stored then. When it returns without an error,
+// the change is on the disk. Nothing is written if nothing changes. A dry run does all the
+// rest.
+func (s *storage) write(key key, dryRun bool, change change) (object, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	current := s.objects[key]
+	next, err := change(current, s.objects)
+	if err != nil || dryRun || equality.Semantic.DeepEqual(current, next) {
+		return next, err
+	}
+	revision := s.revision + 1
+	if next != nil {
+		next.SetResourceVersion(strconv.FormatInt(revision, 10))
+	}
+	if err := s.journal.append(event{revision, key, current, next}); err != nil {
+		return nil, apierrors.NewInternalError(err)
+	}
+	s.apply(event{revision, key, current, next})
+	if s.journal.isLong(len(s.objects)) {
+		if err := s.journal.compact(s.revision, s.objects); err != nil {
+			klog.Background().Error(err, "The journal stays long")
+		}
+	}
+	return next, nil
+}
+
+// replay takes an event from the journal. It lacks before. A beginning of the journal is an
+// event without a key: what happened until then is not known.
+func (s *storage) replay(event event) {
+	if event.key == (key{}) {
+		s.revision, s.forgotten, s.events = event.revision, event.revision, nil
+		return
+	}
+	event.before = s.objects[event.key]
+	s.apply(event)
+}
+
+func (s *storage) apply(event event) {
+	s.revision = event.revision
+	if event.after == nil {
+		delete(s.objects, event.key)
+	} else {
+		s.objects[event.key] = event.after
+	}
+	// Twice as many as promised, so that most writes move nothing.
+	if s.events = append(s.events, event); len(s.events) == 2*maxEvents {
+		s.forgotten = s.events[maxEvents-1].revision
+		s.events = slices.Clone(s.events[maxEvents:])
+	}
+	close(s.changed)
+	s.changed = make(chan struct{})
+}
+
+// read lets a function see all objects as they are at one moment.
+func (s *storage) read(see func(revision int64, all map[key]object) error) error {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return see(s.revision, s.objects)
+}
+
+// list returns the objects of a resource, in a namespace or in all (""), sorted. They are as
+// they were at a revision. 0 is the newest one.
+func (s *storage) list(resource, namespace string, revision int64) (objects []object, at int64, err error) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	if revision == 0 {
+		revision = s.revision
+	}
+	if err := s.knows(revision); err != nil {
+		return nil, 0, err
+	}
+	isWanted := func(key key) bool {
+		return key.resource == resource && (namespace == "" || key.namespace == namespace)
+	}
+	found := map[key]object{}
+	for key, object := range s.objects {
+		if isWanted(key) {
+			found[key] = object
+		}
+	}
+	// Take back what has happened since.
+	for _, event := range slices.Backward(s.events) {
+		if event.revision <= revision {
+			break
+		}
+		if !isWanted(event.key) {
+			continue
+		}
+		if delete(found, event.key); event.before != nil {
+			found[event.key] = event.before
+		}
+	}
+	for _, object := range found {
+		objects = append(objects, object)
+	}
+	slices.SortFunc(objects, compare)
+	return objects, revision, nil
+}
+
+// compare orders by namespace, then by name.
+func compare(a, b object) int {
+	return cmp.Or(cmp.Compare(a.GetNamespace(), b.GetNamespace()), cmp.Compare(a.GetName(), b.GetName()))
+}
+
+// since returns what has happened after a revision, and what is closed when there is more.
+func (s *storage) since(revision int64) ([]event, <-chan struct{}, error) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	if err := s.knows(revision); err != nil {
+		return nil, nil, err
+	}
+	first, _ := slices.BinarySearchFunc(s.events, revision+1, func(event event, revision int64) int {
+		return cmp.Compare(event.revision, revision)
+	})
+	return slices.Clone(s.events[first:]), s.changed, nil
+}
+
+// knows returns an error if a revision is too old or has not been yet. Clients know both:
+// they list anew, or ask again.
+func (s *storage) knows(revision int64) error {
+	if revision < s.forgotten {
+		return apierrors.NewResourceExpired(fmt.Sprintf("too old resource version: %d (oldest known: %d)", revision, s.forgotten))
+	}
+	if revision > s.revision {
+		return tooLarge(revision, s.revision)
+	}
+	return nil
+}
+
+// tooLarge is for a revision that has not been yet. A client that has seen one asks again;
+// the cause tells it that this is no common timeout.
+func tooLarge(revision, current int64) error {
+	err := apierrors.NewTimeoutError(fmt.Sprintf("Too large resource version: %d, current: %d", revision, current), 1)
+	err.ErrStatus.Details.Causes = []metav1.StatusCause{{Type: metav1.CauseTypeResourceVersionTooLarge, Message: "Too large resource version"}}
+	return err
+}
+
+// len is how many objects there are.
+func (s *storage) len() int {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return len(s.objects)
+}
+
+func (s *storage) close() error { return s.journal.close() }

@@ -1,0 +1,255 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/tools/cache"
+
+	"example.com/byhand/chapters/restaurant/v1beta1"
+	"example.com/byhand/informer"
+)
+
+// stream is an open watch.
+type stream struct {
+	*testing.T
+	decoder *json.Decoder
+	close   func()
+}
+
+func (w *world) watch(path string, header ...string) *stream {
+	w.Helper()
+	ctx, cancel := context.WithCancel(w.Context())
+	request, err := http.NewRequestWithContext(ctx, "GET", w.http.URL+path, nil)
+	if err != nil {
+		w.Fatal(err)
+	}
+	for i := 0; i < len(header); i += 2 {
+		request.Header.Set(header[i], header[i+1])
+	}
+	response, err := w.http.Client().Do(request)
+	if err != nil {
+		w.Fatal(err)
+	}
+	if response.StatusCode != http.StatusOK {
+		w.Fatalf("watch %s: %d", path, response.StatusCode)
+	}
+	s := &stream{T: w.T, decoder: json.NewDecoder(response.Body), close: func() {
+		cancel()
+		_ = response.Body.Close()
+	}}
+	w.Cleanup(s.close)
+	return s
+}
+
+// next reads one event: "ADDED salami", and the whole of it.
+func (s *stream) next() (string, map[string]any) {
+	s.Helper()
+	var event struct {
+		Type   string
+		Object map[string]any
+	}
+	if err := s.decoder.Decode(&event); err != nil {
+		s.Fatal(err)
+	}
+	name, _, _ := unstructured.NestedString(event.Object, "metadata", "name")
+	return strings.TrimSpace(event.Type + " " + name), event.Object
+}
+
+func (s *stream) wants(want string) map[string]any {
+	s.Helper()
+	got, object := s.next()
+	if got != want {
+		s.Errorf("event %q, want %q: %v", got, want, object)
+	}
+	return object
+}
+
+// What happens is told in order, to each watcher what its selector lets it see.
+func TestWatch(t *testing.T) {
+	w := newWorld(t)
+	w.menu()
+	at := w.must(http.StatusOK, "GET", beta+"toppings", "").get("metadata.resourceVersion")
+	all := w.watch(fmt.Sprintf("%stoppings?watch=true&resourceVersion=%s", beta, at))
+	vegan := w.watch(fmt.Sprintf("%stoppings?watch=true&labelSelector=vegan&resourceVersion=%s", beta, at))
+	one := w.watch(fmt.Sprintf("%stoppings?watch=true&fieldSelector=metadata.name%%3Dsalami&resourceVersion=%s", beta, at))
+	elsewhere := w.watch(fmt.Sprintf("%spizzas?watch=true&resourceVersion=%s", alpha, at))
+
+	label := func(labels string) {
+		w.must(http.StatusOK, "PATCH", beta+"toppings/tomato", `{"metadata":{"labels":`+labels+`}}`, "Content-Type", mergeType)
+	}
+	label(`{"vegan":"yes"}`)
+	label(`{"vegan":"very"}`)
+	label(`null`)
+	w.must(http.StatusOK, "DELETE", beta+"toppings/salami", "")
+	w.bake("a", "tomato")
+
+	for range 3 {
+		all.wants("MODIFIED tomato")
+	}
+	all.wants("DELETED salami")
+	vegan.wants("ADDED tomato")
+	vegan.wants("MODIFIED tomato")
+	gone := vegan.wants("DELETED tomato")
+	if version, _, _ := unstructured.NestedString(gone, "metadata", "resourceVersion"); version != fmt.Sprint(w.handler.storage.revision-2) {
+		t.Errorf("it has gone in version %s, and the storage is at %d", version, w.handler.storage.revision)
+	}
+	one.wants("DELETED salami")
+	pizza := elsewhere.wants("ADDED a")
+	if version := pizza["apiVersion"]; version != group+"/v1alpha1" {
+		t.Errorf("the pizza is in %v", version)
+	}
+}
+
+// Whoever asks for what is there already gets it, and is told where it ends.
+func TestInitialEvents(t *testing.T) {
+	w := newWorld(t)
+	w.menu()
+	s := w.watch(beta + "toppings?watch=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true")
+	for _, name := range []string{"mozzarella", "salami", "tomato"} {
+		s.wants("ADDED " + name)
+	}
+	mark := s.wants("BOOKMARK")
+	want := map[string]any{
+		"apiVersion": group + "/v1beta1", "kind": "Topping",
+		"metadata": map[string]any{"resourceVersion": "3", "annotations": map[string]any{metav1.InitialEventsAnnotationKey: "true"}},
+	}
+	if diff := cmp.Diff(want, mark); diff != "" {
+		t.Errorf("the bookmark (-want +got):\n%s", diff)
+	}
+	w.must(http.StatusOK, "DELETE", beta+"toppings/salami", "")
+	s.wants("DELETED salami")
+	// Without a version and without a word: the same, and no bookmark. Or nothing of it.
+	old := w.watch(beta + "toppings?watch=true")
+	old.wants("ADDED mozzarella")
+	none := w.watch(beta + "toppings?watch=true&sendInitialEvents=false&resourceVersionMatch=NotOlderThan&resourceVersion=0")
+	w.must(http.StatusOK, "DELETE", beta+"toppings/mozzarella", "")
+	none.wants("DELETED mozzarella")
+}
+
+// kubectl get -w asks for Tables, and the garbage collector for metadata: the events are of
+// the same form as a list.
+func TestWatchForms(t *testing.T) {
+	w := newWorld(t)
+	w.menu()
+	tables := w.watch(beta+"toppings?watch=true", "Accept", "application/json;as=Table;v=v1;g=meta.k8s.io,application/json")
+	_, first := tables.next()
+	_, second := tables.next()
+	if first["kind"] != "Table" || first["columnDefinitions"] == nil || second["columnDefinitions"] != nil {
+		t.Errorf("the columns must come once, in the first event: %v, %v", first, second)
+	}
+	metadata := w.watch(beta+"toppings?watch=true", "Accept", "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1")
+	object := metadata.wants("ADDED mozzarella")
+	if object["kind"] != "PartialObjectMetadata" || object["apiVersion"] != "meta.k8s.io/v1" || object["spec"] != nil {
+		t.Errorf("it is %v", object)
+	}
+}
+
+// A watcher that does not read holds nothing up and takes no memory. When it reads again it
+// is told 410.
+func TestSlowWatcher(t *testing.T) {
+	w := newWorld(t)
+	s := w.watch(beta + "toppings?watch=true")
+	large := stamp(&v1beta1.Topping{ObjectMeta: metav1.ObjectMeta{Name: "large", Annotations: map[string]string{"a": strings.Repeat("x", 100_000)}}}, hub)
+	stored := w.handler.storage
+	for range 2*maxEvents + 1000 {
+		stored.mu.Lock()
+		stored.apply(event{revision: stored.revision + 1, key: toppingKey("large"), after: large})
+		stored.mu.Unlock()
+	}
+	for {
+		kind, object := s.next()
+		if kind == string(watch.Error) {
+			if object["code"] != 410.0 {
+				t.Errorf("it is told %v, want 410", object)
+			}
+			return
+		}
+	}
+}
+
+// informer is the core's, over this server.
+func (w *world) informer() *informer.Informer {
+	client := w.dynamic().Resource(toppings)
+	return informer.New(toppings.GroupResource(), client, &cache.ListWatch{
+		ListWithContextFunc: func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) { return client.List(ctx, o) },
+		WatchFuncWithContext: func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
+			return client.Watch(ctx, o)
+		},
+	}, cache.InformerOptions{ObjectType: &unstructured.Unstructured{}, Handler: cache.ResourceEventHandlerFuncs{}})
+}
+
+// client-go's Reflector streams its list, as it does from any API server, and keeps up with
+// random writes.
+func TestInformer(t *testing.T) {
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	random := rand.New(rand.NewPCG(seed, 0))
+	w := newWorld(t)
+	w.menu()
+	var mu sync.Mutex
+	var lists []string
+	w.handler.log = func(format string, args ...any) {
+		if line := fmt.Sprintf(format, args...); strings.HasPrefix(line, "GET") && !strings.Contains(line, "watch=true") {
+			mu.Lock()
+			defer mu.Unlock()
+			lists = append(lists, line)
+		}
+	}
+	toppingsInformer := w.informer()
+	ctx, cancel := context.WithCancel(t.Context())
+	var running sync.WaitGroup
+	running.Go(func() { toppingsInformer.Run(ctx) })
+	t.Cleanup(func() { cancel(); running.Wait() })
+
+	client := w.dynamic().Resource(toppings)
+	for range 100 {
+		name := fmt.Sprintf("herb-%d", random.IntN(5))
+		herb := &unstructured.Unstructured{Object: map[string]any{"metadata": map[string]any{"name": name}, "spec": map[string]any{"cost": int64(random.IntN(9))}}}
+		herb.SetGroupVersionKind(kinds[1].gvk(hub))
+		switch random.IntN(3) {
+		case 0:
+			_, _ = client.Create(ctx, herb, metav1.CreateOptions{})
+		case 1:
+			_ = client.Delete(ctx, name, metav1.DeleteOptions{})
+		case 2:
+			patch := fmt.Appendf(nil, `{"spec":{"cost":%d}}`, random.IntN(9))
+			_, _ = client.Patch(ctx, name, types.MergePatchType, patch, metav1.PatchOptions{})
+		}
+	}
+	w.eventually("the store of the informer", func() error {
+		want, got := map[string]int32{}, map[string]int32{}
+		objects, _, err := w.handler.storage.list("toppings", "", 0)
+		if err != nil {
+			return err
+		}
+		for _, o := range objects {
+			want[o.GetName()] = o.(*v1beta1.Topping).Spec.Cost
+		}
+		for _, o := range toppingsInformer.Store.List() {
+			cost, _, _ := unstructured.NestedInt64(o.(*unstructured.Unstructured).Object, "spec", "cost")
+			got[o.(*unstructured.Unstructured).GetName()] = int32(cost)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			return fmt.Errorf("(-want +got):\n%s", diff)
+		}
+		return nil
+	})
+	mu.Lock()
+	defer mu.Unlock()
+	if len(lists) > 0 {
+		t.Errorf("the list was not streamed: %q", lists)
+	}
+}

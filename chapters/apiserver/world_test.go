@@ -1,0 +1,181 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/rest"
+)
+
+const (
+	alpha = "/apis/" + group + "/v1alpha1/"
+	beta  = "/apis/" + group + "/v1beta1/"
+)
+
+var (
+	pizzas   = schema.GroupVersionResource{Group: group, Version: hub, Resource: "pizzas"}
+	toppings = schema.GroupVersionResource{Group: group, Version: hub, Resource: "toppings"}
+)
+
+// world is the server without a cluster: everybody is admin and may do everything, and the
+// namespaces are default and the one that goes.
+type world struct {
+	*testing.T
+	dir     string
+	handler *server
+	http    *httptest.Server
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	w := &world{T: t, dir: t.TempDir()}
+	w.start()
+	t.Cleanup(func() { w.stop() })
+	return w
+}
+
+// start serves what is in the journal.
+func (w *world) start() {
+	w.Helper()
+	stored, err := openStorage(w.dir)
+	if err != nil {
+		w.Fatal(err)
+	}
+	if w.handler, err = newServer(stored, nil); err != nil {
+		w.Fatal(err)
+	}
+	w.handler.log = func(string, ...any) {}
+	w.handler.authenticate = func(*http.Request) (user, error) { return user{name: "admin"}, nil }
+	w.handler.authorize = func(context.Context, *request) error { return nil }
+	w.handler.namespace = namespaceFor
+	w.http = httptest.NewServer(w.handler)
+}
+
+// stop ends the server, as a kill does: the journal is not told.
+func (w *world) stop() {
+	w.http.CloseClientConnections()
+	w.http.Close()
+	_ = w.handler.storage.close()
+}
+
+func namespaceFor(_ context.Context, name string) (*corev1.Namespace, error) {
+	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}
+	switch name {
+	case "going":
+		namespace.DeletionTimestamp = new(metav1.Now())
+	case "default":
+	default:
+		return nil, apierrors.NewNotFound(corev1.Resource("namespaces"), name)
+	}
+	return namespace, nil
+}
+
+// reply is an answer.
+type reply struct {
+	code   int
+	header http.Header
+	body   map[string]any
+}
+
+// message is the text of a Status.
+func (r reply) message() string { return fmt.Sprint(r.body["message"]) }
+
+// get returns a field by its path, "metadata.name".
+func (r reply) get(path string) any {
+	value, _, _ := unstructured.NestedFieldNoCopy(r.body, strings.Split(path, ".")...)
+	return value
+}
+
+// do sends a request with a body of JSON, or of the type that the header names.
+func (w *world) do(method, path, body string, header ...string) reply {
+	w.Helper()
+	request, err := http.NewRequestWithContext(w.Context(), method, w.http.URL+path, strings.NewReader(body))
+	if err != nil {
+		w.Fatal(err)
+	}
+	request.Header.Set("Content-Type", "application/json")
+	for i := 0; i < len(header); i += 2 {
+		request.Header.Set(header[i], header[i+1])
+	}
+	response, err := w.http.Client().Do(request)
+	if err != nil {
+		w.Fatal(err)
+	}
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
+	if err != nil {
+		w.Fatal(err)
+	}
+	out := reply{code: response.StatusCode, header: response.Header}
+	if err := json.NewDecoder(bytes.NewReader(text)).Decode(&out.body); err != nil {
+		w.Fatalf("%s %s: %v\n%s", method, path, err, text)
+	}
+	return out
+}
+
+// must is do with the code that the answer must have.
+func (w *world) must(code int, method, path, body string, header ...string) reply {
+	w.Helper()
+	got := w.do(method, path, body, header...)
+	if got.code != code {
+		w.Fatalf("%s %s: %d %s, want %d", method, path, got.code, got.message(), code)
+	}
+	return got
+}
+
+// menu creates three toppings.
+func (w *world) menu() {
+	w.Helper()
+	for name, cost := range map[string]int{"tomato": 50, "mozzarella": 100, "salami": 150} {
+		w.must(http.StatusCreated, "POST", beta+"toppings", fmt.Sprintf(`{"metadata":{"name":%q},"spec":{"cost":%d}}`, name, cost))
+	}
+}
+
+// inDefault is the path of pizzas in namespace default.
+const inDefault = "namespaces/default/pizzas"
+
+// bake creates a pizza in v1alpha1.
+func (w *world) bake(name string, toppings ...string) reply {
+	w.Helper()
+	spec, err := json.Marshal(map[string]any{"toppings": toppings})
+	if err != nil {
+		w.Fatal(err)
+	}
+	return w.must(http.StatusCreated, "POST", alpha+inDefault, fmt.Sprintf(`{"metadata":{"name":%q},"spec":%s}`, name, spec))
+}
+
+// dynamic is client-go's client.
+func (w *world) dynamic() dynamic.Interface {
+	w.Helper()
+	client, err := dynamic.NewForConfig(&rest.Config{Host: w.http.URL, QPS: -1})
+	if err != nil {
+		w.Fatal(err)
+	}
+	return client
+}
+
+// eventually waits until condition returns nil.
+func (w *world) eventually(what string, condition func() error) {
+	w.Helper()
+	var err error
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+		if err = condition(); err == nil {
+			return
+		}
+	}
+	w.Fatalf("%s: %v", what, err)
+}
