@@ -81,15 +81,15 @@ ARGS ?= $(ARGS_$(CHAPTER))
 ARGS_dynamic = get foos --watch
 ARGS_finalizer = --store bin/volumes
 ARGS_apiserver = --store bin/restaurant
-# A chapter without CRDs of its own uses Projects and Foos.
-CHAPTER_CRDS = $(firstword $(wildcard chapters/$(CHAPTER)/config/crd) config/crd)
+# A chapter without CRDs of its own uses Projects and Foos; apiserver is there to do without.
+CHAPTER_CRDS = $(if $(filter-out apiserver,$(CHAPTER)),$(firstword $(wildcard chapters/$(CHAPTER)/config/crd) config/crd))
 CHAPTER_SAMPLES = $(firstword $(wildcard chapters/$(CHAPTER)/config/samples) config/samples)
 
 .PHONY: chapter
 chapter: chapter-exists own-cluster ## Run a chapter: make chapter CHAPTER=http (chapters/README.md lists them)
-	@$(KUBECTL) apply -f $(CHAPTER_CRDS)
-	@$(KUBECTL) wait --for=condition=Established --timeout=30s -f $(CHAPTER_CRDS) >/dev/null
-	@$(KUBECTL) apply -f $(CHAPTER_SAMPLES)
+	$(if $(CHAPTER_CRDS),@$(KUBECTL) apply -f $(CHAPTER_CRDS))
+	$(if $(CHAPTER_CRDS),@$(KUBECTL) wait --for=condition=Established --timeout=30s -f $(CHAPTER_CRDS) >/dev/null)
+	$(if $(CHAPTER_CRDS),@$(KUBECTL) apply -f $(CHAPTER_SAMPLES))
 	go build -o bin/ ./chapters/$(CHAPTER)
 	@echo "In a second terminal: export KUBECONFIG=$(KUBECONFIG)"
 	@exec bin/$(CHAPTER) $(ARGS)
@@ -97,7 +97,7 @@ chapter: chapter-exists own-cluster ## Run a chapter: make chapter CHAPTER=http 
 .PHONY: chapter-down
 chapter-down: chapter-exists ## Take away what a chapter has installed, and its CRDs
 	@test ! -e chapters/$(CHAPTER)/down.sh || { export PATH="$(CURDIR)/cluster/bin:$$PATH" && sh chapters/$(CHAPTER)/down.sh; }
-	@$(KUBECTL) delete --ignore-not-found -f $(CHAPTER_CRDS)
+	$(if $(CHAPTER_CRDS),@$(KUBECTL) delete --ignore-not-found -f $(CHAPTER_CRDS))
 
 .PHONY: chapter-exists
 chapter-exists:
@@ -184,13 +184,18 @@ test-cluster:
 # More: make test-long FAILOVERS=5
 FAILOVERS ?= 1
 .PHONY: test-long
-test-long: ## Run the tests that take minutes: failovers, random sequences, faults
+test-long: ## Run the tests that take minutes: failovers, random sequences, faults, kills
 	$(ON_CLUSTER) test-long-here
+	$(ON_CLUSTER) test-apiserver-long-here
 
 .PHONY: test-long-here
 test-long-here: install
 	go test -count=1 -tags long -v -timeout 60m ./internal/e2e -failovers $(FAILOVERS)
 	go test -count=1 -tags integration,long -v -run TestReadme ./chapters/versions
+
+.PHONY: test-apiserver-long-here
+test-apiserver-long-here:
+	go test -count=1 -tags integration,long -v -timeout 60m -run TestKilled ./chapters/apiserver
 
 .PHONY: test-page
 test-page: ## Look at the page in a real browser (needs Chromium)

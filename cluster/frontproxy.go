@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -74,16 +73,40 @@ func (c *cluster) writeFrontProxy() error {
 	if err := os.MkdirAll(c.frontProxy(), 0o700); err != nil {
 		return err
 	}
-	return errors.Join(
-		writePEM(filepath.Join(c.frontProxy(), "ca.crt"), "CERTIFICATE", caDER),
-		writePEM(filepath.Join(c.frontProxy(), "client.crt"), "CERTIFICATE", clientDER),
-		writePEM(filepath.Join(c.frontProxy(), "client.key"), "PRIVATE KEY", keyDER))
+	for file, block := range map[string]*pem.Block{
+		"ca.crt":     {Type: "CERTIFICATE", Bytes: caDER},
+		"client.crt": {Type: "CERTIFICATE", Bytes: clientDER},
+		"client.key": {Type: "PRIVATE KEY", Bytes: keyDER},
+	} {
+		if err := os.WriteFile(filepath.Join(c.frontProxy(), file), pem.EncodeToMemory(block), 0o600); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
-func writePEM(file, kind string, der []byte) error {
-	var content bytes.Buffer
-	if err := pem.Encode(&content, &pem.Block{Type: kind, Bytes: der}); err != nil {
-		return err
-	}
-	return os.WriteFile(file, content.Bytes(), 0o600)
+// frontProxyArgs are the flags of kube-apiserver, as kwokctl's YAML: what it publishes about
+// the front proxy in the ConfigMap extension-apiserver-authentication, and the certificate
+// that it shows. kwokctl gives the last two another value, which override replaces. It drops
+// an override of what it does not give.
+func (c *cluster) frontProxyArgs() string {
+	return fmt.Sprintf(`  - key: requestheader-client-ca-file
+    value: "%[1]s/ca.crt"
+  - key: requestheader-allowed-names
+    value: %[2]s
+  - key: requestheader-username-headers
+    value: X-Remote-User
+  - key: requestheader-group-headers
+    value: X-Remote-Group
+  - key: requestheader-uid-headers
+    value: X-Remote-Uid
+  - key: requestheader-extra-headers-prefix
+    value: X-Remote-Extra-
+  - key: proxy-client-cert-file
+    value: "%[1]s/client.crt"
+    override: true
+  - key: proxy-client-key-file
+    value: "%[1]s/client.key"
+    override: true
+`, c.frontProxy(), frontProxyName)
 }

@@ -43,31 +43,8 @@ componentsPatches:
   # that right must fail here first.
   - key: enable-admission-plugins
     value: OwnerReferencesPermissionEnforcement
-  # Whom an aggregated API server believes who asks: see frontproxy.go. The last two have
-  # another value from kwokctl.
+  # Whom an aggregated API server believes who asks: see frontproxy.go.
 %[8]s`
-
-// requestHeaders are where the front proxy says who asks.
-var requestHeaders = []string{
-	"requestheader-username-headers=X-Remote-User",
-	"requestheader-group-headers=X-Remote-Group",
-	"requestheader-uid-headers=X-Remote-Uid",
-	"requestheader-extra-headers-prefix=X-Remote-Extra-",
-}
-
-// frontProxyArgs are the flags of kube-apiserver, as YAML.
-func (c *cluster) frontProxyArgs() string {
-	var yaml strings.Builder
-	for _, flag := range append(requestHeaders[:len(requestHeaders):len(requestHeaders)],
-		"requestheader-client-ca-file="+filepath.Join(c.frontProxy(), "ca.crt"),
-		"requestheader-allowed-names="+frontProxyName,
-		"proxy-client-cert-file="+filepath.Join(c.frontProxy(), "client.crt"),
-		"proxy-client-key-file="+filepath.Join(c.frontProxy(), "client.key")) {
-		key, value, _ := strings.Cut(flag, "=")
-		fmt.Fprintf(&yaml, "  - key: %s\n    value: %q\n    override: true\n", key, value)
-	}
-	return yaml.String()
-}
 
 func (c *cluster) kwokctlConfig() string {
 	return filepath.Join(c.home, "state", c.name+".kwokctl.yaml")

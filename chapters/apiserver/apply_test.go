@@ -1,11 +1,14 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"net/http"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
 const margherita = beta + inDefault + "/margherita"
@@ -66,7 +69,8 @@ func TestApplyMetadata(t *testing.T) {
 	}
 }
 
-// A manager may apply in one version, and another one in the other.
+// A manager may apply in one version, and another one in the other. Two tomatoes in v1alpha1
+// are another quantity in v1beta1, which somebody else wants to be 1.
 func TestApplyVersions(t *testing.T) {
 	w := newWorld(t)
 	w.menu()
@@ -75,7 +79,7 @@ func TestApplyVersions(t *testing.T) {
 	if diff := cmp.Diff([]any{"tomato"}, got.get("spec.toppings")); diff != "" {
 		t.Errorf("toppings (-want +got):\n%s", diff)
 	}
-	conflict := w.must(http.StatusConflict, "PATCH", alpha+inDefault+"/margherita?fieldManager=bob", `{spec: {toppings: [salami]}}`, "Content-Type", applyType)
+	conflict := w.must(http.StatusConflict, "PATCH", alpha+inDefault+"/margherita?fieldManager=bob", `{spec: {toppings: [tomato, tomato]}}`, "Content-Type", applyType)
 	if !strings.Contains(conflict.message(), "alice") {
 		t.Errorf("the conflict says %q", conflict.message())
 	}
@@ -102,7 +106,7 @@ func TestApplyRefused(t *testing.T) {
 		code                int
 		want                string
 	}{
-		{"no manager", "", "{}", 400, "fieldManager"},
+		{"no manager", "", "{}", 422, "fieldManager"},
 		{"no YAML", "?fieldManager=a", "{", 400, "YAML"},
 		{"a key twice", "?fieldManager=a", "{spec: {}, spec: {}}", 400, "spec"},
 		{"an unknown field, strict", "?fieldManager=a&fieldValidation=Strict", "{spec: {size: 30}}", 400, "size"},
@@ -121,4 +125,19 @@ func TestApplyRefused(t *testing.T) {
 		})
 	}
 	w.must(http.StatusNotFound, "PATCH", beta+"namespaces/nowhere/pizzas/a?fieldManager=a", "{}", "Content-Type", applyType)
+}
+
+// Who may patch and not create makes nothing new by an apply either. The API server has
+// asked only whether they may patch.
+func TestApplyNeedsCreate(t *testing.T) {
+	w := newWorld(t)
+	w.menu()
+	w.handler.authorize = func(_ context.Context, r *request) error {
+		if r.verb == "create" {
+			return apierrors.NewForbidden(r.groupResource(), r.name, errors.New("no"))
+		}
+		return nil
+	}
+	w.apply(http.StatusForbidden, "alice", `{spec: {toppings: [{name: tomato, quantity: 1}]}}`)
+	w.must(http.StatusOK, "PATCH", beta+"toppings/tomato?fieldManager=alice", `{metadata: {labels: {a: a}}}`, "Content-Type", applyType)
 }

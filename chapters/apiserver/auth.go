@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"crypto/tls"
 	"crypto/x509"
 	"encoding/json"
 	"errors"
@@ -12,147 +11,152 @@ import (
 	"slices"
 	"strings"
 	"sync/atomic"
+	"time"
 
+	authorizationv1 "k8s.io/api/authorization/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/klog/v2"
 )
 
-// user is who asks.
-type user struct {
-	name, uid string
-	groups    []string
-	extra     map[string][]string
-}
+// user is who asks, as a SubjectAccessReview names them.
+type user = authorizationv1.SubjectAccessReviewSpec
 
 // frontProxy tells who asks. The API server has authenticated the client already, and says
 // in headers who it is. Anybody can write headers, so they count only on a connection whose
 // certificate proves that the API server has written them. There is no other way in.
-type frontProxy struct{ trusted atomic.Pointer[proxyTrust] }
+type frontProxy struct{ trusted atomic.Pointer[trust] }
 
-// proxyTrust is what the API server publishes about itself, as the front proxy.
-type proxyTrust struct {
+// trust is whom the API server calls its front proxy.
+type trust struct {
 	roots *x509.CertPool
 	// names are the CommonNames that count. The CA may have signed for others, too.
-	names                                                []string
-	nameHeaders, uidHeaders, groupHeaders, extraPrefixes []string
+	names []string
 }
 
-// read reads it from the API server. It may change, so it is read again and again.
+// trustPeriod is how often it is read again: a CA does not last for ever.
+const trustPeriod = time.Minute
+
+func (p *frontProxy) keepReading(ctx context.Context, client kubernetes.Interface) {
+	wait.UntilWithContext(ctx, func(ctx context.Context) {
+		if err := p.read(ctx, client); err != nil && ctx.Err() == nil {
+			klog.FromContext(ctx).Error(err, "Trying again", "after", trustPeriod)
+		}
+	}, trustPeriod)
+}
+
+// read reads it from the API server.
 func (p *frontProxy) read(ctx context.Context, client kubernetes.Interface) error {
 	const name = "extension-apiserver-authentication"
 	config, err := client.CoreV1().ConfigMaps(metav1.NamespaceSystem).Get(ctx, name, metav1.GetOptions{})
 	if err != nil {
 		return fmt.Errorf("whom to trust: %w", err)
 	}
-	trust, err := newProxyTrust(config.Data)
+	trusted, err := newTrust(config.Data)
 	if err != nil {
 		return fmt.Errorf("ConfigMap %s/%s: %w", metav1.NamespaceSystem, name, err)
 	}
-	p.trusted.Store(trust)
+	p.trusted.Store(trusted)
 	return nil
 }
 
-func newProxyTrust(data map[string]string) (*proxyTrust, error) {
-	if data["requestheader-client-ca-file"] == "" {
+func newTrust(data map[string]string) (*trust, error) {
+	ca := data["requestheader-client-ca-file"]
+	if ca == "" {
 		return nil, errors.New("the cluster knows no front proxy, so nobody could tell who asks; make the cluster anew (make cluster-down, make cluster), or start its API server with --requestheader-client-ca-file")
 	}
-	trust := &proxyTrust{roots: x509.NewCertPool()}
-	if !trust.roots.AppendCertsFromPEM([]byte(data["requestheader-client-ca-file"])) {
+	t := &trust{roots: x509.NewCertPool()}
+	if !t.roots.AppendCertsFromPEM([]byte(ca)) {
 		return nil, errors.New("requestheader-client-ca-file has no certificate")
 	}
-	for key, list := range map[string]*[]string{
-		"requestheader-allowed-names":        &trust.names,
-		"requestheader-username-headers":     &trust.nameHeaders,
-		"requestheader-uid-headers":          &trust.uidHeaders,
-		"requestheader-group-headers":        &trust.groupHeaders,
-		"requestheader-extra-headers-prefix": &trust.extraPrefixes,
-	} {
-		if data[key] == "" {
-			continue
-		}
-		if err := json.Unmarshal([]byte(data[key]), list); err != nil {
-			return nil, fmt.Errorf("%s: %w", key, err)
-		}
+	// None would mean: everybody whom this CA has signed for.
+	err := json.Unmarshal([]byte(data["requestheader-allowed-names"]), &t.names)
+	if err != nil || len(t.names) == 0 {
+		return nil, fmt.Errorf("requestheader-allowed-names must list names, and is %q", data["requestheader-allowed-names"])
 	}
-	// An empty list would mean: everybody whom this CA has signed for.
-	if len(trust.names) == 0 || len(trust.nameHeaders) == 0 {
-		return nil, errors.New("requestheader-allowed-names and requestheader-username-headers must not be empty")
-	}
-	return trust, nil
+	return t, nil
 }
 
-// tls asks for a certificate, and leaves it to authenticate to refuse: a refusal in the
-// handshake has no words.
-func (p *frontProxy) tls(config *tls.Config) *tls.Config {
-	config.ClientAuth = tls.RequestClientCert
-	config.NextProtos = []string{"h2", "http/1.1"}
-	return config
-}
-
-// authenticate returns who asks, by the front proxy's word.
+// authenticate returns who asks, by the front proxy's word. The names of the headers are
+// those that the API server always sends. The flags that name some are for a front proxy
+// before it.
 func (p *frontProxy) authenticate(r *http.Request) (user, error) {
-	trust := p.trusted.Load()
-	if r.TLS == nil || len(r.TLS.PeerCertificates) == 0 {
-		return user{}, errors.New("no client certificate")
-	}
-	certificate := r.TLS.PeerCertificates[0]
-	options := x509.VerifyOptions{Roots: trust.roots, Intermediates: x509.NewCertPool(), KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}}
-	for _, intermediate := range r.TLS.PeerCertificates[1:] {
-		options.Intermediates.AddCert(intermediate)
-	}
-	if _, err := certificate.Verify(options); err != nil {
-		return user{}, fmt.Errorf("client certificate: %w", err)
-	}
-	if !slices.Contains(trust.names, certificate.Subject.CommonName) {
-		return user{}, fmt.Errorf("%q is not the front proxy", certificate.Subject.CommonName)
+	if err := p.trusted.Load().verify(r); err != nil {
+		return user{}, err
 	}
 	asks := user{
-		name:   first(r.Header, trust.nameHeaders),
-		uid:    first(r.Header, trust.uidHeaders),
-		groups: all(r.Header, trust.groupHeaders),
-		extra:  extra(r.Header, trust.extraPrefixes),
+		User: r.Header.Get("X-Remote-User"), UID: r.Header.Get("X-Remote-Uid"), Groups: r.Header.Values("X-Remote-Group"),
+		Extra: map[string]authorizationv1.ExtraValue{},
 	}
-	if asks.name == "" {
+	if asks.User == "" {
 		return user{}, errors.New("the front proxy does not say who asks")
 	}
 	// The API server leaves this group out when it asks for itself.
-	if !slices.Contains(asks.groups, "system:unauthenticated") && !slices.Contains(asks.groups, "system:authenticated") {
-		asks.groups = append(asks.groups, "system:authenticated")
+	if !slices.Contains(asks.Groups, "system:unauthenticated") && !slices.Contains(asks.Groups, "system:authenticated") {
+		asks.Groups = append(asks.Groups, "system:authenticated")
+	}
+	// A header's name cannot have each character, so keys are percent-encoded; and it has
+	// no case, so they are in lower case.
+	for name, values := range r.Header {
+		key, ok := strings.CutPrefix(strings.ToLower(name), "x-remote-extra-")
+		if unescaped, err := url.PathUnescape(key); ok && err == nil {
+			asks.Extra[unescaped] = values
+		}
 	}
 	return asks, nil
 }
 
-func first(header http.Header, names []string) string {
-	for _, name := range names {
-		if value := header.Get(name); value != "" {
-			return value
-		}
+// verify returns an error unless the front proxy has sent a request.
+func (t *trust) verify(r *http.Request) error {
+	if r.TLS == nil || len(r.TLS.PeerCertificates) == 0 {
+		return errors.New("no client certificate")
 	}
-	return ""
+	certificate := r.TLS.PeerCertificates[0]
+	options := x509.VerifyOptions{Roots: t.roots, Intermediates: x509.NewCertPool(), KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}}
+	for _, intermediate := range r.TLS.PeerCertificates[1:] {
+		options.Intermediates.AddCert(intermediate)
+	}
+	if _, err := certificate.Verify(options); err != nil {
+		return fmt.Errorf("client certificate: %w", err)
+	}
+	if !slices.Contains(t.names, certificate.Subject.CommonName) {
+		return fmt.Errorf("%q is not the front proxy", certificate.Subject.CommonName)
+	}
+	return nil
 }
 
-func all(header http.Header, names []string) (values []string) {
-	for _, name := range names {
-		values = append(values, header.Values(name)...)
-	}
-	return values
-}
+// reviewer asks the API server whether somebody may do something. So the cluster's roles
+// are the only ones, and a new one counts at once: nothing is remembered. A production
+// server remembers each answer for some seconds.
+type reviewer struct{ client kubernetes.Interface }
 
-// extra returns what else is known of the user. The keys are percent-encoded, because a
-// header's name cannot have each character, and in lower case, because it has no case.
-func extra(header http.Header, prefixes []string) map[string][]string {
-	found := map[string][]string{}
-	for name, values := range header {
-		for _, prefix := range prefixes {
-			if len(name) <= len(prefix) || !strings.EqualFold(name[:len(prefix)], prefix) {
-				continue
-			}
-			key := strings.ToLower(name[len(prefix):])
-			if unescaped, err := url.PathUnescape(key); err == nil {
-				key = unescaped
-			}
-			found[key] = append(found[key], values...)
+func (v reviewer) authorize(ctx context.Context, r *request) error {
+	review := &authorizationv1.SubjectAccessReview{Spec: r.user}
+	if r.kind == nil {
+		review.Spec.NonResourceAttributes = &authorizationv1.NonResourceAttributes{Path: r.URL.Path, Verb: r.verb}
+	} else {
+		review.Spec.ResourceAttributes = &authorizationv1.ResourceAttributes{
+			Verb: r.verb, Group: group, Version: r.version.Version, Resource: r.kind.resource,
+			Subresource: r.subresource, Namespace: r.namespace, Name: r.name,
+		}
+		// A role may be for some names. A list or a watch of one of them has it in a selector.
+		if selector, err := fields.ParseSelector(r.URL.Query().Get("fieldSelector")); err == nil && r.name == "" {
+			review.Spec.ResourceAttributes.Name, _ = selector.RequiresExactMatch("metadata.name")
 		}
 	}
-	return found
+	answer, err := v.client.AuthorizationV1().SubjectAccessReviews().Create(ctx, review, metav1.CreateOptions{})
+	if err != nil {
+		return apierrors.NewInternalError(fmt.Errorf("ask whether %s may do this: %w", r.user.User, err))
+	}
+	if answer.Status.Allowed {
+		return nil
+	}
+	what := fmt.Sprintf("path %q", r.URL.Path)
+	if r.kind != nil {
+		what = fmt.Sprintf("resource %q in API group %q", strings.TrimSuffix(r.kind.resource+"/"+r.subresource, "/"), group)
+	}
+	return apierrors.NewForbidden(r.groupResource(), r.name, fmt.Errorf("User %q cannot %s %s", r.user.User, r.verb, what))
 }

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	authorizationv1 "k8s.io/api/authorization/v1"
 )
 
 // authority signs certificates.
@@ -66,12 +67,8 @@ func (a *authority) client(name string, validity time.Duration, usage x509.ExtKe
 // trust is what the API server would publish about this authority.
 func (a *authority) trust() map[string]string {
 	return map[string]string{
-		"requestheader-client-ca-file":       string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: a.certificate.Raw})),
-		"requestheader-allowed-names":        `["front-proxy-client"]`,
-		"requestheader-username-headers":     `["X-Remote-User"]`,
-		"requestheader-uid-headers":          `["X-Remote-Uid"]`,
-		"requestheader-group-headers":        `["X-Remote-Group"]`,
-		"requestheader-extra-headers-prefix": `["X-Remote-Extra-"]`,
+		"requestheader-client-ca-file": string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: a.certificate.Raw})),
+		"requestheader-allowed-names":  `["front-proxy-client"]`,
 	}
 }
 
@@ -79,15 +76,15 @@ func (a *authority) trust() map[string]string {
 func TestAuthenticate(t *testing.T) {
 	ca, other := newAuthority(t, "front-proxy-ca"), newAuthority(t, "front-proxy-ca")
 	proxy := &frontProxy{}
-	trust, err := newProxyTrust(ca.trust())
+	trust, err := newTrust(ca.trust())
 	if err != nil {
 		t.Fatal(err)
 	}
 	proxy.trusted.Store(trust)
 	w := newWorld(t)
 	w.handler.authenticate = proxy.authenticate
-	server := httptest.NewUnstartedServer(w.handler)
-	server.TLS = proxy.tls(&tls.Config{})
+	server := httptest.NewUnstartedServer(w.handler.routes())
+	server.TLS = &tls.Config{ClientAuth: tls.RequestClientCert}
 	server.StartTLS()
 	t.Cleanup(server.Close)
 
@@ -114,7 +111,10 @@ func TestAuthenticate(t *testing.T) {
 			}
 			transport := &http.Transport{TLSClientConfig: config}
 			defer transport.CloseIdleConnections()
-			for _, path := range []string{beta + "toppings", "/apis", "/openapi/v3"} {
+			for _, path := range []string{beta + "toppings", beta + "toppings?watch=true", "/apis", "/openapi/v3", "/"} {
+				if path == "/" && test.want == http.StatusOK {
+					continue // There is nothing.
+				}
 				request, err := http.NewRequestWithContext(t.Context(), "GET", server.URL+path, nil)
 				if err != nil {
 					t.Fatal(err)
@@ -135,10 +135,12 @@ func TestAuthenticate(t *testing.T) {
 	}
 }
 
+type extra = map[string]authorizationv1.ExtraValue
+
 // What the front proxy says of a user arrives as it is.
 func TestUser(t *testing.T) {
 	ca := newAuthority(t, "front-proxy-ca")
-	trust, err := newProxyTrust(ca.trust())
+	trust, err := newTrust(ca.trust())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -153,18 +155,18 @@ func TestUser(t *testing.T) {
 		{"groups repeat, extra keys are escaped and have no case", http.Header{
 			"X-Remote-User": {"alice"}, "X-Remote-Uid": {"42"}, "X-Remote-Group": {"cooks", "system:authenticated"},
 			"X-Remote-Extra-Example.com%2fScopes": {"a", "b"},
-		}, user{"alice", "42", []string{"cooks", "system:authenticated"}, map[string][]string{"example.com/scopes": {"a", "b"}}}},
+		}, user{User: "alice", UID: "42", Groups: []string{"cooks", "system:authenticated"}, Extra: extra{"example.com/scopes": {"a", "b"}}}},
 		{"the API server for itself, without groups", http.Header{"X-Remote-User": {"system:aggregator"}},
-			user{"system:aggregator", "", []string{"system:authenticated"}, map[string][]string{}}},
+			user{User: "system:aggregator", Groups: []string{"system:authenticated"}, Extra: extra{}}},
 		{"nobody in particular", http.Header{"X-Remote-User": {"system:anonymous"}, "X-Remote-Group": {"system:unauthenticated"}},
-			user{"system:anonymous", "", []string{"system:unauthenticated"}, map[string][]string{}}},
+			user{User: "system:anonymous", Groups: []string{"system:unauthenticated"}, Extra: extra{}}},
 	} {
 		request := &http.Request{Header: test.header, TLS: &tls.ConnectionState{PeerCertificates: []*x509.Certificate{certificate.Leaf}}}
 		got, err := proxy.authenticate(request)
 		if err != nil {
 			t.Errorf("%s: %v", test.reason, err)
 		}
-		if diff := cmp.Diff(test.want, got, cmp.AllowUnexported(user{})); diff != "" {
+		if diff := cmp.Diff(test.want, got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", test.reason, diff)
 		}
 	}
@@ -176,17 +178,15 @@ func TestTrust(t *testing.T) {
 	for _, test := range []struct{ key, value, want string }{
 		{"requestheader-client-ca-file", "", "make the cluster anew"},
 		{"requestheader-client-ca-file", "nonsense", "no certificate"},
-		{"requestheader-allowed-names", "[]", "must not be empty"},
-		{"requestheader-allowed-names", "", "must not be empty"},
-		{"requestheader-username-headers", "[]", "must not be empty"},
-		{"requestheader-group-headers", "X-Remote-Group", "requestheader-group-headers"},
+		{"requestheader-allowed-names", "[]", "must list names"},
+		{"requestheader-allowed-names", "", "must list names"},
 	} {
 		data := map[string]string{}
 		for key, value := range whole {
 			data[key] = value
 		}
 		data[test.key] = test.value
-		if _, err := newProxyTrust(data); err == nil || !strings.Contains(err.Error(), test.want) {
+		if _, err := newTrust(data); err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s = %q: %v, want an error that says %q", test.key, test.value, err, test.want)
 		}
 	}

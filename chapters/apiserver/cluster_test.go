@@ -3,14 +3,19 @@
 package main
 
 import (
+	"bufio"
+	"errors"
 	"fmt"
+	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"syscall"
 	"testing"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -43,9 +48,9 @@ func newCluster(t *testing.T) *cluster {
 }
 
 // run starts the program, on the same journal each time.
-func (c *cluster) run() {
+func (c *cluster) run(args ...string) {
 	c.Helper()
-	c.program = c.Start("--kubeconfig", c.Kubeconfig, "--store", c.store)
+	c.program = c.Start(append([]string{"--kubeconfig", c.Kubeconfig, "--store", c.store}, args...)...)
 	c.program.Prints(1, "ready: ")
 }
 
@@ -67,10 +72,26 @@ func (c *cluster) address() string {
 	return match[1]
 }
 
+var configMapResource, namespaceResource = corev1.SchemeGroupVersion.WithResource("configmaps"), corev1.SchemeGroupVersion.WithResource("namespaces")
+
+// forge adds headers that only the front proxy may send.
+func forge(next http.RoundTripper) http.RoundTripper {
+	return roundTripper(func(r *http.Request) (*http.Response, error) {
+		r = r.Clone(r.Context())
+		r.Header.Set("X-Remote-User", "system:admin")
+		r.Header.Set("X-Remote-Group", "system:masters")
+		return next.RoundTrip(r)
+	})
+}
+
+type roundTripper func(*http.Request) (*http.Response, error)
+
+func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
 // menu creates the toppings and a pizza.
 func (c *cluster) menu() {
 	c.Helper()
-	c.Kubectl("apply", "-f", "config/menu/toppings.yaml", "-f", "config/menu/margherita.yaml")
+	c.Kubectl("apply", "-f", "config/samples")
 }
 
 // shows waits until kubectl prints this.
@@ -104,9 +125,9 @@ func TestKubectl(t *testing.T) {
 		args []string
 	}{
 		{"pizzas", []string{"api-resources", "--api-group", group}},
-		{"unchanged", []string{"apply", "-f", "config/menu/margherita.yaml"}},
-		{"tomato, 2 mozzarella", []string{"get", "pizza"}},
-		{"tomato, 2 mozzarella", []string{"get", "pz", "-A"}},
+		{"unchanged", []string{"apply", "-f", "config/samples"}},
+		{"tomato, mozzarella, mozzarella", []string{"get", "pizza"}},
+		{"tomato, mozzarella, mozzarella", []string{"get", "pz", "-A"}},
 		{"quantity: 2", []string{"get", "pizza", "margherita", "-o", "yaml"}},
 		{"- mozzarella", []string{"get", "pizzas.v1alpha1." + group, "margherita", "-o", "yaml"}},
 		{`"type":"ADDED"`, []string{"get", "--raw", beta + "toppings?watch=true&timeoutSeconds=1"}},
@@ -130,7 +151,7 @@ func TestKubectl(t *testing.T) {
 		if step.args[0] == "explain" {
 			// The API server learns of new documents within a minute.
 			c.Eventually("explain", func() error {
-				_, err := c.RESTClient("openapi/v3/apis/" + group + "/" + hub)
+				_, err := c.RESTClient("openapi/v3/apis/" + hub.String())
 				return err
 			})
 		}
@@ -161,12 +182,67 @@ func TestKubectlRefused(t *testing.T) {
 	}
 }
 
+// kubectl edit sends a patch, made from what an editor changes.
+func TestEdit(t *testing.T) {
+	c := newCluster(t)
+	c.menu()
+	t.Setenv("KUBE_EDITOR", `sed -i "s/cost: 50/cost: 60/"`)
+	c.shows("edited", "edit", "toppings.v1beta1."+group, "tomato")
+	c.shows("60", "get", "topping", "tomato", "-o", "jsonpath={.spec.cost}")
+}
+
+// kubectl get -w prints what happens, as a Table.
+func TestKubectlWatch(t *testing.T) {
+	c := newCluster(t)
+	c.menu()
+	watch := exec.CommandContext(t.Context(), "kubectl", "get", "toppings", "--watch", "--output-watch-events")
+	output, err := watch.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := watch.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = watch.Process.Kill(); _ = watch.Wait() })
+	lines := bufio.NewScanner(output)
+	next := func(want string) {
+		t.Helper()
+		if !lines.Scan() || !regexp.MustCompile(want).MatchString(lines.Text()) {
+			t.Errorf("kubectl prints %q, want %s (%v)", lines.Text(), want, lines.Err())
+		}
+	}
+	for _, want := range []string{"EVENT +NAME +COST +AGE", "ADDED +mozzarella +100", "ADDED +salami +150", "ADDED +tomato +50"} {
+		next(want)
+	}
+	c.Kubectl("patch", "topping", "salami", "--type=merge", "-p", `{"spec":{"cost":200}}`)
+	next("MODIFIED +salami +200")
+	c.Kubectl("delete", "topping", "salami")
+	next("DELETED +salami +200")
+}
+
+// Admission does not run for what the API server passes on. A quota of 0 refuses each
+// ConfigMap, and no Pizza.
+func TestQuota(t *testing.T) {
+	c := newCluster(t)
+	c.menu()
+	c.Kubectl("create", "quota", "none", "--hard=count/configmaps=0,count/pizzas."+group+"=0")
+	c.Eventually("the quota", func() error {
+		err := exec.Command("kubectl", "-n", c.Namespace, "create", "configmap", "a").Run()
+		if err == nil {
+			c.Kubectl("delete", "configmap", "a")
+			return errors.New("a ConfigMap was created")
+		}
+		return nil
+	})
+	c.Kubectl("create", "-f", "testdata/funghi.yaml")
+}
+
 // The garbage collector follows owner references into this group and out of it.
 func TestGarbageCollection(t *testing.T) {
 	c := newCluster(t)
 	c.menu()
-	configMaps := c.Resource(corev1ConfigMaps).Namespace(c.Namespace)
-	pizzas := c.Resource(pizzas).Namespace(c.Namespace)
+	configMaps := c.Resource(configMapResource).Namespace(c.Namespace)
+	pizzas := c.Resource(pizzaResource).Namespace(c.Namespace)
 	newObject := func(kind, apiVersion, name string, owner *unstructured.Unstructured) *unstructured.Unstructured {
 		o := &unstructured.Unstructured{Object: map[string]any{"apiVersion": apiVersion, "kind": kind}}
 		o.SetName(name)
@@ -191,16 +267,16 @@ func TestGarbageCollection(t *testing.T) {
 	}
 	for i, policy := range []metav1.DeletionPropagation{metav1.DeletePropagationBackground, metav1.DeletePropagationForeground} {
 		in, out := fmt.Sprintf("in-%d", i), fmt.Sprintf("out-%d", i)
-		create(pizzas, newObject("Pizza", group+"/"+hub, in, create(configMaps, newObject("ConfigMap", "v1", in, nil))))
+		create(pizzas, newObject("Pizza", hub.String(), in, create(configMaps, newObject("ConfigMap", "v1", in, nil))))
 		remove(configMaps, in, policy)
 		c.goes(pizzas, in)
 		c.goes(configMaps, in)
-		create(configMaps, newObject("ConfigMap", "v1", out, create(pizzas, newObject("Pizza", group+"/"+hub, out, nil))))
+		create(configMaps, newObject("ConfigMap", "v1", out, create(pizzas, newObject("Pizza", hub.String(), out, nil))))
 		remove(pizzas, out, policy)
 		c.goes(configMaps, out)
 		c.goes(pizzas, out)
 	}
-	owner := create(pizzas, newObject("Pizza", group+"/"+hub, "orphans", nil))
+	owner := create(pizzas, newObject("Pizza", hub.String(), "orphans", nil))
 	create(configMaps, newObject("ConfigMap", "v1", "orphan", owner))
 	remove(pizzas, "orphans", metav1.DeletePropagationOrphan)
 	c.goes(pizzas, "orphans")
@@ -220,14 +296,14 @@ func TestNamespaceDeletion(t *testing.T) {
 		t.Errorf("a pizza in a namespace that goes: %s", got)
 	}
 	c.Eventually("the deletion of the pizza", func() error {
-		pizza, err := c.Resource(pizzas).Namespace(c.Namespace).Get(t.Context(), "margherita", metav1.GetOptions{})
+		pizza, err := c.Resource(pizzaResource).Namespace(c.Namespace).Get(t.Context(), "margherita", metav1.GetOptions{})
 		if err == nil && pizza.GetDeletionTimestamp() == nil {
 			err = fmt.Errorf("it is not being deleted")
 		}
 		return err
 	})
 	c.Kubectl("patch", "pizza", "margherita", "--type=merge", "-p", `{"metadata":{"finalizers":null}}`)
-	c.goes(c.Resource(corev1Namespaces), c.Namespace)
+	c.goes(c.Resource(namespaceResource), c.Namespace)
 }
 
 // Through the API server everybody is who they are, and a role is needed. Past it nobody is
@@ -241,32 +317,43 @@ func TestWhoAsks(t *testing.T) {
 		return dynamic.NewForConfigOrDie(config)
 	}
 	alice := as(func(config *rest.Config) { config.Impersonate.UserName = "alice" })
-	if _, err := alice.Resource(toppings).List(t.Context(), metav1.ListOptions{}); !apierrors.IsForbidden(err) {
+	if _, err := alice.Resource(toppingResource).List(t.Context(), metav1.ListOptions{}); !apierrors.IsForbidden(err) {
 		t.Errorf("without a role: %v, want 403", err)
 	}
 	forger := as(func(config *rest.Config) {
 		config.Impersonate.UserName = "alice"
 		config.Wrap(forge)
 	})
-	if _, err := forger.Resource(toppings).List(t.Context(), metav1.ListOptions{}); !apierrors.IsForbidden(err) {
+	if _, err := forger.Resource(toppingResource).List(t.Context(), metav1.ListOptions{}); !apierrors.IsForbidden(err) {
 		t.Errorf("with forged headers: %v, want 403", err)
 	}
 	c.Kubectl("create", "clusterrole", c.Namespace, "--verb=get,list", "--resource=toppings."+group)
 	c.Kubectl("create", "clusterrolebinding", c.Namespace, "--clusterrole="+c.Namespace, "--user=alice")
-	t.Cleanup(func() { c.Kubectl("delete", "clusterrole,clusterrolebinding", c.Namespace) })
+	one := c.Namespace + "-one"
+	c.Kubectl("create", "clusterrole", one, "--verb=list,watch", "--resource=toppings."+group, "--resource-name=salami")
+	c.Kubectl("create", "clusterrolebinding", one, "--clusterrole="+one, "--user=bob")
+	t.Cleanup(func() { c.Kubectl("delete", "clusterrole,clusterrolebinding", c.Namespace, one) })
 	c.Eventually("with a role", func() error {
-		_, err := alice.Resource(toppings).List(t.Context(), metav1.ListOptions{})
+		_, err := alice.Resource(toppingResource).List(t.Context(), metav1.ListOptions{})
 		return err
 	})
-	if err := alice.Resource(toppings).Delete(t.Context(), "salami", metav1.DeleteOptions{}); !apierrors.IsForbidden(err) {
+	if err := alice.Resource(toppingResource).Delete(t.Context(), "salami", metav1.DeleteOptions{}); !apierrors.IsForbidden(err) {
 		t.Errorf("to delete with a role to read: %v, want 403", err)
+	}
+	bob := as(func(config *rest.Config) { config.Impersonate.UserName = "bob" })
+	c.Eventually("with a role for one name", func() error {
+		_, err := bob.Resource(toppingResource).List(t.Context(), metav1.ListOptions{FieldSelector: "metadata.name=salami"})
+		return err
+	})
+	if _, err := bob.Resource(toppingResource).List(t.Context(), metav1.ListOptions{}); !apierrors.IsForbidden(err) {
+		t.Errorf("all, with a role for one name: %v, want 403", err)
 	}
 	direct := as(func(config *rest.Config) {
 		config.Host = "https://" + c.address()
 		config.CAData, config.CAFile, config.Insecure = nil, "", true
 		config.Wrap(forge)
 	})
-	if _, err := direct.Resource(toppings).List(t.Context(), metav1.ListOptions{}); !apierrors.IsUnauthorized(err) {
+	if _, err := direct.Resource(toppingResource).List(t.Context(), metav1.ListOptions{}); !apierrors.IsUnauthorized(err) {
 		t.Errorf("a direct call with the administrator's certificate: %v, want 401", err)
 	}
 }

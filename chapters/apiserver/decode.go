@@ -4,7 +4,6 @@ import (
 	"mime"
 	"net/http"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	kjson "k8s.io/apimachinery/pkg/runtime/serializer/json"
@@ -16,40 +15,27 @@ var strict = kjson.NewSerializerWithOptions(kjson.DefaultMetaFactory, scheme, sc
 
 // contentType returns the type of what a client sends. It is JSON unless it says otherwise.
 func contentType(r *request) string {
-	mediaType, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
-	if err != nil && r.Header.Get("Content-Type") == "" {
+	header := r.Header.Get("Content-Type")
+	if header == "" {
 		return runtime.ContentTypeJSON
 	}
+	mediaType, _, _ := mime.ParseMediaType(header)
 	return mediaType
 }
 
 // unsupported refuses a type. kubectl has an answer to it: it sends another one.
 func unsupported(r *request, supported string) error {
-	return &apierrors.StatusError{ErrStatus: metav1.Status{
-		Status: metav1.StatusFailure, Code: http.StatusUnsupportedMediaType, Reason: metav1.StatusReasonUnsupportedMediaType,
-		Message: "the body is of type " + r.Header.Get("Content-Type") + ", and must be of " + supported,
-	}}
-}
-
-// readObject reads the object that a client sends.
-func readObject(w *answerWriter, r *request) (object, error) {
-	if contentType(r) != runtime.ContentTypeJSON {
-		return nil, unsupported(r, runtime.ContentTypeJSON)
-	}
-	body, err := readBody(r)
-	if err != nil {
-		return nil, err
-	}
-	return decode(w, r, body)
+	return refusal(http.StatusUnsupportedMediaType, metav1.StatusReasonUnsupportedMediaType,
+		"the body is of type "+r.Header.Get("Content-Type")+", and must be of "+supported)
 }
 
 // decode makes an object of JSON. It must be of the kind and in the version of the URL, and
 // may leave out the name and the namespace that the URL has. What happens to fields that
 // nobody knows is up to the client: fieldValidation.
-func decode(w *answerWriter, r *request, body []byte) (object, error) {
-	want := r.kind.gvk(r.version)
+func decode(w *answerWriter, r *request, body []byte, fieldValidation string) (object, error) {
+	want := r.version.WithKind(r.kind.name)
 	decoded, got, err := strict.Decode(body, &want, nil)
-	if err := complain(w, r, err); err != nil {
+	if err := complain(w, err, fieldValidation); err != nil {
 		return nil, err
 	}
 	if *got != want {
@@ -59,7 +45,7 @@ func decode(w *answerWriter, r *request, body []byte) (object, error) {
 	if o.GetNamespace() == "" {
 		o.SetNamespace(r.namespace)
 	}
-	if o.GetName() == "" && r.verb != "create" {
+	if o.GetName() == "" {
 		o.SetName(r.name)
 	}
 	if o.GetNamespace() != r.namespace {
@@ -71,30 +57,20 @@ func decode(w *answerWriter, r *request, body []byte) (object, error) {
 	return o, nil
 }
 
-// complain tells a client of unknown fields and double keys as it wants to be told, and
-// refuses what is no object.
-func complain(w *answerWriter, r *request, err error) error {
+// complain tells a client of unknown fields and double keys as it wants to be told, by a
+// warning if it does not say, and refuses what is no object.
+func complain(w *answerWriter, err error, fieldValidation string) error {
 	found, isStrict := runtime.AsStrictDecodingError(err)
-	if err != nil && !isStrict {
-		return badRequest("the body is no %s: %v", r.kind.name, err)
+	switch {
+	case err != nil && !isStrict, isStrict && fieldValidation == metav1.FieldValidationStrict:
+		return badRequest("%v", err)
+	case !isStrict || fieldValidation == metav1.FieldValidationIgnore:
+		return nil
 	}
-	switch how := r.URL.Query().Get("fieldValidation"); how {
-	case metav1.FieldValidationStrict:
-		if isStrict {
-			return badRequest("%v", err)
+	for _, err := range found.Errors() {
+		if header, failed := utilnet.NewWarningHeader(299, "-", err.Error()); failed == nil {
+			w.Header().Add("Warning", header)
 		}
-	case metav1.FieldValidationIgnore:
-	case "", metav1.FieldValidationWarn:
-		if !isStrict {
-			return nil
-		}
-		for _, err := range found.Errors() {
-			if header, failed := utilnet.NewWarningHeader(299, "-", err.Error()); failed == nil {
-				w.Header().Add("Warning", header)
-			}
-		}
-	default:
-		return badRequest("fieldValidation is %q, and may be Ignore, Warn or Strict", how)
 	}
 	return nil
 }

@@ -7,10 +7,12 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/utils/ptr"
 )
 
-// delete answers a DELETE of one object.
+// delete answers a DELETE of one object, with what it was like last.
 func (s *server) delete(w *answerWriter, r *request) error {
 	options, err := deleteOptions(r)
 	if err != nil {
@@ -20,17 +22,11 @@ func (s *server) delete(w *answerWriter, r *request) error {
 	if err != nil {
 		return err
 	}
-	deleted, isGone, err := s.remove(r, r.key(), options)
+	deleted, err := s.remove(r.kind, r.key(), options)
 	if err != nil {
 		return err
 	}
-	if !isGone {
-		return w.send(http.StatusOK, r.represent(as, deleted))
-	}
-	return w.send(http.StatusOK, metav1.Status{
-		TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}, Status: metav1.StatusSuccess,
-		Details: &metav1.StatusDetails{Name: r.name, Group: group, Kind: r.kind.resource, UID: deleted.GetUID()},
-	})
+	return w.send(http.StatusOK, r.represent(as, deleted))
 }
 
 // deleteCollection answers a DELETE of all that match. The namespace controller sends it
@@ -53,7 +49,7 @@ func (s *server) deleteCollection(w *answerWriter, r *request) error {
 		if !matches(selection, object) {
 			continue
 		}
-		deleted, _, err := s.remove(r, key{r.kind.resource, object.GetNamespace(), object.GetName()}, options)
+		deleted, err := s.remove(r.kind, key{r.kind.resource, object.GetNamespace(), object.GetName()}, options)
 		if apierrors.IsNotFound(err) {
 			continue // Somebody was faster.
 		}
@@ -67,60 +63,48 @@ func (s *server) deleteCollection(w *answerWriter, r *request) error {
 
 // deleteOptions reads the body, or the query if there is none.
 func deleteOptions(r *request) (*metav1.DeleteOptions, error) {
+	options := &metav1.DeleteOptions{}
 	body, err := readBody(r)
+	switch {
+	case err != nil:
+	case len(body) == 0:
+		err = readQuery(r, options)
+	case contentType(r) != runtime.ContentTypeJSON:
+		err = unsupported(r, runtime.ContentTypeJSON)
+	case json.Unmarshal(body, options) != nil:
+		err = badRequest("the body is no DeleteOptions")
+	case options.OrphanDependents != nil:
+		err = badRequest("orphanDependents is not supported: use propagationPolicy")
+	}
 	if err != nil {
 		return nil, err
 	}
-	options := &metav1.DeleteOptions{}
-	if len(body) == 0 {
-		query := r.URL.Query()
-		options.DryRun = query["dryRun"]
-		if policy := metav1.DeletionPropagation(query.Get("propagationPolicy")); policy != "" {
-			options.PropagationPolicy = &policy
-		}
-	} else if contentType(r) != runtime.ContentTypeJSON {
-		return nil, unsupported(r, runtime.ContentTypeJSON)
-	} else if err := json.Unmarshal(body, options); err != nil {
-		return nil, badRequest("the body is no DeleteOptions: %v", err)
-	}
-	if options.OrphanDependents != nil {
-		return nil, badRequest("orphanDependents is not supported: use propagationPolicy")
-	}
-	policies := []metav1.DeletionPropagation{metav1.DeletePropagationBackground, metav1.DeletePropagationForeground, metav1.DeletePropagationOrphan}
-	if policy := options.PropagationPolicy; policy != nil && !slices.Contains(policies, *policy) {
-		return nil, badRequest("propagationPolicy is %q, and may be one of %q", *policy, policies)
-	}
-	return options, nil
+	return options, invalidOptions("DeleteOptions", metav1validation.ValidateDeleteOptions(options))
 }
 
 // remove deletes an object, or marks it as deleted if it has finalizers.
-func (s *server) remove(r *request, place key, options *metav1.DeleteOptions) (deleted object, isGone bool, err error) {
-	isDryRun, err := hasDryRun(options.DryRun)
-	if err != nil {
-		return nil, false, err
-	}
-	next, err := s.storage.write(place, isDryRun, func(current object, all map[key]object) (object, error) {
+func (s *server) remove(k *kind, at key, options *metav1.DeleteOptions) (deleted object, err error) {
+	err = s.storage.write(at, len(options.DryRun) > 0, func(current object, all map[key]object) (object, error) {
 		if current == nil {
-			return nil, apierrors.NewNotFound(r.groupResource(), place.name)
+			return nil, apierrors.NewNotFound(k.groupResource(), at.Name)
 		}
-		if err := isMet(r.kind, current, options.Preconditions); err != nil {
-			return nil, err
-		}
-		if err := mayDelete(r.kind, current, all); err != nil {
-			return nil, err
+		if expected := options.Preconditions; expected != nil {
+			if err := checkVersion(k, current, string(ptr.Deref(expected.UID, "")), ptr.Deref(expected.ResourceVersion, "")); err != nil {
+				return nil, err
+			}
 		}
 		deleted = markDeleted(current, options.PropagationPolicy)
-		return unlessGone(deleted), nil
+		return unlessGone(deleted), mayDelete(current, all)
 	})
-	return deleted, next == nil, err
+	return deleted, err
 }
 
 // markDeleted returns the object as it is from now on. The first deletion counts: a second
 // one changes nothing but the finalizers.
 func markDeleted(current object, policy *metav1.DeletionPropagation) object {
-	deleted := copyOf(current)
+	deleted := deepCopy(current)
 	if deleted.GetDeletionTimestamp() == nil {
-		deleted.SetDeletionTimestamp(new(now()))
+		deleted.SetDeletionTimestamp(new(metav1.Now()))
 		deleted.SetDeletionGracePeriodSeconds(new(int64(0)))
 		deleted.SetGeneration(deleted.GetGeneration() + 1)
 	}
@@ -128,7 +112,7 @@ func markDeleted(current object, policy *metav1.DeletionPropagation) object {
 		return deleted
 	}
 	// The garbage collector sees these two, does what they say, and takes them away.
-	finalizers := slices.DeleteFunc(slices.Clone(deleted.GetFinalizers()), func(finalizer string) bool {
+	finalizers := slices.DeleteFunc(deleted.GetFinalizers(), func(finalizer string) bool {
 		return finalizer == metav1.FinalizerDeleteDependents || finalizer == metav1.FinalizerOrphanDependents
 	})
 	switch *policy {

@@ -13,44 +13,62 @@ import (
 	"k8s.io/client-go/restmapper"
 )
 
-// client-go finds the same in the aggregated document and, without it, group by group.
+// client-go finds the kinds in the aggregated document, and those of one version in its own.
 func TestDiscovery(t *testing.T) {
 	w := newWorld(t)
-	for _, legacy := range []bool{false, true} {
-		client, err := discovery.NewDiscoveryClientForConfig(&rest.Config{Host: w.http.URL})
-		if err != nil {
-			t.Fatal(err)
-		}
-		client.UseLegacyDiscovery = legacy
-		groups, err := restmapper.GetAPIGroupResources(client)
-		if err != nil {
-			t.Fatal(err)
-		}
-		mapping, err := restmapper.NewDiscoveryRESTMapper(groups).RESTMapping(kinds[0].groupKind())
-		if err != nil {
-			t.Fatal(err)
-		}
-		if mapping.Resource != pizzas || mapping.Scope.Name() != "namespace" {
-			t.Errorf("legacy %t: a Pizza is %v (%s)", legacy, mapping.Resource, mapping.Scope.Name())
+	client, err := discovery.NewDiscoveryClientForConfig(&rest.Config{Host: w.http.URL})
+	if err != nil {
+		t.Fatal(err)
+	}
+	groups, err := restmapper.GetAPIGroupResources(client)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mapping, err := restmapper.NewDiscoveryRESTMapper(groups).RESTMapping(hub.WithKind("Pizza").GroupKind())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if mapping.Resource != pizzaResource || mapping.Scope.Name() != "namespace" {
+		t.Errorf("a Pizza is %v (%s)", mapping.Resource, mapping.Scope.Name())
+	}
+	for _, version := range versions {
+		list, err := client.ServerResourcesForGroupVersionWithContext(t.Context(), version.String())
+		if err != nil || len(list.APIResources) != 3 {
+			t.Errorf("%s: %v (%v), want pizzas, their price and toppings", version, list, err)
 		}
 	}
 }
 
-// What the API server asks for, and a wrong path.
-func TestDiscoveryPaths(t *testing.T) {
+// What there is at each stage, to read, and what to do with it.
+func TestStages(t *testing.T) {
 	w := newWorld(t)
-	for path, kind := range map[string]string{"/apis": "APIGroupList", "/apis/" + group: "APIGroup", strings.TrimSuffix(beta, "/"): "APIResourceList"} {
-		if got := w.must(http.StatusOK, "GET", path, "").get("kind"); got != kind {
-			t.Errorf("%s is a %v, want %s", path, got, kind)
+	w.menu()
+	for stage, want := range map[int][]any{
+		1: {"get", "list"},
+		2: {"get", "list", "watch", "create", "update", "delete", "deletecollection"},
+		3: {"get", "list", "watch", "create", "update", "delete", "deletecollection", "patch"},
+	} {
+		w.stop()
+		w.stage = stage
+		w.start()
+		list := w.must(http.StatusOK, "GET", strings.TrimSuffix(beta, "/"), "")
+		for _, resource := range list.body["resources"].([]any) {
+			resource := resource.(map[string]any)
+			if diff := cmp.Diff(want, resource["verbs"]); diff != "" && resource["name"] != "pizzas/price" {
+				t.Errorf("stage %d, %s (-want +got):\n%s", stage, resource["name"], diff)
+			}
+		}
+		for verb, code := range map[string]int{
+			"get":    w.do("GET", beta+"toppings/tomato", "").code,
+			"create": w.do("POST", beta+"toppings?dryRun=All", `{"metadata":{"name":"basil"},"spec":{"cost":1}}`).code,
+			"watch":  w.do("GET", beta+"toppings?watch=true&resourceVersion=999", "").code,
+			"patch":  w.do("PATCH", beta+"toppings/tomato?dryRun=All", `{}`, "Content-Type", mergeType).code,
+		} {
+			if has := slices.Contains(want, any(verb)); has == (code == http.StatusMethodNotAllowed) {
+				t.Errorf("stage %d: %s is answered with %d", stage, verb, code)
+			}
 		}
 	}
-	const v2 = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
-	got := w.must(http.StatusOK, "GET", "/apis", "", "Accept", v2+",application/json")
-	if got.get("kind") != "APIGroupDiscoveryList" || got.header.Get("Content-Type") != v2 {
-		t.Errorf("/apis is a %v of type %q", got.get("kind"), got.header.Get("Content-Type"))
-	}
-	w.must(http.StatusNotFound, "GET", "/apis/"+group+"/v2", "")
-	w.must(http.StatusNotFound, "GET", "/metrics", "")
 }
 
 // The schemas have the fields of the Go types, and no others. For metadata that matters
@@ -79,14 +97,14 @@ func TestSchemas(t *testing.T) {
 	}
 	for _, kind := range kinds {
 		for _, version := range versions {
-			o, err := scheme.New(kind.gvk(version))
+			o, err := scheme.New(version.WithKind(kind.name))
 			if err != nil {
 				t.Fatal(err)
 			}
 			goType := reflect.TypeOf(o).Elem()
-			check(version+"."+kind.name, goType)
+			check(version.Version+"."+kind.name, goType)
 			spec, _ := goType.FieldByName("Spec")
-			check(version+"."+kind.name+"Spec", spec.Type)
+			check(version.Version+"."+kind.name+"Spec", spec.Type)
 			meta, _ := goType.FieldByName("ObjectMeta")
 			check("ObjectMeta", meta.Type)
 			owners, _ := meta.Type.FieldByName("OwnerReferences")
@@ -116,7 +134,7 @@ func TestOpenAPI(t *testing.T) {
 	index := w.must(http.StatusOK, "GET", "/openapi/v3", "")
 	for _, version := range versions {
 		paths := index.body["paths"].(map[string]any)
-		url := paths["apis/"+group+"/"+version].(map[string]any)["serverRelativeURL"].(string)
+		url := paths["apis/"+version.String()].(map[string]any)["serverRelativeURL"].(string)
 		if !strings.Contains(url, "?hash=") {
 			t.Errorf("%s has no hash", url)
 		}
@@ -136,7 +154,7 @@ func TestTable(t *testing.T) {
 	got := w.must(http.StatusOK, "GET", beta+inDefault, "", "Accept", accept)
 	row := got.body["rows"].([]any)[0].(map[string]any)
 	cells := row["cells"].([]any)
-	if diff := cmp.Diff([]any{"a", "2 salami, tomato"}, cells[:2]); diff != "" {
+	if diff := cmp.Diff([]any{"a", "salami, tomato, salami"}, cells[:2]); diff != "" {
 		t.Errorf("cells (-want +got):\n%s", diff)
 	}
 	if kind := row["object"].(map[string]any)["kind"]; kind != "PartialObjectMetadata" {

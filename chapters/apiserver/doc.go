@@ -3,24 +3,26 @@
 // kubectl, informers, the garbage collector and the deletion of namespaces all work with
 // it. Nothing here comes from k8s.io/apiserver.
 //
-//	go run ./chapters/apiserver --kubeconfig FILE --store DIR
+//	go run ./chapters/apiserver --kubeconfig FILE --store DIR [--stage N]
 //
-// Its neighbours: the types and their conversion are those of package restaurant, and package
-// webhook makes the certificate.
+// Its neighbours: the types and their conversion are those of package restaurant, package
+// webhook makes the certificate, and package listen has the HTTP server.
 //
 // # Basics
 //
 // A request goes through these, in this order:
 //
-//   - server.go: who is it (auth.go), what is wanted (request.go), may they (authorize.go), is
-//     there room.
-//   - Stage one, read: discovery.go and openapi.go say what there is, read.go answers get and
-//     list, represent.go as the object, as a Table or as its metadata. price.go is a
-//     subresource of its own. storage.go holds the objects, journal.go keeps them.
-//     registration.go tells the API server.
+//   - request.go finds the place and the verb, server.go asks: who is it (auth.go), is there
+//     such a verb, is there room, may they (auth.go)?
+//   - Stage one, read: discovery.go says what there is, read.go answers get and list, and
+//     represent.go as the object, as a Table or as its metadata. price.go is a subresource of
+//     its own. storage.go holds the objects, journal.go keeps them. registration.go tells the
+//     API server.
 //   - Stage two, write: decode.go reads an object, rules.go says which may be stored, write.go
 //     creates and updates, delete.go deletes, watch.go tells of all that.
 //   - Stage three, merge: patch.go, and apply.go for server-side apply.
+//
+// --stage 1 and 2 run it with the first verbs only, to see what each client then lacks.
 //
 // # Properties
 //

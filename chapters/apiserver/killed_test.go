@@ -6,124 +6,123 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"net/http"
-	"os"
-	"os/exec"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
+	"github.com/google/go-cmp/cmp"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/apimachinery/pkg/types"
 )
 
-var (
-	corev1ConfigMaps = corev1.SchemeGroupVersion.WithResource("configmaps")
-	corev1Namespaces = corev1.SchemeGroupVersion.WithResource("namespaces")
-)
-
-// forge adds headers that only the front proxy may send.
-func forge(next http.RoundTripper) http.RoundTripper {
-	return roundTripper(func(r *http.Request) (*http.Response, error) {
-		r = r.Clone(r.Context())
-		r.Header.Set("X-Remote-User", "system:admin")
-		r.Header.Set("X-Remote-Group", "system:masters")
-		return next.RoundTrip(r)
-	})
-}
-
-type roundTripper func(*http.Request) (*http.Response, error)
-
-func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
-
-// written is what was answered: the version of each topping, and the newest one.
-type written struct {
+// herbs are what was answered: the resourceVersion of each topping, "" of one that is gone.
+// A topping whose last write was not answered is not among them: nobody knows.
+type herbs struct {
 	sync.Mutex
 	versions map[string]string
 	newest   int64
 }
 
-func (w *written) note(o *unstructured.Unstructured) {
-	w.Lock()
-	defer w.Unlock()
-	w.versions[o.GetName()] = o.GetResourceVersion()
-	if version, err := strconv.ParseInt(o.GetResourceVersion(), 10, 64); err == nil {
-		w.newest = max(w.newest, version)
+// write sends one write, and notes the answer.
+func (h *herbs) write(name string, send func() (*unstructured.Unstructured, error)) bool {
+	h.Lock()
+	delete(h.versions, name)
+	h.Unlock()
+	written, err := send()
+	if err != nil {
+		return false
+	}
+	h.Lock()
+	defer h.Unlock()
+	h.versions[name] = ""
+	if written != nil {
+		h.versions[name] = written.GetResourceVersion()
+		h.newest = max(h.newest, versionOf(written.GetResourceVersion()))
+	}
+	return true
+}
+
+func versionOf(text string) int64 {
+	version, _ := strconv.ParseInt(text, 10, 64)
+	return version
+}
+
+// grow creates toppings, changes each, and deletes every third, until a write fails.
+func (c *cluster) grow(h *herbs, prefix string) {
+	client, ctx := c.Resource(toppingResource), c.Context()
+	for i := 0; ; i++ {
+		name := fmt.Sprintf("%s-%d", prefix, i)
+		herb := newTopping(name, int64(i))
+		isAlive := h.write(name, func() (*unstructured.Unstructured, error) {
+			return client.Create(ctx, herb, metav1.CreateOptions{})
+		}) && h.write(name, func() (*unstructured.Unstructured, error) {
+			return client.Patch(ctx, name, types.MergePatchType, []byte(`{"spec":{"cost":7777}}`), metav1.PatchOptions{})
+		}) && (i%3 > 0 || h.write(name, func() (*unstructured.Unstructured, error) {
+			return nil, client.Delete(ctx, name, metav1.DeleteOptions{})
+		}))
+		if !isAlive {
+			return
+		}
 	}
 }
 
-// Killed ten times while it is written to, it loses nothing that was answered. No revision
-// goes back, and a watcher goes on where it was, or is told 410.
+// Killed while it is written to, again and again, it loses nothing that was answered. No
+// revision goes back, and a watcher goes on where it was, or is told 410.
 func TestKilled(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	random := rand.New(rand.NewPCG(seed, 0))
 	c := newCluster(t)
-	answered := &written{versions: map[string]string{}}
-	ctx, cancel := context.WithCancel(t.Context())
-	var writers sync.WaitGroup
-	for writer := range 4 {
-		writers.Go(func() {
-			for i := 0; ctx.Err() == nil; i++ {
-				herb := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"cost": int64(i)}}}
-				herb.SetGroupVersionKind(kinds[1].gvk(hub))
-				herb.SetName(fmt.Sprintf("herb-%d-%d", writer, i))
-				if created, err := c.Resource(toppings).Create(ctx, herb, metav1.CreateOptions{}); err == nil {
-					answered.note(created)
-				}
-			}
-		})
-	}
-	defer func() { cancel(); writers.Wait() }()
-	for round := range 10 {
+	h := &herbs{versions: map[string]string{}}
+	for round := range kills {
+		var writers sync.WaitGroup
+		for writer := range 4 {
+			writers.Go(func() { c.grow(h, fmt.Sprintf("herb-%d-%d", round, writer)) })
+		}
 		c.Eventually("some writes", func() error {
-			answered.Lock()
-			defer answered.Unlock()
-			if len(answered.versions) < 5*(round+1) {
-				return fmt.Errorf("%d so far", len(answered.versions))
+			h.Lock()
+			defer h.Unlock()
+			if len(h.versions) < 5*(round+1) {
+				return fmt.Errorf("%d so far", len(h.versions))
 			}
 			return nil
 		})
 		time.Sleep(time.Duration(random.Int64N(int64(50 * time.Millisecond)))) // The kill comes at any moment.
 		c.program.Kill()
-		answered.Lock()
-		want, newest := make(map[string]string), answered.newest
-		for name, version := range answered.versions {
-			want[name] = version
-		}
-		answered.Unlock()
+		writers.Wait()
 		c.run()
-		c.check(want, newest)
+		c.check(h)
 	}
+	t.Logf("%d kills, %d toppings, revision %d", kills, len(h.versions), h.newest)
 }
 
 // check compares what is stored with what was answered before.
-func (c *cluster) check(want map[string]string, newest int64) {
+func (c *cluster) check(h *herbs) {
 	c.Helper()
-	list, err := c.Resource(toppings).List(c.Context(), metav1.ListOptions{})
+	list, err := c.Resource(toppingResource).List(c.Context(), metav1.ListOptions{})
 	if err != nil {
 		c.Fatal(err)
 	}
+	got := map[string]string{}
 	for _, topping := range list.Items {
-		if version, ok := want[topping.GetName()]; ok && version != topping.GetResourceVersion() {
-			c.Errorf("%s is of version %s, was of %s", topping.GetName(), topping.GetResourceVersion(), version)
+		got[topping.GetName()] = topping.GetResourceVersion()
+	}
+	for name, version := range h.versions {
+		if got[name] != version {
+			c.Errorf("%s is of version %q, was answered with %q", name, got[name], version)
 		}
-		delete(want, topping.GetName())
 	}
-	if len(want) > 0 {
-		c.Errorf("lost: %v", want)
+	if now := versionOf(list.GetResourceVersion()); now < h.newest {
+		c.Errorf("the revision is %d, was %d", now, h.newest)
 	}
-	if now, err := strconv.ParseInt(list.GetResourceVersion(), 10, 64); err != nil || now < newest {
-		c.Errorf("the revision is %s, was %d (%v)", list.GetResourceVersion(), newest, err)
-	}
-	// A watcher that has seen half of it sees the rest, or is told.
-	half := strconv.FormatInt(newest/2, 10)
-	watcher, err := c.Resource(toppings).Watch(c.Context(), metav1.ListOptions{ResourceVersion: half})
+	// A watcher that has seen half of it sees the next event, or is told.
+	half := strconv.FormatInt(h.newest/2, 10)
+	watcher, err := c.Resource(toppingResource).Watch(c.Context(), metav1.ListOptions{ResourceVersion: half})
 	if apierrors.IsResourceExpired(err) || apierrors.IsGone(err) {
 		return
 	}
@@ -133,39 +132,59 @@ func (c *cluster) check(want map[string]string, newest int64) {
 	defer watcher.Stop()
 	event := <-watcher.ResultChan()
 	topping, ok := event.Object.(*unstructured.Unstructured)
-	if next := strconv.FormatInt(newest/2+1, 10); !ok || event.Type != watch.Added || topping.GetResourceVersion() != next {
-		c.Errorf("after version %s comes %s %v, want what was added in %s", half, event.Type, event.Object, next)
+	if next := strconv.FormatInt(h.newest/2+1, 10); !ok || topping.GetResourceVersion() != next {
+		c.Errorf("after version %s comes %s %v, want what was written in %s", half, event.Type, event.Object, next)
 	}
 }
 
-// The program takes its registration away when it ends. One that was killed leaves it, and
-// then down.sh does that.
+// The informer of the core goes on over a kill, and misses nothing.
+func TestInformerOverKill(t *testing.T) {
+	c := newCluster(t)
+	toppingsInformer := newInformer(c.Interface)
+	ctx, cancel := context.WithCancel(t.Context())
+	var running sync.WaitGroup
+	running.Go(func() { toppingsInformer.Run(ctx) })
+	t.Cleanup(func() { cancel(); running.Wait() })
+	client := c.Resource(toppingResource)
+	create := func(name string) {
+		t.Helper()
+		if _, err := client.Create(ctx, newTopping(name, 1), metav1.CreateOptions{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	create("before")
+	create("between")
+	c.program.Kill()
+	c.run()
+	if err := client.Delete(ctx, "between", metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	create("after")
+	c.Eventually("the store of the informer", func() error {
+		got := toppingsInformer.Store.ListKeys()
+		slices.Sort(got)
+		if diff := cmp.Diff([]string{"after", "before"}, got); diff != "" {
+			return fmt.Errorf("(-want +got):\n%s", diff)
+		}
+		return nil
+	})
+}
+
+// The program takes its registration away when it ends. One that was killed leaves it, until
+// the next one ends; TestReadme shows what takes it away without one.
 func TestRegistration(t *testing.T) {
 	c := newCluster(t)
-	registered := func() int {
-		return strings.Count(c.Kubectl("get", "apiservices", "-o", "name"), group)
+	registered := func(when string, want int) {
+		t.Helper()
+		if got := strings.Count(c.Kubectl("get", "apiservices,services", "-A", "-o", "name"), "aggregated"); got != want {
+			t.Errorf("%s there are %d APIServices and Services, want %d", when, got, want)
+		}
 	}
-	if got := registered(); got != len(versions) {
-		t.Errorf("while it runs there are %d APIServices, want %d", got, len(versions))
-	}
-	c.stop()
-	if got := registered(); got != 0 {
-		t.Errorf("when it has ended there are %d APIServices, want 0", got)
-	}
-	c.run()
+	registered("while it runs", 3)
 	c.program.Kill()
-	if got := registered(); got != len(versions) {
-		t.Errorf("when it was killed there are %d APIServices, want %d", got, len(versions))
-	}
-	// This is how one sees it.
-	c.shows("False", "get", "apiservice", apiServiceName(hub), "-o", `jsonpath={.status.conditions[?(@.type=="Available")].status}`)
-	down := exec.Command("sh", "down.sh")
-	down.Env = append(os.Environ(), "KUBECONFIG="+c.Kubeconfig)
-	if output, err := down.CombinedOutput(); err != nil {
-		t.Fatalf("down.sh: %v\n%s", err, output)
-	}
-	if got := registered(); got != 0 {
-		t.Errorf("after down.sh there are %d APIServices, want 0", got)
-	}
+	registered("when it was killed", 3)
+	c.run()
+	c.stop()
+	registered("when it has ended", 0)
 	c.run() // The clean-up stops it.
 }

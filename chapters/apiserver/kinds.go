@@ -1,10 +1,11 @@
 package main
 
 import (
-	"fmt"
+	"errors"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	apiconversion "k8s.io/apimachinery/pkg/conversion"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
@@ -18,11 +19,11 @@ import (
 // server makes an APIService of its own for each version of theirs.
 const group = "aggregated." + v1beta1.GroupName
 
-// hub is the version that is stored, and in which everything is compared and decided.
-const hub = "v1beta1"
+// hub is the version in which objects are stored, compared and checked.
+var hub = schema.GroupVersion{Group: group, Version: "v1beta1"}
 
 // versions are served, the preferred one first.
-var versions = []string{hub, "v1alpha1"}
+var versions = []schema.GroupVersion{hub, {Group: group, Version: "v1alpha1"}}
 
 // object is a Pizza or a Topping, in any version. One that is stored is never changed.
 type object interface {
@@ -35,113 +36,65 @@ type kind struct {
 	name, resource, singular string
 	shortNames               []string
 	namespaced               bool
-	columns                  []metav1.TableColumnDefinition
-	// cells are those of a row, without the first and the last: name and age.
-	cells func(object) []any
+	// column is what kubectl get prints between the name and the age.
+	column metav1.TableColumnDefinition
+	cell   func(object) any
+	spec   func(object) any
 }
 
-var kinds = []*kind{
-	{
+var (
+	pizzas = &kind{
 		name: "Pizza", resource: "pizzas", singular: "pizza", shortNames: []string{"pz"}, namespaced: true,
-		columns: []metav1.TableColumnDefinition{{Name: "Toppings", Type: "string", Description: "What is on it, from the bottom up."}},
-		cells:   func(o object) []any { return []any{describe(o.(*v1beta1.Pizza).Spec.Toppings)} },
-	},
-	{
+		column: metav1.TableColumnDefinition{Name: "Toppings", Type: "string", Description: "What is on it, from the bottom up."},
+		cell: func(o object) any {
+			return strings.Join(conversion.PizzaToV1alpha1(o.(*v1beta1.Pizza)).Spec.Toppings, ", ")
+		},
+		spec: func(o object) any { return o.(*v1beta1.Pizza).Spec },
+	}
+	toppings = &kind{
 		name: "Topping", resource: "toppings", singular: "topping",
-		columns: []metav1.TableColumnDefinition{{Name: "Cost", Type: "integer", Description: "What one portion costs, in cents."}},
-		cells:   func(o object) []any { return []any{o.(*v1beta1.Topping).Spec.Cost} },
-	},
-}
-
-// describe says what is on a pizza in a few words: "tomato, 2 salami".
-func describe(toppings []v1beta1.PizzaTopping) string {
-	var words []string
-	for _, topping := range toppings {
-		word := topping.Name
-		if topping.Quantity != 1 {
-			word = fmt.Sprintf("%d %s", topping.Quantity, word)
-		}
-		words = append(words, word)
+		column: metav1.TableColumnDefinition{Name: "Cost", Type: "integer", Description: "What one portion costs, in cents."},
+		cell:   func(o object) any { return o.(*v1beta1.Topping).Spec.Cost },
+		spec:   func(o object) any { return o.(*v1beta1.Topping).Spec },
 	}
-	return strings.Join(words, ", ")
-}
-
-// kindOf returns the kind of a resource, nil if there is none.
-func kindOf(resource string) *kind {
-	for _, kind := range kinds {
-		if kind.resource == resource {
-			return kind
-		}
-	}
-	return nil
-}
-
-func (k *kind) gvk(version string) schema.GroupVersionKind {
-	return schema.GroupVersionKind{Group: group, Version: version, Kind: k.name}
-}
+	kinds = []*kind{pizzas, toppings}
+)
 
 func (k *kind) groupResource() schema.GroupResource {
 	return schema.GroupResource{Group: group, Resource: k.resource}
 }
 
-func (k *kind) groupKind() schema.GroupKind { return schema.GroupKind{Group: group, Kind: k.name} }
-
-// scheme has the types of package restaurant under this server's group.
+// scheme has the types of package restaurant under this server's group, how to convert
+// them, and their defaults. The CustomResourceDefinitions need a webhook for the second.
 var scheme = func() *runtime.Scheme {
 	scheme := runtime.NewScheme()
-	utilruntime.Must(v1alpha1.AddToSchemeAs(schema.GroupVersion{Group: group, Version: "v1alpha1"})(scheme))
-	utilruntime.Must(v1beta1.AddToSchemeAs(schema.GroupVersion{Group: group, Version: hub})(scheme))
+	utilruntime.Must(errors.Join(
+		v1beta1.AddToSchemeAs(versions[0])(scheme),
+		v1alpha1.AddToSchemeAs(versions[1])(scheme),
+		addConversion(scheme, conversion.PizzaToV1beta1), addConversion(scheme, conversion.PizzaToV1alpha1),
+		addConversion(scheme, conversion.ToppingToV1beta1), addConversion(scheme, conversion.ToppingToV1alpha1),
+	))
+	scheme.AddTypeDefaultingFunc(&v1beta1.Pizza{}, setDefaults)
 	return scheme
 }()
 
-// toHub returns a copy of an object in the version that is stored.
-func toHub(in object) object {
-	switch in := in.(type) {
-	case *v1alpha1.Pizza:
-		return stamp(conversion.PizzaToV1beta1(in), hub)
-	case *v1alpha1.Topping:
-		return stamp(conversion.ToppingToV1beta1(in), hub)
-	default:
-		return stamp(copyOf(in), hub)
-	}
+// addConversion registers a conversion in one direction. The types say which.
+func addConversion[From, To any](scheme *runtime.Scheme, convert func(*From) *To) error {
+	return scheme.AddConversionFunc((*From)(nil), (*To)(nil), func(in, out any, _ apiconversion.Scope) error {
+		*out.(*To) = *convert(in.(*From))
+		return nil
+	})
 }
 
-// fromHub returns a copy of a stored object in a version.
-func fromHub(in object, version string) object {
-	out := copyOf(in)
-	if version == "v1alpha1" {
-		switch in := in.(type) {
-		case *v1beta1.Pizza:
-			out = conversion.PizzaToV1alpha1(in)
-		case *v1beta1.Topping:
-			out = conversion.ToppingToV1alpha1(in)
-		}
+// to returns a copy of an object in a version. apiVersion and kind are filled in: in Go the
+// type says both, in JSON only they do.
+func to(version schema.GroupVersion, o runtime.Object) object {
+	out, err := scheme.ConvertToVersion(o, version)
+	if err != nil {
+		panic(err) // Each kind has each version.
 	}
-	return stamp(out, version)
+	return out.(object)
 }
 
-// stamp writes apiVersion and kind into an object. In Go the type says both, in JSON only
-// they do.
-func stamp(o object, version string) object {
-	name := "Pizza"
-	switch o.(type) {
-	case *v1alpha1.Topping, *v1beta1.Topping:
-		name = "Topping"
-	}
-	o.GetObjectKind().SetGroupVersionKind(schema.GroupVersionKind{Group: group, Version: version, Kind: name})
-	return o
-}
-
-func copyOf(o object) object { return o.DeepCopyObject().(object) }
-
-// specOf returns the spec of an object, to compare it with another one.
-func specOf(o object) any {
-	switch o := o.(type) {
-	case *v1beta1.Pizza:
-		return o.Spec
-	case *v1beta1.Topping:
-		return o.Spec
-	default:
-		panic(fmt.Sprintf("%T is not in version %s", o, hub))
-	}
-}
+// deepCopy returns a copy that may be changed.
+func deepCopy(o object) object { return o.DeepCopyObject().(object) }

@@ -15,22 +15,15 @@ import (
 	"syscall"
 	"time"
 
-	jsonpatch "gopkg.in/evanphx/json-patch.v4"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
-	"k8s.io/klog/v2"
+	"k8s.io/client-go/rest"
 
 	"example.com/byhand/chapters/internal/webhook"
 	"example.com/byhand/internal/connect"
-)
-
-const (
-	// trustPeriod is how often the front proxy's CA is read again.
-	trustPeriod = time.Minute
-	// endTimeout is for taking the APIServices away, and for the last answers.
-	endTimeout = 10 * time.Second
+	"example.com/byhand/internal/listen"
 )
 
 func main() {
@@ -47,13 +40,13 @@ func main() {
 	}
 }
 
-func run(ctx context.Context, o options) (err error) {
-	client, err := connected(ctx, o.connect)
+func run(stop context.Context, o options) (err error) {
+	config, client, err := connected(stop, o.connect)
 	if err != nil {
 		return err
 	}
 	proxy := &frontProxy{}
-	if err := proxy.read(ctx, client); err != nil {
+	if err := proxy.read(stop, client); err != nil {
 		return err
 	}
 	stored, err := openStorage(o.store)
@@ -61,71 +54,66 @@ func run(ctx context.Context, o options) (err error) {
 		return fmt.Errorf("--store: %w", err)
 	}
 	defer func() { err = errors.Join(err, stored.close()) }()
-	handler, err := newServer(stored, client)
+	objects := len(stored.objects)
+	s, err := newServer(stored, o.stage)
 	if err != nil {
 		return err
 	}
-	handler.authenticate = proxy.authenticate
+	s.authenticate, s.authorize = proxy.authenticate, reviewer{client}.authorize
+	s.namespace = func(ctx context.Context, name string) (*corev1.Namespace, error) {
+		return client.CoreV1().Namespaces().Get(ctx, name, metav1.GetOptions{})
+	}
 	authority, err := webhook.NewAuthority([]string{serviceHost}, webhook.Options{})
 	if err != nil {
 		return err
 	}
-	listener, err := net.Listen("tcp", o.address)
+	server, address, err := listenOn(o.address, s.routes(), authority.TLS())
 	if err != nil {
-		return fmt.Errorf("--address: %w", err)
+		return err
 	}
 
-	// Serve, then register. The other way round at the end.
-	ctx, cancel := context.WithCancel(ctx)
-	var running sync.WaitGroup
+	// Serve, then register. Each defer ends what was begun before it, so at the end it is
+	// the other way round.
+	ctx, fail := context.WithCancelCause(stop)
+	serveCtx, endServing := context.WithCancel(context.WithoutCancel(stop))
+	var serving, running sync.WaitGroup
+	serving.Go(func() { fail(server.Run(serveCtx)) })
+	defer serving.Wait()
+	defer endServing()
+	registration := newRegistration(dynamic.NewForConfigOrDie(config), client.DiscoveryClient, address.Port)
+	defer func() { err = errors.Join(err, registration.remove()) }()
+	running.Go(func() { fail(authority.Run(ctx, registration.install)) })
+	running.Go(func() { proxy.keepReading(ctx, client) })
 	defer running.Wait()
-	defer cancel()
-	failures := make(chan error, 2)
-	running.Go(func() { wait.UntilWithContext(ctx, logged(proxy.read, client), trustPeriod) })
-	defer serve(listener, handler, proxy.tls(authority.TLS()), failures)()
-	registration := &registration{client: client.CoreV1().RESTClient(), port: listener.Addr().(*net.TCPAddr).Port}
-	defer func() {
-		cancel() // Nothing is installed any more.
-		err = errors.Join(err, removed(registration))
-	}()
-	if err := registration.install(ctx, authority.Bundle()); err != nil {
-		return err
-	}
-	running.Go(func() {
-		if err := authority.Run(ctx, registration.install); err != nil && ctx.Err() == nil {
-			failures <- err
-		}
-	})
+	defer fail(nil)
 	if err := registration.waitAvailable(ctx); err != nil {
-		return err
+		fail(err)
+	} else {
+		fmt.Printf("ready: %s on %s, %d objects in %s (Ctrl-C stops)\n", group, address, objects, o.store)
 	}
-	fmt.Printf("ready: %s on %s, %d objects in %s (Ctrl-C stops)\n", group, listener.Addr(), stored.len(), o.store)
-	select {
-	case <-ctx.Done():
+	<-ctx.Done()
+	if stop.Err() != nil {
 		return nil
-	case err := <-failures:
-		return err
 	}
+	return context.Cause(ctx)
 }
 
-// connected returns a client of the API server, which answers.
-func connected(ctx context.Context, o connect.Options) (kubernetes.Interface, error) {
+// connected returns clients of the API server, which answers.
+func connected(ctx context.Context, o connect.Options) (*rest.Config, *kubernetes.Clientset, error) {
 	config, _, err := connect.Config(o)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	client, err := kubernetes.NewForConfig(config)
 	if err != nil {
-		return nil, connect.ExplainConfig(err)
+		return nil, nil, connect.ExplainConfig(err)
 	}
 	_, err = connect.Check(ctx, client.Discovery(), config.Host)
-	return client, err
+	return config, client, err
 }
 
-// newServer returns a server that asks the API server what it must know of others.
-func newServer(stored *storage, client kubernetes.Interface) (*server, error) {
-	// A JSON Patch that copies and copies would make gigabytes of a few bytes.
-	jsonpatch.AccumulatedCopySizeLimit = 10 * maxBody
+// newServer returns a server that does not yet know whom to ask.
+func newServer(stored *storage, stage int) (*server, error) {
 	documents, err := newOpenAPI()
 	if err != nil {
 		return nil, err
@@ -135,64 +123,33 @@ func newServer(stored *storage, client kubernetes.Interface) (*server, error) {
 		return nil, err
 	}
 	return &server{
-		storage:   stored,
-		authorize: reviewer{client}.authorize,
-		namespace: func(ctx context.Context, name string) (*corev1.Namespace, error) {
-			return client.CoreV1().Namespaces().Get(ctx, name, metav1.GetOptions{})
-		},
-		openAPI:  documents,
-		managers: managers,
+		storage: stored, stage: stage, openAPI: documents, managers: managers,
 		log: func(format string, args ...any) {
 			fmt.Printf("%s  %s\n", time.Now().Format("15:04:05.000"), fmt.Sprintf(format, args...))
 		},
-		requests: make(limit, maxRequests),
-		watchers: make(limit, maxWatchers),
-		ending:   make(chan struct{}),
+		requests: make(chan struct{}, maxRequests), watchers: make(chan struct{}, maxWatchers), patience: patience,
 	}, nil
 }
 
-// serve answers until stop is called. What has begun then is answered, and watches end.
-func serve(listener net.Listener, handler *server, config *tls.Config, failures chan<- error) (stop func()) {
-	httpServer := &http.Server{
-		Handler:           handler,
-		TLSConfig:         config,
-		ReadHeaderTimeout: patience,
-		IdleTimeout:       2 * time.Minute,
-	}
-	httpServer.RegisterOnShutdown(func() { close(handler.ending) })
-	var serving sync.WaitGroup
-	serving.Go(func() {
-		if err := httpServer.ServeTLS(listener, "", ""); !errors.Is(err, http.ErrServerClosed) {
-			failures <- err
-		}
+// listenOn returns an HTTPS server, which does not serve yet, and its address. It asks for a
+// certificate. A client without one is refused later, in words.
+func listenOn(address string, handler http.Handler, config *tls.Config) (server *listen.Server, bound *net.TCPAddr, err error) {
+	server, err = listen.Listen(address, true, func(at *net.TCPAddr) http.Handler {
+		bound = at
+		return handler
 	})
-	return func() {
-		ctx, cancel := context.WithTimeout(context.Background(), endTimeout)
-		defer cancel()
-		_ = errors.Join(httpServer.Shutdown(ctx), httpServer.Close())
-		serving.Wait()
+	if err != nil {
+		return nil, nil, fmt.Errorf("--address: %w", err)
 	}
-}
-
-// removed takes the APIServices away, also when the program's context is done.
-func removed(registration *registration) error {
-	ctx, cancel := context.WithTimeout(context.Background(), endTimeout)
-	defer cancel()
-	return registration.remove(ctx)
-}
-
-// logged makes a function of one that may fail and is called again.
-func logged(do func(context.Context, kubernetes.Interface) error, client kubernetes.Interface) func(context.Context) {
-	return func(ctx context.Context) {
-		if err := do(ctx, client); err != nil && ctx.Err() == nil {
-			klog.FromContext(ctx).Error(err, "Trying again", "after", trustPeriod)
-		}
-	}
+	config.ClientAuth = tls.RequestClientCert
+	server.Secure(config)
+	return server, bound, nil
 }
 
 type options struct {
 	connect        connect.Options
 	store, address string
+	stage          int
 }
 
 // parseFlags reads and checks the flags.
@@ -203,6 +160,7 @@ func parseFlags(args []string) (o options, err error) {
 	flags.StringVar(&o.connect.Kubeconfig, "kubeconfig", "", "kubeconfig `file` (default: $KUBECONFIG, then ~/.kube/config, then the Pod's own account)")
 	flags.StringVar(&o.store, "store", "", "the `directory` of the journal, which one process at a time may have")
 	flags.StringVar(&o.address, "address", "127.0.0.1:0", "what to listen on, where the API server can reach it")
+	flags.IntVar(&o.stage, "stage", 3, "how much of it to serve: 1 reads, 2 also writes and watches, 3 also patches")
 	err = flags.Parse(args)
 	switch {
 	case errors.Is(err, flag.ErrHelp):
@@ -211,8 +169,8 @@ func parseFlags(args []string) (o options, err error) {
 		return o, err
 	case err != nil:
 		return o, fmt.Errorf("%w (--help lists the flags)", err)
-	case flags.NArg() > 0 || o.store == "":
-		return o, errors.New("usage: --store DIR, where the journal is to be, no arguments (see --help)")
+	case flags.NArg() > 0 || o.store == "" || o.stage < 1 || o.stage > 3:
+		return o, errors.New("usage: --store DIR, where the journal is to be, --stage 1, 2 or 3, no arguments (see --help)")
 	}
 	return o, nil
 }

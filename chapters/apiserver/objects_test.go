@@ -1,8 +1,11 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"sync"
 	"testing"
@@ -10,36 +13,37 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// The path says what is wanted, and RBAC's verb.
-func TestParse(t *testing.T) {
+// The method and the path say what is wanted, in RBAC's words.
+func TestRoutes(t *testing.T) {
 	for _, test := range []struct{ method, path, want string }{
 		{"GET", beta + "toppings", "list v1beta1 toppings"},
 		{"GET", alpha + "toppings/salami", "get v1alpha1 toppings salami"},
 		{"GET", beta + "pizzas?watch=true", "watch v1beta1 pizzas"},
+		{"GET", beta + "pizzas?watch=1&fieldSelector=metadata.name%3Da", "watch v1beta1 pizzas"},
+		{"GET", beta + "pizzas?watch=false", "list v1beta1 pizzas"},
 		{"GET", beta + "namespaces/default/pizzas", "list v1beta1 pizzas default"},
 		{"GET", beta + "namespaces/default/pizzas/a/price", "get v1beta1 pizzas default a price"},
+		{"HEAD", beta + "toppings/a", "get v1beta1 toppings a"},
 		{"POST", beta + "toppings", "create v1beta1 toppings"},
 		{"PUT", beta + "toppings/a", "update v1beta1 toppings a"},
 		{"PATCH", beta + "toppings/a", "patch v1beta1 toppings a"},
 		{"DELETE", beta + "toppings/a", "delete v1beta1 toppings a"},
 		{"DELETE", beta + "toppings", "deletecollection v1beta1 toppings"},
-		{"POST", beta + "toppings/a", "v1beta1 toppings a"},
-		{"GET", "/apis/" + group, "get"},
+		{"GET", "/apis", "get"},
 		{"GET", "/apis/" + group + "/v1beta2/toppings", "get"},
 		{"GET", beta + "drinks", "get"},
-		{"GET", beta + "namespaces/default", "get"},
-		{"GET", "/", "get"},
+		{"POST", "/", "post"},
 	} {
-		httpRequest, err := http.NewRequest(test.method, "http://x"+test.path, nil)
-		if err != nil {
-			t.Fatal(err)
+		got := "nothing"
+		s := &server{stage: 3, openAPI: &openAPI{}, requests: make(chan struct{}, 1), watchers: make(chan struct{}, 1)}
+		s.log = func(string, ...any) {}
+		s.authenticate = func(*http.Request) (user, error) { return user{}, nil }
+		s.authorize = func(_ context.Context, r *request) error {
+			words := []string{r.verb, r.version.Version, r.groupResource().Resource, r.namespace, r.name, r.subresource}
+			got = strings.Join(strings.Fields(strings.Join(words, " ")), " ")
+			return errors.New("no")
 		}
-		r := parse(httpRequest)
-		resource := ""
-		if r.kind != nil {
-			resource = r.kind.resource
-		}
-		got := strings.Join(strings.Fields(strings.Join([]string{r.verb, r.version, resource, r.namespace, r.name, r.subresource}, " ")), " ")
+		s.routes().ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(test.method, test.path, nil))
 		if got != test.want {
 			t.Errorf("%s %s: %q, want %q", test.method, test.path, got, test.want)
 		}
@@ -136,10 +140,10 @@ func TestRefused(t *testing.T) {
 		{"a test that fails", "PATCH", beta + "toppings/tomato", `[{"op":"test","path":"/spec/cost","value":1}]`, 422, "", []string{"Content-Type", jsonPatchType}},
 		{"a topping in use", "DELETE", beta + "toppings/tomato", "", 409, "pizza default/a has it", nil},
 		{"another UID", "DELETE", beta + inDefault + "/a", `{"preconditions":{"uid":"1"}}`, 409, "UID", nil},
-		{"another version", "DELETE", beta + inDefault + "/a", `{"preconditions":{"resourceVersion":"999"}}`, 409, "resourceVersion", nil},
-		{"an unknown policy", "DELETE", beta + inDefault + "/a?propagationPolicy=Later", "", 400, "Later", nil},
-		{"a dry run of some", "POST", beta + "toppings?dryRun=Some", topping, 400, "Some", nil},
-		{"an unknown validation", "POST", beta + "toppings?fieldValidation=Perhaps", topping, 400, "Perhaps", nil},
+		{"another version", "DELETE", beta + inDefault + "/a", `{"preconditions":{"resourceVersion":"999"}}`, 409, "modified", nil},
+		{"an unknown policy", "DELETE", beta + inDefault + "/a?propagationPolicy=Later", "", 422, "Later", nil},
+		{"a dry run of some", "POST", beta + "toppings?dryRun=Some", topping, 422, "Some", nil},
+		{"an unknown validation", "POST", beta + "toppings?fieldValidation=Perhaps", topping, 422, "Perhaps", nil},
 		{"a version that is no number", "GET", beta + "toppings?resourceVersion=x", "", 400, "x", nil},
 		{"a version that has not been", "GET", beta + "toppings?resourceVersion=999", "", 504, "Too large", nil},
 		{"a version that has not been, of one", "GET", beta + "toppings/tomato?resourceVersion=999", "", 504, "Too large", nil},
@@ -301,7 +305,7 @@ func TestServerDecides(t *testing.T) {
 // Too many at once are sent away, and told when to come back.
 func TestTooMany(t *testing.T) {
 	w := newWorld(t)
-	w.handler.requests, w.handler.watchers = make(limit), make(limit)
+	w.handler.requests, w.handler.watchers = make(chan struct{}), make(chan struct{})
 	for _, query := range []string{"", "?watch=true"} {
 		got := w.must(http.StatusTooManyRequests, "GET", beta+"toppings"+query, "")
 		if got.header.Get("Retry-After") == "" {

@@ -7,8 +7,8 @@ import (
 
 	jsonpatch "gopkg.in/evanphx/json-patch.v4"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	kjson "sigs.k8s.io/json"
 )
@@ -22,69 +22,57 @@ const (
 	maxOperations = 10000
 )
 
+func init() {
+	// A JSON Patch that copies and copies would make gigabytes of a few bytes.
+	jsonpatch.AccumulatedCopySizeLimit = 10 * maxBody
+}
+
 // patch answers a PATCH. The patch is applied to the object as it is now, and nothing is
 // written meanwhile, so it never conflicts, unless it says what it was made from.
 func (s *server) patch(w *answerWriter, r *request) error {
-	as, err := negotiate(r)
+	options, err := writeOptions(r)
 	if err != nil {
 		return err
 	}
-	isDryRun, err := hasDryRun(r.URL.Query()["dryRun"])
-	if err != nil {
-		return err
-	}
-	if isApply(r) {
-		return s.apply(w, r, as, isDryRun)
+	kind := contentType(r)
+	if kind == applyType {
+		return s.apply(w, r, options)
 	}
 	// kubectl sends a strategic merge patch to what it knows from Kubernetes itself. For
 	// others it asks, or tries and takes 415 for an answer.
-	if kind := contentType(r); kind != mergeType && kind != jsonPatchType {
+	if kind != mergeType && kind != jsonPatchType {
 		return unsupported(r, mergeType+", "+jsonPatchType+" or "+applyType)
 	}
 	body, err := readBody(r)
 	if err != nil {
 		return err
 	}
-	if err := complainOfKeys(w, r, body); err != nil {
+	// Tell of a key that comes twice in a patch. The result has it once.
+	twice, err := kjson.UnmarshalStrict(body, new(any))
+	if err == nil && len(twice) > 0 {
+		err = runtime.NewStrictDecodingError(twice)
+	}
+	if err := complain(w, err, options.FieldValidation); err != nil {
 		return err
 	}
-	var patched object
-	_, err = s.storage.write(r.key(), isDryRun, func(current object, all map[key]object) (object, error) {
+	return s.put(w, r, options, func(current object) (object, error) {
 		if current == nil {
 			return nil, apierrors.NewNotFound(r.groupResource(), r.name)
 		}
 		// The client's patch is for what the client sees: its version.
-		document, err := json.Marshal(fromHub(current, r.version))
+		document, err := json.Marshal(to(r.version, current))
 		if err != nil {
 			return nil, err
 		}
-		if document, err = patchDocument(contentType(r), document, body); err != nil {
+		if document, err = patchDocument(kind, document, body); err != nil {
 			return nil, err
 		}
-		sent, err := decode(w, r, document)
+		sent, err := decode(w, r, document, options.FieldValidation)
 		if err != nil {
 			return nil, err
 		}
-		patched, err = s.replaced(r, toHub(sent), current, all)
-		return unlessGone(patched), err
+		return to(hub, sent), nil
 	})
-	if err != nil {
-		return err
-	}
-	return w.send(http.StatusOK, r.represent(as, patched))
-}
-
-// complainOfKeys tells of a key that comes twice in a patch. The result has it once.
-func complainOfKeys(w *answerWriter, r *request, body []byte) error {
-	var patch any
-	twice, err := kjson.UnmarshalStrict(body, &patch)
-	if err != nil {
-		return badRequest("the body is no JSON: %v", err)
-	}
-	if len(twice) == 0 {
-		return nil
-	}
-	return complain(w, r, runtime.NewStrictDecodingError(twice))
 }
 
 func patchDocument(kind string, document, body []byte) ([]byte, error) {
@@ -105,7 +93,7 @@ func patchDocument(kind string, document, body []byte) ([]byte, error) {
 	patched, err := operations.Apply(document)
 	if err != nil {
 		// A test that fails is among these.
-		return nil, apierrors.NewGenericServerResponse(http.StatusUnprocessableEntity, "", schema.GroupResource{}, "", err.Error(), 0, false)
+		return nil, refusal(http.StatusUnprocessableEntity, metav1.StatusReasonInvalid, err.Error())
 	}
 	return patched, nil
 }

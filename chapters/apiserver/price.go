@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"net/http"
 	"strconv"
 
@@ -22,22 +21,20 @@ type PizzaPrice struct {
 }
 
 // price adds up what is on a pizza. All costs are of one moment: no write comes between.
-func (s *server) price(w *answerWriter, r *request) error {
-	answer := PizzaPrice{TypeMeta: typeMeta("PizzaPrice", r.kind.gvk(r.version).GroupVersion())}
-	err := s.storage.read(func(revision int64, all map[key]object) error {
+func (s *server) price(w *answerWriter, r *request) (err error) {
+	answer := PizzaPrice{TypeMeta: typeMeta("PizzaPrice", r.version)}
+	s.storage.read(func(revision int64, all map[key]object) {
 		pizza, ok := all[r.key()].(*v1beta1.Pizza)
 		if !ok {
-			return apierrors.NewNotFound(r.groupResource(), r.name)
+			err = apierrors.NewNotFound(r.groupResource(), r.name)
+			return
 		}
 		answer.ObjectMeta = metav1.ObjectMeta{Namespace: r.namespace, Name: r.name, UID: pizza.UID, ResourceVersion: strconv.FormatInt(revision, 10)}
 		for _, portion := range pizza.Spec.Toppings {
-			topping, ok := all[toppingKey(portion.Name)].(*v1beta1.Topping)
-			if !ok {
-				return apierrors.NewInternalError(fmt.Errorf("there is no topping %q, and it is in use", portion.Name))
-			}
+			// It is there: it is in use.
+			topping := all[toppingKey(portion.Name)].(*v1beta1.Topping)
 			answer.Cents += int64(portion.Quantity) * int64(topping.Spec.Cost)
 		}
-		return nil
 	})
 	if err != nil {
 		return err
@@ -45,4 +42,4 @@ func (s *server) price(w *answerWriter, r *request) error {
 	return w.send(http.StatusOK, answer)
 }
 
-func toppingKey(name string) key { return key{resource: "toppings", name: name} }
+func toppingKey(name string) key { return key{Resource: toppings.resource, Name: name} }

@@ -2,11 +2,11 @@ package main
 
 import (
 	"cmp"
-	"encoding/base64"
-	"encoding/json"
+	"fmt"
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/internalversion"
@@ -15,7 +15,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/labels"
-	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
 // get answers with one object. What is stored is always the newest, so a resourceVersion
@@ -30,22 +31,20 @@ func (s *server) get(w *answerWriter, r *request) error {
 		return err
 	}
 	var found object
-	err = s.storage.read(func(revision int64, all map[key]object) error {
-		if wanted > revision {
-			return tooLarge(wanted, revision)
-		}
-		if found = all[r.key()]; found == nil {
-			return apierrors.NewNotFound(r.groupResource(), r.name)
-		}
-		return nil
+	s.storage.read(func(revision int64, all map[key]object) {
+		found, err = all[r.key()], notYet(wanted, revision)
 	})
 	if err != nil {
 		return err
 	}
+	if found == nil {
+		return apierrors.NewNotFound(r.groupResource(), r.name)
+	}
 	return w.send(http.StatusOK, r.represent(as, found))
 }
 
-// list answers with the objects that match the selectors, limit at a time.
+// list answers with the objects that match the selectors, limit at a time. Each page shows
+// the same moment, or there would be objects on two pages, or on none.
 func (s *server) list(w *answerWriter, r *request) error {
 	as, err := negotiate(r)
 	if err != nil {
@@ -55,25 +54,29 @@ func (s *server) list(w *answerWriter, r *request) error {
 	if err != nil {
 		return err
 	}
-	from, err := startOf(options)
+	wanted, after, err := startOf(options)
 	if err != nil {
 		return err
 	}
-	objects, revision, err := s.storage.list(r.kind.resource, r.namespace, from.Revision)
-	if err == nil && revision < from.atLeast {
-		err = tooLarge(from.atLeast, revision)
+	var at int64 // 0: now
+	if options.Continue != "" || options.ResourceVersionMatch == metav1.ResourceVersionMatchExact {
+		at = wanted
+	}
+	objects, revision, err := s.storage.list(r.kind.resource, r.namespace, at)
+	if err == nil {
+		err = notYet(wanted, revision)
 	}
 	if err != nil {
 		return err
 	}
 	objects = slices.DeleteFunc(objects, func(o object) bool {
-		return !matches(options, o) || !from.isBefore(o)
+		return !matches(options, o) || slices.Compare(place(o), after) <= 0
 	})
 	about := listMeta(revision)
 	if limit := options.Limit; limit > 0 && int64(len(objects)) > limit {
 		about.RemainingItemCount = new(int64(len(objects)) - limit)
 		objects = objects[:limit]
-		about.Continue = continueAfter(revision, objects[limit-1])
+		about.Continue = fmt.Sprintf("%d/%s", revision, strings.Join(place(objects[limit-1]), "/"))
 	}
 	return w.send(http.StatusOK, r.representList(as, objects, about))
 }
@@ -81,79 +84,65 @@ func (s *server) list(w *answerWriter, r *request) error {
 // listOptions reads the query of a list or a watch.
 func listOptions(r *request) (*internalversion.ListOptions, error) {
 	options := &internalversion.ListOptions{}
-	if err := metainternalscheme.ParameterCodec.DecodeParameters(r.URL.Query(), metav1.SchemeGroupVersion, options); err != nil {
-		return nil, badRequest("%v", err)
-	}
-	if errs := validation.ValidateListOptions(options, true); len(errs) > 0 {
-		return nil, apierrors.NewInvalid(schema.GroupKind{Group: metav1.GroupName, Kind: "ListOptions"}, "", errs)
+	if err := readQuery(r, options); err != nil {
+		return nil, err
 	}
 	if options.FieldSelector != nil {
-		for _, requirement := range options.FieldSelector.Requirements() {
-			if requirement.Field != "metadata.name" && requirement.Field != "metadata.namespace" {
-				return nil, badRequest("field label not supported: %s", requirement.Field)
-			}
+		if _, err := options.FieldSelector.Transform(runtime.DefaultMetaV1FieldSelectorConversion); err != nil {
+			return nil, badRequest("%v", err)
 		}
 	}
-	return options, nil
+	return options, invalidOptions("ListOptions", validation.ValidateListOptions(options, true))
+}
+
+// readQuery reads the query into the options of a verb.
+func readQuery(r *request, options runtime.Object) error {
+	if err := metainternalscheme.ParameterCodec.DecodeParameters(r.URL.Query(), metav1.SchemeGroupVersion, options); err != nil {
+		return badRequest("%v", err)
+	}
+	return nil
+}
+
+// invalidOptions makes an error of what is wrong with options, nil of nothing.
+func invalidOptions(kind string, errs field.ErrorList) error {
+	if len(errs) == 0 {
+		return nil
+	}
+	return apierrors.NewInvalid(metav1.SchemeGroupVersion.WithKind(kind).GroupKind(), "", errs)
 }
 
 func matches(options *internalversion.ListOptions, o object) bool {
 	if options.LabelSelector != nil && !options.LabelSelector.Matches(labels.Set(o.GetLabels())) {
 		return false
 	}
-	place := fields.Set{"metadata.name": o.GetName(), "metadata.namespace": o.GetNamespace()}
-	return options.FieldSelector == nil || options.FieldSelector.Matches(place)
+	names := fields.Set{"metadata.name": o.GetName(), "metadata.namespace": o.GetNamespace()}
+	return options.FieldSelector == nil || options.FieldSelector.Matches(names)
 }
 
-// start is where a list begins. As JSON it is what a client sends as continue, which only
-// the server reads.
-type start struct {
-	// Revision is the moment that the list shows, 0 for now. Each page of a list shows the
-	// same one, or there would be objects on two pages or none.
-	Revision int64 `json:"revision"`
-	// Namespace and Name are of the last object that the client has.
-	Namespace string `json:"namespace,omitempty"`
-	Name      string `json:"name,omitempty"`
-	// atLeast is how new now must be.
-	atLeast int64
-}
+// place is what lists are ordered by.
+func place(o object) []string { return []string{o.GetNamespace(), o.GetName()} }
 
-// isBefore reports whether an object comes after the last one that the client has.
-func (s start) isBefore(o object) bool {
-	return cmp.Or(cmp.Compare(s.Namespace, o.GetNamespace()), cmp.Compare(s.Name, o.GetName())) < 0
-}
-
-// startOf reads continue, or else resourceVersion.
-func startOf(options *internalversion.ListOptions) (from start, err error) {
-	if options.Continue != "" {
-		token, err := base64.RawURLEncoding.DecodeString(options.Continue)
-		if err == nil {
-			err = json.Unmarshal(token, &from)
-		}
-		if err != nil || from.Revision <= 0 || from.Name == "" {
-			return start{}, badRequest("continue key is not valid")
-		}
-		return from, nil
+// startOf returns the revision that a client wants, and the place of the last object that it
+// has. Both are in continue, which only the server reads, REVISION/NAMESPACE/NAME; on the
+// first page there is no such object.
+func startOf(options *internalversion.ListOptions) (revision int64, after []string, err error) {
+	if options.Continue == "" {
+		revision, err = parseRevision(options.ResourceVersion)
+		return revision, nil, err
 	}
-	revision, err := parseRevision(options.ResourceVersion)
-	if options.ResourceVersionMatch == metav1.ResourceVersionMatchExact {
-		return start{Revision: revision}, err
+	parts := strings.Split(options.Continue, "/")
+	if len(parts) == 3 {
+		revision, err = parseRevision(parts[0])
 	}
-	return start{atLeast: revision}, err
-}
-
-func continueAfter(revision int64, last object) string {
-	// Numbers and strings can be written as JSON.
-	token, _ := json.Marshal(start{Revision: revision, Namespace: last.GetNamespace(), Name: last.GetName()})
-	return base64.RawURLEncoding.EncodeToString(token)
+	if err != nil || revision == 0 {
+		return 0, nil, badRequest("continue key is not valid")
+	}
+	return revision, parts[1:], nil
 }
 
 // parseRevision reads a resourceVersion. None is 0.
 func parseRevision(text string) (int64, error) {
-	if text == "" {
-		return 0, nil
-	}
-	revision, err := strconv.ParseInt(text, 10, 64)
+	revision, err := strconv.ParseInt(cmp.Or(text, "0"), 10, 64)
 	if err != nil || revision < 0 {
 		return 0, badRequest("resourceVersion %q is no number of this server", text)
 	}

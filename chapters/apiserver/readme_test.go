@@ -3,6 +3,7 @@
 package main
 
 import (
+	"fmt"
 	"os/exec"
 	"strings"
 	"testing"
@@ -10,26 +11,39 @@ import (
 	"example.com/byhand/chapters/internal/chaptertest"
 )
 
-// Each command of the README does what it says.
+// Each command of the README does what it says, sooner or later.
 func TestReadme(t *testing.T) {
 	c := newCluster(t)
-	t.Cleanup(func() {
-		c.Kubectl("delete", "--raw", beta+"namespaces/default/pizzas")
-	})
+	stage1 := func() {
+		c.stop()
+		c.run("--stage", "1")
+	}
+	kill := func() {
+		c.stop()
+		c.run()
+		c.program.Kill()
+	}
 	steps := []struct {
-		command, want string
-		isRefused     bool
+		command string // how the README's line begins
+		before  func()
+		want    string
 	}{
-		{"kubectl get apiservices", "True", false},
-		{"kubectl api-resources", "toppings", false},
-		{"kubectl apply -f", "pizza.aggregated.restaurant.programming-kubernetes.info/margherita created", false},
-		{"kubectl get pz", "tomato, 2 mozzarella", false},
-		{"kubectl get pizzas.v1alpha1", `["tomato","mozzarella","mozzarella"]`, false},
-		{"kubectl get pizzas.v1beta1", `"quantity":2`, false},
-		{"kubectl get --raw", `"cents":250`, false},
-		{"kubectl delete toppings", "it is in use: pizza default/margherita has it", true},
-		{"kubectl explain", "Toppings are on the pizza from the bottom up", false},
-		{"kubectl get --raw", `User "alice" cannot list resource "toppings"`, true},
+		{"kubectl get apiservices", nil, "True"},
+		{"kubectl api-resources", nil, "toppings"},
+		{"kubectl apply -f", nil, "pizza.aggregated.restaurant.programming-kubernetes.info/margherita created"},
+		{"kubectl get pz", nil, "tomato, mozzarella, mozzarella"},
+		{"kubectl get pizzas.v1alpha1", nil, `["tomato","mozzarella","mozzarella"]`},
+		{"kubectl get pizzas.v1beta1", nil, `"quantity":2`},
+		{"kubectl get --raw", nil, `"cents":250`},
+		{"kubectl delete toppings", nil, "it is in use: pizza default/margherita has it"},
+		{"kubectl explain", nil, "Toppings are on the pizza from the bottom up"},
+		{"kubectl get --raw", nil, `User "alice" cannot list resource "toppings"`},
+		{"make chapter CHAPTER=apiserver ARGS='--store bin/restaurant --stage 1'", stage1, ""},
+		{"kubectl api-resources", nil, "get,list "},
+		{"kubectl create namespace empty", kill, "created"},
+		{"kubectl delete namespace empty", nil, "deleted"},
+		{"kubectl get apiservices", nil, "False"},
+		{"kubectl get namespace empty", nil, "aggregated.restaurant"},
 	}
 	commands := chaptertest.Commands(t, "Try it")
 	if len(commands) != len(steps) {
@@ -39,11 +53,28 @@ func TestReadme(t *testing.T) {
 		if !strings.HasPrefix(commands[i], step.command) {
 			t.Fatalf("command %d of README.md is %q, this test expects %q", i+1, commands[i], step.command)
 		}
-		shell := exec.Command("sh", "-c", commands[i])
-		shell.Dir = "../.."
-		output, err := shell.CombinedOutput()
-		if (err != nil) != step.isRefused || !strings.Contains(string(output), step.want) {
-			t.Errorf("%s: %v, want %q, got\n%s", commands[i], err, step.want, output)
+		if step.before != nil {
+			step.before()
+		}
+		if !strings.HasPrefix(step.command, "make") {
+			c.says(commands[i], step.want)
 		}
 	}
+	// What ends it.
+	c.says("make chapter-down CHAPTER=apiserver", apiServiceName(hub)+`" deleted`)
+	c.goes(c.Resource(namespaceResource), "empty")
+	c.run() // The clean-up stops it.
+}
+
+// says runs a command of the README until it says this.
+func (c *cluster) says(command, want string) {
+	c.Helper()
+	c.Eventually(command, func() error {
+		shell := exec.Command("sh", "-c", command)
+		shell.Dir = "../.."
+		if output, err := shell.CombinedOutput(); !strings.Contains(string(output), want) {
+			return fmt.Errorf("%v, want %q, got\n%s", err, want, output)
+		}
+		return nil
+	})
 }

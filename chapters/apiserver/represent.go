@@ -4,14 +4,12 @@ import (
 	"mime"
 	"net/http"
 	"strings"
-	"time"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
+	metatable "k8s.io/apimachinery/pkg/api/meta/table"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/util/duration"
 )
 
 // form is what a client wants to see of an object.
@@ -30,64 +28,52 @@ const (
 // but protobuf gets 406.
 func negotiate(r *request) (form, error) {
 	accept := strings.Join(r.Header.Values("Accept"), ",")
-	if accept == "" {
-		return whole, nil
-	}
 	for clause := range strings.SplitSeq(accept, ",") {
 		mediaType, parameters, err := mime.ParseMediaType(clause)
 		isJSON := mediaType == runtime.ContentTypeJSON || mediaType == "application/*" || mediaType == "*/*"
-		if err != nil || !isJSON {
-			continue
-		}
-		as := strings.TrimSuffix(parameters["as"], "List")
-		if as == "" {
-			return whole, nil
-		}
+		as := form(strings.TrimSuffix(parameters["as"], "List"))
 		isMeta := parameters["g"] == metav1.GroupName && parameters["v"] == "v1"
-		if as := form(as); isMeta && (as == table || as == metadata) {
+		switch {
+		case accept == "", err == nil && isJSON && as == whole:
+			return whole, nil
+		case err == nil && isJSON && isMeta && (as == table || as == metadata):
 			return as, nil
 		}
 	}
-	return "", &apierrors.StatusError{ErrStatus: metav1.Status{
-		Status: metav1.StatusFailure, Code: http.StatusNotAcceptable, Reason: metav1.StatusReasonNotAcceptable,
-		Message: "only JSON can be served, as the object, a Table or PartialObjectMetadata of meta.k8s.io/v1",
-	}}
+	return "", refusal(http.StatusNotAcceptable, metav1.StatusReasonNotAcceptable, "only JSON can be served, as the object, a Table or PartialObjectMetadata of meta.k8s.io/v1")
 }
 
 // represent shows one object that is stored.
-func (r *request) represent(as form, o object) any {
+func (r *request) represent(as form, o object) runtime.Object {
 	switch as {
 	case table:
 		return r.table([]object{o}, metav1.ListMeta{ResourceVersion: o.GetResourceVersion()})
 	case metadata:
-		partial := meta.AsPartialObjectMetadata(o)
-		partial.TypeMeta = typeMeta(string(metadata), metav1.SchemeGroupVersion)
-		return partial
+		return partial(o)
 	default:
-		return fromHub(o, r.version)
+		return to(r.version, o)
 	}
 }
 
-// list is a PizzaList, a ToppingList or a PartialObjectMetadataList.
-type list struct {
-	metav1.TypeMeta `json:""`
-	metav1.ListMeta `json:"metadata"`
-	// Items is never nil: clients expect a list.
-	Items []any `json:"items"`
+func partial(o object) *metav1.PartialObjectMetadata {
+	p := meta.AsPartialObjectMetadata(o)
+	p.TypeMeta = typeMeta(string(metadata), metav1.SchemeGroupVersion)
+	return p
 }
 
-// representList shows the objects that a list has.
+// representList shows objects as a PizzaList, a ToppingList, a PartialObjectMetadataList or a
+// Table.
 func (r *request) representList(as form, objects []object, about metav1.ListMeta) any {
 	if as == table {
 		return r.table(objects, about)
 	}
-	out := list{ListMeta: about, Items: make([]any, 0, len(objects))}
-	out.TypeMeta = typeMeta(r.kind.name+"List", r.kind.gvk(r.version).GroupVersion())
+	// Items must not be nil: clients expect a list.
+	out := metav1.List{TypeMeta: typeMeta(r.kind.name+"List", r.version), ListMeta: about, Items: []runtime.RawExtension{}}
 	if as == metadata {
 		out.TypeMeta = typeMeta(string(metadata)+"List", metav1.SchemeGroupVersion)
 	}
 	for _, object := range objects {
-		out.Items = append(out.Items, r.represent(as, object))
+		out.Items = append(out.Items, runtime.RawExtension{Object: r.represent(as, object)})
 	}
 	return out
 }
@@ -95,29 +81,24 @@ func (r *request) representList(as form, objects []object, about metav1.ListMeta
 // table shows objects as kubectl prints them: the server knows the columns, the client
 // does not have to.
 func (r *request) table(objects []object, about metav1.ListMeta) *metav1.Table {
-	out := &metav1.Table{ListMeta: about, Rows: make([]metav1.TableRow, 0, len(objects))}
-	out.TypeMeta = typeMeta(string(table), metav1.SchemeGroupVersion)
-	out.ColumnDefinitions = append(out.ColumnDefinitions, metav1.TableColumnDefinition{Name: "Name", Type: "string", Format: "name"})
-	out.ColumnDefinitions = append(out.ColumnDefinitions, r.kind.columns...)
-	out.ColumnDefinitions = append(out.ColumnDefinitions, metav1.TableColumnDefinition{Name: "Age", Type: "date"})
-	for _, object := range objects {
-		cells := append([]any{object.GetName()}, r.kind.cells(object)...)
-		age := duration.HumanDuration(time.Since(object.GetCreationTimestamp().Time))
-		out.Rows = append(out.Rows, metav1.TableRow{Cells: append(cells, age), Object: r.rowObject(object)})
+	out := &metav1.Table{TypeMeta: typeMeta(string(table), metav1.SchemeGroupVersion), ListMeta: about, Rows: []metav1.TableRow{}}
+	out.ColumnDefinitions = []metav1.TableColumnDefinition{
+		{Name: "Name", Type: "string", Format: "name"}, r.kind.column, {Name: "Age", Type: "date"},
+	}
+	for _, o := range objects {
+		age := metatable.ConvertToHumanReadableDateType(o.GetCreationTimestamp())
+		row := metav1.TableRow{Cells: []any{o.GetName(), r.kind.cell(o), age}}
+		// What comes with a row: kubectl reads the namespace there, or sorts by it.
+		switch metav1.IncludeObjectPolicy(r.URL.Query().Get("includeObject")) {
+		case metav1.IncludeNone:
+		case metav1.IncludeObject:
+			row.Object.Object = to(r.version, o)
+		default:
+			row.Object.Object = partial(o)
+		}
+		out.Rows = append(out.Rows, row)
 	}
 	return out
-}
-
-// rowObject is what comes with a row: kubectl reads the namespace there, or sorts by it.
-func (r *request) rowObject(o object) runtime.RawExtension {
-	switch metav1.IncludeObjectPolicy(r.URL.Query().Get("includeObject")) {
-	case metav1.IncludeNone:
-		return runtime.RawExtension{}
-	case metav1.IncludeObject:
-		return runtime.RawExtension{Object: fromHub(o, r.version)}
-	default:
-		return runtime.RawExtension{Object: r.represent(metadata, o).(*metav1.PartialObjectMetadata)}
-	}
 }
 
 func typeMeta(kind string, version schema.GroupVersion) metav1.TypeMeta {

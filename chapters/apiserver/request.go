@@ -2,84 +2,24 @@ package main
 
 import (
 	"net/http"
-	"slices"
 	"strings"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// request is what a client asks for: the verb, as RBAC knows it, and the place.
+// request is what a client asks for, in the words of RBAC: a verb and a place.
 type request struct {
 	*http.Request
 	user user
 	verb string
-	// version and kind are empty for what is no resource: discovery and OpenAPI.
-	version                      string
+	// kind is nil for what is no resource: discovery and OpenAPI.
 	kind                         *kind
+	version                      schema.GroupVersion
 	namespace, name, subresource string
 }
 
-// parse reads a method and a URL:
-//
-//	/apis/GROUP/VERSION/RESOURCE[/NAME[/SUBRESOURCE]]
-//	/apis/GROUP/VERSION/namespaces/NAMESPACE/RESOURCE[/NAME[/SUBRESOURCE]]
-//
-// Every other path is no resource. The verb of such a request is its method.
-func parse(r *http.Request) *request {
-	out := &request{Request: r, verb: strings.ToLower(r.Method)}
-	rest, ok := strings.CutPrefix(r.URL.Path, "/apis/"+group+"/")
-	version, rest, found := strings.Cut(rest, "/")
-	if !ok || !found || !slices.Contains(versions, version) {
-		return out
-	}
-	parts := strings.Split(rest, "/")
-	if parts[0] == "namespaces" && len(parts) > 2 {
-		out.namespace, parts = parts[1], parts[2:]
-	}
-	kind := kindOf(parts[0])
-	if kind == nil || len(parts) > 3 {
-		return out
-	}
-	parts = append(parts, "", "")
-	out.version, out.kind, out.name, out.subresource = version, kind, parts[1], parts[2]
-	out.verb = verbOf(r, out.name != "")
-	return out
-}
-
-// verbOf returns "" for a method that no resource has.
-func verbOf(r *http.Request, hasName bool) string {
-	watch := r.URL.Query().Get("watch")
-	switch {
-	case r.Method == http.MethodGet && hasName:
-		return "get"
-	case r.Method == http.MethodGet && (watch == "true" || watch == "1"):
-		return "watch"
-	case r.Method == http.MethodGet:
-		return "list"
-	case r.Method == http.MethodPost && !hasName:
-		return "create"
-	case r.Method == http.MethodPut && hasName:
-		return "update"
-	case r.Method == http.MethodPatch && hasName:
-		return "patch"
-	case r.Method == http.MethodDelete && hasName:
-		return "delete"
-	case r.Method == http.MethodDelete:
-		return "deletecollection"
-	default:
-		return ""
-	}
-}
-
-// exists reports whether there is such a place. One object of a namespaced kind is in a
-// namespace, and nothing of the other kinds is.
-func (r *request) exists() bool {
-	inNamespace := r.namespace != ""
-	acrossNamespaces := r.name == "" && (r.verb == "list" || r.verb == "watch")
-	isSubresource := r.subresource == "" || r.subresource == "price" && r.kind.name == "Pizza"
-	return isSubresource && (r.kind.namespaced == inNamespace || r.kind.namespaced && acrossNamespaces)
-}
+// key is where the object is that the request names.
+func (r *request) key() key { return key{r.kind.resource, r.namespace, r.name} }
 
 // groupResource is empty for what is no resource.
 func (r *request) groupResource() schema.GroupResource {
@@ -89,14 +29,86 @@ func (r *request) groupResource() schema.GroupResource {
 	return r.kind.groupResource()
 }
 
-func (r *request) key() key { return key{r.kind.resource, r.namespace, r.name} }
+// handle answers a request. An error is answered as a Status.
+type handle func(*server, *answerWriter, *request) error
 
-// hasDryRun reports whether nothing is to be stored.
-func hasDryRun(values []string) (bool, error) {
-	for _, value := range values {
-		if value != metav1.DryRunAll {
-			return false, badRequest("dryRun is %q, and may be %s", value, metav1.DryRunAll)
+// verb is what a method means at the URL of a collection, or of an object in it.
+type verb struct {
+	name, method, path string
+	// stage is the first of the three that has it.
+	stage  int
+	handle handle
+}
+
+// verbs are those of every kind. A watch is a GET with a query, so it has no method.
+var verbs = []verb{
+	{"get", "GET", "/{name}", 1, (*server).get},
+	{"list", "GET", "", 1, (*server).list},
+	{"watch", "", "", 2, (*server).watch},
+	{"create", "POST", "", 2, (*server).create},
+	{"update", "PUT", "/{name}", 2, (*server).update},
+	{"delete", "DELETE", "/{name}", 2, (*server).delete},
+	{"deletecollection", "DELETE", "", 2, (*server).deleteCollection},
+	{"patch", "PATCH", "/{name}", 3, (*server).patch},
+}
+
+// routes says what each URL is:
+//
+//	/apis/GROUP/VERSION/RESOURCE[/NAME[/SUBRESOURCE]]
+//	/apis/GROUP/VERSION/namespaces/NAMESPACE/RESOURCE[/NAME[/SUBRESOURCE]]
+//
+// and which documents say that there are these. Everything else is nowhere.
+func (s *server) routes() http.Handler {
+	mux := http.NewServeMux()
+	mux.Handle("/", s.handler(request{}, verb{handle: nowhere}))
+	for path, document := range s.documents() {
+		mux.Handle("GET "+path, s.handler(request{}, verb{handle: document}))
+	}
+	for _, version := range versions {
+		for _, kind := range kinds {
+			place := request{kind: kind, version: version}
+			collection := "/apis/" + version.String() + "/"
+			if kind.namespaced {
+				// In all namespaces.
+				mux.Handle("GET "+collection+kind.resource, s.handler(place, verbs[1]))
+				collection += "namespaces/{namespace}/"
+			}
+			collection += kind.resource
+			mux.Handle(collection, s.handler(place, verb{}))
+			mux.Handle(collection+"/{name}", s.handler(place, verb{}))
+			for _, verb := range verbs {
+				if verb.method != "" {
+					mux.Handle(verb.method+" "+collection+verb.path, s.handler(place, verb))
+				}
+			}
+			if kind == pizzas {
+				place.subresource = "price"
+				mux.Handle(collection+"/{name}/price", s.handler(place, verb{}))
+				mux.Handle("GET "+collection+"/{name}/price", s.handler(place, verb{name: "get", handle: (*server).price}))
+			}
 		}
 	}
-	return len(values) > 0, nil
+	return mux
+}
+
+// handler answers at one place. Whatever comes is authenticated, wherever it goes.
+func (s *server) handler(place request, verb verb) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, httpRequest *http.Request) {
+		verb, r := verb, place
+		if watch := httpRequest.URL.Query().Get("watch"); verb.name == "list" && (watch == "true" || watch == "1") {
+			verb = verbs[2]
+		}
+		r.Request, r.verb = httpRequest, verb.name
+		if r.kind == nil {
+			r.verb = strings.ToLower(r.Method)
+		}
+		r.namespace, r.name = httpRequest.PathValue("namespace"), httpRequest.PathValue("name")
+		answer := &answerWriter{ResponseWriter: w}
+		if err := s.serve(answer, &r, verb); err != nil {
+			answer.refuse(err)
+		}
+		if r.kind != nil {
+			s.log("%-7s %s → %d  (for %s)", r.Method, r.URL.RequestURI(), answer.code, r.user.User)
+		}
+	})
 }

@@ -6,18 +6,19 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/validation"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"example.com/byhand/chapters/restaurant/v1beta1"
 )
 
-// setDefaults completes an object, before anybody looks at it.
-func setDefaults(o object) {
-	if pizza, ok := o.(*v1beta1.Pizza); ok && len(pizza.Spec.Toppings) == 0 {
-		for _, name := range []string{"tomato", "mozzarella", "salami"} {
-			pizza.Spec.Toppings = append(pizza.Spec.Toppings, v1beta1.PizzaTopping{Name: name, Quantity: 1})
-		}
+// setDefaults completes a Pizza, before anybody looks at it.
+func setDefaults(o any) {
+	pizza := o.(*v1beta1.Pizza)
+	if len(pizza.Spec.Toppings) > 0 {
+		return
+	}
+	for _, name := range []string{"tomato", "mozzarella", "salami"} {
+		pizza.Spec.Toppings = append(pizza.Spec.Toppings, v1beta1.PizzaTopping{Name: name, Quantity: 1})
 	}
 }
 
@@ -38,7 +39,7 @@ func validate(k *kind, o, current object, all map[key]object) error {
 		}
 	}
 	if len(errs) > 0 {
-		return apierrors.NewInvalid(k.groupKind(), o.GetName(), errs)
+		return apierrors.NewInvalid(hub.WithKind(k.name).GroupKind(), o.GetName(), errs)
 	}
 	return nil
 }
@@ -50,17 +51,16 @@ func validateToppings(pizza *v1beta1.Pizza, all map[key]object) (errs field.Erro
 	seen := map[string]bool{}
 	for i, portion := range pizza.Spec.Toppings {
 		name := path.Index(i).Child("name")
-		if seen[portion.Name] {
-			errs = append(errs, field.Duplicate(name, portion.Name))
-		}
-		seen[portion.Name] = true
 		topping := all[toppingKey(portion.Name)]
 		switch {
+		case seen[portion.Name]:
+			errs = append(errs, field.Duplicate(name, portion.Name))
 		case topping == nil:
 			errs = append(errs, field.NotFound(name, portion.Name))
 		case topping.GetDeletionTimestamp() != nil:
 			errs = append(errs, field.Invalid(name, portion.Name, "is being deleted"))
 		}
+		seen[portion.Name] = true
 		if portion.Quantity < 1 || portion.Quantity > v1beta1.MaxQuantity {
 			errs = append(errs, field.Invalid(path.Index(i).Child("quantity"), portion.Quantity, fmt.Sprintf("must be 1 to %d", v1beta1.MaxQuantity)))
 		}
@@ -70,7 +70,7 @@ func validateToppings(pizza *v1beta1.Pizza, all map[key]object) (errs field.Erro
 
 // mayDelete returns an error for a topping that is in use. A webhook could look for that,
 // too, but a pizza could come before the topping has gone.
-func mayDelete(k *kind, o object, all map[key]object) error {
+func mayDelete(o object, all map[key]object) error {
 	if _, ok := o.(*v1beta1.Topping); !ok {
 		return nil
 	}
@@ -81,26 +81,24 @@ func mayDelete(k *kind, o object, all map[key]object) error {
 		}
 		for _, portion := range pizza.Spec.Toppings {
 			if portion.Name == o.GetName() {
-				return apierrors.NewConflict(k.groupResource(), o.GetName(), fmt.Errorf("it is in use: pizza %s/%s has it", pizza.Namespace, pizza.Name))
+				return apierrors.NewConflict(toppings.groupResource(), o.GetName(), fmt.Errorf("it is in use: pizza %s/%s has it", pizza.Namespace, pizza.Name))
 			}
 		}
 	}
 	return nil
 }
 
-// errModified is what every API server says to a write that carries an older version.
-var errModified = errors.New("the object has been modified; please apply your changes to the latest version and try again")
-
-// isMet returns an error unless what a client expects of an object is so.
-func isMet(k *kind, o object, expected *metav1.Preconditions) error {
-	if expected == nil {
-		return nil
-	}
-	if uid := expected.UID; uid != nil && *uid != o.GetUID() {
-		return apierrors.NewConflict(k.groupResource(), o.GetName(), fmt.Errorf("the UID in the precondition is %s, and that of the object %s", *uid, o.GetUID()))
-	}
-	if version := expected.ResourceVersion; version != nil && *version != o.GetResourceVersion() {
-		return apierrors.NewConflict(k.groupResource(), o.GetName(), fmt.Errorf("the resourceVersion in the precondition is %s, and that of the object %s", *version, o.GetResourceVersion()))
+// checkVersion returns an error unless an object is the one that a client has seen, as far as
+// the client says: its UID, and its resourceVersion.
+func checkVersion(k *kind, o object, uid, resourceVersion string) error {
+	switch {
+	case uid != "" && uid != string(o.GetUID()):
+		return apierrors.NewConflict(k.groupResource(), o.GetName(), fmt.Errorf("its UID is %s, not %s", o.GetUID(), uid))
+	case resourceVersion != "" && resourceVersion != o.GetResourceVersion():
+		return apierrors.NewConflict(k.groupResource(), o.GetName(), errModified)
 	}
 	return nil
 }
+
+// errModified is what every API server says to a write that carries an older version.
+var errModified = errors.New("the object has been modified; please apply your changes to the latest version and try again")

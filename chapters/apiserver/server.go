@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"runtime/debug"
 	"strconv"
 	"time"
 
@@ -22,13 +21,16 @@ const (
 	maxBody = 3 << 20
 	// maxRequests and maxWatchers are how many are served at the same time.
 	maxRequests, maxWatchers = 200, 1000
-	// patience is how long a request and its answer may take. A watch has it for each event.
-	patience = 30 * time.Second
+	// patience is how long a watcher may take to read one event.
+	patience = 10 * time.Second
 )
 
-// server answers the requests. All fields must be set.
+// server answers the requests. All fields must be set. How long a request and its answer may
+// take is package listen's part.
 type server struct {
-	storage      *storage
+	storage *storage
+	// stage is how much of it there is: 1 reads, 2 writes and watches, 3 patches, too.
+	stage        int
 	authenticate func(*http.Request) (user, error)
 	authorize    func(context.Context, *request) error
 	// namespace returns a namespace as it is now.
@@ -36,103 +38,36 @@ type server struct {
 	openAPI   *openAPI
 	managers  managers
 	// log tells of a request that was answered.
-	log                func(format string, args ...any)
-	requests, watchers limit
-	// ending is closed when watches are to end: they would go on for an hour.
-	ending chan struct{}
+	log func(format string, args ...any)
+	// requests and watchers have room for as many as may be served at the same time.
+	requests, watchers chan struct{}
+	patience           time.Duration
 }
 
-// limit counts what is served at the same time.
-type limit chan struct{}
-
-// enter returns false if there are too many already. Otherwise leave must be called.
-func (l limit) enter() bool {
-	select {
-	case l <- struct{}{}:
-		return true
-	default:
-		return false
-	}
-}
-
-func (l limit) leave() { <-l }
-
-// ServeHTTP answers: who is it, what is wanted, may they, is there room. Each can refuse.
-func (s *server) ServeHTTP(w http.ResponseWriter, httpRequest *http.Request) {
-	r := parse(httpRequest)
-	answer := &answerWriter{ResponseWriter: w}
-	defer func() {
-		if reason := recover(); reason != nil && reason != any(http.ErrAbortHandler) {
-			klog.Background().Error(nil, "Panic", "reason", reason, "stack", string(debug.Stack()))
-			answer.refuse(apierrors.NewInternalError(fmt.Errorf("panic: %v", reason)))
-		}
-		if r.kind != nil {
-			s.log("%-7s %s → %d  (for %s)", r.Method, r.URL.RequestURI(), answer.code, r.user.name)
-		}
-	}()
-	if err := s.serve(answer, r); err != nil {
-		answer.refuse(err)
-	}
-}
-
-func (s *server) serve(w *answerWriter, r *request) (err error) {
+// serve answers: who is it, is there such a verb, is there room, may they? Each can refuse.
+func (s *server) serve(w *answerWriter, r *request, verb verb) (err error) {
 	if r.user, err = s.authenticate(r.Request); err != nil {
 		klog.FromContext(r.Context()).Info("Refused", "from", r.RemoteAddr, "reason", err.Error())
 		return apierrors.NewUnauthorized("only the API server may ask, for others: " + err.Error())
 	}
-	controller := http.NewResponseController(w.ResponseWriter)
-	deadline := time.Now().Add(patience)
-	if err := errors.Join(controller.SetReadDeadline(deadline), controller.SetWriteDeadline(deadline)); err != nil {
-		return err
+	if verb.handle == nil || verb.stage > s.stage {
+		return apierrors.NewMethodNotSupported(r.groupResource(), r.Method)
 	}
-	limit := s.requests
-	if r.verb == "watch" {
-		limit = s.watchers
+	room := s.requests
+	if verb.name == "watch" {
+		room = s.watchers
 	}
-	if !limit.enter() {
+	select {
+	case room <- struct{}{}:
+		defer func() { <-room }()
+	default:
 		return apierrors.NewTooManyRequests("too many requests at once, try again", 1)
 	}
-	defer limit.leave()
 	if err := s.authorize(r.Context(), r); err != nil {
 		return err
 	}
 	r.Body = http.MaxBytesReader(w.ResponseWriter, r.Body, maxBody)
-	if r.kind == nil {
-		return s.serveDiscovery(w, r)
-	}
-	if !r.exists() {
-		return notFound(r)
-	}
-	return s.serveResource(w, r)
-}
-
-func (s *server) serveResource(w *answerWriter, r *request) error {
-	switch {
-	case r.subresource == "price" && r.verb == "get":
-		return s.price(w, r)
-	case r.subresource != "":
-		return apierrors.NewMethodNotSupported(r.kind.groupResource(), r.Method)
-	}
-	switch r.verb {
-	case "get":
-		return s.get(w, r)
-	case "list":
-		return s.list(w, r)
-	case "watch":
-		return s.watch(w, r)
-	case "create":
-		return s.create(w, r)
-	case "update":
-		return s.update(w, r)
-	case "patch":
-		return s.patch(w, r)
-	case "delete":
-		return s.delete(w, r)
-	case "deletecollection":
-		return s.deleteCollection(w, r)
-	default:
-		return apierrors.NewMethodNotSupported(r.kind.groupResource(), r.Method)
-	}
+	return verb.handle(s, w, r)
 }
 
 // answerWriter knows what was answered.
@@ -163,9 +98,6 @@ func (w *answerWriter) send(code int, answer any) error {
 
 // refuse answers with a Status, which every client of Kubernetes can read.
 func (w *answerWriter) refuse(err error) {
-	if w.code != 0 {
-		return // The answer has begun.
-	}
 	status := statusOf(err)
 	if status.Details != nil && status.Details.RetryAfterSeconds > 0 {
 		w.Header().Set("Retry-After", strconv.Itoa(int(status.Details.RetryAfterSeconds)))
@@ -180,13 +112,18 @@ func statusOf(err error) *metav1.Status {
 		known = apierrors.NewInternalError(err)
 	}
 	status := known.Status()
-	status.Kind, status.APIVersion = "Status", "v1"
+	status.TypeMeta = metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}
 	return &status
 }
 
-// notFound is for a path that leads nowhere. apierrors.NewNotFound is for an object.
-func notFound(r *request) error {
-	return apierrors.NewGenericServerResponse(http.StatusNotFound, r.Method, r.groupResource(), "", "there is nothing at "+r.URL.Path, 0, true)
+// nowhere answers at a path that leads nowhere. apierrors.NewNotFound is for an object.
+func nowhere(_ *server, _ *answerWriter, r *request) error {
+	return refusal(http.StatusNotFound, metav1.StatusReasonNotFound, "there is nothing at "+r.URL.Path)
+}
+
+// refusal is a Status for which apierrors has no function.
+func refusal(code int32, reason metav1.StatusReason, message string) error {
+	return &apierrors.StatusError{ErrStatus: metav1.Status{Status: metav1.StatusFailure, Code: code, Reason: reason, Message: message}}
 }
 
 func badRequest(format string, args ...any) error {

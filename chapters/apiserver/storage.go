@@ -13,8 +13,12 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// key is where an object is stored.
-type key struct{ resource, namespace, name string }
+// key is where an object is stored. The namespace of a Topping is "".
+type key struct {
+	Resource  string `json:"resource,omitempty"`
+	Namespace string `json:"namespace,omitempty"`
+	Name      string `json:"name,omitempty"`
+}
 
 // event is one write.
 type event struct {
@@ -51,52 +55,64 @@ func openStorage(dir string) (*storage, error) {
 	s := &storage{objects: map[key]object{}, changed: make(chan struct{})}
 	var err error
 	s.journal, err = openJournal(dir, s.replay)
-	if err != nil {
-		return nil, err
-	}
-	return s, nil
+	return s, err
 }
 
-// change returns what is to be in the place of current, nil for nothing. Neither current,
-// which is nil if there is nothing, nor any of all may be changed.
+// change returns what is to be in the place of current, nil for nothing. current is nil if
+// there is nothing. Neither it nor any of all may be changed.
 type change func(current object, all map[key]object) (object, error)
 
-// write makes a change, and returns what is stored then. When it returns without an error,
-// the change is on the disk. Nothing is written if nothing changes. A dry run does all the
-// rest.
-func (s *storage) write(key key, dryRun bool, change change) (object, error) {
+// write makes a change. When it returns nil, the change is on the disk. Nothing is written
+// if nothing changes. A dry run does all the rest.
+func (s *storage) write(key key, dryRun bool, change change) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	current := s.objects[key]
 	next, err := change(current, s.objects)
 	if err != nil || dryRun || equality.Semantic.DeepEqual(current, next) {
-		return next, err
+		return err
 	}
 	revision := s.revision + 1
 	if next != nil {
 		next.SetResourceVersion(strconv.FormatInt(revision, 10))
 	}
-	if err := s.journal.append(event{revision, key, current, next}); err != nil {
-		return nil, apierrors.NewInternalError(err)
+	written, err := newRecord(revision, key, next)
+	if err == nil {
+		err = s.journal.append(written)
 	}
-	s.apply(event{revision, key, current, next})
+	if err == nil {
+		err = s.replay(written)
+	}
+	if err != nil {
+		return apierrors.NewInternalError(err)
+	}
 	if s.journal.isLong(len(s.objects)) {
 		if err := s.journal.compact(s.revision, s.objects); err != nil {
 			klog.Background().Error(err, "The journal stays long")
 		}
 	}
-	return next, nil
+	return nil
 }
 
-// replay takes an event from the journal. It lacks before. A beginning of the journal is an
-// event without a key: what happened until then is not known.
-func (s *storage) replay(event event) {
-	if event.key == (key{}) {
-		s.revision, s.forgotten, s.events = event.revision, event.revision, nil
-		return
+// replay takes a line of the journal, an old one or the one just written: so what is in
+// memory is what is read after a restart. JSON drops fractions of a second, for example. What
+// happened before a snapshot is not known.
+func (s *storage) replay(r record) error {
+	if r.key == (key{}) {
+		s.revision, s.forgotten = r.Revision, r.Revision
 	}
-	event.before = s.objects[event.key]
-	s.apply(event)
+	for _, kept := range r.Snapshot {
+		o, err := kept.object()
+		if err != nil {
+			return err
+		}
+		s.objects[kept.key] = o
+	}
+	after, err := r.object()
+	if err == nil && r.key != (key{}) {
+		s.apply(event{r.Revision, r.key, s.objects[r.key], after})
+	}
+	return err
 }
 
 func (s *storage) apply(event event) {
@@ -116,25 +132,23 @@ func (s *storage) apply(event event) {
 }
 
 // read lets a function see all objects as they are at one moment.
-func (s *storage) read(see func(revision int64, all map[key]object) error) error {
+func (s *storage) read(see func(revision int64, all map[key]object)) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	return see(s.revision, s.objects)
+	see(s.revision, s.objects)
 }
 
-// list returns the objects of a resource, in a namespace or in all (""), sorted. They are as
-// they were at a revision. 0 is the newest one.
+// list returns the objects of a resource, in a namespace or in all (""), sorted, as they
+// were at a revision. 0 is the newest one.
 func (s *storage) list(resource, namespace string, revision int64) (objects []object, at int64, err error) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	if revision == 0 {
-		revision = s.revision
-	}
+	revision = cmp.Or(revision, s.revision)
 	if err := s.knows(revision); err != nil {
 		return nil, 0, err
 	}
 	isWanted := func(key key) bool {
-		return key.resource == resource && (namespace == "" || key.namespace == namespace)
+		return key.Resource == resource && (namespace == "" || key.Namespace == namespace)
 	}
 	found := map[key]object{}
 	for key, object := range s.objects {
@@ -157,13 +171,10 @@ func (s *storage) list(resource, namespace string, revision int64) (objects []ob
 	for _, object := range found {
 		objects = append(objects, object)
 	}
-	slices.SortFunc(objects, compare)
+	slices.SortFunc(objects, func(a, b object) int {
+		return cmp.Or(cmp.Compare(a.GetNamespace(), b.GetNamespace()), cmp.Compare(a.GetName(), b.GetName()))
+	})
 	return objects, revision, nil
-}
-
-// compare orders by namespace, then by name.
-func compare(a, b object) int {
-	return cmp.Or(cmp.Compare(a.GetNamespace(), b.GetNamespace()), cmp.Compare(a.GetName(), b.GetName()))
 }
 
 // since returns what has happened after a revision, and what is closed when there is more.
@@ -185,25 +196,18 @@ func (s *storage) knows(revision int64) error {
 	if revision < s.forgotten {
 		return apierrors.NewResourceExpired(fmt.Sprintf("too old resource version: %d (oldest known: %d)", revision, s.forgotten))
 	}
-	if revision > s.revision {
-		return tooLarge(revision, s.revision)
-	}
-	return nil
+	return notYet(revision, s.revision)
 }
 
-// tooLarge is for a revision that has not been yet. A client that has seen one asks again;
-// the cause tells it that this is no common timeout.
-func tooLarge(revision, current int64) error {
+// notYet returns an error if a revision has not been yet. Its cause tells a client that this
+// is no common timeout.
+func notYet(revision, current int64) error {
+	if revision <= current {
+		return nil
+	}
 	err := apierrors.NewTimeoutError(fmt.Sprintf("Too large resource version: %d, current: %d", revision, current), 1)
 	err.ErrStatus.Details.Causes = []metav1.StatusCause{{Type: metav1.CauseTypeResourceVersionTooLarge, Message: "Too large resource version"}}
 	return err
-}
-
-// len is how many objects there are.
-func (s *storage) len() int {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	return len(s.objects)
 }
 
 func (s *storage) close() error { return s.journal.close() }

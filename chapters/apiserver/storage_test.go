@@ -30,12 +30,12 @@ func open(t *testing.T, dir string) *storage {
 // put stores a topping, or removes it if cost is negative, and returns the revision.
 func put(t *testing.T, s *storage, name string, cost int32) int64 {
 	t.Helper()
-	_, err := s.write(toppingKey(name), false, func(_ object, _ map[key]object) (object, error) {
+	err := s.write(toppingKey(name), false, func(_ object, _ map[key]object) (object, error) {
 		if cost < 0 {
 			return nil, nil
 		}
 		topping := &v1beta1.Topping{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: v1beta1.ToppingSpec{Cost: cost}}
-		return stamp(topping, hub), nil
+		return to(hub, topping), nil
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -97,8 +97,8 @@ func TestHistory(t *testing.T) {
 			}
 			got := maps.Clone(want)
 			for _, event := range events {
-				if delete(got, event.key.name); event.after != nil {
-					got[event.key.name] = event.after.(*v1beta1.Topping).Spec.Cost
+				if delete(got, event.key.Name); event.after != nil {
+					got[event.key.Name] = event.after.(*v1beta1.Topping).Spec.Cost
 				}
 			}
 			if diff := cmp.Diff(now, got); diff != "" {
@@ -237,8 +237,8 @@ func TestDiskFails(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i := range 2 {
-		_, err := s.write(toppingKey("salami"), false, func(object, map[key]object) (object, error) {
-			return stamp(&v1beta1.Topping{ObjectMeta: metav1.ObjectMeta{Name: "salami"}}, hub), nil
+		err := s.write(toppingKey("salami"), false, func(object, map[key]object) (object, error) {
+			return &v1beta1.Topping{ObjectMeta: metav1.ObjectMeta{Name: "salami"}}, nil
 		})
 		if !apierrors.IsInternalError(err) {
 			t.Errorf("write %d: %v, want an internal error", i, err)
@@ -255,7 +255,7 @@ func TestCompaction(t *testing.T) {
 	s.journal.lines = 10*maxEvents + 1000
 	revision := put(t, s, "tomato", 1)
 	if s.journal.lines > 10 {
-		t.Errorf("the journal has %d lines, want the one object and the beginning", s.journal.lines)
+		t.Errorf("the journal has %d lines, want a snapshot", s.journal.lines)
 	}
 	// Watchers do not notice.
 	if events, _, err := s.since(revision - 1); err != nil || len(events) != 1 {

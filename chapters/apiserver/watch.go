@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/internalversion"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/utils/ptr"
 )
 
 const (
@@ -29,13 +30,14 @@ type watcher struct {
 	*request
 	as      form
 	options *internalversion.ListOptions
-	answer  http.ResponseWriter
-	// hasColumns says that the client knows the columns of a Table.
-	hasColumns bool
+	answer  *http.ResponseController
+	// patience is how long the client may take to read one event.
+	patience time.Duration
+	events   *json.Encoder
 }
 
 // watch answers with one event a line, until the client goes, the time is over, or the
-// server ends.
+// server ends, which ends the context of each request.
 func (s *server) watch(w *answerWriter, r *request) error {
 	as, err := negotiate(r)
 	if err != nil {
@@ -49,14 +51,18 @@ func (s *server) watch(w *answerWriter, r *request) error {
 	if err != nil {
 		return err
 	}
-	// Each write has its own deadline, and what the client sends is over.
 	controller := http.NewResponseController(w.ResponseWriter)
+	// Nothing more is read. Each write has a deadline of its own.
 	if err := controller.SetReadDeadline(time.Time{}); err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(r.Context(), watchTimeout(options))
+	timeout := minWatch + rand.N(minWatch)
+	if seconds := ptr.Deref(options.TimeoutSeconds, 0); seconds > 0 {
+		timeout = time.Duration(seconds) * time.Second
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), timeout)
 	defer cancel()
-	v := &watcher{request: r, as: as, options: options, answer: w.ResponseWriter}
+	v := &watcher{request: r, as: as, options: options, answer: controller, patience: s.patience, events: json.NewEncoder(w)}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(http.StatusOK)
 	if err := v.begin(objects, revision); err == nil {
@@ -71,29 +77,20 @@ func (s *server) watchStart(r *request, options *internalversion.ListOptions) ([
 	if err != nil {
 		return nil, 0, err
 	}
-	send := options.SendInitialEvents
-	switch {
-	case send != nil && *send, send == nil && wanted == 0:
-		// Everything as it is now, if now is new enough.
-		objects, revision, err := s.storage.list(r.kind.resource, r.namespace, 0)
-		if err == nil && revision < wanted {
-			err = tooLarge(wanted, revision)
-		}
-		return objects, revision, err
-	case wanted == 0:
-		_, revision, err := s.storage.list(r.kind.resource, r.namespace, 0)
-		return nil, revision, err
-	default:
+	if wanted > 0 && !ptr.Deref(options.SendInitialEvents, false) {
 		_, _, err := s.storage.since(wanted)
 		return nil, wanted, err
 	}
-}
-
-func watchTimeout(options *internalversion.ListOptions) time.Duration {
-	if seconds := options.TimeoutSeconds; seconds != nil && *seconds > 0 {
-		return time.Duration(*seconds) * time.Second
+	// Everything as it is now, if now is new enough. That is also what a client gets that
+	// says nothing.
+	objects, revision, err := s.storage.list(r.kind.resource, r.namespace, 0)
+	if err == nil {
+		err = notYet(wanted, revision)
 	}
-	return minWatch + rand.N(minWatch)
+	if !ptr.Deref(options.SendInitialEvents, true) {
+		objects = nil
+	}
+	return objects, revision, err
 }
 
 // begin sends what is there already. A client that asked for it is told where that ends: to
@@ -103,11 +100,11 @@ func (v *watcher) begin(objects []object, revision int64) error {
 		if !matches(v.options, object) {
 			continue
 		}
-		if err := v.send(watch.Added, v.show(object)); err != nil {
+		if err := v.send(watch.Added, v.represent(v.as, object)); err != nil {
 			return err
 		}
 	}
-	if send := v.options.SendInitialEvents; send != nil && *send && v.options.AllowWatchBookmarks {
+	if ptr.Deref(v.options.SendInitialEvents, false) && v.options.AllowWatchBookmarks {
 		return v.bookmark(revision, map[string]string{metav1.InitialEventsAnnotationKey: "true"})
 	}
 	return v.flush()
@@ -136,8 +133,6 @@ func (v *watcher) follow(ctx context.Context, s *server, revision int64) {
 			if v.options.AllowWatchBookmarks && v.bookmark(revision, nil) != nil {
 				return
 			}
-		case <-s.ending:
-			return
 		case <-ctx.Done():
 			return
 		}
@@ -147,36 +142,24 @@ func (v *watcher) follow(ctx context.Context, s *server, revision int64) {
 // event sends what a write means to this watcher. For a selector, an object comes and goes
 // with its labels.
 func (v *watcher) event(event event) error {
-	if event.key.resource != v.kind.resource || v.namespace != "" && event.key.namespace != v.namespace {
+	if event.key.Resource != v.kind.resource || v.namespace != "" && event.key.Namespace != v.namespace {
 		return nil
 	}
 	had := event.before != nil && matches(v.options, event.before)
 	has := event.after != nil && matches(v.options, event.after)
 	switch {
 	case had && has:
-		return v.send(watch.Modified, v.show(event.after))
+		return v.send(watch.Modified, v.represent(v.as, event.after))
 	case has:
-		return v.send(watch.Added, v.show(event.after))
+		return v.send(watch.Added, v.represent(v.as, event.after))
 	case had:
 		// What it was like last, with the revision in which it went: a client goes on
 		// from there.
-		last := copyOf(event.before)
+		last := deepCopy(event.before)
 		last.SetResourceVersion(strconv.FormatInt(event.revision, 10))
-		return v.send(watch.Deleted, v.show(last))
+		return v.send(watch.Deleted, v.represent(v.as, last))
 	}
 	return nil
-}
-
-// show represents an object. A Table has its columns once.
-func (v *watcher) show(o object) any {
-	shown := v.represent(v.as, o)
-	if table, ok := shown.(*metav1.Table); ok {
-		if v.hasColumns {
-			table.ColumnDefinitions = nil
-		}
-		v.hasColumns = true
-	}
-	return shown
 }
 
 // bookmark tells the client how far it is.
@@ -184,7 +167,7 @@ func (v *watcher) bookmark(revision int64, annotations map[string]string) error 
 	if v.as == table {
 		return v.send(watch.Bookmark, v.table(nil, listMeta(revision)))
 	}
-	mark := &metav1.PartialObjectMetadata{TypeMeta: typeMeta(v.kind.name, v.kind.gvk(v.version).GroupVersion())}
+	mark := &metav1.PartialObjectMetadata{TypeMeta: typeMeta(v.kind.name, v.version)}
 	if v.as == metadata {
 		mark.TypeMeta = typeMeta(string(metadata), metav1.SchemeGroupVersion)
 	}
@@ -192,28 +175,21 @@ func (v *watcher) bookmark(revision int64, annotations map[string]string) error 
 	return v.send(watch.Bookmark, mark)
 }
 
-// send writes one event. The deadline is for this write alone: between two of them, minutes
-// may pass.
+// send writes one event, a line of JSON.
 func (v *watcher) send(kind watch.EventType, shown any) error {
-	line, err := json.Marshal(map[string]any{"type": kind, "object": shown})
-	if err != nil {
+	if err := v.answer.SetWriteDeadline(time.Now().Add(v.patience)); err != nil {
 		return err
 	}
-	controller := http.NewResponseController(v.answer)
-	if err := controller.SetWriteDeadline(time.Now().Add(patience)); err != nil {
-		return err
-	}
-	if _, err := v.answer.Write(append(line, '\n')); err != nil {
+	if err := v.events.Encode(map[string]any{"type": kind, "object": shown}); err != nil {
 		return err
 	}
 	return v.flush()
 }
 
-// flush sends what was written, and ends its deadline.
+// flush sends what was written, and ends its deadline: until the next event, minutes may pass.
 func (v *watcher) flush() error {
-	controller := http.NewResponseController(v.answer)
-	if err := controller.Flush(); err != nil {
+	if err := v.answer.Flush(); err != nil {
 		return err
 	}
-	return controller.SetWriteDeadline(time.Time{})
+	return v.answer.SetWriteDeadline(time.Time{})
 }

@@ -3,12 +3,15 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"net/http"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -16,9 +19,11 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/tools/cache"
 
 	"example.com/byhand/chapters/restaurant/v1beta1"
+	"example.com/byhand/controller"
 	"example.com/byhand/informer"
 )
 
@@ -147,8 +152,10 @@ func TestWatchForms(t *testing.T) {
 	tables := w.watch(beta+"toppings?watch=true", "Accept", "application/json;as=Table;v=v1;g=meta.k8s.io,application/json")
 	_, first := tables.next()
 	_, second := tables.next()
-	if first["kind"] != "Table" || first["columnDefinitions"] == nil || second["columnDefinitions"] != nil {
-		t.Errorf("the columns must come once, in the first event: %v, %v", first, second)
+	for _, event := range []map[string]any{first, second} {
+		if event["kind"] != "Table" || event["columnDefinitions"] == nil || len(event["rows"].([]any)) != 1 {
+			t.Errorf("an event is no Table of one row: %v", event)
+		}
 	}
 	metadata := w.watch(beta+"toppings?watch=true", "Accept", "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1")
 	object := metadata.wants("ADDED mozzarella")
@@ -157,18 +164,23 @@ func TestWatchForms(t *testing.T) {
 	}
 }
 
-// A watcher that does not read holds nothing up and takes no memory. When it reads again it
-// is told 410.
-func TestSlowWatcher(t *testing.T) {
-	w := newWorld(t)
-	s := w.watch(beta + "toppings?watch=true")
-	large := stamp(&v1beta1.Topping{ObjectMeta: metav1.ObjectMeta{Name: "large", Annotations: map[string]string{"a": strings.Repeat("x", 100_000)}}}, hub)
+// writeMuch makes more events than are remembered, of 100 kB each.
+func (w *world) writeMuch() {
+	large := &v1beta1.Topping{ObjectMeta: metav1.ObjectMeta{Name: "large", Annotations: map[string]string{"a": strings.Repeat("x", 100_000)}}}
 	stored := w.handler.storage
 	for range 2*maxEvents + 1000 {
 		stored.mu.Lock()
 		stored.apply(event{revision: stored.revision + 1, key: toppingKey("large"), after: large})
 		stored.mu.Unlock()
 	}
+}
+
+// A watcher that does not read holds nothing up and takes no memory. When it reads again it
+// is told 410.
+func TestSlowWatcher(t *testing.T) {
+	w := newWorld(t)
+	s := w.watch(beta + "toppings?watch=true")
+	w.writeMuch()
 	for {
 		kind, object := s.next()
 		if kind == string(watch.Error) {
@@ -180,15 +192,33 @@ func TestSlowWatcher(t *testing.T) {
 	}
 }
 
-// informer is the core's, over this server.
-func (w *world) informer() *informer.Informer {
-	client := w.dynamic().Resource(toppings)
-	return informer.New(toppings.GroupResource(), client, &cache.ListWatch{
-		ListWithContextFunc: func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) { return client.List(ctx, o) },
+// One that never reads again is cut off.
+func TestStuckWatcher(t *testing.T) {
+	w := newWorld(t)
+	w.handler.patience = 50 * time.Millisecond
+	w.watch(beta + "toppings?watch=true")
+	w.writeMuch()
+	w.eventually("the end of the watch", func() error {
+		if len(w.handler.watchers) > 0 {
+			return errors.New("it goes on")
+		}
+		return nil
+	})
+}
+
+// newInformer returns the core's informer of toppings.
+func newInformer(client dynamic.Interface, handlers ...cache.ResourceEventHandler) *informer.Informer {
+	toppings := client.Resource(toppingResource)
+	var handler cache.ResourceEventHandler = cache.ResourceEventHandlerFuncs{}
+	for _, given := range handlers {
+		handler = given
+	}
+	return informer.New(toppingResource.GroupResource(), toppings, &cache.ListWatch{
+		ListWithContextFunc: func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) { return toppings.List(ctx, o) },
 		WatchFuncWithContext: func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
-			return client.Watch(ctx, o)
+			return toppings.Watch(ctx, o)
 		},
-	}, cache.InformerOptions{ObjectType: &unstructured.Unstructured{}, Handler: cache.ResourceEventHandlerFuncs{}})
+	}, cache.InformerOptions{ObjectType: &unstructured.Unstructured{}, Handler: handler})
 }
 
 // client-go's Reflector streams its list, as it does from any API server, and keeps up with
@@ -199,26 +229,16 @@ func TestInformer(t *testing.T) {
 	random := rand.New(rand.NewPCG(seed, 0))
 	w := newWorld(t)
 	w.menu()
-	var mu sync.Mutex
-	var lists []string
-	w.handler.log = func(format string, args ...any) {
-		if line := fmt.Sprintf(format, args...); strings.HasPrefix(line, "GET") && !strings.Contains(line, "watch=true") {
-			mu.Lock()
-			defer mu.Unlock()
-			lists = append(lists, line)
-		}
-	}
-	toppingsInformer := w.informer()
+	toppingsInformer := newInformer(w.dynamic())
 	ctx, cancel := context.WithCancel(t.Context())
 	var running sync.WaitGroup
 	running.Go(func() { toppingsInformer.Run(ctx) })
 	t.Cleanup(func() { cancel(); running.Wait() })
 
-	client := w.dynamic().Resource(toppings)
+	client := w.dynamic().Resource(toppingResource)
 	for range 100 {
 		name := fmt.Sprintf("herb-%d", random.IntN(5))
-		herb := &unstructured.Unstructured{Object: map[string]any{"metadata": map[string]any{"name": name}, "spec": map[string]any{"cost": int64(random.IntN(9))}}}
-		herb.SetGroupVersionKind(kinds[1].gvk(hub))
+		herb := newTopping(name, random.Int64N(9))
 		switch random.IntN(3) {
 		case 0:
 			_, _ = client.Create(ctx, herb, metav1.CreateOptions{})
@@ -247,9 +267,66 @@ func TestInformer(t *testing.T) {
 		}
 		return nil
 	})
-	mu.Lock()
-	defer mu.Unlock()
-	if len(lists) > 0 {
+	if lists := w.said(`^GET +\S+/toppings(\?[^w]*)? `); len(lists) > 0 {
 		t.Errorf("the list was not streamed: %q", lists)
 	}
+}
+
+// The core's queue and loop work over it as over any API server: a controller labels each
+// topping with a word for its cost, and whatever is written meanwhile, all labels are right
+// in the end.
+func TestController(t *testing.T) {
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	random := rand.New(rand.NewPCG(seed, 0))
+	w := newWorld(t)
+	w.menu()
+	client := w.dynamic().Resource(toppingResource)
+	queue := controller.NewQueue("toppings")
+	informer := newInformer(w.dynamic(), controller.EnqueueObject(queue))
+	reconcile := func(ctx context.Context, key cache.ObjectName) (time.Duration, error) {
+		cached, exists, err := informer.Store.GetByKey(key.String())
+		if err != nil || !exists {
+			return 0, err
+		}
+		topping := cached.(*unstructured.Unstructured).DeepCopy()
+		want := map[string]string{"price": priceOf(topping)}
+		if maps.Equal(topping.GetLabels(), want) {
+			return 0, nil
+		}
+		topping.SetLabels(want)
+		_, err = client.Update(ctx, topping, metav1.UpdateOptions{})
+		return 0, err
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	var running sync.WaitGroup
+	running.Go(func() { informer.Run(ctx) })
+	running.Go(func() { controller.New(queue, reconcile).Run(ctx, 2) })
+	t.Cleanup(func() { cancel(); running.Wait() })
+	for i := range 100 {
+		name := []string{"tomato", "mozzarella", "salami"}[i%3]
+		patch := fmt.Appendf(nil, `{"spec":{"cost":%d}}`, random.IntN(200))
+		if _, err := client.Patch(ctx, name, types.MergePatchType, patch, metav1.PatchOptions{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.eventually("the labels", func() error {
+		list, err := client.List(ctx, metav1.ListOptions{})
+		if err != nil {
+			return err
+		}
+		for _, topping := range list.Items {
+			if got, want := topping.GetLabels()["price"], priceOf(&topping); got != want {
+				return fmt.Errorf("%s is %q, want %q", topping.GetName(), got, want)
+			}
+		}
+		return nil
+	})
+}
+
+func priceOf(topping *unstructured.Unstructured) string {
+	if cost, _, _ := unstructured.NestedInt64(topping.Object, "spec", "cost"); cost < 100 {
+		return "low"
+	}
+	return "high"
 }

@@ -8,7 +8,10 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"regexp"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -16,7 +19,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/rest"
 )
@@ -26,23 +28,24 @@ const (
 	beta  = "/apis/" + group + "/v1beta1/"
 )
 
-var (
-	pizzas   = schema.GroupVersionResource{Group: group, Version: hub, Resource: "pizzas"}
-	toppings = schema.GroupVersionResource{Group: group, Version: hub, Resource: "toppings"}
-)
+var pizzaResource, toppingResource = hub.WithResource("pizzas"), hub.WithResource("toppings")
 
 // world is the server without a cluster: everybody is admin and may do everything, and the
 // namespaces are default and the one that goes.
 type world struct {
 	*testing.T
 	dir     string
+	stage   int
 	handler *server
 	http    *httptest.Server
+
+	mu    sync.Mutex
+	lines []string
 }
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	w := &world{T: t, dir: t.TempDir()}
+	w := &world{T: t, dir: t.TempDir(), stage: 3}
 	w.start()
 	t.Cleanup(func() { w.stop() })
 	return w
@@ -55,14 +58,29 @@ func (w *world) start() {
 	if err != nil {
 		w.Fatal(err)
 	}
-	if w.handler, err = newServer(stored, nil); err != nil {
+	if w.handler, err = newServer(stored, w.stage); err != nil {
 		w.Fatal(err)
 	}
-	w.handler.log = func(string, ...any) {}
-	w.handler.authenticate = func(*http.Request) (user, error) { return user{name: "admin"}, nil }
+	w.handler.log = w.note
+	w.handler.authenticate = func(*http.Request) (user, error) { return user{User: "admin"}, nil }
 	w.handler.authorize = func(context.Context, *request) error { return nil }
 	w.handler.namespace = namespaceFor
-	w.http = httptest.NewServer(w.handler)
+	w.http = httptest.NewServer(w.handler.routes())
+}
+
+// note keeps a line of the log.
+func (w *world) note(format string, args ...any) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.lines = append(w.lines, fmt.Sprintf(format, args...))
+}
+
+// said returns the lines of the log that match a regular expression.
+func (w *world) said(expression string) []string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	isOther := func(line string) bool { return !regexp.MustCompile(expression).MatchString(line) }
+	return slices.DeleteFunc(slices.Clone(w.lines), isOther)
 }
 
 // stop ends the server, as a kill does: the journal is not told.
@@ -178,4 +196,12 @@ func (w *world) eventually(what string, condition func() error) {
 		}
 	}
 	w.Fatalf("%s: %v", what, err)
+}
+
+// newTopping returns a topping for client-go.
+func newTopping(name string, cost int64) *unstructured.Unstructured {
+	topping := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"cost": cost}}}
+	topping.SetGroupVersionKind(hub.WithKind("Topping"))
+	topping.SetName(name)
+	return topping
 }

@@ -1,0 +1,5 @@
+//go:build integration && long
+
+package main
+
+const kills = 100

@@ -1,0 +1,94 @@
+//go:build integration
+
+package main
+
+import (
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	authenticationv1 "k8s.io/api/authentication/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/clientcmd"
+
+	"example.com/byhand/chapters/internal/chaptertest"
+)
+
+// The rights in config/rbac are enough for everything that the program does.
+func TestRights(t *testing.T) {
+	c := &cluster{Cluster: chaptertest.New(t)}
+	c.rbac("apply")
+	t.Cleanup(func() { c.rbac("delete") })
+	token, err := c.Kube.CoreV1().ServiceAccounts("default").CreateToken(t.Context(), "byhand-apiserver", &authenticationv1.TokenRequest{}, metav1.CreateOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	config, err := clientcmd.LoadFromFile(c.Kubeconfig)
+	if err != nil {
+		t.Fatal(err)
+	}
+	user := config.AuthInfos[config.Contexts[config.CurrentContext].AuthInfo]
+	user.ClientCertificate, user.ClientCertificateData, user.ClientKey, user.ClientKeyData = "", nil, "", nil
+	user.Token = token.Status.Token
+	asAccount := filepath.Join(t.TempDir(), "kubeconfig")
+	if err := clientcmd.WriteToFile(*config, asAccount); err != nil {
+		t.Fatal(err)
+	}
+	c.program = c.Start("--kubeconfig", asAccount, "--store", t.TempDir())
+	c.program.Prints(1, "ready: ")
+	c.menu()
+	c.program.Signal(syscall.SIGTERM)
+	if code := c.program.Exit(); code != 0 {
+		t.Errorf("exit code %d, want 0", code)
+	}
+	if output := c.program.Output(); strings.Contains(output, http.StatusText(http.StatusForbidden)) || strings.Contains(output, "forbidden") {
+		t.Errorf("a right is missing:\n%s", output)
+	}
+}
+
+// rbac runs kubectl with config/rbac, whose namespaces are its own.
+func (c *cluster) rbac(verb string) {
+	c.Helper()
+	if output, err := exec.Command("kubectl", verb, "-f", "config/rbac").CombinedOutput(); err != nil {
+		c.Fatalf("kubectl %s -f config/rbac: %v\n%s", verb, err, output)
+	}
+}
+
+// A mistake in the command line gets one line that says what to do, and exit code 1.
+func TestMistakes(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		reason string
+		args   []string
+		want   string
+	}{
+		{"no store", nil, "--store DIR"},
+		{"a store that is a file", []string{"--store", file}, "not a directory"},
+		{"a stage too many", []string{"--store", t.TempDir(), "--stage", "4"}, "--stage 1, 2 or 3"},
+		{"an address that is none", []string{"--store", t.TempDir(), "--address", "nowhere"}, "--address"},
+		{"a flag that does not exist", []string{"--stroe", t.TempDir()}, "--help"},
+		{"no kubeconfig", []string{"--store", t.TempDir(), "--kubeconfig", "/nowhere/config"}, "cannot read the kubeconfig"},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			p := chaptertest.Start(t, test.args...)
+			if code := p.Exit(); code != 1 {
+				t.Errorf("exit code %d, want 1", code)
+			}
+			output := strings.TrimSpace(p.Output())
+			if strings.Contains(output, "\n") || !strings.HasPrefix(output, "apiserver: ") || !strings.Contains(output, test.want) {
+				t.Errorf("want one line that begins with apiserver: and says %q, got\n%s", test.want, output)
+			}
+		})
+	}
+	p := chaptertest.Start(t, "--help")
+	if code := p.Exit(); code != 0 || !strings.Contains(p.Output(), "-store") {
+		t.Errorf("--help: exit code %d and\n%s", code, p.Output())
+	}
+}
