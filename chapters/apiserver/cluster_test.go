@@ -36,6 +36,7 @@ type cluster struct {
 	dynamic.Interface
 	store   string
 	program *chaptertest.Program
+	runs    bool
 }
 
 func newCluster(t *testing.T) *cluster {
@@ -43,23 +44,36 @@ func newCluster(t *testing.T) *cluster {
 	c := &cluster{Cluster: chaptertest.New(t), store: filepath.Join(t.TempDir(), "store")}
 	c.Interface = dynamic.NewForConfigOrDie(c.Config)
 	c.run()
-	t.Cleanup(func() { c.stop() })
 	return c
 }
 
-// run starts the program, on the same journal each time.
+// run starts the program, on the same journal each time. It is stopped when the test ends, if
+// it runs then: a registration that is left would stop the deletion of all namespaces.
 func (c *cluster) run(args ...string) {
 	c.Helper()
 	c.program = c.Start(append([]string{"--kubeconfig", c.Kubeconfig, "--store", c.store}, args...)...)
+	c.runs = true
 	c.program.Prints(1, "ready: ")
+	program := c.program
+	c.Cleanup(func() {
+		if c.runs && c.program == program {
+			c.stop()
+		}
+	})
 }
 
 // stop ends the program as Ctrl-C does.
 func (c *cluster) stop() {
+	c.runs = false
 	c.program.Signal(syscall.SIGTERM)
 	if code := c.program.Exit(); code != 0 {
 		c.Errorf("exit code %d, want 0", code)
 	}
+}
+
+func (c *cluster) kill() {
+	c.runs = false
+	c.program.Kill()
 }
 
 // address is where the program listens.
@@ -116,10 +130,26 @@ func (c *cluster) goes(resource dynamic.ResourceInterface, name string) {
 	})
 }
 
-// Everything that kubectl does with a kind of Kubernetes it does with these.
-func TestKubectl(t *testing.T) {
+// What one program can bear at the same time, each in a namespace of its own. Most of it waits
+// for a controller of Kubernetes.
+func TestTogether(t *testing.T) {
 	c := newCluster(t)
 	c.menu()
+	for name, test := range map[string]func(*cluster){
+		"Kubectl": testKubectl, "Refused": testRefused, "Edit": testEdit, "KubectlWatch": testKubectlWatch, "Quota": testQuota,
+		"GarbageCollection": testGarbageCollection, "NamespaceDeletion": testNamespaceDeletion, "WhoAsks": testWhoAsks,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			own := &cluster{Cluster: chaptertest.New(t), Interface: c.Interface, program: c.program}
+			own.menu()
+			test(own)
+		})
+	}
+}
+
+// Everything that kubectl does with a kind of Kubernetes it does with these.
+func testKubectl(c *cluster) {
 	for _, step := range []struct {
 		want string
 		args []string
@@ -146,7 +176,6 @@ func TestKubectl(t *testing.T) {
 		{`"cents":250`, []string{"get", "--raw", beta + "namespaces/" + c.Namespace + "/pizzas/margherita/price"}},
 		{"deleted", []string{"delete", "pizza", "funghi", "--timeout=20s"}},
 		{"deleted", []string{"delete", "pizza", "--all", "--timeout=20s"}},
-		{"deleted", []string{"delete", "topping", "--all", "--timeout=20s"}},
 	} {
 		if step.args[0] == "explain" {
 			// The API server learns of new documents within a minute.
@@ -165,9 +194,7 @@ func (c *cluster) RESTClient(path string) ([]byte, error) {
 }
 
 // What this server refuses, kubectl says.
-func TestKubectlRefused(t *testing.T) {
-	c := newCluster(t)
-	c.menu()
+func testRefused(c *cluster) {
 	for _, step := range []struct {
 		want string
 		args []string
@@ -177,54 +204,52 @@ func TestKubectlRefused(t *testing.T) {
 		{"NotFound", []string{"get", "pizza", "none"}},
 	} {
 		if got := c.KubectlFails(step.args...); !strings.Contains(got, step.want) {
-			t.Errorf("kubectl %s: want %q, got\n%s", strings.Join(step.args, " "), step.want, got)
+			c.Errorf("kubectl %s: want %q, got\n%s", strings.Join(step.args, " "), step.want, got)
 		}
 	}
 }
 
 // kubectl edit sends a patch, made from what an editor changes.
-func TestEdit(t *testing.T) {
-	c := newCluster(t)
-	c.menu()
-	t.Setenv("KUBE_EDITOR", `sed -i "s/cost: 50/cost: 60/"`)
-	c.shows("edited", "edit", "toppings.v1beta1."+group, "tomato")
-	c.shows("60", "get", "topping", "tomato", "-o", "jsonpath={.spec.cost}")
+func testEdit(c *cluster) {
+	edit := exec.Command("kubectl", "-n", c.Namespace, "edit", "pizzas.v1beta1."+group, "margherita")
+	edit.Env = append(os.Environ(), `KUBE_EDITOR=sed -i "s/quantity: 2/quantity: 3/"`)
+	if output, err := edit.CombinedOutput(); err != nil || !strings.Contains(string(output), "edited") {
+		c.Errorf("kubectl edit: %v\n%s", err, output)
+	}
+	c.shows("3", "get", "pizzas.v1beta1."+group, "margherita", "-o", "jsonpath={.spec.toppings[1].quantity}")
 }
 
 // kubectl get -w prints what happens, as a Table.
-func TestKubectlWatch(t *testing.T) {
-	c := newCluster(t)
-	c.menu()
-	watch := exec.CommandContext(t.Context(), "kubectl", "get", "toppings", "--watch", "--output-watch-events")
+func testKubectlWatch(c *cluster) {
+	watch := exec.CommandContext(c.Context(), "kubectl", "-n", c.Namespace, "get", "pizzas", "--watch", "--output-watch-events")
 	output, err := watch.StdoutPipe()
 	if err != nil {
-		t.Fatal(err)
+		c.Fatal(err)
 	}
 	if err := watch.Start(); err != nil {
-		t.Fatal(err)
+		c.Fatal(err)
 	}
-	t.Cleanup(func() { _ = watch.Process.Kill(); _ = watch.Wait() })
+	c.Cleanup(func() { _ = watch.Process.Kill(); _ = watch.Wait() })
 	lines := bufio.NewScanner(output)
 	next := func(want string) {
-		t.Helper()
+		c.Helper()
 		if !lines.Scan() || !regexp.MustCompile(want).MatchString(lines.Text()) {
-			t.Errorf("kubectl prints %q, want %s (%v)", lines.Text(), want, lines.Err())
+			c.Errorf("kubectl prints %q, want %s (%v)", lines.Text(), want, lines.Err())
 		}
 	}
-	for _, want := range []string{"EVENT +NAME +COST +AGE", "ADDED +mozzarella +100", "ADDED +salami +150", "ADDED +tomato +50"} {
-		next(want)
-	}
-	c.Kubectl("patch", "topping", "salami", "--type=merge", "-p", `{"spec":{"cost":200}}`)
-	next("MODIFIED +salami +200")
-	c.Kubectl("delete", "topping", "salami")
-	next("DELETED +salami +200")
+	next("EVENT +NAME +TOPPINGS +AGE")
+	next("ADDED +margherita +tomato, mozzarella, mozzarella")
+	c.Kubectl("create", "-f", "testdata/funghi.yaml")
+	next("ADDED +funghi +tomato")
+	c.Kubectl("patch", "pizza", "funghi", "--type=merge", "-p", `{"spec":{"toppings":[{"name":"salami","quantity":1}]}}`)
+	next("MODIFIED +funghi +salami")
+	c.Kubectl("delete", "pizza", "funghi")
+	next("DELETED +funghi +salami")
 }
 
 // Admission does not run for what the API server passes on. A quota of 0 refuses each
 // ConfigMap, and no Pizza.
-func TestQuota(t *testing.T) {
-	c := newCluster(t)
-	c.menu()
+func testQuota(c *cluster) {
 	c.Kubectl("create", "quota", "none", "--hard=count/configmaps=0,count/pizzas."+group+"=0")
 	c.Eventually("the quota", func() error {
 		err := exec.Command("kubectl", "-n", c.Namespace, "create", "configmap", "a").Run()
@@ -238,9 +263,7 @@ func TestQuota(t *testing.T) {
 }
 
 // The garbage collector follows owner references into this group and out of it.
-func TestGarbageCollection(t *testing.T) {
-	c := newCluster(t)
-	c.menu()
+func testGarbageCollection(c *cluster) {
 	configMaps := c.Resource(configMapResource).Namespace(c.Namespace)
 	pizzas := c.Resource(pizzaResource).Namespace(c.Namespace)
 	newObject := func(kind, apiVersion, name string, owner *unstructured.Unstructured) *unstructured.Unstructured {
@@ -252,17 +275,17 @@ func TestGarbageCollection(t *testing.T) {
 		return o
 	}
 	create := func(resource dynamic.ResourceInterface, o *unstructured.Unstructured) *unstructured.Unstructured {
-		t.Helper()
-		created, err := resource.Create(t.Context(), o, metav1.CreateOptions{})
+		c.Helper()
+		created, err := resource.Create(c.Context(), o, metav1.CreateOptions{})
 		if err != nil {
-			t.Fatal(err)
+			c.Fatal(err)
 		}
 		return created
 	}
 	remove := func(resource dynamic.ResourceInterface, name string, policy metav1.DeletionPropagation) {
-		t.Helper()
-		if err := resource.Delete(t.Context(), name, metav1.DeleteOptions{PropagationPolicy: &policy}); err != nil {
-			t.Fatal(err)
+		c.Helper()
+		if err := resource.Delete(c.Context(), name, metav1.DeleteOptions{PropagationPolicy: &policy}); err != nil {
+			c.Fatal(err)
 		}
 	}
 	for i, policy := range []metav1.DeletionPropagation{metav1.DeletePropagationBackground, metav1.DeletePropagationForeground} {
@@ -280,23 +303,21 @@ func TestGarbageCollection(t *testing.T) {
 	create(configMaps, newObject("ConfigMap", "v1", "orphan", owner))
 	remove(pizzas, "orphans", metav1.DeletePropagationOrphan)
 	c.goes(pizzas, "orphans")
-	if orphan, err := configMaps.Get(t.Context(), "orphan", metav1.GetOptions{}); err != nil || len(orphan.GetOwnerReferences()) > 0 {
-		t.Errorf("the orphan: %v, %v", orphan, err)
+	if orphan, err := configMaps.Get(c.Context(), "orphan", metav1.GetOptions{}); err != nil || len(orphan.GetOwnerReferences()) > 0 {
+		c.Errorf("the orphan: %v, %v", orphan, err)
 	}
 }
 
 // A namespace goes with what is in it here, and takes nothing new meanwhile.
-func TestNamespaceDeletion(t *testing.T) {
-	c := newCluster(t)
-	c.menu()
+func testNamespaceDeletion(c *cluster) {
 	c.Kubectl("patch", "pizza", "margherita", "--type=merge", "-p", `{"metadata":{"finalizers":["example.com/wait"]}}`)
 	c.Kubectl("delete", "namespace", c.Namespace, "--wait=false")
 	c.shows("Terminating", "get", "namespace", c.Namespace)
 	if got := c.KubectlFails("create", "-f", "testdata/funghi.yaml"); !strings.Contains(got, "being terminated") {
-		t.Errorf("a pizza in a namespace that goes: %s", got)
+		c.Errorf("a pizza in a namespace that goes: %s", got)
 	}
 	c.Eventually("the deletion of the pizza", func() error {
-		pizza, err := c.Resource(pizzaResource).Namespace(c.Namespace).Get(t.Context(), "margherita", metav1.GetOptions{})
+		pizza, err := c.Resource(pizzaResource).Namespace(c.Namespace).Get(c.Context(), "margherita", metav1.GetOptions{})
 		if err == nil && pizza.GetDeletionTimestamp() == nil {
 			err = fmt.Errorf("it is not being deleted")
 		}
@@ -308,52 +329,50 @@ func TestNamespaceDeletion(t *testing.T) {
 
 // Through the API server everybody is who they are, and a role is needed. Past it nobody is
 // anybody, not even the administrator.
-func TestWhoAsks(t *testing.T) {
-	c := newCluster(t)
-	c.menu()
+func testWhoAsks(c *cluster) {
 	as := func(change func(*rest.Config)) dynamic.Interface {
 		config := rest.CopyConfig(c.Config)
 		change(config)
 		return dynamic.NewForConfigOrDie(config)
 	}
 	alice := as(func(config *rest.Config) { config.Impersonate.UserName = "alice" })
-	if _, err := alice.Resource(toppingResource).List(t.Context(), metav1.ListOptions{}); !apierrors.IsForbidden(err) {
-		t.Errorf("without a role: %v, want 403", err)
+	if _, err := alice.Resource(toppingResource).List(c.Context(), metav1.ListOptions{}); !apierrors.IsForbidden(err) {
+		c.Errorf("without a role: %v, want 403", err)
 	}
 	forger := as(func(config *rest.Config) {
 		config.Impersonate.UserName = "alice"
 		config.Wrap(forge)
 	})
-	if _, err := forger.Resource(toppingResource).List(t.Context(), metav1.ListOptions{}); !apierrors.IsForbidden(err) {
-		t.Errorf("with forged headers: %v, want 403", err)
+	if _, err := forger.Resource(toppingResource).List(c.Context(), metav1.ListOptions{}); !apierrors.IsForbidden(err) {
+		c.Errorf("with forged headers: %v, want 403", err)
 	}
 	c.Kubectl("create", "clusterrole", c.Namespace, "--verb=get,list", "--resource=toppings."+group)
 	c.Kubectl("create", "clusterrolebinding", c.Namespace, "--clusterrole="+c.Namespace, "--user=alice")
 	one := c.Namespace + "-one"
 	c.Kubectl("create", "clusterrole", one, "--verb=list,watch", "--resource=toppings."+group, "--resource-name=salami")
 	c.Kubectl("create", "clusterrolebinding", one, "--clusterrole="+one, "--user=bob")
-	t.Cleanup(func() { c.Kubectl("delete", "clusterrole,clusterrolebinding", c.Namespace, one) })
+	c.Cleanup(func() { c.Kubectl("delete", "clusterrole,clusterrolebinding", c.Namespace, one) })
 	c.Eventually("with a role", func() error {
-		_, err := alice.Resource(toppingResource).List(t.Context(), metav1.ListOptions{})
+		_, err := alice.Resource(toppingResource).List(c.Context(), metav1.ListOptions{})
 		return err
 	})
-	if err := alice.Resource(toppingResource).Delete(t.Context(), "salami", metav1.DeleteOptions{}); !apierrors.IsForbidden(err) {
-		t.Errorf("to delete with a role to read: %v, want 403", err)
+	if err := alice.Resource(toppingResource).Delete(c.Context(), "salami", metav1.DeleteOptions{}); !apierrors.IsForbidden(err) {
+		c.Errorf("to delete with a role to read: %v, want 403", err)
 	}
 	bob := as(func(config *rest.Config) { config.Impersonate.UserName = "bob" })
 	c.Eventually("with a role for one name", func() error {
-		_, err := bob.Resource(toppingResource).List(t.Context(), metav1.ListOptions{FieldSelector: "metadata.name=salami"})
+		_, err := bob.Resource(toppingResource).List(c.Context(), metav1.ListOptions{FieldSelector: "metadata.name=salami"})
 		return err
 	})
-	if _, err := bob.Resource(toppingResource).List(t.Context(), metav1.ListOptions{}); !apierrors.IsForbidden(err) {
-		t.Errorf("all, with a role for one name: %v, want 403", err)
+	if _, err := bob.Resource(toppingResource).List(c.Context(), metav1.ListOptions{}); !apierrors.IsForbidden(err) {
+		c.Errorf("all, with a role for one name: %v, want 403", err)
 	}
 	direct := as(func(config *rest.Config) {
 		config.Host = "https://" + c.address()
 		config.CAData, config.CAFile, config.Insecure = nil, "", true
 		config.Wrap(forge)
 	})
-	if _, err := direct.Resource(toppingResource).List(t.Context(), metav1.ListOptions{}); !apierrors.IsUnauthorized(err) {
-		t.Errorf("a direct call with the administrator's certificate: %v, want 401", err)
+	if _, err := direct.Resource(toppingResource).List(c.Context(), metav1.ListOptions{}); !apierrors.IsUnauthorized(err) {
+		c.Errorf("a direct call with the administrator's certificate: %v, want 401", err)
 	}
 }

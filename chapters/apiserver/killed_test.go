@@ -93,7 +93,7 @@ func TestKilled(t *testing.T) {
 			return nil
 		})
 		time.Sleep(time.Duration(random.Int64N(int64(50 * time.Millisecond)))) // The kill comes at any moment.
-		c.program.Kill()
+		c.kill()
 		writers.Wait()
 		c.run()
 		c.check(h)
@@ -154,7 +154,7 @@ func TestInformerOverKill(t *testing.T) {
 	}
 	create("before")
 	create("between")
-	c.program.Kill()
+	c.kill()
 	c.run()
 	if err := client.Delete(ctx, "between", metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
@@ -181,10 +181,9 @@ func TestRegistration(t *testing.T) {
 		}
 	}
 	registered("while it runs", 3)
-	c.program.Kill()
+	c.kill()
 	registered("when it was killed", 3)
 	c.run()
 	c.stop()
 	registered("when it has ended", 0)
-	c.run() // The clean-up stops it.
 }

@@ -21,7 +21,7 @@ func TestReadme(t *testing.T) {
 	kill := func() {
 		c.stop()
 		c.run()
-		c.program.Kill()
+		c.kill()
 	}
 	steps := []struct {
 		command string // how the README's line begins
@@ -63,7 +63,6 @@ func TestReadme(t *testing.T) {
 	// What ends it.
 	c.says("make chapter-down CHAPTER=apiserver", apiServiceName(hub)+`" deleted`)
 	c.goes(c.Resource(namespaceResource), "empty")
-	c.run() // The clean-up stops it.
 }
 
 // says runs a command of the README until it says this.

@@ -164,9 +164,9 @@ func TestWatchForms(t *testing.T) {
 	}
 }
 
-// writeMuch makes more events than are remembered, of 100 kB each.
+// writeMuch makes more events than are remembered, of 20 kB each.
 func (w *world) writeMuch() {
-	large := &v1beta1.Topping{ObjectMeta: metav1.ObjectMeta{Name: "large", Annotations: map[string]string{"a": strings.Repeat("x", 100_000)}}}
+	large := &v1beta1.Topping{ObjectMeta: metav1.ObjectMeta{Name: "large", Annotations: map[string]string{"a": strings.Repeat("x", 20_000)}}}
 	stored := w.handler.storage
 	for range 2*maxEvents + 1000 {
 		stored.mu.Lock()
