@@ -73,8 +73,6 @@ func deleteOptions(r *request) (*metav1.DeleteOptions, error) {
 		err = unsupported(r, runtime.ContentTypeJSON)
 	case json.Unmarshal(body, options) != nil:
 		err = badRequest("the body is no DeleteOptions")
-	case options.OrphanDependents != nil:
-		err = badRequest("orphanDependents is not supported: use propagationPolicy")
 	}
 	if err != nil {
 		return nil, err

@@ -78,8 +78,7 @@ func TestSchemas(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var check func(name string, goType reflect.Type)
-	check = func(name string, goType reflect.Type) {
+	check := func(name string, goType reflect.Type) {
 		schema := documents.models[name]
 		if schema == nil {
 			t.Fatalf("there is no schema %s", name)

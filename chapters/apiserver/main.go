@@ -80,7 +80,7 @@ func run(stop context.Context, o options) (err error) {
 	serving.Go(func() { fail(server.Run(serveCtx)) })
 	defer serving.Wait()
 	defer endServing()
-	registration := newRegistration(dynamic.NewForConfigOrDie(config), client.DiscoveryClient, address.Port)
+	registration := &registration{client: dynamic.NewForConfigOrDie(config), discovery: client.DiscoveryClient, port: address.Port}
 	defer func() { err = errors.Join(err, registration.remove()) }()
 	running.Go(func() { fail(authority.Run(ctx, registration.install)) })
 	running.Go(func() { proxy.keepReading(ctx, client) })

@@ -35,19 +35,15 @@ const (
 // deleted: the namespace controller cannot know what is in it. So it comes last and goes
 // first.
 type registration struct {
-	services, apiServices dynamic.ResourceInterface
-	discovery             *discovery.DiscoveryClient
-	port                  int
+	client    dynamic.Interface
+	discovery *discovery.DiscoveryClient
+	port      int
 }
 
-func newRegistration(client dynamic.Interface, discovery *discovery.DiscoveryClient, port int) *registration {
-	return &registration{
-		services:    client.Resource(schema.GroupVersionResource{Version: "v1", Resource: "services"}).Namespace(serviceNamespace),
-		apiServices: client.Resource(schema.GroupVersionResource{Group: "apiregistration.k8s.io", Version: "v1", Resource: "apiservices"}),
-		discovery:   discovery,
-		port:        port,
-	}
-}
+var (
+	services    = schema.GroupVersionResource{Version: "v1", Resource: "services"}
+	apiServices = schema.GroupVersionResource{Group: "apiregistration.k8s.io", Version: "v1", Resource: "apiservices"}
+)
 
 func apiServiceName(version schema.GroupVersion) string {
 	return version.Version + "." + version.Group
@@ -60,7 +56,7 @@ func (g *registration) install(ctx context.Context, bundle []byte) error {
 	options := metav1.ApplyOptions{FieldManager: "byhand-apiserver", Force: true}
 	// A Service of type ExternalName is a name for an address. In a cluster it would
 	// select Pods.
-	_, err := g.services.Apply(ctx, serviceName, &unstructured.Unstructured{Object: map[string]any{
+	_, err := g.client.Resource(services).Namespace(serviceNamespace).Apply(ctx, serviceName, &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": "v1", "kind": "Service", "metadata": map[string]any{"name": serviceName},
 		"spec": map[string]any{"type": "ExternalName", "externalName": "127.0.0.1"},
 	}}, options)
@@ -68,7 +64,7 @@ func (g *registration) install(ctx context.Context, bundle []byte) error {
 		return fmt.Errorf("apply Service %s: %w", serviceName, err)
 	}
 	for i, version := range versions {
-		_, err := g.apiServices.Apply(ctx, apiServiceName(version), &unstructured.Unstructured{Object: map[string]any{
+		_, err := g.client.Resource(apiServices).Apply(ctx, apiServiceName(version), &unstructured.Unstructured{Object: map[string]any{
 			"apiVersion": "apiregistration.k8s.io/v1", "kind": "APIService", "metadata": map[string]any{"name": apiServiceName(version)},
 			"spec": map[string]any{
 				"group": group, "version": version.Version, "groupPriorityMinimum": 1000,
@@ -91,9 +87,9 @@ func (g *registration) remove() error {
 	defer cancel()
 	var errs []error
 	for _, version := range versions {
-		errs = append(errs, g.apiServices.Delete(ctx, apiServiceName(version), metav1.DeleteOptions{}))
+		errs = append(errs, g.client.Resource(apiServices).Delete(ctx, apiServiceName(version), metav1.DeleteOptions{}))
 	}
-	errs = append(errs, g.services.Delete(ctx, serviceName, metav1.DeleteOptions{}))
+	errs = append(errs, g.client.Resource(services).Namespace(serviceNamespace).Delete(ctx, serviceName, metav1.DeleteOptions{}))
 	return errors.Join(slices.DeleteFunc(errs, apierrors.IsNotFound)...)
 }
 
@@ -116,7 +112,7 @@ func (g *registration) waitAvailable(ctx context.Context) error {
 		return err
 	}
 	// Why?
-	apiService, getErr := g.apiServices.Get(ctx, apiServiceName(hub), metav1.GetOptions{})
+	apiService, getErr := g.client.Resource(apiServices).Get(ctx, apiServiceName(hub), metav1.GetOptions{})
 	if getErr != nil {
 		return getErr
 	}

@@ -139,6 +139,9 @@ func TestForgotten(t *testing.T) {
 	if _, _, err := s.since(s.forgotten - 1); !apierrors.IsResourceExpired(err) {
 		t.Errorf("too old: %v, want 410", err)
 	}
+	if _, _, err := s.list("toppings", "", s.forgotten-1); !apierrors.IsResourceExpired(err) {
+		t.Errorf("a list of what is too old: %v, want 410", err)
+	}
 	events, _, err := s.since(s.forgotten)
 	if err != nil || len(events) < maxEvents || events[0].revision != s.forgotten+1 {
 		t.Errorf("there are %d events (%v), want at least %d, all after %d", len(events), err, maxEvents, s.forgotten)

@@ -140,7 +140,7 @@ var mutants = []struct {
 	{"another process loses its webhook", "chapters/versions/definition.go", "|| webhook.ClientConfig.URL != url", "", "./chapters/versions", "TestLeave"},
 	{"a front proxy of any name", "chapters/apiserver/auth.go", "if !slices.Contains(t.names, certificate.Subject.CommonName) {", "if false {", "./chapters/apiserver", "TestAuthenticate"},
 	{"an apply that creates without the right", "chapters/apiserver/write.go", `create.verb = "create"`, "", "./chapters/apiserver", "TestApplyNeedsCreate"},
-	{"a topping deleted in use", "chapters/apiserver/rules.go", "if portion.Name == o.GetName() {", "if false {", "./chapters/apiserver", "TestInUse"},
+	{"a topping deleted in use", "chapters/apiserver/rules.go", "if portion.Name == o.GetName() {", `if portion.Name == "" {`, "./chapters/apiserver", "TestInUse"},
 	{"pages of different moments", "chapters/apiserver/storage.go", "if delete(found, event.key); event.before != nil {", "if event.before != nil {", "./chapters/apiserver", "TestPages"},
 	{"half a line in the journal", "chapters/apiserver/journal.go", "j.file.Truncate(size)", "error(nil)", "./chapters/apiserver", "TestTruncatedJournal"},
 	{"a lost answer to a lost request", "internal/faults/proxy.go", "case LoseAnswer:\n\t\treturn errLost", "", "./internal/faults", "TestWrites"},
