@@ -1,58 +1,14 @@
 package main
 
 import (
-	"bufio"
-	"context"
-	"crypto/tls"
-	"errors"
 	"fmt"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
-	"example.com/byhand/chapters/internal/webhook"
 )
-
-// The method and the path say what is wanted, in RBAC's words.
-func TestRoutes(t *testing.T) {
-	for _, test := range []struct{ method, path, want string }{
-		{"GET", beta + "toppings", "list v1beta1 toppings"},
-		{"GET", alpha + "toppings/salami", "get v1alpha1 toppings salami"},
-		{"GET", beta + "pizzas?watch=true", "watch v1beta1 pizzas"},
-		{"GET", beta + "pizzas?watch=1&fieldSelector=metadata.name%3Da", "watch v1beta1 pizzas"},
-		{"GET", beta + "pizzas?watch=false", "list v1beta1 pizzas"},
-		{"GET", beta + "namespaces/default/pizzas", "list v1beta1 pizzas default"},
-		{"GET", beta + "namespaces/default/pizzas/a/price", "get v1beta1 pizzas default a price"},
-		{"HEAD", beta + "toppings/a", "get v1beta1 toppings a"},
-		{"POST", beta + "toppings", "create v1beta1 toppings"},
-		{"PUT", beta + "toppings/a", "update v1beta1 toppings a"},
-		{"PATCH", beta + "toppings/a", "patch v1beta1 toppings a"},
-		{"DELETE", beta + "toppings/a", "delete v1beta1 toppings a"},
-		{"DELETE", beta + "toppings", "deletecollection v1beta1 toppings"},
-		{"GET", "/apis", "get"},
-		{"GET", "/apis/" + group + "/v1beta2/toppings", "get"},
-		{"GET", beta + "drinks", "get"},
-		{"POST", "/", "post"},
-	} {
-		got := "nothing"
-		s := &server{stage: 3, openAPI: &openAPI{}, requests: make(chan struct{}, 1), watchers: make(chan struct{}, 1)}
-		s.log = func(string, ...any) {}
-		s.authenticate = func(*http.Request) (user, error) { return user{}, nil }
-		s.authorize = func(_ context.Context, r *request) error {
-			words := []string{r.verb, r.version.Version, r.groupResource().Resource, r.namespace, r.name, r.subresource}
-			got = strings.Join(strings.Fields(strings.Join(words, " ")), " ")
-			return errors.New("no")
-		}
-		s.routes().ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(test.method, test.path, nil))
-		if got != test.want {
-			t.Errorf("%s %s: %q, want %q", test.method, test.path, got, test.want)
-		}
-	}
-}
 
 // The same pizza in both versions, with what the server adds.
 func TestVersions(t *testing.T) {
@@ -303,51 +259,5 @@ func TestServerDecides(t *testing.T) {
 	after = w.must(http.StatusOK, "PATCH", beta+"toppings/tomato", `{"spec":{"cost":7}}`, "Content-Type", mergeType)
 	if generation := after.get("metadata.generation"); generation != 2.0 {
 		t.Errorf("after the spec has changed: generation %v, want 2", generation)
-	}
-}
-
-// Too many at once are sent away, and told when to come back.
-func TestTooMany(t *testing.T) {
-	w := newWorld(t)
-	w.handler.requests, w.handler.watchers = make(chan struct{}), make(chan struct{})
-	for _, query := range []string{"", "?watch=true"} {
-		got := w.must(http.StatusTooManyRequests, "GET", beta+"toppings"+query, "")
-		if got.header.Get("Retry-After") == "" {
-			t.Errorf("%q: no Retry-After", query)
-		}
-	}
-}
-
-// A body that never comes is not waited for.
-func TestStuckBody(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	authority, err := webhook.NewAuthority([]string{"127.0.0.1"}, webhook.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	server, address, err := listenOn("127.0.0.1:0", w.handler.routes(), authority.TLS())
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	var serving sync.WaitGroup
-	serving.Go(func() { _ = server.Run(ctx) })
-	t.Cleanup(func() { cancel(); serving.Wait() })
-	connection, err := tls.Dial("tcp", address.String(), &tls.Config{InsecureSkipVerify: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer connection.Close()
-	if _, err := fmt.Fprintf(connection, "POST %stoppings HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n", beta); err != nil {
-		t.Fatal(err)
-	}
-	response, err := http.ReadResponse(bufio.NewReader(connection), nil)
-	if err != nil {
-		return // It was cut off.
-	}
-	defer response.Body.Close()
-	if response.StatusCode != http.StatusBadRequest {
-		t.Errorf("it is answered with %s, want 400", response.Status)
 	}
 }
