@@ -37,7 +37,7 @@ func TestReadme(t *testing.T) {
 		{"kubectl get --raw", nil, `"cents":250`},
 		{"kubectl delete toppings", nil, "it is in use: pizza default/margherita has it"},
 		{"kubectl explain", nil, "Toppings are on the pizza from the bottom up"},
-		{"kubectl get --raw", nil, `user "alice" cannot list resource "toppings"`},
+		{"kubectl get --raw", nil, `"alice" cannot list resource "toppings"`},
 		{"make chapter CHAPTER=apiserver ARGS='--store bin/restaurant --stage 1'", stage1, ""},
 		{"kubectl api-resources", nil, "get,list "},
 		{"kubectl create namespace empty", kill, "created"},

@@ -1,18 +1,12 @@
 package main
 
 import (
-	"bufio"
 	"context"
-	"crypto/tls"
 	"errors"
-	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strings"
-	"sync"
 	"testing"
-
-	"example.com/byhand/chapters/internal/webhook"
 )
 
 // The method and the path say what is wanted, in RBAC's words.
@@ -61,39 +55,5 @@ func TestTooMany(t *testing.T) {
 		if got.header.Get("Retry-After") == "" {
 			t.Errorf("%q: no Retry-After", query)
 		}
-	}
-}
-
-// A body that never comes is not waited for.
-func TestStuckBody(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	authority, err := webhook.NewAuthority([]string{"127.0.0.1"}, webhook.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	server, address, err := listenOn("127.0.0.1:0", w.handler.routes(), authority.TLS())
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	var serving sync.WaitGroup
-	serving.Go(func() { _ = server.Run(ctx) })
-	t.Cleanup(func() { cancel(); serving.Wait() })
-	connection, err := tls.Dial("tcp", address.String(), &tls.Config{InsecureSkipVerify: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer connection.Close()
-	if _, err := fmt.Fprintf(connection, "POST %stoppings HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n", beta); err != nil {
-		t.Fatal(err)
-	}
-	response, err := http.ReadResponse(bufio.NewReader(connection), nil)
-	if err != nil {
-		return // It was cut off.
-	}
-	defer response.Body.Close()
-	if response.StatusCode != http.StatusBadRequest {
-		t.Errorf("it is answered with %s, want 400", response.Status)
 	}
 }
