@@ -78,14 +78,17 @@ func (s *storage) write(key key, dryRun bool, change change) error {
 	}
 	written, err := newRecord(revision, key, next)
 	if err == nil {
-		err = s.journal.append(written)
+		// In memory is what a restart would read. JSON drops fractions of a second, for
+		// example.
+		next, err = written.object()
 	}
 	if err == nil {
-		err = s.replay(written)
+		err = s.journal.append(written)
 	}
 	if err != nil {
 		return apierrors.NewInternalError(err)
 	}
+	s.apply(event{revision, key, current, next})
 	if s.journal.isLong(len(s.objects)) {
 		if err := s.journal.compact(s.revision, s.objects); err != nil {
 			klog.Background().Error(err, "The journal stays long")
@@ -94,9 +97,7 @@ func (s *storage) write(key key, dryRun bool, change change) error {
 	return nil
 }
 
-// replay takes a line of the journal, an old one or the one just written: so what is in
-// memory is what is read after a restart. JSON drops fractions of a second, for example. What
-// happened before a snapshot is not known.
+// replay takes a line of the journal. What happened before a snapshot is not known.
 func (s *storage) replay(r record) error {
 	if r.key == (key{}) {
 		s.revision, s.forgotten = r.Revision, r.Revision
