@@ -326,9 +326,9 @@ func usage() {
 // programVersion is the tag or the commit that Go built the program from, "(devel)" if it
 // does not know: it does not under go run and where there is no .git.
 func programVersion() string {
-	version := "(devel)"
+	version := ""
 	if info, ok := debug.ReadBuildInfo(); ok {
 		version = info.Main.Version
 	}
-	return fmt.Sprintf("byhand %s, %s %s/%s", version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	return fmt.Sprintf("byhand %s, %s %s/%s", cmp.Or(version, "(devel)"), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }
