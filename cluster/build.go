@@ -113,6 +113,7 @@ func stalePackages(home string, out io.Writer) (stale, total int, err error) {
 	var stdout bytes.Buffer
 	cmd.Stdout = &stdout
 	modules := progress{out: out, format: "downloading Go modules: %[1]d so far, %[3]s"}
+	finish := modules.begin("")
 	err = follow(cmd, func(line string) bool {
 		module, ok := strings.CutPrefix(line, "go: downloading ")
 		if ok {
@@ -120,7 +121,7 @@ func stalePackages(home string, out io.Writer) (stale, total int, err error) {
 		}
 		return ok
 	})
-	modules.finish()
+	finish()
 	if err != nil {
 		return 0, 0, fmt.Errorf("download Go modules: %w", err)
 	}
@@ -138,6 +139,7 @@ func compile(home, dir string, todo int, out io.Writer) error {
 	ldflags := "-s -w -X k8s.io/component-base/version.gitVersion=" + string(bytes.TrimSpace(version))
 	cmd := goCommand(home, "build", "-v", "-ldflags", ldflags, "-o", dir+string(filepath.Separator), "tool")
 	packages := progress{out: out, format: "compiled %[1]d of %[2]d packages, %[3]s", of: todo}
+	finish := packages.begin("linking")
 	err = follow(cmd, func(line string) bool {
 		if strings.ContainsAny(line, " \t:") {
 			return false // a compiler's complaint, not a package's name
@@ -145,7 +147,7 @@ func compile(home, dir string, todo int, out io.Writer) error {
 		packages.step(line)
 		return true
 	})
-	packages.finish()
+	finish()
 	if err != nil {
 		return fmt.Errorf("go build: %w", err)
 	}

@@ -148,7 +148,7 @@ func TestBuild(t *testing.T) {
 		"Building a Kubernetes control plane from source, once.",
 		"downloading Go modules: 1 so far",
 		"2 packages to compile (of 3), 7 programs to link",
-		"compiled 2 of 2 packages, 0s, now linking the programs",
+		"compiled 2 of 2 packages, 0s\n",
 		"built in ",
 	} {
 		if !strings.Contains(out.String(), want) {
