@@ -1,7 +1,7 @@
 // Command harness runs the peers of ../peers through the same scenarios, counts and
 // times what they do, and writes the page of results.
 //
-//	make compare          # everything; half an hour to an hour on 2 cores
+//	make compare          # everything; 40 minutes on 2 cores
 //	make compare-quick    # every peer, small; about 3 minutes
 //	go run ./harness -scenarios Backlog -peers 'byhand.*|controller.*' -rounds 4
 //	go run ./harness -report      # the page anew, from raw.txt

@@ -3,5 +3,5 @@
 // CustomResourceDefinitions in config/crd, the Go types in api and their apply
 // configurations are in step. Generators would write all of them from the types; by
 // hand, somebody has to look. It also looks at the words: that the README's reading path
-// explains each one before it uses it.
+// explains each one before it uses it, and that its translation is in step.
 package schema
