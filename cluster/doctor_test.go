@@ -186,15 +186,30 @@ func TestThisMachine(t *testing.T) {
 	if m.memory == 0 && runtime.GOOS == "linux" {
 		t.Error("the memory is not known")
 	}
-	if limit := cgroupLimit("no.such.limit", "memory", "no.such.limit"); limit != 0 {
-		t.Errorf("a limit that is not there is %d", limit)
-	}
-	// The limit of all processes is one of those of this one.
-	for _, file := range []string{"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"} {
-		var top uint64
-		text, _ := os.ReadFile(file)
-		if _, err := fmt.Sscan(string(text), &top); err == nil && m.memory > top {
-			t.Errorf("the memory is %d, %s says %d", m.memory, file, top)
+}
+
+// The smallest limit counts, of whichever group above the process it is.
+func TestCgroupLimit(t *testing.T) {
+	for _, test := range []struct {
+		reason, groups string
+		files          map[string]string
+		want           uint64
+	}{
+		{"none", "0::/", nil, 0},
+		{"none is set", "0::/a", map[string]string{"a/memory.max": "max\n", "memory.max": "max\n"}, 0},
+		{"its own", "0::/a/b", map[string]string{"a/b/memory.max": "200\n", "a/memory.max": "300\n"}, 200},
+		{"one above", "0::/a/b", map[string]string{"a/b/memory.max": "200\n", "a/memory.max": "100\n"}, 100},
+		{"of the container", "0::/", map[string]string{"memory.max": "100\n"}, 100},
+		{"of another group", "0::/a", map[string]string{"b/memory.max": "100\n"}, 0},
+		{"version 1", "5:devices:/\n4:memory:/a\n0::/", map[string]string{"memory/a/limit_in_bytes": "100\n", "a/memory.max": "50\n", "memory/limit_in_bytes": "9223372036854771712\n"}, 100},
+	} {
+		top := t.TempDir()
+		writeFile(t, filepath.Join(top, "proc/self/cgroup"), test.groups+"\n")
+		for file, content := range test.files {
+			writeFile(t, filepath.Join(top, "sys/fs/cgroup", file), content)
+		}
+		if got := cgroupLimit(top, "memory.max", "memory", "limit_in_bytes"); got != test.want {
+			t.Errorf("%s: %d, want %d", test.reason, got, test.want)
 		}
 	}
 }

@@ -16,7 +16,7 @@ type machine struct {
 }
 
 func thisMachine() machine {
-	m := machine{memory: cgroupLimit("memory.max", "memory", "memory.limit_in_bytes"), processes: cgroupLimit("pids.max", "pids", "pids.max"), free: freeSpace}
+	m := machine{memory: cgroupLimit("/", "memory.max", "memory", "memory.limit_in_bytes"), processes: cgroupLimit("/", "pids.max", "pids", "pids.max"), free: freeSpace}
 	info, _ := os.ReadFile("/proc/meminfo") // "MemTotal:       16384000 kB", then others
 	if words := strings.Fields(string(info)); len(words) > 1 {
 		if total, err := strconv.ParseUint(words[1], 10, 64); err == nil && (m.memory == 0 || total<<10 < m.memory) {
@@ -28,12 +28,12 @@ func thisMachine() machine {
 
 // cgroupLimit is the smallest limit of that name among the control groups that this
 // process is in, such as those of its container. In the first version of control groups
-// those of a controller have a folder of their own.
-func cgroupLimit(name, controller, nameInVersion1 string) (limit uint64) {
-	groups, _ := os.ReadFile("/proc/self/cgroup")
+// those of a controller have a folder of their own. top is /, except in a test.
+func cgroupLimit(top, name, controller, nameInVersion1 string) (limit uint64) {
+	groups, _ := os.ReadFile(filepath.Join(top, "proc/self/cgroup"))
 	for line := range strings.Lines(string(groups)) { // "0::/group", or "4:memory:/group"
 		fields := strings.SplitN(strings.TrimSpace(line), ":", 3)
-		root, file := "/sys/fs/cgroup", name
+		root, file := filepath.Join(top, "sys/fs/cgroup"), name
 		switch {
 		case len(fields) < 3:
 			continue
