@@ -27,14 +27,28 @@ help: ## Show this help
 
 ##@ Run
 
+# The control plane takes minutes to build. Meanwhile a recorded run plays at the address
+# that the program's page has afterwards, so that a browser goes over to it by itself. Which
+# port it is follows from a process id, so that several can run.
+run: PAGE := 127.0.0.1:$(shell echo $$((10000 + $$$$ % 20000)))
+run: export WHILE_BUILDING := \
+	echo "While it is built, see a recorded run in a browser. The page goes over to your own cluster when that is ready."; \
+	echo "And read README.md, then the files in its order: you need no cluster for that."; \
+	cd .. && exec bin/byhand --replay internal/page/recording.json --page $(PAGE)
 .PHONY: run
-run: own-cluster install samples bin/byhand ## Run the controller; starts a cluster unless KUBECONFIG names yours
+run: bin/byhand own-cluster install samples ## Run the controller; starts a cluster unless KUBECONFIG names yours
 	@echo "In a second terminal: export KUBECONFIG=$(KUBECONFIG)"
-	@exec bin/byhand --page 127.0.0.1:0
+	@exec bin/byhand --page $(PAGE)
 
 .PHONY: bin/byhand
 bin/byhand:
+	@test -e $@ || echo "Building the program, the first time a minute or two:"
 	go build -o $@ .
+
+.PHONY: doctor
+doctor: ## Say what could stop make run, and what to do about it
+	@command -v go >/dev/null || { echo "STOP  there is no go in the PATH: install Go 1.26 or later from https://go.dev/dl"; exit 1; }
+	@cd cluster && go run . doctor
 
 .PHONY: install
 install: ## Install the CRDs into the cluster
@@ -107,10 +121,14 @@ chapter-exists:
 
 # CLUSTER=other starts or removes another one beside it.
 CLUSTER ?= byhand
+# DOWNLOAD=1 downloads the official programs instead of compiling them, where one of these
+# targets would build a control plane.
+DOWNLOAD ?=
+FROM := $(if $(filter-out 0,$(DOWNLOAD)),--download)
 
 .PHONY: cluster
 cluster: ## Start a real control plane (the first time builds it: about 8 minutes)
-	@cd cluster && go run . up --name $(CLUSTER)
+	@cd cluster && go run . up --name $(CLUSTER) --meanwhile "$$WHILE_BUILDING" $(FROM)
 
 .PHONY: cluster-down
 cluster-down: ## Stop the cluster and remove its data
@@ -124,8 +142,8 @@ own-cluster:
 
 # Run a target of this file against a cluster that is started for it: a whole control
 # plane, or etcd and kube-apiserver alone, where every request can be counted.
-ON_CLUSTER := cd cluster && go run . exec -- $(MAKE) --no-print-directory -C ..
-ON_BARE_CLUSTER := cd cluster && go run . exec --components etcd,kube-apiserver -- $(MAKE) --no-print-directory -C ..
+ON_CLUSTER := cd cluster && go run . exec $(FROM) -- $(MAKE) --no-print-directory -C ..
+ON_BARE_CLUSTER := cd cluster && go run . exec $(FROM) --components etcd,kube-apiserver -- $(MAKE) --no-print-directory -C ..
 
 # The unit tests of each module.
 UNIT_TESTS := $(addprefix unit-,$(MODULES))
@@ -243,9 +261,16 @@ compare: ## Measure this controller beside sample-controller and controller-runt
 compare-quick: ## The same, small: see that every one of them works (3 minutes)
 	cd compare && go run ./harness -quick
 
+# Where the controller is to work as well. The cluster module needs Linux or macOS.
+OTHER_SYSTEMS := darwin windows
+
 .PHONY: lint
-lint: ## Check formatting, vet and staticcheck in every module
+lint: ## Check formatting, vet and staticcheck in every module, and other systems
 	@unformatted="$$(gofmt -l $$(git ls-files '*.go'))"; test -z "$$unformatted" || { echo "gofmt would change:" $$unformatted; exit 1; }
 	for module in $(MODULES); do \
 		(cd $$module && go mod tidy -diff && go vet -tags $(TAGS) ./... && go run $(STATICCHECK) -tags $(TAGS) ./...) || exit 1; \
 	done
+	for system in $(OTHER_SYSTEMS); do \
+		GOOS=$$system go build ./... && GOOS=$$system go vet ./... || exit 1; \
+	done
+	cd cluster && GOOS=darwin go vet ./...

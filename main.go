@@ -20,6 +20,12 @@
 //     until they are sent: the last ones may be lost.
 //
 // A second signal ends the process at once. The others then wait until the Lease expires.
+//
+// # Exit codes
+//
+//	0  a signal ended it as above, or it was asked for --help or --version
+//	1  an error: one line on stderr says what to do
+//	2  a flag that does not exist, or whose value cannot be read
 package main
 
 import (
@@ -30,6 +36,8 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"runtime"
+	"runtime/debug"
 	"strconv"
 	"sync"
 	"syscall"
@@ -274,21 +282,27 @@ type options struct {
 // parseFlags reads and checks the flags. Those that cannot be parsed end the process.
 func parseFlags() (o options, err error) {
 	flag.StringVar(&o.connect.Kubeconfig, "kubeconfig", "", "kubeconfig `file` (default: $KUBECONFIG, then ~/.kube/config, then the Pod's own account)")
-	flag.StringVar(&o.connect.Context, "context", "", "context of the kubeconfig (default: its current one)")
-	flag.StringVar(&o.namespace, "namespace", metav1.NamespaceAll, "the only namespace to look at (default: all)")
+	flag.StringVar(&o.connect.Context, "context", "", "`name` of a context of the kubeconfig (default: its current one)")
+	flag.StringVar(&o.namespace, "namespace", metav1.NamespaceAll, "`name` of the only namespace to look at (default: all)")
 	flag.IntVar(&o.workers, "workers", 8, "Foos to reconcile at the same time")
 	flag.Float64Var(&o.connect.QPS, "kube-api-qps", -1, "requests per second to the API server, without Events and the Lease; negative: no limit but the server's own")
 	flag.IntVar(&o.connect.Burst, "kube-api-burst", 100, "requests that may exceed --kube-api-qps for a moment")
-	flag.DurationVar(&o.resync, "resync", 10*time.Minute, "how often to reconcile each object without an event; 0: never")
-	flag.StringVar(&o.listen, "listen", "127.0.0.1:0", "`host:port` of /healthz, /readyz and /metrics; port 0: any free one; no host: every interface")
+	flag.DurationVar(&o.resync, "resync", 10*time.Minute, "how often to reconcile each object without an event, such as 90s or 1h; 0: never")
+	flag.StringVar(&o.listen, "listen", "127.0.0.1:0", "`host:port` of /healthz, /readyz and /metrics, such as :8081; port 0: any free one; no host: every interface")
 	flag.BoolVar(&o.pprof, "pprof", false, "serve /debug/pprof/ as well, to everybody who can reach --listen")
 	flag.BoolFunc("trace", "print every step instead of the story: of all, of one Foo (--trace=default/example-foo), or as lines of JSON (--trace=json)", o.trace.Set)
-	flag.StringVar(&o.page, "page", "", "`host:port` of a page in which every step can be watched; port 0: any free one")
+	flag.StringVar(&o.page, "page", "", "`host:port` of a page in which every step can be watched, such as 127.0.0.1:8080; port 0: any free one")
 	flag.BoolVar(&o.pageRemote, "page-remote", false, "let --page listen where other machines reach it")
-	flag.StringVar(&o.replay, "replay", "", "show a recording, a `file` of --trace=json, in the page; needs no cluster")
+	flag.StringVar(&o.replay, "replay", "", "show a recording, a `file` of --trace=json such as internal/page/recording.json, in the page; needs no cluster")
 	o.election = leader.Flags(flag.CommandLine)
 	verbosity := flag.Int("v", 0, "how much to log to stderr: 2 shows retries, 6 each request, 8 bodies")
+	version := flag.Bool("version", false, "print the version and end")
+	flag.Usage = usage
 	flag.Parse()
+	if *version {
+		fmt.Println(programVersion())
+		os.Exit(0)
+	}
 
 	// client-go logs with klog, here to stderr. A reader who stops does not stop the program.
 	logging := flag.NewFlagSet("klog", flag.PanicOnError)
@@ -301,4 +315,20 @@ func parseFlags() (o options, err error) {
 		err = errors.New("usage: no arguments (what --trace is to show stands behind its =), --workers at least 1, --kube-api-qps not 0 (negative for no limit), --kube-api-burst at least 1, --resync not negative (see --help)")
 	}
 	return o, err
+}
+
+func usage() {
+	fmt.Fprintln(flag.CommandLine.Output(), "usage: byhand [flags]\n"+
+		"It runs until Ctrl-C. Exit code 0: it was told to end. 1: an error, one line on stderr. 2: a flag that cannot be read.")
+	flag.PrintDefaults()
+}
+
+// programVersion is the tag or the commit that Go built the program from, "(devel)" if it
+// does not know: it does not under go run and where there is no .git.
+func programVersion() string {
+	version := ""
+	if info, ok := debug.ReadBuildInfo(); ok {
+		version = info.Main.Version
+	}
+	return fmt.Sprintf("byhand %s, %s %s/%s", cmp.Or(version, "(devel)"), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }

@@ -233,6 +233,30 @@ func TestReloadRestartLoss(t *testing.T) {
 	b.forgive("net::ERR_CONNECTION_REFUSED", "net::ERR_INCOMPLETE_CHUNKED_ENCODING", "net::ERR_EMPTY_RESPONSE", "net::ERR_CONNECTION_RESET")
 }
 
+// TestRecordingThenLive is what make run does: a recording plays, and then the program
+// has its address.
+func TestRecordingThenLive(t *testing.T) {
+	s := newScript()
+	s.add(example().born()...)
+	address, stop := serveAt(t, "127.0.0.1:0", s.Observer, page.Options{Recording: "recording.json"})
+	b := open(t, address, laptop)
+	b.sees("#state", "paused · recording.json")
+	stop()
+	b.sees("#state", "not connected")
+
+	live := newScript()
+	f := &foo{namespace: "default", name: "mine", deployment: "mine", version: 1}
+	live.add(f.born()...)
+	_, stopLive := serveAt(t, strings.TrimSuffix(strings.TrimPrefix(address, "http://"), "/"), live.Observer, page.Options{})
+	t.Cleanup(stopLive)
+	b.sees("#notices", "The recording is over. This is live.")
+	b.sees("#objects-table", "default/mine")
+	b.until(`document.querySelector('#state').textContent === 'live'`)
+	live.add(f.scale(2)...)
+	b.badge("scaled 1 → 2")
+	b.forgive("net::ERR_CONNECTION_REFUSED", "net::ERR_INCOMPLETE_CHUNKED_ENCODING", "net::ERR_EMPTY_RESPONSE", "net::ERR_CONNECTION_RESET")
+}
+
 func TestTwoBrowsers(t *testing.T) {
 	s := newScript()
 	address := serve(t, s.Observer, page.Options{})

@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -20,39 +21,75 @@ import (
 // programs are the names of the tools of go.mod.
 var programs = []string{"etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl", "kwok", "kwokctl"}
 
-// build compiles the programs into bin, unless they are there from the same go.mod
-// and the same Go.
-func build(home string, out io.Writer) error {
-	stamp := filepath.Join(home, "bin", "built-from")
-	want, err := fingerprint(home)
-	if err != nil {
-		return err
+// built reports whether the programs are in bin, from the go.mod and the Go of today,
+// which want stands for.
+func built(home string) (want string, ok bool, err error) {
+	if want, err = fingerprint(home); err != nil {
+		return "", false, err
 	}
+	have, err := os.ReadFile(filepath.Join(home, "bin", "built-from"))
 	missing := slices.ContainsFunc(programs, func(program string) bool {
 		_, err := os.Stat(filepath.Join(home, "bin", program))
 		return err != nil
 	})
-	if have, err := os.ReadFile(stamp); err == nil && string(have) == want && !missing {
-		return nil
-	}
+	return want, err == nil && string(have) == want && !missing, nil
+}
 
+// newBin is the folder, in state, in which the programs are made. It becomes bin when it is
+// whole, so that nothing half-written is ever run.
+const newBin = "new-bin"
+
+// build puts the programs into bin: those of the releases, if from names some and they can
+// be had, else compiled. want says what they are made from.
+func build(home, want string, from *releases, out io.Writer) error {
+	dir, bin := filepath.Join(home, "state", newBin), filepath.Join(home, "bin")
+	downloaded := false
+	if from != nil {
+		err := from.download(home, dir, out)
+		if short := shortage(fmt.Sprint(err)); short != nil {
+			return short
+		}
+		if downloaded = err == nil; !downloaded {
+			fmt.Fprintf(out, "%v: building from source instead\n", err)
+		}
+	}
+	if !downloaded {
+		if err := buildFromSource(home, dir, out); err != nil {
+			return err
+		}
+	}
+	if err := os.WriteFile(filepath.Join(dir, "built-from"), []byte(want), 0o600); err != nil {
+		return err
+	}
+	if err := os.RemoveAll(bin); err != nil {
+		return err
+	}
+	return os.Rename(dir, bin)
+}
+
+// buildFromSource compiles the programs into dir.
+func buildFromSource(home, dir string, out io.Writer) error {
 	fmt.Fprintln(out, "Building a Kubernetes control plane from source, once. It takes about 8 minutes on 2 CPUs,")
 	fmt.Fprintln(out, "less if Go has compiled some of it before, and about 6 GiB of disk.")
 	start := time.Now()
+	if err := emptyFolder(dir); err != nil {
+		return err
+	}
 	todo, total, err := stalePackages(home, out)
 	if err != nil {
 		return err
 	}
 	fmt.Fprintf(out, "%d packages to compile (of %d), %d programs to link\n", todo, total, len(programs))
-	if err := compile(home, todo, out); err != nil {
-		return err
-	}
-	// etcd's main package is called server.
-	if err := os.Rename(filepath.Join(home, "bin", "server"), filepath.Join(home, "bin", "etcd")); err != nil {
+	if err := compile(home, dir, todo, out); err != nil {
 		return err
 	}
 	fmt.Fprintf(out, "built in %s\n", time.Since(start).Round(time.Second))
-	return os.WriteFile(stamp, []byte(want), 0o600)
+	// etcd's main package is called server.
+	return os.Rename(filepath.Join(dir, "server"), filepath.Join(dir, "etcd"))
+}
+
+func emptyFolder(dir string) error {
+	return errors.Join(os.RemoveAll(dir), os.MkdirAll(dir, 0o755))
 }
 
 // fingerprint changes when the programs would.
@@ -75,23 +112,24 @@ func stalePackages(home string, out io.Writer) (stale, total int, err error) {
 	cmd := goCommand(home, "list", "-deps", "-f", "{{.Stale}}", "tool")
 	var stdout bytes.Buffer
 	cmd.Stdout = &stdout
-	modules := progress{out: out, format: "downloading Go modules: %[1]d so far, %[3]s\n"}
+	modules := progress{out: out, format: "downloading Go modules: %[1]d so far, %[3]s"}
+	finish := modules.begin("")
 	err = follow(cmd, func(line string) bool {
-		if !strings.HasPrefix(line, "go: downloading ") {
-			return false
+		module, ok := strings.CutPrefix(line, "go: downloading ")
+		if ok {
+			modules.step(module)
 		}
-		modules.step()
-		return true
+		return ok
 	})
-	modules.finish()
+	finish()
 	if err != nil {
 		return 0, 0, fmt.Errorf("download Go modules: %w", err)
 	}
 	return strings.Count(stdout.String(), "true\n"), strings.Count(stdout.String(), "\n"), nil
 }
 
-// compile builds the tools and tells how far it is.
-func compile(home string, todo int, out io.Writer) error {
+// compile builds the tools into dir and tells how far it is.
+func compile(home, dir string, todo int, out io.Writer) error {
 	version, err := goCommand(home, "list", "-m", "-f", "{{.Version}}", "k8s.io/kubernetes").Output()
 	if err != nil {
 		return fmt.Errorf("go list -m k8s.io/kubernetes: %w", err)
@@ -99,16 +137,17 @@ func compile(home string, todo int, out io.Writer) error {
 	// Kubernetes learns its version from its linker. Unset, the server calls itself
 	// v0.0.0-master, which no client understands. -s -w drops debugging tables.
 	ldflags := "-s -w -X k8s.io/component-base/version.gitVersion=" + string(bytes.TrimSpace(version))
-	cmd := goCommand(home, "build", "-v", "-ldflags", ldflags, "-o", filepath.Join(home, "bin")+string(filepath.Separator), "tool")
-	packages := progress{out: out, format: "compiled %[1]d of %[2]d packages, %[3]s\n", of: todo}
+	cmd := goCommand(home, "build", "-v", "-ldflags", ldflags, "-o", dir+string(filepath.Separator), "tool")
+	packages := progress{out: out, format: "compiled %[1]d of %[2]d packages, %[3]s", of: todo}
+	finish := packages.begin("linking")
 	err = follow(cmd, func(line string) bool {
 		if strings.ContainsAny(line, " \t:") {
 			return false // a compiler's complaint, not a package's name
 		}
-		packages.step()
+		packages.step(line)
 		return true
 	})
-	packages.finish()
+	finish()
 	if err != nil {
 		return fmt.Errorf("go build: %w", err)
 	}
@@ -121,7 +160,34 @@ func goCommand(home string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-var errNoSpace = errors.New("the disk is full: make room (a first build needs about 6 GiB), or set GOCACHE, GOMODCACHE and TMPDIR to folders on a larger disk, and run it again: what is compiled stays")
+// What to do about a machine that lacks something: an error says it, and make doctor
+// before there is one.
+const (
+	moreSpace     = "make room (a first build needs about 6 GiB), or set GOCACHE, GOMODCACHE and TMPDIR to folders on a larger disk"
+	moreMemory    = "give it 4 GiB (RAM or swap), or set GOFLAGS=-p=1, so that one package at a time is compiled"
+	moreProcesses = "allow 1000 (ulimit -u, or the container's limit of PIDs)"
+)
+
+const again = ", and run it again: what is compiled stays"
+
+var (
+	errNoSpace     = errors.New("the disk is full: " + moreSpace + again)
+	errNoMemory    = errors.New("the compiler was killed, as the kernel does when memory is short: " + moreMemory + again)
+	errNoProcesses = errors.New("no more processes or threads may be started: " + moreProcesses + again)
+)
+
+// shortage returns what the machine lacks if that is why a program ended with that text.
+func shortage(text string) error {
+	switch {
+	case strings.Contains(text, syscall.ENOSPC.Error()):
+		return errNoSpace
+	case strings.Contains(text, "signal: killed"):
+		return errNoMemory
+	case strings.Contains(text, syscall.EAGAIN.Error()):
+		return errNoProcesses
+	}
+	return nil
+}
 
 // follow runs cmd and hands each line of its standard error to expected. Lines
 // that expected does not know are the error's text if cmd fails.
@@ -143,42 +209,8 @@ func follow(cmd *exec.Cmd, expected func(line string) bool) error {
 	// A line too long for the scanner ends its loop, and would block cmd for ever.
 	_, _ = io.Copy(io.Discard, stderr)
 	if err := cmd.Wait(); err != nil {
-		text := strings.Join(rest, "\n")
-		if strings.Contains(text, syscall.ENOSPC.Error()) {
-			return errNoSpace
-		}
-		return fmt.Errorf("%w\n%s", err, text)
+		err = fmt.Errorf("%w\n%s", err, strings.Join(rest, "\n"))
+		return cmp.Or(shortage(err.Error()), err)
 	}
 	return lines.Err()
-}
-
-// progress prints a line every few seconds: format gets the steps done, the
-// steps in all and the time since the first.
-type progress struct {
-	out         io.Writer
-	format      string
-	of, done    int
-	start, last time.Time
-}
-
-func (p *progress) step() {
-	now := time.Now()
-	if p.done == 0 {
-		p.start, p.last = now, now
-	}
-	p.done++
-	if now.Sub(p.last) >= 5*time.Second {
-		p.last = now
-		p.print()
-	}
-}
-
-func (p *progress) finish() {
-	if p.done > 0 {
-		p.print()
-	}
-}
-
-func (p *progress) print() {
-	fmt.Fprintf(p.out, p.format, p.done, p.of, time.Since(p.start).Round(time.Second))
 }

@@ -4,7 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"errors"
-	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path"
@@ -44,12 +44,21 @@ func TestFollow(t *testing.T) {
 			t.Errorf("got %q, want %q", err, want)
 		}
 	})
-	t.Run("a full disk", func(t *testing.T) {
-		_, err := shell("echo 'link: write /tmp/a.out: no space left on device' >&2; exit 1")
-		if !errors.Is(err, errNoSpace) || !strings.Contains(err.Error(), "the disk is full: make room") {
-			t.Errorf("got %v, want %v", err, errNoSpace)
-		}
-	})
+	for _, test := range []struct {
+		says string
+		want error
+	}{
+		{"link: write /tmp/a.out: no space left on device", errNoSpace},
+		{"/usr/lib/go/pkg/tool/linux_amd64/link: signal: killed", errNoMemory},
+		{"fork/exec /usr/lib/go/pkg/tool/linux_amd64/compile: resource temporarily unavailable", errNoProcesses},
+	} {
+		t.Run(test.says, func(t *testing.T) {
+			_, err := shell("echo '" + test.says + "' >&2; exit 1")
+			if !errors.Is(err, test.want) || strings.Contains(err.Error(), "\n") {
+				t.Errorf("got %v, want %v", err, test.want)
+			}
+		})
+	}
 	t.Run("a program that is not there", func(t *testing.T) {
 		if err := follow(exec.Command("/no/such/go"), nil); !errors.Is(err, os.ErrNotExist) {
 			t.Errorf("got %v, want that it does not exist", err)
@@ -70,32 +79,6 @@ func TestFollow(t *testing.T) {
 			t.Fatal("follow does not return")
 		}
 	})
-}
-
-func TestProgress(t *testing.T) {
-	var out bytes.Buffer
-	p := progress{out: &out, format: "%[1]d of %[2]d, %[3]s\n", of: 9}
-	wantOutput := func(want string) {
-		t.Helper()
-		if out.String() != want {
-			t.Errorf("got %q, want %q", out.String(), want)
-		}
-		out.Reset()
-	}
-
-	p.finish() // nothing was done: nothing to say
-	wantOutput("")
-	p.step()
-	p.step()
-	wantOutput("")
-
-	// Five seconds later.
-	p.start, p.last = p.start.Add(-5*time.Second), p.last.Add(-5*time.Second)
-	p.step()
-	p.step()
-	wantOutput("3 of 9, 5s\n")
-	p.finish()
-	wantOutput("4 of 9, 5s\n")
 }
 
 func TestFingerprint(t *testing.T) {
@@ -145,18 +128,27 @@ func TestPrograms(t *testing.T) {
 	}
 }
 
+// ensure builds what is missing, as up does.
+func ensure(home string, from *releases, out io.Writer) error {
+	want, ok, err := built(home)
+	if err != nil || ok {
+		return err
+	}
+	return build(home, want, from, out)
+}
+
 func TestBuild(t *testing.T) {
 	home := newHome(t)
 	calls := fakeGo(t, "example.com/a", "example.com/b")
 	var out bytes.Buffer
-	if err := build(home, &out); err != nil {
+	if err := ensure(home, nil, &out); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
 		"Building a Kubernetes control plane from source, once.",
 		"downloading Go modules: 1 so far",
 		"2 packages to compile (of 3), 7 programs to link",
-		"compiled 2 of 2 packages",
+		"compiled 2 of 2 packages, 0s\n",
 		"built in ",
 	} {
 		if !strings.Contains(out.String(), want) {
@@ -174,7 +166,7 @@ func TestBuild(t *testing.T) {
 	t.Run("again, it does nothing", func(t *testing.T) {
 		before := calls()
 		out.Reset()
-		if err := build(home, &out); err != nil || out.Len() > 0 || calls() != before {
+		if err := ensure(home, nil, &out); err != nil || out.Len() > 0 || calls() != before {
 			t.Errorf("got %v, output %q and these calls:\n%s", err, out.String(), calls())
 		}
 	})
@@ -183,7 +175,7 @@ func TestBuild(t *testing.T) {
 			if err := os.Remove(filepath.Join(home, "bin", program)); err != nil {
 				t.Fatal(err)
 			}
-			if err := build(home, &out); err != nil {
+			if err := ensure(home, nil, &out); err != nil {
 				t.Fatal(err)
 			}
 			if _, err := os.Stat(filepath.Join(home, "bin", program)); err != nil {
@@ -191,50 +183,47 @@ func TestBuild(t *testing.T) {
 			}
 		})
 	}
-	t.Run("a build that fails is not taken for done", func(t *testing.T) {
-		writeFile(t, filepath.Join(home, "go.mod"), "changed")
-		for range 2 {
-			fakeGo(t, "example.com/a", "a.go:1: undefined: x")
-			if err := build(home, &out); err == nil || !strings.Contains(err.Error(), "a.go:1: undefined: x") {
-				t.Errorf("got %v, want what the compiler said", err)
-			}
-		}
-	})
 	t.Run("a full disk", func(t *testing.T) {
+		writeFile(t, filepath.Join(home, "go.sum"), "changed")
 		fakeGo(t, "write /tmp/x: no space left on device")
-		if err := build(home, &out); !errors.Is(err, errNoSpace) {
+		if err := ensure(home, nil, &out); !errors.Is(err, errNoSpace) {
 			t.Errorf("got %v, want %v", err, errNoSpace)
 		}
 	})
 }
 
-// fakeGo puts a program called go first in PATH, whose build prints the given
-// lines and fails if one of them is not a package's name. It returns a function
-// that tells how the program was called.
-func fakeGo(t *testing.T, buildLines ...string) (calls func() string) {
-	t.Helper()
-	dir := t.TempDir()
-	log := filepath.Join(dir, "calls")
-	writeFile(t, filepath.Join(dir, "lines"), strings.Join(buildLines, "\n")+"\n")
-	writeFile(t, filepath.Join(dir, "go"), fmt.Sprintf(`#!/bin/sh
-cd %q
-echo "$@" >> calls
-case "$1 $2" in
-"list -m") echo v1.37.1 ;;
-"list -deps") echo "go: downloading example.com v1" >&2; echo true; echo false; echo true ;;
-"build -v")
-	cat lines >&2
-	if grep -q ' ' lines; then exit 1; fi
-	mkdir -p "$6" && cd "$6" && touch %s ;;
-*) exit 64 ;;
-esac
-`, dir, strings.Replace(strings.Join(programs, " "), "etcd", "server", 1)))
-	if err := os.Chmod(filepath.Join(dir, "go"), 0o755); err != nil {
+// A build that ends half-way leaves the programs that there were, and is not taken for
+// done: not even when go.mod is again what they were built from.
+func TestBuildInterrupted(t *testing.T) {
+	home := newHome(t)
+	fakeGo(t, "example.com/a")
+	if err := ensure(home, nil, io.Discard); err != nil {
 		t.Fatal(err)
 	}
-	t.Setenv("PATH", dir+string(os.PathListSeparator)+os.Getenv("PATH"))
-	return func() string {
-		content, _ := os.ReadFile(log)
-		return string(content)
+	old := filepath.Join(home, "bin", "kubectl")
+	writeFile(t, old, "old")
+
+	writeFile(t, filepath.Join(home, "go.mod"), "changed")
+	for range 2 {
+		fakeGo(t, "example.com/a", "a.go:1: undefined: x")
+		if err := ensure(home, nil, io.Discard); err == nil || !strings.Contains(err.Error(), "a.go:1: undefined: x") {
+			t.Errorf("got %v, want what the compiler said", err)
+		}
+		// What an interrupt leaves.
+		writeFile(t, filepath.Join(home, "state", newBin, "kubectl"), "half")
+	}
+	if content, err := os.ReadFile(old); string(content) != "old" {
+		t.Errorf("kubectl is %q (%v), want the one from before", content, err)
+	}
+
+	fakeGo(t, "example.com/a")
+	if err := ensure(home, nil, io.Discard); err != nil {
+		t.Fatal(err)
+	}
+	if content, err := os.ReadFile(old); err != nil || len(content) > 0 {
+		t.Errorf("kubectl is %q (%v), want the new one, which is empty", content, err)
+	}
+	if _, err := os.Stat(filepath.Join(home, "state", newBin)); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the folder of the build is left: %v", err)
 	}
 }

@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 )
 
@@ -17,7 +16,9 @@ import (
 type cluster struct {
 	home       string // the folder of this module
 	name       string
-	components string // comma-separated; empty means all
+	components string    // comma-separated; empty means all
+	from       *releases // may be downloaded instead of building the programs; nil: nothing
+	meanwhile  string    // shell command to run while they are made and the cluster starts
 }
 
 func (c *cluster) bin(program string) string { return filepath.Join(c.home, "bin", program) }
@@ -33,13 +34,24 @@ func (c *cluster) up(out io.Writer) error {
 	}
 	// One at a time: two builds, or two starts of one cluster, would write the same
 	// files.
-	unlock, err := lock(filepath.Join(c.home, "state"))
+	unlock, err := lock(filepath.Join(c.home, "state"), out)
 	if err != nil {
 		return err
 	}
 	defer unlock()
-	if err := build(c.home, out); err != nil {
+	from, ok, err := built(c.home)
+	if err != nil {
 		return err
+	}
+	if !ok {
+		stop, err := meanwhile(c.meanwhile, out)
+		if err != nil {
+			return err
+		}
+		defer stop()
+		if err := build(c.home, from, c.from, out); err != nil {
+			return err
+		}
 	}
 
 	created, err := c.reconcileProcesses(out)
@@ -84,7 +96,7 @@ func (c *cluster) up(out io.Writer) error {
 
 // down stops the cluster's processes and removes its data.
 func (c *cluster) down(out io.Writer) error {
-	unlock, err := lock(filepath.Join(c.home, "state"))
+	unlock, err := lock(filepath.Join(c.home, "state"), out)
 	if err != nil {
 		return err
 	}
@@ -126,11 +138,7 @@ func (c *cluster) reconcileProcesses(out io.Writer) (created bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	// Before etcd starts there is nothing to keep, and kwokctl cannot finish what
-	// it was interrupted in.
-	_, noConfig := os.Stat(filepath.Join(c.dir(), "kwok.yaml"))
-	_, noData := os.Stat(filepath.Join(c.dir(), "etcd", "member"))
-	if noConfig == nil && noData == nil {
+	if c.created() {
 		return true, c.forgetDead(running)
 	}
 	// Without its files (git clean removes them) a running cluster is of no use.
@@ -139,6 +147,14 @@ func (c *cluster) reconcileProcesses(out io.Writer) (created bool, err error) {
 	}
 	_, err = c.remove()
 	return false, err
+}
+
+// created reports whether there is anything to keep: before etcd starts there is not, and
+// kwokctl cannot finish what it was interrupted in.
+func (c *cluster) created() bool {
+	_, noConfig := os.Stat(filepath.Join(c.dir(), "kwok.yaml"))
+	_, noData := os.Stat(filepath.Join(c.dir(), "etcd", "member"))
+	return noConfig == nil && noData == nil
 }
 
 // forgetDead removes the process ids that belong to no process of this cluster
@@ -226,21 +242,4 @@ func (c *cluster) explain(cause error) error {
 		}
 	}
 	return errors.New(message)
-}
-
-// lock makes one process at a time work in a folder, which it creates. The
-// kernel releases the lock of a process that dies.
-func lock(dir string) (unlock func(), err error) {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return nil, err
-	}
-	file, err := os.OpenFile(filepath.Join(dir, "lock"), os.O_CREATE|os.O_RDWR, 0o600)
-	if err != nil {
-		return nil, err
-	}
-	if err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX); err != nil {
-		_ = file.Close()
-		return nil, fmt.Errorf("lock %s: %w", dir, err)
-	}
-	return func() { _ = file.Close() }, nil
 }

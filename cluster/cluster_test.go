@@ -10,7 +10,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 )
 
@@ -163,28 +162,6 @@ func TestExplain(t *testing.T) {
 		filepath.Join(c.dir(), "logs"))
 	if got != want {
 		t.Errorf("got:\n%s\nwant:\n%s", got, want)
-	}
-}
-
-func TestLock(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "state")
-	unlock, err := lock(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	file, err := os.Open(filepath.Join(dir, "lock"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = file.Close() })
-
-	try := func() error { return syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) }
-	if err := try(); !errors.Is(err, syscall.EWOULDBLOCK) {
-		t.Errorf("a second lock beside the first: got %v, want %v", err, syscall.EWOULDBLOCK)
-	}
-	unlock()
-	if err := try(); err != nil {
-		t.Errorf("a lock after unlock: %v", err)
 	}
 }
 

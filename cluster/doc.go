@@ -2,19 +2,24 @@
 // nothing but Go: etcd, kube-apiserver, kube-controller-manager and
 // kube-scheduler, and kwok, which plays the kubelet.
 //
-//	go run . up   [--name NAME] [--components etcd,kube-apiserver]
+//	go run . up   [--name NAME] [--components etcd,kube-apiserver] [--download] [--meanwhile COMMAND]
 //	go run . down [--name NAME]
-//	go run . exec [--components …] -- COMMAND [ARGUMENTS]
+//	go run . exec [--components …] [--download] -- COMMAND [ARGUMENTS]
+//	go run . doctor
 //
 // up builds what is missing, starts the cluster and waits until it serves. down
 // stops it and removes its data. exec runs a command against a cluster of its
 // own (KUBECONFIG names it, PATH has its kubectl) and removes that cluster when
-// the command ends.
+// the command ends. doctor says what could stop all that.
+//
+// The exit code is 0, 1 after an error, or that of exec's command.
 //
 // # How it works
 //
 // go.mod says what is built: its tool lines name the programs, its
-// versions pin them, and `go build tool` compiles them from the module proxy.
+// versions pin them, and `go build tool` compiles them from the module proxy. With
+// --download they are the official programs of these versions, from the hosts of
+// their releases, if each has the SHA-256 that is published there.
 // kwokctl, one of them, writes certificates and starts the processes; this
 // command adds the build with its progress, loopback addresses, and a clean-up
 // that survives crashes and reboots.
@@ -23,6 +28,9 @@
 // state (data, logs, certificates, process ids) and NAME.kubeconfig.
 //
 // # Caveats
+//
+// A published SHA-256 tells what broke on its way. It does not tell of a host that was
+// broken into, as go.sum does for what is compiled.
 //
 // The nodes are kwok's: Pods are scheduled, become Running and Ready, and run
 // nothing. The clusters are for learning and tests: they listen on 127.0.0.1 only,

@@ -1,11 +1,13 @@
 package main
 
 import (
+	"fmt"
 	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 )
@@ -93,5 +95,41 @@ func waitFor(t *testing.T, what string, condition func() bool) {
 		if time.Now().After(deadline) {
 			t.Fatalf("waited a minute for %s", what)
 		}
+	}
+}
+
+// fakeGo puts a program called go first in PATH, whose build prints the given
+// lines and fails if one of them is not a package's name. It returns a function
+// that tells how the program was called.
+func fakeGo(t *testing.T, buildLines ...string) (calls func() string) {
+	t.Helper()
+	dir := t.TempDir()
+	log := filepath.Join(dir, "calls")
+	writeFile(t, filepath.Join(dir, "lines"), strings.Join(buildLines, "\n")+"\n")
+	writeFile(t, filepath.Join(dir, "go"), fmt.Sprintf(`#!/bin/sh
+cd %q
+echo "$@" >> calls
+case "$1 $2" in
+"list -m") shift 4; for module; do echo v1.37.1; done ;;
+"env GOPROXY") echo "${FAKE_GOPROXY-https://proxy.golang.org,direct}" ;;
+"env "*) echo /tmp; echo /tmp ;;
+"list -deps")
+	if test -n "$FAKE_MISSING"; then echo "go: module lookup disabled by GOPROXY=off" >&2; exit 1; fi
+	echo "go: downloading example.com v1" >&2; echo true; echo false; echo true ;;
+"build -v")
+	until test -z "$FAKE_WAIT" || test -e "$FAKE_WAIT"; do sleep 0.01; done
+	cat lines >&2
+	if grep -q ' ' lines; then exit 1; fi
+	mkdir -p "$6" && cd "$6" && touch %s ;;
+*) exit 64 ;;
+esac
+`, dir, strings.Replace(strings.Join(programs, " "), "etcd", "server", 1)))
+	if err := os.Chmod(filepath.Join(dir, "go"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", dir+string(os.PathListSeparator)+os.Getenv("PATH"))
+	return func() string {
+		content, _ := os.ReadFile(log)
+		return string(content)
 	}
 }

@@ -43,12 +43,12 @@ func buildPrograms() error {
 	if err != nil {
 		return err
 	}
-	unlock, err := lock(filepath.Join(home, "state"))
+	unlock, err := lock(filepath.Join(home, "state"), os.Stderr)
 	if err != nil {
 		return err
 	}
 	defer unlock()
-	return build(home, os.Stderr)
+	return ensure(home, nil, os.Stderr)
 }
 
 // testCluster is a cluster and a user, who has an empty home folder and a kubectl

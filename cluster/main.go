@@ -40,13 +40,21 @@ func main() {
 // run does what args say, in the folder home.
 func run(home string, args []string) (exitCode int, err error) {
 	if len(args) == 0 {
-		return 0, errors.New("say what to do: up, down or exec (see doc.go)")
+		return 0, errors.New("say what to do: up, down, exec or doctor (see doc.go)")
 	}
 	flags := flag.NewFlagSet("cluster "+args[0], flag.ContinueOnError)
 	name := flags.String("name", defaultName, "name of the cluster (up, down)")
 	components := flags.String("components", "", "comma-separated programs to start instead of the whole control plane, for example etcd,kube-apiserver")
-	if err := flags.Parse(args[1:]); err != nil {
+	download := flags.Bool("download", false, "download the official programs, if that works, instead of compiling them (up, exec)")
+	meanwhile := flags.String("meanwhile", "", "shell `command` to run until the cluster is ready, if the programs are to be built first (up)")
+	if err := flags.Parse(args[1:]); errors.Is(err, flag.ErrHelp) {
+		return 0, nil
+	} else if err != nil {
 		return 0, err
+	}
+	var from *releases
+	if *download {
+		from = official
 	}
 	// The name becomes a folder. Processes are found by it.
 	if *name == "" || strings.Trim(*name, "abcdefghijklmnopqrstuvwxyz0123456789-") != "" {
@@ -59,16 +67,21 @@ func run(home string, args []string) (exitCode int, err error) {
 		if flags.NArg() > 0 {
 			return 0, fmt.Errorf("%s: unexpected %q: a cluster is named by --name", args[0], flags.Arg(0))
 		}
-		c := cluster{home: home, name: *name, components: *components}
+		c := cluster{home: home, name: *name, components: *components, from: from, meanwhile: *meanwhile}
 		if args[0] == "up" {
 			return 0, c.up(os.Stdout)
 		}
 		return 0, c.down(os.Stdout)
 	case "exec":
-		c := cluster{home: home, name: testPrefix + strconv.Itoa(os.Getpid()), components: *components}
+		c := cluster{home: home, name: testPrefix + strconv.Itoa(os.Getpid()), components: *components, from: from}
 		return c.exec(flags.Args())
+	case "doctor":
+		return 0, doctor(home, thisMachine(), os.Stdout)
+	case "help", "--help", "-h":
+		flags.Usage()
+		return 0, nil
 	default:
-		return 0, fmt.Errorf("%q is none of up, down, exec", args[0])
+		return 0, fmt.Errorf("%q is none of up, down, exec, doctor", args[0])
 	}
 }
 
@@ -109,18 +122,23 @@ func sweep(home string) error {
 		return err
 	}
 	for _, dir := range left {
-		name := filepath.Base(dir)
-		maker, _, _ := strings.Cut(strings.TrimPrefix(name, testPrefix), "-")
-		pid, err := strconv.Atoi(maker)
-		if err != nil || alive(pid) {
+		c := cluster{home: home, name: filepath.Base(dir)}
+		if maker, ok := c.maker(); !ok || alive(maker) {
 			continue
 		}
-		c := cluster{home: home, name: name}
 		if err := c.down(os.Stderr); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// maker is the process that the cluster is not to outlive, if there is one.
+func (c *cluster) maker() (pid int, ok bool) {
+	rest, ok := strings.CutPrefix(c.name, testPrefix)
+	id, _, _ := strings.Cut(rest, "-")
+	pid, err := strconv.Atoi(id)
+	return pid, ok && err == nil
 }
 
 // moduleDir is the folder that this source file was compiled from.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"os"
 	"os/exec"
@@ -125,4 +126,29 @@ func alive(pid int) bool {
 	// Its first thread has ended. As long as others have not, its ports are taken.
 	threads, err := os.ReadDir(fmt.Sprintf("/proc/%d/task", pid))
 	return err == nil && len(threads) > 1
+}
+
+// lock makes one process at a time work in a folder, which it creates. The
+// kernel releases the lock of a process that dies. A start takes seconds and is waited for
+// without a word, a build takes minutes.
+func lock(dir string, out io.Writer) (unlock func(), err error) {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, err
+	}
+	file, err := os.OpenFile(filepath.Join(dir, "lock"), os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	err = syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+	if errors.Is(err, syscall.EWOULDBLOCK) {
+		if _, err := os.Stat(filepath.Join(dir, newBin)); err == nil {
+			fmt.Fprintln(out, "another process is making the programs: waiting until it is done")
+		}
+		err = syscall.Flock(int(file.Fd()), syscall.LOCK_EX)
+	}
+	if err != nil {
+		_ = file.Close()
+		return nil, fmt.Errorf("lock %s: %w", dir, err)
+	}
+	return func() { _ = file.Close() }, nil
 }

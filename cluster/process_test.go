@@ -1,6 +1,9 @@
 package main
 
 import (
+	"bufio"
+	"errors"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -72,5 +75,63 @@ func TestKill(t *testing.T) {
 	wantProcesses(t, &y, inY)
 	if err := kill(inX); err != nil {
 		t.Errorf("a process that has ended by itself: %v", err)
+	}
+}
+
+func TestLock(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "state")
+	unlock, err := lock(dir, io.Discard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, err := os.Open(filepath.Join(dir, "lock"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = file.Close() })
+
+	try := func() error { return syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) }
+	if err := try(); !errors.Is(err, syscall.EWOULDBLOCK) {
+		t.Errorf("a second lock beside the first: got %v, want %v", err, syscall.EWOULDBLOCK)
+	}
+	unlock()
+	if err := try(); err != nil {
+		t.Errorf("a lock after unlock: %v", err)
+	}
+}
+
+// Who has to wait for a build is told, in one line, and waits.
+func TestLockDuringBuild(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "state")
+	unlock, err := lock(dir, io.Discard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	writeFile(t, filepath.Join(dir, newBin, "etcd"), "half")
+	said, saying := io.Pipe()
+	locked := make(chan error, 1)
+	go func() {
+		unlock, err := lock(dir, saying)
+		if err == nil {
+			unlock()
+		}
+		_ = saying.Close()
+		locked <- err
+	}()
+	lines := bufio.NewScanner(said)
+	if !lines.Scan() || lines.Text() != "another process is making the programs: waiting until it is done" {
+		t.Errorf("it says %q", lines.Text())
+	}
+	select {
+	case <-locked:
+		t.Error("it does not wait")
+	default:
+	}
+	unlock()
+	if lines.Scan() {
+		t.Errorf("it also says %q", lines.Text())
+	}
+	if err := <-locked; err != nil {
+		t.Error(err)
 	}
 }

@@ -157,7 +157,7 @@ func parseFlags(args []string) (o options, err error) {
 	flags := flag.NewFlagSet("finalizer", flag.ContinueOnError)
 	flags.SetOutput(io.Discard)
 	flags.StringVar(&o.connect.Kubeconfig, "kubeconfig", "", "kubeconfig `file` (default: $KUBECONFIG, then ~/.kube/config, then the Pod's own account)")
-	flags.StringVar(&o.store, "store", "", "the `directory` of the volumes. It belongs to one cluster: volumes of Projects that this does not have are deleted")
+	flags.StringVar(&o.store, "store", "", "the `directory` of the volumes, such as bin/volumes. It belongs to one cluster: volumes of Projects that this does not have are deleted")
 	flags.StringVar(&o.namespace, "namespace", metav1.NamespaceAll, "the only namespace to look at (default: all)")
 	flags.IntVar(&o.maxVolumes, "max-volumes", 1000, "how many volumes a Project may have")
 	flags.BoolFunc("trace", "print every step instead of the story: of all, of one Project (--trace=default/example-project), or as lines of JSON (--trace=json)", o.trace.Set)

@@ -2,7 +2,7 @@
 // same API, the same Deployment and the same conditions as byhand, on
 // controller-runtime.
 //
-// This file is the wiring that kubebuilder scaffolds, foo_controller.go is what its
+// main.go is the wiring that kubebuilder scaffolds, foo_controller.go is what its
 // user fills in. Without flags it runs with the defaults of controller-runtime; each
 // flag below is an option that controller-runtime has. Left out of the scaffold are
 // the webhook server and the certificates of the metrics server, which a comparison

@@ -102,6 +102,24 @@ func TestMistakes(t *testing.T) {
 	}
 }
 
+// What is asked for is no mistake; a flag that does not exist is one of another kind.
+func TestExitCodes(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		flag, want string
+		code       int
+	}{
+		{"--version", "byhand ", 0},
+		{"--help", "Exit code 0: it was told to end. 1: an error", 0},
+		{"--no-such-flag", "flag provided but not defined: -no-such-flag", 2},
+	} {
+		p := start(t, nil, test.flag)
+		if code := p.exit(); code != test.code || !strings.Contains(p.output(), test.want) {
+			t.Errorf("%s: exit code %d, want %d and %q:\n%s", test.flag, code, test.code, test.want, p.output())
+		}
+	}
+}
+
 func listen(t *testing.T) net.Listener {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")

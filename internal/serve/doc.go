@@ -14,9 +14,9 @@
 //	…
 //	go server.Run(ctx)
 //
-//	/healthz   200 "ok", or 503 and the checks: restart it
-//	/readyz    200 "ok", or 503 and the checks: do not rely on it yet
-//	/metrics   what it counts, in Prometheus' text form
+//	/healthz        200 "ok", or 503 and the checks: restart it
+//	/readyz         200 "ok", or 503 and the checks: do not rely on it yet
+//	/metrics        what it counts, in Prometheus' text form
 //	/debug/pprof/   profiles, if asked for
 //
 // A failing answer lists each check, as the API server's own does, with the

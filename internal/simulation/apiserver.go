@@ -1,5 +1,5 @@
 // Package simulation runs the controller against everything that can happen to it, in
-// memory and in an order that a seed decides. This file is its API server, which the
+// memory and in an order that a seed decides. apiserver.go is its API server, which the
 // tests of package controller use, too. All the rest are tests.
 package simulation
 

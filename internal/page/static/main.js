@@ -37,13 +37,18 @@ let opener = null;
 const feed = new Feed({
   hello(hello) {
     const known = connection.process;
+    const fromRecording = connection.recording && !hello.recording;
     if (known && known !== hello.process) {
       failed.clear();
       notice('failed', '');
       history.clear();
       player.clear();
       picture.clear();
-      notice('restarted', hello.recording ? 'The recording begins anew.' : `The program was restarted at ${clock(Date.now())}. What you see begins anew with it.`);
+      if (fromRecording) {
+        player.live(); // A recording that is over has left it paused.
+      }
+      const restarted = fromRecording ? 'The recording is over. This is live' : `The program was restarted at ${clock(Date.now())}`;
+      notice('restarted', hello.recording ? 'The recording begins anew.' : `${restarted}. What you see begins anew with it.`);
     } else if (!known && remembered() && remembered() !== hello.process && !hello.recording) {
       notice('restarted', 'The program was restarted since you looked last.');
     }
