@@ -85,7 +85,7 @@ func TestRefused(t *testing.T) {
 		{"a negative cost", "POST", beta + "toppings", `{"metadata":{"name":"b"},"spec":{"cost":-1}}`, 422, "negative", nil},
 		{"an unknown topping", "POST", alpha + inDefault, `{"metadata":{"name":"b"},"spec":{"toppings":["pineapple"]}}`, 422, "pineapple", nil},
 		{"a topping twice", "POST", beta + inDefault, `{"metadata":{"name":"b"},"spec":{"toppings":[{"name":"tomato","quantity":1},{"name":"tomato","quantity":1}]}}`, 422, "Duplicate", nil},
-		{"too much", "POST", beta + inDefault, `{"metadata":{"name":"b"},"spec":{"toppings":[{"name":"tomato","quantity":21}]}}`, 422, "must be 1 to 20", nil},
+		{"too much", "POST", beta + inDefault, `{"metadata":{"name":"b"},"spec":{"toppings":[{"name":"tomato","quantity":11},{"name":"salami","quantity":10}]}}`, 422, "at most 20 portions", nil},
 		{"protobuf", "POST", beta + "toppings", "k8s", 415, "application/json", []string{"Content-Type", "application/vnd.kubernetes.protobuf"}},
 		{"nothing but protobuf", "GET", beta + "toppings", "", 406, "JSON", []string{"Accept", "application/vnd.kubernetes.protobuf"}},
 		{"strategic merge patch", "PATCH", beta + "toppings/tomato", "{}", 415, "merge-patch", []string{"Content-Type", "application/strategic-merge-patch+json"}},

@@ -48,7 +48,7 @@ func validate(k *kind, o, current object, all map[key]object) error {
 // go between the look and the write. One that is being deleted is not in use, and stays so.
 func validateToppings(pizza *v1beta1.Pizza, all map[key]object) (errs field.ErrorList) {
 	path := field.NewPath("spec", "toppings")
-	seen := map[string]bool{}
+	seen, portions := map[string]bool{}, int64(0)
 	for i, portion := range pizza.Spec.Toppings {
 		name := path.Index(i).Child("name")
 		topping := all[toppingKey(portion.Name)]
@@ -61,9 +61,13 @@ func validateToppings(pizza *v1beta1.Pizza, all map[key]object) (errs field.Erro
 			errs = append(errs, field.Invalid(name, portion.Name, "is being deleted"))
 		}
 		seen[portion.Name] = true
-		if portion.Quantity < 1 || portion.Quantity > v1beta1.MaxQuantity {
-			errs = append(errs, field.Invalid(path.Index(i).Child("quantity"), portion.Quantity, fmt.Sprintf("must be 1 to %d", v1beta1.MaxQuantity)))
+		if portion.Quantity < 1 {
+			errs = append(errs, field.Invalid(path.Index(i).Child("quantity"), portion.Quantity, "must be at least 1"))
 		}
+		portions += int64(portion.Quantity)
+	}
+	if portions > v1beta1.MaxQuantity {
+		errs = append(errs, field.Invalid(path, portions, fmt.Sprintf("must be at most %d portions together", v1beta1.MaxQuantity)))
 	}
 	return errs
 }
