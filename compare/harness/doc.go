@@ -18,6 +18,7 @@
 // What it sent, the API server has counted (counts.go); that all is done, a list of
 // everything shows (verify.go). One file a scenario: coldstart.go, latency.go, idle.go,
 // failover.go, cachesync.go; gobench.go runs the Go benchmarks of the folder above.
+// apiserver.go starts the aggregated API servers, load.go and events.go ask them.
 //
 // All measurements go to raw.txt in the Go benchmark format (raw.go), and from there,
 // and only from there, to the page (report.go, prose.go). Its statistics are those of

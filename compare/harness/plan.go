@@ -33,6 +33,8 @@ type plan struct {
 	goTime   string
 	// carry: count what a reader carries.
 	carry bool
+	// apiServers is how many objects each aggregated API server gets.
+	apiServers objects
 	// atOnce is how many steps are under way together: one, if times are to mean
 	// anything.
 	atOnce int
@@ -40,6 +42,9 @@ type plan struct {
 
 // size is a number of Foos, and in how many rounds it is measured.
 type size struct{ foos, rounds int }
+
+// objects is a number of objects, and in how many rounds they are asked for.
+type objects struct{ objects, rounds int }
 
 // full is what the page of results shows.
 func full() plan {
@@ -52,8 +57,9 @@ func full() plan {
 		cleanFailovers: 2, killedFailovers: 1,
 		caches:   []size{{10000, 5}, {100000, 1}},
 		goRounds: 5, goTime: "200ms",
-		carry:  true,
-		atOnce: 1,
+		carry:      true,
+		apiServers: objects{1000, 5},
+		atOnce:     1,
 	}
 }
 
@@ -68,7 +74,8 @@ func quick() plan {
 		idle:     5 * time.Second, resync: 2 * time.Second,
 		cleanFailovers: 1,
 		goRounds:       1, goTime: "10x",
-		atOnce: 4,
+		apiServers: objects{100, 1},
+		atOnce:     4,
 	}
 }
 
@@ -82,6 +89,7 @@ func (p *plan) measureIn(rounds int) {
 			sizes[i].rounds = rounds
 		}
 	}
+	p.apiServers.rounds = rounds
 }
 
 // step is what is done without a pause. Steps of the first round are always taken,
@@ -101,7 +109,7 @@ func (b *bench) steps(wanted *regexp.Regexp) []step {
 		all = append(all, step{1, "Go benchmarks", b.goBenchmarks})
 	}
 	if b.plan.carry {
-		all = append(all, step{1, "Carry", b.carry})
+		all = append(all, step{1, "Carry", b.carry}, step{1, "Carry: API servers", b.carryAPIServers})
 	}
 	for round := 1; round <= b.plan.rounds(); round++ {
 		all = append(all, b.coldStarts(round)...)
@@ -118,6 +126,9 @@ func (b *bench) steps(wanted *regexp.Regexp) []step {
 					func(ctx context.Context) error { return b.cacheSync(ctx, b.peersWhere(caches), s) }})
 			}
 			all = append(all, step{round, "Idle, Failover: side by side", b.sideBySide})
+			if b.plan.apiServers.rounds > 0 {
+				all = append(all, step{round, "APIServer", b.apiServers})
+			}
 		}
 	}
 	return slices.DeleteFunc(all, func(s step) bool { return !wanted.MatchString(s.what) })

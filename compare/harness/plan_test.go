@@ -57,7 +57,8 @@ func TestFullPlan(t *testing.T) {
 		{"Latency: 1000 Foos, floor,", 5}, {"ColdStart: 5000 Foos, byhand,", 1}, {"ColdStart: 5000 Foos, controller-runtime-tuned,", 1},
 		{"ColdStart: 5000 Foos, floor,", 1}, {"ColdStart: 5000 Foos, controller-runtime,", 0}, {"Backlog: 2000 Foos, byhand,", 4},
 		{"Latency: 1000 Foos, floor-watch,", 5}, {"ColdStart: 5000 Foos, floor-watch,", 1},
-		{"Foos, sample-controller,", 1}, {"CacheSync: 100000 Foos", 1}, {"Idle, Failover", 1}, {"Go benchmarks", 1}, {"Carry", 1},
+		{"Foos, sample-controller,", 1}, {"CacheSync: 100000 Foos", 1}, {"Idle, Failover", 1}, {"Go benchmarks", 1}, {"Carry", 2},
+		{"APIServer", 1},
 	} {
 		if got := rounds(test.part); got != test.want {
 			t.Errorf("%q: %d steps, want %d", test.part, got, test.want)

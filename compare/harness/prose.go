@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 
 	"example.com/byhand/compare/carry"
@@ -25,11 +26,19 @@ type section struct {
 var (
 	byPeer   = "/peer@(" + strings.Join(peerNames(), " ") + ")"
 	byClient = "/client@(byhand generated dynamic controller-runtime bare)"
+	byServer = "/server@(" + strings.Join(serverNames(), " ") + ")"
 )
 
 func peerNames() (names []string) {
 	for _, p := range peers.All() {
 		names = append(names, p.Name)
+	}
+	return names
+}
+
+func serverNames() (names []string) {
+	for _, s := range peers.APIServers() {
+		names = append(names, s.Name)
 	}
 	return names
 }
@@ -55,6 +64,12 @@ var sections = []section{
 	{title: "DeepCopy", text: aboutCopies, filter: ".name:DeepCopy", rows: []string{"/kind", "/copy@(byhand generated)"},
 		units: []string{"sec/op", "B/op", "allocs/op"}, contests: []string{"sec/op", "allocs/op"}},
 	{title: "What a reader carries", text: aboutCarry, filter: ".name:Carry", rows: []string{byPeer}, units: carry.Units(), flipped: true},
+	{title: "Aggregated API servers: requests", text: aboutServers, filter: ".name:APIServer", rows: []string{"/do@(create get list watch)", "/clients@num", byServer},
+		units: []string{requestsPerSecond, p50, p99, cpuEach, answerSize}, contests: []string{requestsPerSecond, p99}},
+	{title: "Aggregated API servers: memory", text: aboutServerMemory, filter: ".name:APIServerMemory", rows: []string{"/objects@num", byServer},
+		units: []string{memory, idleMemory, peakMemory}, contests: []string{memory}},
+	{title: "Aggregated API servers: what a reader carries", text: aboutServerCarry, filter: ".name:CarryAPIServer", rows: []string{byServer},
+		units: slices.DeleteFunc(carry.Units(), func(unit string) bool { return unit == "framework-loc" }), flipped: true},
 }
 
 // heading is what stands above a column.
@@ -63,6 +78,8 @@ func heading(name string) string {
 		"peer": "program", "foos": "Foos", "foo": "Foo", "name": "call", "copy": "copied by", "end": "end of the leader",
 		perSecond: "Foos/s", restPerSecond: "Foos/s until the last write", writesEach: "writes/Foo", eventsEach: "Events/Foo", events: "Events",
 		cpuSeconds: "CPU time", peakMemory: "peak RSS", memory: "RSS then", liveMemory: "live heap", p50: "p50", p99: "p99",
+		"do": "request", "clients": "clients", "server": "program", "objects": "objects",
+		requestsPerSecond: "a second", cpuEach: "CPU time of each", idleMemory: "RSS without objects", answerSize: "answer",
 		"sec/op": "time", "B/op": "memory", "allocs/op": "allocations",
 	}[name], name)
 }
@@ -106,6 +123,16 @@ const aboutCBOR = "The same with CBOR, which needs feature gates that are off by
 const aboutCopies = "The hand-written copies against those that deepcopy-gen v0.37 writes for the same types."
 
 const aboutCarry = "Counted from the sources of each program, by the same rules: [`carry/`](../carry/doc.go). A line of code is a line that is neither blank nor a comment. More features are more lines: `byhand` has a second resource, a trace and a page, `sample-controller` neither metrics nor leader election."
+
+const aboutServers = "[`chapters/apiserver`](../../chapters/apiserver) (`byhand`) beside [sample-apiserver](https://github.com/kubernetes/sample-apiserver) of Kubernetes, unmodified from its module. " +
+	"`byhand-alone` is `byhand` without the questions that it asks the API server: a SubjectAccessReview for each request, the namespace for each create. `sample-apiserver` remembers the answer for ten seconds, for each object and verb, and watches namespaces.\n\n" +
+	"All are asked directly, over one HTTP/2 connection with the front proxy's certificate, for a user who has a role: on the way through the API server most of the time would be that one's. Each begins with an empty storage. The objects are Pizzas and Flunders, of about the same size. " +
+	"\"watch\" counts events: a fifth as many objects are created by 16 clients, and the clock runs until each watcher has heard of all. CPU time is the server's own, without that of the API server and etcd.\n\n" +
+	"A write is on the disk before it is answered, in all of them: `byhand` appends to a journal and syncs it, one write after the other; `sample-apiserver` asks etcd, which syncs once for all writes that come together."
+
+const aboutServerMemory = "Of the server alone: `byhand` holds all objects itself; `sample-apiserver` has them in etcd, which is not counted, and once more in its watch cache. \"RSS then\" is with the objects, the peak is at the end."
+
+const aboutServerCarry = "By the same rules as above."
 
 const method = `
 ## Method

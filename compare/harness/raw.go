@@ -27,6 +27,13 @@ const (
 	liveMemory    = "live-B"
 	p50           = "p50-sec"
 	p99           = "p99-sec"
+	// Of aggregated API servers: requests or events, the CPU time of each, and the length of
+	// an answer.
+	requestsPerSecond = "requests/s"
+	cpuEach           = "each-cpu-sec"
+	answerSize        = "answer-B"
+	// idleMemory is before the first object.
+	idleMemory = "idle-RSS-B"
 )
 
 // raw writes measurements in the Go benchmark format,
@@ -47,7 +54,7 @@ func openRaw(name string, about []benchfmt.Config) (*raw, error) {
 	}
 	r := &raw{file: file, writer: benchfmt.NewWriter(file), config: about}
 	// Of all others, less is better.
-	for _, unit := range []string{perSecond, restPerSecond} {
+	for _, unit := range []string{perSecond, restPerSecond, requestsPerSecond} {
 		if err := r.writer.Write(&benchfmt.UnitMetadata{UnitMetadataKey: benchfmt.UnitMetadataKey{Unit: unit, Key: "better"}, OrigUnit: unit, Value: "higher"}); err != nil {
 			return nil, err
 		}

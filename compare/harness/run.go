@@ -113,10 +113,14 @@ func (r *run) report(what string, n int, values ...benchfmt.Value) error {
 	return r.bench.report(what, n, r.peer, 1, values...)
 }
 
-// report writes down what was measured of n Foos, averaged over so many operations,
-// and says it.
+// report writes down what was measured of n Foos, averaged over so many operations.
 func (b *bench) report(what string, n int, peer peers.Peer, operations int, values ...benchfmt.Value) error {
-	name := fmt.Sprintf("%s/foos=%d/peer=%s", what, n, peer.Name)
+	return b.reportAs(fmt.Sprintf("%s/foos=%d/peer=%s", what, n, peer.Name), operations, values...)
+}
+
+// reportAs writes down what was measured under a name of the Go benchmark format, and says
+// it.
+func (b *bench) reportAs(name string, operations int, values ...benchfmt.Value) error {
 	text := name
 	for _, v := range values {
 		text += fmt.Sprintf("  %.4g %s", v.Value, v.Unit)

@@ -65,7 +65,8 @@ func (f *figures) summary() ([][]string, error) {
 				better := f.units.GetBetter(unit)
 				best := g.best(unit, better)
 				for _, own := range g.entries {
-					if best == nil || !byHand(own.who) || len(own.values[unit]) == 0 {
+					// Nobody runs byhand-alone.
+					if best == nil || !byHand(own.who) || own.who == "byhand-alone" || len(own.values[unit]) == 0 {
 						continue
 					}
 					what := strings.Join(append([]string{s.title}, g.what...), ", ") + ": " + heading(unit)

@@ -17,4 +17,6 @@
 //     for speed and memory.
 //   - floor, floor-watch: ../floor, which is no controller but what the API
 //     server can do.
+//
+// The aggregated API servers are in apiserver.go.
 package peers

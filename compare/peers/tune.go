@@ -44,6 +44,19 @@ func tune(source string, edits []edit) (string, error) {
 	return strings.Join(lines, "\n"), nil
 }
 
+// tuned is the content of a source file with the edits made.
+func tuned(name string, edits []edit) (string, error) {
+	source, err := os.ReadFile(name)
+	if err != nil {
+		return "", err
+	}
+	text, err := tune(string(source), edits)
+	if err != nil {
+		return "", fmt.Errorf("tune %s: %w", name, err)
+	}
+	return text, nil
+}
+
 // compile builds the peer's program into a file: its package as it is, or with an
 // overlay of what was edited and added.
 func (p Peer) compile(ctx context.Context, file string) error {
@@ -58,16 +71,14 @@ func (p Peer) compile(ctx context.Context, file string) error {
 	pkg, dir, replace := p.pkg, module, map[string]string{}
 	files := map[string]string{}
 	maps.Copy(files, p.more)
+	if p.edits != nil || pkg == sample {
+		if files["main.go"], err = tuned(filepath.Join(module, "main.go"), p.edits); err != nil {
+			return err
+		}
+	}
 	if pkg == sample {
 		// Go allows no overlay over the module cache, so this one is a folder of this module
 		// that exists in it alone.
-		source, err := os.ReadFile(filepath.Join(module, "main.go"))
-		if err != nil {
-			return fmt.Errorf("read sample-controller: %w", err)
-		}
-		if files["main.go"], err = tune(string(source), p.edits); err != nil {
-			return fmt.Errorf("tune %s: %w", filepath.Join(module, "main.go"), err)
-		}
 		own, err := Go(ctx, "list", "-f", "{{.Dir}}", "example.com/byhand/compare/peers")
 		if err != nil {
 			return err
