@@ -4,6 +4,7 @@
 //	make compare          # everything; 40 minutes on 2 cores
 //	make compare-quick    # every peer, small; about 3 minutes
 //	go run ./harness -scenarios Backlog -peers 'byhand.*|controller.*' -rounds 4
+//	go run ./harness -scenarios API -peers floor   # the aggregated API servers; about 6 minutes
 //	go run ./harness -report      # the page anew, from raw.txt
 //
 // It is run in the folder compare. It exits 1 if a peer does not do its work, or if

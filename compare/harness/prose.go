@@ -132,7 +132,7 @@ const aboutServers = "[`chapters/apiserver`](../../chapters/apiserver) (`byhand`
 
 const aboutServerMemory = "Of the server alone: `byhand` holds all objects itself; `sample-apiserver` has them in etcd, which is not counted, and once more in its watch cache. \"RSS then\" is with the objects, the peak is at the end."
 
-const aboutServerCarry = "By the same rules as above."
+const aboutServerCarry = "Counted by the rules of [`carry/`](../carry/doc.go). `byhand` has no admission, metrics and tracing, which `sample-apiserver` gets from its library."
 
 const method = `
 ## Method
