@@ -32,32 +32,19 @@ func testCache(k *kitchen) {
 	asked := &asked{}
 	cached := k.newCache(asked)
 	typed, asMap, metadata := empty()
-	heard := map[string]<-chan string{}
+	heard := ears{}
 	for form, object := range map[string]client.Object{"typed": typed, "unstructured": asMap, "metadata": metadata} {
 		informer, err := cached.GetInformer(k.Context(), object, cache.BlockUntilSynced(false))
 		k.must(err)
 		heard[form] = k.listen(informer)
 	}
 	go func() { _ = cached.Start(k.Context()) }()
-	hears := func(want string) {
-		k.Helper()
-		for form, events := range heard {
-			select {
-			case got := <-events:
-				if got != want {
-					k.Fatalf("%s: heard %q, want %q", form, got, want)
-				}
-			case <-time.After(deadline):
-				k.Fatalf("%s: heard nothing, want %q", form, want)
-			}
-		}
-	}
-	hears("added first")
+	heard.all(k, "added first")
 
 	second := k.pizza("second")
 	k.must(controllerutil.SetControllerReference(first, second, k.scheme))
 	k.must(k.Create(k.Context(), second))
-	hears("added second")
+	heard.all(k, "added second")
 	var owned v1beta1.PizzaList
 	k.must(cached.List(k.Context(), &owned, client.MatchingFields{byOwner: string(first.UID)}))
 	if len(owned.Items) != 1 || !metav1.IsControlledBy(&owned.Items[0], first) {
@@ -66,16 +53,34 @@ func testCache(k *kitchen) {
 
 	second.Spec.Toppings[0].Quantity = 2
 	k.must(k.Update(k.Context(), second))
-	hears("changed second")
+	heard.all(k, "changed second")
 	k.must(cached.Get(k.Context(), client.ObjectKeyFromObject(second), typed))
 	typed.TypeMeta = second.TypeMeta // A cache sets it, a client does not.
 	if diff := cmp.Diff(second, typed); diff != "" {
 		k.Errorf("in the cache (-answered +cached):\n%s", diff)
 	}
 	k.must(k.Delete(k.Context(), second))
-	hears("deleted second")
+	heard.all(k, "deleted second")
 	if diff := cmp.Diff([]string{"stream", "stream", "stream"}, asked.all()); diff != "" {
 		k.Errorf("how the cache has read pizzas (-want +got):\n%s", diff)
+	}
+}
+
+// ears are what the informer of each form hears.
+type ears map[string]<-chan string
+
+// all waits until each of them hears something, which must be this.
+func (e ears) all(k *kitchen, want string) {
+	k.Helper()
+	for form, events := range e {
+		select {
+		case got := <-events:
+			if got != want {
+				k.Fatalf("%s: heard %q, want %q", form, got, want)
+			}
+		case <-time.After(deadline):
+			k.Fatalf("%s: heard nothing, want %q", form, want)
+		}
 	}
 }
 
