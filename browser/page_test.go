@@ -245,7 +245,7 @@ func TestRecordingThenLive(t *testing.T) {
 	b.sees("#state", "not connected")
 
 	live := newScript()
-	f := &foo{namespace: "default", name: "mine", deployment: "mine", version: 1}
+	f := &foo{namespace: "default", name: "mine", deployment: "mine", replicas: 1, version: 1}
 	live.add(f.born()...)
 	_, stopLive := serveAt(t, strings.TrimSuffix(strings.TrimPrefix(address, "http://"), "/"), live.Observer, page.Options{})
 	t.Cleanup(stopLive)
