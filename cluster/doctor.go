@@ -124,7 +124,9 @@ func modulesFinding(home string, built bool) finding {
 	text = password.ReplaceAllString(text, "//…@")
 	if !built && strings.TrimSpace(string(output)) == "off" {
 		if _, _, err := stalePackages(home, io.Discard); err != nil {
-			return finding{stops, fmt.Sprintf("%s: %v: set GOPROXY to https://proxy.golang.org,direct or to your company's proxy", text, err)}
+			// The second line is about the first module that is missing.
+			said := append(strings.SplitN(err.Error(), "\n", 3), "")
+			return finding{stops, fmt.Sprintf("%s: %s: %s: set GOPROXY to https://proxy.golang.org,direct or to your company's proxy", text, said[0], said[1])}
 		}
 	}
 	return finding{fine, text}

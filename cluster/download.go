@@ -15,6 +15,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"strings"
 	"time"
@@ -41,14 +42,19 @@ func (r *releases) of(home string) (list []release, err error) {
 	if runtime.GOOS != "linux" {
 		return nil, errors.New("the API server is published for Linux alone")
 	}
-	output, err := goCommand(home, "list", "-m", "-f", "{{.Version}}", "k8s.io/kubernetes", "go.etcd.io/etcd/server/v3", "sigs.k8s.io/kwok").Output()
+	goMod, err := os.ReadFile(filepath.Join(home, "go.mod"))
 	if err != nil {
-		return nil, fmt.Errorf("go list -m: %w", err)
+		return nil, err
 	}
-	var kubernetes, etcd, kwok string
-	if _, err := fmt.Sscan(string(output), &kubernetes, &etcd, &kwok); err != nil {
-		return nil, fmt.Errorf("versions in %q: %w", output, err)
+	var versions []string
+	for _, module := range []string{"k8s.io/kubernetes", "go.etcd.io/etcd/server/v3", "sigs.k8s.io/kwok"} {
+		required := regexp.MustCompile(`(?m)^\s` + module + ` (v\S+)`).FindSubmatch(goMod)
+		if required == nil {
+			return nil, fmt.Errorf("go.mod does not name %s", module)
+		}
+		versions = append(versions, string(required[1]))
 	}
+	kubernetes, etcd, kwok := versions[0], versions[1], versions[2]
 	for _, program := range []string{"kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl"} {
 		url := fmt.Sprintf("%s/%s/bin/linux/%s/%s", r.kubernetes, kubernetes, runtime.GOARCH, program)
 		list = append(list, release{program, url, url + ".sha256"})

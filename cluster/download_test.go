@@ -35,16 +35,16 @@ func newHost(t *testing.T) *host {
 		path := "/v1.37.1/bin/linux/" + arch + "/" + program
 		h.files[path], h.files[path+".sha256"] = "this is "+program, sum("this is "+program)
 	}
-	etcd, archive := "/etcd-io/etcd/releases/download/v1.37.1/", "etcd-v1.37.1-linux-"+arch+".tar.gz"
-	h.files[etcd+archive] = archiveOf(t, map[string]string{"etcd-v1.37.1/etcdctl": "not this", "etcd-v1.37.1/etcd": "this is etcd"})
+	etcd, archive := "/etcd-io/etcd/releases/download/v3.7.0/", "etcd-v3.7.0-linux-"+arch+".tar.gz"
+	h.files[etcd+archive] = archiveOf(t, map[string]string{"etcd-v3.7.0/etcdctl": "not this", "etcd-v3.7.0/etcd": "this is etcd"})
 	h.files[etcd+"SHA256SUMS"] = fmt.Sprintf("%s  another.zip\n%s  %s\n", sum(""), sum(h.files[etcd+archive]), archive)
 	var assets []string
 	for _, program := range []string{"kwok", "kwokctl"} {
 		name := program + "-linux-" + arch
-		h.files["/kubernetes-sigs/kwok/releases/download/v1.37.1/"+name] = "this is " + program
+		h.files["/kubernetes-sigs/kwok/releases/download/v0.8.0/"+name] = "this is " + program
 		assets = append(assets, fmt.Sprintf(`{"name":%q,"size":7,"digest":"sha256:%s"}`, name, sum("this is "+program)))
 	}
-	h.files["/repos/kubernetes-sigs/kwok/releases/tags/v1.37.1"] = `{"id":1,"assets":[` + strings.Join(assets, ",") + `]}`
+	h.files["/repos/kubernetes-sigs/kwok/releases/tags/v0.8.0"] = `{"id":1,"assets":[` + strings.Join(assets, ",") + `]}`
 	h.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		for end, answer := range h.other {
 			if strings.HasSuffix(r.URL.Path, end) {
@@ -135,8 +135,8 @@ func TestDownloadFails(t *testing.T) {
 		{"no sum is published", "/kubectl.sha256", http.NotFound, []string{"download kubectl: ", "kubectl.sha256: 404"}},
 		{"another sum", "/kube-apiserver", says("this is something else"), []string{"download kube-apiserver: ", " has the SHA-256 ", "but ", ".sha256 says "}},
 		{"a sum that is none", "/kubectl.sha256", says("<html>"), []string{"kubectl.sha256"}},
-		{"a list without the file", "/SHA256SUMS", says(strings.Repeat("0", 64) + "  another.zip\n"), []string{"SHA256SUMS names no SHA-256 of etcd-v1.37.1-linux-"}},
-		{"a release without sums", "/tags/v1.37.1", says(`{"assets":[{"name":"kwok-linux-amd64","digest":null}]}`), []string{"names no SHA-256 of kwok-linux-"}},
+		{"a list without the file", "/SHA256SUMS", says(strings.Repeat("0", 64) + "  another.zip\n"), []string{"SHA256SUMS names no SHA-256 of etcd-v3.7.0-linux-"}},
+		{"a release without sums", "/tags/v0.8.0", says(`{"assets":[{"name":"kwok-linux-amd64","digest":null}]}`), []string{"names no SHA-256 of kwok-linux-"}},
 		{"a page of a proxy", "/kube-apiserver", func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", "text/html; charset=utf-8")
 			_, _ = io.WriteString(w, "<!doctype html><h1>Please log in</h1>")

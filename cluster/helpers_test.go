@@ -16,7 +16,14 @@ import (
 func newHome(t *testing.T) string {
 	t.Helper()
 	home := t.TempDir()
-	writeFile(t, filepath.Join(home, "go.mod"), "module example.com/programs\n")
+	writeFile(t, filepath.Join(home, "go.mod"), `module example.com/programs
+
+require (
+	go.etcd.io/etcd/server/v3 v3.7.0 // indirect
+	k8s.io/kubernetes v1.37.1 // indirect
+	sigs.k8s.io/kwok v0.8.0 // indirect
+)
+`)
 	writeFile(t, filepath.Join(home, "go.sum"), "")
 	return home
 }
