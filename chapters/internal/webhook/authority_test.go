@@ -7,6 +7,7 @@ import (
 	"crypto/x509"
 	"errors"
 	"slices"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -92,7 +93,10 @@ func TestRunRotates(t *testing.T) {
 					at     time.Duration
 					bundle []byte
 				}
-				var history []installed
+				var (
+					mutex   sync.Mutex
+					history []installed
+				)
 				ctx, cancel := context.WithCancel(t.Context())
 				done := make(chan error, 1)
 				go func() {
@@ -101,6 +105,8 @@ func TestRunRotates(t *testing.T) {
 						if now > test.fails && now < test.passes {
 							return errors.New("no API server")
 						}
+						mutex.Lock()
+						defer mutex.Unlock()
 						history = append(history, installed{now, bytes.Clone(bundle)})
 						return nil
 					})
@@ -110,13 +116,16 @@ func TestRunRotates(t *testing.T) {
 				for range 300 {
 					now := time.Since(start)
 					synctest.Wait()
-					late := history[0]
-					for _, install := range history {
+					mutex.Lock()
+					until := slices.Clone(history)
+					mutex.Unlock()
+					late := until[0]
+					for _, install := range until {
 						if install.at <= now-learn+time.Second {
 							late = install
 						}
 					}
-					for _, known := range [][]byte{history[len(history)-1].bundle, late.bundle} {
+					for _, known := range [][]byte{until[len(until)-1].bundle, late.bundle} {
 						certificate, err := handshake(t, authority, known, "127.0.0.1")
 						if err != nil {
 							t.Fatalf("after %s: %v", now, err)
