@@ -90,12 +90,16 @@ func (s APIServer) object(kind, name, spec string) string {
 // Build compiles the program into the folder dir, which must exist. It needs the Go
 // toolchain, and a working directory inside the module compare.
 func (s APIServer) Build(ctx context.Context, dir string) error {
-	err := s.build(ctx, filepath.Join(dir, s.Name))
+	err := s.build(ctx, s.program(dir))
 	if err != nil {
 		return fmt.Errorf("build %s: %w", s.Name, err)
 	}
 	return nil
 }
+
+// program is the file of the compiled program. A controller in the same folder may have the
+// same name.
+func (s APIServer) program(dir string) string { return filepath.Join(dir, "apiserver-"+s.Name) }
 
 func (s APIServer) build(ctx context.Context, file string) error {
 	if s.pkg != "" {
@@ -129,7 +133,7 @@ func SampleAPIServer(ctx context.Context) (dir string, err error) {
 // Command is the process, yet to be started: the program that Build has made in dir. When
 // ctx is done it gets SIGTERM, and after half a minute SIGKILL.
 func (s APIServer) Command(ctx context.Context, dir string, o APIServerOptions) *exec.Cmd {
-	cmd := exec.CommandContext(ctx, filepath.Join(dir, s.Name), s.args(o)...)
+	cmd := exec.CommandContext(ctx, s.program(dir), s.args(o)...)
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	cmd.WaitDelay = 30 * time.Second
 	return cmd
