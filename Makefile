@@ -216,6 +216,15 @@ compare: ## Measure this controller beside sample-controller and controller-runt
 compare-quick: ## The same, small: see that every one of them works (3 minutes)
 	cd compare && go run ./harness -quick
 
+# More: make judge CONTROLLER='bin/mine --kubeconfig {kubeconfig}' JUDGE=-quick, and bin/judge -help
+CONTROLLER ?=
+JUDGE ?=
+.PHONY: judge
+judge: ## Put any Foo controller to the test: make judge CONTROLLER='go run ./mine' (20 minutes)
+	@test -n "$(CONTROLLER)" || { echo "which controller? make judge CONTROLLER='go run ./mine --kubeconfig {kubeconfig}'"; exit 1; }
+	@cd compare && go build -o ../bin/judge ./judge
+	@bin/judge $(JUDGE) -- $(CONTROLLER)
+
 .PHONY: lint
 lint: ## Check formatting, vet and staticcheck in every module
 	@unformatted="$$(gofmt -l $$(git ls-files '*.go'))"; test -z "$$unformatted" || { echo "gofmt would change:" $$unformatted; exit 1; }
