@@ -140,13 +140,12 @@ func contended(d time.Duration, steps ...step) step {
 		go func() {
 			defer close(done)
 			for i := 0; ctx.Err() == nil; i++ {
-				note := object{"metadata": object{"annotations": object{"example.com/somebody": strconv.Itoa(i)}}}
 				foos, deployments := s.history.names()
 				for _, name := range foos {
-					_ = patchFoo(name, note)(s)
+					_ = patchFoo(name, note(i))(s)
 				}
 				for _, name := range deployments {
-					_ = patchDeployment(name, note)(s)
+					_ = patchDeployment(name, note(i))(s)
 				}
 				_ = s.pause(20 * time.Millisecond)
 			}
@@ -175,7 +174,40 @@ func apiServerKilled(s *stage) error {
 	if err := s.apiServer(syscall.SIGKILL); err != nil {
 		return err
 	}
-	return s.world.start()
+	if err := s.world.start(); err != nil {
+		return err
+	}
+	return inSight(s)
+}
+
+// inSight waits until the informers of the judge watch again: it writes every object, and
+// waits until they bring that.
+func inSight(s *stage) error {
+	foos, deployments := s.history.names()
+	for _, name := range foos {
+		if err := patchFoo(name, note(0))(s); err != nil {
+			return err
+		}
+	}
+	for _, name := range deployments {
+		if err := patchDeployment(name, note(0))(s); err != nil {
+			return err
+		}
+	}
+	for end := time.Now().Add(s.bound); s.history.behind(); {
+		if time.Now().After(end) {
+			return notJudged("the judge's own watch is late")
+		}
+		if err := s.pause(20 * time.Millisecond); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// note is an annotation.
+func note(i int) object {
+	return object{"metadata": object{"annotations": object{"example.com/somebody": strconv.Itoa(i)}}}
 }
 
 // apiServerFrozen stops the API server for some time.

@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"errors"
 	"math"
 	"slices"
 	"strconv"
@@ -14,17 +13,19 @@ import (
 	"k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/watch"
-	watchtools "k8s.io/client-go/tools/watch"
+	"k8s.io/client-go/tools/cache"
 )
 
-// history is every version of every Foo and Deployment of one namespace, as two watches of
+// history is every version of every Foo and Deployment of one namespace, as two informers of
 // the judge bring them, past the proxy. A list would show the end alone: a second
 // Deployment that lived for a moment, or a foreign one that was written and written back,
-// would be missed.
+// would be missed. (Versions are missed when an informer has to list again: after the
+// API server was killed, or the schema replaced.)
 type history struct {
-	stop func()
+	stop     func()
+	unplayed bool // no Deployment ever gets a Pod
 
 	mu          sync.Mutex
 	versions    []version
@@ -33,8 +34,10 @@ type history struct {
 	first       map[types.UID]*appsv1.Deployment
 	mine        map[string]bool    // the resourceVersions that the judge wrote
 	removed     map[types.UID]bool // what the judge deleted
-	broken      error              // a watch has ended: nothing can be judged
-	unplayed    bool               // no Deployment ever gets a Pod
+	// The newest revision of each object, and what the judge itself did that the informers
+	// have not brought yet. Until then nothing can be said.
+	newest, awaited map[types.UID]uint64
+	awaitedGone     map[types.UID]bool
 }
 
 // version is one revision of an object: of a Foo or of a Deployment.
@@ -61,81 +64,111 @@ type foo struct {
 	sane bool
 }
 
-// watchable is what both clients have.
-type watchable func(ctx context.Context, options metav1.ListOptions) (watch.Interface, error)
-
-// WatchWithContext implements cache.WatcherWithContext.
-func (w watchable) WatchWithContext(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
-	return w(ctx, options)
+func newHistory() *history {
+	return &history{foos: map[string]*foo{}, deployments: map[string]*appsv1.Deployment{}, first: map[types.UID]*appsv1.Deployment{},
+		mine: map[string]bool{}, removed: map[types.UID]bool{}, newest: map[types.UID]uint64{}, awaited: map[types.UID]uint64{}, awaitedGone: map[types.UID]bool{}}
 }
 
-// follow begins a history of a namespace with what happens after this resourceVersion.
-func (w *world) follow(ctx context.Context, namespace, from string) (*history, error) {
+// follow begins a history of a namespace, in which nothing has happened yet.
+func (w *world) follow(ctx context.Context, namespace string) (*history, error) {
 	ctx, cancel := context.WithCancel(ctx)
-	h := &history{foos: map[string]*foo{}, deployments: map[string]*appsv1.Deployment{}, first: map[types.UID]*appsv1.Deployment{}, mine: map[string]bool{}, removed: map[types.UID]bool{}}
+	h := newHistory()
 	var running sync.WaitGroup
 	h.stop = func() { cancel(); running.Wait() }
-	for _, watch := range []watchable{w.foos(namespace).Watch, w.kube.AppsV1().Deployments(namespace).Watch} {
-		watcher, err := watchtools.NewRetryWatcherWithContext(ctx, from, watch)
-		if err != nil {
+	foos, deployments := w.foos(namespace), w.kube.AppsV1().Deployments(namespace)
+	handler := cache.ResourceEventHandlerFuncs{
+		AddFunc: func(now any) { h.add(now.(metav1.Object), false) },
+		UpdateFunc: func(before, now any) {
+			if before.(metav1.Object).GetUID() != now.(metav1.Object).GetUID() {
+				h.add(before.(metav1.Object), true) // The deletion was missed.
+			}
+			h.add(now.(metav1.Object), false)
+		},
+		DeleteFunc: func(last any) {
+			if tombstone, missed := last.(cache.DeletedFinalStateUnknown); missed {
+				last = tombstone.Obj
+			}
+			h.add(last.(metav1.Object), true)
+		},
+	}
+	for _, o := range []cache.InformerOptions{
+		{ObjectType: &unstructured.Unstructured{}, Handler: handler, ListerWatcher: &cache.ListWatch{
+			ListWithContextFunc:  func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) { return foos.List(ctx, o) },
+			WatchFuncWithContext: foos.Watch}},
+		{ObjectType: &appsv1.Deployment{}, Handler: handler, ListerWatcher: &cache.ListWatch{
+			ListWithContextFunc: func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
+				return deployments.List(ctx, o)
+			},
+			WatchFuncWithContext: deployments.Watch}},
+	} {
+		_, informer := cache.NewInformerWithOptions(o)
+		running.Go(func() { informer.RunWithContext(ctx) })
+		if !cache.WaitForCacheSync(ctx.Done(), informer.HasSynced) {
 			h.stop()
-			return nil, err
+			return nil, context.Cause(ctx)
 		}
-		running.Go(func() {
-			for event := range watcher.ResultChan() {
-				h.add(event)
-			}
-			h.mu.Lock()
-			defer h.mu.Unlock()
-			if ctx.Err() == nil {
-				h.broken = errors.New("the judge's own watch has ended; nothing can be judged")
-			}
-		})
 	}
 	return h, nil
 }
 
-func (h *history) add(event watch.Event) {
+// add adds a version.
+func (h *history) add(object metav1.Object, deleted bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if event.Type == watch.Bookmark {
-		return
-	}
-	v := version{at: time.Now(), deleted: event.Type == watch.Deleted}
-	switch object := event.Object.(type) {
+	v := version{at: time.Now(), deleted: deleted}
+	v.revision, _ = strconv.ParseUint(object.GetResourceVersion(), 10, 64)
+	switch object := object.(type) {
 	case *appsv1.Deployment:
-		object.TypeMeta = metav1.TypeMeta{}
 		v.deployment = object
-		v.revision, _ = strconv.ParseUint(object.ResourceVersion, 10, 64)
 		if h.first[object.UID] == nil {
 			h.first[object.UID] = object
 		}
-		if h.deployments[object.Name] = object; v.deleted {
+		if h.deployments[object.Name] = object; deleted {
 			delete(h.deployments, object.Name)
 		}
 	case *unstructured.Unstructured:
 		v.foo = readFoo(object)
-		v.revision, _ = strconv.ParseUint(v.foo.resource, 10, 64)
-		if h.foos[v.foo.name] = v.foo; v.deleted {
+		if h.foos[v.foo.name] = v.foo; deleted {
 			delete(h.foos, v.foo.name)
 		}
-	case *metav1.Status:
-		h.broken = errors.New("the judge's own watch has failed: " + object.Message)
-		return
-	default:
-		return
 	}
 	h.versions = append(h.versions, v)
+
+	uid := object.GetUID()
+	if h.newest[uid] = max(h.newest[uid], v.revision); deleted || h.newest[uid] >= h.awaited[uid] {
+		delete(h.awaited, uid)
+	}
+	if deleted || object.GetDeletionTimestamp() != nil {
+		delete(h.awaitedGone, uid)
+	}
 }
 
 // wrote notes that the judge wrote this version, and returns err.
 func (h *history) wrote(object metav1.Object, err error) error {
-	if err == nil {
-		h.mu.Lock()
-		defer h.mu.Unlock()
-		h.mine[object.GetResourceVersion()] = true
+	if err != nil {
+		return err
 	}
-	return err
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.mine[object.GetResourceVersion()] = true
+	if revision, _ := strconv.ParseUint(object.GetResourceVersion(), 10, 64); revision > h.newest[object.GetUID()] {
+		h.awaited[object.GetUID()] = revision
+	}
+	return nil
+}
+
+// willRemove notes that the judge is about to delete an object.
+func (h *history) willRemove(uid types.UID) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.removed[uid], h.awaitedGone[uid] = true, true
+}
+
+// behind reports whether the informers have yet to bring what the judge did.
+func (h *history) behind() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return len(h.awaited)+len(h.awaitedGone) > 0
 }
 
 // sorted returns the versions in the order in which the API server stored them. The two

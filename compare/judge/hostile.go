@@ -20,7 +20,8 @@ var crdResource = schema.GroupVersionResource{Group: "apiextensions.k8s.io", Ver
 // withoutSchema takes steps while the API server admits any Foo.
 func withoutSchema(steps ...step) step {
 	return func(s *stage) error {
-		patch := []byte(`[{"op": "replace", "path": "/spec/versions/0/schema", "value": {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": true}}}]`)
+		patch := []byte(`[{"op": "replace", "path": "/spec/versions/0/schema", "value": {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": true}}},
+			{"op": "replace", "path": "/spec/versions/0/subresources", "value": {"status": {}}}]`)
 		if _, err := s.dynamic.Resource(crdResource).Patch(s.ctx, fooCRD, types.JSONPatchType, patch, metav1.PatchOptions{}); err != nil {
 			return err
 		}

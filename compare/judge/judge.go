@@ -104,6 +104,9 @@ func (w *world) judged(ctx context.Context, sc *scenario) (*stage, error) {
 	}
 	s, err := w.perform(ctx, sc, sc.steps...)
 	switch {
+	case err != nil && sc.calibrates:
+		w.hopeless = "the run without faults could not be judged"
+		return s, err
 	case err != nil:
 		return s, err
 	case sc.name == "create" && s.violates(P1):

@@ -11,6 +11,9 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/go-logr/logr"
+	"k8s.io/klog/v2"
 )
 
 // failed is the exit status when nothing can be said about the program.
@@ -39,6 +42,8 @@ func main() {
 	flag.Parse()
 	o.args = flag.Args()
 
+	// The informers of the judge have nothing to say to its user.
+	klog.SetLogger(logr.Discard())
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
 	short, err := do(ctx, o)

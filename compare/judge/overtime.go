@@ -29,9 +29,30 @@ type review struct {
 	findings    []finding
 }
 
-// inSight is how long the program may act on a Foo that somebody has just changed: the
+// onTheWay is how long the program may act on a Foo that somebody has just changed: the
 // news is on its way.
-const inSight = 2 * time.Second
+const onTheWay = 2 * time.Second
+
+// complete reports whether the history has each version that the judge wrote itself. If
+// not, others are missing, too, and a review could accuse the program of what it did not do.
+func (h *history) complete() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	brought := map[string]bool{}
+	for _, v := range h.versions {
+		if v.foo != nil {
+			brought[v.foo.resource] = true
+		} else {
+			brought[v.deployment.ResourceVersion] = true
+		}
+	}
+	for version := range h.mine {
+		if !brought[version] {
+			return false
+		}
+	}
+	return true
+}
 
 // overTime returns the findings of a review of all versions.
 func (h *history) overTime(blind []blindness) []finding {
@@ -136,11 +157,11 @@ func (r *review) second(v version, owner *foo) {
 // unseen reports whether the program may not know yet how the Foo names its Deployment.
 func (r *review) unseen(f *foo, at time.Time) bool {
 	changed := r.changed[f.uid]
-	if at.Sub(changed) < inSight {
+	if at.Sub(changed) < onTheWay {
 		return true
 	}
 	return slices.ContainsFunc(r.blind, func(b blindness) bool {
-		return changed.After(b.from) && changed.Before(b.to) && at.Before(b.to.Add(inSight))
+		return changed.After(b.from) && changed.Before(b.to) && at.Before(b.to.Add(onTheWay))
 	})
 }
 

@@ -9,7 +9,6 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/watch"
 )
 
 // past is a history that a test writes by hand. Between two versions lie 10 seconds.
@@ -19,8 +18,7 @@ type past struct {
 }
 
 func newPast() *past {
-	return &past{history: &history{foos: map[string]*foo{}, deployments: map[string]*appsv1.Deployment{}, first: map[types.UID]*appsv1.Deployment{},
-		mine: map[string]bool{}, removed: map[types.UID]bool{}}}
+	return &past{history: newHistory()}
 }
 
 func (p *past) next() string { p.revision++; return fmt.Sprint(p.revision) }
@@ -40,7 +38,7 @@ func (p *past) deployment(name, owner string, replicas int32) *past {
 	if owner != "" {
 		d.OwnerReferences = []metav1.OwnerReference{{Kind: "Foo", Name: owner, UID: types.UID(owner), Controller: new(true)}}
 	}
-	p.add(watch.Event{Type: watch.Modified, Object: d})
+	p.add(d, false)
 	p.versions[len(p.versions)-1].at = p.now()
 	return p
 }
@@ -52,7 +50,7 @@ func (p *past) somebody() *past { p.mine[fmt.Sprint(p.revision)] = true; return 
 func (p *past) gone(name string) *past {
 	d := p.deployments[name].DeepCopy()
 	d.ResourceVersion = p.next()
-	p.add(watch.Event{Type: watch.Deleted, Object: d})
+	p.add(d, true)
 	p.versions[len(p.versions)-1].at = p.now()
 	return p
 }

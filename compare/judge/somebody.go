@@ -50,6 +50,11 @@ func changeFoo(name string, spec object) step { return patchFoo(name, object{"sp
 // deleteFoo deletes a Foo.
 func deleteFoo(name string, how metav1.DeletionPropagation) step {
 	return func(s *stage) error {
+		f, err := s.foos(s.namespace).Get(s.ctx, name, metav1.GetOptions{})
+		if err != nil {
+			return err
+		}
+		s.history.willRemove(f.GetUID())
 		return s.foos(s.namespace).Delete(s.ctx, name, metav1.DeleteOptions{PropagationPolicy: &how})
 	}
 }
@@ -105,12 +110,6 @@ func deleteDeployment(name string) step {
 		s.history.willRemove(d.UID)
 		return deployments.Delete(s.ctx, name, metav1.DeleteOptions{Preconditions: metav1.NewUIDPreconditions(string(d.UID)), PropagationPolicy: new(metav1.DeletePropagationBackground)})
 	}
-}
-
-func (h *history) willRemove(uid types.UID) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.removed[uid] = true
 }
 
 // somebodysDeployment creates a Deployment that is not the program's, and if owned, one that

@@ -44,10 +44,10 @@ func (s *stage) converge(bound time.Duration) error {
 	end, seen := time.Now().Add(bound), -1
 	var wrong []finding
 	for {
-		if s.history.isBroken() || s.exitsTooOften() {
+		if s.exitsTooOften() {
 			return errShort
 		}
-		if changes := s.history.changes(); changes != seen {
+		if changes := s.history.changes(); changes != seen && !s.history.behind() {
 			if wrong, seen = s.history.wrong(), changes; len(wrong) == 0 {
 				return nil
 			}
@@ -58,6 +58,9 @@ func (s *stage) converge(bound time.Duration) error {
 		if err := s.pause(20 * time.Millisecond); err != nil {
 			return err
 		}
+	}
+	if s.history.behind() {
+		return notJudged("the judge's own watch is late")
 	}
 	var theirs []finding
 	for _, f := range wrong {
@@ -75,12 +78,6 @@ func (s *stage) converge(bound time.Duration) error {
 	}
 	s.find(theirs...)
 	return errShort
-}
-
-func (h *history) isBroken() bool {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return h.broken != nil
 }
 
 // failed returns the requests since a moment that were refused or got no answer.

@@ -79,7 +79,7 @@ func (j *judge) up(ctx context.Context, bare bool) (*world, error) {
 	w := &world{judge: j, bare: bare, home: filepath.Join(j.root, "cluster"), cluster: filepath.Join(j.dir, "cluster"), bound: leastBound, renames: true}
 	// By this name the cluster command knows whose it is, and removes what a judge that was
 	// killed has left.
-	w.name = fmt.Sprintf("test-%d-judge", os.Getpid())
+	w.name = fmt.Sprintf("test-%d-%s", os.Getpid(), map[bool]string{false: "whole", true: "bare"}[bare])
 	w.kubeconfig = filepath.Join(w.home, w.name+".kubeconfig")
 	if _, err := os.Stat(w.cluster); err != nil {
 		if _, err := peers.Go(ctx, "build", "-C", w.home, "-o", w.cluster, "."); err != nil {
