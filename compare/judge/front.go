@@ -6,6 +6,7 @@ import (
 	"log"
 	"net"
 	"net/http"
+	"path"
 	"slices"
 	"strings"
 	"sync"
@@ -163,7 +164,11 @@ func (r *request) String() string {
 	if r.watch {
 		verb = "WATCH"
 	}
-	return fmt.Sprintf("%s  %-6s %s → %s", r.at.Format("15:04:05.000"), verb, r.path, answer)
+	what := r.path
+	if t := r.target; t.resource != "" {
+		what = path.Join(t.resource, t.name, t.subresource) // The namespace is the scenario's.
+	}
+	return fmt.Sprintf("%s  %-6s %s → %s", r.at.Format("15:04:05.000"), verb, what, answer)
 }
 
 // targetOf splits a path such as /apis/apps/v1/namespaces/default/deployments/one/scale.

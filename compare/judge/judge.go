@@ -22,6 +22,9 @@ type judge struct {
 
 	// heard: the program has sent a request.
 	heard atomic.Bool
+	// stays: it does not follow a change of deploymentName. It is told once, and the faults
+	// do without.
+	stays bool
 
 	mu      sync.Mutex
 	remarks []string
@@ -111,9 +114,11 @@ func (w *world) judged(ctx context.Context, sc *scenario) (*stage, error) {
 		return s, err
 	case sc.name == "create" && s.violates(P1):
 		w.hopeless = helpless
+	case sc.name == "rename":
+		w.judge.stays = s.violates(P1 | P4)
 	case sc.name == faultFree && w.baseline == "":
-		// It may be the rename: then the faults do without.
-		w.renames = false
+		// It may be the rename, if the scenario of that name has not been run.
+		w.judge.stays = true
 		if _, err := w.perform(ctx, sc, sc.steps...); err != nil || w.baseline == "" {
 			w.hopeless = helpless
 		}

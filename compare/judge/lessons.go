@@ -18,6 +18,11 @@ var (
 		"kubernetes/kubernetes#30629: a write that failed once was not retried",
 		"controller/deployment.go: applyDesired compares what is with what must be, each time",
 	}
+	drifted = &lesson{
+		"What somebody has changed by hand stays until it hurts, and nothing says that it is there.",
+		"Kubernetes' own sample-controller: syncHandler compares the replicas and nothing else",
+		"controller/deployment.go: applyDesired compares each field that the program sets",
+	}
 	wrongStatus = &lesson{
 		"People and programs decide by the status. One that is not true is worse than none.",
 		"kubernetes-sigs/controller-runtime#1464: a status computed from an old copy",

@@ -73,7 +73,7 @@ func (h *history) wrongWith(f *foo, owned []*appsv1.Deployment, now time.Time) (
 	case f.replicas != nil && replicasOf(named) != *f.replicas:
 		add(P1, wrongSpec, "It asks for %d replicas, the Deployment (revision %s) for %d.", *f.replicas, named.ResourceVersion, replicasOf(named))
 	case !slices.Equal(images(h.first[named.UID]), images(named)):
-		add(P1, wrongSpec, "The program made it with the images %v; at revision %s it has %v.", images(h.first[named.UID]), named.ResourceVersion, images(named))
+		add(P1, drifted, "The program made it with the images %v; at revision %s it has %v.", images(h.first[named.UID]), named.ResourceVersion, images(named))
 	case len(others) > 0:
 		add(P4, leftOver, "It still controls Deployment %s, which it named before (revision %s).", others[0].Name, others[0].ResourceVersion)
 	case h.unplayed:

@@ -18,7 +18,7 @@ func story(s *stage) error {
 // the program does not follow it even without faults: that is judged once.
 func storyChange(s *stage) error {
 	spec := object{"replicas": 2}
-	if s.renames {
+	if !s.judge.stays {
 		spec["deploymentName"] = "a-renamed"
 	}
 	return changeFoo("a", spec)(s)

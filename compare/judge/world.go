@@ -43,7 +43,6 @@ type world struct {
 
 	// What the run without faults has shown.
 	bound    time.Duration // how long the program may take
-	renames  bool          // it follows a change of deploymentName
 	writes   int           // what it writes for the story
 	baseline string        // the end of the story
 	hopeless string        // why nothing else can be judged
@@ -76,7 +75,7 @@ func (j *judge) up(ctx context.Context, bare bool) (*world, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	w := &world{judge: j, bare: bare, home: filepath.Join(j.root, "cluster"), cluster: filepath.Join(j.dir, "cluster"), bound: leastBound, renames: true}
+	w := &world{judge: j, bare: bare, home: filepath.Join(j.root, "cluster"), cluster: filepath.Join(j.dir, "cluster"), bound: leastBound}
 	// By this name the cluster command knows whose it is, and removes what a judge that was
 	// killed has left.
 	w.name = fmt.Sprintf("test-%d-%s", os.Getpid(), map[bool]string{false: "whole", true: "bare"}[bare])
