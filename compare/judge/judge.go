@@ -22,8 +22,8 @@ type judge struct {
 
 	// heard: the program has sent a request.
 	heard atomic.Bool
-	// stays: it does not follow a change of deploymentName. It is told once, and the faults
-	// do without.
+	// stays: it does not follow a change of deploymentName. The faults do without, so that
+	// this is not told again for each.
 	stays bool
 
 	mu      sync.Mutex
@@ -114,10 +114,8 @@ func (w *world) judged(ctx context.Context, sc *scenario) (*stage, error) {
 		return s, err
 	case sc.name == "create" && s.violates(P1):
 		w.hopeless = helpless
-	case sc.name == "rename":
-		w.judge.stays = s.violates(P1 | P4)
 	case sc.name == faultFree && w.baseline == "":
-		// It may be the rename, if the scenario of that name has not been run.
+		// It may be the rename.
 		w.judge.stays = true
 		if _, err := w.perform(ctx, sc, sc.steps...); err != nil || w.baseline == "" {
 			w.hopeless = helpless

@@ -22,9 +22,10 @@ type review struct {
 	removed map[types.UID]bool
 
 	foos        map[types.UID]*foo
-	changed     map[types.UID]time.Time // when the Foo took its present deploymentName
-	asked       map[types.UID][]int64   // the numbers of replicas that the Foo has asked for
-	reached     map[types.UID]int64     // the generation for which the Deployment was right
+	changed     map[types.UID]time.Time       // when the Foo took its present deploymentName
+	named       map[types.UID]map[string]bool // the Deployments that the Foo has asked for
+	asked       map[types.UID][]int64         // the numbers of replicas that the Foo has asked for
+	reached     map[types.UID]int64           // the generation for which the Deployment was right
 	deployments map[types.UID]*appsv1.Deployment
 	findings    []finding
 }
@@ -56,7 +57,7 @@ func (h *history) complete() bool {
 
 // overTime returns the findings of a review of all versions.
 func (h *history) overTime(blind []blindness) []finding {
-	r := &review{blind: blind, mine: h.mine, removed: h.removed, foos: map[types.UID]*foo{}, changed: map[types.UID]time.Time{},
+	r := &review{blind: blind, mine: h.mine, removed: h.removed, foos: map[types.UID]*foo{}, changed: map[types.UID]time.Time{}, named: map[types.UID]map[string]bool{},
 		asked: map[types.UID][]int64{}, reached: map[types.UID]int64{}, deployments: map[types.UID]*appsv1.Deployment{}}
 	for _, v := range h.sorted() {
 		if v.foo != nil {
@@ -71,7 +72,7 @@ func (h *history) overTime(blind []blindness) []finding {
 func (r *review) add(p properties, l *lesson, v version, format string, args ...any) {
 	f := found(p, l, v.at, "Revision %d: "+format, append([]any{v.revision}, args...)...)
 	// Once is enough: a loop does the same thing a thousand times.
-	if !slices.ContainsFunc(r.findings, func(other finding) bool { return other.lesson == l }) {
+	if !slices.ContainsFunc(r.findings, func(other finding) bool { return other.lesson == l && other.property == p }) {
 		r.findings = append(r.findings, f)
 	}
 }
@@ -84,6 +85,10 @@ func (r *review) ofFoo(v version) {
 	if before == nil || before.deploymentName != v.foo.deploymentName {
 		r.changed[v.foo.uid] = v.at
 	}
+	if before == nil {
+		r.named[v.foo.uid] = map[string]bool{}
+	}
+	r.named[v.foo.uid][v.foo.deploymentName] = true
 	asks := int64(1)
 	if v.foo.replicas != nil {
 		asks = *v.foo.replicas
@@ -148,7 +153,11 @@ func (r *review) second(v version, owner *foo) {
 	}
 	for uid, other := range r.deployments {
 		if uid != v.deployment.UID && controllerOf(other) == owner.uid && other.DeletionTimestamp == nil {
-			r.add(P3, twice, v, "Foo %s asks for Deployment %s and controls two: %s, and %s, which was created now.", owner.name, owner.deploymentName, other.Name, v.deployment.Name)
+			why := twice
+			if r.named[owner.uid][v.deployment.Name] {
+				why = undone
+			}
+			r.add(P3, why, v, "Foo %s asks for Deployment %s and controls two: %s, and %s, which was created now.", owner.name, owner.deploymentName, other.Name, v.deployment.Name)
 			return
 		}
 	}

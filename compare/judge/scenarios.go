@@ -101,7 +101,7 @@ var scenarios = []scenario{
 		steps: []step{held(8*time.Second, "deployments", createFoo("a", "a", 1)), converged, held(8*time.Second, "deployments", storyChange), converged, sameEnd}},
 	{name: "stale-start", what: "A Foo was scaled and named another Deployment. The program starts, and its first list of Foos is older than that.",
 		judged: P1 | P3 | P4 | P5 | P6, bare: true,
-		steps: []step{createFoo("a", "a", 1), converged, staleStart(6*time.Second, storyChange, converged), converged, sameEnd}},
+		steps: []step{createFoo("a", "a", 1), converged, staleStart(6*time.Second, storyChange, converged, wait(2*onTheWay)), converged, sameEnd}},
 	{name: "silent-network", what: "For 15 s the watches say nothing and requests hang, while the story goes on.",
 		judged: P1 | P3 | P4 | P5 | P6 | P7, bare: true,
 		steps: []step{held(0, "foos", held(0, "deployments", disturbed(15*time.Second, hanging(15*time.Second), createFoo("a", "a", 1), wait(7*time.Second), storyChange))),

@@ -151,7 +151,7 @@ func (s *stage) find(findings ...finding) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, f := range findings {
-		if !slices.ContainsFunc(s.findings, func(other finding) bool { return other.lesson == f.lesson }) {
+		if !slices.ContainsFunc(s.findings, func(other finding) bool { return other.lesson == f.lesson && other.property == f.property }) {
 			s.findings = append(s.findings, f)
 		}
 	}
