@@ -156,55 +156,6 @@ func contended(d time.Duration, steps ...step) step {
 	}
 }
 
-// names returns those of the Foos and of the Deployments.
-func (h *history) names() (foos, deployments []string) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	for name := range h.foos {
-		foos = append(foos, name)
-	}
-	for name := range h.deployments {
-		deployments = append(deployments, name)
-	}
-	return foos, deployments
-}
-
-// apiServerKilled kills the API server and starts it again on the same data.
-func apiServerKilled(s *stage) error {
-	if err := s.apiServer(syscall.SIGKILL); err != nil {
-		return err
-	}
-	if err := s.world.start(); err != nil {
-		return err
-	}
-	return inSight(s)
-}
-
-// inSight waits until the informers of the judge watch again: it writes every object, and
-// waits until they bring that.
-func inSight(s *stage) error {
-	foos, deployments := s.history.names()
-	for _, name := range foos {
-		if err := patchFoo(name, note(0))(s); err != nil {
-			return err
-		}
-	}
-	for _, name := range deployments {
-		if err := patchDeployment(name, note(0))(s); err != nil {
-			return err
-		}
-	}
-	for end := time.Now().Add(s.bound); s.history.behind(); {
-		if time.Now().After(end) {
-			return notJudged("the judge's own watch is late")
-		}
-		if err := s.pause(20 * time.Millisecond); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // note is an annotation.
 func note(i int) object {
 	return object{"metadata": object{"annotations": object{"example.com/somebody": strconv.Itoa(i)}}}
@@ -219,6 +170,19 @@ func apiServerFrozen(d time.Duration) step {
 		time.Sleep(d) // Not less if the judge is interrupted: the signal below must follow.
 		return s.apiServer(syscall.SIGCONT)
 	}
+}
+
+// names returns those of the Foos and of the Deployments.
+func (h *history) names() (foos, deployments []string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for name := range h.foos {
+		foos = append(foos, name)
+	}
+	for name := range h.deployments {
+		deployments = append(deployments, name)
+	}
+	return foos, deployments
 }
 
 // second starts a second process of the command.

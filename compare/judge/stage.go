@@ -56,6 +56,9 @@ func (w *world) perform(ctx context.Context, sc *scenario, steps ...step) (*stag
 	err := s.take(steps)
 	if err == nil && sc.judged&P2 != 0 {
 		err = s.settle()
+		if err == nil && sc.judged&P1 != 0 {
+			err = s.converge(10 * time.Second) // It has stayed.
+		}
 	}
 	for end := time.Now().Add(5 * time.Second); s.history.behind() && time.Now().Before(end); {
 		_ = s.pause(20 * time.Millisecond)

@@ -147,23 +147,6 @@ func (w *world) down() error {
 	return execute(w.cluster, "down", "--name", w.name)
 }
 
-// apiServer sends a signal to the API server of this control plane.
-func (w *world) apiServer(signal syscall.Signal) error {
-	binary := filepath.Join(w.home, "state", "clusters", w.name, "bin", "kube-apiserver")
-	files, _ := filepath.Glob("/proc/[0-9]*/cmdline")
-	for _, file := range files {
-		content, err := os.ReadFile(file)
-		if err != nil || !bytes.HasPrefix(content, append([]byte(binary), 0)) {
-			continue
-		}
-		var pid int
-		if _, err := fmt.Sscan(filepath.Base(filepath.Dir(file)), &pid); err == nil {
-			return syscall.Kill(pid, signal)
-		}
-	}
-	return errors.New("the API server of the judge does not run")
-}
-
 // foos is the client of the Foos of a namespace.
 func (w *world) foos(namespace string) dynamic.ResourceInterface {
 	return w.dynamic.Resource(v1alpha1.SchemeGroupVersion.WithResource("foos")).Namespace(namespace)
