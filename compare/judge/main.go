@@ -100,7 +100,9 @@ func run(ctx context.Context, o options, chosen []scenario) (short int, err erro
 	})
 	v.Seconds, v.Remarks = time.Since(v.Began).Round(time.Second).Seconds(), j.remarks
 	short = v.print(os.Stdout)
-	fmt.Printf("\n%d of %d scenarios fall short, in %s\n", short, len(v.Results), time.Since(v.Began).Round(time.Second))
+	if len(v.Results) > 0 {
+		fmt.Printf("\n%d of %d scenarios fall short, in %s\n", short, len(v.Results), time.Since(v.Began).Round(time.Second))
+	}
 	if o.json != "" {
 		err = errors.Join(err, v.save(o.json))
 	}

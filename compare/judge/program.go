@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -157,7 +158,8 @@ func (t *tail) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// lines returns the last lines, indented.
+// lines returns the first lines that are kept, which say what is wrong with a flag, and the
+// last ones, indented.
 func (t *tail) lines(n int) string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -166,7 +168,10 @@ func (t *tail) lines(n int) string {
 		return "\t(it has printed nothing)"
 	}
 	lines := strings.Split(text, "\n")
-	return "\t" + strings.Join(lines[max(0, len(lines)-n):], "\n\t")
+	if len(lines) > n+2 {
+		lines = slices.Concat(lines[:2], []string{"…"}, lines[len(lines)-n:])
+	}
+	return "\t" + strings.Join(lines, "\n\t")
 }
 
 // checkCommand fails for a command that cannot be started.
