@@ -182,7 +182,7 @@ func printPage(w io.Writer, names []string, verdicts []verdict) {
 		}
 	}
 	for i, v := range verdicts {
-		fmt.Fprintf(w, "\n## %s\n\nSeed %d, %.0f s, %s: `%s`\n\n```\n", names[i], v.Seed, v.Seconds, v.Began.Format("2006-01-02"), filepath.Base(strings.Join(v.Command, " ")))
+		fmt.Fprintf(w, "\n## %s\n\nSeed %d, %.0f s, %s: `%s`\n\n```\n", names[i], v.Seed, v.Seconds, v.Began.Format("2006-01-02"), strings.Join(append([]string{filepath.Base(v.Command[0])}, v.Command[1:]...), " "))
 		if v.print(w) == 0 {
 			fmt.Fprintln(w, "\nIt falls short of nothing.")
 		}

@@ -65,7 +65,7 @@ func (s *stage) converge(bound time.Duration) error {
 	var theirs []finding
 	for _, f := range wrong {
 		if f.property != 0 {
-			f.text, f.at = fmt.Sprintf("%s So it is after %s.", f.text, bound), time.Now()
+			f.text, f.at = fmt.Sprintf("%s It is still so after %s.", f.text, bound), time.Now()
 			theirs = append(theirs, f)
 		}
 	}
