@@ -45,9 +45,14 @@ func (j *judge) hasRemarks() bool {
 	return len(j.remarks) > 0
 }
 
-// run puts the program through the scenarios, one after the other, and passes each result
-// on as it comes.
-func (j *judge) run(ctx context.Context, chosen []scenario, report func(result)) error {
+// reporter hears what is run, and what comes of it.
+type reporter struct {
+	begin  func(scenario)
+	result func(result)
+}
+
+// run puts the program through the scenarios, one after the other.
+func (j *judge) run(ctx context.Context, chosen []scenario, report reporter) error {
 	for _, bare := range []bool{false, true} {
 		var here []scenario
 		for _, sc := range chosen {
@@ -66,7 +71,7 @@ func (j *judge) run(ctx context.Context, chosen []scenario, report func(result))
 }
 
 // runOn runs scenarios on a control plane that is started for them.
-func (j *judge) runOn(ctx context.Context, bare bool, chosen []scenario, report func(result)) (err error) {
+func (j *judge) runOn(ctx context.Context, bare bool, chosen []scenario, report reporter) (err error) {
 	w, err := j.up(ctx, bare)
 	if err != nil {
 		return err
@@ -74,6 +79,7 @@ func (j *judge) runOn(ctx context.Context, bare bool, chosen []scenario, report 
 	defer func() { err = errors.Join(err, w.down()) }()
 	for _, sc := range chosen {
 		begin := time.Now()
+		report.begin(sc)
 		s, err := w.judged(ctx, &sc)
 		why := ""
 		switch {
@@ -84,7 +90,7 @@ func (j *judge) runOn(ctx context.Context, bare bool, chosen []scenario, report 
 		case err != nil:
 			why = err.Error()
 		}
-		report(newResult(&sc, s, why, time.Since(begin)))
+		report.result(newResult(&sc, s, why, time.Since(begin)))
 	}
 	return nil
 }

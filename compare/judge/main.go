@@ -94,9 +94,12 @@ func run(ctx context.Context, o options, chosen []scenario) (short int, err erro
 	}
 	fmt.Println(header())
 	v := verdict{Command: o.args, Seed: j.seed, Quick: o.quick, Began: time.Now()}
-	err = j.run(ctx, chosen, func(r result) {
-		fmt.Printf("%s  %d/%d\n", r.line(), len(v.Results)+1, len(chosen))
-		v.Results = append(v.Results, r)
+	err = j.run(ctx, chosen, reporter{
+		begin: func(sc scenario) { fmt.Printf("%5s  %-20s", fmt.Sprintf("%d/%d", len(v.Results)+1, len(chosen)), sc.name) },
+		result: func(r result) {
+			fmt.Println(r.line())
+			v.Results = append(v.Results, r)
+		},
 	})
 	v.Seconds, v.Remarks = time.Since(v.Began).Round(time.Second).Seconds(), j.remarks
 	short = v.print(os.Stdout)

@@ -72,13 +72,13 @@ func newResult(sc *scenario, s *stage, notJudged string, took time.Duration) res
 // short reports whether the program falls short.
 func (r *result) short() bool { return len(r.Violations) > 0 }
 
-// line is one row of the table on the terminal.
+// line is the rest of a row of the table on the terminal, which begins with the name.
 func (r *result) line() string {
 	var marks []string
 	for _, p := range all {
 		marks = append(marks, r.Marks[p.name])
 	}
-	text := fmt.Sprintf("%-20s %s  %5.0f s", r.Scenario, strings.Join(marks, "  "), r.Seconds)
+	text := fmt.Sprintf(" %s  %5.0f s", strings.Join(marks, "  "), r.Seconds)
 	if r.NotJudged != "" {
 		text += "  " + firstLine(r.NotJudged)
 	}
@@ -91,7 +91,7 @@ func header() string {
 	for _, p := range all {
 		names = append(names, p.name)
 	}
-	return fmt.Sprintf("%-20s %s", "", strings.Join(names, " "))
+	return strings.Repeat(" ", 28) + strings.Join(names, " ")
 }
 
 // print says in words where the program falls short.
