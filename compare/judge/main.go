@@ -95,7 +95,9 @@ func run(ctx context.Context, o options, chosen []scenario) (short int, err erro
 	fmt.Println(header())
 	v := verdict{Command: o.args, Seed: j.seed, Quick: o.quick, Began: time.Now()}
 	err = j.run(ctx, chosen, reporter{
-		begin: func(sc scenario) { fmt.Printf("%5s  %-20s", fmt.Sprintf("%d/%d", len(v.Results)+1, len(chosen)), sc.name) },
+		begin: func(sc scenario) {
+			fmt.Printf("%5s  %-20s", fmt.Sprintf("%d/%d", len(v.Results)+1, len(chosen)), sc.name)
+		},
 		result: func(r result) {
 			fmt.Println(r.line())
 			v.Results = append(v.Results, r)

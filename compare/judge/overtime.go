@@ -148,13 +148,14 @@ func (r *review) foreignWrite(v version, before *appsv1.Deployment) {
 // second finds that a Foo has got a Deployment of a name that it does not ask for, beside
 // another one. What it asked for before may stay until it is cleaned up.
 func (r *review) second(v version, owner *foo) {
-	if v.deployment.Name == owner.deploymentName || r.unseen(owner, v.at) {
+	asked := r.named[owner.uid][v.deployment.Name]
+	if v.deployment.Name == owner.deploymentName || asked && r.unseen(owner, v.at) {
 		return
 	}
 	for uid, other := range r.deployments {
 		if uid != v.deployment.UID && controllerOf(other) == owner.uid && other.DeletionTimestamp == nil {
 			why := twice
-			if r.named[owner.uid][v.deployment.Name] {
+			if asked {
 				why = undone
 			}
 			r.add(P3, why, v, "Foo %s asks for Deployment %s and controls two: %s, and %s, which was created now.", owner.name, owner.deploymentName, other.Name, v.deployment.Name)

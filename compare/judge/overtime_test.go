@@ -103,8 +103,14 @@ func TestOverTimeForgivesTheBlind(t *testing.T) {
 	p := newPast().foo("a", 1, "a", 1).deployment("a", "a", 1).foo("a", 2, "b", 1)
 	renamed := p.now()
 	p.deployment("b", "a", 1).gone("a").deployment("a", "a", 1)
-	if got := p.overTime([]blindness{{renamed.Add(-time.Second), p.now().Add(time.Second)}}); len(got) != 0 {
+	blind := []blindness{{renamed.Add(-time.Second), p.now().Add(time.Minute)}}
+	if got := p.overTime(blind); len(got) != 0 {
 		t.Errorf("violated: %v", got)
+	}
+	// But not under a name that the Foo has never had.
+	p.deployment("a-x7k2p", "a", 1)
+	if got := p.overTime(blind); len(got) != 1 || got[0].property != P3 {
+		t.Errorf("violated: %v, want P3", got)
 	}
 }
 
