@@ -261,6 +261,15 @@ compare: ## Measure this controller beside sample-controller and controller-runt
 compare-quick: ## The same, small: see that every one of them works (3 minutes)
 	cd compare && go run ./harness -quick
 
+# More: make judge CONTROLLER='bin/mine --kubeconfig {kubeconfig}' JUDGE=-quick, and bin/judge -help
+CONTROLLER ?=
+JUDGE ?=
+.PHONY: judge
+judge: ## Put any Foo controller to the test: make judge CONTROLLER='go run ./mine' (20 minutes)
+	@test -n "$(CONTROLLER)" || { echo "which controller? make judge CONTROLLER='go run ./mine --kubeconfig {kubeconfig}'"; exit 1; }
+	@cd compare && go build -o ../bin/judge ./judge
+	@bin/judge $(JUDGE) -- $(CONTROLLER)
+
 # The cluster needs Linux or macOS, and so do the chapters.
 WINDOWS_TOO = $$(go list ./... | grep -v /chapters)
 

@@ -1,0 +1,103 @@
+package main
+
+import (
+	"encoding/json"
+	"math/rand/v2"
+	"net/http"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// What the front answers in the place of the API server.
+
+// refuse answers as an API server does that says no.
+func refuse(w http.ResponseWriter, code int, reason metav1.StatusReason) bool {
+	w.Header().Set("Content-Type", "application/json")
+	if code == http.StatusTooManyRequests {
+		w.Header().Set("Retry-After", "1")
+	}
+	w.WriteHeader(code)
+	_ = json.NewEncoder(w).Encode(metav1.Status{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Status"},
+		Status: metav1.StatusFailure, Reason: reason, Message: "refused by the judge", Code: int32(code)})
+	return true
+}
+
+// overloaded answers half of all requests with 429, 500 or 503.
+func overloaded(s *stage) handler {
+	draw := lockedRand(s.judge.seed)
+	return func(w http.ResponseWriter, _ *http.Request) bool {
+		switch draw(6) {
+		case 0:
+			return refuse(w, http.StatusTooManyRequests, metav1.StatusReasonTooManyRequests)
+		case 1:
+			return refuse(w, http.StatusInternalServerError, metav1.StatusReasonInternalError)
+		case 2:
+			return refuse(w, http.StatusServiceUnavailable, metav1.StatusReasonServiceUnavailable)
+		default:
+			return false
+		}
+	}
+}
+
+// noRight refuses one verb on one resource.
+func noRight(method, resource string) func(*stage) handler {
+	return func(*stage) handler {
+		return func(w http.ResponseWriter, r *http.Request) bool {
+			return r.Method == method && targetOf(r.URL.Path).resource == resource && refuse(w, http.StatusForbidden, metav1.StatusReasonForbidden)
+		}
+	}
+}
+
+// unreadable refuses every list, get and watch.
+func unreadable(*stage) handler {
+	return func(w http.ResponseWriter, r *http.Request) bool {
+		return r.Method == http.MethodGet && refuse(w, http.StatusServiceUnavailable, metav1.StatusReasonServiceUnavailable)
+	}
+}
+
+// hanging answers nothing until the time is over, and then passes on what still waits.
+func hanging(d time.Duration) func(*stage) handler {
+	return func(*stage) handler {
+		over := make(chan struct{})
+		time.AfterFunc(d, func() { close(over) })
+		return func(_ http.ResponseWriter, r *http.Request) bool {
+			select {
+			case <-over:
+				return false
+			case <-r.Context().Done():
+				return true
+			}
+		}
+	}
+}
+
+// travel answers lists of Foos that may be old as of an earlier version.
+func travel(to string) handler {
+	return func(w http.ResponseWriter, r *http.Request) bool {
+		query := r.URL.Query()
+		if r.Method != http.MethodGet || targetOf(r.URL.Path).resource != "foos" || targetOf(r.URL.Path).name != "" {
+			return false
+		}
+		if query.Get("sendInitialEvents") != "" {
+			return refuse(w, http.StatusUnprocessableEntity, metav1.StatusReasonInvalid)
+		}
+		if query.Get("watch") == "" && query.Get("resourceVersion") == "0" {
+			query.Set("resourceVersion", to)
+			query.Set("resourceVersionMatch", string(metav1.ResourceVersionMatchExact))
+			r.URL.RawQuery = query.Encode()
+		}
+		return false
+	}
+}
+
+// lockedRand returns a source of numbers below n that many goroutines may use.
+func lockedRand(seed uint64) func(n int) int {
+	var draws = make(chan *rand.Rand, 1)
+	draws <- rand.New(rand.NewPCG(seed, seed))
+	return func(n int) int {
+		source := <-draws
+		defer func() { draws <- source }()
+		return source.IntN(n)
+	}
+}

@@ -1,0 +1,64 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"syscall"
+	"time"
+)
+
+// apiServerKilled kills the API server and starts it again on the same data.
+func apiServerKilled(s *stage) error {
+	if err := s.apiServer(syscall.SIGKILL); err != nil {
+		return err
+	}
+	if err := s.world.start(); err != nil {
+		return err
+	}
+	return inSight(s)
+}
+
+// inSight waits until the informers of the judge watch again: it writes every object, and
+// waits until they bring that.
+func inSight(s *stage) error {
+	foos, deployments := s.history.names()
+	for _, name := range foos {
+		if err := patchFoo(name, note(0))(s); err != nil {
+			return err
+		}
+	}
+	for _, name := range deployments {
+		if err := patchDeployment(name, note(0))(s); err != nil {
+			return err
+		}
+	}
+	for end := time.Now().Add(s.bound); s.history.behind(); {
+		if time.Now().After(end) {
+			return notJudged("the judge's own watch is late")
+		}
+		if err := s.pause(20 * time.Millisecond); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// apiServer sends a signal to the API server of this control plane.
+func (w *world) apiServer(signal syscall.Signal) error {
+	binary := filepath.Join(w.home, "state", "clusters", w.name, "bin", "kube-apiserver")
+	files, _ := filepath.Glob("/proc/[0-9]*/cmdline")
+	for _, file := range files {
+		content, err := os.ReadFile(file)
+		if err != nil || !bytes.HasPrefix(content, append([]byte(binary), 0)) {
+			continue
+		}
+		var pid int
+		if _, err := fmt.Sscan(filepath.Base(filepath.Dir(file)), &pid); err == nil {
+			return syscall.Kill(pid, signal)
+		}
+	}
+	return errors.New("the API server of the judge does not run")
+}

@@ -1,0 +1,55 @@
+// Command judge puts any Foo controller to the test, from outside: a program in any language,
+// on any library. It says in words what is wrong, and where to read how it is done right.
+//
+//	make judge CONTROLLER='bin/mine --kubeconfig {kubeconfig}'      # in the root: everything, 20 minutes
+//	go run ./judge -quick -- go run ./framework                     # in this folder: 3 minutes
+//	go run ./judge -scenario 'rename|killed-.*' -seed 1 -- ./mine
+//	go run ./judge -list
+//
+// # How to read it
+//
+// Each row is a scenario, each column a property: ✓ it holds, ✗ it is violated, – it is not
+// looked at here, or could not be. Below the table each ✗ is explained: what was asked and
+// what was seen at which revision, the last requests of the program before that, why it
+// matters, a real bug that it resembles, and the file of this repository that does it
+// right. The properties are in properties.go, the scenarios in scenarios.go.
+//
+// The exit status is the number of scenarios that fall short, at most 100; 101: nothing
+// could be said.
+//
+// # What it asks of the program
+//
+// That it reconciles the Foos of every namespace of the cluster that $KUBECONFIG names (a
+// program that wants a flag gets the path where {kubeconfig} stands in the command), and does
+// what the official Foo promises: the Deployment that spec.deploymentName names, controlled
+// by the Foo, with spec.replicas and the images that the program itself gave it, and a true
+// status.availableReplicas. What it does beyond that, conditions and Events, is its own.
+//
+// # How it works
+//
+//		program ──► front (log, answers) ──► internal/faults (kills, holds, cuts) ──► API server
+//		                                                                                  │
+//		            judge ◄── history: every version of every Foo and Deployment ◄────────┘
+//
+//	  - world.go starts a control plane, program.go and supervise.go the program: a process
+//	    group, started again when it ends, as a kubelet does.
+//	  - stage.go is one run of a scenario, in a namespace of its own. situations.go, faults.go and
+//	    hostile.go have the steps that scenarios.go puts together, somebody.go what users do.
+//	  - history.go watches past the proxy. now.go says what is wrong at this moment,
+//	    overtime.go what was wrong at any revision.
+//	  - report.go puts it into words, lessons.go knows why.
+//
+// Situations run on a whole control plane. Faults run on an API server alone, where the judge
+// plays the controller of Deployments (play.go): nothing but the program has to be waited for.
+//
+// # Caveats
+//
+//   - The bound for everything is a minute, or ten times what the program takes without
+//     faults. Who polls more seldom falls short.
+//   - P2 is judged over a long time in the scenario idle alone; elsewhere the program must be
+//     silent for 2 s.
+//   - A stale start needs a program that accepts a list from a cache (resourceVersion=0), as
+//     every informer of client-go does when the API server has no streaming lists.
+//   - A process that leaves its group and clears its environment is not found, and lives on.
+//   - Linux only: processes and memory are found in /proc.
+package main

@@ -1,0 +1,222 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"syscall"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"example.com/byhand/internal/faults"
+)
+
+// atWrite makes a fault happen to the n-th write of the program.
+func atWrite(n int, fault faults.Fault) step {
+	return func(s *stage) error {
+		s.front.proxy.OnWrite(func(i int, _ *http.Request) faults.Fault {
+			if i == n {
+				return fault
+			}
+			return faults.Pass
+		})
+		return nil
+	}
+}
+
+// held takes steps while the watches of resources deliver nothing, and holds them for some
+// time after that.
+func held(d time.Duration, resource string, steps ...step) step {
+	return func(s *stage) error {
+		release := s.front.proxy.HoldWatches(resource)
+		defer release()
+		if resource == "foos" {
+			defer s.blinded(time.Now())
+		}
+		return s.take(append(steps, wait(d)))
+	}
+}
+
+// blinded notes that the program could not see the Foos since a moment.
+func (s *stage) blinded(from time.Time) {
+	s.blind = append(s.blind, blindness{from, time.Now()})
+}
+
+// disturbed takes steps while disturb has its way with the requests of the program, for
+// some time at least. Leases are spared: who loses one has to end.
+func disturbed(d time.Duration, disturb func(*stage) handler, steps ...step) step {
+	return func(s *stage) error {
+		begin, handle := time.Now(), disturb(s)
+		s.front.disturbed(func(w http.ResponseWriter, r *http.Request) bool {
+			return targetOf(r.URL.Path).resource != "leases" && handle(w, r)
+		})
+		defer s.front.disturbed(nil)
+		defer s.blinded(begin)
+		if err := s.take(steps); err != nil {
+			return err
+		}
+		return s.pause(d - time.Since(begin))
+	}
+}
+
+// fewFailures fails if more than so many requests were refused since a moment: P7.
+func (s *stage) fewFailures(since time.Time, most int) error {
+	if failed := s.failed(since); len(failed) > most {
+		s.find(found(P7, flood, time.Now(), "In %s the program has sent %d requests that were refused; a program that doubles its pauses sends %d at most.",
+			time.Since(since).Round(time.Second), len(failed), most))
+	}
+	return nil
+}
+
+// few takes steps, and fails if more than so many requests were refused meanwhile.
+func few(most int, steps ...step) step {
+	return func(s *stage) error {
+		begin := time.Now()
+		if err := s.take(steps); err != nil {
+			return err
+		}
+		return s.fewFailures(begin, most)
+	}
+}
+
+// gone ends the watches and refuses to resume them: 410 Gone for every version up to now.
+func gone(s *stage) error {
+	list, err := s.foos(s.namespace).List(s.ctx, metav1.ListOptions{})
+	if err != nil {
+		return err
+	}
+	now, _ := strconv.ParseUint(list.GetResourceVersion(), 10, 64)
+	s.front.disturbed(func(w http.ResponseWriter, r *http.Request) bool {
+		query := r.URL.Query()
+		from, err := strconv.ParseUint(query.Get("resourceVersion"), 10, 64)
+		old := err == nil && from > 0 && from < now && query.Get("watch") != "" && query.Get("sendInitialEvents") == ""
+		return old && slices.Contains([]string{"foos", "deployments"}, targetOf(r.URL.Path).resource) && refuse(w, http.StatusGone, metav1.StatusReasonExpired)
+	})
+	return nil
+}
+
+// cut ends the open watches in the middle of their stream.
+func cut(s *stage) error {
+	s.front.proxy.CutWatches("foos")
+	s.front.proxy.CutWatches("deployments")
+	return nil
+}
+
+// staleStart takes steps, starts the program anew, and answers its first list of Foos as of
+// before these steps. Only a list that allows an old answer (resourceVersion=0) gets one;
+// streaming lists are refused, as by an API server that has none. For some time the watch
+// of Foos brings nothing newer.
+func staleStart(d time.Duration, steps ...step) step {
+	return func(s *stage) error {
+		before, err := s.foos(s.namespace).List(s.ctx, metav1.ListOptions{})
+		if err != nil {
+			return err
+		}
+		if err := s.take(steps); err != nil {
+			return err
+		}
+		release := s.front.proxy.HoldWatches("foos")
+		defer release()
+		s.front.disturbed(travel(before.GetResourceVersion()))
+		defer s.front.disturbed(nil)
+		s.killPrograms()
+		if err := s.startProgram(); err != nil {
+			return err
+		}
+		return s.take([]step{wait(d)})
+	}
+}
+
+// contended takes steps while somebody writes every Foo and Deployment again and again, for
+// some time at least.
+func contended(d time.Duration, steps ...step) step {
+	return func(s *stage) error {
+		ctx, stop := context.WithTimeout(s.ctx, d)
+		defer stop()
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			for i := 0; ctx.Err() == nil; i++ {
+				foos, deployments := s.history.names()
+				for _, name := range foos {
+					_ = patchFoo(name, note(i))(s)
+				}
+				for _, name := range deployments {
+					_ = patchDeployment(name, note(i))(s)
+				}
+				_ = s.pause(20 * time.Millisecond)
+			}
+		}()
+		err := s.take(steps)
+		<-done
+		return err
+	}
+}
+
+// note is an annotation.
+func note(i int) object {
+	return object{"metadata": object{"annotations": object{"example.com/somebody": strconv.Itoa(i)}}}
+}
+
+// apiServerFrozen stops the API server for some time.
+func apiServerFrozen(d time.Duration) step {
+	return func(s *stage) error {
+		if err := s.apiServer(syscall.SIGSTOP); err != nil {
+			return err
+		}
+		time.Sleep(d) // Not less if the judge is interrupted: the signal below must follow.
+		return s.apiServer(syscall.SIGCONT)
+	}
+}
+
+// names returns those of the Foos and of the Deployments.
+func (h *history) names() (foos, deployments []string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for name := range h.foos {
+		foos = append(foos, name)
+	}
+	for name := range h.deployments {
+		deployments = append(deployments, name)
+	}
+	return foos, deployments
+}
+
+// second starts a second process of the command.
+func second(s *stage) error {
+	s.setTolerant(true)
+	defer s.setTolerant(false)
+	if err := s.startProgram(); err != nil {
+		return err
+	}
+	running := s.running()
+	p := running[len(running)-1]
+	begins := 5 * time.Second
+	if s.judge.command.args[0] == "go" {
+		begins = 30 * time.Second // It compiles.
+	}
+	if err := s.pause(begins); err != nil {
+		return err
+	}
+	if ended := p.exited(); ended != "" {
+		return notJudged(fmt.Sprintf("a second process of the command ends (%s). If both want the same port, let each take a free one (port 0). It printed at last:\n%s", ended, p.tail.lines(5)))
+	}
+	return nil
+}
+
+func (s *stage) setTolerant(tolerant bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.tolerant = tolerant
+}
+
+// killFirst ends the process that was started first, with SIGKILL.
+func killFirst(s *stage) error {
+	p := s.running()[0]
+	s.remove(p)
+	p.kill()
+	return nil
+}

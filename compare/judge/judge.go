@@ -1,0 +1,157 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"example.com/byhand/internal/faults"
+)
+
+// judge is one run of the judge.
+type judge struct {
+	command   command
+	seed      uint64
+	quick     bool
+	root, dir string // the repository, a folder for files
+
+	// heard: the program has sent a request.
+	heard atomic.Bool
+	// stays: it does not follow a change of deploymentName. The faults do without, so that
+	// this is not told again for each.
+	stays bool
+
+	mu      sync.Mutex
+	remarks []string
+}
+
+// remark notes something about the program, once.
+func (j *judge) remark(text string) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if !slices.Contains(j.remarks, text) {
+		j.remarks = append(j.remarks, text)
+	}
+}
+
+func (j *judge) hasRemarks() bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return len(j.remarks) > 0
+}
+
+// reporter hears what is run, and what comes of it.
+type reporter struct {
+	begin  func(scenario)
+	result func(result)
+}
+
+// run puts the program through the scenarios, one after the other.
+func (j *judge) run(ctx context.Context, chosen []scenario, report reporter) error {
+	for _, bare := range []bool{false, true} {
+		var here []scenario
+		for _, sc := range chosen {
+			if sc.bare == bare {
+				here = append(here, sc)
+			}
+		}
+		if len(here) == 0 {
+			continue
+		}
+		if err := j.runOn(ctx, bare, here, report); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// runOn runs scenarios on a control plane that is started for them.
+func (j *judge) runOn(ctx context.Context, bare bool, chosen []scenario, report reporter) (err error) {
+	w, err := j.up(ctx, bare)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, w.down()) }()
+	for _, sc := range chosen {
+		begin := time.Now()
+		report.begin(sc)
+		s, err := w.judged(ctx, &sc)
+		why := ""
+		switch {
+		case ctx.Err() != nil:
+			return errors.New("interrupted")
+		case err != nil && !j.heard.Load():
+			return err // Nothing works.
+		case err != nil:
+			why = err.Error()
+		}
+		report.result(newResult(&sc, s, why, time.Since(begin)))
+	}
+	return nil
+}
+
+// helpless is why nothing more is judged.
+const helpless = "even without a fault the program does not do what a Foo asks for"
+
+// violates reports whether one of these properties is violated.
+func (s *stage) violates(p properties) bool {
+	return slices.ContainsFunc(s.findings, func(f finding) bool { return f.property&p != 0 })
+}
+
+// judged runs one scenario.
+func (w *world) judged(ctx context.Context, sc *scenario) (*stage, error) {
+	switch {
+	case w.hopeless != "":
+		return nil, notJudged(w.hopeless)
+	case sc.perWrite != faults.Pass:
+		return w.judgedEach(ctx, sc)
+	}
+	s, err := w.perform(ctx, sc, sc.steps...)
+	switch {
+	case err != nil && sc.calibrates:
+		w.hopeless = "the run without faults could not be judged"
+		return s, err
+	case err != nil:
+		return s, err
+	case sc.name == "create" && s.violates(P1):
+		w.hopeless = helpless
+	case sc.name == faultFree && w.baseline == "":
+		// It may be the rename.
+		w.judge.stays = true
+		if _, err := w.perform(ctx, sc, sc.steps...); err != nil || w.baseline == "" {
+			w.hopeless = helpless
+		}
+	}
+	return s, nil
+}
+
+// judgedEach runs the story once for each of its writes, and stops when the program falls
+// short.
+func (w *world) judgedEach(ctx context.Context, sc *scenario) (s *stage, err error) {
+	most := 12
+	if w.judge.quick {
+		most = 3
+	}
+	for n := 1; n <= min(w.writes, most); n++ {
+		if s, err = w.perform(ctx, sc, atWrite(n, sc.perWrite), story, sameEnd); err != nil {
+			return s, err
+		}
+		if len(s.findings) > 0 {
+			s.remarks = append(s.remarks, fmt.Sprintf("at write %d of %d", n, w.writes))
+			return s, nil
+		}
+	}
+	if s == nil {
+		return nil, notJudged("the story takes no write")
+	}
+	s.remarks = append(s.remarks, fmt.Sprintf("%d of %d writes", min(w.writes, most), w.writes))
+	return s, nil
+}
+
+// seedOr returns a seed that is not 0.
+func seedOr(seed uint64) uint64 { return cmp.Or(seed, uint64(time.Now().UnixNano())) }

@@ -1,0 +1,76 @@
+package main
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestTargetOf(t *testing.T) {
+	for path, want := range map[string]target{
+		"/apis/apps/v1/namespaces/one/deployments/two/scale":          {"deployments", "one", "two", "scale"},
+		"/apis/samplecontroller.k8s.io/v1alpha1/foos":                 {"foos", "", "", ""},
+		"/apis/samplecontroller.k8s.io/v1alpha1/namespaces/one/foos":  {"foos", "one", "", ""},
+		"/api/v1/namespaces/one":                                      {"namespaces", "", "one", ""},
+		"/apis/coordination.k8s.io/v1/namespaces/one/leases/a-leader": {"leases", "one", "a-leader", ""},
+		"/version":                 {},
+		"/apis/apps/v1":            {},
+		"/api/v1/namespaces/one/x": {"x", "one", "", ""},
+	} {
+		if diff := cmp.Diff(want, targetOf(path), cmp.AllowUnexported(target{})); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", path, diff)
+		}
+	}
+}
+
+// Faults are compared with the run without them, so that one is always among them, first.
+func TestChoose(t *testing.T) {
+	for _, test := range []struct {
+		scenario string
+		quick    bool
+		want     []string
+	}{
+		{"rename", false, []string{"rename"}},
+		{"conflicts|rename", false, []string{"rename", faultFree, "conflicts"}},
+		{"conflicts", true, nil},
+		{"killed", false, nil},
+	} {
+		chosen, err := choose(options{scenario: test.scenario, quick: test.quick})
+		var names []string
+		for _, s := range chosen {
+			names = append(names, s.name)
+		}
+		if !slices.Equal(names, test.want) || (err != nil) != (test.want == nil) {
+			t.Errorf("-scenario %s -quick=%t: %v, %v; want %v", test.scenario, test.quick, names, err, test.want)
+		}
+	}
+}
+
+// A name becomes part of a namespace, and each scenario judges something.
+func TestScenarios(t *testing.T) {
+	names := map[string]bool{}
+	for _, s := range scenarios {
+		if names[s.name] || len("judge-"+s.name+"-1000") > 63 || strings.Trim(s.name, "abcdefghijklmnopqrstuvwxyz-") != "" {
+			t.Errorf("%q is no good name", s.name)
+		}
+		names[s.name] = true
+		if s.judged == 0 || s.what == "" || s.steps == nil && s.perWrite == 0 {
+			t.Errorf("%s is not complete", s.name)
+		}
+	}
+}
+
+// What the scenario does not judge is not held against the program, except that it ends.
+func TestMarks(t *testing.T) {
+	sc := &scenario{name: "x", judged: P1 | P2}
+	s := &stage{scenario: sc, world: &world{front: &front{}}, findings: []finding{
+		found(P2, noisy, time.Now(), "noise"), found(P5, foreign, time.Now(), "not looked at"), found(P7, exits, time.Now(), "it ended")}}
+	s.explain()
+	r := newResult(sc, s, "", time.Second)
+	if got := r.line(); got != " ✓  ✗  –  –  –  –  ✗  –      1 s" || !r.short() {
+		t.Errorf("the line is %q", got)
+	}
+}

@@ -1,0 +1,101 @@
+package main
+
+// lesson is what a sort of violation teaches.
+type lesson struct {
+	// why it matters, a real bug that it resembles ("" if none is known), and the file of
+	// this repository that does it right.
+	why, resembles, right string
+}
+
+var (
+	absent = &lesson{
+		"The user's wish is not carried out, and nothing will make the program look again.",
+		"sky-uk/cassandra-operator#7: what happens while the program is down is never acted on",
+		"controller/foo.go: a reconcile compares states, and does not depend on which event it was",
+	}
+	wrongSpec = &lesson{
+		"The cluster runs something else than what was asked for.",
+		"kubernetes/kubernetes#30629: a write that failed once was not retried",
+		"controller/deployment.go: applyDesired compares what is with what must be, each time",
+	}
+	drifted = &lesson{
+		"What somebody has changed by hand stays until it hurts, and nothing says that it is there.",
+		"Kubernetes' own sample-controller: syncHandler compares the replicas and nothing else",
+		"controller/deployment.go: applyDesired compares each field that the program sets",
+	}
+	wrongStatus = &lesson{
+		"People and programs decide by the status. One that is not true is worse than none.",
+		"kubernetes-sigs/controller-runtime#1464: a status computed from an old copy",
+		"controller/status.go: the status is computed from the current state, as a whole",
+	}
+	uncontrolled = &lesson{
+		"Without the owner reference nobody knows whose the Deployment is, and the garbage collector never deletes it.",
+		"influxdata/influxdb-operator#15: children without owner references",
+		"controller/deployment.go: newDeployment sets the controller reference",
+	}
+	undone = &lesson{
+		"A cache may be older than what was already done. Who acts on it scales running programs back and forth, or deletes them.",
+		"kubernetes/kubernetes#59848: controllers that travel back in time; elastic/cloud-on-k8s#4956",
+		"controller/takeover.go: two marks show that the cache is too old",
+	}
+	gap = &lesson{
+		"If creating the new one fails (a quota, a webhook), nothing runs at all.",
+		"",
+		"controller/deployment.go: syncDeployment creates the new one first",
+	}
+	noisy = &lesson{
+		"Each write costs the API server and etcd, and wakes everybody who watches. A loop of them is an outage.",
+		"kubernetes/sample-controller#29 and kubernetes-sigs/controller-runtime#2831: status writes without end",
+		"controller/status.go: updateStatus compares before it writes",
+	}
+	twice = &lesson{
+		"Twice the Pods, twice the cost, and two that both believe they are the only one.",
+		"kubernetes-sigs/kubebuilder#1381 and kubernetes-sigs/controller-runtime#3320: a stale cache, and a second child is created",
+		"controller/readyourwrites.go: no reconcile before the cache shows the last write; names are the same every time",
+	}
+	leftOver = &lesson{
+		"The old Deployment runs on, because its owner still exists. Nobody looks for it.",
+		"kubernetes/sample-controller#75: changing deploymentName creates a new Deployment and leaves the old one",
+		"controller/rename.go",
+	}
+	orphaned = &lesson{
+		"What is left over costs money, serves old versions, and blocks its name.",
+		"zalando/postgres-operator#2678: deleted while the program was down, and what belonged to it stays",
+		"controller/deployment.go: the owner reference is in the first write, so nothing has to be remembered",
+	}
+	forTheDying = &lesson{
+		"The garbage collector has to delete the new one, too, and the new one can block its owner again: the two work against each other.",
+		"kubernetes/kubernetes#24934: a deletion in the foreground that does not end",
+		"controller/foo.go: Reconcile does nothing for a Foo with a deletionTimestamp",
+	}
+	foreign = &lesson{
+		"It breaks what belongs to somebody else, who may never find out why.",
+		"ai-dynamo/dynamo#13474: an operator updates and deletes objects that another controller owns",
+		"controller/deployment.go: checkController before every write, by UID",
+	}
+	different = &lesson{
+		"A fault has left a mark that no later reconcile removes.",
+		"Azure/azure-service-operator#5633: a crash between two steps, and nobody remembers the first",
+		"controller/doc.go: level-triggered; every reconcile ends in the same state",
+	}
+	exits = &lesson{
+		"A program that ends for a fault that passes needs somebody to start it again, and each start lists everything.",
+		"kedacore/keda#4646: the program ends whenever the API server is away",
+		"informer/informer.go: errors of a watch are retried, the program goes on",
+	}
+	flood = &lesson{
+		"The API server that is in trouble gets more requests than before, from each copy of the program.",
+		"kubernetes/kubernetes#27634 and #30629: controllers loop without a pause when they are refused",
+		"controller/queue.go: each failure doubles the pause of its key",
+	}
+	heavy = &lesson{
+		"A program that outgrows its limit is killed, and starts with the same lists again.",
+		"kubernetes-sigs/controller-runtime#1491: a manager that outgrows its memory in a larger cluster",
+		"informer/informer.go: managedFields are dropped before an object is stored",
+	}
+	delayed = &lesson{
+		"One user's mistake delays every other user's work.",
+		"kubernetes/client-go#564: all requests wait behind one limit",
+		"controller/controller.go and priority.go: a key that failed waits by itself, behind the changes",
+	}
+)

@@ -1,0 +1,151 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"regexp"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/go-logr/logr"
+	"k8s.io/klog/v2"
+)
+
+// failed is the exit status when nothing can be said about the program.
+const failed = 101
+
+// options are the flags.
+type options struct {
+	quick, list          bool
+	scenario, json, page string
+	seed                 uint64
+	args                 []string
+}
+
+func main() {
+	var o options
+	flag.Usage = func() {
+		fmt.Fprintln(flag.CommandLine.Output(), "go run ./judge [flags] -- COMMAND…        {kubeconfig} in COMMAND becomes the path of the file\ngo run ./judge -page FILE VERDICT.json…")
+		flag.PrintDefaults()
+	}
+	flag.BoolVar(&o.quick, "quick", false, "the shorter half of the scenarios: 3 minutes in place of 20")
+	flag.BoolVar(&o.list, "list", false, "print the scenarios and the properties that each judges")
+	flag.StringVar(&o.scenario, "scenario", "", "`regexp`: only scenarios whose whole name matches, as in 'rename|killed-.*'")
+	flag.Uint64Var(&o.seed, "seed", 0, "seed of what is random; 0: another one each time")
+	flag.StringVar(&o.json, "json", "", "write the verdict to this `file` as JSON")
+	flag.StringVar(&o.page, "page", "", "judge nothing, write the verdicts in the files that follow into this `file`, as Markdown")
+	flag.Parse()
+	o.args = flag.Args()
+
+	// The informers of the judge have nothing to say to its user.
+	klog.SetLogger(logr.Discard())
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	defer stop()
+	short, err := do(ctx, o)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "judge:", err)
+		os.Exit(failed)
+	}
+	os.Exit(min(short, 100))
+}
+
+// do does what the flags ask for, and returns how many scenarios fall short.
+func do(ctx context.Context, o options) (short int, err error) {
+	chosen, err := choose(o)
+	switch {
+	case err != nil:
+		return 0, err
+	case o.list:
+		for _, s := range chosen {
+			fmt.Printf("%-20s %-24s %s\n", s.name, s.judged, s.what)
+		}
+		return 0, nil
+	case o.page != "":
+		return 0, writePage(o.page, o.args)
+	}
+	if err := checkCommand(o.args); err != nil {
+		return 0, err
+	}
+	return run(ctx, o, chosen)
+}
+
+// run judges, and prints as it goes.
+func run(ctx context.Context, o options, chosen []scenario) (short int, err error) {
+	j := &judge{seed: seedOr(o.seed), quick: o.quick, command: command{args: o.args}}
+	if j.root, err = moduleRoot(); err != nil {
+		return 0, err
+	}
+	if j.command.dir, err = os.Getwd(); err != nil {
+		return 0, err
+	}
+	if j.dir, err = os.MkdirTemp("", "byhand-judge-"); err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(j.dir)) }()
+
+	fmt.Printf("judging: %s\nin %s, %d scenarios, seed %d\n", strings.Join(o.args, " "), j.command.dir, len(chosen), j.seed)
+	if o.args[0] == "go" {
+		fmt.Println("go run links the program at each start; a built binary is judged faster")
+	}
+	fmt.Println(header())
+	v := verdict{Command: o.args, Seed: j.seed, Quick: o.quick, Began: time.Now()}
+	err = j.run(ctx, chosen, reporter{
+		begin: func(sc scenario) {
+			fmt.Printf("%5s  %-20s", fmt.Sprintf("%d/%d", len(v.Results)+1, len(chosen)), sc.name)
+		},
+		result: func(r result) {
+			fmt.Println(r.line())
+			v.Results = append(v.Results, r)
+		},
+	})
+	v.Seconds, v.Remarks = time.Since(v.Began).Round(time.Second).Seconds(), j.remarks
+	short = v.print(os.Stdout)
+	if len(v.Results) > 0 {
+		fmt.Printf("\n%d of %d scenarios fall short, in %s\n", short, len(v.Results), time.Since(v.Began).Round(time.Second))
+	}
+	if o.json != "" {
+		err = errors.Join(err, v.save(o.json))
+	}
+	return short, err
+}
+
+// choose returns the scenarios that the flags ask for.
+func choose(o options) (chosen []scenario, err error) {
+	wanted, err := regexp.Compile("^(" + o.scenario + ")$")
+	if err != nil {
+		return nil, fmt.Errorf("-scenario: %w", err)
+	}
+	faulty := false
+	for _, s := range scenarios {
+		if (o.scenario == "" || wanted.MatchString(s.name)) && (!o.quick || s.quick) {
+			chosen = append(chosen, s)
+			faulty = faulty || s.bare
+		}
+	}
+	if len(chosen) == 0 {
+		return nil, fmt.Errorf("-scenario %q matches none; -list shows them", o.scenario)
+	}
+	if faulty {
+		chosen = withFaultFree(chosen)
+	}
+	return chosen, nil
+}
+
+// withFaultFree puts the run without faults before the faults.
+func withFaultFree(chosen []scenario) (all []scenario) {
+	for _, s := range scenarios {
+		wanted := s.name == faultFree
+		for _, c := range chosen {
+			wanted = wanted || c.name == s.name
+		}
+		if wanted {
+			all = append(all, s)
+		}
+	}
+	return all
+}

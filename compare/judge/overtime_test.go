@@ -1,0 +1,143 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// past is a history that a test writes by hand. Between two versions lie 10 seconds.
+type past struct {
+	*history
+	revision int
+}
+
+func newPast() *past {
+	return &past{history: newHistory()}
+}
+
+func (p *past) next() string { p.revision++; return fmt.Sprint(p.revision) }
+
+// foo adds a version of a Foo: its name is its UID.
+func (p *past) foo(name string, generation int64, deployment string, replicas int64) *past {
+	f := &foo{name: name, uid: types.UID(name), resource: p.next(), generation: generation, deploymentName: deployment, replicas: &replicas, available: replicas, sane: true}
+	p.mine[f.resource] = true
+	p.foos[name] = f
+	return p.version(version{foo: f})
+}
+
+// deployment adds a version of a Deployment that the program wrote: its name is its UID.
+func (p *past) deployment(name, owner string, replicas int32) *past {
+	d := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: name, UID: types.UID(name), ResourceVersion: p.next()}, Spec: appsv1.DeploymentSpec{Replicas: &replicas}}
+	d.Status.AvailableReplicas = replicas
+	if owner != "" {
+		d.OwnerReferences = []metav1.OwnerReference{{Kind: "Foo", Name: owner, UID: types.UID(owner), Controller: new(true)}}
+	}
+	p.add(d, false)
+	p.versions[len(p.versions)-1].at = p.now()
+	return p
+}
+
+// somebody says that the last version is not the program's.
+func (p *past) somebody() *past { p.mine[fmt.Sprint(p.revision)] = true; return p }
+
+// gone adds the deletion of a Deployment.
+func (p *past) gone(name string) *past {
+	d := p.deployments[name].DeepCopy()
+	d.ResourceVersion = p.next()
+	p.add(d, true)
+	p.versions[len(p.versions)-1].at = p.now()
+	return p
+}
+
+func (p *past) version(v version) *past {
+	v.revision, v.at = uint64(p.revision), p.now()
+	p.versions = append(p.versions, v)
+	return p
+}
+
+func (p *past) now() time.Time { return time.Unix(int64(10*p.revision), 0) }
+
+// What a correct controller does is no violation, and each wrong history has the one that is
+// named.
+func TestOverTime(t *testing.T) {
+	for _, test := range []struct {
+		reason string
+		past   *past
+		want   string
+	}{
+		{"created and scaled", newPast().foo("a", 1, "a", 1).deployment("a", "a", 1).foo("a", 2, "a", 3).deployment("a", "a", 3), ""},
+		{"somebody scales, the program scales back", newPast().foo("a", 1, "a", 1).deployment("a", "a", 1).deployment("a", "a", 4).somebody().deployment("a", "a", 1), ""},
+		{"renamed", newPast().foo("a", 1, "a", 1).deployment("a", "a", 1).foo("a", 2, "b", 1).deployment("b", "a", 1).gone("a"), ""},
+		{"renamed, and the old one went first", newPast().foo("a", 1, "a", 1).deployment("a", "a", 1).foo("a", 2, "b", 1).gone("a").deployment("b", "a", 1), "P1"},
+		{"the old one comes back", newPast().foo("a", 1, "a", 1).deployment("a", "a", 1).foo("a", 2, "b", 1).deployment("b", "a", 1).gone("a").deployment("a", "a", 1), "P3"},
+		{"an old number is set again", newPast().foo("a", 1, "a", 1).deployment("a", "a", 1).foo("a", 2, "a", 3).deployment("a", "a", 3).deployment("a", "a", 1), "P1"},
+		{"made again with another number first", newPast().foo("a", 1, "a", 3).deployment("a", "a", 3).gone("a").deployment("a2", "a", 1), "P1"},
+		{"adopted", newPast().deployment("x", "", 2).somebody().foo("a", 1, "x", 1).deployment("x", "a", 2), "P5"},
+		{"scaled, though it is nobody's", newPast().deployment("x", "", 2).somebody().foo("a", 1, "x", 1).deployment("x", "", 1), "P5"},
+		{"deleted, though it is nobody's", newPast().deployment("x", "", 2).somebody().foo("a", 1, "x", 1).gone("x"), "P5"},
+		{"somebody's own matter", newPast().deployment("x", "", 2).somebody().deployment("x", "", 3).somebody(), ""},
+		{"taken from another Foo", newPast().foo("a", 1, "x", 1).deployment("x", "a", 1).foo("b", 1, "x", 1).deployment("x", "b", 1), "P5"},
+		{"scaled for another Foo", newPast().foo("a", 1, "x", 1).deployment("x", "a", 1).foo("b", 1, "x", 7).deployment("x", "a", 7), "P5"},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			var got []string
+			for _, f := range test.past.overTime(nil) {
+				got = append(got, f.property.String())
+			}
+			// The first is enough: one mistake may violate more.
+			if first := strings.Join(got[:min(1, len(got))], ""); first != test.want {
+				t.Errorf("violated: %v, want %q", got, test.want)
+			}
+		})
+	}
+}
+
+// A program that cannot know of a change yet may act on what was before it.
+func TestOverTimeForgivesTheBlind(t *testing.T) {
+	p := newPast().foo("a", 1, "a", 1).deployment("a", "a", 1).foo("a", 2, "b", 1)
+	renamed := p.now()
+	p.deployment("b", "a", 1).gone("a").deployment("a", "a", 1)
+	blind := []blindness{{renamed.Add(-time.Second), p.now().Add(time.Minute)}}
+	if got := p.overTime(blind); len(got) != 0 {
+		t.Errorf("violated: %v", got)
+	}
+	// But not under a name that the Foo has never had.
+	p.deployment("a-x7k2p", "a", 1)
+	if got := p.overTime(blind); len(got) != 1 || got[0].property != P3 {
+		t.Errorf("violated: %v, want P3", got)
+	}
+}
+
+// now.go finds what is wrong at the end of a history.
+func TestNow(t *testing.T) {
+	for _, test := range []struct {
+		reason string
+		past   *past
+		want   string
+	}{
+		{"as asked", newPast().foo("a", 1, "a", 1).deployment("a", "a", 1), ""},
+		{"none", newPast().foo("a", 1, "a", 1), "P1"},
+		{"another number", newPast().foo("a", 1, "a", 1).deployment("a", "a", 2), "P1"},
+		{"another's name", newPast().deployment("x", "", 2).somebody().foo("a", 1, "x", 0), ""},
+		{"another's name, and its replicas in the status", newPast().deployment("x", "", 2).somebody().foo("a", 1, "x", 2), "P1"},
+		{"no owner reference", newPast().foo("a", 1, "a", 0).deployment("a", "", 1), "P4"},
+		{"left over", newPast().foo("a", 1, "a", 1).deployment("a", "a", 1).foo("a", 2, "b", 1).deployment("b", "a", 1), "P4"},
+		{"its Foo is gone", newPast().deployment("a", "a", 1), "P4"},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			got := ""
+			for _, f := range test.past.wrong() {
+				got += f.property.String()
+			}
+			if got != test.want {
+				t.Errorf("wrong: %q, want %q", got, test.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,80 @@
+package main
+
+import (
+	"os"
+	"strings"
+	"testing"
+	"time"
+)
+
+// start starts a shell as the program, and ends it with the test.
+func start(t *testing.T, script string) *program {
+	t.Helper()
+	p, err := command{args: []string{"sh", "-c", script, "sh", "{kubeconfig}"}, dir: t.TempDir()}.start("/the/file", int(time.Now().UnixNano()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(p.kill)
+	return p
+}
+
+// says waits until the program has printed something.
+func (p *program) says(t *testing.T, text string) {
+	t.Helper()
+	for end := time.Now().Add(time.Minute); !strings.Contains(p.tail.lines(100), text); time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("it does not print %q, but:\n%s", text, p.tail.lines(100))
+		}
+	}
+}
+
+// The path of the kubeconfig is in the environment, and where the command has its place.
+func TestKubeconfig(t *testing.T) {
+	start(t, `echo "$KUBECONFIG is $1."; sleep 1000`).says(t, "/the/file is /the/file.")
+}
+
+// However a program ends, or does not: afterwards all that it started is gone.
+func TestNothingIsLeft(t *testing.T) {
+	for _, test := range []struct{ reason, script, remark string }{
+		{"it ends when it is asked to", `echo ready; exec sleep 1000`, ""},
+		{"it ignores SIGTERM", `trap "" TERM; echo ready; while :; do sleep 1; done`, "runs on"},
+		{"a child leaves the group and lives on", `setsid sh -c 'trap "" TERM; echo ready; while :; do sleep 1; done' & wait`, "leaves processes behind"},
+		{"it prints without end", `echo ready; while :; do echo more and more ready; done`, ""},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			t.Parallel()
+			p := start(t, test.script)
+			p.says(t, "ready")
+			if remark := p.stop(3 * time.Second); !strings.HasPrefix(remark, test.remark) || test.remark == "" && remark != "" {
+				t.Errorf("the remark is %q, want %q", remark, test.remark)
+			}
+			if left := p.processes(); len(left) > 0 {
+				t.Errorf("%d processes are left", len(left))
+			}
+			if kept := len(p.tail.kept); kept > tailSize {
+				t.Errorf("%d bytes of output are kept", kept)
+			}
+		})
+	}
+}
+
+// A program that ends by itself says how, and what it printed at last.
+func TestEndsByItself(t *testing.T) {
+	p := start(t, `echo "flag needed: --to"; exit 3`)
+	<-p.done
+	if ended := p.exited(); !strings.HasPrefix(ended, "exit status 3") || !strings.Contains(p.tail.lines(1), "flag needed") {
+		t.Errorf("it ended with %q and printed %q", ended, p.tail.lines(1))
+	}
+}
+
+// A command that is not there is told before a control plane is started.
+func TestCheckCommand(t *testing.T) {
+	for _, args := range [][]string{nil, {"/no/such/program"}} {
+		if checkCommand(args) == nil {
+			t.Errorf("%v is taken for a command", args)
+		}
+	}
+	if err := checkCommand([]string{os.Args[0]}); err != nil {
+		t.Error(err)
+	}
+}

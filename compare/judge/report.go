@@ -1,0 +1,231 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"sigs.k8s.io/yaml"
+)
+
+// result is what the judge says about one scenario. It is what is written as JSON.
+type result struct {
+	Scenario string `json:"scenario"`
+	What     string `json:"what"`
+	// Marks has "✓", "✗" or "–" for each property.
+	Marks map[string]string `json:"marks"`
+	// NotJudged says why there is no mark.
+	NotJudged  string      `json:"notJudged,omitempty"`
+	Violations []violation `json:"violations,omitempty"`
+	Remarks    []string    `json:"remarks,omitempty"`
+	Seconds    float64     `json:"seconds"`
+}
+
+// violation is one finding in words.
+type violation struct {
+	Properties string   `json:"properties"`
+	Seen       string   `json:"seen"`
+	Requests   []string `json:"requests,omitempty"`
+	Why        string   `json:"why"`
+	Resembles  string   `json:"resembles,omitempty"`
+	Right      string   `json:"right"`
+}
+
+// verdict is the file of -json.
+type verdict struct {
+	Command []string  `json:"command"`
+	Seed    uint64    `json:"seed"`
+	Quick   bool      `json:"quick"`
+	Began   time.Time `json:"began"`
+	Seconds float64   `json:"seconds"`
+	Results []result  `json:"results"`
+	Remarks []string  `json:"remarks,omitempty"`
+}
+
+func newResult(sc *scenario, s *stage, notJudged string, took time.Duration) result {
+	r := result{Scenario: sc.name, What: sc.what, Marks: map[string]string{}, NotJudged: notJudged, Seconds: took.Round(100 * time.Millisecond).Seconds()}
+	bad := properties(0)
+	if s != nil {
+		r.Remarks = s.remarks
+		for _, f := range s.findings {
+			bad |= f.property & (sc.judged | P7)
+			r.Violations = append(r.Violations, violation{(f.property & (sc.judged | P7)).String(), f.text, f.requests, f.lesson.why, f.lesson.resembles, f.lesson.right})
+		}
+	}
+	for _, p := range all {
+		switch {
+		case bad&p.bit != 0:
+			r.Marks[p.name] = "✗"
+		case sc.judged&p.bit == 0 || notJudged != "":
+			r.Marks[p.name] = "–"
+		default:
+			r.Marks[p.name] = "✓"
+		}
+	}
+	return r
+}
+
+// short reports whether the program falls short.
+func (r *result) short() bool { return len(r.Violations) > 0 }
+
+// line is the rest of a row of the table on the terminal, which begins with the name.
+func (r *result) line() string {
+	var marks []string
+	for _, p := range all {
+		marks = append(marks, r.Marks[p.name])
+	}
+	text := fmt.Sprintf(" %s  %5.0f s", strings.Join(marks, "  "), r.Seconds)
+	if r.NotJudged != "" {
+		text += "  " + firstLine(r.NotJudged)
+	}
+	return text
+}
+
+// header is the first row.
+func header() string {
+	var names []string
+	for _, p := range all {
+		names = append(names, p.name)
+	}
+	return strings.Repeat(" ", 28) + strings.Join(names, " ")
+}
+
+// print says in words where the program falls short.
+func (v *verdict) print(w io.Writer) (short int) {
+	for _, r := range v.Results {
+		if r.NotJudged != "" {
+			fmt.Fprintf(w, "\n%s: not judged: %s\n", r.Scenario, r.NotJudged)
+		}
+		if !r.short() {
+			continue
+		}
+		short++
+		fmt.Fprintf(w, "\n%s: %s\n", r.Scenario, r.What)
+		for _, violation := range r.Violations {
+			violation.print(w)
+		}
+		for _, remark := range r.Remarks {
+			fmt.Fprintf(w, "  (%s)\n", remark)
+		}
+	}
+	for _, remark := range v.Remarks {
+		fmt.Fprintf(w, "\nBy the way: %s.\n", remark)
+	}
+	return short
+}
+
+func (v *violation) print(w io.Writer) {
+	fmt.Fprintf(w, "  ✗ %s  %s\n", v.Properties, v.Seen)
+	if len(v.Requests) > 0 {
+		fmt.Fprintf(w, "    The last requests before that:\n      %s\n", strings.Join(v.Requests, "\n      "))
+	}
+	fmt.Fprintf(w, "    Why it matters: %s\n", v.Why)
+	if v.Resembles != "" {
+		fmt.Fprintf(w, "    A real bug like it: %s\n", v.Resembles)
+	}
+	fmt.Fprintf(w, "    Done right: %s\n", v.Right)
+}
+
+// save writes the verdict as JSON.
+func (v *verdict) save(file string) error {
+	content, err := json.MarshalIndent(v, "", "  ")
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(file, append(content, '\n'), 0o644)
+}
+
+// writePage makes a Markdown page of the verdicts on some programs, which are named by
+// their files.
+func writePage(page string, files []string) error {
+	var names []string
+	var verdicts []verdict
+	for _, file := range files {
+		content, err := os.ReadFile(file)
+		if err != nil {
+			return err
+		}
+		var v verdict
+		if err := json.Unmarshal(content, &v); err != nil {
+			return fmt.Errorf("%s: %w", file, err)
+		}
+		names, verdicts = append(names, strings.TrimSuffix(filepath.Base(file), ".json")), append(verdicts, v)
+	}
+	out, err := os.Create(page)
+	if err != nil {
+		return err
+	}
+	printPage(out, names, verdicts)
+	return out.Close()
+}
+
+func printPage(w io.Writer, names []string, verdicts []verdict) {
+	fmt.Fprintf(w, "# What the judge says\n\nMade by `go run ./judge -page`; [judge/doc.go](../judge/doc.go) says how to read it. A cell names the properties that the program violates in this scenario; ✓: none; –: not judged.\n\n")
+	for _, p := range all {
+		fmt.Fprintf(w, "- **%s** %s\n", p.name, p.says)
+	}
+	fmt.Fprintf(w, "\n| scenario | %s |\n|---|%s\n", strings.Join(names, " | "), strings.Repeat("---|", len(names)))
+	for _, sc := range scenarios {
+		cells, any := make([]string, len(verdicts)), false
+		for i := range verdicts {
+			cells[i] = "–"
+			if r := verdicts[i].result(sc.name); r != nil {
+				cells[i], any = r.cell(), true
+			}
+		}
+		if any {
+			fmt.Fprintf(w, "| **%s**: %s | %s |\n", sc.name, sc.what, strings.Join(cells, " | "))
+		}
+	}
+	for i, v := range verdicts {
+		fmt.Fprintf(w, "\n## %s\n\nSeed %d, %.0f s, %s: `%s`\n\n```\n", names[i], v.Seed, v.Seconds, v.Began.Format("2006-01-02"), strings.Join(append([]string{filepath.Base(v.Command[0])}, v.Command[1:]...), " "))
+		if v.print(w) == 0 {
+			fmt.Fprintln(w, "\nIt falls short of nothing.")
+		}
+		fmt.Fprint(w, "```\n")
+	}
+}
+
+func (v *verdict) result(scenario string) *result {
+	for i := range v.Results {
+		if v.Results[i].Scenario == scenario {
+			return &v.Results[i]
+		}
+	}
+	return nil
+}
+
+// cell is the result in one cell.
+func (r *result) cell() string {
+	var bad []string
+	for _, p := range all {
+		if r.Marks[p.name] == "✗" {
+			bad = append(bad, p.name)
+		}
+	}
+	switch {
+	case len(bad) > 0:
+		return "✗ " + strings.Join(bad, " ")
+	case r.NotJudged != "":
+		return "–"
+	default:
+		return "✓"
+	}
+}
+
+func firstLine(text string) string {
+	line, _, _ := strings.Cut(text, "\n")
+	return line
+}
+
+func mustYAML(value any) string {
+	text, err := yaml.Marshal(value)
+	if err != nil {
+		panic(err) // API types
+	}
+	return string(text)
+}

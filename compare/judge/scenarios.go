@@ -1,0 +1,145 @@
+package main
+
+import (
+	"net/http"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"example.com/byhand/internal/faults"
+)
+
+// A scenario is one situation, or one fault, that the program is put through.
+type scenario struct {
+	name string
+	// what happens, in one sentence.
+	what string
+	// judged are the properties that it can violate here; the others are not looked at.
+	judged properties
+	// quick: it is part of -quick.
+	quick bool
+	// bare: it runs where the judge plays the controller of Deployments, and nobody collects
+	// garbage. unplayed: and where no Deployment ever gets a Pod.
+	bare, unplayed bool
+	// calibrates: it sets the bound of the others.
+	calibrates bool
+	// perWrite, if it is not Pass, happens to the n-th write, for each n, in a run of its own.
+	perWrite faults.Fault
+	steps    []step
+}
+
+// scenarios are run in this order.
+var scenarios = []scenario{
+	// Situations: nothing fails.
+	{name: "create", what: "Two Foos are created.",
+		judged: P1 | P2 | P3 | P5, quick: true, calibrates: true,
+		steps: []step{createFoo("a", "a", 1), createFoo("b", "b-deployment", 2), converged}},
+	{name: "scale", what: "A Foo asks for 3 replicas in place of 1, then for 2.",
+		judged: P1 | P2 | P3 | P5, quick: true,
+		steps: []step{createFoo("a", "a", 1), converged, changeFoo("a", object{"replicas": 3}), converged, changeFoo("a", object{"replicas": 2}), converged}},
+	{name: "scaled-by-somebody", what: "Somebody scales the Deployment.",
+		judged: P1 | P2 | P3 | P5, quick: true,
+		steps: []step{createFoo("a", "a", 1), converged, patchDeployment("a", object{"spec": object{"replicas": 4}}), converged}},
+	{name: "image-changed", what: "Somebody changes the image in the Deployment.",
+		judged: P1 | P2 | P3 | P5, quick: true,
+		steps: []step{createFoo("a", "a", 1), converged, changeImage("a"), converged}},
+	{name: "deployment-deleted", what: "Somebody deletes the Deployment.",
+		judged: P1 | P2 | P3 | P5, quick: true,
+		steps: []step{createFoo("a", "a", 1), converged, deleteDeployment("a"), converged}},
+	{name: "rename", what: "A Foo names another Deployment: the old one must go, and only after the new one exists.",
+		judged: P1 | P2 | P3 | P4 | P5, quick: true,
+		steps: []step{createFoo("a", "a", 1), converged, changeFoo("a", object{"deploymentName": "b"}), converged}},
+	{name: "name-taken", what: "A Foo names a Deployment that is nobody's, and one that another kind controls: neither is ever written.",
+		judged: P1 | P2 | P5, quick: true,
+		steps: []step{somebodysDeployment("nobodys", false), somebodysDeployment("theirs", true), createFoo("a", "nobodys", 1), createFoo("b", "theirs", 1),
+			createFoo("good", "good", 1), converged, wait(3 * time.Second), converged}},
+	{name: "name-freed", what: "The Deployment that had the name is deleted: the Foo gets its own.",
+		judged: P1 | P2 | P3 | P5,
+		steps:  []step{somebodysDeployment("a", false), createFoo("a", "a", 1), wait(3 * time.Second), converged, deleteDeployment("a"), converged}},
+	{name: "two-foos-one-name", what: "Two Foos name one Deployment: the first has it, the second waits, and gets it when the first is deleted.",
+		judged: P1 | P2 | P3 | P4 | P5, quick: true,
+		steps: []step{createFoo("a", "shared", 1), converged, createFoo("b", "shared", 3), wait(3 * time.Second), converged, silent,
+			deleteFoo("a", metav1.DeletePropagationBackground), converged}},
+	{name: "deleted-background", what: "A Foo is deleted: its Deployment goes.",
+		judged: P1 | P2 | P4 | P5, quick: true,
+		steps: []step{createFoo("a", "a", 1), createFoo("b", "b", 1), converged, deleteFoo("a", metav1.DeletePropagationBackground), converged}},
+	{name: "deleted-foreground", what: "A Foo is deleted after its Deployment, and a finalizer holds it meanwhile: no new Deployment is made for it.",
+		judged: P1 | P2 | P4 | P5, quick: true,
+		steps: []step{makeFoo("a", object{"deploymentName": "a", "replicas": int64(1)}, "example.com/held"), converged,
+			deleteFoo("a", metav1.DeletePropagationForeground), staysAlone("a"), patchFoo("a", object{"metadata": object{"finalizers": nil}}), converged}},
+	{name: "deleted-orphan", what: "A Foo is deleted and its Deployment is to stay: nobody touches it afterwards.",
+		judged: P2 | P5,
+		steps:  []step{createFoo("a", "a", 1), converged, deleteFoo("a", metav1.DeletePropagationOrphan), freed("a")}},
+	{name: "namespace-deleted", what: "The namespace is deleted, with two Foos in it.",
+		judged: P4 | P7,
+		steps:  []step{createFoo("a", "a", 1), createFoo("b", "b", 1), converged, deleteNamespace}},
+	{name: "events-missed", what: "The watches are cut, and nothing can be read, while Foos are scaled, deleted and created again; the old watches cannot be resumed (410 Gone).",
+		judged: P1 | P2 | P3 | P4 | P5,
+		steps: []step{createFoo("a", "a", 1), createFoo("b", "b", 1), createFoo("c", "c", 1), converged,
+			disturbed(8*time.Second, unreadable, cut, changeFoo("a", object{"replicas": 3}), deleteDeployment("a"),
+				deleteFoo("b", metav1.DeletePropagationBackground), createFooAgain("b", "b", 2), deleteFoo("c", metav1.DeletePropagationBackground)),
+			gone, converged}},
+	{name: "restart", what: "The program is ended and started again, and nothing has changed: it writes nothing.",
+		judged: P1 | P2 | P3 | P5, quick: true,
+		steps: []step{createFoo("a", "a", 1), createFoo("b", "b", 2), converged, silent, restarted}},
+	{name: "idle", what: "Nothing happens for 65 s: the program writes nothing.",
+		judged: P1 | P2 | P5,
+		steps:  []step{createFoo("a", "a", 1), createFoo("b", "b", 2), converged, silent, idle(65 * time.Second)}},
+
+	// Faults, on a control plane without the controllers of Kubernetes. Those that keep a
+	// program from starting begin when it works: to end at the start is no violation.
+	{name: faultFree, what: "The story that the faults disturb, without one: a Foo is created, then scaled and renamed.",
+		judged: P1 | P2 | P3 | P4 | P5, quick: true, bare: true, calibrates: true,
+		steps: []step{story, remember}},
+	{name: "killed-before-write", what: "SIGKILL in place of the n-th write, for each n; then it is started again.",
+		judged: P1 | P3 | P4 | P5 | P6, bare: true, perWrite: faults.KillBefore},
+	{name: "killed-after-write", what: "SIGKILL after the n-th write, before its answer, for each n; then it is started again.",
+		judged: P1 | P3 | P4 | P5 | P6, quick: true, bare: true, perWrite: faults.KillAfter},
+	{name: "answer-lost", what: "The n-th write takes effect and its answer is lost, for each n.",
+		judged: P1 | P3 | P4 | P5 | P6, quick: true, bare: true, perWrite: faults.LoseAnswer},
+	{name: "own-writes-unseen", what: "A Foo is created, another one scaled and renamed, and the watch of Deployments is held back for 8 s: the program does not see its own writes.",
+		judged: P1 | P3 | P4 | P5, quick: true, bare: true,
+		steps: []step{createFoo("a", "a", 1), converged, held(8*time.Second, "deployments", createFoo("b", "b", 1), storyChange), converged}},
+	{name: "stale-start", what: "A Foo was scaled and named another Deployment. The program starts, and its first list of Foos is older than that.",
+		judged: P1 | P3 | P4 | P5 | P6, quick: true, bare: true,
+		steps: []step{createFoo("a", "a", 1), converged, staleStart(6*time.Second, storyChange, converged, wait(2*onTheWay)), converged, sameEnd}},
+	{name: "silent-network", what: "For 15 s the watches say nothing and requests hang, while a Foo is changed.",
+		judged: P1 | P3 | P4 | P5 | P6 | P7, bare: true,
+		steps: []step{createFoo("a", "a", 1), converged,
+			held(0, "foos", held(0, "deployments", disturbed(15*time.Second, hanging(15*time.Second), storyChange))), converged, sameEnd}},
+	{name: "conflicts", what: "For 10 s somebody else writes each Foo and each Deployment again and again.",
+		judged: P1 | P2 | P3 | P4 | P5 | P6, bare: true,
+		steps: []step{contended(10*time.Second, createFoo("a", "a", 1), wait(5*time.Second), storyChange), converged, sameEnd}},
+	{name: "overloaded", what: "For 15 s half of all requests get 429, 500 or 503; at the beginning the watches are cut.",
+		judged: P1 | P3 | P4 | P5 | P6 | P7, quick: true, bare: true,
+		steps: []step{createFoo("a", "a", 1), converged, few(100, disturbed(15*time.Second, overloaded, cut, storyChange)), converged, sameEnd}},
+	{name: "rights-taken", what: "For 15 s the program may not create Deployments (403), then it may.",
+		judged: P1 | P3 | P5 | P7, quick: true, bare: true,
+		steps: []step{few(40, disturbed(15*time.Second, noRight(http.MethodPost, "deployments"), createFoo("a", "a", 1))), converged}},
+	{name: "apiserver-killed", what: "The API server is killed and started again on the same data.",
+		judged: P1 | P2 | P3 | P4 | P5 | P6 | P7, bare: true,
+		steps: []step{createFoo("a", "a", 1), converged, apiServerKilled, storyChange, converged, sameEnd}},
+	{name: "apiserver-frozen", what: "The API server is frozen for 12 s.",
+		judged: P1 | P2 | P3 | P4 | P5 | P6 | P7, bare: true,
+		steps: []step{createFoo("a", "a", 1), converged, apiServerFrozen(12 * time.Second), storyChange, converged, sameEnd}},
+	{name: "two-at-a-time", what: "A second process of the same command runs beside the first, which is then killed.",
+		judged: P1 | P3 | P4 | P5 | P6, bare: true,
+		steps: []step{second, createFoo("a", "a", 1), converged, killFirst, storyChange, converged, sameEnd}},
+
+	// Many Foos, and bad ones.
+	{name: "thousand", what: "1,000 Foos are created at once.",
+		judged: P1 | P3 | P5 | P7, bare: true, unplayed: true,
+		steps: []step{many(1000), convergedWithin(5 * time.Minute)}},
+	{name: "crowd", what: "200 Foos ask for a name that is taken: a good Foo beside them does not wait.",
+		judged: P1 | P5 | P8, bare: true, unplayed: true,
+		steps: []step{goodAlone, crowd(200), goodBeside, converged}},
+	{name: "hostile-values", what: "The schema is gone: Foos without a spec, with negative numbers, with names that cannot be; a good Foo beside them does not wait, and once they are mended they get what they ask for.",
+		judged: P1 | P7 | P8, bare: true, unplayed: true,
+		steps: []step{goodAlone, withoutSchema(few(300, badValues, goodBeside, wait(10*time.Second)), mended, converged)}},
+	{name: "hostile-types", what: "The schema is gone: Foos with a word for a number and a number for a word. The program may stop for them, but not end; once they are mended everything goes on.",
+		judged: P1 | P7, bare: true, unplayed: true,
+		steps: []step{withoutSchema(few(300, badTypes, createFoo("good", "good", 1), wait(10*time.Second)), mended, converged)}},
+}
+
+// faultFree is always run before the faults: they are compared with it.
+const faultFree = "fault-free"

@@ -1,0 +1,181 @@
+package main
+
+import (
+	"fmt"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+	appsv1 "k8s.io/api/apps/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// step is one thing that a scenario does, or waits for.
+type step func(s *stage) error
+
+// object is JSON to be.
+type object = map[string]any
+
+const mergePatch = types.MergePatchType
+
+// converged waits until everything is as it must be.
+func converged(s *stage) error {
+	begin := time.Now()
+	err := s.converge(s.bound)
+	if s.scenario.calibrates {
+		s.bound = max(s.bound, 10*time.Since(begin))
+	}
+	return err
+}
+
+// convergedWithin is converged with a bound of its own.
+func convergedWithin(bound time.Duration) step {
+	return func(s *stage) error { return s.converge(bound) }
+}
+
+// silent waits until the program writes nothing.
+func silent(s *stage) error { return s.settle() }
+
+// wait waits.
+func wait(d time.Duration) step { return func(s *stage) error { return s.pause(d) } }
+
+// idle fails if the program writes anything for so long: P2.
+func idle(d time.Duration) step {
+	return func(s *stage) error {
+		// Twice if somebody else has changed something meanwhile.
+		for tries := 0; ; tries++ {
+			begin, changes := time.Now(), s.history.changes()
+			if err := s.pause(d); err != nil {
+				return err
+			}
+			writes := s.writesSince(begin)
+			if len(writes) == 0 {
+				return nil
+			}
+			if tries == 0 && s.history.statusChangedSince(changes) {
+				continue
+			}
+			s.find(found(P2, noisy, time.Now(), "Nothing has happened for %s, and the program has sent %d writes. The first: %s", d, len(writes), writes[0].String()))
+			return nil
+		}
+	}
+}
+
+// statusChangedSince reports whether the controllers of Kubernetes have written since
+// there were so many versions: then the program may have had something to do.
+func (h *history) statusChangedSince(versions int) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	last := map[types.UID]*appsv1.Deployment{}
+	for i, v := range h.versions {
+		if v.deployment == nil {
+			continue
+		}
+		before := last[v.deployment.UID]
+		if last[v.deployment.UID] = v.deployment; i >= versions && before != nil && before.Generation == v.deployment.Generation && before.Status.AvailableReplicas != v.deployment.Status.AvailableReplicas {
+			return true
+		}
+	}
+	return false
+}
+
+// restarted ends the program and starts it again. A new Foo shows when it has begun to
+// work; then no other object may have been written.
+func restarted(s *stage) error {
+	s.endPrograms()
+	begin := time.Now()
+	if err := s.startProgram(); err != nil {
+		return err
+	}
+	if err := s.take([]step{createFoo("probe", "probe", 1), converged, silent}); err != nil {
+		return err
+	}
+	var writes []request
+	for _, r := range s.writesSince(begin) {
+		if r.target.name != "" && r.target.name != "probe" {
+			writes = append(writes, r)
+		}
+	}
+	if len(writes) > 0 {
+		s.find(found(P2, noisy, time.Now(), "The program was started again, and nothing had changed. It has sent %d writes for objects that are as asked. The first: %s", len(writes), writes[0].String()))
+	}
+	return nil
+}
+
+// staysAlone waits, and then no Foo may control a Deployment: P4. One that was made by a
+// program that did not yet know of the deletion is forgiven; it is deleted, and must not
+// come again.
+func staysAlone(name string) step {
+	return func(s *stage) error {
+		for tries := 0; ; tries++ {
+			if err := s.take([]step{wait(2 * time.Second), deleteDeployment(name), wait(3 * time.Second)}); err != nil {
+				return err
+			}
+			d := s.history.deployment(name)
+			if d == nil || d.DeletionTimestamp != nil {
+				return nil
+			}
+			if tries > 0 {
+				s.find(found(P4, forTheDying, time.Now(), "The Foo has a deletionTimestamp, and a finalizer holds it. Its Deployment %s was deleted, and the program has made it again, twice (revision %s).", name, d.ResourceVersion))
+				return nil
+			}
+		}
+	}
+}
+
+func (h *history) deployment(name string) *appsv1.Deployment {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.deployments[name]
+}
+
+// freed waits until no owner reference leads from a Deployment to a Foo, and then some
+// time, in which the program could do it harm.
+func freed(name string) step {
+	return func(s *stage) error {
+		for end := time.Now().Add(s.bound); time.Now().Before(end); {
+			if d := s.history.deployment(name); d == nil {
+				s.find(found(P5, foreign, time.Now(), "The Foo was deleted so that its Deployment stays. The Deployment %s is gone.", name))
+				return errShort
+			} else if controllerOf(d) == "" {
+				return s.pause(3 * time.Second)
+			}
+			if err := s.pause(20 * time.Millisecond); err != nil {
+				return err
+			}
+		}
+		return notJudged("the garbage collector has not set the Deployment free")
+	}
+}
+
+// deleteNamespace deletes the namespace of the stage and waits until it is gone.
+func deleteNamespace(s *stage) error {
+	begin := time.Now()
+	if err := s.kube.CoreV1().Namespaces().Delete(s.ctx, s.namespace, metav1.DeleteOptions{}); err != nil {
+		return err
+	}
+	for time.Since(begin) < s.bound {
+		if _, err := s.kube.CoreV1().Namespaces().Get(s.ctx, s.namespace, metav1.GetOptions{}); apierrors.IsNotFound(err) {
+			return s.fewFailures(begin, 40)
+		}
+		if err := s.pause(200 * time.Millisecond); err != nil {
+			return err
+		}
+	}
+	s.find(found(P4, orphaned, time.Now(), "The namespace was deleted, and after %s it is still there.", s.bound))
+	return errShort
+}
+
+// many creates n Foos at once.
+func many(n int) step {
+	return func(s *stage) error {
+		var group errgroup.Group
+		group.SetLimit(16)
+		for i := range n {
+			name := fmt.Sprintf("foo-%04d", i)
+			group.Go(func() error { return createFoo(name, name, 1)(s) })
+		}
+		return group.Wait()
+	}
+}

@@ -1,0 +1,196 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// stage is one run of a scenario: a namespace, its history, and the program, newly started.
+type stage struct {
+	*world
+	ctx       context.Context
+	scenario  *scenario
+	namespace string
+	history   *history
+	begin     time.Time
+	blind     []blindness
+	alone     time.Duration // how long a good Foo takes alone
+
+	mu       sync.Mutex
+	programs []*program
+	findings []finding
+	remarks  []string
+	exits    int
+	// tolerant: that a program ends says nothing about it.
+	tolerant, ending bool
+	playing          sync.WaitGroup
+}
+
+// errShort ends a stage: the rest of it would say nothing more.
+var errShort = errors.New("the program falls short")
+
+// notJudged ends a stage that says nothing about the program.
+type notJudged string
+
+func (n notJudged) Error() string { return string(n) }
+
+// perform runs the steps of a scenario in a namespace of its own, with a program of its
+// own, and returns what it found.
+func (w *world) perform(ctx context.Context, sc *scenario, steps ...step) (*stage, error) {
+	w.stages++
+	s := &stage{world: w, ctx: ctx, scenario: sc, namespace: fmt.Sprintf("judge-%s-%d", sc.name, w.stages), begin: time.Now()}
+	w.front.forget()
+	if err := s.open(); err != nil {
+		if s.history != nil {
+			err = errors.Join(err, s.close())
+		}
+		return s, err
+	}
+	err := s.take(steps)
+	if err == nil && sc.judged&P2 != 0 {
+		err = s.settle()
+		if err == nil && sc.judged&P1 != 0 {
+			err = s.converge(10 * time.Second) // It has stayed.
+		}
+	}
+	for end := time.Now().Add(5 * time.Second); s.history.behind() && time.Now().Before(end); {
+		_ = s.pause(20 * time.Millisecond)
+	}
+	if closing := s.close(); err == nil {
+		err = closing
+	}
+	if s.history.complete() {
+		s.find(s.history.overTime(s.blind)...)
+	} else {
+		s.remark("the judge has missed versions, and has not reviewed the others")
+	}
+	s.explain()
+	if errors.Is(err, errShort) {
+		err = nil
+	}
+	return s, err
+}
+
+// open makes the namespace and starts the program.
+func (s *stage) open() error {
+	_, err := s.kube.CoreV1().Namespaces().Create(s.ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: s.namespace}}, metav1.CreateOptions{})
+	if err != nil {
+		return err
+	}
+	if s.history, err = s.follow(s.ctx, s.namespace); err != nil {
+		return err
+	}
+	if s.history.unplayed = s.scenario.unplayed; s.bare && !s.scenario.unplayed {
+		s.playing.Go(s.playDeployments)
+	}
+	s.front.proxy.Kill = s.killAndStartAgain
+	s.front.proxy.OnWrite(nil)
+	return s.startProgram()
+}
+
+// take takes the steps until one fails.
+func (s *stage) take(steps []step) error {
+	if err := s.ready(); err != nil {
+		return err
+	}
+	for _, step := range steps {
+		if err := step(s); err != nil {
+			return err
+		}
+		if err := s.ctx.Err(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// close ends the program and removes the namespace.
+func (s *stage) close() error {
+	s.front.proxy.OnWrite(nil)
+	s.front.disturbed(nil)
+	if s.scenario.judged&P7 != 0 {
+		s.weigh()
+	}
+	s.stopPrograms()
+	s.history.stop()
+	s.playing.Wait()
+	// Not the stage's context: also when the judge is interrupted.
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	return errors.Join(
+		ignoreNotFound(s.dropFoos(ctx)),
+		ignoreNotFound(s.kube.AppsV1().Deployments(s.namespace).DeleteCollection(ctx, metav1.DeleteOptions{}, metav1.ListOptions{})),
+		ignoreNotFound(s.kube.CoreV1().Namespaces().Delete(ctx, s.namespace, metav1.DeleteOptions{})))
+}
+
+// dropFoos deletes the Foos, also those that a finalizer of the program holds.
+func (s *stage) dropFoos(ctx context.Context) error {
+	foos := s.foos(s.namespace)
+	if err := foos.DeleteCollection(ctx, metav1.DeleteOptions{}, metav1.ListOptions{}); err != nil {
+		return err
+	}
+	left, err := foos.List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return err
+	}
+	for i := range left.Items {
+		_, err := foos.Patch(ctx, left.Items[i].GetName(), mergePatch, []byte(`{"metadata":{"finalizers":null}}`), metav1.PatchOptions{})
+		if ignoreNotFound(err) != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// find adds a finding, once for each lesson.
+func (s *stage) find(findings ...finding) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, f := range findings {
+		if !slices.ContainsFunc(s.findings, func(other finding) bool { return other.lesson == f.lesson && other.property == f.property }) {
+			s.findings = append(s.findings, f)
+		}
+	}
+}
+
+func (s *stage) remark(format string, args ...any) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.remarks = append(s.remarks, fmt.Sprintf(format, args...))
+}
+
+// explain keeps the findings that this scenario judges and adds the requests before each.
+// An exit counts wherever it is seen.
+func (s *stage) explain() {
+	var kept []finding
+	for _, f := range s.findings {
+		if f.property&s.scenario.judged == 0 && f.lesson != exits {
+			continue
+		}
+		for _, r := range s.front.requests(s.begin, func(r *request) bool { return !r.at.After(f.at) && !r.watch && r.in(s.namespace) }) {
+			f.requests = append(f.requests, r.String())
+		}
+		f.requests = f.requests[max(0, len(f.requests)-10):]
+		kept = append(kept, f)
+	}
+	s.findings = kept
+}
+
+// weigh finds that the program is too large: P7.
+func (s *stage) weigh() {
+	const most = 1 << 30
+	for _, p := range s.running() {
+		if peak := p.peak(); peak > most {
+			s.find(found(P7, heavy, time.Now(), "The program has held %d MiB.", peak>>20))
+		} else if s.scenario.name == "thousand" {
+			s.remark("it has held %d MiB", peak>>20)
+		}
+	}
+}
