@@ -43,8 +43,9 @@ import (
 
 const (
 	workers = 4
-	// resync is how often each Foo is reconciled without an event.
-	resync = time.Minute
+	// resync is how often each Foo is reconciled without an event. It is no way to notice
+	// something: by then, whoever waits has given up.
+	resync = 10 * time.Minute
 )
 
 // enabled are the flags.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log"
@@ -10,7 +11,6 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/dynamic"
 	appsv1client "k8s.io/client-go/kubernetes/typed/apps/v1"
 	"k8s.io/client-go/tools/cache"
@@ -103,9 +103,12 @@ func (c *fooController) read(key cache.ObjectName) (*state, error) {
 // decode copies an object into its Go type. Each is decoded alone: one that the type cannot
 // hold does not stop the others.
 func decode[T any](obj any) (*T, error) {
+	text, err := obj.(*unstructured.Unstructured).MarshalJSON()
+	if err != nil {
+		return nil, err
+	}
 	decoded := new(T)
-	err := runtime.DefaultUnstructuredConverter.FromUnstructured(obj.(*unstructured.Unstructured).Object, decoded)
-	return decoded, err
+	return decoded, json.Unmarshal(text, decoded)
 }
 
 // sync makes the Deployments what the Foo asks for.

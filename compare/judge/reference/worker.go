@@ -110,7 +110,7 @@ func (c *fooController) decide(key cache.ObjectName, err error) {
 		c.queue.Forget(key)
 	case has(bugs.NoBackoff):
 		c.queue.Add(key)
-	case has(bugs.ExitOn500) && apierrors.IsInternalError(err):
+	case has(bugs.ExitsOn5xx) && (apierrors.IsInternalError(err) || apierrors.IsServiceUnavailable(err)):
 		os.Exit(1)
 	default:
 		c.queue.AddRateLimited(key)

@@ -44,7 +44,7 @@ const (
 	NoBackoff    Name = "no-backoff"
 	NoTimeout    Name = "no-timeout"
 	HeadOfLine   Name = "head-of-line"
-	ExitOn500    Name = "exit-on-500"
+	ExitsOn5xx   Name = "exits-on-5xx"
 	DefaultQPS   Name = "default-qps"
 )
 
@@ -55,24 +55,23 @@ type Bug struct {
 	Does string
 	// CaughtBy are the scenarios of the judge that must catch it.
 	CaughtBy []string
-	// Wide: other scenarios catch it, too, some by chance. A bug that is not wide passes each
-	// of the others.
+	// Wide: other scenarios may catch it, too. A bug that is not wide passes all others.
 	Wide bool
 }
 
 // All are all bugs.
 var All = []Bug{
-	{Name: NoGuard, CaughtBy: []string{"name-taken", "two-foos-one-name", "crowd"},
+	{Name: NoGuard, CaughtBy: []string{"name-taken", "name-freed", "two-foos-one-name", "crowd"},
 		Does: "writes a Deployment of the right name, whoever controls it"},
-	{Name: AdoptsByName, CaughtBy: []string{"name-taken"},
+	{Name: AdoptsByName, CaughtBy: []string{"name-taken", "name-freed", "crowd"},
 		Does: "makes a Deployment that nobody controls its own, because it has the right name"},
 	{Name: NoOwner, CaughtBy: []string{"create"}, Wide: true,
 		Does: "creates the Deployment without an owner reference, so that nobody deletes it after the Foo"},
-	{Name: NoRename, CaughtBy: []string{"rename"}, Wide: true,
+	{Name: NoRename, CaughtBy: []string{"rename", "fault-free"},
 		Does: "leaves the Deployment of the earlier name behind"},
-	{Name: DeletesFirst, CaughtBy: []string{"rename"},
+	{Name: DeletesFirst, CaughtBy: []string{"rename", "fault-free"}, Wide: true,
 		Does: "deletes the Deployment of the earlier name before there is a new one"},
-	{Name: RemembersNames, CaughtBy: []string{"killed-before-write", "killed-after-write"},
+	{Name: RemembersNames, CaughtBy: []string{"killed-before-write", "killed-after-write", "stale-start", "two-at-a-time"},
 		Does: "knows earlier names only from memory, which is empty after a start"},
 	{Name: DeletesItself, CaughtBy: []string{"deleted-orphan"},
 		Does: "deletes the Deployment of a Foo that is being deleted, also if it is to stay"},
@@ -89,25 +88,25 @@ var All = []Bug{
 	{Name: TrustsCache, CaughtBy: []string{"stale-start"},
 		Does: "writes what an old cache asks for, without a look at the live Foo"},
 
-	{Name: TellsAnothers, CaughtBy: []string{"name-taken"},
+	{Name: TellsAnothers, CaughtBy: []string{"name-taken", "name-freed", "two-foos-one-name"},
 		Does: "tells the replicas of a Deployment of the right name, whoever controls it"},
-	{Name: StatusEveryTime, CaughtBy: []string{"idle", "restart"},
+	{Name: StatusEveryTime, CaughtBy: []string{"restart"},
 		Does: "writes the status in every reconcile, also if it is the same"},
 	{Name: PollWrites, CaughtBy: []string{"create", "idle"}, Wide: true,
 		Does: "writes the Deployment every second, also if it is the same"},
 
-	{Name: DeafToDeletion, CaughtBy: []string{"deployment-deleted", "name-freed", "two-foos-one-name"},
+	{Name: DeafToDeletion, CaughtBy: []string{"deployment-deleted", "name-freed", "two-foos-one-name"}, Wide: true,
 		Does: "does not hear that a Deployment is deleted"},
 	{Name: DeafToNames, CaughtBy: []string{"name-freed", "two-foos-one-name"},
 		Does: "does not hear that a name which a Foo waits for is free: no owner reference leads to that Foo"},
-	{Name: NoRelist, CaughtBy: []string{"events-missed"},
+	{Name: NoRelist, CaughtBy: []string{"events-missed"}, Wide: true,
 		Does: "watches on from now after a 410 Gone, without a new list"},
 
-	{Name: CrashesOnNil, CaughtBy: []string{"hostile-values"},
+	{Name: CrashesOnNil, CaughtBy: []string{"hostile-values", "hostile-types"},
 		Does: "takes it for granted that spec.replicas is there"},
 	{Name: AssertsTypes, CaughtBy: []string{"hostile-types"},
 		Does: "takes it for granted that spec.deploymentName is a string"},
-	{Name: NoRetry, CaughtBy: []string{"overloaded", "rights-taken"}, Wide: true,
+	{Name: NoRetry, CaughtBy: []string{"rights-taken"}, Wide: true,
 		Does: "does not try again what has failed"},
 	{Name: NoBackoff, CaughtBy: []string{"rights-taken", "hostile-values"}, Wide: true,
 		Does: "tries again at once what has failed"},
@@ -115,8 +114,8 @@ var All = []Bug{
 		Does: "waits for ever for an answer"},
 	{Name: HeadOfLine, CaughtBy: []string{"crowd", "hostile-values"},
 		Does: "tries a Foo that cannot be served again and again before it takes the next one"},
-	{Name: ExitOn500, CaughtBy: []string{"overloaded"},
-		Does: "exits when the API server answers 500"},
-	{Name: DefaultQPS, CaughtBy: []string{"thousand"},
+	{Name: ExitsOn5xx, CaughtBy: []string{"overloaded"},
+		Does: "exits when the API server answers 500 or 503"},
+	{Name: DefaultQPS, CaughtBy: []string{"thousand", "crowd"},
 		Does: "sends five requests a second, which is client-go's default"},
 }
