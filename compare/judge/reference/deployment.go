@@ -82,9 +82,6 @@ func (c *fooController) update(ctx context.Context, s *state) error {
 		return err
 	}
 	// As in updateStatus, the API server refuses it if somebody has written since.
-	if has(bugs.Overwrites) {
-		s.deployment.ResourceVersion = ""
-	}
 	if _, err := c.deployments.Deployments(s.foo.Namespace).Update(ctx, s.deployment, metav1.UpdateOptions{}); err != nil {
 		return fmt.Errorf("update Deployment: %w", err)
 	}

@@ -89,11 +89,8 @@ func (c *fooController) work(ctx context.Context) {
 
 // reconcileInTime gives up when the API server does not answer in time.
 func (c *fooController) reconcileInTime(ctx context.Context, key cache.ObjectName) error {
-	if !has(bugs.NoTimeout) {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, reconcileTimeout)
-		defer cancel()
-	}
+	ctx, cancel := context.WithTimeout(ctx, reconcileTimeout)
+	defer cancel()
 	return c.reconcile(ctx, key)
 }
 

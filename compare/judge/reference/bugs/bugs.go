@@ -18,7 +18,6 @@ const (
 	IgnoresImage    Name = "ignores-image"
 	IgnoresReplicas Name = "ignores-replicas"
 	GeneratesNames  Name = "generates-names"
-	Overwrites      Name = "overwrites"
 	TrustsCache     Name = "trusts-cache"
 )
 
@@ -42,7 +41,6 @@ const (
 	AssertsTypes Name = "asserts-types"
 	NoRetry      Name = "no-retry"
 	NoBackoff    Name = "no-backoff"
-	NoTimeout    Name = "no-timeout"
 	HeadOfLine   Name = "head-of-line"
 	ExitsOn5xx   Name = "exits-on-5xx"
 	DefaultQPS   Name = "default-qps"
@@ -65,7 +63,7 @@ var All = []Bug{
 		Does: "writes a Deployment of the right name, whoever controls it"},
 	{Name: AdoptsByName, CaughtBy: []string{"name-taken", "name-freed", "crowd"},
 		Does: "makes a Deployment that nobody controls its own, because it has the right name"},
-	{Name: NoOwner, CaughtBy: []string{"create"}, Wide: true,
+	{Name: NoOwner, CaughtBy: []string{"deleted-background"}, Wide: true,
 		Does: "creates the Deployment without an owner reference, so that nobody deletes it after the Foo"},
 	{Name: NoRename, CaughtBy: []string{"rename", "fault-free"},
 		Does: "leaves the Deployment of the earlier name behind"},
@@ -83,8 +81,6 @@ var All = []Bug{
 		Does: "does not compare the replicas"},
 	{Name: GeneratesNames, CaughtBy: []string{"answer-lost"},
 		Does: "tries again under a generated name when it hears no answer, and has two Deployments if the first try was heard"},
-	{Name: Overwrites, CaughtBy: []string{"conflicts"},
-		Does: "updates without the resourceVersion, and takes back what somebody else has written since"},
 	{Name: TrustsCache, CaughtBy: []string{"stale-start"},
 		Does: "writes what an old cache asks for, without a look at the live Foo"},
 
@@ -110,8 +106,6 @@ var All = []Bug{
 		Does: "does not try again what has failed"},
 	{Name: NoBackoff, CaughtBy: []string{"rights-taken", "hostile-values"}, Wide: true,
 		Does: "tries again at once what has failed"},
-	{Name: NoTimeout, CaughtBy: []string{"silent-network"},
-		Does: "waits for ever for an answer"},
 	{Name: HeadOfLine, CaughtBy: []string{"crowd", "hostile-values"},
 		Does: "tries a Foo that cannot be served again and again before it takes the next one"},
 	{Name: ExitsOn5xx, CaughtBy: []string{"overloaded"},
