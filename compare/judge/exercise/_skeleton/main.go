@@ -30,7 +30,7 @@ func main() {
 
 	// Informers: whatever happens to a Foo adds its key to the queue.
 	queue := controller.NewQueue("foo")
-	foos := informer.NewFoos(client, "", time.Minute, controller.EnqueueObject(queue))
+	foos := informer.NewFoos(client, "", 10*time.Minute, controller.EnqueueObject(queue))
 	go foos.Run(ctx)
 	if err := informer.WaitForSync(ctx, time.Minute, foos); err != nil {
 		log.Fatal(err)

@@ -38,7 +38,7 @@ func main() {
 
 	// Informers: whatever happens to a Foo or to its Deployment adds the Foo's key to the queue.
 	queue := controller.NewQueue("foo")
-	foos := informer.NewFoos(client, "", time.Minute, controller.EnqueueObject(queue))
+	foos := informer.NewFoos(client, "", 10*time.Minute, controller.EnqueueObject(queue))
 	enqueueOwner := controller.EnqueueOwner(v1alpha1.Kind("Foo"), informer.FoosNaming(foos.Store))
 	deployments := informer.NewDeployments(kubeClient, "", 0, enqueueOwner(queue))
 	go foos.Run(ctx)
