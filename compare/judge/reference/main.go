@@ -7,7 +7,7 @@
 // Which line is the bug? Each one stands beside the right line, as has(bugs.NoGuard). What
 // each does, and which scenarios of the judge must catch it, is in the package bugs.
 //
-// Read main.go (lists, watches and what they lead to), worker.go (what is retried, and
+// Read watch.go (lists, watches and what they lead to), worker.go (what is retried, and
 // when), reconcile.go (current and desired state) and deployment.go (the writes).
 //
 // It differs from the controller of this repository where that makes a line easier to point
@@ -27,10 +27,6 @@ import (
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
@@ -120,43 +116,3 @@ func run(ctx context.Context, kubeconfig string) error {
 	running.Wait()
 	return nil
 }
-
-// newInformer lists and watches a resource into a store and calls the handler for each change.
-// The Reflector inside lists again when the API server no longer has the version to
-// watch from (410 Gone): nobody else says what happened in between.
-func newInformer(client dynamic.ResourceInterface, handler cache.ResourceEventHandler, indexers cache.Indexers) (cache.Indexer, cache.Controller) {
-	var store cache.Store
-	listed := false
-	listWatch := &cache.ListWatch{
-		ListWithContextFunc: func(ctx context.Context, opts metav1.ListOptions) (runtime.Object, error) {
-			list, err := client.List(ctx, opts)
-			if err == nil && listed && has(bugs.NoRelist) {
-				// Watches on from the newest version, as if nothing had happened since.
-				list.Items = nil
-				for _, known := range store.List() {
-					list.Items = append(list.Items, *known.(*unstructured.Unstructured))
-				}
-			}
-			listed = listed || err == nil
-			return list, err
-		},
-		WatchFuncWithContext: func(ctx context.Context, opts metav1.ListOptions) (watch.Interface, error) {
-			return client.Watch(ctx, opts)
-		},
-	}
-	store, informer := cache.NewInformerWithOptions(cache.InformerOptions{
-		ListerWatcher: plainLists{listWatch},
-		ObjectType:    &unstructured.Unstructured{},
-		Handler:       handler,
-		ResyncPeriod:  resync,
-		Indexers:      indexers,
-	})
-	return store.(cache.Indexer), informer
-}
-
-// plainLists says that a list is one answer, and not a stream of events, which the Reflector
-// prefers. So each list passes through the function above.
-type plainLists struct{ *cache.ListWatch }
-
-// IsWatchListSemanticsUnSupported is what the Reflector asks.
-func (plainLists) IsWatchListSemanticsUnSupported() bool { return true }
