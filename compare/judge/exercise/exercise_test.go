@@ -41,8 +41,12 @@ func TestPrograms(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			dir := filepath.Join(t.TempDir(), "my first", "controller")
-			if output, err := newExercise(dir); err != nil {
+			output, err := newExercise(dir)
+			if err != nil {
 				t.Fatalf("%v: %s", err, output)
+			}
+			if command := `CONTROLLER="'` + dir + `/mine'"`; !strings.Contains(output, command) {
+				t.Errorf("no %s, which make and its shell understand, in:\n%s", command, output)
 			}
 			if err := os.WriteFile(filepath.Join(dir, "main.go"), contents(t, source), 0o644); err != nil {
 				t.Fatal(err)

@@ -34,5 +34,9 @@ sed 's|^module .*|module example.com/mine|' go.mod >"$dir/go.mod"
 cp go.sum compare/judge/exercise/_skeleton/main.go compare/judge/exercise/README.md "$dir"
 go mod edit -require=example.com/byhand@v0.0.0 -replace="example.com/byhand=$repository" "$dir/go.mod"
 
+program=$dir/mine
+case $program in
+*' '*) program="'$program'" ;; # The recipe of make judge is one more shell.
+esac
 echo "$dir is yours. Its README.md leads on; begin with:"
-echo "  go -C \"$dir\" build && make judge CONTROLLER=\"$dir/mine\""
+echo "  go -C \"$dir\" build && make judge CONTROLLER=\"$program\""
