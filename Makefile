@@ -117,6 +117,12 @@ chapter-down: chapter-exists ## Take away what a chapter has installed, and its 
 chapter-exists:
 	@test -n "$(CHAPTER)" -a -e "chapters/$(CHAPTER)/main.go" || { echo "which chapter? make chapter CHAPTER=NAME, where NAME is one of: $(notdir $(patsubst %/,%,$(dir $(wildcard chapters/*/main.go))))"; exit 1; }
 
+##@ Exercise
+
+.PHONY: exercise
+exercise: ## Begin a Foo controller of your own: make exercise DIR=../mine
+	@sh compare/judge/exercise/new.sh "$$DIR"
+
 ##@ Cluster
 
 # CLUSTER=other starts or removes another one beside it.

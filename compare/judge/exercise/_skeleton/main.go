@@ -1,0 +1,55 @@
+// Command mine is a Foo controller. README.md leads on.
+package main
+
+import (
+	"context"
+	"log"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"k8s.io/client-go/kubernetes"
+	appsv1client "k8s.io/client-go/kubernetes/typed/apps/v1"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/tools/clientcmd"
+
+	"example.com/byhand/clientset"
+	"example.com/byhand/controller"
+	"example.com/byhand/informer"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	config, err := clientcmd.BuildConfigFromFlags("", os.Getenv("KUBECONFIG"))
+	if err != nil {
+		log.Fatal(err)
+	}
+	client, kubeClient := clientset.NewForConfigOrDie(config), kubernetes.NewForConfigOrDie(config)
+
+	// Informers: whatever happens to a Foo adds its key to the queue.
+	queue := controller.NewQueue("foo")
+	foos := informer.NewFoos(client, "", 10*time.Minute, controller.EnqueueObject(queue))
+	go foos.Run(ctx)
+	if err := informer.WaitForSync(ctx, time.Minute, foos); err != nil {
+		log.Fatal(err)
+	}
+
+	// Workers: they take keys from the queue, reconcile them, and try again what fails.
+	r := &reconciler{client.SamplecontrollerV1alpha1(), kubeClient.AppsV1(), foos.Store}
+	controller.New(queue, r.reconcile).Run(ctx, 4)
+}
+
+// reconciler gives each Foo its Deployment.
+type reconciler struct {
+	foos        clientset.FoosGetter
+	deployments appsv1client.DeploymentsGetter
+	fooStore    cache.Indexer
+}
+
+// reconcile compares what there is with what the Foo asks for, and sends what differs. An
+// error, or a time greater than 0, brings the key back later.
+func (r *reconciler) reconcile(ctx context.Context, key cache.ObjectName) (again time.Duration, err error) {
+	return 0, nil
+}

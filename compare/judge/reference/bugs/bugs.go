@@ -1,0 +1,115 @@
+// Package bugs lists what can be wrong with a Foo controller, one flag of the program
+// reference for each, and which scenarios of the judge must catch it.
+package bugs
+
+// Name is a flag of the program reference.
+type Name string
+
+// What the program does to Deployments.
+const (
+	NoGuard         Name = "no-guard"
+	AdoptsByName    Name = "adopts-by-name"
+	NoOwner         Name = "no-owner"
+	NoRename        Name = "no-rename"
+	DeletesFirst    Name = "deletes-first"
+	RemembersNames  Name = "remembers-names"
+	DeletesItself   Name = "deletes-itself"
+	IgnoresDeletion Name = "ignores-deletion"
+	IgnoresImage    Name = "ignores-image"
+	IgnoresReplicas Name = "ignores-replicas"
+	GeneratesNames  Name = "generates-names"
+	TrustsCache     Name = "trusts-cache"
+)
+
+// What it tells, and when it writes.
+const (
+	TellsAnothers   Name = "tells-anothers"
+	StatusEveryTime Name = "status-every-time"
+	PollWrites      Name = "poll-writes"
+)
+
+// What it hears.
+const (
+	DeafToDeletion Name = "deaf-to-deletion"
+	DeafToNames    Name = "deaf-to-names"
+	NoRelist       Name = "no-relist"
+)
+
+// What it does when something fails.
+const (
+	CrashesOnNil Name = "crashes-on-nil"
+	AssertsTypes Name = "asserts-types"
+	NoRetry      Name = "no-retry"
+	NoBackoff    Name = "no-backoff"
+	HeadOfLine   Name = "head-of-line"
+	ExitsOn5xx   Name = "exits-on-5xx"
+	DefaultQPS   Name = "default-qps"
+)
+
+// Bug is one of them.
+type Bug struct {
+	Name Name
+	// Does is what the program does then, in one sentence.
+	Does string
+	// CaughtBy are the scenarios of the judge that must catch it.
+	CaughtBy []string
+	// Wide: other scenarios may catch it, too. A bug that is not wide passes all others.
+	Wide bool
+}
+
+// All are all bugs.
+var All = []Bug{
+	{Name: NoGuard, CaughtBy: []string{"name-taken", "name-freed", "two-foos-one-name", "crowd"},
+		Does: "writes a Deployment of the right name, whoever controls it"},
+	{Name: AdoptsByName, CaughtBy: []string{"name-taken", "name-freed", "crowd"},
+		Does: "makes a Deployment that nobody controls its own, because it has the right name"},
+	{Name: NoOwner, CaughtBy: []string{"deleted-background"}, Wide: true,
+		Does: "creates the Deployment without an owner reference, so that nobody deletes it after the Foo"},
+	{Name: NoRename, CaughtBy: []string{"rename", "fault-free"},
+		Does: "leaves the Deployment of the earlier name behind"},
+	{Name: DeletesFirst, CaughtBy: []string{"rename", "fault-free"}, Wide: true,
+		Does: "deletes the Deployment of the earlier name before there is a new one"},
+	{Name: RemembersNames, CaughtBy: []string{"killed-before-write", "killed-after-write", "two-at-a-time"},
+		Does: "knows earlier names only from memory, which is empty after a start"},
+	{Name: DeletesItself, CaughtBy: []string{"deleted-orphan"},
+		Does: "deletes the Deployment of a Foo that is being deleted, also if it is to stay"},
+	{Name: IgnoresDeletion, CaughtBy: []string{"deleted-foreground"},
+		Does: "creates a new Deployment for a Foo that is being deleted"},
+	{Name: IgnoresImage, CaughtBy: []string{"image-changed"},
+		Does: "compares the replicas only"},
+	{Name: IgnoresReplicas, CaughtBy: []string{"scale", "scaled-by-somebody"}, Wide: true,
+		Does: "does not compare the replicas"},
+	{Name: GeneratesNames, CaughtBy: []string{"answer-lost"},
+		Does: "tries again under a generated name when it hears no answer, and has two Deployments if the first try was heard"},
+	{Name: TrustsCache, CaughtBy: []string{"stale-start"},
+		Does: "writes what an old cache asks for, without a look at the live Foo"},
+
+	{Name: TellsAnothers, CaughtBy: []string{"name-taken", "name-freed", "two-foos-one-name"},
+		Does: "tells the replicas of a Deployment of the right name, whoever controls it"},
+	{Name: StatusEveryTime, CaughtBy: []string{"restart"},
+		Does: "writes the status in every reconcile, also if it is the same"},
+	{Name: PollWrites, CaughtBy: []string{"create", "idle"}, Wide: true,
+		Does: "writes the Deployment every second, also if it is the same"},
+
+	{Name: DeafToDeletion, CaughtBy: []string{"deployment-deleted", "name-freed", "two-foos-one-name"}, Wide: true,
+		Does: "does not hear that a Deployment is deleted"},
+	{Name: DeafToNames, CaughtBy: []string{"name-freed", "two-foos-one-name"},
+		Does: "does not hear that a name which a Foo waits for is free: no owner reference leads to that Foo"},
+	{Name: NoRelist, CaughtBy: []string{"events-missed"}, Wide: true,
+		Does: "watches on from now after a 410 Gone, without a new list"},
+
+	{Name: CrashesOnNil, CaughtBy: []string{"hostile-values", "hostile-types"},
+		Does: "takes it for granted that spec.replicas is there"},
+	{Name: AssertsTypes, CaughtBy: []string{"hostile-types"},
+		Does: "takes it for granted that spec.deploymentName is a string"},
+	{Name: NoRetry, CaughtBy: []string{"rights-taken"}, Wide: true,
+		Does: "does not try again what has failed"},
+	{Name: NoBackoff, CaughtBy: []string{"rights-taken", "hostile-values"}, Wide: true,
+		Does: "tries again at once what has failed"},
+	{Name: HeadOfLine, CaughtBy: []string{"crowd", "hostile-values"},
+		Does: "tries a Foo that cannot be served again and again before it takes the next one"},
+	{Name: ExitsOn5xx, CaughtBy: []string{"overloaded"},
+		Does: "exits when the API server answers 500 or 503"},
+	{Name: DefaultQPS, CaughtBy: []string{"thousand", "crowd"},
+		Does: "sends five requests a second, which is client-go's default"},
+}
