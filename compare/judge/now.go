@@ -40,7 +40,7 @@ func (h *history) wrong() (all []finding) {
 		case owner != "" && !foos[owner]:
 			all = append(all, found(P4, orphaned, now, "The Foo that controls Deployment %s is gone, and the Deployment (revision %s) is still there.", d.Name, d.ResourceVersion))
 		case owner == "" && !h.isForeign(d):
-			all = append(all, found(P4, uncontrolled, now, "Deployment %s has no owner reference to the Foo that it was made for (revision %s).", d.Name, d.ResourceVersion))
+			all = append(all, found(P1|P4, uncontrolled, now, "Deployment %s has no owner reference to the Foo that it was made for (revision %s).", d.Name, d.ResourceVersion))
 		}
 	}
 	return all

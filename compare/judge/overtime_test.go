@@ -126,7 +126,7 @@ func TestNow(t *testing.T) {
 		{"another number", newPast().foo("a", 1, "a", 1).deployment("a", "a", 2), "P1"},
 		{"another's name", newPast().deployment("x", "", 2).somebody().foo("a", 1, "x", 0), ""},
 		{"another's name, and its replicas in the status", newPast().deployment("x", "", 2).somebody().foo("a", 1, "x", 2), "P1"},
-		{"no owner reference", newPast().foo("a", 1, "a", 0).deployment("a", "", 1), "P4"},
+		{"no owner reference", newPast().foo("a", 1, "a", 0).deployment("a", "", 1), "P1 P4"},
 		{"left over", newPast().foo("a", 1, "a", 1).deployment("a", "a", 1).foo("a", 2, "b", 1).deployment("b", "a", 1), "P4"},
 		{"its Foo is gone", newPast().deployment("a", "a", 1), "P4"},
 	} {
