@@ -1,8 +1,8 @@
 // Command judge puts any Foo controller to the test, from outside: a program in any language,
 // on any library. It says in words what is wrong, and where to read how it is done right.
 //
-//	make judge CONTROLLER='bin/mine --kubeconfig {kubeconfig}'      # in the root: everything, 20 minutes
-//	go run ./judge -quick -- go run ./framework                     # in this folder: 3 minutes
+//	make judge CONTROLLER='bin/mine --kubeconfig {kubeconfig}'      # in the root: everything, 7 to 15 minutes
+//	go run ./judge -quick -- go run ./framework                     # in this folder: 2 minutes
 //	go run ./judge -scenario 'rename|killed-.*' -seed 1 -- ./mine
 //	go run ./judge -list
 //

@@ -33,7 +33,7 @@ func main() {
 		fmt.Fprintln(flag.CommandLine.Output(), "go run ./judge [flags] -- COMMAND…        {kubeconfig} in COMMAND becomes the path of the file\ngo run ./judge -page FILE VERDICT.json…")
 		flag.PrintDefaults()
 	}
-	flag.BoolVar(&o.quick, "quick", false, "the shorter half of the scenarios: 3 minutes in place of 20")
+	flag.BoolVar(&o.quick, "quick", false, "the shorter half of the scenarios: 2 minutes in place of 7 to 15")
 	flag.BoolVar(&o.list, "list", false, "print the scenarios and the properties that each judges")
 	flag.StringVar(&o.scenario, "scenario", "", "`regexp`: only scenarios whose whole name matches, as in 'rename|killed-.*'")
 	flag.Uint64Var(&o.seed, "seed", 0, "seed of what is random; 0: another one each time")
