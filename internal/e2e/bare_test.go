@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -294,96 +293,6 @@ func (l *lab) fresh() *controller.FooReconciler {
 		Foos: l.reconciler.Foos, Deployments: l.reconciler.Deployments,
 		FooStore: l.reconciler.FooStore, DeploymentStore: l.reconciler.DeploymentStore, Events: l.events,
 	}
-}
-
-// Without its schema, a Foo can be anything. What makes no Deployment becomes a
-// condition, at once and for good; the others do not notice.
-func TestWithoutSchema(t *testing.T) {
-	s := newServer(t)
-	s.dropSchema()
-	longest := strings.Repeat("n", 253)
-	tests := []struct {
-		foo, deploymentName, replicas string
-		reason                        string
-	}{
-		{"longest", longest, "1", v1alpha1.ReasonWaitingForReplicas},
-		{"too-long", longest + "n", "1", v1alpha1.ReasonInvalidSpec},
-		{"path", "../x", "1", v1alpha1.ReasonInvalidSpec},
-		{"uppercase", "Deployment", "1", v1alpha1.ReasonInvalidSpec},
-		{"empty", "", "1", v1alpha1.ReasonInvalidSpec},
-		{"negative", "negative", "-1", v1alpha1.ReasonInvalidSpec},
-		{"none", "none", "0", v1alpha1.ReasonWaitingForReplicas},
-		{"many", "many", "2147483647", v1alpha1.ReasonWaitingForReplicas},
-		{"null", "null", "null", v1alpha1.ReasonWaitingForReplicas},
-		{"healthy", "healthy", "1", v1alpha1.ReasonWaitingForReplicas},
-		{"no-spec", "", "", v1alpha1.ReasonInvalidSpec},
-	}
-	for _, test := range tests {
-		body := fmt.Sprintf(`{"apiVersion":"samplecontroller.k8s.io/v1alpha1","kind":"Foo","metadata":{"name":%q},"spec":{"deploymentName":%q,"replicas":%s}}`, test.foo, test.deploymentName, test.replicas)
-		if test.replicas == "" {
-			body = `{"apiVersion":"samplecontroller.k8s.io/v1alpha1","kind":"Foo","metadata":{"name":"no-spec"}}`
-		}
-		if err := s.client.SamplecontrollerV1alpha1().RESTClient().Post().Namespace(s.namespace).Resource("foos").Body([]byte(body)).Do(t.Context()).Error(); err != nil {
-			t.Fatalf("%s: %v", test.foo, err)
-		}
-	}
-
-	l := newLab(s, 0)
-	l.quiet()
-	var posts, statuses int
-	for _, request := range l.line.requests() {
-		switch {
-		case request == "POST deployments":
-			posts++
-		case strings.HasSuffix(request, "/status"):
-			statuses++
-		default:
-			t.Errorf("sent %s", request)
-		}
-	}
-	if posts != 5 || statuses != 11 {
-		t.Errorf("%d POSTs and %d statuses, want one of each per Foo that makes a Deployment, 5, and one status for each of the 6 others", posts, statuses)
-	}
-	for _, test := range tests {
-		foo, err := s.foo(test.foo)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if ready := meta.FindStatusCondition(foo.Status.Conditions, v1alpha1.FooReady); ready == nil || ready.Reason != test.reason {
-			t.Errorf("Foo %s: Ready is %+v, want the reason %s", test.foo, ready, test.reason)
-		}
-	}
-	l.enqueueAll()
-	l.quiet()
-	l.wrote("all looked at again")
-}
-
-// dropSchema lets the API server take any Foo, until the test ends. The scale
-// subresource goes, too: with it the server looks at the replicas by itself.
-func (s *server) dropSchema() {
-	s.Helper()
-	s.kubectl("patch", "crd", "foos.samplecontroller.k8s.io", "--type=json", "-p",
-		`[{"op":"replace","path":"/spec/versions/0/schema/openAPIV3Schema","value":{"type":"object","x-kubernetes-preserve-unknown-fields":true}},
-		{"op":"remove","path":"/spec/versions/0/subresources/scale"}]`)
-	s.Cleanup(func() {
-		s.kubectl("apply", "-f", "config/crd")
-		s.schemaIs("the schema is back", true)
-	})
-	s.schemaIs("the schema is gone", false)
-}
-
-// schemaIs waits until the API server refuses a Foo without a deploymentName, or
-// no longer does.
-func (s *server) schemaIs(what string, refuses bool) {
-	s.Helper()
-	s.eventually(what, func() error {
-		_, err := s.client.SamplecontrollerV1alpha1().Foos(s.namespace).Create(s.Context(),
-			&v1alpha1.Foo{ObjectMeta: metav1.ObjectMeta{Name: "probe"}}, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
-		if (err != nil) != refuses {
-			return fmt.Errorf("a Foo without deploymentName: %v", err)
-		}
-		return nil
-	})
 }
 
 // A watch that ends with an error (here its body is closed on this side) makes the

@@ -3,13 +3,11 @@
 package e2e
 
 import (
-	"context"
 	"fmt"
 	"strings"
 	"testing"
 
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
-	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -17,74 +15,6 @@ import (
 	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
 	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1/applyconfiguration"
 )
-
-// From a Foo to running Pods, and everything that people then do to it.
-func TestLifeOfAFoo(t *testing.T) {
-	t.Parallel()
-	s := newServer(t)
-	c := s.controller()
-	s.createFoo("example-foo", spec("example-foo", 1))
-	s.converges("example-foo", "example-foo", 1)
-
-	// Scaled.
-	s.changeFoo("example-foo", func(spec *v1alpha1.FooSpec) { *spec.Replicas = 3 })
-	s.converges("example-foo", "example-foo", 3)
-
-	// Scaled through the scale subresource, as kubectl scale does.
-	foos := s.client.SamplecontrollerV1alpha1().Foos(s.namespace)
-	scale, err := foos.GetScale(s.Context(), "example-foo", metav1.GetOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if scale.Spec.Replicas != 3 || scale.Status.Replicas != 3 || scale.Status.Selector == "" {
-		t.Errorf("scale %+v, want 3 of 3 replicas and a selector for an autoscaler to find the Pods by", scale)
-	}
-	scale.Spec.Replicas = 2
-	if _, err := foos.UpdateScale(s.Context(), "example-foo", scale, metav1.UpdateOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	s.converges("example-foo", "example-foo", 2)
-
-	// Somebody scales the Deployment behind the Foo's back.
-	s.patchDeployment("example-foo", `{"spec":{"replicas":5}}`)
-	s.converges("example-foo", "example-foo", 2)
-
-	// Somebody deletes it.
-	old, err := s.deployment("example-foo")
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.deleteDeployment("example-foo")
-	s.eventually("a new Deployment", func() error {
-		d, err := s.deployment("example-foo")
-		if err == nil && d.UID == old.UID {
-			return fmt.Errorf("it is the old one")
-		}
-		return err
-	})
-	s.converges("example-foo", "example-foo", 2)
-
-	// Renamed: the new one comes, the old one goes.
-	s.changeFoo("example-foo", func(spec *v1alpha1.FooSpec) { spec.DeploymentName = "renamed" })
-	s.converges("example-foo", "renamed", 2)
-	s.goes("example-foo")
-
-	// Deleted and made anew under the same name: the new Foo gets a Deployment of
-	// its own once the collector has removed the old one's.
-	s.deleteFoo("example-foo")
-	s.createFoo("example-foo", spec("renamed", 1))
-	s.converges("example-foo", "renamed", 1)
-
-	// 0 is a number of replicas, too.
-	s.changeFoo("example-foo", func(spec *v1alpha1.FooSpec) { *spec.Replicas = 0 })
-	s.converges("example-foo", "renamed", 0)
-
-	c.stop()
-	s.settles("example-foo")
-	if strings.Contains(c.output(), "409 Conflict") {
-		t.Log("the Deployment's controller was faster once or more; the Foo converged all the same")
-	}
-}
 
 // Two appliers share a Foo: each owns the fields that it sent, a field that one
 // has is refused to the other unless it forces, and what was not sent is left
@@ -171,103 +101,6 @@ func TestAutoscaler(t *testing.T) {
 	c.stop()
 }
 
-// The Foo goes, its Deployment and its Pods follow, and nothing comes back:
-// neither when the Foo goes first nor when it stays until its Deployment is gone.
-func TestDeletion(t *testing.T) {
-	t.Parallel()
-	for _, propagation := range []metav1.DeletionPropagation{metav1.DeletePropagationBackground, metav1.DeletePropagationForeground} {
-		t.Run(string(propagation), func(t *testing.T) {
-			s := newServer(t)
-			c := s.controller()
-			s.createFoo("foo", spec("deployment", 2))
-			s.converges("foo", "deployment", 2)
-
-			err := s.client.SamplecontrollerV1alpha1().Foos(s.namespace).Delete(s.Context(), "foo", metav1.DeleteOptions{PropagationPolicy: &propagation})
-			if err != nil {
-				t.Fatal(err)
-			}
-			s.eventually("the Foo goes", func() error { _, err := s.foo("foo"); return gone(err) })
-			s.goes("deployment")
-			s.eventually("the Pods go", func() error {
-				pods, err := s.kube.CoreV1().Pods(s.namespace).List(s.Context(), metav1.ListOptions{})
-				if err == nil && len(pods.Items) > 0 {
-					return fmt.Errorf("%d are left", len(pods.Items))
-				}
-				return err
-			})
-			c.stop()
-			if created := strings.Count(c.output(), "sent     POST"); created != 1 {
-				t.Errorf("%d Deployments were created, want the first only", created)
-			}
-		})
-	}
-}
-
-// A Deployment that is somebody else's is left alone, the Foo says why it waits,
-// other Foos are not disturbed, and the Foo gets the name when it is free.
-func TestForeignDeployment(t *testing.T) {
-	t.Parallel()
-	s := newServer(t)
-	theirs := s.createDeployment(somebodys("theirs"))
-	c := s.controller()
-	s.createFoo("foo", spec("theirs", 3))
-	s.says("foo", v1alpha1.ReasonNameTaken, "has no controller")
-	s.createFoo("other", spec("other", 1))
-	s.converges("other", "other", 1)
-	if now, err := s.deployment("theirs"); err != nil || now.Generation != theirs.Generation || len(now.OwnerReferences) != 0 {
-		t.Errorf("their Deployment was touched: generation %d, owners %v (%v)", now.Generation, now.OwnerReferences, err)
-	}
-	s.eventually("one warning event", func() error {
-		events, err := s.kube.CoreV1().Events(s.namespace).List(s.Context(), metav1.ListOptions{FieldSelector: "involvedObject.name=foo,reason=NameTaken"})
-		if err == nil && (len(events.Items) != 1 || events.Items[0].Count != 1 || events.Items[0].Type != corev1.EventTypeWarning) {
-			return fmt.Errorf("%d events", len(events.Items))
-		}
-		return err
-	})
-
-	s.deleteDeployment("theirs")
-	s.converges("foo", "theirs", 3)
-	c.stop()
-}
-
-// What changed while no controller ran is put right by the next one; what did not
-// change costs no request.
-func TestRestart(t *testing.T) {
-	t.Parallel()
-	s := newServer(t)
-	first := s.controller()
-	s.createFoo("changed", spec("changed", 1))
-	s.createFoo("deleted", spec("deleted", 1))
-	s.createFoo("same", spec("same", 1))
-	for _, name := range []string{"changed", "deleted", "same"} {
-		s.converges(name, name, 1)
-	}
-	// SIGKILL: it cannot finish anything.
-	if err := first.cmd.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
-	<-first.done
-
-	same, err := s.foo("same")
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.changeFoo("changed", func(spec *v1alpha1.FooSpec) { *spec.Replicas = 2; spec.DeploymentName = "renamed" })
-	s.deleteFoo("deleted")
-	s.createFoo("created", spec("created", 1))
-
-	second := s.controller()
-	s.converges("changed", "renamed", 2)
-	s.converges("created", "created", 1)
-	s.goes("changed")
-	s.goes("deleted")
-	second.stop()
-	if now, err := s.foo("same"); err != nil || now.ResourceVersion != same.ResourceVersion {
-		t.Errorf("the Foo that nobody changed was written (%v)", err)
-	}
-	s.settles("changed", "created", "same")
-}
-
 // Names of the greatest length work: no label is made of a Foo's name.
 func TestLongNames(t *testing.T) {
 	t.Parallel()
@@ -277,31 +110,6 @@ func TestLongNames(t *testing.T) {
 	s.createFoo(name, spec("short", 1))
 	s.converges(name, "short", 1)
 	c.stop()
-}
-
-// A namespace that is being deleted takes its Foos along, and the controller creates
-// nothing new in it.
-func TestNamespaceDeletion(t *testing.T) {
-	t.Parallel()
-	s := newServer(t)
-	c := s.controller()
-	s.createFoo("foo", spec("deployment", 1))
-	s.converges("foo", "deployment", 1)
-	if err := s.kube.CoreV1().Namespaces().Delete(s.Context(), s.namespace, metav1.DeleteOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	s.eventually("the namespace goes", func() error {
-		_, err := s.kube.CoreV1().Namespaces().Get(s.Context(), s.namespace, metav1.GetOptions{})
-		return gone(err)
-	})
-	c.stop()
-	if strings.Contains(c.output(), "Reconcile failed") {
-		t.Error("the deletion of the namespace was reported as a failure")
-	}
-	// For the clean-up of the test.
-	if _, err := s.kube.CoreV1().Namespaces().Create(context.Background(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: s.namespace}}, metav1.CreateOptions{}); err != nil {
-		t.Fatal(err)
-	}
 }
 
 // Projects are kept in memory, and each change is told.
