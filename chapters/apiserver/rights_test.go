@@ -11,10 +11,6 @@ import (
 	"syscall"
 	"testing"
 
-	authenticationv1 "k8s.io/api/authentication/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/tools/clientcmd"
-
 	"example.com/byhand/chapters/internal/chaptertest"
 )
 
@@ -23,21 +19,7 @@ func TestRights(t *testing.T) {
 	c := &cluster{Cluster: chaptertest.New(t)}
 	c.rbac("apply")
 	t.Cleanup(func() { c.rbac("delete") })
-	token, err := c.Kube.CoreV1().ServiceAccounts("default").CreateToken(t.Context(), "byhand-apiserver", &authenticationv1.TokenRequest{}, metav1.CreateOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	config, err := clientcmd.LoadFromFile(c.Kubeconfig)
-	if err != nil {
-		t.Fatal(err)
-	}
-	user := config.AuthInfos[config.Contexts[config.CurrentContext].AuthInfo]
-	user.ClientCertificate, user.ClientCertificateData, user.ClientKey, user.ClientKeyData = "", nil, "", nil
-	user.Token = token.Status.Token
-	asAccount := filepath.Join(t.TempDir(), "kubeconfig")
-	if err := clientcmd.WriteToFile(*config, asAccount); err != nil {
-		t.Fatal(err)
-	}
+	asAccount := c.As(c.Kubectl("create", "token", "byhand-apiserver", "--namespace", "default"))
 	c.program = c.Start("--kubeconfig", asAccount, "--store", t.TempDir())
 	c.program.Prints(1, "ready: ")
 	c.menu()

@@ -1,0 +1,36 @@
+package chaptertest
+
+import (
+	"path/filepath"
+	"strings"
+
+	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+)
+
+// AccountWith applies config/rbac and returns a kubeconfig for an account that has this
+// ClusterRole of it, and no other right. The role is removed when the test ends.
+func (c *Cluster) AccountWith(role string) (kubeconfig string) {
+	c.Helper()
+	c.Kubectl("apply", "-f", "config/rbac")
+	c.Cleanup(func() { c.Kubectl("delete", "clusterrolebinding/"+c.Namespace, "clusterrole/"+role) })
+	c.Kubectl("create", "serviceaccount", "program")
+	c.Kubectl("create", "clusterrolebinding", c.Namespace, "--clusterrole="+role, "--serviceaccount="+c.Namespace+":program")
+	return c.As(c.Kubectl("create", "token", "program"))
+}
+
+// As returns a kubeconfig for whoever a token names.
+func (c *Cluster) As(token string) (kubeconfig string) {
+	c.Helper()
+	config, err := clientcmd.LoadFromFile(c.Kubeconfig)
+	if err != nil {
+		c.Fatal(err)
+	}
+	user := config.Contexts[config.CurrentContext].AuthInfo
+	config.AuthInfos[user] = &clientcmdapi.AuthInfo{Token: strings.TrimSpace(token)}
+	kubeconfig = filepath.Join(c.TempDir(), "kubeconfig")
+	if err := clientcmd.WriteToFile(*config, kubeconfig); err != nil {
+		c.Fatal(err)
+	}
+	return kubeconfig
+}
