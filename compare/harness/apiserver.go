@@ -37,11 +37,11 @@ func (b *bench) apiServers(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	s, err := b.clusters.up(ctx)
+	s, err := b.up(ctx)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, s.down()) }()
+	defer func() { err = errors.Join(err, s.Down()) }()
 	if err := s.admit(ctx, servers); err != nil {
 		return err
 	}
@@ -80,11 +80,11 @@ func (s *server) admit(ctx context.Context, servers []peers.APIServer) error {
 	for _, server := range servers {
 		role.Rules = append(role.Rules, rbacv1.PolicyRule{APIGroups: []string{server.Group}, Resources: []string{"*"}, Verbs: []string{"*"}})
 	}
-	_, err := s.kube.RbacV1().ClusterRoles().Create(ctx, role, metav1.CreateOptions{})
+	_, err := s.Kube.RbacV1().ClusterRoles().Create(ctx, role, metav1.CreateOptions{})
 	if err != nil {
 		return err
 	}
-	_, err = s.kube.RbacV1().ClusterRoleBindings().Create(ctx, &rbacv1.ClusterRoleBinding{
+	_, err = s.Kube.RbacV1().ClusterRoleBindings().Create(ctx, &rbacv1.ClusterRoleBinding{
 		ObjectMeta: role.ObjectMeta,
 		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: visitor},
 		Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: visitor}},
@@ -116,7 +116,7 @@ func (b *bench) startAPIServer(ctx context.Context, s *server, server peers.APIS
 	if err != nil {
 		return nil, err
 	}
-	cmd := server.Command(ctx, b.dir, peers.APIServerOptions{Kubeconfig: s.kubeconfig, Etcd: s.etcd, Dir: dir, Port: port})
+	cmd := server.Command(ctx, b.dir, peers.APIServerOptions{Kubeconfig: s.Kubeconfig, Etcd: s.etcd, Dir: dir, Port: port})
 	p, err := start(cmd, server.Name, filepath.Join(b.dir, fmt.Sprintf("output-%d", b.outputs.Add(1))))
 	if err != nil {
 		return nil, err
@@ -134,7 +134,7 @@ func (b *bench) startAPIServer(ctx context.Context, s *server, server peers.APIS
 // server does when it passes a request on. So the servers are asked directly: on the way
 // through the API server most of the time would be that one's.
 func (s *server) frontProxy() (*http.Client, error) {
-	dir := filepath.Join(s.home, "state", s.name+".front-proxy")
+	dir := filepath.Join(s.Home, "state", s.Name+".front-proxy")
 	certificate, err := tls.LoadX509KeyPair(filepath.Join(dir, "client.crt"), filepath.Join(dir, "client.key"))
 	if err != nil {
 		return nil, err

@@ -11,17 +11,15 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"example.com/byhand/compare/peers"
+	"example.com/byhand/compare/plane"
 )
-
-// bare are the programs of a control plane on which only the peer writes.
-const bare = "etcd,kube-apiserver"
 
 // bench is one execution of the harness.
 type bench struct {
-	clusters *clusters
-	plan     plan
-	peers    []peers.Peer
-	raw      *raw
+	cluster plane.Command
+	plan    plan
+	peers   []peers.Peer
+	raw     *raw
 	// dir holds the programs and what they print.
 	dir     string
 	outputs atomic.Int64

@@ -11,16 +11,10 @@ import (
 	"example.com/byhand/internal/requests"
 )
 
-// What byhand sends for a new Foo.
-var (
-	postDeployment = requests.Request{Verb: "POST", Resource: "deployments", Code: "201"}
-	putStatus      = requests.Request{Verb: "PUT", Resource: "foos", Subresource: "status", Code: "200"}
-)
-
 // birth is a cold start of n Foos and nothing else.
 func (b *bench) birth(ctx context.Context, peer peers.Peer, n int) error {
 	return b.with(ctx, peer, n, func(ctx context.Context, r *run) error {
-		_, err := r.coldStart(ctx, n, peers.Options{})
+		_, err := r.coldStart(ctx, n)
 		return err
 	})
 }
@@ -28,11 +22,7 @@ func (b *bench) birth(ctx context.Context, peer peers.Peer, n int) error {
 // life is a cold start of n Foos, and all that may happen to them later.
 func (b *bench) life(ctx context.Context, peer peers.Peer, n int) error {
 	return b.with(ctx, peer, n, func(ctx context.Context, r *run) error {
-		options := peers.Options{}
-		if b.plan.idleFoos == 0 {
-			options.Resync = b.plan.resync
-		}
-		p, err := r.coldStart(ctx, n, options)
+		p, err := r.coldStart(ctx, n)
 		if err != nil || peer.Loop {
 			return err
 		}
@@ -46,13 +36,7 @@ func (b *bench) life(ctx context.Context, peer peers.Peer, n int) error {
 		if slow(r.peer) {
 			return nil
 		}
-		if err := r.oneByOne(ctx, p, n, b.plan.singles); err != nil {
-			return fmt.Errorf("one by one: %w", err)
-		}
-		if b.plan.idleFoos == 0 {
-			return r.idle(ctx, p, n+b.plan.singles)
-		}
-		return nil
+		return r.oneByOne(ctx, p, n, b.plan.singles)
 	})
 }
 
@@ -74,12 +58,12 @@ func (r *run) converge(ctx context.Context, n int, options peers.Options) (*proc
 // coldStart starts the peer on n Foos that have nothing yet and measures until the
 // last one has a Deployment and a status, as a watch of the API server sees it.
 // It goes on until nothing more is written, so that no write is missed.
-func (r *run) coldStart(ctx context.Context, n int, options peers.Options) (*process, error) {
+func (r *run) coldStart(ctx context.Context, n int) (*process, error) {
 	before, err := r.counts(ctx)
 	if err != nil {
 		return nil, err
 	}
-	p, end, err := r.converge(ctx, n, options)
+	p, end, err := r.converge(ctx, n, peers.Options{})
 	if err != nil {
 		return nil, err
 	}
@@ -102,13 +86,9 @@ func (r *run) coldStart(ctx context.Context, n int, options peers.Options) (*pro
 	}
 
 	sent := after.Minus(before)
-	r.bench.judge(r.peer, fmt.Sprintf("cold start of %d Foos", n), sent, requests.Counts{postDeployment: n, putStatus: n})
 	values := append(elapsed(p.started, end, n, sent),
 		value(float64(n)/busy.Sub(p.started).Seconds(), restPerSecond), value(cpu.Seconds(), cpuSeconds), value(float64(p.peakRSS()), peakMemory))
-	if err := r.report("ColdStart", n, values...); err != nil {
-		return nil, err
-	}
-	return p, r.verify(ctx, n)
+	return p, r.report("ColdStart", n, values...)
 }
 
 // changeAll changes the replicas of n Foos whose Deployments exist, and measures from
@@ -116,7 +96,6 @@ func (r *run) coldStart(ctx context.Context, n int, options peers.Options) (*pro
 // with 16 goroutines while the peer works.
 func (r *run) changeAll(ctx context.Context, p *process, n int) error {
 	return r.disturb(ctx, p, "Change", n, specWritten,
-		requests.Counts{{Verb: "PUT", Resource: "deployments", Code: "200"}: n, putStatus: n},
 		requests.Request{Verb: "PATCH", Resource: "foos", Code: "200"},
 		func(ctx context.Context, name string) error { return r.scaleFoo(ctx, name, 2) })
 }
@@ -126,18 +105,16 @@ func (r *run) changeAll(ctx context.Context, p *process, n int) error {
 func (r *run) deleteAll(ctx context.Context, p *process, n int) error {
 	background := metav1.DeletePropagationBackground
 	return r.disturb(ctx, p, "Delete", n, made,
-		// The status is what it was: no replica is available, one is wanted.
-		requests.Counts{postDeployment: n},
 		requests.Request{Verb: "DELETE", Resource: "deployments", Code: "200"},
 		func(ctx context.Context, name string) error {
-			return r.kube.AppsV1().Deployments(namespace).Delete(ctx, name, metav1.DeleteOptions{PropagationPolicy: &background})
+			return r.Kube.AppsV1().Deployments(namespace).Delete(ctx, name, metav1.DeleteOptions{PropagationPolicy: &background})
 		})
 }
 
 // disturb does something to each of n Foos or their Deployments and measures until
 // each Deployment shows the answer. own is the request that it sends, and that is not the
 // peer's.
-func (r *run) disturb(ctx context.Context, p *process, what string, n int, answer happening, promised requests.Counts, own requests.Request, do func(ctx context.Context, name string) error) error {
+func (r *run) disturb(ctx context.Context, p *process, what string, n int, answer happening, own requests.Request, do func(ctx context.Context, name string) error) error {
 	limited, cancel := r.limit(ctx, n)
 	defer cancel()
 	before, err := r.counts(ctx)
@@ -161,9 +138,5 @@ func (r *run) disturb(ctx context.Context, p *process, what string, n int, answe
 	}
 
 	sent := after.Minus(before).Minus(requests.Counts{own: n})
-	r.bench.judge(r.peer, fmt.Sprintf("%s of %d Foos", what, n), sent, promised)
-	if err := r.report(what, n, elapsed(begin, end, n, sent)...); err != nil {
-		return err
-	}
-	return r.verify(ctx, n)
+	return r.report(what, n, elapsed(begin, end, n, sent)...)
 }

@@ -8,7 +8,7 @@ import (
 )
 
 func (s *server) counts(ctx context.Context) (requests.Counts, error) {
-	return requests.Read(ctx, s.kube.Discovery().RESTClient())
+	return requests.Read(ctx, s.Kube.Discovery().RESTClient())
 }
 
 // settled waits until the API server has counted no write of a Foo or Deployment

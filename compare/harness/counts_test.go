@@ -29,7 +29,7 @@ func TestSettled(t *testing.T) {
 			begin, looks := time.Now(), 0
 			now, busy, err := settle(t.Context(), test.atMost, func(context.Context) (requests.Counts, error) {
 				looks++
-				return requests.Counts{putStatus: test.writes[min(looks, len(test.writes))-1]}, nil
+				return requests.Counts{{Verb: "PUT", Resource: "foos", Subresource: "status", Code: "200"}: test.writes[min(looks, len(test.writes))-1]}, nil
 			})
 			var wantBusy time.Time
 			switch {

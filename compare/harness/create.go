@@ -3,9 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
-	"path/filepath"
 
-	"golang.org/x/sync/errgroup"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
@@ -20,21 +18,6 @@ var (
 	foos        = v1alpha1.SchemeGroupVersion.WithResource("foos")
 	deployments = schema.GroupVersionResource{Group: "apps", Version: "v1", Resource: "deployments"}
 )
-
-// install creates the CRDs of config/crd and waits until they are served, and until
-// the namespace exists, which the API server creates.
-func (s *server) install() error {
-	for _, args := range [][]string{
-		{"apply", "-f", "../config/crd"},
-		{"wait", "--for=condition=Established", "--timeout=60s", "-f", "../config/crd"},
-		{"wait", "--for=create", "--timeout=60s", "namespace/" + namespace},
-	} {
-		if err := runCommand(filepath.Join(s.home, "bin", "kubectl"), append(args, "--kubeconfig", s.kubeconfig)...); err != nil {
-			return err
-		}
-	}
-	return nil
-}
 
 // newFoo returns a Foo that wants a Deployment of its own name with one replica.
 func newFoo(name string) *v1alpha1.Foo {
@@ -76,10 +59,5 @@ func fooNames(n int) []string {
 
 // parallel calls do once for each name, from 16 goroutines, until one call fails.
 func parallel(ctx context.Context, names []string, do func(ctx context.Context, name string) error) error {
-	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(16)
-	for _, name := range names {
-		group.Go(func() error { return do(ctx, name) })
-	}
-	return group.Wait()
+	return inParallel(ctx, 16, len(names), func(ctx context.Context, i int) error { return do(ctx, names[i]) })
 }

@@ -3,22 +3,21 @@
 //
 //	make compare          # everything; 40 minutes on 2 cores
 //	make compare-quick    # every peer, small; about 3 minutes
-//	go run ./harness -scenarios Backlog -peers 'byhand.*|controller.*' -rounds 4
-//	go run ./harness -scenarios API -peers floor   # the aggregated API servers; about 6 minutes
+//	go run ./harness -scenarios 'Backlog.*(byhand|controller)'
+//	go run ./harness -scenarios API   # the aggregated API servers; about 6 minutes
 //	go run ./harness -report      # the page anew, from raw.txt
 //
-// It is run in the folder compare. It exits 1 if a peer does not do its work, or if
-// byhand sends a write or gets a conflict that it should not; never because of a
-// time.
+// It is run in the folder compare. It exits 1 if a peer does not do its work; never because
+// of a time or a number. Whether the work is right, ../judge says.
 //
 // # How it works
 //
 // plan.go says what runs: scenarios, peers, sizes, rounds. Each run of a peer gets a
-// control plane of its own (server.go, etcd.go, create.go), is started as a process
+// control plane of its own (../plane, server.go, etcd.go, create.go), is started as a process
 // (process.go), and is followed from outside, through the API server (progress.go).
-// What it sent, the API server has counted (counts.go); that all is done, a list of
-// everything shows (verify.go). One file a scenario: coldstart.go, latency.go, idle.go,
-// failover.go, cachesync.go; gobench.go runs the Go benchmarks of the folder above.
+// What it sent, the API server has counted (counts.go). One file a scenario: coldstart.go,
+// latency.go, idle.go, failover.go, cachesync.go; gobench.go runs the Go benchmarks of the
+// folder above.
 // apiserver.go starts the aggregated API servers, load.go and events.go ask them.
 //
 // All measurements go to raw.txt in the Go benchmark format (raw.go), and from there,

@@ -31,10 +31,7 @@ func (r *run) oneByOne(ctx context.Context, p *process, existing, n int) error {
 		}
 		all = append(all, at.Sub(begin).Seconds())
 	}
-	if err := r.bench.report("Latency", existing, r.peer, len(all), waits(all)...); err != nil {
-		return err
-	}
-	return r.verify(ctx, existing+n)
+	return r.bench.report("Latency", existing, r.peer, len(all), waits(all)...)
 }
 
 // createAndAwait creates a Foo and returns when its Deployment was seen, once the process
@@ -82,10 +79,7 @@ func (b *bench) backlog(ctx context.Context, peer peers.Peer, n int) error {
 				return err
 			}
 		}
-		if _, _, err := r.settled(ctx); err != nil {
-			return err
-		}
-		return r.verify(ctx, n+len(samples.fresh))
+		return nil
 	})
 }
 

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"example.com/byhand/compare/peers"
+	"example.com/byhand/compare/plane"
 )
 
 // results is the folder of the page that is kept.
@@ -22,18 +23,15 @@ const results = "results"
 
 // options are the flags.
 type options struct {
-	quick, report         bool
-	rounds                int
-	scenarios, peers, out string
+	quick, report  bool
+	scenarios, out string
 }
 
 func main() {
 	var o options
 	flag.BoolVar(&o.quick, "quick", false, "small numbers, to see that everything works; no page is worth making of them")
 	flag.BoolVar(&o.report, "report", false, "measure nothing, make the page anew from raw.txt")
-	flag.IntVar(&o.rounds, "rounds", 0, "`rounds` of whatever is compared in time (default: the plan's, 5 to 1)")
-	flag.StringVar(&o.scenarios, "scenarios", "", "`regexp`: only steps whose line matches, as in Backlog or 'ColdStart: 5000'")
-	flag.StringVar(&o.peers, "peers", "", "`regexp`: only peers whose whole name matches, as in 'byhand|floor.*'")
+	flag.StringVar(&o.scenarios, "scenarios", "", "`regexp`: only steps whose line matches, as in Backlog or 'ColdStart: 5000 Foos, byhand,'")
 	flag.StringVar(&o.out, "out", "", "`folder` of raw.txt and the page (default: results if all is measured, else a new one)")
 	flag.Parse()
 
@@ -88,7 +86,7 @@ func (b *bench) prepare(ctx context.Context, out string) error {
 		return err
 	}
 	var err error
-	if b.clusters, err = newClusters(ctx, b.dir); err != nil {
+	if b.cluster, err = plane.Build(ctx, b.dir); err != nil {
 		return err
 	}
 	about, err := aboutMachine(strings.Join(append([]string{"go run ./harness"}, os.Args[1:]...), " "))
@@ -102,25 +100,15 @@ func (b *bench) prepare(ctx context.Context, out string) error {
 // newBench makes the plan that the flags ask for. wanted says which steps of it are
 // taken.
 func newBench(o options) (b *bench, wanted *regexp.Regexp, err error) {
-	if flag.NArg() > 0 || o.rounds < 0 {
-		return nil, nil, errors.New("usage: no arguments, -rounds not negative (see -help)")
+	if flag.NArg() > 0 {
+		return nil, nil, errors.New("usage: no arguments (see -help)")
 	}
-	b = &bench{plan: full(), began: time.Now(), log: os.Stderr}
+	b = &bench{plan: full(), peers: peers.All(), began: time.Now(), log: os.Stderr}
 	if o.quick {
 		b.plan = quick()
 	}
-	b.plan.measureIn(o.rounds)
 	if wanted, err = regexp.Compile(o.scenarios); err != nil {
 		return nil, nil, fmt.Errorf("-scenarios: %w", err)
-	}
-	chosen, err := regexp.Compile("^(" + cmp.Or(o.peers, ".*") + ")$")
-	if err != nil {
-		return nil, nil, fmt.Errorf("-peers: %w", err)
-	}
-	b.peers = peers.All()
-	b.peers = b.peersWhere(func(p peers.Peer) bool { return chosen.MatchString(p.Name) })
-	if len(b.peers) == 0 {
-		return nil, nil, fmt.Errorf("-peers %q matches none of %s", o.peers, strings.Join(peerNames(), ", "))
 	}
 	return b, wanted, nil
 }
@@ -128,7 +116,7 @@ func newBench(o options) (b *bench, wanted *regexp.Regexp, err error) {
 // folder makes the folder for the results. What shows only a part does not replace
 // what shows all.
 func (o options) folder() (string, error) {
-	complete := !o.quick && o.rounds == 0 && o.scenarios == "" && o.peers == ""
+	complete := !o.quick && o.scenarios == ""
 	switch {
 	case o.out != "":
 		return o.out, os.MkdirAll(o.out, 0o755)

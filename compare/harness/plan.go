@@ -21,11 +21,9 @@ type plan struct {
 	singles  int
 	backlogs []size
 	// idle is for how long nothing happens, resync how often every object is looked at
-	// again in that time. idleFoos idle side by side; with none, those of the smallest
-	// cold start do.
-	idle, resync time.Duration
-	idleFoos     int
-	// cleanFailovers is the least number of clean ends: they go on while others idle.
+	// again in that time.
+	idle, resync                    time.Duration
+	idleFoos                        int
 	cleanFailovers, killedFailovers int
 	caches                          []size
 	// The Go benchmarks: how often, and how long each.
@@ -54,7 +52,7 @@ func full() plan {
 		singles:  200,
 		backlogs: []size{{2000, 4}},
 		idle:     65 * time.Second, resync: 30 * time.Second, idleFoos: 1000,
-		cleanFailovers: 2, killedFailovers: 1,
+		cleanFailovers: 5, killedFailovers: 1,
 		caches:   []size{{10000, 5}, {100000, 1}},
 		goRounds: 5, goTime: "200ms",
 		carry:      true,
@@ -63,7 +61,7 @@ func full() plan {
 	}
 }
 
-// quick sees that everything works and that nothing is written too often.
+// quick sees that everything works.
 func quick() plan {
 	return plan{
 		sizes:    []size{{200, 1}},
@@ -71,25 +69,12 @@ func quick() plan {
 		singles:  5,
 		backlogs: []size{{200, 1}},
 		caches:   []size{{200, 1}},
-		idle:     5 * time.Second, resync: 2 * time.Second,
+		idle:     5 * time.Second, resync: 2 * time.Second, idleFoos: 200,
 		cleanFailovers: 1,
 		goRounds:       1, goTime: "10x",
 		apiServers: objects{100, 1},
 		atOnce:     4,
 	}
-}
-
-// measureIn changes the rounds of what is compared in time; 0 changes nothing.
-func (p *plan) measureIn(rounds int) {
-	if rounds == 0 {
-		return
-	}
-	for _, sizes := range [][]size{p.sizes, p.backlogs, p.caches} {
-		for i := range sizes {
-			sizes[i].rounds = rounds
-		}
-	}
-	p.apiServers.rounds = rounds
 }
 
 // step is what is done without a pause. Steps of the first round are always taken,
@@ -125,7 +110,8 @@ func (b *bench) steps(wanted *regexp.Regexp) []step {
 				all = append(all, step{round, fmt.Sprintf("CacheSync: %d Foos", s.foos),
 					func(ctx context.Context) error { return b.cacheSync(ctx, b.peersWhere(caches), s) }})
 			}
-			all = append(all, step{round, "Idle, Failover: side by side", b.sideBySide})
+			all = append(all, step{round, "Idle", func(ctx context.Context) error { return b.sideBySide(ctx, b.peersWhere(idles), b.plan.idleFoos, idle) }},
+				step{round, "Failover", func(ctx context.Context) error { return b.sideBySide(ctx, b.peersWhere(b.failsOver), 1, failover) }})
 			if b.plan.apiServers.rounds > 0 {
 				all = append(all, step{round, "APIServer", b.apiServers})
 			}
@@ -139,10 +125,7 @@ func (b *bench) coldStarts(round int) []step {
 	var all []step
 	for i, s := range b.plan.sizes {
 		for _, peer := range b.peersAt(i, round) {
-			n := s.foos
-			if slow(peer) {
-				n = b.plan.slowFoos
-			}
+			n := b.plan.foosOf(peer, s.foos)
 			what, do := "ColdStart", func(ctx context.Context) error { return b.birth(ctx, peer, n) }
 			if i == 0 {
 				what, do = "ColdStart, Change, Delete, Latency", func(ctx context.Context) error { return b.life(ctx, peer, n) }
@@ -151,6 +134,14 @@ func (b *bench) coldStarts(round int) []step {
 		}
 	}
 	return all
+}
+
+// foosOf returns how many Foos a peer gets where the others get n.
+func (p plan) foosOf(peer peers.Peer, n int) int {
+	if slow(peer) {
+		return min(n, p.slowFoos)
+	}
+	return n
 }
 
 // rounds returns the number of rounds of what has the most.

@@ -27,7 +27,7 @@ type progress struct {
 
 // follow returns when both resources are listed. The caller calls end.
 func (s *server) follow(ctx context.Context) (*progress, error) {
-	client, err := metadata.NewForConfig(s.config)
+	client, err := metadata.NewForConfig(s.Config)
 	if err != nil {
 		return nil, err
 	}

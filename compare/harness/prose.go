@@ -17,8 +17,9 @@ type section struct {
 	// order in which they are shown.
 	filter string
 	rows   []string
-	// units are the columns, contests those of them in which the best is named.
-	units, contests []string
+	// units are the columns. compared: the first one is compared with that of the first line.
+	units    []string
+	compared bool
 	// flipped shows a column for each peer.
 	flipped bool
 }
@@ -44,30 +45,30 @@ func serverNames() (names []string) {
 }
 
 var coldStart = section{title: "Cold start", text: aboutColdStart, filter: ".name:ColdStart", rows: []string{"/foos@num", byPeer},
-	units: []string{perSecond, restPerSecond, writesEach, conflicts, eventsEach, cpuSeconds, peakMemory}, contests: []string{perSecond, restPerSecond, writesEach, conflicts}}
+	units: []string{perSecond, restPerSecond, writesEach, conflicts, eventsEach, cpuSeconds, peakMemory}, compared: true}
 
 var sections = []section{
 	coldStart,
 	{title: "Every Foo changed", text: aboutChange, filter: ".name:Change", rows: []string{"/foos@num", byPeer},
-		units: []string{perSecond, writesEach, conflicts, eventsEach}, contests: []string{perSecond}},
+		units: []string{perSecond, writesEach, conflicts, eventsEach}, compared: true},
 	{title: "Every Deployment deleted", text: aboutDelete, filter: ".name:Delete", rows: []string{"/foos@num", byPeer},
-		units: []string{perSecond, writesEach, conflicts, eventsEach}, contests: []string{perSecond}},
-	{title: "Behind a backlog", text: aboutBacklog, filter: ".name:Backlog", rows: []string{"/foo", "/foos@num", byPeer}, units: []string{p50, p99}, contests: []string{p50, p99}},
-	{title: "One Foo at a time", text: aboutLatency, filter: ".name:Latency", rows: []string{"/foos@num", byPeer}, units: []string{p50, p99}, contests: []string{p50, p99}},
-	{title: "Idle", text: aboutIdle, filter: ".name:Idle", rows: []string{"/foos@num", byPeer}, units: []string{writes, conflicts, reads, events, cpuSeconds}, contests: []string{writes}},
+		units: []string{perSecond, writesEach, conflicts, eventsEach}, compared: true},
+	{title: "Behind a backlog", text: aboutBacklog, filter: ".name:Backlog", rows: []string{"/foo", "/foos@num", byPeer}, units: []string{p50, p99}, compared: true},
+	{title: "One Foo at a time", text: aboutLatency, filter: ".name:Latency", rows: []string{"/foos@num", byPeer}, units: []string{p50, p99}, compared: true},
+	{title: "Idle", text: aboutIdle, filter: ".name:Idle", rows: []string{"/foos@num", byPeer}, units: []string{writes, conflicts, reads, events, cpuSeconds}, compared: true},
 	{title: "Cache", text: aboutCache, filter: ".name:CacheSync", rows: []string{"/foos@num", byPeer},
-		units: []string{"sec/op", cpuSeconds, peakMemory, memory, liveMemory}, contests: []string{"sec/op", peakMemory, liveMemory}},
-	{title: "Failover", text: aboutFailover, filter: ".name:Failover", rows: []string{"/end", byPeer}, units: []string{"sec/op"}, contests: []string{"sec/op"}},
+		units: []string{"sec/op", cpuSeconds, peakMemory, memory, liveMemory}, compared: true},
+	{title: "Failover", text: aboutFailover, filter: ".name:Failover", rows: []string{"/end", byPeer}, units: []string{"sec/op"}, compared: true},
 	{title: "Client calls, JSON", text: aboutCalls, filter: "/client:/./ /wire:json", rows: []string{".name", byClient},
-		units: []string{"sec/op", "B/op", "allocs/op"}, contests: []string{"sec/op", "allocs/op"}},
+		units: []string{"sec/op", "B/op", "allocs/op"}, compared: true},
 	{title: "Client calls, CBOR", text: aboutCBOR, filter: "/client:/./ /wire:cbor", rows: []string{".name", byClient}, units: []string{"sec/op", "B/op", "allocs/op"}},
 	{title: "DeepCopy", text: aboutCopies, filter: ".name:DeepCopy", rows: []string{"/kind", "/copy@(byhand generated)"},
-		units: []string{"sec/op", "B/op", "allocs/op"}, contests: []string{"sec/op", "allocs/op"}},
+		units: []string{"sec/op", "B/op", "allocs/op"}, compared: true},
 	{title: "What a reader carries", text: aboutCarry, filter: ".name:Carry", rows: []string{byPeer}, units: carry.Units(), flipped: true},
 	{title: "Aggregated API servers: requests", text: aboutServers, filter: ".name:APIServer", rows: []string{"/do@(create get list watch)", "/clients@num", byServer},
-		units: []string{requestsPerSecond, p50, p99, cpuEach, answerSize}, contests: []string{requestsPerSecond, p99}},
+		units: []string{requestsPerSecond, p50, p99, cpuEach, answerSize}, compared: true},
 	{title: "Aggregated API servers: memory", text: aboutServerMemory, filter: ".name:APIServerMemory", rows: []string{"/objects@num", byServer},
-		units: []string{memory, idleMemory, peakMemory}, contests: []string{memory}},
+		units: []string{memory, idleMemory, peakMemory}, compared: true},
 	{title: "Aggregated API servers: what a reader carries", text: aboutServerCarry, filter: ".name:CarryAPIServer", rows: []string{byServer},
 		units: slices.DeleteFunc(carry.Units(), func(unit string) bool { return unit == "framework-loc" }), flipped: true},
 }
@@ -92,8 +93,6 @@ const introduction = "The Foo controller in three forms, each given the same wor
 	"`byhand`, `sample-controller` and `controller-runtime` run with their defaults. [Method](#method) says what `-tuned` changes.\n\n" +
 	"`make compare` writes this page from [`raw.txt`](raw.txt), and nothing on it is typed by hand. [benchstat](https://pkg.go.dev/golang.org/x/perf/cmd/benchstat) reads the same file: `benchstat -col /peer -filter .name:ColdStart raw.txt`. " +
 	"The statistics are benchstat's: medians, with a confidence interval of at least 90% from five rounds on; differences from the first line of the same kind, by the Mann-Whitney U test, significant at p ≤ 0.05. Fewer than four rounds cannot show a difference.\n"
-
-const aboutSummary = "Each form written by hand beside the best of the others, shipped or tuned."
 
 const aboutColdStart = "The controller starts when all Foos exist and nothing else does. The clock runs from the start of the process until the last Foo has a Deployment and a status. " +
 	"The API server counts the writes of Foos and Deployments, refused ones included, until the writes stop. CPU time and memory are the controller's own. " +
@@ -141,7 +140,7 @@ const method = `
 - Whoever is compared in time takes turns: A B C A B C, round after round, on the same machine, which does nothing else.
 - One Foo is created through an API server. The Foos that a run begins with are copies of it with their own names and UIDs, written directly to etcd: that takes seconds for thousands, and each API server is as fresh for many as for few. What is created or changed while a controller works goes through the API server.
 - The harness observes progress through watches of metadata alone, the same for all. It, the API server and etcd share the CPUs with the controller.
-- After the measurement the harness reads the API server's request counters. Then it lists everything: each Foo must have exactly one Deployment, controlled by it, with the wanted replicas, and a status.
+- After the measurement the harness reads the API server's request counters. Whether the work is right, [the judge](judge.md) says.
 - Defaults: ` + "`byhand`" + ` is what ` + "`go run main.go`" + ` starts (8 workers, no compression), ` + "`sample-controller`" + ` is built unmodified from its module (2 workers, client-go's default of 5 requests a second), ` + "`controller-runtime`" + ` is the program in [` + "`framework/`" + `](../framework) (1 worker).
 - Tuned: 16 workers each, and no compression, as kube-controller-manager has it: otherwise the API server compresses each event of a streaming list separately. ` + "`sample-controller-tuned`" + ` also has no limit of requests; ` + "`controller-runtime-tuned`" + ` keeps no managedFields in its cache and reads its own writes. The floors have 16 workers and no compression, too. ` + "`sample-controller`" + ` and ` + "`controller-runtime`" + ` as shipped have client-go's default, with compression.
 - ` + "`sample-controller`" + ` as shipped is so slow by its own limit that it gets fewer Foos and one round. ` + "`controller-runtime`" + ` as shipped, and what takes minutes, has fewer rounds, too.

@@ -126,14 +126,7 @@ func (f *figures) groups(s section) ([]group, error) {
 
 // page is the text of the page. It says only what was measured.
 func (f *figures) page() (string, error) {
-	summary, err := f.summary()
-	if err != nil {
-		return "", err
-	}
 	text := "# Side by side: the numbers\n\n" + introduction + "\n" + f.machine()
-	if len(summary) > 1 {
-		text += "\n## In short\n\n" + aboutSummary + "\n\n" + markdown(summary)
-	}
 	for _, s := range sections {
 		table, err := f.table(s)
 		if err != nil {
@@ -158,7 +151,7 @@ func (f *figures) table(s section) ([][]string, error) {
 		head = append(head, heading(strings.TrimLeft(strings.Split(field, "@")[0], "/.")))
 	}
 	for i, unit := range s.units {
-		if head = append(head, heading(unit)); i == 0 && s.contests != nil {
+		if head = append(head, heading(unit)); i == 0 && s.compared {
 			head = append(head, "difference")
 		}
 	}
@@ -167,7 +160,7 @@ func (f *figures) table(s section) ([][]string, error) {
 		for i, e := range g.entries {
 			line := append(slices.Clone(g.what), "`"+e.who+"`")
 			for u, unit := range s.units {
-				if line = append(line, median(e.values[unit], unit)); u == 0 && s.contests != nil {
+				if line = append(line, median(e.values[unit], unit)); u == 0 && s.compared {
 					line = append(line, f.difference(g, i, unit))
 				}
 			}

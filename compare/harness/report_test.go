@@ -12,7 +12,7 @@ import (
 // Four rounds of two peers and one of a third, and a benchmark of Go.
 var rawText = `Unit foos/s better=higher
 cores: 2
-command: go run ./harness -peers "byhand|floor"
+command: go run ./harness -scenarios "byhand|floor"
 
 BenchmarkColdStart/foos=50/peer=sample-controller 1 10 sec/op 5 foos/s 3 writes/foo 0 409s 20971520 peak-RSS-B
 BenchmarkColdStart/foos=1000/peer=floor 1 2 sec/op 500 foos/s 2 writes/foo 0 409s 31457280 peak-RSS-B
@@ -50,23 +50,6 @@ func TestTable(t *testing.T) {
 		{"1000", "`floor`", "500", "too few rounds", "–", "2", "0", "–", "–", "30.00MiB", "1"},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
-}
-
-func TestSummary(t *testing.T) {
-	got, err := read(t, rawText).summary()
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := [][]string{
-		{"Cold start, 1000: Foos/s", "`byhand`", "300", "`controller-runtime`", "200", "better, +50.00% (p=0.029 n=4)"},
-		{"Cold start, 1000: writes/Foo", "`byhand`", "2", "`controller-runtime`", "2.57", "better, -22.18% (p=0.029 n=4)"},
-		{"Cold start, 1000: 409s", "`byhand`", "0", "`controller-runtime`", "570", "better, -100.00% (p=0.029 n=4)"},
-		{"Client calls, JSON, Get: time", "`byhand`", "2.000µs", "`generated`", "3.000µs", "too few rounds"},
-		{"Client calls, JSON, Get: allocations", "`byhand`", "4", "`generated`", "3", "too few rounds"},
-	}
-	if diff := cmp.Diff(want, got[1:]); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
@@ -125,7 +108,7 @@ func TestPage(t *testing.T) {
 		t.Fatal(err)
 	}
 	page := string(content)
-	for _, want := range []string{"| cores | 2 |", "| command | `go run ./harness -peers \"byhand\\|floor\"` |", "## In short", "## Cold start", "(throughput.svg)",
+	for _, want := range []string{"| cores | 2 |", "| command | `go run ./harness -scenarios \"byhand\\|floor\"` |", "## Cold start", "(throughput.svg)",
 		"## Client calls, JSON", "## What a reader carries", "| own lines of code, from main to the typed client | 1799 |\n\n", "## Method"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page has no %q", want)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"path/filepath"
 	"time"
 
@@ -27,11 +26,11 @@ type run struct {
 // with calls do with a peer and a fresh control plane on which n Foos wait, and
 // takes both away when do returns.
 func (b *bench) with(ctx context.Context, peer peers.Peer, n int, do func(ctx context.Context, r *run) error) (err error) {
-	server, err := b.clusters.up(ctx)
+	server, err := b.up(ctx)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, server.down()) }()
+	defer func() { err = errors.Join(err, server.Down()) }()
 	if err := server.createFoos(ctx, n); err != nil {
 		return err
 	}
@@ -54,7 +53,7 @@ func (b *bench) with(ctx context.Context, peer peers.Peer, n int, do func(ctx co
 
 // start starts the peer, or one more replica of it.
 func (r *run) start(ctx context.Context, options peers.Options) (*process, error) {
-	p, err := r.bench.start(ctx, r.kubeconfig, r.peer, options)
+	p, err := r.bench.start(ctx, r.Kubeconfig, r.peer, options)
 	if err == nil {
 		r.started = append(r.started, p)
 	}
@@ -94,17 +93,6 @@ func elapsed(begin, end time.Time, n int, sent requests.Counts) []benchfmt.Value
 		value(float64(sent.Conflicts().Sum()), conflicts),
 		value(each(sent.Reads()), readsEach),
 		value(each(sent.Events()), eventsEach),
-	}
-}
-
-// judge notes a problem if byhand sent other writes of objects than it promises. The
-// promise holds because no other program writes: there are etcd and kube-apiserver alone.
-func (b *bench) judge(peer peers.Peer, what string, sent, promised requests.Counts) {
-	if !byHand(peer.Name) {
-		return
-	}
-	if writes := sent.Writes(); !maps.Equal(writes, promised) {
-		b.problem(fmt.Errorf("%s, %s: the API server counts %v, want %v", peer.Name, what, writes, promised))
 	}
 }
 

@@ -51,50 +51,6 @@ func median(values []float64, unit string) string {
 	return text
 }
 
-// summary compares what is written by hand with the best of the others, one line for
-// each contest.
-func (f *figures) summary() ([][]string, error) {
-	table := [][]string{{"", "", "median", "best of the others", "median", "by hand is"}}
-	for _, s := range sections {
-		groups, err := f.groups(s)
-		if err != nil {
-			return nil, err
-		}
-		for _, g := range groups {
-			for _, unit := range s.contests {
-				better := f.units.GetBetter(unit)
-				best := g.best(unit, better)
-				for _, own := range g.entries {
-					// Nobody runs byhand-alone.
-					if best == nil || !byHand(own.who) || own.who == "byhand-alone" || len(own.values[unit]) == 0 {
-						continue
-					}
-					what := strings.Join(append([]string{s.title}, g.what...), ", ") + ": " + heading(unit)
-					table = append(table, []string{what, "`" + own.who + "`", median(own.values[unit], unit), "`" + best.who + "`", median(best.values[unit], unit),
-						verdict(own.values[unit], best.values[unit], better)})
-				}
-			}
-		}
-	}
-	return table, nil
-}
-
-func byHand(who string) bool { return strings.HasPrefix(who, "byhand") }
-
-// best returns the best of the others, nil if there is none. What is no controller, and
-// no client, does not compete.
-func (g group) best(unit string, better int) (best *entry) {
-	for i, e := range g.entries {
-		if byHand(e.who) || strings.HasPrefix(e.who, "floor") || e.who == "bare" || len(e.values[unit]) == 0 {
-			continue
-		}
-		if best == nil || (center(e.values[unit]) > center(best.values[unit])) == (better > 0) {
-			best = &g.entries[i]
-		}
-	}
-	return best
-}
-
 // difference says how an entry compares with the first one of its group.
 func (f *figures) difference(g group, i int, unit string) string {
 	base, values := g.entries[0].values[unit], g.entries[i].values[unit]

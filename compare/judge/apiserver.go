@@ -15,7 +15,7 @@ func apiServerKilled(s *stage) error {
 	if err := s.apiServer(syscall.SIGKILL); err != nil {
 		return err
 	}
-	if err := s.world.start(); err != nil {
+	if err := s.plane.Start(); err != nil {
 		return err
 	}
 	return inSight(s)
@@ -48,7 +48,7 @@ func inSight(s *stage) error {
 
 // apiServer sends a signal to the API server of this control plane.
 func (w *world) apiServer(signal syscall.Signal) error {
-	binary := filepath.Join(w.home, "state", "clusters", w.name, "bin", "kube-apiserver")
+	binary := filepath.Join(w.plane.Home, "state", "clusters", w.plane.Name, "bin", "kube-apiserver")
 	files, _ := filepath.Glob("/proc/[0-9]*/cmdline")
 	for _, file := range files {
 		content, err := os.ReadFile(file)

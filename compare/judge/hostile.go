@@ -45,7 +45,7 @@ func withoutSchema(steps ...step) step {
 		if failed := s.dropFoos(ctx); err == nil {
 			err = failed
 		}
-		if failed := s.install(); err == nil {
+		if failed := s.plane.Install(); err == nil {
 			err = failed
 		}
 		return err

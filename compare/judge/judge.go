@@ -15,10 +15,10 @@ import (
 
 // judge is one run of the judge.
 type judge struct {
-	command   command
-	seed      uint64
-	quick     bool
-	root, dir string // the repository, a folder for files
+	command command
+	seed    uint64
+	quick   bool
+	dir     string // for files
 
 	// heard: the program has sent a request.
 	heard atomic.Bool

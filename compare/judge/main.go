@@ -77,9 +77,6 @@ func do(ctx context.Context, o options) (short int, err error) {
 // run judges, and prints as it goes.
 func run(ctx context.Context, o options, chosen []scenario) (short int, err error) {
 	j := &judge{seed: seedOr(o.seed), quick: o.quick, command: command{args: o.args}}
-	if j.root, err = moduleRoot(); err != nil {
-		return 0, err
-	}
 	if j.command.dir, err = os.Getwd(); err != nil {
 		return 0, err
 	}
