@@ -157,18 +157,10 @@ func TestRights(t *testing.T) {
 
 // A mistake in the command line gets one line that says what to do, and exit code 1.
 func TestMistakes(t *testing.T) {
-	for want, args := range map[string][]string{
-		"admission: flag provided but not defined":    {"--no-such-flag"},
-		"admission: usage: no arguments":              {"now"},
-		"admission: cannot read the kubeconfig":       {"--kubeconfig", "/nowhere"},
-		"admission: cannot listen on \"0.0.0.0:443\"": {"--kubeconfig", newCluster(t).Kubeconfig, "--listen", "0.0.0.0:443"},
-	} {
-		p := chaptertest.Start(t, args...)
-		if code := p.Exit(); code != 1 {
-			t.Errorf("%q: exit code %d, want 1", args, code)
-		}
-		if output := strings.TrimSpace(p.Output()); !strings.HasPrefix(output, want) || strings.Contains(output, "\n") {
-			t.Errorf("%q: %q, want one line that begins with %q", args, output, want)
-		}
-	}
+	chaptertest.Mistakes(t, map[string][]string{
+		"flag provided but not defined":    {"--no-such-flag"},
+		"usage: no arguments":              {"now"},
+		"cannot read the kubeconfig":       {"--kubeconfig", "/nowhere"},
+		"cannot listen on \"0.0.0.0:443\"": {"--kubeconfig", newCluster(t).Kubeconfig, "--listen", "0.0.0.0:443"},
+	})
 }

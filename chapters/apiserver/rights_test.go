@@ -46,29 +46,14 @@ func TestMistakes(t *testing.T) {
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for _, test := range []struct {
-		reason string
-		args   []string
-		want   string
-	}{
-		{"no store", nil, "--store DIR"},
-		{"a store that is a file", []string{"--store", file}, "not a directory"},
-		{"a stage too many", []string{"--store", t.TempDir(), "--stage", "4"}, "--stage 1, 2 or 3"},
-		{"an address that is none", []string{"--store", t.TempDir(), "--address", "nowhere"}, "--address"},
-		{"a flag that does not exist", []string{"--stroe", t.TempDir()}, "--help"},
-		{"no kubeconfig", []string{"--store", t.TempDir(), "--kubeconfig", "/nowhere/config"}, "cannot read the kubeconfig"},
-	} {
-		t.Run(test.reason, func(t *testing.T) {
-			p := chaptertest.Start(t, test.args...)
-			if code := p.Exit(); code != 1 {
-				t.Errorf("exit code %d, want 1", code)
-			}
-			output := strings.TrimSpace(p.Output())
-			if strings.Contains(output, "\n") || !strings.HasPrefix(output, "apiserver: ") || !strings.Contains(output, test.want) {
-				t.Errorf("want one line that begins with apiserver: and says %q, got\n%s", test.want, output)
-			}
-		})
-	}
+	chaptertest.Mistakes(t, map[string][]string{
+		"--store DIR":                nil, // no store
+		"not a directory":            {"--store", file},
+		"--stage 1, 2 or 3":          {"--store", t.TempDir(), "--stage", "4"},
+		"--address":                  {"--store", t.TempDir(), "--address", "nowhere"},
+		"--help":                     {"--stroe", t.TempDir()},
+		"cannot read the kubeconfig": {"--store", t.TempDir(), "--kubeconfig", "/nowhere/config"},
+	})
 	p := chaptertest.Start(t, "--help")
 	if code := p.Exit(); code != 0 || !strings.Contains(p.Output(), "-store") {
 		t.Errorf("--help: exit code %d and\n%s", code, p.Output())

@@ -20,7 +20,6 @@ import (
 	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
 
 	"example.com/byhand/chapters/internal/chaptertest"
-	"example.com/byhand/internal/faults"
 )
 
 func TestMain(m *testing.M) { os.Exit(chaptertest.Run(m)) }
@@ -61,21 +60,6 @@ func (c *cluster) start(kubeconfig string) *chaptertest.Program {
 	p := c.Start("--kubeconfig", kubeconfig, "--namespace", c.Namespace)
 	p.Prints(1, "ready: ")
 	return p
-}
-
-// proxy stands between the program and the API server. It returns a kubeconfig that leads
-// through it.
-func (c *cluster) proxy() (proxy *faults.Proxy, kubeconfig string) {
-	c.Helper()
-	proxy, err := faults.NewProxy(c.Config)
-	if err != nil {
-		c.Fatal(err)
-	}
-	c.Cleanup(func() { _ = proxy.Close() })
-	if kubeconfig, err = proxy.Kubeconfig(c.TempDir()); err != nil {
-		c.Fatal(err)
-	}
-	return proxy, kubeconfig
 }
 
 const past = "2026-01-01T00:00:00Z"

@@ -59,7 +59,7 @@ func TestKilled(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t)
 	onePodEach := c.countPods()
-	proxy, kubeconfig := c.proxy()
+	proxy, kubeconfig := c.Proxy()
 	var program, dead atomic.Pointer[chaptertest.Program]
 	proxy.Kill = func() {
 		p := program.Load()
@@ -121,7 +121,7 @@ func TestDeletedPods(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t)
 	onePodEach := c.countPods()
-	proxy, kubeconfig := c.proxy()
+	proxy, kubeconfig := c.Proxy()
 	var program *chaptertest.Program
 	killed := make(chan struct{})
 	proxy.Kill = func() {

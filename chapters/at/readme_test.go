@@ -69,17 +69,9 @@ func TestReadme(t *testing.T) {
 // TestMistakesOfUse: each gets one line that says what to do, and exit code 1.
 func TestMistakesOfUse(t *testing.T) {
 	t.Parallel()
-	for want, args := range map[string][]string{
-		"at: flag provided but not defined": {"--no-such-flag"},
-		"at: usage: no arguments":           {"now"},
-		"at: cannot read the kubeconfig":    {"--kubeconfig", "/nowhere"},
-	} {
-		p := chaptertest.Start(t, args...)
-		if code := p.Exit(); code != 1 {
-			t.Errorf("%q: exit code %d, want 1", args, code)
-		}
-		if output := strings.TrimSpace(p.Output()); !strings.HasPrefix(output, want) || strings.Contains(output, "\n") {
-			t.Errorf("%q: %q, want one line that begins with %q", args, output, want)
-		}
-	}
+	chaptertest.Mistakes(t, map[string][]string{
+		"flag provided but not defined": {"--no-such-flag"},
+		"usage: no arguments":           {"now"},
+		"cannot read the kubeconfig":    {"--kubeconfig", "/nowhere"},
+	})
 }

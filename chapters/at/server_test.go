@@ -120,7 +120,7 @@ func TestRights(t *testing.T) {
 	own.Cluster = &ownCluster
 	own.Config = rest.CopyConfig(c.Config)
 	own.Config.Impersonate.UserName = "system:serviceaccount:" + c.Namespace + ":default"
-	_, kubeconfig := own.proxy()
+	_, kubeconfig := own.Proxy()
 	program := c.start(kubeconfig)
 	c.create("one", past)
 	c.Eventually("it is DONE", func() error { return errors.Join(c.endPods(), c.released(PhaseDone)) })

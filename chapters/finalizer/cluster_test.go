@@ -21,7 +21,6 @@ import (
 	"example.com/byhand/api/examples-gzh.com/v1alpha1"
 	"example.com/byhand/chapters/internal/chaptertest"
 	"example.com/byhand/clientset"
-	"example.com/byhand/internal/faults"
 )
 
 // The kind is the core's.
@@ -105,20 +104,6 @@ func (c *cluster) program(kubeconfig string, args ...string) *chaptertest.Progra
 	p := c.Start(append([]string{"--kubeconfig", kubeconfig, "--store", string(c.directory), "--namespace", c.Namespace}, args...)...)
 	p.Prints(1, "ready: ")
 	return p
-}
-
-// proxy returns a proxy before the API server, and the kubeconfig that leads through it.
-func (c *cluster) proxy() (proxy *faults.Proxy, kubeconfig string) {
-	c.Helper()
-	proxy, err := faults.NewProxy(c.Config)
-	if err != nil {
-		c.Fatal(err)
-	}
-	c.Cleanup(func() { _ = proxy.Close() })
-	if kubeconfig, err = proxy.Kubeconfig(c.TempDir()); err != nil {
-		c.Fatal(err)
-	}
-	return proxy, kubeconfig
 }
 
 // has waits until an owner has this many volumes, from 0 on, and no other.

@@ -24,7 +24,7 @@ func TestFaults(t *testing.T) {
 			t.Run(name+" "+what, func(t *testing.T) {
 				t.Parallel()
 				c := newCluster(t)
-				proxy, through := c.proxy()
+				proxy, through := c.Proxy()
 				proxy.OnWrite(func(n int, _ *http.Request) faults.Fault {
 					if n == write {
 						return fault
@@ -60,7 +60,7 @@ func TestOtherFinalizers(t *testing.T) {
 	t.Parallel()
 	const other = "other.example.com/x"
 	c := newCluster(t)
-	proxy, through := c.proxy()
+	proxy, through := c.Proxy()
 	c.program(through)
 
 	before := c.create("before", 1, other)

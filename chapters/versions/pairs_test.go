@@ -170,10 +170,7 @@ func TestBounds(t *testing.T) {
 
 // A mistake gets one line and exit code 1.
 func TestMistakesOfUse(t *testing.T) {
-	p := chaptertest.Start(t, "--kubeconfig", "/nowhere/config")
-	if code := p.Exit(); code != 1 || !strings.HasPrefix(p.Output(), "versions: cannot read the kubeconfig") {
-		t.Errorf("exit code %d, %s", code, p.Output())
-	}
+	chaptertest.Mistakes(t, map[string][]string{"cannot read the kubeconfig": {"--kubeconfig", "/nowhere/config"}})
 }
 
 // pizza is YAML of a Pizza, in which equal toppings stand side by side.

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -117,4 +119,25 @@ func (p *Program) Exit() int {
 		p.Fatal(p.err)
 	}
 	return p.cmd.ProcessState.ExitCode()
+}
+
+// Mistakes starts the program with each of these arguments: it must end with exit code 1 and
+// one line, which begins with its name and says this.
+func Mistakes(t *testing.T, says map[string][]string) {
+	t.Helper()
+	dir, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := filepath.Base(dir)
+	for want, args := range says {
+		p := Start(t, args...)
+		if code := p.Exit(); code != 1 {
+			t.Errorf("%q: exit code %d, want 1", args, code)
+		}
+		output := strings.TrimSpace(p.Output())
+		if strings.Contains(output, "\n") || !strings.HasPrefix(output, name+": ") || !strings.Contains(output, want) {
+			t.Errorf("%q: want one line that begins with %s: and says %q, got\n%s", args, name, want, output)
+		}
+	}
 }

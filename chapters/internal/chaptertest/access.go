@@ -6,6 +6,8 @@ import (
 
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+
+	"example.com/byhand/internal/faults"
 )
 
 // AccountWith applies config/rbac and returns a kubeconfig for an account that has this
@@ -33,4 +35,18 @@ func (c *Cluster) As(token string) (kubeconfig string) {
 		c.Fatal(err)
 	}
 	return kubeconfig
+}
+
+// Proxy stands between the program and the API server. The kubeconfig leads through it.
+func (c *Cluster) Proxy() (proxy *faults.Proxy, kubeconfig string) {
+	c.Helper()
+	proxy, err := faults.NewProxy(c.Config)
+	if err != nil {
+		c.Fatal(err)
+	}
+	c.Cleanup(func() { _ = proxy.Close() })
+	if kubeconfig, err = proxy.Kubeconfig(c.TempDir()); err != nil {
+		c.Fatal(err)
+	}
+	return proxy, kubeconfig
 }
