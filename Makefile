@@ -1,5 +1,5 @@
 # Everything here needs Go, make and git, and nothing else; only test-race needs a C
-# compiler as well, and test-page needs Chromium.
+# compiler as well, test-page Chromium, and DOWNLOAD=1 curl.
 
 # The cluster to talk to. Give yours: make run KUBECONFIG=~/.kube/config
 # Without one, make starts its own and leaves your ~/.kube/config alone.
@@ -127,8 +127,8 @@ exercise: ## Begin a Foo controller of your own: make exercise DIR=../mine
 
 # CLUSTER=other starts or removes another one beside it.
 CLUSTER ?= byhand
-# DOWNLOAD=1 downloads the official programs instead of compiling them, where one of these
-# targets would build a control plane.
+# DOWNLOAD=1 downloads the official programs with curl instead of compiling them, where one
+# of these targets would build a control plane.
 DOWNLOAD ?=
 FROM := $(if $(filter-out 0,$(DOWNLOAD)),--download)
 
@@ -208,7 +208,7 @@ test-cluster:
 # More: make test-long FAILOVERS=5
 FAILOVERS ?= 1
 .PHONY: test-long
-test-long: ## Run the tests that take minutes: failovers, random sequences, faults, kills
+test-long: ## Run the tests that take minutes: failovers, random sequences, kills
 	$(ON_CLUSTER) test-long-here
 	$(ON_CLUSTER) test-apiserver-long-here
 

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"cmp"
 	"crypto/sha256"
+	_ "embed"
 	"errors"
 	"fmt"
 	"io"
@@ -39,21 +40,17 @@ func built(home string) (want string, ok bool, err error) {
 // whole, so that nothing half-written is ever run.
 const newBin = "new-bin"
 
-// build puts the programs into bin: those of the releases, if from names some and they can
-// be had, else compiled. want says what they are made from.
-func build(home, want string, from *releases, out io.Writer) error {
+// build puts the programs into bin: downloaded, if that is asked for and works, else
+// compiled. want says what they are made from.
+func build(home, want string, download bool, out io.Writer) error {
 	dir, bin := filepath.Join(home, "state", newBin), filepath.Join(home, "bin")
-	downloaded := false
-	if from != nil {
-		err := from.download(home, dir, out)
-		if short := shortage(fmt.Sprint(err)); short != nil {
-			return short
-		}
-		if downloaded = err == nil; !downloaded {
-			fmt.Fprintf(out, "%v: building from source instead\n", err)
+	if download {
+		if err := downloadInto(home, dir, out); err != nil {
+			fmt.Fprintf(out, "download: %s: building from source instead\n", strings.ReplaceAll(err.Error(), "\n", ": "))
+			download = false
 		}
 	}
-	if !downloaded {
+	if !download {
 		if err := buildFromSource(home, dir, out); err != nil {
 			return err
 		}
@@ -65,6 +62,24 @@ func build(home, want string, from *releases, out io.Writer) error {
 		return err
 	}
 	return os.Rename(dir, bin)
+}
+
+// downloader is a script that downloads the programs.
+//
+//go:embed download.sh
+var downloader string
+
+// downloadInto puts the official programs into dir.
+func downloadInto(home, dir string, out io.Writer) error {
+	if runtime.GOOS != "linux" {
+		return errors.New("the API server is published for Linux alone")
+	}
+	if err := emptyFolder(dir); err != nil {
+		return err
+	}
+	cmd := exec.Command("sh", "-s", dir, runtime.GOARCH)
+	cmd.Dir, cmd.Stdin, cmd.Stdout = home, strings.NewReader(downloader), out
+	return follow(cmd, func(string) bool { return false })
 }
 
 // buildFromSource compiles the programs into dir.
@@ -160,8 +175,8 @@ func goCommand(home string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// What to do about a machine that lacks something: an error says it, and make doctor
-// before there is one.
+// What to do about a machine that lacks something: an error says it, and of space and
+// memory make doctor before there is one.
 const (
 	moreSpace     = "make room (a first build needs about 6 GiB), or set GOCACHE, GOMODCACHE and TMPDIR to folders on a larger disk"
 	moreMemory    = "give it 4 GiB (RAM or swap), or set GOFLAGS=-p=1, so that one package at a time is compiled"

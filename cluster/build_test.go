@@ -129,19 +129,19 @@ func TestPrograms(t *testing.T) {
 }
 
 // ensure builds what is missing, as up does.
-func ensure(home string, from *releases, out io.Writer) error {
+func ensure(home string, download bool, out io.Writer) error {
 	want, ok, err := built(home)
 	if err != nil || ok {
 		return err
 	}
-	return build(home, want, from, out)
+	return build(home, want, download, out)
 }
 
 func TestBuild(t *testing.T) {
 	home := newHome(t)
 	calls := fakeGo(t, "example.com/a", "example.com/b")
 	var out bytes.Buffer
-	if err := ensure(home, nil, &out); err != nil {
+	if err := ensure(home, false, &out); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
@@ -166,7 +166,7 @@ func TestBuild(t *testing.T) {
 	t.Run("again, it does nothing", func(t *testing.T) {
 		before := calls()
 		out.Reset()
-		if err := ensure(home, nil, &out); err != nil || out.Len() > 0 || calls() != before {
+		if err := ensure(home, false, &out); err != nil || out.Len() > 0 || calls() != before {
 			t.Errorf("got %v, output %q and these calls:\n%s", err, out.String(), calls())
 		}
 	})
@@ -175,7 +175,7 @@ func TestBuild(t *testing.T) {
 			if err := os.Remove(filepath.Join(home, "bin", program)); err != nil {
 				t.Fatal(err)
 			}
-			if err := ensure(home, nil, &out); err != nil {
+			if err := ensure(home, false, &out); err != nil {
 				t.Fatal(err)
 			}
 			if _, err := os.Stat(filepath.Join(home, "bin", program)); err != nil {
@@ -186,7 +186,7 @@ func TestBuild(t *testing.T) {
 	t.Run("a full disk", func(t *testing.T) {
 		writeFile(t, filepath.Join(home, "go.sum"), "changed")
 		fakeGo(t, "write /tmp/x: no space left on device")
-		if err := ensure(home, nil, &out); !errors.Is(err, errNoSpace) {
+		if err := ensure(home, false, &out); !errors.Is(err, errNoSpace) {
 			t.Errorf("got %v, want %v", err, errNoSpace)
 		}
 	})
@@ -197,7 +197,7 @@ func TestBuild(t *testing.T) {
 func TestBuildInterrupted(t *testing.T) {
 	home := newHome(t)
 	fakeGo(t, "example.com/a")
-	if err := ensure(home, nil, io.Discard); err != nil {
+	if err := ensure(home, false, io.Discard); err != nil {
 		t.Fatal(err)
 	}
 	old := filepath.Join(home, "bin", "kubectl")
@@ -206,7 +206,7 @@ func TestBuildInterrupted(t *testing.T) {
 	writeFile(t, filepath.Join(home, "go.mod"), "changed")
 	for range 2 {
 		fakeGo(t, "example.com/a", "a.go:1: undefined: x")
-		if err := ensure(home, nil, io.Discard); err == nil || !strings.Contains(err.Error(), "a.go:1: undefined: x") {
+		if err := ensure(home, false, io.Discard); err == nil || !strings.Contains(err.Error(), "a.go:1: undefined: x") {
 			t.Errorf("got %v, want what the compiler said", err)
 		}
 		// What an interrupt leaves.
@@ -217,7 +217,7 @@ func TestBuildInterrupted(t *testing.T) {
 	}
 
 	fakeGo(t, "example.com/a")
-	if err := ensure(home, nil, io.Discard); err != nil {
+	if err := ensure(home, false, io.Discard); err != nil {
 		t.Fatal(err)
 	}
 	if content, err := os.ReadFile(old); err != nil || len(content) > 0 {

@@ -16,9 +16,9 @@ import (
 type cluster struct {
 	home       string // the folder of this module
 	name       string
-	components string    // comma-separated; empty means all
-	from       *releases // may be downloaded instead of building the programs; nil: nothing
-	meanwhile  string    // shell command to run while they are made and the cluster starts
+	components string // comma-separated; empty means all
+	download   bool   // the programs, instead of compiling them
+	meanwhile  string // shell command to run while they are made and the cluster starts
 }
 
 func (c *cluster) bin(program string) string { return filepath.Join(c.home, "bin", program) }
@@ -39,7 +39,7 @@ func (c *cluster) up(out io.Writer) error {
 		return err
 	}
 	defer unlock()
-	from, ok, err := built(c.home)
+	want, ok, err := built(c.home)
 	if err != nil {
 		return err
 	}
@@ -49,7 +49,7 @@ func (c *cluster) up(out io.Writer) error {
 			return err
 		}
 		defer stop()
-		if err := build(c.home, from, c.from, out); err != nil {
+		if err := build(c.home, want, c.download, out); err != nil {
 			return err
 		}
 	}
@@ -60,9 +60,6 @@ func (c *cluster) up(out io.Writer) error {
 	}
 	// start writes the kubeconfig last: without it, an earlier up did not finish.
 	_, unfinished := os.Stat(c.kubeconfig())
-	if created {
-		c.warnWithoutFrontProxy(out)
-	}
 	if created && unfinished == nil && c.serves() {
 		fmt.Fprintf(out, "cluster %s is running: export KUBECONFIG=%s\n", c.name, c.kubeconfig())
 		return nil
@@ -77,17 +74,7 @@ func (c *cluster) up(out io.Writer) error {
 	} else {
 		fmt.Fprintf(out, "cluster %s: starting\n", c.name)
 	}
-	if err := c.start(created); err != nil && !created {
-		// A port that was free a moment ago may be taken now. Nothing is lost: try
-		// once more from the beginning, with other ports.
-		fmt.Fprintf(out, "cluster %s: %v\ncluster %s: trying once more\n", c.name, err, c.name)
-		if _, err := c.remove(); err != nil {
-			return err
-		}
-		if err := c.start(false); err != nil {
-			return err
-		}
-	} else if err != nil {
+	if err := c.start(created); err != nil {
 		return fmt.Errorf("%w\nIf it does not recover, remove it with its data (make cluster-down) and start a new one (make cluster)", err)
 	}
 	fmt.Fprintf(out, "cluster %s is ready after %.1f s: export KUBECONFIG=%s\n", c.name, time.Since(start).Seconds(), c.kubeconfig())

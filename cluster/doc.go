@@ -18,8 +18,8 @@
 //
 // go.mod says what is built: its tool lines name the programs, its
 // versions pin them, and `go build tool` compiles them from the module proxy. With
-// --download they are the official programs of these versions, from the hosts of
-// their releases, if each has the SHA-256 that is published there.
+// --download they are the official programs of these versions, which curl gets from the
+// hosts of their releases, if each has the SHA-256 that is published there.
 // kwokctl, one of them, writes certificates and starts the processes; this
 // command adds the build with its progress, loopback addresses, and a clean-up
 // that survives crashes and reboots.

@@ -9,7 +9,6 @@ import (
 	"encoding/pem"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"time"
@@ -21,68 +20,38 @@ import (
 // administrator, and names no CA for it, so an aggregated server cannot tell who asks.
 const frontProxyName = "front-proxy-client"
 
-// frontProxy is the folder of its certificates.
+// frontProxy is the folder of its certificate.
 func (c *cluster) frontProxy() string {
 	return filepath.Join(c.home, "state", c.name+".front-proxy")
 }
 
-// knowsFrontProxy reports whether the cluster was created with these certificates. It has
-// them, or it never will: kwokctl keeps the flags that a cluster was created with.
-func (c *cluster) knowsFrontProxy() bool {
-	_, err := os.Stat(c.frontProxy())
-	return err == nil
-}
-
-// warnWithoutFrontProxy tells of a cluster that must be made anew for one chapter.
-func (c *cluster) warnWithoutFrontProxy(out io.Writer) {
-	if !c.knowsFrontProxy() {
-		fmt.Fprintf(out, "cluster %s was created before clusters knew a front proxy, which chapters/apiserver needs: make it anew (make cluster-down, make cluster)\n", c.name)
-	}
-}
-
-// writeFrontProxy makes a CA, and the certificate that the API server shows as the front
-// proxy. The CA is of its own: whoever has a certificate that it signed, under the name
-// above, can be anybody. Its key is not kept.
+// writeFrontProxy makes the certificate that the API server shows as the front proxy. It is
+// its own CA: were there another one, whoever has a certificate that it signed, under the
+// name above, could be anybody.
 func (c *cluster) writeFrontProxy() error {
-	ca := &x509.Certificate{
-		Subject:               pkix.Name{CommonName: "front-proxy-ca"},
-		IsCA:                  true,
-		BasicConstraintsValid: true,
-		KeyUsage:              x509.KeyUsageCertSign,
-	}
-	client := &x509.Certificate{
+	certificate := &x509.Certificate{
 		Subject:     pkix.Name{CommonName: frontProxyName},
 		KeyUsage:    x509.KeyUsageDigitalSignature,
 		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth},
+		NotBefore:   time.Now().Add(-time.Hour),
+		NotAfter:    time.Now().AddDate(10, 0, 0),
 	}
-	caKey, caErr := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	clientKey, clientErr := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err := errors.Join(caErr, clientErr); err != nil {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
 		return err
 	}
-	for _, certificate := range []*x509.Certificate{ca, client} {
-		certificate.NotBefore = time.Now().Add(-time.Hour)
-		certificate.NotAfter = time.Now().AddDate(10, 0, 0)
-	}
-	caDER, caErr := x509.CreateCertificate(rand.Reader, ca, ca, caKey.Public(), caKey)
-	clientDER, clientErr := x509.CreateCertificate(rand.Reader, client, ca, clientKey.Public(), caKey)
-	keyDER, keyErr := x509.MarshalPKCS8PrivateKey(clientKey)
-	if err := errors.Join(caErr, clientErr, keyErr); err != nil {
-		return fmt.Errorf("certificates of the front proxy: %w", err)
-	}
-	if err := os.MkdirAll(c.frontProxy(), 0o700); err != nil {
+	certificateDER, err := x509.CreateCertificate(rand.Reader, certificate, certificate, key.Public(), key)
+	if err != nil {
 		return err
 	}
-	for file, block := range map[string]*pem.Block{
-		"ca.crt":     {Type: "CERTIFICATE", Bytes: caDER},
-		"client.crt": {Type: "CERTIFICATE", Bytes: clientDER},
-		"client.key": {Type: "PRIVATE KEY", Bytes: keyDER},
-	} {
-		if err := os.WriteFile(filepath.Join(c.frontProxy(), file), pem.EncodeToMemory(block), 0o600); err != nil {
-			return err
-		}
+	keyDER, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		return err
 	}
-	return nil
+	return errors.Join(
+		os.MkdirAll(c.frontProxy(), 0o700),
+		os.WriteFile(filepath.Join(c.frontProxy(), "client.crt"), pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: certificateDER}), 0o600),
+		os.WriteFile(filepath.Join(c.frontProxy(), "client.key"), pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: keyDER}), 0o600))
 }
 
 // frontProxyArgs are the flags of kube-apiserver, as kwokctl's YAML: what it publishes about
@@ -91,7 +60,7 @@ func (c *cluster) writeFrontProxy() error {
 // an override of what it does not give.
 func (c *cluster) frontProxyArgs() string {
 	return fmt.Sprintf(`  - key: requestheader-client-ca-file
-    value: "%[1]s/ca.crt"
+    value: "%[1]s/client.crt"
   - key: requestheader-allowed-names
     value: %[2]s
   - key: requestheader-username-headers

@@ -48,7 +48,7 @@ func buildPrograms() error {
 		return err
 	}
 	defer unlock()
-	return ensure(home, nil, os.Stderr)
+	return ensure(home, false, os.Stderr)
 }
 
 // testCluster is a cluster and a user, who has an empty home folder and a kubectl

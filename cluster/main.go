@@ -52,10 +52,6 @@ func run(home string, args []string) (exitCode int, err error) {
 	} else if err != nil {
 		return 0, err
 	}
-	var from *releases
-	if *download {
-		from = official
-	}
 	// The name becomes a folder. Processes are found by it.
 	if *name == "" || strings.Trim(*name, "abcdefghijklmnopqrstuvwxyz0123456789-") != "" {
 		return 0, fmt.Errorf("cluster name %q: use lower-case letters, digits and '-'", *name)
@@ -67,13 +63,13 @@ func run(home string, args []string) (exitCode int, err error) {
 		if flags.NArg() > 0 {
 			return 0, fmt.Errorf("%s: unexpected %q: a cluster is named by --name", args[0], flags.Arg(0))
 		}
-		c := cluster{home: home, name: *name, components: *components, from: from, meanwhile: *meanwhile}
+		c := cluster{home: home, name: *name, components: *components, download: *download, meanwhile: *meanwhile}
 		if args[0] == "up" {
 			return 0, c.up(os.Stdout)
 		}
 		return 0, c.down(os.Stdout)
 	case "exec":
-		c := cluster{home: home, name: testPrefix + strconv.Itoa(os.Getpid()), components: *components, from: from}
+		c := cluster{home: home, name: testPrefix + strconv.Itoa(os.Getpid()), components: *components, download: *download}
 		return c.exec(flags.Args())
 	case "doctor":
 		return 0, doctor(home, thisMachine(), os.Stdout)

@@ -103,7 +103,7 @@ func TestUpMeanwhile(t *testing.T) {
 
 	// Once they are there, nothing runs. That no cluster starts is because they are empty.
 	fakeGo(t, "example.com/a")
-	if err := ensure(c.home, nil, io.Discard); err != nil {
+	if err := ensure(c.home, false, io.Discard); err != nil {
 		t.Fatal(err)
 	}
 	var out bytes.Buffer
