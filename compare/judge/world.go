@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -38,8 +39,7 @@ type world struct {
 	front            *front
 	through          string // the kubeconfig of the program
 
-	started int // programs
-	stages  int
+	stages int
 
 	// What the run without faults has shown.
 	bound    time.Duration // how long the program may take
@@ -54,9 +54,12 @@ const (
 	barePlane  = "etcd,kube-apiserver"
 )
 
-// leastBound is how long a program has for what it is asked to do, if it needs no more
-// than a tenth of that without faults. A Lease expires and a pause after errors ends in it.
-const leastBound = time.Minute
+// usualBound is judge.bound for a program of which nothing is known: a Lease expires and a
+// pause after errors ends in it.
+const usualBound = time.Minute
+
+// planes is how many control planes were started.
+var planes atomic.Int64
 
 // moduleRoot is the root of the repository that this source file was compiled from. The
 // judge is run in the folder of its user.
@@ -75,10 +78,11 @@ func (j *judge) up(ctx context.Context, bare bool) (*world, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	w := &world{judge: j, bare: bare, home: filepath.Join(j.root, "cluster"), cluster: filepath.Join(j.dir, "cluster"), bound: leastBound}
+	w := &world{bare: bare, home: filepath.Join(j.root, "cluster"), cluster: filepath.Join(j.dir, "cluster")}
+	w.meet(j)
 	// By this name the cluster command knows whose it is, and removes what a judge that was
 	// killed has left.
-	w.name = fmt.Sprintf("test-%d-%s", os.Getpid(), map[bool]string{false: "whole", true: "bare"}[bare])
+	w.name = fmt.Sprintf("test-%d-%d", os.Getpid(), planes.Add(1))
 	w.kubeconfig = filepath.Join(w.home, w.name+".kubeconfig")
 	if _, err := os.Stat(w.cluster); err != nil {
 		if _, err := peers.Go(ctx, "build", "-C", w.home, "-o", w.cluster, "."); err != nil {
@@ -91,6 +95,11 @@ func (j *judge) up(ctx context.Context, bare bool) (*world, error) {
 		}
 	}
 	return w, nil
+}
+
+// meet makes the world ready for a program of which nothing is known yet.
+func (w *world) meet(j *judge) {
+	w.judge, w.bound, w.writes, w.baseline, w.hopeless = j, j.bound, 0, "", ""
 }
 
 // start starts what of the control plane does not run.
