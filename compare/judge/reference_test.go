@@ -108,6 +108,9 @@ func (c *courts) judge(t *testing.T, wanted func(scenario) bool, args ...string)
 		w.meet(j)
 		err := w.judgeAll(t.Context(), here, reporter{func(scenario) {}, func(r result) {
 			t.Logf("%-20s%s", r.Scenario, r.line())
+			for _, v := range r.Violations {
+				t.Logf("%s %s", v.Properties, v.Seen)
+			}
 			results = append(results, r)
 		}})
 		if err != nil {
