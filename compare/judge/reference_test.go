@@ -92,7 +92,7 @@ func (c *courts) judge(t *testing.T, wanted func(scenario) bool, args ...string)
 		t.Fatal(err)
 	}
 	// The program is small and has no Lease: what it has not done in 15 s it never does.
-	j := &judge{seed: seedOr(0), root: root, dir: court.dir, bound: 15 * time.Second, command: command{args: append(args, "-kubeconfig", "{kubeconfig}"), dir: court.dir}}
+	j := &judge{seed: seedOr(0), root: root, bound: 15 * time.Second, command: command{args: append(args, "-kubeconfig", "{kubeconfig}"), dir: court.dir}}
 	for _, bare := range []bool{false, true} {
 		here := on(bare, withFaultFree(chosen))
 		if len(here) == 0 {
@@ -100,6 +100,10 @@ func (c *courts) judge(t *testing.T, wanted func(scenario) bool, args ...string)
 		}
 		w := court.worlds[bare]
 		if w == nil {
+			// Each has a kubeconfig for the program.
+			if j.dir, err = os.MkdirTemp(court.dir, ""); err != nil {
+				t.Fatal(err)
+			}
 			if w, err = j.up(t.Context(), bare); err != nil {
 				t.Fatal(err)
 			}

@@ -84,13 +84,13 @@ func (r *result) line() string {
 	return text
 }
 
-// header is the first row.
+// header is what the columns mean, and the first row.
 func header() string {
-	var names []string
+	var names, meanings []string
 	for _, p := range all {
-		names = append(names, p.name)
+		names, meanings = append(names, p.name), append(meanings, p.name+" "+p.short)
 	}
-	return strings.Repeat(" ", 28) + strings.Join(names, " ")
+	return strings.Join(meanings, ", ") + "\n" + strings.Repeat(" ", 28) + strings.Join(names, " ")
 }
 
 // print says in words where the program falls short.
