@@ -276,6 +276,12 @@ judge: ## Put any Foo controller to the test: make judge CONTROLLER='go run ./mi
 	@cd compare && go build -o ../bin/judge ./judge
 	@bin/judge $(JUDGE) -- $(CONTROLLER)
 
+# More: cd compare && go test -tags long -v -timeout 2h -parallel 3 ./judge -everything
+.PHONY: test-judge
+test-judge: bin/byhand ## See that the judge catches each known bug, and none here (8 minutes)
+	cd compare && go test -count=1 -tags long -v -timeout 60m -parallel 3 -run TestReference ./judge
+	@$(MAKE) --no-print-directory judge CONTROLLER='bin/byhand --kubeconfig {kubeconfig}' JUDGE=-quick
+
 # The cluster needs Linux or macOS, and so do the chapters.
 WINDOWS_TOO = $$(go list ./... | grep -v /chapters)
 

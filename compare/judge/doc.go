@@ -5,6 +5,7 @@
 //	go run ./judge -quick -- go run ./framework                     # in this folder: 2 minutes
 //	go run ./judge -scenario 'rename|killed-.*' -seed 1 -- ./mine
 //	go run ./judge -list
+//	go run ./judge -results results                                 # what compare/results publishes: 40 minutes
 //
 // # How to read it
 //
@@ -52,4 +53,10 @@
 //     every informer of client-go does when the API server has no streaming lists.
 //   - A process that leaves its group and clears its environment is not found, and lives on.
 //   - Linux only: processes and memory are found in /proc.
+//
+// # The judge is judged
+//
+// reference is a right program with one flag for each bug, and reference/bugs says which
+// scenarios must catch which. reference_test.go (tag long; make test-judge) sees that they
+// do, and that a bug which concerns them alone passes all others.
 package main

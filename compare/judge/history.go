@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"math"
 	"slices"
 	"strconv"
@@ -59,6 +60,7 @@ type foo struct {
 	deploymentName string
 	replicas       *int64
 	available      int64
+	conditions     []string // their types
 	deleting       bool
 	// sane: a Deployment as asked can exist.
 	sane bool
@@ -204,6 +206,12 @@ func readFoo(object *unstructured.Unstructured) *foo {
 		f.sane = f.sane && replicas >= 0 && replicas <= math.MaxInt32
 	default:
 		f.sane = false
+	}
+	conditions, _, _ := unstructured.NestedSlice(object.Object, "status", "conditions")
+	for _, c := range conditions {
+		if condition, ok := c.(map[string]any); ok {
+			f.conditions = append(f.conditions, fmt.Sprint(condition["type"]))
+		}
 	}
 	f.available, _, _ = unstructured.NestedInt64(object.Object, "status", "availableReplicas")
 	return f

@@ -5,7 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -19,12 +21,17 @@ type judge struct {
 	seed    uint64
 	quick   bool
 	dir     string // for files
+	// bound is how long the program has for what it is asked to do, if it needs no more
+	// than a tenth of that without faults.
+	bound time.Duration
 
 	// heard: the program has sent a request.
 	heard atomic.Bool
 	// stays: it does not follow a change of deploymentName. The faults do without, so that
 	// this is not told again for each.
 	stays bool
+	// lingers: it does not end in the grace period, or leaves something behind.
+	lingers bool
 
 	mu      sync.Mutex
 	remarks []string
@@ -39,12 +46,6 @@ func (j *judge) remark(text string) {
 	}
 }
 
-func (j *judge) hasRemarks() bool {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	return len(j.remarks) > 0
-}
-
 // reporter hears what is run, and what comes of it.
 type reporter struct {
 	begin  func(scenario)
@@ -54,20 +55,23 @@ type reporter struct {
 // run puts the program through the scenarios, one after the other.
 func (j *judge) run(ctx context.Context, chosen []scenario, report reporter) error {
 	for _, bare := range []bool{false, true} {
-		var here []scenario
-		for _, sc := range chosen {
-			if sc.bare == bare {
-				here = append(here, sc)
+		if here := on(bare, chosen); len(here) > 0 {
+			if err := j.runOn(ctx, bare, here, report); err != nil {
+				return err
 			}
-		}
-		if len(here) == 0 {
-			continue
-		}
-		if err := j.runOn(ctx, bare, here, report); err != nil {
-			return err
 		}
 	}
 	return nil
+}
+
+// on returns the scenarios of one of the two control planes.
+func on(bare bool, all []scenario) (here []scenario) {
+	for _, sc := range all {
+		if sc.bare == bare {
+			here = append(here, sc)
+		}
+	}
+	return here
 }
 
 // runOn runs scenarios on a control plane that is started for them.
@@ -77,6 +81,11 @@ func (j *judge) runOn(ctx context.Context, bare bool, chosen []scenario, report 
 		return err
 	}
 	defer func() { err = errors.Join(err, w.down()) }()
+	return w.judgeAll(ctx, chosen, report)
+}
+
+// judgeAll puts the program through scenarios of this control plane.
+func (w *world) judgeAll(ctx context.Context, chosen []scenario, report reporter) error {
 	for _, sc := range chosen {
 		begin := time.Now()
 		report.begin(sc)
@@ -85,7 +94,7 @@ func (j *judge) runOn(ctx context.Context, bare bool, chosen []scenario, report 
 		switch {
 		case ctx.Err() != nil:
 			return errors.New("interrupted")
-		case err != nil && !j.heard.Load():
+		case err != nil && !w.judge.heard.Load():
 			return err // Nothing works.
 		case err != nil:
 			why = err.Error()
@@ -97,6 +106,22 @@ func (j *judge) runOn(ctx context.Context, bare bool, chosen []scenario, report 
 
 // helpless is why nothing more is judged.
 const helpless = "even without a fault the program does not do what a Foo asks for"
+
+// beyond says what the program does that nobody has asked for. It is told, and not judged.
+func (s *stage) beyond() string {
+	s.front.mu.Lock()
+	defer s.front.mu.Unlock()
+	events, conditions := 0, "none"
+	for _, r := range s.front.log {
+		if r.target.resource == "events" && r.method != http.MethodGet {
+			events++
+		}
+	}
+	if f := s.history.foos["a"]; f != nil && len(f.conditions) > 0 {
+		conditions = strings.Join(f.conditions, ", ")
+	}
+	return fmt.Sprintf("for two new Foos it has sent %d Events; the conditions in their status: %s", events, conditions)
+}
 
 // violates reports whether one of these properties is violated.
 func (s *stage) violates(p properties) bool {
@@ -120,6 +145,8 @@ func (w *world) judged(ctx context.Context, sc *scenario) (*stage, error) {
 		return s, err
 	case sc.name == "create" && s.violates(P1):
 		w.hopeless = helpless
+	case sc.name == "create":
+		w.judge.remark(s.beyond())
 	case sc.name == faultFree && w.baseline == "":
 		// It may be the rename.
 		w.judge.stays = true

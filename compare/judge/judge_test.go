@@ -1,6 +1,7 @@
 package main
 
 import (
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -72,5 +73,20 @@ func TestMarks(t *testing.T) {
 	r := newResult(sc, s, "", time.Second)
 	if got := r.line(); got != " ✓  ✗  –  –  –  –  ✗  –      1 s" || !r.short() {
 		t.Errorf("the line is %q", got)
+	}
+}
+
+// The published page is made of the published verdicts.
+func TestPage(t *testing.T) {
+	want, err := pageOf("../results")
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := os.ReadFile("../results/judge.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, string(got)); diff != "" {
+		t.Errorf("make it again with go run ./judge -page results (-want +got):\n%s", diff)
 	}
 }

@@ -21,16 +21,16 @@ const failed = 101
 
 // options are the flags.
 type options struct {
-	quick, list          bool
-	scenario, json, page string
-	seed                 uint64
-	args                 []string
+	quick, list                   bool
+	scenario, json, results, page string
+	seed                          uint64
+	args                          []string
 }
 
 func main() {
 	var o options
 	flag.Usage = func() {
-		fmt.Fprintln(flag.CommandLine.Output(), "go run ./judge [flags] -- COMMAND…        {kubeconfig} in COMMAND becomes the path of the file\ngo run ./judge -page FILE VERDICT.json…")
+		fmt.Fprintln(flag.CommandLine.Output(), "go run ./judge [flags] -- COMMAND…        {kubeconfig} in COMMAND becomes the path of the file\ngo run ./judge [flags] -results FOLDER")
 		flag.PrintDefaults()
 	}
 	flag.BoolVar(&o.quick, "quick", false, "the shorter half of the scenarios: 2 minutes in place of 7 to 15")
@@ -38,7 +38,8 @@ func main() {
 	flag.StringVar(&o.scenario, "scenario", "", "`regexp`: only scenarios whose whole name matches, as in 'rename|killed-.*'")
 	flag.Uint64Var(&o.seed, "seed", 0, "seed of what is random; 0: another one each time")
 	flag.StringVar(&o.json, "json", "", "write the verdict to this `file` as JSON")
-	flag.StringVar(&o.page, "page", "", "judge nothing, write the verdicts in the files that follow into this `file`, as Markdown")
+	flag.StringVar(&o.results, "results", "", "judge the programs that are compared here, and write a page and each verdict into this `folder` (40 minutes)")
+	flag.StringVar(&o.page, "page", "", "judge nothing, make the page in this `folder` again from the verdicts there")
 	flag.Parse()
 	o.args = flag.Args()
 
@@ -66,31 +67,34 @@ func do(ctx context.Context, o options) (short int, err error) {
 		}
 		return 0, nil
 	case o.page != "":
-		return 0, writePage(o.page, o.args)
+		return 0, writePage(o.page)
+	case o.results != "":
+		return 0, judgeAll(ctx, o, chosen)
 	}
 	if err := checkCommand(o.args); err != nil {
 		return 0, err
 	}
-	return run(ctx, o, chosen)
+	dir, err := os.Getwd()
+	if err != nil {
+		return 0, err
+	}
+	return run(ctx, o, chosen, command{args: o.args, dir: dir})
 }
 
 // run judges, and prints as it goes.
-func run(ctx context.Context, o options, chosen []scenario) (short int, err error) {
-	j := &judge{seed: seedOr(o.seed), quick: o.quick, command: command{args: o.args}}
-	if j.command.dir, err = os.Getwd(); err != nil {
-		return 0, err
-	}
+func run(ctx context.Context, o options, chosen []scenario, c command) (short int, err error) {
+	j := &judge{seed: seedOr(o.seed), quick: o.quick, bound: usualBound, command: c}
 	if j.dir, err = os.MkdirTemp("", "byhand-judge-"); err != nil {
 		return 0, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(j.dir)) }()
 
-	fmt.Printf("judging: %s\nin %s, %d scenarios, seed %d\n", strings.Join(o.args, " "), j.command.dir, len(chosen), j.seed)
-	if o.args[0] == "go" {
+	fmt.Printf("judging: %s\nin %s, %d scenarios, seed %d\n", strings.Join(c.args, " "), c.dir, len(chosen), j.seed)
+	if c.args[0] == "go" {
 		fmt.Println("go run links the program at each start; a built binary is judged faster")
 	}
 	fmt.Println(header())
-	v := verdict{Command: o.args, Seed: j.seed, Quick: o.quick, Began: time.Now()}
+	v := verdict{Command: c.args, Seed: j.seed, Quick: o.quick, Began: time.Now()}
 	err = j.run(ctx, chosen, reporter{
 		begin: func(sc scenario) {
 			fmt.Printf("%5s  %-20s", fmt.Sprintf("%d/%d", len(v.Results)+1, len(chosen)), sc.name)
@@ -117,24 +121,22 @@ func choose(o options) (chosen []scenario, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("-scenario: %w", err)
 	}
-	faulty := false
 	for _, s := range scenarios {
 		if (o.scenario == "" || wanted.MatchString(s.name)) && (!o.quick || s.quick) {
 			chosen = append(chosen, s)
-			faulty = faulty || s.bare
 		}
 	}
 	if len(chosen) == 0 {
 		return nil, fmt.Errorf("-scenario %q matches none; -list shows them", o.scenario)
 	}
-	if faulty {
-		chosen = withFaultFree(chosen)
-	}
-	return chosen, nil
+	return withFaultFree(chosen), nil
 }
 
-// withFaultFree puts the run without faults before the faults.
+// withFaultFree puts the run without faults before the faults, if there are any.
 func withFaultFree(chosen []scenario) (all []scenario) {
+	if len(on(true, chosen)) == 0 {
+		return chosen
+	}
 	for _, s := range scenarios {
 		wanted := s.name == faultFree
 		for _, c := range chosen {

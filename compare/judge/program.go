@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -40,14 +41,17 @@ type program struct {
 // markName is the variable of the mark. The value begins with the judge's process id.
 const markName = "FOO_JUDGE"
 
+// started is how many programs were started.
+var started atomic.Int64
+
 // start starts the command.
-func (c command) start(kubeconfig string, number int) (*program, error) {
+func (c command) start(kubeconfig string) (*program, error) {
 	args := make([]string, len(c.args))
 	for i, arg := range c.args {
 		args[i] = strings.ReplaceAll(arg, "{kubeconfig}", kubeconfig)
 	}
 	p := &program{tail: &tail{}, began: time.Now(), done: make(chan struct{})}
-	p.mark = fmt.Sprintf("%s=%d-%d", markName, os.Getpid(), number)
+	p.mark = fmt.Sprintf("%s=%d-%d", markName, os.Getpid(), started.Add(1))
 	p.cmd = exec.Command(args[0], args[1:]...)
 	p.cmd.Dir = c.dir
 	p.cmd.Env = append(os.Environ(), "KUBECONFIG="+kubeconfig, p.mark)

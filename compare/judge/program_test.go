@@ -10,7 +10,7 @@ import (
 // start starts a shell as the program, and ends it with the test.
 func start(t *testing.T, script string) *program {
 	t.Helper()
-	p, err := command{args: []string{"sh", "-c", script, "sh", "{kubeconfig}"}, dir: t.TempDir()}.start("/the/file", int(time.Now().UnixNano()))
+	p, err := command{args: []string{"sh", "-c", script, "sh", "{kubeconfig}"}, dir: t.TempDir()}.start("/the/file")
 	if err != nil {
 		t.Fatal(err)
 	}

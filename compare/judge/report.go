@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -85,13 +84,13 @@ func (r *result) line() string {
 	return text
 }
 
-// header is the first row.
+// header is what the columns mean, and the first row.
 func header() string {
-	var names []string
+	var names, meanings []string
 	for _, p := range all {
-		names = append(names, p.name)
+		names, meanings = append(names, p.name), append(meanings, p.name+" "+p.short)
 	}
-	return strings.Repeat(" ", 28) + strings.Join(names, " ")
+	return strings.Join(meanings, ", ") + "\n" + strings.Repeat(" ", 28) + strings.Join(names, " ")
 }
 
 // print says in words where the program falls short.
@@ -137,84 +136,6 @@ func (v *verdict) save(file string) error {
 		return err
 	}
 	return os.WriteFile(file, append(content, '\n'), 0o644)
-}
-
-// writePage makes a Markdown page of the verdicts on some programs, which are named by
-// their files.
-func writePage(page string, files []string) error {
-	var names []string
-	var verdicts []verdict
-	for _, file := range files {
-		content, err := os.ReadFile(file)
-		if err != nil {
-			return err
-		}
-		var v verdict
-		if err := json.Unmarshal(content, &v); err != nil {
-			return fmt.Errorf("%s: %w", file, err)
-		}
-		names, verdicts = append(names, strings.TrimSuffix(filepath.Base(file), ".json")), append(verdicts, v)
-	}
-	out, err := os.Create(page)
-	if err != nil {
-		return err
-	}
-	printPage(out, names, verdicts)
-	return out.Close()
-}
-
-func printPage(w io.Writer, names []string, verdicts []verdict) {
-	fmt.Fprintf(w, "# What the judge says\n\nMade by `go run ./judge -page`; [judge/doc.go](../judge/doc.go) says how to read it. A cell names the properties that the program violates in this scenario; ✓: none; –: not judged.\n\n")
-	for _, p := range all {
-		fmt.Fprintf(w, "- **%s** %s\n", p.name, p.says)
-	}
-	fmt.Fprintf(w, "\n| scenario | %s |\n|---|%s\n", strings.Join(names, " | "), strings.Repeat("---|", len(names)))
-	for _, sc := range scenarios {
-		cells, any := make([]string, len(verdicts)), false
-		for i := range verdicts {
-			cells[i] = "–"
-			if r := verdicts[i].result(sc.name); r != nil {
-				cells[i], any = r.cell(), true
-			}
-		}
-		if any {
-			fmt.Fprintf(w, "| **%s**: %s | %s |\n", sc.name, sc.what, strings.Join(cells, " | "))
-		}
-	}
-	for i, v := range verdicts {
-		fmt.Fprintf(w, "\n## %s\n\nSeed %d, %.0f s, %s: `%s`\n\n```\n", names[i], v.Seed, v.Seconds, v.Began.Format("2006-01-02"), strings.Join(append([]string{filepath.Base(v.Command[0])}, v.Command[1:]...), " "))
-		if v.print(w) == 0 {
-			fmt.Fprintln(w, "\nIt falls short of nothing.")
-		}
-		fmt.Fprint(w, "```\n")
-	}
-}
-
-func (v *verdict) result(scenario string) *result {
-	for i := range v.Results {
-		if v.Results[i].Scenario == scenario {
-			return &v.Results[i]
-		}
-	}
-	return nil
-}
-
-// cell is the result in one cell.
-func (r *result) cell() string {
-	var bad []string
-	for _, p := range all {
-		if r.Marks[p.name] == "✗" {
-			bad = append(bad, p.name)
-		}
-	}
-	switch {
-	case len(bad) > 0:
-		return "✗ " + strings.Join(bad, " ")
-	case r.NotJudged != "":
-		return "–"
-	default:
-		return "✓"
-	}
 }
 
 func firstLine(text string) string {

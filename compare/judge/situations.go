@@ -23,7 +23,7 @@ const mergePatch = types.MergePatchType
 func converged(s *stage) error {
 	begin := time.Now()
 	err := s.converge(s.bound)
-	if s.scenario.calibrates {
+	if err == nil && s.scenario.calibrates {
 		s.bound = max(s.bound, 10*time.Since(begin))
 	}
 	return err

@@ -27,8 +27,7 @@ func (s *stage) startProgram() error {
 	if s.ending {
 		return nil
 	}
-	s.started++
-	p, err := s.judge.command.start(s.through, s.started)
+	p, err := s.judge.command.start(s.through)
 	if err != nil {
 		return err
 	}
@@ -103,10 +102,11 @@ func (s *stage) endPrograms() {
 	for _, p := range s.running() {
 		s.remove(p)
 		grace := gracePeriod
-		if s.judge.hasRemarks() {
+		if s.judge.lingers {
 			grace = lessGrace
 		}
-		if remark := p.stop(grace); remark != "" && grace == gracePeriod {
+		if remark := p.stop(grace); remark != "" && !s.judge.lingers {
+			s.judge.lingers = true
 			s.judge.remark("the program " + remark)
 		}
 	}

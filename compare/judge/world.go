@@ -25,8 +25,7 @@ type world struct {
 	front   *front
 	through string // the kubeconfig of the program
 
-	started int // programs
-	stages  int
+	stages int
 
 	// What the run without faults has shown.
 	bound    time.Duration // how long the program may take
@@ -35,14 +34,15 @@ type world struct {
 	hopeless string        // why nothing else can be judged
 }
 
-// leastBound is how long a program has for what it is asked to do, if it needs no more
-// than a tenth of that without faults. A Lease expires and a pause after errors ends in it.
-const leastBound = time.Minute
+// usualBound is judge.bound for a program of which nothing is known: a Lease expires and a
+// pause after errors ends in it.
+const usualBound = time.Minute
 
 // up starts a control plane with the CRDs in it. The caller calls down, unless there is an
 // error.
 func (j *judge) up(ctx context.Context, bare bool) (*world, error) {
-	w := &world{judge: j, bare: bare, bound: leastBound}
+	w := &world{bare: bare}
+	w.meet(j)
 	command, err := plane.Build(ctx, j.dir)
 	if err != nil {
 		return nil, err
@@ -58,6 +58,11 @@ func (j *judge) up(ctx context.Context, bare bool) (*world, error) {
 		return nil, errors.Join(err, w.down())
 	}
 	return w, nil
+}
+
+// meet makes the world ready for a program of which nothing is known yet.
+func (w *world) meet(j *judge) {
+	w.judge, w.bound, w.writes, w.baseline, w.hopeless = j, j.bound, 0, "", ""
 }
 
 // connect makes the clients and the front.

@@ -69,7 +69,7 @@ var All = []Bug{
 		Does: "leaves the Deployment of the earlier name behind"},
 	{Name: DeletesFirst, CaughtBy: []string{"rename", "fault-free"}, Wide: true,
 		Does: "deletes the Deployment of the earlier name before there is a new one"},
-	{Name: RemembersNames, CaughtBy: []string{"killed-before-write", "killed-after-write", "two-at-a-time"},
+	{Name: RemembersNames, CaughtBy: []string{"killed-before-write", "killed-after-write"}, Wide: true,
 		Does: "knows earlier names only from memory, which is empty after a start"},
 	{Name: DeletesItself, CaughtBy: []string{"deleted-orphan"},
 		Does: "deletes the Deployment of a Foo that is being deleted, also if it is to stay"},
