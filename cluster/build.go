@@ -39,9 +39,13 @@ func built(home string) (want string, ok bool, err error) {
 // whole, so that nothing half-written is ever run.
 const newBin = "new-bin"
 
-// build puts the programs into bin: those of the releases, if from names some and they can
-// be had, else compiled. want says what they are made from.
-func build(home, want string, from *releases, out io.Writer) error {
+// ensure puts the programs into bin, if they are not there: those of the releases, if from
+// names some and they can be had, else compiled.
+func ensure(home string, from *releases, out io.Writer) error {
+	want, ok, err := built(home)
+	if err != nil || ok {
+		return err
+	}
 	dir, bin := filepath.Join(home, "state", newBin), filepath.Join(home, "bin")
 	downloaded := false
 	if from != nil {

@@ -128,15 +128,6 @@ func TestPrograms(t *testing.T) {
 	}
 }
 
-// ensure builds what is missing, as up does.
-func ensure(home string, from *releases, out io.Writer) error {
-	want, ok, err := built(home)
-	if err != nil || ok {
-		return err
-	}
-	return build(home, want, from, out)
-}
-
 func TestBuild(t *testing.T) {
 	home := newHome(t)
 	calls := fakeGo(t, "example.com/a", "example.com/b")
