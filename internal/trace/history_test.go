@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -41,27 +40,6 @@ func TestBounds(t *testing.T) {
 			t.Errorf("%s: kept (-want +got):\n%s", test.reason, diff)
 		}
 	}
-}
-
-// Between the past and what follows nothing is missing, whoever adds meanwhile.
-func TestReadMissesNothing(t *testing.T) {
-	h := Replay()
-	var adding sync.WaitGroup
-	adding.Go(func() {
-		for i := range 2000 {
-			add(h, i+1)
-		}
-	})
-	next := int64(1)
-	for next <= 2000 {
-		for _, step := range h.Read(t.Context(), next-1) {
-			if step.Seq != next {
-				t.Fatalf("step %d, want %d", step.Seq, next)
-			}
-			next++
-		}
-	}
-	adding.Wait()
 }
 
 // Whoever reads late finds the newest, sees in the numbers what is missing, and hears of

@@ -63,7 +63,7 @@ func serve(ctx context.Context, server *listen.Server, command []string) error {
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
 	// Killed, it could not end its own children.
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
-	playing, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	playing, cancel := context.WithCancel(context.Background())
 	served := make(chan error, 1)
 	go func() { served <- server.Run(playing) }()
 	err := cmd.Run()

@@ -1,8 +1,9 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
-	"io"
+	"fmt"
 	"net/http"
 	"os"
 	"os/exec"
@@ -30,15 +31,9 @@ func replay(t *testing.T, flags []string, command ...string) *exec.Cmd {
 	return program
 }
 
-// It plays while a command runs, leaves its address, and ends as the command does.
-func TestCommand(t *testing.T) {
-	address := filepath.Join(t.TempDir(), "address")
-	program := replay(t, []string{"--address", address}, "sh", "-c", "cat "+address+"; echo; read go; exit 3")
-	stdin, err := program.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	// The page stands when the command begins, and says where before that.
+// start starts the program and returns what it and its command print.
+func start(t *testing.T, program *exec.Cmd) *bufio.Scanner {
+	t.Helper()
 	output, err := program.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -46,8 +41,30 @@ func TestCommand(t *testing.T) {
 	if err := program.Start(); err != nil {
 		t.Fatal(err)
 	}
-	said := readLine(t, output)
-	at := "http://" + readLine(t, output) + "/"
+	return bufio.NewScanner(output)
+}
+
+// end sends SIGTERM, after which the program must end with that exit code.
+func end(t *testing.T, program *exec.Cmd, code int) {
+	t.Helper()
+	if err := program.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	if _ = program.Wait(); program.ProcessState.ExitCode() != code {
+		t.Errorf("%v, want exit code %d", program.ProcessState, code)
+	}
+}
+
+// The page stands, and its address is left, when the command begins. SIGTERM reaches the
+// command, whose end is waited for.
+func TestCommand(t *testing.T) {
+	address := filepath.Join(t.TempDir(), "address")
+	program := replay(t, []string{"--address", address}, "sh", "-c", "trap 'exit 3' TERM; cat "+address+"; echo; while :; do sleep 0.01; done")
+	lines := start(t, program)
+	lines.Scan()
+	said := lines.Text()
+	lines.Scan()
+	at := "http://" + lines.Text() + "/"
 	if !strings.Contains(said, " in a browser: "+at+" ") {
 		t.Errorf("it leaves %s and says %q", at, said)
 	}
@@ -56,63 +73,27 @@ func TestCommand(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = response.Body.Close()
-	if _, err := io.WriteString(stdin, "\n"); err != nil {
-		t.Fatal(err)
-	}
-	if _ = program.Wait(); program.ProcessState.ExitCode() != 3 {
-		t.Errorf("%v, want the command's exit code 3", program.ProcessState)
-	}
+	end(t, program, 3)
 }
 
-// SIGTERM ends the command, and it is waited for.
-func TestSignal(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "ended")
-	program := replay(t, nil, "sh", "-c", "trap 'touch "+file+"; exit 4' TERM; echo ready; while :; do sleep 0.01; done")
-	output, err := program.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
+// It ends with its command, or at SIGTERM, if there is none.
+func TestEnd(t *testing.T) {
+	for code, command := range []string{"true", "exit 1", "exit 2"} {
+		if err := replay(t, nil, "sh", "-c", command).Run(); err == nil != (code == 0) || err != nil && err.Error() != fmt.Sprint("exit status ", code) {
+			t.Errorf("%s: it ends with %v", command, err)
+		}
 	}
-	if err := program.Start(); err != nil {
-		t.Fatal(err)
-	}
-	for readLine(t, output) != "ready" {
-	}
-	if err := program.Process.Signal(syscall.SIGTERM); err != nil {
-		t.Fatal(err)
-	}
-	if _ = program.Wait(); program.ProcessState.ExitCode() != 4 {
-		t.Errorf("%v, want the command's exit code 4", program.ProcessState)
-	}
-	if _, err := os.Stat(file); err != nil {
-		t.Errorf("the command has not ended by itself: %v", err)
-	}
+	alone := replay(t, nil)
+	start(t, alone).Scan()
+	end(t, alone, 0)
 }
 
-// Without a command SIGTERM is its end, and no mistake.
-func TestAlone(t *testing.T) {
-	program := replay(t, nil)
-	output, err := program.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := program.Start(); err != nil {
-		t.Fatal(err)
-	}
-	readLine(t, output)
-	if err := program.Process.Signal(syscall.SIGTERM); err != nil {
-		t.Fatal(err)
-	}
-	if err := program.Wait(); err != nil {
-		t.Error(err)
-	}
-}
-
-// What cannot be played gives one line and exit code 1.
+// What cannot be played gives one line and exit code 1, and the command does not run.
 func TestMistake(t *testing.T) {
 	program := replay(t, []string{"--page", "0.0.0.0:0"}, "echo", "the command runs")
-	output, err := program.CombinedOutput()
+	output, _ := program.CombinedOutput()
 	if program.ProcessState.ExitCode() != 1 || bytes.Count(output, []byte("\n")) != 1 || !bytes.HasPrefix(output, []byte("replay: --page: ")) {
-		t.Errorf("%v, output:\n%s", err, output)
+		t.Errorf("%v, output:\n%s", program.ProcessState, output)
 	}
 }
 
@@ -125,20 +106,6 @@ func TestImports(t *testing.T) {
 	for _, path := range strings.Fields(string(output)) {
 		if !strings.HasPrefix(path, "example.com/byhand/") {
 			t.Errorf("it imports %s: make run would build that before the first picture", path)
-		}
-	}
-}
-
-// readLine reads a line and nothing after it.
-func readLine(t *testing.T, from io.Reader) string {
-	t.Helper()
-	var line []byte
-	for one := make([]byte, 1); ; line = append(line, one[0]) {
-		if _, err := io.ReadFull(from, one); err != nil {
-			t.Fatalf("%q: %v", line, err)
-		}
-		if one[0] == '\n' {
-			return string(line)
 		}
 	}
 }
