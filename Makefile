@@ -27,18 +27,28 @@ help: ## Show this help
 
 ##@ Run
 
-# The control plane takes minutes to build. Meanwhile a recorded run plays at the address
-# that the program's page has afterwards, so that a browser goes over to it by itself. Which
-# port it is follows from a process id, so that several can run.
-run: PAGE := 127.0.0.1:$(shell echo $$((10000 + $$$$ % 20000)))
-run: export WHILE_BUILDING := \
-	echo "While it is built, see a recorded run in a browser. The page goes over to your own cluster when that is ready."; \
-	echo "And read README.md, then the files in its order: you need no cluster for that."; \
-	cd .. && exec bin/byhand --replay internal/page/recording.json --page $(PAGE)
+# The program and the control plane take minutes to build. While one of them is missing a
+# recorded run plays, and bin/page has its address: the program's page goes there, so that
+# a browser goes over to it by itself.
+TO_BUILD := bin/byhand
+ifeq ($(KUBECONFIG),$(OWN_KUBECONFIG))
+TO_BUILD += cluster/bin/built-from
+endif
+PLAYER := $(if $(filter-out $(wildcard $(TO_BUILD)),$(TO_BUILD)),bin/replay)
 .PHONY: run
-run: bin/byhand own-cluster install samples ## Run the controller; starts a cluster unless KUBECONFIG names yours
+run: $(PLAYER) ## Run the controller; starts a cluster unless KUBECONFIG names yours
+	@echo 127.0.0.1:0 >bin/page
+	@$(if $(PLAYER),$(PLAYER) --address bin/page internal/page/recording.json) $(MAKE) --no-print-directory bin/byhand own-cluster install samples
 	@echo "In a second terminal: export KUBECONFIG=$(KUBECONFIG)"
-	@exec bin/byhand --page $(PAGE)
+	@exec bin/byhand --page "$$(cat bin/page)"
+
+# It needs nothing but the standard library.
+.PHONY: bin/replay
+bin/replay:
+	@echo "Everything is built, once. First what plays a recorded run meanwhile, within seconds:"
+	go build -o $@ ./internal/page/replay
+	@echo "See it in a browser. The page goes over to your own cluster when that is ready."
+	@echo "And read README.md, then the files in its order: you need no cluster for that."
 
 .PHONY: bin/byhand
 bin/byhand:
@@ -134,7 +144,7 @@ FROM := $(if $(filter-out 0,$(DOWNLOAD)),--download)
 
 .PHONY: cluster
 cluster: ## Start a real control plane (the first time builds it: about 8 minutes)
-	@cd cluster && go run . up --name $(CLUSTER) --meanwhile "$$WHILE_BUILDING" $(FROM)
+	@cd cluster && go run . up --name $(CLUSTER) $(FROM)
 
 .PHONY: cluster-down
 cluster-down: ## Stop the cluster and remove its data

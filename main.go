@@ -65,6 +65,7 @@ import (
 	"example.com/byhand/internal/observer"
 	"example.com/byhand/internal/page"
 	"example.com/byhand/internal/serve"
+	"example.com/byhand/internal/trace"
 )
 
 const (
@@ -83,11 +84,7 @@ func main() {
 		context.AfterFunc(ctx, stop)
 		// If the reader of stdout ends (byhand | head), the program goes on.
 		signal.Ignore(syscall.SIGPIPE)
-		if o.replay != "" {
-			err = replay(ctx, o)
-		} else {
-			err = run(ctx, o)
-		}
+		err = run(ctx, o)
 	}
 	o.log.Flush()
 	if err != nil && !errors.Is(err, context.Canceled) {
@@ -135,7 +132,7 @@ func run(ctx context.Context, o options) error {
 	if err != nil {
 		return err
 	}
-	observe.Program(observer.Started, "talking to %s, Kubernetes %s", config.Host, version.GitVersion)
+	observe.Program(trace.Started, "talking to %s, Kubernetes %s", config.Host, version.GitVersion)
 
 	// Queue: the keys of the Foos that wait for a worker.
 	queue := observe.Queue(kinds.Foo, controller.NewPriorityQueue("foo"))
@@ -177,16 +174,16 @@ func run(ctx context.Context, o options) error {
 	if err := informer.WaitForSync(ctx, syncTimeout, informers...); err != nil {
 		return err
 	}
-	observe.Program(observer.Synced, "in memory: %d Projects, %d Foos, %d Deployments",
+	observe.Program(trace.Synced, "in memory: %d Projects, %d Foos, %d Deployments",
 		len(projects.Store.ListKeys()), len(foos.Store.ListKeys()), len(deployments.Store.ListKeys()))
 	// One process works, the others stand by with their stores kept up to date.
 	err = election.Run(ctx, func(ctx context.Context) {
-		observe.Program(observer.Leader, "%d workers start (Ctrl-C stops)", o.workers)
+		observe.Program(trace.Leader, "%d workers start (Ctrl-C stops)", o.workers)
 		workers.Run(ctx, o.workers)
-		observe.Program(observer.Stopped, "stopped: every worker has finished what it had begun")
+		observe.Program(trace.Stopped, "stopped: every worker has finished what it had begun")
 	})
 	if errors.Is(err, leader.ErrLost) {
-		observe.Program(observer.Lost, "%v", err)
+		observe.Program(trace.Lost, "%v", err)
 	}
 	return err
 }
@@ -199,20 +196,12 @@ func newObserver(o options, measured *metrics.Metrics) (*observer.Observer, []*l
 	if o.page == "" {
 		return observe, nil, nil
 	}
-	server, err := page.Listen(o.page, observe, page.Options{Remote: o.pageRemote})
+	server, err := page.Listen(o.page, observe.History, page.Options{Remote: o.pageRemote})
 	if err != nil {
 		return nil, nil, fmt.Errorf("--page: %w", err)
 	}
-	observe.Program(observer.Said, "a page to watch it on: %s", server.URL)
+	observe.Program(trace.Said, "a page to watch it on: %s", server.URL)
 	return observe, []*listen.Server{server}, nil
-}
-
-// replay shows a recording.
-func replay(ctx context.Context, o options) error {
-	observe := observer.New(observer.Options{})
-	observe.Print(observer.Flag{}, os.Stdout)
-	defer observe.Close()
-	return page.Play(ctx, observe, o.replay, cmp.Or(o.page, "127.0.0.1:0"), o.pageRemote)
 }
 
 // newBroadcaster returns what sends Events. Its requests are not in the trace. Shutdown
@@ -234,7 +223,7 @@ func newBroadcaster(config *rest.Config) (record.EventBroadcaster, error) {
 func standingBy(observe *observer.Observer) func(leader string, me bool) {
 	return func(leader string, me bool) {
 		if !me {
-			observe.Program(observer.Standby, "standing by: %s is the leader", leader)
+			observe.Program(trace.Standby, "standing by: %s is the leader", leader)
 		}
 	}
 }
@@ -253,7 +242,7 @@ func startServers(o options, observe *observer.Observer, measured *metrics.Metri
 	if err != nil {
 		return nil, fmt.Errorf("--listen: %w", err)
 	}
-	observe.Program(observer.Said, "health and metrics at %s", health.URL)
+	observe.Program(trace.Said, "health and metrics at %s", health.URL)
 	servers = append(servers, health)
 	ctx, cancel := context.WithCancel(context.Background())
 	var serving sync.WaitGroup
@@ -268,15 +257,15 @@ func startServers(o options, observe *observer.Observer, measured *metrics.Metri
 }
 
 type options struct {
-	connect              connect.Options
-	namespace            string
-	listen, page, replay string
-	workers              int
-	resync               time.Duration
-	pprof, pageRemote    bool
-	trace                observer.Flag
-	election             *leader.Options
-	log                  *observer.Log
+	connect           connect.Options
+	namespace         string
+	listen, page      string
+	workers           int
+	resync            time.Duration
+	pprof, pageRemote bool
+	trace             observer.Flag
+	election          *leader.Options
+	log               *observer.Log
 }
 
 // parseFlags reads and checks the flags. Those that cannot be parsed end the process.
@@ -293,7 +282,6 @@ func parseFlags() (o options, err error) {
 	flag.BoolFunc("trace", "print every step instead of the story: of all, of one Foo (--trace=default/example-foo), or as lines of JSON (--trace=json)", o.trace.Set)
 	flag.StringVar(&o.page, "page", "", "`host:port` of a page in which every step can be watched, such as 127.0.0.1:8080; port 0: any free one")
 	flag.BoolVar(&o.pageRemote, "page-remote", false, "let --page listen where other machines reach it")
-	flag.StringVar(&o.replay, "replay", "", "show a recording, a `file` of --trace=json such as internal/page/recording.json, in the page; needs no cluster")
 	o.election = leader.Flags(flag.CommandLine)
 	verbosity := flag.Int("v", 0, "how much to log to stderr: 2 shows retries, 6 each request, 8 bodies")
 	version := flag.Bool("version", false, "print the version and end")
@@ -304,12 +292,14 @@ func parseFlags() (o options, err error) {
 		os.Exit(0)
 	}
 
-	// client-go logs with klog, here to stderr. A reader who stops does not stop the program.
+	// client-go logs with klog, here to stderr, and net/http through it. A reader who stops
+	// does not stop the program.
 	logging := flag.NewFlagSet("klog", flag.PanicOnError)
 	klog.InitFlags(logging)
 	_ = logging.Set("v", strconv.Itoa(*verbosity))
 	o.log = observer.NewLog(os.Stderr)
 	klog.SetLoggerWithOptions(textlogger.NewLogger(textlogger.NewConfig(textlogger.Output(o.log), textlogger.Verbosity(*verbosity))), klog.ContextualLogger(true))
+	klog.CopyStandardLogTo("WARNING")
 
 	if flag.NArg() > 0 || o.workers < 1 || o.connect.QPS == 0 || o.connect.QPS > 0 && o.connect.Burst < 1 || o.resync < 0 {
 		err = errors.New("usage: no arguments (what --trace is to show stands behind its =), --workers at least 1, --kube-api-qps not 0 (negative for no limit), --kube-api-burst at least 1, --resync not negative (see --help)")

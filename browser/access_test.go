@@ -10,8 +10,8 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
-	"example.com/byhand/internal/observer"
 	"example.com/byhand/internal/page"
+	"example.com/byhand/internal/trace"
 )
 
 // focus says what has the focus, in a few words, and whether that can be seen.
@@ -32,7 +32,7 @@ type focused struct {
 func TestKeyboard(t *testing.T) {
 	s := newScript()
 	s.add(example().born()...)
-	b := open(t, serve(t, s.Observer, page.Options{}), laptop)
+	b := open(t, serve(t, s.History, page.Options{}), laptop)
 	b.sees("#objects-table", "default/example-foo")
 
 	// From the top: the parts as an object travels them, then time, then the tables.
@@ -89,7 +89,7 @@ func TestKeyboard(t *testing.T) {
 func TestScreenReader(t *testing.T) {
 	s := newScript()
 	f := example()
-	b := open(t, serve(t, s.Observer, page.Options{}), laptop)
+	b := open(t, serve(t, s.History, page.Options{}), laptop)
 	s.add(f.born()...)
 	s.add(f.conflict()...)
 	b.sees("#parts-table", "1 conflict")
@@ -127,7 +127,7 @@ func text(value *accessibility.Value) string { return strings.Trim(string(value.
 
 func TestReducedMotion(t *testing.T) {
 	s := newScript()
-	b := open(t, serve(t, s.Observer, page.Options{}), look{width: 1280, height: 800, still: true})
+	b := open(t, serve(t, s.History, page.Options{}), look{width: 1280, height: 800, still: true})
 	b.sees("#state", "live")
 	b.do(chromedp.Evaluate[chromedp.Void](`
 		window.seen = {tokens: 0, opacities: new Set()};
@@ -196,9 +196,9 @@ func TestContrastAndWidth(t *testing.T) {
 			s.add(f.conflict()...)
 			// With these the palette is used up.
 			for _, kind := range []string{"Project", "Bar", "Baz", "Job", "Node"} {
-				s.add(observer.Step{Part: observer.PartStore, What: observer.Added, Kind: kind, Key: "default/one"})
+				s.add(trace.Step{Part: trace.PartStore, What: trace.Added, Kind: kind, Key: "default/one"})
 			}
-			b := open(t, serve(t, s.Observer, page.Options{Notice: "a notice"}), l)
+			b := open(t, serve(t, s.History, page.Options{Notice: "a notice"}), l)
 			b.sees("#objects-table", "default/example-foo")
 			b.shot("top")
 			b.sees(".legend", "Node")

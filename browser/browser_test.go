@@ -24,8 +24,8 @@ import (
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 
-	"example.com/byhand/internal/observer"
 	byhandpage "example.com/byhand/internal/page"
+	"example.com/byhand/internal/trace"
 )
 
 var (
@@ -257,7 +257,7 @@ func (b *tab) shot(name string) {
 }
 
 // serve shows the steps of a source until the test ends.
-func serve(t *testing.T, source *observer.Observer, o byhandpage.Options) string {
+func serve(t *testing.T, source *trace.History, o byhandpage.Options) string {
 	t.Helper()
 	address, stop := serveAt(t, "127.0.0.1:0", source, o)
 	t.Cleanup(stop)
@@ -265,7 +265,7 @@ func serve(t *testing.T, source *observer.Observer, o byhandpage.Options) string
 }
 
 // serveAt is serve at an address, until stop.
-func serveAt(t *testing.T, address string, source *observer.Observer, o byhandpage.Options) (at string, stop func()) {
+func serveAt(t *testing.T, address string, source *trace.History, o byhandpage.Options) (at string, stop func()) {
 	t.Helper()
 	server, err := byhandpage.Listen(address, source, o)
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	devtools "github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 
-	"example.com/byhand/internal/observer"
 	"example.com/byhand/internal/page"
+	"example.com/byhand/internal/trace"
 )
 
 // TestForeignObjects plays a recording whose objects lack what this program's have.
@@ -19,9 +19,9 @@ func TestForeignObjects(t *testing.T) {
 	s := newScript()
 	s.add(example().born()...)
 	for _, object := range []string{`{"spec":null,"status":null,"metadata":null}`, `{"spec":{"replicas":null}}`, `[null]`, `"text"`, `7`, `null`} {
-		s.add(observer.Step{Part: observer.PartStore, What: observer.Updated, Kind: "Foo", Key: "default/example-foo", For: "Foo default/example-foo", Object: json.RawMessage(object)})
+		s.add(trace.Step{Part: trace.PartStore, What: trace.Updated, Kind: "Foo", Key: "default/example-foo", For: "Foo default/example-foo", Object: json.RawMessage(object)})
 	}
-	b := open(t, serve(t, s.Observer, page.Options{Recording: "foreign.json"}), laptop)
+	b := open(t, serve(t, s.History, page.Options{Recording: "foreign.json"}), laptop)
 	b.sees("#state", "paused")
 	b.sees("#when", fmt.Sprintf("step %d", len(s.kept)))
 	b.click("#objects-table button")
@@ -46,7 +46,7 @@ const fails = `
 // names them and shows the others.
 func TestStepThatFails(t *testing.T) {
 	s := newScript()
-	b := open(t, serve(t, s.Observer, page.Options{}), laptop)
+	b := open(t, serve(t, s.History, page.Options{}), laptop)
 	b.sees("#state", "live")
 	b.do(chromedp.Evaluate[chromedp.Void](`(async () => {`+fails+`
 		await fails('/history.js', 'History', 'meaning', (step) => step.seq === 2);
@@ -81,7 +81,7 @@ func TestStepThatFails(t *testing.T) {
 func TestRecordingWithAStepThatFails(t *testing.T) {
 	s := newScript()
 	s.add(example().born()...)
-	b := open(t, serve(t, s.Observer, page.Options{Recording: "foreign.json"}), laptop)
+	b := open(t, serve(t, s.History, page.Options{Recording: "foreign.json"}), laptop)
 	command(b, devtools.AddScriptToEvaluateOnNewDocument, devtools.AddScriptToEvaluateOnNewDocumentParams{
 		Source: fails + `fails('/history.js', 'History', 'meaning', (step) => step.seq === 2);`,
 	})

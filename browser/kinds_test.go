@@ -11,16 +11,16 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"example.com/byhand/internal/observer"
 	"example.com/byhand/internal/page"
+	"example.com/byhand/internal/trace"
 )
 
 // bars makes the steps of a Foo those of a Bar that has the same name, and a
 // StatefulSet where the Foo has a Deployment.
-func bars(steps []observer.Step) []observer.Step {
+func bars(steps []trace.Step) []trace.Step {
 	changed := strings.NewReplacer("Foo", "Bar", "foo.go", "bar.go", "/foos", "/bars", "Deployment", "StatefulSet", "/deployment", "/statefulset").
 		Replace(string(encode(steps)))
-	var made []observer.Step
+	var made []trace.Step
 	if err := json.Unmarshal([]byte(changed), &made); err != nil {
 		panic(err) // it was encoded above
 	}
@@ -31,7 +31,7 @@ func bars(steps []observer.Step) []observer.Step {
 // is taken for the other's.
 func TestTwoKinds(t *testing.T) {
 	s := newScript()
-	b := open(t, serve(t, s.Observer, page.Options{}), laptop)
+	b := open(t, serve(t, s.History, page.Options{}), laptop)
 	b.sees("#state", "live")
 	f := example()
 	born := f.born()
@@ -89,15 +89,15 @@ func TestTwoKinds(t *testing.T) {
 	b.shot("2-history")
 
 	// Two keys of one name wait, and two workers are busy, until one is done.
-	queued := observer.Step{Part: observer.PartQueue, What: observer.Added, Kind: "Foo", Key: f.key(), For: "Foo " + f.key(), Depth: 1}
+	queued := trace.Step{Part: trace.PartQueue, What: trace.Added, Kind: "Foo", Key: f.key(), For: "Foo " + f.key(), Depth: 1}
 	got, done := queued, queued
-	got.Part, got.What, got.Depth = observer.PartWorker, observer.Got, 0
-	done.Part, done.What, done.Depth = observer.PartWorker, observer.Done, 0
+	got.Part, got.What, got.Depth = trace.PartWorker, trace.Got, 0
+	done.Part, done.What, done.Depth = trace.PartWorker, trace.Done, 0
 	s.add(queued)
-	s.add(bars([]observer.Step{queued})...)
+	s.add(bars([]trace.Step{queued})...)
 	b.sees(".part-queue .part-number", "2 keys wait")
 	s.add(got)
-	s.add(bars([]observer.Step{got})...)
+	s.add(bars([]trace.Step{got})...)
 	b.sees(".part-queue .part-number", "0 keys wait")
 	b.sees(".part-worker .part-number", "2 busy")
 	s.add(done)
@@ -118,7 +118,7 @@ func TestTwoKinds(t *testing.T) {
 
 	// A third kind that begins like another.
 	for _, kind := range []string{"Baz", "DaemonSet"} {
-		s.add(observer.Step{Part: observer.PartStore, What: observer.Added, Kind: kind, Key: f.key()})
+		s.add(trace.Step{Part: trace.PartStore, What: trace.Added, Kind: kind, Key: f.key()})
 	}
 	b.sees("#objects-table .chip", "Bz")
 	b.sees("#objects-table .chip", "Da")

@@ -21,7 +21,7 @@ var foos = flag.Int("foos", 5000, "how many Foos TestManyObjects starts with")
 // shown.
 func TestManyObjects(t *testing.T) {
 	s := newScript()
-	b := open(t, serve(t, s.Observer, page.Options{}), look{width: laptop.width, height: laptop.height, unwitnessed: true})
+	b := open(t, serve(t, s.History, page.Options{}), look{width: laptop.width, height: laptop.height, unwitnessed: true})
 	b.sees("#state", "live")
 	b.do(chromedp.Evaluate[chromedp.Void](`
 		window.frames_ = [];

@@ -10,8 +10,8 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/google/go-cmp/cmp"
 
-	"example.com/byhand/internal/observer"
 	"example.com/byhand/internal/page"
+	"example.com/byhand/internal/trace"
 )
 
 // badge waits for a step with that badge in the list of all steps.
@@ -29,7 +29,7 @@ func (b *tab) travels(text string) {
 func TestTravel(t *testing.T) {
 	s := newScript()
 	f := example()
-	b := open(t, serve(t, s.Observer, page.Options{}), laptop)
+	b := open(t, serve(t, s.History, page.Options{}), laptop)
 	b.sees("#state", "live")
 
 	s.add(f.born()...)
@@ -68,9 +68,9 @@ func TestHistoryOfAnObject(t *testing.T) {
 	f := example()
 	s.add(f.born()...)
 	s.add(f.scale(3)...)
-	cause := observer.Step{Part: observer.PartReconcile, What: "started", Kind: "Foo", Key: f.key(), For: "Foo " + f.key(), Cause: "Foo was updated", CauseSeq: 3}
+	cause := trace.Step{Part: trace.PartReconcile, What: "started", Kind: "Foo", Key: f.key(), For: "Foo " + f.key(), Cause: "Foo was updated", CauseSeq: 3}
 	s.add(cause)
-	b := open(t, serve(t, s.Observer, page.Options{}), laptop)
+	b := open(t, serve(t, s.History, page.Options{}), laptop)
 	b.sees("#objects-table", "default/example-foo")
 	b.click(`#objects-table button[data-subject="Foo default/example-foo"]`)
 	b.sees("#panel h2", "default/example-foo")
@@ -99,7 +99,7 @@ func TestHistoryOfAnObject(t *testing.T) {
 func TestParts(t *testing.T) {
 	s := newScript()
 	s.add(example().born()...)
-	b := open(t, serve(t, s.Observer, page.Options{}), laptop)
+	b := open(t, serve(t, s.History, page.Options{}), laptop)
 	b.sees(".part-store .part-number", "2 objects")
 	for _, part := range []struct{ id, name, file string }{
 		{"server", "API server", "config/crd/foos.samplecontroller.k8s.io.yaml"},
@@ -123,7 +123,7 @@ func TestTime(t *testing.T) {
 	s := newScript()
 	f := example()
 	s.add(f.born()...)
-	b := open(t, serve(t, s.Observer, page.Options{}), laptop)
+	b := open(t, serve(t, s.History, page.Options{}), laptop)
 	b.sees("#when", fmt.Sprintf("step %d", len(s.kept)))
 
 	// Paused, what comes is kept, and shown a step at a time.
@@ -169,7 +169,7 @@ func TestMarkupIsText(t *testing.T) {
 		steps[i].Text, steps[i].Cause, steps[i].Func = markup, markup, markup
 	}
 	s.add(steps...)
-	b := open(t, serve(t, s.Observer, page.Options{Notice: markup, Recording: markup}), laptop)
+	b := open(t, serve(t, s.History, page.Options{Notice: markup, Recording: markup}), laptop)
 	b.click("#live")
 	b.sees("#objects-table", markup)
 	b.click("#objects-table button")
@@ -192,7 +192,7 @@ func TestReloadRestartLoss(t *testing.T) {
 	s := newScript()
 	f := example()
 	s.add(f.born()...)
-	address, stop := serveAt(t, "127.0.0.1:0", s.Observer, page.Options{})
+	address, stop := serveAt(t, "127.0.0.1:0", s.History, page.Options{})
 	b := open(t, address, laptop)
 	b.sees("#objects-table", "default/example-foo")
 
@@ -207,7 +207,7 @@ func TestReloadRestartLoss(t *testing.T) {
 	b.sees("#notices", "7 steps lost")
 	// Two more, and the step that says so in the place of a third.
 	s.lose(2)
-	s.add(observer.Step{Part: observer.PartProgram, What: observer.Dropped, Text: "3 steps are missing here"})
+	s.add(trace.Step{Part: trace.PartProgram, What: trace.Dropped, Text: "3 steps are missing here"})
 	b.sees("#notices", "10 steps lost")
 	b.shot("1-lost")
 
@@ -220,7 +220,7 @@ func TestReloadRestartLoss(t *testing.T) {
 	again := newScript()
 	other := &foo{namespace: "default", name: "after", deployment: "after", version: 1}
 	again.add(other.born()...)
-	_, stopAgain := serveAt(t, strings.TrimSuffix(strings.TrimPrefix(address, "http://"), "/"), again.Observer, page.Options{})
+	_, stopAgain := serveAt(t, strings.TrimSuffix(strings.TrimPrefix(address, "http://"), "/"), again.History, page.Options{})
 	t.Cleanup(stopAgain)
 	b.sees("#notices", "The program was restarted")
 	b.sees("#objects-table", "default/after")
@@ -238,7 +238,7 @@ func TestReloadRestartLoss(t *testing.T) {
 func TestRecordingThenLive(t *testing.T) {
 	s := newScript()
 	s.add(example().born()...)
-	address, stop := serveAt(t, "127.0.0.1:0", s.Observer, page.Options{Recording: "recording.json"})
+	address, stop := serveAt(t, "127.0.0.1:0", s.History, page.Options{Recording: "recording.json"})
 	b := open(t, address, laptop)
 	b.sees("#state", "paused · recording.json")
 	stop()
@@ -247,7 +247,7 @@ func TestRecordingThenLive(t *testing.T) {
 	live := newScript()
 	f := &foo{namespace: "default", name: "mine", deployment: "mine", replicas: 1, version: 1}
 	live.add(f.born()...)
-	_, stopLive := serveAt(t, strings.TrimSuffix(strings.TrimPrefix(address, "http://"), "/"), live.Observer, page.Options{})
+	_, stopLive := serveAt(t, strings.TrimSuffix(strings.TrimPrefix(address, "http://"), "/"), live.History, page.Options{})
 	t.Cleanup(stopLive)
 	b.sees("#notices", "The recording is over. This is live.")
 	b.sees("#objects-table", "default/mine")
@@ -259,7 +259,7 @@ func TestRecordingThenLive(t *testing.T) {
 
 func TestTwoBrowsers(t *testing.T) {
 	s := newScript()
-	address := serve(t, s.Observer, page.Options{})
+	address := serve(t, s.History, page.Options{})
 	first, second := open(t, address, laptop), open(t, address, laptop)
 	s.add(example().born()...)
 	for _, b := range []*tab{first, second} {
@@ -274,7 +274,7 @@ func TestRecording(t *testing.T) {
 	s.add(f.born()...)
 	s.add(f.scale(3)...)
 	const notice = "line 44 of the recording is cut off: what stands before it plays"
-	b := open(t, serve(t, s.Observer, page.Options{Recording: "session.jsonl", Notice: notice}), laptop)
+	b := open(t, serve(t, s.History, page.Options{Recording: "session.jsonl", Notice: notice}), laptop)
 	b.sees("#state", "session.jsonl")
 	b.sees("#notices", notice)
 	// It plays by itself, ends at its end, and can be played again.

@@ -9,22 +9,22 @@ import (
 	"sync"
 	"time"
 
-	"example.com/byhand/internal/observer"
+	"example.com/byhand/internal/trace"
 )
 
-// script is an Observer whose steps a test writes.
+// script is a History whose steps a test writes.
 type script struct {
-	*observer.Observer
+	*trace.History
 	mu    sync.Mutex
-	kept  []observer.Step
+	kept  []trace.Step
 	seq   int64
 	clock time.Time
 }
 
-func newScript() *script { return &script{Observer: observer.Replay(), clock: time.Now()} }
+func newScript() *script { return &script{History: trace.Replay(), clock: time.Now()} }
 
 // add numbers the steps and sends them, a millisecond apart in their own time.
-func (s *script) add(steps ...observer.Step) {
+func (s *script) add(steps ...trace.Step) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	steps = slices.Clone(steps)
@@ -32,9 +32,9 @@ func (s *script) add(steps ...observer.Step) {
 		s.seq++
 		s.clock = s.clock.Add(time.Millisecond)
 		steps[i].Seq, steps[i].Time = s.seq, s.clock
+		s.Add(&steps[i])
 	}
 	s.kept = append(s.kept, steps...)
-	s.Observer.Add(steps...)
 }
 
 // lose skips numbers, as if steps had been dropped.
@@ -87,39 +87,39 @@ const (
 
 // event is the way of a change from the API server to the queue. what is the
 // store's word.
-func (f *foo) event(kind, what string, echo bool) []observer.Step {
+func (f *foo) event(kind, what string, echo bool) []trace.Step {
 	f.version++
 	key, object, handler := f.key(), f.object(), "EnqueueObject"
 	if kind == "Deployment" {
 		key, object, handler = f.namespace+"/"+f.deployment, f.child(), "EnqueueOwner"
 	}
 	word := map[string]string{"added": "ADDED", "updated": "MODIFIED", "deleted": "DELETED"}[what]
-	step := observer.Step{Kind: kind, Key: key, For: "Foo " + f.key(), Version: fmt.Sprint(f.version), Echo: echo}
+	step := trace.Step{Kind: kind, Key: key, For: "Foo " + f.key(), Version: fmt.Sprint(f.version), Echo: echo}
 	stream, store, queue := step, step, step
-	stream.Part, stream.What, stream.Text = observer.PartStream, "received", word
-	stream.Request = &observer.Request{Method: "GET", Path: "/apis/watch"}
-	store.Part, store.What, store.Text, store.Object = observer.PartStore, what, "wants Deployment "+f.deployment, object
+	stream.Part, stream.What, stream.Text = trace.PartStream, "received", word
+	stream.Request = &trace.Request{Method: "GET", Path: "/apis/watch"}
+	store.Part, store.What, store.Text, store.Object = trace.PartStore, what, "wants Deployment "+f.deployment, object
 	store.File, store.Func = "controller/handlers.go", handler
-	queue.Part, queue.What, queue.Kind, queue.Key, queue.Depth = observer.PartQueue, "added", "Foo", f.key(), 1
+	queue.Part, queue.What, queue.Kind, queue.Key, queue.Depth = trace.PartQueue, "added", "Foo", f.key(), 1
 	queue.Cause = fmt.Sprintf("%s %s was %s", kind, key, what)
 	queue.Echo, queue.Version = false, ""
-	return []observer.Step{stream, store, queue}
+	return []trace.Step{stream, store, queue}
 }
 
 // reconcile is the way of a key from the queue to the end of its reconcile, with
 // requests in between.
-func (f *foo) reconcile(decision string, requests ...observer.Step) []observer.Step {
-	step := observer.Step{Kind: "Foo", Key: f.key(), For: "Foo " + f.key(), File: "controller/foo.go", Func: "FooReconciler.Reconcile"}
+func (f *foo) reconcile(decision string, requests ...trace.Step) []trace.Step {
+	step := trace.Step{Kind: "Foo", Key: f.key(), For: "Foo " + f.key(), File: "controller/foo.go", Func: "FooReconciler.Reconcile"}
 	got, started, ended, done := step, step, step, step
-	got.Part, got.What, got.File, got.Func = observer.PartWorker, "got", "controller/controller.go", "Controller.processNextItem"
-	started.Part, started.What, started.Cause = observer.PartReconcile, "started", "a change of "+f.key()
-	ended.Part, ended.What, ended.Text, ended.Took = observer.PartReconcile, "ended", decision, 4*time.Millisecond
-	done.Part, done.What = observer.PartWorker, "done"
-	return append(append([]observer.Step{got, started}, requests...), ended, done)
+	got.Part, got.What, got.File, got.Func = trace.PartWorker, "got", "controller/controller.go", "Controller.processNextItem"
+	started.Part, started.What, started.Cause = trace.PartReconcile, "started", "a change of "+f.key()
+	ended.Part, ended.What, ended.Text, ended.Took = trace.PartReconcile, "ended", decision, 4*time.Millisecond
+	done.Part, done.What = trace.PartWorker, "done"
+	return append(append([]trace.Step{got, started}, requests...), ended, done)
 }
 
 // request is a request and its answer.
-func (f *foo) request(method, kind string, status int) []observer.Step {
+func (f *foo) request(method, kind string, status int) []trace.Step {
 	key, path := f.key(), fmt.Sprintf(foosPath, f.namespace)+"/"+f.name+"/status"
 	body := f.object()
 	if kind == "Deployment" {
@@ -128,20 +128,20 @@ func (f *foo) request(method, kind string, status int) []observer.Step {
 			path += "/" + f.deployment
 		}
 	}
-	step := observer.Step{Part: observer.PartRequest, Kind: kind, Key: key, For: "Foo " + f.key(), File: "controller/deployment.go", Func: "FooReconciler.updateDeployment"}
+	step := trace.Step{Part: trace.PartRequest, Kind: kind, Key: key, For: "Foo " + f.key(), File: "controller/deployment.go", Func: "FooReconciler.updateDeployment"}
 	sent, answered := step, step
-	sent.What, sent.Request = "sent", &observer.Request{Method: method, Path: path, Body: string(body)}
+	sent.What, sent.Request = "sent", &trace.Request{Method: method, Path: path, Body: string(body)}
 	answered.What, answered.Took = "answered", 3*time.Millisecond
-	answered.Request = &observer.Request{Method: method, Path: path, Status: status, Bytes: int64(len(body)), Reply: string(body)}
+	answered.Request = &trace.Request{Method: method, Path: path, Status: status, Bytes: int64(len(body)), Reply: string(body)}
 	if status == 409 {
 		answered.Text = "the object has been modified; please apply your changes to the latest version and try again"
 		answered.Request.Reply = `{"kind":"Status","status":"Failure","reason":"Conflict","code":409}`
 	}
-	return []observer.Step{sent, answered}
+	return []trace.Step{sent, answered}
 }
 
 // born is a new Foo's whole way: it comes, gets its Deployment and its status.
-func (f *foo) born() []observer.Step {
+func (f *foo) born() []trace.Step {
 	steps := f.event("Foo", "added", false)
 	writes := append(f.request("POST", "Deployment", 201), f.request("PUT", "Foo", 200)...)
 	steps = append(steps, f.reconcile("created Deployment "+f.deployment, writes...)...)
@@ -150,14 +150,14 @@ func (f *foo) born() []observer.Step {
 	return append(steps, f.reconcile("nothing differs")...)
 }
 
-func (f *foo) scale(replicas int) []observer.Step {
+func (f *foo) scale(replicas int) []trace.Step {
 	f.replicas = replicas
 	steps := f.event("Foo", "updated", false)
 	steps = append(steps, f.reconcile("scaled its Deployment", f.request("PUT", "Deployment", 200)...)...)
 	return append(steps, f.event("Deployment", "updated", true)...)
 }
 
-func (f *foo) rename(to string) []observer.Step {
+func (f *foo) rename(to string) []trace.Step {
 	before := *f
 	f.deployment = to
 	steps := f.event("Foo", "updated", false)
@@ -167,14 +167,14 @@ func (f *foo) rename(to string) []observer.Step {
 	return append(steps, before.event("Deployment", "deleted", true)...)
 }
 
-func (f *foo) conflict() []observer.Step {
+func (f *foo) conflict() []trace.Step {
 	steps := f.event("Deployment", "updated", false)
 	steps = append(steps, f.reconcile("refused: somebody else was first", f.request("PUT", "Deployment", 409)...)...)
-	later := observer.Step{Part: observer.PartQueue, What: "limited", Kind: "Foo", Key: f.key(), For: "Foo " + f.key(), Text: "try 1 again in 5ms", Depth: 0}
+	later := trace.Step{Part: trace.PartQueue, What: "limited", Kind: "Foo", Key: f.key(), For: "Foo " + f.key(), Text: "try 1 again in 5ms", Depth: 0}
 	return append(steps, later)
 }
 
-func (f *foo) deleted() []observer.Step {
+func (f *foo) deleted() []trace.Step {
 	return append(f.event("Foo", "deleted", false), f.reconcile("no such Foo: nothing to do")...)
 }
 

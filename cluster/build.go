@@ -40,9 +40,13 @@ func built(home string) (want string, ok bool, err error) {
 // whole, so that nothing half-written is ever run.
 const newBin = "new-bin"
 
-// build puts the programs into bin: downloaded, if that is asked for and works, else
-// compiled. want says what they are made from.
-func build(home, want string, download bool, out io.Writer) error {
+// ensure puts the programs into bin, if they are not there: downloaded, if that is asked for
+// and works, else compiled.
+func ensure(home string, download bool, out io.Writer) error {
+	want, ok, err := built(home)
+	if err != nil || ok {
+		return err
+	}
 	dir, bin := filepath.Join(home, "state", newBin), filepath.Join(home, "bin")
 	if download {
 		if err := downloadInto(home, dir, out); err != nil {

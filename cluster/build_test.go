@@ -128,15 +128,6 @@ func TestPrograms(t *testing.T) {
 	}
 }
 
-// ensure builds what is missing, as up does.
-func ensure(home string, download bool, out io.Writer) error {
-	want, ok, err := built(home)
-	if err != nil || ok {
-		return err
-	}
-	return build(home, want, download, out)
-}
-
 func TestBuild(t *testing.T) {
 	home := newHome(t)
 	calls := fakeGo(t, "example.com/a", "example.com/b")

@@ -18,7 +18,6 @@ type cluster struct {
 	name       string
 	components string // comma-separated; empty means all
 	download   bool   // the programs, instead of compiling them
-	meanwhile  string // shell command to run while they are made and the cluster starts
 }
 
 func (c *cluster) bin(program string) string { return filepath.Join(c.home, "bin", program) }
@@ -39,19 +38,8 @@ func (c *cluster) up(out io.Writer) error {
 		return err
 	}
 	defer unlock()
-	want, ok, err := built(c.home)
-	if err != nil {
+	if err := ensure(c.home, c.download, out); err != nil {
 		return err
-	}
-	if !ok {
-		stop, err := meanwhile(c.meanwhile, out)
-		if err != nil {
-			return err
-		}
-		defer stop()
-		if err := build(c.home, want, c.download, out); err != nil {
-			return err
-		}
 	}
 
 	created, err := c.reconcileProcesses(out)

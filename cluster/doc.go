@@ -2,7 +2,7 @@
 // nothing but Go: etcd, kube-apiserver, kube-controller-manager and
 // kube-scheduler, and kwok, which plays the kubelet.
 //
-//	go run . up   [--name NAME] [--components etcd,kube-apiserver] [--download] [--meanwhile COMMAND]
+//	go run . up   [--name NAME] [--components etcd,kube-apiserver] [--download]
 //	go run . down [--name NAME]
 //	go run . exec [--components …] [--download] -- COMMAND [ARGUMENTS]
 //	go run . doctor

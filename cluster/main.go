@@ -46,7 +46,6 @@ func run(home string, args []string) (exitCode int, err error) {
 	name := flags.String("name", defaultName, "name of the cluster (up, down)")
 	components := flags.String("components", "", "comma-separated programs to start instead of the whole control plane, for example etcd,kube-apiserver")
 	download := flags.Bool("download", false, "download the official programs, if that works, instead of compiling them (up, exec)")
-	meanwhile := flags.String("meanwhile", "", "shell `command` to run until the cluster is ready, if the programs are to be built first (up)")
 	if err := flags.Parse(args[1:]); errors.Is(err, flag.ErrHelp) {
 		return 0, nil
 	} else if err != nil {
@@ -63,7 +62,7 @@ func run(home string, args []string) (exitCode int, err error) {
 		if flags.NArg() > 0 {
 			return 0, fmt.Errorf("%s: unexpected %q: a cluster is named by --name", args[0], flags.Arg(0))
 		}
-		c := cluster{home: home, name: *name, components: *components, download: *download, meanwhile: *meanwhile}
+		c := cluster{home: home, name: *name, components: *components, download: *download}
 		if args[0] == "up" {
 			return 0, c.up(os.Stdout)
 		}

@@ -22,6 +22,7 @@ import (
 	"example.com/byhand/informer"
 	"example.com/byhand/internal/connect"
 	"example.com/byhand/internal/observer"
+	"example.com/byhand/internal/trace"
 )
 
 const (
@@ -90,9 +91,9 @@ func run(ctx context.Context, o options) error {
 	if err := informer.WaitForSync(ctx, syncTimeout, ats, pods); err != nil {
 		return err
 	}
-	observe.Program(observer.Said, "ready: %d Ats, %d Pods of theirs (Ctrl-C stops)", len(ats.Store.ListKeys()), len(pods.Store.ListKeys()))
+	observe.Program(trace.Said, "ready: %d Ats, %d Pods of theirs (Ctrl-C stops)", len(ats.Store.ListKeys()), len(pods.Store.ListKeys()))
 	atController.Run(ctx, workers)
-	observe.Program(observer.Stopped, "stopped: every worker has finished what it had begun")
+	observe.Program(trace.Stopped, "stopped: every worker has finished what it had begun")
 	return nil
 }
 

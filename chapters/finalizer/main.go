@@ -27,6 +27,7 @@ import (
 	"example.com/byhand/informer"
 	"example.com/byhand/internal/connect"
 	"example.com/byhand/internal/observer"
+	"example.com/byhand/internal/trace"
 )
 
 const (
@@ -108,9 +109,9 @@ func run(ctx context.Context, o options) error {
 			}
 		}, sweepPeriod)
 	})
-	observe.Program(observer.Said, "ready: %d Projects, volumes in %s (Ctrl-C stops)", len(projects.Store.ListKeys()), o.store)
+	observe.Program(trace.Said, "ready: %d Projects, volumes in %s (Ctrl-C stops)", len(projects.Store.ListKeys()), o.store)
 	projectController.Run(ctx, workers)
-	observe.Program(observer.Stopped, "stopped: every worker has finished what it had begun")
+	observe.Program(trace.Stopped, "stopped: every worker has finished what it had begun")
 	return nil
 }
 

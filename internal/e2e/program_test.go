@@ -80,7 +80,6 @@ func TestMistakes(t *testing.T) {
 			[]string{"certificate-authority"}},
 		{"no workers", nil, []string{"--workers", "0"}, []string{"--workers at least 1"}},
 		{"a page that others could read", nil, []string{"--page", "0.0.0.0:0"}, []string{"--page:", "127.0.0.1:PORT", "--page-remote"}},
-		{"no recording", nil, []string{"--replay", broken}, []string{"--replay", broken, "--trace=json"}},
 		{"a trace of something else", nil, []string{"--trace", "default/foo"}, []string{"no arguments", "behind its ="}},
 		{"an argument that is no flag", nil, []string{"config/samples"}, []string{"no arguments"}},
 	} {

@@ -10,7 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"example.com/byhand/internal/observer"
+	"example.com/byhand/internal/trace"
 )
 
 // A process whose Lease another one takes ends, and its trace says why: the last
@@ -30,9 +30,9 @@ func TestTraceOfALostLease(t *testing.T) {
 
 	steps := (&traced{server: s, program: p}).steps()
 	at := func(what string) int {
-		return slices.IndexFunc(steps, func(step observer.Step) bool { return step.Part == observer.PartProgram && step.What == what })
+		return slices.IndexFunc(steps, func(step trace.Step) bool { return step.Part == trace.PartProgram && step.What == what })
 	}
-	leads, lost := at(observer.Leader), at(observer.Lost)
+	leads, lost := at(trace.Leader), at(trace.Lost)
 	if leads < 0 || lost < leads {
 		t.Fatalf("of %d steps the leader's is number %d and the loss number %d, want both in this order", len(steps), leads, lost)
 	}

@@ -23,6 +23,7 @@ import (
 
 	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
 	"example.com/byhand/internal/observer"
+	"example.com/byhand/internal/trace"
 )
 
 // traced is the program with --trace=json, and a Foo that it is watched with.
@@ -35,7 +36,7 @@ type traced struct {
 }
 
 // steps returns what is traced so far.
-func (c *traced) steps() []observer.Step {
+func (c *traced) steps() []trace.Step {
 	c.server.Helper()
 	var recording strings.Builder
 	for _, line := range strings.SplitAfter(c.output(), "\n") {
@@ -44,7 +45,7 @@ func (c *traced) steps() []observer.Step {
 			recording.WriteString(line)
 		}
 	}
-	steps, err := observer.ReadRecording(strings.NewReader(recording.String()))
+	steps, err := trace.ReadRecording(strings.NewReader(recording.String()))
 	if err != nil {
 		c.server.Fatal(err)
 	}
@@ -54,7 +55,7 @@ func (c *traced) steps() []observer.Step {
 // quiet waits until the Foo's trace has come to rest, and returns its steps since
 // the last call: a second Foo that comes and converges afterwards finds it where it
 // was.
-func (c *traced) quiet(what string) []observer.Step {
+func (c *traced) quiet(what string) []trace.Step {
 	c.server.Helper()
 	settled := -1
 	for round := 0; ; round++ {
@@ -63,7 +64,7 @@ func (c *traced) quiet(what string) []observer.Step {
 		c.converges(name, name, 1)
 		// Of a Foo that is gone its last event, and those of its Deployment, come late.
 		steps := c.of(c.steps())
-		if last := steps[len(steps)-1]; len(steps) == settled && last.Part == observer.PartWorker && last.What == observer.Done {
+		if last := steps[len(steps)-1]; len(steps) == settled && last.Part == trace.PartWorker && last.What == trace.Done {
 			since := steps[c.read:]
 			c.read = len(steps)
 			return since
@@ -75,7 +76,7 @@ func (c *traced) quiet(what string) []observer.Step {
 }
 
 // of returns the steps of the Foo.
-func (c *traced) of(steps []observer.Step) (own []observer.Step) {
+func (c *traced) of(steps []trace.Step) (own []trace.Step) {
 	for _, step := range steps {
 		if step.For == "Foo "+c.key {
 			own = append(own, step)
@@ -169,7 +170,7 @@ func TestTrace(t *testing.T) {
 	c.stop()
 	all := c.steps()
 	// The watches end at the same time, before or after.
-	if !slices.ContainsFunc(all, func(step observer.Step) bool { return step.What == observer.Stopped }) {
+	if !slices.ContainsFunc(all, func(step trace.Step) bool { return step.What == trace.Stopped }) {
 		t.Error("the end is not traced")
 	}
 	c.consistent(all)
@@ -178,7 +179,7 @@ func TestTrace(t *testing.T) {
 	}
 }
 
-func path(steps []observer.Step) string {
+func path(steps []trace.Step) string {
 	var path []string
 	for _, step := range steps {
 		path = append(path, fmt.Sprintf("%s %s %s", step.Part, step.What, step.Kind))
@@ -188,14 +189,14 @@ func path(steps []observer.Step) string {
 
 // decides fails the test unless one reconcile among the steps was woken by this
 // cause and ended with these words.
-func (c *traced) decides(steps []observer.Step, cause, words string) {
+func (c *traced) decides(steps []trace.Step, cause, words string) {
 	c.server.Helper()
 	started := map[int64]string{}
 	var all []string
 	for _, step := range steps {
 		switch {
-		case step.Part != observer.PartReconcile:
-		case step.What == observer.Started:
+		case step.Part != trace.PartReconcile:
+		case step.What == trace.Started:
 			started[step.Seq] = step.Cause
 		default:
 			if strings.Contains(started[step.CauseSeq], cause) && strings.Contains(step.Text, words) {
@@ -212,9 +213,9 @@ var grammar = regexp.MustCompile(`^(worker got, reconcile started, (request sent
 
 // consistent fails the test unless each step has the steps before it that it must
 // have.
-func (c *traced) consistent(all []observer.Step) {
+func (c *traced) consistent(all []trace.Step) {
 	c.server.Helper()
-	bySeq, written, seen := map[int64]observer.Step{}, map[string]bool{}, map[string]bool{}
+	bySeq, written, seen := map[int64]trace.Step{}, map[string]bool{}, map[string]bool{}
 	var work strings.Builder
 	for i, step := range all {
 		if step.Seq != int64(i+1) {
@@ -226,9 +227,9 @@ func (c *traced) consistent(all []observer.Step) {
 		}
 		object := step.Kind + " " + step.Key + " " + step.Version
 		switch {
-		case step.Part == observer.PartRequest && step.What == observer.Answered && step.Version != "" && step.Request.Method != http.MethodGet:
+		case step.Part == trace.PartRequest && step.What == trace.Answered && step.Version != "" && step.Request.Method != http.MethodGet:
 			written[object] = true
-		case step.Part == observer.PartStore && step.Echo:
+		case step.Part == trace.PartStore && step.Echo:
 			seen[object] = true
 		}
 		if step.For != "Foo "+c.key {
@@ -236,11 +237,11 @@ func (c *traced) consistent(all []observer.Step) {
 		}
 		woken := bySeq[step.CauseSeq]
 		known := step.Cause != observer.AddedAsTaken
-		if step.What == observer.Got && known && (woken.For != "Foo "+c.key || woken.Part != observer.PartStore && woken.What != observer.Delayed && woken.What != observer.Limited) {
+		if step.What == trace.Got && known && (woken.For != "Foo "+c.key || woken.Part != trace.PartStore && woken.What != trace.Delayed && woken.What != trace.Limited) {
 			c.server.Errorf("step %d: the key is taken because of step %d, %s %s for %s (%q)", step.Seq, woken.Seq, woken.Part, woken.What, woken.For, step.Cause)
 		}
 		switch step.What {
-		case observer.Got, observer.Started, observer.Sent, observer.Answered, observer.Ended, observer.Failed, observer.Delayed, observer.Limited, observer.Forgot, observer.Done:
+		case trace.Got, trace.Started, trace.Sent, trace.Answered, trace.Ended, trace.Failed, trace.Delayed, trace.Limited, trace.Forgot, trace.Done:
 			fmt.Fprintf(&work, "%s %s, ", step.Part, step.What)
 		}
 	}

@@ -16,4 +16,5 @@
 //     has resolve to 127.0.0.1. Wrap a handler in OwnHost to answer no such name.
 //   - It limits how long a request and its answer may take. A handler that streams
 //     sets deadlines of its own, with http.ResponseController.
+//   - What a client does wrong is logged with package log.
 package listen

@@ -10,8 +10,6 @@ import (
 	"strings"
 	"syscall"
 	"time"
-
-	"k8s.io/klog/v2"
 )
 
 const (
@@ -67,7 +65,6 @@ func Listen(address string, remote bool, handler func(bound *net.TCPAddr) http.H
 			WriteTimeout:   writeTimeout,
 			IdleTimeout:    idleTimeout,
 			MaxHeaderBytes: maxHeader,
-			ErrorLog:       klog.NewStandardLogger("WARNING"),
 		},
 	}, nil
 }

@@ -5,7 +5,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"example.com/byhand/internal/observer"
+	"example.com/byhand/internal/trace"
 )
 
 // reconcileMetrics are kept for each controller.
@@ -44,13 +44,13 @@ func (m *Metrics) Workers(kind string, workers int) {
 }
 
 // Step counts the steps of reconciles. Its controller is the kind in small letters.
-func (m *Metrics) Step(step *observer.Step) {
-	if step.Part != observer.PartReconcile {
+func (m *Metrics) Step(step *trace.Step) {
+	if step.Part != trace.PartReconcile {
 		return
 	}
 	r, name := m.reconciles, strings.ToLower(step.Kind)
 	active := r.active.WithLabelValues(name)
-	if step.What == observer.Started {
+	if step.What == trace.Started {
 		active.Inc()
 		return
 	}
@@ -61,7 +61,7 @@ func (m *Metrics) Step(step *observer.Step) {
 	r.duration.WithLabelValues(name).Observe(step.Took.Seconds())
 	result := "success"
 	switch {
-	case step.What != observer.Ended:
+	case step.What != trace.Ended:
 		result = "error"
 		r.errors.WithLabelValues(name).Inc()
 	case step.Requeue > 0:

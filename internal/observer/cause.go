@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"k8s.io/utils/lru"
+
+	"example.com/byhand/internal/trace"
 )
 
 // event is what happened to an object in a store. Our own write of it is known by id: the
@@ -33,7 +35,7 @@ func (c cause) words(o *Observer) string {
 	switch {
 	case e.initial:
 		return name + " in the first list"
-	case e.what != Resync && o.own.of(e.kind, e.id) != 0:
+	case e.what != trace.Resync && o.own.of(e.kind, e.id) != 0:
 		return fmt.Sprintf("our own write: %s %s", name, e.what)
 	default:
 		return name + " " + e.what

@@ -1,6 +1,6 @@
 // Package observer tells how an object travels through a controller: the event that a
 // watch delivers, the store, the queue, the worker, the reconcile, the request and its
-// answer, and the echo of that write as the next event. Each of these is a Step. The
+// answer, and the echo of that write as the next event. Each of these is a trace.Step. The
 // story, the timeline of --trace, a recording, the page and the metrics are made of the
 // same steps.
 //
@@ -23,21 +23,8 @@
 // Then there are those who look on:
 //
 //   - Print writes the steps, as a story, as a timeline or as JSON.
-//   - Read and Kept return them, for the page.
+//   - The History keeps the newest, for the page.
 //   - Options.Count is called with each step at once, for the metrics.
-//
-// What a step is called, by its part:
-//
-//	stream     opened, listed, received, ended, refused
-//	store      added, updated, deleted, resync (the same version again, at the resync
-//	           period), tombstone (a deletion that the watch missed)
-//	queue      added, coalesced (the key waits already, or comes back when its worker
-//	           is done), delayed (at the reconcile's own wish), limited (after an
-//	           error), due (a delay is over), forgot (its failures no longer count)
-//	worker     got, done
-//	reconcile  started, ended, failed (with an error or a panic)
-//	request    sent, answered, failed (without an answer)
-//	program    started, standby, leader, synced, lost, stopped, said, dropped
 //
 // # Properties
 //

@@ -14,14 +14,16 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
+
+	"example.com/byhand/internal/trace"
 )
 
 // exchange is one request and its answer. Whoever sends it keeps the bytes; what
 // they say is found out when the steps are published.
 type exchange struct {
 	observer *Observer
-	run      *run    // nil outside of a reconcile
-	request  Request // without its body
+	run      *run          // nil outside of a reconcile
+	request  trace.Request // without its body
 	began    time.Time
 	at       *place
 	seq      int64 // of the step that it was sent
@@ -42,7 +44,7 @@ func (t *transport) exchange(request *http.Request, to target) (*http.Response, 
 	case err != nil:
 		x.failed(err)
 	case !t.observer.all:
-		x.end(Answered, response.StatusCode, nil, 0, nil)
+		x.end(trace.Answered, response.StatusCode, nil, 0, nil)
 	case to.kind == nil || !strings.HasPrefix(response.Header.Get("Content-Type"), runtime.ContentTypeJSON):
 		// What is no JSON may be a stream, which whoever asked for it reads.
 		x.answered(response.StatusCode, nil, max(response.ContentLength, 0))
@@ -77,12 +79,12 @@ func bodyOf(request *http.Request) []byte {
 
 // record records a step of the exchange. finish may be nil; it is called when the step
 // is published.
-func (x *exchange) record(step *Step, body []byte, finish func(*Step)) int64 {
-	step.Part = PartRequest
+func (x *exchange) record(step *trace.Step, body []byte, finish func(*trace.Step)) int64 {
+	step.Part = trace.PartRequest
 	if x.run != nil {
 		step.For = x.run.name()
 	}
-	return x.observer.record(step, x.at, len(body), func(step *Step) {
+	return x.observer.record(step, x.at, len(body), func(step *trace.Step) {
 		if finish != nil {
 			finish(step)
 		}
@@ -97,11 +99,11 @@ func (x *exchange) sent(from *http.Request) {
 		body = bodyOf(from)
 	}
 	request := x.request
-	step := &Step{What: Sent, Request: &request}
+	step := &trace.Step{What: trace.Sent, Request: &request}
 	if x.run != nil {
 		step.CauseSeq = x.run.seq
 	}
-	x.seq = x.record(step, body, func(step *Step) {
+	x.seq = x.record(step, body, func(step *trace.Step) {
 		x.object = decode(body)
 		x.know(x.object)
 		step.Text, step.Request.Body = x.intent(), x.shown(x.object)
@@ -136,22 +138,22 @@ func (x *exchange) know(object map[string]any) {
 // failed records a request without an answer. It may have been carried out for all
 // that.
 func (x *exchange) failed(err error) {
-	x.end(Failed, 0, nil, 0, func(step *Step) {
+	x.end(trace.Failed, 0, nil, 0, func(step *trace.Step) {
 		step.Text = cut("no answer: "+err.Error(), wordsLimit)
 		x.addOutcome("no answer to " + x.request.Method + " " + x.subject())
 	})
 }
 
 // end records how the exchange ended.
-func (x *exchange) end(what string, code int, body []byte, read int64, finish func(*Step)) {
+func (x *exchange) end(what string, code int, body []byte, read int64, finish func(*trace.Step)) {
 	request := x.request
 	request.Status, request.Bytes = code, read
-	x.record(&Step{What: what, Request: &request, CauseSeq: x.seq, Took: time.Since(x.began)}, body, finish)
+	x.record(&trace.Step{What: what, Request: &request, CauseSeq: x.seq, Took: time.Since(x.began)}, body, finish)
 }
 
 // answered records an answer, and as much of its body as came.
 func (x *exchange) answered(code int, body []byte, read int64) {
-	x.end(Answered, code, body, read, func(step *Step) {
+	x.end(trace.Answered, code, body, read, func(step *trace.Step) {
 		object := decode(body)
 		x.know(object)
 		step.Request.Reply = x.shown(object)

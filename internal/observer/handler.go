@@ -9,6 +9,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"example.com/byhand/controller"
+	"example.com/byhand/internal/trace"
 )
 
 // Handler returns the handler for the informer of a kind. It records each change of the
@@ -39,30 +40,30 @@ type handler struct {
 	kind           *wired
 	next           cache.ResourceEventHandler
 
-	step   *Step
-	finish func(*Step)
+	step   *trace.Step
+	finish func(*trace.Step)
 	why    cause
 }
 
 // OnAdd is called for an object that is new in the store.
 func (h *handler) OnAdd(obj any, isInInitialList bool) {
-	h.event(&event{what: Added, initial: isInInitialList}, nil, obj, func() { h.next.OnAdd(obj, isInInitialList) })
+	h.event(&event{what: trace.Added, initial: isInInitialList}, nil, obj, func() { h.next.OnAdd(obj, isInInitialList) })
 }
 
 // OnUpdate is called for an object that has changed, and for each one at a resync.
 func (h *handler) OnUpdate(before, after any) {
-	what := Updated
+	what := trace.Updated
 	if metaOf(before).GetResourceVersion() == metaOf(after).GetResourceVersion() {
-		what = Resync
+		what = trace.Resync
 	}
 	h.event(&event{what: what}, before, after, func() { h.next.OnUpdate(before, after) })
 }
 
 // OnDelete is called for an object that is gone, or the record that it is.
 func (h *handler) OnDelete(obj any) {
-	e, last := &event{what: Deleted}, obj
+	e, last := &event{what: trace.Deleted}, obj
 	if tombstone, ok := obj.(cache.DeletedFinalStateUnknown); ok {
-		e, last = &event{what: Tombstone, key: tombstone.Key}, tombstone.Obj
+		e, last = &event{what: trace.Tombstone, key: tombstone.Key}, tombstone.Obj
 	}
 	h.event(e, nil, last, func() { h.next.OnDelete(obj) })
 }
@@ -83,11 +84,11 @@ func (h *handler) event(e *event, before, object any, next func()) {
 	if e.kind, e.id = h.kind.GVK.Kind, of.GetResourceVersion(); e.key == "" {
 		e.key = keyOf(of.GetNamespace(), of.GetName())
 	}
-	h.step = &Step{Part: PartStore, What: e.what, Kind: e.kind, Key: e.key, For: h.observer.belongs(h.kind, of), Version: e.id}
-	if e.what == Deleted || e.what == Tombstone {
+	h.step = &trace.Step{Part: trace.PartStore, What: e.what, Kind: e.kind, Key: e.key, For: h.observer.belongs(h.kind, of), Version: e.id}
+	if e.what == trace.Deleted || e.what == trace.Tombstone {
 		e.id = string(of.GetUID())
 	}
-	h.finish = func(step *Step) { h.observer.finishEvent(h.kind, e, step, before, object) }
+	h.finish = func(step *trace.Step) { h.observer.finishEvent(h.kind, e, step, before, object) }
 	h.why = cause{event: e}
 	next()
 	h.record("")
@@ -115,13 +116,13 @@ func (h *handler) AddLowPriority(key cache.ObjectName) {
 }
 
 // finishEvent says what the object is like now, and what led to the event.
-func (o *Observer) finishEvent(k *wired, e *event, step *Step, before, object any) {
+func (o *Observer) finishEvent(k *wired, e *event, step *trace.Step, before, object any) {
 	text, shown := o.describe(k, object)
 	if shown {
 		step.Story = o.storyOf(k, e, before, text)
 	}
 	step.Text = cut(text, wordsLimit)
-	if e.what == Deleted || e.what == Tombstone {
+	if e.what == trace.Deleted || e.what == trace.Tombstone {
 		step.Text = "it is gone"
 	}
 	if !o.all {
@@ -133,9 +134,9 @@ func (o *Observer) finishEvent(k *wired, e *event, step *Step, before, object an
 	switch {
 	case e.initial:
 		step.Cause, step.CauseSeq = "the first list", k.listed
-	case e.what == Tombstone:
+	case e.what == trace.Tombstone:
 		step.Cause, step.CauseSeq = "a list in which it is missing", k.listed
-	case e.what == Resync:
+	case e.what == trace.Resync:
 		step.Cause = "the resync period"
 	case written != 0:
 		step.Cause, step.CauseSeq, step.Echo = "our own write", written, true

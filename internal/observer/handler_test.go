@@ -16,6 +16,7 @@ import (
 	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
 	"example.com/byhand/controller"
 	"example.com/byhand/informer"
+	"example.com/byhand/internal/trace"
 )
 
 func foo(version string) *v1alpha1.Foo {
@@ -66,24 +67,24 @@ func TestHandler(t *testing.T) {
 		want   got
 		adds   bool
 	}{
-		{"in the first list", func() { ofFoos.OnAdd(foo("1"), true) }, got{What: Added, Version: "1", Cause: "the first list", CauseSeq: 44}, true},
-		{"our own write", func() { ofFoos.OnUpdate(foo("1"), foo("2")) }, got{What: Updated, Version: "2", Cause: "our own write", CauseSeq: 41, Echo: true}, true},
-		{"an own version again", func() { ofFoos.OnUpdate(foo("2"), foo("2")) }, got{What: Resync, Version: "2", Cause: "the resync period"}, true},
-		{"somebody's write", func() { ofFoos.OnUpdate(foo("2"), foo("3")) }, got{What: Updated, Version: "3", CauseSeq: 43}, true},
-		{"deleted", func() { ofFoos.OnDelete(foo("4")) }, got{What: Deleted, Version: "4"}, true},
+		{"in the first list", func() { ofFoos.OnAdd(foo("1"), true) }, got{What: trace.Added, Version: "1", Cause: "the first list", CauseSeq: 44}, true},
+		{"our own write", func() { ofFoos.OnUpdate(foo("1"), foo("2")) }, got{What: trace.Updated, Version: "2", Cause: "our own write", CauseSeq: 41, Echo: true}, true},
+		{"an own version again", func() { ofFoos.OnUpdate(foo("2"), foo("2")) }, got{What: trace.Resync, Version: "2", Cause: "the resync period"}, true},
+		{"somebody's write", func() { ofFoos.OnUpdate(foo("2"), foo("3")) }, got{What: trace.Updated, Version: "3", CauseSeq: 43}, true},
+		{"deleted", func() { ofFoos.OnDelete(foo("4")) }, got{What: trace.Deleted, Version: "4"}, true},
 		{"a tombstone", func() { ofFoos.OnDelete(cache.DeletedFinalStateUnknown{Key: "default/foo", Obj: foo("4")}) },
-			got{What: Tombstone, Version: "4", Cause: "a list in which it is missing", CauseSeq: 44}, true},
+			got{What: trace.Tombstone, Version: "4", Cause: "a list in which it is missing", CauseSeq: 44}, true},
 		{"a tombstone with only the key", func() { ofFoos.OnDelete(cache.DeletedFinalStateUnknown{Key: "default/foo"}) },
-			got{What: Tombstone, Cause: "a list in which it is missing", CauseSeq: 44}, true},
-		{"our Deployment", func() { ofDeployments.OnAdd(deployment("5", true), false) }, got{What: Added, Kind: "Deployment", Version: "5"}, true},
+			got{What: trace.Tombstone, Cause: "a list in which it is missing", CauseSeq: 44}, true},
+		{"our Deployment", func() { ofDeployments.OnAdd(deployment("5", true), false) }, got{What: trace.Added, Kind: "Deployment", Version: "5"}, true},
 		{"our DELETE", func() { ofDeployments.OnDelete(deployment("6", true)) },
-			got{What: Deleted, Kind: "Deployment", Version: "6", Cause: "our own write", CauseSeq: 42, Echo: true}, true},
-		{"a Deployment that a Foo only names", func() { ofDeployments.OnAdd(deployment("7", false), false) }, got{What: Added, Kind: "Deployment", Version: "7"}, true},
+			got{What: trace.Deleted, Kind: "Deployment", Version: "6", Cause: "our own write", CauseSeq: 42, Echo: true}, true},
+		{"a Deployment that a Foo only names", func() { ofDeployments.OnAdd(deployment("7", false), false) }, got{What: trace.Added, Kind: "Deployment", Version: "7"}, true},
 		{"a resync that wakes nobody", func() { ofDeployments.OnUpdate(deployment("7", true), deployment("7", true)) },
-			got{What: Resync, Kind: "Deployment", Version: "7", Cause: "the resync period"}, false},
+			got{What: trace.Resync, Kind: "Deployment", Version: "7", Cause: "the resync period"}, false},
 		{"a Project", func() {
 			ofProjects.OnAdd(&examplesv1alpha1.Project{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "p"}}, false)
-		}, got{What: Added, Kind: "Project", Key: "default/p"}, false},
+		}, got{What: trace.Added, Kind: "Project", Key: "default/p"}, false},
 	} {
 		told(r)
 		test.event()
@@ -101,7 +102,7 @@ func TestHandler(t *testing.T) {
 		if diff := cmp.Diff(test.want, got{step.What, step.Kind, step.Key, step.For, step.Version, step.Cause, step.Echo, step.CauseSeq}); diff != "" {
 			t.Errorf("%s: step (-want +got):\n%s", test.reason, diff)
 		}
-		if adds := len(past) > 1 && past[1].Part == PartQueue && past[1].CauseSeq == step.Seq; adds != test.adds {
+		if adds := len(past) > 1 && past[1].Part == trace.PartQueue && past[1].CauseSeq == step.Seq; adds != test.adds {
 			t.Errorf("%s: a key is added because of it: %t, want %t", test.reason, adds, test.adds)
 		}
 	}
@@ -191,7 +192,7 @@ func TestClusterScoped(t *testing.T) {
 	r.own.add("Foo", "2", 41)
 	h.OnUpdate(wide("1"), wide("2"))
 	for _, step := range kept(r) {
-		if step.Key != "foo" || step.For != "Foo foo" || step.Part == PartStore && !step.Echo || step.Part == PartQueue && step.Cause != "our own write: Foo foo updated" {
+		if step.Key != "foo" || step.For != "Foo foo" || step.Part == trace.PartStore && !step.Echo || step.Part == trace.PartQueue && step.Cause != "our own write: Foo foo updated" {
 			t.Errorf("%+v", step)
 		}
 	}

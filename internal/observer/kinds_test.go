@@ -19,6 +19,7 @@ import (
 	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
 	"example.com/byhand/clientset"
 	"example.com/byhand/controller"
+	"example.com/byhand/internal/trace"
 )
 
 // fooReconciler and projectReconciler write the status of theirs.
@@ -52,7 +53,7 @@ func TestTwoKinds(t *testing.T) {
 		_ = json.NewEncoder(w).Encode(typed(foo("2"), v1alpha1.SchemeGroupVersion, "Foo"))
 	}))
 	defer server.Close()
-	happens := func(all bool, out *bytes.Buffer, form Flag) []Step {
+	happens := func(all bool, out *bytes.Buffer, form Flag) []trace.Step {
 		r := New(Options{All: all})
 		r.Print(form, out)
 		config := &rest.Config{Host: server.URL, QPS: -1}
@@ -115,7 +116,7 @@ func TestTwoKinds(t *testing.T) {
 		t.Errorf("steps (-want +got):\n%s", diff)
 	}
 	// The recording has the same.
-	if recorded, err := ReadRecording(&out); err != nil || len(recorded) != len(lines) || recorded[3].For != "Project default/foo" {
+	if recorded, err := trace.ReadRecording(&out); err != nil || len(recorded) != len(lines) || recorded[3].For != "Project default/foo" {
 		t.Errorf("%d steps are recorded: %v", len(recorded), err)
 	}
 

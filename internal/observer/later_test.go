@@ -19,6 +19,7 @@ import (
 
 	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
 	"example.com/byhand/controller"
+	"example.com/byhand/internal/trace"
 )
 
 // late does something while nobody tells, which is told after it. If anything that
@@ -173,14 +174,16 @@ func TestTooMuch(t *testing.T) {
 				say(r, "fits")
 			}
 		}, maxPendingSteps},
-		{"large", func(r *Observer) { r.record(&Step{Part: PartProgram, Text: "fits"}, nil, maxPending-stepOverhead, nil) }, 1},
+		{"large", func(r *Observer) {
+			r.record(&trace.Step{Part: trace.PartProgram, Text: "fits"}, nil, maxPending-stepOverhead, nil)
+		}, 1},
 	} {
 		r := New(Options{All: true})
 		var out bytes.Buffer
 		r.Print(Flag{}, &out)
 		late(r, func() {
 			test.fill(r)
-			r.record(&Step{Part: PartProgram, Text: "is lost"}, nil, 1, nil)
+			r.record(&trace.Step{Part: trace.PartProgram, Text: "is lost"}, nil, 1, nil)
 			// It would fit, but the gap has one place.
 			say(r, "is lost")
 			say(r, "is lost")
@@ -253,7 +256,7 @@ func TestPrintToTheEnd(t *testing.T) {
 			say(r, "step")
 		}
 		r.Close()
-		got, err := ReadRecording(&out)
+		got, err := trace.ReadRecording(&out)
 		if err != nil || len(got) != steps || got[len(got)-1].Seq != steps {
 			t.Errorf("%d steps are printed (%v), want %d", len(got), err, steps)
 		}

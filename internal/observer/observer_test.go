@@ -10,7 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/tools/cache"
@@ -18,6 +17,7 @@ import (
 	examplesv1alpha1 "example.com/byhand/api/examples-gzh.com/v1alpha1"
 	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
 	"example.com/byhand/controller"
+	"example.com/byhand/internal/trace"
 )
 
 // The kinds of these tests: one that is reconciled, one that it owns, one that is neither.
@@ -48,7 +48,7 @@ func observing() *Observer {
 
 // say records a step that is only a text.
 func say(r *Observer, text string) int64 {
-	return r.record(&Step{Part: PartProgram, What: Said, Text: text}, nil, 0, nil)
+	return r.record(&trace.Step{Part: trace.PartProgram, What: trace.Said, Text: text}, nil, 0, nil)
 }
 
 // catchUp waits until what was recorded is told.
@@ -59,50 +59,12 @@ func catchUp(r *Observer) {
 }
 
 // kept returns what was recorded, as far as it is kept.
-func kept(r *Observer) (steps []Step) {
+func kept(r *Observer) (steps []trace.Step) {
 	catchUp(r)
 	for _, step := range r.Kept(0) {
 		steps = append(steps, *step)
 	}
 	return steps
-}
-
-func texts(steps []Step) (all []string) {
-	for _, step := range steps {
-		all = append(all, step.Text)
-	}
-	return all
-}
-
-// The newest steps are kept, within a number and within a size.
-func TestPast(t *testing.T) {
-	for _, test := range []struct {
-		reason  string
-		history history
-		steps   int
-		want    []string
-	}{
-		{"fewer than fit", history{maxSteps: 3, maxBytes: defaultBytes}, 2, []string{"1", "2"}},
-		{"as many as fit", history{maxSteps: 3, maxBytes: defaultBytes}, 3, []string{"1", "2", "3"}},
-		{"more", history{maxSteps: 3, maxBytes: defaultBytes}, 8, []string{"6", "7", "8"}},
-		{"more bytes than fit", history{maxSteps: 99, maxBytes: 2*stepBytes + 10}, 70, []string{"69", "70"}},
-		{"one step is more than fits", history{maxSteps: 99, maxBytes: 1}, 3, []string{"3"}},
-	} {
-		r := New(Options{All: true})
-		r.history = test.history
-		for i := range test.steps {
-			say(r, fmt.Sprint(i+1))
-		}
-		past := kept(r)
-		if diff := cmp.Diff(test.want, texts(past)); diff != "" {
-			t.Errorf("%s: kept (-want +got):\n%s", test.reason, diff)
-		}
-		for i, step := range past {
-			if want := int64(test.steps - len(past) + i + 1); step.Seq != want || step.Time.IsZero() {
-				t.Errorf("%s: step %q has number %d and time %s, want number %d", test.reason, step.Text, step.Seq, step.Time, want)
-			}
-		}
-	}
 }
 
 // Between the past and what follows nothing is missing, whoever records meanwhile.
@@ -126,41 +88,6 @@ func TestSubscribeMissesNothing(t *testing.T) {
 		}
 	}
 	recording.Wait()
-}
-
-// Whoever reads late finds the newest, sees in the numbers what is missing, and hears of
-// the end.
-func TestRead(t *testing.T) {
-	r := New(Options{All: true})
-	r.history.maxSteps = 2
-	for i := range 5 {
-		say(r, fmt.Sprint(i+1))
-	}
-	catchUp(r)
-	for after, want := range map[int64][]string{0: {"4", "5"}, 4: {"5"}, 5: nil} {
-		var got []string
-		for _, step := range r.Kept(after) {
-			got = append(got, step.Text)
-		}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("after %d (-want +got):\n%s", after, diff)
-		}
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	if steps := r.Read(ctx, 5); len(steps) != 0 {
-		t.Errorf("%d steps came from nowhere", len(steps))
-	}
-	if steps := r.Read(ctx, 4); len(steps) != 1 {
-		t.Errorf("%d steps are left for one who must go, want 1", len(steps))
-	}
-	r.Close()
-	if steps := r.Read(t.Context(), 4); len(steps) != 1 {
-		t.Errorf("%d steps are left at the end, want 1", len(steps))
-	}
-	if steps := r.Read(t.Context(), 5); len(steps) != 0 {
-		t.Errorf("%d steps come after the end", len(steps))
-	}
 }
 
 // Wiring that would make steps lie is refused.
@@ -222,10 +149,10 @@ func TestPrint(t *testing.T) {
 	say(r, "before")
 	r.Print(Flag{on: true, json: true}, &all)
 	r.Print(Flag{on: true, key: "default/foo"}, &one)
-	r.record(&Step{Part: PartQueue, What: Added, Key: "default/foo", For: "Foo default/foo"}, nil, 0, nil)
-	r.record(&Step{Part: PartQueue, What: Added, Key: "default/other", For: "Foo default/other"}, nil, 0, nil)
+	r.record(&trace.Step{Part: trace.PartQueue, What: trace.Added, Key: "default/foo", For: "Foo default/foo"}, nil, 0, nil)
+	r.record(&trace.Step{Part: trace.PartQueue, What: trace.Added, Key: "default/other", For: "Foo default/other"}, nil, 0, nil)
 	r.Close()
-	steps, err := ReadRecording(&all)
+	steps, err := trace.ReadRecording(&all)
 	if err != nil || len(steps) != 3 {
 		t.Errorf("%d steps (%v), want 3", len(steps), err)
 	}
@@ -258,7 +185,7 @@ func TestPrintToNobody(t *testing.T) {
 	r.Close()
 	close(out.release)
 	r.logs[0].Flush()
-	steps, err := ReadRecording(&out.Buffer)
+	steps, err := trace.ReadRecording(&out.Buffer)
 	if err != nil || len(steps) > 20 || steps[0].Seq != 1 || steps[len(steps)-1].Seq != 100 {
 		t.Errorf("%d steps are printed (%v), want the first and the last ones", len(steps), err)
 	}
@@ -291,10 +218,9 @@ func TestManyObjects(t *testing.T) {
 		t.Errorf("%d MiB are held, want at most %d", held>>20, most>>20)
 	}
 	steps := kept(r)
-	if len(steps) > defaultSteps || r.history.bytes > defaultBytes {
-		t.Errorf("%d steps with %d bytes are kept", len(steps), r.history.bytes)
+	if len(steps) > defaultSteps {
+		t.Errorf("%d steps are kept", len(steps))
 	}
-	t.Logf("%d MiB for %d objects, of them %d MiB in the past", held>>20, objects, r.history.bytes>>20)
 	// Each of them has its number.
 	if last := say(r, "the last"); last != 2*objects+1 {
 		t.Errorf("step %d is the last, want %d", last, 2*objects+1)

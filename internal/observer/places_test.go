@@ -25,6 +25,7 @@ import (
 	"example.com/byhand/clientset"
 	"example.com/byhand/controller"
 	"example.com/byhand/informer"
+	"example.com/byhand/internal/trace"
 )
 
 // Where code stands: the innermost function of the lesson, in a closure of it, too.
@@ -105,7 +106,7 @@ func TestPlacesOfTheRecording(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = file.Close() }()
-	steps, err := ReadRecording(file)
+	steps, err := trace.ReadRecording(file)
 	if err != nil {
 		t.Fatal(err)
 	}

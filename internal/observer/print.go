@@ -9,6 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/validation"
 
 	"golang.org/x/term"
+
+	"example.com/byhand/internal/trace"
 )
 
 // Flag is the value of --trace. Its zero value is the story.
@@ -41,8 +43,8 @@ func (f *Flag) Set(value string) error {
 
 // wanted reports whether a step is to be printed. What the whole process does is
 // part of every trace.
-func (f Flag) wanted(step *Step) bool {
-	return f.key == "" || strings.HasSuffix(step.For, " "+f.key) || step.Part == PartProgram
+func (f Flag) wanted(step *trace.Step) bool {
+	return f.key == "" || strings.HasSuffix(step.For, " "+f.key) || step.Part == trace.PartProgram
 }
 
 // Print writes the steps that are published from now on to out, in the form that the flag
@@ -52,14 +54,14 @@ func (o *Observer) Print(f Flag, out io.Writer) {
 	switch {
 	case f.json:
 		// A gap in the numbers says what is missing.
-		log.silent, line = true, jsonLine
+		log.silent, line = true, (*trace.Step).Line
 	case f.on:
 		line = newTimeline(out).line
 	}
 	o.publishing.Lock()
 	defer o.publishing.Unlock()
 	o.logs = append(o.logs, log)
-	o.printers = append(o.printers, func(step *Step) {
+	o.printers = append(o.printers, func(step *trace.Step) {
 		// A step that is not part of the story has no line.
 		if text := line(step); text != "" && f.wanted(step) {
 			_, _ = io.WriteString(log, text)

@@ -9,6 +9,7 @@ import (
 	"k8s.io/client-go/util/workqueue"
 
 	"example.com/byhand/controller"
+	"example.com/byhand/internal/trace"
 )
 
 // Queue records what happens to the keys of a queue, which are those of a kind. Give the
@@ -67,7 +68,7 @@ func (q *observedQueue) of(key cache.ObjectName) *waiting {
 func (q *observedQueue) name(key cache.ObjectName) string { return q.kind + " " + key.String() }
 
 // record records a step about a key. finish may be nil.
-func (q *observedQueue) record(part Part, what string, key cache.ObjectName, step Step, at *place, finish func(*Step)) int64 {
+func (q *observedQueue) record(part trace.Part, what string, key cache.ObjectName, step trace.Step, at *place, finish func(*trace.Step)) int64 {
 	step.Part, step.What, step.Kind, step.Key, step.For, step.Depth = part, what, q.kind, key.String(), q.name(key), q.depth
 	return q.observer.record(&step, at, 0, finish)
 }
@@ -77,16 +78,16 @@ func (q *observedQueue) Add(key cache.ObjectName)            { q.add(key, cause{
 func (q *observedQueue) AddLowPriority(key cache.ObjectName) { q.addLowPriority(key, cause{}) }
 
 func (q *observedQueue) add(key cache.ObjectName, why cause) {
-	q.change(func(at *place) { q.mark(key, Added, "", why, at) }, func() { q.PriorityQueue.Add(key) })
+	q.change(func(at *place) { q.mark(key, trace.Added, "", why, at) }, func() { q.PriorityQueue.Add(key) })
 }
 
 func (q *observedQueue) addLowPriority(key cache.ObjectName, why cause) {
-	q.change(func(at *place) { q.mark(key, Added, "behind every change", why, at) }, func() { q.PriorityQueue.AddLowPriority(key) })
+	q.change(func(at *place) { q.mark(key, trace.Added, "behind every change", why, at) }, func() { q.PriorityQueue.AddLowPriority(key) })
 }
 
 // AddAfter is how the controller looks again.
 func (q *observedQueue) AddAfter(key cache.ObjectName, delay time.Duration) {
-	q.change(func(at *place) { q.wait(key, at, Delayed, delay, fmt.Sprintf("look again in %s", delay)) },
+	q.change(func(at *place) { q.wait(key, at, trace.Delayed, delay, fmt.Sprintf("look again in %s", delay)) },
 		func() { q.PriorityQueue.AddAfter(key, delay) })
 }
 
@@ -94,7 +95,7 @@ func (q *observedQueue) AddAfter(key cache.ObjectName, delay time.Duration) {
 func (q *observedQueue) AddRateLimited(key cache.ObjectName) {
 	q.change(func(at *place) {
 		delay := q.limiter.When(key)
-		q.wait(key, at, Limited, delay, fmt.Sprintf("try %d again in %s", q.limiter.NumRequeues(key), short(delay)))
+		q.wait(key, at, trace.Limited, delay, fmt.Sprintf("try %d again in %s", q.limiter.NumRequeues(key), short(delay)))
 	}, func() { q.PriorityQueue.AddRateLimited(key) })
 }
 
@@ -118,9 +119,9 @@ func (q *observedQueue) mark(key cache.ObjectName, what, text string, why cause,
 	k := q.of(key)
 	switch {
 	case k.runs:
-		what, text = Coalesced, "a worker has it: comes back when that is done"
+		what, text = trace.Coalesced, "a worker has it: comes back when that is done"
 	case k.waits:
-		what, text = Coalesced, "waits already"
+		what, text = trace.Coalesced, "waits already"
 	default:
 		q.depth++
 	}
@@ -128,19 +129,19 @@ func (q *observedQueue) mark(key cache.ObjectName, what, text string, why cause,
 		k.waits, k.since = true, time.Now()
 	}
 	k.why.add(why)
-	q.record(PartQueue, what, key, Step{Text: text, CauseSeq: why.seq}, at, func(step *Step) { step.Cause = why.words(q.observer) })
+	q.record(trace.PartQueue, what, key, trace.Step{Text: text, CauseSeq: why.seq}, at, func(step *trace.Step) { step.Cause = why.words(q.observer) })
 }
 
 // wait pending a delay. If a key has two, the earlier end counts.
 func (q *observedQueue) wait(key cache.ObjectName, at *place, what string, delay time.Duration, text string) {
 	k, due := q.of(key), time.Now().Add(delay)
-	step := Step{Text: text, CauseSeq: k.reconciled, Took: delay}
+	step := trace.Step{Text: text, CauseSeq: k.reconciled, Took: delay}
 	if !k.due.IsZero() && !due.Before(k.due) {
 		step.Text += ", an earlier look stands"
-		q.record(PartQueue, what, key, step, at, nil)
+		q.record(trace.PartQueue, what, key, step, at, nil)
 		return
 	}
-	k.due, k.delay = due, cause{text: "the delay is over: " + text, seq: q.record(PartQueue, what, key, step, at, nil)}
+	k.due, k.delay = due, cause{text: "the delay is over: " + text, seq: q.record(trace.PartQueue, what, key, step, at, nil)}
 }
 
 // settle pending that a delay is over, if it is. Nobody says so at the time: it shows when a
@@ -149,7 +150,7 @@ func (q *observedQueue) settle(key cache.ObjectName, k *waiting, at *place) {
 	if due := k.due; !due.IsZero() && !time.Now().Before(due) {
 		k.due = time.Time{}
 		added := !k.waits
-		q.mark(key, Due, "", k.delay, at)
+		q.mark(key, trace.Due, "", k.delay, at)
 		if added {
 			k.since = due
 		}
@@ -168,13 +169,13 @@ func (q *observedQueue) Get() (cache.ObjectName, bool) {
 	k := q.of(key)
 	q.settle(key, k, at)
 	if !k.waits {
-		q.mark(key, Added, "", cause{text: AddedAsTaken}, at)
+		q.mark(key, trace.Added, "", cause{text: AddedAsTaken}, at)
 	}
 	now := time.Now()
 	waited, why := now.Sub(k.since), k.why
 	k.waits, k.runs, k.taken, k.reconciled, k.now, k.why = false, true, now, 0, why, nil
 	q.depth--
-	q.record(PartWorker, Got, key, Step{Took: waited, CauseSeq: why.seq()}, at, func(step *Step) {
+	q.record(trace.PartWorker, trace.Got, key, trace.Step{Took: waited, CauseSeq: why.seq()}, at, func(step *trace.Step) {
 		step.Text, step.Cause = "waited "+short(waited), why.words(q.observer)
 	})
 	return key, false
@@ -199,7 +200,7 @@ func (q *observedQueue) Done(key cache.ObjectName) {
 	default:
 		delete(q.keys, key)
 	}
-	q.record(PartWorker, Done, key, Step{Text: text, Took: now.Sub(k.taken), CauseSeq: k.reconciled}, at, nil)
+	q.record(trace.PartWorker, trace.Done, key, trace.Step{Text: text, Took: now.Sub(k.taken), CauseSeq: k.reconciled}, at, nil)
 	q.PriorityQueue.Done(key)
 }
 
@@ -209,7 +210,7 @@ func (q *observedQueue) Forget(key cache.ObjectName) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if failures := q.limiter.NumRequeues(key); failures > 0 {
-		q.record(PartQueue, Forgot, key, Step{Text: fmt.Sprintf("its %d failures no longer count", failures)}, at, nil)
+		q.record(trace.PartQueue, trace.Forgot, key, trace.Step{Text: fmt.Sprintf("its %d failures no longer count", failures)}, at, nil)
 	}
 	q.limiter.Forget(key)
 	q.PriorityQueue.Forget(key)

@@ -16,6 +16,7 @@ import (
 	"k8s.io/klog/v2"
 
 	"example.com/byhand/controller"
+	"example.com/byhand/internal/trace"
 )
 
 var fooKey = cache.NewObjectName("default", "foo")
@@ -24,7 +25,7 @@ var fooKey = cache.NewObjectName("default", "foo")
 func told(r *Observer) (lines []string) {
 	steps := kept(r)
 	r.publishing.Lock()
-	r.history.steps, r.history.bytes = nil, 0
+	r.History = trace.NewHistory(defaultSteps, defaultBytes)
 	r.publishing.Unlock()
 	for _, step := range steps {
 		line := fmt.Sprintf("%s %s: %s", step.Part, step.What, step.Text)
@@ -101,7 +102,7 @@ func TestQueueLowPriority(t *testing.T) {
 		}
 	}
 	past := kept(r)
-	if got := past[1]; got.What != Added || got.Text != "behind every change" || got.Cause != "Foo foo in the first list" {
+	if got := past[1]; got.What != trace.Added || got.Text != "behind every change" || got.Cause != "Foo foo in the first list" {
 		t.Errorf("step %+v", got)
 	}
 	if text := wording(&past[1]); text != "1 in the queue, behind every change" {
@@ -183,7 +184,7 @@ func TestQueueDelaysAreReal(t *testing.T) {
 			queue.AddRateLimited(fooKey)
 			began := time.Now()
 			queue.Get()
-			past := slices.DeleteFunc(kept(r), func(step Step) bool { return step.What != Limited })
+			past := slices.DeleteFunc(kept(r), func(step trace.Step) bool { return step.What != trace.Limited })
 			if told, waited := past[failures].Took, time.Since(began); told != waited {
 				t.Errorf("after failure %d: told %s, waited %s", failures+1, told, waited)
 			}
@@ -246,7 +247,7 @@ func TestReconcile(t *testing.T) {
 func TestCauses(t *testing.T) {
 	r := New(Options{All: true})
 	var why causes
-	updated := &event{what: Updated, kind: "Deployment", key: "default/d", id: "7"}
+	updated := &event{what: trace.Updated, kind: "Deployment", key: "default/d", id: "7"}
 	for range 3 {
 		why.add(cause{seq: 1, event: updated})
 	}
@@ -257,7 +258,7 @@ func TestCauses(t *testing.T) {
 		t.Errorf("because of step %d: %s", why.seq(), got)
 	}
 	// A resync shows a version again that may be our own.
-	resync := cause{event: &event{what: Resync, kind: "Deployment", key: "default/d", id: "7"}}
+	resync := cause{event: &event{what: trace.Resync, kind: "Deployment", key: "default/d", id: "7"}}
 	if got := resync.words(r); got != "Deployment d resync" {
 		t.Errorf("because of %s", got)
 	}

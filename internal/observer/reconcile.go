@@ -9,6 +9,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"example.com/byhand/controller"
+	"example.com/byhand/internal/trace"
 )
 
 // Reconciler is what has a controller.Reconcile.
@@ -33,13 +34,13 @@ func (o *Observer) Reconcile(k Kind, next Reconciler) controller.Reconcile {
 		defer func() {
 			switch {
 			case !returned:
-				run.end(&Step{What: Failed, Panicked: true}, "panicked")
+				run.end(&trace.Step{What: trace.Failed, Panicked: true}, "panicked")
 			case err != nil:
-				run.end(&Step{What: Failed}, "error: "+err.Error())
+				run.end(&trace.Step{What: trace.Failed}, "error: "+err.Error())
 			case requeueAfter > 0:
-				run.end(&Step{What: Ended, Requeue: requeueAfter}, "look again in "+requeueAfter.String())
+				run.end(&trace.Step{What: trace.Ended, Requeue: requeueAfter}, "look again in "+requeueAfter.String())
 			default:
-				run.end(&Step{What: Ended})
+				run.end(&trace.Step{What: trace.Ended})
 			}
 		}()
 		requeueAfter, err = next.Reconcile(context.WithValue(ctx, runOfContext{}, run), key)
@@ -71,27 +72,27 @@ type run struct {
 // name is the reconciled object's.
 func (r *run) name() string { return r.kind.GVK.Kind + " " + r.key.String() }
 
-func (r *run) record(step *Step, finish func(*Step)) int64 {
-	step.Part, step.Kind, step.Key, step.For = PartReconcile, r.kind.GVK.Kind, r.key.String(), r.name()
+func (r *run) record(step *trace.Step, finish func(*trace.Step)) int64 {
+	step.Part, step.Kind, step.Key, step.For = trace.PartReconcile, r.kind.GVK.Kind, r.key.String(), r.name()
 	return r.observer.record(step, r.at, 0, finish)
 }
 
 func (r *run) start() {
-	step, why := &Step{What: Started}, causes{}
+	step, why := &trace.Step{What: trace.Started}, causes{}
 	if queue := r.kind.queue; queue != nil {
 		r.waiting = queue.running(r.key)
 		why = r.waiting.now
 		step.CauseSeq = why.seq()
 	}
-	r.seq = r.record(step, func(step *Step) { step.Cause = why.words(r.observer) })
+	r.seq = r.record(step, func(step *trace.Step) { step.Cause = why.words(r.observer) })
 }
 
 // end records the end: what came of each request, and then this.
-func (r *run) end(step *Step, more ...string) {
+func (r *run) end(step *trace.Step, more ...string) {
 	step.CauseSeq, step.Took = r.seq, time.Since(r.began)
-	seq := r.record(step, func(step *Step) {
+	seq := r.record(step, func(step *trace.Step) {
 		outcomes := r.outcomes
-		if len(outcomes) == 0 && step.What == Ended {
+		if len(outcomes) == 0 && step.What == trace.Ended {
 			outcomes = []string{"nothing to do"}
 		}
 		step.Text = cut(strings.Join(append(outcomes, more...), "; "), wordsLimit)

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+
+	"example.com/byhand/internal/trace"
 )
 
 // maxFound is how many objects of a kind the story names one by one when the
@@ -23,33 +25,33 @@ func (o *Observer) storyOf(k *wired, e *event, before any, text string) string {
 	switch {
 	case e.initial:
 		return "found"
-	case e.what == Tombstone:
+	case e.what == trace.Tombstone:
 		return "deleted"
-	case e.what == Added, e.what == Deleted:
+	case e.what == trace.Added, e.what == trace.Deleted:
 		return e.what
-	case e.what == Updated && (!shown || was != text):
+	case e.what == trace.Updated && (!shown || was != text):
 		return "changed"
 	default:
 		return ""
 	}
 }
 
-func (s *story) line(step *Step) string {
+func (s *story) line(step *trace.Step) string {
 	if step.Story == "found" {
 		s.found[step.Kind]++
 	}
 	text := ""
 	switch request := step.Request; {
-	case step.Part == PartProgram:
+	case step.Part == trace.PartProgram:
 		text = step.Text
 	case step.Story == "found" && s.found[step.Kind] > maxFound+1:
 	case step.Story == "found" && s.found[step.Kind] > maxFound:
 		text = fmt.Sprintf("found    more of kind %s are not told one by one", step.Kind)
 	case step.Story != "":
 		text = fmt.Sprintf("%-7s  %s %s: %s", step.Story, step.Kind, step.Key, step.Text)
-	case step.Part == PartRequest && step.What != Sent && request.Method != http.MethodGet:
+	case step.Part == trace.PartRequest && step.What != trace.Sent && request.Method != http.MethodGet:
 		answer, why := "no answer", ""
-		if step.What == Answered {
+		if step.What == trace.Answered {
 			answer = strings.TrimSpace(fmt.Sprintf("%d %s", request.Status, http.StatusText(request.Status)))
 		}
 		if step.For != "" {

@@ -17,6 +17,7 @@ import (
 
 	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
 	"example.com/byhand/controller"
+	"example.com/byhand/internal/trace"
 )
 
 var clock = regexp.MustCompile(`(?m)^\d\d:\d\d:\d\d\.\d{3}  `)
@@ -147,7 +148,7 @@ func TestStoryOfRequests(t *testing.T) {
 		if !errors.Is(err, failed) || requeueAfter != time.Second {
 			t.Errorf("%s, error %v, want the reconcile's own", requeueAfter, err)
 		}
-		r.Program(Said, "what the program %s", "says")
+		r.Program(trace.Said, "what the program %s", "says")
 	})
 	if diff := cmp.Diff([]string{
 		"sent     PUT /written → 409 Conflict",
@@ -163,8 +164,8 @@ func TestStoryOfRequests(t *testing.T) {
 func TestCount(t *testing.T) {
 	for _, all := range []bool{true, false} {
 		var counted []string
-		r := New(Options{All: all, Count: func(step *Step) {
-			if step.Part == PartReconcile {
+		r := New(Options{All: all, Count: func(step *trace.Step) {
+			if step.Part == trace.PartReconcile {
 				counted = append(counted, fmt.Sprintf("%s %s %s %t %t", step.Kind, step.What, step.Requeue, step.Took > 0, step.Panicked))
 			}
 		}})

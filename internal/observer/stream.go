@@ -13,6 +13,8 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/watch"
+
+	"example.com/byhand/internal/trace"
 )
 
 // list sends a request for a list or a watch.
@@ -20,7 +22,7 @@ func (t *transport) list(request *http.Request, to target) (*http.Response, erro
 	query, sent := request.URL.Query(), wireForm(request, to)
 	s := &stream{observer: t.observer, kind: to.kind, at: t.observer.here(), began: time.Now(),
 		watch: query.Get("watch") == "true", first: query.Get("sendInitialEvents") == "true",
-		step: Step{Part: PartStream, Kind: to.kindName(), Text: "list", Request: &sent}}
+		step: trace.Step{Part: trace.PartStream, Kind: to.kindName(), Text: "list", Request: &sent}}
 	switch version := query.Get("resourceVersion"); {
 	case s.first:
 		s.step.Text = "list as a stream, then watch"
@@ -33,16 +35,16 @@ func (t *transport) list(request *http.Request, to target) (*http.Response, erro
 	}
 	response, err := t.next.RoundTrip(request)
 	if err != nil {
-		s.record(Refused, cut("no answer: "+err.Error(), wordsLimit))
+		s.record(trace.Refused, cut("no answer: "+err.Error(), wordsLimit))
 		return response, err
 	}
 	sent.Status = response.StatusCode
 	if response.StatusCode != http.StatusOK {
-		s.record(Refused, response.Status)
+		s.record(trace.Refused, response.Status)
 		return response, nil
 	}
 	if s.watch {
-		s.opened = s.record(Opened, s.step.Text)
+		s.opened = s.record(trace.Opened, s.step.Text)
 	}
 	s.ReadCloser, response.Body = response.Body, s
 	return response, nil
@@ -55,7 +57,7 @@ type stream struct {
 	kind     *wired
 	at       *place
 	watch    bool
-	step     Step
+	step     trace.Step
 	began    time.Time
 	opened   int64
 	line     []byte       // the event that is not whole yet
@@ -69,9 +71,9 @@ func (s *stream) record(what, text string) int64 {
 	step, request := s.step, *s.step.Request
 	request.Bytes = s.read.Load()
 	step.What, step.Text, step.Request, step.CauseSeq, step.Took = what, text, &request, s.opened, time.Since(s.began)
-	return s.observer.record(&step, s.at, 0, func(step *Step) {
+	return s.observer.record(&step, s.at, 0, func(step *trace.Step) {
 		s.kind.place = place{step.File, step.Func}
-		if what == Listed {
+		if what == trace.Listed {
 			s.kind.listed = step.Seq
 		}
 	})
@@ -97,17 +99,17 @@ func (s *stream) Close() error {
 // end records the end, because of an error or, without one, at this process's own wish.
 // A list that does not end by itself was not whole.
 func (s *stream) end(err error) {
-	what, text := Refused, "this process ends it"
+	what, text := trace.Refused, "this process ends it"
 	switch {
 	case s.watch && errors.Is(err, io.EOF):
 		text = "the API server ended it"
 	case errors.Is(err, io.EOF):
-		what, text = Listed, s.step.Text
+		what, text = trace.Listed, s.step.Text
 	case err != nil:
 		text = cut(fmt.Sprintf("broken off: %v", err), wordsLimit)
 	}
 	if s.watch {
-		what = Ended
+		what = trace.Ended
 	}
 	s.once.Do(func() { s.record(what, text) })
 }
@@ -122,14 +124,14 @@ func (s *stream) receive(p []byte) {
 		}
 		event, step := s.line, s.step
 		s.line, p = nil, rest
-		step.What, step.CauseSeq = Received, s.opened
-		step.Request = &Request{Method: http.MethodGet, Path: s.step.Request.Path, Bytes: int64(len(event))}
-		s.observer.record(&step, s.at, len(event), func(step *Step) { s.finish(step, event) })
+		step.What, step.CauseSeq = trace.Received, s.opened
+		step.Request = &trace.Request{Method: http.MethodGet, Path: s.step.Request.Path, Bytes: int64(len(event))}
+		s.observer.record(&step, s.at, len(event), func(step *trace.Step) { s.finish(step, event) })
 	}
 }
 
 // finish reads the event.
-func (s *stream) finish(step *Step, line []byte) {
+func (s *stream) finish(step *trace.Step, line []byte) {
 	var event struct {
 		Type   string
 		Object struct {

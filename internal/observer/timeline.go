@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"example.com/byhand/internal/trace"
 )
 
 // timeline writes steps for people, a line each.
@@ -32,13 +34,13 @@ const (
 )
 
 // colours are the parts' own. "2" is dim.
-var colours = map[Part]string{
-	PartStream: "36", PartStore: "34", PartQueue: "33", PartWorker: "35",
-	PartReconcile: "1", PartRequest: "32", PartProgram: "2",
+var colours = map[trace.Part]string{
+	trace.PartStream: "36", trace.PartStore: "34", trace.PartQueue: "33", trace.PartWorker: "35",
+	trace.PartReconcile: "1", trace.PartRequest: "32", trace.PartProgram: "2",
 }
 
 // line returns the step's line. A terminal that is too narrow for all columns has no file.
-func (t *timeline) line(step *Step) string {
+func (t *timeline) line(step *trace.Step) string {
 	if t.start.IsZero() {
 		t.start = step.Time
 	}
@@ -62,7 +64,7 @@ func (t *timeline) line(step *Step) string {
 }
 
 // since is the time since the previous step for the same object.
-func (t *timeline) since(step *Step) string {
+func (t *timeline) since(step *trace.Step) string {
 	if t.previous == nil || len(t.previous) > maxPrevious {
 		t.previous = map[string]time.Time{}
 	}
@@ -111,19 +113,19 @@ func harmless(text string) string {
 var namespaced = regexp.MustCompile(`^/.*/namespaces/[^/]+/`)
 
 // wording says what a step is, in the words that its other columns leave open.
-func wording(step *Step) string {
+func wording(step *trace.Step) string {
 	switch {
-	case step.Part == PartRequest && step.What == Sent:
+	case step.Part == trace.PartRequest && step.What == trace.Sent:
 		return step.Request.Method + " " + namespaced.ReplaceAllString(step.Request.Path, "…/")
-	case step.What == Answered || step.What == Listed:
+	case step.What == trace.Answered || step.What == trace.Listed:
 		return fmt.Sprintf("%d %s, %s, %d bytes", step.Request.Status, step.Text, short(step.Took), step.Request.Bytes)
-	case step.Part == PartStream && step.What == Received && step.Version != "":
+	case step.Part == trace.PartStream && step.What == trace.Received && step.Version != "":
 		return step.Text + ", version " + step.Version
-	case step.Part == PartReconcile && step.Took > 0:
+	case step.Part == trace.PartReconcile && step.Took > 0:
 		return fmt.Sprintf("%s (%s)", step.Text, short(step.Took))
-	case step.Part == PartWorker && step.What == Done:
+	case step.Part == trace.PartWorker && step.What == trace.Done:
 		return fmt.Sprintf("after %s, %s", short(step.Took), step.Text)
-	case step.Part == PartQueue && (step.What == Added || step.What == Due):
+	case step.Part == trace.PartQueue && (step.What == trace.Added || step.What == trace.Due):
 		return strings.TrimSuffix(fmt.Sprintf("%d in the queue, %s", step.Depth, step.Text), ", ")
 	default:
 		return step.Text

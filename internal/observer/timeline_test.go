@@ -8,24 +8,26 @@ import (
 	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
+
+	"example.com/byhand/internal/trace"
 )
 
 // travel is a Foo's way through all parts, and what comes with it.
-func travel() []Step {
+func travel() []trace.Step {
 	start := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
-	steps := []Step{
-		{Part: PartProgram, What: Leader, Text: "8 workers start"},
-		{Part: PartStream, What: Opened, Kind: "Foo", Text: "list as a stream, then watch"},
-		{Part: PartStream, What: Received, Kind: "Foo", Key: "default/foo", For: "Foo default/foo", Text: "ADDED", Version: "7"},
-		{Part: PartStore, What: Added, Kind: "Foo", Key: "default/foo", For: "Foo default/foo", Text: "wants Deployment d, replicas 1; no status yet"},
-		{Part: PartQueue, What: Added, Kind: "Foo", Key: "default/foo", For: "Foo default/foo", Depth: 1, Cause: "Foo foo added"},
-		{Part: PartWorker, What: Got, Kind: "Foo", Key: "default/foo", For: "Foo default/foo", Text: "waited 1ms", Cause: "Foo foo added"},
-		{Part: PartReconcile, What: Started, Kind: "Foo", Key: "default/foo", For: "Foo default/foo", Cause: "Foo foo added"},
-		{Part: PartRequest, What: Sent, Kind: "Deployment", Key: "default/d", For: "Foo default/foo", Request: &Request{Method: "POST", Path: "/apis/apps/v1/namespaces/default/deployments"}},
-		{Part: PartRequest, What: Answered, Kind: "Deployment", Key: "default/d", For: "Foo default/foo", Text: "Created", Took: 3 * time.Millisecond, Request: &Request{Status: 201, Bytes: 1466}},
-		{Part: PartReconcile, What: Ended, Kind: "Foo", Key: "default/foo", For: "Foo default/foo", Text: "created Deployment d", Took: 4 * time.Millisecond},
-		{Part: PartWorker, What: Done, Kind: "Foo", Key: "default/foo", For: "Foo default/foo", Text: "nothing waits for it", Took: 5 * time.Millisecond},
-		{Part: PartStore, What: Updated, Kind: "Foo", Key: "a-namespace-with-a-name/that-is-longer-than-its-column", For: "other", Text: strings.Repeat("long ", 20), Cause: strings.Repeat("why ", 20)},
+	steps := []trace.Step{
+		{Part: trace.PartProgram, What: trace.Leader, Text: "8 workers start"},
+		{Part: trace.PartStream, What: trace.Opened, Kind: "Foo", Text: "list as a stream, then watch"},
+		{Part: trace.PartStream, What: trace.Received, Kind: "Foo", Key: "default/foo", For: "Foo default/foo", Text: "ADDED", Version: "7"},
+		{Part: trace.PartStore, What: trace.Added, Kind: "Foo", Key: "default/foo", For: "Foo default/foo", Text: "wants Deployment d, replicas 1; no status yet"},
+		{Part: trace.PartQueue, What: trace.Added, Kind: "Foo", Key: "default/foo", For: "Foo default/foo", Depth: 1, Cause: "Foo foo added"},
+		{Part: trace.PartWorker, What: trace.Got, Kind: "Foo", Key: "default/foo", For: "Foo default/foo", Text: "waited 1ms", Cause: "Foo foo added"},
+		{Part: trace.PartReconcile, What: trace.Started, Kind: "Foo", Key: "default/foo", For: "Foo default/foo", Cause: "Foo foo added"},
+		{Part: trace.PartRequest, What: trace.Sent, Kind: "Deployment", Key: "default/d", For: "Foo default/foo", Request: &trace.Request{Method: "POST", Path: "/apis/apps/v1/namespaces/default/deployments"}},
+		{Part: trace.PartRequest, What: trace.Answered, Kind: "Deployment", Key: "default/d", For: "Foo default/foo", Text: "Created", Took: 3 * time.Millisecond, Request: &trace.Request{Status: 201, Bytes: 1466}},
+		{Part: trace.PartReconcile, What: trace.Ended, Kind: "Foo", Key: "default/foo", For: "Foo default/foo", Text: "created Deployment d", Took: 4 * time.Millisecond},
+		{Part: trace.PartWorker, What: trace.Done, Kind: "Foo", Key: "default/foo", For: "Foo default/foo", Text: "nothing waits for it", Took: 5 * time.Millisecond},
+		{Part: trace.PartStore, What: trace.Updated, Kind: "Foo", Key: "a-namespace-with-a-name/that-is-longer-than-its-column", For: "other", Text: strings.Repeat("long ", 20), Cause: strings.Repeat("why ", 20)},
 	}
 	for i := range steps {
 		steps[i].Seq, steps[i].Time = int64(i+1), start.Add(time.Duration(i)*250*time.Millisecond)
@@ -34,7 +36,7 @@ func travel() []Step {
 	return steps
 }
 
-func printed(t *testing.T, line *timeline, steps ...Step) string {
+func printed(t *testing.T, line *timeline, steps ...trace.Step) string {
 	t.Helper()
 	var out strings.Builder
 	for _, step := range steps {
@@ -110,7 +112,7 @@ func TestTimelineIsHarmless(t *testing.T) {
 		if got := harmless(bad); got != want {
 			t.Errorf("%q becomes %q, want %q", bad, got, want)
 		}
-		step := Step{Part: PartReconcile, What: bad, Kind: bad, Key: bad, Text: bad, Cause: bad, File: bad, Func: bad}
+		step := trace.Step{Part: trace.PartReconcile, What: bad, Kind: bad, Key: bad, Text: bad, Cause: bad, File: bad, Func: bad}
 		if line := printed(t, &timeline{}, step); strings.Count(line, "\n") != 1 || strings.ContainsAny(strings.TrimSpace(line), "\x1b\r\n\x00") {
 			t.Errorf("%q makes the line %q", bad, line)
 		}
@@ -121,7 +123,7 @@ func TestTimelineIsHarmless(t *testing.T) {
 func TestTimelineIsBounded(t *testing.T) {
 	line := &timeline{}
 	for i := range 3 * maxPrevious {
-		line.since(&Step{For: string(rune(i)), Time: time.Unix(int64(i), 0)})
+		line.since(&trace.Step{For: string(rune(i)), Time: time.Unix(int64(i), 0)})
 	}
 	if n := len(line.previous); n > maxPrevious+1 {
 		t.Errorf("%d times are remembered", n)

@@ -6,6 +6,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/rest"
+
+	"example.com/byhand/internal/trace"
 )
 
 // Wrap has the clients that are made from config observed: each request and its answer,
@@ -82,8 +84,8 @@ func (t target) key() string {
 
 // wireForm is a request in its wire form. What a path that nobody knows asks for is
 // nobody's business.
-func wireForm(request *http.Request, to target) Request {
-	w := Request{Method: request.Method, Path: request.URL.Path}
+func wireForm(request *http.Request, to target) trace.Request {
+	w := trace.Request{Method: request.Method, Path: request.URL.Path}
 	if to.kind != nil {
 		w.Query = request.URL.RawQuery
 	}

@@ -29,6 +29,7 @@ import (
 
 	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
 	"example.com/byhand/clientset"
+	"example.com/byhand/internal/trace"
 )
 
 const credential = "a-token-that-nobody-may-see"
@@ -110,7 +111,7 @@ func TestExchange(t *testing.T) {
 		if step.For != "Foo default/foo" {
 			t.Errorf("%s %s is for %q", step.Part, step.What, step.For)
 		}
-		if step.Part == PartRequest {
+		if step.Part == trace.PartRequest {
 			lines = append(lines, fmt.Sprintf("%s %s %s %s %d", step.What, step.Request.Method, step.Kind, step.Key, step.Request.Status))
 		}
 	}
@@ -128,7 +129,7 @@ func TestExchange(t *testing.T) {
 	}
 	last := past[len(past)-1]
 	const decision = "created Deployment d; deleted Deployment old; wrote the status (Ready False, NameTaken); update Foo foo: Conflict, somebody else wrote first; error: "
-	if last.What != Failed || !strings.HasPrefix(last.Text, decision) {
+	if last.What != trace.Failed || !strings.HasPrefix(last.Text, decision) {
 		t.Errorf("the reconcile %s: %s, want failed: %s", last.What, last.Text, decision)
 	}
 	created := past[2]
@@ -189,7 +190,7 @@ func TestAlreadyExists(t *testing.T) {
 }
 
 // noSecrets fails the test if a step holds what nobody may see.
-func noSecrets(t *testing.T, steps []Step) {
+func noSecrets(t *testing.T, steps []trace.Step) {
 	t.Helper()
 	for _, step := range steps {
 		text, err := json.Marshal(step)
@@ -383,7 +384,7 @@ func TestEventsInPieces(t *testing.T) {
 	const events = `{"type":"ADDED","object":{"metadata":{"name":"one"}}}` + "\n" + `{"type":"DELETED","object":{"metadata":{"name":"two"}}}` + "\n" + `{"type":"AD`
 	for piece := 1; piece <= len(events); piece++ {
 		r := observing()
-		s := &stream{observer: r, kind: r.kinds["Foo"], step: Step{Part: PartStream, Kind: "Foo", Request: &Request{}}}
+		s := &stream{observer: r, kind: r.kinds["Foo"], step: trace.Step{Part: trace.PartStream, Kind: "Foo", Request: &trace.Request{}}}
 		for rest := []byte(events); len(rest) > 0; rest = rest[min(piece, len(rest)):] {
 			s.receive(rest[:min(piece, len(rest))])
 		}
@@ -459,7 +460,7 @@ func TestStreamOfSubresource(t *testing.T) {
 func TestCloseWhileReading(t *testing.T) {
 	r := observing()
 	body, events := io.Pipe()
-	s := &stream{ReadCloser: body, observer: r, kind: r.kinds["Foo"], watch: true, step: Step{Part: PartStream, Kind: "Foo", Request: &Request{}}}
+	s := &stream{ReadCloser: body, observer: r, kind: r.kinds["Foo"], watch: true, step: trace.Step{Part: trace.PartStream, Kind: "Foo", Request: &trace.Request{}}}
 	var reading sync.WaitGroup
 	reading.Go(func() { _, _ = io.Copy(io.Discard, s) })
 	if _, err := events.Write([]byte(`{"type":"ADDED","object":{}}` + "\n")); err != nil {

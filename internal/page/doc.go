@@ -2,19 +2,19 @@
 // picture in a browser: the flow of the README, each object a token that travels
 // it, and the history of each object.
 //
-// Its neighbours: an Observer, live or of a recording, hands it the steps, main gives it
-// an address. It only reads.
+// Its neighbours: a trace.History, live or of a recording, hands it the steps, main or the
+// command replay gives it an address. It only reads.
 //
 // # Basics
 //
-//	server, err := page.Listen("127.0.0.1:8081", observer, page.Options{})
+//	server, err := page.Listen("127.0.0.1:8081", observer.History, page.Options{})
 //	…
 //	go server.Run(ctx)
 //
 //	/        the page: plain HTML, CSS, SVG and ES modules from static/, as they are
 //	/steps   the steps, as server-sent events
 //
-// A browser gets what the Observer has kept, and then each new step. Each event has
+// A browser gets what the History has kept, and then each new step. Each event has
 // an id, PROCESS-SEQ. A browser that comes back with the last one it has seen is
 // sent what came after, or, if that was another process, is told so and begins
 // anew.

@@ -8,7 +8,7 @@ import (
 	"path"
 
 	"example.com/byhand/internal/listen"
-	"example.com/byhand/internal/observer"
+	"example.com/byhand/internal/trace"
 )
 
 //go:embed static
@@ -21,7 +21,7 @@ const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src
 
 // handler answers for a server that is bound to that address. It is safe for
 // concurrent use.
-func handler(bound *net.TCPAddr, source *observer.Observer, o Options) http.Handler {
+func handler(bound *net.TCPAddr, source *trace.History, o Options) http.Handler {
 	mux, files := http.NewServeMux(), static()
 	mux.Handle("GET /steps", newStream(source, o))
 	mux.Handle("GET /{$}", files)

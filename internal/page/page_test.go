@@ -16,15 +16,15 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"example.com/byhand/internal/listen"
-	"example.com/byhand/internal/observer"
 	"example.com/byhand/internal/page"
+	"example.com/byhand/internal/trace"
 )
 
 // deadline is how long a test waits for what must happen.
 const deadline = 10 * time.Second
 
 // start runs a server on a free port until the test ends.
-func start(t *testing.T, address string, source *observer.Observer, o page.Options) *listen.Server {
+func start(t *testing.T, address string, source *trace.History, o page.Options) *listen.Server {
 	t.Helper()
 	server, err := page.Listen(address, source, o)
 	if err != nil {
@@ -86,7 +86,7 @@ func port(t *testing.T, server *listen.Server) string {
 }
 
 func TestFilesAndHeaders(t *testing.T) {
-	server := start(t, "127.0.0.1:0", observer.Replay(), page.Options{})
+	server := start(t, "127.0.0.1:0", trace.Replay(), page.Options{})
 	files, err := filepath.Glob("static/*")
 	if err != nil || len(files) < 10 {
 		t.Fatalf("found %d files in static/: %v", len(files), err)
@@ -176,7 +176,7 @@ func TestPlaces(t *testing.T) {
 }
 
 func TestMethods(t *testing.T) {
-	server := start(t, "127.0.0.1:0", observer.Replay(), page.Options{})
+	server := start(t, "127.0.0.1:0", trace.Replay(), page.Options{})
 	for _, path := range []string{"", "steps", "main.js"} {
 		if response, body := ask(t, http.MethodHead, server.URL+path); response.StatusCode != http.StatusOK || body != "" {
 			t.Errorf("HEAD /%s: %s and %d bytes, want 200 and none", path, response.Status, len(body))
@@ -196,7 +196,7 @@ func TestMethods(t *testing.T) {
 
 // listen.OwnHost has the other cases.
 func TestHost(t *testing.T) {
-	server := start(t, "127.0.0.1:0", observer.Replay(), page.Options{})
+	server := start(t, "127.0.0.1:0", trace.Replay(), page.Options{})
 	for host, want := range map[string]int{
 		"localhost:" + port(t, server): http.StatusOK,
 		"localhost:9999":               http.StatusOK,
@@ -212,7 +212,7 @@ func TestHost(t *testing.T) {
 }
 
 func TestOtherSites(t *testing.T) {
-	server := start(t, "127.0.0.1:0", observer.Replay(), page.Options{})
+	server := start(t, "127.0.0.1:0", trace.Replay(), page.Options{})
 	for _, c := range []struct {
 		site, mode string
 		want       int
@@ -231,7 +231,7 @@ func TestOtherSites(t *testing.T) {
 }
 
 func TestAddresses(t *testing.T) {
-	taken := start(t, "127.0.0.1:0", observer.Replay(), page.Options{})
+	taken := start(t, "127.0.0.1:0", trace.Replay(), page.Options{})
 	for address, want := range map[string]string{
 		"127.0.0.1:" + port(t, taken): "another process listens there; give another port",
 		":0":                          "other machines could reach it; give 127.0.0.1:PORT, or say --page-remote",
@@ -243,7 +243,7 @@ func TestAddresses(t *testing.T) {
 		"127.0.0.1:port":              "give HOST:PORT",
 		"127.0.0.1:99999":             "give HOST:PORT",
 	} {
-		server, err := page.Listen(address, observer.Replay(), page.Options{})
+		server, err := page.Listen(address, trace.Replay(), page.Options{})
 		if err == nil {
 			t.Errorf("%q: listens at %s, want an error", address, server.URL)
 			continue
@@ -255,7 +255,7 @@ func TestAddresses(t *testing.T) {
 }
 
 func TestRemote(t *testing.T) {
-	server := start(t, "0.0.0.0:0", observer.Replay(), page.Options{Remote: true})
+	server := start(t, "0.0.0.0:0", trace.Replay(), page.Options{Remote: true})
 	own := port(t, server)
 	if !strings.HasPrefix(server.URL, "http://localhost:") {
 		t.Errorf("the URL is %s, want one that a browser here can open", server.URL)

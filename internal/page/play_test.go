@@ -3,37 +3,26 @@ package page_test
 import (
 	"context"
 	"fmt"
+	"log"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
-	"example.com/byhand/internal/observer"
 	"example.com/byhand/internal/page"
 )
 
 // play plays a file until its page is up, and returns what was said.
-func play(t *testing.T, file, address string) (said string, err error) {
+func play(t *testing.T, file, address string) (string, error) {
 	t.Helper()
-	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
-	says := observer.New(observer.Options{All: true})
-	defer says.Close()
-	ended := make(chan error, 1)
-	go func() {
-		ended <- page.Play(ctx, says, file, address, false)
-		says.Close()
-	}()
-	for read := int64(0); ; {
-		steps := says.Read(context.Background(), read)
-		for _, step := range steps {
-			read, said = step.Seq, said+step.Text+"\n"
-		}
-		if len(steps) == 0 || strings.Contains(said, "http://") {
-			cancel()
-			return said, <-ended
-		}
+	var said strings.Builder
+	server, err := page.Play(log.New(&said, "", 0), file, address, false)
+	if err == nil {
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		err = server.Run(ctx)
 	}
+	return said.String(), err
 }
 
 // The recording that comes with the program plays, whole.
@@ -64,7 +53,7 @@ func TestPlayOfBrokenFiles(t *testing.T) {
 		want                  []string
 		plays                 bool
 	}{
-		{"missing", "/nowhere/steps.json", "127.0.0.1:0", []string{"--replay", "/nowhere/steps.json"}, false},
+		{"missing", "/nowhere/steps.json", "127.0.0.1:0", []string{"/nowhere/steps.json"}, false},
 		{"empty", write(""), "127.0.0.1:0", []string{"empty", "--trace=json"}, false},
 		{"no recording", write("# byhand\n"), "127.0.0.1:0", []string{"line 1", "--trace=json"}, false},
 		{"cut off", write(step + `{"seq":2`), "127.0.0.1:0", []string{"line 2", "unexpected end", "1 steps"}, true},

@@ -1,16 +1,16 @@
 package page
 
 import (
-	"context"
 	"errors"
 	"fmt"
+	"log"
 	"net"
 	"net/http"
 	"os"
 	"path/filepath"
 
 	"example.com/byhand/internal/listen"
-	"example.com/byhand/internal/observer"
+	"example.com/byhand/internal/trace"
 )
 
 // Options says what the page is about. The zero value shows a live program to this
@@ -28,7 +28,7 @@ type Options struct {
 // Listen takes the address, HOST:PORT, and returns a server of the page: see
 // listen.Listen. An address that is not loopback is an error unless Options allow
 // it. An error says what to do about it.
-func Listen(address string, source *observer.Observer, o Options) (*listen.Server, error) {
+func Listen(address string, source *trace.History, o Options) (*listen.Server, error) {
 	server, err := listen.Listen(address, o.Remote, func(bound *net.TCPAddr) http.Handler {
 		return handler(bound, source, o)
 	})
@@ -42,28 +42,28 @@ func Listen(address string, source *observer.Observer, o Options) (*listen.Serve
 	return server, nil
 }
 
-// Play shows the recording in file at address until ctx is done. say hears the page's
-// URL, and what is wrong with a recording that is cut off or malformed: what stands
-// before that is shown. remote allows an address that other machines reach.
-func Play(ctx context.Context, say *observer.Observer, file, address string, remote bool) error {
+// Play returns a server that shows the recording in file at address: see Listen. say hears
+// the page's URL, and what is wrong with a recording that is cut off or malformed: what
+// stands before that is shown.
+func Play(say *log.Logger, file, address string, remote bool) (*listen.Server, error) {
 	recording, err := os.Open(file)
 	if err != nil {
-		return fmt.Errorf("--replay: %w", err)
+		return nil, err
 	}
 	defer recording.Close()
-	steps, err := observer.ReadRecording(recording)
+	steps, err := trace.ReadRecording(recording)
 	notice := ""
 	if len(steps) == 0 {
-		return fmt.Errorf("--replay %s: %w: make one with --trace=json", file, err)
+		return nil, fmt.Errorf("%s: %w: make one with --trace=json", file, err)
 	}
 	if err != nil {
 		notice = fmt.Sprintf("%v; what stands before it is shown", err)
-		say.Program(observer.Said, "%s: %s", file, notice)
+		say.Printf("%s: %s", file, notice)
 	}
-	server, err := Listen(address, observer.Replay(steps...), Options{Remote: remote, Recording: filepath.Base(file), Notice: notice})
+	server, err := Listen(address, trace.Replay(steps...), Options{Remote: remote, Recording: filepath.Base(file), Notice: notice})
 	if err != nil {
-		return fmt.Errorf("--page: %w", err)
+		return nil, fmt.Errorf("--page: %w", err)
 	}
-	say.Program(observer.Said, "%d steps of %s, in a browser: %s (Ctrl-C stops)", len(steps), file, server.URL)
-	return server.Run(ctx)
+	say.Printf("%d steps of %s, in a browser: %s (Ctrl-C stops)", len(steps), file, server.URL)
+	return server, nil
 }

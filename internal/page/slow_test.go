@@ -8,15 +8,15 @@ import (
 	"testing"
 	"time"
 
-	"example.com/byhand/internal/observer"
+	"example.com/byhand/internal/trace"
 )
 
 // A browser that does not read is dropped after its time.
 func TestBrowserThatDoesNotRead(t *testing.T) {
 	// More than fits into the buffers on the way.
-	source := observer.Replay()
+	source := trace.Replay()
 	for n := range int64(2000) {
-		source.Add(observer.Step{Seq: n + 1, Part: observer.PartProgram, What: "said", Text: strings.Repeat("x", 10_000)})
+		source.Add(&trace.Step{Seq: n + 1, Part: trace.PartProgram, What: "said", Text: strings.Repeat("x", 10_000)})
 	}
 	s := newStream(source, Options{})
 	s.patience = 50 * time.Millisecond
@@ -41,7 +41,7 @@ func TestBrowserThatDoesNotRead(t *testing.T) {
 
 // When no step will come, the stream ends.
 func TestEnd(t *testing.T) {
-	source := observer.Replay(observer.Step{Seq: 5, What: "said"})
+	source := trace.Replay(trace.Step{Seq: 5, What: "said"})
 	source.Close()
 	recorder := httptest.NewRecorder()
 	newStream(source, Options{}).ServeHTTP(deadlines{recorder}, httptest.NewRequest(http.MethodGet, "/steps", nil))

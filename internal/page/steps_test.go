@@ -11,8 +11,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"example.com/byhand/internal/observer"
 	"example.com/byhand/internal/page"
+	"example.com/byhand/internal/trace"
 )
 
 // reader reads the events of /steps.
@@ -29,7 +29,7 @@ type event struct {
 	data     struct {
 		Process, Recording, Notice string
 		Resumed, Kept              any
-		Steps                      []observer.Step
+		Steps                      []trace.Step
 	}
 	raw string
 }
@@ -103,20 +103,17 @@ func numbers(from, to int64) (all []int64) {
 	return all
 }
 
-func say(o *observer.Observer, n int) {
-	for range n {
-		o.Program("said", "something")
+// add adds steps with these numbers.
+func add(h *trace.History, from, to int64) {
+	for _, n := range numbers(from, to) {
+		h.Add(&trace.Step{Seq: n})
 	}
 }
 
 func TestStepsAndResume(t *testing.T) {
-	recorder := observer.New(observer.Options{All: true})
-	t.Cleanup(recorder.Close)
+	recorder := trace.Replay()
 	server := start(t, "127.0.0.1:0", recorder, page.Options{Notice: "hear"})
-	say(recorder, 700)
-	for len(recorder.Kept(699)) == 0 {
-		recorder.Read(t.Context(), 699)
-	}
+	add(recorder, 1, 700)
 
 	first := read(t, server.URL+"steps")
 	for header, want := range map[string]string{"Content-Type": "text/event-stream", "Cache-Control": "no-store"} {
@@ -134,7 +131,7 @@ func TestStepsAndResume(t *testing.T) {
 	// Then each new one, to a second browser as well.
 	second := read(t, server.URL+"steps")
 	second.seqs(700)
-	say(recorder, 300)
+	add(recorder, 701, 1000)
 	for _, r := range []*reader{first, second} {
 		if diff := cmp.Diff(numbers(701, 1000), r.seqs(1000)); diff != "" {
 			t.Errorf("new steps (-want +got):\n%s", diff)
@@ -171,11 +168,11 @@ func TestStepsAndResume(t *testing.T) {
 
 func TestStepsAreSafeInAStream(t *testing.T) {
 	markup := "</script><img src=x onerror=alert(1)>\n\nevent: hello\ndata: {}\r\n\u2028"
-	steps := []observer.Step{
-		{Seq: 1, Time: time.Now(), Part: observer.PartStore, What: "added", Kind: "Foo", Key: markup, Text: markup, Object: json.RawMessage("{\n\"a\": \"<b>\"\n}")},
-		{Seq: 2, Time: time.Now(), Part: observer.PartStore, What: "added", Kind: "Foo", Key: "x/y"},
+	steps := []trace.Step{
+		{Seq: 1, Time: time.Now(), Part: trace.PartStore, What: "added", Kind: "Foo", Key: markup, Text: markup, Object: json.RawMessage("{\n\"a\": \"<b>\"\n}")},
+		{Seq: 2, Time: time.Now(), Part: trace.PartStore, What: "added", Kind: "Foo", Key: "x/y"},
 	}
-	server := start(t, "127.0.0.1:0", observer.Replay(steps...), page.Options{Recording: "a.jsonl"})
+	server := start(t, "127.0.0.1:0", trace.Replay(steps...), page.Options{Recording: "a.jsonl"})
 	r := read(t, server.URL+"steps")
 	if hello := r.next(); hello.data.Recording != "a.jsonl" {
 		t.Errorf("the first event is %s", hello.raw)
@@ -190,11 +187,11 @@ func TestStepsAreSafeInAStream(t *testing.T) {
 }
 
 func TestLargeStepsTravelInSeveralEvents(t *testing.T) {
-	var steps []observer.Step
+	var steps []trace.Step
 	for n := range int64(100) {
-		steps = append(steps, observer.Step{Seq: n + 1, Part: observer.PartStore, What: "added", Text: strings.Repeat("x", 10<<10)})
+		steps = append(steps, trace.Step{Seq: n + 1, Part: trace.PartStore, What: "added", Text: strings.Repeat("x", 10<<10)})
 	}
-	r := read(t, start(t, "127.0.0.1:0", observer.Replay(steps...), page.Options{}).URL+"steps")
+	r := read(t, start(t, "127.0.0.1:0", trace.Replay(steps...), page.Options{}).URL+"steps")
 	r.next()
 	var got []int64
 	for len(got) < 100 {
@@ -212,7 +209,7 @@ func TestLargeStepsTravelInSeveralEvents(t *testing.T) {
 }
 
 func TestTooManyBrowsers(t *testing.T) {
-	server := start(t, "127.0.0.1:0", observer.Replay(), page.Options{})
+	server := start(t, "127.0.0.1:0", trace.Replay(), page.Options{})
 	var all []*reader
 	for range 16 {
 		r := read(t, server.URL+"steps")

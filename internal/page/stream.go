@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"example.com/byhand/internal/observer"
+	"example.com/byhand/internal/trace"
 )
 
 const (
@@ -27,9 +27,9 @@ const (
 	comeBack = time.Second
 )
 
-// stream sends the steps of an Observer to every browser that asks.
+// stream sends the steps of a History to every browser that asks.
 type stream struct {
-	source  *observer.Observer
+	source  *trace.History
 	options Options
 	// process is the id of this process among all that have had its address.
 	process string
@@ -39,7 +39,7 @@ type stream struct {
 	taken chan struct{}
 }
 
-func newStream(source *observer.Observer, o Options) *stream {
+func newStream(source *trace.History, o Options) *stream {
 	return &stream{source: source, options: o, process: strconv.FormatInt(time.Now().UnixNano(), 36),
 		patience: readsWithin, taken: make(chan struct{}, mostStreams)}
 }
@@ -108,7 +108,7 @@ func (e *events) send(ctx context.Context, id string) error {
 
 // news writes the steps as one event, or as several if they are large. kept says that they
 // are from before the browser connected.
-func (e *events) news(steps []*observer.Step, kept bool) error {
+func (e *events) news(steps []*trace.Step, kept bool) error {
 	batch, bytes := []json.RawMessage{}, 0
 	for i, step := range steps {
 		data, err := json.Marshal(step)

@@ -1,4 +1,4 @@
-package observer
+package trace
 
 import (
 	"bufio"
@@ -51,8 +51,8 @@ func parseStep(line []byte, last int64) (step Step, err error) {
 	return step, err
 }
 
-// jsonLine is a step as a line of a recording.
-func jsonLine(step *Step) string {
-	line, _ := json.Marshal(step) // of texts and numbers alone: it cannot fail
+// Line is the step as a line of a recording.
+func (s *Step) Line() string {
+	line, _ := json.Marshal(s) // of texts and numbers alone: it cannot fail
 	return string(line) + "\n"
 }

@@ -1,33 +1,33 @@
-package observer
+package trace
 
 import (
 	"encoding/json"
 	"errors"
-	"flag"
 	"io"
 	"strings"
 	"testing"
 	"testing/iotest"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
 
-// recording is travel as JSON lines.
-func recording(t *testing.T) (string, []Step) {
-	t.Helper()
-	var out strings.Builder
-	steps := travel()
-	steps[3].Object = json.RawMessage(`{"kind":"Foo","metadata":{"name":"foo"}}`)
-	for _, step := range steps {
-		out.WriteString(jsonLine(&step))
+// recording is twelve steps, and the same as JSON lines.
+func recording() (text string, steps []Step) {
+	for i := range 12 {
+		steps = append(steps, Step{Seq: int64(i + 1), Time: time.Date(2026, 1, 1, 12, 0, i, 0, time.UTC), Part: PartStream, What: Received, Took: time.Millisecond})
 	}
-	return out.String(), steps
+	steps[3].Object, steps[4].Request = json.RawMessage(`{"kind":"Foo","metadata":{"name":"foo"}}`), &Request{Method: "GET", Status: 200}
+	for _, step := range steps {
+		text += step.Line()
+	}
+	return text, steps
 }
 
 // What was written is read, with and without the last line's end, and with fields
 // that a later version adds.
 func TestRecording(t *testing.T) {
-	text, want := recording(t)
+	text, want := recording()
 	for reason, text := range map[string]string{
 		"as written":           text,
 		"without the last end": strings.TrimSuffix(text, "\n"),
@@ -47,7 +47,7 @@ func TestRecording(t *testing.T) {
 
 // Each mistake names its line, and what stands before it is read.
 func TestRecordingMistakes(t *testing.T) {
-	text, steps := recording(t)
+	text, steps := recording()
 	lines := strings.SplitAfter(text, "\n")
 	with := func(third string) io.Reader { return strings.NewReader(lines[0] + lines[1] + third + lines[3]) }
 	for _, test := range []struct {
@@ -78,42 +78,5 @@ func TestRecordingMistakes(t *testing.T) {
 				t.Errorf("%s: error %v, want one line with %q", test.reason, err, want)
 			}
 		}
-	}
-}
-
-// What --trace understands, and what it says of everything else.
-func TestFlag(t *testing.T) {
-	parse := func(args ...string) (Flag, *flag.FlagSet, error) {
-		var f Flag
-		set := flag.NewFlagSet("byhand", flag.ContinueOnError)
-		set.SetOutput(io.Discard)
-		set.BoolFunc("trace", "usage", f.Set)
-		return f, set, set.Parse(args)
-	}
-	for _, test := range []struct {
-		args []string
-		want Flag
-	}{
-		{nil, Flag{}},
-		{[]string{"--trace=false"}, Flag{}},
-		{[]string{"--trace"}, Flag{on: true}},
-		{[]string{"--trace=true"}, Flag{on: true}},
-		{[]string{"--trace=json"}, Flag{on: true, json: true}},
-		{[]string{"--trace=default/example-foo"}, Flag{on: true, key: "default/example-foo"}},
-	} {
-		var f Flag
-		set := flag.NewFlagSet("byhand", flag.ContinueOnError)
-		set.BoolFunc("trace", "usage", f.Set)
-		if err := set.Parse(test.args); err != nil || f != test.want || f.On() != test.want.on {
-			t.Errorf("%q: %+v (%v), want %+v", test.args, f, err, test.want)
-		}
-	}
-	for _, bad := range []string{"", "yes", "example-foo", "default/", "/foo", "default/a/b", "Default/foo", "default/Foo", "json/"} {
-		if _, _, err := parse("--trace=" + bad); err == nil || !strings.Contains(err.Error(), "namespace/name of an object") {
-			t.Errorf("--trace=%s: error %v", bad, err)
-		}
-	}
-	if _, set, err := parse("--trace", "default/foo"); err != nil || set.NArg() != 1 {
-		t.Errorf("a key that stands apart is an argument: %d (%v)", set.NArg(), err)
 	}
 }

@@ -1,4 +1,4 @@
-package observer
+package trace
 
 import (
 	"encoding/json"

@@ -1,0 +1,45 @@
+package observer
+
+import (
+	"flag"
+	"io"
+	"strings"
+	"testing"
+)
+
+// What --trace understands, and what it says of everything else.
+func TestFlag(t *testing.T) {
+	parse := func(args ...string) (Flag, *flag.FlagSet, error) {
+		var f Flag
+		set := flag.NewFlagSet("byhand", flag.ContinueOnError)
+		set.SetOutput(io.Discard)
+		set.BoolFunc("trace", "usage", f.Set)
+		return f, set, set.Parse(args)
+	}
+	for _, test := range []struct {
+		args []string
+		want Flag
+	}{
+		{nil, Flag{}},
+		{[]string{"--trace=false"}, Flag{}},
+		{[]string{"--trace"}, Flag{on: true}},
+		{[]string{"--trace=true"}, Flag{on: true}},
+		{[]string{"--trace=json"}, Flag{on: true, json: true}},
+		{[]string{"--trace=default/example-foo"}, Flag{on: true, key: "default/example-foo"}},
+	} {
+		var f Flag
+		set := flag.NewFlagSet("byhand", flag.ContinueOnError)
+		set.BoolFunc("trace", "usage", f.Set)
+		if err := set.Parse(test.args); err != nil || f != test.want || f.On() != test.want.on {
+			t.Errorf("%q: %+v (%v), want %+v", test.args, f, err, test.want)
+		}
+	}
+	for _, bad := range []string{"", "yes", "example-foo", "default/", "/foo", "default/a/b", "Default/foo", "default/Foo", "json/"} {
+		if _, _, err := parse("--trace=" + bad); err == nil || !strings.Contains(err.Error(), "namespace/name of an object") {
+			t.Errorf("--trace=%s: error %v", bad, err)
+		}
+	}
+	if _, set, err := parse("--trace", "default/foo"); err != nil || set.NArg() != 1 {
+		t.Errorf("a key that stands apart is an argument: %d (%v)", set.NArg(), err)
+	}
+}

@@ -1,0 +1,111 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// asProgram makes the test binary the program.
+const asProgram = "REPLAY_TEST_PROGRAM"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(asProgram) != "" {
+		main()
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// replay is the program, with the recording that comes with it.
+func replay(t *testing.T, flags []string, command ...string) *exec.Cmd {
+	program := exec.CommandContext(t.Context(), os.Args[0], append(append(flags, "../recording.json"), command...)...)
+	program.Env = append(os.Environ(), asProgram+"=1")
+	return program
+}
+
+// start starts the program and returns what it and its command print.
+func start(t *testing.T, program *exec.Cmd) *bufio.Scanner {
+	t.Helper()
+	output, err := program.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := program.Start(); err != nil {
+		t.Fatal(err)
+	}
+	return bufio.NewScanner(output)
+}
+
+// end sends SIGTERM, after which the program must end with that exit code.
+func end(t *testing.T, program *exec.Cmd, code int) {
+	t.Helper()
+	if err := program.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	if _ = program.Wait(); program.ProcessState.ExitCode() != code {
+		t.Errorf("%v, want exit code %d", program.ProcessState, code)
+	}
+}
+
+// The page stands, and its address is left, when the command begins. SIGTERM reaches the
+// command, whose end is waited for.
+func TestCommand(t *testing.T) {
+	address := filepath.Join(t.TempDir(), "address")
+	program := replay(t, []string{"--address", address}, "sh", "-c", "trap 'exit 3' TERM; cat "+address+"; echo; while :; do sleep 0.01; done")
+	lines := start(t, program)
+	lines.Scan()
+	said := lines.Text()
+	lines.Scan()
+	at := "http://" + lines.Text() + "/"
+	if !strings.Contains(said, " in a browser: "+at+" ") {
+		t.Errorf("it leaves %s and says %q", at, said)
+	}
+	response, err := http.Get(at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = response.Body.Close()
+	end(t, program, 3)
+}
+
+// It ends with its command, or at SIGTERM, if there is none.
+func TestEnd(t *testing.T) {
+	for code, command := range []string{"true", "exit 1", "exit 2"} {
+		if err := replay(t, nil, "sh", "-c", command).Run(); err == nil != (code == 0) || err != nil && err.Error() != fmt.Sprint("exit status ", code) {
+			t.Errorf("%s: it ends with %v", command, err)
+		}
+	}
+	alone := replay(t, nil)
+	start(t, alone).Scan()
+	end(t, alone, 0)
+}
+
+// What cannot be played gives one line and exit code 1, and the command does not run.
+func TestMistake(t *testing.T) {
+	program := replay(t, []string{"--page", "0.0.0.0:0"}, "echo", "the command runs")
+	output, _ := program.CombinedOutput()
+	if program.ProcessState.ExitCode() != 1 || bytes.Count(output, []byte("\n")) != 1 || !bytes.HasPrefix(output, []byte("replay: --page: ")) {
+		t.Errorf("%v, output:\n%s", program.ProcessState, output)
+	}
+}
+
+// It is built within seconds, from this repository and the standard library alone.
+func TestImports(t *testing.T) {
+	output, err := exec.Command("go", "list", "-deps", "-f", "{{if not .Standard}}{{.ImportPath}}{{end}}", ".").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range strings.Fields(string(output)) {
+		if !strings.HasPrefix(path, "example.com/byhand/") {
+			t.Errorf("it imports %s: make run would build that before the first picture", path)
+		}
+	}
+}

@@ -1,0 +1,108 @@
+package trace
+
+import (
+	"context"
+	"math"
+	"sort"
+	"sync"
+)
+
+// History keeps the newest steps, within two bounds, for whoever reads them. It is safe for
+// concurrent use.
+type History struct {
+	maxSteps int
+	maxBytes int64
+
+	mu     sync.Mutex
+	steps  []*Step
+	bytes  int64
+	news   chan struct{} // closed when there is more, or will be no more
+	closed bool
+}
+
+// NewHistory returns a History that keeps at most so many steps and bytes, and the newest
+// step in any case.
+func NewHistory(maxSteps int, maxBytes int64) *History {
+	return &History{maxSteps: maxSteps, maxBytes: maxBytes, news: make(chan struct{})}
+}
+
+// Replay returns a History of these steps that keeps them, and all that are added.
+func Replay(steps ...Step) *History {
+	h := NewHistory(math.MaxInt, math.MaxInt64)
+	for i := range steps {
+		h.Add(&steps[i])
+	}
+	return h
+}
+
+// Add adds steps as they are: nobody may change them any more. Their numbers must be higher
+// than those before.
+func (h *History) Add(steps ...*Step) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, step := range steps {
+		h.steps, h.bytes = append(h.steps, step), h.bytes+size(step)
+		for len(h.steps) > 1 && (len(h.steps) > h.maxSteps || h.bytes > h.maxBytes) {
+			h.bytes -= size(h.steps[0])
+			h.steps = h.steps[1:]
+		}
+	}
+	h.wake()
+}
+
+// wake wakes all who wait in Read.
+func (h *History) wake() {
+	close(h.news)
+	h.news = make(chan struct{})
+}
+
+// Close ends Read: no step will come any more. It may be called twice.
+func (h *History) Close() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.closed = true
+	h.wake()
+}
+
+// Kept returns the kept steps after the one with this number, oldest first. Nobody may
+// change them. A gap in their numbers says that steps are missing.
+func (h *History) Kept(after int64) []*Step {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.after(after)
+}
+
+// Read returns what Kept does, and waits until that is not empty. It returns none when ctx
+// is done, and when no step will come any more.
+func (h *History) Read(ctx context.Context, after int64) []*Step {
+	for {
+		h.mu.Lock()
+		steps, news, closed := h.after(after), h.news, h.closed
+		h.mu.Unlock()
+		if len(steps) > 0 || closed {
+			return steps
+		}
+		select {
+		case <-news:
+		case <-ctx.Done():
+			return h.Kept(after)
+		}
+	}
+}
+
+// after returns the steps with a higher number. What is added later does not change it.
+func (h *History) after(seq int64) []*Step {
+	from := sort.Search(len(h.steps), func(i int) bool { return h.steps[i].Seq > seq })
+	return h.steps[from:len(h.steps):len(h.steps)]
+}
+
+// stepBytes is about what a step takes besides the texts in it.
+const stepBytes = 400
+
+func size(step *Step) int64 {
+	bytes := stepBytes + len(step.Key) + len(step.For) + len(step.Text) + len(step.Cause) + len(step.Object)
+	if request := step.Request; request != nil {
+		bytes += stepBytes/4 + len(request.Path) + len(request.Query) + len(request.Body) + len(request.Reply)
+	}
+	return int64(bytes)
+}

@@ -1,0 +1,72 @@
+package trace
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// add adds a step that is only its number.
+func add(h *History, seq int) { h.Add(&Step{Seq: int64(seq), Text: fmt.Sprint(seq)}) }
+
+func texts(steps []*Step) (all []string) {
+	for _, step := range steps {
+		all = append(all, step.Text)
+	}
+	return all
+}
+
+// The newest steps are kept, within a number and within a size.
+func TestBounds(t *testing.T) {
+	for _, test := range []struct {
+		reason  string
+		history *History
+		steps   int
+		want    []string
+	}{
+		{"fewer than fit", NewHistory(3, math.MaxInt64), 2, []string{"1", "2"}},
+		{"as many as fit", NewHistory(3, math.MaxInt64), 3, []string{"1", "2", "3"}},
+		{"more", NewHistory(3, math.MaxInt64), 8, []string{"6", "7", "8"}},
+		{"more bytes than fit", NewHistory(99, 2*stepBytes+10), 70, []string{"69", "70"}},
+		{"one step is more than fits", NewHistory(99, 1), 3, []string{"3"}},
+	} {
+		for i := range test.steps {
+			add(test.history, i+1)
+		}
+		if diff := cmp.Diff(test.want, texts(test.history.Kept(0))); diff != "" {
+			t.Errorf("%s: kept (-want +got):\n%s", test.reason, diff)
+		}
+	}
+}
+
+// Whoever reads late finds the newest, sees in the numbers what is missing, and hears of
+// the end.
+func TestRead(t *testing.T) {
+	h := NewHistory(2, math.MaxInt64)
+	for i := range 5 {
+		add(h, i+1)
+	}
+	for after, want := range map[int64][]string{0: {"4", "5"}, 4: {"5"}, 5: nil} {
+		if diff := cmp.Diff(want, texts(h.Kept(after))); diff != "" {
+			t.Errorf("after %d (-want +got):\n%s", after, diff)
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if steps := h.Read(ctx, 5); len(steps) != 0 {
+		t.Errorf("%d steps came from nowhere", len(steps))
+	}
+	if steps := h.Read(ctx, 4); len(steps) != 1 {
+		t.Errorf("%d steps are left for one who must go, want 1", len(steps))
+	}
+	h.Close()
+	if steps := h.Read(t.Context(), 4); len(steps) != 1 {
+		t.Errorf("%d steps are left at the end, want 1", len(steps))
+	}
+	if steps := h.Read(t.Context(), 5); len(steps) != 0 {
+		t.Errorf("%d steps come after the end", len(steps))
+	}
+}
