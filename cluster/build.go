@@ -179,8 +179,8 @@ func goCommand(home string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// What to do about a machine that lacks something: an error says it, and of space and
-// memory make doctor before there is one.
+// What to do about a machine that lacks something: an error says it, and make doctor
+// before there is one.
 const (
 	moreSpace     = "make room (a first build needs about 6 GiB), or set GOCACHE, GOMODCACHE and TMPDIR to folders on a larger disk"
 	moreMemory    = "give it 4 GiB (RAM or swap), or set GOFLAGS=-p=1, so that one package at a time is compiled"

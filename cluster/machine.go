@@ -8,27 +8,51 @@ import (
 	"syscall"
 )
 
-// machine is what make doctor asks of a machine.
+// machine is what make doctor asks of a machine. A limit of 0 is not known, or none.
 type machine struct {
-	memory uint64 // bytes; 0: not known
-	free   func(dir string) uint64
+	memory    uint64 // bytes
+	processes uint64 // threads included
+	free      func(dir string) uint64
 }
 
-func thisMachine() machine { return machine{memory("/"), freeSpace} }
-
-// memory is what the machine has, or what its container may use of that. A container sees its
-// own control group as the root of all. top is /, except in a test.
-func memory(top string) (bytes uint64) {
-	info, _ := os.ReadFile(filepath.Join(top, "proc/meminfo")) // "MemTotal:       16384000 kB", then others
+func thisMachine() machine {
+	m := machine{memory: cgroupLimit("/", "memory.max", "memory", "memory.limit_in_bytes"), processes: cgroupLimit("/", "pids.max", "pids", "pids.max"), free: freeSpace}
+	info, _ := os.ReadFile("/proc/meminfo") // "MemTotal:       16384000 kB", then others
 	if words := strings.Fields(string(info)); len(words) > 1 {
-		kibibytes, _ := strconv.ParseUint(words[1], 10, 64)
-		bytes = kibibytes << 10
+		if total, err := strconv.ParseUint(words[1], 10, 64); err == nil && (m.memory == 0 || total<<10 < m.memory) {
+			m.memory = total << 10
+		}
 	}
-	text, _ := os.ReadFile(filepath.Join(top, "sys/fs/cgroup/memory.max")) // "max" is no limit
-	if limit, err := strconv.ParseUint(strings.TrimSpace(string(text)), 10, 64); err == nil && (bytes == 0 || limit < bytes) {
-		bytes = limit
+	return m
+}
+
+// cgroupLimit is the smallest limit of that name among the control groups that this
+// process is in, such as those of its container. In the first version of control groups
+// those of a controller have a folder of their own. top is /, except in a test.
+func cgroupLimit(top, name, controller, nameInVersion1 string) (limit uint64) {
+	groups, _ := os.ReadFile(filepath.Join(top, "proc/self/cgroup"))
+	for line := range strings.Lines(string(groups)) { // "0::/group", or "4:memory:/group"
+		fields := strings.SplitN(strings.TrimSpace(line), ":", 3)
+		root, file := filepath.Join(top, "sys/fs/cgroup"), name
+		switch {
+		case len(fields) < 3:
+			continue
+		case fields[1] == controller:
+			root, file = filepath.Join(root, controller), nameInVersion1
+		case fields[1] != "":
+			continue
+		}
+		for group := fields[2]; ; group = filepath.Dir(group) {
+			text, _ := os.ReadFile(filepath.Join(root, group, file)) // "max" is no limit
+			if n, err := strconv.ParseUint(strings.TrimSpace(string(text)), 10, 64); err == nil && (limit == 0 || n < limit) {
+				limit = n
+			}
+			if group == filepath.Dir(group) {
+				break
+			}
+		}
 	}
-	return bytes
+	return limit
 }
 
 // freeSpace is what may be written to the disk of a folder, which need not exist yet.

@@ -90,3 +90,35 @@ func TestPage(t *testing.T) {
 		t.Errorf("make it again with go run ./judge -page results (-want +got):\n%s", diff)
 	}
 }
+
+// The lesson is about what the program did: nothing, or nothing more after a refusal.
+func TestLessons(t *testing.T) {
+	write := func(code int) request {
+		return request{method: "POST", target: target{resource: "deployments"}, code: code}
+	}
+	read := request{method: "GET", target: target{resource: "deployments"}, code: 200}
+	for _, test := range []struct {
+		lesson, want *lesson
+		requests     []request
+	}{
+		{absent, untouched, []request{read}},
+		{absent, gaveUp, []request{write(201), write(503), read}},
+		{absent, gaveUp, []request{write(0)}},
+		{absent, absent, []request{write(503), write(201)}},
+		{wrongSpec, gaveUp, []request{write(409)}},
+		{leftOver, leftOver, []request{write(403)}},
+	} {
+		if got := test.lesson.given(test.requests); got != test.want {
+			t.Errorf("%v: %q, want %q", test.requests, got.why, test.want.why)
+		}
+	}
+}
+
+// What is another's comes first: mended, the rest may be gone.
+func TestForeignFirst(t *testing.T) {
+	sc := &scenario{name: "x", judged: P1 | P5}
+	r := newResult(sc, &stage{scenario: sc, findings: []finding{found(P1, absent, time.Now(), "none"), found(P5, foreign, time.Now(), "written")}}, "", time.Second)
+	if r.Violations[0].Properties != "P5" {
+		t.Errorf("the first violation is of %s, want P5", r.Violations[0].Properties)
+	}
+}

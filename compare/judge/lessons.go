@@ -1,5 +1,10 @@
 package main
 
+import (
+	"net/http"
+	"slices"
+)
+
 // lesson is what a sort of violation teaches.
 type lesson struct {
 	// why it matters, a real bug that it resembles ("" if none is known), and the file of
@@ -12,6 +17,16 @@ var (
 		"The user's wish is not carried out, and nothing will make the program look again.",
 		"sky-uk/cassandra-operator#7: what happens while the program is down is never acted on",
 		"controller/foo.go: a reconcile compares states, and does not depend on which event it was",
+	}
+	untouched = &lesson{
+		"The program has written nothing at all: no event led it to this Foo, or it found nothing to do.",
+		"",
+		"controller/handlers.go: which events lead to which Foo; controller/foo.go: what is done then",
+	}
+	gaveUp = &lesson{
+		"The last write was refused or got no answer, and the program has not tried again.",
+		"kubernetes/kubernetes#30629: a write that failed once was not retried",
+		"controller/controller.go: a reconcile returns the error, and its key comes back later",
 	}
 	wrongSpec = &lesson{
 		"The cluster runs something else than what was asked for.",
@@ -99,3 +114,18 @@ var (
 		"controller/controller.go and priority.go: a key that failed waits by itself, behind the changes",
 	}
 )
+
+// given returns what this teaches after these requests of the program.
+func (l *lesson) given(requests []request) *lesson {
+	if l != absent && l != wrongSpec {
+		return l
+	}
+	writes := slices.DeleteFunc(slices.Clone(requests), func(r request) bool { return !r.isWrite() })
+	switch {
+	case len(writes) == 0:
+		return untouched
+	case writes[len(writes)-1].code == 0 || writes[len(writes)-1].code >= http.StatusBadRequest:
+		return gaveUp
+	}
+	return l
+}

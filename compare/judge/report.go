@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -52,7 +53,12 @@ func newResult(sc *scenario, s *stage, notJudged string, took time.Duration) res
 		r.Remarks = s.remarks
 		for _, f := range s.findings {
 			bad |= f.property & (sc.judged | P7)
-			r.Violations = append(r.Violations, violation{(f.property & (sc.judged | P7)).String(), f.text, f.requests, f.lesson.why, f.lesson.resembles, f.lesson.right})
+			// What else is wrong may follow from it.
+			at := len(r.Violations)
+			if f.property&P5 != 0 {
+				at = 0
+			}
+			r.Violations = slices.Insert(r.Violations, at, violation{(f.property & (sc.judged | P7)).String(), f.text, f.requests, f.lesson.why, f.lesson.resembles, f.lesson.right})
 		}
 	}
 	for _, p := range all {
@@ -106,6 +112,9 @@ func (v *verdict) print(w io.Writer) (short int) {
 		fmt.Fprintf(w, "\n%s: %s\n", r.Scenario, r.What)
 		for _, violation := range r.Violations {
 			violation.print(w)
+		}
+		if len(r.Violations) > 1 && strings.Contains(r.Violations[0].Properties, "P5") {
+			fmt.Fprintln(w, "  Mend P5 first: the others may follow from it.")
 		}
 		for _, remark := range r.Remarks {
 			fmt.Fprintf(w, "  (%s)\n", remark)

@@ -174,10 +174,11 @@ func (s *stage) explain() {
 		if f.property&s.scenario.judged == 0 && f.lesson != exits {
 			continue
 		}
-		for _, r := range s.front.requests(s.begin, func(r *request) bool { return !r.at.After(f.at) && !r.watch && r.in(s.namespace) }) {
+		before := s.front.requests(s.begin, func(r *request) bool { return !r.at.After(f.at) && !r.watch && r.in(s.namespace) })
+		f.lesson = f.lesson.given(before)
+		for _, r := range before[max(0, len(before)-10):] {
 			f.requests = append(f.requests, r.String())
 		}
-		f.requests = f.requests[max(0, len(f.requests)-10):]
 		kept = append(kept, f)
 	}
 	s.findings = kept

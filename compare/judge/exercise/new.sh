@@ -39,4 +39,4 @@ case $program in
 *' '*) program="'$program'" ;; # The recipe of make judge is one more shell.
 esac
 echo "$dir is yours. Its README.md leads on; begin with:"
-echo "  go -C \"$dir\" build && make judge CONTROLLER=\"$program\""
+echo "  go -C \"$dir\" build && make judge CONTROLLER=\"$program\" JUDGE='-scenario create'"
