@@ -45,7 +45,7 @@ run: $(PLAYER) ## Run the controller; starts a cluster unless KUBECONFIG names y
 # It needs nothing but the standard library.
 .PHONY: bin/replay
 bin/replay:
-	@echo "Everything is built, once. First what plays a recorded run meanwhile, within seconds:"
+	@echo "Everything is built, once. First what plays a recorded run meanwhile, in less than a minute:"
 	go build -o $@ ./internal/page/replay
 	@echo "See it in a browser. The page goes over to your own cluster when that is ready."
 	@echo "And read README.md, then the files in its order: you need no cluster for that."

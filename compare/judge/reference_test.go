@@ -13,7 +13,6 @@ import (
 
 	"example.com/byhand/compare/judge/reference/bugs"
 	"example.com/byhand/compare/peers"
-	"example.com/byhand/compare/plane"
 )
 
 var everything = flag.Bool("everything", false, "put each program through all scenarios, not only through those that name its bug")
@@ -88,12 +87,8 @@ func (c *courts) judge(t *testing.T, wanted func(scenario) bool, args ...string)
 	}
 	court := c.take(t)
 	defer c.giveBack(court)
-	root, err := plane.Root()
-	if err != nil {
-		t.Fatal(err)
-	}
 	// The program is small and has no Lease: what it has not done in 15 s it never does.
-	j := &judge{seed: seedOr(0), root: root, bound: 15 * time.Second, command: command{args: append(args, "-kubeconfig", "{kubeconfig}"), dir: court.dir}}
+	j := &judge{seed: seedOr(0), bound: 15 * time.Second, command: command{args: append(args, "-kubeconfig", "{kubeconfig}"), dir: court.dir}}
 	for _, bare := range []bool{false, true} {
 		here := on(bare, withFaultFree(chosen))
 		if len(here) == 0 {
@@ -101,6 +96,7 @@ func (c *courts) judge(t *testing.T, wanted func(scenario) bool, args ...string)
 		}
 		w := court.worlds[bare]
 		if w == nil {
+			var err error
 			// Each has a kubeconfig for the program.
 			if j.dir, err = os.MkdirTemp(court.dir, ""); err != nil {
 				t.Fatal(err)

@@ -1,6 +1,6 @@
 // Package trace says what a trace is made of: Steps, each of which is one thing that one
 // part did with an object on its way through a controller. It needs nothing but the
-// standard library, so that a program that only shows a recording is built in seconds.
+// standard library, so that a program that only shows a recording is built soon.
 //
 // Its neighbours: package observer makes steps of what happens, a History keeps them, and
 // package page shows it. ReadRecording reads what --trace=json has written.

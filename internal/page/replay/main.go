@@ -3,8 +3,8 @@
 //	go run ./internal/page/replay [flags] FILE [COMMAND…]
 //
 // It plays until Ctrl-C, or while COMMAND runs, with whose exit code it ends. It needs
-// nothing but the standard library, so that make run has it built within seconds and plays
-// while everything else is built.
+// nothing but the standard library: make run builds it first and plays while it builds
+// everything else, which takes minutes.
 package main
 
 import (

@@ -97,7 +97,7 @@ func TestMistake(t *testing.T) {
 	}
 }
 
-// It is built within seconds, from this repository and the standard library alone.
+// It is built soon, from this repository and the standard library alone.
 func TestImports(t *testing.T) {
 	output, err := exec.Command("go", "list", "-deps", "-f", "{{if not .Standard}}{{.ImportPath}}{{end}}", ".").Output()
 	if err != nil {
