@@ -8,9 +8,15 @@ ifeq ($(strip $(KUBECONFIG)),)
 KUBECONFIG := $(OWN_KUBECONFIG)
 endif
 export KUBECONFIG
+OWN := $(filter $(OWN_KUBECONFIG),$(KUBECONFIG))
 
 # The kubectl that the cluster's build made, else the one on the PATH.
 KUBECTL := PATH="$(CURDIR)/cluster/bin:$$PATH" kubectl
+# What people need to know while a program runs in the foreground.
+define SECOND_TERMINAL
+@echo 'In a second terminal: export KUBECONFIG=$(KUBECONFIG)$(if $(OWN), PATH=$(CURDIR)/cluster/bin:$$PATH)'
+$(if $(OWN),@echo 'After Ctrl-C the cluster still runs: make cluster-down removes it.')
+endef
 
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 # Every build tag that a test hides behind.
@@ -31,15 +37,13 @@ help: ## Show this help
 # recorded run plays, and bin/page has its address: the program's page goes there, so that
 # a browser goes over to it by itself.
 TO_BUILD := bin/byhand
-ifeq ($(KUBECONFIG),$(OWN_KUBECONFIG))
-TO_BUILD += cluster/bin/built-from
-endif
+TO_BUILD += $(if $(OWN),cluster/bin/built-from)
 PLAYER := $(if $(filter-out $(wildcard $(TO_BUILD)),$(TO_BUILD)),bin/replay)
 .PHONY: run
 run: $(PLAYER) ## Run the controller; starts a cluster unless KUBECONFIG names yours
 	@echo 127.0.0.1:0 >bin/page
 	@$(if $(PLAYER),$(PLAYER) --address bin/page internal/page/recording.json) $(MAKE) --no-print-directory bin/byhand own-cluster install samples
-	@echo "In a second terminal: export KUBECONFIG=$(KUBECONFIG)"
+	$(SECOND_TERMINAL)
 	@exec bin/byhand --page "$$(cat bin/page)"
 
 # It needs nothing but the standard library.
@@ -115,7 +119,7 @@ chapter: chapter-exists own-cluster ## Run a chapter: make chapter CHAPTER=http 
 	$(if $(CHAPTER_CRDS),@$(KUBECTL) wait --for=condition=Established --timeout=30s -f $(CHAPTER_CRDS) >/dev/null)
 	$(if $(CHAPTER_CRDS),@$(KUBECTL) apply -f $(CHAPTER_SAMPLES))
 	go build -o bin/ ./chapters/$(CHAPTER)
-	@echo "In a second terminal: export KUBECONFIG=$(KUBECONFIG)"
+	$(SECOND_TERMINAL)
 	@exec bin/$(CHAPTER) $(ARGS)
 
 .PHONY: chapter-down
@@ -152,7 +156,7 @@ cluster-down: ## Stop the cluster and remove its data
 
 .PHONY: own-cluster
 own-cluster:
-	@if [ "$(KUBECONFIG)" = "$(OWN_KUBECONFIG)" ]; then $(MAKE) --no-print-directory cluster; fi
+	@$(if $(OWN),$(MAKE) --no-print-directory cluster,echo 'using the cluster that KUBECONFIG names: $(KUBECONFIG)')
 
 ##@ Test
 

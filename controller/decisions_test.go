@@ -186,7 +186,7 @@ func TestCalculateStatus(t *testing.T) {
 		{"one too many", runs(3, new(int32(2)), 1), nil, nil, 3, yes, no, "Available", "3 of 2 replicas are available", "100"},
 		{"none wanted", runs(0, new(int32(0)), 1), nil, nil, 0, yes, no, "Available", "0 of 0 replicas are available", "100"},
 		{"no number: the API's default", runs(1, nil, 1), nil, nil, 1, yes, no, "Available", "1 of 1 replicas are available", "100"},
-		{"numbers of an older spec", runs(2, new(int32(2)), 0), nil, nil, 2, no, yes, "WaitingForReplicas", "2 of 2 replicas are available", "100"},
+		{"numbers of an older spec", runs(2, new(int32(2)), 0), nil, nil, 2, no, yes, "WaitingForReplicas", "the Deployment controller has not seen the new spec yet", "100"},
 		{"renamed: the new one counts", runs(1, new(int32(1)), 1), earlier, nil, 1, yes, no, "Available", "1 of 1 replicas are available", "100"},
 		{"an old one is going", aDeployment(), earlier[:1], checkController(aDeployment(going), aFoo()), 3, no, yes,
 			"WaitingForDeletion", `Deployment "deployment" is being deleted, a new one will follow`, "100"},

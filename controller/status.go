@@ -137,10 +137,12 @@ func rollout(deployment *appsv1.Deployment) (reason, message string) {
 		desired = *deployment.Spec.Replicas
 	}
 	message = fmt.Sprintf("%d of %d replicas are available", available, desired)
-	// Until the Deployment controller has seen the newest spec, its numbers are for an
-	// older one.
-	if available < desired || deployment.Status.ObservedGeneration < deployment.Generation {
+	switch {
+	case available < desired:
 		return v1alpha1.ReasonWaitingForReplicas, message
+	case deployment.Status.ObservedGeneration < deployment.Generation:
+		// The numbers are for an older spec.
+		return v1alpha1.ReasonWaitingForReplicas, "the Deployment controller has not seen the new spec yet"
 	}
 	return v1alpha1.ReasonAvailable, message
 }

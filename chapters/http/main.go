@@ -175,8 +175,12 @@ func (c *controller) reconcile(ctx context.Context, key string) error {
 	c.mu.Lock()
 	foo, ok := c.store[key]
 	c.mu.Unlock()
-	if !ok || foo.Metadata.DeletionTimestamp != "" || foo.Status.ObservedDeploymentVersion != "" {
-		return nil // It is gone, or will be, or has all that it asks for.
+	if !ok || foo.Metadata.DeletionTimestamp != "" {
+		return nil // It is gone, or will be.
+	}
+	if foo.Status.ObservedDeploymentVersion != "" {
+		c.log.Printf("%s has a status already: nothing to do", key)
+		return nil
 	}
 	namespace := "/namespaces/" + foo.Metadata.Namespace
 

@@ -11,19 +11,19 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// secondTerminal returns the commands that README.md tells people to try, without
+// readmeCommands returns the first commands that README.md has below a heading, without
 // the line that sets their environment: make test has set it.
-func secondTerminal(t *testing.T) []string {
+func readmeCommands(t *testing.T, heading string) []string {
 	t.Helper()
 	text, err := os.ReadFile("../../README.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, after, _ := strings.Cut(string(text), "## Try it in a second terminal")
+	_, after, _ := strings.Cut(string(text), "\n"+heading+"\n")
 	_, after, _ = strings.Cut(after, "```sh\n")
 	block, _, found := strings.Cut(after, "```")
 	if !found {
-		t.Fatal("README.md has no second terminal")
+		t.Fatalf("README.md has no commands below %q", heading)
 	}
 	var commands []string
 	for line := range strings.Lines(block) {
@@ -35,7 +35,7 @@ func secondTerminal(t *testing.T) []string {
 }
 
 // Each command of the README's second terminal runs, and what it promises comes
-// true.
+// true. So do those of its trace, whatever there is before.
 func TestReadme(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
@@ -84,7 +84,7 @@ func TestReadme(t *testing.T) {
 			c.waitFor("changed  Project default/example-project: replicas 2")
 		}},
 	}
-	commands := secondTerminal(t)
+	commands := readmeCommands(t, "## Try it in a second terminal")
 	if len(commands) != len(steps) {
 		t.Fatalf("README.md has %d commands, this test knows %d", len(commands), len(steps))
 	}
@@ -95,5 +95,20 @@ func TestReadme(t *testing.T) {
 		shell(commands[i])
 		step.holds()
 	}
+
+	shell("kubectl apply -f config/samples")
+	is("example-foo", 1)()
+	c.stop()
+	commands = readmeCommands(t, "### Step by step")
+	last := len(commands) - 1
+	for _, command := range commands[:last] {
+		shell(command)
+	}
+	args, found := strings.CutPrefix(commands[last], "bin/byhand ")
+	if !found {
+		t.Fatalf("the last command is %q", commands[last])
+	}
+	c = start(t, nil, "--namespace", "default", args)
+	c.waitFor("created Deployment example-foo")
 	c.stop()
 }

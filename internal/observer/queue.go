@@ -51,8 +51,8 @@ type waiting struct {
 	taken      time.Time
 	now        causes
 	reconciled int64
-	// due is when a delay ends that is under way, zero for none, and delay is that as a
-	// cause.
+	// due is when a delay ends that is under way, zero for none, and delay is its step, in
+	// the same words.
 	due   time.Time
 	delay cause
 }
@@ -141,7 +141,7 @@ func (q *observedQueue) wait(key cache.ObjectName, at *place, what string, delay
 		q.record(trace.PartQueue, what, key, step, at, nil)
 		return
 	}
-	k.due, k.delay = due, cause{text: "the delay is over: " + text, seq: q.record(trace.PartQueue, what, key, step, at, nil)}
+	k.due, k.delay = due, cause{text: text, seq: q.record(trace.PartQueue, what, key, step, at, nil)}
 }
 
 // settle pending that a delay is over, if it is. Nobody says so at the time: it shows when a
@@ -150,7 +150,7 @@ func (q *observedQueue) settle(key cache.ObjectName, k *waiting, at *place) {
 	if due := k.due; !due.IsZero() && !time.Now().Before(due) {
 		k.due = time.Time{}
 		added := !k.waits
-		q.mark(key, trace.Due, "", k.delay, at)
+		q.mark(key, trace.Due, "", cause{text: "the delay is over: " + k.delay.text, seq: k.delay.seq}, at)
 		if added {
 			k.since = due
 		}
@@ -196,7 +196,7 @@ func (q *observedQueue) Done(key cache.ObjectName) {
 		k.since = now
 		q.depth++
 	case !k.due.IsZero():
-		text = "until its delay is over"
+		text = "still to come: " + k.delay.text
 	default:
 		delete(q.keys, key)
 	}

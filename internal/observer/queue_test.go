@@ -132,7 +132,7 @@ func TestQueueDelays(t *testing.T) {
 			"worker got: waited 0s",
 			"queue delayed: look again in 1s",
 			"queue delayed: look again in 1m0s, an earlier look stands",
-			"worker done: until its delay is over",
+			"worker done: still to come: look again in 1s",
 		)
 		time.Sleep(2 * time.Second)
 		take()
@@ -230,7 +230,7 @@ func TestReconcile(t *testing.T) {
 		}
 		if diff := cmp.Diff([]string{
 			"reconcile started:  ← Foo foo in the first list",
-			"reconcile ended: nothing to do; look again in 1s",
+			"reconcile ended: nothing yet; look again in 1s at the latest",
 			"reconcile started:  ← the delay is over: look again in 1s",
 			"reconcile failed: error: it rains",
 			"reconcile started:  ← the delay is over: try 1 again in 3.8ms",

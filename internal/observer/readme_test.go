@@ -46,7 +46,8 @@ func TestReadme(t *testing.T) {
 		}
 	}
 
-	lines := strings.Split(section(t, "### Step by step"), "```")[1]
+	// The first block are the commands.
+	lines := strings.Split(section(t, "### Step by step"), "```")[3]
 	happens := map[string]bool{}
 	for line := range strings.Lines(strings.Trim(lines, "\n") + "\n") {
 		fields := traceLine.FindStringSubmatch(strings.TrimSuffix(line, "\n"))

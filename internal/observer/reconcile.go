@@ -38,7 +38,7 @@ func (o *Observer) Reconcile(k Kind, next Reconciler) controller.Reconcile {
 			case err != nil:
 				run.end(&trace.Step{What: trace.Failed}, "error: "+err.Error())
 			case requeueAfter > 0:
-				run.end(&trace.Step{What: trace.Ended, Requeue: requeueAfter}, "look again in "+requeueAfter.String())
+				run.end(&trace.Step{What: trace.Ended, Requeue: requeueAfter}, "look again in "+requeueAfter.String()+" at the latest")
 			default:
 				run.end(&trace.Step{What: trace.Ended})
 			}
@@ -94,6 +94,9 @@ func (r *run) end(step *trace.Step, more ...string) {
 		outcomes := r.outcomes
 		if len(outcomes) == 0 && step.What == trace.Ended {
 			outcomes = []string{"nothing to do"}
+			if step.Requeue > 0 {
+				outcomes = []string{"nothing yet"}
+			}
 		}
 		step.Text = cut(strings.Join(append(outcomes, more...), "; "), wordsLimit)
 	})

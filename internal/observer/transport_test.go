@@ -179,7 +179,7 @@ func TestAlreadyExists(t *testing.T) {
 		"sent default/d: get Deployment d",
 		"answered default/d: OK",
 		"ended default/foo: create Deployment d: there is one already; asked the server for Deployment d; " +
-			"look again in 1s",
+			"look again in 1s at the latest",
 	}, lines); diff != "" {
 		t.Errorf("steps (-want +got):\n%s", diff)
 	}

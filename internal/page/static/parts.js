@@ -18,8 +18,8 @@ export const parts = [
     name: 'List and watch',
     folder: 'informer/',
     about: [
-      'A Reflector lists all objects of a kind once. Then it keeps one request open, on which the server sends each change: a watch. It passes everything on through a FIFO (first in, first out).',
-      'A watch ends after some minutes, and the Reflector begins the next one at the last resourceVersion that it has seen. If a watch ends with an error, most often because the server no longer has that version, the Reflector lists again: a relist.',
+      'A Reflector lists all objects of a kind once. Then it keeps one request open, on which the server sends each change: a watch. A recent server sends the list as the first part of the watch, and a BOOKMARK after it. Everything passes through a FIFO (first in, first out).',
+      'A watch ends after some minutes, or the connection breaks. Then the Reflector watches again from the last resourceVersion that it has seen, without a list. If the server refuses that, most often because it no longer has that version, the Reflector lists again: a relist.',
     ],
     where: [['informer/foo.go', 'NewFoos'], ['informer/deployment.go', 'NewDeployments'], ['informer/informer.go', 'Informer.Run']],
   },
@@ -38,8 +38,8 @@ export const parts = [
     name: 'Handler',
     folder: 'controller/',
     about: [
-      'Called after the store has changed. It turns an object into the key of the Foo to reconcile, its namespace and name, and drops the rest: what happened is not passed on.',
-      'A Deployment leads to the Foo that controls it, and to each Foo that names it. Every ten minutes the handler is called for each object in the store, without a request: a resync.',
+      'Called after the store has changed. It turns an object into the key of the Foo to reconcile, its namespace and name. The rest would be out of date by the time the key is used.',
+      'A Deployment leads to the Foo that controls it, to the one that did before the change, and to each that names it: often the same key three times. Every ten minutes the handler is called for each object in the store, without a request: a resync.',
     ],
     where: [['controller/handlers.go', 'EnqueueObject'], ['controller/handlers.go', 'EnqueueOwner']],
   },
@@ -79,7 +79,7 @@ export const parts = [
     name: 'REST client',
     folder: 'clientset/',
     about: [
-      'One method for each verb, one URL for each method. A write carries the resourceVersion that it was made from. If the object has changed since, the server refuses it with 409 Conflict.',
+      'One method for each verb, one URL for each method. A write carries the resourceVersion that it was made from. If the object has changed since, the server refuses it with 409 Conflict. A POST of a name that is taken is 409, too: AlreadyExists.',
       'What is written comes back through the watch, as an event like any other.',
     ],
     where: [['clientset/foo.go', 'foos.UpdateStatus'], ['clientset/clientset.go', 'NewForConfig']],
