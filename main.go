@@ -196,7 +196,7 @@ func newObserver(o options, measured *metrics.Metrics) (*observer.Observer, []*l
 	if o.page == "" {
 		return observe, nil, nil
 	}
-	server, err := page.Listen(o.page, observe.History, page.Options{Remote: o.pageRemote})
+	server, err := page.Listen(o.page, observe.History, page.Options{Remote: o.pageRemote, Shell: connect.Shell(o.connect.Kubeconfig)})
 	if err != nil {
 		return nil, nil, fmt.Errorf("--page: %w", err)
 	}

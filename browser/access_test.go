@@ -179,6 +179,40 @@ const contrasts = `(() => {
 	return {low, n};
 })()`
 
+// On a phone what is chosen does not take the place of what one looks at, and no column of
+// a table is cut off.
+func TestPhone(t *testing.T) {
+	s := newScript()
+	s.add(example().born()...)
+	b := open(t, serve(t, s.History, page.Options{}), phone)
+	b.sees("#objects-table", "default/example-foo")
+	const row = `Math.round(document.querySelector('#objects-table tbody tr').getBoundingClientRect().top)`
+	b.do(chromedp.Evaluate[chromedp.Void](`document.querySelector('#objects-title').scrollIntoView()`))
+	before := value[int](b, row)
+	b.click("#objects-table button")
+	b.sees("#panel .history", "Reconcile: ended")
+	b.shot("object")
+	if after := value[int](b, row); after < before-2 || after > before+2 {
+		t.Errorf("the row that was chosen moves from %d to %d", before, after)
+	}
+	b.click("#panel .close")
+	b.sees("#panel h2", "How to read this")
+	if after := value[int](b, row); after < before-2 || after > before+2 {
+		t.Errorf("after Close the row is at %d, want it at %d as before", after, before)
+	}
+
+	b.do(chromedp.Evaluate[chromedp.Void](`document.querySelector('#picture').scrollIntoView()`))
+	b.click(".part-queue")
+	b.sees("#panel h2", "Queue")
+	b.shot("part")
+	if seen := value[bool](b, `document.querySelector('.part-queue').getBoundingClientRect().bottom <= document.querySelector('#panel').getBoundingClientRect().top`); !seen {
+		t.Error("one does not see both the part and what is said of it")
+	}
+	if cut := value[int](b, `[...document.querySelectorAll('.tables td, .tables th')].filter((e) => e.getBoundingClientRect().right > innerWidth).length`); cut > 0 {
+		t.Errorf("%d cells are cut off at the right", cut)
+	}
+}
+
 func TestContrastAndWidth(t *testing.T) {
 	for name, l := range map[string]look{
 		"laptop light": laptop,

@@ -170,6 +170,7 @@ func TestMarkupIsText(t *testing.T) {
 	}
 	s.add(steps...)
 	b := open(t, serve(t, s.History, page.Options{Notice: markup, Recording: markup}), laptop)
+	b.sees("#state", "replay")
 	b.click("#live")
 	b.sees("#objects-table", markup)
 	b.click("#objects-table button")
@@ -241,15 +242,19 @@ func TestRecordingThenLive(t *testing.T) {
 	address, stop := serveAt(t, "127.0.0.1:0", s.History, page.Options{Recording: "recording.json"})
 	b := open(t, address, laptop)
 	b.sees("#state", "paused · recording.json")
+	b.sees("#panel h3", "What the recording did")
 	stop()
 	b.sees("#state", "not connected")
 
 	live := newScript()
 	f := &foo{namespace: "default", name: "mine", deployment: "mine", replicas: 1, version: 1}
 	live.add(f.born()...)
-	_, stopLive := serveAt(t, strings.TrimSuffix(strings.TrimPrefix(address, "http://"), "/"), live.History, page.Options{})
+	_, stopLive := serveAt(t, strings.TrimSuffix(strings.TrimPrefix(address, "http://"), "/"), live.History, page.Options{Shell: "export KUBECONFIG=mine\n"})
 	t.Cleanup(stopLive)
 	b.sees("#notices", "The recording is over. This is live.")
+	b.sees("#panel h3", "Make something happen")
+	b.sees("#panel pre", "export KUBECONFIG=mine\nkubectl apply")
+	b.until(`document.querySelector('#speed').value === '1'`)
 	b.sees("#objects-table", "default/mine")
 	b.until(`document.querySelector('#state').textContent === 'live'`)
 	live.add(f.scale(2)...)
@@ -277,9 +282,26 @@ func TestRecording(t *testing.T) {
 	b := open(t, serve(t, s.History, page.Options{Recording: "session.jsonl", Notice: notice}), laptop)
 	b.sees("#state", "session.jsonl")
 	b.sees("#notices", notice)
-	// It plays by itself, ends at its end, and can be played again.
+	// It plays by itself, slowly enough to be read, and caption and slider show the same step.
+	b.do(chromedp.Evaluate[chromedp.Void](`
+		window.apart = new Set();
+		requestAnimationFrame(function frame() {
+			const [caption, slider] = ['#caption', '#when'].map((at) => document.querySelector(at).textContent);
+			if (/^\d/.test(caption) && caption.slice(0, 12) !== slider.slice(0, 12)) { apart.add(caption + ' / ' + slider); }
+			requestAnimationFrame(frame);
+		});`))
 	b.badge("scaled 1 → 3")
+	// It ends at its end, and can be played again.
 	b.sees("#state", "paused")
+	if apart := value[[]string](b, `[...apart]`); len(apart) > 0 {
+		t.Errorf("caption and slider are apart: %q", apart)
+	}
+	if captions := value[int](b, `witness.captions.size`); captions < len(s.kept)-1 {
+		t.Errorf("%d captions were seen, want one for each of %d steps", captions, len(s.kept))
+	}
+	if headings := value[string](b, `[...document.querySelectorAll('#panel h3')].map((e) => e.textContent).join()`); headings != "" {
+		t.Errorf("the panel says %q of a recording of which nobody knows what was done", headings)
+	}
 	b.forget()
 	b.click("#replay")
 	b.travels("POST")

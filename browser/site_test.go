@@ -149,7 +149,7 @@ func TestSiteReducedMotion(t *testing.T) {
 	still.still = true
 	folder := site(t)
 	b := open(t, "file://"+filepath.Join(folder, "index.html"), still)
-	b.until(`parseInt(document.querySelector('.part-request .part-number').textContent) > 10`)
+	b.until(`parseInt(document.querySelector('.part-request .part-number').textContent) > 4`)
 	if seen := value[int](b, `witness.looks.size`); seen != 0 {
 		t.Errorf("%d tokens travelled, though motion is to be reduced", seen)
 	}

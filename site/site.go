@@ -186,6 +186,16 @@ func (p page) neighbour(by int) string {
 	return ""
 }
 
+// Number says which file of the core it is, and of how many. The chapters are three times
+// as long and read one at a time: a file of theirs has no number.
+func (p page) Number() string {
+	core := slices.DeleteFunc(slices.Clone(p.route), func(file string) bool { return strings.HasPrefix(file, "chapters/") })
+	if at := slices.Index(core, p.route[p.Place-1]); at >= 0 {
+		return fmt.Sprintf("%d %s %d", at+1, p.Words.Of, len(core))
+	}
+	return p.Words.Pages[readingPath]
+}
+
 // To is a link to another page or file of the site.
 func (p page) To(target string) string { return relative(p.At, target) }
 

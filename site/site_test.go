@@ -127,6 +127,22 @@ func TestReadingPath(t *testing.T) {
 	}
 }
 
+// A file of the core says how far one has come in it, one of a chapter does not: nobody
+// reads all chapters in a row.
+func TestNumber(t *testing.T) {
+	site := made(t, repository, "")
+	place := regexp.MustCompile(`class="place"[^>]*>([^<]*)<`)
+	for page, want := range map[string]string{
+		"read/config/crd/foos.samplecontroller.k8s.io.yaml.html": `^1 of [2-4]\d$`,
+		"read/chapters/http/main.go.html":                        `^The code$`,
+	} {
+		found := place.FindSubmatch(site[page])
+		if found == nil || !regexp.MustCompile(want).Match(found[1]) {
+			t.Errorf("%s says %q, want %s", page, found, want)
+		}
+	}
+}
+
 // Both languages have all sentences, and the same pages.
 func TestLanguages(t *testing.T) {
 	for _, w := range []words{english, chinese} {

@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/url"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -59,6 +60,25 @@ func Config(o Options) (config *rest.Config, namespace string, err error) {
 	Limit(config, o.QPS, o.Burst)
 	namespace, _, _ = loader.Namespace()
 	return config, namespace, nil
+}
+
+// Shell is what to type in another terminal, line by line, so that kubectl talks to the
+// cluster of that kubeconfig; "" if it does so anyway. The cluster of make run has a kubectl
+// of its own, in bin/ beside the kubeconfig.
+func Shell(kubeconfig string) string {
+	if kubeconfig = cmp.Or(kubeconfig, os.Getenv(clientcmd.RecommendedConfigPathEnvVar)); kubeconfig == "" {
+		return ""
+	}
+	lines := fmt.Sprintf("export KUBECONFIG=\"%s\"\n", kubeconfig)
+	if bin := filepath.Join(filepath.Dir(kubeconfig), "bin"); exists(filepath.Join(bin, "kubectl")) {
+		lines += fmt.Sprintf("export PATH=\"%s:$PATH\"\n", bin)
+	}
+	return lines
+}
+
+func exists(file string) bool {
+	_, err := os.Stat(file)
+	return err == nil
 }
 
 // ExplainConfig explains an error of clientcmd's ClientConfig. It returns nil for

@@ -3,6 +3,7 @@ package connect_test
 import (
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"path/filepath"
 	"testing"
 
@@ -31,6 +32,28 @@ func TestLimit(t *testing.T) {
 			t.Errorf("no limit: there is a limiter of %v a second", foos.QPS())
 		case qps > 0 && foos.QPS() != float32(qps):
 			t.Errorf("%v a second: the limiter allows %v", qps, foos.QPS())
+		}
+	}
+}
+
+// A second terminal reaches the same cluster, and has its kubectl.
+func TestShell(t *testing.T) {
+	folder := t.TempDir()
+	own := filepath.Join(folder, "own")
+	if err := os.MkdirAll(filepath.Join(folder, "bin"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(folder, "bin", "kubectl"), nil, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ flag, variable, want string }{
+		{"", "", ""},
+		{"", "/home/me/config", "export KUBECONFIG=\"/home/me/config\"\n"},
+		{own, "/home/me/config", "export KUBECONFIG=\"" + own + "\"\nexport PATH=\"" + folder + "/bin:$PATH\"\n"},
+	} {
+		t.Setenv("KUBECONFIG", c.variable)
+		if got := connect.Shell(c.flag); got != c.want {
+			t.Errorf("--kubeconfig %q, $KUBECONFIG %q: got\n%s\nwant\n%s", c.flag, c.variable, got, c.want)
 		}
 	}
 }

@@ -23,6 +23,8 @@ type Options struct {
 	Recording string
 	// Notice is said at the top of the page, "" for nothing.
 	Notice string
+	// Shell is what to type in a second terminal before kubectl: see connect.Shell.
+	Shell string
 }
 
 // Listen takes the address, HOST:PORT, and returns a server of the page: see

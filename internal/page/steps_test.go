@@ -27,9 +27,9 @@ type reader struct {
 type event struct {
 	id, name string
 	data     struct {
-		Process, Recording, Notice string
-		Resumed, Kept              any
-		Steps                      []trace.Step
+		Process, Recording, Notice, Shell string
+		Resumed, Kept                     any
+		Steps                             []trace.Step
 	}
 	raw string
 }
@@ -112,7 +112,7 @@ func add(h *trace.History, from, to int64) {
 
 func TestStepsAndResume(t *testing.T) {
 	recorder := trace.Replay()
-	server := start(t, "127.0.0.1:0", recorder, page.Options{Notice: "hear"})
+	server := start(t, "127.0.0.1:0", recorder, page.Options{Notice: "hear", Shell: "export A=b"})
 	add(recorder, 1, 700)
 
 	first := read(t, server.URL+"steps")
@@ -122,7 +122,7 @@ func TestStepsAndResume(t *testing.T) {
 		}
 	}
 	hello := first.next()
-	if hello.name != "hello" || hello.data.Process == "" || hello.data.Resumed != false || hello.data.Kept != 700.0 || hello.data.Notice != "hear" {
+	if hello.name != "hello" || hello.data.Process == "" || hello.data.Resumed != false || hello.data.Kept != 700.0 || hello.data.Notice != "hear" || hello.data.Shell != "export A=b" {
 		t.Errorf("the first event is %s %s", hello.name, hello.raw)
 	}
 	if diff := cmp.Diff(numbers(1, 700), first.seqs(700)); diff != "" {

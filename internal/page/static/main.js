@@ -16,6 +16,9 @@ const everyWords = 250;
 const everySummary = 6000;
 // How much of a frame may go into reading what has come.
 const readBudget = 6;
+// So much slower than it happened a recording begins. As it happened, a hundred steps pass
+// while the picture shows the first.
+const slowly = 10;
 
 const history = new History();
 const choose = {part: choosePart, object: chooseObject};
@@ -24,7 +27,13 @@ const panel = new Panel(byId('panel'), history, {object: chooseObject, seek: goT
 const tables = new Tables(history, choose);
 const player = new Player(history, {
   attempt,
-  step: (step) => picture.step(step),
+  step: (step) => {
+    picture.step(step);
+    if (player.slower > 1) {
+      worded = -Infinity; // The words show the same step at once.
+    }
+  },
+  showing: () => picture.showing,
   moved: () => picture.clear(),
   mode: showMode,
 });
@@ -46,6 +55,7 @@ const feed = new Feed({
       picture.clear();
       if (fromRecording) {
         player.live(); // A recording that is over has left it paused.
+        goAt(1);
       }
       const restarted = fromRecording ? 'The recording is over. This is live' : `The program was restarted at ${clock(Date.now())}`;
       notice('restarted', hello.recording ? 'The recording begins anew.' : `${restarted}. What you see begins anew with it.`);
@@ -58,7 +68,9 @@ const feed = new Feed({
     player.ends = Boolean(hello.recording);
     player.awaited = player.ends && !hello.resumed ? hello.kept : player.awaited;
     notice('said', hello.notice ?? '');
+    panel.meet(hello);
     if (hello.recording && known !== hello.process) {
+      goAt(slowly);
       player.play();
     }
     showMode();
@@ -173,34 +185,36 @@ function summarize(now) {
 // --- what is chosen ---
 
 function choosePart(id) {
-  opener = document.activeElement;
-  panel.showPart(id);
-  picture.choose(id);
-  showPanel();
+  open(() => panel.showPart(id), id);
 }
 
 function chooseObject(subject) {
-  opener = document.activeElement;
-  panel.showObject(subject);
-  picture.choose(null);
-  showPanel();
+  open(() => panel.showObject(subject), null);
 }
 
-function showPanel() {
-  words(performance.now(), true);
-  const root = byId('panel');
-  root.focus({preventScroll: true});
-  // On a small screen it stands below the picture and above the tables.
-  const {top} = root.getBoundingClientRect();
-  if (top < 0 || top > window.innerHeight * 0.8) {
-    root.scrollIntoView({block: 'start', behavior: picture.still ? 'auto' : 'smooth'});
-  }
+function open(show, part) {
+  opener = document.activeElement;
+  showPanel(show, part);
+  byId('panel').focus({preventScroll: true});
+  opener.scrollIntoView({block: 'nearest'}); // It may lie below the panel.
 }
 
 function closePanel() {
-  panel.welcome();
-  picture.choose(null);
+  showPanel(() => panel.welcome(), null);
   opener?.focus?.();
+}
+
+// On a small screen the introduction stands above the tables, and what is chosen lies over
+// both. Whoever reads the tables still sees the same rows.
+function showPanel(show, part) {
+  const place = () => byId('objects').getBoundingClientRect().top;
+  const before = place();
+  show();
+  picture.choose(part);
+  words(performance.now(), true);
+  if (before < window.innerHeight / 2) {
+    window.scrollBy(0, place() - before);
+  }
 }
 
 function goTo(n) {
@@ -214,9 +228,14 @@ function goTo(n) {
 
 byId('pause').addEventListener('click', () => (player.mode === 'paused' ? player.play() : player.pause()));
 byId('step').addEventListener('click', () => player.step());
-byId('back').addEventListener('click', () => player.back());
+byId('back').addEventListener('click', () => goTo(player.position - 1));
 byId('live').addEventListener('click', () => player.live());
 byId('replay').addEventListener('click', () => player.replay(lastMinute));
+function goAt(slower) {
+  player.slower = slower;
+  byId('speed').value = slower;
+}
+
 byId('speed').addEventListener('change', (event) => {
   player.slower = Number(event.target.value);
   // Slower than life is not live.

@@ -9,6 +9,18 @@ import {partById, partName} from './parts.js';
 
 // As many steps of a history as are shown, the newest.
 const mostShown = 300;
+// What the project's own recording is of, and what one can do live.
+const ownRecording = 'recording.json';
+const commands = `kubectl apply -f config/samples
+kubectl scale foo example-foo --replicas=3
+kubectl delete deployment example-foo
+kubectl scale deployment example-foo \\
+  --replicas=7
+kubectl patch foo example-foo --type=merge \\
+  -p '{"spec":{"deploymentName":"renamed"}}'
+kubectl delete foo example-foo
+kubectl patch project example-project \\
+  --type=merge -p '{"spec":{"replicas":2}}'`;
 
 export class Panel {
   /** on: {object(subject), seek(n), close(), attempt(step, show)} */
@@ -16,12 +28,21 @@ export class Panel {
     this.root = root;
     this.history = history;
     this.on = on;
-    this.shows = null;
+    this.hello = null;
     this.welcome();
+  }
+
+  /** Takes what the feed says of itself: whether this is live, and how to reach the cluster. */
+  meet(hello) {
+    this.hello = hello;
+    if (!this.shows) {
+      this.welcome();
+    }
   }
 
   welcome() {
     this.shows = null;
+    this.root.classList.remove('open');
     this.kinds = el('li');
     this.root.replaceChildren(
       el('h2', {}, 'How to read this'),
@@ -32,9 +53,18 @@ export class Panel {
         el('li', {}, el('span', {class: 'chip square tone-plain'}, 'PUT'), ' a request, ', el('span', {class: 'chip square tone-good'}, '200'), ' its answer'),
       ),
       el('p', {}, 'Choose a part in the picture to read what it is and where its code stands, or an object in the table to follow it alone.'),
-      el('h3', {}, 'Make something happen'),
-      el('pre', {class: 'wire', tabindex: 0}, 'kubectl scale foo example-foo --replicas=3\nkubectl delete deployment example-foo\nkubectl patch foo example-foo --type=merge \\\n  -p \'{"spec":{"deploymentName":"renamed"}}\'\nkubectl delete foo example-foo'),
+      ...this.whatHappens(),
     );
+  }
+
+  // Of another recording nobody knows what was done.
+  whatHappens() {
+    const {recording, shell} = this.hello ?? {};
+    const titled = (title, text) => [el('h3', {}, title), el('pre', {class: 'wire', tabindex: 0}, text)];
+    if (recording) {
+      return recording === ownRecording ? titled('What the recording did', commands) : [];
+    }
+    return this.hello ? titled('Make something happen', `# in a second terminal, in the project's folder\n${shell ?? ''}${commands}`) : [];
   }
 
   close() {
@@ -44,6 +74,7 @@ export class Panel {
   showPart(id) {
     const part = partById[id];
     this.shows = {part: id};
+    this.root.classList.add('open');
     this.numbers = el('dl', {class: 'numbers'});
     this.places = el('ul', {class: 'places'});
     this.recent = el('ul', {class: 'recent'});
@@ -60,6 +91,7 @@ export class Panel {
   showObject(subject) {
     const {kind, key} = split(subject);
     this.shows = {subject};
+    this.root.classList.add('open');
     this.list = el('ol', {class: 'history'});
     this.count = el('p', {class: 'quiet'});
     this.root.replaceChildren(
@@ -231,7 +263,7 @@ export function lineOf(id, world, now) {
   const rate = world.parts[id].rate(now);
   switch (id) {
     case 'server':
-      return `${count(sum(world, 'stream', 'received'))} events out, ${count(sum(world, 'request', 'sent'))} requests in`;
+      return `${counted(sum(world, 'stream', 'received'), 'event')} out, ${counted(sum(world, 'request', 'sent'), 'request')} in`;
     case 'stream':
       return world.open.size ? counted(world.open.size, 'watch').replace('watchs', 'watches') + ' open' : `${rate.toFixed(1)} events a second`;
     case 'store': {
@@ -239,7 +271,7 @@ export function lineOf(id, world, now) {
       return counted(total, 'object');
     }
     case 'handler':
-      return `${count(sum(world, 'queue', 'added', 'coalesced'))} keys handed on`;
+      return `${counted(sum(world, 'queue', 'added', 'coalesced'), 'key')} handed on`;
     case 'queue':
       return `${counted(world.depth, 'key')} ${world.depth === 1 ? 'waits' : 'wait'}`;
     case 'worker':

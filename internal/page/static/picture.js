@@ -121,6 +121,11 @@ export class Picture {
     this.captionUntil = 0;
   }
 
+  /** Whether what has happened is still being shown. */
+  get showing() {
+    return [...this.tokens.values()].some(({current, moves}) => current || moves.length > 0);
+  }
+
   /** Whether there is more to be seen than eyes and words can follow. */
   get crowded() {
     return this.rate > busy || this.tokens.size >= crowded;
@@ -175,6 +180,10 @@ export class Picture {
     const back = this.scene.edges[`${move.to}-${move.from}`];
     const least = this.crowded ? fastest : move.note ? telling : move.write ? writing : fastest;
     const takes = Math.max(least, slowest * 3 / (3 + token.moves.length)) * (this.crowded ? 0.6 + token.own : 1);
+    // One name at a place: those that rest lose theirs.
+    for (const other of this.tokens.values()) {
+      other.element.classList.toggle('rests', !other.current && other.moves.length === 0);
+    }
     token.dress(move);
     this.scene.shine(`${move.from}-${move.to}`);
     if (move.from === 'server' && move.to === 'stream' && !move.step.echo) {

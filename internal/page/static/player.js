@@ -1,15 +1,16 @@
 // Where in time the page is. Live is the newest step; paused stays where it is,
-// while newer steps are kept; playing goes on at a speed of its own.
+// while newer steps are kept; playing goes on at a speed of its own. At a speed slower
+// than life it waits for the picture, so that all of the page shows the same step.
 
 import {World} from './world.js';
 
 // Where nothing happens, nobody wants to wait: no pause is longer, in milliseconds.
 const longestPause = 1200;
-// Slower than life, each step is seen for at least so long.
-const shortestPause = 60;
+// Slower than life, each step is seen for at least so long, times how much slower.
+const shortestPause = 40;
 
 export class Player {
-  /** on: {step(step), moved(), mode(mode), attempt(step, show)} */
+  /** on: {step(step), showing(), moved(), mode(mode), attempt(step, show)} */
   constructor(history, on) {
     this.history = history;
     this.on = on;
@@ -85,11 +86,6 @@ export class Player {
     this.on.moved();
   }
 
-  back() {
-    this.pause();
-    this.seek(this.position - 1);
-  }
-
   step() {
     this.pause();
     this.next(true);
@@ -118,7 +114,7 @@ export class Player {
 
   playOn(now) {
     this.due ||= now;
-    while (this.due <= now) {
+    while (this.due <= now && !(this.slower > 1 && this.on.showing())) {
       const before = this.history.at(this.position);
       if (!this.next(true)) {
         if (this.awaited > 0) {
@@ -132,13 +128,13 @@ export class Player {
       }
       const after = this.history.at(this.position);
       if (after) {
-        this.due += this.wait((after.at - before.at) * this.slower);
+        this.due = (this.slower > 1 ? now : this.due) + this.wait((after.at - before.at) * this.slower);
       }
     }
   }
 
   wait(milliseconds) {
-    const shortest = this.slower > 1 ? shortestPause : 0;
+    const shortest = this.slower > 1 ? this.slower * shortestPause : 0;
     return Math.min(Math.max(milliseconds, shortest), longestPause);
   }
 }
