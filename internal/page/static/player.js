@@ -6,7 +6,8 @@ import {World} from './world.js';
 
 // Where nothing happens, nobody wants to wait: no pause is longer, in milliseconds.
 const longestPause = 1200;
-// Slower than life, each step is seen for at least so long, times how much slower.
+// Slower than life, each step of an object is seen for at least so long, times how much
+// slower.
 const shortestPause = 40;
 
 export class Player {
@@ -128,13 +129,13 @@ export class Player {
       }
       const after = this.history.at(this.position);
       if (after) {
-        this.due = (this.slower > 1 ? now : this.due) + this.wait((after.at - before.at) * this.slower);
+        this.due = (this.slower > 1 ? now : this.due) + this.wait((after.at - before.at) * this.slower, before);
       }
     }
   }
 
-  wait(milliseconds) {
-    const shortest = this.slower > 1 ? this.slower * shortestPause : 0;
+  wait(milliseconds, step) {
+    const shortest = this.slower > 1 && step.key ? this.slower * shortestPause : 0;
     return Math.min(Math.max(milliseconds, shortest), longestPause);
   }
 }
