@@ -49,14 +49,14 @@ for commit in "${@:-HEAD}"; do
 	fresh=(env -i PATH="$PATH" HOME="$home" GOTOOLCHAIN=local)
 	git clone -q "$repository" "$clone"
 	git -C "$clone" checkout -q "$commit"
-	# The process group that a terminal would interrupt.
+	# In a process group of its own, to end all of it.
 	setsid "${fresh[@]}" make -C "$clone" run >"$home/run.txt" 2>&1 &
 	run=$!
 	wait_for moves
 	picture=$(since)
 	wait_for reconciled
 	foo=$(since)
-	kill -INT -- "-$run"
+	kill -- "-$run"
 	wait "$run" || true
 	run=
 	"${fresh[@]}" make -C "$clone" test >"$home/test.txt" 2>&1 || { tail -n 50 "$home/test.txt"; exit 1; }
