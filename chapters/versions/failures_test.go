@@ -109,7 +109,7 @@ func TestFailures(t *testing.T) {
 		says    string
 	}{
 		{reason: "it is down", handler: right, down: true, says: "connect: connection refused"},
-		{reason: "it is slow", handler: http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }), says: "Client.Timeout exceeded while awaiting headers"},
+		{reason: "it is slow", handler: http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }), says: "context deadline exceeded"},
 		{reason: "its certificate has expired", handler: right, options: webhook.Options{CA: time.Hour, Now: func() time.Time { return time.Now().Add(-2 * time.Hour) }}, says: "certificate has expired"},
 		{reason: "its certificate is for another name", handler: right, host: "webhook.elsewhere.svc", says: "doesn't contain any IP SANs"},
 		{reason: "its CA is not in caBundle", handler: right, bundle: other.Bundle(), says: "certificate signed by unknown authority"},
