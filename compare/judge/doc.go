@@ -32,13 +32,13 @@
 //		                                                                                  │
 //		            judge ◄── history: every version of every Foo and Deployment ◄────────┘
 //
-//	  - world.go starts a control plane, program.go and supervise.go the program: a process
+//	  - world.go starts a control plane, by package plane, program.go and supervise.go the program: a process
 //	    group, started again when it ends, as a kubelet does.
 //	  - stage.go is one run of a scenario, in a namespace of its own. situations.go, faults.go and
 //	    hostile.go have the steps that scenarios.go puts together, somebody.go what users do.
 //	  - history.go watches past the proxy. now.go says what is wrong at this moment,
 //	    overtime.go what was wrong at any revision.
-//	  - report.go puts it into words, lessons.go knows why.
+//	  - report.go puts it into words, lessons.go knows why, results.go makes the published page.
 //
 // Situations run on a whole control plane. Faults run on an API server alone, where the judge
 // plays the controller of Deployments (play.go): nothing but the program has to be waited for.

@@ -69,7 +69,7 @@ func do(ctx context.Context, o options) (short int, err error) {
 	case o.page != "":
 		return 0, writePage(o.page)
 	case o.results != "":
-		return 0, judgeAll(ctx, o, chosen)
+		return 0, judgePeers(ctx, o, chosen)
 	}
 	if err := checkCommand(o.args); err != nil {
 		return 0, err

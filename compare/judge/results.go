@@ -17,8 +17,8 @@ import (
 // judged are the programs of the page, by the names that they have in package peers.
 var judged = []string{"sample-controller", "sample-controller-tuned", "controller-runtime", "byhand"}
 
-// judgeAll judges one program after the other and writes what is said of them.
-func judgeAll(ctx context.Context, o options, chosen []scenario) (err error) {
+// judgePeers judges one program after the other and writes what is said of them.
+func judgePeers(ctx context.Context, o options, chosen []scenario) (err error) {
 	all := slices.DeleteFunc(peers.All(), func(p peers.Peer) bool { return !slices.Contains(judged, p.Name) })
 	dir, err := os.MkdirTemp("", "byhand-judged-")
 	if err != nil {
