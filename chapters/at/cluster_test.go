@@ -133,15 +133,24 @@ func (c *cluster) end(pod string, phase corev1.PodPhase) error {
 	return err
 }
 
-// endPods lets every Pod that runs succeed. One that does not run yet would be made to run
-// by kwok, whatever its status says.
-func (c *cluster) endPods() error {
-	pods, err := c.pods.List(c.Context(), metav1.ListOptions{LabelSelector: uidLabel})
+// endNotedPods lets each Pod that runs succeed, once its At has noted it: an At that sees its
+// Pod for the first time when it has ended needs one write fewer. A Pod that does not run yet
+// would be made to run by kwok, whatever its status says.
+func (c *cluster) endNotedPods() error {
+	ats, err := c.client.Ats(c.Namespace).List(c.Context(), metav1.ListOptions{})
+	if err != nil {
+		return err
+	}
+	noted := map[types.UID]bool{}
+	for _, at := range ats.Items {
+		noted[at.Status.PodUID] = true
+	}
+	pods, err := c.pods.List(c.Context(), metav1.ListOptions{})
 	if err != nil {
 		return err
 	}
 	for _, pod := range pods.Items {
-		if pod.Status.Phase == corev1.PodRunning && pod.DeletionTimestamp == nil {
+		if noted[pod.UID] && pod.Status.Phase == corev1.PodRunning && pod.DeletionTimestamp == nil {
 			err = errors.Join(err, c.end(pod.Name, corev1.PodSucceeded))
 		}
 	}

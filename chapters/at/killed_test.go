@@ -60,12 +60,8 @@ func TestKilled(t *testing.T) {
 	c := newCluster(t)
 	onePodEach := c.countPods()
 	proxy, kubeconfig := c.Proxy()
-	var program, dead atomic.Pointer[chaptertest.Program]
-	proxy.Kill = func() {
-		p := program.Load()
-		p.Kill()
-		dead.Store(p)
-	}
+	var program atomic.Pointer[chaptertest.Program]
+	proxy.Kill = func() { program.Load().Kill() }
 	plan, names := map[string]faults.Fault{}, []string(nil)
 	for _, write := range lifeOfAt {
 		for when, fault := range map[string]faults.Fault{"before": faults.KillBefore, "after": faults.KillAfter} {
@@ -86,10 +82,10 @@ func TestKilled(t *testing.T) {
 	start := func() { program.Store(c.Start("--kubeconfig", kubeconfig, "--namespace", c.Namespace)) }
 	start()
 	c.Eventually("every At is DONE", func() error {
-		if program.Load() == dead.Load() {
+		if program.Load().HasEnded() {
 			start()
 		}
-		return errors.Join(c.endPods(), c.released(PhaseDone))
+		return errors.Join(c.endNotedPods(), c.released(PhaseDone))
 	})
 	mu.Lock()
 	defer mu.Unlock()
@@ -112,7 +108,7 @@ func TestTwoPrograms(t *testing.T) {
 	for i := range ats {
 		c.create(fmt.Sprintf("at-%d", i), []string{past, soon}[i%2])
 	}
-	c.Eventually("every At is DONE", func() error { return errors.Join(c.endPods(), c.released(PhaseDone)) })
+	c.Eventually("every At is DONE", func() error { return errors.Join(c.endNotedPods(), c.released(PhaseDone)) })
 	onePodEach(ats)
 }
 

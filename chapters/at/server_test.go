@@ -123,7 +123,7 @@ func TestRights(t *testing.T) {
 	_, kubeconfig := own.Proxy()
 	program := c.start(kubeconfig)
 	c.create("one", past)
-	c.Eventually("it is DONE", func() error { return errors.Join(c.endPods(), c.released(PhaseDone)) })
+	c.Eventually("it is DONE", func() error { return errors.Join(c.endNotedPods(), c.released(PhaseDone)) })
 	c.create("two", past)
 	pod := c.runs("two").Name
 	// With the At gone nobody waits for its Pod. The garbage collector would delete it, too; it

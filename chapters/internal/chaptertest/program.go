@@ -73,12 +73,7 @@ func (p *Program) Prints(n int, pattern string) {
 	p.Helper()
 	expression := regexp.MustCompile(pattern)
 	for end := time.Now().Add(deadline); ; time.Sleep(10 * time.Millisecond) {
-		ended := false
-		select {
-		case <-p.done:
-			ended = true
-		default:
-		}
+		ended := p.HasEnded()
 		found := len(expression.FindAllString(p.Output(), n))
 		switch {
 		case found == n:
@@ -104,6 +99,16 @@ func (p *Program) Signal(signal os.Signal) {
 func (p *Program) Kill() {
 	_ = p.cmd.Process.Kill()
 	<-p.done
+}
+
+// HasEnded reports whether the process is gone.
+func (p *Program) HasEnded() bool {
+	select {
+	case <-p.done:
+		return true
+	default:
+		return false
+	}
 }
 
 // Exit waits for the end of the program and returns its exit code, -1 after a SIGKILL.
