@@ -14,6 +14,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 )
 
@@ -104,6 +105,23 @@ func TestSchedules(t *testing.T) {
 	}
 }
 
+// ownersAreKnown waits until the admission plugin OwnerReferencesPermissionEnforcement knows
+// what an At is. It looks for new kinds every half a minute, and until then it refuses to
+// everybody but administrators to block the deletion of one.
+func (c *cluster) ownersAreKnown(as *rest.Config) {
+	c.Helper()
+	pods := kubernetes.NewForConfigOrDie(as).CoreV1().Pods(c.Namespace)
+	owned := newPod(&At{
+		ObjectMeta: metav1.ObjectMeta{Name: "at", Namespace: c.Namespace, UID: "uid"},
+		Spec:       AtSpec{Containers: []AtContainer{{Name: "main", Image: "busybox"}}},
+		Status:     AtStatus{PodName: "owned"},
+	})
+	c.Eventually("an At may own a Pod", func() error {
+		_, err := pods.Create(c.Context(), owned, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
+		return err
+	})
+}
+
 // TestRights: the program needs no more than config/rbac gives it.
 func TestRights(t *testing.T) {
 	t.Parallel()
@@ -120,6 +138,7 @@ func TestRights(t *testing.T) {
 	own.Cluster = &ownCluster
 	own.Config = rest.CopyConfig(c.Config)
 	own.Config.Impersonate.UserName = "system:serviceaccount:" + c.Namespace + ":default"
+	c.ownersAreKnown(own.Config)
 	_, kubeconfig := own.Proxy()
 	program := c.start(kubeconfig)
 	c.create("one", past)

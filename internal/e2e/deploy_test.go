@@ -20,6 +20,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
 
 	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
 )
@@ -55,16 +56,16 @@ func (s *server) deploy() {
 	s.kubectl("wait", "--for=delete", "namespace/"+deployed, "--timeout", deadline.String())
 	s.Cleanup(func() { s.kubectl("delete", "--ignore-not-found", "--wait=false", "-k", "config/manager") })
 	s.apply()
-	s.ownersAreKnown()
+	s.ownersAreKnown(s.as(deployed, ownAccount))
 }
 
 // ownersAreKnown waits until the admission plugin
 // OwnerReferencesPermissionEnforcement knows what a Foo is. It looks for new kinds
 // every half a minute, and until then it refuses to everybody but administrators
 // to block the deletion of one.
-func (s *server) ownersAreKnown() {
+func (s *server) ownersAreKnown(as *rest.Config) {
 	s.Helper()
-	kube := kubernetes.NewForConfigOrDie(s.as(deployed, ownAccount))
+	kube := kubernetes.NewForConfigOrDie(as)
 	owned := somebodys("owned", *metav1.NewControllerRef(&metav1.ObjectMeta{Name: "foo", UID: "uid"}, v1alpha1.SchemeGroupVersion.WithKind("Foo")))
 	s.eventually("a Foo may own", func() error {
 		_, err := kube.AppsV1().Deployments(s.namespace).Create(s.Context(), owned, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})

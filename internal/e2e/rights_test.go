@@ -14,6 +14,7 @@ import (
 	authorizationv1 "k8s.io/api/authorization/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 	"sigs.k8s.io/yaml"
 
@@ -137,6 +138,9 @@ func TestWritingTakenAway(t *testing.T) {
 	s := newServer(t)
 	a := newAccount(s)
 	a.gets(allElse, writing, deleting)
+	user := rest.CopyConfig(s.config)
+	user.Impersonate.UserName = a.user()
+	s.ownersAreKnown(user)
 	c := s.controller("--kubeconfig", a.kubeconfig, "--resync", "0")
 	for _, name := range []string{"scaled", "renamed", "drifts", "same"} {
 		s.createFoo(name, spec(name, 1))
