@@ -10,8 +10,8 @@
 set -euo pipefail
 repository=$(cd "$(dirname "$0")/.." && pwd)
 
-# since prints the seconds since the clone began.
-since() { echo $((SECONDS - begin)); }
+# since prints the seconds since the clone began, as the next column.
+since() { printf ' %16s' $((SECONDS - begin)); }
 
 # moves succeeds when an address in the output gives steps.
 moves() {
@@ -37,12 +37,19 @@ wait_for() {
 	done
 }
 
-run=
-trap 'test -z "$run" || kill -- "-$run"' EXIT
+# stop ends what runs in the clone.
+stop() {
+	test -z "$run" || kill -- "-$run" 2>/dev/null || true
+	test ! -e "$clone/cluster/byhand.kubeconfig" || "${fresh[@]}" make -C "$clone" cluster-down >/dev/null 2>&1
+}
+
+run= clone=
+trap stop EXIT
 echo "$(nproc) cores; seconds since git clone"
 printf '%-10s %16s %16s %16s\n' commit 'moving picture' 'reconciled Foo' 'make test'
 for commit in "${@:-HEAD}"; do
 	commit=$(git -C "$repository" rev-parse --short "$commit")
+	printf '%-10s' "$commit"
 	home=$(mktemp -d)
 	begin=$SECONDS
 	clone=$home/byhand
@@ -53,14 +60,15 @@ for commit in "${@:-HEAD}"; do
 	setsid "${fresh[@]}" make -C "$clone" run >"$home/run.txt" 2>&1 &
 	run=$!
 	wait_for moves
-	picture=$(since)
+	since
 	wait_for reconciled
-	foo=$(since)
+	since
 	kill -- "-$run"
 	wait "$run" || true
 	run=
-	"${fresh[@]}" make -C "$clone" test >"$home/test.txt" 2>&1 || { tail -n 50 "$home/test.txt"; exit 1; }
-	printf '%-10s %16s %16s %16s\n' "$commit" "$picture" "$foo" "$(since)"
-	"${fresh[@]}" make -C "$clone" cluster-down >/dev/null 2>&1
+	"${fresh[@]}" make -C "$clone" test >"$home/test.txt" 2>&1 || { echo; tail -n 50 "$home/test.txt"; exit 1; }
+	since
+	echo
+	stop
 	chmod -R u+w "$home" && rm -rf "$home"
 done
