@@ -5,7 +5,7 @@
 #	compare/firsthour.sh [COMMIT…]
 #
 # Each commit has a clone and a HOME of its own, in which nothing is built and no module is
-# there. On 2 cores that is about 25 minutes a commit. Let nothing else run. Needs Linux
+# there. On 2 cores that is about 20 minutes a commit. Let nothing else run. Needs Linux
 # and curl.
 set -euo pipefail
 repository=$(cd "$(dirname "$0")/.." && pwd)
@@ -32,7 +32,7 @@ reconciled() {
 # wait_for waits until its argument succeeds, as long as make run runs.
 wait_for() {
 	until "$1"; do
-		kill -0 "$run" 2>/dev/null || { tail -n 50 "$home/run.txt"; exit 1; }
+		kill -0 "$run" 2>/dev/null || { echo; tail -n 50 "$home/run.txt"; exit 1; }
 		sleep 1
 	done
 }

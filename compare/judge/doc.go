@@ -32,8 +32,8 @@
 //		                                                                                  │
 //		            judge ◄── history: every version of every Foo and Deployment ◄────────┘
 //
-//	  - world.go starts a control plane, by package plane, program.go and supervise.go the program: a process
-//	    group, started again when it ends, as a kubelet does.
+//	  - world.go starts a control plane, with package plane. program.go and supervise.go start
+//	    the program: a process group, started again when it ends, as a kubelet does.
 //	  - stage.go is one run of a scenario, in a namespace of its own. situations.go, faults.go and
 //	    hostile.go have the steps that scenarios.go puts together, somebody.go what users do.
 //	  - history.go watches past the proxy. now.go says what is wrong at this moment,
