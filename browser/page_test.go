@@ -243,6 +243,7 @@ func TestRecordingThenLive(t *testing.T) {
 	b := open(t, address, laptop)
 	b.sees("#state", "paused · recording.json")
 	b.sees("#panel h3", "What the recording did")
+	b.until(`document.querySelector('#speed').value === '10'`)
 	stop()
 	b.sees("#state", "not connected")
 
