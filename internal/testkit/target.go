@@ -1,0 +1,33 @@
+package testkit
+
+import (
+	"path"
+	"strings"
+)
+
+// Target is what a request is about: an object, or a collection if Name is "". It is the
+// zero Target for a request about neither, such as /version or /apis.
+type Target struct{ Group, Resource, Namespace, Name, Subresource string }
+
+// String returns resource[/name[/subresource]], such as "foos/foo/status".
+func (t Target) String() string { return path.Join(t.Resource, t.Name, t.Subresource) }
+
+// TargetOf splits a path such as /apis/apps/v1/namespaces/default/deployments/one/scale.
+func TargetOf(path string) (t Target) {
+	parts := strings.Split(strings.Trim(path, "/"), "/")
+	switch {
+	case parts[0] == "api" && len(parts) > 2: // /api/v1
+		parts = parts[2:]
+	case parts[0] == "apis" && len(parts) > 3: // /apis/apps/v1
+		t.Group, parts = parts[1], parts[3:]
+	default:
+		return Target{}
+	}
+	// A Namespace has two subresources. All else after its name is in it.
+	if parts[0] == "namespaces" && len(parts) > 2 && parts[2] != "status" && parts[2] != "finalize" {
+		t.Namespace, parts = parts[1], parts[2:]
+	}
+	parts = append(parts, "", "")
+	t.Resource, t.Name, t.Subresource = parts[0], parts[1], parts[2]
+	return t
+}
