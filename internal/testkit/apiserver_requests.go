@@ -1,0 +1,330 @@
+package testkit
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/rand"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+// errModified is why an update is refused, in the words of a real server.
+var errModified = errors.New("the object has been modified; please apply your changes to the latest version and try again")
+
+// request is a request for an object or a collection.
+type request struct {
+	*http.Request
+	*Resource
+	Target
+	query url.Values
+	path  string // of the object
+}
+
+// serve answers a request.
+func (s *APIServer) serve(w http.ResponseWriter, r *http.Request) {
+	res := s.resourceAt(r.URL.Path)
+	if res == nil {
+		s.serveDiscovery(w, r)
+		return
+	}
+	x := &request{Request: r, Resource: res, Target: TargetOf(r.URL.Path), query: r.URL.Query()}
+	x.path = x.pathOf(x.Namespace, x.Name)
+	switch watch := x.query.Get("watch"); {
+	case !res.has(x.Subresource):
+		writeError(w, apierrors.NewNotFound(x.groupResource(), x.Name))
+	case x.Name == "" && r.Method == http.MethodGet && (watch == "true" || watch == "1"):
+		s.watch(w, x)
+	default:
+		body, err := s.answer(x)
+		var status apierrors.APIStatus
+		switch {
+		case errors.As(err, &status):
+			writeError(w, status)
+		case err != nil:
+			writeError(w, apierrors.NewBadRequest(err.Error()))
+		case r.Method == http.MethodPost:
+			writeJSON(w, http.StatusCreated, body)
+		default:
+			writeJSON(w, http.StatusOK, body)
+		}
+	}
+}
+
+// answer carries out a request. An error that is no APIStatus is the client's mistake.
+func (s *APIServer) answer(x *request) (body any, err error) {
+	sent, err := x.read()
+	if err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	defer s.moved.Broadcast()
+	if x.Name == "" {
+		switch x.Method {
+		case http.MethodGet:
+			return s.list(x)
+		case http.MethodPost:
+			return s.create(x, sent)
+		case http.MethodDelete:
+			return s.deleteCollection(x, sent)
+		}
+	} else if before := s.objects[x.path]; before == nil {
+		return nil, apierrors.NewNotFound(x.groupResource(), x.Name)
+	} else {
+		switch x.Method {
+		case http.MethodGet:
+			return x.view(before)
+		case http.MethodPut:
+			return s.update(x, before, sent)
+		case http.MethodPatch:
+			if sent, err = x.patched(before, sent); err != nil {
+				return nil, err
+			}
+			return s.update(x, before, sent)
+		case http.MethodDelete:
+			return s.delete(x, sent)
+		}
+	}
+	return nil, apierrors.NewMethodNotSupported(x.groupResource(), strings.ToLower(x.Method))
+}
+
+// read returns the body, as JSON. A built-in kind may come as protobuf.
+func (x *request) read() ([]byte, error) {
+	if x.Body == nil {
+		return nil, nil
+	}
+	sent, err := io.ReadAll(x.Body)
+	if err != nil || x.Header.Get("Content-Type") != runtime.ContentTypeProtobuf {
+		return sent, err
+	}
+	object, _, err := codecs.UniversalDeserializer().Decode(sent, nil, nil)
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(object)
+}
+
+// object reads an object of this resource that belongs to the URL.
+func (x *request) object(sent []byte) (*unstructured.Unstructured, error) {
+	object := &unstructured.Unstructured{}
+	if err := object.UnmarshalJSON(sent); err != nil {
+		return nil, err
+	}
+	if got := object.GroupVersionKind(); got.GroupVersion() != x.GroupVersion() {
+		return nil, fmt.Errorf("the API version in the data (%s) does not match the expected API version (%s)", got.GroupVersion(), x.GroupVersion())
+	} else if got.Kind != x.Kind {
+		return nil, fmt.Errorf("%s in version %q cannot be handled as a %s", got.Kind, got.GroupVersion(), x.Kind)
+	}
+	if namespace := object.GetNamespace(); namespace != "" && namespace != x.Namespace {
+		return nil, errors.New("the namespace of the provided object does not match the namespace sent on the request")
+	}
+	if x.Namespace != "" {
+		object.SetNamespace(x.Namespace)
+	}
+	if name := object.GetName(); x.Name != "" && name != x.Name {
+		return nil, fmt.Errorf("the name of the object (%s) does not match the name on the URL (%s)", name, x.Name)
+	}
+	dropNulls(object.Object)
+	if len(object.GetFinalizers()) == 0 {
+		object.SetFinalizers(nil)
+	}
+	if x.Schema != nil {
+		pruned := maps.Clone(object.Object)
+		x.Schema.prune(pruned)
+		pruned["apiVersion"], pruned["kind"], pruned["metadata"] = object.Object["apiVersion"], object.Object["kind"], object.Object["metadata"]
+		object.Object = pruned
+	}
+	if x.Default != nil {
+		x.Default(object)
+	}
+	return object, nil
+}
+
+func (s *APIServer) create(x *request, sent []byte) (any, error) {
+	object, err := x.object(sent)
+	if err != nil {
+		return nil, err
+	}
+	if object.GetName() == "" && object.GetGenerateName() != "" {
+		object.SetName(object.GetGenerateName() + rand.String(5))
+	}
+	namespace := s.objects["/api/v1/namespaces/"+x.Namespace]
+	x.path = x.pathOf(x.Namespace, object.GetName())
+	switch {
+	case !x.ClusterScoped && namespace == nil:
+		return nil, apierrors.NewNotFound(schema.GroupResource{Resource: "namespaces"}, x.Namespace)
+	case !x.ClusterScoped && namespace.GetDeletionTimestamp() != nil:
+		refusal := apierrors.NewForbidden(x.groupResource(), object.GetName(), fmt.Errorf("unable to create new content in namespace %s because it is being terminated", x.Namespace))
+		refusal.ErrStatus.Details.Causes = []metav1.StatusCause{{Type: "NamespaceTerminating", Message: fmt.Sprintf("namespace %s is being terminated", x.Namespace), Field: "metadata.namespace"}}
+		return nil, refusal
+	case object.GetName() == "":
+		return nil, x.invalid(object, field.ErrorList{field.Required(field.NewPath("metadata", "name"), "name or generateName is required")})
+	case object.GetResourceVersion() != "":
+		return nil, failure(http.StatusInternalServerError, "", "resourceVersion should not be set on objects to be created")
+	}
+	if x.Status {
+		delete(object.Object, "status")
+	}
+	if err := x.validate(object); err != nil {
+		return nil, err
+	}
+	if before := s.objects[x.path]; before != nil {
+		refusal := apierrors.NewAlreadyExists(x.groupResource(), object.GetName())
+		if before.GetDeletionTimestamp() != nil {
+			refusal.ErrStatus.Message = "object is being deleted: " + refusal.ErrStatus.Message
+		}
+		return nil, refusal
+	}
+	object.SetDeletionTimestamp(nil)
+	return s.put(x.Resource, x.path, object), nil
+}
+
+// update carries out a PUT, or a PATCH whose result was sent. A write to one half of an
+// object leaves the other half as it is.
+func (s *APIServer) update(x *request, before *unstructured.Unstructured, sent []byte) (any, error) {
+	var object *unstructured.Unstructured
+	var err error
+	if x.Subresource == "scale" {
+		object, err = scaled(before, sent)
+	} else {
+		object, err = x.object(sent)
+	}
+	if err != nil {
+		return nil, err
+	}
+	version, uid := object.GetResourceVersion(), object.GetUID()
+	switch {
+	case uid != "" && uid != before.GetUID() && x.Method == http.MethodPatch:
+		return nil, x.invalid(before, field.ErrorList{field.Invalid(field.NewPath("metadata", "uid"), string(uid), "field is immutable")})
+	case uid != "" && uid != before.GetUID():
+		return nil, apierrors.NewConflict(x.groupResource(), x.Name, fmt.Errorf("Precondition failed: UID in precondition: %s, UID in object meta: %s", uid, before.GetUID()))
+	case version == "" && !x.Blind && x.Subresource != "scale":
+		kind := schema.GroupKind{Group: x.Group, Kind: x.Plural}
+		return nil, apierrors.NewInvalid(kind, x.Name, field.ErrorList{field.Invalid(field.NewPath("metadata", "resourceVersion"), 0, "must be specified for an update")})
+	case version != "" && version != before.GetResourceVersion():
+		return nil, apierrors.NewConflict(x.groupResource(), x.Name, errModified)
+	}
+	next := object
+	if x.Subresource == "status" {
+		next = before.DeepCopy()
+		next.Object["status"] = object.Object["status"]
+	} else {
+		if x.Status {
+			next.Object["status"] = before.Object["status"]
+		}
+		next.SetUID(before.GetUID())
+		next.SetGeneration(before.GetGeneration())
+		next.SetCreationTimestamp(before.GetCreationTimestamp())
+		next.SetDeletionTimestamp(before.GetDeletionTimestamp())
+		next.SetDeletionGracePeriodSeconds(before.GetDeletionGracePeriodSeconds())
+	}
+	dropNulls(next.Object)
+	if err := x.validate(next); err != nil {
+		return nil, err
+	}
+	added := slices.DeleteFunc(slices.Clone(next.GetFinalizers()), func(f string) bool { return slices.Contains(before.GetFinalizers(), f) })
+	if before.GetDeletionTimestamp() != nil && len(added) > 0 {
+		return nil, x.invalid(next, field.ErrorList{field.Forbidden(field.NewPath("metadata", "finalizers"),
+			fmt.Sprintf("no new finalizers can be added if the object is being deleted, found new finalizers %#v", added))})
+	}
+	return x.view(s.put(x.Resource, x.path, next))
+}
+
+func (s *APIServer) delete(x *request, sent []byte) (any, error) {
+	before := s.objects[x.path]
+	var options metav1.DeleteOptions
+	if len(sent) > 0 {
+		if err := json.Unmarshal(sent, &options); err != nil {
+			return nil, err
+		}
+	}
+	if wanted := options.Preconditions; wanted != nil {
+		kind := schema.GroupResource{Group: x.Group, Resource: x.Kind} // as a real server has it
+		if wanted.UID != nil && *wanted.UID != before.GetUID() {
+			return nil, apierrors.NewConflict(kind, x.Name, fmt.Errorf("the UID in the precondition (%s) does not match the UID in record (%s). The object might have been deleted and then recreated",
+				*wanted.UID, before.GetUID()))
+		}
+		if wanted.ResourceVersion != nil && *wanted.ResourceVersion != before.GetResourceVersion() {
+			return nil, apierrors.NewConflict(kind, x.Name, fmt.Errorf("the ResourceVersion in the precondition (%s) does not match the ResourceVersion in record (%s). The object might have been modified",
+				*wanted.ResourceVersion, before.GetResourceVersion()))
+		}
+	}
+	policy := metav1.DeletionPropagation("")
+	if options.PropagationPolicy != nil {
+		policy = *options.PropagationPolicy
+	}
+	last := s.terminate(x.Resource, x.path, policy)
+	if s.objects[x.path] != nil {
+		return last, nil
+	}
+	return metav1.Status{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}, Status: metav1.StatusSuccess,
+		Details: &metav1.StatusDetails{Name: x.Name, Group: x.Group, Kind: x.Plural, UID: last.GetUID()}}, nil
+}
+
+// deleteCollection deletes what the selectors pick, and returns it.
+func (s *APIServer) deleteCollection(x *request, sent []byte) (any, error) {
+	list, err := s.list(x)
+	if err != nil {
+		return nil, err
+	}
+	for _, object := range list.Items {
+		one := *x
+		one.Name, one.path = object.GetName(), x.pathOf(object.GetNamespace(), object.GetName())
+		if _, err := s.delete(&one, sent); err != nil {
+			return nil, err
+		}
+	}
+	return list, nil
+}
+
+// failure is a refusal without details.
+func failure(code int32, reason metav1.StatusReason, message string) error {
+	return &apierrors.StatusError{ErrStatus: metav1.Status{Status: metav1.StatusFailure, Code: code, Reason: reason, Message: message}}
+}
+
+// dropNulls removes fields that are null, as a real server does.
+func dropNulls(value any) {
+	switch value := value.(type) {
+	case map[string]any:
+		for key, field := range value {
+			if field == nil {
+				delete(value, key)
+			} else {
+				dropNulls(field)
+			}
+		}
+	case []any:
+		for _, item := range value {
+			dropNulls(item)
+		}
+	}
+}
+
+func writeJSON(w http.ResponseWriter, code int, body any) {
+	w.Header().Set("Content-Type", runtime.ContentTypeJSON)
+	w.WriteHeader(code)
+	_ = json.NewEncoder(w).Encode(body)
+}
+
+// writeError answers with a refusal, as the API server words it.
+func writeError(w http.ResponseWriter, err apierrors.APIStatus) {
+	status := err.Status()
+	status.TypeMeta = metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}
+	if status.Details != nil && status.Details.RetryAfterSeconds > 0 {
+		w.Header().Set("Retry-After", strconv.Itoa(int(status.Details.RetryAfterSeconds)))
+	}
+	writeJSON(w, int(status.Code), status)
+}

@@ -1,0 +1,25 @@
+// Package testkit has what tests need of the world around the program: an API server in
+// memory, and what can go wrong between a program and its API server, in memory or real.
+//
+//	program → Faults → APIServer          an API server in memory
+//	program → Proxy (Faults) → a real one
+//
+// # The API server in memory
+//
+// It serves objects of any resource as a real one does: versions, UIDs, generations, conflicts,
+// subresources, patches, finalizers, lists in pages and as a stream, watches with a history
+// that can be compacted. TestTable plays one table of requests against it and against a real
+// API server and compares codes, bodies and events. What differs:
+//
+//   - Nothing is encoded as anything but JSON, and no managedFields are kept: server-side
+//     apply is refused.
+//   - Of an object that is refused only the first reason is told as a real server tells it.
+//   - Built-in kinds are not validated and get no defaults, except a Deployment's replicas.
+//     What they leave out stays out of the answer.
+//   - A Pod is gone at once when it is deleted. A namespace that is deleted stays, until a
+//     test removes it.
+//   - Nothing else acts: no garbage collector, no Deployment controller, nothing expires. A
+//     bookmark and a compaction come when a test asks for them.
+//   - There are no users, no rights, no quotas and no webhooks. Faults plays what they do.
+//   - A request for a version that is yet to come is refused at once, not after 3 s.
+package testkit

@@ -1,0 +1,84 @@
+package testkit
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+
+	jsonpatch "gopkg.in/evanphx/json-patch.v4"
+	autoscalingv1 "k8s.io/api/autoscaling/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/strategicpatch"
+)
+
+// patched returns an object, or its scale, as a patch makes it.
+func (x *request) patched(before *unstructured.Unstructured, patch []byte) ([]byte, error) {
+	view, err := x.view(before)
+	if err != nil {
+		return nil, err
+	}
+	document, err := json.Marshal(view)
+	if err != nil {
+		return nil, err
+	}
+	switch kind := types.PatchType(x.Header.Get("Content-Type")); {
+	case kind == types.MergePatchType:
+		document, err = jsonpatch.MergePatch(document, patch)
+	case kind == types.JSONPatchType:
+		operations, wrong := jsonpatch.DecodePatch(patch)
+		if wrong != nil {
+			return nil, wrong
+		}
+		if document, err = operations.Apply(document); err != nil {
+			return nil, apierrors.NewGenericServerResponse(http.StatusUnprocessableEntity, "", schema.GroupResource{}, "", err.Error(), 0, false)
+		}
+	case kind == types.StrategicMergePatchType && x.Schema == nil:
+		object, wrong := typed.New(x.GroupVersionKind)
+		if wrong != nil {
+			return nil, wrong
+		}
+		document, err = strategicpatch.StrategicMergePatch(document, patch, object)
+	default:
+		return nil, failure(http.StatusUnsupportedMediaType, metav1.StatusReasonUnsupportedMediaType,
+			"the body of the request was in an unknown format - accepted media types include: application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml")
+	}
+	return document, err
+}
+
+// view is an object as its URL shows it.
+func (x *request) view(object *unstructured.Unstructured) (any, error) {
+	if x.Subresource != "scale" {
+		return object, nil
+	}
+	replicas, found, _ := unstructured.NestedInt64(object.Object, "spec", "replicas")
+	if !found {
+		return nil, apierrors.NewInternalError(fmt.Errorf("the spec replicas field %q does not exist", ".spec.replicas"))
+	}
+	scale := autoscalingv1.Scale{TypeMeta: metav1.TypeMeta{APIVersion: "autoscaling/v1", Kind: "Scale"},
+		ObjectMeta: metav1.ObjectMeta{Name: object.GetName(), Namespace: object.GetNamespace(), UID: object.GetUID(),
+			ResourceVersion: object.GetResourceVersion(), CreationTimestamp: object.GetCreationTimestamp()},
+		Spec: autoscalingv1.ScaleSpec{Replicas: int32(replicas)}}
+	running, _, _ := unstructured.NestedInt64(object.Object, "status", "replicas")
+	scale.Status.Replicas = int32(running)
+	scale.Status.Selector, _, _ = unstructured.NestedString(object.Object, "status", "selector")
+	if labels, found, _ := unstructured.NestedStringMap(object.Object, "spec", "selector", "matchLabels"); found {
+		scale.Status.Selector = metav1.FormatLabelSelector(metav1.SetAsLabelSelector(labels))
+	}
+	return scale, nil
+}
+
+// scaled returns an object with the number of replicas of a Scale, and its version.
+func scaled(before *unstructured.Unstructured, sent []byte) (*unstructured.Unstructured, error) {
+	var scale autoscalingv1.Scale
+	if err := json.Unmarshal(sent, &scale); err != nil {
+		return nil, err
+	}
+	object := before.DeepCopy()
+	object.SetUID(scale.UID)
+	object.SetResourceVersion(scale.ResourceVersion)
+	return object, unstructured.SetNestedField(object.Object, int64(scale.Spec.Replicas), "spec", "replicas")
+}

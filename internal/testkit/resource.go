@@ -1,0 +1,147 @@
+package testkit
+
+import (
+	"net/http"
+	"path"
+	"slices"
+
+	appsv1 "k8s.io/api/apps/v1"
+	coordinationv1 "k8s.io/api/coordination/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/runtime/serializer"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+	"k8s.io/apimachinery/pkg/version"
+)
+
+// Resource is one kind of object that an APIServer serves.
+type Resource struct {
+	schema.GroupVersionKind
+	// Plural is its name in a URL.
+	Plural     string
+	ShortNames []string
+	// ClusterScoped objects are in no namespace.
+	ClusterScoped bool
+	// Status and Scale are the subresources that it has.
+	Status, Scale bool
+	// Generation is counted.
+	Generation bool
+	// Blind allows an update without a resourceVersion, which overwrites whatever is there.
+	Blind bool
+	// Schema is what a custom resource's CRD admits. Nil: a built-in kind, of which
+	// everything is admitted.
+	Schema Schema
+	// Default sets what an object lacks, if it is not nil.
+	Default func(*unstructured.Unstructured)
+}
+
+// oneReplica is what a Deployment has that names no number.
+func oneReplica(deployment *unstructured.Unstructured) {
+	if _, found, _ := unstructured.NestedFieldNoCopy(deployment.Object, "spec", "replicas"); !found {
+		_ = unstructured.SetNestedField(deployment.Object, int64(1), "spec", "replicas")
+	}
+}
+
+// The resources that the program uses, and Pods. NewAPIServer serves them.
+var builtIn = []Resource{
+	{GroupVersionKind: schema.GroupVersionKind{Group: "samplecontroller.k8s.io", Version: "v1alpha1", Kind: "Foo"}, Plural: "foos",
+		ShortNames: []string{"fo"}, Status: true, Scale: true, Generation: true, Schema: fooSchema},
+	{GroupVersionKind: schema.GroupVersionKind{Group: "examples-gzh.com", Version: "v1alpha1", Kind: "Project"}, Plural: "projects",
+		ShortNames: []string{"proj"}, Generation: true, Schema: projectSchema},
+	{GroupVersionKind: appsv1.SchemeGroupVersion.WithKind("Deployment"), Plural: "deployments",
+		ShortNames: []string{"deploy"}, Status: true, Scale: true, Generation: true, Blind: true, Default: oneReplica},
+	{GroupVersionKind: corev1.SchemeGroupVersion.WithKind("Namespace"), Plural: "namespaces", ShortNames: []string{"ns"},
+		ClusterScoped: true, Blind: true, Default: heldNamespace},
+	{GroupVersionKind: corev1.SchemeGroupVersion.WithKind("Pod"), Plural: "pods", ShortNames: []string{"po"}, Status: true, Generation: true, Blind: true},
+	{GroupVersionKind: corev1.SchemeGroupVersion.WithKind("Event"), Plural: "events", ShortNames: []string{"ev"}, Blind: true},
+	{GroupVersionKind: coordinationv1.SchemeGroupVersion.WithKind("Lease"), Plural: "leases"},
+}
+
+// heldNamespace gives a namespace what keeps it while it is being deleted. In a real server
+// that is in the spec.
+func heldNamespace(namespace *unstructured.Unstructured) {
+	if namespace.GetDeletionTimestamp() == nil {
+		namespace.SetFinalizers([]string{string(corev1.FinalizerKubernetes)})
+	}
+}
+
+// typed has the Go types of built-in kinds: to read protobuf, and for strategic merge
+// patches.
+var typed = runtime.NewScheme()
+
+var codecs = serializer.NewCodecFactory(typed)
+
+func init() {
+	utilruntime.Must(appsv1.AddToScheme(typed))
+	utilruntime.Must(corev1.AddToScheme(typed))
+	utilruntime.Must(coordinationv1.AddToScheme(typed))
+}
+
+func (r *Resource) groupResource() schema.GroupResource {
+	return schema.GroupResource{Group: r.Group, Resource: r.Plural}
+}
+
+// pathOf returns the URL of an object, or without a name of a collection.
+func (r *Resource) pathOf(namespace, name string) string {
+	url := "/apis/" + r.Group + "/" + r.Version
+	if r.Group == "" {
+		url = "/api/" + r.Version
+	}
+	if namespace != "" && !r.ClusterScoped {
+		url += "/namespaces/" + namespace
+	}
+	return path.Join(url, r.Plural, name)
+}
+
+// serveDiscovery answers what a client asks before its first request for an object.
+func (s *APIServer) serveDiscovery(w http.ResponseWriter, r *http.Request) {
+	if r.URL.Path == "/version" {
+		writeJSON(w, http.StatusOK, version.Info{Major: "1", Minor: "37", GitVersion: "v1.37.1"})
+		return
+	}
+	if r.URL.Path == "/api" {
+		writeJSON(w, http.StatusOK, metav1.APIVersions{TypeMeta: metav1.TypeMeta{Kind: "APIVersions"}, Versions: []string{"v1"}})
+		return
+	}
+	groups := metav1.APIGroupList{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "APIGroupList"}}
+	for _, res := range s.resources {
+		if path.Dir(res.pathOf("", "")) == r.URL.Path {
+			writeJSON(w, http.StatusOK, s.resourceList(res.GroupVersion()))
+			return
+		}
+		version := metav1.GroupVersionForDiscovery{GroupVersion: res.GroupVersion().String(), Version: res.Version}
+		if res.Group != "" && !slices.ContainsFunc(groups.Groups, func(g metav1.APIGroup) bool { return g.Name == res.Group }) {
+			groups.Groups = append(groups.Groups, metav1.APIGroup{Name: res.Group, Versions: []metav1.GroupVersionForDiscovery{version}, PreferredVersion: version})
+		}
+	}
+	if r.URL.Path == "/apis" {
+		writeJSON(w, http.StatusOK, groups)
+		return
+	}
+	http.NotFound(w, r)
+}
+
+func (s *APIServer) resourceList(of schema.GroupVersion) metav1.APIResourceList {
+	list := metav1.APIResourceList{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "APIResourceList"}, GroupVersion: of.String()}
+	for _, res := range s.resources {
+		if res.GroupVersion() != of {
+			continue
+		}
+		list.APIResources = append(list.APIResources, metav1.APIResource{Name: res.Plural, Kind: res.Kind, Namespaced: !res.ClusterScoped, ShortNames: res.ShortNames,
+			Verbs: metav1.Verbs{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"}})
+		for subresource, kind := range map[string]string{"status": res.Kind, "scale": "Scale"} {
+			if res.has(subresource) {
+				list.APIResources = append(list.APIResources, metav1.APIResource{Name: res.Plural + "/" + subresource, Kind: kind, Namespaced: !res.ClusterScoped,
+					Verbs: metav1.Verbs{"get", "patch", "update"}})
+			}
+		}
+	}
+	return list
+}
+
+func (r *Resource) has(subresource string) bool {
+	return subresource == "" || subresource == "status" && r.Status || subresource == "scale" && r.Scale
+}

@@ -1,0 +1,394 @@
+//go:build bare
+
+package testkit_test
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+
+	"example.com/byhand/internal/testkit"
+)
+
+// TestTable plays one table of requests against the API server in memory and against a real
+// one, without controllers, and compares codes, bodies and what a watch hears.
+func TestTable(t *testing.T) {
+	real, err := clientcmd.BuildConfigFromFlags("", os.Getenv("KUBECONFIG"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := play(t, real)
+	got := play(t, testkit.NewAPIServer().Config())
+	for i, row := range want {
+		if i >= len(got) {
+			t.Fatalf("only the real server says\n%s", strings.Join(want[i:], "\n"))
+		}
+		if diff := cmp.Diff(strings.Split(row, "\n"), strings.Split(got[i], "\n")); diff != "" {
+			t.Errorf("(-real +memory)\n%s", diff)
+		}
+	}
+}
+
+const (
+	foos        = "/apis/samplecontroller.k8s.io/v1alpha1/namespaces/NAMESPACE/foos"
+	projects    = "/apis/examples-gzh.com/v1alpha1/namespaces/NAMESPACE/projects"
+	deployments = "/apis/apps/v1/namespaces/NAMESPACE/deployments"
+	leases      = "/apis/coordination.k8s.io/v1/namespaces/NAMESPACE/leases"
+	events      = "/api/v1/namespaces/NAMESPACE/events"
+
+	merge, jsonPatch, strategic = "application/merge-patch+json", "application/json-patch+json", "application/strategic-merge-patch+json"
+)
+
+// A row is a request: METHOD URL, and what it sends. rv1 is the first resourceVersion that an
+// answer of the server had, uid1 the first UID.
+type row struct{ request, body, contentType string }
+
+func foo(metadata, spec string) string {
+	return `{"apiVersion":"samplecontroller.k8s.io/v1alpha1","kind":"Foo","metadata":{` + metadata + `},"spec":{` + spec + `}}`
+}
+
+func project(metadata, spec string) string {
+	return `{"apiVersion":"examples-gzh.com/v1alpha1","kind":"Project","metadata":{` + metadata + `},"spec":{` + spec + `}}`
+}
+
+func deployment(metadata, spec string) string {
+	return `{"apiVersion":"apps/v1","kind":"Deployment","metadata":{` + metadata + `},"spec":{` + spec +
+		`"selector":{"matchLabels":{"a":"b"}},"template":{"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"c","image":"i"}]}}}}`
+}
+
+func status(metadata, status string) string {
+	return `{"apiVersion":"samplecontroller.k8s.io/v1alpha1","kind":"Foo","metadata":{` + metadata + `},"spec":{"deploymentName":"ignored"},"status":{` + status + `}}`
+}
+
+func condition(fields string) string {
+	return `"conditions":[{"type":"Ready","status":"True","reason":"R","message":"m","lastTransitionTime":"2026-01-01T00:00:00Z",` + fields + `}]`
+}
+
+const (
+	a    = `"name":"a"`
+	spec = `"deploymentName":"d","replicas":2`
+)
+
+var table = []row{
+	// What is not there.
+	{request: "GET " + foos + "/a"},
+	{request: "PUT " + foos + "/a", body: foo(a+`,"resourceVersion":"1"`, spec)},
+	{request: "DELETE " + foos + "/a"},
+	{request: "GET " + foos + "/a/status"},
+	{request: "PATCH " + foos + "/a", body: `{}`, contentType: merge},
+	{request: "GET /apis/samplecontroller.k8s.io/v1alpha1/namespaces/NAMESPACE/bars"},
+	{request: "POST " + strings.ReplaceAll(foos, "NAMESPACE", "none"), body: foo(a, spec)},
+	// Create, and what the schema refuses.
+	{request: "POST " + foos, body: foo(a, spec)},
+	{request: "POST " + foos, body: foo(a, spec)},
+	{request: "POST " + foos, body: foo(``, spec)},
+	{request: "POST " + foos, body: foo(`"name":"b","resourceVersion":"1"`, spec)},
+	{request: "POST " + foos, body: foo(`"name":"b","namespace":"other"`, spec)},
+	{request: "POST " + foos, body: project(`"name":"b"`, spec)},
+	{request: "POST " + foos, body: `{"apiVersion":"samplecontroller.k8s.io/v1alpha1","kind":"Foo","metadata":{"name":"b"}}`},
+	{request: "POST " + foos, body: foo(`"name":"b"`, ``)},
+	{request: "POST " + foos, body: foo(`"name":"b"`, `"deploymentName":""`)},
+	{request: "POST " + foos, body: foo(`"name":"b"`, `"deploymentName":"A_b"`)},
+	{request: "POST " + foos, body: foo(`"name":"b"`, `"deploymentName":"`+strings.Repeat("a", 254)+`"`)},
+	{request: "POST " + foos, body: foo(`"name":"b"`, `"deploymentName":1`)},
+	{request: "POST " + foos, body: foo(`"name":"b"`, `"deploymentName":"d","replicas":11`)},
+	{request: "POST " + foos, body: foo(`"name":"b"`, `"deploymentName":"d","replicas":-1`)},
+	{request: "POST " + foos, body: foo(`"name":"b"`, `"deploymentName":"d","replicas":"2"`)},
+	{request: "POST " + foos, body: foo(`"name":"b"`, `"deploymentName":"d","replicas":null,"more":1`)},
+	{request: "POST " + projects, body: project(`"name":"p"`, ``)},
+	{request: "POST " + projects, body: project(`"name":"p"`, `"replicas":0`)},
+	{request: "POST " + projects, body: project(`"name":"p"`, `"replicas":1`)},
+	// Update: the spec raises the generation, the status is another URL.
+	{request: "PUT " + foos + "/a", body: foo(a, spec)},
+	{request: "PUT " + foos + "/a", body: foo(a+`,"resourceVersion":"rv1"`, spec)},
+	{request: "PUT " + foos + "/a", body: foo(a+`,"resourceVersion":"rv1","labels":{"l":"1"}`, spec)},
+	{request: "PUT " + foos + "/a", body: foo(a+`,"resourceVersion":"rv1"`, spec)},
+	{request: "PUT " + foos + "/a", body: foo(`"name":"c","resourceVersion":"rv1"`, spec)},
+	{request: "PATCH " + foos + "/a", body: `{"spec":{"replicas":3}}`, contentType: merge},
+	{request: "PATCH " + foos + "/a", body: `{"spec":{"replicas":11}}`, contentType: merge},
+	{request: "PATCH " + foos + "/a", body: `{"metadata":{"resourceVersion":"rv1"}}`, contentType: merge},
+	{request: "PATCH " + foos + "/a", body: `{"metadata":{"uid":"other"}}`, contentType: merge},
+	{request: "PATCH " + foos + "/a", body: `{"status":{"replicas":3}}`, contentType: merge},
+	{request: "PATCH " + foos + "/a", body: `[{"op":"test","path":"/spec/replicas","value":4}]`, contentType: jsonPatch},
+	{request: "PATCH " + foos + "/a", body: `[{"op":"test","path":"/spec/replicas","value":3},{"op":"replace","path":"/spec/replicas","value":4}]`, contentType: jsonPatch},
+	{request: "PATCH " + foos + "/a", body: `{}`, contentType: strategic},
+	{request: "PATCH " + foos + "/a/status", body: `{"spec":{"replicas":9},"status":{"replicas":3,"availableReplicas":2,"selector":"a=b"}}`, contentType: merge},
+	{request: "PATCH " + foos + "/a/status", body: `{"status":{` + condition(`"observedGeneration":1`) + `}}`, contentType: merge},
+	{request: "PATCH " + foos + "/a/status", body: `{"status":{` + condition(`"reason":"not a reason"`) + `}}`, contentType: merge},
+	{request: "PATCH " + foos + "/a/status", body: `{"status":{` + condition(`"status":"Maybe"`) + `}}`, contentType: merge},
+	{request: "PATCH " + foos + "/a/status", body: `{"status":{` + condition(`"lastTransitionTime":"noon"`) + `}}`, contentType: merge},
+	{request: "PATCH " + foos + "/a/status", body: `{"status":{"conditions":[{"type":"Ready","status":"True","reason":"R","lastTransitionTime":"2026-01-01T00:00:00Z"}]}}`, contentType: merge},
+	{request: "PUT " + foos + "/a/status", body: status(a+`,"resourceVersion":"rv1"`, ``)},
+	{request: "PUT " + foos + "/a/status", body: status(a, `"replicas":1`)},
+	{request: "GET " + foos + "/a/status"},
+	{request: "PATCH " + projects + "/p", body: `{"spec":{"replicas":2}}`, contentType: merge},
+	{request: "GET " + projects + "/p/status"},
+	// Scale.
+	{request: "GET " + foos + "/a/scale"},
+	{request: "GET " + foos + "/b/scale"},
+	{request: "PATCH " + foos + "/a/scale", body: `{"spec":{"replicas":5}}`, contentType: merge},
+	{request: "PUT " + foos + "/a/scale", body: `{"apiVersion":"autoscaling/v1","kind":"Scale","metadata":{"name":"a"},"spec":{"replicas":6}}`},
+	{request: "PUT " + foos + "/a/scale", body: `{"apiVersion":"autoscaling/v1","kind":"Scale","metadata":{"name":"a","resourceVersion":"rv1"},"spec":{"replicas":7}}`},
+	{request: "PUT " + foos + "/a/scale", body: `{"apiVersion":"autoscaling/v1","kind":"Scale","metadata":{"name":"a"},"spec":{"replicas":11}}`},
+	// List.
+	{request: "GET " + foos},
+	{request: "GET " + foos + "?limit=1"},
+	{request: "GET " + foos + "?limit=1&continue=CONTINUE"},
+	{request: "GET " + foos + "?labelSelector=l%3D1"},
+	{request: "GET " + foos + "?fieldSelector=metadata.name%3Db"},
+	{request: "GET " + foos + "?fieldSelector=spec.replicas%3D1"},
+	{request: "GET " + foos + "?resourceVersion=rv1&resourceVersionMatch=Exact"},
+	{request: "GET " + foos + "?resourceVersion=rv1&limit=5"},
+	{request: "GET " + foos + "?resourceVersion=0&limit=1"},
+	// Deployments: an update without a version overwrites.
+	{request: "POST " + deployments, body: deployment(`"name":"d"`, ``)},
+	{request: "PUT " + deployments + "/d", body: deployment(`"name":"d"`, `"replicas":3,`)},
+	{request: "PUT " + deployments + "/d", body: deployment(`"name":"d","resourceVersion":"rv1"`, `"replicas":4,`)},
+	{request: "PUT " + deployments + "/d", body: deployment(`"name":"d","uid":"other"`, `"replicas":4,`)},
+	{request: "PATCH " + deployments + "/d", body: `{"metadata":{"finalizers":["example.com/f","example.com/g"]}}`, contentType: strategic},
+	{request: "PATCH " + deployments + "/d", body: `{"metadata":{"$deleteFromPrimitiveList/finalizers":["example.com/g"]}}`, contentType: strategic},
+	{request: "PATCH " + deployments + "/d/status", body: `{"status":{"observedGeneration":2,"replicas":3,"readyReplicas":1,"availableReplicas":1}}`, contentType: merge},
+	{request: "GET " + deployments + "/d/scale"},
+	{request: "DELETE " + deployments + "/d", body: `{"preconditions":{"uid":"other"}}`},
+	{request: "DELETE " + deployments + "/d", body: `{"preconditions":{"resourceVersion":"rv1"}}`},
+	{request: "DELETE " + deployments + "/d", body: `{"propagationPolicy":"Foreground"}`},
+	{request: "DELETE " + deployments + "/d", body: `{"propagationPolicy":"Orphan"}`},
+	{request: "DELETE " + deployments + "/d", body: `{"propagationPolicy":"Background"}`},
+	{request: "POST " + deployments, body: deployment(`"name":"d"`, ``)},
+	{request: "PATCH " + deployments + "/d", body: `{"metadata":{"finalizers":null}}`, contentType: merge},
+	{request: "GET " + deployments + "/d"},
+	// Leases and Events.
+	{request: "POST " + leases, body: `{"apiVersion":"coordination.k8s.io/v1","kind":"Lease","metadata":{"name":"l"},"spec":{"holderIdentity":"me"}}`},
+	{request: "PUT " + leases + "/l", body: `{"apiVersion":"coordination.k8s.io/v1","kind":"Lease","metadata":{"name":"l"},"spec":{"holderIdentity":"you"}}`},
+	{request: "PUT " + leases + "/l", body: `{"apiVersion":"coordination.k8s.io/v1","kind":"Lease","metadata":{"name":"l","resourceVersion":"rv1"},"spec":{"holderIdentity":"you"}}`},
+	{request: "POST " + events, body: `{"apiVersion":"v1","kind":"Event","metadata":{"name":"e"},"involvedObject":{"kind":"Foo","namespace":"NAMESPACE","name":"a"},"reason":"R","message":"m","type":"Normal","count":1}`},
+	{request: "PATCH " + events + "/e", body: `{"count":2}`, contentType: strategic},
+	// Delete: with finalizers, in three ways, and all.
+	{request: "DELETE " + foos + "/b", body: `{"preconditions":{"uid":"uid1"}}`},
+	{request: "DELETE " + foos + "/b", body: `{"propagationPolicy":"Foreground"}`},
+	{request: "DELETE " + foos + "/b"},
+	{request: "PATCH " + foos + "/b", body: `{"spec":{"replicas":1}}`, contentType: merge},
+	{request: "PATCH " + foos + "/b", body: `{"metadata":{"finalizers":["foregroundDeletion","example.com/f"]}}`, contentType: merge},
+	{request: "PATCH " + foos + "/b", body: `{"metadata":{"finalizers":[]}}`, contentType: merge},
+	{request: "GET " + foos + "/b"},
+	{request: "DELETE " + foos + "/a", body: `{"propagationPolicy":"Background"}`},
+	{request: "POST " + foos, body: foo(`"name":"x","labels":{"l":"1"}`, spec)},
+	{request: "POST " + foos, body: foo(`"name":"y"`, spec)},
+	{request: "PATCH " + foos + "/x", body: `{"metadata":{"labels":{"l":"2"}}}`, contentType: merge},
+	{request: "DELETE " + foos + "?labelSelector=l%3D2"},
+	{request: "DELETE " + foos + "/y", body: `{"propagationPolicy":"Orphan"}`},
+	{request: "GET " + foos},
+	// What the watch of everything has heard, a watch of a label, and a streaming list.
+	{request: "GET " + foos + "?watch=true&resourceVersion=rv1&timeoutSeconds=1"},
+	{request: "GET " + foos + "?watch=true&resourceVersion=rv1&labelSelector=l%3D1&timeoutSeconds=1"},
+	{request: "GET " + foos + "?watch=true&sendInitialEvents=true&allowWatchBookmarks=true&resourceVersionMatch=NotOlderThan&timeoutSeconds=1"},
+	{request: "GET " + foos + "?watch=true&timeoutSeconds=1"},
+	{request: "GET " + foos + "?watch=true&timeoutSeconds=1&resourceVersion=1"},
+	// A namespace that is being deleted. Without controllers it stays so.
+	{request: "DELETE /api/v1/namespaces/NAMESPACE"},
+	{request: "POST " + foos, body: foo(`"name":"z"`, spec)},
+}
+
+// player sends the rows to one server, and writes down what it says in words that do not
+// depend on when it was.
+type player struct {
+	*testing.T
+	http           *http.Client
+	host           string
+	versions, uids []string
+	token          string
+}
+
+func play(t *testing.T, config *rest.Config) (said []string) {
+	t.Helper()
+	client, err := rest.HTTPClientFor(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const namespace = "table"
+	p := &player{T: t, http: client, host: config.Host}
+	p.send("POST /api/v1/namespaces", `{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"`+namespace+`"}}`, "")
+	p.versions, p.uids = nil, nil
+	for _, row := range table {
+		request := p.filled(strings.ReplaceAll(row.request, "NAMESPACE", namespace))
+		code, lines := p.send(request, p.filled(strings.ReplaceAll(row.body, "NAMESPACE", namespace)), row.contentType)
+		said = append(said, strings.Join(append([]string{row.request, row.body, code}, lines...), "\n"))
+	}
+	return said
+}
+
+// filled puts in what only the server knows.
+func (p *player) filled(text string) string {
+	for i, version := range p.versions {
+		text = regexp.MustCompile(fmt.Sprintf(`\brv%d\b`, i+1)).ReplaceAllLiteralString(text, version)
+	}
+	for i, uid := range p.uids {
+		text = regexp.MustCompile(fmt.Sprintf(`\buid%d\b`, i+1)).ReplaceAllLiteralString(text, uid)
+	}
+	return strings.ReplaceAll(text, "CONTINUE", p.token)
+}
+
+// send returns the code, and each object of the answer in a line.
+func (p *player) send(request, body, contentType string) (code string, lines []string) {
+	p.Helper()
+	method, path, _ := strings.Cut(request, " ")
+	ctx, cancel := context.WithTimeout(p.Context(), time.Minute)
+	defer cancel()
+	if contentType == "" {
+		contentType = "application/json"
+	}
+	r, err := http.NewRequestWithContext(ctx, method, p.host+path, strings.NewReader(body))
+	if err != nil {
+		p.Fatal(err)
+	}
+	r.Header.Set("Content-Type", contentType)
+	answer, err := p.http.Do(r)
+	if err != nil {
+		p.Fatalf("%s: %v", request, err)
+	}
+	defer func() { _ = answer.Body.Close() }()
+	reader := bufio.NewReader(answer.Body)
+	for {
+		line, err := reader.ReadBytes('\n')
+		if line = bytes.TrimSpace(line); len(line) > 0 {
+			lines = append(lines, p.normal(line)...)
+		}
+		if err != nil {
+			if err != io.EOF {
+				p.Fatalf("%s: %v", request, err)
+			}
+			return fmt.Sprint(answer.StatusCode), lines
+		}
+	}
+}
+
+// normal returns an answer in a form that two servers can share.
+func (p *player) normal(line []byte) (lines []string) {
+	var object map[string]any
+	if err := json.Unmarshal(line, &object); err != nil {
+		return []string{string(line)}
+	}
+	if inner, ok := object["object"].(map[string]any); ok {
+		return []string{fmt.Sprint(object["type"]), p.objectLine(inner)}
+	}
+	items, isList := object["items"].([]any)
+	delete(object, "items")
+	lines = append(lines, p.objectLine(object))
+	for _, item := range items {
+		lines = append(lines, p.objectLine(item.(map[string]any)))
+	}
+	if isList {
+		lines = append(lines, fmt.Sprint(len(items), " items"))
+	}
+	return lines
+}
+
+func (p *player) objectLine(object map[string]any) string {
+	kind := fmt.Sprint(object["kind"])
+	if metadata, ok := object["metadata"].(map[string]any); ok {
+		p.normalMetadata(kind, metadata)
+	}
+	delete(object, "apiVersion") // Of a list's items only some servers say it.
+	delete(object, "kind")
+	switch kind {
+	case "Deployment", "Event":
+		defaultsAway(object)
+	case "Namespace":
+		return kind
+	}
+	if details, ok := object["details"].(map[string]any); ok && details["uid"] != nil {
+		details["uid"] = number(&p.uids, "uid", fmt.Sprint(details["uid"]))
+	}
+	if kind == "Status" {
+		p.normalRefusal(object)
+	}
+	text, err := json.Marshal(object)
+	if err != nil {
+		p.Fatal(err)
+	}
+	return string(text)
+}
+
+func (p *player) normalMetadata(kind string, metadata map[string]any) {
+	delete(metadata, "managedFields")
+	for _, name := range []string{"creationTimestamp", "deletionTimestamp"} {
+		if metadata[name] != nil {
+			metadata[name] = "time"
+		} else {
+			delete(metadata, name)
+		}
+	}
+	if uid, ok := metadata["uid"].(string); ok {
+		metadata["uid"] = number(&p.uids, "uid", uid)
+	}
+	if version, ok := metadata["resourceVersion"].(string); ok {
+		_, named := metadata["name"]
+		if metadata["resourceVersion"] = "of the server"; named {
+			metadata["resourceVersion"] = number(&p.versions, "rv", version)
+		}
+	}
+	if token, _ := metadata["continue"].(string); token != "" {
+		p.token, metadata["continue"] = token, "token"
+	} else {
+		delete(metadata, "continue")
+	}
+}
+
+// number names a value by when it was first seen.
+func number(seen *[]string, prefix, value string) string {
+	i := slices.Index(*seen, value)
+	if i < 0 {
+		i = len(*seen)
+		*seen = append(*seen, value)
+	}
+	return fmt.Sprint(prefix, i+1)
+}
+
+// defaultsAway leaves what the reconcile of a Foo depends on: a server in memory knows no
+// other defaults.
+func defaultsAway(object map[string]any) {
+	if spec, ok := object["spec"].(map[string]any); ok {
+		object["spec"] = map[string]any{"replicas": spec["replicas"]}
+	}
+	for _, name := range []string{"eventTime", "firstTimestamp", "lastTimestamp", "reportingComponent", "reportingInstance", "source"} {
+		delete(object, name)
+	}
+	if status, ok := object["status"].(map[string]any); ok && len(status) == 0 {
+		delete(object, "status")
+	}
+}
+
+// normalRefusal leaves the first of several causes, without where it is in which schema, and
+// removes what is one server's own: the key in etcd, versions.
+func (p *player) normalRefusal(status map[string]any) {
+	message, _ := status["message"].(string)
+	if details, ok := status["details"].(map[string]any); ok && details["causes"] != nil {
+		causes := details["causes"].([]any)
+		cause := causes[0].(map[string]any)
+		cause["message"] = regexp.MustCompile(`\S+ in body`).ReplaceAllString(fmt.Sprint(cause["message"]), "in body")
+		details["causes"] = causes[:1]
+		message, _, _ = strings.Cut(message, "is invalid: ")
+	}
+	message = regexp.MustCompile(`StorageError: .*AdditionalErrorMsg: `).ReplaceAllString(message, "")
+	for i, uid := range p.uids {
+		message = strings.ReplaceAll(message, uid, fmt.Sprint("uid", i+1))
+	}
+	for i, version := range p.versions {
+		message = regexp.MustCompile(`\b`+version+`\b`).ReplaceAllString(message, fmt.Sprint("rv", i+1))
+	}
+	status["message"] = regexp.MustCompile(`\(\d+\)`).ReplaceAllString(message, "(the oldest)")
+}
