@@ -35,12 +35,12 @@ func TestDeniedByPolicy(t *testing.T) {
 	w.rollOut("deployment", 1)
 	w.set(fooPath+"foo", int64(3), "spec", "replicas")
 	w.sync()
-	w.api.Refuse = func(method, path string) *apierrors.StatusError {
-		if method != http.MethodPut || !strings.HasPrefix(path, deploymentPath) {
+	w.api.Refuse(func(r *http.Request) *apierrors.StatusError {
+		if r.Method != http.MethodPut || !strings.HasPrefix(r.URL.Path, deploymentPath) {
 			return nil
 		}
 		return policy("ValidatingAdmissionPolicy 'at-most-two' denied request: two are enough")
-	}
+	})
 	for _, want := range [][]string{{"PUT deployments/deployment", "PUT foos/foo/status"}, {"PUT deployments/deployment"}} {
 		if _, err := w.tryReconcile(fooKey); !apierrors.IsInvalid(err) {
 			t.Errorf("error %v, want the server's, to be retried", err)
@@ -58,7 +58,7 @@ func TestDeniedByPolicy(t *testing.T) {
 	}
 
 	// The policy is lifted. Nothing tells of it: the retry finds out.
-	w.api.Refuse = nil
+	w.api.Refuse(nil)
 	w.reconcile()
 	w.sent("PUT deployments/deployment", "PUT foos/foo/status")
 	w.ready("foo", metav1.ConditionFalse, metav1.ConditionTrue, v1alpha1.ReasonWaitingForReplicas)
@@ -71,12 +71,12 @@ func TestDeniedByWebhook(t *testing.T) {
 		w.createFoo("foo", spec("deployment", 1))
 		w.sync()
 		words := fmt.Sprintf("admission webhook denied the request: %s", strings.Repeat("no, ", 10_000))
-		w.api.Refuse = func(method, _ string) *apierrors.StatusError {
-			if method != http.MethodPost {
+		w.api.Refuse(func(r *http.Request) *apierrors.StatusError {
+			if r.Method != http.MethodPost {
 				return nil
 			}
 			return &apierrors.StatusError{ErrStatus: metav1.Status{Status: metav1.StatusFailure, Code: code, Message: words}}
-		}
+		})
 		if _, err := w.tryReconcile(fooKey); err == nil {
 			t.Errorf("%d: no error, want the server's, to be retried", code)
 		}
@@ -165,11 +165,11 @@ func TestBlockedFooDeletesNothing(t *testing.T) {
 // as updated, again and again.
 func TestUpdateWithoutEffect(t *testing.T) {
 	w := converged(t, 1)
-	w.api.Mutate = func(path string, object *unstructured.Unstructured) {
-		if strings.HasPrefix(path, deploymentPath) {
-			_ = unstructured.SetNestedField(object.Object, int64(1), "spec", "replicas")
+	w.api.Mutate(func(r *http.Request, object map[string]any) {
+		if strings.HasPrefix(r.URL.Path, deploymentPath) {
+			_ = unstructured.SetNestedField(object, int64(1), "spec", "replicas")
 		}
-	}
+	})
 	w.set(fooPath+"foo", int64(3), "spec", "replicas")
 	// The first update writes the generation that it is for.
 	for _, want := range [][]string{{"Normal Updated Updated Deployment deployment"}, nil, nil} {
@@ -189,12 +189,12 @@ func TestForbidden(t *testing.T) {
 	w.createFoo("foo", spec("deployment", 1))
 	w.sync()
 	for i, want := range [][]string{{"POST deployments", "PUT foos/foo/status"}, {"POST deployments"}, {"POST deployments"}} {
-		w.api.Refuse = func(method, _ string) *apierrors.StatusError {
-			if method != http.MethodPost {
+		w.api.Refuse(func(r *http.Request) *apierrors.StatusError {
+			if r.Method != http.MethodPost {
 				return nil
 			}
 			return apierrors.NewForbidden(schema.GroupResource{Group: "apps", Resource: "deployments"}, "deployment", fmt.Errorf("exceeded quota, used: %d", i+7))
-		}
+		})
 		if _, err := w.tryReconcile(fooKey); !apierrors.IsForbidden(err) {
 			t.Errorf("error %v, want Forbidden", err)
 		}
@@ -204,7 +204,7 @@ func TestForbidden(t *testing.T) {
 	w.ready("foo", metav1.ConditionFalse, metav1.ConditionFalse, v1alpha1.ReasonForbidden)
 	w.told(`Warning Forbidden create Deployment default/deployment: deployments.apps "deployment" is forbidden: exceeded quota, used: 7`)
 
-	w.api.Refuse = nil
+	w.api.Refuse(nil)
 	w.reconcile()
 	w.sent("POST deployments", "PUT foos/foo/status")
 	w.ready("foo", metav1.ConditionFalse, metav1.ConditionTrue, v1alpha1.ReasonWaitingForReplicas)
@@ -215,12 +215,12 @@ func TestForbiddenLook(t *testing.T) {
 	w := converged(t, 1)
 	w.set(fooPath+"foo", "renamed", "spec", "deploymentName")
 	w.sync()
-	w.api.Refuse = func(method, _ string) *apierrors.StatusError {
-		if method != http.MethodGet {
+	w.api.Refuse(func(r *http.Request) *apierrors.StatusError {
+		if r.Method != http.MethodGet {
 			return nil
 		}
 		return apierrors.NewForbidden(v1alpha1.Resource("foos"), "foo", errors.New("no get"))
-	}
+	})
 	if _, err := w.tryReconcile(fooKey); !apierrors.IsForbidden(err) {
 		t.Errorf("error %v, want Forbidden", err)
 	}

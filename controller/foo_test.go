@@ -8,7 +8,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -169,7 +168,7 @@ func TestNothingToDo(t *testing.T) {
 	}{
 		{"the Foo is gone: its Deployment follows by its owner reference", func(w *world) { w.api.Remove(fooPath + "foo") }},
 		{"the Foo is being deleted: a new Deployment would fight the garbage collector", func(w *world) {
-			w.set(fooPath+"foo", "2026-01-01T00:00:00Z", "metadata", "deletionTimestamp")
+			w.api.Delete(fooPath+"foo", metav1.DeletePropagationForeground)
 			w.api.Remove(deploymentPath + "deployment")
 		}},
 		{"an unrelated Deployment changed", func(w *world) { w.createDeployment("unrelated") }},
@@ -193,14 +192,7 @@ func TestTerminatingNamespace(t *testing.T) {
 	w := newWorld(t)
 	w.createFoo("foo", spec("deployment", 1))
 	w.sync()
-	w.api.Refuse = func(method, _ string) *apierrors.StatusError {
-		if method != http.MethodPost {
-			return nil
-		}
-		err := apierrors.NewForbidden(schema.GroupResource{Group: "apps", Resource: "deployments"}, "deployment", nil)
-		err.ErrStatus.Details.Causes = []metav1.StatusCause{{Type: corev1.NamespaceTerminatingCause}}
-		return err
-	}
+	w.api.Delete("/api/v1/namespaces/default", "")
 	if again := w.reconcile(); again != 0 {
 		t.Errorf("look again after %s, want 0", again)
 	}
@@ -215,7 +207,7 @@ func TestLeavingDeployment(t *testing.T) {
 	}{
 		{"ours, and terminating", func(w *world) {
 			w.createDeployment("deployment", controllerRef("samplecontroller.k8s.io/v1alpha1", "Foo", "foo", w.foo("foo").UID))
-			w.set(deploymentPath+"deployment", "2026-01-01T00:00:00Z", "metadata", "deletionTimestamp")
+			w.api.Delete(deploymentPath+"deployment", metav1.DeletePropagationForeground)
 		}},
 		{"of an earlier Foo of this name", func(w *world) {
 			w.createDeployment("deployment", controllerRef("samplecontroller.k8s.io/v1alpha1", "Foo", "foo", "an-older-uid"))
@@ -583,17 +575,17 @@ func TestReadYourWritesTimeout(t *testing.T) {
 		w.set(fooPath+"foo", int64(2), "spec", "replicas")
 		w.sync()
 		spurious := apierrors.NewConflict(schema.GroupResource{Group: "apps", Resource: "deployments"}, "deployment", errors.New("says somebody"))
-		w.api.Refuse = func(method, path string) *apierrors.StatusError {
-			if method != http.MethodPut {
+		w.api.Refuse(func(r *http.Request) *apierrors.StatusError {
+			if r.Method != http.MethodPut {
 				return nil
 			}
 			return spurious
-		}
+		})
 		if _, err := w.tryReconcile(fooKey); !apierrors.IsConflict(err) {
 			t.Fatalf("error %v, want a Conflict", err)
 		}
 		w.sent("PUT deployments/deployment")
-		w.api.Refuse = nil
+		w.api.Refuse(nil)
 
 		waited := time.Duration(0)
 		for again := w.reconcile(); again > 0 && waited < time.Hour; again = w.reconcile() {
@@ -637,7 +629,7 @@ func TestServerError(t *testing.T) {
 	w := newWorld(t)
 	w.createFoo("foo", spec("deployment", 1))
 	w.sync()
-	w.api.Refuse = func(string, string) *apierrors.StatusError { return apierrors.NewInternalError(errors.New("broken")) }
+	w.api.Refuse(func(*http.Request) *apierrors.StatusError { return apierrors.NewInternalError(errors.New("broken")) })
 	if _, err := w.tryReconcile(fooKey); !apierrors.IsInternalError(err) || !strings.Contains(err.Error(), "create Deployment default/deployment") {
 		t.Errorf("error %v, want the server's and what was being done", err)
 	}

@@ -20,12 +20,12 @@ import (
 	"example.com/byhand/clientset"
 	"example.com/byhand/controller"
 	"example.com/byhand/informer"
-	"example.com/byhand/internal/simulation"
+	"example.com/byhand/internal/testkit"
 )
 
 const (
-	fooPath        = simulation.FooPath
-	deploymentPath = simulation.DeploymentPath
+	fooPath        = "/apis/samplecontroller.k8s.io/v1alpha1/namespaces/default/foos/"
+	deploymentPath = "/apis/apps/v1/namespaces/default/deployments/"
 )
 
 var fooKey = cache.NewObjectName("default", "foo")
@@ -34,7 +34,7 @@ var fooKey = cache.NewObjectName("default", "foo")
 // itself: a test says when a store catches up and when a key is reconciled.
 type world struct {
 	*testing.T
-	api               *simulation.APIServer
+	api               *testkit.APIServer
 	foos, deployments cache.Indexer
 	events            *record.FakeRecorder
 	client            clientset.Interface
@@ -45,7 +45,7 @@ func newWorld(t *testing.T) *world {
 	t.Helper()
 	w := &world{
 		T:           t,
-		api:         simulation.NewAPIServer(t),
+		api:         testkit.NewAPIServer(),
 		foos:        cache.NewIndexer(cache.MetaNamespaceKeyFunc, informer.FooIndexers()),
 		deployments: cache.NewIndexer(cache.MetaNamespaceKeyFunc, informer.DeploymentIndexers()),
 		events:      record.NewFakeRecorder(100),
@@ -61,16 +61,15 @@ func newWorld(t *testing.T) *world {
 	return w
 }
 
-// createFoo stores a Foo at the API server.
+// createFoo stores a Foo at the API server, whatever its schema says.
 func (w *world) createFoo(name string, spec v1alpha1.FooSpec) *v1alpha1.Foo {
 	w.Helper()
-	foo := &v1alpha1.Foo{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "default"}, Spec: spec}
-	created, err := w.client.SamplecontrollerV1alpha1().Foos("default").Create(context.Background(), foo, metav1.CreateOptions{})
+	object, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&v1alpha1.Foo{Spec: spec})
 	if err != nil {
 		w.Fatal(err)
 	}
-	w.api.Requests()
-	return created
+	w.api.Add(fooPath+name, &unstructured.Unstructured{Object: object})
+	return w.foo(name)
 }
 
 // createDeployment stores somebody's Deployment at the API server.

@@ -42,7 +42,7 @@ func NewAPIServer(more ...Resource) *APIServer {
 
 // AddNamespace creates a namespace. Objects can be created in no other ones.
 func (s *APIServer) AddNamespace(name string) {
-	s.Add("/api/v1/namespaces/"+name, &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "Namespace"}})
+	s.Add("/api/v1/namespaces/"+name, &unstructured.Unstructured{Object: map[string]any{}})
 }
 
 // Config is what a client needs to reach the server without a socket.
@@ -109,8 +109,8 @@ func (s *APIServer) Bookmark() {
 	s.moved.Broadcast()
 }
 
-// Add stores an object as another client would. Nothing is validated. Name and namespace are
-// those of the path.
+// Add stores an object as another client would. Nothing is validated. Kind, name and
+// namespace are those of the path.
 func (s *APIServer) Add(path string, object *unstructured.Unstructured) {
 	target := TargetOf(path)
 	object.SetName(target.Name)
@@ -118,9 +118,7 @@ func (s *APIServer) Add(path string, object *unstructured.Unstructured) {
 		object.SetNamespace(target.Namespace)
 	}
 	s.acts(path, func(res *Resource) {
-		if res.Default != nil {
-			res.Default(object)
-		}
+		res.complete(object)
 		s.put(res, path, object)
 	})
 }
@@ -133,6 +131,7 @@ func (s *APIServer) Edit(path string, change func(object *unstructured.Unstructu
 			panic("nothing is stored at " + path)
 		}
 		change(object)
+		res.complete(object)
 		s.put(res, path, object)
 	})
 }

@@ -44,7 +44,7 @@ func (s *APIServer) serve(w http.ResponseWriter, r *http.Request) {
 	x.path = x.pathOf(x.Namespace, x.Name)
 	switch watch := x.query.Get("watch"); {
 	case !res.has(x.Subresource):
-		writeError(w, apierrors.NewNotFound(x.groupResource(), x.Name))
+		WriteError(w, apierrors.NewNotFound(x.groupResource(), x.Name))
 	case x.Name == "" && r.Method == http.MethodGet && (watch == "true" || watch == "1"):
 		s.watch(w, x)
 	default:
@@ -52,9 +52,9 @@ func (s *APIServer) serve(w http.ResponseWriter, r *http.Request) {
 		var status apierrors.APIStatus
 		switch {
 		case errors.As(err, &status):
-			writeError(w, status)
+			WriteError(w, status)
 		case err != nil:
-			writeError(w, apierrors.NewBadRequest(err.Error()))
+			WriteError(w, apierrors.NewBadRequest(err.Error()))
 		case r.Method == http.MethodPost:
 			writeJSON(w, http.StatusCreated, body)
 		default:
@@ -65,7 +65,7 @@ func (s *APIServer) serve(w http.ResponseWriter, r *http.Request) {
 
 // answer carries out a request. An error that is no APIStatus is the client's mistake.
 func (s *APIServer) answer(x *request) (body any, err error) {
-	sent, err := x.read()
+	sent, err := readJSON(x.Request)
 	if err != nil {
 		return nil, err
 	}
@@ -101,13 +101,13 @@ func (s *APIServer) answer(x *request) (body any, err error) {
 	return nil, apierrors.NewMethodNotSupported(x.groupResource(), strings.ToLower(x.Method))
 }
 
-// read returns the body, as JSON. A built-in kind may come as protobuf.
-func (x *request) read() ([]byte, error) {
-	if x.Body == nil {
+// readJSON returns the body as JSON. A built-in kind may come as protobuf.
+func readJSON(r *http.Request) ([]byte, error) {
+	if r.Body == nil {
 		return nil, nil
 	}
-	sent, err := io.ReadAll(x.Body)
-	if err != nil || x.Header.Get("Content-Type") != runtime.ContentTypeProtobuf {
+	sent, err := io.ReadAll(r.Body)
+	if err != nil || r.Header.Get("Content-Type") != runtime.ContentTypeProtobuf {
 		return sent, err
 	}
 	object, _, err := codecs.UniversalDeserializer().Decode(sent, nil, nil)
@@ -137,19 +137,7 @@ func (x *request) object(sent []byte) (*unstructured.Unstructured, error) {
 	if name := object.GetName(); x.Name != "" && name != x.Name {
 		return nil, fmt.Errorf("the name of the object (%s) does not match the name on the URL (%s)", name, x.Name)
 	}
-	dropNulls(object.Object)
-	if len(object.GetFinalizers()) == 0 {
-		object.SetFinalizers(nil)
-	}
-	if x.Schema != nil {
-		pruned := maps.Clone(object.Object)
-		x.Schema.prune(pruned)
-		pruned["apiVersion"], pruned["kind"], pruned["metadata"] = object.Object["apiVersion"], object.Object["kind"], object.Object["metadata"]
-		object.Object = pruned
-	}
-	if x.Default != nil {
-		x.Default(object)
-	}
+	x.complete(object)
 	return object, nil
 }
 
@@ -178,7 +166,7 @@ func (s *APIServer) create(x *request, sent []byte) (any, error) {
 	if x.Status {
 		delete(object.Object, "status")
 	}
-	if err := x.validate(object); err != nil {
+	if err := x.validate(nil, object); err != nil {
 		return nil, err
 	}
 	if before := s.objects[x.path]; before != nil {
@@ -232,7 +220,7 @@ func (s *APIServer) update(x *request, before *unstructured.Unstructured, sent [
 		next.SetDeletionGracePeriodSeconds(before.GetDeletionGracePeriodSeconds())
 	}
 	dropNulls(next.Object)
-	if err := x.validate(next); err != nil {
+	if err := x.validate(before, next); err != nil {
 		return nil, err
 	}
 	added := slices.DeleteFunc(slices.Clone(next.GetFinalizers()), func(f string) bool { return slices.Contains(before.GetFinalizers(), f) })
@@ -290,9 +278,45 @@ func (s *APIServer) deleteCollection(x *request, sent []byte) (any, error) {
 	return list, nil
 }
 
+// Refuse answers requests with an error from now on, where why returns one. why may be nil.
+// It takes the place of Intercept.
+func (f *Faults) Refuse(why func(r *http.Request) *apierrors.StatusError) {
+	if why == nil {
+		f.Intercept(nil)
+		return
+	}
+	f.Intercept(func(w http.ResponseWriter, r *http.Request) bool {
+		err := why(r)
+		if err != nil {
+			WriteError(w, err)
+		}
+		return err != nil
+	})
+}
+
 // failure is a refusal without details.
 func failure(code int32, reason metav1.StatusReason, message string) error {
 	return &apierrors.StatusError{ErrStatus: metav1.Status{Status: metav1.StatusFailure, Code: code, Reason: reason, Message: message}}
+}
+
+// complete makes of what was sent what is stored.
+func (r *Resource) complete(object *unstructured.Unstructured) {
+	object.SetGroupVersionKind(r.GroupVersionKind)
+	dropNulls(object.Object)
+	if len(object.GetFinalizers()) == 0 {
+		object.SetFinalizers(nil)
+	}
+	if r.Schema != nil {
+		kept := maps.Clone(object.Object)
+		r.Schema.prune(kept)
+		for _, name := range []string{"apiVersion", "kind", "metadata"} {
+			kept[name] = object.Object[name]
+		}
+		object.Object = kept
+	}
+	if r.Default != nil {
+		r.Default(object)
+	}
 }
 
 // dropNulls removes fields that are null, as a real server does.
@@ -319,8 +343,8 @@ func writeJSON(w http.ResponseWriter, code int, body any) {
 	_ = json.NewEncoder(w).Encode(body)
 }
 
-// writeError answers with a refusal, as the API server words it.
-func writeError(w http.ResponseWriter, err apierrors.APIStatus) {
+// WriteError answers with a refusal, as the API server words it.
+func WriteError(w http.ResponseWriter, err apierrors.APIStatus) {
 	status := err.Status()
 	status.TypeMeta = metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}
 	if status.Details != nil && status.Details.RetryAfterSeconds > 0 {

@@ -8,7 +8,6 @@ import (
 	"io"
 	"net/http"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -121,7 +120,7 @@ func (f *Faults) OnWrite(decide func(n int, r *http.Request) Fault) {
 }
 
 // Mutate calls mutate with the object of each create and update from now on, to change it
-// before it arrives, as a mutating webhook does. Only JSON is decoded; whole numbers are
+// before it arrives, as a mutating webhook does. Whole numbers are
 // int64. mutate may be nil.
 func (f *Faults) Mutate(mutate func(r *http.Request, object map[string]any)) {
 	f.mu.Lock()
@@ -226,9 +225,8 @@ func (f *Faults) pass(w http.ResponseWriter, r *http.Request) {
 	f.mu.Lock()
 	mutate := f.mutate
 	f.mu.Unlock()
-	isObject := slices.Contains([]string{http.MethodPost, http.MethodPut}, r.Method) && strings.HasPrefix(r.Header.Get("Content-Type"), "application/json")
-	if mutate != nil && isObject {
-		text, err := io.ReadAll(r.Body)
+	if mutate != nil && slices.Contains([]string{http.MethodPost, http.MethodPut}, r.Method) {
+		text, err := readJSON(r)
 		if err != nil {
 			panic(http.ErrAbortHandler) // The program is gone.
 		}
@@ -237,6 +235,7 @@ func (f *Faults) pass(w http.ResponseWriter, r *http.Request) {
 			mutate(r, object)
 			text, _ = json.Marshal(object)
 		}
+		r.Header.Set("Content-Type", "application/json")
 		r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(text)), int64(len(text))
 	}
 	f.Next.ServeHTTP(w, r)

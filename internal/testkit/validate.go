@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -84,9 +85,14 @@ func (s Schema) prune(object map[string]any) {
 	}
 }
 
-// validate returns what is refused, in the words of the API server.
-func (r *Resource) validate(object *unstructured.Unstructured) error {
-	return r.invalid(object, r.Schema.validate(nil, object.Object))
+// validate returns what is refused of an object, in the words of the API server. What was so
+// before is admitted.
+func (r *Resource) validate(before, object *unstructured.Unstructured) error {
+	was := map[string]any{}
+	if before != nil {
+		was = before.Object
+	}
+	return r.invalid(object, r.Schema.validate(nil, was, object.Object))
 }
 
 func (r *Resource) invalid(object *unstructured.Unstructured, wrong field.ErrorList) error {
@@ -96,12 +102,13 @@ func (r *Resource) invalid(object *unstructured.Unstructured, wrong field.ErrorL
 	return apierrors.NewInvalid(r.GroupVersionKind.GroupKind(), object.GetName(), wrong)
 }
 
-func (s Schema) validate(at *field.Path, object map[string]any) (wrong field.ErrorList) {
+func (s Schema) validate(at *field.Path, before, object map[string]any) (wrong field.ErrorList) {
 	for _, name := range slices.Sorted(maps.Keys(s)) {
 		value, found := object[name]
 		switch path := at.Child(name); {
+		case found && reflect.DeepEqual(value, before[name]):
 		case found:
-			wrong = append(wrong, s[name].validate(path, value)...)
+			wrong = append(wrong, s[name].validate(path, before[name], value)...)
 		case s[name].Required:
 			wrong = append(wrong, field.Required(path, ""))
 		}
@@ -109,21 +116,22 @@ func (s Schema) validate(at *field.Path, object map[string]any) (wrong field.Err
 	return wrong
 }
 
-func (f Field) validate(at *field.Path, value any) (wrong field.ErrorList) {
+func (f Field) validate(at *field.Path, before, value any) (wrong field.ErrorList) {
 	invalid := func(format string, args ...any) {
 		wrong = append(wrong, field.Invalid(at, value, at.String()+" in body "+fmt.Sprintf(format, args...)))
 	}
 	switch value := value.(type) {
 	case map[string]any:
 		if f.Type == "object" {
-			return f.Fields.validate(at, value)
+			was, _ := before.(map[string]any)
+			return f.Fields.validate(at, was, value)
 		}
 	case []any:
 		if f.Type != "array" {
 			break
 		}
 		for i, item := range value {
-			wrong = append(wrong, Field{Type: "object", Fields: f.Fields}.validate(at.Index(i), item)...)
+			wrong = append(wrong, Field{Type: "object", Fields: f.Fields}.validate(at.Index(i), nil, item)...)
 		}
 		return wrong
 	case string:

@@ -115,7 +115,7 @@ func tooLarge(wanted, newest int) error {
 func (s *APIServer) watch(w http.ResponseWriter, x *request) {
 	selected, err := x.selection()
 	if err != nil {
-		writeError(w, apierrors.NewBadRequest(err.Error()))
+		WriteError(w, apierrors.NewBadRequest(err.Error()))
 		return
 	}
 	ctx := x.Context()
