@@ -1,7 +1,6 @@
 package simulation
 
 import (
-	"slices"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -15,11 +14,11 @@ import (
 const hold = "example.com/hold"
 
 func pathOf(resource string, key cache.ObjectName) string {
-	path := strings.Replace(FooPath, "/default/", "/"+key.Namespace+"/", 1)
+	group := "samplecontroller.k8s.io/v1alpha1"
 	if resource == "deployments" {
-		path = strings.Replace(DeploymentPath, "/default/", "/"+key.Namespace+"/", 1)
+		group = "apps/v1"
 	}
-	return path + key.Name
+	return "/apis/" + group + "/namespaces/" + key.Namespace + "/" + resource + "/" + key.Name
 }
 
 // short is the end of a path, namespace and all.
@@ -29,14 +28,14 @@ func short(path string) string {
 
 // paths returns where objects of a resource are stored.
 func (s *sequence) paths(resource string) []string {
-	return slices.DeleteFunc(sortedKeys(s.api.objects), func(path string) bool { return !strings.Contains(path, "/"+resource+"/") })
+	return s.api.Paths(resource)
 }
 
 // change edits a stored object in somebody's name.
 func (s *sequence) change(who, path, what string, edit func(object *unstructured.Unstructured)) bool {
 	s.rules.touched[path]++
 	s.api.Edit(path, edit)
-	s.note(who, "%s: %s → v%d", short(path), what, s.api.version)
+	s.note(who, "%s: %s → v%d", short(path), what, s.api.Version())
 	return true
 }
 
@@ -52,12 +51,10 @@ func (s *sequence) setField(who, path string, value any, fields ...string) bool 
 	})
 }
 
-func (s *sequence) terminate(who, path string, finalizers ...string) bool {
+func (s *sequence) terminate(who, path string, policy metav1.DeletionPropagation) bool {
 	s.rules.touched[path]++
-	s.api.mu.Lock()
-	s.api.delete(path, finalizers...)
-	s.api.mu.Unlock()
-	s.note(who, "%s: delete, %s → v%d", short(path), text(finalizers), s.api.version)
+	s.api.Delete(path, policy)
+	s.note(who, "%s: delete, %s → v%d", short(path), policy, s.api.Version())
 	return true
 }
 
@@ -79,7 +76,7 @@ func (s *sequence) target(resource string, names []string) string {
 // userActs does to a Foo what a user may do.
 func (s *sequence) userActs() bool {
 	path := s.target("foos", s.fooNames)
-	foo := s.api.objects[path]
+	foo := s.api.Get(path)
 	if foo == nil {
 		return s.createsFoo(path)
 	}
@@ -98,13 +95,13 @@ func (s *sequence) userActs() bool {
 	case n < 78:
 		return s.setField("user", path, pick(s, []any{"1", "2"}), "metadata", "labels", "note")
 	case n < 85:
-		return s.terminate("user", path)
+		return s.terminate("user", path, metav1.DeletePropagationBackground)
 	case n < 90:
-		return s.terminate("user", path, metav1.FinalizerDeleteDependents)
+		return s.terminate("user", path, metav1.DeletePropagationForeground)
 	case n < 92:
-		return s.terminate("user", path, metav1.FinalizerOrphanDependents)
+		return s.terminate("user", path, metav1.DeletePropagationOrphan)
 	default:
-		s.terminate("user", path)
+		s.terminate("user", path, metav1.DeletePropagationBackground)
 		return s.createsFoo(path)
 	}
 }
@@ -120,18 +117,9 @@ func (s *sequence) createsFoo(path string) bool {
 
 // create stores a new object in somebody's name.
 func (s *sequence) create(who, path string, spec map[string]any) {
-	apiVersion, kind := "samplecontroller.k8s.io/v1alpha1", "Foo"
-	if strings.Contains(path, "/deployments/") {
-		apiVersion, kind = "apps/v1", "Deployment"
-	}
-	namespace, name, _ := strings.Cut(short(path), "/")
 	s.rules.touched[path]++
-	s.api.Add(path, &unstructured.Unstructured{Object: map[string]any{
-		"apiVersion": apiVersion, "kind": kind,
-		"metadata": map[string]any{"namespace": namespace, "name": name[strings.Index(name, "/")+1:]},
-		"spec":     spec,
-	}})
-	s.note(who, "%s: create %s → %s", short(path), text(spec), s.api.objects[path].GetUID())
+	s.api.Add(path, &unstructured.Unstructured{Object: map[string]any{"spec": spec}})
+	s.note(who, "%s: create %s → %s", short(path), text(spec), s.api.Get(path).GetUID())
 }
 
 // replicas is a number for a spec, or none.
@@ -153,7 +141,7 @@ func (s *sequence) ambush(path string) {
 }
 
 func (s *sequence) strangerActsOn(path string) bool {
-	if s.api.objects[path] == nil {
+	if s.api.Get(path) == nil {
 		return s.chance(40) && s.createsDeployment(path)
 	}
 	switch n := s.rand.IntN(100); {
@@ -165,12 +153,12 @@ func (s *sequence) strangerActsOn(path string) bool {
 		return s.setField("stranger", path, pick(s, []any{"1", "2"}), "metadata", "labels", "note")
 	case n < 46:
 		mark := pick(s, []any{nil, "../x", "999999", "999999"})
-		delete(s.rules.made, s.api.objects[path].GetUID())
+		delete(s.rules.made, s.api.Get(path).GetUID())
 		return s.setField("stranger", path, mark, "metadata", "annotations", "samplecontroller.k8s.io/foo-generation")
 	case n < 56:
-		return s.terminate("stranger", path)
+		return s.terminate("stranger", path, metav1.DeletePropagationBackground)
 	case n < 62:
-		return s.terminate("stranger", path, metav1.FinalizerDeleteDependents)
+		return s.terminate("stranger", path, metav1.DeletePropagationForeground)
 	case n < 68:
 		return s.change("stranger", path, "hold", func(object *unstructured.Unstructured) {
 			if object.GetDeletionTimestamp() == nil {
@@ -232,10 +220,10 @@ func (s *sequence) forgesOwner(path string) bool {
 		if len(foos) == 0 {
 			return false
 		}
-		foo := s.api.objects[pick(s, foos)]
+		foo := s.api.Get(pick(s, foos))
 		owners[0].Name, owners[0].UID = foo.GetName(), foo.GetUID()
 	default: // a Foo of this namespace owns it, and does not control it
-		foo := s.api.objects[pathOf("foos", cache.NewObjectName(namespace, owner.Name))]
+		foo := s.api.Get(pathOf("foos", cache.NewObjectName(namespace, owner.Name)))
 		if foo == nil {
 			return false
 		}
@@ -253,7 +241,7 @@ func (s *sequence) forgesStatus() bool {
 		return false
 	}
 	path := pick(s, foos)
-	delete(s.rules.statusFrom, s.api.objects[path].GetUID())
+	delete(s.rules.statusFrom, s.api.Get(path).GetUID())
 	switch s.rand.IntN(3) {
 	case 0:
 		return s.setField("stranger", path, nil, "status")

@@ -140,6 +140,9 @@ func theirs(deployment *appsv1.Deployment, foo *v1alpha1.Foo) *appsv1.Deployment
 // not the one that the live Foo has named all the time.
 func (s *sequence) checkDelete(a *audited) {
 	saw := a.worker.seen
+	if a.preconditions.UID == nil {
+		s.breaks("deletes whatever has the name")
+	}
 	if controllerOf(a.before) != saw.foo.UID {
 		s.breaks("deletes a Deployment that Foo %s does not control", saw.foo.UID)
 	}

@@ -18,13 +18,13 @@ import (
 func (s *sequence) collectorActs() bool {
 	var due []func() bool
 	for _, path := range s.paths("deployments") {
-		deployment := typed[appsv1.Deployment](s, s.api.objects[path])
+		deployment := typed[appsv1.Deployment](s, s.api.Get(path))
 		if act := s.collectDeployment(path, deployment); act != nil {
 			due = append(due, act)
 		}
 	}
 	for _, path := range s.paths("foos") {
-		foo := typed[v1alpha1.Foo](s, s.api.objects[path])
+		foo := typed[v1alpha1.Foo](s, s.api.Get(path))
 		if act := s.finalizeFoo(path, foo); act != nil {
 			due = append(due, act)
 		}
@@ -40,7 +40,7 @@ func (s *sequence) collectDeployment(path string, deployment *appsv1.Deployment)
 	case slices.Contains(deployment.Finalizers, hold) && (deployment.DeletionTimestamp != nil || s.resting):
 		return func() bool { return s.dropFinalizer("stranger", path, hold) }
 	case deployment.DeletionTimestamp == nil && s.ownersGone(deployment):
-		return func() bool { return s.terminate("collector", path) }
+		return func() bool { return s.terminate("collector", path, metav1.DeletePropagationBackground) }
 	default:
 		return nil
 	}
@@ -50,7 +50,7 @@ func (s *sequence) collectDeployment(path string, deployment *appsv1.Deployment)
 // namespace does not have.
 func (s *sequence) ownersGone(deployment *appsv1.Deployment) bool {
 	for _, owner := range deployment.OwnerReferences {
-		foo := s.api.objects[pathOf("foos", cache.NewObjectName(deployment.Namespace, owner.Name))]
+		foo := s.api.Get(pathOf("foos", cache.NewObjectName(deployment.Namespace, owner.Name)))
 		if owner.Kind != "Foo" || foo != nil && foo.GetUID() == owner.UID {
 			return false
 		}
@@ -66,7 +66,7 @@ func (s *sequence) finalizeFoo(path string, foo *v1alpha1.Foo) func() bool {
 	}
 	waits := false
 	for _, dependent := range s.paths("deployments") {
-		deployment := s.api.objects[dependent]
+		deployment := s.api.Get(dependent)
 		if deployment.GetNamespace() != foo.Namespace || !slices.ContainsFunc(deployment.GetOwnerReferences(), func(o metav1.OwnerReference) bool { return o.UID == foo.UID }) {
 			continue
 		}
@@ -76,7 +76,7 @@ func (s *sequence) finalizeFoo(path string, foo *v1alpha1.Foo) func() bool {
 				return s.change("collector", dependent, "orphan", func(object *unstructured.Unstructured) { object.SetOwnerReferences(nil) })
 			}
 		case deployment.GetDeletionTimestamp() == nil:
-			return func() bool { return s.terminate("collector", dependent) }
+			return func() bool { return s.terminate("collector", dependent, metav1.DeletePropagationBackground) }
 		default:
 			waits = true // for somebody's finalizer
 		}
@@ -98,7 +98,7 @@ func (s *sequence) dropFinalizer(who, path, finalizer string) bool {
 func (s *sequence) rolloutActs() bool {
 	var due []func() bool
 	for _, path := range s.paths("deployments") {
-		deployment := typed[appsv1.Deployment](s, s.api.objects[path])
+		deployment := typed[appsv1.Deployment](s, s.api.Get(path))
 		available := wantedReplicas(deployment)
 		if !s.resting {
 			available = s.rand.Int32N(available + 1)

@@ -9,7 +9,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/tools/cache"
+
+	"example.com/byhand/internal/testkit"
 )
 
 // feed fills a store from the server's changes, as an informer does: in their
@@ -17,7 +20,7 @@ import (
 type feed struct {
 	s        *sequence
 	resource string
-	decode   func(c *change) any
+	decode   func(c testkit.Change) any
 	store    cache.Indexer
 	handler  cache.ResourceEventHandler
 	position int // how many of the changes it has seen, those of other resources among them
@@ -35,12 +38,12 @@ func (s *sequence) arrive(f *feed) bool {
 // behind reports whether there are events that the store has not seen.
 func (f *feed) behind() bool {
 	f.skip()
-	return f.position < len(f.s.api.changes)
+	return f.position < len(f.s.api.History())
 }
 
 // skip passes over changes of other resources.
 func (f *feed) skip() {
-	for f.position < len(f.s.api.changes) && !strings.Contains(f.s.api.changes[f.position].path, "/"+f.resource+"/") {
+	for f.position < len(f.s.api.History()) && !strings.Contains(f.s.api.History()[f.position].Path, "/"+f.resource+"/") {
 		f.position++
 	}
 }
@@ -50,14 +53,14 @@ func (f *feed) skip() {
 func (f *feed) advance(events int) {
 	var calls []func()
 	batch := map[string]bool{}
-	for f.skip(); events > 0 && f.position < len(f.s.api.changes) && !batch[f.s.api.changes[f.position].path]; events-- {
-		c := f.s.api.changes[f.position]
+	for f.skip(); events > 0 && f.position < len(f.s.api.History()) && !batch[f.s.api.History()[f.position].Path]; events-- {
+		c := f.s.api.History()[f.position]
 		f.position++
-		batch[c.path] = true
+		batch[c.Path] = true
 		object := f.decode(c)
 		old, known, _ := f.store.Get(object)
 		switch {
-		case c.deleted:
+		case c.Type == watch.Deleted:
 			_ = f.store.Delete(object)
 			calls = append(calls, func() { f.handler.OnDelete(object) })
 		case known:
@@ -67,7 +70,7 @@ func (f *feed) advance(events int) {
 			_ = f.store.Add(object)
 			calls = append(calls, func() { f.handler.OnAdd(object, false) })
 		}
-		f.s.note("store", "%s v%d%s", short(c.path), c.version, map[bool]string{true: " deleted"}[c.deleted])
+		f.s.note("store", "%s v%d%s", short(c.Path), c.Version, map[bool]string{true: " deleted"}[c.Type == watch.Deleted])
 		f.skip()
 	}
 	for _, call := range calls {
@@ -82,12 +85,12 @@ func (f *feed) relist(position int) {
 	f.position = position
 	now := map[string]any{}
 	newest := "100" // the version of a new server
-	for _, c := range f.s.api.changes[:position] {
-		newest = strconv.Itoa(c.version)
-		if strings.Contains(c.path, "/"+f.resource+"/") {
-			now[c.path] = f.decode(c)
-			if c.deleted {
-				delete(now, c.path)
+	for _, c := range f.s.api.History()[:position] {
+		newest = strconv.Itoa(c.Version)
+		if strings.Contains(c.Path, "/"+f.resource+"/") {
+			now[c.Path] = f.decode(c)
+			if c.Type == watch.Deleted {
+				delete(now, c.Path)
 			}
 		}
 	}
@@ -121,7 +124,7 @@ func (f *feed) relist(position int) {
 // relist lets one of the informers list again, at its position or later.
 func (s *sequence) relist() bool {
 	f := pick(s, []*feed{s.process.foos, s.process.deployments})
-	f.relist(f.position + s.rand.IntN(len(s.api.changes)-f.position+1))
+	f.relist(f.position + s.rand.IntN(len(s.api.History())-f.position+1))
 	return true
 }
 

@@ -19,12 +19,12 @@ import (
 func (s *sequence) checkFinalState() {
 	foos := map[types.UID]*v1alpha1.Foo{}
 	for _, path := range s.paths("foos") {
-		foo := typed[v1alpha1.Foo](s, s.api.objects[path])
+		foo := typed[v1alpha1.Foo](s, s.api.Get(path))
 		foos[foo.UID] = foo
 		s.checkFinalFoo(foo)
 	}
 	for _, path := range s.paths("deployments") {
-		deployment := typed[appsv1.Deployment](s, s.api.objects[path])
+		deployment := typed[appsv1.Deployment](s, s.api.Get(path))
 		owner := metav1.GetControllerOf(deployment)
 		if owner == nil || owner.Kind != "Foo" {
 			continue
@@ -49,7 +49,7 @@ func holds(foo *v1alpha1.Foo) bool {
 func (s *sequence) checkFinalFoo(foo *v1alpha1.Foo) {
 	available, whose := s.finalReplicas(foo), "has no controller"
 	ready, reason := metav1.ConditionFalse, v1alpha1.ReasonNameTaken
-	stored := s.api.objects[pathOf("deployments", cache.NewObjectName(foo.Namespace, foo.Spec.DeploymentName))]
+	stored := s.api.Get(pathOf("deployments", cache.NewObjectName(foo.Namespace, foo.Spec.DeploymentName)))
 	switch {
 	case strings.ToLower(foo.Spec.DeploymentName) != foo.Spec.DeploymentName, foo.Spec.Replicas != nil && *foo.Spec.Replicas < 0:
 		reason = v1alpha1.ReasonInvalidSpec
@@ -85,7 +85,7 @@ func (s *sequence) checkFinalFoo(foo *v1alpha1.Foo) {
 // controls.
 func (s *sequence) finalReplicas(foo *v1alpha1.Foo) (sum int32) {
 	for _, path := range s.paths("deployments") {
-		deployment := typed[appsv1.Deployment](s, s.api.objects[path])
+		deployment := typed[appsv1.Deployment](s, s.api.Get(path))
 		if controllerOf(deployment) == foo.UID && deployment.Namespace == foo.Namespace {
 			sum += wantedReplicas(deployment)
 		}

@@ -62,18 +62,18 @@ func (s *sequence) withoutRollout() []action {
 func (s *sequence) patientUserActs(key cache.ObjectName) [][]string {
 	path, status := pathOf("foos", key), "PUT foos/"+key.Name+"/status"
 	name := key.Name + "-" + pick(s, s.names) // nobody else names it
-	if s.api.objects[path] == nil {
+	if s.api.Get(path) == nil {
 		s.create("user", path, map[string]any{"deploymentName": name, "replicas": int64(1)})
 		return [][]string{{"POST deployments", status}}
 	}
-	foo := typed[v1alpha1.Foo](s, s.api.objects[path])
+	foo := typed[v1alpha1.Foo](s, s.api.Get(path))
 	switch s.rand.IntN(12) {
 	case 0:
-		s.terminate("user", path)
+		s.terminate("user", path, metav1.DeletePropagationBackground)
 	case 1:
-		s.terminate("user", path, metav1.FinalizerDeleteDependents)
+		s.terminate("user", path, metav1.DeletePropagationForeground)
 	case 2:
-		s.terminate("user", path)
+		s.terminate("user", path, metav1.DeletePropagationBackground)
 		s.create("user", path, map[string]any{"deploymentName": name})
 		// It may first have to say that it waits for the old Deployment to go.
 		return [][]string{{"POST deployments", status}, {status, "POST deployments", status}}
@@ -98,7 +98,7 @@ func (s *sequence) patientUserActs(key cache.ObjectName) [][]string {
 func (s *sequence) scales(path string, foo *v1alpha1.Foo) []string {
 	before, _ := s.deploymentOf(foo)
 	s.setField("user", path, s.replicas(), "spec", "replicas")
-	after := typed[v1alpha1.Foo](s, s.api.objects[path])
+	after := typed[v1alpha1.Foo](s, s.api.Get(path))
 	if after.Generation == foo.Generation {
 		return nil
 	}
@@ -126,5 +126,5 @@ func (s *sequence) rollsOut(foo *v1alpha1.Foo) []string {
 // deploymentOf returns the Deployment that a Foo names, and its path.
 func (s *sequence) deploymentOf(foo *v1alpha1.Foo) (*appsv1.Deployment, string) {
 	path := pathOf("deployments", cache.NewObjectName(foo.Namespace, foo.Spec.DeploymentName))
-	return typed[appsv1.Deployment](s, s.api.objects[path]), path
+	return typed[appsv1.Deployment](s, s.api.Get(path)), path
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	appsv1client "k8s.io/client-go/kubernetes/typed/apps/v1"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/record"
@@ -14,6 +15,7 @@ import (
 	"example.com/byhand/clientset"
 	"example.com/byhand/controller"
 	"example.com/byhand/informer"
+	"example.com/byhand/internal/testkit"
 )
 
 // process is one run of the program: a reconciler, its queue, and the stores that
@@ -33,12 +35,13 @@ func (s *sequence) newProcess() *process {
 	p := &process{s: s, id: s.processes, queue: &queue{waiting: keySet{}, later: keySet{}, busy: keySet{}}}
 	p.foos = &feed{s: s, resource: "foos", store: newOrderedIndexer(informer.FooIndexers())}
 	p.deployments = &feed{s: s, resource: "deployments", store: newOrderedIndexer(informer.DeploymentIndexers())}
-	p.foos.decode = func(c *change) any { return typed[v1alpha1.Foo](s, c.object) }
-	p.deployments.decode = func(c *change) any { return typed[appsv1.Deployment](s, c.object) }
+	p.foos.decode = func(c testkit.Change) any { return typed[v1alpha1.Foo](s, c.Object) }
+	p.deployments.decode = func(c testkit.Change) any { return typed[appsv1.Deployment](s, c.Object) }
 	p.foos.handler = controller.EnqueueObject(p.queue)
 	p.deployments.handler = controller.EnqueueOwner(v1alpha1.Kind("Foo"), informer.FoosNaming(p.foos.store))(p.queue)
 	config := s.api.Config()
 	config.Transport = p
+	config.ContentType = runtime.ContentTypeJSON // which the rules can read
 	p.reconciler = &controller.FooReconciler{
 		Foos:            clientset.NewForConfigOrDie(config).SamplecontrollerV1alpha1(),
 		Deployments:     appsv1client.NewForConfigOrDie(config),
@@ -124,7 +127,7 @@ func (s *sequence) replaceProcess(foos, deployments int) {
 
 // earlier returns a position in the server's changes, often the newest.
 func (s *sequence) earlier() int {
-	newest := len(s.api.changes)
+	newest := len(s.api.History())
 	switch s.rand.IntN(3) {
 	case 0:
 		return newest

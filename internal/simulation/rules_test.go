@@ -18,7 +18,6 @@ import (
 
 // rules is what the audit must remember to judge a request.
 type rules struct {
-	last    *audited
 	touched map[string]int        // how often others have changed what is at a path
 	writes  map[string][]*audited // what the processes wrote, by path
 	refused map[string]bool       // the versions that were refused, see refusalOf
@@ -79,7 +78,7 @@ func (s *sequence) sees(w *worker) seen {
 			}
 		}
 	}
-	if live := s.api.objects[path]; live != nil && live.GetUID() == saw.foo.UID {
+	if live := s.api.Get(path); live != nil && live.GetUID() == saw.foo.UID {
 		saw.named = typed[v1alpha1.Foo](s, live).Spec.DeploymentName
 	}
 	return saw
@@ -90,13 +89,12 @@ func number(version string) int {
 	return n
 }
 
-// audit judges a request when the server has answered it.
-func (s *sequence) audit(x *exchange) {
-	a := &audited{exchange: x, worker: s.acting, version: s.api.version}
+// audit judges a request that the server has answered.
+func (s *sequence) audit(x *exchange) *audited {
+	a := &audited{exchange: x, worker: s.acting, version: s.api.Version()}
 	if x.after != nil {
 		a.version = number(x.after.GetResourceVersion())
 	}
-	s.rules.last = a
 	s.noteRequest(a)
 	foo := a.worker.seen.foo
 	switch {
@@ -118,6 +116,7 @@ func (s *sequence) audit(x *exchange) {
 	if x.refused == nil && x.method != http.MethodGet {
 		s.rules.writes[x.path] = append(s.rules.writes[x.path], a)
 	}
+	return a
 }
 
 // noteRequest counts a request and adds it to the trace.
@@ -127,7 +126,7 @@ func (s *sequence) noteRequest(a *audited) {
 		counted = string(a.refused.ErrStatus.Reason)
 		outcome = fmt.Sprintf("%d %s", a.refused.ErrStatus.Code, counted)
 	}
-	s.rules.counts[a.method+" "+a.resource.Resource+" "+counted]++
+	s.rules.counts[a.method+" "+a.resource+" "+counted]++
 	what, sent := short(a.path), versionSent(a)
 	if a.status {
 		status := decode[v1alpha1.Foo](s, a.body).Status
@@ -152,7 +151,7 @@ func (s *sequence) delivered(w *worker, a *audited) {
 		}
 		return
 	}
-	if a.resource.Resource == "deployments" && a.answer != nil && a.name == w.seen.foo.Spec.DeploymentName {
+	if a.resource == "deployments" && a.answer != nil && a.name == w.seen.foo.Spec.DeploymentName {
 		w.seen.deployment = typed[appsv1.Deployment](s, a.answer)
 	}
 }

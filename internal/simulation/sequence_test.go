@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"example.com/byhand/internal/testkit"
 )
 
 // Bounds of the time after the last step, when only the reconciler, the garbage
@@ -23,7 +25,7 @@ type sequence struct {
 	seed  uint64
 	steps int
 	rand  *rand.Rand
-	api   *APIServer
+	api   *testkit.APIServer
 	// What this sequence has in it.
 	strangers, takeovers, faults bool
 	namespaces, fooNames, names  []string
@@ -43,9 +45,8 @@ type sequence struct {
 }
 
 func newSequence(t *testing.T, seed uint64, steps int) *sequence {
-	s := &sequence{seed: seed, steps: steps, rand: rand.New(rand.NewPCG(seed, 0)), api: NewAPIServer(t), typed: map[*unstructured.Unstructured]any{}, rules: newRules()}
-	s.api.bareDelete = true
-	s.api.audit = s.audit
+	s := &sequence{seed: seed, steps: steps, rand: rand.New(rand.NewPCG(seed, 0)), api: testkit.NewAPIServer(), typed: map[*unstructured.Unstructured]any{}, rules: newRules()}
+	s.api.AddNamespace("other")
 	s.strangers, s.takeovers, s.faults = s.chance(50), s.chance(50), s.chance(50)
 	s.namespaces = []string{"default", "other"}[:1+s.rand.IntN(2)]
 	s.fooNames = []string{"a", "b", "c"}[:pick(s, []int{1, 1, 2, 2, 3})]
@@ -134,7 +135,7 @@ func (s *sequence) rest() {
 	s.resyncAll()
 	s.settle(0)
 	s.note("test", "a new process looks at everything")
-	s.replaceProcess(len(s.api.changes), len(s.api.changes))
+	s.replaceProcess(len(s.api.History()), len(s.api.History()))
 	s.settle(0)
 	s.checkStores()
 }
@@ -142,11 +143,12 @@ func (s *sequence) rest() {
 // settle goes on until nothing more can happen, with at most so many requests.
 func (s *sequence) settle(requests int) {
 	s.api.Requests()
+	sent := 0
 	for end := s.stepped + restSteps; s.broken == "" && s.step(s.inside()); {
 		if s.stepped > end {
 			s.breaks("no rest after %d steps", restSteps)
 		}
-		if sent := len(s.api.sent); sent > requests {
+		if sent += len(s.api.Requests()); sent > requests {
 			s.breaks("%d requests, at most %d are due", sent, requests)
 		}
 	}

@@ -1,9 +1,12 @@
 package simulation
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"iter"
 	"net/http"
 	"slices"
@@ -11,9 +14,12 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/tools/cache"
 
 	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
+	"example.com/byhand/internal/testkit"
 )
 
 // worker is one reconcile under way. Its code runs until it sends a request; then
@@ -117,10 +123,9 @@ func (p *process) RoundTrip(r *http.Request) (*http.Response, error) {
 	w.failed = w.failed || refused != nil || lost
 	if refused != nil {
 		s.note(w.String(), "%s: %s %s → %d %s, made up", w.key, r.Method, r.URL.Path, refused.ErrStatus.Code, refused.ErrStatus.Reason)
-		return (&exchange{refused: refused}).response(r), nil
+		return testkit.Transport{Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { testkit.WriteError(w, refused) })}.RoundTrip(r)
 	}
-	response, _ := s.api.RoundTrip(r)
-	x := s.rules.last
+	response, a := s.send(r)
 	if !s.passes(w, 30) {
 		return nil, errKilled
 	}
@@ -128,8 +133,56 @@ func (p *process) RoundTrip(r *http.Request) (*http.Response, error) {
 		s.note(w.String(), "%s: the answer is lost", w.key)
 		return nil, errLost
 	}
-	s.delivered(w, x)
+	s.delivered(w, a)
 	return response, nil
+}
+
+// exchange is one request: what was stored before and after (nil is nothing), and the refusal,
+// if it was refused. The objects are the server's own.
+type exchange struct {
+	method, path          string // the path without /status
+	status                bool   // of the status subresource
+	resource, name        string
+	body                  *unstructured.Unstructured
+	preconditions         metav1.Preconditions
+	before, after, answer *unstructured.Unstructured
+	refused               *apierrors.StatusError
+}
+
+// send lets the server answer a request, and judges it.
+func (s *sequence) send(r *http.Request) (*http.Response, *audited) {
+	x := &exchange{method: r.Method, body: &unstructured.Unstructured{}}
+	x.path, x.status = strings.CutSuffix(r.URL.Path, "/status")
+	var sent []byte
+	if r.Body != nil {
+		sent, _ = io.ReadAll(r.Body)
+		r.Body = io.NopCloser(bytes.NewReader(sent))
+	}
+	if r.Method == http.MethodDelete {
+		var options metav1.DeleteOptions
+		_ = json.Unmarshal(sent, &options)
+		if options.Preconditions != nil {
+			x.preconditions = *options.Preconditions
+		}
+	} else if sent != nil {
+		_ = x.body.UnmarshalJSON(sent)
+	}
+	if r.Method == http.MethodPost {
+		x.path += "/" + x.body.GetName()
+	}
+	target := testkit.TargetOf(x.path)
+	x.resource, x.name, x.before = target.Resource, target.Name, s.api.Get(x.path)
+	response, _ := testkit.Transport{Handler: s.api}.RoundTrip(r)
+	x.after = s.api.Get(x.path)
+	text, _ := io.ReadAll(response.Body)
+	response.Body = io.NopCloser(bytes.NewReader(text))
+	if response.StatusCode >= http.StatusBadRequest {
+		x.refused = &apierrors.StatusError{}
+		_ = json.Unmarshal(text, &x.refused.ErrStatus)
+	} else if r.Method != http.MethodDelete {
+		x.answer = x.after
+	}
+	return response, s.audit(x)
 }
 
 // passes lets others act with that chance, and returns false if the process has
