@@ -213,6 +213,7 @@ test-bare:
 .PHONY: test-bare-here
 test-bare-here: install
 	cd compare && go test -count=1 -tags bare ./peers
+	go test -count=1 -tags bare ./internal/testkit
 	go test -count=1 -tags bare ./internal/e2e -foos 300 -rounds 1 -idle 5s
 
 .PHONY: test-cluster

@@ -23,8 +23,7 @@ type APIServer struct {
 
 	mu sync.Mutex
 	storage
-	moved     *sync.Cond // There is a new change, bookmarks are due, or a watch is over.
-	bookmarks int
+	moved *sync.Cond // There is a new change, or a watch is over.
 }
 
 // NewAPIServer returns a server with the namespace default and nothing else. It serves Foos,
@@ -98,15 +97,6 @@ func (s *APIServer) Compact() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.compact()
-}
-
-// Bookmark sends a bookmark to each watch that allows them. A real server does so about
-// once a minute.
-func (s *APIServer) Bookmark() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.bookmarks++
-	s.moved.Broadcast()
 }
 
 // Add stores an object as another client would. Nothing is validated. Kind, name and

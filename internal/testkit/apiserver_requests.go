@@ -17,7 +17,6 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/util/rand"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
@@ -78,8 +77,6 @@ func (s *APIServer) answer(x *request) (body any, err error) {
 			return s.list(x)
 		case http.MethodPost:
 			return s.create(x, sent)
-		case http.MethodDelete:
-			return s.deleteCollection(x, sent)
 		}
 	} else if before := s.objects[x.path]; before == nil {
 		return nil, apierrors.NewNotFound(x.groupResource(), x.Name)
@@ -145,9 +142,6 @@ func (s *APIServer) create(x *request, sent []byte) (any, error) {
 	object, err := x.object(sent)
 	if err != nil {
 		return nil, err
-	}
-	if object.GetName() == "" && object.GetGenerateName() != "" {
-		object.SetName(object.GetGenerateName() + rand.String(5))
 	}
 	namespace := s.objects["/api/v1/namespaces/"+x.Namespace]
 	x.path = x.pathOf(x.Namespace, object.GetName())
@@ -260,22 +254,6 @@ func (s *APIServer) delete(x *request, sent []byte) (any, error) {
 	}
 	return metav1.Status{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}, Status: metav1.StatusSuccess,
 		Details: &metav1.StatusDetails{Name: x.Name, Group: x.Group, Kind: x.Plural, UID: last.GetUID()}}, nil
-}
-
-// deleteCollection deletes what the selectors pick, and returns it.
-func (s *APIServer) deleteCollection(x *request, sent []byte) (any, error) {
-	list, err := s.list(x)
-	if err != nil {
-		return nil, err
-	}
-	for _, object := range list.Items {
-		one := *x
-		one.Name, one.path = object.GetName(), x.pathOf(object.GetNamespace(), object.GetName())
-		if _, err := s.delete(&one, sent); err != nil {
-			return nil, err
-		}
-	}
-	return list, nil
 }
 
 // Refuse answers requests with an error from now on, where why returns one. why may be nil.

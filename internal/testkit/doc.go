@@ -18,8 +18,10 @@
 //     What they leave out stays out of the answer.
 //   - A Pod is gone at once when it is deleted. A namespace that is deleted stays, until a
 //     test removes it.
-//   - Nothing else acts: no garbage collector, no Deployment controller, nothing expires. A
-//     bookmark and a compaction come when a test asks for them.
+//   - Nothing else acts: no garbage collector, no Deployment controller, nothing expires. The
+//     history is compacted when a test asks for it. The only bookmark is the one that ends
+//     the list in a stream.
+//   - A collection is deleted object by object, and a name is never generated.
 //   - There are no users, no rights, no quotas and no webhooks. Faults plays what they do.
 //   - A request for a version that is yet to come is refused at once, not after 3 s.
 package testkit

@@ -131,13 +131,7 @@ func (s *APIServer) resourceList(of schema.GroupVersion) metav1.APIResourceList 
 			continue
 		}
 		list.APIResources = append(list.APIResources, metav1.APIResource{Name: res.Plural, Kind: res.Kind, Namespaced: !res.ClusterScoped, ShortNames: res.ShortNames,
-			Verbs: metav1.Verbs{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"}})
-		for subresource, kind := range map[string]string{"status": res.Kind, "scale": "Scale"} {
-			if res.has(subresource) {
-				list.APIResources = append(list.APIResources, metav1.APIResource{Name: res.Plural + "/" + subresource, Kind: kind, Namespaced: !res.ClusterScoped,
-					Verbs: metav1.Verbs{"get", "patch", "update"}})
-			}
-		}
+			Verbs: metav1.Verbs{"create", "delete", "get", "list", "patch", "update", "watch"}})
 	}
 	return list
 }

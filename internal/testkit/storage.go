@@ -133,12 +133,9 @@ func (s *storage) change(event watch.EventType, path string, object *unstructure
 	s.history = append(s.history, Change{Type: event, Path: path, Version: s.version, Object: object, Before: s.objects[path]})
 }
 
-// after returns the changes after a version, false if they are not known any more.
-func (s *storage) after(version int) ([]Change, bool) {
-	if version < s.oldest {
-		return nil, false
-	}
-	return s.history[min(version-s.oldest, len(s.history)):], true
+// after returns the changes after a version, which must not be older than oldest.
+func (s *storage) after(version int) []Change {
+	return s.history[min(version-s.oldest, len(s.history)):]
 }
 
 // at returns what was stored at a version, false if that is not known.

@@ -189,7 +189,7 @@ var table = []row{
 	{request: "POST " + foos, body: foo(`"name":"x","labels":{"l":"1"}`, spec)},
 	{request: "POST " + foos, body: foo(`"name":"y"`, spec)},
 	{request: "PATCH " + foos + "/x", body: `{"metadata":{"labels":{"l":"2"}}}`, contentType: merge},
-	{request: "DELETE " + foos + "?labelSelector=l%3D2"},
+	{request: "DELETE " + foos + "/x"},
 	{request: "DELETE " + foos + "/y", body: `{"propagationPolicy":"Orphan"}`},
 	{request: "GET " + foos},
 	// What the watch of everything has heard, a watch of a label, and a streaming list.

@@ -3,22 +3,21 @@ package testkit
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
+	"sync"
 )
 
 // Transport is an http.RoundTripper that calls a handler: the network is memory, so that a
 // client and its server can live in one bubble of testing/synctest. The handler runs in a
-// goroutine of its own. RoundTrip returns when it returns, or when it flushes for the first
-// time; from then on, what it writes waits until the client reads it.
+// goroutine of its own. What it writes waits until the client reads it.
 type Transport struct{ Handler http.Handler }
 
-// errAborted is what a client sees of a connection that breaks.
-var errAborted = errors.New("the connection broke")
+// errAborted is what a client sees of a connection that breaks, as with net/http.
+var errAborted = io.ErrUnexpectedEOF
 
-// RoundTrip implements http.RoundTripper.
+// RoundTrip implements http.RoundTripper. It returns when the handler begins its answer.
 func (t Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	var sent []byte
 	if r.Body != nil {
@@ -31,16 +30,23 @@ func (t Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	ctx, cancel := context.WithCancel(r.Context())
 	request := r.Clone(ctx)
 	request.Body, request.RequestURI = io.NopCloser(bytes.NewReader(sent)), r.URL.RequestURI()
-	a := &answer{cancel: cancel, header: http.Header{}, began: make(chan struct{})}
+	a := &answer{cancel: cancel, header: http.Header{}, response: &http.Response{ProtoMajor: 1, ProtoMinor: 1, ContentLength: -1, Request: r}, began: make(chan struct{})}
 	a.PipeReader, a.writer = io.Pipe()
-	context.AfterFunc(ctx, func() { _ = a.writer.CloseWithError(ctx.Err()) })
+	a.response.Body = a
+	context.AfterFunc(ctx, func() { _ = a.writer.CloseWithError(context.Cause(ctx)) })
 	go func() {
+		defer cancel()
 		defer func() {
-			reason := recover()
-			if reason != nil && reason != http.ErrAbortHandler {
+			switch reason := recover(); reason {
+			case nil:
+				a.WriteHeader(http.StatusOK)
+				_ = a.writer.Close()
+			case http.ErrAbortHandler:
+				a.begin.Do(func() { a.response = nil; close(a.began) })
+				_ = a.writer.CloseWithError(errAborted)
+			default:
 				panic(reason)
 			}
-			a.end(reason != nil)
 		}()
 		t.Handler.ServeHTTP(a, request)
 	}()
@@ -49,15 +55,10 @@ func (t Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
-	if a.aborted {
+	if a.response == nil {
 		return nil, errAborted
 	}
-	response := &http.Response{Status: fmt.Sprint(a.code, " ", http.StatusText(a.code)), StatusCode: a.code, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
-		Header: a.header, ContentLength: -1, Request: r, Body: a}
-	if !a.streams {
-		response.Body = io.NopCloser(&a.complete)
-	}
-	return response, nil
+	return a.response, nil
 }
 
 // answer is what the handler writes to, and the body that the client reads.
@@ -65,60 +66,33 @@ type answer struct {
 	*io.PipeReader
 	writer *io.PipeWriter
 	cancel context.CancelFunc
+	header http.Header
 
-	header   http.Header
-	code     int
-	complete bytes.Buffer  // until the first flush
-	began    chan struct{} // The client has its response.
-	streams  bool
-	aborted  bool
+	begin    sync.Once
+	began    chan struct{}  // closed once response is as the client gets it
+	response *http.Response // nil: the connection broke before
 }
 
+// Header implements http.ResponseWriter.
 func (a *answer) Header() http.Header { return a.header }
 
+// WriteHeader implements http.ResponseWriter.
 func (a *answer) WriteHeader(code int) {
-	if a.code == 0 {
-		a.code = code
-	}
+	a.begin.Do(func() {
+		a.response.StatusCode, a.response.Status = code, fmt.Sprint(code, " ", http.StatusText(code))
+		a.response.Header = a.header.Clone()
+		close(a.began)
+	})
 }
 
+// Write implements http.ResponseWriter.
 func (a *answer) Write(b []byte) (int, error) {
 	a.WriteHeader(http.StatusOK)
-	if a.streams {
-		return a.writer.Write(b)
-	}
-	return a.complete.Write(b)
+	return a.writer.Write(b)
 }
 
-// FlushError is what http.ResponseController calls.
-func (a *answer) FlushError() error {
-	if a.streams {
-		return nil
-	}
-	a.WriteHeader(http.StatusOK)
-	a.streams, a.header = true, a.header.Clone()
-	close(a.began)
-	_, err := a.writer.Write(a.complete.Bytes())
-	return err
-}
-
-func (a *answer) Flush() { _ = a.FlushError() }
-
-// end is called when the handler has returned.
-func (a *answer) end(aborted bool) {
-	switch {
-	case !a.streams:
-		a.WriteHeader(http.StatusOK)
-		a.aborted = aborted
-		close(a.began)
-		a.cancel()
-	case aborted:
-		_ = a.writer.CloseWithError(errAborted)
-	default:
-		_ = a.writer.Close()
-	}
-	a.cancel()
-}
+// Flush implements http.Flusher.
+func (a *answer) Flush() { a.WriteHeader(http.StatusOK) }
 
 // Close ends the request, as the end of a connection does.
 func (a *answer) Close() error {

@@ -25,7 +25,8 @@ type Field struct {
 	// Type is "string", "integer", "object" or "array" (of objects with Fields).
 	Type     string
 	Required bool
-	Fields   Schema
+	// Fields of an object, or of each object of an array. Nil: any.
+	Fields Schema
 	// Of a string.
 	MinLength, MaxLength int
 	Pattern              string
@@ -70,6 +71,8 @@ func (s Schema) prune(object map[string]any) {
 		known, ok := s[name]
 		if !ok {
 			delete(object, name)
+		}
+		if known.Fields == nil {
 			continue
 		}
 		switch value := value.(type) {

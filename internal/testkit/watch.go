@@ -17,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/watch"
 )
 
@@ -111,7 +112,7 @@ func tooLarge(wanted, newest int) error {
 }
 
 // watch sends what is there, if the client asks for it, and then each change, until the client
-// goes, the time that it has set is over, or the server knows the next change no more.
+// goes, the time that it has set is over, or the next change is not known any more.
 func (s *APIServer) watch(w http.ResponseWriter, x *request) {
 	selected, err := x.selection()
 	if err != nil {
@@ -129,67 +130,56 @@ func (s *APIServer) watch(w http.ResponseWriter, x *request) {
 		defer s.mu.Unlock()
 		s.moved.Broadcast()
 	})()
-	stream := stream{request: x, lines: json.NewEncoder(w), flush: http.NewResponseController(w).Flush}
-	w.Header().Set("Content-Type", "application/json")
+	stream := stream{lines: json.NewEncoder(w), flush: http.NewResponseController(w).Flush}
+	w.Header().Set("Content-Type", runtime.ContentTypeJSON)
 	w.WriteHeader(http.StatusOK)
 	_ = stream.flush()
 
-	version, _ := strconv.Atoi(x.query.Get("resourceVersion"))
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	bookmarks := s.bookmarks
-	initial := x.query.Get("sendInitialEvents") == "true"
-	if version == 0 || initial {
-		version = s.version
-		objects := maps.Clone(s.objects)
-		s.mu.Unlock()
+	version, objects := s.version, maps.Clone(s.objects)
+	s.mu.Unlock()
+	wanted, _ := strconv.Atoi(x.query.Get("resourceVersion"))
+	if initial := x.query.Get("sendInitialEvents") == "true"; initial || wanted == 0 {
 		for _, path := range selected.of(objects, "") {
 			stream.send(watch.Added, objects[path])
 		}
 		if initial {
-			stream.send(watch.Bookmark, x.bookmark(version, map[string]any{metav1.InitialEventsAnnotationKey: "true"}))
+			stream.send(watch.Bookmark, map[string]any{"apiVersion": x.GroupVersion().String(), "kind": x.Kind, "metadata": map[string]any{
+				"resourceVersion": strconv.Itoa(version), "annotations": map[string]any{metav1.InitialEventsAnnotationKey: "true"}}})
 		}
-		s.mu.Lock()
+	} else {
+		version = wanted
 	}
-	for ctx.Err() == nil && stream.err == nil {
-		changes, known := s.after(version)
-		due := s.bookmarks > bookmarks && x.query.Get("allowWatchBookmarks") == "true"
-		if known && len(changes) == 0 && !due {
-			s.moved.Wait()
-			continue
-		}
-		oldest, newest := s.oldest, s.version
-		bookmarks = s.bookmarks
-		s.mu.Unlock()
-		if !known {
+	for stream.err == nil && ctx.Err() == nil {
+		changes, oldest := s.next(ctx, version)
+		if version < oldest {
 			status := apierrors.NewResourceExpired(fmt.Sprintf("too old resource version: %d (%d)", version, oldest)).Status()
 			status.TypeMeta = metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}
 			stream.send(watch.Error, status)
-			s.mu.Lock()
 			return
 		}
 		for _, c := range changes {
 			stream.sendChange(selected, c)
 			version = c.Version
 		}
-		if due {
-			stream.send(watch.Bookmark, x.bookmark(newest, nil))
-		}
-		s.mu.Lock()
 	}
 }
 
-func (x *request) bookmark(version int, annotations map[string]any) *unstructured.Unstructured {
-	metadata := map[string]any{"resourceVersion": strconv.Itoa(version)}
-	if annotations != nil {
-		metadata["annotations"] = annotations
+// next waits for changes after a version, and returns the oldest version whose changes are
+// known.
+func (s *APIServer) next(ctx context.Context, version int) (changes []Change, oldest int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for ctx.Err() == nil && version >= s.oldest && len(changes) == 0 {
+		if changes = s.after(version); len(changes) == 0 {
+			s.moved.Wait()
+		}
 	}
-	return &unstructured.Unstructured{Object: map[string]any{"apiVersion": x.GroupVersion().String(), "kind": x.Kind, "metadata": metadata}}
+	return changes, s.oldest
 }
 
 // stream is an open watch.
 type stream struct {
-	*request
 	lines *json.Encoder
 	flush func() error
 	err   error // The client is gone.

@@ -1,0 +1,96 @@
+package testkit_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/tools/cache"
+
+	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
+	"example.com/byhand/clientset"
+	"example.com/byhand/informer"
+	"example.com/byhand/internal/testkit"
+)
+
+const fooPath = "/apis/samplecontroller.k8s.io/v1alpha1/namespaces/default/foos/"
+
+// What an informer of client-go hears from the server, and asks of it: a list as a stream, a
+// watch that is held back, one that is cut, and a history that is compacted meanwhile. It all
+// happens in one bubble, which nothing may outlive.
+func TestInformer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := testkit.NewAPIServer()
+		s.Add(fooPath+"a", aFoo(1))
+		s.Add(fooPath+"b", aFoo(1))
+		heard := make(chan string, 100)
+		foos := informer.NewFoos(clientset.NewForConfigOrDie(s.Config()), "", 0, cache.ResourceEventHandlerFuncs{
+			AddFunc:    func(obj any) { heard <- fmt.Sprint("add ", obj.(*v1alpha1.Foo).Name) },
+			UpdateFunc: func(_, obj any) { heard <- fmt.Sprint("update ", obj.(*v1alpha1.Foo).Name) },
+			DeleteFunc: func(obj any) {
+				if unknown, ok := obj.(cache.DeletedFinalStateUnknown); ok {
+					heard <- "missed the end of " + unknown.Key
+				} else {
+					heard <- fmt.Sprint("delete ", obj.(*v1alpha1.Foo).Name)
+				}
+			},
+		})
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		go foos.Run(ctx)
+		hears := func(want ...string) {
+			t.Helper()
+			synctest.Wait()
+			var got []string
+			for len(heard) > 0 {
+				got = append(got, <-heard)
+			}
+			if slices.Sort(got); !slices.Equal(got, want) {
+				t.Errorf("heard %q, want %q", got, want)
+			}
+		}
+		hears("add a", "add b")
+
+		release := s.HoldWatches("foos")
+		s.Edit(fooPath+"a", scale(2))
+		hears()
+		release()
+		hears("update a")
+
+		s.Delete(fooPath+"b", "")
+		hears("delete b")
+
+		// A watch that is cut goes on where it was.
+		s.CutWatches("foos")
+		s.Add(fooPath+"c", aFoo(1))
+		time.Sleep(time.Minute) // longer than any back-off
+		hears("add c")
+
+		// One that finds its history gone lists again, and finds out what it has missed.
+		s.Refuse(func(*http.Request) *apierrors.StatusError { return apierrors.NewServiceUnavailable("for a while") })
+		s.CutWatches("foos")
+		s.Delete(fooPath+"c", metav1.DeletePropagationBackground)
+		s.Edit(fooPath+"a", scale(3))
+		s.Compact()
+		s.Refuse(nil)
+		time.Sleep(time.Minute) // longer than any back-off
+		hears("missed the end of default/c", "update a")
+	})
+}
+
+func aFoo(replicas int64) *unstructured.Unstructured {
+	return &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"deploymentName": "d", "replicas": replicas}}}
+}
+
+func scale(replicas int64) func(*unstructured.Unstructured) {
+	return func(foo *unstructured.Unstructured) {
+		_ = unstructured.SetNestedField(foo.Object, replicas, "spec", "replicas")
+	}
+}
