@@ -194,6 +194,10 @@ func (r *Reconciler) releasePods(ctx context.Context, key cache.ObjectName, at *
 		}
 		released, err := r.Pods.Pods(pod.Namespace).Patch(ctx, pod.Name, types.StrategicMergePatchType,
 			fmt.Appendf(nil, releasePatch, pod.UID), metav1.PatchOptions{})
+		if cause, ok := apierrors.StatusCause(err, metav1.CauseTypeFieldValueInvalid); ok && cause.Field == "metadata.uid" {
+			// Another Pod has the name by now. The answer to a PATCH is 422, not 409 as to a PUT.
+			err = apierrors.NewConflict(corev1.Resource("pods"), pod.Name, err)
+		}
 		r.Writes.Record(key, controller.Write{Store: r.PodStore, Before: pod, After: released, Err: err})
 		if err != nil && !apierrors.IsNotFound(err) {
 			return fmt.Errorf("remove the finalizer of Pod %s/%s: %w", pod.Namespace, pod.Name, err)

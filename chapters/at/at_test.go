@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"net/http"
 	"testing"
 	"time"
 
@@ -161,7 +162,7 @@ func TestLateAfterClaim(t *testing.T) {
 	w.create("2026-01-02T12:00:00Z", deadline(60))
 	w.reconcile("PUT ats/example/status")
 	w.sync()
-	w.api.put(path, toUnstructured(t, newPod(w.at())))
+	w.add(path, newPod(w.at()))
 	w.now = noon.Add(2 * time.Minute)
 	w.syncAts()
 	w.reconcileStale("GET ats/example", "GET "+path, "PUT ats/example/status")
@@ -198,7 +199,7 @@ func TestNameTaken(t *testing.T) {
 			pod := newPod(w.at())
 			pod.Finalizers = nil
 			change(pod)
-			w.api.put(w.podPath(), toUnstructured(t, pod))
+			w.add(w.podPath(), pod)
 			version := w.pod().ResourceVersion
 			w.reconcile("GET ats/example", "POST pods", "GET "+w.podPath(), "PUT ats/example/status")
 			w.is(PhaseFailed, ReasonNameTaken)
@@ -215,7 +216,7 @@ func TestInvalidPod(t *testing.T) {
 	w := newWorld(t)
 	w.create("2026-01-02T12:00:00Z")
 	w.reconcile("PUT ats/example/status")
-	w.api.before = refuse("POST pods", apierrors.NewInvalid(schema.GroupKind{Kind: "Pod"}, "example",
+	w.refusePods(apierrors.NewInvalid(schema.GroupKind{Kind: "Pod"}, "example",
 		field.ErrorList{field.Required(field.NewPath("spec"), "")}))
 	w.reconcile("GET ats/example", "POST pods", "PUT ats/example/status")
 	w.is(PhaseFailed, ReasonInvalidPod)
@@ -230,13 +231,13 @@ func TestPolicyWithoutReason(t *testing.T) {
 	w.reconcile("PUT ats/example/status")
 	denied := apierrors.NewInvalid(schema.GroupKind{Kind: "Pod"}, "example", nil)
 	denied.ErrStatus.Details.Causes = []metav1.StatusCause{{Message: "no Pods on Sundays"}}
-	w.api.before = refuse("POST pods", denied)
+	w.refusePods(denied)
 	w.sync()
 	if _, err := w.tryReconcile("GET ats/example", "POST pods", "PUT ats/example/status"); !apierrors.IsInvalid(err) {
 		t.Errorf("error %v, want the policy's, so that the worker retries", err)
 	}
 	w.is(PhaseRunning, ReasonForbidden)
-	w.api.before = nil
+	w.api.Refuse(nil)
 	w.reconcile("GET ats/example", "POST pods", "PUT ats/example/status")
 	w.is(PhaseRunning, "")
 }
@@ -246,17 +247,17 @@ func TestQuota(t *testing.T) {
 	w := newWorld(t)
 	w.create("2026-01-02T12:00:00Z")
 	w.reconcile("PUT ats/example/status")
-	used := 1
-	w.api.before = func(request string) *apierrors.StatusError {
-		used++
-		return refuse("POST pods", apierrors.NewForbidden(schema.GroupResource{Resource: "pods"}, "example", fmt.Errorf("exceeded quota, used %d", used)))(request)
+	exceeded := func(used int) *apierrors.StatusError {
+		return apierrors.NewForbidden(schema.GroupResource{Resource: "pods"}, "example", fmt.Errorf("exceeded quota, used %d", used))
 	}
+	w.refusePods(exceeded(2))
 	w.sync()
 	if _, err := w.tryReconcile("GET ats/example", "POST pods", "PUT ats/example/status"); !apierrors.IsForbidden(err) {
 		t.Errorf("error %v, want Forbidden, so that the worker retries", err)
 	}
 	w.is(PhaseRunning, ReasonForbidden)
 	first := w.at().Status.Message
+	w.refusePods(exceeded(3))
 	w.sync()
 	if _, err := w.tryReconcile("GET ats/example", "POST pods"); !apierrors.IsForbidden(err) {
 		t.Errorf("error %v, want Forbidden", err)
@@ -264,7 +265,7 @@ func TestQuota(t *testing.T) {
 	if message := w.at().Status.Message; message != first {
 		t.Errorf("message %q, want the first one, %q", message, first)
 	}
-	w.api.before = nil
+	w.api.Refuse(nil)
 	w.reconcile("GET ats/example", "POST pods", "PUT ats/example/status")
 	w.is(PhaseRunning, "")
 }
@@ -274,20 +275,18 @@ func TestTerminatingNamespace(t *testing.T) {
 	w := newWorld(t)
 	w.create("2026-01-02T12:00:00Z")
 	w.reconcile("PUT ats/example/status")
-	err := apierrors.NewForbidden(schema.GroupResource{Resource: "pods"}, "example", nil)
-	err.ErrStatus.Details.Causes = []metav1.StatusCause{{Type: corev1.NamespaceTerminatingCause}}
-	w.api.before = refuse("POST pods", err)
+	w.api.Delete("/api/v1/namespaces/default", "")
 	if again := w.reconcile("GET ats/example", "POST pods"); again != 0 {
 		t.Errorf("look again after %s, want 0", again)
 	}
 }
 
-// refuse answers one request with an error.
-func refuse(what string, err *apierrors.StatusError) func(request string) *apierrors.StatusError {
-	return func(request string) *apierrors.StatusError {
-		if request == what {
+// refusePods answers each POST with an error.
+func (w *world) refusePods(err *apierrors.StatusError) {
+	w.api.Refuse(func(r *http.Request) *apierrors.StatusError {
+		if r.Method == http.MethodPost {
 			return err
 		}
 		return nil
-	}
+	})
 }

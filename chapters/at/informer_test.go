@@ -2,20 +2,20 @@ package main
 
 import (
 	"context"
-	"io"
 	"net/http"
-	"net/http/httptest"
-	"strings"
 	"testing"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	kubefake "k8s.io/client-go/kubernetes/fake"
-	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
 
 	"example.com/byhand/informer"
+	"example.com/byhand/internal/testkit"
 )
 
 // synced runs an informer until its first list is in the store.
@@ -37,33 +37,34 @@ func synced(t *testing.T, i *informer.Informer) *informer.Informer {
 	return i
 }
 
+// atResource is what the API server in memory has to know of Ats.
+var atResource = testkit.Resource{GroupVersionKind: SchemeGroupVersion.WithKind("At"), Plural: "ats", Status: true, Generation: true}
+
 // TestAtInformer: it asks for one namespace or for all, and fills the store. The server here
 // cannot stream a list, so the Reflector falls back to a plain one.
 func TestAtInformer(t *testing.T) {
-	for namespace, path := range map[string]string{"": "/v1alpha1/ats", "ns": "/v1alpha1/namespaces/ns/ats"} {
-		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			w.Header().Set("Content-Type", "application/json")
-			switch query := r.URL.Query(); {
-			case !strings.HasSuffix(r.URL.Path, path):
-				t.Errorf("%s %s, want %s", r.Method, r.URL, path)
-			case query.Has("sendInitialEvents"):
-				w.WriteHeader(http.StatusUnprocessableEntity)
-				_, _ = io.WriteString(w, `{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Invalid","code":422}`)
-			case query.Has("watch"):
-				w.(http.Flusher).Flush()
-				<-r.Context().Done()
-			default:
-				_, _ = io.WriteString(w, `{"kind":"AtList","apiVersion":"cnat.programming-kubernetes.info/v1alpha1","metadata":{"resourceVersion":"7"},"items":[{"metadata":{"namespace":"ns","name":"one"}}]}`)
+	const version = "/apis/cnat.programming-kubernetes.info/v1alpha1"
+	for namespace, path := range map[string]string{"": version + "/ats", "ns": version + "/namespaces/ns/ats"} {
+		api := testkit.NewAPIServer(atResource)
+		api.Add(version+"/namespaces/ns/ats/one", &unstructured.Unstructured{Object: map[string]any{}})
+		api.Refuse(func(r *http.Request) *apierrors.StatusError {
+			if r.URL.Query().Has("sendInitialEvents") {
+				return apierrors.NewInvalid(schema.GroupKind{}, "", nil)
 			}
-		}))
-		t.Cleanup(server.Close)
-		client, err := NewClient(&rest.Config{Host: server.URL})
+			return nil
+		})
+		client, err := NewClient(api.Config())
 		if err != nil {
 			t.Fatal(err)
 		}
 		i := synced(t, NewAts(client, namespace, 0, cache.ResourceEventHandlerFuncs{}))
 		if _, ok := get[*At](i.Store, cache.NewObjectName("ns", "one")); !ok {
 			t.Errorf("the store has %q", i.Store.ListKeys())
+		}
+		for _, request := range api.Log() {
+			if request.Path != path {
+				t.Errorf("%s %s, want %s", request.Method, request.Path, path)
+			}
 		}
 	}
 }

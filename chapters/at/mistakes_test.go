@@ -107,7 +107,7 @@ func TestMistakeForeignPod(t *testing.T) {
 	}
 	w := claimed(t)
 	foreign.Name = w.at().Status.PodName
-	w.api.put(w.podPath(), toUnstructured(t, foreign))
+	w.add(w.podPath(), &foreign)
 	w.reconcile("GET ats/example", "POST pods", "GET "+w.podPath(), "PUT ats/example/status")
 	w.is(PhaseFailed, ReasonNameTaken)
 }

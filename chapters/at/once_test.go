@@ -1,11 +1,15 @@
 package main
 
 import (
+	"net/http"
 	"testing"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
+
+	"example.com/byhand/internal/testkit"
 )
 
 // These tests are about "at most once": each is a way to a second Pod, which is closed.
@@ -23,7 +27,7 @@ func claimed(t *testing.T) *world {
 func TestLostAnswer(t *testing.T) {
 	// The cache shows the Pod.
 	w := claimed(t)
-	w.api.put(w.podPath(), toUnstructured(t, newPod(w.at())))
+	w.add(w.podPath(), newPod(w.at()))
 	w.reconcile("PUT ats/example/status")
 	if got, want := w.at().Status.PodUID, w.pod().UID; got != want {
 		t.Errorf("podUID %q, want %q", got, want)
@@ -32,7 +36,7 @@ func TestLostAnswer(t *testing.T) {
 	// It does not show it yet.
 	w = claimed(t)
 	w.sync()
-	w.api.put(w.podPath(), toUnstructured(t, newPod(w.at())))
+	w.add(w.podPath(), newPod(w.at()))
 	w.reconcileStale("GET ats/example", "POST pods", "GET "+w.podPath(), "PUT ats/example/status")
 	if got, want := w.at().Status.PodUID, w.pod().UID; got != want {
 		t.Errorf("podUID %q, want %q", got, want)
@@ -43,12 +47,12 @@ func TestLostAnswer(t *testing.T) {
 // keeps it.
 func TestDeletedBeforeItIsNoted(t *testing.T) {
 	w := claimed(t)
-	w.api.put(w.podPath(), toUnstructured(t, newPod(w.at())))
+	w.add(w.podPath(), newPod(w.at()))
 	w.delete(w.podPath())
 	w.reconcile("PUT ats/example/status")
 	w.is(PhaseFailed, ReasonPodDeleted)
 	w.reconcile("PATCH " + w.podPath())
-	if w.api.objects[w.podPath()] != nil {
+	if w.api.Get(url(w.podPath())) != nil {
 		t.Error("the Pod is still there")
 	}
 	w.reconcile()
@@ -67,11 +71,11 @@ func TestPodDeleted(t *testing.T) {
 // TestPodGone: the same, and the finalizer was removed by force.
 func TestPodGone(t *testing.T) {
 	for reason, change := range map[string]func(w *world){
-		"nothing has its name": func(w *world) { w.api.drop(w.podPath()) },
+		"nothing has its name": func(w *world) { w.api.Remove(url(w.podPath())) },
 		"another one has its name": func(w *world) {
 			pod := w.pod()
-			pod.UID, pod.ResourceVersion = "", ""
-			w.api.put(w.podPath(), toUnstructured(w.T, pod))
+			w.api.Remove(url(w.podPath()))
+			w.add(w.podPath(), pod)
 		},
 	} {
 		t.Run(reason, func(t *testing.T) {
@@ -158,23 +162,22 @@ func TestTwoControllers(t *testing.T) {
 	if err := other.AtStore.Replace(w.AtStore.List(), w.AtStore.LastStoreSyncResourceVersion()); err != nil {
 		t.Fatal(err)
 	}
-	w.api.before = func(request string) *apierrors.StatusError {
-		if request == "POST pods" { // the other one is faster by a moment
-			w.api.before = nil
+	w.api.OnWrite(func(n int, _ *http.Request) testkit.Fault {
+		if n == 1 { // It is the POST. The other one is faster by a moment.
 			if err := theirs(); err != nil {
 				t.Errorf("the other one: %v", err)
 			}
 		}
-		return nil
-	}
+		return testkit.Pass
+	})
 	_, err := w.tryReconcile("GET ats/example", "POST pods",
 		"GET ats/example", "POST pods", "PUT ats/example/status", // the other one's
 		"GET "+w.podPath(), "PUT ats/example/status")
 	if !apierrors.IsConflict(err) {
 		t.Errorf("error %v, want a Conflict", err)
 	}
-	if n := len(w.api.objects); n != 2 {
-		t.Errorf("%d objects, want the At and one Pod", n)
+	if n := len(w.api.List("pods")); n != 1 {
+		t.Errorf("%d Pods, want 1", n)
 	}
 }
 
@@ -195,22 +198,21 @@ func TestRelease(t *testing.T) {
 		asks   []string
 	}{
 		{"the At is gone", func(w *world, pod string) {
-			w.api.drop("ats/example")
+			w.api.Remove(url("ats/example"))
 			w.delete(pod)
 		}, []string{"GET ats/example"}},
 		{"it is gone, and another one has its name", func(w *world, pod string) {
-			w.api.drop("ats/example")
+			w.api.Remove(url("ats/example"))
 			w.create("9999-12-31T23:59:59Z")
 			w.reconcile("GET ats/example", "PATCH "+pod, "PUT ats/example/status")
 			w.set(pod, []any{podFinalizer}, "metadata", "finalizers")
 		}, []string{"GET ats/example"}},
 		{"it is gone, and the Pod is an orphan", func(w *world, pod string) {
-			w.api.drop("ats/example")
+			w.api.Remove(url("ats/example"))
 			w.set(pod, []any{}, "metadata", "ownerReferences")
 		}, []string{"GET ats/example"}},
 		{"it is deleted in the foreground", func(w *world, pod string) {
-			w.set("ats/example", []any{"foregroundDeletion"}, "metadata", "finalizers")
-			w.delete("ats/example")
+			w.api.Delete(url("ats/example"), metav1.DeletePropagationForeground)
 		}, nil},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
@@ -218,7 +220,7 @@ func TestRelease(t *testing.T) {
 			pod := w.podPath()
 			test.change(w, pod)
 			w.reconcile(append(test.asks, "PATCH "+pod)...)
-			if object := w.api.objects[pod]; object != nil && len(object.GetFinalizers()) > 0 {
+			if object := w.api.Get(url(pod)); object != nil && len(object.GetFinalizers()) > 0 {
 				t.Errorf("finalizers %q", object.GetFinalizers())
 			}
 			w.reconcile()
@@ -255,7 +257,7 @@ func TestReleaseOfGonePod(t *testing.T) {
 	w.reconcile("PUT ats/example/status")
 	w.sync()
 	path := w.podPath()
-	w.api.drop(path)
+	w.api.Remove(url(path))
 	w.reconcileStale("PATCH " + path)
 	w.reconcile()
 }
@@ -281,14 +283,13 @@ func TestReleaseAsksFirst(t *testing.T) {
 // TestDeletedAt: nothing is created for an At that is being deleted.
 func TestDeletedAt(t *testing.T) {
 	w := claimed(t)
-	w.set("ats/example", []any{"foregroundDeletion"}, "metadata", "finalizers")
-	w.delete("ats/example")
+	w.api.Delete(url("ats/example"), metav1.DeletePropagationForeground)
 	w.reconcile()
 
 	// The cache does not show that it is.
 	w = claimed(t)
 	w.sync()
-	w.api.drop("ats/example")
+	w.api.Remove(url("ats/example"))
 	if _, err := w.tryReconcile("GET ats/example"); !apierrors.IsNotFound(err) {
 		t.Errorf("error %v, want NotFound", err)
 	}
