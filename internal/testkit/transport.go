@@ -52,8 +52,8 @@ func (t Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	}()
 	select {
 	case <-a.began:
-	case <-ctx.Done():
-		return nil, ctx.Err()
+	case <-r.Context().Done(): // not ctx, which ends with the answer
+		return nil, r.Context().Err()
 	}
 	if a.response == nil {
 		return nil, errAborted
