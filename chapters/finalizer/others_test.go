@@ -6,17 +6,15 @@ import (
 	"testing"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-
-	"example.com/byhand/api/examples-gzh.com/v1alpha1"
 )
 
 // A finalizer is added behind those of others and removed from among them, wherever it is.
 func TestFinalizersOfOthers(t *testing.T) {
 	w := newWorld(t)
-	w.create("p", 1, "a.example.com/x")
+	p := w.create("p", 1, "a.example.com/x")
 	w.sync()
 	w.must("p")
-	w.sent(adds(1, `["a.example.com/x","examples-gzh.com/volumes"]`))
+	w.sent(adds(p, `["a.example.com/x","examples-gzh.com/volumes"]`))
 
 	for _, before := range [][]string{
 		{finalizer},
@@ -26,14 +24,14 @@ func TestFinalizersOfOthers(t *testing.T) {
 	} {
 		t.Run(fmt.Sprint(before), func(t *testing.T) {
 			w := newWorld(t)
-			w.create("p", 2)
+			p := w.create("p", 2)
 			w.settle("p")
-			w.change("p", func(project *v1alpha1.Project) { project.Finalizers = before })
-			w.change("p", deleted)
+			w.change("p", finalized(before...))
+			w.delete("p")
 			w.sync()
-			w.server.ClearActions()
+			w.requests = nil
 			w.must("p")
-			w.sent(removes(1, slices.Index(before, finalizer)))
+			w.sent(removes(p, slices.Index(before, finalizer)))
 			w.isEmpty()
 
 			others := slices.DeleteFunc(slices.Clone(before), func(f string) bool { return f == finalizer })
@@ -56,22 +54,23 @@ func TestConflict(t *testing.T) {
 		reason           string
 		isDeleted        bool
 		first, meanwhile []string
-		then             string // the patch that is made again
+		added            string // by the patch that is made again
+		place            int    // from which it removes ours
 		want             []string
 	}{
-		{"added behind one that comes", false, nil, []string{"a.example.com/x"}, adds(2, `["a.example.com/x","examples-gzh.com/volumes"]`), []string{"a.example.com/x", finalizer}},
-		{"added where one goes", false, []string{"a.example.com/x"}, nil, adds(2, `["examples-gzh.com/volumes"]`), []string{finalizer}},
-		{"removed where one before it goes", true, []string{"a.example.com/x", finalizer, "b.example.com/x"}, []string{finalizer, "b.example.com/x"}, removes(1, 0), []string{"b.example.com/x"}},
-		{"removed where one comes before it", true, []string{finalizer}, []string{"a.example.com/x", finalizer}, removes(1, 1), []string{"a.example.com/x"}},
+		{"added behind one that comes", false, nil, []string{"a.example.com/x"}, `["a.example.com/x","examples-gzh.com/volumes"]`, 0, []string{"a.example.com/x", finalizer}},
+		{"added where one goes", false, []string{"a.example.com/x"}, nil, `["examples-gzh.com/volumes"]`, 0, []string{finalizer}},
+		{"removed where one before it goes", true, []string{"a.example.com/x", finalizer, "b.example.com/x"}, []string{finalizer, "b.example.com/x"}, "", 0, []string{"b.example.com/x"}},
+		{"removed where one comes before it", true, []string{finalizer, "a.example.com/x"}, []string{"a.example.com/x", finalizer}, "", 1, []string{"a.example.com/x"}},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			w := newWorld(t)
 			w.create("p", 1, test.first...)
 			if test.isDeleted {
-				w.change("p", deleted)
+				w.delete("p")
 			}
 			w.sync()
-			w.change("p", func(project *v1alpha1.Project) { project.Finalizers = test.meanwhile })
+			w.change("p", finalized(test.meanwhile...))
 			if _, _, err := w.reconcile("p"); !apierrors.IsConflict(err) {
 				t.Errorf("error %v, want a Conflict", err)
 			}
@@ -82,12 +81,16 @@ func TestConflict(t *testing.T) {
 			w.told()
 
 			// Not before the cache shows it.
-			w.server.ClearActions()
+			w.requests = nil
 			w.must("p")
 			w.sent()
 			w.sync()
+			then := adds(w.project("p"), test.added)
+			if test.isDeleted {
+				then = removes(w.project("p"), test.place)
+			}
 			w.must("p")
-			w.sent(test.then)
+			w.sent(then)
 			if got := w.project("p").Finalizers; !slices.Equal(got, test.want) {
 				t.Errorf("finalizers %v, want %v", got, test.want)
 			}
@@ -101,7 +104,7 @@ func TestDeletedUnseen(t *testing.T) {
 	w := newWorld(t)
 	w.create("p", 1, "a.example.com/x")
 	w.sync()
-	w.change("p", deleted)
+	w.delete("p")
 	if _, _, err := w.reconcile("p"); !apierrors.IsConflict(err) {
 		t.Errorf("error %v, want a Conflict", err)
 	}
@@ -116,18 +119,18 @@ func TestDeletedUnseen(t *testing.T) {
 // those of a UID, and the second one keeps its finalizer.
 func TestSameNameAnew(t *testing.T) {
 	w := newWorld(t)
-	w.create("p", 2)
+	first := w.create("p", 2)
 	w.settle("p")
-	w.change("p", deleted)
+	w.delete("p")
 	w.sync()
-	w.change("p", forced)
-	w.create("p", 3, finalizer)
+	w.change("p", finalized())
+	second := w.create("p", 3, finalizer)
 	if _, _, err := w.reconcile("p"); !apierrors.IsConflict(err) {
 		t.Errorf("error %v, want a Conflict", err)
 	}
-	w.has(uid(1))
+	w.has(first.UID)
 	w.settle("p")
-	w.has(uid(2), 0, 1, 2)
+	w.has(second.UID, 0, 1, 2)
 	if got := w.project("p").Finalizers; !slices.Equal(got, []string{finalizer}) {
 		t.Errorf("finalizers %v, want ours", got)
 	}
@@ -136,11 +139,11 @@ func TestSameNameAnew(t *testing.T) {
 // Somebody removes the finalizer from a Project that stays: it comes back.
 func TestFinalizerComesBack(t *testing.T) {
 	w := newWorld(t)
-	w.create("p", 2)
+	p := w.create("p", 2)
 	w.settle("p")
-	w.change("p", forced)
+	w.change("p", finalized())
 	w.settle("p")
-	w.has(uid(1), 0, 1)
+	w.has(p.UID, 0, 1)
 	if got := w.project("p").Finalizers; !slices.Equal(got, []string{finalizer}) {
 		t.Errorf("finalizers %v, want ours", got)
 	}

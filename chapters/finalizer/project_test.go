@@ -13,25 +13,25 @@ import (
 	"example.com/byhand/api/examples-gzh.com/v1alpha1"
 )
 
-// adds is the patch that adds the finalizer to a Project of this version.
-func adds(version int, finalizers string) string {
-	return fmt.Sprintf(`patch p [{"op":"test","path":"/metadata/resourceVersion","value":"%d"},{"op":"add","path":"/metadata/finalizers","value":%s}]`, version, finalizers)
+// adds is the patch that adds the finalizer to a Project as it is.
+func adds(project *v1alpha1.Project, finalizers string) string {
+	return fmt.Sprintf(`PATCH projects/p [{"op":"test","path":"/metadata/resourceVersion","value":"%s"},{"op":"add","path":"/metadata/finalizers","value":%s}]`, project.ResourceVersion, finalizers)
 }
 
 // removes is the patch that removes the finalizer from a place.
-func removes(owner, place int) string {
-	return fmt.Sprintf(`patch p [{"op":"test","path":"/metadata/uid","value":"%s"},{"op":"test","path":"/metadata/finalizers/%d","value":"examples-gzh.com/volumes"},{"op":"remove","path":"/metadata/finalizers/%d"}]`, uid(owner), place, place)
+func removes(project *v1alpha1.Project, place int) string {
+	return fmt.Sprintf(`PATCH projects/p [{"op":"test","path":"/metadata/uid","value":"%s"},{"op":"test","path":"/metadata/finalizers/%d","value":"examples-gzh.com/volumes"},{"op":"remove","path":"/metadata/finalizers/%d"}]`, project.UID, place, place)
 }
 
 // A life: the finalizer, volumes, more of them, fewer, none.
 func TestLife(t *testing.T) {
 	w := newWorld(t)
-	w.create("p", 2)
+	p := w.create("p", 2)
 	w.sync()
 	w.must("p")
-	w.sent(adds(1, `["examples-gzh.com/volumes"]`))
+	w.sent(adds(p, `["examples-gzh.com/volumes"]`))
 	w.told("Normal VolumesReady 2 volumes: 2 created, 0 deleted")
-	w.has(uid(1), 0, 1)
+	w.has(p.UID, 0, 1)
 
 	// The cache does not show the finalizer yet: it is not added again.
 	if again := w.must("p"); again != cacheRetry {
@@ -47,20 +47,20 @@ func TestLife(t *testing.T) {
 	w.must("p")
 	w.sent()
 	w.told("Normal VolumesReady 4 volumes: 2 created, 0 deleted")
-	w.has(uid(1), 0, 1, 2, 3)
+	w.has(p.UID, 0, 1, 2, 3)
 
 	// Volumes are deleted after a look at the Project itself.
 	w.change("p", scaled(1))
 	w.sync()
 	w.must("p")
-	w.sent("get p")
+	w.sent("GET projects/p")
 	w.told("Normal VolumesReady 1 volumes: 0 created, 3 deleted")
-	w.has(uid(1), 0)
+	w.has(p.UID, 0)
 
-	w.change("p", deleted)
+	w.delete("p")
 	w.sync()
 	w.must("p")
-	w.sent(removes(1, 0))
+	w.sent(removes(p, 0))
 	w.isEmpty()
 	if w.project("p") != nil {
 		t.Error("the Project is still there")
@@ -82,14 +82,14 @@ func TestStaleCacheDeletesNothing(t *testing.T) {
 	}{
 		{"the Project asks for more", func(w *world) { w.change("p", scaled(3)) }},
 		{"it is another Project", func(w *world) {
-			w.change("p", forced)
-			w.change("p", deleted)
+			w.change("p", finalized())
+			w.delete("p")
 			w.create("p", 1)
 		}},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			w := newWorld(t)
-			w.create("p", 3)
+			p := w.create("p", 3)
 			w.settle("p")
 			w.change("p", scaled(1))
 			w.sync()
@@ -97,7 +97,7 @@ func TestStaleCacheDeletesNothing(t *testing.T) {
 			if _, _, err := w.reconcile("p"); !apierrors.IsConflict(err) {
 				t.Errorf("error %v, want a Conflict", err)
 			}
-			w.has(uid(1), 0, 1, 2)
+			w.has(p.UID, 0, 1, 2)
 		})
 	}
 }
@@ -106,14 +106,13 @@ func TestStaleCacheDeletesNothing(t *testing.T) {
 func TestTooMany(t *testing.T) {
 	const tooMany = "Warning TooManyVolumes spec.replicas is 1000000000, and a Project may have 10 volumes (--max-volumes): none is created or deleted"
 	w := newWorld(t)
-	w.create("p", 1_000_000_000)
-	w.create("other", 10)
+	p, other := w.create("p", 1_000_000_000), w.create("other", 10)
 	w.settle("p")
 	w.told(tooMany)
-	w.has(uid(1))
+	w.has(p.UID)
 	w.settle("other")
 	w.told("Normal VolumesReady 10 volumes: 10 created, 0 deleted")
-	w.has(uid(2), 0, 1, 2, 3, 4, 5, 6, 7, 8, 9)
+	w.has(other.UID, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9)
 
 	// One that has volumes keeps them. Another Event is for another number only.
 	w.change("p", scaled(2))
@@ -122,7 +121,7 @@ func TestTooMany(t *testing.T) {
 	w.change("p", scaled(1_000_000_000))
 	w.settle("p")
 	w.must("p")
-	w.has(uid(1), 0, 1)
+	w.has(p.UID, 0, 1)
 	w.told(tooMany)
 	w.change("p", scaled(2))
 	w.settle("p")
@@ -130,9 +129,9 @@ func TestTooMany(t *testing.T) {
 
 	w.change("p", scaled(1_000_000_000))
 	w.settle("p")
-	w.change("p", deleted)
+	w.delete("p")
 	w.settle("p")
-	w.has(uid(1))
+	w.has(p.UID)
 	if w.project("p") != nil {
 		t.Error("the Project is still there")
 	}
@@ -162,7 +161,9 @@ func TestStorageFails(t *testing.T) {
 	w.isEmpty()
 
 	// Another Project of this name is told, too.
-	w.change("p", func(project *v1alpha1.Project) { project.UID = uid(2) })
+	w.change("p", finalized())
+	w.delete("p")
+	w.create("p", 2)
 	fails()
 	w.told(failed)
 
@@ -171,7 +172,7 @@ func TestStorageFails(t *testing.T) {
 	w.told("Normal VolumesReady 2 volumes: 2 created, 0 deleted")
 
 	w.storage.err = syscall.EROFS
-	w.change("p", deleted)
+	w.delete("p")
 	fails()
 	w.told(failed)
 	if w.project("p") == nil {
@@ -194,26 +195,26 @@ func TestKilledAtEachStep(t *testing.T) {
 				wasKilled = false
 				w := newWorld(t)
 				w.killAt = killAt
-				w.create("p", 2, others...)
+				p := w.create("p", 2, others...)
 				w.settle("p")
-				w.has(uid(1), 0, 1)
-				data := filepath.Join(string(w.directory), string(uid(1)), "0", "data")
+				w.has(p.UID, 0, 1)
+				data := filepath.Join(string(w.directory), string(p.UID), "0", "data")
 				if err := os.WriteFile(data, nil, 0o600); err != nil {
 					t.Fatal(err)
 				}
 				w.change("p", scaled(4))
 				w.settle("p")
-				w.has(uid(1), 0, 1, 2, 3)
+				w.has(p.UID, 0, 1, 2, 3)
 				w.change("p", scaled(1))
 				w.settle("p")
-				w.has(uid(1), 0)
+				w.has(p.UID, 0)
 				if _, err := os.Stat(data); err != nil {
 					t.Errorf("a volume that stays has lost its data: %v", err)
 				}
 				if got, want := w.project("p").Finalizers, append(slices.Clone(others), finalizer); !slices.Equal(got, want) {
 					t.Errorf("finalizers %v, want %v", got, want)
 				}
-				w.change("p", deleted)
+				w.delete("p")
 				w.settle("p")
 				w.isEmpty()
 				if project := w.project("p"); others == nil && project != nil || others != nil && !slices.Equal(project.Finalizers, others) {

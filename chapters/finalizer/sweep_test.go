@@ -2,22 +2,25 @@ package main
 
 import (
 	"errors"
+	"net/http"
 	"os"
 	"path/filepath"
 	"testing"
 
-	"k8s.io/apimachinery/pkg/runtime"
-	clienttesting "k8s.io/client-go/testing"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+
+	"example.com/byhand/api/examples-gzh.com/v1alpha1"
 )
 
 // Volumes whose Project is gone are deleted, all others stay.
 func TestSweep(t *testing.T) {
 	w := newWorld(t)
-	w.create("p", 2)
+	p := w.create("p", 2)
 	w.settle("p")
-	w.create("unseen", 1, finalizer) // As a Project of another namespace, with --namespace.
-	w.createVolumes(2)
-	w.createVolumes(3)
+	unseen := w.create("unseen", 1, finalizer) // As a Project of another namespace, with --namespace.
+	w.createVolumes(unseen.UID)
+	w.createVolumes(uid(3))
 	outside := t.TempDir()
 	path := func(name string) string { return filepath.Join(string(w.directory), name) }
 	for _, err := range []error{
@@ -31,11 +34,11 @@ func TestSweep(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	w.server.ClearActions()
+	w.requests = nil
 	w.sweeps()
-	w.sent("list")
-	w.has(uid(1), 0, 1)
-	w.has(uid(2), 0)
+	w.sent("GET projects")
+	w.has(p.UID, 0, 1)
+	w.has(unseen.UID, 0)
 	if _, err := os.Lstat(path(string(uid(3)))); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("the orphan's folder: %v, want none", err)
 	}
@@ -49,42 +52,44 @@ func TestSweep(t *testing.T) {
 // Where the cache has the Project of each folder, no request is sent.
 func TestSweepOfNothing(t *testing.T) {
 	w := newWorld(t)
-	w.create("p", 2)
+	p := w.create("p", 2)
 	w.settle("p")
-	w.server.ClearActions()
+	w.requests = nil
 	w.sweeps()
 	w.sent()
-	w.has(uid(1), 0, 1)
+	w.has(p.UID, 0, 1)
 }
 
 // A Project comes, with volumes that another process has created, while a sweep runs:
 // between the folders and the list, and after the list.
 func TestSweepMeetsNewProject(t *testing.T) {
 	w := newWorld(t)
-	w.createVolumes(10)
+	w.createVolumes(uid(1))
+	var p, q *v1alpha1.Project
 	w.storage.afterOwners = func() {
-		w.create("p", 1, finalizer)
-		w.createVolumes(1)
+		p = w.create("p", 1, finalizer)
+		w.createVolumes(p.UID)
 	}
-	w.server.PrependReactor("list", "projects", func(action clienttesting.Action) (bool, runtime.Object, error) {
-		_, list, err := clienttesting.ObjectReaction(w.server.Tracker())(action)
-		w.create("q", 1, finalizer)
-		w.createVolumes(2)
-		return true, list, err
+	w.api.Intercept(func(answer http.ResponseWriter, r *http.Request) bool {
+		if r.Method != http.MethodGet {
+			return false
+		}
+		w.api.Next.ServeHTTP(answer, r)
+		q = w.create("q", 1, finalizer)
+		w.createVolumes(q.UID)
+		return true
 	})
 	w.sweeps()
-	w.has(uid(1), 0)
-	w.has(uid(2), 0)
-	w.has(uid(10))
+	w.has(p.UID, 0)
+	w.has(q.UID, 0)
+	w.has(uid(1))
 }
 
 // Without an answer nothing is deleted.
 func TestSweepWithoutAnswer(t *testing.T) {
 	w := newWorld(t)
-	w.createVolumes(1)
-	w.server.PrependReactor("list", "projects", func(clienttesting.Action) (bool, runtime.Object, error) {
-		return true, nil, errors.New("no answer")
-	})
+	w.createVolumes(uid(1))
+	w.api.Refuse(func(*http.Request) *apierrors.StatusError { return apierrors.NewInternalError(errors.New("no answer")) })
 	if err := w.reconciler.sweep(t.Context()); err == nil {
 		t.Error("no error")
 	}
@@ -94,8 +99,8 @@ func TestSweepWithoutAnswer(t *testing.T) {
 // A sweep that is killed is made again.
 func TestSweepKilled(t *testing.T) {
 	w := newWorld(t)
-	w.createVolumes(1)
-	w.createVolumes(2)
+	w.createVolumes(uid(1))
+	w.createVolumes(uid(2))
 	w.killAt = 2
 	func() {
 		defer func() { _ = recover() }()
@@ -114,9 +119,9 @@ func (w *world) sweeps() {
 }
 
 // createVolumes creates the first volume of an owner.
-func (w *world) createVolumes(owner int) {
+func (w *world) createVolumes(owner types.UID) {
 	w.Helper()
-	if err := w.directory.Create(w.Context(), uid(owner), 0); err != nil {
+	if err := w.directory.Create(w.Context(), owner, 0); err != nil {
 		w.Fatal(err)
 	}
 }

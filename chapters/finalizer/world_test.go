@@ -4,44 +4,38 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"os"
 	"slices"
-	"strconv"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
-	clienttesting "k8s.io/client-go/testing"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/record"
 
 	"example.com/byhand/api/examples-gzh.com/v1alpha1"
-	"example.com/byhand/clientset/fake"
-)
-
-var (
-	projectResource = v1alpha1.SchemeGroupVersion.WithResource("projects")
-	projectKind     = v1alpha1.SchemeGroupVersion.WithKind("Project")
+	"example.com/byhand/clientset"
+	"example.com/byhand/internal/testkit"
 )
 
 // world is a reconciler between an API server and a storage. Nothing moves by itself: a
 // test says when the cache catches up and when a key is reconciled.
 type world struct {
 	*testing.T
-	server     *fake.Clientset
+	api        *testkit.APIServer
+	projects   clientset.ProjectInterface // of somebody else
+	requests   []string                   // of the process
 	cache      cache.Indexer
 	directory  directory
 	storage    *faultyStorage
 	events     *record.FakeRecorder
 	reconciler *projectReconciler
 
-	version, uids int
 	// steps counts what has an effect outside the process. At step killAt it is killed.
 	steps, killAt int
 }
@@ -51,9 +45,9 @@ var errKilled = errors.New("killed")
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	w := &world{T: t, server: fake.NewClientset(), directory: directory(t.TempDir())}
+	w := &world{T: t, api: testkit.NewAPIServer(), directory: directory(t.TempDir())}
+	w.projects = clientset.NewForConfigOrDie(w.api.Config()).ExamplesV1alpha1().Projects("default")
 	w.storage = &faultyStorage{storage: w.directory, step: w.step}
-	w.server.PrependReactor("patch", "projects", w.patch)
 	w.cache = cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{})
 	w.events = record.NewFakeRecorder(100)
 	w.restart()
@@ -62,8 +56,10 @@ func newWorld(t *testing.T) *world {
 
 // restart makes a new process: it remembers nothing.
 func (w *world) restart() {
+	config := w.api.Config()
+	config.Transport = w
 	w.reconciler = &projectReconciler{
-		projects:     w.server.ExamplesV1alpha1(),
+		projects:     clientset.NewForConfigOrDie(config).ExamplesV1alpha1(),
 		projectStore: w.cache,
 		storage:      w.storage,
 		maxVolumes:   10,
@@ -78,66 +74,49 @@ func (w *world) step() {
 	}
 }
 
-// patch does what the tracker of the fake does not: a failed test is a 422, each write
-// makes a new version, and a Project that is being deleted goes with its last finalizer.
-func (w *world) patch(action clienttesting.Action) (bool, runtime.Object, error) {
-	w.step()
-	_, object, err := clienttesting.ObjectReaction(w.server.Tracker())(action)
-	if apierrors.IsNotFound(err) {
-		return true, nil, err
+// RoundTrip sends a request of the process, which may be killed before and after a patch.
+func (w *world) RoundTrip(r *http.Request) (*http.Response, error) {
+	request, network := r.Method+" "+testkit.TargetOf(r.URL.Path).String(), testkit.Transport{Handler: w.api}
+	if r.Method != http.MethodPatch {
+		w.requests = append(w.requests, request)
+		return network.RoundTrip(r)
 	}
-	if err != nil {
-		return true, nil, apierrors.NewGenericServerResponse(http.StatusUnprocessableEntity, "", schema.GroupResource{}, "", err.Error(), 0, false)
-	}
-	project := object.(*v1alpha1.Project)
-	w.put(project)
+	body, _ := r.GetBody() // It is in memory: reading it does not fail.
+	patch, _ := io.ReadAll(body)
+	w.requests = append(w.requests, request+" "+string(patch))
 	w.step()
-	return true, project, nil
+	defer w.step()
+	return network.RoundTrip(r)
 }
 
-// put stores what a Project is like now.
-func (w *world) put(project *v1alpha1.Project) {
-	w.Helper()
-	w.version++
-	project.ResourceVersion = strconv.Itoa(w.version)
-	err := w.server.Tracker().Update(projectResource, project, project.Namespace)
-	if err == nil && project.DeletionTimestamp != nil && len(project.Finalizers) == 0 {
-		err = w.server.Tracker().Delete(projectResource, project.Namespace, project.Name)
-	}
-	if err != nil {
-		w.Fatal(err)
-	}
-}
-
-// create creates a Project in namespace default. Its UID is new.
+// create creates a Project in namespace default.
 func (w *world) create(name string, replicas int32, finalizers ...string) *v1alpha1.Project {
 	w.Helper()
-	w.uids++
 	project := &v1alpha1.Project{
-		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name, UID: uid(w.uids), Finalizers: finalizers},
+		ObjectMeta: metav1.ObjectMeta{Name: name, Finalizers: finalizers},
 		Spec:       v1alpha1.ProjectSpec{Replicas: replicas},
 	}
-	if err := w.server.Tracker().Add(project); err != nil {
+	created, err := w.projects.Create(w.Context(), project, metav1.CreateOptions{})
+	if err != nil {
 		w.Fatal(err)
 	}
-	w.put(project)
-	return project
+	return created
 }
 
-// uid returns one as the API server gives them.
+// uid returns one as the API server gives them. No Project has it.
 func uid(n int) types.UID { return types.UID(fmt.Sprintf("00000000-0000-4000-8000-%012d", n)) }
 
 // project returns the Project as the API server has it, nil for none.
 func (w *world) project(name string) *v1alpha1.Project {
 	w.Helper()
-	object, err := w.server.Tracker().Get(projectResource, "default", name)
+	project, err := w.projects.Get(w.Context(), name, metav1.GetOptions{})
 	if apierrors.IsNotFound(err) {
 		return nil
 	}
 	if err != nil {
 		w.Fatal(err)
 	}
-	return object.(*v1alpha1.Project)
+	return project
 }
 
 // change changes a Project as somebody else does.
@@ -145,33 +124,39 @@ func (w *world) change(name string, change func(*v1alpha1.Project)) {
 	w.Helper()
 	project := w.project(name)
 	change(project)
-	w.put(project)
+	if _, err := w.projects.Update(w.Context(), project, metav1.UpdateOptions{}); err != nil {
+		w.Fatal(err)
+	}
 }
 
 func scaled(replicas int32) func(*v1alpha1.Project) {
 	return func(project *v1alpha1.Project) { project.Spec.Replicas = replicas }
 }
 
-// deleted deletes a Project: it is gone, or it waits for its finalizers.
-func deleted(project *v1alpha1.Project) {
-	project.DeletionTimestamp = &metav1.Time{Time: time.Unix(1e9, 0)}
+func finalized(finalizers ...string) func(*v1alpha1.Project) {
+	return func(project *v1alpha1.Project) { project.Finalizers = finalizers }
 }
 
-// forced removes every finalizer, as people do who want a Project gone.
-func forced(project *v1alpha1.Project) { project.Finalizers = nil }
+// delete deletes a Project: it is gone, or it waits for its finalizers.
+func (w *world) delete(name string) {
+	w.Helper()
+	if err := w.projects.Delete(w.Context(), name, metav1.DeleteOptions{}); err != nil {
+		w.Fatal(err)
+	}
+}
 
 // sync brings the cache up to date, as the informer does.
 func (w *world) sync() {
 	w.Helper()
-	list, err := w.server.Tracker().List(projectResource, projectKind, "")
+	list, err := w.projects.List(w.Context(), metav1.ListOptions{})
 	if err != nil {
 		w.Fatal(err)
 	}
 	var objects []any
-	for i := range list.(*v1alpha1.ProjectList).Items {
-		objects = append(objects, &list.(*v1alpha1.ProjectList).Items[i])
+	for i := range list.Items {
+		objects = append(objects, &list.Items[i])
 	}
-	if err := w.cache.Replace(objects, strconv.Itoa(w.version)); err != nil {
+	if err := w.cache.Replace(objects, list.ResourceVersion); err != nil {
 		w.Fatal(err)
 	}
 }
@@ -207,8 +192,8 @@ func (w *world) settle(name string) {
 	w.Helper()
 	for range 20 {
 		w.sync()
-		before := w.version
-		if again, isKilled, err := w.reconcile(name); err == nil && again == 0 && !isKilled && w.version == before {
+		before := w.api.Version()
+		if again, isKilled, err := w.reconcile(name); err == nil && again == 0 && !isKilled && w.api.Version() == before {
 			return
 		}
 	}
@@ -218,21 +203,10 @@ func (w *world) settle(name string) {
 // sent checks what was sent to the API server since the last call.
 func (w *world) sent(want ...string) {
 	w.Helper()
-	var got []string
-	for _, action := range w.server.Actions() {
-		text := action.GetVerb()
-		switch action := action.(type) {
-		case clienttesting.PatchAction:
-			text += " " + action.GetName() + " " + string(action.GetPatch())
-		case clienttesting.GetAction:
-			text += " " + action.GetName()
-		}
-		got = append(got, text)
-	}
-	w.server.ClearActions()
-	if diff := cmp.Diff(want, got); diff != "" {
+	if diff := cmp.Diff(want, w.requests); diff != "" {
 		w.Errorf("requests (-want +got):\n%s", diff)
 	}
+	w.requests = nil
 }
 
 // told checks which Events were recorded since the last call.
