@@ -15,8 +15,6 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
-
-	"example.com/byhand/internal/simulation"
 )
 
 // On a quiet day: each Foo costs a POST and a PUT, whether it was listed or came later.
@@ -31,7 +29,7 @@ func TestFlow(t *testing.T) {
 			synctest.Wait()
 			s.label("watched", "new")
 			synctest.Wait()
-			s.remove("listed")
+			s.Remove(fooPath + "listed")
 		}, startByHTTP)
 		for _, name := range []string{"listed", "watched"} {
 			s.deployment(t, name, true)
@@ -50,7 +48,7 @@ func TestStreamEnds(t *testing.T) {
 		s := newServer(t)
 		play(t, s, func(s *server, start func()) {
 			start()
-			s.endStreams()
+			s.EndWatches("foos")
 			synctest.Wait()
 			s.create("foo")
 		}, startByHTTP)
@@ -88,10 +86,8 @@ func TestFooIsBeingDeleted(t *testing.T) {
 		s := newServer(t)
 		play(t, s, func(s *server, start func()) {
 			s.create("foo")
-			s.Edit(simulation.FooPath+"foo", func(foo *unstructured.Unstructured) {
-				foo.SetFinalizers([]string{"example.com/wait"})
-				_ = unstructured.SetNestedField(foo.Object, "2026-01-01T00:00:00Z", "metadata", "deletionTimestamp")
-			})
+			s.Edit(fooPath+"foo", func(foo *unstructured.Unstructured) { foo.SetFinalizers([]string{"example.com/wait"}) })
+			s.Delete(fooPath+"foo", "")
 			start()
 		}, startByHTTP)
 		s.deployment(t, "foo", false)
@@ -111,7 +107,7 @@ func TestDeploymentIsTheCores(t *testing.T) {
 				return nil
 			})
 			deployment = &appsv1.Deployment{}
-			if err := runtime.DefaultUnstructuredConverter.FromUnstructured(s.Get(simulation.DeploymentPath+"foo").Object, deployment); err != nil {
+			if err := runtime.DefaultUnstructuredConverter.FromUnstructured(s.Get(deploymentPath+"foo").Object, deployment); err != nil {
 				t.Fatal(err)
 			}
 			deployment.Annotations = nil
@@ -139,10 +135,7 @@ func TestNamespace(t *testing.T) {
 func TestSilentServer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer(t)
-		s.before = func(_ http.ResponseWriter, r *http.Request) bool {
-			unanswered(r)
-			return true
-		}
+		s.Intercept(unanswered)
 		began := time.Now()
 		err := explain(startByHTTP(t.Context(), t, s).wait())
 		if err == nil || !strings.Contains(err.Error(), "is the cluster running") || time.Since(began) != 10*time.Second {

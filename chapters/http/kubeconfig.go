@@ -121,7 +121,7 @@ func newClient(config map[string]string, dir string) (*http.Client, error) {
 // bearer shows a token with each request, if there is one.
 type bearer struct {
 	token string
-	next  *http.Transport
+	next  http.RoundTripper
 }
 
 func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {

@@ -2,13 +2,11 @@ package main
 
 import (
 	"context"
-	"net/http"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/go-logr/logr"
-	"k8s.io/apimachinery/pkg/runtime"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
@@ -20,6 +18,7 @@ import (
 	"example.com/byhand/clientset"
 	core "example.com/byhand/controller"
 	"example.com/byhand/informer"
+	"example.com/byhand/internal/testkit"
 )
 
 // The two programs that the tests compare. Both have one worker.
@@ -37,7 +36,7 @@ func startByHTTP(ctx context.Context, t *testing.T, s *server) *byHTTP {
 	if err != nil {
 		t.Fatal(err)
 	}
-	client.Transport.(bearer).next.DialContext = s.dial
+	client.Transport = bearer{client.Transport.(bearer).token, testkit.Transport{Handler: s}}
 	p := &byHTTP{controller: newController(address, client, "", t.Output()), done: make(chan struct{})}
 	go func() {
 		p.err = p.run(ctx)
@@ -73,8 +72,7 @@ type byCore struct {
 func startByCore(ctx context.Context, _ *testing.T, s *server) *byCore {
 	// What clientcmd would read from the kubeconfig if the server spoke TLS: without that, it
 	// leaves the token out.
-	config := &rest.Config{Host: "http://api.test", BearerTokenFile: s.tokenFile, QPS: -1, Transport: &http.Transport{DialContext: s.dial},
-		ContentConfig: rest.ContentConfig{ContentType: runtime.ContentTypeJSON}}
+	config := &rest.Config{Host: "http://api.test", BearerTokenFile: s.tokenFile, QPS: -1, Transport: testkit.Transport{Handler: s}}
 	client, kube := clientset.NewForConfigOrDie(config), kubernetes.NewForConfigOrDie(config)
 
 	p := &byCore{reconciled: map[string]int{}}

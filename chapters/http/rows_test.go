@@ -11,6 +11,8 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"example.com/byhand/internal/testkit"
 )
 
 // rows are those of the README's table. play is the fault: start starts a program, and
@@ -27,11 +29,11 @@ var rows = []struct {
 		// Between list and watch more happens than the server remembers.
 		play: func(s *server, start func()) {
 			s.create("first")
-			s.before = once(isWatchOfFoos, func(http.ResponseWriter, *http.Request) bool {
+			s.Intercept(once(isWatchOfFoos, func(http.ResponseWriter, *http.Request) bool {
 				s.create("second")
-				s.forget()
+				s.Compact()
 				return false
-			})
+			}))
 			start()
 		},
 		fails: func(t *testing.T, s *server, p *byHTTP) {
@@ -47,7 +49,7 @@ var rows = []struct {
 		play: func(s *server, start func()) {
 			s.create("first")
 			start()
-			s.cutStreams()
+			s.CutWatches("foos")
 			synctest.Wait()
 			s.create("second")
 		},
@@ -69,11 +71,12 @@ var rows = []struct {
 			s.create("stays")
 			s.create("goes")
 			start()
-			s.hold()
-			s.remove("goes")
-			s.forget()
-			s.endStreams()
-			s.release()
+			release := s.HoldWatches("foos")
+			s.Remove(fooPath + "goes")
+			s.Compact()
+			s.EndWatches("foos")
+			synctest.Wait()
+			release()
 		},
 		fails: func(t *testing.T, s *server, p *byHTTP) {
 			if _, stored := p.store["default/goes"]; !stored {
@@ -94,14 +97,14 @@ var rows = []struct {
 		// Somebody labels the Foo while its Deployment is made. The event comes ten seconds late.
 		play: func(s *server, start func()) {
 			s.create("foo")
-			s.before = once(isPost, func(http.ResponseWriter, *http.Request) bool {
-				s.hold()
+			release := s.HoldWatches("foos")
+			s.Intercept(once(isPost, func(http.ResponseWriter, *http.Request) bool {
 				s.label("foo", "new")
 				return false
-			})
+			}))
 			start()
 			time.Sleep(10 * time.Second)
-			s.release()
+			release()
 		},
 		fails: func(t *testing.T, s *server, p *byHTTP) {
 			s.floods(t, "POST deployments")
@@ -118,16 +121,17 @@ var rows = []struct {
 		play: func(s *server, start func()) {
 			s.create("busy")
 			posted := make(chan struct{})
-			s.before = once(isPost, func(http.ResponseWriter, *http.Request) bool {
+			s.Intercept(once(isPost, func(http.ResponseWriter, *http.Request) bool {
 				<-posted
 				return false
-			})
+			}))
 			start()
 			s.create("foo")
 			s.label("foo", "first")
 			s.label("foo", "second")
 			synctest.Wait()
-			s.hold()
+			s.HoldWatches("foos")
+			s.HoldWatches("deployments")
 			close(posted)
 			synctest.Wait()
 		},
@@ -148,10 +152,10 @@ var rows = []struct {
 		// The program is killed between its POST and its PUT, and another one starts.
 		play: func(s *server, start func()) {
 			s.create("foo")
-			s.before = once(isPut, func(http.ResponseWriter, *http.Request) bool {
+			s.Intercept(once(isPut, func(http.ResponseWriter, *http.Request) bool {
 				s.stop()
 				panic(http.ErrAbortHandler)
-			})
+			}))
 			start()
 			start()
 		},
@@ -168,10 +172,7 @@ var rows = []struct {
 		// One POST gets no answer. Meanwhile people create more Foos than the queue holds.
 		play: func(s *server, start func()) {
 			s.create("slow")
-			s.before = once(isPost, func(_ http.ResponseWriter, r *http.Request) bool {
-				unanswered(r)
-				panic(http.ErrAbortHandler)
-			})
+			s.Intercept(once(isPost, unanswered))
 			start()
 			for i := range 200 {
 				s.create("foo-" + strconv.Itoa(i))
@@ -196,12 +197,12 @@ var rows = []struct {
 		name: "no back-off",
 		play: func(s *server, start func()) {
 			s.create("foo")
-			s.Refuse = func(method, path string) *apierrors.StatusError {
-				if method != http.MethodPost {
+			s.Refuse(func(r *http.Request) *apierrors.StatusError {
+				if !isPost(r) {
 					return nil
 				}
 				return apierrors.NewForbidden(appsv1.Resource("deployments"), "foo", errors.New("exceeded quota"))
-			}
+			})
 			start()
 		},
 		fails: func(t *testing.T, s *server, p *byHTTP) {
@@ -219,11 +220,10 @@ var rows = []struct {
 		// The list gets 429, and the server says when to try again.
 		play: func(s *server, start func()) {
 			s.create("foo")
-			s.before = once(isListOfFoos, func(w http.ResponseWriter, r *http.Request) bool {
-				w.Header().Set("Retry-After", "1")
-				s.refuse(w, r, "foos", http.StatusTooManyRequests)
+			s.Intercept(once(isListOfFoos, func(w http.ResponseWriter, _ *http.Request) bool {
+				testkit.WriteError(w, apierrors.NewTooManyRequests("busy", 1))
 				return true
-			})
+			}))
 			start()
 		},
 		fails: func(t *testing.T, s *server, p *byHTTP) {
@@ -233,7 +233,7 @@ var rows = []struct {
 		passes: func(t *testing.T, s *server, p *byCore) {
 			s.deployment(t, "foo", true)
 			// A Reflector that knew of it would begin with a streaming list again.
-			if n := s.count("GET foos 422"); n != 1 {
+			if n := s.count("WATCH foos 422"); n != 1 {
 				t.Errorf("%d streaming lists, want 1: the RESTClient has dealt with it", n)
 			}
 		},
@@ -245,7 +245,7 @@ var rows = []struct {
 			s.create("first")
 			start()
 			s.setToken("second")
-			s.endStreams()
+			s.EndWatches("foos")
 			synctest.Wait()
 			s.create("second")
 		},
