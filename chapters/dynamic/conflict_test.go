@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -45,7 +47,10 @@ func TestRetryWithoutReading(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := client.Update(t.Context(), foos, stale.DeepCopy()); err != nil {
+	// A write that changes nothing would make no new version.
+	changed := stale.DeepCopy()
+	changed.SetLabels(map[string]string{"color": "blue"})
+	if _, err := client.Update(t.Context(), foos, changed); err != nil {
 		t.Fatal(err)
 	}
 	for range 3 {
@@ -64,12 +69,18 @@ func TestCollideFails(t *testing.T) {
 		t.Errorf("no such Foo: %v", err)
 	}
 	// One of them has read, and waits for the other one, who may not.
-	s.refuseGet = 2
+	gets := atomic.Int32{}
+	s.api.Refuse(func(*http.Request) *apierrors.StatusError {
+		if gets.Add(1) < 2 {
+			return nil
+		}
+		return apierrors.NewForbidden(foos.GroupResource(), "example-foo", nil)
+	})
 	if err := client.Collide(t.Context(), foos, "default", "example-foo", none); !apierrors.IsForbidden(err) {
 		t.Errorf("one reads, the other one may not: %v", err)
 	}
-	s.refuseGet = 0
-	s.foo["metadata"].(map[string]any)["annotations"] = map[string]any{counter: "many"}
+	s.api.Refuse(nil)
+	s.api.Edit(fooPath, func(foo *unstructured.Unstructured) { foo.SetAnnotations(map[string]string{counter: "many"}) })
 	if err := client.Collide(t.Context(), foos, "default", "example-foo", none); err == nil || !strings.Contains(err.Error(), `"many" and no number`) {
 		t.Errorf("no number: %v", err)
 	}
@@ -83,7 +94,11 @@ func TestModifyEnds(t *testing.T) {
 	tries := 0
 	err := client.Modify(ctx, foos, "default", "example-foo", func(object *unstructured.Unstructured) error {
 		// Another writer is always first.
-		_, err := client.Update(ctx, foos, object.DeepCopy())
+		other := object.DeepCopy()
+		if err := countUp(other); err != nil {
+			return err
+		}
+		_, err := client.Update(ctx, foos, other)
 		return err
 	}, func(error) {
 		if tries++; tries == 3 {

@@ -102,7 +102,7 @@ func TestWatchEnds(t *testing.T) {
 	if len(lines) != 3 || !strings.HasPrefix(lines[0], "ADDED ") || !strings.HasPrefix(lines[1], "MODIFIED ") || !strings.Contains(lines[1], "changed") {
 		t.Errorf("stdout %q", stdout)
 	}
-	if !strings.Contains(stderr, "GET "+foosPath+"?resourceVersion=1&watch=true\nready: watching foos.samplecontroller.k8s.io") {
+	if !strings.Contains(stderr, "GET "+foosPath+"?resourceVersion="+s.api.Latest()+"&watch=true\nready: watching foos.samplecontroller.k8s.io") {
 		t.Errorf("stderr %q", stderr)
 	}
 	s.answer(foosPath+"?watch", "")
@@ -130,12 +130,12 @@ func TestBadInput(t *testing.T) {
 		{"get byhand example-foo", "take one of projects.examples-gzh.com, foos.samplecontroller.k8s.io"},
 		{"get byhand -w", "take one of projects.examples-gzh.com, foos.samplecontroller.k8s.io"},
 		{"get tokenreviews", "tokenreviews.authentication.k8s.io has no verb list, only create"},
-		{"get foo nobody", "refused: NotFound"},
+		{"get foo nobody", `foos.samplecontroller.k8s.io "nobody" not found`},
 		{"get foo ../../secrets", "may not contain '/'"},
 		{"get foo -n ..", "may not be '..'"},
-		{"collide foo nobody", "refused: NotFound"},
+		{"collide foo nobody", `foos.samplecontroller.k8s.io "nobody" not found`},
 		{"collide byhand example-foo", "take one of"},
-		{"raw /nothing", "refused: NotFound"},
+		{"raw /nothing", "could not find the requested resource"},
 	} {
 		stdout, _, err := dynamic(t, kubeconfig, strings.Fields(test.args)...)
 		if err == nil || !strings.Contains(err.Error(), test.want) || strings.Contains(err.Error(), "\n") || stdout != "" {

@@ -80,7 +80,7 @@ func wholeWords(resources []Resource) (words []string) {
 // Our mapping is that of kubectl, for all words of the fixture.
 func TestFindsWhatKubectlFinds(t *testing.T) {
 	s := newServer(t)
-	compareMappings(t, s.client(t), s.config())
+	compareMappings(t, s.client(t), s.api.Config())
 }
 
 // compareMappings compares our mapping with that of client-go, for every word of every

@@ -7,29 +7,27 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
 
 	apidiscovery "k8s.io/api/apidiscovery/v2"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/rest"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+
+	"example.com/byhand/internal/testkit"
 )
 
-// server plays an API server. It has discovery, answers that a test gives it by their path,
-// and one Foo, of which it refuses a PUT that is made from an old version.
+// server is an API server in memory with one Foo, behind a socket, too. Its discovery is the
+// fixture, and a test may give it more answers by their path.
 type server struct {
 	*httptest.Server
+	api *testkit.APIServer
+
 	mu      sync.Mutex
 	answers map[string]string
-	foo     map[string]any
-	version int
-	// gets is how many GETs of the Foo have arrived. From the one on that is refuseGet, each
-	// is refused, if it is not 0.
-	gets, refuseGet int
 }
 
 const (
@@ -38,24 +36,14 @@ const (
 )
 
 func newServer(t *testing.T) *server {
-	s := &server{version: 1, foo: map[string]any{
-		"apiVersion": "samplecontroller.k8s.io/v1alpha1", "kind": "Foo",
-		"metadata": map[string]any{"namespace": "default", "name": "example-foo"},
-		"spec":     map[string]any{"deploymentName": "example-foo"},
-	}}
 	core, groups := fixture()
-	s.answers = map[string]string{"/api": core, "/apis": groups}
-	s.Server = httptest.NewServer(s)
-	t.Cleanup(func() {
-		// Close waits for requests that still run; this ends them.
-		s.CloseClientConnections()
-		s.Close()
-	})
+	s := &server{api: testkit.NewAPIServer(), answers: map[string]string{"/api": core, "/apis": groups}}
+	s.api.Add(fooPath, &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"deploymentName": "example-foo"}}})
+	s.api.Intercept(s.hasAnswer)
+	s.Server = httptest.NewServer(s.api)
+	t.Cleanup(s.Close)
 	return s
 }
-
-// config returns a configuration that leads to the server.
-func (s *server) config() *rest.Config { return &rest.Config{Host: s.URL, QPS: -1} }
 
 // discard is for clients whose steps nobody reads.
 var discard = log.New(io.Discard, "", 0)
@@ -63,7 +51,7 @@ var discard = log.New(io.Discard, "", 0)
 // client returns a client of the server.
 func (s *server) client(t *testing.T) *Client {
 	t.Helper()
-	client, err := NewClient(s.config(), discard)
+	client, err := NewClient(s.api.Config(), discard)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,68 +79,23 @@ func (s *server) answer(path, body string) {
 	s.answers[path] = body
 }
 
-func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (s *server) hasAnswer(w http.ResponseWriter, r *http.Request) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	w.Header().Set("Content-Type", "application/json")
 	path := r.URL.Path
-	if r.URL.Query().Get("watch") != "" {
+	if r.URL.Query().Has("watch") {
 		path += "?watch"
 	}
 	body, found := s.answers[path]
-	switch {
-	case found && strings.Contains(body, "APIGroupDiscoveryList"):
+	if !found {
+		return false
+	}
+	w.Header().Set("Content-Type", "application/json")
+	if strings.Contains(body, "APIGroupDiscoveryList") {
 		w.Header().Set("Content-Type", aggregated)
-		_, _ = io.WriteString(w, body)
-	case found:
-		_, _ = io.WriteString(w, body)
-	case r.URL.Path == fooPath && r.Method == "PUT":
-		s.put(w, r)
-	case r.URL.Path == fooPath:
-		if s.gets++; s.refuseGet > 0 && s.gets >= s.refuseGet {
-			s.refuse(w, http.StatusForbidden, metav1.StatusReasonForbidden)
-			return
-		}
-		s.send(w, s.stored())
-	case r.URL.Path == foosPath:
-		s.send(w, map[string]any{
-			"apiVersion": "samplecontroller.k8s.io/v1alpha1", "kind": "FooList",
-			"metadata": map[string]any{"resourceVersion": strconv.Itoa(s.version)}, "items": []any{s.stored()},
-		})
-	default:
-		s.refuse(w, http.StatusNotFound, metav1.StatusReasonNotFound)
 	}
-}
-
-func (s *server) put(w http.ResponseWriter, r *http.Request) {
-	var sent map[string]any
-	if err := json.NewDecoder(r.Body).Decode(&sent); err != nil {
-		s.refuse(w, http.StatusBadRequest, metav1.StatusReasonBadRequest)
-		return
-	}
-	if sent["metadata"].(map[string]any)["resourceVersion"] != strconv.Itoa(s.version) {
-		s.refuse(w, http.StatusConflict, metav1.StatusReasonConflict)
-		return
-	}
-	s.version++
-	s.foo = sent
-	s.send(w, s.stored())
-}
-
-// stored is the Foo with its version.
-func (s *server) stored() map[string]any {
-	s.foo["metadata"].(map[string]any)["resourceVersion"] = strconv.Itoa(s.version)
-	return s.foo
-}
-
-func (s *server) send(w http.ResponseWriter, body any) { _ = json.NewEncoder(w).Encode(body) }
-
-func (s *server) refuse(w http.ResponseWriter, code int, reason metav1.StatusReason) {
-	w.WriteHeader(code)
-	s.send(w, metav1.Status{
-		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Status"},
-		Status:   metav1.StatusFailure, Code: int32(code), Reason: reason, Message: "refused: " + string(reason),
-	})
+	_, _ = io.WriteString(w, body)
+	return true
 }
 
 // fixture is a small server's discovery, with what is hard to map: a plural and a short name
