@@ -131,6 +131,7 @@ var table = []row{
 	{request: "PATCH " + foos + "/a/status", body: `{"status":{` + condition(`"reason":"not a reason"`) + `}}`, contentType: merge},
 	{request: "PATCH " + foos + "/a/status", body: `{"status":{` + condition(`"status":"Maybe"`) + `}}`, contentType: merge},
 	{request: "PATCH " + foos + "/a/status", body: `{"status":{` + condition(`"lastTransitionTime":"noon"`) + `}}`, contentType: merge},
+	{request: "PATCH " + foos + "/a/status", body: `{"status":{` + condition(`"lastTransitionTime":"2026-01-01t00:00:00z"`) + `}}`, contentType: merge},
 	{request: "PATCH " + foos + "/a/status", body: `{"status":{"conditions":[{"type":"Ready","status":"True","reason":"R","lastTransitionTime":"2026-01-01T00:00:00Z"}]}}`, contentType: merge},
 	{request: "PUT " + foos + "/a/status", body: status(a+`,"resourceVersion":"rv1"`, ``)},
 	{request: "PUT " + foos + "/a/status", body: status(a, `"replicas":1`)},
