@@ -21,7 +21,8 @@ const (
 type Log struct {
 	out io.Writer
 	// silent says not to write how many.
-	silent bool
+	silent   bool
+	harmless bool
 
 	mu      sync.Mutex
 	missing int // lines, before unread
@@ -29,8 +30,9 @@ type Log struct {
 	written chan struct{} // closed when write returns, nil while it does not run
 }
 
-// NewLog returns a Log that writes to out.
-func NewLog(out io.Writer) *Log { return &Log{out: out} }
+// NewLog returns a Log of what anybody may have written, such as an error with an answer of
+// a webhook in it: it shows control characters and does not pass them on to a terminal.
+func NewLog(out io.Writer) *Log { return &Log{out: out, harmless: true} }
 
 // Write takes whole lines and returns at once.
 func (l *Log) Write(lines []byte) (int, error) {
@@ -39,7 +41,17 @@ func (l *Log) Write(lines []byte) (int, error) {
 	if len(l.unread)+len(lines) > maxUnread {
 		l.missing, l.unread = l.missing+countLines(l.unread), nil
 	}
-	l.unread = append(l.unread, lines...)
+	if l.harmless {
+		for line := range bytes.Lines(lines) {
+			text, newline := bytes.CutSuffix(line, []byte("\n"))
+			l.unread = append(l.unread, harmless(string(text))...)
+			if newline {
+				l.unread = append(l.unread, '\n')
+			}
+		}
+	} else {
+		l.unread = append(l.unread, lines...)
+	}
 	if l.written == nil {
 		l.written = make(chan struct{})
 		go l.write()

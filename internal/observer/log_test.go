@@ -28,6 +28,17 @@ func TestLogToNobody(t *testing.T) {
 	}
 }
 
+// What klog writes of an error cannot change the terminal, not in its second line either.
+func TestLogIsHarmless(t *testing.T) {
+	var out bytes.Buffer
+	log := NewLog(&out)
+	_, _ = fmt.Fprint(log, "E0101 failed: err=<\n\tdenied\x1b[2J\n >\n")
+	log.Flush()
+	if got, want := out.String(), "E0101 failed: err=<\n denied<U+001B>[2J\n >\n"; got != want {
+		t.Errorf("written %q, want %q", got, want)
+	}
+}
+
 // full is a disk that takes nothing for a time.
 type full struct {
 	bytes.Buffer
