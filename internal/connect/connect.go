@@ -45,21 +45,32 @@ func Config(o Options) (config *rest.Config, namespace string, err error) {
 	if config, err = loader.ClientConfig(); err != nil {
 		return nil, "", ExplainConfig(err)
 	}
-	// The host is shown. A password in it goes where passwords are.
-	if host, err := url.Parse(config.Host); err == nil && host.User != nil {
-		config.Username = cmp.Or(config.Username, host.User.Username())
-		if password, ok := host.User.Password(); ok {
-			config.Password = cmp.Or(config.Password, password)
-		}
-		host.User = nil
-		config.Host = host.String()
-	}
+	hidePassword(config)
 	// As kube-controller-manager has it. Otherwise the API server compresses each event of a
 	// streaming list on its own.
 	config.DisableCompression = true
 	Limit(config, o.QPS, o.Burst)
 	namespace, _, _ = loader.Namespace()
 	return config, namespace, nil
+}
+
+// hidePassword moves user and password from the host, which is shown, to where passwords
+// are. A host may have no scheme.
+func hidePassword(config *rest.Config) {
+	scheme, rest, found := strings.Cut(config.Host, "://")
+	if !found {
+		scheme, rest = "", config.Host
+	}
+	host, err := url.Parse("//" + rest)
+	if err != nil || host.User == nil {
+		return
+	}
+	config.Username = cmp.Or(config.Username, host.User.Username())
+	if password, ok := host.User.Password(); ok {
+		config.Password = cmp.Or(config.Password, password)
+	}
+	host.Scheme, host.User = scheme, nil
+	config.Host = strings.TrimPrefix(host.String(), "//")
 }
 
 // Shell is what to type in another terminal, line by line, so that kubectl talks to the

@@ -90,8 +90,10 @@ func TestNoCompression(t *testing.T) {
 
 // A password in the server's address is used, and not shown.
 func TestPasswordInHost(t *testing.T) {
-	loaded := load(t, "https://user:hunter2@api.test:6443")
-	if loaded.Host != "https://api.test:6443" || loaded.Username != "user" || loaded.Password != "hunter2" {
-		t.Errorf("host %q, user %q, password %q", loaded.Host, loaded.Username, loaded.Password)
+	for server, want := range map[string]string{"https://user:hunter2@api.test:6443": "https://api.test:6443", "user:hunter2@api.test:6443": "api.test:6443"} {
+		loaded := load(t, server)
+		if loaded.Host != want || loaded.Username != "user" || loaded.Password != "hunter2" {
+			t.Errorf("host %q, user %q, password %q, want host %q", loaded.Host, loaded.Username, loaded.Password, want)
+		}
 	}
 }
