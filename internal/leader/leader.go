@@ -69,6 +69,10 @@ func New(config *rest.Config, namespace string, o Options, announce func(leader 
 	if !o.Elect {
 		return e, nil
 	}
+	if o.LeaseDuration%time.Second != 0 {
+		// The Lease stores whole seconds: the others would count fewer than this process does.
+		return nil, fmt.Errorf("leader election: --leader-elect-lease-duration %s: give whole seconds", o.LeaseDuration)
+	}
 	host, err := os.Hostname()
 	if err != nil {
 		return nil, fmt.Errorf("leader election: %w", err)

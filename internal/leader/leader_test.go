@@ -332,8 +332,10 @@ func TestNoElection(t *testing.T) {
 
 // Times that cannot work are refused with the names of the flags.
 func TestImpossibleTimes(t *testing.T) {
-	_, err := leader.New(&rest.Config{Host: "127.0.0.1"}, "", options(t, "--leader-elect-renew-deadline=1h"), nil)
-	if err == nil || !strings.Contains(err.Error(), "--leader-elect-lease-duration") {
-		t.Errorf("error %v, want one that names the flags", err)
+	for _, flag := range []string{"--leader-elect-renew-deadline=1h", "--leader-elect-lease-duration=15500ms"} {
+		_, err := leader.New(&rest.Config{Host: "127.0.0.1"}, "", options(t, flag), nil)
+		if err == nil || !strings.Contains(err.Error(), "--leader-elect-lease-duration") {
+			t.Errorf("%s: error %v, want one that names the flags", flag, err)
+		}
 	}
 }
