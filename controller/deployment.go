@@ -74,6 +74,13 @@ func (r *FooReconciler) syncDeployment(ctx context.Context, s *fooState) error {
 
 // createDeployment creates the Deployment that the cache does not have.
 func (r *FooReconciler) createDeployment(ctx context.Context, s *fooState) error {
+	// A Foo that had one may be gone, and its Deployment after it: the watch of Deployments
+	// may be the faster one. So ask the API server.
+	if hadDeployment(s.foo) && len(s.owned) == 0 {
+		if err := r.verifyFoo(ctx, s); err != nil {
+			return err
+		}
+	}
 	deployments := r.Deployments.Deployments(s.foo.Namespace)
 	created, err := deployments.Create(ctx, newDeployment(s.foo), metav1.CreateOptions{})
 	if apierrors.IsAlreadyExists(err) {

@@ -66,6 +66,10 @@
 //   - Orphan: the Foo gets a deletionTimestamp and a finalizer, its Deployment loses the
 //     owner reference and stays, then the Foo is gone.
 //
+// After each of these the watch of Deployments may be ahead of that of Foos: the store still
+// has the Foo, and no Deployment. So a Foo that had one is read from the API server before it
+// gets another.
+//
 // # Caveats
 //
 //   - Run one process at a time (--leader-elect). Two do no harm, because the API server

@@ -226,7 +226,7 @@ func TestLeavingDeployment(t *testing.T) {
 			w.api.Remove(deploymentPath + "deployment")
 			w.sync()
 			w.reconcile()
-			w.sent("POST deployments", "PUT foos/foo/status")
+			w.sent("GET foos/foo", "POST deployments", "PUT foos/foo/status")
 		})
 	}
 }
@@ -390,6 +390,22 @@ func TestGoneUnseen(t *testing.T) {
 	if again := w.reconcile(); again != time.Second {
 		t.Errorf("look again after %s, want 1s", again)
 	}
+	w.sent()
+}
+
+// The same, after its status was seen: the garbage collector deletes the Deployment, and
+// the watch of Deployments is the faster one.
+func TestGoneLater(t *testing.T) {
+	w := converged(t, 1)
+	w.api.Remove(fooPath + "foo")
+	w.api.Remove(deploymentPath + "deployment")
+	w.syncDeployments()
+	if _, err := w.tryReconcile(fooKey); !apierrors.IsNotFound(err) {
+		t.Errorf("error %v, want NotFound", err)
+	}
+	w.sent("GET foos/foo")
+	w.syncFoos()
+	w.reconcile()
 	w.sent()
 }
 

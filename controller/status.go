@@ -147,6 +147,12 @@ func rollout(deployment *appsv1.Deployment) (reason, message string) {
 	return v1alpha1.ReasonAvailable, message
 }
 
+// hadDeployment reports whether a Foo had its Deployment when its status was written.
+func hadDeployment(foo *v1alpha1.Foo) bool {
+	ready := meta.FindStatusCondition(foo.Status.Conditions, v1alpha1.FooReady)
+	return ready != nil && (ready.Reason == v1alpha1.ReasonAvailable || ready.Reason == v1alpha1.ReasonWaitingForReplicas || ready.Reason == v1alpha1.ReasonWaitingForDeletion)
+}
+
 // stalled returns the Ready condition of a status that is neither ready nor progressing: a
 // person must act. It returns nil for any other status.
 func stalled(status v1alpha1.FooStatus) *metav1.Condition {

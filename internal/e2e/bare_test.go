@@ -150,7 +150,7 @@ func TestRequestsPerChange(t *testing.T) {
 		{"the number given away", func() { s.changeFoo("foo", func(spec *v1alpha1.FooSpec) { spec.Replicas = nil }) }, []string{"PUT foos/foo/status"}},
 		{"renamed", func() { s.changeFoo("foo", func(spec *v1alpha1.FooSpec) { spec.DeploymentName = "e" }) },
 			[]string{"POST deployments", "GET foos/foo", "DELETE deployments/d", "PUT foos/foo/status"}},
-		{"somebody deletes the Deployment", func() { s.deleteDeployment("e") }, []string{"POST deployments"}},
+		{"somebody deletes the Deployment", func() { s.deleteDeployment("e") }, []string{"GET foos/foo", "POST deployments"}},
 		{"another Foo of the same Deployment", func() { s.createFoo("late", spec("e", 1)) }, []string{"PUT foos/late/status"}},
 		{"deleted", func() { s.deleteFoo("late") }, nil},
 	} {

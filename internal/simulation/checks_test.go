@@ -76,6 +76,8 @@ func (s *sequence) checkCreate(a *audited) {
 	switch {
 	case controllerOf(a.answer) != foo.UID || a.name != foo.Spec.DeploymentName:
 		s.breaks("creates Deployment %s, controlled by %q, for Foo %s", a.name, controllerOf(a.answer), foo.UID)
+	case reasonOf(foo.Status) == v1alpha1.ReasonAvailable && len(a.worker.seen.owned) == 0 && a.worker.seen.named == "" && a.worker.seen.touched == s.rules.touched[pathOf("foos", a.worker.key)]:
+		s.breaks("creates the Deployment of a Foo that is gone")
 	case a.worker.seen.newest > foo.Generation:
 		s.breaks("creates a Deployment for generation %d, and its store has one of generation %d", foo.Generation, a.worker.seen.newest)
 	}

@@ -76,7 +76,7 @@ func (s *sequence) patientUserActs(key cache.ObjectName) [][]string {
 		s.terminate("user", path, metav1.DeletePropagationBackground)
 		s.create("user", path, map[string]any{"deploymentName": name})
 		// It may first have to say that it waits for the old Deployment to go.
-		return [][]string{{"POST deployments", status}, {status, "POST deployments", status}}
+		return [][]string{{"POST deployments", status}, {status, "GET foos/" + key.Name, "POST deployments", status}}
 	case 3:
 		s.setField("user", path, "noted", "metadata", "labels", "note")
 	case 4:
