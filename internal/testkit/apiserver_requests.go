@@ -192,6 +192,7 @@ func (s *APIServer) update(x *request, before *unstructured.Unstructured, sent [
 	case uid != "" && uid != before.GetUID() && x.Method == http.MethodPatch:
 		return nil, x.invalid(before, field.ErrorList{field.Invalid(field.NewPath("metadata", "uid"), string(uid), "field is immutable")})
 	case uid != "" && uid != before.GetUID():
+		//lint:ignore ST1005 the words of a real server
 		return nil, apierrors.NewConflict(x.groupResource(), x.Name, fmt.Errorf("Precondition failed: UID in precondition: %s, UID in object meta: %s", uid, before.GetUID()))
 	case version == "" && !x.Blind && x.Subresource != "scale":
 		kind := schema.GroupKind{Group: x.Group, Kind: x.Plural}
