@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/tools/cache"
 )
@@ -34,7 +36,7 @@ type Informer struct {
 // for ever for the bookmark at its end.
 func New(resource schema.GroupResource, client any, listWatch *cache.ListWatch, options cache.InformerOptions) *Informer {
 	i := &Informer{Resource: resource.String()}
-	options.ListerWatcher = cache.ToListWatcherWithWatchListSemantics(i.recordErrors(listWatch), client)
+	options.ListerWatcher = cache.ToListWatcherWithWatchListSemantics(i.recordErrors(newest(listWatch)), client)
 	options.Transform = i.dropManagedFields
 	if options.Indexers == nil {
 		options.Indexers = cache.Indexers{} // nil would make a Store that is no Indexer
@@ -68,6 +70,23 @@ func WaitForSync(ctx context.Context, timeout time.Duration, informers ...*Infor
 		return fmt.Errorf("not synced after %s: %w", timeout, notSynced)
 	default:
 		return nil
+	}
+}
+
+// newest returns a ListWatch whose first list is the newest, too, if it is no stream. The
+// Reflector asks for resourceVersion=0 then: whatever the API server has in memory, which may
+// be old. Without a resourceVersion the answer is the newest. It must come in one piece: after
+// pages the Reflector would ask for later lists in pages as well, each of the exact version
+// that it knows, which is old data after a 410.
+func newest(next *cache.ListWatch) *cache.ListWatch {
+	return &cache.ListWatch{
+		ListWithContextFunc: func(ctx context.Context, opts metav1.ListOptions) (runtime.Object, error) {
+			if opts.ResourceVersion == "0" {
+				opts.ResourceVersion, opts.Limit = "", 0
+			}
+			return next.ListWithContextFunc(ctx, opts)
+		},
+		WatchFuncWithContext: next.WatchFuncWithContext,
 	}
 }
 
