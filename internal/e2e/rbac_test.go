@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
 	authenticationv1 "k8s.io/api/authentication/v1"
@@ -174,14 +173,12 @@ func (s *server) lifeOfAFoo() {
 // does.
 func (s *server) lateForAName(f *front) {
 	s.Helper()
-	var once sync.Once
 	f.Intercept(func(_ http.ResponseWriter, r *http.Request) bool {
 		if r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/deployments") {
-			once.Do(func() {
-				if _, err := s.kube.AppsV1().Deployments(s.namespace).Create(s.Context(), somebodys("theirs"), metav1.CreateOptions{}); err != nil {
-					s.Error(err)
-				}
-			})
+			f.Intercept(nil)
+			if _, err := s.kube.AppsV1().Deployments(s.namespace).Create(s.Context(), somebodys("theirs"), metav1.CreateOptions{}); err != nil {
+				s.Error(err)
+			}
 		}
 		return false
 	})

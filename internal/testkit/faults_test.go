@@ -41,8 +41,8 @@ func TestTargetOf(t *testing.T) {
 	}
 }
 
-// apiServer plays the API server: a watch sends a line for each event of its resource, and
-// all else is answered with what was sent.
+// apiServer plays the API server: a watch sends a line at once, and one for each event of its
+// resource. All else is answered with what was sent.
 type apiServer struct {
 	arrived atomic.Int32
 	events  map[string]chan string
@@ -54,6 +54,7 @@ func (s *apiServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(w, r.Body)
 		return
 	}
+	fmt.Fprintln(w, "now")
 	w.(http.Flusher).Flush()
 	for {
 		select {
@@ -66,51 +67,86 @@ func (s *apiServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func newAPIServer() *apiServer {
-	return &apiServer{events: map[string]chan string{"pods": make(chan string), "deployments": make(chan string)}}
+// program is what Faults stand before.
+type program struct {
+	*http.Client
+	*testkit.Faults
+	*apiServer
+	url string
 }
 
-func newProxy(t *testing.T) (*testkit.Proxy, *apiServer) {
+// inBoth runs a test with all in memory, in a bubble, and with an API server that is elsewhere.
+func inBoth(t *testing.T, test func(t *testing.T, p *program)) {
+	newAPIServer := func() *apiServer {
+		return &apiServer{events: map[string]chan string{"pods": make(chan string), "deployments": make(chan string)}}
+	}
+	t.Run("in memory", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			s := newAPIServer()
+			f := &testkit.Faults{Next: s}
+			test(t, &program{&http.Client{Transport: testkit.Transport{Handler: f}}, f, s, "http://api.test"})
+		})
+	})
+	t.Run("proxy", func(t *testing.T) {
+		s := newAPIServer()
+		server := httptest.NewServer(s)
+		t.Cleanup(server.Close)
+		proxy := newProxy(t, server.URL)
+		test(t, &program{http.DefaultClient, &proxy.Faults, s, proxy.URL})
+	})
+}
+
+func newProxy(t *testing.T, host string) *testkit.Proxy {
 	t.Helper()
-	s := newAPIServer()
-	server := httptest.NewServer(s)
-	t.Cleanup(server.Close)
-	p, err := testkit.NewProxy(&rest.Config{Host: server.URL})
+	proxy, err := testkit.NewProxy(&rest.Config{Host: host})
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = p.Close() })
-	return p, s
-}
-
-// both runs a test with Faults before a handler, and before an API server that is elsewhere.
-func both(t *testing.T, test func(t *testing.T, url string, f *testkit.Faults, s *apiServer)) {
-	t.Run("handler", func(t *testing.T) {
-		s := newAPIServer()
-		f := &testkit.Faults{Next: s}
-		server := httptest.NewServer(f)
-		t.Cleanup(func() {
-			server.CloseClientConnections()
-			server.Close()
-		})
-		test(t, server.URL, f, s)
-	})
-	t.Run("proxy", func(t *testing.T) {
-		p, s := newProxy(t)
-		test(t, p.URL, &p.Faults, s)
-	})
+	t.Cleanup(func() { _ = proxy.Close() })
+	return proxy
 }
 
 // post sends a POST and returns status and body, or "no answer".
-func post(t *testing.T, url string) string {
-	t.Helper()
-	response, err := http.Post(url, "application/json", strings.NewReader(`{"n":1}`))
+func (p *program) post(path string) string {
+	response, err := p.Post(p.url+path, "application/json", strings.NewReader(`{"n":1}`))
 	if err != nil {
 		return "no answer"
 	}
 	defer response.Body.Close()
 	body, _ := io.ReadAll(response.Body)
 	return response.Status + " " + string(body)
+}
+
+// watch opens a watch and returns its lines, and "ended" or "broken" as the last one.
+func (p *program) watch(t *testing.T, path string) chan string {
+	t.Helper()
+	response, err := p.Get(p.url + path + "?watch=true")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { response.Body.Close() })
+	lines := make(chan string, 10)
+	go func() {
+		scanner, last := bufio.NewScanner(response.Body), "ended"
+		for scanner.Scan() {
+			lines <- scanner.Text()
+		}
+		if scanner.Err() != nil {
+			last = "broken"
+		}
+		lines <- last
+	}()
+	return lines
+}
+
+// next fails the test unless these are the next lines of a watch.
+func next(t *testing.T, lines chan string, want ...string) {
+	t.Helper()
+	for _, want := range want {
+		if got := <-lines; got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
 }
 
 // What arrives, what the program hears, what the log says, and whether the program lives,
@@ -130,32 +166,32 @@ func TestWrites(t *testing.T) {
 		{"refuse", testkit.Refuse, false, false, "503 Service Unavailable", 503},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			both(t, func(t *testing.T, url string, f *testkit.Faults, s *apiServer) {
+			inBoth(t, func(t *testing.T, p *program) {
 				var killed atomic.Bool
-				f.Kill = func() { killed.Store(true) }
-				f.OnWrite(func(n int, r *http.Request) testkit.Fault {
+				p.Kill = func() { killed.Store(true) }
+				p.OnWrite(func(n int, r *http.Request) testkit.Fault {
 					if n == 2 {
 						return test.fault
 					}
 					return testkit.Pass
 				})
 				// Events do not count.
-				if got := post(t, url+"/api/v1/namespaces/default/events"); got != `200 OK {"n":1}` {
+				if got := p.post("/api/v1/namespaces/default/events"); got != `200 OK {"n":1}` {
 					t.Errorf("an Event: %s", got)
 				}
-				if got := post(t, url+pods); got != `200 OK {"n":1}` {
+				if got := p.post(pods); got != `200 OK {"n":1}` {
 					t.Errorf("the first write: %s", got)
 				}
-				if got := post(t, url+pods); !strings.HasPrefix(got, test.answer) {
+				if got := p.post(pods); !strings.HasPrefix(got, test.answer) {
 					t.Errorf("the second write: %s, want %s", got, test.answer)
 				}
-				if arrived := s.arrived.Load() == 3; arrived != test.arrives {
+				if arrived := p.arrived.Load() == 3; arrived != test.arrives {
 					t.Errorf("it arrives: %t, want %t", arrived, test.arrives)
 				}
 				if killed.Load() != test.killed {
 					t.Errorf("killed: %t, want %t", killed.Load(), test.killed)
 				}
-				if code := f.Log()[2].Code; code != test.code {
+				if code := p.Log()[2].Code; code != test.code {
 					t.Errorf("code %d in the log, want %d", code, test.code)
 				}
 			})
@@ -165,23 +201,24 @@ func TestWrites(t *testing.T) {
 
 // What is intercepted goes no further, and a nil ends it. What goes on is mutated.
 func TestInterceptAndMutate(t *testing.T) {
-	p, s := newProxy(t)
-	p.Intercept(func(w http.ResponseWriter, r *http.Request) bool {
-		w.WriteHeader(http.StatusTeapot)
-		return true
+	inBoth(t, func(t *testing.T, p *program) {
+		p.Intercept(func(w http.ResponseWriter, r *http.Request) bool {
+			w.WriteHeader(http.StatusTeapot)
+			return true
+		})
+		p.Mutate(func(r *http.Request, object map[string]any) { object["n"] = object["n"].(int64) + 9 })
+		if got := p.post(pods); got != "418 I'm a teapot " || p.arrived.Load() != 0 {
+			t.Errorf("%q, and %d arrived", got, p.arrived.Load())
+		}
+		p.Intercept(nil)
+		if got := p.post(pods); got != `200 OK {"n":10}` {
+			t.Errorf("mutated: %q", got)
+		}
+		p.Mutate(nil)
+		if got := p.post(pods); got != `200 OK {"n":1}` {
+			t.Errorf("passed: %q", got)
+		}
 	})
-	p.Mutate(func(r *http.Request, object map[string]any) { object["n"] = object["n"].(int64) + 1 })
-	if got := post(t, p.URL+pods); got != "418 I'm a teapot " || s.arrived.Load() != 0 {
-		t.Errorf("%q, and %d arrived", got, s.arrived.Load())
-	}
-	p.Intercept(nil)
-	if got := post(t, p.URL+pods); got != `200 OK {"n":2}` {
-		t.Errorf("mutated: %q", got)
-	}
-	p.Mutate(nil)
-	if got := post(t, p.URL+pods); got != `200 OK {"n":1}` {
-		t.Errorf("passed: %q", got)
-	}
 }
 
 // Time passes for the log as for everybody in a bubble, and what is told once is not told again.
@@ -189,7 +226,11 @@ func TestLog(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := &testkit.Faults{Next: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			time.Sleep(time.Second)
-			_, _ = io.WriteString(w, "{}")
+			if r.URL.Query().Get("watch") != "" {
+				w.(http.Flusher).Flush()
+			} else {
+				_, _ = io.WriteString(w, "{}")
+			}
 		})}
 		begin := time.Now()
 		send := func(method, path string) {
@@ -207,18 +248,17 @@ func TestLog(t *testing.T) {
 		if diff := cmp.Diff([]string{"POST pods"}, f.Requests()); diff != "" {
 			t.Errorf("since then (-want +got):\n%s", diff)
 		}
-		want := []testkit.Request{
-			{Method: "PUT", Path: pods + "/one/status", Target: testkit.Target{Resource: "pods", Namespace: "default", Name: "one", Subresource: "status"}},
-			{Method: "GET", Path: pods + "/one", Target: testkit.Target{Resource: "pods", Namespace: "default", Name: "one"}},
-			{Method: "GET", Path: pods, Target: testkit.Target{Resource: "pods", Namespace: "default"}},
-			{Method: "GET", Path: pods, Target: testkit.Target{Resource: "pods", Namespace: "default"}, Watch: true},
-			{Method: "GET", Path: "/version"},
-			{Method: "POST", Path: pods, Target: testkit.Target{Resource: "pods", Namespace: "default"}},
+		var log []string
+		for i, r := range f.Log() {
+			log = append(log, fmt.Sprintf("%s %s of %q, watch %t: %d", r.Method, r.Target, r.Target.Namespace, r.Watch, r.Code))
+			if r.At != begin.Add(time.Duration(i)*time.Second) || r.Took != time.Second {
+				t.Errorf("%s: at %s, took %s", r.Path, r.At.Sub(begin), r.Took)
+			}
 		}
-		for i := range want {
-			want[i].At, want[i].Code, want[i].Took = begin.Add(time.Duration(i)*time.Second), 200, time.Second
-		}
-		if diff := cmp.Diff(want, f.Log()); diff != "" {
+		want := []string{`PUT pods/one/status of "default", watch false: 200`, `GET pods/one of "default", watch false: 200`,
+			`GET pods of "default", watch false: 200`, `GET pods of "default", watch true: 200`, `GET  of "", watch false: 200`,
+			`POST pods of "default", watch false: 200`}
+		if diff := cmp.Diff(want, log); diff != "" {
 			t.Errorf("log (-want +got):\n%s", diff)
 		}
 		f.Forget()
@@ -228,110 +268,67 @@ func TestLog(t *testing.T) {
 	})
 }
 
-// watch opens a watch and returns its lines. The channel is closed when it ends.
-func watch(t *testing.T, url string) chan string {
-	t.Helper()
-	response, err := http.Get(url + "?watch=true")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { response.Body.Close() })
-	lines := make(chan string, 10)
-	go func() {
-		defer close(lines)
-		for scanner := bufio.NewScanner(response.Body); scanner.Scan(); {
-			lines <- scanner.Text()
-		}
-	}()
-	return lines
-}
-
 // What is held comes later, in its order, and other watches go on.
 func TestHoldWatches(t *testing.T) {
-	both(t, func(t *testing.T, url string, f *testkit.Faults, s *apiServer) {
-		lines, others := watch(t, url+pods), watch(t, url+"/apis/apps/v1/deployments")
-		s.events["pods"] <- "one"
-		if got := <-lines; got != "one" {
-			t.Fatalf("got %q, want one", got)
-		}
-
-		release := f.HoldWatches("pods")
-		s.events["pods"] <- "two"
-		sent := make(chan struct{})
-		go func() {
-			defer close(sent)
-			s.events["pods"] <- "three" // A handler waits with it.
-		}()
-		s.events["deployments"] <- "other"
+	inBoth(t, func(t *testing.T, p *program) {
+		lines, others := p.watch(t, pods), p.watch(t, "/apis/apps/v1/deployments")
+		next(t, lines, "now")
+		release := p.HoldWatches("pods")
+		p.events["pods"] <- "two"
+		go func() { p.events["pods"] <- "three" }() // A handler waits with it.
+		p.events["deployments"] <- "other"
+		next(t, others, "now", "other")
 		select {
-		case got := <-others:
-			if got != "other" {
-				t.Errorf("got %q, want other", got)
-			}
 		case got := <-lines:
 			t.Errorf("got %q while the watch is held", got)
+		default:
 		}
 		release()
-		for _, want := range []string{"two", "three"} {
-			if got := <-lines; got != want {
-				t.Errorf("got %q after the release, want %q", got, want)
-			}
-		}
-		<-sent
+		next(t, lines, "two", "three")
 	})
 }
 
 // A watch that is opened while its resource is held is answered, and refused if it is refused.
 func TestOpenHeldWatch(t *testing.T) {
-	both(t, func(t *testing.T, url string, f *testkit.Faults, s *apiServer) {
-		f.HoldWatches("pods")
-		watch(t, url+pods)
-		s.events["pods"] <- "held"
-		f.Intercept(func(w http.ResponseWriter, r *http.Request) bool {
+	inBoth(t, func(t *testing.T, p *program) {
+		p.HoldWatches("pods")
+		p.watch(t, pods)
+		p.Intercept(func(w http.ResponseWriter, r *http.Request) bool {
 			http.Error(w, "gone", http.StatusGone)
 			return true
 		})
-		if got := <-watch(t, url+pods); got != "gone" {
-			t.Errorf("got %q, want the refusal", got)
-		}
+		next(t, p.watch(t, pods), "gone")
 	})
 }
 
-// A watch that is cut ends without the end of its body, one that is ended with it, also if
-// it is held and something waits.
+// A watch that is cut breaks, one that is ended ends, also if it is held and something waits.
+// Others go on.
 func TestCutAndEndWatches(t *testing.T) {
-	for _, hold := range []bool{false, true} {
-		for _, cut := range []bool{false, true} {
-			t.Run(fmt.Sprintf("hold %t cut %t", hold, cut), func(t *testing.T) {
-				both(t, func(t *testing.T, url string, f *testkit.Faults, s *apiServer) {
-					response, err := http.Get(url + pods + "?watch=true")
-					if err != nil {
-						t.Fatal(err)
-					}
-					defer response.Body.Close()
-					if hold {
-						f.HoldWatches("pods")
-						s.events["pods"] <- "held"
-					}
-					stop := f.EndWatches
-					if cut {
-						stop = f.CutWatches
-					}
-					stop("deployments")
-					stop("pods")
-					if body, err := io.ReadAll(response.Body); len(body) > 0 || (err != nil) != cut {
-						t.Errorf("body %q, error %v", body, err)
-					}
-				})
+	for end, stop := range map[string]func(*program){
+		"ended":  func(p *program) { p.EndWatches("pods") },
+		"broken": func(p *program) { p.CutWatches("pods") },
+	} {
+		t.Run(end, func(t *testing.T) {
+			inBoth(t, func(t *testing.T, p *program) {
+				lines, others := p.watch(t, pods), p.watch(t, "/apis/apps/v1/deployments")
+				next(t, lines, "now")
+				stop(p)
+				next(t, lines, end)
+				p.HoldWatches("pods")
+				lines = p.watch(t, pods)
+				stop(p)
+				next(t, lines, end)
+				p.events["deployments"] <- "goes on"
+				next(t, others, "now", "goes on")
 			})
-		}
+		})
 	}
 }
 
-// The kubeconfig leads to the proxy.
+// The kubeconfig leads to the proxy. Where no API server answers, the proxy does not either.
 func TestKubeconfig(t *testing.T) {
-	p, _ := newProxy(t)
-	file, err := p.Kubeconfig(t.TempDir())
+	proxy := newProxy(t, "127.0.0.1:1")
+	file, err := proxy.Kubeconfig(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -339,7 +336,8 @@ func TestKubeconfig(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := post(t, config.Host+pods); got != `200 OK {"n":1}` || len(p.Log()) != 1 {
-		t.Errorf("answer %q, log %v", got, p.Log())
+	p := &program{Client: http.DefaultClient, url: config.Host}
+	if got, log := p.post(pods), proxy.Log(); got != "no answer" || len(log) != 1 {
+		t.Errorf("%q, log %v", got, log)
 	}
 }

@@ -53,11 +53,11 @@ func Forward(config *rest.Config) (*httputil.ReverseProxy, error) {
 		return nil, err
 	}
 	return &httputil.ReverseProxy{
-		Rewrite:       func(r *httputil.ProxyRequest) { r.SetURL(&url.URL{Scheme: target.Scheme, Host: target.Host}) },
-		Transport:     transport,
-		FlushInterval: -1, // At once: watches.
-		ErrorHandler:  func(http.ResponseWriter, *http.Request, error) { panic(http.ErrAbortHandler) },
-		ErrorLog:      log.New(io.Discard, "", 0),
+		Rewrite:   func(r *httputil.ProxyRequest) { r.SetURL(&url.URL{Scheme: target.Scheme, Host: target.Host}) },
+		Transport: transport,
+		// As if nothing were in between.
+		ErrorHandler: func(http.ResponseWriter, *http.Request, error) { panic(http.ErrAbortHandler) },
+		ErrorLog:     log.New(io.Discard, "", 0),
 	}, nil
 }
 
