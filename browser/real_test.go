@@ -7,12 +7,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
-	"log"
 	"net/http"
-	"net/http/httptest"
-	"net/http/httputil"
-	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -30,10 +25,10 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
-	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
 	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
 	"example.com/byhand/clientset"
+	"example.com/byhand/internal/testkit"
 )
 
 // cluster is the API server that KUBECONFIG names, a namespace of the test's own,
@@ -73,36 +68,21 @@ func newCluster(t *testing.T) *cluster {
 // between puts a proxy before the API server, and writes its kubeconfig.
 func (c *cluster) between(config *rest.Config) {
 	c.Helper()
-	target, err := url.Parse(config.Host)
+	proxy, err := testkit.NewProxy(config)
 	if err != nil {
 		c.Fatal(err)
 	}
-	transport, err := rest.TransportFor(config)
-	if err != nil {
-		c.Fatal(err)
-	}
-	proxy := httputil.NewSingleHostReverseProxy(target)
-	proxy.Transport, proxy.FlushInterval, proxy.ErrorLog = transport, -1, log.New(io.Discard, "", 0)
-	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	c.Cleanup(func() { _ = proxy.Close() })
+	proxy.Intercept(func(_ http.ResponseWriter, r *http.Request) bool {
 		if r.Method == http.MethodPut && strings.Contains(r.URL.Path, "/deployments/") && c.meddle.CompareAndSwap(true, false) {
 			patch := []byte(`{"metadata":{"annotations":{"somebody":"else"}}}`)
 			if _, err := c.kube.AppsV1().Deployments(c.namespace).Patch(r.Context(), filepath.Base(r.URL.Path), types.MergePatchType, patch, metav1.PatchOptions{}); err != nil {
 				c.Error(err)
 			}
 		}
-		proxy.ServeHTTP(w, r)
-	}))
-	c.Cleanup(func() {
-		front.CloseClientConnections()
-		front.Close()
+		return false
 	})
-
-	written := clientcmdapi.NewConfig()
-	written.Clusters["c"], written.AuthInfos["u"] = &clientcmdapi.Cluster{Server: front.URL}, &clientcmdapi.AuthInfo{}
-	written.Contexts["x"] = &clientcmdapi.Context{Cluster: "c", AuthInfo: "u"}
-	written.CurrentContext = "x"
-	c.kubeconfig = filepath.Join(c.TempDir(), "kubeconfig")
-	if err := clientcmd.WriteToFile(*written, c.kubeconfig); err != nil {
+	if c.kubeconfig, err = proxy.Kubeconfig(c.TempDir()); err != nil {
 		c.Fatal(err)
 	}
 }

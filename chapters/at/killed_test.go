@@ -19,7 +19,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"example.com/byhand/chapters/internal/chaptertest"
-	"example.com/byhand/internal/faults"
+	"example.com/byhand/internal/testkit"
 )
 
 // The writes for one At, in their order.
@@ -62,16 +62,16 @@ func TestKilled(t *testing.T) {
 	proxy, kubeconfig := c.Proxy()
 	var program atomic.Pointer[chaptertest.Program]
 	proxy.Kill = func() { program.Load().Kill() }
-	plan, names := map[string]faults.Fault{}, []string(nil)
+	plan, names := map[string]testkit.Fault{}, []string(nil)
 	for _, write := range lifeOfAt {
-		for when, fault := range map[string]faults.Fault{"before": faults.KillBefore, "after": faults.KillAfter} {
+		for when, fault := range map[string]testkit.Fault{"before": testkit.KillBefore, "after": testkit.KillAfter} {
 			name := when + "-" + write
 			plan[name+" "+write], names = fault, append(names, name)
 			c.create(name, past)
 		}
 	}
 	var mu sync.Mutex
-	proxy.OnWrite(func(_ int, r *http.Request) faults.Fault {
+	proxy.OnWrite(func(_ int, r *http.Request) testkit.Fault {
 		at, write := writeOf(r, names...)
 		mu.Lock()
 		defer mu.Unlock()
@@ -125,9 +125,9 @@ func TestDeletedPods(t *testing.T) {
 		close(killed)
 	}
 	var once sync.Once
-	proxy.OnWrite(func(_ int, r *http.Request) (fault faults.Fault) {
+	proxy.OnWrite(func(_ int, r *http.Request) (fault testkit.Fault) {
 		if at, write := writeOf(r, "created"); at != "" && write == "note" {
-			once.Do(func() { fault = faults.KillBefore })
+			once.Do(func() { fault = testkit.KillBefore })
 		}
 		return fault
 	})

@@ -7,9 +7,14 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"example.com/byhand/internal/testkit"
 )
 
-// What the front answers in the place of the API server.
+// What the proxy answers in the place of the API server.
+
+// handler does something with a request. What it returns false for is passed on.
+type handler = func(w http.ResponseWriter, r *http.Request) (done bool)
 
 // refuse answers as an API server does that says no.
 func refuse(w http.ResponseWriter, code int, reason metav1.StatusReason) bool {
@@ -44,7 +49,7 @@ func overloaded(s *stage) handler {
 func noRight(method, resource string) func(*stage) handler {
 	return func(*stage) handler {
 		return func(w http.ResponseWriter, r *http.Request) bool {
-			return r.Method == method && targetOf(r.URL.Path).resource == resource && refuse(w, http.StatusForbidden, metav1.StatusReasonForbidden)
+			return r.Method == method && testkit.TargetOf(r.URL.Path).Resource == resource && refuse(w, http.StatusForbidden, metav1.StatusReasonForbidden)
 		}
 	}
 }
@@ -76,7 +81,7 @@ func hanging(d time.Duration) func(*stage) handler {
 func travel(to string) handler {
 	return func(w http.ResponseWriter, r *http.Request) bool {
 		query := r.URL.Query()
-		if r.Method != http.MethodGet || targetOf(r.URL.Path).resource != "foos" || targetOf(r.URL.Path).name != "" {
+		if r.Method != http.MethodGet || testkit.TargetOf(r.URL.Path).Resource != "foos" || testkit.TargetOf(r.URL.Path).Name != "" {
 			return false
 		}
 		if query.Get("sendInitialEvents") != "" {

@@ -28,9 +28,9 @@
 //
 // # How it works
 //
-//		program ──► front (log, answers) ──► internal/faults (kills, holds, cuts) ──► API server
-//		                                                                                  │
-//		            judge ◄── history: every version of every Foo and Deployment ◄────────┘
+//		program ──► internal/testkit's Proxy (logs, kills, holds, cuts, answers) ──► API server
+//		                                                                                 │
+//		            judge ◄── history: every version of every Foo and Deployment ◄───────┘
 //
 //	  - world.go starts a control plane, with package plane. program.go and supervise.go start
 //	    the program: a process group, started again when it ends, as a kubelet does.

@@ -11,17 +11,17 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"example.com/byhand/internal/faults"
+	"example.com/byhand/internal/testkit"
 )
 
 // atWrite makes a fault happen to the n-th write of the program.
-func atWrite(n int, fault faults.Fault) step {
+func atWrite(n int, fault testkit.Fault) step {
 	return func(s *stage) error {
-		s.front.proxy.OnWrite(func(i int, _ *http.Request) faults.Fault {
+		s.proxy.OnWrite(func(i int, _ *http.Request) testkit.Fault {
 			if i == n {
 				return fault
 			}
-			return faults.Pass
+			return testkit.Pass
 		})
 		return nil
 	}
@@ -31,7 +31,7 @@ func atWrite(n int, fault faults.Fault) step {
 // time after that.
 func held(d time.Duration, resource string, steps ...step) step {
 	return func(s *stage) error {
-		release := s.front.proxy.HoldWatches(resource)
+		release := s.proxy.HoldWatches(resource)
 		defer release()
 		if resource == "foos" {
 			defer s.blinded(time.Now())
@@ -50,10 +50,10 @@ func (s *stage) blinded(from time.Time) {
 func disturbed(d time.Duration, disturb func(*stage) handler, steps ...step) step {
 	return func(s *stage) error {
 		begin, handle := time.Now(), disturb(s)
-		s.front.disturbed(func(w http.ResponseWriter, r *http.Request) bool {
-			return targetOf(r.URL.Path).resource != "leases" && handle(w, r)
+		s.proxy.Intercept(func(w http.ResponseWriter, r *http.Request) bool {
+			return testkit.TargetOf(r.URL.Path).Resource != "leases" && handle(w, r)
 		})
-		defer s.front.disturbed(nil)
+		defer s.proxy.Intercept(nil)
 		defer s.blinded(begin)
 		if err := s.take(steps); err != nil {
 			return err
@@ -89,19 +89,19 @@ func gone(s *stage) error {
 		return err
 	}
 	now, _ := strconv.ParseUint(list.GetResourceVersion(), 10, 64)
-	s.front.disturbed(func(w http.ResponseWriter, r *http.Request) bool {
+	s.proxy.Intercept(func(w http.ResponseWriter, r *http.Request) bool {
 		query := r.URL.Query()
 		from, err := strconv.ParseUint(query.Get("resourceVersion"), 10, 64)
 		old := err == nil && from > 0 && from < now && query.Get("watch") != "" && query.Get("sendInitialEvents") == ""
-		return old && slices.Contains([]string{"foos", "deployments"}, targetOf(r.URL.Path).resource) && refuse(w, http.StatusGone, metav1.StatusReasonExpired)
+		return old && slices.Contains([]string{"foos", "deployments"}, testkit.TargetOf(r.URL.Path).Resource) && refuse(w, http.StatusGone, metav1.StatusReasonExpired)
 	})
 	return nil
 }
 
 // cut ends the open watches in the middle of their stream.
 func cut(s *stage) error {
-	s.front.proxy.CutWatches("foos")
-	s.front.proxy.CutWatches("deployments")
+	s.proxy.CutWatches("foos")
+	s.proxy.CutWatches("deployments")
 	return nil
 }
 
@@ -118,10 +118,10 @@ func staleStart(d time.Duration, steps ...step) step {
 		if err := s.take(steps); err != nil {
 			return err
 		}
-		release := s.front.proxy.HoldWatches("foos")
+		release := s.proxy.HoldWatches("foos")
 		defer release()
-		s.front.disturbed(travel(before.GetResourceVersion()))
-		defer s.front.disturbed(nil)
+		s.proxy.Intercept(travel(before.GetResourceVersion()))
+		defer s.proxy.Intercept(nil)
 		s.killPrograms()
 		if err := s.startProgram(); err != nil {
 			return err

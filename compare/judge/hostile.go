@@ -109,7 +109,7 @@ func goodAlone(s *stage) (err error) {
 // goodBeside fails if good Foos take longer beside bad ones than alone: P8.
 func goodBeside(s *stage) error {
 	// First the program sees the bad ones; if that does not end, it is what is measured.
-	for end := time.Now().Add(15 * time.Second); time.Now().Before(end) && len(s.front.requests(time.Now().Add(-time.Second), func(r *request) bool { return !r.watch })) > 0; {
+	for end := time.Now().Add(15 * time.Second); time.Now().Before(end) && len(s.requests(time.Now().Add(-time.Second), func(r request) bool { return !r.Watch })) > 0; {
 		if err := s.pause(100 * time.Millisecond); err != nil {
 			return err
 		}

@@ -12,7 +12,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"example.com/byhand/internal/faults"
+	"example.com/byhand/internal/testkit"
 )
 
 // judge is one run of the judge.
@@ -109,11 +109,9 @@ const helpless = "even without a fault the program does not do what a Foo asks f
 
 // beyond says what the program does that nobody has asked for. It is told, and not judged.
 func (s *stage) beyond() string {
-	s.front.mu.Lock()
-	defer s.front.mu.Unlock()
 	events, conditions := 0, "none"
-	for _, r := range s.front.log {
-		if r.target.resource == "events" && r.method != http.MethodGet {
+	for _, r := range s.proxy.Log() {
+		if r.Target.Resource == "events" && r.Method != http.MethodGet {
 			events++
 		}
 	}
@@ -133,7 +131,7 @@ func (w *world) judged(ctx context.Context, sc *scenario) (*stage, error) {
 	switch {
 	case w.hopeless != "":
 		return nil, notJudged(w.hopeless)
-	case sc.perWrite != faults.Pass:
+	case sc.perWrite != testkit.Pass:
 		return w.judgedEach(ctx, sc)
 	}
 	s, err := w.perform(ctx, sc, sc.steps...)

@@ -8,24 +8,9 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-)
 
-func TestTargetOf(t *testing.T) {
-	for path, want := range map[string]target{
-		"/apis/apps/v1/namespaces/one/deployments/two/scale":          {"deployments", "one", "two", "scale"},
-		"/apis/samplecontroller.k8s.io/v1alpha1/foos":                 {"foos", "", "", ""},
-		"/apis/samplecontroller.k8s.io/v1alpha1/namespaces/one/foos":  {"foos", "one", "", ""},
-		"/api/v1/namespaces/one":                                      {"namespaces", "", "one", ""},
-		"/apis/coordination.k8s.io/v1/namespaces/one/leases/a-leader": {"leases", "one", "a-leader", ""},
-		"/version":                 {},
-		"/apis/apps/v1":            {},
-		"/api/v1/namespaces/one/x": {"x", "one", "", ""},
-	} {
-		if diff := cmp.Diff(want, targetOf(path), cmp.AllowUnexported(target{})); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", path, diff)
-		}
-	}
-}
+	"example.com/byhand/internal/testkit"
+)
 
 // Faults are compared with the run without them, so that one is always among them, first.
 func TestChoose(t *testing.T) {
@@ -67,7 +52,7 @@ func TestScenarios(t *testing.T) {
 // What the scenario does not judge is not held against the program, except that it ends.
 func TestMarks(t *testing.T) {
 	sc := &scenario{name: "x", judged: P1 | P2}
-	s := &stage{scenario: sc, world: &world{front: &front{}}, findings: []finding{
+	s := &stage{scenario: sc, world: &world{proxy: &testkit.Proxy{}}, findings: []finding{
 		found(P2, noisy, time.Now(), "noise"), found(P5, foreign, time.Now(), "not looked at"), found(P7, exits, time.Now(), "it ended")}}
 	s.explain()
 	r := newResult(sc, s, "", time.Second)
@@ -94,9 +79,9 @@ func TestPage(t *testing.T) {
 // The lesson is about what the program did: nothing, or nothing more after a refusal.
 func TestLessons(t *testing.T) {
 	write := func(code int) request {
-		return request{method: "POST", target: target{resource: "deployments"}, code: code}
+		return request{testkit.Request{Method: "POST", Target: testkit.Target{Resource: "deployments"}, Code: code}}
 	}
-	read := request{method: "GET", target: target{resource: "deployments"}, code: 200}
+	read := request{testkit.Request{Method: "GET", Target: testkit.Target{Resource: "deployments"}, Code: 200}}
 	for _, test := range []struct {
 		lesson, want *lesson
 		requests     []request

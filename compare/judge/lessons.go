@@ -124,7 +124,7 @@ func (l *lesson) given(requests []request) *lesson {
 	switch {
 	case len(writes) == 0:
 		return untouched
-	case writes[len(writes)-1].code == 0 || writes[len(writes)-1].code >= http.StatusBadRequest:
+	case writes[len(writes)-1].Code == 0 || writes[len(writes)-1].Code >= http.StatusBadRequest:
 		return gaveUp
 	}
 	return l

@@ -6,7 +6,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"example.com/byhand/internal/faults"
+	"example.com/byhand/internal/testkit"
 )
 
 // A scenario is one situation, or one fault, that the program is put through.
@@ -24,7 +24,7 @@ type scenario struct {
 	// calibrates: it sets the bound of the others.
 	calibrates bool
 	// perWrite, if it is not Pass, happens to the n-th write, for each n, in a run of its own.
-	perWrite faults.Fault
+	perWrite testkit.Fault
 	steps    []step
 }
 
@@ -92,11 +92,11 @@ var scenarios = []scenario{
 		judged: P1 | P2 | P3 | P4 | P5, quick: true, bare: true, calibrates: true,
 		steps: []step{story, remember}},
 	{name: "killed-before-write", what: "SIGKILL in place of the n-th write, for each n; then it is started again.",
-		judged: P1 | P3 | P4 | P5 | P6, bare: true, perWrite: faults.KillBefore},
+		judged: P1 | P3 | P4 | P5 | P6, bare: true, perWrite: testkit.KillBefore},
 	{name: "killed-after-write", what: "SIGKILL after the n-th write, before its answer, for each n; then it is started again.",
-		judged: P1 | P3 | P4 | P5 | P6, quick: true, bare: true, perWrite: faults.KillAfter},
+		judged: P1 | P3 | P4 | P5 | P6, quick: true, bare: true, perWrite: testkit.KillAfter},
 	{name: "answer-lost", what: "The n-th write takes effect and its answer is lost, for each n.",
-		judged: P1 | P3 | P4 | P5 | P6, quick: true, bare: true, perWrite: faults.LoseAnswer},
+		judged: P1 | P3 | P4 | P5 | P6, quick: true, bare: true, perWrite: testkit.LoseAnswer},
 	{name: "own-writes-unseen", what: "A Foo is created, another one scaled and renamed, and the watch of Deployments is held back for 8 s: the program does not see its own writes.",
 		judged: P1 | P3 | P4 | P5, quick: true, bare: true,
 		steps: []step{createFoo("a", "a", 1), converged, held(8*time.Second, "deployments", createFoo("b", "b", 1), storyChange), converged}},

@@ -93,7 +93,7 @@ func restarted(s *stage) error {
 	}
 	var writes []request
 	for _, r := range s.writesSince(begin) {
-		if r.target.name != "" && r.target.name != "probe" {
+		if r.Target.Name != "" && r.Target.Name != "probe" {
 			writes = append(writes, r)
 		}
 	}

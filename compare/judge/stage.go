@@ -46,7 +46,7 @@ func (n notJudged) Error() string { return string(n) }
 func (w *world) perform(ctx context.Context, sc *scenario, steps ...step) (*stage, error) {
 	w.stages++
 	s := &stage{world: w, ctx: ctx, scenario: sc, namespace: fmt.Sprintf("judge-%s-%d", sc.name, w.stages), begin: time.Now()}
-	w.front.forget()
+	w.proxy.Forget()
 	if err := s.open(); err != nil {
 		if s.history != nil {
 			err = errors.Join(err, s.close())
@@ -90,8 +90,8 @@ func (s *stage) open() error {
 	if s.history.unplayed = s.scenario.unplayed; s.bare && !s.scenario.unplayed {
 		s.playing.Go(s.playDeployments)
 	}
-	s.front.proxy.Kill = s.killAndStartAgain
-	s.front.proxy.OnWrite(nil)
+	s.proxy.Kill = s.killAndStartAgain
+	s.proxy.OnWrite(nil)
 	return s.startProgram()
 }
 
@@ -113,8 +113,8 @@ func (s *stage) take(steps []step) error {
 
 // close ends the program and removes the namespace.
 func (s *stage) close() error {
-	s.front.proxy.OnWrite(nil)
-	s.front.disturbed(nil)
+	s.proxy.OnWrite(nil)
+	s.proxy.Intercept(nil)
 	if s.scenario.judged&P7 != 0 {
 		s.weigh()
 	}
@@ -174,7 +174,7 @@ func (s *stage) explain() {
 		if f.property&s.scenario.judged == 0 && f.lesson != exits {
 			continue
 		}
-		before := s.front.requests(s.begin, func(r *request) bool { return !r.at.After(f.at) && !r.watch && r.in(s.namespace) })
+		before := s.requests(s.begin, func(r request) bool { return !r.At.After(f.at) && !r.Watch && r.in(s.namespace) })
 		f.lesson = f.lesson.given(before)
 		for _, r := range before[max(0, len(before)-10):] {
 			f.requests = append(f.requests, r.String())

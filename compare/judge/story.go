@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"net/http"
 	"strings"
 	"time"
 
@@ -26,7 +27,7 @@ func storyChange(s *stage) error {
 
 // remember keeps the end of the story, and how many writes it took.
 func remember(s *stage) error {
-	s.baseline, s.writes = s.history.snapshot(s.namespace), len(s.front.proxy.Writes())
+	s.baseline, s.writes = s.history.snapshot(s.namespace), len(s.requests(s.begin, func(r request) bool { return r.Method != http.MethodGet }))
 	return nil
 }
 

@@ -84,8 +84,8 @@ func (s *stage) killPrograms() {
 // freeLeases takes the Leases of processes away that have ended: to wait until they expire
 // would show nothing.
 func (s *stage) freeLeases() {
-	for _, lease := range s.front.leases() {
-		_ = s.kube.CoordinationV1().Leases(lease.namespace).Delete(s.ctx, lease.name, metav1.DeleteOptions{})
+	for _, lease := range s.leases() {
+		_ = s.kube.CoordinationV1().Leases(lease.Namespace).Delete(s.ctx, lease.Name, metav1.DeleteOptions{})
 	}
 }
 
@@ -122,7 +122,7 @@ func (s *stage) ready() error {
 	begin := time.Now()
 	for time.Since(begin) < bound {
 		running := s.running()
-		if len(running) > 0 && s.front.heardSince(running[len(running)-1].began) {
+		if len(running) > 0 && s.heardSince(running[len(running)-1].began) {
 			s.judge.heard.Store(true)
 			return nil
 		}

@@ -18,7 +18,7 @@ func (s *stage) pause(d time.Duration) error {
 
 // writesSince returns what the program has tried to write in this namespace.
 func (s *stage) writesSince(since time.Time) []request {
-	return s.front.requests(since, func(r *request) bool { return r.isWrite() && r.in(s.namespace) })
+	return s.requests(since, func(r request) bool { return r.isWrite() && r.in(s.namespace) })
 }
 
 // settle waits until the program writes nothing for a while: P2. What it does over a long
@@ -82,7 +82,7 @@ func (s *stage) converge(bound time.Duration) error {
 
 // failed returns the requests since a moment that were refused or got no answer.
 func (s *stage) failed(since time.Time) []request {
-	return s.front.requests(since, func(r *request) bool {
-		return r.code == http.StatusForbidden || r.code == http.StatusTooManyRequests || r.code == http.StatusUnprocessableEntity || r.code >= 500
+	return s.requests(since, func(r request) bool {
+		return r.Code == http.StatusForbidden || r.Code == http.StatusTooManyRequests || r.Code == http.StatusUnprocessableEntity || r.Code >= 500
 	})
 }

@@ -10,9 +10,10 @@ import (
 
 	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
 	"example.com/byhand/compare/plane"
+	"example.com/byhand/internal/testkit"
 )
 
-// world is one control plane, with the front that the program talks to.
+// world is one control plane, with the proxy that the program talks to.
 type world struct {
 	judge *judge
 	// bare: there is an API server and nothing else. The judge plays the controller of
@@ -22,7 +23,7 @@ type world struct {
 	plane   *plane.Plane
 	kube    kubernetes.Interface
 	dynamic dynamic.Interface
-	front   *front
+	proxy   *testkit.Proxy
 	through string // the kubeconfig of the program
 
 	stages int
@@ -65,22 +66,22 @@ func (w *world) meet(j *judge) {
 	w.judge, w.bound, w.writes, w.baseline, w.hopeless = j, j.bound, 0, "", ""
 }
 
-// connect makes the clients and the front.
+// connect makes the clients and the proxy.
 func (w *world) connect() (err error) {
 	w.kube = w.plane.Kube
 	if w.dynamic, err = dynamic.NewForConfig(w.plane.Config); err != nil {
 		return err
 	}
-	if w.front, err = newFront(w.plane.Config); err != nil {
+	if w.proxy, err = testkit.NewProxy(w.plane.Config); err != nil {
 		return err
 	}
-	w.through, err = w.front.proxy.Kubeconfig(w.judge.dir)
+	w.through, err = w.proxy.Kubeconfig(w.judge.dir)
 	return err
 }
 
 func (w *world) down() error {
-	if w.front != nil {
-		w.front.close()
+	if w.proxy != nil {
+		_ = w.proxy.Close()
 	}
 	return w.plane.Down()
 }

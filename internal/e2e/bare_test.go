@@ -98,7 +98,7 @@ func (l *lab) quiet() {
 // call.
 func (l *lab) wrote(what string, want ...string) {
 	l.Helper()
-	got := l.line.requests()
+	got := l.proxy.Requests()
 	slices.Sort(got)
 	slices.Sort(want)
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -197,7 +197,10 @@ func TestOwnWritesAreAwaited(t *testing.T) {
 			} {
 				changed := step.change()
 				l.shows(l.foos, "foo", changed.ResourceVersion)
-				l.line.hold("foos", "deployments")
+				release := map[string]func(){}
+				for _, resource := range order {
+					release[resource] = l.proxy.HoldWatches(resource)
+				}
 				l.reconcile("foo")
 				l.wrote(step.what, step.want...)
 
@@ -207,11 +210,11 @@ func TestOwnWritesAreAwaited(t *testing.T) {
 					}
 					if i == 1 {
 						// One of the two goes ahead.
-						l.line.release(order[0])
+						release[order[0]]()
 						l.catchesUp(order[0])
 					}
 				}
-				l.line.release()
+				release[order[1]]()
 				l.quiet()
 				l.wrote(step.what + ", delivered")
 			}
@@ -257,10 +260,10 @@ func TestTakeOverBehind(t *testing.T) {
 		{"its Pods run", "deployments", "GET deployments/e", func() { s.runs("e", 3) }},
 	} {
 		next.quietStores()
-		next.line.hold(test.behind)
+		release := next.proxy.HoldWatches(test.behind)
 		test.change()
 		old.quiet()
-		old.line.requests()
+		old.proxy.Requests()
 		other := "foos"
 		if test.behind == other {
 			other = "deployments"
@@ -274,7 +277,7 @@ func TestTakeOverBehind(t *testing.T) {
 			}
 			next.wrote(test.what+", the "+test.behind+" are behind", want...)
 		}
-		next.line.release()
+		release()
 		next.quiet()
 		next.wrote(test.what + ", caught up")
 	}
@@ -295,34 +298,38 @@ func (l *lab) fresh() *controller.FooReconciler {
 	}
 }
 
-// A watch that ends with an error (here its body is closed on this side) makes the
-// informer list again. Nothing has changed, so nothing is sent.
+// A watch that is refused (here the server has forgotten where it ended) makes the informer
+// list again. Nothing has changed, so nothing is sent.
 func TestRelist(t *testing.T) {
 	s := newServer(t)
 	l := newLab(s, 0)
 	s.createFoos(*foos)
 	l.quiet()
-	l.line.requests()
+	l.proxy.Requests()
 	l.relist()
 	l.quiet()
 	l.wrote("after a relist")
 }
 
-// relist ends both watches with an error and waits until everything has been listed
-// again and every Foo's key is in the queue.
+// relist cuts both watches, refuses to resume them, and waits until everything has been
+// listed again and every Foo's key is in the queue.
 func (l *lab) relist() {
 	l.Helper()
 	var mu sync.Mutex
 	lists := map[string]bool{}
-	l.line.disturb(func(request *http.Request, _ http.RoundTripper) (*http.Response, error) {
-		if request.URL.Query().Get("sendInitialEvents") != "" || request.URL.Query().Get("watch") == "" {
-			mu.Lock()
-			defer mu.Unlock()
-			lists[request.URL.Path] = true
+	l.proxy.Intercept(func(w http.ResponseWriter, r *http.Request) bool {
+		query := r.URL.Query()
+		if query.Get("watch") != "" && query.Get("sendInitialEvents") == "" {
+			http.Error(w, "refused by the test", http.StatusGone)
+			return true
 		}
-		return nil, nil
+		mu.Lock()
+		defer mu.Unlock()
+		lists[r.URL.Path] = true
+		return false
 	})
-	l.line.hangUp()
+	l.proxy.CutWatches("foos")
+	l.proxy.CutWatches("deployments")
 	l.eventually("both resources are listed, and each Foo is in the queue again", func() error {
 		mu.Lock()
 		defer mu.Unlock()
@@ -331,5 +338,5 @@ func (l *lab) relist() {
 		}
 		return nil
 	})
-	l.line.disturb(nil)
+	l.proxy.Intercept(nil)
 }

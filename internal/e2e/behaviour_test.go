@@ -3,13 +3,10 @@
 package e2e
 
 import (
-	"net/http"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
-	"sync"
 	"testing"
 
 	"k8s.io/client-go/rest"
@@ -18,36 +15,25 @@ import (
 )
 
 // The clientset against a real API server: the same tests that the fake passes.
-// A server in between records what is sent, and every request must be one that
+// A proxy in between records what is sent, and every request must be one that
 // the comments in clientset promise, and every promise must be seen.
 func TestBehaviour(t *testing.T) {
 	s := newServer(t)
-	proxy := s.proxy(s.config)
-	var mu sync.Mutex
-	var sent []string
-	recorder := s.serves(httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		line := r.Method + " " + r.URL.Path
-		if r.URL.Query().Get("watch") != "" {
-			line += "?watch=true"
-		}
-		mu.Lock()
-		sent = append(sent, line)
-		mu.Unlock()
-		proxy.ServeHTTP(w, r)
-	})))
+	proxy := s.proxied()
 
 	behave(t, subject{
-		Client:    clientset.NewForConfigOrDie(&rest.Config{Host: recorder.URL, QPS: -1}),
+		Client:    clientset.NewForConfigOrDie(&rest.Config{Host: proxy.URL, QPS: -1}),
 		Namespace: func(t *testing.T) string { return newServer(t).namespace },
 		Real:      true,
 	})
 
 	promised := wireLines(t)
-	mu.Lock()
-	defer mu.Unlock()
 	seen := map[string]bool{}
-	for _, request := range sent {
-		found := false
+	for _, line := range proxy.Log() {
+		request, found := line.Method+" "+line.Path, false
+		if line.Watch {
+			request += "?watch=true"
+		}
 		for line, pattern := range promised {
 			if pattern.MatchString(request) {
 				found, seen[line] = true, true

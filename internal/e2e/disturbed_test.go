@@ -33,7 +33,7 @@ func TestEditedInALoop(t *testing.T) {
 	s.eventually("the rollout ends", s.atRest)
 	h := s.record()
 	before := h.versionsOf("deployment")[0]
-	l.line.requests()
+	l.proxy.Requests()
 	sent := l.countVersions()
 
 	for i := range edits {
@@ -45,7 +45,7 @@ func TestEditedInALoop(t *testing.T) {
 	h.complete()
 
 	versions, count := h.versionsOf("deployment"), map[string]int{}
-	for _, request := range l.line.requests() {
+	for _, request := range l.proxy.Requests() {
 		count[request]++
 	}
 	// Each edit is a new generation, and so is each time that it was mended.
@@ -68,13 +68,13 @@ func TestEditedInALoop(t *testing.T) {
 func (l *lab) countVersions() map[string]int {
 	var mu sync.Mutex
 	sent := map[string]int{}
-	l.line.disturb(func(request *http.Request, _ http.RoundTripper) (*http.Response, error) {
+	l.proxy.Intercept(func(_ http.ResponseWriter, request *http.Request) bool {
 		if version := versionIn(l.T, request); version != "" {
 			mu.Lock()
 			defer mu.Unlock()
 			sent[version]++
 		}
-		return nil, nil
+		return false
 	})
 	return sent
 }
@@ -128,12 +128,12 @@ func TestReleasedUnseen(t *testing.T) {
 	s.eventually("the rollout ends", s.atRest)
 	stop()
 
-	l.line.hold("deployments")
+	release := l.proxy.HoldWatches("deployments")
 	s.patchDeployment("old", `{"metadata":{"ownerReferences":null}}`)
 	renamed := s.changeFoo("foo", func(spec *v1alpha1.FooSpec) { spec.DeploymentName = "new" })
 	l.shows(l.foos, "foo", renamed.ResourceVersion)
 	l.reconciles("foo")
-	l.line.release()
+	release()
 	s.eventually("the Foo is ready", func() error {
 		l.reconciles("foo")
 		return s.atRest()
@@ -163,9 +163,9 @@ func TestGoneUnseen(t *testing.T) {
 	s.eventually("the rollout ends", s.atRest)
 	stop()
 
-	l.line.hold("foos")
+	l.proxy.HoldWatches("foos")
 	s.deleteFoo("foo")
-	l.line.requests()
+	l.proxy.Requests()
 	for range 3 {
 		s.eventually("the collector removes the Deployment, and the store shows it", func() error {
 			if _, err := s.deployment("deployment"); !apierrors.IsNotFound(err) {
@@ -178,7 +178,7 @@ func TestGoneUnseen(t *testing.T) {
 		})
 		l.reconciles("foo")
 	}
-	if diff := cmp.Diff([]string{"POST deployments", "PUT foos/foo/status"}, l.line.requests()); diff != "" {
+	if diff := cmp.Diff([]string{"POST deployments", "PUT foos/foo/status"}, l.proxy.Requests()); diff != "" {
 		t.Errorf("requests for a Foo that is gone (-want +got):\n%s", diff)
 	}
 }

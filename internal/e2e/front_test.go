@@ -7,19 +7,17 @@ import (
 	"encoding/pem"
 	"fmt"
 	"io"
-	"log"
 	"net/http"
 	"net/http/httptest"
-	"net/http/httputil"
-	"net/url"
 	"slices"
-	"strings"
 	"sync"
 	"testing"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/rest"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+
+	"example.com/byhand/internal/testkit"
 )
 
 // right is what RBAC grants and a request needs.
@@ -43,28 +41,14 @@ func (r right) in(namespace string) right {
 	return r
 }
 
-// rightFor returns the right that a request needs. It returns false for a request
-// that is about no object: the server's version, the list of its APIs.
-func rightFor(r *http.Request) (needs right, ok bool) {
-	parts := strings.Split(strings.Trim(r.URL.Path, "/"), "/")
-	switch {
-	case parts[0] == "api" && len(parts) > 2:
-		parts = parts[2:]
-	case parts[0] == "apis" && len(parts) > 3:
-		needs.group, parts = parts[1], parts[3:]
-	default:
-		return right{}, false
+// rightFor returns the right that a request needs.
+func rightFor(r testkit.Request) right {
+	needs := right{group: r.Target.Group, resource: r.Target.Resource, namespace: r.Target.Namespace}
+	if r.Target.Subresource != "" {
+		needs.resource += "/" + r.Target.Subresource
 	}
-	if parts[0] == "namespaces" && len(parts) > 2 {
-		needs.namespace, parts = parts[1], parts[2:]
-	}
-	needs.resource = parts[0]
-	if len(parts) > 2 {
-		needs.resource += "/" + parts[2]
-	}
-	collection := len(parts) == 1
-	switch {
-	case r.Method == http.MethodGet && collection && r.URL.Query().Get("watch") != "":
+	switch collection := r.Target.Name == ""; {
+	case r.Watch && collection:
 		needs.verb = "watch"
 	case r.Method == http.MethodGet && collection:
 		needs.verb = "list"
@@ -74,62 +58,33 @@ func rightFor(r *http.Request) (needs right, ok bool) {
 		needs.verb = map[string]string{http.MethodGet: "get", http.MethodPost: "create", http.MethodPut: "update",
 			http.MethodPatch: "patch", http.MethodDelete: "delete"}[r.Method]
 	}
-	return needs, true
+	return needs
 }
 
-// front is a server before the API server. It passes on what it gets, with the
-// sender's credentials, and records what was needed and what was refused.
+// front is a proxy with TLS: a client sends its token to no other server. It passes the
+// token on, and records what was refused.
 type front struct {
+	testkit.Faults
 	*httptest.Server
 	mu      sync.Mutex
-	needed  map[right]bool
 	refused []string
-	// before, if set, is called before a request is passed on.
-	before func(r *http.Request)
 }
 
-// proxy passes on requests to the API server, watches included, as the user of config.
-func (s *server) proxy(config *rest.Config) *httputil.ReverseProxy {
+// newFront starts a front, which has the credentials of config, too.
+func (s *server) newFront(config *rest.Config) *front {
 	s.Helper()
-	target, err := url.Parse(config.Host)
+	forward, err := testkit.Forward(config)
 	if err != nil {
 		s.Fatal(err)
 	}
-	proxy := httputil.NewSingleHostReverseProxy(target)
-	if proxy.Transport, err = rest.TransportFor(config); err != nil {
-		s.Fatal(err)
-	}
-	proxy.FlushInterval, proxy.ErrorLog = -1, log.New(io.Discard, "", 0)
-	return proxy
-}
-
-// serves closes a server when the test ends.
-func (s *server) serves(listening *httptest.Server) *httptest.Server {
+	f := &front{}
+	forward.ModifyResponse = f.recordRefusal
+	f.Next = forward
+	f.Server = httptest.NewTLSServer(f)
 	s.Cleanup(func() {
-		listening.CloseClientConnections()
-		listening.Close()
+		f.CloseClientConnections()
+		f.Close()
 	})
-	return listening
-}
-
-func (s *server) newFront() *front {
-	s.Helper()
-	f := &front{needed: map[right]bool{}}
-	proxy := s.proxy(rest.AnonymousClientConfig(s.config))
-	proxy.ModifyResponse = f.recordRefusal
-	// With TLS: a client sends its token to no other server.
-	f.Server = s.serves(httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		f.mu.Lock()
-		if needs, ok := rightFor(r); ok {
-			f.needed[needs] = true
-		}
-		before := f.before
-		f.mu.Unlock()
-		if before != nil {
-			before(r)
-		}
-		proxy.ServeHTTP(w, r)
-	})))
 	return f
 }
 
@@ -160,23 +115,9 @@ func (f *front) refusals() []string {
 	return slices.Clone(f.refused)
 }
 
-// meddle calls do once, before the next request of this method whose path ends so
-// is passed on.
-func (f *front) meddle(method, suffix string, do func()) {
-	var once sync.Once
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.before = func(r *http.Request) {
-		if r.Method == method && strings.HasSuffix(r.URL.Path, suffix) {
-			once.Do(do)
-		}
-	}
-}
-
-// kubeconfig writes a kubeconfig with which a program acts as this user through
-// the front.
-func (f *front) kubeconfig(t *testing.T, user *rest.Config) string {
+// kubeconfig writes a kubeconfig with which a program sends this token to the front.
+func (f *front) kubeconfig(t *testing.T, token string) string {
 	t.Helper()
 	ca := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: f.Certificate().Raw})
-	return kubeconfig(t, clientcmdapi.Cluster{Server: f.URL, CertificateAuthorityData: ca}, clientcmdapi.AuthInfo{Token: user.BearerToken})
+	return kubeconfig(t, clientcmdapi.Cluster{Server: f.URL, CertificateAuthorityData: ca}, clientcmdapi.AuthInfo{Token: token})
 }

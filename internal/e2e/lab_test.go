@@ -6,9 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"net/http"
-	"strings"
 	"sync"
 	"time"
 
@@ -22,14 +19,15 @@ import (
 	"example.com/byhand/clientset"
 	"example.com/byhand/controller"
 	"example.com/byhand/informer"
+	"example.com/byhand/internal/testkit"
 )
 
 // lab is the controller inside the test, on the real API server: its informers
-// run, but nothing is reconciled until the test says so. The test can observe, hold and
-// break the connection between it and the server.
+// run, but nothing is reconciled until the test says so. The proxy between it and the
+// server observes and disturbs.
 type lab struct {
 	*server
-	line              *line
+	proxy             *testkit.Proxy
 	foos, deployments *informer.Informer
 	queue             controller.PriorityQueue
 	reconciler        *controller.FooReconciler
@@ -40,9 +38,8 @@ type lab struct {
 // Handlers hear of everything again after resync, never if that is 0.
 func newLab(s *server, resync time.Duration) *lab {
 	s.Helper()
-	l := &lab{server: s, line: newLine(), queue: controller.NewPriorityQueue(""), events: record.NewFakeRecorder(100_000)}
-	config := rest.CopyConfig(s.config)
-	config.Wrap(l.line.wrap)
+	l := &lab{server: s, proxy: s.proxied(), queue: controller.NewPriorityQueue(""), events: record.NewFakeRecorder(100_000)}
+	config := &rest.Config{Host: l.proxy.URL, QPS: -1}
 	client, kube := clientset.NewForConfigOrDie(config), kubernetes.NewForConfigOrDie(config)
 	l.foos = informer.NewFoos(client, s.namespace, resync, controller.WithLowPriorityWhenUnchanged(controller.EnqueueObject)(l.queue))
 	l.deployments = informer.NewDeployments(kube, s.namespace, resync, controller.WithLowPriorityWhenUnchanged(
@@ -61,7 +58,6 @@ func newLab(s *server, resync time.Duration) *lab {
 	}
 	s.Cleanup(func() {
 		cancel()
-		l.line.release()
 		running.Wait()
 	})
 	if err := informer.WaitForSync(ctx, deadline, l.foos, l.deployments); err != nil {
@@ -108,131 +104,13 @@ func (l *lab) shows(i *informer.Informer, name, version string) {
 	})
 }
 
-// line is a transport that a test observes and disturbs.
-type line struct {
-	mu sync.Mutex
-	// sent holds "METHOD resource[/name[/subresource]]" of each request that is no
-	// list and no watch.
-	sent []string
-	// held are the resources whose watches deliver nothing.
-	held  map[string]bool
-	moved sync.Cond
-	// streams are the watches that are open.
-	streams map[*heldBody]bool
-	// fault, if set, is asked before each request. It may answer in the server's
-	// place, or return nil, nil to let the request pass.
-	fault func(request *http.Request, next http.RoundTripper) (*http.Response, error)
-}
-
-func newLine() *line {
-	l := &line{held: map[string]bool{}, streams: map[*heldBody]bool{}}
-	l.moved.L = &l.mu
-	return l
-}
-
-// requests returns what was sent since the last call.
-func (l *line) requests() []string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	sent := l.sent
-	l.sent = nil
-	return sent
-}
-
-// hold keeps back what the watches of these resources would deliver from now on.
-func (l *line) hold(resources ...string) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for _, resource := range resources {
-		l.held[resource] = true
+// proxied starts a proxy between the test's clients and the API server.
+func (s *server) proxied() *testkit.Proxy {
+	s.Helper()
+	proxy, err := testkit.NewProxy(s.config)
+	if err != nil {
+		s.Fatal(err)
 	}
-}
-
-// release delivers what was held, of these resources or of all.
-func (l *line) release(resources ...string) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if resources == nil {
-		clear(l.held)
-	}
-	for _, resource := range resources {
-		delete(l.held, resource)
-	}
-	l.moved.Broadcast()
-}
-
-// disturb sets the fault.
-func (l *line) disturb(fault func(*http.Request, http.RoundTripper) (*http.Response, error)) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.fault = fault
-}
-
-// hangUp ends every watch that is open.
-func (l *line) hangUp() {
-	l.mu.Lock()
-	open := l.streams
-	l.streams = map[*heldBody]bool{}
-	l.mu.Unlock()
-	for stream := range open {
-		_ = stream.ReadCloser.Close()
-	}
-}
-
-type roundTripper func(*http.Request) (*http.Response, error)
-
-func (f roundTripper) RoundTrip(request *http.Request) (*http.Response, error) { return f(request) }
-
-func (l *line) wrap(next http.RoundTripper) http.RoundTripper {
-	return roundTripper(func(request *http.Request) (*http.Response, error) {
-		// /apis/{group}/{version}/namespaces/{namespace}/{resource}[/{name}[/{subresource}]]
-		parts := strings.Split(strings.Trim(request.URL.Path, "/"), "/")
-		if len(parts) < 6 {
-			return next.RoundTrip(request)
-		}
-		l.mu.Lock()
-		if request.Method != http.MethodGet || len(parts) > 6 {
-			l.sent = append(l.sent, request.Method+" "+strings.Join(parts[5:], "/"))
-		}
-		fault := l.fault
-		l.mu.Unlock()
-		if fault != nil {
-			if response, err := fault(request, next); response != nil || err != nil {
-				return response, err
-			}
-		}
-		response, err := next.RoundTrip(request)
-		if err == nil && request.URL.Query().Get("watch") != "" {
-			body := &heldBody{ReadCloser: response.Body, line: l, resource: parts[5]}
-			l.mu.Lock()
-			l.streams[body] = true
-			l.mu.Unlock()
-			response.Body = body
-		}
-		return response, err
-	})
-}
-
-// heldBody is the stream of a watch.
-type heldBody struct {
-	io.ReadCloser
-	line     *line
-	resource string
-}
-
-func (b *heldBody) Read(p []byte) (int, error) {
-	n, err := b.ReadCloser.Read(p)
-	b.line.mu.Lock()
-	defer b.line.mu.Unlock()
-	for b.line.held[b.resource] && err == nil {
-		b.line.moved.Wait()
-	}
-	return n, err
-}
-
-func (b *heldBody) Close() error {
-	b.line.mu.Lock()
-	delete(b.line.streams, b)
-	b.line.mu.Unlock()
-	return b.ReadCloser.Close()
+	s.Cleanup(func() { _ = proxy.Close() })
+	return proxy
 }

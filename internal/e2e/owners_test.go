@@ -135,10 +135,10 @@ func TestRenamedTwice(t *testing.T) {
 
 	renamed := s.changeFoo("foo", func(spec *v1alpha1.FooSpec) { spec.DeploymentName = "second" })
 	l.shows(l.foos, "foo", renamed.ResourceVersion)
-	l.line.hold("foos")
+	release := l.proxy.HoldWatches("foos")
 	renamed = s.changeFoo("foo", func(spec *v1alpha1.FooSpec) { spec.DeploymentName = "taken" })
 	l.reconciles("foo")
-	l.line.release()
+	release()
 	l.shows(l.foos, "foo", renamed.ResourceVersion)
 	s.eventually("the Foo says that the name is taken, and what runs", func() error {
 		l.reconciles("foo")

@@ -136,19 +136,16 @@ func TestSignals(t *testing.T) {
 	// one's sender has ended by then, and it goes nowhere.
 	posted, release := make(chan struct{}, 1), make(chan struct{})
 	var posts atomic.Int32
-	proxy := s.proxy(s.config)
-	front := s.serves(httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	proxy := s.proxied()
+	proxy.Intercept(func(_ http.ResponseWriter, r *http.Request) (first bool) {
 		if r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/deployments") {
-			first := posts.Add(1) == 1
+			first = posts.Add(1) == 1
 			posted <- struct{}{}
 			<-release
-			if first {
-				return
-			}
 		}
-		proxy.ServeHTTP(w, r)
-	})))
-	through := kubeconfig(t, clientcmdapi.Cluster{Server: front.URL}, clientcmdapi.AuthInfo{})
+		return first
+	})
+	through := kubeconfig(t, clientcmdapi.Cluster{Server: proxy.URL}, clientcmdapi.AuthInfo{})
 	s.createFoo("foo", spec("deployment", 1))
 
 	// Twice: at once.

@@ -173,10 +173,14 @@ func (s *server) lifeOfAFoo() {
 // does.
 func (s *server) lateForAName(f *front) {
 	s.Helper()
-	f.meddle(http.MethodPost, "/deployments", func() {
-		if _, err := s.kube.AppsV1().Deployments(s.namespace).Create(s.Context(), somebodys("theirs"), metav1.CreateOptions{}); err != nil {
-			s.Error(err)
+	f.Intercept(func(_ http.ResponseWriter, r *http.Request) bool {
+		if r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/deployments") {
+			f.Intercept(nil)
+			if _, err := s.kube.AppsV1().Deployments(s.namespace).Create(s.Context(), somebodys("theirs"), metav1.CreateOptions{}); err != nil {
+				s.Error(err)
+			}
 		}
+		return false
 	})
 	s.createFoo("late", spec("theirs", 1))
 	s.says("late", v1alpha1.ReasonNameTaken, "")
@@ -198,13 +202,13 @@ func TestRights(t *testing.T) {
 // send is what config/rbac grants.
 func testRightsAreUsed(t *testing.T) {
 	s := newServer(t)
-	f := s.newFront()
+	f := s.newFront(rest.AnonymousClientConfig(s.config))
 	defer func() {
 		for _, refusal := range f.refusals() {
 			t.Errorf("refused: %s", refusal)
 		}
 	}()
-	args := append(s.containerArgs(), "--kubeconfig", f.kubeconfig(t, s.as(deployed, ownAccount)), "--leader-elect-resource-namespace", deployed)
+	args := append(s.containerArgs(), "--kubeconfig", f.kubeconfig(t, s.as(deployed, ownAccount).BearerToken), "--leader-elect-resource-namespace", deployed)
 	leader := start(t, nil, args...)
 	leader.waitFor("workers start")
 	// As against a server that does not stream lists.
@@ -231,9 +235,13 @@ func (s *server) grantedIsUsed(f *front) {
 	granted := s.granted()
 	// Nobody sends a request there: testFinalizersAreNeeded shows what it is for.
 	used := map[right]bool{{"update", v1alpha1.GroupName, "foos/finalizers", ""}: true}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	for needs := range f.needed {
+	needed := map[right]bool{}
+	for _, r := range f.Log() {
+		if r.Target.Resource != "" { // Else it is the server's version, or the list of its APIs.
+			needed[rightFor(r)] = true
+		}
+	}
+	for needs := range needed {
 		switch {
 		case granted[needs]:
 			used[needs] = true
@@ -379,8 +387,8 @@ func testFinalizersAreNeeded(t *testing.T) {
 	limited := slices.DeleteFunc(slices.Clone(role.Rules), func(rule rbacv1.PolicyRule) bool {
 		return slices.Contains(rule.Resources, "foos/finalizers")
 	})
-	f := s.newFront()
-	c := s.controller("--kubeconfig", f.kubeconfig(t, s.createAccount("limited", limited...)))
+	f := s.newFront(rest.AnonymousClientConfig(s.config))
+	c := s.controller("--kubeconfig", f.kubeconfig(t, s.createAccount("limited", limited...).BearerToken))
 	s.createFoo("foo", spec("deployment", 1))
 	const why = "cannot set blockOwnerDeletion if an ownerReference refers to a resource you can't set finalizers on"
 	s.eventually("the admission plugin refuses, if it is on", func() error {

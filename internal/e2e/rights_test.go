@@ -4,7 +4,6 @@ package e2e
 
 import (
 	"fmt"
-	"net/http/httptest"
 	"os"
 	"slices"
 	"strings"
@@ -39,8 +38,7 @@ func newAccount(s *server) *account {
 	s.Helper()
 	// As the administrator, who may speak for the user that the kubeconfig names.
 	a := &account{server: s}
-	front := s.serves(httptest.NewServer(s.proxy(s.config)))
-	a.kubeconfig = kubeconfig(s.T, clientcmdapi.Cluster{Server: front.URL}, clientcmdapi.AuthInfo{Impersonate: a.user()})
+	a.kubeconfig = kubeconfig(s.T, clientcmdapi.Cluster{Server: s.proxied().URL}, clientcmdapi.AuthInfo{Impersonate: a.user()})
 	for name, rules := range roleInParts(s.T) {
 		role := &rbacv1.Role{ObjectMeta: metav1.ObjectMeta{Name: name}, Rules: rules}
 		if _, err := s.kube.RbacV1().Roles(s.namespace).Create(s.Context(), role, metav1.CreateOptions{}); err != nil {

@@ -4,12 +4,7 @@ package e2e
 
 import (
 	"fmt"
-	"io"
-	"log"
 	"net/http"
-	"net/http/httptest"
-	"net/http/httputil"
-	"net/url"
 	"regexp"
 	"slices"
 	"strings"
@@ -19,8 +14,6 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/rest"
-	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
 	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
 	"example.com/byhand/internal/observer"
@@ -90,31 +83,16 @@ func (c *traced) of(steps []trace.Step) (own []trace.Step) {
 // each request.
 func newTraced(s *server, name, token string, before func(*http.Request)) *traced {
 	s.Helper()
-	target, err := url.Parse(s.config.Host)
-	if err != nil {
-		s.Fatal(err)
-	}
-	transport, err := rest.TransportFor(s.config)
-	if err != nil {
-		s.Fatal(err)
-	}
-	proxy := httputil.NewSingleHostReverseProxy(target)
-	proxy.Transport, proxy.FlushInterval, proxy.ErrorLog = transport, -1, log.New(io.Discard, "", 0)
-	// client-go sends a token through TLS alone.
-	front := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	f := s.newFront(s.config)
+	f.Intercept(func(_ http.ResponseWriter, r *http.Request) bool {
 		if r.Header.Get("Authorization") != "Bearer "+token {
 			s.Errorf("%s %s has no token", r.Method, r.URL.Path)
 		}
 		before(r)
 		r.Header.Del("Authorization")
-		proxy.ServeHTTP(w, r)
-	}))
-	s.Cleanup(func() {
-		front.CloseClientConnections()
-		front.Close()
+		return false
 	})
-	config := kubeconfig(s.T, clientcmdapi.Cluster{Server: front.URL, InsecureSkipTLSVerify: true}, clientcmdapi.AuthInfo{Token: token})
-	return &traced{server: s, program: s.controller("--kubeconfig", config, "--trace=json"), key: s.namespace + "/" + name}
+	return &traced{server: s, program: s.controller("--kubeconfig", f.kubeconfig(s.T, token), "--trace=json"), key: s.namespace + "/" + name}
 }
 
 // A Foo's whole life, as the trace tells it: each change by its name, what woke

@@ -143,7 +143,7 @@ var mutants = []struct {
 	{"a topping deleted in use", "chapters/apiserver/rules.go", "if portion.Name == o.GetName() {", `if portion.Name == "" {`, "./chapters/apiserver", "TestInUse"},
 	{"pages of different moments", "chapters/apiserver/storage.go", "if delete(found, event.key); event.before != nil {", "if event.before != nil {", "./chapters/apiserver", "TestPages"},
 	{"half a line in the journal", "chapters/apiserver/journal.go", "j.file.Truncate(size)", "error(nil)", "./chapters/apiserver", "TestTruncatedJournal"},
-	{"a lost answer to a lost request", "internal/faults/proxy.go", "case LoseAnswer:\n\t\treturn errLost", "", "./internal/faults", "TestWrites"},
+	{"a lost answer to a lost request", "internal/testkit/faults.go", "f.pass(lostAnswer{}, r)", "", "./internal/testkit", "TestWrites"},
 }
 
 func TestMutants(t *testing.T) {

@@ -65,11 +65,6 @@ type Request struct {
 	Took time.Duration
 }
 
-// IsWrite reports whether the request can change an object. Events and Leases do not count.
-func (r *Request) IsWrite() bool {
-	return r.Method != http.MethodGet && r.Target.Resource != "events" && r.Target.Resource != "leases"
-}
-
 // Log returns all requests since Forget, in the order in which they came.
 func (f *Faults) Log() []Request {
 	f.mu.Lock()
@@ -111,8 +106,9 @@ func (f *Faults) Intercept(intercept func(w http.ResponseWriter, r *http.Request
 	f.intercept = intercept
 }
 
-// OnWrite asks decide what happens to each write from now on that is not intercepted. n
-// counts them from 1. decide may be nil.
+// OnWrite asks decide what happens to each write from now on that is not intercepted: each
+// POST, PUT, PATCH and DELETE, except of Events and Leases. n counts them from 1. decide may
+// be nil.
 func (f *Faults) OnWrite(decide func(n int, r *http.Request) Fault) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -200,7 +196,7 @@ func (f *Faults) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 func (f *Faults) faultOf(line *Request, r *http.Request) Fault {
-	if !line.IsWrite() {
+	if r.Method == http.MethodGet || slices.Contains([]string{"events", "leases"}, line.Target.Resource) {
 		return Pass
 	}
 	f.mu.Lock()

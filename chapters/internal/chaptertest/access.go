@@ -7,7 +7,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
-	"example.com/byhand/internal/faults"
+	"example.com/byhand/internal/testkit"
 )
 
 // AccountWith applies config/rbac and returns a kubeconfig for an account that has this
@@ -38,9 +38,9 @@ func (c *Cluster) As(token string) (kubeconfig string) {
 }
 
 // Proxy stands between the program and the API server. The kubeconfig leads through it.
-func (c *Cluster) Proxy() (proxy *faults.Proxy, kubeconfig string) {
+func (c *Cluster) Proxy() (proxy *testkit.Proxy, kubeconfig string) {
 	c.Helper()
-	proxy, err := faults.NewProxy(c.Config)
+	proxy, err := testkit.NewProxy(c.Config)
 	if err != nil {
 		c.Fatal(err)
 	}

@@ -1,0 +1,65 @@
+package main
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"time"
+
+	"example.com/byhand/internal/testkit"
+)
+
+// request is one that the program has sent.
+type request struct{ testkit.Request }
+
+// requests returns the requests since a moment that want picks; without Events and Leases.
+func (w *world) requests(since time.Time, want func(request) bool) (found []request) {
+	for _, line := range w.proxy.Log() {
+		if r := (request{line}); !r.At.Before(since) && !slices.Contains([]string{"events", "leases"}, r.Target.Resource) && want(r) {
+			found = append(found, r)
+		}
+	}
+	return found
+}
+
+// heardSince reports whether any request has come.
+func (w *world) heardSince(since time.Time) bool {
+	log := w.proxy.Log()
+	return len(log) > 0 && !log[len(log)-1].At.Before(since)
+}
+
+// leases returns the Leases that the program has written.
+func (w *world) leases() (found []testkit.Target) {
+	for _, r := range w.proxy.Log() {
+		if r.Target.Resource == "leases" && r.Target.Name != "" && r.Method != http.MethodGet && !slices.Contains(found, r.Target) {
+			found = append(found, r.Target)
+		}
+	}
+	return found
+}
+
+// isWrite reports whether the request can change a Foo or a Deployment.
+func (r request) isWrite() bool {
+	return r.Method != http.MethodGet && (r.Target.Resource == "foos" || r.Target.Resource == "deployments")
+}
+
+// in reports whether the request can concern a namespace.
+func (r request) in(namespace string) bool {
+	return r.Target.Namespace == namespace || r.Target.Namespace == ""
+}
+
+func (r request) String() string {
+	answer := "no answer"
+	if r.Code != 0 {
+		answer = fmt.Sprint(r.Code)
+	}
+	verb := r.Method
+	if r.Watch {
+		verb = "WATCH"
+	}
+	what := r.Path
+	if r.Target.Resource != "" {
+		what = r.Target.String() // The namespace is the scenario's.
+	}
+	return fmt.Sprintf("%s  %-6s %s → %s", r.At.Format("15:04:05.000"), verb, what, answer)
+}

@@ -1,0 +1,343 @@
+package testkit_test
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"path"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+
+	"example.com/byhand/internal/testkit"
+)
+
+const pods = "/api/v1/namespaces/default/pods"
+
+func TestTargetOf(t *testing.T) {
+	for path, want := range map[string]testkit.Target{
+		"/apis/apps/v1/namespaces/one/deployments/two/scale":          {"apps", "deployments", "one", "two", "scale"},
+		"/apis/samplecontroller.k8s.io/v1alpha1/foos":                 {"samplecontroller.k8s.io", "foos", "", "", ""},
+		"/apis/samplecontroller.k8s.io/v1alpha1/namespaces/one/foos":  {"samplecontroller.k8s.io", "foos", "one", "", ""},
+		"/api/v1/namespaces/one":                                      {"", "namespaces", "", "one", ""},
+		"/api/v1/namespaces/one/status":                               {"", "namespaces", "", "one", "status"},
+		"/apis/coordination.k8s.io/v1/namespaces/one/leases/a-leader": {"coordination.k8s.io", "leases", "one", "a-leader", ""},
+		"/version":                 {},
+		"/apis/apps/v1":            {},
+		"/api/v1":                  {},
+		"/api/v1/namespaces/one/x": {"", "x", "one", "", ""},
+	} {
+		if diff := cmp.Diff(want, testkit.TargetOf(path)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", path, diff)
+		}
+	}
+}
+
+// apiServer plays the API server: a watch sends a line at once, and one for each event of its
+// resource. All else is answered with what was sent.
+type apiServer struct {
+	arrived atomic.Int32
+	events  map[string]chan string
+}
+
+func (s *apiServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.URL.Query().Get("watch") == "" {
+		s.arrived.Add(1)
+		_, _ = io.Copy(w, r.Body)
+		return
+	}
+	fmt.Fprintln(w, "now")
+	w.(http.Flusher).Flush()
+	for {
+		select {
+		case event := <-s.events[path.Base(r.URL.Path)]:
+			fmt.Fprintln(w, event)
+			w.(http.Flusher).Flush()
+		case <-r.Context().Done():
+			return
+		}
+	}
+}
+
+// program is what Faults stand before.
+type program struct {
+	*http.Client
+	*testkit.Faults
+	*apiServer
+	url string
+}
+
+// inBoth runs a test with all in memory, in a bubble, and with an API server that is elsewhere.
+func inBoth(t *testing.T, test func(t *testing.T, p *program)) {
+	newAPIServer := func() *apiServer {
+		return &apiServer{events: map[string]chan string{"pods": make(chan string), "deployments": make(chan string)}}
+	}
+	t.Run("in memory", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			s := newAPIServer()
+			f := &testkit.Faults{Next: s}
+			test(t, &program{&http.Client{Transport: testkit.Transport{Handler: f}}, f, s, "http://api.test"})
+		})
+	})
+	t.Run("proxy", func(t *testing.T) {
+		s := newAPIServer()
+		server := httptest.NewServer(s)
+		t.Cleanup(server.Close)
+		proxy := newProxy(t, server.URL)
+		test(t, &program{http.DefaultClient, &proxy.Faults, s, proxy.URL})
+	})
+}
+
+func newProxy(t *testing.T, host string) *testkit.Proxy {
+	t.Helper()
+	proxy, err := testkit.NewProxy(&rest.Config{Host: host})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = proxy.Close() })
+	return proxy
+}
+
+// post sends a POST and returns status and body, or "no answer".
+func (p *program) post(path string) string {
+	response, err := p.Post(p.url+path, "application/json", strings.NewReader(`{"n":1}`))
+	if err != nil {
+		return "no answer"
+	}
+	defer response.Body.Close()
+	body, _ := io.ReadAll(response.Body)
+	return response.Status + " " + string(body)
+}
+
+// watch opens a watch and returns its lines, and "ended" or "broken" as the last one.
+func (p *program) watch(t *testing.T, path string) chan string {
+	t.Helper()
+	response, err := p.Get(p.url + path + "?watch=true")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { response.Body.Close() })
+	lines := make(chan string, 10)
+	go func() {
+		scanner, last := bufio.NewScanner(response.Body), "ended"
+		for scanner.Scan() {
+			lines <- scanner.Text()
+		}
+		if scanner.Err() != nil {
+			last = "broken"
+		}
+		lines <- last
+	}()
+	return lines
+}
+
+// next fails the test unless these are the next lines of a watch.
+func next(t *testing.T, lines chan string, want ...string) {
+	t.Helper()
+	for _, want := range want {
+		if got := <-lines; got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
+
+// What arrives, what the program hears, what the log says, and whether the program lives,
+// for each fault.
+func TestWrites(t *testing.T) {
+	for _, test := range []struct {
+		name            string
+		fault           testkit.Fault
+		arrives, killed bool
+		answer          string
+		code            int
+	}{
+		{"pass", testkit.Pass, true, false, `200 OK {"n":1}`, 200},
+		{"kill before", testkit.KillBefore, false, true, "no answer", 0},
+		{"kill after", testkit.KillAfter, true, true, "no answer", 0},
+		{"lose the answer", testkit.LoseAnswer, true, false, "no answer", 0},
+		{"refuse", testkit.Refuse, false, false, "503 Service Unavailable", 503},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			inBoth(t, func(t *testing.T, p *program) {
+				var killed atomic.Bool
+				p.Kill = func() { killed.Store(true) }
+				p.OnWrite(func(n int, r *http.Request) testkit.Fault {
+					if n == 2 {
+						return test.fault
+					}
+					return testkit.Pass
+				})
+				// Events do not count.
+				if got := p.post("/api/v1/namespaces/default/events"); got != `200 OK {"n":1}` {
+					t.Errorf("an Event: %s", got)
+				}
+				if got := p.post(pods); got != `200 OK {"n":1}` {
+					t.Errorf("the first write: %s", got)
+				}
+				if got := p.post(pods); !strings.HasPrefix(got, test.answer) {
+					t.Errorf("the second write: %s, want %s", got, test.answer)
+				}
+				if arrived := p.arrived.Load() == 3; arrived != test.arrives {
+					t.Errorf("it arrives: %t, want %t", arrived, test.arrives)
+				}
+				if killed.Load() != test.killed {
+					t.Errorf("killed: %t, want %t", killed.Load(), test.killed)
+				}
+				if code := p.Log()[2].Code; code != test.code {
+					t.Errorf("code %d in the log, want %d", code, test.code)
+				}
+			})
+		})
+	}
+}
+
+// What is intercepted goes no further, and a nil ends it. What goes on is mutated.
+func TestInterceptAndMutate(t *testing.T) {
+	inBoth(t, func(t *testing.T, p *program) {
+		p.Intercept(func(w http.ResponseWriter, r *http.Request) bool {
+			w.WriteHeader(http.StatusTeapot)
+			return true
+		})
+		p.Mutate(func(r *http.Request, object map[string]any) { object["n"] = object["n"].(int64) + 9 })
+		if got := p.post(pods); got != "418 I'm a teapot " || p.arrived.Load() != 0 {
+			t.Errorf("%q, and %d arrived", got, p.arrived.Load())
+		}
+		p.Intercept(nil)
+		if got := p.post(pods); got != `200 OK {"n":10}` {
+			t.Errorf("mutated: %q", got)
+		}
+		p.Mutate(nil)
+		if got := p.post(pods); got != `200 OK {"n":1}` {
+			t.Errorf("passed: %q", got)
+		}
+	})
+}
+
+// Time passes for the log as for everybody in a bubble, and what is told once is not told again.
+func TestLog(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := &testkit.Faults{Next: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			time.Sleep(time.Second)
+			if r.URL.Query().Get("watch") != "" {
+				w.(http.Flusher).Flush()
+			} else {
+				_, _ = io.WriteString(w, "{}")
+			}
+		})}
+		begin := time.Now()
+		send := func(method, path string) {
+			f.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(method, path, nil))
+		}
+		send("PUT", pods+"/one/status")
+		send("GET", pods+"/one")
+		if diff := cmp.Diff([]string{"PUT pods/one/status", "GET pods/one"}, f.Requests()); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
+		for _, path := range []string{pods, pods + "?watch=true", "/version"} {
+			send("GET", path)
+		}
+		send("POST", pods)
+		if diff := cmp.Diff([]string{"POST pods"}, f.Requests()); diff != "" {
+			t.Errorf("since then (-want +got):\n%s", diff)
+		}
+		var log []string
+		for i, r := range f.Log() {
+			log = append(log, fmt.Sprintf("%s %s of %q, watch %t: %d", r.Method, r.Target, r.Target.Namespace, r.Watch, r.Code))
+			if r.At != begin.Add(time.Duration(i)*time.Second) || r.Took != time.Second {
+				t.Errorf("%s: at %s, took %s", r.Path, r.At.Sub(begin), r.Took)
+			}
+		}
+		want := []string{`PUT pods/one/status of "default", watch false: 200`, `GET pods/one of "default", watch false: 200`,
+			`GET pods of "default", watch false: 200`, `GET pods of "default", watch true: 200`, `GET  of "", watch false: 200`,
+			`POST pods of "default", watch false: 200`}
+		if diff := cmp.Diff(want, log); diff != "" {
+			t.Errorf("log (-want +got):\n%s", diff)
+		}
+		f.Forget()
+		if len(f.Log()) > 0 || len(f.Requests()) > 0 {
+			t.Errorf("%v is not forgotten", f.Log())
+		}
+	})
+}
+
+// What is held comes later, in its order, and other watches go on.
+func TestHoldWatches(t *testing.T) {
+	inBoth(t, func(t *testing.T, p *program) {
+		lines, others := p.watch(t, pods), p.watch(t, "/apis/apps/v1/deployments")
+		next(t, lines, "now")
+		release := p.HoldWatches("pods")
+		p.events["pods"] <- "two"
+		go func() { p.events["pods"] <- "three" }() // A handler waits with it.
+		p.events["deployments"] <- "other"
+		next(t, others, "now", "other")
+		select {
+		case got := <-lines:
+			t.Errorf("got %q while the watch is held", got)
+		default:
+		}
+		release()
+		next(t, lines, "two", "three")
+	})
+}
+
+// A watch that is opened while its resource is held is answered, and refused if it is refused.
+func TestOpenHeldWatch(t *testing.T) {
+	inBoth(t, func(t *testing.T, p *program) {
+		p.HoldWatches("pods")
+		p.watch(t, pods)
+		p.Intercept(func(w http.ResponseWriter, r *http.Request) bool {
+			http.Error(w, "gone", http.StatusGone)
+			return true
+		})
+		next(t, p.watch(t, pods), "gone")
+	})
+}
+
+// A watch that is cut breaks, one that is ended ends, also if it is held and something waits.
+// Others go on.
+func TestCutAndEndWatches(t *testing.T) {
+	for end, stop := range map[string]func(*program){
+		"ended":  func(p *program) { p.EndWatches("pods") },
+		"broken": func(p *program) { p.CutWatches("pods") },
+	} {
+		t.Run(end, func(t *testing.T) {
+			inBoth(t, func(t *testing.T, p *program) {
+				lines, others := p.watch(t, pods), p.watch(t, "/apis/apps/v1/deployments")
+				next(t, lines, "now")
+				stop(p)
+				next(t, lines, end)
+				p.HoldWatches("pods")
+				lines = p.watch(t, pods)
+				stop(p)
+				next(t, lines, end)
+				p.events["deployments"] <- "goes on"
+				next(t, others, "now", "goes on")
+			})
+		})
+	}
+}
+
+// The kubeconfig leads to the proxy. Where no API server answers, the proxy does not either.
+func TestKubeconfig(t *testing.T) {
+	proxy := newProxy(t, "127.0.0.1:1")
+	file, err := proxy.Kubeconfig(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	config, err := clientcmd.BuildConfigFromFlags("", file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &program{Client: http.DefaultClient, url: config.Host}
+	if got, log := p.post(pods), proxy.Log(); got != "no answer" || len(log) != 1 {
+		t.Errorf("%q, log %v", got, log)
+	}
+}
