@@ -111,16 +111,18 @@ const helpless = "even without a fault the program does not do what a Foo asks f
 func (s *stage) beyond() string {
 	s.front.mu.Lock()
 	defer s.front.mu.Unlock()
-	events, conditions := 0, "none"
+	events, conditions := 0, []string(nil)
 	for _, r := range s.front.log {
 		if r.target.resource == "events" && r.method != http.MethodGet {
 			events++
 		}
 	}
-	if f := s.history.foos["a"]; f != nil && len(f.conditions) > 0 {
-		conditions = strings.Join(f.conditions, ", ")
+	if f := s.history.foos["a"]; f != nil {
+		for _, c := range f.Status.Conditions {
+			conditions = append(conditions, c.Type)
+		}
 	}
-	return fmt.Sprintf("for two new Foos it has sent %d Events; the conditions in their status: %s", events, conditions)
+	return fmt.Sprintf("for two new Foos it has sent %d Events; the conditions in their status: %s", events, cmp.Or(strings.Join(conditions, ", "), "none"))
 }
 
 // violates reports whether one of these properties is violated.
