@@ -98,7 +98,7 @@ var mutants = []struct {
 	{"replicas not counted", "controller/status.go", "status.Replicas += d.Status.Replicas", "", "./controller", "TestStatusFollowsDeployment"},
 	{"a forged mark left as it is", "controller/deployment.go", " && !s.rewriteGeneration", "", "./controller", "TestForgedMarks"},
 	{"a panic taken for a success", "controller/controller.go", `fmt.Errorf("panic: %v\n%s", reason, debug.Stack())`, `map[string]error{fmt.Sprint(debug.Stack()): nil}[""]`, "./controller", "TestPanicIsRetried"},
-	{"a Lease given away while a worker is busy", "internal/leader/leader.go", "e.elector.Run(e.holding)", "e.elector.Run(ctx)", "./internal/leader", "TestTwoContexts"},
+	{"a Lease given away while a worker is busy", "internal/leader/leader.go", "klog.NewContext(e.holding, ", "klog.NewContext(ctx, ", "./internal/leader", "TestTwoContexts"},
 	{"another's name in the Lease unnoticed", "internal/leader/lease.go", "l.takenAway()", "_ = record", "./internal/leader", "TestLeaseTakenAway"},
 	{"work without a valid Lease", "internal/leader/leader.go", "if !time.Now().Before(ends) {", "if false {", "./internal/leader", "TestLeaseExpires"},
 	{"retries that never slow down", "controller/queue.go", "5*time.Millisecond, 30*time.Second", "5*time.Millisecond, 5*time.Millisecond", "./controller", "TestFailingKeysHarmNobody"},
