@@ -13,6 +13,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"example.com/byhand/controller"
+	"example.com/byhand/internal/testkit/quiet"
 )
 
 // deadline is how long a test waits for what must happen.
@@ -21,7 +22,7 @@ const deadline = 10 * time.Second
 // run starts a controller and returns a function that stops it and waits for it.
 func run(t *testing.T, queue controller.Queue, workers int, reconcile controller.Reconcile) (stop func()) {
 	t.Helper()
-	ctx, cancel := context.WithCancel(context.Background())
+	ctx, cancel := context.WithCancel(quiet.Context(t))
 	done := make(chan struct{})
 	go func() {
 		defer close(done)

@@ -326,8 +326,8 @@ func TestRenameOfReleasedDeployment(t *testing.T) {
 	w.deployment("deployment")
 }
 
-// A deleted Deployment that finalizers hold back is no reason to wait: that it is
-// being deleted has been seen.
+// A deleted Deployment that finalizers hold back is no reason to wait, nor to delete it
+// again: that it is being deleted has been seen.
 func TestRenameWithFinalizers(t *testing.T) {
 	w := converged(t, 1)
 	old := w.deployment("deployment")
@@ -335,6 +335,7 @@ func TestRenameWithFinalizers(t *testing.T) {
 	w.sync()
 	w.reconcile()
 	w.sync()
+	w.api.Requests()
 	old.DeletionTimestamp, old.ResourceVersion = &metav1.Time{Time: time.Now()}, w.api.Latest()
 	if err := w.deployments.Add(old); err != nil {
 		t.Fatal(err)
@@ -342,6 +343,7 @@ func TestRenameWithFinalizers(t *testing.T) {
 	if again := w.reconcile(); again != 0 {
 		t.Errorf("look again after %s, want 0", again)
 	}
+	w.sent()
 }
 
 // Renamed to a name that is taken, a Foo keeps the Deployment that it has.

@@ -19,6 +19,8 @@ import (
 // deleteRenamed deletes the Deployments that the Foo controls under an earlier name.
 func (r *FooReconciler) deleteRenamed(ctx context.Context, s *fooState) error {
 	for _, old := range s.owned {
+		// A finalizer may hold one that is being deleted. Each reconcile would delete it again,
+		// and in the background, also where somebody asked for a deletion in the foreground.
 		if old.Name == s.foo.Spec.DeploymentName || old.DeletionTimestamp != nil {
 			continue
 		}

@@ -22,6 +22,7 @@ import (
 	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
 	"example.com/byhand/clientset"
 	"example.com/byhand/informer"
+	"example.com/byhand/internal/testkit/quiet"
 )
 
 const deadline = 10 * time.Second
@@ -33,7 +34,7 @@ func start(t *testing.T, serve http.HandlerFunc, o options, newInformer func(opt
 	config := &rest.Config{Host: server.URL, QPS: -1}
 	o.client, o.kube = clientset.NewForConfigOrDie(config), kubernetes.NewForConfigOrDie(config)
 	i := newInformer(o)
-	ctx, cancel := context.WithCancel(context.Background())
+	ctx, cancel := context.WithCancel(quiet.Context(t))
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -140,7 +141,7 @@ func TestWaitForSyncCanceled(t *testing.T) {
 func TestDeploymentsOverFake(t *testing.T) {
 	client := kubefake.NewClientset(&appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "one"}})
 	deployments := informer.NewDeployments(client, "", 0, cache.ResourceEventHandlerFuncs{})
-	ctx, cancel := context.WithCancel(context.Background())
+	ctx, cancel := context.WithCancel(quiet.Context(t))
 	done := make(chan struct{})
 	go func() {
 		defer close(done)

@@ -16,12 +16,13 @@ import (
 
 	"example.com/byhand/informer"
 	"example.com/byhand/internal/testkit"
+	"example.com/byhand/internal/testkit/quiet"
 )
 
 // synced runs an informer until its first list is in the store.
 func synced(t *testing.T, i *informer.Informer) *informer.Informer {
 	t.Helper()
-	ctx, cancel := context.WithCancel(t.Context())
+	ctx, cancel := context.WithCancel(quiet.Context(t))
 	done := make(chan struct{})
 	go func() {
 		defer close(done)

@@ -4,19 +4,19 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 	"sync"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
-	"k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
+
+	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
 )
 
 // history is every version of every Foo and Deployment of one namespace, as two informers of
@@ -30,7 +30,7 @@ type history struct {
 
 	mu          sync.Mutex
 	versions    []version
-	foos        map[string]*foo               // by name, the newest version
+	foos        map[string]*v1alpha1.Foo      // by name, the newest version
 	deployments map[string]*appsv1.Deployment // by name, the newest version
 	first       map[types.UID]*appsv1.Deployment
 	mine        map[string]bool    // the resourceVersions that the judge wrote
@@ -45,29 +45,13 @@ type history struct {
 type version struct {
 	revision   uint64
 	at         time.Time // when the judge heard of it
-	foo        *foo
+	foo        *v1alpha1.Foo
 	deployment *appsv1.Deployment
 	deleted    bool
 }
 
-// foo is what the judge reads of a Foo. It is not the Go type: the judge must be able to
-// read Foos that this type cannot hold.
-type foo struct {
-	name           string
-	uid            types.UID
-	resource       string // resourceVersion
-	generation     int64
-	deploymentName string
-	replicas       *int64
-	available      int64
-	conditions     []string // their types
-	deleting       bool
-	// sane: a Deployment as asked can exist.
-	sane bool
-}
-
 func newHistory() *history {
-	return &history{foos: map[string]*foo{}, deployments: map[string]*appsv1.Deployment{}, first: map[types.UID]*appsv1.Deployment{},
+	return &history{foos: map[string]*v1alpha1.Foo{}, deployments: map[string]*appsv1.Deployment{}, first: map[types.UID]*appsv1.Deployment{},
 		mine: map[string]bool{}, removed: map[types.UID]bool{}, newest: map[types.UID]uint64{}, awaited: map[types.UID]uint64{}, awaitedGone: map[types.UID]bool{}}
 }
 
@@ -130,8 +114,8 @@ func (h *history) add(object metav1.Object, deleted bool) {
 		}
 	case *unstructured.Unstructured:
 		v.foo = readFoo(object)
-		if h.foos[v.foo.name] = v.foo; deleted {
-			delete(h.foos, v.foo.name)
+		if h.foos[v.foo.Name] = v.foo; deleted {
+			delete(h.foos, v.foo.Name)
 		}
 	}
 	h.versions = append(h.versions, v)
@@ -190,45 +174,27 @@ func (h *history) changes() int {
 	return len(h.versions)
 }
 
-// readFoo takes from an object what it can.
-func readFoo(object *unstructured.Unstructured) *foo {
-	f := &foo{
-		name: object.GetName(), uid: object.GetUID(), resource: object.GetResourceVersion(),
-		generation: object.GetGeneration(), deleting: object.GetDeletionTimestamp() != nil,
-	}
+// readFoo takes from an object what the Go type can hold. A Foo whose spec it cannot hold
+// asks for what no Deployment can be.
+func readFoo(object *unstructured.Unstructured) *v1alpha1.Foo {
+	f := &v1alpha1.Foo{ObjectMeta: metav1.ObjectMeta{
+		Name: object.GetName(), UID: object.GetUID(), ResourceVersion: object.GetResourceVersion(),
+		Generation: object.GetGeneration(), DeletionTimestamp: object.GetDeletionTimestamp(),
+	}}
 	spec, _, _ := unstructured.NestedMap(object.Object, "spec")
-	f.deploymentName, _ = spec["deploymentName"].(string)
-	f.sane = len(validation.NameIsDNSSubdomain(f.deploymentName, false)) == 0
-	switch replicas := spec["replicas"].(type) {
-	case nil:
-	case int64:
-		f.replicas = &replicas
-		f.sane = f.sane && replicas >= 0 && replicas <= math.MaxInt32
-	default:
-		f.sane = false
+	f.Spec.DeploymentName, _ = spec["deploymentName"].(string)
+	if replicas, is := spec["replicas"].(int64); is && int64(int32(replicas)) == replicas {
+		f.Spec.Replicas = new(int32(replicas))
+	} else if spec["replicas"] != nil {
+		f.Spec.Replicas = new(int32(-1))
 	}
 	conditions, _, _ := unstructured.NestedSlice(object.Object, "status", "conditions")
 	for _, c := range conditions {
 		if condition, ok := c.(map[string]any); ok {
-			f.conditions = append(f.conditions, fmt.Sprint(condition["type"]))
+			f.Status.Conditions = append(f.Status.Conditions, metav1.Condition{Type: fmt.Sprint(condition["type"])})
 		}
 	}
-	f.available, _, _ = unstructured.NestedInt64(object.Object, "status", "availableReplicas")
+	available, _, _ := unstructured.NestedInt64(object.Object, "status", "availableReplicas")
+	f.Status.AvailableReplicas = int32(available)
 	return f
-}
-
-// controllerOf returns the UID of the Foo that controls a Deployment, "" if none does.
-func controllerOf(d *appsv1.Deployment) types.UID {
-	if owner := metav1.GetControllerOf(d); owner != nil && owner.Kind == "Foo" {
-		return owner.UID
-	}
-	return ""
-}
-
-// replicasOf returns what a Deployment asks for.
-func replicasOf(d *appsv1.Deployment) int64 {
-	if d.Spec.Replicas == nil {
-		return 1
-	}
-	return int64(*d.Spec.Replicas)
 }

@@ -109,16 +109,18 @@ const helpless = "even without a fault the program does not do what a Foo asks f
 
 // beyond says what the program does that nobody has asked for. It is told, and not judged.
 func (s *stage) beyond() string {
-	events, conditions := 0, "none"
+	events, conditions := 0, []string(nil)
 	for _, r := range s.proxy.Log() {
 		if r.Target.Resource == "events" && r.Method != http.MethodGet {
 			events++
 		}
 	}
-	if f := s.history.foos["a"]; f != nil && len(f.conditions) > 0 {
-		conditions = strings.Join(f.conditions, ", ")
+	if f := s.history.foos["a"]; f != nil {
+		for _, c := range f.Status.Conditions {
+			conditions = append(conditions, c.Type)
+		}
 	}
-	return fmt.Sprintf("for two new Foos it has sent %d Events; the conditions in their status: %s", events, conditions)
+	return fmt.Sprintf("for two new Foos it has sent %d Events; the conditions in their status: %s", events, cmp.Or(strings.Join(conditions, ", "), "none"))
 }
 
 // violates reports whether one of these properties is violated.

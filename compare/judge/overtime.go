@@ -1,14 +1,17 @@
 package main
 
 import (
+	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/types"
+
+	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
+	"example.com/byhand/internal/testkit/oracle"
 )
 
 // blindness is a time in which the program could not see the Foos as they were.
@@ -21,10 +24,10 @@ type review struct {
 	mine    map[string]bool
 	removed map[types.UID]bool
 
-	foos        map[types.UID]*foo
+	foos        map[types.UID]*v1alpha1.Foo
 	changed     map[types.UID]time.Time       // when the Foo took its present deploymentName
 	named       map[types.UID]map[string]bool // the Deployments that the Foo has asked for
-	asked       map[types.UID][]int64         // the numbers of replicas that the Foo has asked for
+	asked       map[types.UID][]int32         // the numbers of replicas that the Foo has asked for
 	reached     map[types.UID]int64           // the generation for which the Deployment was right
 	deployments map[types.UID]*appsv1.Deployment
 	findings    []finding
@@ -42,7 +45,7 @@ func (h *history) complete() bool {
 	brought := map[string]bool{}
 	for _, v := range h.versions {
 		if v.foo != nil {
-			brought[v.foo.resource] = true
+			brought[v.foo.ResourceVersion] = true
 		} else {
 			brought[v.deployment.ResourceVersion] = true
 		}
@@ -57,8 +60,8 @@ func (h *history) complete() bool {
 
 // overTime returns the findings of a review of all versions.
 func (h *history) overTime(blind []blindness) []finding {
-	r := &review{blind: blind, mine: h.mine, removed: h.removed, foos: map[types.UID]*foo{}, changed: map[types.UID]time.Time{}, named: map[types.UID]map[string]bool{},
-		asked: map[types.UID][]int64{}, reached: map[types.UID]int64{}, deployments: map[types.UID]*appsv1.Deployment{}}
+	r := &review{blind: blind, mine: h.mine, removed: h.removed, foos: map[types.UID]*v1alpha1.Foo{}, changed: map[types.UID]time.Time{}, named: map[types.UID]map[string]bool{},
+		asked: map[types.UID][]int32{}, reached: map[types.UID]int64{}, deployments: map[types.UID]*appsv1.Deployment{}}
 	for _, v := range h.sorted() {
 		if v.foo != nil {
 			r.ofFoo(v)
@@ -78,24 +81,24 @@ func (r *review) add(p properties, l *lesson, v version, format string, args ...
 }
 
 func (r *review) ofFoo(v version) {
-	before := r.foos[v.foo.uid]
-	if before != nil && before.generation != v.foo.generation && before.deleting == v.foo.deleting && !v.deleted && !r.mine[v.foo.resource] {
-		r.add(P5, foreign, v, "the program wrote the spec of Foo %s. The spec is the user's, the status the controller's.", v.foo.name)
+	before := r.foos[v.foo.UID]
+	if before != nil && before.Generation != v.foo.Generation && (before.DeletionTimestamp == nil) == (v.foo.DeletionTimestamp == nil) && !v.deleted && !r.mine[v.foo.ResourceVersion] {
+		r.add(P5, foreign, v, "the program wrote the spec of Foo %s. The spec is the user's, the status the controller's.", v.foo.Name)
 	}
-	if before == nil || before.deploymentName != v.foo.deploymentName {
-		r.changed[v.foo.uid] = v.at
+	if before == nil || before.Spec.DeploymentName != v.foo.Spec.DeploymentName {
+		r.changed[v.foo.UID] = v.at
 	}
 	if before == nil {
-		r.named[v.foo.uid] = map[string]bool{}
+		r.named[v.foo.UID] = map[string]bool{}
 	}
-	r.named[v.foo.uid][v.foo.deploymentName] = true
-	asks := int64(1)
-	if v.foo.replicas != nil {
-		asks = *v.foo.replicas
+	r.named[v.foo.UID][v.foo.Spec.DeploymentName] = true
+	asks := int32(1)
+	if v.foo.Spec.Replicas != nil {
+		asks = *v.foo.Spec.Replicas
 	}
-	r.asked[v.foo.uid] = append(r.asked[v.foo.uid], asks)
-	if r.foos[v.foo.uid] = v.foo; v.deleted {
-		delete(r.foos, v.foo.uid)
+	r.asked[v.foo.UID] = append(r.asked[v.foo.UID], asks)
+	if r.foos[v.foo.UID] = v.foo; v.deleted {
+		delete(r.foos, v.foo.UID)
 	}
 }
 
@@ -110,29 +113,29 @@ func (r *review) ofDeployment(v version) {
 		r.foreignWrite(v, before)
 	}
 	if r.deployments[d.UID] = d; v.deleted || d.DeletionTimestamp != nil {
-		delete(r.reached, controllerOf(d)) // The next one begins anew.
+		delete(r.reached, oracle.ControllerOf(d)) // The next one begins anew.
 	}
 	if v.deleted {
 		delete(r.deployments, d.UID)
 	}
-	owner := r.foos[controllerOf(d)]
-	if owner == nil || owner.deleting || !byProgram {
+	owner := r.foos[oracle.ControllerOf(d)]
+	if owner == nil || owner.DeletionTimestamp != nil || !byProgram {
 		return
 	}
 	switch {
 	case v.deleted || d.DeletionTimestamp != nil:
 		r.emptied(v, before, owner)
-	case before == nil || controllerOf(before) != owner.uid:
+	case before == nil || oracle.ControllerOf(before) != owner.UID:
 		r.second(v, owner)
 		r.numberWritten(v, owner)
-	case replicasOf(before) != replicasOf(d):
+	case oracle.Replicas(before) != oracle.Replicas(d):
 		r.numberWritten(v, owner)
 	}
 }
 
 // foreignWrite finds that a Deployment was written that no Foo controlled, or another one.
 func (r *review) foreignWrite(v version, before *appsv1.Deployment) {
-	d, owner, was := v.deployment, controllerOf(v.deployment), controllerOf(before)
+	d, owner, was := v.deployment, oracle.ControllerOf(v.deployment), oracle.ControllerOf(before)
 	switch {
 	case was == "" && v.deleted:
 		r.add(P5, foreign, v, "the program deleted Deployment %s, which no Foo controlled.", d.Name)
@@ -140,33 +143,33 @@ func (r *review) foreignWrite(v version, before *appsv1.Deployment) {
 		r.add(P5, foreign, v, "the program wrote Deployment %s, which no Foo controlled: %s.", d.Name, difference(before, d))
 	case was != "" && owner != "" && owner != was:
 		r.add(P5, foreign, v, "the program took Deployment %s from the Foo that controlled it, for another one.", d.Name)
-	case was != "" && owner == was && replicasOf(before) != replicasOf(d) && r.foos[was] != nil && !slices.Contains(r.asked[was], replicasOf(d)):
-		r.add(P5, foreign, v, "the program gave Deployment %s %d replicas. Foo %s, which controls it, has never asked for that number.", d.Name, replicasOf(d), r.foos[was].name)
+	case was != "" && owner == was && oracle.Replicas(before) != oracle.Replicas(d) && r.foos[was] != nil && !slices.Contains(r.asked[was], oracle.Replicas(d)):
+		r.add(P5, foreign, v, "the program gave Deployment %s %d replicas. Foo %s, which controls it, has never asked for that number.", d.Name, oracle.Replicas(d), r.foos[was].Name)
 	}
 }
 
 // second finds that a Foo has got a Deployment of a name that it does not ask for, beside
 // another one. What it asked for before may stay until it is cleaned up.
-func (r *review) second(v version, owner *foo) {
-	asked := r.named[owner.uid][v.deployment.Name]
-	if v.deployment.Name == owner.deploymentName || asked && r.unseen(owner, v.at) {
+func (r *review) second(v version, owner *v1alpha1.Foo) {
+	asked := r.named[owner.UID][v.deployment.Name]
+	if v.deployment.Name == owner.Spec.DeploymentName || asked && r.unseen(owner, v.at) {
 		return
 	}
 	for uid, other := range r.deployments {
-		if uid != v.deployment.UID && controllerOf(other) == owner.uid && other.DeletionTimestamp == nil {
+		if uid != v.deployment.UID && oracle.ControllerOf(other) == owner.UID && other.DeletionTimestamp == nil {
 			why := twice
 			if asked {
 				why = undone
 			}
-			r.add(P3, why, v, "Foo %s asks for Deployment %s and controls two: %s, and %s, which was created now.", owner.name, owner.deploymentName, other.Name, v.deployment.Name)
+			r.add(P3, why, v, "Foo %s asks for Deployment %s and controls two: %s, and %s, which was created now.", owner.Name, owner.Spec.DeploymentName, other.Name, v.deployment.Name)
 			return
 		}
 	}
 }
 
 // unseen reports whether the program may not know yet how the Foo names its Deployment.
-func (r *review) unseen(f *foo, at time.Time) bool {
-	changed := r.changed[f.uid]
+func (r *review) unseen(f *v1alpha1.Foo, at time.Time) bool {
+	changed := r.changed[f.UID]
 	if at.Sub(changed) < onTheWay {
 		return true
 	}
@@ -176,28 +179,28 @@ func (r *review) unseen(f *foo, at time.Time) bool {
 }
 
 // numberWritten finds that the program undid what it had reached for this spec.
-func (r *review) numberWritten(v version, owner *foo) {
+func (r *review) numberWritten(v version, owner *v1alpha1.Foo) {
 	d := v.deployment
 	switch {
-	case owner.replicas == nil || d.Name != owner.deploymentName:
-	case replicasOf(d) == *owner.replicas:
-		r.reached[owner.uid] = owner.generation
-	case r.reached[owner.uid] == owner.generation:
-		r.add(P1, undone, v, "Foo %s (generation %d) asks for %d replicas, and Deployment %s had them. Now the program has set %d.", owner.name, owner.generation, *owner.replicas, d.Name, replicasOf(d))
+	case owner.Spec.Replicas == nil || d.Name != owner.Spec.DeploymentName:
+	case oracle.Replicas(d) == *owner.Spec.Replicas:
+		r.reached[owner.UID] = owner.Generation
+	case r.reached[owner.UID] == owner.Generation:
+		r.add(P1, undone, v, "Foo %s (generation %d) asks for %d replicas, and Deployment %s had them. Now the program has set %d.", owner.Name, owner.Generation, *owner.Spec.Replicas, d.Name, oracle.Replicas(d))
 	}
 }
 
 // emptied finds that the program deleted the only Deployment of a Foo.
-func (r *review) emptied(v version, before *appsv1.Deployment, owner *foo) {
+func (r *review) emptied(v version, before *appsv1.Deployment, owner *v1alpha1.Foo) {
 	if before != nil && before.DeletionTimestamp != nil {
 		return // It was deleted earlier, and is gone now.
 	}
 	for uid, other := range r.deployments {
-		if uid != v.deployment.UID && controllerOf(other) == owner.uid && other.DeletionTimestamp == nil {
+		if uid != v.deployment.UID && oracle.ControllerOf(other) == owner.UID && other.DeletionTimestamp == nil {
 			return
 		}
 	}
-	r.add(P1, gap, v, "the program deleted Deployment %s. Foo %s asks for %s, and has none now.", v.deployment.Name, owner.name, owner.deploymentName)
+	r.add(P1, gap, v, "the program deleted Deployment %s. Foo %s asks for %s, and has none now.", v.deployment.Name, owner.Name, owner.Spec.DeploymentName)
 }
 
 // owned is what only the controller of a Deployment may write. Status and some
@@ -215,10 +218,10 @@ func owned(d *appsv1.Deployment) any {
 // difference names what differs most.
 func difference(before, after *appsv1.Deployment) string {
 	switch {
-	case controllerOf(after) != "":
+	case oracle.ControllerOf(after) != "":
 		return "a Foo controls it now"
-	case replicasOf(before) != replicasOf(after):
-		return "replicas from " + strconv.FormatInt(replicasOf(before), 10) + " to " + strconv.FormatInt(replicasOf(after), 10)
+	case oracle.Replicas(before) != oracle.Replicas(after):
+		return "replicas from " + fmt.Sprint(oracle.Replicas(before), " to ", oracle.Replicas(after))
 	default:
 		return "its labels, annotations or Pod template"
 	}

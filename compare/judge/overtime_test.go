@@ -1,14 +1,20 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"testing"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
+
+	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
+	"example.com/byhand/internal/testkit/oracle"
 )
 
 // past is a history that a test writes by hand. Between two versions lie 10 seconds.
@@ -24,9 +30,12 @@ func newPast() *past {
 func (p *past) next() string { p.revision++; return fmt.Sprint(p.revision) }
 
 // foo adds a version of a Foo: its name is its UID.
-func (p *past) foo(name string, generation int64, deployment string, replicas int64) *past {
-	f := &foo{name: name, uid: types.UID(name), resource: p.next(), generation: generation, deploymentName: deployment, replicas: &replicas, available: replicas, sane: true}
-	p.mine[f.resource] = true
+func (p *past) foo(name string, generation int64, deployment string, replicas int32) *past {
+	f := &v1alpha1.Foo{
+		ObjectMeta: metav1.ObjectMeta{Name: name, UID: types.UID(name), ResourceVersion: p.next(), Generation: generation},
+		Spec:       v1alpha1.FooSpec{DeploymentName: deployment, Replicas: &replicas}, Status: v1alpha1.FooStatus{AvailableReplicas: replicas},
+	}
+	p.mine[f.ResourceVersion] = true
 	p.foos[name] = f
 	return p.version(version{foo: f})
 }
@@ -45,6 +54,24 @@ func (p *past) deployment(name, owner string, replicas int32) *past {
 
 // somebody says that the last version is not the program's.
 func (p *past) somebody() *past { p.mine[fmt.Sprint(p.revision)] = true; return p }
+
+// image adds a version of the last Deployment, with a container of this image.
+func (p *past) image(name string) *past {
+	return p.changed(func(d *appsv1.Deployment) { d.Spec.Template.Spec.Containers = []corev1.Container{{Image: name}} })
+}
+
+// pending adds a version of the last Deployment, without Pods.
+func (p *past) pending() *past {
+	return p.changed(func(d *appsv1.Deployment) { d.Status.AvailableReplicas = 0 })
+}
+
+func (p *past) changed(change func(d *appsv1.Deployment)) *past {
+	d := p.versions[len(p.versions)-1].deployment.DeepCopy()
+	d.ResourceVersion = p.next()
+	change(d)
+	p.add(d, false)
+	return p
+}
 
 // gone adds the deletion of a Deployment.
 func (p *past) gone(name string) *past {
@@ -129,15 +156,41 @@ func TestNow(t *testing.T) {
 		{"no owner reference", newPast().foo("a", 1, "a", 0).deployment("a", "", 1), "P1 P4"},
 		{"left over", newPast().foo("a", 1, "a", 1).deployment("a", "a", 1).foo("a", 2, "b", 1).deployment("b", "a", 1), "P4"},
 		{"its Foo is gone", newPast().deployment("a", "a", 1), "P4"},
+		{"another image", newPast().foo("a", 1, "a", 1).deployment("a", "a", 1).image("x"), "P1"},
+		{"no Pod yet", newPast().foo("a", 1, "a", 1).deployment("a", "a", 1).pending(), "-"},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			got := ""
 			for _, f := range test.past.wrong() {
-				got += f.property.String()
+				got += cmp.Or(f.property.String(), "-")
 			}
 			if got != test.want {
 				t.Errorf("wrong: %q, want %q", got, test.want)
 			}
 		})
+	}
+}
+
+// Of a Foo that the Go type cannot hold no Deployment is asked for.
+func TestReadFoo(t *testing.T) {
+	for _, test := range []struct {
+		spec     any
+		possible bool
+	}{
+		{object{"deploymentName": "a"}, true},
+		{object{"deploymentName": "a", "replicas": int64(0)}, true},
+		{object{"deploymentName": "a", "replicas": int64(3_000_000_000)}, false},
+		{object{"deploymentName": "a", "replicas": "three"}, false},
+		{object{"deploymentName": int64(12)}, false},
+		{"a spec", false},
+		{nil, false},
+	} {
+		f := readFoo(&unstructured.Unstructured{Object: object{"spec": test.spec, "status": object{"availableReplicas": int64(2), "conditions": []any{object{"type": "Ready"}}}}})
+		if oracle.Possible(f) != test.possible {
+			t.Errorf("%v: possible is %t", test.spec, !test.possible)
+		}
+		if f.Status.AvailableReplicas != 2 || len(f.Status.Conditions) != 1 || f.Status.Conditions[0].Type != "Ready" {
+			t.Errorf("%v: the status is %+v", test.spec, f.Status)
+		}
 	}
 }

@@ -6,6 +6,8 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"example.com/byhand/internal/testkit/oracle"
 )
 
 // playDeployments does what the controller of Deployments does, in no time.
@@ -30,7 +32,7 @@ func (s *stage) play(ctx context.Context, d *appsv1.Deployment) error {
 		_, err := deployments.Update(ctx, d, metav1.UpdateOptions{})
 		return err
 	}
-	n := int32(replicasOf(d))
+	n := oracle.Replicas(d)
 	d.Status = appsv1.DeploymentStatus{ObservedGeneration: d.Generation, Replicas: n, UpdatedReplicas: n, ReadyReplicas: n, AvailableReplicas: n}
 	updated, err := deployments.UpdateStatus(ctx, d, metav1.UpdateOptions{})
 	return s.history.wrote(updated, err)
@@ -41,7 +43,7 @@ func (h *history) unfinished() (all []*appsv1.Deployment) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, d := range h.deployments {
-		if d.DeletionTimestamp != nil || d.Status.ObservedGeneration != d.Generation || int64(d.Status.AvailableReplicas) != replicasOf(d) {
+		if d.DeletionTimestamp != nil || d.Status.ObservedGeneration != d.Generation || d.Status.AvailableReplicas != oracle.Replicas(d) {
 			all = append(all, d)
 		}
 	}

@@ -9,6 +9,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+
+	"example.com/byhand/internal/testkit/oracle"
 )
 
 // step is one thing that a scenario does, or waits for.
@@ -138,7 +140,7 @@ func freed(name string) step {
 			if d := s.history.deployment(name); d == nil {
 				s.find(found(P5, foreign, time.Now(), "The Foo was deleted so that its Deployment stays. The Deployment %s is gone.", name))
 				return errShort
-			} else if controllerOf(d) == "" {
+			} else if oracle.ControllerOf(d) == "" {
 				return s.pause(3 * time.Second)
 			}
 			if err := s.pause(20 * time.Millisecond); err != nil {

@@ -46,8 +46,8 @@ func (h *history) snapshot(namespace string) string {
 	var text strings.Builder
 	names := []string{namespace, "NAMESPACE"}
 	for _, f := range sortedByName(h.foos) {
-		names = append(names, string(f.uid), "UID-OF-"+f.name)
-		fmt.Fprintf(&text, "Foo %s: availableReplicas %d\n", f.name, f.available)
+		names = append(names, string(f.UID), "UID-OF-"+f.Name)
+		fmt.Fprintf(&text, "Foo %s: availableReplicas %d\n", f.Name, f.Status.AvailableReplicas)
 	}
 	for _, d := range sortedByName(h.deployments) {
 		fmt.Fprintf(&text, "Deployment %s: %s\n", d.Name, mustYAML(struct {

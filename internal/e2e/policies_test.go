@@ -132,36 +132,6 @@ func (s *server) atRest() error {
 	return s.consistent()
 }
 
-// oneEach returns an error if a Foo that has the Deployment which it names controls
-// another one.
-func (s *server) oneEach() error {
-	deployments, err := s.kube.AppsV1().Deployments(s.namespace).List(s.Context(), metav1.ListOptions{})
-	if err != nil {
-		return err
-	}
-	owned := map[types.UID][]string{}
-	for _, deployment := range deployments.Items {
-		if owner := metav1.GetControllerOf(&deployment); owner != nil {
-			owned[owner.UID] = append(owned[owner.UID], owner.Name+" has "+deployment.Name)
-		}
-	}
-	foos, err := s.client.SamplecontrollerV1alpha1().Foos(s.namespace).List(s.Context(), metav1.ListOptions{})
-	if err != nil {
-		return err
-	}
-	for _, foo := range foos.Items {
-		if waits(&foo) {
-			delete(owned, foo.UID)
-		}
-	}
-	for _, names := range owned {
-		if len(names) > 1 {
-			return fmt.Errorf("one Foo, several Deployments: %v", names)
-		}
-	}
-	return nil
-}
-
 // history is every version that the namespace's Deployments have had.
 type history struct {
 	*server

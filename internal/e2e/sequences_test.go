@@ -3,7 +3,6 @@
 package e2e
 
 import (
-	"errors"
 	"flag"
 	"fmt"
 	"math/rand"
@@ -74,7 +73,7 @@ func TestRandomSequences(t *testing.T) {
 	second := s.controller("--resync", "0")
 	working.Wait()
 
-	s.eventually("all is as it should be", func() error { return errors.Join(s.atRest(), s.oneEach()) })
+	s.eventually("all is as it should be", s.atRest)
 	second.stop()
 	h.complete()
 	h.onlyOwn(j)

@@ -16,6 +16,7 @@ import (
 	"k8s.io/client-go/tools/leaderelection"
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
 	"k8s.io/client-go/util/retry"
+	"k8s.io/klog/v2"
 
 	"example.com/byhand/controller"
 )
@@ -133,7 +134,7 @@ func (e *Election) Run(ctx context.Context, lead func(ctx context.Context)) erro
 		}
 	})()
 
-	e.elector.Run(e.holding)
+	e.elector.Run(klog.NewContext(e.holding, klog.FromContext(ctx)))
 	// client-go gave up by itself, or somebody else has the Lease.
 	if cause := context.Cause(e.holding); cause == nil || errors.Is(cause, ErrLost) {
 		return ErrLost

@@ -21,6 +21,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"example.com/byhand/internal/leader"
+	"example.com/byhand/internal/testkit/quiet"
 )
 
 // deadline is how long a test waits for what must happen.
@@ -159,7 +160,7 @@ type campaign struct {
 
 func (l *leases) campaign(t *testing.T, args ...string) *campaign {
 	t.Helper()
-	ctx, cancel := context.WithCancel(context.Background())
+	ctx, cancel := context.WithCancel(quiet.Context(t))
 	c := &campaign{Election: l.election(t, args...), signal: cancel, works: make(chan struct{}), finish: make(chan struct{}), result: make(chan error, 1)}
 	go func() {
 		c.result <- c.Run(ctx, func(ctx context.Context) {

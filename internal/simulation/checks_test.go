@@ -19,7 +19,6 @@ import (
 const (
 	uidLabel   = "samplecontroller.k8s.io/foo-uid"
 	ourMarks   = "samplecontroller.k8s.io/"
-	ourImage   = "nginx:1.29"
 	ourPodName = "nginx"
 )
 

@@ -1,0 +1,45 @@
+// Package quiet keeps what is logged out of the way: it is printed with the test that failed,
+// and nowhere else.
+package quiet
+
+import (
+	"bytes"
+	"context"
+	"sync"
+	"testing"
+
+	"k8s.io/klog/v2"
+	"k8s.io/klog/v2/textlogger"
+)
+
+// Context returns a context whose log is part of the test's output if the test fails. Run with
+// it what logs: the Reflector, a worker, an election. It is never cancelled, and what is
+// logged after the test's end is lost.
+func Context(t testing.TB) context.Context {
+	t.Helper()
+	kept := &log{}
+	t.Cleanup(func() {
+		if text := kept.text(); t.Failed() && text != "" {
+			t.Logf("logged meanwhile:\n%s", text)
+		}
+	})
+	return klog.NewContext(context.Background(), textlogger.NewLogger(textlogger.NewConfig(textlogger.Output(kept))))
+}
+
+// log is a Writer for several goroutines.
+type log struct {
+	mu     sync.Mutex
+	buffer bytes.Buffer
+}
+
+func (l *log) Write(line []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.buffer.Write(line)
+}
+
+func (l *log) text() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.buffer.String()
+}
