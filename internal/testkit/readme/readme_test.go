@@ -24,7 +24,8 @@ echo before
 ## Try it
 
 |||
-# no heading, and no command
+# no heading
+no command
 |||
 |||sh
 export A=b

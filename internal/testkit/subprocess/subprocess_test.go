@@ -198,7 +198,14 @@ func TestProgram(t *testing.T) {
 		if strings.Contains(test.want, "deadline") || strings.Contains(test.want, "does not end") {
 			deadline = moment
 		}
-		f := run(t, func(f *fake) { test.do(subprocess.Run(f, shell(test.script), deadline)) })
+		var p *subprocess.Program
+		f := run(t, func(f *fake) {
+			p = subprocess.Run(f, shell(test.script), deadline)
+			test.do(p)
+		})
+		if p.Ended() == "" {
+			t.Errorf("%s: it runs on", test.script)
+		}
 		if !strings.Contains(f.fatal, test.want) || (f.fatal == "") != (test.want == "") {
 			t.Errorf("%s: %q, want %q", test.script, f.fatal, test.want)
 		}
