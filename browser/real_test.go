@@ -3,7 +3,6 @@
 package browser
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -15,9 +14,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"testing"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -29,6 +26,7 @@ import (
 	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
 	"example.com/byhand/clientset"
 	"example.com/byhand/internal/testkit"
+	"example.com/byhand/internal/testkit/subprocess"
 )
 
 // cluster is the API server that KUBECONFIG names, a namespace of the test's own,
@@ -99,57 +97,15 @@ func (c *cluster) patch(name string, spec map[string]any) {
 	}
 }
 
-// output is what a process has said so far.
-type output struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (o *output) Write(p []byte) (int, error) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.text.Write(p)
-}
-
-func (o *output) String() string {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.text.String()
-}
-
-var address = regexp.MustCompile(`\bpage\b.*?(http://127\.0\.0\.1:\d+/)`)
-
 // program runs the real program until stop, and returns the page's address.
 func (c *cluster) program(binary, listen string) (at string, stop func()) {
 	c.Helper()
-	said := &output{}
-	command := exec.Command(binary, "--kubeconfig", c.kubeconfig, "--namespace", c.namespace, "--page", listen)
-	command.Stdout, command.Stderr = said, said
-	if err := command.Start(); err != nil {
-		c.Fatal(err)
-	}
-	ended := make(chan error, 1)
-	go func() { ended <- command.Wait() }()
-	stop = sync.OnceFunc(func() {
-		_ = command.Process.Signal(syscall.SIGTERM)
-		select {
-		case err := <-ended:
-			if err != nil {
-				c.Errorf("the program ends with %v:\n%s", err, said)
-			}
-		case <-time.After(*patience):
-			_ = command.Process.Kill()
-			c.Errorf("the program does not end:\n%s", said)
-		}
-	})
+	p := subprocess.Run(c.T, exec.Command(binary, "--kubeconfig", c.kubeconfig, "--namespace", c.namespace, "--page", listen), *patience)
+	stop = sync.OnceFunc(p.Stop)
 	c.Cleanup(stop)
-	for until := time.Now().Add(*patience); time.Now().Before(until); time.Sleep(20 * time.Millisecond) {
-		if found := address.FindStringSubmatch(said.String()); found != nil {
-			return found[1], stop
-		}
-	}
-	c.Fatalf("the program does not say where its page is:\n%s", said)
-	return "", nil
+	const address = `\bpage\b.*?(http://127\.0\.0\.1:\d+/)`
+	p.Prints(1, address)
+	return regexp.MustCompile(address).FindStringSubmatch(p.Output())[1], stop
 }
 
 // became waits for the history of the chosen object to say so.

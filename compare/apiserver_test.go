@@ -3,13 +3,10 @@
 package compare
 
 import (
-	"bytes"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"syscall"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -22,6 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	"example.com/byhand/chapters/restaurant/v1beta1"
+	"example.com/byhand/internal/testkit/subprocess"
 )
 
 // restaurant is the group of chapters/apiserver. A program cannot be imported.
@@ -70,30 +68,9 @@ func startAPIServer(t *testing.T) {
 	if output, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("build the API server: %v\n%s", err, output)
 	}
-	output, err := os.Create(filepath.Join(t.TempDir(), "output"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	run := exec.Command(filepath.Join("..", "bin", "apiserver"), "--kubeconfig", os.Getenv("KUBECONFIG"), "--store", t.TempDir())
-	run.Stdout, run.Stderr = output, output
-	if err := run.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		_ = run.Process.Signal(syscall.SIGTERM)
-		if err := run.Wait(); err != nil {
-			t.Errorf("the API server ended with %v", err)
-		}
-		if said, _ := os.ReadFile(output.Name()); t.Failed() {
-			t.Logf("the API server said:\n%s", said)
-		}
-	})
-	for end := time.Now().Add(deadline); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
-		if said, _ := os.ReadFile(output.Name()); bytes.Contains(said, []byte("ready: ")) {
-			return
-		}
-	}
-	t.Fatal("the API server is not ready")
+	p := subprocess.Run(t, exec.Command(filepath.Join("..", "bin", "apiserver"), "--kubeconfig", os.Getenv("KUBECONFIG"), "--store", t.TempDir()), deadline)
+	t.Cleanup(p.Stop)
+	p.WaitFor("ready: ")
 }
 
 // must ends the test at an error.

@@ -4,7 +4,6 @@ package compare
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -24,6 +23,7 @@ import (
 
 	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
 	"example.com/byhand/clientset"
+	"example.com/byhand/internal/testkit/subprocess"
 )
 
 const deadline = time.Minute
@@ -165,16 +165,6 @@ func startController(t *testing.T, namespace string) {
 	if output, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("build the controller: %v\n%s", err, output)
 	}
-	run := exec.Command(binary, "--namespace", namespace)
-	run.Stderr = os.Stderr
-	if err := run.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		_ = run.Process.Signal(os.Interrupt)
-		var exited *exec.ExitError
-		if err := run.Wait(); errors.As(err, &exited) {
-			t.Errorf("the controller ended with %v", err)
-		}
-	})
+	p := subprocess.Run(t, exec.Command(binary, "--namespace", namespace), deadline)
+	t.Cleanup(p.Stop)
 }

@@ -139,14 +139,6 @@ func (c *cluster) registered() bool {
 	return !apierrors.IsNotFound(mutating) || !apierrors.IsNotFound(validating)
 }
 
-// shell runs a command at the root of the repository.
-func (c *cluster) shell(kubeconfig, command string) (string, error) {
-	run := exec.Command("sh", "-c", command)
-	run.Dir, run.Env = "../..", append(os.Environ(), "KUBECONFIG="+kubeconfig)
-	output, err := run.CombinedOutput()
-	return string(output), err
-}
-
 // dryRun sends YAML to the API server, which checks it and stores nothing.
 func (c *cluster) dryRun(yaml string) (string, error) {
 	run := exec.Command("kubectl", "apply", "--dry-run=server", "-f", "-")

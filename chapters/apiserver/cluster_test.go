@@ -13,7 +13,6 @@ import (
 	"regexp"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -66,10 +65,7 @@ func (c *cluster) run(args ...string) {
 // stop ends the program as Ctrl-C does.
 func (c *cluster) stop() {
 	c.runs = false
-	c.program.Signal(syscall.SIGTERM)
-	if code := c.program.Exit(); code != 0 {
-		c.Errorf("exit code %d, want 0", code)
-	}
+	c.program.Stop()
 }
 
 func (c *cluster) kill() {

@@ -3,7 +3,6 @@
 package main
 
 import (
-	"bufio"
 	"os"
 	"os/exec"
 	"regexp"
@@ -83,20 +82,14 @@ func testEdit(c *cluster) {
 
 // kubectl get -w prints what happens, as a Table.
 func testKubectlWatch(c *cluster) {
-	watch := exec.CommandContext(c.Context(), "kubectl", "-n", c.Namespace, "get", "pizzas", "--watch", "--output-watch-events")
-	output, err := watch.StdoutPipe()
-	if err != nil {
-		c.Fatal(err)
-	}
-	if err := watch.Start(); err != nil {
-		c.Fatal(err)
-	}
-	c.Cleanup(func() { _ = watch.Process.Kill(); _ = watch.Wait() })
-	lines := bufio.NewScanner(output)
+	watch := c.Watch("get", "pizzas", "--watch", "--output-watch-events")
+	read := 0
 	next := func(want string) {
 		c.Helper()
-		if !lines.Scan() || !regexp.MustCompile(want).MatchString(lines.Text()) {
-			c.Errorf("kubectl prints %q, want %s (%v)", lines.Text(), want, lines.Err())
+		read++
+		watch.Prints(read, "\n")
+		if line := strings.Split(watch.Output(), "\n")[read-1]; !regexp.MustCompile(want).MatchString(line) {
+			c.Errorf("kubectl prints %q, want %s", line, want)
 		}
 	}
 	next("EVENT +NAME +TOPPINGS +AGE")

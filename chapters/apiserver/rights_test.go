@@ -5,10 +5,8 @@ package main
 import (
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 
 	"example.com/byhand/chapters/internal/chaptertest"
@@ -17,26 +15,15 @@ import (
 // The rights in config/rbac are enough for everything that the program does.
 func TestRights(t *testing.T) {
 	c := &cluster{Cluster: chaptertest.New(t)}
-	c.rbac("apply")
-	t.Cleanup(func() { c.rbac("delete") })
+	c.Shell("kubectl apply -f config/rbac")
+	t.Cleanup(func() { c.Shell("kubectl delete -f config/rbac") })
 	asAccount := c.As(c.Kubectl("create", "token", "byhand-apiserver", "--namespace", "default"))
 	c.program = c.Start("--kubeconfig", asAccount, "--store", t.TempDir())
 	c.program.Prints(1, "ready: ")
 	c.menu()
-	c.program.Signal(syscall.SIGTERM)
-	if code := c.program.Exit(); code != 0 {
-		t.Errorf("exit code %d, want 0", code)
-	}
+	c.program.Stop()
 	if output := c.program.Output(); strings.Contains(output, http.StatusText(http.StatusForbidden)) || strings.Contains(output, "forbidden") {
 		t.Errorf("a right is missing:\n%s", output)
-	}
-}
-
-// rbac runs kubectl with config/rbac, whose namespaces are its own.
-func (c *cluster) rbac(verb string) {
-	c.Helper()
-	if output, err := exec.Command("kubectl", verb, "-f", "config/rbac").CombinedOutput(); err != nil {
-		c.Fatalf("kubectl %s -f config/rbac: %v\n%s", verb, err, output)
 	}
 }
 

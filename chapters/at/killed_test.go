@@ -82,7 +82,7 @@ func TestKilled(t *testing.T) {
 	start := func() { program.Store(c.Start("--kubeconfig", kubeconfig, "--namespace", c.Namespace)) }
 	start()
 	c.Eventually("every At is DONE", func() error {
-		if program.Load().HasEnded() {
+		if program.Load().Ended() != "" {
 			start()
 		}
 		return errors.Join(c.endNotedPods(), c.released(PhaseDone))

@@ -8,57 +8,28 @@ import (
 	"io"
 	"net/http"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/clientcmd"
-	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
 	"example.com/byhand/chapters/internal/chaptertest"
 )
 
 // This chapter has no kinds of its own: it uses Foos and Projects.
-func TestMain(m *testing.M) {
-	for _, args := range [][]string{
-		{"apply", "-f", "../../config/crd"},
-		{"wait", "--for=condition=Established", "--timeout=30s", "-f", "../../config/crd"},
-	} {
-		if output, err := exec.Command("kubectl", args...).CombinedOutput(); err != nil {
-			fmt.Fprintf(os.Stderr, "kubectl %s: %v\n%s", strings.Join(args, " "), err, output)
-			os.Exit(1)
-		}
-	}
-	os.Exit(chaptertest.Run(m))
-}
+func TestMain(m *testing.M) { os.Exit(chaptertest.Run(m, chaptertest.CoreCRDs)) }
 
 // samples creates the objects of config/samples in the test's namespace, and returns a
 // kubeconfig in which that is the namespace to look in.
 func samples(c *chaptertest.Cluster) (kubeconfig string) {
 	c.Helper()
 	c.Kubectl("apply", "-f", "../../config/samples")
-	config, err := clientcmd.LoadFromFile(c.Kubeconfig)
-	if err != nil {
-		c.Fatal(err)
-	}
-	// The paths in the file may be relative to it.
-	if err := clientcmdapi.FlattenConfig(config); err != nil {
-		c.Fatal(err)
-	}
-	config.Contexts[config.CurrentContext].Namespace = c.Namespace
-	kubeconfig = filepath.Join(c.TempDir(), "kubeconfig")
-	if err := clientcmd.WriteToFile(*config, kubeconfig); err != nil {
-		c.Fatal(err)
-	}
-	return kubeconfig
+	return c.Here()
 }
 
 // snapshot keeps the first answer to each path. Tests of other packages install CRDs while
@@ -116,29 +87,23 @@ func TestReadme(t *testing.T) {
 	t.Parallel()
 	c := chaptertest.New(t)
 	kubeconfig := samples(c)
-	for _, command := range chaptertest.Commands(t, "Try it") {
-		t.Run(command, func(t *testing.T) {
-			args, ours := strings.CutPrefix(command, "bin/dynamic ")
-			if !ours {
-				shell := exec.Command("sh", "-c", command)
-				shell.Dir = "../.."
-				shell.Env = append(os.Environ(), "KUBECONFIG="+kubeconfig)
-				if output, err := shell.CombinedOutput(); err != nil {
-					t.Fatalf("%v\n%s", err, output)
-				}
-				return
-			}
-			// The sample is in the test's namespace instead of default.
-			args = strings.ReplaceAll(args, "default", c.Namespace)
-			p := chaptertest.Start(t, append(strings.Fields(args), "--kubeconfig", kubeconfig)...)
-			if strings.Contains(args, " -w") {
-				p.Prints(1, `ready: watching`)
-				p.Signal(syscall.SIGTERM)
-			}
-			if code := p.Exit(); code != 0 {
-				t.Errorf("exit code %d", code)
-			}
-		})
+	script := c.Readme(kubeconfig)
+	for _, command := range script.Commands {
+		args, ours := strings.CutPrefix(command, "bin/dynamic ")
+		if !ours {
+			script.Run(command)
+			continue
+		}
+		script.Skip(command)
+		// The sample is in the test's namespace instead of default.
+		args = strings.ReplaceAll(args, "default", c.Namespace)
+		p := c.Start(append(strings.Fields(args), "--kubeconfig", kubeconfig)...)
+		if strings.Contains(args, " -w") {
+			p.Prints(1, `ready: watching`)
+			p.Stop()
+		} else if code := p.Exit(); code != 0 {
+			t.Errorf("%s: exit code %d", command, code)
+		}
 	}
 }
 
@@ -182,10 +147,7 @@ func TestWatch(t *testing.T) {
 	p.Prints(1, `"replicas": 5`)
 	c.Kubectl("delete", "foo", "example-foo")
 	p.Prints(1, `"type": "DELETED"`)
-	p.Signal(syscall.SIGTERM)
-	if code := p.Exit(); code != 0 {
-		t.Errorf("exit code %d", code)
-	}
+	p.Stop()
 }
 
 // Two writers collide on the real server, for a Foo, for a Deployment, whose kind allows an

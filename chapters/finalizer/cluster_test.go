@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -24,14 +23,7 @@ import (
 )
 
 // The kind is the core's.
-func TestMain(m *testing.M) {
-	install := exec.Command("sh", "-c", "kubectl apply -f ../../config/crd && kubectl wait --for=condition=Established --timeout=30s -f ../../config/crd")
-	if output, err := install.CombinedOutput(); err != nil {
-		fmt.Fprintf(os.Stderr, "install the CRDs: %v\n%s", err, output)
-		os.Exit(1)
-	}
-	os.Exit(chaptertest.Run(m))
-}
+func TestMain(m *testing.M) { os.Exit(chaptertest.Run(m, chaptertest.CoreCRDs)) }
 
 // cluster is an API server with a namespace that is the test's own, and a store.
 type cluster struct {

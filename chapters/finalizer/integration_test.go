@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"sync/atomic"
-	"syscall"
 	"testing"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -112,10 +111,7 @@ func TestOff(t *testing.T) {
 	c.has(leaving, 2)
 	c.has(orphan, 2)
 	c.has(old, 2)
-	p.Signal(syscall.SIGTERM)
-	if code := p.Exit(); code != 0 {
-		t.Errorf("exit code %d after SIGTERM, want 0", code)
-	}
+	p.Stop()
 
 	for _, name := range []string{"leaving", "orphan", "anew"} {
 		c.delete(name)
@@ -174,10 +170,7 @@ func TestRefusals(t *testing.T) {
 	if _, err := os.Lstat(link); !os.IsNotExist(err) {
 		t.Errorf("the link is still there (%v)", err)
 	}
-	p.Signal(syscall.SIGTERM)
-	if code := p.Exit(); code != 0 {
-		t.Errorf("exit code %d after SIGTERM, want 0", code)
-	}
+	p.Stop()
 }
 
 // A store that becomes read-only: Projects wait for it, also those that are being deleted.

@@ -7,36 +7,21 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"regexp"
 	"strings"
-	"syscall"
 	"testing"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/tools/clientcmd"
-	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
 	"example.com/byhand/chapters/internal/chaptertest"
 	"example.com/byhand/clientset"
 )
 
-// The CRD of Foos is the core's.
+// The CRD of Foos is the core's. Right after it is installed the server may answer 429: its
+// storage is initializing. kubectl waits and asks again, the program does not.
 func TestMain(m *testing.M) {
-	for _, args := range [][]string{
-		{"apply", "-f", "../../config/crd"},
-		{"wait", "--for=condition=Established", "--timeout=30s", "-f", "../../config/crd"},
-		// Right after that the server may answer 429: its storage is initializing. kubectl
-		// waits and asks again, the program does not.
-		{"get", "foos", "--all-namespaces"},
-	} {
-		if output, err := exec.Command("kubectl", args...).CombinedOutput(); err != nil {
-			fmt.Fprintf(os.Stderr, "kubectl %s: %v\n%s", strings.Join(args, " "), err, output)
-			os.Exit(1)
-		}
-	}
-	os.Exit(chaptertest.Run(m))
+	os.Exit(chaptertest.Run(m, chaptertest.CoreCRDs, "kubectl get foos --all-namespaces"))
 }
 
 // cluster is the API server, and a namespace of the test's own.
@@ -89,65 +74,31 @@ func TestReadme(t *testing.T) {
 	t.Parallel()
 	c := cluster{chaptertest.New(t)}
 	// A kubeconfig whose namespace is the test's own.
-	config, err := clientcmd.LoadFromFile(c.Kubeconfig)
-	if err != nil {
-		t.Fatal(err)
-	}
-	config.Contexts[config.CurrentContext].Namespace = c.Namespace
-	file := filepath.Join(t.TempDir(), "kubeconfig")
-	if err := clientcmd.WriteToFile(*config, file); err != nil {
-		t.Fatal(err)
-	}
-	p := c.start(file)
+	kubeconfig := c.Here()
+	p := c.start(kubeconfig)
 	p.Prints(1, `(?m)^ready: `)
-
-	says := func(pattern string) func(string) {
-		return func(output string) {
-			t.Helper()
-			if !regexp.MustCompile(pattern).MatchString(output) {
-				t.Errorf("want %s, got\n%s", pattern, output)
-			}
+	script := c.Readme(kubeconfig)
+	script.Patience = 0
+	prints := func(command, pattern string) {
+		t.Helper()
+		if output := script.Run(command); !regexp.MustCompile(pattern).MatchString(output) {
+			t.Errorf("want %s, got\n%s", pattern, output)
 		}
-	}
-	steps := []struct {
-		command string // how the README's line begins
-		holds   func(output string)
-	}{
-		{"kubectl apply -f config/samples/foo.yaml", func(string) {
-			c.converges("example-foo")
-			p.Prints(1, `(?m)^POST .*/deployments → 201 Created$`)
-			p.Prints(1, `(?m)^PUT .*/foos/example-foo/status → 200 OK$`)
-		}},
-		{"kubectl get foo example-foo", says(`"observedDeploymentVersion":"\d+"`)},
-		{"kubectl get deployment example-foo", says(`"name":"example-foo"`)},
-		{"kubectl get --raw", says(`(?m)^\{"type":"ADDED",.*example-foo`)},
-		{"kubectl label foo example-foo", func(string) { p.Prints(3, `(?m)^(ADDED|MODIFIED) .*/example-foo, `) }},
-		{"kubectl delete foo example-foo", func(string) {
-			p.Prints(1, `(?m)^DELETED .*/example-foo, `)
-			c.goes("example-foo")
-		}},
-	}
-	commands := chaptertest.Commands(t, "Try it")
-	if len(commands) != len(steps) {
-		t.Fatalf("README.md has %d commands, this test knows %d", len(commands), len(steps))
-	}
-	for i, step := range steps {
-		if !strings.HasPrefix(commands[i], step.command) {
-			t.Fatalf("command %d of README.md is %q, this test expects %q", i+1, commands[i], step.command)
-		}
-		run := exec.Command("sh", "-c", commands[i])
-		run.Dir, run.Env = "../..", append(os.Environ(), "KUBECONFIG="+file)
-		output, err := run.CombinedOutput()
-		if err != nil {
-			t.Fatalf("%s: %v\n%s", commands[i], err, output)
-		}
-		step.holds(string(output))
 	}
 
-	p.Signal(syscall.SIGTERM)
-	if code := p.Exit(); code != 0 {
-		t.Errorf("exit code %d after SIGTERM, want 0", code)
-	}
+	script.Run("kubectl apply -f config/samples/foo.yaml")
+	c.converges("example-foo")
+	p.Prints(1, `(?m)^POST .*/deployments → 201 Created$`)
+	p.Prints(1, `(?m)^PUT .*/foos/example-foo/status → 200 OK$`)
+	prints("kubectl get foo example-foo", `"observedDeploymentVersion":"\d+"`)
+	prints("kubectl get deployment example-foo", `"name":"example-foo"`)
+	prints("kubectl get --raw", `(?m)^\{"type":"ADDED",.*example-foo`)
+	script.Run("kubectl label foo example-foo")
+	p.Prints(3, `(?m)^(ADDED|MODIFIED) .*/example-foo, `)
+	script.Run("kubectl delete foo example-foo")
+	p.Prints(1, `(?m)^DELETED .*/example-foo, `)
+	c.goes("example-foo")
+	p.Stop()
 }
 
 // The rights in config/rbac are enough, with a token. Without them it ends
@@ -156,16 +107,7 @@ func TestRights(t *testing.T) {
 	t.Parallel()
 	c := cluster{chaptertest.New(t)}
 	c.Kubectl("create", "serviceaccount", "http")
-	token := strings.TrimSpace(c.Kubectl("create", "token", "http"))
-	config, err := clientcmd.LoadFromFile(c.Kubeconfig)
-	if err != nil {
-		t.Fatal(err)
-	}
-	config.AuthInfos[config.Contexts[config.CurrentContext].AuthInfo] = &clientcmdapi.AuthInfo{Token: token}
-	file := filepath.Join(t.TempDir(), "kubeconfig")
-	if err := clientcmd.WriteToFile(*config, file); err != nil {
-		t.Fatal(err)
-	}
+	file := c.As(c.Kubectl("create", "token", "http"))
 
 	p := c.start(file)
 	if code := p.Exit(); code != 1 {

@@ -4,7 +4,6 @@ package main
 
 import (
 	"fmt"
-	"os/exec"
 	"strings"
 	"testing"
 )
@@ -53,9 +52,7 @@ func TestChapterDown(t *testing.T) {
 		return nil
 	})
 	for _, command := range []string{"sh down.sh", "kubectl delete --ignore-not-found --timeout=60s -f config/crd", "sh down.sh"} {
-		if output, err := exec.Command("sh", "-c", command).CombinedOutput(); err != nil {
-			t.Fatalf("%s: %v\n%s", command, err, output)
-		}
+		c.Shell(command)
 	}
 	if err := c.storedAs(c.Namespace+"/layered", "v1alpha1"); err == nil || !strings.Contains(err.Error(), "nothing is stored") {
 		t.Errorf("etcd after chapter-down: %v", err)

@@ -3,13 +3,11 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
 	"log"
 	"os"
 	"os/exec"
 	"strings"
-	"sync"
 	"testing"
 
 	"example.com/byhand/chapters/internal/chaptertest"
@@ -104,27 +102,9 @@ func (c *cluster) sends(stdin string, args ...string) {
 // shown these toppings.
 func (c *cluster) watch(version, name string) func(toppings string) {
 	c.Helper()
-	var seen lockedBuffer
-	watch := exec.Command("kubectl", "--namespace", c.Namespace, "get", "pizzas."+version+"."+group, name, "--watch", "-o", `jsonpath={.spec.toppings}{"\n"}`)
-	watch.Stdout, watch.Stderr = &seen, &seen
-	if err := watch.Start(); err != nil {
-		c.Fatal(err)
-	}
-	c.Cleanup(func() {
-		_ = watch.Process.Kill()
-		_ = watch.Wait()
-	})
-	shows := func(toppings string) {
-		c.Helper()
-		c.Eventually("watch", func() error {
-			if output := seen.String(); !strings.Contains(output, toppings) {
-				return fmt.Errorf("shows %s, want %s", output, toppings)
-			}
-			return nil
-		})
-	}
-	shows("salami") // It has begun.
-	return shows
+	watch := c.Watch("get", "pizzas."+version+"."+group, name, "--watch", "-o", `jsonpath={.spec.toppings}{"\n"}`)
+	watch.WaitFor("salami") // It has begun.
+	return watch.WaitFor
 }
 
 // Two managers of one Pizza: in v1alpha1 the list has one owner, and in v1beta1 each
@@ -193,22 +173,4 @@ func spec(version string, toppings ...string) string {
 		toppings = toppings[quantity:]
 	}
 	return "[" + strings.Join(items, ",") + "]"
-}
-
-// lockedBuffer is a bytes.Buffer for two goroutines.
-type lockedBuffer struct {
-	mu     sync.Mutex
-	buffer bytes.Buffer
-}
-
-func (b *lockedBuffer) Write(text []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.buffer.Write(text)
-}
-
-func (b *lockedBuffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.buffer.String()
 }

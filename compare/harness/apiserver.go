@@ -107,7 +107,7 @@ func (b *bench) loadAPIServer(ctx context.Context, s *server, server peers.APISe
 	}
 	defer l.stop()
 	defer client.CloseIdleConnections()
-	return l.explain(l.measure(ctx, b.plan.apiServers.objects))
+	return l.Explain(l.measure(ctx, b.plan.apiServers.objects))
 }
 
 // startAPIServer starts a server and waits until it answers and has nothing left to do.
@@ -117,13 +117,13 @@ func (b *bench) startAPIServer(ctx context.Context, s *server, server peers.APIS
 		return nil, err
 	}
 	cmd := server.Command(ctx, b.dir, peers.APIServerOptions{Kubeconfig: s.Kubeconfig, Etcd: s.etcd, Dir: dir, Port: port})
-	p, err := start(cmd, server.Name, filepath.Join(b.dir, fmt.Sprintf("output-%d", b.outputs.Add(1))))
+	p, err := start(cmd)
 	if err != nil {
 		return nil, err
 	}
 	l := &load{process: p, APIServer: server, client: client, root: fmt.Sprintf("https://127.0.0.1:%d", port), report: b.reportAs}
 	if err := errors.Join(l.answers(ctx), l.quiet(ctx, 20*time.Second)); err != nil {
-		err = l.explain(err)
+		err = l.Explain(err)
 		l.stop()
 		return nil, err
 	}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -20,10 +19,9 @@ type bench struct {
 	plan    plan
 	peers   []peers.Peer
 	raw     *raw
-	// dir holds the programs and what they print.
-	dir     string
-	outputs atomic.Int64
-	began   time.Time
+	// dir holds the programs.
+	dir   string
+	began time.Time
 	// log gets a line for each measurement, unless it is nil.
 	log io.Writer
 

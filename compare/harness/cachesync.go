@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"regexp"
 	"strconv"
 	"time"
@@ -98,37 +97,33 @@ func (b *bench) syncOnce(ctx context.Context, s *server, peer peers.Peer, n int)
 	defer p.stop()
 	filled, cpu, err := p.filled(ctx)
 	if err != nil {
-		return p.explain(err)
+		return p.Explain(err)
 	}
-	status, err := p.status()
+	status, err := p.Status()
 	if err != nil {
-		return p.explain(err)
+		return p.Explain(err)
 	}
 	live, err := p.liveHeap(ctx)
 	if err != nil {
-		return p.explain(err)
+		return p.Explain(err)
 	}
 	return b.report("CacheSync", n, peer, 1,
-		value(filled.Sub(p.started).Seconds(), "sec/op"), value(cpu.Seconds(), cpuSeconds),
+		value(filled.Sub(p.Started).Seconds(), "sec/op"), value(cpu.Seconds(), cpuSeconds),
 		value(float64(status.VmHWM), peakMemory), value(float64(status.VmRSS), memory), value(float64(live), liveMemory))
 }
 
 // liveHeap asks the process to collect its garbage and returns the bytes that are alive
 // then.
 func (p *process) liveHeap(ctx context.Context) (int64, error) {
-	if err := p.cmd.Process.Signal(liveheap.Signal); err != nil {
+	if err := p.Signal(liveheap.Signal); err != nil {
 		return 0, err
 	}
 	limited, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
-	if _, err := p.says(limited, liveheap.Line); err != nil {
+	if err := p.Prints(limited, 1, liveheap.Line); err != nil {
 		return 0, err
 	}
-	text, err := os.ReadFile(p.output)
-	if err != nil {
-		return 0, err
-	}
-	return strconv.ParseInt(string(liveheap.Line.FindSubmatch(text)[1]), 10, 64)
+	return strconv.ParseInt(liveheap.Line.FindStringSubmatch(p.Output())[1], 10, 64)
 }
 
 // filled waits until the caches of a process are filled, which it says, and until it
@@ -137,11 +132,12 @@ func (p *process) liveHeap(ctx context.Context) (int64, error) {
 func (p *process) filled(ctx context.Context) (time.Time, time.Duration, error) {
 	limited, cancel := context.WithTimeout(ctx, 3*time.Minute)
 	defer cancel()
-	at, err := p.says(limited, inMemory)
+	err := p.Prints(limited, 1, inMemory)
+	at := time.Now()
 	if err != nil {
 		return at, 0, err
 	}
-	cpu, err := p.cpu()
+	cpu, err := p.CPU()
 	if err != nil {
 		return at, 0, err
 	}

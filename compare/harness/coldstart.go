@@ -51,7 +51,7 @@ func (r *run) converge(ctx context.Context, n int, options peers.Options) (*proc
 	if err != nil {
 		return nil, time.Time{}, err
 	}
-	end, err := r.await(limited, p.done, created, statuses)
+	end, err := r.await(limited, p.Done(), created, statuses)
 	return p, end, err
 }
 
@@ -69,11 +69,11 @@ func (r *run) coldStart(ctx context.Context, n int) (*process, error) {
 	}
 	if r.peer.Loop {
 		// It ends now, and only then all of its time is known.
-		if err := p.ends(ctx); err != nil {
+		if err := p.Wait(ctx); err != nil {
 			return nil, err
 		}
 	}
-	cpu, err := p.cpu()
+	cpu, err := p.CPU()
 	if err != nil {
 		return nil, err
 	}
@@ -86,8 +86,8 @@ func (r *run) coldStart(ctx context.Context, n int) (*process, error) {
 	}
 
 	sent := after.Minus(before)
-	values := append(elapsed(p.started, end, n, sent),
-		value(float64(n)/busy.Sub(p.started).Seconds(), restPerSecond), value(cpu.Seconds(), cpuSeconds), value(float64(p.peakRSS()), peakMemory))
+	values := append(elapsed(p.Started, end, n, sent),
+		value(float64(n)/busy.Sub(p.Started).Seconds(), restPerSecond), value(cpu.Seconds(), cpuSeconds), value(float64(p.peakRSS()), peakMemory))
 	return p, r.report("ColdStart", n, values...)
 }
 
@@ -128,7 +128,7 @@ func (r *run) disturb(ctx context.Context, p *process, what string, n int, answe
 	if err := parallel(limited, names, do); err != nil {
 		return err
 	}
-	end, err := r.await(limited, p.done, answered)
+	end, err := r.await(limited, p.Done(), answered)
 	if err != nil {
 		return err
 	}

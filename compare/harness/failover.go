@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"syscall"
 	"time"
 
@@ -38,7 +37,7 @@ func failover(ctx context.Context, r *run, _ int) error {
 	if err != nil {
 		return err
 	}
-	if _, err := r.await(limited, leader.done, created); err != nil {
+	if _, err := r.await(limited, leader.Done(), created); err != nil {
 		return err
 	}
 	// ... and one stands by.
@@ -49,7 +48,7 @@ func failover(ctx context.Context, r *run, _ int) error {
 	foo := 1
 	for _, end := range []struct {
 		name   string
-		signal os.Signal
+		signal syscall.Signal
 		times  int
 	}{
 		{"clean", syscall.SIGTERM, r.bench.plan.cleanFailovers},
@@ -87,17 +86,17 @@ func (r *run) standby(ctx context.Context) (*process, error) {
 
 // replace ends the leader and returns how long a Foo that is created right then waits
 // for the Deployment that the standby makes.
-func (r *run) replace(ctx context.Context, leader, standby *process, signal os.Signal, name string) (time.Duration, error) {
+func (r *run) replace(ctx context.Context, leader, standby *process, signal syscall.Signal, name string) (time.Duration, error) {
 	limited, cancel := r.limit(ctx, 1)
 	defer cancel()
 	begin := time.Now()
-	if err := leader.cmd.Process.Signal(signal); err != nil {
+	if err := leader.Signal(signal); err != nil {
 		return 0, fmt.Errorf("end the leader: %w", err)
 	}
 	// A leader that got SIGTERM may still reconcile a new Foo before it ends. This Foo is
 	// for the standby.
 	select {
-	case <-leader.done:
+	case <-leader.Done():
 	case <-limited.Done():
 		return 0, fmt.Errorf("the leader does not end: %w", context.Cause(limited))
 	}

@@ -41,14 +41,14 @@ func idle(ctx context.Context, r *run, n int) error {
 	if err != nil {
 		return err
 	}
-	cpuBefore, err := p.cpu()
+	cpuBefore, err := p.CPU()
 	if err != nil {
 		return err
 	}
 	if err := p.pause(ctx, time.After(r.bench.plan.idle)); err != nil {
 		return err
 	}
-	cpu, err := p.cpu()
+	cpu, err := p.CPU()
 	if err != nil {
 		return err
 	}

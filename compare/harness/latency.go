@@ -41,7 +41,7 @@ func (r *run) createAndAwait(ctx context.Context, p *process, name string) (time
 	if _, err := r.createFoo(ctx, newFoo(name)); err != nil {
 		return time.Time{}, err
 	}
-	_, err := r.await(ctx, p.done, created, status)
+	_, err := r.await(ctx, p.Done(), created, status)
 	at, _ := created.when(name)
 	return at, err
 }
@@ -67,7 +67,7 @@ func (b *bench) backlog(ctx context.Context, peer peers.Peer, n int) error {
 		for _, one := range slices.Concat(samples.fresh, samples.changed) {
 			marks = append(marks, one.mark)
 		}
-		if _, err := r.await(limited, p.done, marks...); err != nil {
+		if _, err := r.await(limited, p.Done(), marks...); err != nil {
 			return err
 		}
 		for kind, all := range map[string][]sample{"new": samples.fresh, "changed": samples.changed} {

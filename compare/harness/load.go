@@ -70,7 +70,7 @@ func (l *load) measure(ctx context.Context, n int) error {
 
 // rss is what the server holds now, in bytes. 0: it has ended, which the next request finds.
 func (l *load) rss() float64 {
-	status, err := l.status()
+	status, err := l.Status()
 	if err != nil {
 		return 0
 	}
@@ -112,7 +112,7 @@ func inParallel(ctx context.Context, atOnce, n int, do func(ctx context.Context,
 
 // timed returns how long something takes, and the CPU time of the server meanwhile.
 func (l *load) timed(do func() error) (seconds, cpu float64, err error) {
-	cpuBefore, err := l.cpu()
+	cpuBefore, err := l.CPU()
 	if err != nil {
 		return 0, 0, err
 	}
@@ -121,7 +121,7 @@ func (l *load) timed(do func() error) (seconds, cpu float64, err error) {
 		return 0, 0, err
 	}
 	took := time.Since(begin)
-	cpuAfter, err := l.cpu()
+	cpuAfter, err := l.CPU()
 	return took.Seconds(), (cpuAfter - cpuBefore).Seconds(), err
 }
 

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -12,6 +11,8 @@ import (
 	"k8s.io/client-go/metadata"
 	"k8s.io/client-go/metadata/metadatainformer"
 	"k8s.io/client-go/tools/cache"
+
+	"example.com/byhand/internal/testkit/subprocess"
 )
 
 // progress follows the Foos and Deployments of a server, whichever program writes them. Its
@@ -128,19 +129,16 @@ func (m *mark) when(name string) (at time.Time, ok bool) {
 	return at, ok
 }
 
-// errStopped is what await returns when the peer has ended.
-var errStopped = errors.New("the program ended before its work was done")
-
 // await waits until all marks are reached and returns the moment of the last one.
-// It gives up when ctx ends, or some seconds after stopped is closed: what was written
-// last may still be on its way.
+// It gives up when ctx ends, or some seconds after stopped is closed, with ErrEnded: what was
+// written last may still be on its way.
 func (p *progress) await(ctx context.Context, stopped <-chan struct{}, marks ...*mark) (last time.Time, err error) {
 	ctx, giveUp := context.WithCancelCause(ctx)
 	defer giveUp(nil)
 	go func() {
 		select {
 		case <-stopped:
-			time.AfterFunc(5*time.Second, func() { giveUp(errStopped) })
+			time.AfterFunc(5*time.Second, func() { giveUp(subprocess.ErrEnded) })
 		case <-ctx.Done():
 		}
 	}()

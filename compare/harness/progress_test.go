@@ -10,6 +10,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+
+	"example.com/byhand/internal/testkit/subprocess"
 )
 
 func newProgress() *progress { return &progress{marks: map[*mark]bool{}} }
@@ -76,7 +78,7 @@ func TestAwaitGivesUp(t *testing.T) {
 		ended := make(chan struct{})
 		close(ended)
 		begin := time.Now()
-		if _, err := p.await(ctx, ended, p.expect(foos, made, "a")); !errors.Is(err, errStopped) || time.Since(begin) != 5*time.Second {
+		if _, err := p.await(ctx, ended, p.expect(foos, made, "a")); !errors.Is(err, subprocess.ErrEnded) || time.Since(begin) != 5*time.Second {
 			t.Errorf("the program has ended: %v after %s", err, time.Since(begin))
 		}
 		if _, err := p.await(ctx, nil, p.expect(foos, made, "a")); !errors.Is(err, tooLate) || time.Since(begin) != time.Minute {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"time"
 
 	"golang.org/x/perf/benchfmt"
@@ -45,7 +44,7 @@ func (b *bench) with(ctx context.Context, peer peers.Peer, n int, do func(ctx co
 			p.stop()
 		}
 		if len(r.started) > 0 {
-			err = r.started[len(r.started)-1].explain(err)
+			err = r.started[len(r.started)-1].Explain(err)
 		}
 	}()
 	return do(ctx, r)
@@ -61,9 +60,7 @@ func (r *run) start(ctx context.Context, options peers.Options) (*process, error
 }
 
 func (b *bench) start(ctx context.Context, kubeconfig string, peer peers.Peer, options peers.Options) (*process, error) {
-	cmd := peer.Command(ctx, b.dir, kubeconfig, options)
-	output := filepath.Join(b.dir, fmt.Sprintf("output-%d", b.outputs.Add(1)))
-	return start(cmd, peer.Name, output)
+	return start(peer.Command(ctx, b.dir, kubeconfig, options))
 }
 
 // limit bounds the time in which n Foos must be done. It is generous: a time is

@@ -201,7 +201,7 @@ func second(s *stage) error {
 	if err := s.pause(begins); err != nil {
 		return err
 	}
-	if ended := p.exited(); ended != "" {
+	if ended := p.Ended(); ended != "" {
 		return notJudged(fmt.Sprintf("a second process of the command ends (%s). If both want the same port, let each take a free one (port 0). It printed at last:\n%s", ended, p.tail.lines(5)))
 	}
 	return nil
@@ -217,6 +217,6 @@ func (s *stage) setTolerant(tolerant bool) {
 func killFirst(s *stage) error {
 	p := s.running()[0]
 	s.remove(p)
-	p.kill()
+	p.Kill()
 	return nil
 }

@@ -16,6 +16,8 @@ import (
 	"time"
 
 	"github.com/prometheus/procfs"
+
+	"example.com/byhand/internal/testkit/subprocess"
 )
 
 // command is how the program is started.
@@ -27,15 +29,11 @@ type command struct {
 // program is one process of the command, with all that it starts: a group of its own, so
 // that a signal to the group also meets the child of `go run`.
 type program struct {
-	cmd   *exec.Cmd
-	tail  *tail
-	began time.Time
+	*subprocess.Process
+	tail *tail
 	// mark is in the environment of everything that it starts. Processes that leave the
 	// group are found by it.
 	mark string
-	// done is closed when it has ended; ended says how.
-	done  chan struct{}
-	ended string
 }
 
 // markName is the variable of the mark. The value begins with the judge's process id.
@@ -50,41 +48,24 @@ func (c command) start(kubeconfig string) (*program, error) {
 	for i, arg := range c.args {
 		args[i] = strings.ReplaceAll(arg, "{kubeconfig}", kubeconfig)
 	}
-	p := &program{tail: &tail{}, began: time.Now(), done: make(chan struct{})}
+	p := &program{tail: &tail{}}
 	p.mark = fmt.Sprintf("%s=%d-%d", markName, os.Getpid(), started.Add(1))
-	p.cmd = exec.Command(args[0], args[1:]...)
-	p.cmd.Dir = c.dir
-	p.cmd.Env = append(os.Environ(), "KUBECONFIG="+kubeconfig, p.mark)
-	p.cmd.Stdout, p.cmd.Stderr = p.tail, p.tail
-	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd := exec.Command(args[0], args[1:]...)
+	cmd.Dir = c.dir
+	cmd.Env = append(os.Environ(), "KUBECONFIG="+kubeconfig, p.mark)
+	cmd.Stdout, cmd.Stderr = p.tail, p.tail
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	// A child that lives on may hold the output open: do not wait for it.
-	p.cmd.WaitDelay = time.Second
-	if err := p.cmd.Start(); err != nil {
-		return nil, fmt.Errorf("the command does not start: %w", err)
-	}
-	go func() {
-		_ = p.cmd.Wait()
-		p.ended = fmt.Sprintf("%s after %s", p.cmd.ProcessState, time.Since(p.began).Round(100*time.Millisecond))
-		close(p.done)
-	}()
-	return p, nil
+	cmd.WaitDelay = time.Second
+	var err error
+	p.Process, err = subprocess.Start(cmd)
+	return p, err
 }
 
-// exited returns how the process has ended, "" while it runs.
-func (p *program) exited() string {
-	select {
-	case <-p.done:
-		return p.ended
-	default:
-		return ""
-	}
-}
-
-// kill ends the process and everything that it has started, at once, and returns when
+// Kill ends the process and everything that it has started, at once, and returns when
 // all of it is gone.
-func (p *program) kill() {
-	_ = syscall.Kill(-p.cmd.Process.Pid, syscall.SIGKILL)
-	<-p.done
+func (p *program) Kill() {
+	p.Process.Kill()
 	// Again and again: one of them may have started another one in between.
 	for deadline := time.Now().Add(5 * time.Second); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
 		left := p.processes()
@@ -97,22 +78,18 @@ func (p *program) kill() {
 	}
 }
 
-// stop asks the process to end, and kills it if it has not ended after some time. It
+// Stop asks the process to end, and kills it if it has not ended after some time. It
 // returns a word about what was not as it should be.
-func (p *program) stop(patience time.Duration) (remark string) {
-	_ = syscall.Kill(-p.cmd.Process.Pid, syscall.SIGTERM)
-	select {
-	case <-p.done:
-		for end := time.Now().Add(time.Second); len(p.processes()) > 0; time.Sleep(20 * time.Millisecond) {
-			if time.Now().After(end) {
-				remark = "leaves processes behind after SIGTERM"
-				break
-			}
-		}
-	case <-time.After(patience):
+func (p *program) Stop(patience time.Duration) (remark string) {
+	if err := p.Process.Stop(patience); errors.Is(err, subprocess.ErrKilled) {
 		remark = fmt.Sprintf("runs on for %s after SIGTERM", patience)
 	}
-	p.kill()
+	for end := time.Now().Add(time.Second); remark == "" && len(p.processes()) > 0; time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(end) {
+			remark = "leaves processes behind after SIGTERM"
+		}
+	}
+	p.Kill()
 	return remark
 }
 

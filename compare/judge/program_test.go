@@ -14,7 +14,7 @@ func start(t *testing.T, script string) *program {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(p.kill)
+	t.Cleanup(p.Kill)
 	return p
 }
 
@@ -45,7 +45,7 @@ func TestNothingIsLeft(t *testing.T) {
 			t.Parallel()
 			p := start(t, test.script)
 			p.says(t, "ready")
-			if remark := p.stop(3 * time.Second); !strings.HasPrefix(remark, test.remark) || test.remark == "" && remark != "" {
+			if remark := p.Stop(3 * time.Second); !strings.HasPrefix(remark, test.remark) || test.remark == "" && remark != "" {
 				t.Errorf("the remark is %q, want %q", remark, test.remark)
 			}
 			if left := p.processes(); len(left) > 0 {
@@ -61,8 +61,8 @@ func TestNothingIsLeft(t *testing.T) {
 // A program that ends by itself says how, and what it printed at last.
 func TestEndsByItself(t *testing.T) {
 	p := start(t, `echo "flag needed: --to"; exit 3`)
-	<-p.done
-	if ended := p.exited(); !strings.HasPrefix(ended, "exit status 3") || !strings.Contains(p.tail.lines(1), "flag needed") {
+	<-p.Done()
+	if ended := p.Ended(); !strings.HasPrefix(ended, "exit status 3") || !strings.Contains(p.tail.lines(1), "flag needed") {
 		t.Errorf("it ended with %q and printed %q", ended, p.tail.lines(1))
 	}
 }

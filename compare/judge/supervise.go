@@ -38,7 +38,7 @@ func (s *stage) startProgram() error {
 
 // supervise starts a program again that has ended by itself.
 func (s *stage) supervise(p *program) {
-	<-p.done
+	<-p.Done()
 	s.mu.Lock()
 	expected := s.ending || !slices.Contains(s.programs, p)
 	if !expected {
@@ -53,7 +53,7 @@ func (s *stage) supervise(p *program) {
 	if tolerant {
 		return
 	}
-	s.find(found(P7, exits, time.Now(), "The program ended by itself: %s. It printed at last:\n%s", p.ended, p.tail.lines(8)))
+	s.find(found(P7, exits, time.Now(), "The program ended by itself: %s. It printed at last:\n%s", p.Ended(), p.tail.lines(8)))
 	if s.exitsTooOften() || s.pause(time.Second) != nil {
 		return
 	}
@@ -76,7 +76,7 @@ func (s *stage) killAndStartAgain() {
 func (s *stage) killPrograms() {
 	for _, p := range s.running() {
 		s.remove(p)
-		p.kill()
+		p.Kill()
 	}
 	s.freeLeases()
 }
@@ -105,7 +105,7 @@ func (s *stage) endPrograms() {
 		if s.judge.lingers {
 			grace = lessGrace
 		}
-		if remark := p.stop(grace); remark != "" && !s.judge.lingers {
+		if remark := p.Stop(grace); remark != "" && !s.judge.lingers {
 			s.judge.lingers = true
 			s.judge.remark("the program " + remark)
 		}
@@ -122,15 +122,15 @@ func (s *stage) ready() error {
 	begin := time.Now()
 	for time.Since(begin) < bound {
 		running := s.running()
-		if len(running) > 0 && s.heardSince(running[len(running)-1].began) {
+		if len(running) > 0 && s.heardSince(running[len(running)-1].Started) {
 			s.judge.heard.Store(true)
 			return nil
 		}
 		if s.exitsTooOften() {
 			return errShort
 		}
-		if ended := running; !known && len(ended) > 0 && ended[0].exited() != "" {
-			return fmt.Errorf("the command ended before it sent a request: %s. It printed at last:\n%s", ended[0].ended, ended[0].tail.lines(20))
+		if ended := running; !known && len(ended) > 0 && ended[0].Ended() != "" {
+			return fmt.Errorf("the command ended before it sent a request: %s. It printed at last:\n%s", ended[0].Ended(), ended[0].tail.lines(20))
 		}
 		if err := s.pause(20 * time.Millisecond); err != nil {
 			return err

@@ -5,7 +5,6 @@ package main
 import (
 	"crypto/tls"
 	"crypto/x509"
-	"fmt"
 	"net"
 	"net/http"
 	"os"
@@ -13,32 +12,31 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
-	"github.com/prometheus/procfs"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/client-go/util/cert"
 
 	"example.com/byhand/compare/peers"
+	"example.com/byhand/internal/testkit/subprocess"
 )
 
 const deadline = time.Minute
 
 // peer is one of the two programs, running.
 type peer struct {
+	*subprocess.Program
 	name             string
 	mutate, validate string // URLs
 	client           *http.Client
-	process          int
 
 	// What a benchmark measures.
 	times     []time.Duration
 	took      time.Duration
-	cpuBefore float64 // in seconds
+	cpuBefore time.Duration
 }
 
 // start builds and starts both on the cluster that $KUBECONFIG names. They listen on
@@ -75,17 +73,10 @@ func start(tb testing.TB) []*peer {
 // anybody's.
 func startByhand(tb testing.TB, dir string) *peer {
 	tb.Helper()
-	p, output := run(tb, dir, "byhand", "--namespace", "nobody")
-	var url string
-	eventually(tb, "the program is ready", func() error {
-		text, err := os.ReadFile(output)
-		match := regexp.MustCompile(`ready: the API server asks (\S+)`).FindSubmatch(text)
-		if match == nil {
-			return fmt.Errorf("it says %q (%v)", text, err)
-		}
-		url = string(match[1])
-		return nil
-	})
+	p := run(tb, dir, "byhand", "--namespace", "nobody")
+	const ready = `ready: the API server asks (\S+)`
+	p.Prints(1, ready)
+	url := regexp.MustCompile(ready).FindStringSubmatch(p.Output())[1]
 	config, err := clientcmd.BuildConfigFromFlags("", os.Getenv("KUBECONFIG"))
 	if err != nil {
 		tb.Fatal(err)
@@ -122,35 +113,20 @@ func startFramework(tb testing.TB, dir string) *peer {
 		tb.Fatal(err)
 	}
 	_, port, _ := strings.Cut(address, ":")
-	p, _ := run(tb, dir, "controller-runtime", "--port", port, "--certificates", dir)
+	p := run(tb, dir, "controller-runtime", "--port", port, "--certificates", dir)
 	p.trust(tb, certificate)
 	p.mutate = "https://" + address + "/mutate-restaurant-programming-kubernetes-info-v1alpha1-pizza"
 	p.validate = "https://" + address + "/validate-restaurant-programming-kubernetes-info-v1alpha1-pizza"
 	return p
 }
 
-// run starts a program, with its output in a file.
-func run(tb testing.TB, dir, name string, args ...string) (p *peer, output string) {
+// run starts a program.
+func run(tb testing.TB, dir, name string, args ...string) *peer {
 	tb.Helper()
-	output = filepath.Join(dir, name+".log")
-	file, err := os.Create(output)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	cmd := exec.Command(filepath.Join(dir, name), append(args, "--kubeconfig", os.Getenv("KUBECONFIG"))...)
-	cmd.Stdout, cmd.Stderr = file, file
-	if err := cmd.Start(); err != nil {
-		tb.Fatal(err)
-	}
-	tb.Cleanup(func() {
-		_ = cmd.Process.Signal(syscall.SIGTERM)
-		err := cmd.Wait()
-		_ = file.Close()
-		if text, _ := os.ReadFile(output); err != nil || tb.Failed() {
-			tb.Logf("%s: %v\n%.5000s", name, err, text)
-		}
-	})
-	return &peer{name: name, process: cmd.Process.Pid}, output
+	p := subprocess.Run(tb, exec.Command(filepath.Join(dir, name), append(args, "--kubeconfig", os.Getenv("KUBECONFIG"))...), deadline)
+	// With SIGTERM, so that it takes its registration away.
+	tb.Cleanup(p.Stop)
+	return &peer{Program: p, name: name}
 }
 
 // trust makes the client, which speaks HTTP/1.1, as the API server does.
@@ -165,17 +141,14 @@ func (p *peer) trust(tb testing.TB, bundle []byte) {
 	tb.Cleanup(transport.CloseIdleConnections)
 }
 
-func (p *peer) stat(tb testing.TB) procfs.ProcStat {
+// computed is the CPU time of the process until now.
+func (p *peer) computed(tb testing.TB) time.Duration {
 	tb.Helper()
-	process, err := procfs.NewProc(p.process)
+	cpu, err := p.CPU()
 	if err != nil {
 		tb.Fatal(err)
 	}
-	stat, err := process.Stat()
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return stat
+	return cpu
 }
 
 // eventually waits until condition returns nil.

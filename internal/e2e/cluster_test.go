@@ -3,7 +3,6 @@
 package e2e
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -11,10 +10,7 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
-	"regexp"
 	"strings"
-	"sync"
-	"syscall"
 	"testing"
 	"time"
 
@@ -27,6 +23,7 @@ import (
 
 	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
 	"example.com/byhand/clientset"
+	"example.com/byhand/internal/testkit/subprocess"
 )
 
 // deadline is how long a test waits for what must happen. Tests of many objects
@@ -92,81 +89,21 @@ func (s *server) eventually(what string, condition func() error) {
 }
 
 // program is a running controller.
-type program struct {
-	*testing.T
-	cmd  *exec.Cmd
-	done chan struct{}
-	err  error
-	mu   sync.Mutex
-	out  bytes.Buffer
-}
-
-// Write collects what the program prints.
-func (p *program) Write(b []byte) (int, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.out.Write(b)
-}
-
-func (p *program) output() string {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.out.String()
-}
-
-// prints waits until so many lines of the output match. It reads each line once: on two
-// CPUs the one who measures must not compete.
-func (p *program) prints(n int, line string) {
-	p.Helper()
-	pattern := regexp.MustCompile(line)
-	found, read := 0, 0
-	for end := time.Now().Add(deadline); found < n; time.Sleep(20 * time.Millisecond) {
-		if time.Now().After(end) {
-			p.Fatalf("%d lines match %q, want %d", found, line, n)
-		}
-		p.mu.Lock()
-		news := p.out.Bytes()[read:]
-		news = news[:bytes.LastIndexByte(news, '\n')+1]
-		found, read = found+len(pattern.FindAll(news, -1)), read+len(news)
-		p.mu.Unlock()
-	}
-}
+type program = subprocess.Program
 
 // start runs the program. It is killed when the test ends, if it still runs.
 func start(t *testing.T, env []string, args ...string) *program {
 	t.Helper()
 	cmd := exec.Command(binary, args...)
 	cmd.Env = append(os.Environ(), env...)
-	return startCommand(t, cmd)
-}
-
-// startCommand runs a program. It is killed when the test ends, if it still runs.
-func startCommand(t *testing.T, cmd *exec.Cmd) *program {
-	t.Helper()
-	p := &program{T: t, cmd: cmd, done: make(chan struct{})}
-	p.cmd.Stdout, p.cmd.Stderr = p, p
-	if err := p.cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	go func() {
-		p.err = p.cmd.Wait()
-		close(p.done)
-	}()
-	t.Cleanup(func() {
-		_ = p.cmd.Process.Kill()
-		<-p.done
-		if t.Failed() {
-			t.Logf("the program's output:\n%s", p.output())
-		}
-	})
-	return p
+	return subprocess.Run(t, cmd, deadline)
 }
 
 // controller runs the program on the test's namespace until its workers run.
 func (s *server) controller(args ...string) *program {
 	s.Helper()
 	p := start(s.T, nil, append([]string{"--namespace", s.namespace}, args...)...)
-	p.waitFor("workers start")
+	p.WaitFor("workers start")
 	return p
 }
 
@@ -174,7 +111,7 @@ func (s *server) controller(args ...string) *program {
 func (s *server) replica(says string, args ...string) *program {
 	s.Helper()
 	p := start(s.T, nil, append([]string{"--namespace", s.namespace, "--leader-elect", "--leader-elect-resource-namespace", s.namespace}, args...)...)
-	p.waitFor(says)
+	p.WaitFor(says)
 	return p
 }
 
@@ -182,51 +119,6 @@ const (
 	works    = "workers start"
 	standsBy = "standing by"
 )
-
-// waitFor waits until the program has printed text.
-func (p *program) waitFor(text string) {
-	p.Helper()
-	for end := time.Now().Add(deadline); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
-		if strings.Contains(p.output(), text) {
-			return
-		}
-		select {
-		case <-p.done:
-			p.Fatalf("the program ended (%v) before it printed %q", p.err, text)
-		default:
-		}
-	}
-	p.Fatalf("the program does not print %q", text)
-}
-
-// exit waits for the program's end and returns its exit code, -1 for a signal.
-func (p *program) exit() int {
-	p.Helper()
-	select {
-	case <-p.done:
-	case <-time.After(deadline):
-		p.Fatal("the program does not end")
-	}
-	var exited *exec.ExitError
-	if errors.As(p.err, &exited) {
-		return exited.ExitCode()
-	} else if p.err != nil {
-		p.Fatal(p.err)
-	}
-	return 0
-}
-
-// stop ends the program as a service manager does, and fails the test unless it
-// ends well.
-func (p *program) stop() {
-	p.Helper()
-	if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil {
-		p.Fatal(err)
-	}
-	if code := p.exit(); code != 0 {
-		p.Fatalf("exit code %d after SIGTERM, want 0", code)
-	}
-}
 
 func (s *server) createFoo(name string, spec v1alpha1.FooSpec) *v1alpha1.Foo {
 	s.Helper()

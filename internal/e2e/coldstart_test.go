@@ -43,15 +43,15 @@ func coldStart(t *testing.T, watchIdle bool) {
 	// Two resyncs fall into the time in which nothing may be written.
 	resync := max(*idle/3, time.Second).String()
 	program := start(t, nil, "--namespace", s.namespace, "--workers", strconv.Itoa(*workers), "--resync", resync)
-	program.waitFor(fmt.Sprintf("%d Foos", *foos))
-	program.prints(*foos, "/status → 200")
+	program.WaitFor(fmt.Sprintf("%d Foos", *foos))
+	program.Prints(*foos, "/status → 200")
 	t.Logf("%d Foos, %d workers: every Foo has a status after %s", *foos, *workers, time.Since(begin).Round(time.Millisecond))
 	if watchIdle {
 		// Nothing can be waited for: the claim is that nothing happens.
 		t.Logf("watching for writes for %s", *idle)
 		time.Sleep(*idle)
 	}
-	program.stop()
+	program.Stop()
 
 	want := requests.Counts{
 		{Verb: "POST", Resource: "deployments", Code: "201"}:                *foos,

@@ -40,11 +40,11 @@ func TestThousandDenied(t *testing.T) {
 		}
 	})
 	h.waits("beside a thousand that have just begun to fail")
-	c.prints(denied, `sent +PUT \S+/foos/denied-\d+/status → 200`)
+	c.Prints(denied, `sent +PUT \S+/foos/denied-\d+/status → 200`)
 	h.waits("beside a thousand that go on failing")
 	elapsed := time.Since(begin)
-	output := c.output()
-	c.stop()
+	output := c.Output()
+	c.Stop()
 
 	s.allDenied(denied)
 	tries := map[string]int{}

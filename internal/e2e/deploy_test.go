@@ -23,6 +23,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
+	"example.com/byhand/internal/testkit/subprocess"
 )
 
 // deployed is the namespace of config/manager, ownAccount the account in it that
@@ -225,8 +226,8 @@ func testPod(t *testing.T) {
 	cmd.Dir = "/"
 	cmd.Env = []string{"KUBERNETES_SERVICE_HOST=" + host.Hostname(), "KUBERNETES_SERVICE_PORT=" + host.Port()}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Chroot: s.podRoot(), Credential: &syscall.Credential{Uid: 65532, Gid: 65532}}
-	pod := startCommand(t, cmd)
-	pod.waitFor("workers start")
+	pod := subprocess.Run(t, cmd, deadline)
+	pod.WaitFor("workers start")
 	lease, err := s.kube.CoordinationV1().Leases(deployed).Get(t.Context(), "byhand", metav1.GetOptions{})
 	if err != nil || *lease.Spec.HolderIdentity == "" {
 		t.Errorf("Lease %v (%v), want one that is held", lease, err)
@@ -234,12 +235,12 @@ func testPod(t *testing.T) {
 	s.createFoo("foo", spec("deployment", 1))
 	s.converges("foo", "deployment", 1)
 
-	address := regexp.MustCompile(`http://127\.0\.0\.1:\d+`).FindString(pod.output())
+	address := regexp.MustCompile(`http://127\.0\.0\.1:\d+`).FindString(pod.Output())
 	container := s.container()
 	for _, path := range []string{container.LivenessProbe.HTTPGet.Path, container.ReadinessProbe.HTTPGet.Path, "/metrics"} {
 		_ = s.fetch(address + path)
 	}
-	pod.stop()
+	pod.Stop()
 }
 
 // podRoot returns a folder with what the program finds in its Pod.

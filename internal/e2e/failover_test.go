@@ -31,28 +31,28 @@ func TestFailover(t *testing.T) {
 		end func(t *testing.T, leader *program, l *link) (afterwards func())
 	}{
 		{"ended", func(t *testing.T, leader *program, _ *link) func() {
-			leader.stop()
+			leader.Stop()
 			return func() {}
 		}},
 		{"killed", func(t *testing.T, leader *program, _ *link) func() {
-			leader.signal(syscall.SIGKILL)
+			leader.Signal(syscall.SIGKILL)
 			return func() {}
 		}},
 		{"frozen", func(t *testing.T, leader *program, _ *link) func() {
-			leader.signal(syscall.SIGSTOP)
+			leader.Signal(syscall.SIGSTOP)
 			return func() {
-				leader.signal(syscall.SIGCONT)
-				leader.losesLease()
+				leader.Signal(syscall.SIGCONT)
+				losesLease(t, leader)
 			}
 		}},
 		{"cut off", func(t *testing.T, leader *program, l *link) func() {
 			l.set(true)
 			return func() {
 				// It has ended before the other one began, though nobody could tell it.
-				if !leader.ended() {
+				if leader.Ended() == "" {
 					t.Error("two replicas are at work")
 				}
-				leader.losesLease()
+				losesLease(t, leader)
 				l.set(false)
 			}
 		}},
@@ -96,7 +96,7 @@ func failover(t *testing.T, end func(*testing.T, *program, *link) func()) time.D
 			scale(i)
 		}
 	}
-	standby.waitFor(works)
+	standby.WaitFor(works)
 	waited := time.Since(begin)
 	s.eventually("the other one has done the work", s.consistent)
 
@@ -107,25 +107,18 @@ func failover(t *testing.T, end func(*testing.T, *program, *link) func()) time.D
 	if now := s.versions(); fmt.Sprint(now) != fmt.Sprint(versions) {
 		t.Errorf("the old leader wrote:\n%v\nbefore\n%v", now, versions)
 	}
-	standby.stop()
+	standby.Stop()
 	s.settles("foo-0", "foo-1")
 	return waited
 }
 
-func (p *program) signal(signal syscall.Signal) {
-	p.Helper()
-	if err := p.cmd.Process.Signal(signal); err != nil {
-		p.Fatal(err)
-	}
-}
-
 // losesLease waits for the end of a program that may no longer work.
-func (p *program) losesLease() {
-	p.Helper()
-	if code := p.exit(); code != 1 {
-		p.Errorf("exit code %d after the Lease was lost, want 1", code)
+func losesLease(t *testing.T, p *program) {
+	t.Helper()
+	if code := p.Exit(); code != 1 {
+		t.Errorf("exit code %d after the Lease was lost, want 1", code)
 	}
-	p.waitFor("the lease is lost")
+	p.WaitFor("the lease is lost")
 }
 
 // versions returns the generation of each Deployment: what the controller, and

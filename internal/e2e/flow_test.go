@@ -98,7 +98,7 @@ func TestAutoscaler(t *testing.T) {
 	}
 	s.changeFoo("foo", func(spec *v1alpha1.FooSpec) { spec.Replicas = new(int32(2)) })
 	says("foo", "SucceededGetScale", "FailedGetResourceMetric")
-	c.stop()
+	c.Stop()
 }
 
 // Names of the greatest length work: no label is made of a Foo's name.
@@ -109,7 +109,7 @@ func TestLongNames(t *testing.T) {
 	name := strings.Repeat("n", 253)
 	s.createFoo(name, spec("short", 1))
 	s.converges(name, "short", 1)
-	c.stop()
+	c.Stop()
 }
 
 // Projects are kept in memory, and each change is told.
@@ -122,15 +122,15 @@ func TestProjectsAreTold(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := s.controller()
-	c.waitFor("found    Project " + s.namespace + "/example-project: replicas 1")
-	c.waitFor("in memory: 1 Projects, 0 Foos, 0 Deployments")
+	c.WaitFor("found    Project " + s.namespace + "/example-project: replicas 1")
+	c.WaitFor("in memory: 1 Projects, 0 Foos, 0 Deployments")
 	if _, err := raw.Patch(s.Context(), "example-project", types.MergePatchType, []byte(`{"spec":{"replicas":4}}`), metav1.PatchOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	c.waitFor("changed  Project " + s.namespace + "/example-project: replicas 4")
+	c.WaitFor("changed  Project " + s.namespace + "/example-project: replicas 4")
 	if err := raw.Delete(s.Context(), "example-project", metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	c.waitFor("deleted  Project " + s.namespace + "/example-project: it is gone")
-	c.stop()
+	c.WaitFor("deleted  Project " + s.namespace + "/example-project: it is gone")
+	c.Stop()
 }

@@ -47,7 +47,7 @@ func TestColumns(t *testing.T) {
 			t.Errorf("kubectl get %s (-want +got):\n%s", resource, diff)
 		}
 	}
-	c.stop()
+	c.Stop()
 }
 
 // Both kinds have a short name, and one category lists them.

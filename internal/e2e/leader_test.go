@@ -119,16 +119,6 @@ func (l *link) set(cut bool) {
 	l.open.Broadcast()
 }
 
-// ended reports whether the program has ended by now.
-func (p *program) ended() bool {
-	select {
-	case <-p.done:
-		return true
-	default:
-		return false
-	}
-}
-
 // A leader that ends well gives the Lease away after its last worker has
 // finished, and the one that stood by goes on.
 func TestHandover(t *testing.T) {
@@ -143,8 +133,8 @@ func TestHandover(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	first.stop()
-	second.waitFor(works)
+	first.Stop()
+	second.WaitFor(works)
 	after, err := s.holder()
 	if err != nil || after == before {
 		t.Errorf("the Lease is held by %s before and by %s after (%v)", before, after, err)
@@ -154,11 +144,11 @@ func TestHandover(t *testing.T) {
 
 	// A stand-by that is told to end leaves the Lease alone.
 	third := s.replica(standsBy)
-	third.stop()
+	third.Stop()
 	if now, err := s.holder(); err != nil || now != after {
 		t.Errorf("a stand-by ended and the Lease went from %s to %s (%v)", after, now, err)
 	}
-	second.stop()
+	second.Stop()
 	if now, err := s.holder(); err == nil {
 		t.Errorf("everybody has ended, and %s holds the Lease", now)
 	}

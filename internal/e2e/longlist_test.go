@@ -10,7 +10,6 @@ import (
 
 	"github.com/prometheus/common/expfmt"
 	"github.com/prometheus/common/model"
-	"github.com/prometheus/procfs"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
@@ -53,11 +52,11 @@ func (s *server) memory() (heap, peak int, waited time.Duration) {
 	s.Helper()
 	begin := time.Now()
 	p := start(s.T, nil, "--namespace", s.namespace, "--leader-elect", "--leader-elect-resource-namespace", s.namespace, "--pprof")
-	p.waitFor("in memory: ")
+	p.WaitFor("in memory: ")
 	waited = time.Since(begin)
-	p.waitFor(standsBy)
+	p.WaitFor(standsBy)
 
-	url := regexp.MustCompile(`health and metrics at (\S+)`).FindStringSubmatch(p.output())[1]
+	url := regexp.MustCompile(`health and metrics at (\S+)`).FindStringSubmatch(p.Output())[1]
 	// Collects the garbage first.
 	_ = s.fetch(url + "/debug/pprof/heap?gc=1")
 	parser := expfmt.NewTextParser(model.UTF8Validation)
@@ -65,16 +64,12 @@ func (s *server) memory() (heap, peak int, waited time.Duration) {
 	if err != nil {
 		s.Fatal(err)
 	}
-	proc, err := procfs.NewProc(p.cmd.Process.Pid)
+	status, err := p.Status()
 	if err != nil {
 		s.Fatal(err)
 	}
-	status, err := proc.NewStatus()
-	if err != nil {
-		s.Fatal(err)
-	}
-	p.stop()
-	if lines := strings.Count(p.output(), "\n"); lines > 200 {
+	p.Stop()
+	if lines := strings.Count(p.Output(), "\n"); lines > 200 {
 		s.Errorf("the program prints %d lines", lines)
 	}
 	return int(metrics["go_memstats_heap_alloc_bytes"].Metric[0].GetGauge().GetValue()), int(status.VmHWM), waited

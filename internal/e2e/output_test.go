@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"example.com/byhand/internal/testkit/subprocess"
 )
 
 // A terminal that is stopped, a pager that waits, a pipe whose reader has gone: the
@@ -26,17 +28,10 @@ func TestNobodyReads(t *testing.T) {
 					t.Fatal(err)
 				}
 				defer out.Close()
-				p := &program{T: t, cmd: exec.Command(binary, "--namespace", s.namespace, form), done: make(chan struct{})}
-				p.cmd.Stdout, p.cmd.Stderr = in, in
-				if err := p.cmd.Start(); err != nil {
-					t.Fatal(err)
-				}
+				cmd := exec.Command(binary, "--namespace", s.namespace, form)
+				cmd.Stdout, cmd.Stderr = in, in
+				p := subprocess.Run(t, cmd, deadline)
 				_ = in.Close()
-				go func() {
-					p.err = p.cmd.Wait()
-					close(p.done)
-				}()
-				t.Cleanup(func() { _ = p.cmd.Process.Kill() })
 				if _, err := out.Read(make([]byte, 1)); err != nil {
 					t.Fatal(err)
 				}
@@ -51,7 +46,7 @@ func TestNobodyReads(t *testing.T) {
 					}
 					return err
 				})
-				p.stop()
+				p.Stop()
 				if rest, _ := io.ReadAll(out); reader == "stalled" && len(rest) < 32<<10 {
 					t.Errorf("%d bytes were in the pipe: it was never full", len(rest))
 				}

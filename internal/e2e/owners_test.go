@@ -75,7 +75,7 @@ func TestForgedOwners(t *testing.T) {
 	for _, test := range tests {
 		s.converges(test.name, test.name, 1)
 	}
-	c.stop()
+	c.Stop()
 	h.complete()
 	for _, test := range tests {
 		if wrote := writers(h.versions[forged[test.name]]); wrote["byhand"] {
@@ -116,7 +116,7 @@ func TestSwappedNames(t *testing.T) {
 	named("a", "two")
 	s.converges("a", "two", 1)
 	s.eventually("nothing is left over", s.atRest)
-	c.stop()
+	c.Stop()
 	s.settles("a", "b")
 }
 
@@ -160,7 +160,7 @@ func TestRenamedTwice(t *testing.T) {
 func TestTwoNamespaces(t *testing.T) {
 	one, two := newServer(t), newServer(t)
 	c := start(t, nil, "--resync", "0")
-	c.waitFor("workers start")
+	c.WaitFor("workers start")
 	one.createFoo("foo", spec("deployment", 1))
 	two.createFoo("foo", spec("deployment", 2))
 	one.converges("foo", "deployment", 1)
@@ -179,5 +179,5 @@ func TestTwoNamespaces(t *testing.T) {
 	if after, err := two.foo("foo"); err != nil || after.ResourceVersion != before.ResourceVersion {
 		t.Errorf("the Foo of the other namespace was written (%v)", err)
 	}
-	c.stop()
+	c.Stop()
 }

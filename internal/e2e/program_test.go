@@ -85,10 +85,10 @@ func TestMistakes(t *testing.T) {
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			p := start(t, test.env, test.args...)
-			if code := p.exit(); code != 1 {
+			if code := p.Exit(); code != 1 {
 				t.Errorf("exit code %d, want 1", code)
 			}
-			output := strings.TrimSpace(p.output())
+			output := strings.TrimSpace(p.Output())
 			if strings.Count(output, "\n") > 0 || !strings.HasPrefix(output, "byhand: ") {
 				t.Errorf("want one line that begins with byhand:, got\n%s", output)
 			}
@@ -113,8 +113,8 @@ func TestExitCodes(t *testing.T) {
 		{"--no-such-flag", "flag provided but not defined: -no-such-flag", 2},
 	} {
 		p := start(t, nil, test.flag)
-		if code := p.exit(); code != test.code || !strings.Contains(p.output(), test.want) {
-			t.Errorf("%s: exit code %d, want %d and %q:\n%s", test.flag, code, test.code, test.want, p.output())
+		if code := p.Exit(); code != test.code || !strings.Contains(p.Output(), test.want) {
+			t.Errorf("%s: exit code %d, want %d and %q:\n%s", test.flag, code, test.code, test.want, p.Output())
 		}
 	}
 }
@@ -151,42 +151,26 @@ func TestSignals(t *testing.T) {
 	// Twice: at once.
 	impatient := s.controller("--kubeconfig", through)
 	<-posted
-	if err := impatient.cmd.Process.Signal(os.Interrupt); err != nil {
-		t.Fatal(err)
+	impatient.Signal(syscall.SIGINT)
+	// Again and again: only the one that comes after the first was handled ends it.
+	for impatient.Ended() == "" {
+		_ = impatient.Process.Signal(syscall.SIGINT)
 	}
-	// The first one has arrived when the process no longer holds its watches.
-	impatient.signalled(t)
-	if code := impatient.exit(); code != -1 {
+	if code := impatient.Exit(); code != -1 {
 		t.Errorf("exit code %d after two signals, want an end by signal", code)
 	}
 
 	// Once: the POST under way is finished, and so is its status.
 	patient := s.controller("--kubeconfig", through)
 	<-posted
-	if err := patient.cmd.Process.Signal(syscall.SIGTERM); err != nil {
-		t.Fatal(err)
-	}
+	patient.Signal(syscall.SIGTERM)
 	close(release)
-	if code := patient.exit(); code != 0 {
+	if code := patient.Exit(); code != 0 {
 		t.Errorf("exit code %d after one signal, want 0", code)
 	}
 	for _, want := range []string{"sent     POST", "/foos/foo/status → 200", "stopped: every worker has finished"} {
-		if !strings.Contains(patient.output(), want) {
+		if !strings.Contains(patient.Output(), want) {
 			t.Errorf("the program does not say %q", want)
-		}
-	}
-}
-
-// signalled sends SIGINT again and again until the process ends: only the one
-// that comes after the first was handled ends it.
-func (p *program) signalled(t *testing.T) {
-	t.Helper()
-	for {
-		select {
-		case <-p.done:
-			return
-		default:
-			_ = p.cmd.Process.Signal(os.Interrupt)
 		}
 	}
 }

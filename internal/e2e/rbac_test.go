@@ -210,21 +210,21 @@ func testRightsAreUsed(t *testing.T) {
 	}()
 	args := append(s.containerArgs(), "--kubeconfig", f.kubeconfig(t, s.as(deployed, ownAccount).BearerToken), "--leader-elect-resource-namespace", deployed)
 	leader := start(t, nil, args...)
-	leader.waitFor("workers start")
+	leader.WaitFor("workers start")
 	// As against a server that does not stream lists.
 	standby := start(t, []string{"KUBE_FEATURE_WatchListClient=false"}, args...)
-	standby.waitFor("standing by")
+	standby.WaitFor("standing by")
 
 	s.createProject("project", 1)
-	leader.waitFor("Project " + s.namespace + "/project")
-	standby.waitFor("Project " + s.namespace + "/project")
+	leader.WaitFor("Project " + s.namespace + "/project")
+	standby.WaitFor("Project " + s.namespace + "/project")
 	s.lifeOfAFoo()
 	s.lateForAName(f)
-	leader.stop()
-	standby.waitFor("workers start")
+	leader.Stop()
+	standby.WaitFor("workers start")
 	s.createFoo("handover", spec("handover", 1))
 	s.converges("handover", "handover", 1)
-	standby.stop()
+	standby.Stop()
 
 	s.grantedIsUsed(f)
 }
@@ -425,7 +425,7 @@ func testFinalizersAreNeeded(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.converges("foo", "deployment", 1)
-	c.stop()
+	c.Stop()
 }
 
 // person returns a client of somebody who has one of the cluster's own roles in the

@@ -46,7 +46,7 @@ func TestPolicyWithoutReason(t *testing.T) {
 	s.changeFoo("foo", func(spec *v1alpha1.FooSpec) { spec.DeploymentName = "taken" })
 	s.says("foo", v1alpha1.ReasonNameTaken, "has no controller")
 	s.saysReplicas("foo", 3)
-	c.stop()
+	c.Stop()
 }
 
 // saysReplicas fails the test unless the Foo's status says that this many replicas run.

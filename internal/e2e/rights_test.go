@@ -172,7 +172,7 @@ func TestWritingTakenAway(t *testing.T) {
 	s.goes("renamed")
 	s.goes("same")
 	s.eventually("all is done", s.atRest)
-	c.stop()
+	c.Stop()
 	warned, err := s.warnings()
 	if diff := cmp.Diff(map[string]int{"created": 1, "scaled": 1, "renamed": 1, "drifts": 1, "same": 1}, warned); err != nil || diff != "" {
 		t.Errorf("warnings (%v) (-want +got):\n%s", err, diff)
@@ -184,7 +184,7 @@ func TestWritingTakenAway(t *testing.T) {
 func (s *server) triedAgain(p *program, name string) {
 	s.Helper()
 	s.eventually("Foo "+name+" is tried again", func() error {
-		if tries := strings.Count(p.output(), "403 Forbidden  (for Foo "+s.namespace+"/"+name+")"); tries < 8 {
+		if tries := strings.Count(p.Output(), "403 Forbidden  (for Foo "+s.namespace+"/"+name+")"); tries < 8 {
 			return fmt.Errorf("tried %d times", tries)
 		}
 		return nil

@@ -66,15 +66,13 @@ func TestRandomSequences(t *testing.T) {
 		}
 		return nil
 	})
-	if err := first.cmd.Process.Signal(syscall.SIGKILL); err != nil {
-		t.Fatal(err)
-	}
-	first.exit()
+	first.Signal(syscall.SIGKILL)
+	first.Exit()
 	second := s.controller("--resync", "0")
 	working.Wait()
 
 	s.eventually("all is as it should be", s.atRest)
-	second.stop()
+	second.Stop()
 	h.complete()
 	h.onlyOwn(j)
 	foos, err := s.client.SamplecontrollerV1alpha1().Foos(s.namespace).List(t.Context(), metav1.ListOptions{})

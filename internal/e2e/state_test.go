@@ -101,8 +101,8 @@ func (s *server) settles(foos ...string) {
 		before[name] = f.ResourceVersion
 	}
 	again := s.controller()
-	again.stop()
-	if output := again.output(); strings.Contains(output, "  sent ") {
+	again.Stop()
+	if output := again.Output(); strings.Contains(output, "  sent ") {
 		s.Errorf("a second look sends requests:\n%s", output)
 	}
 	for _, name := range foos {

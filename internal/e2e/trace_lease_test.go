@@ -24,7 +24,7 @@ func TestTraceOfALostLease(t *testing.T) {
 		_, err := s.kube.CoordinationV1().Leases(s.namespace).Patch(t.Context(), "byhand", types.MergePatchType, taken, metav1.PatchOptions{})
 		return err
 	})
-	if code := p.exit(); code != 1 {
+	if code := p.Exit(); code != 1 {
 		t.Errorf("exit code %d after the Lease was lost, want 1", code)
 	}
 

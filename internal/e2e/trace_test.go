@@ -33,7 +33,7 @@ type traced struct {
 func (c *traced) steps() []trace.Step {
 	c.server.Helper()
 	var recording strings.Builder
-	for _, line := range strings.SplitAfter(c.output(), "\n") {
+	for _, line := range strings.SplitAfter(c.Output(), "\n") {
 		// stderr is in it, too, and the last line may be half written.
 		if strings.HasPrefix(line, "{") && strings.HasSuffix(line, "\n") {
 			recording.WriteString(line)
@@ -146,14 +146,14 @@ func TestTrace(t *testing.T) {
 	s.eventually("the Deployment goes", func() error { _, err := s.deployment("second"); return gone(err) })
 	c.decides(c.quiet("deleted"), "Foo foo deleted", "nothing to do")
 
-	c.stop()
+	c.Stop()
 	all := c.steps()
 	// The watches end at the same time, before or after.
 	if !slices.ContainsFunc(all, func(step trace.Step) bool { return step.What == trace.Stopped }) {
 		t.Error("the end is not traced")
 	}
 	c.consistent(all)
-	if strings.Contains(c.output(), token) {
+	if strings.Contains(c.Output(), token) {
 		t.Error("the token is in the trace")
 	}
 }

@@ -24,12 +24,29 @@ func (c *Cluster) AccountWith(role string) (kubeconfig string) {
 // As returns a kubeconfig for whoever a token names.
 func (c *Cluster) As(token string) (kubeconfig string) {
 	c.Helper()
+	return c.With(func(_ *clientcmdapi.Context, user *clientcmdapi.AuthInfo) {
+		*user = clientcmdapi.AuthInfo{Token: strings.TrimSpace(token)}
+	})
+}
+
+// Here returns a kubeconfig in which the test's namespace is the one to look in.
+func (c *Cluster) Here() (kubeconfig string) {
+	c.Helper()
+	return c.With(func(current *clientcmdapi.Context, _ *clientcmdapi.AuthInfo) { current.Namespace = c.Namespace })
+}
+
+// With returns a kubeconfig whose current context, or user, is changed.
+func (c *Cluster) With(change func(current *clientcmdapi.Context, user *clientcmdapi.AuthInfo)) (kubeconfig string) {
+	c.Helper()
 	config, err := clientcmd.LoadFromFile(c.Kubeconfig)
+	if err == nil {
+		err = clientcmdapi.FlattenConfig(config) // The paths in the file may be relative to it.
+	}
 	if err != nil {
 		c.Fatal(err)
 	}
-	user := config.Contexts[config.CurrentContext].AuthInfo
-	config.AuthInfos[user] = &clientcmdapi.AuthInfo{Token: strings.TrimSpace(token)}
+	current := config.Contexts[config.CurrentContext]
+	change(current, config.AuthInfos[current.AuthInfo])
 	kubeconfig = filepath.Join(c.TempDir(), "kubeconfig")
 	if err := clientcmd.WriteToFile(*config, kubeconfig); err != nil {
 		c.Fatal(err)

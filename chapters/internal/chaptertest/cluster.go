@@ -19,17 +19,23 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
+
+	"example.com/byhand/internal/testkit/readme"
+	"example.com/byhand/internal/testkit/subprocess"
 )
 
-// deadline is how long a test waits for what must happen.
-const deadline = 60 * time.Second
+// Deadline is how long a test waits for what must happen.
+const Deadline = 60 * time.Second
 
 // binary is the chapter's program.
 var binary string
 
-// Run is for TestMain: it builds the program of this folder, installs its CRDs, and runs
-// the tests.
-func Run(m *testing.M) (exitCode int) {
+// CoreCRDs is the command that installs the CRDs of the core, for chapters that use its kinds.
+const CoreCRDs = "kubectl apply -f ../../config/crd && kubectl wait --for=condition=Established --timeout=30s -f ../../config/crd"
+
+// Run is for TestMain: it runs these commands in a shell, builds the program of this folder,
+// installs its CRDs, and runs the tests.
+func Run(m *testing.M, commands ...string) (exitCode int) {
 	dir, err := os.MkdirTemp("", "chapter-")
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -41,14 +47,13 @@ func Run(m *testing.M) (exitCode int) {
 		return 1
 	}
 	binary = filepath.Join(dir, "chapter")
-	commands := [][]string{{"go", "build", "-o", binary, "."}}
+	commands = append(commands, "go build -o "+binary+" .")
 	if _, err := os.Stat("config/crd"); err == nil {
-		commands = append(commands, []string{"kubectl", "apply", "-f", "config/crd"},
-			[]string{"kubectl", "wait", "--for=condition=Established", "--timeout=30s", "-f", "config/crd"})
+		commands = append(commands, strings.ReplaceAll(CoreCRDs, "../../", ""))
 	}
 	for _, command := range commands {
-		if output, err := exec.Command(command[0], command[1:]...).CombinedOutput(); err != nil {
-			fmt.Fprintf(os.Stderr, "%s: %v\n%s", strings.Join(command, " "), err, output)
+		if output, err := exec.Command("sh", "-c", command).CombinedOutput(); err != nil {
+			fmt.Fprintf(os.Stderr, "%s: %v\n%s", command, err, output)
 			return 1
 		}
 	}
@@ -119,7 +124,7 @@ func New(t *testing.T) *Cluster {
 func (c *Cluster) Eventually(what string, condition func() error) {
 	c.Helper()
 	var err error
-	for end := time.Now().Add(deadline); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+	for end := time.Now().Add(Deadline); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
 		if err = condition(); err == nil {
 			return
 		}
@@ -155,40 +160,39 @@ func (c *Cluster) Apply(yaml string) {
 	}
 }
 
-func (c *Cluster) kubectl(stdin string, args ...string) (string, error) {
+// Shell runs a command in the folder of the chapter, and returns what it prints.
+func (c *Cluster) Shell(command string) string {
+	c.Helper()
+	output, err := exec.Command("sh", "-c", command).CombinedOutput()
+	if err != nil {
+		c.Fatalf("%s: %v\n%s", command, err, output)
+	}
+	return string(output)
+}
+
+// Watch is Kubectl for a command that runs until the test ends.
+func (c *Cluster) Watch(args ...string) *Program {
+	c.Helper()
+	return subprocess.Run(c.T, c.command(args), Deadline)
+}
+
+func (c *Cluster) command(args []string) *exec.Cmd {
 	// The clean-up of a test runs it, too, so it is not bound to the test's context.
-	run := exec.Command("kubectl", append([]string{"--namespace", c.Namespace}, args...)...)
+	return exec.Command("kubectl", append([]string{"--namespace", c.Namespace}, args...)...)
+}
+
+func (c *Cluster) kubectl(stdin string, args ...string) (string, error) {
+	run := c.command(args)
 	run.Stdin = strings.NewReader(stdin)
 	output, err := run.CombinedOutput()
 	return string(output), err
 }
 
-// Commands returns the lines of the sh blocks below a heading of the chapter's README,
-// without their comments. The lines that set the environment are left out.
-func Commands(t *testing.T, heading string) (commands []string) {
-	t.Helper()
-	text, err := os.ReadFile("README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, section, found := strings.Cut(string(text), "\n## "+heading+"\n")
-	section, _, _ = strings.Cut(section, "\n## ")
-	if !found {
-		t.Fatalf("README.md has no heading %q", heading)
-	}
-	inBlock := false
-	for line := range strings.Lines(section) {
-		line = strings.TrimSpace(line)
-		switch {
-		case strings.HasPrefix(line, "```"):
-			inBlock = line == "```sh"
-		case inBlock && line != "" && !strings.HasPrefix(line, "export "):
-			line, _, _ = strings.Cut(line, "  #")
-			commands = append(commands, strings.TrimSpace(line))
-		}
-	}
-	if len(commands) == 0 {
-		t.Fatalf("README.md has no command below %q", heading)
-	}
-	return commands
+// Readme opens the commands of the chapter's README. They run at the root of the repository
+// with this kubeconfig, each until it does what it should.
+func (c *Cluster) Readme(kubeconfig string) *readme.Script {
+	c.Helper()
+	script := readme.Open(c.T, "README.md", "Try it")
+	script.Dir, script.Env, script.Patience = "../..", []string{"KUBECONFIG=" + kubeconfig}, Deadline
+	return script
 }

@@ -1,15 +1,16 @@
 package liveheap_test
 
 import (
-	"bufio"
 	"fmt"
 	"os"
 	"os/exec"
 	"runtime"
 	"strconv"
 	"testing"
+	"time"
 
 	"example.com/byhand/compare/peers/liveheap"
+	"example.com/byhand/internal/testkit/subprocess"
 )
 
 var garbage []byte
@@ -25,7 +26,7 @@ func TestMain(m *testing.M) {
 	garbage = make([]byte, bytes/2)
 	garbage = nil
 	fmt.Fprintln(os.Stderr, "ready")
-	_, _ = os.Stdin.Read(make([]byte, 1)) // until the test closes it
+	_, _ = os.Stdin.Read(make([]byte, 1)) // until it is killed
 	runtime.KeepAlive(kept)
 }
 
@@ -40,36 +41,16 @@ func TestLiveHeap(t *testing.T) {
 func ask(t *testing.T, bytes int) int {
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), fmt.Sprintf("LIVEHEAP_BYTES=%d", bytes))
-	end, err := cmd.StdinPipe()
+	if _, err := cmd.StdinPipe(); err != nil { // cmd keeps it open
+		t.Fatal(err)
+	}
+	p := subprocess.Run(t, cmd, time.Minute)
+	p.WaitFor("ready")
+	p.Signal(liveheap.Signal)
+	p.Prints(1, liveheap.Line.String())
+	live, err := strconv.Atoi(liveheap.Line.FindStringSubmatch(p.Output())[1])
 	if err != nil {
 		t.Fatal(err)
 	}
-	output, err := cmd.StderrPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		_ = end.Close()
-		_ = cmd.Wait()
-	})
-	lines := bufio.NewScanner(output)
-	for lines.Scan() {
-		if lines.Text() == "ready" {
-			if err := cmd.Process.Signal(liveheap.Signal); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if answer := liveheap.Line.FindStringSubmatch(lines.Text()); answer != nil {
-			live, err := strconv.Atoi(answer[1])
-			if err != nil {
-				t.Fatal(err)
-			}
-			return live
-		}
-	}
-	t.Fatalf("no answer: %v", lines.Err())
-	return 0
+	return live
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
 	"fmt"
 	"net/http"
@@ -11,6 +10,9 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
+
+	"example.com/byhand/internal/testkit/subprocess"
 )
 
 // asProgram makes the test binary the program.
@@ -31,27 +33,18 @@ func replay(t *testing.T, flags []string, command ...string) *exec.Cmd {
 	return program
 }
 
-// start starts the program and returns what it and its command print.
-func start(t *testing.T, program *exec.Cmd) *bufio.Scanner {
+// start starts the program.
+func start(t *testing.T, program *exec.Cmd) *subprocess.Program {
 	t.Helper()
-	output, err := program.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := program.Start(); err != nil {
-		t.Fatal(err)
-	}
-	return bufio.NewScanner(output)
+	return subprocess.Run(t, program, time.Minute)
 }
 
 // end sends SIGTERM, after which the program must end with that exit code.
-func end(t *testing.T, program *exec.Cmd, code int) {
+func end(t *testing.T, program *subprocess.Program, want int) {
 	t.Helper()
-	if err := program.Process.Signal(syscall.SIGTERM); err != nil {
-		t.Fatal(err)
-	}
-	if _ = program.Wait(); program.ProcessState.ExitCode() != code {
-		t.Errorf("%v, want exit code %d", program.ProcessState, code)
+	program.Signal(syscall.SIGTERM)
+	if code := program.Exit(); code != want {
+		t.Errorf("exit code %d, want %d", code, want)
 	}
 }
 
@@ -59,12 +52,10 @@ func end(t *testing.T, program *exec.Cmd, code int) {
 // command, whose end is waited for.
 func TestCommand(t *testing.T) {
 	address := filepath.Join(t.TempDir(), "address")
-	program := replay(t, []string{"--address", address}, "sh", "-c", "trap 'exit 3' TERM; cat "+address+"; echo; while :; do sleep 0.01; done")
-	lines := start(t, program)
-	lines.Scan()
-	said := lines.Text()
-	lines.Scan()
-	at := "http://" + lines.Text() + "/"
+	program := start(t, replay(t, []string{"--address", address}, "sh", "-c", "trap 'exit 3' TERM; cat "+address+"; echo; while :; do sleep 0.01; done"))
+	program.Prints(2, "\n")
+	lines := strings.Split(program.Output(), "\n")
+	said, at := lines[0], "http://"+lines[1]+"/"
 	if !strings.Contains(said, " in a browser: "+at+" ") {
 		t.Errorf("it leaves %s and says %q", at, said)
 	}
@@ -83,8 +74,8 @@ func TestEnd(t *testing.T) {
 			t.Errorf("%s: it ends with %v", command, err)
 		}
 	}
-	alone := replay(t, nil)
-	start(t, alone).Scan()
+	alone := start(t, replay(t, nil))
+	alone.WaitFor(" in a browser: ")
 	end(t, alone, 0)
 }
 

@@ -1,0 +1,117 @@
+// Package readme runs the commands of a README, for the test that they do what the README says.
+package readme
+
+import (
+	"os"
+	"os/exec"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+)
+
+// Script is the commands below a heading. The test names each of them by how it begins, in
+// their order: Run and Refused run it in a shell, Skip is for what the test does itself. A
+// command that the test does not know, or that is left when it ends, fails it.
+type Script struct {
+	testing.TB
+	// Dir is where the commands run, Env what they find in their environment besides the
+	// test's.
+	Dir string
+	Env []string
+	// Patience is how long a command is repeated until it does what it should; with 0 it runs
+	// once.
+	Patience time.Duration
+	// Commands are those that are left.
+	Commands []string
+}
+
+// Open reads the sh blocks of one section: from its heading to the next one of any level. The
+// comments are not in it, and not the lines that set the environment: the
+// test's has that.
+func Open(t testing.TB, file, heading string) *Script {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &Script{TB: t}
+	within := regexp.MustCompile(`^#+ ` + regexp.QuoteMeta(heading) + `$`)
+	inSection, block := false, ""
+	for line := range strings.Lines(string(text)) {
+		line = strings.TrimSpace(line)
+		switch {
+		case strings.HasPrefix(line, "```") && block == "":
+			block = line
+		case strings.HasPrefix(line, "```"):
+			block = ""
+		case block == "" && strings.HasPrefix(line, "#"):
+			inSection = within.MatchString(line)
+		case inSection && block == "```sh" && line != "" && line[0] != '#' && !strings.HasPrefix(line, "export "):
+			command, _, _ := strings.Cut(line, "  #")
+			s.Commands = append(s.Commands, strings.TrimSpace(command))
+		}
+	}
+	if len(s.Commands) == 0 {
+		t.Fatalf("%s has no command below %q", file, heading)
+	}
+	t.Cleanup(func() {
+		if len(s.Commands) > 0 && !t.Failed() {
+			t.Errorf("%s has commands that this test does not know: %q", file, s.Commands)
+		}
+	})
+	return s
+}
+
+// Skip takes the next command without running it, and returns it.
+func (s *Script) Skip(begins string) (command string) {
+	s.Helper()
+	if len(s.Commands) == 0 {
+		s.Fatalf("the README has no command more, this test expects %q", begins)
+	}
+	if command = s.Commands[0]; !strings.HasPrefix(command, begins) {
+		s.Fatalf("the README has %q, this test expects %q", command, begins)
+	}
+	s.Commands = s.Commands[1:]
+	return command
+}
+
+// Run runs the next command, which must succeed and print all of this, and returns what it
+// prints.
+func (s *Script) Run(begins string, prints ...string) string {
+	s.Helper()
+	return s.run(begins, false, prints)
+}
+
+// Refused is Run for a command that must fail.
+func (s *Script) Refused(begins string, prints ...string) string {
+	s.Helper()
+	return s.run(begins, true, prints)
+}
+
+func (s *Script) run(begins string, refused bool, prints []string) string {
+	s.Helper()
+	command := s.Skip(begins)
+	for start := time.Now(); ; time.Sleep(50 * time.Millisecond) {
+		output, err := s.Shell(command)
+		right := (err != nil) == refused
+		for _, part := range prints {
+			right = right && strings.Contains(output, part)
+		}
+		if right {
+			s.Logf("%6.1f s  %s", time.Since(start).Seconds(), command)
+			return output
+		}
+		if time.Since(start) >= s.Patience {
+			s.Fatalf("%s: %v, want refused %t, and %q in\n%s", command, err, refused, prints, output)
+		}
+	}
+}
+
+// Shell runs a command and returns what it prints.
+func (s *Script) Shell(command string) (string, error) {
+	run := exec.Command("sh", "-c", command)
+	run.Dir, run.Env = s.Dir, append(os.Environ(), s.Env...)
+	output, err := run.CombinedOutput()
+	return string(output), err
+}

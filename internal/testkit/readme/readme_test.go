@@ -1,0 +1,125 @@
+package readme_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"example.com/byhand/internal/testkit/readme"
+)
+
+const text = `
+## Before
+
+|||sh
+echo before
+|||
+
+## Try it
+
+|||
+# no heading
+no command
+|||
+|||sh
+export A=b
+# ls of what is there   # twice
+echo one '#1'  # a comment
+  echo "$TWO" >> file; cat file
+|||
+
+Now:
+
+|||sh
+exit 3
+|||
+
+### Part
+
+|||sh
+echo part
+|||
+`
+
+// fake records what a test is told.
+type fake struct {
+	testing.TB
+	cleanups []func()
+	told     string
+}
+
+func (f *fake) Cleanup(do func())         { f.cleanups = append(f.cleanups, do) }
+func (f *fake) Failed() bool              { return f.told != "" }
+func (f *fake) Errorf(s string, a ...any) { f.told += fmt.Sprintf(s, a...) }
+func (f *fake) Fatalf(s string, a ...any) {
+	f.Errorf(s, a...)
+	runtime.Goexit()
+}
+
+// play opens the section Try it in a test, and returns what that test is told.
+func play(t *testing.T, heading string, test func(s *readme.Script)) (told string) {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "README.md")
+	if err := os.WriteFile(file, []byte(strings.ReplaceAll(text, "|||", "```")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	f := &fake{TB: t}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		s := readme.Open(f, file, heading)
+		s.Dir, s.Env = filepath.Dir(file), []string{"TWO=two"}
+		test(s)
+	}()
+	<-done
+	for _, cleanup := range f.cleanups {
+		cleanup()
+	}
+	return f.told
+}
+
+func TestScript(t *testing.T) {
+	told := play(t, "Try it", func(s *readme.Script) {
+		want := []string{"echo one '#1'", `echo "$TWO" >> file; cat file`, "exit 3"}
+		if diff := cmp.Diff(want, s.Commands); diff != "" {
+			t.Errorf("the commands (-want +got):\n%s", diff)
+		}
+		if output := s.Run("echo", "on", "e #1\n"); output != "one #1\n" {
+			t.Errorf("it prints %q", output)
+		}
+		s.Patience = time.Minute
+		s.Run("echo", "two\ntwo\ntwo\n") // the third time
+		s.Refused("exit")
+	})
+	if told != "" {
+		t.Error(told)
+	}
+}
+
+// Whatever is not as the README has it fails the test.
+func TestFails(t *testing.T) {
+	for want, test := range map[string]func(s *readme.Script){
+		`does not know: ["exit 3"]`:       func(s *readme.Script) { s.Run("echo"); s.Run("echo") },
+		`this test expects "echo two"`:    func(s *readme.Script) { s.Run("echo two") },
+		`["echo part" "two"] in`:          func(s *readme.Script) { s.Run("echo", "echo part", "two") },
+		"want refused true":               func(s *readme.Script) { s.Refused("echo", "one") },
+		"exit status 3, want refused fal": func(s *readme.Script) { s.Commands = s.Commands[2:]; s.Run("exit") },
+		"no command more":                 func(s *readme.Script) { s.Commands = nil; s.Run("echo") },
+	} {
+		if told := play(t, "Try it", test); !strings.Contains(told, want) {
+			t.Errorf("told %q, want %q", told, want)
+		}
+	}
+	if told := play(t, "Try", func(*readme.Script) {}); !strings.Contains(told, `no command below "Try"`) {
+		t.Errorf("without a section: %q", told)
+	}
+	if told := play(t, "Part", func(s *readme.Script) { s.Run("echo part") }); told != "" {
+		t.Errorf("a part of a section: %q", told)
+	}
+}
