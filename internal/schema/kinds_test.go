@@ -4,13 +4,11 @@ import (
 	"cmp"
 	"fmt"
 	"go/ast"
-	"go/format"
 	"go/parser"
 	"go/token"
 	"os"
 	"path/filepath"
 	"reflect"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -295,29 +293,5 @@ func grants(verbs ...string) func(t *testing.T, k kind, text []byte) bool {
 			}
 		}
 		return !slices.ContainsFunc(verbs, func(verb string) bool { return !granted[verb] })
-	}
-}
-
-// CONTRIBUTING.md names each place for a kind Bar, and what it shows is well-formed.
-func TestContributing(t *testing.T) {
-	text, err := os.ReadFile("../../CONTRIBUTING.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	bar := kind{GroupVersionKind: schema.GroupVersionKind{Group: "stable.example.com", Version: "v1alpha1", Kind: "Bar"}, plural: "bars"}
-	for _, place := range places {
-		if file := bar.fill(place.file); !strings.Contains(string(text), "`"+file+"`") {
-			t.Errorf("CONTRIBUTING.md does not name %s, where each kind has a %s", file, place.what)
-		}
-	}
-	for _, block := range regexp.MustCompile("(?ms)^ *```(go|yaml)\n(.*?)^ *```$").FindAllSubmatch(text, -1) {
-		switch language, shown := string(block[1]), block[2]; language {
-		case "go":
-			if formatted, err := format.Source(shown); err != nil || string(formatted) != string(shown) {
-				t.Errorf("CONTRIBUTING.md shows Go that gofmt would change (%v):\n%s", err, shown)
-			}
-		case "yaml":
-			decode[map[string]any](t, shown)
-		}
 	}
 }
