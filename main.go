@@ -60,7 +60,6 @@ import (
 	"example.com/byhand/internal/connect"
 	"example.com/byhand/internal/kinds"
 	"example.com/byhand/internal/leader"
-	"example.com/byhand/internal/listen"
 	"example.com/byhand/internal/metrics"
 	"example.com/byhand/internal/observer"
 	"example.com/byhand/internal/page"
@@ -190,7 +189,7 @@ func run(ctx context.Context, o options) error {
 
 // newObserver returns the observer, which prints to stdout, and the server of its page, if
 // there is to be one.
-func newObserver(o options, measured *metrics.Metrics) (*observer.Observer, []*listen.Server, error) {
+func newObserver(o options, measured *metrics.Metrics) (*observer.Observer, []*serve.Server, error) {
 	observe := observer.New(observer.Options{All: o.trace.On() || o.page != "", Count: measured.Step})
 	observe.Print(o.trace, os.Stdout)
 	if o.page == "" {
@@ -201,7 +200,7 @@ func newObserver(o options, measured *metrics.Metrics) (*observer.Observer, []*l
 		return nil, nil, fmt.Errorf("--page: %w", err)
 	}
 	observe.Program(trace.Said, "a page to watch it on: %s", server.URL)
-	return observe, []*listen.Server{server}, nil
+	return observe, []*serve.Server{server}, nil
 }
 
 // newBroadcaster returns what sends Events. Its requests are not in the trace. Shutdown
@@ -230,15 +229,15 @@ func standingBy(observe *observer.Observer) func(leader string, me bool) {
 
 // startServers adds a server of health and metrics to the servers and prints its address.
 // They serve until stop is called, which waits for answers that have begun.
-func startServers(o options, observe *observer.Observer, measured *metrics.Metrics, election *leader.Election, informers []*informer.Informer, servers []*listen.Server) (stop func(), err error) {
+func startServers(o options, observe *observer.Observer, measured *metrics.Metrics, election *leader.Election, informers []*informer.Informer, servers []*serve.Server) (stop func(), err error) {
 	measured.Informers(informers...)
 	measured.Workers(kinds.Foo.GVK.Kind, o.workers)
-	health, err := serve.Listen(o.listen, serve.Options{
+	health, err := serve.Listen(o.listen, true, serve.Health(serve.Options{
 		Healthy: []serve.Check{{Name: "leader-election", Err: election.Healthy}},
-		Ready:   serve.Synced(informers...),
+		Ready:   inSync(informers),
 		Metrics: measured.Handler(),
 		Pprof:   o.pprof,
-	})
+	}))
 	if err != nil {
 		return nil, fmt.Errorf("--listen: %w", err)
 	}
@@ -254,6 +253,14 @@ func startServers(o options, observe *observer.Observer, measured *metrics.Metri
 		cancel()
 		serving.Wait()
 	}, nil
+}
+
+// inSync are the checks that the store of each informer is in sync.
+func inSync(informers []*informer.Informer) (checks []serve.Check) {
+	for _, i := range informers {
+		checks = append(checks, serve.Check{Name: "informer/" + i.Resource, Err: i.Synced})
+	}
+	return checks
 }
 
 type options struct {

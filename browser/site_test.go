@@ -58,7 +58,7 @@ const running = `/step \d/.test(document.querySelector('#when')?.textContent)`
 
 // sitePages are one page of each kind, and those with the longest lines.
 var sitePages = []string{
-	"index.html", "zh-CN/index.html", "zh-CN/words.html", "read/index.html", "words.html", "run.html", "why.html", "results.html",
+	"index.html", "read/README.md.html", "read/README.zh-CN.md.html", "read/compare/results/README.md.html",
 	"read/config/crd/foos.samplecontroller.k8s.io.yaml.html",
 	"read/controller/doc.go.html", "read/controller/foo.go.html", "read/chapters/at/README.md.html",
 }
@@ -78,7 +78,7 @@ func TestSiteCanBeRead(t *testing.T) {
 			command(b, network.OverrideNetworkState, network.OverrideNetworkStateParams{Offline: true})
 			for _, page := range sitePages {
 				b.visit(folder, page)
-				plays := page == "index.html" || page == "zh-CN/index.html"
+				plays := page == "index.html"
 				if plays {
 					b.arrives(running)
 				}
@@ -179,7 +179,7 @@ func TestSiteKeyboard(t *testing.T) {
 		}
 	}
 	got := strings.Join(order, " | ")
-	const first, then = "Skip to the content | byhand | The picture | The code | Words | Run it | By hand or generated | Results | ", "| ← Previous controller/handlers.go | "
+	const first, then = "Skip to the content | byhand | The picture | Read and run it | Results | 中文 | ", "| ← Previous controller/handlers.go | "
 	if !strings.HasPrefix(got, first) || !strings.Contains(got, then) {
 		t.Errorf("Tab goes to %s\nwant %s … %s …", got, first, then)
 	}
@@ -191,15 +191,15 @@ func TestSiteKeyboard(t *testing.T) {
 // Without scripts everything can be read, and the picture is an image.
 func TestSiteWithoutScripts(t *testing.T) {
 	folder := site(t)
-	b := open(t, "file://"+filepath.Join(folder, "words.html"), laptop)
+	b := open(t, "file://"+filepath.Join(folder, "read/README.md.html"), laptop)
 	command(b, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
 	for page, want := range map[string]string{
-		"index.html":                   "A controller is a program",
-		"words.html":                   "owner reference",
-		"results.html":                 "Cold start",
-		"read/controller/foo.go.html":  "level-triggered",
-		"read/informer/foo.go.html":    "func NewFoos",
-		"read/chapters/README.md.html": "exactly once",
+		"index.html":                          "A controller is a program",
+		"read/README.md.html":                 "owner reference",
+		"read/compare/results/README.md.html": "Cold start",
+		"read/controller/foo.go.html":         "level-triggered",
+		"read/informer/foo.go.html":           "func NewFoos",
+		"read/chapters/README.md.html":        "exactly once",
 	} {
 		b.visit(folder, page)
 		if text := value[string](b, `document.body.innerText`); !strings.Contains(text, want) {
@@ -220,7 +220,7 @@ func TestSiteInASubPath(t *testing.T) {
 	t.Cleanup(server.Close)
 	b := open(t, server.URL+below, laptop)
 	b.travels("POST")
-	for _, title := range []string{"The code", "Words", "Results", "The picture"} {
+	for _, title := range []string{"Read and run it", "Results", "The picture"} {
 		b.do(chromedp.Evaluate[chromedp.Void](fmt.Sprintf(`[...document.querySelectorAll('.site-head li a')].find((a) => a.textContent === %q).click()`, title)))
 		b.arrives(fmt.Sprintf(`document.querySelector('.site-head [aria-current]')?.textContent === %q && getComputedStyle(document.querySelector('.site-head')).display === 'flex'`, title))
 	}

@@ -182,9 +182,8 @@ func goCommand(home string, args ...string) *exec.Cmd {
 // What to do about a machine that lacks something: an error says it, and make doctor
 // before there is one.
 const (
-	moreSpace     = "make room (a first build needs about 6 GiB), or set GOCACHE, GOMODCACHE and TMPDIR to folders on a larger disk"
-	moreMemory    = "give it 4 GiB (RAM or swap), or set GOFLAGS=-p=1, so that one package at a time is compiled"
-	moreProcesses = "allow 1000 (ulimit -u, or the container's limit of PIDs)"
+	moreSpace  = "make room (a first build needs about 6 GiB), or set GOCACHE, GOMODCACHE and TMPDIR to folders on a larger disk"
+	moreMemory = "give it 4 GiB (RAM or swap), or set GOFLAGS=-p=1, so that one package at a time is compiled"
 )
 
 const again = ", and run it again: what is compiled stays"
@@ -192,7 +191,7 @@ const again = ", and run it again: what is compiled stays"
 var (
 	errNoSpace     = errors.New("the disk is full: " + moreSpace + again)
 	errNoMemory    = errors.New("the compiler was killed, as the kernel does when memory is short: " + moreMemory + again)
-	errNoProcesses = errors.New("no more processes or threads may be started: " + moreProcesses + again)
+	errNoProcesses = errors.New("no more processes or threads may be started: allow 1000 (ulimit -u, or the container's limit of PIDs)" + again)
 )
 
 // shortage returns what the machine lacks if that is why a program ended with that text.

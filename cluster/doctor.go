@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -17,138 +16,73 @@ import (
 const (
 	buildSpace, runSpace   = 6 << 30, 1 << 30
 	buildMemory, runMemory = 4 << 30, 1 << 30
-	enoughProcesses        = 1000
 )
-
-// finding is a line of make doctor.
-type finding struct{ level, text string }
 
 // What is fine, what may go wrong, and what stops make run.
 const fine, careful, stops = "ok  ", "care", "STOP"
 
-// doctor says, one line each, what could stop `make run`, and what to do about it. It
-// returns an error if something does.
+// doctor says, one line each, what a start would find out only after minutes (a disk or a
+// memory that is too small), and which clusters are left. A missing module and a taken
+// port are errors of the start at once, and say themselves what to do. It returns an error
+// if make run cannot work.
 func doctor(home string, m machine, out io.Writer) error {
-	_, ok, err := built(home)
+	_, built, err := built(home)
 	if err != nil {
 		return err
 	}
-	findings := []finding{
-		{fine, fmt.Sprintf("Go: %s for %s/%s on %d CPUs", runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.GOMAXPROCS(0))},
-		programsFinding(ok), spaceFinding(home, m, ok), memoryFinding(m, ok), processesFinding(m),
-		modulesFinding(home, ok), portsFinding(),
+	say := func(level, format string, args ...any) {
+		fmt.Fprintf(out, "%s  %s\n", level, fmt.Sprintf(format, args...))
 	}
-	left, err := clusterFindings(home)
-	if err != nil {
-		return err
-	}
-	count := 0
-	for _, f := range append(findings, left...) {
-		fmt.Fprintf(out, "%s  %s\n", f.level, strings.ReplaceAll(f.text, "\n", "; "))
-		if f.level == stops {
-			count++
-		}
-	}
-	if count > 0 {
-		return fmt.Errorf("make run cannot work yet: see the lines that begin with %s", stops)
-	}
-	return nil
-}
-
-func programsFinding(built bool) finding {
+	say(fine, "Go: %s for %s/%s on %d CPUs", runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.GOMAXPROCS(0))
+	space, memory := uint64(buildSpace), uint64(buildMemory)
 	if built {
-		return finding{fine, "control plane: its programs are built"}
+		space, memory = runSpace, runMemory
+		say(fine, "control plane: its programs are built")
+	} else {
+		say(fine, "control plane: not built yet: make run does it, in about 8 minutes on 2 CPUs, and shows a recorded run meanwhile; make run DOWNLOAD=1 downloads the official programs instead")
 	}
-	return finding{fine, "control plane: not built yet: make run does it, in about 8 minutes on 2 CPUs, and shows a recorded run meanwhile; make run DOWNLOAD=1 downloads the official programs instead"}
-}
-
-// spaceFinding is about the folder that has the least room of those that a build fills.
-func spaceFinding(home string, m machine, built bool) finding {
-	folders, needed := []string{home}, uint64(runSpace)
-	if !built {
-		needed = buildSpace
-		output, _ := goCommand(home, "env", "GOCACHE", "GOMODCACHE").Output()
-		folders = append(strings.Split(strings.TrimSpace(string(output)), "\n"), home, os.TempDir())
+	switch {
+	case m.memory == 0:
+		say(fine, "memory: no limit found")
+	case m.memory < memory:
+		say(careful, "memory: %.1f GiB: %s", gib(m.memory), moreMemory)
+	default:
+		say(fine, "memory: %.1f GiB", gib(m.memory))
 	}
-	least := slices.MinFunc(folders, func(a, b string) int { return cmp.Compare(m.free(a), m.free(b)) })
-	text := fmt.Sprintf("disk: %.1f GiB free in %s", gib(m.free(least)), least)
-	if m.free(least) < needed {
-		return finding{stops, text + ": " + moreSpace}
+	if err := clusters(home, say); err != nil {
+		return err
 	}
-	return finding{fine, text}
+	least := narrowest(home, m, built)
+	if m.free(least) < space {
+		say(stops, "disk: %.1f GiB free in %s: %s", gib(m.free(least)), least, moreSpace)
+		return errors.New("make run cannot work yet: see the line that begins with " + stops)
+	}
+	say(fine, "disk: %.1f GiB free in %s", gib(m.free(least)), least)
+	return nil
 }
 
 func gib(bytes uint64) float64 { return float64(bytes) / (1 << 30) }
 
-func memoryFinding(m machine, built bool) finding {
-	needed := uint64(runMemory)
+// narrowest is the folder that has the least room of those that a build fills.
+func narrowest(home string, m machine, built bool) string {
+	folders := []string{home}
 	if !built {
-		needed = buildMemory
+		output, _ := goCommand(home, "env", "GOCACHE", "GOMODCACHE").Output()
+		folders = append(strings.Split(strings.TrimSpace(string(output)), "\n"), home, os.TempDir())
 	}
-	switch text := fmt.Sprintf("memory: %.1f GiB", gib(m.memory)); {
-	case m.memory == 0:
-		return finding{fine, "memory: no limit found"}
-	case m.memory < needed:
-		return finding{careful, text + ": " + moreMemory}
-	default:
-		return finding{fine, text}
-	}
+	return slices.MinFunc(folders, func(a, b string) int { return cmp.Compare(m.free(a), m.free(b)) })
 }
 
-func processesFinding(m machine) finding {
-	switch text := fmt.Sprintf("processes and threads: at most %d", m.processes); {
-	case m.processes == 0:
-		return finding{fine, "processes and threads: no limit found"}
-	case m.processes < enoughProcesses:
-		return finding{careful, text + ": " + moreProcesses}
-	default:
-		return finding{fine, text}
-	}
-}
-
-// password is what stands before the host of a proxy's URL.
-var password = regexp.MustCompile(`//[^/@,|]*@`)
-
-// modulesFinding is about where Go modules come from. Only the first build needs them.
-func modulesFinding(home string, built bool) finding {
-	output, err := goCommand(home, "env", "GOPROXY").Output()
-	if err != nil {
-		return finding{stops, fmt.Sprintf("Go modules: go env: %v", err)}
-	}
-	text := "Go modules: GOPROXY=" + strings.TrimSpace(string(output))
-	for _, name := range []string{"HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy", "NO_PROXY", "no_proxy"} {
-		if value := os.Getenv(name); value != "" {
-			text += " " + name + "=" + value
-		}
-	}
-	text = password.ReplaceAllString(text, "//…@")
-	if !built && strings.TrimSpace(string(output)) == "off" {
-		if _, _, err := stalePackages(home, io.Discard); err != nil {
-			// The second line is about the first module that is missing.
-			said := append(strings.SplitN(err.Error(), "\n", 3), "")
-			return finding{stops, fmt.Sprintf("%s: %s: %s: set GOPROXY to https://proxy.golang.org,direct or to your company's proxy", text, said[0], said[1])}
-		}
-	}
-	return finding{fine, text}
-}
-
-func portsFinding() finding {
-	if _, err := freePorts(6); err != nil {
-		return finding{stops, fmt.Sprintf("ports: %v", err)}
-	}
-	return finding{fine, "ports: enough are free"}
-}
-
-// clusterFindings are about each cluster that there is or of which something is left.
-func clusterFindings(home string) (found []finding, err error) {
+// clusters says how each cluster is that there is or of which something is left.
+func clusters(home string, say func(level, format string, args ...any)) error {
 	all, err := commandLines()
 	if err != nil {
-		return nil, err
+		return err
 	}
 	root := filepath.Join(home, "state", "clusters") + string(filepath.Separator)
 	names, err := filepath.Glob(root + "*")
 	if err != nil {
-		return nil, err
+		return err
 	}
 	for _, line := range all {
 		if program, ours := strings.CutPrefix(line, root); ours {
@@ -159,31 +93,25 @@ func clusterFindings(home string) (found []finding, err error) {
 	slices.Sort(names)
 	for _, dir := range slices.Compact(names) {
 		c := cluster{home: home, name: filepath.Base(dir)}
-		found = append(found, c.condition())
+		level, condition := c.condition()
+		say(level, "cluster %s %s", c.name, condition)
 	}
-	return found, nil
+	return nil
 }
 
 // condition says how the cluster is, and what to do about it.
-func (c *cluster) condition() finding {
-	is, remove := "cluster "+c.name+" ", "make cluster-down CLUSTER="+c.name+" removes it"
+func (c *cluster) condition() (level, condition string) {
+	remove := "make cluster-down CLUSTER=" + c.name + " removes it"
 	switch maker, ok := c.maker(); {
 	case ok && alive(maker):
-		return finding{fine, fmt.Sprintf("%sis of process %d, which removes it", is, maker)}
+		return fine, fmt.Sprintf("is of process %d, which removes it", maker)
 	case ok:
-		return finding{careful, is + "was left by a process that was killed: the next start of any cluster removes it"}
+		return careful, "was left by a process that was killed: the next start of any cluster removes it"
 	case !c.created():
-		return finding{careful, is + "has lost its files: " + remove}
+		return careful, "has lost its files: " + remove
 	}
-	missing, err := c.stopped()
-	if err == nil && len(missing) == 0 {
-		return finding{fine, is + "is running"}
+	if missing, err := c.stopped(); err == nil && len(missing) == 0 {
+		return fine, "is running"
 	}
-	if err = errors.Join(err, c.portsFree(0)); err == nil {
-		return finding{careful, is + "is not running: make cluster CLUSTER=" + c.name + " starts it again, " + remove}
-	}
-	if c.name == defaultName {
-		return finding{stops, err.Error()}
-	}
-	return finding{careful, err.Error()}
+	return careful, "is not running: make cluster CLUSTER=" + c.name + " starts it again, " + remove
 }

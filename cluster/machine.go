@@ -10,13 +10,12 @@ import (
 
 // machine is what make doctor asks of a machine. A limit of 0 is not known, or none.
 type machine struct {
-	memory    uint64 // bytes
-	processes uint64 // threads included
-	free      func(dir string) uint64
+	memory uint64 // bytes
+	free   func(dir string) uint64
 }
 
 func thisMachine() machine {
-	m := machine{memory: cgroupLimit("/", "memory.max", "memory", "memory.limit_in_bytes"), processes: cgroupLimit("/", "pids.max", "pids", "pids.max"), free: freeSpace}
+	m := machine{memory: memoryLimit("/"), free: freeSpace}
 	info, _ := os.ReadFile("/proc/meminfo") // "MemTotal:       16384000 kB", then others
 	if words := strings.Fields(string(info)); len(words) > 1 {
 		if total, err := strconv.ParseUint(words[1], 10, 64); err == nil && (m.memory == 0 || total<<10 < m.memory) {
@@ -26,19 +25,19 @@ func thisMachine() machine {
 	return m
 }
 
-// cgroupLimit is the smallest limit of that name among the control groups that this
-// process is in, such as those of its container. In the first version of control groups
-// those of a controller have a folder of their own. top is /, except in a test.
-func cgroupLimit(top, name, controller, nameInVersion1 string) (limit uint64) {
+// memoryLimit is the smallest limit among the control groups that this process is in, such
+// as those of its container. In the first version of control groups those of memory have a
+// folder of their own. top is /, except in a test.
+func memoryLimit(top string) (limit uint64) {
 	groups, _ := os.ReadFile(filepath.Join(top, "proc/self/cgroup"))
 	for line := range strings.Lines(string(groups)) { // "0::/group", or "4:memory:/group"
 		fields := strings.SplitN(strings.TrimSpace(line), ":", 3)
-		root, file := filepath.Join(top, "sys/fs/cgroup"), name
+		root, file := filepath.Join(top, "sys/fs/cgroup"), "memory.max"
 		switch {
 		case len(fields) < 3:
 			continue
-		case fields[1] == controller:
-			root, file = filepath.Join(root, controller), nameInVersion1
+		case fields[1] == "memory":
+			root, file = filepath.Join(root, "memory"), "memory.limit_in_bytes"
 		case fields[1] != "":
 			continue
 		}

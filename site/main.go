@@ -11,18 +11,15 @@
 //
 // # Basics
 //
-//   - site.go: which pages there are, in which languages.
-//   - route.go: the reading path, followed through the README.
+//   - site.go: which pages there are: the README, and what it and other documents link.
 //   - source.go, highlight.go: a source file as comments and code.
 //   - markdown.go, links.go: a document of the repository as a page.
 //   - picture.go: the page of package internal/page, with a recording for a server.
-//   - words.go: the site's own sentences, in each language.
 //
 // # Caveats
 //
-//   - A language is written if its README is there: README.zh-CN.md for Chinese. It has
-//     the sections of README.md in the same order. Any other document may have a
-//     translation beside it, too; without one it stays English, as the sources do.
+//   - A file has a page if a document links it that has one. A translation, such as
+//     README.zh-CN.md, is a document like any other.
 //   - Nothing is deleted: a page that is no longer written stays in the folder.
 package main
 

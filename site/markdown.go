@@ -24,12 +24,6 @@ type document struct {
 	root   ast.Node
 }
 
-// section is a heading of the second level, and what stands below it.
-type section struct {
-	title string
-	nodes []ast.Node
-}
-
 func parse(files fs.FS, file string) (*document, error) {
 	source, err := fs.ReadFile(files, file)
 	if err != nil {
@@ -39,44 +33,33 @@ func parse(files fs.FS, file string) (*document, error) {
 	return &document{file, source, markdown.Parser().Parse(text.NewReader(source), parser.WithContext(context))}, nil
 }
 
-// sections divides a document at its headings of the second level. The introduction is
-// what stands between the title and the first one. Above the title are the languages.
-func (d *document) sections() (introduction []ast.Node, sections []section) {
-	for _, n := range children(d.root) {
-		heading, isHeading := n.(*ast.Heading)
-		switch {
-		case isHeading && heading.Level == 1:
-			introduction = nil
-		case isHeading && heading.Level == 2:
-			sections = append(sections, section{plain(n, d.source), []ast.Node{n}})
-		case len(sections) == 0:
-			introduction = append(introduction, n)
-		default:
-			last := &sections[len(sections)-1]
-			last.nodes = append(last.nodes, n)
+// section is what stands below a heading of the first or second level.
+func (d *document) section(title string) (nodes []ast.Node) {
+	inside := false
+	for n := d.root.FirstChild(); n != nil; n = n.NextSibling() {
+		if heading, ok := n.(*ast.Heading); ok && heading.Level <= 2 {
+			inside = plain(n, d.source) == title
+		} else if inside {
+			nodes = append(nodes, n)
 		}
 	}
-	return introduction, sections
+	return nodes
 }
 
 // title is the document's first heading.
 func (d *document) title() string {
-	for _, n := range children(d.root) {
-		if n.Kind() == ast.KindHeading {
-			return plain(n, d.source)
-		}
+	for _, heading := range all[*ast.Heading](d.root) {
+		return plain(heading, d.source)
 	}
 	return d.file
 }
 
-// html renders some of a document's nodes. What can be wider than a phone can be
-// scrolled by keys, too.
-func (d *document) html(nodes ...ast.Node) (template.HTML, error) {
+// html renders a node of a document. What can be wider than a phone can be scrolled by
+// keys, too.
+func (d *document) html(n ast.Node) (template.HTML, error) {
 	var b bytes.Buffer
-	for _, n := range nodes {
-		if err := markdown.Renderer().Render(&b, d.source, n); err != nil {
-			return "", fmt.Errorf("%s: %w", d.file, err)
-		}
+	if err := markdown.Renderer().Render(&b, d.source, n); err != nil {
+		return "", fmt.Errorf("%s: %w", d.file, err)
 	}
 	return template.HTML(strings.NewReplacer(
 		"<pre>", `<pre tabindex="0">`,
@@ -112,7 +95,7 @@ func (h *headingIDs) Put(value []byte) { h.used[string(value)]++ }
 // plain is the text directly in a node.
 func plain(n ast.Node, source []byte) string {
 	var b strings.Builder
-	for _, c := range children(n) {
+	for c := n.FirstChild(); c != nil; c = c.NextSibling() {
 		if t, ok := c.(*ast.Text); ok {
 			b.Write(t.Segment.Value(source))
 		}
@@ -120,31 +103,19 @@ func plain(n ast.Node, source []byte) string {
 	return b.String()
 }
 
-func children(n ast.Node) (all []ast.Node) {
-	for c := n.FirstChild(); c != nil; c = c.NextSibling() {
-		all = append(all, c)
-	}
-	return all
-}
+// links are those in some nodes.
+func links(nodes ...ast.Node) []*ast.Link { return all[*ast.Link](nodes...) }
 
-// walk calls visit for each node and what is in it; a link is visited as one.
-func walk(nodes []ast.Node, visit func(ast.Node) error) error {
+// all returns the nodes of a type that are in others. They may be changed while one goes
+// through them, as a tree may not while it is walked.
+func all[T ast.Node](nodes ...ast.Node) (found []T) {
 	for _, n := range nodes {
-		err := ast.Walk(n, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
-			if !entering {
-				return ast.WalkContinue, nil
-			}
-			if err := visit(n); err != nil {
-				return ast.WalkStop, err
-			}
-			if n.Kind() == ast.KindLink {
-				return ast.WalkSkipChildren, nil
+		_ = ast.Walk(n, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
+			if n, ok := n.(T); ok && entering {
+				found = append(found, n)
 			}
 			return ast.WalkContinue, nil
 		})
-		if err != nil {
-			return err
-		}
 	}
-	return nil
+	return found
 }

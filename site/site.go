@@ -16,68 +16,51 @@ import (
 var own embed.FS
 
 const (
+	home   = "index.html"
 	readme = "README.md"
 	// orderSection is the section of the README whose links are the reading path.
 	orderSection = "Read it in this order"
-	// resultsFolder has further documents beside its README.
-	resultsFolder = "compare/results/"
-)
-
-// The pages, from the folder of their language.
-const (
-	home         = "index.html"
-	readingPath  = "read/index.html"
-	wordsPage    = "words.html"
-	runPage      = "run.html"
-	whyPage      = "why.html"
-	resultsPage  = "results.html"
-	comparePage  = "compare.html"
-	contributing = "contributing.html"
 )
 
 // menu are the pages that every page links.
-var menu = []string{home, readingPath, wordsPage, runPage, whyPage, resultsPage}
-
-// shelf says which page has which sections of the README. The last one has the rest.
-var shelf = []struct {
-	page     string
-	sections []string
-}{
-	{wordsPage, []string{"Words"}},
-	{readingPath, []string{"How an object travels", orderSection}},
-	{runPage, []string{"Try it in a second terminal", "Commands", "Run it in a cluster"}},
-	{whyPage, nil},
+var menu = []struct{ Title, Page, Lang string }{
+	{"The picture", home, "en"},
+	{"Read and run it", pageOf(readme), "en"},
+	{"Results", pageOf("compare/results/README.md"), "en"},
+	{"中文", pageOf("README.zh-CN.md"), "zh-CN"},
 }
 
-// documents are pages whole.
-var documents = map[string]string{
-	resultsFolder + readme: resultsPage,
-	"compare/" + readme:    comparePage,
-	"CONTRIBUTING.md":      contributing,
-}
+// pageOf is the page of a file of the repository that has one.
+func pageOf(file string) string { return "read/" + file + ".html" }
 
 // builder makes the site.
 type builder struct {
-	files  fs.FS
+	files fs.FS
+	// source is where others can read the repository, "" for nowhere.
 	source string
-	// route are the files of the reading path.
-	route []string
-	// documents are the pages of the other documents.
-	documents map[string]string
-	editions  []*edition
-	stage     template.HTML
+	// found are the files that have a page; the documents among them are not nil.
+	found map[string]*document
+	// order is the reading path.
+	order []string
 	// out are the files of the site, by their paths.
 	out map[string][]byte
 }
 
 // build returns the files of the site for the repository in root, whose files are given.
 func build(root string, files fs.FS, source string) (map[string][]byte, error) {
-	b := &builder{files: files, source: source, documents: maps.Clone(documents), out: map[string][]byte{}}
-	if err := b.plan(); err != nil {
+	b, err := plan(files, source)
+	if err != nil {
 		return nil, err
 	}
-	for _, e := range b.editions {
-		if err := e.write(); err != nil {
+	if err := b.writeHome(); err != nil {
+		return nil, err
+	}
+	for file, d := range b.found {
+		write := b.writeSource
+		if d != nil {
+			write = b.writeDocument
+		}
+		if err := write(file); err != nil {
 			return nil, err
 		}
 	}
@@ -88,60 +71,123 @@ func build(root string, files fs.FS, source string) (map[string][]byte, error) {
 		}
 		b.out[name] = content
 	}
-	var err error
 	if b.out["site.css"], err = own.ReadFile("static/site.css"); err != nil {
 		return nil, err
 	}
-	b.out["picture.js"], err = script(root, b.route)
+	b.out["picture.js"], err = script(root, slices.Sorted(maps.Keys(b.found)))
 	return b.out, err
 }
 
-// plan finds the reading path, the languages, and the page of each file.
-func (b *builder) plan() (err error) {
-	if b.stage, err = stage(b.files); err != nil {
-		return err
+// plan finds what has a page, and the reading path.
+func plan(files fs.FS, source string) (*builder, error) {
+	b := &builder{files: files, source: source, found: map[string]*document{}, out: map[string][]byte{}}
+	if err := b.find(readme); err != nil {
+		return nil, err
 	}
-	d, err := parse(b.files, readme)
-	if err != nil {
-		return err
-	}
-	_, sections := d.sections()
-	var titles []string
-	order := &route{files: b.files}
-	for _, s := range sections {
-		titles = append(titles, s.title)
-		if s.title == orderSection {
-			if err := order.follow(d, s.nodes); err != nil {
-				return err
+	for _, link := range links(b.found[readme].section(orderSection)...) {
+		for _, file := range b.targets(string(link.Destination)) {
+			if _, found := b.found[file]; found && !slices.Contains(b.order, file) {
+				b.order = append(b.order, file)
 			}
 		}
 	}
-	b.route = order.stops
-	results, err := fs.Glob(b.files, resultsFolder+"*.md")
-	for _, file := range results {
-		// A second dot is that of a translation.
-		if name := strings.TrimSuffix(path.Base(file), ".md"); b.documents[file] == "" && !strings.Contains(name, ".") {
-			b.documents[file] = name + ".html"
-		}
+	return b, nil
+}
+
+// find gives a page to a file, and to each file that a document links. Other files than
+// documents and sources are nothing to read line by line.
+func (b *builder) find(file string) error {
+	if _, found := b.found[file]; found {
+		return nil
 	}
-	if err != nil {
-		return err
-	}
-	for _, w := range []words{english, chinese} {
-		if err := b.edit(w, titles); err != nil {
+	switch path.Ext(file) {
+	case ".go", ".yaml", ".sh":
+		b.found[file] = nil
+	case ".md":
+		d, err := parse(b.files, file)
+		if err != nil {
 			return err
+		}
+		b.found[file] = d
+		for _, link := range links(d.root) {
+			target, _, _ := strings.Cut(string(link.Destination), "#")
+			for _, next := range b.targets(path.Join(path.Dir(file), target)) {
+				if err := b.find(next); err != nil {
+					return err
+				}
+			}
 		}
 	}
 	return nil
 }
 
-// translation is a document's file in that language, if there is one.
-func (b *builder) translation(file string, w words) (string, bool) {
-	translated := strings.TrimSuffix(file, ".md") + "." + w.Code + ".md"
-	if _, err := fs.Stat(b.files, translated); path.Ext(file) == ".md" && err == nil {
-		return translated, true
+// targets are the files that a link leads to: one, after the doc.go of its package, or
+// those of a folder that holds types.
+func (b *builder) targets(linked string) (files []string) {
+	names := []string{linked}
+	if path.Ext(linked) == ".go" {
+		names = []string{path.Join(path.Dir(linked), "doc.go"), linked}
 	}
-	return file, w.Code == english.Code
+	for _, name := range []string{"doc.go", "types.go", "deepcopy.go", "register.go"} {
+		names = append(names, path.Join(linked, name))
+	}
+	for _, name := range names {
+		if info, err := fs.Stat(b.files, name); err == nil && info.Mode().IsRegular() {
+			files = append(files, name)
+		}
+	}
+	return files
+}
+
+// writeHome renders the first page: the README's first words, and the picture.
+func (b *builder) writeHome() error {
+	d, err := parse(b.files, readme)
+	if err != nil {
+		return err
+	}
+	said := d.section(d.title())
+	if len(said) == 0 {
+		return fmt.Errorf("%s says nothing below its title", readme)
+	}
+	stage, err := stage(b.files)
+	if err != nil {
+		return err
+	}
+	lead, err := b.html(home, d, said[0])
+	if err != nil {
+		return err
+	}
+	return b.put("home", page{builder: b, At: home, Title: "How a Kubernetes controller really works", Lang: "en", Body: lead, Stage: stage})
+}
+
+// writeDocument renders a Markdown file. The name of a translation ends in its language.
+func (b *builder) writeDocument(file string) error {
+	d := b.found[file]
+	body, err := b.html(pageOf(file), d, d.root)
+	if err != nil {
+		return err
+	}
+	lang := "en"
+	if _, translated, found := strings.Cut(strings.TrimSuffix(path.Base(file), ".md"), "."); found {
+		lang = translated
+	}
+	return b.put("document", page{builder: b, At: pageOf(file), Title: d.title(), Lang: lang, File: file, Body: body})
+}
+
+// writeSource renders a source file: its comments beside its code.
+func (b *builder) writeSource(file string) error {
+	source, err := fs.ReadFile(b.files, file)
+	if err != nil {
+		return err
+	}
+	pairs, err := pairsOf(file, source)
+	if err != nil {
+		return err
+	}
+	for i := range pairs {
+		pairs[i].Doc = b.linkNames(file, pairs[i].Doc)
+	}
+	return b.put("source", page{builder: b, At: pageOf(file), Title: file, Lang: "en", File: file, Pairs: pairs})
 }
 
 // templates are those of each kind of page, in the one layout.
@@ -149,7 +195,7 @@ var templates = map[string]*template.Template{}
 
 func init() {
 	for _, kind := range []string{"home", "document", "source"} {
-		layout := template.New("layout.html").Funcs(template.FuncMap{"breakable": breakable})
+		layout := template.New("layout.html").Funcs(template.FuncMap{"breakable": breakable, "page": pageOf})
 		templates[kind] = template.Must(layout.ParseFS(own, "templates/layout.html", "templates/"+kind+".html"))
 	}
 }
@@ -161,62 +207,40 @@ func breakable(file string) template.HTML {
 
 // page is what a template is given.
 type page struct {
-	*edition
+	*builder
 	// At is its path from the top of the site.
-	At    string
-	Title string
-	// File is the file of the repository that it shows, "" for parts of the README.
+	At, Title string
+	// Lang is the language of its text.
+	Lang string
+	// File is the file of the repository that it shows.
 	File string
-	Body template.HTML
-	// Lang is the language of Body.
-	Lang  string
-	Pairs []pair
-	// Place is its place on the reading path, from 1, 0 for none.
-	Place int
+	// Body is that of a document, Stage the picture, Pairs what a source has.
+	Body, Stage template.HTML
+	Pairs       []pair
 }
 
-// Before and After are its neighbours on the reading path, "" for none.
+// Place is its place on the reading path, from 1, 0 for none. Before and After are its
+// neighbours there, "" for none.
+func (p page) Place() int     { return slices.Index(p.order, p.File) + 1 }
+func (p page) Of() int        { return len(p.order) }
 func (p page) Before() string { return p.neighbour(-1) }
 func (p page) After() string  { return p.neighbour(+1) }
 
 func (p page) neighbour(by int) string {
-	if i := p.Place - 1 + by; p.Place > 0 && i >= 0 && i < len(p.route) {
-		return p.route[i]
+	if i := p.Place() - 1 + by; i >= 0 && i < len(p.order) {
+		return p.order[i]
 	}
 	return ""
-}
-
-// Number says which file of the core it is, and of how many. The chapters are three times
-// as long and read one at a time: a file of theirs has no number.
-func (p page) Number() string {
-	core := slices.DeleteFunc(slices.Clone(p.route), func(file string) bool { return strings.HasPrefix(file, "chapters/") })
-	if at := slices.Index(core, p.route[p.Place-1]); at >= 0 {
-		return fmt.Sprintf("%d %s %d", at+1, p.Words.Of, len(core))
-	}
-	return p.Words.Pages[readingPath]
 }
 
 // To is a link to another page or file of the site.
 func (p page) To(target string) string { return relative(p.At, target) }
 
-// Here is a link to a page in the same language.
-func (p page) Here(target string) string { return relative(p.At, p.folder+target) }
+// Repository is where others can read its file, "" for nowhere.
+func (p page) Repository() string { return p.repository(p.File) }
 
-// In is a link to the same page in another language.
-func (p page) In(other *edition) string {
-	return relative(p.At, other.folder+strings.TrimPrefix(p.At, p.folder))
-}
-
-// Is says whether it is that page, or one below it.
-func (p page) Is(target string) bool {
-	here := strings.TrimPrefix(p.At, p.folder)
-	return here == target || target == readingPath && strings.HasPrefix(here, "read/")
-}
-
-// IsPath says whether it is the page of the reading path.
-func (p page) IsPath() bool { return p.At == p.folder+readingPath }
-
-func (p page) Menu() []string { return menu }
+// Menu is what every page links.
+func (p page) Menu() any { return menu }
 
 // put renders a page.
 func (b *builder) put(kind string, p page) error {
@@ -226,14 +250,4 @@ func (b *builder) put(kind string, p page) error {
 	}
 	b.out[p.At] = buffer.Bytes()
 	return nil
-}
-
-// shelfOf is the page for a section of the README.
-func shelfOf(title string) string {
-	for _, s := range shelf {
-		if slices.Contains(s.sections, title) {
-			return s.page
-		}
-	}
-	return shelf[len(shelf)-1].page
 }

@@ -7,12 +7,10 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"reflect"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
-	"testing/fstest"
 )
 
 // repository is this one.
@@ -82,11 +80,11 @@ func hasID(content []byte, id string) bool {
 	})
 }
 
-// The reading path has what the README names, in its order, and each package begins with
-// its doc.go.
+// The reading path has what the README links, in its order, and each package begins with
+// its doc.go. What another document links has a page, too.
 func TestReadingPath(t *testing.T) {
-	b := &builder{files: repository, documents: map[string]string{}}
-	if err := b.plan(); err != nil {
+	b, err := plan(repository, "")
+	if err != nil {
 		t.Fatal(err)
 	}
 	last := -1
@@ -112,102 +110,34 @@ func TestReadingPath(t *testing.T) {
 		"main.go",
 		"chapters/README.md",
 		"chapters/http/README.md",
-		"chapters/http/doc.go",
-		"chapters/http/main.go",
 		"chapters/at/README.md",
-		"chapters/at/crd_test.go",
-		"chapters/at/types.go",
 		"controller/foo_test.go",
 	} {
-		at := slices.Index(b.route, file)
+		at := slices.Index(b.order, file)
 		if at <= last {
-			t.Errorf("%s is number %d of the reading path, want it after number %d: %q", file, at, last, b.route)
+			t.Errorf("%s is number %d of the reading path, want it after number %d: %q", file, at, last, b.order)
 		}
 		last = max(at, last)
 	}
+	for _, file := range []string{"CONTRIBUTING.md", "compare/README.md", "chapters/http/doc.go", "chapters/http/main.go", "chapters/at/crd_test.go"} {
+		if _, found := b.found[file]; !found {
+			t.Errorf("%s has no page", file)
+		}
+	}
 }
 
-// A file of the core says how far one has come in it, one of a chapter does not: nobody
-// reads all chapters in a row.
-func TestNumber(t *testing.T) {
+// The first page begins with the README's first words, and a page says in which language
+// its text is read aloud.
+func TestDocuments(t *testing.T) {
 	site := made(t, repository, "")
-	place := regexp.MustCompile(`class="place"[^>]*>([^<]*)<`)
-	for page, want := range map[string]string{
-		"read/config/crd/foos.samplecontroller.k8s.io.yaml.html": `^1 of [2-4]\d$`,
-		"read/chapters/http/main.go.html":                        `^The code$`,
+	for name, want := range map[string]string{
+		home:                        `<div class="lead"><p>A controller is`,
+		pageOf(readme):              `<div class="body" lang="en">`,
+		"read/README.zh-CN.md.html": `<div class="body" lang="zh-CN">`,
 	} {
-		found := place.FindSubmatch(site[page])
-		if found == nil || !regexp.MustCompile(want).Match(found[1]) {
-			t.Errorf("%s says %q, want %s", page, found, want)
+		if !strings.Contains(string(site[name]), want) {
+			t.Errorf("%s does not have %q", name, want)
 		}
-	}
-}
-
-// Both languages have all sentences, and the same pages.
-func TestLanguages(t *testing.T) {
-	for _, w := range []words{english, chinese} {
-		fields := reflect.ValueOf(w)
-		for i := range fields.NumField() {
-			if fields.Field(i).IsZero() {
-				t.Errorf("%s has no %s", w.Code, fields.Type().Field(i).Name)
-			}
-		}
-		for _, name := range menu {
-			if w.Pages[name] == "" {
-				t.Errorf("%s has no title for %s", w.Code, name)
-			}
-		}
-	}
-	site := made(t, repository, "")
-	pages := 0
-	for name := range site {
-		if path.Ext(name) == ".html" && !strings.HasPrefix(name, "zh-CN/") {
-			pages++
-			if site["zh-CN/"+name] == nil {
-				t.Errorf("%s is not there in Chinese", name)
-			}
-		}
-	}
-	// What is not translated is read aloud in English.
-	for name, lang := range map[string]string{"zh-CN/words.html": "zh-CN", "zh-CN/results.html": "en"} {
-		if !strings.Contains(string(site[name]), `<h1 lang="`+lang+`">`) {
-			t.Errorf("%s does not say that its text is in %s", name, lang)
-		}
-	}
-	// The README's first words are the first ones, not the line of languages above them.
-	for name, lead := range map[string]string{home: `<p>A controller is`, "zh-CN/" + home: `<p>控制器是`} {
-		if !strings.Contains(string(site[name]), `<div class="lead">`+lead) {
-			t.Errorf("%s does not begin with %q", name, lead)
-		}
-	}
-	if pages < 100 {
-		t.Errorf("only %d pages were looked at", pages)
-	}
-}
-
-// changed is the repository with other files in the place of some.
-type changed struct {
-	fs.FS
-	files fstest.MapFS
-}
-
-func (c changed) Open(name string) (fs.File, error) {
-	if _, found := c.files[name]; found {
-		return c.files.Open(name)
-	}
-	return c.FS.Open(name)
-}
-
-// A translation that lacks a section says so: its sections would stand on wrong pages.
-func TestTranslationIsWhole(t *testing.T) {
-	text, err := fs.ReadFile(repository, readme)
-	if err != nil {
-		t.Fatal(err)
-	}
-	short := strings.Replace(string(text), "\n## Commands\n", "\n", 1)
-	files := changed{repository, fstest.MapFS{"README.zh-CN.md": {Data: []byte(short)}}}
-	if _, err := build("..", files, ""); err == nil || !strings.Contains(err.Error(), "README.zh-CN.md has") {
-		t.Errorf("got %v, want it to name the file", err)
 	}
 }
 
@@ -215,7 +145,7 @@ func TestTranslationIsWhole(t *testing.T) {
 func TestSource(t *testing.T) {
 	const link = `<a href="https://example.com/byhand/LICENSE">LICENSE</a>`
 	for source, want := range map[string]bool{"": false, "https://example.com/byhand": true} {
-		if got := strings.Contains(string(made(t, repository, source)[whyPage]), link); got != want {
+		if got := strings.Contains(string(made(t, repository, source)[pageOf(readme)]), link); got != want {
 			t.Errorf("with %q: a link to the license is there: %t", source, got)
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"html"
 	"io/fs"
-	"path"
 	"reflect"
 	"regexp"
 	"strings"
@@ -18,12 +17,12 @@ var (
 
 // Side by side, a file says what it says as a whole: every word of it, in its order.
 func TestSourcesAreWhole(t *testing.T) {
-	b := &builder{files: repository, documents: map[string]string{}}
-	if err := b.plan(); err != nil {
+	b, err := plan(repository, "")
+	if err != nil {
 		t.Fatal(err)
 	}
-	for _, file := range b.route {
-		if path.Ext(file) == ".md" {
+	for file, document := range b.found {
+		if document != nil {
 			continue
 		}
 		source, err := fs.ReadFile(repository, file)

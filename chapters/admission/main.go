@@ -25,7 +25,7 @@ import (
 	"example.com/byhand/chapters/restaurant/v1alpha1"
 	"example.com/byhand/informer"
 	"example.com/byhand/internal/connect"
-	"example.com/byhand/internal/listen"
+	"example.com/byhand/internal/serve"
 )
 
 const (
@@ -78,7 +78,7 @@ func run(ctx context.Context, o options) error {
 		return err
 	}
 	p.server, err = webhook.Listen(o.listen, o.inside(), p.authority, reviewer.handler())
-	if errors.Is(err, listen.ErrRemote) {
+	if errors.Is(err, serve.ErrRemote) {
 		return fmt.Errorf("%w: give 127.0.0.1:PORT, or --service if this is a Pod", err)
 	}
 	if err != nil {
@@ -96,7 +96,7 @@ type program struct {
 	out          *log.Logger
 	toppings     *informer.Informer
 	authority    *webhook.Authority
-	server       *listen.Server
+	server       *serve.Server
 	registration *registration
 }
 

@@ -23,7 +23,7 @@ import (
 
 	"example.com/byhand/chapters/internal/webhook"
 	"example.com/byhand/internal/connect"
-	"example.com/byhand/internal/listen"
+	"example.com/byhand/internal/serve"
 )
 
 func main() {
@@ -133,8 +133,8 @@ func newServer(stored *storage, stage int) (*server, error) {
 
 // listenOn returns an HTTPS server, which does not serve yet, and its address. It asks for a
 // certificate. A client without one is refused later, in words.
-func listenOn(address string, handler http.Handler, config *tls.Config) (server *listen.Server, bound *net.TCPAddr, err error) {
-	server, err = listen.Listen(address, true, func(at *net.TCPAddr) http.Handler {
+func listenOn(address string, handler http.Handler, config *tls.Config) (server *serve.Server, bound *net.TCPAddr, err error) {
+	server, err = serve.Listen(address, true, func(at *net.TCPAddr) http.Handler {
 		bound = at
 		return handler
 	})

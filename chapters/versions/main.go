@@ -20,7 +20,7 @@ import (
 
 	"example.com/byhand/chapters/internal/webhook"
 	"example.com/byhand/internal/connect"
-	"example.com/byhand/internal/listen"
+	"example.com/byhand/internal/serve"
 )
 
 // farewell is how long the end may take: to change the definition, and until the API server
@@ -62,11 +62,11 @@ func run(ctx context.Context, args []string, stdout io.Writer) error {
 	if o.command == "migrate" {
 		return requests.migrate(ctx, story)
 	}
-	return serve(ctx, o.listen, requests, story)
+	return converts(ctx, o.listen, requests, story)
 }
 
-// serve converts until ctx is done. What it installs in the cluster it takes away.
-func serve(ctx context.Context, address string, requests *api, story *log.Logger) error {
+// converts answers reviews until ctx is done. What it installs in the cluster it takes away.
+func converts(ctx context.Context, address string, requests *api, story *log.Logger) error {
 	authority, server, err := listenFor(address, &converter{story})
 	if err != nil {
 		return err
@@ -107,7 +107,7 @@ func serve(ctx context.Context, address string, requests *api, story *log.Logger
 
 // listenFor takes the address of the webhook, without serving it, and makes a certificate
 // for it.
-func listenFor(address string, c *converter) (*webhook.Authority, *listen.Server, error) {
+func listenFor(address string, c *converter) (*webhook.Authority, *serve.Server, error) {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {
 		return nil, nil, fmt.Errorf("--listen %q: want HOST:PORT: %w", address, err)

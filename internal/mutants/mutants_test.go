@@ -115,15 +115,15 @@ var mutants = []struct {
 	{"a metric renamed", "internal/metrics/queue.go", `"workqueue_depth"`, `"workqueue_length"`, "./internal/metrics", "TestNames"},
 	{"names of objects in labels", "internal/metrics/request.go", "WithLabelValues(verb, url.Host).Observe(took", "WithLabelValues(verb, url.Path).Observe(took", "./internal/metrics", "TestRequestsLeakNoNames"},
 	{"a panic swallowed", "internal/observer/reconcile.go", "\t\t\tcase !returned:\n", "\t\t\tcase !returned:\n\t\t\t\trecover()\n", "./internal/metrics", "TestReconcilePanic"},
-	{"ready before it is", "internal/serve/handler.go", `code, verdict = http.StatusServiceUnavailable, "failed"`, `verdict = "failed"`, "./internal/serve", "TestHandler"},
+	{"ready before it is", "internal/serve/health.go", `code, verdict = http.StatusServiceUnavailable, "failed"`, `verdict = "failed"`, "./internal/serve", "TestHandler"},
 	{"a password on the page", "internal/observer/kind.go", "\tif k.Shown != nil {\n", "\tif false {\n", "./internal/observer", "TestRender"},
 	{"everybody's annotations on the page", "internal/observer/kind.go", "k.GVK.Group == group", "k.GVK.Group != group", "./internal/observer", "TestRender"},
 	{"a Foo of another group", "internal/observer/kind.go", "gv.Group != kind.GVK.Group", `gv.Group == ""`, "./internal/observer", "TestBelongs"},
 	{"a second kind that passes for the first", "internal/observer/queue.go", "q.kind, key.String(), q.name(key)", `"Foo", key.String(), "Foo "+key.String()`, "./internal/observer", "TestTwoKinds"},
 	{"an escape sequence in the story", "internal/observer/story.go", "harmless(text)", "text", "./internal/observer", "TestStoryOfEvents"},
 	{"lost lines that nobody counts", "internal/observer/log.go", "l.missing += missing + countLines(lines)", "_ = missing", "./internal/observer", "TestLogToFullDisk"},
-	{"a page for everybody", "internal/page/server.go", "listen.Listen(address, o.Remote,", "listen.Listen(address, true,", "./internal/page", "TestAddresses"},
-	{"pprof for everybody", "internal/serve/handler.go", "if o.Pprof {", "if true {", "./internal/serve", "TestHandler"},
+	{"a page for everybody", "internal/page/server.go", "serve.Listen(address, o.Remote,", "serve.Listen(address, true,", "./internal/page", "TestAddresses"},
+	{"pprof for everybody", "internal/serve/health.go", "if o.Pprof {", "if true {", "./internal/serve", "TestHandler"},
 }
 
 func TestMutants(t *testing.T) {

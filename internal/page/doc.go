@@ -29,7 +29,7 @@
 //
 //   - There is no authentication: who reaches the address may read each object that
 //     the steps show. Hence loopback alone, unless Options.Remote, and only requests
-//     that name this very host, with any port: see listen.OwnHost.
+//     that name this very host, with any port: see serve.OwnHost.
 //   - A browser that does not read is dropped after ten seconds. What it misses in
 //     that time is lost to it, and the page says how many steps those are.
 //   - At most 16 connections at a time. A browser opens at most six to one host, so

@@ -7,7 +7,7 @@ import (
 	"net/http"
 	"path"
 
-	"example.com/byhand/internal/listen"
+	"example.com/byhand/internal/serve"
 	"example.com/byhand/internal/trace"
 )
 
@@ -26,7 +26,7 @@ func handler(bound *net.TCPAddr, source *trace.History, o Options) http.Handler 
 	mux.Handle("GET /steps", newStream(source, o))
 	mux.Handle("GET /{$}", files)
 	mux.Handle("GET /{file}", files)
-	return guard(listen.OwnHost(bound, mux))
+	return guard(serve.OwnHost(bound, mux))
 }
 
 // guard refuses what another site loads, and sets the headers which every answer has.

@@ -15,8 +15,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"example.com/byhand/internal/listen"
 	"example.com/byhand/internal/page"
+	"example.com/byhand/internal/serve"
 	"example.com/byhand/internal/trace"
 )
 
@@ -24,7 +24,7 @@ import (
 const deadline = 10 * time.Second
 
 // start runs a server on a free port until the test ends.
-func start(t *testing.T, address string, source *trace.History, o page.Options) *listen.Server {
+func start(t *testing.T, address string, source *trace.History, o page.Options) *serve.Server {
 	t.Helper()
 	server, err := page.Listen(address, source, o)
 	if err != nil {
@@ -76,7 +76,7 @@ func ask(t *testing.T, method, url string, headers ...string) (*http.Response, s
 }
 
 // port is the port of a server's URL.
-func port(t *testing.T, server *listen.Server) string {
+func port(t *testing.T, server *serve.Server) string {
 	t.Helper()
 	_, port, err := net.SplitHostPort(strings.Trim(strings.TrimPrefix(server.URL, "http://"), "/"))
 	if err != nil {
@@ -194,7 +194,7 @@ func TestMethods(t *testing.T) {
 	}
 }
 
-// listen.OwnHost has the other cases.
+// serve.OwnHost has the other cases.
 func TestHost(t *testing.T) {
 	server := start(t, "127.0.0.1:0", trace.Replay(), page.Options{})
 	for host, want := range map[string]int{

@@ -9,7 +9,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"example.com/byhand/internal/listen"
+	"example.com/byhand/internal/serve"
 	"example.com/byhand/internal/trace"
 )
 
@@ -28,13 +28,13 @@ type Options struct {
 }
 
 // Listen takes the address, HOST:PORT, and returns a server of the page: see
-// listen.Listen. An address that is not loopback is an error unless Options allow
+// serve.Listen. An address that is not loopback is an error unless Options allow
 // it. An error says what to do about it.
-func Listen(address string, source *trace.History, o Options) (*listen.Server, error) {
-	server, err := listen.Listen(address, o.Remote, func(bound *net.TCPAddr) http.Handler {
+func Listen(address string, source *trace.History, o Options) (*serve.Server, error) {
+	server, err := serve.Listen(address, o.Remote, func(bound *net.TCPAddr) http.Handler {
 		return handler(bound, source, o)
 	})
-	if errors.Is(err, listen.ErrRemote) {
+	if errors.Is(err, serve.ErrRemote) {
 		return nil, fmt.Errorf("%w; give 127.0.0.1:PORT, or say --page-remote if they may", err)
 	}
 	if err != nil {
@@ -47,7 +47,7 @@ func Listen(address string, source *trace.History, o Options) (*listen.Server, e
 // Play returns a server that shows the recording in file at address: see Listen. say hears
 // the page's URL, and what is wrong with a recording that is cut off or malformed: what
 // stands before that is shown.
-func Play(say *log.Logger, file, address string, remote bool) (*listen.Server, error) {
+func Play(say *log.Logger, file, address string, remote bool) (*serve.Server, error) {
 	recording, err := os.Open(file)
 	if err != nil {
 		return nil, err

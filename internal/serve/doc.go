@@ -1,17 +1,20 @@
-// Package serve is the HTTP server that answers for a running program: whether it
-// is alive, whether it is ready, and what it counts.
+// Package serve has the HTTP server of a running program: one that takes its address first
+// and serves later, says what to do about an address that it cannot have, and ends when it
+// is told to. Health is what it answers for a controller: whether it is alive, whether it is
+// ready, and what it counts.
 //
-// Its neighbours: main hands it the checks (are the caches in sync, is the Lease
-// renewed) and package metrics' handler. The kubelet's probes, Prometheus and
-// people with curl ask it.
+// Its neighbours: main hands Health the checks (are the caches in sync, is the Lease
+// renewed) and package metrics' handler; package page has a handler of its own. The
+// kubelet's probes, Prometheus and people with curl ask it.
 //
 // # Basics
 //
-//	server, err := serve.Listen("127.0.0.1:8080", serve.Options{
+//	server, err := serve.Listen("127.0.0.1:8080", false, serve.Health(serve.Options{
 //		Ready:   []serve.Check{{Name: "informer-sync", Err: informersInSync}},
 //		Metrics: m.Handler(),
-//	})
+//	}))
 //	…
+//	fmt.Println(server.URL)
 //	go server.Run(ctx)
 //
 //	/healthz        200 "ok", or 503 and the checks: restart it
@@ -26,9 +29,14 @@
 //
 //   - There is no authentication: who reaches the address may read everything.
 //     Hence a loopback address by default, where other names than localhost are
-//     refused (see listen.OwnHost), and pprof only if asked for: a profile costs time
+//     refused (see OwnHost), and pprof only if asked for: a profile costs time
 //     and shows what is in memory.
-//   - Only GET and HEAD are answered.
+//   - A browser on this machine may ask for another site, under a name which that site
+//     has resolve to 127.0.0.1. Wrap a handler in OwnHost to answer no such name.
+//   - It limits how long a request and its answer may take. A handler that streams
+//     sets deadlines of its own, with http.ResponseController.
+//   - What a client does wrong is logged with package log.
+//   - Health answers only GET and HEAD.
 //   - net/http/pprof puts its handlers into http.DefaultServeMux, too. Nothing
 //     here serves that.
 package serve

@@ -14,7 +14,7 @@ import (
 
 	"k8s.io/klog/v2"
 
-	"example.com/byhand/internal/listen"
+	"example.com/byhand/internal/serve"
 )
 
 // Limits bound what reviews cost, in memory AtOnce times a few Bytes.
@@ -33,8 +33,8 @@ type Limits struct {
 var DefaultLimits = Limits{Bytes: 10_000_000, Time: 8 * time.Second, AtOnce: 8}
 
 // Listen takes an address as package listen does, for HTTPS. Call Run, once.
-func Listen(address string, remote bool, a *Authority, handler http.Handler) (*listen.Server, error) {
-	server, err := listen.Listen(address, remote, func(*net.TCPAddr) http.Handler { return handler })
+func Listen(address string, remote bool, a *Authority, handler http.Handler) (*serve.Server, error) {
+	server, err := serve.Listen(address, remote, func(*net.TCPAddr) http.Handler { return handler })
 	if err != nil {
 		return nil, err
 	}

@@ -19,8 +19,8 @@ import (
 	"strings"
 	"syscall"
 
-	"example.com/byhand/internal/listen"
 	"example.com/byhand/internal/page"
+	"example.com/byhand/internal/serve"
 )
 
 func main() {
@@ -41,7 +41,7 @@ func main() {
 		err = os.WriteFile(*file, []byte(strings.Trim(strings.TrimPrefix(server.URL, "http://"), "/")), 0o644)
 	}
 	if err == nil {
-		err = serve(ctx, server, flag.Args()[1:])
+		err = play(ctx, server, flag.Args()[1:])
 	}
 	var command *exec.ExitError
 	if errors.As(err, &command) {
@@ -53,9 +53,9 @@ func main() {
 	}
 }
 
-// serve runs the server until ctx is done, or while the command runs, if there is one. When
+// play runs the server until ctx is done, or while the command runs, if there is one. When
 // it returns both have ended.
-func serve(ctx context.Context, server *listen.Server, command []string) error {
+func play(ctx context.Context, server *serve.Server, command []string) error {
 	if len(command) == 0 {
 		return server.Run(ctx)
 	}

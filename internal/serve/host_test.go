@@ -1,4 +1,4 @@
-package listen_test
+package serve_test
 
 import (
 	"net"
@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"example.com/byhand/internal/listen"
+	"example.com/byhand/internal/serve"
 )
 
 // The name protects from other sites, the port from nothing.
@@ -41,9 +41,9 @@ func TestOwnHost(t *testing.T) {
 		bound := &net.TCPAddr{IP: net.ParseIP(test.bound), Port: 8080}
 		request, answer := httptest.NewRequest("GET", "/", nil), httptest.NewRecorder()
 		request.Host = test.host
-		listen.OwnHost(bound, says("ok")).ServeHTTP(answer, request)
+		serve.OwnHost(bound, says("ok")).ServeHTTP(answer, request)
 		own := answer.Code == http.StatusOK && answer.Body.String() == "ok"
-		told := answer.Code == http.StatusMisdirectedRequest && strings.Contains(answer.Body.String(), "http://"+listen.Reachable(bound)+"/")
+		told := answer.Code == http.StatusMisdirectedRequest && strings.Contains(answer.Body.String(), "http://"+serve.Reachable(bound)+"/")
 		if own != test.own || told == test.own {
 			t.Errorf("bound to %s, Host %q, %s: %d %q, want own %t", test.bound, test.host, test.reason, answer.Code, answer.Body, test.own)
 		}

@@ -2,11 +2,10 @@ package serve
 
 import (
 	"fmt"
+	"net"
 	"net/http"
 	"net/http/pprof"
 	"strings"
-
-	"example.com/byhand/informer"
 )
 
 // Check is one condition of health or readiness.
@@ -29,13 +28,16 @@ type Options struct {
 	Pprof bool
 }
 
-// Synced returns a Check for each informer: that its store is in sync.
-func Synced(informers ...*informer.Informer) []Check {
-	checks := make([]Check, len(informers))
-	for n, i := range informers {
-		checks[n] = Check{Name: "informer/" + i.Resource, Err: i.Synced}
+// Health is the handler of such a server, for Listen. Who reaches the address may ask: on
+// loopback only as OwnHost says, elsewhere by any Host, such as a Pod's address or a
+// Service's name.
+func Health(o Options) func(bound *net.TCPAddr) http.Handler {
+	return func(bound *net.TCPAddr) http.Handler {
+		if bound.IP.IsLoopback() {
+			return OwnHost(bound, Handler(o))
+		}
+		return Handler(o)
 	}
-	return checks
 }
 
 // Handler answers what Options says, to GET and HEAD. It is safe for concurrent

@@ -2,6 +2,7 @@ package serve_test
 
 import (
 	"errors"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -15,6 +16,13 @@ import (
 func holds() error   { return nil }
 func notYet() error  { return errors.New("not yet") }
 func another() error { return errors.New("another reason") }
+
+// ask sends one request and returns the code and the body of the answer.
+func ask(handler http.Handler, method, path string) (int, string) {
+	answer := httptest.NewRecorder()
+	handler.ServeHTTP(answer, httptest.NewRequest(method, path, nil))
+	return answer.Code, answer.Body.String()
+}
 
 // What is asked, and what comes back.
 func TestHandler(t *testing.T) {
@@ -30,11 +38,10 @@ func TestHandler(t *testing.T) {
 	}{
 		{"nothing to check", serve.Options{}, "GET", "/healthz", 200, "ok"},
 		{"nothing to check", serve.Options{}, "GET", "/readyz", 200, "ok"},
-		{"HEAD", serve.Options{}, "HEAD", "/readyz", 200, ""},
+		{"HEAD, whose body net/http leaves out", serve.Options{}, "HEAD", "/readyz", 200, "ok"},
 		{"all hold", serve.Options{Ready: []serve.Check{{Name: "one", Err: holds}}}, "GET", "/readyz", 200, "ok"},
 		{"all hold, in full", serve.Options{Ready: []serve.Check{{Name: "one", Err: holds}}}, "GET", "/readyz?verbose", 200, "[+]one ok\nreadyz check passed\n"},
 		{"not ready", serve.Options{Ready: mixed}, "GET", "/readyz", 503, list + "readyz check failed\n"},
-		{"not ready, HEAD", serve.Options{Ready: mixed}, "HEAD", "/readyz", 503, ""},
 		{"not ready, but alive", serve.Options{Ready: mixed}, "GET", "/healthz", 200, "ok"},
 		{"not healthy", serve.Options{Healthy: mixed}, "GET", "/healthz", 503, list + "healthz check failed\n"},
 		{"metrics", serve.Options{Metrics: counts}, "GET", "/metrics", 200, "up 1\n"},
@@ -48,22 +55,42 @@ func TestHandler(t *testing.T) {
 		{"pprof not asked for", serve.Options{Metrics: counts}, "GET", "/debug/pprof/cmdline", 404, "404 page not found\n"},
 		{"POST to pprof", serve.Options{Pprof: true}, "POST", "/debug/pprof/symbol", 405, "Method Not Allowed\n"},
 	} {
-		server := httptest.NewServer(serve.Handler(test.options))
-		code, body := ask(t, server.Client(), test.method, server.URL+test.path)
+		code, body := ask(serve.Handler(test.options), test.method, test.path)
 		if code != test.code {
 			t.Errorf("%s: %s %s: code %d, want %d", test.reason, test.method, test.path, code, test.code)
 		}
 		if diff := cmp.Diff(test.body, body); diff != "" {
 			t.Errorf("%s: %s %s (-want +got):\n%s", test.reason, test.method, test.path, diff)
 		}
-		server.Close()
+	}
+}
+
+// On loopback a name that anybody can have is refused. On an address that other
+// machines reach any is answered: a kubelet and Prometheus ask from outside.
+func TestHealthHost(t *testing.T) {
+	for _, test := range []struct {
+		bound, host string
+		code        int
+	}{
+		{"127.0.0.1", "localhost:9999", http.StatusOK},
+		{"127.0.0.1", "rebound.example", http.StatusMisdirectedRequest},
+		{"0.0.0.0", "10.1.2.3:8080", http.StatusOK},
+		{"0.0.0.0", "byhand.byhand-system.svc:8080", http.StatusOK},
+	} {
+		handler := serve.Health(serve.Options{Pprof: true})(&net.TCPAddr{IP: net.ParseIP(test.bound), Port: 8080})
+		for _, path := range []string{"/healthz", "/debug/pprof/"} {
+			request, answer := httptest.NewRequest("GET", path, nil), httptest.NewRecorder()
+			request.Host = test.host
+			if handler.ServeHTTP(answer, request); answer.Code != test.code {
+				t.Errorf("at %s, Host %s, %s: %d, want %d", test.bound, test.host, path, answer.Code, test.code)
+			}
+		}
 	}
 }
 
 // Each kind of profile is there when it is asked for.
 func TestPprof(t *testing.T) {
-	server := httptest.NewServer(serve.Handler(serve.Options{Pprof: true}))
-	defer server.Close()
+	handler := serve.Handler(serve.Options{Pprof: true})
 	for path, want := range map[string]string{
 		"/debug/pprof/":                  "goroutine",
 		"/debug/pprof/cmdline":           "serve.test",
@@ -72,7 +99,7 @@ func TestPprof(t *testing.T) {
 		"/debug/pprof/symbol":            "num_symbols",
 		"/debug/pprof/trace?seconds=0.1": "go 1.",
 	} {
-		code, body := ask(t, server.Client(), "GET", server.URL+path)
+		code, body := ask(handler, "GET", path)
 		if code != 200 || !strings.Contains(body, want) {
 			t.Errorf("%s: code %d and %.80q, want 200 and %q", path, code, body, want)
 		}
