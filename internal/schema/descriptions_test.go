@@ -2,8 +2,8 @@ package schema
 
 import (
 	"go/ast"
+	"go/parser"
 	"go/token"
-	"os"
 	"reflect"
 	"strings"
 	"testing"
@@ -15,7 +15,7 @@ func TestDescriptions(t *testing.T) {
 	for _, k := range kinds() {
 		t.Run(k.Kind, func(t *testing.T) {
 			comments := readComments(t, "../../"+k.fill("api/{group}/{version}/types.go"))
-			root := read(t, k).Spec.Versions[0].Schema.OpenAPIV3Schema
+			root := definitionOf(t, k).Spec.Versions[0].Schema.OpenAPIV3Schema
 			// These an API server describes itself, whatever the definition says.
 			for _, name := range []string{"apiVersion", "kind", "metadata"} {
 				delete(root.Properties, name)
@@ -72,12 +72,12 @@ func compareDescriptions(t *testing.T, path string, typ reflect.Type, got node, 
 // names such as Bar and Bar.Spec.
 func readComments(t *testing.T, name string) map[string]string {
 	t.Helper()
-	text, err := os.ReadFile(name)
+	file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.ParseComments|parser.SkipObjectResolution)
 	if err != nil {
 		t.Fatal(err)
 	}
 	comments := map[string]string{}
-	ast.Inspect(parse(t, text), func(n ast.Node) bool {
+	ast.Inspect(file, func(n ast.Node) bool {
 		declaration, ok := n.(*ast.GenDecl)
 		if !ok || declaration.Tok != token.TYPE {
 			return true
