@@ -134,12 +134,7 @@ func (p *Process) Explain(err error) error {
 }
 
 // Signal sends a signal. It fails if the process has ended.
-func (p *Process) Signal(signal syscall.Signal) error {
-	if p.cmd.SysProcAttr != nil && p.cmd.SysProcAttr.Setpgid {
-		return syscall.Kill(-p.PID(), signal)
-	}
-	return p.cmd.Process.Signal(signal)
-}
+func (p *Process) Signal(signal syscall.Signal) error { return send(p.cmd, signal) }
 
 // Kill ends the process with SIGKILL and returns when it is gone.
 func (p *Process) Kill() {
