@@ -223,7 +223,7 @@ test-cluster:
 # More: make test-long FAILOVERS=5
 FAILOVERS ?= 1
 .PHONY: test-long
-test-long: ## Run the tests that take minutes: failovers, random sequences, kills
+test-long: ## Run the tests that take minutes: failovers, kills
 	$(ON_CLUSTER) test-long-here
 	$(ON_CLUSTER) test-apiserver-long-here
 

@@ -7,9 +7,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"path"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -67,41 +65,6 @@ func TestImports(t *testing.T) {
 			if strings.HasPrefix(imported, module+"/chapters/") && !beside {
 				t.Errorf("%s imports %s: the core must not know the chapters", pkg.ImportPath, imported)
 			}
-		}
-	}
-}
-
-// Each chapter has the same files and the same parts in its README, and both lists name it.
-func TestFrame(t *testing.T) {
-	read := func(file string) string {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Error(err)
-		}
-		return string(text)
-	}
-	overview, readme := read("README.md"), read("../README.md")
-	headings := regexp.MustCompile(`(?m)^## (.+)$`)
-	for _, name := range names(t) {
-		if !strings.Contains(overview, "("+name+"/README.md)") {
-			t.Errorf("chapters/README.md has no link to %s/README.md", name)
-		}
-		if !strings.Contains(readme, "(chapters/"+name+"/README.md)") {
-			t.Errorf("README.md has no link to chapters/%s/README.md", name)
-		}
-		if doc := read(path.Join(name, "doc.go")); !strings.HasPrefix(doc, "// Command "+name+" ") {
-			t.Errorf("%s/doc.go does not begin with %q", name, "// Command "+name)
-		}
-		text := read(path.Join(name, "README.md"))
-		if !strings.HasPrefix(text, "# "+name+": ") {
-			t.Errorf("%s/README.md does not begin with %q", name, "# "+name+": ")
-		}
-		var parts []string
-		for _, match := range headings.FindAllStringSubmatch(text, -1) {
-			parts = append(parts, match[1])
-		}
-		if want := []string{"What it shows", "Try it", "The code, in reading order", "With kubebuilder", "What goes wrong in examples that people copy", "What is left out"}; !slices.Equal(parts, want) {
-			t.Errorf("%s/README.md has the parts\n%q, want\n%q", name, parts, want)
 		}
 	}
 }

@@ -10,23 +10,20 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/rest"
 )
 
 const atJSON = `{"apiVersion":"cnat.programming-kubernetes.info/v1alpha1","kind":"At","metadata":{"name":"one","resourceVersion":"7"}}`
 
 // dial returns a client for a server that answers every request so, and what it was asked.
-func dial(t *testing.T, code int, answer string) (client *Client, asked *[]string) {
+func dial(t *testing.T, answer string) (client *Client, asked *[]string) {
 	t.Helper()
 	asked = &[]string{}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
 		*asked = append(*asked, strings.TrimSpace(r.Method+" "+r.URL.RequestURI()+" "+string(body)))
 		w.Header().Set("Content-Type", "application/json")
-		w.WriteHeader(code)
 		_, _ = io.WriteString(w, answer)
 	}))
 	t.Cleanup(server.Close)
@@ -64,7 +61,7 @@ func TestRequests(t *testing.T) {
 		}, "GET " + path + "/ats?resourceVersion=5&watch=true"},
 	} {
 		t.Run(test.verb, func(t *testing.T) {
-			client, asked := dial(t, http.StatusOK, test.answer)
+			client, asked := dial(t, test.answer)
 			if _, err := test.send(t.Context(), client); err != nil {
 				t.Fatal(err)
 			}
@@ -77,7 +74,7 @@ func TestRequests(t *testing.T) {
 
 // TestUpdateStatus: the body is the object with its kind, and the answer comes back.
 func TestUpdateStatus(t *testing.T) {
-	client, asked := dial(t, http.StatusOK, atJSON)
+	client, asked := dial(t, atJSON)
 	at := &At{ObjectMeta: metav1.ObjectMeta{Name: "one", ResourceVersion: "6"}, Status: AtStatus{Phase: PhaseRunning}}
 	updated, err := client.Ats("ns").UpdateStatus(t.Context(), at, metav1.UpdateOptions{})
 	if err != nil || updated.ResourceVersion != "7" {
@@ -93,29 +90,5 @@ func TestUpdateStatus(t *testing.T) {
 	}
 	if sent.Kind != "At" || sent.ResourceVersion != "6" || sent.Status.Phase != PhaseRunning {
 		t.Errorf("sent %+v", sent)
-	}
-}
-
-// TestWatch: an event is decoded, also one that says what went wrong.
-func TestWatch(t *testing.T) {
-	client, _ := dial(t, http.StatusOK, `{"type":"ADDED","object":`+atJSON+`}`+"\n"+
-		`{"type":"ERROR","object":{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Expired","code":410}}`+"\n")
-	stream, err := client.Ats("").Watch(t.Context(), metav1.ListOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer stream.Stop()
-	if event := <-stream.ResultChan(); event.Type != watch.Added || event.Object.(*At).Name != "one" {
-		t.Errorf("event %+v", event)
-	}
-	if event := <-stream.ResultChan(); event.Type != watch.Error || !apierrors.IsResourceExpired(apierrors.FromObject(event.Object)) {
-		t.Errorf("event %+v, want 410", event)
-	}
-}
-
-func TestNotFound(t *testing.T) {
-	client, _ := dial(t, http.StatusNotFound, `{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"NotFound","code":404}`)
-	if at, err := client.Ats("ns").Get(t.Context(), "one", metav1.GetOptions{}); !apierrors.IsNotFound(err) || at == nil {
-		t.Errorf("got %v, %v, want an empty At and NotFound", at, err)
 	}
 }

@@ -15,9 +15,6 @@ import (
 	"testing"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
 	"example.com/byhand/chapters/internal/chaptertest"
 	"example.com/byhand/internal/testkit"
 )
@@ -110,69 +107,4 @@ func TestTwoPrograms(t *testing.T) {
 	}
 	c.Eventually("every At is DONE", func() error { return errors.Join(c.endNotedPods(), c.released(PhaseDone)) })
 	onePodEach(ats)
-}
-
-// TestDeletedPods deletes the Pod of an At in each phase.
-func TestDeletedPods(t *testing.T) {
-	t.Parallel()
-	c := newCluster(t)
-	onePodEach := c.countPods()
-	proxy, kubeconfig := c.Proxy()
-	var program *chaptertest.Program
-	killed := make(chan struct{})
-	proxy.Kill = func() {
-		program.Kill()
-		close(killed)
-	}
-	var once sync.Once
-	proxy.OnWrite(func(_ int, r *http.Request) (fault testkit.Fault) {
-		if at, write := writeOf(r, "created"); at != "" && write == "note" {
-			once.Do(func() { fault = testkit.KillBefore })
-		}
-		return fault
-	})
-	program = c.start(kubeconfig)
-	remove := func(pod string) {
-		t.Helper()
-		if err := c.pods.Delete(t.Context(), pod, metav1.DeleteOptions{GracePeriodSeconds: new(int64(0))}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for _, name := range []string{"running", "done", "off"} {
-		c.create(name, past)
-	}
-	remove(c.runs("running").Name)
-	c.becomes("running", PhaseFailed, ReasonPodDeleted)
-	done := c.runs("done").Name
-	if err := c.end(done, corev1.PodSucceeded); err != nil {
-		t.Fatal(err)
-	}
-	c.becomes("done", PhaseDone, "")
-	remove(done)
-	off := c.runs("off").Name
-
-	// Between the creation of the Pod and the note of its UID. Now the program is off.
-	created := c.create("created", past)
-	c.Eventually("the program is killed", func() error {
-		select {
-		case <-killed:
-			return nil
-		default:
-			return errors.New("it is not")
-		}
-	})
-	remove(podName(created))
-	remove(off)
-	c.start(kubeconfig)
-	c.becomes("created", PhaseFailed, ReasonPodDeleted)
-	c.becomes("off", PhaseFailed, ReasonPodDeleted)
-	c.becomes("done", PhaseDone, "")
-	c.Eventually("the Pods go", func() error {
-		pods, err := c.pods.List(t.Context(), metav1.ListOptions{})
-		if err == nil && len(pods.Items) > 0 {
-			err = fmt.Errorf("%d are still there", len(pods.Items))
-		}
-		return err
-	})
-	onePodEach(4)
 }

@@ -9,45 +9,12 @@ import (
 	"testing"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 )
-
-// TestQuotaOfNamespace: a quota refuses the Pod. The status says so, and the Pod is created
-// when the quota allows it.
-func TestQuotaOfNamespace(t *testing.T) {
-	t.Parallel()
-	c := newCluster(t)
-	quotas := c.Kube.CoreV1().ResourceQuotas(c.Namespace)
-	quota := &corev1.ResourceQuota{ObjectMeta: metav1.ObjectMeta{Name: "none"},
-		Spec: corev1.ResourceQuotaSpec{Hard: corev1.ResourceList{corev1.ResourcePods: resource.MustParse("0")}}}
-	if _, err := quotas.Create(t.Context(), quota, metav1.CreateOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	c.Eventually("the quota counts", func() error {
-		got, err := quotas.Get(t.Context(), "none", metav1.GetOptions{})
-		if err == nil && len(got.Status.Hard) == 0 {
-			err = errors.New("not yet")
-		}
-		return err
-	})
-	c.start(c.Kubeconfig)
-	c.create("refused", past)
-	c.becomes("refused", PhaseRunning, ReasonForbidden)
-	if message := c.at("refused").Status.Message; !strings.Contains(message, "exceeded quota: none") {
-		t.Errorf("message %q", message)
-	}
-	if err := quotas.Delete(t.Context(), "none", metav1.DeleteOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	c.runs("refused")
-	c.becomes("refused", PhaseRunning, "")
-}
 
 // TestSchedules: what the API server admits, and what becomes of it.
 func TestSchedules(t *testing.T) {

@@ -2,17 +2,13 @@ package main
 
 import (
 	"encoding/json"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"reflect"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
-
-	"k8s.io/apimachinery/pkg/runtime"
 )
 
 // step is one step of the walk in README.md: which test asks, with which command and message,
@@ -127,35 +123,4 @@ func goWith(t *testing.T, command string, exists []string) (string, error) {
 		}
 	}
 	return "", err
-}
-
-// TestQuotes: what README.md says that a test or a library says, it says.
-func TestQuotes(t *testing.T) {
-	text, err := os.ReadFile("README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for mistake, says := range map[string]string{
-		"a field that the schema lacks": func() string {
-			root := readCRD(t).Spec.Versions[0].Schema.OpenAPIV3Schema
-			delete(root.Properties["spec"].Properties, "startingDeadlineSeconds")
-			return strings.Join(schemaProblems("At", reflect.TypeFor[At](), root), "\n")
-		}(),
-		"a shallow copy": func() string {
-			original := &At{}
-			fill(original)
-			copied := original.DeepCopy()
-			copied.Spec.Containers = original.Spec.Containers
-			return shared(original, copied)[0] + " is shared"
-		}(),
-		"a type that is not registered": func() string {
-			_, _, err := runtime.NewScheme().ObjectKinds(&At{})
-			says, _, _ := strings.Cut(fmt.Sprint(err), " in scheme")
-			return says
-		}(),
-	} {
-		if says == "" || !strings.Contains(string(text), "`"+says+"`") {
-			t.Errorf("README.md does not quote what %s leads to: `%s`", mistake, says)
-		}
-	}
 }

@@ -36,8 +36,7 @@ func (c creater) New(kind schema.GroupVersionKind) (runtime.Object, error) {
 }
 
 // codec says how answers become values and values become bodies. It has one content type,
-// which every kind has: JSON. codec_test.go takes each of its steps alone, and shows the
-// other two:
+// which every kind has: JSON. codec_test.go takes each of its steps alone. The other two:
 //
 //   - Protobuf has numbers instead of field names. Only a Go type knows which is which, so
 //     neither a custom resource nor an Unstructured can be protobuf.

@@ -1,18 +1,12 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
-	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/runtime/serializer/cbor"
 	"k8s.io/apimachinery/pkg/runtime/serializer/json"
-	"k8s.io/apimachinery/pkg/runtime/serializer/protobuf"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 	kubescheme "k8s.io/client-go/kubernetes/scheme"
 
@@ -70,8 +64,8 @@ func Example_decode() {
 	foo, _ := decode([]byte(fooJSON), clientset.Scheme)
 	fmt.Println("typed:", *foo.(*v1alpha1.Foo).Spec.Replicas)
 	object, _ := decode([]byte(fooJSON), creater{scheme})
-	replicas, _, _ := NestedInt64(object.(*unstructured.Unstructured).Object, "spec", "replicas")
-	unknown, _, _ := NestedString(object.(*unstructured.Unstructured).Object, "spec", "unknown")
+	replicas, _, _ := unstructured.NestedInt64(object.(*unstructured.Unstructured).Object, "spec", "replicas")
+	unknown, _, _ := unstructured.NestedString(object.(*unstructured.Unstructured).Object, "spec", "unknown")
 	fmt.Println("unstructured:", replicas, unknown)
 	// Output:
 	// Foo, Scheme of the core: *v1alpha1.Foo
@@ -123,77 +117,4 @@ func Example_withoutConversion() {
 	// without conversion:  {"kind":"Foo","apiVersion":"sa
 	// replicas of the Deployment: <nil>
 	// an Unstructured, by a typed client's decoder: kind ""
-}
-
-// Protobuf: a Deployment has the generated methods for it, a Foo and an Unstructured cannot.
-func Example_protobuf() {
-	serializer := protobuf.NewSerializer(kubescheme.Scheme, kubescheme.Scheme)
-	deployment, _ := runtime.Decode(kubescheme.Codecs.UniversalDeserializer(), []byte(deploymentJSON))
-	data, err := runtime.Encode(serializer, deployment)
-	fmt.Printf("%d bytes, %v; begins with %q\n", len(data), err, data[:4])
-
-	// The kind stands outside, in an envelope that every reader understands.
-	var envelope runtime.Unknown
-	err = envelope.Unmarshal(data[4:])
-	fmt.Println("envelope:", envelope.APIVersion, envelope.Kind, err)
-	// Inside are numbers instead of names: only who has the Go type knows what 2 is.
-	fmt.Println("has the word matchLabels:", bytes.Contains(envelope.Raw, []byte("matchLabels")))
-	again, err := runtime.Decode(serializer, data)
-	fmt.Printf("decoded: %T %s, %v\n", again, again.(*appsv1.Deployment).Name, err)
-
-	foo, _ := decode([]byte(fooJSON), clientset.Scheme)
-	object, _ := decode([]byte(deploymentJSON), creater{scheme})
-	for _, value := range []runtime.Object{foo, object} {
-		_, err := runtime.Encode(serializer, value)
-		fmt.Println(err)
-	}
-	// Output:
-	// 148 bytes, <nil>; begins with "k8s\x00"
-	// envelope: apps/v1 Deployment <nil>
-	// has the word matchLabels: false
-	// decoded: *v1.Deployment a, <nil>
-	// object *v1alpha1.Foo does not implement the protobuf marshalling interface and cannot be encoded to a protobuf message
-	// object *unstructured.Unstructured does not implement the protobuf marshalling interface and cannot be encoded to a protobuf message
-}
-
-// CBOR is JSON in binary: field names and all, so everything can be CBOR. And it keeps the
-// difference between 3 and 3.0, which JSON loses on the way out.
-func Example_cbor() {
-	serializer := cbor.NewSerializer(creater{scheme}, scheme)
-	object := &unstructured.Unstructured{Object: map[string]any{
-		"apiVersion": "example.com/v1", "kind": "Bar", "integer": int64(3), "float": float64(3),
-	}}
-	data, err := runtime.Encode(serializer, object)
-	fmt.Printf("CBOR: %d bytes, %v; begins with % x\n", len(data), err, data[:3])
-	again, err := runtime.Decode(serializer, data)
-	fields := again.(*unstructured.Unstructured).Object
-	fmt.Printf("from CBOR: %T %T, %v\n", fields["integer"], fields["float"], err)
-
-	data, err = object.MarshalJSON()
-	fmt.Printf("JSON: %d bytes, %v\n", len(data), err)
-	again, err = decode(data, creater{scheme})
-	fields = again.(*unstructured.Unstructured).Object
-	fmt.Printf("from JSON: %T %T, %v\n", fields["integer"], fields["float"], err)
-	// Output:
-	// CBOR: 57 bytes, <nil>; begins with d9 d9 f7
-	// from CBOR: int64 float64, <nil>
-	// JSON: 67 bytes, <nil>
-	// from JSON: int64 int64, <nil>
-}
-
-// The options of a request are no body: a ParameterCodec makes a query string of them. It
-// asks a Scheme, too, and so fails like one.
-func Example_parameterCodec() {
-	opts := &metav1.ListOptions{LabelSelector: "app=a", ResourceVersion: "7", Watch: true, TimeoutSeconds: new(int64(60))}
-	query, err := metav1.ParameterCodec.EncodeParameters(opts, metav1.SchemeGroupVersion)
-	fmt.Println(query.Encode(), err)
-
-	// A Scheme of one's own, in which nobody has registered the options for the group.
-	own := runtime.NewScheme()
-	metav1.AddToGroupVersion(own, schema.GroupVersion{Version: "v1"})
-	_, err = runtime.NewParameterCodec(own).EncodeParameters(opts, v1alpha1.SchemeGroupVersion)
-	fmt.Println(strings.Split(err.Error(), " in scheme ")[0])
-	// Output:
-	// labelSelector=app%3Da&resourceVersion=7&timeoutSeconds=60&watch=true <nil>
-	// v1.ListOptions is not suitable for converting to "samplecontroller.k8s.io/v1alpha1"
 }

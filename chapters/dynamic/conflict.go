@@ -108,11 +108,11 @@ func countUp(object *unstructured.Unstructured) error {
 	if err != nil {
 		return err
 	}
-	return SetNestedField(object.Object, strconv.Itoa(count+1), "metadata", "annotations", counter)
+	return unstructured.SetNestedField(object.Object, strconv.Itoa(count+1), "metadata", "annotations", counter)
 }
 
 func countOf(object *unstructured.Unstructured) (int, error) {
-	text, found, err := NestedString(object.Object, "metadata", "annotations", counter)
+	text, found, err := unstructured.NestedString(object.Object, "metadata", "annotations", counter)
 	if !found || err != nil {
 		return 0, err
 	}

@@ -40,26 +40,6 @@ func TestCollide(t *testing.T) {
 	}
 }
 
-// A writer that sends what it had read before is refused as often as it tries.
-func TestRetryWithoutReading(t *testing.T) {
-	client := newServer(t).client(t)
-	stale, err := client.Get(t.Context(), foos, "default", "example-foo")
-	if err != nil {
-		t.Fatal(err)
-	}
-	// A write that changes nothing would make no new version.
-	changed := stale.DeepCopy()
-	changed.SetLabels(map[string]string{"color": "blue"})
-	if _, err := client.Update(t.Context(), foos, changed); err != nil {
-		t.Fatal(err)
-	}
-	for range 3 {
-		if _, err := client.Update(t.Context(), foos, stale); !apierrors.IsConflict(err) {
-			t.Errorf("an old version: %v", err)
-		}
-	}
-}
-
 // An error of one writer ends both: the other one does not wait for it.
 func TestCollideFails(t *testing.T) {
 	s := newServer(t)

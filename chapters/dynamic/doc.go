@@ -1,5 +1,5 @@
 // Command dynamic gets objects of any kind by any word that kubectl understands, with
-// no Go type for them: discovery, RESTMapper, Unstructured and the codecs by hand.
+// no Go type for them: discovery, RESTMapper, client and codec by hand.
 //
 //	go run ./chapters/dynamic --kubeconfig FILE get foos --watch
 //
@@ -32,5 +32,5 @@
 //     six hours, and asks again when it meets a word that is not in them.
 //   - A watch ends when the server ends it, after 5 to 10 minutes. Package informer of the
 //     core goes on.
-//   - An int in an Unstructured is a panic, later, in DeepCopy. Use int64 (nested.go).
+//   - An int in an Unstructured is a panic, later, in DeepCopy. Use int64 (get.go).
 package main

@@ -124,17 +124,36 @@ func (p *program) showEvent(kind watch.EventType, object unstructured.Unstructur
 
 // row reads the fields that the objects of every kind have. (The columns of kubectl are made
 // by the server, which knows each kind: it is asked for a Table instead of the objects.)
+//
+// An Unstructured is an object without a Go type: a map from field names to what JSON has,
+// and to nothing else.
+//
+//	JSON      Go
+//	null      nil
+//	true      bool
+//	"a"       string
+//	1         int64    no dot, no exponent, and it fits; 1 and 1.0 differ
+//	1.0, 1e3  float64
+//	[]        []any
+//	{}        map[string]any
+//
+// An int or a []string looks the same when it is printed, and when it is sent. But
+// DeepCopyJSON panics when it meets one, wherever the object is copied next.
+//
+// The functions of package unstructured that read a path have three results: the value,
+// whether it is there, and an error if it has another type. A caller that ignores the error
+// reads 0 where the object has "3".
 func row(object unstructured.Unstructured) ([]string, error) {
 	var cells []string
 	for _, path := range [][]string{{"kind"}, {"metadata", "namespace"}, {"metadata", "name"}} {
-		cell, _, err := NestedString(object.Object, path...)
+		cell, _, err := unstructured.NestedString(object.Object, path...)
 		if err != nil {
 			return nil, err
 		}
 		cells = append(cells, cmp.Or(cell, "-"))
 	}
 	// Not every kind has a generation. 0 would say that it has.
-	generation, found, err := NestedInt64(object.Object, "metadata", "generation")
+	generation, found, err := unstructured.NestedInt64(object.Object, "metadata", "generation")
 	if err != nil {
 		return nil, err
 	}
@@ -142,7 +161,7 @@ func row(object unstructured.Unstructured) ([]string, error) {
 	if found {
 		cell = strconv.FormatInt(generation, 10)
 	}
-	created, _, err := NestedString(object.Object, "metadata", "creationTimestamp")
+	created, _, err := unstructured.NestedString(object.Object, "metadata", "creationTimestamp")
 	return append(cells, cell, created), err
 }
 

@@ -3,20 +3,11 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
-	"io"
-	"net/http"
 	"os"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
-
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/client-go/rest"
 
 	"example.com/byhand/chapters/internal/chaptertest"
 )
@@ -30,56 +21,6 @@ func samples(c *chaptertest.Cluster) (kubeconfig string) {
 	c.Helper()
 	c.Kubectl("apply", "-f", "../../config/samples")
 	return c.Here()
-}
-
-// snapshot keeps the first answer to each path. Tests of other packages install CRDs while
-// this one runs, and both mappers have to see the same.
-type snapshot struct {
-	next    http.RoundTripper
-	mu      sync.Mutex
-	answers map[string]answer
-}
-
-type answer struct {
-	header http.Header
-	body   []byte
-}
-
-func (s *snapshot) RoundTrip(r *http.Request) (*http.Response, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	kept, found := s.answers[r.URL.Path]
-	if !found {
-		response, err := s.next.RoundTrip(r)
-		if err != nil || response.StatusCode != http.StatusOK {
-			return response, err
-		}
-		defer response.Body.Close()
-		body, err := io.ReadAll(response.Body)
-		if err != nil {
-			return nil, err
-		}
-		kept = answer{response.Header, body}
-		s.answers[r.URL.Path] = kept
-	}
-	return &http.Response{
-		StatusCode: http.StatusOK, Header: kept.header, Request: r, Body: io.NopCloser(bytes.NewReader(kept.body)),
-		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, ContentLength: int64(len(kept.body)),
-	}, nil
-}
-
-// For every word of every resource that the real server has, our mapping is that of kubectl.
-func TestMappings(t *testing.T) {
-	t.Parallel()
-	c := chaptertest.New(t)
-	kept := &snapshot{answers: map[string]answer{}}
-	config := rest.CopyConfig(c.Config)
-	config.Wrap(func(next http.RoundTripper) http.RoundTripper { kept.next = next; return kept })
-	client, err := NewClient(config, discard)
-	if err != nil {
-		t.Fatal(err)
-	}
-	compareMappings(t, client, config)
 }
 
 // Each command of the README does what it says there.
@@ -168,82 +109,6 @@ func TestCollideOnServer(t *testing.T) {
 		}
 		if strings.Count(stdout, "the object has been modified") != conflicts {
 			t.Errorf("%s: not each conflict is the server's:\n%s", args, stdout)
-		}
-	}
-}
-
-// Without a resourceVersion the update of a Deployment overwrites what the other writer did.
-// The server refuses such an update of a custom resource.
-func TestUpdateWithoutVersion(t *testing.T) {
-	t.Parallel()
-	c := chaptertest.New(t)
-	samples(c)
-	c.Kubectl("create", "deployment", "a", "--image=a", "--replicas=0")
-	client, err := NewClient(c.Config, discard)
-	if err != nil {
-		t.Fatal(err)
-	}
-	update := func(resource schema.GroupVersionResource, name string) (count int, err error) {
-		old, err := client.Get(t.Context(), resource, c.Namespace, name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		// The other writer counts to 1. This one has read 0, and keeps it.
-		if err := client.Modify(t.Context(), resource, c.Namespace, name, countUp, func(error) {}); err != nil {
-			t.Fatal(err)
-		}
-		unstructured.RemoveNestedField(old.Object, "metadata", "resourceVersion")
-		_, updateErr := client.Update(t.Context(), resource, old)
-		if count, err = client.count(t.Context(), resource, c.Namespace, name); err != nil {
-			t.Fatal(err)
-		}
-		return count, updateErr
-	}
-	deployments := schema.GroupVersionResource{Group: "apps", Version: "v1", Resource: "deployments"}
-	if count, err := update(deployments, "a"); err != nil || count != 0 {
-		t.Errorf("Deployment: count %d, %v: want the update lost, silently", count, err)
-	}
-	if count, err := update(foos, "example-foo"); !apierrors.IsInvalid(err) || count != 1 {
-		t.Errorf("Foo: count %d, %v: want a refusal", count, err)
-	}
-}
-
-// Which content types the real server has for a built-in kind and for a custom resource.
-func TestContentTypes(t *testing.T) {
-	t.Parallel()
-	c := chaptertest.New(t)
-	httpClient, err := rest.HTTPClientFor(c.Config)
-	if err != nil {
-		t.Fatal(err)
-	}
-	const asProtobuf, asCBOR = "application/vnd.kubernetes.protobuf", "application/cbor"
-	for _, test := range []struct {
-		path, accept string
-		code         int
-		begins       string
-	}{
-		{"/apis/apps/v1/deployments", "application/json", 200, "{"},
-		{"/apis/apps/v1/deployments", asProtobuf, 200, "k8s\x00"},
-		{"/apis/apps/v1/deployments", asCBOR, 406, "{"},
-		{foosPath, "application/json", 200, "{"},
-		{foosPath, asProtobuf, 406, "k8s\x00"}, // Even the refusal is in protobuf.
-		{foosPath, asCBOR, 406, "{"},
-		// What client-go's typed clients ask for: the best that the kind has.
-		{foosPath, asProtobuf + ",application/json", 200, "{"},
-	} {
-		request, err := http.NewRequestWithContext(t.Context(), "GET", c.Config.Host+test.path, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		request.Header.Set("Accept", test.accept)
-		response, err := httpClient.Do(request)
-		if err != nil {
-			t.Fatal(err)
-		}
-		body, err := io.ReadAll(response.Body)
-		response.Body.Close()
-		if err != nil || response.StatusCode != test.code || !strings.HasPrefix(string(body), test.begins) {
-			t.Errorf("GET %s, %s: %d %.80q, %v, want %d", test.path, test.accept, response.StatusCode, body, err, test.code)
 		}
 	}
 }

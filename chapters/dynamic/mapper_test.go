@@ -1,18 +1,10 @@
 package main
 
 import (
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/client-go/discovery"
-	"k8s.io/client-go/discovery/cached/memory"
-	"k8s.io/client-go/rest"
-	"k8s.io/client-go/restmapper"
 )
 
 func newMapper(t *testing.T, client *Client) Mapper {
@@ -75,134 +67,4 @@ func wholeWords(resources []Resource) (words []string) {
 		words = append(words, r.GVR.Resource+"."+r.GVR.Version+"."+r.GVR.Group)
 	}
 	return words
-}
-
-// Our mapping is that of kubectl, for all words of the fixture.
-func TestFindsWhatKubectlFinds(t *testing.T) {
-	s := newServer(t)
-	compareMappings(t, s.client(t), s.api.Config())
-}
-
-// compareMappings compares our mapping with that of client-go, for every word of every
-// resource of a server. Both must see the same discovery.
-func compareMappings(t *testing.T, client *Client, config *rest.Config) {
-	t.Helper()
-	kubectl := newKubectl(t, config)
-	mapper := newMapper(t, client)
-	words := map[string]bool{}
-	for _, r := range mapper.Resources {
-		for _, word := range slices.Concat(r.ShortNames, r.Categories, []string{
-			r.GVR.Resource, r.Singular, r.GVK.Kind, strings.ToLower(r.GVK.Kind),
-			r.GVR.Resource + "." + r.GVR.Group,
-			r.GVK.Kind + "." + r.GVR.Group,
-			r.GVR.Resource + "." + r.GVR.Version + "." + r.GVR.Group,
-		}) {
-			if word == "" || words[word] {
-				continue
-			}
-			// A kind that its singular does not resemble needs its group for kubectl.
-			if strings.EqualFold(word, r.GVK.Kind) && r.Singular != "" && r.Singular != strings.ToLower(word) {
-				continue
-			}
-			words[word] = true
-			found, _, err := mapper.Find(word)
-			if err != nil {
-				t.Errorf("%s: %v", word, err)
-				continue
-			}
-			if diff := cmp.Diff(kubectl.find(t, word), mappings(found)); diff != "" {
-				t.Errorf("%s (-client-go +ours):\n%s", word, diff)
-			}
-		}
-	}
-	if len(mapper.Resources) < 10 {
-		t.Errorf("only %d resources", len(mapper.Resources))
-	}
-	t.Logf("%d words of %d resources, in %d entries of discovery", len(words), len(mapper.matching(func(Resource) bool { return true })), len(mapper.Resources))
-}
-
-// mapping is what a RESTMapper returns.
-type mapping struct {
-	GVK        schema.GroupVersionKind
-	GVR        schema.GroupVersionResource
-	Namespaced bool
-}
-
-func mappings(resources []Resource) (all []mapping) {
-	for _, r := range resources {
-		all = append(all, mapping{r.GVK, r.GVR, r.Namespaced})
-	}
-	return all
-}
-
-// kubectl has the parts of client-go that kubectl maps words with.
-type kubectl struct {
-	mapper     meta.RESTMapper
-	categories restmapper.CategoryExpander
-}
-
-func newKubectl(t *testing.T, config *rest.Config) kubectl {
-	t.Helper()
-	client, err := discovery.NewDiscoveryClientForConfig(config)
-	if err != nil {
-		t.Fatal(err)
-	}
-	cached := inOrder{memory.NewMemCacheClient(client)}
-	return kubectl{
-		mapper:     restmapper.NewShortcutExpander(restmapper.NewDeferredDiscoveryRESTMapper(cached), cached, nil),
-		categories: restmapper.NewDiscoveryCategoryExpander(cached),
-	}
-}
-
-// inOrder is a cache that keeps the server's order, as that of kubectl does. The one below it,
-// which controllers use, collects the versions of aggregated discovery in a Go map: with it
-// a short name in two groups means now this one, now that one.
-type inOrder struct {
-	discovery.CachedDiscoveryInterface
-}
-
-// ServerGroupsAndResources implements discovery.ServerResourcesInterface.
-func (d inOrder) ServerGroupsAndResources() ([]*metav1.APIGroup, []*metav1.APIResourceList, error) {
-	return discovery.ServerGroupsAndResources(d)
-}
-
-// find is what kubectl does with a word: ReplaceAliases, mappingFor and resourceMappings of
-// cli-runtime's Builder.
-func (k kubectl) find(t *testing.T, word string) (all []mapping) {
-	t.Helper()
-	words := []string{word}
-	if members, ok := k.categories.Expand(word); ok {
-		words = nil
-		for _, member := range members {
-			words = append(words, member.String())
-		}
-	}
-	for _, word := range words {
-		found, err := k.mappingFor(word)
-		if err != nil {
-			t.Errorf("client-go does not find %s: %v", word, err)
-			continue
-		}
-		m := mapping{found.GroupVersionKind, found.Resource, found.Scope.Name() == meta.RESTScopeNameNamespace}
-		if !slices.Contains(all, m) {
-			all = append(all, m)
-		}
-	}
-	return all
-}
-
-func (k kubectl) mappingFor(word string) (*meta.RESTMapping, error) {
-	whole, short := schema.ParseResourceArg(word)
-	var gvk schema.GroupVersionKind
-	if whole != nil {
-		gvk, _ = k.mapper.KindFor(*whole)
-	}
-	if gvk.Empty() {
-		gvk, _ = k.mapper.KindFor(short.WithVersion(""))
-	}
-	if !gvk.Empty() {
-		return k.mapper.RESTMapping(gvk.GroupKind(), gvk.Version)
-	}
-	_, kind := schema.ParseKindArg(word)
-	return k.mapper.RESTMapping(kind)
 }

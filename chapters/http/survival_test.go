@@ -3,14 +3,10 @@ package main
 import (
 	"context"
 	"net/http"
-	"os"
 	"path"
-	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 // Each fault breaks the program of this chapter, and does not break the core.
@@ -51,29 +47,6 @@ func play[P any](t *testing.T, s *server, fault func(s *server, start func()), b
 	time.Sleep(time.Hour)
 	synctest.Wait()
 	return program
-}
-
-// The README has a line for each row, in this order, and no other.
-func TestTable(t *testing.T) {
-	text, err := os.ReadFile("README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var want, got []string
-	for _, row := range rows {
-		want = append(want, row.name)
-	}
-	for line := range strings.Lines(string(text)) {
-		if cells := strings.Split(line, "|"); len(cells) == 5 {
-			got = append(got, strings.TrimSpace(cells[1]))
-		}
-	}
-	if len(got) < 2 {
-		t.Fatal("README.md has no table of three columns")
-	}
-	if diff := cmp.Diff(want, got[2:]); diff != "" { // without the head and the line below it
-		t.Errorf("rows of the table in README.md (-tests +README):\n%s", diff)
-	}
 }
 
 // once returns what the server calls before each request: play, for the first request of

@@ -2,54 +2,25 @@
 package restaurant_test
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"reflect"
-	"slices"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"sigs.k8s.io/yaml"
 
+	"example.com/byhand/chapters/internal/chaptertest"
 	"example.com/byhand/chapters/restaurant/v1alpha1"
 	"example.com/byhand/chapters/restaurant/v1beta1"
 )
 
-// definition is the part of a CustomResourceDefinition that is compared.
-type definition struct {
-	Metadata struct{ Name string }
-	Spec     struct {
-		Group      string
-		Conversion any
-		Names      struct{ Kind, ListKind, Plural string }
-		Versions   []struct {
-			Name            string
-			Served, Storage bool
-			Schema          struct{ OpenAPIV3Schema node }
-		}
-	}
-}
-
-// node is a schema.
-type node struct {
-	Description, Type, Format string
-	Required                  []string
-	Properties                map[string]node
-	Items                     *node
-	MaxItems                  int
-	Maximum                   int
-}
-
-func read(t *testing.T, plural string) (d definition) {
+func read(t *testing.T, plural string) chaptertest.Definition {
 	t.Helper()
 	text, err := os.ReadFile("config/crd/" + plural + "." + v1alpha1.GroupName + ".yaml")
-	if err := errors.Join(err, yaml.Unmarshal(text, &d)); err != nil {
+	if err != nil {
 		t.Fatal(err)
 	}
-	return d
+	return chaptertest.ReadDefinition(t, text)
 }
 
 // The definitions say what is right while no program converts: of a Pizza only the version
@@ -85,7 +56,7 @@ func TestSchemas(t *testing.T) {
 		"toppings": {reflect.TypeFor[v1alpha1.Topping](), reflect.TypeFor[v1beta1.Topping]()},
 	} {
 		for i, version := range read(t, plural).Spec.Versions {
-			compare(t, version.Name+" "+types[i].Name(), types[i], version.Schema.OpenAPIV3Schema)
+			chaptertest.CompareSchema(t, version.Name+" "+types[i].Name(), types[i], version.Schema.OpenAPIV3Schema)
 		}
 	}
 }
@@ -98,62 +69,5 @@ func TestMaxQuantity(t *testing.T) {
 	bounds := []int{names.MaxItems, toppings.MaxItems, toppings.Items.Properties["quantity"].Maximum}
 	if diff := cmp.Diff([]int{v1beta1.MaxQuantity, v1beta1.MaxQuantity, v1beta1.MaxQuantity}, bounds); diff != "" {
 		t.Errorf("bounds (-MaxQuantity +schema):\n%s", diff)
-	}
-}
-
-func compare(t *testing.T, path string, typ reflect.Type, got node) {
-	t.Helper()
-	if want := wireType(typ); want != got.Type+" "+got.Format {
-		t.Errorf("%s is %q in Go and %q in the schema", path, want, got.Type+" "+got.Format)
-		return
-	}
-	if typ.Kind() == reflect.Slice {
-		compare(t, path+"[]", typ.Elem(), *got.Items)
-	}
-	if typ.Kind() != reflect.Struct || typ == reflect.TypeFor[metav1.ObjectMeta]() {
-		return
-	}
-	required, known := []string{}, []string{"apiVersion", "kind"}
-	for field := range typ.Fields() {
-		if field.Type == reflect.TypeFor[metav1.TypeMeta]() {
-			continue
-		}
-		name, options, _ := strings.Cut(field.Tag.Get("json"), ",")
-		known = append(known, name)
-		property, ok := got.Properties[name]
-		if !ok {
-			t.Errorf("%s.%s is in Go and not in the schema", path, name)
-			continue
-		}
-		if options == "" {
-			required = append(required, name)
-		}
-		if name != "metadata" && property.Description == "" {
-			t.Errorf("%s.%s has no description", path, name)
-		}
-		compare(t, path+"."+name, field.Type, property)
-	}
-	for name := range got.Properties {
-		if !slices.Contains(known, name) {
-			t.Errorf("%s.%s is in the schema and not in Go", path, name)
-		}
-	}
-	slices.Sort(required)
-	if slices.Sort(got.Required); !slices.Equal(required, got.Required) {
-		t.Errorf("%s: the schema requires %q, and Go always sends %q", path, got.Required, required)
-	}
-}
-
-// wireType is the schema's type and format of a Go type.
-func wireType(typ reflect.Type) string {
-	switch typ.Kind() {
-	case reflect.String:
-		return "string "
-	case reflect.Int32:
-		return "integer int32"
-	case reflect.Slice:
-		return "array "
-	default:
-		return "object "
 	}
 }

@@ -6,10 +6,7 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
@@ -24,6 +21,7 @@ import (
 
 	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
 	"example.com/byhand/clientset"
+	"example.com/byhand/internal/testkit/subprocess"
 )
 
 const (
@@ -57,9 +55,9 @@ func TestPeers(t *testing.T) {
 				t.Fatal(err)
 			}
 			s := newScene(t, kubernetes.NewForConfigOrDie(config), clientset.NewForConfigOrDie(config))
-			p := start(t, peer, dir, kubeconfig)
+			p := subprocess.Run(t, peer.Command(t.Context(), dir, kubeconfig, Options{}), deadline)
 			s.waitUntilWritten()
-			p.end()
+			end(t, peer, p)
 			got := s.result()
 			switch peer.Name {
 			case "byhand":
@@ -80,50 +78,13 @@ func TestPeers(t *testing.T) {
 	}
 }
 
-// process is a peer at work.
-type process struct {
-	t    *testing.T
-	peer Peer
-	cmd  *exec.Cmd
-}
-
-// start starts a peer whose output goes into a file, which is shown if the test
-// fails.
-func start(t *testing.T, peer Peer, dir, kubeconfig string) *process {
+// end waits until a peer has ended: by itself if it is a loop, else because it is told to.
+func end(t *testing.T, peer Peer, p *subprocess.Program) {
 	t.Helper()
-	log, err := os.Create(filepath.Join(t.TempDir(), "log"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	cmd := peer.Command(t.Context(), dir, kubeconfig, Options{})
-	cmd.Stdout, cmd.Stderr = log, log
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if cmd.ProcessState == nil {
-			_ = cmd.Process.Kill()
-			_ = cmd.Wait()
-		}
-		if text, err := os.ReadFile(log.Name()); t.Failed() {
-			t.Logf("what %s said (%v):\n%s", peer.Name, err, text[:min(len(text), 8000)])
-		}
-		_ = log.Close()
-	})
-	return &process{t, peer, cmd}
-}
-
-// end waits until the peer has ended: by itself if it is a loop, else because it is
-// told to.
-func (p *process) end() {
-	p.t.Helper()
-	if !p.peer.Loop {
-		if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil {
-			p.t.Fatal(err)
-		}
-	}
-	if err := p.cmd.Wait(); err != nil {
-		p.t.Errorf("%s ended with %v", p.peer.Name, err)
+	if !peer.Loop {
+		p.Stop()
+	} else if code := p.Exit(); code != 0 {
+		t.Errorf("%s ended with exit code %d", peer.Name, code)
 	}
 }
 

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
@@ -18,7 +17,6 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
-	"example.com/byhand/controller"
 )
 
 // The tests of this file run on etcd and kube-apiserver alone. Nobody else writes,
@@ -125,7 +123,7 @@ func (s *server) runs(name string, available int32) *appsv1.Deployment {
 // What each change costs, request by request.
 func TestRequestsPerChange(t *testing.T) {
 	s := newServer(t)
-	l := newLab(s, 0)
+	l := newLab(s)
 	foos := s.client.SamplecontrollerV1alpha1().Foos(s.namespace)
 	for _, step := range []struct {
 		what   string
@@ -175,134 +173,11 @@ func (l *lab) enqueueAll() {
 	}
 }
 
-// While the watches deliver nothing of what was written, nothing is written
-// again, in whatever order they deliver it then.
-func TestOwnWritesAreAwaited(t *testing.T) {
-	for _, order := range [][]string{{"foos", "deployments"}, {"deployments", "foos"}} {
-		t.Run(order[0]+" first", func(t *testing.T) {
-			s := newServer(t)
-			l := newLab(s, 0)
-			for _, step := range []struct {
-				what   string
-				change func() *v1alpha1.Foo
-				want   []string
-			}{
-				{"a new Foo", func() *v1alpha1.Foo { return s.createFoo("foo", spec("d", 1)) }, []string{"POST deployments", "PUT foos/foo/status"}},
-				{"scaled", func() *v1alpha1.Foo {
-					return s.changeFoo("foo", func(spec *v1alpha1.FooSpec) { *spec.Replicas = 2 })
-				}, []string{"PUT deployments/d", "PUT foos/foo/status"}},
-				{"renamed", func() *v1alpha1.Foo {
-					return s.changeFoo("foo", func(spec *v1alpha1.FooSpec) { spec.DeploymentName = "e" })
-				}, []string{"POST deployments", "GET foos/foo", "DELETE deployments/d", "PUT foos/foo/status"}},
-			} {
-				changed := step.change()
-				l.shows(l.foos, "foo", changed.ResourceVersion)
-				release := map[string]func(){}
-				for _, resource := range order {
-					release[resource] = l.proxy.HoldWatches(resource)
-				}
-				l.reconcile("foo")
-				l.wrote(step.what, step.want...)
-
-				for i := range 3 {
-					if again := l.reconcile("foo"); again != time.Second {
-						t.Errorf("%s, held: look again after %s, want 1s", step.what, again)
-					}
-					if i == 1 {
-						// One of the two goes ahead.
-						release[order[0]]()
-						l.catchesUp(order[0])
-					}
-				}
-				release[order[1]]()
-				l.quiet()
-				l.wrote(step.what + ", delivered")
-			}
-		})
-	}
-}
-
-// catchesUp waits until a store has the newest version of each of its objects.
-func (l *lab) catchesUp(resource string) {
-	l.Helper()
-	i, newest := l.foos, ""
-	if resource == "deployments" {
-		i = l.deployments
-		list, err := l.kube.AppsV1().Deployments(l.namespace).List(l.Context(), metav1.ListOptions{})
-		if err != nil {
-			l.Fatal(err)
-		}
-		newest = list.Items[0].ResourceVersion
-	} else {
-		list, err := l.client.SamplecontrollerV1alpha1().Foos(l.namespace).List(l.Context(), metav1.ListOptions{})
-		if err != nil {
-			l.Fatal(err)
-		}
-		newest = list.Items[0].ResourceVersion
-	}
-	l.shows(i, resource, newest)
-}
-
-// A process that takes over while one of its watches is behind undoes nothing.
-func TestTakeOverBehind(t *testing.T) {
-	s := newServer(t)
-	old, next := newLab(s, 0), newLab(s, 0)
-	s.createFoo("foo", spec("d", 1))
-	old.quiet()
-	next.shows(next.deployments, "d", old.deployments.Store.LastStoreSyncResourceVersion())
-
-	for _, test := range []struct {
-		what, behind, asks string
-		change             func()
-	}{
-		{"scaled", "foos", "GET foos/foo", func() { s.changeFoo("foo", func(spec *v1alpha1.FooSpec) { *spec.Replicas = 3 }) }},
-		{"renamed", "foos", "GET foos/foo", func() { s.changeFoo("foo", func(spec *v1alpha1.FooSpec) { spec.DeploymentName = "e" }) }},
-		{"its Pods run", "deployments", "GET deployments/e", func() { s.runs("e", 3) }},
-	} {
-		next.quietStores()
-		release := next.proxy.HoldWatches(test.behind)
-		test.change()
-		old.quiet()
-		old.proxy.Requests()
-		other := "foos"
-		if test.behind == other {
-			other = "deployments"
-		}
-		next.catchesUp(other)
-
-		next.reconciler = next.fresh()
-		for _, want := range [][]string{{test.asks}, nil} {
-			if again := next.reconcile("foo"); again != time.Second {
-				t.Errorf("%s: look again after %s, want 1s", test.what, again)
-			}
-			next.wrote(test.what+", the "+test.behind+" are behind", want...)
-		}
-		release()
-		next.quiet()
-		next.wrote(test.what + ", caught up")
-	}
-}
-
-// quietStores is quiet for a process that stands by.
-func (l *lab) quietStores() {
-	l.Helper()
-	l.quiet()
-	l.wrote("standing by among finished work")
-}
-
-// fresh is the reconciler of a process that has written nothing yet.
-func (l *lab) fresh() *controller.FooReconciler {
-	return &controller.FooReconciler{
-		Foos: l.reconciler.Foos, Deployments: l.reconciler.Deployments,
-		FooStore: l.reconciler.FooStore, DeploymentStore: l.reconciler.DeploymentStore, Events: l.events,
-	}
-}
-
 // A watch that is refused (here the server has forgotten where it ended) makes the informer
 // list again. Nothing has changed, so nothing is sent.
 func TestRelist(t *testing.T) {
 	s := newServer(t)
-	l := newLab(s, 0)
+	l := newLab(s)
 	s.createFoos(*foos)
 	l.quiet()
 	l.proxy.Requests()

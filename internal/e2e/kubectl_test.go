@@ -65,26 +65,3 @@ func TestShortNamesAndCategory(t *testing.T) {
 		}
 	}
 }
-
-// kubectl explain shows the descriptions of the schema, and for the three fields that
-// every object has, those of the API server: TestDescriptions of internal/schema does
-// not ask the schema for them.
-func TestExplain(t *testing.T) {
-	t.Parallel()
-	s := newServer(t)
-	for field, want := range map[string]string{
-		"foo":                          "Foo asks for one Deployment in its own namespace.",
-		"foo.apiVersion":               "APIVersion defines the versioned schema",
-		"foo.kind":                     "Kind is a string value",
-		"foo.metadata":                 "Standard object's metadata.",
-		"foo.spec.replicas":            "replicas is the wanted number of replicas, 0 to 10.",
-		"foo.status":                   "status is what the controller last observed.",
-		"foo.status.conditions.reason": "reason contains a programmatic identifier",
-		"project.spec.replicas":        "replicas is the wanted number of replicas, at least 1.",
-	} {
-		// kubectl breaks the lines.
-		if got := s.kubectl("explain", field); !strings.Contains(strings.Join(strings.Fields(got), " "), "DESCRIPTION: "+want) {
-			t.Errorf("kubectl explain %s does not say %q:\n%s", field, want, got)
-		}
-	}
-}

@@ -125,3 +125,76 @@ func (s *server) consistent() error {
 	}
 	return oracle.Ours(foos.Items, deployments.Items).Err()
 }
+
+// somebodys is a Deployment that the controller did not make.
+func somebodys(name string, owners ...metav1.OwnerReference) *appsv1.Deployment {
+	labels := map[string]string{"app": name}
+	return &appsv1.Deployment{
+		ObjectMeta: metav1.ObjectMeta{Name: name, Labels: labels, OwnerReferences: owners},
+		Spec: appsv1.DeploymentSpec{
+			Replicas: new(int32(1)),
+			Selector: &metav1.LabelSelector{MatchLabels: labels},
+			Template: corev1.PodTemplateSpec{
+				ObjectMeta: metav1.ObjectMeta{Labels: labels},
+				Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "theirs", Image: "theirs"}}},
+			},
+		},
+	}
+}
+
+func (s *server) createDeployment(deployment *appsv1.Deployment) *appsv1.Deployment {
+	s.Helper()
+	created, err := s.kube.AppsV1().Deployments(s.namespace).Create(s.Context(), deployment, metav1.CreateOptions{})
+	if err != nil {
+		s.Fatal(err)
+	}
+	return created
+}
+
+// says waits until the Foo's Ready condition is of its newest spec and has this
+// reason, and this text in its message.
+func (s *server) says(name, reason, text string) {
+	s.Helper()
+	s.eventually(fmt.Sprintf("Foo %s says %s", name, reason), func() error {
+		foo, err := s.foo(name)
+		if err != nil {
+			return err
+		}
+		ready := meta.FindStatusCondition(foo.Status.Conditions, v1alpha1.FooReady)
+		if ready == nil || ready.Reason != reason || ready.ObservedGeneration != foo.Generation || !strings.Contains(ready.Message, text) {
+			return fmt.Errorf("generation %d, Ready is %+v", foo.Generation, ready)
+		}
+		return nil
+	})
+}
+
+// warnings returns how often each Foo was warned, by name.
+func (s *server) warnings() (map[string]int, error) {
+	events, err := s.kube.CoreV1().Events(s.namespace).List(s.Context(), metav1.ListOptions{FieldSelector: "involvedObject.kind=Foo,type=" + corev1.EventTypeWarning})
+	if err != nil {
+		return nil, err
+	}
+	warned := map[string]int{}
+	for _, event := range events.Items {
+		warned[event.InvolvedObject.Name] += int(event.Count)
+	}
+	return warned, nil
+}
+
+// atRest returns nil when nobody has anything left to do with the Deployments of
+// the namespace, the Deployments' own controller included: each Foo has what it
+// wants or says why not, and no rollout is under way.
+func (s *server) atRest() error {
+	deployments, err := s.kube.AppsV1().Deployments(s.namespace).List(s.Context(), metav1.ListOptions{})
+	if err != nil {
+		return err
+	}
+	for _, d := range deployments.Items {
+		wanted, status := *d.Spec.Replicas, d.Status
+		if d.DeletionTimestamp != nil || status.ObservedGeneration != d.Generation ||
+			status.Replicas != wanted || status.UpdatedReplicas != wanted || status.AvailableReplicas != wanted {
+			return fmt.Errorf("Deployment %s wants %d replicas and is at %+v", d.Name, wanted, status)
+		}
+	}
+	return s.consistent()
+}

@@ -124,27 +124,6 @@ var mutants = []struct {
 	{"lost lines that nobody counts", "internal/observer/log.go", "l.missing += missing + countLines(lines)", "_ = missing", "./internal/observer", "TestLogToFullDisk"},
 	{"a page for everybody", "internal/page/server.go", "serve.Listen(address, o.Remote,", "serve.Listen(address, true,", "./internal/page", "TestAddresses"},
 	{"pprof for everybody", "internal/serve/health.go", "if o.Pprof {", "if true {", "./internal/serve", "TestHandler"},
-
-	// The chapters.
-	{"a Project that goes before its volumes", "chapters/finalizer/project.go", "if err := r.storage.DeleteAll(ctx, project.UID); err != nil {", "if err := error(nil); err != nil {", "./chapters/finalizer", "TestKilledAtEachStep"},
-	{"volumes deleted by a stale cache", "chapters/finalizer/project.go", "|| live.Spec != project.Spec {", "{", "./chapters/finalizer", "TestStaleCacheDeletesNothing"},
-	{"a Pod that can go unseen", "chapters/at/pod.go", "Finalizers:  []string{podFinalizer},", "", "./chapters/at", "TestDeletedBeforeItIsNoted"},
-	{"a Pod that runs twice", "chapters/at/pod.go", "_, _ = hash.Write([]byte(at.UID))", "_, _ = hash.Write([]byte(rand.String(8)))", "./chapters/at", "TestPodName"},
-	{"a policy taken for an invalid Pod", "chapters/at/status.go", `cause.Field != ""`, "true", "./chapters/at", "TestPolicyWithoutReason"},
-	{"a webhook that refuses what a pizza has already", "chapters/admission/review.go", "allowed.Insert(old.Toppings...)", "", "./chapters/admission", "TestValidate"},
-	{"an answer without the uid", "chapters/admission/review.go", "response.UID = request.UID", "", "./chapters/admission", "TestMutate"},
-	{"a certificate before clients trust its CA", "chapters/internal/webhook/authority.go", "\tif err := sleep(ctx, a.options.Learn); err != nil {\n\t\treturn err\n\t}\n\ta.serve(ca, leaf)", "\ta.serve(ca, leaf)", "./chapters/internal/webhook", "TestRunRotates"},
-	{"a Conflict that is no Conflict", "chapters/dynamic/conflict.go", "!apierrors.IsConflict(err)", "(true || apierrors.IsConflict(err))", "./chapters/dynamic", "TestCollide"},
-	{"an annotation that beats the spec", "chapters/restaurant/conversion/pizza.go", "ok && slices.Equal(count(before), toppings)", "ok", "./chapters/restaurant/conversion", "TestSpecBeatsAnnotation"},
-	{"megabytes that become twenty times as many", "chapters/restaurant/conversion/pizza.go", "&& len(topping.Name) <= maxName", "&& maxName > 0", "./chapters/restaurant/conversion", "TestInvalid"},
-	{"a part of a list for an answer", "chapters/versions/review.go", "response.ConvertedObjects = nil", "", "./chapters/versions", "TestFailure"},
-	{"another process loses its webhook", "chapters/versions/definition.go", "|| webhook.ClientConfig.URL != url", "", "./chapters/versions", "TestLeave"},
-	{"a front proxy of any name", "chapters/apiserver/auth.go", "if !slices.Contains(t.names, certificate.Subject.CommonName) {", "if false {", "./chapters/apiserver", "TestAuthenticate"},
-	{"an apply that creates without the right", "chapters/apiserver/write.go", `create.verb = "create"`, "", "./chapters/apiserver", "TestApplyNeedsCreate"},
-	{"a topping deleted in use", "chapters/apiserver/rules.go", "if portion.Name == o.GetName() {", `if portion.Name == "" {`, "./chapters/apiserver", "TestInUse"},
-	{"pages of different moments", "chapters/apiserver/storage.go", "if delete(found, event.key); event.before != nil {", "if event.before != nil {", "./chapters/apiserver", "TestPages"},
-	{"half a line in the journal", "chapters/apiserver/journal.go", "j.file.Truncate(size)", "error(nil)", "./chapters/apiserver", "TestTruncatedJournal"},
-	{"a lost answer to a lost request", "internal/testkit/faults.go", "f.pass(lostAnswer{}, r)", "", "./internal/testkit", "TestWrites"},
 }
 
 func TestMutants(t *testing.T) {

@@ -105,7 +105,7 @@ func (s *sequence) rolloutActs() bool {
 		}
 		if deployment.Status.AvailableReplicas != available || deployment.Status.ObservedGeneration != deployment.Generation {
 			due = append(due, func() bool {
-				status := map[string]any{"availableReplicas": int64(available), "observedGeneration": deployment.Generation}
+				status := map[string]any{"replicas": int64(available), "availableReplicas": int64(available), "observedGeneration": deployment.Generation}
 				return s.setField("rollout", path, status, "status")
 			})
 		}

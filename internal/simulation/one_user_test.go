@@ -115,7 +115,7 @@ func (s *sequence) rollsOut(foo *v1alpha1.Foo) []string {
 	before, path := s.deploymentOf(foo)
 	available := wantedReplicas(before)
 	s.change("rollout", path, "all available", func(object *unstructured.Unstructured) {
-		object.Object["status"] = map[string]any{"availableReplicas": int64(available), "observedGeneration": before.Generation}
+		object.Object["status"] = map[string]any{"replicas": int64(available), "availableReplicas": int64(available), "observedGeneration": before.Generation}
 	})
 	if reasonOf(foo.Status) == v1alpha1.ReasonAvailable && foo.Status.AvailableReplicas == available {
 		return nil

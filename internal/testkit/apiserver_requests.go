@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -286,12 +285,7 @@ func (r *Resource) complete(object *unstructured.Unstructured) {
 		object.SetFinalizers(nil)
 	}
 	if r.Schema != nil {
-		kept := maps.Clone(object.Object)
-		r.Schema.prune(kept)
-		for _, name := range []string{"apiVersion", "kind", "metadata"} {
-			kept[name] = object.Object[name]
-		}
-		object.Object = kept
+		r.Schema.prune(object.Object)
 	}
 	if r.Default != nil {
 		r.Default(object)

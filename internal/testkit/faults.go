@@ -11,7 +11,7 @@ import (
 	"sync"
 	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 )
 
@@ -180,7 +180,7 @@ func (f *Faults) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	switch fault := f.faultOf(line, r); fault {
 	case Refuse:
-		refuse(answer)
+		WriteError(answer, apierrors.NewServiceUnavailable("refused by the test"))
 	case KillBefore:
 		f.Kill()
 		panic(http.ErrAbortHandler)
@@ -207,13 +207,6 @@ func (f *Faults) faultOf(line *Request, r *http.Request) Fault {
 		return Pass
 	}
 	return decide(n, r)
-}
-
-func refuse(w http.ResponseWriter) {
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(http.StatusServiceUnavailable)
-	_ = json.NewEncoder(w).Encode(metav1.Status{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Status"},
-		Status: metav1.StatusFailure, Reason: metav1.StatusReasonServiceUnavailable, Message: "refused by the test", Code: http.StatusServiceUnavailable})
 }
 
 // pass passes a request on, and changes its object first.

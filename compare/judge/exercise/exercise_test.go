@@ -4,7 +4,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"testing"
 )
@@ -117,33 +116,6 @@ func TestRefusals(t *testing.T) {
 	for _, made := range []string{"mine", "new", "-p", "compare/mine"} {
 		if _, err := os.Stat(filepath.Join(repository, made)); err == nil {
 			t.Errorf("%s was made in the repository", made)
-		}
-	}
-}
-
-// The files that the README names exist.
-func TestReadmeNamesFiles(t *testing.T) {
-	named := regexp.MustCompile("`((?:api|clientset|informer|controller|chapters|compare|config)/[\\w./-]+)`").FindAllSubmatch(contents(t, "README.md"), -1)
-	if len(named) == 0 {
-		t.Error("the README names no file")
-	}
-	for _, match := range named {
-		if _, err := os.Stat(filepath.Join(repository, string(match[1]))); err != nil {
-			t.Error(err)
-		}
-	}
-}
-
-// What the README quotes is in the solution, indentation aside.
-func TestReadmeQuotesTheSolution(t *testing.T) {
-	quotes := regexp.MustCompile("(?s)```go\n(.*?)```").FindAllSubmatch(contents(t, "README.md"), -1)
-	if len(quotes) == 0 {
-		t.Error("the README quotes nothing")
-	}
-	solution := strings.Join(strings.Fields(string(contents(t, "testdata/solution/main.go"))), " ")
-	for _, quote := range quotes {
-		if !strings.Contains(solution, strings.Join(strings.Fields(string(quote[1])), " ")) {
-			t.Errorf("not in the solution:\n%s", quote[1])
 		}
 	}
 }

@@ -1,5 +1,5 @@
-// What each part of the picture is: its sentences, which are the README's, word for word
-// (TestPageSaysWhatReadmeSays), where its code stands, and its place.
+// What each part of the picture is: its sentences, which are the README's, word for word,
+// where its code stands, and its place.
 
 /** The parts, in the order in which an object travels them. */
 export const parts = [
