@@ -3,13 +3,8 @@ package observer
 import (
 	"context"
 	"encoding/json"
-	"go/ast"
-	"go/parser"
-	"go/token"
 	"net/http"
 	"net/http/httptest"
-	"os"
-	"path/filepath"
 	"sync"
 	"testing"
 	"time"
@@ -25,7 +20,6 @@ import (
 	"example.com/byhand/clientset"
 	"example.com/byhand/controller"
 	"example.com/byhand/informer"
-	"example.com/byhand/internal/trace"
 )
 
 // Where code stands: the innermost function of the lesson, in a closure of it, too.
@@ -96,51 +90,4 @@ func TestFunction(t *testing.T) {
 			t.Errorf("%s is called %q, want %q", name, got, want)
 		}
 	}
-}
-
-// The recording that comes with the page is one that this program makes: each of its
-// steps stands where there is code.
-func TestPlacesOfTheRecording(t *testing.T) {
-	file, err := os.Open("../page/recording.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = file.Close() }()
-	steps, err := trace.ReadRecording(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, step := range steps {
-		if !functions(t, step.File)[step.Func] {
-			t.Errorf("step %d stands in %s %s: record it anew", step.Seq, step.File, step.Func)
-		}
-	}
-}
-
-// functions returns the name of each function in a file of this repository.
-func functions(t *testing.T, name string) map[string]bool {
-	t.Helper()
-	file, err := parser.ParseFile(token.NewFileSet(), filepath.Join("../..", name), nil, parser.SkipObjectResolution)
-	if err != nil {
-		t.Fatal(err)
-	}
-	all := map[string]bool{}
-	for _, declaration := range file.Decls {
-		if function, ok := declaration.(*ast.FuncDecl); ok {
-			all[declared(function)] = true
-		}
-	}
-	return all
-}
-
-// declared is Receiver.Method or Function.
-func declared(function *ast.FuncDecl) string {
-	if function.Recv == nil {
-		return function.Name.Name
-	}
-	receiver := function.Recv.List[0].Type
-	if pointer, ok := receiver.(*ast.StarExpr); ok {
-		receiver = pointer.X
-	}
-	return receiver.(*ast.Ident).Name + "." + function.Name.Name
 }
