@@ -34,6 +34,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
 	"runtime"
@@ -76,14 +77,14 @@ const (
 )
 
 func main() {
-	o, err := parseFlags()
+	o, err := parseFlags(os.Args[1:])
 	if err == nil {
 		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 		// After the first signal a second one ends the process at once.
 		context.AfterFunc(ctx, stop)
 		// If the reader of stdout ends (byhand | head), the program goes on.
 		signal.Ignore(syscall.SIGPIPE)
-		err = run(ctx, o)
+		err = run(ctx, o, os.Stdout)
 	}
 	o.log.Flush()
 	if err != nil && !errors.Is(err, context.Canceled) {
@@ -92,10 +93,10 @@ func main() {
 	}
 }
 
-func run(ctx context.Context, o options) error {
+func run(ctx context.Context, o options, stdout io.Writer) error {
 	// The observer sees each step of what follows: story or trace, page, metrics.
 	measured := metrics.New()
-	observe, servers, err := newObserver(o, measured)
+	observe, servers, err := newObserver(o, stdout, measured)
 	if err != nil {
 		return err
 	}
@@ -189,9 +190,9 @@ func run(ctx context.Context, o options) error {
 
 // newObserver returns the observer, which prints to stdout, and the server of its page, if
 // there is to be one.
-func newObserver(o options, measured *metrics.Metrics) (*observer.Observer, []*serve.Server, error) {
+func newObserver(o options, stdout io.Writer, measured *metrics.Metrics) (*observer.Observer, []*serve.Server, error) {
 	observe := observer.New(observer.Options{All: o.trace.On() || o.page != "", Count: measured.Step})
-	observe.Print(o.trace, os.Stdout)
+	observe.Print(o.trace, stdout)
 	if o.page == "" {
 		return observe, nil, nil
 	}
@@ -276,24 +277,28 @@ type options struct {
 }
 
 // parseFlags reads and checks the flags. Those that cannot be parsed end the process.
-func parseFlags() (o options, err error) {
-	flag.StringVar(&o.connect.Kubeconfig, "kubeconfig", "", "kubeconfig `file` (default: $KUBECONFIG, then ~/.kube/config, then the Pod's own account)")
-	flag.StringVar(&o.connect.Context, "context", "", "`name` of a context of the kubeconfig (default: its current one)")
-	flag.StringVar(&o.namespace, "namespace", metav1.NamespaceAll, "`name` of the only namespace to look at (default: all)")
-	flag.IntVar(&o.workers, "workers", 8, "Foos to reconcile at the same time")
-	flag.Float64Var(&o.connect.QPS, "kube-api-qps", -1, "requests per second to the API server, without Events and the Lease; negative: no limit but the server's own")
-	flag.IntVar(&o.connect.Burst, "kube-api-burst", 100, "requests that may exceed --kube-api-qps for a moment")
-	flag.DurationVar(&o.resync, "resync", 10*time.Minute, "how often to reconcile each object without an event, such as 90s or 1h; 0: never")
-	flag.StringVar(&o.listen, "listen", "127.0.0.1:0", "`host:port` of /healthz, /readyz and /metrics, such as :8081; port 0: any free one; no host: every interface")
-	flag.BoolVar(&o.pprof, "pprof", false, "serve /debug/pprof/ as well, to everybody who can reach --listen")
-	flag.BoolFunc("trace", "print every step instead of the story: of all, of one Foo (--trace=default/example-foo), or as lines of JSON (--trace=json)", o.trace.Set)
-	flag.StringVar(&o.page, "page", "", "`host:port` of a page in which every step can be watched, such as 127.0.0.1:8080; port 0: any free one")
-	flag.BoolVar(&o.pageRemote, "page-remote", false, "let --page listen where other machines reach it")
-	o.election = leader.Flags(flag.CommandLine)
-	verbosity := flag.Int("v", 0, "how much to log to stderr: 2 shows retries, 6 each request, 8 bodies")
-	version := flag.Bool("version", false, "print the version and end")
-	flag.Usage = usage
-	flag.Parse()
+func parseFlags(args []string) (o options, err error) {
+	flags := flag.NewFlagSet("byhand", flag.ExitOnError)
+	flags.StringVar(&o.connect.Kubeconfig, "kubeconfig", "", "kubeconfig `file` (default: $KUBECONFIG, then ~/.kube/config, then the Pod's own account)")
+	flags.StringVar(&o.connect.Context, "context", "", "`name` of a context of the kubeconfig (default: its current one)")
+	flags.StringVar(&o.namespace, "namespace", metav1.NamespaceAll, "`name` of the only namespace to look at (default: all)")
+	flags.IntVar(&o.workers, "workers", 8, "Foos to reconcile at the same time")
+	flags.Float64Var(&o.connect.QPS, "kube-api-qps", -1, "requests per second to the API server, without Events and the Lease; negative: no limit but the server's own")
+	flags.IntVar(&o.connect.Burst, "kube-api-burst", 100, "requests that may exceed --kube-api-qps for a moment")
+	flags.DurationVar(&o.resync, "resync", 10*time.Minute, "how often to reconcile each object without an event, such as 90s or 1h; 0: never")
+	flags.StringVar(&o.listen, "listen", "127.0.0.1:0", "`host:port` of /healthz, /readyz and /metrics, such as :8081; port 0: any free one; no host: every interface")
+	flags.BoolVar(&o.pprof, "pprof", false, "serve /debug/pprof/ as well, to everybody who can reach --listen")
+	flags.BoolFunc("trace", "print every step instead of the story: of all, of one Foo (--trace=default/example-foo), or as lines of JSON (--trace=json)", o.trace.Set)
+	flags.StringVar(&o.page, "page", "", "`host:port` of a page in which every step can be watched, such as 127.0.0.1:8080; port 0: any free one")
+	flags.BoolVar(&o.pageRemote, "page-remote", false, "let --page listen where other machines reach it")
+	o.election = leader.Flags(flags)
+	verbosity := flags.Int("v", 0, "how much to log to stderr: 2 shows retries, 6 each request, 8 bodies")
+	version := flags.Bool("version", false, "print the version and end")
+	flags.Usage = func() {
+		fmt.Fprintln(flags.Output(), "usage: byhand [flags]\nIt runs until Ctrl-C. Exit code 0: it was told to end. 1: an error, one line on stderr. 2: a flag that cannot be read.")
+		flags.PrintDefaults()
+	}
+	_ = flags.Parse(args)
 	if *version {
 		fmt.Println(programVersion())
 		os.Exit(0)
@@ -308,16 +313,10 @@ func parseFlags() (o options, err error) {
 	klog.SetLoggerWithOptions(textlogger.NewLogger(textlogger.NewConfig(textlogger.Output(o.log), textlogger.Verbosity(*verbosity))), klog.ContextualLogger(true))
 	klog.CopyStandardLogTo("WARNING")
 
-	if flag.NArg() > 0 || o.workers < 1 || o.connect.QPS == 0 || o.connect.QPS > 0 && o.connect.Burst < 1 || o.resync < 0 {
+	if flags.NArg() > 0 || o.workers < 1 || o.connect.QPS == 0 || o.connect.QPS > 0 && o.connect.Burst < 1 || o.resync < 0 {
 		err = errors.New("usage: no arguments (what --trace is to show stands behind its =), --workers at least 1, --kube-api-qps not 0 (negative for no limit), --kube-api-burst at least 1, --resync not negative (see --help)")
 	}
 	return o, err
-}
-
-func usage() {
-	fmt.Fprintln(flag.CommandLine.Output(), "usage: byhand [flags]\n"+
-		"It runs until Ctrl-C. Exit code 0: it was told to end. 1: an error, one line on stderr. 2: a flag that cannot be read.")
-	flag.PrintDefaults()
 }
 
 // programVersion is the tag or the commit that Go built the program from, "(devel)" if it

@@ -132,15 +132,3 @@ func TestRights(t *testing.T) {
 	c.start(file).Prints(1, `(?m)^ready: `)
 	c.converges("foo")
 }
-
-// The two forms in which kubectl writes a kubeconfig that needs no other file.
-func TestKubectlWritesKubeconfigs(t *testing.T) {
-	t.Parallel()
-	c := cluster{chaptertest.New(t)}
-	for _, form := range []string{"yaml", "json"} {
-		file := kubeconfig(t, c.Kubectl("config", "view", "--raw", "--minify", "--flatten", "-o", form))
-		c.start(file).Prints(1, `(?m)^ready: `)
-	}
-	c.Apply(foo)
-	c.converges("foo")
-}

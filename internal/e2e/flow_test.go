@@ -10,7 +10,6 @@ import (
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 
 	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
 	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1/applyconfiguration"
@@ -109,28 +108,5 @@ func TestLongNames(t *testing.T) {
 	name := strings.Repeat("n", 253)
 	s.createFoo(name, spec("short", 1))
 	s.converges(name, "short", 1)
-	c.Stop()
-}
-
-// Projects are kept in memory, and each change is told.
-func TestProjectsAreTold(t *testing.T) {
-	t.Parallel()
-	s := newServer(t)
-	raw := s.client.ExamplesV1alpha1().Projects(s.namespace)
-	project := newProject("example-project", 1)
-	if _, err := raw.Create(s.Context(), project, metav1.CreateOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	c := s.controller()
-	c.WaitFor("found    Project " + s.namespace + "/example-project: replicas 1")
-	c.WaitFor("in memory: 1 Projects, 0 Foos, 0 Deployments")
-	if _, err := raw.Patch(s.Context(), "example-project", types.MergePatchType, []byte(`{"spec":{"replicas":4}}`), metav1.PatchOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	c.WaitFor("changed  Project " + s.namespace + "/example-project: replicas 4")
-	if err := raw.Delete(s.Context(), "example-project", metav1.DeleteOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	c.WaitFor("deleted  Project " + s.namespace + "/example-project: it is gone")
 	c.Stop()
 }

@@ -13,7 +13,7 @@ import (
 
 const (
 	api        = "api/samplecontroller.k8s.io/v1alpha1/"
-	everything = "." // the package of deepcopy_test.go
+	everything = "." // the package of deepcopy_test.go and main_test.go
 )
 
 // mutants are mistakes that people make. old stands in file, new takes its place,
@@ -124,6 +124,16 @@ var mutants = []struct {
 	{"lost lines that nobody counts", "internal/observer/log.go", "l.missing += missing + countLines(lines)", "_ = missing", "./internal/observer", "TestLogToFullDisk"},
 	{"a page for everybody", "internal/page/server.go", "serve.Listen(address, o.Remote,", "serve.Listen(address, true,", "./internal/page", "TestAddresses"},
 	{"pprof for everybody", "internal/serve/health.go", "if o.Pprof {", "if true {", "./internal/serve", "TestHandler"},
+
+	// How it is wired.
+	{"a store of another kind", "main.go", "DeploymentStore: deployments.Store", "DeploymentStore: foos.Store", everything, "TestRun"},
+	{"Deployments of all namespaces", "main.go", "NewDeployments(kubeClient, o.namespace", `NewDeployments(kubeClient, ""`, everything, "TestFlags"},
+	{"an informer that is not started", "main.go", "range informers {", "range informers[:2] {", everything, "TestRun"},
+	{"an informer that is not awaited", "main.go", "syncTimeout, informers...", "syncTimeout, projects, foos", everything, "TestSync"},
+	{"owners of another kind", "main.go", `Kind("Foo"), informer`, `Kind("Bar"), informer`, everything, "TestSync"},
+	{"a reconcile that outlasts the Lease", "main.go", "election.OnlyWhileLeading(observe.Reconcile(kinds.Foo, reconciler))", "observe.Reconcile(kinds.Foo, reconciler)", everything, "TestLeader"},
+	{"a sender of Events that never ends", "main.go", "defer events.Shutdown()", "", everything, "TestRun"},
+	{"Events under the limit of the writes", "main.go", "eventBurst, nil", "eventBurst, config.RateLimiter", everything, "TestLimits"},
 }
 
 func TestMutants(t *testing.T) {

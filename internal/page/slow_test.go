@@ -1,10 +1,12 @@
 package page
 
 import (
+	"context"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -49,6 +51,29 @@ func TestEnd(t *testing.T) {
 		t.Errorf("the browser hears\n%s", body)
 	}
 }
+
+// What was added before the server ends is sent.
+func TestEndOfServer(t *testing.T) {
+	source, recorder := trace.Replay(trace.Step{Seq: 5, What: "said"}), httptest.NewRecorder()
+	ctx, end := context.WithCancel(t.Context())
+	browser := flushed{deadlines{recorder}, sync.OnceFunc(func() {
+		source.Add(&trace.Step{Seq: 6, What: "stopped"})
+		source.Close()
+		end()
+	})}
+	newStream(source, Options{}).ServeHTTP(browser, httptest.NewRequest(http.MethodGet, "/steps", nil).WithContext(ctx))
+	if body := recorder.Body.String(); !strings.Contains(body, `"seq":6`) {
+		t.Errorf("the browser hears\n%s", body)
+	}
+}
+
+// flushed calls then when something was sent.
+type flushed struct {
+	deadlines
+	then func()
+}
+
+func (f flushed) Flush() { f.then() }
 
 // deadlines makes a recorder one that can be given deadlines.
 type deadlines struct{ *httptest.ResponseRecorder }

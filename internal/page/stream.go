@@ -96,7 +96,7 @@ func (e *events) send(ctx context.Context, id string) error {
 		steps = e.source.Read(quiet, last)
 		over := len(steps) == 0 && quiet.Err() == nil
 		cancel()
-		if over || ctx.Err() != nil {
+		if over || len(steps) == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
 		if len(steps) == 0 {

@@ -1,32 +1,17 @@
-//go:build integration || long
+//go:build long
 
 package e2e
 
 import (
-	"errors"
 	"io"
 	"net"
 	"net/url"
 	"os"
 	"path/filepath"
 	"sync"
-	"testing"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/clientcmd"
 )
-
-// holder returns who holds the Lease.
-func (s *server) holder() (string, error) {
-	lease, err := s.kube.CoordinationV1().Leases(s.namespace).Get(s.Context(), "byhand", metav1.GetOptions{})
-	if err != nil {
-		return "", err
-	}
-	if lease.Spec.HolderIdentity == nil || *lease.Spec.HolderIdentity == "" {
-		return "", errors.New("nobody holds the Lease")
-	}
-	return *lease.Spec.HolderIdentity, nil
-}
 
 // link is a line between a program and the API server that a test can cut.
 type link struct {
@@ -117,40 +102,4 @@ func (l *link) set(cut bool) {
 	l.cut = cut
 	l.mu.Unlock()
 	l.open.Broadcast()
-}
-
-// A leader that ends well gives the Lease away after its last worker has
-// finished, and the one that stood by goes on.
-func TestHandover(t *testing.T) {
-	t.Parallel()
-	s := newServer(t)
-	first := s.replica(works)
-	second := s.replica(standsBy)
-	s.createFoo("foo", spec("deployment", 1))
-	s.converges("foo", "deployment", 1)
-	before, err := s.holder()
-	if err != nil {
-		t.Fatal(err)
-	}
-
-	first.Stop()
-	second.WaitFor(works)
-	after, err := s.holder()
-	if err != nil || after == before {
-		t.Errorf("the Lease is held by %s before and by %s after (%v)", before, after, err)
-	}
-	s.createFoo("other", spec("other", 1))
-	s.converges("other", "other", 1)
-
-	// A stand-by that is told to end leaves the Lease alone.
-	third := s.replica(standsBy)
-	third.Stop()
-	if now, err := s.holder(); err != nil || now != after {
-		t.Errorf("a stand-by ended and the Lease went from %s to %s (%v)", after, now, err)
-	}
-	second.Stop()
-	if now, err := s.holder(); err == nil {
-		t.Errorf("everybody has ended, and %s holds the Lease", now)
-	}
-	s.settles("foo", "other")
 }

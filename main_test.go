@@ -1,0 +1,558 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"example.com/byhand/internal/leader"
+	"example.com/byhand/internal/testkit"
+	"example.com/byhand/internal/testkit/quiet"
+)
+
+// These tests call run as main does, with flags, on an API server in memory. They hold the
+// wiring: what a part does is tested beside the part. A failure begins with the name of what
+// is wired wrong.
+
+// Where the objects of the tests are. The Lease is in the kubeconfig's namespace.
+const (
+	projects    = "/apis/examples-gzh.com/v1alpha1/namespaces/default/projects/"
+	foos        = "/apis/samplecontroller.k8s.io/v1alpha1/namespaces/default/foos/"
+	deployments = "/apis/apps/v1/namespaces/default/deployments/"
+	lease       = "/apis/coordination.k8s.io/v1/namespaces/home/leases/byhand"
+)
+
+// deadline is how long a test waits for what must happen.
+const deadline = 10 * time.Second
+
+var client = http.Client{Timeout: deadline}
+
+// TestRun follows Foos through the whole program: what it sends, tells and counts, and how it
+// ends.
+func TestRun(t *testing.T) {
+	s := newServer(t)
+	s.add(projects+"project", replicas(1))
+	s.add(deployments+"taken", replicas(1))
+	p := s.start("--resync", "0") // Nothing happens without an event.
+	p.serves("informers", "/readyz?verbose", `\+]informer/projects.examples-gzh.com ok`, `\+]informer/foos.samplecontroller.k8s.io ok`, `\+]informer/deployments.apps ok`)
+	p.prints("WaitForSync", "in memory: 1 Projects, 0 Foos, 1 Deployments")
+	p.prints("handler of Projects", "found    Project default/project: replicas 1")
+	p.prints("workers.Run", "8 workers start")
+
+	s.add(foos+"foo", wants("one"))
+	p.prints("handler of Foos", "added    Foo default/foo: wants Deployment one, replicas 1; no status yet")
+	s.sends("FooReconciler: a Foo is created", "POST deployments", "PUT foos/foo/status")
+	p.prints("observe.Wrap, observe.Reconcile", `sent     POST .*/deployments → 201 Created  \(for Foo default/foo\)`)
+	p.prints("handler of Deployments", "added    Deployment default/one: of Foo foo, 0 of 1 available")
+	s.edit(deployments+"one", "status", available(1))
+	s.sends("handler of Deployments: its Pods run", "PUT foos/foo/status")
+	s.edit(foos+"foo", "spec", wants("taken"))
+	s.sends("handler of Foos: it wants a Deployment that is not its own", "GET deployments/taken", "PUT foos/foo/status")
+	s.edit(deployments+"one", "status", available(0))
+	s.sends("EnqueueOwner: a Deployment changes that it controls and no longer names", "PUT foos/foo/status")
+	s.Delete(deployments+"taken", "")
+	s.sends("FoosNaming: the Deployment goes whose name it wants", "POST deployments", "GET foos/foo", "DELETE deployments/one", "PUT foos/foo/status")
+	s.edit(projects+"project", "spec", replicas(4))
+	p.prints("handler of Projects", "changed  Project default/project: replicas 4")
+	s.Delete(projects+"project", "")
+	p.prints("handler of Projects", "deleted  Project default/project: it is gone")
+
+	s.eventually("newBroadcaster, NewRecorder: the Events", func() error {
+		var events []string
+		for _, e := range s.List("events") {
+			component, _, _ := unstructured.NestedString(e.Object, "source", "component")
+			events = append(events, fmt.Sprint(component, " ", e.Object["reason"]))
+		}
+		slices.Sort(events)
+		return differ(events, "[byhand Created byhand Created byhand Deleted byhand NameTaken]")
+	})
+	if strings.Contains(p.output(), "/events") {
+		t.Error("newBroadcaster, observe.Wrap: the requests for Events are in the story")
+	}
+	p.serves("election.Healthy", "/healthz?verbose", `\+]leader-election ok`)
+	p.serves("metrics", "/metrics", `informer_store_objects{group="apps",resource="deployments"} 1`, `controller_runtime_max_concurrent_reconciles{controller="foo"} 8`,
+		`controller_runtime_reconcile_total{controller="foo",result="success"} [1-9]`, `workqueue_adds_total{name="foo"} [1-9]`)
+	p.serves("--pprof is not given", "/debug/pprof/", "404")
+
+	// The servers end after the workers, and these after what they have begun.
+	posts := s.holdPosts()
+	s.add(foos+"last", wants("last"))
+	post := receive(s, "a worker sends nothing", posts)
+	p.cancel()
+	s.eventually("informers: they end with the context", func() error { return differ(s.watches.Load(), "0") })
+	p.serves("stopServers: before the workers have ended", "/healthz", "ok")
+	close(post)
+	p.ends(nil)
+	if !strings.HasSuffix(p.output(), "stopped: every worker has finished what it had begun\n") {
+		t.Error("workers.Run, observe.Close: run has returned and has not told the end")
+	}
+	s.sends("workers.Run: a worker finishes what it has begun", "POST deployments", "PUT foos/last/status")
+	p.serves("stopServers: after run has returned", "/healthz", "connection refused")
+}
+
+// TestSync holds back the first list of each informer in turn. The program is not ready, does
+// not work, and ends when it is told to.
+func TestSync(t *testing.T) {
+	for resource, group := range map[string]string{"projects": "examples-gzh.com", "foos": "samplecontroller.k8s.io", "deployments": "apps"} {
+		t.Run(resource, func(t *testing.T) {
+			s := newServer(t)
+			s.addAll()
+			s.HoldWatches(resource)
+			p := s.start("--trace=json")
+			p.serves("informers", "/readyz", `-]informer/`+resource+`\.`+group+` failed`, `(?s)\+]informer.*\+]informer`)
+			// The event comes after the sync, if that does not wait for the one that is held.
+			if resource == "projects" {
+				s.edit(deployments+"one", "spec", replicas(2))
+				p.prints("FoosNaming", `"part":"queue".*"cause":"Deployment one updated`)
+			} else {
+				s.edit(projects+"project", "spec", replicas(2))
+				p.prints("handler of Projects", `"part":"store","what":"updated"`)
+			}
+			if strings.Contains(p.output(), `"what":"synced"`) {
+				t.Errorf("WaitForSync: not for %s", resource)
+			}
+			p.cancel()
+			p.ends(context.Canceled)
+			s.sends("WaitForSync: nothing before it returns")
+			if added := regexp.MustCompile(`"part":"queue".*`).FindString(p.output()); !strings.Contains(added, `"text":"behind every change"`) {
+				t.Errorf("EnqueueOwner, WithLowPriorityWhenUnchanged: the initial lists add a key with %q", added)
+			}
+		})
+	}
+}
+
+// TestFlags sets the flags that say what is looked at and what is traced.
+func TestFlags(t *testing.T) {
+	s := newServer(t)
+	s.addAll()
+	s.AddNamespace("other")
+	for _, path := range []string{projects + "project", foos + "foo", deployments + "one"} {
+		s.Add(strings.Replace(path, "/default/", "/other/", 1), s.Get(path).DeepCopy())
+	}
+	p := s.start("--namespace", "default", "--resync", "50ms", "--trace=json", "--pprof")
+	if got := p.prints("WaitForSync", `in memory: ([^"]*)`); got != "1 Projects, 1 Foos, 2 Deployments" {
+		t.Errorf("--namespace: in memory are %s, want those of one namespace", got)
+	}
+	p.serves("--pprof", "/debug/pprof/", "goroutine")
+	for _, kind := range []string{"Project", "Foo", "Deployment"} {
+		p.prints("observe.Wrap of "+kind, `"part":"stream","what":"received","kind":"`+kind)
+		p.prints("observe.Handler of "+kind, `"part":"store","what":"added","kind":"`+kind)
+		p.prints("--resync of "+kind, `"part":"store","what":"resync","kind":"`+kind)
+	}
+	p.prints("observe.Queue", `"part":"worker","what":"got","kind":"Foo"`)
+	p.prints("observe.Reconcile", `"part":"reconcile","what":"ended","kind":"Foo"`)
+	p.cancel()
+	p.ends(nil)
+	for _, key := range regexp.MustCompile(`"part":"reconcile".*?"key":"([^"]*)"`).FindAllStringSubmatch(p.output(), -1) {
+		if key[1] != "default/foo" {
+			t.Errorf("handlers: one adds the key of no Foo, %s", key[1])
+		}
+	}
+}
+
+// TestLimits sets the flags that say how much happens at a time, and watches it on the page.
+func TestLimits(t *testing.T) {
+	s := newServer(t)
+	// Three requests before the informers start, and two POSTs. A watch is not limited.
+	p := s.start("--workers", "2", "--kube-api-qps", "0.001", "--kube-api-burst", "5", "--page", "127.0.0.1:0")
+	stream, err := client.Get(p.prints("--page", "a page to watch it on: (http://[0-9.:]+/)") + "steps")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stream.Body.Close()
+	posts := s.holdPosts()
+	for _, name := range []string{"a", "b", "c"} {
+		s.add(foos+name, wants(name))
+	}
+	p.serves("--workers", "/metrics", `active_workers{controller="foo"} 2`, `workqueue_depth{name="foo"} 1`)
+	close(receive(s, "a worker sends nothing", posts))
+	close(receive(s, "a worker sends nothing", posts))
+	p.serves("--kube-api-qps", "/metrics", `controller_runtime_reconcile_errors_total{controller="foo"} [1-9]`)
+	s.eventually("newBroadcaster: the Events, which have a limit of their own", func() error { return differ(len(s.List("events")), "2") })
+	p.cancel()
+	p.ends(nil)
+	if shown, _ := io.ReadAll(stream.Body); !strings.Contains(string(shown), `"what":"stopped"`) {
+		t.Errorf("newObserver, stopServers, observe.Close: the page does not show the last step, after %d bytes", len(shown))
+	}
+}
+
+// TestLeader has one Lease and three processes.
+func TestLeader(t *testing.T) {
+	s := newServer(t)
+	elect := []string{"--trace=json", "--leader-elect", "--leader-elect-lease-duration=3s", "--leader-elect-renew-deadline=2s", "--leader-elect-retry-period=100ms"}
+	heldBy := func(holder string) map[string]any {
+		return map[string]any{"holderIdentity": holder, "leaseDurationSeconds": int64(3600)}
+	}
+	s.add(lease, heldBy("another"))
+	first := s.start(elect...)
+	first.prints("election.Run", "standing by: another is the leader")
+	s.add(foos+"foo", wants("one"))
+	first.prints("informers: they run while it stands by", `"part":"store","what":"added","kind":"Foo"`)
+	first.serves("serve.Synced", "/readyz", "ok")
+	s.sends("election.Run: nothing while another process leads")
+	s.edit(lease, "spec", heldBy(""))
+	s.sends("election.Run: it leads", "POST deployments", "PUT foos/foo/status")
+	leads := holder(s.Get(lease))
+	second, third := s.start(elect...), s.start(elect...)
+	second.prints("standingBy", "standing by: "+leads)
+	third.prints("standingBy", "standing by: "+leads)
+	third.cancel()
+	third.ends(nil)
+
+	// A reconcile lasts no longer than the Lease as it was when it began. Then the Foo has a
+	// second one, and another POST.
+	posts := s.holdPosts()
+	s.add(foos+"slow", wants("slow"))
+	receive(s, "a worker sends nothing", posts)
+	post := receive(s, "OnlyWhileLeading: a reconcile outlasts the Lease", posts)
+	// A leader gives the Lease away after its last worker. The others leave it alone.
+	first.cancel()
+	s.eventually("informers: they end with the context", func() error { return differ(s.watches.Load(), "3") })
+	close(post)
+	first.ends(nil)
+	s.sends("workers.Run: a worker finishes what it has begun", "POST deployments", "POST deployments", "PUT foos/slow/status")
+	second.prints("election.Run", "workers start")
+	var story []string
+	for _, c := range s.History() {
+		switch {
+		case c.Path == lease && (c.Before == nil || holder(c.Before) != holder(c.Object)):
+			story = append(story, "held by "+holder(c.Object))
+		case c.Path == foos+"slow" && c.Before != nil && c.Before.Object["status"] == nil:
+			story = append(story, "the last write")
+		}
+	}
+	want := fmt.Sprintf("[held by another held by  held by %s the last write held by  held by %s]", leads, holder(s.Get(lease)))
+	if err := differ(story, want); err != nil {
+		t.Errorf("election.Run: %v", err)
+	}
+
+	s.Intercept(nil)
+	s.add(foos+"other", wants("other"))
+	s.sends("election.Run: the next leader works", "POST deployments", "PUT foos/other/status")
+
+	// A process that loses the Lease ends.
+	s.edit(lease, "spec", heldBy("thief"))
+	second.ends(leader.ErrLost)
+	second.prints("the loss", `"what":"lost".*`+leader.ErrLost.Error()+`.*"file":"main.go","func":"run"`)
+	if strings.Contains(first.output(), "/leases") {
+		t.Error("leader.New, observe.Wrap: the requests for the Lease are in the trace")
+	}
+}
+
+// TestErrors ends run before the informers start, at each step.
+func TestErrors(t *testing.T) {
+	// A signal while it connects.
+	s, connects := newServer(t), make(chan struct{})
+	s.Intercept(func(_ http.ResponseWriter, r *http.Request) bool {
+		close(connects)
+		<-r.Context().Done()
+		return true
+	})
+	p := s.start()
+	receive(s, "connect.Check: no request", connects)
+	p.cancel()
+	p.ends(context.Canceled)
+
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
+	for _, test := range []struct {
+		step    string
+		flags   []string
+		missing string // a path that is answered 404
+		want    string
+	}{
+		{"newObserver", []string{"--page", taken.Addr().String()}, "", "--page: cannot listen"},
+		{"connect.Config", []string{"--kubeconfig", "/nowhere/config"}, "", "cannot read the kubeconfig"},
+		{"leader.New", []string{"--leader-elect", "--leader-elect-renew-deadline=1h"}, "", "leader election: "},
+		{"newBroadcaster", []string{"--kubeconfig", kubeconfig(t, "{server: 'https://127.0.0.1:1', certificate-authority-data: AAAA}")}, "", "the kubeconfig is broken"},
+		{"connect.Check of Projects", nil, "/apis/examples-gzh.com/v1alpha1", "kubectl apply -f config/crd"},
+		{"connect.Check of Foos", nil, "/apis/samplecontroller.k8s.io/v1alpha1", "kubectl apply -f config/crd"},
+		{"startServers", []string{"--listen", taken.Addr().String()}, "", "--listen: cannot listen"},
+	} {
+		t.Run(test.step, func(t *testing.T) {
+			s := newServer(t)
+			s.Intercept(func(w http.ResponseWriter, r *http.Request) bool {
+				if r.URL.Path == test.missing {
+					http.NotFound(w, r)
+				}
+				return r.URL.Path == test.missing
+			})
+			p := s.start(test.flags...)
+			receive(s, test.step+": run does not return", p.ended)
+			if p.err == nil || !strings.Contains(p.err.Error(), test.want) {
+				t.Errorf("%s: run returns %v, want %s", test.step, p.err, test.want)
+			}
+			if test.step == "startServers" && !strings.Contains(p.output(), "talking to http") {
+				t.Error("observe.Close: run has returned, and what it said before is not printed")
+			}
+		})
+	}
+}
+
+func replicas(n int64) map[string]any { return map[string]any{"replicas": n} }
+
+func wants(deployment string) map[string]any {
+	return map[string]any{"deploymentName": deployment, "replicas": int64(1)}
+}
+
+// available is the status that the Deployment controller writes.
+func available(replicas int64) map[string]any {
+	return map[string]any{"replicas": int64(1), "availableReplicas": replicas, "observedGeneration": int64(9)}
+}
+
+func holder(lease *unstructured.Unstructured) string {
+	holder, _, _ := unstructured.NestedString(lease.Object, "spec", "holderIdentity")
+	return holder
+}
+
+func differ(got any, want string) error {
+	if got := fmt.Sprint(got); got != want {
+		return fmt.Errorf("got %s, want %s", got, want)
+	}
+	return nil
+}
+
+// kubeconfig writes a kubeconfig for a cluster and returns its path.
+func kubeconfig(t *testing.T, cluster string) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "kubeconfig")
+	text := fmt.Sprintf("{clusters: [{name: c, cluster: %s}], contexts: [{name: x, context: {cluster: c, namespace: home}}], current-context: x}", cluster)
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+// server is an API server in memory behind a socket.
+type server struct {
+	*testing.T
+	*testkit.APIServer
+	kubeconfig string
+	watches    atomic.Int64 // that are open
+	sent       []string     // what sends has not returned for
+}
+
+// newServer returns a server. The test fails if it ends and a goroutine of run does not.
+func newServer(t *testing.T) *server {
+	t.Helper()
+	s := &server{T: t, APIServer: testkit.NewAPIServer()}
+	s.AddNamespace("home")
+	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Query().Has("watch") {
+			s.watches.Add(1)
+			defer s.watches.Add(-1)
+		}
+		s.ServeHTTP(w, r)
+	}))
+	s.kubeconfig = kubeconfig(t, "{server: '"+front.URL+"'}")
+	t.Cleanup(func() {
+		_ = front.Listener.Close() // Nobody connects again.
+		front.CloseClientConnections()
+		front.Close()
+		s.eventually("run has returned, and this goroutine goes on", nothingLeft)
+	})
+	return s
+}
+
+// nothingLeft returns an error with the stack of a goroutine of run, or nil. klog's ends with
+// the process, and those of a queue whose workers never ran.
+func nothingLeft() error {
+	stacks := make([]byte, 1<<20)
+	for stack := range strings.SplitSeq(string(stacks[:runtime.Stack(stacks, true)]), "\n\n") {
+		of := func(what string) bool { return strings.Contains(stack, what) }
+		if !of("testing.") && (of("example.com/byhand") || of("k8s.io/") && !of("util/workqueue") && !of("klog")) {
+			return errors.New(stack)
+		}
+	}
+	return nil
+}
+
+// add creates an object as another client would.
+func (s *server) add(url string, spec map[string]any) {
+	part := strings.Split(url, "/")
+	kind := map[string]string{"projects": "Project", "foos": "Foo", "deployments": "Deployment", "leases": "Lease"}[part[6]]
+	s.Add(url, &unstructured.Unstructured{Object: map[string]any{"apiVersion": part[2] + "/" + part[3], "kind": kind, "spec": spec}})
+}
+
+// addAll creates a Project, a Foo, the Deployment that it wants, and one that it controls.
+func (s *server) addAll() {
+	s.add(projects+"project", replicas(1))
+	s.add(foos+"foo", wants("one"))
+	s.add(deployments+"one", replicas(1))
+	s.add(deployments+"old", replicas(1))
+	foo := s.Get(foos + "foo")
+	owner := *metav1.NewControllerRef(foo, foo.GroupVersionKind())
+	s.Edit(deployments+"old", func(d *unstructured.Unstructured) { d.SetOwnerReferences([]metav1.OwnerReference{owner}) })
+}
+
+// edit sets the spec or the status of an object as another client would.
+func (s *server) edit(path, half string, value map[string]any) {
+	s.Edit(path, func(object *unstructured.Unstructured) { object.Object[half] = value })
+}
+
+// holdPosts holds each request that creates a Deployment until the channel is closed that it
+// sends, and breaks its connection if the test ends before.
+func (s *server) holdPosts() <-chan chan struct{} {
+	posts := make(chan chan struct{}, 10)
+	s.Intercept(func(_ http.ResponseWriter, r *http.Request) bool {
+		if r.Method == http.MethodPost && path.Base(r.URL.Path) == "deployments" {
+			released := make(chan struct{})
+			posts <- released
+			select {
+			case <-released:
+			case <-s.T.Context().Done():
+				panic(http.ErrAbortHandler)
+			}
+		}
+		return false
+	})
+	return posts
+}
+
+// eventually waits until condition returns nil.
+func (s *server) eventually(what string, condition func() error) {
+	s.Helper()
+	var err error
+	for end := time.Now().Add(deadline); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+		if err = condition(); err == nil {
+			return
+		}
+	}
+	s.Fatalf("%s: %v", what, err)
+}
+
+// receive returns what comes next from a channel.
+func receive[T any](s *server, otherwise string, from <-chan T) (next T) {
+	s.Helper()
+	select {
+	case next = <-from:
+	case <-time.After(deadline):
+		s.Fatal(otherwise)
+	}
+	return next
+}
+
+// sends waits until these are the requests since the last call, without lists, watches, Events
+// and the Lease.
+func (s *server) sends(what string, want ...string) {
+	s.Helper()
+	s.eventually(what, func() error {
+		s.sent = append(s.sent, slices.DeleteFunc(s.Requests(), func(request string) bool {
+			return strings.HasSuffix(request, " events") || strings.Contains(request, " leases")
+		})...)
+		return differ(s.sent, fmt.Sprint(want))
+	})
+	s.sent = nil
+}
+
+// program is one call of run.
+type program struct {
+	*server
+	cancel context.CancelFunc // what a signal does
+	ended  chan struct{}
+	err    error // of run, when ended is closed
+
+	mu     sync.Mutex
+	stdout bytes.Buffer
+}
+
+// start calls run. It ends with the test at the latest.
+func (s *server) start(args ...string) *program {
+	s.Helper()
+	o, err := parseFlags(append([]string{"--kubeconfig", s.kubeconfig}, args...))
+	if err != nil {
+		s.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(quiet.Context(s.T))
+	p := &program{server: s, cancel: cancel, ended: make(chan struct{})}
+	go func() {
+		defer close(p.ended)
+		p.err = run(ctx, o, p)
+	}()
+	s.Cleanup(func() {
+		cancel()
+		receive(s, "run does not return", p.ended)
+		if s.Failed() {
+			s.T.Logf("stdout of run:\n%s", p.output())
+		}
+	})
+	return p
+}
+
+// ends waits until run returns this error, or nil.
+func (p *program) ends(want error) {
+	p.Helper()
+	receive(p.server, "run does not return", p.ended)
+	if !errors.Is(p.err, want) {
+		p.Errorf("run returns %v, want %v", p.err, want)
+	}
+}
+
+// Write takes what the program prints.
+func (p *program) Write(b []byte) (int, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.stdout.Write(b)
+}
+
+func (p *program) output() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.stdout.String()
+}
+
+// prints waits until the output matches, and returns the last group of the pattern.
+func (p *program) prints(what, pattern string) string {
+	p.Helper()
+	var found []string
+	p.eventually(what, func() error {
+		if found = regexp.MustCompile(pattern).FindStringSubmatch(p.output()); found == nil {
+			return fmt.Errorf("stdout has no %q", pattern)
+		}
+		return nil
+	})
+	return found[len(found)-1]
+}
+
+// serves waits until the answer of the program's own server matches all patterns. An error is
+// an answer, too.
+func (p *program) serves(what, path string, patterns ...string) {
+	p.Helper()
+	url := p.prints("startServers", "health and metrics at (http://[0-9.:]+)") + path
+	for _, pattern := range patterns {
+		p.eventually(what+": GET "+path, func() error {
+			answer, err := client.Get(url)
+			text := fmt.Appendln(nil, err)
+			if err == nil {
+				text, _ = io.ReadAll(answer.Body)
+				answer.Body.Close()
+			}
+			if !regexp.MustCompile(pattern).Match(text) {
+				return fmt.Errorf("nothing matches %s in\n%s", pattern, text)
+			}
+			return nil
+		})
+	}
+}
