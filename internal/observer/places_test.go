@@ -2,44 +2,35 @@ package observer
 
 import (
 	"context"
-	"encoding/json"
 	"net/http"
-	"net/http/httptest"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/go-logr/logr"
-	"k8s.io/client-go/kubernetes"
-	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/record"
 	"k8s.io/klog/v2"
 
 	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
-	"example.com/byhand/clientset"
 	"example.com/byhand/controller"
 	"example.com/byhand/informer"
 )
 
 // Where code stands: the innermost function of the lesson, in a closure of it, too.
 func TestPlaces(t *testing.T) {
-	r := New(Options{All: true})
-	queue := r.Queue(fooKind, controller.NewPriorityQueue(""))
-	// It serves one Foo, and no Deployment.
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, request *http.Request) {
+	// One Foo is served, and no Deployment.
+	r, client, kube := served(t, func(w http.ResponseWriter, request *http.Request) {
 		if request.URL.Query().Has("watch") || request.Method != http.MethodGet {
 			w.WriteHeader(http.StatusTeapot)
 			return
 		}
-		w.Header().Set("Content-Type", "application/json")
-		_ = json.NewEncoder(w).Encode(&v1alpha1.FooList{Items: []v1alpha1.Foo{*foo("1")}})
-	}))
-	defer server.Close()
-	config := &rest.Config{Host: server.URL, WrapTransport: r.Transport, QPS: -1}
-	foos := informer.NewFoos(clientset.NewForConfigOrDie(config), "", 0, r.Handler(fooKind, queue, controller.WithLowPriorityWhenUnchanged(controller.EnqueueObject)))
-	r.Handler(deploymentKind, nil, nil)
-	reconciler := &controller.FooReconciler{Deployments: kubernetes.NewForConfigOrDie(config).AppsV1(), FooStore: foos.Store,
+		answerWith(t, w, request, http.StatusOK, &v1alpha1.FooList{Items: []v1alpha1.Foo{*foo("1")}})
+	})
+	r.kinds["Foo"].has = map[string]bool{}
+	queue := r.Queue(fooKind, controller.NewPriorityQueue(""))
+	foos := informer.NewFoos(client, "", 0, r.Handler(fooKind, queue, controller.WithLowPriorityWhenUnchanged(controller.EnqueueObject)))
+	reconciler := &controller.FooReconciler{Deployments: kube.AppsV1(), FooStore: foos.Store,
 		DeploymentStore: cache.NewIndexer(cache.MetaNamespaceKeyFunc, informer.DeploymentIndexers()), Events: &record.FakeRecorder{}}
 	workers := controller.New(queue, r.Reconcile(fooKind, reconciler))
 	ctx, cancel := context.WithTimeout(klog.NewContext(t.Context(), logr.Discard()), 10*time.Second)
