@@ -111,9 +111,13 @@ func TestFingerprint(t *testing.T) {
 	}
 }
 
-// The build makes what go.mod names as tools.
+// The build makes what go.mod, in the folder of this module, names as tools.
 func TestPrograms(t *testing.T) {
-	content, err := os.ReadFile("go.mod")
+	home, err := moduleDir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	content, err := os.ReadFile(filepath.Join(home, "go.mod"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,9 +3,7 @@ package main
 import (
 	"crypto/tls"
 	"crypto/x509"
-	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 )
 
@@ -26,28 +24,5 @@ func TestFrontProxy(t *testing.T) {
 	}
 	if pair.Leaf.Subject.CommonName != frontProxyName {
 		t.Errorf("it is of %q, want %q", pair.Leaf.Subject.CommonName, frontProxyName)
-	}
-}
-
-// The API server is told whom to believe, and shows the certificate that this is.
-func TestFrontProxyFlags(t *testing.T) {
-	c := cluster{home: t.TempDir(), name: "x"}
-	writeFile(t, c.kwokctlConfig(), "")
-	if err := c.writeKwokctlConfig(); err != nil {
-		t.Fatal(err)
-	}
-	content, err := os.ReadFile(c.kwokctlConfig())
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, want := range []string{
-		"  - key: requestheader-client-ca-file\n    value: \"" + filepath.Join(c.frontProxy(), "client.crt") + "\"\n  - key:",
-		"  - key: requestheader-allowed-names\n    value: " + frontProxyName + "\n  - key:",
-		"  - key: proxy-client-cert-file\n    value: \"" + filepath.Join(c.frontProxy(), "client.crt") + "\"\n    override: true\n",
-		"  - key: proxy-client-key-file\n    value: \"" + filepath.Join(c.frontProxy(), "client.key") + "\"\n    override: true\n",
-	} {
-		if !strings.Contains(string(content), want) {
-			t.Errorf("the config lacks\n%s", want)
-		}
 	}
 }

@@ -5,11 +5,8 @@ package main
 import (
 	"cmp"
 	"context"
-	"encoding/binary"
-	"encoding/hex"
 	"fmt"
 	"maps"
-	"net/netip"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -203,54 +200,4 @@ func sigkill(t *testing.T, pids map[string]int) {
 		}
 		waitFor(t, file+" to end", func() bool { return !alive(pid) })
 	}
-}
-
-// listening returns the TCP addresses that a process listens on. It needs /proc.
-func listening(t *testing.T, pid int) []netip.AddrPort {
-	t.Helper()
-	// The process has its sockets by number …
-	files, err := filepath.Glob(fmt.Sprintf("/proc/%d/fd/*", pid))
-	if err != nil {
-		t.Fatal(err)
-	}
-	owned := map[string]bool{}
-	for _, file := range files {
-		target, _ := os.Readlink(file) // it may be closed by now
-		owned[target] = true
-	}
-	// … and the tables say what each number is: "sl local_address rem_address st tx:rx tr:when retrnsmt uid timeout inode".
-	const listen = "0A"
-	var addresses []netip.AddrPort
-	for _, table := range []string{"tcp", "tcp6"} {
-		content, err := os.ReadFile(fmt.Sprintf("/proc/%d/net/%s", pid, table))
-		if err != nil {
-			t.Fatal(err)
-		}
-		for line := range strings.Lines(string(content)) {
-			if f := strings.Fields(line); f[3] == listen && owned["socket:["+f[9]+"]"] {
-				addresses = append(addresses, parseProcAddress(t, f[1]))
-			}
-		}
-	}
-	return addresses
-}
-
-// parseProcAddress reads "0100007F:1F90": an address in 32-bit words of this
-// machine's byte order, and a port.
-func parseProcAddress(t *testing.T, text string) netip.AddrPort {
-	t.Helper()
-	hexAddress, hexPort, _ := strings.Cut(text, ":")
-	words, err := hex.DecodeString(hexAddress)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i := 0; i < len(words); i += 4 {
-		binary.NativeEndian.PutUint32(words[i:], binary.BigEndian.Uint32(words[i:]))
-	}
-	address, _ := netip.AddrFromSlice(words)
-	port, err := strconv.ParseUint(hexPort, 16, 16)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return netip.AddrPortFrom(address, uint16(port))
 }

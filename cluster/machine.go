@@ -26,29 +26,17 @@ func thisMachine() machine {
 }
 
 // memoryLimit is the smallest limit among the control groups that this process is in, such
-// as those of its container. In the first version of control groups those of memory have a
-// folder of their own. top is /, except in a test.
+// as those of its container. top is /, except in a test.
 func memoryLimit(top string) (limit uint64) {
-	groups, _ := os.ReadFile(filepath.Join(top, "proc/self/cgroup"))
-	for line := range strings.Lines(string(groups)) { // "0::/group", or "4:memory:/group"
-		fields := strings.SplitN(strings.TrimSpace(line), ":", 3)
-		root, file := filepath.Join(top, "sys/fs/cgroup"), "memory.max"
-		switch {
-		case len(fields) < 3:
-			continue
-		case fields[1] == "memory":
-			root, file = filepath.Join(root, "memory"), "memory.limit_in_bytes"
-		case fields[1] != "":
-			continue
+	own, _ := os.ReadFile(filepath.Join(top, "proc/self/cgroup")) // "0::/group"
+	_, group, _ := strings.Cut(strings.TrimSpace(string(own)), "0::")
+	for ; group != ""; group = filepath.Dir(group) {
+		text, _ := os.ReadFile(filepath.Join(top, "sys/fs/cgroup", group, "memory.max")) // "max" is no limit
+		if n, err := strconv.ParseUint(strings.TrimSpace(string(text)), 10, 64); err == nil && (limit == 0 || n < limit) {
+			limit = n
 		}
-		for group := fields[2]; ; group = filepath.Dir(group) {
-			text, _ := os.ReadFile(filepath.Join(root, group, file)) // "max" is no limit
-			if n, err := strconv.ParseUint(strings.TrimSpace(string(text)), 10, 64); err == nil && (limit == 0 || n < limit) {
-				limit = n
-			}
-			if group == filepath.Dir(group) {
-				break
-			}
+		if group == "/" {
+			break
 		}
 	}
 	return limit

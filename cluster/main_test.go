@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -83,30 +82,4 @@ func TestSweep(t *testing.T) {
 			t.Errorf("%s, which is somebody's, has %d of 4 files and processes left", name, left)
 		}
 	}
-}
-
-func TestModuleDir(t *testing.T) {
-	dir, err := moduleDir()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if wd, _ := os.Getwd(); !sameFile(t, dir, wd) {
-		t.Errorf("got %s, want this package's folder, %s", dir, wd)
-	}
-	if _, err := os.Stat(filepath.Join(dir, "go.mod")); err != nil {
-		t.Error(err)
-	}
-}
-
-func sameFile(t *testing.T, a, b string) bool {
-	t.Helper()
-	aInfo, err := os.Stat(a)
-	if err != nil {
-		t.Fatal(err)
-	}
-	bInfo, err := os.Stat(b)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return os.SameFile(aInfo, bInfo)
 }

@@ -2,121 +2,49 @@ package leader_test
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"flag"
 	"net/http"
-	"net/http/httptest"
-	"strconv"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
-	coordinationv1 "k8s.io/api/coordination/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
 
 	"example.com/byhand/internal/leader"
+	"example.com/byhand/internal/testkit"
 	"example.com/byhand/internal/testkit/quiet"
 )
 
 // deadline is how long a test waits for what must happen.
 const deadline = 20 * time.Second
 
-// leases is an API server for one Lease.
-type leases struct {
-	mu      sync.Mutex
-	lease   *coordinationv1.Lease
-	version int
-	// refuse is the answer to every request.
-	refuse *apierrors.StatusError
-	server *httptest.Server
-}
+// leases is an API server, of which one Lease is used.
+type leases struct{ *testkit.APIServer }
 
-func newLeases(t *testing.T) *leases {
-	l := &leases{}
-	l.server = httptest.NewServer(l)
-	t.Cleanup(l.server.Close)
-	return l
-}
+const path = "/apis/coordination.k8s.io/v1/namespaces/default/leases/byhand"
 
-func (l *leases) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	var body coordinationv1.Lease
-	if r.Method != http.MethodGet {
-		if err := json.NewDecoder(r.Body).Decode(&body); err != nil {
-			http.Error(w, err.Error(), http.StatusBadRequest)
-			return
-		}
-	}
-	resource := coordinationv1.Resource("leases")
-	refused := l.refuse
-	switch {
-	case refused != nil:
-	case r.Method != http.MethodPost && l.lease == nil:
-		refused = apierrors.NewNotFound(resource, "byhand")
-	case r.Method == http.MethodPut && body.ResourceVersion != l.lease.ResourceVersion:
-		refused = apierrors.NewConflict(resource, "byhand", errors.New("modified"))
-	}
-	w.Header().Set("Content-Type", runtime.ContentTypeJSON)
-	if refused != nil {
-		status := refused.ErrStatus
-		status.APIVersion, status.Kind = "v1", "Status"
-		w.WriteHeader(int(status.Code))
-		_ = json.NewEncoder(w).Encode(status)
-		return
-	}
-	if r.Method != http.MethodGet {
-		l.store(&body)
-	}
-	_ = json.NewEncoder(w).Encode(l.lease)
-}
-
-func (l *leases) store(lease *coordinationv1.Lease) {
-	l.version++
-	lease.ResourceVersion = strconv.Itoa(l.version)
-	l.lease = lease
-}
+func newLeases() leases { return leases{testkit.NewAPIServer()} }
 
 // holder returns the Lease's holder, "" for none.
-func (l *leases) holder() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.holderLocked()
-}
-
-func (l *leases) holderLocked() string {
-	if l.lease == nil || l.lease.Spec.HolderIdentity == nil {
+func (l leases) holder() string {
+	lease := l.Get(path)
+	if lease == nil {
 		return ""
 	}
-	return *l.lease.Spec.HolderIdentity
-}
-
-// giveTo writes another holder into the Lease.
-func (l *leases) giveTo(holder string) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	lease := l.lease.DeepCopy()
-	lease.Spec.HolderIdentity = &holder
-	lease.Spec.RenewTime = &metav1.MicroTime{Time: time.Now()}
-	l.store(lease)
+	holder, _, _ := unstructured.NestedString(lease.Object, "spec", "holderIdentity")
+	return holder
 }
 
 // renewals waits until the Lease has been written n more times.
-func (l *leases) renewals(t *testing.T, n int) {
+func (l leases) renewals(t *testing.T, n int) {
 	t.Helper()
-	written := func() int {
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		return l.version
-	}
-	want := written() + n
-	for end := time.Now().Add(deadline); written() < want; time.Sleep(time.Millisecond) {
+	want := l.Version() + n
+	for end := time.Now().Add(deadline); l.Version() < want; time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatalf("the Lease is not renewed for %s", deadline)
 		}
@@ -137,10 +65,9 @@ func options(t *testing.T, args ...string) leader.Options {
 // often renews every few milliseconds and never expires within a test.
 var often = []string{"--leader-elect-lease-duration=1h", "--leader-elect-renew-deadline=30m", "--leader-elect-retry-period=5ms"}
 
-func (l *leases) election(t *testing.T, args ...string) *leader.Election {
+func (l leases) election(t *testing.T, args ...string) *leader.Election {
 	t.Helper()
-	election, err := leader.New(&rest.Config{Host: l.server.URL, QPS: -1, ContentConfig: rest.ContentConfig{ContentType: runtime.ContentTypeJSON}},
-		"", options(t, args...), func(string, bool) {})
+	election, err := leader.New(l.Config(), "", options(t, args...), func(string, bool) {})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -158,7 +85,7 @@ type campaign struct {
 	result chan error
 }
 
-func (l *leases) campaign(t *testing.T, args ...string) *campaign {
+func (l leases) campaign(t *testing.T, args ...string) *campaign {
 	t.Helper()
 	ctx, cancel := context.WithCancel(quiet.Context(t))
 	c := &campaign{Election: l.election(t, args...), signal: cancel, works: make(chan struct{}), finish: make(chan struct{}), result: make(chan error, 1)}
@@ -200,7 +127,7 @@ func (c *campaign) guarded(t *testing.T) (runs bool) {
 // The Lease is held until the last worker has finished, then it is given away and
 // another process works.
 func TestTwoContexts(t *testing.T) {
-	l := newLeases(t)
+	l := newLeases()
 	first := l.campaign(t, often...)
 	await(t, first.works, "the first process works")
 	holder := l.holder()
@@ -231,7 +158,7 @@ func TestTwoContexts(t *testing.T) {
 
 // A process that stands by ends at once, and leaves the Lease alone.
 func TestStandByEnds(t *testing.T) {
-	l := newLeases(t)
+	l := newLeases()
 	first := l.campaign(t, often...)
 	await(t, first.works, "the first process works")
 	holder := l.holder()
@@ -254,13 +181,16 @@ func TestStandByEnds(t *testing.T) {
 // Another's name in the Lease is the end: at once, though this process could
 // still try to renew for half an hour, and without touching the other's Lease.
 func TestLeaseTakenAway(t *testing.T) {
-	l := newLeases(t)
+	l := newLeases()
 	c := l.campaign(t, often...)
 	await(t, c.works, "the process works")
 	if !c.guarded(t) {
 		t.Error("the guard stops the leader")
 	}
-	l.giveTo("another")
+	l.Edit(path, func(lease *unstructured.Unstructured) {
+		_ = unstructured.SetNestedField(lease.Object, "another", "spec", "holderIdentity")
+		_ = unstructured.SetNestedField(lease.Object, time.Now().UTC().Format(metav1.RFC3339Micro), "spec", "renewTime")
+	})
 	if err := await(t, c.result, "the process ends"); !errors.Is(err, leader.ErrLost) {
 		t.Errorf("error %v, want ErrLost", err)
 	}
@@ -273,12 +203,12 @@ func TestLeaseTakenAway(t *testing.T) {
 // A leader that cannot renew ends. Long before it can, and after its Lease has
 // expired, the guard lets nothing pass.
 func TestLeaseExpires(t *testing.T) {
-	l := newLeases(t)
+	l := newLeases()
 	c := l.campaign(t, "--leader-elect-lease-duration=1s", "--leader-elect-renew-deadline=900ms", "--leader-elect-retry-period=10ms")
 	await(t, c.works, "the process works")
-	l.mu.Lock()
-	l.refuse = apierrors.NewInternalError(errors.New("out of order"))
-	l.mu.Unlock()
+	l.Refuse(func(*http.Request) *apierrors.StatusError {
+		return apierrors.NewInternalError(errors.New("out of order"))
+	})
 	if err := await(t, c.result, "the process ends"); !errors.Is(err, leader.ErrLost) {
 		t.Errorf("error %v, want ErrLost", err)
 	}
@@ -292,7 +222,7 @@ func TestLeaseExpires(t *testing.T) {
 
 // A reconcile cannot outlive the Lease that it began under.
 func TestReconcileEndsWithLease(t *testing.T) {
-	l := newLeases(t)
+	l := newLeases()
 	c := l.campaign(t, "--leader-elect-lease-duration=1s", "--leader-elect-renew-deadline=900ms", "--leader-elect-retry-period=10ms")
 	await(t, c.works, "the process works")
 	_, err := c.OnlyWhileLeading(func(ctx context.Context, _ cache.ObjectName) (time.Duration, error) {
@@ -307,7 +237,7 @@ func TestReconcileEndsWithLease(t *testing.T) {
 
 // Before a process leads, the guard lets nothing pass.
 func TestReconcileBeforeLeading(t *testing.T) {
-	c := &campaign{Election: newLeases(t).election(t)}
+	c := &campaign{Election: newLeases().election(t)}
 	if c.guarded(t) {
 		t.Error("a reconcile ran without a Lease")
 	}

@@ -2,6 +2,7 @@ package metrics_test
 
 import (
 	"context"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"regexp"
@@ -13,6 +14,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
+	"github.com/prometheus/common/expfmt"
+	"github.com/prometheus/common/model"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/tools/cache"
 
@@ -83,36 +86,24 @@ func await(t *testing.T, m *metrics.Metrics, name string, condition func(float64
 
 func is(want float64) func(float64) bool { return func(got float64) bool { return got == want } }
 
-var label = regexp.MustCompile(`([a-z_]+)="`)
-
 // shape returns the type and the labels of each metric of a scrape, as
-// "counter code,host". "le" and "quantile" belong to the type.
-func shape(scraped string) map[string]string {
+// "counter code,host".
+func shape(t *testing.T, scraped string) map[string]string {
+	t.Helper()
+	parser := expfmt.NewTextParser(model.UTF8Validation)
+	families, err := parser.TextToMetricFamilies(strings.NewReader(scraped))
+	if err != nil {
+		t.Fatal(err)
+	}
 	shapes := map[string]string{}
-	for line := range strings.Lines(scraped) {
-		if fields := strings.Fields(line); len(fields) == 4 && fields[1] == "TYPE" {
-			shapes[fields[2]] = fields[3]
-		}
-	}
-	labels := map[string][]string{}
-	for _, match := range sample.FindAllStringSubmatch(scraped, -1) {
-		name := match[1]
-		for _, suffix := range []string{"_bucket", "_sum", "_count"} {
-			if base, ok := strings.CutSuffix(name, suffix); ok && shapes[base] != "" {
-				name = base
+	for name, family := range families {
+		labels := map[string]bool{}
+		for _, metric := range family.Metric {
+			for _, label := range metric.Label {
+				labels[label.GetName()] = true
 			}
 		}
-		for _, found := range label.FindAllStringSubmatch(match[2], -1) {
-			if found[1] != "le" && found[1] != "quantile" && !slices.Contains(labels[name], found[1]) {
-				labels[name] = append(labels[name], found[1])
-			}
-		}
-	}
-	for name, names := range labels {
-		slices.Sort(names)
-		if len(names) > 0 {
-			shapes[name] += " " + strings.Join(names, ",")
-		}
+		shapes[name] = strings.TrimSpace(strings.ToLower(family.Type.String()) + " " + strings.Join(slices.Sorted(maps.Keys(labels)), ","))
 	}
 	return shapes
 }
@@ -169,7 +160,7 @@ func TestNames(t *testing.T) {
 	lead(t, m)
 
 	scraped := scrape(t, m)
-	got := shape(scraped)
+	got := shape(t, scraped)
 	for name := range got {
 		if everything[name] == "" && (strings.HasPrefix(name, "go_") || strings.HasPrefix(name, "process_")) {
 			delete(got, name)

@@ -8,15 +8,9 @@ import (
 	"testing"
 	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	kubefake "k8s.io/client-go/kubernetes/fake"
 	"k8s.io/client-go/tools/cache"
-	"k8s.io/client-go/tools/record"
 
-	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
-	"example.com/byhand/clientset/fake"
 	"example.com/byhand/controller"
-	"example.com/byhand/informer"
 	"example.com/byhand/internal/kinds"
 	"example.com/byhand/internal/metrics"
 	"example.com/byhand/internal/observer"
@@ -120,74 +114,4 @@ func TestActiveWorkers(t *testing.T) {
 	<-ended
 	<-ended
 	expect(t, m, map[string]float64{`controller_runtime_active_workers{controller="foo"}`: 0})
-}
-
-// What counting costs, beside the cheapest reconcile of a Foo that there is: that
-// of one that is as it should be.
-func BenchmarkReconcile(b *testing.B) {
-	reconcile := settled(b)
-	for _, run := range []struct {
-		name      string
-		reconcile controller.Reconcile
-	}{
-		{"settled", reconcile},
-		{"settled-counted", counted(metrics.New(), reconcile)},
-		{"counting-alone", counted(metrics.New(), reconcileTo(0, nil))},
-	} {
-		b.Run(run.name, func(b *testing.B) {
-			b.ReportAllocs()
-			for b.Loop() {
-				if again, err := run.reconcile(b.Context(), key); again != 0 || err != nil {
-					b.Fatal(again, err)
-				}
-			}
-		})
-	}
-}
-
-// settled returns the reconcile of a Foo for which nothing is left to do.
-func settled(b *testing.B) controller.Reconcile {
-	b.Helper()
-	client := fake.NewClientset(&v1alpha1.Foo{
-		ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name, UID: "uid", Generation: 1},
-		Spec:       v1alpha1.FooSpec{DeploymentName: "example-foo", Replicas: new(int32(1))},
-	})
-	kubeClient := kubefake.NewClientset()
-	real := &controller.FooReconciler{
-		Foos:            client.SamplecontrollerV1alpha1(),
-		Deployments:     kubeClient.AppsV1(),
-		FooStore:        cache.NewIndexer(cache.MetaNamespaceKeyFunc, informer.FooIndexers()),
-		DeploymentStore: cache.NewIndexer(cache.MetaNamespaceKeyFunc, informer.DeploymentIndexers()),
-		Events:          &record.FakeRecorder{},
-	}
-	b.Cleanup(func() {
-		if len(client.Actions())+len(kubeClient.Actions()) > 0 {
-			b.Errorf("a settled Foo sends requests: %v %v", client.Actions(), kubeClient.Actions())
-		}
-	})
-	// One round for each write, and one to see that nothing is left. The fakes give
-	// no resourceVersion.
-	for range 5 {
-		foos, _ := client.SamplecontrollerV1alpha1().Foos("").List(b.Context(), metav1.ListOptions{})
-		for i := range foos.Items {
-			foos.Items[i].ResourceVersion = "1"
-			_ = real.FooStore.Add(&foos.Items[i])
-		}
-		deployments, _ := kubeClient.AppsV1().Deployments("").List(b.Context(), metav1.ListOptions{})
-		for i := range deployments.Items {
-			deployments.Items[i].ResourceVersion = "1"
-			_ = real.DeploymentStore.Add(&deployments.Items[i])
-		}
-		client.ClearActions()
-		kubeClient.ClearActions()
-		again, err := real.Reconcile(b.Context(), key)
-		if err != nil {
-			b.Fatal(err)
-		}
-		if again == 0 && len(client.Actions())+len(kubeClient.Actions()) == 0 {
-			return real.Reconcile
-		}
-	}
-	b.Fatal("the Foo does not settle")
-	return nil
 }

@@ -87,20 +87,4 @@ func TestRequestsLeakNoNames(t *testing.T) {
 			t.Errorf("the scrape contains %q:\n%s", secret, scraped)
 		}
 	}
-
-	server := httptest.NewServer(http.NotFoundHandler())
-	defer server.Close()
-	client := clientset.NewForConfigOrDie(&rest.Config{Host: server.URL, QPS: -1})
-	get := func(i int) {
-		name := fmt.Sprintf("name-%d", i)
-		_, _ = client.SamplecontrollerV1alpha1().Foos(name).Get(t.Context(), name, metav1.GetOptions{})
-	}
-	get(0)
-	before := len(series(t, scrape(t, m)))
-	for i := range 20 {
-		get(i)
-	}
-	if after := len(series(t, scrape(t, m))); after != before {
-		t.Errorf("20 more names make %d more series, want none", after-before)
-	}
 }

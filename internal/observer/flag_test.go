@@ -9,12 +9,12 @@ import (
 
 // What --trace understands, and what it says of everything else.
 func TestFlag(t *testing.T) {
-	parse := func(args ...string) (Flag, *flag.FlagSet, error) {
-		var f Flag
-		set := flag.NewFlagSet("byhand", flag.ContinueOnError)
+	parse := func(args ...string) (f Flag, set *flag.FlagSet, err error) {
+		set = flag.NewFlagSet("byhand", flag.ContinueOnError)
 		set.SetOutput(io.Discard)
 		set.BoolFunc("trace", "usage", f.Set)
-		return f, set, set.Parse(args)
+		err = set.Parse(args)
+		return f, set, err
 	}
 	for _, test := range []struct {
 		args []string
@@ -27,10 +27,7 @@ func TestFlag(t *testing.T) {
 		{[]string{"--trace=json"}, Flag{on: true, json: true}},
 		{[]string{"--trace=default/example-foo"}, Flag{on: true, key: "default/example-foo"}},
 	} {
-		var f Flag
-		set := flag.NewFlagSet("byhand", flag.ContinueOnError)
-		set.BoolFunc("trace", "usage", f.Set)
-		if err := set.Parse(test.args); err != nil || f != test.want || f.On() != test.want.on {
+		if f, _, err := parse(test.args...); err != nil || f != test.want || f.On() != test.want.on {
 			t.Errorf("%q: %+v (%v), want %+v", test.args, f, err, test.want)
 		}
 	}

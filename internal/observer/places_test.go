@@ -2,50 +2,35 @@ package observer
 
 import (
 	"context"
-	"encoding/json"
-	"go/ast"
-	"go/parser"
-	"go/token"
 	"net/http"
-	"net/http/httptest"
-	"os"
-	"path/filepath"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/go-logr/logr"
-	"k8s.io/client-go/kubernetes"
-	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/record"
 	"k8s.io/klog/v2"
 
 	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
-	"example.com/byhand/clientset"
 	"example.com/byhand/controller"
 	"example.com/byhand/informer"
-	"example.com/byhand/internal/trace"
 )
 
 // Where code stands: the innermost function of the lesson, in a closure of it, too.
 func TestPlaces(t *testing.T) {
-	r := New(Options{All: true})
-	queue := r.Queue(fooKind, controller.NewPriorityQueue(""))
-	// It serves one Foo, and no Deployment.
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, request *http.Request) {
+	// One Foo is served, and no Deployment.
+	r, client, kube := served(t, func(w http.ResponseWriter, request *http.Request) {
 		if request.URL.Query().Has("watch") || request.Method != http.MethodGet {
 			w.WriteHeader(http.StatusTeapot)
 			return
 		}
-		w.Header().Set("Content-Type", "application/json")
-		_ = json.NewEncoder(w).Encode(&v1alpha1.FooList{Items: []v1alpha1.Foo{*foo("1")}})
-	}))
-	defer server.Close()
-	config := &rest.Config{Host: server.URL, WrapTransport: r.Transport, QPS: -1}
-	foos := informer.NewFoos(clientset.NewForConfigOrDie(config), "", 0, r.Handler(fooKind, queue, controller.WithLowPriorityWhenUnchanged(controller.EnqueueObject)))
-	r.Handler(deploymentKind, nil, nil)
-	reconciler := &controller.FooReconciler{Deployments: kubernetes.NewForConfigOrDie(config).AppsV1(), FooStore: foos.Store,
+		answerWith(t, w, request, http.StatusOK, &v1alpha1.FooList{Items: []v1alpha1.Foo{*foo("1")}})
+	})
+	r.kinds["Foo"].has = map[string]bool{}
+	queue := r.Queue(fooKind, controller.NewPriorityQueue(""))
+	foos := informer.NewFoos(client, "", 0, r.Handler(fooKind, queue, controller.WithLowPriorityWhenUnchanged(controller.EnqueueObject)))
+	reconciler := &controller.FooReconciler{Deployments: kube.AppsV1(), FooStore: foos.Store,
 		DeploymentStore: cache.NewIndexer(cache.MetaNamespaceKeyFunc, informer.DeploymentIndexers()), Events: &record.FakeRecorder{}}
 	workers := controller.New(queue, r.Reconcile(fooKind, reconciler))
 	ctx, cancel := context.WithTimeout(klog.NewContext(t.Context(), logr.Discard()), 10*time.Second)
@@ -96,51 +81,4 @@ func TestFunction(t *testing.T) {
 			t.Errorf("%s is called %q, want %q", name, got, want)
 		}
 	}
-}
-
-// The recording that comes with the page is one that this program makes: each of its
-// steps stands where there is code.
-func TestPlacesOfTheRecording(t *testing.T) {
-	file, err := os.Open("../page/recording.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = file.Close() }()
-	steps, err := trace.ReadRecording(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, step := range steps {
-		if !functions(t, step.File)[step.Func] {
-			t.Errorf("step %d stands in %s %s: record it anew", step.Seq, step.File, step.Func)
-		}
-	}
-}
-
-// functions returns the name of each function in a file of this repository.
-func functions(t *testing.T, name string) map[string]bool {
-	t.Helper()
-	file, err := parser.ParseFile(token.NewFileSet(), filepath.Join("../..", name), nil, parser.SkipObjectResolution)
-	if err != nil {
-		t.Fatal(err)
-	}
-	all := map[string]bool{}
-	for _, declaration := range file.Decls {
-		if function, ok := declaration.(*ast.FuncDecl); ok {
-			all[declared(function)] = true
-		}
-	}
-	return all
-}
-
-// declared is Receiver.Method or Function.
-func declared(function *ast.FuncDecl) string {
-	if function.Recv == nil {
-		return function.Name.Name
-	}
-	receiver := function.Recv.List[0].Type
-	if pointer, ok := receiver.(*ast.StarExpr); ok {
-		receiver = pointer.X
-	}
-	return receiver.(*ast.Ident).Name + "." + function.Name.Name
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -75,16 +74,6 @@ func ask(t *testing.T, method, url string, headers ...string) (*http.Response, s
 	return response, string(body)
 }
 
-// port is the port of a server's URL.
-func port(t *testing.T, server *serve.Server) string {
-	t.Helper()
-	_, port, err := net.SplitHostPort(strings.Trim(strings.TrimPrefix(server.URL, "http://"), "/"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return port
-}
-
 func TestFilesAndHeaders(t *testing.T) {
 	server := start(t, "127.0.0.1:0", trace.Replay(), page.Options{})
 	files, err := filepath.Glob("static/*")
@@ -148,18 +137,34 @@ func TestNothingFromElsewhere(t *testing.T) {
 	}
 }
 
-// TestPlaces looks up what the page says of where code stands.
+// What the page says of where code stands, and the steps of the recording that comes with
+// it, name functions that there are.
 func TestPlaces(t *testing.T) {
 	content, err := os.ReadFile("static/parts.js")
 	if err != nil {
 		t.Fatal(err)
 	}
-	places := regexp.MustCompile(`\['([a-z][^']*/[^']+)', '([^']*)'\]`).FindAllStringSubmatch(string(content), -1)
+	places := map[[2]string]string{}
+	for _, place := range regexp.MustCompile(`\['([a-z][^']*/[^']+)', '([^']*)'\]`).FindAllStringSubmatch(string(content), -1) {
+		places[[2]string{place[1], place[2]}] = "parts.js"
+	}
 	if len(places) < 15 {
 		t.Fatalf("found %d places in parts.js", len(places))
 	}
-	for _, place := range places {
-		file, name := place[1], place[2]
+	recording, err := os.Open("recording.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = recording.Close() }()
+	steps, err := trace.ReadRecording(recording)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, step := range steps {
+		places[[2]string{step.File, step.Func}] = fmt.Sprintf("step %d of recording.json", step.Seq)
+	}
+	for place, said := range places {
+		file, name := place[0], place[1]
 		source, err := os.ReadFile(filepath.Join("..", "..", file))
 		if err != nil {
 			t.Error(err)
@@ -167,10 +172,10 @@ func TestPlaces(t *testing.T) {
 		}
 		pattern := `(?m)^(func|type) ` + name + `\b`
 		if receiver, method, ok := strings.Cut(name, "."); ok {
-			pattern = `(?m)^func \(\w+ \*?` + receiver + `\) ` + method + `\(`
+			pattern = `(?m)^func \((\w+ )?\*?` + receiver + `\) ` + method + `\(`
 		}
 		if name != "" && !regexp.MustCompile(pattern).Match(source) {
-			t.Errorf("%s has no %s", file, name)
+			t.Errorf("%s has no %s, which %s names", file, name, said)
 		}
 	}
 }
@@ -196,16 +201,20 @@ func TestMethods(t *testing.T) {
 
 // serve.OwnHost has the other cases.
 func TestHost(t *testing.T) {
-	server := start(t, "127.0.0.1:0", trace.Replay(), page.Options{})
-	for host, want := range map[string]int{
-		"localhost:" + port(t, server): http.StatusOK,
-		"localhost:9999":               http.StatusOK,
-		"rebound.example:9999":         http.StatusMisdirectedRequest,
+	for _, test := range []struct {
+		address, host string
+		remote        bool
+		want          int
+	}{
+		{"127.0.0.1:0", "localhost:9999", false, http.StatusOK},
+		{"127.0.0.1:0", "rebound.example:9999", false, http.StatusMisdirectedRequest},
+		{"0.0.0.0:0", "192.168.1.7:9999", true, http.StatusOK},
+		{"0.0.0.0:0", "rebound.example:9999", true, http.StatusMisdirectedRequest},
 	} {
+		server := start(t, test.address, trace.Replay(), page.Options{Remote: test.remote})
 		for _, path := range []string{"", "main.js", "steps"} {
-			response, _ := ask(t, http.MethodHead, server.URL+path, "Host", host)
-			if response.StatusCode != want {
-				t.Errorf("Host %s, /%s: %s, want %d", host, path, response.Status, want)
+			if response, _ := ask(t, http.MethodHead, server.URL+path, "Host", test.host); response.StatusCode != test.want {
+				t.Errorf("at %s, Host %s, /%s: %s, want %d", test.address, test.host, path, response.Status, test.want)
 			}
 		}
 	}
@@ -230,42 +239,15 @@ func TestOtherSites(t *testing.T) {
 	}
 }
 
+// An address that other machines can reach is refused, with what to do. serve.Listen says
+// the rest of what is wrong with an address.
 func TestAddresses(t *testing.T) {
-	taken := start(t, "127.0.0.1:0", trace.Replay(), page.Options{})
 	for address, want := range map[string]string{
-		"127.0.0.1:" + port(t, taken): "another process listens there; give another port",
-		":0":                          "other machines could reach it; give 127.0.0.1:PORT, or say --page-remote",
-		"0.0.0.0:0":                   "other machines could reach it",
-		"[::]:0":                      "other machines could reach it",
-		"192.0.2.1:8081":              "other machines could reach it",
-		"8081":                        "give HOST:PORT, such as 127.0.0.1:8080",
-		"127.0.0.1":                   "give HOST:PORT",
-		"127.0.0.1:port":              "give HOST:PORT",
-		"127.0.0.1:99999":             "give HOST:PORT",
+		":0":   `":0": other machines could reach it; give 127.0.0.1:PORT, or say --page-remote`,
+		"8081": `"8081": address 8081: missing port in address: give HOST:PORT`,
 	} {
-		server, err := page.Listen(address, trace.Replay(), page.Options{})
-		if err == nil {
-			t.Errorf("%q: listens at %s, want an error", address, server.URL)
-			continue
-		}
-		if !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), fmt.Sprintf("%q", address)) {
-			t.Errorf("%q: %v\nwant the address and %q", address, err, want)
-		}
-	}
-}
-
-func TestRemote(t *testing.T) {
-	server := start(t, "0.0.0.0:0", trace.Replay(), page.Options{Remote: true})
-	own := port(t, server)
-	if !strings.HasPrefix(server.URL, "http://localhost:") {
-		t.Errorf("the URL is %s, want one that a browser here can open", server.URL)
-	}
-	for host, want := range map[string]int{
-		"192.168.1.7:" + own:     http.StatusOK,
-		"rebound.example:" + own: http.StatusMisdirectedRequest,
-	} {
-		if response, _ := ask(t, http.MethodGet, "http://127.0.0.1:"+own+"/", "Host", host); response.StatusCode != want {
-			t.Errorf("Host %s: %s, want %d", host, response.Status, want)
+		if _, err := page.Listen(address, trace.Replay(), page.Options{}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %q", address, err, want)
 		}
 	}
 }
