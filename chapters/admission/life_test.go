@@ -3,7 +3,6 @@
 package main
 
 import (
-	"errors"
 	"strings"
 	"sync"
 	"syscall"
@@ -11,7 +10,6 @@ import (
 
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
 	"example.com/byhand/chapters/internal/chaptertest"
@@ -52,67 +50,6 @@ func TestEnds(t *testing.T) {
 	if _, err := c.order("anchovy"); err != nil {
 		t.Errorf("nobody is asked any more, and still: %v", err)
 	}
-}
-
-// A program that was killed leaves an API server that asks nobody. Everything that changes a
-// pizza is refused, until the registration is taken away, or the program is back.
-func TestKilled(t *testing.T) {
-	c := newCluster(t)
-	c.start(c.Kubeconfig).Kill()
-	refused := func(what string, err error) {
-		t.Helper()
-		if err == nil || !strings.Contains(err.Error(), "connection refused") {
-			t.Errorf("%s: %v, want connection refused", what, err)
-		}
-	}
-	_, err := c.order("tomato")
-	refused("a pizza", err)
-
-	back := c.start(c.Kubeconfig)
-	pizza, err := c.post("", "tomato")
-	if err != nil {
-		t.Fatal(err)
-	}
-	patch := func(patch string) error {
-		return c.rest.Patch(types.MergePatchType).Namespace(c.Namespace).Resource("pizzas").Name(pizza.Name).Body([]byte(patch)).Do(t.Context()).Error()
-	}
-	if err := patch(`{"metadata":{"finalizers":["example.com/eaten"]}}`); err != nil {
-		t.Fatal(err)
-	}
-	back.Kill()
-	if err := c.rest.Delete().Namespace(c.Namespace).Resource("pizzas").Name(pizza.Name).Do(t.Context()).Error(); err != nil {
-		t.Errorf("a deletion asks no webhook, and still: %v", err)
-	}
-	refused("the end of a pizza that is being deleted", patch(`{"metadata":{"finalizers":null}}`))
-
-	c.Shell("cd ../.. && sh chapters/admission/down.sh")
-	c.Eventually("the pizza goes", func() error { return patch(`{"metadata":{"finalizers":null}}`) })
-}
-
-// What has a topping that is gone can still be changed and deleted.
-func TestToppingGoes(t *testing.T) {
-	c := newCluster(t)
-	c.start(c.Kubeconfig)
-	topping := "topping-" + c.Namespace
-	c.Apply("apiVersion: restaurant.programming-kubernetes.info/v1alpha1\nkind: Topping\nmetadata: {name: " + topping + "}\nspec: {cost: 1}\n")
-	t.Cleanup(func() { c.Kubectl("delete", "--ignore-not-found", "topping", topping) })
-	// The cache may not have it yet.
-	pizza, err := c.post("", topping)
-	if err != nil {
-		t.Fatal(err)
-	}
-	c.Kubectl("delete", "topping", topping)
-	c.Eventually("it is refused", func() error {
-		if _, err := c.order(topping); err == nil {
-			return errors.New("it is allowed")
-		}
-		return nil
-	})
-	c.Kubectl("label", "pizza", pizza.Name, "old=true")
-	if output := c.KubectlFails("patch", "pizza", pizza.Name, "--type=merge", "-p", `{"spec":{"toppings":["`+topping+`","anchovy"]}}`); !strings.Contains(output, `no topping "anchovy"`) {
-		t.Errorf("one that does not exist beside one that is gone: %s", output)
-	}
-	c.Kubectl("delete", "pizza", pizza.Name)
 }
 
 // The rights in config/rbac are enough, and needed.

@@ -3,30 +3,13 @@
 package main
 
 import (
-	"errors"
 	"fmt"
-	"os/exec"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/dynamic"
 )
-
-// Admission does not run for what the API server passes on. A quota of 0 refuses each
-// ConfigMap, and no Pizza.
-func testQuota(c *cluster) {
-	c.Kubectl("create", "quota", "none", "--hard=count/configmaps=0,count/pizzas."+group+"=0")
-	c.Eventually("the quota", func() error {
-		err := exec.Command("kubectl", "-n", c.Namespace, "create", "configmap", "a").Run()
-		if err == nil {
-			c.Kubectl("delete", "configmap", "a")
-			return errors.New("a ConfigMap was created")
-		}
-		return nil
-	})
-	c.Kubectl("create", "-f", "testdata/funghi.yaml")
-}
 
 // The garbage collector follows owner references into this group and out of it.
 func testGarbageCollection(c *cluster) {

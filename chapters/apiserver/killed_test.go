@@ -3,17 +3,14 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"math/rand/v2"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -135,39 +132,6 @@ func (c *cluster) check(h *herbs) {
 	if next := strconv.FormatInt(h.newest/2+1, 10); !ok || topping.GetResourceVersion() != next {
 		c.Errorf("after version %s comes %s %v, want what was written in %s", half, event.Type, event.Object, next)
 	}
-}
-
-// The informer of the core goes on over a kill, and misses nothing.
-func TestInformerOverKill(t *testing.T) {
-	c := newCluster(t)
-	toppingsInformer := newInformer(c.Interface)
-	ctx, cancel := context.WithCancel(t.Context())
-	var running sync.WaitGroup
-	running.Go(func() { toppingsInformer.Run(ctx) })
-	t.Cleanup(func() { cancel(); running.Wait() })
-	client := c.Resource(toppingResource)
-	create := func(name string) {
-		t.Helper()
-		if _, err := client.Create(ctx, newTopping(name, 1), metav1.CreateOptions{}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	create("before")
-	create("between")
-	c.kill()
-	c.run()
-	if err := client.Delete(ctx, "between", metav1.DeleteOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	create("after")
-	c.Eventually("the store of the informer", func() error {
-		got := toppingsInformer.Store.ListKeys()
-		slices.Sort(got)
-		if diff := cmp.Diff([]string{"after", "before"}, got); diff != "" {
-			return fmt.Errorf("(-want +got):\n%s", diff)
-		}
-		return nil
-	})
 }
 
 // The program takes its registration away when it ends. One that was killed leaves it, until

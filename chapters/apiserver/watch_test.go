@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"math/rand/v2"
 	"net/http"
 	"strings"
@@ -23,7 +22,6 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"example.com/byhand/chapters/restaurant/v1beta1"
-	"example.com/byhand/controller"
 	"example.com/byhand/informer"
 )
 
@@ -207,18 +205,14 @@ func TestStuckWatcher(t *testing.T) {
 }
 
 // newInformer returns the core's informer of toppings.
-func newInformer(client dynamic.Interface, handlers ...cache.ResourceEventHandler) *informer.Informer {
+func newInformer(client dynamic.Interface) *informer.Informer {
 	toppings := client.Resource(toppingResource)
-	var handler cache.ResourceEventHandler = cache.ResourceEventHandlerFuncs{}
-	for _, given := range handlers {
-		handler = given
-	}
 	return informer.New(toppingResource.GroupResource(), toppings, &cache.ListWatch{
 		ListWithContextFunc: func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) { return toppings.List(ctx, o) },
 		WatchFuncWithContext: func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
 			return toppings.Watch(ctx, o)
 		},
-	}, cache.InformerOptions{ObjectType: &unstructured.Unstructured{}, Handler: handler})
+	}, cache.InformerOptions{ObjectType: &unstructured.Unstructured{}, Handler: cache.ResourceEventHandlerFuncs{}})
 }
 
 // client-go's Reflector streams its list, as it does from any API server, and keeps up with
@@ -270,63 +264,4 @@ func TestInformer(t *testing.T) {
 	if lists := w.said(`^GET +\S+/toppings(\?[^w]*)? `); len(lists) > 0 {
 		t.Errorf("the list was not streamed: %q", lists)
 	}
-}
-
-// The core's queue and loop work over it as over any API server: a controller labels each
-// topping with a word for its cost, and whatever is written meanwhile, all labels are right
-// in the end.
-func TestController(t *testing.T) {
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
-	random := rand.New(rand.NewPCG(seed, 0))
-	w := newWorld(t)
-	w.menu()
-	client := w.dynamic().Resource(toppingResource)
-	queue := controller.NewQueue("toppings")
-	informer := newInformer(w.dynamic(), controller.EnqueueObject(queue))
-	reconcile := func(ctx context.Context, key cache.ObjectName) (time.Duration, error) {
-		cached, exists, err := informer.Store.GetByKey(key.String())
-		if err != nil || !exists {
-			return 0, err
-		}
-		topping := cached.(*unstructured.Unstructured).DeepCopy()
-		want := map[string]string{"price": priceOf(topping)}
-		if maps.Equal(topping.GetLabels(), want) {
-			return 0, nil
-		}
-		topping.SetLabels(want)
-		_, err = client.Update(ctx, topping, metav1.UpdateOptions{})
-		return 0, err
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	var running sync.WaitGroup
-	running.Go(func() { informer.Run(ctx) })
-	running.Go(func() { controller.New(queue, reconcile).Run(ctx, 2) })
-	t.Cleanup(func() { cancel(); running.Wait() })
-	for i := range 100 {
-		name := []string{"tomato", "mozzarella", "salami"}[i%3]
-		patch := fmt.Appendf(nil, `{"spec":{"cost":%d}}`, random.IntN(200))
-		if _, err := client.Patch(ctx, name, types.MergePatchType, patch, metav1.PatchOptions{}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	w.eventually("the labels", func() error {
-		list, err := client.List(ctx, metav1.ListOptions{})
-		if err != nil {
-			return err
-		}
-		for _, topping := range list.Items {
-			if got, want := topping.GetLabels()["price"], priceOf(&topping); got != want {
-				return fmt.Errorf("%s is %q, want %q", topping.GetName(), got, want)
-			}
-		}
-		return nil
-	})
-}
-
-func priceOf(topping *unstructured.Unstructured) string {
-	if cost, _, _ := unstructured.NestedInt64(topping.Object, "spec", "cost"); cost < 100 {
-		return "low"
-	}
-	return "high"
 }

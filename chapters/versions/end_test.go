@@ -8,33 +8,6 @@ import (
 	"testing"
 )
 
-// Ended, the program leaves the definition as it was.
-func TestEnd(t *testing.T) {
-	c := newCluster(t)
-	const state = "-o=jsonpath={.spec.conversion} {.spec.versions[?(@.served==true)].name}"
-	before := c.Kubectl("get", "crd", definitionName, state)
-	p := c.start()
-	if during := c.Kubectl("get", "crd", definitionName, state); !strings.Contains(during, `"caBundle"`) || !strings.HasSuffix(during, "v1alpha1 v1beta1") {
-		t.Errorf("while it runs: %s", during)
-	}
-	c.stop(p)
-	if after := c.Kubectl("get", "crd", definitionName, state); after != before {
-		t.Errorf("before %s, after %s", before, after)
-	}
-}
-
-// A second process replaces the first one, whose end then changes nothing.
-func TestTwoProcesses(t *testing.T) {
-	c := newCluster(t)
-	first, second := c.start(), c.start()
-	c.stop(first)
-	first.Prints(1, "left as it is: ")
-	c.Apply(pizza("v1alpha1", "margherita", "tomato"))
-	c.Kubectl("get", betaPizzas, "margherita")
-	c.stop(second)
-	second.Prints(1, "taken away: ")
-}
-
 // make chapter-down takes the webhook away from a program that was killed, after a change
 // of the storage version: the worst case, because the deletion of the CRD converts.
 func TestChapterDown(t *testing.T) {

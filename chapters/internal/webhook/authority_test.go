@@ -57,21 +57,6 @@ func TestHosts(t *testing.T) {
 	}
 }
 
-// Whoever does not trust this CA, or comes after its time, is told so.
-func TestStrangers(t *testing.T) {
-	authority := newAuthority(t, []string{"127.0.0.1"}, webhook.Options{})
-	other := newAuthority(t, []string{"127.0.0.1"}, webhook.Options{})
-	var unknown x509.UnknownAuthorityError
-	if _, err := handshake(t, authority, other.Bundle(), "127.0.0.1"); !errors.As(err, &unknown) {
-		t.Errorf("with the bundle of another CA: %v, want an UnknownAuthorityError", err)
-	}
-	expired := newAuthority(t, []string{"127.0.0.1"}, webhook.Options{CA: time.Hour, Now: func() time.Time { return time.Now().Add(-2 * time.Hour) }})
-	var invalid x509.CertificateInvalidError
-	if _, err := handshake(t, expired, expired.Bundle(), "127.0.0.1"); !errors.As(err, &invalid) || invalid.Reason != x509.Expired {
-		t.Errorf("with a certificate from two hours ago: %v, want that it has expired", err)
-	}
-}
-
 // Clients learn a bundle late, and installing it may fail for a while. All the time, the
 // client that has learnt everything and the one that is as late as it may be trust the
 // certificate that is served.
