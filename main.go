@@ -11,7 +11,7 @@
 // SIGTERM and Ctrl-C end the program in this order:
 //
 //  1. The context of run is done. The informers stop: no more events, and the stores stay
-//     as they are. The queue shuts down and drops the keys that wait.
+//     as they are. The queue shuts down, and no worker takes another key from it.
 //  2. A worker finishes the reconcile that it has begun, in 30 s at most.
 //  3. With --leader-elect, the Lease is given away after the last worker, so that no other
 //     process begins before. Another one takes it within seconds, at its next try.

@@ -37,7 +37,7 @@ func New(queue Queue, reconcile Reconcile) *Controller {
 }
 
 // Run starts workers and returns when ctx is done and each worker has finished its key.
-// Keys that still wait are dropped: the first list of the next process adds them again.
+// No worker takes a key that still waits: the first list of the next process adds it again.
 // Call it once, when the stores are in sync.
 func (c *Controller) Run(ctx context.Context, workers int) {
 	var running sync.WaitGroup

@@ -43,8 +43,9 @@
 //     reports one more. Events are requests, too, and are not counted here.
 //   - A Deployment is written only if this Foo, by its UID, controls it. Nothing is
 //     deleted while the Foo cannot have the Deployment that it names.
-//   - A status is what the cache shows. While a Foo is blocked, it counts the replicas
-//     of the Deployments that the Foo still controls.
+//   - A status is what the cache shows, and what a write in the same reconcile returned.
+//     While a Foo is blocked, it counts the replicas of the Deployments that the Foo still
+//     controls.
 //   - When the API server refuses a write, the status repeats its message, the first one
 //     for each generation. The write is retried like every other error, after at most
 //     30 s. Not retried are an invalid spec, a name that is taken, and a Deployment that

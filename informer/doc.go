@@ -33,7 +33,7 @@
 //     server no longer has the last resourceVersion (410, Expired).
 //   - Missed deletion: a relist lacks an object that the Store has. OnDelete gets a
 //     cache.DeletedFinalStateUnknown (a tombstone), by value. It holds the object as the
-//     Store had it.
+//     Store had it, or, if the Store lost it meanwhile, only the key.
 //   - Resync: OnUpdate for each object in the Store, as both old and new. No request is
 //     sent. A handler that missed something gets a second chance.
 //   - An object that the Go type cannot hold, which only a wrong CRD admits: nothing, and

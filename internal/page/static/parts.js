@@ -50,7 +50,7 @@ export const parts = [
     about: [
       'Keys that wait for a worker, a goroutine that reconciles them. A key that waits is not added a second time: ten changes of one object become one reconcile.',
       'A key that is added while a worker has it comes back when that worker is done, so two workers never have the same key. After an error it comes back later, each time twice as late.',
-      'The keys of changes come first. What only the first list, a relist or a resync adds waits behind them.',
+      'The keys of changes come first. What the first list, a relist, a resync, a retry or a wait for the store adds waits behind them.',
     ],
     where: [['controller/queue.go', 'NewQueue'], ['controller/queue.go', 'RateLimiter'], ['controller/priority.go', 'NewPriorityQueue']],
   },
@@ -60,7 +60,7 @@ export const parts = [
     folder: 'controller/',
     about: [
       'A few of them, each in a loop: take a key, reconcile it, give it back.',
-      'What is retried, and when, is decided here and nowhere else.',
+      'Which key is reconciled again, and when, is decided here.',
     ],
     where: [['controller/controller.go', 'Controller.processNextItem'], ['controller/controller.go', 'Controller.retry']],
   },
