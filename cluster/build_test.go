@@ -178,13 +178,6 @@ func TestBuild(t *testing.T) {
 			}
 		})
 	}
-	t.Run("a full disk", func(t *testing.T) {
-		writeFile(t, filepath.Join(home, "go.sum"), "changed")
-		fakeGo(t, "write /tmp/x: no space left on device")
-		if err := ensure(home, false, &out); !errors.Is(err, errNoSpace) {
-			t.Errorf("got %v, want %v", err, errNoSpace)
-		}
-	})
 }
 
 // A build that ends half-way leaves the programs that there were, and is not taken for
