@@ -55,7 +55,7 @@ func (x *request) view(object *unstructured.Unstructured) (any, error) {
 		return object, nil
 	}
 	replicas, found, _ := unstructured.NestedInt64(object.Object, "spec", "replicas")
-	if !found {
+	if !found && x.Method == http.MethodGet {
 		return nil, apierrors.NewInternalError(fmt.Errorf("the spec replicas field %q does not exist", ".spec.replicas"))
 	}
 	scale := autoscalingv1.Scale{TypeMeta: metav1.TypeMeta{APIVersion: "autoscaling/v1", Kind: "Scale"},

@@ -141,6 +141,7 @@ var table = []row{
 	// Scale.
 	{request: "GET " + foos + "/a/scale"},
 	{request: "GET " + foos + "/b/scale"},
+	{request: "PATCH " + foos + "/b/scale", body: `{"spec":{"replicas":1}}`, contentType: merge},
 	{request: "PATCH " + foos + "/a/scale", body: `{"spec":{"replicas":5}}`, contentType: merge},
 	{request: "PUT " + foos + "/a/scale", body: `{"apiVersion":"autoscaling/v1","kind":"Scale","metadata":{"name":"a"},"spec":{"replicas":6}}`},
 	{request: "PUT " + foos + "/a/scale", body: `{"apiVersion":"autoscaling/v1","kind":"Scale","metadata":{"name":"a","resourceVersion":"rv1"},"spec":{"replicas":7}}`},
