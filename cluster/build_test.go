@@ -12,7 +12,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 )
 
 func TestFollow(t *testing.T) {
@@ -65,18 +64,8 @@ func TestFollow(t *testing.T) {
 		}
 	})
 	t.Run("a line without end does not block", func(t *testing.T) {
-		result := make(chan error, 1)
-		go func() {
-			_, err := shell("head -c 1000000 /dev/zero >&2")
-			result <- err
-		}()
-		select {
-		case err := <-result:
-			if !errors.Is(err, bufio.ErrTooLong) {
-				t.Errorf("got %v, want %v", err, bufio.ErrTooLong)
-			}
-		case <-time.After(30 * time.Second):
-			t.Fatal("follow does not return")
+		if _, err := shell("head -c 1000000 /dev/zero >&2"); !errors.Is(err, bufio.ErrTooLong) {
+			t.Errorf("got %v, want %v", err, bufio.ErrTooLong)
 		}
 	})
 }
@@ -178,13 +167,6 @@ func TestBuild(t *testing.T) {
 			}
 		})
 	}
-	t.Run("a full disk", func(t *testing.T) {
-		writeFile(t, filepath.Join(home, "go.sum"), "changed")
-		fakeGo(t, "write /tmp/x: no space left on device")
-		if err := ensure(home, false, &out); !errors.Is(err, errNoSpace) {
-			t.Errorf("got %v, want %v", err, errNoSpace)
-		}
-	})
 }
 
 // A build that ends half-way leaves the programs that there were, and is not taken for

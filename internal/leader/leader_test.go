@@ -182,6 +182,9 @@ func TestStandByEnds(t *testing.T) {
 // still try to renew for half an hour, and without touching the other's Lease.
 func TestLeaseTakenAway(t *testing.T) {
 	l := newLeases()
+	if (&campaign{Election: l.election(t)}).guarded(t) {
+		t.Error("the guard lets a reconcile run before the process has a Lease")
+	}
 	c := l.campaign(t, often...)
 	await(t, c.works, "the process works")
 	if !c.guarded(t) {
@@ -233,14 +236,6 @@ func TestReconcileEndsWithLease(t *testing.T) {
 		t.Errorf("the reconcile ended with %v, want ErrLost", err)
 	}
 	close(c.finish)
-}
-
-// Before a process leads, the guard lets nothing pass.
-func TestReconcileBeforeLeading(t *testing.T) {
-	c := &campaign{Election: newLeases().election(t)}
-	if c.guarded(t) {
-		t.Error("a reconcile ran without a Lease")
-	}
 }
 
 // Without --leader-elect the process leads at once and asks nobody.

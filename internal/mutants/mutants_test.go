@@ -114,7 +114,7 @@ var mutants = []struct {
 	// What it shows.
 	{"a metric renamed", "internal/metrics/queue.go", `"workqueue_depth"`, `"workqueue_length"`, "./internal/metrics", "TestNames"},
 	{"names of objects in labels", "internal/metrics/request.go", "WithLabelValues(verb, url.Host).Observe(took", "WithLabelValues(verb, url.Path).Observe(took", "./internal/metrics", "TestRequestsLeakNoNames"},
-	{"a panic swallowed", "internal/observer/reconcile.go", "\t\t\tcase !returned:\n", "\t\t\tcase !returned:\n\t\t\t\trecover()\n", "./internal/metrics", "TestReconcilePanic"},
+	{"a panic swallowed", "internal/observer/reconcile.go", "\t\t\tcase !returned:\n", "\t\t\tcase !returned:\n\t\t\t\trecover()\n", "./internal/observer", "TestCount"},
 	{"ready before it is", "internal/serve/health.go", `code, verdict = http.StatusServiceUnavailable, "failed"`, `verdict = "failed"`, "./internal/serve", "TestHandler"},
 	{"a password on the page", "internal/observer/kind.go", "\tif k.Shown != nil {\n", "\tif false {\n", "./internal/observer", "TestRender"},
 	{"everybody's annotations on the page", "internal/observer/kind.go", "k.GVK.Group == group", "k.GVK.Group != group", "./internal/observer", "TestRender"},

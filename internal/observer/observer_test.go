@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -188,41 +187,5 @@ func TestPrintToNobody(t *testing.T) {
 	steps, err := trace.ReadRecording(&out.Buffer)
 	if err != nil || len(steps) > 20 || steps[0].Seq != 1 || steps[len(steps)-1].Seq != 100 {
 		t.Errorf("%d steps are printed (%v), want the first and the last ones", len(steps), err)
-	}
-}
-
-// A hundred thousand Foos in the first list, and a listener that does not listen:
-// what is held is bounded, and every step is counted.
-func TestManyObjects(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes seconds")
-	}
-	const objects = 100_000
-	r, queue := traced()
-	defer queue.ShutDown()
-	h := r.Handler(fooKind, queue, enqueueFoos)
-	var before, after runtime.MemStats
-	runtime.GC()
-	runtime.ReadMemStats(&before)
-	for i := range objects {
-		f := foo(fmt.Sprint(i))
-		f.Name = fmt.Sprintf("foo-%d", i)
-		h.OnAdd(f, true)
-	}
-	catchUp(r)
-	runtime.GC()
-	runtime.ReadMemStats(&after)
-	// The past, and for each key that waits its causes.
-	held, most := after.HeapAlloc-before.HeapAlloc, uint64(defaultBytes+objects<<10)
-	if held > most {
-		t.Errorf("%d MiB are held, want at most %d", held>>20, most>>20)
-	}
-	steps := kept(r)
-	if len(steps) > defaultSteps {
-		t.Errorf("%d steps are kept", len(steps))
-	}
-	// Each of them has its number.
-	if last := say(r, "the last"); last != 2*objects+1 {
-		t.Errorf("step %d is the last, want %d", last, 2*objects+1)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"regexp"
+	"runtime/debug"
 	"strings"
 	"testing"
 	"time"
@@ -160,7 +161,11 @@ func TestStoryOfRequests(t *testing.T) {
 	}
 }
 
-// Every step of a reconcile is counted when it happens, whatever is recorded.
+// explode is what the stack of a panic must still show.
+func explode() (time.Duration, error) { panic("on purpose") }
+
+// Every step of a reconcile is counted when it happens, whatever is recorded. Whoever
+// recovers a panic sees where it began.
 func TestCount(t *testing.T) {
 	for _, all := range []bool{true, false} {
 		var counted []string
@@ -173,7 +178,7 @@ func TestCount(t *testing.T) {
 		results := []func() (time.Duration, error){
 			func() (time.Duration, error) { return time.Second, nil },
 			func() (time.Duration, error) { return 0, errors.New("broken") },
-			func() (time.Duration, error) { panic("on purpose") },
+			explode,
 		}
 		reconcile := r.Reconcile(fooKind, reconcileFunc(func(context.Context, cache.ObjectName) (time.Duration, error) {
 			result := results[0]
@@ -182,7 +187,12 @@ func TestCount(t *testing.T) {
 		}))
 		for range 3 {
 			func() {
-				defer func() { _ = recover() }()
+				defer func() {
+					reason, stack := recover(), string(debug.Stack())
+					if panics := len(results) == 0; panics != (reason != nil) || panics && !strings.Contains(stack, "observer.explode") {
+						t.Errorf("panics: %t, recovered %v at\n%s", panics, reason, stack)
+					}
+				}()
 				queue.Add(fooKey)
 				queue.Get()
 				defer queue.Done(fooKey)

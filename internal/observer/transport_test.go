@@ -167,22 +167,15 @@ func TestAlreadyExists(t *testing.T) {
 		t.Error(err)
 	}
 
-	past := kept(r)
-	var lines []string
-	for _, step := range past {
-		lines = append(lines, fmt.Sprintf("%s %s: %s", step.What, step.Key, step.Text))
-	}
-	if diff := cmp.Diff([]string{
-		"started default/foo: ",
-		"sent default/d: create Deployment d",
-		`answered default/d: deployments.apps "d" already exists`,
-		"sent default/d: get Deployment d",
-		"answered default/d: OK",
-		"ended default/foo: create Deployment d: there is one already; asked the server for Deployment d; " +
+	want(t, r,
+		"reconcile started: ",
+		"request sent: create Deployment d",
+		`request answered: deployments.apps "d" already exists`,
+		"request sent: get Deployment d",
+		"request answered: OK",
+		"reconcile ended: create Deployment d: there is one already; asked the server for Deployment d; "+
 			"look again in 1s at the latest",
-	}, lines); diff != "" {
-		t.Errorf("steps (-want +got):\n%s", diff)
-	}
+	)
 	// It is somebody else's: its event is no echo.
 	if n := r.own.newest.Len(); n != 0 {
 		t.Errorf("%d writes are remembered, want none", n)
