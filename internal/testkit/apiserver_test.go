@@ -3,13 +3,11 @@ package testkit_test
 import (
 	"context"
 	"fmt"
-	"net/http"
 	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/tools/cache"
@@ -74,12 +72,13 @@ func TestInformer(t *testing.T) {
 		hears("add c")
 
 		// One that finds its history gone lists again, and finds out what it has missed.
-		s.Refuse(func(*http.Request) *apierrors.StatusError { return apierrors.NewServiceUnavailable("for a while") })
-		s.CutWatches("foos")
+		release = s.HoldWatches("foos")
 		s.Delete(fooPath+"c", metav1.DeletePropagationBackground)
 		s.Edit(fooPath+"a", scale(3))
 		s.Compact()
-		s.Refuse(nil)
+		s.CutWatches("foos")
+		synctest.Wait()
+		release()
 		time.Sleep(time.Minute) // longer than any back-off
 		hears("missed the end of default/c", "update a")
 	})
