@@ -10,6 +10,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
@@ -344,6 +345,25 @@ func TestRenameWithFinalizers(t *testing.T) {
 		t.Errorf("look again after %s, want 0", again)
 	}
 	w.sent()
+}
+
+// The old Deployment is replaced by another of its name just before it is deleted: that one
+// stays.
+func TestRenameKeepsWhatIsNew(t *testing.T) {
+	w := converged(t, 1)
+	w.set(fooPath+"foo", "renamed", "spec", "deploymentName")
+	w.sync()
+	w.api.Intercept(func(_ http.ResponseWriter, r *http.Request) bool {
+		if r.Method == http.MethodDelete {
+			w.api.Remove(deploymentPath + "deployment")
+			w.api.Add(deploymentPath+"deployment", &unstructured.Unstructured{Object: map[string]any{}})
+		}
+		return false
+	})
+	if _, err := w.tryReconcile(fooKey); !apierrors.IsConflict(err) {
+		t.Errorf("error %v, want a Conflict", err)
+	}
+	w.deployment("deployment")
 }
 
 // Renamed to a name that is taken, a Foo keeps the Deployment that it has.

@@ -69,7 +69,7 @@ var mutants = []struct {
 	{"no guard against deletion", "controller/foo.go", "if !ok || foo.DeletionTimestamp != nil {", "if !ok {", "./controller", "TestNothingToDo"},
 	{"ownership by name", "controller/deployment.go", "case controller.UID == foo.UID && deployment.DeletionTimestamp == nil:", "case controller.Name == foo.Name && deployment.DeletionTimestamp == nil:", "./controller", "TestLeavingDeployment"},
 	{"a deletion while blocked", "controller/deployment.go", "case blocked != nil:\n\t\treturn blocked", "case blocked != nil:\n\t\t_ = r.deleteRenamed(ctx, s)\n\t\treturn blocked", "./controller", "TestBlockedFooDeletesNothing"},
-	{"a deletion by name", "controller/rename.go", "Preconditions:     &metav1.Preconditions{UID: &old.UID, ResourceVersion: &old.ResourceVersion},", "", "./controller", "TestRename"},
+	{"a deletion by name", "controller/rename.go", "Preconditions:     &metav1.Preconditions{UID: &old.UID, ResourceVersion: &old.ResourceVersion},", "", "./controller", "TestRenameKeepsWhatIsNew"},
 	{"a deletion of what is being deleted", "controller/rename.go", " || old.DeletionTimestamp != nil", "", "./controller", "TestRenameWithFinalizers"},
 	{"a deletion on the cache's word", "controller/rename.go", "if err := r.verifyFoo(ctx, s); err != nil {", "if err := error(nil); err != nil {", "./controller", "TestStaleStoreDeletesNothing"},
 	{"a deletion of what has changed", "controller/rename.go", ", ResourceVersion: &old.ResourceVersion}", "}", "./controller", "TestRenameOfReleasedDeployment"},
