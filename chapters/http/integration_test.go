@@ -48,7 +48,7 @@ func (c cluster) converges(name string) {
 		if !metav1.IsControlledBy(deployment, foo) {
 			return errors.New("its Deployment is not its own")
 		}
-		if foo.Status.ObservedDeploymentVersion == "" || foo.Status.ObservedGeneration == 0 {
+		if foo.Status.ObservedGeneration == 0 {
 			return fmt.Errorf("status %+v", foo.Status)
 		}
 		return nil
@@ -90,7 +90,7 @@ func TestReadme(t *testing.T) {
 	c.converges("example-foo")
 	p.Prints(1, `(?m)^POST .*/deployments → 201 Created$`)
 	p.Prints(1, `(?m)^PUT .*/foos/example-foo/status → 200 OK$`)
-	prints("kubectl get foo example-foo", `"observedDeploymentVersion":"\d+"`)
+	prints("kubectl get foo example-foo", `"observedGeneration":1`)
 	prints("kubectl get deployment example-foo", `"name":"example-foo"`)
 	prints("kubectl get --raw", `(?m)^\{"type":"ADDED",.*example-foo`)
 	script.Run("kubectl label foo example-foo")

@@ -178,14 +178,13 @@ func (c *controller) reconcile(ctx context.Context, key string) error {
 	if !ok || foo.Metadata.DeletionTimestamp != "" {
 		return nil // It is gone, or will be.
 	}
-	if foo.Status.ObservedDeploymentVersion != "" {
+	if foo.Status.ObservedGeneration != 0 {
 		c.log.Printf("%s has a status already: nothing to do", key)
 		return nil
 	}
 	namespace := "/namespaces/" + foo.Metadata.Namespace
 
-	var deployment Deployment
-	err := c.do(ctx, http.MethodPost, "/apis/apps/v1"+namespace+"/deployments", newDeployment(foo), &deployment)
+	err := c.do(ctx, http.MethodPost, "/apis/apps/v1"+namespace+"/deployments", newDeployment(foo), &Deployment{})
 	if err != nil {
 		return err
 	}
@@ -193,7 +192,7 @@ func (c *controller) reconcile(ctx context.Context, key string) error {
 	// The Foo carries the version that the store has. If somebody has changed it since, the
 	// server refuses the PUT with 409 Conflict, so nobody's change is overwritten. If not,
 	// the PUT comes back through the watch, and the reconcile after that finds a status.
-	foo.Status = FooStatus{ObservedGeneration: foo.Metadata.Generation, ObservedDeploymentVersion: deployment.Metadata.ResourceVersion}
+	foo.Status.ObservedGeneration = foo.Metadata.Generation
 	return c.do(ctx, http.MethodPut, fooAPI+namespace+"/foos/"+foo.Metadata.Name+"/status", foo, &foo)
 }
 

@@ -24,10 +24,9 @@ type FooSpec struct {
 	Replicas       *int32 `json:"replicas,omitempty"`
 }
 
-// FooStatus says which version of its Deployment was made for which generation of the Foo.
+// FooStatus says for which generation of the Foo there is a Deployment. 0 is none.
 type FooStatus struct {
-	ObservedGeneration        int64  `json:"observedGeneration,omitempty"`
-	ObservedDeploymentVersion string `json:"observedDeploymentVersion,omitempty"`
+	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 }
 
 // Metadata is what objects of every kind have.

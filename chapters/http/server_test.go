@@ -167,8 +167,8 @@ func (s *server) deployment(t *testing.T, name string, want bool) {
 // not say so.
 func (s *server) status(t *testing.T, name string, want bool) {
 	t.Helper()
-	version, _, _ := unstructured.NestedString(s.Get(fooPath+name).Object, "status", "observedDeploymentVersion")
-	if is := version != ""; is != want {
+	generation, _, _ := unstructured.NestedInt64(s.Get(fooPath+name).Object, "status", "observedGeneration")
+	if is := generation != 0; is != want {
 		t.Errorf("the Foo %s has a status: %t, want %t", name, is, want)
 	}
 }
