@@ -11,7 +11,6 @@ import (
 	"strings"
 	"testing"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"example.com/byhand/chapters/internal/chaptertest"
@@ -55,18 +54,6 @@ func (c cluster) converges(name string) {
 	})
 }
 
-// goes waits until a Deployment is gone.
-func (c cluster) goes(name string) {
-	c.Helper()
-	c.Eventually("the Deployment goes", func() error {
-		_, err := c.Kube.AppsV1().Deployments(c.Namespace).Get(c.Context(), name, metav1.GetOptions{})
-		if !apierrors.IsNotFound(err) {
-			return fmt.Errorf("get: %v", err)
-		}
-		return nil
-	})
-}
-
 const foo = "apiVersion: samplecontroller.k8s.io/v1alpha1\nkind: Foo\nmetadata:\n  name: foo\nspec:\n  deploymentName: deployment\n"
 
 // The commands of the README do what it says.
@@ -75,10 +62,11 @@ func TestReadme(t *testing.T) {
 	c := cluster{chaptertest.New(t)}
 	// A kubeconfig whose namespace is the test's own.
 	kubeconfig := c.Here()
-	p := c.start(kubeconfig)
-	p.Prints(1, `(?m)^ready: `)
 	script := c.Readme(kubeconfig)
 	script.Patience = 0
+	// As make chapter does.
+	c.Kubectl("apply", "-f", "../../config/samples")
+	p := c.start(kubeconfig)
 	prints := func(command, pattern string) {
 		t.Helper()
 		if output := script.Run(command); !regexp.MustCompile(pattern).MatchString(output) {
@@ -86,7 +74,6 @@ func TestReadme(t *testing.T) {
 		}
 	}
 
-	script.Run("kubectl apply -f config/samples/foo.yaml")
 	c.converges("example-foo")
 	p.Prints(1, `(?m)^POST .*/deployments → 201 Created$`)
 	p.Prints(1, `(?m)^PUT .*/foos/example-foo/status → 200 OK$`)
@@ -97,7 +84,9 @@ func TestReadme(t *testing.T) {
 	p.Prints(3, `(?m)^(ADDED|MODIFIED) .*/example-foo, `)
 	script.Run("kubectl delete foo example-foo")
 	p.Prints(1, `(?m)^DELETED .*/example-foo, `)
-	c.goes("example-foo")
+	script.Run("kubectl wait --for=delete deployment/example-foo")
+	script.Run("kubectl apply -f config/samples/foo.yaml", "created")
+	p.Prints(2, `(?m)^PUT .*/foos/example-foo/status → 200 OK$`)
 	p.Stop()
 }
 

@@ -16,8 +16,8 @@ import (
 )
 
 // A kubeconfig is YAML, and the standard library reads none. But all that is needed from
-// one that kubectl or kwokctl wrote are a few lines "field: value". Their place does not
-// matter as long as there is one cluster and one user, and in JSON they look much the same.
+// one that kubectl wrote are a few lines "field: value". Their place does not matter as long
+// as there is one cluster and one user.
 
 // wanted are the fields to read. refused are those that would change how to connect.
 var (
@@ -52,9 +52,9 @@ func parse(content string) (map[string]string, error) {
 	const simpler = "this program reads only simple files: `kubectl config view --raw --minify --flatten > simple.yaml` writes one"
 	config := map[string]string{}
 	for line := range strings.Lines(content) {
-		// A line is `field: value`, or `- field: value`, or `"field": "value",` in JSON.
+		// A line is `field: value`, or `- field: value`.
 		field, value, _ := strings.Cut(strings.TrimPrefix(strings.TrimSpace(line), "- "), ":")
-		field, value = strings.Trim(field, `"`), strings.Trim(strings.TrimSuffix(strings.TrimSpace(value), ","), `"'`)
+		value = strings.Trim(strings.TrimSpace(value), `"'`)
 		switch {
 		case slices.Contains(refused, field) && value != "false":
 			return nil, fmt.Errorf("it has %q, and this program knows only a server, its certificate authority, and a client certificate or a token (`kubectl create token NAME` makes one for a ServiceAccount)", field)

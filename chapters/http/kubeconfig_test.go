@@ -1,10 +1,8 @@
 package main
 
 import (
-	"bytes"
 	"crypto/tls"
 	"crypto/x509"
-	"encoding/json"
 	"encoding/pem"
 	"net/http"
 	"net/http/httptest"
@@ -14,7 +12,6 @@ import (
 
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
-	"sigs.k8s.io/yaml"
 )
 
 // kubeconfig writes a file.
@@ -25,16 +22,6 @@ func kubeconfig(t *testing.T, content string) (file string) {
 		t.Fatal(err)
 	}
 	return file
-}
-
-// indent writes JSON as kubectl does.
-func indent(t *testing.T, content []byte) []byte {
-	t.Helper()
-	var indented bytes.Buffer
-	if err := json.Indent(&indented, content, "", "    "); err != nil {
-		t.Fatal(err)
-	}
-	return indented.Bytes()
 }
 
 // What it cannot read becomes one line that says how to get something that it can.
@@ -68,8 +55,8 @@ func TestKubeconfigsThatItCannotUse(t *testing.T) {
 	}
 }
 
-// What kubectl and kwokctl write, in YAML and in JSON, with the certificates in the file or
-// beside it: it reaches a server that wants to know who we are, as clientcmd does.
+// What kubectl writes, with the certificates in the file or beside it: it reaches a server
+// that wants to know who we are.
 func TestKubeconfigsThatItCanUse(t *testing.T) {
 	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if len(r.TLS.PeerCertificates) == 0 && r.Header.Get("Authorization") != "Bearer secret" {
@@ -101,38 +88,27 @@ func TestKubeconfigsThatItCanUse(t *testing.T) {
 			config.AuthInfos["u"] = &user
 			config.Contexts["x"] = &clientcmdapi.Context{Cluster: "c", AuthInfo: "u", Namespace: "elsewhere"}
 			config.CurrentContext = "x"
-			inYAML, err := clientcmd.Write(*config)
+			content, err := clientcmd.Write(*config)
 			if err != nil {
 				t.Fatal(err)
 			}
-			inJSON, err := yaml.YAMLToJSON(inYAML)
+			file := kubeconfig(t, string(content))
+			for beside, content := range map[string][]byte{"crt": certificate, "key": key, "token": []byte("secret\n")} {
+				if err := os.WriteFile(filepath.Join(filepath.Dir(file), beside), content, 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			address, client, err := connect(file)
 			if err != nil {
 				t.Fatal(err)
 			}
-			for form, content := range map[string][]byte{"yaml": inYAML, "json": indent(t, inJSON)} {
-				t.Run(form, func(t *testing.T) {
-					file := kubeconfig(t, string(content))
-					for beside, content := range map[string][]byte{"crt": certificate, "key": key, "token": []byte("secret\n")} {
-						if err := os.WriteFile(filepath.Join(filepath.Dir(file), beside), content, 0o600); err != nil {
-							t.Fatal(err)
-						}
-					}
-					if _, err := clientcmd.BuildConfigFromFlags("", file); err != nil {
-						t.Fatalf("clientcmd: %v", err)
-					}
-					address, client, err := connect(file)
-					if err != nil {
-						t.Fatal(err)
-					}
-					response, err := client.Get(address)
-					if err != nil {
-						t.Fatal(err)
-					}
-					defer response.Body.Close()
-					if address != server.URL || response.StatusCode != http.StatusOK {
-						t.Errorf("%s answers %s", address, response.Status)
-					}
-				})
+			response, err := client.Get(address)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer response.Body.Close()
+			if address != server.URL || response.StatusCode != http.StatusOK {
+				t.Errorf("%s answers %s", address, response.Status)
 			}
 		})
 	}
