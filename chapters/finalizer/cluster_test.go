@@ -114,18 +114,6 @@ func (c *cluster) has(owner types.UID, count int) {
 	})
 }
 
-// hasFinalizers waits until these are the finalizers of a Project.
-func (c *cluster) hasFinalizers(name string, want ...string) {
-	c.Helper()
-	c.Eventually("finalizers of "+name, func() error {
-		project, err := c.projects.Get(c.Context(), name, metav1.GetOptions{})
-		if err != nil || !slices.Equal(project.Finalizers, want) {
-			return fmt.Errorf("there are %v (%v), want %v", project.Finalizers, err, want)
-		}
-		return nil
-	})
-}
-
 // goes waits until a Project is gone, and checks that nothing of it is left.
 func (c *cluster) goes(name string, owner types.UID) {
 	c.Helper()

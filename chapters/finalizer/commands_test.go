@@ -61,6 +61,7 @@ func TestReadme(t *testing.T) {
 	}
 	script.Run("kubectl delete namespace shelf --wait=false", "deleted")
 	script.Run("kubectl get namespace shelf", "Terminating")
+	script.Run("kubectl wait namespace/shelf", "condition met")
 	script.Run("kubectl get namespace shelf -o jsonpath", finalizer)
 	script.Run("kubectl get project example-project -n shelf -o jsonpath='{.metadata.deletionTimestamp}", finalizer)
 	c.oneOwnerHas(3)

@@ -2,41 +2,7 @@
 
 package main
 
-import (
-	"net/http"
-	"sync/atomic"
-	"testing"
-
-	"example.com/byhand/internal/testkit"
-)
-
-// The finalizer of another one goes in the very moment in which ours is removed. The API server
-// refuses the patch, and it is made again.
-func TestOtherFinalizerGoes(t *testing.T) {
-	t.Parallel()
-	const other = "other.example.com/x"
-	c := newCluster(t)
-	proxy, through := c.Proxy()
-	c.program(through)
-	racing := c.create("racing", 1, other)
-	c.has(racing, 1)
-	c.hasFinalizers("racing", other, finalizer)
-	// Now the other one goes when the patch is on its way: ours is in another place then.
-	var patches atomic.Int32
-	proxy.OnWrite(func(int, *http.Request) testkit.Fault {
-		if patches.Add(1) == 1 {
-			if err := c.setFinalizers("racing", finalizer); err != nil {
-				t.Error(err)
-			}
-		}
-		return testkit.Pass
-	})
-	c.delete("racing")
-	c.goes("racing", racing)
-	if n := patches.Load(); n != 2 {
-		t.Errorf("%d patches, want one that is refused and one that is not", n)
-	}
-}
+import "testing"
 
 // What happens while the program is off: a deletion, a deletion by force, and one with
 // another Project of the same name after it. What it finds then is put right, and the
