@@ -2,11 +2,12 @@ package main
 
 import (
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"slices"
 	"strings"
+
+	"github.com/spf13/pflag"
 
 	"example.com/byhand/internal/connect"
 )
@@ -40,48 +41,23 @@ type options struct {
 	contextNamespace string
 }
 
-// parse reads flags and words in any order. Package flag stops at the first word, so it is
-// called again behind each.
+// parse reads flags and words, in any order.
 func parse(args []string, stdout io.Writer) (o options, err error) {
-	flags := o.flags()
-	var words []string
-	for {
-		err := flags.Parse(args)
-		if errors.Is(err, flag.ErrHelp) {
-			fmt.Fprint(stdout, usage)
-			flags.SetOutput(stdout)
-			flags.PrintDefaults()
-			return o, err
-		}
-		if err != nil {
-			return o, fmt.Errorf("%w (--help lists the flags)", err)
-		}
-		if flags.NArg() == 0 {
-			return o, o.take(words)
-		}
-		words, args = append(words, flags.Arg(0)), flags.Args()[1:]
-	}
-}
-
-// flags are those of kubectl that this program has, in their short and their long form.
-func (o *options) flags() *flag.FlagSet {
-	flags := flag.NewFlagSet("dynamic", flag.ContinueOnError)
-	flags.SetOutput(io.Discard)
 	o.connect.QPS = -1
+	flags := pflag.NewFlagSet("dynamic", pflag.ContinueOnError)
+	flags.Usage = func() { fmt.Fprint(stdout, usage, flags.FlagUsages()) }
 	flags.StringVar(&o.connect.Kubeconfig, "kubeconfig", "", "kubeconfig `file` (default: $KUBECONFIG, then ~/.kube/config, then the Pod's own account)")
-	for _, name := range []string{"n", "namespace"} {
-		flags.StringVar(&o.namespace, name, "", "the `namespace` (default: that of the kubeconfig's context)")
+	flags.StringVarP(&o.namespace, "namespace", "n", "", "the `namespace` (default: that of the kubeconfig's context)")
+	flags.BoolVarP(&o.allNamespaces, "all-namespaces", "A", false, "all namespaces")
+	flags.BoolVarP(&o.watch, "watch", "w", false, "list, then go on with what changes")
+	flags.StringVarP(&o.output, "output", "o", "", "`json`: the objects whole")
+	switch err := flags.Parse(args); {
+	case errors.Is(err, pflag.ErrHelp):
+		return o, err
+	case err != nil:
+		return o, fmt.Errorf("%w (--help lists the flags)", err)
 	}
-	for _, name := range []string{"A", "all-namespaces"} {
-		flags.BoolVar(&o.allNamespaces, name, false, "all namespaces")
-	}
-	for _, name := range []string{"w", "watch"} {
-		flags.BoolVar(&o.watch, name, false, "list, then go on with what changes")
-	}
-	for _, name := range []string{"o", "output"} {
-		flags.StringVar(&o.output, name, "", "`json`: the objects whole")
-	}
-	return flags
+	return o, o.take(flags.Args())
 }
 
 // take takes the words apart, and refuses what cannot be meant before anything is asked.

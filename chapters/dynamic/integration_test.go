@@ -68,12 +68,7 @@ func TestLikeKubectl(t *testing.T) {
 			t.Errorf("get %s: %q, %v; kubectl has %q", args, got, err, names)
 		}
 	}
-	for _, args := range []string{"get nodes -n default", "get fooo", "get foo nobody", "get tokenreviews"} {
-		p := c.Start(append(strings.Fields(args), "--kubeconfig", kubeconfig)...)
-		if code := p.Exit(); code != 1 || !strings.Contains(p.Output(), "\ndynamic: ") {
-			t.Errorf("%s: exit code %d\n%s", args, code, p.Output())
-		}
-	}
+	chaptertest.Mistakes(t, map[string][]string{"usage: get WORD": {"get"}})
 }
 
 // A watch shows what was there, and each change, as one document each; SIGTERM ends it.

@@ -4,11 +4,11 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"flag"
 	"net/http/httptest"
 	"strings"
 	"testing"
 
+	"github.com/spf13/pflag"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
@@ -120,7 +120,7 @@ func TestBadInput(t *testing.T) {
 		{"get foo a b", "usage: get WORD"},
 		{"apply foo", "usage: get WORD"},
 		{"raw", "usage: get WORD"},
-		{"get foo --selector a=b", "flag provided but not defined: -selector (--help lists the flags)"},
+		{"get foo --selector a=b", "unknown flag: --selector (--help lists the flags)"},
 		{"get foo -o yaml", "there is only -o json"},
 		{"get foo -n a -A", "take one of them"},
 		{"get foo a -A", "take -n"},
@@ -196,7 +196,7 @@ func TestRaw(t *testing.T) {
 
 func TestHelp(t *testing.T) {
 	var out bytes.Buffer
-	if _, err := parse([]string{"get", "-h"}, &out); !errors.Is(err, flag.ErrHelp) || !strings.Contains(out.String(), "api-resources") || !strings.Contains(out.String(), "-kubeconfig") {
+	if _, err := parse([]string{"get", "-h"}, &out); !errors.Is(err, pflag.ErrHelp) || !strings.Contains(out.String(), "api-resources") || !strings.Contains(out.String(), "--kubeconfig") {
 		t.Errorf("%v: %s", err, out.String())
 	}
 }

@@ -18,14 +18,10 @@ type Mapper struct {
 	Stale []schema.GroupVersion
 }
 
-// Find returns what a word means: the members of a category, or one resource. If the word
+// Find returns what a word means: one resource, or the members of a category. If the word
 // fits resources of several groups it takes the first in the server's order, and returns
 // the others apart.
 func (m Mapper) Find(word string) (found, others []Resource, err error) {
-	found = m.matching(func(r Resource) bool { return slices.Contains(r.Categories, word) })
-	if len(found) > 0 {
-		return found, nil, nil
-	}
 	for _, wanted := range readings(word) {
 		// A group may be shortened: ingresses.networking. A whole one goes first.
 		for _, inGroup := range []func(group, wanted string) bool{isGroup, strings.HasPrefix} {
@@ -39,6 +35,11 @@ func (m Mapper) Find(word string) (found, others []Resource, err error) {
 				}
 			}
 		}
+	}
+	// Last: whoever installs a CRD chooses its categories, and must not take the name of another
+	// resource.
+	if found = m.matching(func(r Resource) bool { return slices.Contains(r.Categories, word) }); len(found) > 0 {
+		return found, nil, nil
 	}
 	return nil, nil, m.unknown(word)
 }

@@ -37,6 +37,7 @@ func TestFind(t *testing.T) {
 		{"ev", []string{"events.v1."}, []string{"events.v1.events.k8s.io"}, "a short name in two groups"},
 		{"events.events.k8s.io", []string{"events.v1.events.k8s.io"}, nil, "how to name the other"},
 		{"pods", []string{"pods.v1."}, nil, "a short name does not hide a name"},
+		{"nodes", []string{"nodes.v1."}, nil, "a category does not hide a name, either"},
 		{"pods.v1.", []string{"pods.v1."}, nil, "a version of the group without a name"},
 		{"hpa", []string{"horizontalpodautoscalers.v2.autoscaling"}, nil, "the version that the server prefers"},
 		{"horizontalpodautoscalers.v1.autoscaling", []string{"horizontalpodautoscalers.v1.autoscaling"}, nil, "a version that it does not"},

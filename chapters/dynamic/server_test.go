@@ -99,7 +99,7 @@ func (s *server) hasAnswer(w http.ResponseWriter, r *http.Request) bool {
 }
 
 // fixture is a small server's discovery, with what is hard to map: a plural and a short name
-// in two groups, a short name that is another one's plural, a kind that its singular does not
+// in two groups, a short name and a category that are another one's plural, a kind that its singular does not
 // resemble, two versions in the server's order, a resource that is only a parent, a version
 // that does not answer.
 func fixture() (core, groups string) {
@@ -146,7 +146,7 @@ func fixture() (core, groups string) {
 		group("examples-gzh.com", version("v1alpha1", resource("projects", "project", "Project", namespaced, []string{"proj"}, byhand))),
 		group("samplecontroller.k8s.io", version("v1alpha1", resource("foos", "foo", "Foo", namespaced, []string{"fo"}, byhand))),
 		group("farm.example.com", version("v1",
-			resource("oxen", "ox", "Cattle", namespaced, []string{"pods", "fo"}, nil),
+			resource("oxen", "ox", "Cattle", namespaced, []string{"pods", "fo"}, []string{"nodes"}),
 			resource("geese", "", "Goose", namespaced, nil, nil))),
 		group("metrics.k8s.io", stale),
 	)
