@@ -81,7 +81,7 @@ func TestReadme(t *testing.T) {
 	prints("kubectl get deployment example-foo", `"name":"example-foo"`)
 	prints("kubectl get --raw", `(?m)^\{"type":"ADDED",.*example-foo`)
 	script.Run("kubectl label foo example-foo")
-	p.Prints(3, `(?m)^(ADDED|MODIFIED) .*/example-foo, `)
+	p.Prints(2, `(?m)^(ADDED|MODIFIED) .*/example-foo, `)
 	script.Run("kubectl delete foo example-foo")
 	p.Prints(1, `(?m)^DELETED .*/example-foo, `)
 	script.Run("kubectl wait --for=delete deployment/example-foo")

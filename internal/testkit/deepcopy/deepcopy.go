@@ -1,0 +1,242 @@
+// Package deepcopy tests copies that are written by hand. Generated ones are complete because
+// a generator saw every field. These tests see every field, too: they ask a scheme for the
+// kinds and reflection for the rest, so a field that is added tomorrow is tested tomorrow.
+//
+// They test each struct that is declared in this repository and that a kind of the scheme is
+// made of.
+package deepcopy
+
+import (
+	"fmt"
+	"math/rand"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/api/apitesting/fuzzer"
+	"k8s.io/apimachinery/pkg/api/apitesting/roundtrip"
+	metafuzzer "k8s.io/apimachinery/pkg/apis/meta/fuzzer"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/serializer"
+)
+
+// EqualsOriginal proves that a copy loses nothing, keeps nothing of what the target of
+// DeepCopyInto held before, and leaves the original as it was.
+func EqualsOriginal(t *testing.T, scheme *runtime.Scheme) {
+	eachCopy(t, scheme, func(t *testing.T, typ reflect.Type, method string) {
+		for seed := range seeds {
+			original, twin := filled(t, typ, seed), filled(t, typ, seed)
+			copied := copyOf(t, original, method)
+			if !equal(original, copied) {
+				t.Fatalf("the copy differs (-original +copy):\n%s", diff(original, copied))
+			}
+			if !equal(twin, original) {
+				t.Fatalf("copying changed the original (-before +after):\n%s", diff(twin, original))
+			}
+		}
+	})
+}
+
+// SharesNoMemory proves that no pointer, slice or map of a copy leads
+// into the original, so that no write to the copy reaches it, and names each one that
+// does.
+func SharesNoMemory(t *testing.T, scheme *runtime.Scheme) {
+	eachCopy(t, scheme, func(t *testing.T, typ reflect.Type, method string) {
+		for seed := int64(0); seed < seeds && !t.Failed(); seed++ {
+			original := filled(t, typ, seed)
+			owned := map[uintptr]bool{}
+			eachReference(typ.Name(), original.Elem(), func(path string, v reflect.Value) { owned[v.Pointer()] = true })
+			eachReference(typ.Name(), copyOf(t, original, method).Elem(), func(path string, v reflect.Value) {
+				if owned[v.Pointer()] {
+					t.Errorf("%s is shared", path)
+				}
+			})
+		}
+	})
+}
+
+// KeepsNilAndEmpty proves, for each pointer, slice and map in turn,
+// that nil stays nil and empty stays empty: null and [] differ on the wire.
+func KeepsNilAndEmpty(t *testing.T, scheme *runtime.Scheme) {
+	tested := 0
+	eachCopy(t, scheme, func(t *testing.T, typ reflect.Type, method string) {
+		original := filled(t, typ, 0)
+		eachReference(typ.Name(), original.Elem(), func(path string, v reflect.Value) {
+			if !v.CanSet() {
+				t.Fatalf("%s: teach this test to set a value in a map", path)
+			}
+			full := reflect.ValueOf(v.Interface())
+			for name, value := range map[string]reflect.Value{"nil": reflect.Zero(v.Type()), "empty": emptyOf(v.Type())} {
+				v.Set(value)
+				if copied := copyOf(t, original, method); !equal(original, copied) {
+					t.Errorf("%s does not stay %s", path, name)
+				}
+				tested++
+			}
+			v.Set(full)
+		})
+	})
+	if tested == 0 {
+		t.Error("no pointer, slice or map was tested")
+	}
+}
+
+// OfNil proves that the copy of a nil pointer is nil, and that it is an
+// untyped nil where an interface is returned: a typed one would be != nil.
+func OfNil(t *testing.T, scheme *runtime.Scheme) {
+	eachCopy(t, scheme, func(t *testing.T, typ reflect.Type, method string) {
+		if method == "DeepCopyInto" {
+			return // it has no result
+		}
+		result := reflect.Zero(reflect.PointerTo(typ)).MethodByName(method).Call(nil)[0]
+		if !result.IsNil() {
+			t.Errorf("got %#v of type %s, want nil", result, result.Elem().Type())
+		}
+	})
+}
+
+// RoundTrip lets apimachinery's own test loose on all registered kinds: JSON
+// and back loses nothing. (Whether a field's JSON name is the one that the server
+// uses, it cannot know; the tests in package clientset spell the names out.)
+func RoundTrip(t *testing.T, scheme *runtime.Scheme) {
+	codecs := serializer.NewCodecFactory(scheme)
+	random := fuzzer.FuzzerFor(metafuzzer.Funcs, rand.NewSource(1), codecs)
+	roundtrip.RoundTripExternalTypesWithoutProtobuf(t, scheme, codecs, random, nil)
+}
+
+// seeds is how many different fillings a test tries where chance plays a role.
+const seeds int64 = 20
+
+// eachCopy runs a subtest for each method that copies one of our types: all kinds
+// in the scheme, and the structs of our own that they are made of.
+func eachCopy(t *testing.T, scheme *runtime.Scheme, test func(t *testing.T, typ reflect.Type, method string)) {
+	t.Helper()
+	var ours []reflect.Type
+	for _, typ := range scheme.AllKnownTypes() {
+		ours = appendOurs(ours, typ)
+	}
+	if len(ours) == 0 {
+		t.Fatal("the scheme knows no kind of ours")
+	}
+	for _, typ := range ours {
+		for _, method := range []string{"DeepCopyInto", "DeepCopy", "DeepCopyObject"} {
+			its, has := reflect.PointerTo(typ).MethodByName(method)
+			if has && its.Type.NumOut() > 0 && its.Type.Out(0).Kind() == reflect.Pointer {
+				has = its.Type.Out(0).Elem() == typ // and not that of an embedded ListMeta
+			}
+			if has || method == "DeepCopyInto" {
+				t.Run(typ.String()+"/"+method, func(t *testing.T) {
+					if !has {
+						t.Fatalf("%s has no %s: add it to deepcopy.go", typ, method)
+					}
+					test(t, typ, method)
+				})
+			}
+		}
+	}
+}
+
+// appendOurs appends typ, and the types of its fields, if they are declared in this
+// repository and not there yet.
+func appendOurs(ours []reflect.Type, typ reflect.Type) []reflect.Type {
+	switch typ.Kind() {
+	case reflect.Pointer, reflect.Slice, reflect.Array, reflect.Map:
+		return appendOurs(ours, typ.Elem())
+	case reflect.Struct:
+		if !strings.HasPrefix(typ.PkgPath(), "example.com/byhand/") || slices.Contains(ours, typ) {
+			return ours
+		}
+		ours = append(ours, typ)
+		for i := range typ.NumField() {
+			ours = appendOurs(ours, typ.Field(i).Type)
+		}
+	}
+	return ours
+}
+
+// filled returns a pointer to a new typ with something in every field, down to the
+// last pointer. The same seed gives the same content in other memory.
+func filled(t *testing.T, typ reflect.Type, seed int64) reflect.Value {
+	t.Helper()
+	// No functions for particular types: metafuzzer's leave some fields empty.
+	random := fuzzer.FuzzerFor(fuzzer.MergeFuzzerFuncs(), rand.NewSource(seed), serializer.NewCodecFactory(runtime.NewScheme()))
+	object := reflect.New(typ)
+	random.NilChance(0).NumElements(1, 3).Fill(object.Interface())
+	eachReference(typ.Name(), object.Elem(), func(path string, v reflect.Value) {
+		// The filler passes over nil pointers to types that fill themselves, *metav1.Time
+		// for one.
+		if v.Kind() == reflect.Pointer && v.IsNil() {
+			v.Set(reflect.New(v.Type().Elem()))
+			random.Fill(v.Interface())
+		}
+		if v.Kind() != reflect.Pointer && v.Len() == 0 {
+			t.Fatalf("%s was not filled", path)
+		}
+	})
+	return object
+}
+
+// copyOf calls one of the copy methods of *original.
+func copyOf(t *testing.T, original reflect.Value, method string) reflect.Value {
+	t.Helper()
+	if method == "DeepCopyInto" {
+		// The target may be in use: nothing of what it holds may survive.
+		out := filled(t, original.Type().Elem(), -1)
+		original.MethodByName(method).Call([]reflect.Value{out})
+		return out
+	}
+	result := original.MethodByName(method).Call(nil)[0]
+	if result.Kind() == reflect.Interface {
+		result = result.Elem()
+	}
+	return result
+}
+
+// eachReference calls visit for every pointer, slice and map that can be reached
+// from v, outermost first, with its path. Unexported fields are left out: the one
+// that matters, the time zone in a metav1.Time, is shared on purpose.
+func eachReference(path string, v reflect.Value, visit func(path string, v reflect.Value)) {
+	switch v.Kind() {
+	case reflect.Pointer:
+		visit(path, v)
+		eachReference(path, v.Elem(), visit)
+	case reflect.Slice:
+		visit(path, v)
+		for i := range v.Len() {
+			eachReference(fmt.Sprintf("%s[%d]", path, i), v.Index(i), visit)
+		}
+	case reflect.Map:
+		visit(path, v)
+		for _, key := range v.MapKeys() {
+			eachReference(fmt.Sprintf("%s[%q]", path, key), v.MapIndex(key), visit)
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			if field := v.Type().Field(i); field.IsExported() {
+				eachReference(path+"."+field.Name, v.Field(i), visit)
+			}
+		}
+	case reflect.Array, reflect.Interface, reflect.Chan, reflect.Func, reflect.UnsafePointer:
+		panic(path + ": teach this test about " + v.Kind().String())
+	}
+}
+
+// emptyOf returns an empty slice or map, or a pointer to a zero value.
+func emptyOf(typ reflect.Type) reflect.Value {
+	switch typ.Kind() {
+	case reflect.Slice:
+		return reflect.MakeSlice(typ, 0, 0)
+	case reflect.Map:
+		return reflect.MakeMap(typ)
+	default:
+		return reflect.New(typ.Elem())
+	}
+}
+
+// equal compares what two pointers point to; unlike cmp it never asks an Equal
+// method, some of which take nil for empty.
+func equal(a, b reflect.Value) bool { return reflect.DeepEqual(a.Interface(), b.Interface()) }
+
+func diff(a, b reflect.Value) string { return cmp.Diff(a.Interface(), b.Interface()) }
