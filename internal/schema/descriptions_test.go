@@ -7,6 +7,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"example.com/byhand/internal/testkit/crd"
 )
 
 // kubectl explain says of each field what the comment in Go says: a description is the
@@ -37,7 +39,7 @@ func compareDescription(t *testing.T, path, comment, got string) {
 }
 
 // compareDescriptions compares those of the fields below a schema.
-func compareDescriptions(t *testing.T, path string, typ reflect.Type, got node, comments map[string]string) {
+func compareDescriptions(t *testing.T, path string, typ reflect.Type, got crd.Schema, comments map[string]string) {
 	t.Helper()
 	if typ.Kind() == reflect.Pointer {
 		typ = typ.Elem()
@@ -49,7 +51,7 @@ func compareDescriptions(t *testing.T, path string, typ reflect.Type, got node, 
 		compareDescriptions(t, path+"{}", typ.Elem(), *got.AdditionalProperties, comments)
 	}
 	for name, property := range got.Properties {
-		field, ok := wireFields(typ)[name]
+		field, ok := crd.Fields(typ)[name]
 		if !ok {
 			continue // TestFields fails
 		}

@@ -3,57 +3,19 @@ package schema
 import (
 	"reflect"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"sigs.k8s.io/yaml"
+
+	"example.com/byhand/internal/testkit/crd"
 )
-
-// definition is the part of a CustomResourceDefinition that is compared.
-type definition struct {
-	APIVersion string `json:"apiVersion"`
-	Metadata   struct {
-		Name string `json:"name"`
-	} `json:"metadata"`
-	Spec struct {
-		Group string `json:"group"`
-		Names struct {
-			Kind, ListKind, Plural string
-			Categories             []string
-		} `json:"names"`
-		Versions []struct {
-			Name   string `json:"name"`
-			Schema struct {
-				OpenAPIV3Schema node `json:"openAPIV3Schema"`
-			} `json:"schema"`
-			Subresources map[string]any `json:"subresources"`
-		} `json:"versions"`
-	} `json:"spec"`
-}
-
-// node is a schema.
-type node struct {
-	Description string          `json:"description"`
-	Type        string          `json:"type"`
-	Format      string          `json:"format"`
-	Required    []string        `json:"required"`
-	Properties  map[string]node `json:"properties"`
-	Items       *node           `json:"items"`
-	// AdditionalProperties is what a map holds.
-	AdditionalProperties *node `json:"additionalProperties"`
-}
 
 // definitionOf returns the definition of a kind. TestKindsAreComplete says which kind has
 // none.
-func definitionOf(t *testing.T, k kind) definition {
+func definitionOf(t *testing.T, k kind) crd.Definition {
 	t.Helper()
-	var d definition
-	if err := yaml.Unmarshal([]byte(read(t, "../../"+k.fill(crdFile))), &d); err != nil {
-		t.Fatal(err)
-	}
+	d := crd.Read(t, []byte(read(t, "../../"+k.fill(crdFile))))
 	if len(d.Spec.Versions) != 1 {
 		t.Fatalf("%s has %d versions, want one", k.fill(crdFile), len(d.Spec.Versions))
 	}
@@ -98,66 +60,19 @@ func TestSubresources(t *testing.T) {
 					t.Errorf("the client has only one of %s and %s", method, other)
 				}
 			}
-			if _, hasStatus := wireFields(k.typ)["status"]; hasStatus != k.has("UpdateStatus") {
+			if _, hasStatus := crd.Fields(k.typ)["status"]; hasStatus != k.has("UpdateStatus") {
 				t.Errorf("Go has a status: %t; the client has UpdateStatus: %t", hasStatus, !hasStatus)
 			}
 		})
 	}
 }
 
-// Each field of a Go type is in the schema, with the kind of value that it holds,
-// and each field of the schema is in Go: a client drops what its type lacks, an
-// API server what the schema lacks.
+// Each field of a Go type is in the schema, and each field of the schema in Go.
 func TestFields(t *testing.T) {
 	for _, k := range kinds() {
 		t.Run(k.Kind, func(t *testing.T) {
-			compare(t, k.Kind, k.typ, definitionOf(t, k).Spec.Versions[0].Schema.OpenAPIV3Schema)
+			crd.Compare(t, k.Kind, k.typ, definitionOf(t, k).Spec.Versions[0].Schema.OpenAPIV3Schema)
 		})
-	}
-}
-
-func compare(t *testing.T, path string, typ reflect.Type, got node) {
-	t.Helper()
-	if typ.Kind() == reflect.Pointer {
-		typ = typ.Elem()
-	}
-	if want := wireType(typ); want != got.Type+" "+got.Format {
-		t.Errorf("%s: Go has %s, which is %q on the wire; the schema says %q", path, typ, want, got.Type+" "+got.Format)
-		return
-	}
-	switch {
-	case typ.Kind() == reflect.Slice && got.Items == nil:
-		t.Errorf("%s: the schema does not say what the list holds: it has no items", path)
-	case typ.Kind() == reflect.Slice:
-		compare(t, path+"[]", typ.Elem(), *got.Items)
-	case typ.Kind() == reflect.Map && got.AdditionalProperties == nil:
-		t.Errorf("%s: the schema does not say what the map holds: it has no additionalProperties", path)
-	case typ.Kind() == reflect.Map:
-		compare(t, path+"{}", typ.Elem(), *got.AdditionalProperties)
-	case got.Type == "object" && typ != reflect.TypeFor[metav1.ObjectMeta]():
-		fields := wireFields(typ)
-		var required []string
-		for name, field := range fields {
-			if property, ok := got.Properties[name]; ok {
-				compare(t, path+"."+name, field.Type, property)
-			} else {
-				t.Errorf("%s.%s is in Go and not in the schema", path, name)
-			}
-			// Who creates an object knows no status, and who writes a status knows it in part.
-			kind, _, _ := strings.Cut(path, ".")
-			if status := kind + ".status"; path != status && path+"."+name != status && !field.optional() {
-				required = append(required, name)
-			}
-		}
-		for name := range got.Properties {
-			if _, ok := fields[name]; !ok {
-				t.Errorf("%s.%s is in the schema and not in Go", path, name)
-			}
-		}
-		slices.Sort(required)
-		if slices.Sort(got.Required); !slices.Equal(required, got.Required) {
-			t.Errorf("%s: the schema requires %v, and Go always sends %v: the fields without omitempty", path, got.Required, required)
-		}
 	}
 }
 
@@ -186,64 +101,19 @@ func compareApply(t *testing.T, path string, typ, configuration reflect.Type) {
 	if !isOurs(typ) {
 		return
 	}
-	got := wireFields(configuration)
-	for name, field := range wireFields(typ) {
+	got := crd.Fields(configuration)
+	for name, field := range crd.Fields(typ) {
 		its, ok := got[name]
 		if !ok {
 			t.Errorf("%s.%s is in Go and not in %s", path, name, configuration)
 			continue
 		}
-		if zero := its.Type.Kind(); !its.optional() || zero != reflect.Pointer && zero != reflect.Slice && zero != reflect.Map {
+		if zero := its.Type.Kind(); !its.Optional() || zero != reflect.Pointer && zero != reflect.Slice && zero != reflect.Map {
 			t.Errorf("%s.%s: %s sends it although nobody set it: make it a pointer, a slice or a map with omitempty", path, name, configuration)
 		}
 		if _, ok := reflect.PointerTo(configuration).MethodByName("With" + its.Name); !ok && !its.Anonymous {
 			t.Errorf("%s.%s: %s has no setter With%s", path, name, configuration, its.Name)
 		}
 		compareApply(t, path+"."+name, field.Type, its.Type)
-	}
-}
-
-// wireField is a field of a struct.
-type wireField struct{ reflect.StructField }
-
-// optional says whether a field without a value is left out.
-func (f wireField) optional() bool { return strings.Contains(f.Tag.Get("json"), ",omitempty") }
-
-// wireFields returns the fields of a struct by their names on the wire.
-func wireFields(typ reflect.Type) map[string]wireField {
-	fields := map[string]wireField{}
-	for i := range typ.NumField() {
-		field := typ.Field(i)
-		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
-		if field.Anonymous && name == "" {
-			for name, embedded := range wireFields(field.Type) {
-				fields[name] = embedded
-			}
-			continue
-		}
-		fields[name] = wireField{field}
-	}
-	return fields
-}
-
-// wireType is the schema's type and format of a Go type.
-func wireType(typ reflect.Type) string {
-	switch {
-	case typ == reflect.TypeFor[metav1.Time]():
-		return "string date-time"
-	case typ.Kind() == reflect.String:
-		return "string "
-	case typ.Kind() == reflect.Int32:
-		return "integer int32"
-	case typ.Kind() == reflect.Int64:
-		return "integer int64"
-	case typ.Kind() == reflect.Slice:
-		return "array "
-	case typ.Kind() == reflect.Bool:
-		return "boolean "
-	case typ.Kind() == reflect.Struct, typ.Kind() == reflect.Map:
-		return "object "
-	default:
-		return "a type that this test has to learn: " + typ.String()
 	}
 }

@@ -1,0 +1,154 @@
+// Package crd compares a CustomResourceDefinition with the Go types of its kind. A generator
+// would write the one from the other; by hand, a test has to look.
+package crd
+
+import (
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/yaml"
+)
+
+// Definition is the part of a CustomResourceDefinition that is compared.
+type Definition struct {
+	APIVersion string
+	Metadata   struct{ Name string }
+	Spec       struct {
+		Group      string
+		Conversion any
+		Names      struct {
+			Kind, ListKind, Plural string
+			Categories             []string
+		}
+		Versions []struct {
+			Name            string
+			Served, Storage bool
+			Schema          struct{ OpenAPIV3Schema Schema }
+			Subresources    map[string]any
+		}
+	}
+}
+
+// Schema is what an OpenAPI schema says of a field.
+type Schema struct {
+	Description, Type, Format, Pattern string
+	Required                           []string
+	Properties                         map[string]Schema
+	Items                              *Schema
+	// AdditionalProperties is what a map holds.
+	AdditionalProperties *Schema
+	MaxItems, Maximum    int
+	// Not is there for a property of which no value is valid.
+	Not *struct{}
+}
+
+// Read reads one in YAML.
+func Read(t *testing.T, text []byte) (d Definition) {
+	t.Helper()
+	if err := yaml.Unmarshal(text, &d); err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// Compare fails the test unless each field of a Go type is in the schema, described and with
+// the kind of value that it holds, and each field of the schema in Go: a client drops what
+// its type lacks, an API server what the schema lacks. path is what the messages call the
+// type; below it, a field named status is that of a kind.
+func Compare(t *testing.T, path string, typ reflect.Type, got Schema) {
+	t.Helper()
+	if typ.Kind() == reflect.Pointer {
+		typ = typ.Elem()
+	}
+	if want := wireType(typ); want != got.Type+" "+got.Format {
+		t.Errorf("%s: Go has %s, which is %q on the wire; the schema says %q", path, typ, want, got.Type+" "+got.Format)
+		return
+	}
+	switch {
+	case typ.Kind() == reflect.Slice && got.Items == nil:
+		t.Errorf("%s: the schema does not say what the list holds: it has no items", path)
+	case typ.Kind() == reflect.Slice:
+		Compare(t, path+"[]", typ.Elem(), *got.Items)
+	case typ.Kind() == reflect.Map && got.AdditionalProperties == nil:
+		t.Errorf("%s: the schema does not say what the map holds: it has no additionalProperties", path)
+	case typ.Kind() == reflect.Map:
+		Compare(t, path+"{}", typ.Elem(), *got.AdditionalProperties)
+	case got.Type == "object" && typ != reflect.TypeFor[metav1.ObjectMeta]():
+		fields := Fields(typ)
+		var required []string
+		for name, field := range fields {
+			property, ok := got.Properties[name]
+			if !ok {
+				t.Errorf("%s.%s is in Go and not in the schema", path, name)
+				continue
+			}
+			Compare(t, path+"."+name, field.Type, property)
+			// These three an API server describes itself.
+			if property.Description == "" && name != "apiVersion" && name != "kind" && name != "metadata" {
+				t.Errorf("%s.%s has no description", path, name)
+			}
+			// Who creates an object knows no status, and who writes a status knows it in part.
+			kind, _, _ := strings.Cut(path, ".")
+			if status := kind + ".status"; path != status && path+"."+name != status && !field.Optional() {
+				required = append(required, name)
+			}
+		}
+		for name, property := range got.Properties {
+			if _, ok := fields[name]; !ok && property.Not == nil {
+				t.Errorf("%s.%s is in the schema and not in Go", path, name)
+			}
+		}
+		slices.Sort(required)
+		if slices.Sort(got.Required); !slices.Equal(required, got.Required) {
+			t.Errorf("%s: the schema requires %v, and Go always sends %v: the fields without omitempty", path, got.Required, required)
+		}
+	}
+}
+
+// Field is a field of a struct.
+type Field struct{ reflect.StructField }
+
+// Optional says whether a field without a value is left out.
+func (f Field) Optional() bool { return strings.Contains(f.Tag.Get("json"), ",omit") }
+
+// Fields returns the fields of a struct by their names on the wire.
+func Fields(typ reflect.Type) map[string]Field {
+	fields := map[string]Field{}
+	for i := range typ.NumField() {
+		field := typ.Field(i)
+		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+		if field.Anonymous && name == "" {
+			for name, embedded := range Fields(field.Type) {
+				fields[name] = embedded
+			}
+			continue
+		}
+		fields[name] = Field{field}
+	}
+	return fields
+}
+
+// wireType is the schema's type and format of a Go type.
+func wireType(typ reflect.Type) string {
+	switch {
+	case typ == reflect.TypeFor[metav1.Time]():
+		return "string date-time"
+	case typ.Kind() == reflect.String:
+		return "string "
+	case typ.Kind() == reflect.Int32:
+		return "integer int32"
+	case typ.Kind() == reflect.Int64:
+		return "integer int64"
+	case typ.Kind() == reflect.Slice:
+		return "array "
+	case typ.Kind() == reflect.Bool:
+		return "boolean "
+	case typ.Kind() == reflect.Struct, typ.Kind() == reflect.Map:
+		return "object "
+	default:
+		return "a type that this test has to learn: " + typ.String()
+	}
+}
