@@ -10,6 +10,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/validation"
 	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
 	"k8s.io/client-go/tools/cache"
 
@@ -48,6 +49,9 @@ func (r *Reconciler) Reconcile(ctx context.Context, key cache.ObjectName) (reque
 	case !ok || at.DeletionTimestamp != nil || at.Status.isFinished():
 		// The garbage collector deletes the Pod of an At that is gone.
 		return 0, nil
+	case at.Status.Phase == PhaseRunning && len(validation.IsDNS1123Subdomain(at.Status.PodName)) > 0:
+		// Another program has written it, before the CRD refused such a name. A retry cannot mend it.
+		return 0, r.updateStatus(ctx, at, at.Status.failed(ReasonInvalidPod, "status.podName is no name of a Pod", r.Now()))
 	case at.Status.Phase == PhaseRunning && at.Status.PodUID != "":
 		return r.followPod(ctx, at)
 	case at.Status.Phase == PhaseRunning:
@@ -212,6 +216,9 @@ func (r *Reconciler) isNeeded(ctx context.Context, key cache.ObjectName, at *At,
 	uid := types.UID(pod.Labels[uidLabel])
 	if at != nil && at.UID == uid {
 		return at.DeletionTimestamp == nil && !at.Status.isFinished(), nil
+	}
+	if key.Name == "" {
+		return false, nil // The Pod names no At, see atOf.
 	}
 	// The At is gone, or the cache does not have it yet.
 	live, err := r.Client.Ats(key.Namespace).Get(ctx, key.Name, metav1.GetOptions{})

@@ -7,6 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
@@ -66,9 +67,15 @@ func podIndexers() cache.Indexers {
 	}}
 }
 
-// atOf returns the key of the At that a Pod is for.
+// atOf returns the key of the At that a Pod is for. Its name is empty if no At can have the
+// one in the annotation: whoever writes Pods writes there what they like, and the key goes
+// into requests and logs.
 func atOf(pod *corev1.Pod) cache.ObjectName {
-	return cache.NewObjectName(pod.Namespace, pod.Annotations[nameAnnotation])
+	name := pod.Annotations[nameAnnotation]
+	if len(validation.IsDNS1123Subdomain(name)) > 0 {
+		name = ""
+	}
+	return cache.NewObjectName(pod.Namespace, name)
 }
 
 // podsOf returns the Pods that are for the At with this key, whatever its UID.

@@ -2,8 +2,11 @@ package main
 
 import (
 	"net/http"
+	"slices"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -84,6 +87,21 @@ func TestPodGone(t *testing.T) {
 			w.reconcile("GET "+w.podPath(), "PUT ats/example/status")
 			w.is(PhaseFailed, ReasonPodDeleted)
 		})
+	}
+}
+
+// TestImpossiblePodName: somebody has written a name into the status that no Pod can have. A
+// request with it would fail for ever, and one with ../ would be about something else.
+func TestImpossiblePodName(t *testing.T) {
+	for _, name := range []string{"../../x", "..", ""} {
+		for _, uid := range []string{"", "an-uid"} {
+			w := claimed(t)
+			w.set("ats/example", name, "status", "podName")
+			w.set("ats/example", uid, "status", "podUID")
+			w.reconcile("PUT ats/example/status")
+			w.is(PhaseFailed, ReasonInvalidPod)
+			w.reconcile()
+		}
 	}
 }
 
@@ -247,6 +265,32 @@ func TestReleaseKeepsOthers(t *testing.T) {
 	w.set(w.podPath(), "another", "metadata", "uid")
 	if _, err := w.tryReconcile("PATCH " + w.podPath()); !apierrors.IsConflict(err) {
 		t.Errorf("error %v, want a Conflict", err)
+	}
+}
+
+// TestReleaseOfNobodysPod: a Pod has our label and finalizer, and its annotation is no name
+// that an At can have. It is released, and what the annotation says goes into no request, no
+// key and no log.
+func TestReleaseOfNobodysPod(t *testing.T) {
+	for _, name := range []string{"../../x", "\x1b[2J", ""} {
+		w := running(t)
+		w.api.Remove(url("ats/example"))
+		pod := "pods/forged"
+		w.add(pod, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "forged", Finalizers: []string{podFinalizer},
+			Labels: map[string]string{uidLabel: "uid"}, Annotations: map[string]string{nameAnnotation: name}}})
+		w.sync()
+		keys := atOfOrphan(func() cache.Store { return w.PodStore })(cache.NewObjectName("default", "forged"))
+		if want := []cache.ObjectName{{Namespace: "default"}}; !slices.Equal(keys, want) {
+			t.Errorf("%q: keys %q, want %q", name, keys, want)
+			continue
+		}
+		w.api.Requests()
+		if _, err := w.Reconcile(t.Context(), keys[0]); err != nil {
+			t.Errorf("%q: %v", name, err)
+		}
+		if diff := cmp.Diff([]string{"PATCH " + pod}, w.api.Requests()); diff != "" {
+			t.Errorf("%q: requests (-want +got):\n%s", name, diff)
+		}
 	}
 }
 

@@ -87,7 +87,7 @@ const (
 	ReasonMissed Reason = "Missed"
 	// ReasonNameTaken: somebody else's Pod has the name.
 	ReasonNameTaken Reason = "NameTaken"
-	// ReasonInvalidPod: no Pod can be like this. The message is the API server's.
+	// ReasonInvalidPod: no Pod can be like this. The message says why.
 	ReasonInvalidPod Reason = "InvalidPod"
 	// ReasonForbidden: the API server refuses to create the Pod: a quota, a policy, a webhook
 	// or a missing right. The controller retries; the phase stays RUNNING.
