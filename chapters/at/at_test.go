@@ -62,7 +62,7 @@ func TestWait(t *testing.T) {
 		"2026-01-02T12:00:01Z":      time.Second,
 		"2026-01-02T13:30:00+01:00": 30 * time.Minute,
 		"2026-01-02T13:00:01Z":      time.Hour,
-		"9999-12-31T23:59:59Z":      time.Hour,
+		"9999-12-31T23:59:59Z":      time.Hour, // more than a time.Duration holds
 	} {
 		t.Run(schedule, func(t *testing.T) {
 			w := newWorld(t)
@@ -130,12 +130,14 @@ func TestInvalidSchedule(t *testing.T) {
 
 // TestLate: it runs late, unless it has a deadline and that is over.
 func TestLate(t *testing.T) {
-	w := newWorld(t)
-	w.create("2025-01-01T00:00:00Z")
-	w.reconcile("PUT ats/example/status")
-	w.is(PhaseRunning, "")
+	for _, schedule := range []string{"2025-01-01T00:00:00Z", "0000-01-01T00:00:00Z"} {
+		w := newWorld(t)
+		w.create(schedule)
+		w.reconcile("PUT ats/example/status")
+		w.is(PhaseRunning, "")
+	}
 
-	w = newWorld(t)
+	w := newWorld(t)
 	w.create("2026-01-02T11:59:00Z", deadline(60))
 	w.reconcile("PUT ats/example/status")
 	w.is(PhaseRunning, "")

@@ -77,3 +77,14 @@ func TestPattern(t *testing.T) {
 		t.Errorf("only %d values were admitted: they prove nothing", admitted)
 	}
 }
+
+// TestPodNamePattern: the schema admits the names that this program writes, and no path.
+func TestPodNamePattern(t *testing.T) {
+	podNames := readCRD(t).Spec.Versions[0].Schema.OpenAPIV3Schema.Properties["status"].Properties["podName"]
+	pattern := regexp.MustCompile(podNames.Pattern)
+	for name, want := range map[string]bool{"example-57d4": true, "a.b": true, "../../x": false, "..": false, "a/b": false, "": false, "a\n": false} {
+		if got := pattern.MatchString(name); got != want {
+			t.Errorf("the pattern admits %q: %t, want %t", name, got, want)
+		}
+	}
+}
