@@ -6,11 +6,11 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
-	"github.com/prometheus/common/expfmt"
-	"github.com/prometheus/common/model"
 	"k8s.io/client-go/rest"
 )
 
@@ -49,28 +49,30 @@ func Read(ctx context.Context, server rest.Interface) (Counts, error) {
 // Parse reads an API server's metrics.
 func Parse(text string) (Counts, error) {
 	const total = "apiserver_request_total"
-	// Of the megabytes only what is wanted.
-	var wanted strings.Builder
-	for line := range strings.Lines(text) {
-		if strings.HasPrefix(line, total+"{") {
-			wanted.WriteString(line)
-		}
-	}
-	parser := expfmt.NewTextParser(model.UTF8Validation)
-	families, err := parser.TextToMetricFamilies(strings.NewReader(wanted.String()))
-	if err != nil || families[total] == nil {
-		return nil, fmt.Errorf("metrics of the API server: no %s (%v)", total, err)
-	}
 	counts := Counts{}
-	for _, metric := range families[total].Metric {
-		label := map[string]string{}
-		for _, pair := range metric.Label {
-			label[pair.GetName()] = pair.GetValue()
+	for line := range strings.Lines(text) {
+		// The labels have simple values: no quote and no brace is in one.
+		labels, value, found := strings.Cut(strings.TrimSpace(line), "} ")
+		if !found || !strings.HasPrefix(labels, total+"{") {
+			continue
 		}
-		counts[Request{label["verb"], label["resource"], label["subresource"], label["code"]}] += int(metric.GetUntyped().GetValue())
+		label := map[string]string{}
+		for _, pair := range labelPair.FindAllStringSubmatch(labels, -1) {
+			label[pair[1]] = pair[2]
+		}
+		n, err := strconv.ParseFloat(value, 64)
+		if err != nil {
+			return nil, fmt.Errorf("metrics of the API server: %w", err)
+		}
+		counts[Request{label["verb"], label["resource"], label["subresource"], label["code"]}] += int(n)
+	}
+	if len(counts) == 0 {
+		return nil, fmt.Errorf("metrics of the API server: no %s", total)
 	}
 	return counts, nil
 }
+
+var labelPair = regexp.MustCompile(`(\w+)="([^"]*)"`)
 
 // Minus returns what has been answered since before.
 func (c Counts) Minus(before Counts) Counts {

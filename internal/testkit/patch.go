@@ -5,14 +5,15 @@ import (
 	"fmt"
 	"net/http"
 
-	jsonpatch "gopkg.in/evanphx/json-patch.v4"
 	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/strategicpatch"
+	clienttesting "k8s.io/client-go/testing"
 )
 
 // patched returns an object, or its scale, as a patch makes it.
@@ -27,13 +28,12 @@ func (x *request) patched(before *unstructured.Unstructured, patch []byte) ([]by
 	}
 	switch kind := types.PatchType(x.Header.Get("Content-Type")); {
 	case kind == types.MergePatchType:
-		document, err = jsonpatch.MergePatch(document, patch)
+		document, err = merged(document, kind, patch)
 	case kind == types.JSONPatchType:
-		operations, wrong := jsonpatch.DecodePatch(patch)
-		if wrong != nil {
+		if wrong := json.Unmarshal(patch, &[]map[string]any{}); wrong != nil {
 			return nil, wrong
 		}
-		if document, err = operations.Apply(document); err != nil {
+		if document, err = merged(document, kind, patch); err != nil {
 			return nil, apierrors.NewGenericServerResponse(http.StatusUnprocessableEntity, "", schema.GroupResource{}, "", err.Error(), 0, false)
 		}
 	case kind == types.StrategicMergePatchType && x.Schema == nil:
@@ -47,6 +47,25 @@ func (x *request) patched(before *unstructured.Unstructured, patch []byte) ([]by
 			"the body of the request was in an unknown format - accepted media types include: application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml")
 	}
 	return document, err
+}
+
+// merged returns a document as a merge patch or a JSON patch makes it. What can do that is
+// inside of client-go's fakes.
+func merged(document []byte, kind types.PatchType, patch []byte) ([]byte, error) {
+	object := &unstructured.Unstructured{}
+	if err := json.Unmarshal(document, object); err != nil {
+		return nil, err
+	}
+	tracker := clienttesting.NewObjectTracker(runtime.NewScheme(), unstructured.UnstructuredJSONScheme)
+	resource := schema.GroupVersionResource{Resource: "objects"}
+	if err := tracker.Create(resource, object, object.GetNamespace()); err != nil {
+		return nil, err
+	}
+	_, patched, err := clienttesting.ObjectReaction(tracker)(clienttesting.NewPatchAction(resource, object.GetNamespace(), object.GetName(), kind, patch))
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(patched)
 }
 
 // view is an object as its URL shows it.

@@ -4,6 +4,7 @@ package subprocess
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,11 +14,10 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
-
-	"github.com/prometheus/procfs"
 )
 
 // ErrEnded: the process ended too early. ErrKilled: [Process.Stop] had to kill it.
@@ -171,14 +171,24 @@ func (p *Process) Wait(ctx context.Context) error {
 	}
 }
 
-// Status is what the kernel says of a process that runs, its memory in bytes. Linux alone
-// does.
-func (p *Process) Status() (status procfs.ProcStatus, err error) {
-	proc, err := procfs.NewProc(p.PID())
-	if err == nil {
-		status, err = proc.NewStatus()
+// Status is what the kernel says of the memory of a process, in bytes: what it has now, and
+// the most that it had.
+type Status struct{ VmRSS, VmHWM uint64 }
+
+// Status is that of a process that runs. Linux alone says it.
+func (p *Process) Status() (s Status, err error) {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.PID()))
+	if err != nil {
+		return s, err
 	}
-	return status, err
+	for name, field := range map[string]*uint64{"VmRSS": &s.VmRSS, "VmHWM": &s.VmHWM} {
+		_, after, _ := strings.Cut(string(text), "\n"+name+":")
+		if _, err := fmt.Sscanf(after, "%d kB", field); err != nil {
+			return s, fmt.Errorf("/proc/%d/status has no %s: %w", p.PID(), name, err)
+		}
+		*field *= 1024
+	}
+	return s, nil
 }
 
 // CPU is the time that the process has computed. On a process that runs, Linux alone says it.
@@ -186,10 +196,14 @@ func (p *Process) CPU() (time.Duration, error) {
 	if p.Ended() != "" {
 		return p.cmd.ProcessState.UserTime() + p.cmd.ProcessState.SystemTime(), nil
 	}
-	proc, err := procfs.NewProc(p.PID())
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.PID()))
 	if err != nil {
 		return 0, err
 	}
-	stat, err := proc.Stat()
-	return time.Duration(stat.CPUTime() * float64(time.Second)), err
+	// proc(5): the 14th and 15th field, in hundredths of a second. The 2nd is the name in
+	// parentheses, with whatever is in it.
+	fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
+	user, err1 := strconv.Atoi(fields[11])
+	system, err2 := strconv.Atoi(fields[12])
+	return time.Duration(user+system) * 10 * time.Millisecond, cmp.Or(err1, err2)
 }
