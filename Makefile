@@ -118,7 +118,7 @@ chapter: chapter-exists own-cluster ## Run a chapter: make chapter CHAPTER=http 
 	$(if $(CHAPTER_CRDS),@$(KUBECTL) apply -f $(CHAPTER_CRDS))
 	$(if $(CHAPTER_CRDS),@$(KUBECTL) wait --for=condition=Established --timeout=30s -f $(CHAPTER_CRDS) >/dev/null)
 	$(if $(CHAPTER_CRDS),@$(KUBECTL) apply -f $(CHAPTER_SAMPLES))
-	go build -o bin/ ./chapters/$(CHAPTER)
+	cd chapters && go build -o ../bin/ ./$(CHAPTER)
 	$(SECOND_TERMINAL)
 	@exec bin/$(CHAPTER) $(ARGS)
 
@@ -193,7 +193,7 @@ test-integration:
 .PHONY: test-integration-here
 test-integration-here: install
 	cd compare && go test -count=1 -tags integration ./...
-	go test -count=1 -tags integration -parallel 6 ./internal/e2e $$(go list ./chapters/... | grep -v /apiserver$$)
+	cd chapters && go test -count=1 -tags integration -parallel 6 example.com/byhand/internal/e2e $$(go list ./... | grep -v /apiserver$$)
 
 # On a cluster of its own: while an aggregated API server is killed, no namespace of the
 # cluster can be deleted, and each test deletes one.
@@ -203,7 +203,7 @@ test-apiserver:
 
 .PHONY: test-apiserver-here
 test-apiserver-here:
-	go test -count=1 -tags integration ./chapters/apiserver
+	cd chapters && go test -count=1 -tags integration ./apiserver
 
 .PHONY: test-bare
 test-bare:
@@ -230,11 +230,11 @@ test-long: ## Run the tests that take minutes: failovers, kills
 .PHONY: test-long-here
 test-long-here: install
 	go test -count=1 -tags long -v -timeout 60m ./internal/e2e -failovers $(FAILOVERS)
-	go test -count=1 -tags integration,long -v -run TestReadme ./chapters/versions
+	cd chapters && go test -count=1 -tags integration,long -v -run TestReadme ./versions
 
 .PHONY: test-apiserver-long-here
 test-apiserver-long-here:
-	go test -count=1 -tags integration,long -v -timeout 60m -run TestKilled ./chapters/apiserver
+	cd chapters && go test -count=1 -tags integration,long -v -timeout 60m -run TestKilled ./apiserver
 
 .PHONY: test-page
 test-page: ## Look at the page in a real browser (needs Chromium)
@@ -246,7 +246,8 @@ test-page-here: install
 
 .PHONY: test-race
 test-race: ## Run the unit tests under the race detector (needs a C compiler)
-	go test -race ./controller/... ./informer/... ./clientset/... ./internal/... ./chapters/...
+	go test -race ./controller/... ./informer/... ./clientset/... ./internal/...
+	cd chapters && go test -race ./...
 
 .PHONY: mutants
 mutants: ## Make small mistakes in the code and see that the tests notice
@@ -298,14 +299,11 @@ test-judge: bin/byhand ## See that the judge catches each known bug, and none he
 	@$(MAKE) --no-print-directory judge CONTROLLER='bin/byhand --kubeconfig {kubeconfig}' JUDGE=-quick
 
 # The cluster needs Linux or macOS, and so do the chapters.
-WINDOWS_TOO = $$(go list ./... | grep -v /chapters)
-
 .PHONY: lint
 lint: ## Check formatting, vet and staticcheck in every module, and other systems
 	@unformatted="$$(gofmt -l $$(git ls-files '*.go'))"; test -z "$$unformatted" || { echo "gofmt would change:" $$unformatted; exit 1; }
 	for module in $(MODULES); do \
 		(cd $$module && go mod tidy -diff && go vet -tags $(TAGS) ./... && go run $(STATICCHECK) -tags $(TAGS) ./...) || exit 1; \
 	done
-	GOOS=darwin go build ./... && GOOS=darwin go vet ./...
-	GOOS=windows go build $(WINDOWS_TOO) && GOOS=windows go vet $(WINDOWS_TOO)
-	cd cluster && GOOS=darwin go vet ./...
+	for system in darwin windows; do GOOS=$$system go build ./... && GOOS=$$system go vet ./... || exit 1; done
+	for module in chapters cluster; do (cd $$module && GOOS=darwin go vet ./...) || exit 1; done

@@ -59,7 +59,7 @@ func TestControllerRuntimeOnOurAPIServer(t *testing.T) {
 // startAPIServer builds and runs the chapter's program until the test ends.
 func startAPIServer(t *testing.T) {
 	t.Helper()
-	build := exec.Command("go", "build", "-o", "bin/", "./chapters/apiserver")
+	build := exec.Command("go", "build", "-C", "chapters", "-o", "../bin/", "./apiserver")
 	build.Dir = ".."
 	if output, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("build the API server: %v\n%s", err, output)

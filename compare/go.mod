@@ -3,10 +3,14 @@ module example.com/byhand/compare
 
 go 1.26.0
 
-replace example.com/byhand => ..
+replace (
+	example.com/byhand => ..
+	example.com/byhand/chapters => ../chapters
+)
 
 require (
 	example.com/byhand v0.0.0-00010101000000-000000000000
+	example.com/byhand/chapters v0.0.0-00010101000000-000000000000
 	github.com/aclements/go-moremath v0.0.0-20210112150236-f10218a38794
 	github.com/go-logr/logr v1.4.3
 	github.com/google/go-cmp v0.7.0

@@ -2,7 +2,7 @@
 // that names no toppings gets tomato, mozzarella and salami. One with a topping that does
 // not exist is refused, by name.
 //
-//	go run ./chapters/admission --kubeconfig FILE
+//	cd chapters && go run ./admission --kubeconfig FILE
 //
 // Its neighbours: package webhook, beside the chapters, has the certificates and the HTTPS
 // server, package v1alpha1 of chapters/restaurant the types, and the core's package informer

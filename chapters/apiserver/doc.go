@@ -3,7 +3,7 @@
 // kubectl, informers, the garbage collector and the deletion of namespaces all work with
 // it. Nothing here comes from k8s.io/apiserver.
 //
-//	go run ./chapters/apiserver --kubeconfig FILE --store DIR [--stage N]
+//	cd chapters && go run ./apiserver --kubeconfig FILE --store DIR [--stage N]
 //
 // Its neighbours: the types and their conversion are those of package restaurant, package
 // webhook makes the certificate, and package listen has the HTTP server.

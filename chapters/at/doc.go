@@ -1,7 +1,7 @@
 // Command at runs containers once, at a time: a command at a time ("cnat"). An At names the
 // time and the containers, and this controller creates a Pod for it.
 //
-//	go run ./chapters/at --kubeconfig FILE
+//	cd chapters && go run ./at --kubeconfig FILE
 //
 // Its neighbours are the core's: package informer runs its informers, package controller has
 // the queue, the workers and PendingWrites. Everything that a kind of one's own needs is in

@@ -3,7 +3,7 @@
 # Pods are gone.
 set -e
 kubectl get crd ats.cnat.programming-kubernetes.info >/dev/null 2>&1 || exit 0
-go build -o bin/ ./chapters/at
+(cd chapters && go build -o ../bin/ ./at)
 bin/at &
 trap 'kill $!; wait $!' EXIT
 kubectl delete ats --all --all-namespaces

@@ -73,7 +73,7 @@ func TestWalk(t *testing.T) {
 	}
 	t.Run("the end", func(t *testing.T) {
 		t.Parallel()
-		if got, err := goWith(t, "go vet ./chapters/at", written); err != nil {
+		if got, err := goWith(t, "go vet ./at", written); err != nil {
 			t.Errorf("after the last step go vet says\n%s", got)
 		}
 	})
@@ -115,7 +115,7 @@ func goWith(t *testing.T, command string, exists []string) (string, error) {
 	}
 	words := slices.Insert(strings.Fields(command), 2, "-overlay", overlay)
 	run := exec.Command(words[0], words[1:]...)
-	run.Dir = "../.."
+	run.Dir = ".."
 	output, err := run.CombinedOutput()
 	for line := range strings.Lines(string(output)) {
 		if line = strings.TrimSpace(line); line != "" && line[0] != '#' {

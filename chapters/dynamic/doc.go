@@ -1,7 +1,7 @@
 // Command dynamic gets objects of any kind by any word that kubectl understands, with
 // no Go type for them: discovery, RESTMapper, client and codec by hand.
 //
-//	go run ./chapters/dynamic --kubeconfig FILE get foos --watch
+//	cd chapters && go run ./dynamic --kubeconfig FILE get foos --watch
 //
 // Its neighbours: package clientset of the core has a method for each verb of each kind
 // that it knows when it is compiled. This program has one method for each verb, and asks

@@ -2,7 +2,7 @@
 // for each replica, and deletes them before the Project goes. No garbage collector reaches
 // there: that of Kubernetes deletes objects.
 //
-//	go run ./chapters/finalizer --kubeconfig FILE --store DIR
+//	cd chapters && go run ./finalizer --kubeconfig FILE --store DIR
 //
 // Its neighbours are the core's: package informer keeps the Projects in memory, package
 // controller has the queue and the workers, package clientset sends the patches. New here

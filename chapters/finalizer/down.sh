@@ -3,7 +3,7 @@
 # program runs once more.
 set -e
 kubectl get crd projects.examples-gzh.com >/dev/null 2>&1 || exit 0
-go build -o bin/ ./chapters/finalizer
+(cd chapters && go build -o ../bin/ ./finalizer)
 bin/finalizer --store bin/volumes &
 trap 'kill $!; wait $!' EXIT
 kubectl delete projects --all --all-namespaces --timeout=60s

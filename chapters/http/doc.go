@@ -1,7 +1,7 @@
 // Command http is a whole controller without client-go, from the standard library alone:
 // it gives each Foo its Deployment, and says so in the Foo's status.
 //
-//	go run ./chapters/http --kubeconfig FILE
+//	cd chapters && go run ./http --kubeconfig FILE
 //
 // It has no neighbours in the flow, it is the whole flow: list → watch → store → queue →
 // worker → reconcile → POST and PUT. Each of these is a few lines of main.go, where the

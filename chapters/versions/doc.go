@@ -1,9 +1,9 @@
 // Command versions converts Pizzas between v1alpha1 and v1beta1, for the API server that
 // serves both and stores one. It is a conversion webhook, and installs itself.
 //
-//	go run ./chapters/versions --kubeconfig FILE
-//	go run ./chapters/versions --kubeconfig FILE migrate
-//	go run ./chapters/versions stored NAMESPACE/NAME
+//	cd chapters && go run ./versions --kubeconfig FILE
+//	cd chapters && go run ./versions --kubeconfig FILE migrate
+//	cd chapters && go run ./versions stored NAMESPACE/NAME
 //
 // Its neighbours: package conversion (chapters/restaurant) has the two functions that
 // convert, and says what holds for them. Package webhook has the HTTPS server and its

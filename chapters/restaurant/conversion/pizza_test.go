@@ -101,7 +101,7 @@ func TestInvalid(t *testing.T) {
 
 // rounds is how many random pizzas go each way. Once, it was
 //
-//	go test ./chapters/restaurant/conversion -rounds 100000
+//	go test ./restaurant/conversion -rounds 100000
 var rounds = flag.Int("rounds", 5000, "how many random pizzas are converted each way")
 
 // Converted and converted back, each pizza is what it was, whatever is in it: a quantity
