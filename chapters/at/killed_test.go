@@ -6,14 +6,12 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"net/http"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"example.com/byhand/chapters/internal/chaptertest"
 	"example.com/byhand/internal/testkit"
@@ -90,21 +88,4 @@ func TestKilled(t *testing.T) {
 		t.Errorf("nothing was killed at %v", plan)
 	}
 	onePodEach(len(names))
-}
-
-// TestTwoPrograms runs the program twice at the same time.
-func TestTwoPrograms(t *testing.T) {
-	t.Parallel()
-	c := newCluster(t)
-	onePodEach := c.countPods()
-	for range 2 {
-		c.start(c.Kubeconfig)
-	}
-	const ats = 10
-	soon := time.Now().Add(2 * time.Second).UTC().Format(time.RFC3339)
-	for i := range ats {
-		c.create(fmt.Sprintf("at-%d", i), []string{past, soon}[i%2])
-	}
-	c.Eventually("every At is DONE", func() error { return errors.Join(c.endNotedPods(), c.released(PhaseDone)) })
-	onePodEach(ats)
 }

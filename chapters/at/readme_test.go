@@ -42,8 +42,6 @@ func TestReadme(t *testing.T) {
 func TestMistakesOfUse(t *testing.T) {
 	t.Parallel()
 	chaptertest.Mistakes(t, map[string][]string{
-		"flag provided but not defined": {"--no-such-flag"},
-		"usage: no arguments":           {"now"},
-		"cannot read the kubeconfig":    {"--kubeconfig", "/nowhere"},
+		"cannot read the kubeconfig": {"--kubeconfig", "/nowhere"},
 	})
 }
