@@ -50,8 +50,11 @@ func (r *Reconciler) Reconcile(ctx context.Context, key cache.ObjectName) (reque
 		// The garbage collector deletes the Pod of an At that is gone.
 		return 0, nil
 	case at.Status.Phase == PhaseRunning && len(validation.IsDNS1123Subdomain(at.Status.PodName)) > 0:
-		// Another program has written it, before the CRD refused such a name. A retry cannot mend it.
-		return 0, r.updateStatus(ctx, at, at.Status.failed(ReasonInvalidPod, "status.podName is no name of a Pod", r.Now()))
+		// Another program has written it, before the CRD refused such a name. A retry cannot mend
+		// it. The name goes: the CRD would refuse it in this write, too.
+		status := at.Status.failed(ReasonInvalidPod, fmt.Sprintf("status.podName was %q, which is no name of a Pod", at.Status.PodName), r.Now())
+		status.PodName = ""
+		return 0, r.updateStatus(ctx, at, status)
 	case at.Status.Phase == PhaseRunning && at.Status.PodUID != "":
 		return r.followPod(ctx, at)
 	case at.Status.Phase == PhaseRunning:

@@ -100,6 +100,9 @@ func TestImpossiblePodName(t *testing.T) {
 			w.set("ats/example", uid, "status", "podUID")
 			w.reconcile("PUT ats/example/status")
 			w.is(PhaseFailed, ReasonInvalidPod)
+			if left := w.at().Status.PodName; left != "" {
+				t.Errorf("the status still has the name %q, which the CRD refuses", left)
+			}
 			w.reconcile()
 		}
 	}
