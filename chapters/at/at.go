@@ -139,8 +139,8 @@ func (r *Reconciler) createPod(ctx context.Context, at *At, now time.Time) (*cor
 			return pod, err
 		}
 	}
-	// The answer to an earlier POST was lost, another controller was faster, or it is somebody
-	// else's.
+	// The answer to an earlier POST was lost, another controller was faster, or it is
+	// another owner's.
 	pod, err := pods.Get(ctx, at.Status.PodName, metav1.GetOptions{})
 	if missed && apierrors.IsNotFound(err) {
 		return nil, errMissed
@@ -172,8 +172,8 @@ func (r *Reconciler) followPod(ctx context.Context, at *At) (requeueAfter time.D
 	now := r.Now()
 	pod, ok := get[*corev1.Pod](r.PodStore, podKey(at))
 	if !ok || pod.UID != at.Status.PodUID {
-		// The cache does not decide that it is gone: it may be behind, or somebody has taken
-		// the label from the Pod.
+		// The cache does not decide that it is gone: it may be behind, or the label was
+		// taken from the Pod.
 		live, err := r.Pods.Pods(at.Namespace).Get(ctx, at.Status.PodName, metav1.GetOptions{})
 		switch {
 		case apierrors.IsNotFound(err) || err == nil && live.UID != at.Status.PodUID:
@@ -186,7 +186,7 @@ func (r *Reconciler) followPod(ctx context.Context, at *At) (requeueAfter time.D
 	return requeueAfter, r.updateStatus(ctx, at, at.Status.seen(pod, now))
 }
 
-// releasePods takes the finalizer from the Pods of a key that nobody waits for any more.
+// releasePods takes the finalizer from the Pods of a key that no status waits for any more.
 func (r *Reconciler) releasePods(ctx context.Context, key cache.ObjectName, at *At) error {
 	for _, pod := range podsOf(r.PodStore, key) {
 		if !isTracked(pod) {

@@ -75,7 +75,7 @@ func TestWait(t *testing.T) {
 	}
 }
 
-// TestClockSteps: somebody sets the clock while the timer runs. What counts is the clock.
+// TestClockSteps: a person sets the clock while the timer runs. What counts is the clock.
 func TestClockSteps(t *testing.T) {
 	w := newWorld(t)
 	w.create("2026-01-02T12:30:00Z")
@@ -185,10 +185,10 @@ func TestPodFailed(t *testing.T) {
 	w.reconcile()
 }
 
-// TestNameTaken: somebody else's Pod is never taken for ours, and never touched.
+// TestNameTaken: the Pod of another owner, or of none, is never taken for ours, and never touched.
 func TestNameTaken(t *testing.T) {
 	for reason, change := range map[string]func(*corev1.Pod){
-		"nobody's": func(pod *corev1.Pod) { pod.OwnerReferences = nil },
+		"of no owner": func(pod *corev1.Pod) { pod.OwnerReferences = nil },
 		"of an At of this name": func(pod *corev1.Pod) {
 			pod.OwnerReferences[0].UID, pod.Labels[uidLabel], pod.Finalizers = "another", "another", nil
 		},
@@ -244,7 +244,7 @@ func TestPolicyWithoutReason(t *testing.T) {
 	w.is(PhaseRunning, "")
 }
 
-// TestQuota: a refusal is told once and retried, until somebody allows the Pod.
+// TestQuota: a refusal is told once and retried, until the quota allows the Pod.
 func TestQuota(t *testing.T) {
 	w := newWorld(t)
 	w.create("2026-01-02T12:00:00Z")

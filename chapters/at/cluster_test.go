@@ -39,7 +39,7 @@ func newCluster(t *testing.T) *cluster {
 		t.Fatal(err)
 	}
 	c.pods = c.Kube.CoreV1().Pods(c.Namespace)
-	// The program has ended by then, and nobody else removes its finalizer.
+	// The program has ended by then, and no other one removes its finalizer.
 	t.Cleanup(func() {
 		ctx := context.WithoutCancel(t.Context())
 		pods, err := c.pods.List(ctx, metav1.ListOptions{LabelSelector: uidLabel})

@@ -26,11 +26,11 @@
 //     unseen. Once there is a podUID, no Pod is created.
 //   - It runs late, if the program was off, unless startingDeadlineSeconds are over.
 //   - What a retry cannot mend is FAILED with a reason and is never retried: a schedule that
-//     is no time, somebody else's Pod of this name, a Pod that was deleted, a Pod that the
+//     is no time, another owner's Pod of this name, a Pod that was deleted, a Pod that the
 //     API server calls invalid. What a quota or a policy refuses is told in the status
 //     and retried, after at most 30 s.
 //   - A Pod is never adopted by its name: the UID of its controller decides.
-//   - The finalizer is taken from a Pod as soon as nobody waits for it, also when the At is
+//   - The finalizer is taken from a Pod as soon as no status waits for it, also when the At is
 //     deleted first, when it was deleted with --cascade=orphan, and if all that
 //     happened while the program was off.
 //
@@ -42,11 +42,11 @@
 //     pattern, too.
 //   - The pattern admits February 30. Such an At is FAILED, InvalidSchedule.
 //   - Between the look at the live At and the POST, another process could note a Pod, see
-//     its end and release it, and somebody could delete it. Then the POST creates a second
+//     its end and release it, and a person could delete it. Then the POST creates a second
 //     one. That takes two programs, of which one hangs in that gap: run one.
-//   - Whoever takes the finalizer from a Pod by force, and deletes the Pod before its UID is
-//     noted, gets a second one.
-//   - Whoever takes the label from a Pod takes it out of this program's sight: it asks for
+//   - A person who takes the finalizer from a Pod by force, and deletes the Pod before its
+//     UID is noted, gets a second one.
+//   - A person who takes the label from a Pod takes it out of this program's sight: it asks for
 //     that Pod once a second until the Pod has ended, and does not remove the finalizer.
 //   - While the program is off, the Pod of a deleted At stays Terminating. The next start
 //     releases it.

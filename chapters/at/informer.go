@@ -68,8 +68,8 @@ func podIndexers() cache.Indexers {
 }
 
 // atOf returns the key of the At that a Pod is for. Its name is empty if no At can have the
-// one in the annotation: whoever writes Pods writes there what they like, and the key goes
-// into requests and logs.
+// one in the annotation: a writer of Pods may write anything there, and the key goes into
+// requests and logs.
 func atOf(pod *corev1.Pod) cache.ObjectName {
 	name := pod.Annotations[nameAnnotation]
 	if len(validation.IsDNS1123Subdomain(name)) > 0 {

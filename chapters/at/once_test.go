@@ -46,7 +46,7 @@ func TestLostAnswer(t *testing.T) {
 	}
 }
 
-// TestDeletedBeforeItIsNoted: the same, and somebody deletes the Pod meanwhile. The finalizer
+// TestDeletedBeforeItIsNoted: the same, and a person deletes the Pod meanwhile. The finalizer
 // keeps it.
 func TestDeletedBeforeItIsNoted(t *testing.T) {
 	w := claimed(t)
@@ -90,8 +90,8 @@ func TestPodGone(t *testing.T) {
 	}
 }
 
-// TestImpossiblePodName: somebody has written a name into the status that no Pod can have. A
-// request with it would fail for ever, and one with ../ would be about something else.
+// TestImpossiblePodName: another program has written a name into the status that no Pod can
+// have. A request with it fails for ever.
 func TestImpossiblePodName(t *testing.T) {
 	for _, name := range []string{"../../x", "..", ""} {
 		for _, uid := range []string{"", "an-uid"} {
@@ -117,7 +117,7 @@ func TestEndedAndDeleted(t *testing.T) {
 	w.is(PhaseDone, "")
 }
 
-// TestPodWithoutLabel: somebody takes the label away, so the cache has no such Pod. It is
+// TestPodWithoutLabel: a person takes the label away, so the cache has no such Pod. It is
 // still there.
 func TestPodWithoutLabel(t *testing.T) {
 	w := running(t)
@@ -211,7 +211,7 @@ func cloneOf(t *testing.T, store cache.Indexer) cache.Indexer {
 	return clone
 }
 
-// TestRelease: the finalizer goes when nobody waits for the Pod any more.
+// TestRelease: the finalizer goes when no status waits for the Pod any more.
 func TestRelease(t *testing.T) {
 	for _, test := range []struct {
 		reason string
@@ -249,7 +249,7 @@ func TestRelease(t *testing.T) {
 	}
 }
 
-// TestReleaseKeepsOthers: other finalizers stay, and so does a Pod that somebody made anew.
+// TestReleaseKeepsOthers: other finalizers stay, and so does a new Pod of the same name.
 func TestReleaseKeepsOthers(t *testing.T) {
 	w := running(t)
 	w.set(w.podPath(), []any{"example.com/theirs", podFinalizer}, "metadata", "finalizers")
@@ -271,10 +271,10 @@ func TestReleaseKeepsOthers(t *testing.T) {
 	}
 }
 
-// TestReleaseOfNobodysPod: a Pod has our label and finalizer, and its annotation is no name
+// TestReleaseOfForgedPod: a Pod has our label and finalizer, and its annotation is no name
 // that an At can have. It is released, and what the annotation says goes into no request, no
 // key and no log.
-func TestReleaseOfNobodysPod(t *testing.T) {
+func TestReleaseOfForgedPod(t *testing.T) {
 	for _, name := range []string{"../../x", "\x1b[2J", ""} {
 		w := running(t)
 		w.api.Remove(url("ats/example"))
@@ -297,7 +297,7 @@ func TestReleaseOfNobodysPod(t *testing.T) {
 	}
 }
 
-// TestReleaseOfGonePod: somebody was faster.
+// TestReleaseOfGonePod: the Pod went first.
 func TestReleaseOfGonePod(t *testing.T) {
 	w := running(t)
 	w.set(w.podPath(), "Succeeded", "status", "phase")

@@ -11,11 +11,11 @@ import (
 	"k8s.io/apimachinery/pkg/util/rand"
 )
 
-// podFinalizer keeps a Pod that somebody deletes until the status says what came of it.
+// podFinalizer keeps a Pod that a person deletes until the status says what came of it.
 // Without it (TestDeletedBeforeItIsNoted):
 //
 //	0.0 s  The controller creates the Pod and is killed.
-//	0.1 s  Somebody deletes the Pod.
+//	0.1 s  A person deletes the Pod.
 //	0.2 s  The controller starts again. There is no Pod, and no podUID in the status. It
 //	       creates a second one: the command runs twice.
 //

@@ -3,7 +3,7 @@ package main
 import "time"
 
 // maxWait is after how long to look at the clock again. A timer counts the time that passes
-// and does not notice that somebody has set the clock.
+// and does not notice that the clock was set.
 const maxWait = time.Hour
 
 // parseSchedule returns the instant that a schedule names. The pattern in the CRD admits

@@ -107,7 +107,7 @@ func TestRights(t *testing.T) {
 	c.Eventually("it is DONE", func() error { return errors.Join(c.endNotedPods(), c.released(PhaseDone)) })
 	c.create("two", past)
 	pod := c.runs("two").Name
-	// With the At gone nobody waits for its Pod. The garbage collector would delete it, too; it
+	// With the At gone no status waits for its Pod. The garbage collector would delete it, too; it
 	// hears of a new CRD up to 30 s late (TestDeletedAts).
 	c.delete("two", metav1.DeletePropagationBackground)
 	if err := c.pods.Delete(t.Context(), pod, metav1.DeleteOptions{}); err != nil {

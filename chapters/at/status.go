@@ -34,7 +34,7 @@ func (s AtStatus) seen(pod *corev1.Pod, now time.Time) AtStatus {
 	case pod.Status.Phase == corev1.PodFailed:
 		return s.failed(ReasonPodFailed, whyFailed(pod), now)
 	case pod.DeletionTimestamp != nil:
-		// Do not wait until it has ended: if its node is gone, nobody will say so.
+		// Do not wait until it has ended: if its node is gone, no kubelet will say so.
 		return s.failed(ReasonPodDeleted, "the Pod was deleted before it had ended", now)
 	}
 	return s

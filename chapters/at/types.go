@@ -85,7 +85,7 @@ const (
 	ReasonInvalidSchedule Reason = "InvalidSchedule"
 	// ReasonMissed: startingDeadlineSeconds were over before a Pod was created.
 	ReasonMissed Reason = "Missed"
-	// ReasonNameTaken: somebody else's Pod has the name.
+	// ReasonNameTaken: another owner's Pod, or one without, has the name.
 	ReasonNameTaken Reason = "NameTaken"
 	// ReasonInvalidPod: no Pod can be like this. The message says why.
 	ReasonInvalidPod Reason = "InvalidPod"

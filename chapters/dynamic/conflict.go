@@ -13,7 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 )
 
-// Modify changes an object that has other writers, too. Nobody locks it. Each writer reads
+// Modify changes an object that has other writers, too. No writer locks it. Each writer reads
 // it, changes what it read and sends it back with the resourceVersion that it read. If that
 // is not the newest any more, the server refuses with 409 Conflict: another writer was
 // first. This one then has to read again, since its change was made from what is no longer

@@ -18,8 +18,8 @@ type Resource struct {
 	// asked for, in either direction.
 	GVR schema.GroupVersionResource
 	GVK schema.GroupVersionKind
-	// Namespaced is the scope: whether its objects are in namespaces. Without it nobody can
-	// make a URL of a GVR.
+	// Namespaced is the scope: whether its objects are in namespaces. Without it no
+	// client can make a URL of a GVR.
 	Namespaced bool
 	// What people type instead of the plural, which is GVR.Resource.
 	Singular               string
@@ -39,8 +39,8 @@ const aggregated = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDisco
 //	GET /api (the first group, whose name is empty, and which is older than groups)
 //	GET /apis (all other groups)
 //
-// The order of what it returns is the server's, and means something: whoever takes the
-// first of several takes the group and the version that the server prefers.
+// The order of what it returns is the server's, and means something: a caller who takes
+// the first of several takes the group and the version that the server prefers.
 //
 // A group may be served by another server, which this one asks. If that one does not
 // answer, its versions are stale: what the list has for them is old or nothing. They are

@@ -19,7 +19,7 @@
 //     It says where objects are; each URL has it. Discovery lists the GVRs of a server,
 //     each with its GVK (discovery.go).
 //
-// A RESTMapper finds both for a word that somebody types. It is made from what discovery
+// A RESTMapper finds both for a word that a person types. It is made from what discovery
 // has listed (mapper.go). It cannot be computed: the plural of a kind is whatever its CRD
 // says.
 //

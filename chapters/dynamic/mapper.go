@@ -36,7 +36,7 @@ func (m Mapper) Find(word string) (found, others []Resource, err error) {
 			}
 		}
 	}
-	// Last: whoever installs a CRD chooses its categories, and must not take the name of another
+	// Last: the author of a CRD chooses its categories, and must not take the name of another
 	// resource.
 	if found = m.matching(func(r Resource) bool { return slices.Contains(r.Categories, word) }); len(found) > 0 {
 		return found, nil, nil

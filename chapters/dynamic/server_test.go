@@ -45,7 +45,7 @@ func newServer(t *testing.T) *server {
 	return s
 }
 
-// discard is for clients whose steps nobody reads.
+// discard is for clients whose steps no test reads.
 var discard = log.New(io.Discard, "", 0)
 
 // client returns a client of the server.

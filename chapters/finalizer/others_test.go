@@ -47,7 +47,7 @@ func TestFinalizersOfOthers(t *testing.T) {
 	}
 }
 
-// Somebody changes the finalizers between the cache and the patch: it is refused, nobody's
+// Another program changes the finalizers between the cache and the patch: it is refused, no
 // finalizer is lost, and it is made again from what the cache shows then.
 func TestConflict(t *testing.T) {
 	for _, test := range []struct {
@@ -136,7 +136,7 @@ func TestSameNameAnew(t *testing.T) {
 	}
 }
 
-// Somebody removes the finalizer from a Project that stays: it comes back.
+// A person removes the finalizer from a Project that stays: it comes back.
 func TestFinalizerComesBack(t *testing.T) {
 	w := newWorld(t)
 	p := w.create("p", 2)

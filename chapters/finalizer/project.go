@@ -52,7 +52,7 @@ func (r *projectReconciler) Reconcile(ctx context.Context, key cache.ObjectName)
 	}
 	stored, exists, err := r.projectStore.GetByKey(key.String())
 	if err != nil || !exists {
-		// A Project goes after its volumes. Unless somebody removed the finalizer: see sweep.
+		// A Project goes after its volumes. Unless a person removed the finalizer: see sweep.
 		r.warnings.Delete(key)
 		return 0, err
 	}
@@ -66,7 +66,7 @@ func (r *projectReconciler) Reconcile(ctx context.Context, key cache.ObjectName)
 // provide makes the volumes of a Project what its spec asks for.
 func (r *projectReconciler) provide(ctx context.Context, project *v1alpha1.Project) (err error) {
 	// First the finalizer. The other way round, a Project that is deleted between the two
-	// leaves volumes that nobody knows.
+	// leaves volumes that no object names.
 	if !slices.Contains(project.Finalizers, finalizer) {
 		if project, err = r.addFinalizer(ctx, project); err != nil {
 			return err
@@ -140,7 +140,7 @@ func (r *projectReconciler) release(ctx context.Context, project *v1alpha1.Proje
 }
 
 // addFinalizer returns the Project as the API server has it with the finalizer. The test
-// makes sure that nobody has changed the list, and that the Project is not being deleted:
+// makes sure that no other program has changed the list, and that the Project is not being deleted:
 // then the API server takes no new finalizer.
 func (r *projectReconciler) addFinalizer(ctx context.Context, project *v1alpha1.Project) (*v1alpha1.Project, error) {
 	return r.patch(ctx, project,

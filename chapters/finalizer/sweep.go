@@ -16,7 +16,7 @@ import (
 // sweepPeriod is how often orphans are looked for, besides at the start.
 const sweepPeriod = 10 * time.Minute
 
-// sweep deletes orphans: the volumes of Projects that are gone, because somebody removed
+// sweep deletes orphans: the volumes of Projects that are gone, because a person removed
 // the finalizer by force. Nothing else tells of them: there is no object any more, and
 // perhaps no event, if the program was off.
 //

@@ -28,7 +28,7 @@ import (
 type world struct {
 	*testing.T
 	api        *testkit.APIServer
-	projects   clientset.ProjectInterface // of somebody else
+	projects   clientset.ProjectInterface // of another client
 	requests   []string                   // of the process
 	cache      cache.Indexer
 	directory  directory
@@ -119,7 +119,7 @@ func (w *world) project(name string) *v1alpha1.Project {
 	return project
 }
 
-// change changes a Project as somebody else does.
+// change changes a Project as another client does.
 func (w *world) change(name string, change func(*v1alpha1.Project)) {
 	w.Helper()
 	project := w.project(name)

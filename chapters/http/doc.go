@@ -27,7 +27,7 @@
 //
 //   - It is no controller to run. On a quiet day it does its work; on any other it ends,
 //     forgets, hangs, or sends one request after the other without a pause.
-//   - It makes a Deployment and never looks at it again: nothing comes back that somebody
-//     deletes, and a changed number of replicas stays in the Foo.
+//   - It makes a Deployment and never looks at it again: what a person deletes does not
+//     come back, and a changed number of replicas stays in the Foo.
 //   - Its status overwrites the one that the core writes. Do not run both for the same Foos.
 package main

@@ -169,7 +169,7 @@ func TestFirstAnswers(t *testing.T) {
 	}
 }
 
-// Nobody listens, or there is nothing to ask.
+// No server listens, or there is nothing to ask.
 func TestMistakes(t *testing.T) {
 	closed, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -182,7 +182,7 @@ func TestMistakes(t *testing.T) {
 		args   []string
 		want   []string
 	}{
-		{"nobody listens", []string{"--kubeconfig", kubeconfig(t, "server: http://"+closed.Addr().String())}, []string{closed.Addr().String(), "is the cluster running", "make cluster"}},
+		{"no server listens", []string{"--kubeconfig", kubeconfig(t, "server: http://"+closed.Addr().String())}, []string{closed.Addr().String(), "is the cluster running", "make cluster"}},
 		{"no kubeconfig", nil, []string{"--kubeconfig FILE", "$KUBECONFIG", "make cluster"}},
 		{"no such file", []string{"--kubeconfig", "/nowhere/config"}, []string{"cannot read the kubeconfig", "/nowhere/config"}},
 		{"an argument", []string{"config/samples"}, []string{"usage: http [--kubeconfig FILE]"}},

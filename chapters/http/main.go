@@ -189,8 +189,8 @@ func (c *controller) reconcile(ctx context.Context, key string) error {
 		return err
 	}
 
-	// The Foo carries the version that the store has. If somebody has changed it since, the
-	// server refuses the PUT with 409 Conflict, so nobody's change is overwritten. If not,
+	// The Foo carries the version that the store has. If another writer has changed it since,
+	// the server refuses the PUT with 409 Conflict, so no change is overwritten. If not,
 	// the PUT comes back through the watch, and the reconcile after that finds a status.
 	foo.Status.ObservedGeneration = foo.Metadata.Generation
 	return c.do(ctx, http.MethodPut, fooAPI+namespace+"/foos/"+foo.Metadata.Name+"/status", foo, &foo)
@@ -232,6 +232,6 @@ func (c *controller) send(ctx context.Context, method, path string, body any) (i
 	}
 	defer response.Body.Close()
 	refused := &refusal{Code: response.StatusCode, Message: http.StatusText(response.StatusCode)}
-	_ = json.NewDecoder(response.Body).Decode(refused) // whoever answers in another form has no message
+	_ = json.NewDecoder(response.Body).Decode(refused) // an answer in another form has no message
 	return nil, refused
 }

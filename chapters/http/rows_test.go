@@ -94,7 +94,7 @@ var rows = []struct {
 	},
 	{
 		name: "its own stale map",
-		// Somebody labels the Foo while its Deployment is made. The event comes ten seconds late.
+		// A person labels the Foo while its Deployment is made. The event comes ten seconds late.
 		play: func(s *server, start func()) {
 			s.create("foo")
 			release := s.HoldWatches("foos")
