@@ -57,7 +57,7 @@ func Read(t *testing.T, text []byte) (d Definition) {
 // Compare fails the test unless each field of a Go type is in the schema, described and with
 // the kind of value that it holds, and each field of the schema in Go: a client drops what
 // its type lacks, an API server what the schema lacks. path is what the messages call the
-// type; below it, a field named status is that of a kind.
+// type; that of a kind is its name.
 func Compare(t *testing.T, path string, typ reflect.Type, got Schema) {
 	t.Helper()
 	if typ.Kind() == reflect.Pointer {
@@ -90,7 +90,8 @@ func Compare(t *testing.T, path string, typ reflect.Type, got Schema) {
 			if property.Description == "" && name != "apiVersion" && name != "kind" && name != "metadata" {
 				t.Errorf("%s.%s has no description", path, name)
 			}
-			// Who creates an object knows no status, and who writes a status knows it in part.
+			// A program that creates an object knows no status, and one that writes a status
+			// knows it in part.
 			kind, _, _ := strings.Cut(path, ".")
 			if status := kind + ".status"; path != status && path+"."+name != status && !field.Optional() {
 				required = append(required, name)
@@ -111,7 +112,7 @@ func Compare(t *testing.T, path string, typ reflect.Type, got Schema) {
 // Field is a field of a struct.
 type Field struct{ reflect.StructField }
 
-// Optional says whether a field without a value is left out.
+// Optional says whether the wire lacks a field that has no value.
 func (f Field) Optional() bool { return strings.Contains(f.Tag.Get("json"), ",omit") }
 
 // Fields returns the fields of a struct by their names on the wire.
