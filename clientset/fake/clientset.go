@@ -111,7 +111,7 @@ func (c *Clientset) IsWatchListSemanticsUnSupported() bool { return true }
 type examplesV1alpha1 struct{ fake *testing.Fake }
 
 func (c *examplesV1alpha1) Projects(namespace string) clientset.ProjectInterface {
-	return &projects{c.fake, namespace}
+	return newProjects(c.fake, namespace)
 }
 
 // RESTClient returns nil: nothing here goes over a wire.
@@ -120,7 +120,7 @@ func (c *examplesV1alpha1) RESTClient() rest.Interface { return nil }
 type samplecontrollerV1alpha1 struct{ fake *testing.Fake }
 
 func (c *samplecontrollerV1alpha1) Foos(namespace string) clientset.FooInterface {
-	return &foos{c.fake, namespace}
+	return newFoos(c.fake, namespace)
 }
 
 // RESTClient returns nil: nothing here goes over a wire.

@@ -44,7 +44,7 @@ func TestActions(t *testing.T) {
 			if group.Method(j).Type().NumIn() != 1 || groups.Method(i).Name == "Discovery" {
 				continue // not a kind
 			}
-			kind := group.Method(j).Call([]reflect.Value{reflect.ValueOf("default")})[0].Elem()
+			kind := group.Method(j).Call([]reflect.Value{reflect.ValueOf("default")})[0]
 			for k := range kind.NumMethod() {
 				method := kind.Type().Method(k).Name
 				client.ClearActions()
