@@ -2,7 +2,6 @@ package clientset
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 
 	autoscalingv1 "k8s.io/api/autoscaling/v1"
@@ -145,20 +144,6 @@ func (c *foos) Delete(ctx context.Context, name string, opts metav1.DeleteOption
 		Error()
 }
 
-// DeleteCollection sends, with opts as the body and listOpts in the query,
-//
-//	DELETE /apis/samplecontroller.k8s.io/v1alpha1/namespaces/{namespace}/foos
-func (c *foos) DeleteCollection(ctx context.Context, opts metav1.DeleteOptions, listOpts metav1.ListOptions) error {
-	return c.client.Delete().
-		NamespaceIfScoped(c.namespace, c.namespace != "").
-		Resource("foos").
-		VersionedParams(&listOpts, ParameterCodec).
-		Timeout(timeoutOf(listOpts)).
-		Body(&opts).
-		Do(ctx).
-		Error()
-}
-
 // Get sends
 //
 //	GET /apis/samplecontroller.k8s.io/v1alpha1/namespaces/{namespace}/foos/{name}
@@ -202,106 +187,4 @@ func (c *foos) Watch(ctx context.Context, opts metav1.ListOptions) (watch.Interf
 		VersionedParams(&opts, ParameterCodec).
 		Timeout(timeoutOf(opts)).
 		Watch(ctx)
-}
-
-// Patch sends, with the patch's type as the content type,
-//
-//	PATCH /apis/samplecontroller.k8s.io/v1alpha1/namespaces/{namespace}/foos/{name}[/{subresource}]
-func (c *foos) Patch(ctx context.Context, name string, pt types.PatchType, data []byte, opts metav1.PatchOptions, subresources ...string) (*v1alpha1.Foo, error) {
-	result := &v1alpha1.Foo{}
-	err := c.client.Patch(pt).
-		NamespaceIfScoped(c.namespace, c.namespace != "").
-		Resource("foos").
-		Name(name).
-		SubResource(subresources...).
-		VersionedParams(&opts, ParameterCodec).
-		Body(data).
-		Do(ctx).
-		Into(result)
-	return result, err
-}
-
-// Apply sends, as application/apply-patch+yaml (JSON is YAML),
-//
-//	PATCH /apis/samplecontroller.k8s.io/v1alpha1/namespaces/{namespace}/foos/{name}
-func (c *foos) Apply(ctx context.Context, foo *applyconfiguration.FooApplyConfiguration, opts metav1.ApplyOptions) (*v1alpha1.Foo, error) {
-	if foo == nil || foo.GetName() == nil {
-		return nil, errors.New("Apply needs a Foo with a name")
-	}
-	data, err := json.Marshal(foo)
-	if err != nil {
-		return nil, err
-	}
-	patchOpts := opts.ToPatchOptions()
-	result := &v1alpha1.Foo{}
-	err = c.client.Patch(types.ApplyPatchType).
-		NamespaceIfScoped(c.namespace, c.namespace != "").
-		Resource("foos").
-		Name(*foo.GetName()).
-		VersionedParams(&patchOpts, ParameterCodec).
-		Body(data).
-		Do(ctx).
-		Into(result)
-	return result, err
-}
-
-// ApplyStatus sends, as application/apply-patch+yaml,
-//
-//	PATCH /apis/samplecontroller.k8s.io/v1alpha1/namespaces/{namespace}/foos/{name}/status
-func (c *foos) ApplyStatus(ctx context.Context, foo *applyconfiguration.FooApplyConfiguration, opts metav1.ApplyOptions) (*v1alpha1.Foo, error) {
-	if foo == nil || foo.GetName() == nil {
-		return nil, errors.New("ApplyStatus needs a Foo with a name")
-	}
-	data, err := json.Marshal(foo)
-	if err != nil {
-		return nil, err
-	}
-	patchOpts := opts.ToPatchOptions()
-	result := &v1alpha1.Foo{}
-	err = c.client.Patch(types.ApplyPatchType).
-		NamespaceIfScoped(c.namespace, c.namespace != "").
-		Resource("foos").
-		Name(*foo.GetName()).
-		SubResource("status").
-		VersionedParams(&patchOpts, ParameterCodec).
-		Body(data).
-		Do(ctx).
-		Into(result)
-	return result, err
-}
-
-// GetScale sends
-//
-//	GET /apis/samplecontroller.k8s.io/v1alpha1/namespaces/{namespace}/foos/{name}/scale
-func (c *foos) GetScale(ctx context.Context, fooName string, opts metav1.GetOptions) (*autoscalingv1.Scale, error) {
-	result := &autoscalingv1.Scale{}
-	err := c.client.Get().
-		NamespaceIfScoped(c.namespace, c.namespace != "").
-		Resource("foos").
-		Name(fooName).
-		SubResource("scale").
-		VersionedParams(&opts, ParameterCodec).
-		Do(ctx).
-		Into(result)
-	return result, err
-}
-
-// UpdateScale sends
-//
-//	PUT /apis/samplecontroller.k8s.io/v1alpha1/namespaces/{namespace}/foos/{name}/scale
-func (c *foos) UpdateScale(ctx context.Context, fooName string, scale *autoscalingv1.Scale, opts metav1.UpdateOptions) (*autoscalingv1.Scale, error) {
-	if scale == nil {
-		return nil, errors.New("UpdateScale needs a Scale")
-	}
-	result := &autoscalingv1.Scale{}
-	err := c.client.Put().
-		NamespaceIfScoped(c.namespace, c.namespace != "").
-		Resource("foos").
-		Name(fooName).
-		SubResource("scale").
-		VersionedParams(&opts, ParameterCodec).
-		Body(scale).
-		Do(ctx).
-		Into(result)
-	return result, err
 }

@@ -45,6 +45,6 @@ var ParameterCodec = metav1.ParameterCodec
 func init() {
 	utilruntime.Must(examplesv1alpha1.AddToScheme(Scheme))
 	utilruntime.Must(samplecontrollerv1alpha1.AddToScheme(Scheme))
-	// Scale is the kind of the scale subresource, whatever it is a subresource of.
+	// Scale is the kind of every scale subresource.
 	utilruntime.Must(autoscalingv1.AddToScheme(Scheme))
 }
