@@ -99,14 +99,3 @@ func TestAutoscaler(t *testing.T) {
 	says("foo", "SucceededGetScale", "FailedGetResourceMetric")
 	c.Stop()
 }
-
-// Names of the greatest length work: no label is made of a Foo's name.
-func TestLongNames(t *testing.T) {
-	t.Parallel()
-	s := newServer(t)
-	c := s.controller()
-	name := strings.Repeat("n", 253)
-	s.createFoo(name, spec("short", 1))
-	s.converges(name, "short", 1)
-	c.Stop()
-}
