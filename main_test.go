@@ -66,7 +66,7 @@ func TestRun(t *testing.T) {
 	s.edit(deployments+"one", "status", available(1))
 	s.sends("handler of Deployments: its Pods run", "PUT foos/foo/status")
 	s.edit(foos+"foo", "spec", wants("taken"))
-	s.sends("handler of Foos: it wants a Deployment that is not its own", "GET deployments/taken", "PUT foos/foo/status")
+	s.sends("handler of Foos: it wants a Deployment that is not its own", "PUT foos/foo/status")
 	s.edit(deployments+"one", "status", available(0))
 	s.sends("EnqueueOwner: a Deployment changes that it controls and no longer names", "PUT foos/foo/status")
 	s.Delete(deployments+"taken", "")

@@ -77,16 +77,13 @@ func storedFoo(i int) *v1alpha1.Foo {
 				`{"apiVersion":"samplecontroller.k8s.io/v1alpha1","kind":"Foo","metadata":{"name":%q,"namespace":"default"},"spec":%s}`, name, spec)},
 		},
 		Spec: v1alpha1.FooSpec{DeploymentName: name, Replicas: new(int32(3))},
-		Status: v1alpha1.FooStatus{Replicas: 3, AvailableReplicas: 3, ObservedGeneration: 1, ObservedDeploymentVersion: fmt.Sprint(20_000 + i),
-			Selector: "app=example,controller=" + name},
-	}
-	for _, condition := range []string{v1alpha1.FooReady, v1alpha1.FooProgressing} {
-		foo.Status.Conditions = append(foo.Status.Conditions, metav1.Condition{Type: condition, Status: metav1.ConditionTrue,
-			Reason: v1alpha1.ReasonAvailable, Message: "3 of 3 replicas are available", ObservedGeneration: 1, LastTransitionTime: created})
+		Status: v1alpha1.FooStatus{Replicas: 3, AvailableReplicas: 3, ObservedGeneration: 1, Selector: "app=example,controller=" + name,
+			Conditions: []metav1.Condition{{Type: v1alpha1.FooReady, Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonAvailable,
+				Message: "3 of 3 replicas are available", ObservedGeneration: 1, LastTransitionTime: created}}},
 	}
 	for _, entry := range [][3]string{
 		{"kubectl-client-side-apply", "", `{"f:metadata":{"f:annotations":{".":{},"f:kubectl.kubernetes.io/last-applied-configuration":{}},"f:labels":{".":{},"f:app.kubernetes.io/name":{},"f:app.kubernetes.io/part-of":{}}},"f:spec":{".":{},"f:deploymentName":{},"f:replicas":{}}}`},
-		{"controller", "status", `{"f:status":{".":{},"f:availableReplicas":{},"f:conditions":{".":{},"k:{\"type\":\"Progressing\"}":{".":{},"f:lastTransitionTime":{},"f:message":{},"f:observedGeneration":{},"f:reason":{},"f:status":{},"f:type":{}},"k:{\"type\":\"Ready\"}":{".":{},"f:lastTransitionTime":{},"f:message":{},"f:observedGeneration":{},"f:reason":{},"f:status":{},"f:type":{}}},"f:observedDeploymentVersion":{},"f:observedGeneration":{},"f:replicas":{},"f:selector":{}}}`},
+		{"controller", "status", `{"f:status":{".":{},"f:availableReplicas":{},"f:conditions":{".":{},"k:{\"type\":\"Ready\"}":{".":{},"f:lastTransitionTime":{},"f:message":{},"f:observedGeneration":{},"f:reason":{},"f:status":{},"f:type":{}}},"f:observedGeneration":{},"f:replicas":{},"f:selector":{}}}`},
 	} {
 		foo.ManagedFields = append(foo.ManagedFields, metav1.ManagedFieldsEntry{Manager: entry[0], Subresource: entry[1], Operation: metav1.ManagedFieldsOperationUpdate,
 			APIVersion: v1alpha1.SchemeGroupVersion.String(), Time: &created, FieldsType: "FieldsV1", FieldsV1: metav1.NewFieldsV1(entry[2])})

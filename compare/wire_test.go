@@ -145,11 +145,9 @@ func (c chance) configuration(name string) (*officialac.FooApplyConfiguration, *
 		ours.WithStatus(applyconfiguration.FooStatus().WithAvailableReplicas(2))
 	}
 	if c.Intn(2) == 0 {
-		now, labels := metav1.Now(), map[string]string{"a": c.text()}
-		theirs.WithLabels(labels).WithAnnotations(labels).WithFinalizers("f").WithUID("uid").WithResourceVersion("7").WithGenerateName("g").
-			WithGeneration(3).WithCreationTimestamp(now).WithDeletionTimestamp(now).WithDeletionGracePeriodSeconds(5)
-		ours.WithLabels(labels).WithAnnotations(labels).WithFinalizers("f").WithUID("uid").WithResourceVersion("7").WithGenerateName("g").
-			WithGeneration(3).WithCreationTimestamp(now).WithDeletionTimestamp(now).WithDeletionGracePeriodSeconds(5)
+		labels := map[string]string{"a": c.text()}
+		theirs.WithLabels(labels).WithAnnotations(labels).WithFinalizers("f").WithUID("uid").WithResourceVersion("7")
+		ours.WithLabels(labels).WithAnnotations(labels).WithFinalizers("f").WithUID("uid").WithResourceVersion("7")
 	}
 	return theirs, ours
 }

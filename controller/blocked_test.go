@@ -1,20 +1,24 @@
 package controller_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net/http"
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
+	"example.com/byhand/controller"
 )
 
 // Foos that cannot have the Deployment that they ask for, and the API server's no.
@@ -28,40 +32,67 @@ func policy(text string) *apierrors.StatusError {
 	return err
 }
 
-// A policy's denial is told in the policy's words and tried again, and what runs
-// meanwhile is still told.
-func TestDeniedByPolicy(t *testing.T) {
-	w := converged(t, 1)
-	w.rollOut("deployment", 1)
-	w.set(fooPath+"foo", int64(3), "spec", "replicas")
-	w.sync()
+// refuse answers the requests with this method below path with err.
+func (w *world) refuse(method, path string, err *apierrors.StatusError) {
 	w.api.Refuse(func(r *http.Request) *apierrors.StatusError {
-		if r.Method != http.MethodPut || !strings.HasPrefix(r.URL.Path, deploymentPath) {
-			return nil
+		if r.Method == method && strings.HasPrefix(r.URL.Path+"/", path) {
+			return err
 		}
-		return policy("ValidatingAdmissionPolicy 'at-most-two' denied request: two are enough")
+		return nil
 	})
-	for _, want := range [][]string{{"PUT deployments/deployment", "PUT foos/foo/status"}, {"PUT deployments/deployment"}} {
+}
+
+// again reconciles n times, each time after the longest back-off, with stores that show what
+// was written. It returns what was sent.
+func (w *world) again(n int) (sent []string) {
+	w.Helper()
+	for range n {
+		time.Sleep(30 * time.Second)
+		w.sync()
+		_, _ = w.tryReconcile(fooKey)
+		sent = append(sent, w.api.Requests()...)
+	}
+	w.sync()
+	return sent
+}
+
+// A policy's denial is told in the policy's words and tried again, after its back-off, and
+// what runs meanwhile is still told.
+func TestDeniedByPolicy(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := converged(t, 1)
+		w.rollOut("deployment", 1)
+		w.set(fooPath+"foo", int64(3), "spec", "replicas")
+		w.sync()
+		w.refuse(http.MethodPut, deploymentPath, policy("ValidatingAdmissionPolicy 'at-most-two' denied request: two are enough"))
 		if _, err := w.tryReconcile(fooKey); !apierrors.IsInvalid(err) {
 			t.Errorf("error %v, want the server's, to be retried", err)
 		}
-		w.sent(want...)
-		w.sync()
-	}
-	w.ready("foo", metav1.ConditionFalse, metav1.ConditionFalse, v1alpha1.ReasonForbidden)
-	status := w.foo("foo").Status
-	if message := status.Conditions[0].Message; !strings.Contains(message, "'at-most-two' denied request: two are enough") {
-		t.Errorf("message %q does not have the policy's words", message)
-	}
-	if status.AvailableReplicas != 1 {
-		t.Errorf("%d available replicas, want the 1 that runs", status.AvailableReplicas)
-	}
+		w.sent("PUT deployments/deployment", "PUT foos/foo/status")
+		w.ready("foo", v1alpha1.ReasonForbidden)
+		if message := w.foo("foo").Status.Conditions[0].Message; !strings.Contains(message, "'at-most-two' denied request: two are enough") {
+			t.Errorf("message %q does not have the policy's words", message)
+		}
 
-	// The policy is lifted. Nothing tells of it: the retry finds out.
-	w.api.Refuse(nil)
-	w.reconcile()
-	w.sent("PUT deployments/deployment", "PUT foos/foo/status")
-	w.ready("foo", metav1.ConditionFalse, metav1.ConditionTrue, v1alpha1.ReasonWaitingForReplicas)
+		// An event during the back-off: the numbers are told, the update is not tried.
+		w.set(deploymentPath+"deployment", int64(0), "status", "availableReplicas")
+		w.sync()
+		if after := w.reconcile(); after <= 0 {
+			t.Errorf("look again after %s, want the rest of the back-off", after)
+		}
+		w.sent("PUT foos/foo/status")
+		if got := w.foo("foo").Status.AvailableReplicas; got != 0 {
+			t.Errorf("%d available replicas, want 0", got)
+		}
+		if diff := cmp.Diff([]string{"PUT deployments/deployment"}, w.again(1)); diff != "" {
+			t.Error("after the back-off (-want +got):", diff)
+		}
+
+		// The policy is lifted. Nothing tells of it: the retry finds out.
+		w.api.Refuse(nil)
+		w.again(1)
+		w.ready("foo", v1alpha1.ReasonWaitingForReplicas)
+	})
 }
 
 // A webhook's denial has a code and no reason.
@@ -81,7 +112,7 @@ func TestDeniedByWebhook(t *testing.T) {
 			t.Errorf("%d: no error, want the server's, to be retried", code)
 		}
 		w.sent("POST deployments", "PUT foos/foo/status")
-		w.ready("foo", metav1.ConditionFalse, metav1.ConditionFalse, v1alpha1.ReasonForbidden)
+		w.ready("foo", v1alpha1.ReasonForbidden)
 		if message := w.foo("foo").Status.Conditions[0].Message; !strings.Contains(message, "webhook denied the request: no") || len(message) > 1024 {
 			t.Errorf("%d: the message has %d bytes and begins %q", code, len(message), message[:100])
 		}
@@ -110,7 +141,7 @@ func TestBlockedStatusIsObserved(t *testing.T) {
 				w.sync()
 				w.reconcile()
 				w.sent("PUT foos/foo/status")
-				w.ready("foo", metav1.ConditionFalse, metav1.ConditionFalse, test.want)
+				w.ready("foo", test.want)
 				if got := w.foo("foo").Status.AvailableReplicas; got != available {
 					t.Errorf("%d available replicas, want %d", got, available)
 				}
@@ -143,7 +174,7 @@ func TestBlockedFooDeletesNothing(t *testing.T) {
 		w.reconcile()
 	}
 	w.sent("PUT foos/foo/status")
-	w.ready("foo", metav1.ConditionFalse, metav1.ConditionFalse, v1alpha1.ReasonNameTaken)
+	w.ready("foo", v1alpha1.ReasonNameTaken)
 	if got := w.foo("foo").Status.AvailableReplicas; got != 1 {
 		t.Errorf("%d available replicas, want the 1 that runs", got)
 	}
@@ -161,53 +192,182 @@ func TestBlockedFooDeletesNothing(t *testing.T) {
 	}
 }
 
-// A webhook takes the change back, so that an update writes nothing. Nothing is reported
-// as updated, again and again.
-func TestUpdateWithoutEffect(t *testing.T) {
-	w := converged(t, 1)
-	w.api.Mutate(func(r *http.Request, object map[string]any) {
-		if strings.HasPrefix(r.URL.Path, deploymentPath) {
-			_ = unstructured.SetNestedField(object, int64(1), "spec", "replicas")
+// A webhook takes the change back and stamps the object, so that each update is an event.
+// The update waits for its back-off all the same, and the condition names the field.
+func TestNoHotLoop(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, writes := converged(t, 1), 0
+		w.api.Mutate(func(r *http.Request, object map[string]any) {
+			if strings.HasPrefix(r.URL.Path, deploymentPath) {
+				writes++
+				_ = unstructured.SetNestedField(object, int64(1), "spec", "replicas")
+				_ = unstructured.SetNestedField(object, fmt.Sprint(writes), "spec", "template", "metadata", "annotations", "written")
+			}
+		})
+		w.set(fooPath+"foo", int64(3), "spec", "replicas")
+		for range 100 {
+			w.sync()
+			_, _ = w.tryReconcile(fooKey)
+		}
+		w.sent("PUT deployments/deployment", "PUT foos/foo/status")
+		w.ready("foo", v1alpha1.ReasonChangedByWebhook)
+		message := "update Deployment default/deployment: spec.replicas is not as it was sent: does an admission webhook change it?"
+		if got := w.foo("foo").Status.Conditions[0].Message; got != message {
+			t.Errorf("message %q, want %q", got, message)
+		}
+		if diff := cmp.Diff([]string{"PUT deployments/deployment", "PUT deployments/deployment"}, w.again(2)); diff != "" {
+			t.Error("after the back-off (-want +got):", diff)
+		}
+		w.told("Warning ChangedByWebhook " + message)
+
+		w.api.Mutate(nil)
+		w.again(1)
+		w.ready("foo", v1alpha1.ReasonWaitingForReplicas)
+		w.told("Normal Scaled Scaled Deployment deployment from 1 to 3")
+	})
+}
+
+// A webhook changes the status and stamps the Foo, so that each update is an event. That is
+// an error, and waits for its back-off.
+func TestStatusIsChanged(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, writes := newWorld(t), 0
+		w.createFoo("foo", spec("deployment", 1))
+		w.api.Mutate(func(r *http.Request, object map[string]any) {
+			if strings.HasPrefix(r.URL.Path, fooPath) {
+				writes++
+				unstructured.RemoveNestedField(object, "status", "selector")
+				_ = unstructured.SetNestedField(object, fmt.Sprint(writes), "metadata", "annotations", "written")
+			}
+		})
+		w.sync()
+		if _, err := w.tryReconcile(fooKey); err == nil || !strings.Contains(err.Error(), "stored another one") {
+			t.Errorf("error %v, want one that says that the status was changed", err)
+		}
+		for range 100 {
+			w.sync()
+			if after := w.reconcile(); after <= 0 {
+				t.Fatalf("look again after %s, want the rest of the back-off", after)
+			}
+		}
+		w.sent("POST deployments", "PUT foos/foo/status")
+		if diff := cmp.Diff([]string{"PUT foos/foo/status"}, w.again(1)); diff != "" {
+			t.Error("after the back-off (-want +got):", diff)
 		}
 	})
-	w.set(fooPath+"foo", int64(3), "spec", "replicas")
-	// The first update writes the generation that it is for.
-	for _, want := range [][]string{{"Normal Updated Updated Deployment deployment"}, nil, nil} {
+}
+
+// A webhook is down: each update fails with 500. After 10 s the status says so, in the words
+// of the error, with one Event, and what runs is told at once.
+func TestFailureThatLasts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := converged(t, 1)
+		w.rollOut("deployment", 1)
+		w.set(fooPath+"foo", int64(3), "spec", "replicas")
+		w.refuse(http.MethodPut, deploymentPath, apierrors.NewInternalError(errors.New("failed calling webhook: connection refused")))
+		w.set(deploymentPath+"deployment", int64(0), "status", "availableReplicas")
 		w.sync()
-		w.reconcile()
-		w.told(want...)
-		if sent := w.api.Requests(); len(sent) == 0 || sent[0] != "PUT deployments/deployment" {
-			t.Errorf("sent %v, want an update of the Deployment", sent)
+		begin := time.Now()
+		for time.Since(begin) < 10*time.Second {
+			w.sync()
+			after, err := w.tryReconcile(fooKey)
+			if err == nil && after == 0 {
+				t.Fatal("the update is not tried again")
+			}
+			w.ready("foo", v1alpha1.ReasonWaitingForReplicas)
+			if got := w.foo("foo").Status.AvailableReplicas; got != 0 {
+				t.Fatalf("%d available replicas, want 0", got)
+			}
+			time.Sleep(max(after, time.Millisecond))
 		}
-	}
+		w.told()
+		w.again(2)
+		w.ready("foo", v1alpha1.ReasonRequestFailed)
+		message := `update Deployment default/deployment: Internal error occurred: failed calling webhook: connection refused`
+		w.told("Warning RequestFailed " + message)
+
+		w.api.Refuse(nil)
+		w.again(1)
+		w.ready("foo", v1alpha1.ReasonWaitingForReplicas)
+	})
+}
+
+// A process that starts while a request fails leaves what its predecessor said.
+func TestFailureOutlivesProcess(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.createFoo("foo", spec("deployment", 1))
+		w.refuse(http.MethodPost, deploymentPath, apierrors.NewInternalError(errors.New("webhook is down")))
+		w.again(6)
+		w.ready("foo", v1alpha1.ReasonRequestFailed)
+		w.told("Warning RequestFailed create Deployment default/deployment: Internal error occurred: webhook is down")
+		w.reconciler.Failures = controller.Failures{}
+		if diff := cmp.Diff([]string{"GET foos/foo", "POST deployments"}, w.again(1)); diff != "" {
+			t.Error("(-want +got):", diff)
+		}
+		w.again(5)
+		w.told()
+	})
 }
 
 // What is forbidden is tried again, and said once, however often it is tried and
 // however the answer varies.
 func TestForbidden(t *testing.T) {
-	w := newWorld(t)
-	w.createFoo("foo", spec("deployment", 1))
-	w.sync()
-	for i, want := range [][]string{{"POST deployments", "PUT foos/foo/status"}, {"POST deployments"}, {"POST deployments"}} {
-		w.api.Refuse(func(r *http.Request) *apierrors.StatusError {
-			if r.Method != http.MethodPost {
-				return nil
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.createFoo("foo", spec("deployment", 1))
+		for i, want := range [][]string{{"POST deployments", "PUT foos/foo/status"}, {"GET foos/foo", "POST deployments"}, {"GET foos/foo", "POST deployments"}} {
+			w.refuse(http.MethodPost, deploymentPath, apierrors.NewForbidden(schema.GroupResource{Group: "apps", Resource: "deployments"}, "deployment", fmt.Errorf("exceeded quota, used: %d", i+7)))
+			if diff := cmp.Diff(want, w.again(1)); diff != "" {
+				t.Errorf("attempt %d (-want +got):\n%s", i+1, diff)
 			}
-			return apierrors.NewForbidden(schema.GroupResource{Group: "apps", Resource: "deployments"}, "deployment", fmt.Errorf("exceeded quota, used: %d", i+7))
-		})
-		if _, err := w.tryReconcile(fooKey); !apierrors.IsForbidden(err) {
-			t.Errorf("error %v, want Forbidden", err)
 		}
-		w.sent(want...)
-		w.sync()
-	}
-	w.ready("foo", metav1.ConditionFalse, metav1.ConditionFalse, v1alpha1.ReasonForbidden)
-	w.told(`Warning Forbidden create Deployment default/deployment: deployments.apps "deployment" is forbidden: exceeded quota, used: 7`)
+		w.ready("foo", v1alpha1.ReasonForbidden)
+		w.told(`Warning Forbidden create Deployment default/deployment: deployments.apps "deployment" is forbidden: exceeded quota, used: 7`)
 
-	w.api.Refuse(nil)
+		// A change of the spec is a new attempt: it does not wait.
+		w.api.Refuse(nil)
+		w.set(fooPath+"foo", int64(2), "spec", "replicas")
+		w.sync()
+		w.reconcile()
+		w.sent("GET foos/foo", "POST deployments", "PUT foos/foo/status")
+		w.ready("foo", v1alpha1.ReasonWaitingForReplicas)
+	})
+}
+
+// A quota refuses the new Deployment of a renamed Foo; then it is raised, and the DELETE of
+// the old one is refused. The status says what is refused now, with an Event, and counts
+// the new Deployment alone.
+func TestNextRefusal(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := converged(t, 1)
+		w.rollOut("deployment", 1)
+		w.set(fooPath+"foo", "renamed", "spec", "deploymentName")
+		forbidden := apierrors.NewForbidden(schema.GroupResource{Group: "apps", Resource: "deployments"}, "x", errors.New("no"))
+		w.refuse(http.MethodPost, deploymentPath, forbidden)
+		w.again(2)
+		w.refuse(http.MethodDelete, deploymentPath, forbidden)
+		w.again(2)
+		w.told(`Warning Forbidden create Deployment default/renamed: deployments.apps "x" is forbidden: no`, "Normal Created Created Deployment renamed",
+			`Warning Forbidden delete Deployment default/deployment: deployments.apps "x" is forbidden: no`)
+		w.ready("foo", v1alpha1.ReasonForbidden)
+		if got := w.foo("foo").Status.AvailableReplicas; got != 0 {
+			t.Errorf("%d available replicas, want the 0 of the new Deployment", got)
+		}
+	})
+}
+
+// Earlier versions wrote a second condition. It goes with the next status, and causes none.
+func TestOldCondition(t *testing.T) {
+	w := converged(t, 1)
+	old := map[string]any{"type": "Progressing", "status": "True", "reason": "WaitingForReplicas", "message": "", "lastTransitionTime": "2026-01-01T00:00:00Z"}
+	conditions, _, _ := unstructured.NestedSlice(w.api.Get(fooPath+"foo").Object, "status", "conditions")
+	w.set(fooPath+"foo", append(conditions, old), "status", "conditions")
+	w.sync()
 	w.reconcile()
-	w.sent("POST deployments", "PUT foos/foo/status")
-	w.ready("foo", metav1.ConditionFalse, metav1.ConditionTrue, v1alpha1.ReasonWaitingForReplicas)
+	w.sent()
+	w.rollOut("deployment", 1)
+	w.ready("foo", v1alpha1.ReasonAvailable)
 }
 
 // Also a look that is forbidden is said: without it an old Deployment cannot go.
@@ -225,5 +385,62 @@ func TestForbiddenLook(t *testing.T) {
 		t.Errorf("error %v, want Forbidden", err)
 	}
 	w.sent("POST deployments", "GET foos/foo", "PUT foos/foo/status")
-	w.ready("foo", metav1.ConditionFalse, metav1.ConditionFalse, v1alpha1.ReasonForbidden)
+	w.ready("foo", v1alpha1.ReasonForbidden)
+}
+
+// The API server takes longer to answer an update than a reconcile may. There is time left to
+// say so.
+func TestSlowWriteIsTold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := converged(t, 1)
+		w.set(fooPath+"foo", int64(3), "spec", "replicas")
+		w.api.Intercept(func(_ http.ResponseWriter, r *http.Request) bool {
+			if r.Method != http.MethodPut || !strings.HasPrefix(r.URL.Path, deploymentPath) {
+				return false
+			}
+			<-r.Context().Done()
+			return true
+		})
+		queue := controller.NewQueue("")
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan struct{})
+		w.sync()
+		queue.Add(fooKey)
+		go func() {
+			controller.New(queue, w.reconciler.Reconcile).Run(ctx, 1)
+			close(ended)
+		}()
+		time.Sleep(time.Minute)
+		cancel()
+		<-ended
+		w.ready("foo", v1alpha1.ReasonRequestFailed)
+	})
+}
+
+// A message that the CRD would refuse for its length is cut off.
+func TestLongMessage(t *testing.T) {
+	w := converged(t, 1)
+	w.set(deploymentPath+"deployment", map[string]any{"observedGeneration": int64(1), "conditions": []any{
+		map[string]any{"type": "ReplicaFailure", "status": "True", "message": strings.Repeat("no, ", 10_000)}}}, "status")
+	w.sync()
+	w.reconcile()
+	w.ready("foo", v1alpha1.ReasonReplicaFailure)
+}
+
+// A webhook changes the Deployment of the new name. The one of the old name goes all the same.
+func TestRenameBesideWebhook(t *testing.T) {
+	w := converged(t, 1)
+	w.set(fooPath+"foo", "renamed", "spec", "deploymentName")
+	w.createDeployment("renamed", controllerRef("samplecontroller.k8s.io/v1alpha1", "Foo", "foo", w.foo("foo").UID))
+	w.api.Mutate(func(r *http.Request, object map[string]any) {
+		if strings.HasPrefix(r.URL.Path, deploymentPath) {
+			_ = unstructured.SetNestedField(object, int64(7), "spec", "replicas")
+		}
+	})
+	w.sync()
+	if _, err := w.tryReconcile(fooKey); err == nil {
+		t.Error("no error, want one that names the field")
+	}
+	w.sent("PUT deployments/renamed", "GET foos/foo", "DELETE deployments/deployment", "PUT foos/foo/status")
+	w.ready("foo", v1alpha1.ReasonChangedByWebhook)
 }

@@ -63,7 +63,7 @@ func (c *Controller) processNextItem(ctx context.Context) bool {
 	defer c.queue.Done(key)
 
 	// Not cancelled with ctx: a worker finishes what it has begun. Otherwise a request could
-	// be cut off whose effect nobody knows.
+	// be cut off, and it would be unknown whether it took effect.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), reconcileTimeout)
 	defer cancel()
 	requeueAfter, err := c.reconcileSafely(ctx, key)
@@ -91,13 +91,13 @@ func (c *Controller) retry(ctx context.Context, key cache.ObjectName, requeueAft
 	case err == nil:
 		c.queue.Forget(key)
 		c.queue.AddAfter(key, requeueAfter)
-	case apierrors.IsConflict(err) || apierrors.IsNotFound(err):
-		// Somebody else changed or deleted the object first, which is normal. The event of
+	case (apierrors.IsConflict(err) || apierrors.IsNotFound(err)) && c.queue.NumRequeues(key) < 5:
+		// Another client changed or deleted the object first, which is normal. The event of
 		// that change adds the key; the retry covers a missed event.
 		logger.V(2).Info("The object has changed, retrying", "key", key, "reason", err)
 		c.queue.AddRateLimited(key)
 	default:
-		logger.Error(err, "Reconcile failed, retrying", "key", key, "failures", c.queue.NumRequeues(key)+1)
+		logger.Error(err, "Reconcile failed, retrying", "key", key)
 		c.queue.AddRateLimited(key)
 	}
 }

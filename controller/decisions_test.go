@@ -69,9 +69,8 @@ func TestCheckController(t *testing.T) {
 		{"owned by this Foo, but not controlled", func(d *appsv1.Deployment) { d.OwnerReferences[0].Controller = nil }, v1alpha1.ReasonNameTaken},
 		{"owned by this Foo, and expressly not controlled", func(d *appsv1.Deployment) { d.OwnerReferences[0].Controller = new(false) }, v1alpha1.ReasonNameTaken},
 	} {
-		var blocked *blockedError
 		got := ""
-		if errors.As(checkController(aDeployment(test.change), aFoo()), &blocked) {
+		if blocked := checkController(aDeployment(test.change), aFoo()); blocked != nil {
 			got = blocked.reason
 		}
 		if got != test.want {
@@ -107,11 +106,10 @@ func TestApplyDesired(t *testing.T) {
 		{reason: "our label is gone", stored: func(d *appsv1.Deployment) { d.Spec.Template.Labels = map[string]string{"theirs": "x"} },
 			want: func(d *appsv1.Deployment) { d.Spec.Template.Labels[uidLabel] = "foo-uid" }},
 		{reason: "what is not ours", stored: func(d *appsv1.Deployment) {
-			d.Labels, d.Annotations["theirs"] = map[string]string{"theirs": "x"}, "y"
+			d.Labels, d.Annotations = map[string]string{"theirs": "x"}, map[string]string{"theirs": "y"}
 			d.Spec.Paused, d.Spec.Template.Spec.Containers[0].Args = true, []string{"-v"}
 		}},
 		{reason: "a newer generation, the same fields", foo: func(foo *v1alpha1.Foo) { foo.Generation = 4 }},
-		{reason: "no mark of a generation", stored: func(d *appsv1.Deployment) { d.Annotations = nil }},
 	} {
 		foo, stored := aFoo(), aDeployment()
 		if test.foo != nil {
@@ -124,8 +122,8 @@ func TestApplyDesired(t *testing.T) {
 		if test.want != nil {
 			test.want(want)
 		}
-		if differed := applyDesired(got, foo); differed != (test.want != nil) {
-			t.Errorf("%s: differed is %t", test.reason, differed)
+		if differed := applyDesired(got, foo); (differed != "") != (test.want != nil) {
+			t.Errorf("%s: %q differed", test.reason, differed)
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", test.reason, diff)
@@ -140,7 +138,7 @@ func BenchmarkApplyDesired(b *testing.B) {
 	b.Run("fields", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			if applyDesired(stored.DeepCopy(), foo) {
+			if applyDesired(stored.DeepCopy(), foo) != "" {
 				b.Fatal("the Deployment is not as it should be")
 			}
 		}
@@ -158,64 +156,85 @@ func BenchmarkApplyDesired(b *testing.B) {
 }
 
 func TestCalculateStatus(t *testing.T) {
-	const yes, no = metav1.ConditionTrue, metav1.ConditionFalse
 	runs := func(available int32, replicas *int32, observed int64) *appsv1.Deployment {
 		return aDeployment(func(d *appsv1.Deployment) {
 			d.Spec.Replicas, d.Status.AvailableReplicas, d.Status.ObservedGeneration = replicas, available, observed
 		})
 	}
+	reports := func(d *appsv1.Deployment, conditions ...appsv1.DeploymentCondition) *appsv1.Deployment {
+		d.Status.Conditions = conditions
+		return d
+	}
+	quota := appsv1.DeploymentCondition{Type: appsv1.DeploymentReplicaFailure, Status: corev1.ConditionTrue, Reason: "FailedCreate", Message: "exceeded quota"}
+	stuck := appsv1.DeploymentCondition{Type: appsv1.DeploymentProgressing, Status: corev1.ConditionFalse, Reason: "ProgressDeadlineExceeded", Message: "timed out"}
+	moves := appsv1.DeploymentCondition{Type: appsv1.DeploymentProgressing, Status: corev1.ConditionTrue, Reason: "ReplicaSetUpdated"}
 	// Two Deployments of earlier names, with 3 and 4 available replicas.
 	earlier := []*appsv1.Deployment{runs(3, nil, 1), runs(4, nil, 1)}
-	going := func(d *appsv1.Deployment) { d.DeletionTimestamp = &metav1.Time{} }
-	taken := func(d *appsv1.Deployment) { d.OwnerReferences[0].UID, d.OwnerReferences[0].Kind = "other", "Bar" }
-	nobodys := func(d *appsv1.Deployment) { d.OwnerReferences = nil }
-	invalid := aFoo(func(foo *v1alpha1.Foo) { foo.Spec.Replicas = new(int32(-1)) })
+	going := aDeployment(func(d *appsv1.Deployment) { d.DeletionTimestamp = &metav1.Time{} })
+	gone := aDeployment(func(d *appsv1.Deployment) { d.OwnerReferences[0].UID = "older" })
+	taken := aDeployment(func(d *appsv1.Deployment) { d.OwnerReferences[0].UID, d.OwnerReferences[0].Kind = "other", "Bar" })
+	free := aDeployment(func(d *appsv1.Deployment) { d.OwnerReferences = nil })
+	invalid := validate(aFoo(func(foo *v1alpha1.Foo) { foo.Spec.Replicas = new(int32(-1)) }))
 	const cannot = "cannot be created"
+	forbidden := Failure{Err: apierrors.NewForbidden(appsv1.Resource("deployments"), "d", errors.New(cannot))}
+	refused := Failure{Err: fmt.Errorf("update: %w", apierrors.NewInvalid(schema.GroupKind{Kind: "Deployment"}, "d",
+		field.ErrorList{field.Forbidden(field.NewPath("spec"), cannot)}))}
 	for _, test := range []struct {
-		reason             string
-		deployment         *appsv1.Deployment
-		owned              []*appsv1.Deployment
-		err                error
-		available          int32
-		ready, progressing metav1.ConditionStatus
-		word, message      string
-		version            string
+		reason        string
+		deployment    *appsv1.Deployment
+		owned         []*appsv1.Deployment
+		blocked       *report
+		failure       Failure
+		available     int32
+		word, message string
 	}{
-		{"all there", runs(2, new(int32(2)), 1), nil, nil, 2, yes, no, "Available", "2 of 2 replicas are available", "100"},
-		{"one is missing", runs(1, new(int32(2)), 1), nil, nil, 1, no, yes, "WaitingForReplicas", "1 of 2 replicas are available", "100"},
-		{"one too many", runs(3, new(int32(2)), 1), nil, nil, 3, yes, no, "Available", "3 of 2 replicas are available", "100"},
-		{"none wanted", runs(0, new(int32(0)), 1), nil, nil, 0, yes, no, "Available", "0 of 0 replicas are available", "100"},
-		{"no number: the API's default", runs(1, nil, 1), nil, nil, 1, yes, no, "Available", "1 of 1 replicas are available", "100"},
-		{"numbers of an older spec", runs(2, new(int32(2)), 0), nil, nil, 2, no, yes, "WaitingForReplicas", "the Deployment controller has not seen the new spec yet", "100"},
-		{"renamed: the new one counts", runs(1, new(int32(1)), 1), earlier, nil, 1, yes, no, "Available", "1 of 1 replicas are available", "100"},
-		{"an old one is going", aDeployment(), earlier[:1], checkController(aDeployment(going), aFoo()), 3, no, yes,
-			"WaitingForDeletion", `Deployment "deployment" is being deleted, a new one will follow`, "100"},
-		{"taken: earlier ones count", aDeployment(taken), earlier, checkController(aDeployment(taken), aFoo()), 7, no, no, "NameTaken",
-			`Deployment "deployment" exists and is controlled by Bar "foo": delete it or change spec.deploymentName`, "100"},
-		{"taken by nobody", aDeployment(nobodys), nil, checkController(aDeployment(nobodys), aFoo()), 0, no, no, "NameTaken",
-			`Deployment "deployment" exists and has no controller: delete it or change spec.deploymentName`, "100"},
-		{"no good", nil, earlier[:1], validate(invalid), 3, no, no, "InvalidSpec", "spec.replicas: -1 is less than 0", ""},
-		{"forbidden", nil, earlier[:1], apierrors.NewForbidden(appsv1.Resource("deployments"), "d", errors.New(cannot)), 3, no, no,
-			"Forbidden", `deployments.apps "d" is forbidden: ` + cannot, ""},
-		{"refused as invalid", aDeployment(), earlier[:1], fmt.Errorf("update: %w", apierrors.NewInvalid(schema.GroupKind{Kind: "Deployment"}, "d",
-			field.ErrorList{field.Forbidden(field.NewPath("spec"), cannot)})), 3, no, no, "Forbidden", `update: Deployment "d" is invalid: spec: Forbidden: ` + cannot, "100"},
+		{"all there", runs(2, new(int32(2)), 1), nil, nil, Failure{}, 2, "Available", "2 of 2 replicas are available"},
+		{"one is missing", runs(1, new(int32(2)), 1), nil, nil, Failure{}, 1, "WaitingForReplicas", "1 of 2 replicas are available"},
+		{"one too many", runs(3, new(int32(2)), 1), nil, nil, Failure{}, 3, "Available", "3 of 2 replicas are available"},
+		{"none wanted", runs(0, new(int32(0)), 1), nil, nil, Failure{}, 0, "Available", "0 of 0 replicas are available"},
+		{"no number: the API's default", runs(1, nil, 1), nil, nil, Failure{}, 1, "Available", "1 of 1 replicas are available"},
+		{"numbers of an older spec", runs(2, new(int32(2)), 0), nil, nil, Failure{}, 2, "WaitingForReplicas", "the Deployment controller has not seen the new spec yet"},
+		{"renamed: the new one counts", runs(1, new(int32(1)), 1), earlier, nil, Failure{}, 1, "Available", "1 of 1 replicas are available"},
+		{"a quota on Pods", reports(runs(1, new(int32(2)), 1), stuck, quota), nil, nil, Failure{}, 1, "ReplicaFailure", "exceeded quota"},
+		{"no progress", reports(runs(1, new(int32(2)), 1), stuck), nil, nil, Failure{}, 1, "ProgressDeadlineExceeded", "timed out"},
+		{"a new rollout that cannot finish, beside the old replicas", reports(runs(2, new(int32(2)), 1), stuck), nil, nil, Failure{}, 2, "ProgressDeadlineExceeded", "timed out"},
+		{"progress", reports(runs(1, new(int32(2)), 1), moves), nil, nil, Failure{}, 1, "WaitingForReplicas", "1 of 2 replicas are available"},
+		{"what failed with an older spec", reports(runs(1, new(int32(2)), 0), quota), nil, nil, Failure{}, 1, "WaitingForReplicas", "1 of 2 replicas are available"},
+		{"being deleted: its replicas still run", going, []*appsv1.Deployment{going}, checkController(going, aFoo()), Failure{}, 0,
+			"WaitingForDeletion", `Deployment "deployment" is being deleted, a new one will follow`},
+		{"of an earlier Foo", gone, earlier[:1], checkController(gone, aFoo()), Failure{}, 3,
+			"WaitingForDeletion", `Deployment "deployment" is being deleted, a new one will follow`},
+		{"taken: earlier ones count", taken, earlier, checkController(taken, aFoo()), Failure{}, 7, "NameTaken",
+			`Deployment "deployment" exists and is controlled by Bar "foo": delete it or change spec.deploymentName`},
+		{"without a controller", free, nil, checkController(free, aFoo()), Failure{}, 0, "NameTaken",
+			`Deployment "deployment" exists and has no controller: delete it or change spec.deploymentName`},
+		{"no good", nil, earlier[:1], invalid, Failure{}, 3, "InvalidSpec", "spec.replicas: -1 is less than 0"},
+		{"forbidden", nil, earlier[:1], nil, forbidden, 3, "Forbidden", `deployments.apps "d" is forbidden: ` + cannot},
+		{"refused as invalid", runs(2, nil, 1), earlier[:1], nil, refused, 2, "Forbidden", `update: Deployment "d" is invalid: spec: Forbidden: ` + cannot},
+		{"an error that lasts", runs(2, nil, 1), nil, nil, Failure{Err: errors.New("connection refused"), Lasts: true}, 2, "RequestFailed", "connection refused"},
+		{"a write that did not stick", runs(2, nil, 1), nil, nil, Failure{Err: &changedError{"spec.replicas"}, Lasts: true}, 2, "ChangedByWebhook", "spec.replicas"},
 	} {
-		want := v1alpha1.FooStatus{AvailableReplicas: test.available, ObservedGeneration: 3, ObservedDeploymentVersion: test.version,
-			Selector: "samplecontroller.k8s.io/foo-uid=foo-uid",
-			Conditions: []metav1.Condition{
-				{Type: "Ready", Status: test.ready, ObservedGeneration: 3, Reason: test.word, Message: test.message},
-				{Type: "Progressing", Status: test.progressing, ObservedGeneration: 3, Reason: test.word, Message: test.message},
-			}}
-		got := calculateStatus(&fooState{foo: aFoo(), deployment: test.deployment, owned: test.owned}, test.err)
+		ready := metav1.ConditionFalse
+		if test.word == "Available" {
+			ready = metav1.ConditionTrue
+		}
+		want := v1alpha1.FooStatus{AvailableReplicas: test.available, ObservedGeneration: 3,
+			Selector:   "samplecontroller.k8s.io/foo-uid=foo-uid",
+			Conditions: []metav1.Condition{{Type: "Ready", Status: ready, ObservedGeneration: 3, Reason: test.word, Message: test.message}}}
+		got := calculateStatus(&fooState{foo: aFoo(), deployment: test.deployment, owned: test.owned, blocked: test.blocked}, test.failure)
 		if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(metav1.Condition{}, "LastTransitionTime")); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", test.reason, diff)
 		}
 	}
 }
 
-// A request that failed says nothing about the Foo: its status stays as it is.
-func TestFailureKeepsStatus(t *testing.T) {
+// A request that failed once says nothing about the Foo: its condition stays as it is. The
+// numbers are those observed all the same.
+func TestFailureKeepsCondition(t *testing.T) {
 	foo := aFoo(func(foo *v1alpha1.Foo) { foo.Status = statusOf(foo, aDeployment()) })
+	one := aDeployment(func(d *appsv1.Deployment) { d.Status.AvailableReplicas = 1 })
+	want := foo.Status
+	want.AvailableReplicas = 1
 	for _, err := range []error{
 		errors.New("connection refused"),
 		apierrors.NewInternalError(errors.New("broken")),
@@ -224,15 +243,32 @@ func TestFailureKeepsStatus(t *testing.T) {
 		apierrors.NewNotFound(corev1.Resource("namespaces"), "default"),
 		apierrors.NewUnauthorized("who?"),
 	} {
-		if diff := cmp.Diff(foo.Status, calculateStatus(&fooState{foo: foo}, err)); diff != "" {
-			t.Errorf("%v (-before +after):\n%s", err, diff)
+		if diff := cmp.Diff(want, calculateStatus(&fooState{foo: foo, deployment: one}, Failure{Err: err})); diff != "" {
+			t.Errorf("%v (-want +got):\n%s", err, diff)
 		}
+	}
+}
+
+// A Foo that was ready does not stay so without its replicas. With them, it is not yet ready
+// for a spec whose update has failed.
+func TestFailureOfReadyFoo(t *testing.T) {
+	runs := func(available int32) *appsv1.Deployment {
+		return aDeployment(func(d *appsv1.Deployment) { d.Status.AvailableReplicas = available })
+	}
+	foo := aFoo(func(foo *v1alpha1.Foo) { foo.Status = statusOf(foo, runs(2)) })
+	foo.Generation++
+	failure := Failure{Err: errors.New("connection refused")}
+	if diff := cmp.Diff(foo.Status, calculateStatus(&fooState{foo: foo, deployment: runs(2)}, failure)); diff != "" {
+		t.Errorf("all replicas are there (-before +after):\n%s", diff)
+	}
+	if got := readyReport(calculateStatus(&fooState{foo: foo, deployment: runs(1)}, failure)); got.reason != v1alpha1.ReasonWaitingForReplicas {
+		t.Errorf("one replica is missing, and Ready says %q", got)
 	}
 }
 
 // statusOf is the status of a Foo whose Deployment is as its spec asks.
 func statusOf(foo *v1alpha1.Foo, deployment *appsv1.Deployment) v1alpha1.FooStatus {
-	return calculateStatus(&fooState{foo: foo, deployment: deployment}, nil)
+	return calculateStatus(&fooState{foo: foo, deployment: deployment}, Failure{})
 }
 
 // The same facts again make an equal status. Another message keeps the time of the
@@ -241,9 +277,7 @@ func TestStatusKeepsItsTime(t *testing.T) {
 	long := metav1.NewTime(time.Now().Add(-time.Hour).Truncate(time.Second))
 	foo := aFoo(func(foo *v1alpha1.Foo) {
 		foo.Status = statusOf(foo, aDeployment())
-		for i := range foo.Status.Conditions {
-			foo.Status.Conditions[i].LastTransitionTime = long
-		}
+		foo.Status.Conditions[0].LastTransitionTime = long
 	})
 	newer := func(available int32) *appsv1.Deployment {
 		return aDeployment(func(d *appsv1.Deployment) { d.ResourceVersion, d.Status.AvailableReplicas = "200", available })
@@ -251,22 +285,32 @@ func TestStatusKeepsItsTime(t *testing.T) {
 	if diff := cmp.Diff(foo.Status, statusOf(foo, newer(0))); diff != "" {
 		t.Errorf("nothing has changed but the Deployment's version (-before +after):\n%s", diff)
 	}
-	one := statusOf(foo, newer(1))
-	if got := one.Conditions[0]; !got.LastTransitionTime.Equal(&long) || !strings.HasPrefix(got.Message, "1 of 2") {
+	if got := statusOf(foo, newer(1)).Conditions[0]; !got.LastTransitionTime.Equal(&long) || !strings.HasPrefix(got.Message, "1 of 2") {
 		t.Errorf("Ready is still False, and became %+v", got)
-	}
-	if one.ObservedDeploymentVersion != "200" {
-		t.Errorf("the status is made from version %s, want 200", one.ObservedDeploymentVersion)
 	}
 	if got := statusOf(foo, newer(2)).Conditions[0]; got.LastTransitionTime.Equal(&long) {
 		t.Errorf("Ready turned True, and kept its time: %+v", got)
 	}
-	used := func(n int) error {
-		return apierrors.NewForbidden(appsv1.Resource("deployments"), "d", fmt.Errorf("exceeded quota, used: %d", n))
+}
+
+// A refusal keeps its first message, however its numbers vary, until its cause or the spec
+// is another one.
+func TestRefusalKeepsItsMessage(t *testing.T) {
+	refused := func(foo *v1alpha1.Foo, operation string, used int) v1alpha1.FooStatus {
+		err := apierrors.NewForbidden(appsv1.Resource("deployments"), "d", fmt.Errorf("exceeded quota, used: %d", used))
+		return calculateStatus(&fooState{foo: foo}, Failure{Err: fmt.Errorf("%s Deployment: %w", operation, err)})
 	}
-	foo.Status = calculateStatus(&fooState{foo: foo}, used(7))
-	if diff := cmp.Diff(foo.Status, calculateStatus(&fooState{foo: foo}, used(8))); diff != "" {
+	foo := aFoo()
+	foo.Status = refused(foo, "create", 7)
+	if diff := cmp.Diff(foo.Status, refused(foo, "create", 8)); diff != "" {
 		t.Errorf("only a number in the answer has changed (-before +after):\n%s", diff)
+	}
+	if message := refused(foo, "delete", 7).Conditions[0].Message; !strings.HasPrefix(message, "delete") {
+		t.Errorf("another request is refused, and the message is %q", message)
+	}
+	foo.Generation++
+	if message := refused(foo, "create", 8).Conditions[0].Message; !strings.HasSuffix(message, "used: 8") {
+		t.Errorf("the spec is a newer one, and the message is %q", message)
 	}
 }
 
@@ -291,21 +335,6 @@ func TestValidate(t *testing.T) {
 		}))
 		if (got == nil) != (test.want == "") || !strings.Contains(fmt.Sprint(got), test.want) {
 			t.Errorf("%q: %v, want %q", test.name, got, test.want)
-		}
-	}
-}
-
-func TestMarks(t *testing.T) {
-	for mark, want := range map[string]bool{"": false, "2": false, "3": false, "4": true, "-1": false, "four": false, "99999999999999999999": false} {
-		deployment := aDeployment(func(d *appsv1.Deployment) { d.Annotations[generationAnnotation] = mark })
-		if got := isFromNewer(deployment, aFoo()); got != want {
-			t.Errorf("generation %q against 3: newer %t, want %t", mark, got, want)
-		}
-	}
-	for version, want := range map[string]bool{"": false, "99": false, "100": false, "101": true, "1000": true, "x": false} {
-		foo := aFoo(func(foo *v1alpha1.Foo) { foo.Status.ObservedDeploymentVersion = version })
-		if got := observedNewer(foo, aDeployment()); got != want {
-			t.Errorf("version %q against 100: newer %t, want %t", version, got, want)
 		}
 	}
 }

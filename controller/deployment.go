@@ -2,9 +2,9 @@ package controller
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -23,10 +23,6 @@ var fooKind = v1alpha1.SchemeGroupVersion.WithKind("Foo")
 // value holds 63 characters, a name may have 253.
 const uidLabel = v1alpha1.GroupName + "/foo-uid"
 
-// generationAnnotation holds the generation of the Foo that a Deployment was last
-// written for. takeover.go reads it.
-const generationAnnotation = v1alpha1.GroupName + "/foo-generation"
-
 // The container of each Deployment.
 const (
 	containerName  = "nginx"
@@ -43,40 +39,32 @@ const (
 )
 
 // syncDeployment compares the Foo's Deployment with the Foo's spec, sends what differs and
-// keeps the answer in the state. Its errors are errCacheBehind, a *blockedError, or the
-// API server's.
+// keeps the answer in the state. Its errors are errCacheBehind, a *changedError, or the
+// API server's. A Foo that is blocked is no error: an event will tell when it no longer is.
 func (r *FooReconciler) syncDeployment(ctx context.Context, s *fooState) error {
-	blocked := validate(s.foo)
-	if blocked == nil && s.deployment != nil {
-		blocked = checkController(s.deployment, s.foo)
-	}
-	// Also if the Foo is blocked: its status records this Deployment's version.
-	if err := r.verifyCache(ctx, s, blocked == nil); err != nil {
-		return err
-	}
 	var err error
 	switch {
-	case blocked != nil:
-		return blocked
+	case s.blocked != nil:
+		return nil
 	case s.deployment == nil:
 		err = r.createDeployment(ctx, s)
 	default:
 		err = r.updateDeployment(ctx, s)
 	}
-	if err != nil {
+	if changed := (*changedError)(nil); err != nil && !errors.As(err, &changed) {
 		return err
 	}
 	// A renamed Foo gets its new Deployment before the old one is deleted. If the new one is
 	// refused (a quota), the old one still runs. For a moment both do; the old one does not
 	// wait until the new one's Pods are ready.
-	return r.deleteRenamed(ctx, s)
+	return errors.Join(err, r.deleteRenamed(ctx, s))
 }
 
 // createDeployment creates the Deployment that the cache does not have.
 func (r *FooReconciler) createDeployment(ctx context.Context, s *fooState) error {
 	// A Foo that had one may be gone, and its Deployment after it: the watch of Deployments
 	// may be the faster one. So ask the API server.
-	if hadDeployment(s.foo) && len(s.owned) == 0 {
+	if len(s.foo.Status.Conditions) > 0 && len(s.owned) == 0 {
 		if err := r.verifyFoo(ctx, s); err != nil {
 			return err
 		}
@@ -87,15 +75,14 @@ func (r *FooReconciler) createDeployment(ctx context.Context, s *fooState) error
 		// It exists but is not in the cache yet: decide once it is.
 		var live *appsv1.Deployment
 		if live, err = deployments.Get(ctx, s.foo.Spec.DeploymentName, metav1.GetOptions{}); err == nil {
-			// Not a write of ours, but the cache must show it, too.
-			s.writes = append(s.writes, Write{Store: r.DeploymentStore, After: live})
+			r.Writes.Wrote(s.key, r.DeploymentStore, live)
 			return errCacheBehind
 		}
 	}
 	if err != nil {
 		return fmt.Errorf("create Deployment %s/%s: %w", s.foo.Namespace, s.foo.Spec.DeploymentName, err)
 	}
-	s.writes = append(s.writes, Write{Store: r.DeploymentStore, After: created})
+	r.Writes.Wrote(s.key, r.DeploymentStore, created)
 	s.deployment = created
 	r.Events.Eventf(s.foo, corev1.EventTypeNormal, EventCreated, "Created Deployment %s", created.Name)
 	return nil
@@ -104,46 +91,64 @@ func (r *FooReconciler) createDeployment(ctx context.Context, s *fooState) error
 // updateDeployment writes the fields that differ, if any do.
 func (r *FooReconciler) updateDeployment(ctx context.Context, s *fooState) error {
 	// s.deployment is the cache's: never change it, change a copy. The copy keeps its
-	// resourceVersion, so the API server refuses it if somebody wrote in between. That is
-	// optimistic locking.
+	// resourceVersion, so the API server refuses it if another client wrote in between. That
+	// is optimistic locking.
 	before, desired := s.deployment, s.deployment.DeepCopy()
-	if !applyDesired(desired, s.foo) && !s.rewriteGeneration {
+	if applyDesired(desired, s.foo) == "" {
 		return nil
 	}
-	setGeneration(desired, s.foo)
 	updated, err := r.Deployments.Deployments(s.foo.Namespace).Update(ctx, desired, metav1.UpdateOptions{})
-	s.writes = append(s.writes, Write{Store: r.DeploymentStore, Before: before, After: updated, Err: err})
 	if err != nil {
+		r.Writes.Outdated(s.key, r.DeploymentStore, before, err)
 		return fmt.Errorf("update Deployment %s/%s: %w", s.foo.Namespace, before.Name, err)
 	}
+	r.Writes.Wrote(s.key, r.DeploymentStore, updated)
 	s.deployment = updated
-	was, is := before.Spec.Replicas, updated.Spec.Replicas
-	switch {
-	case updated.ResourceVersion == before.ResourceVersion:
-		// A webhook took every change back. Nothing was written, so there is no Event.
-	case was != nil && is != nil && *was != *is:
+	if field := applyDesired(updated.DeepCopy(), s.foo); field != "" {
+		return &changedError{fmt.Sprintf("update Deployment %s/%s: %s is not as it was sent: does an admission webhook change it?", s.foo.Namespace, before.Name, field)}
+	}
+	if was, is := before.Spec.Replicas, updated.Spec.Replicas; was != nil && is != nil && *was != *is {
 		r.Events.Eventf(s.foo, corev1.EventTypeNormal, EventScaled, "Scaled Deployment %s from %d to %d", updated.Name, *was, *is)
-	default:
+	} else {
 		r.Events.Eventf(s.foo, corev1.EventTypeNormal, EventUpdated, "Updated Deployment %s", updated.Name)
 	}
 	return nil
 }
 
+// verifyFoo asks the API server whether the Foo is still the one in the cache. If not, the
+// watch of Foos is behind and it returns errCacheBehind. Only the spec counts: each change
+// of that, and the deletion, raises the generation.
+func (r *FooReconciler) verifyFoo(ctx context.Context, s *fooState) error {
+	live, err := r.Foos.Foos(s.foo.Namespace).Get(ctx, s.foo.Name, metav1.GetOptions{})
+	switch {
+	case apierrors.IsNotFound(err):
+		r.Writes.Outdated(s.key, r.FooStore, s.foo, err)
+		return errCacheBehind
+	case err != nil:
+		return fmt.Errorf("get Foo %s/%s: %w", s.foo.Namespace, s.foo.Name, err)
+	case live.UID != s.foo.UID || live.Generation != s.foo.Generation:
+		r.Writes.Wrote(s.key, r.FooStore, live)
+		return errCacheBehind
+	default:
+		return nil
+	}
+}
+
 // validate refuses a spec that no Deployment can have. The schema of our CRD refuses it,
 // too, but a cluster may have another one.
-func validate(foo *v1alpha1.Foo) error {
+func validate(foo *v1alpha1.Foo) *report {
 	if len(validation.NameIsDNSSubdomain(foo.Spec.DeploymentName, false)) > 0 {
-		return &blockedError{v1alpha1.ReasonInvalidSpec, fmt.Sprintf("spec.deploymentName: %q is not a name that a Deployment can have", foo.Spec.DeploymentName)}
+		return &report{v1alpha1.ReasonInvalidSpec, fmt.Sprintf("spec.deploymentName: %q is not a name that a Deployment can have", foo.Spec.DeploymentName)}
 	}
 	if foo.Spec.Replicas != nil && *foo.Spec.Replicas < 0 {
-		return &blockedError{v1alpha1.ReasonInvalidSpec, fmt.Sprintf("spec.replicas: %d is less than 0", *foo.Spec.Replicas)}
+		return &report{v1alpha1.ReasonInvalidSpec, fmt.Sprintf("spec.replicas: %d is less than 0", *foo.Spec.Replicas)}
 	}
 	return nil
 }
 
 // checkController refuses a Deployment that the Foo does not control. The UID decides: a
 // Foo that was deleted and created again is another one.
-func checkController(deployment *appsv1.Deployment, foo *v1alpha1.Foo) error {
+func checkController(deployment *appsv1.Deployment, foo *v1alpha1.Foo) *report {
 	controller := metav1.GetControllerOfNoCopy(deployment)
 	switch {
 	case controller == nil:
@@ -153,14 +158,14 @@ func checkController(deployment *appsv1.Deployment, foo *v1alpha1.Foo) error {
 	case controller.UID == foo.UID, isKind(controller, fooKind.GroupKind()) && controller.Name == foo.Name:
 		// It is being deleted, or the garbage collector is about to delete it: its owner was
 		// an earlier Foo of this name.
-		return &blockedError{v1alpha1.ReasonWaitingForDeletion, fmt.Sprintf("Deployment %q is being deleted, a new one will follow", deployment.Name)}
+		return &report{v1alpha1.ReasonWaitingForDeletion, fmt.Sprintf("Deployment %q is being deleted, a new one will follow", deployment.Name)}
 	default:
 		return notControlled(deployment, fmt.Sprintf("is controlled by %s %q", controller.Kind, controller.Name))
 	}
 }
 
-func notControlled(deployment *appsv1.Deployment, whose string) error {
-	return &blockedError{v1alpha1.ReasonNameTaken, fmt.Sprintf("Deployment %q exists and %s: delete it or change spec.deploymentName", deployment.Name, whose)}
+func notControlled(deployment *appsv1.Deployment, whose string) *report {
+	return &report{v1alpha1.ReasonNameTaken, fmt.Sprintf("Deployment %q exists and %s: delete it or change spec.deploymentName", deployment.Name, whose)}
 }
 
 // newDeployment returns the Deployment to create for a Foo.
@@ -176,24 +181,23 @@ func newDeployment(foo *v1alpha1.Foo) *appsv1.Deployment {
 		Spec: appsv1.DeploymentSpec{Selector: &metav1.LabelSelector{MatchLabels: podLabels(foo)}},
 	}
 	applyDesired(deployment, foo)
-	setGeneration(deployment, foo)
 	return deployment
 }
 
-// applyDesired sets the fields that a Foo decides, and no other: those of the API server's
-// defaults, of autoscalers and of people stay. It reports whether a field differed. A
-// comparison of whole Deployments by reflection takes ten times as long
-// (BenchmarkApplyDesired).
-func applyDesired(deployment *appsv1.Deployment, foo *v1alpha1.Foo) (differed bool) {
-	// nil leaves the number to somebody else.
+// applyDesired sets the fields that a Foo decides, and no other that client-go knows: those
+// of the API server's defaults, of autoscalers and of people stay. It returns the name of a field that
+// differed, "" if none did. A comparison of whole Deployments by reflection takes ten times
+// as long (BenchmarkApplyDesired).
+func applyDesired(deployment *appsv1.Deployment, foo *v1alpha1.Foo) (differed string) {
+	// nil leaves the number to others, such as an autoscaler.
 	if current, desired := deployment.Spec.Replicas, foo.Spec.Replicas; desired != nil && (current == nil || *current != *desired) {
-		deployment.Spec.Replicas, differed = new(*desired), true
+		deployment.Spec.Replicas, differed = new(*desired), "spec.replicas"
 	}
 	template := &deployment.Spec.Template
 	for label, value := range podLabels(foo) {
 		if template.Labels[label] != value {
 			metav1.SetMetaDataLabel(&template.ObjectMeta, label, value)
-			differed = true
+			differed = "spec.template.metadata.labels"
 		}
 	}
 	containers := &template.Spec.Containers
@@ -203,13 +207,9 @@ func applyDesired(deployment *appsv1.Deployment, foo *v1alpha1.Foo) (differed bo
 		*containers = append(*containers, corev1.Container{Name: containerName})
 	}
 	if container := &(*containers)[ours]; container.Image != containerImage {
-		container.Image, differed = containerImage, true
+		container.Image, differed = containerImage, "spec.template.spec.containers"
 	}
 	return differed
-}
-
-func setGeneration(deployment *appsv1.Deployment, foo *v1alpha1.Foo) {
-	metav1.SetMetaDataAnnotation(&deployment.ObjectMeta, generationAnnotation, strconv.FormatInt(foo.Generation, 10))
 }
 
 func podLabels(foo *v1alpha1.Foo) map[string]string {

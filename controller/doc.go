@@ -30,27 +30,36 @@
 //
 //   - rename.go: after a change of the name the old Deployment is deleted.
 //   - readyourwrites.go: a reconcile waits until the cache shows its own last writes.
-//   - takeover.go: a new leader with a stale cache undoes nothing.
-//   - priority.go: a change is not queued behind an initial list, a resync or retries.
+//   - failures.go: what failed waits for its back-off, also when an event adds the key, and
+//     an error that lasts is told.
+//   - priority.go: a change is not queued behind an initial list, a resync, a retry or a wait
+//     for the cache.
 //
-// Leader election and metrics are in internal/leader and internal/metrics.
+// Leader election and metrics are in internal/leader and internal/metrics. A process starts
+// its informers when it leads, and their first list is the newest (informer/informer.go). So
+// it begins with what the leader before it has written, and the objects need no marks of who
+// has seen what.
 //
 // # Properties
 //
 //   - One key is never reconciled twice at the same time.
-//   - One difference costs one request, no difference none. A new Foo costs two, its
+//   - One difference costs one write, no difference no request. A new Foo costs two, its
 //     Deployment and its status, and each change of the replicas that the Deployment
-//     reports one more. Events are requests, too, and are not counted here.
+//     reports one more. Events are not counted here. Before a DELETE, and before a POST for
+//     a Foo that has a status, the Foo is read from the API server.
 //   - A Deployment is written only if this Foo, by its UID, controls it. Nothing is
 //     deleted while the Foo cannot have the Deployment that it names.
-//   - A status is what the cache shows, and what a write in the same reconcile returned.
-//     While a Foo is blocked, it counts the replicas of the Deployments that the Foo still
-//     controls.
-//   - When the API server refuses a write, the status repeats its message, the first one
-//     for each generation. The write is retried like every other error, after at most
-//     30 s. Not retried are an invalid spec, a name that is taken, and a Deployment that
-//     is being deleted: an event adds the key again. Nor is a Deployment that the API server
-//     refuses because the namespace is being deleted.
+//   - A status has the numbers that the cache shows, or that a write in the same reconcile
+//     returned: those of the Deployment that the Foo names or, while it does not control
+//     that, of those that it controls under earlier names.
+//   - When the API server refuses a write, the condition repeats its message at once. When it
+//     stores another value than was sent, the condition names the field. An error of another
+//     kind, such as a webhook that does not answer, is told when it has lasted for 10 s. Each
+//     records one Event, and one more when its message differs in more than numbers. All are
+//     retried, after at most 30 s.
+//   - Not retried are an invalid spec, a name that is taken, and a Deployment that is being
+//     deleted: an event adds the key again. Nor is a Deployment that the API server refuses
+//     because the namespace is being deleted.
 //   - A panic in a reconcile is an error of its key, retried like any other.
 //
 // # Deletion
@@ -68,26 +77,31 @@
 //     owner reference and stays, then the Foo is gone.
 //
 // After each of these the watch of Deployments may be ahead of that of Foos: the store still
-// has the Foo, and no Deployment. So a Foo that had one is read from the API server before it
-// gets another.
+// has the Foo, and no Deployment. So a Foo that has a status is read from the API server before
+// it gets a Deployment.
 //
 // # Caveats
 //
 //   - Run one process at a time (--leader-elect). Two do no harm, because the API server
 //     checks every write: the version, the UID, the name. But each sends everything.
-//   - A rename reads the live Foo and then deletes the old Deployment. If somebody
+//   - A rename reads the live Foo and then deletes the old Deployment. If a person
 //     renames the Foo back between these two requests, the Deployment that it names
 //     again is deleted. The next reconcile creates it anew, with new Pods.
-//   - takeover.go detects what another process wrote. A change of the spec that needs no
-//     write (replicas removed, so that an autoscaler may set them) leaves no trace. A new
-//     leader that does not see it yet sets the old number once more.
 //   - The CRD must be the one of this repository. A status field that its schema does not
-//     know is dropped, and then each reconcile writes the status again.
+//     know is dropped: then each reconcile writes the status again, and fails.
 //   - Two Foos that swap their Deployments' names wait for each other: each keeps its
 //     Deployment until the name it wants is free. A person must give one of them a third
 //     name first.
-//   - After 30 s a key no longer waits for the cache to show its writes. While a watch
-//     is down for longer, a request may be sent that the API server refuses.
+//   - The status of a Foo that is being deleted is not updated.
+//   - An update sends the whole Deployment. A field that this version of client-go does not
+//     know, set on a newer cluster, is lost with it.
+//   - Another controller that sets the same field back makes a write and an Event with each
+//     round, without a back-off: each write succeeds.
+//   - A Deployment that was copied with its owner reference is one that the Foo controls under
+//     another name: it is deleted.
+//   - While a watch is down, a key whose last write it has not shown is not reconciled. When
+//     a backup of etcd is restored, the versions go back: restart the controller, as
+//     Kubernetes asks for all components.
 //   - The stores must be in sync (informer.WaitForSync) before Run: to an empty store,
 //     every Deployment is missing.
 package controller

@@ -1,6 +1,7 @@
 package controller
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -8,6 +9,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
 	appsv1client "k8s.io/client-go/kubernetes/typed/apps/v1"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/record"
@@ -25,7 +27,8 @@ var errCacheBehind = errors.New("the cache is behind the API server")
 // updates the cache adds the key within milliseconds.
 const cacheRetry = time.Second
 
-// FooReconciler gives each Foo its Deployment. All fields must be set, except Writes.
+// FooReconciler gives each Foo its Deployment. All fields must be set, except the last ones,
+// from Writes on.
 type FooReconciler struct {
 	// Foos and Deployments are the clients that it writes through.
 	Foos        clientset.FoosGetter
@@ -36,22 +39,24 @@ type FooReconciler struct {
 	Events record.EventRecorder
 	// Writes holds the writes that the cache does not show yet.
 	Writes PendingWrites
+	// Failures holds the attempts to sync a Deployment that failed, StatusFailures those to
+	// update a status.
+	Failures, StatusFailures Failures
 }
 
 // fooState is the current state of one Foo: what the cache shows, and what this
 // reconcile has written since.
 type fooState struct {
+	key cache.ObjectName
 	foo *v1alpha1.Foo
-	// deployment has the name that the spec asks for, whoever controls it. nil: the
+	// deployment has the name that the spec asks for. Another object may control it. nil: the
 	// cache has none.
 	deployment *appsv1.Deployment
 	// owned are the Deployments that the Foo controls, under any name.
 	owned []*appsv1.Deployment
-	// writes are for PendingWrites.
-	writes []Write
-	// What verifyCache found to be wrong: the generation in the Deployment's annotation, the
-	// version in the Foo's status (takeover.go).
-	rewriteGeneration, rewriteVersion bool
+	// blocked says why the Foo cannot have the Deployment now. This is not retried: an event
+	// of the Foo or of the Deployment adds the key. nil: it can.
+	blocked *report
 }
 
 // Reconcile has the contract of the type Reconcile. It is level-triggered: it compares
@@ -68,25 +73,62 @@ func (r *FooReconciler) Reconcile(ctx context.Context, key cache.ObjectName) (re
 		// The garbage collector deletes the Deployment, by its owner reference to the Foo. In
 		// a foreground deletion the Foo is gone last: to create a new Deployment now would
 		// work against the garbage collector (doc.go, Deletion).
+		r.Failures.Record(key, nil, nil)
+		r.StatusFailures.Record(key, nil, nil)
 		return 0, nil
 	}
-	state := &fooState{foo: foo}
-	state.deployment, _ = get[*appsv1.Deployment](r.DeploymentStore, cache.NewObjectName(foo.Namespace, foo.Spec.DeploymentName))
-	// Read last, so that verifyCache sees no older Deployments than the one to update.
-	state.owned = informer.DeploymentsOf(r.DeploymentStore, foo)
-	defer func() { r.Writes.Record(key, state.writes...) }()
+	state := r.readState(key, foo)
 
-	// Write what differs from the spec, then the result into the status.
-	syncErr := r.syncDeployment(ctx, state)
-	switch {
-	case errors.Is(syncErr, errCacheBehind):
-		return cacheRetry, nil
-	case apierrors.HasStatusCause(syncErr, corev1.NamespaceTerminatingCause):
-		// The namespace is being deleted, and this Foo with it.
-		return 0, nil
+	// Write what differs from the spec, unless that failed a moment ago.
+	now := state.attempt()
+	failure, wait := r.Failures.Last(key, now)
+	if wait == 0 {
+		// The other half of the time is for the status.
+		syncCtx, cancel := context.WithTimeout(ctx, reconcileTimeout/2)
+		err = r.syncDeployment(syncCtx, state)
+		cancel()
+		switch {
+		case errors.Is(err, errCacheBehind):
+			return cacheRetry, nil
+		case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
+			// The namespace is being deleted, and this Foo with it.
+			return 0, nil
+		}
+		failure = r.Failures.Record(key, now, err)
 	}
-	statusErr := r.updateStatus(ctx, state, syncErr)
-	return 0, errors.Join(retryable(syncErr), statusErr)
+
+	// Write the result into the status.
+	statusWait, statusErr := r.updateStatus(ctx, state, failure)
+	if err := errors.Join(err, statusErr); err != nil {
+		return 0, err
+	}
+	return cmp.Or(wait, statusWait), nil
+}
+
+// readState returns what the cache shows of a Foo.
+func (r *FooReconciler) readState(key cache.ObjectName, foo *v1alpha1.Foo) *fooState {
+	s := &fooState{key: key, foo: foo, owned: informer.DeploymentsOf(r.DeploymentStore, foo)}
+	s.deployment, _ = get[*appsv1.Deployment](r.DeploymentStore, cache.NewObjectName(foo.Namespace, foo.Spec.DeploymentName))
+	if s.blocked = validate(foo); s.blocked == nil && s.deployment != nil {
+		s.blocked = checkController(s.deployment, foo)
+	}
+	return s
+}
+
+// syncAttempt says what a sync of the Deployment is for. One that failed is tried again at
+// once when this changes, else after its back-off (failures.go).
+type syncAttempt struct {
+	foo, deployment types.UID
+	generation      int64
+	isBlocked       bool
+}
+
+func (s *fooState) attempt() syncAttempt {
+	now := syncAttempt{foo: s.foo.UID, generation: s.foo.Generation, isBlocked: s.blocked != nil}
+	if s.deployment != nil {
+		now.deployment = s.deployment.UID
+	}
+	return now
 }
 
 // get returns the object that a store holds under key. The store shares it: do not

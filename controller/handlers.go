@@ -75,13 +75,15 @@ func EnqueueOwner(owner schema.GroupKind, waiting func(dependent cache.ObjectNam
 	}
 }
 
-// isResync reports whether a handler is called for an object that did not change.
+// isResync reports whether a handler is called for an object that did not change. A fake
+// gives no versions: there each call counts as a change.
 func isResync(before, after any) bool {
-	return before.(metav1.Object).GetResourceVersion() == after.(metav1.Object).GetResourceVersion()
+	version := after.(metav1.Object).GetResourceVersion()
+	return version != "" && version == before.(metav1.Object).GetResourceVersion()
 }
 
-// isKind reports whether an owner reference is to an object of this kind, in
-// whatever version of its group.
+// isKind reports whether an owner reference is to an object of this kind, in any version
+// of its group.
 func isKind(ref *metav1.OwnerReference, kind schema.GroupKind) bool {
 	gv, err := schema.ParseGroupVersion(ref.APIVersion)
 	return err == nil && gv.Group == kind.Group && ref.Kind == kind.Kind

@@ -24,96 +24,72 @@ import (
 // So each key waits until the cache shows its writes. kube-controller-manager does the
 // same since v1.36 (pkg/controller/util/consistency).
 
-// readYourWritesTimeout is how long a key waits. Some versions never come: after a Conflict
-// that a webhook invented, or when a backup is restored. Then give up waiting and trust
-// the cache; optimistic locking catches the error.
-const readYourWritesTimeout = 30 * time.Second
+// outdatedTimeout is how long a key waits for the cache to lose a version. Some stay: a
+// webhook or a proxy has answered Conflict or NotFound where the API server would not.
+const outdatedTimeout = 30 * time.Second
 
-// PendingWrites holds, by key, the writes that the cache does not show yet. It serves
-// any kind. The zero value is ready. It is safe for concurrent use.
+// PendingWrites holds, by key, what the API server has answered and the cache does not
+// show yet. It serves any kind. The zero value is ready. It is safe for concurrent use.
 type PendingWrites struct {
 	// Now is time.Now if it is nil. A test sets it to move the clock.
 	Now func() time.Time
 
 	mu    sync.Mutex
-	byKey map[cache.ObjectName]*pendingWrites
+	byKey map[cache.ObjectName][]pendingWrite
 }
 
-type pendingWrites struct {
-	writes []pendingWrite
-	since  time.Time
-}
-
-// Write is the outcome of one request.
-type Write struct {
-	// Store is the cache of the object.
-	Store cache.Store
-	// Before is the object in Store. nil: a create or a get.
-	Before metav1.Object
-	// After is the object that the API server returned. nil: a delete.
-	After metav1.Object
-	Err   error
-}
-
-// pendingWrite is what to wait for after a Write: a store must reach this version, or, if
-// it is outdated, no longer have it.
+// pendingWrite is a version that a store must reach or, if outdated, that the object there
+// must no longer have.
 type pendingWrite struct {
 	store    cache.Store
-	name     cache.ObjectName
 	version  string
 	outdated bool
+	name     cache.ObjectName // if outdated
+	until    time.Time        // if outdated
 }
 
-func (w pendingWrite) isObserved() bool {
+func (w pendingWrite) isObserved(now time.Time) bool {
 	if !w.outdated {
 		return atLeast(w.store, w.version)
 	}
 	cached, ok := get[metav1.Object](w.store, w.name)
-	return !ok || cached.GetResourceVersion() != w.version
+	return !ok || cached.GetResourceVersion() != w.version || !now.Before(w.until)
 }
 
-// Record notes the writes of a reconcile of key. Observed then waits
-//
-//   - after a create, update or get: until the store has reached the version of After.
-//   - after a delete, or a write that was refused with Conflict or NotFound: until the
-//     store no longer has the version of Before. The API server would refuse it again.
-//
-// Nothing is waited for after another error: nobody knows whether the write took place.
-func (p *PendingWrites) Record(key cache.ObjectName, writes ...Write) {
+// Wrote notes that the API server answered a request of key, a write or a get, with
+// object. Observed then waits until store has reached its version.
+func (p *PendingWrites) Wrote(key cache.ObjectName, store cache.Store, object metav1.Object) {
+	p.add(key, pendingWrite{store: store, version: object.GetResourceVersion()})
+}
+
+// Outdated notes how the API server answered a request for object, as it is in store: nil
+// after a DELETE, which returns no version, or an error. After nil, Conflict and NotFound,
+// the API server no longer has this version and would refuse it again. Observed then waits
+// until store no longer has it, outdatedTimeout at most.
+func (p *PendingWrites) Outdated(key cache.ObjectName, store cache.Store, object metav1.Object, err error) {
+	if err == nil || apierrors.IsConflict(err) || apierrors.IsNotFound(err) {
+		p.add(key, pendingWrite{store: store, version: object.GetResourceVersion(), outdated: true,
+			name: cache.MetaObjectToName(object), until: p.now().Add(outdatedTimeout)})
+	}
+}
+
+func (p *PendingWrites) add(key cache.ObjectName, w pendingWrite) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.byKey == nil {
-		p.byKey = map[cache.ObjectName]*pendingWrites{}
+		p.byKey = map[cache.ObjectName][]pendingWrite{}
 	}
-	for _, w := range writes {
-		pending := pendingWrite{store: w.Store}
-		switch refused := apierrors.IsConflict(w.Err) || apierrors.IsNotFound(w.Err); {
-		case w.Err == nil && w.After != nil:
-			pending.version = w.After.GetResourceVersion()
-		case w.Before != nil && (w.Err == nil || refused):
-			pending.outdated, pending.name, pending.version = true, cache.MetaObjectToName(w.Before), w.Before.GetResourceVersion()
-		default:
-			continue
-		}
-		if p.byKey[key] == nil {
-			p.byKey[key] = &pendingWrites{since: p.now()}
-		}
-		p.byKey[key].writes = append(p.byKey[key].writes, pending)
-	}
+	p.byKey[key] = append(p.byKey[key], w)
 }
 
-// Observed reports whether the cache shows every write that was recorded for key, or
-// has had readYourWritesTimeout to do so. Then it forgets them. Call it before you read
-// the cache. Otherwise a stale read could be taken for fresh.
+// Observed reports whether the cache shows all that was noted for key. Then it forgets
+// it. While a watch is broken, the answer stays false. Call it before you read the cache:
+// otherwise a stale read could be taken for fresh.
 func (p *PendingWrites) Observed(key cache.ObjectName) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	pending := p.byKey[key]
-	if pending == nil {
-		return true
-	}
-	behind := slices.ContainsFunc(pending.writes, func(w pendingWrite) bool { return !w.isObserved() })
-	if behind && p.now().Sub(pending.since) < readYourWritesTimeout {
+	now := p.now()
+	if slices.ContainsFunc(p.byKey[key], func(w pendingWrite) bool { return !w.isObserved(now) }) {
 		return false
 	}
 	delete(p.byKey, key)

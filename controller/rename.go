@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
@@ -19,8 +18,8 @@ import (
 // deleteRenamed deletes the Deployments that the Foo controls under an earlier name.
 func (r *FooReconciler) deleteRenamed(ctx context.Context, s *fooState) error {
 	for _, old := range s.owned {
-		// A finalizer may hold one that is being deleted. Each reconcile would delete it again,
-		// and in the background, also where somebody asked for a deletion in the foreground.
+		// One that is being deleted may stay for a while: a finalizer holds it. Each reconcile
+		// would delete it again.
 		if old.Name == s.foo.Spec.DeploymentName || old.DeletionTimestamp != nil {
 			continue
 		}
@@ -29,20 +28,18 @@ func (r *FooReconciler) deleteRenamed(ctx context.Context, s *fooState) error {
 		if err := r.verifyFoo(ctx, s); err != nil {
 			return err
 		}
-		// With the preconditions, a Deployment that somebody has changed or replaced is kept.
+		// With the preconditions, a Deployment that another client has changed or replaced is
+		// kept.
 		// Background: it is gone at once, its Pods follow.
 		err := r.Deployments.Deployments(s.foo.Namespace).Delete(ctx, old.Name, metav1.DeleteOptions{
 			Preconditions:     &metav1.Preconditions{UID: &old.UID, ResourceVersion: &old.ResourceVersion},
 			PropagationPolicy: new(metav1.DeletePropagationBackground),
 		})
-		s.writes = append(s.writes, Write{Store: r.DeploymentStore, Before: old, Err: err})
-		if apierrors.IsNotFound(err) {
-			continue
-		}
+		r.Writes.Outdated(s.key, r.DeploymentStore, old, err)
 		if err != nil {
 			return fmt.Errorf("delete Deployment %s/%s: %w", s.foo.Namespace, old.Name, err)
 		}
-		r.Events.Eventf(s.foo, corev1.EventTypeNormal, EventDeleted, "Deleted Deployment %s, the name is now %s", old.Name, s.foo.Spec.DeploymentName)
+		r.Events.Eventf(s.foo, corev1.EventTypeNormal, EventDeleted, "Deleted Deployment %s, the Foo names %s", old.Name, s.foo.Spec.DeploymentName)
 	}
 	return nil
 }

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -13,29 +15,26 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
 
 	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
 )
 
-// blockedError says why a Foo cannot have its Deployment now. It is not retried: an event of
-// the Foo (InvalidSpec) or of the Deployment (NameTaken, WaitingForDeletion) adds the key
-// again.
-type blockedError struct {
-	// reason and message are those of the Foo's conditions.
-	reason, message string
-}
+// report is what the condition Ready says.
+type report struct{ reason, message string }
 
-func (e *blockedError) Error() string { return e.message }
+// changedError is a write that the API server accepted and stored with other values.
+type changedError struct{ message string }
+
+func (e *changedError) Error() string { return e.message }
 
 // maxMessage limits a message in a condition, in bytes. The CRD allows 32768 characters.
 const maxMessage = 1024
 
-// retryable returns the error that the worker must retry, if any.
-func retryable(err error) error {
-	if blocked := (*blockedError)(nil); errors.As(err, &blocked) {
-		return nil
-	}
-	return err
+// warns lists the reasons that record an Event: a person must act.
+var warns = []string{
+	v1alpha1.ReasonNameTaken, v1alpha1.ReasonInvalidSpec, v1alpha1.ReasonForbidden, v1alpha1.ReasonRequestFailed,
+	v1alpha1.ReasonChangedByWebhook, v1alpha1.ReasonReplicaFailure, v1alpha1.ReasonProgressDeadlineExceeded,
 }
 
 // isRefusal reports whether the API server understood a request and refused it: a quota, a
@@ -45,41 +44,68 @@ func isRefusal(err error) bool {
 	return apierrors.IsForbidden(err) || apierrors.IsInvalid(err) || apierrors.IsBadRequest(err) || apierrors.IsRequestEntityTooLargeError(err)
 }
 
-// updateStatus writes the status that follows from the state and from the error of
-// syncDeployment, if it differs from the one that the Foo has.
-func (r *FooReconciler) updateStatus(ctx context.Context, s *fooState, syncErr error) error {
-	foo, status := s.foo, calculateStatus(s, syncErr)
+// statusAttempt says what an update of the status tells.
+type statusAttempt struct {
+	foo                 types.UID
+	generation          int64
+	available, replicas int32
+	says                report
+}
+
+// updateStatus writes the status that follows from the state and from what failed, if it
+// differs from the one that the Foo has. wait > 0: that failed a moment ago, try again then.
+func (r *FooReconciler) updateStatus(ctx context.Context, s *fooState, failure Failure) (wait time.Duration, err error) {
+	foo, status := s.foo, calculateStatus(s, failure)
 	// reflect.DeepEqual, except that nil and empty are equal, and two times in different
 	// time zones.
 	if equality.Semantic.DeepEqual(foo.Status, status) {
-		return nil
+		r.StatusFailures.Record(s.key, nil, nil)
+		return 0, nil
 	}
-	// foo is the cache's: never change it, change a copy.
-	desired := foo.DeepCopy()
-	desired.Status = status
-	updated, err := r.Foos.Foos(foo.Namespace).UpdateStatus(ctx, desired, metav1.UpdateOptions{})
-	s.writes = append(s.writes, Write{Store: r.FooStore, Before: foo, After: updated, Err: err})
-	if err != nil {
-		return fmt.Errorf("update status of Foo %s/%s: %w", foo.Namespace, foo.Name, err)
+	now := statusAttempt{foo.UID, status.ObservedGeneration, status.AvailableReplicas, status.Replicas, readyReport(status)}
+	if _, wait := r.StatusFailures.Last(s.key, now); wait > 0 {
+		return wait, nil
 	}
+	err = r.writeStatus(ctx, s, status)
+	r.StatusFailures.Record(s.key, now, err)
 	// After the write: otherwise every retry of it would record the Event.
-	if report := stalled(status); report != nil && !sameReport(report, stalled(foo.Status)) {
-		r.Events.Event(foo, corev1.EventTypeWarning, report.Reason, report.Message)
+	changed := (*changedError)(nil)
+	if written := err == nil || errors.As(err, &changed); written && slices.Contains(warns, now.says.reason) && !now.says.sameCause(readyReport(foo.Status)) {
+		r.Events.Event(foo, corev1.EventTypeWarning, now.says.reason, now.says.message)
+	}
+	return 0, err
+}
+
+func (r *FooReconciler) writeStatus(ctx context.Context, s *fooState, status v1alpha1.FooStatus) error {
+	// Written by earlier versions of this program. Not a reason for a request of its own.
+	meta.RemoveStatusCondition(&status.Conditions, "Progressing")
+	for i := range status.Conditions {
+		// Go sends whole seconds.
+		status.Conditions[i].LastTransitionTime = status.Conditions[i].LastTransitionTime.Rfc3339Copy()
+	}
+	// s.foo is the cache's: never change it, change a copy.
+	desired := s.foo.DeepCopy()
+	desired.Status = status
+	updated, err := r.Foos.Foos(desired.Namespace).UpdateStatus(ctx, desired, metav1.UpdateOptions{})
+	if err != nil {
+		r.Writes.Outdated(s.key, r.FooStore, s.foo, err)
+		return fmt.Errorf("update status of Foo %s/%s: %w", desired.Namespace, desired.Name, err)
+	}
+	r.Writes.Wrote(s.key, r.FooStore, updated)
+	if !equality.Semantic.DeepEqual(updated.Status, status) {
+		return &changedError{fmt.Sprintf("update status of Foo %s/%s: the API server stored another one: is the CRD that of config/crd? does an admission webhook change it?", desired.Namespace, desired.Name)}
 	}
 	return nil
 }
 
-// calculateStatus returns the Foo's status: the current state, with the error of
-// syncDeployment as one input. It equals the Foo's own status if nothing has changed.
-func calculateStatus(s *fooState, err error) v1alpha1.FooStatus {
+// calculateStatus returns the Foo's status: the current state, with what failed as one
+// input. It equals the Foo's own status if nothing has changed.
+func calculateStatus(s *fooState, failure Failure) v1alpha1.FooStatus {
 	foo, status := s.foo, *s.foo.Status.DeepCopy()
-	reason, message := explain(s, err)
-	if reason == "" {
-		return status
-	}
-	// After an error, count what the Foo still controls.
+	// The Deployment that the Foo names or, while it does not control that, those that it
+	// still controls.
 	running := s.owned
-	if err == nil {
+	if s.deployment != nil && metav1.IsControlledBy(s.deployment, foo) {
 		running = []*appsv1.Deployment{s.deployment}
 	}
 	status.Replicas, status.AvailableReplicas = 0, 0
@@ -87,86 +113,96 @@ func calculateStatus(s *fooState, err error) v1alpha1.FooStatus {
 		status.Replicas += d.Status.Replicas
 		status.AvailableReplicas += d.Status.AvailableReplicas
 	}
+	says := explain(s, failure)
+	if says.reason == "" {
+		return status
+	}
+	says.message = strings.ToValidUTF8(says.message[:min(len(says.message), maxMessage)], "")
+	// The same failure keeps its first message. The next may differ in a number, and each change
+	// of the status costs a request.
+	if before := readyReport(status); failure.Err != nil && status.ObservedGeneration == foo.Generation && says.sameCause(before) {
+		says = before
+	}
 	status.ObservedGeneration = foo.Generation
 	status.Selector = labels.SelectorFromSet(podLabels(foo)).String()
-	setCondition := func(conditionType string, is bool) {
-		condition := metav1.Condition{Type: conditionType, Status: metav1.ConditionFalse, ObservedGeneration: foo.Generation, Reason: reason, Message: message}
-		if is {
-			condition.Status = metav1.ConditionTrue
-		}
-		// Keeps the transition time while the condition's status stays the same.
-		meta.SetStatusCondition(&status.Conditions, condition)
+	isReady := metav1.ConditionFalse
+	if says.reason == v1alpha1.ReasonAvailable {
+		isReady = metav1.ConditionTrue
 	}
-	setCondition(v1alpha1.FooReady, reason == v1alpha1.ReasonAvailable)
-	setCondition(v1alpha1.FooProgressing, reason == v1alpha1.ReasonWaitingForReplicas || reason == v1alpha1.ReasonWaitingForDeletion)
-	// For takeover.go. Not written for its own sake: that would cost a request for each event
-	// of the Deployment.
-	if s.deployment != nil && (s.rewriteVersion || !equality.Semantic.DeepEqual(status, foo.Status)) {
-		status.ObservedDeploymentVersion = s.deployment.ResourceVersion
-	}
+	// Keeps the transition time while the condition's status stays the same.
+	meta.SetStatusCondition(&status.Conditions, metav1.Condition{Type: v1alpha1.FooReady, Status: isReady, ObservedGeneration: foo.Generation, Reason: says.reason, Message: says.message})
 	return status
 }
 
-// explain returns the reason and the message of the Foo's conditions. An empty reason
-// means: leave the status as it is. A request failed in a way that says nothing about the
-// Foo (a timeout, a conflict, a 5xx), and is retried.
-func explain(s *fooState, err error) (reason, message string) {
-	blocked := (*blockedError)(nil)
-	switch {
+// explain returns what the condition Ready is to say, nothing to leave it as it is.
+func explain(s *fooState, failure Failure) report {
+	changed := (*changedError)(nil)
+	switch err := failure.Err; {
+	case s.blocked != nil:
+		return *s.blocked
 	case err == nil:
 		return rollout(s.deployment)
-	case errors.As(err, &blocked):
-		return blocked.reason, blocked.message
-	case !isRefusal(err):
-		return "", ""
+	case errors.As(err, &changed):
+		return report{v1alpha1.ReasonChangedByWebhook, err.Error()}
+	case isRefusal(err):
+		return report{v1alpha1.ReasonForbidden, err.Error()}
+	case failure.Lasts:
+		return report{v1alpha1.ReasonRequestFailed, err.Error()}
 	}
-	// Keep the first message. The next may differ in a number, and each change of the
-	// status adds the key again.
-	before := stalled(s.foo.Status)
-	if before != nil && before.Reason == v1alpha1.ReasonForbidden && before.ObservedGeneration == s.foo.Generation {
-		return before.Reason, before.Message
+	// Once, this says nothing about the Foo: a timeout, a conflict, a 5xx. But it must not stay
+	// ready without its replicas.
+	if s.deployment != nil && readyReport(s.foo.Status).reason == v1alpha1.ReasonAvailable {
+		if now := rollout(s.deployment); now.reason != v1alpha1.ReasonAvailable {
+			return now
+		}
 	}
-	message = err.Error()
-	return v1alpha1.ReasonForbidden, strings.ToValidUTF8(message[:min(len(message), maxMessage)], "")
+	return report{}
 }
 
-// rollout says how many of the replicas that the Foo asks for are available.
-func rollout(deployment *appsv1.Deployment) (reason, message string) {
+// rollout says how far the Deployment is, in its own words where it reports a failure.
+func rollout(deployment *appsv1.Deployment) report {
 	available, desired := deployment.Status.AvailableReplicas, int32(1)
 	if deployment.Spec.Replicas != nil {
 		desired = *deployment.Spec.Replicas
 	}
-	message = fmt.Sprintf("%d of %d replicas are available", available, desired)
-	switch {
+	numbers := fmt.Sprintf("%d of %d replicas are available", available, desired)
+	isObserved := deployment.Status.ObservedGeneration >= deployment.Generation
+	switch failure := rolloutFailure(deployment); {
+	case isObserved && failure != nil:
+		return *failure
 	case available < desired:
-		return v1alpha1.ReasonWaitingForReplicas, message
-	case deployment.Status.ObservedGeneration < deployment.Generation:
-		// The numbers are for an older spec.
-		return v1alpha1.ReasonWaitingForReplicas, "the Deployment controller has not seen the new spec yet"
+		return report{v1alpha1.ReasonWaitingForReplicas, numbers}
+	case !isObserved:
+		return report{v1alpha1.ReasonWaitingForReplicas, "the Deployment controller has not seen the new spec yet"}
 	}
-	return v1alpha1.ReasonAvailable, message
+	return report{v1alpha1.ReasonAvailable, numbers}
 }
 
-// hadDeployment reports whether a Foo had its Deployment when its status was written.
-func hadDeployment(foo *v1alpha1.Foo) bool {
-	ready := meta.FindStatusCondition(foo.Status.Conditions, v1alpha1.FooReady)
-	return ready != nil && (ready.Reason == v1alpha1.ReasonAvailable || ready.Reason == v1alpha1.ReasonWaitingForReplicas || ready.Reason == v1alpha1.ReasonWaitingForDeletion)
+// rolloutFailure returns the failure that the Deployment reports, nil if there is none.
+func rolloutFailure(deployment *appsv1.Deployment) (failure *report) {
+	for _, c := range deployment.Status.Conditions {
+		switch {
+		case c.Type == appsv1.DeploymentReplicaFailure && c.Status == corev1.ConditionTrue:
+			return &report{v1alpha1.ReasonReplicaFailure, c.Message}
+		case c.Type == appsv1.DeploymentProgressing && c.Reason == v1alpha1.ReasonProgressDeadlineExceeded:
+			failure = &report{v1alpha1.ReasonProgressDeadlineExceeded, c.Message}
+		}
+	}
+	return failure
 }
 
-// stalled returns the Ready condition of a status that is neither ready nor progressing: a
-// person must act. It returns nil for any other status.
-func stalled(status v1alpha1.FooStatus) *metav1.Condition {
-	if meta.IsStatusConditionTrue(status.Conditions, v1alpha1.FooProgressing) {
-		return nil
+// readyReport returns what the condition Ready says, nothing if there is none.
+func readyReport(status v1alpha1.FooStatus) report {
+	if ready := meta.FindStatusCondition(status.Conditions, v1alpha1.FooReady); ready != nil {
+		return report{ready.Reason, ready.Message}
 	}
-	if ready := meta.FindStatusCondition(status.Conditions, v1alpha1.FooReady); ready != nil && ready.Status == metav1.ConditionFalse {
-		return ready
-	}
-	return nil
+	return report{}
 }
 
-// sameReport reports whether two conditions, of which before may be nil, tell a person
-// the same.
-func sameReport(now, before *metav1.Condition) bool {
-	return before != nil && now.Reason == before.Reason && now.Message == before.Message
+// sameCause reports whether two reports tell a person the same: their messages differ in
+// numbers at most, such as what is used of a quota.
+func (r report) sameCause(before report) bool {
+	return r.reason == before.reason && digits.Replace(r.message) == digits.Replace(before.message)
 }
+
+var digits = strings.NewReplacer("0", "", "1", "", "2", "", "3", "", "4", "", "5", "", "6", "", "7", "", "8", "", "9", "")

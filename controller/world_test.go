@@ -212,16 +212,17 @@ func stored[T any](w *world, path string) *T {
 	return typed
 }
 
-// ready fails the test unless the stored Foo has these conditions, both with this
-// reason.
-func (w *world) ready(name string, ready, progressing metav1.ConditionStatus, reason string) {
+// ready fails the test unless the condition Ready of the stored Foo has this reason, and is
+// True only if that is Available.
+func (w *world) ready(name, reason string) {
 	w.Helper()
-	foo := w.foo(name)
-	for conditionType, want := range map[string]metav1.ConditionStatus{v1alpha1.FooReady: ready, v1alpha1.FooProgressing: progressing} {
-		got := meta.FindStatusCondition(foo.Status.Conditions, conditionType)
-		if got == nil || got.Status != want || got.Reason != reason {
-			w.Errorf("Foo %s: condition %s is %+v, want %s for %s", name, conditionType, got, want, reason)
-		}
+	foo, want := w.foo(name), metav1.ConditionFalse
+	if reason == v1alpha1.ReasonAvailable {
+		want = metav1.ConditionTrue
+	}
+	got := meta.FindStatusCondition(foo.Status.Conditions, v1alpha1.FooReady)
+	if got == nil || got.Status != want || got.Reason != reason || len(foo.Status.Conditions) > 1 {
+		w.Errorf("Foo %s: its conditions are %+v, want only Ready, %s for %s", name, foo.Status.Conditions, want, reason)
 	}
 	if foo.Status.ObservedGeneration != foo.Generation {
 		w.Errorf("Foo %s: observedGeneration %d, want %d", name, foo.Status.ObservedGeneration, foo.Generation)

@@ -13,8 +13,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/cache"
-
-	"example.com/byhand/controller"
 )
 
 // These return the next status. None changes the one that it is called on.
@@ -87,9 +85,10 @@ func (r *Reconciler) updateStatus(ctx context.Context, at *At, status AtStatus) 
 	desired := at.DeepCopy()
 	desired.Status = status
 	updated, err := r.Client.Ats(at.Namespace).UpdateStatus(ctx, desired, metav1.UpdateOptions{})
-	r.Writes.Record(cache.MetaObjectToName(at), controller.Write{Store: r.AtStore, Before: at, After: updated, Err: err})
 	if err != nil {
+		r.Writes.Outdated(cache.MetaObjectToName(at), r.AtStore, at, err)
 		return fmt.Errorf("update status of At %s/%s: %w", at.Namespace, at.Name, err)
 	}
+	r.Writes.Wrote(cache.MetaObjectToName(at), r.AtStore, updated)
 	return nil
 }

@@ -165,8 +165,9 @@ func (r *projectReconciler) patch(ctx context.Context, project *v1alpha1.Project
 	if isFailedTest(err) {
 		err = conflict(project, err)
 	}
-	// Whatever came of it, the cache must show another version first.
-	r.writes.Record(cache.MetaObjectToName(project), controller.Write{Store: r.projectStore, Before: project, Err: err})
+	// In every case the cache must show another version first: of a Project that goes with its
+	// last finalizer there is no newer one.
+	r.writes.Outdated(cache.MetaObjectToName(project), r.projectStore, project, err)
 	if err != nil {
 		return nil, fmt.Errorf("patch the finalizers of Project %s/%s: %w", project.Namespace, project.Name, err)
 	}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"strconv"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -22,7 +21,6 @@ func newDeployment(foo *v1alpha1.Foo) *appsv1.Deployment {
 		ObjectMeta: metav1.ObjectMeta{
 			Name:            foo.Spec.DeploymentName,
 			Namespace:       foo.Namespace,
-			Annotations:     map[string]string{v1alpha1.GroupName + "/foo-generation": strconv.FormatInt(foo.Generation, 10)},
 			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(foo, v1alpha1.SchemeGroupVersion.WithKind("Foo"))},
 		},
 		Spec: appsv1.DeploymentSpec{
@@ -39,19 +37,16 @@ func newDeployment(foo *v1alpha1.Foo) *appsv1.Deployment {
 // newStatus is the status of a Foo whose Deployment has just been created.
 func newStatus(foo *v1alpha1.Foo, deployment *appsv1.Deployment) v1alpha1.FooStatus {
 	status := v1alpha1.FooStatus{
-		ObservedGeneration:        foo.Generation,
-		ObservedDeploymentVersion: deployment.ResourceVersion,
-		Selector:                  labels.SelectorFromSet(podLabels(foo)).String(),
+		ObservedGeneration: foo.Generation,
+		Selector:           labels.SelectorFromSet(podLabels(foo)).String(),
 	}
-	condition := metav1.Condition{
+	meta.SetStatusCondition(&status.Conditions, metav1.Condition{
+		Type:               v1alpha1.FooReady,
+		Status:             metav1.ConditionFalse,
 		ObservedGeneration: foo.Generation,
 		Reason:             v1alpha1.ReasonWaitingForReplicas,
 		Message:            fmt.Sprintf("0 of %d replicas are available", *deployment.Spec.Replicas),
-	}
-	condition.Type, condition.Status = v1alpha1.FooReady, metav1.ConditionFalse
-	meta.SetStatusCondition(&status.Conditions, condition)
-	condition.Type, condition.Status = v1alpha1.FooProgressing, metav1.ConditionTrue
-	meta.SetStatusCondition(&status.Conditions, condition)
+	})
 	return status
 }
 

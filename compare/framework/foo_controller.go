@@ -171,7 +171,7 @@ func (r *FooReconciler) refused(ctx context.Context, foo *v1alpha1.Foo, err erro
 	switch {
 	case errors.Is(err, errLeaving):
 		// The event of its deletion leads back here.
-		return ctrl.Result{}, r.updateBlocked(ctx, foo, state{progressing: true, reason: v1alpha1.ReasonWaitingForDeletion,
+		return ctrl.Result{}, r.updateBlocked(ctx, foo, state{reason: v1alpha1.ReasonWaitingForDeletion,
 			message: fmt.Sprintf("Deployment %q is being deleted, a new one will follow", name)})
 	case errors.Is(err, errTaken):
 		return ctrl.Result{RequeueAfter: takenRetry}, r.stuck(ctx, foo, v1alpha1.ReasonNameTaken,
@@ -217,7 +217,6 @@ func (r *FooReconciler) updateBlocked(ctx context.Context, foo *v1alpha1.Foo, s 
 // state is what a status says.
 type state struct {
 	replicas, available int32
-	ready, progressing  bool
 	reason, message     string
 }
 
@@ -225,10 +224,10 @@ type state struct {
 func stateOf(deployment *appsv1.Deployment) state {
 	wanted := ptr.Deref(deployment.Spec.Replicas, 1)
 	s := state{replicas: deployment.Status.Replicas, available: deployment.Status.AvailableReplicas,
-		progressing: true, reason: v1alpha1.ReasonWaitingForReplicas}
+		reason: v1alpha1.ReasonWaitingForReplicas}
 	s.message = fmt.Sprintf("%d of %d replicas are available", s.available, wanted)
 	if s.available >= wanted && deployment.Status.ObservedGeneration >= deployment.Generation {
-		s.ready, s.progressing, s.reason = true, false, v1alpha1.ReasonAvailable
+		s.reason = v1alpha1.ReasonAvailable
 	}
 	return s
 }
@@ -239,13 +238,11 @@ func (r *FooReconciler) updateStatus(ctx context.Context, foo *v1alpha1.Foo, s s
 	foo.Status.Replicas, foo.Status.AvailableReplicas = s.replicas, s.available
 	foo.Status.ObservedGeneration = foo.Generation
 	foo.Status.Selector = labels.SelectorFromSet(podLabels(foo)).String()
-	for _, condition := range []metav1.Condition{
-		{Type: v1alpha1.FooReady, Status: conditionStatus(s.ready)},
-		{Type: v1alpha1.FooProgressing, Status: conditionStatus(s.progressing)},
-	} {
-		condition.ObservedGeneration, condition.Reason, condition.Message = foo.Generation, s.reason, s.message
-		meta.SetStatusCondition(&foo.Status.Conditions, condition)
+	ready := metav1.Condition{Type: v1alpha1.FooReady, Status: metav1.ConditionFalse, ObservedGeneration: foo.Generation, Reason: s.reason, Message: s.message}
+	if s.reason == v1alpha1.ReasonAvailable {
+		ready.Status = metav1.ConditionTrue
 	}
+	meta.SetStatusCondition(&foo.Status.Conditions, ready)
 	if equality.Semantic.DeepEqual(*before, foo.Status) {
 		return nil
 	}
@@ -253,13 +250,6 @@ func (r *FooReconciler) updateStatus(ctx context.Context, foo *v1alpha1.Foo, s s
 		return fmt.Errorf("update status of Foo %s: %w", client.ObjectKeyFromObject(foo), err)
 	}
 	return nil
-}
-
-func conditionStatus(is bool) metav1.ConditionStatus {
-	if is {
-		return metav1.ConditionTrue
-	}
-	return metav1.ConditionFalse
 }
 
 // SetupWithManager sets up the controller with the Manager.

@@ -68,11 +68,9 @@ func (s *server) createIdleFoos(ctx context.Context, n int) error {
 	if err != nil {
 		return err
 	}
-	created.Status = v1alpha1.FooStatus{Replicas: 1, AvailableReplicas: 1, ObservedGeneration: 1, ObservedDeploymentVersion: "1", Selector: "controller=" + foo.Name}
-	for _, condition := range []string{v1alpha1.FooReady, v1alpha1.FooProgressing} {
-		created.Status.Conditions = append(created.Status.Conditions, metav1.Condition{Type: condition, Status: metav1.ConditionTrue, ObservedGeneration: 1,
-			LastTransitionTime: metav1.Now(), Reason: v1alpha1.ReasonAvailable, Message: "1 of 1 replicas are available"})
-	}
+	created.Status = v1alpha1.FooStatus{Replicas: 1, AvailableReplicas: 1, ObservedGeneration: 1, Selector: "controller=" + foo.Name}
+	created.Status.Conditions = []metav1.Condition{{Type: v1alpha1.FooReady, Status: metav1.ConditionTrue, ObservedGeneration: 1,
+		LastTransitionTime: metav1.Now(), Reason: v1alpha1.ReasonAvailable, Message: "1 of 1 replicas are available"}}
 	if _, err := client.UpdateStatus(ctx, created, metav1.UpdateOptions{}); err != nil {
 		return fmt.Errorf("update status of Foo %s: %w", foo.Name, err)
 	}

@@ -51,7 +51,7 @@ var (
 	undone = &lesson{
 		"A cache may be older than what was already done. Who acts on it scales running programs back and forth, or deletes them.",
 		"kubernetes/kubernetes#59848: controllers that travel back in time; elastic/cloud-on-k8s#4956",
-		"controller/takeover.go: two marks show that the cache is too old",
+		"informer/informer.go: the first list is the newest; controller/readyourwrites.go: later ones are not acted on before they show the last write",
 	}
 	gap = &lesson{
 		"If creating the new one fails (a quota, a webhook), nothing runs at all.",

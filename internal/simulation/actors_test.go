@@ -151,10 +151,6 @@ func (s *sequence) strangerActsOn(path string) bool {
 		return s.editsTemplate(path)
 	case n < 36:
 		return s.setField("stranger", path, pick(s, []any{"1", "2"}), "metadata", "labels", "note")
-	case n < 46:
-		mark := pick(s, []any{nil, "../x", "999999", "999999"})
-		delete(s.rules.made, s.api.Get(path).GetUID())
-		return s.setField("stranger", path, mark, "metadata", "annotations", "samplecontroller.k8s.io/foo-generation")
 	case n < 56:
 		return s.terminate("stranger", path, metav1.DeletePropagationBackground)
 	case n < 62:
@@ -242,12 +238,8 @@ func (s *sequence) forgesStatus() bool {
 	}
 	path := pick(s, foos)
 	delete(s.rules.statusFrom, s.api.Get(path).GetUID())
-	switch s.rand.IntN(3) {
-	case 0:
+	if s.chance(50) {
 		return s.setField("stranger", path, nil, "status")
-	case 1:
-		return s.setField("stranger", path, int64(7), "status", "availableReplicas")
-	default:
-		return s.setField("stranger", path, "999999", "status", "observedDeploymentVersion")
 	}
+	return s.setField("stranger", path, int64(7), "status", "availableReplicas")
 }

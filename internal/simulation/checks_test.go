@@ -172,15 +172,17 @@ func (s *sequence) checkStatus(a *audited) {
 	foo, deployment := a.worker.seen.foo, a.worker.seen.deployment
 	before, after := typed[v1alpha1.Foo](s, a.before).Status, typed[v1alpha1.Foo](s, a.answer).Status
 	running := a.worker.seen.owned
+	if deployment != nil && controllerOf(deployment) == foo.UID {
+		running = []*appsv1.Deployment{deployment}
+	}
+	failure, _ := a.worker.process.reconciler.Failures.Last(a.worker.key, nil)
 	switch reason := reasonOf(after); {
-	case reason == v1alpha1.ReasonForbidden, reason == v1alpha1.ReasonInvalidSpec:
-		deployment = nil // not judged
+	case failure.Err != nil && reason == reasonOf(before), reason == v1alpha1.ReasonForbidden, reason == v1alpha1.ReasonRequestFailed, reason == v1alpha1.ReasonInvalidSpec:
+		// The condition is not from the Deployment.
 	case deployment == nil:
 		s.breaks("the status is %s, of no Deployment", reason)
 	case reasonFrom(foo, deployment) != reason:
 		s.breaks("the status is %s, of v%s of the Deployment, which is %s", reason, deployment.ResourceVersion, reasonFrom(foo, deployment))
-	case reason == v1alpha1.ReasonAvailable, reason == v1alpha1.ReasonWaitingForReplicas:
-		running = []*appsv1.Deployment{deployment}
 	}
 	available := int32(0)
 	for _, d := range running {

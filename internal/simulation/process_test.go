@@ -49,6 +49,8 @@ func (s *sequence) newProcess() *process {
 		DeploymentStore: p.deployments.store,
 		Events:          &record.FakeRecorder{},
 		Writes:          controller.PendingWrites{Now: func() time.Time { return p.now }},
+		Failures:        controller.Failures{Now: func() time.Time { return p.now }},
+		StatusFailures:  controller.Failures{Now: func() time.Time { return p.now }},
 	}
 	return p
 }
@@ -105,7 +107,7 @@ func (s *sequence) timerFires() bool {
 }
 
 // takeOver replaces the process. The new one knows nothing of what the old one
-// wrote, and its stores show some earlier moments. What the old one had under way
+// wrote; its first lists are the newest. What the old one had under way
 // ends with it, or it was only frozen and goes on.
 func (s *sequence) takeOver() bool {
 	if !s.takeovers {
@@ -114,26 +116,14 @@ func (s *sequence) takeOver() bool {
 	if s.chance(70) {
 		s.kill()
 	}
-	s.replaceProcess(s.earlier(), s.earlier())
+	s.replaceProcess()
 	return true
 }
 
-func (s *sequence) replaceProcess(foos, deployments int) {
+func (s *sequence) replaceProcess() {
+	newest := len(s.api.History())
 	s.process = s.newProcess()
 	s.note("takeover", "process %d begins", s.process.id)
-	s.process.foos.relist(foos)
-	s.process.deployments.relist(deployments)
-}
-
-// earlier returns a position in the server's changes, often the newest.
-func (s *sequence) earlier() int {
-	newest := len(s.api.History())
-	switch s.rand.IntN(3) {
-	case 0:
-		return newest
-	case 1:
-		return max(0, newest-s.rand.IntN(8))
-	default:
-		return s.rand.IntN(newest + 1)
-	}
+	s.process.foos.relist(newest)
+	s.process.deployments.relist(newest)
 }

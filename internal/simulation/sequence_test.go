@@ -51,7 +51,7 @@ func newSequence(t *testing.T, seed uint64, steps int) *sequence {
 	s.namespaces = []string{"default", "other"}[:1+s.rand.IntN(2)]
 	s.fooNames = []string{"a", "b", "c"}[:pick(s, []int{1, 1, 2, 2, 3})]
 	s.names = []string{"x", "y", "z"}[:pick(s, []int{2, 3})]
-	s.replaceProcess(0, 0)
+	s.replaceProcess()
 	s.note("test", "strangers %t, takeovers %t, faults %t", s.strangers, s.takeovers, s.faults)
 	return s
 }
@@ -135,7 +135,7 @@ func (s *sequence) rest() {
 	s.resyncAll()
 	s.settle(0)
 	s.note("test", "a new process looks at everything")
-	s.replaceProcess(len(s.api.History()), len(s.api.History()))
+	s.replaceProcess()
 	s.settle(0)
 	s.checkStores()
 }

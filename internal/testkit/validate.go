@@ -45,11 +45,10 @@ var (
 			"replicas":       {Type: "integer", Maximum: 10},
 		}},
 		"status": {Type: "object", Fields: Schema{
-			"replicas":                  {Type: "integer", Minimum: math.MinInt32},
-			"availableReplicas":         {Type: "integer", Minimum: math.MinInt32},
-			"observedGeneration":        {Type: "integer", Minimum: math.MinInt64, Maximum: math.MaxInt64},
-			"observedDeploymentVersion": {Type: "string"},
-			"selector":                  {Type: "string"},
+			"replicas":           {Type: "integer", Minimum: math.MinInt32},
+			"availableReplicas":  {Type: "integer", Minimum: math.MinInt32},
+			"observedGeneration": {Type: "integer", Minimum: math.MinInt64, Maximum: math.MaxInt64},
+			"selector":           {Type: "string"},
 			"conditions": {Type: "array", Fields: Schema{
 				"type":               {Type: "string", Required: true, MaxLength: 316},
 				"status":             {Type: "string", Required: true, Enum: []string{"True", "False", "Unknown"}},

@@ -29,34 +29,26 @@ type FooSpec struct {
 type FooStatus struct {
 	// Replicas is the observed number of replicas, the Deployment's status.replicas:
 	// those that are not available yet count, too. The scale subresource reports it.
-	// A Foo that cannot have the Deployment that it names counts the ones that it
-	// still controls.
+	// A Foo that does not control the Deployment that it names counts the ones that it
+	// controls under earlier names.
 	Replicas int32 `json:"replicas,omitempty"`
 	// AvailableReplicas is how many of status.replicas are available.
 	AvailableReplicas int32 `json:"availableReplicas"`
-	// ObservedGeneration is the metadata.generation that this status was computed for.
-	// While it is smaller than the Foo's own, the controller has not acted on the newest
-	// spec.
+	// ObservedGeneration is the metadata.generation that the conditions were computed for.
+	// While it is smaller than the Foo's own, the controller has not yet said what became
+	// of the newest spec.
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
-	// ObservedDeploymentVersion is the resourceVersion of the Deployment that this status
-	// was computed from. A store with an older version is stale.
-	ObservedDeploymentVersion string `json:"observedDeploymentVersion,omitempty"`
 	// Selector selects the Pods of this Foo by their labels. An autoscaler reads it.
 	Selector string `json:"selector,omitempty"`
-	// Conditions holds at most one entry per type: Ready and Progressing.
+	// Conditions has one entry of this controller, Ready. Those of others are left alone.
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 }
 
-// The types of a Foo's conditions. Their reason is one of the words below.
-const (
-	// FooReady is True while the Deployment has all the replicas it should have.
-	FooReady = "Ready"
-	// FooProgressing is True while the Foo becomes ready without help. It is False when
-	// the Foo is ready, and when a person must act.
-	FooProgressing = "Progressing"
-)
+// FooReady is the type of a Foo's condition. It is True while the Deployment has all the
+// replicas it should have. Its reason is one of the words below.
+const FooReady = "Ready"
 
-// The reasons of a Foo's conditions.
+// The reasons of the condition Ready. With the first it is True, with all others False.
 const (
 	// ReasonAvailable: every wanted replica is available.
 	ReasonAvailable = "Available"
@@ -69,12 +61,23 @@ const (
 	// ReasonNameTaken: the Deployment of this name is controlled by another object, or by
 	// none. It is left alone.
 	ReasonNameTaken = "NameTaken"
-	// ReasonForbidden: the API server refuses to write the Deployment: a quota, a policy,
-	// a webhook, or a right that the controller lacks. The message is the server's. The
-	// controller retries.
-	ReasonForbidden = "Forbidden"
 	// ReasonInvalidSpec: no Deployment can have this spec. The spec must be changed.
 	ReasonInvalidSpec = "InvalidSpec"
+	// ReasonForbidden: the API server refuses a request: a quota, a policy, a webhook, or a
+	// right that the controller lacks. The message is the server's. The controller retries.
+	ReasonForbidden = "Forbidden"
+	// ReasonRequestFailed: requests have failed for some time in another way, as when a
+	// webhook does not answer. The message is that of an error. The controller retries.
+	ReasonRequestFailed = "RequestFailed"
+	// ReasonChangedByWebhook: the API server stored another value than the controller sent.
+	// The message names the field. The controller retries.
+	ReasonChangedByWebhook = "ChangedByWebhook"
+	// ReasonReplicaFailure: the Deployment reports that its Pods cannot be created, as when a
+	// quota is used up. The message is the Deployment's.
+	ReasonReplicaFailure = "ReplicaFailure"
+	// ReasonProgressDeadlineExceeded: the Deployment reports that its rollout makes no
+	// progress. The message is the Deployment's.
+	ReasonProgressDeadlineExceeded = "ProgressDeadlineExceeded"
 )
 
 // FooList is the reply to a list request.

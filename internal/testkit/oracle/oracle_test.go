@@ -43,17 +43,14 @@ func newState() *state {
 		Spec:       v1alpha1.FooSpec{DeploymentName: "d", Replicas: new(int32(2))},
 		Status: v1alpha1.FooStatus{Replicas: 2, AvailableReplicas: 2, ObservedGeneration: 3, Selector: "samplecontroller.k8s.io/foo-uid=1", Conditions: []metav1.Condition{
 			{Type: v1alpha1.FooReady, Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonAvailable, ObservedGeneration: 3},
-			{Type: v1alpha1.FooProgressing, Status: metav1.ConditionFalse, Reason: v1alpha1.ReasonAvailable, ObservedGeneration: 3},
 		}},
 	}}
 }
 
-// says gives both conditions of the Foo a reason why it is not ready.
+// says gives the condition of the Foo a reason why it is not ready.
 func (s *state) says(reason, message string) {
-	for i := range s.foo.Status.Conditions {
-		c := &s.foo.Status.Conditions[i]
-		c.Status, c.Reason, c.Message = metav1.ConditionFalse, reason, message
-	}
+	c := &s.foo.Status.Conditions[0]
+	c.Status, c.Reason, c.Message = metav1.ConditionFalse, reason, message
 }
 
 // taken makes the Deployment another's. The Foo has an earlier one, with one replica.
@@ -130,7 +127,7 @@ func TestOurs(t *testing.T) {
 	}{
 		{"an old status", func(s *state) { s.foo.Status.ObservedGeneration = 2 }, "The status is of generation 2."},
 		{"not ready", func(s *state) { s.foo.Status.Conditions[0].Status = metav1.ConditionFalse }, "Its condition Ready must be True for Available of this generation, and is "},
-		{"an old condition", func(s *state) { s.foo.Status.Conditions[1].ObservedGeneration = 2 }, "Its condition Progressing must be False for Available of this generation, and is "},
+		{"an old condition", func(s *state) { s.foo.Status.Conditions[0].ObservedGeneration = 2 }, "Its condition Ready must be True for Available of this generation, and is "},
 		{"no condition", func(s *state) { s.foo.Status.Conditions = nil }, "Its condition Ready must be True for Available of this generation, and is nil."},
 		{"taken, and not said", func(s *state) { s.taken(); s.says(v1alpha1.ReasonAvailable, "") }, "Its condition Ready must be False for NameTaken of this generation, and is "},
 		{"what cannot be, and not said", func(s *state) { s.invalid(); s.says(v1alpha1.ReasonAvailable, "") }, "Its condition Ready must be False for InvalidSpec of this generation, and is "},

@@ -34,20 +34,22 @@ func (n *namespace) unkept(foo *v1alpha1.Foo) string {
 	if status.ObservedGeneration != generation {
 		return fmt.Sprintf("The status is of generation %d.", status.ObservedGeneration)
 	}
-	for _, want := range []metav1.Condition{{Type: v1alpha1.FooReady, Status: ready}, {Type: v1alpha1.FooProgressing, Status: metav1.ConditionFalse}} {
-		c := meta.FindStatusCondition(status.Conditions, want.Type)
-		if c == nil || c.ObservedGeneration != generation || c.Status != want.Status || c.Reason != reason {
-			return fmt.Sprintf("Its condition %s must be %s for %s of this generation, and is %+v.", want.Type, want.Status, reason, c)
-		}
+	c := meta.FindStatusCondition(status.Conditions, v1alpha1.FooReady)
+	if c == nil || c.ObservedGeneration != generation || c.Status != ready || c.Reason != reason {
+		return fmt.Sprintf("Its condition Ready must be %s for %s of this generation, and is %+v.", ready, reason, c)
 	}
-	replicas, available := count(n.owned[foo.UID])
+	running := n.owned[foo.UID]
+	if named != nil && ControllerOf(named) == foo.UID {
+		running = []*appsv1.Deployment{named}
+	}
+	replicas, available := count(running)
 	switch want := uidLabel + "=" + string(foo.UID); {
 	case status.Selector != want:
 		return fmt.Sprintf("The status says that the selector is %q, it is %q.", status.Selector, want)
 	case status.Replicas != replicas || status.AvailableReplicas != available:
 		return fmt.Sprintf("It has %d replicas, %d are available; the status says %d and %d.", replicas, available, status.Replicas, status.AvailableReplicas)
 	}
-	switch said := meta.FindStatusCondition(status.Conditions, v1alpha1.FooReady).Message; {
+	switch said := c.Message; {
 	case reason == v1alpha1.ReasonNameTaken && !strings.Contains(said, whose(named)):
 		return fmt.Sprintf("That %s, and condition Ready says %q.", whose(named), said)
 	case reason == v1alpha1.ReasonAvailable && named.Spec.Template.Labels[uidLabel] != string(foo.UID):

@@ -7,5 +7,5 @@
 //
 //	Project("example-project", "default").WithSpec(ProjectSpec().WithReplicas(3))
 //
-// applyconfiguration-gen generates the same.
+// applyconfiguration-gen generates the same, and setters for what an API server ignores.
 package applyconfiguration

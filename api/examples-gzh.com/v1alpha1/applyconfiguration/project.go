@@ -1,7 +1,6 @@
 package applyconfiguration
 
 import (
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	metav1ac "k8s.io/client-go/applyconfigurations/meta/v1"
 
@@ -19,7 +18,8 @@ type ProjectApplyConfiguration struct {
 // Project begins a configuration of the Project with this name.
 func Project(name, namespace string) *ProjectApplyConfiguration {
 	b := &ProjectApplyConfiguration{}
-	return b.WithKind("Project").WithAPIVersion(v1alpha1.SchemeGroupVersion.String()).WithName(name).WithNamespace(namespace)
+	b.Kind, b.APIVersion = new("Project"), new(v1alpha1.SchemeGroupVersion.String())
+	return b.WithName(name).WithNamespace(namespace)
 }
 
 // WithSpec sets spec. The value is kept, not copied.
@@ -58,12 +58,6 @@ func (b *ProjectApplyConfiguration) WithNamespace(value string) *ProjectApplyCon
 	return b
 }
 
-// WithGenerateName sets metadata.generateName.
-func (b *ProjectApplyConfiguration) WithGenerateName(value string) *ProjectApplyConfiguration {
-	b.metadata().WithGenerateName(value)
-	return b
-}
-
 // WithUID sets metadata.uid. The server refuses the request if the object has
 // another one.
 func (b *ProjectApplyConfiguration) WithUID(value types.UID) *ProjectApplyConfiguration {
@@ -75,31 +69,6 @@ func (b *ProjectApplyConfiguration) WithUID(value types.UID) *ProjectApplyConfig
 // with a Conflict if the object has another one.
 func (b *ProjectApplyConfiguration) WithResourceVersion(value string) *ProjectApplyConfiguration {
 	b.metadata().WithResourceVersion(value)
-	return b
-}
-
-// WithGeneration sets metadata.generation, which the server ignores.
-func (b *ProjectApplyConfiguration) WithGeneration(value int64) *ProjectApplyConfiguration {
-	b.metadata().WithGeneration(value)
-	return b
-}
-
-// WithCreationTimestamp sets metadata.creationTimestamp, which the server ignores.
-func (b *ProjectApplyConfiguration) WithCreationTimestamp(value metav1.Time) *ProjectApplyConfiguration {
-	b.metadata().WithCreationTimestamp(value)
-	return b
-}
-
-// WithDeletionTimestamp sets metadata.deletionTimestamp, which the server ignores.
-func (b *ProjectApplyConfiguration) WithDeletionTimestamp(value metav1.Time) *ProjectApplyConfiguration {
-	b.metadata().WithDeletionTimestamp(value)
-	return b
-}
-
-// WithDeletionGracePeriodSeconds sets metadata.deletionGracePeriodSeconds, which
-// the server ignores.
-func (b *ProjectApplyConfiguration) WithDeletionGracePeriodSeconds(value int64) *ProjectApplyConfiguration {
-	b.metadata().WithDeletionGracePeriodSeconds(value)
 	return b
 }
 
@@ -124,18 +93,6 @@ func (b *ProjectApplyConfiguration) WithOwnerReferences(values ...*metav1ac.Owne
 // WithFinalizers adds to metadata.finalizers.
 func (b *ProjectApplyConfiguration) WithFinalizers(values ...string) *ProjectApplyConfiguration {
 	b.metadata().WithFinalizers(values...)
-	return b
-}
-
-// WithKind sets kind, which the constructor has set.
-func (b *ProjectApplyConfiguration) WithKind(value string) *ProjectApplyConfiguration {
-	b.Kind = &value
-	return b
-}
-
-// WithAPIVersion sets apiVersion, which the constructor has set.
-func (b *ProjectApplyConfiguration) WithAPIVersion(value string) *ProjectApplyConfiguration {
-	b.APIVersion = &value
 	return b
 }
 

@@ -1,7 +1,6 @@
 package applyconfiguration
 
 import (
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	metav1ac "k8s.io/client-go/applyconfigurations/meta/v1"
 
@@ -20,7 +19,8 @@ type FooApplyConfiguration struct {
 // Foo begins a configuration of the Foo with this name.
 func Foo(name, namespace string) *FooApplyConfiguration {
 	b := &FooApplyConfiguration{}
-	return b.WithKind("Foo").WithAPIVersion(v1alpha1.SchemeGroupVersion.String()).WithName(name).WithNamespace(namespace)
+	b.Kind, b.APIVersion = new("Foo"), new(v1alpha1.SchemeGroupVersion.String())
+	return b.WithName(name).WithNamespace(namespace)
 }
 
 // WithSpec sets spec. The value is kept, not copied.
@@ -59,12 +59,11 @@ func (b *FooSpecApplyConfiguration) WithReplicas(value int32) *FooSpecApplyConfi
 
 // FooStatusApplyConfiguration is a FooStatus of which any field may be left out.
 type FooStatusApplyConfiguration struct {
-	Replicas                  *int32                                 `json:"replicas,omitempty"`
-	AvailableReplicas         *int32                                 `json:"availableReplicas,omitempty"`
-	ObservedGeneration        *int64                                 `json:"observedGeneration,omitempty"`
-	ObservedDeploymentVersion *string                                `json:"observedDeploymentVersion,omitempty"`
-	Selector                  *string                                `json:"selector,omitempty"`
-	Conditions                []metav1ac.ConditionApplyConfiguration `json:"conditions,omitempty"`
+	Replicas           *int32                                 `json:"replicas,omitempty"`
+	AvailableReplicas  *int32                                 `json:"availableReplicas,omitempty"`
+	ObservedGeneration *int64                                 `json:"observedGeneration,omitempty"`
+	Selector           *string                                `json:"selector,omitempty"`
+	Conditions         []metav1ac.ConditionApplyConfiguration `json:"conditions,omitempty"`
 }
 
 // FooStatus begins an empty configuration of a FooStatus.
@@ -85,12 +84,6 @@ func (b *FooStatusApplyConfiguration) WithAvailableReplicas(value int32) *FooSta
 // WithObservedGeneration sets status.observedGeneration.
 func (b *FooStatusApplyConfiguration) WithObservedGeneration(value int64) *FooStatusApplyConfiguration {
 	b.ObservedGeneration = &value
-	return b
-}
-
-// WithObservedDeploymentVersion sets status.observedDeploymentVersion.
-func (b *FooStatusApplyConfiguration) WithObservedDeploymentVersion(value string) *FooStatusApplyConfiguration {
-	b.ObservedDeploymentVersion = &value
 	return b
 }
 
@@ -123,12 +116,6 @@ func (b *FooApplyConfiguration) WithNamespace(value string) *FooApplyConfigurati
 	return b
 }
 
-// WithGenerateName sets metadata.generateName.
-func (b *FooApplyConfiguration) WithGenerateName(value string) *FooApplyConfiguration {
-	b.metadata().WithGenerateName(value)
-	return b
-}
-
 // WithUID sets metadata.uid. The server refuses the request if the object has
 // another one.
 func (b *FooApplyConfiguration) WithUID(value types.UID) *FooApplyConfiguration {
@@ -140,31 +127,6 @@ func (b *FooApplyConfiguration) WithUID(value types.UID) *FooApplyConfiguration 
 // with a Conflict if the object has another one.
 func (b *FooApplyConfiguration) WithResourceVersion(value string) *FooApplyConfiguration {
 	b.metadata().WithResourceVersion(value)
-	return b
-}
-
-// WithGeneration sets metadata.generation, which the server ignores.
-func (b *FooApplyConfiguration) WithGeneration(value int64) *FooApplyConfiguration {
-	b.metadata().WithGeneration(value)
-	return b
-}
-
-// WithCreationTimestamp sets metadata.creationTimestamp, which the server ignores.
-func (b *FooApplyConfiguration) WithCreationTimestamp(value metav1.Time) *FooApplyConfiguration {
-	b.metadata().WithCreationTimestamp(value)
-	return b
-}
-
-// WithDeletionTimestamp sets metadata.deletionTimestamp, which the server ignores.
-func (b *FooApplyConfiguration) WithDeletionTimestamp(value metav1.Time) *FooApplyConfiguration {
-	b.metadata().WithDeletionTimestamp(value)
-	return b
-}
-
-// WithDeletionGracePeriodSeconds sets metadata.deletionGracePeriodSeconds, which
-// the server ignores.
-func (b *FooApplyConfiguration) WithDeletionGracePeriodSeconds(value int64) *FooApplyConfiguration {
-	b.metadata().WithDeletionGracePeriodSeconds(value)
 	return b
 }
 
@@ -189,18 +151,6 @@ func (b *FooApplyConfiguration) WithOwnerReferences(values ...*metav1ac.OwnerRef
 // WithFinalizers adds to metadata.finalizers.
 func (b *FooApplyConfiguration) WithFinalizers(values ...string) *FooApplyConfiguration {
 	b.metadata().WithFinalizers(values...)
-	return b
-}
-
-// WithKind sets kind, which the constructor has set.
-func (b *FooApplyConfiguration) WithKind(value string) *FooApplyConfiguration {
-	b.Kind = &value
-	return b
-}
-
-// WithAPIVersion sets apiVersion, which the constructor has set.
-func (b *FooApplyConfiguration) WithAPIVersion(value string) *FooApplyConfiguration {
-	b.APIVersion = &value
 	return b
 }
 

@@ -1,0 +1,95 @@
+package controller
+
+import (
+	"sync"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/util/workqueue"
+)
+
+// Failures. Without this file the queue's back-off delays a retry and not an event, and
+// what a reconcile causes itself is an event (TestNoHotLoop):
+//
+//	0.000 s  A webhook puts its own image and the time into each Deployment that is
+//	         written. The reconcile updates the Deployment to have our image.
+//	0.001 s  The watch delivers the Deployment, with the webhook's image and a new time.
+//	         Its handler adds the key.
+//	0.002 s  The reconcile updates the Deployment. And so on, hundreds of times a second.
+//
+// So an attempt that failed waits for its back-off, also when an event adds the key. A
+// change of the spec makes a new attempt, which does not wait.
+
+// Failures remembers, by key, the last attempt if it failed. It serves any kind. The zero
+// value is ready. It is safe for concurrent use.
+type Failures struct {
+	// Now is time.Now if it is nil. A test sets it to move the clock.
+	Now func() time.Time
+
+	mu      sync.Mutex
+	byKey   map[cache.ObjectName]Failure
+	backOff workqueue.TypedRateLimiter[cache.ObjectName]
+}
+
+// Failure is an attempt that failed, perhaps after equal ones that failed.
+type Failure struct {
+	// Err is the error of the last one.
+	Err error
+	// Lasts: they have failed for 10 s at least.
+	Lasts bool
+
+	// attempt is comparable. Attempts that are equal share a back-off.
+	attempt     any
+	since, next time.Time
+}
+
+// Last returns the failure of the last attempt for key, the zero Failure if it succeeded, and
+// how long the back-off of this attempt still takes: 0 if it is not the one that failed.
+func (f *Failures) Last(key cache.ObjectName, attempt any) (failure Failure, wait time.Duration) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	failure, failed := f.byKey[key]
+	if failed && failure.attempt == attempt {
+		wait = max(0, failure.next.Sub(f.now()))
+	}
+	return failure, wait
+}
+
+// Record notes how an attempt for key ended, and returns the failure. nil makes it forget the
+// failures of key. There is no back-off after a Conflict: PendingWrites waits for the newer
+// object.
+func (f *Failures) Record(key cache.ObjectName, attempt any, err error) (failure Failure) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.byKey == nil {
+		f.byKey, f.backOff = map[cache.ObjectName]Failure{}, RateLimiter()
+	}
+	before, failedBefore := f.byKey[key]
+	if failedBefore && (err == nil || before.attempt != attempt) {
+		delete(f.byKey, key)
+		f.backOff.Forget(key)
+		before = Failure{}
+	}
+	if err == nil {
+		return Failure{}
+	}
+	now := f.now()
+	failure = Failure{Err: err, attempt: attempt, since: before.since, next: now.Add(f.backOff.When(key))}
+	if before.Err == nil {
+		failure.since = now
+	}
+	if apierrors.IsConflict(err) {
+		failure.next = now
+	}
+	failure.Lasts = now.Sub(failure.since) >= 10*time.Second
+	f.byKey[key] = failure
+	return failure
+}
+
+func (f *Failures) now() time.Time {
+	if f.Now != nil {
+		return f.Now()
+	}
+	return time.Now()
+}
