@@ -156,8 +156,10 @@ func TestWaitForSyncProgress(t *testing.T) {
 					return true
 				})
 				i := running(t, s, newFoos)
+				ctx, cancel := context.WithTimeout(quiet.Context(t), time.Hour)
+				defer cancel()
 				begin := time.Now()
-				err := informer.WaitForSync(quiet.Context(t), time.Minute, i)
+				err := informer.WaitForSync(ctx, time.Minute, i)
 				took := time.Since(begin)
 				if test.ends == 0 && err != nil || test.ends > 0 && (err == nil || took < test.ends || took > test.ends+10*time.Second) {
 					t.Errorf("error %v after %s and %d streams, want one after %s, 0 for none", err, took, streams, test.ends)
