@@ -88,6 +88,7 @@ const eventQPS, eventBurst = 10, 50
 
 func main() {
 	o, err := parseFlags(os.Args[1:])
+	log := newLog(o.verbosity)
 	if err == nil {
 		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 		// After the first signal a second one ends the process at once.
@@ -96,7 +97,7 @@ func main() {
 		signal.Ignore(syscall.SIGPIPE)
 		err = run(ctx, o, os.Stdout)
 	}
-	o.log.Flush()
+	log.Flush()
 	if err != nil && !errors.Is(err, context.Canceled) {
 		fmt.Fprintln(os.Stderr, "byhand:", err)
 		os.Exit(1)
@@ -317,11 +318,11 @@ type options struct {
 	namespace         string
 	listen, page      string
 	workers           int
+	verbosity         int
 	resync            time.Duration
 	pprof, pageRemote bool
 	trace             observer.Flag
 	election          *leader.Options
-	log               *observer.Log
 }
 
 // parseFlags reads and checks the flags. Those that cannot be parsed end the process.
@@ -340,7 +341,7 @@ func parseFlags(args []string) (o options, err error) {
 	flags.StringVar(&o.page, "page", "", "`host:port` of a page in which every step can be watched, such as 127.0.0.1:8080; port 0: any free one")
 	flags.BoolVar(&o.pageRemote, "page-remote", false, "let --page listen where other machines reach it")
 	o.election = leader.Flags(flags)
-	verbosity := flags.Int("v", 0, "how much to log to stderr: 2 shows retries, 6 each request, 8 bodies")
+	flags.IntVar(&o.verbosity, "v", 0, "how much to log to stderr: 2 shows retries, 6 each request, 8 bodies")
 	version := flags.Bool("version", false, "print the version and end")
 	flags.Usage = func() {
 		fmt.Fprintln(flags.Output(), "usage: byhand [flags]\nIt runs until Ctrl-C. Exit code 0: it was told to end. 1: an error, one line on stderr. 2: a flag that cannot be read.")
@@ -352,19 +353,22 @@ func parseFlags(args []string) (o options, err error) {
 		os.Exit(0)
 	}
 
-	// client-go logs with klog, here to stderr, and net/http through it. A reader who stops
-	// does not stop the program.
-	logging := flag.NewFlagSet("klog", flag.PanicOnError)
-	klog.InitFlags(logging)
-	_ = logging.Set("v", strconv.Itoa(*verbosity))
-	o.log = observer.NewLog(os.Stderr)
-	klog.SetLoggerWithOptions(textlogger.NewLogger(textlogger.NewConfig(textlogger.Output(o.log), textlogger.Verbosity(*verbosity))), klog.ContextualLogger(true))
-	klog.CopyStandardLogTo("WARNING")
-
 	if flags.NArg() > 0 || o.workers < 1 || o.connect.QPS == 0 || o.connect.QPS > 0 && o.connect.Burst < 1 || o.resync < 0 {
 		err = errors.New("usage: no arguments (what --trace is to show stands behind its =), --workers at least 1, --kube-api-qps not 0 (negative for no limit), --kube-api-burst at least 1, --resync not negative (see --help)")
 	}
 	return o, err
+}
+
+// newLog lets client-go, which logs with klog, and net/http log to stderr. A reader who stops
+// does not stop the program.
+func newLog(verbosity int) *observer.Log {
+	logging := flag.NewFlagSet("klog", flag.PanicOnError)
+	klog.InitFlags(logging)
+	_ = logging.Set("v", strconv.Itoa(verbosity))
+	log := observer.NewLog(os.Stderr)
+	klog.SetLoggerWithOptions(textlogger.NewLogger(textlogger.NewConfig(textlogger.Output(log), textlogger.Verbosity(verbosity))), klog.ContextualLogger(true))
+	klog.CopyStandardLogTo("WARNING")
+	return log
 }
 
 // programVersion is the tag or the commit that Go built the program from, "(devel)" if it
