@@ -4,17 +4,25 @@
 //	go run main.go --kubeconfig FILE
 //
 // run wires the picture of the README in the order in which data flows: configuration →
-// clients → queue → informers → reconciler.
+// clients → queue → informers → reconciler → run.
+//
+// # The start
+//
+// With --leader-elect, a process that stands by sends nothing but the requests for its Lease.
+// The informers start when it leads. So its first lists are the newest, and show whatever the
+// leader before it wrote.
 //
 // # The end
 //
-// SIGTERM and Ctrl-C end the program in this order:
+// SIGTERM and Ctrl-C end the program in this order. Whatever it does, that takes a second,
+// apart from steps 2 and 3:
 //
 //  1. The context of run is done. The informers stop: no more events, and the stores stay
 //     as they are. The queue shuts down, and no worker takes another key from it.
 //  2. A worker finishes the reconcile that it has begun, in 30 s at most.
 //  3. With --leader-elect, the Lease is given away after the last worker, so that no other
-//     process begins before. Another one takes it within seconds, at its next try.
+//     process begins before. Another one takes it within seconds, at its next try. An API
+//     server that does not answer may delay this for 10 s.
 //  4. The servers answer what they have begun, within a second.
 //  5. The Events that were recorded are handed to their sender. The process does not wait
 //     until they are sent: the last ones may be lost.
@@ -41,6 +49,7 @@ import (
 	"runtime/debug"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -49,6 +58,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/record"
 	"k8s.io/klog/v2"
 	"k8s.io/klog/v2/textlogger"
@@ -68,16 +78,17 @@ import (
 	"example.com/byhand/internal/trace"
 )
 
-const (
-	// syncTimeout is how long the first lists may take.
-	syncTimeout = time.Minute
-	// Events have a client of their own that sends at most this many per second, so that
-	// they never delay a write. When too many wait, new ones are dropped.
-	eventQPS, eventBurst = 10, 50
-)
+// syncTimeout is how long the first lists may fail. As long as there is progress, they may take
+// any time. A test has less.
+var syncTimeout = time.Minute
+
+// Events have a client of their own that sends at most this many per second, so that they never
+// delay a write. When too many wait, new ones are dropped.
+const eventQPS, eventBurst = 10, 50
 
 func main() {
 	o, err := parseFlags(os.Args[1:])
+	log := newLog(o.verbosity)
 	if err == nil {
 		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 		// After the first signal a second one ends the process at once.
@@ -86,7 +97,7 @@ func main() {
 		signal.Ignore(syscall.SIGPIPE)
 		err = run(ctx, o, os.Stdout)
 	}
-	o.log.Flush()
+	log.Flush()
 	if err != nil && !errors.Is(err, context.Canceled) {
 		fmt.Fprintln(os.Stderr, "byhand:", err)
 		os.Exit(1)
@@ -95,56 +106,40 @@ func main() {
 
 func run(ctx context.Context, o options, stdout io.Writer) error {
 	// The observer sees each step of what follows: story or trace, page, metrics.
-	measured := metrics.New()
-	observe, servers, err := newObserver(o, stdout, measured)
+	observe, stop, err := newView(o, stdout)
 	if err != nil {
 		return err
 	}
-	defer observe.Close()
+	defer stop()
 
 	// Configuration: which API server, and as whom.
 	config, namespace, err := connect.Config(o.connect)
 	if err != nil {
 		return err
 	}
-	election, err := leader.New(config, namespace, *o.election, standingBy(observe))
-	if err != nil {
-		return err
-	}
+
+	// Clients: ours for Projects and Foos, client-go's for Deployments, one more for Events.
 	events, err := newBroadcaster(config)
 	if err != nil {
 		return err
 	}
 	defer events.Shutdown()
-	observe.Wrap(config)
-
-	// Clients: ours for Projects and Foos, client-go's for Deployments.
-	client, err := clientset.NewForConfig(config)
-	if err != nil {
-		return connect.ExplainConfig(err)
-	}
-	kubeClient, err := kubernetes.NewForConfig(config)
-	if err != nil {
-		return connect.ExplainConfig(err)
-	}
-	version, err := connect.Check(ctx, client.Discovery(), config.Host,
-		examplesv1alpha1.SchemeGroupVersion, samplecontrollerv1alpha1.SchemeGroupVersion)
+	client, kubeClient, err := newClients(ctx, config, observe)
 	if err != nil {
 		return err
 	}
-	observe.Program(trace.Started, "talking to %s, Kubernetes %s", config.Host, version.GitVersion)
 
 	// Queue: the keys of the Foos that wait for a worker.
 	queue := observe.Queue(kinds.Foo, controller.NewPriorityQueue("foo"))
 
-	// Informers: list + watch → store → handler → queue.
-	projects := informer.NewProjects(client, o.namespace, o.resync, observe.Handler(kinds.Project, nil, nil))
-	foos := informer.NewFoos(client, o.namespace, o.resync, observe.Handler(kinds.Foo, queue,
-		controller.WithLowPriorityWhenUnchanged(controller.EnqueueObject)))
-	deployments := informer.NewDeployments(kubeClient, o.namespace, o.resync, observe.Handler(kinds.Deployment, queue,
+	// Informers: list + watch → store → handler → queue. A Project has no controller here.
+	projects := informer.NewProjects(client, o.namespace, o.resync, cache.ResourceEventHandlerFuncs{})
+	foos := informer.NewFoos(client, o.namespace, o.resync,
+		controller.WithLowPriorityWhenUnchanged(controller.EnqueueObject)(queue))
+	deployments := informer.NewDeployments(kubeClient, o.namespace, o.resync,
 		controller.WithLowPriorityWhenUnchanged(controller.EnqueueOwner(
-			samplecontrollerv1alpha1.Kind("Foo"), informer.FoosNaming(foos.Store)))))
-	informers := []*informer.Informer{projects, foos, deployments}
+			samplecontrollerv1alpha1.Kind("Foo"), informer.FoosNaming(foos.Store)))(queue))
+	observe.Informers(kinds.All, projects, foos, deployments)
 
 	// Reconciler: key → stores → REST calls.
 	reconciler := &controller.FooReconciler{
@@ -154,54 +149,101 @@ func run(ctx context.Context, o options, stdout io.Writer) error {
 		DeploymentStore: deployments.Store,
 		Events:          events.NewRecorder(clientset.Scheme, corev1.EventSource{Component: "byhand"}),
 	}
-	workers := controller.New(queue, election.OnlyWhileLeading(observe.Reconcile(kinds.Foo, reconciler)))
+	workers := controller.New(queue, observe.Reconcile(kinds.Foo, reconciler))
 
-	// Servers: health, readiness, metrics and the page. They stop after the workers.
-	stopServers, err := startServers(o, observe, measured, election, informers, servers)
+	// Run: one process leads, the others stand by. Everything ends with ctx (see The end).
+	p := &process{view: observe, workers: workers, projects: projects, foos: foos, deployments: deployments}
+	return p.run(ctx, config, namespace, o)
+}
+
+// process is what runs, once it is wired.
+type process struct {
+	*view
+	workers                     *controller.Controller
+	projects, foos, deployments *informer.Informer
+	leads                       atomic.Bool
+}
+
+// run waits until this process leads, and returns when the work has ended.
+func (p *process) run(ctx context.Context, config *rest.Config, namespace string, o options) error {
+	election, err := leader.New(config, namespace, *o.election, func(leader string, me bool) {
+		if !me {
+			p.Program(trace.Standby, "standing by: %s is the leader", leader)
+		}
+	})
 	if err != nil {
 		return err
 	}
-	defer stopServers()
-
-	// Run: first the informers, then the workers. Both end with ctx (see The end).
-	ctx, cancel := context.WithCancel(ctx)
-	var running sync.WaitGroup
-	defer running.Wait()
-	defer cancel()
-	for _, i := range informers {
-		running.Go(func() { i.Run(ctx) })
-	}
-	if err := informer.WaitForSync(ctx, syncTimeout, informers...); err != nil {
+	p.leads.Store(!o.election.Elect) // Without an election there is no standby.
+	if err := p.serve(o, election, p.ready(election), p.projects, p.foos, p.deployments); err != nil {
 		return err
 	}
-	observe.Program(trace.Synced, "in memory: %d Projects, %d Foos, %d Deployments",
-		len(projects.Store.ListKeys()), len(foos.Store.ListKeys()), len(deployments.Store.ListKeys()))
-	// One process works, the others stand by with their stores kept up to date.
-	err = election.Run(ctx, func(ctx context.Context) {
-		observe.Program(trace.Leader, "%d workers start (Ctrl-C stops)", o.workers)
-		workers.Run(ctx, o.workers)
-		observe.Program(trace.Stopped, "stopped: every worker has finished what it had begun")
-	})
+	err = election.Run(ctx, func(ctx context.Context) error { return p.lead(ctx, o.workers) })
 	if errors.Is(err, leader.ErrLost) {
-		observe.Program(trace.Lost, "%v", err)
+		p.Program(trace.Lost, "%v", err)
 	}
 	return err
 }
 
-// newObserver returns the observer, which prints to stdout, and the server of its page, if
-// there is to be one.
-func newObserver(o options, stdout io.Writer, measured *metrics.Metrics) (*observer.Observer, []*serve.Server, error) {
-	observe := observer.New(observer.Options{All: o.trace.On() || o.page != "", Count: measured.Step})
-	observe.Print(o.trace, stdout)
-	if o.page == "" {
-		return observe, nil, nil
+// lead does what only the leader does: first the informers, whose first lists are the newest,
+// then the workers. It returns when ctx is done and both have ended.
+func (p *process) lead(ctx context.Context, workers int) error {
+	p.leads.Store(true)
+	ctx, cancel := context.WithCancel(ctx)
+	var running sync.WaitGroup
+	defer running.Wait()
+	defer cancel()
+	for _, i := range []*informer.Informer{p.projects, p.foos, p.deployments} {
+		running.Go(func() { i.Run(ctx) })
 	}
-	server, err := page.Listen(o.page, observe.History, page.Options{Remote: o.pageRemote, Shell: connect.Shell(o.connect.Kubeconfig)})
+	// No reconcile reads Projects, so no worker waits for them.
+	if err := informer.WaitForSync(ctx, syncTimeout, p.foos, p.deployments); err != nil {
+		return err
+	}
+	p.Program(trace.Synced, "in memory: %d Foos, %d Deployments", len(p.foos.Store.ListKeys()), len(p.deployments.Store.ListKeys()))
+	p.Program(trace.Leader, "%d workers start (Ctrl-C stops)", workers)
+	p.workers.Run(ctx, workers)
+	p.Program(trace.Stopped, "stopped: every worker has finished what it had begun")
+	return nil
+}
+
+// ready are the checks of /readyz. A process that stands by is ready when it takes part in the
+// election, so that a rollout does not wait for a second leader. The leader is ready when its
+// stores are in sync and it may still read what they hold. Projects do not count: a right to
+// them that is missing is logged, and the metric informer_synced shows it.
+func (p *process) ready(election *leader.Election) []serve.Check {
+	checks := []serve.Check{{Name: "leader-election", Err: election.Joined}}
+	for _, i := range []*informer.Informer{p.foos, p.deployments} {
+		checks = append(checks, serve.Check{Name: "informer/" + i.Resource, Err: func() error {
+			if p.leads.Load() {
+				return i.Ready()
+			}
+			return nil
+		}})
+	}
+	return checks
+}
+
+// newClients returns the clients, whose requests observe sees. The API server has answered, and
+// has the kinds.
+func newClients(ctx context.Context, config *rest.Config, observe *view) (*clientset.Clientset, *kubernetes.Clientset, error) {
+	config = rest.CopyConfig(config)
+	observe.Wrap(config)
+	client, err := clientset.NewForConfig(config)
 	if err != nil {
-		return nil, nil, fmt.Errorf("--page: %w", err)
+		return nil, nil, connect.ExplainConfig(err)
 	}
-	observe.Program(trace.Said, "a page to watch it on: %s", server.URL)
-	return observe, []*serve.Server{server}, nil
+	kubeClient, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		return nil, nil, connect.ExplainConfig(err)
+	}
+	version, err := connect.Check(ctx, client.Discovery(), config.Host,
+		examplesv1alpha1.SchemeGroupVersion, samplecontrollerv1alpha1.SchemeGroupVersion)
+	if err != nil {
+		return nil, nil, err
+	}
+	observe.Program(trace.Started, "talking to %s, Kubernetes %s", config.Host, version.GitVersion)
+	return client, kubeClient, nil
 }
 
 // newBroadcaster returns what sends Events. Its requests are not in the trace. Shutdown
@@ -219,49 +261,56 @@ func newBroadcaster(config *rest.Config) (record.EventBroadcaster, error) {
 	return events, nil
 }
 
-// standingBy prints which other process leads.
-func standingBy(observe *observer.Observer) func(leader string, me bool) {
-	return func(leader string, me bool) {
-		if !me {
-			observe.Program(trace.Standby, "standing by: %s is the leader", leader)
-		}
-	}
+// view is what shows the program to people: the observer, which prints, and the servers.
+type view struct {
+	*observer.Observer
+	measured *metrics.Metrics
+	ctx      context.Context // of the servers
+	serving  sync.WaitGroup
 }
 
-// startServers adds a server of health and metrics to the servers and prints its address.
-// They serve until stop is called, which waits for answers that have begun.
-func startServers(o options, observe *observer.Observer, measured *metrics.Metrics, election *leader.Election, informers []*informer.Informer, servers []*serve.Server) (stop func(), err error) {
-	measured.Informers(informers...)
-	measured.Workers(kinds.Foo.GVK.Kind, o.workers)
+// newView returns the view, which prints to stdout, and serves its page if there is to be one.
+// stop ends it after its last steps, and waits for answers that have begun.
+func newView(o options, stdout io.Writer) (v *view, stop func(), err error) {
+	measured := metrics.New()
+	v = &view{measured: measured, Observer: observer.New(observer.Options{All: o.trace.On() || o.page != "", Count: measured.Step})}
+	v.Print(o.trace, stdout)
+	var cancel context.CancelFunc
+	v.ctx, cancel = context.WithCancel(context.Background())
+	stop = func() {
+		v.Close() // The page gets the last steps.
+		cancel()
+		v.serving.Wait()
+	}
+	if o.page == "" {
+		return v, stop, nil
+	}
+	server, err := page.Listen(o.page, v.History, page.Options{Remote: o.pageRemote, Shell: connect.Shell(o.connect.Kubeconfig)})
+	if err != nil {
+		stop()
+		return nil, nil, fmt.Errorf("--page: %w", err)
+	}
+	v.Program(trace.Said, "a page to watch it on: %s", server.URL)
+	v.serving.Go(func() { _ = server.Run(v.ctx) })
+	return v, stop, nil
+}
+
+// serve serves health, readiness and metrics, and prints the address.
+func (v *view) serve(o options, election *leader.Election, ready []serve.Check, informers ...*informer.Informer) error {
+	v.measured.Informers(informers...)
+	v.measured.Workers(kinds.Foo.GVK.Kind, o.workers)
 	health, err := serve.Listen(o.listen, true, serve.Health(serve.Options{
 		Healthy: []serve.Check{{Name: "leader-election", Err: election.Healthy}},
-		Ready:   inSync(informers),
-		Metrics: measured.Handler(),
+		Ready:   ready,
+		Metrics: v.measured.Handler(),
 		Pprof:   o.pprof,
 	}))
 	if err != nil {
-		return nil, fmt.Errorf("--listen: %w", err)
+		return fmt.Errorf("--listen: %w", err)
 	}
-	observe.Program(trace.Said, "health and metrics at %s", health.URL)
-	servers = append(servers, health)
-	ctx, cancel := context.WithCancel(context.Background())
-	var serving sync.WaitGroup
-	for _, server := range servers {
-		serving.Go(func() { _ = server.Run(ctx) })
-	}
-	return func() {
-		observe.Close() // The page gets the last steps.
-		cancel()
-		serving.Wait()
-	}, nil
-}
-
-// inSync are the checks that the store of each informer is in sync.
-func inSync(informers []*informer.Informer) (checks []serve.Check) {
-	for _, i := range informers {
-		checks = append(checks, serve.Check{Name: "informer/" + i.Resource, Err: i.Synced})
-	}
-	return checks
+	v.Program(trace.Said, "health and metrics at %s", health.URL)
+	v.serving.Go(func() { _ = health.Run(v.ctx) })
+	return nil
 }
 
 type options struct {
@@ -269,11 +318,11 @@ type options struct {
 	namespace         string
 	listen, page      string
 	workers           int
+	verbosity         int
 	resync            time.Duration
 	pprof, pageRemote bool
 	trace             observer.Flag
 	election          *leader.Options
-	log               *observer.Log
 }
 
 // parseFlags reads and checks the flags. Those that cannot be parsed end the process.
@@ -292,7 +341,7 @@ func parseFlags(args []string) (o options, err error) {
 	flags.StringVar(&o.page, "page", "", "`host:port` of a page in which every step can be watched, such as 127.0.0.1:8080; port 0: any free one")
 	flags.BoolVar(&o.pageRemote, "page-remote", false, "let --page listen where other machines reach it")
 	o.election = leader.Flags(flags)
-	verbosity := flags.Int("v", 0, "how much to log to stderr: 2 shows retries, 6 each request, 8 bodies")
+	flags.IntVar(&o.verbosity, "v", 0, "how much to log to stderr: 2 shows retries, 6 each request, 8 bodies")
 	version := flags.Bool("version", false, "print the version and end")
 	flags.Usage = func() {
 		fmt.Fprintln(flags.Output(), "usage: byhand [flags]\nIt runs until Ctrl-C. Exit code 0: it was told to end. 1: an error, one line on stderr. 2: a flag that cannot be read.")
@@ -304,19 +353,22 @@ func parseFlags(args []string) (o options, err error) {
 		os.Exit(0)
 	}
 
-	// client-go logs with klog, here to stderr, and net/http through it. A reader who stops
-	// does not stop the program.
-	logging := flag.NewFlagSet("klog", flag.PanicOnError)
-	klog.InitFlags(logging)
-	_ = logging.Set("v", strconv.Itoa(*verbosity))
-	o.log = observer.NewLog(os.Stderr)
-	klog.SetLoggerWithOptions(textlogger.NewLogger(textlogger.NewConfig(textlogger.Output(o.log), textlogger.Verbosity(*verbosity))), klog.ContextualLogger(true))
-	klog.CopyStandardLogTo("WARNING")
-
 	if flags.NArg() > 0 || o.workers < 1 || o.connect.QPS == 0 || o.connect.QPS > 0 && o.connect.Burst < 1 || o.resync < 0 {
 		err = errors.New("usage: no arguments (what --trace is to show stands behind its =), --workers at least 1, --kube-api-qps not 0 (negative for no limit), --kube-api-burst at least 1, --resync not negative (see --help)")
 	}
 	return o, err
+}
+
+// newLog lets client-go, which logs with klog, and net/http log to stderr. A reader who stops
+// does not stop the program.
+func newLog(verbosity int) *observer.Log {
+	logging := flag.NewFlagSet("klog", flag.PanicOnError)
+	klog.InitFlags(logging)
+	_ = logging.Set("v", strconv.Itoa(verbosity))
+	log := observer.NewLog(os.Stderr)
+	klog.SetLoggerWithOptions(textlogger.NewLogger(textlogger.NewConfig(textlogger.Output(log), textlogger.Verbosity(verbosity))), klog.ContextualLogger(true))
+	klog.CopyStandardLogTo("WARNING")
+	return log
 }
 
 // programVersion is the tag or the commit that Go built the program from, "(devel)" if it

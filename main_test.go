@@ -21,8 +21,10 @@ import (
 	"testing"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"example.com/byhand/internal/leader"
 	"example.com/byhand/internal/testkit"
@@ -53,8 +55,8 @@ func TestRun(t *testing.T) {
 	s.add(projects+"project", replicas(1))
 	s.add(deployments+"taken", replicas(1))
 	p := s.start("--resync", "0") // Nothing happens without an event.
-	p.serves("informers", "/readyz?verbose", `\+]informer/projects.examples-gzh.com ok`, `\+]informer/foos.samplecontroller.k8s.io ok`, `\+]informer/deployments.apps ok`)
-	p.prints("WaitForSync", "in memory: 1 Projects, 0 Foos, 1 Deployments")
+	p.serves("informers", "/readyz?verbose", `\+]leader-election ok`, `\+]informer/foos.samplecontroller.k8s.io ok`, `\+]informer/deployments.apps ok`)
+	p.prints("WaitForSync", "in memory: 0 Foos, 1 Deployments")
 	p.prints("handler of Projects", "found    Project default/project: replicas 1")
 	p.prints("workers.Run", "8 workers start")
 
@@ -109,35 +111,71 @@ func TestRun(t *testing.T) {
 	p.serves("stopServers: after run has returned", "/healthz", "connection refused")
 }
 
-// TestSync holds back the first list of each informer in turn. The program is not ready, does
-// not work, and ends when it is told to.
+// TestSync holds back the first list of each informer that is awaited. The program is not ready,
+// does not work, and ends when it is told to, also as the leader.
 func TestSync(t *testing.T) {
-	for resource, group := range map[string]string{"projects": "examples-gzh.com", "foos": "samplecontroller.k8s.io", "deployments": "apps"} {
+	for resource, group := range map[string]string{"foos": "samplecontroller.k8s.io", "deployments": "apps"} {
 		t.Run(resource, func(t *testing.T) {
 			s := newServer(t)
 			s.addAll()
 			s.HoldWatches(resource)
-			p := s.start("--trace=json")
-			p.serves("informers", "/readyz", `-]informer/`+resource+`\.`+group+` failed`, `(?s)\+]informer.*\+]informer`)
+			p := s.start("--trace=json", "--leader-elect")
+			p.serves("informers", "/readyz", `-]informer/`+resource+`\.`+group+` failed`, `\+]informer`)
 			// The event comes after the sync, if that does not wait for the one that is held.
-			if resource == "projects" {
-				s.edit(deployments+"one", "spec", replicas(2))
-				p.prints("FoosNaming", `"part":"queue".*"cause":"Deployment one updated`)
-			} else {
-				s.edit(projects+"project", "spec", replicas(2))
-				p.prints("handler of Projects", `"part":"store","what":"updated"`)
-			}
+			s.edit(projects+"project", "spec", replicas(2))
+			p.prints("handler of Projects", `"part":"store","what":"updated"`)
+			p.prints("EnqueueOwner, WithLowPriorityWhenUnchanged: the initial list adds a key", `"part":"queue".*"text":"behind every change"`)
 			if strings.Contains(p.output(), `"what":"synced"`) {
 				t.Errorf("WaitForSync: not for %s", resource)
 			}
 			p.cancel()
 			p.ends(context.Canceled)
 			s.sends("WaitForSync: nothing before it returns")
-			if added := regexp.MustCompile(`"part":"queue".*`).FindString(p.output()); !strings.Contains(added, `"text":"behind every change"`) {
-				t.Errorf("EnqueueOwner, WithLowPriorityWhenUnchanged: the initial lists add a key with %q", added)
+			if now := holder(s.Get(lease)); now != "" {
+				t.Errorf("lead: it has ended, and the Lease names %q", now)
 			}
 		})
 	}
+}
+
+// TestRights takes rights away, before the start and afterwards.
+func TestRights(t *testing.T) {
+	syncTimeout = 100 * time.Millisecond
+	defer func() { syncTimeout = time.Minute }()
+	lost := func(resource string) func(r *http.Request) *apierrors.StatusError {
+		return func(r *http.Request) *apierrors.StatusError {
+			if path.Base(r.URL.Path) != resource {
+				return nil
+			}
+			return apierrors.NewForbidden(schema.GroupResource{Resource: resource}, "", errors.New("no right"))
+		}
+	}
+	s := newServer(t)
+	s.addAll()
+	s.Refuse(lost("deployments"))
+	p := s.start("--leader-elect")
+	receive(s, "WaitForSync: an informer without rights does not end it", p.ended)
+	if p.err == nil || !strings.Contains(p.err.Error(), "deployments.apps: ") || !strings.Contains(p.err.Error(), "no right") {
+		t.Errorf("lead: run returns %v, want what could not be listed", p.err)
+	}
+	if now := holder(s.Get(lease)); now != "" {
+		t.Errorf("lead: it has ended, and the Lease names %q", now)
+	}
+
+	// Nothing acts on Projects.
+	s.Refuse(lost("projects"))
+	p = s.start("--trace=json")
+	s.sends("WaitForSync: it waits for no Project", "PUT foos/foo/status")
+	p.serves("ready", "/readyz", "^ok$")
+	p.serves("metrics", "/metrics", `informer_synced{group="examples-gzh.com",resource="projects"} 0`)
+
+	s.Refuse(lost("foos"))
+	s.CutWatches("foos")
+	p.serves("ready: of a right that is lost", "/readyz", `-]informer/foos.samplecontroller.k8s.io failed: .*no right`)
+	s.Refuse(nil)
+	p.serves("ready: the right is back", "/readyz", "^ok$")
+	p.cancel()
+	p.ends(nil)
 }
 
 // TestFlags sets the flags that say what is looked at and what is traced.
@@ -149,7 +187,7 @@ func TestFlags(t *testing.T) {
 		s.Add(strings.Replace(path, "/default/", "/other/", 1), s.Get(path).DeepCopy())
 	}
 	p := s.start("--namespace", "default", "--resync", "50ms", "--trace=json", "--pprof")
-	if got := p.prints("WaitForSync", `in memory: ([^"]*)`); got != "1 Projects, 1 Foos, 2 Deployments" {
+	if got := p.prints("WaitForSync", `in memory: ([^"]*)`); got != "1 Foos, 2 Deployments" {
 		t.Errorf("--namespace: in memory are %s, want those of one namespace", got)
 	}
 	p.serves("--pprof", "/debug/pprof/", "goroutine")
@@ -198,38 +236,47 @@ func TestLimits(t *testing.T) {
 // TestLeader has one Lease and three processes.
 func TestLeader(t *testing.T) {
 	s := newServer(t)
-	elect := []string{"--trace=json", "--leader-elect", "--leader-elect-lease-duration=3s", "--leader-elect-renew-deadline=2s", "--leader-elect-retry-period=100ms"}
+	elect := []string{"--trace=json", "--leader-elect", "--leader-elect-lease-duration=1h", "--leader-elect-renew-deadline=1s", "--leader-elect-retry-period=20ms"}
 	heldBy := func(holder string) map[string]any {
 		return map[string]any{"holderIdentity": holder, "leaseDurationSeconds": int64(3600)}
 	}
+	// A process that has not read the Lease is not ready. One that stands by is.
+	s.Refuse(func(r *http.Request) *apierrors.StatusError {
+		if r.URL.Path != lease {
+			return nil
+		}
+		return apierrors.NewForbidden(schema.GroupResource{}, "", errors.New("no right"))
+	})
 	s.add(lease, heldBy("another"))
-	first := s.start(elect...)
-	first.prints("election.Run", "standing by: another is the leader")
 	s.add(foos+"foo", wants("one"))
-	first.prints("informers: they run while it stands by", `"part":"store","what":"added","kind":"Foo"`)
-	first.serves("serve.Synced", "/readyz", "ok")
-	s.sends("election.Run: nothing while another process leads")
+	first := s.start(elect...)
+	first.serves("election.Joined", "/readyz", `-]leader-election failed: the Lease home/byhand`)
+	s.Refuse(nil)
+	first.prints("election.Run", "standing by: another is the leader")
+	first.serves("ready: one that stands by", "/readyz", "^ok$")
+	for _, r := range s.APIServer.Log() {
+		if r.Target.Resource != "" && r.Target.Resource != "leases" {
+			t.Errorf("election.Run, informers: while another process leads it sends %s %s", r.Method, r.Path)
+		}
+	}
 	s.edit(lease, "spec", heldBy(""))
 	s.sends("election.Run: it leads", "POST deployments", "PUT foos/foo/status")
 	leads := holder(s.Get(lease))
 	second, third := s.start(elect...), s.start(elect...)
-	second.prints("standingBy", "standing by: "+leads)
-	third.prints("standingBy", "standing by: "+leads)
+	second.prints("announce", "standing by: "+leads)
+	third.prints("announce", "standing by: "+leads)
 	third.cancel()
 	third.ends(nil)
 
-	// A reconcile lasts no longer than the Lease as it was when it began. Then the Foo has a
-	// second one, and another POST.
+	// A leader gives the Lease away after its last worker. The others leave it alone.
 	posts := s.holdPosts()
 	s.add(foos+"slow", wants("slow"))
-	receive(s, "a worker sends nothing", posts)
-	post := receive(s, "OnlyWhileLeading: a reconcile outlasts the Lease", posts)
-	// A leader gives the Lease away after its last worker. The others leave it alone.
+	post := receive(s, "a worker sends nothing", posts)
 	first.cancel()
-	s.eventually("informers: they end with the context", func() error { return differ(s.watches.Load(), "3") })
+	s.eventually("informers: they end with the context", func() error { return differ(s.watches.Load(), "0") })
 	close(post)
 	first.ends(nil)
-	s.sends("workers.Run: a worker finishes what it has begun", "POST deployments", "POST deployments", "PUT foos/slow/status")
+	s.sends("workers.Run: a worker finishes what it has begun", "POST deployments", "PUT foos/slow/status")
 	second.prints("election.Run", "workers start")
 	var story []string
 	for _, c := range s.History() {
@@ -252,7 +299,7 @@ func TestLeader(t *testing.T) {
 	// A process that loses the Lease ends.
 	s.edit(lease, "spec", heldBy("thief"))
 	second.ends(leader.ErrLost)
-	second.prints("the loss", `"what":"lost".*`+leader.ErrLost.Error()+`.*"file":"main.go","func":"run"`)
+	second.prints("the loss", `"what":"lost".*`+leader.ErrLost.Error()+`.*"file":"main.go","func":"process.run"`)
 	if strings.Contains(first.output(), "/leases") {
 		t.Error("leader.New, observe.Wrap: the requests for the Lease are in the trace")
 	}
@@ -286,7 +333,7 @@ func TestErrors(t *testing.T) {
 		{"newObserver", []string{"--page", taken.Addr().String()}, "", "--page: cannot listen"},
 		{"connect.Config", []string{"--kubeconfig", "/nowhere/config"}, "", "cannot read the kubeconfig"},
 		{"leader.New", []string{"--leader-elect", "--leader-elect-renew-deadline=1h"}, "", "leader election: "},
-		{"newBroadcaster", []string{"--kubeconfig", kubeconfig(t, "{server: 'https://127.0.0.1:1', certificate-authority-data: AAAA}")}, "", "the kubeconfig is broken"},
+		{"newBroadcaster, newClients", []string{"--kubeconfig", kubeconfig(t, "{server: 'https://127.0.0.1:1', certificate-authority-data: AAAA}")}, "", "the kubeconfig is broken"},
 		{"connect.Check of Projects", nil, "/apis/examples-gzh.com/v1alpha1", "kubectl apply -f config/crd"},
 		{"connect.Check of Foos", nil, "/apis/samplecontroller.k8s.io/v1alpha1", "kubectl apply -f config/crd"},
 		{"startServers", []string{"--listen", taken.Addr().String()}, "", "--listen: cannot listen"},

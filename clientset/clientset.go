@@ -63,7 +63,7 @@ func NewForConfig(c *rest.Config) (*Clientset, error) {
 func NewForConfigAndClient(c *rest.Config, httpClient *http.Client) (*Clientset, error) {
 	config := withUserAgent(c)
 	// One rate limiter for all groups, too. Otherwise each REST client below makes its
-	// own, and QPS is a limit per group.
+	// own, and QPS is a limit per group, as it is at QPS 0: client-go's 5 a second for each.
 	if config.RateLimiter == nil && config.QPS > 0 {
 		if config.Burst <= 0 {
 			return nil, errors.New("rest.Config has QPS but no Burst: set Burst to at least 1, or QPS to -1 for no limit")

@@ -3,7 +3,6 @@ package informer_test
 import (
 	"encoding/json"
 	"net/http"
-	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -97,40 +96,6 @@ func TestRequestPaths(t *testing.T) {
 				for _, want := range []string{"streaming list " + path, "list " + path, "watch " + path} {
 					receive(t, requests, want)
 				}
-			})
-		}
-	}
-}
-
-// WaitForSync names the resource that is not synced, and the error of its last request.
-func TestWaitForSyncNamesError(t *testing.T) {
-	for _, test := range []struct {
-		reason string
-		serve  http.HandlerFunc
-		want   string
-	}{
-		{"the server does not answer", hang, "the first list is not complete"},
-		{"the list is refused", func(w http.ResponseWriter, r *http.Request) { refuse(w, "no right to "+verb(r)) }, "no right to list"},
-		{"the watch is refused", func(w http.ResponseWriter, r *http.Request) {
-			if verb(r) == "list" {
-				hang(w, r)
-			}
-			refuse(w, "no right to watch")
-		}, "no right to watch"},
-	} {
-		for _, c := range constructors {
-			t.Run(c.kind+", "+test.reason, func(t *testing.T) {
-				i := start(t, test.serve, options{handler: cache.ResourceEventHandlerFuncs{}}, c.new)
-				group, _, _ := strings.Cut(c.apiVersion, "/")
-				want := c.plural + "." + group + ": " + test.want
-				var err error
-				for begin := time.Now(); time.Since(begin) < deadline; {
-					err = informer.WaitForSync(t.Context(), 20*time.Millisecond, i)
-					if err != nil && strings.HasSuffix(err.Error(), want) {
-						return
-					}
-				}
-				t.Errorf("error %v, want one that ends with %q", err, want)
 			})
 		}
 	}

@@ -2,8 +2,6 @@ package informer
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"sync/atomic"
 	"time"
 
@@ -23,10 +21,15 @@ type Informer struct {
 	// Store holds the objects by key, "namespace/name", and by index. It is
 	// complete once WaitForSync has returned nil. Only read it.
 	Store cache.Indexer
+	// Handler is called for each change, after Store has it. It is the one that the informer
+	// was made with. What replaces it must do so before Run.
+	Handler cache.ResourceEventHandler
 
 	controller cache.Controller
-	lastError  atomic.Pointer[error]
-	received   atomic.Int64
+	// What progress.go knows of the requests.
+	lastError atomic.Pointer[error]
+	asking    atomic.Int64
+	received  atomic.Int64
 }
 
 // New returns an informer of one resource. options has the type of the object, the handler,
@@ -35,8 +38,13 @@ type Informer struct {
 // clientset: a fake one says that it cannot stream a list. Otherwise the Reflector waits
 // for ever for the bookmark at its end.
 func New(resource schema.GroupResource, client any, listWatch *cache.ListWatch, options cache.InformerOptions) *Informer {
-	i := &Informer{Resource: resource.String()}
-	options.ListerWatcher = cache.ToListWatcherWithWatchListSemantics(i.recordErrors(newest(listWatch)), client)
+	i := &Informer{Resource: resource.String(), Handler: options.Handler}
+	options.Handler = cache.ResourceEventHandlerDetailedFuncs{
+		AddFunc:    func(obj any, isInInitialList bool) { i.Handler.OnAdd(obj, isInInitialList) },
+		UpdateFunc: func(before, after any) { i.Handler.OnUpdate(before, after) },
+		DeleteFunc: func(obj any) { i.Handler.OnDelete(obj) },
+	}
+	options.ListerWatcher = cache.ToListWatcherWithWatchListSemantics(i.record(newest(listWatch)), client)
 	options.Transform = i.dropManagedFields
 	if options.Indexers == nil {
 		options.Indexers = cache.Indexers{} // nil would make a Store that is no Indexer
@@ -46,30 +54,23 @@ func New(resource schema.GroupResource, client any, listWatch *cache.ListWatch, 
 	return i
 }
 
-// Run lists, watches and calls the handler until ctx is done.
+// endTimeout is how long Run waits for the Reflector after the end of its context.
+const endTimeout = time.Second
+
+// Run lists, watches and calls the handler until ctx is done, and returns within a second of
+// that. After a request that the API server could not answer the Reflector may sleep for up to
+// a minute and not look at ctx (reflector.go, watchList). Then its goroutine outlives Run. It
+// sends nothing more, no handler is called, and the goroutine ends after its sleep.
 func (i *Informer) Run(ctx context.Context) {
-	i.controller.RunWithContext(ctx)
-}
-
-// WaitForSync returns nil when every informer is synced. After timeout it returns the
-// errors of Synced.
-func WaitForSync(ctx context.Context, timeout time.Duration, informers ...*Informer) error {
-	waitCtx, cancel := context.WithTimeout(ctx, timeout)
-	defer cancel()
-	go logProgress(waitCtx, progressPeriod, informers...)
-
-	var notSynced error
-	for _, i := range informers {
-		cache.WaitFor(waitCtx, "", i.controller.HasSyncedChecker())
-		notSynced = errors.Join(notSynced, i.Synced())
-	}
-	switch {
-	case ctx.Err() != nil:
-		return context.Cause(ctx)
-	case notSynced != nil:
-		return fmt.Errorf("not synced after %s: %w", timeout, notSynced)
-	default:
-		return nil
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		i.controller.RunWithContext(ctx)
+	}()
+	<-ctx.Done()
+	select {
+	case <-ended:
+	case <-time.After(endTimeout):
 	}
 }
 

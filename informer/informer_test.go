@@ -5,11 +5,9 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
-	"strings"
 	"testing"
 	"time"
 
-	"github.com/go-logr/logr/funcr"
 	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -17,7 +15,6 @@ import (
 	kubefake "k8s.io/client-go/kubernetes/fake"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
-	"k8s.io/klog/v2"
 
 	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
 	"example.com/byhand/clientset"
@@ -201,35 +198,6 @@ func TestIndexesIgnoreOtherTypes(t *testing.T) {
 			if values, err := function("neither"); err != nil || values != nil {
 				t.Errorf("index of %s for an object of another type: %v, %v; want nothing", name, values, err)
 			}
-		}
-	}
-}
-
-// While a list is not complete, a log line names the resource and counts the objects
-// that were received.
-func TestProgress(t *testing.T) {
-	foos := start(t, func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Content-Type", "application/json")
-		for _, name := range []string{"one", "two", "three"} {
-			_ = json.NewEncoder(w).Encode(map[string]any{"type": "ADDED", "object": foo(name, "7")})
-		}
-		w.(http.Flusher).Flush()
-		<-r.Context().Done()
-	}, options{handler: cache.ResourceEventHandlerFuncs{}}, newFoos)
-
-	lines := make(chan string, 1000)
-	ctx, cancel := context.WithCancel(klog.NewContext(context.Background(), funcr.New(func(_, args string) { lines <- args }, funcr.Options{})))
-	defer cancel()
-	go informer.LogProgress(ctx, 10*time.Millisecond, foos)
-	const want = `"msg"="Still listing" "resource"="foos.samplecontroller.k8s.io" "received"=3`
-	for end := time.After(deadline); ; {
-		select {
-		case line := <-lines:
-			if strings.Contains(line, want) {
-				return
-			}
-		case <-end:
-			t.Fatalf("no log line with %s", want)
 		}
 	}
 }

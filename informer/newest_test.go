@@ -5,13 +5,11 @@ import (
 	"net/http"
 	"net/url"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/client-go/tools/cache"
 
 	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
@@ -24,11 +22,7 @@ import (
 // failure, not the one after a 410. What counts is what is asked for: a server in memory has
 // nothing old to answer with.
 func TestNoListIsOld(t *testing.T) {
-	// One of them sleeps by a clock from outside the bubble.
-	handlers := utilruntime.ErrorHandlers
-	utilruntime.ErrorHandlers = nil
-	defer func() { utilruntime.ErrorHandlers = handlers }()
-	synctest.Test(t, func(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
 		s := testkit.NewAPIServer()
 		const path = "/apis/samplecontroller.k8s.io/v1alpha1/namespaces/default/foos/"
 		for i := range 600 { // more than a page

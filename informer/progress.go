@@ -2,9 +2,11 @@ package informer
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/watch"
@@ -17,56 +19,113 @@ import (
 //
 //	0 s    The program starts. Its account may not list Foos: 403.
 //	1 s    The Reflector tries again, and again. It logs each error and returns none.
-//	60 s   The program ends: "not synced after 1m0s".
+//	∞      The program waits, and does nothing.
+
+// WaitForSync returns nil when every informer is synced. It waits as long as there is progress:
+// while a request waits for its answer, while a stream is open, and while a list brings more
+// objects than each one before. When the requests of an informer fail and there has been no
+// progress for timeout, it returns the errors of Synced. It looks, and logs what it sees,
+// twelve times in each timeout.
+func WaitForSync(ctx context.Context, timeout time.Duration, informers ...*Informer) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	synced := make(chan struct{})
+	go func() {
+		defer close(synced)
+		for _, i := range informers {
+			cache.WaitFor(ctx, "", i.controller.HasSyncedChecker())
+		}
+	}()
+	most, since := make([]int64, len(informers)), make([]time.Time, len(informers))
+	for n := range since {
+		since[n] = time.Now()
+	}
+	for {
+		select {
+		case <-synced:
+			return context.Cause(ctx) // nil, unless ctx ended the wait
+		case <-time.After(timeout / 12):
+		}
+		var notSynced error
+		stalled := false
+		for n, i := range informers {
+			err := i.Synced()
+			if err == nil {
+				continue
+			}
+			received := i.received.Load()
+			klog.FromContext(ctx).Info("Still listing", "resource", i.Resource, "received", received)
+			if received > most[n] {
+				most[n], since[n] = received, time.Now()
+			}
+			notSynced = errors.Join(notSynced, err)
+			stalled = stalled || i.fails() && time.Since(since[n]) >= timeout
+		}
+		if stalled {
+			return fmt.Errorf("no progress for %s: %w", timeout, notSynced)
+		}
+	}
+}
 
 // Synced returns nil when the Store holds the objects of the first list and the
 // handler was called for each. Until then, its error names the resource and the
 // error of the last request. It does not wait.
 func (i *Informer) Synced() error {
-	last := i.lastError.Load()
+	last := i.failure()
 	switch {
 	case i.controller.HasSynced():
 		return nil
-	case last != nil && *last != nil:
-		return fmt.Errorf("%s: %w", i.Resource, *last)
+	case last != nil:
+		return fmt.Errorf("%s: %w", i.Resource, last)
 	default:
 		return fmt.Errorf("%s: the first list is not complete", i.Resource)
 	}
 }
 
-// recordErrors returns a ListWatch that passes every request on and keeps its error, nil
-// too, for Synced. The Reflector itself only logs an error and retries.
-func (i *Informer) recordErrors(next *cache.ListWatch) *cache.ListWatch {
+// Ready returns nil when the informer is synced and may still read: it returns the error of the
+// last request if that is 401 or 403. Then the Store grows old until somebody grants the right.
+// Every other error passes with what caused it, and a watch that breaks is soon opened again: if
+// they counted, a restart of the API server would make each of its clients not ready. It does
+// not wait.
+func (i *Informer) Ready() error {
+	if last := i.failure(); i.controller.HasSynced() && (apierrors.IsForbidden(last) || apierrors.IsUnauthorized(last)) {
+		return fmt.Errorf("%s: %w", i.Resource, last)
+	}
+	return i.Synced()
+}
+
+// failure returns the error of the last request, nil if a stream was opened since.
+func (i *Informer) failure() error {
+	if last := i.lastError.Load(); last != nil {
+		return *last
+	}
+	return nil
+}
+
+// fails reports whether the last request failed and none waits for its answer.
+func (i *Informer) fails() bool { return i.failure() != nil && i.asking.Load() == 0 }
+
+// record returns a ListWatch that passes every request on and keeps its error. The Reflector
+// itself only logs an error and retries. A watch that opens ends the error: a list alone does
+// not, since after each list comes a watch.
+func (i *Informer) record(next *cache.ListWatch) *cache.ListWatch {
 	return &cache.ListWatch{
 		ListWithContextFunc: func(ctx context.Context, opts metav1.ListOptions) (runtime.Object, error) {
+			i.asking.Add(1)
+			defer i.asking.Add(-1)
 			list, err := next.ListWithContextFunc(ctx, opts)
-			i.lastError.Store(&err)
+			if err != nil {
+				i.lastError.Store(&err)
+			}
 			return list, err
 		},
 		WatchFuncWithContext: func(ctx context.Context, opts metav1.ListOptions) (watch.Interface, error) {
+			i.asking.Add(1)
+			defer i.asking.Add(-1)
+			i.received.Store(0)
 			stream, err := next.WatchFuncWithContext(ctx, opts)
 			i.lastError.Store(&err)
 			return stream, err
 		},
-	}
-}
-
-// progressPeriod is how often WaitForSync logs its progress.
-const progressPeriod = 5 * time.Second
-
-// logProgress logs every period how many objects each informer that is not synced
-// has received, until ctx is done.
-func logProgress(ctx context.Context, period time.Duration, informers ...*Informer) {
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-time.After(period):
-		}
-		for _, i := range informers {
-			if i.Synced() != nil {
-				klog.FromContext(ctx).Info("Still listing", "resource", i.Resource, "received", i.received.Load())
-			}
-		}
 	}
 }

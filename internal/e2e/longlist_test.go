@@ -4,21 +4,20 @@ package e2e
 
 import (
 	"fmt"
+	"net/http"
 	"regexp"
 	"strings"
 	"testing"
 	"time"
 
-	coordinationv1 "k8s.io/api/coordination/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"example.com/byhand/internal/testkit"
 )
 
-// TestLongList starts the program on many Foos, as one that stands by: it keeps
-// them and does nothing else. It reports the memory for each of them: what is live
-// after a collection, and the most that the process ever held.
+// TestLongList starts the program on many Foos while each write waits for its answer: it keeps
+// them and does nothing else. It reports the memory for each of them: what is live after a
+// collection, and the most that the process ever held.
 func TestLongList(t *testing.T) {
 	s := newServer(t)
-	s.reservedLease()
 	heapOfNone, peakOfNone, _ := s.memory()
 	s.createFoos(*foos)
 	heap, peak, waited := s.memory()
@@ -35,25 +34,29 @@ func TestLongList(t *testing.T) {
 	}
 }
 
-// reservedLease makes a Lease that nobody can win.
-func (s *server) reservedLease() {
-	s.Helper()
-	lease := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Name: "byhand"}, Spec: coordinationv1.LeaseSpec{
-		HolderIdentity: new("the test"), LeaseDurationSeconds: new(int32(24 * 60 * 60)), RenewTime: &metav1.MicroTime{Time: time.Now()}}}
-	if _, err := s.kube.CoordinationV1().Leases(s.namespace).Create(s.Context(), lease, metav1.CreateOptions{}); err != nil {
-		s.Fatal(err)
-	}
-}
-
-// memory starts a replica that stands by and returns the bytes of its live heap
-// and of its peak RSS, and how long it took to get everything into memory.
+// memory starts the program and returns the bytes of its live heap and of its peak RSS, and
+// how long it took to get everything into memory.
 func (s *server) memory() (heap, peak int, waited time.Duration) {
 	s.Helper()
+	proxy, err := testkit.NewProxy(s.config)
+	if err != nil {
+		s.Fatal(err)
+	}
+	defer proxy.Close()
+	proxy.Intercept(func(_ http.ResponseWriter, r *http.Request) bool {
+		if r.Method != http.MethodGet {
+			<-r.Context().Done()
+		}
+		return r.Method != http.MethodGet
+	})
+	kubeconfig, err := proxy.Kubeconfig(s.TempDir())
+	if err != nil {
+		s.Fatal(err)
+	}
 	begin := time.Now()
-	p := start(s.T, nil, "--namespace", s.namespace, "--leader-elect", "--leader-elect-resource-namespace", s.namespace, "--pprof")
+	p := start(s.T, nil, "--kubeconfig", kubeconfig, "--namespace", s.namespace, "--pprof")
 	p.WaitFor("in memory: ")
 	waited = time.Since(begin)
-	p.WaitFor(standsBy)
 
 	url := regexp.MustCompile(`health and metrics at (\S+)`).FindStringSubmatch(p.Output())[1]
 	// Collects the garbage first.
@@ -67,6 +70,7 @@ func (s *server) memory() (heap, peak int, waited time.Duration) {
 	if err != nil {
 		s.Fatal(err)
 	}
+	_ = proxy.Close() // Nothing waits for an answer any more.
 	p.Stop()
 	if lines := strings.Count(p.Output(), "\n"); lines > 200 {
 		s.Errorf("the program prints %d lines", lines)

@@ -217,10 +217,10 @@ func testRightsAreUsed(t *testing.T) {
 
 	s.createProject("project", 1)
 	leader.WaitFor("Project " + s.namespace + "/project")
-	standby.WaitFor("Project " + s.namespace + "/project")
 	s.lifeOfAFoo()
 	s.lateForAName(f)
 	leader.Stop()
+	standby.WaitFor("Project " + s.namespace + "/project")
 	standby.WaitFor("workers start")
 	s.createFoo("handover", spec("handover", 1))
 	s.converges("handover", "handover", 1)

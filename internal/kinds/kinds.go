@@ -15,7 +15,7 @@ import (
 	"example.com/byhand/internal/observer"
 )
 
-// The kinds that main wires.
+// Each kind.
 var (
 	Project = observer.Kind{
 		GVK:      examplesv1alpha1.SchemeGroupVersion.WithKind("Project"),
@@ -41,6 +41,9 @@ var (
 		},
 	}
 )
+
+// All are the kinds that main wires.
+var All = []observer.Kind{Project, Foo, Deployment}
 
 // describe adapts a description of one type to Kind.Describe.
 func describe[T any](of func(T) string) func(any) string {

@@ -4,10 +4,10 @@
 //
 // # Basics
 //
-// Each process keeps its stores warm from the start and waits in Run. The holder
-// renews the Lease every few seconds. When it ends well, it gives the Lease away
-// and another process goes on at once. When it dies, the others see no renewal for
-// a whole lease duration and one of them takes over.
+// Each process waits in Run. The one that gets the Lease works, and renews it every few
+// seconds. When it ends well, it gives the Lease away and another process goes on at its next
+// try. When it dies, the others see no renewal for a whole lease duration and one of them
+// takes over.
 //
 // # What is added to client-go
 //
@@ -15,15 +15,16 @@
 //     Lease is given away after the last worker has finished. (client-go's own
 //     ReleaseOnCancel gives it away when the one context ends, and after a failed
 //     renewal it may give away what is another's by then.)
-//   - A holder that sees another's name in the Lease stops at once. client-go would
-//     go on trying for a renew deadline.
-//   - A process that was frozen, or whose clock for renewals has run out, does not
-//     work on: each reconcile needs a Lease that is still valid, and its requests
-//     end when the Lease does.
+//   - A lease duration in whole seconds, which is what a Lease can store.
 //
 // # Caveats
 //
-// A request that has left cannot be called back, so a Lease alone does not keep
-// two processes apart. What does is the API server: it refuses a version that is
-// not the newest, a name that exists, and a UID that has changed.
+//   - A Lease alone does not keep two processes apart. A leader that cannot renew goes on
+//     trying for a renew deadline (10 s), even when the Lease names another process, and its
+//     reconciles go on meanwhile. So a process that was frozen and thaws may work that long
+//     beside the new leader. What protects objects is the API server, as for every
+//     controller of Kubernetes: it refuses a version that is not the newest, a name that
+//     exists, and a UID that has changed.
+//   - The leader and the others count by monotonic clocks, which stand still while a machine
+//     sleeps. A leader that slept knows it only when it renews.
 package leader

@@ -7,18 +7,16 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"sync"
 	"sync/atomic"
 	"time"
 
 	"k8s.io/apimachinery/pkg/util/uuid"
 	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/leaderelection"
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
 	"k8s.io/client-go/util/retry"
 	"k8s.io/klog/v2"
-
-	"example.com/byhand/controller"
 )
 
 // ErrLost is the end of a process that worked and no longer may.
@@ -48,20 +46,17 @@ func Flags(flags *flag.FlagSet) *Options {
 // Election is one process's part in an election. Call Run once.
 type Election struct {
 	options Options
-	lock    *lease
+	lock    resourcelock.Interface
 	elector *leaderelection.LeaderElector
-	// holding ends when the Lease is no longer to be renewed; stop ends it and says
-	// why.
-	holding context.Context
-	stop    context.CancelCauseFunc
 	// lead is what to do as the leader. Run sets it before the elector can call it.
 	lead func()
+	// seen says that the Lease was read, or written.
+	seen atomic.Bool
 }
 
 // New returns the election for a Lease, which is in namespace if the Options name none.
-// Without Options.Elect there is nothing to win: Run leads at once and OnlyWhileLeading
-// lets everything pass. announce is called with the name of each new leader and whether
-// that is this process.
+// Without Options.Elect there is nothing to win: Run leads at once. announce is called with
+// the name of each new leader and whether that is this process.
 //
 // The limit of config does not count for the Lease: a renewal must not wait for other
 // requests.
@@ -82,13 +77,11 @@ func New(config *rest.Config, namespace string, o Options, announce func(leader 
 	config.QPS, config.RateLimiter = -1, nil
 	// A process that starts anew is another one, also on the same host.
 	identity := host + "_" + string(uuid.NewUUID())
-	lock, err := resourcelock.NewFromKubeconfig(resourcelock.LeasesResourceLock, cmp.Or(o.Namespace, namespace), o.Name,
+	e.lock, err = resourcelock.NewFromKubeconfig(resourcelock.LeasesResourceLock, cmp.Or(o.Namespace, namespace), o.Name,
 		resourcelock.ResourceLockConfig{Identity: identity}, config, o.RenewDeadline)
 	if err != nil {
 		return nil, fmt.Errorf("leader election: %w", err)
 	}
-	e.holding, e.stop = context.WithCancelCause(context.Background())
-	e.lock = &lease{Interface: lock, takenAway: func() { e.stop(ErrLost) }}
 	e.elector, err = leaderelection.NewLeaderElector(leaderelection.LeaderElectionConfig{
 		Name:          o.Name,
 		Lock:          e.lock,
@@ -99,6 +92,7 @@ func New(config *rest.Config, namespace string, o Options, announce func(leader 
 			OnStartedLeading: func(context.Context) { e.lead() },
 			OnStoppedLeading: func() {},
 			OnNewLeader: func(leader string) {
+				e.seen.Store(true)
 				if leader != "" {
 					announce(leader, leader == identity)
 				}
@@ -112,39 +106,39 @@ func New(config *rest.Config, namespace string, o Options, announce func(leader 
 }
 
 // Run waits for the Lease, calls lead with a context that ends with ctx, and gives
-// the Lease away when lead has returned. It returns nil then, and when ctx ends
-// while another process leads. When the Lease is lost it returns ErrLost, at once:
-// lead may still be running, and the caller should end the process.
-func (e *Election) Run(ctx context.Context, lead func(ctx context.Context)) error {
+// the Lease away when lead has returned, whose error it returns. It returns nil when ctx ends
+// while another process leads. When the Lease is lost it ends the context of lead and returns
+// ErrLost at once: lead may still be running, and the caller should end the process.
+func (e *Election) Run(ctx context.Context, lead func(ctx context.Context) error) error {
 	if !e.options.Elect {
-		lead(ctx)
-		return nil
+		return lead(ctx)
 	}
-	// Either the work begins or the end comes first: whoever is first decides.
-	var decided atomic.Bool
+	working, stop := context.WithCancel(ctx)
+	defer stop()
+	// The Lease is renewed until release is called, also after the end of ctx.
+	holding, release := context.WithCancel(klog.NewContext(context.Background(), klog.FromContext(ctx)))
+	defer release()
+	// Either the work begins or the end comes first. Once makes the end wait for the work.
+	var once sync.Once
+	var result error
 	e.lead = func() {
-		if decided.CompareAndSwap(false, true) {
-			lead(ctx)
-			e.stop(nil)
-		}
+		once.Do(func() {
+			result = lead(working)
+			release()
+		})
 	}
-	defer context.AfterFunc(ctx, func() {
-		if decided.CompareAndSwap(false, true) {
-			e.stop(nil)
-		}
-	})()
+	defer context.AfterFunc(ctx, func() { once.Do(release) })()
 
-	e.elector.Run(klog.NewContext(e.holding, klog.FromContext(ctx)))
-	// client-go gave up by itself, or somebody else has the Lease.
-	if cause := context.Cause(e.holding); cause == nil || errors.Is(cause, ErrLost) {
-		return ErrLost
+	e.elector.Run(holding)
+	if holding.Err() == nil {
+		return ErrLost // client-go gave up.
 	}
 	e.giveAway()
-	return nil
+	return result
 }
 
-// giveAway empties the Lease if it is still ours, so that nobody has to wait for
-// it to expire. If that fails they wait.
+// giveAway empties the Lease if it is still ours, so that the other processes need not wait
+// until it expires. If that fails they wait.
 func (e *Election) giveAway() {
 	if !e.elector.IsLeader() {
 		return
@@ -159,26 +153,8 @@ func (e *Election) giveAway() {
 		}
 		record.HolderIdentity = ""
 		record.LeaseDurationSeconds = 1
-		return e.lock.Interface.Update(ctx, *record)
+		return e.lock.Update(ctx, *record)
 	})
-}
-
-// OnlyWhileLeading lets a reconcile run only while the Lease is valid, and ends its requests
-// when the Lease as it was at the beginning ends.
-func (e *Election) OnlyWhileLeading(next controller.Reconcile) controller.Reconcile {
-	if !e.options.Elect {
-		return next
-	}
-	return func(ctx context.Context, key cache.ObjectName) (time.Duration, error) {
-		ends := e.lock.renewed().Add(e.options.LeaseDuration)
-		if !time.Now().Before(ends) {
-			e.stop(ErrLost)
-			return 0, ErrLost
-		}
-		ctx, cancel := context.WithDeadlineCause(ctx, ends, ErrLost)
-		defer cancel()
-		return next(ctx, key)
-	}
 }
 
 // Healthy returns an error when this process holds a Lease that has expired and
@@ -188,4 +164,13 @@ func (e *Election) Healthy() error {
 		return nil
 	}
 	return e.elector.Check(e.options.LeaseDuration)
+}
+
+// Joined returns nil when this process takes part in the election: it has read the Lease, or
+// written it. Without the right to do so it never leads.
+func (e *Election) Joined() error {
+	if e.options.Elect && !e.seen.Load() {
+		return fmt.Errorf("the Lease %s was not read yet", e.lock.Describe())
+	}
+	return nil
 }

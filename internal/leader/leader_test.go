@@ -12,8 +12,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/cache"
 
 	"example.com/byhand/internal/leader"
 	"example.com/byhand/internal/testkit"
@@ -77,10 +77,11 @@ func (l leases) election(t *testing.T, args ...string) *leader.Election {
 // campaign is a process in an election.
 type campaign struct {
 	*leader.Election
-	// signal ends the process; works is closed when it leads; finish ends its work;
-	// result is what Run returned.
+	// signal ends the process; works is closed when it leads, told when its context ends;
+	// finish ends its work; result is what Run returned.
 	signal context.CancelFunc
 	works  chan struct{}
+	told   chan struct{}
 	finish chan struct{}
 	result chan error
 }
@@ -88,12 +89,14 @@ type campaign struct {
 func (l leases) campaign(t *testing.T, args ...string) *campaign {
 	t.Helper()
 	ctx, cancel := context.WithCancel(quiet.Context(t))
-	c := &campaign{Election: l.election(t, args...), signal: cancel, works: make(chan struct{}), finish: make(chan struct{}), result: make(chan error, 1)}
+	c := &campaign{Election: l.election(t, args...), signal: cancel, works: make(chan struct{}), told: make(chan struct{}), finish: make(chan struct{}), result: make(chan error, 1)}
 	go func() {
-		c.result <- c.Run(ctx, func(ctx context.Context) {
+		c.result <- c.Run(ctx, func(ctx context.Context) error {
 			close(c.works)
 			<-ctx.Done()
+			close(c.told)
 			<-c.finish
+			return nil
 		})
 	}()
 	t.Cleanup(cancel)
@@ -109,19 +112,6 @@ func await[T any](t *testing.T, from <-chan T, what string) T {
 		t.Fatalf("%s: not after %s", what, deadline)
 		panic("unreachable")
 	}
-}
-
-// guarded reports whether the guard lets a reconcile run.
-func (c *campaign) guarded(t *testing.T) (runs bool) {
-	t.Helper()
-	_, err := c.OnlyWhileLeading(func(context.Context, cache.ObjectName) (time.Duration, error) {
-		runs = true
-		return 0, nil
-	})(context.Background(), cache.NewObjectName("default", "foo"))
-	if runs == errors.Is(err, leader.ErrLost) {
-		t.Errorf("the reconcile ran: %t, and the guard says %v", runs, err)
-	}
-	return runs
 }
 
 // The Lease is held until the last worker has finished, then it is given away and
@@ -178,64 +168,82 @@ func TestStandByEnds(t *testing.T) {
 	close(first.finish)
 }
 
-// Another's name in the Lease is the end: at once, though this process could
-// still try to renew for half an hour, and without touching the other's Lease.
-func TestLeaseTakenAway(t *testing.T) {
+// A leader whose work fails gives the Lease away and returns the error.
+func TestWorkFails(t *testing.T) {
 	l := newLeases()
-	if (&campaign{Election: l.election(t)}).guarded(t) {
-		t.Error("the guard lets a reconcile run before the process has a Lease")
-	}
-	c := l.campaign(t, often...)
-	await(t, c.works, "the process works")
-	if !c.guarded(t) {
-		t.Error("the guard stops the leader")
-	}
-	l.Edit(path, func(lease *unstructured.Unstructured) {
-		_ = unstructured.SetNestedField(lease.Object, "another", "spec", "holderIdentity")
-		_ = unstructured.SetNestedField(lease.Object, time.Now().UTC().Format(metav1.RFC3339Micro), "spec", "renewTime")
+	failed := errors.New("it cannot work")
+	err := l.election(t, often...).Run(quiet.Context(t), func(context.Context) error {
+		if l.holder() == "" {
+			t.Error("it works, and the Lease names no process")
+		}
+		return failed
 	})
-	if err := await(t, c.result, "the process ends"); !errors.Is(err, leader.ErrLost) {
-		t.Errorf("error %v, want ErrLost", err)
+	if !errors.Is(err, failed) {
+		t.Errorf("error %v, want that of the work", err)
 	}
-	if now := l.holder(); now != "another" {
-		t.Errorf("the Lease names %q, want the other process", now)
+	if now := l.holder(); now != "" {
+		t.Errorf("it has ended, and the Lease names %q", now)
 	}
-	close(c.finish)
 }
 
-// A leader that cannot renew ends. Long before it can, and after its Lease has
-// expired, the guard lets nothing pass.
-func TestLeaseExpires(t *testing.T) {
-	l := newLeases()
-	c := l.campaign(t, "--leader-elect-lease-duration=1s", "--leader-elect-renew-deadline=900ms", "--leader-elect-retry-period=10ms")
-	await(t, c.works, "the process works")
-	l.Refuse(func(*http.Request) *apierrors.StatusError {
-		return apierrors.NewInternalError(errors.New("out of order"))
-	})
-	if err := await(t, c.result, "the process ends"); !errors.Is(err, leader.ErrLost) {
-		t.Errorf("error %v, want ErrLost", err)
+// A leader that cannot renew ends, and leaves another's Lease alone. Its work is told to end.
+func TestLeaseLost(t *testing.T) {
+	for reason, lose := range map[string]func(l leases){
+		"the server is out of order": func(l leases) {
+			l.Refuse(func(*http.Request) *apierrors.StatusError {
+				return apierrors.NewInternalError(errors.New("out of order"))
+			})
+		},
+		"the Lease names another": func(l leases) {
+			l.Edit(path, func(lease *unstructured.Unstructured) {
+				_ = unstructured.SetNestedField(lease.Object, "another", "spec", "holderIdentity")
+				_ = unstructured.SetNestedField(lease.Object, time.Now().UTC().Format(metav1.RFC3339Micro), "spec", "renewTime")
+			})
+		},
+	} {
+		t.Run(reason, func(t *testing.T) {
+			l := newLeases()
+			c := l.campaign(t, "--leader-elect-lease-duration=1h", "--leader-elect-renew-deadline=100ms", "--leader-elect-retry-period=10ms")
+			await(t, c.works, "the process works")
+			before := l.holder()
+			lose(l)
+			if err := await(t, c.result, "the process ends"); !errors.Is(err, leader.ErrLost) {
+				t.Errorf("error %v, want ErrLost", err)
+			}
+			await(t, c.told, "the work is told to end")
+			if now := l.holder(); now != "another" && now != before {
+				t.Errorf("the Lease names %q", now)
+			}
+			close(c.finish)
+		})
 	}
-	for end := time.Now().Add(deadline); c.guarded(t); time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatal("the guard lets a reconcile run, though the Lease has long expired")
+}
+
+// A process takes part in the election when it has read the Lease.
+func TestJoined(t *testing.T) {
+	l := newLeases()
+	l.Refuse(func(*http.Request) *apierrors.StatusError {
+		return apierrors.NewForbidden(schema.GroupResource{}, "", errors.New("no right"))
+	})
+	first := l.campaign(t, often...)
+	for len(l.Log()) < 3 { // Lease requests that are refused
+		time.Sleep(time.Millisecond)
+	}
+	if err := first.Joined(); err == nil || !strings.Contains(err.Error(), "default/byhand") {
+		t.Errorf("error %v without the right to read the Lease, want one that names it", err)
+	}
+	l.Refuse(nil)
+	await(t, first.works, "the first process works")
+	second := l.campaign(t, often...)
+	for _, c := range []*campaign{first, second} {
+		for end := time.Now().Add(deadline); c.Joined() != nil; time.Sleep(time.Millisecond) {
+			if time.Now().After(end) {
+				t.Fatal(c.Joined())
+			}
 		}
 	}
-	close(c.finish)
-}
-
-// A reconcile cannot outlive the Lease that it began under.
-func TestReconcileEndsWithLease(t *testing.T) {
-	l := newLeases()
-	c := l.campaign(t, "--leader-elect-lease-duration=1s", "--leader-elect-renew-deadline=900ms", "--leader-elect-retry-period=10ms")
-	await(t, c.works, "the process works")
-	_, err := c.OnlyWhileLeading(func(ctx context.Context, _ cache.ObjectName) (time.Duration, error) {
-		await(t, ctx.Done(), "the reconcile's context ends")
-		return 0, context.Cause(ctx)
-	})(context.Background(), cache.NewObjectName("default", "foo"))
-	if !errors.Is(err, leader.ErrLost) {
-		t.Errorf("the reconcile ended with %v, want ErrLost", err)
-	}
-	close(c.finish)
+	close(first.finish)
+	close(second.finish)
 }
 
 // Without --leader-elect the process leads at once and asks nobody.
@@ -244,12 +252,12 @@ func TestNoElection(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	led := false
-	if err := election.Run(context.Background(), func(context.Context) { led = true }); err != nil || !led {
-		t.Errorf("led: %t, error %v", led, err)
+	failed := errors.New("it cannot work")
+	if err := election.Run(t.Context(), func(context.Context) error { return failed }); !errors.Is(err, failed) {
+		t.Errorf("error %v, want that of the work", err)
 	}
-	if c := (&campaign{Election: election}); !c.guarded(t) {
-		t.Error("the guard stops a process that needs no Lease")
+	if err := election.Joined(); err != nil {
+		t.Error(err)
 	}
 	if err := election.Healthy(); err != nil {
 		t.Error(err)

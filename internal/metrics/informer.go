@@ -18,7 +18,7 @@ func (m *Metrics) Informers(informers ...*informer.Informer) {
 		// A store does not say how many it has: this lists the keys, not the objects.
 		f.NewGaugeFunc(prometheus.GaugeOpts{Name: "informer_store_objects", Help: "Objects in the informer's store.", ConstLabels: labels},
 			func() float64 { return float64(len(i.Store.ListKeys())) })
-		f.NewGaugeFunc(prometheus.GaugeOpts{Name: "informer_synced", Help: "1 when the store holds the objects of the first list, else 0.", ConstLabels: labels},
+		f.NewGaugeFunc(prometheus.GaugeOpts{Name: "informer_synced", Help: "1 when the store holds the objects of the first list, else 0, as while it stands by.", ConstLabels: labels},
 			func() float64 {
 				if i.Synced() == nil {
 					return 1

@@ -35,7 +35,7 @@ func (c cause) words(o *Observer) string {
 	switch {
 	case e.initial:
 		return name + " in the first list"
-	case e.what != trace.Resync && o.own.of(e.kind, e.id) != 0:
+	case e.what != trace.Resync && e.what != trace.Relisted && o.own.of(e.kind, e.id) != 0:
 		return fmt.Sprintf("our own write: %s %s", name, e.what)
 	default:
 		return name + " " + e.what

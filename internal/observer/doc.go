@@ -11,8 +11,9 @@
 //
 //   - Wrap, around the requests of clients: list and watch streams, requests and
 //     answers.
-//   - Queue, around the queue of a kind, and Handler, between a kind's informer and the
-//     queue: a change becomes a key.
+//   - Queue, around the queue of a kind, and Informers, between the informers and their
+//     handlers: a change becomes a key. With Options.All the handlers of all informers run
+//     one at a time.
 //   - Reconcile, around the reconcile of a kind: what woke it, what it decided.
 //   - Program, for what the whole process does.
 //

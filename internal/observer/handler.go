@@ -3,42 +3,52 @@ package observer
 import (
 	"cmp"
 	"fmt"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/cache"
 
 	"example.com/byhand/controller"
+	"example.com/byhand/informer"
 	"example.com/byhand/internal/trace"
 )
 
-// Handler returns the handler for the informer of a kind. It records each change of the
-// store and then calls the handler that newHandler makes. The keys which that adds before
-// it returns go into queue with the change as their cause. queue is one that Queue has
-// returned. If newHandler is nil, changes are recorded and nothing else.
-func (o *Observer) Handler(k Kind, queue controller.PriorityQueue, newHandler func(controller.PriorityQueue) cache.ResourceEventHandler) cache.ResourceEventHandler {
-	h := &handler{observer: o, kind: o.wire(k, "handler"), next: cache.ResourceEventHandlerFuncs{}}
-	switch {
-	case newHandler == nil:
-	case !o.queues[queue]:
-		panic(fmt.Sprintf("observer: the handler of %s fills a queue that is not observed: give it the result of Observer.Queue", k.GVK.Kind))
-	case o.all:
-		h.observedQueue = queue.(*observedQueue)
-		h.next = newHandler(h)
-	default:
-		h.next = newHandler(queue)
+// Informers records each change of these informers' stores, and then calls the handler that
+// the informer has. The keys which that adds before it returns go into their queue with the
+// change as their cause. kinds has the kind of each informer. Call it before they run.
+func (o *Observer) Informers(kinds []Kind, informers ...*informer.Informer) {
+	for _, i := range informers {
+		of := slices.IndexFunc(kinds, func(k Kind) bool { return k.groupResource() == i.Resource })
+		if of < 0 {
+			panic("observer: nothing is known of the kind of the informer of " + i.Resource)
+		}
+		i.Handler = o.handler(kinds[of], i.Handler)
 	}
-	return h
 }
 
-// handler stands on both sides of another one: an informer calls it, and if every step is
-// recorded it is the queue that the other one fills. An informer's handlers are called one
-// after the other, so it knows which event a key is added for.
+// Handler does for one handler, which newHandler makes for a queue that Queue has returned,
+// what Informers does. If newHandler is nil, changes are recorded and nothing else.
+func (o *Observer) Handler(k Kind, queue controller.PriorityQueue, newHandler func(controller.PriorityQueue) cache.ResourceEventHandler) cache.ResourceEventHandler {
+	if newHandler == nil {
+		return o.handler(k, cache.ResourceEventHandlerFuncs{})
+	}
+	if !o.queues[queue] {
+		panic(fmt.Sprintf("observer: the handler of %s fills a queue that is not observed: give it the result of Observer.Queue", k.GVK.Kind))
+	}
+	return o.handler(k, newHandler(queue))
+}
+
+func (o *Observer) handler(k Kind, next cache.ResourceEventHandler) cache.ResourceEventHandler {
+	return &handler{observer: o, kind: o.wire(k, "handler"), next: next}
+}
+
+// handler is called by an informer, and calls the next one. If every step is recorded, one
+// handler at a time runs, so an observed queue knows which event a key is added for.
 type handler struct {
-	*observedQueue // nil without Options.All
-	observer       *Observer
-	kind           *wired
-	next           cache.ResourceEventHandler
+	observer *Observer
+	kind     *wired
+	next     cache.ResourceEventHandler
 
 	step   *trace.Step
 	finish func(*trace.Step)
@@ -50,11 +60,15 @@ func (h *handler) OnAdd(obj any, isInInitialList bool) {
 	h.event(&event{what: trace.Added, initial: isInInitialList}, nil, obj, func() { h.next.OnAdd(obj, isInInitialList) })
 }
 
-// OnUpdate is called for an object that has changed, and for each one at a resync.
+// OnUpdate is called for an object that has changed, for each one at a resync, which is the
+// object of the store itself, and for each one of a relist.
 func (h *handler) OnUpdate(before, after any) {
 	what := trace.Updated
-	if metaOf(before).GetResourceVersion() == metaOf(after).GetResourceVersion() {
+	switch {
+	case before == after:
 		what = trace.Resync
+	case metaOf(before).GetResourceVersion() == metaOf(after).GetResourceVersion():
+		what = trace.Relisted
 	}
 	h.event(&event{what: what}, before, after, func() { h.next.OnUpdate(before, after) })
 }
@@ -80,6 +94,12 @@ func metaOf(object any) metav1.Object {
 // from the key that is added for it. Objects of a store are never changed, so the step may
 // be finished later.
 func (h *handler) event(e *event, before, object any, next func()) {
+	if h.observer.all {
+		h.observer.handling.Lock()
+		defer h.observer.handling.Unlock()
+		h.observer.handles.Store(h)
+		defer h.observer.handles.Store(nil)
+	}
 	of := metaOf(object)
 	if e.kind, e.id = h.kind.GVK.Kind, of.GetResourceVersion(); e.key == "" {
 		e.key = keyOf(of.GetNamespace(), of.GetName())
@@ -104,17 +124,6 @@ func (h *handler) record(belongs string) {
 	}
 }
 
-// Add and AddLowPriority are called by the next handler.
-func (h *handler) Add(key cache.ObjectName) {
-	h.record(h.name(key))
-	h.add(key, h.why)
-}
-
-func (h *handler) AddLowPriority(key cache.ObjectName) {
-	h.record(h.name(key))
-	h.addLowPriority(key, h.why)
-}
-
 // finishEvent says what the object is like now, and what led to the event.
 func (o *Observer) finishEvent(k *wired, e *event, step *trace.Step, before, object any) {
 	text, shown := o.describe(k, object)
@@ -136,6 +145,8 @@ func (o *Observer) finishEvent(k *wired, e *event, step *trace.Step, before, obj
 		step.Cause, step.CauseSeq = "the first list", k.listed
 	case e.what == trace.Tombstone:
 		step.Cause, step.CauseSeq = "a list in which it is missing", k.listed
+	case e.what == trace.Relisted:
+		step.Cause, step.CauseSeq = "a list in which it is the same", k.listed
 	case e.what == trace.Resync:
 		step.Cause = "the resync period"
 	case written != 0:

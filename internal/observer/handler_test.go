@@ -69,7 +69,9 @@ func TestHandler(t *testing.T) {
 	}{
 		{"in the first list", func() { ofFoos.OnAdd(foo("1"), true) }, got{What: trace.Added, Version: "1", Cause: "the first list", CauseSeq: 44}, true},
 		{"our own write", func() { ofFoos.OnUpdate(foo("1"), foo("2")) }, got{What: trace.Updated, Version: "2", Cause: "our own write", CauseSeq: 41, Echo: true}, true},
-		{"an own version again", func() { ofFoos.OnUpdate(foo("2"), foo("2")) }, got{What: trace.Resync, Version: "2", Cause: "the resync period"}, true},
+		{"a resync of an own version", func() { f := foo("2"); ofFoos.OnUpdate(f, f) }, got{What: trace.Resync, Version: "2", Cause: "the resync period"}, true},
+		{"an own version in a relist", func() { ofFoos.OnUpdate(foo("2"), foo("2")) },
+			got{What: trace.Relisted, Version: "2", Cause: "a list in which it is the same", CauseSeq: 44}, true},
 		{"somebody's write", func() { ofFoos.OnUpdate(foo("2"), foo("3")) }, got{What: trace.Updated, Version: "3", CauseSeq: 43}, true},
 		{"deleted", func() { ofFoos.OnDelete(foo("4")) }, got{What: trace.Deleted, Version: "4"}, true},
 		{"a tombstone", func() { ofFoos.OnDelete(cache.DeletedFinalStateUnknown{Key: "default/foo", Obj: foo("4")}) },
@@ -80,7 +82,7 @@ func TestHandler(t *testing.T) {
 		{"our DELETE", func() { ofDeployments.OnDelete(deployment("6", true)) },
 			got{What: trace.Deleted, Kind: "Deployment", Version: "6", Cause: "our own write", CauseSeq: 42, Echo: true}, true},
 		{"a Deployment that a Foo only names", func() { ofDeployments.OnAdd(deployment("7", false), false) }, got{What: trace.Added, Kind: "Deployment", Version: "7"}, true},
-		{"a resync that wakes nobody", func() { ofDeployments.OnUpdate(deployment("7", true), deployment("7", true)) },
+		{"a resync that wakes nobody", func() { d := deployment("7", true); ofDeployments.OnUpdate(d, d) },
 			got{What: trace.Resync, Kind: "Deployment", Version: "7", Cause: "the resync period"}, false},
 		{"a Project", func() {
 			ofProjects.OnAdd(&examplesv1alpha1.Project{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "p"}}, false)

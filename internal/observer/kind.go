@@ -32,6 +32,11 @@ type Kind struct {
 	Shown Fields
 }
 
+// groupResource is the plural and the group, as an informer has it.
+func (k Kind) groupResource() string {
+	return schema.GroupResource{Group: k.GVK.Group, Resource: k.Resource}.String()
+}
+
 // Fields are names of fields, each with the fields in it that are meant, nil for all. A
 // list has the fields of its items.
 type Fields map[string]Fields

@@ -42,7 +42,8 @@ const (
 )
 
 // Observer numbers steps and adds them to its History, if it is to keep them. Its methods
-// are safe for concurrent use, except those that wire (Handler, Queue, Reconcile): call
+// are safe for concurrent use, except those that wire (Informers, Handler, Queue,
+// Reconcile): call
 // them before the first informer runs.
 //
 // Whoever records a step has a key to move on, and waits for nothing but a number and the
@@ -57,6 +58,9 @@ type Observer struct {
 	places sync.Map          // of *place, by stack: as many as ways through the code
 	kinds  map[string]*wired // by kind, and by group/resource
 	queues map[controller.PriorityQueue]bool
+
+	handling sync.Mutex // held while a handler runs, if all is set
+	handles  atomic.Pointer[handler]
 
 	mu      sync.Mutex // held while a step is recorded, and for nothing else
 	seq     int64

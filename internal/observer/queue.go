@@ -73,16 +73,25 @@ func (q *observedQueue) record(part trace.Part, what string, key cache.ObjectNam
 	return q.observer.record(&step, at, 0, finish)
 }
 
-// Add and AddLowPriority are for callers that give no cause.
-func (q *observedQueue) Add(key cache.ObjectName)            { q.add(key, cause{}) }
-func (q *observedQueue) AddLowPriority(key cache.ObjectName) { q.addLowPriority(key, cause{}) }
-
-func (q *observedQueue) add(key cache.ObjectName, why cause) {
+// Add and AddLowPriority are how a handler adds a key.
+func (q *observedQueue) Add(key cache.ObjectName) {
+	why := q.event(key)
 	q.change(func(at *place) { q.mark(key, trace.Added, "", why, at) }, func() { q.PriorityQueue.Add(key) })
 }
 
-func (q *observedQueue) addLowPriority(key cache.ObjectName, why cause) {
+func (q *observedQueue) AddLowPriority(key cache.ObjectName) {
+	why := q.event(key)
 	q.change(func(at *place) { q.mark(key, trace.Added, "behind every change", why, at) }, func() { q.PriorityQueue.AddLowPriority(key) })
+}
+
+// event returns, and records, the event for which a handler adds a key.
+func (q *observedQueue) event(key cache.ObjectName) cause {
+	h := q.observer.handles.Load()
+	if h == nil {
+		return cause{}
+	}
+	h.record(q.name(key))
+	return h.why
 }
 
 // AddAfter is how the controller looks again.
@@ -114,7 +123,7 @@ func (q *observedQueue) change(model func(at *place), real func()) {
 // Which event added it cannot be told any more: the worker before it had that one, too.
 const AddedAsTaken = "it was added just when a worker took it"
 
-// mark pending that a key is added, and records it as what unless it was before.
+// mark notes that a key is added, and records it as what unless it was before.
 func (q *observedQueue) mark(key cache.ObjectName, what, text string, why cause, at *place) {
 	k := q.of(key)
 	switch {
@@ -132,7 +141,7 @@ func (q *observedQueue) mark(key cache.ObjectName, what, text string, why cause,
 	q.record(trace.PartQueue, what, key, trace.Step{Text: text, CauseSeq: why.seq}, at, func(step *trace.Step) { step.Cause = why.words(q.observer) })
 }
 
-// wait pending a delay. If a key has two, the earlier end counts.
+// wait notes a delay. If a key has two, the earlier end counts.
 func (q *observedQueue) wait(key cache.ObjectName, at *place, what string, delay time.Duration, text string) {
 	k, due := q.of(key), time.Now().Add(delay)
 	step := trace.Step{Text: text, CauseSeq: k.reconciled, Took: delay}
@@ -144,7 +153,7 @@ func (q *observedQueue) wait(key cache.ObjectName, at *place, what string, delay
 	k.due, k.delay = due, cause{text: text, seq: q.record(trace.PartQueue, what, key, step, at, nil)}
 }
 
-// settle pending that a delay is over, if it is. Nobody says so at the time: it shows when a
+// settle notes that a delay is over, if it is. Nobody says so at the time: it shows when a
 // worker takes the key or gives it back.
 func (q *observedQueue) settle(key cache.ObjectName, k *waiting, at *place) {
 	if due := k.due; !due.IsZero() && !time.Now().Before(due) {

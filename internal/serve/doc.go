@@ -3,8 +3,8 @@
 // is told to. Health is what it answers for a controller: whether it is alive, whether it is
 // ready, and what it counts.
 //
-// Its neighbours: main hands Health the checks (are the caches in sync, is the Lease
-// renewed) and package metrics' handler; package page has a handler of its own. The
+// Its neighbours: main hands Health the checks (is it standing by, or are its stores in sync;
+// is the Lease renewed) and package metrics' handler; package page has a handler of its own. The
 // kubelet's probes, Prometheus and people with curl ask it.
 //
 // # Basics

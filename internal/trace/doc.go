@@ -8,8 +8,9 @@
 // What a step is called, by its part:
 //
 //	stream     opened, listed, received, ended, refused
-//	store      added, updated, deleted, resync (the same version again, at the resync
-//	           period), tombstone (a deletion that the watch missed)
+//	store      added, updated, deleted, resync (the resync period is over), relisted (the
+//	           same version again, in a later list), tombstone (a deletion that the watch
+//	           missed)
 //	queue      added, coalesced (the key waits already, or comes back when its worker
 //	           is done), delayed (at the reconcile's own wish), limited (after an
 //	           error), due (a delay is over), forgot (its failures no longer count)

@@ -22,13 +22,14 @@ const (
 // What a step can be. The words are the contract of the JSON form, too: doc.go says
 // what they mean.
 const (
-	Opened, Listed, Received, Refused          = "opened", "listed", "received", "refused"
-	Added, Updated, Deleted, Resync, Tombstone = "added", "updated", "deleted", "resync", "tombstone"
-	Coalesced, Delayed, Limited, Due, Forgot   = "coalesced", "delayed", "limited", "due", "forgot"
-	Got, Done                                  = "got", "done"
-	Started, Ended, Failed                     = "started", "ended", "failed"
-	Sent, Answered                             = "sent", "answered"
-	Standby, Leader, Synced, Lost, Stopped     = "standby", "leader", "synced", "lost", "stopped"
+	Opened, Listed, Received, Refused        = "opened", "listed", "received", "refused"
+	Added, Updated, Deleted, Tombstone       = "added", "updated", "deleted", "tombstone"
+	Resync, Relisted                         = "resync", "relisted"
+	Coalesced, Delayed, Limited, Due, Forgot = "coalesced", "delayed", "limited", "due", "forgot"
+	Got, Done                                = "got", "done"
+	Started, Ended, Failed                   = "started", "ended", "failed"
+	Sent, Answered                           = "sent", "answered"
+	Standby, Leader, Synced, Lost, Stopped   = "standby", "leader", "synced", "lost", "stopped"
 	// Said is anything else, Dropped is printed in the place of steps that are missing.
 	Said, Dropped = "said", "dropped"
 )

@@ -16,6 +16,7 @@ const headlines = {
   'store deleted': 'Gone from memory',
   'store tombstone': 'Gone, and nobody saw when',
   'store resync': 'The same again, to be looked at',
+  'store relisted': 'The same again, in a new list',
   'queue added': 'Its key joins the queue',
   'queue coalesced': 'Its key waits already: two become one',
   'queue delayed': 'Look again, later',
