@@ -24,9 +24,6 @@ import (
 // Failures remembers, by key, the last attempt if it failed. It serves any kind. The zero
 // value is ready. It is safe for concurrent use.
 type Failures struct {
-	// Now is time.Now if it is nil. A test sets it to move the clock.
-	Now func() time.Time
-
 	mu      sync.Mutex
 	byKey   map[cache.ObjectName]Failure
 	backOff workqueue.TypedRateLimiter[cache.ObjectName]
@@ -39,19 +36,19 @@ type Failure struct {
 	// Lasts: they have failed for 10 s at least.
 	Lasts bool
 
-	// attempt is comparable. Attempts that are equal share a back-off.
-	attempt     any
+	attempt     string
 	since, next time.Time
 }
 
 // Last returns the failure of the last attempt for key, the zero Failure if it succeeded, and
-// how long the back-off of this attempt still takes: 0 if it is not the one that failed.
-func (f *Failures) Last(key cache.ObjectName, attempt any) (failure Failure, wait time.Duration) {
+// how long the back-off of this attempt still takes: 0 if it is not the one that failed. A
+// string says what an attempt is for: equal ones share a back-off.
+func (f *Failures) Last(key cache.ObjectName, attempt string) (failure Failure, wait time.Duration) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	failure, failed := f.byKey[key]
 	if failed && failure.attempt == attempt {
-		wait = max(0, failure.next.Sub(f.now()))
+		wait = max(0, failure.next.Sub(time.Now()))
 	}
 	return failure, wait
 }
@@ -59,7 +56,7 @@ func (f *Failures) Last(key cache.ObjectName, attempt any) (failure Failure, wai
 // Record notes how an attempt for key ended, and returns the failure. nil makes it forget the
 // failures of key. There is no back-off after a Conflict: PendingWrites waits for the newer
 // object.
-func (f *Failures) Record(key cache.ObjectName, attempt any, err error) (failure Failure) {
+func (f *Failures) Record(key cache.ObjectName, attempt string, err error) (failure Failure) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.byKey == nil {
@@ -74,7 +71,7 @@ func (f *Failures) Record(key cache.ObjectName, attempt any, err error) (failure
 	if err == nil {
 		return Failure{}
 	}
-	now := f.now()
+	now := time.Now()
 	failure = Failure{Err: err, attempt: attempt, since: before.since, next: now.Add(f.backOff.When(key))}
 	if before.Err == nil {
 		failure.since = now
@@ -85,11 +82,4 @@ func (f *Failures) Record(key cache.ObjectName, attempt any, err error) (failure
 	failure.Lasts = now.Sub(failure.since) >= 10*time.Second
 	f.byKey[key] = failure
 	return failure
-}
-
-func (f *Failures) now() time.Time {
-	if f.Now != nil {
-		return f.Now()
-	}
-	return time.Now()
 }

@@ -3,6 +3,7 @@ package controller_test
 import (
 	"errors"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -13,11 +14,12 @@ import (
 
 // A failure lasts when all attempts of 10 s have failed. A success, or another attempt, begins
 // anew. A Conflict has no back-off.
-func TestFailures(t *testing.T) {
-	now := time.Now()
-	failures := controller.Failures{Now: func() time.Time { return now }}
+func TestFailures(t *testing.T) { synctest.Test(t, testFailures) }
+
+func testFailures(t *testing.T) {
+	failures := controller.Failures{}
 	fail := func(attempt string, err error, after time.Duration) (failure controller.Failure, wait time.Duration) {
-		now = now.Add(after)
+		time.Sleep(after)
 		failures.Record(fooKey, attempt, err)
 		return failures.Last(fooKey, attempt)
 	}

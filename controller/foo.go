@@ -4,12 +4,12 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/types"
 	appsv1client "k8s.io/client-go/kubernetes/typed/apps/v1"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/record"
@@ -73,15 +73,15 @@ func (r *FooReconciler) Reconcile(ctx context.Context, key cache.ObjectName) (re
 		// The garbage collector deletes the Deployment, by its owner reference to the Foo. In
 		// a foreground deletion the Foo is gone last: to create a new Deployment now would
 		// work against the garbage collector (doc.go, Deletion).
-		r.Failures.Record(key, nil, nil)
-		r.StatusFailures.Record(key, nil, nil)
+		r.Failures.Record(key, "", nil)
+		r.StatusFailures.Record(key, "", nil)
 		return 0, nil
 	}
 	state := r.readState(key, foo)
 
 	// Write what differs from the spec, unless that failed a moment ago.
-	now := state.attempt()
-	failure, wait := r.Failures.Last(key, now)
+	attempt := fmt.Sprint(foo.UID, foo.Generation)
+	failure, wait := r.Failures.Last(key, attempt)
 	if wait == 0 {
 		// The other half of the time is for the status.
 		syncCtx, cancel := context.WithTimeout(ctx, reconcileTimeout/2)
@@ -94,7 +94,7 @@ func (r *FooReconciler) Reconcile(ctx context.Context, key cache.ObjectName) (re
 			// The namespace is being deleted, and this Foo with it.
 			return 0, nil
 		}
-		failure = r.Failures.Record(key, now, err)
+		failure = r.Failures.Record(key, attempt, err)
 	}
 
 	// Write the result into the status.
@@ -113,22 +113,6 @@ func (r *FooReconciler) readState(key cache.ObjectName, foo *v1alpha1.Foo) *fooS
 		s.blocked = checkController(s.deployment, foo)
 	}
 	return s
-}
-
-// syncAttempt says what a sync of the Deployment is for. One that failed is tried again at
-// once when this changes, else after its back-off (failures.go).
-type syncAttempt struct {
-	foo, deployment types.UID
-	generation      int64
-	isBlocked       bool
-}
-
-func (s *fooState) attempt() syncAttempt {
-	now := syncAttempt{foo: s.foo.UID, generation: s.foo.Generation, isBlocked: s.blocked != nil}
-	if s.deployment != nil {
-		now.deployment = s.deployment.UID
-	}
-	return now
 }
 
 // get returns the object that a store holds under key. The store shares it: do not

@@ -31,9 +31,6 @@ const outdatedTimeout = 30 * time.Second
 // PendingWrites holds, by key, what the API server has answered and the cache does not
 // show yet. It serves any kind. The zero value is ready. It is safe for concurrent use.
 type PendingWrites struct {
-	// Now is time.Now if it is nil. A test sets it to move the clock.
-	Now func() time.Time
-
 	mu    sync.Mutex
 	byKey map[cache.ObjectName][]pendingWrite
 }
@@ -48,12 +45,12 @@ type pendingWrite struct {
 	until    time.Time        // if outdated
 }
 
-func (w pendingWrite) isObserved(now time.Time) bool {
+func (w pendingWrite) isObserved() bool {
 	if !w.outdated {
 		return atLeast(w.store, w.version)
 	}
 	cached, ok := get[metav1.Object](w.store, w.name)
-	return !ok || cached.GetResourceVersion() != w.version || !now.Before(w.until)
+	return !ok || cached.GetResourceVersion() != w.version || !time.Now().Before(w.until)
 }
 
 // Wrote notes that the API server answered a request of key, a write or a get, with
@@ -69,7 +66,7 @@ func (p *PendingWrites) Wrote(key cache.ObjectName, store cache.Store, object me
 func (p *PendingWrites) Outdated(key cache.ObjectName, store cache.Store, object metav1.Object, err error) {
 	if err == nil || apierrors.IsConflict(err) || apierrors.IsNotFound(err) {
 		p.add(key, pendingWrite{store: store, version: object.GetResourceVersion(), outdated: true,
-			name: cache.MetaObjectToName(object), until: p.now().Add(outdatedTimeout)})
+			name: cache.MetaObjectToName(object), until: time.Now().Add(outdatedTimeout)})
 	}
 }
 
@@ -88,19 +85,11 @@ func (p *PendingWrites) add(key cache.ObjectName, w pendingWrite) {
 func (p *PendingWrites) Observed(key cache.ObjectName) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	now := p.now()
-	if slices.ContainsFunc(p.byKey[key], func(w pendingWrite) bool { return !w.isObserved(now) }) {
+	if slices.ContainsFunc(p.byKey[key], func(w pendingWrite) bool { return !w.isObserved() }) {
 		return false
 	}
 	delete(p.byKey, key)
 	return true
-}
-
-func (p *PendingWrites) now() time.Time {
-	if p.Now != nil {
-		return p.Now()
-	}
-	return time.Now()
 }
 
 // atLeast reports whether a store has seen this resourceVersion. Versions of one

@@ -15,7 +15,6 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
-	"k8s.io/apimachinery/pkg/types"
 
 	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
 )
@@ -44,14 +43,6 @@ func isRefusal(err error) bool {
 	return apierrors.IsForbidden(err) || apierrors.IsInvalid(err) || apierrors.IsBadRequest(err) || apierrors.IsRequestEntityTooLargeError(err)
 }
 
-// statusAttempt says what an update of the status tells.
-type statusAttempt struct {
-	foo                 types.UID
-	generation          int64
-	available, replicas int32
-	says                report
-}
-
 // updateStatus writes the status that follows from the state and from what failed, if it
 // differs from the one that the Foo has. wait > 0: that failed a moment ago, try again then.
 func (r *FooReconciler) updateStatus(ctx context.Context, s *fooState, failure Failure) (wait time.Duration, err error) {
@@ -59,19 +50,20 @@ func (r *FooReconciler) updateStatus(ctx context.Context, s *fooState, failure F
 	// reflect.DeepEqual, except that nil and empty are equal, and two times in different
 	// time zones.
 	if equality.Semantic.DeepEqual(foo.Status, status) {
-		r.StatusFailures.Record(s.key, nil, nil)
+		r.StatusFailures.Record(s.key, "", nil)
 		return 0, nil
 	}
-	now := statusAttempt{foo.UID, status.ObservedGeneration, status.AvailableReplicas, status.Replicas, readyReport(status)}
-	if _, wait := r.StatusFailures.Last(s.key, now); wait > 0 {
+	says := readyReport(status)
+	attempt := fmt.Sprint(foo.UID, status.ObservedGeneration, status.AvailableReplicas, status.Replicas, says)
+	if _, wait := r.StatusFailures.Last(s.key, attempt); wait > 0 {
 		return wait, nil
 	}
 	err = r.writeStatus(ctx, s, status)
-	r.StatusFailures.Record(s.key, now, err)
+	r.StatusFailures.Record(s.key, attempt, err)
 	// After the write: otherwise every retry of it would record the Event.
 	changed := (*changedError)(nil)
-	if written := err == nil || errors.As(err, &changed); written && slices.Contains(warns, now.says.reason) && !now.says.sameCause(readyReport(foo.Status)) {
-		r.Events.Event(foo, corev1.EventTypeWarning, now.says.reason, now.says.message)
+	if written := err == nil || errors.As(err, &changed); written && slices.Contains(warns, says.reason) && !says.sameCause(readyReport(foo.Status)) {
+		r.Events.Event(foo, corev1.EventTypeWarning, says.reason, says.message)
 	}
 	return 0, err
 }

@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/tools/cache"
 )
 
@@ -44,7 +45,7 @@ func New(resource schema.GroupResource, client any, listWatch *cache.ListWatch, 
 		UpdateFunc: func(before, after any) { i.Handler.OnUpdate(before, after) },
 		DeleteFunc: func(obj any) { i.Handler.OnDelete(obj) },
 	}
-	options.ListerWatcher = cache.ToListWatcherWithWatchListSemantics(i.record(newest(listWatch)), client)
+	options.ListerWatcher = cache.ToListWatcherWithWatchListSemantics(i.requests(listWatch), client)
 	options.Transform = i.dropManagedFields
 	if options.Indexers == nil {
 		options.Indexers = cache.Indexers{} // nil would make a Store that is no Indexer
@@ -74,20 +75,36 @@ func (i *Informer) Run(ctx context.Context) {
 	}
 }
 
-// newest returns a ListWatch whose first list is the newest, too, if it is no stream. The
-// Reflector asks for resourceVersion=0 then: whatever the API server has in memory, which may
-// be old. Without a resourceVersion the answer is the newest. It must come in one piece: after
-// pages the Reflector would ask for later lists in pages as well, each of the exact version
-// that it knows, which is old data after a 410.
-func newest(next *cache.ListWatch) *cache.ListWatch {
+// requests returns a ListWatch that passes each request of the Reflector on, and notes how it
+// ended (progress.go). The Reflector itself only logs an error and retries.
+//
+// A first list that is no stream is made the newest, too. The Reflector asks for
+// resourceVersion=0 then: what the API server has in memory, which may be old. Without a
+// resourceVersion the answer is the newest. It must come in one piece: after pages the Reflector
+// would ask for later lists in pages as well, each of the exact version that it knows, which is
+// old data after a 410.
+func (i *Informer) requests(next *cache.ListWatch) *cache.ListWatch {
 	return &cache.ListWatch{
 		ListWithContextFunc: func(ctx context.Context, opts metav1.ListOptions) (runtime.Object, error) {
+			i.asking.Add(1)
+			defer i.asking.Add(-1)
 			if opts.ResourceVersion == "0" {
 				opts.ResourceVersion, opts.Limit = "", 0
 			}
-			return next.ListWithContextFunc(ctx, opts)
+			list, err := next.ListWithContextFunc(ctx, opts)
+			if err != nil { // Without one, a watch follows.
+				i.lastError.Store(&err)
+			}
+			return list, err
 		},
-		WatchFuncWithContext: next.WatchFuncWithContext,
+		WatchFuncWithContext: func(ctx context.Context, opts metav1.ListOptions) (watch.Interface, error) {
+			i.asking.Add(1)
+			defer i.asking.Add(-1)
+			i.received.Store(0)
+			stream, err := next.WatchFuncWithContext(ctx, opts)
+			i.lastError.Store(&err)
+			return stream, err
+		},
 	}
 }
 

@@ -7,9 +7,6 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/klog/v2"
 )
@@ -22,10 +19,9 @@ import (
 //	∞      The program waits, and does nothing.
 
 // WaitForSync returns nil when every informer is synced. It waits as long as there is progress:
-// while a request waits for its answer, while a stream is open, and while a list brings more
-// objects than each one before. When the requests of an informer fail and there has been no
-// progress for timeout, it returns the errors of Synced. It looks, and logs what it sees,
-// twelve times in each timeout.
+// a request waits for its answer, or a stream is open. When an informer's requests have only
+// failed for timeout, it returns the errors of Synced. It looks, and logs what it sees, twelve
+// times in each timeout.
 func WaitForSync(ctx context.Context, timeout time.Duration, informers ...*Informer) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -36,10 +32,7 @@ func WaitForSync(ctx context.Context, timeout time.Duration, informers ...*Infor
 			cache.WaitFor(ctx, "", i.controller.HasSyncedChecker())
 		}
 	}()
-	most, since := make([]int64, len(informers)), make([]time.Time, len(informers))
-	for n := range since {
-		since[n] = time.Now()
-	}
+	failed := map[*Informer]int{} // looks in a row
 	for {
 		select {
 		case <-synced:
@@ -48,18 +41,15 @@ func WaitForSync(ctx context.Context, timeout time.Duration, informers ...*Infor
 		}
 		var notSynced error
 		stalled := false
-		for n, i := range informers {
-			err := i.Synced()
-			if err == nil {
-				continue
+		for _, i := range informers {
+			if err := i.Synced(); err != nil {
+				klog.FromContext(ctx).Info("Still listing", "resource", i.Resource, "received", i.received.Load())
+				notSynced = errors.Join(notSynced, err)
+				if failed[i]++; i.failure() == nil || i.asking.Load() > 0 {
+					failed[i] = 0
+				}
+				stalled = stalled || failed[i] == 12
 			}
-			received := i.received.Load()
-			klog.FromContext(ctx).Info("Still listing", "resource", i.Resource, "received", received)
-			if received > most[n] {
-				most[n], since[n] = received, time.Now()
-			}
-			notSynced = errors.Join(notSynced, err)
-			stalled = stalled || i.fails() && time.Since(since[n]) >= timeout
 		}
 		if stalled {
 			return fmt.Errorf("no progress for %s: %w", timeout, notSynced)
@@ -100,32 +90,4 @@ func (i *Informer) failure() error {
 		return *last
 	}
 	return nil
-}
-
-// fails reports whether the last request failed and none waits for its answer.
-func (i *Informer) fails() bool { return i.failure() != nil && i.asking.Load() == 0 }
-
-// record returns a ListWatch that passes every request on and keeps its error. The Reflector
-// itself only logs an error and retries. A watch that opens ends the error: a list alone does
-// not, since after each list comes a watch.
-func (i *Informer) record(next *cache.ListWatch) *cache.ListWatch {
-	return &cache.ListWatch{
-		ListWithContextFunc: func(ctx context.Context, opts metav1.ListOptions) (runtime.Object, error) {
-			i.asking.Add(1)
-			defer i.asking.Add(-1)
-			list, err := next.ListWithContextFunc(ctx, opts)
-			if err != nil {
-				i.lastError.Store(&err)
-			}
-			return list, err
-		},
-		WatchFuncWithContext: func(ctx context.Context, opts metav1.ListOptions) (watch.Interface, error) {
-			i.asking.Add(1)
-			defer i.asking.Add(-1)
-			i.received.Store(0)
-			stream, err := next.WatchFuncWithContext(ctx, opts)
-			i.lastError.Store(&err)
-			return stream, err
-		},
-	}
 }

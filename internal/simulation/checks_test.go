@@ -175,7 +175,7 @@ func (s *sequence) checkStatus(a *audited) {
 	if deployment != nil && controllerOf(deployment) == foo.UID {
 		running = []*appsv1.Deployment{deployment}
 	}
-	failure, _ := a.worker.process.reconciler.Failures.Last(a.worker.key, nil)
+	failure, _ := a.worker.process.reconciler.Failures.Last(a.worker.key, "")
 	switch reason := reasonOf(after); {
 	case failure.Err != nil && reason == reasonOf(before), reason == v1alpha1.ReasonForbidden, reason == v1alpha1.ReasonRequestFailed, reason == v1alpha1.ReasonInvalidSpec:
 		// The condition is not from the Deployment.

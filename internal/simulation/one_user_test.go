@@ -17,7 +17,7 @@ import (
 // however the stores lag meanwhile, each change costs exactly its requests, and
 // none is refused.
 func TestSequencesOfOneUser(t *testing.T) {
-	runSequences(t, func(seed uint64, steps int) *sequence {
+	runSequences(t, func(t *testing.T, seed uint64, steps int) *sequence {
 		s := newSequence(t, seed, steps)
 		s.strangers, s.takeovers, s.faults, s.patient = false, false, false, true
 		defer s.end()

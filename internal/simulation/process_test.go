@@ -26,7 +26,6 @@ type process struct {
 	foos, deployments *feed
 	queue             *queue
 	reconciler        *controller.FooReconciler
-	now               time.Time
 }
 
 // newProcess returns one whose stores are still empty.
@@ -48,9 +47,6 @@ func (s *sequence) newProcess() *process {
 		FooStore:        p.foos.store,
 		DeploymentStore: p.deployments.store,
 		Events:          &record.FakeRecorder{},
-		Writes:          controller.PendingWrites{Now: func() time.Time { return p.now }},
-		Failures:        controller.Failures{Now: func() time.Time { return p.now }},
-		StatusFailures:  controller.Failures{Now: func() time.Time { return p.now }},
 	}
 	return p
 }
@@ -89,8 +85,8 @@ func (q *queue) startable() []cache.ObjectName {
 }
 
 // timerFires makes a key wait that was to be looked at later. Stores lag by
-// seconds, not by minutes: only when nothing is on its way to them, much time
-// passes.
+// seconds, not by minutes: only when nothing is on its way to them, and no worker waits for an
+// answer, much time passes.
 func (s *sequence) timerFires() bool {
 	keys := s.process.queue.later.sorted()
 	if len(keys) == 0 {
@@ -99,8 +95,8 @@ func (s *sequence) timerFires() bool {
 	key := pick(s, keys)
 	delete(s.process.queue.later, key)
 	s.process.queue.Add(key)
-	if !s.process.foos.behind() && !s.process.deployments.behind() {
-		s.process.now = s.process.now.Add(11 * time.Second)
+	if len(s.workers) == 0 && !s.process.foos.behind() && !s.process.deployments.behind() {
+		time.Sleep(11 * time.Second)
 	}
 	s.note("timer", "%s", key)
 	return true

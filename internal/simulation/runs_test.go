@@ -10,6 +10,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 
 	gocmp "github.com/google/go-cmp/cmp"
 )
@@ -27,7 +28,7 @@ var (
 )
 
 func TestSequences(t *testing.T) {
-	runSequences(t, func(seed uint64, steps int) *sequence {
+	runSequences(t, func(t *testing.T, seed uint64, steps int) *sequence {
 		s := newSequence(t, seed, steps)
 		s.run()
 		return s
@@ -37,19 +38,25 @@ func TestSequences(t *testing.T) {
 // A sequence is the same each time, or a seed would be of no use.
 func TestSequencesRepeat(t *testing.T) {
 	for seed := range uint64(20) {
-		a, b := newSequence(t, seed, *stepsFlag), newSequence(t, seed, *stepsFlag)
-		a.run()
-		b.run()
-		if diff := gocmp.Diff(a.trace, b.trace); diff != "" {
-			t.Fatalf("seed %d, first and second time:\n%s", seed, diff)
-		}
+		synctest.Test(t, func(t *testing.T) {
+			a, b := newSequence(t, seed, *stepsFlag), newSequence(t, seed, *stepsFlag)
+			a.run()
+			b.run()
+			if diff := gocmp.Diff(a.trace, b.trace); diff != "" {
+				t.Fatalf("seed %d, first and second time:\n%s", seed, diff)
+			}
+		})
 	}
 }
 
 // runSequences runs one sequence for each seed, as many at a time as there are
-// processors.
-func runSequences(t *testing.T, run func(seed uint64, steps int) *sequence) {
+// processors. Each has a time of its own.
+func runSequences(t *testing.T, play func(t *testing.T, seed uint64, steps int) *sequence) {
 	t.Helper()
+	run := func(seed uint64, steps int) (s *sequence) {
+		synctest.Test(t, func(t *testing.T) { s = play(t, seed, steps) })
+		return s
+	}
 	first, count := uint64(1), uint64(*sequencesFlag)
 	if *seedFlag != 0 {
 		first, count = *seedFlag, 1

@@ -81,7 +81,7 @@ func (s *sequence) goOn(w *worker) {
 	}
 	s.workers = slices.DeleteFunc(s.workers, func(other *worker) bool { return other == w })
 	outcome := "done"
-	earlier, _ := w.process.reconciler.StatusFailures.Last(w.key, nil)
+	earlier, _ := w.process.reconciler.StatusFailures.Last(w.key, "")
 	switch {
 	case w.err != nil && !w.failed && !errors.Is(w.err, earlier.Err):
 		s.breaks("%s: an error, and no request has failed: %v", w.key, w.err)
