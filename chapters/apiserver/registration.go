@@ -111,11 +111,5 @@ func (g *registration) waitAvailable(ctx context.Context) error {
 	if err == nil || ctx.Err() != nil {
 		return err
 	}
-	// Why?
-	apiService, getErr := g.client.Resource(apiServices).Get(ctx, apiServiceName(hub), metav1.GetOptions{})
-	if getErr != nil {
-		return getErr
-	}
-	conditions, _, _ := unstructured.NestedSlice(apiService.Object, "status", "conditions")
-	return fmt.Errorf("the API server does not reach this one: %v: %w", conditions, err)
+	return fmt.Errorf("the API server does not reach this one (kubectl describe apiservices %s says why): %w", apiServiceName(hub), err)
 }
