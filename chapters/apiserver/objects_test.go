@@ -1,6 +1,8 @@
 package main
 
 import (
+	"context"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -9,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
@@ -284,5 +287,72 @@ func TestRetry(t *testing.T) {
 	got := w.must(http.StatusOK, "GET", beta+"toppings/tomato", "")
 	if err != nil || tries != 2 || got.get("spec.cost") != 7.0 || got.get("metadata.labels.a") != "b" {
 		t.Errorf("after %d tries (%v) it is %v", tries, err, got.body)
+	}
+}
+
+// A request whose time is over looks at no more objects, and deletes none.
+func TestTimeIsOver(t *testing.T) {
+	w := newWorld(t)
+	w.menu()
+	before := w.revision()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for verb, handle := range map[string]handle{"list": (*server).list, "deletecollection": (*server).deleteCollection} {
+		r := &request{Request: httptest.NewRequestWithContext(ctx, "GET", beta+"toppings", nil), verb: verb, kind: toppings, version: hub}
+		if err := handle(w.handler, &answerWriter{ResponseWriter: httptest.NewRecorder()}, r); !apierrors.IsTimeout(err) {
+			t.Errorf("%s: %v, want 504", verb, err)
+		}
+	}
+	if after := w.revision(); after != before {
+		t.Errorf("something was deleted: revision %d, was %d", after, before)
+	}
+}
+
+// largest is the size of the largest part of an answer.
+type largest struct {
+	*httptest.ResponseRecorder
+	size int
+}
+
+func (l *largest) Write(part []byte) (int, error) {
+	l.size = max(l.size, len(part))
+	return l.ResponseRecorder.Write(part)
+}
+
+// No list is in memory as a whole.
+func TestListInParts(t *testing.T) {
+	w := newWorld(t)
+	w.menu()
+	answer := &largest{ResponseRecorder: httptest.NewRecorder()}
+	w.handler.routes().ServeHTTP(answer, httptest.NewRequest("GET", beta+"toppings", nil))
+	if whole := answer.Body.Len(); answer.size > whole/2 {
+		t.Errorf("%d of %d bytes are written at once", answer.size, whole)
+	}
+}
+
+// The examples of RFC 7386 that are objects.
+func TestMerge(t *testing.T) {
+	for _, test := range []struct{ document, changes, want string }{
+		{`{"a":"b"}`, `{"a":"c"}`, `{"a":"c"}`},
+		{`{"a":"b"}`, `{"b":"c"}`, `{"a":"b","b":"c"}`},
+		{`{"a":"b"}`, `{"a":null}`, `{}`},
+		{`{"a":"b","b":"c"}`, `{"a":null}`, `{"b":"c"}`},
+		{`{"a":["b"]}`, `{"a":"c"}`, `{"a":"c"}`},
+		{`{"a":"c"}`, `{"a":["b"]}`, `{"a":["b"]}`},
+		{`{"a":{"b":"c"}}`, `{"a":{"b":"d","c":null}}`, `{"a":{"b":"d"}}`},
+		{`{"a":[{"b":"c"}]}`, `{"a":[1]}`, `{"a":[1]}`},
+		{`{"e":null}`, `{"a":1}`, `{"a":1,"e":null}`},
+		{`{}`, `{"a":{"bb":{"ccc":null}}}`, `{"a":{"bb":{}}}`},
+	} {
+		var document, changes, want map[string]any
+		for into, text := range map[*map[string]any]string{&document: test.document, &changes: test.changes, &want: test.want} {
+			if err := json.Unmarshal([]byte(text), into); err != nil {
+				t.Fatal(err)
+			}
+		}
+		merge(document, changes)
+		if diff := cmp.Diff(want, document); diff != "" {
+			t.Errorf("%s and %s (-want +got):\n%s", test.document, test.changes, diff)
+		}
 	}
 }

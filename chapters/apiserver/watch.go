@@ -58,11 +58,7 @@ func (s *server) watch(w *answerWriter, r *request) error {
 	if err := controller.SetReadDeadline(time.Time{}); err != nil {
 		return err
 	}
-	timeout := minWatch + rand.N(minWatch)
-	if seconds := ptr.Deref(options.TimeoutSeconds, 0); seconds > 0 && seconds < int64(timeout.Seconds()) {
-		timeout = time.Duration(seconds) * time.Second
-	}
-	ctx, cancel := context.WithTimeout(r.Context(), timeout)
+	ctx, cancel := context.WithTimeout(r.Context(), watchTime(options.TimeoutSeconds))
 	defer cancel()
 	v := &watcher{request: r, as: as, options: options, answer: controller, patience: s.patience, events: json.NewEncoder(w)}
 	w.Header().Set("Content-Type", "application/json")
@@ -71,6 +67,15 @@ func (s *server) watch(w *answerWriter, r *request) error {
 		v.follow(ctx, s, revision)
 	}
 	return nil
+}
+
+// watchTime is how long a watch goes on. A client may want less, and not more.
+func watchTime(seconds *int64) time.Duration {
+	timeout := minWatch + rand.N(minWatch)
+	if wanted := ptr.Deref(seconds, 0); wanted > 0 && wanted < int64(timeout.Seconds()) {
+		return time.Duration(wanted) * time.Second
+	}
+	return timeout
 }
 
 // watchStart returns what a watch shows first, and the revision after which it goes on.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"net/http"
 	"strings"
@@ -206,6 +207,22 @@ func TestStuckWatcher(t *testing.T) {
 		}
 		return nil
 	})
+}
+
+// A watch ends when the client wants, or sooner.
+func TestWatchTime(t *testing.T) {
+	for _, test := range []struct {
+		seconds  *int64
+		from, to time.Duration
+	}{
+		{nil, minWatch, 2 * minWatch},
+		{new(int64(7)), 7 * time.Second, 7 * time.Second},
+		{new(int64(math.MaxInt64)), minWatch, 2 * minWatch},
+	} {
+		if got := watchTime(test.seconds); got < test.from || got > test.to {
+			t.Errorf("%v: %v, want %v to %v", test.seconds, got, test.from, test.to)
+		}
+	}
 }
 
 // newInformer returns the core's informer of toppings.
