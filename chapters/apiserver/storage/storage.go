@@ -35,8 +35,9 @@ import (
 const (
 	// MaxObject is the size of an object in JSON. etcd's is 1.5 MB.
 	MaxObject = 64 << 10
-	// MaxStored is the size of all objects together. etcd's is 2 GB.
-	MaxStored = 64 << 20
+	// MaxStored is the size of all objects together, and MaxObjects is how many there are: a
+	// check across objects looks at each, and nobody else writes meanwhile. etcd has 2 GB.
+	MaxStored, MaxObjects = 64 << 20, 10_000
 	// MaxEvents is how many events are remembered at least, for watches and for lists of the
 	// past. There are never twice as many.
 	MaxEvents = 1000
@@ -150,10 +151,10 @@ func (s *Storage) checkSize(key Key, size int, isBeingDeleted bool) error {
 		return nil
 	case size > factor*MaxObject:
 		return apierrors.NewRequestEntityTooLargeError(fmt.Sprintf("the object has %d bytes, limit is %d", size, MaxObject))
-	case s.size+grows > factor*MaxStored:
+	case s.size+grows > factor*MaxStored, s.sizes[key] == 0 && len(s.objects) >= MaxObjects:
 		return &apierrors.StatusError{ErrStatus: metav1.Status{
 			Status: metav1.StatusFailure, Code: http.StatusInsufficientStorage, Reason: "InsufficientStorage",
-			Message: fmt.Sprintf("the storage is full, with %d MiB", MaxStored>>20),
+			Message: fmt.Sprintf("the storage is full, with %d objects of %d MiB", len(s.objects), s.size>>20),
 		}}
 	}
 	return nil

@@ -281,4 +281,11 @@ func TestFull(t *testing.T) {
 			t.Errorf("%s = %q in a full storage: %v, want %q", test.name, test.value, err, test.want)
 		}
 	}
+	s.size = 0
+	for i := range MaxObjects {
+		s.objects[keyOf(strconv.Itoa(i))] = &corev1.ConfigMap{}
+	}
+	if err := write(s, "c", "new"); apierrors.ReasonForError(err) != "InsufficientStorage" {
+		t.Errorf("one too many: %v, want 507", err)
+	}
 }
