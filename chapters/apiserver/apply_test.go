@@ -75,7 +75,7 @@ func TestApplyMetadata(t *testing.T) {
 }
 
 // A manager may apply in one version, and another one in the other. Two tomatoes in v1alpha1
-// are another quantity in v1beta1, which somebody else wants to be 1.
+// are another quantity in v1beta1, which alice wants to be 1.
 func TestApplyVersions(t *testing.T) {
 	w := newWorld(t)
 	w.menu()

@@ -125,8 +125,8 @@ func TestTogether(t *testing.T) {
 	}
 }
 
-// Through the API server everybody is who they are, and a role is needed. Past it nobody is
-// anybody, not even the administrator.
+// Through the API server each user needs a role. Past it no client is believed, not even the
+// administrator.
 func testWhoAsks(c *cluster) {
 	as := func(change func(*rest.Config)) dynamic.Interface {
 		config := rest.CopyConfig(c.Config)

@@ -55,7 +55,7 @@ func (s *server) deleteCollection(w *answerWriter, r *request) error {
 		}
 		deleted, err := s.remove(r.kind, key{Resource: r.kind.resource, Namespace: object.GetNamespace(), Name: object.GetName()}, options)
 		if apierrors.IsNotFound(err) {
-			continue // Somebody was faster.
+			continue // Another request was faster.
 		}
 		if err != nil {
 			return err

@@ -27,7 +27,7 @@
 //     nothing, and there is no other way in.
 //   - Each request is authorized by the API server (SubjectAccessReview).
 //   - One write happens at a time and sees all objects. So a Topping that is in use is not
-//     deleted, and a Pizza names no Topping that is not there, whoever else writes. Nothing
+//     deleted, and a Pizza names no Topping that is not there, whatever else is written. Nothing
 //     else happens meanwhile: objects are decoded, merged and checked before.
 //   - A write is on the disk before it is answered. A kill loses nothing that was answered, and
 //     the revision never goes back.
@@ -44,7 +44,7 @@
 //     served before the APIService exists.
 //   - Time is looked at between two objects, and when the API server is asked. What one object
 //     takes is bounded by its size: some 50 ms.
-//   - A storage that is full is full for all, whoever has filled it.
+//   - A storage that one user has filled is full for all.
 //   - The storage is for one process: there is no second replica.
 //   - An APIService that is deleted while the program runs is not restored.
 //   - One program a cluster: a second one takes the registration over, and takes it away

@@ -269,7 +269,7 @@ func TestServerDecides(t *testing.T) {
 	}
 }
 
-// Nobody waits while an object is made ready to be stored. One that has changed meanwhile is made
+// No other request waits while an object is made ready to be stored. One that has changed meanwhile is made
 // ready again, so that neither write is lost.
 func TestRetry(t *testing.T) {
 	w := newWorld(t)

@@ -97,7 +97,7 @@ func merge(document, changes map[string]any) {
 func isApply(r *request) bool { return r.verb == "patch" && contentType(r) == applyType }
 
 // managers note who has set which field (metadata.managedFields), and merge what is applied
-// by that. It is the one part of Kubernetes that nobody writes by hand: apimachinery has it.
+// by that. It is the one part of Kubernetes that is not written by hand: apimachinery has it.
 // What it needs is a schema of each version, and a way to convert.
 type managers map[schema.GroupVersionKind]*managedfields.FieldManager
 

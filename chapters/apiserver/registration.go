@@ -51,7 +51,7 @@ func apiServiceName(version schema.GroupVersion) string {
 
 // install writes the Service and an APIService for each version, whether they are there or
 // not. bundle is whom the API server is to trust when it connects; it must not skip that, or
-// somebody who takes the port is sent every request.
+// a process that takes the port is sent every request.
 func (g *registration) install(ctx context.Context, bundle []byte) error {
 	options := metav1.ApplyOptions{FieldManager: "byhand-apiserver", Force: true}
 	// A Service of type ExternalName is a name for an address. In a cluster it would

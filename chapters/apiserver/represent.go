@@ -24,7 +24,7 @@ const (
 )
 
 // negotiate chooses among what a client accepts. The first one counts that can be served:
-// clients of Kubernetes put what they like best in front. All is JSON; who wants nothing
+// clients of Kubernetes put what they like best in front. All is JSON; a client that wants nothing
 // but protobuf gets 406.
 func negotiate(r *request) (form, error) {
 	accept := strings.Join(r.Header.Values("Accept"), ",")

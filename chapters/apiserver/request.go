@@ -94,7 +94,7 @@ func (s *server) routes() http.Handler {
 		}
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		// A ServeMux itself redirects //apis to /apis, and asks nobody for a certificate.
+		// A ServeMux itself redirects //apis to /apis, and asks for no certificate.
 		if path.Clean(r.URL.Path) != r.URL.Path {
 			nowhere.ServeHTTP(w, r)
 			return

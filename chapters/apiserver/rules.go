@@ -14,7 +14,7 @@ import (
 	"example.com/byhand/chapters/restaurant/v1beta1"
 )
 
-// setDefaults completes a Pizza, before anybody looks at it.
+// setDefaults completes a Pizza, before it is checked.
 func setDefaults(o any) {
 	pizza := o.(*v1beta1.Pizza)
 	if len(pizza.Spec.Toppings) > 0 {

@@ -78,7 +78,7 @@ func (w *answerWriter) send(code int, answer any) error {
 		return err
 	}
 	w.begin(code)
-	// Whoever is gone cannot be told.
+	// A client that is gone cannot be told.
 	_, _ = w.Write(append(body, '\n'))
 	return nil
 }
@@ -108,7 +108,7 @@ func (w *answerWriter) sendList(empty any, objects []object, item func(object) a
 			_, err = w.Write(text)
 		}
 		if err != nil {
-			return nil // Whoever is gone cannot be told.
+			return nil // A client that is gone cannot be told.
 		}
 	}
 	_, _ = w.Write([]byte("]}\n"))
@@ -124,7 +124,7 @@ func (w *answerWriter) refuse(err error) {
 	_ = w.send(int(status.Code), status)
 }
 
-// statusOf makes a Status of an error. One that nobody has foreseen is internal.
+// statusOf makes a Status of an error. Any other one is internal.
 func statusOf(err error) *metav1.Status {
 	known := apierrors.APIStatus(nil)
 	if !errors.As(err, &known) {

@@ -118,7 +118,7 @@ func TestWatch(t *testing.T) {
 	}
 }
 
-// Whoever asks for what is there already gets it, and is told where it ends.
+// A client that asks for what is there already gets it, and is told where it ends.
 func TestInitialEvents(t *testing.T) {
 	w := newWorld(t)
 	w.menu()

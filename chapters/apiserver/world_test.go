@@ -32,7 +32,7 @@ const (
 
 var pizzaResource, toppingResource = hub.WithResource("pizzas"), hub.WithResource("toppings")
 
-// world is the server without a cluster: everybody is admin and may do everything, and the
+// world is the server without a cluster: each client is admin and may do everything, and the
 // namespaces are default and the one that goes.
 type world struct {
 	*testing.T

@@ -6,6 +6,7 @@ import (
 	"mime"
 	"net/http"
 	"reflect"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -80,7 +81,7 @@ func writeOptions(r *request) (*metav1.PatchOptions, error) {
 	return options, invalidOptions("PatchOptions", metav1validation.ValidatePatchOptions(options, types.PatchType(contentType(r))))
 }
 
-// errRetry is why a write is tried again: somebody else was faster.
+// errRetry is why a write is tried again: another request was faster.
 var errRetry = errors.New("the object is another one by now")
 
 // put stores what next makes of the object as it is, and answers with it. next is called with
@@ -169,7 +170,7 @@ func prepareForUpdate(k *kind, o, current object) error {
 	return nil
 }
 
-// unlessGone returns nil for an object that is being deleted and waits for nobody any more.
+// unlessGone returns nil for an object that is being deleted and waits for no finalizer any more.
 func unlessGone(o object) object {
 	if o.GetDeletionTimestamp() != nil && len(o.GetFinalizers()) == 0 {
 		return nil
@@ -210,7 +211,7 @@ func generateName(prefix string) string {
 	return prefix[:min(len(prefix), most-letters)] + rand.String(letters)
 }
 
-// strict also tells of fields that nobody knows, and of keys that come twice.
+// strict also tells of unknown fields, and of keys that come twice.
 var strict = kjson.NewSerializerWithOptions(kjson.DefaultMetaFactory, scheme, scheme, kjson.SerializerOptions{Strict: true})
 
 // decodeStored makes an object of what was stored.
@@ -240,7 +241,7 @@ func unsupported(r *request, supported string) error {
 
 // decode makes an object of JSON. It must be of the kind and in the version of the URL, and
 // may leave out the name and the namespace that the URL has. What happens to fields that
-// nobody knows is up to the client: fieldValidation.
+// are not known is up to the client: fieldValidation.
 func decode(w *answerWriter, r *request, body []byte, fieldValidation string) (object, error) {
 	want := r.version.WithKind(r.kind.name)
 	decoded, got, err := strict.Decode(body, &want, nil)
@@ -277,7 +278,9 @@ func complain(w *answerWriter, err error, fieldValidation string) error {
 		return nil
 	}
 	for _, err := range found.Errors() {
-		if header, failed := utilnet.NewWarningHeader(299, "-", err.Error()); failed == nil {
+		// Once, also if a write is tried again.
+		header, failed := utilnet.NewWarningHeader(299, "-", err.Error())
+		if failed == nil && !slices.Contains(w.Header().Values("Warning"), header) {
 			w.Header().Add("Warning", header)
 		}
 	}

@@ -26,7 +26,7 @@ type record struct {
 type journal struct {
 	directory, file *os.File
 	size            int
-	// broken is why no more can be written: nobody knows what is at the end of the file.
+	// broken is why no more can be written: half a line may be at the end of the file.
 	// The next start finds out.
 	broken error
 }
@@ -56,7 +56,7 @@ func openJournal(dir string, replay func(record) error) (*journal, error) {
 func (j *journal) name() string { return filepath.Join(j.directory.Name(), "journal") }
 
 // read reads the file and cuts off a last line that has no end: its writer was killed, and
-// nobody got an answer.
+// the write was not answered.
 func (j *journal) read(replay func(record) error) (err error) {
 	if j.file, err = os.OpenFile(j.name(), os.O_CREATE|os.O_RDWR|os.O_APPEND, 0o600); err != nil {
 		return err

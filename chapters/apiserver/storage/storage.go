@@ -36,7 +36,7 @@ const (
 	// MaxObject is the size of an object in JSON. etcd's is 1.5 MB.
 	MaxObject = 64 << 10
 	// MaxStored is the size of all objects together, and MaxObjects is how many there are: a
-	// check across objects looks at each, and nobody else writes meanwhile. etcd has 2 GB.
+	// check across objects looks at each, and all other writes wait. etcd has 2 GB.
 	MaxStored, MaxObjects = 64 << 20, 10_000
 	// MaxEvents is how many events are remembered at least, for watches and for lists of the
 	// past. There are never twice as many.
@@ -93,7 +93,7 @@ func Open(dir string, decode func(text []byte) (Object, error)) (*Storage, error
 
 // Write stores what change returns in the place of current, nothing for nil. current is nil if
 // there is nothing. Neither it nor any of all may be changed. What is returned gets its
-// resourceVersion. Everybody waits for change, so what takes time belongs before the write.
+// resourceVersion. All other requests wait for change, so what takes time belongs before the write.
 //
 // When Write returns nil, the change is on the disk. Nothing is written if nothing changes. A
 // dry run does all the rest. An error is that of change, or an APIStatus: too large, no room

@@ -143,7 +143,7 @@ func TestHistory(t *testing.T) {
 	}
 }
 
-// Events are forgotten, the oldest first. Who asks for them is told.
+// Events are forgotten, the oldest first. A client that asks for them is told.
 func TestForgotten(t *testing.T) {
 	s := open(t, t.TempDir())
 	for i := range 2*MaxEvents + 1 {
