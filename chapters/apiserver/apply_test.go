@@ -9,14 +9,19 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/yaml"
 )
 
 const margherita = beta + inDefault + "/margherita"
 
-// apply applies YAML as a manager.
-func (w *world) apply(code int, manager, yaml string) reply {
+// apply applies YAML to margherita, or to what path says instead. kubectl, too, sends JSON.
+func (w *world) apply(code int, query, text string, path ...string) reply {
 	w.Helper()
-	return w.must(code, "PATCH", margherita+"?fieldManager="+manager, yaml, "Content-Type", applyType)
+	body, err := yaml.YAMLToJSON([]byte(text))
+	if err != nil {
+		w.Fatal(err)
+	}
+	return w.must(code, "PATCH", append(path, margherita)[0]+"?fieldManager="+query, string(body), "Content-Type", applyType)
 }
 
 func portions(r reply) map[string]any {
@@ -40,15 +45,15 @@ func TestApply(t *testing.T) {
 	if !strings.Contains(conflict.message(), "alice") || !strings.Contains(conflict.message(), `.spec.toppings[name="tomato"].quantity`) {
 		t.Errorf("the conflict says %q", conflict.message())
 	}
-	w.must(http.StatusOK, "PATCH", margherita+"?fieldManager=bob&force=true", `{spec: {toppings: [{name: salami, quantity: 2}, {name: tomato, quantity: 3}]}}`, "Content-Type", applyType)
+	w.apply(http.StatusOK, "bob&force=true", `{spec: {toppings: [{name: salami, quantity: 2}, {name: tomato, quantity: 3}]}}`)
 	got := w.apply(http.StatusOK, "alice", `{spec: {toppings: [{name: tomato, quantity: 3}]}}`)
 	if diff := cmp.Diff(map[string]any{"tomato": 3.0, "salami": 2.0}, portions(got)); diff != "" {
 		t.Errorf("toppings (-want +got):\n%s", diff)
 	}
 	// The same once more changes nothing.
-	before := w.handler.storage.revision
+	before := w.revision()
 	w.apply(http.StatusOK, "alice", `{spec: {toppings: [{name: tomato, quantity: 3}]}}`)
-	if after := w.handler.storage.revision; after != before {
+	if after := w.revision(); after != before {
 		t.Errorf("revision %d, was %d", after, before)
 	}
 }
@@ -70,16 +75,16 @@ func TestApplyMetadata(t *testing.T) {
 }
 
 // A manager may apply in one version, and another one in the other. Two tomatoes in v1alpha1
-// are another quantity in v1beta1, which somebody else wants to be 1.
+// are another quantity in v1beta1, which alice wants to be 1.
 func TestApplyVersions(t *testing.T) {
 	w := newWorld(t)
 	w.menu()
 	w.apply(http.StatusCreated, "alice", `{spec: {toppings: [{name: tomato, quantity: 1}]}}`)
-	got := w.must(http.StatusOK, "PATCH", alpha+inDefault+"/margherita?fieldManager=bob", `{metadata: {labels: {b: b}}}`, "Content-Type", applyType)
+	got := w.apply(http.StatusOK, "bob", `{metadata: {labels: {b: b}}}`, alpha+inDefault+"/margherita")
 	if diff := cmp.Diff([]any{"tomato"}, got.get("spec.toppings")); diff != "" {
 		t.Errorf("toppings (-want +got):\n%s", diff)
 	}
-	conflict := w.must(http.StatusConflict, "PATCH", alpha+inDefault+"/margherita?fieldManager=bob", `{spec: {toppings: [tomato, tomato]}}`, "Content-Type", applyType)
+	conflict := w.apply(http.StatusConflict, "bob", `{spec: {toppings: [tomato, tomato]}}`, alpha+inDefault+"/margherita")
 	if !strings.Contains(conflict.message(), "alice") {
 		t.Errorf("the conflict says %q", conflict.message())
 	}
@@ -90,7 +95,7 @@ func TestManagedFields(t *testing.T) {
 	w := newWorld(t)
 	w.menu()
 	w.apply(http.StatusCreated, "alice", `{spec: {toppings: [{name: tomato, quantity: 1}]}}`)
-	w.must(http.StatusOK, "PATCH", margherita+"?fieldManager=carol", `{"spec":{"toppings":[{"name":"tomato","quantity":5}]}}`, "Content-Type", mergeType)
+	w.patch(http.StatusOK, margherita+"?fieldManager=carol", `{"spec":{"toppings":[{"name":"tomato","quantity":5}]}}`)
 	conflict := w.apply(http.StatusConflict, "alice", `{spec: {toppings: [{name: tomato, quantity: 1}]}}`)
 	if !strings.Contains(conflict.message(), "carol") {
 		t.Errorf("the conflict says %q", conflict.message())
@@ -106,16 +111,17 @@ func TestApplyRefused(t *testing.T) {
 		code                int
 		want                string
 	}{
-		{"no manager", "", "{}", 422, "fieldManager"},
-		{"no YAML", "?fieldManager=a", "{", 400, "YAML"},
-		{"a key twice", "?fieldManager=a", "{spec: {}, spec: {}}", 400, "spec"},
-		{"an unknown field, strict", "?fieldManager=a&fieldValidation=Strict", "{spec: {size: 30}}", 400, "size"},
-		{"an unknown field", "?fieldManager=a", "{spec: {size: 30}}", 400, "size"},
-		{"managedFields", "?fieldManager=a", "{metadata: {managedFields: [{manager: b}]}}", 400, "managedFields"},
-		{"a version of what is not there", "?fieldManager=a", "{metadata: {resourceVersion: '1'}}", 409, "modified"},
-		{"another name", "?fieldManager=a", "{metadata: {name: funghi}}", 400, "does not match"},
-		{"a topping twice", "?fieldManager=a", "{spec: {toppings: [{name: tomato, quantity: 1}, {name: tomato, quantity: 2}]}}", 400, "duplicate"},
-		{"an unknown topping", "?fieldManager=a", "{spec: {toppings: [{name: pineapple, quantity: 1}]}}", 422, "pineapple"},
+		{"no manager", "", `{}`, 422, "fieldManager"},
+		{"no JSON", "?fieldManager=a", `{`, 400, ""},
+		{"an alias of YAML", "?fieldManager=a", "a: &a x\nb: [*a, *a]", 400, ""},
+		{"a key twice, strict", "?fieldManager=a&fieldValidation=Strict", `{"spec":{},"spec":{}}`, 400, "spec"},
+		{"an unknown field, strict", "?fieldManager=a&fieldValidation=Strict", `{"spec":{"size":30}}`, 400, "size"},
+		{"an unknown field", "?fieldManager=a", `{"spec":{"size":30}}`, 400, "size"},
+		{"managedFields", "?fieldManager=a", `{"metadata":{"managedFields":[{"manager":"b"}]}}`, 400, "managedFields"},
+		{"a version of what is not there", "?fieldManager=a", `{"metadata":{"resourceVersion":"1"}}`, 409, "modified"},
+		{"another name", "?fieldManager=a", `{"metadata":{"name":"funghi"}}`, 400, "does not match"},
+		{"a topping twice", "?fieldManager=a", `{"spec":{"toppings":[{"name":"tomato","quantity":1},{"name":"tomato","quantity":2}]}}`, 400, "duplicate"},
+		{"an unknown topping", "?fieldManager=a", `{"spec":{"toppings":[{"name":"pineapple","quantity":1}]}}`, 422, "pineapple"},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			got := w.do("PATCH", margherita+test.query, test.body, "Content-Type", applyType)
@@ -124,7 +130,6 @@ func TestApplyRefused(t *testing.T) {
 			}
 		})
 	}
-	w.must(http.StatusNotFound, "PATCH", beta+"namespaces/nowhere/pizzas/a?fieldManager=a", "{}", "Content-Type", applyType)
 }
 
 // Who may patch and not create makes nothing new by an apply either. The API server has
@@ -139,5 +144,5 @@ func TestApplyNeedsCreate(t *testing.T) {
 		return nil
 	}
 	w.apply(http.StatusForbidden, "alice", `{spec: {toppings: [{name: tomato, quantity: 1}]}}`)
-	w.must(http.StatusOK, "PATCH", beta+"toppings/tomato?fieldManager=alice", `{metadata: {labels: {a: a}}}`, "Content-Type", applyType)
+	w.apply(http.StatusOK, "alice", `{metadata: {labels: {a: a}}}`, beta+"toppings/tomato")
 }

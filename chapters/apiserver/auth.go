@@ -26,7 +26,7 @@ import (
 type user = authorizationv1.SubjectAccessReviewSpec
 
 // frontProxy tells who asks. The API server has authenticated the client already, and says
-// in headers who it is. Anybody can write headers, so they count only on a connection whose
+// in headers who it is. Any client can write headers, so they count only on a connection whose
 // certificate proves that the API server has written them. There is no other way in.
 type frontProxy struct{ trusted atomic.Pointer[trust] }
 
@@ -66,13 +66,13 @@ func (p *frontProxy) read(ctx context.Context, client kubernetes.Interface) erro
 func newTrust(data map[string]string) (*trust, error) {
 	ca := data["requestheader-client-ca-file"]
 	if ca == "" {
-		return nil, errors.New("the cluster knows no front proxy, so nobody could tell who asks; make the cluster anew (make cluster-down, make cluster), or start its API server with --requestheader-client-ca-file")
+		return nil, errors.New("the cluster knows no front proxy, so the headers would prove nothing; make the cluster anew (make cluster-down, make cluster), or start its API server with --requestheader-client-ca-file")
 	}
 	t := &trust{roots: x509.NewCertPool()}
 	if !t.roots.AppendCertsFromPEM([]byte(ca)) {
 		return nil, errors.New("requestheader-client-ca-file has no certificate")
 	}
-	// None would mean: everybody whom this CA has signed for.
+	// None would mean: each client for whom this CA has signed.
 	err := json.Unmarshal([]byte(data["requestheader-allowed-names"]), &t.names)
 	if err != nil || len(t.names) == 0 {
 		return nil, fmt.Errorf("requestheader-allowed-names must list names, and is %q", data["requestheader-allowed-names"])
@@ -128,7 +128,7 @@ func (t *trust) verify(r *http.Request) error {
 	return nil
 }
 
-// reviewer asks the API server whether somebody may do something. So the cluster's roles
+// reviewer asks the API server whether a user may do something. So the cluster's roles
 // are the only ones, and a new one counts at once: nothing is remembered. A production
 // server remembers each answer for some seconds.
 type reviewer struct{ client kubernetes.Interface }

@@ -3,16 +3,11 @@
 package main
 
 import (
-	"bufio"
-	"context"
-	"crypto/tls"
 	"fmt"
-	"net/http"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
-	"sync"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -22,7 +17,6 @@ import (
 	"k8s.io/client-go/rest"
 
 	"example.com/byhand/chapters/internal/chaptertest"
-	"example.com/byhand/chapters/internal/webhook"
 )
 
 // There is one registration in a cluster, so these tests run one after the other, and in a
@@ -120,7 +114,7 @@ func TestTogether(t *testing.T) {
 	c.menu()
 	for name, test := range map[string]func(*cluster){
 		"Kubectl": testKubectl, "GarbageCollection": testGarbageCollection, "NamespaceDeletion": testNamespaceDeletion,
-		"WhoAsks": testWhoAsks, "StuckBody": testStuckBody,
+		"WhoAsks": testWhoAsks,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -131,8 +125,8 @@ func TestTogether(t *testing.T) {
 	}
 }
 
-// Through the API server everybody is who they are, and a role is needed. Past it nobody is
-// anybody, not even the administrator.
+// Through the API server each user needs a role. Past it no client is believed, not even the
+// administrator.
 func testWhoAsks(c *cluster) {
 	as := func(change func(*rest.Config)) dynamic.Interface {
 		config := rest.CopyConfig(c.Config)
@@ -170,40 +164,5 @@ func testWhoAsks(c *cluster) {
 	})
 	if _, err := direct.Resource(toppingResource).List(c.Context(), metav1.ListOptions{}); !apierrors.IsUnauthorized(err) {
 		c.Errorf("a direct call with the administrator's certificate: %v, want 401", err)
-	}
-}
-
-// A body that never comes is not waited for. It is waited for longer than a unit test may
-// take.
-func testStuckBody(c *cluster) {
-	t := c.T
-	w := newWorld(t)
-	authority, err := webhook.NewAuthority([]string{"127.0.0.1"}, webhook.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	server, address, err := listenOn("127.0.0.1:0", w.handler.routes(), authority.TLS())
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	var serving sync.WaitGroup
-	serving.Go(func() { _ = server.Run(ctx) })
-	t.Cleanup(func() { cancel(); serving.Wait() })
-	connection, err := tls.Dial("tcp", address.String(), &tls.Config{InsecureSkipVerify: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer connection.Close()
-	if _, err := fmt.Fprintf(connection, "POST %stoppings HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n", beta); err != nil {
-		t.Fatal(err)
-	}
-	response, err := http.ReadResponse(bufio.NewReader(connection), nil)
-	if err != nil {
-		return // It was cut off.
-	}
-	defer response.Body.Close()
-	if response.StatusCode != http.StatusBadRequest {
-		t.Errorf("it is answered with %s, want 400", response.Status)
 	}
 }

@@ -14,7 +14,7 @@ import (
 
 // delete answers a DELETE of one object, with what it was like last.
 func (s *server) delete(w *answerWriter, r *request) error {
-	options, err := deleteOptions(r)
+	options, err := deleteOptions(w, r)
 	if err != nil {
 		return err
 	}
@@ -30,9 +30,10 @@ func (s *server) delete(w *answerWriter, r *request) error {
 }
 
 // deleteCollection answers a DELETE of all that match. The namespace controller sends it
-// when a namespace goes. Each object is deleted by itself: one that may not go stops it.
+// when a namespace goes, and again until nothing is left. Each object is deleted by itself: one
+// that may not go stops it.
 func (s *server) deleteCollection(w *answerWriter, r *request) error {
-	options, err := deleteOptions(r)
+	options, err := deleteOptions(w, r)
 	if err != nil {
 		return err
 	}
@@ -40,35 +41,38 @@ func (s *server) deleteCollection(w *answerWriter, r *request) error {
 	if err != nil {
 		return err
 	}
-	objects, revision, err := s.storage.list(r.kind.resource, r.namespace, 0)
+	objects, revision, err := s.storage.List(r.kind.resource, r.namespace, 0)
 	if err != nil {
 		return err
 	}
 	var all []object
 	for _, object := range objects {
+		if r.Context().Err() != nil {
+			return apierrors.NewTimeoutError("there are more to delete", 1)
+		}
 		if !matches(selection, object) {
 			continue
 		}
-		deleted, err := s.remove(r.kind, key{r.kind.resource, object.GetNamespace(), object.GetName()}, options)
+		deleted, err := s.remove(r.kind, key{Resource: r.kind.resource, Namespace: object.GetNamespace(), Name: object.GetName()}, options)
 		if apierrors.IsNotFound(err) {
-			continue // Somebody was faster.
+			continue // Another request was faster.
 		}
 		if err != nil {
 			return err
 		}
 		all = append(all, deleted)
 	}
-	return w.send(http.StatusOK, r.representList(whole, all, listMeta(revision)))
+	return r.sendList(w, whole, all, listMeta(revision))
 }
 
 // deleteOptions reads the body, or the query if there is none.
-func deleteOptions(r *request) (*metav1.DeleteOptions, error) {
+func deleteOptions(w *answerWriter, r *request) (*metav1.DeleteOptions, error) {
 	options := &metav1.DeleteOptions{}
-	body, err := readBody(r)
+	body, err := readBody(w, r)
 	switch {
 	case err != nil:
 	case len(body) == 0:
-		err = readQuery(r, options)
+		err = readQuery(r.URL.Query(), options)
 	case contentType(r) != runtime.ContentTypeJSON:
 		err = unsupported(r, runtime.ContentTypeJSON)
 	case json.Unmarshal(body, options) != nil:
@@ -82,7 +86,7 @@ func deleteOptions(r *request) (*metav1.DeleteOptions, error) {
 
 // remove deletes an object, or marks it as deleted if it has finalizers.
 func (s *server) remove(k *kind, at key, options *metav1.DeleteOptions) (deleted object, err error) {
-	err = s.storage.write(at, len(options.DryRun) > 0, func(current object, all map[key]object) (object, error) {
+	err = s.storage.Write(at, len(options.DryRun) > 0, func(current object, all map[key]object) (object, error) {
 		if current == nil {
 			return nil, apierrors.NewNotFound(k.groupResource(), at.Name)
 		}

@@ -53,10 +53,10 @@ func TestFinalizer(t *testing.T) {
 	if again := w.must(http.StatusOK, "DELETE", basil, "").get("metadata.deletionTimestamp"); again != stamp {
 		t.Errorf("a second deletion is at %v, the first was at %v", again, stamp)
 	}
-	w.must(http.StatusUnprocessableEntity, "PATCH", basil, `{"metadata":{"finalizers":["example.com/a","example.com/c"]}}`, "Content-Type", mergeType)
+	w.patch(http.StatusUnprocessableEntity, basil, `{"metadata":{"finalizers":["example.com/a","example.com/c"]}}`)
 	w.must(http.StatusUnprocessableEntity, "POST", alpha+inDefault, `{"metadata":{"name":"a"},"spec":{"toppings":["basil"]}}`)
-	w.must(http.StatusOK, "PATCH", basil, `{"metadata":{"finalizers":["example.com/b"]}}`, "Content-Type", mergeType)
-	w.must(http.StatusOK, "PATCH", basil, `{"metadata":{"finalizers":null}}`, "Content-Type", mergeType)
+	w.patch(http.StatusOK, basil, `{"metadata":{"finalizers":["example.com/b"]}}`)
+	w.patch(http.StatusOK, basil, `{"metadata":{"finalizers":null}}`)
 	w.must(http.StatusNotFound, "GET", basil, "")
 }
 
@@ -67,7 +67,7 @@ func TestDeleteCollection(t *testing.T) {
 	for _, name := range []string{"a", "b", "c"} {
 		w.bake(name, "tomato")
 	}
-	w.must(http.StatusOK, "PATCH", beta+inDefault+"/c", `{"metadata":{"labels":{"keep":"yes"}}}`, "Content-Type", mergeType)
+	w.patch(http.StatusOK, beta+inDefault+"/c", `{"metadata":{"labels":{"keep":"yes"}}}`)
 	got := w.must(http.StatusOK, "DELETE", beta+inDefault+"?labelSelector=keep%21%3Dyes", "")
 	if items := got.body["items"].([]any); len(items) != 2 {
 		t.Errorf("%d are deleted, want 2", len(items))

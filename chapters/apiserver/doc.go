@@ -3,26 +3,23 @@
 // kubectl, informers, the garbage collector and the deletion of namespaces all work with
 // it. Nothing here comes from k8s.io/apiserver.
 //
-//	cd chapters && go run ./apiserver --kubeconfig FILE --store DIR [--stage N]
+//	cd chapters && go run ./apiserver --kubeconfig FILE --store DIR
 //
-// Its neighbours: the types and their conversion are those of package restaurant, package
-// webhook makes the certificate, and package listen has the HTTP server.
+// Its neighbours: package storage holds the objects, the types and their conversion are those
+// of package restaurant, package webhook makes the certificate, and package serve has the HTTP
+// server.
 //
 // # Basics
 //
 // A request goes through these, in this order:
 //
 //   - request.go finds the place and the verb, server.go asks: who is it (auth.go), is there
-//     such a verb, is there room, may they (auth.go)?
-//   - Stage one, read: discovery.go says what there is, read.go answers get and list, and
-//     represent.go as the object, as a Table or as its metadata. price.go is a subresource of
-//     its own. storage.go holds the objects, journal.go keeps them. registration.go tells the
-//     API server.
-//   - Stage two, write: decode.go reads an object, rules.go says which may be stored, write.go
-//     creates and updates, delete.go deletes, watch.go tells of all that.
-//   - Stage three, merge: patch.go, and apply.go for server-side apply.
-//
-// --stage 1 and 2 run it with the first verbs only, to see what each client then lacks.
+//     such a verb, is there room (limits.go), may they (auth.go)?
+//   - To read: discovery.go says what there is, read.go answers get and list, and represent.go
+//     as the object, as a Table or as its metadata. registration.go tells the API server.
+//   - To write: write.go reads an object, creates and updates, rules.go says which may be
+//     stored, delete.go deletes, watch.go tells of all that.
+//   - To merge: patch.go, a merge patch or server-side apply.
 //
 // # Properties
 //
@@ -30,12 +27,14 @@
 //     nothing, and there is no other way in.
 //   - Each request is authorized by the API server (SubjectAccessReview).
 //   - One write happens at a time and sees all objects. So a Topping that is in use is not
-//     deleted, and a Pizza names no Topping that is not there, whoever else writes.
-//   - A write is on the disk before it is answered. Whoever kills the process, nothing that
-//     was answered is lost, and the revision never goes back.
+//     deleted, and a Pizza names no Topping that is not there, whatever else is written. Nothing
+//     else happens meanwhile: objects are decoded, merged and checked before.
+//   - A write is on the disk before it is answered. A kill loses nothing that was answered, and
+//     the revision never goes back.
 //   - A watcher goes on at the revision that it has seen, after a restart too, or is told
 //     410. It has no queue here, so a slow one costs no memory.
-//   - A request has a limit of bytes, of time, and of how many there are at once.
+//   - What one request can take has a limit: bytes, depth, time, and how many there are at once,
+//     of all users and of one. So has what is stored.
 //
 // # Caveats
 //
@@ -43,7 +42,11 @@
 //     even an empty one, and each kubectl complains. make chapter-down takes it away.
 //   - A 404 on /openapi/v3 would be remembered until the APIService is made anew. So it is
 //     served before the APIService exists.
-//   - The journal is for one process: there is no second replica.
+//   - Time is looked at between two objects, and when the API server is asked. What one object
+//     takes is bounded by its size: some 50 ms.
+//   - A storage that one user has filled is full for all.
+//   - The storage is for one process: there is no second replica.
+//   - An APIService that is deleted while the program runs is not restored.
 //   - One program a cluster: a second one takes the registration over, and takes it away
 //     when it ends.
 //   - Admission does not run for what is passed on: no quota, no policy, no webhook. What they

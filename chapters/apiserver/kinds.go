@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 
+	"example.com/byhand/chapters/apiserver/storage"
 	"example.com/byhand/chapters/restaurant/conversion"
 	"example.com/byhand/chapters/restaurant/v1alpha1"
 	"example.com/byhand/chapters/restaurant/v1beta1"
@@ -26,16 +27,15 @@ var hub = schema.GroupVersion{Group: group, Version: "v1beta1"}
 var versions = []schema.GroupVersion{hub, {Group: group, Version: "v1alpha1"}}
 
 // object is a Pizza or a Topping, in any version. One that is stored is never changed.
-type object interface {
-	metav1.Object
-	runtime.Object
-}
+type object = storage.Object
 
-// kind is what clients are told of a kind, and what the handlers must know of it.
+// key is where an object is stored. The namespace of a Topping is "".
+type key = storage.Key
+
+// kind is what the handlers must know of a kind. Clients read discovery.yaml.
 type kind struct {
-	name, resource, singular string
-	shortNames               []string
-	namespaced               bool
+	name, resource string
+	namespaced     bool
 	// column is what kubectl get prints between the name and the age.
 	column metav1.TableColumnDefinition
 	cell   func(object) any
@@ -44,7 +44,7 @@ type kind struct {
 
 var (
 	pizzas = &kind{
-		name: "Pizza", resource: "pizzas", singular: "pizza", shortNames: []string{"pz"}, namespaced: true,
+		name: "Pizza", resource: "pizzas", namespaced: true,
 		column: metav1.TableColumnDefinition{Name: "Toppings", Type: "string", Description: "What is on it, from the bottom up."},
 		cell: func(o object) any {
 			return strings.Join(conversion.PizzaToV1alpha1(o.(*v1beta1.Pizza)).Spec.Toppings, ", ")
@@ -52,7 +52,7 @@ var (
 		spec: func(o object) any { return o.(*v1beta1.Pizza).Spec },
 	}
 	toppings = &kind{
-		name: "Topping", resource: "toppings", singular: "topping",
+		name: "Topping", resource: "toppings",
 		column: metav1.TableColumnDefinition{Name: "Cost", Type: "integer", Description: "What one portion costs, in cents."},
 		cell:   func(o object) any { return o.(*v1beta1.Topping).Spec.Cost },
 		spec:   func(o object) any { return o.(*v1beta1.Topping).Spec },
@@ -90,9 +90,7 @@ func addConversion[From, To any](scheme *runtime.Scheme, convert func(*From) *To
 // type says both, in JSON only they do.
 func to(version schema.GroupVersion, o runtime.Object) object {
 	out, err := scheme.ConvertToVersion(o, version)
-	if err != nil {
-		panic(err) // Each kind has each version.
-	}
+	utilruntime.Must(err) // Each kind has each version.
 	return out.(object)
 }
 

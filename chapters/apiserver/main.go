@@ -21,6 +21,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
+	"example.com/byhand/chapters/apiserver/storage"
 	"example.com/byhand/chapters/internal/webhook"
 	"example.com/byhand/internal/connect"
 	"example.com/byhand/internal/serve"
@@ -49,16 +50,12 @@ func run(stop context.Context, o options) (err error) {
 	if err := proxy.read(stop, client); err != nil {
 		return err
 	}
-	stored, err := openStorage(o.store)
+	stored, err := storage.Open(o.store, decodeStored)
 	if err != nil {
 		return fmt.Errorf("--store: %w", err)
 	}
-	defer func() { err = errors.Join(err, stored.close()) }()
-	objects := len(stored.objects)
-	s, err := newServer(stored, o.stage)
-	if err != nil {
-		return err
-	}
+	defer func() { err = errors.Join(err, stored.Close()) }()
+	s := newServer(stored)
 	s.authenticate, s.authorize = proxy.authenticate, reviewer{client}.authorize
 	s.namespace = func(ctx context.Context, name string) (*corev1.Namespace, error) {
 		return client.CoreV1().Namespaces().Get(ctx, name, metav1.GetOptions{})
@@ -67,10 +64,18 @@ func run(stop context.Context, o options) (err error) {
 	if err != nil {
 		return err
 	}
-	server, address, err := listenOn(o.address, s.routes(), authority.TLS())
+	var address *net.TCPAddr
+	server, err := serve.Listen(o.address, true, func(bound *net.TCPAddr) http.Handler {
+		address = bound
+		return s.routes()
+	})
 	if err != nil {
-		return err
+		return fmt.Errorf("--address: %w", err)
 	}
+	// A client without a certificate is refused later, in words.
+	secure := authority.TLS()
+	secure.ClientAuth = tls.RequestClientCert
+	server.Secure(secure)
 
 	// Serve, then register. Each defer ends what was begun before it, so at the end it is
 	// the other way round.
@@ -89,7 +94,7 @@ func run(stop context.Context, o options) (err error) {
 	if err := registration.waitAvailable(ctx); err != nil {
 		fail(err)
 	} else {
-		fmt.Printf("ready: %s on %s, %d objects in %s (Ctrl-C stops)\n", group, address, objects, o.store)
+		fmt.Printf("ready: %s on %s, objects in %s (Ctrl-C stops)\n", group, address, o.store)
 	}
 	<-ctx.Done()
 	if stop.Err() != nil {
@@ -113,43 +118,19 @@ func connected(ctx context.Context, o connect.Options) (*rest.Config, *kubernete
 }
 
 // newServer returns a server that does not yet know whom to ask.
-func newServer(stored *storage, stage int) (*server, error) {
-	documents, err := newOpenAPI()
-	if err != nil {
-		return nil, err
-	}
-	managers, err := newManagers(documents)
-	if err != nil {
-		return nil, err
-	}
+func newServer(stored *storage.Storage) *server {
 	return &server{
-		storage: stored, stage: stage, openAPI: documents, managers: managers,
+		storage: stored,
 		log: func(format string, args ...any) {
 			fmt.Printf("%s  %s\n", time.Now().Format("15:04:05.000"), fmt.Sprintf(format, args...))
 		},
-		requests: make(chan struct{}, maxRequests), watchers: make(chan struct{}, maxWatchers), patience: patience,
-	}, nil
-}
-
-// listenOn returns an HTTPS server, which does not serve yet, and its address. It asks for a
-// certificate. A client without one is refused later, in words.
-func listenOn(address string, handler http.Handler, config *tls.Config) (server *serve.Server, bound *net.TCPAddr, err error) {
-	server, err = serve.Listen(address, true, func(at *net.TCPAddr) http.Handler {
-		bound = at
-		return handler
-	})
-	if err != nil {
-		return nil, nil, fmt.Errorf("--address: %w", err)
+		requests: newRoom(maxRequests), watches: newRoom(maxWatches), patience: patience,
 	}
-	config.ClientAuth = tls.RequestClientCert
-	server.Secure(config)
-	return server, bound, nil
 }
 
 type options struct {
 	connect        connect.Options
 	store, address string
-	stage          int
 }
 
 // parseFlags reads and checks the flags.
@@ -160,7 +141,6 @@ func parseFlags(args []string) (o options, err error) {
 	flags.StringVar(&o.connect.Kubeconfig, "kubeconfig", "", "kubeconfig `file` (default: $KUBECONFIG, then ~/.kube/config, then the Pod's own account)")
 	flags.StringVar(&o.store, "store", "", "the `directory` of the journal, which one process at a time may have")
 	flags.StringVar(&o.address, "address", "127.0.0.1:0", "what to listen on, where the API server can reach it")
-	flags.IntVar(&o.stage, "stage", 3, "how much of it to serve: 1 reads, 2 also writes and watches, 3 also patches")
 	err = flags.Parse(args)
 	switch {
 	case errors.Is(err, flag.ErrHelp):
@@ -169,8 +149,8 @@ func parseFlags(args []string) (o options, err error) {
 		return o, err
 	case err != nil:
 		return o, fmt.Errorf("%w (--help lists the flags)", err)
-	case flags.NArg() > 0 || o.store == "" || o.stage < 1 || o.stage > 3:
-		return o, errors.New("usage: --store DIR, where the journal is to be, --stage 1, 2 or 3, no arguments (see --help)")
+	case flags.NArg() > 0 || o.store == "":
+		return o, errors.New("usage: --store DIR, where the journal is to be, and no arguments (see --help)")
 	}
 	return o, nil
 }

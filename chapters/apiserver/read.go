@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"net/http"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,6 +18,8 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"example.com/byhand/chapters/apiserver/storage"
 )
 
 // get answers with one object. What is stored is always the newest, so a resourceVersion
@@ -30,11 +33,8 @@ func (s *server) get(w *answerWriter, r *request) error {
 	if err != nil {
 		return err
 	}
-	var found object
-	s.storage.read(func(revision int64, all map[key]object) {
-		found, err = all[r.key()], notYet(wanted, revision)
-	})
-	if err != nil {
+	found, revision := s.storage.Get(r.key())
+	if err := storage.NotYet(wanted, revision); err != nil {
 		return err
 	}
 	if found == nil {
@@ -62,29 +62,33 @@ func (s *server) list(w *answerWriter, r *request) error {
 	if options.Continue != "" || options.ResourceVersionMatch == metav1.ResourceVersionMatchExact {
 		at = wanted
 	}
-	objects, revision, err := s.storage.list(r.kind.resource, r.namespace, at)
+	objects, revision, err := s.storage.List(r.kind.resource, r.namespace, at)
 	if err == nil {
-		err = notYet(wanted, revision)
+		err = storage.NotYet(wanted, revision)
 	}
 	if err != nil {
 		return err
 	}
 	objects = slices.DeleteFunc(objects, func(o object) bool {
-		return !matches(options, o) || slices.Compare(place(o), after) <= 0
+		// A long selector takes long: look at nothing more when the time is over.
+		return r.Context().Err() != nil || slices.Compare(place(o), after) <= 0 || !matches(options, o)
 	})
+	if r.Context().Err() != nil {
+		return apierrors.NewTimeoutError("the selector takes too long", 1)
+	}
 	about := listMeta(revision)
 	if limit := options.Limit; limit > 0 && int64(len(objects)) > limit {
 		about.RemainingItemCount = new(int64(len(objects)) - limit)
 		objects = objects[:limit]
 		about.Continue = fmt.Sprintf("%d/%s", revision, strings.Join(place(objects[limit-1]), "/"))
 	}
-	return w.send(http.StatusOK, r.representList(as, objects, about))
+	return r.sendList(w, as, objects, about)
 }
 
 // listOptions reads the query of a list or a watch.
 func listOptions(r *request) (*internalversion.ListOptions, error) {
 	options := &internalversion.ListOptions{}
-	if err := readQuery(r, options); err != nil {
+	if err := readQuery(r.URL.Query(), options); err != nil {
 		return nil, err
 	}
 	if options.FieldSelector != nil {
@@ -96,8 +100,8 @@ func listOptions(r *request) (*internalversion.ListOptions, error) {
 }
 
 // readQuery reads the query into the options of a verb.
-func readQuery(r *request, options runtime.Object) error {
-	if err := metainternalscheme.ParameterCodec.DecodeParameters(r.URL.Query(), metav1.SchemeGroupVersion, options); err != nil {
+func readQuery(query url.Values, options runtime.Object) error {
+	if err := metainternalscheme.ParameterCodec.DecodeParameters(query, metav1.SchemeGroupVersion, options); err != nil {
 		return badRequest("%v", err)
 	}
 	return nil

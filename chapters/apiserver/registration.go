@@ -51,7 +51,7 @@ func apiServiceName(version schema.GroupVersion) string {
 
 // install writes the Service and an APIService for each version, whether they are there or
 // not. bundle is whom the API server is to trust when it connects; it must not skip that, or
-// somebody who takes the port is sent every request.
+// a process that takes the port is sent every request.
 func (g *registration) install(ctx context.Context, bundle []byte) error {
 	options := metav1.ApplyOptions{FieldManager: "byhand-apiserver", Force: true}
 	// A Service of type ExternalName is a name for an address. In a cluster it would
@@ -111,11 +111,5 @@ func (g *registration) waitAvailable(ctx context.Context) error {
 	if err == nil || ctx.Err() != nil {
 		return err
 	}
-	// Why?
-	apiService, getErr := g.client.Resource(apiServices).Get(ctx, apiServiceName(hub), metav1.GetOptions{})
-	if getErr != nil {
-		return getErr
-	}
-	conditions, _, _ := unstructured.NestedSlice(apiService.Object, "status", "conditions")
-	return fmt.Errorf("the API server does not reach this one: %v: %w", conditions, err)
+	return fmt.Errorf("the API server does not reach this one (kubectl describe apiservices %s says why): %w", apiServiceName(hub), err)
 }

@@ -24,7 +24,7 @@ const (
 )
 
 // negotiate chooses among what a client accepts. The first one counts that can be served:
-// clients of Kubernetes put what they like best in front. All is JSON; who wants nothing
+// clients of Kubernetes put what they like best in front. All is JSON; a client that wants nothing
 // but protobuf gets 406.
 func negotiate(r *request) (form, error) {
 	accept := strings.Join(r.Header.Values("Accept"), ",")
@@ -44,10 +44,20 @@ func negotiate(r *request) (form, error) {
 }
 
 // represent shows one object that is stored.
-func (r *request) represent(as form, o object) runtime.Object {
+func (r *request) represent(as form, o object) any {
+	if as == table {
+		t := r.emptyTable(metav1.ListMeta{ResourceVersion: o.GetResourceVersion()})
+		t.Rows = append(t.Rows, r.row(o))
+		return t
+	}
+	return r.item(as, o)
+}
+
+// item is what is in a list for an object.
+func (r *request) item(as form, o object) any {
 	switch as {
 	case table:
-		return r.table([]object{o}, metav1.ListMeta{ResourceVersion: o.GetResourceVersion()})
+		return r.row(o)
 	case metadata:
 		return partial(o)
 	default:
@@ -61,44 +71,42 @@ func partial(o object) *metav1.PartialObjectMetadata {
 	return p
 }
 
-// representList shows objects as a PizzaList, a ToppingList, a PartialObjectMetadataList or a
-// Table.
-func (r *request) representList(as form, objects []object, about metav1.ListMeta) any {
-	if as == table {
-		return r.table(objects, about)
-	}
+// sendList answers with a PizzaList, a ToppingList, a PartialObjectMetadataList or a Table.
+func (r *request) sendList(w *answerWriter, as form, objects []object, about metav1.ListMeta) error {
 	// Items must not be nil: clients expect a list.
-	out := metav1.List{TypeMeta: typeMeta(r.kind.name+"List", r.version), ListMeta: about, Items: []runtime.RawExtension{}}
-	if as == metadata {
-		out.TypeMeta = typeMeta(string(metadata)+"List", metav1.SchemeGroupVersion)
+	empty := any(metav1.List{TypeMeta: typeMeta(r.kind.name+"List", r.version), ListMeta: about, Items: []runtime.RawExtension{}})
+	switch as {
+	case table:
+		empty = r.emptyTable(about)
+	case metadata:
+		empty = metav1.List{TypeMeta: typeMeta(string(metadata)+"List", metav1.SchemeGroupVersion), ListMeta: about, Items: []runtime.RawExtension{}}
 	}
-	for _, object := range objects {
-		out.Items = append(out.Items, runtime.RawExtension{Object: r.represent(as, object)})
-	}
-	return out
+	return w.sendList(empty, objects, func(o object) any { return r.item(as, o) })
 }
 
-// table shows objects as kubectl prints them: the server knows the columns, the client
-// does not have to.
-func (r *request) table(objects []object, about metav1.ListMeta) *metav1.Table {
-	out := &metav1.Table{TypeMeta: typeMeta(string(table), metav1.SchemeGroupVersion), ListMeta: about, Rows: []metav1.TableRow{}}
-	out.ColumnDefinitions = []metav1.TableColumnDefinition{
-		{Name: "Name", Type: "string", Format: "name"}, r.kind.column, {Name: "Age", Type: "date"},
+// emptyTable and row are what kubectl prints: the server knows the columns, the client does
+// not have to.
+func (r *request) emptyTable(about metav1.ListMeta) *metav1.Table {
+	return &metav1.Table{
+		TypeMeta: typeMeta(string(table), metav1.SchemeGroupVersion), ListMeta: about, Rows: []metav1.TableRow{},
+		ColumnDefinitions: []metav1.TableColumnDefinition{
+			{Name: "Name", Type: "string", Format: "name"}, r.kind.column, {Name: "Age", Type: "date"},
+		},
 	}
-	for _, o := range objects {
-		age := metatable.ConvertToHumanReadableDateType(o.GetCreationTimestamp())
-		row := metav1.TableRow{Cells: []any{o.GetName(), r.kind.cell(o), age}}
-		// What comes with a row: kubectl reads the namespace there, or sorts by it.
-		switch metav1.IncludeObjectPolicy(r.URL.Query().Get("includeObject")) {
-		case metav1.IncludeNone:
-		case metav1.IncludeObject:
-			row.Object.Object = to(r.version, o)
-		default:
-			row.Object.Object = partial(o)
-		}
-		out.Rows = append(out.Rows, row)
+}
+
+func (r *request) row(o object) metav1.TableRow {
+	age := metatable.ConvertToHumanReadableDateType(o.GetCreationTimestamp())
+	row := metav1.TableRow{Cells: []any{o.GetName(), r.kind.cell(o), age}}
+	// What comes with a row: kubectl reads the namespace there, or sorts by it.
+	switch metav1.IncludeObjectPolicy(r.URL.Query().Get("includeObject")) {
+	case metav1.IncludeNone:
+	case metav1.IncludeObject:
+		row.Object.Object = to(r.version, o)
+	default:
+		row.Object.Object = partial(o)
 	}
-	return out
+	return row
 }
 
 func typeMeta(kind string, version schema.GroupVersion) metav1.TypeMeta {

@@ -2,8 +2,12 @@ package main
 
 import (
 	"net/http"
+	"net/url"
+	"path"
+	"strconv"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/apis/meta/internalversion"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
@@ -19,7 +23,9 @@ type request struct {
 }
 
 // key is where the object is that the request names.
-func (r *request) key() key { return key{r.kind.resource, r.namespace, r.name} }
+func (r *request) key() key {
+	return key{Resource: r.kind.resource, Namespace: r.namespace, Name: r.name}
+}
 
 // groupResource is empty for what is no resource.
 func (r *request) groupResource() schema.GroupResource {
@@ -35,21 +41,19 @@ type handle func(*server, *answerWriter, *request) error
 // verb is what a method means at the URL of a collection, or of an object in it.
 type verb struct {
 	name, method, path string
-	// stage is the first of the three that has it.
-	stage  int
-	handle handle
+	handle             handle
 }
 
 // verbs are those of every kind. A watch is a GET with a query, so it has no method.
 var verbs = []verb{
-	{"get", "GET", "/{name}", 1, (*server).get},
-	{"list", "GET", "", 1, (*server).list},
-	{"watch", "", "", 2, (*server).watch},
-	{"create", "POST", "", 2, (*server).create},
-	{"update", "PUT", "/{name}", 2, (*server).update},
-	{"delete", "DELETE", "/{name}", 2, (*server).delete},
-	{"deletecollection", "DELETE", "", 2, (*server).deleteCollection},
-	{"patch", "PATCH", "/{name}", 3, (*server).patch},
+	{"get", "GET", "/{name}", (*server).get},
+	{"list", "GET", "", (*server).list},
+	{"watch", "", "", (*server).watch},
+	{"create", "POST", "", (*server).create},
+	{"update", "PUT", "/{name}", (*server).update},
+	{"delete", "DELETE", "/{name}", (*server).delete},
+	{"deletecollection", "DELETE", "", (*server).deleteCollection},
+	{"patch", "PATCH", "/{name}", (*server).patch},
 }
 
 // routes says what each URL is:
@@ -60,8 +64,9 @@ var verbs = []verb{
 // and which documents say that there are these. Everything else is nowhere.
 func (s *server) routes() http.Handler {
 	mux := http.NewServeMux()
-	mux.Handle("/", s.handler(request{}, verb{handle: nowhere}))
-	for path, document := range s.documents() {
+	nowhere := s.handler(request{}, verb{handle: nowhere})
+	mux.Handle("/", nowhere)
+	for path, document := range documents() {
 		mux.Handle("GET "+path, s.handler(request{}, verb{handle: document}))
 	}
 	for _, version := range versions {
@@ -88,14 +93,21 @@ func (s *server) routes() http.Handler {
 			}
 		}
 	}
-	return mux
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		// A ServeMux itself redirects //apis to /apis, and asks for no certificate.
+		if path.Clean(r.URL.Path) != r.URL.Path {
+			nowhere.ServeHTTP(w, r)
+			return
+		}
+		mux.ServeHTTP(w, r)
+	})
 }
 
 // handler answers at one place. Whatever comes is authenticated, wherever it goes.
 func (s *server) handler(place request, verb verb) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, httpRequest *http.Request) {
 		verb, r := verb, place
-		if watch := httpRequest.URL.Query().Get("watch"); verb.name == "list" && (watch == "true" || watch == "1") {
+		if verb.name == "list" && isWatch(httpRequest.URL.Query()) {
 			verb = verbs[2]
 		}
 		r.Request, r.verb = httpRequest, verb.name
@@ -108,7 +120,17 @@ func (s *server) handler(place request, verb verb) http.Handler {
 			answer.refuse(err)
 		}
 		if r.kind != nil {
-			s.log("%-7s %s → %d  (for %s)", r.Method, r.URL.RequestURI(), answer.code, r.user.User)
+			// %+q: a client chooses the query, and could write to the terminal.
+			uri := strings.Trim(strconv.QuoteToASCII(r.URL.RequestURI()), `"`)
+			s.log("%-7s %s → %d  (for %+q)", r.Method, uri, answer.code, r.user.User)
 		}
 	})
+}
+
+// isWatch reads the query as the API server does, which has authorized what it has read: a
+// list with ?watch is a watch, and with ?watch=0 it is none.
+func isWatch(query url.Values) bool {
+	options := &internalversion.ListOptions{}
+	_ = readQuery(query, options) // A query that cannot be read is refused later.
+	return options.Watch
 }

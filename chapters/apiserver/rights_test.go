@@ -36,7 +36,6 @@ func TestMistakes(t *testing.T) {
 	chaptertest.Mistakes(t, map[string][]string{
 		"--store DIR":                nil, // no store
 		"not a directory":            {"--store", file},
-		"--stage 1, 2 or 3":          {"--store", t.TempDir(), "--stage", "4"},
 		"--address":                  {"--store", t.TempDir(), "--address", "nowhere"},
 		"--help":                     {"--stroe", t.TempDir()},
 		"cannot read the kubeconfig": {"--store", t.TempDir(), "--kubeconfig", "/nowhere/config"},

@@ -1,11 +1,11 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"strconv"
 	"time"
@@ -13,35 +13,24 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/klog/v2"
+
+	"example.com/byhand/chapters/apiserver/storage"
 )
 
-const (
-	// maxBody is what a client may send, as much as to the API server.
-	maxBody = 3 << 20
-	// maxRequests and maxWatchers are how many are served at the same time.
-	maxRequests, maxWatchers = 200, 1000
-	// patience is how long a watcher may take to read one event.
-	patience = 10 * time.Second
-)
-
-// server answers the requests. All fields must be set. How long a request and its answer may
-// take is package listen's part.
+// server answers the requests. All fields must be set.
 type server struct {
-	storage *storage
-	// stage is how much of it there is: 1 reads, 2 writes and watches, 3 patches, too.
-	stage        int
+	storage      *storage.Storage
 	authenticate func(*http.Request) (user, error)
 	authorize    func(context.Context, *request) error
 	// namespace returns a namespace as it is now.
 	namespace func(ctx context.Context, name string) (*corev1.Namespace, error)
-	openAPI   *openAPI
-	managers  managers
 	// log tells of a request that was answered.
-	log func(format string, args ...any)
-	// requests and watchers have room for as many as may be served at the same time.
-	requests, watchers chan struct{}
-	patience           time.Duration
+	log               func(format string, args ...any)
+	requests, watches *room
+	// patience is that of limits.go.
+	patience time.Duration
 }
 
 // serve answers: who is it, is there such a verb, is there room, may they? Each can refuse.
@@ -50,23 +39,24 @@ func (s *server) serve(w *answerWriter, r *request, verb verb) (err error) {
 		klog.FromContext(r.Context()).Info("Refused", "from", r.RemoteAddr, "reason", err.Error())
 		return apierrors.NewUnauthorized("only the API server may ask, for others: " + err.Error())
 	}
-	if verb.handle == nil || verb.stage > s.stage {
+	if verb.handle == nil {
 		return apierrors.NewMethodNotSupported(r.groupResource(), r.Method)
 	}
-	room := s.requests
-	if verb.name == "watch" {
-		room = s.watchers
+	room := s.watches
+	if verb.name != "watch" {
+		room = s.requests
+		ctx, cancel := context.WithTimeout(r.Context(), requestTime)
+		defer cancel()
+		r.Request = r.WithContext(ctx)
 	}
-	select {
-	case room <- struct{}{}:
-		defer func() { <-room }()
-	default:
-		return apierrors.NewTooManyRequests("too many requests at once, try again", 1)
+	leave, err := room.enter(r.user.User)
+	if err != nil {
+		return err
 	}
+	defer leave()
 	if err := s.authorize(r.Context(), r); err != nil {
 		return err
 	}
-	r.Body = http.MaxBytesReader(w.ResponseWriter, r.Body, maxBody)
 	return verb.handle(s, w, r)
 }
 
@@ -87,12 +77,41 @@ func (w *answerWriter) send(code int, answer any) error {
 	if err != nil {
 		return err
 	}
+	w.begin(code)
+	// A client that is gone cannot be told.
+	_, _ = w.Write(append(body, '\n'))
+	return nil
+}
+
+func (w *answerWriter) begin(code int) {
 	if w.Header().Get("Content-Type") == "" {
-		w.Header().Set("Content-Type", "application/json")
+		w.Header().Set("Content-Type", runtime.ContentTypeJSON)
 	}
 	w.WriteHeader(code)
-	// Whoever is gone cannot be told.
-	_, _ = w.Write(append(body, '\n'))
+}
+
+// sendList answers with a list, one item after the other: many long lists at once would not
+// fit into memory. empty is the list without its items, which are the last field in JSON.
+func (w *answerWriter) sendList(empty any, objects []object, item func(object) any) error {
+	head, err := json.Marshal(empty)
+	if err != nil {
+		return err
+	}
+	w.begin(http.StatusOK)
+	_, err = w.Write(bytes.TrimSuffix(head, []byte("]}")))
+	for i, object := range objects {
+		text, _ := json.Marshal(item(object)) // What was read from JSON can be written as JSON.
+		if i > 0 {
+			text = append([]byte(","), text...)
+		}
+		if err == nil {
+			_, err = w.Write(text)
+		}
+		if err != nil {
+			return nil // A client that is gone cannot be told.
+		}
+	}
+	_, _ = w.Write([]byte("]}\n"))
 	return nil
 }
 
@@ -105,7 +124,7 @@ func (w *answerWriter) refuse(err error) {
 	_ = w.send(int(status.Code), status)
 }
 
-// statusOf makes a Status of an error. One that nobody has foreseen is internal.
+// statusOf makes a Status of an error. Any other one is internal.
 func statusOf(err error) *metav1.Status {
 	known := apierrors.APIStatus(nil)
 	if !errors.As(err, &known) {
@@ -128,16 +147,4 @@ func refusal(code int32, reason metav1.StatusReason, message string) error {
 
 func badRequest(format string, args ...any) error {
 	return apierrors.NewBadRequest(fmt.Sprintf(format, args...))
-}
-
-// readBody reads what a client sends.
-func readBody(r *request) ([]byte, error) {
-	body, err := io.ReadAll(r.Body)
-	if tooLarge := (*http.MaxBytesError)(nil); errors.As(err, &tooLarge) {
-		return nil, apierrors.NewRequestEntityTooLargeError(fmt.Sprintf("limit is %d", maxBody))
-	}
-	if err != nil {
-		return nil, badRequest("read the body: %v", err)
-	}
-	return body, nil
 }

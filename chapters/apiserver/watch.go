@@ -12,6 +12,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/utils/ptr"
+
+	"example.com/byhand/chapters/apiserver/storage"
 )
 
 const (
@@ -24,8 +26,8 @@ const (
 )
 
 // watcher is one watch. It has no queue of events: it reads them from the storage when the
-// client has taken the last one. So one that does not read costs no memory. It is told 410
-// when its next event is forgotten, or is cut off when a write does not end.
+// client has taken the last one, one at a time. So one that does not read costs no memory. It is
+// told 410 when its next event is forgotten, or is cut off when a write does not end.
 type watcher struct {
 	*request
 	as      form
@@ -56,11 +58,7 @@ func (s *server) watch(w *answerWriter, r *request) error {
 	if err := controller.SetReadDeadline(time.Time{}); err != nil {
 		return err
 	}
-	timeout := minWatch + rand.N(minWatch)
-	if seconds := ptr.Deref(options.TimeoutSeconds, 0); seconds > 0 {
-		timeout = time.Duration(seconds) * time.Second
-	}
-	ctx, cancel := context.WithTimeout(r.Context(), timeout)
+	ctx, cancel := context.WithTimeout(r.Context(), watchTime(options.TimeoutSeconds))
 	defer cancel()
 	v := &watcher{request: r, as: as, options: options, answer: controller, patience: s.patience, events: json.NewEncoder(w)}
 	w.Header().Set("Content-Type", "application/json")
@@ -71,6 +69,15 @@ func (s *server) watch(w *answerWriter, r *request) error {
 	return nil
 }
 
+// watchTime is how long a watch goes on. A client may want less, and not more.
+func watchTime(seconds *int64) time.Duration {
+	timeout := minWatch + rand.N(minWatch)
+	if wanted := ptr.Deref(seconds, 0); wanted > 0 && wanted < int64(timeout.Seconds()) {
+		return time.Duration(wanted) * time.Second
+	}
+	return timeout
+}
+
 // watchStart returns what a watch shows first, and the revision after which it goes on.
 func (s *server) watchStart(r *request, options *internalversion.ListOptions) ([]object, int64, error) {
 	wanted, err := parseRevision(options.ResourceVersion)
@@ -78,14 +85,14 @@ func (s *server) watchStart(r *request, options *internalversion.ListOptions) ([
 		return nil, 0, err
 	}
 	if wanted > 0 && !ptr.Deref(options.SendInitialEvents, false) {
-		_, _, err := s.storage.since(wanted)
+		_, _, err := s.storage.Next(wanted)
 		return nil, wanted, err
 	}
 	// Everything as it is now, if now is new enough. That is also what a client gets that
 	// says nothing.
-	objects, revision, err := s.storage.list(r.kind.resource, r.namespace, 0)
+	objects, revision, err := s.storage.List(r.kind.resource, r.namespace, 0)
 	if err == nil {
-		err = notYet(wanted, revision)
+		err = storage.NotYet(wanted, revision)
 	}
 	if !ptr.Deref(options.SendInitialEvents, true) {
 		objects = nil
@@ -94,69 +101,72 @@ func (s *server) watchStart(r *request, options *internalversion.ListOptions) ([
 }
 
 // begin sends what is there already. A client that asked for it is told where that ends: to
-// leave this out would let an informer wait for ever.
+// leave this out would let an informer wait for ever. All of it has one deadline, since it is
+// kept in memory until it is sent, also what is deleted meanwhile.
 func (v *watcher) begin(objects []object, revision int64) error {
-	for _, object := range objects {
-		if !matches(v.options, object) {
-			continue
+	return v.within(func() error {
+		for _, object := range objects {
+			if !matches(v.options, object) {
+				continue
+			}
+			if err := v.send(watch.Added, v.represent(v.as, object)); err != nil {
+				return err
+			}
 		}
-		if err := v.send(watch.Added, v.represent(v.as, object)); err != nil {
-			return err
+		if ptr.Deref(v.options.SendInitialEvents, false) && v.options.AllowWatchBookmarks {
+			return v.bookmark(revision, map[string]string{metav1.InitialEventsAnnotationKey: "true"})
 		}
-	}
-	if ptr.Deref(v.options.SendInitialEvents, false) && v.options.AllowWatchBookmarks {
-		return v.bookmark(revision, map[string]string{metav1.InitialEventsAnnotationKey: "true"})
-	}
-	return v.flush()
+		return nil
+	})
 }
 
 // follow sends each event after a revision.
 func (v *watcher) follow(ctx context.Context, s *server, revision int64) {
 	bookmarks := time.NewTicker(bookmarkPeriod)
 	defer bookmarks.Stop()
-	for {
-		events, changed, err := s.storage.since(revision)
+	for ctx.Err() == nil {
+		event, changed, err := s.storage.Next(revision)
 		if err != nil {
 			// The client was too slow. It lists again.
-			_ = v.send(watch.Error, statusOf(err))
+			_ = v.within(func() error { return v.send(watch.Error, statusOf(err)) })
 			return
 		}
-		for _, event := range events {
-			if err := v.event(event); err != nil {
+		if event != nil {
+			if v.within(func() error { return v.event(event) }) != nil {
 				return
 			}
-			revision = event.revision
+			revision = event.Revision
+			continue
 		}
 		select {
 		case <-changed:
 		case <-bookmarks.C:
-			if v.options.AllowWatchBookmarks && v.bookmark(revision, nil) != nil {
+			if v.options.AllowWatchBookmarks && v.within(func() error { return v.bookmark(revision, nil) }) != nil {
 				return
 			}
 		case <-ctx.Done():
-			return
 		}
 	}
 }
 
 // event sends what a write means to this watcher. For a selector, an object comes and goes
 // with its labels.
-func (v *watcher) event(event event) error {
-	if event.key.Resource != v.kind.resource || v.namespace != "" && event.key.Namespace != v.namespace {
+func (v *watcher) event(event *storage.Event) error {
+	if event.Key.Resource != v.kind.resource || v.namespace != "" && event.Key.Namespace != v.namespace {
 		return nil
 	}
-	had := event.before != nil && matches(v.options, event.before)
-	has := event.after != nil && matches(v.options, event.after)
+	had := event.Before != nil && matches(v.options, event.Before)
+	has := event.After != nil && matches(v.options, event.After)
 	switch {
 	case had && has:
-		return v.send(watch.Modified, v.represent(v.as, event.after))
+		return v.send(watch.Modified, v.represent(v.as, event.After))
 	case has:
-		return v.send(watch.Added, v.represent(v.as, event.after))
+		return v.send(watch.Added, v.represent(v.as, event.After))
 	case had:
 		// What it was like last, with the revision in which it went: a client goes on
 		// from there.
-		last := deepCopy(event.before)
-		last.SetResourceVersion(strconv.FormatInt(event.revision, 10))
+		last := deepCopy(event.Before)
+		last.SetResourceVersion(strconv.FormatInt(event.Revision, 10))
 		return v.send(watch.Deleted, v.represent(v.as, last))
 	}
 	return nil
@@ -165,7 +175,7 @@ func (v *watcher) event(event event) error {
 // bookmark tells the client how far it is.
 func (v *watcher) bookmark(revision int64, annotations map[string]string) error {
 	if v.as == table {
-		return v.send(watch.Bookmark, v.table(nil, listMeta(revision)))
+		return v.send(watch.Bookmark, v.emptyTable(listMeta(revision)))
 	}
 	mark := &metav1.PartialObjectMetadata{TypeMeta: typeMeta(v.kind.name, v.version)}
 	if v.as == metadata {
@@ -177,17 +187,18 @@ func (v *watcher) bookmark(revision int64, annotations map[string]string) error 
 
 // send writes one event, a line of JSON.
 func (v *watcher) send(kind watch.EventType, shown any) error {
+	return v.events.Encode(map[string]any{"type": kind, "object": shown})
+}
+
+// within lets the client take what write writes, and no longer than patience. Until the next
+// event there is no deadline: minutes may pass.
+func (v *watcher) within(write func() error) error {
 	if err := v.answer.SetWriteDeadline(time.Now().Add(v.patience)); err != nil {
 		return err
 	}
-	if err := v.events.Encode(map[string]any{"type": kind, "object": shown}); err != nil {
+	if err := write(); err != nil {
 		return err
 	}
-	return v.flush()
-}
-
-// flush sends what was written, and ends its deadline: until the next event, minutes may pass.
-func (v *watcher) flush() error {
 	if err := v.answer.Flush(); err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"net/http"
 	"strings"
@@ -21,6 +22,7 @@ import (
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/tools/cache"
 
+	"example.com/byhand/chapters/apiserver/storage"
 	"example.com/byhand/chapters/restaurant/v1beta1"
 	"example.com/byhand/informer"
 )
@@ -91,7 +93,7 @@ func TestWatch(t *testing.T) {
 	elsewhere := w.watch(fmt.Sprintf("%spizzas?watch=true&resourceVersion=%s", alpha, at))
 
 	label := func(labels string) {
-		w.must(http.StatusOK, "PATCH", beta+"toppings/tomato", `{"metadata":{"labels":`+labels+`}}`, "Content-Type", mergeType)
+		w.patch(http.StatusOK, beta+"toppings/tomato", `{"metadata":{"labels":`+labels+`}}`)
 	}
 	label(`{"vegan":"yes"}`)
 	label(`{"vegan":"very"}`)
@@ -106,8 +108,8 @@ func TestWatch(t *testing.T) {
 	vegan.wants("ADDED tomato")
 	vegan.wants("MODIFIED tomato")
 	gone := vegan.wants("DELETED tomato")
-	if version, _, _ := unstructured.NestedString(gone, "metadata", "resourceVersion"); version != fmt.Sprint(w.handler.storage.revision-2) {
-		t.Errorf("it has gone in version %s, and the storage is at %d", version, w.handler.storage.revision)
+	if version, _, _ := unstructured.NestedString(gone, "metadata", "resourceVersion"); version != fmt.Sprint(w.revision()-2) {
+		t.Errorf("it has gone in version %s, and the storage is at %d", version, w.revision())
 	}
 	one.wants("DELETED salami")
 	pizza := elsewhere.wants("ADDED a")
@@ -116,7 +118,7 @@ func TestWatch(t *testing.T) {
 	}
 }
 
-// Whoever asks for what is there already gets it, and is told where it ends.
+// A client that asks for what is there already gets it, and is told where it ends.
 func TestInitialEvents(t *testing.T) {
 	w := newWorld(t)
 	w.menu()
@@ -164,12 +166,15 @@ func TestWatchForms(t *testing.T) {
 
 // writeMuch makes more events than are remembered, of 20 kB each.
 func (w *world) writeMuch() {
-	large := &v1beta1.Topping{ObjectMeta: metav1.ObjectMeta{Name: "large", Annotations: map[string]string{"a": strings.Repeat("x", 20_000)}}}
-	stored := w.handler.storage
-	for range 2*maxEvents + 1000 {
-		stored.mu.Lock()
-		stored.apply(event{revision: stored.revision + 1, key: toppingKey("large"), after: large})
-		stored.mu.Unlock()
+	w.Helper()
+	for i := range 2 * storage.MaxEvents {
+		err := w.handler.storage.Write(toppingKey("large"), false, func(object, map[key]object) (object, error) {
+			large := &v1beta1.Topping{ObjectMeta: metav1.ObjectMeta{Name: "large", Labels: map[string]string{"a": strings.Repeat("x", 20_000)}}, Spec: v1beta1.ToppingSpec{Cost: int32(i)}}
+			return to(hub, large), nil
+		})
+		if err != nil {
+			w.Fatal(err)
+		}
 	}
 }
 
@@ -197,11 +202,27 @@ func TestStuckWatcher(t *testing.T) {
 	w.watch(beta + "toppings?watch=true")
 	w.writeMuch()
 	w.eventually("the end of the watch", func() error {
-		if len(w.handler.watchers) > 0 {
+		if w.handler.watches.total > 0 {
 			return errors.New("it goes on")
 		}
 		return nil
 	})
+}
+
+// A watch ends when the client wants, or sooner.
+func TestWatchTime(t *testing.T) {
+	for _, test := range []struct {
+		seconds  *int64
+		from, to time.Duration
+	}{
+		{nil, minWatch, 2 * minWatch},
+		{new(int64(7)), 7 * time.Second, 7 * time.Second},
+		{new(int64(math.MaxInt64)), minWatch, 2 * minWatch},
+	} {
+		if got := watchTime(test.seconds); got < test.from || got > test.to {
+			t.Errorf("%v: %v, want %v to %v", test.seconds, got, test.from, test.to)
+		}
+	}
 }
 
 // newInformer returns the core's informer of toppings.
@@ -245,7 +266,7 @@ func TestInformer(t *testing.T) {
 	}
 	w.eventually("the store of the informer", func() error {
 		want, got := map[string]int32{}, map[string]int32{}
-		objects, _, err := w.handler.storage.list("toppings", "", 0)
+		objects, _, err := w.handler.storage.List("toppings", "", 0)
 		if err != nil {
 			return err
 		}

@@ -21,6 +21,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/rest"
+
+	"example.com/byhand/chapters/apiserver/storage"
 )
 
 const (
@@ -30,12 +32,11 @@ const (
 
 var pizzaResource, toppingResource = hub.WithResource("pizzas"), hub.WithResource("toppings")
 
-// world is the server without a cluster: everybody is admin and may do everything, and the
+// world is the server without a cluster: each client is admin and may do everything, and the
 // namespaces are default and the one that goes.
 type world struct {
 	*testing.T
 	dir     string
-	stage   int
 	handler *server
 	http    *httptest.Server
 
@@ -45,7 +46,7 @@ type world struct {
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	w := &world{T: t, dir: t.TempDir(), stage: 3}
+	w := &world{T: t, dir: t.TempDir()}
 	w.start()
 	t.Cleanup(func() { w.stop() })
 	return w
@@ -54,13 +55,11 @@ func newWorld(t *testing.T) *world {
 // start serves what is in the journal.
 func (w *world) start() {
 	w.Helper()
-	stored, err := openStorage(w.dir)
+	stored, err := storage.Open(w.dir, decodeStored)
 	if err != nil {
 		w.Fatal(err)
 	}
-	if w.handler, err = newServer(stored, w.stage); err != nil {
-		w.Fatal(err)
-	}
+	w.handler = newServer(stored)
 	w.handler.log = w.note
 	w.handler.authenticate = func(*http.Request) (user, error) { return user{User: "admin"}, nil }
 	w.handler.authorize = func(context.Context, *request) error { return nil }
@@ -87,7 +86,7 @@ func (w *world) said(expression string) []string {
 func (w *world) stop() {
 	w.http.CloseClientConnections()
 	w.http.Close()
-	_ = w.handler.storage.close()
+	_ = w.handler.storage.Close()
 }
 
 func namespaceFor(_ context.Context, name string) (*corev1.Namespace, error) {
@@ -116,6 +115,18 @@ func (r reply) message() string { return fmt.Sprint(r.body["message"]) }
 func (r reply) get(path string) any {
 	value, _, _ := unstructured.NestedFieldNoCopy(r.body, strings.Split(path, ".")...)
 	return value
+}
+
+// revision is that of the storage.
+func (w *world) revision() int64 {
+	_, revision := w.handler.storage.Get(key{})
+	return revision
+}
+
+// patch merges a patch into an object.
+func (w *world) patch(code int, path, body string) reply {
+	w.Helper()
+	return w.must(code, "PATCH", path, body, "Content-Type", mergeType)
 }
 
 // do sends a request with a body of JSON, or of the type that the header names.

@@ -1,16 +1,21 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"mime"
 	"net/http"
 	"reflect"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/runtime"
+	kjson "k8s.io/apimachinery/pkg/runtime/serializer/json"
 	"k8s.io/apimachinery/pkg/types"
+	utilnet "k8s.io/apimachinery/pkg/util/net"
 	"k8s.io/apimachinery/pkg/util/rand"
 	"k8s.io/apimachinery/pkg/util/uuid"
 )
@@ -60,7 +65,7 @@ func readObject(w *answerWriter, r *request) (object, *metav1.PatchOptions, erro
 	if contentType(r) != runtime.ContentTypeJSON {
 		return nil, nil, unsupported(r, runtime.ContentTypeJSON)
 	}
-	body, err := readBody(r)
+	body, err := readBody(w, r)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -70,57 +75,71 @@ func readObject(w *answerWriter, r *request) (object, *metav1.PatchOptions, erro
 
 func writeOptions(r *request) (*metav1.PatchOptions, error) {
 	options := &metav1.PatchOptions{}
-	if err := readQuery(r, options); err != nil {
+	if err := readQuery(r.URL.Query(), options); err != nil {
 		return nil, err
 	}
 	return options, invalidOptions("PatchOptions", metav1validation.ValidatePatchOptions(options, types.PatchType(contentType(r))))
 }
 
-// put stores what next makes of the object as it is, and answers with it. next is called while
-// nothing else is written, with nil if there is no such object, and returns a new one.
+// errRetry is why a write is tried again: another request was faster.
+var errRetry = errors.New("the object is another one by now")
+
+// put stores what next makes of the object as it is, and answers with it. next is called with
+// nil if there is no such object, and returns a new one. It may take a while, and so may what
+// the API server is asked, so nothing is locked meanwhile. If the object has been changed when
+// all is ready, everything is done again, as GuaranteedUpdate of k8s.io/apiserver does.
 func (s *server) put(w *answerWriter, r *request, options *metav1.PatchOptions, next func(current object) (object, error)) error {
 	as, err := negotiate(r)
 	if err != nil {
 		return err
 	}
-	// May there be a new one? The API server knows, and may take a while, so ask before the
-	// write.
-	isNew := false
-	if r.verb == "create" || isApply(r) {
-		s.storage.read(func(_ int64, all map[key]object) { isNew = all[r.key()] == nil })
-	}
-	if isNew {
-		if err := s.mayCreate(r); err != nil {
+	var current, answer object
+	for err = errRetry; errors.Is(err, errRetry); {
+		if r.Context().Err() != nil {
+			return apierrors.NewConflict(r.groupResource(), r.name, errModified)
+		}
+		current, _ = s.storage.Get(r.key())
+		answer, err = s.prepare(r, options, current, next)
+		if err != nil {
 			return err
 		}
+		err = s.storage.Write(r.key(), len(options.DryRun) > 0, func(now object, all map[key]object) (object, error) {
+			if now != current {
+				return nil, errRetry
+			}
+			return unlessGone(answer), validateToppings(answer, all)
+		})
 	}
-	code := http.StatusOK
-	var answer object
-	err = s.storage.write(r.key(), len(options.DryRun) > 0, func(current object, all map[key]object) (object, error) {
-		if answer, err = next(current); err != nil {
-			return nil, err
-		}
-		switch {
-		case current != nil:
-			err = prepareForUpdate(r.kind, answer, current)
-		case isNew:
-			code = http.StatusCreated
-			prepareForCreate(answer)
-		default: // It was deleted just now.
-			err = apierrors.NewConflict(r.groupResource(), r.name, errModified)
-		}
-		if err != nil {
-			return nil, err
-		}
-		if !isApply(r) {
-			answer = s.managers.update(r, options.FieldManager, current, answer)
-		}
-		return unlessGone(answer), validate(r.kind, answer, current, all)
-	})
 	if err != nil {
 		return err
 	}
+	code := http.StatusOK
+	if current == nil {
+		code = http.StatusCreated
+	}
 	return w.send(code, r.represent(as, answer))
+}
+
+// prepare returns an object that is ready to be stored in the place of current.
+func (s *server) prepare(r *request, options *metav1.PatchOptions, current object, next func(current object) (object, error)) (object, error) {
+	if current == nil && (r.verb == "create" || isApply(r)) {
+		if err := s.mayCreate(r); err != nil {
+			return nil, err
+		}
+	}
+	o, err := next(current)
+	if err != nil {
+		return nil, err
+	}
+	if current == nil {
+		prepareForCreate(o)
+	} else if err := prepareForUpdate(r.kind, o, current); err != nil {
+		return nil, err
+	}
+	if !isApply(r) {
+		o = fieldManagers.update(r, options.FieldManager, current, o)
+	}
+	return o, validate(r.kind, o, current)
 }
 
 // prepareForCreate makes an object what it is on its first day.
@@ -151,7 +170,7 @@ func prepareForUpdate(k *kind, o, current object) error {
 	return nil
 }
 
-// unlessGone returns nil for an object that is being deleted and waits for nobody any more.
+// unlessGone returns nil for an object that is being deleted and waits for no finalizer any more.
 func unlessGone(o object) object {
 	if o.GetDeletionTimestamp() != nil && len(o.GetFinalizers()) == 0 {
 		return nil
@@ -190,4 +209,80 @@ func (s *server) mayCreate(r *request) error {
 func generateName(prefix string) string {
 	const letters, most = 5, 63
 	return prefix[:min(len(prefix), most-letters)] + rand.String(letters)
+}
+
+// strict also tells of unknown fields, and of keys that come twice.
+var strict = kjson.NewSerializerWithOptions(kjson.DefaultMetaFactory, scheme, scheme, kjson.SerializerOptions{Strict: true})
+
+// decodeStored makes an object of what was stored.
+func decodeStored(text []byte) (object, error) {
+	stored, _, err := strict.Decode(text, nil, nil)
+	if err != nil {
+		return nil, err
+	}
+	return stored.(object), nil
+}
+
+// contentType returns the type of what a client sends. It is JSON unless it says otherwise.
+func contentType(r *request) string {
+	header := r.Header.Get("Content-Type")
+	if header == "" {
+		return runtime.ContentTypeJSON
+	}
+	mediaType, _, _ := mime.ParseMediaType(header)
+	return mediaType
+}
+
+// unsupported refuses a type. kubectl has an answer to it: it sends another one.
+func unsupported(r *request, supported string) error {
+	return refusal(http.StatusUnsupportedMediaType, metav1.StatusReasonUnsupportedMediaType,
+		"the body is of type "+r.Header.Get("Content-Type")+", and must be of "+supported)
+}
+
+// decode makes an object of JSON. It must be of the kind and in the version of the URL, and
+// may leave out the name and the namespace that the URL has. What happens to fields that
+// are not known is up to the client: fieldValidation.
+func decode(w *answerWriter, r *request, body []byte, fieldValidation string) (object, error) {
+	want := r.version.WithKind(r.kind.name)
+	decoded, got, err := strict.Decode(body, &want, nil)
+	if err := complain(w, err, fieldValidation); err != nil {
+		return nil, err
+	}
+	if *got != want {
+		return nil, badRequest("the object is a %s, and the URL of a %s", got, want)
+	}
+	o := decoded.(object)
+	if o.GetNamespace() == "" {
+		o.SetNamespace(r.namespace)
+	}
+	if o.GetName() == "" {
+		o.SetName(r.name)
+	}
+	if o.GetNamespace() != r.namespace {
+		return nil, badRequest("the namespace of the object (%s) does not match the namespace on the URL (%s)", o.GetNamespace(), r.namespace)
+	}
+	if r.name != "" && o.GetName() != r.name {
+		return nil, badRequest("the name of the object (%s) does not match the name on the URL (%s)", o.GetName(), r.name)
+	}
+	return o, nil
+}
+
+// complain tells a client of unknown fields and double keys as it wants to be told, by a
+// warning if it does not say, and refuses what is no object.
+func complain(w *answerWriter, err error, fieldValidation string) error {
+	found, isStrict := runtime.AsStrictDecodingError(err)
+	switch {
+	case err != nil && !isStrict, isStrict && fieldValidation == metav1.FieldValidationStrict:
+		return badRequest("%v", err)
+	case !isStrict || fieldValidation == metav1.FieldValidationIgnore:
+		return nil
+	}
+	for _, err := range found.Errors() {
+		// Once, also if a write is tried again.
+		header, failed := utilnet.NewWarningHeader(299, "-", err.Error())
+		if failed == nil && !slices.Contains(w.Header().Values("Warning"), header) {
+			w.Header().Add("Warning", header)
+		}
+	}
+	return nil
 }
