@@ -3,8 +3,6 @@ package carry
 import (
 	"context"
 	"os"
-
-	"example.com/byhand/compare/peers"
 )
 
 // Figure is one measurement of one form.
@@ -53,30 +51,17 @@ type form struct {
 	peer string
 	main string // the import path of package main
 	own  []string
-	// dir returns the folder where the go command runs. nil is the working directory.
-	dir func(context.Context) (string, error)
 }
 
-var (
-	forms = []form{
-		{peer: "byhand", main: "example.com/byhand", own: []string{"example.com/byhand"}},
-		{peer: "sample-controller", main: "k8s.io/sample-controller", own: []string{"k8s.io/sample-controller"}},
-		{peer: "controller-runtime", main: "example.com/byhand/compare/framework", own: []string{"example.com/byhand/compare", "example.com/byhand"}},
-	}
-	apiServers = []form{
-		{peer: "byhand", main: "example.com/byhand/chapters/apiserver", own: []string{"example.com/byhand"}},
-		{peer: "sample-apiserver", main: "k8s.io/sample-apiserver", own: []string{"k8s.io/sample-apiserver"}, dir: peers.SampleAPIServer},
-	}
-)
+var forms = []form{
+	{peer: "byhand", main: "example.com/byhand", own: []string{"example.com/byhand"}},
+	{peer: "sample-controller", main: "k8s.io/sample-controller", own: []string{"k8s.io/sample-controller"}},
+	{peer: "controller-runtime", main: "example.com/byhand/compare/framework", own: []string{"example.com/byhand/compare", "example.com/byhand"}},
+}
 
 // Measure returns what there is to count in all forms of the controller. It needs the Go
 // toolchain, and a working directory inside the module compare.
-func Measure(ctx context.Context) ([]Figure, error) { return measure(ctx, forms) }
-
-// MeasureAPIServers returns it of the aggregated API servers.
-func MeasureAPIServers(ctx context.Context) ([]Figure, error) { return measure(ctx, apiServers) }
-
-func measure(ctx context.Context, forms []form) ([]Figure, error) {
+func Measure(ctx context.Context) ([]Figure, error) {
 	into, err := os.MkdirTemp("", "carry-")
 	if err != nil {
 		return nil, err
@@ -84,17 +69,11 @@ func measure(ctx context.Context, forms []form) ([]Figure, error) {
 	defer func() { _ = os.RemoveAll(into) }()
 	var all []Figure
 	for _, f := range forms {
-		dir := "."
-		if f.dir != nil {
-			if dir, err = f.dir(ctx); err != nil {
-				return nil, err
-			}
-		}
 		measured := map[string]float64{}
-		if err := f.count(ctx, dir, measured); err != nil {
+		if err := f.count(ctx, ".", measured); err != nil {
 			return nil, err
 		}
-		if err := f.sizes(ctx, dir, into, measured); err != nil {
+		if err := f.sizes(ctx, ".", into, measured); err != nil {
 			return nil, err
 		}
 		for _, unit := range units {

@@ -1,6 +1,5 @@
 // Package carry measures what a reader and a maintainer of each form of the Foo
-// controller, and of each aggregated API server, carry: code to read, modules to trust and
-// update, a program to build and ship.
+// controller carry: code to read, modules to trust and update, a program to build and ship.
 //
 // # Basics
 //

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"sync"
 	"syscall"
 	"time"
 
@@ -26,9 +27,24 @@ var election = peers.Options{LeaseNamespace: namespace}
 // finds the standby anywhere between two tries.
 const longestTry = 4400 * time.Millisecond
 
+// failovers measures the failover of each peer on a control plane of its own, of all at the
+// same time: what is waited for is a Lease, which a busy CPU changes little.
+func (b *bench) failovers(ctx context.Context) error {
+	var running sync.WaitGroup
+	for _, peer := range b.peersWhere(b.failsOver) {
+		running.Go(func() {
+			if err := b.with(ctx, peer, 1, failover); err != nil {
+				b.problem(fmt.Errorf("%s: %w", peer.Name, err))
+			}
+		})
+	}
+	running.Wait()
+	return nil
+}
+
 // failover runs two replicas and ends the leader, first as a service manager does
 // and then by force, and measures how long a new Foo waits for its Deployment.
-func failover(ctx context.Context, r *run, _ int) error {
+func failover(ctx context.Context, r *run) error {
 	// One leads ...
 	limited, cancel := r.limit(ctx, 1)
 	defer cancel()
@@ -63,7 +79,7 @@ func failover(ctx context.Context, r *run, _ int) error {
 				return fmt.Errorf("failover, %s: %w", end.name, err)
 			}
 			foo++
-			if err := r.report("Failover/end="+end.name, 1, value(waited.Seconds(), "sec/op")); err != nil {
+			if err := r.bench.report("Failover/end="+end.name, 1, r.peer, 1, value(waited.Seconds(), "sec/op")); err != nil {
 				return err
 			}
 			leader = standby
@@ -102,4 +118,15 @@ func (r *run) replace(ctx context.Context, leader, standby *process, signal sysc
 	}
 	at, err := r.createAndAwait(limited, standby, name)
 	return at.Sub(begin), err
+}
+
+// createAndAwait creates a Foo and returns when its Deployment was seen, once the process
+// has also written its status.
+func (r *run) createAndAwait(ctx context.Context, p *process, name string) (time.Time, error) {
+	created, status := r.expect(deployments, made, name), r.expect(foos, statusWritten, name)
+	if _, err := r.createFoo(ctx, newFoo(name)); err != nil {
+		return time.Time{}, err
+	}
+	_, err := r.await(ctx, p.Done(), created, status)
+	return created.last, err
 }

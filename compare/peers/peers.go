@@ -30,10 +30,8 @@ type Peer struct {
 
 	// binary is the file that Build makes of package pkg; peers may share one.
 	binary, pkg string
-	// edits are made in its main.go, more are files that it has in addition: names and
-	// what is in them.
+	// edits are made in its main.go.
 	edits []edit
-	more  map[string]string
 	// args are its flags beyond the kubeconfig, argsOfElection those of an election.
 	args, argsOfElection []string
 	// leaseNamespace and lease are the flags that name the Lease of a peer that Elects.
@@ -42,9 +40,6 @@ type Peer struct {
 
 // Options say how a peer is to run. The zero value is how it is compared.
 type Options struct {
-	// Resync is how often every object is looked at again without an event; 0 means
-	// the peer's own default. sample-controller has 30 s compiled in and ignores it.
-	Resync time.Duration
 	// LeaseNamespace makes the process wait for the Lease "leader" of this namespace, ""
 	// for none. Only for peers that Elect.
 	LeaseNamespace string
@@ -96,9 +91,6 @@ func Build(ctx context.Context, dir string, peers ...Peer) error {
 // minute SIGKILL.
 func (p Peer) Command(ctx context.Context, dir, kubeconfig string, o Options) *exec.Cmd {
 	args := append([]string{"--kubeconfig", kubeconfig}, p.args...)
-	if p.Elects && o.Resync > 0 {
-		args = append(args, "--resync", o.Resync.String())
-	}
 	if p.Elects && o.LeaseNamespace != "" {
 		args = append(args, "--leader-elect", p.leaseNamespace, o.LeaseNamespace, p.lease, "leader")
 		args = append(args, p.argsOfElection...)
@@ -107,14 +99,6 @@ func (p Peer) Command(ctx context.Context, dir, kubeconfig string, o Options) *e
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	cmd.WaitDelay = 30 * time.Second
 	return cmd
-}
-
-// WithLiveHeap returns the peer with a program that also says, when it is asked, how
-// much of its heap is alive: see package liveheap.
-func (p Peer) WithLiveHeap() Peer {
-	p.binary += "-liveheap"
-	p.more = map[string]string{"liveheap.go": "package main\n\nimport _ \"example.com/byhand/compare/peers/liveheap\"\n"}
-	return p
 }
 
 // Go runs the Go toolchain and returns its output, without the newline.

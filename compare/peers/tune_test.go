@@ -32,13 +32,6 @@ func TestTuningFitsTheModule(t *testing.T) {
 	}
 }
 
-// The edits of byhand-alone fit the chapter as it is.
-func TestNotAskingFitsTheChapter(t *testing.T) {
-	if _, err := tuned("../../chapters/apiserver/main.go", notAsking); err != nil {
-		t.Error(err)
-	}
-}
-
 func TestTuneRefuses(t *testing.T) {
 	edits := []edit{{"\tone()", "\tuno()"}, {"\ttwo()", "\tdue()"}}
 	for name, test := range map[string]struct{ source, missed string }{
