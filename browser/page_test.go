@@ -263,17 +263,6 @@ func TestRecordingThenLive(t *testing.T) {
 	b.forgive("net::ERR_CONNECTION_REFUSED", "net::ERR_INCOMPLETE_CHUNKED_ENCODING", "net::ERR_EMPTY_RESPONSE", "net::ERR_CONNECTION_RESET")
 }
 
-func TestTwoBrowsers(t *testing.T) {
-	s := newScript()
-	address := serve(t, s.History, page.Options{})
-	first, second := open(t, address, laptop), open(t, address, laptop)
-	s.add(example().born()...)
-	for _, b := range []*tab{first, second} {
-		b.sees("#steps", "default/example-foo")
-		b.sees(".part-store .part-number", "2 objects")
-	}
-}
-
 func TestRecording(t *testing.T) {
 	s := newScript()
 	f := example()
