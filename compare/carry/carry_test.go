@@ -78,27 +78,3 @@ func TestSizes(t *testing.T) {
 		t.Errorf("build of a package that is not there: %v", err)
 	}
 }
-
-// What is said of the forms follows from what they are.
-func TestForms(t *testing.T) {
-	for _, f := range forms {
-		got := map[string]float64{}
-		if err := f.count(t.Context(), "", got); err != nil {
-			t.Fatal(err)
-		}
-		if got["read-loc"] == 0 || got["direct-modules"] == 0 || got["indirect-modules"] == 0 || got["linked-loc"] < 100_000 {
-			t.Errorf("%s: %v, want no zero", f.peer, got)
-		}
-		if has, wants := got["generated-loc"] > 0, f.peer == "sample-controller"; has != wants {
-			t.Errorf("%s: %v generated lines", f.peer, got["generated-loc"])
-		}
-		if has, wants := got["framework-loc"] > 0, f.peer == "controller-runtime"; has != wants {
-			t.Errorf("%s: %v lines of the framework", f.peer, got["framework-loc"])
-		}
-		for unit := range got {
-			if Words(unit) == "" {
-				t.Errorf("nothing says what %s is", unit)
-			}
-		}
-	}
-}

@@ -18,7 +18,7 @@ func (b *bench) backlog(ctx context.Context, peer peers.Peer, n int) error {
 		defer cancel()
 		names := fooNames(n)
 		marks := []*mark{r.expect(deployments, made, names...), r.expect(foos, statusWritten, names...)}
-		p, err := r.start(ctx, peers.Options{})
+		p, err := r.start(ctx)
 		if err != nil {
 			return err
 		}

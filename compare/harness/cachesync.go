@@ -82,7 +82,7 @@ func (s *server) createIdleFoos(ctx context.Context, n int) error {
 // syncOnce measures from the start of the process until its caches are filled, and
 // what it holds when it has looked at every Foo.
 func (b *bench) syncOnce(ctx context.Context, s *server, peer peers.Peer, n int) error {
-	p, err := b.start(ctx, s.Kubeconfig, peer, peers.Options{})
+	p, err := start(peer.Command(ctx, b.dir, s.Kubeconfig))
 	if err != nil {
 		return err
 	}

@@ -21,7 +21,7 @@ func (b *bench) coldStart(ctx context.Context, peer peers.Peer, n int) error {
 		}
 		names := fooNames(n)
 		created, statuses := r.expect(deployments, made, names...), r.expect(foos, statusWritten, names...)
-		p, err := r.start(ctx, peers.Options{})
+		p, err := r.start(ctx)
 		if err != nil {
 			return err
 		}

@@ -13,10 +13,9 @@ import (
 type plan struct {
 	coldStarts []size
 	// slowFoos is the size for peers that a limit of their own makes slow.
-	slowFoos                        int
-	backlog                         size
-	caches                          []size
-	cleanFailovers, killedFailovers int
+	slowFoos int
+	backlog  size
+	caches   []size
 	// The Go benchmarks: how often, and how long each.
 	goRounds int
 	goTime   string
@@ -34,9 +33,8 @@ type size struct{ foos, rounds int }
 func full() plan {
 	return plan{
 		coldStarts: []size{{1000, 5}, {5000, 1}}, slowFoos: 20,
-		backlog:        size{2000, 4},
-		caches:         []size{{10000, 5}, {100000, 1}},
-		cleanFailovers: 5, killedFailovers: 1,
+		backlog:  size{2000, 4},
+		caches:   []size{{10000, 5}, {100000, 1}},
 		goRounds: 5, goTime: "200ms",
 		carry:  true,
 		atOnce: 1,
@@ -47,10 +45,9 @@ func full() plan {
 func quick() plan {
 	return plan{
 		coldStarts: []size{{200, 1}}, slowFoos: 10,
-		backlog:        size{200, 1},
-		caches:         []size{{200, 1}},
-		cleanFailovers: 1,
-		goRounds:       1, goTime: "10x",
+		backlog:  size{200, 1},
+		caches:   []size{{200, 1}},
+		goRounds: 1, goTime: "10x",
 		atOnce: 4,
 	}
 }
@@ -77,7 +74,6 @@ func (b *bench) steps(wanted *regexp.Regexp) []step {
 		for _, s := range b.plan.caches {
 			all = append(all, step{fmt.Sprintf("CacheSync: %d Foos", s.foos), func(ctx context.Context) error { return b.cacheSync(ctx, b.peersWhere(caches), s) }})
 		}
-		all = append(all, step{"Failover", b.failovers})
 	}
 	return slices.DeleteFunc(all, func(s step) bool { return !wanted.MatchString(s.what) })
 }

@@ -43,7 +43,6 @@ var sections = []section{
 	{title: "Behind a backlog", text: aboutBacklog, filter: ".name:Backlog", rows: []string{"/foos@num", byPeer}, units: []string{p50, p99}, compared: true},
 	{title: "Cache", text: aboutCache, filter: ".name:CacheSync", rows: []string{"/foos@num", byPeer},
 		units: []string{"sec/op", cpuSeconds, peakMemory, memory}, compared: true},
-	{title: "Failover", text: aboutFailover, filter: ".name:Failover", rows: []string{"/end", byPeer}, units: []string{"sec/op"}, compared: true},
 	{title: "Client calls, JSON", text: aboutCalls, filter: "/client:/./ /wire:json", rows: []string{".name", byClient},
 		units: []string{"sec/op", "B/op", "allocs/op"}, compared: true},
 	{title: "Client calls, CBOR", text: aboutCBOR, filter: "/client:/./ /wire:cbor", rows: []string{".name", byClient}, units: []string{"sec/op", "B/op", "allocs/op"}},
@@ -53,7 +52,7 @@ var sections = []section{
 // heading is what stands above a column.
 func heading(name string) string {
 	return cmp.Or(carry.Words(name), map[string]string{
-		"peer": "program", "foos": "Foos", "name": "call", "end": "end of the leader",
+		"peer": "program", "foos": "Foos", "name": "call",
 		perSecond: "Foos/s", restPerSecond: "Foos/s until the last write", writesEach: "writes/Foo", eventsEach: "Events/Foo",
 		cpuSeconds: "CPU time", peakMemory: "peak RSS", memory: "RSS then", p50: "p50", p99: "p99",
 		"sec/op": "time", "B/op": "memory", "allocs/op": "allocations",
@@ -78,8 +77,6 @@ const aboutBacklog = "During a cold start, every 100 ms one more Foo is created.
 
 const aboutCache = "How long until all Foos are in memory, and how much memory they take. There is nothing to reconcile: these Foos are being deleted, a finalizer keeps them, and they name no Deployment, so that `sample-controller` skips them. They have a status and `managedFields` as a controller leaves them. " +
 	"The time is from the start of the process to the log line that says that the caches are synced, CPU time is until then, the peak is of the whole run, \"RSS then\" is after the controller has looked at every Foo."
-
-const aboutFailover = "Two replicas, one of which leads. It is ended, and a Foo is created: the time from the signal until the other replica has created the Deployment. Leases last 15 s, are renewed within 10 s and tried every 2 s, for every controller; as shipped, `controller-runtime` does not release its Lease at the end, and `sample-controller` has no leader election. After a clean end the standby takes over at its next try, which comes 2 to 4.4 s after the one before; the end comes at a random moment between two tries, so that single times differ by seconds."
 
 const aboutCalls = "Go benchmarks of the clients alone, over the same types and replies. The server runs in the same process and allocates, too; `bare`, an HTTP client that decodes nothing, shows its share."
 

@@ -17,8 +17,7 @@ type run struct {
 	*progress
 	bench *bench
 	peer  peers.Peer
-	// started are all processes that were started, the newest last.
-	started []*process
+	started *process
 }
 
 // with calls do with a peer and a fresh control plane on which n Foos wait, and
@@ -39,27 +38,18 @@ func (b *bench) with(ctx context.Context, peer peers.Peer, n int, do func(ctx co
 	defer progress.end()
 	r := &run{server: server, progress: progress, bench: b, peer: peer}
 	defer func() {
-		for _, p := range r.started {
-			p.stop()
-		}
-		if len(r.started) > 0 {
-			err = r.started[len(r.started)-1].Explain(err)
+		if r.started != nil {
+			r.started.stop()
+			err = r.started.Explain(err)
 		}
 	}()
 	return do(ctx, r)
 }
 
-// start starts the peer, or one more replica of it.
-func (r *run) start(ctx context.Context, options peers.Options) (*process, error) {
-	p, err := r.bench.start(ctx, r.Kubeconfig, r.peer, options)
-	if err == nil {
-		r.started = append(r.started, p)
-	}
-	return p, err
-}
-
-func (b *bench) start(ctx context.Context, kubeconfig string, peer peers.Peer, options peers.Options) (*process, error) {
-	return start(peer.Command(ctx, b.dir, kubeconfig, options))
+// start starts the peer.
+func (r *run) start(ctx context.Context) (p *process, err error) {
+	r.started, err = start(r.peer.Command(ctx, r.bench.dir, r.Kubeconfig))
+	return r.started, err
 }
 
 // limit bounds the time in which n Foos must be done. It is generous: a time is

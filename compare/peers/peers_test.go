@@ -55,7 +55,7 @@ func TestPeers(t *testing.T) {
 				t.Fatal(err)
 			}
 			s := newScene(t, kubernetes.NewForConfigOrDie(config), clientset.NewForConfigOrDie(config))
-			p := subprocess.Run(t, peer.Command(t.Context(), dir, kubeconfig, Options{}), deadline)
+			p := subprocess.Run(t, peer.Command(t.Context(), dir, kubeconfig), deadline)
 			s.waitUntilWritten()
 			end(t, peer, p)
 			got := s.result()
