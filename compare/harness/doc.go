@@ -15,7 +15,8 @@
 // control plane of its own (../plane, server.go, etcd.go, create.go), is started as a process
 // (process.go), and is followed from outside, through the API server (progress.go).
 // What it sent, the API server has counted (counts.go). One file a scenario: coldstart.go,
-// backlog.go, cachesync.go; gobench.go runs the Go benchmarks of the folder above.
+// backlog.go, cachesync.go; carry.go measures nothing that runs, but what there is to read and
+// to build.
 //
 // All measurements go to raw.txt in the Go benchmark format (raw.go), and from there,
 // and only from there, to the page (report.go, prose.go). Its statistics are those of

@@ -16,9 +16,6 @@ type plan struct {
 	slowFoos int
 	backlog  size
 	caches   []size
-	// The Go benchmarks: how often, and how long each.
-	goRounds int
-	goTime   string
 	// carry: count what a reader carries.
 	carry bool
 	// atOnce is how many steps are under way together: one, if times are to mean
@@ -33,11 +30,10 @@ type size struct{ foos, rounds int }
 func full() plan {
 	return plan{
 		coldStarts: []size{{1000, 5}, {5000, 1}}, slowFoos: 20,
-		backlog:  size{2000, 4},
-		caches:   []size{{10000, 5}, {100000, 1}},
-		goRounds: 5, goTime: "200ms",
-		carry:  true,
-		atOnce: 1,
+		backlog: size{2000, 4},
+		caches:  []size{{10000, 5}, {100000, 1}},
+		carry:   true,
+		atOnce:  1,
 	}
 }
 
@@ -45,10 +41,9 @@ func full() plan {
 func quick() plan {
 	return plan{
 		coldStarts: []size{{200, 1}}, slowFoos: 10,
-		backlog:  size{200, 1},
-		caches:   []size{{200, 1}},
-		goRounds: 1, goTime: "10x",
-		atOnce: 4,
+		backlog: size{200, 1},
+		caches:  []size{{200, 1}},
+		atOnce:  4,
 	}
 }
 
@@ -61,7 +56,7 @@ type step struct {
 // steps puts the plan in order. Every first round comes before any second one, and within a
 // round the peers take turns.
 func (b *bench) steps(wanted *regexp.Regexp) []step {
-	all := []step{{"Go benchmarks", b.goBenchmarks}}
+	var all []step
 	if b.plan.carry {
 		all = append(all, step{"Carry", b.carry})
 	}

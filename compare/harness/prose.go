@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"strings"
 
-	"example.com/byhand/compare/carry"
 	"example.com/byhand/compare/peers"
 )
 
@@ -24,8 +23,7 @@ type section struct {
 }
 
 var (
-	byPeer   = "/peer@(" + strings.Join(peerNames(), " ") + ")"
-	byClient = "/client@(byhand generated dynamic controller-runtime bare)"
+	byPeer = "/peer@(" + strings.Join(peerNames(), " ") + ")"
 )
 
 func peerNames() (names []string) {
@@ -43,19 +41,28 @@ var sections = []section{
 	{title: "Behind a backlog", text: aboutBacklog, filter: ".name:Backlog", rows: []string{"/foos@num", byPeer}, units: []string{p50, p99}, compared: true},
 	{title: "Cache", text: aboutCache, filter: ".name:CacheSync", rows: []string{"/foos@num", byPeer},
 		units: []string{"sec/op", cpuSeconds, peakMemory, memory}, compared: true},
-	{title: "Client calls, JSON", text: aboutCalls, filter: "/client:/./ /wire:json", rows: []string{".name", byClient},
-		units: []string{"sec/op", "B/op", "allocs/op"}, compared: true},
-	{title: "Client calls, CBOR", text: aboutCBOR, filter: "/client:/./ /wire:cbor", rows: []string{".name", byClient}, units: []string{"sec/op", "B/op", "allocs/op"}},
-	{title: "What a reader carries", text: aboutCarry, filter: ".name:Carry", rows: []string{byPeer}, units: carry.Units(), flipped: true},
+	{title: "What a reader carries", text: aboutCarry, filter: ".name:Carry", rows: []string{byPeer}, units: carriedUnits(), flipped: true},
+}
+
+func carriedUnits() (names []string) {
+	for _, unit := range carried {
+		names = append(names, unit.name)
+	}
+	return names
 }
 
 // heading is what stands above a column.
 func heading(name string) string {
-	return cmp.Or(carry.Words(name), map[string]string{
+	for _, unit := range carried {
+		if unit.name == name {
+			return unit.words
+		}
+	}
+	return cmp.Or(map[string]string{
 		"peer": "program", "foos": "Foos", "name": "call",
 		perSecond: "Foos/s", restPerSecond: "Foos/s until the last write", writesEach: "writes/Foo", eventsEach: "Events/Foo",
 		cpuSeconds: "CPU time", peakMemory: "peak RSS", memory: "RSS then", p50: "p50", p99: "p99",
-		"sec/op": "time", "B/op": "memory", "allocs/op": "allocations",
+		"sec/op": "time",
 	}[name], name)
 }
 
@@ -78,11 +85,7 @@ const aboutBacklog = "During a cold start, every 100 ms one more Foo is created.
 const aboutCache = "How long until all Foos are in memory, and how much memory they take. There is nothing to reconcile: these Foos are being deleted, a finalizer keeps them, and they name no Deployment, so that `sample-controller` skips them. They have a status and `managedFields` as a controller leaves them. " +
 	"The time is from the start of the process to the log line that says that the caches are synced, CPU time is until then, the peak is of the whole run, \"RSS then\" is after the controller has looked at every Foo."
 
-const aboutCalls = "Go benchmarks of the clients alone, over the same types and replies. The server runs in the same process and allocates, too; `bare`, an HTTP client that decodes nothing, shows its share."
-
-const aboutCBOR = "The same with CBOR, which needs feature gates that are off by default."
-
-const aboutCarry = "Counted from the sources of each program, by the same rules: [`carry/`](../carry/doc.go). A line of code is a line that is neither blank nor a comment. More features are more lines: `byhand` has a second resource, a trace and a page, `sample-controller` neither metrics nor leader election."
+const aboutCarry = "Counted from the sources of each program, by the same rules: [`carry.go`](../harness/carry.go). A line of code is a line that is neither blank nor a comment. More features are more lines: `byhand` has a second resource, a trace and a page, `sample-controller` neither metrics nor leader election."
 
 const method = `
 ## Method

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"bytes"
-	"fmt"
 	"os"
 	"sync"
 
@@ -59,14 +57,6 @@ func (r *raw) add(name string, iterations int, values ...benchfmt.Value) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.writer.Write(&benchfmt.Result{Config: r.config, Name: benchfmt.Name(name), Iters: iterations, Values: values})
-}
-
-// text adds the output of go test -bench as it is.
-func (r *raw) text(output []byte) error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	_, err := fmt.Fprintf(r.file, "\n%s\n", bytes.TrimSpace(output))
-	return err
 }
 
 func (r *raw) close() error { return r.file.Close() }

@@ -15,8 +15,8 @@ import (
 type run struct {
 	*server
 	*progress
-	bench *bench
-	peer  peers.Peer
+	bench   *bench
+	peer    peers.Peer
 	started *process
 }
 
