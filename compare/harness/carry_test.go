@@ -3,7 +3,6 @@ package main
 import (
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -61,20 +60,5 @@ func TestLinesOfCode(t *testing.T) {
 	source := "// Package p.\npackage p // is short\n\n/* a\n   long one */\nconst text = `one\n\n// three`\n\nfunc f() { /* empty */ }; var x = 1\n"
 	if got := linesOfCode([]byte(source)); got != 5 {
 		t.Errorf("%d lines of code, want 5", got)
-	}
-}
-
-func TestSizes(t *testing.T) {
-	dir, into, got := writeProject(t), t.TempDir(), map[string]float64{}
-	if err := own.sizes(t.Context(), dir, into, got); err != nil {
-		t.Fatal(err)
-	}
-	if got["stripped-B"] < 100_000 || got["binary-B"] <= got["stripped-B"] {
-		t.Errorf("%v, want a program that is larger with its symbols", got)
-	}
-	absent := own
-	absent.main = "example.com/own/absent"
-	if err := absent.sizes(t.Context(), dir, into, got); err == nil || !strings.Contains(err.Error(), "absent") {
-		t.Errorf("build of a package that is not there: %v", err)
 	}
 }

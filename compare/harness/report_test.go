@@ -3,18 +3,8 @@ package main
 import (
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 )
-
-func read(t *testing.T, text string) *figures {
-	t.Helper()
-	f, err := readRaw(strings.NewReader(text), "raw")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return f
-}
 
 // The page in the repository is made of the numbers beside it, by this code. It has peers with
 // several rounds and with one, and sections of each sort.
