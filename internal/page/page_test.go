@@ -156,25 +156,6 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
-func TestMethods(t *testing.T) {
-	server := start(t, "127.0.0.1:0", trace.Replay(), page.Options{})
-	for _, path := range []string{"", "steps", "main.js"} {
-		if response, body := ask(t, http.MethodHead, server.URL+path); response.StatusCode != http.StatusOK || body != "" {
-			t.Errorf("HEAD /%s: %s and %d bytes, want 200 and none", path, response.Status, len(body))
-		}
-		for _, method := range []string{http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions} {
-			if response, _ := ask(t, method, server.URL+path); response.StatusCode != http.StatusMethodNotAllowed {
-				t.Errorf("%s /%s: %s, want 405", method, path, response.Status)
-			}
-		}
-	}
-	for _, path := range []string{"static/main.js", "..%2fhandler.go", "index.htm", "main.js/"} {
-		if response, _ := ask(t, http.MethodGet, server.URL+path); response.StatusCode != http.StatusNotFound {
-			t.Errorf("GET /%s: %s, want 404", path, response.Status)
-		}
-	}
-}
-
 // What another site loads, and what is asked under another name, is refused, whatever it is.
 // serve.OwnHost has the other names.
 func TestOthers(t *testing.T) {
