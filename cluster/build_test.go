@@ -139,19 +139,15 @@ func TestBuild(t *testing.T) {
 			t.Errorf("got %v, output %q and these calls:\n%s", err, out.String(), calls())
 		}
 	})
-	for _, program := range programs {
-		t.Run("again, it builds "+program+" if that is missing", func(t *testing.T) {
-			if err := os.Remove(filepath.Join(home, "bin", program)); err != nil {
-				t.Fatal(err)
-			}
-			if err := ensure(home, false, &out); err != nil {
-				t.Fatal(err)
-			}
-			if _, err := os.Stat(filepath.Join(home, "bin", program)); err != nil {
-				t.Error(err)
-			}
-		})
-	}
+	t.Run("again, it builds a program that is missing", func(t *testing.T) {
+		kubectl := filepath.Join(home, "bin", "kubectl")
+		if err := errors.Join(os.Remove(kubectl), ensure(home, false, &out)); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := os.Stat(kubectl); err != nil {
+			t.Error(err)
+		}
+	})
 }
 
 // A build that ends half-way leaves the programs that there were, and is not taken for

@@ -77,18 +77,6 @@ func testRunning(t *testing.T, c *testCluster) {
 			t.Errorf("got %s, want %s", got, want)
 		}
 	})
-	t.Run("a missing right to block deletions shows", func(t *testing.T) {
-		all, err := commandLines()
-		if err != nil {
-			t.Fatal(err)
-		}
-		const want = "--enable-admission-plugins=OwnerReferencesPermissionEnforcement"
-		for pid, program := range running {
-			if program == "kube-apiserver" && !strings.Contains(all[pid], want) {
-				t.Errorf("the API server was started without %s: %s", want, all[pid])
-			}
-		}
-	})
 	// All of 127.0.0.0/8 is this machine, so 127.0.0.2 reaches what listens everywhere, and
 	// what listens on 127.0.0.1 not.
 	t.Run("it listens on loopback only", func(t *testing.T) {
