@@ -3,9 +3,6 @@
 package browser
 
 import (
-	"fmt"
-	"net/http"
-	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -166,17 +163,4 @@ func TestSiteWithoutScripts(t *testing.T) {
 		t.Error("the picture is not shown as an image, or the empty one is")
 	}
 	b.shot("picture")
-}
-
-// The site works in a folder of a web space.
-func TestSiteInASubPath(t *testing.T) {
-	const below = "/some/where/"
-	server := httptest.NewServer(http.StripPrefix(below, http.FileServer(http.Dir(site(t)))))
-	t.Cleanup(server.Close)
-	b := open(t, server.URL+below, laptop)
-	b.travels("POST")
-	for _, title := range []string{"Read and run it", "Results", "The picture"} {
-		b.do(chromedp.Evaluate[chromedp.Void](fmt.Sprintf(`[...document.querySelectorAll('.site-head li a')].find((a) => a.textContent === %q).click()`, title)))
-		b.arrives(fmt.Sprintf(`document.querySelector('.site-head [aria-current]')?.textContent === %q && getComputedStyle(document.querySelector('.site-head')).display === 'flex'`, title))
-	}
 }
