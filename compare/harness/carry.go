@@ -32,8 +32,7 @@ import (
 //     the program does not contain is not counted.
 //   - Framework lines are those of controller-runtime that are compiled into the
 //     program: what does there the work that the other forms do in their own lines.
-//   - Packages and linked lines leave out the standard library, and the latter the
-//     project's own code, too.
+//   - Lines of other people leave out the standard library.
 
 // carried are what is counted, and what it means.
 var carried = []struct{ name, words string }{
@@ -44,9 +43,7 @@ var carried = []struct{ name, words string }{
 	{"linked-loc", "lines of code of other people in the program"},
 	{"direct-modules", "modules that the project imports"},
 	{"indirect-modules", "further modules in the program"},
-	{"packages", "packages in the program, without the standard library"},
 	{"binary-B", "program, as go build makes it"},
-	{"stripped-B", "program without symbols (-ldflags '-s -w')"},
 }
 
 // form is one of the programs: what to build, and which modules are the project's own.
@@ -66,10 +63,11 @@ var forms = []form{
 func (b *bench) carry(ctx context.Context) error {
 	for _, f := range forms {
 		counted := map[string]float64{}
-		if err := f.count(ctx, ".", counted); err != nil {
-			return err
+		err := f.count(ctx, ".", counted)
+		if err == nil {
+			counted["binary-B"], err = f.size(ctx, b.dir)
 		}
-		if err := f.sizes(ctx, ".", b.dir, counted); err != nil {
+		if err != nil {
 			return err
 		}
 		for _, unit := range carried {
@@ -117,7 +115,6 @@ func (f form) count(ctx context.Context, dir string, into map[string]float64) er
 		if p.Standard {
 			continue
 		}
-		into["packages"]++
 		own := slices.Contains(f.own, p.Module.Path)
 		if own {
 			imported = append(imported, p.Imports...)
@@ -185,18 +182,15 @@ func linesOfCode(source []byte) (n int) {
 	}
 }
 
-// sizes builds the program below the folder into, as it is and without symbols.
-func (f form) sizes(ctx context.Context, dir, into string, counted map[string]float64) error {
+// size builds the program in the folder into, as go build makes it.
+func (f form) size(ctx context.Context, into string) (float64, error) {
 	program := filepath.Join(into, "carried-"+f.peer)
-	for unit, flags := range map[string]string{"binary-B": "", "stripped-B": "-s -w"} {
-		if _, err := peers.Go(ctx, "build", "-C", dir, "-o", program, "-ldflags="+flags, f.main); err != nil {
-			return err
-		}
-		info, err := os.Stat(program)
-		if err != nil {
-			return err
-		}
-		counted[unit] = float64(info.Size())
+	if _, err := peers.Go(ctx, "build", "-o", program, f.main); err != nil {
+		return 0, err
 	}
-	return nil
+	info, err := os.Stat(program)
+	if err != nil {
+		return 0, err
+	}
+	return float64(info.Size()), nil
 }

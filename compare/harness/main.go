@@ -52,7 +52,7 @@ func execute(ctx context.Context, o options) (err error) {
 	if err != nil {
 		return fmt.Errorf("-scenarios: %w", err)
 	}
-	b := &bench{plan: full(), peers: peers.All(), began: time.Now(), log: os.Stderr}
+	b := &bench{plan: full(), peers: peers.All(), began: time.Now()}
 	if o.quick {
 		b.plan = quick()
 	}
