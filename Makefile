@@ -59,11 +59,6 @@ bin/byhand:
 	@test -e $@ || echo "Building the program, the first time a minute or two:"
 	go build -o $@ .
 
-.PHONY: doctor
-doctor: ## Say what could stop make run, and what to do about it
-	@command -v go >/dev/null || { echo "STOP  there is no go in the PATH: install Go 1.26 or later from https://go.dev/dl"; exit 1; }
-	@cd cluster && go run . doctor
-
 .PHONY: install
 install: ## Install the CRDs into the cluster
 	@$(KUBECTL) version --client >/dev/null 2>&1 || { echo "no kubectl: install it, or run 'make cluster', which builds one"; exit 1; }

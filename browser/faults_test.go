@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"testing"
 
-	devtools "github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 
 	"example.com/byhand/internal/page"
@@ -74,20 +73,5 @@ func TestStepThatFails(t *testing.T) {
 	b.sees(`#panel .entry[data-seq="11"]`, "")
 	b.sees(`#panel .entry[data-seq="13"]`, "")
 	b.shot("failed")
-	b.forgive("on purpose")
-}
-
-// TestRecordingWithAStepThatFails plays to the end, though not every step is kept.
-func TestRecordingWithAStepThatFails(t *testing.T) {
-	s := newScript()
-	s.add(example().born()...)
-	b := open(t, serve(t, s.History, page.Options{Recording: "foreign.json"}), laptop)
-	command(b, devtools.AddScriptToEvaluateOnNewDocument, devtools.AddScriptToEvaluateOnNewDocumentParams{
-		Source: fails + `fails('/history.js', 'History', 'meaning', (step) => step.seq === 2);`,
-	})
-	b.do(chromedp.Reload())
-	b.sees("#notices", "Step 2 could not be shown: on purpose in History")
-	b.sees("#when", fmt.Sprintf("step %d", len(s.kept)))
-	b.sees("#state", "paused")
 	b.forgive("on purpose")
 }

@@ -103,19 +103,6 @@ func TestTwoKinds(t *testing.T) {
 	s.add(done)
 	b.sees(".part-worker .part-number", "1 busy")
 
-	// The places of both, whichever came last, beside those of the lesson.
-	b.click(".part-reconcile")
-	for _, place := range []string{"controller/foo.go FooReconciler.Reconcile", "controller/bar.go BarReconciler.Reconcile", "controller/readyourwrites.go PendingWrites.Observed"} {
-		b.sees("#panel .places li", place)
-	}
-	if n := value[int](b, `document.querySelectorAll('#panel .places li').length`); n != 3 {
-		t.Errorf("%d places, want 3, each once", n)
-	}
-	b.shot("3-places")
-	b.click(".part-store")
-	b.sees("#panel .numbers", "Foos seen1")
-	b.sees("#panel .numbers", "Bars seen1")
-
 	// A third kind that begins like another.
 	for _, kind := range []string{"Baz", "DaemonSet"} {
 		s.add(trace.Step{Part: trace.PartStore, What: trace.Added, Kind: kind, Key: f.key()})

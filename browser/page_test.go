@@ -96,29 +96,6 @@ func TestHistoryOfAnObject(t *testing.T) {
 	b.sees("#state", "paused")
 }
 
-func TestParts(t *testing.T) {
-	s := newScript()
-	s.add(example().born()...)
-	b := open(t, serve(t, s.History, page.Options{}), laptop)
-	b.sees(".part-store .part-number", "2 objects")
-	for _, part := range []struct{ id, name, file string }{
-		{"server", "API server", "config/crd/foos.samplecontroller.k8s.io.yaml"},
-		{"stream", "List and watch", "informer/foo.go"},
-		{"store", "Store", "informer/informer.go"},
-		{"handler", "Handler", "controller/handlers.go"},
-		{"queue", "Queue", "controller/queue.go"},
-		{"worker", "Workers", "controller/controller.go"},
-		{"reconcile", "Reconcile", "controller/foo.go"},
-		{"request", "REST client", "clientset/foo.go"},
-	} {
-		b.click(".part-" + part.id)
-		b.sees("#panel h2", part.name)
-		b.sees("#panel .places", part.file)
-		b.until(`document.querySelectorAll('#panel .numbers dd').length >= 2`)
-	}
-	b.shot("part")
-}
-
 func TestTime(t *testing.T) {
 	s := newScript()
 	f := example()
@@ -261,17 +238,6 @@ func TestRecordingThenLive(t *testing.T) {
 	live.add(f.scale(2)...)
 	b.badge("scaled 1 → 2")
 	b.forgive("net::ERR_CONNECTION_REFUSED", "net::ERR_INCOMPLETE_CHUNKED_ENCODING", "net::ERR_EMPTY_RESPONSE", "net::ERR_CONNECTION_RESET")
-}
-
-func TestTwoBrowsers(t *testing.T) {
-	s := newScript()
-	address := serve(t, s.History, page.Options{})
-	first, second := open(t, address, laptop), open(t, address, laptop)
-	s.add(example().born()...)
-	for _, b := range []*tab{first, second} {
-		b.sees("#steps", "default/example-foo")
-		b.sees(".part-store .part-number", "2 objects")
-	}
 }
 
 func TestRecording(t *testing.T) {

@@ -3,9 +3,6 @@
 package browser
 
 import (
-	"fmt"
-	"net/http"
-	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -63,16 +60,13 @@ var sitePages = []string{
 	"read/controller/doc.go.html", "read/controller/foo.go.html", "read/chapters/at/README.md.html",
 }
 
-// From disk, without a network: every kind of page can be read at each width, in light
-// and in dark, and nothing is wider than the screen.
+// From disk, without a network: every kind of page can be read, on a desktop and on a
+// phone, in light and in dark, and nothing is wider than the screen.
 func TestSiteCanBeRead(t *testing.T) {
 	folder := site(t)
-	looks := map[string]look{"desktop light": laptop, "phone light": phone}
-	for name, l := range map[string]look{"desktop dark": laptop, "phone dark": phone} {
-		l.dark = true
-		looks[name] = l
-	}
-	for name, l := range looks {
+	dark := phone
+	dark.dark = true
+	for name, l := range map[string]look{"desktop light": laptop, "phone dark": dark} {
 		t.Run(name, func(t *testing.T) {
 			b := open(t, "file://"+filepath.Join(folder, "index.html"), l)
 			command(b, network.OverrideNetworkState, network.OverrideNetworkStateParams{Offline: true})
@@ -87,19 +81,7 @@ func TestSiteCanBeRead(t *testing.T) {
 					// What travels is in no ground that can be computed.
 					b.click("#live")
 				}
-				found := value[struct {
-					Low []string `json:"low"`
-					N   int      `json:"n"`
-				}](b, contrasts)
-				for _, low := range found.Low {
-					t.Errorf("%s: too little contrast: %s", page, low)
-				}
-				if found.N < 20 {
-					t.Errorf("%s: only %d texts were looked at", page, found.N)
-				}
-				if wide := value[int](b, `document.documentElement.scrollWidth - document.documentElement.clientWidth`); wide > 0 {
-					t.Errorf("%s is %d pixels wider than the screen", page, wide)
-				}
+				b.readable(page, 20)
 			}
 		})
 	}
@@ -143,42 +125,12 @@ func TestSitePlays(t *testing.T) {
 	b.arrives(`document.querySelector('h1')?.textContent === 'controller/queue.go' && document.querySelector(':target .code').textContent.includes('func NewQueue')`)
 }
 
-// Nothing but the recorded run moves, and with reduced motion not even that.
-func TestSiteReducedMotion(t *testing.T) {
-	still := laptop
-	still.still = true
-	folder := site(t)
-	b := open(t, "file://"+filepath.Join(folder, "index.html"), still)
-	b.until(`parseInt(document.querySelector('.part-request .part-number').textContent) > 4`)
-	if seen := value[int](b, `witness.looks.size`); seen != 0 {
-		t.Errorf("%d tokens travelled, though motion is to be reduced", seen)
-	}
-	for _, page := range sitePages {
-		b.visit(folder, page)
-		if moving := value[int](b, `document.getAnimations().length`); moving != 0 {
-			t.Errorf("%d animations on %s", moving, page)
-		}
-	}
-}
-
 // By keys alone: past the menu, along the menu, from file to file; and one sees where one
 // is.
 func TestSiteKeyboard(t *testing.T) {
 	folder := site(t)
 	b := open(t, "file://"+filepath.Join(folder, "read/controller/queue.go.html"), laptop)
-	var order []string
-	for range 60 {
-		b.do(chromedp.KeyEvent(kb.Tab))
-		at := value[focused](b, focus)
-		if at.What == "the end" {
-			break
-		}
-		order = append(order, at.What)
-		if !at.Seen {
-			t.Errorf("one cannot see that %q has the focus", at.What)
-		}
-	}
-	got := strings.Join(order, " | ")
+	got := strings.Join(b.tabs(), " | ")
 	const first, then = "Skip to the content | byhand | The picture | Read and run it | Results | 中文 | ", "| ← Previous controller/handlers.go | "
 	if !strings.HasPrefix(got, first) || !strings.Contains(got, then) {
 		t.Errorf("Tab goes to %s\nwant %s … %s …", got, first, then)
@@ -211,17 +163,4 @@ func TestSiteWithoutScripts(t *testing.T) {
 		t.Error("the picture is not shown as an image, or the empty one is")
 	}
 	b.shot("picture")
-}
-
-// The site works in a folder of a web space.
-func TestSiteInASubPath(t *testing.T) {
-	const below = "/some/where/"
-	server := httptest.NewServer(http.StripPrefix(below, http.FileServer(http.Dir(site(t)))))
-	t.Cleanup(server.Close)
-	b := open(t, server.URL+below, laptop)
-	b.travels("POST")
-	for _, title := range []string{"Read and run it", "Results", "The picture"} {
-		b.do(chromedp.Evaluate[chromedp.Void](fmt.Sprintf(`[...document.querySelectorAll('.site-head li a')].find((a) => a.textContent === %q).click()`, title)))
-		b.arrives(fmt.Sprintf(`document.querySelector('.site-head [aria-current]')?.textContent === %q && getComputedStyle(document.querySelector('.site-head')).display === 'flex'`, title))
-	}
 }

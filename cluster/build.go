@@ -90,6 +90,8 @@ func downloadInto(home, dir string, out io.Writer) error {
 func buildFromSource(home, dir string, out io.Writer) error {
 	fmt.Fprintln(out, "Building a Kubernetes control plane from source, once. It takes about 8 minutes on 2 CPUs,")
 	fmt.Fprintln(out, "less if Go has compiled some of it before, and about 6 GiB of disk.")
+	caches, _ := goCommand(home, "env", "GOCACHE", "GOMODCACHE").Output()
+	fmt.Fprint(out, tooSmall(append(strings.Fields(string(caches)), home, os.TempDir()), freeSpace))
 	start := time.Now()
 	if err := emptyFolder(dir); err != nil {
 		return err
@@ -179,20 +181,38 @@ func goCommand(home string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// What to do about a machine that lacks something: an error says it, and make doctor
-// before there is one.
-const (
-	moreSpace  = "make room (a first build needs about 6 GiB), or set GOCACHE, GOMODCACHE and TMPDIR to folders on a larger disk"
-	moreMemory = "give it 4 GiB (RAM or swap), or set GOFLAGS=-p=1, so that one package at a time is compiled"
-)
+// moreSpace is said when a build begins on a disk that is too small, and when it has ended
+// there.
+const moreSpace = "make room (a first build needs about 6 GiB), or set GOCACHE, GOMODCACHE and TMPDIR to folders on a larger disk"
 
 const again = ", and run it again: what is compiled stays"
 
 var (
 	errNoSpace     = errors.New("the disk is full: " + moreSpace + again)
-	errNoMemory    = errors.New("the compiler was killed, as the kernel does when memory is short: " + moreMemory + again)
+	errNoMemory    = errors.New("the compiler was killed, as the kernel does when memory is short: give it 4 GiB (RAM or swap), or set GOFLAGS=-p=1, so that one package at a time is compiled" + again)
 	errNoProcesses = errors.New("no more processes or threads may be started: allow 1000 (ulimit -u, or the container's limit of PIDs)" + again)
 )
+
+// tooSmall says which of the folders that a build fills has too little room, "" if none.
+func tooSmall(folders []string, free func(folder string) uint64) string {
+	for _, folder := range folders {
+		if gib := float64(free(folder)) / (1 << 30); gib < 6 {
+			return fmt.Sprintf("%s has only %.1f GiB left: %s\n", folder, gib, moreSpace)
+		}
+	}
+	return ""
+}
+
+// freeSpace is what may be written to the disk of a folder, which need not exist yet.
+func freeSpace(folder string) uint64 {
+	var disk syscall.Statfs_t
+	for ; syscall.Statfs(folder, &disk) != nil; folder = filepath.Dir(folder) {
+		if folder == filepath.Dir(folder) {
+			return 0
+		}
+	}
+	return disk.Bavail * uint64(disk.Bsize)
+}
 
 // shortage returns what the machine lacks if that is why a program ended with that text.
 func shortage(text string) error {

@@ -224,13 +224,4 @@ func TestPortsFree(t *testing.T) {
 			}
 		})
 	}
-
-	// Nobody has the port any more.
-	_ = taken.Close()
-	c := cluster{home: t.TempDir(), name: "x"}
-	linkProgram(t, &c, "etcd")
-	writeFile(t, filepath.Join(c.dir(), "kwok.yaml"), fmt.Sprintf("options:\n  etcdPort: %d\n", port))
-	if err := c.portsFree(0); err != nil {
-		t.Errorf("with the port free: %v", err)
-	}
 }

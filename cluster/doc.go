@@ -5,12 +5,11 @@
 //	go run . up   [--name NAME] [--components etcd,kube-apiserver] [--download]
 //	go run . down [--name NAME]
 //	go run . exec [--components …] [--download] -- COMMAND [ARGUMENTS]
-//	go run . doctor
 //
 // up builds what is missing, starts the cluster and waits until it serves. down
 // stops it and removes its data. exec runs a command against a cluster of its
 // own (KUBECONFIG names it, PATH has its kubectl) and removes that cluster when
-// the command ends. doctor says what could stop all that.
+// the command ends.
 //
 // The exit code is 0, 1 after an error, or that of exec's command.
 //

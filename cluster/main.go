@@ -40,7 +40,7 @@ func main() {
 // run does what args say, in the folder home.
 func run(home string, args []string) (exitCode int, err error) {
 	if len(args) == 0 {
-		return 0, errors.New("say what to do: up, down, exec or doctor (see doc.go)")
+		return 0, errors.New("say what to do: up, down or exec (see doc.go)")
 	}
 	flags := flag.NewFlagSet("cluster "+args[0], flag.ContinueOnError)
 	name := flags.String("name", defaultName, "name of the cluster (up, down)")
@@ -70,13 +70,11 @@ func run(home string, args []string) (exitCode int, err error) {
 	case "exec":
 		c := cluster{home: home, name: testPrefix + strconv.Itoa(os.Getpid()), components: *components, download: *download}
 		return c.exec(flags.Args())
-	case "doctor":
-		return 0, doctor(home, thisMachine(), os.Stdout)
 	case "help", "--help", "-h":
 		flags.Usage()
 		return 0, nil
 	default:
-		return 0, fmt.Errorf("%q is none of up, down, exec, doctor", args[0])
+		return 0, fmt.Errorf("%q is none of up, down, exec", args[0])
 	}
 }
 

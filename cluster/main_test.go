@@ -15,8 +15,8 @@ func TestMistakes(t *testing.T) {
 		args []string
 		want string
 	}{
-		{nil, "say what to do: up, down, exec or doctor"},
-		{[]string{"start"}, `"start" is none of up, down, exec, doctor`},
+		{nil, "say what to do: up, down or exec"},
+		{[]string{"start"}, `"start" is none of up, down, exec`},
 		{[]string{"up", "--name", ""}, `cluster name "": use lower-case letters, digits and '-'`},
 		{[]string{"up", "--name", "Mine"}, `cluster name "Mine": use`},
 		{[]string{"up", "--name", "my cluster"}, `cluster name "my cluster": use`},

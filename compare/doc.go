@@ -12,6 +12,5 @@
 //   - peers/: how each of them is built and started.
 //   - harness/: what they are put through, and how it is measured.
 //   - plane/: the control planes for that, and for the judge.
-//   - carry/: what a reader of each carries.
 //   - judge/: puts any Foo controller to the test, from outside.
 package compare

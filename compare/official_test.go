@@ -11,7 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
@@ -21,7 +20,6 @@ import (
 	official "k8s.io/sample-controller/pkg/generated/clientset/versioned"
 	"sigs.k8s.io/yaml"
 
-	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
 	"example.com/byhand/clientset"
 	"example.com/byhand/internal/testkit/subprocess"
 )
@@ -105,53 +103,6 @@ func TestOfficialExampleOnOurController(t *testing.T) {
 	ours, err := clientset.NewForConfigOrDie(config).SamplecontrollerV1alpha1().Foos(namespace).Get(t.Context(), example.Name, metav1.GetOptions{})
 	if err != nil || len(ours.Status.Conditions) == 0 {
 		t.Errorf("status %+v (%v), want the conditions that the official type does not know", ours.Status, err)
-	}
-}
-
-// What one client writes the other reads, field by field, in both directions.
-func TestBothClientsReadAndWrite(t *testing.T) {
-	config, namespace := newNamespace(t)
-	theirs := official.NewForConfigOrDie(config).SamplecontrollerV1alpha1().Foos(namespace)
-	ours := clientset.NewForConfigOrDie(config).SamplecontrollerV1alpha1().Foos(namespace)
-	three := int32(3)
-	for _, replicas := range []*int32{&three, nil} {
-		name := fmt.Sprintf("theirs-%t", replicas != nil)
-		if _, err := theirs.Create(t.Context(), &officialv1alpha1.Foo{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{"a": "b"}},
-			Spec: officialv1alpha1.FooSpec{DeploymentName: "d", Replicas: replicas}}, metav1.CreateOptions{}); err != nil {
-			t.Fatal(err)
-		}
-		name = fmt.Sprintf("ours-%t", replicas != nil)
-		if _, err := ours.Create(t.Context(), &v1alpha1.Foo{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{"a": "b"}},
-			Spec: v1alpha1.FooSpec{DeploymentName: "d", Replicas: replicas}}, metav1.CreateOptions{}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	readByThem, err := theirs.List(t.Context(), metav1.ListOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	readByUs, err := ours.List(t.Context(), metav1.ListOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(readByUs.Items) != 4 {
-		t.Fatalf("%d Foos, want 4", len(readByUs.Items))
-	}
-	if diff := cmp.Diff(document(t, readByThem), document(t, readByUs)); diff != "" {
-		t.Errorf("the two clients read different Foos (-theirs +ours):\n%s", diff)
-	}
-
-	// A status that they write replaces ours where both know the field.
-	foo, err := theirs.Get(t.Context(), "ours-true", metav1.GetOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	foo.Status.AvailableReplicas = 2
-	if _, err := theirs.UpdateStatus(t.Context(), foo, metav1.UpdateOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	if got, err := ours.Get(t.Context(), "ours-true", metav1.GetOptions{}); err != nil || got.Status.AvailableReplicas != 2 {
-		t.Errorf("status %+v (%v), want the 2 available replicas that the official client wrote", got.Status, err)
 	}
 }
 

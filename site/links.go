@@ -6,7 +6,6 @@ import (
 	"net/url"
 	"path"
 	"path/filepath"
-	"regexp"
 	"strings"
 
 	"github.com/yuin/goldmark/ast"
@@ -68,22 +67,6 @@ func relative(from, to string) string {
 		return to // both are below the top of the site
 	}
 	return filepath.ToSlash(link)
-}
-
-// named are the files that a comment may name.
-var named = regexp.MustCompile(`[\w./-]+\.(go|yaml|md)\b`)
-
-// linkNames makes links of the files that a comment of a file names, from its own folder
-// or from the top.
-func (b *builder) linkNames(file string, comment template.HTML) template.HTML {
-	return template.HTML(named.ReplaceAllStringFunc(string(comment), func(name string) string {
-		for _, target := range []string{path.Join(path.Dir(file), name), name} {
-			if _, found := b.found[target]; found && target != file {
-				return `<a href="` + template.HTMLEscapeString(relative(pageOf(file), pageOf(target))) + `">` + name + `</a>`
-			}
-		}
-		return name
-	}))
 }
 
 func unwrap(link *ast.Link) {

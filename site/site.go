@@ -184,9 +184,6 @@ func (b *builder) writeSource(file string) error {
 	if err != nil {
 		return err
 	}
-	for i := range pairs {
-		pairs[i].Doc = b.linkNames(file, pairs[i].Doc)
-	}
 	return b.put("source", page{builder: b, At: pageOf(file), Title: file, Lang: "en", File: file, Pairs: pairs})
 }
 

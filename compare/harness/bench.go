@@ -3,7 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
-	"io"
+	"os"
 	"sync"
 	"time"
 
@@ -22,21 +22,16 @@ type bench struct {
 	// dir holds the programs.
 	dir   string
 	began time.Time
-	// log gets a line for each measurement, unless it is nil.
-	log io.Writer
 
 	mu       sync.Mutex
 	problems []error
 }
 
-// say writes a line to the log.
+// say writes a line to stderr.
 func (b *bench) say(format string, args ...any) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.log == nil {
-		return
-	}
-	fmt.Fprintf(b.log, "%6.0fs  %s\n", time.Since(b.began).Seconds(), fmt.Sprintf(format, args...))
+	fmt.Fprintf(os.Stderr, "%6.0fs  %s\n", time.Since(b.began).Seconds(), fmt.Sprintf(format, args...))
 }
 
 // problem notes what makes the command fail when all is done.

@@ -6,14 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
-	"strconv"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
 	"example.com/byhand/compare/peers"
-	"example.com/byhand/compare/peers/liveheap"
 )
 
 // inMemory is the line in which a program says that its caches are filled.
@@ -28,12 +26,6 @@ func caches(peer peers.Peer) bool {
 // cacheSync lets one peer after the other read n Foos into memory, round after round
 // on one control plane, because none of them writes: there is nothing to reconcile.
 func (b *bench) cacheSync(ctx context.Context, all []peers.Peer, n size) (err error) {
-	for i, peer := range all {
-		all[i] = peer.WithLiveHeap()
-	}
-	if err := peers.Build(ctx, b.dir, all...); err != nil {
-		return err
-	}
 	s, err := b.up(ctx)
 	if err != nil {
 		return err
@@ -88,7 +80,7 @@ func (s *server) createIdleFoos(ctx context.Context, n int) error {
 // syncOnce measures from the start of the process until its caches are filled, and
 // what it holds when it has looked at every Foo.
 func (b *bench) syncOnce(ctx context.Context, s *server, peer peers.Peer, n int) error {
-	p, err := b.start(ctx, s.Kubeconfig, peer, peers.Options{})
+	p, err := start(peer.Command(ctx, b.dir, s.Kubeconfig))
 	if err != nil {
 		return err
 	}
@@ -101,27 +93,9 @@ func (b *bench) syncOnce(ctx context.Context, s *server, peer peers.Peer, n int)
 	if err != nil {
 		return p.Explain(err)
 	}
-	live, err := p.liveHeap(ctx)
-	if err != nil {
-		return p.Explain(err)
-	}
 	return b.report("CacheSync", n, peer, 1,
 		value(filled.Sub(p.Started).Seconds(), "sec/op"), value(cpu.Seconds(), cpuSeconds),
-		value(float64(status.VmHWM), peakMemory), value(float64(status.VmRSS), memory), value(float64(live), liveMemory))
-}
-
-// liveHeap asks the process to collect its garbage and returns the bytes that are alive
-// then.
-func (p *process) liveHeap(ctx context.Context) (int64, error) {
-	if err := p.Signal(liveheap.Signal); err != nil {
-		return 0, err
-	}
-	limited, cancel := context.WithTimeout(ctx, time.Minute)
-	defer cancel()
-	if err := p.Prints(limited, 1, liveheap.Line); err != nil {
-		return 0, err
-	}
-	return strconv.ParseInt(liveheap.Line.FindStringSubmatch(p.Output())[1], 10, 64)
+		value(float64(status.VmHWM), peakMemory), value(float64(status.VmRSS), memory))
 }
 
 // filled waits until the caches of a process are filled, which it says, and until it

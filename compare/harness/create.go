@@ -4,9 +4,9 @@ import (
 	"context"
 	"fmt"
 
+	"golang.org/x/sync/errgroup"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/types"
 
 	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
 )
@@ -35,16 +35,6 @@ func (s *server) createFoo(ctx context.Context, foo *v1alpha1.Foo) (*v1alpha1.Fo
 	return created, nil
 }
 
-// scaleFoo changes the wanted replicas of a Foo.
-func (s *server) scaleFoo(ctx context.Context, name string, replicas int) error {
-	patch := fmt.Appendf(nil, `{"spec":{"replicas":%d}}`, replicas)
-	_, err := s.client.SamplecontrollerV1alpha1().Foos(namespace).Patch(ctx, name, types.MergePatchType, patch, metav1.PatchOptions{})
-	if err != nil {
-		return fmt.Errorf("patch Foo %s: %w", name, err)
-	}
-	return nil
-}
-
 // fooName has the same length for each number, see createFoos.
 func fooName(i int) string { return fmt.Sprintf("foo-%06d", i) }
 
@@ -59,5 +49,10 @@ func fooNames(n int) []string {
 
 // parallel calls do once for each name, from 16 goroutines, until one call fails.
 func parallel(ctx context.Context, names []string, do func(ctx context.Context, name string) error) error {
-	return inParallel(ctx, 16, len(names), func(ctx context.Context, i int) error { return do(ctx, names[i]) })
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(16)
+	for _, name := range names {
+		group.Go(func() error { return do(ctx, name) })
+	}
+	return group.Wait()
 }

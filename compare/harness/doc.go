@@ -4,7 +4,6 @@
 //	make compare          # everything; 40 minutes on 2 cores
 //	make compare-quick    # every peer, small; about 3 minutes
 //	go run ./harness -scenarios 'Backlog.*(byhand|controller)'
-//	go run ./harness -scenarios API   # the aggregated API servers; about 6 minutes
 //	go run ./harness -report      # the page anew, from raw.txt
 //
 // It is run in the folder compare. It exits 1 if a peer does not do its work; never because
@@ -16,9 +15,8 @@
 // control plane of its own (../plane, server.go, etcd.go, create.go), is started as a process
 // (process.go), and is followed from outside, through the API server (progress.go).
 // What it sent, the API server has counted (counts.go). One file a scenario: coldstart.go,
-// latency.go, idle.go, failover.go, cachesync.go; gobench.go runs the Go benchmarks of the
-// folder above.
-// apiserver.go starts the aggregated API servers, load.go and events.go ask them.
+// backlog.go, cachesync.go; carry.go measures nothing that runs, but what there is to read and
+// to build.
 //
 // All measurements go to raw.txt in the Go benchmark format (raw.go), and from there,
 // and only from there, to the page (report.go, prose.go). Its statistics are those of

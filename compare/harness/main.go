@@ -48,7 +48,27 @@ func execute(ctx context.Context, o options) (err error) {
 	if o.report {
 		return writePage(cmp.Or(o.out, results))
 	}
-	b, wanted, err := newBench(o)
+	wanted, err := regexp.Compile(o.scenarios)
+	if err != nil {
+		return fmt.Errorf("-scenarios: %w", err)
+	}
+	b := &bench{plan: full(), peers: peers.All(), began: time.Now()}
+	if o.quick {
+		b.plan = quick()
+	}
+	steps := b.steps(wanted)
+	if len(steps) == 0 {
+		return errors.New("nothing to do: no step matches -scenarios")
+	}
+	// What shows only a part does not replace what shows all.
+	switch {
+	case o.out != "":
+		err = os.MkdirAll(o.out, 0o755)
+	case o.quick || o.scenarios != "":
+		o.out, err = os.MkdirTemp("", "byhand-results-")
+	default:
+		o.out = results
+	}
 	if err != nil {
 		return err
 	}
@@ -56,36 +76,26 @@ func execute(ctx context.Context, o options) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(b.dir)) }()
-	steps := b.steps(wanted)
-	if len(steps) == 0 {
-		return errors.New("nothing to do: no step matches -scenarios")
-	}
-	out, err := o.folder()
-	if err != nil {
-		return err
-	}
-
-	if err := b.prepare(ctx, out); err != nil {
+	if err := b.prepare(ctx, o.out); err != nil {
 		return err
 	}
 	if err := errors.Join(b.run(ctx, steps), b.raw.close()); err != nil {
 		return err
 	}
-	if err := writePage(out); err != nil {
+	if err := writePage(o.out); err != nil {
 		b.problem(err)
 	} else {
-		b.say("written: %s", filepath.Join(out, pageFile))
+		b.say("written: %s", filepath.Join(o.out, pageFile))
 	}
 	return errors.Join(b.problems...)
 }
 
 // prepare builds all programs and begins the file of measurements.
-func (b *bench) prepare(ctx context.Context, out string) error {
+func (b *bench) prepare(ctx context.Context, out string) (err error) {
 	b.say("building the programs")
 	if err := peers.Build(ctx, b.dir, b.peers...); err != nil {
 		return err
 	}
-	var err error
 	if b.cluster, err = plane.Build(ctx, b.dir); err != nil {
 		return err
 	}
@@ -95,34 +105,4 @@ func (b *bench) prepare(ctx context.Context, out string) error {
 	}
 	b.raw, err = openRaw(filepath.Join(out, rawFile), about)
 	return err
-}
-
-// newBench makes the plan that the flags ask for. wanted says which steps of it are
-// taken.
-func newBench(o options) (b *bench, wanted *regexp.Regexp, err error) {
-	if flag.NArg() > 0 {
-		return nil, nil, errors.New("usage: no arguments (see -help)")
-	}
-	b = &bench{plan: full(), peers: peers.All(), began: time.Now(), log: os.Stderr}
-	if o.quick {
-		b.plan = quick()
-	}
-	if wanted, err = regexp.Compile(o.scenarios); err != nil {
-		return nil, nil, fmt.Errorf("-scenarios: %w", err)
-	}
-	return b, wanted, nil
-}
-
-// folder makes the folder for the results. What shows only a part does not replace
-// what shows all.
-func (o options) folder() (string, error) {
-	complete := !o.quick && o.scenarios == ""
-	switch {
-	case o.out != "":
-		return o.out, os.MkdirAll(o.out, 0o755)
-	case complete:
-		return results, os.MkdirAll(results, 0o755)
-	default:
-		return os.MkdirTemp("", "byhand-results-")
-	}
 }

@@ -18,8 +18,7 @@ import (
 // progress follows the Foos and Deployments of a server, whichever program writes them. Its
 // informers watch metadata alone, as protobuf, because the harness competes for the same
 // CPUs: a new resourceVersion at the same generation says that a status
-// was written, a new generation that a spec was, a new UID that the object was made
-// again.
+// was written, a new UID that the object was made again.
 type progress struct {
 	mu    sync.Mutex
 	marks map[*mark]bool
@@ -72,11 +71,6 @@ type happening func(before, now metav1.Object) bool
 // made: it was not there, or it was another one.
 func made(before, now metav1.Object) bool { return before.GetUID() != now.GetUID() }
 
-// specWritten: its spec is another one.
-func specWritten(before, now metav1.Object) bool {
-	return before.GetUID() == now.GetUID() && before.GetGeneration() != now.GetGeneration()
-}
-
 // statusWritten: something else than its spec has changed.
 func statusWritten(before, now metav1.Object) bool {
 	return before.GetUID() == now.GetUID() && before.GetGeneration() == now.GetGeneration() && before.GetResourceVersion() != now.GetResourceVersion()
@@ -88,7 +82,6 @@ type mark struct {
 	resource schema.GroupVersionResource
 	met      happening
 	waiting  map[string]bool
-	at       map[string]time.Time
 	last     time.Time
 	done     chan struct{}
 }
@@ -96,7 +89,7 @@ type mark struct {
 // expect returns a mark for the objects with these names. What happened before the
 // call does not count.
 func (p *progress) expect(resource schema.GroupVersionResource, met happening, names ...string) *mark {
-	m := &mark{mu: &p.mu, resource: resource, met: met, waiting: map[string]bool{}, at: map[string]time.Time{}, done: make(chan struct{})}
+	m := &mark{mu: &p.mu, resource: resource, met: met, waiting: map[string]bool{}, done: make(chan struct{})}
 	for _, name := range names {
 		m.waiting[name] = true
 	}
@@ -108,7 +101,7 @@ func (p *progress) expect(resource schema.GroupVersionResource, met happening, n
 
 func (m *mark) reached(name string, at time.Time) {
 	delete(m.waiting, name)
-	m.at[name], m.last = at, at
+	m.last = at
 	if len(m.waiting) == 0 {
 		close(m.done)
 	}
@@ -119,14 +112,6 @@ func (m *mark) missing() int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return len(m.waiting)
-}
-
-// when returns the moment at which it happened to an object.
-func (m *mark) when(name string) (at time.Time, ok bool) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	at, ok = m.at[name]
-	return at, ok
 }
 
 // await waits until all marks are reached and returns the moment of the last one.

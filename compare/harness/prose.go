@@ -2,10 +2,8 @@ package main
 
 import (
 	"cmp"
-	"slices"
 	"strings"
 
-	"example.com/byhand/compare/carry"
 	"example.com/byhand/compare/peers"
 )
 
@@ -25,9 +23,7 @@ type section struct {
 }
 
 var (
-	byPeer   = "/peer@(" + strings.Join(peerNames(), " ") + ")"
-	byClient = "/client@(byhand generated dynamic controller-runtime bare)"
-	byServer = "/server@(" + strings.Join(serverNames(), " ") + ")"
+	byPeer = "/peer@(" + strings.Join(peerNames(), " ") + ")"
 )
 
 func peerNames() (names []string) {
@@ -37,51 +33,36 @@ func peerNames() (names []string) {
 	return names
 }
 
-func serverNames() (names []string) {
-	for _, s := range peers.APIServers() {
-		names = append(names, s.Name)
-	}
-	return names
-}
-
 var coldStart = section{title: "Cold start", text: aboutColdStart, filter: ".name:ColdStart", rows: []string{"/foos@num", byPeer},
 	units: []string{perSecond, restPerSecond, writesEach, conflicts, eventsEach, cpuSeconds, peakMemory}, compared: true}
 
 var sections = []section{
 	coldStart,
-	{title: "Every Foo changed", text: aboutChange, filter: ".name:Change", rows: []string{"/foos@num", byPeer},
-		units: []string{perSecond, writesEach, conflicts, eventsEach}, compared: true},
-	{title: "Every Deployment deleted", text: aboutDelete, filter: ".name:Delete", rows: []string{"/foos@num", byPeer},
-		units: []string{perSecond, writesEach, conflicts, eventsEach}, compared: true},
-	{title: "Behind a backlog", text: aboutBacklog, filter: ".name:Backlog", rows: []string{"/foo", "/foos@num", byPeer}, units: []string{p50, p99}, compared: true},
-	{title: "One Foo at a time", text: aboutLatency, filter: ".name:Latency", rows: []string{"/foos@num", byPeer}, units: []string{p50, p99}, compared: true},
-	{title: "Idle", text: aboutIdle, filter: ".name:Idle", rows: []string{"/foos@num", byPeer}, units: []string{writes, conflicts, reads, events, cpuSeconds}, compared: true},
+	{title: "Behind a backlog", text: aboutBacklog, filter: ".name:Backlog", rows: []string{"/foos@num", byPeer}, units: []string{p50, p99}, compared: true},
 	{title: "Cache", text: aboutCache, filter: ".name:CacheSync", rows: []string{"/foos@num", byPeer},
-		units: []string{"sec/op", cpuSeconds, peakMemory, memory, liveMemory}, compared: true},
-	{title: "Failover", text: aboutFailover, filter: ".name:Failover", rows: []string{"/end", byPeer}, units: []string{"sec/op"}, compared: true},
-	{title: "Client calls, JSON", text: aboutCalls, filter: "/client:/./ /wire:json", rows: []string{".name", byClient},
-		units: []string{"sec/op", "B/op", "allocs/op"}, compared: true},
-	{title: "Client calls, CBOR", text: aboutCBOR, filter: "/client:/./ /wire:cbor", rows: []string{".name", byClient}, units: []string{"sec/op", "B/op", "allocs/op"}},
-	{title: "DeepCopy", text: aboutCopies, filter: ".name:DeepCopy", rows: []string{"/kind", "/copy@(byhand generated)"},
-		units: []string{"sec/op", "B/op", "allocs/op"}, compared: true},
-	{title: "What a reader carries", text: aboutCarry, filter: ".name:Carry", rows: []string{byPeer}, units: carry.Units(), flipped: true},
-	{title: "Aggregated API servers: requests", text: aboutServers, filter: ".name:APIServer", rows: []string{"/do@(create get list watch)", "/clients@num", byServer},
-		units: []string{requestsPerSecond, p50, p99, cpuEach, answerSize}, compared: true},
-	{title: "Aggregated API servers: memory", text: aboutServerMemory, filter: ".name:APIServerMemory", rows: []string{"/objects@num", byServer},
-		units: []string{memory, idleMemory, peakMemory}, compared: true},
-	{title: "Aggregated API servers: what a reader carries", text: aboutServerCarry, filter: ".name:CarryAPIServer", rows: []string{byServer},
-		units: slices.DeleteFunc(carry.Units(), func(unit string) bool { return unit == "framework-loc" }), flipped: true},
+		units: []string{"sec/op", cpuSeconds, peakMemory, memory}, compared: true},
+	{title: "What a reader carries", text: aboutCarry, filter: ".name:Carry", rows: []string{byPeer}, units: carriedUnits(), flipped: true},
+}
+
+func carriedUnits() (names []string) {
+	for _, unit := range carried {
+		names = append(names, unit.name)
+	}
+	return names
 }
 
 // heading is what stands above a column.
 func heading(name string) string {
-	return cmp.Or(carry.Words(name), map[string]string{
-		"peer": "program", "foos": "Foos", "foo": "Foo", "name": "call", "copy": "copied by", "end": "end of the leader",
-		perSecond: "Foos/s", restPerSecond: "Foos/s until the last write", writesEach: "writes/Foo", eventsEach: "Events/Foo", events: "Events",
-		cpuSeconds: "CPU time", peakMemory: "peak RSS", memory: "RSS then", liveMemory: "live heap", p50: "p50", p99: "p99",
-		"do": "request", "clients": "clients", "server": "program", "objects": "objects",
-		requestsPerSecond: "a second", cpuEach: "CPU time of each", idleMemory: "RSS without objects", answerSize: "answer",
-		"sec/op": "time", "B/op": "memory", "allocs/op": "allocations",
+	for _, unit := range carried {
+		if unit.name == name {
+			return unit.words
+		}
+	}
+	return cmp.Or(map[string]string{
+		"peer": "program", "foos": "Foos", "name": "call",
+		perSecond: "Foos/s", restPerSecond: "Foos/s until the last write", writesEach: "writes/Foo", eventsEach: "Events/Foo",
+		cpuSeconds: "CPU time", peakMemory: "peak RSS", memory: "RSS then", p50: "p50", p99: "p99",
+		"sec/op": "time",
 	}[name], name)
 }
 
@@ -99,39 +80,12 @@ const aboutColdStart = "The controller starts when all Foos exist and nothing el
 	"`sample-controller` writes each status twice, and the clock stops after the first time. \"Until the last write\" includes the second; the end is polled every half second and taken as early as it can have been.\n\n" +
 	"![Cold start: Foos per second](" + pictureFile + ")"
 
-const aboutChange = "Every Foo has its Deployment; then every Foo asks for two replicas instead of one. The clock runs from the first change to the last updated Deployment. The harness sends the changes from 16 goroutines while the controller works. Its own writes are not counted."
-
-const aboutDelete = "The harness deletes every Deployment, from 16 goroutines. The clock runs from the first deletion until the last Deployment is back."
-
-const aboutBacklog = "During a cold start, every 100 ms one more Foo is created and one that is finished is changed. How long do these two wait for their Deployments while thousands of others are in the queue? They mostly wait for the API server, which is busy with one write per worker: `controller-runtime` as shipped has one worker, so that a single Foo waits less and all of them take longer."
-
-const aboutLatency = "Nothing else happens. A Foo is created; the clock runs from the request until its Deployment is seen; then comes the next one. The time of the creation itself is included, and is the same for all."
-
-const aboutIdle = "Every Foo has its Deployment, and nobody changes anything for 65 seconds. Two resyncs fall into that time (every 30 s: compiled into `sample-controller`, set for the others). Reads are those of Foos and Deployments. `byhand` limits its Events to so many a second: those counted here, and the CPU time that they take, are left over from the cold start."
+const aboutBacklog = "During a cold start, every 100 ms one more Foo is created. How long does it wait for its Deployment while thousands of others are in the queue? It mostly waits for the API server, which is busy with one write per worker: `controller-runtime` as shipped has one worker, so that a single Foo waits less and all of them take longer."
 
 const aboutCache = "How long until all Foos are in memory, and how much memory they take. There is nothing to reconcile: these Foos are being deleted, a finalizer keeps them, and they name no Deployment, so that `sample-controller` skips them. They have a status and `managedFields` as a controller leaves them. " +
-	"The time is from the start of the process to the log line that says that the caches are synced, CPU time is until then, the peak is of the whole run, \"RSS then\" is after the controller has looked at every Foo. " +
-	"The live heap is what remains after a garbage collection at the end. (`sample-controller` has not finished its queue by then: it logs an error for each Foo, which takes minutes.) For this measurement each program has one more import, [`liveheap/`](../peers/liveheap/liveheap.go)."
+	"The time is from the start of the process to the log line that says that the caches are synced, CPU time is until then, the peak is of the whole run, \"RSS then\" is after the controller has looked at every Foo."
 
-const aboutFailover = "Two replicas, one of which leads. It is ended, and a Foo is created: the time from the signal until the other replica has created the Deployment. Leases last 15 s, are renewed within 10 s and tried every 2 s, for every controller; as shipped, `controller-runtime` does not release its Lease at the end, and `sample-controller` has no leader election. After a clean end the standby takes over at its next try, which comes 2 to 4.4 s after the one before; the end comes at a random moment between two tries, so that single times differ by seconds."
-
-const aboutCalls = "Go benchmarks of the clients alone, over the same types and replies. The server runs in the same process and allocates, too; `bare`, an HTTP client that decodes nothing, shows its share."
-
-const aboutCBOR = "The same with CBOR, which needs feature gates that are off by default."
-
-const aboutCopies = "The hand-written copies against those that deepcopy-gen v0.37 writes for the same types."
-
-const aboutCarry = "Counted from the sources of each program, by the same rules: [`carry/`](../carry/doc.go). A line of code is a line that is neither blank nor a comment. More features are more lines: `byhand` has a second resource, a trace and a page, `sample-controller` neither metrics nor leader election."
-
-const aboutServers = "[`chapters/apiserver`](../../chapters/apiserver) (`byhand`) beside [sample-apiserver](https://github.com/kubernetes/sample-apiserver) of Kubernetes, unmodified from its module. " +
-	"`byhand-alone` is `byhand` without the questions that it asks the API server: a SubjectAccessReview for each request, the namespace for each create. `sample-apiserver` remembers the answer for ten seconds, for each object and verb, and watches namespaces.\n\n" +
-	"All are asked directly, over one HTTP/2 connection with the front proxy's certificate, for a user who has a role: on the way through the API server most of the time would be that one's. Each begins with an empty storage. The objects are Pizzas and Flunders, of about the same size. " +
-	"\"watch\" counts events: a fifth as many objects are created by 16 clients, and the clock runs until each watcher has heard of all. CPU time is the server's own, without that of the API server and etcd.\n\n" +
-	"A write is on the disk before it is answered, in all of them: `byhand` appends to a journal and syncs it, one write after the other; `sample-apiserver` asks etcd, which syncs once for all writes that come together."
-
-const aboutServerMemory = "Of the server alone: `byhand` holds all objects itself; `sample-apiserver` has them in etcd, which is not counted, and once more in its watch cache. \"RSS then\" is with the objects, the peak is at the end."
-
-const aboutServerCarry = "Counted by the rules of [`carry/`](../carry/doc.go). `byhand` has no admission, metrics and tracing, which `sample-apiserver` gets from its library."
+const aboutCarry = "Counted from the sources of each program, by the same rules: [`carry.go`](../harness/carry.go). A line of code is a line that is neither blank nor a comment. More features are more lines: `byhand` has a second resource, a trace and a page, `sample-controller` neither metrics nor leader election."
 
 const method = `
 ## Method

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"bytes"
-	"fmt"
 	"os"
 	"sync"
 
@@ -17,23 +15,12 @@ const (
 	writesEach    = "writes/foo"
 	readsEach     = "reads/foo"
 	eventsEach    = "events/foo"
-	events        = "events"
-	writes        = "writes"
-	reads         = "reads"
 	conflicts     = "409s"
 	cpuSeconds    = "cpu-sec"
 	peakMemory    = "peak-RSS-B"
 	memory        = "RSS-B"
-	liveMemory    = "live-B"
 	p50           = "p50-sec"
 	p99           = "p99-sec"
-	// Of aggregated API servers: requests or events, the CPU time of each, and the length of
-	// an answer.
-	requestsPerSecond = "requests/s"
-	cpuEach           = "each-cpu-sec"
-	answerSize        = "answer-B"
-	// idleMemory is before the first object.
-	idleMemory = "idle-RSS-B"
 )
 
 // raw writes measurements in the Go benchmark format,
@@ -54,7 +41,7 @@ func openRaw(name string, about []benchfmt.Config) (*raw, error) {
 	}
 	r := &raw{file: file, writer: benchfmt.NewWriter(file), config: about}
 	// Of all others, less is better.
-	for _, unit := range []string{perSecond, restPerSecond, requestsPerSecond} {
+	for _, unit := range []string{perSecond, restPerSecond} {
 		if err := r.writer.Write(&benchfmt.UnitMetadata{UnitMetadataKey: benchfmt.UnitMetadataKey{Unit: unit, Key: "better"}, OrigUnit: unit, Value: "higher"}); err != nil {
 			return nil, err
 		}
@@ -70,14 +57,6 @@ func (r *raw) add(name string, iterations int, values ...benchfmt.Value) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.writer.Write(&benchfmt.Result{Config: r.config, Name: benchfmt.Name(name), Iters: iterations, Values: values})
-}
-
-// text adds the output of go test -bench as it is.
-func (r *raw) text(output []byte) error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	_, err := fmt.Fprintf(r.file, "\n%s\n", bytes.TrimSpace(output))
-	return err
 }
 
 func (r *raw) close() error { return r.file.Close() }

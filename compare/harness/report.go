@@ -199,25 +199,16 @@ func markdown(table [][]string) string {
 	return out.String()
 }
 
-// machine is where and how the measurements were made. More than one value is more than
-// one machine, or command.
+// machine is where and how the measurements were made.
 func (f *figures) machine() string {
 	table := [][]string{{"", ""}}
-	for _, key := range []string{"cpu", "cores", "memory", "kernel", "go", "control-plane", "command"} {
-		var values []string
-		for _, result := range f.all {
-			// A bar ends a cell, even in code.
-			value := strings.ReplaceAll(result.GetConfig(key), "|", `\|`)
-			if key == "command" && value != "" {
-				value = "`" + value + "`"
-			}
-			if value != "" && !slices.Contains(values, value) {
-				values = append(values, value)
-			}
+	for _, key := range []string{"cpu", "cores", "memory", "go", "control-plane", "command"} {
+		// A bar ends a cell, even in code.
+		value := strings.ReplaceAll(f.all[0].GetConfig(key), "|", `\|`)
+		if key == "command" {
+			value = "`" + value + "`"
 		}
-		if values != nil {
-			table = append(table, []string{key, strings.Join(values, ", then ")})
-		}
+		table = append(table, []string{key, value})
 	}
 	return markdown(table)
 }

@@ -9,17 +9,15 @@ import (
 	"golang.org/x/perf/benchfmt"
 
 	"example.com/byhand/compare/peers"
-	"example.com/byhand/internal/requests"
 )
 
 // run is one peer on a control plane of its own.
 type run struct {
 	*server
 	*progress
-	bench *bench
-	peer  peers.Peer
-	// started are all processes that were started, the newest last.
-	started []*process
+	bench   *bench
+	peer    peers.Peer
+	started *process
 }
 
 // with calls do with a peer and a fresh control plane on which n Foos wait, and
@@ -40,27 +38,18 @@ func (b *bench) with(ctx context.Context, peer peers.Peer, n int, do func(ctx co
 	defer progress.end()
 	r := &run{server: server, progress: progress, bench: b, peer: peer}
 	defer func() {
-		for _, p := range r.started {
-			p.stop()
-		}
-		if len(r.started) > 0 {
-			err = r.started[len(r.started)-1].Explain(err)
+		if r.started != nil {
+			r.started.stop()
+			err = r.started.Explain(err)
 		}
 	}()
 	return do(ctx, r)
 }
 
-// start starts the peer, or one more replica of it.
-func (r *run) start(ctx context.Context, options peers.Options) (*process, error) {
-	p, err := r.bench.start(ctx, r.Kubeconfig, r.peer, options)
-	if err == nil {
-		r.started = append(r.started, p)
-	}
-	return p, err
-}
-
-func (b *bench) start(ctx context.Context, kubeconfig string, peer peers.Peer, options peers.Options) (*process, error) {
-	return start(peer.Command(ctx, b.dir, kubeconfig, options))
+// start starts the peer.
+func (r *run) start(ctx context.Context) (p *process, err error) {
+	r.started, err = start(r.peer.Command(ctx, r.bench.dir, r.Kubeconfig))
+	return r.started, err
 }
 
 // limit bounds the time in which n Foos must be done. It is generous: a time is
@@ -78,35 +67,11 @@ func (r *run) limit(ctx context.Context, n int) (context.Context, context.Cancel
 // than the others.
 func slow(peer peers.Peer) bool { return peer.Name == "sample-controller" }
 
-// elapsed is what is measured of the time between two moments in which n Foos were
-// worked on, and of the requests between two counts.
-func elapsed(begin, end time.Time, n int, sent requests.Counts) []benchfmt.Value {
-	seconds := end.Sub(begin).Seconds()
-	each := func(of requests.Counts) float64 { return float64(of.Sum()) / float64(n) }
-	return []benchfmt.Value{
-		value(seconds, "sec/op"),
-		value(float64(n)/seconds, perSecond),
-		value(each(sent.Writes()), writesEach),
-		value(float64(sent.Conflicts().Sum()), conflicts),
-		value(each(sent.Reads()), readsEach),
-		value(each(sent.Events()), eventsEach),
-	}
-}
-
-// report writes down what was measured of n Foos.
-func (r *run) report(what string, n int, values ...benchfmt.Value) error {
-	return r.bench.report(what, n, r.peer, 1, values...)
-}
-
-// report writes down what was measured of n Foos, averaged over so many operations.
-func (b *bench) report(what string, n int, peer peers.Peer, operations int, values ...benchfmt.Value) error {
-	return b.reportAs(fmt.Sprintf("%s/foos=%d/peer=%s", what, n, peer.Name), operations, values...)
-}
-
-// reportAs writes down what was measured under a name of the Go benchmark format, and says
+// report writes down what was measured of n Foos, averaged over so many operations, and says
 // it.
-func (b *bench) reportAs(name string, operations int, values ...benchfmt.Value) error {
-	text := name
+func (b *bench) report(what string, n int, peer peers.Peer, operations int, values ...benchfmt.Value) error {
+	text := fmt.Sprintf("%s/foos=%d/peer=%s", what, n, peer.Name)
+	name := text
 	for _, v := range values {
 		text += fmt.Sprintf("  %.4g %s", v.Value, v.Unit)
 	}

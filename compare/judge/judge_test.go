@@ -3,7 +3,6 @@ package main
 import (
 	"os"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -31,20 +30,6 @@ func TestChoose(t *testing.T) {
 		}
 		if !slices.Equal(names, test.want) || (err != nil) != (test.want == nil) {
 			t.Errorf("-scenario %s -quick=%t: %v, %v; want %v", test.scenario, test.quick, names, err, test.want)
-		}
-	}
-}
-
-// A name becomes part of a namespace, and each scenario judges something.
-func TestScenarios(t *testing.T) {
-	names := map[string]bool{}
-	for _, s := range scenarios {
-		if names[s.name] || len("judge-"+s.name+"-1000") > 63 || strings.Trim(s.name, "abcdefghijklmnopqrstuvwxyz-") != "" {
-			t.Errorf("%q is no good name", s.name)
-		}
-		names[s.name] = true
-		if s.judged == 0 || s.what == "" || s.steps == nil && s.perWrite == 0 {
-			t.Errorf("%s is not complete", s.name)
 		}
 	}
 }

@@ -54,16 +54,10 @@ func TestNothingIsLeft(t *testing.T) {
 			if kept := len(p.tail.kept); kept > tailSize {
 				t.Errorf("%d bytes of output are kept", kept)
 			}
+			if shown := strings.Count(p.tail.lines(1), "\n"); shown > 3 {
+				t.Errorf("%d lines are shown, want the first two and the last", shown)
+			}
 		})
-	}
-}
-
-// A program that ends by itself says how, and what it printed at last.
-func TestEndsByItself(t *testing.T) {
-	p := start(t, `echo "flag needed: --to"; exit 3`)
-	<-p.Done()
-	if ended := p.Ended(); !strings.HasPrefix(ended, "exit status 3") || !strings.Contains(p.tail.lines(1), "flag needed") {
-		t.Errorf("it ended with %q and printed %q", ended, p.tail.lines(1))
 	}
 }
 

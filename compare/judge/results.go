@@ -30,7 +30,7 @@ func judgePeers(ctx context.Context, o options, chosen []scenario) (err error) {
 	}
 	o.seed = seedOr(o.seed)
 	for _, p := range all {
-		args := p.Command(ctx, "", "{kubeconfig}", peers.Options{}).Args
+		args := p.Command(ctx, "", "{kubeconfig}").Args
 		args[0] = "./" + args[0]
 		o.json = verdictFile(o.results, p.Name)
 		if _, err := run(ctx, o, chosen, command{args: args, dir: dir}); err != nil {

@@ -3,9 +3,8 @@
 //
 // # Basics
 //
-// All are programs: what runs is what a user would run. All that act on Foos do it
-// on the same CustomResourceDefinition, and are built from one go.mod, so that they
-// share the versions of client-go and of everything below it.
+// All are programs: what runs is what a user would run. They act on the same
+// CustomResourceDefinition, and are built from one go.mod, so that they share the versions of client-go and of everything below it.
 //
 //   - byhand: the controller of this repository, as `go run main.go` starts it.
 //   - byhand-tuned: the same with as many workers as the other tuned ones.
@@ -17,6 +16,4 @@
 //     for speed and memory.
 //   - floor, floor-watch: ../floor, which is no controller but what the API
 //     server can do.
-//
-// The aggregated API servers are in apiserver.go.
 package peers

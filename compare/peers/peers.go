@@ -25,44 +25,26 @@ type Peer struct {
 	// Shipped: it runs with its own defaults, the number of workers included. A tuned peer
 	// is to get a kubeconfig that disables compression.
 	Shipped bool
-	// Elects: it can take part in a leader election.
-	Elects bool
 
 	// binary is the file that Build makes of package pkg; peers may share one.
 	binary, pkg string
-	// edits are made in its main.go, more are files that it has in addition: names and
-	// what is in them.
+	// edits are made in its main.go.
 	edits []edit
-	more  map[string]string
-	// args are its flags beyond the kubeconfig, argsOfElection those of an election.
-	args, argsOfElection []string
-	// leaseNamespace and lease are the flags that name the Lease of a peer that Elects.
-	leaseNamespace, lease string
-}
-
-// Options say how a peer is to run. The zero value is how it is compared.
-type Options struct {
-	// Resync is how often every object is looked at again without an event; 0 means
-	// the peer's own default. sample-controller has 30 s compiled in and ignores it.
-	Resync time.Duration
-	// LeaseNamespace makes the process wait for the Lease "leader" of this namespace, ""
-	// for none. Only for peers that Elect.
-	LeaseNamespace string
+	// args are its flags beyond the kubeconfig.
+	args []string
 }
 
 // All returns the peers in the order in which they are shown.
 func All() []Peer {
 	workers := []string{"--workers", strconv.Itoa(Workers)}
-	byhand := Peer{Name: "byhand", Shipped: true, Elects: true, binary: "byhand", pkg: "example.com/byhand",
-		leaseNamespace: "--leader-elect-resource-namespace", lease: "--leader-elect-resource-name"}
+	byhand := Peer{Name: "byhand", Shipped: true, binary: "byhand", pkg: "example.com/byhand"}
 	byhandTuned := byhand
 	byhandTuned.Name, byhandTuned.Shipped, byhandTuned.args = "byhand-tuned", false, workers
-	framework := Peer{Name: "controller-runtime", Shipped: true, Elects: true, binary: "framework", pkg: "example.com/byhand/compare/framework",
-		args: []string{"--health-probe-bind-address", "127.0.0.1:0"}, leaseNamespace: "--leader-elect-namespace", lease: "--leader-elect-id"}
+	framework := Peer{Name: "controller-runtime", Shipped: true, binary: "framework", pkg: "example.com/byhand/compare/framework",
+		args: []string{"--health-probe-bind-address", "127.0.0.1:0"}}
 	frameworkTuned := framework
 	frameworkTuned.Name, frameworkTuned.Shipped = "controller-runtime-tuned", false
 	frameworkTuned.args = slices.Concat(framework.args, workers, []string{"--strip", "--disable-compression", "--read-your-writes", "--zap-devel=false"})
-	frameworkTuned.argsOfElection = []string{"--leader-elect-release-on-cancel", "--warmup"}
 	floor := Peer{Name: "floor", Loop: true, binary: "floor", pkg: "example.com/byhand/compare/floor", args: workers}
 	floorWatch := floor
 	floorWatch.Name, floorWatch.args = "floor-watch", append(workers, "--watch")
@@ -94,27 +76,12 @@ func Build(ctx context.Context, dir string, peers ...Peer) error {
 // names, yet to be started: the program that Build has made in dir. It listens on the
 // loopback interface only, if at all. When ctx is done it gets SIGTERM, and after half a
 // minute SIGKILL.
-func (p Peer) Command(ctx context.Context, dir, kubeconfig string, o Options) *exec.Cmd {
+func (p Peer) Command(ctx context.Context, dir, kubeconfig string) *exec.Cmd {
 	args := append([]string{"--kubeconfig", kubeconfig}, p.args...)
-	if p.Elects && o.Resync > 0 {
-		args = append(args, "--resync", o.Resync.String())
-	}
-	if p.Elects && o.LeaseNamespace != "" {
-		args = append(args, "--leader-elect", p.leaseNamespace, o.LeaseNamespace, p.lease, "leader")
-		args = append(args, p.argsOfElection...)
-	}
 	cmd := exec.CommandContext(ctx, filepath.Join(dir, p.binary), args...)
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	cmd.WaitDelay = 30 * time.Second
 	return cmd
-}
-
-// WithLiveHeap returns the peer with a program that also says, when it is asked, how
-// much of its heap is alive: see package liveheap.
-func (p Peer) WithLiveHeap() Peer {
-	p.binary += "-liveheap"
-	p.more = map[string]string{"liveheap.go": "package main\n\nimport _ \"example.com/byhand/compare/peers/liveheap\"\n"}
-	return p
 }
 
 // Go runs the Go toolchain and returns its output, without the newline.

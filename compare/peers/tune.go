@@ -3,8 +3,8 @@ package peers
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -44,23 +44,10 @@ func tune(source string, edits []edit) (string, error) {
 	return strings.Join(lines, "\n"), nil
 }
 
-// tuned is the content of a source file with the edits made.
-func tuned(name string, edits []edit) (string, error) {
-	source, err := os.ReadFile(name)
-	if err != nil {
-		return "", err
-	}
-	text, err := tune(string(source), edits)
-	if err != nil {
-		return "", fmt.Errorf("tune %s: %w", name, err)
-	}
-	return text, nil
-}
-
-// compile builds the peer's program into a file: its package as it is, or with an
-// overlay of what was edited and added.
+// compile builds the peer's program into a file: its package as it is, or with an overlay of
+// what was edited.
 func (p Peer) compile(ctx context.Context, file string) error {
-	if p.edits == nil && p.more == nil {
+	if p.edits == nil {
 		_, err := Go(ctx, "build", "-o", file, p.pkg)
 		return err
 	}
@@ -68,37 +55,28 @@ func (p Peer) compile(ctx context.Context, file string) error {
 	if err != nil {
 		return err
 	}
-	pkg, dir, replace := p.pkg, module, map[string]string{}
-	files := map[string]string{}
-	maps.Copy(files, p.more)
-	if p.edits != nil || pkg == sample {
-		if files["main.go"], err = tuned(filepath.Join(module, "main.go"), p.edits); err != nil {
-			return err
-		}
-	}
-	if pkg == sample {
-		// Go allows no overlay over the module cache, so this one is a folder of this module
-		// that exists in it alone.
-		own, err := Go(ctx, "list", "-f", "{{.Dir}}", "example.com/byhand/compare/peers")
-		if err != nil {
-			return err
-		}
-		pkg, dir = "example.com/byhand/compare/peers/"+filepath.Base(file), filepath.Join(own, filepath.Base(file))
-		replace[filepath.Join(dir, "controller.go")] = filepath.Join(module, "controller.go")
-	}
-	for name, content := range files {
-		replace[filepath.Join(dir, name)] = file + "." + name
-		if err := os.WriteFile(file+"."+name, []byte(content), 0o644); err != nil {
-			return err
-		}
-	}
-	overlay, err := json.Marshal(map[string]any{"Replace": replace})
+	source, err := os.ReadFile(filepath.Join(module, "main.go"))
 	if err != nil {
 		return err
 	}
-	if err := os.WriteFile(file+".overlay.json", overlay, 0o644); err != nil {
+	tuned, err := tune(string(source), p.edits)
+	if err != nil {
+		return fmt.Errorf("tune %s: %w", p.pkg, err)
+	}
+	// Go allows no overlay over the module cache, so the overlay is a folder of this module
+	// that exists in it alone.
+	own, err := Go(ctx, "list", "-f", "{{.Dir}}", "example.com/byhand/compare/peers")
+	if err != nil {
 		return err
 	}
-	_, err = Go(ctx, "build", "-overlay", file+".overlay.json", "-o", file, pkg)
+	dir := filepath.Join(own, filepath.Base(file))
+	overlay, err := json.Marshal(map[string]any{"Replace": map[string]string{
+		filepath.Join(dir, "controller.go"): filepath.Join(module, "controller.go"),
+		filepath.Join(dir, "main.go"):       file + ".main.go",
+	}})
+	if err := errors.Join(err, os.WriteFile(file+".main.go", []byte(tuned), 0o644), os.WriteFile(file+".overlay.json", overlay, 0o644)); err != nil {
+		return err
+	}
+	_, err = Go(ctx, "build", "-overlay", file+".overlay.json", "-o", file, "example.com/byhand/compare/peers/"+filepath.Base(file))
 	return err
 }

@@ -32,37 +32,32 @@ type peer struct {
 	name             string
 	mutate, validate string // URLs
 	client           *http.Client
-
-	// What a benchmark measures.
-	times     []time.Duration
-	took      time.Duration
-	cpuBefore time.Duration
 }
 
 // start builds and starts both on the cluster that $KUBECONFIG names. They listen on
 // 127.0.0.1 and end with the test.
-func start(tb testing.TB) []*peer {
-	tb.Helper()
+func start(t *testing.T) []*peer {
+	t.Helper()
 	for _, command := range []string{
 		"kubectl apply -f ../../chapters/admission/config/crd",
 		"kubectl wait --for=condition=Established --timeout=30s -f ../../chapters/admission/config/crd",
 		"kubectl apply -f ../../chapters/admission/config/samples",
 	} {
 		if output, err := exec.Command("sh", "-c", command).CombinedOutput(); err != nil {
-			tb.Fatalf("%s: %v\n%s", command, err, output)
+			t.Fatalf("%s: %v\n%s", command, err, output)
 		}
 	}
-	dir := tb.TempDir()
+	dir := t.TempDir()
 	for name, pkg := range map[string]string{"byhand": "example.com/byhand/chapters/admission", "controller-runtime": "."} {
-		if _, err := peers.Go(tb.Context(), "build", "-o", filepath.Join(dir, name), pkg); err != nil {
-			tb.Fatal(err)
+		if _, err := peers.Go(t.Context(), "build", "-o", filepath.Join(dir, name), pkg); err != nil {
+			t.Fatal(err)
 		}
 	}
-	started := []*peer{startByhand(tb, dir), startFramework(tb, dir)}
-	body, _ := review(tb, nil, []string{"tomato"})
+	started := []*peer{startByhand(t, dir), startFramework(t, dir)}
+	body, _ := review(t, nil, []string{"tomato"})
 	for _, p := range started {
-		eventually(tb, p.name+" answers", func() error {
-			_, err := p.post(tb.Context(), p.validate, body)
+		eventually(t, p.name+" answers", func() error {
+			_, err := p.post(t.Context(), p.validate, body)
 			return err
 		})
 	}
@@ -71,94 +66,84 @@ func start(tb testing.TB) []*peer {
 
 // startByhand starts the chapter's program. The API server asks it about no namespace of
 // anybody's.
-func startByhand(tb testing.TB, dir string) *peer {
-	tb.Helper()
-	p := run(tb, dir, "byhand", "--namespace", "nobody")
+func startByhand(t *testing.T, dir string) *peer {
+	t.Helper()
+	p := run(t, dir, "byhand", "--namespace", "nobody")
 	const ready = `ready: the API server asks (\S+)`
 	p.Prints(1, ready)
 	url := regexp.MustCompile(ready).FindStringSubmatch(p.Output())[1]
 	config, err := clientcmd.BuildConfigFromFlags("", os.Getenv("KUBECONFIG"))
 	if err != nil {
-		tb.Fatal(err)
+		t.Fatal(err)
 	}
-	registered, err := kubernetes.NewForConfigOrDie(config).AdmissionregistrationV1().ValidatingWebhookConfigurations().Get(tb.Context(), "byhand-admission", metav1.GetOptions{})
+	registered, err := kubernetes.NewForConfigOrDie(config).AdmissionregistrationV1().ValidatingWebhookConfigurations().Get(t.Context(), "byhand-admission", metav1.GetOptions{})
 	if err != nil {
-		tb.Fatal(err)
+		t.Fatal(err)
 	}
-	p.trust(tb, registered.Webhooks[0].ClientConfig.CABundle)
+	p.trust(t, registered.Webhooks[0].ClientConfig.CABundle)
 	p.mutate, p.validate = url+"/mutate", url+"/validate"
 	return p
 }
 
 // startFramework starts this package's program, with certificates as cert-manager would
 // bring them.
-func startFramework(tb testing.TB, dir string) *peer {
-	tb.Helper()
+func startFramework(t *testing.T, dir string) *peer {
+	t.Helper()
 	certificate, key, err := cert.GenerateSelfSignedCertKey("127.0.0.1", nil, nil)
 	if err != nil {
-		tb.Fatal(err)
+		t.Fatal(err)
 	}
 	for name, text := range map[string][]byte{"tls.crt": certificate, "tls.key": key} {
 		if err := os.WriteFile(filepath.Join(dir, name), text, 0o600); err != nil {
-			tb.Fatal(err)
+			t.Fatal(err)
 		}
 	}
 	// It takes no port 0.
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
-		tb.Fatal(err)
+		t.Fatal(err)
 	}
 	address := listener.Addr().String()
 	if err := listener.Close(); err != nil {
-		tb.Fatal(err)
+		t.Fatal(err)
 	}
 	_, port, _ := strings.Cut(address, ":")
-	p := run(tb, dir, "controller-runtime", "--port", port, "--certificates", dir)
-	p.trust(tb, certificate)
+	p := run(t, dir, "controller-runtime", "--port", port, "--certificates", dir)
+	p.trust(t, certificate)
 	p.mutate = "https://" + address + "/mutate-restaurant-programming-kubernetes-info-v1alpha1-pizza"
 	p.validate = "https://" + address + "/validate-restaurant-programming-kubernetes-info-v1alpha1-pizza"
 	return p
 }
 
 // run starts a program.
-func run(tb testing.TB, dir, name string, args ...string) *peer {
-	tb.Helper()
-	p := subprocess.Run(tb, exec.Command(filepath.Join(dir, name), append(args, "--kubeconfig", os.Getenv("KUBECONFIG"))...), deadline)
+func run(t *testing.T, dir, name string, args ...string) *peer {
+	t.Helper()
+	p := subprocess.Run(t, exec.Command(filepath.Join(dir, name), append(args, "--kubeconfig", os.Getenv("KUBECONFIG"))...), deadline)
 	// With SIGTERM, so that it takes its registration away.
-	tb.Cleanup(p.Stop)
+	t.Cleanup(p.Stop)
 	return &peer{Program: p, name: name}
 }
 
 // trust makes the client, which speaks HTTP/1.1, as the API server does.
-func (p *peer) trust(tb testing.TB, bundle []byte) {
-	tb.Helper()
+func (p *peer) trust(t *testing.T, bundle []byte) {
+	t.Helper()
 	pool := x509.NewCertPool()
 	if !pool.AppendCertsFromPEM(bundle) {
-		tb.Fatalf("%s: no certificate in %q", p.name, bundle)
+		t.Fatalf("%s: no certificate in %q", p.name, bundle)
 	}
-	transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool}, MaxIdleConnsPerHost: 100}
+	transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool}}
 	p.client = &http.Client{Transport: transport, Timeout: 10 * time.Second}
-	tb.Cleanup(transport.CloseIdleConnections)
-}
-
-// computed is the CPU time of the process until now.
-func (p *peer) computed(tb testing.TB) time.Duration {
-	tb.Helper()
-	cpu, err := p.CPU()
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return cpu
+	t.Cleanup(transport.CloseIdleConnections)
 }
 
 // eventually waits until condition returns nil.
-func eventually(tb testing.TB, what string, condition func() error) {
-	tb.Helper()
+func eventually(t *testing.T, what string, condition func() error) {
+	t.Helper()
 	var err error
 	for end := time.Now().Add(deadline); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
 		if err = condition(); err == nil {
 			return
 		}
 	}
-	tb.Fatalf("%s: %v", what, err)
+	t.Fatalf("%s: %v", what, err)
 }

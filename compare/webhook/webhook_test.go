@@ -8,12 +8,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"net/http"
-	"slices"
-	"sync"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	jsonpatch "gopkg.in/evanphx/json-patch.v4"
@@ -57,71 +53,12 @@ func TestSameAnswers(t *testing.T) {
 	}
 }
 
-// BenchmarkReviews sends the reviews of new pizzas, a mutating and a validating one each, on
-// a few connections that stay open, as an API server does. The two take turns. One iteration
-// is one turn of each.
-func BenchmarkReviews(b *testing.B) {
-	const connections, pizzas = 4, 250
-	peers := start(b)
-	defaulted, _ := review(b, nil, nil)
-	checked, _ := review(b, nil, []string{"tomato", "mozzarella", "salami"})
-	turn := func(p *peer) {
-		var running sync.WaitGroup
-		var mu sync.Mutex
-		begun := time.Now()
-		for range connections {
-			running.Go(func() {
-				var times []time.Duration
-				for range pizzas {
-					for url, body := range map[string][]byte{p.mutate: defaulted, p.validate: checked} {
-						sent := time.Now()
-						if !p.ask(b, url, body).Allowed {
-							b.Errorf("%s refuses", p.name)
-						}
-						times = append(times, time.Since(sent))
-					}
-				}
-				mu.Lock()
-				defer mu.Unlock()
-				p.times = append(p.times, times...)
-			})
-		}
-		running.Wait()
-		p.took += time.Since(begun)
-	}
-	// The first reviews open the connections, and fill the cache of the one that is lazy.
-	for _, p := range peers {
-		turn(p)
-		p.times, p.took, p.cpuBefore = nil, 0, p.computed(b)
-	}
-	for b.Loop() {
-		for _, i := range rand.Perm(len(peers)) {
-			turn(peers[i])
-		}
-	}
-	b.ReportMetric(0, "ns/op")
-	for _, p := range peers {
-		slices.Sort(p.times)
-		n := len(p.times)
-		report := func(value float64, unit string) { b.ReportMetric(value, p.name+"-"+unit) }
-		report(float64(n)/p.took.Seconds(), "reviews/s")
-		report(float64(p.times[n/2].Microseconds()), "p50-µs")
-		report(float64(p.times[n*99/100].Microseconds()), "p99-µs")
-		report(float64((p.computed(b)-p.cpuBefore).Microseconds())/float64(n), "CPU-µs/review")
-		status, err := p.Status()
-		if err != nil {
-			b.Fatal(err)
-		}
-		report(float64(status.VmRSS)/(1<<20), "MiB")
-	}
-}
-
 // review is an AdmissionReview as the API server sends it, and the object in it. Without
 // before it is about a new pizza.
-func review(tb testing.TB, before, after []string) (body, object []byte) {
-	tb.Helper()
+func review(t *testing.T, before, after []string) (body, object []byte) {
+	t.Helper()
 	raw := func(toppings []string) []byte {
-		return marshal(tb, &v1alpha1.Pizza{
+		return marshal(t, &v1alpha1.Pizza{
 			TypeMeta: metav1.TypeMeta{APIVersion: v1alpha1.SchemeGroupVersion.String(), Kind: "Pizza"},
 			ObjectMeta: metav1.ObjectMeta{Name: "example", Namespace: "default", UID: "5b1f", Generation: 1,
 				Labels: map[string]string{"app.kubernetes.io/name": "example"},
@@ -145,16 +82,16 @@ func review(tb testing.TB, before, after []string) (body, object []byte) {
 	if before != nil {
 		request.Operation, request.OldObject.Raw = admissionv1.Update, raw(before)
 	}
-	return marshal(tb, &admissionv1.AdmissionReview{
+	return marshal(t, &admissionv1.AdmissionReview{
 		TypeMeta: metav1.TypeMeta{APIVersion: "admission.k8s.io/v1", Kind: "AdmissionReview"}, Request: request,
 	}), object
 }
 
 // ask sends a review and returns the response.
-func (p *peer) ask(tb testing.TB, url string, body []byte) *admissionv1.AdmissionResponse {
-	response, err := p.post(tb.Context(), url, body)
+func (p *peer) ask(t *testing.T, url string, body []byte) *admissionv1.AdmissionResponse {
+	response, err := p.post(t.Context(), url, body)
 	if err != nil {
-		tb.Errorf("%s: %v", p.name, err)
+		t.Errorf("%s: %v", p.name, err)
 		return &admissionv1.AdmissionResponse{}
 	}
 	return response
@@ -183,34 +120,34 @@ func (p *peer) post(ctx context.Context, url string, body []byte) (*admissionv1.
 }
 
 // patched applies a JSON Patch, if there is one.
-func patched(tb testing.TB, object, patch []byte) []byte {
-	tb.Helper()
+func patched(t *testing.T, object, patch []byte) []byte {
+	t.Helper()
 	if patch == nil {
 		return object
 	}
 	operations, err := jsonpatch.DecodePatch(patch)
 	if err != nil {
-		tb.Fatal(err)
+		t.Fatal(err)
 	}
 	result, err := operations.Apply(object)
 	if err != nil {
-		tb.Fatalf("%s: %v", patch, err)
+		t.Fatalf("%s: %v", patch, err)
 	}
 	return result
 }
 
-func marshal(tb testing.TB, value any) []byte {
-	tb.Helper()
+func marshal(t *testing.T, value any) []byte {
+	t.Helper()
 	text, err := json.Marshal(value)
 	if err != nil {
-		tb.Fatal(err)
+		t.Fatal(err)
 	}
 	return text
 }
 
-func unmarshal(tb testing.TB, text []byte, into any) {
-	tb.Helper()
+func unmarshal(t *testing.T, text []byte, into any) {
+	t.Helper()
 	if err := json.Unmarshal(text, into); err != nil {
-		tb.Fatal(err)
+		t.Fatal(err)
 	}
 }

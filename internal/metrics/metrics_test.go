@@ -180,27 +180,6 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// The newest set gets what comes, and an older one keeps what it has.
-func TestNewTakesOver(t *testing.T) {
-	first := metrics.New()
-	one := controller.NewQueue("one")
-	defer one.ShutDown()
-	second := metrics.New()
-	two := controller.NewQueue("two")
-	defer two.ShutDown()
-
-	one.Add(key)
-	two.Add(key)
-	two.Add(cache.NewObjectName("default", "other"))
-	expect(t, first, map[string]float64{`workqueue_adds_total{name="one"}`: 1, `workqueue_adds_total{name="two"}`: -1})
-	expect(t, second, map[string]float64{`workqueue_adds_total{name="one"}`: -1, `workqueue_adds_total{name="two"}`: 2})
-
-	host := requestEverything(t)
-	name := `rest_client_requests_total{code="404",host="` + host + `",method="GET"}`
-	expect(t, first, map[string]float64{name: -1})
-	expect(t, second, map[string]float64{name: 1})
-}
-
 // What happens to a key in a queue shows, under the queue's name.
 func TestQueue(t *testing.T) {
 	m := metrics.New()

@@ -37,8 +37,8 @@ func TestRecording(t *testing.T) {
 	}
 }
 
-// What cannot be played says why, in one line; of what is cut off, the beginning
-// plays.
+// What cannot be played says why, in one line; of what is cut off, the beginning plays.
+// TestRecordingMistakes of package trace has what else can be wrong with a recording.
 func TestPlayOfBrokenFiles(t *testing.T) {
 	write := func(text string) string {
 		file := filepath.Join(t.TempDir(), "steps.json")
@@ -55,7 +55,6 @@ func TestPlayOfBrokenFiles(t *testing.T) {
 	}{
 		{"missing", "/nowhere/steps.json", "127.0.0.1:0", []string{"/nowhere/steps.json"}, false},
 		{"empty", write(""), "127.0.0.1:0", []string{"empty", "--trace=json"}, false},
-		{"no recording", write("# byhand\n"), "127.0.0.1:0", []string{"line 1", "--trace=json"}, false},
 		{"cut off", write(step + `{"seq":2`), "127.0.0.1:0", []string{"line 2", "unexpected end", "1 steps"}, true},
 		{"an address for all", write(step), "0.0.0.0:0", []string{"--page", "--page-remote"}, false},
 	} {

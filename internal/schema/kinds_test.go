@@ -5,11 +5,9 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
-	"unicode"
 
 	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -19,26 +17,11 @@ import (
 	"example.com/byhand/clientset"
 )
 
-const crdFile = "config/crd/{bars}.{group}.yaml"
-
-// places are where a kind must stand, with an expression that finds it there.
-// CONTRIBUTING.md goes through them for a kind Bar.
-var places = []struct{ what, file, has string }{
-	{"apply configuration", "api/{group}/{version}/applyconfiguration/{bar}.go", `type {Bar}ApplyConfiguration struct`},
-	{"client", "clientset/{bar}.go", `type {Bar}Interface interface`},
-	{"client in the clientset", "clientset/clientset.go", `{Stable}{V1}\(\) `},
-	{"fake", "clientset/fake/{bar}.go", `\.{Bar}\b`},
-	{"fake in the clientset", "clientset/fake/clientset.go", `\) {Bars}\(`},
-	{"row in the wire table (kinds), named {bars}", "clientset/kinds_test.go", `var kinds = .*\b{bars}\b`},
-	{"row in the table of behaviour", "internal/e2e/clients_kinds_test.go", `{Stable}{V1}\(\)\.{Bars}\(`},
-	{"informer", "informer/{bar}.go", `func New{Bars}\(`},
-	{"row in the table of informers", "informer/constructors_test.go", `informer\.New{Bars}\b`},
-	{"CustomResourceDefinition", crdFile, `kind: CustomResourceDefinition`},
-	{"line in the kustomization of the CRDs", "config/crd/Kustomization", `- {bars}\.{group}\.yaml`},
-	{"sample", "config/samples/{bar}.yaml", `apiVersion: {group}/{version}\nkind: {Bar}\n`},
-	{"informer that runs", "main.go", `informer\.New{Bars}\(`},
-	{"description for the observer", "internal/kinds/kinds.go", `WithKind\("{Bar}"\)`},
-	{"check at the start that its group is served (connect.Check)", "main.go", `{stable}{version}\.SchemeGroupVersion`},
+// lists are the files that name each kind, by its plural or by the kind itself. That something
+// is missing there neither the compiler nor another test notices.
+var lists = []string{
+	"clientset/kinds_test.go", "informer/constructors_test.go", "internal/e2e/clients_kinds_test.go",
+	"config/crd/Kustomization", "internal/kinds/kinds.go", "main.go",
 }
 
 // roles are what each role must allow for a kind.
@@ -48,39 +31,38 @@ var roles = map[string][]string{
 	"config/rbac/viewer_role.yaml": {"get", "list", "watch"},
 }
 
-// object is a type of package api that an API server can send.
-var object = regexp.MustCompile(`type (\w+) struct {\n\tmetav1\.TypeMeta`)
-
-// Each kind of package api is registered, and each registered kind stands wherever a
-// kind must stand.
+// Each kind that is defined is registered. Each that is registered has a client, a sample and
+// rights, and is named wherever the kinds are listed.
 func TestKindsAreComplete(t *testing.T) {
-	files, err := filepath.Glob("../../api/*/*/types.go")
+	files, err := filepath.Glob("../../config/crd/*.yaml")
 	if err != nil || len(files) == 0 {
-		t.Fatalf("types.go is in the folders %v: %v", files, err)
+		t.Fatalf("the definitions are in %v: %v", files, err)
 	}
 	for _, file := range files {
-		folder := strings.TrimPrefix(filepath.Dir(file), "../../")
-		gv := schema.GroupVersion{Group: filepath.Base(filepath.Dir(folder)), Version: filepath.Base(folder)}
-		for _, found := range object.FindAllStringSubmatch(read(t, "../../"+folder+"/types.go"), -1) {
-			for _, name := range []string{found[1], strings.TrimSuffix(found[1], "List") + "List", "WatchEvent"} {
-				if !clientset.Scheme.Recognizes(gv.WithKind(name)) {
-					t.Errorf("%s %s is not registered: see %s/register.go (the types, and metav1.AddToGroupVersion), and AddToScheme in clientset/scheme.go", gv, name, folder)
-				}
+		d := definitionIn(t, strings.TrimPrefix(file, "../../"))
+		gv := schema.GroupVersion{Group: d.Spec.Group, Version: d.Spec.Versions[0].Name}
+		for _, name := range []string{d.Spec.Names.Kind, d.Spec.Names.ListKind, "WatchEvent"} {
+			if !clientset.Scheme.Recognizes(gv.WithKind(name)) {
+				t.Errorf("%s %s is not registered: see register.go beside its types (the types, and metav1.AddToGroupVersion), and AddToScheme in clientset/scheme.go", gv, name)
 			}
 		}
 	}
 	for _, k := range kinds() {
-		for _, place := range places {
-			if has := regexp.MustCompile(k.fill(place.has)); !has.MatchString(read(t, "../../"+k.fill(place.file))) {
-				t.Errorf("%s has no %s: see %s", k.Kind, k.fill(place.what), k.fill(place.file))
+		if k.client == nil {
+			t.Errorf("the clientset has no client of %s", k.Kind)
+		}
+		for _, file := range lists {
+			if text := strings.ToLower(read(t, file)); !strings.Contains(text, k.plural) && !strings.Contains(text, `"`+strings.ToLower(k.Kind)+`"`) {
+				t.Errorf("%s names no %s", file, k.plural)
 			}
 		}
-		if k.client() == nil {
-			t.Errorf("the clientset has no %s", k.fill("{Stable}{V1}().{Bars}"))
+		sample := "config/samples/" + strings.ToLower(k.Kind) + ".yaml"
+		if want := "apiVersion: " + k.GroupVersion().String() + "\nkind: " + k.Kind + "\n"; !strings.Contains(read(t, sample), want) {
+			t.Errorf("%s is no sample of %s", sample, k)
 		}
 		for file, verbs := range roles {
-			if !k.granted(t, file, verbs) {
-				t.Errorf("%s does not allow %s of %s", file, verbs, k.plural)
+			if missing := k.missing(t, file, verbs); missing != nil {
+				t.Errorf("%s does not allow %s of %s", file, missing, k.plural)
 			}
 		}
 	}
@@ -89,12 +71,12 @@ func TestKindsAreComplete(t *testing.T) {
 	}
 }
 
-// read returns a file's text, "" if there is none.
+// read returns the text of a file of the repository.
 func read(t *testing.T, file string) string {
 	t.Helper()
-	text, err := os.ReadFile(file)
-	if err != nil && !os.IsNotExist(err) {
-		t.Fatal(err)
+	text, err := os.ReadFile("../../" + file)
+	if err != nil {
+		t.Error(err)
 	}
 	return string(text)
 }
@@ -104,6 +86,7 @@ type kind struct {
 	schema.GroupVersionKind
 	plural string // as URLs have it
 	typ    reflect.Type
+	client reflect.Type // the interface, nil if there is none
 }
 
 // kinds returns those of ours that clientset.Scheme has with a list.
@@ -112,7 +95,7 @@ func kinds() []kind {
 	for gvk, typ := range clientset.Scheme.AllKnownTypes() {
 		if isOurs(typ) && clientset.Scheme.Recognizes(gvk.GroupVersion().WithKind(gvk.Kind+"List")) {
 			plural, _ := meta.UnsafeGuessKindToResource(gvk)
-			all = append(all, kind{gvk, plural.Resource, typ})
+			all = append(all, kind{gvk, plural.Resource, typ, clientOf(typ)})
 		}
 	}
 	slices.SortFunc(all, func(a, b kind) int { return cmp.Compare(a.String(), b.String()) })
@@ -123,56 +106,47 @@ func isOurs(typ reflect.Type) bool {
 	return strings.HasPrefix(typ.PkgPath(), "example.com/byhand/api/")
 }
 
-// fill replaces what is in braces by what it is for this kind instead of Bar.
-func (k kind) fill(text string) string {
-	title := func(word string) string { return strings.ToUpper(word[:1]) + word[1:] }
-	// Of the first label what can be in a name: examples-gzh.com becomes Examples.
-	label := strings.FieldsFunc(k.Group, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })[0]
-	// The plural begins as the kind does, capital letters included.
-	same := 0
-	for same < len(k.Kind) && same < len(k.plural) && strings.EqualFold(k.Kind[same:same+1], k.plural[same:same+1]) {
-		same++
+// clientOf finds the interface that gets objects of a type, such as FooInterface.
+func clientOf(typ reflect.Type) reflect.Type {
+	for group := range reflect.TypeFor[clientset.Interface]().Methods() {
+		if group.Type.Out(0).Kind() != reflect.Interface {
+			continue
+		}
+		for resource := range group.Type.Out(0).Methods() {
+			client := resource.Type.Out(0)
+			if client.Kind() != reflect.Interface {
+				continue
+			}
+			if get, ok := client.MethodByName("Get"); ok && get.Type.Out(0) == reflect.PointerTo(typ) {
+				return client
+			}
+		}
 	}
-	return strings.NewReplacer("{bar}", strings.ToLower(k.Kind), "{Bar}", k.Kind, "{bars}", k.plural, "{Bars}", k.Kind[:same]+k.plural[same:],
-		"{group}", k.Group, "{version}", k.Version, "{Stable}", title(label), "{stable}", strings.ToLower(label), "{V1}", title(k.Version)).Replace(text)
-}
-
-// client returns the interface of a kind's client, nil if there is none.
-func (k kind) client() reflect.Type {
-	group, ok := reflect.TypeFor[clientset.Interface]().MethodByName(k.fill("{Stable}{V1}"))
-	if !ok {
-		return nil
-	}
-	resource, ok := group.Type.Out(0).MethodByName(k.fill("{Bars}"))
-	if !ok {
-		return nil
-	}
-	return resource.Type.Out(0)
+	return nil
 }
 
 // has says whether a kind's client has a method.
 func (k kind) has(method string) bool {
-	if k.client() == nil {
+	if k.client == nil {
 		return false
 	}
-	_, ok := k.client().MethodByName(method)
+	_, ok := k.client.MethodByName(method)
 	return ok
 }
 
-// granted says whether a role allows all these verbs for a kind.
-func (k kind) granted(t *testing.T, file string, verbs []string) bool {
+// missing returns the verbs that a role does not allow for a kind.
+func (k kind) missing(t *testing.T, file string, verbs []string) (missing []string) {
 	t.Helper()
 	var role rbacv1.ClusterRole
-	if err := yaml.Unmarshal([]byte(read(t, "../../"+file)), &role); err != nil {
+	if err := yaml.Unmarshal([]byte(read(t, file)), &role); err != nil {
 		t.Fatal(err)
 	}
-	granted := map[string]bool{}
-	for _, rule := range role.Rules {
-		if slices.Contains(rule.APIGroups, k.Group) && slices.Contains(rule.Resources, k.plural) {
-			for _, verb := range rule.Verbs {
-				granted[verb] = true
-			}
+	for _, verb := range verbs {
+		if !slices.ContainsFunc(role.Rules, func(rule rbacv1.PolicyRule) bool {
+			return slices.Contains(rule.APIGroups, k.Group) && slices.Contains(rule.Resources, k.plural) && slices.Contains(rule.Verbs, verb)
+		}) {
+			missing = append(missing, verb)
 		}
 	}
-	return !slices.ContainsFunc(verbs, func(verb string) bool { return !granted[verb] })
+	return missing
 }

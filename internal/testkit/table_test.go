@@ -65,7 +65,7 @@ func project(metadata, spec string) string {
 	return `{"apiVersion":"examples-gzh.com/v1alpha1","kind":"Project","metadata":{` + metadata + `},"spec":{` + spec + `}}`
 }
 
-func deployment(metadata, spec string) string {
+func aDeployment(metadata, spec string) string {
 	return `{"apiVersion":"apps/v1","kind":"Deployment","metadata":{` + metadata + `},"spec":{` + spec +
 		`"selector":{"matchLabels":{"a":"b"}},"template":{"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"c","image":"i"}]}}}}`
 }
@@ -157,10 +157,10 @@ var table = []row{
 	{request: "GET " + foos + "?resourceVersion=rv1&limit=5"},
 	{request: "GET " + foos + "?resourceVersion=0&limit=1"},
 	// Deployments: an update without a version overwrites.
-	{request: "POST " + deployments, body: deployment(`"name":"d"`, ``)},
-	{request: "PUT " + deployments + "/d", body: deployment(`"name":"d"`, `"replicas":3,`)},
-	{request: "PUT " + deployments + "/d", body: deployment(`"name":"d","resourceVersion":"rv1"`, `"replicas":4,`)},
-	{request: "PUT " + deployments + "/d", body: deployment(`"name":"d","uid":"other"`, `"replicas":4,`)},
+	{request: "POST " + deployments, body: aDeployment(`"name":"d"`, ``)},
+	{request: "PUT " + deployments + "/d", body: aDeployment(`"name":"d"`, `"replicas":3,`)},
+	{request: "PUT " + deployments + "/d", body: aDeployment(`"name":"d","resourceVersion":"rv1"`, `"replicas":4,`)},
+	{request: "PUT " + deployments + "/d", body: aDeployment(`"name":"d","uid":"other"`, `"replicas":4,`)},
 	{request: "PATCH " + deployments + "/d", body: `{"metadata":{"finalizers":["example.com/f","example.com/g"]}}`, contentType: strategic},
 	{request: "PATCH " + deployments + "/d", body: `{"metadata":{"$deleteFromPrimitiveList/finalizers":["example.com/g"]}}`, contentType: strategic},
 	{request: "PATCH " + deployments + "/d/status", body: `{"status":{"observedGeneration":2,"replicas":3,"readyReplicas":1,"availableReplicas":1}}`, contentType: merge},
@@ -170,7 +170,7 @@ var table = []row{
 	{request: "DELETE " + deployments + "/d", body: `{"propagationPolicy":"Foreground"}`},
 	{request: "DELETE " + deployments + "/d", body: `{"propagationPolicy":"Orphan"}`},
 	{request: "DELETE " + deployments + "/d", body: `{"propagationPolicy":"Background"}`},
-	{request: "POST " + deployments, body: deployment(`"name":"d"`, ``)},
+	{request: "POST " + deployments, body: aDeployment(`"name":"d"`, ``)},
 	{request: "PATCH " + deployments + "/d", body: `{"metadata":{"finalizers":null}}`, contentType: merge},
 	{request: "GET " + deployments + "/d"},
 	// Leases and Events.

@@ -11,9 +11,6 @@ import (
 // repository is where `make exercise` runs.
 const repository = "../../.."
 
-// maxLines is what the README promises.
-const maxLines = 150
-
 // newExercise runs what `make exercise DIR=dir` runs.
 func newExercise(dir string) (output string, err error) {
 	run := exec.Command("sh", "compare/judge/exercise/new.sh", dir)
@@ -63,12 +60,6 @@ func TestPrograms(t *testing.T) {
 				}
 			}
 		})
-	}
-}
-
-func TestSolutionIsShort(t *testing.T) {
-	if lines := strings.Count(string(contents(t, "testdata/solution/main.go")), "\n"); lines > maxLines {
-		t.Errorf("the solution has %d lines, the README promises %d at most", lines, maxLines)
 	}
 }
 

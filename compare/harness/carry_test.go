@@ -1,9 +1,8 @@
-package carry
+package main
 
 import (
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -50,7 +49,7 @@ func TestLinesAndModules(t *testing.T) {
 	if err := own.count(t.Context(), writeProject(t), got); err != nil {
 		t.Fatal(err)
 	}
-	want := map[string]float64{"read-loc": 6, "internal-loc": 2, "generated-loc": 2, "framework-loc": 0, "linked-loc": 5, "direct-modules": 1, "indirect-modules": 1, "packages": 4}
+	want := map[string]float64{"read-loc": 6, "internal-loc": 2, "generated-loc": 2, "framework-loc": 0, "linked-loc": 5, "direct-modules": 1, "indirect-modules": 1}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
@@ -61,44 +60,5 @@ func TestLinesOfCode(t *testing.T) {
 	source := "// Package p.\npackage p // is short\n\n/* a\n   long one */\nconst text = `one\n\n// three`\n\nfunc f() { /* empty */ }; var x = 1\n"
 	if got := linesOfCode([]byte(source)); got != 5 {
 		t.Errorf("%d lines of code, want 5", got)
-	}
-}
-
-func TestSizes(t *testing.T) {
-	dir, into, got := writeProject(t), t.TempDir(), map[string]float64{}
-	if err := own.sizes(t.Context(), dir, into, got); err != nil {
-		t.Fatal(err)
-	}
-	if got["stripped-B"] < 100_000 || got["binary-B"] <= got["stripped-B"] {
-		t.Errorf("%v, want a program that is larger with its symbols", got)
-	}
-	absent := own
-	absent.main = "example.com/own/absent"
-	if err := absent.sizes(t.Context(), dir, into, got); err == nil || !strings.Contains(err.Error(), "absent") {
-		t.Errorf("build of a package that is not there: %v", err)
-	}
-}
-
-// What is said of the forms follows from what they are.
-func TestForms(t *testing.T) {
-	for _, f := range forms {
-		got := map[string]float64{}
-		if err := f.count(t.Context(), "", got); err != nil {
-			t.Fatal(err)
-		}
-		if got["read-loc"] == 0 || got["direct-modules"] == 0 || got["indirect-modules"] == 0 || got["linked-loc"] < 100_000 {
-			t.Errorf("%s: %v, want no zero", f.peer, got)
-		}
-		if has, wants := got["generated-loc"] > 0, f.peer == "sample-controller"; has != wants {
-			t.Errorf("%s: %v generated lines", f.peer, got["generated-loc"])
-		}
-		if has, wants := got["framework-loc"] > 0, f.peer == "controller-runtime"; has != wants {
-			t.Errorf("%s: %v lines of the framework", f.peer, got["framework-loc"])
-		}
-		for unit := range got {
-			if Words(unit) == "" {
-				t.Errorf("nothing says what %s is", unit)
-			}
-		}
 	}
 }

@@ -1,4 +1,4 @@
-package readme_test
+package testkit_test
 
 import (
 	"io/fs"
@@ -23,7 +23,7 @@ var (
 // Each link in a Markdown file of this repository leads to a file, and to a heading in it,
 // that there is, and each file that the text names exists. CHANGELOG.md names what is gone.
 func TestLinks(t *testing.T) {
-	repository := os.DirFS("../../..")
+	repository := os.DirFS("../..")
 	read := func(file string) string {
 		text, err := fs.ReadFile(repository, file)
 		if err != nil {

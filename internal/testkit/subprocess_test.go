@@ -1,6 +1,6 @@
 //go:build unix
 
-package subprocess_test
+package testkit_test
 
 import (
 	"context"
@@ -24,7 +24,7 @@ const forever = "while sleep 0.1; do :; done"
 
 func shell(script string) *exec.Cmd { return exec.Command("sh", "-c", script) }
 
-func start(t *testing.T, cmd *exec.Cmd) *subprocess.Process {
+func startProcess(t *testing.T, cmd *exec.Cmd) *subprocess.Process {
 	t.Helper()
 	p, err := subprocess.Start(cmd)
 	if err != nil {
@@ -37,12 +37,13 @@ func start(t *testing.T, cmd *exec.Cmd) *subprocess.Process {
 // What is printed can be read while the process runs, whole lines are counted once each, and
 // the last one counts when the process has ended.
 func TestPrints(t *testing.T) {
+	t.Parallel()
 	cmd := shell(`echo first 1; printf 'first 2, '; read go; echo >&2; printf 'first 3'; exit 3`)
 	goOn, err := cmd.StdinPipe()
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := start(t, cmd)
+	p := startProcess(t, cmd)
 	first := regexp.MustCompile(`first \d`)
 	if err := p.Prints(t.Context(), 1, first); err != nil || p.Ended() != "" {
 		t.Errorf("the first line: %v, it has ended: %q", err, p.Ended())
@@ -66,7 +67,8 @@ func TestPrints(t *testing.T) {
 
 // Half a line is not looked at: the rest of it may not match.
 func TestPrintsWholeLines(t *testing.T) {
-	p := start(t, shell(`echo ready; printf half; `+forever))
+	t.Parallel()
+	p := startProcess(t, shell(`echo ready; printf half; `+forever))
 	if err := p.Prints(t.Context(), 1, regexp.MustCompile("ready")); err != nil {
 		t.Fatal(err)
 	}
@@ -80,13 +82,14 @@ func TestPrintsWholeLines(t *testing.T) {
 
 // However a process ends, or does not: afterwards it is gone, and it is told how.
 func TestStop(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct{ script, want string }{
 		{"trap 'exit 0' TERM; echo ready; " + forever, ""},
 		{"trap 'exit 4' TERM; echo ready; " + forever, "exit status 4"},
 		{"echo ready; " + forever, "signal: terminated"},
 		{"trap '' TERM; echo ready; " + forever, subprocess.ErrKilled.Error() + ", for 100ms"},
 	} {
-		p := start(t, shell(test.script))
+		p := startProcess(t, shell(test.script))
 		if err := p.Prints(t.Context(), 1, regexp.MustCompile("ready")); err != nil {
 			t.Fatal(err)
 		}
@@ -108,9 +111,10 @@ func TestStop(t *testing.T) {
 
 // A signal to a process group meets what the process has started.
 func TestGroup(t *testing.T) {
+	t.Parallel()
 	cmd := shell("(echo ready; " + forever + "; echo child >&2) & wait")
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	p := start(t, cmd)
+	p := startProcess(t, cmd)
 	if err := p.Prints(t.Context(), 1, regexp.MustCompile("ready")); err != nil {
 		t.Fatal(err)
 	}
@@ -123,7 +127,8 @@ func TestGroup(t *testing.T) {
 }
 
 func TestWait(t *testing.T) {
-	p := start(t, shell("exit 0"))
+	t.Parallel()
+	p := startProcess(t, shell("exit 0"))
 	if err := p.Wait(t.Context()); err != nil {
 		t.Error(err)
 	}
@@ -132,7 +137,7 @@ func TestWait(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	p = start(t, shell(forever))
+	p = startProcess(t, shell(forever))
 	if err := p.Wait(ctx); !errors.Is(err, context.Canceled) {
 		t.Errorf("of one that runs: %v", err)
 	}
@@ -142,11 +147,12 @@ func TestWait(t *testing.T) {
 }
 
 func TestUsage(t *testing.T) {
+	t.Parallel()
 	if runtime.GOOS != "linux" {
 		t.Log("not checked: only Linux says it")
 		return
 	}
-	p := start(t, shell("echo ready; "+forever))
+	p := startProcess(t, shell("echo ready; "+forever))
 	if err := p.Prints(t.Context(), 1, regexp.MustCompile("ready")); err != nil {
 		t.Fatal(err)
 	}
@@ -158,39 +164,9 @@ func TestUsage(t *testing.T) {
 	}
 }
 
-// fake records what a test is told.
-type fake struct {
-	testing.TB
-	cleanups []func()
-	fatal    string
-	logged   string
-}
-
-func (f *fake) Cleanup(do func())       { f.cleanups = append(f.cleanups, do) }
-func (f *fake) Failed() bool            { return f.fatal != "" }
-func (f *fake) Logf(s string, a ...any) { f.logged += fmt.Sprintf(s, a...) }
-func (f *fake) Fatalf(s string, a ...any) {
-	f.fatal = fmt.Sprintf(s, a...)
-	runtime.Goexit()
-}
-
-// run runs a test that must fail, and returns what it is told.
-func run(t *testing.T, test func(t *fake)) *fake {
-	f := &fake{TB: t}
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		test(f)
-	}()
-	<-done
-	for _, cleanup := range f.cleanups {
-		cleanup()
-	}
-	return f
-}
-
 // What a program does not do ends the test, which then shows what it has printed.
 func TestProgram(t *testing.T) {
+	t.Parallel()
 	const moment = 100 * time.Millisecond
 	for _, test := range []struct {
 		script, want string
@@ -209,18 +185,18 @@ func TestProgram(t *testing.T) {
 			deadline = moment
 		}
 		var p *subprocess.Program
-		f := run(t, func(f *fake) {
+		f := playTest(t, func(f *fakeT) {
 			p = subprocess.Run(f, shell(test.script), deadline)
 			test.do(p)
 		})
 		if p.Ended() == "" {
 			t.Errorf("%s: it runs on", test.script)
 		}
-		if !strings.Contains(f.fatal, test.want) || (f.fatal == "") != (test.want == "") {
-			t.Errorf("%s: %q, want %q", test.script, f.fatal, test.want)
+		if !strings.Contains(f.complained, test.want) || (f.complained == "") != (test.want == "") {
+			t.Errorf("%s: %q, want %q", test.script, f.complained, test.want)
 		}
-		if shown := strings.Contains(f.logged, "printed:\nready"); shown != f.Failed() {
-			t.Errorf("%s: logged %q", test.script, f.logged)
+		if shown := strings.Contains(f.printed, "printed:\nready"); shown != f.Failed() {
+			t.Errorf("%s: logged %q", test.script, f.printed)
 		}
 	}
 	p := subprocess.Run(t, shell("exit 7"), minute)

@@ -1,10 +1,8 @@
-package readme_test
+package testkit_test
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -14,7 +12,7 @@ import (
 	"example.com/byhand/internal/testkit/readme"
 )
 
-const text = `
+const sections = `
 ## Before
 
 |||sh
@@ -47,45 +45,22 @@ echo part
 |||
 `
 
-// fake records what a test is told.
-type fake struct {
-	testing.TB
-	cleanups []func()
-	told     string
-}
-
-func (f *fake) Cleanup(do func())         { f.cleanups = append(f.cleanups, do) }
-func (f *fake) Failed() bool              { return f.told != "" }
-func (f *fake) Errorf(s string, a ...any) { f.told += fmt.Sprintf(s, a...) }
-func (f *fake) Fatalf(s string, a ...any) {
-	f.Errorf(s, a...)
-	runtime.Goexit()
-}
-
-// play opens the section Try it in a test, and returns what that test is told.
-func play(t *testing.T, heading string, test func(s *readme.Script)) (told string) {
+// playSection opens a section in a test, and returns what that test is told.
+func playSection(t *testing.T, heading string, test func(s *readme.Script)) (told string) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "README.md")
-	if err := os.WriteFile(file, []byte(strings.ReplaceAll(text, "|||", "```")), 0o600); err != nil {
+	if err := os.WriteFile(file, []byte(strings.ReplaceAll(sections, "|||", "```")), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	f := &fake{TB: t}
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
+	return playTest(t, func(f *fakeT) {
 		s := readme.Open(f, file, heading)
 		s.Dir, s.Env = filepath.Dir(file), []string{"TWO=two"}
 		test(s)
-	}()
-	<-done
-	for _, cleanup := range f.cleanups {
-		cleanup()
-	}
-	return f.told
+	}).complained
 }
 
 func TestScript(t *testing.T) {
-	told := play(t, "Try it", func(s *readme.Script) {
+	told := playSection(t, "Try it", func(s *readme.Script) {
 		want := []string{"echo one '#1'", `echo "$TWO" >> file; cat file`, "exit 3"}
 		if diff := cmp.Diff(want, s.Commands); diff != "" {
 			t.Errorf("the commands (-want +got):\n%s", diff)
@@ -103,7 +78,7 @@ func TestScript(t *testing.T) {
 }
 
 // Whatever is not as the README has it fails the test.
-func TestFails(t *testing.T) {
+func TestScriptFails(t *testing.T) {
 	for want, test := range map[string]func(s *readme.Script){
 		`does not know: ["exit 3"]`:       func(s *readme.Script) { s.Run("echo"); s.Run("echo") },
 		`this test expects "echo two"`:    func(s *readme.Script) { s.Run("echo two") },
@@ -112,14 +87,14 @@ func TestFails(t *testing.T) {
 		"exit status 3, want refused fal": func(s *readme.Script) { s.Commands = s.Commands[2:]; s.Run("exit") },
 		"no command more":                 func(s *readme.Script) { s.Commands = nil; s.Run("echo") },
 	} {
-		if told := play(t, "Try it", test); !strings.Contains(told, want) {
+		if told := playSection(t, "Try it", test); !strings.Contains(told, want) {
 			t.Errorf("told %q, want %q", told, want)
 		}
 	}
-	if told := play(t, "Try", func(*readme.Script) {}); !strings.Contains(told, `no command below "Try"`) {
+	if told := playSection(t, "Try", func(*readme.Script) {}); !strings.Contains(told, `no command below "Try"`) {
 		t.Errorf("without a section: %q", told)
 	}
-	if told := play(t, "Part", func(s *readme.Script) { s.Run("echo part") }); told != "" {
+	if told := playSection(t, "Part", func(s *readme.Script) { s.Run("echo part") }); told != "" {
 		t.Errorf("a part of a section: %q", told)
 	}
 }

@@ -1,4 +1,4 @@
-package oracle_test
+package testkit_test
 
 import (
 	"strings"
