@@ -43,7 +43,6 @@ func newWorld(t *testing.T) *world {
 		AtStore:  cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{}),
 		PodStore: cache.NewIndexer(cache.MetaNamespaceKeyFunc, podIndexers()),
 		Now:      func() time.Time { return w.now }}
-	w.Writes.Now = w.Now
 	return w
 }
 
