@@ -12,11 +12,7 @@ import (
 	"encoding/pem"
 	"fmt"
 	"net"
-	"time"
 )
-
-// skew is how much the clock of a client may be slow.
-const skew = 5 * time.Minute
 
 // issue makes a CA, and a certificate of the server that it has signed.
 func (a *Authority) issue() (ca, leaf *tls.Certificate, err error) {

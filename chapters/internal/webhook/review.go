@@ -33,12 +33,12 @@ type Limits struct {
 var DefaultLimits = Limits{Bytes: 10_000_000, Time: 8 * time.Second, AtOnce: 8}
 
 // Listen takes an address as package listen does, for HTTPS. Call Run, once.
-func Listen(address string, remote bool, a *Authority, handler http.Handler) (*serve.Server, error) {
+func Listen(address string, remote bool, certificate *Certificate, handler http.Handler) (*serve.Server, error) {
 	server, err := serve.Listen(address, remote, func(*net.TCPAddr) http.Handler { return handler })
 	if err != nil {
 		return nil, err
 	}
-	server.Secure(a.TLS())
+	server.Secure(certificate.TLS())
 	return server, nil
 }
 

@@ -125,8 +125,8 @@ func TestReviewsAtOnce(t *testing.T) {
 
 // The server speaks TLS, with the certificate of the authority, and ends with its context.
 func TestListen(t *testing.T) {
-	authority := newAuthority(t, []string{"127.0.0.1"}, webhook.Options{})
-	server, err := webhook.Listen("127.0.0.1:0", false, authority, webhook.Review(limits, echo))
+	certificate := newCertificate(t, "127.0.0.1")
+	server, err := webhook.Listen("127.0.0.1:0", false, certificate, webhook.Review(limits, echo))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -135,7 +135,7 @@ func TestListen(t *testing.T) {
 	go func() { done <- server.Run(ctx) }()
 
 	trusted := x509.NewCertPool()
-	trusted.AppendCertsFromPEM(authority.Bundle())
+	trusted.AppendCertsFromPEM(certificate.Bundle())
 	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: trusted}}}
 	defer client.CloseIdleConnections()
 	response, err := client.Post(server.URL, "application/json", strings.NewReader("review"))
