@@ -81,7 +81,7 @@ func (c *cluster) serve(handler http.Handler, certificate *webhook.Certificate) 
 	return server.URL, stop
 }
 
-// refusesAnchovy is nil if a pizza with a topping that nobody has is refused by the webhook.
+// refusesAnchovy is nil if a pizza with a topping that does not exist is refused by the webhook.
 func (c *cluster) refusesAnchovy() error {
 	_, err := c.order("anchovy")
 	if !apierrors.IsInvalid(err) || !strings.Contains(err.Error(), `denied the request: there is no topping "anchovy"`) {

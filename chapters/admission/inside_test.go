@@ -19,7 +19,7 @@ import (
 
 // TestInside: the API server takes what runs the program in the cluster, and its parts fit
 // together: the Service that is registered, its port, the name in the certificate. No Pod
-// runs here, so nobody is asked.
+// runs here, so nothing is asked.
 func TestInside(t *testing.T) {
 	c := newCluster(t)
 	rendered := strings.ReplaceAll(c.Kubectl("kustomize", "config/inside"), "byhand-system", c.Namespace)

@@ -15,7 +15,7 @@ import (
 	"example.com/byhand/chapters/internal/chaptertest"
 )
 
-// The program takes its registration away before it stops answering: somebody who orders all
+// The program takes its registration away before it stops answering: a client that orders all
 // the time sees no error.
 func TestEnds(t *testing.T) {
 	c := newCluster(t)
@@ -48,7 +48,7 @@ func TestEnds(t *testing.T) {
 		t.Error("the registration is still there")
 	}
 	if _, err := c.order("anchovy"); err != nil {
-		t.Errorf("nobody is asked any more, and still: %v", err)
+		t.Errorf("nothing is asked any more, and still: %v", err)
 	}
 }
 

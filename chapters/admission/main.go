@@ -33,7 +33,7 @@ const (
 	// removeTimeout is how long it may take to remove the registration at the end.
 	removeTimeout = 10 * time.Second
 	// forget is how long an API server may go on asking when the registration is gone. It
-	// watches it, and nobody is told when it has heard.
+	// watches it, and does not say when it has heard.
 	forget = time.Second
 )
 
@@ -109,7 +109,7 @@ type program struct {
 }
 
 // run answers until ctx is done. First what answers, then the registration; at the end the
-// registration goes first. In any other order the API server would ask nobody for a while.
+// registration goes first. In any other order the API server would ask a port where nothing answers.
 func (p *program) run(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

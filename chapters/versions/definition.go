@@ -154,7 +154,7 @@ func (a *api) leave(ctx context.Context, url string) (did string, err error) {
 			did = fmt.Sprintf("kept: Pizzas are stored as %q, so the definition keeps the webhook, and only %s is served", now.Status.StoredVersions, storage)
 			return []string{storage}, nil
 		}
-		did = fmt.Sprintf("taken away: nobody converts, and only %s is served", storage)
+		did = fmt.Sprintf("taken away: nothing converts, and only %s is served", storage)
 		return []string{storage}, &conversionSpec{Strategy: "None"}
 	})
 	if apierrors.IsNotFound(err) {

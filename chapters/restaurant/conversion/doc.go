@@ -12,7 +12,7 @@
 //   - Lossless, both ways: an object that its schema admits is equal to what it was when it
 //     is converted and converted back. What v1beta1 cannot express goes into an annotation.
 //   - Valid stays valid: what the schema of one version admits becomes what the other one
-//     admits. Nobody could edit the object otherwise.
+//     admits. The object could not be edited otherwise.
 //
 // # The annotation
 //

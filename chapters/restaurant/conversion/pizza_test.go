@@ -169,7 +169,7 @@ func TestFullAnnotations(t *testing.T) {
 		t.Errorf("in v1beta1 (-want +got):\n%s", diff)
 	}
 	if _, kept := converted.Annotations["a"]; !kept {
-		t.Error("an annotation of somebody else is gone")
+		t.Error("an annotation of another client is gone")
 	}
 }
 
