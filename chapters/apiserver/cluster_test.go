@@ -178,11 +178,11 @@ func testWhoAsks(c *cluster) {
 func testStuckBody(c *cluster) {
 	t := c.T
 	w := newWorld(t)
-	authority, err := webhook.NewAuthority([]string{"127.0.0.1"}, webhook.Options{})
+	certificate, err := webhook.NewCertificate([]string{"127.0.0.1"}, webhook.Lifetime)
 	if err != nil {
 		t.Fatal(err)
 	}
-	server, address, err := listenOn("127.0.0.1:0", w.handler.routes(), authority.TLS())
+	server, address, err := listenOn("127.0.0.1:0", w.handler.routes(), certificate.TLS())
 	if err != nil {
 		t.Fatal(err)
 	}

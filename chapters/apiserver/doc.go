@@ -44,8 +44,7 @@
 //   - A 404 on /openapi/v3 would be remembered until the APIService is made anew. So it is
 //     served before the APIService exists.
 //   - The journal is for one process: there is no second replica.
-//   - One program a cluster: a second one takes the registration over, and takes it away
-//     when it ends.
+//   - One program a cluster: a second one takes the registration over until it ends.
 //   - Admission does not run for what is passed on: no quota, no policy, no webhook. What they
 //     would do, rules.go must do.
 package main

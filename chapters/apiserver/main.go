@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"crypto/rand"
 	"crypto/tls"
 	"errors"
 	"flag"
@@ -63,11 +64,11 @@ func run(stop context.Context, o options) (err error) {
 	s.namespace = func(ctx context.Context, name string) (*corev1.Namespace, error) {
 		return client.CoreV1().Namespaces().Get(ctx, name, metav1.GetOptions{})
 	}
-	authority, err := webhook.NewAuthority([]string{serviceHost}, webhook.Options{})
+	certificate, err := webhook.NewCertificate([]string{serviceHost}, webhook.Lifetime)
 	if err != nil {
 		return err
 	}
-	server, address, err := listenOn(o.address, s.routes(), authority.TLS())
+	server, address, err := listenOn(o.address, s.routes(), certificate.TLS())
 	if err != nil {
 		return err
 	}
@@ -80,9 +81,10 @@ func run(stop context.Context, o options) (err error) {
 	serving.Go(func() { fail(server.Run(serveCtx)) })
 	defer serving.Wait()
 	defer endServing()
-	registration := &registration{client: dynamic.NewForConfigOrDie(config), discovery: client.DiscoveryClient, port: address.Port}
+	registration := &registration{client: dynamic.NewForConfigOrDie(config), discovery: client.DiscoveryClient,
+		port: address.Port, bundle: certificate.Bundle(), process: rand.Text()}
 	defer func() { err = errors.Join(err, registration.remove()) }()
-	running.Go(func() { fail(authority.Run(ctx, registration.install)) })
+	running.Go(func() { fail(webhook.Keep(ctx, registration.install)) })
 	running.Go(func() { proxy.keepReading(ctx, client) })
 	defer running.Wait()
 	defer fail(nil)
