@@ -47,16 +47,9 @@ func (c *cluster) in(t *testing.T) *cluster {
 	of := *c.Cluster
 	of.T = t
 	t.Cleanup(func() {
-		if err := c.registration().remove(context.Background()); err != nil {
-			t.Errorf("clean up: %v", err)
-		}
+		of.Kubectl("delete", "--ignore-not-found", "mutatingwebhookconfiguration/byhand-admission", "validatingwebhookconfiguration/byhand-admission")
 	})
 	return &cluster{&of, c.rest}
-}
-
-// registration is that of the test's namespace.
-func (c *cluster) registration() *registration {
-	return &registration{client: c.Kube.AdmissionregistrationV1(), namespace: c.Namespace}
 }
 
 // start runs the program until the API server asks it.
@@ -69,13 +62,9 @@ func (c *cluster) start(kubeconfig string, args ...string) *chaptertest.Program 
 }
 
 // serve answers with handler, in this process, until stop is called or the test ends.
-func (c *cluster) serve(handler http.Handler, host string, options webhook.Options) (authority *webhook.Authority, url string, stop func()) {
+func (c *cluster) serve(handler http.Handler, certificate *webhook.Certificate) (url string, stop func()) {
 	c.Helper()
-	authority, err := webhook.NewAuthority([]string{host}, options)
-	if err != nil {
-		c.Fatal(err)
-	}
-	server, err := webhook.Listen("127.0.0.1:0", false, authority, handler)
+	server, err := webhook.Listen("127.0.0.1:0", false, certificate, handler)
 	if err != nil {
 		c.Fatal(err)
 	}
@@ -89,10 +78,10 @@ func (c *cluster) serve(handler http.Handler, host string, options webhook.Optio
 		}
 	})
 	c.Cleanup(stop)
-	return authority, server.URL, stop
+	return server.URL, stop
 }
 
-// refusesAnchovy is nil if a pizza with a topping that nobody has is refused by the webhook.
+// refusesAnchovy is nil if a pizza with a topping that does not exist is refused by the webhook.
 func (c *cluster) refusesAnchovy() error {
 	_, err := c.order("anchovy")
 	if !apierrors.IsInvalid(err) || !strings.Contains(err.Error(), `denied the request: there is no topping "anchovy"`) {

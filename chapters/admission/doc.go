@@ -4,8 +4,8 @@
 //
 //	cd chapters && go run ./admission --kubeconfig FILE
 //
-// Its neighbours: package webhook, beside the chapters, has the certificates and the HTTPS
-// server, package v1alpha1 of chapters/restaurant the types, and the core's package informer
+// Its neighbours: package webhook, beside the chapters, has the certificate, the HTTPS server
+// and the loop that keeps the registration, package v1alpha1 of chapters/restaurant the types, and the core's package informer
 // keeps the Toppings in memory.
 //
 // # Basics
@@ -26,20 +26,20 @@
 //     could not be changed, and one with a finalizer could not be deleted.
 //   - What cannot be decided is no decision: an error, and the failurePolicy makes it.
 //   - One review has at most 10 MB, for which at most 40 times that is allocated, garbage
-//     included, and takes 5 seconds at most. 8 are decided at the same time, the others wait
-//     unread.
+//     included, and takes 5 seconds at most. 8 are decided at the same time, and of the others
+//     no more than 64 KiB is read: a client that sends slowly holds up none but large ones.
+//   - What is deleted or changed of the registration is there again after 5 seconds.
 //   - At its end the program removes its registration first, and answers a second longer.
 //
 // # Caveats
 //
-//   - Nobody removes the registration of a program that was killed. With failurePolicy Fail
-//     every change of a Pizza is refused then, the removal of a finalizer included. It ends
-//     when the program is back, or with make chapter-down.
-//   - An API server hears of the registration some milliseconds after "ready", and several
-//     of them do so at different times.
+//   - A program that was killed leaves its registration. With failurePolicy Fail every change
+//     of a Pizza is refused then, the removal of a finalizer included. It ends when the
+//     program is back, or with make chapter-down.
+//   - For these 5 seconds, and until an API server hears of the registration, some
+//     milliseconds after "ready", nothing is asked and every Pizza passes.
 //   - It races: a topping may be deleted between the answer and the moment when the pizza is
-//     stored. Only who stores both can rule that out (chapter apiserver).
+//     stored. Only what stores both can rule that out (chapter apiserver).
 //   - A pizza is looked at when it is written. What is stored already stays as it is.
-//   - Run one process. A second one takes over the registration, and the end of either one
-//     takes it away.
+//   - Of several processes the last one that starts is asked. The others wait until it ends.
 package main

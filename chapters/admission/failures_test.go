@@ -32,11 +32,14 @@ func TestFailures(t *testing.T) {
 	panics := webhook.Review(webhook.DefaultLimits, func(context.Context, []byte) (any, error) { panic("no such luck") })
 	sleeps := http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
 	noUID := map[string]any{"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "response": map[string]any{"allowed": true}}
-	twoHoursAgo := func() time.Time { return time.Now().Add(-2 * time.Hour) }
-	other, err := webhook.NewAuthority([]string{"127.0.0.1"}, webhook.Options{})
-	if err != nil {
-		t.Fatal(err)
+	certificate := func(host string, lifetime time.Duration) *webhook.Certificate {
+		certificate, err := webhook.NewCertificate([]string{host}, lifetime)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return certificate
 	}
+	right, other := certificate("127.0.0.1", time.Hour), certificate("127.0.0.1", time.Hour)
 	readme, err := os.ReadFile("README.md")
 	if err != nil {
 		t.Fatal(err)
@@ -45,17 +48,16 @@ func TestFailures(t *testing.T) {
 	for _, test := range []struct {
 		reason  string
 		handler http.Handler
-		host    string // the certificate's, if not 127.0.0.1
-		options webhook.Options
-		bundle  []byte // nil is the right one
+		shown   *webhook.Certificate // nil is the right one
+		trusted *webhook.Certificate // nil is the one that is shown
 		down    bool
 		says    string
 	}{
 		{reason: "it is down", handler: allow, down: true, says: "connect: connection refused"},
 		{reason: "it is slow", handler: sleeps, says: "context deadline exceeded"},
-		{reason: "its certificate has expired", handler: allow, options: webhook.Options{CA: time.Hour, Now: twoHoursAgo}, says: "certificate has expired"},
-		{reason: "its certificate is for another name", handler: allow, host: "webhook.elsewhere.svc", says: "doesn't contain any IP SANs"},
-		{reason: "the bundle is another CA's", handler: allow, bundle: other.Bundle(), says: "certificate signed by unknown authority"},
+		{reason: "its certificate has expired", handler: allow, shown: certificate("127.0.0.1", -time.Second), says: "certificate has expired"},
+		{reason: "its certificate is for another name", handler: allow, shown: certificate("webhook.elsewhere.svc", time.Hour), says: "doesn't contain any IP SANs"},
+		{reason: "the bundle is another certificate's", handler: allow, trusted: other, says: "certificate signed by unknown authority"},
 		{reason: "it panics", handler: panics, says: "no such luck"},
 		{reason: "it answers something else", handler: answers("yes"), says: "couldn't get version/kind"},
 		{reason: "it answers without the uid", handler: answers(noUID), says: "expected response.uid="},
@@ -66,17 +68,13 @@ func TestFailures(t *testing.T) {
 				t.Errorf("README.md does not have the words %q", test.says)
 			}
 			c := c.in(t)
-			authority, url, stop := c.serve(test.handler, cmp.Or(test.host, "127.0.0.1"), test.options)
+			shown := cmp.Or(test.shown, right)
+			url, stop := c.serve(test.handler, shown)
 			if test.down {
 				stop()
 			}
-			if test.bundle == nil {
-				test.bundle = authority.Bundle()
-			}
-
-			registration := c.registration()
-			registration.url = url
-			_, configuration, err := registration.configurations(test.bundle)
+			at := place{url: url, namespace: c.Namespace, bundle: cmp.Or(test.trusted, shown).Bundle()}
+			_, configuration, err := at.configurations()
 			if err != nil {
 				t.Fatal(err)
 			}

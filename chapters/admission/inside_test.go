@@ -3,7 +3,6 @@
 package main
 
 import (
-	"crypto/tls"
 	"crypto/x509"
 	"encoding/pem"
 	"strings"
@@ -20,7 +19,7 @@ import (
 
 // TestInside: the API server takes what runs the program in the cluster, and its parts fit
 // together: the Service that is registered, its port, the name in the certificate. No Pod
-// runs here, so nobody is asked.
+// runs here, so nothing is asked.
 func TestInside(t *testing.T) {
 	c := newCluster(t)
 	rendered := strings.ReplaceAll(c.Kubectl("kustomize", "config/inside"), "byhand-system", c.Namespace)
@@ -53,15 +52,16 @@ func TestInside(t *testing.T) {
 
 	// The API server looks for the name of the Service in the certificate.
 	name := service.Name + "." + service.Namespace + ".svc"
-	authority, err := webhook.NewAuthority(o.hosts(), webhook.Options{CA: o.valid})
+	certificate, err := webhook.NewCertificate(o.hosts(), webhook.Lifetime)
 	if err != nil {
 		t.Fatal(err)
 	}
-	served, err := authority.TLS().GetCertificate(&tls.ClientHelloInfo{ServerName: name})
+	block, _ := pem.Decode(certificate.Bundle())
+	served, err := x509.ParseCertificate(block.Bytes)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := served.Leaf.VerifyHostname(name); err != nil {
+	if err := served.VerifyHostname(name); err != nil {
 		t.Error(err)
 	}
 	// It asks port 443, which leads to the port that the program listens on.
@@ -76,26 +76,21 @@ func TestInside(t *testing.T) {
 	}
 
 	// The registration is taken as well.
-	registration := c.registration()
-	registration.service = o.service
-	mutating, validating, err := registration.configurations(authority.Bundle())
+	at := place{service: o.service, namespace: c.Namespace, bundle: certificate.Bundle()}
+	mutating, validating, err := at.configurations()
 	if err != nil {
 		t.Fatal(err)
 	}
-	dryRun := metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}}
-	taken, err := registration.client.MutatingWebhookConfigurations().Create(t.Context(), mutating, dryRun)
+	dryRun, client := metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}}, c.Kube.AdmissionregistrationV1()
+	taken, err := client.MutatingWebhookConfigurations().Create(t.Context(), mutating, dryRun)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := registration.client.ValidatingWebhookConfigurations().Create(t.Context(), validating, dryRun); err != nil {
+	if _, err := client.ValidatingWebhookConfigurations().Create(t.Context(), validating, dryRun); err != nil {
 		t.Error(err)
 	}
 	config := taken.Webhooks[0].ClientConfig
 	if config.URL != nil || *config.Service.Port != 443 || config.Service.Name != service.Name || config.Service.Namespace != service.Namespace {
 		t.Errorf("registered is %+v, want the Service on port 443", config)
-	}
-	block, _ := pem.Decode(config.CABundle)
-	if ca, err := x509.ParseCertificate(block.Bytes); err != nil || !ca.IsCA {
-		t.Errorf("the bundle holds %+v (%v), want a CA", ca, err)
 	}
 }

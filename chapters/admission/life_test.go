@@ -15,7 +15,7 @@ import (
 	"example.com/byhand/chapters/internal/chaptertest"
 )
 
-// The program takes its registration away before it stops answering: somebody who orders all
+// The program takes its registration away before it stops answering: a client that orders all
 // the time sees no error.
 func TestEnds(t *testing.T) {
 	c := newCluster(t)
@@ -48,7 +48,33 @@ func TestEnds(t *testing.T) {
 		t.Error("the registration is still there")
 	}
 	if _, err := c.order("anchovy"); err != nil {
-		t.Errorf("nobody is asked any more, and still: %v", err)
+		t.Errorf("nothing is asked any more, and still: %v", err)
+	}
+}
+
+// What is deleted is there again, and a process that ends takes away its own registration
+// alone: the one that another process has taken over stays, and the other way round.
+func TestRestores(t *testing.T) {
+	c := newCluster(t)
+	first := c.start(c.Kubeconfig)
+	c.Kubectl("delete", "mutatingwebhookconfiguration/byhand-admission", "validatingwebhookconfiguration/byhand-admission")
+	c.Eventually("it is registered again", c.refusesAnchovy)
+	c.Eventually("both are", c.givesToppings)
+
+	second := c.start(c.Kubeconfig)
+	first.Prints(1, "The registration is not as it should be.*another process")
+	second.Stop()
+	c.Eventually("the first one is asked again", c.refusesAnchovy)
+
+	third := c.start(c.Kubeconfig)
+	first.Prints(2, "The registration is not as it should be.*another process")
+	first.Stop()
+	if err := c.refusesAnchovy(); err != nil {
+		t.Errorf("the end of one process has removed another one's registration: %v", err)
+	}
+	third.Stop()
+	if c.registered() {
+		t.Error("the registration is still there")
 	}
 }
 
@@ -72,6 +98,8 @@ func TestRights(t *testing.T) {
 	}
 	t.Cleanup(func() { c.Kubectl("delete", "clusterrolebinding/"+c.Namespace, "clusterrole/byhand-admission") })
 	p := c.start(asAccount)
+	c.Kubectl("delete", "validatingwebhookconfiguration/byhand-admission")
+	c.Eventually("it is registered again", c.refusesAnchovy)
 	if err := c.givesToppings(); err != nil {
 		t.Error(err)
 	}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -19,7 +18,8 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/dynamic"
 
 	"example.com/byhand/chapters/internal/webhook"
 	"example.com/byhand/chapters/restaurant/v1alpha1"
@@ -33,7 +33,7 @@ const (
 	// removeTimeout is how long it may take to remove the registration at the end.
 	removeTimeout = 10 * time.Second
 	// forget is how long an API server may go on asking when the registration is gone. It
-	// watches it, and nobody is told when it has heard.
+	// watches it, and does not say when it has heard.
 	forget = time.Second
 )
 
@@ -55,7 +55,7 @@ func main() {
 func run(ctx context.Context, o options) error {
 	p := &program{out: log.New(os.Stdout, "", log.Ltime|log.Lmicroseconds)}
 
-	// Clients: ours for Toppings, client-go's for the registration.
+	// Clients: ours for Toppings, client-go's for what the API server has and for the registration.
 	config, _, err := connect.Config(o.connect)
 	if err != nil {
 		return err
@@ -64,29 +64,37 @@ func run(ctx context.Context, o options) error {
 	if err != nil {
 		return connect.ExplainConfig(err)
 	}
-	kube, err := kubernetes.NewForConfig(config)
+	requests, err := discovery.NewDiscoveryClientForConfig(config)
 	if err != nil {
 		return connect.ExplainConfig(err)
 	}
-	if _, err := connect.Check(ctx, kube.Discovery(), config.Host, v1alpha1.SchemeGroupVersion); err != nil {
+	if _, err := connect.Check(ctx, requests, config.Host, v1alpha1.SchemeGroupVersion); err != nil {
 		return err
+	}
+	objects, err := dynamic.NewForConfig(config)
+	if err != nil {
+		return connect.ExplainConfig(err)
 	}
 
 	p.toppings = newInformer(client)
 	reviewer := &reviewer{has: has(client, p.toppings.Store), said: p.out.Printf}
-	if p.authority, err = webhook.NewAuthority(o.hosts(), webhook.Options{CA: o.valid}); err != nil {
+	certificate, err := webhook.NewCertificate(o.hosts(), webhook.Lifetime)
+	if err != nil {
 		return err
 	}
-	p.server, err = webhook.Listen(o.listen, o.inside(), p.authority, reviewer.handler())
+	p.server, err = webhook.Listen(o.listen, o.inside(), certificate, reviewer.handler())
 	if errors.Is(err, serve.ErrRemote) {
 		return fmt.Errorf("%w: give 127.0.0.1:PORT, or --service if this is a Pod", err)
 	}
 	if err != nil {
 		return err
 	}
-	p.registration = &registration{client: kube.AdmissionregistrationV1(), service: o.service, namespace: o.namespace}
+	p.at = place{service: o.service, namespace: o.namespace, bundle: certificate.Bundle()}
 	if !o.inside() {
-		p.registration.url = p.server.URL
+		p.at.url = p.server.URL
+	}
+	if p.registration, err = newRegistration(objects, p.at); err != nil {
+		return err
 	}
 	return p.run(ctx)
 }
@@ -95,13 +103,13 @@ func run(ctx context.Context, o options) error {
 type program struct {
 	out          *log.Logger
 	toppings     *informer.Informer
-	authority    *webhook.Authority
 	server       *serve.Server
-	registration *registration
+	at           place
+	registration registration
 }
 
 // run answers until ctx is done. First what answers, then the registration; at the end the
-// registration goes first. In any other order the API server would ask nobody for a while.
+// registration goes first. In any other order the API server would ask a port where nothing answers.
 func (p *program) run(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -125,17 +133,15 @@ func (p *program) run(ctx context.Context) error {
 	return cmp.Or(failure, err)
 }
 
-// register registers the webhooks, renews the certificates until ctx is done, and removes
-// the registration.
+// register registers the webhooks, keeps them registered until ctx is done, and removes the
+// registration.
 func (p *program) register(ctx context.Context) error {
-	ready := sync.OnceFunc(func() { p.out.Printf("ready: the API server asks %s (Ctrl-C stops)", p.registration) })
-	err := p.authority.Run(ctx, func(ctx context.Context, bundle []byte) error {
-		if err := p.registration.install(ctx, bundle); err != nil {
-			return err
+	err := webhook.Keep(ctx, func(ctx context.Context, first bool) error {
+		err := p.registration.install(ctx, first)
+		if first && err == nil {
+			p.out.Printf("ready: the API server asks %s (Ctrl-C stops)", p.at)
 		}
-		p.out.Printf("installed, CAs in the bundle: %d", bytes.Count(bundle, []byte("BEGIN")))
-		ready()
-		return nil
+		return err
 	})
 
 	// ctx is done, and this must be done nevertheless.
@@ -144,7 +150,7 @@ func (p *program) register(ctx context.Context) error {
 	removeErr := p.registration.remove(removing)
 	time.Sleep(forget)
 	if removeErr != nil && (err == nil || ctx.Err() != nil) {
-		return fmt.Errorf("the webhooks are still registered, and nobody will answer (`make chapter-down CHAPTER=admission` removes them): %w", removeErr)
+		return fmt.Errorf("the webhooks are still registered, and no process answers (`make chapter-down CHAPTER=admission` removes them): %w", removeErr)
 	}
 	return err
 }
@@ -153,7 +159,6 @@ type options struct {
 	connect           connect.Options
 	listen, namespace string
 	service           types.NamespacedName
-	valid             time.Duration
 }
 
 // inside says whether the program runs in a Pod, behind a Service.
@@ -178,7 +183,6 @@ func parseFlags(args []string) (o options, err error) {
 	flags.StringVar(&o.listen, "listen", "127.0.0.1:0", "`address` to listen on, as IP:PORT; port 0 is any free one")
 	flags.StringVar(&service, "service", "", "`NAMESPACE/NAME` of the Service before it, in a Pod (default: the API server asks the address of --listen)")
 	flags.StringVar(&o.namespace, "namespace", metav1.NamespaceAll, "the only namespace to be asked about (default: all)")
-	flags.DurationVar(&o.valid, "valid", 30*24*time.Hour, "how long the certificate of the CA is valid, at least 30s")
 	err = flags.Parse(args)
 	var ok bool
 	o.service.Namespace, o.service.Name, ok = strings.Cut(service, "/")
@@ -189,8 +193,8 @@ func parseFlags(args []string) (o options, err error) {
 		return o, err
 	case err != nil:
 		return o, fmt.Errorf("%w (--help lists the flags)", err)
-	case flags.NArg() > 0 || o.valid < 30*time.Second || service != "" && (!ok || o.service.Namespace == "" || o.service.Name == ""):
-		return o, errors.New("usage: no arguments, --service as NAMESPACE/NAME, --valid at least 30s (see --help)")
+	case flags.NArg() > 0 || service != "" && (!ok || o.service.Namespace == "" || o.service.Name == ""):
+		return o, errors.New("usage: no arguments, --service as NAMESPACE/NAME (see --help)")
 	}
 	return o, nil
 }

@@ -3,18 +3,20 @@ package main
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
 	_ "embed"
-	"encoding/json"
 	"errors"
-	"fmt"
 
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
-	clientv1 "k8s.io/client-go/kubernetes/typed/admissionregistration/v1"
+	"k8s.io/client-go/dynamic"
 	"sigs.k8s.io/yaml"
+
+	"example.com/byhand/chapters/internal/webhook"
 )
 
 // What is asked, about which requests. Where, and whom to trust, comes at run time.
@@ -25,103 +27,96 @@ var (
 	validatingYAML []byte
 )
 
-// registration tells the API server of the webhooks.
-type registration struct {
-	client clientv1.AdmissionregistrationV1Interface
-	// url is where the API server asks, outside the cluster: https://HOST:PORT. In a Pod
-	// it is empty, and service is the Service before it.
+// place is where the API server asks, and about which namespace.
+type place struct {
+	// url is where it asks, outside the cluster: https://HOST:PORT. In a Pod it is empty, and
+	// service is the Service before it.
 	url     string
 	service types.NamespacedName
 	// namespace is the only one to be asked about, "" for all.
 	namespace string
+	// bundle is whom the API server trusts there.
+	bundle []byte
 }
 
-// install writes both configurations. It may be done again and again: each time it takes
-// back what others have changed.
-func (r *registration) install(ctx context.Context, bundle []byte) error {
-	mutating, validating, err := r.configurations(bundle)
+// registration tells the API server of the webhooks: two objects.
+type registration []webhook.Object
+
+// newRegistration returns the registration of this process at a place.
+func newRegistration(client dynamic.Interface, at place) (registration, error) {
+	mutating, validating, err := at.configurations()
 	if err != nil {
-		return err
+		return nil, err
 	}
-	options := metav1.PatchOptions{FieldManager: "byhand-admission", Force: new(true)}
-	if _, err := r.client.MutatingWebhookConfigurations().Patch(ctx, mutating.Name, types.ApplyPatchType, encode(mutating), options); err != nil {
-		return fmt.Errorf("install the mutating webhook: %w", err)
+	process := rand.Text()
+	var r registration
+	for resource, configuration := range map[string]runtime.Object{"mutatingwebhookconfigurations": mutating, "validatingwebhookconfigurations": validating} {
+		fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(configuration)
+		if err != nil {
+			return nil, err
+		}
+		r = append(r, webhook.Object{
+			Client:  client.Resource(admissionregistrationv1.SchemeGroupVersion.WithResource(resource)),
+			Want:    &unstructured.Unstructured{Object: fields},
+			Manager: "byhand-admission",
+			Process: process,
+		})
 	}
-	if _, err := r.client.ValidatingWebhookConfigurations().Patch(ctx, validating.Name, types.ApplyPatchType, encode(validating), options); err != nil {
-		return fmt.Errorf("install the validating webhook: %w", err)
-	}
-	return nil
+	return r, nil
 }
 
-// remove takes both away. Whoever does not leaves an API server that asks nobody, and with
-// failurePolicy Fail refuses every Pizza.
-func (r *registration) remove(ctx context.Context) error {
-	mutating, validating, err := r.configurations(nil)
-	if err != nil {
-		return err
-	}
-	return cmp.Or(
-		ignoreNotFound(r.client.MutatingWebhookConfigurations().Delete(ctx, mutating.Name, metav1.DeleteOptions{})),
-		ignoreNotFound(r.client.ValidatingWebhookConfigurations().Delete(ctx, validating.Name, metav1.DeleteOptions{})))
+// install is for webhook.Keep.
+func (r registration) install(ctx context.Context, first bool) error {
+	return cmp.Or(r[0].Install(ctx, first), r[1].Install(ctx, first))
 }
 
-func ignoreNotFound(err error) error {
-	if apierrors.IsNotFound(err) {
-		return nil
-	}
-	return err
+// remove takes both away. A process that does not leaves an API server that asks a port where
+// nothing answers, and with failurePolicy Fail refuses every Pizza.
+func (r registration) remove(ctx context.Context) error {
+	return errors.Join(r[0].Remove(ctx), r[1].Remove(ctx))
 }
 
 // configurations returns what is installed.
-func (r *registration) configurations(bundle []byte) (*admissionregistrationv1.MutatingWebhookConfiguration, *admissionregistrationv1.ValidatingWebhookConfiguration, error) {
+func (at place) configurations() (*admissionregistrationv1.MutatingWebhookConfiguration, *admissionregistrationv1.ValidatingWebhookConfiguration, error) {
 	mutating, validating := &admissionregistrationv1.MutatingWebhookConfiguration{}, &admissionregistrationv1.ValidatingWebhookConfiguration{}
 	if err := errors.Join(yaml.UnmarshalStrict(mutatingYAML, mutating), yaml.UnmarshalStrict(validatingYAML, validating)); err != nil {
 		return nil, nil, err
 	}
 	for i := range mutating.Webhooks {
-		mutating.Webhooks[i].ClientConfig = r.clientConfig(mutatePath, bundle)
-		mutating.Webhooks[i].NamespaceSelector = r.selector()
+		mutating.Webhooks[i].ClientConfig = at.clientConfig(mutatePath)
+		mutating.Webhooks[i].NamespaceSelector = at.selector()
 	}
 	for i := range validating.Webhooks {
-		validating.Webhooks[i].ClientConfig = r.clientConfig(validatePath, bundle)
-		validating.Webhooks[i].NamespaceSelector = r.selector()
+		validating.Webhooks[i].ClientConfig = at.clientConfig(validatePath)
+		validating.Webhooks[i].NamespaceSelector = at.selector()
 	}
 	return mutating, validating, nil
 }
 
 // clientConfig says where the API server asks, and whom it trusts there. Without a bundle
 // it would trust whom its machine trusts.
-func (r *registration) clientConfig(path string, bundle []byte) admissionregistrationv1.WebhookClientConfig {
-	config := admissionregistrationv1.WebhookClientConfig{CABundle: bundle}
-	if r.url != "" {
-		config.URL = new(r.url + path)
+func (at place) clientConfig(path string) admissionregistrationv1.WebhookClientConfig {
+	config := admissionregistrationv1.WebhookClientConfig{CABundle: at.bundle}
+	if at.url != "" {
+		config.URL = new(at.url + path)
 	} else {
-		config.Service = &admissionregistrationv1.ServiceReference{Namespace: r.service.Namespace, Name: r.service.Name, Path: &path}
+		config.Service = &admissionregistrationv1.ServiceReference{Namespace: at.service.Namespace, Name: at.service.Name, Path: &path}
 	}
 	return config
 }
 
-func (r *registration) selector() *metav1.LabelSelector {
+func (at place) selector() *metav1.LabelSelector {
 	selector := &metav1.LabelSelector{}
-	if r.namespace != "" {
+	if at.namespace != "" {
 		// The API server sets this label.
-		selector.MatchLabels = map[string]string{corev1.LabelMetadataName: r.namespace}
+		selector.MatchLabels = map[string]string{corev1.LabelMetadataName: at.namespace}
 	}
 	return selector
 }
 
-func encode(configuration any) []byte {
-	data, err := json.Marshal(configuration)
-	if err != nil {
-		panic(err) // strings, numbers and bytes can be written as JSON
+func (at place) String() string {
+	if at.url != "" {
+		return at.url
 	}
-	return data
-}
-
-// String is where the API server asks.
-func (r *registration) String() string {
-	if r.url != "" {
-		return r.url
-	}
-	return "Service " + r.service.String()
+	return "Service " + at.service.String()
 }

@@ -27,7 +27,7 @@ var defaultToppings = []string{"tomato", "mozzarella", "salami"}
 
 // reviewer decides about Pizzas.
 type reviewer struct {
-	// has says whether a Topping of this name exists. An error means that nobody knows.
+	// has says whether a Topping of this name exists. An error means that it is not known.
 	has func(ctx context.Context, name string) (bool, error)
 	// said is told each decision.
 	said func(format string, args ...any)
@@ -66,7 +66,7 @@ func (r *reviewer) review(decide decision) webhook.Decide {
 		}
 		response := &admissionv1.AdmissionResponse{Allowed: true}
 		// A subresource is another resource, and a deletion has no new object. The rules ask
-		// for neither, so this is for whoever adds them.
+		// for neither, so this is for rules that do.
 		if request.SubResource == "" && (request.Operation == admissionv1.Create || request.Operation == admissionv1.Update) {
 			if len(request.Object.Raw) == 0 {
 				return nil, webhook.Invalid("the request to %s has no object", request.Operation)
@@ -107,7 +107,7 @@ func mutate(_ context.Context, request *admissionv1.AdmissionRequest) (*admissio
 }
 
 // validate refuses a pizza with a topping that does not exist. What the pizza has already
-// stays allowed. Otherwise, once a Topping is deleted, nobody could change the labels of
+// stays allowed. Otherwise, once a Topping is deleted, no client could change the labels of
 // its pizzas, nor remove a finalizer from one that is being deleted.
 func (r *reviewer) validate(ctx context.Context, request *admissionv1.AdmissionRequest) (*admissionv1.AdmissionResponse, string, error) {
 	spec, err := specOf(request.Object)

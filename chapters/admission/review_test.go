@@ -177,7 +177,7 @@ func TestBadReviews(t *testing.T) {
 		{"a null object", reviewOf("CREATE", "null", ""), 400, "no object"},
 		{"another resource", strings.Replace(good, `"pizzas"`, `"toppings"`, 1), 400, "registered for more"},
 		{"another version", strings.Replace(good, `"version":"v1alpha1","resource"`, `"version":"v1beta1","resource"`, 1), 400, "registered for more"},
-		{"a topping of which nobody knows", reviewOf("CREATE", pizza("unknowable"), ""), 500, "no API server"},
+		{"a topping of which is not known whether it exists", reviewOf("CREATE", pizza("unknowable"), ""), 500, "no API server"},
 		{"a status", strings.Replace(reviewOf("UPDATE", pizza("pineapple"), ""), `"operation"`, `"subResource":"status","operation"`, 1), 200, `"allowed":true`},
 		{"a deletion", reviewOf("DELETE", "null", pizza("pineapple")), 200, `"allowed":true`},
 		{"a connection", reviewOf("CONNECT", "null", ""), 200, `"allowed":true`},

@@ -90,7 +90,7 @@ func newInformer(client *Toppings) *informer.Informer {
 
 // has returns what a reviewer asks. A review costs no request, except for a topping that
 // the cache does not have: it may be new. A review ends at the first one that does not
-// exist, so that is one request at most for each name that nobody has.
+// exist, so that is one request at most for each name that does not exist.
 func has(client *Toppings, store cache.Store) func(ctx context.Context, name string) (bool, error) {
 	return func(ctx context.Context, name string) (bool, error) {
 		if _, exists, err := store.GetByKey(name); err != nil || exists {

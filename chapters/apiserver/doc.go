@@ -46,9 +46,7 @@
 //     takes is bounded by its size: some 50 ms.
 //   - A storage that one user has filled is full for all.
 //   - The storage is for one process: there is no second replica.
-//   - An APIService that is deleted while the program runs is not restored.
-//   - One program a cluster: a second one takes the registration over, and takes it away
-//     when it ends.
+//   - One program a cluster: a second one takes the registration over until it ends.
 //   - Admission does not run for what is passed on: no quota, no policy, no webhook. What they
 //     would do, rules.go must do.
 package main

@@ -89,6 +89,13 @@ func TestRegistration(t *testing.T) {
 		}
 	}
 	registered("while it runs", 3)
+	c.Kubectl("delete", "apiservice", apiServiceName(hub))
+	c.Eventually("a deleted APIService is there again", func() error {
+		if all := c.Kubectl("get", "apiservices", "-o", "name"); !strings.Contains(all, apiServiceName(hub)) {
+			return fmt.Errorf("there are %s", all)
+		}
+		return nil
+	})
 	c.kill()
 	registered("when it was killed", 3)
 	c.run()

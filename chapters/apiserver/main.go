@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"crypto/rand"
 	"crypto/tls"
 	"errors"
 	"flag"
@@ -60,7 +61,7 @@ func run(stop context.Context, o options) (err error) {
 	s.namespace = func(ctx context.Context, name string) (*corev1.Namespace, error) {
 		return client.CoreV1().Namespaces().Get(ctx, name, metav1.GetOptions{})
 	}
-	authority, err := webhook.NewAuthority([]string{serviceHost}, webhook.Options{})
+	certificate, err := webhook.NewCertificate([]string{serviceHost}, webhook.Lifetime)
 	if err != nil {
 		return err
 	}
@@ -73,7 +74,7 @@ func run(stop context.Context, o options) (err error) {
 		return fmt.Errorf("--address: %w", err)
 	}
 	// A client without a certificate is refused later, in words.
-	secure := authority.TLS()
+	secure := certificate.TLS()
 	secure.ClientAuth = tls.RequestClientCert
 	server.Secure(secure)
 
@@ -85,9 +86,10 @@ func run(stop context.Context, o options) (err error) {
 	serving.Go(func() { fail(server.Run(serveCtx)) })
 	defer serving.Wait()
 	defer endServing()
-	registration := &registration{client: dynamic.NewForConfigOrDie(config), discovery: client.DiscoveryClient, port: address.Port}
+	registration := &registration{client: dynamic.NewForConfigOrDie(config), discovery: client.DiscoveryClient,
+		port: address.Port, bundle: certificate.Bundle(), process: rand.Text()}
 	defer func() { err = errors.Join(err, registration.remove()) }()
-	running.Go(func() { fail(authority.Run(ctx, registration.install)) })
+	running.Go(func() { fail(webhook.Keep(ctx, registration.install)) })
 	running.Go(func() { proxy.keepReading(ctx, client) })
 	defer running.Wait()
 	defer fail(nil)

@@ -1,19 +1,21 @@
 package main
 
 import (
+	"cmp"
 	"context"
-	"errors"
+	"encoding/base64"
 	"fmt"
 	"slices"
 	"time"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/dynamic"
+
+	"example.com/byhand/chapters/internal/webhook"
 )
 
 const (
@@ -38,6 +40,11 @@ type registration struct {
 	client    dynamic.Interface
 	discovery *discovery.DiscoveryClient
 	port      int
+	// bundle is whom the API server is to trust when it connects. It must not skip that, or a
+	// program that takes the port is sent every request.
+	bundle []byte
+	// process is the name of this process, which no other has.
+	process string
 }
 
 var (
@@ -49,48 +56,49 @@ func apiServiceName(version schema.GroupVersion) string {
 	return version.Version + "." + version.Group
 }
 
-// install writes the Service and an APIService for each version, whether they are there or
-// not. bundle is whom the API server is to trust when it connects; it must not skip that, or
-// a process that takes the port is sent every request.
-func (g *registration) install(ctx context.Context, bundle []byte) error {
-	options := metav1.ApplyOptions{FieldManager: "byhand-apiserver", Force: true}
+// objects are the Service, and an APIService for each version.
+func (g *registration) objects() []webhook.Object {
 	// A Service of type ExternalName is a name for an address. In a cluster it would
 	// select Pods.
-	_, err := g.client.Resource(services).Namespace(serviceNamespace).Apply(ctx, serviceName, &unstructured.Unstructured{Object: map[string]any{
+	objects := []webhook.Object{{Client: g.client.Resource(services).Namespace(serviceNamespace), Want: &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": "v1", "kind": "Service", "metadata": map[string]any{"name": serviceName},
 		"spec": map[string]any{"type": "ExternalName", "externalName": "127.0.0.1"},
-	}}, options)
-	if err != nil {
-		return fmt.Errorf("apply Service %s: %w", serviceName, err)
-	}
+	}}}}
 	for i, version := range versions {
-		_, err := g.client.Resource(apiServices).Apply(ctx, apiServiceName(version), &unstructured.Unstructured{Object: map[string]any{
+		objects = append(objects, webhook.Object{Client: g.client.Resource(apiServices), Want: &unstructured.Unstructured{Object: map[string]any{
 			"apiVersion": "apiregistration.k8s.io/v1", "kind": "APIService", "metadata": map[string]any{"name": apiServiceName(version)},
 			"spec": map[string]any{
-				"group": group, "version": version.Version, "groupPriorityMinimum": 1000,
+				"group": group, "version": version.Version, "groupPriorityMinimum": int64(1000),
 				// The first one is preferred.
-				"versionPriority": 10 * (len(versions) - i),
-				"service":         map[string]any{"name": serviceName, "namespace": serviceNamespace, "port": g.port},
-				"caBundle":        bundle,
+				"versionPriority": int64(10 * (len(versions) - i)),
+				"service":         map[string]any{"name": serviceName, "namespace": serviceNamespace, "port": int64(g.port)},
+				"caBundle":        base64.StdEncoding.EncodeToString(g.bundle),
 			},
-		}}, options)
-		if err != nil {
-			return fmt.Errorf("apply APIService %s: %w", apiServiceName(version), err)
-		}
+		}}})
 	}
-	return nil
+	for i := range objects {
+		objects[i].Manager, objects[i].Process = "byhand-apiserver", g.process
+	}
+	return objects
 }
 
-// remove deletes what install has written, first the APIServices.
-func (g *registration) remove() error {
+// install is for webhook.Keep.
+func (g *registration) install(ctx context.Context, first bool) (err error) {
+	for _, object := range g.objects() {
+		err = cmp.Or(err, object.Install(ctx, first))
+	}
+	return err
+}
+
+// remove deletes what install has written, first the APIServices, and nothing that another
+// process has written since.
+func (g *registration) remove() (err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), endTimeout)
 	defer cancel()
-	var errs []error
-	for _, version := range versions {
-		errs = append(errs, g.client.Resource(apiServices).Delete(ctx, apiServiceName(version), metav1.DeleteOptions{}))
+	for _, object := range slices.Backward(g.objects()) {
+		err = cmp.Or(err, object.Remove(ctx))
 	}
-	errs = append(errs, g.client.Resource(services).Namespace(serviceNamespace).Delete(ctx, serviceName, metav1.DeleteOptions{}))
-	return errors.Join(slices.DeleteFunc(errs, apierrors.IsNotFound)...)
+	return err
 }
 
 // waitAvailable returns when the API server passes requests on, and tells its clients so.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/util/retry"
 
+	"example.com/byhand/chapters/internal/webhook"
 	"example.com/byhand/chapters/restaurant/v1alpha1"
 )
 
@@ -46,7 +48,7 @@ type version struct {
 	Storage bool   `json:"storage"`
 }
 
-// conversionSpec says who converts: nobody (None), or a webhook.
+// conversionSpec says what converts: nothing (None), or a webhook.
 type conversionSpec struct {
 	Strategy string             `json:"strategy"`
 	Webhook  *conversionWebhook `json:"webhook,omitempty"`
@@ -70,6 +72,12 @@ func (d definition) storage() string {
 	return d.Spec.Versions[slices.IndexFunc(d.Spec.Versions, func(v version) bool { return v.Storage })].Name
 }
 
+// names says whether the definition names this webhook.
+func (d definition) names(url string) bool {
+	webhook := d.Spec.Conversion.Webhook
+	return webhook != nil && webhook.ClientConfig.URL == url
+}
+
 // api sends the requests of this program.
 type api struct{ rest rest.Interface }
 
@@ -87,6 +95,15 @@ func send(ctx context.Context, request *rest.Request, answer any) error {
 	return json.Unmarshal(body, answer)
 }
 
+// edit sends a JSON Patch of the definition, or of a subresource of it.
+func (a *api) edit(ctx context.Context, subresource string, operations []operation, changed *definition) error {
+	body, err := json.Marshal(operations)
+	if err != nil {
+		return err
+	}
+	return send(ctx, a.rest.Patch(types.JSONPatchType).AbsPath(definitionPath, subresource).Body(body), changed)
+}
+
 // definition reads the definition.
 func (a *api) definition(ctx context.Context) (d definition, err error) {
 	err = send(ctx, a.rest.Get().AbsPath(definitionPath), &d)
@@ -96,27 +113,39 @@ func (a *api) definition(ctx context.Context) (d definition, err error) {
 	return d, err
 }
 
-// install makes url the webhook that converts, and serves every version.
-func (a *api) install(ctx context.Context, url string, bundle []byte) error {
-	return a.change(ctx, func(now definition) (served []string, converts *conversionSpec) {
+// install makes url the webhook that converts, and serves every version. Without first it is for
+// webhook.Keep: it writes only what is not so, and leaves another webhook alone.
+func (a *api) install(ctx context.Context, url string, bundle []byte, first bool) error {
+	taken := false
+	err := a.change(ctx, func(now definition) (served []string, converts *conversionSpec) {
+		right := now.names(url) && bytes.Equal(bundle, now.Spec.Conversion.Webhook.ClientConfig.CABundle)
 		for _, version := range now.Spec.Versions {
 			served = append(served, version.Name)
+			right = right && version.Served
+		}
+		taken = !first && now.Spec.Conversion.Webhook != nil && !now.names(url)
+		if taken || right && !first {
+			return nil, nil
 		}
 		return served, &conversionSpec{Strategy: "Webhook", Webhook: &conversionWebhook{
 			ClientConfig:             clientConfig{URL: url, CABundle: bundle},
 			ConversionReviewVersions: []string{"v1"},
 		}}
 	})
+	if err == nil && taken {
+		return webhook.ErrTaken
+	}
+	return err
 }
 
 // leave makes the definition right for the time after this process, if there still is one,
-// and says what it has done. Only the storage version is served, which needs no conversion. The webhook goes only
-// if every Pizza is stored as v1alpha1, as config/crd has it. Otherwise whoever applies that
-// again would get objects that have the fields of one version and the name of the other; a
-// request that fails is better.
+// and says what it has done. Only the storage version is served, which needs no conversion.
+// The webhook goes only if every Pizza is stored as v1alpha1, as config/crd has it. Otherwise
+// a reader who applies that again would get objects that have the fields of one version and
+// the name of the other; a request that fails is better.
 func (a *api) leave(ctx context.Context, url string) (did string, err error) {
 	err = a.change(ctx, func(now definition) (served []string, converts *conversionSpec) {
-		if webhook := now.Spec.Conversion.Webhook; webhook == nil || webhook.ClientConfig.URL != url {
+		if !now.names(url) {
 			did = "left as it is: the definition names another webhook, or none"
 			return nil, nil
 		}
@@ -125,7 +154,7 @@ func (a *api) leave(ctx context.Context, url string) (did string, err error) {
 			did = fmt.Sprintf("kept: Pizzas are stored as %q, so the definition keeps the webhook, and only %s is served", now.Status.StoredVersions, storage)
 			return []string{storage}, nil
 		}
-		did = fmt.Sprintf("taken away: nobody converts, and only %s is served", storage)
+		did = fmt.Sprintf("taken away: nothing converts, and only %s is served", storage)
 		return []string{storage}, &conversionSpec{Strategy: "None"}
 	})
 	if apierrors.IsNotFound(err) {
@@ -136,7 +165,7 @@ func (a *api) leave(ctx context.Context, url string) (did string, err error) {
 
 // change writes to the definition which versions are served, and returns when the API server
 // serves these. converts replaces spec.conversion, unless it is nil. If decide returns no
-// version, nothing is written. If somebody else writes first, it is asked again.
+// version, nothing is written. If another client writes first, it is asked again.
 func (a *api) change(ctx context.Context, decide func(now definition) (served []string, converts *conversionSpec)) error {
 	var now definition
 	var served []string
@@ -148,11 +177,7 @@ func (a *api) change(ctx context.Context, decide func(now definition) (served []
 		if served, converts = decide(now); served == nil {
 			return nil
 		}
-		body, err := json.Marshal(now.patch(served, converts))
-		if err != nil {
-			return err
-		}
-		return a.rest.Patch(types.JSONPatchType).AbsPath(definitionPath).Body(body).Do(ctx).Error()
+		return a.edit(ctx, "", now.patch(served, converts), &definition{})
 	})
 	if err != nil {
 		return fmt.Errorf("change the CustomResourceDefinition: %w", err)
@@ -172,7 +197,7 @@ func (a *api) change(ctx context.Context, decide func(now definition) (served []
 type operation struct {
 	Op    string `json:"op"`
 	Path  string `json:"path"`
-	Value any    `json:"value"`
+	Value any    `json:"value,omitempty"`
 }
 
 // patch says what change writes. Its paths count versions: with the resourceVersion in it

@@ -6,8 +6,8 @@
 //	cd chapters && go run ./versions stored NAMESPACE/NAME
 //
 // Its neighbours: package conversion (chapters/restaurant) has the two functions that
-// convert, and says what holds for them. Package webhook has the HTTPS server and its
-// certificate.
+// convert, and says what holds for them. Package webhook has the HTTPS server, its
+// certificate, and the loop that looks at the definition.
 //
 // # Basics
 //
@@ -21,7 +21,9 @@
 // # Properties
 //
 //   - v1beta1 is served only while this program converts. One write to the definition
-//     brings the webhook and v1beta1, another one takes both away.
+//     brings the webhook and v1beta1, another one takes both away. What others change of that
+//     is restored after 5 seconds.
+//   - A migration begins when the API server stores the new version.
 //   - The server answers until the API server does not ask any more.
 //   - The webhook is taken away only if every Pizza is stored as v1alpha1, as config/crd
 //     says. Otherwise it stays in the definition, and only the storage version is served.
@@ -30,10 +32,12 @@
 //
 // # Caveats
 //
-//   - Killed, it leaves a webhook that nobody answers: see README.md. `make chapter-down`
+//   - Killed, it leaves a webhook that does not answer: see README.md. `make chapter-down`
 //     takes it away, and so does the next run that ends in peace.
 //   - It listens on 127.0.0.1, so the API server must run on this machine.
-//   - One process converts: a second one replaces it in the definition.
-//   - A migration begins when each API server has seen the new storage version. With
-//     several of them, wait before you migrate.
+//   - Of several processes the last one that starts converts. The others wait until it ends.
+//   - With several API servers, a migration sees what one of them stores. Wait some seconds
+//     between the switch and the migration.
+//   - A write that began before the switch is stored in the old version when it ends, even
+//     after the migration. The API server gives it a minute. Drop a version later than that.
 package main

@@ -1,5 +1,5 @@
 # make chapter-down runs this before it deletes the CRDs. A program that was killed leaves a
-# webhook that nobody answers. Each request that needs a conversion fails then, and the
+# webhook that does not answer. Each request that needs a conversion fails then, and the
 # deletion of the CRD begins with a LIST. With None the API server converts nothing, which is
 # wrong for Pizzas, but they are deleted next.
 set -e

@@ -12,11 +12,11 @@ import (
 	"os"
 	"os/signal"
 	"strings"
-	"sync"
 	"syscall"
 	"time"
 
 	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/rest"
 
 	"example.com/byhand/chapters/internal/webhook"
 	"example.com/byhand/internal/connect"
@@ -50,6 +50,8 @@ func run(ctx context.Context, args []string, stdout io.Writer) error {
 	if err != nil {
 		return err
 	}
+	// migrate reads its own warnings.
+	config.WarningHandler = rest.NoWarnings{}
 	// The client for discovery takes any path, and this program needs no more.
 	client, err := discovery.NewDiscoveryClientForConfig(config)
 	if err != nil {
@@ -67,7 +69,7 @@ func run(ctx context.Context, args []string, stdout io.Writer) error {
 
 // converts answers reviews until ctx is done. What it installs in the cluster it takes away.
 func converts(ctx context.Context, address string, requests *api, story *log.Logger) error {
-	authority, server, err := listenFor(address, &converter{story})
+	certificate, server, err := listenFor(address, &converter{story})
 	if err != nil {
 		return err
 	}
@@ -85,14 +87,10 @@ func converts(ctx context.Context, address string, requests *api, story *log.Log
 	}()
 
 	url := server.URL + "/convert"
-	ready := sync.OnceFunc(func() {
-		story.Printf("ready: process %d converts at %s, v1alpha1 and v1beta1 are served (Ctrl-C stops)", os.Getpid(), url)
-	})
-	// It is installed anew each time that a certificate is renewed.
-	err = authority.Run(ctx, func(ctx context.Context, bundle []byte) error {
-		err := requests.install(ctx, url, bundle)
-		if err == nil {
-			ready()
+	err = webhook.Keep(ctx, func(ctx context.Context, first bool) error {
+		err := requests.install(ctx, url, certificate.Bundle(), first)
+		if first && err == nil {
+			story.Printf("ready: process %d converts at %s, v1alpha1 and v1beta1 are served (Ctrl-C stops)", os.Getpid(), url)
 		}
 		return err
 	})
@@ -107,19 +105,19 @@ func converts(ctx context.Context, address string, requests *api, story *log.Log
 
 // listenFor takes the address of the webhook, without serving it, and makes a certificate
 // for it.
-func listenFor(address string, c *converter) (*webhook.Authority, *serve.Server, error) {
+func listenFor(address string, c *converter) (*webhook.Certificate, *serve.Server, error) {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {
 		return nil, nil, fmt.Errorf("--listen %q: want HOST:PORT: %w", address, err)
 	}
-	authority, err := webhook.NewAuthority([]string{host}, webhook.Options{})
+	certificate, err := webhook.NewCertificate([]string{host}, webhook.Lifetime)
 	if err != nil {
 		return nil, nil, err
 	}
 	handler := http.NewServeMux()
 	handler.Handle("/convert", webhook.Review(limits, c.review))
-	server, err := webhook.Listen(address, false, authority, handler)
-	return authority, server, err
+	server, err := webhook.Listen(address, false, certificate, handler)
+	return certificate, server, err
 }
 
 // takeAway returns when the API server does not ask any more.
@@ -128,7 +126,7 @@ func takeAway(ctx context.Context, url string, requests *api, story *log.Logger)
 	defer cancel()
 	did, err := requests.leave(ctx, url)
 	if err != nil {
-		return fmt.Errorf("the webhook may still be installed, and nobody will answer it: %w: `make chapter-down CHAPTER=versions` takes it away", err)
+		return fmt.Errorf("the webhook may still be installed, and no process answers it: %w: `make chapter-down CHAPTER=versions` takes it away", err)
 	}
 	if did != "" {
 		story.Print(did)

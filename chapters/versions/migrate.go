@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"log"
 	"slices"
@@ -10,6 +9,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/net"
+	"k8s.io/apimachinery/pkg/util/wait"
 
 	"example.com/byhand/chapters/restaurant/v1alpha1"
 )
@@ -21,14 +22,19 @@ const pageSize = "500"
 // definition. It does by hand what a StorageVersionMigration asks the API server's own
 // controller for. The webhook must run: what is stored in the other version is converted.
 func (a *api) migrate(ctx context.Context, story *log.Logger) error {
-	before, err := a.definition(ctx)
+	now, err := a.definition(ctx)
 	if err != nil {
 		return err
 	}
-	storage := before.storage()
-	if slices.Equal(before.Status.StoredVersions, []string{storage}) {
+	storage := now.storage()
+	if slices.Equal(now.Status.StoredVersions, []string{storage}) {
 		story.Printf("every Pizza is stored as %s already", storage)
 		return nil
+	}
+
+	// Not before the API server writes what the definition says.
+	if now, err = a.seen(ctx, now); err != nil {
+		return fmt.Errorf("wait until the API server stores %s: %w", storage, err)
 	}
 	all, err := a.list(ctx, storage)
 	if err != nil {
@@ -41,24 +47,56 @@ func (a *api) migrate(ctx context.Context, story *log.Logger) error {
 		story.Printf("written as %s: Pizza %s/%s", storage, pizza.Namespace, pizza.Name)
 	}
 
-	// What is created meanwhile is stored in the storage version, too. Unless somebody has
-	// changed that: then the resourceVersion is another one, and this is refused.
-	body, err := json.Marshal(map[string]any{
-		"metadata": map[string]any{"resourceVersion": before.Metadata.ResourceVersion},
-		"status":   map[string]any{"storedVersions": []string{storage}},
-	})
-	if err != nil {
-		return err
+	// What is created meanwhile is stored in the storage version, too. Unless another client
+	// has changed that: then the resourceVersion is another one, and this is refused.
+	if now, err = a.warn(ctx, now, ""); err == nil {
+		err = a.edit(ctx, "status", []operation{
+			{"replace", "/metadata/resourceVersion", now.Metadata.ResourceVersion},
+			{"replace", "/status/storedVersions", []string{storage}},
+		}, &now)
 	}
-	err = send(ctx, a.rest.Patch(types.MergePatchType).AbsPath(definitionPath, "status").Body(body), &before)
 	if apierrors.IsConflict(err) {
-		return fmt.Errorf("somebody has changed the definition during the migration: migrate again (%w)", err)
+		return fmt.Errorf("the definition has changed during the migration: migrate again (%w)", err)
 	}
 	if err != nil {
 		return fmt.Errorf("write status.storedVersions: %w", err)
 	}
-	story.Printf("status.storedVersions is %q", before.Status.StoredVersions)
+	story.Printf("status.storedVersions is %q", now.Status.StoredVersions)
 	return nil
+}
+
+// seen returns when the API server acts by the definition as it is now. It reads definitions
+// from a watch, some milliseconds late, and what it has read last decides in which version it
+// writes a Pizza. No answer says which version that is. But the deprecation warning comes from
+// the same object in its memory (crdInfo, in customresource_handler.go), and is in each answer:
+// one that has a new warning has everything that was written before it.
+func (a *api) seen(ctx context.Context, now definition) (definition, error) {
+	storage := now.storage()
+	text := fmt.Sprintf("Pizzas are being migrated to %s, since %s", storage, now.Metadata.ResourceVersion)
+	warned, err := a.warn(ctx, now, text)
+	if err != nil {
+		return now, err
+	}
+	return warned, wait.PollUntilContextTimeout(ctx, period, patience, true, func(ctx context.Context) (bool, error) {
+		answer := a.rest.Get().AbsPath(pizzas(storage)).Param("limit", "1").Do(ctx)
+		return slices.ContainsFunc(answer.Warnings(), func(w net.WarningHeader) bool { return w.Text == text }), nil
+	})
+}
+
+// warn gives the storage version a deprecation warning, which clients get with each answer, or
+// takes it away if text is empty. After an error it stays until the next migration ends. It is
+// refused with Conflict if the definition is not as it was read.
+func (a *api) warn(ctx context.Context, now definition, text string) (changed definition, err error) {
+	storage := slices.IndexFunc(now.Spec.Versions, func(v version) bool { return v.Storage })
+	path := fmt.Sprintf("/spec/versions/%d/", storage)
+	operations := []operation{{"replace", "/metadata/resourceVersion", now.Metadata.ResourceVersion}}
+	if text != "" {
+		operations = append(operations, operation{"add", path + "deprecated", true}, operation{"add", path + "deprecationWarning", text})
+	} else {
+		operations = append(operations, operation{"remove", path + "deprecated", nil}, operation{"remove", path + "deprecationWarning", nil})
+	}
+	err = a.edit(ctx, "", operations, &changed)
+	return changed, err
 }
 
 // list reads the names of all Pizzas, page by page. After some minutes the API server does

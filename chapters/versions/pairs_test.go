@@ -5,11 +5,8 @@ package main
 import (
 	"fmt"
 	"log"
-	"os/exec"
 	"strings"
 	"testing"
-
-	"example.com/byhand/chapters/internal/chaptertest"
 )
 
 // logTo returns a logger of the test.
@@ -59,62 +56,6 @@ func (c *cluster) reads(what, name string, toppings ...string) {
 		}
 		return nil
 	})
-}
-
-// kubectl runs it with stdin.
-func (c *cluster) kubectl(stdin string, args ...string) (string, error) {
-	run := exec.Command("kubectl", append([]string{"--namespace", c.Namespace}, args...)...)
-	run.Stdin = strings.NewReader(stdin)
-	output, err := run.CombinedOutput()
-	return string(output), err
-}
-
-// Two managers of one Pizza: in v1alpha1 the list has one owner, and in v1beta1 each
-// topping.
-func TestServerSideApply(t *testing.T) {
-	c := newCluster(t)
-	p := c.start()
-	for _, test := range []struct {
-		first, second string
-		conflict      bool
-	}{
-		{"v1beta1", "v1beta1", false},
-		{"v1alpha1", "v1alpha1", true},
-		{"v1alpha1", "v1beta1", true},
-	} {
-		name := test.first + "-" + test.second
-		if output, err := c.kubectl(pizza(test.first, name, "salami"), "apply", "-f-", "--server-side", "--field-manager=cook"); err != nil {
-			t.Fatalf("%s: %v\n%s", name, err, output)
-		}
-		output, err := c.kubectl(pizza(test.second, name, "onion"), "apply", "-f-", "--server-side", "--field-manager=guest")
-		if conflict := err != nil && strings.Contains(output, "conflict"); conflict != test.conflict || (err != nil) != test.conflict {
-			t.Errorf("%s: conflict %t, want %t: %v\n%s", name, conflict, test.conflict, err, output)
-		}
-	}
-	c.stop(p)
-}
-
-// What is too much in one version is too much in the other.
-func TestBounds(t *testing.T) {
-	c := newCluster(t)
-	p := c.start()
-	full := make([]string, 20)
-	for i := range full {
-		full[i] = "salami"
-	}
-	for _, version := range []string{"v1alpha1", "v1beta1"} {
-		c.Apply(pizza(version, "full-"+version, full...))
-		output, err := c.kubectl(pizza(version, "more-"+version, append(full, "tomato")...), "apply", "-f-")
-		if err == nil || !strings.Contains(output, "20") {
-			t.Errorf("21 portions in %s: %v, %s", version, err, output)
-		}
-	}
-	c.stop(p)
-}
-
-// A mistake gets one line and exit code 1.
-func TestMistakesOfUse(t *testing.T) {
-	chaptertest.Mistakes(t, map[string][]string{"cannot read the kubeconfig": {"--kubeconfig", "/nowhere/config"}})
 }
 
 // pizza is YAML of a Pizza, in which equal toppings stand side by side.

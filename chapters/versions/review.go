@@ -92,7 +92,7 @@ func (c *converter) review(_ context.Context, body []byte) (any, error) {
 			response.Result = conversionResult{Status: metav1.StatusFailure, Message: message}
 			break
 		}
-		// Quoted: anybody who reaches the server can send a name.
+		// Quoted: any client that reaches the server can send a name.
 		c.log.Printf("converted  Pizza %q to %s", converted.GetNamespace()+"/"+converted.GetName(), asked.Request.DesiredAPIVersion)
 		response.ConvertedObjects = append(response.ConvertedObjects, converted)
 	}

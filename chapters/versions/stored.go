@@ -59,13 +59,13 @@ func stored(ctx context.Context, etcd, key string) (pizza storedPizza, err error
 }
 
 // etcdOf returns the URL of the etcd of a cluster that `make cluster` has started. It has
-// no credentials. That of any other cluster is nobody's business but its API server's.
+// no credentials. That of any other cluster answers its API server alone.
 func etcdOf(kubeconfig string) (string, error) {
 	name, ok := strings.CutSuffix(filepath.Base(kubeconfig), ".kubeconfig")
 	config, err := os.ReadFile(filepath.Join(filepath.Dir(kubeconfig), "state", "clusters", name, "kwok.yaml"))
 	port := regexp.MustCompile(`(?m)^ *etcdPort: (\d+)$`).FindSubmatch(config)
 	if !ok || err != nil || port == nil {
-		return "", errors.New("which etcd? Only that of a cluster which `make cluster` has started tells everybody what it has")
+		return "", errors.New("which etcd? Only that of a cluster which `make cluster` has started can be asked")
 	}
 	return "http://127.0.0.1:" + string(port[1]), nil
 }

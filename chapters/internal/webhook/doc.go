@@ -1,29 +1,32 @@
-// Package webhook is what every webhook of the API server needs, of whatever kind: a
-// certificate that renews itself, an HTTPS server, and a handler with limits.
+// Package webhook is what every server needs that the API server asks, of whatever kind: a
+// certificate, a registration that stays, an HTTPS server, and a handler with limits.
 //
-// Its neighbours: the chapters admission and versions bring the reviews and install the
-// bundle; package listen has the HTTP server.
+// Its neighbours: the chapters admission and versions bring the reviews and say what is
+// registered; package serve has the HTTP server.
 //
 // # Basics
 //
-//	authority, err := webhook.NewAuthority([]string{"127.0.0.1"}, webhook.Options{})
-//	server, err := webhook.Listen("127.0.0.1:0", false, authority, handler)
-//	go server.Run(ctx)            // answers at server.URL, https://127.0.0.1:PORT
-//	authority.Run(ctx, install)   // install writes the bundle where the API server finds it
+//	certificate, err := webhook.NewCertificate([]string{"127.0.0.1"}, webhook.Lifetime)
+//	server, err := webhook.Listen("127.0.0.1:0", false, certificate, handler)
+//	go server.Run(ctx)                // answers at server.URL, https://127.0.0.1:PORT
+//	err = webhook.Keep(ctx, install)  // install writes server.URL and certificate.Bundle()
 //
 // # Properties
 //
-//   - The bundle that is installed trusts the certificate that is served, at any time: a
-//     new CA is installed beside the old one, then the server changes, then the old one
-//     goes.
-//   - Each certificate is replaced when two thirds of its time are over.
-//   - No key is written anywhere. A process that starts again has a new CA.
+//   - What others delete or change of the registration is there again after Period.
+//   - The process that registers last is the one that is asked. The others wait, and one of
+//     them registers again when that one ends. The end of a process removes no registration
+//     but its own.
+//   - No key is written anywhere. A process that starts again has a new one, and a
+//     certificate that is valid for longer than any process runs.
 //
 // # Caveats
 //
-//   - For that reason it is one process. Several behind one Service need the CA from one
-//     place, a Secret, and whoever renews it must be one of them.
+//   - For that reason one process answers. Several behind one Service need one certificate,
+//     from a Secret, and a process that renews it: its key outlives them all.
+//   - A process that was killed leaves its registration, and the others wait for it. The next
+//     one that starts takes it over.
 //   - The API server does not show a certificate of its own unless it is configured to, so
-//     anybody who reaches the server can ask it. A review must give away nothing and
+//     any client that reaches the server can ask it. A review must give away nothing and
 //     change nothing.
 package webhook

@@ -1,6 +1,7 @@
 package webhook
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -24,21 +25,26 @@ type Limits struct {
 	// Time is how long one may take. What the API server says is the limit if it is less:
 	// then it does not wait any longer.
 	Time time.Duration
-	// AtOnce is how many are read and decided at the same time. The others wait, unread.
+	// AtOnce is how many are decided at the same time, and of how many more than the first
+	// 64 KiB is read. The others wait.
 	AtOnce int
 }
+
+// small is how much of a review is read in any case. Nearly all are smaller, so a client that
+// sends a large one slowly does not hold them up.
+const small = 64 << 10
 
 // DefaultLimits are for a review of one object. The API server takes at most 3 MiB of it,
 // and a review has the old one as well.
 var DefaultLimits = Limits{Bytes: 10_000_000, Time: 8 * time.Second, AtOnce: 8}
 
 // Listen takes an address as package listen does, for HTTPS. Call Run, once.
-func Listen(address string, remote bool, a *Authority, handler http.Handler) (*serve.Server, error) {
+func Listen(address string, remote bool, certificate *Certificate, handler http.Handler) (*serve.Server, error) {
 	server, err := serve.Listen(address, remote, func(*net.TCPAddr) http.Handler { return handler })
 	if err != nil {
 		return nil, err
 	}
-	server.Secure(a.TLS())
+	server.Secure(certificate.TLS())
 	return server, nil
 }
 
@@ -52,13 +58,27 @@ type Decide func(ctx context.Context, body []byte) (answer any, err error)
 // Invalid with 400, more Bytes with 413, another content type with 415, another method
 // with 405. A panic is answered with 500, and 504 means that the time is over.
 func Review(limits Limits, decide Decide) http.Handler {
-	return &reviews{limits, make(chan struct{}, limits.AtOnce), decide}
+	return &reviews{limits, make(slots, limits.AtOnce), make(slots, limits.AtOnce), decide}
 }
 
 type reviews struct {
 	limits Limits
-	slots  chan struct{} // has one element for each review that is decided
+	large  slots // of those that are read beyond what is small, until they are decided
+	slots  slots // of those that are decided
 	decide Decide
+}
+
+// slots has one element for each review that has one of them.
+type slots chan struct{}
+
+// take waits for a slot, and returns what gives it back.
+func (s slots) take(ctx context.Context) (release func(), err error) {
+	select {
+	case s <- struct{}{}:
+		return func() { <-s }, nil
+	case <-ctx.Done():
+		return nil, fmt.Errorf("%d other reviews take all the time: %w", cap(s), ctx.Err())
+	}
 }
 
 func (s *reviews) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -71,17 +91,32 @@ func (s *reviews) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
-	// If the client has gone, nobody is left to be told.
+	// An error means that the client has gone.
 	_, _ = w.Write(answer)
 }
 
 func (s *reviews) review(ctx context.Context, w http.ResponseWriter, r *http.Request) (answer []byte, err error) {
-	select {
-	case s.slots <- struct{}{}:
-		defer func() { <-s.slots }()
-	case <-ctx.Done():
-		return nil, fmt.Errorf("%d other reviews take all the time: %w", s.limits.AtOnce, ctx.Err())
+	if err := acceptable(r); err != nil {
+		return nil, err
 	}
+	whole, body := http.MaxBytesReader(w, r.Body, s.limits.Bytes), &bytes.Buffer{}
+	_, err = body.ReadFrom(io.LimitReader(whole, small))
+	if err == nil && body.Len() == small {
+		release, full := s.large.take(ctx)
+		if full != nil {
+			return nil, full
+		}
+		defer release()
+		_, err = body.ReadFrom(whole)
+	}
+	if err != nil {
+		return nil, s.unread(err)
+	}
+	release, err := s.slots.take(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
 	defer func() {
 		// net/http would close the connection, and the API server say EOF and no more.
 		if reason := recover(); reason != nil {
@@ -89,34 +124,31 @@ func (s *reviews) review(ctx context.Context, w http.ResponseWriter, r *http.Req
 			answer, err = nil, fmt.Errorf("panic: %v", reason)
 		}
 	}()
-	body, err := read(w, r, s.limits.Bytes)
-	if err != nil {
-		return nil, err
-	}
-	result, err := s.decide(ctx, body)
+	result, err := s.decide(ctx, body.Bytes())
 	if err != nil {
 		return nil, err
 	}
 	return json.Marshal(result)
 }
 
-// read returns the body, if it is a review's.
-func read(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, error) {
+// unread is why a body could not be read.
+func (s *reviews) unread(err error) error {
+	if tooLarge := (*http.MaxBytesError)(nil); errors.As(err, &tooLarge) {
+		return failed(http.StatusRequestEntityTooLarge, "the review has more than %d bytes", s.limits.Bytes)
+	}
+	return Invalid("read the review: %w", err)
+}
+
+// acceptable returns an error unless it looks like a review.
+func acceptable(r *http.Request) error {
 	if r.Method != http.MethodPost {
-		return nil, failed(http.StatusMethodNotAllowed, "the method is %s, want POST", r.Method)
+		return failed(http.StatusMethodNotAllowed, "the method is %s, want POST", r.Method)
 	}
 	header := r.Header.Get("Content-Type")
 	if contentType, _, err := mime.ParseMediaType(header); err != nil || contentType != "application/json" {
-		return nil, failed(http.StatusUnsupportedMediaType, "the content type is %q, want application/json", header)
+		return failed(http.StatusUnsupportedMediaType, "the content type is %q, want application/json", header)
 	}
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, limit))
-	if tooLarge := (*http.MaxBytesError)(nil); errors.As(err, &tooLarge) {
-		return nil, failed(http.StatusRequestEntityTooLarge, "the review has more than %d bytes", limit)
-	}
-	if err != nil {
-		return nil, Invalid("read the review: %w", err)
-	}
-	return body, nil
+	return nil
 }
 
 // timeout is how long the API server waits, which it says in the query, or less.

@@ -12,12 +12,9 @@ import (
 	"example.com/byhand/chapters/restaurant/v1beta1"
 )
 
-// What the other version cannot express, as JSON. The name says which version's toppings
-// it holds.
-const (
-	v1alpha1Toppings = "v1alpha1." + v1alpha1.GroupName + "/toppings"
-	v1beta1Toppings  = "v1beta1." + v1alpha1.GroupName + "/toppings"
-)
+// layers is the annotation of a v1beta1 Pizza that has what v1beta1 cannot say: the list of
+// v1alpha1, as JSON.
+const layers = "v1alpha1." + v1alpha1.GroupName + "/toppings"
 
 // maxName is how many bytes a name has at most: 253 characters, says the schema.
 const maxName = 253 * utf8.UTFMax
@@ -30,15 +27,11 @@ func PizzaToV1beta1(in *v1alpha1.Pizza) *v1beta1.Pizza {
 	names := in.Spec.Toppings
 	out.Spec.Toppings = count(names)
 
-	// Only an object of the other version has this annotation. Here somebody has forged it.
-	take[[]string](&out.ObjectMeta, v1alpha1Toppings)
-	// It was v1beta1 before, and said more.
-	if before, ok := take[[]v1beta1.PizzaTopping](&out.ObjectMeta, v1beta1Toppings); ok && slices.Equal(list(before), names) {
-		out.Spec.Toppings = before
-	}
-	// It says more than v1beta1 can.
+	// In a v1alpha1 object a client has forged it.
+	remove(&out.ObjectMeta)
+	// The list says more than v1beta1 can.
 	if !slices.Equal(list(out.Spec.Toppings), names) {
-		put(&out.ObjectMeta, v1alpha1Toppings, names)
+		put(&out.ObjectMeta, names)
 	}
 	return out
 }
@@ -50,13 +43,13 @@ func PizzaToV1alpha1(in *v1beta1.Pizza) *v1alpha1.Pizza {
 	toppings := in.Spec.Toppings
 	out.Spec.Toppings = list(toppings)
 
-	take[[]v1beta1.PizzaTopping](&out.ObjectMeta, v1beta1Toppings)
-	if before, ok := take[[]string](&out.ObjectMeta, v1alpha1Toppings); ok && slices.Equal(count(before), toppings) {
+	// Any client can write the annotation. It counts if it says the same as the spec, which
+	// the schema has admitted.
+	var before []string
+	if json.Unmarshal([]byte(in.Annotations[layers]), &before) == nil && slices.Equal(count(before), toppings) {
 		out.Spec.Toppings = before
 	}
-	if !slices.Equal(count(out.Spec.Toppings), toppings) {
-		put(&out.ObjectMeta, v1beta1Toppings, toppings)
-	}
+	remove(&out.ObjectMeta)
 	return out
 }
 
@@ -79,7 +72,7 @@ func count(names []string) []v1beta1.PizzaTopping {
 	return toppings
 }
 
-// list returns each name as often as its quantity says. It takes what no schema admits, too:
+// list returns each name as often as its quantity says. What no schema admits comes here, too:
 // a quantity of 10⁹ must not take gigabytes, nor a name of megabytes twenty times as much.
 // Then each name stands there once.
 func list(toppings []v1beta1.PizzaTopping) []string {
@@ -101,35 +94,23 @@ func list(toppings []v1beta1.PizzaTopping) []string {
 	return names
 }
 
-// put writes value into an annotation. If it does not fit, it is left out, and with it the
-// order of a list: the API server refuses a converted object with too many annotations, and
-// with it each list that has this object.
-func put(meta *metav1.ObjectMeta, annotation string, value any) {
-	text, err := json.Marshal(value)
+// put writes names into the annotation. If they do not fit, they are left out, and with them
+// the order: the API server refuses a converted object with too many annotations, and with it
+// each list that has this object.
+func put(meta *metav1.ObjectMeta, names []string) {
+	text, err := json.Marshal(names)
 	if err != nil {
-		panic(err) // Strings and numbers can be written as JSON.
+		panic(err) // Strings can be written as JSON.
 	}
-	metav1.SetMetaDataAnnotation(meta, annotation, string(text))
+	metav1.SetMetaDataAnnotation(meta, layers, string(text))
 	if validation.ValidateAnnotationsSize(meta.Annotations) != nil {
-		remove(meta, annotation)
+		remove(meta)
 	}
 }
 
-// take removes an annotation and returns its value. Anybody can write one: a value that
-// cannot be read is none.
-func take[T any](meta *metav1.ObjectMeta, annotation string) (value T, ok bool) {
-	text, ok := meta.Annotations[annotation]
-	if !ok {
-		return value, false
-	}
-	remove(meta, annotation)
-	err := json.Unmarshal([]byte(text), &value)
-	return value, err == nil
-}
-
-// remove leaves nil, not an empty map, as it was before put.
-func remove(meta *metav1.ObjectMeta, annotation string) {
-	delete(meta.Annotations, annotation)
+// remove removes the annotation. It leaves nil, not an empty map, as it was before put.
+func remove(meta *metav1.ObjectMeta) {
+	delete(meta.Annotations, layers)
 	if len(meta.Annotations) == 0 {
 		meta.Annotations = nil
 	}

@@ -1,0 +1,68 @@
+package chaptertest
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/client-go/rest"
+)
+
+// Exchange is a request that a test expects, with its answer.
+type Exchange struct {
+	Request string // METHOD path, and the body of a write
+	Code    int
+	Answer  string
+	// Warning is what the answer warns of, "" for nothing.
+	Warning string
+}
+
+// Expect starts an API server that expects these requests, in this order and no others. The
+// test fails otherwise.
+func Expect(t *testing.T, exchanges ...Exchange) *rest.Config {
+	t.Helper()
+	var mu sync.Mutex
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		defer mu.Unlock()
+		// How long the API server may take is client-go's business.
+		query := r.URL.Query()
+		query.Del("timeout")
+		r.URL.RawQuery = query.Encode()
+		body, _ := io.ReadAll(r.Body)
+		got := strings.TrimSpace(fmt.Sprintf("%s %s %s", r.Method, r.URL.RequestURI(), strings.TrimSpace(string(body))))
+		if len(exchanges) == 0 {
+			t.Errorf("%s: want no more requests", got)
+			w.WriteHeader(http.StatusTeapot)
+			return
+		}
+		next := exchanges[0]
+		exchanges = exchanges[1:]
+		if diff := cmp.Diff(next.Request, got); diff != "" {
+			t.Errorf("request (-want +got):\n%s", diff)
+		}
+		w.Header().Set("Content-Type", "application/json")
+		if next.Warning != "" {
+			w.Header().Set("Warning", fmt.Sprintf("299 - %q", next.Warning))
+		}
+		w.WriteHeader(next.Code)
+		_, _ = io.WriteString(w, next.Answer)
+	}))
+	t.Cleanup(func() {
+		server.Close()
+		if len(exchanges) > 0 && !t.Failed() {
+			t.Errorf("%d requests were not sent, first %s", len(exchanges), exchanges[0].Request)
+		}
+	})
+	return &rest.Config{Host: server.URL}
+}
+
+// Status is the answer to a request that fails.
+func Status(code int, reason string) string {
+	return fmt.Sprintf(`{"apiVersion":"v1","kind":"Status","status":"Failure","code":%d,"reason":%q,"message":"refused"}`, code, reason)
+}

@@ -1,0 +1,115 @@
+package webhook_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/dynamic"
+
+	"example.com/byhand/chapters/internal/chaptertest"
+	"example.com/byhand/chapters/internal/webhook"
+)
+
+// What is registered is looked at every Period, after an error too, until the program ends.
+func TestKeep(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), 3*webhook.Period+time.Second)
+		defer cancel()
+		var calls []bool
+		err := webhook.Keep(ctx, func(_ context.Context, first bool) error {
+			calls = append(calls, first)
+			if len(calls) == 2 {
+				return errors.New("no API server")
+			}
+			return nil
+		})
+		if diff := cmp.Diff([]bool{true, false, false, false}, calls); diff != "" || err != nil {
+			t.Errorf("%v, install is called (-want +got):\n%s", err, diff)
+		}
+	})
+}
+
+// A program that cannot register at its start should say so and end.
+func TestKeepNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), webhook.Period+time.Second)
+		defer cancel()
+		refused := errors.New("forbidden")
+		if err := webhook.Keep(ctx, func(context.Context, bool) error { return refused }); !errors.Is(err, refused) {
+			t.Errorf("%v, want %v", err, refused)
+		}
+	})
+}
+
+// newObject returns one whose API server expects these requests.
+func newObject(t *testing.T, exchanges ...chaptertest.Exchange) webhook.Object {
+	t.Helper()
+	things := schema.GroupVersionResource{Group: "example.com", Version: "v1", Resource: "things"}
+	return webhook.Object{
+		Client: dynamic.NewForConfigOrDie(chaptertest.Expect(t, exchanges...)).Resource(things),
+		Want: &unstructured.Unstructured{Object: map[string]any{
+			"apiVersion": "example.com/v1", "kind": "Thing", "metadata": map[string]any{"name": "a"}}},
+		Manager: "test",
+		Process: "me",
+	}
+}
+
+const (
+	path  = " /apis/example.com/v1/things/a"
+	apply = "PATCH" + path + "?fieldManager=test&force=true "
+)
+
+// is the object as a process has written it.
+func is(process string) string {
+	return `{"apiVersion":"example.com/v1","kind":"Thing","metadata":{"annotations":{"byhand/process":"` + process + `"},"name":"a","resourceVersion":"7"}}`
+}
+
+// What was deleted is written again, what this process has written is restored, and another
+// process is left alone, except at the start.
+func TestInstall(t *testing.T) {
+	const anew = `{"apiVersion":"example.com/v1","kind":"Thing","metadata":{"annotations":{"byhand/process":"me"},"name":"a"}}`
+	gone := chaptertest.Exchange{Request: "GET" + path, Code: 404, Answer: chaptertest.Status(404, "NotFound")}
+	for _, test := range []struct {
+		reason    string
+		first     bool
+		exchanges []chaptertest.Exchange
+		want      error
+	}{
+		{"at the start", true, []chaptertest.Exchange{{Request: apply + anew, Code: 200, Answer: is("me")}}, nil},
+		{"deleted", false, []chaptertest.Exchange{gone, {Request: apply + anew, Code: 201, Answer: is("me")}}, nil},
+		{"this process's", false, []chaptertest.Exchange{{Request: "GET" + path, Code: 200, Answer: is("me")}, {Request: apply + is("me"), Code: 200, Answer: is("me")}}, nil},
+		{"another process's", false, []chaptertest.Exchange{{Request: "GET" + path, Code: 200, Answer: is("other")}}, webhook.ErrTaken},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			if err := newObject(t, test.exchanges...).Install(t.Context(), test.first); !errors.Is(err, test.want) {
+				t.Errorf("%v, want %v", err, test.want)
+			}
+		})
+	}
+}
+
+// The end of a process removes what it was the last to write, and nothing else.
+func TestRemove(t *testing.T) {
+	const remove = "DELETE" + path + ` {"kind":"DeleteOptions","apiVersion":"v1","preconditions":{"resourceVersion":"7"}}`
+	mine := chaptertest.Exchange{Request: "GET" + path, Code: 200, Answer: is("me")}
+	others := chaptertest.Exchange{Request: "GET" + path, Code: 200, Answer: is("other")}
+	for reason, exchanges := range map[string][]chaptertest.Exchange{
+		"this process's":             {mine, {Request: remove, Code: 200, Answer: chaptertest.Status(200, "")}},
+		"another process's":          {others},
+		"another one writes it now":  {mine, {Request: remove, Code: 409, Answer: chaptertest.Status(409, "Conflict")}, others},
+		"another one deletes it now": {mine, {Request: remove, Code: 404, Answer: chaptertest.Status(404, "NotFound")}},
+		"gone":                       {{Request: "GET" + path, Code: 404, Answer: chaptertest.Status(404, "NotFound")}},
+	} {
+		t.Run(reason, func(t *testing.T) {
+			if err := newObject(t, exchanges...).Remove(t.Context()); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
