@@ -48,7 +48,7 @@ func (f *Failures) Last(key cache.ObjectName, attempt string) (failure Failure, 
 	defer f.mu.Unlock()
 	failure, failed := f.byKey[key]
 	if failed && failure.attempt == attempt {
-		wait = max(0, failure.next.Sub(time.Now()))
+		wait = max(0, time.Until(failure.next))
 	}
 	return failure, wait
 }
