@@ -49,7 +49,6 @@ import (
 	"runtime/debug"
 	"strconv"
 	"sync"
-	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -152,76 +151,41 @@ func run(ctx context.Context, o options, stdout io.Writer) error {
 	workers := controller.New(queue, observe.Reconcile(kinds.Foo, reconciler))
 
 	// Run: one process leads, the others stand by. Everything ends with ctx (see The end).
-	p := &process{view: observe, workers: workers, projects: projects, foos: foos, deployments: deployments}
-	return p.run(ctx, config, namespace, o)
-}
-
-// process is what runs, once it is wired.
-type process struct {
-	*view
-	workers                     *controller.Controller
-	projects, foos, deployments *informer.Informer
-	leads                       atomic.Bool
-}
-
-// run waits until this process leads, and returns when the work has ended.
-func (p *process) run(ctx context.Context, config *rest.Config, namespace string, o options) error {
-	election, err := leader.New(config, namespace, *o.election, func(leader string, me bool) {
-		if !me {
-			p.Program(trace.Standby, "standing by: %s is the leader", leader)
-		}
-	})
+	election, err := leader.New(config, namespace, *o.election, observe.standingBy)
 	if err != nil {
 		return err
 	}
-	p.leads.Store(!o.election.Elect) // Without an election there is no standby.
-	if err := p.serve(o, election, p.ready(election), p.projects, p.foos, p.deployments); err != nil {
+	if err := observe.serve(o, election, projects, foos, deployments); err != nil {
 		return err
 	}
-	err = election.Run(ctx, func(ctx context.Context) error { return p.lead(ctx, o.workers) })
+	err = election.Run(ctx, func(ctx context.Context) error {
+		return lead(ctx, observe, workers, o.workers, projects, foos, deployments)
+	})
 	if errors.Is(err, leader.ErrLost) {
-		p.Program(trace.Lost, "%v", err)
+		observe.Program(trace.Lost, "%v", err)
 	}
 	return err
 }
 
 // lead does what only the leader does: first the informers, whose first lists are the newest,
 // then the workers. It returns when ctx is done and both have ended.
-func (p *process) lead(ctx context.Context, workers int) error {
-	p.leads.Store(true)
+func lead(ctx context.Context, observe *view, workers *controller.Controller, count int, projects, foos, deployments *informer.Informer) error {
 	ctx, cancel := context.WithCancel(ctx)
 	var running sync.WaitGroup
 	defer running.Wait()
 	defer cancel()
-	for _, i := range []*informer.Informer{p.projects, p.foos, p.deployments} {
+	for _, i := range []*informer.Informer{projects, foos, deployments} {
 		running.Go(func() { i.Run(ctx) })
 	}
 	// No reconcile reads Projects, so no worker waits for them.
-	if err := informer.WaitForSync(ctx, syncTimeout, p.foos, p.deployments); err != nil {
+	if err := informer.WaitForSync(ctx, syncTimeout, foos, deployments); err != nil {
 		return err
 	}
-	p.Program(trace.Synced, "in memory: %d Foos, %d Deployments", len(p.foos.Store.ListKeys()), len(p.deployments.Store.ListKeys()))
-	p.Program(trace.Leader, "%d workers start (Ctrl-C stops)", workers)
-	p.workers.Run(ctx, workers)
-	p.Program(trace.Stopped, "stopped: every worker has finished what it had begun")
+	observe.Program(trace.Synced, "in memory: %d Foos, %d Deployments", len(foos.Store.ListKeys()), len(deployments.Store.ListKeys()))
+	observe.Program(trace.Leader, "%d workers start (Ctrl-C stops)", count)
+	workers.Run(ctx, count)
+	observe.Program(trace.Stopped, "stopped: every worker has finished what it had begun")
 	return nil
-}
-
-// ready are the checks of /readyz. A process that stands by is ready when it takes part in the
-// election, so that a rollout does not wait for a second leader. The leader is ready when its
-// stores are in sync and it may still read what they hold. Projects do not count: a right to
-// them that is missing is logged, and the metric informer_synced shows it.
-func (p *process) ready(election *leader.Election) []serve.Check {
-	checks := []serve.Check{{Name: "leader-election", Err: election.Joined}}
-	for _, i := range []*informer.Informer{p.foos, p.deployments} {
-		checks = append(checks, serve.Check{Name: "informer/" + i.Resource, Err: func() error {
-			if p.leads.Load() {
-				return i.Ready()
-			}
-			return nil
-		}})
-	}
-	return checks
 }
 
 // newClients returns the clients, whose requests observe sees. The API server has answered, and
@@ -295,13 +259,27 @@ func newView(o options, stdout io.Writer) (v *view, stop func(), err error) {
 	return v, stop, nil
 }
 
+// standingBy prints which other process leads.
+func (v *view) standingBy(leader string, me bool) {
+	if !me {
+		v.Program(trace.Standby, "standing by: %s is the leader", leader)
+	}
+}
+
 // serve serves health, readiness and metrics, and prints the address.
-func (v *view) serve(o options, election *leader.Election, ready []serve.Check, informers ...*informer.Informer) error {
-	v.measured.Informers(informers...)
+//
+// A process that stands by is ready when it takes part in the election, so that a rollout does
+// not wait for a second leader. The leader is ready when its stores are in sync and it may still
+// read what they hold. Projects do not count: a right to them that is missing is logged, and the
+// metric informer_synced shows it.
+func (v *view) serve(o options, election *leader.Election, projects, foos, deployments *informer.Informer) error {
+	v.measured.Informers(projects, foos, deployments)
 	v.measured.Workers(kinds.Foo.GVK.Kind, o.workers)
 	health, err := serve.Listen(o.listen, true, serve.Health(serve.Options{
 		Healthy: []serve.Check{{Name: "leader-election", Err: election.Healthy}},
-		Ready:   ready,
+		Ready: []serve.Check{{Name: "leader-election", Err: election.Joined},
+			{Name: "informer/" + foos.Resource, Err: election.WhileLeading(foos.Ready)},
+			{Name: "informer/" + deployments.Resource, Err: election.WhileLeading(deployments.Ready)}},
 		Metrics: v.measured.Handler(),
 		Pprof:   o.pprof,
 	}))
@@ -374,9 +352,6 @@ func newLog(verbosity int) *observer.Log {
 // programVersion is the tag or the commit that Go built the program from, "(devel)" if it
 // does not know: it does not under go run and where there is no .git.
 func programVersion() string {
-	version := ""
-	if info, ok := debug.ReadBuildInfo(); ok {
-		version = info.Main.Version
-	}
-	return fmt.Sprintf("byhand %s, %s %s/%s", cmp.Or(version, "(devel)"), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	info, _ := debug.ReadBuildInfo()
+	return fmt.Sprintf("byhand %s, %s %s/%s", cmp.Or(info.Main.Version, "(devel)"), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }

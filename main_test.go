@@ -299,7 +299,7 @@ func TestLeader(t *testing.T) {
 	// A process that loses the Lease ends.
 	s.edit(lease, "spec", heldBy("thief"))
 	second.ends(leader.ErrLost)
-	second.prints("the loss", `"what":"lost".*`+leader.ErrLost.Error()+`.*"file":"main.go","func":"process.run"`)
+	second.prints("the loss", `"what":"lost".*`+leader.ErrLost.Error()+`.*"file":"main.go","func":"run"`)
 	if strings.Contains(first.output(), "/leases") {
 		t.Error("leader.New, observe.Wrap: the requests for the Lease are in the trace")
 	}

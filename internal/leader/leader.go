@@ -51,7 +51,7 @@ type Election struct {
 	// lead is what to do as the leader. Run sets it before the elector can call it.
 	lead func()
 	// seen says that the Lease was read, or written.
-	seen atomic.Bool
+	seen, leads atomic.Bool
 }
 
 // New returns the election for a Lease, which is in namespace if the Options name none.
@@ -123,6 +123,7 @@ func (e *Election) Run(ctx context.Context, lead func(ctx context.Context) error
 	var result error
 	e.lead = func() {
 		once.Do(func() {
+			e.leads.Store(true)
 			result = lead(working)
 			release()
 		})
@@ -173,4 +174,14 @@ func (e *Election) Joined() error {
 		return fmt.Errorf("the Lease %s was not read yet", e.lock.Describe())
 	}
 	return nil
+}
+
+// WhileLeading returns a check that passes as long as this process does not lead.
+func (e *Election) WhileLeading(check func() error) func() error {
+	return func() error {
+		if e.options.Elect && !e.leads.Load() {
+			return nil
+		}
+		return check()
+	}
 }
