@@ -1,0 +1,2 @@
+// Command informer is
+package main
