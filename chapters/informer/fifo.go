@@ -7,14 +7,14 @@ import (
 )
 
 // The FIFO. Without it the Reflector changes the store and calls the handlers itself
-// (TestStories/deletion_missed, TestNothingIsBounded):
+// (TestStories/deletion_missed, TestWhatGrows):
 //
 //	0.0 s  A relist after 410. It goes through 5,000 Foos, and calls a handler for each.
 //	0.1 s  A worker looks up a Foo and its Deployment in a store that is half old, half new.
 //	0.2 s  A Foo that was deleted meanwhile is not in the list, so nothing is said about it.
 //	       It stays in the store, and its Deployment is kept up to date for ever.
-//	30 s   The handlers are slow. Nobody reads the watch, and the server ends it: it does not
-//	       wait for a slow reader. So there is another relist.
+//	30 s   The handlers are slow. Meanwhile the watch is not read, and the server ends it: it
+//	       does not wait for a slow reader. So there is another relist.
 //
 // So what was heard waits in its order, and a list is one step: the store changes from old to
 // new at once, and what the list lacks is a deletion.
@@ -124,8 +124,8 @@ func (f *FIFO) Close() { f.deltas.close() }
 // call is a call of a handler.
 type call func(cache.ResourceEventHandler)
 
-// apply changes the store as a delta says, and then tells the handlers: who is called
-// finds the store at least as new as the event.
+// apply changes the store as a delta says, and then tells the handlers: a handler finds
+// the store at least as new as the event.
 func apply(store cache.Store, tell func(call), delta cache.Delta, isInInitialList bool) {
 	trace("fifo", "%s goes to the store", delta.Type)
 	switch object := delta.Object.(type) {
@@ -157,8 +157,8 @@ func addOrUpdate(before, object any, isInInitialList bool) call {
 	return func(h cache.ResourceEventHandler) { h.OnUpdate(before, object) }
 }
 
-// replace is one step for those who read the store. What the list lacks was deleted, and
-// nobody saw its last state: the handler gets a tombstone with the one that was known.
+// replace is one step for the readers of the store. What the list lacks was deleted, and its
+// last state was not heard: the handler gets a tombstone with the one that was known.
 func replace(store cache.Store, tell func(call), list cache.ReplacedAllInfo, isInInitialList bool) {
 	before := map[string]any{}
 	for _, object := range store.List() {

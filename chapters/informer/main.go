@@ -27,11 +27,7 @@ import (
 	"example.com/byhand/internal/connect"
 )
 
-const (
-	workers     = 8
-	syncTimeout = time.Minute
-	resync      = 10 * time.Minute
-)
+const workers, syncTimeout, resync = 8, time.Minute, 10 * time.Minute
 
 // trace says what a part hears and does. --trace prints it; client-go's parts say nothing.
 var trace = func(part, format string, args ...any) {}
@@ -40,9 +36,8 @@ func main() {
 	kubeconfig := flag.String("kubeconfig", "", "kubeconfig `file` (default: $KUBECONFIG, then ~/.kube/config, then the Pod's own account)")
 	namespace := flag.String("namespace", "", "the only namespace to look at (default: all)")
 	tracing := flag.Bool("trace", false, "print what each part hears and does")
-	parts := flag.String("client-go", "", "the `parts` to take from client-go, such as fifo,store: reflector, fifo, store, shared (which has its own three) and queue")
+	parts := flag.String("client-go", "", "the `parts` to take from client-go, such as fifo,queue: reflector, fifo, store, queue, and shared, which has its own first three")
 	flag.Parse()
-	swapped := clientGo(strings.FieldsFunc(*parts, func(r rune) bool { return r == ',' }))
 	if *tracing {
 		began := time.Now()
 		trace = func(part, format string, args ...any) {
@@ -52,13 +47,18 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	// After the first signal a second one ends the process at once.
 	context.AfterFunc(ctx, stop)
-	if err := run(ctx, *kubeconfig, *namespace, swapped); err != nil && ctx.Err() == nil {
+	if err := run(ctx, *kubeconfig, *namespace, strings.Split(*parts, ",")); err != nil && ctx.Err() == nil {
 		fmt.Fprintln(os.Stderr, "informer:", err)
 		os.Exit(1)
 	}
 }
 
 func run(ctx context.Context, kubeconfig, namespace string, swapped clientGo) error {
+	for _, part := range swapped {
+		if !slices.Contains([]string{"", "reflector", "fifo", "store", "shared", "queue"}, part) {
+			return fmt.Errorf("--client-go: there is no part %q (see --help)", part)
+		}
+	}
 	config, _, err := connect.Config(connect.Options{Kubeconfig: kubeconfig, QPS: -1})
 	if err != nil {
 		return err
@@ -78,7 +78,10 @@ func run(ctx context.Context, kubeconfig, namespace string, swapped clientGo) er
 	// Reflector → FIFO → store → handlers → queue → workers, as in the core.
 	foos := swapped.informer("foos", listWatch(client.SamplecontrollerV1alpha1().Foos(namespace)), &v1alpha1.Foo{}, resync, core.FooIndexers())
 	deployments := swapped.informer("deployments", listWatch(kube.AppsV1().Deployments(namespace)), &appsv1.Deployment{}, resync, core.DeploymentIndexers())
-	queue := swapped.queue()
+	var queue controller.Queue = NewQueue()
+	if slices.Contains(swapped, "queue") {
+		queue = controller.NewQueue("foo")
+	}
 	ofFoos, _ := foos.AddEventHandler(controller.EnqueueObject(queue))
 	ofDeployments, _ := deployments.AddEventHandler(controller.EnqueueOwner(v1alpha1.Kind("Foo"), core.FoosNaming(foos.GetIndexer()))(queue))
 	reconciler := &controller.FooReconciler{
@@ -134,11 +137,4 @@ func (swapped clientGo) informer(resource string, lw *cache.ListWatch, example r
 		i.reflect = cache.NewReflector(lw, example, i.fifo, 0).RunWithContext
 	}
 	return i
-}
-
-func (swapped clientGo) queue() controller.Queue {
-	if slices.Contains(swapped, "queue") {
-		return controller.NewQueue("foo")
-	}
-	return NewQueue()
 }

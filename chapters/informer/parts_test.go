@@ -107,7 +107,10 @@ func TestWhatGrows(t *testing.T) {
 			return stream, nil
 		}}, &v1alpha1.Foo{}, 0, core.FooIndexers())
 		blocked, told := make(chan struct{}), make(chan struct{}, changes+1)
-		queue := swapped.queue()
+		queue := controller.Queue(NewQueue())
+		if len(swapped) > 0 {
+			queue = controller.NewQueue("")
+		}
 		_, _ = i.AddEventHandler(cache.ResourceEventHandlerFuncs{AddFunc: func(any) { <-blocked }})
 		_, _ = i.AddEventHandler(controller.EnqueueObject(queue))
 		_, _ = i.AddEventHandler(cache.ResourceEventHandlerDetailedFuncs{UpdateFunc: func(any, any) { told <- struct{}{} }})
@@ -151,7 +154,7 @@ func heap() int64 {
 	return int64(m.HeapAlloc)
 }
 
-// Our store and client-go's are the same after each of many changes. Nobody sees half of a
+// Our store and client-go's are the same after each of many changes. No reader sees half of a
 // replace.
 func TestStore(t *testing.T) {
 	ours, theirs := cache.Indexer(NewStore(core.FooIndexers())), cache.NewIndexer(keyOf, core.FooIndexers())
@@ -204,6 +207,22 @@ func TestStore(t *testing.T) {
 	replacing.Wait()
 }
 
+// When a handler is told of a change, the store has it.
+func TestStoreFirst(t *testing.T) {
+	store := NewStore(nil)
+	for _, delta := range []cache.Delta{
+		{Type: cache.Added, Object: foo("a", 1)}, {Type: cache.Updated, Object: foo("a", 2)}, {Type: cache.Deleted, Object: foo("a", 3)},
+		{Type: cache.ReplacedAll, Object: cache.ReplacedAllInfo{Objects: []any{foo("b", 4)}, ResourceVersion: "4"}},
+		{Type: cache.ReplacedAll, Object: cache.ReplacedAllInfo{ResourceVersion: "5"}},
+	} {
+		told := ""
+		apply(store, func(call) { told = store.LastStoreSyncResourceVersion() }, delta, false)
+		if now := store.LastStoreSyncResourceVersion(); told != now {
+			t.Errorf("%s: the handler is told at version %q, and the store comes to %s", delta.Type, told, now)
+		}
+	}
+}
+
 // Our queue and client-go's hand out the same keys at the same times.
 func TestQueue(t *testing.T) {
 	a, b := cache.NewObjectName("", "a"), cache.NewObjectName("", "b")
@@ -236,7 +255,7 @@ func TestQueue(t *testing.T) {
 				gets2 := make(chan struct{})
 				go func() {
 					defer close(gets2)
-					gets(b, time.Second) // not a, which a worker has; b only because nobody has called Done
+					gets(b, time.Second) // not a, which a worker has; b has to come first
 				}()
 				time.Sleep(time.Millisecond)
 				q.Done(b)

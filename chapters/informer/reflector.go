@@ -19,8 +19,8 @@ import (
 // (TestStories/resume and TestStories/expired):
 //
 //	0.000 s  LIST. The answer is version 10.
-//	0.001 s  Somebody creates a Foo: version 11.
-//	0.002 s  WATCH without a version. It begins at 12, and nobody ever hears of that Foo.
+//	0.001 s  A user creates a Foo: version 11.
+//	0.002 s  WATCH without a version. It begins at 12, and the program never hears of that Foo.
 //	300 s    The server ends the watch, as it does with every one. To be safe the program
 //	         lists again: all 10,000 Foos, every five minutes, in every process.
 //	301 s    It watches from the version of the list, which is right. But the server has

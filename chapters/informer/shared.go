@@ -22,8 +22,8 @@ import (
 //	3 s   The store is in sync, and the workers begin. The handlers are not: what they compute
 //	      from events, an index or a counter, lacks half.
 //
-// So each handler has a buffer and a goroutine. The buffer has no bound: who is too slow for
-// ever costs memory, and delays nobody else.
+// So each handler has a buffer and a goroutine. The buffer has no bound: a handler that is
+// always too slow costs memory, and delays no other.
 
 // Informer fills a store from a FIFO that a Reflector fills, and tells handlers. Call
 // RunWithContext once; the other methods are for any goroutine, before and after that. Of

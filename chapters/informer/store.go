@@ -16,8 +16,8 @@ import (
 //	        the lock. So for each of 10,000 changes in a rollout.
 //	0.10 s  The owner of a Deployment changes. A map that finds Deployments by their owner,
 //	        kept beside the first one, still has it under the old one: two Foos write it.
-//	0.20 s  A worker changes the object that it got from the map. Nobody has sent that to the
-//	        server, and everybody reads it. (No store can prevent this: copy, then change.)
+//	0.20 s  A worker changes the object that it got from the map. The server does not know of
+//	        that, and every reader sees it. (No store can prevent this: copy, then change.)
 //	0.30 s  A worker has created a Deployment and asks whether the map shows that yet. A map
 //	        has no version.
 //

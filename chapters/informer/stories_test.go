@@ -146,6 +146,8 @@ var stories = []struct {
 		w.later(900 * time.Millisecond)
 		w.EndWatches("foos")
 	}, "first a1", "STREAM, WATCH after 1", "a1 at 1", "STREAM, STREAM after 1", "first a1, a1→a1"},
+	{"resync", func(w *world) { w.put("a", int64(1)); w.start(); w.later(65 * time.Minute) },
+		"first a1, a1→a1", "STREAM, WATCH after 1", "a1 at 1", "", ""},
 	{"slow handler", func(w *world) {
 		slow, quick := w.add("slow ", time.Hour), w.add("quick ", 0)
 		w.put("a", int64(1))

@@ -83,7 +83,7 @@ func newWorld(t *testing.T, swapped clientGo) *world {
 	config := w.Config()
 	config.Transport = w
 	client := clientset.NewForConfigOrDie(config).SamplecontrollerV1alpha1().Foos("")
-	w.informer = swapped.informer("foos", listWatch(client), &v1alpha1.Foo{}, 0, core.FooIndexers())
+	w.informer = swapped.informer("foos", listWatch(client), &v1alpha1.Foo{}, time.Hour, core.FooIndexers())
 	return w
 }
 
