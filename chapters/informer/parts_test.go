@@ -157,7 +157,7 @@ func heap() int64 {
 // Our store and client-go's are the same after each of many changes. No reader sees half of a
 // replace.
 func TestStore(t *testing.T) {
-	ours, theirs := cache.Indexer(NewStore(core.FooIndexers())), cache.NewIndexer(keyOf, core.FooIndexers())
+	ours, theirs := NewStore(core.FooIndexers()), cache.NewIndexer(keyOf, core.FooIndexers())
 	content := func(store cache.Indexer) (content []string) {
 		for _, object := range store.List() {
 			content = append(content, show(object))
@@ -191,8 +191,12 @@ func TestStore(t *testing.T) {
 	if _, err := ours.ByIndex("another", ""); err == nil {
 		t.Error("an index that does not exist is empty")
 	}
-
-	_ = ours.Replace(nil, "")
+	for _, object := range ours.List() {
+		_ = ours.Delete(object)
+	}
+	if n := len(ours.index); n > 0 {
+		t.Errorf("the index has %d values of objects that are gone", n)
+	}
 	var replacing sync.WaitGroup
 	replacing.Go(func() {
 		for n := range 1000 {
@@ -248,27 +252,24 @@ func TestQueue(t *testing.T) {
 				q.Add(b)
 				q.Add(a)
 				gets(a, 0)
-				q.Add(a) // comes back after Done, behind b
-				q.Add(a)
+				q.Add(a) // comes back after Done, and behind b
 				gets(b, 0)
 				q.AddAfter(b, time.Second)
-				gets2 := make(chan struct{})
-				go func() {
-					defer close(gets2)
-					gets(b, time.Second) // not a, which a worker has; b has to come first
-				}()
-				time.Sleep(time.Millisecond)
 				q.Done(b)
-				<-gets2
+				gets(b, time.Second)
+				q.Done(b)
 				q.Done(a)
 				gets(a, 0)
 				q.Done(a)
-				q.Done(b)
 				q.AddAfter(a, time.Hour)
 				q.AddAfter(a, time.Minute)
 				q.AddAfter(a, 2*time.Hour)
 				gets(a, time.Minute)
 				q.Done(a)
+				time.Sleep(3 * time.Hour)
+				q.Add(b)
+				gets(b, 3*time.Hour)
+				q.Done(b)
 				for _, delay := range []time.Duration{5, 10, 20, 40, 80, 160, 320, 640, 1280, 2560, 5120, 10240, 20480, 30000, 30000} {
 					q.AddRateLimited(a)
 					gets(a, delay*time.Millisecond)

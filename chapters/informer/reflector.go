@@ -59,7 +59,6 @@ func (r *Reflector) Run(ctx context.Context) {
 		heard, err := r.watch(ctx)
 		trace("reflector", "%s: the watch has ended after %d events: %v", r.Resource, heard, err)
 		switch {
-		case ctx.Err() != nil:
 		case isBusy(err):
 			r.wait(ctx) // The version is still good, and a list would add to the load.
 		case r.listed && err == nil && (heard > 0 || time.Since(began) > shortWatch):

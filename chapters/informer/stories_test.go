@@ -45,7 +45,7 @@ func cut(rw http.ResponseWriter, _ *http.Request) {
 // onlyLists refuses a stream, and answers a list so.
 func (w *world) onlyLists(answer http.HandlerFunc) http.HandlerFunc {
 	return func(rw http.ResponseWriter, r *http.Request) {
-		if w.describe(r) == "STREAM" {
+		if strings.HasPrefix(w.describe(r), "STREAM") {
 			noStream(rw, r)
 		} else {
 			answer(rw, r)
@@ -98,6 +98,8 @@ var stories = []struct {
 	}, "first a1, a1→a1", "STREAM, WATCH after 1, STREAM after 1", "a1 at 1", "", ""},
 	{"expired for a list, too", func(w *world) { w.again(2, expired) },
 		"first a1, a1→a1", "STREAM, WATCH after 1, STREAM after 1, STREAM", "a1 at 1", "", ""},
+	{"expired for a list that is no stream", func(w *world) { w.again(3, w.onlyLists(expired)) },
+		"first a1, a1→a1", "STREAM, WATCH after 1, STREAM after 1, LIST after 1, LIST, WATCH after 1", "a1 at 1", "", ""},
 	{"deletion missed", func(w *world) {
 		w.put("b", int64(1))
 		w.again(1, func(rw http.ResponseWriter, r *http.Request) { w.Remove(foos + "b"); expired(rw, r) })
