@@ -1,7 +1,7 @@
 // Command informer is the core's Foo controller on an informer and a work queue that are made
 // by hand.
 //
-//	go run ./chapters/informer --kubeconfig FILE
+//	cd chapters && go run ./informer --kubeconfig FILE
 //
 // Its neighbours are the core's: package controller has the reconcile and the workers,
 // package informer the index functions. What is between the API server and the

@@ -127,9 +127,9 @@ type call func(cache.ResourceEventHandler)
 // apply changes the store as a delta says, and then tells the handlers: a handler finds
 // the store at least as new as the event.
 func apply(store cache.Store, tell func(call), delta cache.Delta, isInInitialList bool) {
-	trace("fifo", "%s goes to the store", delta.Type)
 	switch object := delta.Object.(type) {
 	case cache.ReplacedAllInfo:
+		trace("store", "replaced by %d objects, version %s", len(object.Objects), object.ResourceVersion)
 		replace(store, tell, object, isInInitialList)
 	case cache.SyncAllInfo:
 		for _, object := range store.List() {
@@ -139,7 +139,8 @@ func apply(store cache.Store, tell func(call), delta cache.Delta, isInInitialLis
 		store.Bookmark(object.ResourceVersion)
 	default:
 		key, _ := keyOf(object)
-		before, _, _ := store.GetByKey(key)
+		before, existed, _ := store.GetByKey(key)
+		trace("store", "%s %s (existed: %t)", delta.Type, key, existed)
 		if delta.Type == cache.Deleted {
 			_ = store.Delete(object)
 			tell(func(h cache.ResourceEventHandler) { h.OnDelete(object) })

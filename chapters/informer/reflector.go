@@ -36,8 +36,6 @@ const (
 	// The server ends each watch after one to two times this long. Otherwise one that broke
 	// without a word would stay silent for ever.
 	watchTimeout = 5 * time.Minute
-	// A watch that ends sooner, and has said nothing, would end again.
-	shortWatch = time.Second
 )
 
 // Reflector lists and watches one resource, and puts what it hears into a FIFO. Set what is
@@ -61,8 +59,10 @@ func (r *Reflector) Run(ctx context.Context) {
 		switch {
 		case isBusy(err):
 			r.wait(ctx) // The version is still good, and a list would add to the load.
-		case r.listed && err == nil && (heard > 0 || time.Since(began) > shortWatch):
-			r.pause = 0 // As every watch ends. The next one goes on from version.
+		case r.listed && err == nil && (heard > 0 || time.Since(began) > time.Second):
+			// As every watch ends. The next one goes on from version. One that has ended at
+			// once and said nothing would do so again.
+			r.pause = 0
 		case r.listed:
 			r.listed = false
 			r.wait(ctx)
@@ -106,7 +106,9 @@ func (r *Reflector) watch(ctx context.Context) (heard int, err error) {
 		version := object.GetResourceVersion()
 		trace("reflector", "%s %s %s, version %s", event.Type, r.Resource, cache.MetaObjectToName(object), version)
 		switch event.Type {
-		case watch.Added, watch.Modified:
+		case watch.Added:
+			_ = into.Add(event.Object)
+		case watch.Modified:
 			_ = into.Update(event.Object)
 		case watch.Deleted:
 			_ = into.Delete(event.Object)
