@@ -116,8 +116,8 @@ func (r *Reflector) watch(ctx context.Context) (heard int, err error) {
 			if r.listed {
 				_ = r.FIFO.Bookmark(version)
 			} else if object.GetAnnotations()[metav1.InitialEventsAnnotationKey] == "true" {
-				_ = r.replace(objects, version)
-				into = r.FIFO
+				r.listed, into = true, r.FIFO
+				_ = r.FIFO.Replace(objects.List(), version)
 			}
 		}
 		if r.listed {
@@ -143,12 +143,8 @@ func (r *Reflector) list(ctx context.Context) error {
 		return err
 	}
 	accessor, _ := meta.ListAccessor(list)
-	return r.replace(objects, accessor.GetResourceVersion())
-}
-
-func (r *Reflector) replace(objects *Store, version string) error {
-	r.listed, r.version = true, version
-	return r.FIFO.Replace(objects.List(), version)
+	r.listed, r.version = true, accessor.GetResourceVersion()
+	return r.FIFO.Replace(objects.List(), r.version)
 }
 
 // isBusy: the server does not take this request now.
