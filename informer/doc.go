@@ -48,7 +48,8 @@
 // among many handlers, each with a buffer of its own for events. That is for programs of
 // many controllers. Here each kind has one handler, so main.go makes the three informers
 // itself. A lister is a typed read of a Store. Here that is DeploymentsOf,
-// FoosNaming, and get in controller/foo.go.
+// FoosNaming, and get in controller/foo.go. chapters/informer has all that this package takes
+// from client-go by hand.
 //
 // # Caveats
 //

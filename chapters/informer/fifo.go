@@ -1,0 +1,179 @@
+package main
+
+import (
+	"sync"
+
+	"k8s.io/client-go/tools/cache"
+)
+
+// The FIFO. Without it the Reflector changes the store and calls the handlers itself
+// (TestStories/deletion_missed, TestWhatGrows):
+//
+//	0.0 s  A relist after 410. It goes through 5,000 Foos, and calls a handler for each.
+//	0.1 s  A worker looks up a Foo and its Deployment in a store that is half old, half new.
+//	0.2 s  A Foo that was deleted meanwhile is not in the list, so nothing is said about it.
+//	       It stays in the store, and its Deployment is kept up to date for ever.
+//	30 s   The handlers are slow. Meanwhile the watch is not read, and the server ends it: it
+//	       does not wait for a slow reader. So there is another relist.
+//
+// So what was heard waits in its order, and a list is one step: the store changes from old to
+// new at once, and what the list lacks is a deletion.
+//
+// A Delta is one entry, of client-go's own types, so that either FIFO can be in this place.
+
+// buffer is a first-in, first-out queue without a bound. What is left when it is closed is
+// dropped.
+type buffer[T any] struct {
+	mu     sync.Mutex
+	moved  sync.Cond
+	items  []T
+	closed bool
+}
+
+func newBuffer[T any]() *buffer[T] {
+	b := &buffer[T]{}
+	b.moved.L = &b.mu
+	return b
+}
+
+func (b *buffer[T]) put(item T) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.items = append(b.items, item)
+	b.moved.Signal()
+}
+
+// take waits for the next item, or until the buffer is closed.
+func (b *buffer[T]) take() (item T, ok bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for len(b.items) == 0 && !b.closed {
+		b.moved.Wait()
+	}
+	if b.closed {
+		return item, false
+	}
+	item, b.items[0] = b.items[0], item // The array must not keep what was taken.
+	b.items = b.items[1:]
+	return item, true
+}
+
+func (b *buffer[T]) close() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.closed = true
+	b.moved.Broadcast()
+}
+
+// fifo is what the other parts need of a FIFO, ours or cache.RealFIFO: the Reflector puts in,
+// one consumer takes out.
+type fifo interface {
+	cache.ReflectorStore
+	cache.ReflectorBookmarkStore
+	Pop(process cache.PopProcessFunc) (any, error)
+	Close()
+}
+
+// FIFO holds what the Reflector has heard and the store does not show yet.
+type FIFO struct {
+	deltas *buffer[cache.Delta]
+	synced bool // The first list was processed. Only Pop reads it.
+}
+
+// NewFIFO returns an empty FIFO.
+func NewFIFO() *FIFO { return &FIFO{deltas: newBuffer[cache.Delta]()} }
+
+func (f *FIFO) add(what cache.DeltaType, object any) error {
+	f.deltas.put(cache.Delta{Type: what, Object: object})
+	return nil
+}
+
+// Add, Update and Delete are one event of a watch each.
+func (f *FIFO) Add(object any) error    { return f.add(cache.Added, object) }
+func (f *FIFO) Update(object any) error { return f.add(cache.Updated, object) }
+func (f *FIFO) Delete(object any) error { return f.add(cache.Deleted, object) }
+
+// Replace is a whole list.
+func (f *FIFO) Replace(objects []any, version string) error {
+	return f.add(cache.ReplacedAll, cache.ReplacedAllInfo{Objects: objects, ResourceVersion: version})
+}
+
+// Resync asks for a call of the handlers for each object that the store will have by then.
+func (f *FIFO) Resync() error { return f.add(cache.SyncAll, cache.SyncAllInfo{}) }
+
+// Bookmark is a version up to which everything was heard.
+func (f *FIFO) Bookmark(version string) error {
+	return f.add(cache.Bookmark, cache.BookmarkInfo{ResourceVersion: version})
+}
+
+// Pop waits for a delta, takes it and processes it, outside the lock: the Reflector does not
+// wait. After Close its error is cache.ErrFIFOClosed.
+func (f *FIFO) Pop(process cache.PopProcessFunc) (any, error) {
+	delta, ok := f.deltas.take()
+	if !ok {
+		return nil, cache.ErrFIFOClosed
+	}
+	err := process(cache.Deltas{delta}, !f.synced)
+	f.synced = f.synced || delta.Type == cache.ReplacedAll
+	return cache.Deltas{delta}, err
+}
+
+// Close ends Pop.
+func (f *FIFO) Close() { f.deltas.close() }
+
+// call is a call of a handler.
+type call func(cache.ResourceEventHandler)
+
+// apply changes the store as a delta says, and then tells the handlers: a handler finds
+// the store at least as new as the event.
+func apply(store cache.Store, tell func(call), delta cache.Delta, isInInitialList bool) {
+	switch object := delta.Object.(type) {
+	case cache.ReplacedAllInfo:
+		trace("store", "replaced by %d objects, version %s", len(object.Objects), object.ResourceVersion)
+		replace(store, tell, object, isInInitialList)
+	case cache.SyncAllInfo:
+		for _, object := range store.List() {
+			tell(func(h cache.ResourceEventHandler) { h.OnUpdate(object, object) })
+		}
+	case cache.BookmarkInfo:
+		store.Bookmark(object.ResourceVersion)
+	default:
+		key, _ := keyOf(object)
+		before, existed, _ := store.GetByKey(key)
+		trace("store", "%s %s (existed: %t)", delta.Type, key, existed)
+		if delta.Type == cache.Deleted {
+			_ = store.Delete(object)
+			tell(func(h cache.ResourceEventHandler) { h.OnDelete(object) })
+			return
+		}
+		_ = store.Update(object)
+		tell(addOrUpdate(before, object, isInInitialList))
+	}
+}
+
+func addOrUpdate(before, object any, isInInitialList bool) call {
+	if before == nil {
+		return func(h cache.ResourceEventHandler) { h.OnAdd(object, isInInitialList) }
+	}
+	return func(h cache.ResourceEventHandler) { h.OnUpdate(before, object) }
+}
+
+// replace is one step for the readers of the store. What the list lacks was deleted, and its
+// last state was not heard: the handler gets a tombstone with the one that was known.
+func replace(store cache.Store, tell func(call), list cache.ReplacedAllInfo, isInInitialList bool) {
+	before := map[string]any{}
+	for _, object := range store.List() {
+		key, _ := keyOf(object)
+		before[key] = object
+	}
+	_ = store.Replace(list.Objects, list.ResourceVersion)
+	for key, object := range before {
+		if _, exists, _ := store.GetByKey(key); !exists {
+			tell(func(h cache.ResourceEventHandler) { h.OnDelete(cache.DeletedFinalStateUnknown{Key: key, Obj: object}) })
+		}
+	}
+	for _, object := range list.Objects {
+		key, _ := keyOf(object)
+		tell(addOrUpdate(before[key], object, isInInitialList))
+	}
+}

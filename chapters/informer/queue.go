@@ -1,0 +1,149 @@
+package main
+
+import (
+	"sync"
+	"time"
+
+	"k8s.io/client-go/tools/cache"
+
+	"example.com/byhand/controller"
+)
+
+// The work queue. Without it a handler sends keys into a channel (TestQueue):
+//
+//	0.000 s  A Deployment of 100 Pods starts. Its status changes 100 times: 100 keys, and 100
+//	         reconciles of one Foo, of which 99 find what the last one finds.
+//	0.001 s  Eight workers have eight of them, and reconcile one Foo eight times at once: one
+//	         creates its Deployment, seven get 409 AlreadyExists.
+//	0.002 s  Each puts the key back, and tries again at once, and again.
+//	0.010 s  The channel is full. The handler waits, so the store stands still, so each
+//	         worker reads the same old Foo as before.
+//
+// So a key is there once. It is dirty from Add on until a worker takes it, and processing
+// until the worker is done; added meanwhile it is both, and waits for that. So there are never
+// more keys than objects, however fast these change.
+
+// A key that failed waits minDelay, then twice as long each time, up to maxDelay.
+const minDelay, maxDelay = 5 * time.Millisecond, 30 * time.Second
+
+// Queue holds the keys that wait for a worker, as controller.Queue says. It is safe for
+// concurrent use. It has the methods that a controller calls; the others would panic.
+type Queue struct {
+	controller.Queue // nil
+
+	mu                sync.Mutex
+	moved             sync.Cond
+	waiting           []cache.ObjectName // dirty and not processing, in the order of Add
+	dirty, processing map[cache.ObjectName]bool
+	delayed           map[cache.ObjectName]time.Time // when it is to be added
+	failures          map[cache.ObjectName]int
+	shutDown          bool
+}
+
+// NewQueue returns an empty queue.
+func NewQueue() *Queue {
+	q := &Queue{dirty: map[cache.ObjectName]bool{}, processing: map[cache.ObjectName]bool{},
+		delayed: map[cache.ObjectName]time.Time{}, failures: map[cache.ObjectName]int{}}
+	q.moved.L = &q.mu
+	return q
+}
+
+// Add adds a key, unless it waits already.
+func (q *Queue) Add(key cache.ObjectName) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.add(key)
+}
+
+func (q *Queue) add(key cache.ObjectName) {
+	if q.shutDown || q.dirty[key] {
+		return
+	}
+	q.dirty[key] = true
+	trace("queue", "%s is dirty (processing: %t)", key, q.processing[key])
+	q.push(key)
+}
+
+// push lets a key wait, if it is dirty and not processing.
+func (q *Queue) push(key cache.ObjectName) {
+	if q.dirty[key] && !q.processing[key] {
+		q.waiting = append(q.waiting, key)
+		q.moved.Signal()
+	}
+}
+
+// Get waits for a key and takes it. Call Done with it, whatever came of it.
+func (q *Queue) Get() (key cache.ObjectName, shutdown bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for len(q.waiting) == 0 && !q.shutDown {
+		q.moved.Wait()
+	}
+	if len(q.waiting) == 0 {
+		return key, true
+	}
+	key, q.waiting = q.waiting[0], q.waiting[1:]
+	trace("queue", "a worker takes %s, %d wait", key, len(q.waiting))
+	delete(q.dirty, key)
+	q.processing[key] = true
+	return key, false
+}
+
+// Done gives a key back. One that was added meanwhile waits from now on.
+func (q *Queue) Done(key cache.ObjectName) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	delete(q.processing, key)
+	q.push(key)
+}
+
+// AddAfter adds a key after a time. Of two times the earlier one counts.
+func (q *Queue) AddAfter(key cache.ObjectName, delay time.Duration) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	at := time.Now().Add(delay)
+	if before, ok := q.delayed[key]; ok && before.Before(at) {
+		return
+	}
+	trace("queue", "%s comes in %s", key, delay)
+	q.delayed[key] = at
+	time.AfterFunc(delay, func() {
+		q.mu.Lock()
+		defer q.mu.Unlock()
+		if q.delayed[key].Equal(at) { // not if an earlier time has taken its place
+			delete(q.delayed, key)
+			q.add(key)
+		}
+	})
+}
+
+// AddRateLimited adds a key that failed, later each time. Forget begins anew.
+func (q *Queue) AddRateLimited(key cache.ObjectName) {
+	q.mu.Lock()
+	delay := min(minDelay<<min(q.failures[key], 20), maxDelay)
+	q.failures[key]++
+	q.mu.Unlock()
+	q.AddAfter(key, delay)
+}
+
+// Forget forgets how often a key has failed. Without it that is kept for ever.
+func (q *Queue) Forget(key cache.ObjectName) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	delete(q.failures, key)
+}
+
+// NumRequeues is how often a key has failed since Forget.
+func (q *Queue) NumRequeues(key cache.ObjectName) int {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.failures[key]
+}
+
+// ShutDown ignores every later Add, also of what is delayed. What waits is still handed out.
+func (q *Queue) ShutDown() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.shutDown = true
+	q.moved.Broadcast()
+}

@@ -1,0 +1,173 @@
+package main
+
+import (
+	"context"
+	"math/rand/v2"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	utilnet "k8s.io/apimachinery/pkg/util/net"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/klog/v2"
+)
+
+// The Reflector. Without it a program lists, then watches "from now on"
+// (TestStories/resume and TestStories/expired):
+//
+//	0.000 s  LIST. The answer is version 10.
+//	0.001 s  A user creates a Foo: version 11.
+//	0.002 s  WATCH without a version. It begins at 12, and the program never hears of that Foo.
+//	300 s    The server ends the watch, as it does with every one. To be safe the program
+//	         lists again: all 10,000 Foos, every five minutes, in every process.
+//	301 s    It watches from the version of the list, which is right. But the server has
+//	         forgotten it: 410 Gone. The program ends, or asks the same again at once, for ever.
+//
+// So the version of what was heard last is kept. A watch goes on from there, and only what
+// the server no longer knows costs a list, after a pause.
+
+const (
+	// A pause is one to two times this long, so that programs that failed together do not come
+	// back together. It doubles up to maxPause, and begins anew after a watch that ended well.
+	minPause, maxPause = 800 * time.Millisecond, 30 * time.Second
+	// The server ends each watch after one to two times this long. Otherwise one that broke
+	// without a word would stay silent for ever.
+	watchTimeout = 5 * time.Minute
+)
+
+// Reflector lists and watches one resource, and puts what it hears into a FIFO. Set what is
+// exported, then call Run once.
+type Reflector struct {
+	Resource  string // for the log
+	ListWatch cache.ListerWatcherWithContext
+	FIFO      fifo
+
+	listed  bool          // The FIFO has a list, and all that happened from then to version.
+	version string        // of what was heard last; "": nothing, or the server does not have it
+	pause   time.Duration // the last one
+}
+
+// Run lists and watches until ctx is done. It returns when no request of it is open.
+func (r *Reflector) Run(ctx context.Context) {
+	for ctx.Err() == nil {
+		began := time.Now()
+		heard, err := r.watch(ctx)
+		trace("reflector", "%s: the watch has ended after %d events: %v", r.Resource, heard, err)
+		switch {
+		case isBusy(err):
+			r.wait(ctx) // The version is still good, and a list would add to the load.
+		case r.listed && err == nil && (heard > 0 || time.Since(began) > time.Second):
+			// As every watch ends. The next one goes on from version. One that has ended at
+			// once and said nothing would do so again.
+			r.pause = 0
+		case r.listed:
+			r.listed = false
+			r.wait(ctx)
+		case isUnavailable(err) && r.version != "":
+			r.version = "" // Whatever is newest, at once.
+		default:
+			// An old server, one that streams no list, or a stream that broke.
+			if err := r.list(ctx); err != nil && ctx.Err() == nil {
+				klog.FromContext(ctx).Error(err, "Failed to list, trying again", "resource", r.Resource)
+				r.wait(ctx)
+			}
+		}
+	}
+}
+
+// watch passes on what one watch says, and returns how many events that was. If there is no
+// list yet, the watch is to begin with one: with every object, as ADDED, and then a bookmark
+// that says that these were all. The objects are kept apart until then.
+func (r *Reflector) watch(ctx context.Context) (heard int, err error) {
+	options := metav1.ListOptions{ResourceVersion: r.version, AllowWatchBookmarks: true,
+		TimeoutSeconds: new(int64((watchTimeout + rand.N(watchTimeout)).Seconds()))}
+	objects := NewStore(nil)
+	var into cache.ReflectorStore = r.FIFO
+	if !r.listed {
+		options.SendInitialEvents, options.ResourceVersionMatch = new(true), metav1.ResourceVersionMatchNotOlderThan
+		into = objects
+	}
+	stream, err := r.ListWatch.WatchWithContext(ctx, options)
+	if err != nil {
+		return 0, err
+	}
+	defer stream.Stop()
+	defer context.AfterFunc(ctx, stream.Stop)()
+	for event := range stream.ResultChan() {
+		// An event of the type ERROR holds no object, but a Status: the watch is over.
+		object, err := meta.Accessor(event.Object)
+		if event.Type == watch.Error || err != nil {
+			return heard, apierrors.FromObject(event.Object)
+		}
+		heard++
+		version := object.GetResourceVersion()
+		trace("reflector", "%s %s %s, version %s", event.Type, r.Resource, cache.MetaObjectToName(object), version)
+		switch event.Type {
+		case watch.Added:
+			_ = into.Add(event.Object)
+		case watch.Modified:
+			_ = into.Update(event.Object)
+		case watch.Deleted:
+			_ = into.Delete(event.Object)
+		case watch.Bookmark:
+			if r.listed {
+				_ = r.FIFO.Bookmark(version)
+			} else if object.GetAnnotations()[metav1.InitialEventsAnnotationKey] == "true" {
+				r.listed, into = true, r.FIFO
+				_ = r.FIFO.Replace(objects.List(), version)
+			}
+		}
+		if r.listed {
+			r.version = version
+		}
+	}
+	return heard, nil
+}
+
+// list gets all objects in one answer. It is no older than what was heard before: otherwise a
+// server that lags behind would take the program back in time.
+func (r *Reflector) list(ctx context.Context) error {
+	list, err := r.ListWatch.ListWithContext(ctx, metav1.ListOptions{ResourceVersion: r.version})
+	switch {
+	case isUnavailable(err) && r.version != "":
+		r.version = ""
+		return r.list(ctx)
+	case err != nil:
+		return err
+	}
+	objects := NewStore(nil)
+	if err := meta.EachListItem(list, func(object runtime.Object) error { return objects.Add(object) }); err != nil {
+		return err
+	}
+	accessor, _ := meta.ListAccessor(list)
+	r.listed, r.version = true, accessor.GetResourceVersion()
+	return r.FIFO.Replace(objects.List(), r.version)
+}
+
+// isBusy: the server does not take this request now.
+func isBusy(err error) bool {
+	return apierrors.IsTooManyRequests(err) || utilnet.IsConnectionRefused(err)
+}
+
+// isUnavailable: the server no longer has this version (410), or does not have it yet.
+func isUnavailable(err error) bool {
+	return apierrors.IsResourceExpired(err) || apierrors.IsGone(err) ||
+		apierrors.HasStatusCause(err, metav1.CauseTypeResourceVersionTooLarge)
+}
+
+// wait pauses before what failed is tried again, or until ctx is done.
+func (r *Reflector) wait(ctx context.Context) {
+	r.pause = min(max(2*r.pause, minPause), maxPause)
+	sleep(ctx, r.pause+rand.N(r.pause))
+}
+
+// sleep returns whether ctx is not done by then.
+func sleep(ctx context.Context, d time.Duration) bool {
+	timer, cancel := context.WithTimeout(ctx, d)
+	defer cancel()
+	<-timer.Done()
+	return ctx.Err() == nil
+}

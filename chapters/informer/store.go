@@ -1,0 +1,168 @@
+package main
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/client-go/tools/cache"
+)
+
+// The store. Without it there is a map with a lock (TestStore):
+//
+//	0.00 s  A Deployment changes. Which Foo is it of? A loop over 10,000 Deployments, under
+//	        the lock. So for each of 10,000 changes in a rollout.
+//	0.10 s  The owner of a Deployment changes. A map that finds Deployments by their owner,
+//	        kept beside the first one, still has it under the old one: two Foos write it.
+//	0.20 s  A worker changes the object that it got from the map. The server does not know of
+//	        that, and every reader sees it. (No store can prevent this: copy, then change.)
+//	0.30 s  A worker has created a Deployment and asks whether the map shows that yet. A map
+//	        has no version.
+//
+// So objects and indices change together, under one lock, and the store has the version of
+// what it was told last.
+
+// keyOf returns namespace/name of an object or a tombstone.
+var keyOf = cache.DeletionHandlingMetaNamespaceKeyFunc
+
+// Store holds objects by key, and by what index functions say of them. Its objects are shared,
+// and must not be changed. It is safe for concurrent use. Of cache.Indexer it has the methods
+// that a controller calls; the others would panic.
+type Store struct {
+	cache.Indexer // nil
+
+	mu       sync.RWMutex
+	objects  map[string]any
+	indexers cache.Indexers
+	index    map[indexed]map[string]bool // the keys
+	version  string
+}
+
+// indexed is a value in the index of this name.
+type indexed struct{ name, value string }
+
+// NewStore returns an empty store.
+func NewStore(indexers cache.Indexers) *Store {
+	s := &Store{indexers: indexers}
+	_ = s.Replace(nil, "")
+	return s
+}
+
+// Add and Update put an object into the store, Delete removes it. The version of the object
+// becomes the version of the store.
+func (s *Store) Add(object any) error    { return s.change(object, object) }
+func (s *Store) Update(object any) error { return s.change(object, object) }
+func (s *Store) Delete(object any) error { return s.change(object, nil) }
+
+func (s *Store) change(object, after any) error {
+	key, err := keyOf(object)
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.set(key, after)
+	if accessor, err := meta.Accessor(object); err == nil {
+		s.version = accessor.GetResourceVersion()
+	}
+	return nil
+}
+
+// Replace makes this list the content. No reader sees half of it.
+func (s *Store) Replace(objects []any, version string) error {
+	byKey := make(map[string]any, len(objects))
+	for _, object := range objects {
+		key, err := keyOf(object)
+		if err != nil {
+			return err
+		}
+		byKey[key] = object
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.objects, s.index, s.version = make(map[string]any, len(byKey)), map[indexed]map[string]bool{}, version
+	for key, object := range byKey {
+		s.set(key, object)
+	}
+	return nil
+}
+
+// Bookmark makes this the version of the store.
+func (s *Store) Bookmark(version string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.version = version
+}
+
+// set puts an object, nil for none, under a key, and moves the key in each index from where
+// it was to where it belongs.
+func (s *Store) set(key string, after any) {
+	for _, at := range s.places(s.objects[key]) {
+		if delete(s.index[at], key); len(s.index[at]) == 0 {
+			delete(s.index, at) // Otherwise each value that there ever was stays in memory.
+		}
+	}
+	for _, at := range s.places(after) {
+		if s.index[at] == nil {
+			s.index[at] = map[string]bool{}
+		}
+		s.index[at][key] = true
+	}
+	if s.objects[key] = after; after == nil {
+		delete(s.objects, key)
+	}
+}
+
+// places returns where an object is in the indices. As in client-go an index function may not
+// fail: an index that lacks an object would answer that there is none.
+func (s *Store) places(object any) (places []indexed) {
+	for name, function := range s.indexers {
+		if object == nil {
+			break
+		}
+		values, err := function(object)
+		if err != nil {
+			panic(fmt.Errorf("index %s: %w", name, err))
+		}
+		for _, value := range values {
+			places = append(places, indexed{name, value})
+		}
+	}
+	return places
+}
+
+// LastStoreSyncResourceVersion is the version up to which the store shows everything.
+func (s *Store) LastStoreSyncResourceVersion() string {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return s.version
+}
+
+// GetByKey returns an object, List all of them.
+func (s *Store) GetByKey(key string) (item any, exists bool, err error) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	item, exists = s.objects[key]
+	return item, exists, nil
+}
+
+func (s *Store) List() []any {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return slices.Collect(maps.Values(s.objects))
+}
+
+// ByIndex returns the objects that have this value in the index.
+func (s *Store) ByIndex(name, value string) (objects []any, err error) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	if s.indexers[name] == nil {
+		return nil, fmt.Errorf("the store has no index %s", name)
+	}
+	for key := range s.index[indexed{name, value}] {
+		objects = append(objects, s.objects[key])
+	}
+	return objects, nil
+}

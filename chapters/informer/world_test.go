@@ -1,0 +1,212 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/go-logr/logr"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/klog/v2"
+
+	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
+	"example.com/byhand/clientset"
+	core "example.com/byhand/informer"
+	"example.com/byhand/internal/testkit"
+)
+
+func init() {
+	// They wait if one error follows another one too soon: from one bubble to the next the
+	// clock goes back, and they would wait for years.
+	utilruntime.ErrorHandlers = nil
+}
+
+const foos = "/apis/samplecontroller.k8s.io/v1alpha1/namespaces/default/foos/"
+
+// world is an API server in memory, an informer of Foos with these parts, and what came of
+// it, in a bubble of testing/synctest: an hour takes no time.
+type world struct {
+	*testing.T
+	*testkit.APIServer
+	informer cache.SharedIndexInformer
+	first    int // the version when it began
+	began    time.Time
+	stop     func()
+	ended    chan struct{}
+
+	mu       sync.Mutex
+	requests []string
+	calls    []called
+}
+
+// called is a call of a handler.
+type called struct {
+	handler string
+	second  int
+	what    string
+}
+
+// outcome returns the calls, the requests (one that is repeated once) and what the store has.
+// Calls in the same second are sorted: a list has no order.
+func (w *world) outcome() []string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	slices.SortStableFunc(w.calls, func(a, b called) int {
+		return cmp.Or(cmp.Compare(a.handler, b.handler), cmp.Compare(a.second, b.second), cmp.Compare(a.what, b.what))
+	})
+	var said, stored []string
+	for _, c := range w.calls {
+		said = append(said, c.handler+c.what)
+	}
+	store := w.informer.GetIndexer()
+	for _, object := range store.List() {
+		stored = append(stored, show(object))
+	}
+	slices.Sort(stored)
+	version, _ := strconv.Atoi(store.LastStoreSyncResourceVersion())
+	return []string{strings.Join(said, ", "), strings.Join(slices.Compact(w.requests), ", "), fmt.Sprintf("%s at %d", strings.Join(stored, " "), version-w.first)}
+}
+
+func newWorld(t *testing.T, swapped clientGo) *world {
+	w := &world{T: t, APIServer: testkit.NewAPIServer(), began: time.Now(), ended: make(chan struct{})}
+	w.first = w.Version()
+	config := w.Config()
+	config.Transport = w
+	client := clientset.NewForConfigOrDie(config).SamplecontrollerV1alpha1().Foos("")
+	w.informer = swapped.informer("foos", listWatch(client), &v1alpha1.Foo{}, time.Hour, core.FooIndexers())
+	return w
+}
+
+// start runs the informer. end ends it, and returns after which time it has ended.
+func (w *world) start() {
+	ctx, cancel := context.WithCancel(klog.NewContext(context.Background(), logr.Discard()))
+	w.stop = cancel
+	go func() {
+		defer close(w.ended)
+		w.informer.RunWithContext(ctx)
+	}()
+	synctest.Wait()
+}
+
+func (w *world) end() time.Duration {
+	w.stop()
+	began := time.Now()
+	<-w.ended
+	return time.Since(began)
+}
+
+// RoundTrip notes a request and sends it to the server.
+func (w *world) RoundTrip(r *http.Request) (*http.Response, error) {
+	w.mu.Lock()
+	w.requests = append(w.requests, w.describe(r))
+	w.mu.Unlock()
+	return testkit.Transport{Handler: w.APIServer}.RoundTrip(r)
+}
+
+// describe returns LIST, WATCH or STREAM, a list as the beginning of a watch, and after which
+// version: that counts from the beginning of the story. A Reflector may also ask for
+// whatever the server has in memory.
+func (w *world) describe(r *http.Request) string {
+	query, what := r.URL.Query(), "LIST"
+	if query.Has("watch") {
+		what = "WATCH"
+	}
+	if query.Has("sendInitialEvents") {
+		what = "STREAM"
+	}
+	version, _ := strconv.Atoi(query.Get("resourceVersion"))
+	switch query.Get("resourceVersion") {
+	case "":
+		return what
+	case "0":
+		return what + " of any version"
+	}
+	return fmt.Sprintf("%s after %d", what, version-w.first)
+}
+
+// What users and the server do.
+
+// put creates a Foo or changes it. Each change has a number.
+func (w *world) put(name string, number any) {
+	w.later(time.Second)
+	w.set(name, number)
+	synctest.Wait()
+}
+
+func (w *world) set(name string, number any) {
+	if w.Get(foos+name) == nil {
+		w.Add(foos+name, &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"deploymentName": name, "replicas": number}}})
+	} else {
+		w.Edit(foos+name, func(foo *unstructured.Unstructured) { foo.Object["spec"].(map[string]any)["replicas"] = number })
+	}
+}
+
+func (w *world) remove(name string) {
+	w.later(time.Second)
+	w.Remove(foos + name)
+	synctest.Wait()
+}
+
+// later lets time go by.
+func (w *world) later(d time.Duration) {
+	time.Sleep(d)
+	synctest.Wait()
+}
+
+// answer answers the next n requests that begin with this, in the server's place if it
+// returns true.
+func (w *world) answer(n int, begins string, answer http.HandlerFunc) {
+	w.Intercept(func(rw http.ResponseWriter, r *http.Request) bool {
+		if n == 0 || !strings.HasPrefix(w.describe(r), begins) {
+			return false
+		}
+		n--
+		answer(rw, r)
+		return true
+	})
+}
+
+// What came of it.
+
+// add adds a handler that notes its calls. Each call takes some time.
+func (w *world) add(name string, takes time.Duration) cache.ResourceEventHandlerRegistration {
+	say := func(format string, args ...any) {
+		w.mu.Lock()
+		w.calls = append(w.calls, called{name, int(time.Since(w.began).Seconds()), fmt.Sprintf(format, args...)})
+		w.mu.Unlock()
+		time.Sleep(takes)
+	}
+	added, err := w.informer.AddEventHandler(cache.ResourceEventHandlerDetailedFuncs{
+		AddFunc: func(object any, isInInitialList bool) {
+			say("%s %s", map[bool]string{false: "add", true: "first"}[isInInitialList], show(object))
+		},
+		UpdateFunc: func(before, after any) { say("%s→%s", show(before), show(after)) },
+		DeleteFunc: func(object any) {
+			if tombstone, ok := object.(cache.DeletedFinalStateUnknown); ok {
+				say("lost %s", show(tombstone.Obj))
+			} else {
+				say("delete %s", show(object))
+			}
+		},
+	})
+	if err != nil {
+		w.Error(err)
+	}
+	return added
+}
+
+// show returns the name of a Foo and its number.
+func show(object any) string {
+	foo := object.(*v1alpha1.Foo)
+	return foo.Name + strconv.Itoa(int(*foo.Spec.Replicas))
+}
