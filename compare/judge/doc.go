@@ -1,11 +1,11 @@
 // Command judge puts any Foo controller to the test, from outside: a program in any language,
 // on any library. It says in words what is wrong, and where to read how it is done right.
 //
-//	make judge CONTROLLER='bin/mine --kubeconfig {kubeconfig}'      # in the root: everything, 7 to 15 minutes
+//	make judge CONTROLLER='bin/mine --kubeconfig {kubeconfig}'      # in the root: everything, 8 to 20 minutes
 //	go run ./judge -quick -- go run ./framework                     # in this folder: 2 minutes
 //	go run ./judge -scenario 'rename|killed-.*' -seed 1 -- ./mine
 //	go run ./judge -list
-//	go run ./judge -results results                                 # what compare/results publishes: 40 minutes
+//	go run ./judge -results results                                 # what compare/results publishes: 50 minutes
 //
 // # How to read it
 //

@@ -4,6 +4,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log"
 	"os"
 	"os/signal"
@@ -69,7 +70,7 @@ func (r *reconciler) reconcile(ctx context.Context, key cache.ObjectName) (again
 	}
 	foo := stored.(*v1alpha1.Foo)
 	// What failed waits for its back-off, unless the Foo asks for something else now.
-	attempt := [2]any{foo.UID, foo.Generation}
+	attempt := fmt.Sprint(foo.UID, foo.Generation)
 	_, wait := r.failures.Last(key, attempt)
 	if wait == 0 {
 		err = r.failures.Record(key, attempt, r.writeDeployment(ctx, foo)).Err
