@@ -45,11 +45,11 @@ func overloaded(s *stage) handler {
 	}
 }
 
-// noRight refuses one verb on one resource.
-func noRight(method, resource string) func(*stage) handler {
+// refusing refuses every write of a Deployment.
+func refusing(code int, reason metav1.StatusReason) func(*stage) handler {
 	return func(*stage) handler {
 		return func(w http.ResponseWriter, r *http.Request) bool {
-			return r.Method == method && testkit.TargetOf(r.URL.Path).Resource == resource && refuse(w, http.StatusForbidden, metav1.StatusReasonForbidden)
+			return r.Method != http.MethodGet && testkit.TargetOf(r.URL.Path).Resource == "deployments" && refuse(w, code, reason)
 		}
 	}
 }

@@ -1,11 +1,11 @@
 // Command judge puts any Foo controller to the test, from outside: a program in any language,
 // on any library. It says in words what is wrong, and where to read how it is done right.
 //
-//	make judge CONTROLLER='bin/mine --kubeconfig {kubeconfig}'      # in the root: everything, 7 to 15 minutes
+//	make judge CONTROLLER='bin/mine --kubeconfig {kubeconfig}'      # in the root: everything, 8 to 20 minutes
 //	go run ./judge -quick -- go run ./framework                     # in this folder: 2 minutes
 //	go run ./judge -scenario 'rename|killed-.*' -seed 1 -- ./mine
 //	go run ./judge -list
-//	go run ./judge -results results                                 # what compare/results publishes: 40 minutes
+//	go run ./judge -results results                                 # what compare/results publishes: 50 minutes
 //
 // # How to read it
 //
@@ -35,13 +35,14 @@
 //	  - world.go starts a control plane, with package plane. program.go and supervise.go start
 //	    the program: a process group, started again when it ends, as a kubelet does.
 //	  - stage.go is one run of a scenario, in a namespace of its own. situations.go, faults.go and
-//	    hostile.go have the steps that scenarios.go puts together, somebody.go what users do.
+//	    hostile.go have the steps that scenarios.go puts together, admission.go what the API
+//	    server is told to refuse or to change, somebody.go what users do.
 //	  - history.go watches past the proxy. now.go says what is wrong at this moment, with
 //	    the oracle of this repository's own tests, overtime.go what was wrong at any revision.
 //	  - report.go puts it into words, lessons.go knows why, results.go makes the published page.
 //
 // Situations run on a whole control plane. Faults run on an API server alone, where the judge
-// plays the controller of Deployments (play.go): nothing but the program has to be waited for.
+// plays the controller of Deployments (play.go) and that of quotas: nothing but the program has to be waited for.
 //
 // # Caveats
 //

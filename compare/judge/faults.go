@@ -82,6 +82,46 @@ func few(most int, steps ...step) step {
 	}
 }
 
+// fewWrites takes steps, and fails if the program has tried to write more often than that
+// meanwhile, with or without success.
+func fewWrites(most int, steps ...step) step {
+	return func(s *stage) error {
+		begin := time.Now()
+		if err := s.take(steps); err != nil {
+			return err
+		}
+		if writes := s.writesSince(begin); len(writes) > most {
+			s.find(found(P7, endless, time.Now(), "In %s the program has tried to write %d times what the API server did not keep; a program that doubles its pauses does it %d times at most.",
+				time.Since(begin).Round(time.Second), len(writes), most))
+		}
+		return nil
+	}
+}
+
+// tells waits until a Foo's status says so many available replicas, which is what its
+// Deployment has, though other things are not as they must be.
+func tells(name string, available int32) step {
+	return func(s *stage) error {
+		for end := time.Now().Add(s.bound); ; {
+			foo, has := s.history.foo(name), int32(0)
+			if d := s.history.deployment(foo.Spec.DeploymentName); d != nil {
+				has = d.Status.AvailableReplicas
+			}
+			if has == available && foo.Status.AvailableReplicas == available {
+				return nil
+			}
+			if time.Now().After(end) {
+				s.find(found(P1, untold, time.Now(), "Deployment %s has %d available replicas (expected: %d). The status of Foo %s (revision %s) says %d. It is still so after %s.",
+					foo.Spec.DeploymentName, has, available, name, foo.ResourceVersion, foo.Status.AvailableReplicas, s.bound))
+				return errShort
+			}
+			if err := s.pause(20 * time.Millisecond); err != nil {
+				return err
+			}
+		}
+	}
+}
+
 // gone ends the watches and refuses to resume them: 410 Gone for every version up to now.
 func gone(s *stage) error {
 	list, err := s.foos(s.namespace).List(s.ctx, metav1.ListOptions{})

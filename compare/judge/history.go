@@ -4,9 +4,11 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -26,7 +28,8 @@ import (
 // API server was killed, or the schema replaced.)
 type history struct {
 	stop     func()
-	unplayed bool // no Deployment ever gets a Pod
+	unplayed bool         // no Deployment ever gets a Pod
+	most     atomic.Int32 // how many Pods a Deployment gets
 
 	mu          sync.Mutex
 	versions    []version
@@ -51,8 +54,10 @@ type version struct {
 }
 
 func newHistory() *history {
-	return &history{foos: map[string]*v1alpha1.Foo{}, deployments: map[string]*appsv1.Deployment{}, first: map[types.UID]*appsv1.Deployment{},
+	h := &history{foos: map[string]*v1alpha1.Foo{}, deployments: map[string]*appsv1.Deployment{}, first: map[types.UID]*appsv1.Deployment{},
 		mine: map[string]bool{}, removed: map[types.UID]bool{}, newest: map[types.UID]uint64{}, awaited: map[types.UID]uint64{}, awaitedGone: map[types.UID]bool{}}
+	h.most.Store(math.MaxInt32)
+	return h
 }
 
 // follow begins a history of a namespace, in which nothing has happened yet.

@@ -53,9 +53,14 @@ var (
 		"kubernetes/kubernetes#59848: controllers that travel back in time; elastic/cloud-on-k8s#4956",
 		"informer/informer.go: the first list is the newest; controller/readyourwrites.go: later ones are not acted on before they show the last write",
 	}
+	untold = &lesson{
+		"While writes fail, people look at the status, and it says what was before. To count what runs needs no write of the Deployment.",
+		"kubernetes/kubernetes#108837: a Pod is refused by a quota, and the StatefulSet does not tell that another one has become ready",
+		"controller/foo.go: Reconcile writes the status also when the Deployment could not be written",
+	}
 	gap = &lesson{
 		"If creating the new one fails (a quota, a webhook), nothing runs at all.",
-		"",
+		"apecloud/kubeblocks#5366: the old Pods are deleted, and a quota refuses the new ones",
 		"controller/deployment.go: syncDeployment creates the new one first",
 	}
 	noisy = &lesson{
@@ -102,6 +107,11 @@ var (
 		"The API server that is in trouble gets more requests than before, from each copy of the program.",
 		"kubernetes/kubernetes#27634 and #30629: controllers loop without a pause when they are refused",
 		"controller/queue.go: each failure doubles the pause of its key",
+	}
+	endless = &lesson{
+		"A write that something changes back is an event, and the event leads to the next write: the back-off of a queue delays what failed, and not what an event adds.",
+		"kubernetes/kubernetes#57167: the API server changes a ReplicaSet, and the controller of Deployments creates another one, again and again",
+		"controller/failures.go: a write that did not stick has failed, and waits for its back-off, whatever event comes",
 	}
 	heavy = &lesson{
 		"A program that outgrows its limit is killed, and starts with the same lists again.",

@@ -2,9 +2,11 @@ package main
 
 import (
 	"context"
+	"math"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"example.com/byhand/internal/testkit/oracle"
@@ -32,10 +34,25 @@ func (s *stage) play(ctx context.Context, d *appsv1.Deployment) error {
 		_, err := deployments.Update(ctx, d, metav1.UpdateOptions{})
 		return err
 	}
-	n := oracle.Replicas(d)
+	n := s.history.mayHave(d)
 	d.Status = appsv1.DeploymentStatus{ObservedGeneration: d.Generation, Replicas: n, UpdatedReplicas: n, ReadyReplicas: n, AvailableReplicas: n}
+	if n < oracle.Replicas(d) {
+		d.Status.Conditions = []appsv1.DeploymentCondition{{Type: appsv1.DeploymentReplicaFailure, Status: corev1.ConditionTrue, Reason: "FailedCreate", Message: "pods are forbidden: exceeded quota"}}
+	}
 	updated, err := deployments.UpdateStatus(ctx, d, metav1.UpdateOptions{})
 	return s.history.wrote(updated, err)
+}
+
+// mayHave returns how many Pods a Deployment gets.
+func (h *history) mayHave(d *appsv1.Deployment) int32 { return min(oracle.Replicas(d), h.most.Load()) }
+
+// podsAtMost lets no Deployment have more Pods than that, as a quota does.
+func podsAtMost(n int32, steps ...step) step {
+	return func(s *stage) error {
+		s.history.most.Store(n)
+		defer s.history.most.Store(math.MaxInt32)
+		return s.take(steps)
+	}
 }
 
 // unfinished returns the Deployments that wait for their controller.
@@ -43,7 +60,7 @@ func (h *history) unfinished() (all []*appsv1.Deployment) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, d := range h.deployments {
-		if d.DeletionTimestamp != nil || d.Status.ObservedGeneration != d.Generation || d.Status.AvailableReplicas != oracle.Replicas(d) {
+		if d.DeletionTimestamp != nil || d.Status.ObservedGeneration != d.Generation || d.Status.AvailableReplicas != h.mayHave(d) {
 			all = append(all, d)
 		}
 	}

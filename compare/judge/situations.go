@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
 	"example.com/byhand/internal/testkit/oracle"
 )
 
@@ -124,6 +125,12 @@ func staysAlone(name string) step {
 			}
 		}
 	}
+}
+
+func (h *history) foo(name string) *v1alpha1.Foo {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.foos[name]
 }
 
 func (h *history) deployment(name string) *appsv1.Deployment {

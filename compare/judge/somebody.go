@@ -116,13 +116,7 @@ func deleteDeployment(name string) step {
 // a ConfigMap controls.
 func somebodysDeployment(name string, owned bool) step {
 	return func(s *stage) error {
-		labels := map[string]string{"app": name}
-		d := &appsv1.Deployment{
-			ObjectMeta: metav1.ObjectMeta{Name: name, Labels: labels},
-			Spec: appsv1.DeploymentSpec{Replicas: new(int32(2)), Selector: &metav1.LabelSelector{MatchLabels: labels},
-				Template: corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: labels},
-					Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "theirs", Image: "example.com/theirs:1"}}}}},
-		}
+		d := theirDeployment(name)
 		if owned {
 			owner, err := s.kube.CoreV1().ConfigMaps(s.namespace).Create(s.ctx, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: name}}, metav1.CreateOptions{})
 			if err != nil {
@@ -132,6 +126,17 @@ func somebodysDeployment(name string, owned bool) step {
 		}
 		created, err := s.kube.AppsV1().Deployments(s.namespace).Create(s.ctx, d, metav1.CreateOptions{})
 		return s.history.wrote(created, err)
+	}
+}
+
+// theirDeployment is one that no Foo asks for.
+func theirDeployment(name string) *appsv1.Deployment {
+	labels := map[string]string{"app": name}
+	return &appsv1.Deployment{
+		ObjectMeta: metav1.ObjectMeta{Name: name, Labels: labels},
+		Spec: appsv1.DeploymentSpec{Replicas: new(int32(2)), Selector: &metav1.LabelSelector{MatchLabels: labels},
+			Template: corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: labels},
+				Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "theirs", Image: "example.com/theirs:1"}}}}},
 	}
 }
 

@@ -34,7 +34,7 @@ func (s *stage) settle() error {
 			return err
 		}
 	}
-	s.find(found(P2, noisy, time.Now(), "Everything is as asked, and for %s the program has not been silent for %s: %d writes in the last 10 s.", patience, quiet, len(s.writesSince(time.Now().Add(-10*time.Second)))))
+	s.find(found(P2, noisy, time.Now(), "There is nothing to do, and for %s the program has not been silent for %s: %d writes in the last 10 s.", patience, quiet, len(s.writesSince(time.Now().Add(-10*time.Second)))))
 	return errShort
 }
 

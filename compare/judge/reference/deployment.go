@@ -2,7 +2,10 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -63,11 +66,10 @@ func (c *fooController) create(ctx context.Context, foo *v1alpha1.Foo) error {
 	return nil
 }
 
-// update writes what differs from what the Foo asks for: the number, and the containers.
-// The rest is the API server's defaults, or other people's.
-func (c *fooController) update(ctx context.Context, s *state) error {
-	current, desired := &s.deployment.Spec, &newDeployment(s.foo).Spec
-	differs := has(bugs.PollWrites)
+// apply sets what differs from what the Foo asks for, the number and the containers, and
+// reports whether anything did. The rest is the API server's defaults, or other people's.
+func apply(deployment *appsv1.Deployment, foo *v1alpha1.Foo) (differs bool) {
+	current, desired := &deployment.Spec, &newDeployment(foo).Spec
 	if desired.Replicas != nil && *desired.Replicas != *current.Replicas && !has(bugs.IgnoresReplicas) {
 		current.Replicas, differs = desired.Replicas, true
 	}
@@ -75,17 +77,45 @@ func (c *fooController) update(ctx context.Context, s *state) error {
 	if (len(is) != 1 || is[0].Name != want[0].Name || is[0].Image != want[0].Image) && !has(bugs.IgnoresImage) {
 		current.Template.Spec.Containers, differs = want, true
 	}
-	if !differs {
+	return differs
+}
+
+// errChanged says that the API server has stored something else than was sent: a webhook or
+// a policy has changed it.
+var errChanged = errors.New("the Deployment was changed on its way to the store")
+
+// changedPause is how long such an update is not sent again, whatever event comes. One does
+// come: that of the update.
+const changedPause = 5 * time.Second
+
+// update writes what differs.
+func (c *fooController) update(ctx context.Context, s *state) error {
+	if !apply(s.deployment, s.foo) && !has(bugs.PollWrites) {
 		return nil
+	}
+	if at, ok := c.changed.Load(s.deployment.UID); ok && time.Since(at.(time.Time)) < changedPause && !has(bugs.Insists) {
+		return errChanged
 	}
 	if err := c.verify(ctx, s.foo); err != nil {
 		return err
 	}
 	// As in updateStatus, the API server refuses it if somebody has written since.
-	if _, err := c.deployments.Deployments(s.foo.Namespace).Update(ctx, s.deployment, metav1.UpdateOptions{}); err != nil {
+	updated, err := c.deployments.Deployments(s.foo.Namespace).Update(ctx, s.deployment, metav1.UpdateOptions{})
+	if err != nil {
 		return fmt.Errorf("update Deployment: %w", err)
 	}
+	if apply(updated, s.foo) {
+		c.changed.Store(updated.UID, time.Now())
+		return errChanged
+	}
 	return nil
+}
+
+// isFailing reports whether a Deployment cannot have its Pods.
+func isFailing(deployment *appsv1.Deployment) bool {
+	return slices.ContainsFunc(deployment.Status.Conditions, func(c appsv1.DeploymentCondition) bool {
+		return c.Type == appsv1.DeploymentReplicaFailure && c.Status == corev1.ConditionTrue
+	})
 }
 
 // deleteRenamed deletes the Deployments of earlier names. The garbage collector would wait

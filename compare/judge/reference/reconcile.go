@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	appsv1 "k8s.io/api/apps/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/dynamic"
@@ -28,6 +29,8 @@ type fooController struct {
 	queue                     controller.Queue
 	// made has the UIDs of the Deployments that this process has created.
 	made sync.Map
+	// changed says, by the UID of a Deployment, when the last update was changed on its way.
+	changed sync.Map
 }
 
 // errTaken says that the Deployment of the right name is another's.
@@ -58,6 +61,9 @@ func (c *fooController) reconcile(ctx context.Context, key cache.ObjectName) err
 		return nil // What becomes of its Deployment is the garbage collector's business.
 	}
 	syncErr := c.sync(ctx, s)
+	if apierrors.ReasonForError(syncErr) != metav1.StatusReasonUnknown && has(bugs.StatusLast) {
+		return syncErr
+	}
 	// The status tells what the cache shows, also if a write of the Deployment has failed.
 	if err := c.updateStatus(ctx, s); err != nil {
 		return err
@@ -125,10 +131,15 @@ func (c *fooController) sync(ctx context.Context, s *state) error {
 	switch {
 	case s.deployment == nil:
 		err = c.create(ctx, s.foo)
+		if apierrors.IsForbidden(err) && has(bugs.MakesRoom) {
+			return errors.Join(c.deleteRenamed(ctx, s), err)
+		}
 	case !metav1.IsControlledBy(s.deployment, s.foo) && !has(bugs.NoGuard):
 		return errTaken
 	case s.deployment.DeletionTimestamp != nil:
 		return nil // An event tells when it is gone.
+	case isFailing(s.deployment) && has(bugs.ReplacesFailing):
+		return c.deployments.Deployments(s.foo.Namespace).Delete(ctx, s.deployment.Name, metav1.DeleteOptions{})
 	default:
 		err = c.update(ctx, s)
 	}

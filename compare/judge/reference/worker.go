@@ -49,7 +49,10 @@ func (c *fooController) decide(key cache.ObjectName, err error) {
 	switch {
 	case err == nil, errors.Is(err, errTaken): // An event tells when the name is free.
 		c.queue.Forget(key)
-	case has(bugs.NoRetry):
+	case errors.Is(err, errChanged):
+		c.queue.Forget(key)
+		c.queue.AddAfter(key, changedPause)
+	case has(bugs.NoRetry), apierrors.IsInvalid(err) && has(bugs.InvalidIsFinal):
 		c.queue.Forget(key)
 	case has(bugs.NoBackoff):
 		c.queue.Add(key)

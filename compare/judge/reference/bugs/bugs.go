@@ -19,6 +19,8 @@ const (
 	IgnoresReplicas Name = "ignores-replicas"
 	GeneratesNames  Name = "generates-names"
 	TrustsCache     Name = "trusts-cache"
+	MakesRoom       Name = "makes-room"
+	ReplacesFailing Name = "replaces-failing"
 )
 
 // What it tells, and when it writes.
@@ -26,6 +28,8 @@ const (
 	TellsAnothers   Name = "tells-anothers"
 	StatusEveryTime Name = "status-every-time"
 	PollWrites      Name = "poll-writes"
+	StatusLast      Name = "status-last"
+	Insists         Name = "insists"
 )
 
 // What it hears.
@@ -37,13 +41,14 @@ const (
 
 // What it does when something fails.
 const (
-	CrashesOnNil Name = "crashes-on-nil"
-	AssertsTypes Name = "asserts-types"
-	NoRetry      Name = "no-retry"
-	NoBackoff    Name = "no-backoff"
-	HeadOfLine   Name = "head-of-line"
-	ExitsOn5xx   Name = "exits-on-5xx"
-	DefaultQPS   Name = "default-qps"
+	CrashesOnNil   Name = "crashes-on-nil"
+	AssertsTypes   Name = "asserts-types"
+	NoRetry        Name = "no-retry"
+	InvalidIsFinal Name = "invalid-is-final"
+	NoBackoff      Name = "no-backoff"
+	HeadOfLine     Name = "head-of-line"
+	ExitsOn5xx     Name = "exits-on-5xx"
+	DefaultQPS     Name = "default-qps"
 )
 
 // Bug is one of them.
@@ -83,6 +88,10 @@ var All = []Bug{
 		Does: "tries again under a generated name when it hears no answer, and has two Deployments if the first try was heard"},
 	{Name: TrustsCache, CaughtBy: []string{"stale-start"},
 		Does: "writes what an old cache asks for, without a look at the live Foo"},
+	{Name: MakesRoom, CaughtBy: []string{"quota"},
+		Does: "deletes the Deployment of the earlier name when the new one is refused (403)"},
+	{Name: ReplacesFailing, CaughtBy: []string{"pods-refused"},
+		Does: "deletes a Deployment whose Pods are refused, and makes it again"},
 
 	{Name: TellsAnothers, CaughtBy: []string{"name-taken", "name-freed", "two-foos-one-name"},
 		Does: "tells the replicas of a Deployment of the right name, whoever controls it"},
@@ -90,6 +99,10 @@ var All = []Bug{
 		Does: "writes the status in every reconcile, also if it is the same"},
 	{Name: PollWrites, CaughtBy: []string{"create", "idle"}, Wide: true,
 		Does: "writes the Deployment every second, also if it is the same"},
+	{Name: StatusLast, CaughtBy: []string{"webhook-down"},
+		Does: "tells nothing as long as its writes of the Deployment are refused"},
+	{Name: Insists, CaughtBy: []string{"webhook-changes"},
+		Does: "writes at once again what was changed on the way to the store"},
 
 	{Name: DeafToDeletion, CaughtBy: []string{"deployment-deleted", "name-freed", "two-foos-one-name"}, Wide: true,
 		Does: "does not hear that a Deployment is deleted"},
@@ -104,11 +117,13 @@ var All = []Bug{
 		Does: "takes it for granted that spec.deploymentName is a string"},
 	{Name: NoRetry, CaughtBy: []string{"rights-taken"}, Wide: true,
 		Does: "does not try again what has failed"},
+	{Name: InvalidIsFinal, CaughtBy: []string{"policy"},
+		Does: "does not try again what is refused as invalid (422), though the policy that refused it may go"},
 	{Name: NoBackoff, CaughtBy: []string{"rights-taken", "hostile-values"}, Wide: true,
 		Does: "tries again at once what has failed"},
 	{Name: HeadOfLine, CaughtBy: []string{"crowd", "hostile-values"},
 		Does: "tries a Foo that cannot be served again and again before it takes the next one"},
-	{Name: ExitsOn5xx, CaughtBy: []string{"overloaded"},
+	{Name: ExitsOn5xx, CaughtBy: []string{"overloaded", "webhook-down"},
 		Does: "exits when the API server answers 500 or 503"},
 	{Name: DefaultQPS, CaughtBy: []string{"thousand", "crowd"},
 		Does: "sends five requests a second, which is client-go's default"},

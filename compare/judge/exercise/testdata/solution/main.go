@@ -4,6 +4,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log"
 	"os"
 	"os/signal"
@@ -48,7 +49,7 @@ func main() {
 	}
 
 	// Workers: they take keys from the queue, reconcile them, and try again what fails.
-	r := &reconciler{client.SamplecontrollerV1alpha1(), kubeClient.AppsV1(), foos.Store, deployments.Store}
+	r := &reconciler{foos: client.SamplecontrollerV1alpha1(), deployments: kubeClient.AppsV1(), fooStore: foos.Store, deploymentStore: deployments.Store}
 	controller.New(queue, r.reconcile).Run(ctx, 4)
 }
 
@@ -57,6 +58,7 @@ type reconciler struct {
 	foos                      clientset.FoosGetter
 	deployments               appsv1client.DeploymentsGetter
 	fooStore, deploymentStore cache.Indexer
+	failures                  controller.Failures
 }
 
 // reconcile compares what there is with what the Foo asks for, and sends what differs. An
@@ -67,18 +69,21 @@ func (r *reconciler) reconcile(ctx context.Context, key cache.ObjectName) (again
 		return 0, err
 	}
 	foo := stored.(*v1alpha1.Foo)
-	return 0, errors.Join(r.writeDeployment(ctx, foo), r.writeStatus(ctx, foo))
+	// What failed waits for its back-off, unless the Foo asks for something else now.
+	attempt := fmt.Sprint(foo.UID, foo.Generation)
+	_, wait := r.failures.Last(key, attempt)
+	if wait == 0 {
+		err = r.failures.Record(key, attempt, r.writeDeployment(ctx, foo)).Err
+	}
+	return wait, errors.Join(err, r.writeStatus(ctx, foo))
 }
 
 // writeDeployment writes the Deployment that the Foo names and deletes those of earlier names.
 func (r *reconciler) writeDeployment(ctx context.Context, foo *v1alpha1.Foo) error {
 	stored, exists, err := r.deploymentStore.GetByKey(foo.Namespace + "/" + foo.Spec.DeploymentName)
-	if err != nil {
-		return err
-	}
 	current, _ := stored.(*appsv1.Deployment)
-	if exists && (!metav1.IsControlledBy(current, foo) || current.DeletionTimestamp != nil) {
-		return nil
+	if err != nil || exists && (!metav1.IsControlledBy(current, foo) || current.DeletionTimestamp != nil) {
+		return err
 	}
 	desired := newDeployment(foo, current)
 	earlier := slices.DeleteFunc(informer.DeploymentsOf(r.deploymentStore, foo), func(d *appsv1.Deployment) bool {
@@ -99,7 +104,10 @@ func (r *reconciler) writeDeployment(ctx context.Context, foo *v1alpha1.Foo) err
 	if !exists {
 		_, err = client.Create(ctx, desired, metav1.CreateOptions{})
 	} else if differs {
-		_, err = client.Update(ctx, desired, metav1.UpdateOptions{})
+		current, err = client.Update(ctx, desired, metav1.UpdateOptions{})
+		if err == nil && !equality.Semantic.DeepEqual(current, newDeployment(foo, current)) {
+			err = errors.New("the Deployment was changed on its way to the store")
+		}
 	}
 	for _, old := range earlier {
 		if err == nil {
