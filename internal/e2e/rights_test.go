@@ -128,7 +128,7 @@ func (a *account) may(part string, want bool) {
 }
 
 // Without the right to write Deployments, each Foo that needs a write says so, with
-// one warning, and tries again until it may. With the right to create and update
+// one warning for each request, and tries again until it may. With the right to create and update
 // alone, one that is renamed gets its new Deployment, and says why it cannot let go of
 // the old one.
 func TestWritingTakenAway(t *testing.T) {
@@ -162,6 +162,7 @@ func TestWritingTakenAway(t *testing.T) {
 	s.converges("created", "created", 1)
 	s.converges("scaled", "scaled", 2)
 	s.converges("drifts", "drifts", 1)
+	s.says("renamed", v1alpha1.ReasonForbidden, "cannot delete resource")
 	s.changeFoo("same", func(spec *v1alpha1.FooSpec) { spec.DeploymentName = "same-no-more" })
 	s.says("same", v1alpha1.ReasonForbidden, "cannot delete resource")
 	s.eventually("the new Deployment comes all the same", func() error { _, err := s.deployment("same-no-more"); return err })
@@ -174,7 +175,7 @@ func TestWritingTakenAway(t *testing.T) {
 	s.eventually("all is done", s.atRest)
 	c.Stop()
 	warned, err := s.warnings()
-	if diff := cmp.Diff(map[string]int{"created": 1, "scaled": 1, "renamed": 1, "drifts": 1, "same": 1}, warned); err != nil || diff != "" {
+	if diff := cmp.Diff(map[string]int{"created": 1, "scaled": 1, "renamed": 2, "drifts": 1, "same": 1}, warned); err != nil || diff != "" {
 		t.Errorf("warnings (%v) (-want +got):\n%s", err, diff)
 	}
 	s.settles("created", "scaled", "renamed", "drifts", "same")
