@@ -3,7 +3,9 @@ package clientset
 import (
 	"errors"
 	"net/http"
+	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/rest"
@@ -158,4 +160,13 @@ func (c *samplecontrollerV1alpha1Client) RESTClient() rest.Interface { return c.
 
 func (c *samplecontrollerV1alpha1Client) Foos(namespace string) FooInterface {
 	return &foos{client: c.client, namespace: namespace}
+}
+
+// timeoutOf is opts.TimeoutSeconds as a duration, 0 if it is not set. The server ends the
+// list or watch by then. The request gets it, too, in case the server does not answer.
+func timeoutOf(opts metav1.ListOptions) time.Duration {
+	if opts.TimeoutSeconds == nil {
+		return 0
+	}
+	return time.Duration(*opts.TimeoutSeconds) * time.Second
 }

@@ -3,7 +3,6 @@ package clientset
 import (
 	"context"
 	"errors"
-	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -20,8 +19,8 @@ type ProjectsGetter interface {
 	Projects(namespace string) ProjectInterface
 }
 
-// ProjectInterface has the verbs of Projects. The package comment says what all methods
-// have in common.
+// ProjectInterface has the verbs of Projects. The package comment says what all methods have in
+// common.
 type ProjectInterface interface {
 	// Create stores a new Project and returns it as stored, with the fields that
 	// the server sets (UID, resourceVersion, …). Fails with AlreadyExists, or with
@@ -49,9 +48,9 @@ type ProjectInterface interface {
 	// patch, which merges lists item by item, is for the kinds of Kubernetes itself: for
 	// this one it fails with UnsupportedMediaType.
 	Patch(ctx context.Context, name string, pt types.PatchType, data []byte, opts metav1.PatchOptions, subresources ...string) (*v1alpha1.Project, error)
-	// Apply sets the fields that project has and makes opts.FieldManager, which is
-	// required, their owner. It creates the Project if there is none. Fails with Conflict
-	// if another manager owns one of the fields with another value, unless opts.Force.
+	// Apply sets the fields that project has and makes opts.FieldManager, which is required,
+	// their owner. It creates the Project if there is none. Fails with Conflict if another
+	// manager owns one of the fields with another value, unless opts.Force.
 	Apply(ctx context.Context, project *applyconfiguration.ProjectApplyConfiguration, opts metav1.ApplyOptions) (*v1alpha1.Project, error)
 }
 
@@ -154,13 +153,4 @@ func (c *projects) Watch(ctx context.Context, opts metav1.ListOptions) (watch.In
 		VersionedParams(&opts, ParameterCodec).
 		Timeout(timeoutOf(opts)).
 		Watch(ctx)
-}
-
-// timeoutOf is opts.TimeoutSeconds as a duration, 0 if it is not set. The server ends the
-// list or watch by then. The request gets it, too, in case the server does not answer.
-func timeoutOf(opts metav1.ListOptions) time.Duration {
-	if opts.TimeoutSeconds == nil {
-		return 0
-	}
-	return time.Duration(*opts.TimeoutSeconds) * time.Second
 }

@@ -121,11 +121,11 @@ func (b *builder) find(file string) error {
 	return nil
 }
 
-// targets are the files that a link leads to: one, after the doc.go of its package, or
-// those of a folder that holds types.
+// targets are the files that a link leads to: one, after the doc.go of its package if it is
+// not a test, or those of a folder that holds types.
 func (b *builder) targets(linked string) (files []string) {
 	names := []string{linked}
-	if path.Ext(linked) == ".go" {
+	if path.Ext(linked) == ".go" && !strings.HasSuffix(linked, "_test.go") {
 		names = []string{path.Join(path.Dir(linked), "doc.go"), linked}
 	}
 	for _, name := range []string{"doc.go", "types.go", "deepcopy.go", "register.go"} {

@@ -89,6 +89,7 @@ func TestReadingPath(t *testing.T) {
 	}
 	last := -1
 	for _, file := range []string{
+		"controller/example_test.go",
 		"config/crd/foos.samplecontroller.k8s.io.yaml",
 		"api/examples-gzh.com/v1alpha1/doc.go",
 		"api/examples-gzh.com/v1alpha1/types.go",
@@ -96,7 +97,7 @@ func TestReadingPath(t *testing.T) {
 		"api/examples-gzh.com/v1alpha1/register.go",
 		"clientset/doc.go",
 		"informer/project.go",
-		"controller/example_test.go",
+		"controller/doc.go",
 		"main.go",
 		"chapters/README.md",
 		"chapters/at/README.md",

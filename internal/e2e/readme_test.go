@@ -55,7 +55,8 @@ func TestReadme(t *testing.T) {
 	s.kubectl("apply", "-f", "config/samples")
 	s.converges("example-foo", "example-foo", 1)
 	c.Stop()
-	script = open("Step by step")
+	script = readme.Open(t, "../../internal/trace/README.md", "Step by step")
+	script.Dir = "../.."
 	script.Run("kubectl delete foo example-foo")
 	script.Run("kubectl apply -f config/samples")
 	args := strings.TrimPrefix(script.Skip("bin/byhand "), "bin/byhand ")
