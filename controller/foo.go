@@ -1,7 +1,6 @@
 package controller
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -102,7 +101,10 @@ func (r *FooReconciler) Reconcile(ctx context.Context, key cache.ObjectName) (re
 	if err := errors.Join(err, statusErr); err != nil {
 		return 0, err
 	}
-	return cmp.Or(wait, statusWait), nil
+	if statusWait > 0 && (wait == 0 || statusWait < wait) {
+		wait = statusWait
+	}
+	return wait, nil
 }
 
 // readState returns what the cache shows of a Foo.

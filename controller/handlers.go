@@ -31,46 +31,36 @@ func EnqueueObject(queue Queue) cache.ResourceEventHandler {
 // keys that waiting returns: owners that may wait for this dependent's name.
 func EnqueueOwner(owner schema.GroupKind, waiting func(dependent cache.ObjectName) []cache.ObjectName) func(Queue) cache.ResourceEventHandler {
 	return func(queue Queue) cache.ResourceEventHandler {
-		enqueueOwner := func(obj any) {
-			dependent, ok := obj.(metav1.Object)
-			if !ok {
-				return
-			}
+		enqueueOwner := func(dependent metav1.Object) {
 			if ref := metav1.GetControllerOfNoCopy(dependent); ref != nil && isKind(ref, owner) {
 				queue.Add(cache.NewObjectName(dependent.GetNamespace(), ref.Name))
 			}
 		}
-		enqueueWaiting := func(obj any) {
-			dependent, err := cache.DeletionHandlingObjectToName(obj)
-			if err != nil {
-				return
+		enqueue := func(obj any) {
+			if dependent, err := cache.DeletionHandlingObjectToName(obj); err == nil {
+				for _, key := range waiting(dependent) {
+					queue.Add(key)
+				}
 			}
-			for _, key := range waiting(dependent) {
-				queue.Add(key)
+			// A tombstone holds the last known object, or only the key.
+			if tombstone, ok := obj.(cache.DeletedFinalStateUnknown); ok {
+				obj = tombstone.Obj
+			}
+			if dependent, ok := obj.(metav1.Object); ok {
+				enqueueOwner(dependent)
 			}
 		}
 		return cache.ResourceEventHandlerFuncs{
-			AddFunc: func(obj any) {
-				enqueueOwner(obj)
-				enqueueWaiting(obj)
-			},
+			AddFunc: enqueue,
 			UpdateFunc: func(before, after any) {
 				if isResync(before, after) {
 					return // The owners have a resync of their own.
 				}
 				// Another owner may have taken it: both must know.
-				enqueueOwner(before)
-				enqueueOwner(after)
-				enqueueWaiting(after)
+				enqueueOwner(before.(metav1.Object))
+				enqueue(after)
 			},
-			DeleteFunc: func(obj any) {
-				enqueueWaiting(obj)
-				// A tombstone holds the last known object, or only the key.
-				if tombstone, ok := obj.(cache.DeletedFinalStateUnknown); ok {
-					obj = tombstone.Obj
-				}
-				enqueueOwner(obj)
-			},
+			DeleteFunc: enqueue,
 		}
 	}
 }

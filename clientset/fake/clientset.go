@@ -1,13 +1,10 @@
 package fake
 
 import (
-	"fmt"
+	"errors"
 
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/managedfields"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/discovery"
@@ -45,7 +42,9 @@ func NewClientset(objects ...runtime.Object) *Clientset {
 	c := &Clientset{tracker: tracker}
 	c.discovery = &fakediscovery.FakeDiscovery{Fake: &c.Fake}
 	// The last reactors in the chain carry out what no reactor of the test has handled.
-	c.AddReactor("delete-collection", "*", c.deleteCollection)
+	c.AddReactor("delete-collection", "*", func(testing.Action) (bool, runtime.Object, error) {
+		return true, nil, errors.New("the fake's tracker cannot DeleteCollection: prepend a reactor that can")
+	})
 	c.AddReactor("*", "foos/scale", c.scale)
 	c.AddReactor("*", "*", testing.ObjectReaction(tracker))
 	c.AddWatchReactor("*", func(action testing.Action) (bool, watch.Interface, error) {
@@ -57,33 +56,6 @@ func NewClientset(objects ...runtime.Object) *Clientset {
 		return err == nil, stream, err
 	})
 	return c
-}
-
-// deleteCollection carries out DeleteCollection, which the tracker cannot.
-func (c *Clientset) deleteCollection(action testing.Action) (bool, runtime.Object, error) {
-	resource, namespace := action.GetResource(), action.GetNamespace()
-	list, err := c.tracker.List(resource, kindOf(resource), namespace)
-	if err != nil {
-		return true, nil, err
-	}
-	selector := action.(testing.DeleteCollectionAction).GetListRestrictions().Labels
-	return true, nil, meta.EachListItem(list, func(object runtime.Object) error {
-		accessor, err := meta.Accessor(object)
-		if err != nil || !selector.Matches(labels.Set(accessor.GetLabels())) {
-			return err
-		}
-		return c.tracker.Delete(resource, accessor.GetNamespace(), accessor.GetName())
-	})
-}
-
-// kindOf returns the kind of a resource, by the tracker's own rule.
-func kindOf(resource schema.GroupVersionResource) schema.GroupVersionKind {
-	for kind := range clientset.Scheme.AllKnownTypes() {
-		if plural, _ := meta.UnsafeGuessKindToResource(kind); plural == resource {
-			return kind
-		}
-	}
-	panic(fmt.Sprintf("clientset.Scheme has no kind whose plural is %s", resource.GroupResource()))
 }
 
 // Tracker holds the objects, for a test to change them without an action.
