@@ -8,14 +8,16 @@
 //
 // # The start
 //
-// With --leader-elect, a process that stands by sends nothing but the requests for its Lease.
-// The informers start when it leads. So its first lists are the newest, and show whatever the
-// leader before it wrote.
+// With --leader-elect, a process that stands by has asked the API server for its version and its
+// kinds, and from then on sends nothing but the requests for its Lease.
+// The informers start when it leads. So its first lists are the newest, and show all that the
+// leader before it wrote. A leader that was frozen may work on beside it for 10 s: what protects
+// the objects is the API server, which checks versions, UIDs and names (internal/leader).
 //
 // # The end
 //
-// SIGTERM and Ctrl-C end the program in this order. Whatever it does, that takes a second,
-// apart from steps 2 and 3:
+// SIGTERM and Ctrl-C end the program in this order. Steps 2 and 3 may take longer, each of the
+// others takes a second at most:
 //
 //  1. The context of run is done. The informers stop: no more events, and the stores stay
 //     as they are. The queue shuts down, and no worker takes another key from it.
@@ -23,9 +25,9 @@
 //  3. With --leader-elect, the Lease is given away after the last worker, so that no other
 //     process begins before. Another one takes it within seconds, at its next try. An API
 //     server that does not answer may delay this for 10 s.
-//  4. The servers answer what they have begun, within a second.
-//  5. The Events that were recorded are handed to their sender. The process does not wait
+//  4. The Events that were recorded are handed to their sender. The process does not wait
 //     until they are sent: the last ones may be lost.
+//  5. The servers answer what they have begun, within a second.
 //
 // A second signal ends the process at once. The others then wait until the Lease expires.
 //
@@ -314,7 +316,7 @@ func parseFlags(args []string) (o options, err error) {
 	flags.IntVar(&o.connect.Burst, "kube-api-burst", 100, "requests that may exceed --kube-api-qps for a moment")
 	flags.DurationVar(&o.resync, "resync", 10*time.Minute, "how often to reconcile each object without an event, such as 90s or 1h; 0: never")
 	flags.StringVar(&o.listen, "listen", "127.0.0.1:0", "`host:port` of /healthz, /readyz and /metrics, such as :8081; port 0: any free one; no host: every interface")
-	flags.BoolVar(&o.pprof, "pprof", false, "serve /debug/pprof/ as well, to everybody who can reach --listen")
+	flags.BoolVar(&o.pprof, "pprof", false, "serve /debug/pprof/ as well, to every program that can reach --listen")
 	flags.BoolFunc("trace", "print every step instead of the story: of all, of one Foo (--trace=default/example-foo), or as lines of JSON (--trace=json)", o.trace.Set)
 	flags.StringVar(&o.page, "page", "", "`host:port` of a page in which every step can be watched, such as 127.0.0.1:8080; port 0: any free one")
 	flags.BoolVar(&o.pageRemote, "page-remote", false, "let --page listen where other machines reach it")

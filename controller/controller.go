@@ -82,7 +82,8 @@ func (c *Controller) reconcileSafely(ctx context.Context, key cache.ObjectName) 
 	return c.reconcile(ctx, key)
 }
 
-// retry is the whole retry policy.
+// retry decides when the key comes back. A reconcile may wait longer by itself: for the cache
+// (readyourwrites.go), or for its back-off, when an event brings the key sooner (failures.go).
 func (c *Controller) retry(ctx context.Context, key cache.ObjectName, requeueAfter time.Duration, err error) {
 	logger := klog.FromContext(ctx)
 	switch {

@@ -184,8 +184,8 @@ func newDeployment(foo *v1alpha1.Foo) *appsv1.Deployment {
 	return deployment
 }
 
-// applyDesired sets the fields that a Foo decides, and no other that client-go knows: those
-// of the API server's defaults, of autoscalers and of people stay. It returns the name of a field that
+// applyDesired sets the fields that this controller decides. The others stay: the API server's
+// defaults, and what autoscalers and people have set. It returns the name of a field that
 // differed, "" if none did. A comparison of whole Deployments by reflection takes ten times
 // as long (BenchmarkApplyDesired).
 func applyDesired(deployment *appsv1.Deployment, foo *v1alpha1.Foo) (differed string) {

@@ -32,8 +32,8 @@
 //   - readyourwrites.go: a reconcile waits until the cache shows its own last writes.
 //   - failures.go: what failed waits for its back-off, also when an event adds the key, and
 //     an error that lasts is told.
-//   - priority.go: a change is not queued behind an initial list, a resync, a retry or a wait
-//     for the cache.
+//   - priority.go: a change is not queued behind what did not change (an initial list, a
+//     relist, a resync), a retry or a wait for the cache.
 //
 // Leader election and metrics are in internal/leader and internal/metrics. A process starts
 // its informers when it leads, and their first list is the newest (informer/informer.go). So
@@ -46,7 +46,7 @@
 //   - One difference costs one write, no difference no request. A new Foo costs two, its
 //     Deployment and its status, and each change of the replicas that the Deployment
 //     reports one more. Events are not counted here. Before a DELETE, and before a POST for
-//     a Foo that has a status, the Foo is read from the API server.
+//     a Foo that has a status and no Deployment, the Foo is read from the API server.
 //   - A Deployment is written only if this Foo, by its UID, controls it. Nothing is
 //     deleted while the Foo cannot have the Deployment that it names.
 //   - A status has the numbers that the cache shows, or that a write in the same reconcile
@@ -54,9 +54,9 @@
 //     that, of those that it controls under earlier names.
 //   - When the API server refuses a write, the condition repeats its message at once. When it
 //     stores another value than was sent, the condition names the field. An error of another
-//     kind, such as a webhook that does not answer, is told when it has lasted for 10 s. Each
-//     records one Event, and one more when its message differs in more than numbers. All are
-//     retried, after at most 30 s.
+//     kind, such as a webhook that does not answer, is told by the first attempt 10 s after it
+//     began. Each records one Event, and one more when its message differs in more than
+//     numbers. All are retried, after at most 30 s.
 //   - Not retried are an invalid spec, a name that is taken, and a Deployment that is being
 //     deleted: an event adds the key again. Nor is a Deployment that the API server refuses
 //     because the namespace is being deleted.

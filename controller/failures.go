@@ -29,7 +29,7 @@ type Failures struct {
 	backOff workqueue.TypedRateLimiter[cache.ObjectName]
 }
 
-// Failure is an attempt that failed, perhaps after equal ones that failed.
+// Failure is the last of one or more equal attempts, all of which failed.
 type Failure struct {
 	// Err is the error of the last one.
 	Err error
@@ -40,9 +40,9 @@ type Failure struct {
 	since, next time.Time
 }
 
-// Last returns the failure of the last attempt for key, the zero Failure if it succeeded, and
-// how long the back-off of this attempt still takes: 0 if it is not the one that failed. A
-// string says what an attempt is for: equal ones share a back-off.
+// Last returns the failure of the last attempt for key, the zero Failure if it succeeded. wait
+// is how long the back-off still takes. It is 0 if attempt differs: this string says what an
+// attempt is for, and equal attempts share a back-off.
 func (f *Failures) Last(key cache.ObjectName, attempt string) (failure Failure, wait time.Duration) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -54,8 +54,7 @@ func (f *Failures) Last(key cache.ObjectName, attempt string) (failure Failure, 
 }
 
 // Record notes how an attempt for key ended, and returns the failure. nil makes it forget the
-// failures of key. There is no back-off after a Conflict: PendingWrites waits for the newer
-// object.
+// failures of key. After a Conflict wait is 0: PendingWrites waits for the newer object.
 func (f *Failures) Record(key cache.ObjectName, attempt string, err error) (failure Failure) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

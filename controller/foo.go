@@ -78,11 +78,11 @@ func (r *FooReconciler) Reconcile(ctx context.Context, key cache.ObjectName) (re
 	}
 	state := r.readState(key, foo)
 
-	// Write what differs from the spec, unless that failed a moment ago.
+	// Write what differs from the spec, unless that has failed and waits for its back-off.
 	attempt := fmt.Sprint(foo.UID, foo.Generation)
 	failure, wait := r.Failures.Last(key, attempt)
 	if wait == 0 {
-		// The other half of the time is for the status.
+		// Half of the time, so that the status can tell if it was not enough.
 		syncCtx, cancel := context.WithTimeout(ctx, reconcileTimeout/2)
 		err = r.syncDeployment(syncCtx, state)
 		cancel()

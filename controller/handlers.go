@@ -6,8 +6,9 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// An informer calls its handler after the store has changed, one call at a time. A
-// handler only adds keys: work done here would delay every event behind it.
+// An informer calls its handler after the store has changed, one call at a time; the handlers
+// of two informers run at the same time. A handler only adds keys: work done here would delay
+// every event behind it.
 
 // EnqueueObject returns the handler for the kind that is reconciled: every event of
 // an object adds its key.

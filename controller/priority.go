@@ -82,8 +82,8 @@ const lowTurn = 8
 // priorityFIFO is the order of the waiting keys: one FIFO for each priority. It
 // implements workqueue.Queue, whose methods are called under the queue's lock.
 type priorityFIFO struct {
-	// changed holds the keys that Add has added since a worker last took them. It needs no
-	// lock, since Add is called without that one.
+	// changed holds the keys that Add has added since a worker last took them. Add is called
+	// without the queue's lock, so this has one of its own.
 	changed sync.Map
 
 	high, low *list.List                         // of cache.ObjectName

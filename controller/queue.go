@@ -14,7 +14,8 @@ import (
 //
 //   - Add: a key that is added twice before a worker takes it is in the queue once.
 //     A key that is added while a worker has it comes back when that worker calls Done.
-//   - Get: waits for a key and takes it. No other worker gets that key before Done.
+//   - Get: waits for a key and takes it. No other worker gets that key before Done: two would
+//     decide from the same cache, and both would write.
 //   - Done: gives the key back, after success and after failure. Without Done the queue
 //     believes that a worker still has the key: it can be added, but no worker gets it
 //     again until the program restarts.

@@ -44,7 +44,8 @@ func isRefusal(err error) bool {
 }
 
 // updateStatus writes the status that follows from the state and from what failed, if it
-// differs from the one that the Foo has. wait > 0: that failed a moment ago, try again then.
+// differs from the one that the Foo has. If wait is not 0, the same update has failed, and its
+// back-off takes so long: nothing was sent.
 func (r *FooReconciler) updateStatus(ctx context.Context, s *fooState, failure Failure) (wait time.Duration, err error) {
 	foo, status := s.foo, calculateStatus(s, failure)
 	// reflect.DeepEqual, except that nil and empty are equal, and two times in different
@@ -69,10 +70,11 @@ func (r *FooReconciler) updateStatus(ctx context.Context, s *fooState, failure F
 }
 
 func (r *FooReconciler) writeStatus(ctx context.Context, s *fooState, status v1alpha1.FooStatus) error {
-	// Written by earlier versions of this program. Not a reason for a request of its own.
+	// Earlier versions of this program wrote this condition. It goes with another change: that
+	// it is there causes no request.
 	meta.RemoveStatusCondition(&status.Conditions, "Progressing")
 	for i := range status.Conditions {
-		// Go sends whole seconds.
+		// metav1.Time sends whole seconds.
 		status.Conditions[i].LastTransitionTime = status.Conditions[i].LastTransitionTime.Rfc3339Copy()
 	}
 	// s.foo is the cache's: never change it, change a copy.

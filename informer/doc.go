@@ -30,7 +30,8 @@
 //   - Relist: OnUpdate for each object that the Store had already, changed or not, and
 //     OnAdd for each new one. The Reflector lists again when a watch fails or ends
 //     with another error, or ends within a second without an event. Most often the API
-//     server no longer has the last resourceVersion (410, Expired).
+//     server no longer has the last resourceVersion (410, Expired). This list is a stream or
+//     a LIST, as the first one.
 //   - Missed deletion: a relist lacks an object that the Store has. OnDelete gets a
 //     cache.DeletedFinalStateUnknown (a tombstone), by value. It holds the object as the
 //     Store had it, or, if the Store lost it meanwhile, only the key.
@@ -38,7 +39,7 @@
 //     sent. A handler that missed something gets a second chance.
 //   - An object that the Go type cannot hold, which only a wrong CRD admits: nothing, and
 //     nothing about any other object of the kind. The watch ends with an error, and each
-//     list fails, with longer and longer waits, until somebody mends the object or the
+//     list fails, with longer and longer waits, until a person mends the object or the
 //     CRD. The Store keeps what it has. A program that starts then does not sync
 //     (TestUndecodableObject).
 //

@@ -23,7 +23,7 @@ type Informer struct {
 	// complete once WaitForSync has returned nil. Only read it.
 	Store cache.Indexer
 	// Handler is called for each change, after Store has it. It is the one that the informer
-	// was made with. What replaces it must do so before Run.
+	// was made with. An observer may wrap it before Run.
 	Handler cache.ResourceEventHandler
 
 	controller cache.Controller
@@ -36,8 +36,8 @@ type Informer struct {
 // New returns an informer of one resource. options has the type of the object, the handler,
 // the period of the resync (0: none) and the indexers. The Reflector sends every request
 // through the two functions of listWatch, which call client. client must be the whole
-// clientset: a fake one says that it cannot stream a list. Otherwise the Reflector waits
-// for ever for the bookmark at its end.
+// clientset, since that of a fake says that it cannot stream a list: a Reflector that is not
+// told waits for ever for the bookmark.
 func New(resource schema.GroupResource, client any, listWatch *cache.ListWatch, options cache.InformerOptions) *Informer {
 	i := &Informer{Resource: resource.String(), Handler: options.Handler}
 	options.Handler = cache.ResourceEventHandlerDetailedFuncs{
@@ -80,9 +80,9 @@ func (i *Informer) Run(ctx context.Context) {
 //
 // A first list that is no stream is made the newest, too. The Reflector asks for
 // resourceVersion=0 then: what the API server has in memory, which may be old. Without a
-// resourceVersion the answer is the newest. It must come in one piece: after pages the Reflector
-// would ask for later lists in pages as well, each of the exact version that it knows, which is
-// old data after a 410.
+// resourceVersion the answer is the newest. It must come in one piece. After a first list in
+// pages the Reflector would ask for each later list in pages, too, and of exactly the version
+// that it knows: after a 410 that is old data.
 func (i *Informer) requests(next *cache.ListWatch) *cache.ListWatch {
 	return &cache.ListWatch{
 		ListWithContextFunc: func(ctx context.Context, opts metav1.ListOptions) (runtime.Object, error) {
@@ -92,7 +92,7 @@ func (i *Informer) requests(next *cache.ListWatch) *cache.ListWatch {
 				opts.ResourceVersion, opts.Limit = "", 0
 			}
 			list, err := next.ListWithContextFunc(ctx, opts)
-			if err != nil { // Without one, a watch follows.
+			if err != nil { // After a list without an error comes a watch.
 				i.lastError.Store(&err)
 			}
 			return list, err

@@ -24,7 +24,8 @@ type ProjectSpec struct {
 	Replicas int32 `json:"replicas"`
 }
 
-// ProjectList is the reply to a list request.
+// ProjectList is the reply to a list request. ListMeta has the list's resourceVersion, from which
+// a watch goes on, and, if the list came in pages, where the next page begins.
 type ProjectList struct {
 	metav1.TypeMeta `json:""`
 	metav1.ListMeta `json:"metadata,omitempty"`

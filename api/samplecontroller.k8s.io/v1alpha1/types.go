@@ -80,7 +80,8 @@ const (
 	ReasonProgressDeadlineExceeded = "ProgressDeadlineExceeded"
 )
 
-// FooList is the reply to a list request.
+// FooList is the reply to a list request. ListMeta has the list's resourceVersion, from which
+// a watch goes on, and, if the list came in pages, where the next page begins.
 type FooList struct {
 	metav1.TypeMeta `json:""`
 	metav1.ListMeta `json:"metadata,omitempty"`
