@@ -69,7 +69,7 @@ var mutants = []struct {
 	{"a fake that counts available replicas only", "clientset/fake/foo.go", "Replicas: foo.Status.Replicas", "Replicas: foo.Status.AvailableReplicas", "./internal/e2e", "TestFakeBehaviour"},
 
 	// How it is acted on.
-	{"an object of the store changed", "controller/status.go", "desired := foo.DeepCopy()", "desired := foo", "./controller", "TestCreate"},
+	{"an object of the store changed", "controller/status.go", "desired := s.foo.DeepCopy()", "desired := s.foo", "./controller", "TestCreate"},
 	{"a Deployment of the store changed", "controller/deployment.go", "before, desired := s.deployment, s.deployment.DeepCopy()", "before, desired := s.deployment, s.deployment", "./controller", "TestDrift"},
 	{"no guard against deletion", "controller/foo.go", "if !ok || foo.DeletionTimestamp != nil {", "if !ok {", "./controller", "TestNothingToDo"},
 	{"ownership by name", "controller/deployment.go", "case controller.UID == foo.UID && deployment.DeletionTimestamp == nil:", "case controller.Name == foo.Name && deployment.DeletionTimestamp == nil:", "./controller", "TestLeavingDeployment"},
