@@ -121,7 +121,7 @@ func TestInformerSyncs(t *testing.T) {
 	foos := informer.NewFoos(client, "", 0, cache.ResourceEventHandlerFuncs{
 		AddFunc: func(obj any) { added <- obj.(*v1alpha1.Foo).Name }})
 	projects := informer.NewProjects(client, "", 0, cache.ResourceEventHandlerFuncs{})
-	ctx, cancel := context.WithCancel(context.Background())
+	ctx, cancel := context.WithTimeout(context.Background(), deadline)
 	defer cancel()
 	go foos.Run(ctx)
 	go projects.Run(ctx)
