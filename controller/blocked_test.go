@@ -427,20 +427,36 @@ func TestLongMessage(t *testing.T) {
 	w.ready("foo", v1alpha1.ReasonReplicaFailure)
 }
 
-// A webhook changes the Deployment of the new name. The one of the old name goes all the same.
+// A webhook changes the Deployment of the new name. The one of the old name goes all the same,
+// and where it cannot go yet, the webhook is not forgotten.
 func TestRenameBesideWebhook(t *testing.T) {
-	w := converged(t, 1)
-	w.set(fooPath+"foo", "renamed", "spec", "deploymentName")
-	w.createDeployment("renamed", controllerRef("samplecontroller.k8s.io/v1alpha1", "Foo", "foo", w.foo("foo").UID))
-	w.api.Mutate(func(r *http.Request, object map[string]any) {
-		if strings.HasPrefix(r.URL.Path, deploymentPath) {
-			_ = unstructured.SetNestedField(object, int64(7), "spec", "replicas")
-		}
-	})
-	w.sync()
-	if _, err := w.tryReconcile(fooKey); err == nil {
-		t.Error("no error, want one that names the field")
+	for _, test := range []struct {
+		reason string
+		then   func(w *world)
+		want   []string
+	}{
+		{"the Foo is the newest", func(*world) {}, []string{"PUT deployments/renamed", "GET foos/foo", "DELETE deployments/deployment", "PUT foos/foo/status"}},
+		{"the watch of Foos is behind", func(w *world) { w.set(fooPath+"foo", int64(2), "spec", "replicas") },
+			[]string{"PUT deployments/renamed", "GET foos/foo", "PUT foos/foo/status"}},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			w := converged(t, 1)
+			w.set(fooPath+"foo", "renamed", "spec", "deploymentName")
+			w.createDeployment("renamed", controllerRef("samplecontroller.k8s.io/v1alpha1", "Foo", "foo", w.foo("foo").UID))
+			w.api.Mutate(func(r *http.Request, object map[string]any) {
+				if strings.HasPrefix(r.URL.Path, deploymentPath) {
+					_ = unstructured.SetNestedField(object, int64(7), "spec", "replicas")
+				}
+			})
+			w.sync()
+			test.then(w)
+			if _, err := w.tryReconcile(fooKey); err == nil || !strings.Contains(err.Error(), "spec.replicas is not as it was sent") {
+				t.Errorf("error %v, want one that names the field", err)
+			}
+			w.sent(test.want...)
+			if w.foo("foo").Generation == 2 {
+				w.ready("foo", v1alpha1.ReasonChangedByWebhook)
+			}
+		})
 	}
-	w.sent("PUT deployments/renamed", "GET foos/foo", "DELETE deployments/deployment", "PUT foos/foo/status")
-	w.ready("foo", v1alpha1.ReasonChangedByWebhook)
 }

@@ -92,7 +92,7 @@ func (c *Controller) retry(ctx context.Context, key cache.ObjectName, requeueAft
 	case err == nil:
 		c.queue.Forget(key)
 		c.queue.AddAfter(key, requeueAfter)
-	case (apierrors.IsConflict(err) || apierrors.IsNotFound(err)) && c.queue.NumRequeues(key) < 5:
+	case apierrors.IsConflict(err) || apierrors.IsNotFound(err):
 		// Another client changed or deleted the object first, which is normal. The event of
 		// that change adds the key; the retry covers a missed event.
 		logger.V(2).Info("The object has changed, retrying", "key", key, "reason", err)

@@ -1,6 +1,7 @@
 package controller
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -57,7 +58,7 @@ func (r *FooReconciler) syncDeployment(ctx context.Context, s *fooState) error {
 	// A renamed Foo gets its new Deployment before the old one is deleted. If the new one is
 	// refused (a quota), the old one still runs. For a moment both do; the old one does not
 	// wait until the new one's Pods are ready.
-	return errors.Join(err, r.deleteRenamed(ctx, s))
+	return cmp.Or(err, r.deleteRenamed(ctx, s))
 }
 
 // createDeployment creates the Deployment that the cache does not have.

@@ -72,11 +72,10 @@ func (i *Informer) Synced() error {
 	}
 }
 
-// Ready returns nil when the informer is synced and may still read: it returns the error of the
-// last request if that is 401 or 403. Then the Store grows old until an administrator grants the right.
-// Every other error passes with what caused it, and a watch that breaks is soon opened again: if
-// they counted, a restart of the API server would make each of its clients not ready. It does
-// not wait.
+// Ready returns nil when the informer is synced and may still read. It returns the error of the
+// last request if that is 401 or 403: then the Store grows old until an administrator grants the
+// right. Other errors do not count. They pass by themselves, and if they counted, a restart of
+// the API server would make each of its clients not ready. It does not wait.
 func (i *Informer) Ready() error {
 	if last := i.failure(); i.controller.HasSynced() && (apierrors.IsForbidden(last) || apierrors.IsUnauthorized(last)) {
 		return fmt.Errorf("%s: %w", i.Resource, last)

@@ -68,7 +68,7 @@ func (k keySet) sorted() []cache.ObjectName {
 // it once, and one that is added while a worker has it comes back. Time is a step
 // of the sequence.
 type queue struct {
-	controller.Queue        // nil: what is not implemented here is not called
+	controller.Queue        // nil: a handler and a sequence call only the methods below
 	waiting          keySet // for a worker
 	later            keySet // for its time
 	busy             keySet // at a worker
