@@ -11,8 +11,8 @@
 // With --leader-elect, a process that stands by has asked the API server for its version and its
 // kinds, and from then on sends nothing but the requests for its Lease.
 // The informers start when it leads. So its first lists are the newest, and show all that the
-// leader before it wrote. A leader that was frozen may work on beside it for 10 s: what protects
-// the objects is the API server, which checks versions, UIDs and names (internal/leader).
+// leader before it wrote. A leader that was frozen begins no reconcile when it thaws, and ends
+// within 10 s (internal/leader).
 //
 // # The end
 //
@@ -150,7 +150,7 @@ func run(ctx context.Context, o options, stdout io.Writer) error {
 		DeploymentStore: deployments.Store,
 		Events:          events.NewRecorder(clientset.Scheme, corev1.EventSource{Component: "byhand"}),
 	}
-	workers := controller.New(queue, observe.Reconcile(kinds.Foo, reconciler))
+	reconcile := observe.Reconcile(kinds.Foo, reconciler)
 
 	// Run: one process leads, the others stand by. Everything ends with ctx (see The end).
 	election, err := leader.New(config, namespace, *o.election, observe.standingBy)
@@ -160,6 +160,7 @@ func run(ctx context.Context, o options, stdout io.Writer) error {
 	if err := observe.serve(o, election, projects, foos, deployments); err != nil {
 		return err
 	}
+	workers := controller.New(queue, election.OnlyWhileLeading(reconcile))
 	err = election.Run(ctx, func(ctx context.Context) error {
 		return lead(ctx, observe, workers, o.workers, projects, foos, deployments)
 	})

@@ -296,9 +296,21 @@ func TestLeader(t *testing.T) {
 	s.add(foos+"other", wants("other"))
 	s.sends("election.Run: the next leader works", "POST deployments", "PUT foos/other/status")
 
-	// A process that loses the Lease ends.
+	// A process that has read that it lost the Lease begins no reconcile, and ends.
+	reads := func() (n int) {
+		for _, r := range s.APIServer.Log() {
+			if r.Method == http.MethodGet && r.Path == lease {
+				n++
+			}
+		}
+		return n
+	}
 	s.edit(lease, "spec", heldBy("thief"))
+	before := reads()
+	s.eventually("election.Run: it renews", func() error { return differ(reads() > before+1, "true") })
+	s.add(foos+"late", wants("late"))
 	second.ends(leader.ErrLost)
+	s.sends("election.OnlyWhileLeading")
 	second.prints("the loss", `"what":"lost".*`+leader.ErrLost.Error()+`.*"file":"main.go","func":"run"`)
 	if strings.Contains(first.output(), "/leases") {
 		t.Error("leader.New, observe.Wrap: the requests for the Lease are in the trace")

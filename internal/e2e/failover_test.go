@@ -23,9 +23,8 @@ const crowd = 30
 
 // TestFailover ends the leader in every way, with the usual lease of 15 s, while
 // people go on changing their Foos. Nothing may be done twice, nothing newer may
-// be undone, nothing may be lost. A leader that was frozen may be at work beside the new one for
-// 10 s: what it knows is old, and nothing comes of it. How long the Foos wait is reported, not
-// judged.
+// be undone, nothing may be lost. A leader that was frozen writes nothing when it thaws, though it
+// tries to renew for 10 s. How long the Foos wait is reported, not judged.
 func TestFailover(t *testing.T) {
 	for _, test := range []struct {
 		reason string

@@ -15,16 +15,20 @@
 //     Lease is given away after the last worker has finished. (client-go's own
 //     ReleaseOnCancel gives it away when the one context ends, and after a failed
 //     renewal it may give away what is another's by then.)
+//   - OnlyWhileLeading.
 //   - A lease duration in whole seconds, which is what a Lease can store.
 //
 // # Caveats
 //
-//   - A Lease alone does not keep two processes apart. A leader that cannot renew goes on
-//     trying for a renew deadline (10 s), even when the Lease names another process, and its
-//     reconciles go on meanwhile. So a process that was frozen and thaws may work that long
-//     beside the new leader. What protects objects is the API server, as for every
-//     controller of Kubernetes: it refuses a version that is not the newest, a name that
-//     exists, and a UID that has changed.
+//   - A Lease alone does not keep two processes apart. A leader that was frozen, and thaws after
+//     another has taken over, goes on trying to renew for a renew deadline (10 s). It begins no
+//     reconcile meanwhile (OnlyWhileLeading), but one that was frozen in its middle goes on.
+//     Then the API server protects the objects, as for every controller of
+//     Kubernetes: it refuses a version that is not the newest, a name that exists, and a UID
+//     that has changed.
+//   - Why optimistic locking alone is not enough: of two watches one may be behind. The
+//     frozen leader sees the newest Deployment and the Foo of before, and writes the Foo's old
+//     number into it. The version is right, the number is not.
 //   - The leader and the others count by monotonic clocks, which stand still while a machine
 //     sleeps. A leader that slept knows it only when it renews.
 package leader

@@ -13,10 +13,13 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/uuid"
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/leaderelection"
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
 	"k8s.io/client-go/util/retry"
 	"k8s.io/klog/v2"
+
+	"example.com/byhand/controller"
 )
 
 // ErrLost is the end of a process that worked and no longer may.
@@ -156,6 +159,17 @@ func (e *Election) giveAway() {
 		record.LeaseDurationSeconds = 1
 		return e.lock.Update(ctx, *record)
 	})
+}
+
+// OnlyWhileLeading lets a reconcile begin only while this process holds the Lease, and by its own
+// clock no other process can have it yet. Otherwise it does nothing and comes back.
+func (e *Election) OnlyWhileLeading(next controller.Reconcile) controller.Reconcile {
+	return func(ctx context.Context, key cache.ObjectName) (requeueAfter time.Duration, err error) {
+		if e.options.Elect && (!e.elector.IsLeader() || e.elector.Check(0) != nil) {
+			return e.options.RetryPeriod, nil
+		}
+		return next(ctx, key)
+	}
 }
 
 // Healthy returns an error when this process holds a Lease that has expired and

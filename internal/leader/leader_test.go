@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -14,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/cache"
 
 	"example.com/byhand/internal/leader"
 	"example.com/byhand/internal/testkit"
@@ -187,6 +189,7 @@ func TestWorkFails(t *testing.T) {
 }
 
 // A leader that cannot renew ends, and leaves another's Lease alone. Its work is told to end.
+// When another may lead, it begins no reconcile.
 func TestLeaseLost(t *testing.T) {
 	for reason, lose := range map[string]func(l leases){
 		"the server is out of order": func(l leases) {
@@ -202,19 +205,30 @@ func TestLeaseLost(t *testing.T) {
 		},
 	} {
 		t.Run(reason, func(t *testing.T) {
-			l := newLeases()
-			c := l.campaign(t, "--leader-elect-lease-duration=1h", "--leader-elect-renew-deadline=100ms", "--leader-elect-retry-period=10ms")
-			await(t, c.works, "the process works")
-			before := l.holder()
-			lose(l)
-			if err := await(t, c.result, "the process ends"); !errors.Is(err, leader.ErrLost) {
-				t.Errorf("error %v, want ErrLost", err)
-			}
-			await(t, c.told, "the work is told to end")
-			if now := l.holder(); now != "another" && now != before {
-				t.Errorf("the Lease names %q", now)
-			}
-			close(c.finish)
+			synctest.Test(t, func(t *testing.T) {
+				l := newLeases()
+				c := l.campaign(t)
+				await(t, c.works, "the process works")
+				before, reconciles := l.holder(), 0
+				reconcile := c.OnlyWhileLeading(func(context.Context, cache.ObjectName) (time.Duration, error) {
+					reconciles++
+					return 0, nil
+				})
+				_, _ = reconcile(t.Context(), cache.ObjectName{})
+				lose(l)
+				if err := await(t, c.result, "the process ends"); !errors.Is(err, leader.ErrLost) {
+					t.Errorf("error %v, want ErrLost", err)
+				}
+				await(t, c.told, "the work is told to end")
+				if now := l.holder(); now != "another" && now != before {
+					t.Errorf("the Lease names %q", now)
+				}
+				time.Sleep(15 * time.Second) // Fake: the lease duration.
+				if again, err := reconcile(t.Context(), cache.ObjectName{}); reconciles != 1 || again == 0 || err != nil {
+					t.Errorf("%d reconciles, again after %s, error %v; want one, which was before, and again later", reconciles, again, err)
+				}
+				close(c.finish)
+			})
 		})
 	}
 }

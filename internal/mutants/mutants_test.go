@@ -115,6 +115,8 @@ var mutants = []struct {
 	{"a panic taken for a success", "controller/controller.go", `fmt.Errorf("panic: %v\n%s", reason, debug.Stack())`, `map[string]error{fmt.Sprint(debug.Stack()): nil}[""]`, "./controller", "TestPanicIsRetried"},
 	{"a Lease given away while a worker is busy", "internal/leader/leader.go", "klog.NewContext(context.Background(), ", "klog.NewContext(ctx, ", "./internal/leader", "TestTwoContexts"},
 	{"a Lease kept by work that failed", "internal/leader/leader.go", "\te.giveAway()\n", "", "./internal/leader", "TestWorkFails"},
+	{"a frozen leader that works on", "internal/leader/leader.go", " || e.elector.Check(0) != nil", "", "./internal/leader", "TestLeaseLost"},
+	{"a reconcile without the Lease", "main.go", "election.OnlyWhileLeading(reconcile)", "reconcile", everything, "TestLeader"},
 	{"work that goes on after the Lease is lost", "internal/leader/leader.go", "defer stop()", "_ = stop", "./internal/leader", "TestLeaseLost"},
 	{"retries that never slow down", "controller/queue.go", "5*time.Millisecond, 30*time.Second", "5*time.Millisecond, 5*time.Millisecond", "./controller", "TestFailingKeysHarmNobody"},
 	{"a changed key that is not moved forward", "controller/priority.go", "f.high.PushBack(key)\n\t}\n}\n\n// Len", "f.inLow[key] = f.low.PushBack(key)\n\t}\n}\n\n// Len", "./controller", "TestQueueOrder"},
