@@ -271,7 +271,7 @@ longlist-here: install
 
 # More: cd compare && go run ./harness -help
 .PHONY: compare
-compare: ## Measure this controller beside sample-controller and controller-runtime (40 minutes)
+compare: ## Measure this controller beside sample-controller and controller-runtime (an hour)
 	cd compare && go run ./harness
 
 .PHONY: compare-quick

@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"time"
 
+	"golang.org/x/perf/benchfmt"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
@@ -23,8 +24,8 @@ func caches(peer peers.Peer) bool {
 	return !peer.Loop && (peer.Shipped || peer.Name == "controller-runtime-tuned")
 }
 
-// cacheSync lets one peer after the other read n Foos into memory, round after round
-// on one control plane, because none of them writes: there is nothing to reconcile.
+// cacheSync lets the peers read n Foos into memory, each between two runs of the first, round
+// after round on one control plane, because none of them writes: there is nothing to reconcile.
 func (b *bench) cacheSync(ctx context.Context, all []peers.Peer, n size) (err error) {
 	s, err := b.up(ctx)
 	if err != nil {
@@ -35,14 +36,8 @@ func (b *bench) cacheSync(ctx context.Context, all []peers.Peer, n size) (err er
 		return err
 	}
 	for range n.rounds {
-		for _, peer := range all {
-			err := b.syncOnce(ctx, s, peer, n.foos)
-			if ctx.Err() != nil {
-				return context.Cause(ctx)
-			}
-			if err != nil {
-				b.problem(fmt.Errorf("cache of %d Foos, %s: %w", n.foos, peer.Name, err))
-			}
+		if err := b.pairs(ctx, "CacheSync", n.foos, all[0], all[1:], s.syncOnce(b.dir)); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -77,25 +72,28 @@ func (s *server) createIdleFoos(ctx context.Context, n int) error {
 	return s.copyFoo(ctx, stored, n)
 }
 
-// syncOnce measures from the start of the process until its caches are filled, and
-// what it holds when it has looked at every Foo.
-func (b *bench) syncOnce(ctx context.Context, s *server, peer peers.Peer, n int) error {
-	p, err := start(peer.Command(ctx, b.dir, s.Kubeconfig))
-	if err != nil {
-		return err
+// syncOnce measures from the start of a process, whose program is in a folder, until its caches
+// are filled, and what it holds when it has looked at every Foo.
+func (s *server) syncOnce(programs string) measurement {
+	return func(ctx context.Context, peer peers.Peer, _ int) ([]benchfmt.Value, error) {
+		p, err := start(peer.Command(ctx, programs, s.Kubeconfig))
+		if err != nil {
+			return nil, err
+		}
+		defer p.stop()
+		filled, cpu, err := p.filled(ctx)
+		if err != nil {
+			return nil, p.Explain(err)
+		}
+		status, err := p.Status()
+		if err != nil {
+			return nil, p.Explain(err)
+		}
+		return []benchfmt.Value{
+			value(filled.Sub(p.Started).Seconds(), "sec/op"), value(cpu.Seconds(), cpuSeconds),
+			value(float64(status.VmHWM), peakMemory), value(float64(status.VmRSS), memory),
+		}, nil
 	}
-	defer p.stop()
-	filled, cpu, err := p.filled(ctx)
-	if err != nil {
-		return p.Explain(err)
-	}
-	status, err := p.Status()
-	if err != nil {
-		return p.Explain(err)
-	}
-	return b.report("CacheSync", n, peer, 1,
-		value(filled.Sub(p.Started).Seconds(), "sec/op"), value(cpu.Seconds(), cpuSeconds),
-		value(float64(status.VmHWM), peakMemory), value(float64(status.VmRSS), memory))
 }
 
 // filled waits until the caches of a process are filled, which it says, and until it

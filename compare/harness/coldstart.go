@@ -4,6 +4,8 @@ import (
 	"context"
 	"time"
 
+	"golang.org/x/perf/benchfmt"
+
 	"example.com/byhand/compare/peers"
 	"example.com/byhand/internal/requests"
 )
@@ -11,11 +13,15 @@ import (
 // coldStart starts the peer on n Foos that have nothing yet and measures until the
 // last one has a Deployment and a status, as a watch of the API server sees it.
 // It goes on until nothing more is written, so that no write is missed.
-func (b *bench) coldStart(ctx context.Context, peer peers.Peer, n int) error {
-	return b.with(ctx, peer, n, func(ctx context.Context, r *run) error {
+func (b *bench) coldStart(ctx context.Context, peer peers.Peer, n int) (measured []benchfmt.Value, err error) {
+	err = b.with(ctx, peer, n, func(ctx context.Context, r *run) error {
 		limited, cancel := r.limit(ctx, n)
 		defer cancel()
 		before, err := r.counts(ctx)
+		if err != nil {
+			return err
+		}
+		serversBefore, err := r.serversCPU(ctx)
 		if err != nil {
 			return err
 		}
@@ -35,10 +41,6 @@ func (b *bench) coldStart(ctx context.Context, peer peers.Peer, n int) error {
 				return err
 			}
 		}
-		cpu, err := p.CPU()
-		if err != nil {
-			return err
-		}
 		after, busy, err := r.settled(ctx)
 		if err != nil {
 			return err
@@ -46,13 +48,25 @@ func (b *bench) coldStart(ctx context.Context, peer peers.Peer, n int) error {
 		if busy.Before(end) {
 			busy = end
 		}
+		cpu, err := p.CPU()
+		if err != nil {
+			return err
+		}
+		servers, err := r.serversCPU(ctx)
+		if err != nil {
+			return err
+		}
 
 		sent := after.Minus(before)
 		each := func(of requests.Counts) float64 { return float64(of.Sum()) / float64(n) }
 		rate := func(until time.Time) float64 { return float64(n) / until.Sub(p.Started).Seconds() }
-		return b.report("ColdStart", n, peer, 1,
-			value(end.Sub(p.Started).Seconds(), "sec/op"), value(rate(end), perSecond), value(each(sent.Writes()), writesEach),
-			value(float64(sent.Conflicts().Sum()), conflicts), value(each(sent.Reads()), readsEach), value(each(sent.Events()), eventsEach),
-			value(rate(busy), restPerSecond), value(cpu.Seconds(), cpuSeconds), value(float64(p.peakRSS()), peakMemory))
+		measured = []benchfmt.Value{
+			value(end.Sub(p.Started).Seconds(), "sec/op"), value(rate(end), perSecond), value(rate(busy), restPerSecond),
+			value(cpu.Seconds(), cpuSeconds), value(servers-serversBefore, serverSeconds),
+			value(each(sent.Writes()), writesEach), value(float64(sent.Conflicts().Sum()), conflicts), value(each(sent.Events()), eventsEach),
+			value(float64(p.peakRSS()), peakMemory),
+		}
+		return nil
 	})
+	return measured, err
 }

@@ -2,10 +2,52 @@ package main
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"regexp"
+	"strconv"
 	"time"
+
+	"k8s.io/client-go/rest"
 
 	"example.com/byhand/internal/requests"
 )
+
+// serversCPU returns the processor time that the API server and etcd have used, in seconds.
+func (s *server) serversCPU(ctx context.Context) (sum float64, err error) {
+	client, err := rest.HTTPClientFor(s.Config)
+	if err != nil {
+		return 0, err
+	}
+	for _, server := range []string{s.Config.Host, s.etcd} {
+		request, err := http.NewRequestWithContext(ctx, http.MethodGet, server+"/metrics", nil)
+		if err != nil {
+			return 0, err
+		}
+		response, err := client.Do(request)
+		if err != nil {
+			return 0, err
+		}
+		text, err := io.ReadAll(response.Body)
+		if err := errors.Join(err, response.Body.Close()); err != nil {
+			return 0, err
+		}
+		used := cpuMetric.FindSubmatch(text)
+		if used == nil {
+			return 0, fmt.Errorf("the metrics of %s have no processor time (%s)", server, response.Status)
+		}
+		seconds, err := strconv.ParseFloat(string(used[1]), 64)
+		if err != nil {
+			return 0, err
+		}
+		sum += seconds
+	}
+	return sum, nil
+}
+
+var cpuMetric = regexp.MustCompile(`(?m)^process_cpu_seconds_total (\S+)$`)
 
 func (s *server) counts(ctx context.Context) (requests.Counts, error) {
 	return requests.Read(ctx, s.Kube.Discovery().RESTClient())

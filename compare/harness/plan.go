@@ -11,13 +11,11 @@ import (
 
 // plan says how much of everything is done.
 type plan struct {
-	coldStarts []size
+	coldStart size
 	// slowFoos is the size for peers that a limit of their own makes slow.
 	slowFoos int
 	backlog  size
 	caches   []size
-	// carry: count what a reader carries.
-	carry bool
 	// atOnce is how many steps are under way together: one, if times are to mean
 	// anything.
 	atOnce int
@@ -29,10 +27,9 @@ type size struct{ foos, rounds int }
 // full is what the page of results shows.
 func full() plan {
 	return plan{
-		coldStarts: []size{{1000, 5}, {5000, 1}}, slowFoos: 20,
+		coldStart: size{1000, 12}, slowFoos: 20,
 		backlog: size{2000, 4},
-		caches:  []size{{10000, 5}, {100000, 1}},
-		carry:   true,
+		caches:  []size{{10000, 4}, {100000, 2}},
 		atOnce:  1,
 	}
 }
@@ -40,7 +37,7 @@ func full() plan {
 // quick sees that everything works.
 func quick() plan {
 	return plan{
-		coldStarts: []size{{200, 1}}, slowFoos: 10,
+		coldStart: size{200, 1}, slowFoos: 10,
 		backlog: size{200, 1},
 		caches:  []size{{200, 1}},
 		atOnce:  4,
@@ -53,60 +50,52 @@ type step struct {
 	do   func(ctx context.Context) error
 }
 
-// steps puts the plan in order. Every first round comes before any second one, and within a
-// round the peers take turns.
-func (b *bench) steps(wanted *regexp.Regexp) []step {
-	var all []step
-	if b.plan.carry {
-		all = append(all, step{"Carry", b.carry})
+// steps puts the plan in order. Every first round comes before any second one.
+func (b *bench) steps(wanted *regexp.Regexp) (all []step) {
+	add := func(what string, foos, round int, do func(ctx context.Context) error) {
+		all = append(all, step{fmt.Sprintf("%s: %d Foos, round %d", what, foos, round), do})
 	}
-	for round := 1; round <= b.plan.rounds(); round++ {
-		all = append(all, b.round(round)...)
+	for round := 1; round <= max(b.plan.coldStart.rounds, b.plan.backlog.rounds); round++ {
+		if n := b.plan.coldStart; round <= n.rounds {
+			// The base watches what every controller watches, and sends what every controller has
+			// to send.
+			add("ColdStart", n.foos, round, func(ctx context.Context) error {
+				return b.pairs(ctx, "ColdStart", n.foos, b.peersWhere(isBase)[0], b.peersWhere(isPaired), b.coldStart)
+			})
+		}
+		if n := b.plan.backlog; round <= n.rounds {
+			for _, peer := range b.peersWhere(func(p peers.Peer) bool { return !p.Loop && !slow(p) }) {
+				add("Backlog of "+peer.Name, n.foos, round, func(ctx context.Context) error { return b.backlog(ctx, peer, n.foos) })
+			}
+		}
 		if round > 1 {
 			continue
 		}
+		// The others as shipped show once what they can do, and not what takes minutes.
+		for _, peer := range b.peersWhere(isOnce) {
+			n := b.plan.coldStart.foos
+			if slow(peer) {
+				n = b.plan.slowFoos
+			}
+			add("ColdStart of "+peer.Name, n, round, func(ctx context.Context) error {
+				values, err := b.coldStart(ctx, peer, n)
+				if err != nil {
+					return err
+				}
+				return b.report("ColdStart", n, peer, 1, values...)
+			})
+		}
 		// All rounds of a size share a control plane, since no peer writes.
-		for _, s := range b.plan.caches {
-			all = append(all, step{fmt.Sprintf("CacheSync: %d Foos", s.foos), func(ctx context.Context) error { return b.cacheSync(ctx, b.peersWhere(caches), s) }})
+		for _, n := range b.plan.caches {
+			add("CacheSync", n.foos, round, func(ctx context.Context) error { return b.cacheSync(ctx, b.peersWhere(caches), n) })
 		}
 	}
 	return slices.DeleteFunc(all, func(s step) bool { return !wanted.MatchString(s.what) })
 }
 
-// round is what has a control plane for each peer.
-func (b *bench) round(round int) (all []step) {
-	add := func(what string, peer peers.Peer, foos int, do func(context.Context, peers.Peer, int) error) {
-		all = append(all, step{fmt.Sprintf("%s: %d Foos, %s, round %d", what, foos, peer.Name, round), func(ctx context.Context) error { return do(ctx, peer, foos) }})
-	}
-	for i, s := range b.plan.coldStarts {
-		for _, peer := range b.peers {
-			// The others as shipped show once what they can do, and not what takes minutes.
-			once := peer.Shipped && peer.Name != "byhand"
-			switch {
-			case round > s.rounds || once && (i > 0 || round > 1):
-			case slow(peer):
-				add("ColdStart", peer, min(s.foos, b.plan.slowFoos), b.coldStart)
-			default:
-				add("ColdStart", peer, s.foos, b.coldStart)
-			}
-		}
-	}
-	for _, peer := range b.peersWhere(func(p peers.Peer) bool { return !p.Loop && !slow(p) }) {
-		if round <= b.plan.backlog.rounds {
-			add("Backlog", peer, b.plan.backlog.foos, b.backlog)
-		}
-	}
-	return all
-}
-
-// rounds returns the number of rounds of what has the most.
-func (p plan) rounds() int {
-	most := p.backlog.rounds
-	for _, s := range p.coldStarts {
-		most = max(most, s.rounds)
-	}
-	return most
-}
+func isBase(p peers.Peer) bool   { return p.Name == "floor-watch" }
+func isOnce(p peers.Peer) bool   { return p.Shipped && p.Name != "byhand" }
+func isPaired(p peers.Peer) bool { return !isBase(p) && !isOnce(p) }
 
 // peersWhere returns the chosen peers that fulfil a condition.
 func (b *bench) peersWhere(condition func(peers.Peer) bool) []peers.Peer {

@@ -13,14 +13,16 @@ const (
 	// restPerSecond counts until the last write, not until the last status.
 	restPerSecond = "rest-foos/s"
 	writesEach    = "writes/foo"
-	readsEach     = "reads/foo"
 	eventsEach    = "events/foo"
 	conflicts     = "409s"
 	cpuSeconds    = "cpu-sec"
+	serverSeconds = "servers-cpu-sec" // of the API server and etcd
 	peakMemory    = "peak-RSS-B"
 	memory        = "RSS-B"
 	p50           = "p50-sec"
 	p99           = "p99-sec"
+	aloneP50      = "alone-p50-sec"
+	aloneP99      = "alone-p99-sec"
 )
 
 // raw writes measurements in the Go benchmark format,
@@ -41,7 +43,7 @@ func openRaw(name string, about []benchfmt.Config) (*raw, error) {
 	}
 	r := &raw{file: file, writer: benchfmt.NewWriter(file), config: about}
 	// Of all others, less is better.
-	for _, unit := range []string{perSecond, restPerSecond} {
+	for _, unit := range []string{perSecond, restPerSecond, ratio(perSecond), ratio(restPerSecond)} {
 		if err := r.writer.Write(&benchfmt.UnitMetadata{UnitMetadataKey: benchfmt.UnitMetadataKey{Unit: unit, Key: "better"}, OrigUnit: unit, Value: "higher"}); err != nil {
 			return nil, err
 		}

@@ -133,7 +133,7 @@ func (f *figures) page() (string, error) {
 			return "", err
 		}
 		if len(table) > 1 {
-			text += fmt.Sprintf("\n## %s\n\n%s\n\n", s.title, s.text) + markdown(table)
+			text += fmt.Sprintf("\n## %s\n\n%s\n\n", s.title, s.text) + markdown(table) + f.precision(s)
 		}
 	}
 	return text + method, nil
@@ -150,8 +150,8 @@ func (f *figures) table(s section) ([][]string, error) {
 	for _, field := range s.rows {
 		head = append(head, heading(strings.TrimLeft(strings.Split(field, "@")[0], "/.")))
 	}
-	for i, unit := range s.units {
-		if head = append(head, heading(unit)); i == 0 && s.compared {
+	for _, unit := range s.units {
+		if head = append(head, heading(unit)); slices.Contains(s.compared, unit) {
 			head = append(head, "difference")
 		}
 	}
@@ -159,34 +159,22 @@ func (f *figures) table(s section) ([][]string, error) {
 	for _, g := range groups {
 		for i, e := range g.entries {
 			line := append(slices.Clone(g.what), "`"+e.who+"`")
-			for u, unit := range s.units {
-				if line = append(line, median(e.values[unit], unit)); u == 0 && s.compared {
+			rounds := 0
+			for _, unit := range s.units {
+				rounds = max(rounds, len(e.values[unit]))
+			}
+			if rounds == 0 {
+				continue
+			}
+			for _, unit := range s.units {
+				if line = append(line, median(e.values[unit], unit)); slices.Contains(s.compared, unit) {
 					line = append(line, f.difference(g, i, unit))
 				}
 			}
-			table = append(table, append(line, fmt.Sprint(len(e.values[s.units[0]]))))
+			table = append(table, append(line, fmt.Sprint(rounds)))
 		}
 	}
-	if !s.flipped || len(table) == 1 {
-		return table, nil
-	}
-	flipped := flip(table)
-	return flipped[:len(flipped)-1], nil
-}
-
-// flip makes lines of columns, and leaves out those that show nothing.
-func flip(table [][]string) [][]string {
-	var flipped [][]string
-	for column := range table[0] {
-		var line []string
-		for _, row := range table {
-			line = append(line, row[column])
-		}
-		if slices.ContainsFunc(line[1:], func(cell string) bool { return cell != missing }) {
-			flipped = append(flipped, line)
-		}
-	}
-	return flipped
+	return table, nil
 }
 
 // markdown writes a table whose first line is its head.

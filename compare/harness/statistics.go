@@ -51,6 +51,29 @@ func median(values []float64, unit string) string {
 	return text
 }
 
+// precision says what the smallest difference is that the rounds of a section can show.
+func (f *figures) precision(s section) string {
+	groups, err := f.groups(s)
+	if err != nil || len(s.compared) == 0 {
+		return ""
+	}
+	widest := 0.0
+	for _, g := range groups {
+		for _, e := range g.entries {
+			for _, unit := range s.compared {
+				if values := e.values[unit]; len(values) >= fewest {
+					summary := benchmath.AssumeNothing.Summary(sampleOf(values), confidence)
+					widest = max(widest, (summary.Hi-summary.Lo)/summary.Center)
+				}
+			}
+		}
+	}
+	if widest == 0 {
+		return ""
+	}
+	return fmt.Sprintf("\nThe widest interval of what is compared here spans %.0f%% of its median: a smaller difference these rounds cannot show.\n", 100*widest)
+}
+
 // difference says how an entry compares with the first one of its group.
 func (f *figures) difference(g group, i int, unit string) string {
 	base, values := g.entries[0].values[unit], g.entries[i].values[unit]
