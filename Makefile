@@ -162,74 +162,50 @@ ON_BARE_CLUSTER := cd cluster && go run . exec $(FROM) --components etcd,kube-ap
 
 # The unit tests of each module.
 UNIT_TESTS := $(addprefix unit-,$(MODULES))
+# While an aggregated API server is killed, no namespace of the cluster can be deleted, and
+# each test deletes one: the tests of the chapter apiserver come last, and alone.
+OTHER_CHAPTERS = $$(go list ./... | grep -v /apiserver$$)
 
-# Without the unit tests of compare and cluster: they are linked and run together with
-# the tests of these modules that need a cluster.
 .PHONY: test
-test: ## Run the tests, on a control plane of their own as well
-	@for part in $(filter-out unit-compare/ unit-cluster/,$(UNIT_TESTS)) test-integration test-apiserver test-bare test-cluster; do \
-		start=$$(date +%s); \
-		$(MAKE) --no-print-directory $$part || exit 1; \
-		echo "$$part took $$(($$(date +%s) - start)) s"; \
-	done
+test: ## Run the tests: each module's, the core's on a real API server, each chapter's README
+	$(ON_CLUSTER) test-here
+
+# The tests of e2e wait most of the time: more of them run than there are CPUs, and the
+# unit tests beside them.
+.PHONY: test-here
+test-here: install
+	go test -count=1 -tags integration -parallel 6 ./...
+	@$(MAKE) --no-print-directory $(filter-out unit-./,$(UNIT_TESTS))
+	cd chapters && go test -count=1 -tags integration -run '^TestReadme$$' $(OTHER_CHAPTERS)
+	cd chapters && go test -count=1 -tags integration -run '^TestReadme$$' ./apiserver
 
 .PHONY: test-unit $(UNIT_TESTS)
 test-unit: $(UNIT_TESTS) ## Run the tests that need no cluster
 $(UNIT_TESTS): unit-%:
 	cd $* && go test ./...
 
-.PHONY: test-integration
-test-integration:
-	$(ON_CLUSTER) test-integration-here
-
-# Most tests of e2e wait most of the time: run more of them than there are CPUs. They come
-# last: some of them wait until an admission plugin of the API server knows what was
-# installed, for which it looks every half a minute.
-.PHONY: test-integration-here
-test-integration-here: install
-	cd compare && go test -count=1 -tags integration ./...
-	cd chapters && go test -count=1 -tags integration -parallel 6 example.com/byhand/internal/e2e $$(go list ./... | grep -v /apiserver$$)
-
-# On a cluster of its own: while an aggregated API server is killed, no namespace of the
-# cluster can be deleted, and each test deletes one.
-.PHONY: test-apiserver
-test-apiserver:
-	$(ON_CLUSTER) test-apiserver-here
-
-.PHONY: test-apiserver-here
-test-apiserver-here:
-	cd chapters && go test -count=1 -tags integration ./apiserver
-
-.PHONY: test-bare
-test-bare:
+.PHONY: test-all
+test-all: ## Run the rest, for maintainers: the chapters, the cluster, failovers, what is counted
+	$(ON_CLUSTER) test-all-here
 	$(ON_BARE_CLUSTER) test-bare-here
+	cd cluster && go test -count=1 -tags integration ./...
+
+# More: make test-all FAILOVERS=5
+FAILOVERS ?= 1
+.PHONY: test-all-here
+test-all-here: install
+	cd compare && go test -count=1 -tags integration . ./webhook
+	cd chapters && go test -count=1 -tags integration -parallel 6 -skip '^TestReadme$$' $(OTHER_CHAPTERS)
+	go test -count=1 -tags long -parallel 4 -v -timeout 60m ./internal/e2e -failovers $(FAILOVERS)
+	cd chapters && go test -count=1 -tags integration,long -run '^TestReadme$$' ./versions
+	cd chapters && go test -count=1 -tags integration,long -skip '^TestReadme$$' ./apiserver
 
 # First the tests that act on every namespace, while there is nothing else.
 .PHONY: test-bare-here
 test-bare-here: install
 	cd compare && go test -count=1 -tags bare ./peers
 	go test -count=1 -tags bare ./internal/testkit
-	go test -count=1 -tags bare ./internal/e2e -foos 300 -rounds 1 -idle 5s
-
-.PHONY: test-cluster
-test-cluster:
-	cd cluster && go test -count=1 -tags integration ./...
-
-# More: make test-long FAILOVERS=5
-FAILOVERS ?= 1
-.PHONY: test-long
-test-long: ## Run the tests that take minutes: failovers, kills
-	$(ON_CLUSTER) test-long-here
-	$(ON_CLUSTER) test-apiserver-long-here
-
-.PHONY: test-long-here
-test-long-here: install
-	go test -count=1 -tags long -v -timeout 60m ./internal/e2e -failovers $(FAILOVERS)
-	cd chapters && go test -count=1 -tags integration,long -v -run TestReadme ./versions
-
-.PHONY: test-apiserver-long-here
-test-apiserver-long-here:
-	cd chapters && go test -count=1 -tags integration,long -v -timeout 60m -run TestKilled ./apiserver
+	go test -count=1 -tags bare ./internal/e2e -foos 1000 -rounds 1 -idle 5s
 
 .PHONY: test-page
 test-page: ## Look at the page in a real browser (needs Chromium)
@@ -287,10 +263,10 @@ judge: ## Put any Foo controller to the test: make judge CONTROLLER='go run ./mi
 	@cd compare && go build -o ../bin/judge ./judge
 	@bin/judge $(JUDGE) -- $(CONTROLLER)
 
-# More: cd compare && go test -tags long -v -timeout 2h -parallel 3 ./judge -everything
+# More: cd compare && go test -tags long -v -timeout 2h -parallel 4 ./judge -everything
 .PHONY: test-judge
 test-judge: bin/byhand ## See that the judge catches each known bug, and none here (8 minutes)
-	cd compare && go test -count=1 -tags long -v -timeout 60m -parallel 3 -run TestReference ./judge
+	cd compare && go test -count=1 -tags long -v -timeout 60m -parallel 4 -run TestReference ./judge
 	@$(MAKE) --no-print-directory judge CONTROLLER='bin/byhand --kubeconfig {kubeconfig}' JUDGE=-quick
 
 # The cluster needs Linux or macOS, and so do the chapters.

@@ -13,11 +13,11 @@ import (
 // should: a migration takes half a minute, a namespace that was stuck one or two.
 const readmeDeadline = 4 * time.Minute
 
-// long is set by make test-long.
+// long is set by make test-all.
 var long bool
 
 // Each command of the README runs, and prints what the README says. The short form does
-// without what waits for controllers that look every half a minute; make test-long has it.
+// without what waits for controllers that look every half a minute; make test-all has it.
 func TestReadme(t *testing.T) {
 	c := newCluster(t)
 	script := c.Readme(c.Kubeconfig)

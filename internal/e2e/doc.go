@@ -2,10 +2,9 @@
 // whole, built and run as its users run it. Those of the clients (clients_test.go) a
 // fake must pass as well, and they run without a server, too.
 //
-//	make test        starts a control plane of its own for the tests with the tag
-//	                 integration, and a bare one (etcd and kube-apiserver alone) for
-//	                 those with the tag bare
-//	make test-long   the tests that take minutes, tag long
+//	make test        starts a control plane for the tests with the tag integration
+//	make test-all    the failovers, tag long, and those with the tag bare on etcd and
+//	                 kube-apiserver alone
 //	make coldstart   measures many Foos on a bare one
 //
 // Each test works in a namespace of its own. Most tests with the tag integration

@@ -59,6 +59,7 @@ func TestFailover(t *testing.T) {
 		}},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
+			t.Parallel()
 			var waits []time.Duration
 			for range *failovers {
 				waits = append(waits, failover(t, test.end))
