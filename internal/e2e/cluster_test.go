@@ -23,6 +23,7 @@ import (
 
 	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
 	"example.com/byhand/clientset"
+	"example.com/byhand/internal/testkit"
 	"example.com/byhand/internal/testkit/subprocess"
 )
 
@@ -189,4 +190,15 @@ func gone(err error) error {
 
 func spec(deploymentName string, replicas int32) v1alpha1.FooSpec {
 	return v1alpha1.FooSpec{DeploymentName: deploymentName, Replicas: &replicas}
+}
+
+// proxied starts a proxy between the test's clients and the API server.
+func (s *server) proxied() *testkit.Proxy {
+	s.Helper()
+	proxy, err := testkit.NewProxy(s.config)
+	if err != nil {
+		s.Fatal(err)
+	}
+	s.Cleanup(func() { _ = proxy.Close() })
+	return proxy
 }

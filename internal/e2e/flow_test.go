@@ -4,50 +4,13 @@ package e2e
 
 import (
 	"fmt"
-	"strings"
 	"testing"
 
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
-	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1/applyconfiguration"
 )
-
-// Two appliers share a Foo: each owns the fields that it sent, a field that one
-// has is refused to the other unless it forces, and what was not sent is left
-// alone.
-func TestApply(t *testing.T) {
-	t.Parallel()
-	s := newServer(t)
-	foos := s.client.SamplecontrollerV1alpha1().Foos(s.namespace)
-	people, autoscaler := metav1.ApplyOptions{FieldManager: "people"}, metav1.ApplyOptions{FieldManager: "autoscaler"}
-	name := applyconfiguration.Foo("foo", s.namespace).WithSpec(applyconfiguration.FooSpec().WithDeploymentName("d"))
-	two := applyconfiguration.Foo("foo", s.namespace).WithSpec(applyconfiguration.FooSpec().WithReplicas(2))
-	if _, err := foos.Apply(t.Context(), name, people); err != nil {
-		t.Fatal(err)
-	}
-	foo, err := foos.Apply(t.Context(), two, autoscaler)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if foo.Spec.DeploymentName != "d" || *foo.Spec.Replicas != 2 {
-		t.Errorf("spec %+v, want both appliers' fields", foo.Spec)
-	}
-	name.Spec.WithReplicas(5)
-	if _, err := foos.Apply(t.Context(), name, people); !apierrors.IsConflict(err) || !strings.Contains(err.Error(), `conflict with "autoscaler"`) {
-		t.Errorf("error %v, want a Conflict that names the field's owner", err)
-	}
-	people.Force = true
-	if foo, err = foos.Apply(t.Context(), name, people); err != nil || *foo.Spec.Replicas != 5 {
-		t.Errorf("spec %+v (%v), want the 5 replicas that were forced", foo.Spec, err)
-	}
-	status := applyconfiguration.Foo("foo", s.namespace).WithStatus(applyconfiguration.FooStatus().WithAvailableReplicas(4))
-	if foo, err = foos.ApplyStatus(t.Context(), status, people); err != nil || foo.Status.AvailableReplicas != 4 || *foo.Spec.Replicas != 5 {
-		t.Errorf("Foo %+v (%v), want 4 available and the spec as it was", foo, err)
-	}
-}
 
 // A HorizontalPodAutoscaler finds a Foo's scale and, in it, the selector of its
 // Pods, if the Foo has a number of replicas. Without one it must target the

@@ -81,33 +81,3 @@ func TestSchema(t *testing.T) {
 		})
 	}
 }
-
-// A group that is misspelled by one letter is another URL, and nothing is there.
-func TestMisspelledGroup(t *testing.T) {
-	t.Parallel()
-	s := newServer(t)
-	client := dynamic.NewForConfigOrDie(s.config)
-	for group, want := range map[string]bool{"examples-gzh.com": true, "example-gzh.com": false} {
-		resource := schema.GroupVersionResource{Group: group, Version: "v1alpha1", Resource: "projects"}
-		_, err := client.Resource(resource).Namespace(s.namespace).List(t.Context(), metav1.ListOptions{})
-		if found := err == nil; found != want || !found && !apierrors.IsNotFound(err) {
-			t.Errorf("list projects of %s: error %v, want found: %t", group, err, want)
-		}
-	}
-}
-
-// All that was admitted decodes into the Go types.
-func TestAdmittedDecodes(t *testing.T) {
-	t.Parallel()
-	s := newServer(t)
-	s.createFoo("foo", v1alpha1.FooSpec{DeploymentName: "d"})
-	s.createProject("p", 2)
-	foos, err := s.client.SamplecontrollerV1alpha1().Foos(s.namespace).List(t.Context(), metav1.ListOptions{})
-	if err != nil || len(foos.Items) != 1 || foos.Items[0].Spec.Replicas != nil {
-		t.Errorf("Foos %v (%v), want one without replicas", foos, err)
-	}
-	projects, err := s.client.ExamplesV1alpha1().Projects(s.namespace).List(t.Context(), metav1.ListOptions{})
-	if err != nil || len(projects.Items) != 1 || projects.Items[0].Spec.Replicas != 2 {
-		t.Errorf("Projects %v (%v), want one with 2 replicas", projects, err)
-	}
-}

@@ -167,34 +167,3 @@ func (s *server) says(name, reason, text string) {
 		return nil
 	})
 }
-
-// warnings returns how often each Foo was warned, by name.
-func (s *server) warnings() (map[string]int, error) {
-	events, err := s.kube.CoreV1().Events(s.namespace).List(s.Context(), metav1.ListOptions{FieldSelector: "involvedObject.kind=Foo,type=" + corev1.EventTypeWarning})
-	if err != nil {
-		return nil, err
-	}
-	warned := map[string]int{}
-	for _, event := range events.Items {
-		warned[event.InvolvedObject.Name] += int(event.Count)
-	}
-	return warned, nil
-}
-
-// atRest returns nil when nobody has anything left to do with the Deployments of
-// the namespace, the Deployments' own controller included: each Foo has what it
-// wants or says why not, and no rollout is under way.
-func (s *server) atRest() error {
-	deployments, err := s.kube.AppsV1().Deployments(s.namespace).List(s.Context(), metav1.ListOptions{})
-	if err != nil {
-		return err
-	}
-	for _, d := range deployments.Items {
-		wanted, status := *d.Spec.Replicas, d.Status
-		if d.DeletionTimestamp != nil || status.ObservedGeneration != d.Generation ||
-			status.Replicas != wanted || status.UpdatedReplicas != wanted || status.AvailableReplicas != wanted {
-			return fmt.Errorf("Deployment %s wants %d replicas and is at %+v", d.Name, wanted, status)
-		}
-	}
-	return s.consistent()
-}
