@@ -194,7 +194,7 @@ test-all: ## Run the rest, for maintainers: the chapters, the cluster, failovers
 FAILOVERS ?= 1
 .PHONY: test-all-here
 test-all-here: install
-	cd compare && go test -count=1 -tags integration . ./webhook
+	cd compare && go test -count=1 -tags integration .
 	cd chapters && go test -count=1 -tags integration -parallel 6 -skip '^TestReadme$$' $(OTHER_CHAPTERS)
 	go test -count=1 -tags long -parallel 4 -v -timeout 60m ./internal/e2e -failovers $(FAILOVERS)
 	cd chapters && go test -count=1 -tags integration,long -run '^TestReadme$$' ./versions

@@ -247,3 +247,23 @@ func TestWireEqualsGenerated(t *testing.T) {
 		t.Errorf("chance left out a verb or most requests: %v, %d requests", drawn, requests)
 	}
 }
+
+// withoutNull takes away the fields of a JSON document that are null: to the API server, and
+// so here, they are absent.
+func withoutNull(value any) any {
+	switch value := value.(type) {
+	case map[string]any:
+		for key, field := range value {
+			if field == nil {
+				delete(value, key)
+			} else {
+				value[key] = withoutNull(field)
+			}
+		}
+	case []any:
+		for i := range value {
+			value[i] = withoutNull(value[i])
+		}
+	}
+	return value
+}

@@ -3,7 +3,7 @@
 //
 // This file is the wiring that kubebuilder scaffolds, pizza.go is what its user fills in.
 // It has no registration: kubebuilder has that written as YAML, and cert-manager adds the
-// certificates. webhook_test.go sends reviews to both and compares answers and figures.
+// certificates. webhook_test.go holds it against the rules of the chapter.
 package main
 
 import (
