@@ -4,9 +4,13 @@ package main
 
 import (
 	"fmt"
+	"log"
 	"strings"
 	"testing"
 )
+
+// logTo returns a logger of the test.
+func logTo(t *testing.T) *log.Logger { return log.New(t.Output(), "", 0) }
 
 // make chapter-down takes the webhook away from a program that was killed, after a change
 // of the storage version: the worst case, because the deletion of the CRD converts.

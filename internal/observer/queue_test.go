@@ -1,19 +1,14 @@
 package observer
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
-	"github.com/go-logr/logr"
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/client-go/tools/cache"
-	"k8s.io/klog/v2"
 
 	"example.com/byhand/controller"
 	"example.com/byhand/internal/trace"
@@ -189,56 +184,6 @@ func TestQueueDelaysAreReal(t *testing.T) {
 				t.Errorf("after failure %d: told %s, waited %s", failures+1, told, waited)
 			}
 			queue.Done(fooKey)
-		}
-	})
-}
-
-// A real controller over a real queue: what woke each reconcile, what it decided,
-// and what follows from that.
-func TestReconcile(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r, queue := traced()
-		ctx, stop := context.WithCancel(klog.NewContext(t.Context(), logr.Discard()))
-		results := []struct {
-			again time.Duration
-			err   error
-			panic bool
-		}{{again: time.Second}, {err: errors.New("it rains")}, {panic: true}, {}}
-		reconcile := r.Reconcile(fooKind, reconcileFunc(func(context.Context, cache.ObjectName) (time.Duration, error) {
-			result := results[0]
-			if results = results[1:]; result.panic {
-				panic("on purpose")
-			}
-			return result.again, result.err
-		}))
-		h := r.Handler(fooKind, queue, enqueueFoos)
-		ended := make(chan struct{})
-		go func() {
-			controller.New(queue, reconcile).Run(ctx, 1)
-			close(ended)
-		}()
-		h.OnAdd(foo("1"), true)
-		time.Sleep(time.Minute)
-		stop()
-		<-ended
-
-		var steps []string
-		for _, line := range told(r) {
-			if strings.HasPrefix(line, "reconcile") {
-				steps = append(steps, line)
-			}
-		}
-		if diff := cmp.Diff([]string{
-			"reconcile started:  ← Foo foo in the first list",
-			"reconcile ended: nothing yet; look again in 1s at the latest",
-			"reconcile started:  ← the delay is over: look again in 1s",
-			"reconcile failed: error: it rains",
-			"reconcile started:  ← the delay is over: try 1 again in 3.8ms",
-			"reconcile failed: panicked",
-			"reconcile started:  ← the delay is over: try 2 again in 7.6ms",
-			"reconcile ended: nothing to do",
-		}, steps); diff != "" {
-			t.Errorf("steps (-want +got):\n%s", diff)
 		}
 	})
 }
