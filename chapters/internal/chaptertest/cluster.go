@@ -21,7 +21,6 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 
 	"example.com/byhand/internal/testkit/readme"
-	"example.com/byhand/internal/testkit/subprocess"
 )
 
 // Deadline is how long a test waits for what must happen.
@@ -168,12 +167,6 @@ func (c *Cluster) Shell(command string) string {
 		c.Fatalf("%s: %v\n%s", command, err, output)
 	}
 	return string(output)
-}
-
-// Watch is Kubectl for a command that runs until the test ends.
-func (c *Cluster) Watch(args ...string) *Program {
-	c.Helper()
-	return subprocess.Run(c.T, c.command(args), Deadline)
 }
 
 func (c *Cluster) command(args []string) *exec.Cmd {
