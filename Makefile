@@ -190,14 +190,12 @@ test-all: ## Run the rest, for maintainers: the chapters, the cluster, failovers
 	$(ON_BARE_CLUSTER) test-bare-here
 	cd cluster && go test -count=1 -tags integration ./...
 
-# More: make test-all FAILOVERS=5
-FAILOVERS ?= 1
+# More of what changes from run to run: go test -tags long -v ./internal/e2e -failovers 5
 .PHONY: test-all-here
 test-all-here: install
 	cd compare && go test -count=1 -tags integration .
 	cd chapters && go test -count=1 -tags integration -parallel 6 -skip '^TestReadme$$' $(OTHER_CHAPTERS)
-	go test -count=1 -tags long -parallel 4 -v -timeout 60m ./internal/e2e -failovers $(FAILOVERS)
-	cd chapters && go test -count=1 -tags integration,long -run '^TestReadme$$' ./versions
+	cd chapters && go test -count=1 -tags integration,long -parallel 4 -run '^Test(Failover|Readme)$$' ./versions example.com/byhand/internal/e2e
 	cd chapters && go test -count=1 -tags integration,long -skip '^TestReadme$$' ./apiserver
 
 # First the tests that act on every namespace, while there is nothing else.
