@@ -52,32 +52,6 @@ func TestEnds(t *testing.T) {
 	}
 }
 
-// What is deleted is there again, and a process that ends takes away its own registration
-// alone: the one that another process has taken over stays, and the other way round.
-func TestRestores(t *testing.T) {
-	c := newCluster(t)
-	first := c.start(c.Kubeconfig)
-	c.Kubectl("delete", "mutatingwebhookconfiguration/byhand-admission", "validatingwebhookconfiguration/byhand-admission")
-	c.Eventually("it is registered again", c.refusesAnchovy)
-	c.Eventually("both are", c.givesToppings)
-
-	second := c.start(c.Kubeconfig)
-	first.Prints(1, "The registration is not as it should be.*another process")
-	second.Stop()
-	c.Eventually("the first one is asked again", c.refusesAnchovy)
-
-	third := c.start(c.Kubeconfig)
-	first.Prints(2, "The registration is not as it should be.*another process")
-	first.Stop()
-	if err := c.refusesAnchovy(); err != nil {
-		t.Errorf("the end of one process has removed another one's registration: %v", err)
-	}
-	third.Stop()
-	if c.registered() {
-		t.Error("the registration is still there")
-	}
-}
-
 // The rights in config/rbac are enough, and needed.
 func TestRights(t *testing.T) {
 	c := newCluster(t)
@@ -107,14 +81,4 @@ func TestRights(t *testing.T) {
 	if strings.Contains(strings.ToLower(p.Output()), "forbidden") {
 		t.Error("a right is missing")
 	}
-}
-
-// A mistake in the command line gets one line that says what to do, and exit code 1.
-func TestMistakes(t *testing.T) {
-	chaptertest.Mistakes(t, map[string][]string{
-		"flag provided but not defined":    {"--no-such-flag"},
-		"usage: no arguments":              {"now"},
-		"cannot read the kubeconfig":       {"--kubeconfig", "/nowhere"},
-		"cannot listen on \"0.0.0.0:443\"": {"--kubeconfig", newCluster(t).Kubeconfig, "--listen", "0.0.0.0:443"},
-	})
 }

@@ -6,17 +6,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"os"
-	"slices"
-	"strings"
-	"sync"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/watch"
 	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
 
 	"example.com/byhand/chapters/internal/chaptertest"
@@ -178,57 +173,4 @@ func (c *cluster) released(phase Phase) error {
 		}
 	}
 	return nil
-}
-
-// countPods watches the namespace from now on. onePodEach fails the test unless each At got
-// one Pod, counting those that are gone.
-func (c *cluster) countPods() (onePodEach func(ats int)) {
-	c.Helper()
-	list, err := c.pods.List(c.Context(), metav1.ListOptions{})
-	if err != nil {
-		c.Fatal(err)
-	}
-	stream, err := c.pods.Watch(c.Context(), metav1.ListOptions{ResourceVersion: list.ResourceVersion})
-	if err != nil {
-		c.Fatal(err)
-	}
-	c.Cleanup(stream.Stop)
-	var mu sync.Mutex
-	created := map[string][]string{} // names of Pods by the UID of their At
-	go func() {
-		for event := range stream.ResultChan() {
-			if pod, ok := event.Object.(*corev1.Pod); ok && event.Type == watch.Added {
-				mu.Lock()
-				created[pod.Labels[uidLabel]] = append(created[pod.Labels[uidLabel]], pod.Name)
-				mu.Unlock()
-			}
-		}
-	}()
-	return func(ats int) {
-		c.Helper()
-		// When the watch has shown this one, it has shown all before.
-		last := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "last"}, Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "main", Image: "busybox"}}}}
-		if _, err := c.pods.Create(c.Context(), last, metav1.CreateOptions{}); err != nil {
-			c.Fatal(err)
-		}
-		c.Eventually("the watch shows the last Pod", func() error {
-			mu.Lock()
-			defer mu.Unlock()
-			if !slices.Contains(created[""], "last") {
-				return errors.New("it does not")
-			}
-			return nil
-		})
-		mu.Lock()
-		defer mu.Unlock()
-		delete(created, "")
-		if len(created) != ats {
-			c.Errorf("%d Ats have got a Pod, want %d", len(created), ats)
-		}
-		for _, uid := range slices.Sorted(maps.Keys(created)) {
-			if pods := created[uid]; len(pods) != 1 {
-				c.Errorf("an At has got %d Pods: %s", len(pods), strings.Join(pods, ", "))
-			}
-		}
-	}
 }

@@ -69,25 +69,3 @@ func TestDeletedAts(t *testing.T) {
 	goes("background-off")
 	staysFree("orphan-off")
 }
-
-// TestNamespaceDeletion: what is in a namespace goes with it, and nothing hangs. The
-// namespace itself follows after half of the Pods' grace period, whatever became of them.
-func TestNamespaceDeletion(t *testing.T) {
-	t.Parallel()
-	c := newCluster(t)
-	c.start(c.Kubeconfig)
-	c.create("running", past)
-	c.create("later", "9999-12-31T23:59:59Z")
-	c.runs("running")
-	if err := c.Kube.CoreV1().Namespaces().Delete(t.Context(), c.Namespace, metav1.DeleteOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	c.Eventually("the Ats and the Pods go", func() error {
-		ats, err := c.client.Ats(c.Namespace).List(t.Context(), metav1.ListOptions{})
-		pods, err2 := c.pods.List(t.Context(), metav1.ListOptions{})
-		if err := errors.Join(err, err2); err != nil || len(ats.Items)+len(pods.Items) == 0 {
-			return err
-		}
-		return fmt.Errorf("%d Ats and %d Pods are left", len(ats.Items), len(pods.Items))
-	})
-}

@@ -3,6 +3,8 @@ package main
 import (
 	"net/http"
 	"slices"
+	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -199,6 +201,56 @@ func TestTwoControllers(t *testing.T) {
 	}
 	if n := len(w.api.List("pods")); n != 1 {
 		t.Errorf("%d Pods, want 1", n)
+	}
+}
+
+// TestKilledAtEachWrite: the program is killed before and after each of the five writes for an
+// At (claim, create, note, done, release). The next process knows what the API server has, and
+// makes no second Pod.
+func TestKilledAtEachWrite(t *testing.T) {
+	for n := range 5 {
+		for _, fault := range []testkit.Fault{testkit.KillBefore, testkit.KillAfter} {
+			w := newWorld(t)
+			w.create("2026-01-02T12:00:00Z")
+			var kills int
+			var dead atomic.Bool
+			w.api.Kill = func() { kills++; dead.Store(true) }
+			w.api.Intercept(func(http.ResponseWriter, *http.Request) bool {
+				if dead.Load() {
+					panic(http.ErrAbortHandler)
+				}
+				return false
+			})
+			w.api.OnWrite(func(write int, _ *http.Request) testkit.Fault {
+				if write == n+1 {
+					return fault
+				}
+				return testkit.Pass
+			})
+			for range 10 {
+				w.sync()
+				_, err := w.Reconcile(t.Context(), exampleKey)
+				if killed := dead.Swap(false); killed != (err != nil) {
+					t.Errorf("write %d, fault %d: killed %t, error %v", n+1, fault, killed, err)
+				}
+				if err != nil {
+					w.Reconciler = &Reconciler{Client: w.Client, Pods: w.Pods, Now: w.Now, AtStore: w.AtStore, PodStore: w.PodStore}
+				}
+				if w.at().Status.PodUID != "" {
+					w.set(w.podPath(), "Succeeded", "status", "phase")
+				}
+			}
+			w.is(PhaseDone, "")
+			pods := 0
+			for _, change := range w.api.History() {
+				if change.Before == nil && strings.HasPrefix(change.Path, url("pods/")) {
+					pods++
+				}
+			}
+			if finalizers := w.pod().Finalizers; pods != 1 || kills != 1 || len(finalizers) != 0 {
+				t.Errorf("write %d, fault %d: %d Pods, %d kills, finalizers %q; want 1, 1 and none", n+1, fault, pods, kills, finalizers)
+			}
+		}
 	}
 }
 

@@ -4,8 +4,6 @@ package main
 
 import (
 	"testing"
-
-	"example.com/byhand/chapters/internal/chaptertest"
 )
 
 // TestReadme runs the commands of README.md.
@@ -36,12 +34,4 @@ func TestReadme(t *testing.T) {
 	script.Run("kubectl delete ats --all")
 	// TestDeletedAts waits for the garbage collector.
 	program.Stop()
-}
-
-// TestMistakesOfUse: each gets one line that says what to do, and exit code 1.
-func TestMistakesOfUse(t *testing.T) {
-	t.Parallel()
-	chaptertest.Mistakes(t, map[string][]string{
-		"cannot read the kubeconfig": {"--kubeconfig", "/nowhere"},
-	})
 }

@@ -5,9 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
-	"github.com/google/go-cmp/cmp"
 
 	"example.com/byhand/internal/testkit/readme"
 )
@@ -57,24 +55,6 @@ func playSection(t *testing.T, heading string, test func(s *readme.Script)) (tol
 		s.Dir, s.Env = filepath.Dir(file), []string{"TWO=two"}
 		test(s)
 	}).complained
-}
-
-func TestScript(t *testing.T) {
-	told := playSection(t, "Try it", func(s *readme.Script) {
-		want := []string{"echo one '#1'", `echo "$TWO" >> file; cat file`, "exit 3"}
-		if diff := cmp.Diff(want, s.Commands); diff != "" {
-			t.Errorf("the commands (-want +got):\n%s", diff)
-		}
-		if output := s.Run("echo", "on", "e #1\n"); output != "one #1\n" {
-			t.Errorf("it prints %q", output)
-		}
-		s.Patience = time.Minute
-		s.Run("echo", "two\ntwo\ntwo\n") // the third time
-		s.Refused("exit")
-	})
-	if told != "" {
-		t.Error(told)
-	}
 }
 
 // Whatever is not as the README has it fails the test.
