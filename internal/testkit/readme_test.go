@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-
 	"example.com/byhand/internal/testkit/readme"
 )
 
