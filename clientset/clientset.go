@@ -51,19 +51,23 @@ var _ Interface = &Clientset{}
 // NewForConfig returns a clientset for the server and credentials in c, which it does not
 // change. It opens no connection: a wrong address is an error of the first request.
 func NewForConfig(c *rest.Config) (*Clientset, error) {
-	config := withUserAgent(c)
+	config := *c
+	if config.UserAgent == "" {
+		// The program's name, for the server's audit log.
+		config.UserAgent = rest.DefaultKubernetesUserAgent()
+	}
 	// One HTTP client, so one pool of connections, for all groups.
-	httpClient, err := rest.HTTPClientFor(config)
+	httpClient, err := rest.HTTPClientFor(&config)
 	if err != nil {
 		return nil, err
 	}
-	return NewForConfigAndClient(config, httpClient)
+	return NewForConfigAndClient(&config, httpClient)
 }
 
 // NewForConfigAndClient is NewForConfig over an HTTP client that the caller made. TLS,
 // credentials and transport are then the HTTP client's, and those in c are ignored.
 func NewForConfigAndClient(c *rest.Config, httpClient *http.Client) (*Clientset, error) {
-	config := withUserAgent(c)
+	config := *c
 	// One rate limiter for all groups, too. Otherwise each REST client below makes its
 	// own, and QPS is a limit per group, as it is at QPS 0: client-go's 5 a second for each.
 	if config.RateLimiter == nil && config.QPS > 0 {
@@ -73,15 +77,15 @@ func NewForConfigAndClient(c *rest.Config, httpClient *http.Client) (*Clientset,
 		config.RateLimiter = flowcontrol.NewTokenBucketRateLimiter(config.QPS, config.Burst)
 	}
 
-	examples, err := restClientFor(config, examplesv1alpha1.SchemeGroupVersion, httpClient)
+	examples, err := restClientFor(&config, examplesv1alpha1.SchemeGroupVersion, httpClient)
 	if err != nil {
 		return nil, err
 	}
-	samplecontroller, err := restClientFor(config, samplecontrollerv1alpha1.SchemeGroupVersion, httpClient)
+	samplecontroller, err := restClientFor(&config, samplecontrollerv1alpha1.SchemeGroupVersion, httpClient)
 	if err != nil {
 		return nil, err
 	}
-	discoveryClient, err := discovery.NewDiscoveryClientForConfigAndClient(config, httpClient)
+	discoveryClient, err := discovery.NewDiscoveryClientForConfigAndClient(&config, httpClient)
 	if err != nil {
 		return nil, err
 	}
@@ -123,16 +127,6 @@ func restClientFor(c *rest.Config, gv schema.GroupVersion, httpClient *http.Clie
 	// uses, is for its output only.)
 	config.NegotiatedSerializer = Codecs.WithoutConversion()
 	return rest.RESTClientForConfigAndClient(&config, httpClient)
-}
-
-// withUserAgent copies c and adds the program's name, unless c has one. The server's audit
-// log shows it.
-func withUserAgent(c *rest.Config) *rest.Config {
-	config := *c
-	if config.UserAgent == "" {
-		config.UserAgent = rest.DefaultKubernetesUserAgent()
-	}
-	return &config
 }
 
 // Discovery implements Interface.

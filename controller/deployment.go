@@ -30,15 +30,6 @@ const (
 	containerImage = "nginx:1.29"
 )
 
-// The reasons of the Events that a Foo gets for a write. Events are recorded on
-// transitions only.
-const (
-	EventCreated = "Created"
-	EventScaled  = "Scaled"
-	EventUpdated = "Updated"
-	EventDeleted = "Deleted"
-)
-
 // syncDeployment compares the Foo's Deployment with the Foo's spec, sends what differs and
 // keeps the answer in the state. Its errors are errCacheBehind, a *changedError, or the
 // API server's. A Foo that is blocked is no error: an event will tell when it no longer is.
@@ -52,7 +43,7 @@ func (r *FooReconciler) syncDeployment(ctx context.Context, s *fooState) error {
 	default:
 		err = r.updateDeployment(ctx, s)
 	}
-	if changed := (*changedError)(nil); err != nil && !errors.As(err, &changed) {
+	if _, changed := errors.AsType[*changedError](err); err != nil && !changed {
 		return err
 	}
 	// A renamed Foo gets its new Deployment before the old one is deleted. If the new one is
@@ -85,7 +76,7 @@ func (r *FooReconciler) createDeployment(ctx context.Context, s *fooState) error
 	}
 	r.Writes.Wrote(s.key, r.DeploymentStore, created)
 	s.deployment = created
-	r.Events.Eventf(s.foo, corev1.EventTypeNormal, EventCreated, "Created Deployment %s", created.Name)
+	r.Events.Eventf(s.foo, corev1.EventTypeNormal, "Created", "Created Deployment %s", created.Name)
 	return nil
 }
 
@@ -109,9 +100,9 @@ func (r *FooReconciler) updateDeployment(ctx context.Context, s *fooState) error
 		return &changedError{fmt.Sprintf("update Deployment %s/%s: %s is not as it was sent: does an admission webhook change it?", s.foo.Namespace, before.Name, field)}
 	}
 	if was, is := before.Spec.Replicas, updated.Spec.Replicas; was != nil && is != nil && *was != *is {
-		r.Events.Eventf(s.foo, corev1.EventTypeNormal, EventScaled, "Scaled Deployment %s from %d to %d", updated.Name, *was, *is)
+		r.Events.Eventf(s.foo, corev1.EventTypeNormal, "Scaled", "Scaled Deployment %s from %d to %d", updated.Name, *was, *is)
 	} else {
-		r.Events.Eventf(s.foo, corev1.EventTypeNormal, EventUpdated, "Updated Deployment %s", updated.Name)
+		r.Events.Eventf(s.foo, corev1.EventTypeNormal, "Updated", "Updated Deployment %s", updated.Name)
 	}
 	return nil
 }

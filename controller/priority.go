@@ -31,7 +31,7 @@ type PriorityQueue interface {
 
 // NewPriorityQueue returns an empty queue. name labels its metrics.
 func NewPriorityQueue(name string) PriorityQueue {
-	fifo := newPriorityFIFO()
+	fifo := &priorityFIFO{inLow: map[cache.ObjectName]*list.Element{}}
 	ordered := workqueue.NewTypedWithConfig(workqueue.TypedQueueConfig[cache.ObjectName]{Name: name, Queue: fifo})
 	delaying := workqueue.NewTypedDelayingQueueWithConfig(workqueue.TypedDelayingQueueConfig[cache.ObjectName]{Name: name, Queue: ordered})
 	limiting := workqueue.NewTypedRateLimitingQueueWithConfig(RateLimiter(),
@@ -86,13 +86,9 @@ type priorityFIFO struct {
 	// without the queue's lock, so this has one of its own.
 	changed sync.Map
 
-	high, low *list.List                         // of cache.ObjectName
+	high, low list.List                          // of cache.ObjectName
 	inLow     map[cache.ObjectName]*list.Element // where in low a key is
 	pops      int
-}
-
-func newPriorityFIFO() *priorityFIFO {
-	return &priorityFIFO{high: list.New(), low: list.New(), inLow: map[cache.ObjectName]*list.Element{}}
 }
 
 func (f *priorityFIFO) isChanged(key cache.ObjectName) bool {
@@ -123,13 +119,13 @@ func (f *priorityFIFO) Len() int { return f.high.Len() + f.low.Len() }
 
 // Pop takes a key. It is called only if Len is not 0.
 func (f *priorityFIFO) Pop() cache.ObjectName {
-	line := f.high
+	line := &f.high
 	if f.pops++; line.Len() == 0 || f.pops%lowTurn == 0 && f.low.Len() > 0 {
-		line = f.low
+		line = &f.low
 	}
 	key := line.Remove(line.Front()).(cache.ObjectName)
 	delete(f.inLow, key)
-	if line == f.low && len(f.inLow) == 0 {
+	if line == &f.low && len(f.inLow) == 0 {
 		// A map does not shrink: give back the memory of a long initial list.
 		f.inLow = map[cache.ObjectName]*list.Element{}
 	}

@@ -39,7 +39,7 @@ func (r *FooReconciler) deleteRenamed(ctx context.Context, s *fooState) error {
 		if err != nil {
 			return fmt.Errorf("delete Deployment %s/%s: %w", s.foo.Namespace, old.Name, err)
 		}
-		r.Events.Eventf(s.foo, corev1.EventTypeNormal, EventDeleted, "Deleted Deployment %s, the Foo names %s", old.Name, s.foo.Spec.DeploymentName)
+		r.Events.Eventf(s.foo, corev1.EventTypeNormal, "Deleted", "Deleted Deployment %s, the Foo names %s", old.Name, s.foo.Spec.DeploymentName)
 	}
 	return nil
 }

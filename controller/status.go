@@ -62,8 +62,8 @@ func (r *FooReconciler) updateStatus(ctx context.Context, s *fooState, failure F
 	err = r.writeStatus(ctx, s, status)
 	r.StatusFailures.Record(s.key, attempt, err)
 	// After the write: otherwise every retry of it would record the Event.
-	changed := (*changedError)(nil)
-	if written := err == nil || errors.As(err, &changed); written && slices.Contains(warns, says.reason) && !says.sameCause(readyReport(foo.Status)) {
+	_, changed := errors.AsType[*changedError](err)
+	if written := err == nil || changed; written && slices.Contains(warns, says.reason) && !says.sameCause(readyReport(foo.Status)) {
 		r.Events.Event(foo, corev1.EventTypeWarning, says.reason, says.message)
 	}
 	return 0, err
@@ -130,13 +130,13 @@ func calculateStatus(s *fooState, failure Failure) v1alpha1.FooStatus {
 
 // explain returns what the condition Ready is to say, nothing to leave it as it is.
 func explain(s *fooState, failure Failure) report {
-	changed := (*changedError)(nil)
+	_, changed := errors.AsType[*changedError](failure.Err)
 	switch err := failure.Err; {
 	case s.blocked != nil:
 		return *s.blocked
 	case err == nil:
 		return rollout(s.deployment)
-	case errors.As(err, &changed):
+	case changed:
 		return report{v1alpha1.ReasonChangedByWebhook, err.Error()}
 	case isRefusal(err):
 		return report{v1alpha1.ReasonForbidden, err.Error()}

@@ -7,7 +7,6 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
 )
@@ -19,9 +18,7 @@ func NewDeployments(client kubernetes.Interface, namespace string, resync time.D
 		ListWithContextFunc: func(ctx context.Context, opts metav1.ListOptions) (runtime.Object, error) {
 			return client.AppsV1().Deployments(namespace).List(ctx, opts)
 		},
-		WatchFuncWithContext: func(ctx context.Context, opts metav1.ListOptions) (watch.Interface, error) {
-			return client.AppsV1().Deployments(namespace).Watch(ctx, opts)
-		},
+		WatchFuncWithContext: client.AppsV1().Deployments(namespace).Watch,
 	}
 	return New(appsv1.Resource("deployments"), client, listWatch, cache.InformerOptions{
 		ObjectType:   &appsv1.Deployment{},

@@ -6,7 +6,6 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/tools/cache"
 
 	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
@@ -21,9 +20,7 @@ func NewFoos(client clientset.Interface, namespace string, resync time.Duration,
 		ListWithContextFunc: func(ctx context.Context, opts metav1.ListOptions) (runtime.Object, error) {
 			return client.SamplecontrollerV1alpha1().Foos(namespace).List(ctx, opts)
 		},
-		WatchFuncWithContext: func(ctx context.Context, opts metav1.ListOptions) (watch.Interface, error) {
-			return client.SamplecontrollerV1alpha1().Foos(namespace).Watch(ctx, opts)
-		},
+		WatchFuncWithContext: client.SamplecontrollerV1alpha1().Foos(namespace).Watch,
 	}
 	return New(v1alpha1.Resource("foos"), client, listWatch, cache.InformerOptions{
 		ObjectType:   &v1alpha1.Foo{},

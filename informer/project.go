@@ -6,7 +6,6 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/tools/cache"
 
 	"example.com/byhand/api/examples-gzh.com/v1alpha1"
@@ -20,9 +19,7 @@ func NewProjects(client clientset.Interface, namespace string, resync time.Durat
 		ListWithContextFunc: func(ctx context.Context, opts metav1.ListOptions) (runtime.Object, error) {
 			return client.ExamplesV1alpha1().Projects(namespace).List(ctx, opts)
 		},
-		WatchFuncWithContext: func(ctx context.Context, opts metav1.ListOptions) (watch.Interface, error) {
-			return client.ExamplesV1alpha1().Projects(namespace).Watch(ctx, opts)
-		},
+		WatchFuncWithContext: client.ExamplesV1alpha1().Projects(namespace).Watch,
 	}
 	return New(v1alpha1.Resource("projects"), client, listWatch, cache.InformerOptions{
 		ObjectType:   &v1alpha1.Project{},
