@@ -5,12 +5,10 @@ import (
 	"errors"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/rest"
 
 	"example.com/byhand/api/examples-gzh.com/v1alpha1"
-	"example.com/byhand/api/examples-gzh.com/v1alpha1/applyconfiguration"
 )
 
 // ProjectsGetter hands out clients for the Projects of a namespace.
@@ -32,8 +30,6 @@ type ProjectInterface interface {
 	// Delete removes a Project, or marks it for deletion if it has finalizers.
 	// Fails with NotFound, and with Conflict if a precondition in opts is not met.
 	Delete(ctx context.Context, name string, opts metav1.DeleteOptions) error
-	// DeleteCollection deletes all that listOpts selects.
-	DeleteCollection(ctx context.Context, opts metav1.DeleteOptions, listOpts metav1.ListOptions) error
 	// Get reads a Project. Fails with NotFound.
 	Get(ctx context.Context, name string, opts metav1.GetOptions) (*v1alpha1.Project, error)
 	// List reads all that opts selects. opts.TimeoutSeconds limits the call, at the server
@@ -43,15 +39,7 @@ type ProjectInterface interface {
 	// latest), ctx is done (the last event is then an Error) or the caller calls Stop. Call
 	// Stop in every case.
 	Watch(ctx context.Context, opts metav1.ListOptions) (watch.Interface, error)
-	// Patch changes a Project, or the subresource named last, by a patch of type
-	// pt. Fails with NotFound, and with Invalid if the result is refused. A strategic merge
-	// patch, which merges lists item by item, is for the kinds of Kubernetes itself: for
-	// this one it fails with UnsupportedMediaType.
-	Patch(ctx context.Context, name string, pt types.PatchType, data []byte, opts metav1.PatchOptions, subresources ...string) (*v1alpha1.Project, error)
-	// Apply sets the fields that project has and makes opts.FieldManager, which is required,
-	// their owner. It creates the Project if there is none. Fails with Conflict if another
-	// manager owns one of the fields with another value, unless opts.Force.
-	Apply(ctx context.Context, project *applyconfiguration.ProjectApplyConfiguration, opts metav1.ApplyOptions) (*v1alpha1.Project, error)
+	ProjectMore
 }
 
 // projects implements ProjectInterface for one namespace.

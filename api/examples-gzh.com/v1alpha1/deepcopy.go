@@ -42,16 +42,6 @@ func (s *ProjectSpec) DeepCopyInto(out *ProjectSpec) {
 	*out = *s
 }
 
-// DeepCopy returns a deep copy of s, or nil for nil.
-func (s *ProjectSpec) DeepCopy() *ProjectSpec {
-	if s == nil {
-		return nil
-	}
-	out := new(ProjectSpec)
-	s.DeepCopyInto(out)
-	return out
-}
-
 // DeepCopyInto writes a deep copy of l into out, which must not be nil.
 func (l *ProjectList) DeepCopyInto(out *ProjectList) {
 	*out = *l

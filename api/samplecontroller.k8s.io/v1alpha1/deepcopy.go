@@ -43,16 +43,6 @@ func (s *FooSpec) DeepCopyInto(out *FooSpec) {
 	}
 }
 
-// DeepCopy returns a deep copy of s, or nil for nil.
-func (s *FooSpec) DeepCopy() *FooSpec {
-	if s == nil {
-		return nil
-	}
-	out := new(FooSpec)
-	s.DeepCopyInto(out)
-	return out
-}
-
 // DeepCopyInto writes a deep copy of s into out, which must not be nil.
 func (s *FooStatus) DeepCopyInto(out *FooStatus) {
 	*out = *s
