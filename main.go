@@ -3,31 +3,28 @@
 //
 //	go run main.go --kubeconfig FILE
 //
-// run wires the picture of the README in the order in which data flows: configuration →
-// clients → queue → informers → reconciler → run.
+// run wires the picture of the README in the order in which data flows. What stands behind it,
+// from newClients on, is for reference.
 //
 // # The start
 //
 // With --leader-elect, a process that stands by has asked the API server for its version and its
-// kinds, and from then on sends nothing but the requests for its Lease.
-// The informers start when it leads. So its first lists are the newest, and show all that the
-// leader before it wrote. A leader that was frozen begins no reconcile when it thaws, and ends
-// within 10 s (internal/leader).
+// kinds, and from then on sends nothing but the requests for its Lease. It starts its informers
+// when it leads: their first lists are the newest, and show all that the leader before it wrote.
+// So the objects need no marks of what a leader has seen. A leader that was frozen begins no reconcile when it thaws, and ends within 10 s
+// (internal/leader).
 //
 // # The end
 //
 // SIGTERM and Ctrl-C end the program in this order. Steps 2 and 3 may take longer, each of the
 // others takes a second at most:
 //
-//  1. The context of run is done. The informers stop: no more events, and the stores stay
-//     as they are. The queue shuts down, and no worker takes another key from it.
+//  1. The context of run is done. The informers stop, and no worker takes another key.
 //  2. A worker finishes the reconcile that it has begun, in 30 s at most.
-//  3. With --leader-elect, the Lease is given away after the last worker, so that no other
-//     process begins before. Another one takes it within seconds, at its next try. An API
-//     server that does not answer may delay this for 10 s.
-//  4. The Events that were recorded are handed to their sender. The process does not wait
-//     until they are sent: the last ones may be lost.
-//  5. The servers answer what they have begun, within a second.
+//  3. With --leader-elect, the Lease is given away, so that another process takes it at its next
+//     try, within seconds. An API server that does not answer may delay this for 10 s.
+//  4. The Events that were recorded are handed to their sender. The last ones may be lost.
+//  5. The servers answer what they have begun.
 //
 // A second signal ends the process at once. The others then wait until the Lease expires.
 //
@@ -55,7 +52,6 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
 	"k8s.io/client-go/rest"
@@ -106,7 +102,8 @@ func main() {
 }
 
 func run(ctx context.Context, o options, stdout io.Writer) error {
-	// The observer sees each step of what follows: story or trace, page, metrics.
+	// observe shows each step of what follows to people, and changes none: read
+	// observe.Queue(kind, queue) as queue, and observe.Reconcile in the same way.
 	observe, stop, err := newView(o, stdout)
 	if err != nil {
 		return err
@@ -133,7 +130,9 @@ func run(ctx context.Context, o options, stdout io.Writer) error {
 	// Queue: the keys of the Foos that wait for a worker.
 	queue := observe.Queue(kinds.Foo, controller.NewPriorityQueue("foo"))
 
-	// Informers: list + watch → store → handler → queue. A Project has no controller here.
+	// Informers: list + watch → store → handler → queue. Nothing acts on a Project. The
+	// handlers for Foos and Deployments are those of controller/handlers.go, wrapped so that
+	// what did not change waits behind what did (controller/priority.go).
 	projects := informer.NewProjects(client, o.namespace, o.resync, cache.ResourceEventHandlerFuncs{})
 	foos := informer.NewFoos(client, o.namespace, o.resync,
 		controller.WithLowPriorityWhenUnchanged(controller.EnqueueObject)(queue))
@@ -152,7 +151,8 @@ func run(ctx context.Context, o options, stdout io.Writer) error {
 	}
 	reconcile := observe.Reconcile(kinds.Foo, reconciler)
 
-	// Run: one process leads, the others stand by. Everything ends with ctx (see The end).
+	// Run: one process leads, the others stand by; without --leader-elect this one leads at
+	// once. Everything ends with ctx (see The end).
 	election, err := leader.New(config, namespace, *o.election, observe.standingBy)
 	if err != nil {
 		return err
@@ -170,8 +170,8 @@ func run(ctx context.Context, o options, stdout io.Writer) error {
 	return err
 }
 
-// lead does what only the leader does: first the informers, whose first lists are the newest,
-// then the workers. It returns when ctx is done and both have ended.
+// lead does what only the leader does. It returns when ctx is done, and the informers and the
+// workers have ended.
 func lead(ctx context.Context, observe *view, workers *controller.Controller, count int, projects, foos, deployments *informer.Informer) error {
 	ctx, cancel := context.WithCancel(ctx)
 	var running sync.WaitGroup
@@ -213,8 +213,7 @@ func newClients(ctx context.Context, config *rest.Config, observe *view) (*clien
 	return client, kubeClient, nil
 }
 
-// newBroadcaster returns what sends Events. Its requests are not in the trace. Shutdown
-// returns when each recorded Event is handed to the sender, not when it is sent.
+// newBroadcaster returns what sends Events. Its requests are not in the trace.
 func newBroadcaster(config *rest.Config) (record.EventBroadcaster, error) {
 	config = rest.CopyConfig(config)
 	config.QPS, config.Burst, config.RateLimiter = eventQPS, eventBurst, nil
@@ -311,7 +310,7 @@ func parseFlags(args []string) (o options, err error) {
 	flags := flag.NewFlagSet("byhand", flag.ExitOnError)
 	flags.StringVar(&o.connect.Kubeconfig, "kubeconfig", "", "kubeconfig `file` (default: $KUBECONFIG, then ~/.kube/config, then the Pod's own account)")
 	flags.StringVar(&o.connect.Context, "context", "", "`name` of a context of the kubeconfig (default: its current one)")
-	flags.StringVar(&o.namespace, "namespace", metav1.NamespaceAll, "`name` of the only namespace to look at (default: all)")
+	flags.StringVar(&o.namespace, "namespace", "", "`name` of the only namespace to look at (default: all)")
 	flags.IntVar(&o.workers, "workers", 8, "Foos to reconcile at the same time")
 	flags.Float64Var(&o.connect.QPS, "kube-api-qps", -1, "requests per second to the API server, without Events and the Lease; negative: no limit but the server's own")
 	flags.IntVar(&o.connect.Burst, "kube-api-burst", 100, "requests that may exceed --kube-api-qps for a moment")

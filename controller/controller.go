@@ -38,7 +38,7 @@ func New(queue Queue, reconcile Reconcile) *Controller {
 
 // Run starts workers and returns when ctx is done and each worker has finished its key.
 // No worker takes a key that still waits: the first list of the next process adds it again.
-// Call it once, when the stores are in sync.
+// Call it once, when the stores are in sync: to an empty store, every Deployment is missing.
 func (c *Controller) Run(ctx context.Context, workers int) {
 	var running sync.WaitGroup
 	for range workers {

@@ -8,59 +8,14 @@
 //
 // # Basics
 //
-// Read these first, in this order. example_test.go has the whole idea in 40 lines.
+// example_test.go has the whole idea in 40 lines. README.md lists the files in the order in which
+// to read them. deployment.go, foo.go, rename.go and status.go know Foos; the others serve any
+// kind. What production adds is in one file each, which begins with the timeline of what goes
+// wrong without it.
 //
-//   - handlers.go: an event of an object becomes a key in the queue.
-//   - queue.go: the contract between queue, handlers and workers, and how long a key that
-//     failed waits.
-//   - controller.go: workers take keys, reconcile them and retry what failed.
-//   - foo.go: Reconcile, one page.
-//   - deployment.go: what a Foo's Deployment must be, and the writes that make it so.
-//   - status.go: what the Foo's owner is told.
-//
-// Only the last three know Foos.
-//
-// A reconcile is level-triggered. The key says which Foo to look at, not what happened
-// to it. An event that was missed, two that arrive as one, and one that arrives twice
-// all end in the same state.
-//
-// # What production adds
-//
-// One file each, which begins with the timeline of what goes wrong without it.
-//
-//   - rename.go: after a change of the name the old Deployment is deleted.
-//   - readyourwrites.go: a reconcile waits until the cache shows its own last writes.
-//   - failures.go: what failed waits for its back-off, also when an event adds the key, and
-//     an error that lasts is told.
-//   - priority.go: a change is not queued behind what did not change (an initial list, a
-//     relist, a resync), a retry or a wait for the cache.
-//
-// Leader election and metrics are in internal/leader and internal/metrics. A process starts
-// its informers when it leads, and their first list is the newest (informer/informer.go). So
-// it begins with what the leader before it has written, and the objects need no marks of who
-// has seen what.
-//
-// # Properties
-//
-//   - One key is never reconciled twice at the same time.
-//   - One difference costs one write, no difference no request. A new Foo costs two, its
-//     Deployment and its status, and each change of the replicas that the Deployment
-//     reports one more. Events are not counted here. Before a DELETE, and before a POST for
-//     a Foo that has a status and no Deployment, the Foo is read from the API server.
-//   - A Deployment is written only if this Foo, by its UID, controls it. Nothing is
-//     deleted while the Foo cannot have the Deployment that it names.
-//   - A status has the numbers that the cache shows, or that a write in the same reconcile
-//     returned: those of the Deployment that the Foo names or, while it does not control
-//     that, of those that it controls under earlier names.
-//   - When the API server refuses a write, the condition repeats its message at once. When it
-//     stores another value than was sent, the condition names the field. An error of another
-//     kind, such as a webhook that does not answer, is told by the first attempt 10 s after it
-//     began. Each records one Event, and one more when its message differs in more than
-//     numbers. All are retried, after at most 30 s.
-//   - Not retried are an invalid spec, a name that is taken, and a Deployment that is being
-//     deleted: an event adds the key again. Nor is a Deployment that the API server refuses
-//     because the namespace is being deleted.
-//   - A panic in a reconcile is an error of its key, retried like any other.
+// What a reconcile does in each state, and what that costs, is the table of README.md ("What the
+// reconcile does"). Each promise about keys, retries and time-outs is beside the code that keeps
+// it: Queue, RateLimiter, Reconcile, PendingWrites, Failures.
 //
 // # Deletion
 //
@@ -70,9 +25,8 @@
 //   - Background, the default: the Foo is gone at once, its Deployment follows.
 //   - Foreground: the Foo gets a deletionTimestamp and a finalizer, and is gone after its
 //     Deployment, which blocks it (blockOwnerDeletion in the owner reference). So for a
-//     moment there is a Foo without its Deployment. Reconcile must not create a new one:
-//     the garbage collector would have to delete that, too, and the new one can block the
-//     Foo again. So it does nothing for a Foo with a deletionTimestamp.
+//     moment there is a Foo without its Deployment. A new one would block the Foo again. So
+//     Reconcile does nothing for a Foo with a deletionTimestamp.
 //   - Orphan: the Foo gets a deletionTimestamp and a finalizer, its Deployment loses the
 //     owner reference and stays, then the Foo is gone.
 //
@@ -102,6 +56,4 @@
 //   - While a watch is down, a key whose last write it has not shown is not reconciled. When
 //     a backup of etcd is restored, the versions go back: restart the controller, as
 //     Kubernetes asks for all components.
-//   - The stores must be in sync (informer.WaitForSync) before Run: to an empty store,
-//     every Deployment is missing.
 package controller

@@ -26,8 +26,8 @@ var errCacheBehind = errors.New("the cache is behind the API server")
 // updates the cache adds the key within milliseconds.
 const cacheRetry = time.Second
 
-// FooReconciler gives each Foo its Deployment. All fields must be set, except the last ones,
-// from Writes on.
+// FooReconciler gives each Foo its Deployment. All fields must be set, except Writes and those
+// behind it.
 type FooReconciler struct {
 	// Foos and Deployments are the clients that it writes through.
 	Foos        clientset.FoosGetter
@@ -36,10 +36,12 @@ type FooReconciler struct {
 	FooStore, DeploymentStore cache.Indexer
 	// Events tells people what was done.
 	Events record.EventRecorder
-	// Writes holds the writes that the cache does not show yet.
+	// Writes holds what the API server has answered and the cache does not show yet. Until it
+	// does, a reconcile would send again what was sent (readyourwrites.go).
 	Writes PendingWrites
 	// Failures holds the attempts to sync a Deployment that failed, StatusFailures those to
-	// update a status.
+	// update a status. An event may bring the key at once; the next attempt still waits for its
+	// back-off (failures.go).
 	Failures, StatusFailures Failures
 }
 
@@ -58,10 +60,9 @@ type fooState struct {
 	blocked *report
 }
 
-// Reconcile has the contract of the type Reconcile. It is level-triggered: it compares
-// current with desired state, and does not know which event added the key.
+// Reconcile has the contract of the type Reconcile. README.md has a table of what it does.
 func (r *FooReconciler) Reconcile(ctx context.Context, key cache.ObjectName) (requeueAfter time.Duration, err error) {
-	// Not before the cache shows what this process wrote.
+	// Not before the cache shows what was written for this key.
 	if !r.Writes.Observed(key) {
 		return cacheRetry, nil
 	}
@@ -69,16 +70,16 @@ func (r *FooReconciler) Reconcile(ctx context.Context, key cache.ObjectName) (re
 	// The current state, as the cache shows it.
 	foo, ok := get[*v1alpha1.Foo](r.FooStore, key)
 	if !ok || foo.DeletionTimestamp != nil {
-		// The garbage collector deletes the Deployment, by its owner reference to the Foo. In
-		// a foreground deletion the Foo is gone last: to create a new Deployment now would
-		// work against the garbage collector (doc.go, Deletion).
+		// The garbage collector deletes the Deployment (doc.go, Deletion). Nothing is left to
+		// try: forget what failed.
 		r.Failures.Record(key, "", nil)
 		r.StatusFailures.Record(key, "", nil)
 		return 0, nil
 	}
 	state := r.readState(key, foo)
 
-	// Write what differs from the spec, unless that has failed and waits for its back-off.
+	// Write what differs from the spec, unless that has failed and waits for its back-off. A
+	// new spec, which has a new generation, is a new attempt and does not wait.
 	attempt := fmt.Sprint(foo.UID, foo.Generation)
 	failure, wait := r.Failures.Last(key, attempt)
 	if wait == 0 {
@@ -120,10 +121,7 @@ func (r *FooReconciler) readState(key cache.ObjectName, foo *v1alpha1.Foo) *fooS
 // get returns the object that a store holds under key. The store shares it: do not
 // change it.
 func get[T any](store cache.Store, key cache.ObjectName) (obj T, ok bool) {
-	stored, exists, err := store.GetByKey(key.String())
-	if err != nil || !exists {
-		return obj, false
-	}
+	stored, _, _ := store.GetByKey(key.String()) // nil if there is none
 	obj, ok = stored.(T)
 	return obj, ok
 }

@@ -91,14 +91,9 @@ type priorityFIFO struct {
 	pops      int
 }
 
-func (f *priorityFIFO) isChanged(key cache.ObjectName) bool {
-	_, ok := f.changed.Load(key)
-	return ok
-}
-
 // Push is called for a key that does not wait.
 func (f *priorityFIFO) Push(key cache.ObjectName) {
-	if f.isChanged(key) {
+	if _, changed := f.changed.Load(key); changed {
 		f.high.PushBack(key)
 	} else {
 		f.inLow[key] = f.low.PushBack(key)
@@ -107,7 +102,8 @@ func (f *priorityFIFO) Push(key cache.ObjectName) {
 
 // Touch is called for a key that waits and is added again.
 func (f *priorityFIFO) Touch(key cache.ObjectName) {
-	if element, ok := f.inLow[key]; ok && f.isChanged(key) {
+	_, changed := f.changed.Load(key)
+	if element, ok := f.inLow[key]; ok && changed {
 		f.low.Remove(element)
 		delete(f.inLow, key)
 		f.high.PushBack(key)

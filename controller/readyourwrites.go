@@ -93,9 +93,9 @@ func (p *PendingWrites) Observed(key cache.ObjectName) bool {
 }
 
 // atLeast reports whether a store has seen this resourceVersion. Versions of one
-// resource are comparable. One that is not a number counts as seen: a fake's, and
-// that of every store if client-go's feature gate AtomicFIFO is off. A create or an
-// update is not waited for then.
+// resource are comparable. One that is not a number counts as seen: that of a fake, and of a
+// store that keeps none, because client-go's feature gate AtomicFIFO (on by default) is off.
+// A create or an update is not waited for then.
 func atLeast(store cache.Store, version string) bool {
 	order, err := resourceversion.CompareResourceVersion(store.LastStoreSyncResourceVersion(), version)
 	return err != nil || order >= 0
