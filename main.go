@@ -28,11 +28,7 @@
 //
 // A second signal ends the process at once. The others then wait until the Lease expires.
 //
-// # Exit codes
-//
-//	0  a signal ended it as above, or it was asked for --help or --version
-//	1  an error: one line on stderr says what to do
-//	2  a flag that does not exist, or whose value cannot be read
+// --help lists the flags and the exit codes.
 package main
 
 import (
@@ -227,7 +223,7 @@ func newBroadcaster(config *rest.Config) (record.EventBroadcaster, error) {
 	return events, nil
 }
 
-// view is what shows the program to people: the observer, which prints, and the servers.
+// view is what shows the program: the observer, which prints, and the servers.
 type view struct {
 	*observer.Observer
 	measured *metrics.Metrics
@@ -270,10 +266,10 @@ func (v *view) standingBy(leader string, me bool) {
 
 // serve serves health, readiness and metrics, and prints the address.
 //
-// A process that stands by is ready when it takes part in the election, so that a rollout does
-// not wait for a second leader. The leader is ready when its stores are in sync and it may still
-// read what they hold. Projects do not count: a right to them that is missing is logged, and the
-// metric informer_synced shows it.
+// A process that stands by is ready when it takes part in the election: otherwise a rollout
+// would wait for a second leader. The leader is ready when its stores are in sync and it may
+// still read what they hold. Nothing acts on Projects, so they do not count: the log
+// and the metric informer_synced show what they lack.
 func (v *view) serve(o options, election *leader.Election, projects, foos, deployments *informer.Informer) error {
 	v.measured.Informers(projects, foos, deployments)
 	v.measured.Workers(kinds.Foo.GVK.Kind, o.workers)
@@ -324,7 +320,7 @@ func parseFlags(args []string) (o options, err error) {
 	flags.IntVar(&o.verbosity, "v", 0, "how much to log to stderr: 2 shows retries, 6 each request, 8 bodies")
 	version := flags.Bool("version", false, "print the version and end")
 	flags.Usage = func() {
-		fmt.Fprintln(flags.Output(), "usage: byhand [flags]\nIt runs until Ctrl-C. Exit code 0: it was told to end. 1: an error, one line on stderr. 2: a flag that cannot be read.")
+		fmt.Fprintln(flags.Output(), "usage: byhand [flags]\nIt runs until Ctrl-C. Exit code 0: it was told to end, or asked for --help or --version. 1: an error, one line on stderr says what to do. 2: a flag that does not exist or cannot be read.")
 		flags.PrintDefaults()
 	}
 	_ = flags.Parse(args)
@@ -339,8 +335,8 @@ func parseFlags(args []string) (o options, err error) {
 	return o, err
 }
 
-// newLog lets client-go, which logs with klog, and net/http log to stderr. A reader who stops
-// does not stop the program.
+// newLog lets client-go, which logs with klog, and net/http log to stderr. The program goes on
+// if the reader of stderr ends.
 func newLog(verbosity int) *observer.Log {
 	logging := flag.NewFlagSet("klog", flag.PanicOnError)
 	klog.InitFlags(logging)

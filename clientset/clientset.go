@@ -15,8 +15,8 @@ import (
 	samplecontrollerv1alpha1 "example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
 )
 
-// Interface is what code that uses this package should accept: the real
-// Clientset satisfies it, and so can a fake.
+// Interface is what code that uses this package should accept: Clientset satisfies it, and
+// the fake does.
 type Interface interface {
 	// Discovery asks the server which groups and resources it has.
 	Discovery() discovery.DiscoveryInterfaces
@@ -121,10 +121,8 @@ func restClientFor(c *rest.Config, gv schema.GroupVersion, httpClient *http.Clie
 	config := *c
 	config.GroupVersion = &gv
 	config.APIPath = "/apis"
-	// The NegotiatedSerializer gives the REST client an encoder and a decoder for a content
-	// type. WithoutConversion: a server converts between the versions of a kind, a client
-	// has one Go type per kind. (rest.CodecFactoryForGeneratedClient, which client-gen
-	// uses, is for its output only.)
+	// WithoutConversion: a server converts between the versions of a kind, a client has one
+	// Go type per kind. (rest.CodecFactoryForGeneratedClient is for client-gen's output only.)
 	config.NegotiatedSerializer = Codecs.WithoutConversion()
 	return rest.RESTClientForConfigAndClient(&config, httpClient)
 }

@@ -10,9 +10,8 @@
 //	client, err := clientset.NewForConfig(config)
 //	foo, err := client.SamplecontrollerV1alpha1().Foos("default").Get(ctx, "example-foo", metav1.GetOptions{})
 //
-// Read scheme.go (how bytes become a Foo), clientset.go (config → HTTP client → REST
-// client) and project.go (the verbs). Then compare foo.go with project.go: what differs
-// is all that a second resource costs.
+// scheme.go is how bytes become a Foo, clientset.go leads from a config to an HTTP client to a
+// REST client, project.go and foo.go have the verbs.
 //
 // Many goroutines may call every method at once. When the API server refuses a request,
 // the error is an *errors.StatusError: ask apierrors.IsNotFound(err),
@@ -25,12 +24,12 @@
 //     only if it was given no object to send.
 //   - A client made with an empty namespace lists and watches all namespaces. The other
 //     verbs need a namespace.
-//   - A returned object belongs to the caller, who may change it. An object from an
-//     informer's store is shared. Never change that one.
+//   - A returned object belongs to the caller, who may change it.
 //   - The Go types drop fields that they do not know. An Update by an older program
 //     removes those fields from the object.
 //   - rest.Config limits requests on the client side unless QPS is negative. The default
-//     is 5 per second, even if the server could serve more.
+//     is 5 per second.
+//   - A request that the server answers with Retry-After is sent again by the REST client.
 //   - Interfaces and methods have the names and signatures that client-gen v0.37
 //     generates. Code written for a generated clientset's Interface compiles with this.
 package clientset

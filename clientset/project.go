@@ -17,8 +17,7 @@ type ProjectsGetter interface {
 	Projects(namespace string) ProjectInterface
 }
 
-// ProjectInterface has the verbs of Projects. The package comment says what all methods have in
-// common.
+// ProjectInterface has the verbs of Projects. doc.go says what all methods have in common.
 type ProjectInterface interface {
 	// Create stores a new Project and returns it as stored, with the fields that
 	// the server sets (UID, resourceVersion, …). Fails with AlreadyExists, or with
@@ -39,6 +38,7 @@ type ProjectInterface interface {
 	// latest), ctx is done (the last event is then an Error) or the caller calls Stop. Call
 	// Stop in every case.
 	Watch(ctx context.Context, opts metav1.ListOptions) (watch.Interface, error)
+	// The verbs that the controller never sends are in project_more.go.
 	ProjectMore
 }
 

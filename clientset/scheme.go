@@ -25,8 +25,7 @@ import (
 //  5. Watch(ctx) does the same for each event of the stream, for as long as it is open.
 //
 // A JSON value that the Go field cannot hold, such as 3000000000 in an int32, is an error
-// in 4 and 5. So the schema of a CRD must not admit one. If it does, the informer of the
-// whole kind stops: informer/doc.go.
+// in 4 and 5 (informer/doc.go says what follows).
 
 // Scheme maps Go types to their group, version and kind, for this client alone. To add
 // them to client-go's global scheme.Scheme would change every other client in the process.

@@ -32,7 +32,7 @@ const (
 
 // syncDeployment compares the Foo's Deployment with the Foo's spec, sends what differs and
 // keeps the answer in the state. Its errors are errCacheBehind, a *changedError, or the
-// API server's. A Foo that is blocked is no error: an event will tell when it no longer is.
+// API server's. For a Foo that is blocked it sends nothing.
 func (r *FooReconciler) syncDeployment(ctx context.Context, s *fooState) error {
 	var err error
 	switch {
@@ -46,16 +46,13 @@ func (r *FooReconciler) syncDeployment(ctx context.Context, s *fooState) error {
 	if _, changed := errors.AsType[*changedError](err); err != nil && !changed {
 		return err
 	}
-	// A renamed Foo gets its new Deployment before the old one is deleted. If the new one is
-	// refused (a quota), the old one still runs. For a moment both do; the old one does not
-	// wait until the new one's Pods are ready.
+	// The new Deployment first: if it is refused (a quota), the old one still runs.
 	return cmp.Or(err, r.deleteRenamed(ctx, s))
 }
 
 // createDeployment creates the Deployment that the cache does not have.
 func (r *FooReconciler) createDeployment(ctx context.Context, s *fooState) error {
-	// A Foo that had one may be gone, and its Deployment after it: the watch of Deployments
-	// may be the faster one. So ask the API server.
+	// A Foo that had one may be gone, and its Deployment after it (doc.go, Deletion).
 	if len(s.foo.Status.Conditions) > 0 && len(s.owned) == 0 {
 		if err := r.verifyFoo(ctx, s); err != nil {
 			return err
@@ -82,9 +79,8 @@ func (r *FooReconciler) createDeployment(ctx context.Context, s *fooState) error
 
 // updateDeployment writes the fields that differ, if any do.
 func (r *FooReconciler) updateDeployment(ctx context.Context, s *fooState) error {
-	// s.deployment is the cache's: never change it, change a copy. The copy keeps its
-	// resourceVersion, so the API server refuses it if another client wrote in between. That
-	// is optimistic locking.
+	// s.deployment is the cache's: never change it, change a copy. The copy keeps the
+	// resourceVersion: optimistic locking.
 	before, desired := s.deployment, s.deployment.DeepCopy()
 	if applyDesired(desired, s.foo) == "" {
 		return nil
@@ -126,8 +122,8 @@ func (r *FooReconciler) verifyFoo(ctx context.Context, s *fooState) error {
 	}
 }
 
-// validate refuses a spec that no Deployment can have. The schema of our CRD refuses it,
-// too, but a cluster may have another one.
+// validate refuses a spec that no Deployment can have. Our CRD does, too, but a cluster may
+// have another one.
 func validate(foo *v1alpha1.Foo) *report {
 	if len(validation.NameIsDNSSubdomain(foo.Spec.DeploymentName, false)) > 0 {
 		return &report{v1alpha1.ReasonInvalidSpec, fmt.Sprintf("spec.deploymentName: %q is not a name that a Deployment can have", foo.Spec.DeploymentName)}
@@ -138,8 +134,7 @@ func validate(foo *v1alpha1.Foo) *report {
 	return nil
 }
 
-// checkController refuses a Deployment that the Foo does not control. The UID decides: a
-// Foo that was deleted and created again is another one.
+// checkController refuses a Deployment that the Foo, by its UID, does not control.
 func checkController(deployment *appsv1.Deployment, foo *v1alpha1.Foo) *report {
 	controller := metav1.GetControllerOfNoCopy(deployment)
 	switch {

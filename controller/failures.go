@@ -18,11 +18,10 @@ import (
 //	         Its handler adds the key.
 //	0.002 s  The reconcile updates the Deployment. And so on, hundreds of times a second.
 //
-// So an attempt that failed waits for its back-off, also when an event adds the key. A
-// change of the spec makes a new attempt, which does not wait.
+// So an attempt that failed waits for its back-off, also when an event adds the key.
 
-// Failures remembers, by key, the last attempt if it failed. It serves any kind. The zero
-// value is ready. It is safe for concurrent use.
+// Failures remembers, by key, the last attempt if it failed. The zero value is ready. It is
+// safe for concurrent use.
 type Failures struct {
 	mu      sync.Mutex
 	byKey   map[cache.ObjectName]Failure

@@ -60,7 +60,8 @@ type fooState struct {
 	blocked *report
 }
 
-// Reconcile has the contract of the type Reconcile. README.md has a table of what it does.
+// Reconcile has the contract of the type Reconcile. It is level-triggered. README.md has a table
+// of what it does.
 func (r *FooReconciler) Reconcile(ctx context.Context, key cache.ObjectName) (requeueAfter time.Duration, err error) {
 	// Not before the cache shows what was written for this key.
 	if !r.Writes.Observed(key) {

@@ -16,16 +16,16 @@ import (
 //	60 s   A worker takes it. Each of the others needed two requests first (300 Foos a
 //	       second on 2 cores).
 //
-// So keys that an initial list, a resync, a retry or a wait for the cache adds have low
-// priority. They are taken when no key of a change waits, and in every eighth turn.
+// So keys that an initial list, a relist, a resync, a retry or a wait for the cache adds have
+// low priority. They are taken when no key of a change waits, and in every eighth turn.
 
-// PriorityQueue is a Queue with a second priority. Its other methods are those of
-// Queue; AddAfter and AddRateLimited add with low priority.
+// PriorityQueue is a Queue with a second priority. AddAfter and AddRateLimited add with low
+// priority.
 type PriorityQueue interface {
 	Queue
 
-	// AddLowPriority adds a key without a pending change (initial list or resync).
-	// Add raises its priority. It never lowers the priority of a key.
+	// AddLowPriority adds a key without a pending change. Add raises its priority. It never
+	// lowers the priority of a key.
 	AddLowPriority(key cache.ObjectName)
 }
 
@@ -40,7 +40,7 @@ func NewPriorityQueue(name string) PriorityQueue {
 }
 
 // WithLowPriorityWhenUnchanged changes the function that makes a handler: the handler adds
-// the keys of an initial list or a resync with low priority. An informer calls OnAdd with
+// the keys of objects that did not change with low priority. An informer calls OnAdd with
 // isInInitialList true for each object of its first list.
 func WithLowPriorityWhenUnchanged(newHandler func(Queue) cache.ResourceEventHandler) func(PriorityQueue) cache.ResourceEventHandler {
 	return func(queue PriorityQueue) cache.ResourceEventHandler {
@@ -76,7 +76,7 @@ func (q *priorityQueue) Add(key cache.ObjectName) {
 
 func (q *priorityQueue) AddLowPriority(key cache.ObjectName) { q.Queue.Add(key) }
 
-// lowTurn is how often a key of low priority goes first: every eighth time.
+// lowTurn is how often a key of low priority goes first.
 const lowTurn = 8
 
 // priorityFIFO is the order of the waiting keys: one FIFO for each priority. It

@@ -29,7 +29,7 @@ import (
 const outdatedTimeout = 30 * time.Second
 
 // PendingWrites holds, by key, what the API server has answered and the cache does not
-// show yet. It serves any kind. The zero value is ready. It is safe for concurrent use.
+// show yet. The zero value is ready. It is safe for concurrent use.
 type PendingWrites struct {
 	mu    sync.Mutex
 	byKey map[cache.ObjectName][]pendingWrite
@@ -80,8 +80,7 @@ func (p *PendingWrites) add(key cache.ObjectName, w pendingWrite) {
 }
 
 // Observed reports whether the cache shows all that was noted for key. Then it forgets
-// it. While a watch is broken, the answer stays false. Call it before you read the cache:
-// otherwise a stale read could be taken for fresh.
+// it. Call it before you read the cache: otherwise a stale read could be taken for fresh.
 func (p *PendingWrites) Observed(key cache.ObjectName) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -29,8 +29,7 @@ func (r *FooReconciler) deleteRenamed(ctx context.Context, s *fooState) error {
 			return err
 		}
 		// With the preconditions, a Deployment that another client has changed or replaced is
-		// kept.
-		// Background: it is gone at once, its Pods follow.
+		// kept. Background: it is gone at once, its Pods follow.
 		err := r.Deployments.Deployments(s.foo.Namespace).Delete(ctx, old.Name, metav1.DeleteOptions{
 			Preconditions:     &metav1.Preconditions{UID: &old.UID, ResourceVersion: &old.ResourceVersion},
 			PropagationPolicy: new(metav1.DeletePropagationBackground),

@@ -36,16 +36,15 @@ var warns = []string{
 	v1alpha1.ReasonChangedByWebhook, v1alpha1.ReasonReplicaFailure, v1alpha1.ReasonProgressDeadlineExceeded,
 }
 
-// isRefusal reports whether the API server understood a request and refused it: a quota, a
-// policy, a webhook, a missing right. A person must act, and no event says when.
+// isRefusal reports whether the API server understood a request and refused it. No event says
+// when that ends.
 func isRefusal(err error) bool {
 	// Without a reason, as in a webhook's denial, these look at the HTTP status code.
 	return apierrors.IsForbidden(err) || apierrors.IsInvalid(err) || apierrors.IsBadRequest(err) || apierrors.IsRequestEntityTooLargeError(err)
 }
 
-// updateStatus writes the status that follows from the state and from what failed, if it
-// differs from the one that the Foo has. If wait is not 0, the same update has failed, and its
-// back-off takes so long: nothing was sent.
+// updateStatus writes what calculateStatus returns, if it differs from what the Foo has. If wait
+// is not 0, the same update has failed, and its back-off takes so long: nothing was sent.
 func (r *FooReconciler) updateStatus(ctx context.Context, s *fooState, failure Failure) (wait time.Duration, err error) {
 	foo, status := s.foo, calculateStatus(s, failure)
 	// reflect.DeepEqual, except that nil and empty are equal, and two times in different
@@ -70,14 +69,12 @@ func (r *FooReconciler) updateStatus(ctx context.Context, s *fooState, failure F
 }
 
 func (r *FooReconciler) writeStatus(ctx context.Context, s *fooState, status v1alpha1.FooStatus) error {
-	// Earlier versions of this program wrote this condition. It goes with another change: that
-	// it is there causes no request.
+	// Earlier versions of this program wrote this condition. It goes with another change.
 	meta.RemoveStatusCondition(&status.Conditions, "Progressing")
 	for i := range status.Conditions {
 		// metav1.Time sends whole seconds.
 		status.Conditions[i].LastTransitionTime = status.Conditions[i].LastTransitionTime.Rfc3339Copy()
 	}
-	// s.foo is the cache's: never change it, change a copy.
 	desired := s.foo.DeepCopy()
 	desired.Status = status
 	updated, err := r.Foos.Foos(desired.Namespace).UpdateStatus(ctx, desired, metav1.UpdateOptions{})
@@ -92,8 +89,8 @@ func (r *FooReconciler) writeStatus(ctx context.Context, s *fooState, status v1a
 	return nil
 }
 
-// calculateStatus returns the Foo's status: the current state, with what failed as one
-// input. It equals the Foo's own status if nothing has changed.
+// calculateStatus returns the status that follows from the state and from what failed. It
+// equals the Foo's own if nothing has changed.
 func calculateStatus(s *fooState, failure Failure) v1alpha1.FooStatus {
 	foo, status := s.foo, *s.foo.Status.DeepCopy()
 	// The Deployment that the Foo names or, while it does not control that, those that it

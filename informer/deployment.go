@@ -11,8 +11,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// NewDeployments returns an informer for the Deployments of a namespace, or of all
-// namespaces if it is "". A resync of 0 means no resync.
+// NewDeployments is NewProjects for Deployments, with an index.
 func NewDeployments(client kubernetes.Interface, namespace string, resync time.Duration, handler cache.ResourceEventHandler) *Informer {
 	listWatch := &cache.ListWatch{
 		ListWithContextFunc: func(ctx context.Context, opts metav1.ListOptions) (runtime.Object, error) {

@@ -1,9 +1,9 @@
-// Package informer keeps Foos, Projects and Deployments in memory: it lists and
+// Package informer keeps Projects, Foos and Deployments in memory: it lists and
 // watches them, stores them, and calls a handler for each change.
 //
 // Its neighbours in the flow: it sends requests through package clientset (for
-// Deployments, through client-go's own clientset). Package controller has the
-// handlers, and reads the stores.
+// Deployments, through client-go's own). Package controller has the handlers, and reads
+// the stores.
 //
 // # Basics
 //
@@ -15,9 +15,6 @@
 //	go foos.Run(ctx)
 //	err := informer.WaitForSync(ctx, 30*time.Second, foos)
 //
-// This package calls cache.NewInformerWithOptions. cache.NewInformer, which many examples
-// call with its four arguments, is deprecated. Both run the same code.
-//
 // # What the handler hears
 //
 //   - First list: OnAdd for each object. It is a streaming list: a watch that begins
@@ -25,8 +22,7 @@
 //     that fails, the Reflector sends a LIST, then a WATCH.
 //   - Broken watch: nothing. A watch has a time limit of 5 to 10 minutes, and connections
 //     are reset. The Reflector watches again from the last resourceVersion that it
-//     received, so it misses no event. While the server refuses the connection, it tries
-//     again and again.
+//     received, so it misses no event. It tries until the server answers.
 //   - Relist: OnUpdate for each object that the Store had already, changed or not, and
 //     OnAdd for each new one. The Reflector lists again when a watch fails or ends
 //     with another error, or ends within a second without an event. Most often the API
@@ -35,8 +31,8 @@
 //   - Missed deletion: a relist lacks an object that the Store has. OnDelete gets a
 //     cache.DeletedFinalStateUnknown (a tombstone), by value. It holds the object as the
 //     Store had it, or, if the Store lost it meanwhile, only the key.
-//   - Resync: OnUpdate for each object in the Store, as both old and new. No request is
-//     sent. A handler that missed something gets a second chance.
+//   - Resync: OnUpdate for each object in the Store, as both old and new, without a request:
+//     a second chance for what a handler has missed.
 //   - An object that the Go type cannot hold, which only a wrong CRD admits: nothing, and
 //     nothing about any other object of the kind. The watch ends with an error, and each
 //     list fails, with longer and longer waits, until a person mends the object or the
@@ -46,15 +42,12 @@
 // # What is not here
 //
 // Most programs use a SharedInformerFactory. It makes one informer per kind and shares it
-// among many handlers, each with a buffer of its own for events. That is for programs of
-// many controllers. Here each kind has one handler, so main.go makes the three informers
-// itself. A lister is a typed read of a Store. Here that is DeploymentsOf,
-// FoosNaming, and get in controller/foo.go. chapters/informer has all that this package takes
-// from client-go by hand.
+// among many handlers, each with a buffer of its own for events. Here each kind has one
+// handler. A lister is a typed read of a Store: here DeploymentsOf, FoosNaming, and get in
+// controller/foo.go. chapters/informer has by hand what this package takes from client-go.
 //
 // # Caveats
 //
-//   - All readers of a Store share its objects. Never change one: DeepCopy it and
-//     change the copy.
+//   - All readers of a Store share its objects. Never change one, change a DeepCopy.
 //   - A Store may be older than the API server, also after your own write.
 package informer

@@ -12,10 +12,8 @@ import (
 	"example.com/byhand/clientset"
 )
 
-// NewFoos returns an informer for the Foos of a namespace, or of all namespaces if
-// it is "". A resync of 0 means no resync.
+// NewFoos is NewProjects for Foos, with an index.
 func NewFoos(client clientset.Interface, namespace string, resync time.Duration, handler cache.ResourceEventHandler) *Informer {
-	// The Reflector sends every request through these two functions.
 	listWatch := &cache.ListWatch{
 		ListWithContextFunc: func(ctx context.Context, opts metav1.ListOptions) (runtime.Object, error) {
 			return client.SamplecontrollerV1alpha1().Foos(namespace).List(ctx, opts)
@@ -32,8 +30,7 @@ func NewFoos(client clientset.Interface, namespace string, resync time.Duration,
 
 const byDeploymentName = "byDeploymentName"
 
-// FooIndexers index each Foo by the Deployment that its spec names: they find the Foos
-// that name one without a look at all others.
+// FooIndexers index each Foo by the Deployment that its spec names.
 func FooIndexers() cache.Indexers {
 	return cache.Indexers{byDeploymentName: func(obj any) ([]string, error) {
 		// client-go panics if an index function returns an error.

@@ -35,9 +35,9 @@ type Informer struct {
 
 // New returns an informer of one resource. options has the type of the object, the handler,
 // the period of the resync (0: none) and the indexers. The Reflector sends every request
-// through the two functions of listWatch, which call client. client must be the whole
-// clientset, since that of a fake says that it cannot stream a list: a Reflector that is not
-// told waits for ever for the bookmark.
+// through the two functions of listWatch. client is the whole clientset that they call: a
+// fake one says that it cannot stream a list, and a Reflector that is not told waits for ever
+// for the bookmark.
 func New(resource schema.GroupResource, client any, listWatch *cache.ListWatch, options cache.InformerOptions) *Informer {
 	i := &Informer{Resource: resource.String(), Handler: options.Handler}
 	options.Handler = cache.ResourceEventHandlerDetailedFuncs{
@@ -50,6 +50,7 @@ func New(resource schema.GroupResource, client any, listWatch *cache.ListWatch, 
 	if options.Indexers == nil {
 		options.Indexers = cache.Indexers{} // nil would make a Store that is no Indexer
 	}
+	// Many examples call cache.NewInformer, which is deprecated and runs the same code.
 	store, controller := cache.NewInformerWithOptions(options)
 	i.Store, i.controller = store.(cache.Indexer), controller
 	return i
@@ -59,9 +60,9 @@ func New(resource schema.GroupResource, client any, listWatch *cache.ListWatch, 
 const endTimeout = time.Second
 
 // Run lists, watches and calls the handler until ctx is done, and returns within a second of
-// that. After a request that the API server could not answer the Reflector may sleep for up to
-// a minute and not look at ctx (reflector.go, watchList). Then its goroutine outlives Run. It
-// sends nothing more, no handler is called, and the goroutine ends after its sleep.
+// that. The Reflector's goroutine may outlive it by a minute: it may sleep after a failed request
+// and not look at ctx (client-go's reflector.go, watchList). It then sends nothing more and
+// calls no handler.
 func (i *Informer) Run(ctx context.Context) {
 	ended := make(chan struct{})
 	go func() {
@@ -76,13 +77,13 @@ func (i *Informer) Run(ctx context.Context) {
 }
 
 // requests returns a ListWatch that passes each request of the Reflector on, and notes how it
-// ended (progress.go). The Reflector itself only logs an error and retries.
+// ended, for progress.go.
 //
 // A first list that is no stream is made the newest, too. The Reflector asks for
 // resourceVersion=0 then: what the API server has in memory, which may be old. Without a
-// resourceVersion the answer is the newest. It must come in one piece. After a first list in
-// pages the Reflector would ask for each later list in pages, too, and of exactly the version
-// that it knows: after a 410 that is old data.
+// resourceVersion the answer is the newest. It must come in one piece: after a first list in
+// pages the Reflector would ask for pages of exactly the version that it knows in each later
+// list, too, and after a 410 that is old data.
 func (i *Informer) requests(next *cache.ListWatch) *cache.ListWatch {
 	return &cache.ListWatch{
 		ListWithContextFunc: func(ctx context.Context, opts metav1.ListOptions) (runtime.Object, error) {
@@ -109,9 +110,9 @@ func (i *Informer) requests(next *cache.ListWatch) *cache.ListWatch {
 }
 
 // dropManagedFields is the transform, which runs before an object enters the Store.
-// managedFields record who wrote which field. They are a large part of a small object,
-// and nothing here reads them. A streaming list runs the transform twice on each object,
-// so it must be idempotent. It counts an object only the first time.
+// managedFields record which client wrote which field. They are a large part of a small
+// object, and nothing here reads them. A streaming list transforms each object twice: the
+// second time it finds none, and does not count the object again.
 func (i *Informer) dropManagedFields(obj any) (any, error) {
 	if accessor, err := meta.Accessor(obj); err == nil && accessor.GetManagedFields() != nil {
 		accessor.SetManagedFields(nil)

@@ -90,11 +90,11 @@ func TestReadingPath(t *testing.T) {
 	last := -1
 	for _, file := range []string{
 		"controller/example_test.go",
-		"config/crd/foos.samplecontroller.k8s.io.yaml",
 		"api/examples-gzh.com/v1alpha1/doc.go",
 		"api/examples-gzh.com/v1alpha1/types.go",
 		"api/examples-gzh.com/v1alpha1/deepcopy.go",
 		"api/examples-gzh.com/v1alpha1/register.go",
+		"config/crd/foos.samplecontroller.k8s.io.yaml",
 		"clientset/doc.go",
 		"informer/project.go",
 		"controller/doc.go",

@@ -1,5 +1,5 @@
 // Package fake is a clientset.Interface over objects in memory, for tests of code
-// that uses a clientset. client-gen generates the same.
+// that uses a clientset. client-gen generates one, too.
 //
 // # Basics
 //
@@ -25,5 +25,5 @@
 //     DeleteCollection is an error.
 //   - A list is not streamed, and a deletion between a list and its watch is missed.
 //
-// Use a real API server for these, and httptest for what goes over the wire.
+// Use a real API server for these.
 package fake

@@ -96,7 +96,7 @@ var (
 	different = &lesson{
 		"A fault has left a mark that no later reconcile removes.",
 		"Azure/azure-service-operator#5633: a crash between two steps, and nobody remembers the first",
-		"controller/doc.go: level-triggered; every reconcile ends in the same state",
+		"README.md: a reconcile is level-triggered, whatever was missed; it ends in the same state",
 	}
 	exits = &lesson{
 		"A program that ends for a fault that passes needs somebody to start it again, and each start lists everything.",

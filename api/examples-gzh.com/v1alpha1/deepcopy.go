@@ -36,13 +36,13 @@ func (p *Project) DeepCopyObject() runtime.Object {
 	return nil
 }
 
-// DeepCopyInto writes a deep copy of s into out, which must not be nil.
+// DeepCopyInto copies s into out.
 func (s *ProjectSpec) DeepCopyInto(out *ProjectSpec) {
 	// Only values so far; a pointer, slice or map that is added needs a line here.
 	*out = *s
 }
 
-// DeepCopyInto writes a deep copy of l into out, which must not be nil.
+// DeepCopyInto copies l into out.
 func (l *ProjectList) DeepCopyInto(out *ProjectList) {
 	*out = *l
 	l.ListMeta.DeepCopyInto(&out.ListMeta)
@@ -54,7 +54,7 @@ func (l *ProjectList) DeepCopyInto(out *ProjectList) {
 	}
 }
 
-// DeepCopy returns a deep copy of l, or nil for nil.
+// DeepCopy copies l.
 func (l *ProjectList) DeepCopy() *ProjectList {
 	if l == nil {
 		return nil
@@ -64,8 +64,7 @@ func (l *ProjectList) DeepCopy() *ProjectList {
 	return out
 }
 
-// DeepCopyObject makes *ProjectList a runtime.Object. It returns an untyped nil
-// for nil.
+// DeepCopyObject makes *ProjectList a runtime.Object.
 func (l *ProjectList) DeepCopyObject() runtime.Object {
 	if c := l.DeepCopy(); c != nil {
 		return c

@@ -6,12 +6,12 @@
 //
 // # Basics
 //
-// Three files make an API group. Code generators usually write the second.
+// Three files make an API group.
 //
 //   - types.go says what a Project is. The json tags are the wire format.
-//   - deepcopy.go copies one, pointer by pointer (deepcopy-gen's job).
+//   - deepcopy.go copies one, pointer by pointer. deepcopy-gen usually writes it.
 //   - register.go enters the types into a scheme. A scheme is a table that says which
-//     Go type stands for which group, version and kind.
+//     Go type stands for which group, version and kind (in names of Go: GVK).
 //
 // Package clientset sends these types over the wire.
 //
@@ -20,4 +20,8 @@
 // The group is examples-gzh.com, with an s. A client that asks for example-gzh.com
 // gets 404 for every request: a group that is not installed is simply another URL.
 // So the name is in one constant, GroupName, and nowhere else in Go.
+//
+// A manifest that says replica instead of replicas sets no field: kubectl, which asks for strict
+// validation, refuses it by that name, other clients may not. Then a controller sees 0. So the
+// schema requires a Project's replicas, and a Foo's are a pointer: missing is not 0.
 package v1alpha1

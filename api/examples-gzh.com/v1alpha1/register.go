@@ -35,9 +35,7 @@ func Resource(resource string) schema.GroupResource {
 }
 
 func addKnownTypes(scheme *runtime.Scheme) error {
-	// The kind is the name of the Go type. The scheme decides which apiVersion and kind
-	// an object gets when it is sent, and which Go type a reply becomes. A list is a
-	// kind, too.
+	// The kind is the name of the Go type. A list is a kind, too.
 	scheme.AddKnownTypes(SchemeGroupVersion,
 		&Project{},
 		&ProjectList{},

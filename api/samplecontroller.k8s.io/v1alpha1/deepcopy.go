@@ -5,10 +5,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// As in api/examples-gzh.com/v1alpha1/deepcopy.go, each pointer, slice and map gets
-// memory of its own, nil stays nil, and empty stays empty.
-
-// DeepCopyInto writes a deep copy of f into out, which must not be nil.
+// DeepCopyInto copies f into out.
 func (f *Foo) DeepCopyInto(out *Foo) {
 	*out = *f
 	f.ObjectMeta.DeepCopyInto(&out.ObjectMeta)
@@ -16,7 +13,7 @@ func (f *Foo) DeepCopyInto(out *Foo) {
 	f.Status.DeepCopyInto(&out.Status)
 }
 
-// DeepCopy returns a deep copy of f, or nil for nil.
+// DeepCopy copies f.
 func (f *Foo) DeepCopy() *Foo {
 	if f == nil {
 		return nil
@@ -26,7 +23,7 @@ func (f *Foo) DeepCopy() *Foo {
 	return out
 }
 
-// DeepCopyObject makes *Foo a runtime.Object. It returns an untyped nil for nil.
+// DeepCopyObject makes *Foo a runtime.Object.
 func (f *Foo) DeepCopyObject() runtime.Object {
 	if c := f.DeepCopy(); c != nil {
 		return c
@@ -34,8 +31,8 @@ func (f *Foo) DeepCopyObject() runtime.Object {
 	return nil
 }
 
-// DeepCopyInto writes a deep copy of s into out, which must not be nil. new(value) is a
-// pointer to a new variable with that value (since Go 1.26).
+// DeepCopyInto copies s into out. new(value) is a pointer to a new variable with that value
+// (since Go 1.26).
 func (s *FooSpec) DeepCopyInto(out *FooSpec) {
 	*out = *s
 	if s.Replicas != nil {
@@ -43,7 +40,7 @@ func (s *FooSpec) DeepCopyInto(out *FooSpec) {
 	}
 }
 
-// DeepCopyInto writes a deep copy of s into out, which must not be nil.
+// DeepCopyInto copies s into out.
 func (s *FooStatus) DeepCopyInto(out *FooStatus) {
 	*out = *s
 	if s.Conditions != nil {
@@ -54,7 +51,7 @@ func (s *FooStatus) DeepCopyInto(out *FooStatus) {
 	}
 }
 
-// DeepCopy returns a deep copy of s, or nil for nil.
+// DeepCopy copies s.
 func (s *FooStatus) DeepCopy() *FooStatus {
 	if s == nil {
 		return nil
@@ -64,7 +61,7 @@ func (s *FooStatus) DeepCopy() *FooStatus {
 	return out
 }
 
-// DeepCopyInto writes a deep copy of l into out, which must not be nil.
+// DeepCopyInto copies l into out.
 func (l *FooList) DeepCopyInto(out *FooList) {
 	*out = *l
 	l.ListMeta.DeepCopyInto(&out.ListMeta)
@@ -76,7 +73,7 @@ func (l *FooList) DeepCopyInto(out *FooList) {
 	}
 }
 
-// DeepCopy returns a deep copy of l, or nil for nil.
+// DeepCopy copies l.
 func (l *FooList) DeepCopy() *FooList {
 	if l == nil {
 		return nil
@@ -86,8 +83,7 @@ func (l *FooList) DeepCopy() *FooList {
 	return out
 }
 
-// DeepCopyObject makes *FooList a runtime.Object. It returns an untyped nil for
-// nil.
+// DeepCopyObject makes *FooList a runtime.Object.
 func (l *FooList) DeepCopyObject() runtime.Object {
 	if c := l.DeepCopy(); c != nil {
 		return c

@@ -4,9 +4,8 @@
 //
 // # Basics
 //
-// The same files as in api/examples-gzh.com/v1alpha1; compare them side by side. Foo
-// adds an optional field, which is a pointer, and a status with a list. DeepCopy must
-// copy both.
+// The same files as in api/examples-gzh.com/v1alpha1, whose comments hold here, too. Foo adds an
+// optional field, which is a pointer, and a status with a list. DeepCopy must copy both.
 //
 // # Caveats
 //

@@ -6,21 +6,17 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// GroupName is the API group, as the CustomResourceDefinition in config/crd
-// spells it.
+// GroupName is the API group.
 const GroupName = "samplecontroller.k8s.io"
 
-// SchemeGroupVersion is the group and version of every kind in this package. It
-// becomes apiVersion in an object and /apis/samplecontroller.k8s.io/v1alpha1 in
-// a URL.
+// SchemeGroupVersion is the group and version of every kind in this package.
 var SchemeGroupVersion = schema.GroupVersion{Group: GroupName, Version: "v1alpha1"}
 
 var (
 	// SchemeBuilder collects the functions that fill a scheme.
 	SchemeBuilder = runtime.NewSchemeBuilder(addKnownTypes)
 
-	// AddToScheme registers this package's kinds with a scheme. Call it once per
-	// scheme, before the scheme is used by more than one goroutine.
+	// AddToScheme registers this package's kinds with a scheme.
 	AddToScheme = SchemeBuilder.AddToScheme
 )
 
@@ -29,8 +25,7 @@ func Kind(kind string) schema.GroupKind {
 	return SchemeGroupVersion.WithKind(kind).GroupKind()
 }
 
-// Resource qualifies a resource (the plural in the URL) of this group, for
-// example "foos".
+// Resource qualifies a resource of this group, for example "foos".
 func Resource(resource string) schema.GroupResource {
 	return SchemeGroupVersion.WithResource(resource).GroupResource()
 }
@@ -40,7 +35,6 @@ func addKnownTypes(scheme *runtime.Scheme) error {
 		&Foo{},
 		&FooList{},
 	)
-	// The kinds that every group shares: Status, WatchEvent, DeleteOptions, …
 	metav1.AddToGroupVersion(scheme, SchemeGroupVersion)
 	return nil
 }

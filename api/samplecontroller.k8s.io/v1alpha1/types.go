@@ -20,7 +20,7 @@ type FooSpec struct {
 	// Replicas is the wanted number of replicas, 0 to 10. Without it, the Deployment's
 	// number is left alone; a new Deployment has 1, the API server's default. An autoscaler
 	// must then target the Deployment: reading the scale of such a Foo fails. With a number
-	// here, it must target the Foo: the controller undoes what others set in the Deployment.
+	// here, it must target the Foo: in the Deployment, the controller undoes what it sets.
 	Replicas *int32 `json:"replicas,omitempty"`
 }
 
@@ -61,16 +61,16 @@ const (
 	// ReasonNameTaken: the Deployment of this name is controlled by another object, or by
 	// none. It is left alone.
 	ReasonNameTaken = "NameTaken"
-	// ReasonInvalidSpec: no Deployment can have this spec. The spec must be changed.
+	// ReasonInvalidSpec: no Deployment can have this spec.
 	ReasonInvalidSpec = "InvalidSpec"
-	// ReasonForbidden: the API server refuses a request: a quota, a policy, a webhook, or a
-	// right that the controller lacks. The message is the server's. The controller retries.
+	// ReasonForbidden: the API server refuses a request, because of a quota, a policy, a webhook
+	// or a missing right. The message is the server's.
 	ReasonForbidden = "Forbidden"
 	// ReasonRequestFailed: requests have failed for some time in another way, as when a
-	// webhook does not answer. The message is that of an error. The controller retries.
+	// webhook does not answer. The message is that of an error.
 	ReasonRequestFailed = "RequestFailed"
 	// ReasonChangedByWebhook: the API server stored another value than the controller sent.
-	// The message names the field. The controller retries.
+	// The message names the field.
 	ReasonChangedByWebhook = "ChangedByWebhook"
 	// ReasonReplicaFailure: the Deployment reports that its Pods cannot be created, as when a
 	// quota is used up. The message is the Deployment's.
@@ -80,8 +80,7 @@ const (
 	ReasonProgressDeadlineExceeded = "ProgressDeadlineExceeded"
 )
 
-// FooList is the reply to a list request. ListMeta has the list's resourceVersion, from which
-// a watch goes on, and, if the list came in pages, where the next page begins.
+// FooList is the reply to a list request.
 type FooList struct {
 	metav1.TypeMeta `json:""`
 	metav1.ListMeta `json:"metadata,omitempty"`
