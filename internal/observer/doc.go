@@ -29,14 +29,14 @@
 //
 // # Properties
 //
-//   - Nobody on the way of a key waits for a reader. What happens there takes a number, a
+//   - No goroutine on the way of a key waits for a reader. What happens there takes a number, a
 //     time, pointers to objects, and a copy of what is sent. What takes long is done in the
 //     order of the numbers when the step is published, 20 ms later.
 //   - A step says what was so when it happened. Whose write an event comes from may have
 //     been learned since.
 //   - Memory is bounded, however many objects there are and however slow a reader is. If
 //     that is not enough, steps are missing: a gap in the numbers says how many, and
-//     Print says it in a line. Of what Print has written and nobody reads, the oldest lines
+//     Print says it in a line. Of what Print has written and no program reads, the oldest lines
 //     go. What a browser has yet to read comes on top.
 //   - Close publishes what was recorded before it, which then has a second to be read.
 //   - No header is ever in a step. Of objects and bodies only the fields are shown that
@@ -46,15 +46,15 @@
 // # Caveats
 //
 //   - The event of a write may come before the answer to it. Steps are published 20 ms late
-//     for that reason. If the answer takes longer, the event counts as somebody else's. The
+//     for that reason. If the answer takes longer, the event counts as another client's. The
 //     cause of a reconcile is exact: no key is reconciled before the answer to its last
 //     write is in.
 //   - A PUT that changes nothing is answered with the version of the write before it. If
-//     that was somebody else's, its event may count as our own.
+//     that was another client's, its event may count as our own.
 //   - Objects are read after they were handed over. An object in a store is never
 //     changed, or this package would show what it never was.
 //   - What a gap has swallowed is not known: an own write may go unnamed after it.
-//   - The queue tells nobody when a delay is over. The step "due" comes when a worker takes
+//   - The queue does not tell when a delay is over. The step "due" comes when a worker takes
 //     the key or gives it back.
 //   - A server's refusal is shown in its words, which may quote a value that was sent.
 //   - A kind that is owned is looked for in the namespace of what it owns.

@@ -18,7 +18,7 @@ import (
 	"example.com/byhand/internal/trace"
 )
 
-// exchange is one request and its answer. Whoever sends it keeps the bytes; what
+// exchange is one request and its answer. The client that sends it keeps the bytes; what
 // they say is found out when the steps are published.
 type exchange struct {
 	observer *Observer
@@ -46,7 +46,7 @@ func (t *transport) exchange(request *http.Request, to target) (*http.Response, 
 	case !t.observer.all:
 		x.end(trace.Answered, response.StatusCode, nil, 0, nil)
 	case to.kind == nil || !strings.HasPrefix(response.Header.Get("Content-Type"), runtime.ContentTypeJSON):
-		// What is no JSON may be a stream, which whoever asked for it reads.
+		// What is no JSON may be a stream, which the client that asked for it reads.
 		x.answered(response.StatusCode, nil, max(response.ContentLength, 0))
 	default:
 		body, err := io.ReadAll(response.Body)
@@ -219,7 +219,7 @@ func (x *exchange) outcome(code int, answer map[string]any) string {
 	case code < http.StatusBadRequest:
 		return verbs[x.request.Method].outcome + " " + x.subject()
 	case reason == metav1.StatusReasonConflict:
-		return x.intent() + ": Conflict, somebody else wrote first"
+		return x.intent() + ": Conflict, another client wrote first"
 	case reason == metav1.StatusReasonAlreadyExists:
 		return x.intent() + ": there is one already"
 	default:

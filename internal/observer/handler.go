@@ -112,7 +112,7 @@ func (h *handler) event(e *event, before, object any, next func()) {
 	h.why = cause{event: e}
 	next()
 	h.record("")
-	// Nobody needs the object any more.
+	// The object is not needed any more.
 	h.step, h.finish, h.why = nil, nil, cause{}
 }
 

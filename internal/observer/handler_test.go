@@ -24,11 +24,11 @@ func foo(version string) *v1alpha1.Foo {
 		Spec: v1alpha1.FooSpec{DeploymentName: "d"}}
 }
 
-// deployment is the Foo's, or nobody's.
+// deployment is the Foo's, or has no controller.
 func deployment(version string, ours bool) *appsv1.Deployment {
 	d := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "d", UID: "uid-d", ResourceVersion: version,
-		ManagedFields: []metav1.ManagedFieldsEntry{{Manager: "somebody"}},
-		Annotations:   map[string]string{corev1.LastAppliedConfigAnnotation: "everything again", "note": "somebody's", v1alpha1.GroupName + "/kept": "yes"}}}
+		ManagedFields: []metav1.ManagedFieldsEntry{{Manager: "kubectl"}},
+		Annotations:   map[string]string{corev1.LastAppliedConfigAnnotation: "everything again", "note": "a person's", v1alpha1.GroupName + "/kept": "yes"}}}
 	if ours {
 		d.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(foo("1"), v1alpha1.SchemeGroupVersion.WithKind("Foo"))}
 	}
@@ -72,7 +72,7 @@ func TestHandler(t *testing.T) {
 		{"a resync of an own version", func() { f := foo("2"); ofFoos.OnUpdate(f, f) }, got{What: trace.Resync, Version: "2", Cause: "the resync period"}, true},
 		{"an own version in a relist", func() { ofFoos.OnUpdate(foo("2"), foo("2")) },
 			got{What: trace.Relisted, Version: "2", Cause: "a list in which it is the same", CauseSeq: 44}, true},
-		{"somebody's write", func() { ofFoos.OnUpdate(foo("2"), foo("3")) }, got{What: trace.Updated, Version: "3", CauseSeq: 43}, true},
+		{"another client's write", func() { ofFoos.OnUpdate(foo("2"), foo("3")) }, got{What: trace.Updated, Version: "3", CauseSeq: 43}, true},
 		{"deleted", func() { ofFoos.OnDelete(foo("4")) }, got{What: trace.Deleted, Version: "4"}, true},
 		{"a tombstone", func() { ofFoos.OnDelete(cache.DeletedFinalStateUnknown{Key: "default/foo", Obj: foo("4")}) },
 			got{What: trace.Tombstone, Version: "4", Cause: "a list in which it is missing", CauseSeq: 44}, true},
@@ -82,7 +82,7 @@ func TestHandler(t *testing.T) {
 		{"our DELETE", func() { ofDeployments.OnDelete(deployment("6", true)) },
 			got{What: trace.Deleted, Kind: "Deployment", Version: "6", Cause: "our own write", CauseSeq: 42, Echo: true}, true},
 		{"a Deployment that a Foo only names", func() { ofDeployments.OnAdd(deployment("7", false), false) }, got{What: trace.Added, Kind: "Deployment", Version: "7"}, true},
-		{"a resync that wakes nobody", func() { d := deployment("7", true); ofDeployments.OnUpdate(d, d) },
+		{"a resync that adds no key", func() { d := deployment("7", true); ofDeployments.OnUpdate(d, d) },
 			got{What: trace.Resync, Kind: "Deployment", Version: "7", Cause: "the resync period"}, false},
 		{"a Project", func() {
 			ofProjects.OnAdd(&examplesv1alpha1.Project{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "p"}}, false)
@@ -138,7 +138,7 @@ func TestRender(t *testing.T) {
 	if diff := cmp.Diff(before, d); diff != "" {
 		t.Errorf("the object was changed (-before +after):\n%s", diff)
 	}
-	for _, secret := range []string{"hunter2", "managedFields", "everything again", "PASSWORD", "--token", "somebody's"} {
+	for _, secret := range []string{"hunter2", "managedFields", "everything again", "PASSWORD", "--token", "a person's"} {
 		if strings.Contains(string(text), secret) {
 			t.Errorf("%q is shown in %s", secret, text)
 		}
@@ -153,10 +153,10 @@ func TestRender(t *testing.T) {
 	}
 	applied.Spec.DeploymentName = strings.Repeat("x", objectLimit)
 	for reason, hidden := range map[string]json.RawMessage{
-		"an object of another kind": r.render(nil, open(&corev1.Secret{Data: map[string][]byte{"k": []byte("v")}}), objectLimit),
-		"a Deployment of nobody's":  r.render(r.kinds["Deployment"], open(deployment("1", false)), objectLimit),
-		"an object that is long":    r.render(r.kinds["Foo"], open(applied), objectLimit),
-		"nothing":                   r.render(r.kinds["Foo"], open(nil), objectLimit),
+		"an object of another kind":         r.render(nil, open(&corev1.Secret{Data: map[string][]byte{"k": []byte("v")}}), objectLimit),
+		"a Deployment without a controller": r.render(r.kinds["Deployment"], open(deployment("1", false)), objectLimit),
+		"an object that is long":            r.render(r.kinds["Foo"], open(applied), objectLimit),
+		"nothing":                           r.render(r.kinds["Foo"], open(nil), objectLimit),
 	} {
 		if hidden != nil {
 			t.Errorf("%s is shown: %.100s", reason, hidden)

@@ -22,7 +22,7 @@ import (
 	"example.com/byhand/internal/trace"
 )
 
-// late does something while nobody tells, which is told after it. If anything that
+// late does something while no goroutine publishes, which is told after it. If anything that
 // it does waits for that, it does not return.
 func late(r *Observer, do func()) {
 	r.publishing.Lock()
@@ -31,7 +31,7 @@ func late(r *Observer, do func()) {
 	r.publishing.Unlock()
 }
 
-// A whole way while nobody tells: nobody waits for it. What is told afterwards is
+// A whole way while no goroutine publishes: it does not wait. What is told afterwards is
 // what was so when it happened, and knows our own writes by then.
 func TestToldLater(t *testing.T) {
 	r, client, kube := served(t, func(w http.ResponseWriter, r *http.Request) {
@@ -110,7 +110,7 @@ func TestTimeOfAStep(t *testing.T) {
 	})
 }
 
-// Whoever listens hears of a step soon, though nobody asks for it, and not at once: the
+// A subscriber hears of a step soon, though no call asks for it, and not at once: the
 // answer to a write may have to come first.
 func TestToldSoon(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -15,7 +15,7 @@ const (
 	lastWords = time.Second
 )
 
-// Log is a writer that never makes anybody wait: for the story, for klog's lines. It is
+// Log is a writer that makes no caller wait: for the story, for klog's lines. It is
 // safe for concurrent use. If its reader does not take them the oldest lines go, and a line
 // says how many.
 type Log struct {
@@ -30,8 +30,8 @@ type Log struct {
 	written chan struct{} // closed when write returns, nil while it does not run
 }
 
-// NewLog returns a Log of what anybody may have written, such as an error with an answer of
-// a webhook in it: it shows control characters and does not pass them on to a terminal.
+// NewLog returns a Log of what other programs may have written, such as an error with an
+// answer of a webhook in it: it shows control characters and does not pass them on to a terminal.
 func NewLog(out io.Writer) *Log { return &Log{out: out, harmless: true} }
 
 // Write takes whole lines and returns at once.

@@ -8,8 +8,9 @@ import (
 	"testing"
 )
 
-// Whoever logs does not wait for a reader that does not read. What he misses is counted.
-func TestLogToNobody(t *testing.T) {
+// A goroutine that logs does not wait for a reader that does not read. What the reader misses is
+// counted.
+func TestLogWithoutReader(t *testing.T) {
 	out := &stuck{release: make(chan struct{})}
 	log := NewLog(out)
 	long := strings.Repeat("x", maxUnread/10-1) + "\n"

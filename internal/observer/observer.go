@@ -46,7 +46,7 @@ const (
 // Reconcile): call
 // them before the first informer runs.
 //
-// Whoever records a step has a key to move on, and waits for nothing but a number and the
+// A goroutine that records a step has a key to move on, and waits for nothing but a number and the
 // time. Everything else happens when the step is published, by one goroutine at a time and
 // in the order of the numbers: texts, objects as JSON, and which event comes from our own
 // write.
@@ -83,7 +83,7 @@ type pendingStep struct {
 	step *trace.Step
 	// finish adds what takes time, nil for nothing. It runs after that of the step before.
 	finish func(*trace.Step)
-	// bytes is how much it holds that nobody else does.
+	// bytes is how much only it holds.
 	bytes int64
 }
 

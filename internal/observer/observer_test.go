@@ -66,7 +66,7 @@ func kept(r *Observer) (steps []trace.Step) {
 	return steps
 }
 
-// Between the past and what follows nothing is missing, whoever records meanwhile.
+// Between the past and what follows nothing is missing, whichever goroutine records meanwhile.
 func TestSubscribeMissesNothing(t *testing.T) {
 	r := New(Options{All: true})
 	var recording sync.WaitGroup
@@ -141,7 +141,7 @@ func (f reconcileFunc) Reconcile(ctx context.Context, key cache.ObjectName) (tim
 }
 
 // What was recorded before Close is printed; a reader that does not read does not
-// hold up the end of the process, nor anybody before.
+// hold up the end of the process, nor a worker before.
 func TestPrint(t *testing.T) {
 	r := New(Options{All: true})
 	var all, one bytes.Buffer
@@ -160,7 +160,7 @@ func TestPrint(t *testing.T) {
 	}
 }
 
-// stuck is a pipe that nobody reads, until release is closed.
+// stuck is a pipe that has no reader, until release is closed.
 type stuck struct {
 	bytes.Buffer
 	release chan struct{}
@@ -171,7 +171,7 @@ func (s *stuck) Write(p []byte) (int, error) {
 	return s.Buffer.Write(p)
 }
 
-func TestPrintToNobody(t *testing.T) {
+func TestPrintWithoutReader(t *testing.T) {
 	r := New(Options{All: true})
 	out := &stuck{release: make(chan struct{})}
 	r.Print(Flag{on: true, json: true}, out)

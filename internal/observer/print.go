@@ -48,7 +48,7 @@ func (f Flag) wanted(step *trace.Step) bool {
 }
 
 // Print writes the steps that are published from now on to out, in the form that the flag
-// says. Nobody waits for out: see Log.
+// says. No goroutine waits for out: see Log.
 func (o *Observer) Print(f Flag, out io.Writer) {
 	log, line := &Log{out: out}, (&story{found: map[string]int{}}).line
 	switch {

@@ -25,7 +25,7 @@ func (o *Observer) Queue(k Kind, next controller.PriorityQueue) controller.Prior
 }
 
 // observedQueue is the real queue, and beside it a model of where each key is: the real one
-// tells nobody. mu is held while both change, except for Get, which blocks.
+// does not tell. mu is held while both change, except for Get, which blocks.
 type observedQueue struct {
 	controller.PriorityQueue
 	observer *Observer
@@ -153,7 +153,7 @@ func (q *observedQueue) wait(key cache.ObjectName, at *place, what string, delay
 	k.due, k.delay = due, cause{text: text, seq: q.record(trace.PartQueue, what, key, step, at, nil)}
 }
 
-// settle notes that a delay is over, if it is. Nobody says so at the time: it shows when a
+// settle notes that a delay is over, if it is. The queue does not say so at the time: it shows when a
 // worker takes the key or gives it back.
 func (q *observedQueue) settle(key cache.ObjectName, k *waiting, at *place) {
 	if due := k.due; !due.IsZero() && !time.Now().Before(due) {

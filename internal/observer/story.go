@@ -9,7 +9,7 @@ import (
 )
 
 // maxFound is how many objects of a kind the story names one by one when the
-// first list comes. Nobody reads thousands of lines.
+// first list comes. No person reads thousands of lines.
 const maxFound = 50
 
 // story is the form that a learner reads: what a controller hears, what it sends

@@ -59,7 +59,7 @@ func TestStoryOfEvents(t *testing.T) {
 		{"changed", func(foos, _ cache.ResourceEventHandler) {
 			foos.OnUpdate(fooThatWants("1", "one"), fooThatWants("2", "two"))
 		}, []string{"changed  Foo default/foo: wants two"}},
-		{"changed where nobody looks", func(foos, _ cache.ResourceEventHandler) {
+		{"changed in a field that the story does not show", func(foos, _ cache.ResourceEventHandler) {
 			foos.OnUpdate(fooThatWants("2", "two"), fooThatWants("3", "two"))
 		}, nil},
 		{"a resync", func(foos, _ cache.ResourceEventHandler) {
@@ -77,7 +77,7 @@ func TestStoryOfEvents(t *testing.T) {
 		{"a Deployment that the Foo takes", func(_, deployments cache.ResourceEventHandler) {
 			deployments.OnUpdate(deployment("5", false), deployment("6", true))
 		}, []string{"changed  Deployment default/d: of Foo foo, a Deployment"}},
-		{"a Deployment of nobody's", func(_, deployments cache.ResourceEventHandler) { deployments.OnAdd(deployment("5", false), false) }, nil},
+		{"a Deployment without a controller", func(_, deployments cache.ResourceEventHandler) { deployments.OnAdd(deployment("5", false), false) }, nil},
 		{"what does not belong on a terminal", func(foos, _ cache.ResourceEventHandler) {
 			foos.OnAdd(fooThatWants("1", "\x1b[2Jone\n12:00:00.000  forged"), false)
 		}, []string{"added    Foo default/foo: wants <U+001B>[2Jone 12:00:00.000  forged"}},
@@ -164,8 +164,8 @@ func TestStoryOfRequests(t *testing.T) {
 // explode is what the stack of a panic must still show.
 func explode() (time.Duration, error) { panic("on purpose") }
 
-// Every step of a reconcile is counted when it happens, whatever is recorded. Whoever
-// recovers a panic sees where it began.
+// Every step of a reconcile is counted when it happens, whatever is recorded. The function
+// that recovers a panic sees where it began.
 func TestCount(t *testing.T) {
 	for _, all := range []bool{true, false} {
 		var counted []string

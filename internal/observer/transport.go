@@ -82,8 +82,8 @@ func (t target) key() string {
 	return keyOf(t.namespace, t.name)
 }
 
-// wireForm is a request in its wire form. What a path that nobody knows asks for is
-// nobody's business.
+// wireForm is a request in its wire form. What a path of no known kind asks for is
+// not shown.
 func wireForm(request *http.Request, to target) trace.Request {
 	w := trace.Request{Method: request.Method, Path: request.URL.Path}
 	if to.kind != nil {

@@ -32,7 +32,7 @@ import (
 	"example.com/byhand/internal/trace"
 )
 
-const credential = "a-token-that-nobody-may-see"
+const credential = "a-token-that-no-reader-may-see"
 
 // served is an Observer between real clients and a server that answers as a test
 // says.
@@ -128,7 +128,7 @@ func TestExchange(t *testing.T) {
 		t.Errorf("requests (-want +got):\n%s", diff)
 	}
 	last := past[len(past)-1]
-	const decision = "created Deployment d; deleted Deployment old; wrote the status (Ready False, NameTaken); update Foo foo: Conflict, somebody else wrote first; error: "
+	const decision = "created Deployment d; deleted Deployment old; wrote the status (Ready False, NameTaken); update Foo foo: Conflict, another client wrote first; error: "
 	if last.What != trace.Failed || !strings.HasPrefix(last.Text, decision) {
 		t.Errorf("the reconcile %s: %s, want failed: %s", last.What, last.Text, decision)
 	}
@@ -176,13 +176,13 @@ func TestAlreadyExists(t *testing.T) {
 		"reconcile ended: create Deployment d: there is one already; asked the server for Deployment d; "+
 			"look again in 1s at the latest",
 	)
-	// It is somebody else's: its event is no echo.
+	// Another client made it: its event is no echo.
 	if n := r.own.newest.Len(); n != 0 {
 		t.Errorf("%d writes are remembered, want none", n)
 	}
 }
 
-// noSecrets fails the test if a step holds what nobody may see.
+// noSecrets fails the test if a step holds a secret.
 func noSecrets(t *testing.T, steps []trace.Step) {
 	t.Helper()
 	for _, step := range steps {
@@ -198,8 +198,8 @@ func noSecrets(t *testing.T, steps []trace.Step) {
 	}
 }
 
-// A DELETE that was refused was none; no answer is told as that; what is nobody's
-// business is not shown.
+// A DELETE that was refused was none; no answer is told as that; secrets are
+// not shown.
 func TestExchangeFails(t *testing.T) {
 	r, client, kube := served(t, func(w http.ResponseWriter, r *http.Request) {
 		switch {
@@ -355,7 +355,7 @@ func TestList(t *testing.T) {
 		{&http.Response{StatusCode: http.StatusOK, Body: io.NopCloser(strings.NewReader("{}"))}, nil, "stream listed: list"},
 		{&http.Response{StatusCode: http.StatusOK, Body: io.NopCloser(iotest.ErrReader(errors.New("reset")))}, nil, "stream refused: broken off: reset"},
 		{&http.Response{StatusCode: http.StatusForbidden, Status: "403 Forbidden", Body: http.NoBody}, nil, "stream refused: 403 Forbidden"},
-		{nil, errors.New("nobody there"), "stream refused: no answer: nobody there"},
+		{nil, errors.New("no server there"), "stream refused: no answer: no server there"},
 	} {
 		next := roundTripper(func(*http.Request) (*http.Response, error) { return test.response, test.err })
 		client := &http.Client{Transport: r.Transport(next)}
@@ -431,7 +431,7 @@ func TestBodies(t *testing.T) {
 	}
 }
 
-// What is no JSON may be a stream: nobody reads it but whoever asked for it.
+// What is no JSON may be a stream: only the client that asked for it reads it.
 func TestStreamOfSubresource(t *testing.T) {
 	r := observing()
 	body, end := io.Pipe()
@@ -449,7 +449,7 @@ func TestStreamOfSubresource(t *testing.T) {
 	}
 }
 
-// A watch may be closed while somebody waits for its next event (see make test-race).
+// A watch may be closed while a Reflector waits for its next event (see make test-race).
 func TestCloseWhileReading(t *testing.T) {
 	r := observing()
 	body, events := io.Pipe()
