@@ -41,7 +41,7 @@ func fullQuota(steps ...step) step {
 	}
 }
 
-// setBack takes steps while a policy gives a Deployment, whoever writes it, one replica and an
+// setBack takes steps while a policy gives a Deployment, whichever client writes it, one replica and an
 // annotation that is another one each time: no write is without an event.
 func setBack(name string, steps ...step) step {
 	return func(s *stage) error {

@@ -36,7 +36,7 @@
 //	    the program: a process group, started again when it ends, as a kubelet does.
 //	  - stage.go is one run of a scenario, in a namespace of its own. situations.go, faults.go and
 //	    hostile.go have the steps that scenarios.go puts together, admission.go what the API
-//	    server is told to refuse or to change, somebody.go what users do.
+//	    server is told to refuse or to change, users.go what users do.
 //	  - history.go watches past the proxy. now.go says what is wrong at this moment, with
 //	    the oracle of this repository's own tests, overtime.go what was wrong at any revision.
 //	  - report.go puts it into words, lessons.go knows why, results.go makes the published page.

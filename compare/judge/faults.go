@@ -170,7 +170,7 @@ func staleStart(d time.Duration, steps ...step) step {
 	}
 }
 
-// contended takes steps while somebody writes every Foo and Deployment again and again, for
+// contended takes steps while another client writes every Foo and Deployment again and again, for
 // some time at least.
 func contended(d time.Duration, steps ...step) step {
 	return func(s *stage) error {
@@ -198,7 +198,7 @@ func contended(d time.Duration, steps ...step) step {
 
 // note is an annotation.
 func note(i int) object {
-	return object{"metadata": object{"annotations": object{"example.com/somebody": strconv.Itoa(i)}}}
+	return object{"metadata": object{"annotations": object{"example.com/another": strconv.Itoa(i)}}}
 }
 
 // apiServerFrozen stops the API server for some time.

@@ -85,10 +85,10 @@ func badTypes(s *stage) error {
 	return nil
 }
 
-// crowd creates n Foos that ask for one name, which is somebody else's.
+// crowd creates n Foos that ask for one name, that of a Deployment without a controller.
 func crowd(n int) step {
 	return func(s *stage) error {
-		if err := somebodysDeployment("taken", false)(s); err != nil {
+		if err := foreignDeployment("taken", false)(s); err != nil {
 			return err
 		}
 		for i := range n {

@@ -107,7 +107,7 @@ func (w *world) judgeAll(ctx context.Context, chosen []scenario, report reporter
 // helpless is why nothing more is judged.
 const helpless = "even without a fault the program does not do what a Foo asks for"
 
-// beyond says what the program does that nobody has asked for. It is told, and not judged.
+// beyond says what the program does that no Foo asks for. It is told, and not judged.
 func (s *stage) beyond() string {
 	events, conditions := 0, []string(nil)
 	for _, r := range s.proxy.Log() {

@@ -34,7 +34,7 @@ var (
 		"controller/deployment.go: applyDesired compares what is with what must be, each time",
 	}
 	drifted = &lesson{
-		"What somebody has changed by hand stays until it hurts, and nothing says that it is there.",
+		"What a person has changed by hand stays until it hurts, and nothing says that it is there.",
 		"Kubernetes' own sample-controller: syncHandler compares the replicas and nothing else",
 		"controller/deployment.go: applyDesired compares each field that the program sets",
 	}
@@ -44,7 +44,7 @@ var (
 		"controller/status.go: the status is computed from the current state, as a whole",
 	}
 	uncontrolled = &lesson{
-		"Without the owner reference nobody knows whose the Deployment is, and the garbage collector never deletes it.",
+		"Without the owner reference no program knows whose the Deployment is, and the garbage collector never deletes it.",
 		"influxdata/influxdb-operator#15: children without owner references",
 		"controller/deployment.go: newDeployment sets the controller reference",
 	}
@@ -64,7 +64,7 @@ var (
 		"controller/deployment.go: syncDeployment creates the new one first",
 	}
 	noisy = &lesson{
-		"Each write costs the API server and etcd, and wakes everybody who watches. A loop of them is an outage.",
+		"Each write costs the API server and etcd, and wakes every client that watches. A loop of them is an outage.",
 		"kubernetes/sample-controller#29 and kubernetes-sigs/controller-runtime#2831: status writes without end",
 		"controller/status.go: updateStatus compares before it writes",
 	}
@@ -74,7 +74,7 @@ var (
 		"controller/readyourwrites.go: no reconcile before the cache shows the last write; names are the same every time",
 	}
 	leftOver = &lesson{
-		"The old Deployment runs on, because its owner still exists. Nobody looks for it.",
+		"The old Deployment runs on, because its owner still exists. No person looks for it.",
 		"kubernetes/sample-controller#75: changing deploymentName creates a new Deployment and leaves the old one",
 		"controller/rename.go",
 	}
@@ -89,17 +89,17 @@ var (
 		"controller/foo.go: Reconcile does nothing for a Foo with a deletionTimestamp",
 	}
 	foreign = &lesson{
-		"It breaks what belongs to somebody else, who may never find out why.",
+		"It breaks what belongs to another person or program, and may never be found out.",
 		"ai-dynamo/dynamo#13474: an operator updates and deletes objects that another controller owns",
 		"controller/deployment.go: checkController before every write, by UID",
 	}
 	different = &lesson{
 		"A fault has left a mark that no later reconcile removes.",
-		"Azure/azure-service-operator#5633: a crash between two steps, and nobody remembers the first",
+		"Azure/azure-service-operator#5633: a crash between two steps, and the program does not remember the first",
 		"README.md: a reconcile is level-triggered, whatever was missed; it ends in the same state",
 	}
 	exits = &lesson{
-		"A program that ends for a fault that passes needs somebody to start it again, and each start lists everything.",
+		"A program that ends for a fault that passes needs a supervisor to start it again, and each start lists everything.",
 		"kedacore/keda#4646: the program ends whenever the API server is away",
 		"informer/informer.go: errors of a watch are retried, the program goes on",
 	}

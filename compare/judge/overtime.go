@@ -33,7 +33,7 @@ type review struct {
 	findings    []finding
 }
 
-// onTheWay is how long the program may act on a Foo that somebody has just changed: the
+// onTheWay is how long the program may act on a Foo that a user has just changed: the
 // news is on its way.
 const onTheWay = 2 * time.Second
 

@@ -52,8 +52,8 @@ func (p *past) deployment(name, owner string, replicas int32) *past {
 	return p
 }
 
-// somebody says that the last version is not the program's.
-func (p *past) somebody() *past { p.mine[fmt.Sprint(p.revision)] = true; return p }
+// another says that another client wrote the last version.
+func (p *past) another() *past { p.mine[fmt.Sprint(p.revision)] = true; return p }
 
 // image adds a version of the last Deployment, with a container of this image.
 func (p *past) image(name string) *past {
@@ -99,16 +99,16 @@ func TestOverTime(t *testing.T) {
 		want   string
 	}{
 		{"created and scaled", newPast().foo("a", 1, "a", 1).deployment("a", "a", 1).foo("a", 2, "a", 3).deployment("a", "a", 3), ""},
-		{"somebody scales, the program scales back", newPast().foo("a", 1, "a", 1).deployment("a", "a", 1).deployment("a", "a", 4).somebody().deployment("a", "a", 1), ""},
+		{"a person scales, the program scales back", newPast().foo("a", 1, "a", 1).deployment("a", "a", 1).deployment("a", "a", 4).another().deployment("a", "a", 1), ""},
 		{"renamed", newPast().foo("a", 1, "a", 1).deployment("a", "a", 1).foo("a", 2, "b", 1).deployment("b", "a", 1).gone("a"), ""},
 		{"renamed, and the old one went first", newPast().foo("a", 1, "a", 1).deployment("a", "a", 1).foo("a", 2, "b", 1).gone("a").deployment("b", "a", 1), "P1"},
 		{"the old one comes back", newPast().foo("a", 1, "a", 1).deployment("a", "a", 1).foo("a", 2, "b", 1).deployment("b", "a", 1).gone("a").deployment("a", "a", 1), "P3"},
 		{"an old number is set again", newPast().foo("a", 1, "a", 1).deployment("a", "a", 1).foo("a", 2, "a", 3).deployment("a", "a", 3).deployment("a", "a", 1), "P1"},
 		{"made again with another number first", newPast().foo("a", 1, "a", 3).deployment("a", "a", 3).gone("a").deployment("a2", "a", 1), "P1"},
-		{"adopted", newPast().deployment("x", "", 2).somebody().foo("a", 1, "x", 1).deployment("x", "a", 2), "P5"},
-		{"scaled, though it is nobody's", newPast().deployment("x", "", 2).somebody().foo("a", 1, "x", 1).deployment("x", "", 1), "P5"},
-		{"deleted, though it is nobody's", newPast().deployment("x", "", 2).somebody().foo("a", 1, "x", 1).gone("x"), "P5"},
-		{"somebody's own matter", newPast().deployment("x", "", 2).somebody().deployment("x", "", 3).somebody(), ""},
+		{"adopted", newPast().deployment("x", "", 2).another().foo("a", 1, "x", 1).deployment("x", "a", 2), "P5"},
+		{"scaled, though it has no controller", newPast().deployment("x", "", 2).another().foo("a", 1, "x", 1).deployment("x", "", 1), "P5"},
+		{"deleted, though it has no controller", newPast().deployment("x", "", 2).another().foo("a", 1, "x", 1).gone("x"), "P5"},
+		{"a person's own Deployment", newPast().deployment("x", "", 2).another().deployment("x", "", 3).another(), ""},
 		{"taken from another Foo", newPast().foo("a", 1, "x", 1).deployment("x", "a", 1).foo("b", 1, "x", 1).deployment("x", "b", 1), "P5"},
 		{"scaled for another Foo", newPast().foo("a", 1, "x", 1).deployment("x", "a", 1).foo("b", 1, "x", 7).deployment("x", "a", 7), "P5"},
 	} {
@@ -151,8 +151,8 @@ func TestNow(t *testing.T) {
 		{"as asked", newPast().foo("a", 1, "a", 1).deployment("a", "a", 1), ""},
 		{"none", newPast().foo("a", 1, "a", 1), "P1"},
 		{"another number", newPast().foo("a", 1, "a", 1).deployment("a", "a", 2), "P1"},
-		{"another's name", newPast().deployment("x", "", 2).somebody().foo("a", 1, "x", 0), ""},
-		{"another's name, and its replicas in the status", newPast().deployment("x", "", 2).somebody().foo("a", 1, "x", 2), "P1"},
+		{"another's name", newPast().deployment("x", "", 2).another().foo("a", 1, "x", 0), ""},
+		{"another's name, and its replicas in the status", newPast().deployment("x", "", 2).another().foo("a", 1, "x", 2), "P1"},
 		{"no owner reference", newPast().foo("a", 1, "a", 0).deployment("a", "", 1), "P1 P4"},
 		{"left over", newPast().foo("a", 1, "a", 1).deployment("a", "a", 1).foo("a", 2, "b", 1).deployment("b", "a", 1), "P4"},
 		{"its Foo is gone", newPast().deployment("a", "a", 1), "P4"},

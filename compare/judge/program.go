@@ -99,7 +99,7 @@ func (p *program) processes() (pids []int) {
 	for _, file := range files {
 		content, err := os.ReadFile(file)
 		if err != nil || !bytes.Contains(append(content, 0), append([]byte(p.mark), 0)) {
-			continue // ended, or somebody else's
+			continue // ended, or another program's
 		}
 		if pid, err := strconv.Atoi(filepath.Base(filepath.Dir(file))); err == nil {
 			pids = append(pids, pid)

@@ -35,7 +35,7 @@ var all = []property{
 	{P5, "P5", "nothing foreign", "Nothing foreign: at no revision has it written a Deployment that its Foo does not control, or the spec of a Foo."},
 	{P6, "P6", "the same end", "The same end: after a fault, the Deployments and the status are those of a run without it."},
 	{P7, "P7", "bounded", "Bounded: while requests fail it sends few of them, it needs at most 1 GiB, and it does not exit."},
-	{P8, "P8", "nobody waits", "A good Foo does not wait for bad ones: it takes at most 5 times as long as alone, plus 2 s."},
+	{P8, "P8", "no good Foo waits", "A good Foo does not wait for bad ones: it takes at most 5 times as long as alone, plus 2 s."},
 }
 
 // String returns "P1 P3" for P1|P3.

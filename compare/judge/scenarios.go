@@ -18,8 +18,8 @@ type scenario struct {
 	judged properties
 	// quick: it is part of -quick.
 	quick bool
-	// bare: it runs where the judge plays the controller of Deployments, and nobody collects
-	// garbage. unplayed: and where no Deployment ever gets a Pod.
+	// bare: it runs where the judge plays the controller of Deployments, without a
+	// garbage collector. unplayed: and where no Deployment ever gets a Pod.
 	bare, unplayed bool
 	// calibrates: it sets the bound of the others.
 	calibrates bool
@@ -37,25 +37,25 @@ var scenarios = []scenario{
 	{name: "scale", what: "A Foo asks for 3 replicas in place of 1, then for 2.",
 		judged: P1 | P2 | P3 | P5, quick: true,
 		steps: []step{createFoo("a", "a", 1), converged, changeFoo("a", object{"replicas": 3}), converged, changeFoo("a", object{"replicas": 2}), converged}},
-	{name: "scaled-by-somebody", what: "Somebody scales the Deployment.",
+	{name: "scaled-by-hand", what: "A person scales the Deployment.",
 		judged: P1 | P2 | P3 | P5, quick: true,
 		steps: []step{createFoo("a", "a", 1), converged, patchDeployment("a", object{"spec": object{"replicas": 4}}), converged}},
-	{name: "image-changed", what: "Somebody changes the image in the Deployment.",
+	{name: "image-changed", what: "A person changes the image in the Deployment.",
 		judged: P1 | P2 | P3 | P5, quick: true,
 		steps: []step{createFoo("a", "a", 1), converged, changeImage("a"), converged}},
-	{name: "deployment-deleted", what: "Somebody deletes the Deployment.",
+	{name: "deployment-deleted", what: "A person deletes the Deployment.",
 		judged: P1 | P2 | P3 | P5, quick: true,
 		steps: []step{createFoo("a", "a", 1), converged, deleteDeployment("a"), converged}},
 	{name: "rename", what: "A Foo names another Deployment: the old one must go, and only after the new one exists.",
 		judged: P1 | P2 | P3 | P4 | P5, quick: true,
 		steps: []step{createFoo("a", "a", 1), converged, changeFoo("a", object{"deploymentName": "b"}), converged}},
-	{name: "name-taken", what: "A Foo names a Deployment that is nobody's, and one that another kind controls: neither is ever written.",
+	{name: "name-taken", what: "A Foo names a Deployment that has no controller, and one that another kind controls: neither is ever written.",
 		judged: P1 | P2 | P5, quick: true,
-		steps: []step{somebodysDeployment("nobodys", false), somebodysDeployment("theirs", true), createFoo("a", "nobodys", 1), createFoo("b", "theirs", 1),
+		steps: []step{foreignDeployment("unowned", false), foreignDeployment("theirs", true), createFoo("a", "unowned", 1), createFoo("b", "theirs", 1),
 			createFoo("good", "good", 1), converged, wait(3 * time.Second), converged}},
 	{name: "name-freed", what: "The Deployment that had the name is deleted: the Foo gets its own.",
 		judged: P1 | P2 | P3 | P5,
-		steps:  []step{somebodysDeployment("a", false), createFoo("a", "a", 1), wait(3 * time.Second), converged, deleteDeployment("a"), converged}},
+		steps:  []step{foreignDeployment("a", false), createFoo("a", "a", 1), wait(3 * time.Second), converged, deleteDeployment("a"), converged}},
 	{name: "two-foos-one-name", what: "Two Foos name one Deployment: the first has it, the second waits, and gets it when the first is deleted.",
 		judged: P1 | P2 | P3 | P4 | P5, quick: true,
 		steps: []step{createFoo("a", "shared", 1), converged, createFoo("b", "shared", 3), wait(3 * time.Second), converged, silent,
@@ -67,7 +67,7 @@ var scenarios = []scenario{
 		judged: P1 | P2 | P4 | P5, quick: true,
 		steps: []step{makeFoo("a", object{"deploymentName": "a", "replicas": int64(1)}, "example.com/held"), converged,
 			deleteFoo("a", metav1.DeletePropagationForeground), staysAlone("a"), patchFoo("a", object{"metadata": object{"finalizers": nil}}), converged}},
-	{name: "deleted-orphan", what: "A Foo is deleted and its Deployment is to stay: nobody touches it afterwards.",
+	{name: "deleted-orphan", what: "A Foo is deleted and its Deployment is to stay: the program does not touch it afterwards.",
 		judged: P2 | P5,
 		steps:  []step{createFoo("a", "a", 1), converged, deleteFoo("a", metav1.DeletePropagationOrphan), freed("a")}},
 	{name: "namespace-deleted", what: "The namespace is deleted, with two Foos in it.",
@@ -107,7 +107,7 @@ var scenarios = []scenario{
 		judged: P1 | P3 | P4 | P5 | P6 | P7, bare: true,
 		steps: []step{createFoo("a", "a", 1), converged,
 			held(0, "foos", held(0, "deployments", disturbed(15*time.Second, hanging(15*time.Second), storyChange))), converged, sameEnd}},
-	{name: "conflicts", what: "For 10 s somebody else writes each Foo and each Deployment again and again.",
+	{name: "conflicts", what: "For 10 s another client writes each Foo and each Deployment again and again.",
 		judged: P1 | P2 | P3 | P4 | P5 | P6, bare: true,
 		steps: []step{contended(10*time.Second, createFoo("a", "a", 1), wait(5*time.Second), storyChange), converged, sameEnd}},
 	{name: "overloaded", what: "For 15 s half of all requests get 429, 500 or 503; at the beginning the watches are cut.",
@@ -120,7 +120,7 @@ var scenarios = []scenario{
 		judged: P1 | P3 | P4 | P5 | P6 | P7, bare: true,
 		steps: []step{createFoo("a", "a", 1), converged,
 			few(40, disturbed(15*time.Second, refusing(http.StatusUnprocessableEntity, metav1.StatusReasonInvalid), storyChange)), converged, sameEnd}},
-	{name: "webhook-down", what: "For 15 s a webhook does not answer (500), so that no Deployment can be written, and somebody scales one: the status tells what runs all the time.",
+	{name: "webhook-down", what: "For 15 s a webhook does not answer (500), so that no Deployment can be written, and a person scales one: the status tells what runs all the time.",
 		judged: P1 | P3 | P5 | P7, bare: true,
 		steps: []step{createFoo("a", "a", 1), converged,
 			few(40, disturbed(15*time.Second, refusing(http.StatusInternalServerError, metav1.StatusReasonInternalError),

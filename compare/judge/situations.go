@@ -46,7 +46,7 @@ func wait(d time.Duration) step { return func(s *stage) error { return s.pause(d
 // idle fails if the program writes anything for so long: P2.
 func idle(d time.Duration) step {
 	return func(s *stage) error {
-		// Twice if somebody else has changed something meanwhile.
+		// Twice if another client has changed something meanwhile.
 		for tries := 0; ; tries++ {
 			begin, changes := time.Now(), s.history.changes()
 			if err := s.pause(d); err != nil {

@@ -16,7 +16,7 @@ const (
 	mostExits = 5
 	// firstPatience is how long the first request may take: `go run` compiles.
 	firstPatience, patience = 2 * time.Minute, time.Minute
-	// gracePeriod is the time after SIGTERM; whoever does not end in it has less from then on.
+	// gracePeriod is the time after SIGTERM; a program that does not end in it has less from then on.
 	gracePeriod, lessGrace = 10 * time.Second, time.Second
 )
 

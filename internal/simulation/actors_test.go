@@ -10,7 +10,7 @@ import (
 
 // The people who act on the server: users of Foos, and others.
 
-// hold is a finalizer that somebody removes sooner or later.
+// hold is a finalizer that another program removes sooner or later.
 const hold = "example.com/hold"
 
 func pathOf(resource string, key cache.ObjectName) string {
@@ -31,7 +31,7 @@ func (s *sequence) paths(resource string) []string {
 	return s.api.Paths(resource)
 }
 
-// change edits a stored object in somebody's name.
+// change edits a stored object in an actor's name.
 func (s *sequence) change(who, path, what string, edit func(object *unstructured.Unstructured)) bool {
 	s.rules.touched[path]++
 	s.api.Edit(path, edit)
@@ -58,7 +58,7 @@ func (s *sequence) terminate(who, path string, policy metav1.DeletionPropagation
 	return true
 }
 
-// target returns where somebody acts: often at the very object that a worker has
+// target returns where an actor acts: often at the very object that a worker has
 // just sent a request for, else anywhere.
 func (s *sequence) target(resource string, names []string) string {
 	var contested []string
@@ -115,7 +115,7 @@ func (s *sequence) createsFoo(path string) bool {
 	return true
 }
 
-// create stores a new object in somebody's name.
+// create stores a new object in an actor's name.
 func (s *sequence) create(who, path string, spec map[string]any) {
 	s.rules.touched[path]++
 	s.api.Add(path, &unstructured.Unstructured{Object: map[string]any{"spec": spec}})
@@ -132,7 +132,7 @@ func (s *sequence) strangerActs() bool {
 	return s.strangers && s.strangerActsOn(s.target("deployments", s.names))
 }
 
-// ambush lets somebody act, sometimes, on the Deployment that a request is on its
+// ambush lets another client act, sometimes, on the Deployment that a request is on its
 // way to.
 func (s *sequence) ambush(path string) {
 	if s.strangers && !s.resting && strings.Contains(path, "/deployments/") && s.chance(20) {
@@ -208,7 +208,7 @@ func (s *sequence) forgesOwner(path string) bool {
 	switch pick(s, []int{0, 1, 2, 3, 3, 3, 4}) {
 	case 0:
 		owners = nil
-	case 1: // a UID that nobody has
+	case 1: // a UID that no object has
 	case 2: // another kind's, which the garbage collector leaves alone here
 		owners[0].APIVersion, owners[0].Kind = "example.com/v1", "Other"
 	case 3: // a Foo's, of whatever namespace

@@ -28,7 +28,7 @@ const (
 // it refused, and no version is refused to it twice.
 func (s *sequence) checkRefusal(a *audited) {
 	if s.patient {
-		s.breaks("refused, and there is nobody else: %s", a.refused.ErrStatus.Message)
+		s.breaks("refused, and there is no other client: %s", a.refused.ErrStatus.Message)
 	}
 	for _, own := range s.known(a) {
 		switch deleted := own.method == http.MethodDelete; {

@@ -144,7 +144,7 @@ func (s *sequence) resyncAll() {
 }
 
 // typed returns a stored object as a client would decode it. Stores and rules
-// share it, and nobody may change it.
+// share it, so it is never changed.
 func typed[T any](s *sequence, object *unstructured.Unstructured) *T {
 	if s.typed[object] == nil {
 		s.typed[object] = decode[T](s, object)

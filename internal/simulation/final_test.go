@@ -31,7 +31,7 @@ func storedIn[T any](s *sequence, namespace, resource string) (all []T) {
 	return all
 }
 
-// checkStores: nobody has changed an object that a store holds, or has held.
+// checkStores: no object that a store holds, or has held, was changed.
 func (s *sequence) checkStores() {
 	for object, shared := range s.typed {
 		same := false

@@ -61,7 +61,7 @@ func (s *sequence) withoutRollout() []action {
 // returns the requests that are due, or each of the two things that may be due.
 func (s *sequence) patientUserActs(key cache.ObjectName) [][]string {
 	path, status := pathOf("foos", key), "PUT foos/"+key.Name+"/status"
-	name := key.Name + "-" + pick(s, s.names) // nobody else names it
+	name := key.Name + "-" + pick(s, s.names) // no other Foo names it
 	if s.api.Get(path) == nil {
 		s.create("user", path, map[string]any{"deploymentName": name, "replicas": int64(1)})
 		return [][]string{{"POST deployments", status}}

@@ -196,7 +196,7 @@ func (s *sequence) passes(w *worker, percent int) bool {
 }
 
 // fault decides what goes wrong with a request: it is refused without a reason, or
-// it is carried out and nobody learns of it.
+// it is carried out and its client does not learn of it.
 func (s *sequence) fault(r *http.Request) (refused *apierrors.StatusError, lost bool) {
 	if !s.faults || s.resting || !s.chance(20) {
 		return nil, false

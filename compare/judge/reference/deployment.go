@@ -99,7 +99,7 @@ func (c *fooController) update(ctx context.Context, s *state) error {
 	if err := c.verify(ctx, s.foo); err != nil {
 		return err
 	}
-	// As in updateStatus, the API server refuses it if somebody has written since.
+	// As in updateStatus, the API server refuses it if another client has written since.
 	updated, err := c.deployments.Deployments(s.foo.Namespace).Update(ctx, s.deployment, metav1.UpdateOptions{})
 	if err != nil {
 		return fmt.Errorf("update Deployment: %w", err)

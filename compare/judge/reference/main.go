@@ -40,7 +40,7 @@ import (
 const (
 	workers = 4
 	// resync is how often each Foo is reconciled without an event. It is no way to notice
-	// something: by then, whoever waits has given up.
+	// something: by then, a person who waits has given up.
 	resync = 10 * time.Minute
 )
 

@@ -42,7 +42,7 @@ type state struct {
 	// change it, change a copy.
 	stored *unstructured.Unstructured
 	foo    *v1alpha1.Foo
-	// deployment has the name that the Foo asks for, whoever controls it. nil: there is none.
+	// deployment has the name that the Foo asks for, whatever controls it. nil: there is none.
 	deployment *appsv1.Deployment
 	// owned are the Deployments that the Foo controls, under any name.
 	owned []*appsv1.Deployment
@@ -167,7 +167,7 @@ func (c *fooController) updateStatus(ctx context.Context, s *state) error {
 	if err := unstructured.SetNestedField(desired.Object, available, "status", "availableReplicas"); err != nil {
 		return err
 	}
-	// It has the resourceVersion of the cache. If somebody has written since, the API server
+	// It has the resourceVersion of the cache. If another client has written since, the API server
 	// refuses it, and the key is retried.
 	if _, err := c.foos.Namespace(s.foo.Namespace).UpdateStatus(ctx, desired, metav1.UpdateOptions{}); err != nil {
 		return fmt.Errorf("update status: %w", err)

@@ -15,7 +15,7 @@ import (
 
 // newInformer lists and watches a resource into a store and calls the handler for each change.
 // The Reflector inside lists again when the API server no longer has the version to
-// watch from (410 Gone): nobody else says what happened in between.
+// watch from (410 Gone): only a list says what happened in between.
 func newInformer(client dynamic.ResourceInterface, handler cache.ResourceEventHandler, indexers cache.Indexers) (cache.Indexer, cache.Controller) {
 	var store cache.Store
 	listed := false

@@ -65,11 +65,11 @@ type Bug struct {
 // All are all bugs.
 var All = []Bug{
 	{Name: NoGuard, CaughtBy: []string{"name-taken", "name-freed", "two-foos-one-name", "crowd"},
-		Does: "writes a Deployment of the right name, whoever controls it"},
+		Does: "writes a Deployment of the right name, also one that another object controls"},
 	{Name: AdoptsByName, CaughtBy: []string{"name-taken", "name-freed", "crowd"},
-		Does: "makes a Deployment that nobody controls its own, because it has the right name"},
+		Does: "makes a Deployment that has no controller its own, because it has the right name"},
 	{Name: NoOwner, CaughtBy: []string{"deleted-background"}, Wide: true,
-		Does: "creates the Deployment without an owner reference, so that nobody deletes it after the Foo"},
+		Does: "creates the Deployment without an owner reference, so that the garbage collector does not delete it after the Foo"},
 	{Name: NoRename, CaughtBy: []string{"rename", "fault-free"},
 		Does: "leaves the Deployment of the earlier name behind"},
 	{Name: DeletesFirst, CaughtBy: []string{"rename", "fault-free"}, Wide: true,
@@ -82,7 +82,7 @@ var All = []Bug{
 		Does: "creates a new Deployment for a Foo that is being deleted"},
 	{Name: IgnoresImage, CaughtBy: []string{"image-changed"},
 		Does: "compares the replicas only"},
-	{Name: IgnoresReplicas, CaughtBy: []string{"scale", "scaled-by-somebody"}, Wide: true,
+	{Name: IgnoresReplicas, CaughtBy: []string{"scale", "scaled-by-hand"}, Wide: true,
 		Does: "does not compare the replicas"},
 	{Name: GeneratesNames, CaughtBy: []string{"answer-lost"},
 		Does: "tries again under a generated name when it hears no answer, and has two Deployments if the first try was heard"},
@@ -94,7 +94,7 @@ var All = []Bug{
 		Does: "deletes a Deployment whose Pods are refused, and makes it again"},
 
 	{Name: TellsAnothers, CaughtBy: []string{"name-taken", "name-freed", "two-foos-one-name"},
-		Does: "tells the replicas of a Deployment of the right name, whoever controls it"},
+		Does: "tells the replicas of a Deployment of the right name, also of one that another object controls"},
 	{Name: StatusEveryTime, CaughtBy: []string{"restart"},
 		Does: "writes the status in every reconcile, also if it is the same"},
 	{Name: PollWrites, CaughtBy: []string{"create", "idle"}, Wide: true,

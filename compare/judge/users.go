@@ -14,7 +14,7 @@ import (
 	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
 )
 
-// What somebody does: a user, or another program. Each write is noted in the history, so
+// What a user does, or another program. Each write is noted in the history, so
 // that it is not taken for the program's.
 
 // createFoo creates a Foo.
@@ -59,7 +59,7 @@ func deleteFoo(name string, how metav1.DeletionPropagation) step {
 	}
 }
 
-// patchDeployment changes a Deployment, as somebody who may.
+// patchDeployment changes a Deployment, as a person does who has the right.
 func patchDeployment(name string, patch object) step {
 	return func(s *stage) error {
 		patched, err := s.kube.AppsV1().Deployments(s.namespace).Patch(s.ctx, name, types.StrategicMergePatchType, encoded(patch), metav1.PatchOptions{})
@@ -74,7 +74,7 @@ func changeImage(name string) step {
 		if err != nil {
 			return err
 		}
-		container := object{"name": d.Spec.Template.Spec.Containers[0].Name, "image": "example.com/somebody/else:1"}
+		container := object{"name": d.Spec.Template.Spec.Containers[0].Name, "image": "example.com/another/image:1"}
 		return patchDeployment(name, object{"spec": object{"template": object{"spec": object{"containers": []object{container}}}}})(s)
 	}
 }
@@ -112,9 +112,9 @@ func deleteDeployment(name string) step {
 	}
 }
 
-// somebodysDeployment creates a Deployment that is not the program's, and if owned, one that
+// foreignDeployment creates a Deployment that is not the program's, and if owned, one that
 // a ConfigMap controls.
-func somebodysDeployment(name string, owned bool) step {
+func foreignDeployment(name string, owned bool) step {
 	return func(s *stage) error {
 		d := theirDeployment(name)
 		if owned {
