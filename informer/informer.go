@@ -22,8 +22,7 @@ type Informer struct {
 	// Store holds the objects by key, "namespace/name", and by index. It is
 	// complete once WaitForSync has returned nil. Only read it.
 	Store cache.Indexer
-	// Handler is called for each change, after Store has it. It is the one that the informer
-	// was made with. An observer may wrap it before Run.
+	// Handler is called for each change, after Store has it. An observer may wrap it before Run.
 	Handler cache.ResourceEventHandler
 
 	controller cache.Controller
