@@ -62,7 +62,7 @@ func coldStart(t *testing.T, watchIdle bool) {
 	}
 }
 
-// createFoos creates many Foos, and gives whoever waits for them more time.
+// createFoos creates many Foos, and gives the test that waits for them more time.
 func (s *server) createFoos(n int) {
 	deadline = max(deadline, time.Duration(n)*50*time.Millisecond)
 	workqueue.ParallelizeUntil(s.Context(), 16, n, func(i int) {

@@ -62,12 +62,12 @@ func (s *server) deploy() {
 
 // ownersAreKnown waits until the admission plugin
 // OwnerReferencesPermissionEnforcement knows what a Foo is. It looks for new kinds
-// every half a minute, and until then it refuses to everybody but administrators
+// every half a minute, and until then it refuses every account but administrators
 // to block the deletion of one.
 func (s *server) ownersAreKnown(as *rest.Config) {
 	s.Helper()
 	kube := kubernetes.NewForConfigOrDie(as)
-	owned := somebodys("owned", *metav1.NewControllerRef(&metav1.ObjectMeta{Name: "foo", UID: "uid"}, v1alpha1.SchemeGroupVersion.WithKind("Foo")))
+	owned := foreignDeployment("owned", *metav1.NewControllerRef(&metav1.ObjectMeta{Name: "foo", UID: "uid"}, v1alpha1.SchemeGroupVersion.WithKind("Foo")))
 	s.eventually("a Foo may own", func() error {
 		_, err := kube.AppsV1().Deployments(s.namespace).Create(s.Context(), owned, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
 		return err
@@ -149,7 +149,7 @@ func testPods(t *testing.T) {
 
 func testPodSecurity(t *testing.T) {
 	s := newServer(t)
-	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "pod"}, Spec: somebodys("pod").Spec.Template.Spec}
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "pod"}, Spec: foreignDeployment("pod").Spec.Template.Spec}
 	_, err := s.kube.CoreV1().Pods(deployed).Create(t.Context(), pod, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
 	if !apierrors.IsForbidden(err) || !strings.Contains(err.Error(), `violates PodSecurity "restricted:latest"`) {
 		t.Errorf("a Pod without a security context: error %v, want Forbidden", err)

@@ -49,7 +49,7 @@ func TestFailover(t *testing.T) {
 		{"cut off", func(t *testing.T, leader *program, l *link) func() {
 			l.set(true)
 			return func() {
-				// It has ended before the other one began, though nobody could tell it.
+				// It has ended before the other one began, though no process could tell it.
 				if leader.Ended() == "" {
 					t.Error("two replicas are at work")
 				}
@@ -123,8 +123,8 @@ func losesLease(t *testing.T, p *program) {
 	p.WaitFor("the lease is lost")
 }
 
-// versions returns the generation of each Deployment: what the controller, and
-// nobody else here, changes.
+// versions returns the generation of each Deployment: what only the controller
+// changes here.
 func (s *server) versions() map[types.UID]int64 {
 	s.Helper()
 	deployments, err := s.kube.AppsV1().Deployments(s.namespace).List(s.Context(), metav1.ListOptions{})

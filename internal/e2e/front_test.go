@@ -97,7 +97,7 @@ func (f *front) recordRefusal(response *http.Response) error {
 		return err
 	}
 	response.Body = io.NopCloser(bytes.NewReader(body))
-	// Whoever creates something in a namespace that is being deleted gets a 403,
+	// A client that creates something in a namespace that is being deleted gets a 403,
 	// too. Other tests leave such namespaces behind.
 	if bytes.Contains(body, []byte("NamespaceTerminating")) {
 		return nil

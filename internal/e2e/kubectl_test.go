@@ -19,7 +19,7 @@ func TestColumns(t *testing.T) {
 	s := newServer(t)
 	c := s.controller()
 	s.createProject("project", 2)
-	s.createDeployment(somebodys("theirs"))
+	s.createDeployment(foreignDeployment("theirs"))
 	s.createFoo("ready", spec("deployment", 2))
 	s.createFoo("any", v1alpha1.FooSpec{DeploymentName: "any"})
 	s.createFoo("taken", spec("theirs", 1))
@@ -30,7 +30,7 @@ func TestColumns(t *testing.T) {
 	for resource, want := range map[string][][]string{
 		"foo": {
 			{"NAME", "DEPLOYMENT", "REPLICAS", "AVAILABLE", "READY", "REASON", "AGE"},
-			{"any", "any", "1", "True", "Available", "AGE"}, // nobody has asked for a number
+			{"any", "any", "1", "True", "Available", "AGE"}, // neither the Foo nor a person asks for a number
 			{"ready", "deployment", "2", "2", "True", "Available", "AGE"},
 			{"taken", "theirs", "1", "0", "False", "NameTaken", "AGE"},
 		},

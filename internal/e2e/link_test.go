@@ -73,7 +73,7 @@ func newLink(s *server) *link {
 	return l
 }
 
-// carry copies bytes one way. While the link is cut they wait: nobody is told
+// carry copies bytes one way. While the link is cut they wait: neither side is told
 // that the other side is out of reach.
 func (l *link) carry(to io.WriteCloser, from io.ReadCloser) {
 	defer to.Close()

@@ -17,7 +17,7 @@ import (
 // A terminal that is stopped, a pager that waits, a pipe whose reader has gone: the
 // controller works on, and ends when it is told to. So many Foos have more lines than fit
 // into a pipe.
-func TestNobodyReads(t *testing.T) {
+func TestOutputWithoutReader(t *testing.T) {
 	for _, reader := range []string{"stalled", "closed"} {
 		for form, created := range map[string]int{"--trace=false": 200, "--trace": 30} {
 			t.Run(reader+" "+form, func(t *testing.T) {

@@ -56,7 +56,7 @@ func TestMistakes(t *testing.T) {
 		{"$KUBECONFIG names nothing", []string{home, "KUBECONFIG=/nowhere/config"}, nil, []string{"no cluster is configured", "/nowhere/config"}},
 		{"the file is broken", nil, []string{"--kubeconfig", broken}, []string{"the kubeconfig is broken", broken}},
 		{"an unknown context", nil, []string{"--context", "elsewhere"}, []string{`context "elsewhere" does not exist`, "get-contexts"}},
-		{"nobody listens", nil, []string{"--kubeconfig", kubeconfig(t, clientcmdapi.Cluster{Server: "http://" + closed.Addr().String()}, clientcmdapi.AuthInfo{})},
+		{"no server listens", nil, []string{"--kubeconfig", kubeconfig(t, clientcmdapi.Cluster{Server: "http://" + closed.Addr().String()}, clientcmdapi.AuthInfo{})},
 			[]string{closed.Addr().String(), "does not answer", "make cluster"}},
 		{"the server is silent", nil, []string{"--kubeconfig", kubeconfig(t, clientcmdapi.Cluster{Server: "http://" + silent.Addr().String()}, clientcmdapi.AuthInfo{})},
 			[]string{silent.Addr().String(), "does not answer"}},

@@ -23,8 +23,8 @@ import (
 	"example.com/byhand/clientset"
 )
 
-// as returns a configuration with which one acts as a ServiceAccount and nobody
-// else, as a Pod does.
+// as returns a configuration with which one acts as a ServiceAccount alone, as
+// a Pod does.
 func (s *server) as(namespace, name string) *rest.Config {
 	s.Helper()
 	request := &authenticationv1.TokenRequest{}
@@ -53,7 +53,7 @@ func (s *server) createAccount(name string, rules ...rbacv1.PolicyRule) *rest.Co
 	return s.as(s.namespace, name)
 }
 
-// bind gives somebody a role in the test's namespace.
+// bind gives an account a role in the test's namespace.
 func (s *server) bind(role rbacv1.RoleRef, to rbacv1.Subject) {
 	s.Helper()
 	role.APIGroup = rbacv1.GroupName
@@ -155,7 +155,7 @@ func (s *server) lifeOfAFoo() {
 		s.converges("foo", "deployment", 3)
 	}
 
-	// Deleted by somebody, then renamed.
+	// Deleted by a person, then renamed.
 	s.deleteDeployment("deployment")
 	s.event("foo", "Created Deployment deployment", 2)
 	s.converges("foo", "deployment", 3)
@@ -167,14 +167,14 @@ func (s *server) lifeOfAFoo() {
 	s.goes("renamed")
 }
 
-// lateForAName lets somebody take a Deployment's name in the moment before a Foo
+// lateForAName lets another client take a Deployment's name in the moment before a Foo
 // does.
 func (s *server) lateForAName(f *front) {
 	s.Helper()
 	f.Intercept(func(_ http.ResponseWriter, r *http.Request) bool {
 		if r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/deployments") {
 			f.Intercept(nil)
-			if _, err := s.kube.AppsV1().Deployments(s.namespace).Create(s.Context(), somebodys("theirs"), metav1.CreateOptions{}); err != nil {
+			if _, err := s.kube.AppsV1().Deployments(s.namespace).Create(s.Context(), foreignDeployment("theirs"), metav1.CreateOptions{}); err != nil {
 				s.Error(err)
 			}
 		}
@@ -230,7 +230,7 @@ func testRightsAreUsed(t *testing.T) {
 func (s *server) grantedIsUsed(f *front) {
 	s.Helper()
 	granted := s.granted()
-	// Nobody sends a request there: testFinalizersAreNeeded shows what it is for.
+	// No program sends a request there: testFinalizersAreNeeded shows what it is for.
 	used := map[right]bool{{"update", v1alpha1.GroupName, "foos/finalizers", ""}: true}
 	needed, acted := map[right]bool{}, map[schema.GroupResource]bool{}
 	for _, r := range f.Log() {
@@ -277,7 +277,7 @@ func (r right) object() schema.GroupResource {
 func testNothingElseIsAllowed(t *testing.T) {
 	s := newServer(t)
 	granted := s.granted()
-	may, anybodyMay := s.reviewer(s.as(deployed, ownAccount)), s.reviewer(s.createAccount("anybody"))
+	may, everyAccountMay := s.reviewer(s.as(deployed, ownAccount)), s.reviewer(s.createAccount("without-roles"))
 	asked := 0
 	for each := range s.everyRight() {
 		for _, namespace := range []string{"", deployed} {
@@ -288,7 +288,7 @@ func testNothingElseIsAllowed(t *testing.T) {
 			}
 			want := granted[each] || granted[each.in(namespace)]
 			got := may(each.in(namespace), name)
-			if got != want && !(got && anybodyMay(each.in(namespace), name)) {
+			if got != want && !(got && everyAccountMay(each.in(namespace), name)) {
 				t.Errorf("may %s: %t, want %t", each.in(namespace), got, want)
 			}
 			asked++
@@ -394,19 +394,19 @@ func testFinalizersAreNeeded(t *testing.T) {
 	c.Stop()
 }
 
-// person returns a client of somebody who has one of the cluster's own roles in the
+// person returns a client of a person who has one of the cluster's own roles in the
 // test's namespace.
 func (s *server) person(role string) clientset.Interface {
 	s.Helper()
-	name := "somebody-with-" + role
+	name := "person-with-" + role
 	s.bind(rbacv1.RoleRef{Kind: "ClusterRole", Name: role}, rbacv1.Subject{Kind: rbacv1.UserKind, APIGroup: rbacv1.GroupName, Name: name})
 	config := rest.CopyConfig(s.config)
 	config.Impersonate.UserName = name
 	return clientset.NewForConfigOrDie(config)
 }
 
-// Who may edit or view a namespace may do so with Foos and Projects, and nobody
-// may write a status.
+// Who may edit or view a namespace may do so with Foos and Projects, but not
+// write a status.
 func testPeople(t *testing.T) {
 	s := newServer(t)
 	ctx, editor, viewer := t.Context(), s.person("edit"), s.person("view")

@@ -42,7 +42,7 @@ func TestSchema(t *testing.T) {
 		refused  string // part of the error, "" if it is admitted
 	}{
 		{"the official example", foo, "Foo", map[string]any{"deploymentName": "example-foo", "replicas": int64(1)}, ""},
-		{"no replicas: somebody else's to choose", foo, "Foo", map[string]any{"deploymentName": "d"}, ""},
+		{"no replicas: an autoscaler's to choose", foo, "Foo", map[string]any{"deploymentName": "d"}, ""},
 		{"null replicas, as the official client sends them", foo, "Foo", map[string]any{"deploymentName": "d", "replicas": nil}, ""},
 		{"none wanted", foo, "Foo", map[string]any{"deploymentName": "d", "replicas": int64(0)}, ""},
 		{"no deploymentName", foo, "Foo", map[string]any{"replicas": int64(1)}, "spec.deploymentName: Required"},

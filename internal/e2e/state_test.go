@@ -126,8 +126,8 @@ func (s *server) consistent() error {
 	return oracle.Ours(foos.Items, deployments.Items).Err()
 }
 
-// somebodys is a Deployment that the controller did not make.
-func somebodys(name string, owners ...metav1.OwnerReference) *appsv1.Deployment {
+// foreignDeployment is a Deployment that the controller did not make.
+func foreignDeployment(name string, owners ...metav1.OwnerReference) *appsv1.Deployment {
 	labels := map[string]string{"app": name}
 	return &appsv1.Deployment{
 		ObjectMeta: metav1.ObjectMeta{Name: name, Labels: labels, OwnerReferences: owners},
