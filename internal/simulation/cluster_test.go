@@ -13,8 +13,8 @@ import (
 
 // The garbage collector and the deployment controller.
 
-// collectorActs is one act of the garbage collector, or of the program that holds an
-// object back with a finalizer.
+// collectorActs is one act of the garbage collector, or of the program that holds an object
+// back with a finalizer.
 func (s *sequence) collectorActs() bool {
 	var due []func() bool
 	for _, path := range s.paths("deployments") {
@@ -78,7 +78,7 @@ func (s *sequence) finalizeFoo(path string, foo *v1alpha1.Foo) func() bool {
 		case deployment.GetDeletionTimestamp() == nil:
 			return func() bool { return s.terminate("collector", dependent, metav1.DeletePropagationBackground) }
 		default:
-			waits = true // for another program's finalizer
+			waits = true // for somebody's finalizer
 		}
 	}
 	if waits {
