@@ -93,8 +93,7 @@ func (r *FooReconciler) writeStatus(ctx context.Context, s *fooState, status v1a
 // equals the Foo's own if nothing has changed.
 func calculateStatus(s *fooState, failure Failure) v1alpha1.FooStatus {
 	foo, status := s.foo, *s.foo.Status.DeepCopy()
-	// The Deployment that the Foo names or, while it does not control that, those that it
-	// still controls.
+	// Which Deployments count is said at FooStatus.Replicas.
 	running := s.owned
 	if s.deployment != nil && metav1.IsControlledBy(s.deployment, foo) {
 		running = []*appsv1.Deployment{s.deployment}
