@@ -1,7 +1,7 @@
 package fake
 
 import (
-	"errors"
+	"fmt"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -42,10 +42,11 @@ func NewClientset(objects ...runtime.Object) *Clientset {
 	c := &Clientset{tracker: tracker}
 	c.discovery = &fakediscovery.FakeDiscovery{Fake: &c.Fake}
 	// The last reactors in the chain carry out what no reactor of the test has handled.
-	c.AddReactor("delete-collection", "*", func(testing.Action) (bool, runtime.Object, error) {
-		return true, nil, errors.New("the fake's tracker cannot DeleteCollection: prepend a reactor that can")
-	})
-	c.AddReactor("*", "foos/scale", c.scale)
+	cannot := func(action testing.Action) (bool, runtime.Object, error) {
+		return true, nil, fmt.Errorf("the fake's tracker cannot %s %s %s: prepend a reactor that can", action.GetVerb(), action.GetResource().Resource, action.GetSubresource())
+	}
+	c.AddReactor("delete-collection", "*", cannot)
+	c.AddReactor("*", "foos/scale", cannot)
 	c.AddReactor("*", "*", testing.ObjectReaction(tracker))
 	c.AddWatchReactor("*", func(action testing.Action) (bool, watch.Interface, error) {
 		var opts metav1.ListOptions

@@ -2,10 +2,8 @@ package fake
 
 import (
 	"context"
-	"errors"
 
 	autoscalingv1 "k8s.io/api/autoscaling/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/gentype"
@@ -52,40 +50,4 @@ func receiveScale(obj runtime.Object, err error) (*autoscalingv1.Scale, error) {
 		return scale, err
 	}
 	return &autoscalingv1.Scale{}, err
-}
-
-// scale shows a Foo as a Scale, and writes a Scale into its Foo, as an API server
-// does with the paths in the CRD.
-func (c *Clientset) scale(action testing.Action) (bool, runtime.Object, error) {
-	var name string
-	var update *autoscalingv1.Scale
-	switch action := action.(type) {
-	case testing.GetAction:
-		name = action.GetName()
-	case testing.UpdateAction:
-		update = action.GetObject().(*autoscalingv1.Scale)
-		name = update.Name
-	default:
-		return false, nil, nil
-	}
-	stored, err := c.tracker.Get(fooResource, action.GetNamespace(), name)
-	if err != nil {
-		return true, nil, err
-	}
-	foo := stored.(*v1alpha1.Foo).DeepCopy()
-	if update != nil {
-		foo.Spec.Replicas = new(update.Spec.Replicas)
-		if err := c.tracker.Update(fooResource, foo, foo.Namespace); err != nil {
-			return true, nil, err
-		}
-	}
-	// An API server fails to show a scale without a number. It does accept one.
-	if foo.Spec.Replicas == nil {
-		return true, nil, apierrors.NewInternalError(errors.New(`the spec replicas field ".spec.replicas" does not exist`))
-	}
-	return true, &autoscalingv1.Scale{
-		ObjectMeta: metav1.ObjectMeta{Namespace: foo.Namespace, Name: name},
-		Spec:       autoscalingv1.ScaleSpec{Replicas: *foo.Spec.Replicas},
-		Status:     autoscalingv1.ScaleStatus{Replicas: foo.Status.Replicas, Selector: foo.Status.Selector},
-	}, nil
 }

@@ -69,7 +69,7 @@ type row[O apiObject[O], L runtime.Object, A any] struct {
 	edit, spoil func(O)
 	// status changes the status, if there is one.
 	status func(O)
-	// more are the tests of this kind alone.
+	// more are the tests of this kind alone, on an API server.
 	more map[string]func(t *testing.T, c client[O, L, A])
 }
 
@@ -120,8 +120,10 @@ func (r row[O, L, A]) test(t *testing.T, s subject) {
 	if _, ok := r.in(s.Client, "").(statusClient[O, A]); ok && (s.Real || r.status != nil) {
 		tests["status"] = r.changeStatus
 	}
-	for name, test := range r.more {
-		tests[name] = func(t *testing.T, _ subject, c client[O, L, A]) { test(t, c) }
+	if s.Real {
+		for name, test := range r.more {
+			tests[name] = func(t *testing.T, _ subject, c client[O, L, A]) { test(t, c) }
+		}
 	}
 	for name, test := range tests {
 		t.Run(r.kind+": "+name, func(t *testing.T) {

@@ -65,8 +65,6 @@ var mutants = []struct {
 	{"an index that ignores the namespace", "informer/foo.go", "cache.NewObjectName(foo.Namespace, foo.Spec.DeploymentName)", `cache.NewObjectName("default", foo.Spec.DeploymentName)`, "./informer", "TestIndexes"},
 	{"an index of owners that do not control", "informer/deployment.go", "if owner == nil {\n\t\t\treturn nil, nil", "if owner == nil {\n\t\t\treturn []string{\"default/one\"}, nil", "./informer", "TestIndexes"},
 	{"a fake that claims to stream lists", "clientset/fake/clientset.go", "func (c *Clientset) IsWatchListSemanticsUnSupported() bool { return true }", "func (c *Clientset) IsWatchListSemanticsUnSupported() bool { return false }", "./clientset/fake", "TestInformerSyncs"},
-	{"a fake that shows a scale without a number", "clientset/fake/foo.go", "if foo.Spec.Replicas == nil {", "if foo.Spec.Replicas == nil {\n\t\treturn true, &autoscalingv1.Scale{}, nil\n\t}\n\tif false {", "./internal/e2e", "TestFakeBehaviour"},
-	{"a fake that counts available replicas only", "clientset/fake/foo.go", "Replicas: foo.Status.Replicas", "Replicas: foo.Status.AvailableReplicas", "./internal/e2e", "TestFakeBehaviour"},
 
 	// How it is acted on.
 	{"an object of the store changed", "controller/status.go", "desired := s.foo.DeepCopy()", "desired := s.foo", "./controller", "TestCreate"},

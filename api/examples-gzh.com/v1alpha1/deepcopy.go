@@ -42,6 +42,16 @@ func (s *ProjectSpec) DeepCopyInto(out *ProjectSpec) {
 	*out = *s
 }
 
+// DeepCopy copies s.
+func (s *ProjectSpec) DeepCopy() *ProjectSpec {
+	if s == nil {
+		return nil
+	}
+	out := new(ProjectSpec)
+	s.DeepCopyInto(out)
+	return out
+}
+
 // DeepCopyInto copies l into out.
 func (l *ProjectList) DeepCopyInto(out *ProjectList) {
 	*out = *l

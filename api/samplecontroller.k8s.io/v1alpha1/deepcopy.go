@@ -40,6 +40,16 @@ func (s *FooSpec) DeepCopyInto(out *FooSpec) {
 	}
 }
 
+// DeepCopy copies s.
+func (s *FooSpec) DeepCopy() *FooSpec {
+	if s == nil {
+		return nil
+	}
+	out := new(FooSpec)
+	s.DeepCopyInto(out)
+	return out
+}
+
 // DeepCopyInto copies s into out.
 func (s *FooStatus) DeepCopyInto(out *FooStatus) {
 	*out = *s
