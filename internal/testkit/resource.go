@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
+	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -76,6 +77,7 @@ var codecs = serializer.NewCodecFactory(typed)
 
 func init() {
 	utilruntime.Must(appsv1.AddToScheme(typed))
+	utilruntime.Must(autoscalingv1.AddToScheme(typed))
 	utilruntime.Must(corev1.AddToScheme(typed))
 	utilruntime.Must(coordinationv1.AddToScheme(typed))
 }
