@@ -1,0 +1,170 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/apimachinery/pkg/util/strategicpatch"
+	appsv1ac "k8s.io/client-go/applyconfigurations/apps/v1"
+	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
+	metav1ac "k8s.io/client-go/applyconfigurations/meta/v1"
+	appsv1client "k8s.io/client-go/kubernetes/typed/apps/v1"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/util/csaupgrade"
+	"k8s.io/klog/v2"
+
+	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
+	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1/applyconfiguration"
+	"example.com/byhand/clientset"
+)
+
+// manager is the name under which the API server records what this program owns. It must
+// never change: no apply under a new name removes what is owned under the old one.
+const manager = "byhand-apply"
+
+// reconciler gives each Foo its Deployment. All fields must be set.
+type reconciler struct {
+	foos        clientset.FoosGetter
+	deployments appsv1client.DeploymentsGetter
+	fooStore    cache.Store // the cache
+	way         string      // update, merge, strategic or apply
+	force       bool        // if way is apply
+}
+
+// Reconcile has the contract of controller.Reconcile.
+func (r *reconciler) Reconcile(ctx context.Context, key cache.ObjectName) (requeueAfter time.Duration, err error) {
+	stored, exists, err := r.fooStore.GetByKey(key.String())
+	if err != nil || !exists || stored.(*v1alpha1.Foo).DeletionTimestamp != nil {
+		return 0, err
+	}
+	foo := stored.(*v1alpha1.Foo)
+
+	// The core's cache has no managedFields, so the API server is asked. It must be asked
+	// before a first apply in any case: that would change the Deployment of a stranger.
+	client := r.deployments.Deployments(foo.Namespace)
+	live, err := client.Get(ctx, foo.Spec.DeploymentName, metav1.GetOptions{})
+	switch {
+	case apierrors.IsNotFound(err): // live is empty.
+	case err != nil:
+		return 0, fmt.Errorf("get the Deployment of Foo %s: %w", key, err)
+	case !metav1.IsControlledBy(live, foo) || live.DeletionTimestamp != nil:
+		return 0, fmt.Errorf("the Deployment of Foo %s is another owner's, or is being deleted", key)
+	}
+	_, err = r.write(ctx, client, live, desired(foo))
+	switch {
+	case apierrors.HasStatusCause(err, metav1.CauseTypeFieldManagerConflict):
+		// Not retried: the answer would be the same, until the other owner writes the Deployment,
+		// and that is an event.
+		klog.FromContext(ctx).Info("Nothing is applied", "key", key, "reason", err)
+		return 0, nil
+	case err != nil:
+		return 0, fmt.Errorf("%s the Deployment of Foo %s: %w", r.way, key, err)
+	case foo.Status.ObservedGeneration == foo.Generation:
+		return 0, nil
+	}
+
+	// The Foo is done. This again, after a look into an old cache, changes nothing.
+	status := applyconfiguration.Foo(foo.Name, foo.Namespace).WithStatus(applyconfiguration.FooStatus().WithObservedGeneration(foo.Generation))
+	_, err = r.foos.Foos(foo.Namespace).ApplyStatus(ctx, status, metav1.ApplyOptions{FieldManager: manager, Force: true})
+	return 0, err
+}
+
+// desired is what a Foo asks for, and nothing else: each field that is here will be owned.
+func desired(foo *v1alpha1.Foo) *appsv1ac.DeploymentApplyConfiguration {
+	labels := map[string]string{"foo-uid": string(foo.UID)}
+	pod := corev1ac.PodSpec().WithContainers(corev1ac.Container().WithName("nginx").WithImage("nginx:1.29"))
+	spec := appsv1ac.DeploymentSpec().WithSelector(metav1ac.LabelSelector().WithMatchLabels(labels)).
+		WithTemplate(corev1ac.PodTemplateSpec().WithLabels(labels).WithSpec(pod))
+	spec.Replicas = foo.Spec.Replicas // nil leaves the number to others.
+	return appsv1ac.Deployment(foo.Spec.DeploymentName, foo.Namespace).WithSpec(spec).
+		WithOwnerReferences(metav1ac.OwnerReference().WithAPIVersion(v1alpha1.SchemeGroupVersion.String()).WithKind("Foo").
+			WithName(foo.Name).WithUID(foo.UID).WithController(true).WithBlockOwnerDeletion(true))
+}
+
+// write makes a Deployment what config asks for, and returns it as the API server has it. live
+// is empty if there is none. It sends nothing if nothing differs.
+func (r *reconciler) write(ctx context.Context, client appsv1client.DeploymentInterface, live *appsv1.Deployment, config *appsv1ac.DeploymentApplyConfiguration) (*appsv1.Deployment, error) {
+	options := metav1.PatchOptions{FieldManager: manager}
+	if r.way == "apply" {
+		patch, err := editOwners(live, config.Spec.Replicas == nil)
+		if err == nil && patch != nil {
+			live, err = client.Patch(ctx, live.Name, types.JSONPatchType, patch, options)
+		}
+		if err != nil {
+			return nil, err
+		}
+		// What this manager owns. A field that another one has changed is not in it any more.
+		owned, err := appsv1ac.ExtractDeployment(live, manager)
+		if err != nil || equality.Semantic.DeepEqual(owned, config) {
+			return live, err
+		}
+		return client.Apply(ctx, config, metav1.ApplyOptions{FieldManager: manager, Force: r.force})
+	}
+	wanted, document, err := merged(live, config)
+	switch {
+	case err != nil || equality.Semantic.DeepEqual(live, wanted):
+		return live, err
+	case live.UID == "":
+		return client.Create(ctx, wanted, metav1.CreateOptions{FieldManager: manager})
+	case r.way == "update":
+		// It has the resourceVersion of live: if another client has written since, it is refused.
+		return client.Update(ctx, wanted, metav1.UpdateOptions{FieldManager: manager})
+	case r.way == "merge":
+		// A list is replaced by that of the document: the containers of others are lost.
+		return client.Patch(ctx, live.Name, types.MergePatchType, document, options)
+	default:
+		return client.Patch(ctx, live.Name, types.StrategicMergePatchType, document, options)
+	}
+}
+
+// merged returns a Deployment with all that config has, and the rest of live, and config as
+// JSON. Lists are merged by their keys, as the API server does it for a strategic merge patch.
+func merged(live *appsv1.Deployment, config *appsv1ac.DeploymentApplyConfiguration) (wanted *appsv1.Deployment, document []byte, err error) {
+	document, wrong := json.Marshal(config)
+	before, err := json.Marshal(live)
+	after, failed := strategicpatch.StrategicMergePatch(before, document, live)
+	wanted = &appsv1.Deployment{}
+	err = errors.Join(wrong, err, failed, json.Unmarshal(after, wanted))
+	wanted.TypeMeta = live.TypeMeta // A client clears it.
+	return wanted, document, err
+}
+
+// editOwners returns a JSON Patch of managedFields, nil if there is nothing to edit:
+//
+//   - What this program wrote by Update or a patch before becomes applied. Otherwise it owns
+//     that twice, and a field that it no longer applies stays.
+//   - If it gives the number of replicas away, it does not own that any more. Otherwise the
+//     next apply removes the number, and the default is 1. Who writes it next owns it.
+//
+// If another client writes in between, the API server answers Conflict.
+func editOwners(live *appsv1.Deployment, givesReplicas bool) ([]byte, error) {
+	edited := live.DeepCopy()
+	if err := csaupgrade.UpgradeManagedFields(edited, sets.New(manager), manager); err != nil {
+		return nil, err
+	}
+	for i, entry := range edited.ManagedFields {
+		if givesReplicas && entry.Manager == manager && entry.Operation == metav1.ManagedFieldsOperationApply {
+			// The only replicas in the document, and never its last field: the selector follows.
+			rest := strings.Replace(entry.FieldsV1.GetRawString(), `"f:replicas":{},`, "", 1)
+			edited.ManagedFields[i].FieldsV1 = metav1.NewFieldsV1(rest)
+		}
+	}
+	if equality.Semantic.DeepEqual(live.ManagedFields, edited.ManagedFields) {
+		return nil, nil
+	}
+	return json.Marshal([]map[string]any{
+		// A test that fails is answered with 422. This makes it a Conflict.
+		{"op": "replace", "path": "/metadata/resourceVersion", "value": live.ResourceVersion},
+		{"op": "replace", "path": "/metadata/managedFields", "value": edited.ManagedFields},
+	})
+}
