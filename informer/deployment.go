@@ -8,13 +8,19 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/watch"
-	"k8s.io/client-go/kubernetes"
+	appsv1client "k8s.io/client-go/kubernetes/typed/apps/v1"
 	"k8s.io/client-go/tools/cache"
 )
 
+// AppsV1Getter is what NewDeployments needs of a clientset: kubernetes.Interface has it. A
+// program that names no more of it need not hold every client of Kubernetes.
+type AppsV1Getter interface {
+	AppsV1() appsv1client.AppsV1Interface
+}
+
 // NewDeployments returns an informer for the Deployments of a namespace, or of all
-// namespaces if it is "". A resync of 0 means no resync.
-func NewDeployments(client kubernetes.Interface, namespace string, resync time.Duration, handler cache.ResourceEventHandler) *Informer {
+// namespaces if it is "". A resync of 0 means no resync. client is a whole clientset: see New.
+func NewDeployments(client AppsV1Getter, namespace string, resync time.Duration, handler cache.ResourceEventHandler) *Informer {
 	listWatch := &cache.ListWatch{
 		ListWithContextFunc: func(ctx context.Context, opts metav1.ListOptions) (runtime.Object, error) {
 			return client.AppsV1().Deployments(namespace).List(ctx, opts)
