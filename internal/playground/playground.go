@@ -1,0 +1,173 @@
+package playground
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"example.com/byhand/internal/testkit"
+	"example.com/byhand/internal/trace"
+)
+
+const (
+	// showEvery is how often the page is told what the server has stored.
+	showEvery = 200 * time.Millisecond
+	// mostSteps is how many steps are told at once.
+	mostSteps = 500
+)
+
+// Playground is a cluster with a visitor. Its methods are safe for concurrent use.
+type Playground struct {
+	ctx  context.Context
+	api  *testkit.APIServer
+	tell func(Message)
+
+	mu       sync.Mutex
+	on       map[string]bool // the switches
+	release  func()          // lets the watches go that are held
+	replicas []*replica      // that are alive
+	shown    *replica        // the one whose steps are told
+	started  int
+}
+
+// Message is what the page is told. One of its fields is set.
+type Message struct {
+	Hello *Hello        `json:"hello,omitempty"`
+	Steps []*trace.Step `json:"steps,omitempty"`
+	Gone  bool          `json:"gone,omitempty"` // no process is left
+	State *State        `json:"state,omitempty"`
+	Said  *Said         `json:"said,omitempty"`
+}
+
+// Hello begins the steps of another process.
+type Hello struct {
+	Process string `json:"process"`
+	Played  bool   `json:"played"` // in a tab, with no cluster to reach
+	Notice  string `json:"notice"`
+}
+
+// State is what is so now: kubectl's tables, the switches that are on, and the processes.
+type State struct {
+	Foos        [][]string `json:"foos"`
+	Deployments [][]string `json:"deployments"`
+	On          []string   `json:"on"`
+	Replicas    []string   `json:"replicas"`
+}
+
+// Said is a command of the visitor and what came of it.
+type Said struct {
+	Command string `json:"command"`
+	Answer  string `json:"answer"`
+	Refused bool   `json:"refused"`
+}
+
+// New starts a cluster with one replica of the program, which runs until ctx is done. tell hears
+// everything, from several goroutines, and must not wait.
+func New(ctx context.Context, tell func(Message)) *Playground {
+	p := &Playground{ctx: ctx, api: testkit.NewAPIServer(), tell: tell, on: map[string]bool{}}
+	p.api.Intercept(p.badLuck)
+	p.others(ctx)
+	p.start()
+	go p.show(ctx)
+	context.AfterFunc(ctx, p.killAll)
+	return p
+}
+
+// start starts one more replica.
+func (p *Playground) start() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.started++
+	r := newReplica(p.ctx, fmt.Sprint("replica-", p.started), testkit.Transport{Handler: p.api})
+	p.replicas = append(p.replicas, r)
+	if p.shown == nil {
+		p.follow(r, "")
+	}
+	go func() {
+		err := r.run()
+		lost := r.alive.Err() == nil // not killed
+		p.bury(r)
+		if lost {
+			p.tell(Message{Said: &Said{Command: r.name, Answer: fmt.Sprintf("ended: %v. Another one is started, as Kubernetes does.", err), Refused: true}})
+			p.start()
+		}
+	}()
+	go func() {
+		select {
+		case <-r.leads:
+			p.mu.Lock()
+			defer p.mu.Unlock()
+			if p.shown != r {
+				p.follow(r, r.name+" has taken over.")
+			}
+		case <-r.alive.Done():
+		}
+	}()
+}
+
+// follow tells the steps of a replica from now on. The caller holds mu.
+func (p *Playground) follow(r *replica, notice string) {
+	p.shown = r
+	p.tell(Message{Hello: &Hello{Process: r.name, Played: true, Notice: notice}})
+	go func() {
+		last := int64(0)
+		for {
+			steps := r.observe.Read(context.Background(), last)
+			if len(steps) == 0 {
+				return
+			}
+			steps = steps[:min(len(steps), mostSteps)]
+			last = steps[len(steps)-1].Seq
+			p.mu.Lock()
+			if p.shown == r {
+				p.tell(Message{Steps: steps})
+			}
+			p.mu.Unlock()
+		}
+	}()
+}
+
+// bury takes a replica out that has ended or is to end.
+func (p *Playground) bury(r *replica) {
+	r.kill()
+	r.observe.Close()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.replicas = slices.DeleteFunc(p.replicas, func(other *replica) bool { return other == r })
+	if p.shown == r && len(p.replicas) == 0 {
+		p.shown = nil
+		p.tell(Message{Gone: true})
+	}
+}
+
+// killAll ends every replica.
+func (p *Playground) killAll() {
+	p.mu.Lock()
+	all := slices.Clone(p.replicas)
+	p.mu.Unlock()
+	for _, r := range all {
+		p.bury(r)
+	}
+}
+
+// show tells the state whenever it has changed.
+func (p *Playground) show(ctx context.Context) {
+	before := ""
+	for tick := time.NewTicker(showEvery); ctx.Err() == nil; <-tick.C {
+		state := p.State()
+		if text, err := json.Marshal(state); err == nil && string(text) != before {
+			before = string(text)
+			p.tell(Message{State: &state})
+		}
+	}
+}
+
+// isOn reports whether a switch is on.
+func (p *Playground) isOn(name string) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.on[name]
+}

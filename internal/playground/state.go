@@ -1,0 +1,81 @@
+package playground
+
+import (
+	"fmt"
+	"slices"
+
+	appsv1 "k8s.io/api/apps/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
+	"example.com/byhand/internal/testkit"
+)
+
+// State returns what is so now. The tables are those of kubectl get foo,deployment -o wide,
+// with what controls a Deployment and without what changes with the time alone.
+func (p *Playground) State() State {
+	s := State{Foos: [][]string{}, Deployments: [][]string{}, On: []string{}, Replicas: []string{}}
+	for _, foo := range stored[v1alpha1.Foo](p.api, "foos") {
+		ready, reason := "", ""
+		if condition := meta.FindStatusCondition(foo.Status.Conditions, v1alpha1.FooReady); condition != nil {
+			ready, reason = string(condition.Status), condition.Reason
+		}
+		s.Foos = append(s.Foos, []string{foo.Name, foo.Spec.DeploymentName, number32(foo.Spec.Replicas), fmt.Sprint(foo.Status.AvailableReplicas), ready, leaving(&foo, reason)})
+	}
+	for _, d := range stored[appsv1.Deployment](p.api, "deployments") {
+		controlled, image := "", ""
+		if owner := metav1.GetControllerOf(&d); owner != nil {
+			controlled = owner.Kind + " " + owner.Name
+		}
+		if containers := d.Spec.Template.Spec.Containers; len(containers) > 0 {
+			image = containers[0].Image
+		}
+		s.Deployments = append(s.Deployments, []string{d.Name, fmt.Sprintf("%d/%s", d.Status.ReadyReplicas, number32(d.Spec.Replicas)), fmt.Sprint(d.Status.AvailableReplicas), image, leaving(&d, controlled)})
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for name, on := range p.on {
+		if on {
+			s.On = append(s.On, name)
+		}
+	}
+	slices.Sort(s.On)
+	for _, r := range p.replicas {
+		role := "stands by"
+		select {
+		case <-r.leads:
+			role = "leads"
+		default:
+		}
+		s.Replicas = append(s.Replicas, r.name+" "+role)
+	}
+	return s
+}
+
+func number32(n *int32) string {
+	if n == nil {
+		return ""
+	}
+	return fmt.Sprint(*n)
+}
+
+// leaving says of an object that is being deleted that it is.
+func leaving(object metav1.Object, otherwise string) string {
+	if object.GetDeletionTimestamp() != nil {
+		return "is being deleted"
+	}
+	return otherwise
+}
+
+// stored returns what the server has of a resource. What its type cannot hold is left out.
+func stored[T any](api *testkit.APIServer, resource string) (all []T) {
+	for _, object := range api.List(resource) {
+		var typed T
+		if runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, &typed) == nil {
+			all = append(all, typed)
+		}
+	}
+	return all
+}
