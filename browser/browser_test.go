@@ -172,7 +172,7 @@ func (b *tab) check() {
 		b.Error(problem)
 	}
 	for _, address := range b.requests {
-		if to, err := url.Parse(address); err != nil || to.Scheme != "data" && to.Scheme != "file" && to.Hostname() != "127.0.0.1" {
+		if to, err := url.Parse(address); err != nil || to.Scheme != "data" && to.Scheme != "blob" && to.Scheme != "file" && to.Hostname() != "127.0.0.1" {
 			b.Errorf("the page asks for %s, which is not on this machine", address)
 		}
 	}

@@ -23,7 +23,7 @@ const (
 type Playground struct {
 	ctx  context.Context
 	api  *testkit.APIServer
-	tell func(Message)
+	tell Tell
 
 	mu       sync.Mutex
 	on       map[string]bool // the switches
@@ -33,20 +33,25 @@ type Playground struct {
 	started  int
 }
 
-// Message is what the page is told. One of its fields is set.
-type Message struct {
-	Hello *Hello        `json:"hello,omitempty"`
-	Steps []*trace.Step `json:"steps,omitempty"`
-	Gone  bool          `json:"gone,omitempty"` // no process is left
-	State *State        `json:"state,omitempty"`
-	Said  *Said         `json:"said,omitempty"`
-}
+// Tell hears what the page is to show. body becomes JSON:
+//
+//	hello  Hello   the steps that follow are those of another process
+//	news   News    its next steps
+//	gone   nil     it has ended, and no other is left
+//	state  State   what is so now, whenever that has changed
+//	said   Said    what came of a command
+type Tell func(kind string, body any)
 
 // Hello begins the steps of another process.
 type Hello struct {
 	Process string `json:"process"`
 	Played  bool   `json:"played"` // in a tab, with no cluster to reach
 	Notice  string `json:"notice"`
+}
+
+// News are the next steps of a process.
+type News struct {
+	Steps []*trace.Step `json:"steps"`
 }
 
 // State is what is so now: kubectl's tables, the switches that are on, and the processes.
@@ -66,7 +71,7 @@ type Said struct {
 
 // New starts a cluster with one replica of the program, which runs until ctx is done. tell hears
 // everything, from several goroutines, and must not wait.
-func New(ctx context.Context, tell func(Message)) *Playground {
+func New(ctx context.Context, tell Tell) *Playground {
 	p := &Playground{ctx: ctx, api: testkit.NewAPIServer(), tell: tell, on: map[string]bool{}}
 	p.api.Intercept(p.badLuck)
 	p.others(ctx)
@@ -91,7 +96,7 @@ func (p *Playground) start() {
 		lost := r.alive.Err() == nil // not killed
 		p.bury(r)
 		if lost {
-			p.tell(Message{Said: &Said{Command: r.name, Answer: fmt.Sprintf("ended: %v. Another one is started, as Kubernetes does.", err), Refused: true}})
+			p.tell("said", Said{Command: r.name, Answer: fmt.Sprintf("%v; another one is started in its place", err), Refused: true})
 			p.start()
 		}
 	}()
@@ -111,7 +116,7 @@ func (p *Playground) start() {
 // follow tells the steps of a replica from now on. The caller holds mu.
 func (p *Playground) follow(r *replica, notice string) {
 	p.shown = r
-	p.tell(Message{Hello: &Hello{Process: r.name, Played: true, Notice: notice}})
+	p.tell("hello", Hello{Process: r.name, Played: true, Notice: notice})
 	go func() {
 		last := int64(0)
 		for {
@@ -123,7 +128,7 @@ func (p *Playground) follow(r *replica, notice string) {
 			last = steps[len(steps)-1].Seq
 			p.mu.Lock()
 			if p.shown == r {
-				p.tell(Message{Steps: steps})
+				p.tell("news", News{steps})
 			}
 			p.mu.Unlock()
 		}
@@ -139,7 +144,7 @@ func (p *Playground) bury(r *replica) {
 	p.replicas = slices.DeleteFunc(p.replicas, func(other *replica) bool { return other == r })
 	if p.shown == r && len(p.replicas) == 0 {
 		p.shown = nil
-		p.tell(Message{Gone: true})
+		p.tell("gone", nil)
 	}
 }
 
@@ -160,7 +165,7 @@ func (p *Playground) show(ctx context.Context) {
 		state := p.State()
 		if text, err := json.Marshal(state); err == nil && string(text) != before {
 			before = string(text)
-			p.tell(Message{State: &state})
+			p.tell("state", state)
 		}
 	}
 }

@@ -38,16 +38,16 @@ func inTheCluster(t *testing.T, do func(v *visit)) {
 	})
 }
 
-func (v *visit) hear(m playground.Message) {
+func (v *visit) hear(kind string, body any) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	switch {
-	case m.Said != nil:
-		v.said = append(v.said, *m.Said)
-	case m.Hello != nil:
-		v.from = append(v.from, m.Hello.Process)
-	case m.Gone:
-		v.from = append(v.from, "gone")
+	switch body := body.(type) {
+	case playground.Said:
+		v.said = append(v.said, body)
+	case playground.Hello:
+		v.from = append(v.from, body.Process)
+	case nil:
+		v.from = append(v.from, kind)
 	}
 }
 

@@ -88,7 +88,7 @@ func (p *Playground) Do(text string) {
 	if said.Answer = answer; err != nil {
 		said.Answer, said.Refused = err.Error(), true
 	}
-	p.tell(Message{Said: &said})
+	p.tell("said", said)
 }
 
 func (p *Playground) do(words []string) (string, error) {

@@ -1,6 +1,5 @@
 // Command tab is the playground for a Worker of a browser (GOOS=js GOARCH=wasm). The page sends
-// it commands, see playground.Do, and it posts messages: the steps of the program, and what the
-// server has stored. Both are text.
+// it commands (Playground.Do) and it posts what playground.Tell hears, as [kind, JSON].
 package main
 
 import (
@@ -15,20 +14,28 @@ import (
 	"example.com/byhand/internal/playground"
 )
 
+// mostWaiting is how many commands may wait: a link has fewer.
+const mostWaiting = 100
+
 func main() {
 	// client-go logs what bad luck does to it. The picture shows the same.
 	klog.SetLogger(textlogger.NewLogger(textlogger.NewConfig(textlogger.Output(io.Discard))))
-	p := playground.New(context.Background(), func(m playground.Message) {
-		if text, err := json.Marshal(m); err == nil {
-			js.Global().Call("postMessage", string(text))
+	p := playground.New(context.Background(), func(kind string, body any) {
+		if text, err := json.Marshal(body); err == nil {
+			js.Global().Call("postMessage", []any{kind, string(text)})
 		}
 	})
+	commands := make(chan string, mostWaiting)
 	js.Global().Set("byhandDo", js.FuncOf(func(_ js.Value, args []js.Value) any {
 		if len(args) == 1 && args[0].Type() == js.TypeString {
-			command := args[0].String()
-			go p.Do(command)
+			select {
+			case commands <- args[0].String():
+			default: // more than a visitor can mean
+			}
 		}
 		return nil
 	}))
-	select {}
+	for command := range commands { // one after the other, as they came
+		p.Do(command)
+	}
 }

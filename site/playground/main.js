@@ -1,0 +1,131 @@
+// The page of the site with a cluster behind it, and what the visitor can do to that.
+
+import '../picture/main.js';
+import {byId, el, say} from '../../internal/page/static/dom.js';
+import {on, send, start} from './cluster.js';
+import {actions, blows, both, columns, switches} from './texts.js';
+
+// --- the language ---
+
+const page = document.documentElement;
+function speak(language) {
+  page.dataset.speaks = language;
+  say(byId('language'), language === 'en' ? '中文' : 'English');
+  byId('language').lang = language === 'en' ? 'zh-CN' : 'en';
+}
+byId('language').addEventListener('click', () => speak(page.dataset.speaks === 'en' ? 'zh' : 'en'));
+speak(navigator.language.startsWith('zh') ? 'zh' : 'en');
+
+// --- a state as a link ---
+
+const mostCommands = 40;
+const mostCharacters = 1500;
+// Between the commands of a link, in milliseconds: time to see, and for the program to act.
+const between = 700;
+// What was done, one after the other; the same again leads to the same table.
+let done = [];
+
+// The commands of the link. The program takes none that is not in its own list.
+function linked() {
+  const text = location.hash.slice(1);
+  if (!text || text.length > mostCharacters || !/^[-A-Za-z0-9.:/+;]+$/.test(text)) {
+    return [];
+  }
+  return text.split(';').slice(0, mostCommands).map((command) => command.replaceAll('+', ' '));
+}
+
+function remember(command) {
+  done.push(command);
+  const text = done.map((words) => words.replaceAll(' ', '+')).join(';');
+  const fits = done.length <= mostCommands && text.length <= mostCharacters;
+  history.replaceState(null, '', fits ? `#${text}` : location.pathname + location.search);
+  byId('link').hidden = !fits;
+  byId('link').href = location.href;
+}
+
+// --- what the visitor does ---
+
+const fields = () => ({foo: byId('foo').value, deployment: byId('deployment').value, replicas: byId('replicas').value});
+const words = new Map(); // of kubectl, by command
+
+function act({of, id, kubectl}) {
+  const command = of ? of(fields()) : id;
+  words.set(command, kubectl ? kubectl(fields()) : '');
+  send(command);
+}
+
+const button = (action) => el('button', {type: 'button', 'data-do': action.id, onclick: () => act(action)}, both(...action.name));
+byId('actions').append(...actions.map(button));
+byId('blows').append(...blows.map((blow) => el('li', {}, button(blow), el('p', {}, both(...blow.means)))));
+byId('switches').append(...switches.map(({id, name, means}) => el('li', {}, el('label', {},
+  el('input', {type: 'checkbox', 'data-do': id, onchange: (event) => send(`${id} ${event.target.checked ? 'on' : 'off'}`)}), ' ', both(...name)), el('p', {}, both(...means)))));
+
+// --- what comes of it ---
+
+const mostLines = 100;
+function line(text, tone) {
+  const log = byId('log');
+  log.append(el('li', {class: tone}, text));
+  while (log.children.length > mostLines) {
+    log.firstElementChild.remove();
+  }
+  log.scrollTop = log.scrollHeight;
+}
+
+on('said', (text) => {
+  const {command, answer, refused} = JSON.parse(text);
+  line(`$ ${words.get(command) || command}`, 'asked');
+  line(answer, refused ? 'refused' : 'answered');
+  if (!refused) {
+    remember(command);
+  }
+});
+
+for (const [kind, names] of Object.entries(columns)) {
+  byId(kind).append(el('thead', {}, el('tr', {}, names.map((name) => el('th', {scope: 'col'}, name)))), el('tbody'));
+}
+
+on('state', (text) => {
+  const state = JSON.parse(text);
+  for (const kind of Object.keys(columns)) {
+    byId(kind).tBodies[0].replaceChildren(...state[kind].map((row) => el('tr', {}, row.map((cell) => el('td', {}, cell)))));
+  }
+  for (const box of byId('switches').querySelectorAll('input')) {
+    box.checked = state.on.includes(box.dataset.do);
+  }
+  say(byId('replicas-now'), state.replicas.join(', ') || '–');
+});
+
+// --- the program ---
+
+on('progress', (part) => { byId('loading').querySelector('progress').value = part; });
+on('failed', (text) => {
+  byId('loading').replaceChildren(...both(`There is no cluster in this tab: ${JSON.parse(text)}. The recording plays.`, `此标签页里没有集群：${JSON.parse(text)}。播放的是录像。`));
+  byId('visit').disabled = true;
+});
+
+let awake = false;
+on('hello', () => {
+  if (!awake) {
+    awake = true;
+    byId('loading').hidden = true;
+    byId('visit').disabled = false;
+    const commands = linked();
+    done = [];
+    const begin = commands.length ? commands : ['create example-foo example-foo 2'];
+    begin.forEach((command, n) => setTimeout(() => send(command), n * between));
+  }
+});
+
+// A machine that slept has stopped everything here, and the Lease with it.
+const asleep = 30_000;
+let seen = Date.now();
+setInterval(() => {
+  const now = Date.now();
+  if (now - seen > asleep) {
+    line(page.dataset.speaks === 'en' ? `This tab was paused for ${Math.round((now - seen) / 1000)} s.` : `此标签页暂停了 ${Math.round((now - seen) / 1000)} 秒。`, 'refused');
+  }
+  seen = now;
+}, 1000);
+
+start();
