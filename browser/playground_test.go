@@ -4,10 +4,13 @@ package browser
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
 )
 
 // play opens the playground from disk, with a link's state, and waits until the program in
@@ -25,9 +28,15 @@ func (b *tab) row(table, text string) {
 	b.until(fmt.Sprintf(`[...document.querySelectorAll('#%s tbody tr')].some((row) => [...row.cells].map((cell) => cell.textContent).join(' ').trim() === %q)`, table, text))
 }
 
-func (b *tab) fill(field, text string) {
+// acts fills the fields (Foo, Deployment, replicas), presses a button and waits for the answer.
+func (b *tab) acts(do string, fields [3]string) {
 	b.Helper()
-	b.do(chromedp.SetValue(chromedp.CSS("#"+field), text))
+	for i, field := range []string{"foo", "deployment", "replicas"} {
+		b.do(chromedp.SetValue(chromedp.CSS("#"+field), fields[i]))
+	}
+	before := value[int](b, `document.querySelectorAll('#log .answered').length`)
+	b.click(`[data-do="` + do + `"]`)
+	b.until(fmt.Sprintf(`document.querySelectorAll('#log .answered').length === %d`, before+1))
 }
 
 func TestPlaygroundLives(t *testing.T) {
@@ -35,4 +44,137 @@ func TestPlaygroundLives(t *testing.T) {
 	b.row("foos", "example-foo example-foo 2 2 True Available")
 	b.sees("#objects-table", "default/example-foo")
 	b.shot("live")
+}
+
+// Each thing that a visitor can do is a button or a switch, and leads to the same as in
+// internal/playground, where more of it is tested.
+func TestPlaygroundActions(t *testing.T) {
+	b := play(t, laptop, "")
+	b.row("foos", "example-foo example-foo 2 2 True Available")
+	for _, test := range []struct {
+		fields [3]string // Foo, Deployment, replicas
+		do     string
+		table  string
+		want   string
+	}{
+		{[3]string{"other", "theirs", "1"}, "create", "foos", "other theirs 1 1 True Available"},
+		{[3]string{"other", "theirs", "3"}, "scale", "foos", "other theirs 3 3 True Available"},
+		{[3]string{"other", "renamed", "3"}, "rename", "deployments", "renamed 3/3 3 nginx:1.29 Foo other"},
+		{[3]string{"other", "renamed", "3"}, "delete-Orphan", "deployments", "renamed 3/3 3 nginx:1.29"},
+		{[3]string{"a", "mine", "1"}, "take-name", "deployments", "mine 1/1 1 theirs:1"},
+		{[3]string{"a", "mine", "1"}, "create", "foos", "a mine 1 0 False NameTaken"},
+		{[3]string{"a", "mine", "1"}, "delete-deployment", "foos", "a mine 1 1 True Available"},
+		{[3]string{"a", "mine", "1"}, "quota", "", ""},
+		{[3]string{"a", "mine", "1"}, "delete-deployment", "foos", "a mine 1 0 False Forbidden"},
+		{[3]string{"a", "mine", "1"}, "quota", "foos", "a mine 1 1 True Available"},
+		{[3]string{"a", "mine", "1"}, "hold", "", ""},
+		{[3]string{"a", "mine", "5"}, "scale-deployment", "deployments", "mine 5/5 5 nginx:1.29 Foo a"},
+		{[3]string{"a", "mine", "5"}, "hold", "deployments", "mine 1/1 1 nginx:1.29 Foo a"},
+		{[3]string{"a", "mine", "5"}, "cut", "", ""},
+		{[3]string{"a", "mine", "5"}, "forget", "", ""},
+		{[3]string{"a", "mine", "5"}, "start", "", ""},
+		{[3]string{"a", "mine", "5"}, "kill", "", ""},
+		{[3]string{"a", "mine", "2"}, "scale", "foos", "a mine 2 2 True Available"},
+		{[3]string{"a", "mine", "2"}, "webhook", "", ""},
+		{[3]string{"a", "mine", "2"}, "webhook", "", ""},
+		{[3]string{"a", "mine", "2"}, "lose", "", ""},
+		{[3]string{"a", "mine", "2"}, "lose", "", ""},
+		{[3]string{"a", "mine", "3"}, "busy", "", ""},
+		{[3]string{"a", "mine", "3"}, "scale", "foos", "a mine 3 3 True Available"},
+		{[3]string{"a", "mine", "3"}, "busy", "", ""},
+		{[3]string{"a", "mine", "2"}, "slow", "", ""},
+		{[3]string{"a", "mine", "4"}, "scale", "foos", "a mine 4 4 True Available"},
+		{[3]string{"a", "mine", "4"}, "set-image", "deployments", "mine 4/4 4 nginx:1.29 Foo a"},
+		{[3]string{"a", "mine", "4"}, "delete-Foreground", "deployments", ""},
+		{[3]string{"example-foo", "mine", "4"}, "delete-Background", "deployments", ""},
+	} {
+		b.acts(test.do, test.fields)
+		if test.want != "" {
+			b.row(test.table, test.want)
+		}
+	}
+	b.until(`document.querySelectorAll('#foos tbody tr').length === 0`)
+	b.row("deployments", "renamed 3/3 3 nginx:1.29")
+	b.until(`document.querySelectorAll('#deployments tbody tr').length === 1`)
+	b.shot("end")
+}
+
+// Each lesson of the tour notices when its task is done, and not before.
+func TestPlaygroundTour(t *testing.T) {
+	folder := site(t)
+	b := play(t, laptop, "#create+a+a+1")
+	b.row("foos", "a a 1 1 True Available")
+	type step struct {
+		do     string
+		fields [3]string
+	}
+	mine := [3]string{"a", "a", "2"}
+	for i, steps := range [][]step{
+		{{"create", [3]string{"b", "b", "1"}}},
+		{{"scale-deployment", [3]string{"a", "a", "7"}}},
+		{{"delete-deployment", mine}},
+		{{"rename", [3]string{"b", "new", "1"}}},
+		{{"rename", [3]string{"b", "a", "1"}}},
+		{{"delete-Background", [3]string{"b", "a", "1"}}, {"quota", mine}, {"delete-deployment", mine}, {"", mine}, {"quota", mine}},
+		{{"hold", mine}, {"delete-deployment", mine}, {"hold", mine}},
+		{{"start", mine}, {"kill", mine}, {"scale", [3]string{"a", "a", "4"}}},
+	} {
+		b.sees("#tour h3", fmt.Sprintf("%d / 8", i+1))
+		if !value[bool](b, `document.querySelector('#shows').hidden`) {
+			t.Errorf("lesson %d is done before it has begun", i+1)
+		}
+		for _, step := range steps {
+			if step.do == "" {
+				b.row("foos", "a a 1 0 False Forbidden")
+			} else {
+				b.acts(step.do, step.fields)
+			}
+		}
+		b.until(`!document.querySelector('#shows').hidden`)
+		link := value[string](b, `document.querySelector('#shows a').getAttribute('href')`)
+		if _, err := os.Stat(filepath.Join(folder, link)); err != nil {
+			t.Error(err)
+		}
+		if i < 7 {
+			b.do(chromedp.Focus(chromedp.CSS("#later")), chromedp.KeyEvent(kb.Enter))
+		}
+	}
+	b.shot("tour")
+}
+
+// A link leads to the same table, and one that says something else does nothing.
+func TestPlaygroundLinks(t *testing.T) {
+	b := play(t, phone, "#create+a+b+1;scale+a+3")
+	b.row("foos", "a b 3 3 True Available")
+	link := value[string](b, `document.querySelector('#link').href`)
+	if !strings.HasSuffix(link, "#create+a+b+1;scale+a+3") {
+		t.Errorf("the link of this state is %s", link)
+	}
+	b.shot("phone")
+	b.readable("playground", 20)
+	b.click("#language")
+	b.sees("#doing [lang=zh-CN]", "你是用户")
+	b.until(`document.querySelector('#doing [lang=en]').getClientRects().length === 0`)
+	b.shot("phone")
+
+	b = play(t, laptop, "#create+%3Cimg%20src=x%3E;drop+tables")
+	b.row("foos", "example-foo example-foo 2 2 True Available")
+}
+
+// Where the program cannot run the recording plays.
+func TestPlaygroundWithoutProgram(t *testing.T) {
+	folder := t.TempDir()
+	if err := os.CopyFS(folder, os.DirFS(site(t))); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(filepath.Join(folder, "playground", "part1.js")); err != nil {
+		t.Fatal(err)
+	}
+	b := open(t, "file://"+filepath.Join(folder, "playground.html"), laptop)
+	b.sees("#loading", "part1.js is not there")
+	b.do(chromedp.ScrollIntoView(chromedp.CSS("#picture")))
+	b.sees("#state", "recording.json")
+	b.until(running)
+	b.until(`document.querySelector('#visit').disabled`)
+	b.forgive("ERR_FILE_NOT_FOUND")
 }

@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -19,17 +20,25 @@ import (
 // phone is as wide as most.
 var phone = look{width: 390, height: 844, phone: true}
 
-// site writes the site, as make site does, and returns its folder.
+// site is the folder of the site, as make site writes it. No test changes it.
 func site(t *testing.T) string {
 	t.Helper()
-	out := t.TempDir()
-	write := exec.Command("go", "run", ".", "-out", out)
-	write.Dir, write.Stderr = filepath.Join("..", "site"), os.Stderr
-	if err := write.Run(); err != nil {
+	out, err := writeSite()
+	if err != nil {
 		t.Fatal(err)
 	}
 	return out
 }
+
+var writeSite = sync.OnceValues(func() (string, error) {
+	out, err := filepath.Abs("../bin/site")
+	if err != nil {
+		return "", err
+	}
+	write := exec.Command("go", "run", ".", "-out", out)
+	write.Dir, write.Stderr = filepath.Join("..", "site"), os.Stderr
+	return out, write.Run()
+})
 
 // visit goes to a page of the site, as a file.
 func (b *tab) visit(folder, page string) {

@@ -4,6 +4,7 @@ import '../picture/main.js';
 import {byId, el, say} from '../../internal/page/static/dom.js';
 import {on, send, start} from './cluster.js';
 import {actions, blows, both, columns, switches} from './texts.js';
+import * as tour from './tour.js';
 
 // --- the language ---
 
@@ -78,6 +79,7 @@ on('said', (text) => {
   line(answer, refused ? 'refused' : 'answered');
   if (!refused) {
     remember(command);
+    tour.did(command);
   }
 });
 
@@ -94,6 +96,7 @@ on('state', (text) => {
     box.checked = state.on.includes(box.dataset.do);
   }
   say(byId('replicas-now'), state.replicas.join(', ') || '–');
+  tour.now(state);
 });
 
 // --- the program ---

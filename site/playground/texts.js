@@ -5,8 +5,8 @@ import {el} from '../../internal/page/static/dom.js';
 /** Both texts, of which the page shows one. */
 export const both = (en, zh) => [el('span', {lang: 'en'}, en), el('span', {lang: 'zh-CN'}, zh)];
 
-/** The buttons: the words of the command, what it is called, and what kubectl would be told. f is
- * what the fields hold: foo, deployment, replicas. */
+/** The buttons: the command, what it is called, and what one would tell kubectl. f is what the
+ * fields hold: foo, deployment, replicas. */
 export const actions = [
   {id: 'create', of: (f) => `create ${f.foo} ${f.deployment} ${f.replicas}`, name: ['Create the Foo', '创建 Foo'], kubectl: () => 'kubectl apply -f foo.yaml'},
   {id: 'scale', of: (f) => `scale ${f.foo} ${f.replicas}`, name: ['Scale the Foo', '伸缩 Foo'], kubectl: (f) => `kubectl scale foo ${f.foo} --replicas=${f.replicas}`},
