@@ -85,8 +85,11 @@ func TestPlaygroundActions(t *testing.T) {
 		{[3]string{"a", "mine", "2"}, "slow", "", ""},
 		{[3]string{"a", "mine", "4"}, "scale", "foos", "a mine 4 4 True Available"},
 		{[3]string{"a", "mine", "4"}, "set-image", "deployments", "mine 4/4 4 nginx:1.29 Foo a"},
-		{[3]string{"a", "mine", "4"}, "delete-Foreground", "deployments", ""},
-		{[3]string{"example-foo", "mine", "4"}, "delete-Background", "deployments", ""},
+		{[3]string{"a", "mine", "4"}, "deaf-to-deletion", "", ""},
+		{[3]string{"a", "mine", "5"}, "scale", "foos", "a mine 5 5 True Available"},
+		{[3]string{"a", "mine", "5"}, "none", "", ""},
+		{[3]string{"a", "mine", "4"}, "delete-Foreground", "", ""},
+		{[3]string{"example-foo", "mine", "4"}, "delete-Background", "", ""},
 	} {
 		b.acts(test.do, test.fields)
 		if test.want != "" {

@@ -3,6 +3,7 @@ package playground
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -15,6 +16,8 @@ import (
 const (
 	// showEvery is how often the page is told what the server has stored.
 	showEvery = 200 * time.Millisecond
+	// restartAfter is when a process that has ended by itself is started again.
+	restartAfter = 3 * time.Second
 	// mostSteps is how many steps are told at once.
 	mostSteps = 500
 )
@@ -31,6 +34,7 @@ type Playground struct {
 	replicas []*replica      // that are alive
 	shown    *replica        // the one whose steps are told
 	started  int
+	bug      string
 }
 
 // Tell hears what the page is to show. body becomes JSON:
@@ -60,6 +64,7 @@ type State struct {
 	Deployments [][]string `json:"deployments"`
 	On          []string   `json:"on"`
 	Replicas    []string   `json:"replicas"`
+	Bug         string     `json:"bug"`
 }
 
 // Said is a command of the visitor and what came of it.
@@ -72,7 +77,7 @@ type Said struct {
 // New starts a cluster with one replica of the program, which runs until ctx is done. tell hears
 // everything, from several goroutines, and must not wait.
 func New(ctx context.Context, tell Tell) *Playground {
-	p := &Playground{ctx: ctx, api: testkit.NewAPIServer(), tell: tell, on: map[string]bool{}}
+	p := &Playground{ctx: ctx, api: testkit.NewAPIServer(), tell: tell, on: map[string]bool{}, bug: noBug}
 	p.api.Intercept(p.badLuck)
 	p.others(ctx)
 	p.start()
@@ -86,18 +91,25 @@ func (p *Playground) start() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.started++
-	r := newReplica(p.ctx, fmt.Sprint("replica-", p.started), testkit.Transport{Handler: p.api})
+	r := newReplica(p.ctx, fmt.Sprint("replica-", p.started), p.bug, testkit.Transport{Handler: p.api})
 	p.replicas = append(p.replicas, r)
 	if p.shown == nil {
 		p.follow(r, "")
 	}
 	go func() {
 		err := r.run()
-		lost := r.alive.Err() == nil // not killed
+		if cause := context.Cause(r.alive); cause != nil {
+			err = cause
+		}
 		p.bury(r)
-		if lost {
-			p.tell("said", Said{Command: r.name, Answer: fmt.Sprintf("%v; another one is started in its place", err), Refused: true})
+		if errors.Is(err, errKilled) || p.ctx.Err() != nil {
+			return
+		}
+		p.tell("said", Said{Command: r.name, Answer: fmt.Sprintf("%v; another one is started in its place", err), Refused: true})
+		select {
+		case <-time.After(restartAfter):
 			p.start()
+		case <-p.ctx.Done():
 		}
 	}()
 	go func() {
@@ -137,7 +149,7 @@ func (p *Playground) follow(r *replica, notice string) {
 
 // bury takes a replica out that has ended or is to end.
 func (p *Playground) bury(r *replica) {
-	r.kill()
+	r.exit(errKilled)
 	r.observe.Close()
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -112,6 +112,12 @@ func TestCommands(t *testing.T) {
 		"killed":             {"kill; scale one 3", []string{"one one 3 2 True Available", deployment}},
 		"killed and back":    {"kill; scale one 3; start", []string{"one one 3 3 True Available", "one 3/3 3 nginx:1.29 Foo one"}},
 		"another takes over": {"start; kill; scale one 3", []string{"one one 3 3 True Available", "one 3/3 3 nginx:1.29 Foo one"}},
+		"deaf to deletion":   {"bug deaf-to-deletion; delete-deployment one", []string{ready}},
+		"deaf to names":      {"bug deaf-to-names; take-name new; rename one new; delete-deployment new", []string{"one new 2 2 False NameTaken", deployment}},
+		"no retry":           {"bug no-retry; quota on; delete-deployment one; quota off", []string{"one one 2 0 False Forbidden"}},
+		"no owner":           {"bug no-owner; create other else 1; delete other Background", []string{ready, "else 1/1 1 nginx:1.29", deployment}},
+		"exits":              {"bug exits-on-5xx; webhook on; scale one 3; webhook off", []string{"one one 3 3 True Available", "one 3/3 3 nginx:1.29 Foo one"}},
+		"the bug is mended":  {"bug deaf-to-deletion; delete-deployment one; bug none", []string{ready, deployment}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inTheCluster(t, func(v *visit) {
@@ -143,7 +149,7 @@ func TestRefusals(t *testing.T) {
 	})
 }
 
-// The steps that are told are those of the process that leads.
+// The steps that are told are those of the process that leads. One that exits is started again.
 func TestWhoseStepsAreTold(t *testing.T) {
 	inTheCluster(t, func(v *visit) {
 		v.does("start")
@@ -152,6 +158,10 @@ func TestWhoseStepsAreTold(t *testing.T) {
 		v.does("start")
 		if d := cmp.Diff([]string{"replica-1", "replica-2", "gone", "replica-3"}, v.from); d != "" {
 			t.Errorf("the processes that were told (-want +got):\n%s", d)
+		}
+		v.does("bug exits-on-5xx", "webhook on", "create one one 1")
+		if ends := strings.Count(strings.Join(v.from, " "), "gone"); ends < 3 {
+			t.Errorf("with a webhook that is down the program has ended %d times, want it to end again and again: %s", ends, v.from)
 		}
 	})
 }

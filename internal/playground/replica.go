@@ -42,17 +42,18 @@ var errKilled = errors.New("this process was killed")
 // replica is one process of the program.
 type replica struct {
 	name    string
+	bug     string
 	observe *observer.Observer
 	server  http.RoundTripper
 
-	alive context.Context // of everything that it does
-	kill  context.CancelFunc
+	alive context.Context // of everything that it does; its cause is why it ended
+	exit  context.CancelCauseFunc
 	leads chan struct{} // closed when it leads
 }
 
-func newReplica(ctx context.Context, name string, server http.RoundTripper) *replica {
-	r := &replica{name: name, server: server, observe: observer.New(observer.Options{All: true}), leads: make(chan struct{})}
-	r.alive, r.kill = context.WithCancel(ctx)
+func newReplica(ctx context.Context, name, bug string, server http.RoundTripper) *replica {
+	r := &replica{name: name, bug: bug, server: server, observe: observer.New(observer.Options{All: true}), leads: make(chan struct{})}
+	r.alive, r.exit = context.WithCancelCause(ctx)
 	return r
 }
 
@@ -61,6 +62,13 @@ func (r *replica) RoundTrip(request *http.Request) (*http.Response, error) {
 	ctx, cancel := context.WithCancel(request.Context())
 	stop := context.AfterFunc(r.alive, cancel)
 	end := func() { stop(); cancel() }
+	if r.bug == noOwner {
+		var err error
+		if request, err = orphans(request.Clone(ctx)); err != nil {
+			end()
+			return nil, err
+		}
+	}
 	response, err := r.server.RoundTrip(request.WithContext(ctx))
 	if r.alive.Err() != nil || err != nil {
 		end()
@@ -86,7 +94,7 @@ type kubeClient struct{ appsv1client.AppsV1Interface }
 
 func (k kubeClient) AppsV1() appsv1client.AppsV1Interface { return k.AppsV1Interface }
 
-// run is the run of main.go: the same parts in the same order. It returns when the process is
+// run is the run of main.go: the same parts in the same order, and perhaps a bug. It returns when the process is
 // killed, or has lost the Lease.
 func (r *replica) run() error {
 	config := &rest.Config{Host: "http://api.playground", Transport: r, QPS: -1}
@@ -112,8 +120,15 @@ func (r *replica) run() error {
 	defer queue.ShutDown() // A process that never led has no worker to do it.
 	projects := informer.NewProjects(client, "", resync, cache.ResourceEventHandlerFuncs{})
 	foos := informer.NewFoos(client, "", resync, controller.WithLowPriorityWhenUnchanged(controller.EnqueueObject)(queue))
+	waiting := informer.FoosNaming(foos.Store)
+	if r.bug == deafToNames {
+		waiting = nobody
+	}
 	deployments := informer.NewDeployments(kubeClient{appsClient}, "", resync,
-		controller.WithLowPriorityWhenUnchanged(controller.EnqueueOwner(v1alpha1.Kind("Foo"), informer.FoosNaming(foos.Store)))(queue))
+		controller.WithLowPriorityWhenUnchanged(controller.EnqueueOwner(v1alpha1.Kind("Foo"), waiting))(queue))
+	if r.bug == deafToDeletion {
+		deployments.Handler = deaf{deployments.Handler}
+	}
 	r.observe.Informers(kinds.All, projects, foos, deployments)
 	reconciler := &controller.FooReconciler{
 		Foos:            client.SamplecontrollerV1alpha1(),
@@ -128,7 +143,7 @@ func (r *replica) run() error {
 	if err != nil {
 		return err
 	}
-	loop := controller.New(queue, elected.OnlyWhileLeading(reconcile))
+	loop := controller.New(queue, elected.OnlyWhileLeading(r.spoil(reconcile)))
 	err = elected.Run(r.alive, func(ctx context.Context) error {
 		close(r.leads)
 		return r.lead(ctx, loop, foos, deployments, projects)

@@ -36,6 +36,7 @@ func (p *Playground) State() State {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	s.Bug = p.bug
 	for name, on := range p.on {
 		if on {
 			s.On = append(s.On, name)

@@ -3,7 +3,7 @@
 import '../picture/main.js';
 import {byId, el, say} from '../../internal/page/static/dom.js';
 import {on, send, start} from './cluster.js';
-import {actions, blows, both, columns, switches} from './texts.js';
+import {actions, blows, both, bugs, columns, switches} from './texts.js';
 import * as tour from './tour.js';
 
 // --- the language ---
@@ -60,6 +60,9 @@ byId('actions').append(...actions.map(button));
 byId('blows').append(...blows.map((blow) => el('li', {}, button(blow), el('p', {}, both(...blow.means)))));
 byId('switches').append(...switches.map(({id, name, means}) => el('li', {}, el('label', {},
   el('input', {type: 'checkbox', 'data-do': id, onchange: (event) => send(`${id} ${event.target.checked ? 'on' : 'off'}`)}), ' ', both(...name)), el('p', {}, both(...means)))));
+byId('bugs').append(...bugs.map(({id, means, judge, code}) => el('li', {}, el('label', {},
+  el('input', {type: 'radio', name: 'bug', 'data-do': id, onchange: () => send(`bug ${id}`)}), ' ', el('code', {}, id)), el('p', {}, both(...means)),
+judge && el('p', {}, both('The judge catches it in ', 'judge 中发现它的场景：'), el('code', {}, judge), both('. Right: ', '。正确的做法：'), el('a', {href: `read/${code}.html`}, el('code', {}, code))))));
 
 // --- what comes of it ---
 
@@ -95,6 +98,7 @@ on('state', (text) => {
   for (const box of byId('switches').querySelectorAll('input')) {
     box.checked = state.on.includes(box.dataset.do);
   }
+  byId('bugs').querySelector(`[data-do="${state.bug}"]`).checked = true;
   say(byId('replicas-now'), state.replicas.join(', ') || '–');
   tour.now(state);
 });

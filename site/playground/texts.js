@@ -45,3 +45,14 @@ export const columns = {
   foos: ['Name', 'Deployment', 'Replicas', 'Available', 'Ready', 'Reason'],
   deployments: ['Name', 'Ready', 'Available', 'Image', 'Controlled by'],
 };
+
+/** What can be wrong with the program: the bugs of internal/playground. Each says what it does,
+ * which scenario of the judge catches it, and which file of the core does it right. */
+export const bugs = [
+  {id: 'none', means: ['As it stands in this repository.', '与本仓库中的代码一致。']},
+  {id: 'deaf-to-deletion', means: ['It does not hear that a Deployment is deleted.', '听不到 Deployment 被删除。'], judge: 'deployment-deleted', code: 'controller/handlers.go'},
+  {id: 'deaf-to-names', means: ['It does not hear that a name which a Foo waits for is free.', '听不到 Foo 等待的名字已经空出。'], judge: 'name-freed', code: 'informer/foo.go'},
+  {id: 'no-retry', means: ['It does not try again what has failed.', '失败之后不再重试。'], judge: 'rights-taken', code: 'controller/queue.go'},
+  {id: 'no-owner', means: ['It creates the Deployment without an owner reference.', '创建 Deployment 时不写属主引用。'], judge: 'deleted-background', code: 'controller/deployment.go'},
+  {id: 'exits-on-5xx', means: ['It ends when the server answers 500.', '服务器返回 500 时就退出。'], judge: 'webhook-down', code: 'controller/controller.go'},
+];
