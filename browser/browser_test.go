@@ -39,6 +39,8 @@ var (
 type tab struct {
 	*testing.T
 	ctx context.Context
+	// profile is the browser's own folder.
+	profile string
 
 	mu       sync.Mutex
 	problems []string
@@ -76,9 +78,10 @@ func open(t *testing.T, address string, l look) *tab {
 	if err != nil {
 		t.Fatalf("no browser: install Chromium (on Debian, apt-get install chromium), or name yours with -chromium FILE: %v", err)
 	}
+	profile := t.TempDir()
 	options := append(chromedp.DefaultExecAllocatorOptions[:],
 		chromedp.ExecPath(executable),
-		chromedp.UserDataDir(t.TempDir()),
+		chromedp.UserDataDir(profile),
 		chromedp.Flag("disable-background-networking", true),
 		chromedp.Flag("disable-component-update", true),
 		chromedp.Flag("hide-scrollbars", true),
@@ -97,7 +100,7 @@ func open(t *testing.T, address string, l look) *tab {
 		_ = chromedp.Cancel(tabContext)
 		closeTab()
 	})
-	b := &tab{T: t, ctx: tabContext}
+	b := &tab{T: t, ctx: tabContext, profile: profile}
 	// Starts the browser; a context with a timeout would end it again.
 	if err := chromedp.Listen(tabContext, b.hear); err != nil {
 		t.Fatal(err)

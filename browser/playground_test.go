@@ -181,3 +181,51 @@ func TestPlaygroundWithoutProgram(t *testing.T) {
 	b.until(`document.querySelector('#visit').disabled`)
 	b.forgive("ERR_FILE_NOT_FOUND")
 }
+
+// TestPlaygroundNumbers prints how soon the program lives, what 50 Foos cost the page, and how
+// much memory that takes: go test -tags page -v -run TestPlaygroundNumbers.
+func TestPlaygroundNumbers(t *testing.T) {
+	l := laptop
+	l.unwitnessed = true
+	b := play(t, l, "")
+	b.row("foos", "example-foo example-foo 2 2 True Available")
+	marks := value[map[string]float64](b, `Object.fromEntries(performance.getEntriesByType('mark').map((mark) => [mark.name, mark.startTime / 1000]))`)
+	b.do(chromedp.Evaluate[chromedp.Void](`
+		window.long = [0];
+		new PerformanceObserver((list) => list.getEntries().forEach((entry) => long.push(entry.duration))).observe({type: 'longtask'});
+		for (let n = 0; n < 50; n++) {
+			setTimeout(() => { document.querySelector('#foo').value = document.querySelector('#deployment').value = 'foo-' + n; document.querySelector('[data-do=create]').click(); }, n * 20);
+		}`))
+	b.until(`[...document.querySelectorAll('#foos tbody tr')].filter((row) => row.cells[5].textContent === 'Available').length === 51`)
+	longest := value[float64](b, `Math.max(...long)`)
+	memory := b.rendererMemory()
+	t.Logf("after the page was opened the program was loaded in %.1f s, live in %.1f s; with 50 Foos the longest task of the main thread takes %.0f ms (0: none over 50), and the renderer %d MB", marks["loaded"], marks["live"], longest, memory>>20)
+	if memory>>20 > 400 {
+		t.Errorf("the renderer takes %d MB, want at most 400", memory>>20)
+	}
+}
+
+// rendererMemory is the memory of the largest process that draws pages for this browser, without
+// what it shares with others.
+func (b *tab) rendererMemory() (most int64) {
+	b.Helper()
+	processes, err := filepath.Glob("/proc/[0-9]*/cmdline")
+	if err != nil || len(processes) == 0 {
+		b.Fatalf("the memory of a process is read from /proc: %v", err)
+	}
+	for _, file := range processes {
+		command, err := os.ReadFile(file)
+		if err != nil || !strings.Contains(string(command), "--type=renderer") || !strings.Contains(string(command), b.profile) {
+			continue
+		}
+		var size, resident, shared int64
+		if text, err := os.ReadFile(filepath.Join(filepath.Dir(file), "statm")); err == nil {
+			_, _ = fmt.Sscan(string(text), &size, &resident, &shared)
+		}
+		most = max(most, (resident-shared)*int64(os.Getpagesize()))
+	}
+	if most == 0 {
+		b.Error("no renderer was found")
+	}
+	return most
+}

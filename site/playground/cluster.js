@@ -46,6 +46,7 @@ export async function start() {
       tell('progress', (n + 1) / parts);
     }
     worker.postMessage({end: true});
+    performance.mark('loaded');
   } catch (error) {
     tell('failed', JSON.stringify(error.message));
   }

@@ -7,6 +7,7 @@ import {on} from './cluster.js';
 
 export class Feed extends Live {
   connect() {
+    this.mostWaiting = 64 << 20; // The program is as near as can be: no frame waits for its steps.
     this.recorded = new Recorded(this.on);
     on('hello', (data) => {
       this.recorded = null;

@@ -69,17 +69,16 @@ judge && el('p', {}, both('The judge catches it in ', 'judge 中发现它的场�
 const mostLines = 100;
 function line(text, tone) {
   const log = byId('log');
-  log.append(el('li', {class: tone}, text));
+  log.prepend(el('li', {class: tone}, text)); // the newest first: nothing must be scrolled
   while (log.children.length > mostLines) {
-    log.firstElementChild.remove();
+    log.lastElementChild.remove();
   }
-  log.scrollTop = log.scrollHeight;
 }
 
 on('said', (text) => {
   const {command, answer, refused} = JSON.parse(text);
-  line(`$ ${words.get(command) || command}`, 'asked');
   line(answer, refused ? 'refused' : 'answered');
+  line(`$ ${words.get(command) || command}`, 'asked');
   if (!refused) {
     remember(command);
     tour.did(command);
@@ -90,10 +89,21 @@ for (const [kind, names] of Object.entries(columns)) {
   byId(kind).append(el('thead', {}, el('tr', {}, names.map((name) => el('th', {scope: 'col'}, name)))), el('tbody'));
 }
 
+// Writes what has changed, and no more: with many rows the rest would be laid out anew.
+function fill(body, rows) {
+  rows.forEach((row, n) => {
+    const shown = body.rows[n] ?? body.appendChild(el('tr', {}, row.map(() => el('td'))));
+    row.forEach((cell, i) => say(shown.cells[i], cell));
+  });
+  while (body.rows.length > rows.length) {
+    body.lastElementChild.remove();
+  }
+}
+
 on('state', (text) => {
   const state = JSON.parse(text);
   for (const kind of Object.keys(columns)) {
-    byId(kind).tBodies[0].replaceChildren(...state[kind].map((row) => el('tr', {}, row.map((cell) => el('td', {}, cell)))));
+    fill(byId(kind).tBodies[0], state[kind]);
   }
   for (const box of byId('switches').querySelectorAll('input')) {
     box.checked = state.on.includes(box.dataset.do);
@@ -115,6 +125,7 @@ let awake = false;
 on('hello', () => {
   if (!awake) {
     awake = true;
+    performance.mark('live');
     byId('loading').hidden = true;
     byId('visit').disabled = false;
     const commands = linked();
