@@ -281,3 +281,4 @@ lint: ## Check formatting, vet and staticcheck in every module, and other system
 	done
 	for system in darwin windows; do GOOS=$$system go build ./... && GOOS=$$system go vet ./... || exit 1; done
 	for module in chapters cluster; do (cd $$module && GOOS=darwin go vet ./...) || exit 1; done
+	GOOS=js GOARCH=wasm go vet ./internal/playground/...

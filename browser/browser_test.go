@@ -39,6 +39,8 @@ var (
 type tab struct {
 	*testing.T
 	ctx context.Context
+	// byKeys: acts presses keys.
+	byKeys bool
 	// profile is the browser's own folder.
 	profile string
 

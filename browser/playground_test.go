@@ -35,7 +35,11 @@ func (b *tab) acts(do string, fields [3]string) {
 		b.do(chromedp.SetValue(chromedp.CSS("#"+field), fields[i]))
 	}
 	before := value[int](b, `document.querySelectorAll('#log .answered').length`)
-	b.click(`[data-do="` + do + `"]`)
+	if button := `[data-do="` + do + `"]`; b.byKeys {
+		b.do(chromedp.Focus(chromedp.CSS(button)), chromedp.KeyEvent(" "))
+	} else {
+		b.click(button)
+	}
 	b.until(fmt.Sprintf(`document.querySelectorAll('#log .answered').length === %d`, before+1))
 }
 
@@ -47,9 +51,20 @@ func TestPlaygroundLives(t *testing.T) {
 }
 
 // Each thing that a visitor can do is a button or a switch, and leads to the same as in
-// internal/playground, where more of it is tested.
+// internal/playground, where more of it is tested: with a mouse on a desktop, and by keys alone
+// where the window is narrow and motion is reduced.
 func TestPlaygroundActions(t *testing.T) {
-	b := play(t, laptop, "")
+	still := phone
+	still.still = true
+	t.Run("mouse", func(t *testing.T) { playActions(t, play(t, laptop, "")) })
+	t.Run("keys", func(t *testing.T) {
+		b := play(t, still, "")
+		b.byKeys = true
+		playActions(t, b)
+	})
+}
+
+func playActions(t *testing.T, b *tab) {
 	b.row("foos", "example-foo example-foo 2 2 True Available")
 	for _, test := range []struct {
 		fields [3]string // Foo, Deployment, replicas

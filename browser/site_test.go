@@ -64,7 +64,7 @@ const running = `/step \d/.test(document.querySelector('#when')?.textContent)`
 
 // sitePages are one page of each kind, and those with the longest lines.
 var sitePages = []string{
-	"index.html", "read/README.md.html", "read/README.zh-CN.md.html", "read/compare/results/README.md.html",
+	"index.html", "playground.html", "read/README.md.html", "read/README.zh-CN.md.html", "read/compare/results/README.md.html",
 	"read/config/crd/foos.samplecontroller.k8s.io.yaml.html",
 	"read/controller/doc.go.html", "read/controller/foo.go.html", "read/chapters/at/README.md.html",
 }
@@ -140,7 +140,7 @@ func TestSiteKeyboard(t *testing.T) {
 	folder := site(t)
 	b := open(t, "file://"+filepath.Join(folder, "read/controller/queue.go.html"), laptop)
 	got := strings.Join(b.tabs(), " | ")
-	const first, then = "Skip to the content | byhand | The picture | Read and run it | Results | 中文 | ", "| ← Previous controller/handlers.go | "
+	const first, then = "Skip to the content | byhand | The picture | Playground | Read and run it | Results | 中文 | ", "| ← Previous controller/handlers.go | "
 	if !strings.HasPrefix(got, first) || !strings.Contains(got, then) {
 		t.Errorf("Tab goes to %s\nwant %s … %s …", got, first, then)
 	}

@@ -1,7 +1,7 @@
 // Package testkit has what tests need of the world around the program: an API server in
 // memory, and what can go wrong between a program and its API server, in memory or real.
 //
-//	program → Faults → APIServer          an API server in memory
+//	program → Faults → APIServer          an API server in memory (for the playground, too)
 //	program → Proxy (Faults) → a real one
 //
 // # The API server in memory
