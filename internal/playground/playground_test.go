@@ -22,6 +22,7 @@ type visit struct {
 	mu   sync.Mutex
 	said []playground.Said
 	from []string // the replicas whose steps were told, and "gone"
+	seen string   // what the steps say
 }
 
 // inTheCluster calls do in a cluster of its own.
@@ -32,6 +33,7 @@ func inTheCluster(t *testing.T, do func(v *visit)) {
 		defer cancel()
 		v := &visit{T: t}
 		v.Playground = playground.New(ctx, v.hear)
+		v.passes() // until the first replica leads
 		do(v)
 		cancel()
 		time.Sleep(time.Minute) // until all has ended that waits for its time
@@ -44,6 +46,10 @@ func (v *visit) hear(kind string, body any) {
 	switch body := body.(type) {
 	case playground.Said:
 		v.said = append(v.said, body)
+	case playground.News:
+		for _, step := range body.Steps {
+			v.seen += fmt.Sprintf("%s %s %s: %s\n", step.Part, step.What, step.Kind, step.Text)
+		}
 	case playground.Hello:
 		v.from = append(v.from, body.Process)
 	case nil:
@@ -57,7 +63,6 @@ func (v *visit) passes() { time.Sleep(30 * time.Second) }
 // does carries out commands, and lets time pass after each.
 func (v *visit) does(commands ...string) {
 	v.Helper()
-	v.passes()
 	for _, command := range commands {
 		v.Do(command)
 		v.mu.Lock()
@@ -134,7 +139,6 @@ func TestCommands(t *testing.T) {
 // A link can hold anything. What is not in the list does nothing.
 func TestRefusals(t *testing.T) {
 	inTheCluster(t, func(v *visit) {
-		v.passes()
 		before := fmt.Sprint(v.State())
 		for _, text := range []string{"", "create", "create a a 11", "create A a 1", `create a","x":" a 1`, "scale ../pods 1", "delete a Never", "drop tables", "quota maybe", "create a a 1 1",
 			"create " + strings.Repeat("a", 41) + " a 1"} {
@@ -162,6 +166,31 @@ func TestWhoseStepsAreTold(t *testing.T) {
 		v.does("bug exits-on-5xx", "webhook on", "create one one 1")
 		if ends := strings.Count(strings.Join(v.from, " "), "gone"); ends < 3 {
 			t.Errorf("with a webhook that is down the program has ended %d times, want it to end again and again: %s", ends, v.from)
+		}
+	})
+}
+
+// A server that has forgotten is one that the informers list again.
+func TestForget(t *testing.T) {
+	inTheCluster(t, func(v *visit) {
+		v.does("create one one 1", "cut")
+		v.seen = ""
+		v.does("forget")
+		if !strings.Contains(v.seen, "store relisted Foo") {
+			t.Errorf("nothing was listed again:\n%s", v.seen)
+		}
+	})
+}
+
+// What a process that is killed has sent, and the server has not yet carried out, is lost.
+func TestKilledInTheMiddle(t *testing.T) {
+	inTheCluster(t, func(v *visit) {
+		v.does("create one one 2", "slow on")
+		v.Do("scale one 3")
+		time.Sleep(500 * time.Millisecond) // half the time that the server takes
+		v.does("kill")
+		if d := cmp.Diff([]string{"one one 3 2 True Available", deployment}, v.table()); d != "" {
+			t.Errorf("the table (-want +got):\n%s", d)
 		}
 	})
 }
