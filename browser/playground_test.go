@@ -4,6 +4,8 @@ package browser
 
 import (
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -28,11 +30,13 @@ func (b *tab) row(table, text string) {
 	b.until(fmt.Sprintf(`[...document.querySelectorAll('#%s tbody tr')].some((row) => [...row.cells].map((cell) => cell.textContent).join(' ').trim() === %q)`, table, text))
 }
 
-// acts fills the fields (Foo, Deployment, replicas), presses a button and waits for the answer.
-func (b *tab) acts(do string, fields [3]string) {
+// acts fills the fields, presses a button and waits for the answer: "BUTTON [FOO DEPLOYMENT
+// REPLICAS]".
+func (b *tab) acts(words string) {
 	b.Helper()
-	for i, field := range []string{"foo", "deployment", "replicas"} {
-		b.do(chromedp.SetValue(chromedp.CSS("#"+field), fields[i]))
+	do, fields, _ := strings.Cut(words, " ")
+	for i, text := range strings.Fields(fields) {
+		b.do(chromedp.SetValue(chromedp.CSS([]string{"#foo", "#deployment", "#replicas"}[i]), text))
 	}
 	before := value[int](b, `document.querySelectorAll('#log .answered').length`)
 	if button := `[data-do="` + do + `"]`; b.byKeys {
@@ -43,8 +47,11 @@ func (b *tab) acts(do string, fields [3]string) {
 	b.until(fmt.Sprintf(`document.querySelectorAll('#log .answered').length === %d`, before+1))
 }
 
+// It lives on any web space, in a folder of it as well; the other tests open it from disk.
 func TestPlaygroundLives(t *testing.T) {
-	b := play(t, laptop, "")
+	host := httptest.NewServer(http.StripPrefix("/folder/", http.FileServerFS(os.DirFS(site(t)))))
+	t.Cleanup(host.Close)
+	b := open(t, host.URL+"/folder/playground.html", laptop)
 	b.row("foos", "example-foo example-foo 2 2 True Available")
 	b.sees("#objects-table", "default/example-foo")
 	b.shot("live")
@@ -66,47 +73,42 @@ func TestPlaygroundActions(t *testing.T) {
 
 func playActions(t *testing.T, b *tab) {
 	b.row("foos", "example-foo example-foo 2 2 True Available")
-	for _, test := range []struct {
-		fields [3]string // Foo, Deployment, replicas
-		do     string
-		table  string
-		want   string
-	}{
-		{[3]string{"other", "theirs", "1"}, "create", "foos", "other theirs 1 1 True Available"},
-		{[3]string{"other", "theirs", "3"}, "scale", "foos", "other theirs 3 3 True Available"},
-		{[3]string{"other", "renamed", "3"}, "rename", "deployments", "renamed 3/3 3 nginx:1.29 Foo other"},
-		{[3]string{"other", "renamed", "3"}, "delete-Orphan", "deployments", "renamed 3/3 3 nginx:1.29"},
-		{[3]string{"a", "mine", "1"}, "take-name", "deployments", "mine 1/1 1 theirs:1"},
-		{[3]string{"a", "mine", "1"}, "create", "foos", "a mine 1 0 False NameTaken"},
-		{[3]string{"a", "mine", "1"}, "delete-deployment", "foos", "a mine 1 1 True Available"},
-		{[3]string{"a", "mine", "1"}, "quota", "", ""},
-		{[3]string{"a", "mine", "1"}, "delete-deployment", "foos", "a mine 1 0 False Forbidden"},
-		{[3]string{"a", "mine", "1"}, "quota", "foos", "a mine 1 1 True Available"},
-		{[3]string{"a", "mine", "1"}, "hold", "", ""},
-		{[3]string{"a", "mine", "5"}, "scale-deployment", "deployments", "mine 5/5 5 nginx:1.29 Foo a"},
-		{[3]string{"a", "mine", "5"}, "hold", "deployments", "mine 1/1 1 nginx:1.29 Foo a"},
-		{[3]string{"a", "mine", "5"}, "cut", "", ""},
-		{[3]string{"a", "mine", "5"}, "forget", "", ""},
-		{[3]string{"a", "mine", "5"}, "start", "", ""},
-		{[3]string{"a", "mine", "5"}, "kill", "", ""},
-		{[3]string{"a", "mine", "2"}, "scale", "foos", "a mine 2 2 True Available"},
-		{[3]string{"a", "mine", "2"}, "webhook", "", ""},
-		{[3]string{"a", "mine", "2"}, "webhook", "", ""},
-		{[3]string{"a", "mine", "2"}, "lose", "", ""},
-		{[3]string{"a", "mine", "2"}, "lose", "", ""},
-		{[3]string{"a", "mine", "3"}, "busy", "", ""},
-		{[3]string{"a", "mine", "3"}, "scale", "foos", "a mine 3 3 True Available"},
-		{[3]string{"a", "mine", "3"}, "busy", "", ""},
-		{[3]string{"a", "mine", "2"}, "slow", "", ""},
-		{[3]string{"a", "mine", "4"}, "scale", "foos", "a mine 4 4 True Available"},
-		{[3]string{"a", "mine", "4"}, "set-image", "deployments", "mine 4/4 4 nginx:1.29 Foo a"},
-		{[3]string{"a", "mine", "4"}, "deaf-to-deletion", "", ""},
-		{[3]string{"a", "mine", "5"}, "scale", "foos", "a mine 5 5 True Available"},
-		{[3]string{"a", "mine", "5"}, "none", "", ""},
-		{[3]string{"a", "mine", "4"}, "delete-Foreground", "", ""},
-		{[3]string{"example-foo", "mine", "4"}, "delete-Background", "", ""},
+	for _, test := range []struct{ do, table, want string }{
+		{"create other theirs 1", "foos", "other theirs 1 1 True Available"},
+		{"scale other theirs 3", "foos", "other theirs 3 3 True Available"},
+		{"rename other renamed 3", "deployments", "renamed 3/3 3 nginx:1.29 Foo other"},
+		{"delete-Orphan other renamed 3", "deployments", "renamed 3/3 3 nginx:1.29"},
+		{"take-name a mine 1", "deployments", "mine 1/1 1 theirs:1"},
+		{"create a mine 1", "foos", "a mine 1 0 False NameTaken"},
+		{"delete-deployment a mine 1", "foos", "a mine 1 1 True Available"},
+		{"quota", "", ""},
+		{"delete-deployment a mine 1", "foos", "a mine 1 0 False Forbidden"},
+		{"quota", "foos", "a mine 1 1 True Available"},
+		{"hold", "", ""},
+		{"scale-deployment a mine 5", "deployments", "mine 5/5 5 nginx:1.29 Foo a"},
+		{"hold", "deployments", "mine 1/1 1 nginx:1.29 Foo a"},
+		{"cut", "", ""},
+		{"forget", "", ""},
+		{"start", "", ""},
+		{"kill", "", ""},
+		{"scale a mine 2", "foos", "a mine 2 2 True Available"},
+		{"webhook", "", ""},
+		{"webhook", "", ""},
+		{"lose", "", ""},
+		{"lose", "", ""},
+		{"busy", "", ""},
+		{"scale a mine 3", "foos", "a mine 3 3 True Available"},
+		{"busy", "", ""},
+		{"slow", "", ""},
+		{"scale a mine 4", "foos", "a mine 4 4 True Available"},
+		{"set-image a mine 4", "deployments", "mine 4/4 4 nginx:1.29 Foo a"},
+		{"deaf-to-deletion", "", ""},
+		{"scale a mine 5", "foos", "a mine 5 5 True Available"},
+		{"none", "", ""},
+		{"delete-Foreground a mine 4", "", ""},
+		{"delete-Background example-foo mine 4", "", ""},
 	} {
-		b.acts(test.do, test.fields)
+		b.acts(test.do)
 		if test.want != "" {
 			b.row(test.table, test.want)
 		}
@@ -122,30 +124,25 @@ func TestPlaygroundTour(t *testing.T) {
 	folder := site(t)
 	b := play(t, laptop, "#create+a+a+1")
 	b.row("foos", "a a 1 1 True Available")
-	type step struct {
-		do     string
-		fields [3]string
-	}
-	mine := [3]string{"a", "a", "2"}
-	for i, steps := range [][]step{
-		{{"create", [3]string{"b", "b", "1"}}},
-		{{"scale-deployment", [3]string{"a", "a", "7"}}},
-		{{"delete-deployment", mine}},
-		{{"rename", [3]string{"b", "new", "1"}}},
-		{{"rename", [3]string{"b", "a", "1"}}},
-		{{"delete-Background", [3]string{"b", "a", "1"}}, {"quota", mine}, {"delete-deployment", mine}, {"", mine}, {"quota", mine}},
-		{{"hold", mine}, {"delete-deployment", mine}, {"hold", mine}},
-		{{"start", mine}, {"kill", mine}, {"scale", [3]string{"a", "a", "4"}}},
+	for i, steps := range []string{
+		"create b b 1",
+		"scale-deployment a a 7",
+		"delete-deployment a a 1",
+		"rename b new 1",
+		"rename b a 1",
+		"delete-Background b a 1; quota; delete-deployment a a 1; ; quota",
+		"hold; delete-deployment a a 1; hold",
+		"start; kill; scale a a 4",
 	} {
 		b.sees("#tour h3", fmt.Sprintf("%d / 8", i+1))
 		if !value[bool](b, `document.querySelector('#shows').hidden`) {
 			t.Errorf("lesson %d is done before it has begun", i+1)
 		}
-		for _, step := range steps {
-			if step.do == "" {
+		for step := range strings.SplitSeq(steps, "; ") {
+			if step == "" {
 				b.row("foos", "a a 1 0 False Forbidden")
 			} else {
-				b.acts(step.do, step.fields)
+				b.acts(step)
 			}
 		}
 		b.until(`!document.querySelector('#shows').hidden`)
@@ -168,6 +165,7 @@ func TestPlaygroundLinks(t *testing.T) {
 	if !strings.HasSuffix(link, "#create+a+b+1;scale+a+3") {
 		t.Errorf("the link of this state is %s", link)
 	}
+	b.sees("#caption", "Quiet") // What travels may be anywhere.
 	b.shot("phone")
 	b.readable("playground", 20)
 	b.click("#language")

@@ -1,19 +1,17 @@
 package playground
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
-	"io"
-	"net/http"
 	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	appsv1client "k8s.io/client-go/kubernetes/typed/apps/v1"
 	"k8s.io/client-go/tools/cache"
 
 	"example.com/byhand/controller"
-	"example.com/byhand/internal/testkit"
 )
 
 // Bugs of the judge's reference program (compare/judge/reference/bugs) that the wiring of a
@@ -29,7 +27,9 @@ const (
 
 func init() {
 	commands["bug"] = command{[]word{oneOf(noBug, deafToDeletion, deafToNames, noRetry, noOwner, exitsOn5xx)}, func(p *Playground, args []string) (string, error) {
-		p.killAll()
+		for _, r := range p.running() {
+			p.bury(r)
+		}
 		p.mu.Lock()
 		p.bug = args[0]
 		p.mu.Unlock()
@@ -60,23 +60,19 @@ func (r *replica) spoil(next controller.Reconcile) controller.Reconcile {
 	}
 }
 
-// orphans lets each new Deployment pass without its owner reference.
-func orphans(request *http.Request) (*http.Request, error) {
-	if request.Method != http.MethodPost || testkit.TargetOf(request.URL.Path).Resource != "deployments" {
-		return request, nil
-	}
-	sent, err := io.ReadAll(request.Body)
-	if err != nil {
-		return nil, err
-	}
-	var object map[string]any
-	if err := json.Unmarshal(sent, &object); err != nil {
-		return nil, err
-	}
-	if metadata, ok := object["metadata"].(map[string]any); ok {
-		delete(metadata, "ownerReferences")
-	}
-	changed, err := json.Marshal(object)
-	request.Body = io.NopCloser(bytes.NewReader(changed))
-	return request, err
+// ownerless is a client of Deployments whose new ones have no owner reference.
+type ownerless struct{ appsv1client.DeploymentsGetter }
+
+func (o ownerless) Deployments(namespace string) appsv1client.DeploymentInterface {
+	return ownerlessIn{o.DeploymentsGetter.Deployments(namespace)}
+}
+
+type ownerlessIn struct {
+	appsv1client.DeploymentInterface
+}
+
+func (o ownerlessIn) Create(ctx context.Context, deployment *appsv1.Deployment, options metav1.CreateOptions) (*appsv1.Deployment, error) {
+	deployment = deployment.DeepCopy()
+	deployment.OwnerReferences = nil
+	return o.DeploymentInterface.Create(ctx, deployment, options)
 }

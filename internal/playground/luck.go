@@ -39,20 +39,15 @@ func init() {
 		return "the watches are cut, and the server knows no change before now", nil
 	}}
 	commands["kill"] = command{do: func(p *Playground, _ []string) (string, error) {
-		p.mu.Lock()
-		r := p.shown
-		p.mu.Unlock()
-		if r == nil {
+		all := p.running()
+		if len(all) == 0 {
 			return "", errors.New("no process is left to kill")
 		}
-		p.bury(r)
-		return r.name + " is killed", nil
+		p.bury(all[0])
+		return all[0].name + " is killed", nil
 	}}
 	commands["start"] = command{do: func(p *Playground, _ []string) (string, error) {
-		p.mu.Lock()
-		n := len(p.replicas)
-		p.mu.Unlock()
-		if n >= 2 {
+		if len(p.running()) >= 2 {
 			return "", errors.New("two replicas are enough for one tab")
 		}
 		p.start()

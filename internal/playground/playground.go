@@ -82,7 +82,6 @@ func New(ctx context.Context, tell Tell) *Playground {
 	p.others(ctx)
 	p.start()
 	go p.show(ctx)
-	context.AfterFunc(ctx, p.killAll)
 	return p
 }
 
@@ -92,6 +91,7 @@ func (p *Playground) start() {
 	defer p.mu.Unlock()
 	p.started++
 	r := newReplica(p.ctx, fmt.Sprint("replica-", p.started), p.bug, testkit.Transport{Handler: p.api})
+	r.onLead = func() { p.leads(r) }
 	p.replicas = append(p.replicas, r)
 	if p.shown == nil {
 		p.follow(r, "")
@@ -112,17 +112,15 @@ func (p *Playground) start() {
 		case <-p.ctx.Done():
 		}
 	}()
-	go func() {
-		select {
-		case <-r.leads:
-			p.mu.Lock()
-			defer p.mu.Unlock()
-			if p.shown != r {
-				p.follow(r, r.name+" has taken over.")
-			}
-		case <-r.alive.Done():
-		}
-	}()
+}
+
+// leads follows a replica that has begun to lead.
+func (p *Playground) leads(r *replica) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.shown != r {
+		p.follow(r, r.name+" has taken over.")
+	}
 }
 
 // follow tells the steps of a replica from now on. The caller holds mu.
@@ -154,20 +152,17 @@ func (p *Playground) bury(r *replica) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.replicas = slices.DeleteFunc(p.replicas, func(other *replica) bool { return other == r })
-	if p.shown == r && len(p.replicas) == 0 {
+	if p.shown != nil && len(p.replicas) == 0 {
 		p.shown = nil
 		p.tell("gone", nil)
 	}
 }
 
-// killAll ends every replica.
-func (p *Playground) killAll() {
+// running are the replicas that are alive, the oldest first.
+func (p *Playground) running() []*replica {
 	p.mu.Lock()
-	all := slices.Clone(p.replicas)
-	p.mu.Unlock()
-	for _, r := range all {
-		p.bury(r)
-	}
+	defer p.mu.Unlock()
+	return slices.Clone(p.replicas)
 }
 
 // show tells the state whenever it has changed.

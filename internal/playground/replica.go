@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -48,11 +49,13 @@ type replica struct {
 
 	alive context.Context // of everything that it does; its cause is why it ended
 	exit  context.CancelCauseFunc
-	leads chan struct{} // closed when it leads
+	leads atomic.Bool
+	// onLead is called when it begins to lead.
+	onLead func()
 }
 
 func newReplica(ctx context.Context, name, bug string, server http.RoundTripper) *replica {
-	r := &replica{name: name, bug: bug, server: server, observe: observer.New(observer.Options{All: true}), leads: make(chan struct{})}
+	r := &replica{name: name, bug: bug, server: server, observe: observer.New(observer.Options{All: true})}
 	r.alive, r.exit = context.WithCancelCause(ctx)
 	return r
 }
@@ -62,13 +65,6 @@ func (r *replica) RoundTrip(request *http.Request) (*http.Response, error) {
 	ctx, cancel := context.WithCancel(request.Context())
 	stop := context.AfterFunc(r.alive, cancel)
 	end := func() { stop(); cancel() }
-	if r.bug == noOwner {
-		var err error
-		if request, err = orphans(request.Clone(ctx)); err != nil {
-			end()
-			return nil, err
-		}
-	}
 	response, err := r.server.RoundTrip(request.WithContext(ctx))
 	if r.alive.Err() != nil || err != nil {
 		end()
@@ -137,6 +133,9 @@ func (r *replica) run() error {
 		DeploymentStore: deployments.Store,
 		Events:          events.NewRecorder(clientset.Scheme, corev1.EventSource{Component: "byhand"}),
 	}
+	if r.bug == noOwner {
+		reconciler.Deployments = ownerless{appsClient}
+	}
 	reconcile := r.observe.Reconcile(kinds.Foo, reconciler)
 
 	elected, err := leader.New(config, metav1.NamespaceDefault, election, func(string, bool) {})
@@ -145,7 +144,8 @@ func (r *replica) run() error {
 	}
 	loop := controller.New(queue, elected.OnlyWhileLeading(r.spoil(reconcile)))
 	err = elected.Run(r.alive, func(ctx context.Context) error {
-		close(r.leads)
+		r.leads.Store(true)
+		r.onLead()
 		return r.lead(ctx, loop, foos, deployments, projects)
 	})
 	if errors.Is(err, leader.ErrLost) {

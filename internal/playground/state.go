@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/utils/ptr"
 
 	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
 	"example.com/byhand/internal/testkit"
@@ -22,7 +23,7 @@ func (p *Playground) State() State {
 		if condition := meta.FindStatusCondition(foo.Status.Conditions, v1alpha1.FooReady); condition != nil {
 			ready, reason = string(condition.Status), condition.Reason
 		}
-		s.Foos = append(s.Foos, []string{foo.Name, foo.Spec.DeploymentName, number32(foo.Spec.Replicas), fmt.Sprint(foo.Status.AvailableReplicas), ready, leaving(&foo, reason)})
+		s.Foos = append(s.Foos, []string{foo.Name, foo.Spec.DeploymentName, fmt.Sprint(ptr.Deref(foo.Spec.Replicas, 1)), fmt.Sprint(foo.Status.AvailableReplicas), ready, leaving(&foo, reason)})
 	}
 	for _, d := range stored[appsv1.Deployment](p.api, "deployments") {
 		controlled, image := "", ""
@@ -32,7 +33,7 @@ func (p *Playground) State() State {
 		if containers := d.Spec.Template.Spec.Containers; len(containers) > 0 {
 			image = containers[0].Image
 		}
-		s.Deployments = append(s.Deployments, []string{d.Name, fmt.Sprintf("%d/%s", d.Status.ReadyReplicas, number32(d.Spec.Replicas)), fmt.Sprint(d.Status.AvailableReplicas), image, leaving(&d, controlled)})
+		s.Deployments = append(s.Deployments, []string{d.Name, fmt.Sprintf("%d/%d", d.Status.ReadyReplicas, ptr.Deref(d.Spec.Replicas, 1)), fmt.Sprint(d.Status.AvailableReplicas), image, leaving(&d, controlled)})
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -45,21 +46,12 @@ func (p *Playground) State() State {
 	slices.Sort(s.On)
 	for _, r := range p.replicas {
 		role := "stands by"
-		select {
-		case <-r.leads:
+		if r.leads.Load() {
 			role = "leads"
-		default:
 		}
 		s.Replicas = append(s.Replicas, r.name+" "+role)
 	}
 	return s
-}
-
-func number32(n *int32) string {
-	if n == nil {
-		return ""
-	}
-	return fmt.Sprint(*n)
 }
 
 // leaving says of an object that is being deleted that it is.
