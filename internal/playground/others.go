@@ -8,6 +8,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/wait"
 )
 
 const (
@@ -24,16 +25,7 @@ const (
 // others plays the other programs of a cluster until ctx is done. Their writes meet no bad luck.
 func (p *Playground) others(ctx context.Context) {
 	every := func(pause time.Duration, act func()) {
-		go func() {
-			for tick := time.NewTicker(pause); ctx.Err() == nil; {
-				select {
-				case <-tick.C:
-					act()
-				case <-ctx.Done():
-					tick.Stop()
-				}
-			}
-		}()
+		go wait.UntilWithContext(ctx, func(context.Context) { act() }, pause)
 	}
 	every(collectEvery, func() {
 		for _, act := range p.api.Garbage() {

@@ -106,11 +106,7 @@ func (p *Playground) start() {
 			return
 		}
 		p.tell("said", Said{Command: r.name, Answer: fmt.Sprintf("%v; another one is started in its place", err), Refused: true})
-		select {
-		case <-time.After(restartAfter):
-			p.start()
-		case <-p.ctx.Done():
-		}
+		time.AfterFunc(restartAfter, p.start)
 	}()
 }
 

@@ -1,11 +1,9 @@
 package playground
 
 import (
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"regexp"
 	"slices"
@@ -21,8 +19,6 @@ import (
 const (
 	foos        = "/apis/samplecontroller.k8s.io/v1alpha1/namespaces/default/foos"
 	deployments = "/apis/apps/v1/namespaces/default/deployments"
-	// mostFoos bounds what a visitor, or a link, can ask for.
-	mostFoos = 200
 )
 
 // command is one thing that a visitor can do. Its words are checked before do is called.
@@ -52,31 +48,28 @@ var (
 // commands are all that a visitor can do. A link has no others.
 var commands = map[string]command{
 	"create": {[]word{name, name, number}, func(p *Playground, args []string) (string, error) {
-		if len(p.api.Paths("foos")) >= mostFoos {
-			return "", fmt.Errorf("%d Foos are enough for one tab", mostFoos)
-		}
-		return p.send(http.MethodPost, foos, "", fmt.Sprintf(`{"apiVersion":"samplecontroller.k8s.io/v1alpha1","kind":"Foo","metadata":{"name":%q},"spec":{"deploymentName":%q,"replicas":%s}}`, args[0], args[1], args[2]))
+		return p.send(http.MethodPost, foos, args[0], "", fmt.Sprintf(`{"apiVersion":"samplecontroller.k8s.io/v1alpha1","kind":"Foo","metadata":{"name":%q},"spec":{"deploymentName":%q,"replicas":%s}}`, args[0], args[1], args[2]))
 	}},
 	"scale": {[]word{name, number}, func(p *Playground, args []string) (string, error) {
-		return p.send(http.MethodPatch, foos+"/"+args[0], types.MergePatchType, `{"spec":{"replicas":`+args[1]+`}}`)
+		return p.send(http.MethodPatch, foos+"/"+args[0], args[0], types.MergePatchType, `{"spec":{"replicas":`+args[1]+`}}`)
 	}},
 	"rename": {[]word{name, name}, func(p *Playground, args []string) (string, error) {
-		return p.send(http.MethodPatch, foos+"/"+args[0], types.MergePatchType, fmt.Sprintf(`{"spec":{"deploymentName":%q}}`, args[1]))
+		return p.send(http.MethodPatch, foos+"/"+args[0], args[0], types.MergePatchType, fmt.Sprintf(`{"spec":{"deploymentName":%q}}`, args[1]))
 	}},
 	"delete": {[]word{name, oneOf("Background", "Foreground", "Orphan")}, func(p *Playground, args []string) (string, error) {
-		return p.send(http.MethodDelete, foos+"/"+args[0], "", fmt.Sprintf(`{"propagationPolicy":%q}`, args[1]))
+		return p.send(http.MethodDelete, foos+"/"+args[0], args[0], "", fmt.Sprintf(`{"propagationPolicy":%q}`, args[1]))
 	}},
 	"delete-deployment": {[]word{name}, func(p *Playground, args []string) (string, error) {
-		return p.send(http.MethodDelete, deployments+"/"+args[0], "", "")
+		return p.send(http.MethodDelete, deployments+"/"+args[0], args[0], "", "")
 	}},
 	"scale-deployment": {[]word{name, number}, func(p *Playground, args []string) (string, error) {
-		return p.send(http.MethodPatch, deployments+"/"+args[0], types.MergePatchType, `{"spec":{"replicas":`+args[1]+`}}`)
+		return p.send(http.MethodPatch, deployments+"/"+args[0], args[0], types.MergePatchType, `{"spec":{"replicas":`+args[1]+`}}`)
 	}},
 	"set-image": {[]word{name, image}, func(p *Playground, args []string) (string, error) {
-		return p.send(http.MethodPatch, deployments+"/"+args[0], types.StrategicMergePatchType, fmt.Sprintf(`{"spec":{"template":{"spec":{"containers":[{"name":"nginx","image":%q}]}}}}`, args[1]))
+		return p.send(http.MethodPatch, deployments+"/"+args[0], args[0], types.StrategicMergePatchType, fmt.Sprintf(`{"spec":{"template":{"spec":{"containers":[{"name":"nginx","image":%q}]}}}}`, args[1]))
 	}},
 	"take-name": {[]word{name}, func(p *Playground, args []string) (string, error) {
-		return p.send(http.MethodPost, deployments, "", fmt.Sprintf(`{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":%q},"spec":{"replicas":1,"selector":{"matchLabels":{"app":"theirs"}},"template":{"metadata":{"labels":{"app":"theirs"}},"spec":{"containers":[{"name":"theirs","image":"theirs:1"}]}}}}`, args[0]))
+		return p.send(http.MethodPost, deployments, args[0], "", fmt.Sprintf(`{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":%q},"spec":{"replicas":1,"selector":{"matchLabels":{"app":"theirs"}},"template":{"metadata":{"labels":{"app":"theirs"}},"spec":{"containers":[{"name":"theirs","image":"theirs:1"}]}}}}`, args[0]))
 	}},
 }
 
@@ -108,9 +101,9 @@ func (p *Playground) do(words []string) (string, error) {
 	return known.do(p, args)
 }
 
-// send sends a request of the visitor, which meets no bad luck, and returns the answer in the
-// words of kubectl.
-func (p *Playground) send(method, path string, contentType types.PatchType, body string) (string, error) {
+// send sends a request of the visitor about the object of that name. It meets no bad luck. The
+// answer is in the words of kubectl.
+func (p *Playground) send(method, path, name string, contentType types.PatchType, body string) (string, error) {
 	request, err := http.NewRequest(method, "http://api.playground"+path, strings.NewReader(body))
 	if err != nil {
 		return "", err
@@ -121,23 +114,13 @@ func (p *Playground) send(method, path string, contentType types.PatchType, body
 		return "", err
 	}
 	defer response.Body.Close()
-	text, err := io.ReadAll(response.Body)
-	if err != nil {
-		return "", err
-	}
-	var answer struct {
-		metav1.TypeMeta
-		Metadata struct{ Name string }
-		Reason   string
-		Message  string
-	}
-	_ = json.Unmarshal(text, &answer)
 	if response.StatusCode >= 400 {
+		var refusal metav1.Status
+		_ = json.NewDecoder(response.Body).Decode(&refusal)
 		//lint:ignore ST1005 the words of kubectl
-		return "", fmt.Errorf("Error from server (%s): %s", answer.Reason, answer.Message)
+		return "", fmt.Errorf("Error from server (%s): %s", refusal.Reason, refusal.Message)
 	}
 	target := testkit.TargetOf(path)
 	did := map[string]string{http.MethodPost: "created", http.MethodPatch: "patched", http.MethodDelete: "deleted"}[method]
-	object := strings.TrimSuffix(target.Resource, "s") + "." + target.Group + "/"
-	return object + cmp.Or(target.Name, answer.Metadata.Name) + " " + did, nil
+	return fmt.Sprintf("%s.%s/%s %s", strings.TrimSuffix(target.Resource, "s"), target.Group, name, did), nil
 }

@@ -24,9 +24,9 @@ func (s *APIServer) Garbage() (due []Act) {
 		switch {
 		case deployment == nil:
 		case slices.Contains(deployment.GetFinalizers(), metav1.FinalizerDeleteDependents):
-			due = append(due, s.dropFinalizer(path, metav1.FinalizerDeleteDependents))
+			due = append(due, s.dropFinalizer(path, deployment, metav1.FinalizerDeleteDependents))
 		case deployment.GetDeletionTimestamp() == nil && s.ownersGone(deployment):
-			due = append(due, s.collect(path))
+			due = append(due, s.collect(path, deployment))
 		}
 	}
 	for _, path := range s.Paths("foos") {
@@ -62,12 +62,12 @@ func (s *APIServer) finalize(path string, foo *unstructured.Unstructured, deploy
 		}
 		switch {
 		case foo.GetFinalizers()[0] == metav1.FinalizerOrphanDependents:
-			return []Act{s.act(dependent, "orphan", func(res *Resource, object *unstructured.Unstructured) {
+			return []Act{s.act(dependent, deployment, "orphan", func(res *Resource, object *unstructured.Unstructured) {
 				object.SetOwnerReferences(nil)
 				s.put(res, dependent, object)
 			})}
 		case deployment.GetDeletionTimestamp() == nil:
-			return []Act{s.collect(dependent)}
+			return []Act{s.collect(dependent, deployment)}
 		default:
 			waits = true
 		}
@@ -75,33 +75,29 @@ func (s *APIServer) finalize(path string, foo *unstructured.Unstructured, deploy
 	if waits {
 		return nil
 	}
-	return []Act{s.dropFinalizer(path, foo.GetFinalizers()[0])}
+	return []Act{s.dropFinalizer(path, foo, foo.GetFinalizers()[0])}
 }
 
-func (s *APIServer) collect(path string) Act {
-	return s.act(path, "delete", func(res *Resource, _ *unstructured.Unstructured) {
+func (s *APIServer) collect(path string, deployment *unstructured.Unstructured) Act {
+	return s.act(path, deployment, "delete", func(res *Resource, _ *unstructured.Unstructured) {
 		s.terminate(res, path, metav1.DeletePropagationBackground)
 	})
 }
 
-func (s *APIServer) dropFinalizer(path, finalizer string) Act {
-	return s.act(path, "without finalizer "+finalizer, func(res *Resource, object *unstructured.Unstructured) {
+func (s *APIServer) dropFinalizer(path string, object *unstructured.Unstructured, finalizer string) Act {
+	return s.act(path, object, "without finalizer "+finalizer, func(res *Resource, object *unstructured.Unstructured) {
 		object.SetFinalizers(slices.DeleteFunc(object.GetFinalizers(), func(f string) bool { return f == finalizer }))
 		s.put(res, path, object)
 	})
 }
 
-// act returns an act on the object that is at the path now. do gets a copy of it.
-func (s *APIServer) act(path, what string, do func(res *Resource, object *unstructured.Unstructured)) Act {
-	object := s.Get(path)
-	if object == nil {
-		return Act{path, what, func() {}} // gone by now
-	}
+// act returns an act on an object, which is at the path now. do gets a copy of what it is then.
+func (s *APIServer) act(path string, object *unstructured.Unstructured, what string, do func(res *Resource, object *unstructured.Unstructured)) Act {
 	uid := object.GetUID()
 	return Act{path, what, func() {
 		s.acts(path, func(res *Resource) {
-			if object := s.objects[path]; object != nil && object.GetUID() == uid {
-				do(res, object.DeepCopy())
+			if now := s.objects[path]; now != nil && now.GetUID() == uid {
+				do(res, now.DeepCopy())
 			}
 		})
 	}}

@@ -27,11 +27,9 @@ func main() {
 	})
 	commands := make(chan string, mostWaiting)
 	js.Global().Set("byhandDo", js.FuncOf(func(_ js.Value, args []js.Value) any {
-		if len(args) == 1 && args[0].Type() == js.TypeString {
-			select {
-			case commands <- args[0].String():
-			default: // more than a visitor can mean
-			}
+		select {
+		case commands <- args[0].String():
+		default: // more than a visitor can mean
 		}
 		return nil
 	}))
