@@ -222,10 +222,7 @@ func TestPlaygroundNumbers(t *testing.T) {
 // what it shares with others.
 func (b *tab) rendererMemory() (most int64) {
 	b.Helper()
-	processes, err := filepath.Glob("/proc/[0-9]*/cmdline")
-	if err != nil || len(processes) == 0 {
-		b.Fatalf("the memory of a process is read from /proc: %v", err)
-	}
+	processes, _ := filepath.Glob("/proc/[0-9]*/cmdline")
 	for _, file := range processes {
 		command, err := os.ReadFile(file)
 		if err != nil || !strings.Contains(string(command), "--type=renderer") || !strings.Contains(string(command), b.profile) {
@@ -238,7 +235,7 @@ func (b *tab) rendererMemory() (most int64) {
 		most = max(most, (resident-shared)*int64(os.Getpagesize()))
 	}
 	if most == 0 {
-		b.Error("no renderer was found")
+		b.Error("no renderer was found in /proc")
 	}
 	return most
 }

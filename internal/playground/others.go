@@ -2,7 +2,6 @@ package playground
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -36,11 +35,10 @@ func (p *Playground) others(ctx context.Context) {
 		}
 	})
 	every(availableEvery, func() { p.api.Each("deployments", rollOut) })
-	n := 0
 	every(busyEvery, func() {
-		if n++; p.isOn("busy") {
+		if p.isOn("busy") {
 			p.api.Each("deployments", func(object *unstructured.Unstructured) {
-				object.SetAnnotations(map[string]string{"playground/busy": fmt.Sprint(n)})
+				object.SetAnnotations(map[string]string{"playground/busy": time.Now().String()})
 			})
 		}
 	})

@@ -162,10 +162,7 @@ func TestRefusals(t *testing.T) {
 // The steps that are told are those of the process that leads. One that exits is started again.
 func TestWhoseStepsAreTold(t *testing.T) {
 	inTheCluster(t, func(v *visit) {
-		v.does("start")
-		v.does("kill")
-		v.does("kill")
-		v.does("start")
+		v.does("start", "kill", "kill", "start")
 		if d := cmp.Diff([]string{"replica-1", "replica-2", "gone", "replica-3"}, v.from); d != "" {
 			t.Errorf("the processes that were told (-want +got):\n%s", d)
 		}

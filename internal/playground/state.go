@@ -23,7 +23,7 @@ func (p *Playground) State() State {
 		if condition := meta.FindStatusCondition(foo.Status.Conditions, v1alpha1.FooReady); condition != nil {
 			ready, reason = string(condition.Status), condition.Reason
 		}
-		s.Foos = append(s.Foos, []string{foo.Name, foo.Spec.DeploymentName, fmt.Sprint(ptr.Deref(foo.Spec.Replicas, 1)), fmt.Sprint(foo.Status.AvailableReplicas), ready, leaving(&foo, reason)})
+		s.Foos = append(s.Foos, []string{foo.Name, foo.Spec.DeploymentName, fmt.Sprint(ptr.Deref(foo.Spec.Replicas, 1)), fmt.Sprint(foo.Status.AvailableReplicas), ready, reason})
 	}
 	for _, d := range stored[appsv1.Deployment](p.api, "deployments") {
 		controlled, image := "", ""
@@ -33,7 +33,7 @@ func (p *Playground) State() State {
 		if containers := d.Spec.Template.Spec.Containers; len(containers) > 0 {
 			image = containers[0].Image
 		}
-		s.Deployments = append(s.Deployments, []string{d.Name, fmt.Sprintf("%d/%d", d.Status.ReadyReplicas, ptr.Deref(d.Spec.Replicas, 1)), fmt.Sprint(d.Status.AvailableReplicas), image, leaving(&d, controlled)})
+		s.Deployments = append(s.Deployments, []string{d.Name, fmt.Sprintf("%d/%d", d.Status.ReadyReplicas, ptr.Deref(d.Spec.Replicas, 1)), fmt.Sprint(d.Status.AvailableReplicas), image, controlled})
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -52,14 +52,6 @@ func (p *Playground) State() State {
 		s.Replicas = append(s.Replicas, r.name+" "+role)
 	}
 	return s
-}
-
-// leaving says of an object that is being deleted that it is.
-func leaving(object metav1.Object, otherwise string) string {
-	if object.GetDeletionTimestamp() != nil {
-		return "is being deleted"
-	}
-	return otherwise
 }
 
 // stored returns what the server has of a resource. What its type cannot hold is left out.
