@@ -93,8 +93,13 @@ SITE ?= bin/site
 SOURCE ?=
 
 .PHONY: site
-site: ## Write the site: the picture, and the sources beside their comments; opens from disk
+site: ## Write the site: picture, playground, sources beside their comments; opens from disk
 	cd site && go run . -out "$(abspath $(SITE))" -source "$(SOURCE)"
+
+.PHONY: playground
+playground: site ## The controller in a browser tab, beside an API server in memory: break it
+	@page="$(abspath $(SITE))/playground.html"; \
+	open "$$page" 2>/dev/null || xdg-open "$$page" 2>/dev/null || echo "open file://$$page in a browser"
 
 ##@ Chapters
 
@@ -277,3 +282,4 @@ lint: ## Check formatting, vet and staticcheck in every module, and other system
 	done
 	for system in darwin windows; do GOOS=$$system go build ./... && GOOS=$$system go vet ./... || exit 1; done
 	for module in chapters cluster; do (cd $$module && GOOS=darwin go vet ./...) || exit 1; done
+	GOOS=js GOARCH=wasm go vet ./internal/playground/...

@@ -39,6 +39,10 @@ var (
 type tab struct {
 	*testing.T
 	ctx context.Context
+	// byKeys: acts presses keys.
+	byKeys bool
+	// profile is the browser's own folder.
+	profile string
 
 	mu       sync.Mutex
 	problems []string
@@ -76,9 +80,10 @@ func open(t *testing.T, address string, l look) *tab {
 	if err != nil {
 		t.Fatalf("no browser: install Chromium (on Debian, apt-get install chromium), or name yours with -chromium FILE: %v", err)
 	}
+	profile := t.TempDir()
 	options := append(chromedp.DefaultExecAllocatorOptions[:],
 		chromedp.ExecPath(executable),
-		chromedp.UserDataDir(t.TempDir()),
+		chromedp.UserDataDir(profile),
 		chromedp.Flag("disable-background-networking", true),
 		chromedp.Flag("disable-component-update", true),
 		chromedp.Flag("hide-scrollbars", true),
@@ -97,7 +102,7 @@ func open(t *testing.T, address string, l look) *tab {
 		_ = chromedp.Cancel(tabContext)
 		closeTab()
 	})
-	b := &tab{T: t, ctx: tabContext}
+	b := &tab{T: t, ctx: tabContext, profile: profile}
 	// Starts the browser; a context with a timeout would end it again.
 	if err := chromedp.Listen(tabContext, b.hear); err != nil {
 		t.Fatal(err)
@@ -172,7 +177,7 @@ func (b *tab) check() {
 		b.Error(problem)
 	}
 	for _, address := range b.requests {
-		if to, err := url.Parse(address); err != nil || to.Scheme != "data" && to.Scheme != "file" && to.Hostname() != "127.0.0.1" {
+		if to, err := url.Parse(address); err != nil || to.Scheme != "data" && to.Scheme != "blob" && to.Scheme != "file" && to.Hostname() != "127.0.0.1" {
 			b.Errorf("the page asks for %s, which is not on this machine", address)
 		}
 	}

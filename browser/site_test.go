@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -19,17 +20,25 @@ import (
 // phone is as wide as most.
 var phone = look{width: 390, height: 844, phone: true}
 
-// site writes the site, as make site does, and returns its folder.
+// site is the folder of the site, as make site writes it. No test changes it.
 func site(t *testing.T) string {
 	t.Helper()
-	out := t.TempDir()
-	write := exec.Command("go", "run", ".", "-out", out)
-	write.Dir, write.Stderr = filepath.Join("..", "site"), os.Stderr
-	if err := write.Run(); err != nil {
+	out, err := writeSite()
+	if err != nil {
 		t.Fatal(err)
 	}
 	return out
 }
+
+var writeSite = sync.OnceValues(func() (string, error) {
+	out, err := filepath.Abs("../bin/site")
+	if err != nil {
+		return "", err
+	}
+	write := exec.Command("go", "run", ".", "-out", out)
+	write.Dir, write.Stderr = filepath.Join("..", "site"), os.Stderr
+	return out, write.Run()
+})
 
 // visit goes to a page of the site, as a file.
 func (b *tab) visit(folder, page string) {
@@ -55,7 +64,7 @@ const running = `/step \d/.test(document.querySelector('#when')?.textContent)`
 
 // sitePages are one page of each kind, and those with the longest lines.
 var sitePages = []string{
-	"index.html", "read/README.md.html", "read/README.zh-CN.md.html", "read/compare/results/README.md.html",
+	"index.html", "playground.html", "read/README.md.html", "read/README.zh-CN.md.html", "read/compare/results/README.md.html",
 	"read/config/crd/foos.samplecontroller.k8s.io.yaml.html",
 	"read/controller/doc.go.html", "read/controller/foo.go.html", "read/chapters/at/README.md.html",
 }
@@ -131,7 +140,7 @@ func TestSiteKeyboard(t *testing.T) {
 	folder := site(t)
 	b := open(t, "file://"+filepath.Join(folder, "read/controller/queue.go.html"), laptop)
 	got := strings.Join(b.tabs(), " | ")
-	const first, then = "Skip to the content | byhand | The picture | Read and run it | Results | 中文 | ", "| ← Previous controller/handlers.go | "
+	const first, then = "Skip to the content | byhand | The picture | Playground | Read and run it | Results | 中文 | ", "| ← Previous controller/handlers.go | "
 	if !strings.HasPrefix(got, first) || !strings.Contains(got, then) {
 		t.Errorf("Tab goes to %s\nwant %s … %s …", got, first, then)
 	}

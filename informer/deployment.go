@@ -7,12 +7,17 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/client-go/kubernetes"
+	appsv1client "k8s.io/client-go/kubernetes/typed/apps/v1"
 	"k8s.io/client-go/tools/cache"
 )
 
+// AppsV1Getter is a clientset that has Deployments. kubernetes.Interface is one.
+type AppsV1Getter interface {
+	AppsV1() appsv1client.AppsV1Interface
+}
+
 // NewDeployments is NewProjects for Deployments, with an index.
-func NewDeployments(client kubernetes.Interface, namespace string, resync time.Duration, handler cache.ResourceEventHandler) *Informer {
+func NewDeployments(client AppsV1Getter, namespace string, resync time.Duration, handler cache.ResourceEventHandler) *Informer {
 	listWatch := &cache.ListWatch{
 		ListWithContextFunc: func(ctx context.Context, opts metav1.ListOptions) (runtime.Object, error) {
 			return client.AppsV1().Deployments(namespace).List(ctx, opts)

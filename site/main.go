@@ -15,6 +15,7 @@
 //   - source.go, highlight.go: a source file as comments and code.
 //   - markdown.go, links.go: a document of the repository as a page.
 //   - picture.go: the page of package internal/page, with a recording for a server.
+//   - playground.go: the same page, with the program itself in the tab (internal/playground).
 //
 // # Caveats
 //
@@ -26,6 +27,7 @@ package main
 import (
 	"flag"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 )
@@ -53,6 +55,11 @@ func run(root, out, source string) error {
 	if err != nil {
 		return err
 	}
+	scripts, err := program(root)
+	if err != nil {
+		return err
+	}
+	maps.Copy(files, scripts)
 	for name, content := range files {
 		file := filepath.Join(out, filepath.FromSlash(name))
 		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {

@@ -5,8 +5,10 @@ import (
 	"errors"
 	"html/template"
 	"io/fs"
+	"maps"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/evanw/esbuild/pkg/api"
@@ -15,23 +17,20 @@ import (
 const pageFolder = "internal/page/static/"
 
 // script is the code of the page that make run serves, in one file: from disk a browser
-// loads no ES module. In the place of feed.js, which asks a server for the steps, stands
-// one that has the recording. files are those that have a page here.
-func script(root string, files []string) ([]byte, error) {
-	known, err := json.Marshal(files)
+// loads no ES module. folder has a main.js around it and what stands in the place of feed.js,
+// which asks a server for the steps. defined are the values of names.
+func (b *builder) script(root, folder string, defined map[string]string) ([]byte, error) {
+	known, err := json.Marshal(slices.Sorted(maps.Keys(b.found)))
 	if err != nil {
 		return nil, err
 	}
-	recorded := api.Plugin{Name: "recorded", Setup: func(b api.PluginBuild) {
-		b.OnResolve(api.OnResolveOptions{Filter: `^\./feed\.js$`}, func(api.OnResolveArgs) (api.OnResolveResult, error) {
-			return api.OnResolveResult{Path: filepath.Join(root, "site", "picture", "feed.js")}, nil
-		})
-	}}
+	defined["readingPath"] = string(known)
+	folder = filepath.Join(root, "site", folder)
 	result := api.Build(api.BuildOptions{
 		AbsWorkingDir: root,
-		EntryPoints:   []string{"site/picture/main.js"},
-		Define:        map[string]string{"readingPath": string(known)},
-		Plugins:       []api.Plugin{recorded},
+		EntryPoints:   []string{filepath.Join(folder, "main.js")},
+		Define:        defined,
+		Plugins:       []api.Plugin{swapped(filepath.Join(folder, "feed.js"))},
 		Loader:        map[string]api.Loader{".json": api.LoaderText},
 		Bundle:        true,
 		Format:        api.FormatIIFE,

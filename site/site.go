@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"html/template"
 	"io/fs"
-	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -25,6 +24,7 @@ const (
 // menu are the pages that every page links.
 var menu = []struct{ Title, Page, Lang string }{
 	{"The picture", home, "en"},
+	{"Playground", playgroundPage, "en"},
 	{"Read and run it", pageOf(readme), "en"},
 	{"Results", pageOf("compare/results/README.md"), "en"},
 	{"中文", pageOf("README.zh-CN.md"), "zh-CN"},
@@ -46,7 +46,8 @@ type builder struct {
 	out map[string][]byte
 }
 
-// build returns the files of the site for the repository in root, whose files are given.
+// build returns the files of the site for the repository in root, whose files are given. The
+// program of the playground is not among them.
 func build(root string, files fs.FS, source string) (map[string][]byte, error) {
 	b, err := plan(files, source)
 	if err != nil {
@@ -74,7 +75,13 @@ func build(root string, files fs.FS, source string) (map[string][]byte, error) {
 	if b.out["site.css"], err = own.ReadFile("static/site.css"); err != nil {
 		return nil, err
 	}
-	b.out["picture.js"], err = script(root, slices.Sorted(maps.Keys(b.found)))
+	if err := b.writePlayground(); err != nil {
+		return nil, err
+	}
+	if b.out["picture.js"], err = b.script(root, "picture", map[string]string{}); err != nil {
+		return nil, err
+	}
+	b.out["playground.js"], err = b.playground(root)
 	return b.out, err
 }
 
@@ -191,8 +198,8 @@ func (b *builder) writeSource(file string) error {
 var templates = map[string]*template.Template{}
 
 func init() {
-	for _, kind := range []string{"home", "document", "source"} {
-		layout := template.New("layout.html").Funcs(template.FuncMap{"breakable": breakable, "page": pageOf})
+	for _, kind := range []string{"home", "document", "source", "playground"} {
+		layout := template.New("layout.html").Funcs(template.FuncMap{"breakable": breakable, "page": pageOf, "both": inBoth})
 		templates[kind] = template.Must(layout.ParseFS(own, "templates/layout.html", "templates/"+kind+".html"))
 	}
 }

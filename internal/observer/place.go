@@ -49,9 +49,10 @@ func placeOf(at *stack) *place {
 	}
 }
 
-// placeOfMethod returns where a method stands that the object has.
-func placeOfMethod(object any, name string) *place {
-	method, _ := reflect.TypeOf(object).MethodByName(name)
+// placeOfReconcile returns where the method Reconcile of an object stands. The name is a
+// constant, so that the linker can leave out methods which nobody calls.
+func placeOfReconcile(object Reconciler) *place {
+	method, _ := reflect.TypeOf(object).MethodByName("Reconcile")
 	code := runtime.FuncForPC(method.Func.Pointer())
 	file, _ := code.FileLine(code.Entry())
 	return &place{strings.TrimPrefix(file, root), function(code.Name())}

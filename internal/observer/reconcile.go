@@ -25,7 +25,7 @@ func (o *Observer) Reconcile(k Kind, next Reconciler) controller.Reconcile {
 	if !kind.has["queue"] {
 		panic(fmt.Sprintf("observer: nothing wakes the reconcile of %s: wire its queue with Observer.Queue first", k.GVK.Kind))
 	}
-	at := placeOfMethod(next, "Reconcile")
+	at := placeOfReconcile(next)
 	return func(ctx context.Context, key cache.ObjectName) (requeueAfter time.Duration, err error) {
 		run := &run{observer: o, kind: kind, key: key, at: at, began: time.Now()}
 		run.start()

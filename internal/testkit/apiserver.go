@@ -130,6 +130,21 @@ func (s *APIServer) Edit(path string, change func(object *unstructured.Unstructu
 	})
 }
 
+// Each changes every stored object of a resource, as Edit does. What a change leaves as it is
+// is not written.
+func (s *APIServer) Each(resource string, change func(object *unstructured.Unstructured)) {
+	for _, path := range s.Paths(resource) {
+		s.acts(path, func(res *Resource) {
+			if stored := s.objects[path]; stored != nil {
+				object := stored.DeepCopy()
+				change(object)
+				res.complete(object)
+				s.put(res, path, object)
+			}
+		})
+	}
+}
+
 // Delete deletes a stored object as another client would. "" is the default policy.
 func (s *APIServer) Delete(path string, policy metav1.DeletionPropagation) {
 	s.acts(path, func(res *Resource) { s.terminate(res, path, policy) })

@@ -1,7 +1,7 @@
 // Package testkit has what tests need of the world around the program: an API server in
 // memory, and what can go wrong between a program and its API server, in memory or real.
 //
-//	program → Faults → APIServer          an API server in memory
+//	program → Faults → APIServer          an API server in memory (for the playground, too)
 //	program → Proxy (Faults) → a real one
 //
 // # The API server in memory
@@ -18,9 +18,9 @@
 //     What they leave out stays out of the answer.
 //   - A Pod is gone at once when it is deleted. A namespace that is deleted stays, until a
 //     test removes it.
-//   - Nothing else acts: no garbage collector, no Deployment controller, nothing expires. The
-//     history is compacted when a test asks for it. The only bookmark is the one that ends
-//     the list in a stream.
+//   - Nothing else acts, unless a test does what Garbage returns: no garbage collector, no
+//     Deployment controller, nothing expires. The history is compacted when a test asks for
+//     it. The only bookmark is the one that ends the list in a stream.
 //   - A collection is deleted object by object, and a name is never generated.
 //   - There are no users, no rights, no quotas and no webhooks. Faults plays what they do.
 //   - A request for a version that is yet to come is refused at once, not after 3 s.

@@ -12,6 +12,7 @@ export class Feed {
     this.on = on;
     this.waiting = [];
     this.waitingBytes = 0;
+    this.mostWaiting = mostWaiting;
     this.lastId = '';
     this.connect();
   }
@@ -35,7 +36,7 @@ export class Feed {
     this.lastId = event.lastEventId || this.lastId;
     this.waiting.push({type, data: event.data});
     this.waitingBytes += event.data.length;
-    if (document.hidden || this.waitingBytes > mostWaiting) {
+    if (document.hidden || this.waitingBytes > this.mostWaiting) {
       this.read(Infinity);
     }
   }

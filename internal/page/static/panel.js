@@ -59,12 +59,12 @@ export class Panel {
 
   // Of another recording nobody knows what was done.
   whatHappens() {
-    const {recording, shell} = this.hello ?? {};
+    const {recording, shell, played} = this.hello ?? {};
     const titled = (title, text) => [el('h3', {}, title), el('pre', {class: 'wire', tabindex: 0}, text)];
     if (recording) {
       return recording === ownRecording ? titled('What the recording did', commands) : [];
     }
-    return this.hello ? titled('Make something happen', `# in a second terminal, in the project's folder\n${shell ?? ''}${commands}`) : [];
+    return this.hello && !played ? titled('Make something happen', `# in a second terminal, in the project's folder\n${shell ?? ''}${commands}`) : [];
   }
 
   close() {

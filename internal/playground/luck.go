@@ -1,0 +1,108 @@
+package playground
+
+import (
+	"errors"
+	"net/http"
+	"slices"
+	"strconv"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"example.com/byhand/internal/testkit"
+)
+
+// watched are the resources whose watches can be cut.
+var watched = []string{"foos", "deployments", "projects"}
+
+// slowness is how long each answer of a slow server takes longer.
+const slowness = time.Second
+
+func init() {
+	for _, name := range []string{"quota", "webhook", "lose", "hold", "slow", "busy"} {
+		commands[name] = command{[]word{oneOf("on", "off")}, func(p *Playground, args []string) (string, error) {
+			p.turn(name, args[0] == "on")
+			return name + " is " + args[0], nil
+		}}
+	}
+	commands["cut"] = command{do: func(p *Playground, _ []string) (string, error) {
+		p.cut()
+		return "the watches are cut", nil
+	}}
+	commands["forget"] = command{do: func(p *Playground, _ []string) (string, error) {
+		// A watch that comes back must have missed something that is forgotten.
+		p.cut()
+		p.api.Add("/api/v1/namespaces/default/events/playground-"+strconv.Itoa(p.api.Version()), &unstructured.Unstructured{Object: map[string]any{}})
+		p.api.Compact()
+		return "the watches are cut, and the server knows no change before now", nil
+	}}
+	commands["kill"] = command{do: func(p *Playground, _ []string) (string, error) {
+		all := p.running()
+		if len(all) == 0 {
+			return "", errors.New("no process is left to kill")
+		}
+		p.bury(all[0])
+		return all[0].name + " is killed", nil
+	}}
+	commands["start"] = command{do: func(p *Playground, _ []string) (string, error) {
+		if len(p.running()) >= 2 {
+			return "", errors.New("two replicas are enough for one tab")
+		}
+		p.start()
+		return "one more replica is started", nil
+	}}
+}
+
+func (p *Playground) cut() {
+	for _, resource := range watched {
+		p.api.CutWatches(resource)
+	}
+}
+
+// turn turns a switch on or off.
+func (p *Playground) turn(name string, on bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.on[name] == on {
+		return
+	}
+	p.on[name] = on
+	switch {
+	case name == "lose" && on:
+		p.api.OnWrite(func(int, *http.Request) testkit.Fault { return testkit.LoseAnswer })
+	case name == "lose":
+		p.api.OnWrite(nil)
+	case name == "hold" && on:
+		p.release = p.api.HoldWatches("deployments")
+	case name == "hold":
+		p.release()
+	}
+}
+
+// badLuck answers a request of the program in the server's place, if a switch says so.
+func (p *Playground) badLuck(w http.ResponseWriter, r *http.Request) bool {
+	target := testkit.TargetOf(r.URL.Path)
+	if target.Resource == "leases" || target.Resource == "events" {
+		return false
+	}
+	if p.isOn("slow") {
+		select {
+		case <-time.After(slowness):
+		case <-r.Context().Done():
+			return true
+		}
+	}
+	resource := schema.GroupResource{Group: target.Group, Resource: target.Resource}
+	written := target.Resource == "deployments" && slices.Contains([]string{http.MethodPost, http.MethodPut}, r.Method)
+	switch {
+	case written && r.Method == http.MethodPost && p.isOn("quota"):
+		testkit.WriteError(w, apierrors.NewForbidden(resource, "", errors.New("exceeded quota: playground, requested: count/deployments.apps=1, used: count/deployments.apps=1, limited: count/deployments.apps=1")))
+	case written && p.isOn("webhook"):
+		testkit.WriteError(w, apierrors.NewInternalError(errors.New(`failed calling webhook "playground.example.com": Post "https://playground.default.svc:443/": dial tcp: connect: connection refused`)))
+	default:
+		return false
+	}
+	return true
+}

@@ -1,0 +1,181 @@
+package playground
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"example.com/byhand/internal/testkit"
+	"example.com/byhand/internal/trace"
+)
+
+const (
+	// showEvery is how often the page is told what the server has stored.
+	showEvery = 200 * time.Millisecond
+	// restartAfter is when a process that has ended by itself is started again.
+	restartAfter = 3 * time.Second
+	// mostSteps is how many steps are told at once.
+	mostSteps = 500
+)
+
+// Playground is a cluster with a visitor. Its methods are safe for concurrent use.
+type Playground struct {
+	ctx  context.Context
+	api  *testkit.APIServer
+	tell Tell
+
+	mu       sync.Mutex
+	on       map[string]bool // the switches
+	release  func()          // lets the watches go that are held
+	replicas []*replica      // that are alive
+	shown    *replica        // the one whose steps are told
+	started  int
+	bug      string
+}
+
+// Tell hears what the page is to show. body becomes JSON:
+//
+//	hello  Hello   the steps that follow are those of another process
+//	news   News    its next steps
+//	gone   nil     it has ended, and no other is left
+//	state  State   what is so now, whenever that has changed
+//	said   Said    what came of a command
+type Tell func(kind string, body any)
+
+// Hello begins the steps of another process.
+type Hello struct {
+	Process string `json:"process"`
+	Played  bool   `json:"played"` // in a tab, with no cluster to reach
+	Notice  string `json:"notice"`
+}
+
+// News are the next steps of a process.
+type News struct {
+	Steps []*trace.Step `json:"steps"`
+}
+
+// State is what is so now: kubectl's tables, the switches that are on, and the processes.
+type State struct {
+	Foos        [][]string `json:"foos"`
+	Deployments [][]string `json:"deployments"`
+	On          []string   `json:"on"`
+	Replicas    []string   `json:"replicas"`
+	Bug         string     `json:"bug"`
+}
+
+// Said is a command of the visitor and what came of it.
+type Said struct {
+	Command string `json:"command"`
+	Answer  string `json:"answer"`
+	Refused bool   `json:"refused"`
+}
+
+// New starts a cluster with one replica of the program, which runs until ctx is done. tell hears
+// everything, from several goroutines, and must not wait.
+func New(ctx context.Context, tell Tell) *Playground {
+	p := &Playground{ctx: ctx, api: testkit.NewAPIServer(), tell: tell, on: map[string]bool{}, bug: noBug}
+	p.api.Intercept(p.badLuck)
+	p.others(ctx)
+	p.start()
+	go p.show(ctx)
+	return p
+}
+
+// start starts one more replica.
+func (p *Playground) start() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.started++
+	r := newReplica(p.ctx, fmt.Sprint("replica-", p.started), p.bug, testkit.Transport{Handler: p.api})
+	r.onLead = func() { p.leads(r) }
+	p.replicas = append(p.replicas, r)
+	if p.shown == nil {
+		p.follow(r, "")
+	}
+	go func() {
+		err := r.run()
+		if cause := context.Cause(r.alive); cause != nil {
+			err = cause
+		}
+		p.bury(r)
+		if errors.Is(err, errKilled) || p.ctx.Err() != nil {
+			return
+		}
+		p.tell("said", Said{Command: r.name, Answer: fmt.Sprintf("%v; another one is started in its place", err), Refused: true})
+		time.AfterFunc(restartAfter, p.start)
+	}()
+}
+
+// leads follows a replica that has begun to lead.
+func (p *Playground) leads(r *replica) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.shown != r {
+		p.follow(r, r.name+" has taken over.")
+	}
+}
+
+// follow tells the steps of a replica from now on. The caller holds mu.
+func (p *Playground) follow(r *replica, notice string) {
+	p.shown = r
+	p.tell("hello", Hello{Process: r.name, Played: true, Notice: notice})
+	go func() {
+		last := int64(0)
+		for {
+			steps := r.observe.Read(context.Background(), last)
+			if len(steps) == 0 {
+				return
+			}
+			steps = steps[:min(len(steps), mostSteps)]
+			last = steps[len(steps)-1].Seq
+			p.mu.Lock()
+			if p.shown == r {
+				p.tell("news", News{steps})
+			}
+			p.mu.Unlock()
+		}
+	}()
+}
+
+// bury takes a replica out that has ended or is to end.
+func (p *Playground) bury(r *replica) {
+	r.exit(errKilled)
+	r.observe.Close()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.replicas = slices.DeleteFunc(p.replicas, func(other *replica) bool { return other == r })
+	if p.shown != nil && len(p.replicas) == 0 {
+		p.shown = nil
+		p.tell("gone", nil)
+	}
+}
+
+// running are the replicas that are alive, the oldest first.
+func (p *Playground) running() []*replica {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return slices.Clone(p.replicas)
+}
+
+// show tells the state whenever it has changed.
+func (p *Playground) show(ctx context.Context) {
+	before := ""
+	for tick := time.NewTicker(showEvery); ctx.Err() == nil; <-tick.C {
+		state := p.State()
+		if text, err := json.Marshal(state); err == nil && string(text) != before {
+			before = string(text)
+			p.tell("state", state)
+		}
+	}
+}
+
+// isOn reports whether a switch is on.
+func (p *Playground) isOn(name string) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.on[name]
+}

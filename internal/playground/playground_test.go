@@ -1,0 +1,186 @@
+package playground_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"example.com/byhand/internal/playground"
+	"example.com/byhand/internal/testkit/quiet"
+)
+
+// visit is a visitor in a cluster where time passes only when everything waits.
+type visit struct {
+	*testing.T
+	*playground.Playground
+	mu   sync.Mutex
+	said []playground.Said
+	from []string // the replicas whose steps were told, and "gone"
+	seen string   // what the steps say
+}
+
+// inTheCluster calls do in a cluster of its own.
+func inTheCluster(t *testing.T, do func(v *visit)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(quiet.Context(t))
+		defer cancel()
+		v := &visit{T: t}
+		v.Playground = playground.New(ctx, v.hear)
+		v.passes() // until the first replica leads
+		do(v)
+		cancel()
+		time.Sleep(time.Minute) // until all has ended that waits for its time
+	})
+}
+
+func (v *visit) hear(kind string, body any) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	switch body := body.(type) {
+	case playground.Said:
+		v.said = append(v.said, body)
+	case playground.News:
+		for _, step := range body.Steps {
+			v.seen += fmt.Sprintf("%s %s %s: %s\n", step.Part, step.What, step.Kind, step.Text)
+		}
+	case playground.Hello:
+		v.from = append(v.from, body.Process)
+	case nil:
+		v.from = append(v.from, kind)
+	}
+}
+
+// passes lets time pass until the cluster is quiet.
+func (v *visit) passes() { time.Sleep(30 * time.Second) }
+
+// does carries out commands, and lets time pass after each, but little after one that ends in &.
+func (v *visit) does(commands ...string) {
+	v.Helper()
+	for _, command := range commands {
+		command, inTheMiddle := strings.CutSuffix(command, " &")
+		v.Do(command)
+		v.mu.Lock()
+		if last := v.said[len(v.said)-1]; last.Refused {
+			v.Errorf("%s: %s", command, last.Answer)
+		}
+		v.mu.Unlock()
+		if inTheMiddle {
+			time.Sleep(500 * time.Millisecond) // half the time that a slow server takes
+		} else {
+			v.passes()
+		}
+	}
+}
+
+// table is kubectl's, with a line for each object.
+func (v *visit) table() (lines []string) {
+	state := v.State()
+	for _, row := range append(state.Foos, state.Deployments...) {
+		lines = append(lines, strings.TrimSpace(strings.Join(row, " ")))
+	}
+	return lines
+}
+
+const (
+	ready      = "one one 2 2 True Available"
+	deployment = "one 2/2 2 nginx:1.29 Foo one"
+)
+
+// Each thing that a visitor can do leads to what the program makes of it.
+func TestCommands(t *testing.T) {
+	for name, test := range map[string]struct {
+		commands string // after there is a Foo one of two replicas
+		want     []string
+	}{
+		"create":               {"create other else 1", []string{ready, "other else 1 1 True Available", "else 1/1 1 nginx:1.29 Foo other", deployment}},
+		"scale":                {"scale one 3", []string{"one one 3 3 True Available", "one 3/3 3 nginx:1.29 Foo one"}},
+		"rename":               {"rename one new", []string{"one new 2 2 True Available", "new 2/2 2 nginx:1.29 Foo one"}},
+		"delete":               {"delete one Background", nil},
+		"foreground":           {"delete one Foreground", nil},
+		"orphan":               {"delete one Orphan", []string{"one 2/2 2 nginx:1.29"}},
+		"deployment":           {"delete-deployment one", []string{ready, deployment}},
+		"behind its back":      {"scale-deployment one 7", []string{ready, deployment}},
+		"image":                {"set-image one nginx:1.0", []string{ready, deployment}},
+		"name taken":           {"take-name new; rename one new", []string{"one new 2 2 False NameTaken", "new 1/1 1 theirs:1", deployment}},
+		"cut":                  {"cut; scale one 3", []string{"one one 3 3 True Available", "one 3/3 3 nginx:1.29 Foo one"}},
+		"forget":               {"forget; scale one 3", []string{"one one 3 3 True Available", "one 3/3 3 nginx:1.29 Foo one"}},
+		"hold":                 {"hold on; scale-deployment one 7", []string{ready, "one 7/7 7 nginx:1.29 Foo one"}},
+		"hold and release":     {"hold on; scale-deployment one 7; hold off", []string{ready, deployment}},
+		"quota":                {"quota on; delete-deployment one", []string{"one one 2 0 False Forbidden"}},
+		"quota lifted":         {"quota on; delete-deployment one; quota off", []string{ready, deployment}},
+		"webhook":              {"webhook on; scale one 3", []string{"one one 3 2 False RequestFailed", deployment}},
+		"answers lost":         {"lose on; rename one new; lose off", []string{"one new 2 2 True Available", "new 2/2 2 nginx:1.29 Foo one"}},
+		"busy":                 {"busy on; scale one 3", []string{"one one 3 3 True Available", "one 3/3 3 nginx:1.29 Foo one"}},
+		"slow":                 {"slow on; scale one 3", []string{"one one 3 3 True Available", "one 3/3 3 nginx:1.29 Foo one"}},
+		"killed":               {"kill; scale one 3", []string{"one one 3 2 True Available", deployment}},
+		"killed in the middle": {"slow on; scale one 3 &; kill", []string{"one one 3 2 True Available", deployment}},
+		"killed and back":      {"kill; scale one 3; start", []string{"one one 3 3 True Available", "one 3/3 3 nginx:1.29 Foo one"}},
+		"another takes over":   {"start; kill; scale one 3", []string{"one one 3 3 True Available", "one 3/3 3 nginx:1.29 Foo one"}},
+		"deaf to deletion":     {"bug deaf-to-deletion; delete-deployment one", []string{ready}},
+		"deaf to names":        {"bug deaf-to-names; take-name new; rename one new; delete-deployment new", []string{"one new 2 2 False NameTaken", deployment}},
+		"no retry":             {"bug no-retry; quota on; delete-deployment one; quota off", []string{"one one 2 0 False Forbidden"}},
+		"no owner":             {"bug no-owner; create other else 1; delete other Background", []string{ready, "else 1/1 1 nginx:1.29", deployment}},
+		"exits":                {"bug exits-on-5xx; webhook on; scale one 3; webhook off", []string{"one one 3 3 True Available", "one 3/3 3 nginx:1.29 Foo one"}},
+		"the bug is mended":    {"bug deaf-to-deletion; delete-deployment one; bug none", []string{ready, deployment}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inTheCluster(t, func(v *visit) {
+				v.does("create one one 2")
+				v.does(strings.Split(test.commands, "; ")...)
+				if d := cmp.Diff(test.want, v.table()); d != "" {
+					v.Errorf("the table (-want +got):\n%s", d)
+				}
+			})
+		})
+	}
+}
+
+// A link can hold anything. What is not in the list does nothing.
+func TestRefusals(t *testing.T) {
+	inTheCluster(t, func(v *visit) {
+		before := fmt.Sprint(v.State())
+		for _, text := range []string{"", "create", "create a a 11", "create A a 1", `create a","x":" a 1`, "scale ../pods 1", "delete a Never", "drop tables", "quota maybe", "create a a 1 1",
+			"create " + strings.Repeat("a", 41) + " a 1"} {
+			v.Do(text)
+			if last := v.said[len(v.said)-1]; !last.Refused {
+				t.Errorf("%q is done: %s", text, last.Answer)
+			}
+		}
+		if d := cmp.Diff(before, fmt.Sprint(v.State())); d != "" {
+			t.Errorf("refused commands have changed something:\n%s", d)
+		}
+	})
+}
+
+// The steps that are told are those of the process that leads. One that exits is started again.
+func TestWhoseStepsAreTold(t *testing.T) {
+	inTheCluster(t, func(v *visit) {
+		v.does("start", "kill", "kill", "start")
+		if d := cmp.Diff([]string{"replica-1", "replica-2", "gone", "replica-3"}, v.from); d != "" {
+			t.Errorf("the processes that were told (-want +got):\n%s", d)
+		}
+		v.does("bug exits-on-5xx", "webhook on", "create one one 1")
+		if ends := strings.Count(strings.Join(v.from, " "), "gone"); ends < 3 {
+			t.Errorf("with a webhook that is down the program has ended %d times, want it to end again and again: %s", ends, v.from)
+		}
+	})
+}
+
+// A server that has forgotten is one that the informers list again.
+func TestForget(t *testing.T) {
+	inTheCluster(t, func(v *visit) {
+		v.does("create one one 1", "cut")
+		v.seen = ""
+		v.does("forget")
+		if !strings.Contains(v.seen, "store relisted Foo") {
+			t.Errorf("nothing was listed again:\n%s", v.seen)
+		}
+	})
+}

@@ -1,0 +1,172 @@
+package playground
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	appsv1client "k8s.io/client-go/kubernetes/typed/apps/v1"
+	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/tools/record"
+
+	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
+	"example.com/byhand/clientset"
+	"example.com/byhand/controller"
+	"example.com/byhand/informer"
+	"example.com/byhand/internal/kinds"
+	"example.com/byhand/internal/leader"
+	"example.com/byhand/internal/observer"
+	"example.com/byhand/internal/trace"
+)
+
+const (
+	workers = 4
+	resync  = 10 * time.Minute
+)
+
+// election has the Lease of main with shorter times: a visitor waits for it.
+var election = leader.Options{Elect: true, LeaseDuration: 4 * time.Second, RenewDeadline: 3 * time.Second, RetryPeriod: time.Second,
+	Name: "byhand", Namespace: metav1.NamespaceDefault}
+
+// errKilled is what a process that was killed would hear, if it could.
+var errKilled = errors.New("this process was killed")
+
+// replica is one process of the program.
+type replica struct {
+	name    string
+	bug     string
+	observe *observer.Observer
+	server  http.RoundTripper
+
+	alive context.Context // of everything that it does; its cause is why it ended
+	exit  context.CancelCauseFunc
+	leads atomic.Bool
+	// onLead is called when it begins to lead.
+	onLead func()
+}
+
+func newReplica(ctx context.Context, name, bug string, server http.RoundTripper) *replica {
+	r := &replica{name: name, bug: bug, server: server, observe: observer.New(observer.Options{All: true})}
+	r.alive, r.exit = context.WithCancelCause(ctx)
+	return r
+}
+
+// RoundTrip implements http.RoundTripper. What a process has asked for ends with it.
+func (r *replica) RoundTrip(request *http.Request) (*http.Response, error) {
+	ctx, cancel := context.WithCancel(request.Context())
+	stop := context.AfterFunc(r.alive, cancel)
+	end := func() { stop(); cancel() }
+	response, err := r.server.RoundTrip(request.WithContext(ctx))
+	if r.alive.Err() != nil || err != nil {
+		end()
+		return nil, cmp.Or(err, errKilled)
+	}
+	response.Body = body{response.Body, end}
+	return response, nil
+}
+
+// body is an answer whose request ends when it is closed.
+type body struct {
+	io.ReadCloser
+	end func()
+}
+
+func (b body) Close() error {
+	defer b.end()
+	return b.ReadCloser.Close()
+}
+
+// kubeClient is as much of Kubernetes' clientset as the program needs.
+type kubeClient struct{ appsv1client.AppsV1Interface }
+
+func (k kubeClient) AppsV1() appsv1client.AppsV1Interface { return k.AppsV1Interface }
+
+// run is the run of main.go: the same parts in the same order, and perhaps a bug. It returns when the process is
+// killed, or has lost the Lease.
+func (r *replica) run() error {
+	config := &rest.Config{Host: "http://api.playground", Transport: r, QPS: -1}
+	events := record.NewBroadcaster()
+	defer events.Shutdown()
+	coreClient, err := corev1client.NewForConfig(config)
+	if err != nil {
+		return err
+	}
+	events.StartRecordingToSink(&corev1client.EventSinkImpl{Interface: coreClient.Events("")})
+	observed := rest.CopyConfig(config)
+	r.observe.Wrap(observed)
+	client, err := clientset.NewForConfig(observed)
+	if err != nil {
+		return err
+	}
+	appsClient, err := appsv1client.NewForConfig(observed)
+	if err != nil {
+		return err
+	}
+
+	queue := r.observe.Queue(kinds.Foo, controller.NewPriorityQueue("foo"))
+	defer queue.ShutDown() // A process that never led has no worker to do it.
+	projects := informer.NewProjects(client, "", resync, cache.ResourceEventHandlerFuncs{})
+	foos := informer.NewFoos(client, "", resync, controller.WithLowPriorityWhenUnchanged(controller.EnqueueObject)(queue))
+	waiting := informer.FoosNaming(foos.Store)
+	if r.bug == deafToNames {
+		waiting = nobody
+	}
+	deployments := informer.NewDeployments(kubeClient{appsClient}, "", resync,
+		controller.WithLowPriorityWhenUnchanged(controller.EnqueueOwner(v1alpha1.Kind("Foo"), waiting))(queue))
+	if r.bug == deafToDeletion {
+		deployments.Handler = deaf{deployments.Handler}
+	}
+	r.observe.Informers(kinds.All, projects, foos, deployments)
+	reconciler := &controller.FooReconciler{
+		Foos:            client.SamplecontrollerV1alpha1(),
+		Deployments:     appsClient,
+		FooStore:        foos.Store,
+		DeploymentStore: deployments.Store,
+		Events:          events.NewRecorder(clientset.Scheme, corev1.EventSource{Component: "byhand"}),
+	}
+	if r.bug == noOwner {
+		reconciler.Deployments = ownerless{appsClient}
+	}
+	reconcile := r.observe.Reconcile(kinds.Foo, reconciler)
+
+	elected, err := leader.New(config, metav1.NamespaceDefault, election, func(string, bool) {})
+	if err != nil {
+		return err
+	}
+	loop := controller.New(queue, elected.OnlyWhileLeading(r.spoil(reconcile)))
+	err = elected.Run(r.alive, func(ctx context.Context) error {
+		r.leads.Store(true)
+		r.onLead()
+		return r.lead(ctx, loop, foos, deployments, projects)
+	})
+	if errors.Is(err, leader.ErrLost) {
+		r.observe.Program(trace.Lost, "%v", err)
+	}
+	return err
+}
+
+// lead is the lead of main.go. The last informer is one that no worker waits for.
+func (r *replica) lead(ctx context.Context, loop *controller.Controller, informers ...*informer.Informer) error {
+	ctx, cancel := context.WithCancel(ctx)
+	var running sync.WaitGroup
+	defer running.Wait()
+	defer cancel()
+	for _, i := range informers {
+		running.Go(func() { i.Run(ctx) })
+	}
+	if err := informer.WaitForSync(ctx, time.Minute, informers[0], informers[1]); err != nil {
+		return err
+	}
+	r.observe.Program(trace.Leader, "%s leads: %d workers start", r.name, workers)
+	loop.Run(ctx, workers)
+	return nil
+}

@@ -1,0 +1,22 @@
+// The Worker of the playground, behind Go's wasm_exec.js. The program comes in parts, is
+// unpacked and compiled while they come, and then takes commands. See internal/playground/tab.
+
+const go = new Go();
+let coming;
+const packed = new ReadableStream({start(controller) { coming = controller; }});
+
+onmessage = ({data}) => {
+  if (data.part) {
+    coming.enqueue(Uint8Array.from(atob(data.part), (c) => c.charCodeAt(0)));
+  } else if (data.end) {
+    coming.close();
+  } else {
+    byhandDo(data.command);
+  }
+};
+
+const program = new Response(packed.pipeThrough(new DecompressionStream('gzip')), {headers: {'Content-Type': 'application/wasm'}});
+WebAssembly.instantiateStreaming(program, go.importObject)
+  .then(({instance}) => go.run(instance))
+  .then(() => postMessage(['failed', '"the program has ended"']))
+  .catch((error) => postMessage(['failed', JSON.stringify(String(error))]));
