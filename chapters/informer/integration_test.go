@@ -3,14 +3,13 @@
 package main
 
 import (
-	"fmt"
+	"os"
 	"testing"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
 	"example.com/byhand/chapters/internal/chaptertest"
-	"example.com/byhand/clientset"
 )
+
+func TestMain(m *testing.M) { os.Exit(chaptertest.Run(m, chaptertest.CoreCRDs)) }
 
 // The commands of the README do what it says, with the rights in config/rbac.
 func TestReadme(t *testing.T) {
@@ -38,19 +37,11 @@ func TestReadme(t *testing.T) {
 // With each part of client-go in place of ours, and with several, the program does the same.
 func TestParts(t *testing.T) {
 	t.Parallel()
-	for i, parts := range []string{"reflector", "fifo", "store", "shared", "queue", "reflector,fifo,store,queue", "fifo,queue"} {
+	for _, parts := range []string{"reflector", "fifo", "store", "shared", "queue", "reflector,fifo,store,queue", "fifo,queue"} {
 		c := chaptertest.New(t)
 		p := c.Start("--kubeconfig", c.Kubeconfig, "--namespace", c.Namespace, "--client-go", parts)
-		name := fmt.Sprintf("foo-%d", i)
-		c.Apply("apiVersion: samplecontroller.k8s.io/v1alpha1\nkind: Foo\nmetadata:\n  name: " + name + "\nspec:\n  deploymentName: " + name + "\n  replicas: 2\n")
-		foos := clientset.NewForConfigOrDie(c.Config).SamplecontrollerV1alpha1().Foos(c.Namespace)
-		c.Eventually("--client-go="+parts+": the status has the replicas", func() error {
-			foo, err := foos.Get(c.Context(), name, metav1.GetOptions{})
-			if err == nil && foo.Status.AvailableReplicas != 2 {
-				err = fmt.Errorf("status %+v", foo.Status)
-			}
-			return err
-		})
+		c.Kubectl("apply", "-f", "../../config/samples/foo.yaml")
+		c.Kubectl("wait", "--for=condition=Ready", "--timeout=30s", "foo/example-foo")
 		p.Stop()
 	}
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -15,6 +14,7 @@ import (
 
 	"github.com/go-logr/logr"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/fields"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/klog/v2"
@@ -46,14 +46,9 @@ type world struct {
 
 	mu       sync.Mutex
 	requests []string
-	calls    []called
-}
-
-// called is a call of a handler.
-type called struct {
-	handler string
-	second  int
-	what    string
+	calls    [][]string // of which handler, in which second, what
+	n        int        // so many requests are answered by this in the server's place
+	instead  http.HandlerFunc
 }
 
 // outcome returns the calls, the requests (one that is repeated once) and what the store has.
@@ -61,12 +56,10 @@ type called struct {
 func (w *world) outcome() []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	slices.SortStableFunc(w.calls, func(a, b called) int {
-		return cmp.Or(cmp.Compare(a.handler, b.handler), cmp.Compare(a.second, b.second), cmp.Compare(a.what, b.what))
-	})
+	slices.SortFunc(w.calls, slices.Compare)
 	var said, stored []string
 	for _, c := range w.calls {
-		said = append(said, c.handler+c.what)
+		said = append(said, c[0]+c[2])
 	}
 	store := w.informer.GetIndexer()
 	for _, object := range store.List() {
@@ -80,10 +73,9 @@ func (w *world) outcome() []string {
 func newWorld(t *testing.T, swapped clientGo) *world {
 	w := &world{T: t, APIServer: testkit.NewAPIServer(), began: time.Now(), ended: make(chan struct{})}
 	w.first = w.Version()
-	config := w.Config()
-	config.Transport = w
-	client := clientset.NewForConfigOrDie(config).SamplecontrollerV1alpha1().Foos("")
-	w.informer = swapped.informer("foos", listWatch(client), &v1alpha1.Foo{}, time.Hour, core.FooIndexers())
+	w.Intercept(w.note)
+	client := clientset.NewForConfigOrDie(w.Config()).SamplecontrollerV1alpha1().RESTClient()
+	w.informer = swapped.informer("foos", cache.NewListWatchFromClient(client, "foos", "", fields.Everything()), &v1alpha1.Foo{}, time.Hour, core.FooIndexers())
 	return w
 }
 
@@ -105,12 +97,24 @@ func (w *world) end() time.Duration {
 	return time.Since(began)
 }
 
-// RoundTrip notes a request and sends it to the server.
-func (w *world) RoundTrip(r *http.Request) (*http.Response, error) {
+// note notes a request, and answers it in the server's place if answer says so.
+func (w *world) note(rw http.ResponseWriter, r *http.Request) (answered bool) {
 	w.mu.Lock()
 	w.requests = append(w.requests, w.describe(r))
+	w.n--
+	answered = w.n >= 0
 	w.mu.Unlock()
-	return testkit.Transport{Handler: w.APIServer}.RoundTrip(r)
+	if answered {
+		w.instead(rw, r)
+	}
+	return answered
+}
+
+// answer answers the next n requests in the server's place.
+func (w *world) answer(n int, instead http.HandlerFunc) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.n, w.instead = n, instead
 }
 
 // describe returns LIST, WATCH or STREAM, a list as the beginning of a watch, and after which
@@ -163,26 +167,13 @@ func (w *world) later(d time.Duration) {
 	synctest.Wait()
 }
 
-// answer answers the next n requests that begin with this, in the server's place if it
-// returns true.
-func (w *world) answer(n int, begins string, answer http.HandlerFunc) {
-	w.Intercept(func(rw http.ResponseWriter, r *http.Request) bool {
-		if n == 0 || !strings.HasPrefix(w.describe(r), begins) {
-			return false
-		}
-		n--
-		answer(rw, r)
-		return true
-	})
-}
-
 // What came of it.
 
 // add adds a handler that notes its calls. Each call takes some time.
 func (w *world) add(name string, takes time.Duration) cache.ResourceEventHandlerRegistration {
 	say := func(format string, args ...any) {
 		w.mu.Lock()
-		w.calls = append(w.calls, called{name, int(time.Since(w.began).Seconds()), fmt.Sprintf(format, args...)})
+		w.calls = append(w.calls, []string{name, fmt.Sprintf("%6.0f", time.Since(w.began).Seconds()), fmt.Sprintf(format, args...)})
 		w.mu.Unlock()
 		time.Sleep(takes)
 	}
