@@ -99,7 +99,6 @@ func (q *Queue) AddAfter(key cache.ObjectName, delay time.Duration) {
 	if before, ok := q.delayed[key]; ok && before.Before(at) {
 		return
 	}
-	klog.V(1).Infof("%s comes in %s", key, delay)
 	q.delayed[key] = at
 	time.AfterFunc(delay, func() {
 		q.mu.Lock()

@@ -54,7 +54,9 @@ func (i *Informer) GetIndexer() cache.Indexer { return i.store }
 // any more. What waits in a buffer then is dropped.
 func (i *Informer) RunWithContext(ctx context.Context) {
 	i.running.Go(func() { i.reflect(ctx) })
-	i.running.Go(func() { wait.UntilWithContext(ctx, func(context.Context) { _ = i.fifo.Resync() }, i.resync) })
+	i.running.Go(func() {
+		_ = wait.PollUntilContextCancel(ctx, i.resync, false, func(context.Context) (bool, error) { return false, i.fifo.Resync() })
+	})
 	defer context.AfterFunc(ctx, i.fifo.Close)()
 	for ctx.Err() == nil {
 		_, _ = i.fifo.Pop(i.process)
