@@ -42,7 +42,7 @@ type world struct {
 	first    int // the version when it began
 	began    time.Time
 	stop     func()
-	ended    chan struct{}
+	running  sync.WaitGroup
 
 	mu       sync.Mutex
 	requests []string
@@ -51,27 +51,25 @@ type world struct {
 	instead  http.HandlerFunc
 }
 
-// outcome returns the calls, the requests (one that is repeated once) and what the store has.
+// outcome returns the calls, the first six requests (one that is repeated once) and what the
+// store has.
 // Calls in the same second are sorted: a list has no order.
 func (w *world) outcome() []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	slices.SortFunc(w.calls, slices.Compare)
-	var said, stored []string
+	var said []string
 	for _, c := range w.calls {
 		said = append(said, c[0]+c[2])
 	}
 	store := w.informer.GetIndexer()
-	for _, object := range store.List() {
-		stored = append(stored, show(object))
-	}
-	slices.Sort(stored)
+	requests := slices.Compact(w.requests)
 	version, _ := strconv.Atoi(store.LastStoreSyncResourceVersion())
-	return []string{strings.Join(said, ", "), strings.Join(slices.Compact(w.requests), ", "), fmt.Sprintf("%s at %d", strings.Join(stored, " "), version-w.first)}
+	return []string{strings.Join(said, ", "), strings.Join(requests[:min(len(requests), 6)], ", "), fmt.Sprintf("%s at %d", show(store.List()...), version-w.first)}
 }
 
 func newWorld(t *testing.T, swapped clientGo) *world {
-	w := &world{T: t, APIServer: testkit.NewAPIServer(), began: time.Now(), ended: make(chan struct{})}
+	w := &world{T: t, APIServer: testkit.NewAPIServer(), began: time.Now()}
 	w.first = w.Version()
 	w.Intercept(w.note)
 	client := clientset.NewForConfigOrDie(w.Config()).SamplecontrollerV1alpha1().RESTClient()
@@ -83,17 +81,14 @@ func newWorld(t *testing.T, swapped clientGo) *world {
 func (w *world) start() {
 	ctx, cancel := context.WithCancel(klog.NewContext(context.Background(), logr.Discard()))
 	w.stop = cancel
-	go func() {
-		defer close(w.ended)
-		w.informer.RunWithContext(ctx)
-	}()
+	w.running.Go(func() { w.informer.RunWithContext(ctx) })
 	synctest.Wait()
 }
 
 func (w *world) end() time.Duration {
 	w.stop()
 	began := time.Now()
-	<-w.ended
+	w.running.Wait()
 	return time.Since(began)
 }
 
@@ -140,8 +135,8 @@ func (w *world) describe(r *http.Request) string {
 
 // What users and the server do.
 
-// put creates a Foo or changes it. Each change has a number.
-func (w *world) put(name string, number any) {
+// put creates a Foo or changes it, a second later. Each change has a number.
+func (w *world) put(name string, number int64) {
 	w.later(time.Second)
 	w.set(name, number)
 	synctest.Wait()
@@ -196,8 +191,13 @@ func (w *world) add(name string, takes time.Duration) cache.ResourceEventHandler
 	return added
 }
 
-// show returns the name of a Foo and its number.
-func show(object any) string {
-	foo := object.(*v1alpha1.Foo)
-	return foo.Name + strconv.Itoa(int(*foo.Spec.Replicas))
+// show returns the names of Foos, each with its number, sorted.
+func show(objects ...any) string {
+	var names []string
+	for _, object := range objects {
+		foo := object.(*v1alpha1.Foo)
+		names = append(names, foo.Name+strconv.Itoa(int(*foo.Spec.Replicas)))
+	}
+	slices.Sort(names)
+	return strings.Join(names, " ")
 }
