@@ -5,7 +5,6 @@ package main
 import (
 	"fmt"
 	"os"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -28,24 +27,23 @@ func TestMain(m *testing.M) { os.Exit(chaptertest.Run(m)) }
 type cluster struct {
 	*chaptertest.Cluster
 	dynamic.Interface
-	store   string
 	program *chaptertest.Program
 	runs    bool
 }
 
 func newCluster(t *testing.T) *cluster {
 	t.Helper()
-	c := &cluster{Cluster: chaptertest.New(t), store: filepath.Join(t.TempDir(), "store")}
+	c := &cluster{Cluster: chaptertest.New(t)}
 	c.Interface = dynamic.NewForConfigOrDie(c.Config)
 	c.run()
 	return c
 }
 
-// run starts the program, on the same journal each time. It is stopped when the test ends, if
-// it runs then: a registration that is left would stop the deletion of all namespaces.
-func (c *cluster) run(args ...string) {
+// run starts the program. It is stopped when the test ends, if it runs then: a registration
+// that is left would stop the deletion of all namespaces.
+func (c *cluster) run() {
 	c.Helper()
-	c.program = c.Start(append([]string{"--kubeconfig", c.Kubeconfig, "--store", c.store}, args...)...)
+	c.program = c.Start("--kubeconfig", c.Kubeconfig)
 	c.runs = true
 	c.program.Prints(1, "ready: ")
 	program := c.program
@@ -70,7 +68,7 @@ func (c *cluster) kill() {
 // address is where the program listens.
 func (c *cluster) address() string {
 	c.Helper()
-	match := regexp.MustCompile(`ready: \S+ on (\S+),`).FindStringSubmatch(c.program.Output())
+	match := regexp.MustCompile(`ready: \S+ on (\S+) `).FindStringSubmatch(c.program.Output())
 	if match == nil {
 		c.Fatal("the program does not say where it listens")
 	}
