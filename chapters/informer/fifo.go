@@ -8,7 +8,7 @@ import (
 )
 
 // The FIFO. Without it the Reflector changes the store and calls the handlers itself
-// (TestStories/deletion_missed, TestWhatGrows):
+// (TestStories/deletion_missed, TestStories/slow_handler):
 //
 //	0.0 s  A relist after 410. It goes through 5,000 Foos, and calls a handler for each.
 //	0.1 s  A worker looks up a Foo and its Deployment in a store that is half old, half new.

@@ -28,9 +28,7 @@ func TestReadme(t *testing.T) {
 	script.Run("kubectl delete foo example-foo")
 	p.Prints(1, `reflector.go:\d+\] DELETED foos `+c.Namespace+`/example-foo`)
 	script.Run("(cd chapters", "--- PASS: TestStories/deletion_missed")
-	// Minutes.
-	script.Skip("make judge")
-	script.Skip("cd cluster")
+	script.Skip("make judge") // Minutes.
 	p.Stop()
 }
 

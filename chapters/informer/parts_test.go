@@ -64,8 +64,8 @@ func foo(name string, number int) *v1alpha1.Foo {
 		Spec: v1alpha1.FooSpec{DeploymentName: "d" + strconv.Itoa(number%3), Replicas: new(int32(number))}}
 }
 
-// Our store and client-go's are the same after each of many changes. No reader sees half of a
-// replace.
+// Our store and client-go's are the same after each of many changes, and ours is so already when
+// a handler is told. No reader sees half of a replace.
 func TestStore(t *testing.T) {
 	ours, theirs := NewStore(core.FooIndexers()), cache.NewIndexer(cache.MetaNamespaceKeyFunc, core.FooIndexers())
 	content := func(store cache.Indexer) string {
@@ -78,19 +78,20 @@ func TestStore(t *testing.T) {
 		return content
 	}
 	for n := range 2000 {
-		object := foo(string(rune('a'+rand.N(5))), n)
-		change := []func(cache.Indexer){
-			func(s cache.Indexer) { _ = s.Add(object) },
-			func(s cache.Indexer) { _ = s.Update(object) },
-			func(s cache.Indexer) { _ = s.Delete(object) },
-			func(s cache.Indexer) { _ = s.Replace([]any{object, foo("b", n+1)}, strconv.Itoa(n)) },
-			func(s cache.Indexer) { s.Bookmark(strconv.Itoa(n)) },
-		}[rand.N(5)]
-		change(ours)
-		change(theirs)
-		if diff := cmp.Diff(content(theirs), content(ours)); diff != "" {
-			t.Fatalf("after %d changes (-client-go +ours):\n%s", n, diff)
+		object, version := foo(string(rune('a'+rand.N(5))), n), strconv.Itoa(n)
+		delta := []cache.Delta{
+			{Type: cache.Updated, Object: object}, {Type: cache.Deleted, Object: object},
+			{Type: cache.ReplacedAll, Object: cache.ReplacedAllInfo{Objects: []any{object, foo("b", n+1)}, ResourceVersion: version}},
+			{Type: cache.Bookmark, Object: cache.BookmarkInfo{ResourceVersion: version}},
+		}[rand.N(4)]
+		same := func(call) {
+			if diff := cmp.Diff(content(theirs), content(ours)); diff != "" {
+				t.Fatalf("after %d changes, the last one %s (-client-go +ours):\n%s", n, delta.Type, diff)
+			}
 		}
+		apply(theirs, func(call) {}, delta, false)
+		apply(ours, same, delta, false)
+		same(nil)
 	}
 	if _, err := ours.ByIndex("another", ""); err == nil {
 		t.Error("an index that does not exist is empty")
@@ -113,22 +114,6 @@ func TestStore(t *testing.T) {
 		}
 	}
 	replacing.Wait()
-}
-
-// When a handler is told of a change, the store has it.
-func TestStoreFirst(t *testing.T) {
-	store := NewStore(nil)
-	for _, delta := range []cache.Delta{
-		{Type: cache.Added, Object: foo("a", 1)}, {Type: cache.Updated, Object: foo("a", 2)}, {Type: cache.Deleted, Object: foo("a", 3)},
-		{Type: cache.ReplacedAll, Object: cache.ReplacedAllInfo{Objects: []any{foo("b", 4)}, ResourceVersion: "4"}},
-		{Type: cache.ReplacedAll, Object: cache.ReplacedAllInfo{ResourceVersion: "5"}},
-	} {
-		told := ""
-		apply(store, func(call) { told = store.LastStoreSyncResourceVersion() }, delta, false)
-		if now := store.LastStoreSyncResourceVersion(); told != now {
-			t.Errorf("%s: the handler is told at version %q, and the store comes to %s", delta.Type, told, now)
-		}
-	}
 }
 
 // Our queue and client-go's hand out the same keys at the same times.

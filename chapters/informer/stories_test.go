@@ -73,7 +73,7 @@ var stories = []struct {
 	calls, requests, store, theirs, theirHandler string
 }{
 	{"list", func(w *world) { w.put("a", 1); w.put("b", 1); w.start() }, "first a1, first b1", "STREAM", "a1 b1 at 2", "", ""},
-	{"watch", func(w *world) { w.start(); w.put("a", 1); w.put("a", 2); w.remove("a") },
+	{"watch", func(w *world) { w.start(); w.put("a", 1); w.put("a", 2); w.later(time.Second); w.Remove(foos + "a") },
 		"add a1, a1→a2, delete a2", "STREAM", " at 3", "", ""},
 	{"resume", func(w *world) { w.again(0, nil); w.put("b", 1) },
 		"first a1, add b1", "STREAM, WATCH after 1", "a1 b1 at 2", "", ""},
@@ -123,7 +123,8 @@ var stories = []struct {
 	{"bookmarks", func(w *world) {
 		w.again(1, func(rw http.ResponseWriter, _ *http.Request) { event(rw, "BOOKMARK", "", w.first+5) })
 	}, "first a1", "STREAM, WATCH after 1, WATCH after 5", "a1 at 5", "", ""},
-	{"busy", func(w *world) { w.again(3, busy) }, "first a1", "STREAM, WATCH after 1", "a1 at 1", "", ""},
+	{"busy", func(w *world) { w.again(3, busy); w.put("b", 1); w.answer(1000, busy); w.EndWatches("foos"); w.put("c", 1) },
+		"first a1, add b1", "STREAM, WATCH after 1, WATCH after 2", "a1 b1 at 2", "", ""},
 	{"streaming list refused", func(w *world) { w.answer(1, noStream); w.put("a", 1); w.start() },
 		"first a1", "STREAM, LIST, WATCH after 1", "a1 at 1", "STREAM, LIST of any version, WATCH after 1", ""},
 	{"list cut", func(w *world) { w.answer(2, w.onlyLists(cut)); w.put("a", 1); w.start() },
@@ -152,7 +153,9 @@ var stories = []struct {
 		w.put("a", 1)
 		w.start()
 		w.put("a", 2)
-		w.remove("a")
+		w.later(time.Second)
+		w.Remove(foos + "a")
+		w.later(time.Second)
 		if slow.HasSynced() || !quick.HasSynced() {
 			w.Errorf("the slow handler has synced: %t, the quick one: %t", slow.HasSynced(), quick.HasSynced())
 		}
@@ -170,25 +173,23 @@ var stories = []struct {
 
 func TestStories(t *testing.T) {
 	for _, story := range stories {
-		t.Run(story.name, func(t *testing.T) {
-			for _, swapped := range []clientGo{"", "store", "fifo", "fifo,store", "reflector", "reflector,fifo,store", "shared"} {
-				t.Run("client-go="+string(swapped), func(t *testing.T) {
-					synctest.Test(t, func(t *testing.T) {
-						w := newWorld(t, swapped)
-						w.add("", 0)
-						story.play(w)
-						w.later(2 * time.Minute)
-						w.end()
-						if swapped.has("reflector") || swapped.has("shared") {
-							story.requests, story.calls = cmp.Or(story.theirs, story.requests), cmp.Or(story.theirHandler, story.calls)
-						}
-						want := []string{story.calls, story.requests, story.store}
-						if diff := gocmp.Diff(want, w.outcome()); diff != "" {
-							t.Errorf("calls, requests, store (-want +got):\n%s", diff)
-						}
-					})
+		for _, swapped := range []clientGo{"", "store", "fifo", "fifo,store", "reflector", "reflector,fifo,store", "shared"} {
+			t.Run(story.name+"/client-go="+string(swapped), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					w := newWorld(t, swapped)
+					w.add("", 0)
+					story.play(w)
+					w.later(2 * time.Minute)
+					w.end()
+					want := []string{story.calls, story.requests, story.store}
+					if swapped.has("reflector") || swapped.has("shared") {
+						want[0], want[1] = cmp.Or(story.theirHandler, story.calls), cmp.Or(story.theirs, story.requests)
+					}
+					if diff := gocmp.Diff(want, w.outcome()); diff != "" {
+						t.Errorf("calls, requests, store (-want +got):\n%s", diff)
+					}
 				})
-			}
-		})
+			})
+		}
 	}
 }

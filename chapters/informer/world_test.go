@@ -150,12 +150,6 @@ func (w *world) set(name string, number any) {
 	}
 }
 
-func (w *world) remove(name string) {
-	w.later(time.Second)
-	w.Remove(foos + name)
-	synctest.Wait()
-}
-
 // later lets time go by.
 func (w *world) later(d time.Duration) {
 	time.Sleep(d)
