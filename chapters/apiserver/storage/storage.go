@@ -9,7 +9,8 @@
 //   - One write happens at a time, and sees all objects. That makes checks across objects
 //     atomic, which no admission webhook can do.
 //   - The first revision is the time in microseconds. So after a restart the revision is
-//     higher than any that a client has seen, and what was before is forgotten.
+//     higher than any that a client has seen, and what was before is forgotten. (The clock
+//     must not be set back by more than the restart takes.)
 //   - What is stored is never changed: as long as an object is the same pointer, it was not
 //     written.
 //   - Objects, their number and the history have a size that they do not exceed, whatever is
