@@ -123,7 +123,13 @@ var stories = []struct {
 	{"bookmarks", func(w *world) {
 		w.again(1, func(rw http.ResponseWriter, _ *http.Request) { event(rw, "BOOKMARK", "", w.first+5) })
 	}, "first a1", "STREAM, WATCH after 1, WATCH after 5", "a1 at 5", "", ""},
-	{"busy", func(w *world) { w.again(3, busy); w.put("b", 1); w.answer(1000, busy); w.EndWatches("foos"); w.put("c", 1) },
+	{"busy", func(w *world) {
+		w.again(3, busy)
+		w.put("b", 1)
+		w.answer(1000, busy)
+		w.EndWatches("foos")
+		w.put("c", 1)
+	},
 		"first a1, add b1", "STREAM, WATCH after 1, WATCH after 2", "a1 b1 at 2", "", ""},
 	{"streaming list refused", func(w *world) { w.answer(1, noStream); w.put("a", 1); w.start() },
 		"first a1", "STREAM, LIST, WATCH after 1", "a1 at 1", "STREAM, LIST of any version, WATCH after 1", ""},
