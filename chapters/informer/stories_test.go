@@ -129,8 +129,7 @@ var stories = []struct {
 		w.answer(1000, busy)
 		w.EndWatches("foos")
 		w.put("c", 1)
-	},
-		"first a1, add b1", "STREAM, WATCH after 1, WATCH after 2", "a1 b1 at 2", "", ""},
+	}, "first a1, add b1", "STREAM, WATCH after 1, WATCH after 2", "a1 b1 at 2", "", ""},
 	{"streaming list refused", func(w *world) { w.answer(1, noStream); w.put("a", 1); w.start() },
 		"first a1", "STREAM, LIST, WATCH after 1", "a1 at 1", "STREAM, LIST of any version, WATCH after 1", ""},
 	{"list cut", func(w *world) { w.answer(2, w.onlyLists(cut)); w.put("a", 1); w.start() },
