@@ -48,7 +48,7 @@ func TestParts(t *testing.T) {
 func TestMistakes(t *testing.T) {
 	t.Parallel()
 	chaptertest.Mistakes(t, map[string][]string{
-		`no part "informer"`:         {"--client-go", "fifo,informer"},
+		`no part ["informer"]`:       {"--client-go", "fifo,informer"},
 		"cannot read the kubeconfig": {"--kubeconfig", "/nowhere"},
 	})
 }
