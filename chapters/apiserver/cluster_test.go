@@ -18,9 +18,8 @@ import (
 	"example.com/byhand/chapters/internal/chaptertest"
 )
 
-// There is one registration in a cluster, so these tests run one after the other, and in a
-// cluster of their own (make test-apiserver): while the program is killed, no namespace can
-// be deleted.
+// There is one registration in a cluster, so these tests run one after the other, and after
+// those of the other chapters: while the program is killed, no namespace can be deleted.
 func TestMain(m *testing.M) { os.Exit(chaptertest.Run(m)) }
 
 // cluster is an API server, a namespace, and this program behind it.

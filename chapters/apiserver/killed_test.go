@@ -16,6 +16,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
+// kills are how often TestKilled kills the program.
+const kills = 100
+
 // Killed while it is written to, again and again, it begins empty each time. No revision goes
 // back, and a client that goes on where it was is told 410: an informer lists again then.
 func TestKilled(t *testing.T) {
