@@ -108,7 +108,6 @@ CHAPTER ?=
 ARGS ?= $(ARGS_$(CHAPTER))
 ARGS_dynamic = get foos --watch
 ARGS_finalizer = --store bin/volumes
-ARGS_apiserver = --store bin/restaurant
 ARGS_apply = --beside=3s
 # A chapter without CRDs of its own uses Projects and Foos; apiserver is there to do without.
 CHAPTER_CRDS = $(if $(filter-out apiserver,$(CHAPTER)),$(firstword $(wildcard chapters/$(CHAPTER)/config/crd) config/crd))

@@ -10,16 +10,12 @@ import (
 	"net/url"
 	"slices"
 	"strings"
-	"sync/atomic"
-	"time"
 
 	authorizationv1 "k8s.io/api/authorization/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
-	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/kubernetes"
-	"k8s.io/klog/v2"
 )
 
 // user is who asks, as a SubjectAccessReview names them.
@@ -28,7 +24,7 @@ type user = authorizationv1.SubjectAccessReviewSpec
 // frontProxy tells who asks. The API server has authenticated the client already, and says
 // in headers who it is. Any client can write headers, so they count only on a connection whose
 // certificate proves that the API server has written them. There is no other way in.
-type frontProxy struct{ trusted atomic.Pointer[trust] }
+type frontProxy struct{ trusted *trust }
 
 // trust is whom the API server calls its front proxy.
 type trust struct {
@@ -37,29 +33,16 @@ type trust struct {
 	names []string
 }
 
-// trustPeriod is how often it is read again: a CA does not last for ever.
-const trustPeriod = time.Minute
-
-func (p *frontProxy) keepReading(ctx context.Context, client kubernetes.Interface) {
-	wait.UntilWithContext(ctx, func(ctx context.Context) {
-		if err := p.read(ctx, client); err != nil && ctx.Err() == nil {
-			klog.FromContext(ctx).Error(err, "Trying again", "after", trustPeriod)
-		}
-	}, trustPeriod)
-}
-
-// read reads it from the API server.
+// read reads it from the API server, once: a CA that changes needs a restart.
 func (p *frontProxy) read(ctx context.Context, client kubernetes.Interface) error {
 	const name = "extension-apiserver-authentication"
 	config, err := client.CoreV1().ConfigMaps(metav1.NamespaceSystem).Get(ctx, name, metav1.GetOptions{})
 	if err != nil {
 		return fmt.Errorf("whom to trust: %w", err)
 	}
-	trusted, err := newTrust(config.Data)
-	if err != nil {
+	if p.trusted, err = newTrust(config.Data); err != nil {
 		return fmt.Errorf("ConfigMap %s/%s: %w", metav1.NamespaceSystem, name, err)
 	}
-	p.trusted.Store(trusted)
 	return nil
 }
 
@@ -84,7 +67,7 @@ func newTrust(data map[string]string) (*trust, error) {
 // those that the API server always sends. The flags that name some are for a front proxy
 // before it.
 func (p *frontProxy) authenticate(r *http.Request) (user, error) {
-	if err := p.trusted.Load().verify(r); err != nil {
+	if err := p.trusted.verify(r); err != nil {
 		return user{}, err
 	}
 	asks := user{

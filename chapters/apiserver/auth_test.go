@@ -80,7 +80,7 @@ func TestAuthenticate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	proxy.trusted.Store(trust)
+	proxy.trusted = trust
 	w := newWorld(t)
 	w.handler.authenticate = proxy.authenticate
 	server := httptest.NewUnstartedServer(w.handler.routes())
@@ -145,7 +145,7 @@ func TestUser(t *testing.T) {
 		t.Fatal(err)
 	}
 	proxy := &frontProxy{}
-	proxy.trusted.Store(trust)
+	proxy.trusted = trust
 	certificate := ca.client("front-proxy-client", time.Hour, x509.ExtKeyUsageClientAuth)
 	for _, test := range []struct {
 		reason string

@@ -5,7 +5,6 @@ package main
 import (
 	"fmt"
 	"os"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -19,33 +18,31 @@ import (
 	"example.com/byhand/chapters/internal/chaptertest"
 )
 
-// There is one registration in a cluster, so these tests run one after the other, and in a
-// cluster of their own (make test-apiserver): while the program is killed, no namespace can
-// be deleted.
+// There is one registration in a cluster, so these tests run one after the other, and after
+// those of the other chapters: while the program is killed, no namespace can be deleted.
 func TestMain(m *testing.M) { os.Exit(chaptertest.Run(m)) }
 
 // cluster is an API server, a namespace, and this program behind it.
 type cluster struct {
 	*chaptertest.Cluster
 	dynamic.Interface
-	store   string
 	program *chaptertest.Program
 	runs    bool
 }
 
 func newCluster(t *testing.T) *cluster {
 	t.Helper()
-	c := &cluster{Cluster: chaptertest.New(t), store: filepath.Join(t.TempDir(), "store")}
+	c := &cluster{Cluster: chaptertest.New(t)}
 	c.Interface = dynamic.NewForConfigOrDie(c.Config)
 	c.run()
 	return c
 }
 
-// run starts the program, on the same journal each time. It is stopped when the test ends, if
-// it runs then: a registration that is left would stop the deletion of all namespaces.
-func (c *cluster) run(args ...string) {
+// run starts the program. It is stopped when the test ends, if it runs then: a registration
+// that is left would stop the deletion of all namespaces.
+func (c *cluster) run() {
 	c.Helper()
-	c.program = c.Start(append([]string{"--kubeconfig", c.Kubeconfig, "--store", c.store}, args...)...)
+	c.program = c.Start("--kubeconfig", c.Kubeconfig)
 	c.runs = true
 	c.program.Prints(1, "ready: ")
 	program := c.program
@@ -70,7 +67,7 @@ func (c *cluster) kill() {
 // address is where the program listens.
 func (c *cluster) address() string {
 	c.Helper()
-	match := regexp.MustCompile(`ready: \S+ on (\S+),`).FindStringSubmatch(c.program.Output())
+	match := regexp.MustCompile(`ready: \S+ on (\S+) `).FindStringSubmatch(c.program.Output())
 	if match == nil {
 		c.Fatal("the program does not say where it listens")
 	}

@@ -18,7 +18,7 @@ func (s *server) delete(w *answerWriter, r *request) error {
 	if err != nil {
 		return err
 	}
-	as, err := negotiate(r)
+	partial, err := negotiate(r)
 	if err != nil {
 		return err
 	}
@@ -26,7 +26,7 @@ func (s *server) delete(w *answerWriter, r *request) error {
 	if err != nil {
 		return err
 	}
-	return w.send(http.StatusOK, r.represent(as, deleted))
+	return w.send(http.StatusOK, r.represent(partial, deleted))
 }
 
 // deleteCollection answers a DELETE of all that match. The namespace controller sends it
@@ -41,10 +41,7 @@ func (s *server) deleteCollection(w *answerWriter, r *request) error {
 	if err != nil {
 		return err
 	}
-	objects, revision, err := s.storage.List(r.kind.resource, r.namespace, 0)
-	if err != nil {
-		return err
-	}
+	objects, revision := s.storage.List(r.kind.resource, r.namespace)
 	var all []object
 	for _, object := range objects {
 		if r.Context().Err() != nil {
@@ -62,7 +59,7 @@ func (s *server) deleteCollection(w *answerWriter, r *request) error {
 		}
 		all = append(all, deleted)
 	}
-	return r.sendList(w, whole, all, listMeta(revision))
+	return r.sendList(w, false, all, listMeta(revision))
 }
 
 // deleteOptions reads the body, or the query if there is none.

@@ -121,30 +121,17 @@ func TestOpenAPI(t *testing.T) {
 	}
 }
 
-// Tables have what kubectl prints.
-func TestTable(t *testing.T) {
+// A client that asks for metadata alone gets no more, and one that asks for a Table gets objects.
+func TestForms(t *testing.T) {
 	w := newWorld(t)
 	w.menu()
-	w.bake("a", "salami", "tomato", "salami")
-	const accept = "application/json;as=Table;v=v1;g=meta.k8s.io,application/json"
-	got := w.must(http.StatusOK, "GET", beta+inDefault, "", "Accept", accept)
-	row := got.body["rows"].([]any)[0].(map[string]any)
-	cells := row["cells"].([]any)
-	if diff := cmp.Diff([]any{"a", "salami, tomato, salami"}, cells[:2]); diff != "" {
-		t.Errorf("cells (-want +got):\n%s", diff)
-	}
-	if kind := row["object"].(map[string]any)["kind"]; kind != "PartialObjectMetadata" {
-		t.Errorf("the row comes with a %v", kind)
-	}
-	if columns := got.body["columnDefinitions"].([]any); len(columns) != len(cells) {
-		t.Errorf("%d columns for %d cells", len(columns), len(cells))
-	}
-	got = w.must(http.StatusOK, "GET", beta+inDefault+"?includeObject=Object", "", "Accept", accept)
-	if object := got.body["rows"].([]any)[0].(map[string]any)["object"].(map[string]any); object["spec"] == nil {
-		t.Errorf("with includeObject=Object the row comes with %v", object)
-	}
-	got = w.must(http.StatusOK, "GET", beta+inDefault, "", "Accept", "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1")
-	if got.get("kind") != "PartialObjectMetadataList" {
-		t.Errorf("metadata is a %v", got.get("kind"))
+	for accept, want := range map[string]string{
+		"application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1":     "PartialObjectMetadataList",
+		"application/json;as=Table;v=v1;g=meta.k8s.io,application/json":        "ToppingList",
+		"application/vnd.kubernetes.protobuf,application/json;q=0.9,*/*;q=0.8": "ToppingList",
+	} {
+		if got := w.must(http.StatusOK, "GET", beta+"toppings", "", "Accept", accept); got.get("kind") != want {
+			t.Errorf("%s: %v, want %s", accept, got.get("kind"), want)
+		}
 	}
 }

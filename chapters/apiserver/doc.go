@@ -3,7 +3,7 @@
 // kubectl, informers, the garbage collector and the deletion of namespaces all work with
 // it. Nothing here comes from k8s.io/apiserver.
 //
-//	cd chapters && go run ./apiserver --kubeconfig FILE --store DIR
+//	cd chapters && go run ./apiserver --kubeconfig FILE
 //
 // Its neighbours: package storage holds the objects, the types and their conversion are those
 // of package restaurant, package webhook makes the certificate, and package serve has the HTTP
@@ -16,7 +16,7 @@
 //   - request.go finds the place and the verb, server.go asks: who is it (auth.go), is there
 //     such a verb, is there room (limits.go), may they (auth.go)?
 //   - To read: discovery.go says what there is, read.go answers get and list, and represent.go
-//     as the object, as a Table or as its metadata. registration.go tells the API server.
+//     as the object or as its metadata. registration.go tells the API server.
 //   - To write: write.go reads an object, creates and updates, rules.go says which may be
 //     stored, delete.go deletes, watch.go tells of all that.
 //   - To merge: patch.go, a merge patch or server-side apply.
@@ -29,10 +29,9 @@
 //   - One write happens at a time and sees all objects. So a Topping that is in use is not
 //     deleted, and a Pizza names no Topping that is not there, whatever else is written. Nothing
 //     else happens meanwhile: objects are decoded, merged and checked before.
-//   - A write is on the disk before it is answered. A kill loses nothing that was answered, and
-//     the revision never goes back.
-//   - A watcher goes on at the revision that it has seen, after a restart too, or is told
-//     410. It has no queue here, so a slow one costs no memory.
+//   - A restart begins empty, at a higher revision: no revision goes back.
+//   - A watcher goes on at the revision that it has seen, or is told 410, as after a restart. It
+//     has no queue here, so a slow one costs no memory.
 //   - What one request can take has a limit: bytes, depth, time, and how many there are at once,
 //     of all users and of one. So has what is stored.
 //
@@ -45,7 +44,8 @@
 //   - Time is looked at between two objects, and when the API server is asked. What one object
 //     takes is bounded by its size: some 50 ms.
 //   - A storage that one user has filled is full for all.
-//   - The storage is for one process: there is no second replica.
+//   - The storage is the memory of one process: a restart empties it, and there is no second
+//     replica.
 //   - One program a cluster: a second one takes the registration over until it ends.
 //   - Admission does not run for what is passed on: no quota, no policy, no webhook. What they
 //     would do, rules.go must do.

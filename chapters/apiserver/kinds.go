@@ -2,9 +2,7 @@ package main
 
 import (
 	"errors"
-	"strings"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	apiconversion "k8s.io/apimachinery/pkg/conversion"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -36,26 +34,17 @@ type key = storage.Key
 type kind struct {
 	name, resource string
 	namespaced     bool
-	// column is what kubectl get prints between the name and the age.
-	column metav1.TableColumnDefinition
-	cell   func(object) any
-	spec   func(object) any
+	spec           func(object) any
 }
 
 var (
 	pizzas = &kind{
 		name: "Pizza", resource: "pizzas", namespaced: true,
-		column: metav1.TableColumnDefinition{Name: "Toppings", Type: "string", Description: "What is on it, from the bottom up."},
-		cell: func(o object) any {
-			return strings.Join(conversion.PizzaToV1alpha1(o.(*v1beta1.Pizza)).Spec.Toppings, ", ")
-		},
 		spec: func(o object) any { return o.(*v1beta1.Pizza).Spec },
 	}
 	toppings = &kind{
 		name: "Topping", resource: "toppings",
-		column: metav1.TableColumnDefinition{Name: "Cost", Type: "integer", Description: "What one portion costs, in cents."},
-		cell:   func(o object) any { return o.(*v1beta1.Topping).Spec.Cost },
-		spec:   func(o object) any { return o.(*v1beta1.Topping).Spec },
+		spec: func(o object) any { return o.(*v1beta1.Topping).Spec },
 	}
 	kinds = []*kind{pizzas, toppings}
 )

@@ -9,7 +9,7 @@ func testKubectl(c *cluster) {
 		args []string
 	}{
 		{"unchanged", []string{"apply", "-f", "config/samples"}},
-		{"tomato, mozzarella, mozzarella", []string{"get", "pz", "-A"}},
+		{"margherita", []string{"get", "pz", "-A"}},
 		{`"type":"ADDED"`, []string{"get", "--raw", beta + "toppings?watch=true&timeoutSeconds=1"}},
 		{"OwnerReference", []string{"explain", "topping.metadata"}},
 		{"created", []string{"create", "-f", "testdata/funghi.yaml"}},

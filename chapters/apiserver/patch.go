@@ -6,6 +6,7 @@ import (
 	"errors"
 	"strings"
 
+	jsonpatch "gopkg.in/evanphx/json-patch.v4"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -16,7 +17,6 @@ import (
 	"k8s.io/apimachinery/pkg/util/managedfields"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/utils/ptr"
-	kjson "sigs.k8s.io/json"
 )
 
 const (
@@ -43,55 +43,25 @@ func (s *server) patch(w *answerWriter, r *request) error {
 	if err != nil {
 		return err
 	}
-	// Tell of a key that comes twice in a patch. The result has it once.
-	var changes map[string]any
-	twice, err := kjson.UnmarshalStrict(body, &changes)
-	if err == nil && len(twice) > 0 {
-		err = runtime.NewStrictDecodingError(twice)
-	}
-	if err := complain(w, err, options.FieldValidation); err != nil {
-		return err
-	}
 	return s.put(w, r, options, func(current object) (object, error) {
 		if current == nil {
 			return nil, apierrors.NewNotFound(r.groupResource(), r.name)
 		}
 		// The client's patch is for what the client sees: its version.
-		document, err := runtime.DefaultUnstructuredConverter.ToUnstructured(to(r.version, current))
+		document, err := json.Marshal(to(r.version, current))
 		if err != nil {
 			return nil, err
 		}
-		merge(document, changes)
-		text, err := json.Marshal(document)
+		text, err := jsonpatch.MergePatch(document, body)
 		if err != nil {
-			return nil, err
+			return nil, badRequest("%v", err)
 		}
-		sent, err := decode(w, r, text, options.FieldValidation)
+		sent, err := decode(r, text, options.FieldValidation)
 		if err != nil {
 			return nil, err
 		}
 		return to(hub, sent), nil
 	})
-}
-
-// merge is all of RFC 7386. It looks at each level once.
-func merge(document, changes map[string]any) {
-	for key, change := range changes {
-		inner, isObject := change.(map[string]any)
-		switch {
-		case change == nil:
-			delete(document, key)
-		case isObject:
-			old, ok := document[key].(map[string]any)
-			if !ok {
-				old = map[string]any{}
-				document[key] = old
-			}
-			merge(old, inner)
-		default:
-			document[key] = change
-		}
-	}
 }
 
 func isApply(r *request) bool { return r.verb == "patch" && contentType(r) == applyType }
@@ -145,7 +115,7 @@ func (s *server) apply(w *answerWriter, r *request, options *metav1.PatchOptions
 	if err != nil {
 		return err
 	}
-	if _, err := decode(w, r, body, options.FieldValidation); err != nil {
+	if _, err := decode(r, body, options.FieldValidation); err != nil {
 		return err
 	}
 	// What is applied stays without a Go type: there a field that is left out would be the

@@ -2,12 +2,10 @@ package main
 
 import (
 	"cmp"
-	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
-	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/internalversion"
@@ -25,7 +23,7 @@ import (
 // get answers with one object. What is stored is always the newest, so a resourceVersion
 // that is asked for is there, or has not been yet.
 func (s *server) get(w *answerWriter, r *request) error {
-	as, err := negotiate(r)
+	partial, err := negotiate(r)
 	if err != nil {
 		return err
 	}
@@ -40,13 +38,13 @@ func (s *server) get(w *answerWriter, r *request) error {
 	if found == nil {
 		return apierrors.NewNotFound(r.groupResource(), r.name)
 	}
-	return w.send(http.StatusOK, r.represent(as, found))
+	return w.send(http.StatusOK, r.represent(partial, found))
 }
 
-// list answers with the objects that match the selectors, limit at a time. Each page shows
-// the same moment, or there would be objects on two pages, or on none.
+// list answers with the objects that match the selectors, all of them as they are now. The
+// limit of a client is a wish, so there are no pages, and no moment but this one.
 func (s *server) list(w *answerWriter, r *request) error {
-	as, err := negotiate(r)
+	partial, err := negotiate(r)
 	if err != nil {
 		return err
 	}
@@ -54,35 +52,34 @@ func (s *server) list(w *answerWriter, r *request) error {
 	if err != nil {
 		return err
 	}
-	wanted, after, err := startOf(options)
+	objects, revision, err := s.now(r, options)
 	if err != nil {
 		return err
 	}
-	var at int64 // 0: now
-	if options.Continue != "" || options.ResourceVersionMatch == metav1.ResourceVersionMatchExact {
-		at = wanted
-	}
-	objects, revision, err := s.storage.List(r.kind.resource, r.namespace, at)
-	if err == nil {
-		err = storage.NotYet(wanted, revision)
-	}
-	if err != nil {
-		return err
+	if options.ResourceVersionMatch == metav1.ResourceVersionMatchExact && options.ResourceVersion != strconv.FormatInt(revision, 10) {
+		return apierrors.NewResourceExpired("lists of the past are not kept")
 	}
 	objects = slices.DeleteFunc(objects, func(o object) bool {
 		// A long selector takes long: look at nothing more when the time is over.
-		return r.Context().Err() != nil || slices.Compare(place(o), after) <= 0 || !matches(options, o)
+		return r.Context().Err() != nil || !matches(options, o)
 	})
 	if r.Context().Err() != nil {
 		return apierrors.NewTimeoutError("the selector takes too long", 1)
 	}
-	about := listMeta(revision)
-	if limit := options.Limit; limit > 0 && int64(len(objects)) > limit {
-		about.RemainingItemCount = new(int64(len(objects)) - limit)
-		objects = objects[:limit]
-		about.Continue = fmt.Sprintf("%d/%s", revision, strings.Join(place(objects[limit-1]), "/"))
+	return r.sendList(w, partial, objects, listMeta(revision))
+}
+
+// now returns what there is, if that is as new as the client wants.
+func (s *server) now(r *request, options *internalversion.ListOptions) ([]object, int64, error) {
+	wanted, err := parseRevision(options.ResourceVersion)
+	if err != nil {
+		return nil, 0, err
 	}
-	return r.sendList(w, as, objects, about)
+	if options.Continue != "" {
+		return nil, 0, badRequest("continue key is not valid: there are no pages here")
+	}
+	objects, revision := s.storage.List(r.kind.resource, r.namespace)
+	return objects, revision, storage.NotYet(wanted, revision)
 }
 
 // listOptions reads the query of a list or a watch.
@@ -121,27 +118,6 @@ func matches(options *internalversion.ListOptions, o object) bool {
 	}
 	names := fields.Set{"metadata.name": o.GetName(), "metadata.namespace": o.GetNamespace()}
 	return options.FieldSelector == nil || options.FieldSelector.Matches(names)
-}
-
-// place is what lists are ordered by.
-func place(o object) []string { return []string{o.GetNamespace(), o.GetName()} }
-
-// startOf returns the revision that a client wants, and the place of the last object that it
-// has. Both are in continue, which only the server reads, REVISION/NAMESPACE/NAME; on the
-// first page there is no such object.
-func startOf(options *internalversion.ListOptions) (revision int64, after []string, err error) {
-	if options.Continue == "" {
-		revision, err = parseRevision(options.ResourceVersion)
-		return revision, nil, err
-	}
-	parts := strings.Split(options.Continue, "/")
-	if len(parts) == 3 {
-		revision, err = parseRevision(parts[0])
-	}
-	if err != nil || revision == 0 {
-		return 0, nil, badRequest("continue key is not valid")
-	}
-	return revision, parts[1:], nil
 }
 
 // parseRevision reads a resourceVersion. None is 0.

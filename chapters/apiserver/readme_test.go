@@ -14,7 +14,7 @@ func TestReadme(t *testing.T) {
 	script.Run("kubectl get apiservices", "True")
 	script.Run("kubectl api-resources", "toppings")
 	script.Run("kubectl apply -f", "pizza.aggregated.restaurant.programming-kubernetes.info/margherita created")
-	script.Run("kubectl get pz", "tomato, mozzarella, mozzarella")
+	script.Run("kubectl get pz", "margherita")
 	script.Run("kubectl get pizzas.v1alpha1", `["tomato","mozzarella","mozzarella"]`)
 	script.Run("kubectl get pizzas.v1beta1", `"quantity":2`)
 	script.Run("kubectl get --raw", `"cents":250`)

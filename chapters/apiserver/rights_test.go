@@ -5,7 +5,6 @@ package main
 import (
 	"net/http"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -18,7 +17,7 @@ func TestRights(t *testing.T) {
 	c.Shell("kubectl apply -f config/rbac")
 	t.Cleanup(func() { c.Shell("kubectl delete -f config/rbac") })
 	asAccount := c.As(c.Kubectl("create", "token", "byhand-apiserver", "--namespace", "default"))
-	c.program = c.Start("--kubeconfig", asAccount, "--store", t.TempDir())
+	c.program = c.Start("--kubeconfig", asAccount)
 	c.program.Prints(1, "ready: ")
 	c.menu()
 	c.program.Stop()
@@ -29,19 +28,8 @@ func TestRights(t *testing.T) {
 
 // A mistake in the command line gets one line that says what to do, and exit code 1.
 func TestMistakes(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(file, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
 	chaptertest.Mistakes(t, map[string][]string{
-		"--store DIR":                nil, // no store
-		"not a directory":            {"--store", file},
-		"--address":                  {"--store", t.TempDir(), "--address", "nowhere"},
-		"--help":                     {"--stroe", t.TempDir()},
-		"cannot read the kubeconfig": {"--store", t.TempDir(), "--kubeconfig", "/nowhere/config"},
+		"--address":                  {"--kubeconfig", os.Getenv("KUBECONFIG"), "--address", "nowhere"},
+		"cannot read the kubeconfig": {"--kubeconfig", "/nowhere/config"},
 	})
-	p := chaptertest.Start(t, "--help")
-	if code := p.Exit(); code != 0 || !strings.Contains(p.Output(), "-store") {
-		t.Errorf("--help: exit code %d and\n%s", code, p.Output())
-	}
 }

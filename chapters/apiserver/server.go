@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -77,41 +76,12 @@ func (w *answerWriter) send(code int, answer any) error {
 	if err != nil {
 		return err
 	}
-	w.begin(code)
-	// A client that is gone cannot be told.
-	_, _ = w.Write(append(body, '\n'))
-	return nil
-}
-
-func (w *answerWriter) begin(code int) {
 	if w.Header().Get("Content-Type") == "" {
 		w.Header().Set("Content-Type", runtime.ContentTypeJSON)
 	}
 	w.WriteHeader(code)
-}
-
-// sendList answers with a list, one item after the other: many long lists at once would not
-// fit into memory. empty is the list without its items, which are the last field in JSON.
-func (w *answerWriter) sendList(empty any, objects []object, item func(object) any) error {
-	head, err := json.Marshal(empty)
-	if err != nil {
-		return err
-	}
-	w.begin(http.StatusOK)
-	_, err = w.Write(bytes.TrimSuffix(head, []byte("]}")))
-	for i, object := range objects {
-		text, _ := json.Marshal(item(object)) // What was read from JSON can be written as JSON.
-		if i > 0 {
-			text = append([]byte(","), text...)
-		}
-		if err == nil {
-			_, err = w.Write(text)
-		}
-		if err != nil {
-			return nil // A client that is gone cannot be told.
-		}
-	}
-	_, _ = w.Write([]byte("]}\n"))
+	// A client that is gone cannot be told.
+	_, _ = w.Write(append(body, '\n'))
 	return nil
 }
 

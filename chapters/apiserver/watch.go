@@ -30,7 +30,7 @@ const (
 // told 410 when its next event is forgotten, or is cut off when a write does not end.
 type watcher struct {
 	*request
-	as      form
+	partial bool
 	options *internalversion.ListOptions
 	answer  *http.ResponseController
 	// patience is how long the client may take to read one event.
@@ -41,7 +41,7 @@ type watcher struct {
 // watch answers with one event a line, until the client goes, the time is over, or the
 // server ends, which ends the context of each request.
 func (s *server) watch(w *answerWriter, r *request) error {
-	as, err := negotiate(r)
+	partial, err := negotiate(r)
 	if err != nil {
 		return err
 	}
@@ -60,7 +60,7 @@ func (s *server) watch(w *answerWriter, r *request) error {
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), watchTime(options.TimeoutSeconds))
 	defer cancel()
-	v := &watcher{request: r, as: as, options: options, answer: controller, patience: s.patience, events: json.NewEncoder(w)}
+	v := &watcher{request: r, partial: partial, options: options, answer: controller, patience: s.patience, events: json.NewEncoder(w)}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(http.StatusOK)
 	if err := v.begin(objects, revision); err == nil {
@@ -90,10 +90,7 @@ func (s *server) watchStart(r *request, options *internalversion.ListOptions) ([
 	}
 	// Everything as it is now, if now is new enough. That is also what a client gets that
 	// says nothing.
-	objects, revision, err := s.storage.List(r.kind.resource, r.namespace, 0)
-	if err == nil {
-		err = storage.NotYet(wanted, revision)
-	}
+	objects, revision, err := s.now(r, options)
 	if !ptr.Deref(options.SendInitialEvents, true) {
 		objects = nil
 	}
@@ -109,7 +106,7 @@ func (v *watcher) begin(objects []object, revision int64) error {
 			if !matches(v.options, object) {
 				continue
 			}
-			if err := v.send(watch.Added, v.represent(v.as, object)); err != nil {
+			if err := v.send(watch.Added, v.represent(v.partial, object)); err != nil {
 				return err
 			}
 		}
@@ -159,27 +156,24 @@ func (v *watcher) event(event *storage.Event) error {
 	has := event.After != nil && matches(v.options, event.After)
 	switch {
 	case had && has:
-		return v.send(watch.Modified, v.represent(v.as, event.After))
+		return v.send(watch.Modified, v.represent(v.partial, event.After))
 	case has:
-		return v.send(watch.Added, v.represent(v.as, event.After))
+		return v.send(watch.Added, v.represent(v.partial, event.After))
 	case had:
 		// What it was like last, with the revision in which it went: a client goes on
 		// from there.
 		last := deepCopy(event.Before)
 		last.SetResourceVersion(strconv.FormatInt(event.Revision, 10))
-		return v.send(watch.Deleted, v.represent(v.as, last))
+		return v.send(watch.Deleted, v.represent(v.partial, last))
 	}
 	return nil
 }
 
 // bookmark tells the client how far it is.
 func (v *watcher) bookmark(revision int64, annotations map[string]string) error {
-	if v.as == table {
-		return v.send(watch.Bookmark, v.emptyTable(listMeta(revision)))
-	}
 	mark := &metav1.PartialObjectMetadata{TypeMeta: typeMeta(v.kind.name, v.version)}
-	if v.as == metadata {
-		mark.TypeMeta = typeMeta(string(metadata), metav1.SchemeGroupVersion)
+	if v.partial {
+		mark.TypeMeta = typeMeta(metadata, metav1.SchemeGroupVersion)
 	}
 	mark.ResourceVersion, mark.Annotations = strconv.FormatInt(revision, 10), annotations
 	return v.send(watch.Bookmark, mark)

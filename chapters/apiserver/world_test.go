@@ -21,8 +21,6 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/rest"
-
-	"example.com/byhand/chapters/apiserver/storage"
 )
 
 const (
@@ -36,7 +34,6 @@ var pizzaResource, toppingResource = hub.WithResource("pizzas"), hub.WithResourc
 // namespaces are default and the one that goes.
 type world struct {
 	*testing.T
-	dir     string
 	handler *server
 	http    *httptest.Server
 
@@ -46,25 +43,17 @@ type world struct {
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	w := &world{T: t, dir: t.TempDir()}
-	w.start()
-	t.Cleanup(func() { w.stop() })
-	return w
-}
-
-// start serves what is in the journal.
-func (w *world) start() {
-	w.Helper()
-	stored, err := storage.Open(w.dir, decodeStored)
-	if err != nil {
-		w.Fatal(err)
-	}
-	w.handler = newServer(stored)
+	w := &world{T: t, handler: newServer()}
 	w.handler.log = w.note
 	w.handler.authenticate = func(*http.Request) (user, error) { return user{User: "admin"}, nil }
 	w.handler.authorize = func(context.Context, *request) error { return nil }
 	w.handler.namespace = namespaceFor
 	w.http = httptest.NewServer(w.handler.routes())
+	t.Cleanup(func() {
+		w.http.CloseClientConnections()
+		w.http.Close()
+	})
+	return w
 }
 
 // note keeps a line of the log.
@@ -80,13 +69,6 @@ func (w *world) said(expression string) []string {
 	defer w.mu.Unlock()
 	isOther := func(line string) bool { return !regexp.MustCompile(expression).MatchString(line) }
 	return slices.DeleteFunc(slices.Clone(w.lines), isOther)
-}
-
-// stop ends the server, as a kill does: the journal is not told.
-func (w *world) stop() {
-	w.http.CloseClientConnections()
-	w.http.Close()
-	_ = w.handler.storage.Close()
 }
 
 func namespaceFor(_ context.Context, name string) (*corev1.Namespace, error) {

@@ -1,12 +1,12 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"mime"
 	"net/http"
 	"reflect"
-	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -15,8 +15,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	kjson "k8s.io/apimachinery/pkg/runtime/serializer/json"
 	"k8s.io/apimachinery/pkg/types"
-	utilnet "k8s.io/apimachinery/pkg/util/net"
-	"k8s.io/apimachinery/pkg/util/rand"
 	"k8s.io/apimachinery/pkg/util/uuid"
 )
 
@@ -28,9 +26,6 @@ func (s *server) create(w *answerWriter, r *request) error {
 	}
 	if sent.GetResourceVersion() != "" {
 		return badRequest("resourceVersion should not be set on objects to be created")
-	}
-	if prefix := sent.GetGenerateName(); sent.GetName() == "" && prefix != "" {
-		sent.SetName(generateName(prefix))
 	}
 	r.name = sent.GetName()
 	return s.put(w, r, options, func(current object) (object, error) {
@@ -69,7 +64,7 @@ func readObject(w *answerWriter, r *request) (object, *metav1.PatchOptions, erro
 	if err != nil {
 		return nil, nil, err
 	}
-	o, err := decode(w, r, body, options.FieldValidation)
+	o, err := decode(r, body, options.FieldValidation)
 	return o, options, err
 }
 
@@ -89,7 +84,7 @@ var errRetry = errors.New("the object is another one by now")
 // the API server is asked, so nothing is locked meanwhile. If the object has been changed when
 // all is ready, everything is done again, as GuaranteedUpdate of k8s.io/apiserver does.
 func (s *server) put(w *answerWriter, r *request, options *metav1.PatchOptions, next func(current object) (object, error)) error {
-	as, err := negotiate(r)
+	partial, err := negotiate(r)
 	if err != nil {
 		return err
 	}
@@ -117,7 +112,7 @@ func (s *server) put(w *answerWriter, r *request, options *metav1.PatchOptions, 
 	if current == nil {
 		code = http.StatusCreated
 	}
-	return w.send(code, r.represent(as, answer))
+	return w.send(code, r.represent(partial, answer))
 }
 
 // prepare returns an object that is ready to be stored in the place of current.
@@ -204,13 +199,6 @@ func (s *server) mayCreate(r *request) error {
 	return refused
 }
 
-// generateName appends random letters, as the API server does. A name has 63 of them at
-// most, so that it fits into a label.
-func generateName(prefix string) string {
-	const letters, most = 5, 63
-	return prefix[:min(len(prefix), most-letters)] + rand.String(letters)
-}
-
 // strict also tells of unknown fields, and of keys that come twice.
 var strict = kjson.NewSerializerWithOptions(kjson.DefaultMetaFactory, scheme, scheme, kjson.SerializerOptions{Strict: true})
 
@@ -225,11 +213,7 @@ func decodeStored(text []byte) (object, error) {
 
 // contentType returns the type of what a client sends. It is JSON unless it says otherwise.
 func contentType(r *request) string {
-	header := r.Header.Get("Content-Type")
-	if header == "" {
-		return runtime.ContentTypeJSON
-	}
-	mediaType, _, _ := mime.ParseMediaType(header)
+	mediaType, _, _ := mime.ParseMediaType(cmp.Or(r.Header.Get("Content-Type"), runtime.ContentTypeJSON))
 	return mediaType
 }
 
@@ -240,13 +224,13 @@ func unsupported(r *request, supported string) error {
 }
 
 // decode makes an object of JSON. It must be of the kind and in the version of the URL, and
-// may leave out the name and the namespace that the URL has. What happens to fields that
-// are not known is up to the client: fieldValidation.
-func decode(w *answerWriter, r *request, body []byte, fieldValidation string) (object, error) {
+// may leave out the name and the namespace that the URL has. Fields that are not known, and
+// keys that come twice, are refused, unless the client wants them to be ignored.
+func decode(r *request, body []byte, fieldValidation string) (object, error) {
 	want := r.version.WithKind(r.kind.name)
 	decoded, got, err := strict.Decode(body, &want, nil)
-	if err := complain(w, err, fieldValidation); err != nil {
-		return nil, err
+	if err != nil && !(runtime.IsStrictDecodingError(err) && fieldValidation == metav1.FieldValidationIgnore) {
+		return nil, badRequest("%v", err)
 	}
 	if *got != want {
 		return nil, badRequest("the object is a %s, and the URL of a %s", got, want)
@@ -265,24 +249,4 @@ func decode(w *answerWriter, r *request, body []byte, fieldValidation string) (o
 		return nil, badRequest("the name of the object (%s) does not match the name on the URL (%s)", o.GetName(), r.name)
 	}
 	return o, nil
-}
-
-// complain tells a client of unknown fields and double keys as it wants to be told, by a
-// warning if it does not say, and refuses what is no object.
-func complain(w *answerWriter, err error, fieldValidation string) error {
-	found, isStrict := runtime.AsStrictDecodingError(err)
-	switch {
-	case err != nil && !isStrict, isStrict && fieldValidation == metav1.FieldValidationStrict:
-		return badRequest("%v", err)
-	case !isStrict || fieldValidation == metav1.FieldValidationIgnore:
-		return nil
-	}
-	for _, err := range found.Errors() {
-		// Once, also if a write is tried again.
-		header, failed := utilnet.NewWarningHeader(299, "-", err.Error())
-		if failed == nil && !slices.Contains(w.Header().Values("Warning"), header) {
-			w.Header().Add("Warning", header)
-		}
-	}
-	return nil
 }

@@ -4,10 +4,11 @@ import (
 	"sync"
 
 	"k8s.io/client-go/tools/cache"
+	"k8s.io/klog/v2"
 )
 
 // The FIFO. Without it the Reflector changes the store and calls the handlers itself
-// (TestStories/deletion_missed, TestWhatGrows):
+// (TestStories/deletion_missed, TestStories/slow_handler):
 //
 //	0.0 s  A relist after 410. It goes through 5,000 Foos, and calls a handler for each.
 //	0.1 s  A worker looks up a Foo and its Deployment in a store that is half old, half new.
@@ -21,19 +22,13 @@ import (
 //
 // A Delta is one entry, of client-go's own types, so that either FIFO can be in this place.
 
-// buffer is a first-in, first-out queue without a bound. What is left when it is closed is
-// dropped.
+// buffer is a first-in, first-out queue without a bound: the FIFO, what waits for a handler, and
+// what waits for a worker. Its zero value is empty.
 type buffer[T any] struct {
 	mu     sync.Mutex
 	moved  sync.Cond
 	items  []T
 	closed bool
-}
-
-func newBuffer[T any]() *buffer[T] {
-	b := &buffer[T]{}
-	b.moved.L = &b.mu
-	return b
 }
 
 func (b *buffer[T]) put(item T) {
@@ -43,14 +38,15 @@ func (b *buffer[T]) put(item T) {
 	b.moved.Signal()
 }
 
-// take waits for the next item, or until the buffer is closed.
+// take waits for the next item. It is not ok when the buffer is closed and nothing is left.
 func (b *buffer[T]) take() (item T, ok bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	b.moved.L = &b.mu // which Wait gives back meanwhile
 	for len(b.items) == 0 && !b.closed {
 		b.moved.Wait()
 	}
-	if b.closed {
+	if len(b.items) == 0 {
 		return item, false
 	}
 	item, b.items[0] = b.items[0], item // The array must not keep what was taken.
@@ -58,7 +54,8 @@ func (b *buffer[T]) take() (item T, ok bool) {
 	return item, true
 }
 
-func (b *buffer[T]) close() {
+// Close ends take.
+func (b *buffer[T]) Close() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.closed = true
@@ -74,17 +71,12 @@ type fifo interface {
 	Close()
 }
 
-// FIFO holds what the Reflector has heard and the store does not show yet.
-type FIFO struct {
-	deltas *buffer[cache.Delta]
-	synced bool // The first list was processed. Only Pop reads it.
-}
-
-// NewFIFO returns an empty FIFO.
-func NewFIFO() *FIFO { return &FIFO{deltas: newBuffer[cache.Delta]()} }
+// FIFO holds what the Reflector has heard and the store does not show yet. Its zero value is
+// empty.
+type FIFO struct{ buffer[cache.Delta] }
 
 func (f *FIFO) add(what cache.DeltaType, object any) error {
-	f.deltas.put(cache.Delta{Type: what, Object: object})
+	f.put(cache.Delta{Type: what, Object: object})
 	return nil
 }
 
@@ -107,43 +99,37 @@ func (f *FIFO) Bookmark(version string) error {
 }
 
 // Pop waits for a delta, takes it and processes it, outside the lock: the Reflector does not
-// wait. After Close its error is cache.ErrFIFOClosed.
+// wait. After Close its error is cache.ErrFIFOClosed. The Informer knows by itself which list
+// is the first.
 func (f *FIFO) Pop(process cache.PopProcessFunc) (any, error) {
-	delta, ok := f.deltas.take()
+	delta, ok := f.take()
 	if !ok {
 		return nil, cache.ErrFIFOClosed
 	}
-	err := process(cache.Deltas{delta}, !f.synced)
-	f.synced = f.synced || delta.Type == cache.ReplacedAll
-	return cache.Deltas{delta}, err
+	return nil, process(cache.Deltas{delta}, false)
 }
 
-// Close ends Pop.
-func (f *FIFO) Close() { f.deltas.close() }
-
 // call is a call of a handler.
-type call func(cache.ResourceEventHandler)
+type call func(*listener)
 
 // apply changes the store as a delta says, and then tells the handlers: a handler finds
 // the store at least as new as the event.
 func apply(store cache.Store, tell func(call), delta cache.Delta, isInInitialList bool) {
 	switch object := delta.Object.(type) {
 	case cache.ReplacedAllInfo:
-		trace("store", "replaced by %d objects, version %s", len(object.Objects), object.ResourceVersion)
 		replace(store, tell, object, isInInitialList)
 	case cache.SyncAllInfo:
 		for _, object := range store.List() {
-			tell(func(h cache.ResourceEventHandler) { h.OnUpdate(object, object) })
+			tell(addOrUpdate(object, object, false))
 		}
 	case cache.BookmarkInfo:
 		store.Bookmark(object.ResourceVersion)
 	default:
-		key, _ := keyOf(object)
-		before, existed, _ := store.GetByKey(key)
-		trace("store", "%s %s (existed: %t)", delta.Type, key, existed)
+		before, existed, _ := store.GetByKey(keyOf(object))
+		klog.V(1).Infof("the store takes %s %s (existed: %t)", delta.Type, keyOf(object), existed)
 		if delta.Type == cache.Deleted {
 			_ = store.Delete(object)
-			tell(func(h cache.ResourceEventHandler) { h.OnDelete(object) })
+			tell(func(l *listener) { l.handler.OnDelete(object) })
 			return
 		}
 		_ = store.Update(object)
@@ -153,9 +139,9 @@ func apply(store cache.Store, tell func(call), delta cache.Delta, isInInitialLis
 
 func addOrUpdate(before, object any, isInInitialList bool) call {
 	if before == nil {
-		return func(h cache.ResourceEventHandler) { h.OnAdd(object, isInInitialList) }
+		return func(l *listener) { l.handler.OnAdd(object, isInInitialList) }
 	}
-	return func(h cache.ResourceEventHandler) { h.OnUpdate(before, object) }
+	return func(l *listener) { l.handler.OnUpdate(before, object) }
 }
 
 // replace is one step for the readers of the store. What the list lacks was deleted, and its
@@ -163,17 +149,15 @@ func addOrUpdate(before, object any, isInInitialList bool) call {
 func replace(store cache.Store, tell func(call), list cache.ReplacedAllInfo, isInInitialList bool) {
 	before := map[string]any{}
 	for _, object := range store.List() {
-		key, _ := keyOf(object)
-		before[key] = object
+		before[keyOf(object)] = object
 	}
 	_ = store.Replace(list.Objects, list.ResourceVersion)
 	for key, object := range before {
 		if _, exists, _ := store.GetByKey(key); !exists {
-			tell(func(h cache.ResourceEventHandler) { h.OnDelete(cache.DeletedFinalStateUnknown{Key: key, Obj: object}) })
+			tell(func(l *listener) { l.handler.OnDelete(cache.DeletedFinalStateUnknown{Key: key, Obj: object}) })
 		}
 	}
 	for _, object := range list.Objects {
-		key, _ := keyOf(object)
-		tell(addOrUpdate(before[key], object, isInInitialList))
+		tell(addOrUpdate(before[keyOf(object)], object, isInInitialList))
 	}
 }

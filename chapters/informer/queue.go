@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"k8s.io/client-go/tools/cache"
+	"k8s.io/klog/v2"
 
 	"example.com/byhand/controller"
 )
@@ -32,8 +33,7 @@ type Queue struct {
 	controller.Queue // nil
 
 	mu                sync.Mutex
-	moved             sync.Cond
-	waiting           []cache.ObjectName // dirty and not processing, in the order of Add
+	waiting           buffer[cache.ObjectName] // dirty and not processing, in the order of Add
 	dirty, processing map[cache.ObjectName]bool
 	delayed           map[cache.ObjectName]time.Time // when it is to be added
 	failures          map[cache.ObjectName]int
@@ -42,10 +42,8 @@ type Queue struct {
 
 // NewQueue returns an empty queue.
 func NewQueue() *Queue {
-	q := &Queue{dirty: map[cache.ObjectName]bool{}, processing: map[cache.ObjectName]bool{},
+	return &Queue{dirty: map[cache.ObjectName]bool{}, processing: map[cache.ObjectName]bool{},
 		delayed: map[cache.ObjectName]time.Time{}, failures: map[cache.ObjectName]int{}}
-	q.moved.L = &q.mu
-	return q
 }
 
 // Add adds a key, unless it waits already.
@@ -60,30 +58,26 @@ func (q *Queue) add(key cache.ObjectName) {
 		return
 	}
 	q.dirty[key] = true
-	trace("queue", "%s is dirty (processing: %t)", key, q.processing[key])
+	klog.V(1).Infof("%s is dirty (processing: %t)", key, q.processing[key])
 	q.push(key)
 }
 
 // push lets a key wait, if it is dirty and not processing.
 func (q *Queue) push(key cache.ObjectName) {
 	if q.dirty[key] && !q.processing[key] {
-		q.waiting = append(q.waiting, key)
-		q.moved.Signal()
+		q.waiting.put(key)
 	}
 }
 
 // Get waits for a key and takes it. Call Done with it, whatever came of it.
 func (q *Queue) Get() (key cache.ObjectName, shutdown bool) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	for len(q.waiting) == 0 && !q.shutDown {
-		q.moved.Wait()
-	}
-	if len(q.waiting) == 0 {
+	key, ok := q.waiting.take()
+	if !ok {
 		return key, true
 	}
-	key, q.waiting = q.waiting[0], q.waiting[1:]
-	trace("queue", "a worker takes %s, %d wait", key, len(q.waiting))
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	klog.V(1).Infof("a worker takes %s", key)
 	delete(q.dirty, key)
 	q.processing[key] = true
 	return key, false
@@ -105,7 +99,6 @@ func (q *Queue) AddAfter(key cache.ObjectName, delay time.Duration) {
 	if before, ok := q.delayed[key]; ok && before.Before(at) {
 		return
 	}
-	trace("queue", "%s comes in %s", key, delay)
 	q.delayed[key] = at
 	time.AfterFunc(delay, func() {
 		q.mu.Lock()
@@ -133,17 +126,10 @@ func (q *Queue) Forget(key cache.ObjectName) {
 	delete(q.failures, key)
 }
 
-// NumRequeues is how often a key has failed since Forget.
-func (q *Queue) NumRequeues(key cache.ObjectName) int {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	return q.failures[key]
-}
-
 // ShutDown ignores every later Add, also of what is delayed. What waits is still handed out.
 func (q *Queue) ShutDown() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.shutDown = true
-	q.moved.Broadcast()
+	q.waiting.Close()
 }

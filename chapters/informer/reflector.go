@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	utilnet "k8s.io/apimachinery/pkg/util/net"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/klog/v2"
@@ -29,14 +30,13 @@ import (
 // So the version of what was heard last is kept. A watch goes on from there, and only what
 // the server no longer knows costs a list, after a pause.
 
-const (
-	// A pause is one to two times this long, so that programs that failed together do not come
-	// back together. It doubles up to maxPause, and begins anew after a watch that ended well.
-	minPause, maxPause = 800 * time.Millisecond, 30 * time.Second
-	// The server ends each watch after one to two times this long. Otherwise one that broke
-	// without a word would stay silent for ever.
-	watchTimeout = 5 * time.Minute
-)
+// A pause is one to two times this long, so that programs that failed together do not come
+// back together. It doubles up to its cap, and begins anew after a watch that ended well.
+var pause = wait.Backoff{Duration: 800 * time.Millisecond, Factor: 2, Jitter: 1, Cap: 30 * time.Second, Steps: 100}
+
+// The server ends each watch after one to two times this long. Otherwise one that broke
+// without a word would stay silent for ever.
+const watchTimeout = 5 * time.Minute
 
 // Reflector lists and watches one resource, and puts what it hears into a FIFO. Set what is
 // exported, then call Run once.
@@ -45,34 +45,34 @@ type Reflector struct {
 	ListWatch cache.ListerWatcherWithContext
 	FIFO      fifo
 
-	listed  bool          // The FIFO has a list, and all that happened from then to version.
-	version string        // of what was heard last; "": nothing, or the server does not have it
-	pause   time.Duration // the last one
+	listed  bool         // The FIFO has a list, and all that happened from then to version.
+	version string       // of what was heard last; "": nothing, or the server does not have it
+	pause   wait.Backoff // the next one
 }
 
 // Run lists and watches until ctx is done. It returns when no request of it is open.
 func (r *Reflector) Run(ctx context.Context) {
-	for ctx.Err() == nil {
+	for r.pause = pause; ctx.Err() == nil; {
 		began := time.Now()
 		heard, err := r.watch(ctx)
-		trace("reflector", "%s: the watch has ended after %d events: %v", r.Resource, heard, err)
+		klog.V(1).Infof("the watch of %s has ended after %d events: %v", r.Resource, heard, err)
 		switch {
-		case isBusy(err):
-			r.wait(ctx) // The version is still good, and a list would add to the load.
+		case apierrors.IsTooManyRequests(err) || utilnet.IsConnectionRefused(err):
+			r.sleep(ctx) // The version is still good, and a list would add to the load.
 		case r.listed && err == nil && (heard > 0 || time.Since(began) > time.Second):
 			// As every watch ends. The next one goes on from version. One that has ended at
 			// once and said nothing would do so again.
-			r.pause = 0
+			r.pause = pause
 		case r.listed:
 			r.listed = false
-			r.wait(ctx)
+			r.sleep(ctx)
 		case isUnavailable(err) && r.version != "":
 			r.version = "" // Whatever is newest, at once.
 		default:
 			// An old server, one that streams no list, or a stream that broke.
 			if err := r.list(ctx); err != nil && ctx.Err() == nil {
 				klog.FromContext(ctx).Error(err, "Failed to list, trying again", "resource", r.Resource)
-				r.wait(ctx)
+				r.sleep(ctx)
 			}
 		}
 	}
@@ -104,11 +104,9 @@ func (r *Reflector) watch(ctx context.Context) (heard int, err error) {
 		}
 		heard++
 		version := object.GetResourceVersion()
-		trace("reflector", "%s %s %s, version %s", event.Type, r.Resource, cache.MetaObjectToName(object), version)
+		klog.V(1).Infof("%s %s %s, version %s", event.Type, r.Resource, cache.MetaObjectToName(object), version)
 		switch event.Type {
-		case watch.Added:
-			_ = into.Add(event.Object)
-		case watch.Modified:
+		case watch.Added, watch.Modified: // Which of the two it is for a handler, the store knows.
 			_ = into.Update(event.Object)
 		case watch.Deleted:
 			_ = into.Delete(event.Object)
@@ -139,17 +137,10 @@ func (r *Reflector) list(ctx context.Context) error {
 		return err
 	}
 	objects := NewStore(nil)
-	if err := meta.EachListItem(list, func(object runtime.Object) error { return objects.Add(object) }); err != nil {
-		return err
-	}
+	_ = meta.EachListItem(list, func(object runtime.Object) error { return objects.Add(object) })
 	accessor, _ := meta.ListAccessor(list)
 	r.listed, r.version = true, accessor.GetResourceVersion()
 	return r.FIFO.Replace(objects.List(), r.version)
-}
-
-// isBusy: the server does not take this request now.
-func isBusy(err error) bool {
-	return apierrors.IsTooManyRequests(err) || utilnet.IsConnectionRefused(err)
 }
 
 // isUnavailable: the server no longer has this version (410), or does not have it yet.
@@ -158,16 +149,10 @@ func isUnavailable(err error) bool {
 		apierrors.HasStatusCause(err, metav1.CauseTypeResourceVersionTooLarge)
 }
 
-// wait pauses before what failed is tried again, or until ctx is done.
-func (r *Reflector) wait(ctx context.Context) {
-	r.pause = min(max(2*r.pause, minPause), maxPause)
-	sleep(ctx, r.pause+rand.N(r.pause))
-}
-
-// sleep returns whether ctx is not done by then.
-func sleep(ctx context.Context, d time.Duration) bool {
-	timer, cancel := context.WithTimeout(ctx, d)
-	defer cancel()
-	<-timer.Done()
-	return ctx.Err() == nil
+// sleep pauses before what failed is tried again, or until ctx is done.
+func (r *Reflector) sleep(ctx context.Context) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(r.pause.Step()):
+	}
 }

@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"sync/atomic"
 	"time"
 
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/tools/cache"
 )
 
@@ -34,14 +36,14 @@ type Informer struct {
 	reflect func(context.Context) // the Reflector's Run
 	fifo    fifo
 	store   cache.Indexer
-	resync  time.Duration // how often to tell the handlers of every object; 0: never
+	resync  time.Duration // how often to tell the handlers of every object
 
 	// mu is held while the store changes and the calls are put into the buffers. So a handler
 	// that joins finds everything in the store or in its buffer, and nothing in both.
 	mu        sync.Mutex
 	listeners []*listener
 	synced    bool // The first list is in the buffers.
-	stopped   bool
+	stopped   atomic.Bool
 	running   sync.WaitGroup
 }
 
@@ -53,34 +55,30 @@ func (i *Informer) GetIndexer() cache.Indexer { return i.store }
 func (i *Informer) RunWithContext(ctx context.Context) {
 	i.running.Go(func() { i.reflect(ctx) })
 	i.running.Go(func() {
-		for i.resync > 0 && sleep(ctx, i.resync) {
-			_ = i.fifo.Resync()
-		}
+		_ = wait.PollUntilContextCancel(ctx, i.resync, false, func(context.Context) (bool, error) { return false, i.fifo.Resync() })
 	})
 	defer context.AfterFunc(ctx, i.fifo.Close)()
 	for ctx.Err() == nil {
 		_, _ = i.fifo.Pop(i.process)
 	}
 	i.mu.Lock()
-	i.stopped = true
+	i.stopped.Store(true)
 	for _, l := range i.listeners {
-		l.calls.close()
+		l.calls.Close()
 	}
 	i.mu.Unlock()
 	i.running.Wait()
 }
 
 // process takes what the FIFO hands out.
-func (i *Informer) process(deltas any, isInInitialList bool) error {
+func (i *Informer) process(deltas any, _ bool) error {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	for _, delta := range deltas.(cache.Deltas) {
-		apply(i.store, i.tell, delta, isInInitialList)
+		apply(i.store, i.tell, delta, !i.synced)
 		if delta.Type == cache.ReplacedAll && !i.synced {
 			i.synced = true
-			for _, l := range i.listeners {
-				l.calls.put(l.sync)
-			}
+			i.tell(hasSynced)
 		}
 	}
 	return nil
@@ -96,8 +94,9 @@ func (i *Informer) tell(c call) {
 // listener is a handler with its buffer. One goroutine calls it, in order. It is a
 // cache.ResourceEventHandlerRegistration, and its own DoneChecker.
 type listener struct {
-	calls  *buffer[call]
-	synced chan struct{}
+	handler cache.ResourceEventHandler
+	calls   buffer[call]
+	synced  chan struct{}
 }
 
 // AddEventHandler calls a handler from now on: first for what the store has, as if that were
@@ -106,26 +105,26 @@ type listener struct {
 func (i *Informer) AddEventHandler(handler cache.ResourceEventHandler) (cache.ResourceEventHandlerRegistration, error) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	if i.stopped {
+	if i.stopped.Load() {
 		return nil, errors.New("the informer has stopped")
 	}
-	l := &listener{newBuffer[call](), make(chan struct{})}
+	l := &listener{handler: handler, synced: make(chan struct{})}
 	i.listeners = append(i.listeners, l)
 	i.running.Go(func() {
-		for next, ok := l.calls.take(); ok; next, ok = l.calls.take() {
-			next(handler)
+		for next, ok := l.calls.take(); ok && !i.stopped.Load(); next, ok = l.calls.take() {
+			next(l)
 		}
 	})
 	for _, object := range i.store.List() {
 		l.calls.put(addOrUpdate(nil, object, true))
 	}
 	if i.synced {
-		l.calls.put(l.sync)
+		l.calls.put(hasSynced)
 	}
 	return l, nil
 }
 
-func (l *listener) sync(cache.ResourceEventHandler) { close(l.synced) }
+func hasSynced(l *listener) { close(l.synced) }
 
 // HasSynced does not wait. Done is closed when it would return true.
 func (l *listener) HasSynced() bool                     { return cache.IsDone(l) }

@@ -6,7 +6,8 @@ import (
 	"slices"
 	"sync"
 
-	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/client-go/tools/cache"
 )
 
@@ -24,8 +25,8 @@ import (
 // So objects and indices change together, under one lock, and the store has the version of
 // what it was told last.
 
-// keyOf returns namespace/name of an object or a tombstone.
-var keyOf = cache.DeletionHandlingMetaNamespaceKeyFunc
+// keyOf returns namespace/name of an object.
+func keyOf(object any) string { return cache.MetaObjectToName(object.(metav1.Object)).String() }
 
 // Store holds objects by key, and by what index functions say of them. Its objects are shared,
 // and must not be changed. It is safe for concurrent use. Of cache.Indexer it has the methods
@@ -36,7 +37,7 @@ type Store struct {
 	mu       sync.RWMutex
 	objects  map[string]any
 	indexers cache.Indexers
-	index    map[indexed]map[string]bool // the keys
+	index    map[indexed]sets.Set[string] // the keys
 	version  string
 }
 
@@ -57,34 +58,20 @@ func (s *Store) Update(object any) error { return s.change(object, object) }
 func (s *Store) Delete(object any) error { return s.change(object, nil) }
 
 func (s *Store) change(object, after any) error {
-	key, err := keyOf(object)
-	if err != nil {
-		return err
-	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.set(key, after)
-	if accessor, err := meta.Accessor(object); err == nil {
-		s.version = accessor.GetResourceVersion()
-	}
+	s.set(keyOf(object), after)
+	s.version = object.(metav1.Object).GetResourceVersion()
 	return nil
 }
 
 // Replace makes this list the content. No reader sees half of it.
 func (s *Store) Replace(objects []any, version string) error {
-	byKey := make(map[string]any, len(objects))
-	for _, object := range objects {
-		key, err := keyOf(object)
-		if err != nil {
-			return err
-		}
-		byKey[key] = object
-	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.objects, s.index, s.version = make(map[string]any, len(byKey)), map[indexed]map[string]bool{}, version
-	for key, object := range byKey {
-		s.set(key, object)
+	s.objects, s.index, s.version = map[string]any{}, map[indexed]sets.Set[string]{}, version
+	for _, object := range objects {
+		s.set(keyOf(object), object)
 	}
 	return nil
 }
@@ -106,9 +93,9 @@ func (s *Store) set(key string, after any) {
 	}
 	for _, at := range s.places(after) {
 		if s.index[at] == nil {
-			s.index[at] = map[string]bool{}
+			s.index[at] = sets.Set[string]{}
 		}
-		s.index[at][key] = true
+		s.index[at].Insert(key)
 	}
 	if s.objects[key] = after; after == nil {
 		delete(s.objects, key)

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -15,6 +14,7 @@ import (
 
 	"github.com/go-logr/logr"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/fields"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/klog/v2"
@@ -42,48 +42,38 @@ type world struct {
 	first    int // the version when it began
 	began    time.Time
 	stop     func()
-	ended    chan struct{}
+	running  sync.WaitGroup
 
 	mu       sync.Mutex
 	requests []string
-	calls    []called
+	calls    [][]string // of which handler, in which second, what
+	n        int        // so many requests are answered by this in the server's place
+	instead  http.HandlerFunc
 }
 
-// called is a call of a handler.
-type called struct {
-	handler string
-	second  int
-	what    string
-}
-
-// outcome returns the calls, the requests (one that is repeated once) and what the store has.
+// outcome returns the calls, the first six requests (one that is repeated once) and what the
+// store has.
 // Calls in the same second are sorted: a list has no order.
 func (w *world) outcome() []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	slices.SortStableFunc(w.calls, func(a, b called) int {
-		return cmp.Or(cmp.Compare(a.handler, b.handler), cmp.Compare(a.second, b.second), cmp.Compare(a.what, b.what))
-	})
-	var said, stored []string
+	slices.SortFunc(w.calls, slices.Compare)
+	var said []string
 	for _, c := range w.calls {
-		said = append(said, c.handler+c.what)
+		said = append(said, c[0]+c[2])
 	}
 	store := w.informer.GetIndexer()
-	for _, object := range store.List() {
-		stored = append(stored, show(object))
-	}
-	slices.Sort(stored)
+	requests := slices.Compact(w.requests)
 	version, _ := strconv.Atoi(store.LastStoreSyncResourceVersion())
-	return []string{strings.Join(said, ", "), strings.Join(slices.Compact(w.requests), ", "), fmt.Sprintf("%s at %d", strings.Join(stored, " "), version-w.first)}
+	return []string{strings.Join(said, ", "), strings.Join(requests[:min(len(requests), 6)], ", "), fmt.Sprintf("%s at %d", show(store.List()...), version-w.first)}
 }
 
 func newWorld(t *testing.T, swapped clientGo) *world {
-	w := &world{T: t, APIServer: testkit.NewAPIServer(), began: time.Now(), ended: make(chan struct{})}
+	w := &world{T: t, APIServer: testkit.NewAPIServer(), began: time.Now()}
 	w.first = w.Version()
-	config := w.Config()
-	config.Transport = w
-	client := clientset.NewForConfigOrDie(config).SamplecontrollerV1alpha1().Foos("")
-	w.informer = swapped.informer("foos", listWatch(client), &v1alpha1.Foo{}, time.Hour, core.FooIndexers())
+	w.Intercept(w.note)
+	client := clientset.NewForConfigOrDie(w.Config()).SamplecontrollerV1alpha1().RESTClient()
+	w.informer = swapped.informer("foos", cache.NewListWatchFromClient(client, "foos", "", fields.Everything()), &v1alpha1.Foo{}, time.Hour, core.FooIndexers())
 	return w
 }
 
@@ -91,26 +81,35 @@ func newWorld(t *testing.T, swapped clientGo) *world {
 func (w *world) start() {
 	ctx, cancel := context.WithCancel(klog.NewContext(context.Background(), logr.Discard()))
 	w.stop = cancel
-	go func() {
-		defer close(w.ended)
-		w.informer.RunWithContext(ctx)
-	}()
+	w.running.Go(func() { w.informer.RunWithContext(ctx) })
 	synctest.Wait()
 }
 
 func (w *world) end() time.Duration {
 	w.stop()
 	began := time.Now()
-	<-w.ended
+	w.running.Wait()
 	return time.Since(began)
 }
 
-// RoundTrip notes a request and sends it to the server.
-func (w *world) RoundTrip(r *http.Request) (*http.Response, error) {
+// note notes a request, and answers it in the server's place if answer says so.
+func (w *world) note(rw http.ResponseWriter, r *http.Request) (answered bool) {
 	w.mu.Lock()
 	w.requests = append(w.requests, w.describe(r))
+	w.n--
+	answered = w.n >= 0
 	w.mu.Unlock()
-	return testkit.Transport{Handler: w.APIServer}.RoundTrip(r)
+	if answered {
+		w.instead(rw, r)
+	}
+	return answered
+}
+
+// answer answers the next n requests in the server's place.
+func (w *world) answer(n int, instead http.HandlerFunc) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.n, w.instead = n, instead
 }
 
 // describe returns LIST, WATCH or STREAM, a list as the beginning of a watch, and after which
@@ -136,8 +135,8 @@ func (w *world) describe(r *http.Request) string {
 
 // What users and the server do.
 
-// put creates a Foo or changes it. Each change has a number.
-func (w *world) put(name string, number any) {
+// put creates a Foo or changes it, a second later. Each change has a number.
+func (w *world) put(name string, number int64) {
 	w.later(time.Second)
 	w.set(name, number)
 	synctest.Wait()
@@ -151,29 +150,10 @@ func (w *world) set(name string, number any) {
 	}
 }
 
-func (w *world) remove(name string) {
-	w.later(time.Second)
-	w.Remove(foos + name)
-	synctest.Wait()
-}
-
 // later lets time go by.
 func (w *world) later(d time.Duration) {
 	time.Sleep(d)
 	synctest.Wait()
-}
-
-// answer answers the next n requests that begin with this, in the server's place if it
-// returns true.
-func (w *world) answer(n int, begins string, answer http.HandlerFunc) {
-	w.Intercept(func(rw http.ResponseWriter, r *http.Request) bool {
-		if n == 0 || !strings.HasPrefix(w.describe(r), begins) {
-			return false
-		}
-		n--
-		answer(rw, r)
-		return true
-	})
 }
 
 // What came of it.
@@ -182,7 +162,7 @@ func (w *world) answer(n int, begins string, answer http.HandlerFunc) {
 func (w *world) add(name string, takes time.Duration) cache.ResourceEventHandlerRegistration {
 	say := func(format string, args ...any) {
 		w.mu.Lock()
-		w.calls = append(w.calls, called{name, int(time.Since(w.began).Seconds()), fmt.Sprintf(format, args...)})
+		w.calls = append(w.calls, []string{name, fmt.Sprintf("%6.0f", time.Since(w.began).Seconds()), fmt.Sprintf(format, args...)})
 		w.mu.Unlock()
 		time.Sleep(takes)
 	}
@@ -205,8 +185,13 @@ func (w *world) add(name string, takes time.Duration) cache.ResourceEventHandler
 	return added
 }
 
-// show returns the name of a Foo and its number.
-func show(object any) string {
-	foo := object.(*v1alpha1.Foo)
-	return foo.Name + strconv.Itoa(int(*foo.Spec.Replicas))
+// show returns the names of Foos, each with its number, sorted.
+func show(objects ...any) string {
+	var names []string
+	for _, object := range objects {
+		foo := object.(*v1alpha1.Foo)
+		names = append(names, foo.Name+strconv.Itoa(int(*foo.Spec.Replicas)))
+	}
+	slices.Sort(names)
+	return strings.Join(names, " ")
 }

@@ -1,5 +1,0 @@
-//go:build integration && long
-
-package main
-
-const kills = 100
