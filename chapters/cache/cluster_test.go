@@ -31,8 +31,7 @@ func fill(c *chaptertest.Cluster, namespaces []string, n, size int) {
 			c.Error(err)
 		}
 		foo := fmt.Sprintf(`{"apiVersion":"cache.examples-gzh.com/v1alpha1","kind":"FieldFoo","metadata":{"name":"foo-%d"},"spec":{"deploymentName":%q}}`, number, deployment)
-		path := "/apis/cache.examples-gzh.com/v1alpha1/namespaces/" + namespace + "/fieldfoos"
-		if err := c.Kube.Discovery().RESTClient().Post().AbsPath(path).Body([]byte(foo)).Do(context.Background()).Error(); err != nil {
+		if err := c.Kube.Discovery().RESTClient().Post().AbsPath("/apis/cache.examples-gzh.com/v1alpha1/namespaces", namespace, "fieldfoos").Body([]byte(foo)).Do(context.Background()).Error(); err != nil {
 			c.Error(err)
 		}
 	})

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"example.com/byhand/chapters/internal/chaptertest"
@@ -55,34 +54,24 @@ func TestShards(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	of := func(secret *corev1.Secret) (part int) {
-		for i := range processes {
-			if shard, err := parseShard(fmt.Sprint(i+1, "/3")); err == nil && has(shard, secret) {
-				part = i
+	killed, held := 0, make([]int, 3)
+	for n := range list.Items {
+		for i, p := range processes {
+			if shard, _ := parseShard(fmt.Sprint(i+1, "/3")); has(shard, &list.Items[n]) {
+				p.Prints(1, "shard: ADDED "+c.Namespace+"/"+list.Items[n].Name+"\n")
+				held[i]++
+				killed = i
 			}
-		}
-		return part
-	}
-	for i := range list.Items {
-		processes[of(&list.Items[i])].Prints(1, `shard: ADDED `+c.Namespace+"/"+list.Items[i].Name+"\n")
-	}
-	for i, p := range processes {
-		if strings.Contains(p.Output(), "gate") {
-			t.Errorf("the server did not choose for process %d", i)
-		}
-		if got := strings.Count(p.Output(), "ADDED "+c.Namespace+"/"); got == 0 || got == len(list.Items) {
-			t.Errorf("process %d has %d of %d", i, got, len(list.Items))
 		}
 	}
 
-	killed := of(&list.Items[0])
 	processes[killed].Kill()
 	heir := start(fmt.Sprintf("%d,%d/3", killed+1, (killed+1)%3+1))
-	c.Kubectl("delete", "secret", list.Items[0].Name)
-	heir.Prints(1, `shard: DELETED `+c.Namespace+"/"+list.Items[0].Name+"\n")
+	c.Kubectl("delete", "secret", list.Items[len(list.Items)-1].Name)
+	heir.WaitFor("shard: DELETED " + c.Namespace + "/" + list.Items[len(list.Items)-1].Name)
 	for i, p := range processes {
-		if i != killed && strings.Contains(p.Output(), "DELETED "+c.Namespace+"/"+list.Items[0].Name+"\n") {
-			t.Errorf("process %d has heard of another's part", i)
+		if got := strings.Count(p.Output(), c.Namespace); got != held[i] || strings.Contains(p.Output(), "gate") {
+			t.Errorf("process %d, want %d events that the server chose:\n%s", i, held[i], p.Output())
 		}
 	}
 }
@@ -92,47 +81,38 @@ func TestVersions(t *testing.T) {
 	t.Parallel()
 	c := chaptertest.New(t)
 	secrets := c.Kube.CoreV1().Secrets(c.Namespace)
-	old, err := secrets.Create(t.Context(), &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "a"}}, metav1.CreateOptions{})
-	if err != nil {
-		t.Fatal(err)
+	versionOf := []string{"get", "secret", "a", "-o", "jsonpath={.metadata.resourceVersion}"}
+	c.Kubectl("create", "secret", "generic", "a")
+	old := c.Kubectl(versionOf...)
+	c.Kubectl("label", "secret", "a", "l=1")
+	newest := c.Kubectl(versionOf...)
+	version, _ := strconv.Atoi(newest)
+	get := func(version string) string {
+		secret, err := secrets.Get(t.Context(), "a", metav1.GetOptions{ResourceVersion: version})
+		return secret.GetResourceVersion() + fmt.Sprint(err)
 	}
-	newest, err := secrets.Update(t.Context(), &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "a", Labels: map[string]string{"l": "1"}}}, metav1.UpdateOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	version, _ := strconv.Atoi(newest.ResourceVersion)
-	future := strconv.Itoa(version + 1_000_000)
-	for _, x := range []struct{ verb, version, match, want string }{
-		{"GET", "", "", newest.ResourceVersion},                     // The newest, from etcd.
-		{"GET", newest.ResourceVersion, "", newest.ResourceVersion}, // Not older than that, from memory.
-		{"GET", future, "", "Too large resource version"},           // It waits for 3 s, then 504.
-		{"LIST", "", "", newest.ResourceVersion},                    // The newest, from memory that was made sure of.
-		{"LIST", old.ResourceVersion, "Exact", old.ResourceVersion},
-		{"LIST", "1", "Exact", "too old resource version"}, // 410 once etcd has compacted it.
-	} {
-		var got string
-		if x.verb == "GET" {
-			secret, err := secrets.Get(t.Context(), "a", metav1.GetOptions{ResourceVersion: x.version})
-			if got = fmt.Sprint(err); err == nil {
-				got = secret.ResourceVersion
-			}
-		} else {
-			list, err := secrets.List(t.Context(), metav1.ListOptions{ResourceVersion: x.version, ResourceVersionMatch: metav1.ResourceVersionMatch(x.match)})
-			if got = fmt.Sprint(err); err == nil && len(list.Items) == 1 {
-				got = list.Items[0].ResourceVersion
-			} else if err == nil {
-				got = fmt.Sprint(len(list.Items))
-			}
+	list := func(version string, match metav1.ResourceVersionMatch) string {
+		list, err := secrets.List(t.Context(), metav1.ListOptions{FieldSelector: "metadata.name=a", ResourceVersion: version, ResourceVersionMatch: match})
+		if err != nil || len(list.Items) != 1 {
+			return fmt.Sprint(len(list.Items), err)
 		}
-		if !strings.Contains(got, x.want) {
-			t.Errorf("%+v: got %s", x, got)
+		return list.Items[0].ResourceVersion + "<nil>"
+	}
+	for _, x := range []struct{ request, got, want string }{
+		{"GET", get(""), newest + "<nil>"},
+		{"GET, not older than it was", get(old), newest + "<nil>"},
+		{"GET, from the future", get(strconv.Itoa(version + 1_000_000)), "Too large resource version"},
+		{"LIST", list("", ""), newest + "<nil>"},
+		{"LIST, exactly as it was", list(old, metav1.ResourceVersionMatchExact), old + "<nil>"},
+	} {
+		if !strings.Contains(x.got, x.want) {
+			t.Errorf("%s: got %s, want %s", x.request, x.got, x.want)
 		}
 	}
 }
 
 // A mistake in the command line gets one line that says what to do.
 func TestMistakes(t *testing.T) {
-	t.Parallel()
 	chaptertest.Mistakes(t, map[string][]string{
 		`no way "lable", but everything,`: {"--way", "everything,lable"},
 		`"4/3" is no part of a whole`:     {"--shard", "4/3"},

@@ -65,11 +65,10 @@ func (w way) listWatch(config *rest.Config, o options) (cache.ListerWatcher, run
 	namespace := ""
 	switch w.name {
 	case "metadata": // always in protobuf
-		secrets := metadata.NewForConfigOrDie(config).Resource(corev1.SchemeGroupVersion.WithResource("secrets"))
-		return requests(secrets, w, o), &metav1.PartialObjectMetadata{}
+		return requests(metadata.NewForConfigOrDie(config).Resource(corev1.SchemeGroupVersion.WithResource("secrets")), w, o), &metav1.PartialObjectMetadata{}
 	case "selectable": // Foos whose CRD says which fields may be selected: config/crd
-		foos := schema.GroupVersionResource{Group: "cache.examples-gzh.com", Version: "v1alpha1", Resource: "fieldfoos"}
-		return requests(dynamic.NewForConfigOrDie(config).Resource(foos), w, o), &unstructured.Unstructured{}
+		group := schema.GroupVersion{Group: "cache.examples-gzh.com", Version: "v1alpha1"}
+		return requests(dynamic.NewForConfigOrDie(config).Resource(group.WithResource("fieldfoos")), w, o), &unstructured.Unstructured{}
 	case "json": // For a built-in kind client-go's default is protobuf.
 		config.AcceptContentTypes, config.ContentType = runtime.ContentTypeJSON, runtime.ContentTypeJSON
 	case "namespace":
