@@ -247,7 +247,7 @@ longlist-here: install
 # More: make cache-cost SECRETS=1000
 SECRETS ?= 100
 .PHONY: cache-cost
-cache-cost: ## Measure what each way to keep Secrets costs (3 minutes; chapters/cache)
+cache-cost: ## Measure what each way to keep Secrets costs (a minute; chapters/cache)
 	$(ON_BARE_CLUSTER) cache-cost-here
 
 .PHONY: cache-cost-here
