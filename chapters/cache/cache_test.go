@@ -121,8 +121,7 @@ func TestNoRightToList(t *testing.T) {
 	s.Refuse(func(*http.Request) *apierrors.StatusError {
 		return apierrors.NewForbidden(schema.GroupResource{Resource: "secrets"}, "", fmt.Errorf(`User "u" cannot list`))
 	})
-	requests, example := wayOf("everything").listWatch(s.Config(), options{})
-	informer := cache.NewSharedIndexInformer(requests, example, 0, cache.Indexers{})
+	informer := wayOf("everything").informer(s.Config(), options{})
 	refused := make(chan error, 100)
 	_ = informer.SetWatchErrorHandlerWithContext(func(_ context.Context, _ *cache.Reflector, err error) { refused <- err })
 	go informer.RunWithContext(t.Context())

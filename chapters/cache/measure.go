@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"runtime"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -37,7 +38,6 @@ func measure(ctx context.Context, config *rest.Config, w way, o options, out io.
 	switch w.name {
 	case "get":
 		_, err = secrets.Get(ctx, o.secret, metav1.GetOptions{})
-		r.synced = time.Since(began)
 		return r, err
 	case "shard":
 		// A server without the gate ignores the selector and sends everything: then the handler
@@ -54,6 +54,8 @@ func measure(ctx context.Context, config *rest.Config, w way, o options, out io.
 
 	// Reflector → store → this handler.
 	ctx, cancel := context.WithCancelCause(ctx)
+	var running sync.WaitGroup
+	defer running.Wait() // What it holds is not the next way's.
 	defer cancel(nil)
 	heard := make(chan string)
 	handle := func(event string, obj any) {
@@ -66,8 +68,7 @@ func measure(ctx context.Context, config *rest.Config, w way, o options, out io.
 		case <-ctx.Done():
 		}
 	}
-	requests, example := w.listWatch(config, o)
-	informer := cache.NewSharedIndexInformer(requests, example, 0, cache.Indexers{})
+	informer := w.informer(config, o)
 	_ = informer.SetTransform(w.transform) // These two fail on an informer that runs.
 	// A Reflector tries again for ever, also without the right to list. A measurement ends.
 	_ = informer.SetWatchErrorHandlerWithContext(func(_ context.Context, _ *cache.Reflector, err error) { cancel(err) })
@@ -76,7 +77,7 @@ func measure(ctx context.Context, config *rest.Config, w way, o options, out io.
 		UpdateFunc: func(_, obj any) { handle("MODIFIED", obj) },
 		DeleteFunc: func(obj any) { handle("DELETED", obj) },
 	})
-	go informer.RunWithContext(ctx)
+	running.Go(func() { informer.RunWithContext(ctx) })
 
 	// In sync means that the handler was called for the whole list. The store is full before.
 	synced := handler.HasSyncedChecker().Done()

@@ -2,7 +2,7 @@ package main
 
 import (
 	"fmt"
-	"math/bits"
+	"math/big"
 	"strconv"
 	"strings"
 
@@ -15,11 +15,11 @@ import (
 // (Matches).
 func parseShard(text string) (sharding.Selector, error) {
 	parts, whole, _ := strings.Cut(text, "/")
-	n, _ := strconv.ParseUint(whole, 10, 16)
+	n, _ := strconv.ParseInt(whole, 10, 16)
 	var ranges []sharding.ShardRangeRequirement
 	for part := range strings.SplitSeq(parts, ",") {
-		i, _ := strconv.ParseUint(part, 10, 16)
-		if i == 0 || i > n {
+		i, _ := strconv.ParseInt(part, 10, 16)
+		if i < 1 || i > n {
 			return nil, fmt.Errorf("--shard: %q is no part of a whole, such as 1/3, or 1,2/3 for two of three", text)
 		}
 		ranges = append(ranges, sharding.ShardRangeRequirement{Key: "object.metadata.uid", Start: bound(i-1, n), End: bound(i, n)})
@@ -28,12 +28,9 @@ func parseShard(text string) (sharding.Selector, error) {
 }
 
 // bound is the hash where part i of n ends: i × 2⁶⁴ ÷ n.
-func bound(i, n uint64) string {
-	if i == n {
-		return "0x10000000000000000" // 2⁶⁴, the only bound of 17 digits
-	}
-	hash, _ := bits.Div64(i, 0, n)
-	return fmt.Sprintf("0x%016x", hash)
+func bound(i, n int64) string {
+	hashes := new(big.Int).Lsh(big.NewInt(i), 64)
+	return fmt.Sprintf("0x%016x", hashes.Div(hashes, big.NewInt(n)))
 }
 
 // has reports whether an object is in a shard. A tombstone may hold none, and counts.

@@ -60,21 +60,22 @@ func shorten(obj any) (any, error) {
 	return obj, nil
 }
 
-// listWatch returns what sends the requests of this way, and an object as they answer it.
-func (w way) listWatch(config *rest.Config, o options) (cache.ListerWatcher, runtime.Object) {
+// informer returns an informer of what this way keeps.
+func (w way) informer(config *rest.Config, o options) cache.SharedIndexInformer {
 	namespace := ""
 	switch w.name {
 	case "metadata": // always in protobuf
-		return requests(metadata.NewForConfigOrDie(config).Resource(corev1.SchemeGroupVersion.WithResource("secrets")), w, o), &metav1.PartialObjectMetadata{}
+		secrets := metadata.NewForConfigOrDie(config).Resource(corev1.SchemeGroupVersion.WithResource("secrets"))
+		return cache.NewSharedIndexInformer(requests(secrets, w, o), &metav1.PartialObjectMetadata{}, 0, cache.Indexers{})
 	case "selectable": // Foos whose CRD says which fields may be selected: config/crd
-		group := schema.GroupVersion{Group: "cache.examples-gzh.com", Version: "v1alpha1"}
-		return requests(dynamic.NewForConfigOrDie(config).Resource(group.WithResource("fieldfoos")), w, o), &unstructured.Unstructured{}
+		foos := schema.GroupVersion{Group: "cache.examples-gzh.com", Version: "v1alpha1"}.WithResource("fieldfoos")
+		return cache.NewSharedIndexInformer(requests(dynamic.NewForConfigOrDie(config).Resource(foos), w, o), &unstructured.Unstructured{}, 0, cache.Indexers{})
 	case "json": // For a built-in kind client-go's default is protobuf.
 		config.AcceptContentTypes, config.ContentType = runtime.ContentTypeJSON, runtime.ContentTypeJSON
 	case "namespace":
 		namespace = o.namespace
 	}
-	return requests(typedcorev1.NewForConfigOrDie(config).Secrets(namespace), w, o), &corev1.Secret{}
+	return cache.NewSharedIndexInformer(requests(typedcorev1.NewForConfigOrDie(config).Secrets(namespace), w, o), &corev1.Secret{}, 0, cache.Indexers{})
 }
 
 // requests sends the requests of a Reflector.
