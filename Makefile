@@ -248,6 +248,16 @@ longlist: ## Report the memory for each of many Foos
 longlist-here: install
 	go test -count=1 -tags bare -v -timeout 60m -run LongList ./internal/e2e -foos $(FOOS)
 
+# More: make cache-cost SECRETS=1000
+SECRETS ?= 100
+.PHONY: cache-cost
+cache-cost: ## Measure what each way to keep Secrets costs (a minute; chapters/cache)
+	$(ON_BARE_CLUSTER) cache-cost-here
+
+.PHONY: cache-cost-here
+cache-cost-here:
+	cd chapters && go test -count=1 -tags bare -v -timeout 60m -run TestCost ./cache -secrets $(SECRETS) -chart cost.svg
+
 # More: cd compare && go run ./harness -help
 .PHONY: compare
 compare: ## Measure this controller beside sample-controller and controller-runtime (an hour)

@@ -43,6 +43,9 @@ componentsPatches:
   # that right must fail here first.
   - key: enable-admission-plugins
     value: OwnerReferencesPermissionEnforcement
+  # Alpha, and off elsewhere. It changes only what names a shardSelector: chapters/cache.
+  - key: feature-gates
+    value: ShardedListAndWatch=true
   # Whom an aggregated API server believes who asks: see frontproxy.go.
 %[8]s`
 

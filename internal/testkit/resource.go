@@ -32,6 +32,9 @@ type Resource struct {
 	Generation bool
 	// Blind allows an update without a resourceVersion, which overwrites whatever is there.
 	Blind bool
+	// Selectable are the string fields that a field selector may name besides the metadata,
+	// such as spec.type.
+	Selectable []string
 	// Schema is what a custom resource's CRD admits. Nil: a built-in kind, of which
 	// everything is admitted.
 	Schema Schema
@@ -46,7 +49,7 @@ func oneReplica(deployment *unstructured.Unstructured) {
 	}
 }
 
-// The resources that the program uses, and Pods. NewAPIServer serves them.
+// The resources that the program uses, Pods and Secrets. NewAPIServer serves them.
 var builtIn = []Resource{
 	{GroupVersionKind: schema.GroupVersionKind{Group: "samplecontroller.k8s.io", Version: "v1alpha1", Kind: "Foo"}, Plural: "foos",
 		ShortNames: []string{"fo"}, Status: true, Scale: true, Generation: true, Schema: fooSchema},
@@ -57,6 +60,7 @@ var builtIn = []Resource{
 	{GroupVersionKind: corev1.SchemeGroupVersion.WithKind("Namespace"), Plural: "namespaces", ShortNames: []string{"ns"},
 		ClusterScoped: true, Blind: true, Default: heldNamespace},
 	{GroupVersionKind: corev1.SchemeGroupVersion.WithKind("Pod"), Plural: "pods", ShortNames: []string{"po"}, Status: true, Generation: true, Blind: true},
+	{GroupVersionKind: corev1.SchemeGroupVersion.WithKind("Secret"), Plural: "secrets", Blind: true, Selectable: []string{"type"}},
 	{GroupVersionKind: corev1.SchemeGroupVersion.WithKind("Event"), Plural: "events", ShortNames: []string{"ev"}, Blind: true},
 	{GroupVersionKind: coordinationv1.SchemeGroupVersion.WithKind("Lease"), Plural: "leases"},
 }

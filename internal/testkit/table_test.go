@@ -49,6 +49,7 @@ const (
 	deployments = "/apis/apps/v1/namespaces/NAMESPACE/deployments"
 	leases      = "/apis/coordination.k8s.io/v1/namespaces/NAMESPACE/leases"
 	events      = "/api/v1/namespaces/NAMESPACE/events"
+	secrets     = "/api/v1/namespaces/NAMESPACE/secrets"
 
 	merge, jsonPatch, strategic = "application/merge-patch+json", "application/json-patch+json", "application/strategic-merge-patch+json"
 )
@@ -179,6 +180,14 @@ var table = []row{
 	{request: "PUT " + leases + "/l", body: `{"apiVersion":"coordination.k8s.io/v1","kind":"Lease","metadata":{"name":"l","resourceVersion":"rv1"},"spec":{"holderIdentity":"you"}}`},
 	{request: "POST " + events, body: `{"apiVersion":"v1","kind":"Event","metadata":{"name":"e"},"involvedObject":{"kind":"Foo","namespace":"NAMESPACE","name":"a"},"reason":"R","message":"m","type":"Normal","count":1}`},
 	{request: "PATCH " + events + "/e", body: `{"count":2}`, contentType: strategic},
+	// A Secret can be selected by its type, and by none of its data.
+	{request: "POST " + secrets, body: `{"apiVersion":"v1","kind":"Secret","metadata":{"name":"s","labels":{"l":"1"}},"type":"example.com/t"}`},
+	{request: "POST " + secrets, body: `{"apiVersion":"v1","kind":"Secret","metadata":{"name":"u"},"type":"example.com/u"}`},
+	{request: "GET " + secrets + "?fieldSelector=type%3Dexample.com/t"},
+	{request: "GET " + secrets + "?fieldSelector=type%21%3Dexample.com/t,metadata.name%3Du"},
+	{request: "GET " + secrets + "?fieldSelector=data%3Dd"},
+	{request: "DELETE " + secrets + "/s"},
+	{request: "GET " + secrets + "?watch=true&resourceVersion=rv1&fieldSelector=type%3Dexample.com/t&timeoutSeconds=1"},
 	// Delete: with finalizers, in three ways, and all.
 	{request: "DELETE " + foos + "/b", body: `{"preconditions":{"uid":"uid1"}}`},
 	{request: "DELETE " + foos + "/b", body: `{"propagationPolicy":"Foreground"}`},

@@ -26,10 +26,11 @@ type selection struct {
 	prefix, suffix string // of their paths, the suffix without the name
 	labels         labels.Selector
 	fields         fields.Selector
+	selectable     []string
 }
 
 func (x *request) selection() (selected selection, err error) {
-	selected.prefix, selected.suffix = x.pathOf(x.Namespace, ""), "/"+x.Plural+"/"
+	selected.prefix, selected.suffix, selected.selectable = x.pathOf(x.Namespace, ""), "/"+x.Plural+"/", x.Selectable
 	if x.Namespace == "" {
 		selected.prefix = strings.TrimSuffix(selected.prefix, x.Plural)
 	}
@@ -38,7 +39,7 @@ func (x *request) selection() (selected selection, err error) {
 	}
 	selected.fields, err = fields.ParseSelector(x.query.Get("fieldSelector"))
 	for _, wanted := range selected.fields.Requirements() {
-		if wanted.Field != "metadata.name" && wanted.Field != "metadata.namespace" {
+		if wanted.Field != "metadata.name" && wanted.Field != "metadata.namespace" && !slices.Contains(x.Selectable, wanted.Field) {
 			err = fmt.Errorf("field label not supported: %s", wanted.Field)
 		}
 	}
@@ -46,8 +47,14 @@ func (x *request) selection() (selected selection, err error) {
 }
 
 func (s selection) has(path string, object *unstructured.Unstructured) bool {
-	return object != nil && strings.HasPrefix(path, s.prefix) && strings.Contains(path, s.suffix) && s.labels.Matches(labels.Set(object.GetLabels())) &&
-		s.fields.Matches(fields.Set{"metadata.name": object.GetName(), "metadata.namespace": object.GetNamespace()})
+	if object == nil || !strings.HasPrefix(path, s.prefix) || !strings.Contains(path, s.suffix) || !s.labels.Matches(labels.Set(object.GetLabels())) {
+		return false
+	}
+	values := fields.Set{"metadata.name": object.GetName(), "metadata.namespace": object.GetNamespace()}
+	for _, field := range s.selectable {
+		values[field], _, _ = unstructured.NestedString(object.Object, strings.Split(field, ".")...)
+	}
+	return s.fields.Matches(values)
 }
 
 // of returns the selected objects in the order of their paths, from a path on.

@@ -1,0 +1,171 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/tools/cache"
+
+	"example.com/byhand/internal/testkit"
+)
+
+const path = "/api/v1/namespaces/default/secrets/"
+
+// server has ten Secrets, s0 to s9. s0 is wanted, by label and by type.
+func server() *testkit.APIServer {
+	s := testkit.NewAPIServer()
+	s.Add(path+"s0", wanted())
+	for i := range 9 {
+		s.Add(fmt.Sprint(path, "s", i+1), &unstructured.Unstructured{Object: map[string]any{"type": "Opaque"}})
+	}
+	return s
+}
+
+func wanted() *unstructured.Unstructured {
+	return &unstructured.Unstructured{Object: map[string]any{"type": "example.com/wanted", "metadata": map[string]any{"labels": map[string]any{"cache": "wanted"}}}}
+}
+
+func wayOf(name string) way {
+	return ways[slices.IndexFunc(ways, func(w way) bool { return w.name == name })]
+}
+
+// follow returns when a way's cache is full. The event that it hears next is the next line.
+func follow(t *testing.T, s *testkit.APIServer, name string, o options) *bufio.Scanner {
+	o.events = 1
+	lines, out := io.Pipe()
+	go func() {
+		_, err := measure(t.Context(), s.Config(), wayOf(name), o, out)
+		_ = out.CloseWithError(err)
+	}()
+	heard := bufio.NewScanner(lines)
+	if !heard.Scan() {
+		t.Fatal(heard.Err())
+	}
+	return heard
+}
+
+// What each way holds, and how often its handler was called.
+func TestWays(t *testing.T) {
+	s := server()
+	s.AddNamespace("elsewhere")
+	s.Add("/api/v1/namespaces/elsewhere/secrets/t0", s.Get(path+"s1").DeepCopy())
+	shard, _ := parseShard("1,2/3")
+	o := options{namespace: "default", label: "cache=wanted", field: "type=example.com/wanted", shard: shard}
+	mine := 0
+	for _, secret := range s.List("secrets") {
+		if has(shard, secret) {
+			mine++
+		}
+	}
+	for _, w := range ways {
+		objects, events := 11, 11
+		switch w.name {
+		case "namespace":
+			objects, events = 10, 10
+		case "label", "field":
+			objects, events = 1, 1
+		case "handler", "shard": // This server has no such gate: it sends everything.
+			events = mine
+		case "metadata", "selectable", "get": // It has no such answers: TestReadme.
+			continue
+		}
+		r, err := measure(t.Context(), s.Config(), w, o, io.Discard)
+		if err != nil || r.objects != objects || r.events != events || r.bytes == 0 {
+			t.Errorf("%s: %+v, %v, want %d objects and %d events", w.name, r, err, objects, events)
+		}
+	}
+	if _, err := measure(t.Context(), s.Config(), wayOf("field"), options{field: "data=x"}, io.Discard); err == nil || !strings.Contains(err.Error(), "field label not supported") {
+		t.Errorf("a field that cannot be selected: %v", err)
+	}
+}
+
+// The parts are as the server wants to read them.
+func TestParseShard(t *testing.T) {
+	want := "shardRange(object.metadata.uid, '0x0000000000000000', '0x5555555555555555') || shardRange(object.metadata.uid, '0xaaaaaaaaaaaaaaaa', '0x10000000000000000')"
+	if shard, err := parseShard("1,3/3"); err != nil || shard.String() != want {
+		t.Errorf("%v, %v, want %s", shard, err, want)
+	}
+	for _, bad := range []string{"", "3", "0/3", "4/3", "1,/3", "a/b"} {
+		if _, err := parseShard(bad); err == nil {
+			t.Errorf("%q is no error", bad)
+		}
+	}
+}
+
+// A client that reads from a cache starts one at the first Get: of one Secret, and the cache
+// holds all of them. A live Get is one request.
+func TestGetStartsACacheOfAll(t *testing.T) {
+	s := server()
+	if r, err := measure(t.Context(), s.Config(), wayOf("everything"), options{}, io.Discard); err != nil || r.objects != 10 {
+		t.Errorf("%+v, %v, want 10 objects", r, err)
+	}
+	s.Forget()
+	if _, err := measure(t.Context(), s.Config(), wayOf("get"), options{namespace: "default", secret: "s1"}, io.Discard); err != nil || len(s.Log()) != 1 {
+		t.Errorf("a live Get: %v, %v, want one request", err, s.Log())
+	}
+}
+
+// Without the right to list a cache stays empty and tries for ever, and its lister says NotFound
+// of what exists. The program ends, and says why.
+func TestNoRightToList(t *testing.T) {
+	s := server()
+	s.Refuse(func(*http.Request) *apierrors.StatusError {
+		return apierrors.NewForbidden(schema.GroupResource{Resource: "secrets"}, "", fmt.Errorf(`User "u" cannot list`))
+	})
+	informer := wayOf("everything").informer(s.Config(), options{})
+	refused := make(chan error, 100)
+	_ = informer.SetWatchErrorHandlerWithContext(func(_ context.Context, _ *cache.Reflector, err error) { refused <- err })
+	go informer.RunWithContext(t.Context())
+	<-refused
+	if _, found, err := informer.GetStore().GetByKey("default/s1"); found || err != nil || informer.HasSynced() {
+		t.Errorf("found %t, %v, in sync %t: want nothing, without an error, and never in sync", found, err, informer.HasSynced())
+	}
+	if _, err := measure(t.Context(), s.Config(), wayOf("everything"), options{}, io.Discard); !apierrors.IsForbidden(err) {
+		t.Errorf("the program: %v, want the refusal", err)
+	}
+}
+
+// An object that leaves the selection is DELETED in the watch, and exists. A controller that
+// cleans up for that reason destroys what is in use.
+func TestLeavesTheSelector(t *testing.T) {
+	s := server()
+	heard := follow(t, s, "label", options{label: "cache=wanted"})
+	s.Edit(path+"s0", func(secret *unstructured.Unstructured) { secret.SetLabels(nil) })
+	if heard.Scan(); heard.Text() != "label: DELETED default/s0" {
+		t.Error(heard.Text())
+	}
+	if left := s.Get(path + "s0"); left == nil || left.GetDeletionTimestamp() != nil {
+		t.Errorf("the server has %v, want the Secret", left)
+	}
+}
+
+// Two informers on one resource are two streams of everything. Take one, with two handlers.
+func TestTwoInformers(t *testing.T) {
+	s := server()
+	follow(t, s, "everything", options{})
+	follow(t, s, "everything", options{})
+	if got := len(s.Log()); got != 2 {
+		t.Errorf("%d streams, want 2", got)
+	}
+}
+
+// A label is no boundary: who may create an object anywhere may give it the label, and the
+// program works on what it was never meant to see. A namespace is one (TestWays).
+func TestLabelIsNoBoundary(t *testing.T) {
+	s := server()
+	s.AddNamespace("stranger")
+	heard := follow(t, s, "label", options{label: "cache=wanted"})
+	s.Add("/api/v1/namespaces/stranger/secrets/trap", wanted())
+	if heard.Scan(); heard.Text() != "label: ADDED stranger/trap" {
+		t.Error(heard.Text())
+	}
+}

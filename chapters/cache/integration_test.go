@@ -1,0 +1,121 @@
+//go:build integration
+
+package main
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"example.com/byhand/chapters/internal/chaptertest"
+)
+
+// The commands of the README do what it says, with the rights in config/rbac. No other test here
+// runs meanwhile: some make wanted Secrets, too.
+func TestReadme(t *testing.T) {
+	c := chaptertest.New(t)
+	account := c.AccountWith("byhand-cache")
+	script := c.Readme(c.Here())
+	start := func(command string) *chaptertest.Program {
+		args := strings.Fields(script.Skip(command))[1:]
+		return c.Start(append(args, "--kubeconfig", account, "--namespace", c.Namespace)...)
+	}
+	c.Kubectl("apply", "-f", "config/samples") // make chapter does that.
+	everything := start("bin/cache")
+	everything.Prints(1, `(?m)^everything +\d+ +\d+ +\d+`)
+	everything.Prints(1, `(?m)^get +0 +0 +\d+`)
+	start("bin/cache --way shard,handler").Prints(1, `(?m)^handler +\d+`)
+	p := start("bin/cache --way label --events 2")
+	p.WaitFor("label: 1 objects, now waiting for 2 events")
+	script.Run("kubectl label secret wanted cache-", "unlabeled")
+	p.WaitFor("label: DELETED " + c.Namespace + "/wanted")
+	script.Run("kubectl get secret wanted", "example.com/wanted")
+	script.Run("kubectl label secret wanted cache=wanted", "labeled")
+	p.WaitFor("label: ADDED " + c.Namespace + "/wanted")
+	script.Skip("make cache-cost")
+}
+
+// Three processes hold a part each, chosen by the server. When one is killed, no other takes its
+// part: a process that is started with two parts does.
+func TestShards(t *testing.T) {
+	t.Parallel()
+	c := chaptertest.New(t)
+	start := func(parts string) *chaptertest.Program {
+		p := c.Start("--kubeconfig", c.Kubeconfig, "--way", "shard", "--shard", parts, "--events", "100000")
+		p.WaitFor("now waiting")
+		return p
+	}
+	processes := []*chaptertest.Program{start("1/3"), start("2/3"), start("3/3")}
+	fill(c, []string{c.Namespace}, 12, 1)
+	list, err := c.Kube.CoreV1().Secrets(c.Namespace).List(t.Context(), metav1.ListOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	killed, held := 0, make([]int, 3)
+	for n := range list.Items {
+		for i, p := range processes {
+			if shard, _ := parseShard(fmt.Sprint(i+1, "/3")); has(shard, &list.Items[n]) {
+				p.Prints(1, "shard: ADDED "+c.Namespace+"/"+list.Items[n].Name+"\n")
+				held[i]++
+				killed = i
+			}
+		}
+	}
+
+	processes[killed].Kill()
+	heir := start(fmt.Sprintf("%d,%d/3", killed+1, (killed+1)%3+1))
+	c.Kubectl("delete", "secret", list.Items[len(list.Items)-1].Name)
+	heir.WaitFor("shard: DELETED " + c.Namespace + "/" + list.Items[len(list.Items)-1].Name)
+	for i, p := range processes {
+		if got := strings.Count(p.Output(), c.Namespace); got != held[i] || strings.Contains(p.Output(), "gate") {
+			t.Errorf("process %d, want %d events that the server chose:\n%s", i, held[i], p.Output())
+		}
+	}
+}
+
+// What a live GET and a LIST may answer, by resourceVersion.
+func TestVersions(t *testing.T) {
+	t.Parallel()
+	c := chaptertest.New(t)
+	secrets := c.Kube.CoreV1().Secrets(c.Namespace)
+	versionOf := []string{"get", "secret", "a", "-o", "jsonpath={.metadata.resourceVersion}"}
+	c.Kubectl("create", "secret", "generic", "a")
+	old := c.Kubectl(versionOf...)
+	c.Kubectl("label", "secret", "a", "l=1")
+	newest := c.Kubectl(versionOf...)
+	get := func(version string) string {
+		secret := &corev1.Secret{}
+		err := c.Kube.CoreV1().RESTClient().Get().Namespace(c.Namespace).Resource("secrets").Name("a").Param("resourceVersion", version).MaxRetries(0).Do(t.Context()).Into(secret)
+		return secret.ResourceVersion + fmt.Sprint(err)
+	}
+	list := func(version string, match metav1.ResourceVersionMatch) string {
+		list, err := secrets.List(t.Context(), metav1.ListOptions{FieldSelector: "metadata.name=a", ResourceVersion: version, ResourceVersionMatch: match})
+		if err != nil || len(list.Items) != 1 {
+			return fmt.Sprint(len(list.Items), err)
+		}
+		return list.Items[0].ResourceVersion + "<nil>"
+	}
+	for _, x := range []struct{ request, got, want string }{
+		{"GET", get(""), newest + "<nil>"},
+		{"GET, not older than it was", get(old), newest + "<nil>"},
+		{"GET, from the future", get(newest + "000000"), "Too large resource version"},
+		{"LIST", list("", ""), newest + "<nil>"},
+		{"LIST, exactly as it was", list(old, metav1.ResourceVersionMatchExact), old + "<nil>"},
+	} {
+		if !strings.Contains(x.got, x.want) {
+			t.Errorf("%s: got %s, want %s", x.request, x.got, x.want)
+		}
+	}
+}
+
+// A mistake in the command line gets one line that says what to do.
+func TestMistakes(t *testing.T) {
+	chaptertest.Mistakes(t, map[string][]string{
+		`no way "lable", but everything,`: {"--way", "everything,lable"},
+		`"4/3" is no part of a whole`:     {"--shard", "4/3"},
+		"cannot read the kubeconfig":      {"--kubeconfig", "/nowhere"},
+	})
+}

@@ -1,0 +1,83 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/sharding"
+	"k8s.io/client-go/discovery"
+
+	"example.com/byhand/internal/connect"
+)
+
+// everyWay are the names of the ways, in their order.
+const everyWay = "everything,json,pages,transform,metadata,namespace,label,field,selectable,shard,handler,get"
+
+// options are the flags.
+type options struct {
+	kubeconfig, namespace, secret string
+	label, field, selectable      string
+	shard                         sharding.Selector
+	events                        int
+}
+
+func main() {
+	var o options
+	flag.StringVar(&o.kubeconfig, "kubeconfig", "", "kubeconfig `file` (default: $KUBECONFIG, then ~/.kube/config, then the Pod's own account)")
+	names := flag.String("way", everyWay, "the `ways` to take: some of the default")
+	flag.StringVar(&o.namespace, "namespace", "", "the namespace of the ways namespace and get (default: the kubeconfig's)")
+	flag.StringVar(&o.secret, "secret", "wanted", "the Secret of the way get")
+	flag.StringVar(&o.label, "label", "cache=wanted", "the label selector")
+	flag.StringVar(&o.field, "field", "type=example.com/wanted", "the field selector")
+	flag.StringVar(&o.selectable, "selectable", "spec.deploymentName=wanted", "the field selector of FieldFoos")
+	shard := flag.String("shard", "1/3", "the `parts` of all objects that are this process's, such as 1,2/3")
+	flag.IntVar(&o.events, "events", 0, "wait for so many events after the first list, and print them")
+	flag.Parse()
+	if err := run(context.Background(), *names, *shard, o); err != nil {
+		fmt.Fprintln(os.Stderr, "cache:", err)
+		os.Exit(1)
+	}
+}
+
+// run measures the ways of these names, and prints a line for each.
+func run(ctx context.Context, names, shard string, o options) (err error) {
+	var chosen []way
+	for name := range strings.SplitSeq(names, ",") {
+		i := slices.IndexFunc(ways, func(w way) bool { return w.name == name })
+		if i < 0 {
+			return fmt.Errorf("--way: there is no way %q, but %s", name, everyWay)
+		}
+		chosen = append(chosen, ways[i])
+	}
+	if o.shard, err = parseShard(shard); err != nil {
+		return err
+	}
+	config, namespace, err := connect.Config(connect.Options{Kubeconfig: o.kubeconfig, QPS: -1})
+	if err != nil {
+		return err
+	}
+	o.namespace = cmp.Or(o.namespace, namespace)
+	server, err := discovery.NewDiscoveryClientForConfig(config)
+	if err != nil {
+		return connect.ExplainConfig(err)
+	}
+	if _, err := connect.Check(ctx, server, config.Host); err != nil {
+		return err
+	}
+
+	const row = "%-10s  %7v  %7v  %10v  %10v  %7v  %s\n"
+	fmt.Printf(row, "way", "objects", "events", "bytes", "live heap", "in sync", "what it keeps")
+	for _, w := range chosen {
+		r, err := measure(ctx, config, w, o, os.Stdout)
+		if err != nil {
+			return fmt.Errorf("--way %s: %w", w.name, err)
+		}
+		fmt.Printf(row, w.name, r.objects, r.events, r.bytes, r.heap, fmt.Sprintf("%.2fs", r.synced.Seconds()), w.says)
+	}
+	return nil
+}

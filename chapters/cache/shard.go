@@ -1,0 +1,44 @@
+package main
+
+import (
+	"fmt"
+	"math/big"
+	"strconv"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/sharding"
+)
+
+// parseShard reads "1/3", the first of three equal parts of all hashes of a UID, or "1,2/3",
+// two of them. The selector goes to the server as a string (String), and does the same here
+// (Matches).
+func parseShard(text string) (sharding.Selector, error) {
+	parts, whole, _ := strings.Cut(text, "/")
+	n, _ := strconv.ParseInt(whole, 10, 16)
+	var ranges []sharding.ShardRangeRequirement
+	for part := range strings.SplitSeq(parts, ",") {
+		i, _ := strconv.ParseInt(part, 10, 16)
+		if i < 1 || i > n {
+			return nil, fmt.Errorf("--shard: %q is no part of a whole, such as 1/3, or 1,2/3 for two of three", text)
+		}
+		ranges = append(ranges, sharding.ShardRangeRequirement{Key: "object.metadata.uid", Start: bound(i-1, n), End: bound(i, n)})
+	}
+	return sharding.NewSelector(ranges...), nil
+}
+
+// bound is the hash where part i of n ends: i × 2⁶⁴ ÷ n.
+func bound(i, n int64) string {
+	hashes := new(big.Int).Lsh(big.NewInt(i), 64)
+	return fmt.Sprintf("0x%016x", hashes.Div(hashes, big.NewInt(n)))
+}
+
+// has reports whether an object is in a shard. A tombstone may hold none, and counts.
+func has(shard sharding.Selector, obj any) bool {
+	object, ok := obj.(runtime.Object)
+	if !ok {
+		return true
+	}
+	matches, err := shard.Matches(object)
+	return matches || err != nil
+}
