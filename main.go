@@ -11,7 +11,7 @@
 // With --leader-elect, a process that stands by has asked the API server for its version and its
 // kinds, and from then on sends nothing but the requests for its Lease. It starts its informers
 // when it leads: their first lists are the newest, and show all that the leader before it wrote.
-// So the objects need no marks of what a leader has seen. A leader that was frozen begins no reconcile when it thaws, and ends within 10 s
+// A leader that was frozen begins no reconcile when it thaws, and ends within 10 s
 // (internal/leader).
 //
 // # The end
