@@ -9,8 +9,8 @@
 // # The start
 //
 // With --leader-elect, a process that stands by has asked the API server for its version and its
-// kinds, and from then on sends nothing but the requests for its Lease. It starts its informers
-// when it leads: their first lists are the newest, and show all that the leader before it wrote.
+// kinds, and from then on sends nothing but the requests for its Lease. Then it is ready. It
+// starts its informers when it leads: their first lists are the newest, and show all that the leader before it wrote.
 // A leader that was frozen begins no reconcile when it thaws, and ends within 10 s
 // (internal/leader).
 //
@@ -106,7 +106,7 @@ func run(ctx context.Context, o options, stdout io.Writer) error {
 	}
 	defer stop()
 
-	// Configuration: which API server, and as whom.
+	// Configuration: which API server, and as whom. The namespace is for the Lease.
 	config, namespace, err := connect.Config(o.connect)
 	if err != nil {
 		return err
@@ -156,6 +156,7 @@ func run(ctx context.Context, o options, stdout io.Writer) error {
 	if err := observe.serve(o, election, projects, foos, deployments); err != nil {
 		return err
 	}
+	// A frozen leader thaws with two watches, one of which may be behind (internal/leader).
 	workers := controller.New(queue, election.OnlyWhileLeading(reconcile))
 	err = election.Run(ctx, func(ctx context.Context) error {
 		return lead(ctx, observe, workers, o.workers, projects, foos, deployments)

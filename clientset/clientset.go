@@ -68,8 +68,8 @@ func NewForConfig(c *rest.Config) (*Clientset, error) {
 // credentials and transport are then the HTTP client's, and those in c are ignored.
 func NewForConfigAndClient(c *rest.Config, httpClient *http.Client) (*Clientset, error) {
 	config := *c
-	// One rate limiter for all groups, too. Otherwise each REST client below makes its
-	// own, and QPS is a limit per group, as it is at QPS 0: client-go's 5 a second for each.
+	// One rate limiter for all groups, too. Otherwise each REST client below makes its own,
+	// and QPS would be a limit for each group.
 	if config.RateLimiter == nil && config.QPS > 0 {
 		if config.Burst <= 0 {
 			return nil, errors.New("rest.Config has QPS but no Burst: set Burst to at least 1, or QPS to -1 for no limit")
@@ -122,7 +122,8 @@ func restClientFor(c *rest.Config, gv schema.GroupVersion, httpClient *http.Clie
 	config.GroupVersion = &gv
 	config.APIPath = "/apis"
 	// WithoutConversion: a server converts between the versions of a kind, a client has one
-	// Go type per kind. (rest.CodecFactoryForGeneratedClient is for client-gen's output only.)
+	// Go type per kind. It only writes apiVersion and kind, and clears them (steps 1 and 4 of
+	// scheme.go).
 	config.NegotiatedSerializer = Codecs.WithoutConversion()
 	return rest.RESTClientForConfigAndClient(&config, httpClient)
 }
@@ -155,7 +156,7 @@ func (c *samplecontrollerV1alpha1Client) Foos(namespace string) FooInterface {
 }
 
 // timeoutOf is opts.TimeoutSeconds as a duration, 0 if it is not set. The server ends the
-// list or watch by then. The request gets it, too, in case the server does not answer.
+// list or watch by then. A list also ends here by then, a watch does not.
 func timeoutOf(opts metav1.ListOptions) time.Duration {
 	if opts.TimeoutSeconds == nil {
 		return 0

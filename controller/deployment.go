@@ -72,7 +72,7 @@ func (r *FooReconciler) createDeployment(ctx context.Context, s *fooState) error
 		return fmt.Errorf("create Deployment %s/%s: %w", s.foo.Namespace, s.foo.Spec.DeploymentName, err)
 	}
 	r.Writes.Wrote(s.key, r.DeploymentStore, created)
-	s.deployment = created
+	s.deployment = created // If a webhook changed it, the next reconcile finds out.
 	r.Events.Eventf(s.foo, corev1.EventTypeNormal, "Created", "Created Deployment %s", created.Name)
 	return nil
 }

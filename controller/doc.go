@@ -31,13 +31,15 @@
 //     owner reference and stays, then the Foo is gone.
 //
 // After each of these the watch of Deployments may be ahead of that of Foos: the store still
-// has the Foo, and no Deployment. So a Foo that has a status is read from the API server before
-// it gets a Deployment.
+// has the Foo, and no Deployment. So a Foo that has a status and no Deployment at all is read
+// from the API server before it gets one.
 //
 // # Caveats
 //
-//   - Run one process at a time (--leader-elect). Two do no harm, because the API server
-//     checks every write: the version, the UID, the name. But each sends everything.
+//   - Run one process at a time (--leader-elect). With two, each sends everything. The API
+//     server checks every write: the version, the UID, the name. That does not help a process
+//     whose watch of Foos is behind that of Deployments: it may write an old number into the
+//     newest Deployment, until it sees the Foo.
 //   - A rename reads the live Foo and then deletes the old Deployment. If a person
 //     renames the Foo back between these two requests, the Deployment that it names
 //     again is deleted. The next reconcile creates it anew, with new Pods.
@@ -53,7 +55,7 @@
 //     round, without a back-off: each write succeeds.
 //   - A Deployment that was copied with its owner reference is one that the Foo controls under
 //     another name: it is deleted.
-//   - While a watch is down, a key whose last write it has not shown is not reconciled. When
+//   - While a watch is down, no key is reconciled whose last write it has not shown. When
 //     a backup of etcd is restored, the versions go back: restart the controller, as
 //     Kubernetes asks for all components.
 package controller

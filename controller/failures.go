@@ -18,7 +18,8 @@ import (
 //	         Its handler adds the key.
 //	0.002 s  The reconcile updates the Deployment. And so on, hundreds of times a second.
 //
-// So an attempt that failed waits for its back-off, also when an event adds the key.
+// So an attempt that failed waits for its back-off, also when an event adds the key. There is
+// one Failures for the Deployment and one for the status, which a webhook may change as well.
 
 // Failures remembers, by key, the last attempt if it failed. The zero value is ready. It is
 // safe for concurrent use.

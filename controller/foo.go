@@ -79,7 +79,7 @@ func (r *FooReconciler) Reconcile(ctx context.Context, key cache.ObjectName) (re
 	}
 	state := r.readState(key, foo)
 
-	// Write what differs from the spec, unless that has failed and waits for its back-off. A
+	// Write what differs from the spec, unless the same write has failed and waits for its back-off. A
 	// new spec, which has a new generation, is a new attempt and does not wait.
 	attempt := fmt.Sprint(foo.UID, foo.Generation)
 	failure, wait := r.Failures.Last(key, attempt)

@@ -54,10 +54,10 @@ func EnqueueOwner(owner schema.GroupKind, waiting func(dependent cache.ObjectNam
 		return cache.ResourceEventHandlerFuncs{
 			AddFunc: enqueue,
 			UpdateFunc: func(before, after any) {
-				if isResync(before, after) {
+				if isUnchanged(before, after) {
 					return // The owners have a resync of their own.
 				}
-				// Another owner may have taken it: both must know.
+				// Another owner may have taken the Deployment: both must know.
 				enqueueOwner(before.(metav1.Object))
 				enqueue(after)
 			},
@@ -66,9 +66,9 @@ func EnqueueOwner(owner schema.GroupKind, waiting func(dependent cache.ObjectNam
 	}
 }
 
-// isResync reports whether a handler is called for an object that did not change. A fake
+// isUnchanged reports whether a handler is called for an object that did not change. A fake
 // gives no versions: there each call counts as a change.
-func isResync(before, after any) bool {
+func isUnchanged(before, after any) bool {
 	version := after.(metav1.Object).GetResourceVersion()
 	return version != "" && version == before.(metav1.Object).GetResourceVersion()
 }

@@ -16,8 +16,10 @@ import (
 //	60 s   A worker takes it. Each of the others needed two requests first (300 Foos a
 //	       second on 2 cores).
 //
-// So keys that an initial list, a relist, a resync, a retry or a wait for the cache adds have
-// low priority. They are taken when no key of a change waits, and in every eighth turn.
+// So the keys of an initial list, of a retry, of a wait for the cache, and of objects that a
+// relist or a resync shows unchanged have low priority. They are taken when no key of a change
+// waits, and in every eighth turn. Within a priority the first comes first: a retry waits behind
+// a whole initial list.
 
 // PriorityQueue is a Queue with a second priority. AddAfter and AddRateLimited add with low
 // priority.
@@ -53,7 +55,7 @@ func WithLowPriorityWhenUnchanged(newHandler func(Queue) cache.ResourceEventHand
 		}
 		return cache.ResourceEventHandlerDetailedFuncs{
 			AddFunc:    func(obj any, isInInitialList bool) { choose(isInInitialList).OnAdd(obj, isInInitialList) },
-			UpdateFunc: func(before, after any) { choose(isResync(before, after)).OnUpdate(before, after) },
+			UpdateFunc: func(before, after any) { choose(isUnchanged(before, after)).OnUpdate(before, after) },
 			DeleteFunc: changed.OnDelete,
 		}
 	}

@@ -23,7 +23,8 @@ import (
 //   - Forget: ends the count of failures, so that the next AddRateLimited begins with the
 //     shortest delay. Without Forget a key that failed often, long ago, waits 30 s after
 //     its next failure. Forget does not replace Done.
-//   - AddAfter: adds the key after this delay.
+//   - AddAfter: adds the key after this delay. Without it and AddRateLimited, a key that is
+//     not done waits for an event or the resync.
 //   - ShutDown: ignores every later Add, and drops keys whose delay is not over. Get
 //     returns the keys that are left and then says shutdown.
 type Queue = workqueue.TypedRateLimitingInterface[cache.ObjectName]

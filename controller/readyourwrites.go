@@ -54,7 +54,8 @@ func (w pendingWrite) isObserved() bool {
 }
 
 // Wrote notes that the API server answered a request of key, a write or a get, with
-// object. Observed then waits until store has reached its version.
+// object. Observed then waits until store has reached its version, without a limit: the
+// version exists, so the watch comes to it. Any object of the store may bring it there.
 func (p *PendingWrites) Wrote(key cache.ObjectName, store cache.Store, object metav1.Object) {
 	p.add(key, pendingWrite{store: store, version: object.GetResourceVersion()})
 }

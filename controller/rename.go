@@ -14,6 +14,8 @@ import (
 //	0 s    A person changes spec.deploymentName of a Foo from a to b.
 //	0.1 s  The controller creates b. The Foo owns both, and the garbage collector deletes a
 //	       when the Foo is deleted: perhaps in a year.
+//
+// So: POST b, GET the Foo, DELETE a, each only after the one before.
 
 // deleteRenamed deletes the Deployments that the Foo controls under an earlier name.
 func (r *FooReconciler) deleteRenamed(ctx context.Context, s *fooState) error {
@@ -34,7 +36,7 @@ func (r *FooReconciler) deleteRenamed(ctx context.Context, s *fooState) error {
 			Preconditions:     &metav1.Preconditions{UID: &old.UID, ResourceVersion: &old.ResourceVersion},
 			PropagationPolicy: new(metav1.DeletePropagationBackground),
 		})
-		r.Writes.Outdated(s.key, r.DeploymentStore, old, err)
+		r.Writes.Outdated(s.key, r.DeploymentStore, old, err) // also after nil
 		if err != nil {
 			return fmt.Errorf("delete Deployment %s/%s: %w", s.foo.Namespace, old.Name, err)
 		}

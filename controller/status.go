@@ -105,12 +105,12 @@ func calculateStatus(s *fooState, failure Failure) v1alpha1.FooStatus {
 	}
 	says := explain(s, failure)
 	if says.reason == "" {
-		return status
+		return status // with new numbers only: nothing is known of the new spec
 	}
 	says.message = strings.ToValidUTF8(says.message[:min(len(says.message), maxMessage)], "")
 	// The same failure keeps its first message. The next may differ in a number, and each change
 	// of the status costs a request.
-	if before := readyReport(status); failure.Err != nil && status.ObservedGeneration == foo.Generation && says.sameCause(before) {
+	if before := readyReport(foo.Status); failure.Err != nil && status.ObservedGeneration == foo.Generation && says.sameCause(before) {
 		says = before
 	}
 	status.ObservedGeneration = foo.Generation

@@ -80,9 +80,9 @@ func (i *Informer) Run(ctx context.Context) {
 //
 // A first list that is no stream is made the newest, too. The Reflector asks for
 // resourceVersion=0 then: what the API server has in memory, which may be old. Without a
-// resourceVersion the answer is the newest. It must come in one piece: after a first list in
-// pages the Reflector would ask for pages of exactly the version that it knows in each later
-// list, too, and after a 410 that is old data.
+// resourceVersion the answer is the newest. It must come in one piece. After a first list in
+// pages the Reflector asks for pages in each later list, too, and a page is of exactly the
+// version that the Reflector knows: after a 410 that is old data.
 func (i *Informer) requests(next *cache.ListWatch) *cache.ListWatch {
 	return &cache.ListWatch{
 		ListWithContextFunc: func(ctx context.Context, opts metav1.ListOptions) (runtime.Object, error) {
@@ -92,7 +92,7 @@ func (i *Informer) requests(next *cache.ListWatch) *cache.ListWatch {
 				opts.ResourceVersion, opts.Limit = "", 0
 			}
 			list, err := next.ListWithContextFunc(ctx, opts)
-			if err != nil { // After a list without an error comes a watch.
+			if err != nil { // A good list clears nothing: the watch that follows does.
 				i.lastError.Store(&err)
 			}
 			return list, err
@@ -102,7 +102,7 @@ func (i *Informer) requests(next *cache.ListWatch) *cache.ListWatch {
 			defer i.asking.Add(-1)
 			i.received.Store(0)
 			stream, err := next.WatchFuncWithContext(ctx, opts)
-			i.lastError.Store(&err)
+			i.lastError.Store(&err) // nil: the stream is open
 			return stream, err
 		},
 	}
@@ -110,7 +110,7 @@ func (i *Informer) requests(next *cache.ListWatch) *cache.ListWatch {
 
 // dropManagedFields is the transform, which runs before an object enters the Store.
 // managedFields record which client wrote which field. They are a large part of a small
-// object, and nothing here reads them. A streaming list transforms each object twice: the
+// object, and nothing here reads them. A PUT without them leaves them as they are. A streaming list transforms each object twice: the
 // second time it finds none, and does not count the object again.
 func (i *Informer) dropManagedFields(obj any) (any, error) {
 	if accessor, err := meta.Accessor(obj); err == nil && accessor.GetManagedFields() != nil {

@@ -45,8 +45,10 @@ func WaitForSync(ctx context.Context, timeout time.Duration, informers ...*Infor
 			if err := i.Synced(); err != nil {
 				klog.FromContext(ctx).Info("Still listing", "resource", i.Resource, "received", i.received.Load())
 				notSynced = errors.Join(notSynced, err)
-				if failed[i]++; i.failure() == nil || i.asking.Load() > 0 {
+				if i.failure() == nil || i.asking.Load() > 0 {
 					failed[i] = 0
+				} else {
+					failed[i]++
 				}
 				stalled = stalled || failed[i] == 12
 			}
