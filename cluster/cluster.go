@@ -134,7 +134,7 @@ func (c *cluster) created() bool {
 
 // forgetDead removes the process ids that belong to no process of this cluster
 // any more. kwokctl believes each number that it finds, and after a reboot the
-// same number may be somebody else's.
+// same number may be another program's.
 func (c *cluster) forgetDead(running map[int]string) error {
 	files, err := filepath.Glob(filepath.Join(c.dir(), "pids", "*.pid"))
 	if err != nil {

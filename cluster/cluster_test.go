@@ -24,7 +24,7 @@ func TestForgetDead(t *testing.T) {
 	}{
 		"ours":             {fmt.Sprint(ours), true},
 		"ours-and-newline": {fmt.Sprintln(ours), true},
-		"somebody-elses":   {fmt.Sprint(os.Getpid()), false},
+		"anothers":         {fmt.Sprint(os.Getpid()), false},
 		"part-of-ours":     {fmt.Sprint(ours)[1:], false},
 		"empty":            {"", false},
 	}
@@ -185,7 +185,7 @@ func TestFreePorts(t *testing.T) {
 	}
 }
 
-// A cluster that starts again says which of its ports somebody else has taken, and
+// A cluster that starts again says which of its ports another program has taken, and
 // what to do. A port that its own program has is no obstacle, and neither is one of a
 // program that it never had.
 func TestPortsFree(t *testing.T) {

@@ -26,8 +26,8 @@ func (c *cluster) frontProxy() string {
 }
 
 // writeFrontProxy makes the certificate that the API server shows as the front proxy. It is
-// its own CA: were there another one, whoever has a certificate that it signed, under the
-// name above, could be anybody.
+// its own CA: were there another one, a client with a certificate that it signed, under the
+// name above, could claim any name.
 func (c *cluster) writeFrontProxy() error {
 	certificate := &x509.Certificate{
 		Subject:     pkix.Name{CommonName: frontProxyName},

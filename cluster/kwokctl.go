@@ -91,8 +91,8 @@ func (c *cluster) quiet(program string, args ...string) error {
 	return nil
 }
 
-// freePorts returns n ports that nobody listens on, drawn at random from those
-// that no outgoing connection is given. At random, because this etcd asks nobody
+// freePorts returns n ports on which no program listens, drawn at random from those
+// that no outgoing connection is given. At random, because this etcd asks no client
 // for credentials: if the next cluster took the port of an etcd that has died, the
 // API server that is left of that cluster would go on with the new one's data.
 func freePorts(n int) ([]int, error) {
@@ -112,7 +112,7 @@ func freePorts(n int) ([]int, error) {
 // savedPort is a port in what kwokctl keeps of a cluster.
 var savedPort = regexp.MustCompile(`(?m)^  (\w+)Port: (\d+)$`)
 
-// portsFree tells of a port that the cluster had and somebody else has now, while the
+// portsFree tells of a port that the cluster had and another program has now, while the
 // program that listened there was stopped. It would wait for that port and print nothing.
 // A process that was just killed may hold its port for a moment longer, so try again.
 func (c *cluster) portsFree(patience time.Duration) error {

@@ -163,8 +163,8 @@ func (c *testCluster) programs(t *testing.T) []string {
 	return slices.Sorted(maps.Values(running))
 }
 
-// wantWhole checks that all programs run, that the server serves and, if somebody
-// plays it, that there is a node.
+// wantWhole checks that all programs run, that the server serves and, if kwok
+// plays one, that there is a node.
 func wantWhole(t *testing.T, c *testCluster) {
 	t.Helper()
 	want := strings.Split(cmp.Or(c.components, wholeControlPlane), ",")

@@ -79,7 +79,7 @@ func TestSweep(t *testing.T) {
 		if swept := strings.HasPrefix(name, dead); swept && left != 0 {
 			t.Errorf("%s, whose maker is gone, has %d files and processes left", name, left)
 		} else if !swept && left != 4 {
-			t.Errorf("%s, which is somebody's, has %d of 4 files and processes left", name, left)
+			t.Errorf("%s, which a living process has, has %d of 4 files and processes left", name, left)
 		}
 	}
 }

@@ -38,7 +38,7 @@ func TestProcesses(t *testing.T) {
 	inY := startProgram(t, &y)
 	startProgram(t, &cluster{home: home, name: "x-2"})
 	startProgram(t, &other)
-	// Somebody reads a file of x.
+	// A program reads a file of x.
 	startCommand(t, "tail", "-f", filepath.Join(x.dir(), "bin", "sleep"))
 
 	wantProcesses(t, &x, inX...)

@@ -9,7 +9,7 @@ import (
 )
 
 // progress prints a line every few seconds: format gets the steps done, the steps in all
-// (0: nobody knows, and without a step there is nothing to say) and the time. On a terminal
+// (0: it is not known, and without a step there is nothing to say) and the time. On a terminal
 // it is one line, so that what was said before stays in sight.
 type progress struct {
 	out    io.Writer

@@ -35,7 +35,7 @@ var (
 )
 
 // Each link leads to a file of the site, and to a place in it that there is. Only a link
-// that somebody follows may leave the site: nothing is loaded from anywhere else.
+// that a reader follows may leave the site: nothing is loaded from anywhere else.
 func TestLinks(t *testing.T) {
 	site := made(t, repository, "")
 	links := 0

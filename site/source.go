@@ -17,7 +17,7 @@ type pair struct {
 	ID   string
 	Doc  template.HTML
 	Code template.HTML
-	// Imports are behind the package clause, shown when somebody asks for them.
+	// Imports are behind the package clause, shown on demand.
 	Imports template.HTML
 	// Broad says that the comment needs the width of both: it is that of a package.
 	Broad bool

@@ -31,7 +31,7 @@ const (
 	// podLabel ties Pods to their Foo.
 	podLabel = v1alpha1.GroupName + "/foo-uid"
 	// takenRetry is how often a Foo looks whether a name has become free: no event
-	// of somebody else's Deployment leads to the Foos that name it.
+	// of a Deployment that a Foo does not control leads to the Foos that name it.
 	takenRetry = 30 * time.Second
 )
 

@@ -150,10 +150,10 @@ func TestReconcile(t *testing.T) {
 	}
 }
 
-// Somebody else's Deployment is not written, whoever controls it, and the Foo says so.
+// A Deployment that the Foo does not control is not written, and the Foo says so.
 func TestNameTaken(t *testing.T) {
 	for name, owners := range map[string][]metav1.OwnerReference{
-		"by nobody":                    nil,
+		"by no object":                 nil,
 		"by an earlier Foo":            {{APIVersion: v1alpha1.SchemeGroupVersion.String(), Kind: "Foo", Name: "foo", UID: "earlier", Controller: new(true)}},
 		"by an object of another kind": {{APIVersion: "v1", Kind: "ConfigMap", Name: "foo", UID: "other", Controller: new(true)}},
 	} {

@@ -118,7 +118,7 @@ func (r *replica) run() error {
 	foos := informer.NewFoos(client, "", resync, controller.WithLowPriorityWhenUnchanged(controller.EnqueueObject)(queue))
 	waiting := informer.FoosNaming(foos.Store)
 	if r.bug == deafToNames {
-		waiting = nobody
+		waiting = none
 	}
 	deployments := informer.NewDeployments(kubeClient{appsClient}, "", resync,
 		controller.WithLowPriorityWhenUnchanged(controller.EnqueueOwner(v1alpha1.Kind("Foo"), waiting))(queue))

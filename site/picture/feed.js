@@ -1,5 +1,5 @@
 // In the place of the page's feed.js. A folder of files has no server to ask: the steps
-// are in this script. They begin when the picture is in view, so that nobody misses them.
+// are in this script. They begin when the picture is in view, so that no reader misses them.
 
 import {byId} from '../../internal/page/static/dom.js';
 import recording from '../../internal/page/recording.json';

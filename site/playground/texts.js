@@ -36,7 +36,7 @@ export const switches = [
   {id: 'quota', name: ['Refuse creates', '拒绝创建'], means: ['A quota is used up: each POST of a Deployment is 403 Forbidden.', '配额用尽：每次创建 Deployment 都是 403 Forbidden。']},
   {id: 'webhook', name: ['A webhook is down', 'webhook 挂了'], means: ['What the server asks before each write of a Deployment does not answer: 500.', '服务器在写 Deployment 之前要询问的程序没有回应：500。']},
   {id: 'lose', name: ['Answers get lost', '应答丢失'], means: ['Each write takes effect, and the connection breaks before the answer.', '每次写都生效了，但在应答之前连接断开。']},
-  {id: 'busy', name: ['Another client writes all the time', '另一个客户端不停地写'], means: ['Somebody annotates each Deployment several times a second: versions move on, and writes meet 409 Conflict.', '有人每秒多次给每个 Deployment 加注解：版本不断前进，写请求遇到 409 Conflict。']},
+  {id: 'busy', name: ['Another client writes all the time', '另一个客户端不停地写'], means: ['A client annotates each Deployment several times a second: versions move on, and writes meet 409 Conflict.', '有人每秒多次给每个 Deployment 加注解：版本不断前进，写请求遇到 409 Conflict。']},
   {id: 'slow', name: ['A slow API server', 'API server 很慢'], means: ['Each answer takes a second longer.', '每个应答多花一秒。']},
 ];
 

@@ -205,7 +205,7 @@ function closePanel() {
 }
 
 // On a small screen the introduction stands above the tables, and what is chosen lies over
-// both. Whoever reads the tables still sees the same rows.
+// both. A reader of the tables still sees the same rows.
 function showPanel(show, part) {
   const place = () => byId('objects').getBoundingClientRect().top;
   const before = place();

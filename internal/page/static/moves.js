@@ -14,7 +14,7 @@ const headlines = {
   'store added': 'New in memory',
   'store updated': 'Newer in memory',
   'store deleted': 'Gone from memory',
-  'store tombstone': 'Gone, and nobody saw when',
+  'store tombstone': 'Gone, at a time that no watch saw',
   'store resync': 'The same again, to be looked at',
   'store relisted': 'The same again, in a new list',
   'queue added': 'Its key joins the queue',

@@ -57,7 +57,7 @@ export class Panel {
     );
   }
 
-  // Of another recording nobody knows what was done.
+  // Of another recording it is not known what was done.
   whatHappens() {
     const {recording, shell, played} = this.hello ?? {};
     const titled = (title, text) => [el('h3', {}, title), el('pre', {class: 'wire', tabindex: 0}, text)];

@@ -6,9 +6,9 @@ export const parts = [
   {
     id: 'server',
     name: 'API server',
-    folder: 'somebody else’s program',
+    folder: 'not in this repository',
     about: [
-      'The only part that remembers. It keeps each object in etcd, gives every change a new resourceVersion, and tells everybody who watches.',
+      'The only part that remembers. It keeps each object in etcd, gives every change a new resourceVersion, and tells each client that watches.',
       'Programs do not talk to each other: kubectl, this controller and the Deployment controller meet only in the objects that they write.',
     ],
     where: [['config/crd/foos.samplecontroller.k8s.io.yaml', ''], ['api/samplecontroller.k8s.io/v1alpha1/types.go', 'Foo']],
@@ -115,7 +115,7 @@ const wide = {
     'request-server': {d: 'M732 178V116', label: 'POST, PUT, DELETE', at: [718, 152, 'end']},
     'worker-queue': {d: 'M732 500V514Q732 526 720 526H442Q430 526 430 514V500', label: 'look again, after a while', at: [581, 518, 'middle'], quiet: true},
     'store-reconcile': {d: 'M236 356H624', label: 'reads', at: [430, 348, 'middle'], quiet: true},
-    'outside-server': {d: 'M430 16V46', label: 'kubectl apply, and whoever else writes', at: [444, 32]},
+    'outside-server': {d: 'M430 16V46', label: 'kubectl apply, and other clients', at: [444, 32]},
   },
 };
 

@@ -187,7 +187,7 @@ export class Picture {
     token.dress(move);
     this.scene.shine(`${move.from}-${move.to}`);
     if (move.from === 'server' && move.to === 'stream' && !move.step.echo) {
-      // Somebody else wrote it.
+      // Another client wrote it.
       this.scene.shine('outside-server');
     }
     if (edge || back) {

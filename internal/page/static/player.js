@@ -4,7 +4,7 @@
 
 import {World} from './world.js';
 
-// Where nothing happens, nobody wants to wait: no pause is longer, in milliseconds.
+// Where nothing happens, a person does not want to wait: no pause is longer, in milliseconds.
 const longestPause = 1200;
 // Slower than life, each step of an object is seen for at least so long, times how much
 // slower.

@@ -9,7 +9,7 @@ import {partName, parts} from './parts.js';
 
 const mostSteps = 60;
 const mostRows = 40;
-// With more steps a second than this, lists change once a second: nobody reads faster.
+// With more steps a second than this, lists change once a second: no person reads faster.
 const busy = 200;
 const everyBusy = 1000;
 
@@ -41,7 +41,7 @@ export class Tables {
       cells.now, cells.total, cells.rate, cells.last);
   }
 
-  /** Shows what is so at that time. must says that somebody has asked for it. */
+  /** Shows what is so at that time. must says that a person has asked for it. */
   update(world, position, now, {rate, must}) {
     for (const [id, cells] of Object.entries(this.cells)) {
       const part = world.parts[id];
