@@ -58,7 +58,10 @@ func (v *visit) hear(kind string, body any) {
 }
 
 // passes lets time pass until the cluster is quiet.
-func (v *visit) passes() { time.Sleep(30 * time.Second) }
+func (v *visit) passes() {
+	time.Sleep(30 * time.Second)
+	synctest.Wait() // What was heard can be read without the mutex.
+}
 
 // does carries out commands, and lets time pass after each, but little after one that ends in &.
 func (v *visit) does(commands ...string) {
