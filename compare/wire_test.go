@@ -25,6 +25,7 @@ import (
 	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
 	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1/applyconfiguration"
 	"example.com/byhand/clientset"
+	"example.com/byhand/internal/testkit"
 )
 
 var (
@@ -58,7 +59,7 @@ func newRecorder(t *testing.T) *recorder {
 			if err := json.Unmarshal(body, &s.Body); err != nil {
 				s.Body = string(body)
 			}
-			s.Body = withoutNull(s.Body)
+			testkit.DropNulls(s.Body)
 			// The body's own length follows from the body.
 			s.Header.Del("Content-Length")
 		}
@@ -246,24 +247,4 @@ func TestWireEqualsGenerated(t *testing.T) {
 	if len(drawn) != len(verbs) || requests < *calls/2 {
 		t.Errorf("chance left out a verb or most requests: %v, %d requests", drawn, requests)
 	}
-}
-
-// withoutNull takes away the fields of a JSON document that are null: to the API server, and
-// so here, they are absent.
-func withoutNull(value any) any {
-	switch value := value.(type) {
-	case map[string]any:
-		for key, field := range value {
-			if field == nil {
-				delete(value, key)
-			} else {
-				value[key] = withoutNull(field)
-			}
-		}
-	case []any:
-		for i := range value {
-			value[i] = withoutNull(value[i])
-		}
-	}
-	return value
 }

@@ -30,7 +30,7 @@ func aboutMachine(command string) (about []benchfmt.Config, err error) {
 	for _, pair := range [][2]string{
 		{"goos", runtime.GOOS}, {"goarch", runtime.GOARCH}, {"go", strings.TrimPrefix(runtime.Version(), "go")},
 		{"cpu", cpus[0].ModelName}, {"cores", strconv.Itoa(runtime.NumCPU())}, {"memory", fmt.Sprintf("%.0f GiB", float64(*memory.MemTotalBytes)/(1<<30))},
-		{"control-plane", plane.Bare}, {"command", command},
+		{"control-plane", plane.Bare}, {"method", "each run between two runs of a base"}, {"command", command},
 	} {
 		about = append(about, benchfmt.Config{Key: pair[0], Value: []byte(pair[1]), File: true})
 	}

@@ -190,7 +190,7 @@ func markdown(table [][]string) string {
 // machine is where and how the measurements were made.
 func (f *figures) machine() string {
 	table := [][]string{{"", ""}}
-	for _, key := range []string{"cpu", "cores", "memory", "go", "control-plane", "command"} {
+	for _, key := range []string{"cpu", "cores", "memory", "go", "control-plane", "method", "command"} {
 		// A bar ends a cell, even in code.
 		value := strings.ReplaceAll(f.all[0].GetConfig(key), "|", `\|`)
 		if key == "command" {

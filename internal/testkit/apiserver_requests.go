@@ -213,7 +213,7 @@ func (s *APIServer) update(x *request, before *unstructured.Unstructured, sent [
 		next.SetDeletionTimestamp(before.GetDeletionTimestamp())
 		next.SetDeletionGracePeriodSeconds(before.GetDeletionGracePeriodSeconds())
 	}
-	dropNulls(next.Object)
+	DropNulls(next.Object)
 	if err := x.validate(before, next); err != nil {
 		return nil, err
 	}
@@ -280,7 +280,7 @@ func failure(code int32, reason metav1.StatusReason, message string) error {
 // complete makes of what was sent what is stored.
 func (r *Resource) complete(object *unstructured.Unstructured) {
 	object.SetGroupVersionKind(r.GroupVersionKind)
-	dropNulls(object.Object)
+	DropNulls(object.Object)
 	if len(object.GetFinalizers()) == 0 {
 		object.SetFinalizers(nil)
 	}
@@ -292,20 +292,20 @@ func (r *Resource) complete(object *unstructured.Unstructured) {
 	}
 }
 
-// dropNulls removes fields that are null, as a real server does.
-func dropNulls(value any) {
+// DropNulls removes the fields of a JSON value that are null, as a real API server does.
+func DropNulls(value any) {
 	switch value := value.(type) {
 	case map[string]any:
 		for key, field := range value {
 			if field == nil {
 				delete(value, key)
 			} else {
-				dropNulls(field)
+				DropNulls(field)
 			}
 		}
 	case []any:
 		for _, item := range value {
-			dropNulls(item)
+			DropNulls(item)
 		}
 	}
 }
