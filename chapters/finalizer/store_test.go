@@ -6,7 +6,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"sync"
 	"syscall"
 	"testing"
 
@@ -134,9 +133,25 @@ func TestForeignNames(t *testing.T) {
 // In a read-only store nothing is created or deleted, and what is not there need not be
 // deleted. It works again when it can be written, without a restart.
 func TestReadOnlyDirectory(t *testing.T) {
+	if os.Geteuid() == 0 {
+		// Root may write whatever the mode says. So the same test runs as another user, who may
+		// not come to the folder in which go test keeps this program.
+		again := exec.Command("/proc/self/exe", "-test.run=^TestReadOnlyDirectory$")
+		again.Dir, again.SysProcAttr = "/", &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
+		if output, err := again.CombinedOutput(); err != nil {
+			t.Fatalf("as another user: %v\n%s", err, output)
+		}
+		return
+	}
 	d, ctx := directory(t.TempDir()), t.Context()
 	create(t, d, uid(1), 0)
-	writable := readOnly(t, string(d))
+	mode := func(mode os.FileMode) {
+		if err := os.Chmod(string(d), mode); err != nil {
+			t.Fatal(err)
+		}
+	}
+	mode(0o500)
+	defer mode(0o700)
 	for _, err := range []error{d.Create(ctx, uid(2), 0), d.DeleteAll(ctx, uid(1))} {
 		if !errors.Is(err, syscall.EROFS) && !errors.Is(err, os.ErrPermission) {
 			t.Errorf("error %v, want one that says read-only", err)
@@ -145,7 +160,7 @@ func TestReadOnlyDirectory(t *testing.T) {
 	if err := errors.Join(d.Delete(ctx, uid(2), 0), d.DeleteAll(ctx, uid(2))); err != nil {
 		t.Errorf("delete what is not there: %v", err)
 	}
-	writable()
+	mode(0o700)
 	create(t, d, uid(2), 0)
 	if err := d.DeleteAll(ctx, uid(1)); err != nil {
 		t.Error(err)
@@ -172,28 +187,4 @@ func create(t *testing.T, d directory, owner types.UID, numbers ...int) {
 			t.Fatal(err)
 		}
 	}
-}
-
-// readOnly makes a directory read-only until writable is called. Root may write whatever
-// the mode says, so for root the directory is mounted onto itself.
-func readOnly(t *testing.T, dir string) (writable func()) {
-	t.Helper()
-	run := func(command ...string) error { return exec.Command(command[0], append(command[1:], dir)...).Run() }
-	if os.Geteuid() != 0 {
-		if err := run("chmod", "u-w"); err != nil {
-			t.Fatal(err)
-		}
-		writable = sync.OnceFunc(func() { _ = run("chmod", "u+w") })
-	} else {
-		if err := run("mount", "--bind", dir); err != nil {
-			t.Skipf("only root with the right to mount can test this: %v", err)
-		}
-		// -l: the program may be in it just now.
-		writable = sync.OnceFunc(func() { _ = run("umount", "-l") })
-		if err := run("mount", "-o", "remount,bind,ro"); err != nil {
-			t.Error(err)
-		}
-	}
-	t.Cleanup(writable)
-	return writable
 }
