@@ -21,7 +21,7 @@ func TestReadme(t *testing.T) {
 	script := c.Readme(kubeconfig)
 	const three = `["tomato","mozzarella","salami"]`
 	const pizzas = "kubectl create --dry-run=server -o jsonpath="
-	script.Skip("make cluster") // the test has one
+	script.Take("make cluster") // the test has one
 	script.Run("kubectl apply -f chapters/admission/config/crd", "pizzas.restaurant", "toppings.restaurant")
 	script.Run(pizzas, "empty: []\n", "none: \n", `pineapple: ["tomato","pineapple"]`)
 
@@ -42,7 +42,7 @@ func TestReadme(t *testing.T) {
 	script.Run(pizzas, "empty: "+three, "none: "+three, `pineapple: ["tomato","pineapple"]`)
 	script.Run("kubectl delete -f chapters/admission/config/places/4-mutating-policy.yaml")
 
-	script.Skip("make chapter CHAPTER=admission")
+	script.Take("make chapter CHAPTER=admission")
 	p := c.start(kubeconfig)
 	script.Refused(pizzas, "empty: "+three, "none: "+three, `denied the request: there is no topping "pineapple"`)
 	script.Run("kubectl get validatingwebhookconfiguration byhand-admission", "https://127.0.0.1:")
@@ -64,7 +64,7 @@ func TestReadme(t *testing.T) {
 	script.Run("kubectl delete configmap menu")
 
 	// Not all of it: other tests use the definitions.
-	script.Skip("make chapter-down CHAPTER=admission")
+	script.Take("make chapter-down CHAPTER=admission")
 	c.Shell("cd ../.. && sh chapters/admission/down.sh")
 	if c.registered() {
 		t.Error("the registration is still there")

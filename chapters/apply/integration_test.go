@@ -196,7 +196,7 @@ func TestReadme(t *testing.T) {
 	}
 	c.Kubectl("apply", "-f", "../../config/samples/foo.yaml")
 	start := func(way string) *chaptertest.Program {
-		script.Skip("make chapter CHAPTER=apply")
+		script.Take("make chapter CHAPTER=apply")
 		p := c.Start("--kubeconfig", asAccount, "--namespace", c.Namespace, "--way", way, "--beside", "200ms")
 		p.Prints(1, "ready: ")
 		return p

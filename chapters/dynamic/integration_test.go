@@ -33,7 +33,7 @@ func TestReadme(t *testing.T) {
 			script.Run(command)
 			continue
 		}
-		script.Skip(command)
+		script.Take(command)
 		// The sample is in the test's namespace instead of default.
 		args = strings.ReplaceAll(args, "default", c.Namespace)
 		p := c.Start(append(strings.Fields(args), "--kubeconfig", kubeconfig)...)

@@ -44,7 +44,7 @@ func TestReadme(t *testing.T) {
 	script := c.Readme(c.Kubeconfig)
 	script.Dir = checkout
 
-	script.Skip("make chapter CHAPTER=finalizer")
+	script.Take("make chapter CHAPTER=finalizer")
 	p := start()
 	script.Run("kubectl create namespace shelf", "created")
 	script.Run("kubectl apply -n shelf -f chapters/finalizer/config/samples", "created")
@@ -66,7 +66,7 @@ func TestReadme(t *testing.T) {
 	script.Run("kubectl get project example-project -n shelf -o jsonpath='{.metadata.deletionTimestamp}", finalizer)
 	c.oneOwnerHas(3)
 
-	script.Skip("make chapter CHAPTER=finalizer")
+	script.Take("make chapter CHAPTER=finalizer")
 	start()
 	script.Run("kubectl wait --for=delete namespace/shelf")
 	script.Run("ls bin/volumes")

@@ -59,7 +59,7 @@ func TestReadme(t *testing.T) {
 	script.Dir = "../.."
 	script.Run("kubectl delete foo example-foo")
 	script.Run("kubectl apply -f config/samples")
-	args := strings.TrimPrefix(script.Skip("bin/byhand "), "bin/byhand ")
+	args := strings.TrimPrefix(script.Take("bin/byhand "), "bin/byhand ")
 	c = start(t, nil, "--namespace", "default", args)
 	c.WaitFor("created Deployment example-foo")
 	c.Stop()

@@ -11,7 +11,7 @@ import (
 )
 
 // Script is the commands below a heading. The test names each of them by how it begins, in
-// their order: Run and Refused run it in a shell, Skip is for what the test does itself. A
+// their order: Run and Refused run it in a shell, Take is for what the test does itself. A
 // command that the test does not know, or that is left when it ends, fails it.
 type Script struct {
 	testing.TB
@@ -63,8 +63,8 @@ func Open(t testing.TB, file, heading string) *Script {
 	return s
 }
 
-// Skip takes the next command without running it, and returns it.
-func (s *Script) Skip(begins string) (command string) {
+// Take returns the next command for the test to do itself, in its own way.
+func (s *Script) Take(begins string) (command string) {
 	s.Helper()
 	if len(s.Commands) == 0 {
 		s.Fatalf("the README has no command more, this test expects %q", begins)
@@ -91,7 +91,7 @@ func (s *Script) Refused(begins string, prints ...string) string {
 
 func (s *Script) run(begins string, refused bool, prints []string) string {
 	s.Helper()
-	command := s.Skip(begins)
+	command := s.Take(begins)
 	for start := time.Now(); ; time.Sleep(50 * time.Millisecond) {
 		output, err := s.Shell(command)
 		right := (err != nil) == refused
