@@ -10,7 +10,8 @@
 //
 // With --leader-elect, a process that stands by has asked the API server for its version and its
 // kinds, and from then on sends nothing but the requests for its Lease. Then it is ready. It
-// starts its informers when it leads: their first lists are the newest, and show all that the leader before it wrote.
+// starts its informers when it leads: their first lists are the newest, and show all that the
+// leader before it wrote.
 // A leader that was frozen begins no reconcile when it thaws, and ends within 10 s
 // (internal/leader).
 //
@@ -156,7 +157,7 @@ func run(ctx context.Context, o options, stdout io.Writer) error {
 	if err := observe.serve(o, election, projects, foos, deployments); err != nil {
 		return err
 	}
-	// A frozen leader thaws with two watches, one of which may be behind (internal/leader).
+	// Of the watches of a leader that was frozen, one may be behind (internal/leader).
 	workers := controller.New(queue, election.OnlyWhileLeading(reconcile))
 	err = election.Run(ctx, func(ctx context.Context) error {
 		return lead(ctx, observe, workers, o.workers, projects, foos, deployments)

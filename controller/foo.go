@@ -79,8 +79,8 @@ func (r *FooReconciler) Reconcile(ctx context.Context, key cache.ObjectName) (re
 	}
 	state := r.readState(key, foo)
 
-	// Write what differs from the spec, unless the same write has failed and waits for its back-off. A
-	// new spec, which has a new generation, is a new attempt and does not wait.
+	// Write what differs from the spec, unless the same write has failed and waits for its
+	// back-off. A new spec, which has a new generation, is a new attempt and does not wait.
 	attempt := fmt.Sprint(foo.UID, foo.Generation)
 	failure, wait := r.Failures.Last(key, attempt)
 	if wait == 0 {

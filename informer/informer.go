@@ -110,8 +110,9 @@ func (i *Informer) requests(next *cache.ListWatch) *cache.ListWatch {
 
 // dropManagedFields is the transform, which runs before an object enters the Store.
 // managedFields record which client wrote which field. They are a large part of a small
-// object, and nothing here reads them. A PUT without them leaves them as they are. A streaming list transforms each object twice: the
-// second time it finds none, and does not count the object again.
+// object, and nothing here reads them. A PUT without them leaves them as they are. A streaming
+// list transforms each object twice: the second time it finds none, and does not count the
+// object again.
 func (i *Informer) dropManagedFields(obj any) (any, error) {
 	if accessor, err := meta.Accessor(obj); err == nil && accessor.GetManagedFields() != nil {
 		accessor.SetManagedFields(nil)

@@ -15,7 +15,7 @@
 //     Lease is given away after the last worker has finished. (client-go's own
 //     ReleaseOnCancel gives it away when the one context ends, and after a failed
 //     renewal it may give away what is another's by then.)
-//   - OnlyWhileLeading.
+//   - OnlyWhileLeading: without a Lease that is valid, no reconcile begins.
 //   - A lease duration in whole seconds, which is what a Lease can store.
 //
 // # Caveats
@@ -26,8 +26,8 @@
 //     Then the API server protects the objects, as for every controller of
 //     Kubernetes: it refuses a version that is not the newest, a name that exists, and a UID
 //     that has changed.
-//   - Why optimistic locking alone is not enough: of two watches one may be behind. The
-//     frozen leader sees the newest Deployment and the Foo of before, and writes the Foo's old
+//   - Optimistic locking alone would not be enough: of two watches one may be behind. The
+//     frozen leader then sees the newest Deployment and the Foo of before, and writes the Foo's old
 //     number into it. The version is right, the number is not.
 //   - The leader and the others count by monotonic clocks, which stand still while a machine
 //     sleeps. A leader that slept knows it only when it renews.

@@ -90,8 +90,8 @@ type kubeClient struct{ appsv1client.AppsV1Interface }
 
 func (k kubeClient) AppsV1() appsv1client.AppsV1Interface { return k.AppsV1Interface }
 
-// run is the run of main.go: the same parts in the same order, and perhaps a bug. It returns when the process is
-// killed, or has lost the Lease.
+// run is the run of main.go: the same parts in the same order, and perhaps a bug. It returns
+// when the process is killed, or has lost the Lease.
 func (r *replica) run() error {
 	config := &rest.Config{Host: "http://api.playground", Transport: r, QPS: -1}
 	events := record.NewBroadcaster()
