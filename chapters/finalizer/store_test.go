@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"syscall"
@@ -127,43 +126,6 @@ func TestForeignNames(t *testing.T) {
 	}
 	if err := d.Create(ctx, uid(1), 0); !errors.Is(err, syscall.ENOTDIR) {
 		t.Errorf("create: %v, want %v", err, syscall.ENOTDIR)
-	}
-}
-
-// In a read-only store nothing is created or deleted, and what is not there need not be
-// deleted. It works again when it can be written, without a restart.
-func TestReadOnlyDirectory(t *testing.T) {
-	if os.Geteuid() == 0 {
-		// Root may write whatever the mode says. So the same test runs as another user, who may
-		// not come to the folder in which go test keeps this program.
-		again := exec.Command("/proc/self/exe", "-test.run=^TestReadOnlyDirectory$")
-		again.Dir, again.SysProcAttr = "/", &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
-		if output, err := again.CombinedOutput(); err != nil {
-			t.Fatalf("as another user: %v\n%s", err, output)
-		}
-		return
-	}
-	d, ctx := directory(t.TempDir()), t.Context()
-	create(t, d, uid(1), 0)
-	mode := func(mode os.FileMode) {
-		if err := os.Chmod(string(d), mode); err != nil {
-			t.Fatal(err)
-		}
-	}
-	mode(0o500)
-	defer mode(0o700)
-	for _, err := range []error{d.Create(ctx, uid(2), 0), d.DeleteAll(ctx, uid(1))} {
-		if !errors.Is(err, syscall.EROFS) && !errors.Is(err, os.ErrPermission) {
-			t.Errorf("error %v, want one that says read-only", err)
-		}
-	}
-	if err := errors.Join(d.Delete(ctx, uid(2), 0), d.DeleteAll(ctx, uid(2))); err != nil {
-		t.Errorf("delete what is not there: %v", err)
-	}
-	mode(0o700)
-	create(t, d, uid(2), 0)
-	if err := d.DeleteAll(ctx, uid(1)); err != nil {
-		t.Error(err)
 	}
 }
 
