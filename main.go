@@ -3,22 +3,20 @@
 //
 //	go run main.go --kubeconfig FILE
 //
-// run wires the picture of the README in the order in which data flows. What stands behind it,
-// from newClients on, is for reference.
+// run wires the picture of the README in the order in which data flows. What follows, from
+// newClients on, is for reference.
 //
 // # The start
 //
 // With --leader-elect, a process that stands by has asked the API server for its version and its
 // kinds, and from then on sends nothing but the requests for its Lease. Then it is ready. It
 // starts its informers when it leads: their first lists are the newest, and show all that the
-// leader before it wrote.
-// A leader that was frozen begins no reconcile when it thaws, and ends within 10 s
-// (internal/leader).
+// leader before it wrote. A leader that was frozen begins no reconcile when it thaws, and ends
+// within 10 s (internal/leader).
 //
 // # The end
 //
-// SIGTERM and Ctrl-C end the program in this order. Steps 2 and 3 may take longer, each of the
-// others takes a second at most:
+// SIGTERM and Ctrl-C end the program in this order. Each step but 2 and 3 takes a second at most:
 //
 //  1. The context of run is done. The informers stop, and no worker takes another key.
 //  2. A worker finishes the reconcile that it has begun, in 30 s at most.
@@ -99,8 +97,8 @@ func main() {
 }
 
 func run(ctx context.Context, o options, stdout io.Writer) error {
-	// observe shows each step of what follows to people, and changes none: read
-	// observe.Queue(kind, queue) as queue, and observe.Reconcile in the same way.
+	// observe shows people each step, and changes none: read observe.Queue(kinds.Foo, queue) as
+	// queue, and so on.
 	observe, stop, err := newView(o, stdout)
 	if err != nil {
 		return err
@@ -149,7 +147,7 @@ func run(ctx context.Context, o options, stdout io.Writer) error {
 	reconcile := observe.Reconcile(kinds.Foo, reconciler)
 
 	// Run: one process leads, the others stand by; without --leader-elect this one leads at
-	// once. Everything ends with ctx (see The end).
+	// once. Everything ends with ctx.
 	election, err := leader.New(config, namespace, *o.election, observe.standingBy)
 	if err != nil {
 		return err
@@ -157,7 +155,7 @@ func run(ctx context.Context, o options, stdout io.Writer) error {
 	if err := observe.serve(o, election, projects, foos, deployments); err != nil {
 		return err
 	}
-	// Of the watches of a leader that was frozen, one may be behind (internal/leader).
+	// One of the watches of a leader that was frozen may be behind.
 	workers := controller.New(queue, election.OnlyWhileLeading(reconcile))
 	err = election.Run(ctx, func(ctx context.Context) error {
 		return lead(ctx, observe, workers, o.workers, projects, foos, deployments)

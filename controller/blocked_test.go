@@ -292,6 +292,23 @@ func TestFailureThatLasts(t *testing.T) {
 	})
 }
 
+// The CRD has no status subresource: each update is answered with NotFound. The first may be of
+// a Foo that was just deleted, those that follow are an error that is logged.
+func TestStatusNotFound(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.createFoo("foo", spec("deployment", 1))
+		w.refuse(http.MethodPut, fooPath, apierrors.NewNotFound(v1alpha1.Resource("foos"), "foo"))
+		for _, want := range []bool{true, false} {
+			w.sync()
+			if _, err := w.tryReconcile(fooKey); err == nil || apierrors.IsNotFound(err) != want {
+				t.Errorf("error %v, want one that is NotFound: %t", err, want)
+			}
+			time.Sleep(30 * time.Second)
+		}
+	})
+}
+
 // A process that starts while a request fails leaves what its predecessor said.
 func TestFailureOutlivesProcess(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

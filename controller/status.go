@@ -59,11 +59,14 @@ func (r *FooReconciler) updateStatus(ctx context.Context, s *fooState, failure F
 		return wait, nil
 	}
 	err = r.writeStatus(ctx, s, status)
-	r.StatusFailures.Record(s.key, attempt, err)
 	// After the write: otherwise every retry of it would record the Event.
 	_, changed := errors.AsType[*changedError](err)
 	if written := err == nil || changed; written && slices.Contains(warns, says.reason) && !says.sameCause(readyReport(foo.Status)) {
 		r.Events.Event(foo, corev1.EventTypeWarning, says.reason, says.message)
+	}
+	if r.StatusFailures.Record(s.key, attempt, err).Lasts {
+		// Not a race, which retry hardly logs: perhaps the CRD has no status subresource.
+		err = errors.New(err.Error())
 	}
 	return 0, err
 }
@@ -124,7 +127,7 @@ func calculateStatus(s *fooState, failure Failure) v1alpha1.FooStatus {
 	return status
 }
 
-// explain returns what the condition Ready is to say, nothing to leave it as it is.
+// explain returns what Ready is to say, nothing to leave it as it is.
 func explain(s *fooState, failure Failure) report {
 	_, changed := errors.AsType[*changedError](failure.Err)
 	switch err := failure.Err; {
