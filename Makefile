@@ -212,11 +212,7 @@ test-bare-here: install
 
 .PHONY: test-page
 test-page: ## Look at the page in a real browser (needs Chromium)
-	$(ON_CLUSTER) test-page-here
-
-.PHONY: test-page-here
-test-page-here: install
-	cd browser && go test -count=1 -tags page,integration -v -timeout 20m ./...
+	cd browser && go test -count=1 -tags page -v -timeout 20m ./...
 
 .PHONY: test-race
 test-race: ## Run the unit tests under the race detector (needs a C compiler)

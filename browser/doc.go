@@ -5,6 +5,5 @@
 //
 // It is a module of its own, so that what drives the browser is not in the go.mod
 // that people read. All of it is tests, behind the tag page, since they need more
-// than Go: see make test-page. With the tag integration as well the real program
-// is watched on the cluster that KUBECONFIG names.
+// than Go: see make test-page.
 package browser
