@@ -3,6 +3,7 @@
 package e2e
 
 import (
+	"math"
 	"strings"
 	"testing"
 
@@ -49,6 +50,7 @@ func TestSchema(t *testing.T) {
 		{"an empty deploymentName", foo, "Foo", map[string]any{"deploymentName": ""}, "spec.deploymentName"},
 		{"no name of a Deployment", foo, "Foo", map[string]any{"deploymentName": "../x"}, "spec.deploymentName"},
 		{"upper case", foo, "Foo", map[string]any{"deploymentName": "Upper"}, "spec.deploymentName"},
+		{"253 characters", foo, "Foo", map[string]any{"deploymentName": strings.Repeat("n", 253)}, ""},
 		{"254 characters", foo, "Foo", map[string]any{"deploymentName": strings.Repeat("n", 254)}, "spec.deploymentName"},
 		{"too many replicas", foo, "Foo", map[string]any{"deploymentName": "d", "replicas": int64(11)}, "spec.replicas"},
 		{"negative replicas", foo, "Foo", map[string]any{"deploymentName": "d", "replicas": int64(-1)}, "spec.replicas"},
@@ -56,6 +58,7 @@ func TestSchema(t *testing.T) {
 		{"a misspelled field", foo, "Foo", map[string]any{"deploymentName": "d", "replica": int64(1)}, `unknown field "spec.replica"`},
 		{"no spec", foo, "Foo", nil, "spec: Required"},
 		{"a Project", project, "Project", map[string]any{"replicas": int64(1)}, ""},
+		{"a Project with as many as Go can hold", project, "Project", map[string]any{"replicas": int64(math.MaxInt32)}, ""},
 		{"a Project without replicas", project, "Project", map[string]any{}, "spec.replicas: Required"},
 		{"a Project with none", project, "Project", map[string]any{"replicas": int64(0)}, "spec.replicas"},
 		{"a Project with a misspelled field", project, "Project", map[string]any{"replicas": int64(1), "replica": int64(1)}, `unknown field "spec.replica"`},
@@ -79,5 +82,34 @@ func TestSchema(t *testing.T) {
 				t.Errorf("error of type %s, want Invalid or BadRequest", apierrors.ReasonForError(err))
 			}
 		})
+	}
+}
+
+// What Go can express and the schema refuses is refused with the field's name.
+func TestRefusedStatus(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	foos := s.client.SamplecontrollerV1alpha1().Foos(s.namespace)
+	foo := s.createFoo("foo", spec("deployment", 1))
+	good := metav1.Condition{Type: "Ready", Status: metav1.ConditionTrue, LastTransitionTime: metav1.Now(), Reason: "Fine"}
+	for field, spoil := range map[string]func(c *metav1.Condition){
+		"status.conditions[0].type":               func(c *metav1.Condition) { c.Type = "not a type" },
+		"status.conditions[0].status":             func(c *metav1.Condition) { c.Status = "true" },
+		"status.conditions[0].reason":             func(c *metav1.Condition) { c.Reason = "" },
+		"status.conditions[0].lastTransitionTime": func(c *metav1.Condition) { c.LastTransitionTime = metav1.Time{} },
+		"status.conditions[0].observedGeneration": func(c *metav1.Condition) { c.ObservedGeneration = -1 },
+		"status.conditions[0].message":            func(c *metav1.Condition) { c.Message = strings.Repeat("m", 32769) },
+	} {
+		bad := foo.DeepCopy()
+		bad.Status.Conditions = []metav1.Condition{good}
+		spoil(&bad.Status.Conditions[0])
+		if _, err := foos.UpdateStatus(t.Context(), bad, metav1.UpdateOptions{}); !apierrors.IsInvalid(err) || !strings.Contains(err.Error(), field) {
+			t.Errorf("error %v, want Invalid and %s", err, field)
+		}
+	}
+	twice := foo.DeepCopy()
+	twice.Status.Conditions = []metav1.Condition{good, good}
+	if _, err := foos.UpdateStatus(t.Context(), twice, metav1.UpdateOptions{}); !apierrors.IsInvalid(err) || !strings.Contains(err.Error(), "status.conditions[1]: Duplicate") {
+		t.Errorf("two conditions of one type: error %v, want Invalid", err)
 	}
 }
