@@ -4,7 +4,6 @@ package e2e
 
 import (
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 
@@ -48,20 +47,4 @@ func TestColumns(t *testing.T) {
 		}
 	}
 	c.Stop()
-}
-
-// Both kinds have a short name, and one category lists them.
-func TestShortNamesAndCategory(t *testing.T) {
-	t.Parallel()
-	s := newServer(t)
-	s.createFoo("f", spec("deployment", 1))
-	s.createProject("p", 2)
-	const foo, project = "foo.samplecontroller.k8s.io/f", "project.examples-gzh.com/p"
-	for resource, want := range map[string][]string{"fo": {foo}, "proj": {project}, "byhand": {foo, project}} {
-		// Otherwise kubectl goes by what this address answered hours ago.
-		got := strings.Fields(s.kubectl("--cache-dir", t.TempDir(), "get", resource, "-n", s.namespace, "-o", "name"))
-		if slices.Sort(got); !slices.Equal(got, want) {
-			t.Errorf("kubectl get %s: %q, want %q", resource, got, want)
-		}
-	}
 }

@@ -41,6 +41,9 @@ func TestNames(t *testing.T) {
 			if !slices.Contains(got.Spec.Names.Categories, "byhand") {
 				t.Errorf("the categories are %q: without byhand, kubectl get byhand leaves this kind out", got.Spec.Names.Categories)
 			}
+			if len(got.Spec.Names.ShortNames) == 0 {
+				t.Error("it has no short name for kubectl get")
+			}
 		})
 	}
 }

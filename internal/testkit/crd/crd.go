@@ -21,7 +21,7 @@ type Definition struct {
 		Conversion any
 		Names      struct {
 			Kind, ListKind, Plural string
-			Categories             []string
+			ShortNames, Categories []string
 		}
 		Versions []struct {
 			Name            string
