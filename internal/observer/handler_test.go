@@ -181,28 +181,6 @@ func TestBelongs(t *testing.T) {
 	}
 }
 
-// An object without a namespace has one name in every step.
-func TestClusterScoped(t *testing.T) {
-	r, queue := traced()
-	defer queue.ShutDown()
-	h := r.Handler(fooKind, queue, enqueueFoos)
-	wide := func(version string) *v1alpha1.Foo {
-		f := foo(version)
-		f.Namespace = ""
-		return f
-	}
-	r.own.add("Foo", "2", 41)
-	h.OnUpdate(wide("1"), wide("2"))
-	for _, step := range kept(r) {
-		if step.Key != "foo" || step.For != "Foo foo" || step.Part == trace.PartStore && !step.Echo || step.Part == trace.PartQueue && step.Cause != "our own write: Foo foo updated" {
-			t.Errorf("%+v", step)
-		}
-	}
-	if key := r.targetOf("/apis/samplecontroller.k8s.io/v1alpha1/foos/foo").key(); key != "foo" {
-		t.Errorf("a request to it has the key %q", key)
-	}
-}
-
 // A handler may add a key later. It has no cause then.
 func TestLateAdd(t *testing.T) {
 	r, queue := traced()

@@ -8,8 +8,19 @@ import (
 	"testing"
 )
 
-// A goroutine that logs does not wait for a reader that does not read. What the reader misses is
-// counted.
+// stuck is a pipe that has no reader, until release is closed.
+type stuck struct {
+	bytes.Buffer
+	release chan struct{}
+}
+
+func (s *stuck) Write(p []byte) (int, error) {
+	<-s.release
+	return s.Buffer.Write(p)
+}
+
+// Neither a goroutine that logs nor Flush, and with it the end of the process, waits for a reader
+// that does not read. What the reader misses is counted.
 func TestLogWithoutReader(t *testing.T) {
 	out := &stuck{release: make(chan struct{})}
 	log := NewLog(out)

@@ -2,7 +2,6 @@ package observer
 
 import (
 	"fmt"
-	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -166,24 +165,6 @@ func TestQueueDelays(t *testing.T) {
 		time.Sleep(2 * time.Hour)
 		if steps := told(r); len(steps) != 1 {
 			t.Errorf("after the end of the queue: %q, want the delay before it alone", steps)
-		}
-	})
-}
-
-// The delays that are told are those that the queue waits.
-func TestQueueDelaysAreReal(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r, queue := traced()
-		defer queue.ShutDown()
-		for failures := range 15 {
-			queue.AddRateLimited(fooKey)
-			began := time.Now()
-			queue.Get()
-			past := slices.DeleteFunc(kept(r), func(step trace.Step) bool { return step.What != trace.Limited })
-			if told, waited := past[failures].Took, time.Since(began); told != waited {
-				t.Errorf("after failure %d: told %s, waited %s", failures+1, told, waited)
-			}
-			queue.Done(fooKey)
 		}
 	})
 }
