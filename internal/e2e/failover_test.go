@@ -3,9 +3,15 @@
 package e2e
 
 import (
+	"bytes"
+	"context"
 	"flag"
 	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"slices"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -14,6 +20,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
+	"example.com/byhand/internal/testkit"
 )
 
 var failovers = flag.Int("failovers", 1, "how often each kind of failover is tried and timed")
@@ -29,32 +36,32 @@ func TestFailover(t *testing.T) {
 	for _, test := range []struct {
 		reason string
 		// end ends the leader, and returns what to do when the other one works.
-		end func(t *testing.T, leader *program, l *link) (afterwards func())
+		end func(t *testing.T, leader *program, line *testkit.Proxy) (afterwards func())
 	}{
-		{"ended", func(t *testing.T, leader *program, _ *link) func() {
+		{"ended", func(t *testing.T, leader *program, _ *testkit.Proxy) func() {
 			leader.Stop()
 			return func() {}
 		}},
-		{"killed", func(t *testing.T, leader *program, _ *link) func() {
+		{"killed", func(t *testing.T, leader *program, _ *testkit.Proxy) func() {
 			leader.Signal(syscall.SIGKILL)
 			return func() {}
 		}},
-		{"frozen", func(t *testing.T, leader *program, _ *link) func() {
+		{"frozen", func(t *testing.T, leader *program, _ *testkit.Proxy) func() {
 			leader.Signal(syscall.SIGSTOP)
 			return func() {
 				leader.Signal(syscall.SIGCONT)
 				losesLease(t, leader)
 			}
 		}},
-		{"cut off", func(t *testing.T, leader *program, l *link) func() {
-			l.set(true)
+		{"cut off", func(t *testing.T, leader *program, line *testkit.Proxy) func() {
+			mend := cut(line)
 			return func() {
 				// It has ended before the other one began, though no process could tell it.
 				if leader.Ended() == "" {
 					t.Error("two replicas are at work")
 				}
 				losesLease(t, leader)
-				l.set(false)
+				mend()
 			}
 		}},
 	} {
@@ -70,10 +77,14 @@ func TestFailover(t *testing.T) {
 	}
 }
 
-func failover(t *testing.T, end func(*testing.T, *program, *link) func()) time.Duration {
+func failover(t *testing.T, end func(*testing.T, *program, *testkit.Proxy) func()) time.Duration {
 	s := newServer(t)
-	l := newLink(s)
-	leader := s.replica(works, "--kubeconfig", l.kubeconfig)
+	line := s.proxied()
+	kubeconfig, err := line.Kubeconfig(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	leader := s.replica(works, "--kubeconfig", kubeconfig)
 	standby := s.replica(standsBy)
 	for i := range crowd {
 		s.createFoo(fmt.Sprintf("foo-%d", i), spec(fmt.Sprintf("d-%d", i), 1))
@@ -90,7 +101,7 @@ func failover(t *testing.T, end func(*testing.T, *program, *link) func()) time.D
 		scale(i)
 	}
 	begin := time.Now()
-	afterwards := end(t, leader, l)
+	afterwards := end(t, leader, line)
 	for i := range crowd {
 		if i%2 == 0 {
 			rename(i)
@@ -112,6 +123,29 @@ func failover(t *testing.T, end func(*testing.T, *program, *link) func()) time.D
 	standby.Stop()
 	s.settles("foo-0", "foo-1")
 	return waited
+}
+
+// cut holds back each request from now on, and its sender hears nothing. mend lets the writes
+// arrive, though their sender is gone, and returns when they are answered.
+func cut(line *testkit.Proxy) (mend func()) {
+	var late sync.WaitGroup
+	mended := make(chan struct{})
+	line.Intercept(func(_ http.ResponseWriter, r *http.Request) bool {
+		late.Add(1)
+		defer late.Done()
+		body, _ := io.ReadAll(r.Body)
+		<-mended
+		if r.Method != http.MethodGet {
+			sent := r.Clone(context.Background())
+			sent.Body = io.NopCloser(bytes.NewReader(body))
+			line.Next.ServeHTTP(httptest.NewRecorder(), sent)
+		}
+		return true
+	})
+	return func() {
+		close(mended)
+		late.Wait()
+	}
 }
 
 // losesLease waits for the end of a program that may no longer work.
