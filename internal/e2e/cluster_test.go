@@ -192,13 +192,17 @@ func spec(deploymentName string, replicas int32) v1alpha1.FooSpec {
 	return v1alpha1.FooSpec{DeploymentName: deploymentName, Replicas: &replicas}
 }
 
-// proxied starts a proxy between the test's clients and the API server.
-func (s *server) proxied() *testkit.Proxy {
+// proxied starts a proxy between a program and the API server, and returns the kubeconfig that
+// leads through it.
+func (s *server) proxied() (proxy *testkit.Proxy, kubeconfig string) {
 	s.Helper()
 	proxy, err := testkit.NewProxy(s.config)
+	if err == nil {
+		s.Cleanup(func() { _ = proxy.Close() })
+		kubeconfig, err = proxy.Kubeconfig(s.TempDir())
+	}
 	if err != nil {
 		s.Fatal(err)
 	}
-	s.Cleanup(func() { _ = proxy.Close() })
-	return proxy
+	return proxy, kubeconfig
 }

@@ -79,11 +79,7 @@ func TestFailover(t *testing.T) {
 
 func failover(t *testing.T, end func(*testing.T, *program, *testkit.Proxy) func()) time.Duration {
 	s := newServer(t)
-	line := s.proxied()
-	kubeconfig, err := line.Kubeconfig(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	line, kubeconfig := s.proxied()
 	leader := s.replica(works, "--kubeconfig", kubeconfig)
 	standby := s.replica(standsBy)
 	for i := range crowd {

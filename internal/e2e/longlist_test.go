@@ -9,8 +9,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"example.com/byhand/internal/testkit"
 )
 
 // TestLongList starts the program on many Foos while each write waits for its answer: it keeps
@@ -38,21 +36,13 @@ func TestLongList(t *testing.T) {
 // how long it took to get everything into memory.
 func (s *server) memory() (heap, peak int, waited time.Duration) {
 	s.Helper()
-	proxy, err := testkit.NewProxy(s.config)
-	if err != nil {
-		s.Fatal(err)
-	}
-	defer proxy.Close()
+	proxy, kubeconfig := s.proxied()
 	proxy.Intercept(func(_ http.ResponseWriter, r *http.Request) bool {
 		if r.Method != http.MethodGet {
 			<-r.Context().Done()
 		}
 		return r.Method != http.MethodGet
 	})
-	kubeconfig, err := proxy.Kubeconfig(s.TempDir())
-	if err != nil {
-		s.Fatal(err)
-	}
 	begin := time.Now()
 	p := start(s.T, nil, "--kubeconfig", kubeconfig, "--namespace", s.namespace, "--pprof")
 	p.WaitFor("in memory: ")

@@ -123,7 +123,7 @@ func TestSignals(t *testing.T) {
 	// one's sender has ended by then, and it goes nowhere.
 	posted, release := make(chan struct{}, 1), make(chan struct{})
 	var posts atomic.Int32
-	proxy := s.proxied()
+	proxy, through := s.proxied()
 	proxy.Intercept(func(_ http.ResponseWriter, r *http.Request) (first bool) {
 		if r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/deployments") {
 			first = posts.Add(1) == 1
@@ -132,7 +132,6 @@ func TestSignals(t *testing.T) {
 		}
 		return first
 	})
-	through := kubeconfig(t, clientcmdapi.Cluster{Server: proxy.URL}, clientcmdapi.AuthInfo{})
 	s.createFoo("foo", spec("deployment", 1))
 
 	// Twice: at once.

@@ -42,13 +42,7 @@ func lead(t *testing.T, m *metrics.Metrics) (lose func()) {
 	expect(t, m, map[string]float64{`leader_election_master_status{name="byhand"}`: 0})
 
 	// Its log would be long, and it is not what is looked at.
-	ctx, cancel := context.WithCancel(klog.NewContext(context.Background(), klog.Logger{}))
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		elector.Run(ctx)
-	}()
-	t.Cleanup(func() { cancel(); <-done })
+	runUntilEnd(t, func(ctx context.Context) { elector.Run(klog.NewContext(ctx, klog.Logger{})) })
 	await(t, m, `leader_election_slowpath_total{name="byhand"}`, is(1))
 	return func() { lost.Store(true) }
 }
