@@ -2,13 +2,11 @@ package main
 
 import (
 	"bufio"
-	"errors"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
-	"syscall"
 	"testing"
 )
 
@@ -46,29 +44,7 @@ func TestProcesses(t *testing.T) {
 	wantProcesses(t, &cluster{home: home, name: "z"})
 }
 
-func TestLock(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "state")
-	unlock, err := lock(dir, io.Discard)
-	if err != nil {
-		t.Fatal(err)
-	}
-	file, err := os.Open(filepath.Join(dir, "lock"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = file.Close() })
-
-	try := func() error { return syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) }
-	if err := try(); !errors.Is(err, syscall.EWOULDBLOCK) {
-		t.Errorf("a second lock beside the first: got %v, want %v", err, syscall.EWOULDBLOCK)
-	}
-	unlock()
-	if err := try(); err != nil {
-		t.Errorf("a lock after unlock: %v", err)
-	}
-}
-
-// Who has to wait for a build is told, in one line, and waits.
+// One process at a time has the lock. One that has to wait for a build says so, in one line.
 func TestLockDuringBuild(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "state")
 	unlock, err := lock(dir, io.Discard)
@@ -92,7 +68,7 @@ func TestLockDuringBuild(t *testing.T) {
 	}
 	select {
 	case <-locked:
-		t.Error("it does not wait")
+		t.Fatal("it does not wait")
 	default:
 	}
 	unlock()
