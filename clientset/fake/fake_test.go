@@ -93,6 +93,9 @@ func TestReactor(t *testing.T) {
 	if _, err := client.SamplecontrollerV1alpha1().Foos("default").Get(context.Background(), "one", metav1.GetOptions{}); err != nil {
 		t.Errorf("Get, which has no reactor: %v", err)
 	}
+	if scale, err := client.SamplecontrollerV1alpha1().Foos("default").GetScale(context.Background(), "one", metav1.GetOptions{}); err == nil || scale == nil {
+		t.Errorf("GetScale, which needs a reactor: %v, %v; want an empty Scale and an error", scale, err)
+	}
 }
 
 // The same object twice, and a kind that the scheme does not know, are mistakes of
