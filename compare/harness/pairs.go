@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -21,33 +22,27 @@ type measurement func(ctx context.Context, peer peers.Peer, n int) ([]benchfmt.V
 
 // pairs measures each peer of a scenario between two runs of its base, and reports beside each
 // figure its ratio to the mean of the two. A machine that other programs share is fast in one
-// minute and slow in the next: that changes both parts of a ratio.
+// minute and slow in the next: that changes both parts of a ratio. A run that fails is a problem,
+// and the others go on.
 func (b *bench) pairs(ctx context.Context, s scenario, measure measurement) error {
-	base := func() ([]benchfmt.Value, error) {
-		values, err := measure(ctx, peer(s.base), s.foos)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", s.base, err)
+	run := func(name string) []benchfmt.Value {
+		values, err := measure(ctx, peer(name), s.foos)
+		if err == nil {
+			return values
 		}
-		return values, b.report(s, s.base, values)
+		if ctx.Err() == nil {
+			b.problem(fmt.Errorf("%s, %s: %w", s.what, name, err))
+		}
+		return nil
 	}
-	before, err := base()
-	if err != nil {
-		return err
-	}
+	before := run(s.base)
+	err := b.report(s, s.base, before)
 	for _, other := range s.others {
-		own, failed := measure(ctx, peer(other), s.foos)
-		after, err := base()
-		if err != nil {
-			return err
-		}
-		if failed != nil {
-			b.problem(fmt.Errorf("%s, %s: %w", s.what, other, failed))
-		} else if err := b.report(s, other, append(own, ratios(own, before, after)...)); err != nil {
-			return err
-		}
+		own, after := run(other), run(s.base)
+		err = errors.Join(err, b.report(s, other, append(own, ratios(own, before, after)...)), b.report(s, s.base, after))
 		before = after
 	}
-	return nil
+	return err
 }
 
 // ratios returns the ratio of each compared figure to the mean of the runs before and after, of
@@ -71,8 +66,11 @@ func valueOf(values []benchfmt.Value, unit string) float64 {
 	return values[i].Value
 }
 
-// report writes down what was measured of a peer, and says it.
+// report writes down what was measured of a peer, if anything, and says it.
 func (b *bench) report(s scenario, peer string, values []benchfmt.Value) error {
+	if len(values) == 0 {
+		return nil
+	}
 	name := fmt.Sprintf("%s/foos=%d/peer=%s", s.what, s.foos, peer)
 	text := name
 	for _, v := range values {

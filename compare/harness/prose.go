@@ -80,7 +80,7 @@ How long nothing is reconciled when the leader ends, is killed, freezes, or lose
 const method = `
 ## Method
 
-- Each run of a controller has a new control plane, etcd and kube-apiserver v1.37.1 as separate processes with their default limits. Same flags, same credentials (a client certificate of a cluster administrator), loopback, TLS. etcd syncs every write to the disk.
+- Each run of a controller that writes has a new control plane, etcd and kube-apiserver v1.37.1 as separate processes with their default limits. Same flags, same credentials (a client certificate of a cluster administrator), loopback, TLS. etcd syncs every write to the disk.
 - Base, A, base, B, base, and so on, round after round, on the same machine, which does nothing else. A round gives one ratio for each program.
 - One Foo is created through an API server. The Foos that a run begins with are copies of it with their own names and UIDs, written directly to etcd: that takes seconds for thousands, and each API server is as fresh for many as for few. What is created or changed while a controller works goes through the API server.
 - The harness observes progress through watches of metadata alone, the same for all. It, the API server and etcd share the CPUs with the controller.
