@@ -8,17 +8,17 @@ import (
 // section is a part of the page: what was measured in a scenario.
 type section struct {
 	scenario, title, text string
-	// what is the heading of the first column.
-	what string
+	// what and who are the headings of the first two columns.
+	what, who string
 	// ratios are the units of the table of ratios. The one of figures has counts, too.
 	ratios, counts []string
 }
 
 var sections = []section{
-	{"ColdStart", "Cold start", aboutColdStart, "Foos", []string{perSecond, restPerSecond, cpuEach, serverEach, peakMemory}, []string{writesEach, conflicts, eventsEach}},
-	{"Backlog", "One Foo, alone and behind a backlog", aboutBacklog, "Foos", []string{aloneP50, aloneP99, p50, p99}, nil},
-	{"CacheSync", "Cache", aboutCache, "Foos", []string{"sec/op", cpuSeconds, peakMemory, liveMemory}, nil},
-	{"APIServer", "An API server of one's own", aboutAPIServer, "request", []string{"sec/op"}, nil},
+	{"ColdStart", "Cold start", aboutColdStart, "Foos", "program", []string{perSecond, restPerSecond, cpuEach, serverEach, peakMemory}, []string{writesEach, conflicts, eventsEach}},
+	{"Backlog", "One Foo, alone and behind a backlog", aboutBacklog, "Foos", "program", []string{aloneP50, aloneP99, p50, p99}, nil},
+	{"CacheSync", "Cache", aboutCache, "Foos", "program", []string{"sec/op", cpuSeconds, peakMemory, liveMemory}, nil},
+	{"APIServer", "An API server of one's own", aboutAPIServer, "request", "kind", []string{"sec/op"}, nil},
 }
 
 var goals = []goal{

@@ -120,7 +120,7 @@ func (f figures) page() string {
 
 // table shows a line for each entry of each group that has one of these units.
 func (s section) table(groups []group, units []string) string {
-	table := [][]string{{s.what, "program"}}
+	table := [][]string{{s.what, s.who}}
 	for _, unit := range units {
 		table[0] = append(table[0], heading(unit))
 	}
