@@ -35,7 +35,7 @@ func picture(groups []group) string {
 		}
 		// White behind everything: readable on any page. The line is the base.
 		return fmt.Sprintf("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"720\" height=\"%[1]d\" font-family=\"sans-serif\" font-size=\"13\">\n<rect width=\"720\" height=\"%[1]d\" fill=\"#ffffff\"/>\n"+
-			"<text x=\"8\" y=\"24\" font-size=\"15\">Cold start of %[2]s Foos: Foos per second, of the loop that is no controller</text>\n"+
+			"<text x=\"8\" y=\"24\" font-size=\"15\">Cold start of %[2]s Foos: Foos per second ÷ those of the loop that is no controller</text>\n"+
 			"<text x=\"190\" y=\"46\" fill=\"%[3]s\">to the first status of every Foo</text><text x=\"400\" y=\"46\" fill=\"%[4]s\">to the last write</text>\n"+
 			"<path d=\"M%[5]d 52V%[1]d\" stroke=\"#888888\"/>\n%[6]s</svg>\n",
 			height, g.what, bars[0].color, bars[1].color, left+scale, out.String())
