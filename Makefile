@@ -195,7 +195,6 @@ test-all: ## Run the rest, for maintainers: the chapters, the cluster, failovers
 	$(ON_BARE_CLUSTER) test-bare-here
 	cd cluster && go test -count=1 -tags integration ./...
 
-# More of what changes from run to run: go test -tags long -v ./internal/e2e -failovers 5
 .PHONY: test-all-here
 test-all-here: install
 	cd compare && go test -count=1 -tags integration -run Official .
@@ -245,6 +244,16 @@ longlist: ## Report the memory for each of many Foos
 longlist-here: install
 	go test -count=1 -tags bare -v -timeout 60m -run LongList ./internal/e2e -foos $(FOOS)
 
+# More: make failover FAILOVERS=5
+FAILOVERS ?= 1
+.PHONY: failover
+failover: ## Measure how long nothing is reconciled when the leader ends (2 minutes)
+	$(ON_CLUSTER) failover-here
+
+.PHONY: failover-here
+failover-here: install
+	go test -count=1 -tags long -v -timeout 60m -parallel 4 -run '^TestFailover$$' ./internal/e2e -failovers $(FAILOVERS)
+
 # More: make cache-cost SECRETS=1000
 SECRETS ?= 100
 .PHONY: cache-cost
@@ -255,9 +264,17 @@ cache-cost: ## Measure what each way to keep Secrets costs (a minute; chapters/c
 cache-cost-here:
 	cd chapters && go test -count=1 -tags bare -v -timeout 60m -run TestCost ./cache -secrets $(SECRETS) -chart cost.svg
 
+.PHONY: apiserver-cost
+apiserver-cost: ## Time an API server of one's own beside a CRD (a minute; chapters/apiserver)
+	$(ON_BARE_CLUSTER) apiserver-cost-here
+
+.PHONY: apiserver-cost-here
+apiserver-cost-here:
+	cd chapters && go test -count=5 -tags integration,bare -v -run '^TestCost$$' ./apiserver
+
 # More: cd compare && go run ./harness -help
 .PHONY: compare
-compare: ## Measure this controller beside sample-controller and controller-runtime (an hour)
+compare: ## Measure this controller beside sample-controller and controller-runtime (50 minutes)
 	cd compare && go run ./harness
 
 .PHONY: compare-quick

@@ -7,9 +7,9 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/perf/benchfmt"
 	"golang.org/x/sync/errgroup"
 
-	"example.com/byhand/compare/peers"
 	"example.com/byhand/compare/plane"
 )
 
@@ -17,13 +17,13 @@ import (
 type bench struct {
 	cluster plane.Command
 	plan    plan
-	peers   []peers.Peer
-	raw     *raw
+	about   []benchfmt.Config
 	// dir holds the programs.
 	dir   string
 	began time.Time
 
 	mu       sync.Mutex
+	raw      *benchfmt.Writer
 	problems []error
 }
 
@@ -49,18 +49,11 @@ func (b *bench) run(ctx context.Context, steps []step) error {
 	running.SetLimit(b.plan.atOnce)
 	for i, step := range steps {
 		running.Go(func() error {
-			if ctx.Err() != nil {
-				return context.Cause(ctx)
-			}
 			b.say("%d/%d: %s", i+1, len(steps), step.what)
-			err := step.do(ctx)
-			if ctx.Err() != nil {
-				return context.Cause(ctx)
-			}
-			if err != nil {
+			if err := step.do(ctx); err != nil && ctx.Err() == nil {
 				b.problem(fmt.Errorf("%s: %w", step.what, err))
 			}
-			return nil
+			return context.Cause(ctx)
 		})
 	}
 	return running.Wait()

@@ -17,11 +17,7 @@ func (b *bench) coldStart(ctx context.Context, peer peers.Peer, n int) (measured
 	err = b.with(ctx, peer, n, func(ctx context.Context, r *run) error {
 		limited, cancel := r.limit(ctx, n)
 		defer cancel()
-		before, err := r.counts(ctx)
-		if err != nil {
-			return err
-		}
-		serversBefore, err := r.serversCPU(ctx)
+		before, cpuBefore, err := r.metrics(ctx)
 		if err != nil {
 			return err
 		}
@@ -41,18 +37,15 @@ func (b *bench) coldStart(ctx context.Context, peer peers.Peer, n int) (measured
 				return err
 			}
 		}
-		after, busy, err := r.settled(ctx)
+		busy, err := r.settled(ctx, end)
 		if err != nil {
 			return err
-		}
-		if busy.Before(end) {
-			busy = end
 		}
 		cpu, err := p.CPU()
 		if err != nil {
 			return err
 		}
-		servers, err := r.serversCPU(ctx)
+		after, cpuAfter, err := r.metrics(ctx)
 		if err != nil {
 			return err
 		}
@@ -62,7 +55,7 @@ func (b *bench) coldStart(ctx context.Context, peer peers.Peer, n int) (measured
 		rate := func(until time.Time) float64 { return float64(n) / until.Sub(p.Started).Seconds() }
 		measured = []benchfmt.Value{
 			value(end.Sub(p.Started).Seconds(), "sec/op"), value(rate(end), perSecond), value(rate(busy), restPerSecond),
-			value(cpu.Seconds(), cpuSeconds), value(servers-serversBefore, serverSeconds),
+			value(cpu.Seconds()/float64(n), cpuEach), value((cpuAfter-cpuBefore)/float64(n), serverEach),
 			value(each(sent.Writes()), writesEach), value(float64(sent.Conflicts().Sum()), conflicts), value(each(sent.Events()), eventsEach),
 			value(float64(p.peakRSS()), peakMemory),
 		}

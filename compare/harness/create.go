@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	"golang.org/x/sync/errgroup"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -19,20 +18,12 @@ var (
 	deployments = schema.GroupVersionResource{Group: "apps", Version: "v1", Resource: "deployments"}
 )
 
-// newFoo returns a Foo that wants a Deployment of its own name with one replica.
-func newFoo(name string) *v1alpha1.Foo {
-	return &v1alpha1.Foo{
-		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name},
+// createFoo creates a Foo that wants a Deployment of its own name with one replica.
+func (s *server) createFoo(ctx context.Context, name string, finalizers ...string) (*v1alpha1.Foo, error) {
+	return s.client.SamplecontrollerV1alpha1().Foos(namespace).Create(ctx, &v1alpha1.Foo{
+		ObjectMeta: metav1.ObjectMeta{Name: name, Finalizers: finalizers},
 		Spec:       v1alpha1.FooSpec{DeploymentName: name, Replicas: new(int32(1))},
-	}
-}
-
-func (s *server) createFoo(ctx context.Context, foo *v1alpha1.Foo) (*v1alpha1.Foo, error) {
-	created, err := s.client.SamplecontrollerV1alpha1().Foos(namespace).Create(ctx, foo, metav1.CreateOptions{})
-	if err != nil {
-		return nil, fmt.Errorf("create Foo %s: %w", foo.Name, err)
-	}
-	return created, nil
+	}, metav1.CreateOptions{})
 }
 
 // fooName has the same length for each number, see createFoos.
@@ -45,14 +36,4 @@ func fooNames(n int) []string {
 		names[i] = fooName(i)
 	}
 	return names
-}
-
-// parallel calls do once for each name, from 16 goroutines, until one call fails.
-func parallel(ctx context.Context, names []string, do func(ctx context.Context, name string) error) error {
-	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(16)
-	for _, name := range names {
-		group.Go(func() error { return do(ctx, name) })
-	}
-	return group.Wait()
 }

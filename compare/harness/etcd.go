@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"time"
 
+	"golang.org/x/sync/errgroup"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/uuid"
 	"k8s.io/utils/ptr"
@@ -22,52 +23,44 @@ import (
 // own, written to etcd: many times faster than to create them, and the API server is as
 // fresh for 20,000 Foos as for 100.
 func (s *server) createFoos(ctx context.Context, n int) error {
-	created, err := s.createFoo(ctx, newFoo(fooName(0)))
+	created, err := s.createFoo(ctx, fooName(0))
 	if err != nil {
 		return err
 	}
-	stored, err := s.storedAs(ctx, created)
-	if err != nil {
-		return err
-	}
-	return s.copyFoo(ctx, stored, n)
-}
-
-// stored is a Foo as it is in etcd: JSON.
-type stored struct {
-	name, uid string
-	json      []byte
+	return s.copyFoo(ctx, created, n, func(json []byte) []byte { return json })
 }
 
 // version is what the API server shows of an object and does not store.
 var version = regexp.MustCompile(`"resourceVersion":"\d+",`)
 
-func (s *server) storedAs(ctx context.Context, foo *v1alpha1.Foo) (*stored, error) {
+// copyFoo makes n Foos of one, as it is in etcd after an edit: JSON.
+func (s *server) copyFoo(ctx context.Context, foo *v1alpha1.Foo, n int, edit func(json []byte) []byte) error {
 	shown, err := s.Kube.Discovery().RESTClient().Get().
 		AbsPath("apis", foos.Group, foos.Version, "namespaces", namespace, foos.Resource, foo.Name).DoRaw(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("read Foo %s: %w", foo.Name, err)
+		return fmt.Errorf("read Foo %s: %w", foo.Name, err)
 	}
-	return &stored{foo.Name, string(foo.UID), version.ReplaceAll(shown, nil)}, nil
-}
-
-// copyFoo makes n Foos of a stored one.
-func (s *server) copyFoo(ctx context.Context, of *stored, n int) error {
-	err := parallel(ctx, fooNames(n), func(ctx context.Context, name string) error {
-		copied := bytes.ReplaceAll(of.json, []byte(of.name), []byte(name))
-		key := "/registry/" + foos.Group + "/" + foos.Resource + "/" + namespace + "/" + name
-		return s.etcdPut(ctx, key, bytes.ReplaceAll(copied, []byte(of.uid), []byte(uuid.NewUUID())))
-	})
-	if err != nil {
+	stored := edit(version.ReplaceAll(shown, nil))
+	group, writing := errgroup.WithContext(ctx)
+	group.SetLimit(16)
+	for _, name := range fooNames(n) {
+		group.Go(func() error {
+			copied := bytes.ReplaceAll(stored, []byte(foo.Name), []byte(name))
+			copied = bytes.ReplaceAll(copied, []byte(foo.UID), []byte(uuid.NewUUID()))
+			key := "/registry/" + foos.Group + "/" + foos.Resource + "/" + namespace + "/" + name
+			// Keys and values travel in base64, which is how Go writes []byte as JSON.
+			put, err := json.Marshal(map[string][]byte{"key": []byte(key), "value": copied})
+			if err == nil {
+				_, err = s.askEtcd(writing, http.MethodPost, "/v3/kv/put", put)
+			}
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
 		return fmt.Errorf("write Foos to etcd: %w", err)
 	}
-	return s.shows(ctx, n)
-}
-
-// shows fails unless the API server lists n Foos. A list without a resourceVersion waits
-// until the server has read all that is in etcd.
-func (s *server) shows(ctx context.Context, n int) error {
-	// One object, and how many more there are.
+	// One object, and how many more there are. A list without a resourceVersion waits until the
+	// server has read all that is in etcd.
 	list, err := s.client.SamplecontrollerV1alpha1().Foos(namespace).List(ctx, metav1.ListOptions{Limit: 1})
 	if err != nil {
 		return err
@@ -80,24 +73,20 @@ func (s *server) shows(ctx context.Context, n int) error {
 
 var etcdClient = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 16}, Timeout: 30 * time.Second}
 
-// etcdPut writes a key through etcd's JSON gateway. Keys and values travel in base64,
-// which is how Go writes []byte as JSON.
-func (s *server) etcdPut(ctx context.Context, key string, value []byte) error {
-	body, err := json.Marshal(map[string][]byte{"key": []byte(key), "value": value})
+// askEtcd sends a request to etcd's JSON gateway.
+func (s *server) askEtcd(ctx context.Context, method, path string, body []byte) ([]byte, error) {
+	request, err := http.NewRequestWithContext(ctx, method, s.etcd+path, bytes.NewReader(body))
 	if err != nil {
-		return err
+		return nil, err
 	}
-	put, err := http.NewRequestWithContext(ctx, http.MethodPost, s.etcd+"/v3/kv/put", bytes.NewReader(body))
+	response, err := etcdClient.Do(request)
 	if err != nil {
-		return err
-	}
-	response, err := etcdClient.Do(put)
-	if err != nil {
-		return err
+		return nil, err
 	}
 	defer response.Body.Close()
-	if content, err := io.ReadAll(response.Body); err != nil || response.StatusCode != http.StatusOK {
-		return fmt.Errorf("etcd answers %s: %s (%v)", response.Status, content, err)
+	content, err := io.ReadAll(response.Body)
+	if err != nil || response.StatusCode != http.StatusOK {
+		return nil, fmt.Errorf("etcd answers %s: %s (%v)", response.Status, content, err)
 	}
-	return nil
+	return content, nil
 }

@@ -14,6 +14,8 @@ import (
 	"syscall"
 	"time"
 
+	"golang.org/x/perf/benchfmt"
+
 	"example.com/byhand/compare/peers"
 	"example.com/byhand/compare/plane"
 )
@@ -21,17 +23,11 @@ import (
 // results is the folder of the page that is kept.
 const results = "results"
 
-// options are the flags.
-type options struct {
-	quick, report  bool
-	scenarios, out string
-}
-
 func main() {
 	var o options
 	flag.BoolVar(&o.quick, "quick", false, "small numbers, to see that everything works; no page is worth making of them")
 	flag.BoolVar(&o.report, "report", false, "measure nothing, make the page anew from raw.txt")
-	flag.StringVar(&o.scenarios, "scenarios", "", "`regexp`: only steps whose line matches, as in Backlog or 'ColdStart: 5000 Foos, byhand,'")
+	flag.StringVar(&o.scenarios, "scenarios", "", "`regexp`: only steps whose line matches, as in Backlog or 'CacheSync: 10000 '")
 	flag.StringVar(&o.out, "out", "", "`folder` of raw.txt and the page (default: results if all is measured, else a new one)")
 	flag.Parse()
 
@@ -43,6 +39,11 @@ func main() {
 	}
 }
 
+type options struct {
+	quick, report  bool
+	scenarios, out string
+}
+
 // execute measures what the flags ask for and makes the page of it.
 func execute(ctx context.Context, o options) (err error) {
 	if o.report {
@@ -52,7 +53,7 @@ func execute(ctx context.Context, o options) (err error) {
 	if err != nil {
 		return fmt.Errorf("-scenarios: %w", err)
 	}
-	b := &bench{plan: full(), peers: peers.All(), began: time.Now()}
+	b := &bench{plan: full(), began: time.Now(), about: aboutMachine(strings.Join(append([]string{"go run ./harness"}, os.Args[1:]...), " "))}
 	if o.quick {
 		b.plan = quick()
 	}
@@ -76,33 +77,21 @@ func execute(ctx context.Context, o options) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(b.dir)) }()
-	if err := b.prepare(ctx, o.out); err != nil {
-		return err
-	}
-	if err := errors.Join(b.run(ctx, steps), b.raw.close()); err != nil {
-		return err
-	}
-	if err := writePage(o.out); err != nil {
-		b.problem(err)
-	} else {
-		b.say("written: %s", filepath.Join(o.out, pageFile))
-	}
-	return errors.Join(b.problems...)
-}
-
-// prepare builds all programs and begins the file of measurements.
-func (b *bench) prepare(ctx context.Context, out string) (err error) {
 	b.say("building the programs")
-	if err := peers.Build(ctx, b.dir, b.peers...); err != nil {
+	if err := peers.Build(ctx, b.dir, peers.All()...); err != nil {
 		return err
 	}
 	if b.cluster, err = plane.Build(ctx, b.dir); err != nil {
 		return err
 	}
-	about, err := aboutMachine(strings.Join(append([]string{"go run ./harness"}, os.Args[1:]...), " "))
+	file, err := os.Create(filepath.Join(o.out, rawFile))
 	if err != nil {
 		return err
 	}
-	b.raw, err = openRaw(filepath.Join(out, rawFile), about)
-	return err
+	b.raw = benchfmt.NewWriter(file)
+	if err := errors.Join(b.run(ctx, steps), file.Close()); err != nil {
+		return err
+	}
+	b.say("the page: %s", filepath.Join(o.out, pageFile))
+	return errors.Join(append(b.problems, writePage(o.out))...)
 }

@@ -2,7 +2,9 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 
 	"golang.org/x/perf/benchfmt"
 
@@ -12,47 +14,68 @@ import (
 // ratio makes the unit of a ratio of the unit of its two parts. It is 1 for the base.
 func ratio(unit string) string { return unit + "/base" }
 
-// compared are the units that have a ratio: what changes with the speed of the machine.
-var compared = []string{perSecond, restPerSecond, "sec/op", cpuSeconds, serverSeconds}
+// compared are the units that have a ratio.
+var compared = []string{perSecond, restPerSecond, "sec/op", cpuSeconds, cpuEach, serverEach, peakMemory, liveMemory, p50, p99, aloneP50, aloneP99}
 
 // measurement is one run of a peer with n Foos.
 type measurement func(ctx context.Context, peer peers.Peer, n int) ([]benchfmt.Value, error)
 
-// pairs measures each peer between two runs of the base, and reports beside each figure its
-// ratio to the mean of the two. A machine that other programs share is fast in one minute and
-// slow in the next: that changes both parts of a ratio.
-func (b *bench) pairs(ctx context.Context, what string, n int, base peers.Peer, others []peers.Peer, measure measurement) error {
-	before, err := measure(ctx, base, n)
-	if err != nil {
-		return fmt.Errorf("%s: %w", base.Name, err)
+// pairs measures each peer of a scenario between two runs of its base, and reports beside each
+// figure its ratio to the mean of the two. A machine that other programs share is fast in one
+// minute and slow in the next: that changes both parts of a ratio. A run that fails is a problem,
+// and the others go on.
+func (b *bench) pairs(ctx context.Context, s scenario, measure measurement) error {
+	run := func(name string) []benchfmt.Value {
+		values, err := measure(ctx, peer(name), s.foos)
+		if err == nil {
+			return values
+		}
+		if ctx.Err() == nil {
+			b.problem(fmt.Errorf("%s, %s: %w", s.what, name, err))
+		}
+		return nil
 	}
-	for _, peer := range others {
-		own, failed := measure(ctx, peer, n)
-		after, err := measure(ctx, base, n)
-		if err != nil {
-			return fmt.Errorf("%s: %w", base.Name, err)
-		}
-		if err := b.report(what, n, base, 1, after...); err != nil {
-			return err
-		}
-		if failed != nil {
-			b.problem(fmt.Errorf("%s, %s: %w", what, peer.Name, failed))
-		} else if err := b.report(what, n, peer, 1, append(own, ratios(own, before, after)...)...); err != nil {
-			return err
-		}
+	before := run(s.base)
+	err := b.report(s, s.base, before)
+	for _, other := range s.others {
+		own, after := run(other), run(s.base)
+		err = errors.Join(err, b.report(s, other, append(own, ratios(own, before, after)...)), b.report(s, s.base, after))
 		before = after
 	}
-	return nil
+	return err
 }
 
-// ratios returns the ratio of each compared figure to the mean of the runs before and after.
+// ratios returns the ratio of each compared figure to the mean of the runs before and after, of
+// those that all three have.
 func ratios(own, before, after []benchfmt.Value) (all []benchfmt.Value) {
-	for i, v := range own {
-		for _, unit := range compared {
-			if v.Unit == unit {
-				all = append(all, value(2*v.Value/(before[i].Value+after[i].Value), ratio(unit)))
-			}
+	for _, unit := range compared {
+		mine, one, other := valueOf(own, unit), valueOf(before, unit), valueOf(after, unit)
+		if mine*one*other > 0 {
+			all = append(all, value(2*mine/(one+other), ratio(unit)))
 		}
 	}
 	return all
+}
+
+// valueOf returns the value with this unit, 0 if there is none.
+func valueOf(values []benchfmt.Value, unit string) float64 {
+	i := slices.IndexFunc(values, func(v benchfmt.Value) bool { return v.Unit == unit })
+	if i < 0 {
+		return 0
+	}
+	return values[i].Value
+}
+
+// report writes down what was measured of a peer, if anything, and says it.
+func (b *bench) report(s scenario, peer string, values []benchfmt.Value) error {
+	if len(values) == 0 {
+		return nil
+	}
+	name := fmt.Sprintf("%s/foos=%d/peer=%s", s.what, s.foos, peer)
+	text := name
+	for _, v := range values {
+		text += fmt.Sprintf("  %.4g %s", v.Value, v.Unit)
+	}
+	b.say("%s", text)
+	return b.write(name, 1, values...)
 }

@@ -1,10 +1,9 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -17,45 +16,37 @@ import (
 // that becomes slower by a tenth with each run changes no ratio by more than a hundredth. A
 // peer that fails is a problem, and the others go on.
 func TestPairs(t *testing.T) {
-	file, err := os.Create(filepath.Join(t.TempDir(), rawFile))
-	if err != nil {
-		t.Fatal(err)
-	}
-	b := &bench{raw: &raw{file: file, writer: benchfmt.NewWriter(file)}}
+	var out bytes.Buffer
+	b := &bench{raw: benchfmt.NewWriter(&out)}
 	var order []string
 	speed := 1.0
 	measure := func(_ context.Context, peer peers.Peer, _ int) ([]benchfmt.Value, error) {
 		order = append(order, peer.Name)
 		speed *= 0.9
-		rates := map[string]float64{"base": 200, "half": 100, "equal": 200}
+		rates := map[string]float64{"floor-watch": 200, "byhand": 100, "floor": 200}
 		if rates[peer.Name] == 0 {
 			return nil, errors.New("it does not work")
 		}
 		return []benchfmt.Value{value(rates[peer.Name]*speed, perSecond), value(2, writesEach)}, nil
 	}
-	others := []peers.Peer{{Name: "half"}, {Name: "broken"}, {Name: "equal"}}
-	if err := b.pairs(t.Context(), "ColdStart", 10, peers.Peer{Name: "base"}, others, measure); err != nil {
+	s := scenario{"ColdStart", 10, 1, "floor-watch", []string{"byhand", "controller-runtime", "floor"}}
+	if err := b.pairs(t.Context(), s, measure); err != nil {
 		t.Fatal(err)
 	}
-	if got, want := strings.Join(order, " "), "base half base broken base equal base"; got != want {
+	if got, want := strings.Join(order, " "), "floor-watch byhand floor-watch controller-runtime floor-watch floor floor-watch"; got != want {
 		t.Errorf("order %s, want %s", got, want)
 	}
 	if len(b.problems) != 1 {
 		t.Errorf("problems %v, want the broken one", b.problems)
 	}
-	in, err := os.Open(file.Name())
-	if err != nil {
-		t.Fatal(err)
+	f, err := readRaw(out.Bytes())
+	if err != nil || len(f) != 6 {
+		t.Fatalf("%d lines, want one a run that worked (%v)", len(f), err)
 	}
-	f, err := readRaw(in, rawFile)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, result := range f.all {
-		for peer, want := range map[string]float64{"half": 0.5, "equal": 1} {
-			if got, _ := result.Value(ratio(perSecond)); strings.HasSuffix(string(result.Name), "peer="+peer) && (got < want*0.99 || got > want*1.01) {
-				t.Errorf("%s: ratio %.3f, want %.3f", peer, got, want)
-			}
+	for _, e := range f.groups("ColdStart")[0].entries {
+		want, measured := map[string]float64{"byhand": 0.5, "floor": 1}[e.who]
+		if got := summarize(e.values[ratio(perSecond)]).Center; measured && (got < want*0.99 || got > want*1.01) {
+			t.Errorf("%s: ratio %.3f, want %.3f", e.who, got, want)
 		}
 	}
 }

@@ -4,37 +4,41 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-
-	"golang.org/x/perf/benchmath"
 )
 
-// picture draws how many Foos per second each entry of a group makes, of the base, as bars with
-// their intervals: SVG. Nothing, if no group has such ratios.
+// picture draws what the largest of some groups says of Foos per second, of the base: for each
+// program a bar to the last status and one to the last write, with their intervals: SVG.
+// Nothing, if no group has such ratios.
 func picture(groups []group) string {
-	unit := ratio(perSecond)
-	for _, g := range groups {
-		g.entries = slices.DeleteFunc(g.entries, func(e entry) bool { return len(e.values[unit]) == 0 })
+	bars := []struct{ unit, color string }{{ratio(perSecond), "#4a90c4"}, {ratio(restPerSecond), "#c4774a"}}
+	for _, g := range slices.Backward(groups) {
+		g.entries = slices.DeleteFunc(slices.Clone(g.entries), func(e entry) bool { return len(e.values[ratio(perSecond)]) == 0 })
 		if len(g.entries) == 0 {
 			continue
 		}
 		// 1 is the base: 300 pixels.
-		const left, scale = 190, 300
-		var bars strings.Builder
+		const left, scale, top, row = 190, 300, 60, 40
+		height := top + row*len(g.entries)
+		var out strings.Builder
 		for i, e := range g.entries {
-			s, y := benchmath.AssumeNothing.Summary(sampleOf(e.values[unit]), confidence), 44+24*i
-			end := left + scale*s.Center
-			fmt.Fprintf(&bars, "<text x=\"8\" y=\"%d\">%s</text><rect x=\"%d\" y=\"%d\" width=\"%.0f\" height=\"16\" fill=\"#4a90c4\"/>", y+13, e.who, left, y, end-left)
-			if len(e.values[unit]) >= fewest {
-				fmt.Fprintf(&bars, "<path d=\"M%.0f %dH%.0f\" stroke=\"#1c3d5a\" stroke-width=\"3\"/>", left+scale*s.Lo, y+8, left+scale*s.Hi)
-				end = max(end, left+scale*s.Hi)
+			fmt.Fprintf(&out, "<text x=\"8\" y=\"%d\">%s</text>\n", top+row*i+20, e.who)
+			for j, bar := range bars {
+				s, y := summarize(e.values[bar.unit]), top+row*i+16*j
+				end := left + scale*s.Center
+				fmt.Fprintf(&out, "<rect x=\"%d\" y=\"%d\" width=\"%.0f\" height=\"14\" fill=\"%s\"/>", left, y, end-left, bar.color)
+				if finite(s) {
+					fmt.Fprintf(&out, "<path d=\"M%.0f %dH%.0f\" stroke=\"#000000\" stroke-width=\"2\"/>", left+scale*s.Lo, y+7, left+scale*s.Hi)
+					end = max(end, left+scale*s.Hi)
+				}
+				fmt.Fprintf(&out, "<text x=\"%.0f\" y=\"%d\">%.2f</text>\n", end+6, y+12, s.Center)
 			}
-			fmt.Fprintf(&bars, "<text x=\"%.0f\" y=\"%d\">%.2f</text>\n", end+6, y+13, s.Center)
 		}
-		height := 52 + 24*len(g.entries)
-		// White behind everything: readable on any page.
-		return fmt.Sprintf("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"720\" height=\"%d\" font-family=\"sans-serif\" font-size=\"13\">\n"+
-			"<rect width=\"720\" height=\"%d\" fill=\"#ffffff\"/>\n<text x=\"8\" y=\"24\" font-size=\"15\">Cold start of %s Foos: Foos per second, of the loop that is no controller</text>\n%s</svg>\n",
-			height, height, strings.Join(g.what, ", "), bars.String())
+		// White behind everything: readable on any page. The line is the base.
+		return fmt.Sprintf("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"720\" height=\"%[1]d\" font-family=\"sans-serif\" font-size=\"13\">\n<rect width=\"720\" height=\"%[1]d\" fill=\"#ffffff\"/>\n"+
+			"<text x=\"8\" y=\"24\" font-size=\"15\">Cold start of %[2]s Foos: Foos per second ÷ those of the loop that is no controller</text>\n"+
+			"<text x=\"190\" y=\"46\" fill=\"%[3]s\">to the first status of every Foo</text><text x=\"400\" y=\"46\" fill=\"%[4]s\">to the last write</text>\n"+
+			"<path d=\"M%[5]d 52V%[1]d\" stroke=\"#888888\"/>\n%[6]s</svg>\n",
+			height, g.what, bars[0].color, bars[1].color, left+scale, out.String())
 	}
 	return ""
 }

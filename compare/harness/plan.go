@@ -5,43 +5,57 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strings"
 
 	"example.com/byhand/compare/peers"
 )
 
-// plan says how much of everything is done.
+// scenario is something that is measured with so many Foos: each of the others between two runs
+// of the base, round after round.
+type scenario struct {
+	what         string
+	foos, rounds int
+	base         string
+	others       []string
+}
+
+// plan says what is measured. In a full one the minutes are those of two quiet cores: 49 in all,
+// and one or two more to compile the programs.
 type plan struct {
-	coldStart size
-	// slowFoos is the size for peers that a limit of their own makes slow.
-	slowFoos int
-	backlog  size
-	caches   []size
+	scenarios []scenario
 	// atOnce is how many steps are under way together: one, if times are to mean
 	// anything.
 	atOnce int
 }
 
-// size is a number of Foos, and in how many rounds it is measured.
-type size struct{ foos, rounds int }
-
-// full is what the page of results shows.
+// full is what the page of results shows. Five rounds are the fewest that give a median an
+// interval of 90 %, from the smallest to the largest of them; eight leave out one at each end,
+// and only eleven leave out two.
 func full() plan {
-	return plan{
-		coldStart: size{1000, 12}, slowFoos: 20,
-		backlog: size{2000, 4},
-		caches:  []size{{10000, 4}, {100000, 2}},
-		atOnce:  1,
-	}
+	return plan{atOnce: 1, scenarios: []scenario{
+		// The base watches what every controller watches, and sends what every controller has to
+		// send.
+		{"ColdStart", 1000, 8, "floor-watch", []string{"byhand", "byhand-tuned", "sample-controller-tuned", "controller-runtime-tuned", "floor"}}, // 19 minutes
+		// These take minutes, and show once what they can do.
+		{"ColdStart", 20, 1, "floor-watch", []string{"sample-controller"}},                                                    // 1
+		{"ColdStart", 1000, 1, "floor-watch", []string{"controller-runtime"}},                                                 // 1
+		{"Backlog", 1000, 5, "byhand", []string{"sample-controller-tuned", "controller-runtime", "controller-runtime-tuned"}}, // 9
+		{"CacheSync", 10000, 5, "byhand", []string{"sample-controller", "controller-runtime", "controller-runtime-tuned"}},    // 4
+		{"CacheSync", 100000, 5, "byhand", []string{"sample-controller", "controller-runtime-tuned"}},                         // 14
+		{"APIServer", 0, 1, "", nil}, // 1
+	}}
 }
 
 // quick sees that everything works.
 func quick() plan {
-	return plan{
-		coldStart: size{200, 1}, slowFoos: 10,
-		backlog: size{200, 1},
-		caches:  []size{{200, 1}},
-		atOnce:  4,
-	}
+	return plan{atOnce: 4, scenarios: []scenario{
+		{"ColdStart", 200, 1, "floor-watch", []string{"byhand", "byhand-tuned", "floor"}},
+		{"ColdStart", 200, 1, "floor-watch", []string{"sample-controller-tuned", "controller-runtime", "controller-runtime-tuned"}},
+		{"ColdStart", 10, 1, "floor-watch", []string{"sample-controller"}},
+		{"Backlog", 200, 1, "byhand", []string{"sample-controller-tuned"}},
+		{"CacheSync", 200, 1, "byhand", []string{"sample-controller", "controller-runtime", "controller-runtime-tuned"}},
+		{"APIServer", 0, 1, "", nil},
+	}}
 }
 
 // step is what is done without a pause.
@@ -52,52 +66,36 @@ type step struct {
 
 // steps puts the plan in order. Every first round comes before any second one.
 func (b *bench) steps(wanted *regexp.Regexp) (all []step) {
-	add := func(what string, foos, round int, do func(ctx context.Context) error) {
-		all = append(all, step{fmt.Sprintf("%s: %d Foos, round %d", what, foos, round), do})
-	}
-	for round := 1; round <= max(b.plan.coldStart.rounds, b.plan.backlog.rounds); round++ {
-		if n := b.plan.coldStart; round <= n.rounds {
-			// The base watches what every controller watches, and sends what every controller has
-			// to send.
-			add("ColdStart", n.foos, round, func(ctx context.Context) error {
-				return b.pairs(ctx, "ColdStart", n.foos, b.peersWhere(isBase)[0], b.peersWhere(isPaired), b.coldStart)
-			})
-		}
-		if n := b.plan.backlog; round <= n.rounds {
-			for _, peer := range b.peersWhere(func(p peers.Peer) bool { return !p.Loop && !slow(p) }) {
-				add("Backlog of "+peer.Name, n.foos, round, func(ctx context.Context) error { return b.backlog(ctx, peer, n.foos) })
+	for round, more := 1, true; more; round++ {
+		more = false
+		for _, s := range b.plan.scenarios {
+			if round > s.rounds || round > 1 && s.what == "CacheSync" {
+				continue
 			}
-		}
-		if round > 1 {
-			continue
-		}
-		// The others as shipped show once what they can do, and not what takes minutes.
-		for _, peer := range b.peersWhere(isOnce) {
-			n := b.plan.coldStart.foos
-			if slow(peer) {
-				n = b.plan.slowFoos
-			}
-			add("ColdStart of "+peer.Name, n, round, func(ctx context.Context) error {
-				values, err := b.coldStart(ctx, peer, n)
-				if err != nil {
-					return err
-				}
-				return b.report("ColdStart", n, peer, 1, values...)
-			})
-		}
-		// All rounds of a size share a control plane, since no peer writes.
-		for _, n := range b.plan.caches {
-			add("CacheSync", n.foos, round, func(ctx context.Context) error { return b.cacheSync(ctx, b.peersWhere(caches), n) })
+			more = true
+			what := fmt.Sprintf("%s: %d Foos, round %d: %s", s.what, s.foos, round, strings.Join(s.others, ", "))
+			all = append(all, step{what, func(ctx context.Context) error { return b.take(ctx, s) }})
 		}
 	}
 	return slices.DeleteFunc(all, func(s step) bool { return !wanted.MatchString(s.what) })
 }
 
-func isBase(p peers.Peer) bool   { return p.Name == "floor-watch" }
-func isOnce(p peers.Peer) bool   { return p.Shipped && p.Name != "byhand" }
-func isPaired(p peers.Peer) bool { return !isBase(p) && !isOnce(p) }
+// take measures a round of a scenario.
+func (b *bench) take(ctx context.Context, s scenario) error {
+	switch s.what {
+	case "ColdStart":
+		return b.pairs(ctx, s, b.coldStart)
+	case "Backlog":
+		return b.pairs(ctx, s, b.backlog)
+	case "CacheSync":
+		return b.cacheSync(ctx, s)
+	default:
+		return b.apiServer(ctx)
+	}
+}
 
-// peersWhere returns the chosen peers that fulfil a condition.
-func (b *bench) peersWhere(condition func(peers.Peer) bool) []peers.Peer {
-	return slices.DeleteFunc(slices.Clone(b.peers), func(p peers.Peer) bool { return !condition(p) })
+// peer returns the peer with this name.
+func peer(name string) peers.Peer {
+	all := peers.All()
+	return all[slices.IndexFunc(all, func(p peers.Peer) bool { return p.Name == name })]
 }

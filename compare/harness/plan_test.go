@@ -5,25 +5,23 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
-	"example.com/byhand/compare/peers"
 )
 
-// Every first round precedes any second, and what others take minutes for is done once.
+// Every first round precedes any second, and the rounds of a cache are one step.
 func TestSteps(t *testing.T) {
-	b := &bench{plan: plan{coldStart: size{10, 2}, slowFoos: 3, caches: []size{{5, 4}}, backlog: size{7, 2}}, peers: peers.All()}
+	b := &bench{plan: plan{scenarios: []scenario{
+		{"ColdStart", 10, 2, "floor-watch", []string{"byhand", "floor"}}, {"ColdStart", 3, 1, "floor-watch", []string{"sample-controller"}},
+		{"CacheSync", 5, 4, "byhand", []string{"controller-runtime"}}, {"Backlog", 7, 2, "byhand", nil},
+	}}}
 	var got []string
-	for _, s := range b.steps(regexp.MustCompile("ColdStart|Cache|Backlog of byhand:")) {
+	for _, s := range b.steps(regexp.MustCompile("ColdStart|Cache")) {
 		got = append(got, s.what)
 	}
 	want := []string{
-		"ColdStart: 10 Foos, round 1",
-		"Backlog of byhand: 7 Foos, round 1",
-		"ColdStart of sample-controller: 3 Foos, round 1",
-		"ColdStart of controller-runtime: 10 Foos, round 1",
-		"CacheSync: 5 Foos, round 1",
-		"ColdStart: 10 Foos, round 2",
-		"Backlog of byhand: 7 Foos, round 2",
+		"ColdStart: 10 Foos, round 1: byhand, floor",
+		"ColdStart: 3 Foos, round 1: sample-controller",
+		"CacheSync: 5 Foos, round 1: controller-runtime",
+		"ColdStart: 10 Foos, round 2: byhand, floor",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

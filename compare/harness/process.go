@@ -3,9 +3,11 @@ package main
 import (
 	"context"
 	"os/exec"
+	"strconv"
 	"sync/atomic"
 	"time"
 
+	"example.com/byhand/compare/peers/liveheap"
 	"example.com/byhand/internal/testkit/subprocess"
 )
 
@@ -77,6 +79,17 @@ func (p *process) quiet(ctx context.Context, atMost time.Duration) error {
 		before, err = now, failed
 	}
 	return err
+}
+
+// liveHeap has the process collect its garbage, and returns how many bytes are left.
+func (p *process) liveHeap(ctx context.Context) (bytes float64, err error) {
+	if err := p.Signal(liveheap.Signal); err != nil {
+		return 0, err
+	}
+	if err := p.Prints(ctx, 1, liveheap.Line); err != nil {
+		return 0, err
+	}
+	return strconv.ParseFloat(liveheap.Line.FindStringSubmatch(p.Output())[1], 64)
 }
 
 // stop ends the process as a service manager does.

@@ -82,6 +82,7 @@ type mark struct {
 	resource schema.GroupVersionResource
 	met      happening
 	waiting  map[string]bool
+	begin    time.Time
 	last     time.Time
 	done     chan struct{}
 }
@@ -89,7 +90,7 @@ type mark struct {
 // expect returns a mark for the objects with these names. What happened before the
 // call does not count.
 func (p *progress) expect(resource schema.GroupVersionResource, met happening, names ...string) *mark {
-	m := &mark{mu: &p.mu, resource: resource, met: met, waiting: map[string]bool{}, done: make(chan struct{})}
+	m := &mark{mu: &p.mu, resource: resource, met: met, waiting: map[string]bool{}, begin: time.Now(), done: make(chan struct{})}
 	for _, name := range names {
 		m.waiting[name] = true
 	}

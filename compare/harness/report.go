@@ -1,16 +1,18 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"golang.org/x/perf/benchfmt"
-	"golang.org/x/perf/benchproc"
+
+	"example.com/byhand/compare/peers"
 )
 
 // The files of a folder of results: the measurements, and what is made of them.
@@ -18,62 +20,45 @@ const rawFile, pageFile, pictureFile = "raw.txt", "README.md", "throughput.svg"
 
 // writePage makes the page and its picture of the measurements in a folder.
 func writePage(dir string) error {
-	in, err := os.Open(filepath.Join(dir, rawFile))
+	text, err := os.ReadFile(filepath.Join(dir, rawFile))
 	if err != nil {
 		return err
 	}
-	f, err := readRaw(in, rawFile)
-	if err := errors.Join(err, in.Close()); err != nil {
-		return err
-	}
-	page, err := f.page()
+	f, err := readRaw(text)
 	if err != nil {
 		return err
 	}
-	coldStarts, err := f.groups(coldStart)
-	if err != nil {
-		return err
-	}
-	if svg := picture(coldStarts); svg != "" {
+	if svg := picture(f.groups("ColdStart")); svg != "" {
 		if err := os.WriteFile(filepath.Join(dir, pictureFile), []byte(svg), 0o644); err != nil {
 			return err
 		}
 	}
-	return os.WriteFile(filepath.Join(dir, pageFile), []byte(page), 0o644)
+	return os.WriteFile(filepath.Join(dir, pageFile), []byte(f.page()), 0o644)
 }
 
-// figures are the measurements of a file.
-type figures struct {
-	all   []*benchfmt.Result
-	units benchfmt.UnitMetadataMap
-}
+// figures are measurements.
+type figures []*benchfmt.Result
 
-// readRaw reads a file in the Go benchmark format.
-func readRaw(in io.Reader, name string) (*figures, error) {
-	f := &figures{}
-	reader := benchfmt.NewReader(in, name)
+// readRaw reads the Go benchmark format.
+func readRaw(text []byte) (f figures, err error) {
+	reader := benchfmt.NewReader(bytes.NewReader(text), rawFile)
 	for reader.Scan() {
 		switch record := reader.Result().(type) {
 		case *benchfmt.SyntaxError:
 			return nil, record
 		case *benchfmt.Result:
-			f.all = append(f.all, record.Clone())
+			f = append(f, record.Clone())
 		}
 	}
-	if err := reader.Err(); err != nil {
-		return nil, err
+	if len(f) == 0 {
+		return nil, errors.New("no measurements")
 	}
-	if len(f.all) == 0 {
-		return nil, errors.New(name + " holds no measurements")
-	}
-	f.units = reader.Units()
-	return f, nil
+	return f, reader.Err()
 }
 
-// group is what is compared: entries that differ in nothing but who was measured. The
-// first one is the base.
+// group is what is compared: entries that differ in nothing but who was measured.
 type group struct {
-	what    []string
+	what    string // the number of Foos, or the request
 	entries []entry
 }
 
@@ -83,98 +68,75 @@ type entry struct {
 	values map[string][]float64
 }
 
-// groups returns what the section is about.
-func (f *figures) groups(s section) ([]group, error) {
-	filter, err := benchproc.NewFilter(s.filter)
-	if err != nil {
-		return nil, err
-	}
-	projection, err := new(benchproc.ProjectionParser).Parse(strings.Join(s.rows, " "), filter)
-	if err != nil {
-		return nil, err
-	}
-	measured := map[benchproc.Key]map[string][]float64{}
-	var keys []benchproc.Key
-	for _, result := range f.all {
-		if match, _ := filter.Match(result); !match.All() {
+// groups returns what was measured in a scenario, from the fewest Foos to the most, and the peers
+// in their order. Names are scenario/what=…/who=….
+func (f figures) groups(scenario string) (all []group) {
+	for _, result := range f {
+		name, parts := result.Name.Parts()
+		if string(name) != scenario || len(parts) != 2 {
 			continue
 		}
-		key := projection.Project(result)
-		if measured[key] == nil {
-			measured[key], keys = map[string][]float64{}, append(keys, key)
+		_, what, _ := strings.Cut(string(parts[0]), "=")
+		_, who, _ := strings.Cut(string(parts[1]), "=")
+		i := slices.IndexFunc(all, func(g group) bool { return g.what == what })
+		if i < 0 {
+			i, all = len(all), append(all, group{what: what})
+		}
+		g := &all[i]
+		j := slices.IndexFunc(g.entries, func(e entry) bool { return e.who == who })
+		if j < 0 {
+			j, g.entries = len(g.entries), append(g.entries, entry{who, map[string][]float64{}})
 		}
 		for _, v := range result.Values {
-			measured[key][v.Unit] = append(measured[key][v.Unit], v.Value)
+			g.entries[j].values[v.Unit] = append(g.entries[j].values[v.Unit], v.Value)
 		}
 	}
-	benchproc.SortKeys(keys)
-	var all []group
-	for _, key := range keys {
-		var what []string
-		for _, field := range projection.Fields() {
-			what = append(what, key.Get(field))
-		}
-		last := len(what) - 1
-		if len(all) == 0 || !slices.Equal(all[len(all)-1].what, what[:last]) {
-			all = append(all, group{what: what[:last]})
-		}
-		g := &all[len(all)-1]
-		g.entries = append(g.entries, entry{what[last], measured[key]})
+	number := func(g group) int { n, _ := strconv.Atoi(g.what); return n }
+	slices.SortStableFunc(all, func(a, b group) int { return number(a) - number(b) })
+	order := func(e entry) int {
+		return slices.IndexFunc(peers.All(), func(p peers.Peer) bool { return p.Name == e.who })
 	}
-	return all, nil
+	for _, g := range all {
+		slices.SortStableFunc(g.entries, func(a, b entry) int { return order(a) - order(b) })
+	}
+	return all
 }
 
 // page is the text of the page. It says only what was measured.
-func (f *figures) page() (string, error) {
-	text := "# Side by side: the numbers\n\n" + introduction + "\n" + f.machine()
+func (f figures) page() string {
+	text := "# Side by side: the numbers\n\n" + introduction + "\n" + f.machine() + f.goalTable()
 	for _, s := range sections {
-		table, err := f.table(s)
-		if err != nil {
-			return "", err
-		}
-		if len(table) > 1 {
-			text += fmt.Sprintf("\n## %s\n\n%s\n\n", s.title, s.text) + markdown(table) + f.precision(s)
+		if groups := f.groups(s.scenario); len(groups) > 0 {
+			var ratios []string
+			for _, unit := range s.ratios {
+				ratios = append(ratios, ratio(unit))
+			}
+			text += fmt.Sprintf("\n## %s\n\n%s\n\n%s\n<details><summary>In figures</summary>\n\n%s\n</details>\n",
+				s.title, s.text, s.table(groups, ratios), s.table(groups, append(s.ratios, s.counts...)))
 		}
 	}
-	return text + method, nil
+	return text + failover + method + f.precision() + limits
 }
 
-// table shows a line for each peer in each group. Nothing but a head: nothing was
-// measured.
-func (f *figures) table(s section) ([][]string, error) {
-	groups, err := f.groups(s)
-	if err != nil {
-		return nil, err
+// table shows a line for each entry of each group that has one of these units.
+func (s section) table(groups []group, units []string) string {
+	table := [][]string{{s.what, s.who}}
+	for _, unit := range units {
+		table[0] = append(table[0], heading(unit))
 	}
-	var head []string
-	for _, field := range s.rows {
-		head = append(head, heading(strings.TrimLeft(strings.Split(field, "@")[0], "/.")))
-	}
-	for _, unit := range s.units {
-		if head = append(head, heading(unit)); slices.Contains(s.compared, unit) {
-			head = append(head, "difference")
-		}
-	}
-	table := [][]string{append(head, "rounds")}
+	table[0] = append(table[0], "rounds")
 	for _, g := range groups {
-		for i, e := range g.entries {
-			line := append(slices.Clone(g.what), "`"+e.who+"`")
-			rounds := 0
-			for _, unit := range s.units {
-				rounds = max(rounds, len(e.values[unit]))
+		for _, e := range g.entries {
+			line, rounds := []string{g.what, "`" + e.who + "`"}, 0
+			for _, unit := range units {
+				line, rounds = append(line, median(e.values[unit], unit)), max(rounds, len(e.values[unit]))
 			}
-			if rounds == 0 {
-				continue
+			if rounds > 0 {
+				table = append(table, append(line, fmt.Sprint(rounds)))
 			}
-			for _, unit := range s.units {
-				if line = append(line, median(e.values[unit], unit)); slices.Contains(s.compared, unit) {
-					line = append(line, f.difference(g, i, unit))
-				}
-			}
-			table = append(table, append(line, fmt.Sprint(rounds)))
 		}
 	}
-	return table, nil
+	return markdown(table)
 }
 
 // markdown writes a table whose first line is its head.
@@ -188,15 +150,9 @@ func markdown(table [][]string) string {
 }
 
 // machine is where and how the measurements were made.
-func (f *figures) machine() string {
-	table := [][]string{{"", ""}}
-	for _, key := range []string{"cpu", "cores", "memory", "go", "control-plane", "method", "command"} {
-		// A bar ends a cell, even in code.
-		value := strings.ReplaceAll(f.all[0].GetConfig(key), "|", `\|`)
-		if key == "command" {
-			value = "`" + value + "`"
-		}
-		table = append(table, []string{key, value})
+func (f figures) machine() (lines string) {
+	for _, key := range []string{"cpu", "cores", "memory", "go", "control-plane", "command"} {
+		lines += fmt.Sprintf("- %s: `%s`\n", key, f[0].GetConfig(key))
 	}
-	return markdown(table)
+	return lines
 }

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	"golang.org/x/perf/benchfmt"
-
 	"example.com/byhand/compare/peers"
 )
 
@@ -55,26 +53,6 @@ func (r *run) start(ctx context.Context) (p *process, err error) {
 // limit bounds the time in which n Foos must be done. It is generous: a time is
 // reported, never judged.
 func (r *run) limit(ctx context.Context, n int) (context.Context, context.CancelFunc) {
-	each := 100 * time.Millisecond
-	if slow(r.peer) {
-		each = 2 * time.Second
-	}
 	cause := fmt.Errorf("%s is too slow, or has stopped", r.peer.Name)
-	return context.WithTimeoutCause(ctx, time.Minute+time.Duration(n)*each, cause)
-}
-
-// slow says that the peer's own limit of requests makes it a hundred times slower
-// than the others.
-func slow(peer peers.Peer) bool { return peer.Name == "sample-controller" }
-
-// report writes down what was measured of n Foos, averaged over so many operations, and says
-// it.
-func (b *bench) report(what string, n int, peer peers.Peer, operations int, values ...benchfmt.Value) error {
-	text := fmt.Sprintf("%s/foos=%d/peer=%s", what, n, peer.Name)
-	name := text
-	for _, v := range values {
-		text += fmt.Sprintf("  %.4g %s", v.Value, v.Unit)
-	}
-	b.say("%s", text)
-	return b.raw.add(name, operations, values...)
+	return context.WithTimeoutCause(ctx, time.Minute+time.Duration(n)*100*time.Millisecond, cause)
 }

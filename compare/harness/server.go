@@ -19,6 +19,9 @@ type server struct {
 	client clientset.Interface
 }
 
+// etcdServers is a flag of the API server in what kwokctl keeps of a cluster.
+var etcdServers = regexp.MustCompile(`--etcd-servers=(\S+)`)
+
 // up starts a control plane with the CRDs in it. The caller calls Down, unless there is an
 // error.
 func (b *bench) up(ctx context.Context) (*server, error) {
@@ -26,26 +29,11 @@ func (b *bench) up(ctx context.Context) (*server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &server{Plane: p}
-	if err := s.connect(); err != nil {
-		return nil, errors.Join(err, s.Down())
-	}
-	return s, nil
-}
-
-// etcdServers is a flag of the API server in what kwokctl keeps of a cluster.
-var etcdServers = regexp.MustCompile(`--etcd-servers=(\S+)`)
-
-// connect makes the client of Foos and finds etcd.
-func (s *server) connect() (err error) {
-	if s.client, err = clientset.NewForConfig(s.Config); err != nil {
-		return err
-	}
-	kept, err := os.ReadFile(filepath.Join(s.Home, "state", "clusters", s.Name, "kwok.yaml"))
+	client, err := clientset.NewForConfig(p.Config)
+	kept, failed := os.ReadFile(filepath.Join(p.Home, "state", "clusters", p.Name, "kwok.yaml"))
 	etcd := etcdServers.FindSubmatch(kept)
-	if etcd == nil {
-		return fmt.Errorf("what kwokctl keeps of %s names no etcd (%v)", s.Name, err)
+	if err != nil || etcd == nil {
+		return nil, errors.Join(fmt.Errorf("a client of Foos, and etcd in what kwokctl keeps of %s: %w", p.Name, errors.Join(err, failed)), p.Down())
 	}
-	s.etcd = string(etcd[1])
-	return nil
+	return &server{p, string(etcd[1]), client}, nil
 }

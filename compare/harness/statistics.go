@@ -11,94 +11,72 @@ import (
 )
 
 const (
-	// fewest is the number of rounds below which nothing can be significant: with three
-	// each, chance alone puts all of one before all of the other once in ten times.
-	fewest = 4
 	// confidence is the highest common level at which five rounds give an interval.
 	confidence = 0.9
 	// missing stands for what was not measured.
 	missing = "–"
 )
 
-func sampleOf(values []float64) *benchmath.Sample {
-	return benchmath.NewSample(slices.Clone(values), &benchmath.DefaultThresholds)
+// summarize returns the median and its interval, which is infinite for less than five values.
+func summarize(values []float64) benchmath.Summary {
+	return benchmath.AssumeNothing.Summary(benchmath.NewSample(slices.Clone(values), &benchmath.DefaultThresholds), confidence)
 }
 
-func center(values []float64) float64 {
-	return benchmath.AssumeNothing.Summary(sampleOf(values), confidence).Center
-}
+func finite(s benchmath.Summary) bool { return !math.IsInf(s.Hi-s.Lo, 0) }
 
-// median shows the median and, if there are rounds enough, its confidence interval.
+// median shows the median of some values. A ratio has its confidence interval, if there are
+// rounds enough, and any other figure its spread.
 func median(values []float64, unit string) string {
 	if len(values) == 0 {
 		return missing
 	}
-	summary := benchmath.AssumeNothing.Summary(sampleOf(values), confidence)
-	text := benchunit.Scale(summary.Center, benchunit.ClassOf(unit))
+	s := summarize(values)
+	if strings.HasSuffix(unit, ratio("")) {
+		text := fmt.Sprintf("%.2f", s.Center)
+		if finite(s) {
+			text += fmt.Sprintf(" (%.2f to %.2f)", s.Lo, s.Hi)
+		}
+		return text
+	}
+	text := benchunit.Scale(s.Center, benchunit.ClassOf(unit))
 	switch {
-	case strings.HasSuffix(unit, "sec") || unit == "sec/op":
+	case strings.Contains(unit, "sec"):
 		text += "s"
 	case benchunit.ClassOf(unit) == benchunit.Binary:
 		text += "B"
-	case summary.Center == math.Trunc(summary.Center):
-		text = fmt.Sprintf("%.0f", summary.Center)
 	default:
-		text = fmt.Sprintf("%.4g", summary.Center)
+		text = fmt.Sprintf("%.4g", s.Center)
 	}
-	if spread := summary.PctRangeString(); spread != "∞" && summary.Lo < summary.Hi {
-		text += " ± " + spread
+	if finite(s) && s.Lo < s.Hi {
+		text += " ± " + s.PctRangeString()
 	}
 	return text
 }
 
-// precision says what the smallest difference is that the rounds of a section can show.
-func (f *figures) precision(s section) string {
-	groups, err := f.groups(s)
-	if err != nil || len(s.compared) == 0 {
-		return ""
-	}
-	widest := 0.0
-	for _, g := range groups {
-		for _, e := range g.entries {
-			for _, unit := range s.compared {
-				if values := e.values[unit]; len(values) >= fewest {
-					summary := benchmath.AssumeNothing.Summary(sampleOf(values), confidence)
-					widest = max(widest, (summary.Hi-summary.Lo)/summary.Center)
+// precision says what the smallest difference is that the rounds can show: for each ratio the
+// half of its widest interval.
+func (f figures) precision() (lines string) {
+	for _, s := range sections {
+		var widest []string
+		for _, unit := range s.ratios {
+			half := 0.0
+			for _, g := range f.groups(s.scenario) {
+				for _, e := range g.entries {
+					if s := summarize(e.values[ratio(unit)]); s.Center > 0 && finite(s) {
+						half = max(half, (s.Hi-s.Lo)/2/s.Center)
+					}
 				}
 			}
+			if half > 0 {
+				widest = append(widest, fmt.Sprintf("%s %.0f %%", heading(unit), 100*half))
+			}
+		}
+		if len(widest) > 0 {
+			lines += fmt.Sprintf("  - %s: %s.\n", s.title, strings.Join(widest, ", "))
 		}
 	}
-	if widest == 0 {
+	if lines == "" {
 		return ""
 	}
-	return fmt.Sprintf("\nThe widest interval of what is compared here spans %.0f%% of its median: a smaller difference these rounds cannot show.\n", 100*widest)
-}
-
-// difference says how an entry compares with the first one of its group.
-func (f *figures) difference(g group, i int, unit string) string {
-	base, values := g.entries[0].values[unit], g.entries[i].values[unit]
-	if i == 0 || len(base) == 0 || len(values) == 0 {
-		return missing
-	}
-	return verdict(values, base, f.units.GetBetter(unit))
-}
-
-// verdict says how one's own measurements compare with others. Too few say nothing,
-// however far apart they are.
-func verdict(own, others []float64, better int) string {
-	if min(len(own), len(others)) < fewest {
-		return "too few rounds"
-	}
-	mine, theirs := center(own), center(others)
-	compared := benchmath.AssumeNothing.Compare(sampleOf(others), sampleOf(own))
-	switch {
-	case mine == theirs:
-		return "equal"
-	case compared.P > compared.Alpha:
-		return fmt.Sprintf("no significant difference (%s)", compared)
-	case (mine > theirs) == (better > 0):
-		return fmt.Sprintf("better, %s (%s)", compared.FormatDelta(theirs, mine), compared)
-	default:
-		return fmt.Sprintf("worse, %s (%s)", compared.FormatDelta(theirs, mine), compared)
-	}
+	return "- The smallest difference that these rounds can show is half the widest interval of a ratio:\n" + lines
 }

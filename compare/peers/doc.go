@@ -3,8 +3,9 @@
 //
 // # Basics
 //
-// All are programs: what runs is what a user would run. They act on the same
-// CustomResourceDefinition, and are built from one go.mod, so that they share the versions of client-go and of everything below it.
+// All are programs: what runs is what a user would run, with one file more, of ./liveheap. They
+// act on the same CustomResourceDefinition, and are built from one go.mod, so that they share the
+// versions of client-go and of everything below it.
 //
 //   - byhand: the controller of this repository, as `go run main.go` starts it.
 //   - byhand-tuned: the same with as many workers as the other tuned ones.

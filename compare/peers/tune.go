@@ -44,39 +44,41 @@ func tune(source string, edits []edit) (string, error) {
 	return strings.Join(lines, "\n"), nil
 }
 
-// compile builds the peer's program into a file: its package as it is, or with an overlay of
-// what was edited.
+// alive is a file that each program has in addition: it says how much of its heap is alive.
+const alive = "package main\n\nimport _ \"example.com/byhand/compare/peers/liveheap\"\n"
+
+// compile builds the peer's program into a file: its package, with an overlay of what is edited
+// and added.
 func (p Peer) compile(ctx context.Context, file string) error {
-	if p.edits == nil {
-		_, err := Go(ctx, "build", "-o", file, p.pkg)
-		return err
-	}
-	module, err := Go(ctx, "list", "-f", "{{.Dir}}", p.pkg)
+	dir, err := Go(ctx, "list", "-f", "{{.Dir}}", p.pkg)
 	if err != nil {
 		return err
 	}
-	source, err := os.ReadFile(filepath.Join(module, "main.go"))
-	if err != nil {
+	pkg, replace := p.pkg, map[string]string{}
+	if pkg == sample {
+		source, err := os.ReadFile(filepath.Join(dir, "main.go"))
+		if err != nil {
+			return err
+		}
+		tuned, err := tune(string(source), p.edits)
+		if err != nil {
+			return fmt.Errorf("tune %s: %w", pkg, err)
+		}
+		// Go allows no overlay over the module cache, so the overlay is a folder of this module
+		// that exists in it alone.
+		own, err := Go(ctx, "list", "-f", "{{.Dir}}", "example.com/byhand/compare/peers")
+		if err := errors.Join(err, os.WriteFile(file+".main.go", []byte(tuned), 0o644)); err != nil {
+			return err
+		}
+		controller := filepath.Join(dir, "controller.go")
+		pkg, dir = "example.com/byhand/compare/peers/"+filepath.Base(file), filepath.Join(own, filepath.Base(file))
+		replace[filepath.Join(dir, "controller.go")], replace[filepath.Join(dir, "main.go")] = controller, file+".main.go"
+	}
+	replace[filepath.Join(dir, "alive.go")] = file + ".alive.go"
+	overlay, err := json.Marshal(map[string]any{"Replace": replace})
+	if err := errors.Join(err, os.WriteFile(file+".alive.go", []byte(alive), 0o644), os.WriteFile(file+".overlay.json", overlay, 0o644)); err != nil {
 		return err
 	}
-	tuned, err := tune(string(source), p.edits)
-	if err != nil {
-		return fmt.Errorf("tune %s: %w", p.pkg, err)
-	}
-	// Go allows no overlay over the module cache, so the overlay is a folder of this module
-	// that exists in it alone.
-	own, err := Go(ctx, "list", "-f", "{{.Dir}}", "example.com/byhand/compare/peers")
-	if err != nil {
-		return err
-	}
-	dir := filepath.Join(own, filepath.Base(file))
-	overlay, err := json.Marshal(map[string]any{"Replace": map[string]string{
-		filepath.Join(dir, "controller.go"): filepath.Join(module, "controller.go"),
-		filepath.Join(dir, "main.go"):       file + ".main.go",
-	}})
-	if err := errors.Join(err, os.WriteFile(file+".main.go", []byte(tuned), 0o644), os.WriteFile(file+".overlay.json", overlay, 0o644)); err != nil {
-		return err
-	}
-	_, err = Go(ctx, "build", "-overlay", file+".overlay.json", "-o", file, "example.com/byhand/compare/peers/"+filepath.Base(file))
+	_, err = Go(ctx, "build", "-overlay", file+".overlay.json", "-o", file, pkg)
 	return err
 }
