@@ -139,7 +139,7 @@ func TestApplyNeedsCreate(t *testing.T) {
 	w.menu()
 	w.handler.authorize = func(_ context.Context, r *request) error {
 		if r.verb == "create" {
-			return apierrors.NewForbidden(r.groupResource(), r.name, errors.New("no"))
+			return apierrors.NewForbidden(r.kind.groupResource(), r.name, errors.New("no"))
 		}
 		return nil
 	}
