@@ -132,7 +132,7 @@ func TestApplyRefused(t *testing.T) {
 	}
 }
 
-// Who may patch and not create makes nothing new by an apply either. The API server has
+// A user who may patch and not create makes nothing new by an apply either. The API server has
 // asked only whether they may patch.
 func TestApplyNeedsCreate(t *testing.T) {
 	w := newWorld(t)

@@ -59,7 +59,7 @@ func Run(m *testing.M, commands ...string) (exitCode int) {
 	return m.Run()
 }
 
-// held are the CRDs of this folder. A file that nobody refers to would be closed.
+// held are the CRDs of this folder. A file that no variable refers to would be closed.
 var held []*os.File
 
 // hold locks the CRDs of this folder until the process ends. Two chapters may have one CRD,
