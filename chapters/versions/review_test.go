@@ -131,12 +131,7 @@ func TestReviewIsBounded(t *testing.T) {
 		}
 		return text.String() + `"last"`
 	}
-	topping := func(name string, quantity int) string {
-		return fmt.Sprintf(`{"name":"%s","quantity":%d}`, name, quantity)
-	}
 	for _, test := range []struct{ reason, version, toppings string }{
-		{"10⁹ portions", "v1beta1", topping("salami", 1_000_000_000)},
-		{"a name of megabytes, twenty times", "v1beta1", topping(strings.Repeat("a", 9_500_000), 20)},
 		{"many names", "v1alpha1", names(20)},
 		{"a name of megabytes", "v1beta1", `{}]},"metadata":{"name":"` + strings.Repeat("a", 9_500_000) + `"},"x":{"y":[`},
 		{"deep", "v1alpha1", strings.Repeat("[", 4_000_000) + strings.Repeat("]", 4_000_000)},

@@ -186,6 +186,9 @@ func (c *Cluster) kubectl(stdin string, args ...string) (string, error) {
 func (c *Cluster) Readme(kubeconfig string) *readme.Script {
 	c.Helper()
 	script := readme.Open(c.T, "README.md", "Try it")
+	if text, _ := os.ReadFile("README.md"); !strings.Contains(string(text), "\nexport KUBECONFIG=$PWD/cluster/byhand.kubeconfig ") {
+		c.Error("the commands of the README would go to the reader's own cluster")
+	}
 	script.Dir, script.Env, script.Patience = "../..", []string{"KUBECONFIG=" + kubeconfig}, Deadline
 	return script
 }
