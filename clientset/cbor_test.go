@@ -18,7 +18,7 @@ import (
 	"example.com/byhand/clientset"
 )
 
-// Whoever switches client-go's feature gates for CBOR on gets CBOR: the bodies that
+// A program that switches client-go's feature gates for CBOR on gets CBOR: the bodies that
 // are sent and the replies. With a codec for JSON alone every call would fail.
 func TestCBOR(t *testing.T) {
 	clientfeaturestesting.SetFeatureDuringTest(t, clientfeatures.ClientsAllowCBOR, true)

@@ -114,7 +114,7 @@ func TestUnreadableReply(t *testing.T) {
 		{"a proxy's error page", "text/html", "<html>Bad gateway</html>", http.StatusBadGateway},
 		{"text that claims to be JSON", "application/json", "hello", http.StatusOK},
 		{"JSON that breaks off", "application/json", `{"apiVersion": "examples-gzh.com/v1alpha1", "kind": "Pro`, http.StatusOK},
-		{"a kind that nobody registered", "application/json", `{"apiVersion": "examples-gzh.com/v1alpha1", "kind": "Pebble"}`, http.StatusOK},
+		{"a kind that is not registered", "application/json", `{"apiVersion": "examples-gzh.com/v1alpha1", "kind": "Pebble"}`, http.StatusOK},
 		{"nothing", "application/json", "", http.StatusOK},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -49,7 +49,7 @@ func (r resource[T, L, A]) testWatchStreamBreaks(t *testing.T) {
 					panic(http.ErrAbortHandler)
 				}
 				if test.want != "" {
-					io.WriteString(w, added) // which nobody may see any more
+					io.WriteString(w, added) // which the caller may not see any more
 				}
 			}))
 			w, err := r.in(client, "shop").Watch(t.Context(), metav1.ListOptions{})
@@ -89,8 +89,8 @@ func TestWatchDeliversAnyKnownKind(t *testing.T) {
 // TestNoGoroutineIsLeft proves that nothing goes on after Stop, and after a call that
 // was cancelled, while the server would go on: the client has no goroutine left, the
 // server sees the request end, and the watch's channel is closed. The end of the
-// context alone ends the request, but not the goroutine of a watch that nobody
-// reads: it waits to deliver an ERROR event.
+// context alone ends the request, but not the goroutine of a watch that its caller
+// does not read: it waits to deliver an ERROR event.
 func TestNoGoroutineIsLeft(t *testing.T) { eachKind(t, kind.testNoGoroutineIsLeft) }
 
 func (r resource[T, L, A]) testNoGoroutineIsLeft(t *testing.T) {
@@ -124,7 +124,7 @@ func (r resource[T, L, A]) testNoGoroutineIsLeft(t *testing.T) {
 		<-ended
 		waitClosed(t, w)
 	})
-	t.Run("Stop with an event that nobody took", func(t *testing.T) {
+	t.Run("Stop with an event that the caller has not taken", func(t *testing.T) {
 		w, _, _ := watching(t, added)
 		w.Stop()
 		noneLeft(t, inWatch, inRequest, inConnection)
@@ -149,7 +149,7 @@ func (r resource[T, L, A]) testNoGoroutineIsLeft(t *testing.T) {
 		<-ended
 	})
 	for name, stream := range map[string]string{"no": "", "an": added} {
-		t.Run("the context is not enough where nobody reads, with "+name+" event", func(t *testing.T) {
+		t.Run("the context is not enough if the caller does not read, with "+name+" event", func(t *testing.T) {
 			w, cancel, ended := watching(t, stream)
 			cancel()
 			<-ended

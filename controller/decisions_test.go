@@ -65,7 +65,7 @@ func TestCheckController(t *testing.T) {
 		{"of a Foo of another group", controlledBy("example.com/v1alpha1", "Foo", "foo", "other-uid"), v1alpha1.ReasonNameTaken},
 		{"of a group that cannot be read", controlledBy("a/b/c", "Foo", "foo", "other-uid"), v1alpha1.ReasonNameTaken},
 		{"of another kind", controlledBy("samplecontroller.k8s.io/v1alpha1", "Bar", "foo", "other-uid"), v1alpha1.ReasonNameTaken},
-		{"nobody's", func(d *appsv1.Deployment) { d.OwnerReferences = nil }, v1alpha1.ReasonNameTaken},
+		{"without an owner", func(d *appsv1.Deployment) { d.OwnerReferences = nil }, v1alpha1.ReasonNameTaken},
 		{"owned by this Foo, but not controlled", func(d *appsv1.Deployment) { d.OwnerReferences[0].Controller = nil }, v1alpha1.ReasonNameTaken},
 		{"owned by this Foo, and expressly not controlled", func(d *appsv1.Deployment) { d.OwnerReferences[0].Controller = new(false) }, v1alpha1.ReasonNameTaken},
 	} {

@@ -98,7 +98,7 @@ func TestStatusOfUnobservedDeployment(t *testing.T) {
 }
 
 // The fields that a Foo decides are put right with one write; all others are left
-// to whoever wrote them.
+// to the programs that wrote them.
 func TestDrift(t *testing.T) {
 	path := deploymentPath + "deployment"
 	sidecar := map[string]any{"name": "sidecar", "image": "sidecar:1"}
@@ -112,16 +112,16 @@ func TestDrift(t *testing.T) {
 			[]string{"PUT deployments/deployment", "PUT foos/foo/status"}, []string{"Normal Scaled Scaled Deployment deployment from 1 to 3"}},
 		{"the Foo was scaled to nothing", func(w *world) { w.set(fooPath+"foo", int64(0), "spec", "replicas") },
 			[]string{"PUT deployments/deployment", "PUT foos/foo/status"}, []string{"Normal Scaled Scaled Deployment deployment from 1 to 0"}},
-		{"somebody scaled the Deployment", func(w *world) { w.set(path, int64(7), "spec", "replicas") },
+		{"a user scaled the Deployment", func(w *world) { w.set(path, int64(7), "spec", "replicas") },
 			[]string{"PUT deployments/deployment"}, []string{"Normal Scaled Scaled Deployment deployment from 7 to 1"}},
-		{"somebody changed our container's image", func(w *world) {
+		{"a user changed our container's image", func(w *world) {
 			w.set(path, []any{map[string]any{"name": "nginx", "image": "other"}, sidecar}, "spec", "template", "spec", "containers")
 		}, []string{"PUT deployments/deployment"}, []string{"Normal Updated Updated Deployment deployment"}},
-		{"somebody removed our label from the Pods", func(w *world) {
+		{"a user removed our label from the Pods", func(w *world) {
 			w.set(path, map[string]any{"theirs": "kept"}, "spec", "template", "metadata", "labels")
 		},
 			[]string{"PUT deployments/deployment"}, []string{"Normal Updated Updated Deployment deployment"}},
-		{"somebody added a container, an annotation and a strategy", func(w *world) {
+		{"a user added a container, an annotation and a strategy", func(w *world) {
 			w.set(path, []any{map[string]any{"name": "nginx", "image": "nginx:1.29"}, sidecar}, "spec", "template", "spec", "containers")
 			w.set(path, map[string]any{"note": "kept"}, "metadata", "annotations")
 			w.set(path, map[string]any{"type": "Recreate"}, "spec", "strategy")
@@ -146,13 +146,13 @@ func TestDrift(t *testing.T) {
 				t.Error("the Deployment was replaced, not updated")
 			}
 			if len(theirs.Spec.Template.Spec.Containers) > 1 && len(after.Spec.Template.Spec.Containers) != 2 {
-				t.Error("the container that somebody added is gone")
+				t.Error("the container that the user added is gone")
 			}
 			if theirs.Annotations["note"] != after.Annotations["note"] || theirs.Spec.Strategy.Type != after.Spec.Strategy.Type {
-				t.Error("what somebody set is gone")
+				t.Error("what the user set is gone")
 			}
 			if label := theirs.Spec.Template.Labels["theirs"]; label != after.Spec.Template.Labels["theirs"] {
-				t.Error("the label that somebody added is gone")
+				t.Error("the label that the user added is gone")
 			}
 			w.sync()
 			w.reconcile()
@@ -222,7 +222,7 @@ func TestLeavingDeployment(t *testing.T) {
 			w.reconcile()
 			w.sent("PUT foos/foo/status")
 			w.ready("foo", v1alpha1.ReasonWaitingForDeletion)
-			w.told() // no warning: nobody has to do anything
+			w.told() // no warning: no user has to do anything
 
 			w.api.Remove(deploymentPath + "deployment")
 			w.sync()
@@ -240,7 +240,7 @@ func TestForeignDeployment(t *testing.T) {
 		owners []metav1.OwnerReference
 		whose  string
 	}{
-		{"nobody's", nil, "has no controller"},
+		{"without an owner", nil, "has no controller"},
 		{"another Foo's", []metav1.OwnerReference{controllerRef("samplecontroller.k8s.io/v1alpha1", "Foo", "other", "other-uid")}, `is controlled by Foo "other"`},
 		{"another kind's, of the same name", []metav1.OwnerReference{controllerRef("example.com/v1", "Foo", "foo", "other-uid")}, `is controlled by Foo "foo"`},
 	} {
@@ -303,7 +303,7 @@ func TestRename(t *testing.T) {
 	w.sent()
 }
 
-// Somebody takes the old Deployment from the Foo before it is deleted: it stays.
+// A user takes the old Deployment from the Foo before it is deleted: it stays.
 func TestRenameOfReleasedDeployment(t *testing.T) {
 	w := converged(t, 1)
 	w.set(fooPath+"foo", "renamed", "spec", "deploymentName")
@@ -586,7 +586,7 @@ func TestInventedConflict(t *testing.T) {
 		w := converged(t, 1)
 		w.set(fooPath+"foo", int64(2), "spec", "replicas")
 		w.sync()
-		spurious := apierrors.NewConflict(schema.GroupResource{Group: "apps", Resource: "deployments"}, "deployment", errors.New("says somebody"))
+		spurious := apierrors.NewConflict(schema.GroupResource{Group: "apps", Resource: "deployments"}, "deployment", errors.New("says a proxy"))
 		w.api.Refuse(func(r *http.Request) *apierrors.StatusError {
 			if r.Method != http.MethodPut {
 				return nil

@@ -72,7 +72,7 @@ func (w *world) createFoo(name string, spec v1alpha1.FooSpec) *v1alpha1.Foo {
 	return w.foo(name)
 }
 
-// createDeployment stores somebody's Deployment at the API server.
+// createDeployment stores a user's Deployment at the API server.
 func (w *world) createDeployment(name string, owners ...metav1.OwnerReference) {
 	w.Helper()
 	deployment := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "default", OwnerReferences: owners}}

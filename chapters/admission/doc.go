@@ -5,8 +5,8 @@
 //	cd chapters && go run ./admission --kubeconfig FILE
 //
 // Its neighbours: package webhook, beside the chapters, has the certificate, the HTTPS server
-// and the loop that keeps the registration, package v1alpha1 of chapters/restaurant the types, and the core's package informer
-// keeps the Toppings in memory.
+// and the loop that keeps the registration, package v1alpha1 of chapters/restaurant the types,
+// and the core's package informer keeps the Toppings in memory.
 //
 // # Basics
 //

@@ -75,7 +75,8 @@ func (r *reviewer) review(decide decision) webhook.Decide {
 			if err != nil {
 				return nil, err
 			}
-			r.said("%s Pizza %q: %s", request.Operation, request.Namespace+"/"+request.Name, why)
+			// Cut: any client that reaches the server can send a name.
+			r.said("%s Pizza %.320q: %.500s", request.Operation, request.Namespace+"/"+request.Name, why)
 			response = decided
 		}
 		response.UID = request.UID

@@ -18,6 +18,7 @@ import (
 type kitchen struct {
 	*reviewer
 	asked []string
+	lines string
 }
 
 func newKitchen(toppings ...string) *kitchen {
@@ -35,7 +36,7 @@ func newKitchen(toppings ...string) *kitchen {
 			}
 			return false, nil
 		},
-		said: func(string, ...any) {},
+		said: func(format string, args ...any) { k.lines += fmt.Sprintf(format, args...) },
 	}
 	return k
 }
@@ -181,10 +182,12 @@ func TestBadReviews(t *testing.T) {
 		{"a status", strings.Replace(reviewOf("UPDATE", pizza("pineapple"), ""), `"operation"`, `"subResource":"status","operation"`, 1), 200, `"allowed":true`},
 		{"a deletion", reviewOf("DELETE", "null", pizza("pineapple")), 200, `"allowed":true`},
 		{"a connection", reviewOf("CONNECT", "null", ""), 200, `"allowed":true`},
+		{"a long name", strings.Replace(good, `"name":"p"`, `"name":"`+strings.Repeat("p", 100_000)+`"`, 1), 200, `"allowed":true`},
 	} {
-		code, answer := newKitchen("tomato").post(validatePath, test.body)
-		if code != test.code || !strings.Contains(answer, test.answer) {
-			t.Errorf("%s: %d %.200s, want %d with %s", test.reason, code, answer, test.code, test.answer)
+		k := newKitchen("tomato")
+		code, answer := k.post(validatePath, test.body)
+		if code != test.code || !strings.Contains(answer, test.answer) || len(k.lines) > 1000 {
+			t.Errorf("%s: %d %.200s, want %d with %s, and says %.200s", test.reason, code, answer, test.code, test.answer, k.lines)
 		}
 	}
 	if code, _ := newKitchen().post("/elsewhere", good); code != 404 {

@@ -132,14 +132,14 @@ func TestApplyRefused(t *testing.T) {
 	}
 }
 
-// Who may patch and not create makes nothing new by an apply either. The API server has
+// A user who may patch and not create makes nothing new by an apply either. The API server has
 // asked only whether they may patch.
 func TestApplyNeedsCreate(t *testing.T) {
 	w := newWorld(t)
 	w.menu()
 	w.handler.authorize = func(_ context.Context, r *request) error {
 		if r.verb == "create" {
-			return apierrors.NewForbidden(r.groupResource(), r.name, errors.New("no"))
+			return apierrors.NewForbidden(r.kind.groupResource(), r.name, errors.New("no"))
 		}
 		return nil
 	}

@@ -141,5 +141,5 @@ func (v reviewer) authorize(ctx context.Context, r *request) error {
 	if r.kind != nil {
 		what = fmt.Sprintf("resource %q in API group %q", strings.TrimSuffix(r.kind.resource+"/"+r.subresource, "/"), group)
 	}
-	return apierrors.NewForbidden(r.groupResource(), r.name, fmt.Errorf("user %q cannot %s %s", r.user.User, r.verb, what))
+	return apierrors.NewForbidden(r.kind.groupResource(), r.name, fmt.Errorf("user %q cannot %s %s", r.user.User, r.verb, what))
 }

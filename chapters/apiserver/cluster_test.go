@@ -5,7 +5,6 @@ package main
 import (
 	"fmt"
 	"os"
-	"regexp"
 	"strings"
 	"testing"
 
@@ -64,16 +63,6 @@ func (c *cluster) kill() {
 	c.program.Kill()
 }
 
-// address is where the program listens.
-func (c *cluster) address() string {
-	c.Helper()
-	match := regexp.MustCompile(`ready: \S+ on (\S+) `).FindStringSubmatch(c.program.Output())
-	if match == nil {
-		c.Fatal("the program does not say where it listens")
-	}
-	return match[1]
-}
-
 var configMapResource, namespaceResource = corev1.SchemeGroupVersion.WithResource("configmaps"), corev1.SchemeGroupVersion.WithResource("namespaces")
 
 // menu creates the toppings and a pizza.
@@ -122,15 +111,14 @@ func TestTogether(t *testing.T) {
 	}
 }
 
-// Through the API server each user needs a role. Past it no client is believed, not even the
-// administrator.
+// Each user needs a role.
 func testWhoAsks(c *cluster) {
-	as := func(change func(*rest.Config)) dynamic.Interface {
+	as := func(user string) dynamic.Interface {
 		config := rest.CopyConfig(c.Config)
-		change(config)
+		config.Impersonate.UserName = user
 		return dynamic.NewForConfigOrDie(config)
 	}
-	alice := as(func(config *rest.Config) { config.Impersonate.UserName = "alice" })
+	alice := as("alice")
 	if _, err := alice.Resource(toppingResource).List(c.Context(), metav1.ListOptions{}); !apierrors.IsForbidden(err) {
 		c.Errorf("without a role: %v, want 403", err)
 	}
@@ -147,19 +135,12 @@ func testWhoAsks(c *cluster) {
 	if err := alice.Resource(toppingResource).Delete(c.Context(), "salami", metav1.DeleteOptions{}); !apierrors.IsForbidden(err) {
 		c.Errorf("to delete with a role to read: %v, want 403", err)
 	}
-	bob := as(func(config *rest.Config) { config.Impersonate.UserName = "bob" })
+	bob := as("bob")
 	c.Eventually("with a role for one name", func() error {
 		_, err := bob.Resource(toppingResource).List(c.Context(), metav1.ListOptions{FieldSelector: "metadata.name=salami"})
 		return err
 	})
 	if _, err := bob.Resource(toppingResource).List(c.Context(), metav1.ListOptions{}); !apierrors.IsForbidden(err) {
 		c.Errorf("all, with a role for one name: %v, want 403", err)
-	}
-	direct := as(func(config *rest.Config) {
-		config.Host = "https://" + c.address()
-		config.CAData, config.CAFile, config.Insecure = nil, "", true
-	})
-	if _, err := direct.Resource(toppingResource).List(c.Context(), metav1.ListOptions{}); !apierrors.IsUnauthorized(err) {
-		c.Errorf("a direct call with the administrator's certificate: %v, want 401", err)
 	}
 }

@@ -59,7 +59,8 @@ func (s *server) deleteCollection(w *answerWriter, r *request) error {
 		}
 		all = append(all, deleted)
 	}
-	return r.sendList(w, false, all, listMeta(revision))
+	r.sendList(w, false, all, revision)
+	return nil
 }
 
 // deleteOptions reads the body, or the query if there is none.

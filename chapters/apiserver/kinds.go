@@ -49,7 +49,11 @@ var (
 	kinds = []*kind{pizzas, toppings}
 )
 
+// groupResource is empty without a kind.
 func (k *kind) groupResource() schema.GroupResource {
+	if k == nil {
+		return schema.GroupResource{}
+	}
 	return schema.GroupResource{Group: group, Resource: k.resource}
 }
 

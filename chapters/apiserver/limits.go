@@ -17,8 +17,9 @@ import (
 // a body there may have 3 MB. Package storage limits what is stored.
 const (
 	// maxBody is the size of what a client may send, and maxDepth is how deep its JSON may nest.
-	// Code that reads or merges each level anew takes seconds for thousands of levels.
-	maxBody, maxDepth = 64 << 10, 64
+	// Code that reads or merges each level anew takes seconds for thousands of levels. maxMistakes
+	// is how many mistakes in it the answer names.
+	maxBody, maxDepth, maxMistakes = 64 << 10, 64, 20
 	// maxRequests and maxWatches are how many are served at the same time.
 	maxRequests, maxWatches = 200, 1000
 	// requestTime is how long a request may take that is no watch. Package serve has a limit

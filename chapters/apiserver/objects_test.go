@@ -97,6 +97,7 @@ func TestRefused(t *testing.T) {
 		{"too long", "POST", beta + "toppings", strings.Repeat(" ", maxBody+1), 413, "limit", nil},
 		{"too deep", "POST", beta + "toppings", deep, 400, "nests deeper", nil},
 		{"a merge patch that is too deep", "PATCH", beta + "toppings/tomato", deep, 400, "nests deeper", []string{"Content-Type", mergeType}},
+		{"hundreds of mistakes", "POST", beta + "toppings", `{"metadata":{"name":"b","ownerReferences":[{}` + strings.Repeat(",{}", 400) + "]}}", 422, "name: Required", nil},
 		{"a JSON Patch", "PATCH", beta + "toppings/tomato", "[]", 415, "merge-patch", []string{"Content-Type", "application/json-patch+json"}},
 		{"a PUT without version", "PUT", beta + "toppings/tomato", `{"metadata":{"name":"tomato"},"spec":{"cost":1}}`, 422, "resourceVersion", nil},
 		{"a PUT with an old version", "PUT", beta + "toppings/tomato", `{"metadata":{"name":"tomato","resourceVersion":"999"},"spec":{"cost":1}}`, 409, "modified", nil},
@@ -132,8 +133,8 @@ func TestRefused(t *testing.T) {
 		t.Run(test.reason, func(t *testing.T) {
 			before := w.revision()
 			got := w.do(test.method, test.path, test.body, test.header...)
-			if got.code != test.code || !strings.Contains(got.message(), test.want) {
-				t.Errorf("%d %s, want %d and %q", got.code, got.message(), test.code, test.want)
+			if got.code != test.code || !strings.Contains(got.message(), test.want) || len(got.message()) > 10_000 {
+				t.Errorf("%d %.1000s, want %d and %q", got.code, got.message(), test.code, test.want)
 			}
 			if got.get("kind") != "Status" || got.get("code") != float64(test.code) {
 				t.Errorf("the answer is no Status: %v", got.body)
@@ -145,14 +146,15 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// Unknown fields are an error, unless the client wants them to be ignored.
+// Unknown fields, and keys that come twice, are an error, unless the client wants them to be
+// ignored.
 func TestFieldValidation(t *testing.T) {
 	w := newWorld(t)
 	w.menu()
 	for validation, code := range map[string]int{"": 400, "&fieldValidation=Strict": 400, "&fieldValidation=Ignore": 200} {
-		w.patch(code, beta+"toppings/tomato?dryRun=All"+validation, `{"spec":{"color":"green"}}`)
+		w.patch(code, beta+"toppings/tomato?dryRun=All"+validation, `{"spec":{"cost":1,"cost":2}}`)
 		w.must(code, "PUT", beta+"toppings/tomato?dryRun=All"+validation,
-			fmt.Sprintf(`{"metadata":{"name":"tomato","resourceVersion":%q},"spec":{"cost":1,"cost":2,"color":"green"}}`, w.must(http.StatusOK, "GET", beta+"toppings/tomato", "").get("metadata.resourceVersion")))
+			fmt.Sprintf(`{"metadata":{"name":"tomato","resourceVersion":%q},"spec":{"cost":1,"color":"green"}}`, w.must(http.StatusOK, "GET", beta+"toppings/tomato", "").get("metadata.resourceVersion")))
 	}
 }
 
@@ -180,6 +182,31 @@ func TestSelectors(t *testing.T) {
 			t.Errorf("%q: %d toppings, want %d", query, len(items), want)
 		}
 	}
+}
+
+// A list is written object by object, so that one for a slow client takes the memory of one object.
+func TestLargeList(t *testing.T) {
+	w := newWorld(t)
+	w.menu()
+	for _, name := range []string{"tomato", "mozzarella", "salami"} {
+		w.patch(http.StatusOK, beta+"toppings/"+name, fmt.Sprintf(`{"metadata":{"annotations":{"a":%q}}}`, strings.Repeat("x", 10_000)))
+	}
+	answer := &writes{ResponseRecorder: httptest.NewRecorder()}
+	w.handler.routes().ServeHTTP(answer, httptest.NewRequest("GET", beta+"toppings", nil))
+	if answer.Body.Len() < 30_000 || answer.largest > 15_000 {
+		t.Errorf("of %d bytes it writes %d at once", answer.Body.Len(), answer.largest)
+	}
+}
+
+// writes notes the largest one.
+type writes struct {
+	*httptest.ResponseRecorder
+	largest int
+}
+
+func (w *writes) Write(text []byte) (int, error) {
+	w.largest = max(w.largest, len(text))
+	return w.ResponseRecorder.Write(text)
 }
 
 // A topping is deleted, or a pizza has it, never both: many try at the same time.

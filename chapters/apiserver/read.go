@@ -36,7 +36,7 @@ func (s *server) get(w *answerWriter, r *request) error {
 		return err
 	}
 	if found == nil {
-		return apierrors.NewNotFound(r.groupResource(), r.name)
+		return apierrors.NewNotFound(r.kind.groupResource(), r.name)
 	}
 	return w.send(http.StatusOK, r.represent(partial, found))
 }
@@ -66,7 +66,8 @@ func (s *server) list(w *answerWriter, r *request) error {
 	if r.Context().Err() != nil {
 		return apierrors.NewTimeoutError("the selector takes too long", 1)
 	}
-	return r.sendList(w, partial, objects, listMeta(revision))
+	r.sendList(w, partial, objects, revision)
+	return nil
 }
 
 // now returns what there is, if that is as new as the client wants.
@@ -127,8 +128,4 @@ func parseRevision(text string) (int64, error) {
 		return 0, badRequest("resourceVersion %q is no number of this server", text)
 	}
 	return revision, nil
-}
-
-func listMeta(revision int64) metav1.ListMeta {
-	return metav1.ListMeta{ResourceVersion: strconv.FormatInt(revision, 10)}
 }

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"encoding/json"
+	"fmt"
 	"mime"
 	"net/http"
 	"strings"
@@ -44,17 +46,25 @@ func (r *request) represent(partial bool, o object) runtime.Object {
 	return p
 }
 
-// sendList answers with a PizzaList, a ToppingList or a PartialObjectMetadataList.
-func (r *request) sendList(w *answerWriter, partial bool, objects []object, about metav1.ListMeta) error {
-	// Items must not be nil: clients expect a list.
-	list := metav1.List{TypeMeta: typeMeta(r.kind.name+"List", r.version), ListMeta: about, Items: []runtime.RawExtension{}}
+// sendList answers with a PizzaList, a ToppingList or a PartialObjectMetadataList. It writes one
+// object after the other: a client that does not read would keep 140 MB if all were one text.
+func (r *request) sendList(w *answerWriter, partial bool, objects []object, revision int64) {
+	list := typeMeta(r.kind.name+"List", r.version)
 	if partial {
-		list.TypeMeta = typeMeta(metadata+"List", metav1.SchemeGroupVersion)
+		list = typeMeta(metadata+"List", metav1.SchemeGroupVersion)
 	}
+	w.Header().Set("Content-Type", runtime.ContentTypeJSON)
+	w.WriteHeader(http.StatusOK)
+	fmt.Fprintf(w, `{"kind":%q,"apiVersion":%q,"metadata":{"resourceVersion":"%d"},"items":[`, list.Kind, list.APIVersion, revision)
+	separator := ""
 	for _, o := range objects {
-		list.Items = append(list.Items, runtime.RawExtension{Object: r.represent(partial, o)})
+		fmt.Fprint(w, separator)
+		if json.NewEncoder(w).Encode(r.represent(partial, o)) != nil {
+			return // The client is gone.
+		}
+		separator = ","
 	}
-	return w.send(http.StatusOK, list)
+	fmt.Fprint(w, "]}")
 }
 
 func typeMeta(kind string, version schema.GroupVersion) metav1.TypeMeta {

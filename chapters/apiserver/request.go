@@ -27,14 +27,6 @@ func (r *request) key() key {
 	return key{Resource: r.kind.resource, Namespace: r.namespace, Name: r.name}
 }
 
-// groupResource is empty for what is no resource.
-func (r *request) groupResource() schema.GroupResource {
-	if r.kind == nil {
-		return schema.GroupResource{}
-	}
-	return r.kind.groupResource()
-}
-
 // handle answers a request. An error is answered as a Status.
 type handle func(*server, *answerWriter, *request) error
 

@@ -39,7 +39,7 @@ func (s *server) serve(w *answerWriter, r *request, verb verb) (err error) {
 		return apierrors.NewUnauthorized("only the API server may ask, for others: " + err.Error())
 	}
 	if verb.handle == nil {
-		return apierrors.NewMethodNotSupported(r.groupResource(), r.Method)
+		return apierrors.NewMethodNotSupported(r.kind.groupResource(), r.Method)
 	}
 	room := s.watches
 	if verb.name != "watch" {

@@ -39,7 +39,7 @@ func TestRoutes(t *testing.T) {
 		s.log = func(string, ...any) {}
 		s.authenticate = func(*http.Request) (user, error) { return user{}, nil }
 		s.authorize = func(_ context.Context, r *request) error {
-			words := []string{r.verb, r.version.Version, r.groupResource().Resource, r.namespace, r.name, r.subresource}
+			words := []string{r.verb, r.version.Version, r.kind.groupResource().Resource, r.namespace, r.name, r.subresource}
 			got = strings.Join(strings.Fields(strings.Join(words, " ")), " ")
 			return errors.New("no")
 		}

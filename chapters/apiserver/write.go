@@ -30,7 +30,7 @@ func (s *server) create(w *answerWriter, r *request) error {
 	r.name = sent.GetName()
 	return s.put(w, r, options, func(current object) (object, error) {
 		if current != nil {
-			return nil, apierrors.NewAlreadyExists(r.groupResource(), r.name)
+			return nil, apierrors.NewAlreadyExists(r.kind.groupResource(), r.name)
 		}
 		return to(hub, sent), nil
 	})
@@ -44,7 +44,7 @@ func (s *server) update(w *answerWriter, r *request) error {
 	}
 	return s.put(w, r, options, func(current object) (object, error) {
 		if current == nil {
-			return nil, apierrors.NewNotFound(r.groupResource(), r.name)
+			return nil, apierrors.NewNotFound(r.kind.groupResource(), r.name)
 		}
 		return to(hub, sent), nil
 	})
@@ -91,7 +91,7 @@ func (s *server) put(w *answerWriter, r *request, options *metav1.PatchOptions, 
 	var current, answer object
 	for err = errRetry; errors.Is(err, errRetry); {
 		if r.Context().Err() != nil {
-			return apierrors.NewConflict(r.groupResource(), r.name, errModified)
+			return apierrors.NewConflict(r.kind.groupResource(), r.name, errModified)
 		}
 		current, _ = s.storage.Get(r.key())
 		answer, err = s.prepare(r, options, current, next)
@@ -192,7 +192,7 @@ func (s *server) mayCreate(r *request) error {
 	if err != nil || namespace.DeletionTimestamp == nil {
 		return err
 	}
-	refused := apierrors.NewForbidden(r.groupResource(), r.name, fmt.Errorf("unable to create new content in namespace %s because it is being terminated", r.namespace))
+	refused := apierrors.NewForbidden(r.kind.groupResource(), r.name, fmt.Errorf("unable to create new content in namespace %s because it is being terminated", r.namespace))
 	refused.ErrStatus.Details.Causes = append(refused.ErrStatus.Details.Causes, metav1.StatusCause{
 		Type: corev1.NamespaceTerminatingCause, Message: fmt.Sprintf("namespace %s is being terminated", r.namespace), Field: "metadata.namespace",
 	})

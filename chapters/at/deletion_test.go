@@ -3,7 +3,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"testing"
 
@@ -15,9 +14,9 @@ import (
 func TestDeletedAts(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t)
-	names := []string{"background", "foreground", "orphan", "background-off", "orphan-off"}
+	names := []string{"background", "foreground", "orphan"}
 	pods := map[string]string{}
-	program := c.start(c.Kubeconfig)
+	c.start(c.Kubeconfig)
 	for _, name := range names {
 		c.create(name, past)
 	}
@@ -37,35 +36,13 @@ func TestDeletedAts(t *testing.T) {
 			return fmt.Errorf("it is still there (%v)", err)
 		})
 	}
-	staysFree := func(name string) {
-		t.Helper()
-		c.Eventually("the Pod of "+name+" is released", func() error {
-			pod, err := c.pods.Get(t.Context(), pods[name], metav1.GetOptions{})
-			if err == nil && (isTracked(pod) || pod.DeletionTimestamp != nil) {
-				err = fmt.Errorf("finalizers %q, deleted %v", pod.Finalizers, pod.DeletionTimestamp)
-			}
-			return err
-		})
-	}
 	goes("background")
 	goes("foreground")
-	staysFree("orphan")
-
-	program.Kill()
-	c.delete("background-off", metav1.DeletePropagationBackground)
-	c.delete("orphan-off", metav1.DeletePropagationOrphan)
-	c.Eventually("the garbage collector acts", func() error {
-		deleted, err := c.pods.Get(t.Context(), pods["background-off"], metav1.GetOptions{})
-		orphan, err2 := c.pods.Get(t.Context(), pods["orphan-off"], metav1.GetOptions{})
-		if err := errors.Join(err, err2); err != nil {
-			return err
+	c.Eventually("the Pod of orphan is released", func() error {
+		pod, err := c.pods.Get(t.Context(), pods["orphan"], metav1.GetOptions{})
+		if err == nil && (isTracked(pod) || pod.DeletionTimestamp != nil) {
+			err = fmt.Errorf("finalizers %q, deleted %v", pod.Finalizers, pod.DeletionTimestamp)
 		}
-		if deleted.DeletionTimestamp == nil || len(orphan.OwnerReferences) > 0 {
-			return errors.New("not yet")
-		}
-		return nil
+		return err
 	})
-	c.start(c.Kubeconfig)
-	goes("background-off")
-	staysFree("orphan-off")
 }

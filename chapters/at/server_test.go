@@ -69,7 +69,7 @@ func TestSchedules(t *testing.T) {
 
 // ownersAreKnown waits until the admission plugin OwnerReferencesPermissionEnforcement knows
 // what an At is. It looks for new kinds every half a minute, and until then it refuses to
-// everybody but administrators to block the deletion of one.
+// all users but administrators to block the deletion of one.
 func (c *cluster) ownersAreKnown(as *rest.Config) {
 	c.Helper()
 	pods := kubernetes.NewForConfigOrDie(as).CoreV1().Pods(c.Namespace)

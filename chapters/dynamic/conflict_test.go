@@ -45,7 +45,7 @@ func TestCollideFails(t *testing.T) {
 	s := newServer(t)
 	client := s.client(t)
 	none := func(_ int, err error) { t.Errorf("conflict: %v", err) }
-	if err := client.Collide(t.Context(), foos, "default", "nobody", none); !apierrors.IsNotFound(err) {
+	if err := client.Collide(t.Context(), foos, "default", "missing", none); !apierrors.IsNotFound(err) {
 		t.Errorf("no such Foo: %v", err)
 	}
 	// One of them has read, and waits for the other one, who may not.

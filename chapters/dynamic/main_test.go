@@ -130,10 +130,10 @@ func TestBadInput(t *testing.T) {
 		{"get byhand example-foo", "take one of projects.examples-gzh.com, foos.samplecontroller.k8s.io"},
 		{"get byhand -w", "take one of projects.examples-gzh.com, foos.samplecontroller.k8s.io"},
 		{"get tokenreviews", "tokenreviews.authentication.k8s.io has no verb list, only create"},
-		{"get foo nobody", `foos.samplecontroller.k8s.io "nobody" not found`},
+		{"get foo missing", `foos.samplecontroller.k8s.io "missing" not found`},
 		{"get foo ../../secrets", "may not contain '/'"},
 		{"get foo -n ..", "may not be '..'"},
-		{"collide foo nobody", `foos.samplecontroller.k8s.io "nobody" not found`},
+		{"collide foo missing", `foos.samplecontroller.k8s.io "missing" not found`},
 		{"collide byhand example-foo", "take one of"},
 		{"raw /nothing", "could not find the requested resource"},
 	} {
@@ -177,7 +177,7 @@ func TestNoDiscovery(t *testing.T) {
 	}
 	s.Close()
 	if _, _, err := dynamic(t, kubeconfig, "get", "foo"); err == nil || !strings.Contains(err.Error(), "is the cluster running") {
-		t.Errorf("nobody there: %v", err)
+		t.Errorf("no server: %v", err)
 	}
 	if _, _, err := dynamic(t, "/nowhere", "get", "foo"); err == nil || !strings.Contains(err.Error(), "cannot read the kubeconfig") {
 		t.Errorf("no kubeconfig: %v", err)

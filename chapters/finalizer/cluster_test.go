@@ -46,27 +46,18 @@ func newCluster(t *testing.T) *cluster {
 func (c *cluster) force() {
 	list, err := c.projects.List(context.Background(), metav1.ListOptions{})
 	for _, project := range list.Items {
-		err = errors.Join(err, c.setFinalizers(project.Name))
+		_, patchErr := c.projects.Patch(context.Background(), project.Name, types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`), metav1.PatchOptions{})
+		err = errors.Join(err, patchErr)
 	}
 	if err != nil {
 		c.Errorf("clean up: %v", err)
 	}
 }
 
-// setFinalizers replaces the finalizers of a Project, whatever they are.
-func (c *cluster) setFinalizers(name string, finalizers ...string) error {
-	patch := fmt.Sprintf(`{"metadata":{"finalizers":["%s"]}}`, strings.Join(finalizers, `","`))
-	if len(finalizers) == 0 {
-		patch = `{"metadata":{"finalizers":null}}`
-	}
-	_, err := c.projects.Patch(context.Background(), name, types.MergePatchType, []byte(patch), metav1.PatchOptions{})
-	return err
-}
-
 // create creates a Project and returns its UID.
-func (c *cluster) create(name string, replicas int32, finalizers ...string) types.UID {
+func (c *cluster) create(name string, replicas int32) types.UID {
 	c.Helper()
-	project := &v1alpha1.Project{ObjectMeta: metav1.ObjectMeta{Name: name, Finalizers: finalizers}, Spec: v1alpha1.ProjectSpec{Replicas: replicas}}
+	project := &v1alpha1.Project{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: v1alpha1.ProjectSpec{Replicas: replicas}}
 	created, err := c.projects.Create(c.Context(), project, metav1.CreateOptions{})
 	if err != nil {
 		c.Fatal(err)
@@ -123,11 +114,6 @@ func (c *cluster) goes(name string, owner types.UID) {
 		}
 		return nil
 	})
-	c.hasNoFolder(owner)
-}
-
-func (c *cluster) hasNoFolder(owner types.UID) {
-	c.Helper()
 	if owners, err := c.Owners(c.Context()); err != nil || slices.Contains(owners, owner) {
 		c.Errorf("the store has folders of %v (%v), want none of %s", owners, err, owner)
 	}

@@ -152,7 +152,7 @@ func TestFirstAnswers(t *testing.T) {
 		want []string
 	}{
 		{401, `{"kind":"Status","code":401,"message":"Unauthorized"}`, []string{"401", "may have expired"}},
-		{403, `{"kind":"Status","code":403,"message":"foos.samplecontroller.k8s.io is forbidden: User \"somebody\" cannot list"}`, []string{"403", `User "somebody" cannot list`, "config/rbac"}},
+		{403, `{"kind":"Status","code":403,"message":"foos.samplecontroller.k8s.io is forbidden: User \"alice\" cannot list"}`, []string{"403", `User "alice" cannot list`, "config/rbac"}},
 		{404, "404 page not found\n", []string{"404", "kubectl apply -f config/crd"}},
 		{503, "<html>\nupstream\n</html>", []string{"503"}},
 		{200, "<html>\nhello\n</html>", []string{"invalid character"}},

@@ -92,8 +92,8 @@ func (c *converter) review(_ context.Context, body []byte) (any, error) {
 			response.Result = conversionResult{Status: metav1.StatusFailure, Message: message}
 			break
 		}
-		// Quoted: any client that reaches the server can send a name.
-		c.log.Printf("converted  Pizza %q to %s", converted.GetNamespace()+"/"+converted.GetName(), asked.Request.DesiredAPIVersion)
+		// Quoted and cut: any client that reaches the server can send a name, of 10 MB, too.
+		c.log.Printf("converted  Pizza %.320q to %s", converted.GetNamespace()+"/"+converted.GetName(), asked.Request.DesiredAPIVersion)
 		response.ConvertedObjects = append(response.ConvertedObjects, converted)
 	}
 	return &conversionReview{TypeMeta: reviewType, Response: response}, nil
@@ -108,7 +108,7 @@ func convert(given []byte, desired string) (converted object, err error) {
 	alpha, beta := v1alpha1.SchemeGroupVersion.String(), v1beta1.SchemeGroupVersion.String()
 	switch {
 	case is.Kind != "Pizza":
-		return nil, fmt.Errorf("the kind is %q, want Pizza", is.Kind)
+		return nil, fmt.Errorf("the kind is %.100q, want Pizza", is.Kind)
 	case is.APIVersion == alpha && desired == beta:
 		in := &v1alpha1.Pizza{}
 		err = json.Unmarshal(given, in)
@@ -118,7 +118,7 @@ func convert(given []byte, desired string) (converted object, err error) {
 		err = json.Unmarshal(given, in)
 		converted = conversion.PizzaToV1alpha1(in)
 	default:
-		return nil, fmt.Errorf("cannot convert %q to %q", is.APIVersion, desired)
+		return nil, fmt.Errorf("cannot convert %.100q to %.100q", is.APIVersion, desired)
 	}
 	if err != nil {
 		return nil, err

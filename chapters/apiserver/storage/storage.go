@@ -4,7 +4,7 @@
 //
 // # Properties
 //
-//   - Each write makes a new revision of everything. Who knows a revision can ask what has
+//   - Each write makes a new revision of everything. A client that knows a revision can ask what has
 //     happened since, until that is forgotten.
 //   - One write happens at a time, and sees all objects. That makes checks across objects
 //     atomic, which no admission webhook can do.

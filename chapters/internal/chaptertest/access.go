@@ -21,7 +21,7 @@ func (c *Cluster) AccountWith(role string) (kubeconfig string) {
 	return c.As(c.Kubectl("create", "token", "program"))
 }
 
-// As returns a kubeconfig for whoever a token names.
+// As returns a kubeconfig for the user that a token names.
 func (c *Cluster) As(token string) (kubeconfig string) {
 	c.Helper()
 	return c.With(func(_ *clientcmdapi.Context, user *clientcmdapi.AuthInfo) {

@@ -59,7 +59,7 @@ func Run(m *testing.M, commands ...string) (exitCode int) {
 	return m.Run()
 }
 
-// held are the CRDs of this folder. A file that nobody refers to would be closed.
+// held are the CRDs of this folder. A file that no variable refers to would be closed.
 var held []*os.File
 
 // hold locks the CRDs of this folder until the process ends. Two chapters may have one CRD,
@@ -186,6 +186,9 @@ func (c *Cluster) kubectl(stdin string, args ...string) (string, error) {
 func (c *Cluster) Readme(kubeconfig string) *readme.Script {
 	c.Helper()
 	script := readme.Open(c.T, "README.md", "Try it")
+	if text, _ := os.ReadFile("README.md"); !strings.Contains(string(text), "\nexport KUBECONFIG=$PWD/cluster/byhand.kubeconfig ") {
+		c.Error("the commands of the README would go to the reader's own cluster")
+	}
 	script.Dir, script.Env, script.Patience = "../..", []string{"KUBECONFIG=" + kubeconfig}, Deadline
 	return script
 }

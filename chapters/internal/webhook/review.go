@@ -26,12 +26,12 @@ type Limits struct {
 	// then it does not wait any longer.
 	Time time.Duration
 	// AtOnce is how many are decided at the same time, and of how many more than the first
-	// 64 KiB is read. The others wait.
+	// 64 KiB is read, until they are answered. The others wait.
 	AtOnce int
 }
 
 // small is how much of a review is read in any case. Nearly all are smaller, so a client that
-// sends a large one slowly does not hold them up.
+// sends a large one slowly, or does not read the answer, does not hold them up.
 const small = 64 << 10
 
 // DefaultLimits are for a review of one object. The API server takes at most 3 MiB of it,
@@ -63,7 +63,7 @@ func Review(limits Limits, decide Decide) http.Handler {
 
 type reviews struct {
 	limits Limits
-	large  slots // of those that are read beyond what is small, until they are decided
+	large  slots // of those that are read beyond what is small, until they are answered
 	slots  slots // of those that are decided
 	decide Decide
 }
@@ -77,14 +77,20 @@ func (s slots) take(ctx context.Context) (release func(), err error) {
 	case s <- struct{}{}:
 		return func() { <-s }, nil
 	case <-ctx.Done():
-		return nil, fmt.Errorf("%d other reviews take all the time: %w", cap(s), ctx.Err())
+		return func() {}, fmt.Errorf("%d other reviews take all the time: %w", cap(s), ctx.Err())
 	}
 }
 
 func (s *reviews) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), timeout(r, s.limits.Time))
 	defer cancel()
-	answer, err := s.review(ctx, w, r)
+	body, release, err := s.read(ctx, w, r)
+	// Not before the answer is sent: one that a client does not read stays in memory.
+	defer release()
+	var answer []byte
+	if err == nil {
+		answer, err = s.review(ctx, body)
+	}
 	if err != nil {
 		klog.FromContext(ctx).Error(err, "A review failed", "path", r.URL.Path)
 		http.Error(w, err.Error(), code(err))
@@ -95,23 +101,27 @@ func (s *reviews) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(answer)
 }
 
-func (s *reviews) review(ctx context.Context, w http.ResponseWriter, r *http.Request) (answer []byte, err error) {
+// read returns the body, and what gives back the slot that it takes for a large one.
+func (s *reviews) read(ctx context.Context, w http.ResponseWriter, r *http.Request) (text []byte, release func(), err error) {
+	release = func() {}
 	if err := acceptable(r); err != nil {
-		return nil, err
+		return nil, release, err
 	}
 	whole, body := http.MaxBytesReader(w, r.Body, s.limits.Bytes), &bytes.Buffer{}
 	_, err = body.ReadFrom(io.LimitReader(whole, small))
 	if err == nil && body.Len() == small {
-		release, full := s.large.take(ctx)
-		if full != nil {
-			return nil, full
+		if release, err = s.large.take(ctx); err != nil {
+			return nil, release, err
 		}
-		defer release()
 		_, err = body.ReadFrom(whole)
 	}
 	if err != nil {
-		return nil, s.unread(err)
+		return nil, release, s.unread(err)
 	}
+	return body.Bytes(), release, nil
+}
+
+func (s *reviews) review(ctx context.Context, body []byte) (answer []byte, err error) {
 	release, err := s.slots.take(ctx)
 	if err != nil {
 		return nil, err
@@ -124,7 +134,7 @@ func (s *reviews) review(ctx context.Context, w http.ResponseWriter, r *http.Req
 			answer, err = nil, fmt.Errorf("panic: %v", reason)
 		}
 	}()
-	result, err := s.decide(ctx, body.Bytes())
+	result, err := s.decide(ctx, body)
 	if err != nil {
 		return nil, err
 	}

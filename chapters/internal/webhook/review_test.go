@@ -147,6 +147,35 @@ func TestSlowClient(t *testing.T) {
 	}
 }
 
+// stuck is a client that does not read its answer.
+type stuck struct {
+	*httptest.ResponseRecorder
+	begun, end chan struct{}
+}
+
+func (s *stuck) Write([]byte) (int, error) {
+	close(s.begun)
+	<-s.end
+	return 0, io.ErrClosedPipe
+}
+
+// The answers to large reviews that no client reads are AtOnce at most. Small ones go on.
+func TestStuckClient(t *testing.T) {
+	handler := webhook.Review(webhook.Limits{Bytes: 1 << 20, Time: time.Minute, AtOnce: 1}, echo)
+	client := &stuck{httptest.NewRecorder(), make(chan struct{}), make(chan struct{})}
+	large := strings.Repeat("a", 100_000)
+	request := httptest.NewRequest("POST", "/", strings.NewReader(large))
+	request.Header.Set("Content-Type", "application/json")
+	go handler.ServeHTTP(client, request)
+	<-client.begun
+	defer close(client.end)
+	for body, want := range map[string]int{"small": http.StatusOK, large: http.StatusGatewayTimeout} {
+		if code, answer := ask(handler, "POST", "application/json", "/?timeout=100ms", strings.NewReader(body)); code != want {
+			t.Errorf("%d bytes: %d %.100s, want %d", len(body), code, answer, want)
+		}
+	}
+}
+
 // The server speaks TLS, with the certificate, and ends with its context.
 func TestListen(t *testing.T) {
 	certificate := newCertificate(t, "127.0.0.1")
