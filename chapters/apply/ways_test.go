@@ -184,3 +184,12 @@ func TestExtractWithoutManagedFields(t *testing.T) {
 		t.Errorf("%+v (%v), want nothing but the name", owned, err)
 	}
 }
+
+// The number can be all that this program has written, if it found the rest as it should be.
+func TestGiveAllThatIsOwned(t *testing.T) {
+	live := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{ManagedFields: []metav1.ManagedFieldsEntry{{Manager: manager,
+		Operation: metav1.ManagedFieldsOperationUpdate, APIVersion: "apps/v1", FieldsType: "FieldsV1", FieldsV1: metav1.NewFieldsV1(`{"f:spec":{"f:replicas":{}}}`)}}}}
+	if patch, err := editOwners(live, true); err != nil || !strings.Contains(string(patch), `"fieldsV1":{"f:spec":{}}`) {
+		t.Errorf("%s (%v), want no replicas", patch, err)
+	}
+}
