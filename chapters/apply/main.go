@@ -79,17 +79,16 @@ func run(ctx context.Context) error {
 	foos := informer.NewFoos(client, *namespace, resync, controller.EnqueueObject(queue))
 	deployments := informer.NewDeployments(kube, *namespace, resync, controller.EnqueueOwner(v1alpha1.Kind("Foo"), informer.FoosNaming(foos.Store))(queue))
 	observe.Informers(kinds.All, foos, deployments)
-	reconciler := &reconciler{client.SamplecontrollerV1alpha1(), kube.AppsV1(), foos.Store, *way, *force}
 	go foos.Run(ctx)
 	go deployments.Run(ctx)
 	if err := informer.WaitForSync(ctx, syncTimeout, foos, deployments); err != nil {
 		return err
 	}
 	if *every > 0 {
-		go beside(ctx, *every, kube.AppsV1(), foos.Store)
+		go beside(ctx, *every, kube.AppsV1(), foos.Store, deployments.Store)
 	}
 	fmt.Printf("ready: %d Foos, written by %s (Ctrl-C stops)\n", len(foos.Store.ListKeys()), *way)
-	controller.New(queue, observe.Reconcile(kinds.Foo, reconciler)).Run(ctx, workers)
+	controller.New(queue, observe.Reconcile(kinds.Foo, &reconciler{client.SamplecontrollerV1alpha1(), kube.AppsV1(), foos.Store, *way, *force})).Run(ctx, workers)
 	return nil
 }
 
@@ -103,17 +102,18 @@ func scale(ctx context.Context, client appsv1client.DeploymentInterface, name st
 	return err
 }
 
-// beside scales and labels the Deployment of each Foo until ctx is done. What fails is tried
-// again in the next round, with other values.
-func beside(ctx context.Context, every time.Duration, deployments appsv1client.DeploymentsGetter, foos cache.Store) {
+// beside scales and labels each Deployment that a Foo controls until ctx is done. What fails is
+// tried again in the next round, with other values.
+func beside(ctx context.Context, every time.Duration, client appsv1client.DeploymentsGetter, foos cache.Store, deployments cache.Indexer) {
 	round := 0
 	wait.UntilWithContext(ctx, func(ctx context.Context) {
 		round++
-		for _, stored := range foos.List() {
-			foo := stored.(*v1alpha1.Foo)
-			_ = scale(ctx, deployments.Deployments(foo.Namespace), foo.Spec.DeploymentName, int32(3+round%3))
-			_, _ = deployments.Deployments(foo.Namespace).Patch(ctx, foo.Spec.DeploymentName, types.MergePatchType,
-				fmt.Appendf(nil, `{"metadata":{"labels":{"round":"%d"}}}`, round), metav1.PatchOptions{FieldManager: "labeler"})
+		for _, foo := range foos.List() {
+			for _, deployment := range informer.DeploymentsOf(deployments, foo.(*v1alpha1.Foo)) {
+				client, label := client.Deployments(deployment.Namespace), fmt.Appendf(nil, `{"metadata":{"labels":{"round":"%d"}}}`, round)
+				_ = scale(ctx, client, deployment.Name, int32(3+round%3))
+				_, _ = client.Patch(ctx, deployment.Name, types.MergePatchType, label, metav1.PatchOptions{FieldManager: "labeler"})
+			}
 		}
 	}, every)
 }

@@ -154,9 +154,9 @@ func editOwners(live *appsv1.Deployment, givesReplicas bool) ([]byte, error) {
 	}
 	for i, entry := range edited.ManagedFields {
 		if givesReplicas && entry.Manager == manager && entry.Operation == metav1.ManagedFieldsOperationApply {
-			// The only replicas in the document, and never its last field: the selector follows.
-			rest := strings.Replace(entry.FieldsV1.GetRawString(), `"f:replicas":{},`, "", 1)
-			edited.ManagedFields[i].FieldsV1 = metav1.NewFieldsV1(rest)
+			// No other field of a Deployment that is applied has this name. It may be the last one.
+			remove := strings.NewReplacer(`,"f:replicas":{}`, "", `"f:replicas":{},`, "", `"f:replicas":{}`, "")
+			edited.ManagedFields[i].FieldsV1 = metav1.NewFieldsV1(remove.Replace(entry.FieldsV1.GetRawString()))
 		}
 	}
 	if equality.Semantic.DeepEqual(live.ManagedFields, edited.ManagedFields) {

@@ -94,7 +94,7 @@ func TestParseShard(t *testing.T) {
 	if shard, err := parseShard("1,3/3"); err != nil || shard.String() != want {
 		t.Errorf("%v, %v, want %s", shard, err, want)
 	}
-	for _, bad := range []string{"", "3", "0/3", "4/3", "1,/3", "a/b"} {
+	for _, bad := range []string{"", "3", "0/3", "4/3", "1,/3", "a/b", "1/40000", "40000/40000"} {
 		if _, err := parseShard(bad); err == nil {
 			t.Errorf("%q is no error", bad)
 		}

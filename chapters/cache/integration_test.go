@@ -116,6 +116,7 @@ func TestMistakes(t *testing.T) {
 	chaptertest.Mistakes(t, map[string][]string{
 		`no way "lable", but everything,`: {"--way", "everything,lable"},
 		`"4/3" is no part of a whole`:     {"--shard", "4/3"},
+		`flags alone, not "label"`:        {"label"},
 		"cannot read the kubeconfig":      {"--kubeconfig", "/nowhere"},
 	})
 }

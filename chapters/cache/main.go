@@ -46,6 +46,9 @@ func main() {
 
 // run measures the ways of these names, and prints a line for each.
 func run(ctx context.Context, names, shard string, o options) (err error) {
+	if flag.NArg() > 0 {
+		return fmt.Errorf("there are flags alone, not %q (see --help)", flag.Arg(0))
+	}
 	var chosen []way
 	for name := range strings.SplitSeq(names, ",") {
 		i := slices.IndexFunc(ways, func(w way) bool { return w.name == name })
@@ -70,14 +73,15 @@ func run(ctx context.Context, names, shard string, o options) (err error) {
 		return err
 	}
 
-	const row = "%-10s  %7v  %7v  %10v  %10v  %7v  %s\n"
-	fmt.Printf(row, "way", "objects", "events", "bytes", "live heap", "in sync", "what it keeps")
+	const row = "%-10s  %7v  %7v  %8v  %10v  %10v  %7v  %s\n"
+	fmt.Printf(row, "way", "objects", "events", "events/s", "bytes", "live heap", "in sync", "what it keeps")
 	for _, w := range chosen {
 		r, err := measure(ctx, config, w, o, os.Stdout)
 		if err != nil {
 			return fmt.Errorf("--way %s: %w", w.name, err)
 		}
-		fmt.Printf(row, w.name, r.objects, r.events, r.bytes, r.heap, fmt.Sprintf("%.2fs", r.synced.Seconds()), w.says)
+		perSecond := int(float64(r.events) / r.synced.Seconds())
+		fmt.Printf(row, w.name, r.objects, r.events, perSecond, r.bytes, r.heap, fmt.Sprintf("%.2fs", r.synced.Seconds()), w.says)
 	}
 	return nil
 }

@@ -38,7 +38,7 @@ func measure(ctx context.Context, config *rest.Config, w way, o options, out io.
 	switch w.name {
 	case "get":
 		_, err = secrets.Get(ctx, o.secret, metav1.GetOptions{})
-		return r, err
+		return result{synced: time.Since(began)}, err
 	case "shard":
 		// A server without the gate ignores the selector and sends everything: then the handler
 		// must choose, or each process would work on each object. The answer to a list repeats a

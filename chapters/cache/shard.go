@@ -15,11 +15,11 @@ import (
 // (Matches).
 func parseShard(text string) (sharding.Selector, error) {
 	parts, whole, _ := strings.Cut(text, "/")
-	n, _ := strconv.ParseInt(whole, 10, 16)
+	n, wrong := strconv.ParseInt(whole, 10, 16)
 	var ranges []sharding.ShardRangeRequirement
 	for part := range strings.SplitSeq(parts, ",") {
-		i, _ := strconv.ParseInt(part, 10, 16)
-		if i < 1 || i > n {
+		i, err := strconv.ParseInt(part, 10, 16)
+		if wrong != nil || err != nil || i < 1 || i > n {
 			return nil, fmt.Errorf("--shard: %q is no part of a whole, such as 1/3, or 1,2/3 for two of three", text)
 		}
 		ranges = append(ranges, sharding.ShardRangeRequirement{Key: "object.metadata.uid", Start: bound(i-1, n), End: bound(i, n)})
@@ -33,12 +33,9 @@ func bound(i, n int64) string {
 	return fmt.Sprintf("0x%016x", hashes.Div(hashes, big.NewInt(n)))
 }
 
-// has reports whether an object is in a shard. A tombstone may hold none, and counts.
+// has reports whether an object is in a shard. A tombstone, which may hold none, counts.
 func has(shard sharding.Selector, obj any) bool {
-	object, ok := obj.(runtime.Object)
-	if !ok {
-		return true
-	}
+	object, _ := obj.(runtime.Object)
 	matches, err := shard.Matches(object)
 	return matches || err != nil
 }
