@@ -227,7 +227,7 @@ test-race: ## Run the unit tests under the race detector (needs a C compiler)
 mutants: ## Make small mistakes in the code and see that the tests notice
 	go test -count=1 -tags mutants -timeout 30m ./internal/mutants
 
-# More: make coldstart FOOS=5000 ROUNDS=3 IDLE=0s
+# More: make coldstart FOOS=5000 ROUNDS=3 IDLE=0s, and CONTROLLER=bin/mine for another program
 FOOS ?= 2000
 ROUNDS ?= 1
 IDLE ?= 65s
@@ -237,7 +237,7 @@ coldstart: ## Count what a cold start of many Foos writes, and a resync (about 2
 
 .PHONY: coldstart-here
 coldstart-here: install
-	go test -count=1 -tags bare -v -timeout 60m -run ColdStart ./internal/e2e -foos $(FOOS) -rounds $(ROUNDS) -idle $(IDLE)
+	go test -count=1 -tags bare -v -timeout 60m -run ColdStart ./internal/e2e -foos $(FOOS) -rounds $(ROUNDS) -idle $(IDLE) -controller "$(CONTROLLER)"
 
 # More: make longlist FOOS=100000
 .PHONY: longlist
