@@ -209,6 +209,10 @@ test-bare-here: install
 	cd compare && go test -count=1 -tags bare ./peers
 	go test -count=1 -tags bare ./internal/testkit
 	go test -count=1 -tags bare ./internal/e2e -foos 1000 -rounds 1 -idle 5s
+	cd chapters && go build -o ../bin/ ./informer
+	for parts in '' reflector,fifo,store,queue shared,queue; do \
+		go test -count=1 -tags bare -run ColdStart ./internal/e2e -foos 200 -idle 0s -controller "bin/informer --client-go=$$parts" || exit 1; \
+	done
 
 .PHONY: test-page
 test-page: ## Look at the page in a real browser (needs Chromium)
