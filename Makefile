@@ -208,6 +208,10 @@ test-bare-here: install
 	cd compare && go test -count=1 -tags bare ./peers
 	go test -count=1 -tags bare ./internal/testkit
 	go test -count=1 -tags bare ./internal/e2e -foos 1000 -rounds 1 -idle 5s
+	cd chapters && go build -o ../bin/ ./informer
+	for parts in '' reflector,fifo,store,queue shared,queue; do \
+		go test -count=1 -tags bare -run ColdStart ./internal/e2e -foos 200 -idle 0s -controller "bin/informer --client-go=$$parts" || exit 1; \
+	done
 
 .PHONY: test-page
 test-page: ## Look at the page in a real browser (needs Chromium)
@@ -223,7 +227,7 @@ test-race: ## Run the unit tests under the race detector (needs a C compiler)
 mutants: ## Make small mistakes in the code and see that the tests notice
 	go test -count=1 -tags mutants -timeout 30m ./internal/mutants
 
-# More: make coldstart FOOS=5000 ROUNDS=3 IDLE=0s
+# More: make coldstart FOOS=5000 ROUNDS=3 IDLE=0s, and CONTROLLER=bin/mine for another program
 FOOS ?= 2000
 ROUNDS ?= 1
 IDLE ?= 65s
@@ -233,7 +237,7 @@ coldstart: ## Count what a cold start of many Foos writes, and a resync (about 2
 
 .PHONY: coldstart-here
 coldstart-here: install
-	go test -count=1 -tags bare -v -timeout 60m -run ColdStart ./internal/e2e -foos $(FOOS) -rounds $(ROUNDS) -idle $(IDLE)
+	go test -count=1 -tags bare -v -timeout 60m -run ColdStart ./internal/e2e -foos $(FOOS) -rounds $(ROUNDS) -idle $(IDLE) -controller "$(CONTROLLER)"
 
 # More: make longlist FOOS=100000
 .PHONY: longlist

@@ -3,7 +3,6 @@ package controller_test
 import (
 	"fmt"
 	"math/rand/v2"
-	"runtime"
 	"slices"
 	"testing"
 	"testing/synctest"
@@ -17,6 +16,7 @@ import (
 	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
 	"example.com/byhand/controller"
 	"example.com/byhand/informer"
+	"example.com/byhand/internal/testkit"
 )
 
 func named(name string) cache.ObjectName { return cache.NewObjectName("default", name) }
@@ -220,15 +220,8 @@ func TestChangeDuringAFailure(t *testing.T) {
 // What two lines need for a long first list, they give back: an empty queue holds no
 // more than client-go's own, which has one line.
 func TestQueueGivesMemoryBack(t *testing.T) {
-	kept := func(queue workqueue.TypedInterface[cache.ObjectName], add func(key cache.ObjectName)) int64 {
-		heap := func() int64 {
-			var stats runtime.MemStats
-			runtime.GC()
-			runtime.GC() // also what the first one has only unlinked
-			runtime.ReadMemStats(&stats)
-			return int64(stats.HeapAlloc)
-		}
-		before := heap()
+	kept := func(queue workqueue.TypedInterface[cache.ObjectName], add func(key cache.ObjectName)) int {
+		before := testkit.LiveHeap()
 		for i := range 50_000 {
 			add(named(fmt.Sprint(i)))
 		}
@@ -236,13 +229,13 @@ func TestQueueGivesMemoryBack(t *testing.T) {
 			key, _ := queue.Get()
 			queue.Done(key)
 		}
-		after := heap()
+		after := testkit.LiveHeap()
 		queue.ShutDown()
 		return after - before
 	}
 	clientGo, low, high := workqueue.NewTyped[cache.ObjectName](), controller.NewPriorityQueue(""), controller.NewPriorityQueue("")
 	most := kept(clientGo, clientGo.Add)
-	for what, got := range map[string]int64{"an initial list": kept(low, low.AddLowPriority), "many changes": kept(high, high.Add)} {
+	for what, got := range map[string]int{"an initial list": kept(low, low.AddLowPriority), "many changes": kept(high, high.Add)} {
 		if got > most {
 			t.Errorf("after %s the empty queue holds %d bytes, client-go's %d", what, got, most)
 		}

@@ -32,23 +32,8 @@ func TestReadme(t *testing.T) {
 	p.Stop()
 }
 
-// With each part of client-go in place of ours, and with several, the program does the same.
-func TestParts(t *testing.T) {
-	t.Parallel()
-	for _, parts := range []string{"reflector", "fifo", "store", "shared", "queue", "reflector,fifo,store,queue", "fifo,queue"} {
-		c := chaptertest.New(t)
-		p := c.Start("--kubeconfig", c.Kubeconfig, "--namespace", c.Namespace, "--client-go", parts)
-		c.Kubectl("apply", "-f", "../../config/samples/foo.yaml")
-		c.Kubectl("wait", "--for=condition=Ready", "--timeout=30s", "foo/example-foo")
-		p.Stop()
-	}
-}
-
 // A mistake in the command line gets one line that says what to do.
 func TestMistakes(t *testing.T) {
 	t.Parallel()
-	chaptertest.Mistakes(t, map[string][]string{
-		`no part ["informer"]`:       {"--client-go", "fifo,informer"},
-		"cannot read the kubeconfig": {"--kubeconfig", "/nowhere"},
-	})
+	chaptertest.Mistakes(t, map[string][]string{`no part ["informer"]`: {"--client-go", "fifo,informer"}})
 }

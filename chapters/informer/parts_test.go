@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"math/rand/v2"
-	"net/http"
 	"strconv"
 	"sync"
 	"testing"
@@ -18,50 +17,13 @@ import (
 	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
 	"example.com/byhand/controller"
 	core "example.com/byhand/informer"
+	"example.com/byhand/internal/testkit"
 )
-
-// SIGTERM ends an informer at once, in each state, and no goroutine is left: the bubble would
-// not end. Only a handler is waited for. client-go's Reflector also waits for the end of the
-// pause that it makes before it asks for a list as a stream again.
-func TestStop(t *testing.T) {
-	hang := func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
-	half := func(rw http.ResponseWriter, r *http.Request) { event(rw, "ADDED", "half", 1); hang(rw, r) }
-	for _, state := range []struct {
-		name         string
-		play         func(w *world)
-		ours, theirs time.Duration // at least, and at most twice that
-	}{
-		{"before the answer to a stream", func(w *world) { w.answer(1, hang) }, 0, 0},
-		{"in a first list that never ends", func(w *world) { w.answer(1, half) }, 0, 0},
-		{"before the answer to a list", func(w *world) { w.answer(2, w.onlyLists(hang)) }, 0, 0},
-		{"in a watch", func(w *world) {}, 0, 0},
-		{"in the pause after a failure", func(w *world) { w.answer(2, cut) }, 0, 0},
-		{"in a loop of 410", func(w *world) { w.answer(100, expired) }, 0, 0},
-		{"in the pause after 429", func(w *world) { w.answer(1, busy) }, 0, 800 * time.Millisecond},
-		{"in a handler that blocks", func(w *world) { w.add("", time.Hour); w.put("a", 1); w.put("b", 1) }, time.Hour, time.Hour},
-	} {
-		for swapped, want := range map[clientGo]time.Duration{"": state.ours, "shared": state.theirs} {
-			t.Run(state.name+"/client-go="+string(swapped), func(t *testing.T) {
-				synctest.Test(t, func(t *testing.T) {
-					w := newWorld(t, swapped)
-					state.play(w)
-					w.start()
-					if took := w.end(); took < want || took > 2*want {
-						t.Errorf("it ends after %s, want %s", took, want)
-					}
-					if _, err := w.informer.AddEventHandler(cache.ResourceEventHandlerFuncs{}); err == nil {
-						t.Error("a handler may join after the end")
-					}
-				})
-			})
-		}
-	}
-}
 
 // foo returns a Foo with a number, whose version is that, too.
 func foo(name string, number int) *v1alpha1.Foo {
 	return &v1alpha1.Foo{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name, ResourceVersion: strconv.Itoa(number)},
-		Spec: v1alpha1.FooSpec{DeploymentName: "d" + strconv.Itoa(number%3), Replicas: new(int32(number))}}
+		Spec: v1alpha1.FooSpec{DeploymentName: "d" + strconv.Itoa(number%7), Replicas: new(int32(number))}}
 }
 
 // Our store and client-go's are the same after each of many changes, and ours is so already when
@@ -69,9 +31,9 @@ func foo(name string, number int) *v1alpha1.Foo {
 func TestStore(t *testing.T) {
 	ours, theirs := NewStore(core.FooIndexers()), cache.NewIndexer(cache.MetaNamespaceKeyFunc, core.FooIndexers())
 	content := func(store cache.Indexer) string {
-		_, exists, _ := store.GetByKey("default/b")
-		content := fmt.Sprintln(show(store.List()...), store.LastStoreSyncResourceVersion(), exists)
-		for n := range 3 {
+		_, err := store.ByIndex("another", "")
+		content := fmt.Sprintln(show(store.List()...), store.LastStoreSyncResourceVersion(), err != nil)
+		for n := range 7 {
 			found, _ := store.ByIndex("byDeploymentName", "default/d"+strconv.Itoa(n))
 			content += fmt.Sprintln(n, show(found...))
 		}
@@ -92,17 +54,13 @@ func TestStore(t *testing.T) {
 		apply(theirs, func(call) {}, delta, false)
 		apply(ours, same, delta, false)
 		same(nil)
+		if len(ours.index) > len(ours.objects) {
+			t.Fatalf("the index has %d values of %d objects", len(ours.index), len(ours.objects))
+		}
 	}
-	if _, err := ours.ByIndex("another", ""); err == nil {
-		t.Error("an index that does not exist is empty")
-	}
-	for _, object := range ours.List() {
-		_ = ours.Delete(object)
-	}
-	if n := len(ours.index); n > 0 {
-		t.Errorf("the index has %d values of objects that are gone", n)
-	}
+	_ = ours.Replace(nil, "")
 	var replacing sync.WaitGroup
+	defer replacing.Wait()
 	replacing.Go(func() {
 		for n := range 1000 {
 			_ = ours.Replace([]any{foo("a", n), foo("b", n), foo("c", n)}, "")
@@ -113,71 +71,83 @@ func TestStore(t *testing.T) {
 			t.Fatalf("a reader sees %d of 3 objects", n)
 		}
 	}
-	replacing.Wait()
 }
 
-// Our queue and client-go's hand out the same keys at the same times.
-func TestQueue(t *testing.T) {
-	a, b := cache.NewObjectName("", "a"), cache.NewObjectName("", "b")
-	for name, queue := range map[string]func() controller.Queue{
-		"ours": func() controller.Queue { return NewQueue() },
-		"client-go": func() controller.Queue {
-			return workqueue.NewTypedRateLimitingQueue(workqueue.NewTypedItemExponentialFailureRateLimiter[cache.ObjectName](minDelay, maxDelay))
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				q := queue()
-				began := time.Now()
-				// gets takes the next key, which must be this one, and come after this time.
-				gets := func(want cache.ObjectName, after time.Duration) {
-					t.Helper()
-					if key, shutdown := q.Get(); key != want || shutdown || time.Since(began) != after {
-						t.Errorf("got %s after %s, want %s after %s (shutdown: %t)", key, time.Since(began), want, after, shutdown)
-					}
-					began = time.Now()
-				}
-				q.Add(a)
-				q.Add(b)
-				q.Add(a)
-				gets(a, 0)
-				q.Add(a) // comes back after Done, and behind b
-				gets(b, 0)
-				q.AddAfter(b, time.Second)
-				q.Done(b)
-				gets(b, time.Second)
-				q.Done(a)
-				gets(a, 0)
-				q.Done(b)
-				q.Done(a)
-				q.AddAfter(a, time.Hour)
-				q.AddAfter(a, time.Minute)
-				q.AddAfter(a, 2*time.Hour)
-				gets(a, time.Minute)
-				q.Done(a)
-				q.AddAfter(b, 3*time.Hour)
-				gets(b, 3*time.Hour)
-				q.Done(b)
-				for _, delay := range []time.Duration{5, 10, 20, 40, 80, 160, 320, 640, 1280, 2560, 5120, 10240, 20480, 30000, 30000} {
-					q.AddRateLimited(a)
-					gets(a, delay*time.Millisecond)
-					q.Done(a)
-				}
-				q.Forget(a)
-				q.AddRateLimited(a)
-				gets(a, 5*time.Millisecond)
-				q.Done(a)
-				q.Add(b)
-				q.AddAfter(a, time.Second)
-				q.ShutDown()
-				q.Add(a)
-				gets(b, 0)
-				q.Done(b)
-				time.Sleep(time.Minute)
-				if key, shutdown := q.Get(); !shutdown {
-					t.Errorf("got %s after ShutDown", key)
-				}
-			})
+// A handler that blocks costs memory for each change, with client-go's informer as well.
+// Meanwhile a queue keeps one key for one object. -v prints it.
+func TestWhatGrows(t *testing.T) {
+	for _, swapped := range []clientGo{"", "shared"} {
+		synctest.Test(t, func(t *testing.T) {
+			w, queue := newWorld(t, swapped), NewQueue()
+			_, _ = w.informer.AddEventHandler(controller.EnqueueObject(queue))
+			w.add("", time.Hour)
+			w.begin()
+			before := testkit.LiveHeap()
+			for n := range int64(1000) {
+				w.set("a", n)
+			}
+			w.later(time.Second)
+			w.Compact() // The server, which has a history, is in this process, too.
+			w.EndWatches("foos")
+			synctest.Wait()
+			each := (testkit.LiveHeap() - before) / 1000
+			w.end()
+			t.Logf("client-go=%s: %d bytes for each change of a Foo, and %d key in the queue", swapped, each, len(queue.dirty))
+			if each < 200 || each > 2000 || len(queue.dirty) != 1 {
+				t.Error("the README says something else")
+			}
 		})
 	}
+}
+
+// Our queue and client-go's hand out the same keys at the same times, whatever is added
+// meanwhile. ShutDown hands out what waits, drops what is delayed, and lets every worker go.
+func TestQueue(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		queues := []controller.Queue{NewQueue(), workqueue.NewTypedRateLimitingQueue(
+			workqueue.NewTypedItemExponentialFailureRateLimiter[cache.ObjectName](5*time.Millisecond, 30*time.Second))}
+		taken := make([][]string, len(queues))
+		var mu sync.Mutex
+		var working sync.WaitGroup
+		for i, q := range queues {
+			for range 4 {
+				working.Go(func() {
+					for key, shutdown := q.Get(); !shutdown; key, shutdown = q.Get() {
+						mu.Lock()
+						taken[i] = append(taken[i], fmt.Sprint(time.Now().UnixNano(), key))
+						mu.Unlock()
+						time.Sleep(time.Duration(key.Name[0]) * 11 * time.Millisecond)
+						q.Done(key)
+					}
+				})
+			}
+		}
+		for range 5000 {
+			what, key, delay := rand.N(40), cache.NewObjectName("", string(rune('a'+rand.N(10)))), rand.N(time.Minute)
+			for _, q := range queues {
+				switch {
+				case what == 0:
+					q.Forget(key)
+				case what < 6:
+					q.AddAfter(key, delay)
+				case what < 16:
+					q.AddRateLimited(key)
+				default:
+					q.Add(key)
+				}
+			}
+			time.Sleep(rand.N(300 * time.Millisecond))
+		}
+		time.Sleep(time.Hour) // All workers wait.
+		for _, q := range queues {
+			q.Add(cache.NewObjectName("", "last"))
+			q.AddAfter(cache.NewObjectName("", "late"), time.Second)
+			q.ShutDown()
+			q.Add(cache.NewObjectName("", "later"))
+		}
+		working.Wait()
+		if diff := cmp.Diff(taken[1], taken[0]); diff != "" {
+			t.Errorf("which keys, and when (-client-go +ours):\n%s", diff)
+		}
+	})
 }

@@ -95,7 +95,6 @@ func (r *Reflector) watch(ctx context.Context) (heard int, err error) {
 		return 0, err
 	}
 	defer stream.Stop()
-	defer context.AfterFunc(ctx, stream.Stop)()
 	for event := range stream.ResultChan() {
 		// An event of the type ERROR holds no object, but a Status: the watch is over.
 		object, err := meta.Accessor(event.Object)

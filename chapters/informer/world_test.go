@@ -4,32 +4,28 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
-	"github.com/go-logr/logr"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/fields"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/client-go/tools/cache"
-	"k8s.io/klog/v2"
 
 	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
 	"example.com/byhand/clientset"
 	core "example.com/byhand/informer"
 	"example.com/byhand/internal/testkit"
+	"example.com/byhand/internal/testkit/quiet"
 )
-
-func init() {
-	// They wait if one error follows another one too soon: from one bubble to the next the
-	// clock goes back, and they would wait for years.
-	utilruntime.ErrorHandlers = nil
-}
 
 const foos = "/apis/samplecontroller.k8s.io/v1alpha1/namespaces/default/foos/"
 
@@ -39,103 +35,153 @@ type world struct {
 	*testing.T
 	*testkit.APIServer
 	informer cache.SharedIndexInformer
-	first    int // the version when it began
-	began    time.Time
 	stop     func()
 	running  sync.WaitGroup
+	ends     time.Duration // how long SIGTERM took
 
-	mu       sync.Mutex
-	requests []string
-	calls    [][]string // of which handler, in which second, what
-	n        int        // so many requests are answered by this in the server's place
-	instead  http.HandlerFunc
-}
-
-// outcome returns the calls, the first six requests (one that is repeated once) and what the
-// store has.
-// Calls in the same second are sorted: a list has no order.
-func (w *world) outcome() []string {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	slices.SortFunc(w.calls, slices.Compare)
-	var said []string
-	for _, c := range w.calls {
-		said = append(said, c[0]+c[2])
-	}
-	store := w.informer.GetIndexer()
-	requests := slices.Compact(w.requests)
-	version, _ := strconv.Atoi(store.LastStoreSyncResourceVersion())
-	return []string{strings.Join(said, ", "), strings.Join(requests[:min(len(requests), 6)], ", "), fmt.Sprintf("%s at %d", show(store.List()...), version-w.first)}
+	mu    sync.Mutex
+	calls [][]string // of which handler, in which second, what
 }
 
 func newWorld(t *testing.T, swapped clientGo) *world {
-	w := &world{T: t, APIServer: testkit.NewAPIServer(), began: time.Now()}
-	w.first = w.Version()
-	w.Intercept(w.note)
+	// They wait if one error follows another one too soon: from one bubble to the next the
+	// clock goes back, and they would wait for years.
+	utilruntime.ErrorHandlers = nil
+	w := &world{T: t, APIServer: testkit.NewAPIServer()}
 	client := clientset.NewForConfigOrDie(w.Config()).SamplecontrollerV1alpha1().RESTClient()
 	w.informer = swapped.informer("foos", cache.NewListWatchFromClient(client, "foos", "", fields.Everything()), &v1alpha1.Foo{}, time.Hour, core.FooIndexers())
 	return w
 }
 
-// start runs the informer. end ends it, and returns after which time it has ended.
+// start runs the informer. end ends it, if that was not done before.
 func (w *world) start() {
-	ctx, cancel := context.WithCancel(klog.NewContext(context.Background(), logr.Discard()))
+	ctx, cancel := context.WithCancel(quiet.Context(w.T))
 	w.stop = cancel
 	w.running.Go(func() { w.informer.RunWithContext(ctx) })
 	synctest.Wait()
 }
 
-func (w *world) end() time.Duration {
-	w.stop()
+func (w *world) end() {
 	began := time.Now()
+	w.stop()
 	w.running.Wait()
-	return time.Since(began)
+	w.ends += time.Since(began)
 }
 
-// note notes a request, and answers it in the server's place if answer says so.
-func (w *world) note(rw http.ResponseWriter, r *http.Request) (answered bool) {
-	w.mu.Lock()
-	w.requests = append(w.requests, w.describe(r))
-	w.n--
-	answered = w.n >= 0
-	w.mu.Unlock()
-	if answered {
-		w.instead(rw, r)
+// outcome is what a story leads to: the calls of the handlers, those in the same second sorted
+// (a list has no order); the first six requests, one that is repeated once; what the store
+// has, and up to which version, and whether SIGTERM ended all at once.
+type outcome struct{ calls, requests, end string }
+
+func (w *world) outcome() outcome {
+	var calls, requests []string
+	slices.SortFunc(w.calls, slices.Compare)
+	for _, c := range w.calls {
+		calls = append(calls, c[0]+c[2])
 	}
-	return answered
+	for _, r := range w.Faults.Log() {
+		requests = append(requests, describe(r.Query))
+	}
+	requests = slices.Compact(requests)
+	store := w.informer.GetIndexer()
+	end := show(store.List()...) + " at " + store.LastStoreSyncResourceVersion()
+	if w.ends > 0 {
+		end += ", not at once"
+	}
+	return outcome{strings.Join(calls, ", "), strings.Join(requests[:min(len(requests), 6)], ", "), end}
+}
+
+// describe returns LIST, WATCH or STREAM, a list as the beginning of a watch, both with
+// bookmarks, and after which version.
+func describe(query url.Values) string {
+	what := "LIST"
+	switch {
+	case query.Has("sendInitialEvents") && query.Has("allowWatchBookmarks"):
+		what = "STREAM"
+	case query.Has("allowWatchBookmarks"):
+		what = "WATCH"
+	}
+	if version := query.Get("resourceVersion"); version != "" {
+		what += " after " + version
+	}
+	return what
+}
+
+// What a server answers, by the script of a story.
+
+var (
+	expired  = refuse(apierrors.NewResourceExpired("too old resource version"))
+	busy     = refuse(apierrors.NewTooManyRequestsError("later"))
+	noStream = refuse(apierrors.NewInvalid(v1alpha1.Kind("Foo"), "sendInitialEvents", nil))
+)
+
+func refuse(err apierrors.APIStatus) http.HandlerFunc {
+	return func(rw http.ResponseWriter, _ *http.Request) { testkit.WriteError(rw, err) }
+}
+
+// sends sends an event, and goes on as then does.
+func sends(what, name string, version int, then http.HandlerFunc) http.HandlerFunc {
+	return func(rw http.ResponseWriter, r *http.Request) {
+		fmt.Fprintf(rw, `{"type":%q,"object":{"apiVersion":"samplecontroller.k8s.io/v1alpha1","kind":"Foo",`+
+			`"metadata":{"namespace":"default","name":%q,"resourceVersion":"%d"},"spec":{"replicas":1}}}`+"\n", what, name, version)
+		_ = http.NewResponseController(rw).Flush()
+		then(rw, r)
+	}
+}
+
+// done ends the answer.
+func done(http.ResponseWriter, *http.Request) {}
+
+// cut breaks the connection after half a line.
+func cut(rw http.ResponseWriter, _ *http.Request) {
+	fmt.Fprint(rw, `{"type":"ADDED","object":{"kind":"Foo","apiVers`)
+	panic(http.ErrAbortHandler)
+}
+
+// hang never answers.
+func hang(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
+
+// onlyLists refuses a stream, and answers a list so.
+func onlyLists(answer http.HandlerFunc) http.HandlerFunc {
+	return func(rw http.ResponseWriter, r *http.Request) {
+		if r.URL.Query().Has("sendInitialEvents") {
+			noStream(rw, r)
+		} else {
+			answer(rw, r)
+		}
+	}
 }
 
 // answer answers the next n requests in the server's place.
-func (w *world) answer(n int, instead http.HandlerFunc) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.n, w.instead = n, instead
+func (w *world) answer(n int32, instead http.HandlerFunc) {
+	var asked atomic.Int32
+	w.Intercept(func(rw http.ResponseWriter, r *http.Request) (answered bool) {
+		if answered = asked.Add(1) <= n; answered {
+			instead(rw, r)
+		}
+		return answered
+	})
 }
 
-// describe returns LIST, WATCH or STREAM, a list as the beginning of a watch, and after which
-// version: that counts from the beginning of the story. A Reflector may also ask for
-// whatever the server has in memory.
-func (w *world) describe(r *http.Request) string {
-	query, what := r.URL.Query(), "LIST"
-	if query.Has("watch") {
-		what = "WATCH"
-	}
-	if query.Has("sendInitialEvents") {
-		what = "STREAM"
-	}
-	version, _ := strconv.Atoi(query.Get("resourceVersion"))
-	switch query.Get("resourceVersion") {
-	case "":
-		return what
-	case "0":
-		return what + " of any version"
-	}
-	return fmt.Sprintf("%s after %d", what, version-w.first)
+// begin begins with one Foo. again does, and later the watch ends, and this is the answer to
+// the next n requests.
+func (w *world) begin() {
+	w.put("a", 1)
+	w.start()
+}
+
+func (w *world) again(n int32, answer http.HandlerFunc) {
+	w.begin()
+	w.later(time.Minute)
+	w.answer(n, answer)
+	w.EndWatches("foos")
+	w.later(time.Minute)
 }
 
 // What users and the server do.
 
-// put creates a Foo or changes it, a second later. Each change has a number.
+// put creates a Foo or changes it, a second later. Each change has a number, and the first Foo
+// has version 102.
 func (w *world) put(name string, number int64) {
 	w.later(time.Second)
 	w.set(name, number)
@@ -143,11 +189,7 @@ func (w *world) put(name string, number int64) {
 }
 
 func (w *world) set(name string, number any) {
-	if w.Get(foos+name) == nil {
-		w.Add(foos+name, &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"deploymentName": name, "replicas": number}}})
-	} else {
-		w.Edit(foos+name, func(foo *unstructured.Unstructured) { foo.Object["spec"].(map[string]any)["replicas"] = number })
-	}
+	w.Add(foos+name, &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"deploymentName": name, "replicas": number}}})
 }
 
 // later lets time go by.
@@ -162,26 +204,23 @@ func (w *world) later(d time.Duration) {
 func (w *world) add(name string, takes time.Duration) cache.ResourceEventHandlerRegistration {
 	say := func(format string, args ...any) {
 		w.mu.Lock()
-		w.calls = append(w.calls, []string{name, fmt.Sprintf("%6.0f", time.Since(w.began).Seconds()), fmt.Sprintf(format, args...)})
+		w.calls = append(w.calls, []string{name, strconv.FormatInt(time.Now().Unix(), 10), fmt.Sprintf(format, args...)})
 		w.mu.Unlock()
 		time.Sleep(takes)
 	}
-	added, err := w.informer.AddEventHandler(cache.ResourceEventHandlerDetailedFuncs{
+	added, _ := w.informer.AddEventHandler(cache.ResourceEventHandlerDetailedFuncs{
 		AddFunc: func(object any, isInInitialList bool) {
 			say("%s %s", map[bool]string{false: "add", true: "first"}[isInInitialList], show(object))
 		},
 		UpdateFunc: func(before, after any) { say("%s→%s", show(before), show(after)) },
 		DeleteFunc: func(object any) {
+			what := "delete"
 			if tombstone, ok := object.(cache.DeletedFinalStateUnknown); ok {
-				say("lost %s", show(tombstone.Obj))
-			} else {
-				say("delete %s", show(object))
+				what, object = "lost", tombstone.Obj
 			}
+			say("%s %s", what, show(object))
 		},
 	})
-	if err != nil {
-		w.Error(err)
-	}
 	return added
 }
 

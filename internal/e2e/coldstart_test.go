@@ -5,16 +5,22 @@ package e2e
 import (
 	"flag"
 	"fmt"
+	"os"
+	"os/exec"
+	"regexp"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/util/workqueue"
 
 	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
 	"example.com/byhand/internal/requests"
+	"example.com/byhand/internal/testkit/subprocess"
 )
 
 var (
@@ -22,7 +28,12 @@ var (
 	workers = flag.Int("workers", 16, "how many workers")
 	rounds  = flag.Int("rounds", 1, "how many cold starts")
 	idle    = flag.Duration("idle", 65*time.Second, "how long to watch for writes after the last one")
+	// Another program is told the namespace, and finds the cluster by $KUBECONFIG.
+	controller = flag.String("controller", "", "another `program` at the root of the repository, with its flags (default: bin/byhand)")
 )
+
+// collection is the live heap in a line of GODEBUG=gctrace=1.
+var collection = regexp.MustCompile(`->(\d+) MB, `)
 
 // TestColdStart starts the program on many Foos that have nothing yet, on etcd and
 // kube-apiserver alone, and counts at the API server what it writes: one POST and
@@ -39,13 +50,40 @@ func coldStart(t *testing.T, watchIdle bool) {
 	s.createFoos(*foos)
 	before := s.requests()
 
-	begin := time.Now()
+	statuses, err := s.client.SamplecontrollerV1alpha1().Foos(s.namespace).Watch(t.Context(), metav1.ListOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer statuses.Stop()
 	// Two resyncs fall into the time in which nothing may be written.
 	resync := max(*idle/3, time.Second).String()
-	program := start(t, nil, "--namespace", s.namespace, "--workers", strconv.Itoa(*workers), "--resync", resync)
-	program.WaitFor(fmt.Sprintf("%d Foos", *foos))
-	program.Prints(*foos, "/status → 200")
-	t.Logf("%d Foos, %d workers: every Foo has a status after %s", *foos, *workers, time.Since(begin).Round(time.Millisecond))
+	command := []string{"bin/byhand", "--workers", strconv.Itoa(*workers), "--resync", resync}
+	if *controller != "" {
+		command = strings.Fields(*controller)
+	}
+	cmd := exec.Command(command[0], append(command[1:], "--namespace", s.namespace)...)
+	cmd.Dir, cmd.Env = "../..", append(os.Environ(), "GODEBUG=gctrace=1")
+	program := subprocess.Run(t, cmd, deadline)
+	for late, written := time.After(deadline), 0; written < *foos; {
+		select {
+		case event := <-statuses.ResultChan():
+			if event.Type == watch.Modified {
+				written++
+			}
+		case <-program.Done():
+			t.Fatalf("the program has ended: %s", program.Ended())
+		case <-late:
+			t.Fatalf("%d of %d Foos have a status", written, *foos)
+		}
+	}
+	took := time.Since(program.Started)
+	memory, _ := program.Status() // Linux alone has it.
+	live := "?"
+	for _, line := range collection.FindAllStringSubmatch(program.Output(), -1) {
+		live = line[1]
+	}
+	t.Logf("%s: %d Foos have a status after %s; peak RSS %d MiB, live heap %s MiB at the last collection",
+		strings.Join(command, " "), *foos, took.Round(time.Millisecond), memory.VmHWM>>20, live)
 	if watchIdle {
 		// Nothing can be waited for: the claim is that nothing happens.
 		t.Logf("watching for writes for %s", *idle)

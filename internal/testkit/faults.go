@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"net/url"
 	"slices"
 	"sync"
 	"time"
@@ -58,6 +59,7 @@ type Request struct {
 	At           time.Time
 	Method, Path string
 	Target       Target
+	Query        url.Values
 	Watch        bool
 	// Code is 0 as long as the program has no answer, and if the answer was lost.
 	Code int
@@ -164,8 +166,8 @@ func (f *Faults) stopWatches(resource string, cause error) {
 
 // ServeHTTP implements http.Handler.
 func (f *Faults) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	line := &Request{At: time.Now(), Method: r.Method, Path: r.URL.Path, Target: TargetOf(r.URL.Path)}
-	line.Watch = r.Method == http.MethodGet && r.URL.Query().Get("watch") != ""
+	line := &Request{At: time.Now(), Method: r.Method, Path: r.URL.Path, Target: TargetOf(r.URL.Path), Query: r.URL.Query()}
+	line.Watch = r.Method == http.MethodGet && line.Query.Get("watch") != ""
 	f.mu.Lock()
 	f.log = append(f.log, line)
 	intercept := f.intercept
