@@ -26,7 +26,7 @@ const (
 )
 
 func init() {
-	commands["bug"] = command{[]word{oneOf(noBug, deafToDeletion, deafToNames, noRetry, noOwner, exitsOn5xx)}, func(p *Playground, args []string) (string, error) {
+	commands["bug"] = command{words: []word{oneOf(noBug, deafToDeletion, deafToNames, noRetry, noOwner, exitsOn5xx)}, do: func(p *Playground, args []string) (both, error) {
 		for _, r := range p.running() {
 			p.bury(r)
 		}
@@ -34,7 +34,7 @@ func init() {
 		p.bug = args[0]
 		p.mu.Unlock()
 		p.start()
-		return "the program is started anew, bug: " + args[0], nil
+		return both{"The program is started anew, bug: " + args[0], "程序已重新启动，bug：" + args[0]}, nil
 	}}
 }
 
