@@ -131,6 +131,8 @@ func TestCommands(t *testing.T) {
 		"deaf to names":        {"bug deaf-to-names; take-name new; rename one new; delete-deployment new", []string{"one new 2 2 False NameTaken", deployment}},
 		"no retry":             {"bug no-retry; quota on; delete-deployment one; quota off", []string{"one one 2 0 False Forbidden"}},
 		"no owner":             {"bug no-owner; create other else 1; delete other Background", []string{ready, "else 1/1 1 nginx:1.29", deployment}},
+		"no rename":            {"bug no-rename; rename one new", []string{"one new 2 2 True Available", "new 2/2 2 nginx:1.29 Foo one", deployment}},
+		"deletes first":        {"bug deletes-first; quota on; rename one new", []string{"one new 2 0 False Forbidden"}},
 		"exits":                {"bug exits-on-5xx; webhook on; scale one 3; webhook off", []string{"one one 3 3 True Available", "one 3/3 3 nginx:1.29 Foo one"}},
 		"the bug is mended":    {"bug deaf-to-deletion; delete-deployment one; bug none", []string{ready, deployment}},
 	} {
