@@ -134,8 +134,8 @@ func TestPlaygroundTour(t *testing.T) {
 		"hold; delete-deployment a a 1; hold",
 		"start; kill; scale a a 4",
 	} {
-		b.sees("#tour h3", fmt.Sprintf("%d / 8", i+1))
-		if !value[bool](b, `document.querySelector('#shows').hidden`) {
+		b.until(fmt.Sprintf(`!document.querySelectorAll('#tour > li')[%d].hidden`, i))
+		if !value[bool](b, `document.querySelector('#did').hidden`) {
 			t.Errorf("lesson %d is done before it has begun", i+1)
 		}
 		for step := range strings.SplitSeq(steps, "; ") {
@@ -145,8 +145,8 @@ func TestPlaygroundTour(t *testing.T) {
 				b.acts(step)
 			}
 		}
-		b.until(`!document.querySelector('#shows').hidden`)
-		link := value[string](b, `document.querySelector('#shows a').getAttribute('href')`)
+		b.until(`!document.querySelector('#did').hidden`)
+		link := value[string](b, `document.querySelector('#tour > li:not([hidden]) a').getAttribute('href')`)
 		if _, err := os.Stat(filepath.Join(folder, link)); err != nil {
 			t.Error(err)
 		}
@@ -155,6 +155,39 @@ func TestPlaygroundTour(t *testing.T) {
 		}
 	}
 	b.shot("tour")
+}
+
+// The editor gets, applies and says what is wrong, and a link has what was written. A text that
+// is refused stays.
+func TestPlaygroundEditor(t *testing.T) {
+	b := play(t, phone, "#create+a+a+1")
+	b.row("foos", "a a 1 1 True Available")
+	b.click("details summary")
+	b.acts("apply")
+	b.row("foos", "written written 2 2 True Available")
+	b.acts("get-foo a")
+	const yaml, bad = `document.querySelector('#yaml').value`, "kind: Foo\nspec: {replica: "
+	b.until(yaml + `.includes('\n  name: a\n')`)
+	b.do(chromedp.Evaluate[chromedp.Void](yaml + ` = ` + yaml + `.replace('replicas: 1', 'replicas: 3')`))
+	b.acts("apply")
+	b.row("foos", "a a 3 3 True Available")
+	link := value[string](b, `document.querySelector('#link').href`)
+	b.do(chromedp.SetValue(chromedp.CSS("#yaml"), bad))
+	b.click(`[data-do="apply"]`)
+	b.sees("#refused", "yaml: line 2")
+	if got := value[string](b, yaml); got != bad {
+		t.Errorf("the editor has %q, want what was written", got)
+	}
+	b.shot("editor")
+
+	b = play(t, laptop, link[strings.Index(link, "#"):])
+	b.row("foos", "a a 3 3 True Available")
+	b.row("foos", "written written 2 2 True Available")
+	b.click("details summary")
+	b.do(chromedp.SetValue(chromedp.CSS("#yaml"), "apiVersion: samplecontroller.k8s.io/v1alpha1\nkind: Foo\nmetadata: {name: long}\nspec: {deploymentName: long}\n#"+strings.Repeat("长", 900)))
+	b.acts("apply")
+	b.row("foos", "long long 1 1 True Available")
+	b.sees("#long", "too long")
 }
 
 // A link leads to the same table, and one that says something else does nothing.

@@ -5,11 +5,13 @@ import (
 	"compress/gzip"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"html/template"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 
 	"github.com/evanw/esbuild/pkg/api"
@@ -54,7 +56,11 @@ func program(root string) (map[string][]byte, error) {
 	}
 	defer os.RemoveAll(folder)
 	file := filepath.Join(folder, "tab.wasm")
-	build := exec.Command("go", "build", "-trimpath", "-ldflags=-s -w", "-o", file, "./internal/playground/tab")
+	modfile, err := slim(root, folder)
+	if err != nil {
+		return nil, err
+	}
+	build := exec.Command("go", "build", "-modfile="+modfile, "-trimpath", "-ldflags=-s -w", "-o", file, "./internal/playground/tab")
 	build.Dir, build.Stderr = root, os.Stderr
 	build.Env = append(os.Environ(), "GOOS=js", "GOARCH=wasm")
 	fmt.Println("Building the playground's program, the first time a minute or two")
@@ -77,6 +83,71 @@ func program(root string) (map[string][]byte, error) {
 		scripts[fmt.Sprintf("playground/part%d.js", i)] = []byte(`byhandPart("` + base64.StdEncoding.EncodeToString(packed.Next(each)) + "\")\n")
 	}
 	return scripts, nil
+}
+
+// The API groups that the program uses. client-go knows some 60, a third of the program's size.
+var (
+	aGroup = regexp.MustCompile(`(?m)^\t\w+( "k8s\.io/api/|\.AddToScheme,).*\n`)
+	needed = regexp.MustCompile(`^\t(appsv1|autoscalingv1|coordinationv1|corev1)\b`)
+)
+
+// noClientset stands in for the clientset of every group: the leader election can make one, and
+// does not here.
+const noClientset = `package kubernetes
+
+import (
+	coordinationv1 "k8s.io/client-go/kubernetes/typed/coordination/v1"
+	corev1 "k8s.io/client-go/kubernetes/typed/core/v1"
+	"k8s.io/client-go/rest"
+)
+
+type Clientset interface {
+	CoreV1() corev1.CoreV1Interface
+	CoordinationV1() coordinationv1.CoordinationV1Interface
+}
+
+func NewForConfigOrDie(*rest.Config) Clientset { panic("not in the playground") }
+`
+
+// slim copies client-go into the folder without the groups that the program does not use, and
+// returns a go.mod that names the copy. What runs in the tab is as it was.
+func slim(root, folder string) (modfile string, err error) {
+	list := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "k8s.io/client-go")
+	list.Dir = root
+	original, err := list.Output()
+	if err != nil {
+		return "", fmt.Errorf("%s: %w", list, err)
+	}
+	copied := filepath.Join(folder, "client-go")
+	scheme := filepath.Join(copied, "kubernetes", "scheme", "register.go")
+	edit := func(from, to string, change func([]byte) []byte) {
+		var content []byte
+		if err == nil {
+			content, err = os.ReadFile(from)
+		}
+		if err == nil {
+			err = os.WriteFile(to, change(content), 0o644)
+		}
+	}
+	err = os.CopyFS(copied, os.DirFS(strings.TrimSpace(string(original))))
+	edit(scheme, scheme, func(code []byte) []byte {
+		return aGroup.ReplaceAllFunc(code, func(line []byte) []byte {
+			if needed.Match(line) {
+				return line
+			}
+			return nil
+		})
+	})
+	clientset := filepath.Join(copied, "kubernetes", "clientset.go")
+	edit(clientset, clientset, func([]byte) []byte { return []byte(noClientset) })
+	// Coordinated leader election has informers of every group.
+	err = errors.Join(err, os.Remove(filepath.Join(copied, "tools", "leaderelection", "leasecandidate.go")))
+	modfile = filepath.Join(folder, "go.mod")
+	edit(filepath.Join(root, "go.mod"), modfile, func(mod []byte) []byte {
+		return fmt.Appendf(mod, "replace k8s.io/client-go => %s\n", copied)
+	})
+	edit(filepath.Join(root, "go.sum"), filepath.Join(folder, "go.sum"), func(sum []byte) []byte { return sum })
+	return modfile, err
 }
 
 // writePlayground renders the page of the playground.

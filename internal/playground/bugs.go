@@ -22,11 +22,13 @@ const (
 	deafToNames    = "deaf-to-names"
 	noRetry        = "no-retry"
 	noOwner        = "no-owner"
+	noRename       = "no-rename"
+	deletesFirst   = "deletes-first"
 	exitsOn5xx     = "exits-on-5xx"
 )
 
 func init() {
-	commands["bug"] = command{[]word{oneOf(noBug, deafToDeletion, deafToNames, noRetry, noOwner, exitsOn5xx)}, func(p *Playground, args []string) (string, error) {
+	commands["bug"] = command{words: []word{oneOf(noBug, deafToDeletion, deafToNames, noRetry, noOwner, noRename, deletesFirst, exitsOn5xx)}, do: func(p *Playground, args []string) (both, error) {
 		for _, r := range p.running() {
 			p.bury(r)
 		}
@@ -34,7 +36,7 @@ func init() {
 		p.bug = args[0]
 		p.mu.Unlock()
 		p.start()
-		return "the program is started anew, bug: " + args[0], nil
+		return both{"The program is started anew, bug: " + args[0], "程序已重新启动，bug：" + args[0]}, nil
 	}}
 }
 
@@ -60,19 +62,42 @@ func (r *replica) spoil(next controller.Reconcile) controller.Reconcile {
 	}
 }
 
-// ownerless is a client of Deployments whose new ones have no owner reference.
-type ownerless struct{ appsv1client.DeploymentsGetter }
-
-func (o ownerless) Deployments(namespace string) appsv1client.DeploymentInterface {
-	return ownerlessIn{o.DeploymentsGetter.Deployments(namespace)}
+// wrong is a client of Deployments that may have a bug.
+type wrong struct {
+	appsv1client.DeploymentsGetter
+	bug string
 }
 
-type ownerlessIn struct {
+func (w wrong) Deployments(namespace string) appsv1client.DeploymentInterface {
+	return wrongIn{w.DeploymentsGetter.Deployments(namespace), w.bug}
+}
+
+type wrongIn struct {
 	appsv1client.DeploymentInterface
+	bug string
 }
 
-func (o ownerlessIn) Create(ctx context.Context, deployment *appsv1.Deployment, options metav1.CreateOptions) (*appsv1.Deployment, error) {
-	deployment = deployment.DeepCopy()
-	deployment.OwnerReferences = nil
-	return o.DeploymentInterface.Create(ctx, deployment, options)
+func (w wrongIn) Create(ctx context.Context, deployment *appsv1.Deployment, options metav1.CreateOptions) (*appsv1.Deployment, error) {
+	switch deployment = deployment.DeepCopy(); w.bug {
+	case noOwner:
+		deployment.OwnerReferences = nil
+	case deletesFirst:
+		all, err := w.List(ctx, metav1.ListOptions{})
+		if err != nil {
+			return nil, err
+		}
+		for _, old := range all.Items {
+			if metav1.IsControlledBy(&old, &metav1.ObjectMeta{UID: metav1.GetControllerOf(deployment).UID}) {
+				_ = w.Delete(ctx, old.Name, metav1.DeleteOptions{})
+			}
+		}
+	}
+	return w.DeploymentInterface.Create(ctx, deployment, options)
+}
+
+func (w wrongIn) Delete(ctx context.Context, name string, options metav1.DeleteOptions) error {
+	if w.bug == noRename {
+		return nil
+	}
+	return w.DeploymentInterface.Delete(ctx, name, options)
 }

@@ -22,36 +22,36 @@ const slowness = time.Second
 
 func init() {
 	for _, name := range []string{"quota", "webhook", "lose", "hold", "slow", "busy"} {
-		commands[name] = command{[]word{oneOf("on", "off")}, func(p *Playground, args []string) (string, error) {
+		commands[name] = command{words: []word{oneOf("on", "off")}, do: func(p *Playground, args []string) (both, error) {
 			p.turn(name, args[0] == "on")
-			return name + " is " + args[0], nil
+			return both{name + " is " + args[0], name + map[string]string{"on": " 已打开", "off": " 已关闭"}[args[0]]}, nil
 		}}
 	}
-	commands["cut"] = command{do: func(p *Playground, _ []string) (string, error) {
+	commands["cut"] = command{do: func(p *Playground, _ []string) (both, error) {
 		p.cut()
-		return "the watches are cut", nil
+		return both{"The watches are cut.", "watch 已切断。"}, nil
 	}}
-	commands["forget"] = command{do: func(p *Playground, _ []string) (string, error) {
+	commands["forget"] = command{do: func(p *Playground, _ []string) (both, error) {
 		// A watch that comes back must have missed something that is forgotten.
 		p.cut()
 		p.api.Add("/api/v1/namespaces/default/events/playground-"+strconv.Itoa(p.api.Version()), &unstructured.Unstructured{Object: map[string]any{}})
 		p.api.Compact()
-		return "the watches are cut, and the server knows no change before now", nil
+		return both{"The watches are cut, and the server knows no change before now.", "watch 已切断，服务器不再知道此刻之前的变化。"}, nil
 	}}
-	commands["kill"] = command{do: func(p *Playground, _ []string) (string, error) {
+	commands["kill"] = command{do: func(p *Playground, _ []string) (both, error) {
 		all := p.running()
 		if len(all) == 0 {
-			return "", errors.New("no process is left to kill")
+			return both{}, both{"No process is left to kill.", "没有可杀的进程。"}
 		}
 		p.bury(all[0])
-		return all[0].name + " is killed", nil
+		return both{all[0].name + " is killed.", all[0].name + " 已被杀掉。"}, nil
 	}}
-	commands["start"] = command{do: func(p *Playground, _ []string) (string, error) {
+	commands["start"] = command{do: func(p *Playground, _ []string) (both, error) {
 		if len(p.running()) >= 2 {
-			return "", errors.New("two replicas are enough for one tab")
+			return both{}, both{"Two replicas are enough for one tab.", "一个标签页里两个副本就够了。"}
 		}
 		p.start()
-		return "one more replica is started", nil
+		return both{"One more replica is started.", "又启动了一个副本。"}, nil
 	}}
 }
 

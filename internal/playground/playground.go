@@ -50,7 +50,6 @@ type Tell func(kind string, body any)
 type Hello struct {
 	Process string `json:"process"`
 	Played  bool   `json:"played"` // in a tab, with no cluster to reach
-	Notice  string `json:"notice"`
 }
 
 // News are the next steps of a process.
@@ -63,14 +62,15 @@ type State struct {
 	Foos        [][]string `json:"foos"`
 	Deployments [][]string `json:"deployments"`
 	On          []string   `json:"on"`
-	Replicas    []string   `json:"replicas"`
+	Replicas    []both     `json:"replicas"` // each with what it does
 	Bug         string     `json:"bug"`
 }
 
-// Said is a command of the visitor and what came of it.
+// Said is a command of the visitor and what came of it, or what came by itself.
 type Said struct {
 	Command string `json:"command"`
-	Answer  string `json:"answer"`
+	Kubectl string `json:"kubectl"` // the same as a user types it
+	Answer  both   `json:"answer"`
 	Refused bool   `json:"refused"`
 }
 
@@ -94,7 +94,7 @@ func (p *Playground) start() {
 	r.onLead = func() { p.leads(r) }
 	p.replicas = append(p.replicas, r)
 	if p.shown == nil {
-		p.follow(r, "")
+		p.follow(r)
 	}
 	go func() {
 		err := r.run()
@@ -105,7 +105,7 @@ func (p *Playground) start() {
 		if errors.Is(err, errKilled) || p.ctx.Err() != nil {
 			return
 		}
-		p.tell("said", Said{Command: r.name, Answer: fmt.Sprintf("%v; another one is started in its place", err), Refused: true})
+		p.tell("said", Said{Answer: both{fmt.Sprintf("%s: %v; another one is started in its place.", r.name, err), fmt.Sprintf("%s：%v；将启动另一个来代替。", r.name, err)}, Refused: true})
 		time.AfterFunc(restartAfter, p.start)
 	}()
 }
@@ -115,14 +115,15 @@ func (p *Playground) leads(r *replica) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.shown != r {
-		p.follow(r, r.name+" has taken over.")
+		p.follow(r)
+		p.tell("said", Said{Answer: both{r.name + " has taken over.", r.name + " 已接管。"}})
 	}
 }
 
 // follow tells the steps of a replica from now on. The caller holds mu.
-func (p *Playground) follow(r *replica, notice string) {
+func (p *Playground) follow(r *replica) {
 	p.shown = r
-	p.tell("hello", Hello{Process: r.name, Played: true, Notice: notice})
+	p.tell("hello", Hello{Process: r.name, Played: true})
 	go func() {
 		last := int64(0)
 		for {

@@ -2,6 +2,7 @@ package playground_test
 
 import (
 	"context"
+	"encoding/base64"
 	"fmt"
 	"strings"
 	"sync"
@@ -71,7 +72,7 @@ func (v *visit) does(commands ...string) {
 		v.Do(command)
 		v.mu.Lock()
 		if last := v.said[len(v.said)-1]; last.Refused {
-			v.Errorf("%s: %s", command, last.Answer)
+			v.Errorf("%s: %s", command, last.Answer[0])
 		}
 		v.mu.Unlock()
 		if inTheMiddle {
@@ -130,6 +131,8 @@ func TestCommands(t *testing.T) {
 		"deaf to names":        {"bug deaf-to-names; take-name new; rename one new; delete-deployment new", []string{"one new 2 2 False NameTaken", deployment}},
 		"no retry":             {"bug no-retry; quota on; delete-deployment one; quota off", []string{"one one 2 0 False Forbidden"}},
 		"no owner":             {"bug no-owner; create other else 1; delete other Background", []string{ready, "else 1/1 1 nginx:1.29", deployment}},
+		"no rename":            {"bug no-rename; rename one new", []string{"one new 2 2 True Available", "new 2/2 2 nginx:1.29 Foo one", deployment}},
+		"deletes first":        {"bug deletes-first; quota on; rename one new", []string{"one new 2 0 False Forbidden"}},
 		"exits":                {"bug exits-on-5xx; webhook on; scale one 3; webhook off", []string{"one one 3 3 True Available", "one 3/3 3 nginx:1.29 Foo one"}},
 		"the bug is mended":    {"bug deaf-to-deletion; delete-deployment one; bug none", []string{ready, deployment}},
 	} {
@@ -145,6 +148,48 @@ func TestCommands(t *testing.T) {
 	}
 }
 
+// written is the command that applies a YAML.
+func written(yaml string) string {
+	return "apply " + base64.RawURLEncoding.EncodeToString([]byte(yaml))
+}
+
+// What the editor has of an object leads to the same when it is applied, and changed to more.
+func TestEditor(t *testing.T) {
+	inTheCluster(t, func(v *visit) {
+		v.does("create one one 1", "get foo one")
+		yaml := v.said[len(v.said)-1].Answer[0]
+		const want = "apiVersion: samplecontroller.k8s.io/v1alpha1\nkind: Foo\nmetadata:\n  name: one\n  namespace: default\nspec:\n  deploymentName: one\n  replicas: 1\n"
+		if d := cmp.Diff(want, yaml); d != "" {
+			t.Errorf("the YAML of a Foo (-want +got):\n%s", d)
+		}
+		v.does(written(strings.Replace(yaml, "replicas: 1", "replicas: 2", 1)), written(strings.ReplaceAll(yaml, " one", " two")), "delete two Orphan", "get deployment two")
+		yaml = v.said[len(v.said)-1].Answer[0]
+		v.does("delete-deployment two", written(yaml))
+		if d := cmp.Diff([]string{ready, deployment, "two 1/1 1 nginx:1.29"}, v.table()); d != "" {
+			t.Errorf("the table (-want +got):\n%s", d)
+		}
+		const foo = "apiVersion: samplecontroller.k8s.io/v1alpha1\nkind: Foo\nmetadata: {name: bad}\n"
+		for yaml, why := range map[string]string{
+			"a: [":                                 "yaml: line 1",
+			"kind: Foo":                            `no matches for kind "Foo" in version ""`,
+			"apiVersion: v1\nkind: Pod":            `no matches for kind "Pod" in version "v1"`,
+			"a: &a [1]\nb: *a":                     "aliases",
+			foo + "spec: {replica: 1}":             `unknown field "replica"`,
+			foo + "spec: {replicas: many}":         "spec.replicas",
+			foo + "spec: {}":                       "Error from server (Invalid): Foo.samplecontroller.k8s.io \"bad\" is invalid: spec.deploymentName",
+			foo + "spec: {deploymentName: A}":      "should match",
+			strings.Replace(foo, "bad", "../a", 1): "metadata.name",
+			strings.Replace(foo, "{name: bad}", "{name: bad, namespace: other}", 1) + "spec: {deploymentName: a}": "namespace",
+			strings.Repeat("#", 3001): "up to 3,000 bytes",
+		} {
+			v.Do(written(yaml))
+			if last := v.said[len(v.said)-1]; !last.Refused || !strings.Contains(last.Answer[0], why) {
+				t.Errorf("%q is answered %q, want %q in it", yaml, last.Answer[0], why)
+			}
+		}
+	})
+}
+
 // A link can hold anything. What is not in the list does nothing.
 func TestRefusals(t *testing.T) {
 	inTheCluster(t, func(v *visit) {
@@ -153,7 +198,7 @@ func TestRefusals(t *testing.T) {
 			"create " + strings.Repeat("a", 41) + " a 1"} {
 			v.Do(text)
 			if last := v.said[len(v.said)-1]; !last.Refused {
-				t.Errorf("%q is done: %s", text, last.Answer)
+				t.Errorf("%q is done: %s", text, last.Answer[0])
 			}
 		}
 		if d := cmp.Diff(before, fmt.Sprint(v.State())); d != "" {

@@ -128,13 +128,10 @@ func (r *replica) run() error {
 	r.observe.Informers(kinds.All, projects, foos, deployments)
 	reconciler := &controller.FooReconciler{
 		Foos:            client.SamplecontrollerV1alpha1(),
-		Deployments:     appsClient,
+		Deployments:     wrong{appsClient, r.bug},
 		FooStore:        foos.Store,
 		DeploymentStore: deployments.Store,
 		Events:          events.NewRecorder(clientset.Scheme, corev1.EventSource{Component: "byhand"}),
-	}
-	if r.bug == noOwner {
-		reconciler.Deployments = ownerless{appsClient}
 	}
 	reconcile := r.observe.Reconcile(kinds.Foo, reconciler)
 

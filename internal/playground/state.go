@@ -17,7 +17,7 @@ import (
 // State returns what is so now. The tables are those of kubectl get foo,deployment -o wide,
 // with what controls a Deployment and without what changes with the time alone.
 func (p *Playground) State() State {
-	s := State{Foos: [][]string{}, Deployments: [][]string{}, On: []string{}, Replicas: []string{}}
+	s := State{Foos: [][]string{}, Deployments: [][]string{}, On: []string{}, Replicas: []both{}}
 	for _, foo := range stored[v1alpha1.Foo](p.api, "foos") {
 		ready, reason := "", ""
 		if condition := meta.FindStatusCondition(foo.Status.Conditions, v1alpha1.FooReady); condition != nil {
@@ -45,11 +45,11 @@ func (p *Playground) State() State {
 	}
 	slices.Sort(s.On)
 	for _, r := range p.replicas {
-		role := "stands by"
+		role := both{" stands by", " 待命"}
 		if r.leads.Load() {
-			role = "leads"
+			role = both{" leads", " 领导中"}
 		}
-		s.Replicas = append(s.Replicas, r.name+" "+role)
+		s.Replicas = append(s.Replicas, both{r.name + role[0], r.name + role[1]})
 	}
 	return s
 }

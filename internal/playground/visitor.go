@@ -4,13 +4,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 
 	"example.com/byhand/internal/testkit"
@@ -21,11 +22,25 @@ const (
 	deployments = "/apis/apps/v1/namespaces/default/deployments"
 )
 
-// command is one thing that a visitor can do. Its words are checked before do is called.
+// command is one thing that a visitor can do. Its words are checked before it is done: with do,
+// or as a request. {1} is its first word, and so on.
 type command struct {
-	words []word
-	do    func(p *Playground, args []string) (answer string, err error)
+	words   []word
+	kubectl string // what a user would type, "" for nothing
+	do      func(p *Playground, args []string) (answer both, err error)
+
+	method, path, body string
+	contentType        types.PatchType
 }
+
+// both is a text in English and in Chinese, or an error in both.
+type both [2]string
+
+// Error implements error.
+func (b both) Error() string { return b[0] }
+
+// told is a text that is the same in both languages: the words of Kubernetes.
+func told(text string) both { return both{text, text} }
 
 // word is what one word of a command may be.
 type word func(text string) bool
@@ -47,80 +62,91 @@ var (
 
 // commands are all that a visitor can do. A link has no others.
 var commands = map[string]command{
-	"create": {[]word{name, name, number}, func(p *Playground, args []string) (string, error) {
-		return p.send(http.MethodPost, foos, args[0], "", fmt.Sprintf(`{"apiVersion":"samplecontroller.k8s.io/v1alpha1","kind":"Foo","metadata":{"name":%q},"spec":{"deploymentName":%q,"replicas":%s}}`, args[0], args[1], args[2]))
-	}},
-	"scale": {[]word{name, number}, func(p *Playground, args []string) (string, error) {
-		return p.send(http.MethodPatch, foos+"/"+args[0], args[0], types.MergePatchType, `{"spec":{"replicas":`+args[1]+`}}`)
-	}},
-	"rename": {[]word{name, name}, func(p *Playground, args []string) (string, error) {
-		return p.send(http.MethodPatch, foos+"/"+args[0], args[0], types.MergePatchType, fmt.Sprintf(`{"spec":{"deploymentName":%q}}`, args[1]))
-	}},
-	"delete": {[]word{name, oneOf("Background", "Foreground", "Orphan")}, func(p *Playground, args []string) (string, error) {
-		return p.send(http.MethodDelete, foos+"/"+args[0], args[0], "", fmt.Sprintf(`{"propagationPolicy":%q}`, args[1]))
-	}},
-	"delete-deployment": {[]word{name}, func(p *Playground, args []string) (string, error) {
-		return p.send(http.MethodDelete, deployments+"/"+args[0], args[0], "", "")
-	}},
-	"scale-deployment": {[]word{name, number}, func(p *Playground, args []string) (string, error) {
-		return p.send(http.MethodPatch, deployments+"/"+args[0], args[0], types.MergePatchType, `{"spec":{"replicas":`+args[1]+`}}`)
-	}},
-	"set-image": {[]word{name, image}, func(p *Playground, args []string) (string, error) {
-		return p.send(http.MethodPatch, deployments+"/"+args[0], args[0], types.StrategicMergePatchType, fmt.Sprintf(`{"spec":{"template":{"spec":{"containers":[{"name":"nginx","image":%q}]}}}}`, args[1]))
-	}},
-	"take-name": {[]word{name}, func(p *Playground, args []string) (string, error) {
-		return p.send(http.MethodPost, deployments, args[0], "", fmt.Sprintf(`{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":%q},"spec":{"replicas":1,"selector":{"matchLabels":{"app":"theirs"}},"template":{"metadata":{"labels":{"app":"theirs"}},"spec":{"containers":[{"name":"theirs","image":"theirs:1"}]}}}}`, args[0]))
-	}},
+	"create": {words: []word{name, name, number}, kubectl: "kubectl apply -f {1}.yaml", method: http.MethodPost, path: foos,
+		body: `{"apiVersion":"samplecontroller.k8s.io/v1alpha1","kind":"Foo","metadata":{"name":"{1}"},"spec":{"deploymentName":"{2}","replicas":{3}}}`},
+	"scale": {words: []word{name, number}, kubectl: "kubectl scale foo {1} --replicas={2}",
+		method: http.MethodPatch, path: foos + "/{1}", contentType: types.MergePatchType, body: `{"spec":{"replicas":{2}}}`},
+	"rename": {words: []word{name, name}, kubectl: `kubectl patch foo {1} --type=merge -p '{"spec":{"deploymentName":"{2}"}}'`,
+		method: http.MethodPatch, path: foos + "/{1}", contentType: types.MergePatchType, body: `{"spec":{"deploymentName":"{2}"}}`},
+	"delete": {words: []word{name, oneOf("Background", "Foreground", "Orphan")}, kubectl: "kubectl delete foo {1} --cascade={2}",
+		method: http.MethodDelete, path: foos + "/{1}", body: `{"propagationPolicy":"{2}"}`},
+	"delete-deployment": {words: []word{name}, kubectl: "kubectl delete deployment {1}", method: http.MethodDelete, path: deployments + "/{1}"},
+	"scale-deployment": {words: []word{name, number}, kubectl: "kubectl scale deployment {1} --replicas={2}",
+		method: http.MethodPatch, path: deployments + "/{1}", contentType: types.MergePatchType, body: `{"spec":{"replicas":{2}}}`},
+	"set-image": {words: []word{name, image}, kubectl: "kubectl set image deployment/{1} nginx={2}", method: http.MethodPatch, path: deployments + "/{1}",
+		contentType: types.StrategicMergePatchType, body: `{"spec":{"template":{"spec":{"containers":[{"name":"nginx","image":"{2}"}]}}}}`},
+	"take-name": {words: []word{name}, kubectl: "kubectl create deployment {1} --image=theirs:1", method: http.MethodPost, path: deployments,
+		body: `{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"{1}"},"spec":{"replicas":1,"selector":{"matchLabels":{"app":"theirs"}},"template":{"metadata":{"labels":{"app":"theirs"}},"spec":{"containers":[{"name":"theirs","image":"theirs:1"}]}}}}`},
 }
 
 // Do carries out a command, such as "scale example-foo 3", and tells what came of it. It may be
 // anyone's text: what is not in the list of commands is refused.
 func (p *Playground) Do(text string) {
+	verb, rest, _ := strings.Cut(text, " ")
+	known, args := commands[verb], strings.Fields(rest)
+	pairs := []string{}
+	for i, arg := range args {
+		pairs = append(pairs, fmt.Sprintf("{%d}", i+1), arg)
+	}
+	fill := strings.NewReplacer(pairs...).Replace
 	said := Said{Command: text}
-	answer, err := p.do(strings.Fields(text))
-	if said.Answer = answer; err != nil {
-		said.Answer, said.Refused = err.Error(), true
+	var err error
+	switch {
+	case len(args) != len(known.words) || known.do == nil && known.method == "":
+		err = both{"There is no such command.", "没有这样的命令。"}
+	case !known.allows(args):
+		err = both{"Names have 1 to 40 small letters, digits and dashes; numbers go from 0 to 10; a YAML has up to 3,000 bytes.", "名字是 1 到 40 个小写字母、数字和连字符；数字从 0 到 10；YAML 最多 3000 字节。"}
+	case known.do != nil:
+		said.Kubectl = fill(known.kubectl)
+		said.Answer, err = known.do(p, args)
+	default:
+		said.Kubectl = fill(known.kubectl)
+		_, err = p.send(known.method, fill(known.path), known.contentType, fill(known.body))
+		said.Answer = did(fill(known.path), args[0], map[string]string{http.MethodPost: "created", http.MethodPatch: "patched", http.MethodDelete: "deleted"}[known.method])
+	}
+	if err != nil {
+		said.Refused = true
+		if !errors.As(err, &said.Answer) {
+			said.Answer = told(err.Error())
+		}
 	}
 	p.tell("said", said)
 }
 
-func (p *Playground) do(words []string) (string, error) {
-	if len(words) == 0 {
-		return "", errors.New("no command")
-	}
-	known, found := commands[words[0]]
-	args := words[1:]
-	if !found || len(args) != len(known.words) {
-		return "", errors.New("no such command")
-	}
-	for i, allowed := range known.words {
+// allows reports whether each word may be what it is.
+func (c command) allows(args []string) bool {
+	for i, allowed := range c.words {
 		if !allowed(args[i]) {
-			return "", fmt.Errorf("not allowed here: %q", args[i])
+			return false
 		}
 	}
-	return known.do(p, args)
+	return true
 }
 
-// send sends a request of the visitor about the object of that name. It meets no bad luck. The
-// answer is in the words of kubectl.
-func (p *Playground) send(method, path, name string, contentType types.PatchType, body string) (string, error) {
+// did says what was done to an object, in the words of kubectl.
+func did(path, name, what string) both {
+	target := testkit.TargetOf(path)
+	return told(fmt.Sprintf("%s.%s/%s %s", strings.TrimSuffix(target.Resource, "s"), target.Group, name, what))
+}
+
+// send sends a request of the visitor, which meets no bad luck, and returns the answer.
+func (p *Playground) send(method, path string, contentType types.PatchType, body string) ([]byte, error) {
 	request, err := http.NewRequest(method, "http://api.playground"+path, strings.NewReader(body))
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	request.Header.Set("Content-Type", string(contentType))
 	response, err := testkit.Transport{Handler: p.api.Next}.RoundTrip(request)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	defer response.Body.Close()
-	if response.StatusCode >= 400 {
-		var refusal metav1.Status
-		_ = json.NewDecoder(response.Body).Decode(&refusal)
-		//lint:ignore ST1005 the words of kubectl
-		return "", fmt.Errorf("Error from server (%s): %s", refusal.Reason, refusal.Message)
+	answer, err := io.ReadAll(response.Body)
+	if err != nil || response.StatusCode < 400 {
+		return answer, err
 	}
-	target := testkit.TargetOf(path)
-	did := map[string]string{http.MethodPost: "created", http.MethodPatch: "patched", http.MethodDelete: "deleted"}[method]
-	return fmt.Sprintf("%s.%s/%s %s", strings.TrimSuffix(target.Resource, "s"), target.Group, name, did), nil
+	refusal := &apierrors.StatusError{}
+	_ = json.Unmarshal(answer, &refusal.ErrStatus)
+	//lint:ignore ST1005 the words of kubectl
+	return nil, fmt.Errorf("Error from server (%s): %w", refusal.ErrStatus.Reason, refusal)
 }

@@ -3,10 +3,12 @@
 import '../picture/main.js';
 import {byId, el, say} from '../../internal/page/static/dom.js';
 import {on, send, start} from './cluster.js';
-import {actions, blows, both, bugs, columns, switches} from './texts.js';
 import * as tour from './tour.js';
 
 // --- the language ---
+
+// Both texts, of which the page shows one.
+const both = ([en, zh]) => [el('span', {lang: 'en'}, en), el('span', {lang: 'zh-CN'}, zh)];
 
 const page = document.documentElement;
 function speak(language) {
@@ -29,7 +31,7 @@ let done = [];
 // The commands of the link. The program takes none that is not in its own list.
 function linked() {
   const text = location.hash.slice(1);
-  if (!text || text.length > mostCharacters || !/^[-A-Za-z0-9.:/+;]+$/.test(text)) {
+  if (!text || text.length > mostCharacters || !/^[-\w.:/+;]+$/.test(text)) {
     return [];
   }
   return text.split(';').slice(0, mostCommands).map((command) => command.replaceAll('+', ' '));
@@ -41,53 +43,58 @@ function remember(command) {
   const fits = done.length <= mostCommands && text.length <= mostCharacters;
   history.replaceState(null, '', fits ? `#${text}` : location.pathname + location.search);
   byId('link').hidden = !fits;
+  byId('long').hidden = fits;
   byId('link').href = location.href;
 }
 
 // --- what the visitor does ---
 
-const fields = () => ({foo: byId('foo').value, deployment: byId('deployment').value, replicas: byId('replicas').value});
-const words = new Map(); // of kubectl, by command
+// What a field holds, as a word of a command: see encoded in internal/playground.
+const held = ({id, value}) => (id !== 'yaml' ? value
+  : btoa(String.fromCodePoint(...new TextEncoder().encode(value))).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', ''));
 
-function act({of, id, kubectl}) {
-  const command = of ? of(fields()) : id;
-  words.set(command, kubectl ? kubectl(fields()) : '');
-  send(command);
-}
-
-const button = (action) => el('button', {type: 'button', 'data-do': action.id, onclick: () => act(action)}, both(...action.name));
-byId('actions').append(...actions.map(button));
-byId('blows').append(...blows.map((blow) => el('li', {}, button(blow), el('p', {}, both(...blow.means)))));
-byId('switches').append(...switches.map(({id, name, means}) => el('li', {}, el('label', {},
-  el('input', {type: 'checkbox', 'data-do': id, onchange: (event) => send(`${id} ${event.target.checked ? 'on' : 'off'}`)}), ' ', both(...name)), el('p', {}, both(...means)))));
-byId('bugs').append(...bugs.map(({id, means, judge, code}) => el('li', {}, el('label', {},
-  el('input', {type: 'radio', name: 'bug', 'data-do': id, onchange: () => send(`bug ${id}`)}), ' ', el('code', {}, id)), el('p', {}, both(...means)),
-judge && el('p', {}, both('The judge catches it in ', 'judge 中发现它的场景：'), el('code', {}, judge), both('. Right: ', '。正确的做法：'), el('a', {href: `read/${code}.html`}, el('code', {}, code))))));
+byId('visit').addEventListener('click', ({target}) => {
+  const command = target.closest('[data-send]')?.dataset.send;
+  if (command) {
+    send(command.replaceAll(/{(.*?)}/g, (_, id) => held(byId(id))));
+  }
+});
+byId('visit').addEventListener('change', ({target: {type, checked, dataset}}) => {
+  if (dataset.do) {
+    send(type === 'radio' ? `bug ${dataset.do}` : `${dataset.do} ${checked ? 'on' : 'off'}`);
+  }
+});
 
 // --- what comes of it ---
 
 const mostLines = 100;
-function line(text, tone) {
+function line(tone, ...text) {
   const log = byId('log');
-  log.prepend(el('li', {class: tone}, text)); // the newest first: nothing must be scrolled
+  log.prepend(el('li', {class: tone}, ...text)); // the newest first: nothing must be scrolled
   while (log.children.length > mostLines) {
     log.lastElementChild.remove();
   }
 }
 
 on('said', (text) => {
-  const {command, answer, refused} = JSON.parse(text);
-  line(answer, refused ? 'refused' : 'answered');
-  line(`$ ${words.get(command) || command}`, 'asked');
-  if (!refused) {
+  const {command, kubectl, answer, refused} = JSON.parse(text);
+  line(refused ? 'refused' : 'answered', both(answer));
+  if (kubectl) {
+    line('asked', `$ ${kubectl}`);
+  }
+  if (command.startsWith('apply ')) {
+    byId('refused').replaceChildren(...(refused ? both(answer) : []));
+  }
+  if (refused) {
+    return;
+  }
+  if (command.startsWith('get ')) {
+    byId('yaml').value = answer[0];
+  } else if (command) {
     remember(command);
     tour.did(command);
   }
 });
-
-for (const [kind, names] of Object.entries(columns)) {
-  byId(kind).append(el('thead', {}, el('tr', {}, names.map((name) => el('th', {scope: 'col'}, name)))), el('tbody'));
-}
 
 // Writes what has changed, and no more: with many rows the rest would be laid out anew.
 function fill(body, rows) {
@@ -102,14 +109,14 @@ function fill(body, rows) {
 
 on('state', (text) => {
   const state = JSON.parse(text);
-  for (const kind of Object.keys(columns)) {
+  for (const kind of ['foos', 'deployments']) {
     fill(byId(kind).tBodies[0], state[kind]);
   }
-  for (const box of byId('switches').querySelectorAll('input')) {
+  for (const box of document.querySelectorAll('.luck [type=checkbox]')) {
     box.checked = state.on.includes(box.dataset.do);
   }
-  byId('bugs').querySelector(`[data-do="${state.bug}"]`).checked = true;
-  say(byId('replicas-now'), state.replicas.join(', ') || '–');
+  document.querySelector(`.luck [data-do="${state.bug}"]`).checked = true;
+  byId('replicas-now').replaceChildren(...both([0, 1].map((i) => state.replicas.map((name) => name[i]).join(', ') || '–')));
   tour.now(state);
 });
 
@@ -117,7 +124,7 @@ on('state', (text) => {
 
 on('progress', (part) => { byId('loading').querySelector('progress').value = part; });
 on('failed', (text) => {
-  byId('loading').replaceChildren(...both(`There is no cluster in this tab: ${JSON.parse(text)}. The recording plays.`, `此标签页里没有集群：${JSON.parse(text)}。播放的是录像。`));
+  byId('loading').replaceChildren(...both([`There is no cluster in this tab: ${JSON.parse(text)}. The recording plays.`, `此标签页里没有集群：${JSON.parse(text)}。播放的是录像。`]));
   byId('visit').disabled = true;
 });
 
@@ -141,7 +148,8 @@ let seen = Date.now();
 setInterval(() => {
   const now = Date.now();
   if (now - seen > asleep) {
-    line(page.dataset.speaks === 'en' ? `This tab was paused for ${Math.round((now - seen) / 1000)} s.` : `此标签页暂停了 ${Math.round((now - seen) / 1000)} 秒。`, 'refused');
+    const seconds = Math.round((now - seen) / 1000);
+    line('refused', both([`This tab was paused for ${seconds} s.`, `此标签页暂停了 ${seconds} 秒。`]));
   }
   seen = now;
 }, 1000);

@@ -1,0 +1,88 @@
+package playground
+
+import (
+	"encoding/base64"
+	"fmt"
+	"net/http"
+	"strings"
+
+	appsv1 "k8s.io/api/apps/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/yaml"
+
+	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
+)
+
+// mostEncoded is how long the YAML of one command may be, in base64: 3,000 bytes.
+const mostEncoded = 4000
+
+func init() {
+	commands["get"] = command{words: []word{oneOf("foo", "deployment"), name}, kubectl: "kubectl get {1} {2} -o yaml", do: get}
+	commands["apply"] = command{words: []word{encoded}, kubectl: "kubectl apply -f -", do: apply}
+}
+
+// encoded is a text of limited size as one word: a link has it, too.
+func encoded(text string) bool {
+	_, err := base64.RawURLEncoding.DecodeString(text)
+	return err == nil && len(text) <= mostEncoded
+}
+
+// get answers with an object as YAML, without what the server alone writes.
+func get(p *Playground, args []string) (both, error) {
+	answer, err := p.send(http.MethodGet, map[string]string{"foo": foos, "deployment": deployments}[args[0]]+"/"+args[1], "", "")
+	if err != nil {
+		return both{}, err
+	}
+	object := &unstructured.Unstructured{}
+	if err := object.UnmarshalJSON(answer); err != nil {
+		return both{}, err
+	}
+	delete(object.Object, "status")
+	for _, field := range []string{"creationTimestamp", "generation", "resourceVersion", "uid"} {
+		unstructured.RemoveNestedField(object.Object, "metadata", field)
+	}
+	text, err := yaml.Marshal(object.Object)
+	return told(string(text)), err
+}
+
+// apply creates what the YAML describes, or changes it. What it does not name stays as it is.
+func apply(p *Playground, args []string) (both, error) {
+	text, _ := base64.RawURLEncoding.DecodeString(args[0]) // The word is allowed.
+	// A few aliases of aliases are a text of any size.
+	if strings.ContainsAny(string(text), "&*") {
+		return both{}, both{"Anchors and aliases (& and *) are not allowed here.", "这里不允许使用锚点和别名（& 和 *）。"}
+	}
+	var object metav1.PartialObjectMetadata
+	content, err := yaml.YAMLToJSON(text)
+	if err == nil {
+		err = yaml.Unmarshal(text, &object)
+	}
+	if err != nil {
+		return both{}, err
+	}
+	var collection string
+	var typed any
+	switch object.GroupVersionKind() {
+	case v1alpha1.SchemeGroupVersion.WithKind("Foo"):
+		collection, typed = foos, &v1alpha1.Foo{}
+	case appsv1.SchemeGroupVersion.WithKind("Deployment"):
+		collection, typed = deployments, &appsv1.Deployment{}
+	default:
+		return both{}, told(fmt.Sprintf("error: no matches for kind %q in version %q", object.Kind, object.APIVersion))
+	}
+	if !name(object.Name) {
+		return both{}, both{"metadata.name must have 1 to 40 small letters, digits and dashes.", "metadata.name 必须是 1 到 40 个小写字母、数字或连字符。"}
+	}
+	if err := yaml.UnmarshalStrict(text, typed); err != nil {
+		return both{}, err
+	}
+	what := "created"
+	if _, err = p.send(http.MethodPost, collection, "", string(content)); apierrors.IsAlreadyExists(err) {
+		what = "configured"
+		_, err = p.send(http.MethodPatch, collection+"/"+object.Name, types.MergePatchType, string(content))
+	}
+	return did(collection, object.Name, what), err
+}
