@@ -30,7 +30,7 @@
 // # Caveats
 //
 //   - The store may be older than the API server, also after your own write.
-//   - The FIFO and the buffers of the handlers have no bound (TestStories/slow_handler).
+//   - The FIFO and the buffers of the handlers have no bound (TestWhatGrows).
 //   - It watches JSON and keeps objects whole. For a program of your own take client-go's.
 //   - Its Foos are those of the core. Do not run both, though they would do no harm.
 package main

@@ -20,9 +20,9 @@ import (
 //	0.010 s  The channel is full. The handler waits, so the store stands still, so each
 //	         worker reads the same old Foo as before.
 //
-// So a key is there once. It is dirty from Add on until a worker takes it, and processing
-// until the worker is done; added meanwhile it is both, and waits for that. So there are never
-// more keys than objects, however fast these change.
+// So a key is there once. It is dirty from Add on until a worker takes it, and processing until
+// that worker is done. A key that is added while it is processing is both, and no other worker
+// gets it before that. So there are never more keys than objects, however fast these change.
 
 // A key that failed waits minDelay, then twice as long each time, up to maxDelay.
 const minDelay, maxDelay = 5 * time.Millisecond, 30 * time.Second

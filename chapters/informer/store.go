@@ -14,7 +14,7 @@ import (
 // The store. Without it there is a map with a lock (TestStore):
 //
 //	0.00 s  A Deployment changes. Which Foo is it of? A loop over 10,000 Deployments, under
-//	        the lock. So for each of 10,000 changes in a rollout.
+//	        the lock. A rollout makes 10,000 such changes.
 //	0.10 s  The owner of a Deployment changes. A map that finds Deployments by their owner,
 //	        kept beside the first one, still has it under the old one: two Foos write it.
 //	0.20 s  A worker changes the object that it got from the map. The server does not know of
