@@ -20,12 +20,12 @@ import (
 
 const path = "/api/v1/namespaces/default/secrets/"
 
-// server has ten Secrets, s0 to s9. s0 is wanted, by label and by type.
+// server has ten Secrets, s0 to s9, of 192 KiB. But s0 is empty, and wanted, by label and by type.
 func server() *testkit.APIServer {
 	s := testkit.NewAPIServer()
 	s.Add(path+"s0", wanted())
 	for i := range 9 {
-		s.Add(fmt.Sprint(path, "s", i+1), &unstructured.Unstructured{Object: map[string]any{"type": "Opaque"}})
+		s.Add(fmt.Sprint(path, "s", i+1), &unstructured.Unstructured{Object: map[string]any{"type": "Opaque", "data": map[string]any{"data": strings.Repeat("AAAA", 1<<16)}}})
 	}
 	return s
 }
@@ -53,7 +53,7 @@ func follow(t *testing.T, s *testkit.APIServer, name string, o options) *bufio.S
 	return heard
 }
 
-// What each way holds, and how often its handler was called.
+// What each way asks for and holds, and how often its handler was called.
 func TestWays(t *testing.T) {
 	s := server()
 	s.AddNamespace("elsewhere")
@@ -67,7 +67,7 @@ func TestWays(t *testing.T) {
 		}
 	}
 	for _, w := range ways {
-		objects, events := 11, 11
+		objects, events, lists := 11, 11, w.name == "pages" || w.name == "shard"
 		switch w.name {
 		case "namespace":
 			objects, events = 10, 10
@@ -78,9 +78,13 @@ func TestWays(t *testing.T) {
 		case "metadata", "selectable", "get": // It has no such answers: TestReadme.
 			continue
 		}
+		s.Forget()
+		s.Intercept(func(_ http.ResponseWriter, r *http.Request) (noAnswer bool) {
+			return w.name == "json" && strings.Contains(r.Header.Get("Accept"), "protobuf") || w.name == "pages" && r.URL.Query().Get("resourceVersion") == "0"
+		})
 		r, err := measure(t.Context(), s.Config(), w, o, io.Discard)
-		if err != nil || r.objects != objects || r.events != events || r.bytes == 0 {
-			t.Errorf("%s: %+v, %v, want %d objects and %d events", w.name, r, err, objects, events)
+		if err != nil || s.Log()[0].Watch == lists || r.objects != objects || r.events != events || r.bytes == 0 || (r.heap > 3<<19) != (objects > 1 && w.name != "transform") {
+			t.Errorf("%s: %+v, %v, want %d objects and %d events, a list first: %t, and more than 1.5 MiB of most", w.name, r, err, objects, events, lists)
 		}
 	}
 	if _, err := measure(t.Context(), s.Config(), wayOf("field"), options{field: "data=x"}, io.Discard); err == nil || !strings.Contains(err.Error(), "field label not supported") {
@@ -104,8 +108,8 @@ func TestParseShard(t *testing.T) {
 // A live Get of one Secret is one request, and holds nothing.
 func TestLiveGet(t *testing.T) {
 	s := server()
-	if _, err := measure(t.Context(), s.Config(), wayOf("get"), options{namespace: "default", secret: "s1"}, io.Discard); err != nil || len(s.Log()) != 1 {
-		t.Errorf("%v, %v, want one request", err, s.Log())
+	if _, err := measure(t.Context(), s.Config(), wayOf("get"), options{namespace: "default", secret: "s1"}, io.Discard); err != nil || len(s.Log()) != 1 || s.Requests()[0] != "GET secrets/s1" {
+		t.Errorf("%v, %v, want one GET", err, s.Log())
 	}
 }
 

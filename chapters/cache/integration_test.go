@@ -25,7 +25,7 @@ func TestReadme(t *testing.T) {
 	}
 	c.Kubectl("apply", "-f", "config/samples") // make chapter does that.
 	everything := start("bin/cache")
-	everything.Prints(1, `(?m)^everything +\d+ +\d+ +\d+`)
+	everything.Prints(1, `(?m)^selectable +1 +1 +\d+`)
 	everything.Prints(1, `(?m)^get +0 +0 +\d+`)
 	start("bin/cache --way shard,handler").Prints(1, `(?m)^handler +\d+`)
 	p := start("bin/cache --way label --events 2")
