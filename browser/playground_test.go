@@ -134,7 +134,7 @@ func TestPlaygroundTour(t *testing.T) {
 		"hold; delete-deployment a a 1; hold",
 		"start; kill; scale a a 4",
 	} {
-		b.until(fmt.Sprintf(`!document.querySelectorAll('#tour > li')[%d].hidden`, i))
+		b.sees("#nth", fmt.Sprintf("%d / 8", i+1))
 		if !value[bool](b, `document.querySelector('#did').hidden`) {
 			t.Errorf("lesson %d is done before it has begun", i+1)
 		}

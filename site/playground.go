@@ -91,9 +91,8 @@ var (
 	needed = regexp.MustCompile(`^\t(appsv1|autoscalingv1|coordinationv1|corev1)\b`)
 )
 
-// noClientset stands in for the clientset of every group: the leader election can make one, and
-// does not here.
-const noClientset = `package kubernetes
+// clientset is one of the groups that the leader election asks for, in the place of that of all.
+const clientset = `package kubernetes
 
 import (
 	coordinationv1 "k8s.io/client-go/kubernetes/typed/coordination/v1"
@@ -101,16 +100,22 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-type Clientset interface {
-	CoreV1() corev1.CoreV1Interface
-	CoordinationV1() coordinationv1.CoordinationV1Interface
+type Clientset struct {
+	core         *corev1.CoreV1Client
+	coordination *coordinationv1.CoordinationV1Client
 }
 
-func NewForConfigOrDie(*rest.Config) Clientset { panic("not in the playground") }
+func NewForConfigOrDie(c *rest.Config) *Clientset {
+	return &Clientset{corev1.NewForConfigOrDie(c), coordinationv1.NewForConfigOrDie(c)}
+}
+
+func (c *Clientset) CoreV1() corev1.CoreV1Interface { return c.core }
+
+func (c *Clientset) CoordinationV1() coordinationv1.CoordinationV1Interface { return c.coordination }
 `
 
 // slim copies client-go into the folder without the groups that the program does not use, and
-// returns a go.mod that names the copy. What runs in the tab is as it was.
+// returns a go.mod that names the copy.
 func slim(root, folder string) (modfile string, err error) {
 	list := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "k8s.io/client-go")
 	list.Dir = root
@@ -138,8 +143,8 @@ func slim(root, folder string) (modfile string, err error) {
 			return nil
 		})
 	})
-	clientset := filepath.Join(copied, "kubernetes", "clientset.go")
-	edit(clientset, clientset, func([]byte) []byte { return []byte(noClientset) })
+	all := filepath.Join(copied, "kubernetes", "clientset.go")
+	edit(all, all, func([]byte) []byte { return []byte(clientset) })
 	// Coordinated leader election has informers of every group.
 	err = errors.Join(err, os.Remove(filepath.Join(copied, "tools", "leaderelection", "leasecandidate.go")))
 	modfile = filepath.Join(folder, "go.mod")

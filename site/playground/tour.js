@@ -1,6 +1,6 @@
 // The guided tour: whether the visitor has done what each lesson of the page asks for.
 
-import {byId} from '../../internal/page/static/dom.js';
+import {byId, say} from '../../internal/page/static/dom.js';
 
 // Each Foo is Ready, and its Deployment is as it asks for.
 const settled = ({foos, deployments}) => foos.length > 0 && foos.every(([foo, deployment, replicas, , ready]) => ready === 'True'
@@ -31,6 +31,7 @@ function go(by) {
   reasons = new Set();
   lessons[at].hidden = false;
   lessons[at].lastElementChild.hidden = byId('did').hidden = true;
+  say(byId('nth'), `${at + 1} / ${done.length}`);
   byId('earlier').disabled = at === 0;
   byId('later').disabled = at === done.length - 1;
   byId('tour').focus();
