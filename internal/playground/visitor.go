@@ -147,6 +147,5 @@ func (p *Playground) send(method, path string, contentType types.PatchType, body
 	}
 	refusal := &apierrors.StatusError{}
 	_ = json.Unmarshal(answer, &refusal.ErrStatus)
-	//lint:ignore ST1005 the words of kubectl
 	return nil, fmt.Errorf("Error from server (%s): %w", refusal.ErrStatus.Reason, refusal)
 }
