@@ -178,8 +178,11 @@ func TestReadme(t *testing.T) {
 	start("merge")
 	script.Run("kubectl patch deployment", "patched")
 	script.Run("kubectl patch foo", "patched")
-	script.Run("kubectl get deployment example-foo -o jsonpath", "nginx\n")
+	script.Run("kubectl get deployment example-foo -o jsonpath", "[nginx]\n")
 	script.Run("kubectl get deployment example-foo -o json", manager+" Update")
+	if output, err := script.Shell("echo {} | " + chaptertest.Binary() + " --owners"); err == nil || !strings.Contains(output, "--show-managed-fields") {
+		t.Errorf("an object without managedFields: %v, %s", err, output)
+	}
 }
 
 // A mistake in the command line gets one line that says what to do, and exit code 1.
