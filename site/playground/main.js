@@ -17,6 +17,7 @@ function speak(language) {
   byId('language').lang = language === 'en' ? 'zh-CN' : 'en';
 }
 byId('language').addEventListener('click', () => speak(page.dataset.speaks === 'en' ? 'zh' : 'en'));
+byId('see').addEventListener('click', () => byId('picture').scrollIntoView({block: 'center'}));
 speak(navigator.language.startsWith('zh') ? 'zh' : 'en');
 
 // --- a state as a link ---
