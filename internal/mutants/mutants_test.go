@@ -3,10 +3,19 @@
 package mutants
 
 import (
+	"cmp"
 	"encoding/json"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -158,36 +167,49 @@ var mutants = []struct {
 	{"Events under the limit of the writes", "main.go", "eventBurst, nil", "eventBurst, config.RateLimiter", everything, "TestLimits"},
 }
 
+// TestMutants builds the tests of each package once, with every mistake that is inside of a
+// function: the environment says which one is made. A mistake elsewhere, such as in a type,
+// has a build of its own.
 func TestMutants(t *testing.T) {
 	root, err := filepath.Abs("../..")
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, m := range mutants {
+	texts, packages := map[string]string{}, []string{}
+	var alone []map[string]string // for each mistake, the text of its file; nil for one that is in texts
+	for i, m := range mutants {
+		file := filepath.Join(root, m.file)
+		original, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := string(original)
+		if !strings.Contains(text, m.old) {
+			t.Fatalf("%s no longer has %q", m.file, m.old)
+		}
+		if !slices.Contains(packages, m.pkg) {
+			packages = append(packages, m.pkg)
+		}
+		signature, mistaken := inFunction(t, text, i)
+		if signature == "" {
+			alone = append(alone, map[string]string{file: strings.Replace(text, m.old, m.new, 1)})
+			continue
+		}
+		alone = append(alone, nil)
+		texts[file] = strings.Replace(cmp.Or(texts[file], text), signature, signature+mistaken, 1)
+		texts[filepath.Join(filepath.Dir(file), "mutant.go")] = regexp.MustCompile(`(?m)^package \w+`).FindString(text) +
+			"\n\nimport \"os\"\n\nvar mutantThatRuns = os.Getenv(\"MUTANT\")\n"
+	}
+	together := build(t, root, texts, packages...)
+	for i, m := range mutants {
 		t.Run(m.mistake, func(t *testing.T) {
-			file := filepath.Join(root, m.file)
-			text, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
+			programs := together
+			if alone[i] != nil {
+				programs = build(t, root, alone[i], m.pkg)
+			} else if output, err := run(root, programs, m.pkg, m.test, "none"); err != nil {
+				t.Fatalf("%s fails without it:\n%s", m.test, output)
 			}
-			if !strings.Contains(string(text), m.old) {
-				t.Fatalf("%s no longer has %q", m.file, m.old)
-			}
-			mutated, overlay := filepath.Join(t.TempDir(), "mutated.go"), filepath.Join(t.TempDir(), "overlay.json")
-			replace, err := json.Marshal(map[string]any{"Replace": map[string]string{file: mutated}})
-			if err != nil {
-				t.Fatal(err)
-			}
-			for name, content := range map[string][]byte{mutated: []byte(strings.Replace(string(text), m.old, m.new, 1)), overlay: replace} {
-				if err := os.WriteFile(name, content, 0o600); err != nil {
-					t.Fatal(err)
-				}
-			}
-			// Without debugging tables a test is linked faster.
-			test := exec.Command("go", "test", "-count=1", "-vet=off", "-ldflags=-s -w", "-overlay", overlay, "-run", "^"+m.test+"$", m.pkg)
-			test.Dir = root
-			output, err := test.CombinedOutput()
-			switch {
+			switch output, err := run(root, programs, m.pkg, m.test, strconv.Itoa(i)); {
 			case err == nil:
 				t.Errorf("%s lives: %s passes with it", m.mistake, m.test)
 			case !strings.Contains(string(output), "--- FAIL: "+m.test):
@@ -195,4 +217,67 @@ func TestMutants(t *testing.T) {
 			}
 		})
 	}
+}
+
+// inFunction returns the signature of the function that a mistake is in, with its brace, and
+// what is to follow: a copy of the function's body, with the mistake in it. It returns "" for a
+// mistake in no function.
+func inFunction(t *testing.T, text string, mutant int) (signature, mistaken string) {
+	m, files := mutants[mutant], token.NewFileSet()
+	file, err := parser.ParseFile(files, "", text, parser.SkipObjectResolution)
+	if err != nil {
+		t.Fatal(m.file, err)
+	}
+	start := strings.Index(text, m.old)
+	for _, declaration := range file.Decls {
+		function, ok := declaration.(*ast.FuncDecl)
+		if !ok || function.Body == nil {
+			continue
+		}
+		begin, open, end := files.Position(function.Pos()).Offset, files.Position(function.Body.Lbrace).Offset+1, files.Position(function.Body.Rbrace).Offset
+		if start < open || start+len(m.old) > end {
+			continue
+		}
+		back := ""
+		if function.Type.Results == nil {
+			back = "\nreturn"
+		}
+		return text[begin:open], fmt.Sprintf("\nif mutantThatRuns == %q {%s%s\n}\n", strconv.Itoa(mutant), strings.Replace(text[open:end], m.old, m.new, 1), back)
+	}
+	return "", ""
+}
+
+// build builds the tests of packages, with other texts in the place of files, and returns
+// the folder of the programs.
+func build(t *testing.T, root string, texts map[string]string, packages ...string) string {
+	t.Helper()
+	dir, replace := t.TempDir(), map[string]string{}
+	for file, text := range texts {
+		replace[file] = filepath.Join(dir, fmt.Sprint(len(replace), ".go"))
+		if err := os.WriteFile(replace[file], []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	overlay, err := json.Marshal(map[string]any{"Replace": replace})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "overlay.json"), overlay, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	// Without debugging tables a program is linked faster.
+	compile := exec.Command("go", append([]string{"test", "-c", "-ldflags=-s -w", "-overlay", filepath.Join(dir, "overlay.json"), "-o", dir + "/"}, packages...)...)
+	compile.Dir = root
+	if output, err := compile.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, output)
+	}
+	return dir
+}
+
+// run runs one test of a package with a mistake, if it has that one.
+func run(root, programs, pkg, test, mutant string) ([]byte, error) {
+	program := path.Base(path.Join("byhand", pkg)) + ".test"
+	command := exec.Command(filepath.Join(programs, program), "-test.run=^"+test+"$", "-test.timeout=5m")
+	command.Dir, command.Env = filepath.Join(root, pkg), append(os.Environ(), "MUTANT="+mutant)
+	return command.CombinedOutput()
 }
