@@ -58,7 +58,7 @@ func TestRun(t *testing.T) {
 	p.serves("informers", "/readyz?verbose", `\+]leader-election ok`, `\+]informer/foos.samplecontroller.k8s.io ok`, `\+]informer/deployments.apps ok`)
 	p.prints("WaitForSync", "in memory: 0 Foos, 1 Deployments")
 	p.prints("handler of Projects", "found    Project default/project: replicas 1")
-	p.prints("workers.Run", "8 workers start")
+	p.prints("workers.Run", "16 workers start")
 
 	s.add(foos+"foo", wants("one"))
 	p.prints("handler of Foos", "added    Foo default/foo: wants Deployment one, replicas 1; no status yet")
@@ -91,7 +91,7 @@ func TestRun(t *testing.T) {
 		t.Error("newBroadcaster, observe.Wrap: the requests for Events are in the story")
 	}
 	p.serves("election.Healthy", "/healthz?verbose", `\+]leader-election ok`)
-	p.serves("metrics", "/metrics", `informer_store_objects{group="apps",resource="deployments"} 1`, `controller_runtime_max_concurrent_reconciles{controller="foo"} 8`,
+	p.serves("metrics", "/metrics", `informer_store_objects{group="apps",resource="deployments"} 1`, `controller_runtime_max_concurrent_reconciles{controller="foo"} 16`,
 		`controller_runtime_reconcile_total{controller="foo",result="success"} [1-9]`, `workqueue_adds_total{name="foo"} [1-9]`)
 	p.serves("--pprof is not given", "/debug/pprof/", "404")
 

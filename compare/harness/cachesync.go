@@ -62,6 +62,10 @@ func (s *server) createIdleFoos(ctx context.Context, n int) error {
 // are filled, and what it holds when it has looked at every Foo.
 func (s *server) syncOnce(programs string) measurement {
 	return func(ctx context.Context, peer peers.Peer, _ int) (values []benchfmt.Value, err error) {
+		_, before, err := s.metrics(ctx)
+		if err != nil {
+			return nil, err
+		}
 		p, err := start(peer.Command(ctx, programs, s.Kubeconfig))
 		if err != nil {
 			return nil, err
@@ -78,6 +82,10 @@ func (s *server) syncOnce(programs string) measurement {
 		if err != nil {
 			return nil, err
 		}
+		_, after, err := s.metrics(ctx)
+		if err != nil {
+			return nil, err
+		}
 		// sample-controller says of each Foo that it names no Deployment, at most one in a
 		// millisecond. Of 100,000 Foos it is not waited for.
 		if err := p.quiet(limited, 15*time.Second); err != nil {
@@ -85,6 +93,6 @@ func (s *server) syncOnce(programs string) measurement {
 		}
 		peak := p.peakRSS()
 		live, err := p.liveHeap(limited)
-		return []benchfmt.Value{value(took.Seconds(), "sec/op"), value(cpu.Seconds(), cpuSeconds), value(float64(peak), peakMemory), value(live, liveMemory)}, err
+		return []benchfmt.Value{value(took.Seconds(), "sec/op"), value(cpu.Seconds(), cpuSeconds), value(after-before, serverSeconds), value(float64(peak), peakMemory), value(live, liveMemory)}, err
 	}
 }

@@ -15,7 +15,7 @@ import (
 func ratio(unit string) string { return unit + "/base" }
 
 // compared are the units that have a ratio.
-var compared = []string{perSecond, restPerSecond, "sec/op", cpuSeconds, cpuEach, serverEach, peakMemory, liveMemory, p50, p99, aloneP50, aloneP99}
+var compared = []string{perSecond, restPerSecond, "sec/op", cpuSeconds, cpuEach, serverSeconds, serverEach, peakMemory, liveMemory, p50, p99, aloneP50, aloneP99}
 
 // measurement is one run of a peer with n Foos.
 type measurement func(ctx context.Context, peer peers.Peer, n int) ([]benchfmt.Value, error)

@@ -17,7 +17,7 @@ type section struct {
 var sections = []section{
 	{"ColdStart", "Cold start", aboutColdStart, "Foos", "program", []string{perSecond, restPerSecond, cpuEach, serverEach, peakMemory}, []string{writesEach, conflicts, eventsEach}},
 	{"Backlog", "One Foo, alone and behind a backlog", aboutBacklog, "Foos", "program", []string{aloneP50, aloneP99, p50, p99}, nil},
-	{"CacheSync", "Cache", aboutCache, "Foos", "program", []string{"sec/op", cpuSeconds, peakMemory, liveMemory}, nil},
+	{"CacheSync", "Cache", aboutCache, "Foos", "program", []string{"sec/op", cpuSeconds, serverSeconds, peakMemory, liveMemory}, nil},
 	{"APIServer", "An API server of one's own", aboutAPIServer, "request", "kind", []string{"sec/op"}, nil},
 }
 
@@ -42,7 +42,7 @@ func heading(name string) string {
 	name = strings.TrimSuffix(name, ratio(""))
 	return cmp.Or(map[string]string{
 		perSecond: "Foos/s to the first status", restPerSecond: "Foos/s to the last write", writesEach: "writes/Foo", eventsEach: "Events/Foo",
-		cpuSeconds: "CPU time", cpuEach: "CPU time/Foo", serverEach: "CPU time/Foo of API server and etcd", peakMemory: "peak memory", liveMemory: "live heap",
+		cpuSeconds: "CPU time", cpuEach: "CPU time/Foo", serverSeconds: "CPU time of API server and etcd", serverEach: "CPU time/Foo of API server and etcd", peakMemory: "peak memory", liveMemory: "live heap",
 		aloneP50: "p50 alone", aloneP99: "p99 alone", p50: "p50 behind a backlog", p99: "p99 behind a backlog", "sec/op": "time",
 	}[name], name)
 }
@@ -85,8 +85,8 @@ const method = `
 - One Foo is created through an API server. The Foos that a run begins with are copies of it with their own names and UIDs, written directly to etcd: that takes seconds for thousands, and each API server is as fresh for many as for few. What is created or changed while a controller works goes through the API server.
 - The harness observes progress through watches of metadata alone, the same for all. It, the API server and etcd share the CPUs with the controller.
 - After the measurement the harness reads the API server's request counters. Whether the work is right, [the judge](judge.md) says.
-- Defaults: ` + "`byhand`" + ` is what ` + "`go run main.go`" + ` starts (8 workers, no compression), ` + "`sample-controller`" + ` is built from its module as it is (2 workers, client-go's default of 5 requests a second), ` + "`controller-runtime`" + ` is the program in [` + "`framework/`" + `](../framework) (1 worker).
-- Tuned: 16 workers each, and no compression, as kube-controller-manager has it: otherwise the API server compresses each event of a streaming list separately. ` + "`sample-controller-tuned`" + ` also has no limit of requests; ` + "`controller-runtime-tuned`" + ` keeps no managedFields in its cache and reads its own writes. The floors have 16 workers and no compression, too. ` + "`sample-controller`" + ` and ` + "`controller-runtime`" + ` as shipped have client-go's default, with compression.
+- Defaults: ` + "`byhand`" + ` is what ` + "`go run main.go`" + ` starts (16 workers, no compression), ` + "`sample-controller`" + ` is built from its module as it is (2 workers, client-go's default of 5 requests a second), ` + "`controller-runtime`" + ` is the program in [` + "`framework/`" + `](../framework) (1 worker).
+- Tuned: 16 workers, and no compression, as kube-controller-manager has it: otherwise the API server compresses each event of a streaming list separately. ` + "`sample-controller-tuned`" + ` also has no limit of requests; ` + "`controller-runtime-tuned`" + ` keeps no managedFields in its cache and reads its own writes. The floors have 16 workers and no compression, too. ` + "`sample-controller`" + ` and ` + "`controller-runtime`" + ` as shipped have client-go's default, with compression.
 - ` + "`sample-controller`" + ` as shipped is so slow by its own limit that it gets fewer Foos and one round; ` + "`controller-runtime`" + ` as shipped gets one round, too. One round has no interval.
 - Each program has one file more, [` + "`liveheap`" + `](../peers/liveheap/liveheap.go), which on a signal collects the garbage and says how much is left.
 `

@@ -12,7 +12,8 @@ const (
 	conflicts     = "409s"
 	cpuSeconds    = "cpu-sec"
 	cpuEach       = "cpu-sec/foo"
-	serverEach    = "servers-cpu-sec/foo" // of the API server and etcd
+	serverSeconds = "servers-cpu-sec" // of the API server and etcd
+	serverEach    = "servers-cpu-sec/foo"
 	peakMemory    = "peak-RSS-B"
 	liveMemory    = "live-B"
 	p50           = "p50-sec"

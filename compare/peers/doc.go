@@ -8,10 +8,9 @@
 // versions of client-go and of everything below it.
 //
 //   - byhand: the controller of this repository, as `go run main.go` starts it.
-//   - byhand-tuned: the same with as many workers as the other tuned ones.
 //   - sample-controller: Kubernetes' own example, as its module has it.
 //   - sample-controller-tuned: the same without its limit of requests and with as many
-//     workers as byhand-tuned: tune.go.
+//     workers as byhand: tune.go.
 //   - controller-runtime: ../framework with the defaults of controller-runtime.
 //   - controller-runtime-tuned: the same with the options that its documentation offers
 //     for speed and memory.
