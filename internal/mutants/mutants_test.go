@@ -203,6 +203,7 @@ func TestMutants(t *testing.T) {
 	together := build(t, root, texts, packages...)
 	for i, m := range mutants {
 		t.Run(m.mistake, func(t *testing.T) {
+			t.Parallel()
 			programs := together
 			if alone[i] != nil {
 				programs = build(t, root, alone[i], m.pkg)

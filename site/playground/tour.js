@@ -34,7 +34,9 @@ function go(by) {
   say(byId('nth'), `${at + 1} / ${done.length}`);
   byId('earlier').disabled = at === 0;
   byId('later').disabled = at === done.length - 1;
-  byId('tour').focus();
+  if (by) {
+    byId('tour').focus();
+  }
 }
 
 byId('earlier').addEventListener('click', () => go(-1));
