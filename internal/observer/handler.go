@@ -50,9 +50,10 @@ type handler struct {
 	kind     *wired
 	next     cache.ResourceEventHandler
 
-	step   *trace.Step
+	step   *trace.Step // nil for one that is not recorded
 	finish func(*trace.Step)
 	why    cause
+	found  int // in the first list
 }
 
 // OnAdd is called for an object that is new in the store.
@@ -108,12 +109,30 @@ func (h *handler) event(e *event, before, object any, next func()) {
 	if e.what == trace.Deleted || e.what == trace.Tombstone {
 		e.id = string(of.GetUID())
 	}
+	if h.isUntold(e) {
+		h.observer.counted(h.step)
+		h.step = nil
+	}
 	h.finish = func(step *trace.Step) { h.observer.finishEvent(h.kind, e, step, before, object) }
 	h.why = cause{event: e}
 	next()
 	h.record("")
 	// The object is not needed any more.
 	h.step, h.finish, h.why = nil, nil, cause{}
+}
+
+// isUntold reports whether an object of the first list has no line in the story: it is
+// another's, or one of too many. It is not recorded, so that a long list crowds out nothing.
+func (h *handler) isUntold(e *event) bool {
+	switch {
+	case h.observer.all || !e.initial:
+		return false
+	case h.kind.Owned && h.step.For == "":
+		return true
+	default:
+		h.found++
+		return h.found > maxFound+1
+	}
 }
 
 // record records the event unless that has been done.

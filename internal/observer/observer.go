@@ -106,9 +106,7 @@ func (o *Observer) record(step *trace.Step, at *place, bytes int, finish func(*t
 	if at != nil {
 		step.File, step.Func = at.file, at.function
 	}
-	if o.count != nil {
-		o.count(step)
-	}
+	o.counted(step)
 	if !o.all && step.Part == trace.PartReconcile {
 		return 0 // not part of the story
 	}
@@ -129,6 +127,13 @@ func (o *Observer) record(step *trace.Step, at *place, bytes int, finish func(*t
 	o.pending = append(o.pending, p)
 	o.bytes.Add(p.bytes)
 	return o.seq
+}
+
+// counted tells who counts of a step.
+func (o *Observer) counted(step *trace.Step) {
+	if o.count != nil {
+		o.count(step)
+	}
 }
 
 // publishDue publishes what is due, and comes back while something is not.

@@ -103,13 +103,16 @@ func TestStoryOfMany(t *testing.T) {
 		queue := r.Queue(fooKind, controller.NewPriorityQueue(""))
 		defer queue.ShutDown()
 		handler := r.Handler(fooKind, queue, enqueueFoos)
-		for i := range 1000 {
+		// They are more than there is room for while nothing can be told.
+		r.publishing.Lock()
+		defer r.publishing.Unlock()
+		for i := range 100_000 {
 			f := foo("1")
 			f.Name = fmt.Sprint("foo-", i)
 			handler.OnAdd(f, true)
 		}
 		handler.OnAdd(foo("1"), false)
-		if queue.Len() != 1001 {
+		if queue.Len() != 100_001 {
 			t.Errorf("%d keys are added, want all", queue.Len())
 		}
 	})
