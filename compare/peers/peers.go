@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// Workers is how many Foos a peer reconciles at the same time, unless it is compared
-// as shipped: as many as byhand as shipped.
+// Workers is how many Foos a tuned peer reconciles at the same time: as many as byhand does
+// by default.
 const Workers = 16
 
 // Peer is one form of the controller, as a program.

@@ -220,9 +220,9 @@ func TestMutants(t *testing.T) {
 	}
 }
 
-// inFunction returns the signature of the function that a mistake is in, with its brace, and
-// what is to follow: a copy of the function's body, with the mistake in it. It returns "" for a
-// mistake in no function.
+// inFunction returns the function that a mistake is in, up to its opening brace, and what is to
+// follow the brace: a copy of the body with the mistake, which runs if the environment names the
+// mistake. Both are empty for a mistake outside of every function.
 func inFunction(t *testing.T, text string, mutant int) (signature, mistaken string) {
 	m, files := mutants[mutant], token.NewFileSet()
 	file, err := parser.ParseFile(files, "", text, parser.SkipObjectResolution)
