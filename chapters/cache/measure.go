@@ -30,6 +30,7 @@ type result struct {
 // o.events. It prints these.
 func measure(ctx context.Context, config *rest.Config, w way, o options, out io.Writer) (r result, err error) {
 	config = rest.CopyConfig(config)
+	config.DisableCompression = true // Bytes are those of the objects.
 	count := &counter{}
 	config.Wrap(func(next http.RoundTripper) http.RoundTripper { count.RoundTripper = next; return count })
 	secrets := typedcorev1.NewForConfigOrDie(config).Secrets(o.namespace)
@@ -111,7 +112,7 @@ func live() int64 {
 	return int64(stats.HeapAlloc)
 }
 
-// counter counts the bytes of answers. They are not compressed (connect.Config).
+// counter counts the bytes of answers.
 type counter struct {
 	http.RoundTripper
 	bytes atomic.Int64

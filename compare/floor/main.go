@@ -54,8 +54,7 @@ func run(ctx context.Context, o options) error {
 		return fmt.Errorf("read the kubeconfig: %w", err)
 	}
 	config.UserAgent = "floor"
-	// No limit on this side and no compression, like byhand.
-	config.QPS, config.DisableCompression = -1, true
+	config.QPS = -1 // No limit on this side, like byhand.
 	var w writer
 	if w.foos, err = clientset.NewForConfig(config); err != nil {
 		return fmt.Errorf("make the client of Foos: %w", err)

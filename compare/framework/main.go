@@ -48,7 +48,6 @@ func main() {
 		electionID             string
 		elect, release, warmup bool
 		strip, readYourWrites  bool
-		disableCompression     bool
 		workers                int
 		resync                 time.Duration
 		logging                = zap.Options{Development: true}
@@ -65,14 +64,11 @@ func main() {
 	flag.DurationVar(&resync, "resync", 0, "SyncPeriod; 0: controller-runtime's default, which is 10 hours")
 	flag.BoolVar(&strip, "strip", false, "keep no managedFields in the cache")
 	flag.BoolVar(&readYourWrites, "read-your-writes", false, "EnableReadYourWritesConsistency: a read waits until the cache shows what was written")
-	flag.BoolVar(&disableCompression, "disable-compression", false, "rest.Config.DisableCompression: the API server compresses no answer")
 	logging.BindFlags(flag.CommandLine)
 	flag.Parse()
 
 	ctrl.SetLogger(zap.New(zap.UseFlagOptions(&logging)))
 
-	restConfig := ctrl.GetConfigOrDie()
-	restConfig.DisableCompression = disableCompression
 	options := ctrl.Options{
 		Scheme:                        scheme,
 		Metrics:                       metricsserver.Options{BindAddress: metricsAddr},
@@ -90,7 +86,7 @@ func main() {
 	if strip {
 		options.Cache.DefaultTransform = cache.TransformStripManagedFields()
 	}
-	mgr, err := ctrl.NewManager(restConfig, options)
+	mgr, err := ctrl.NewManager(ctrl.GetConfigOrDie(), options)
 	if err != nil {
 		setupLog.Error(err, "unable to create the manager")
 		os.Exit(1)

@@ -24,18 +24,17 @@ var sections = []section{
 var goals = []goal{
 	{scenario: "ColdStart", unit: restPerSecond, of: "sample-controller-tuned", sign: "≥", bound: 1.15},
 	{scenario: "ColdStart", unit: restPerSecond, of: "controller-runtime-tuned", sign: "≥", bound: 1.15},
-	{scenario: "ColdStart", unit: perSecond, of: "sample-controller-tuned", sign: "≥", bound: 0.95,
-		why: "To the first status: `sample-controller` sends as many writes until then, and smaller ones. Its status is one number; that of `byhand` has a condition, a selector and the generation that it is about."},
-	{scenario: "ColdStart", unit: cpuEach, of: "floor-watch", sign: "≤", bound: 1.35,
-		why: "CPU time: beyond the floor, `byhand` keeps what it hears, queues keys, compares and copies objects, counts its metrics, and tells what it does, a line for each event and each write. A profile shows no large part that would be left to take away."},
+	{scenario: "ColdStart", unit: perSecond, of: "sample-controller-tuned", sign: "≥", bound: 0.95},
+	{scenario: "ColdStart", unit: cpuEach, of: "floor-watch", sign: "≤", bound: 1.35},
 	{scenario: "ColdStart", unit: cpuEach, of: "sample-controller-tuned", sign: "≤", bound: 1},
 	{scenario: "ColdStart", unit: cpuEach, of: "controller-runtime-tuned", sign: "≤", bound: 1},
 	{scenario: "ColdStart", unit: serverEach, of: "sample-controller-tuned", sign: "≤", bound: 1},
 	{scenario: "ColdStart", unit: serverEach, of: "controller-runtime-tuned", sign: "≤", bound: 1},
-	{scenario: "ColdStart", unit: peakMemory, of: "sample-controller-tuned", sign: "≤", bound: 1},
+	{scenario: "ColdStart", unit: peakMemory, of: "sample-controller-tuned", sign: "≤", bound: 1,
+		why: "Peak memory: more than half of it is the program's own file. Without that `byhand` takes less than `sample-controller`: 22.1 MB against 22.5 (`RssAnon` in `/proc/PID/status`). Its file has the metrics, the election and the page in it."},
 	{scenario: "ColdStart", unit: peakMemory, of: "controller-runtime-tuned", sign: "≤", bound: 1},
 	{scenario: "CacheSync", unit: "sec/op", of: "sample-controller", sign: "≤", bound: 1,
-		why: "Time to fill the cache: the API server compresses a list that it streams if the client accepts that, and sends it in larger pieces, which saves both sides processor time. `sample-controller` accepts it, `sample-controller-tuned` and `byhand` do not: the table below has both. `byhand` should, too."},
+		why: "Time to fill the cache: in profiles of both programs 87 % of the processor time is client-go's, which decodes one event after the other (`StreamWatcher.receive`). Before `byhand` says that its cache is filled it has called its handler for each Foo, which takes 2 % of the time; `sample-controller` calls its own later."},
 	{scenario: "CacheSync", unit: liveMemory, of: "sample-controller", fewest: true, sign: "≤", bound: 1},
 	{scenario: "CacheSync", unit: liveMemory, of: "controller-runtime-tuned", fewest: true, sign: "≤", bound: 1},
 }
@@ -50,7 +49,7 @@ func heading(name string) string {
 	}[name], name)
 }
 
-// The sentences of the page. No figure stands in them: figures come from raw.txt.
+// The sentences of the page. Its figures come from raw.txt, but for those of a reason.
 
 const introduction = "The Foo controller in three forms, each given the same work: by hand (`byhand`, this repository), generated (`sample-controller`, Kubernetes' own example), and on a framework (`controller-runtime`). " +
 	"[The page beside this folder](../README.md) walks through their code. " +
@@ -88,8 +87,8 @@ const method = `
 - One Foo is created through an API server. The Foos that a run begins with are copies of it with their own names and UIDs, written directly to etcd: that takes seconds for thousands, and each API server is as fresh for many as for few. What is created or changed while a controller works goes through the API server.
 - The harness observes progress through watches of metadata alone, the same for all. It, the API server and etcd share the CPUs with the controller.
 - After the measurement the harness reads the API server's request counters. Whether the work is right, [the judge](judge.md) says.
-- Defaults: ` + "`byhand`" + ` is what ` + "`go run main.go`" + ` starts (16 workers, no compression), ` + "`sample-controller`" + ` is built from its module as it is (2 workers, client-go's default of 5 requests a second), ` + "`controller-runtime`" + ` is the program in [` + "`framework/`" + `](../framework) (1 worker).
-- Tuned: 16 workers, and no compression, as kube-controller-manager has it: otherwise the API server compresses each event after a streaming list separately. ` + "`sample-controller-tuned`" + ` also has no limit of requests; ` + "`controller-runtime-tuned`" + ` keeps no managedFields in its cache and reads its own writes. The floors have 16 workers and no compression, too. ` + "`sample-controller`" + ` and ` + "`controller-runtime`" + ` as shipped have client-go's default, with compression.
+- Defaults: ` + "`byhand`" + ` is what ` + "`go run main.go`" + ` starts (16 workers), ` + "`sample-controller`" + ` is built from its module as it is (2 workers, client-go's default of 5 requests a second), ` + "`controller-runtime`" + ` is the program in [` + "`framework/`" + `](../framework) (1 worker).
+- Tuned: 16 workers, as the floors. ` + "`sample-controller-tuned`" + ` also has no limit of requests; ` + "`controller-runtime-tuned`" + ` keeps no managedFields in its cache and reads its own writes.
 - ` + "`sample-controller`" + ` as shipped is so slow by its own limit that it gets fewer Foos and one round; ` + "`controller-runtime`" + ` as shipped gets one round, too. One round has no interval.
 - Each program has one file more, [` + "`liveheap`" + `](../peers/liveheap/liveheap.go), which on a signal collects the garbage and says how much is left.
 `

@@ -22,9 +22,6 @@ type Peer struct {
 	Name string
 	// Loop: it ends by itself when every Foo has been written, and watches nothing.
 	Loop bool
-	// Shipped: it runs with its own defaults, the number of workers included. A tuned peer
-	// is to get a kubeconfig that disables compression.
-	Shipped bool
 
 	// binary is the file that Build makes of package pkg; peers may share one.
 	binary, pkg string
@@ -37,17 +34,16 @@ type Peer struct {
 // All returns the peers in the order in which they are shown.
 func All() []Peer {
 	workers := []string{"--workers", strconv.Itoa(Workers)}
-	framework := Peer{Name: "controller-runtime", Shipped: true, binary: "framework", pkg: "example.com/byhand/compare/framework",
+	framework := Peer{Name: "controller-runtime", binary: "framework", pkg: "example.com/byhand/compare/framework",
 		args: []string{"--health-probe-bind-address", "127.0.0.1:0"}}
 	frameworkTuned := framework
-	frameworkTuned.Name, frameworkTuned.Shipped = "controller-runtime-tuned", false
-	frameworkTuned.args = slices.Concat(framework.args, workers, []string{"--strip", "--disable-compression", "--read-your-writes", "--zap-devel=false"})
+	frameworkTuned.Name, frameworkTuned.args = "controller-runtime-tuned", slices.Concat(framework.args, workers, []string{"--strip", "--read-your-writes", "--zap-devel=false"})
 	floor := Peer{Name: "floor", Loop: true, binary: "floor", pkg: "example.com/byhand/compare/floor", args: workers}
 	floorWatch := floor
 	floorWatch.Name, floorWatch.args = "floor-watch", append(workers, "--watch")
 	return []Peer{
-		{Name: "byhand", Shipped: true, binary: "byhand", pkg: "example.com/byhand"},
-		{Name: "sample-controller", Shipped: true, binary: "sample-controller", pkg: sample},
+		{Name: "byhand", binary: "byhand", pkg: "example.com/byhand"},
+		{Name: "sample-controller", binary: "sample-controller", pkg: sample},
 		{Name: "sample-controller-tuned", binary: "sample-controller-tuned", pkg: sample, edits: tuning},
 		framework, frameworkTuned, floor, floorWatch,
 	}

@@ -21,7 +21,7 @@ type edit struct{ line, by string }
 // and has two workers. The limiter of its queue stays: it delays only keys that
 // failed.
 var tuning = []edit{
-	{"\tkubeClient, err := kubernetes.NewForConfig(cfg)", "\tcfg.QPS, cfg.DisableCompression = -1, true\n\tkubeClient, err := kubernetes.NewForConfig(cfg)"},
+	{"\tkubeClient, err := kubernetes.NewForConfig(cfg)", "\tcfg.QPS = -1\n\tkubeClient, err := kubernetes.NewForConfig(cfg)"},
 	{"\tif err = controller.Run(ctx, 2); err != nil {", fmt.Sprintf("\tif err = controller.Run(ctx, %d); err != nil {", Workers)},
 }
 

@@ -46,9 +46,6 @@ func Config(o Options) (config *rest.Config, namespace string, err error) {
 		return nil, "", ExplainConfig(err)
 	}
 	hidePassword(config)
-	// As kube-controller-manager has it. Otherwise the API server compresses each later event of a
-	// streaming list on its own.
-	config.DisableCompression = true
 	Limit(config, o.QPS, o.Burst)
 	namespace, _, _ = loader.Namespace()
 	return config, namespace, nil

@@ -1,13 +1,10 @@
 package connect_test
 
 import (
-	"net/http"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"testing"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
@@ -74,18 +71,6 @@ func load(t *testing.T, server string) *rest.Config {
 		t.Fatal(err)
 	}
 	return loaded
-}
-
-// No answer is compressed: the API server is not asked for it.
-func TestNoCompression(t *testing.T) {
-	asked := "nothing was asked"
-	server := httptest.NewTLSServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { asked = r.Header.Get("Accept-Encoding") }))
-	defer server.Close()
-	client := clientset.NewForConfigOrDie(load(t, server.URL))
-	_, _ = client.SamplecontrollerV1alpha1().Foos("").List(t.Context(), metav1.ListOptions{})
-	if asked != "" {
-		t.Errorf("Accept-Encoding: %s", asked)
-	}
 }
 
 // A password in the server's address is used, and not shown.
