@@ -25,13 +25,8 @@ func (b *bench) apiServer(ctx context.Context) (err error) {
 		return fmt.Errorf("chapters/apiserver: %w\n%s", err, output)
 	}
 	measured, err := readRaw(output)
-	if err != nil {
-		return err
-	}
 	for _, result := range measured {
-		if err := b.write(string(result.Name), result.Iters, result.Values...); err != nil {
-			return err
-		}
+		err = errors.Join(err, b.write(string(result.Name), result.Iters, result.Values...))
 	}
-	return nil
+	return err
 }

@@ -2,17 +2,15 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"regexp"
-	"strconv"
 	"time"
 
 	"example.com/byhand/internal/requests"
 )
 
-var cpuMetric = regexp.MustCompile(`(?m)^process_cpu_seconds_total (\S+)$`)
+var cpuMetric = regexp.MustCompile(`(?m)^process_cpu_seconds_total .*$`)
 
 // metrics returns what the API server has answered, and the processor time that it and etcd have
 // used, in seconds.
@@ -26,13 +24,10 @@ func (s *server) metrics(ctx context.Context) (counts requests.Counts, cpu float
 		return nil, 0, err
 	}
 	for _, text := range [][]byte{own, etcd} {
-		used := cpuMetric.FindSubmatch(text)
-		if used == nil {
-			return nil, 0, errors.New("the metrics have no processor time")
-		}
-		seconds, err := strconv.ParseFloat(string(used[1]), 64)
-		if err != nil {
-			return nil, 0, err
+		var name string
+		var seconds float64
+		if _, err := fmt.Sscan(string(cpuMetric.Find(text)), &name, &seconds); err != nil {
+			return nil, 0, fmt.Errorf("processor time in the metrics: %w", err)
 		}
 		cpu += seconds
 	}
