@@ -81,47 +81,23 @@ func playActions(t *testing.T, b *tab) {
 		{"take-name a mine 1", "deployments", "mine 1/1 1 theirs:1"},
 		{"create a mine 1", "foos", "a mine 1 0 False NameTaken"},
 		{"delete-deployment a mine 1", "foos", "a mine 1 1 True Available"},
-		{"quota", "", ""},
-		{"delete-deployment a mine 1", "foos", "a mine 1 0 False Forbidden"},
+		{"quota; delete-deployment a mine 1", "foos", "a mine 1 0 False Forbidden"},
 		{"quota", "foos", "a mine 1 1 True Available"},
-		{"hold", "", ""},
-		{"scale-deployment a mine 5", "deployments", "mine 5/5 5 nginx:1.29 Foo a"},
+		{"hold; scale-deployment a mine 5", "deployments", "mine 5/5 5 nginx:1.29 Foo a"},
 		{"hold", "deployments", "mine 1/1 1 nginx:1.29 Foo a"},
-		{"cut", "", ""},
-		{"forget", "", ""},
-		{"start", "", ""},
-		{"kill", "", ""},
-		{"scale a mine 2", "foos", "a mine 2 2 True Available"},
-		{"webhook", "", ""},
-		{"webhook", "", ""},
-		{"lose", "", ""},
-		{"lose", "", ""},
-		{"busy", "", ""},
-		{"scale a mine 3", "foos", "a mine 3 3 True Available"},
-		{"busy", "", ""},
-		{"slow", "", ""},
-		{"scale a mine 4", "foos", "a mine 4 4 True Available"},
+		{"cut; forget; start; kill; scale a mine 2", "foos", "a mine 2 2 True Available"},
+		{"webhook; webhook; lose; lose; busy; scale a mine 3", "foos", "a mine 3 3 True Available"},
+		{"busy; slow; scale a mine 4", "foos", "a mine 4 4 True Available"},
 		{"set-image a mine 4", "deployments", "mine 4/4 4 nginx:1.29 Foo a"},
-		{"deaf-to-deletion", "", ""},
-		{"deaf-to-names", "", ""},
-		{"no-retry", "", ""},
-		{"no-owner", "", ""},
-		{"no-rename", "", ""},
-		{"deletes-first", "", ""},
-		{"exits-on-5xx", "", ""},
-		{"scale a mine 5", "foos", "a mine 5 5 True Available"},
-		{"none", "", ""},
-		{"delete-Foreground a mine 4", "", ""},
-		{"delete-Background example-foo mine 4", "", ""},
+		{"deaf-to-deletion; deaf-to-names; no-retry; no-owner; no-rename; deletes-first; exits-on-5xx; scale a mine 5", "foos", "a mine 5 5 True Available"},
+		{"none; delete-Foreground a mine 4; delete-Background example-foo mine 4", "deployments", "renamed 3/3 3 nginx:1.29"},
 	} {
-		b.acts(test.do)
-		if test.want != "" {
-			b.row(test.table, test.want)
+		for words := range strings.SplitSeq(test.do, "; ") {
+			b.acts(words)
 		}
+		b.row(test.table, test.want)
 	}
-	b.until(`document.querySelectorAll('#foos tbody tr').length === 0`)
-	b.row("deployments", "renamed 3/3 3 nginx:1.29")
-	b.until(`document.querySelectorAll('#deployments tbody tr').length === 1`)
+	b.until(`document.querySelectorAll('#foos tbody tr').length === 0 && document.querySelectorAll('#deployments tbody tr').length === 1`)
 	b.shot("end")
 }
 

@@ -90,7 +90,7 @@ func (p *Playground) start() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.started++
-	r := newReplica(p.ctx, fmt.Sprint("replica-", p.started), p.bug, testkit.Transport{Handler: p.api})
+	r := newReplica(p.ctx, fmt.Sprint("replica-", p.started), p.bug, p.api)
 	r.onLead = func() { p.leads(r) }
 	p.replicas = append(p.replicas, r)
 	if p.shown == nil {

@@ -1,10 +1,8 @@
 package playground
 
 import (
-	"cmp"
 	"context"
 	"errors"
-	"io"
 	"net/http"
 	"sync"
 	"sync/atomic"
@@ -25,6 +23,7 @@ import (
 	"example.com/byhand/internal/kinds"
 	"example.com/byhand/internal/leader"
 	"example.com/byhand/internal/observer"
+	"example.com/byhand/internal/testkit"
 	"example.com/byhand/internal/trace"
 )
 
@@ -45,7 +44,7 @@ type replica struct {
 	name    string
 	bug     string
 	observe *observer.Observer
-	server  http.RoundTripper
+	server  http.Handler
 
 	alive context.Context // of everything that it does; its cause is why it ended
 	exit  context.CancelCauseFunc
@@ -54,35 +53,23 @@ type replica struct {
 	onLead func()
 }
 
-func newReplica(ctx context.Context, name, bug string, server http.RoundTripper) *replica {
+func newReplica(ctx context.Context, name, bug string, server http.Handler) *replica {
 	r := &replica{name: name, bug: bug, server: server, observe: observer.New(observer.Options{All: true})}
 	r.alive, r.exit = context.WithCancelCause(ctx)
 	return r
 }
 
-// RoundTrip implements http.RoundTripper. What a process has asked for ends with it.
-func (r *replica) RoundTrip(request *http.Request) (*http.Response, error) {
+// ServeHTTP passes on what the process asks for, as long as it is alive, and ends with it.
+func (r *replica) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 	ctx, cancel := context.WithCancel(request.Context())
-	stop := context.AfterFunc(r.alive, cancel)
-	end := func() { stop(); cancel() }
-	response, err := r.server.RoundTrip(request.WithContext(ctx))
-	if r.alive.Err() != nil || err != nil {
-		end()
-		return nil, cmp.Or(err, errKilled)
+	defer cancel()
+	defer context.AfterFunc(r.alive, cancel)()
+	if r.alive.Err() == nil {
+		r.server.ServeHTTP(w, request.WithContext(ctx))
 	}
-	response.Body = body{response.Body, end}
-	return response, nil
-}
-
-// body is an answer whose request ends when it is closed.
-type body struct {
-	io.ReadCloser
-	end func()
-}
-
-func (b body) Close() error {
-	defer b.end()
-	return b.ReadCloser.Close()
+	if r.alive.Err() != nil {
+		panic(http.ErrAbortHandler)
+	}
 }
 
 // kubeClient is as much of Kubernetes' clientset as the program needs.
@@ -93,7 +80,7 @@ func (k kubeClient) AppsV1() appsv1client.AppsV1Interface { return k.AppsV1Inter
 // run is the run of main.go: the same parts in the same order, and perhaps a bug. It returns
 // when the process is killed, or has lost the Lease.
 func (r *replica) run() error {
-	config := &rest.Config{Host: "http://api.playground", Transport: r, QPS: -1}
+	config := &rest.Config{Host: "http://api.playground", Transport: testkit.Transport{Handler: r}, QPS: -1}
 	events := record.NewBroadcaster()
 	defer events.Shutdown()
 	coreClient, err := corev1client.NewForConfig(config)
