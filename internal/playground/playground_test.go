@@ -210,10 +210,17 @@ func TestRefusals(t *testing.T) {
 	})
 }
 
-// The steps that are told are those of the process that leads. One that exits is started again.
+// The steps that are told are those of the process that leads. One that is killed does not give
+// its Lease away, and one that exits is started again.
 func TestWhoseStepsAreTold(t *testing.T) {
 	inTheCluster(t, func(v *visit) {
-		v.does("start", "kill", "kill", "start")
+		v.does("start", "kill &")
+		synctest.Wait()
+		if len(v.from) != 1 {
+			t.Errorf("half a second after the leader was killed another one leads: %s", v.from)
+		}
+		v.passes()
+		v.does("kill", "start")
 		if d := cmp.Diff([]string{"replica-1", "replica-2", "gone", "replica-3"}, v.from); d != "" {
 			t.Errorf("the processes that were told (-want +got):\n%s", d)
 		}

@@ -59,17 +59,15 @@ func newReplica(ctx context.Context, name, bug string, server http.Handler) *rep
 	return r
 }
 
-// ServeHTTP passes on what the process asks for, as long as it is alive, and ends with it.
+// ServeHTTP passes on what the process asks for while it is alive.
 func (r *replica) ServeHTTP(w http.ResponseWriter, request *http.Request) {
-	ctx, cancel := context.WithCancel(request.Context())
-	defer cancel()
-	defer context.AfterFunc(r.alive, cancel)()
-	if r.alive.Err() == nil {
-		r.server.ServeHTTP(w, request.WithContext(ctx))
-	}
 	if r.alive.Err() != nil {
 		panic(http.ErrAbortHandler)
 	}
+	ctx, cancel := context.WithCancel(request.Context())
+	defer cancel()
+	defer context.AfterFunc(r.alive, cancel)()
+	r.server.ServeHTTP(w, request.WithContext(ctx))
 }
 
 // kubeClient is as much of Kubernetes' clientset as the program needs.
