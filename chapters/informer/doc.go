@@ -20,8 +20,8 @@
 //
 // # Properties
 //
-//   - The handler of an object is called in the order of its changes, and never for two
-//     at a time. Between two handlers there is no order.
+//   - A handler hears an object's changes in their order, one call at a time. Between two
+//     handlers there is no order.
 //   - It may miss states in between (a relist shows the last one), and never the last one.
 //   - Everything ends when the context of Run is done: requests at once, a handler that runs
 //     when it returns. What waits for a handler then is dropped: the first list of the next
@@ -32,5 +32,5 @@
 //   - The store may be older than the API server, also after your own write.
 //   - The FIFO and the buffers of the handlers have no bound (TestWhatGrows).
 //   - It watches JSON and keeps objects whole. For a program of your own take client-go's.
-//   - Its Foos are those of the core. Do not run both, though they would do no harm.
+//   - Its Foos are those of the core. Running both is harmless and useless.
 package main

@@ -14,8 +14,8 @@ import (
 //	0.1 s  A worker looks up a Foo and its Deployment in a store that is half old, half new.
 //	0.2 s  A Foo that was deleted meanwhile is not in the list, so nothing is said about it.
 //	       It stays in the store, and its Deployment is kept up to date for ever.
-//	30 s   The handlers are slow. Meanwhile the watch is not read, and the server ends it: it
-//	       does not wait for a slow reader. So there is another relist.
+//	30 s   The handlers are slow. Meanwhile the watch is not read, and the server ends it, again
+//	       and again: it does not wait for a slow reader.
 //
 // So what was heard waits in its order, and a list is one step: the store changes from old to
 // new at once, and what the list lacks is a deletion.
@@ -26,7 +26,7 @@ import (
 // what waits for a worker. Its zero value is empty.
 type buffer[T any] struct {
 	mu     sync.Mutex
-	moved  sync.Cond
+	ready  sync.Cond
 	items  []T
 	closed bool
 }
@@ -35,16 +35,18 @@ func (b *buffer[T]) put(item T) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.items = append(b.items, item)
-	b.moved.Signal()
+	b.ready.Signal()
 }
 
 // take waits for the next item. It is not ok when the buffer is closed and nothing is left.
 func (b *buffer[T]) take() (item T, ok bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.moved.L = &b.mu // which Wait gives back meanwhile
+	if b.ready.L == nil {
+		b.ready.L = &b.mu // which Wait gives back meanwhile
+	}
 	for len(b.items) == 0 && !b.closed {
-		b.moved.Wait()
+		b.ready.Wait()
 	}
 	if len(b.items) == 0 {
 		return item, false
@@ -59,7 +61,7 @@ func (b *buffer[T]) Close() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.closed = true
-	b.moved.Broadcast()
+	b.ready.Broadcast()
 }
 
 // fifo is what the other parts need of a FIFO, ours or cache.RealFIFO: the Reflector puts in,
@@ -99,8 +101,8 @@ func (f *FIFO) Bookmark(version string) error {
 }
 
 // Pop waits for a delta, takes it and processes it, outside the lock: the Reflector does not
-// wait. After Close its error is cache.ErrFIFOClosed. The Informer knows by itself which list
-// is the first.
+// wait. After Close its error is cache.ErrFIFOClosed. It says false to isInInitialList: the
+// Informer knows which list is the first.
 func (f *FIFO) Pop(process cache.PopProcessFunc) (any, error) {
 	delta, ok := f.take()
 	if !ok {

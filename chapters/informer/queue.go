@@ -21,8 +21,8 @@ import (
 //	         worker reads the same old Foo as before.
 //
 // So a key is there once. It is dirty from Add on until a worker takes it, and processing until
-// that worker is done. A key that is added while it is processing is both, and no other worker
-// gets it before that. So there are never more keys than objects, however fast these change.
+// that worker is done. A key that is added while it is processing is both, and no worker gets it
+// until then. So a thousand changes of an object are one key.
 
 // A key that failed waits minDelay, then twice as long each time, up to maxDelay.
 const minDelay, maxDelay = 5 * time.Millisecond, 30 * time.Second

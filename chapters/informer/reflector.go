@@ -20,18 +20,20 @@ import (
 // (TestStories/resume and TestStories/expired):
 //
 //	0.000 s  LIST. The answer is version 10.
-//	0.001 s  A user creates a Foo: version 11.
-//	0.002 s  WATCH without a version. It begins at 12, and the program never hears of that Foo.
-//	300 s    The server ends the watch, as it does with every one. To be safe the program
-//	         lists again: all 10,000 Foos, every five minutes, in every process.
-//	301 s    It watches from the version of the list, which is right. But the server has
-//	         forgotten it: 410 Gone. The program ends, or asks the same again at once, for ever.
+//	0.001 s  A user deletes a Foo: version 11.
+//	0.002 s  WATCH without a version. It begins with what there is, and says nothing of that
+//	         Foo: the program keeps it for ever.
+//	300 s    The watch ends, as every one does. To be safe the program lists again: all
+//	         10,000 Foos, every few minutes, in every process.
+//	1 h      It watches from the version of the list, which is right. But it could not reach the
+//	         server for ten minutes, which has forgotten that version: 410 Gone. The program
+//	         ends, or asks the same again at once, for ever.
 //
 // So the version of what was heard last is kept. A watch goes on from there, and only what
 // the server no longer knows costs a list, after a pause.
 
 // A pause is one to two times this long, so that programs that failed together do not come
-// back together. It doubles up to its cap, and begins anew after a watch that ended well.
+// back together. It doubles up to its cap, and begins anew after a watch of a minute.
 var pause = wait.Backoff{Duration: 800 * time.Millisecond, Factor: 2, Jitter: 1, Cap: 30 * time.Second, Steps: 100}
 
 // The server ends each watch after one to two times this long. Otherwise one that broke
@@ -55,14 +57,17 @@ func (r *Reflector) Run(ctx context.Context) {
 	for r.pause = pause; ctx.Err() == nil; {
 		began := time.Now()
 		heard, err := r.watch(ctx)
+		took := time.Since(began)
 		klog.V(1).Infof("the watch of %s has ended after %d events: %v", r.Resource, heard, err)
+		if took > time.Minute {
+			r.pause = pause
+		}
 		switch {
 		case apierrors.IsTooManyRequests(err) || utilnet.IsConnectionRefused(err):
 			r.sleep(ctx) // The version is still good, and a list would add to the load.
-		case r.listed && err == nil && (heard > 0 || time.Since(began) > time.Second):
+		case r.listed && err == nil && (heard > 0 || took > time.Second):
 			// As every watch ends. The next one goes on from version. One that has ended at
 			// once and said nothing would do so again.
-			r.pause = pause
 		case r.listed:
 			r.listed = false
 			r.sleep(ctx)

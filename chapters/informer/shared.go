@@ -36,7 +36,7 @@ type Informer struct {
 	reflect func(context.Context) // the Reflector's Run
 	fifo    fifo
 	store   cache.Indexer
-	resync  time.Duration // how often to tell the handlers of every object
+	resync  time.Duration // how often to tell the handlers of every object; more than 0
 
 	// mu is held while the store changes and the calls are put into the buffers. So a handler
 	// that joins finds everything in the store or in its buffer, and nothing in both.

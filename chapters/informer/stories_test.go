@@ -70,8 +70,7 @@ var stories = []struct {
 		w.answer(2, onlyLists(expired))
 		w.EndWatches("foos")
 	}, outcome{"first a1, a1→a1", "STREAM, WATCH after 102, WATCH after 106, STREAM after 106, LIST after 106, LIST", "a1 at 102"}, same},
-	// The pause doubles with each 429. After a watch that ended well it begins anew: b is there in
-	// time.
+	// The pause doubles with each 429. After a watch of minutes it begins anew: b is there in time.
 	{"busy", func(w *world) {
 		w.again(1000, busy)
 		w.later(10 * time.Minute)
@@ -100,6 +99,19 @@ var stories = []struct {
 		w.begin()
 		w.later(20 * time.Minute)
 	}, outcome{"first a1", "STREAM, LIST, WATCH after 102", "a1 at 102"}, outcome{"", "STREAM, WATCH after 102", ""}},
+	{"ended again and again", func(w *world) {
+		w.begin()
+		for range 6000 {
+			w.later(100 * time.Millisecond)
+			w.EndWatches("foos")
+		}
+		if n := len(w.Faults.Log()); n > 60 {
+			w.Errorf("%d requests in ten minutes", n)
+		}
+		w.later(2 * time.Minute)
+		w.calls = nil
+	}, outcome{"", "STREAM, WATCH after 102, STREAM after 102, WATCH after 102, STREAM after 102, WATCH after 102", "a1 at 102"},
+		outcome{"", "STREAM, STREAM after 102", ""}},
 	{"ended right after its list", func(w *world) { w.begin(); w.later(900 * time.Millisecond); w.EndWatches("foos") },
 		outcome{"first a1", "STREAM, WATCH after 102", "a1 at 102"}, outcome{"first a1, a1→a1", "STREAM, STREAM after 102", ""}},
 	{"resync", func(w *world) { w.begin(); w.later(65 * time.Minute) },
