@@ -60,10 +60,10 @@ func (s *server) memory() (heap, peak int, waited time.Duration) {
 	if err != nil {
 		s.Fatal(err)
 	}
-	_ = proxy.Close() // Nothing waits for an answer any more.
-	p.Stop()
 	if lines := strings.Count(p.Output(), "\n"); lines > 200 {
 		s.Errorf("the program prints %d lines", lines)
 	}
+	_ = proxy.Close() // Nothing waits for an answer any more.
+	p.Stop()
 	return int(live), int(status.VmHWM), waited
 }
