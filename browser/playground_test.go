@@ -111,10 +111,10 @@ func TestPlaygroundTour(t *testing.T) {
 		"scale-deployment a a 7",
 		"delete-deployment a a 1",
 		"rename b new 1",
-		"rename b a 1",
-		"delete-Background b a 1; quota; delete-deployment a a 1; ; quota",
-		"hold; delete-deployment a a 1; hold",
-		"start; kill; scale a a 4",
+		"rename b a 1; delete-Background a a 1",
+		"quota; delete-deployment b a 1; ; quota",
+		"create c a 1; hold; delete-deployment b a 1; hold",
+		"start; kill; scale b a 4",
 	} {
 		b.sees("#nth", fmt.Sprintf("%d / 8", i+1))
 		if !value[bool](b, `document.querySelector('#did').hidden`) {
@@ -122,7 +122,7 @@ func TestPlaygroundTour(t *testing.T) {
 		}
 		for step := range strings.SplitSeq(steps, "; ") {
 			if step == "" {
-				b.row("foos", "a a 1 0 False Forbidden")
+				b.row("foos", "b a 1 0 False Forbidden")
 			} else {
 				b.acts(step)
 			}
@@ -144,7 +144,7 @@ func TestPlaygroundTour(t *testing.T) {
 func TestPlaygroundEditor(t *testing.T) {
 	b := play(t, phone, "#create+a+a+1")
 	b.row("foos", "a a 1 1 True Available")
-	b.click("details summary")
+	b.click("#visit summary")
 	b.acts("apply")
 	b.row("foos", "written written 2 2 True Available")
 	b.acts("get-foo a")
@@ -165,7 +165,7 @@ func TestPlaygroundEditor(t *testing.T) {
 	b = play(t, laptop, link[strings.Index(link, "#"):])
 	b.row("foos", "a a 3 3 True Available")
 	b.row("foos", "written written 2 2 True Available")
-	b.click("details summary")
+	b.click("#visit summary")
 	b.do(chromedp.SetValue(chromedp.CSS("#yaml"), "apiVersion: samplecontroller.k8s.io/v1alpha1\nkind: Foo\nmetadata: {name: long}\nspec: {deploymentName: long}\n#"+strings.Repeat("长", 900)))
 	b.acts("apply")
 	b.row("foos", "long long 1 1 True Available")

@@ -3,6 +3,7 @@ package playground
 import (
 	"context"
 	"errors"
+	"net/http"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -32,6 +33,7 @@ func init() {
 		for _, r := range p.running() {
 			p.bury(r)
 		}
+		_, _ = p.send(http.MethodDelete, lease, "", "") // The new one need not wait for it.
 		p.mu.Lock()
 		p.bug = args[0]
 		p.mu.Unlock()

@@ -225,6 +225,7 @@ func TestWhoseStepsAreTold(t *testing.T) {
 		if d := cmp.Diff([]string{"replica-1", "replica-2", "gone", "replica-3"}, v.from); d != "" {
 			t.Errorf("the processes that were told (-want +got):\n%s", d)
 		}
+		v.Do("bug no-owner")
 		v.does("bug exits-on-5xx", "webhook on", "create one one 1")
 		if ends := strings.Count(strings.Join(v.from, " "), "gone"); ends < 3 {
 			t.Errorf("with a webhook that is down the program has ended %d times, want it to end again and again: %s", ends, v.from)

@@ -36,6 +36,8 @@ const (
 var election = leader.Options{Elect: true, LeaseDuration: 4 * time.Second, RenewDeadline: 3 * time.Second, RetryPeriod: time.Second,
 	Name: "byhand", Namespace: metav1.NamespaceDefault}
 
+const lease = "/apis/coordination.k8s.io/v1/namespaces/default/leases/byhand"
+
 // errKilled is what a process that was killed would hear, if it could.
 var errKilled = errors.New("this process was killed")
 

@@ -62,7 +62,7 @@ var (
 
 // commands are all that a visitor can do. A link has no others.
 var commands = map[string]command{
-	"create": {words: []word{name, name, number}, kubectl: "kubectl apply -f {1}.yaml", method: http.MethodPost, path: foos,
+	"create": {words: []word{name, name, number}, kubectl: "kubectl create -f {1}.yaml", method: http.MethodPost, path: foos,
 		body: `{"apiVersion":"samplecontroller.k8s.io/v1alpha1","kind":"Foo","metadata":{"name":"{1}"},"spec":{"deploymentName":"{2}","replicas":{3}}}`},
 	"scale": {words: []word{name, number}, kubectl: "kubectl scale foo {1} --replicas={2}",
 		method: http.MethodPatch, path: foos + "/{1}", contentType: types.MergePatchType, body: `{"spec":{"replicas":{2}}}`},
@@ -92,10 +92,10 @@ func (p *Playground) Do(text string) {
 	said := Said{Command: text}
 	var err error
 	switch {
-	case len(args) != len(known.words) || known.do == nil && known.method == "":
+	case known.do == nil && known.method == "":
 		err = both{"There is no such command.", "没有这样的命令。"}
 	case !known.allows(args):
-		err = both{"Names have 1 to 40 small letters, digits and dashes; numbers go from 0 to 10; a YAML has up to 3,000 bytes.", "名字是 1 到 40 个小写字母、数字和连字符；数字从 0 到 10；YAML 最多 3000 字节。"}
+		err = both{"Fill in every field: names have 1 to 40 small letters, digits and dashes; numbers go from 0 to 10; a YAML has up to 3,000 bytes.", "请填写每个输入框：名字是 1 到 40 个小写字母、数字和连字符；数字从 0 到 10；YAML 最多 3000 字节。"}
 	case known.do != nil:
 		said.Kubectl = fill(known.kubectl)
 		said.Answer, err = known.do(p, args)
@@ -113,14 +113,14 @@ func (p *Playground) Do(text string) {
 	p.tell("said", said)
 }
 
-// allows reports whether each word may be what it is.
+// allows reports whether there are as many words as there must be, and each may be what it is.
 func (c command) allows(args []string) bool {
 	for i, allowed := range c.words {
-		if !allowed(args[i]) {
+		if len(args) <= i || !allowed(args[i]) {
 			return false
 		}
 	}
-	return true
+	return len(args) == len(c.words)
 }
 
 // did says what was done to an object, in the words of kubectl.

@@ -59,7 +59,7 @@ const feed = new Feed({
       }
       const restarted = fromRecording ? 'The recording is over. This is live' : `The program was restarted at ${clock(Date.now())}`;
       notice('restarted', hello.recording ? 'The recording begins anew.' : `${restarted}. What you see begins anew with it.`);
-    } else if (!known && remembered() && remembered() !== hello.process && !hello.recording) {
+    } else if (!known && remembered() && remembered() !== hello.process && !hello.recording && !hello.played) {
       notice('restarted', 'The program was restarted since you looked last.');
     }
     connection.process = hello.process;
