@@ -67,7 +67,7 @@ var scenarios = []scenario{
 		judged: P1 | P2 | P4 | P5, quick: true,
 		steps: []step{makeFoo("a", object{"deploymentName": "a", "replicas": int64(1)}, "example.com/held"), converged,
 			deleteFoo("a", metav1.DeletePropagationForeground), staysAlone("a"), patchFoo("a", object{"metadata": object{"finalizers": nil}}), converged}},
-	// Three, because the garbage collector may be faster than a program that does.
+	// Three, because the garbage collector may be faster than a program that deletes them.
 	{name: "deleted-orphan", what: "Three Foos are deleted and their Deployments are to stay: the program does not touch them afterwards.",
 		judged: P2 | P5,
 		steps: []step{createFoo("a", "a", 1), createFoo("b", "b", 1), createFoo("c", "c", 1), converged, deleteFoo("a", metav1.DeletePropagationOrphan),

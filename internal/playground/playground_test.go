@@ -232,7 +232,7 @@ func TestWhoseStepsAreTold(t *testing.T) {
 		if d := cmp.Diff([]string{"replica-1", "replica-2", "gone", "replica-3"}, v.processes()); d != "" {
 			t.Errorf("the processes that were told (-want +got):\n%s", d)
 		}
-		v.Do("bug no-owner")
+		v.Do("bug no-owner") // whose process has no Lease yet when the next bug comes
 		v.does("bug exits-on-5xx", "webhook on", "create one one 1")
 		if from := fmt.Sprint(v.processes()); strings.Count(from, "gone") < 3 {
 			t.Errorf("with a webhook that is down the program has not ended again and again: %s", from)

@@ -36,6 +36,7 @@ const (
 var election = leader.Options{Elect: true, LeaseDuration: 4 * time.Second, RenewDeadline: 3 * time.Second, RetryPeriod: time.Second,
 	Name: "byhand", Namespace: metav1.NamespaceDefault}
 
+// lease is the path of the Lease of election.
 const lease = "/apis/coordination.k8s.io/v1/namespaces/default/leases/byhand"
 
 // errKilled is what a process that was killed would hear, if it could.
