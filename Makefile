@@ -52,6 +52,7 @@ bin/replay:
 	@echo "Everything is built, once. First what plays a recorded run meanwhile, in less than a minute:"
 	go build -o $@ ./internal/page/replay
 	@echo "See it in a browser. The page goes over to your own cluster when that is ready."
+	@test ! -e bin/site/playground.html || echo "Or play: open file://$(CURDIR)/bin/site/playground.html in a browser."
 	@echo "And read README.md, then the files in its order: you need no cluster for that."
 
 .PHONY: bin/byhand

@@ -56,13 +56,13 @@ func program(root string) (map[string][]byte, error) {
 	}
 	defer os.RemoveAll(folder)
 	file := filepath.Join(folder, "tab.wasm")
-	modfile, err := slim(root, folder)
+	workspace, err := slim(root, folder)
 	if err != nil {
 		return nil, err
 	}
-	build := exec.Command("go", "build", "-modfile="+modfile, "-trimpath", "-ldflags=-s -w", "-o", file, "./internal/playground/tab")
+	build := exec.Command("go", "build", "-trimpath", "-ldflags=-s -w", "-o", file, "./internal/playground/tab")
 	build.Dir, build.Stderr = root, os.Stderr
-	build.Env = append(os.Environ(), "GOOS=js", "GOARCH=wasm")
+	build.Env = append(os.Environ(), "GOOS=js", "GOARCH=wasm", "GOWORK="+workspace)
 	fmt.Println("Building the playground's program, the first time a minute or two")
 	if err := build.Run(); err != nil {
 		return nil, fmt.Errorf("%s: %w", build, err)
@@ -91,23 +91,27 @@ var (
 	needed = regexp.MustCompile(`^\t(appsv1|autoscalingv1|coordinationv1|corev1)\b`)
 )
 
-// clientset is one of the groups that the leader election asks for, in the place of that of all.
+// clientset is that of client-go with the groups that the program uses, in the place of all.
 const clientset = `package kubernetes
 
 import (
+	appsv1 "k8s.io/client-go/kubernetes/typed/apps/v1"
 	coordinationv1 "k8s.io/client-go/kubernetes/typed/coordination/v1"
 	corev1 "k8s.io/client-go/kubernetes/typed/core/v1"
 	"k8s.io/client-go/rest"
 )
 
 type Clientset struct {
+	apps         *appsv1.AppsV1Client
 	core         *corev1.CoreV1Client
 	coordination *coordinationv1.CoordinationV1Client
 }
 
 func NewForConfigOrDie(c *rest.Config) *Clientset {
-	return &Clientset{corev1.NewForConfigOrDie(c), coordinationv1.NewForConfigOrDie(c)}
+	return &Clientset{appsv1.NewForConfigOrDie(c), corev1.NewForConfigOrDie(c), coordinationv1.NewForConfigOrDie(c)}
 }
+
+func (c *Clientset) AppsV1() appsv1.AppsV1Interface { return c.apps }
 
 func (c *Clientset) CoreV1() corev1.CoreV1Interface { return c.core }
 
@@ -115,44 +119,35 @@ func (c *Clientset) CoordinationV1() coordinationv1.CoordinationV1Interface { re
 `
 
 // slim copies client-go into the folder without the groups that the program does not use, and
-// returns a go.mod that names the copy.
-func slim(root, folder string) (modfile string, err error) {
-	list := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "k8s.io/client-go")
+// returns a go.work with which root is built with the copy.
+func slim(root, folder string) (workspace string, err error) {
+	list := exec.Command("go", "list", "-m", "-f", "{{.GoVersion}}\n{{.Dir}}", "example.com/byhand", "k8s.io/client-go")
 	list.Dir = root
-	original, err := list.Output()
+	listed, err := list.Output()
 	if err != nil {
 		return "", fmt.Errorf("%s: %w", list, err)
 	}
-	copied := filepath.Join(folder, "client-go")
-	scheme := filepath.Join(copied, "kubernetes", "scheme", "register.go")
-	edit := func(from, to string, change func([]byte) []byte) {
-		var content []byte
-		if err == nil {
-			content, err = os.ReadFile(from)
-		}
-		if err == nil {
-			err = os.WriteFile(to, change(content), 0o644)
-		}
+	lines := strings.Split(string(listed), "\n")
+	version, original, copied := lines[0], lines[3], filepath.Join(folder, "client-go")
+	if err := os.CopyFS(copied, os.DirFS(original)); err != nil {
+		return "", err
 	}
-	err = os.CopyFS(copied, os.DirFS(strings.TrimSpace(string(original))))
-	edit(scheme, scheme, func(code []byte) []byte {
-		return aGroup.ReplaceAllFunc(code, func(line []byte) []byte {
-			if needed.Match(line) {
-				return line
-			}
-			return nil
-		})
+	all := filepath.Join(copied, "kubernetes")
+	scheme := filepath.Join(all, "scheme", "register.go")
+	code, err := os.ReadFile(scheme)
+	code = aGroup.ReplaceAllFunc(code, func(line []byte) []byte {
+		if needed.Match(line) {
+			return line
+		}
+		return nil
 	})
-	all := filepath.Join(copied, "kubernetes", "clientset.go")
-	edit(all, all, func([]byte) []byte { return []byte(clientset) })
-	// Coordinated leader election has informers of every group.
-	err = errors.Join(err, os.Remove(filepath.Join(copied, "tools", "leaderelection", "leasecandidate.go")))
-	modfile = filepath.Join(folder, "go.mod")
-	edit(filepath.Join(root, "go.mod"), modfile, func(mod []byte) []byte {
-		return fmt.Appendf(mod, "replace k8s.io/client-go => %s\n", copied)
-	})
-	edit(filepath.Join(root, "go.sum"), filepath.Join(folder, "go.sum"), func(sum []byte) []byte { return sum })
-	return modfile, err
+	workspace = filepath.Join(folder, "go.work")
+	return workspace, errors.Join(err,
+		os.WriteFile(scheme, code, 0o644),
+		os.WriteFile(filepath.Join(all, "clientset.go"), []byte(clientset), 0o644),
+		// Coordinated leader election has informers of every group.
+		os.Remove(filepath.Join(copied, "tools", "leaderelection", "leasecandidate.go")),
+		os.WriteFile(workspace, fmt.Appendf(nil, "go %s\nuse %q\nreplace k8s.io/client-go => %q\n", version, root, copied), 0o644))
 }
 
 // writePlayground renders the page of the playground.

@@ -32,21 +32,21 @@ type Playground struct {
 	on       map[string]bool // the switches
 	release  func()          // lets the watches go that are held
 	replicas []*replica      // that are alive
-	shown    *replica        // the one whose steps are told
+	shown    *replica        // the one that leads: its steps are told
 	started  int
 	bug      string
 }
 
 // Tell hears what the page is to show. body becomes JSON:
 //
-//	hello  Hello   the steps that follow are those of another process
+//	hello  Hello   another process leads
 //	news   News    its next steps
-//	gone   nil     it has ended, and no other is left
+//	gone   nil     it has ended
 //	state  State   what is so now, whenever that has changed
 //	said   Said    what came of a command
 type Tell func(kind string, body any)
 
-// Hello begins the steps of another process.
+// Hello begins the steps of the process that leads now.
 type Hello struct {
 	Process string `json:"process"`
 	Played  bool   `json:"played"` // in a tab, with no cluster to reach
@@ -91,11 +91,8 @@ func (p *Playground) start() {
 	defer p.mu.Unlock()
 	p.started++
 	r := newReplica(p.ctx, fmt.Sprint("replica-", p.started), p.bug, p.api)
-	r.onLead = func() { p.leads(r) }
+	r.onLead = func() { p.follow(r) }
 	p.replicas = append(p.replicas, r)
-	if p.shown == nil {
-		p.follow(r)
-	}
 	go func() {
 		err := r.run()
 		if cause := context.Cause(r.alive); cause != nil {
@@ -110,27 +107,15 @@ func (p *Playground) start() {
 	}()
 }
 
-// leads follows a replica that has begun to lead.
-func (p *Playground) leads(r *replica) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.shown != r {
-		p.follow(r)
-		p.tell("said", Said{Answer: both{r.name + " has taken over.", r.name + " 已接管。"}})
-	}
-}
-
-// follow tells the steps of a replica from now on. The caller holds mu.
+// follow tells the steps of a replica that has begun to lead, until another one leads.
 func (p *Playground) follow(r *replica) {
+	p.mu.Lock()
 	p.shown = r
 	p.tell("hello", Hello{Process: r.name, Played: true})
+	p.mu.Unlock()
 	go func() {
 		last := int64(0)
-		for {
-			steps := r.observe.Read(context.Background(), last)
-			if len(steps) == 0 {
-				return
-			}
+		for steps := r.observe.Read(p.ctx, last); len(steps) > 0; steps = r.observe.Read(p.ctx, last) {
 			steps = steps[:min(len(steps), mostSteps)]
 			last = steps[len(steps)-1].Seq
 			p.mu.Lock()
@@ -149,7 +134,7 @@ func (p *Playground) bury(r *replica) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.replicas = slices.DeleteFunc(p.replicas, func(other *replica) bool { return other == r })
-	if p.shown != nil && len(p.replicas) == 0 {
+	if p.shown == r {
 		p.shown = nil
 		p.tell("gone", nil)
 	}

@@ -179,37 +179,42 @@ func TestEditor(t *testing.T) {
 		if d := cmp.Diff([]string{ready, deployment, "two 1/1 1 nginx:1.29"}, v.table()); d != "" {
 			t.Errorf("the table (-want +got):\n%s", d)
 		}
-		const foo = "apiVersion: samplecontroller.k8s.io/v1alpha1\nkind: Foo\nmetadata: {name: bad}\n"
-		for yaml, why := range map[string]string{
-			"a: [":                                 "yaml: line 1",
-			"kind: Foo":                            `no matches for kind "Foo" in version ""`,
-			"apiVersion: v1\nkind: Pod":            `no matches for kind "Pod" in version "v1"`,
-			"a: &a [1]\nb: *a":                     "aliases",
-			foo + "spec: {replica: 1}":             `unknown field "replica"`,
-			foo + "spec: {replicas: many}":         "spec.replicas",
-			foo + "spec: {}":                       "Error from server (Invalid): Foo.samplecontroller.k8s.io \"bad\" is invalid: spec.deploymentName",
-			foo + "spec: {deploymentName: A}":      "should match",
-			strings.Replace(foo, "bad", "../a", 1): "metadata.name",
-			strings.Replace(foo, "{name: bad}", "{name: bad, namespace: other}", 1) + "spec: {deploymentName: a}": "namespace",
-			strings.Repeat("#", 3001): "up to 3,000 bytes",
-		} {
-			v.Do(written(yaml))
-			if last := v.said[len(v.said)-1]; !last.Refused || !strings.Contains(last.Answer[0], why) {
-				t.Errorf("%q is answered %q, want %q in it", yaml, last.Answer[0], why)
-			}
-		}
 	})
 }
 
-// A link can hold anything. What is not in the list does nothing.
+// A link can hold anything, and so can the editor. What is refused says why, and does nothing.
 func TestRefusals(t *testing.T) {
+	const foo = "apiVersion: samplecontroller.k8s.io/v1alpha1\nkind: Foo\nmetadata: {name: bad}\n"
 	inTheCluster(t, func(v *visit) {
 		before := fmt.Sprint(v.State())
-		for _, text := range []string{"", "create", "create a a 11", "create A a 1", `create a","x":" a 1`, "scale ../pods 1", "delete a Never", "drop tables", "quota maybe", "create a a 1 1",
-			"create " + strings.Repeat("a", 41) + " a 1"} {
+		for text, why := range map[string]string{
+			"":                    "no such command",
+			"drop tables":         "no such command",
+			"create":              "every field",
+			"create a a 1 1":      "every field",
+			"create a a 11":       "from 0 to 10",
+			"create A a 1":        "small letters",
+			`create a","x":" a 1`: "small letters",
+			"scale ../pods 1":     "small letters",
+			"create " + strings.Repeat("a", 41) + " a 1": "1 to 40",
+			"delete a Never":                                "every field",
+			"quota maybe":                                   "every field",
+			"scale a 1":                                     `Error from server (NotFound): foos.samplecontroller.k8s.io "a" not found`,
+			written("a: ["):                                 "yaml: line 1",
+			written("kind: Foo"):                            `no matches for kind "Foo" in version ""`,
+			written("apiVersion: v1\nkind: Pod"):            `no matches for kind "Pod" in version "v1"`,
+			written("a: &a [1]\nb: *a"):                     "aliases",
+			written(foo + "spec: {replica: 1}"):             `unknown field "replica"`,
+			written(foo + "spec: {replicas: many}"):         "spec.replicas",
+			written(foo + "spec: {}"):                       "Error from server (Invalid): Foo.samplecontroller.k8s.io \"bad\" is invalid: spec.deploymentName",
+			written(foo + "spec: {deploymentName: A}"):      "should match",
+			written(strings.Replace(foo, "bad", "../a", 1)): "metadata.name",
+			written(strings.Replace(foo, "{name: bad}", "{name: bad, namespace: other}", 1) + "spec: {deploymentName: a}"): "namespace",
+			written(strings.Repeat("#", 3001)): "up to 3,000 bytes",
+		} {
 			v.Do(text)
-			if last := v.said[len(v.said)-1]; !last.Refused {
-				t.Errorf("%q is done: %s", text, last.Answer[0])
+			if last := v.said[len(v.said)-1]; !last.Refused || !strings.Contains(last.Answer[0], why) {
+				t.Errorf("%q is answered %q, want %q in it", text, last.Answer[0], why)
 			}
 		}
 		if d := cmp.Diff(before, fmt.Sprint(v.State())); d != "" {
@@ -224,12 +229,12 @@ func TestWhoseStepsAreTold(t *testing.T) {
 	inTheCluster(t, func(v *visit) {
 		v.does("start", "kill &")
 		time.Sleep(2 * time.Second) // The Lease is good for one more.
-		if from := v.processes(); len(from) != 1 {
+		if from := v.processes(); len(from) != 2 {
 			t.Errorf("the leader was killed, and at once another one leads: %s", from)
 		}
 		v.passes()
 		v.does("kill", "start")
-		if d := cmp.Diff([]string{"replica-1", "replica-2", "gone", "replica-3"}, v.processes()); d != "" {
+		if d := cmp.Diff([]string{"replica-1", "gone", "replica-2", "gone", "replica-3"}, v.processes()); d != "" {
 			t.Errorf("the processes that were told (-want +got):\n%s", d)
 		}
 		v.Do("bug no-owner") // whose process has no Lease yet when the next bug comes

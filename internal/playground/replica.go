@@ -10,8 +10,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	appsv1client "k8s.io/client-go/kubernetes/typed/apps/v1"
-	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
+	"k8s.io/client-go/kubernetes"
+	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/record"
@@ -73,32 +73,16 @@ func (r *replica) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 	r.server.ServeHTTP(w, request.WithContext(ctx))
 }
 
-// kubeClient is as much of Kubernetes' clientset as the program needs.
-type kubeClient struct{ appsv1client.AppsV1Interface }
-
-func (k kubeClient) AppsV1() appsv1client.AppsV1Interface { return k.AppsV1Interface }
-
 // run is the run of main.go: the same parts in the same order, and perhaps a bug. It returns
 // when the process is killed, or has lost the Lease.
 func (r *replica) run() error {
 	config := &rest.Config{Host: "http://api.playground", Transport: testkit.Transport{Handler: r}, QPS: -1}
 	events := record.NewBroadcaster()
 	defer events.Shutdown()
-	coreClient, err := corev1client.NewForConfig(config)
-	if err != nil {
-		return err
-	}
-	events.StartRecordingToSink(&corev1client.EventSinkImpl{Interface: coreClient.Events("")})
+	events.StartRecordingToSink(&typedcorev1.EventSinkImpl{Interface: kubernetes.NewForConfigOrDie(config).CoreV1().Events("")})
 	observed := rest.CopyConfig(config)
 	r.observe.Wrap(observed)
-	client, err := clientset.NewForConfig(observed)
-	if err != nil {
-		return err
-	}
-	appsClient, err := appsv1client.NewForConfig(observed)
-	if err != nil {
-		return err
-	}
+	client, kubeClient := clientset.NewForConfigOrDie(observed), kubernetes.NewForConfigOrDie(observed)
 
 	queue := r.observe.Queue(kinds.Foo, controller.NewPriorityQueue("foo"))
 	defer queue.ShutDown() // A process that never led has no worker to do it.
@@ -108,7 +92,7 @@ func (r *replica) run() error {
 	if r.bug == deafToNames {
 		waiting = none
 	}
-	deployments := informer.NewDeployments(kubeClient{appsClient}, "", resync,
+	deployments := informer.NewDeployments(kubeClient, "", resync,
 		controller.WithLowPriorityWhenUnchanged(controller.EnqueueOwner(v1alpha1.Kind("Foo"), waiting))(queue))
 	if r.bug == deafToDeletion {
 		deployments.Handler = deaf{deployments.Handler}
@@ -116,7 +100,7 @@ func (r *replica) run() error {
 	r.observe.Informers(kinds.All, projects, foos, deployments)
 	reconciler := &controller.FooReconciler{
 		Foos:            client.SamplecontrollerV1alpha1(),
-		Deployments:     wrong{appsClient, r.bug},
+		Deployments:     wrong{kubeClient.AppsV1(), r.bug},
 		FooStore:        foos.Store,
 		DeploymentStore: deployments.Store,
 		Events:          events.NewRecorder(clientset.Scheme, corev1.EventSource{Component: "byhand"}),

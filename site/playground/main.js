@@ -17,8 +17,14 @@ function speak(language) {
   byId('language').lang = language === 'en' ? 'zh-CN' : 'en';
 }
 byId('language').addEventListener('click', () => speak(page.dataset.speaks === 'en' ? 'zh' : 'en'));
-byId('see').addEventListener('click', () => byId('picture').scrollIntoView({block: 'center'}));
 speak(navigator.language.startsWith('zh') ? 'zh' : 'en');
+
+byId('lessons').addEventListener('click', ({target}) => {
+  const see = target.closest('[data-see]')?.dataset.see;
+  if (see) {
+    byId(see).scrollIntoView({block: 'center'});
+  }
+});
 
 // --- a state as a link ---
 
@@ -126,7 +132,7 @@ on('state', (text) => {
 on('progress', (part) => { byId('loading').querySelector('progress').value = part; });
 on('failed', (text) => {
   byId('loading').replaceChildren(...both([`There is no cluster in this tab: ${JSON.parse(text)}. The recording plays.`, `此标签页里没有集群：${JSON.parse(text)}。播放的是录像。`]));
-  byId('visit').disabled = true;
+  byId('visit').disabled = byId('lessons').hidden = true;
 });
 
 let awake = false;
