@@ -61,14 +61,17 @@ func placeOfReconcile(object Reconciler) *place {
 // closure ends the name of a function that stands in another one.
 var closure = regexp.MustCompile(`(\.func\d+|\.\d+|\.gowrap\d+|-fm|\[\.\.\.\])+$`)
 
+// innermost is the end of such a name: a function, or a pointer's method.
+var innermost = regexp.MustCompile(`(\(\*\w+\)\.)?\w+$`)
+
 // function shortens a name to "Function" or "Type.Method". That of a closure may have
-// the function before it into which the compiler has put its own: "run.New.func1".
+// the functions before it into which the compiler has put its own: "run.New.func1".
 func function(name string) string {
 	name = name[strings.LastIndex(name, "/")+1:]
 	_, name, _ = strings.Cut(name, ".")
 	outer := closure.ReplaceAllString(name, "")
-	if at := strings.LastIndex(outer, "."); outer != name && at > 0 && !strings.Contains(outer, "(*") {
-		outer = outer[at+1:]
+	if outer != name {
+		outer = innermost.FindString(outer)
 	}
 	return strings.NewReplacer("(*", "", ")", "").Replace(outer)
 }

@@ -68,14 +68,16 @@ func TestPlaces(t *testing.T) {
 // The name of a function without its package, however the compiler calls it.
 func TestFunction(t *testing.T) {
 	for name, want := range map[string]string{
-		"example.com/byhand/controller.New":                              "New",
-		"example.com/byhand/controller.(*Controller).retry":              "Controller.retry",
-		"example.com/byhand/controller.lowPriority.Add":                  "lowPriority.Add",
-		"example.com/byhand/controller.(*FooReconciler).Reconcile.func1": "FooReconciler.Reconcile",
-		"example.com/byhand/controller.(*FooReconciler).Reconcile-fm":    "FooReconciler.Reconcile",
-		"example.com/byhand/informer.NewFoos.func1.2":                    "NewFoos",
-		"main.run.EnqueueObject.func3":                                   "EnqueueObject",
-		"main.run.func2":                                                 "run",
+		"example.com/byhand/controller.New":                                "New",
+		"example.com/byhand/controller.(*Controller).retry":                "Controller.retry",
+		"example.com/byhand/controller.lowPriority.Add":                    "lowPriority.Add",
+		"example.com/byhand/controller.(*FooReconciler).Reconcile.func1":   "FooReconciler.Reconcile",
+		"example.com/byhand/controller.(*FooReconciler).Reconcile-fm":      "FooReconciler.Reconcile",
+		"example.com/byhand/informer.NewFoos.func1.2":                      "NewFoos",
+		"main.run.EnqueueObject.func3":                                     "EnqueueObject",
+		"main.run.func2":                                                   "run",
+		"example.com/byhand/informer.New.(*Informer).requests.func5":       "Informer.requests",
+		"main.(*p).run.(*p).run.A.func9.(*p).run.EnqueueOwner.func8.func1": "EnqueueOwner",
 	} {
 		if got := function(name); got != want {
 			t.Errorf("%s is called %q, want %q", name, got, want)

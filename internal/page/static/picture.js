@@ -9,15 +9,13 @@ import {Token} from './token.js';
 
 // As many objects as are seen travelling at a time; the others light the parts up.
 const mostTokens = 24;
-// As many moves as one object may be behind; older ones are skipped.
+// As many moves as one object may be behind; older ones are skipped, except a write, and what
+// says something, such as a conflict.
 const mostMoves = 80;
-// A move, in milliseconds, when nothing is behind and when much is.
+// A move, in milliseconds, when nothing is behind and when much is: some 10 s later at most the
+// picture has shown what happened.
 const slowest = 560;
-const fastest = 70;
-// A move that says something, such as a conflict, and a write, are never skipped or
-// too fast to see.
-const telling = 500;
-const writing = 200;
+const fastest = 100;
 // How long a token that has arrived stays, and how long its caption.
 const rest = 1600;
 // With this many tokens or more their names are left out.
@@ -100,8 +98,8 @@ export class Picture {
     return true;
   }
 
-  // Leaves the oldest moves out, except those that say something; of these, too, it
-  // keeps no more than there may be moves.
+  // Leaves the oldest moves out; of those that are not skipped, too, it keeps no more than there
+  // may be moves.
   skip(token) {
     let left = token.moves.length - mostMoves;
     token.moves = token.moves.filter((move) => {
@@ -178,8 +176,7 @@ export class Picture {
     const move = token.moves.shift();
     const edge = this.scene.edges[`${move.from}-${move.to}`];
     const back = this.scene.edges[`${move.to}-${move.from}`];
-    const least = this.crowded ? fastest : move.note ? telling : move.write ? writing : fastest;
-    const takes = Math.max(least, slowest * 3 / (3 + token.moves.length)) * (this.crowded ? 0.6 + token.own : 1);
+    const takes = Math.max(fastest, slowest * 4 / (4 + token.moves.length)) * (this.crowded ? 0.6 + token.own : 1);
     // One name at a place: those that rest lose theirs.
     for (const other of this.tokens.values()) {
       other.element.classList.toggle('rests', !other.current && other.moves.length === 0);
