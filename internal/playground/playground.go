@@ -9,6 +9,9 @@ import (
 	"sync"
 	"time"
 
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+
 	"example.com/byhand/internal/testkit"
 	"example.com/byhand/internal/trace"
 )
@@ -26,6 +29,7 @@ const (
 type Playground struct {
 	ctx  context.Context
 	api  *testkit.APIServer
+	user rest.Interface // the visitor's client, which meets no bad luck
 	tell Tell
 
 	mu       sync.Mutex
@@ -59,11 +63,11 @@ type News struct {
 
 // State is what is so now: kubectl's tables, the switches that are on, and the processes.
 type State struct {
-	Foos        [][]string `json:"foos"`
-	Deployments [][]string `json:"deployments"`
-	On          []string   `json:"on"`
-	Replicas    []both     `json:"replicas"` // each with what it does
-	Bug         string     `json:"bug"`
+	Foos        [][]string      `json:"foos"`
+	Deployments [][]string      `json:"deployments"`
+	On          map[string]bool `json:"on"`
+	Replicas    []both          `json:"replicas"` // each with what it does
+	Bug         string          `json:"bug"`
 }
 
 // Said is a command of the visitor and what came of it, or what came by itself.
@@ -78,6 +82,7 @@ type Said struct {
 // everything, from several goroutines, and must not wait.
 func New(ctx context.Context, tell Tell) *Playground {
 	p := &Playground{ctx: ctx, api: testkit.NewAPIServer(), tell: tell, on: map[string]bool{}, bug: noBug}
+	p.user = kubernetes.NewForConfigOrDie(configFor(p.api.Next)).CoreV1().RESTClient()
 	p.api.Intercept(p.badLuck)
 	p.others(ctx)
 	p.start()

@@ -73,10 +73,15 @@ func (r *replica) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 	r.server.ServeHTTP(w, request.WithContext(ctx))
 }
 
+// configFor is for a client of a server that is a handler.
+func configFor(server http.Handler) *rest.Config {
+	return &rest.Config{Host: "http://api.playground", Transport: testkit.Transport{Handler: server}, QPS: -1}
+}
+
 // run is the run of main.go: the same parts in the same order, and perhaps a bug. It returns
 // when the process is killed, or has lost the Lease.
 func (r *replica) run() error {
-	config := &rest.Config{Host: "http://api.playground", Transport: testkit.Transport{Handler: r}, QPS: -1}
+	config := configFor(r)
 	events := record.NewBroadcaster()
 	defer events.Shutdown()
 	events.StartRecordingToSink(&typedcorev1.EventSinkImpl{Interface: kubernetes.NewForConfigOrDie(config).CoreV1().Events("")})

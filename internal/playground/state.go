@@ -2,7 +2,7 @@ package playground
 
 import (
 	"fmt"
-	"slices"
+	"maps"
 
 	appsv1 "k8s.io/api/apps/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -17,7 +17,7 @@ import (
 // State returns what is so now. The tables are those of kubectl get foo,deployment -o wide,
 // with what controls a Deployment and without what changes with the time alone.
 func (p *Playground) State() State {
-	s := State{Foos: [][]string{}, Deployments: [][]string{}, On: []string{}, Replicas: []both{}}
+	s := State{Foos: [][]string{}, Deployments: [][]string{}, Replicas: []both{}}
 	for _, foo := range stored[v1alpha1.Foo](p.api, "foos") {
 		ready, reason := "", ""
 		if condition := meta.FindStatusCondition(foo.Status.Conditions, v1alpha1.FooReady); condition != nil {
@@ -37,13 +37,7 @@ func (p *Playground) State() State {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	s.Bug = p.bug
-	for name, on := range p.on {
-		if on {
-			s.On = append(s.On, name)
-		}
-	}
-	slices.Sort(s.On)
+	s.Bug, s.On = p.bug, maps.Clone(p.on)
 	for _, r := range p.replicas {
 		role := both{" stands by", " 待命"}
 		if r.leads.Load() {

@@ -1,10 +1,8 @@
 package playground
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"regexp"
 	"slices"
@@ -129,23 +127,11 @@ func did(path, name, what string) both {
 	return told(fmt.Sprintf("%s.%s/%s %s", strings.TrimSuffix(target.Resource, "s"), target.Group, name, what))
 }
 
-// send sends a request of the visitor, which meets no bad luck, and returns the answer.
+// send sends a request of the visitor and returns the answer.
 func (p *Playground) send(method, path string, contentType types.PatchType, body string) ([]byte, error) {
-	request, err := http.NewRequest(method, "http://api.playground"+path, strings.NewReader(body))
-	if err != nil {
-		return nil, err
+	result := p.user.Verb(method).AbsPath(path).SetHeader("Content-Type", string(contentType)).Body([]byte(body)).Do(p.ctx)
+	if err := result.Error(); err != nil {
+		return nil, fmt.Errorf("Error from server (%s): %w", apierrors.ReasonForError(err), err)
 	}
-	request.Header.Set("Content-Type", string(contentType))
-	response, err := testkit.Transport{Handler: p.api.Next}.RoundTrip(request)
-	if err != nil {
-		return nil, err
-	}
-	defer response.Body.Close()
-	answer, err := io.ReadAll(response.Body)
-	if err != nil || response.StatusCode < 400 {
-		return answer, err
-	}
-	refusal := &apierrors.StatusError{}
-	_ = json.Unmarshal(answer, &refusal.ErrStatus)
-	return nil, fmt.Errorf("Error from server (%s): %w", refusal.ErrStatus.Reason, refusal)
+	return result.Raw()
 }

@@ -120,7 +120,7 @@ on('state', (text) => {
     fill(byId(kind).tBodies[0], state[kind]);
   }
   for (const box of document.querySelectorAll('.luck [type=checkbox]')) {
-    box.checked = state.on.includes(box.dataset.do);
+    box.checked = Boolean(state.on[box.dataset.do]);
   }
   document.querySelector(`.luck [data-do="${state.bug}"]`).checked = true;
   byId('replicas-now').replaceChildren(...both([0, 1].map((i) => state.replicas.map((name) => name[i]).join(', ') || '–')));

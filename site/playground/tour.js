@@ -15,7 +15,7 @@ const done = [
   ({state, back}) => back() && settled(state),
   ({state, did}) => did('rename') && settled(state) && state.foos.every(([name]) => state.deployments.filter((row) => row[4] === `Foo ${name}`).length === 1),
   ({state, did, saw}) => saw('NameTaken') && did('delete ') && state.foos.every((row) => row[5] !== 'NameTaken') && settled(state),
-  ({state, saw}) => saw('Forbidden') && !state.on.includes('quota') && settled(state),
+  ({state, saw}) => saw('Forbidden') && !state.on.quota && settled(state),
   ({state, did}) => did('hold on', 'delete-deployment', 'hold off') && settled(state),
   ({state, did}) => did('start', 'kill', 'scale ') && settled(state) && state.replicas.some(([name]) => name.endsWith('leads')),
 ];
