@@ -77,7 +77,7 @@ func playActions(t *testing.T, b *tab) {
 		{"create other theirs 1", "foos", "other theirs 1 1 True Available"},
 		{"scale other theirs 3", "foos", "other theirs 3 3 True Available"},
 		{"rename other renamed 3", "deployments", "renamed 3/3 3 nginx:1.29 Foo other"},
-		{"delete-Orphan other renamed 3", "deployments", "renamed 3/3 3 nginx:1.29"},
+		{"delete-orphan other renamed 3", "deployments", "renamed 3/3 3 nginx:1.29"},
 		{"take-name a mine 1", "deployments", "mine 1/1 1 theirs:1"},
 		{"create a mine 1", "foos", "a mine 1 0 False NameTaken"},
 		{"delete-deployment a mine 1", "foos", "a mine 1 1 True Available"},
@@ -90,7 +90,7 @@ func playActions(t *testing.T, b *tab) {
 		{"busy; slow; scale a mine 4", "foos", "a mine 4 4 True Available"},
 		{"set-image a mine 4", "deployments", "mine 4/4 4 nginx:1.29 Foo a"},
 		{"deaf-to-deletion; deaf-to-names; no-retry; no-owner; no-rename; deletes-first; exits-on-5xx; scale a mine 5", "foos", "a mine 5 5 True Available"},
-		{"none; delete-Foreground a mine 4; delete-Background example-foo mine 4", "deployments", "renamed 3/3 3 nginx:1.29"},
+		{"none; delete-foreground a mine 4; delete-background example-foo mine 4", "deployments", "renamed 3/3 3 nginx:1.29"},
 	} {
 		for words := range strings.SplitSeq(test.do, "; ") {
 			b.acts(words)
@@ -111,7 +111,7 @@ func TestPlaygroundTour(t *testing.T) {
 		"scale-deployment a a 7",
 		"delete-deployment a a 1",
 		"rename b new 1",
-		"rename b a 1; delete-Background a a 1",
+		"rename b a 1; delete-background a a 1",
 		"quota; delete-deployment b a 1; ; quota",
 		"create c a 1; hold; delete-deployment b a 1; hold",
 		"start; kill; scale b a 4",
@@ -137,6 +137,13 @@ func TestPlaygroundTour(t *testing.T) {
 		}
 	}
 	b.shot("tour")
+	link := value[string](b, `location.hash`)
+	b.do(chromedp.Reload())
+	b.sees("#nth", "8 / 8")
+	b.sees("#loaded", "Doing again") // What was done, all of it, even if the page is left now.
+	if got := value[string](b, `location.hash`); got != link {
+		t.Errorf("while the link is done again it is %s, want %s", got, link)
+	}
 }
 
 // The editor gets, applies and says what is wrong, and a link has what was written. A text that

@@ -30,7 +30,8 @@ func encoded(text string) bool {
 	return err == nil && len(text) <= mostEncoded
 }
 
-// get answers with an object as YAML, without what the server alone writes.
+// get answers with an object as YAML, without the metadata that the server alone writes: it could
+// not be applied later.
 func get(p *Playground, args []string) (both, error) {
 	answer, err := p.send(http.MethodGet, map[string]string{"foo": foos, "deployment": deployments}[args[0]]+"/"+args[1], "", "")
 	if err != nil {
@@ -40,7 +41,6 @@ func get(p *Playground, args []string) (both, error) {
 	if err := object.UnmarshalJSON(answer); err != nil {
 		return both{}, err
 	}
-	delete(object.Object, "status")
 	for _, field := range []string{"creationTimestamp", "generation", "resourceVersion", "uid"} {
 		unstructured.RemoveNestedField(object.Object, "metadata", field)
 	}
@@ -61,15 +61,15 @@ func apply(p *Playground, args []string) (both, error) {
 		err = yaml.Unmarshal(text, &object)
 	}
 	if err != nil {
-		return both{}, err
+		return both{}, both{"This is neither a Foo nor a Deployment: " + err.Error(), "这既不是 Foo 也不是 Deployment：" + err.Error()}
 	}
-	var collection string
+	var collection, kind string
 	var typed any
 	switch object.GroupVersionKind() {
 	case v1alpha1.SchemeGroupVersion.WithKind("Foo"):
-		collection, typed = foos, &v1alpha1.Foo{}
+		collection, kind, typed = foos, fooName, &v1alpha1.Foo{}
 	case appsv1.SchemeGroupVersion.WithKind("Deployment"):
-		collection, typed = deployments, &appsv1.Deployment{}
+		collection, kind, typed = deployments, "deployment.apps", &appsv1.Deployment{}
 	default:
 		return both{}, told(fmt.Sprintf("error: no matches for kind %q in version %q", object.Kind, object.APIVersion))
 	}
@@ -84,5 +84,5 @@ func apply(p *Playground, args []string) (both, error) {
 		what = "configured"
 		_, err = p.send(http.MethodPatch, collection+"/"+object.Name, types.MergePatchType, string(content))
 	}
-	return did(collection, object.Name, what), err
+	return told(fmt.Sprintf("%s/%s %s", kind, object.Name, what)), err
 }

@@ -41,17 +41,17 @@ func init() {
 	commands["kill"] = command{do: func(p *Playground, _ []string) (both, error) {
 		all := p.running()
 		if len(all) == 0 {
-			return both{}, both{"No process is left to kill.", "没有可杀的进程。"}
+			return both{}, both{"No controller is left to kill.", "没有可杀的控制器。"}
 		}
 		p.bury(all[0])
 		return both{all[0].name + " is killed.", all[0].name + " 已被杀掉。"}, nil
 	}}
 	commands["start"] = command{do: func(p *Playground, _ []string) (both, error) {
 		if len(p.running()) >= 2 {
-			return both{}, both{"Two replicas are enough for one tab.", "一个标签页里两个副本就够了。"}
+			return both{}, both{"Two controllers are enough for one tab.", "一个标签页里两个控制器就够了。"}
 		}
 		p.start()
-		return both{"One more replica is started.", "又启动了一个副本。"}, nil
+		return both{"One more controller is started.", "又启动了一个控制器。"}, nil
 	}}
 }
 

@@ -95,7 +95,7 @@ func (p *Playground) start() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.started++
-	r := newReplica(p.ctx, fmt.Sprint("replica-", p.started), p.bug, p.api)
+	r := newReplica(p.ctx, fmt.Sprint("controller-", p.started), p.bug, p.api)
 	r.onLead = func() { p.follow(r) }
 	p.replicas = append(p.replicas, r)
 	go func() {

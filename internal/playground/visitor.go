@@ -11,21 +11,20 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
-
-	"example.com/byhand/internal/testkit"
 )
 
 const (
 	foos        = "/apis/samplecontroller.k8s.io/v1alpha1/namespaces/default/foos"
 	deployments = "/apis/apps/v1/namespaces/default/deployments"
+	fooName     = "foo.samplecontroller.k8s.io" // as kubectl prints it
 )
 
 // command is one thing that a visitor can do. Its words are checked before it is done: with do,
-// or as a request. {1} is its first word, and so on.
+// or as a request. {1} is its first word, and so on; {^1} has a capital letter.
 type command struct {
-	words   []word
-	kubectl string // what a user would type, "" for nothing
-	do      func(p *Playground, args []string) (answer both, err error)
+	words         []word
+	kubectl, done string // what a user would type, "" for nothing, and what is answered
+	do            func(p *Playground, args []string) (answer both, err error)
 
 	method, path, body string
 	contentType        types.PatchType
@@ -60,20 +59,20 @@ var (
 
 // commands are all that a visitor can do. A link has no others.
 var commands = map[string]command{
-	"create": {words: []word{name, name, number}, kubectl: "kubectl create -f {1}.yaml", method: http.MethodPost, path: foos,
+	"create": {words: []word{name, name, number}, kubectl: "kubectl create -f {1}.yaml", done: fooName + "/{1} created", method: http.MethodPost, path: foos,
 		body: `{"apiVersion":"samplecontroller.k8s.io/v1alpha1","kind":"Foo","metadata":{"name":"{1}"},"spec":{"deploymentName":"{2}","replicas":{3}}}`},
-	"scale": {words: []word{name, number}, kubectl: "kubectl scale foo {1} --replicas={2}",
+	"scale": {words: []word{name, number}, kubectl: "kubectl scale foo {1} --replicas={2}", done: fooName + "/{1} scaled",
 		method: http.MethodPatch, path: foos + "/{1}", contentType: types.MergePatchType, body: `{"spec":{"replicas":{2}}}`},
-	"rename": {words: []word{name, name}, kubectl: `kubectl patch foo {1} --type=merge -p '{"spec":{"deploymentName":"{2}"}}'`,
+	"rename": {words: []word{name, name}, kubectl: `kubectl patch foo {1} --type=merge -p '{"spec":{"deploymentName":"{2}"}}'`, done: fooName + "/{1} patched",
 		method: http.MethodPatch, path: foos + "/{1}", contentType: types.MergePatchType, body: `{"spec":{"deploymentName":"{2}"}}`},
-	"delete": {words: []word{name, oneOf("Background", "Foreground", "Orphan")}, kubectl: "kubectl delete foo {1} --cascade={2}",
-		method: http.MethodDelete, path: foos + "/{1}", body: `{"propagationPolicy":"{2}"}`},
-	"delete-deployment": {words: []word{name}, kubectl: "kubectl delete deployment {1}", method: http.MethodDelete, path: deployments + "/{1}"},
-	"scale-deployment": {words: []word{name, number}, kubectl: "kubectl scale deployment {1} --replicas={2}",
+	"delete": {words: []word{name, oneOf("background", "foreground", "orphan")}, kubectl: "kubectl delete foo {1} --cascade={2}", done: fooName + ` "{1}" deleted from default namespace`,
+		method: http.MethodDelete, path: foos + "/{1}", body: `{"propagationPolicy":"{^2}"}`},
+	"delete-deployment": {words: []word{name}, kubectl: "kubectl delete deployment {1}", done: `deployment.apps "{1}" deleted from default namespace`, method: http.MethodDelete, path: deployments + "/{1}"},
+	"scale-deployment": {words: []word{name, number}, kubectl: "kubectl scale deployment {1} --replicas={2}", done: "deployment.apps/{1} scaled",
 		method: http.MethodPatch, path: deployments + "/{1}", contentType: types.MergePatchType, body: `{"spec":{"replicas":{2}}}`},
-	"set-image": {words: []word{name, image}, kubectl: "kubectl set image deployment/{1} nginx={2}", method: http.MethodPatch, path: deployments + "/{1}",
+	"set-image": {words: []word{name, image}, kubectl: "kubectl set image deployment/{1} nginx={2}", done: "deployment.apps/{1} image updated", method: http.MethodPatch, path: deployments + "/{1}",
 		contentType: types.StrategicMergePatchType, body: `{"spec":{"template":{"spec":{"containers":[{"name":"nginx","image":"{2}"}]}}}}`},
-	"take-name": {words: []word{name}, kubectl: "kubectl create deployment {1} --image=theirs:1", method: http.MethodPost, path: deployments,
+	"take-name": {words: []word{name}, kubectl: "kubectl create deployment {1} --image=theirs:1", done: "deployment.apps/{1} created", method: http.MethodPost, path: deployments,
 		body: `{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"{1}"},"spec":{"replicas":1,"selector":{"matchLabels":{"app":"theirs"}},"template":{"metadata":{"labels":{"app":"theirs"}},"spec":{"containers":[{"name":"theirs","image":"theirs:1"}]}}}}`},
 }
 
@@ -84,7 +83,7 @@ func (p *Playground) Do(text string) {
 	known, args := commands[verb], strings.Fields(rest)
 	pairs := []string{}
 	for i, arg := range args {
-		pairs = append(pairs, fmt.Sprintf("{%d}", i+1), arg)
+		pairs = append(pairs, fmt.Sprintf("{%d}", i+1), arg, fmt.Sprintf("{^%d}", i+1), strings.ToUpper(arg[:1])+arg[1:])
 	}
 	fill := strings.NewReplacer(pairs...).Replace
 	said := Said{Command: text}
@@ -93,14 +92,14 @@ func (p *Playground) Do(text string) {
 	case known.do == nil && known.method == "":
 		err = both{"There is no such command.", "没有这样的命令。"}
 	case !known.allows(args):
-		err = both{"Fill in every field: names have 1 to 40 small letters, digits and dashes; numbers go from 0 to 10; a YAML has up to 3,000 bytes.", "请填写每个输入框：名字是 1 到 40 个小写字母、数字和连字符；数字从 0 到 10；YAML 最多 3000 字节。"}
+		err = both{"Fill in every field: a name has 1 to 40 small letters, digits and dashes, a number is from 0 to 10, a YAML has up to 3,000 bytes.", "请填写每个输入框：名字是 1 到 40 个小写字母、数字和连字符；数字从 0 到 10；YAML 最多 3000 字节。"}
 	case known.do != nil:
 		said.Kubectl = fill(known.kubectl)
 		said.Answer, err = known.do(p, args)
 	default:
 		said.Kubectl = fill(known.kubectl)
 		_, err = p.send(known.method, fill(known.path), known.contentType, fill(known.body))
-		said.Answer = did(fill(known.path), args[0], map[string]string{http.MethodPost: "created", http.MethodPatch: "patched", http.MethodDelete: "deleted"}[known.method])
+		said.Answer = told(fill(known.done))
 	}
 	if err != nil {
 		said.Refused = true
@@ -119,12 +118,6 @@ func (c command) allows(args []string) bool {
 		}
 	}
 	return len(args) == len(c.words)
-}
-
-// did says what was done to an object, in the words of kubectl.
-func did(path, name, what string) both {
-	target := testkit.TargetOf(path)
-	return told(fmt.Sprintf("%s.%s/%s %s", strings.TrimSuffix(target.Resource, "s"), target.Group, name, what))
 }
 
 // send sends a request of the visitor and returns the answer.

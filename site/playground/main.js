@@ -13,7 +13,7 @@ const both = ([en, zh]) => [el('span', {lang: 'en'}, en), el('span', {lang: 'zh-
 const page = document.documentElement;
 function speak(language) {
   page.dataset.speaks = language;
-  say(byId('language'), language === 'en' ? '中文' : 'English');
+  say(byId('language'), language === 'en' ? '本页显示中文' : 'This page in English');
   byId('language').lang = language === 'en' ? 'zh-CN' : 'en';
 }
 byId('language').addEventListener('click', () => speak(page.dataset.speaks === 'en' ? 'zh' : 'en'));
@@ -22,9 +22,12 @@ speak(navigator.language.startsWith('zh') ? 'zh' : 'en');
 byId('lessons').addEventListener('click', ({target}) => {
   const see = target.closest('[data-see]')?.dataset.see;
   if (see) {
-    byId(see).scrollIntoView({block: 'center'});
+    byId(see).scrollIntoView();
   }
 });
+
+// What a visitor reads elsewhere must not end what goes on here.
+document.querySelector('main').addEventListener('click', ({target}) => target.closest('a')?.setAttribute('target', '_blank'));
 
 // --- a state as a link ---
 
@@ -34,6 +37,11 @@ const mostCharacters = 1500;
 const between = 700;
 // What was done, one after the other; the same again leads to the same table.
 let done = [];
+
+// Whether the link's commands are being done.
+let again = false;
+// Another link in the same tab begins anew.
+addEventListener('hashchange', () => location.reload());
 
 // The commands of the link. The program takes none that is not in its own list.
 function linked() {
@@ -46,9 +54,15 @@ function linked() {
 
 function remember(command) {
   done.push(command);
+  if (!again) { // The link has more than was done: a reload must find it.
+    link();
+  }
+}
+
+function link() {
   const text = done.map((words) => words.replaceAll(' ', '+')).join(';');
   const fits = done.length <= mostCommands && text.length <= mostCharacters;
-  history.replaceState(null, '', fits ? `#${text}` : location.pathname + location.search);
+  history.replaceState(history.state, '', fits ? `#${text}` : location.pathname + location.search);
   byId('link').hidden = !fits;
   byId('long').hidden = fits;
   byId('link').href = location.href;
@@ -62,7 +76,8 @@ const held = ({id, value}) => (id !== 'yaml' ? value
 
 byId('visit').addEventListener('click', ({target}) => {
   const command = target.closest('[data-send]')?.dataset.send;
-  if (command) {
+  const fields = [...command?.matchAll(/{(.*?)}/g) ?? []].map(([, id]) => byId(id));
+  if (command && fields.every((field) => field.reportValidity())) {
     send(command.replaceAll(/{(.*?)}/g, (_, id) => held(byId(id))));
   }
 });
@@ -77,7 +92,7 @@ byId('visit').addEventListener('change', ({target: {type, checked, dataset}}) =>
 const mostLines = 100;
 function line(tone, ...text) {
   const log = byId('log');
-  log.prepend(el('li', {class: tone}, ...text)); // the newest first: nothing must be scrolled
+  log.prepend(el('li', {class: tone}, ...text)); // It is drawn from below: nothing must be scrolled.
   while (log.children.length > mostLines) {
     log.lastElementChild.remove();
   }
@@ -85,10 +100,10 @@ function line(tone, ...text) {
 
 on('said', (text) => {
   const {command, kubectl, answer, refused} = JSON.parse(text);
-  line(refused ? 'refused' : 'answered', both(answer));
   if (kubectl) {
     line('asked', `$ ${kubectl}`);
   }
+  line(refused ? 'refused' : 'answered', both(answer));
   if (command.startsWith('apply ')) {
     byId('refused').replaceChildren(...(refused ? both(answer) : []));
   }
@@ -123,29 +138,52 @@ on('state', (text) => {
     box.checked = Boolean(state.on[box.dataset.do]);
   }
   document.querySelector(`.luck [data-do="${state.bug}"]`).checked = true;
-  byId('replicas-now').replaceChildren(...both([0, 1].map((i) => state.replicas.map((name) => name[i]).join(', ') || '–')));
+  const wrong = [...Object.keys(state.on).filter((name) => state.on[name]), ...(state.bug === 'none' ? [] : [`bug ${state.bug}`])];
+  byId('replicas-now').replaceChildren(...both([0, 1].map((i) => [state.replicas.map((name) => name[i]).join(', ') || '–', ...wrong].join(' · '))));
   tour.now(state);
 });
 
 // --- the program ---
 
-on('progress', (part) => { byId('loading').querySelector('progress').value = part; });
+const loaded = (part, ...text) => {
+  byId('loading').querySelector('progress').value = part;
+  if (text.length > 0) {
+    byId('loaded').replaceChildren(...both(text));
+  }
+};
+on('progress', (part) => loaded(part));
 on('failed', (text) => {
   byId('loading').replaceChildren(...both([`There is no cluster in this tab: ${JSON.parse(text)}. The recording plays.`, `此标签页里没有集群：${JSON.parse(text)}。播放的是录像。`]));
   byId('visit').disabled = byId('lessons').hidden = true;
 });
+
+// Does what the link says, and gives the page to the visitor.
+async function begin(commands) {
+  again = true;
+  for (const [n, command] of commands.entries()) {
+    loaded(n / commands.length, `Doing again what the link says: ${n} of ${commands.length}.`, `重做链接里的操作：${n} / ${commands.length}。`);
+    send(command);
+    await new Promise((passed) => { setTimeout(passed, between); });
+  }
+  again = false;
+  if (done.length > 0) {
+    link();
+  }
+  byId('loading').classList.add('over');
+  byId('visit').disabled = false;
+}
 
 let awake = false;
 on('hello', () => {
   if (!awake) {
     awake = true;
     performance.mark('live');
-    byId('loading').hidden = true;
-    byId('visit').disabled = false;
-    const commands = linked();
     done = [];
-    const begin = commands.length ? commands : ['create example-foo example-foo 2'];
-    begin.forEach((command, n) => setTimeout(() => send(command), n * between));
+    const commands = linked();
+    if (commands.length === 0) {
+      send('create example-foo example-foo 2');
+    }
+    begin(commands);
   }
 });
 

@@ -17,18 +17,21 @@ const done = [
   ({state, did, saw}) => saw('NameTaken') && did('delete ') && state.foos.every((row) => row[5] !== 'NameTaken') && settled(state),
   ({state, saw}) => saw('Forbidden') && !state.on.quota && settled(state),
   ({state, did}) => did('hold on', 'delete-deployment', 'hold off') && settled(state),
-  ({state, did}) => did('start', 'kill', 'scale ') && settled(state) && state.replicas.some(([name]) => name.endsWith('leads')),
+  ({state, did}) => did('start') && did('kill', 'scale ') && settled(state) && state.replicas.some(([name]) => name.endsWith('leads')),
 ];
 
 const lessons = byId('tour').children;
-const finished = [];
-let at = 0;
+// A reload keeps them.
+let {at, finished} = history.state ?? {at: 0, finished: []};
 let commands = [];
 let reasons = new Set();
+
+const keep = () => history.replaceState({at, finished}, '');
 
 function go(by) {
   lessons[at].hidden = true;
   at += by;
+  keep();
   commands = [];
   reasons = new Set();
   lessons[at].hidden = false;
@@ -63,6 +66,7 @@ export function now(state) {
   const back = () => state.deployments.some(([name, , , , owner]) => name === deleted && owner);
   if (!finished[at] && done[at]({state, did, back, saw: (reason) => reasons.has(reason)})) {
     finished[at] = true;
+    keep();
     lessons[at].lastElementChild.hidden = byId('did').hidden = false;
   }
 }

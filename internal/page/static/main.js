@@ -57,7 +57,8 @@ const feed = new Feed({
         player.live(); // A recording that is over has left it paused.
         goAt(1);
       }
-      const restarted = fromRecording ? 'The recording is over. This is live' : `The program was restarted at ${clock(Date.now())}`;
+      const restarted = fromRecording ? 'The recording is over. This is live'
+        : `${hello.played ? `${hello.process} leads since` : 'The program was restarted at'} ${clock(Date.now())}`;
       notice('restarted', hello.recording ? 'The recording begins anew.' : `${restarted}. What you see begins anew with it.`);
     } else if (!known && remembered() && remembered() !== hello.process && !hello.recording && !hello.played) {
       notice('restarted', 'The program was restarted since you looked last.');
@@ -89,7 +90,7 @@ const feed = new Feed({
   },
   state(state) {
     connection.open = state === 'open';
-    notice('gone', connection.open ? '' : 'The program does not answer. What it did is still here; this page connects again by itself.');
+    notice('gone', connection.open ? '' : 'The program does not answer. What it did is still here; when one runs again, this page shows that.');
     showMode();
   },
 });
@@ -150,7 +151,7 @@ function showMode() {
   say(byId('live'), connection.recording ? 'To the end' : 'Live');
 }
 
-function showTime() {
+function showTime(at) {
   const slider = byId('position');
   slider.min = history.first;
   slider.max = history.end;
@@ -159,8 +160,9 @@ function showTime() {
   }
   const step = history.at(player.position - 1);
   const behind = history.end - player.position;
+  const late = player.mode === 'live' ? Math.round((at - picture.oldest) / 1000) : 0;
   const text = step ? `${clock(step.at)}, step ${count(step.seq)}${behind ? `, ${count(behind)} more` : ''}` : history.end ? `before the first of ${counted(history.end, 'step')}` : 'no step yet';
-  say(byId('when'), text);
+  say(byId('when'), late > 1 ? `${text}; the picture shows what was ${late} s ago` : text);
   slider.setAttribute('aria-valuetext', text);
   byId('back').disabled = player.position <= history.first;
   byId('step').disabled = behind === 0;
@@ -280,7 +282,7 @@ function words(now, must) {
   const step = history.at(player.position - 1);
   attempt(step, () => panel.update(world, player.position, at));
   attempt(step, () => tables.update(world, player.position, at, {rate, must}));
-  showTime();
+  showTime(at);
   summarize(now);
 }
 

@@ -64,7 +64,7 @@ export class Picture {
     const moves = movesOf(step);
     if (moves.length === 0 || this.still || !this.travel(step, moves)) {
       this.lightUp(moves.length > 0 ? moves : [{to: step.part}]);
-      if (!this.crowded && (this.still || moves.length === 0)) {
+      if (!this.crowded && !this.showing) {
         this.tell(step);
       }
     }
@@ -122,6 +122,11 @@ export class Picture {
   /** Whether what has happened is still being shown. */
   get showing() {
     return [...this.tokens.values()].some(({current, moves}) => current || moves.length > 0);
+  }
+
+  /** When the oldest of it happened, Infinity if there is none. */
+  get oldest() {
+    return Math.min(...[...this.tokens.values()].map(({current, moves}) => (current ?? moves[0])?.step.at ?? Infinity));
   }
 
   /** Whether there is more to be seen than eyes and words can follow. */
@@ -216,7 +221,7 @@ export class Picture {
       this.caption.textContent = `About ${count(Math.round(rate))} steps a second, more than one can draw. The lights and the numbers stand for all of them, the tokens for ${counted(this.tokens.size, 'object')}.`;
     } else if (this.now > (this.captionUntil ?? 0)) {
       this.caption.dataset.tone = 'quiet';
-      this.caption.textContent = 'Quiet. While nothing changes, nothing is sent.';
+      this.caption.textContent = 'Quiet. No event comes, so nothing is sent.';
     }
   }
 }
