@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -240,24 +241,13 @@ func TestPlaygroundNumbers(t *testing.T) {
 	}
 }
 
-// rendererMemory is the memory of the largest process that draws pages for this browser, without
+// rendererMemory is the memory of the largest process that draws pages for this browser, with
 // what it shares with others.
-func (b *tab) rendererMemory() (most int64) {
+func (b *tab) rendererMemory() (bytes int64) {
 	b.Helper()
-	processes, _ := filepath.Glob("/proc/[0-9]*/cmdline")
-	for _, file := range processes {
-		command, err := os.ReadFile(file)
-		if err != nil || !strings.Contains(string(command), "--type=renderer") || !strings.Contains(string(command), b.profile) {
-			continue
-		}
-		var size, resident, shared int64
-		if text, err := os.ReadFile(filepath.Join(filepath.Dir(file), "statm")); err == nil {
-			_, _ = fmt.Sscan(string(text), &size, &resident, &shared)
-		}
-		most = max(most, (resident-shared)*int64(os.Getpagesize()))
+	out, err := exec.Command("sh", "-c", `ps -eo pss=,args= --sort=-pss | grep -e "--type=renderer.*$0" | head -1`, b.profile).Output()
+	if _, scanned := fmt.Sscan(string(out), &bytes); err != nil || scanned != nil {
+		b.Errorf("ps (of procps) shows no renderer: %v %q", err, out)
 	}
-	if most == 0 {
-		b.Error("no renderer was found in /proc")
-	}
-	return most
+	return bytes << 10
 }

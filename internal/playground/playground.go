@@ -12,6 +12,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
+	"example.com/byhand/internal/observer"
 	"example.com/byhand/internal/testkit"
 	"example.com/byhand/internal/trace"
 )
@@ -95,7 +96,8 @@ func (p *Playground) start() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.started++
-	r := newReplica(p.ctx, fmt.Sprint("controller-", p.started), p.bug, p.api)
+	r := &replica{name: fmt.Sprint("controller-", p.started), bug: p.bug, server: p.api, observe: observer.New(observer.Options{All: true})}
+	r.alive, r.exit = context.WithCancelCause(p.ctx)
 	r.onLead = func() { p.follow(r) }
 	p.replicas = append(p.replicas, r)
 	go func() {

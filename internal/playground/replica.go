@@ -56,12 +56,6 @@ type replica struct {
 	onLead func()
 }
 
-func newReplica(ctx context.Context, name, bug string, server http.Handler) *replica {
-	r := &replica{name: name, bug: bug, server: server, observe: observer.New(observer.Options{All: true})}
-	r.alive, r.exit = context.WithCancelCause(ctx)
-	return r
-}
-
 // ServeHTTP passes on what the process asks for while it is alive.
 func (r *replica) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 	if r.alive.Err() != nil {

@@ -77,7 +77,7 @@ const held = ({id, value}) => (id !== 'yaml' ? value
 byId('visit').addEventListener('click', ({target}) => {
   const command = target.closest('[data-send]')?.dataset.send;
   const fields = [...command?.matchAll(/{(.*?)}/g) ?? []].map(([, id]) => byId(id));
-  if (command && fields.every((field) => field.reportValidity())) {
+  if (command && fields.every((field) => field.checkValidity() || field.reportValidity())) {
     send(command.replaceAll(/{(.*?)}/g, (_, id) => held(byId(id))));
   }
 });
