@@ -50,6 +50,12 @@ func testGarbageCollection(c *cluster) {
 	}
 	owner := create(pizzas, newObject("Pizza", hub.String(), "orphans", nil))
 	create(configMaps, newObject("ConfigMap", "v1", "orphan", owner))
+	// A collector that has not seen it yet would let the owner go, and delete the orphan later.
+	// It has when it has deleted what was created after it, whose owner is none.
+	gone := owner.DeepCopy()
+	gone.SetUID("gone")
+	create(configMaps, newObject("ConfigMap", "v1", "after", gone))
+	c.goes(configMaps, "after")
 	remove(pizzas, "orphans", metav1.DeletePropagationOrphan)
 	c.goes(pizzas, "orphans")
 	if orphan, err := configMaps.Get(c.Context(), "orphan", metav1.GetOptions{}); err != nil || len(orphan.GetOwnerReferences()) > 0 {

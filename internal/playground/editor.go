@@ -30,8 +30,8 @@ func encoded(text string) bool {
 	return err == nil && len(text) <= mostEncoded
 }
 
-// get answers with an object as YAML, without the metadata that the server alone writes: it could
-// not be applied later.
+// get answers with an object as YAML, without the metadata that the server alone writes: a later
+// version of the object would refuse it.
 func get(p *Playground, args []string) (both, error) {
 	answer, err := p.send(http.MethodGet, map[string]string{"foo": foos, "deployment": deployments}[args[0]]+"/"+args[1], "", "")
 	if err != nil {

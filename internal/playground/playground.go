@@ -117,9 +117,12 @@ func (p *Playground) start() {
 // follow tells the steps of a replica that has begun to lead, until another one leads.
 func (p *Playground) follow(r *replica) {
 	p.mu.Lock()
+	defer p.mu.Unlock()
+	if r.alive.Err() != nil {
+		return // It was killed as it got the Lease.
+	}
 	p.shown = r
 	p.tell("hello", Hello{Process: r.name, Played: true})
-	p.mu.Unlock()
 	go func() {
 		last := int64(0)
 		for steps := r.observe.Read(p.ctx, last); len(steps) > 0; steps = r.observe.Read(p.ctx, last) {
