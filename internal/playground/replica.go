@@ -5,7 +5,6 @@ import (
 	"errors"
 	"net/http"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -51,7 +50,6 @@ type replica struct {
 
 	alive context.Context // of everything that it does; its cause is why it ended
 	exit  context.CancelCauseFunc
-	leads atomic.Bool
 	// onLead is called when it begins to lead.
 	onLead func()
 }
@@ -112,7 +110,6 @@ func (r *replica) run() error {
 	}
 	loop := controller.New(queue, elected.OnlyWhileLeading(r.spoil(reconcile)))
 	err = elected.Run(r.alive, func(ctx context.Context) error {
-		r.leads.Store(true)
 		r.onLead()
 		return r.lead(ctx, loop, foos, deployments, projects)
 	})

@@ -40,7 +40,7 @@ func (p *Playground) State() State {
 	s.Bug, s.On = p.bug, maps.Clone(p.on)
 	for _, r := range p.replicas {
 		role := both{" stands by", " 待命"}
-		if r.leads.Load() {
+		if r == p.shown {
 			role = both{" leads", " 领导中"}
 		}
 		s.Replicas = append(s.Replicas, both{r.name + role[0], r.name + role[1]})
