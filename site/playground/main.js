@@ -114,7 +114,9 @@ on('said', (text) => {
     byId('yaml').value = answer[0];
   } else if (command) {
     remember(command);
-    tour.did(command);
+    if (!again) {
+      tour.did(command);
+    }
   }
 });
 
@@ -140,7 +142,9 @@ on('state', (text) => {
   document.querySelector(`.luck [data-do="${state.bug}"]`).checked = true;
   const wrong = [...Object.keys(state.on).filter((name) => state.on[name]), ...(state.bug === 'none' ? [] : [`bug ${state.bug}`])];
   byId('replicas-now').replaceChildren(...both([0, 1].map((i) => [state.replicas.map((name) => name[i]).join(', ') || '–', ...wrong].join(' · '))));
-  tour.now(state);
+  if (!again) { // What a link does is no answer to a lesson.
+    tour.now(state);
+  }
 });
 
 // --- the program ---

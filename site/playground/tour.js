@@ -40,7 +40,7 @@ function go(by) {
   byId('earlier').disabled = at === 0;
   byId('later').disabled = at === done.length - 1;
   if (by) {
-    byId('tour').focus();
+    byId('tour').focus({preventScroll: true});
   }
 }
 

@@ -90,6 +90,9 @@ const feed = new Feed({
   },
   state(state) {
     connection.open = state === 'open';
+    if (!connection.open) {
+      notice('restarted', '');
+    }
     notice('gone', connection.open ? '' : 'The program does not answer. What it did is still here; when one runs again, this page shows that.');
     showMode();
   },
