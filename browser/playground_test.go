@@ -242,7 +242,7 @@ func TestPlaygroundNumbers(t *testing.T) {
 }
 
 // rendererMemory is the memory of the largest process that draws pages for this browser, with
-// what it shares with others.
+// its part of what it shares.
 func (b *tab) rendererMemory() (bytes int64) {
 	b.Helper()
 	out, err := exec.Command("sh", "-c", `ps -eo pss=,args= --sort=-pss | grep -e "--type=renderer.*$0" | head -1`, b.profile).Output()

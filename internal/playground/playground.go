@@ -62,7 +62,7 @@ type News struct {
 	Steps []*trace.Step `json:"steps"`
 }
 
-// State is what is so now: kubectl's tables, the switches that are on, and the processes.
+// State is what is so now: kubectl's tables, the switches, and the processes.
 type State struct {
 	Foos        [][]string      `json:"foos"`
 	Deployments [][]string      `json:"deployments"`

@@ -52,13 +52,8 @@ function linked() {
   return text.split(';').slice(0, mostCommands).map((command) => command.replaceAll('+', ' '));
 }
 
-function remember(command) {
-  done.push(command);
-  if (!again) { // The link has more than was done: a reload must find it.
-    link();
-  }
-}
-
+// Writes what was done into the address. It is not called while a link is done again: a reload
+// must find the whole link.
 function link() {
   const text = done.map((words) => words.replaceAll(' ', '+')).join(';');
   const fits = done.length <= mostCommands && text.length <= mostCharacters;
@@ -75,8 +70,8 @@ const held = ({id, value}) => (id !== 'yaml' ? value
   : btoa(String.fromCodePoint(...new TextEncoder().encode(value))).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', ''));
 
 byId('visit').addEventListener('click', ({target}) => {
-  const command = target.closest('[data-send]')?.dataset.send;
-  const fields = [...command?.matchAll(/{(.*?)}/g) ?? []].map(([, id]) => byId(id));
+  const command = target.closest('[data-send]')?.dataset.send ?? '';
+  const fields = [...command.matchAll(/{(.*?)}/g)].map(([, id]) => byId(id));
   if (command && fields.every((field) => field.checkValidity() || field.reportValidity())) {
     send(command.replaceAll(/{(.*?)}/g, (_, id) => held(byId(id))));
   }
@@ -113,8 +108,9 @@ on('said', (text) => {
   if (command.startsWith('get ')) {
     byId('yaml').value = answer[0];
   } else if (command) {
-    remember(command);
-    if (!again) {
+    done.push(command);
+    if (!again) { // What a link does is no answer to a lesson.
+      link();
       tour.did(command);
     }
   }
@@ -142,7 +138,7 @@ on('state', (text) => {
   document.querySelector(`.luck [data-do="${state.bug}"]`).checked = true;
   const wrong = [...Object.keys(state.on).filter((name) => state.on[name]), ...(state.bug === 'none' ? [] : [`bug ${state.bug}`])];
   byId('replicas-now').replaceChildren(...both([0, 1].map((i) => [state.replicas.map((name) => name[i]).join(', ') || '–', ...wrong].join(' · '))));
-  if (!again) { // What a link does is no answer to a lesson.
+  if (!again) {
     tour.now(state);
   }
 });

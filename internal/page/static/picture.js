@@ -12,8 +12,7 @@ const mostTokens = 24;
 // As many moves as one object may be behind; older ones are skipped, except a write, and what
 // says something, such as a conflict.
 const mostMoves = 80;
-// A move, in milliseconds, when nothing is behind and when much is: some 10 s later at most the
-// picture has shown what happened.
+// A move, in milliseconds, when nothing is behind and when much is: so many moves take some 10 s.
 const slowest = 560;
 const fastest = 100;
 // How long a token that has arrived stays, and how long its caption.
