@@ -11,8 +11,8 @@
 // With --leader-elect, a process that stands by has asked the API server for its version and its
 // kinds, and from then on sends nothing but the requests for its Lease. Then it is ready. It
 // starts its informers when it leads: their first lists are the newest, and show all that the
-// leader before it wrote. A leader that was frozen begins no reconcile when it thaws, and ends
-// within 10 s (internal/leader).
+// leader before it wrote. A leader that was cut off or frozen begins no reconcile once another can
+// have the Lease. One that had begun goes on, for 30 s at most. internal/leader has the rest.
 //
 // # The end
 //
@@ -46,12 +46,9 @@ import (
 	"syscall"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/kubernetes"
-	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
-	"k8s.io/client-go/tools/record"
 	"k8s.io/klog/v2"
 	"k8s.io/klog/v2/textlogger"
 
@@ -61,6 +58,7 @@ import (
 	"example.com/byhand/controller"
 	"example.com/byhand/informer"
 	"example.com/byhand/internal/connect"
+	"example.com/byhand/internal/events"
 	"example.com/byhand/internal/kinds"
 	"example.com/byhand/internal/leader"
 	"example.com/byhand/internal/metrics"
@@ -70,13 +68,9 @@ import (
 	"example.com/byhand/internal/trace"
 )
 
-// syncTimeout is how long the first lists may fail. As long as there is progress, they may take
-// any time. A test has less.
+// syncTimeout is how long the first lists may make no progress. As long as they make some, they
+// may take any time. A test has less.
 var syncTimeout = time.Minute
-
-// Events have a client of their own that sends at most this many per second, so that they never
-// delay a write. When too many wait, new ones are dropped.
-const eventQPS, eventBurst = 10, 50
 
 func main() {
 	o, err := parseFlags(os.Args[1:])
@@ -112,18 +106,18 @@ func run(ctx context.Context, o options, stdout io.Writer) error {
 	}
 
 	// Clients: ours for Projects and Foos, client-go's for Deployments, one more for Events.
-	events, err := newBroadcaster(config)
+	recorder, stopEvents, err := events.Start(config, "byhand")
 	if err != nil {
-		return err
+		return connect.ExplainConfig(err)
 	}
-	defer events.Shutdown()
+	defer stopEvents()
 	client, kubeClient, err := newClients(ctx, config, observe)
 	if err != nil {
 		return err
 	}
 
 	// Queue: the keys of the Foos that wait for a worker.
-	queue := observe.Queue(kinds.Foo, controller.NewPriorityQueue("foo"))
+	queue := observe.Queue(kinds.Foo, controller.NewPriorityQueue("foo", o.workers))
 
 	// Informers: list + watch → store → handler → queue. Nothing acts on a Project. The
 	// handlers for Foos and Deployments are those of controller/handlers.go, wrapped so that
@@ -142,7 +136,7 @@ func run(ctx context.Context, o options, stdout io.Writer) error {
 		Deployments:     kubeClient.AppsV1(),
 		FooStore:        foos.Store,
 		DeploymentStore: deployments.Store,
-		Events:          events.NewRecorder(clientset.Scheme, corev1.EventSource{Component: "byhand"}),
+		Events:          recorder,
 	}
 	reconcile := observe.Reconcile(kinds.Foo, reconciler)
 
@@ -188,7 +182,7 @@ func lead(ctx context.Context, observe *view, workers *controller.Controller, co
 }
 
 // newClients returns the clients, whose requests observe sees. The API server has answered, and
-// has the kinds.
+// has Foos. Nothing acts on Projects: without them the program goes on, and says so.
 func newClients(ctx context.Context, config *rest.Config, observe *view) (*clientset.Clientset, *kubernetes.Clientset, error) {
 	config = rest.CopyConfig(config)
 	observe.Wrap(config)
@@ -200,27 +194,15 @@ func newClients(ctx context.Context, config *rest.Config, observe *view) (*clien
 	if err != nil {
 		return nil, nil, connect.ExplainConfig(err)
 	}
-	version, err := connect.Check(ctx, client.Discovery(), config.Host,
-		examplesv1alpha1.SchemeGroupVersion, samplecontrollerv1alpha1.SchemeGroupVersion)
+	version, err := connect.Check(ctx, client.Discovery(), config.Host, samplecontrollerv1alpha1.SchemeGroupVersion)
 	if err != nil {
 		return nil, nil, err
 	}
 	observe.Program(trace.Started, "talking to %s, Kubernetes %s", config.Host, version.GitVersion)
-	return client, kubeClient, nil
-}
-
-// newBroadcaster returns what sends Events. Its requests are not in the trace.
-func newBroadcaster(config *rest.Config) (record.EventBroadcaster, error) {
-	config = rest.CopyConfig(config)
-	config.QPS, config.Burst, config.RateLimiter = eventQPS, eventBurst, nil
-	client, err := kubernetes.NewForConfig(config)
-	if err != nil {
-		return nil, connect.ExplainConfig(err)
+	if err := connect.CheckGroup(ctx, client.Discovery(), config.Host, examplesv1alpha1.SchemeGroupVersion); err != nil && ctx.Err() == nil {
+		observe.Program(trace.Said, "going on without Projects: %v", err)
 	}
-	// Without a context: workers that finish after a signal still record Events.
-	events := record.NewBroadcaster()
-	events.StartRecordingToSink(&typedcorev1.EventSinkImpl{Interface: client.CoreV1().Events("")})
-	return events, nil
+	return client, kubeClient, nil
 }
 
 // view is what shows the program: the observer, which prints, and the servers.
@@ -267,9 +249,9 @@ func (v *view) standingBy(leader string, me bool) {
 // serve serves health, readiness and metrics, and prints the address.
 //
 // A process that stands by is ready when it takes part in the election: otherwise a rollout
-// would wait for a second leader. The leader is ready when its stores are in sync and it may
-// still read what they hold. Nothing acts on Projects, so they do not count: the log
-// and the metric informer_synced show what they lack.
+// would wait for a second leader. The leader is ready when its stores are in sync and none
+// has been blind for a minute. Nothing acts on Projects, so they do not count: the log
+// and the metric informer_ready show what they lack.
 func (v *view) serve(o options, election *leader.Election, projects, foos, deployments *informer.Informer) error {
 	v.measured.Informers(projects, foos, deployments)
 	v.measured.Workers(kinds.Foo.GVK.Kind, o.workers)

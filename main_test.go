@@ -72,23 +72,22 @@ func TestRun(t *testing.T) {
 	s.edit(deployments+"one", "status", available(0))
 	s.sends("EnqueueOwner: a Deployment changes that it controls and no longer names", "PUT foos/foo/status")
 	s.Delete(deployments+"taken", "")
-	s.sends("FoosNaming: the Deployment goes whose name it wants", "POST deployments", "GET foos/foo", "DELETE deployments/one", "PUT foos/foo/status")
+	s.sends("FoosNaming: the Deployment goes whose name it wants", "GET foos/foo", "POST deployments", "GET foos/foo", "DELETE deployments/one", "PUT foos/foo/status")
 	s.edit(projects+"project", "spec", replicas(4))
 	p.prints("handler of Projects", "changed  Project default/project: replicas 4")
 	s.Delete(projects+"project", "")
 	p.prints("handler of Projects", "deleted  Project default/project: it is gone")
 
-	s.eventually("newBroadcaster, NewRecorder: the Events", func() error {
+	s.eventually("events.Start: the Events", func() error {
 		var events []string
 		for _, e := range s.List("events") {
-			component, _, _ := unstructured.NestedString(e.Object, "source", "component")
-			events = append(events, fmt.Sprint(component, " ", e.Object["reason"]))
+			events = append(events, fmt.Sprint(e.Object["reportingController"], " ", e.Object["reason"]))
 		}
 		slices.Sort(events)
 		return differ(events, "[byhand Created byhand Created byhand Deleted byhand NameTaken]")
 	})
 	if strings.Contains(p.output(), "/events") {
-		t.Error("newBroadcaster, observe.Wrap: the requests for Events are in the story")
+		t.Error("events.Start, observe.Wrap: the requests for Events are in the story")
 	}
 	p.serves("election.Healthy", "/healthz?verbose", `\+]leader-election ok`)
 	p.serves("metrics", "/metrics", `informer_store_objects{group="apps",resource="deployments"} 1`, `controller_runtime_max_concurrent_reconciles{controller="foo"} 16`,
@@ -167,13 +166,32 @@ func TestRights(t *testing.T) {
 	p = s.start("--trace=json")
 	s.sends("WaitForSync: it waits for no Project", "PUT foos/foo/status")
 	p.serves("ready", "/readyz", "^ok$")
-	p.serves("metrics", "/metrics", `informer_synced{group="examples-gzh.com",resource="projects"} 0`)
+	p.serves("metrics", "/metrics", `informer_ready{group="examples-gzh.com",resource="projects"} 0`)
 
 	s.Refuse(lost("foos"))
 	s.CutWatches("foos")
 	p.serves("ready: of a right that is lost", "/readyz", `-]informer/foos.samplecontroller.k8s.io failed: .*no right`)
 	s.Refuse(nil)
 	p.serves("ready: the right is back", "/readyz", "^ok$")
+	p.cancel()
+	p.ends(nil)
+}
+
+// TestNoProjects starts where Projects are not served, on which nothing acts.
+func TestNoProjects(t *testing.T) {
+	s := newServer(t)
+	s.Intercept(func(w http.ResponseWriter, r *http.Request) bool {
+		missing := strings.HasPrefix(r.URL.Path, "/apis/examples-gzh.com/")
+		if missing {
+			http.NotFound(w, r)
+		}
+		return missing
+	})
+	p := s.start()
+	p.prints("connect.CheckGroup", "going on without Projects: .* does not serve examples-gzh.com/v1alpha1: .*kubectl apply -f config/crd")
+	s.add(foos+"foo", wants("one"))
+	s.sends("FooReconciler", "POST deployments", "PUT foos/foo/status")
+	p.serves("ready", "/readyz", "^ok$")
 	p.cancel()
 	p.ends(nil)
 }
@@ -225,7 +243,7 @@ func TestLimits(t *testing.T) {
 	close(receive(s, "a worker sends nothing", posts))
 	close(receive(s, "a worker sends nothing", posts))
 	p.serves("--kube-api-qps", "/metrics", `controller_runtime_reconcile_errors_total{controller="foo"} [1-9]`)
-	s.eventually("newBroadcaster: the Events, which have a limit of their own", func() error { return differ(len(s.List("events")), "2") })
+	s.eventually("events.Start: the Events, which have a limit of their own", func() error { return differ(len(s.List("events")), "2") })
 	p.cancel()
 	p.ends(nil)
 	if shown, _ := io.ReadAll(stream.Body); !strings.Contains(string(shown), `"what":"stopped"`) {
@@ -345,8 +363,7 @@ func TestErrors(t *testing.T) {
 		{"newObserver", []string{"--page", taken.Addr().String()}, "", "--page: cannot listen"},
 		{"connect.Config", []string{"--kubeconfig", "/nowhere/config"}, "", "cannot read the kubeconfig"},
 		{"leader.New", []string{"--leader-elect", "--leader-elect-renew-deadline=1h"}, "", "leader election: "},
-		{"newBroadcaster, newClients", []string{"--kubeconfig", kubeconfig(t, "{server: 'https://127.0.0.1:1', certificate-authority-data: AAAA}")}, "", "the kubeconfig is broken"},
-		{"connect.Check of Projects", nil, "/apis/examples-gzh.com/v1alpha1", "kubectl apply -f config/crd"},
+		{"events.Start, newClients", []string{"--kubeconfig", kubeconfig(t, "{server: 'https://127.0.0.1:1', certificate-authority-data: AAAA}")}, "", "the kubeconfig is broken"},
 		{"connect.Check of Foos", nil, "/apis/samplecontroller.k8s.io/v1alpha1", "kubectl apply -f config/crd"},
 		{"startServers", []string{"--listen", taken.Addr().String()}, "", "--listen: cannot listen"},
 	} {
@@ -378,7 +395,7 @@ func wants(deployment string) map[string]any {
 
 // available is the status that the Deployment controller writes.
 func available(replicas int64) map[string]any {
-	return map[string]any{"replicas": int64(1), "availableReplicas": replicas, "observedGeneration": int64(9)}
+	return map[string]any{"replicas": int64(1), "updatedReplicas": int64(1), "availableReplicas": replicas, "observedGeneration": int64(9)}
 }
 
 func holder(lease *unstructured.Unstructured) string {

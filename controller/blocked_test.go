@@ -150,29 +150,16 @@ func TestBlockedStatusIsObserved(t *testing.T) {
 	}
 }
 
-// Renamed from A to B, back to A and then to a name that is taken, before any
-// Deployment was deleted: a blocked Foo deletes none. A, written for the oldest
-// generation, is the one with ready Pods.
+// Renamed from A to B, where A could not be deleted, and then to a name that is taken: a blocked
+// Foo deletes none.
 func TestBlockedFooDeletesNothing(t *testing.T) {
 	w := converged(t, 1)
 	w.rollOut("deployment", 1)
 	w.createDeployment("taken")
-	for i, name := range []string{"b", "deployment", "taken"} {
-		// The cache has the name before.
-		w.sync()
-		w.set(fooPath+"foo", name, "spec", "deploymentName")
-		if i == 0 {
-			continue
-		}
-		if after := w.reconcile(); after != time.Second {
-			t.Errorf("reconcile again after %s, want 1s", after)
-		}
-	}
-	w.sent("POST deployments", "GET foos/foo", "GET foos/foo")
-	for range 2 {
-		w.sync()
-		w.reconcile()
-	}
+	w.createDeployment("b", controllerRef("samplecontroller.k8s.io/v1alpha1", "Foo", "foo", w.foo("foo").UID))
+	w.set(fooPath+"foo", "taken", "spec", "deploymentName")
+	w.sync()
+	w.reconcile()
 	w.sent("PUT foos/foo/status")
 	w.ready("foo", v1alpha1.ReasonNameTaken)
 	if got := w.foo("foo").Status.AvailableReplicas; got != 1 {
@@ -186,8 +173,8 @@ func TestBlockedFooDeletesNothing(t *testing.T) {
 	w.sync()
 	w.reconcile()
 	requests := w.api.Requests()
-	slices.Sort(requests[1 : len(requests)-1])
-	if want := []string{"POST deployments", "DELETE deployments/b", "DELETE deployments/deployment", "GET foos/foo", "GET foos/foo", "PUT foos/foo/status"}; !slices.Equal(requests, want) {
+	slices.Sort(requests[2 : len(requests)-1])
+	if want := []string{"GET foos/foo", "POST deployments", "DELETE deployments/b", "DELETE deployments/deployment", "GET foos/foo", "GET foos/foo", "PUT foos/foo/status"}; !slices.Equal(requests, want) {
 		t.Errorf("sent %v, want %v", requests, want)
 	}
 }
@@ -224,6 +211,168 @@ func TestNoHotLoop(t *testing.T) {
 		w.again(1)
 		w.ready("foo", v1alpha1.ReasonWaitingForReplicas)
 		w.told("Normal Scaled Scaled Deployment deployment from 1 to 3")
+	})
+}
+
+// A webhook strips the owner reference of what is written: then the Foo does not have the new
+// Deployment, and keeps the old one.
+func TestOwnerIsStripped(t *testing.T) {
+	for _, test := range []struct {
+		reason string
+		change func(w *world)
+	}{
+		{"of a new Deployment", func(w *world) { w.set(fooPath+"foo", "renamed", "spec", "deploymentName") }},
+		{"of one that is there", func(w *world) {
+			w.createDeployment("renamed", controllerRef("samplecontroller.k8s.io/v1alpha1", "Foo", "foo", w.foo("foo").UID))
+			w.set(fooPath+"foo", "renamed", "spec", "deploymentName")
+		}},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := converged(t, 1)
+				test.change(w)
+				w.api.Mutate(func(r *http.Request, object map[string]any) {
+					if strings.HasPrefix(r.URL.Path+"/", deploymentPath) {
+						unstructured.RemoveNestedField(object, "metadata", "ownerReferences")
+					}
+				})
+				w.sync()
+				if _, err := w.tryReconcile(fooKey); err == nil || !strings.Contains(err.Error(), "metadata.ownerReferences is not as it was sent") {
+					t.Errorf("error %v, want one that names the field", err)
+				}
+				w.ready("foo", v1alpha1.ReasonChangedByWebhook)
+				for _, sent := range append(w.api.Requests(), w.again(3)...) {
+					if strings.HasPrefix(sent, "DELETE") {
+						t.Error("sent", sent)
+					}
+				}
+				w.ready("foo", v1alpha1.ReasonNameTaken)
+			})
+		})
+	}
+}
+
+// A DELETE is refused for a minute: nothing else waits for it. Both refusals are told when there
+// are two.
+func TestRefusalHoldsUpNothingElse(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := converged(t, 1)
+		w.set(fooPath+"foo", "renamed", "spec", "deploymentName")
+		refused := func(method string) *apierrors.StatusError {
+			return apierrors.NewForbidden(schema.GroupResource{Group: "apps", Resource: "deployments"}, "deployment", errors.New(method+" is protected"))
+		}
+		w.refuse(http.MethodDelete, deploymentPath, refused("delete"))
+		w.again(8)
+		w.told("Normal Created Created Deployment renamed", `Warning Forbidden delete Deployment default/deployment: deployments.apps "deployment" is forbidden: delete is protected`)
+
+		// The named one is deleted by a person, and drifts.
+		w.api.Remove(deploymentPath + "renamed")
+		w.sync()
+		w.reconcile()
+		w.sent("GET foos/foo", "POST deployments")
+		w.set(deploymentPath+"renamed", int64(7), "spec", "replicas")
+		w.sync()
+		w.reconcile()
+		w.sent("PUT deployments/renamed")
+		w.told("Normal Created Created Deployment renamed", "Normal Scaled Scaled Deployment renamed from 7 to 1")
+
+		w.api.Refuse(func(r *http.Request) *apierrors.StatusError {
+			if strings.HasPrefix(r.URL.Path, deploymentPath) && r.Method != http.MethodGet {
+				return refused(strings.ToLower(r.Method))
+			}
+			return nil
+		})
+		w.set(deploymentPath+"renamed", int64(7), "spec", "replicas")
+		w.again(2)
+		message := w.foo("foo").Status.Conditions[0].Message
+		if !strings.Contains(message, "put is protected") || !strings.Contains(message, "delete is protected") {
+			t.Errorf("message %q, want both refusals", message)
+		}
+		w.told(`Warning Forbidden update Deployment default/renamed: deployments.apps "deployment" is forbidden: put is protected`)
+	})
+}
+
+// A denial with an identifier of its own each time is one cause: one Event, and its message is
+// renewed after five minutes.
+func TestDenialWithIdentifier(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, id := newWorld(t), 0
+		w.createFoo("foo", spec("app-v1", 1))
+		w.api.Refuse(func(r *http.Request) *apierrors.StatusError {
+			if r.Method != http.MethodPost {
+				return nil
+			}
+			id++
+			return policy(fmt.Sprintf("ValidatingAdmissionPolicy 'p' with binding 'b' denied request: decision %x", id*7919))
+		})
+		writes := 0
+		for _, sent := range w.again(20) {
+			if strings.HasPrefix(sent, "PUT") {
+				writes++
+			}
+		}
+		if writes != 2 {
+			t.Errorf("%d status writes in 10 minutes, want 2", writes)
+		}
+		if len(w.events.Events) != 1 {
+			t.Errorf("%d Events, want 1", len(w.events.Events))
+		}
+		<-w.events.Events
+
+		// Another Deployment is another cause, also where its name differs in a digit.
+		w.set(fooPath+"foo", "app-v2", "spec", "deploymentName")
+		w.again(2)
+		if message := w.foo("foo").Status.Conditions[0].Message; !strings.Contains(message, "app-v2") || len(w.events.Events) != 1 {
+			t.Errorf("message %q with %d Events, want one that names app-v2, and 1", message, len(w.events.Events))
+		}
+	})
+}
+
+// A ready Foo loses its Deployment, and a new one cannot be made: it is not ready, at once.
+func TestNotReadyWithoutDeployment(t *testing.T) {
+	w := converged(t, 1)
+	w.rollOut("deployment", 1)
+	w.ready("foo", v1alpha1.ReasonAvailable)
+	w.refuse(http.MethodPost, deploymentPath, apierrors.NewInternalError(errors.New("broken")))
+	w.api.Remove(deploymentPath + "deployment")
+	w.sync()
+	if _, err := w.tryReconcile(fooKey); !apierrors.IsInternalError(err) {
+		t.Errorf("error %v, want the server's", err)
+	}
+	w.ready("foo", v1alpha1.ReasonWaitingForReplicas)
+	w.told()
+}
+
+// Another controller sets a field back each time: the correction backs off, and it is told.
+func TestSetBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, begin, corrections := converged(t, 1), time.Now(), 0
+		for time.Since(begin) < 15*time.Second {
+			if *w.deployment("deployment").Spec.Replicas == 1 {
+				w.set(deploymentPath+"deployment", int64(7), "spec", "replicas")
+			}
+			w.sync()
+			_, _ = w.tryReconcile(fooKey)
+			for _, sent := range w.api.Requests() {
+				if strings.HasPrefix(sent, "PUT deployments") {
+					corrections++
+				}
+			}
+			time.Sleep(10 * time.Millisecond)
+		}
+		if corrections < 5 || corrections > 15 {
+			t.Errorf("%d corrections in 15 s, want 5 to 15", corrections)
+		}
+		w.ready("foo", v1alpha1.ReasonChangedByWebhook)
+		warnings := 0
+		for len(w.events.Events) > 0 {
+			if strings.HasPrefix(<-w.events.Events, "Warning ChangedByWebhook") {
+				warnings++
+			}
+		}
+		if warnings != 1 {
+			t.Errorf("%d warnings, want 1", warnings)
+		}
 	})
 }
 
@@ -309,24 +458,6 @@ func TestStatusNotFound(t *testing.T) {
 	})
 }
 
-// A process that starts while a request fails leaves what its predecessor said.
-func TestFailureOutlivesProcess(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
-		w.createFoo("foo", spec("deployment", 1))
-		w.refuse(http.MethodPost, deploymentPath, apierrors.NewInternalError(errors.New("webhook is down")))
-		w.again(6)
-		w.ready("foo", v1alpha1.ReasonRequestFailed)
-		w.told("Warning RequestFailed create Deployment default/deployment: Internal error occurred: webhook is down")
-		w.reconciler.Failures = controller.Failures{}
-		if diff := cmp.Diff([]string{"GET foos/foo", "POST deployments"}, w.again(1)); diff != "" {
-			t.Error("(-want +got):", diff)
-		}
-		w.again(5)
-		w.told()
-	})
-}
-
 // What is forbidden is tried again, and said once, however often it is tried and
 // however the answer varies.
 func TestForbidden(t *testing.T) {
@@ -374,20 +505,24 @@ func TestNextRefusal(t *testing.T) {
 	})
 }
 
-// Earlier versions wrote a second condition. It goes with the next status, and causes none.
-func TestOldCondition(t *testing.T) {
+// The conditions of others are left alone, whatever their type. One with Go's zero time, which
+// cannot be sent, gets another.
+func TestConditionsOfOthers(t *testing.T) {
 	w := converged(t, 1)
-	old := map[string]any{"type": "Progressing", "status": "True", "reason": "WaitingForReplicas", "message": "", "lastTransitionTime": "2026-01-01T00:00:00Z"}
 	conditions, _, _ := unstructured.NestedSlice(w.api.Get(fooPath+"foo").Object, "status", "conditions")
-	w.set(fooPath+"foo", append(conditions, old), "status", "conditions")
+	theirs := map[string]any{"type": "Progressing", "status": "True", "reason": "Theirs", "message": "", "lastTransitionTime": "0001-01-01T00:00:00Z"}
+	w.set(fooPath+"foo", append(conditions, theirs), "status", "conditions")
 	w.sync()
 	w.reconcile()
 	w.sent()
 	w.rollOut("deployment", 1)
-	w.ready("foo", v1alpha1.ReasonAvailable)
+	got := w.foo("foo").Status.Conditions
+	if len(got) != 2 || got[1].Reason != "Theirs" || got[1].LastTransitionTime.IsZero() {
+		t.Errorf("conditions %+v, want Theirs, too, with a time", got)
+	}
 }
 
-// Also a look that is forbidden is said: without it an old Deployment cannot go.
+// Also a look that is forbidden is said: without it there is no new Deployment.
 func TestForbiddenLook(t *testing.T) {
 	w := converged(t, 1)
 	w.set(fooPath+"foo", "renamed", "spec", "deploymentName")
@@ -401,7 +536,7 @@ func TestForbiddenLook(t *testing.T) {
 	if _, err := w.tryReconcile(fooKey); !apierrors.IsForbidden(err) {
 		t.Errorf("error %v, want Forbidden", err)
 	}
-	w.sent("POST deployments", "GET foos/foo", "PUT foos/foo/status")
+	w.sent("GET foos/foo", "PUT foos/foo/status")
 	w.ready("foo", v1alpha1.ReasonForbidden)
 }
 
@@ -454,7 +589,7 @@ func TestRenameBesideWebhook(t *testing.T) {
 	}{
 		{"the Foo is the newest", func(*world) {}, []string{"PUT deployments/renamed", "GET foos/foo", "DELETE deployments/deployment", "PUT foos/foo/status"}},
 		{"the watch of Foos is behind", func(w *world) { w.set(fooPath+"foo", int64(2), "spec", "replicas") },
-			[]string{"PUT deployments/renamed", "GET foos/foo", "PUT foos/foo/status"}},
+			[]string{"PUT deployments/renamed", "GET foos/foo"}},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			w := converged(t, 1)

@@ -20,9 +20,11 @@ const reconcileTimeout = 30 * time.Second
 // state and sends what differs. Workers call it concurrently, with different keys.
 //
 //   - nil error, requeueAfter 0: done, until a handler adds the key again.
-//   - nil error, requeueAfter > 0: reconcile the key again after that time.
-//   - error: reconcile the key again after its back-off, which doubles each time. A
-//     panic is an error.
+//   - nil error, requeueAfter > 0: reconcile the key again after that time. It is not done:
+//     its failures still count.
+//   - error: log it, and reconcile the key again after its back-off, which doubles each time,
+//     or after requeueAfter if that is > 0 and sooner. A panic is an error. The parts of an
+//     error made by errors.Join are logged one by one.
 type Reconcile func(ctx context.Context, key cache.ObjectName) (requeueAfter time.Duration, err error)
 
 // Controller moves keys from a queue to a reconcile.
@@ -85,20 +87,31 @@ func (c *Controller) reconcileSafely(ctx context.Context, key cache.ObjectName) 
 // retry decides when the key comes back. A reconcile may wait longer by itself: for the cache
 // (readyourwrites.go), or for its back-off, when an event brings the key sooner (failures.go).
 func (c *Controller) retry(ctx context.Context, key cache.ObjectName, requeueAfter time.Duration, err error) {
-	logger := klog.FromContext(ctx)
 	switch {
-	case err == nil && requeueAfter == 0:
+	case err != nil:
+		logError(klog.FromContext(ctx), key, err)
+		c.queue.AddRateLimited(key)
+	case requeueAfter == 0:
 		c.queue.Forget(key)
-	case err == nil:
-		c.queue.Forget(key)
+	}
+	if requeueAfter > 0 {
 		c.queue.AddAfter(key, requeueAfter)
+	}
+}
+
+// logError logs the error of a reconcile. A part of it must not hide another one.
+func logError(logger klog.Logger, key cache.ObjectName, err error) {
+	joined, isJoined := err.(interface{ Unwrap() []error })
+	switch {
+	case isJoined:
+		for _, part := range joined.Unwrap() {
+			logError(logger, key, part)
+		}
 	case apierrors.IsConflict(err) || apierrors.IsNotFound(err):
 		// Another client changed or deleted the object first, which is normal. The event of
 		// that change adds the key; the retry covers a missed event.
 		logger.V(2).Info("The object has changed, retrying", "key", key, "reason", err)
-		c.queue.AddRateLimited(key)
 	default:
 		logger.Error(err, "Reconcile failed, retrying", "key", key)
-		c.queue.AddRateLimited(key)
 	}
 }

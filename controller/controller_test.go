@@ -4,13 +4,18 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
+	"github.com/go-logr/logr/funcr"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/tools/cache"
+	"k8s.io/klog/v2"
 
 	"example.com/byhand/controller"
 	"example.com/byhand/internal/testkit/quiet"
@@ -66,6 +71,7 @@ func TestRetry(t *testing.T) {
 	}{
 		{reason: "done"},
 		{reason: "look again", again: time.Millisecond, back: true},
+		{reason: "an error before its back-off ends", again: time.Nanosecond, err: errors.New("broken"), back: true, failures: 1},
 		{reason: "an error", err: errors.New("broken"), back: true, failures: 1},
 		{reason: "a conflict", err: conflict, back: true, failures: 1},
 		{reason: "not found", err: apierrors.NewNotFound(schema.GroupResource{Resource: "foos"}, "foo"), back: true, failures: 1},
@@ -118,6 +124,85 @@ func TestSuccessForgetsFailures(t *testing.T) {
 	queue.ShutDownWithDrain()
 	if got := queue.NumRequeues(fooKey); got != 0 {
 		t.Errorf("%d failures are remembered after a success", got)
+	}
+}
+
+// A key that waits is not done: what it has failed before still counts.
+func TestWaitKeepsFailures(t *testing.T) {
+	queue := controller.NewQueue("")
+	failures := make(chan int, 10)
+	var calls atomic.Int32
+	run(t, queue, 1, func(_ context.Context, key cache.ObjectName) (time.Duration, error) {
+		failures <- queue.NumRequeues(key)
+		switch calls.Add(1) {
+		case 1:
+			return 0, errors.New("broken")
+		case 2:
+			return time.Millisecond, nil
+		}
+		return 0, nil
+	})
+	queue.Add(fooKey)
+	for i, want := range []int{0, 1, 1} {
+		if got := receive(t, failures, "a reconcile"); got != want {
+			t.Errorf("in reconcile %d the queue counts %d failures, want %d", i, got, want)
+		}
+	}
+}
+
+// requeueAfter counts, too, if it is sooner than the back-off of an error.
+func TestErrorWithRequeueAfter(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		queue := controller.NewPriorityQueue("", 1)
+		ctx, cancel := context.WithCancel(klog.NewContext(context.Background(), klog.Logger{}))
+		var calls []time.Time
+		go controller.New(queue, func(context.Context, cache.ObjectName) (time.Duration, error) {
+			calls = append(calls, time.Now())
+			return time.Second, errors.New("broken")
+		}).Run(ctx, 1)
+		queue.Add(fooKey)
+		time.Sleep(10 * time.Minute)
+		cancel()
+		time.Sleep(time.Minute) // the queue's own goroutines end with its next tick
+		synctest.Wait()
+		if got := calls[len(calls)-1].Sub(calls[len(calls)-2]); got != time.Second {
+			t.Errorf("after %d failures it comes back after %s, want 1s", len(calls), got)
+		}
+	})
+}
+
+// An error is logged for what it is, also beside another one.
+func TestErrorsAreLogged(t *testing.T) {
+	resource := schema.GroupResource{Resource: "foos"}
+	broken, forbidden := errors.New("broken"), apierrors.NewForbidden(resource, "foo", errors.New("no right"))
+	conflict, gone := apierrors.NewConflict(resource, "foo", errors.New("modified")), apierrors.NewNotFound(resource, "foo")
+	for _, test := range []struct {
+		reason string
+		err    error
+		want   []error // what is logged as an error
+	}{
+		{"no error", nil, nil},
+		{"an error", broken, []error{broken}},
+		{"a conflict is normal", conflict, nil},
+		{"an object that is gone, too", fmt.Errorf("get: %w", gone), nil},
+		{"two errors", errors.Join(broken, forbidden), []error{broken, forbidden}},
+		{"behind a conflict", errors.Join(conflict, forbidden), []error{forbidden}},
+		{"before an object that is gone, and joined twice", errors.Join(errors.Join(broken, nil), gone), []error{broken}},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			var got []string
+			logger := funcr.New(func(_, line string) { got = append(got, line) }, funcr.Options{})
+			ctx, cancel := context.WithCancel(klog.NewContext(context.Background(), logger))
+			queue := controller.NewQueue("")
+			queue.Add(fooKey)
+			controller.New(queue, func(context.Context, cache.ObjectName) (time.Duration, error) {
+				cancel()
+				return 0, test.err
+			}).Run(ctx, 1)
+			if !slices.EqualFunc(got, test.want, func(line string, err error) bool { return strings.Contains(line, fmt.Sprintf("%q", err.Error())) }) {
+				t.Errorf("logged as errors: %s, want %q", got, test.want)
+			}
+		})
 	}
 }
 

@@ -17,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/client-go/tools/cache"
 
 	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
 )
@@ -35,13 +36,23 @@ func aFoo(change ...func(foo *v1alpha1.Foo)) *v1alpha1.Foo {
 }
 
 func aDeployment(change ...func(deployment *appsv1.Deployment)) *appsv1.Deployment {
-	deployment := newDeployment(aFoo())
+	deployment := newDeployment(&fooState{foo: aFoo()})
 	deployment.UID, deployment.ResourceVersion, deployment.Generation = "deployment-uid", "100", 1
 	deployment.Status.ObservedGeneration = 1
 	for _, c := range change {
 		c(deployment)
 	}
 	return deployment
+}
+
+// checkController asks a reconciler whose cache has one more Foo.
+func checkController(deployment *appsv1.Deployment) *cause {
+	other := aFoo(func(foo *v1alpha1.Foo) { foo.Name, foo.UID = "other", "other-uid" })
+	r := FooReconciler{FooStore: cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{})}
+	for _, foo := range []*v1alpha1.Foo{aFoo(), other} {
+		_ = r.FooStore.Add(foo)
+	}
+	return r.checkController(deployment, aFoo())
 }
 
 func TestCheckController(t *testing.T) {
@@ -62,6 +73,7 @@ func TestCheckController(t *testing.T) {
 		{"of an earlier Foo of this name", controlledBy("samplecontroller.k8s.io/v1alpha1", "Foo", "foo", "older-uid"), v1alpha1.ReasonWaitingForDeletion},
 		{"of an earlier Foo of this name, in another version of the API", controlledBy("samplecontroller.k8s.io/v2", "Foo", "foo", "older-uid"), v1alpha1.ReasonWaitingForDeletion},
 		{"of another Foo", controlledBy("samplecontroller.k8s.io/v1alpha1", "Foo", "other", "other-uid"), v1alpha1.ReasonNameTaken},
+		{"of another Foo that is gone", controlledBy("samplecontroller.k8s.io/v1alpha1", "Foo", "other", "older-uid"), v1alpha1.ReasonWaitingForDeletion},
 		{"of a Foo of another group", controlledBy("example.com/v1alpha1", "Foo", "foo", "other-uid"), v1alpha1.ReasonNameTaken},
 		{"of a group that cannot be read", controlledBy("a/b/c", "Foo", "foo", "other-uid"), v1alpha1.ReasonNameTaken},
 		{"of another kind", controlledBy("samplecontroller.k8s.io/v1alpha1", "Bar", "foo", "other-uid"), v1alpha1.ReasonNameTaken},
@@ -70,7 +82,7 @@ func TestCheckController(t *testing.T) {
 		{"owned by this Foo, and expressly not controlled", func(d *appsv1.Deployment) { d.OwnerReferences[0].Controller = new(false) }, v1alpha1.ReasonNameTaken},
 	} {
 		got := ""
-		if blocked := checkController(aDeployment(test.change), aFoo()); blocked != nil {
+		if blocked := checkController(aDeployment(test.change)); blocked != nil {
 			got = blocked.reason
 		}
 		if got != test.want {
@@ -105,6 +117,10 @@ func TestApplyDesired(t *testing.T) {
 			}},
 		{reason: "our label is gone", stored: func(d *appsv1.Deployment) { d.Spec.Template.Labels = map[string]string{"theirs": "x"} },
 			want: func(d *appsv1.Deployment) { d.Spec.Template.Labels[uidLabel] = "foo-uid" }},
+		{reason: "an owner reference that blocks nothing", stored: func(d *appsv1.Deployment) { d.OwnerReferences[0].BlockOwnerDeletion = nil },
+			want: func(d *appsv1.Deployment) { d.OwnerReferences[0].BlockOwnerDeletion = new(true) }},
+		{reason: "another selector, which cannot be changed: the API server says so", stored: func(d *appsv1.Deployment) { d.Spec.Selector.MatchLabels["more"] = "x" },
+			want: func(d *appsv1.Deployment) { delete(d.Spec.Selector.MatchLabels, "more") }},
 		{reason: "what is not ours", stored: func(d *appsv1.Deployment) {
 			d.Labels, d.Annotations = map[string]string{"theirs": "x"}, map[string]string{"theirs": "y"}
 			d.Spec.Paused, d.Spec.Template.Spec.Containers[0].Args = true, []string{"-v"}
@@ -122,8 +138,12 @@ func TestApplyDesired(t *testing.T) {
 		if test.want != nil {
 			test.want(want)
 		}
-		if differed := applyDesired(got, foo); (differed != "") != (test.want != nil) {
-			t.Errorf("%s: %q differed", test.reason, differed)
+		if field := differs(got, foo); (field != "") != (test.want != nil) {
+			t.Errorf("%s: %q differs", test.reason, field)
+		}
+		applyDesired(got, foo)
+		if field := differs(got, foo); field != "" {
+			t.Errorf("%s: %q still differs", test.reason, field)
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", test.reason, diff)
@@ -133,12 +153,12 @@ func TestApplyDesired(t *testing.T) {
 
 // What looking at a Deployment costs that is as it should be, and what it would cost
 // to compare it as a whole.
-func BenchmarkApplyDesired(b *testing.B) {
+func BenchmarkDiffers(b *testing.B) {
 	foo, stored := aFoo(), aDeployment()
 	b.Run("fields", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			if applyDesired(stored.DeepCopy(), foo) != "" {
+			if differs(stored, foo) != "" {
 				b.Fatal("the Deployment is not as it should be")
 			}
 		}
@@ -156,63 +176,86 @@ func BenchmarkApplyDesired(b *testing.B) {
 }
 
 func TestCalculateStatus(t *testing.T) {
-	runs := func(available int32, replicas *int32, observed int64) *appsv1.Deployment {
-		return aDeployment(func(d *appsv1.Deployment) {
-			d.Spec.Replicas, d.Status.AvailableReplicas, d.Status.ObservedGeneration = replicas, available, observed
-		})
+	// runs is a Deployment with so many replicas: wanted, all, of the newest template, available.
+	runs := func(wanted, all, updated, available int32, change ...func(d *appsv1.Deployment)) *appsv1.Deployment {
+		return aDeployment(append(change, func(d *appsv1.Deployment) {
+			d.Spec.Replicas = &wanted
+			d.Status.Replicas, d.Status.UpdatedReplicas, d.Status.AvailableReplicas = all, updated, available
+		})...)
 	}
-	reports := func(d *appsv1.Deployment, conditions ...appsv1.DeploymentCondition) *appsv1.Deployment {
-		d.Status.Conditions = conditions
-		return d
+	reports := func(kind appsv1.DeploymentConditionType, status corev1.ConditionStatus, reason, message string) func(d *appsv1.Deployment) {
+		return func(d *appsv1.Deployment) {
+			d.Status.Conditions = append(d.Status.Conditions, appsv1.DeploymentCondition{Type: kind, Status: status, Reason: reason, Message: message})
+		}
 	}
-	quota := appsv1.DeploymentCondition{Type: appsv1.DeploymentReplicaFailure, Status: corev1.ConditionTrue, Reason: "FailedCreate", Message: "exceeded quota"}
-	stuck := appsv1.DeploymentCondition{Type: appsv1.DeploymentProgressing, Status: corev1.ConditionFalse, Reason: "ProgressDeadlineExceeded", Message: "timed out"}
-	moves := appsv1.DeploymentCondition{Type: appsv1.DeploymentProgressing, Status: corev1.ConditionTrue, Reason: "ReplicaSetUpdated"}
+	quota := reports(appsv1.DeploymentReplicaFailure, corev1.ConditionTrue, "FailedCreate", "exceeded quota")
+	stuck := reports(appsv1.DeploymentProgressing, corev1.ConditionFalse, "ProgressDeadlineExceeded", "timed out")
+	noReplicaSet := reports(appsv1.DeploymentProgressing, corev1.ConditionFalse, "ReplicaSetCreateError", "no ReplicaSet")
+	moves := reports(appsv1.DeploymentProgressing, corev1.ConditionTrue, "ReplicaSetUpdated", "")
+	unobserved := func(d *appsv1.Deployment) { d.Status.ObservedGeneration = 0 }
+	paused := func(d *appsv1.Deployment) { d.Spec.Paused = true }
+	evil := func(d *appsv1.Deployment) { d.Spec.Template.Spec.Containers[0].Image = "evil:1" }
 	// Two Deployments of earlier names, with 3 and 4 available replicas.
-	earlier := []*appsv1.Deployment{runs(3, nil, 1), runs(4, nil, 1)}
+	earlier := []*appsv1.Deployment{runs(3, 3, 3, 3), runs(4, 4, 4, 4)}
 	going := aDeployment(func(d *appsv1.Deployment) { d.DeletionTimestamp = &metav1.Time{} })
 	gone := aDeployment(func(d *appsv1.Deployment) { d.OwnerReferences[0].UID = "older" })
 	taken := aDeployment(func(d *appsv1.Deployment) { d.OwnerReferences[0].UID, d.OwnerReferences[0].Kind = "other", "Bar" })
 	free := aDeployment(func(d *appsv1.Deployment) { d.OwnerReferences = nil })
 	invalid := validate(aFoo(func(foo *v1alpha1.Foo) { foo.Spec.Replicas = new(int32(-1)) }))
 	const cannot = "cannot be created"
-	forbidden := Failure{Err: apierrors.NewForbidden(appsv1.Resource("deployments"), "d", errors.New(cannot))}
-	refused := Failure{Err: fmt.Errorf("update: %w", apierrors.NewInvalid(schema.GroupKind{Kind: "Deployment"}, "d",
-		field.ErrorList{field.Forbidden(field.NewPath("spec"), cannot)}))}
+	failed := func(err error, lasts bool) []Failure { return []Failure{{Write: "a write", Err: err, Lasts: lasts}} }
+	forbidden := apierrors.NewForbidden(appsv1.Resource("deployments"), "d", errors.New(cannot))
+	refused := fmt.Errorf("update: %w", apierrors.NewInvalid(schema.GroupKind{Kind: "Deployment"}, "d",
+		field.ErrorList{field.Forbidden(field.NewPath("spec"), cannot)}))
+	terminating := apierrors.NewForbidden(appsv1.Resource("deployments"), "d", errors.New("the namespace is being terminated"))
+	terminating.ErrStatus.Details.Causes = []metav1.StatusCause{{Type: corev1.NamespaceTerminatingCause}}
+	once := apierrors.NewInternalError(errors.New("broken"))
 	for _, test := range []struct {
 		reason        string
 		deployment    *appsv1.Deployment
 		owned         []*appsv1.Deployment
-		blocked       *report
-		failure       Failure
+		blocked       *cause
+		failures      []Failure
 		available     int32
 		word, message string
 	}{
-		{"all there", runs(2, new(int32(2)), 1), nil, nil, Failure{}, 2, "Available", "2 of 2 replicas are available"},
-		{"one is missing", runs(1, new(int32(2)), 1), nil, nil, Failure{}, 1, "WaitingForReplicas", "1 of 2 replicas are available"},
-		{"one too many", runs(3, new(int32(2)), 1), nil, nil, Failure{}, 3, "Available", "3 of 2 replicas are available"},
-		{"none wanted", runs(0, new(int32(0)), 1), nil, nil, Failure{}, 0, "Available", "0 of 0 replicas are available"},
-		{"no number: the API's default", runs(1, nil, 1), nil, nil, Failure{}, 1, "Available", "1 of 1 replicas are available"},
-		{"numbers of an older spec", runs(2, new(int32(2)), 0), nil, nil, Failure{}, 2, "WaitingForReplicas", "the Deployment controller has not seen the new spec yet"},
-		{"renamed: the new one counts", runs(1, new(int32(1)), 1), earlier, nil, Failure{}, 1, "Available", "1 of 1 replicas are available"},
-		{"a quota on Pods", reports(runs(1, new(int32(2)), 1), stuck, quota), nil, nil, Failure{}, 1, "ReplicaFailure", "exceeded quota"},
-		{"no progress", reports(runs(1, new(int32(2)), 1), stuck), nil, nil, Failure{}, 1, "ProgressDeadlineExceeded", "timed out"},
-		{"a new rollout that cannot finish, beside the old replicas", reports(runs(2, new(int32(2)), 1), stuck), nil, nil, Failure{}, 2, "ProgressDeadlineExceeded", "timed out"},
-		{"progress", reports(runs(1, new(int32(2)), 1), moves), nil, nil, Failure{}, 1, "WaitingForReplicas", "1 of 2 replicas are available"},
-		{"what failed with an older spec", reports(runs(1, new(int32(2)), 0), quota), nil, nil, Failure{}, 1, "WaitingForReplicas", "1 of 2 replicas are available"},
-		{"being deleted: its replicas still run", going, []*appsv1.Deployment{going}, checkController(going, aFoo()), Failure{}, 0,
+		{"all there", runs(2, 2, 2, 2), nil, nil, nil, 2, "Available", "2 of 2 replicas are available"},
+		{"one is missing", runs(2, 2, 2, 1), nil, nil, nil, 1, "WaitingForReplicas", "1 of 2 replicas are available"},
+		{"one too many", runs(2, 3, 2, 2), nil, nil, nil, 2, "WaitingForReplicas", "3 replicas are still there, 2 are wanted"},
+		{"one too many, by another count", runs(2, 2, 3, 2), nil, nil, nil, 2, "WaitingForReplicas", "3 replicas are still there, 2 are wanted"},
+		{"one too many is available", runs(2, 2, 2, 3), nil, nil, nil, 3, "WaitingForReplicas", "3 replicas are still there, 2 are wanted"},
+		{"of an earlier template", runs(2, 2, 0, 2), nil, nil, nil, 2, "WaitingForReplicas", "0 of 2 replicas are of the newest template"},
+		{"of an earlier template, and paused", runs(2, 2, 1, 2, paused), nil, nil, nil, 2, "WaitingForReplicas", "1 of 2 replicas are of the newest template, and the Deployment is paused"},
+		{"paused and complete", runs(2, 2, 2, 2, paused), nil, nil, nil, 2, "Available", "2 of 2 replicas are available"},
+		{"another template", runs(2, 2, 2, 2, evil), nil, nil, nil, 2, "WaitingForReplicas", `spec.template.spec.containers of Deployment "deployment" is not as it must be yet`},
+		{"numbers of an older spec", runs(2, 2, 2, 2, unobserved), nil, nil, nil, 2, "WaitingForReplicas", "the Deployment controller has not seen the new spec yet"},
+		{"renamed: the new one counts", runs(2, 2, 2, 2), earlier, nil, nil, 2, "Available", "2 of 2 replicas are available"},
+		{"no Deployment", nil, nil, nil, nil, 0, "WaitingForReplicas", `Deployment "deployment" does not exist yet`},
+		{"no Deployment, and a request failed once", nil, earlier[:1], nil, failed(once, false), 3, "WaitingForReplicas", `Deployment "deployment" does not exist yet`},
+		{"a request failed once", runs(2, 2, 2, 2), nil, nil, failed(once, false), 2, "Available", "2 of 2 replicas are available"},
+		{"undone a moment ago", runs(2, 2, 2, 2), nil, nil, failed(errUndone, false), 2, "Available", "2 of 2 replicas are available"},
+		{"a quota on Pods", runs(2, 1, 1, 1, stuck, quota), nil, nil, nil, 1, "ReplicaFailure", "exceeded quota"},
+		{"a quota on ReplicaSets", runs(2, 0, 0, 0, unobserved, noReplicaSet), nil, nil, nil, 0, "ReplicaFailure", "no ReplicaSet"},
+		{"no progress", runs(2, 1, 1, 1, stuck), nil, nil, nil, 1, "ProgressDeadlineExceeded", "timed out"},
+		{"a new rollout that cannot finish, beside the old replicas", runs(2, 3, 1, 2, stuck), nil, nil, nil, 2, "ProgressDeadlineExceeded", "timed out"},
+		{"progress", runs(2, 1, 1, 1, moves), nil, nil, nil, 1, "WaitingForReplicas", "1 of 2 replicas are available"},
+		{"what failed with an older spec", runs(2, 1, 1, 1, unobserved, quota), nil, nil, nil, 1, "WaitingForReplicas", "1 of 2 replicas are available"},
+		{"being deleted: its replicas still run", going, []*appsv1.Deployment{going}, checkController(going), nil, 0,
 			"WaitingForDeletion", `Deployment "deployment" is being deleted, a new one will follow`},
-		{"of an earlier Foo", gone, earlier[:1], checkController(gone, aFoo()), Failure{}, 3,
+		{"of an earlier Foo", gone, earlier[:1], checkController(gone), nil, 3,
 			"WaitingForDeletion", `Deployment "deployment" is being deleted, a new one will follow`},
-		{"taken: earlier ones count", taken, earlier, checkController(taken, aFoo()), Failure{}, 7, "NameTaken",
+		{"taken: earlier ones count", taken, earlier, checkController(taken), nil, 7, "NameTaken",
 			`Deployment "deployment" exists and is controlled by Bar "foo": delete it or change spec.deploymentName`},
-		{"without a controller", free, nil, checkController(free, aFoo()), Failure{}, 0, "NameTaken",
+		{"without a controller", free, nil, checkController(free), nil, 0, "NameTaken",
 			`Deployment "deployment" exists and has no controller: delete it or change spec.deploymentName`},
-		{"no good", nil, earlier[:1], invalid, Failure{}, 3, "InvalidSpec", "spec.replicas: -1 is less than 0"},
-		{"forbidden", nil, earlier[:1], nil, forbidden, 3, "Forbidden", `deployments.apps "d" is forbidden: ` + cannot},
-		{"refused as invalid", runs(2, nil, 1), earlier[:1], nil, refused, 2, "Forbidden", `update: Deployment "d" is invalid: spec: Forbidden: ` + cannot},
-		{"an error that lasts", runs(2, nil, 1), nil, nil, Failure{Err: errors.New("connection refused"), Lasts: true}, 2, "RequestFailed", "connection refused"},
-		{"a write that did not stick", runs(2, nil, 1), nil, nil, Failure{Err: &changedError{"spec.replicas"}, Lasts: true}, 2, "ChangedByWebhook", "spec.replicas"},
+		{"no good", nil, earlier[:1], invalid, nil, 3, "InvalidSpec", "spec.replicas: -1 is less than 0"},
+		{"forbidden", nil, earlier[:1], nil, failed(forbidden, false), 3, "Forbidden", `deployments.apps "d" is forbidden: ` + cannot},
+		{"refused as invalid", runs(2, 2, 2, 2), earlier[:1], nil, failed(refused, false), 2, "Forbidden", `update: Deployment "d" is invalid: spec: Forbidden: ` + cannot},
+		{"an error that lasts", runs(2, 2, 2, 2), nil, nil, failed(errors.New("connection refused"), true), 2, "RequestFailed", "connection refused"},
+		{"a write that did not stick", runs(2, 2, 2, 2), nil, nil, failed(changed("spec.replicas"), true), 2, "ChangedByWebhook", "spec.replicas is not as it was sent: does an admission webhook change it?"},
+		{"undone again and again", runs(2, 2, 2, 2), nil, nil, failed(errUndone, true), 2, "ChangedByWebhook", errUndone.Error()},
+		{"the namespace goes", nil, nil, nil, failed(terminating, false), 0, "NamespaceTerminating", terminating.Error()},
+		{"two refusals", runs(2, 2, 2, 2), nil, nil, append(failed(forbidden, false), failed(refused, false)...), 2, "Forbidden", forbidden.Error() + "; " + refused.Error()},
 	} {
 		ready := metav1.ConditionFalse
 		if test.word == "Available" {
@@ -221,54 +264,53 @@ func TestCalculateStatus(t *testing.T) {
 		want := v1alpha1.FooStatus{AvailableReplicas: test.available, ObservedGeneration: 3,
 			Selector:   "samplecontroller.k8s.io/foo-uid=foo-uid",
 			Conditions: []metav1.Condition{{Type: "Ready", Status: ready, ObservedGeneration: 3, Reason: test.word, Message: test.message}}}
-		got := calculateStatus(&fooState{foo: aFoo(), deployment: test.deployment, owned: test.owned, blocked: test.blocked}, test.failure)
-		if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(metav1.Condition{}, "LastTransitionTime")); diff != "" {
+		state := &fooState{foo: aFoo(), deployment: test.deployment, owned: test.owned, blocked: test.blocked, failures: test.failures}
+		got := calculateStatus(state, explain(state))
+		if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(metav1.Condition{}, "LastTransitionTime"), cmpopts.IgnoreFields(v1alpha1.FooStatus{}, "Replicas")); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", test.reason, diff)
 		}
 	}
 }
 
-// A request that failed once says nothing about the Foo: its condition stays as it is. The
-// numbers are those observed all the same.
-func TestFailureKeepsCondition(t *testing.T) {
-	foo := aFoo(func(foo *v1alpha1.Foo) { foo.Status = statusOf(foo, aDeployment()) })
-	one := aDeployment(func(d *appsv1.Deployment) { d.Status.AvailableReplicas = 1 })
-	want := foo.Status
-	want.AvailableReplicas = 1
-	for _, err := range []error{
-		errors.New("connection refused"),
-		apierrors.NewInternalError(errors.New("broken")),
-		apierrors.NewTooManyRequestsError("later"),
-		apierrors.NewConflict(appsv1.Resource("deployments"), "d", errors.New("modified")),
-		apierrors.NewNotFound(corev1.Resource("namespaces"), "default"),
-		apierrors.NewUnauthorized("who?"),
+// What a person need not be told twice has the same id.
+func TestCause(t *testing.T) {
+	first := Failure{Write: "create Deployment default/app-v1", Err: apierrors.NewForbidden(appsv1.Resource("deployments"), "d",
+		errors.New(`admission webhook "a.example.com" denied the request: id 4711`))}
+	id := func(change func(f *Failure)) string {
+		f := first
+		change(&f)
+		c, _ := causeOf(f)
+		return c.id
+	}
+	forbidden := func(text string) error {
+		return apierrors.NewForbidden(appsv1.Resource("deployments"), "d", errors.New(text))
+	}
+	same := id(func(*Failure) {})
+	for _, test := range []struct {
+		reason string
+		same   bool
+		change func(f *Failure)
+	}{
+		{"another identifier", true, func(f *Failure) { f.Err = forbidden(`admission webhook "a.example.com" denied the request: id c0ffee`) }},
+		{"another webhook", false, func(f *Failure) { f.Err = forbidden(`admission webhook "b.example.com" denied the request: id 4711`) }},
+		{"a policy", false, func(f *Failure) {
+			f.Err = forbidden(`ValidatingAdmissionPolicy 'a.example.com' with binding 'b' denied request: id 4711`)
+		}},
+		{"a quota", false, func(f *Failure) { f.Err = forbidden(`exceeded quota: a, requested: 1, used: 1`) }},
+		{"another object", false, func(f *Failure) { f.Write = "create Deployment default/app-v2" }},
+		{"another operation", false, func(f *Failure) { f.Write = "delete Deployment default/app-v1" }},
+		{"another reason", false, func(f *Failure) { f.Err = apierrors.NewBadRequest(first.Err.Error()) }},
 	} {
-		if diff := cmp.Diff(want, calculateStatus(&fooState{foo: foo, deployment: one}, Failure{Err: err})); diff != "" {
-			t.Errorf("%v (-want +got):\n%s", err, diff)
+		if got := id(test.change); (got == same) != test.same {
+			t.Errorf("%s: %q and %q, want the same: %t", test.reason, same, got, test.same)
 		}
-	}
-}
-
-// A Foo that was ready does not stay so without its replicas. With them, it is not yet ready
-// for a spec whose update has failed.
-func TestFailureOfReadyFoo(t *testing.T) {
-	runs := func(available int32) *appsv1.Deployment {
-		return aDeployment(func(d *appsv1.Deployment) { d.Status.AvailableReplicas = available })
-	}
-	foo := aFoo(func(foo *v1alpha1.Foo) { foo.Status = statusOf(foo, runs(2)) })
-	foo.Generation++
-	failure := Failure{Err: errors.New("connection refused")}
-	if diff := cmp.Diff(foo.Status, calculateStatus(&fooState{foo: foo, deployment: runs(2)}, failure)); diff != "" {
-		t.Errorf("all replicas are there (-before +after):\n%s", diff)
-	}
-	if got := readyReport(calculateStatus(&fooState{foo: foo, deployment: runs(1)}, failure)); got.reason != v1alpha1.ReasonWaitingForReplicas {
-		t.Errorf("one replica is missing, and Ready says %q", got)
 	}
 }
 
 // statusOf is the status of a Foo whose Deployment is as its spec asks.
 func statusOf(foo *v1alpha1.Foo, deployment *appsv1.Deployment) v1alpha1.FooStatus {
-	return calculateStatus(&fooState{foo: foo, deployment: deployment}, Failure{})
+	state := &fooState{foo: foo, deployment: deployment}
+	return calculateStatus(state, explain(state))
 }
 
 // The same facts again make an equal status. Another message keeps the time of the
@@ -280,7 +322,10 @@ func TestStatusKeepsItsTime(t *testing.T) {
 		foo.Status.Conditions[0].LastTransitionTime = long
 	})
 	newer := func(available int32) *appsv1.Deployment {
-		return aDeployment(func(d *appsv1.Deployment) { d.ResourceVersion, d.Status.AvailableReplicas = "200", available })
+		return aDeployment(func(d *appsv1.Deployment) {
+			d.ResourceVersion = "200"
+			d.Status.Replicas, d.Status.UpdatedReplicas, d.Status.AvailableReplicas = available, available, available
+		})
 	}
 	if diff := cmp.Diff(foo.Status, statusOf(foo, newer(0))); diff != "" {
 		t.Errorf("nothing has changed but the Deployment's version (-before +after):\n%s", diff)
@@ -290,27 +335,6 @@ func TestStatusKeepsItsTime(t *testing.T) {
 	}
 	if got := statusOf(foo, newer(2)).Conditions[0]; got.LastTransitionTime.Equal(&long) {
 		t.Errorf("Ready turned True, and kept its time: %+v", got)
-	}
-}
-
-// A refusal keeps its first message, however its numbers vary, until its cause or the spec
-// is another one.
-func TestRefusalKeepsItsMessage(t *testing.T) {
-	refused := func(foo *v1alpha1.Foo, operation string, used int) v1alpha1.FooStatus {
-		err := apierrors.NewForbidden(appsv1.Resource("deployments"), "d", fmt.Errorf("exceeded quota, used: %d", used))
-		return calculateStatus(&fooState{foo: foo}, Failure{Err: fmt.Errorf("%s Deployment: %w", operation, err)})
-	}
-	foo := aFoo()
-	foo.Status = refused(foo, "create", 7)
-	if diff := cmp.Diff(foo.Status, refused(foo, "create", 8)); diff != "" {
-		t.Errorf("only a number in the answer has changed (-before +after):\n%s", diff)
-	}
-	if message := refused(foo, "delete", 7).Conditions[0].Message; !strings.HasPrefix(message, "delete") {
-		t.Errorf("another request is refused, and the message is %q", message)
-	}
-	foo.Generation++
-	if message := refused(foo, "create", 8).Conditions[0].Message; !strings.HasSuffix(message, "used: 8") {
-		t.Errorf("the spec is a newer one, and the message is %q", message)
 	}
 }
 

@@ -1,17 +1,19 @@
 package controller
 
 import (
-	"cmp"
 	"context"
-	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/utils/ptr"
 
 	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
 )
@@ -31,76 +33,86 @@ const (
 )
 
 // syncDeployment compares the Foo's Deployment with the Foo's spec, sends what differs and
-// keeps the answer in the state. Its errors are errCacheBehind, a *changedError, or the
-// API server's. For a Foo that is blocked it sends nothing.
-func (r *FooReconciler) syncDeployment(ctx context.Context, s *fooState) error {
-	var err error
+// keeps the answers in the state. For a Foo that is blocked it sends nothing.
+func (r *FooReconciler) syncDeployment(ctx context.Context, s *fooState) {
+	purpose := fmt.Sprint(s.foo.UID, s.foo.Generation)
 	switch {
 	case s.blocked != nil:
-		return nil
+		return
 	case s.deployment == nil:
-		err = r.createDeployment(ctx, s)
-	default:
-		err = r.updateDeployment(ctx, s)
-	}
-	if _, changed := errors.AsType[*changedError](err); err != nil && !changed {
-		return err
+		// Asked before the first write is noted.
+		ask := len(s.foo.Status.Conditions) > 0 || len(s.owned) > 0 || r.Failures.Tried(s.key)
+		r.try(s, "create Deployment "+s.deploymentName(), purpose, nil, func() error { return r.createDeployment(ctx, s, ask) })
+	case differs(s.deployment, s.foo) != "":
+		r.try(s, "update Deployment "+s.deploymentName(), purpose, s.deployment, func() error { return r.updateDeployment(ctx, s) })
 	}
 	// The new Deployment first: if it is refused (a quota), the old one still runs.
-	return cmp.Or(err, r.deleteRenamed(ctx, s))
+	if s.deployment != nil && metav1.IsControlledBy(s.deployment, s.foo) {
+		r.deleteRenamed(ctx, s, purpose)
+	}
 }
 
-// createDeployment creates the Deployment that the cache does not have.
-func (r *FooReconciler) createDeployment(ctx context.Context, s *fooState) error {
-	// A Foo that had one may be gone, and its Deployment after it (doc.go, Deletion).
-	if len(s.foo.Status.Conditions) > 0 && len(s.owned) == 0 {
+// createDeployment creates the Deployment that the cache does not have. A Foo that may have had
+// one may be gone, and its Deployment after it (doc.go, Deletion): for such a Foo, ask is true.
+func (r *FooReconciler) createDeployment(ctx context.Context, s *fooState, ask bool) error {
+	if ask {
 		if err := r.verifyFoo(ctx, s); err != nil {
 			return err
 		}
 	}
 	deployments := r.Deployments.Deployments(s.foo.Namespace)
-	created, err := deployments.Create(ctx, newDeployment(s.foo), metav1.CreateOptions{})
+	created, err := deployments.Create(ctx, newDeployment(s), metav1.CreateOptions{})
 	if apierrors.IsAlreadyExists(err) {
 		// It exists but is not in the cache yet: decide once it is.
-		var live *appsv1.Deployment
-		if live, err = deployments.Get(ctx, s.foo.Spec.DeploymentName, metav1.GetOptions{}); err == nil {
-			r.Writes.Wrote(s.key, r.DeploymentStore, live)
-			return errCacheBehind
+		live, err := deployments.Get(ctx, s.foo.Spec.DeploymentName, metav1.GetOptions{})
+		if err != nil {
+			return fmt.Errorf("it exists, get: %w", err)
 		}
+		r.Writes.Wrote(s.key, r.DeploymentStore, live)
+		return errCacheBehind
 	}
 	if err != nil {
-		return fmt.Errorf("create Deployment %s/%s: %w", s.foo.Namespace, s.foo.Spec.DeploymentName, err)
+		return err
 	}
 	r.Writes.Wrote(s.key, r.DeploymentStore, created)
-	s.deployment = created // If a webhook changed it, the next reconcile finds out.
-	r.Events.Eventf(s.foo, corev1.EventTypeNormal, "Created", "Created Deployment %s", created.Name)
+	s.deployment = created
+	if field := differs(created, s.foo); field != "" {
+		return changed(field)
+	}
+	r.Events.Eventf(s.foo, created, corev1.EventTypeNormal, "Created", "Create", "Created Deployment %s", created.Name)
 	return nil
 }
 
-// updateDeployment writes the fields that differ, if any do.
+// updateDeployment writes the fields that differ.
 func (r *FooReconciler) updateDeployment(ctx context.Context, s *fooState) error {
 	// s.deployment is the cache's: never change it, change a copy. The copy keeps the
 	// resourceVersion: optimistic locking.
 	before, desired := s.deployment, s.deployment.DeepCopy()
-	if applyDesired(desired, s.foo) == "" {
-		return nil
-	}
+	applyDesired(desired, s.foo)
 	updated, err := r.Deployments.Deployments(s.foo.Namespace).Update(ctx, desired, metav1.UpdateOptions{})
 	if err != nil {
-		r.Writes.Outdated(s.key, r.DeploymentStore, before, err)
-		return fmt.Errorf("update Deployment %s/%s: %w", s.foo.Namespace, before.Name, err)
+		return err
 	}
 	r.Writes.Wrote(s.key, r.DeploymentStore, updated)
 	s.deployment = updated
-	if field := applyDesired(updated.DeepCopy(), s.foo); field != "" {
-		return &changedError{fmt.Sprintf("update Deployment %s/%s: %s is not as it was sent: does an admission webhook change it?", s.foo.Namespace, before.Name, field)}
+	if field := differs(updated, s.foo); field != "" {
+		return changed(field)
 	}
 	if was, is := before.Spec.Replicas, updated.Spec.Replicas; was != nil && is != nil && *was != *is {
-		r.Events.Eventf(s.foo, corev1.EventTypeNormal, "Scaled", "Scaled Deployment %s from %d to %d", updated.Name, *was, *is)
+		r.Events.Eventf(s.foo, updated, corev1.EventTypeNormal, "Scaled", "Update", "Scaled Deployment %s from %d to %d", updated.Name, *was, *is)
 	} else {
-		r.Events.Eventf(s.foo, corev1.EventTypeNormal, "Updated", "Updated Deployment %s", updated.Name)
+		r.Events.Eventf(s.foo, updated, corev1.EventTypeNormal, "Updated", "Update", "Updated Deployment %s", updated.Name)
 	}
 	return nil
+}
+
+// changedError is a write that the API server accepted and stored with other values.
+type changedError struct{ message string }
+
+func (e *changedError) Error() string { return e.message }
+
+func changed(field string) error {
+	return &changedError{field + " is not as it was sent: does an admission webhook change it?"}
 }
 
 // verifyFoo asks the API server whether the Foo is still the one in the cache. If not, the
@@ -110,10 +122,9 @@ func (r *FooReconciler) verifyFoo(ctx context.Context, s *fooState) error {
 	live, err := r.Foos.Foos(s.foo.Namespace).Get(ctx, s.foo.Name, metav1.GetOptions{})
 	switch {
 	case apierrors.IsNotFound(err):
-		r.Writes.Outdated(s.key, r.FooStore, s.foo, err)
 		return errCacheBehind
 	case err != nil:
-		return fmt.Errorf("get Foo %s/%s: %w", s.foo.Namespace, s.foo.Name, err)
+		return fmt.Errorf("get Foo: %w", err)
 	case live.UID != s.foo.UID || live.Generation != s.foo.Generation:
 		r.Writes.Wrote(s.key, r.FooStore, live)
 		return errCacheBehind
@@ -124,80 +135,108 @@ func (r *FooReconciler) verifyFoo(ctx context.Context, s *fooState) error {
 
 // validate refuses a spec that no Deployment can have. Our CRD does, too, but a cluster may
 // have another one.
-func validate(foo *v1alpha1.Foo) *report {
+func validate(foo *v1alpha1.Foo) *cause {
 	if len(validation.NameIsDNSSubdomain(foo.Spec.DeploymentName, false)) > 0 {
-		return &report{v1alpha1.ReasonInvalidSpec, fmt.Sprintf("spec.deploymentName: %q is not a name that a Deployment can have", foo.Spec.DeploymentName)}
+		return warning(v1alpha1.ReasonInvalidSpec, fmt.Sprintf("spec.deploymentName: %q is not a name that a Deployment can have", foo.Spec.DeploymentName))
 	}
 	if foo.Spec.Replicas != nil && *foo.Spec.Replicas < 0 {
-		return &report{v1alpha1.ReasonInvalidSpec, fmt.Sprintf("spec.replicas: %d is less than 0", *foo.Spec.Replicas)}
+		return warning(v1alpha1.ReasonInvalidSpec, fmt.Sprintf("spec.replicas: %d is less than 0", *foo.Spec.Replicas))
 	}
 	return nil
 }
 
 // checkController refuses a Deployment that the Foo, by its UID, does not control.
-func checkController(deployment *appsv1.Deployment, foo *v1alpha1.Foo) *report {
+func (r *FooReconciler) checkController(deployment *appsv1.Deployment, foo *v1alpha1.Foo) *cause {
 	controller := metav1.GetControllerOfNoCopy(deployment)
 	switch {
 	case controller == nil:
 		return notControlled(deployment, "has no controller")
 	case controller.UID == foo.UID && deployment.DeletionTimestamp == nil:
 		return nil
-	case controller.UID == foo.UID, isKind(controller, fooKind.GroupKind()) && controller.Name == foo.Name:
-		// It is being deleted, or the garbage collector is about to delete it: its owner was
-		// an earlier Foo of this name.
-		return &report{v1alpha1.ReasonWaitingForDeletion, fmt.Sprintf("Deployment %q is being deleted, a new one will follow", deployment.Name)}
+	case controller.UID == foo.UID, isKind(controller, fooKind.GroupKind()) && !r.exists(foo.Namespace, controller):
+		// It is being deleted, or the garbage collector is about to delete it.
+		return &cause{reason: v1alpha1.ReasonWaitingForDeletion, message: fmt.Sprintf("Deployment %q is being deleted, a new one will follow", deployment.Name)}
 	default:
 		return notControlled(deployment, fmt.Sprintf("is controlled by %s %q", controller.Kind, controller.Name))
 	}
 }
 
-func notControlled(deployment *appsv1.Deployment, whose string) *report {
-	return &report{v1alpha1.ReasonNameTaken, fmt.Sprintf("Deployment %q exists and %s: delete it or change spec.deploymentName", deployment.Name, whose)}
+// exists reports whether the cache has the Foo to which an owner reference points.
+func (r *FooReconciler) exists(namespace string, owner *metav1.OwnerReference) bool {
+	foo, ok := get[*v1alpha1.Foo](r.FooStore, cache.NewObjectName(namespace, owner.Name))
+	return ok && foo.UID == owner.UID
+}
+
+func notControlled(deployment *appsv1.Deployment, whose string) *cause {
+	return warning(v1alpha1.ReasonNameTaken, fmt.Sprintf("Deployment %q exists and %s: delete it or change spec.deploymentName", deployment.Name, whose))
 }
 
 // newDeployment returns the Deployment to create for a Foo.
-func newDeployment(foo *v1alpha1.Foo) *appsv1.Deployment {
-	deployment := &appsv1.Deployment{
-		ObjectMeta: metav1.ObjectMeta{
-			Name:      foo.Spec.DeploymentName,
-			Namespace: foo.Namespace,
-			// The Foo controls it, and the garbage collector deletes it after the Foo.
-			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(foo, fooKind)},
-		},
-		// Which Pods are the Deployment's. It can never be changed.
-		Spec: appsv1.DeploymentSpec{Selector: &metav1.LabelSelector{MatchLabels: podLabels(foo)}},
+func newDeployment(s *fooState) *appsv1.Deployment {
+	deployment := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: s.foo.Spec.DeploymentName, Namespace: s.foo.Namespace}}
+	// After a rename of a Foo without a number, an autoscaler goes on from where it was.
+	for _, old := range s.owned {
+		deployment.Spec.Replicas = new(max(wantedReplicas(old), ptr.Deref(deployment.Spec.Replicas, 0)))
 	}
-	applyDesired(deployment, foo)
+	applyDesired(deployment, s.foo)
 	return deployment
 }
 
 // applyDesired sets the fields that this controller decides. The others stay: the API server's
-// defaults, and what autoscalers and people have set. It returns the name of a field that
-// differed, "" if none did. A comparison of whole Deployments by reflection takes ten times
-// as long (BenchmarkApplyDesired).
-func applyDesired(deployment *appsv1.Deployment, foo *v1alpha1.Foo) (differed string) {
+// defaults, and what autoscalers and people have set.
+func applyDesired(deployment *appsv1.Deployment, foo *v1alpha1.Foo) {
+	// The Foo controls it, and the garbage collector deletes it after the Foo.
+	owners := slices.DeleteFunc(deployment.OwnerReferences, func(o metav1.OwnerReference) bool { return o.UID == foo.UID })
+	deployment.OwnerReferences = append(owners, *metav1.NewControllerRef(foo, fooKind))
+	// Which Pods are the Deployment's. It can never be changed: the API server says so.
+	deployment.Spec.Selector = &metav1.LabelSelector{MatchLabels: podLabels(foo)}
 	// nil leaves the number to others, such as an autoscaler.
-	if current, desired := deployment.Spec.Replicas, foo.Spec.Replicas; desired != nil && (current == nil || *current != *desired) {
-		deployment.Spec.Replicas, differed = new(*desired), "spec.replicas"
+	if foo.Spec.Replicas != nil {
+		deployment.Spec.Replicas = new(*foo.Spec.Replicas)
 	}
 	template := &deployment.Spec.Template
 	for label, value := range podLabels(foo) {
-		if template.Labels[label] != value {
-			metav1.SetMetaDataLabel(&template.ObjectMeta, label, value)
-			differed = "spec.template.metadata.labels"
+		metav1.SetMetaDataLabel(&template.ObjectMeta, label, value)
+	}
+	ours := findContainer(template)
+	if ours == nil {
+		template.Spec.Containers = append(template.Spec.Containers, corev1.Container{Name: containerName})
+		ours = findContainer(template)
+	}
+	ours.Image = containerImage
+}
+
+// differs names a field that applyDesired would change, "" if there is none. A comparison of
+// whole Deployments by reflection takes ten times as long (BenchmarkDiffers).
+func differs(deployment *appsv1.Deployment, foo *v1alpha1.Foo) string {
+	owner, selector, replicas := metav1.GetControllerOfNoCopy(deployment), deployment.Spec.Selector, deployment.Spec.Replicas
+	ours := findContainer(&deployment.Spec.Template)
+	switch {
+	case owner == nil || !equality.Semantic.DeepEqual(*owner, *metav1.NewControllerRef(foo, fooKind)):
+		return "metadata.ownerReferences"
+	case selector == nil || len(selector.MatchExpressions) > 0 || !maps.Equal(selector.MatchLabels, podLabels(foo)):
+		return "spec.selector"
+	case foo.Spec.Replicas != nil && (replicas == nil || *replicas != *foo.Spec.Replicas):
+		return "spec.replicas"
+	case deployment.Spec.Template.Labels[uidLabel] != string(foo.UID):
+		return "spec.template.metadata.labels"
+	case ours == nil || ours.Image != containerImage:
+		return "spec.template.spec.containers"
+	}
+	return ""
+}
+
+// findContainer returns the container that is ours, nil if there is none.
+func findContainer(template *corev1.PodTemplateSpec) *corev1.Container {
+	for i := range template.Spec.Containers {
+		if c := &template.Spec.Containers[i]; c.Name == containerName {
+			return c
 		}
 	}
-	containers := &template.Spec.Containers
-	ours := slices.IndexFunc(*containers, func(c corev1.Container) bool { return c.Name == containerName })
-	if ours < 0 {
-		ours = len(*containers)
-		*containers = append(*containers, corev1.Container{Name: containerName})
-	}
-	if container := &(*containers)[ours]; container.Image != containerImage {
-		container.Image, differed = containerImage, "spec.template.spec.containers"
-	}
-	return differed
+	return nil
 }
+
+func (s *fooState) deploymentName() string { return s.foo.Namespace + "/" + s.foo.Spec.DeploymentName }
 
 func podLabels(foo *v1alpha1.Foo) map[string]string {
 	return map[string]string{uidLabel: string(foo.UID)}

@@ -31,8 +31,10 @@
 //     owner reference and stays, then the Foo is gone.
 //
 // After each of these the watch of Deployments may be ahead of that of Foos: the store still
-// has the Foo, and no Deployment. So a Foo that has a status and no Deployment at all is read
-// from the API server before it gets one.
+// has the Foo, and no Deployment. So a Foo is read from the API server before it gets one, unless
+// it has no status and no Deployment, and this process has sent nothing for it: a new Foo. A
+// Foo that is gone and whose status could never be written passes for a new one, once in each
+// process. The garbage collector deletes what it gets.
 //
 // # Caveats
 //
@@ -48,11 +50,9 @@
 //   - Two Foos that swap their Deployments' names wait for each other: each keeps its
 //     Deployment until the name it wants is free. A person must give one of them a third
 //     name first.
-//   - The status of a Foo that is being deleted is not updated.
 //   - An update sends the whole Deployment. A field that this version of client-go does not
 //     know, set on a newer cluster, is lost with it.
-//   - Another controller that sets the same field back makes a write and an Event with each
-//     round, without a back-off: each write succeeds.
+//   - A refusal is told once a cause: after a restart, once more.
 //   - A Deployment that was copied with its owner reference is one that the Foo controls under
 //     another name: it is deleted.
 //   - While a watch is down, no key is reconciled whose last write it has not shown. When

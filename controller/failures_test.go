@@ -2,52 +2,189 @@ package controller_test
 
 import (
 	"errors"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
 	"example.com/byhand/controller"
 )
 
-// A failure lasts when all attempts of 10 s have failed. A success, or another attempt, begins
-// anew. A Conflict has no back-off.
-func TestFailures(t *testing.T) { synctest.Test(t, testFailures) }
+var errBroken = errors.New("broken")
 
-func testFailures(t *testing.T) {
-	failures := controller.Failures{}
-	fail := func(attempt string, err error, after time.Duration) (failure controller.Failure, wait time.Duration) {
-		time.Sleep(after)
-		failures.Record(fooKey, attempt, err)
-		return failures.Last(fooKey, attempt)
+// tries is what Try does with one write.
+type tries struct {
+	*testing.T
+	failures controller.Failures
+}
+
+// after waits, tries the write, and fails the test unless it was sent or not.
+func (f *tries) after(wait time.Duration, write, purpose, version string, err error, sent bool) controller.Failure {
+	f.Helper()
+	time.Sleep(wait)
+	got := false
+	failure := f.failures.Try(fooKey, write, purpose, version, func() error { got = true; return err })
+	if got != sent || failure.Sent != sent {
+		f.Errorf("%s for %s after %s: sent %t, Sent %t, want %t; %+v", write, purpose, wait, got, failure.Sent, sent, failure)
 	}
-	broken := errors.New("broken")
-	if failure, wait := fail("a", broken, time.Minute); failure.Lasts || wait <= 0 {
-		t.Errorf("after one failure: lasts %t, wait %s; want false and a back-off", failure.Lasts, wait)
-	}
-	if failure, _ := fail("a", broken, 9*time.Second); failure.Lasts {
-		t.Error("after 9 s it lasts")
-	}
-	if failure, _ := fail("a", broken, time.Second); !failure.Lasts {
-		t.Error("after 10 s it does not last")
-	}
-	if _, wait := failures.Last(fooKey, "b"); wait != 0 {
-		t.Errorf("another attempt must wait %s", wait)
-	}
-	if failure, _ := fail("b", broken, 0); failure.Lasts {
-		t.Error("another attempt lasts after its first failure")
-	}
-	failures.Record(fooKey, "b", nil)
-	if failure, wait := failures.Last(fooKey, "b"); failure.Err != nil || wait != 0 {
-		t.Errorf("after a success: %v, wait %s; want neither", failure.Err, wait)
-	}
-	if failure, _ := fail("b", broken, 10*time.Second); failure.Lasts {
-		t.Error("the success before is not noted")
-	}
-	conflict := apierrors.NewConflict(v1alpha1.Resource("foos"), "foo", broken)
-	if _, wait := fail("c", conflict, 0); wait != 0 {
-		t.Errorf("after a Conflict: wait %s, want none", wait)
-	}
+	return failure
+}
+
+func tryWrites(t *testing.T, test func(f *tries)) {
+	synctest.Test(t, func(t *testing.T) { test(&tries{T: t}) })
+}
+
+// A write that fails waits for its back-off; another write, and another purpose of it, do not.
+func TestFailedWriteWaits(t *testing.T) {
+	tryWrites(t, func(f *tries) {
+		f.after(0, "create", "1", "", errBroken, true)
+		if got := f.after(0, "create", "1", "", errBroken, false); !errors.Is(got.Err, errBroken) || got.Wait <= 0 || got.Wait > 5*time.Millisecond {
+			t.Errorf("while it waits: %+v, want the error and the rest of 5ms", got)
+		}
+		f.after(0, "delete", "1", "", nil, true)
+		f.after(0, "create", "2", "", errBroken, true)
+	})
+}
+
+// The back-off doubles up to 30 s, and begins anew after a success.
+func TestBackOffDoubles(t *testing.T) {
+	tryWrites(t, func(f *tries) {
+		count := func(d time.Duration) (sent int) {
+			for end := time.Now().Add(d); time.Now().Before(end); time.Sleep(time.Millisecond) {
+				f.failures.Try(fooKey, "create", "1", "", func() error { sent++; return errBroken })
+			}
+			return sent
+		}
+		if first, later := count(15*time.Second), count(5*time.Minute); first > 15 || later < 9 || later > 20 {
+			t.Errorf("%d attempts in 15 s, then %d in 5 minutes; want at most 15, then some 10 to 20", first, later)
+		}
+		f.after(30*time.Second, "create", "1", "", nil, true)
+		f.after(0, "create", "1", "", errBroken, true)
+		f.after(0, "create", "1", "", errBroken, false)
+		f.after(5*time.Millisecond, "create", "1", "", errBroken, true)
+	})
+}
+
+// A failure lasts from 10 s on. A success, or another purpose, ends it.
+func TestFailureLasts(t *testing.T) {
+	tryWrites(t, func(f *tries) {
+		for _, step := range []struct {
+			after time.Duration
+			err   error
+			want  bool
+		}{{0, errBroken, false}, {9 * time.Second, errBroken, false}, {time.Second, errBroken, true}, {30 * time.Second, nil, false}, {time.Second, errBroken, false}} {
+			if got := f.after(step.after, "create", "1", "", step.err, true); got.Lasts != step.want {
+				t.Errorf("after %s more: it lasts %t, want %t", step.after, got.Lasts, step.want)
+			}
+		}
+		if got := f.after(time.Minute, "create", "2", "", errBroken, true); got.Lasts {
+			t.Error("another purpose lasts after its first failure")
+		}
+	})
+}
+
+// What is undone is written again at once the first time, and then waits as if it were refused.
+// That is forgotten when it has stood for a minute, and a failure between two successes does not
+// make it begin anew.
+func TestUndoneWriteWaits(t *testing.T) {
+	tryWrites(t, func(f *tries) {
+		f.after(0, "update", "1", "", nil, true)
+		f.after(0, "update", "1", "", nil, true)
+		if got := f.after(0, "update", "1", "", nil, false); got.Err == nil || got.Lasts {
+			t.Errorf("undone for the second time: %+v, want a failure that does not last yet", got)
+		}
+		sent, n := 2, 0
+		for end := time.Now().Add(15 * time.Second); time.Now().Before(end); time.Sleep(time.Millisecond) {
+			f.failures.Try(fooKey, "update", "1", "", func() error {
+				sent++
+				if n++; n%2 == 0 {
+					return errBroken
+				}
+				return nil
+			})
+		}
+		if sent > 15 {
+			t.Errorf("%d attempts in 15 s", sent)
+		}
+		f.after(30*time.Second, "update", "1", "", nil, true)
+		if got := f.after(0, "update", "1", "", nil, false); !got.Lasts {
+			t.Error("undone for 45 s, and it does not last")
+		}
+		f.after(30*time.Second, "update", "1", "", nil, true)
+		f.after(time.Minute, "update", "1", "", nil, true)
+		f.after(0, "update", "1", "", nil, true)
+	})
+}
+
+// A version that was refused is not sent again until the cache has another one, or for 30 s: a
+// webhook may have invented the Conflict. A race is no failure: only the third in a row backs off.
+func TestRefusedVersion(t *testing.T) {
+	conflict := apierrors.NewConflict(v1alpha1.Resource("foos"), "foo", errBroken)
+	tryWrites(t, func(f *tries) {
+		f.after(0, "update", "1", "7", conflict, true)
+		if got := f.after(0, "update", "1", "7", nil, false); got.Wait != time.Second {
+			t.Errorf("look again after %s, want 1s", got.Wait)
+		}
+		f.after(29*time.Second, "update", "1", "7", nil, false)
+		f.after(time.Second, "update", "1", "7", conflict, true)
+		f.after(0, "update", "1", "8", conflict, true)
+		f.after(0, "update", "1", "9", conflict, false)
+		f.after(time.Second, "update", "1", "9", conflict, true)
+	})
+}
+
+// In a namespace that is being deleted nothing is tried again.
+func TestTerminatingIsFinal(t *testing.T) {
+	terminating := apierrors.NewForbidden(v1alpha1.Resource("foos"), "foo", errBroken)
+	terminating.ErrStatus.Details.Causes = []metav1.StatusCause{{Type: corev1.NamespaceTerminatingCause}}
+	tryWrites(t, func(f *tries) {
+		f.after(0, "create", "1", "", terminating, true)
+		if got := f.after(24*time.Hour, "create", "1", "", nil, false); got.Wait != 0 || got.Err == nil {
+			t.Errorf("%+v, want the error and no wait", got)
+		}
+	})
+}
+
+// A cause keeps its first message for five minutes, and is new once.
+func TestTold(t *testing.T) {
+	tryWrites(t, func(f *tries) {
+		for _, step := range []struct {
+			after           time.Duration
+			cause, is, told string
+			news            []string
+		}{
+			{0, "a", "id 1", "id 1", []string{"a"}},
+			{time.Minute, "a", "id 2", "id 1", nil},
+			{4 * time.Minute, "a", "id 3", "id 3", nil},
+			{4 * time.Minute, "a", "id 4", "id 3", nil},
+			{0, "b", "id 5", "id 5", []string{"b"}},
+			{0, "a", "id 6", "id 6", []string{"a"}},
+		} {
+			time.Sleep(step.after)
+			if got := f.failures.Message(fooKey, step.cause, step.is); got != step.told {
+				t.Errorf("%s: message %q, want %q", step.is, got, step.told)
+			}
+			if got := f.failures.Told(fooKey, map[string]string{step.cause: step.told}); !slices.Equal(got, step.news) {
+				t.Errorf("%s: new is %q, want %q", step.is, got, step.news)
+			}
+		}
+	})
+}
+
+// A key that is gone leaves nothing behind.
+func TestForget(t *testing.T) {
+	tryWrites(t, func(f *tries) {
+		f.after(0, "create", "1", "", errBroken, true)
+		before := f.failures.Tried(fooKey)
+		f.failures.Forget(fooKey)
+		if after := f.failures.Tried(fooKey); !before || after {
+			t.Errorf("tried: %t, and %t after Forget; want true, false", before, after)
+		}
+		f.after(0, "create", "1", "", errBroken, true)
+	})
 }

@@ -6,7 +6,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	kubefake "k8s.io/client-go/kubernetes/fake"
 	"k8s.io/client-go/tools/cache"
-	"k8s.io/client-go/tools/record"
+	"k8s.io/client-go/tools/events"
 
 	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
 	"example.com/byhand/clientset/fake"
@@ -23,7 +23,7 @@ func TestOverFakes(t *testing.T) {
 		Deployments:     kube.AppsV1(),
 		FooStore:        cache.NewIndexer(cache.MetaNamespaceKeyFunc, informer.FooIndexers()),
 		DeploymentStore: cache.NewIndexer(cache.MetaNamespaceKeyFunc, informer.DeploymentIndexers()),
-		Events:          record.NewFakeRecorder(10),
+		Events:          events.NewFakeRecorder(10),
 	}
 	if err := r.FooStore.Add(foo); err != nil {
 		t.Fatal(err)

@@ -3,15 +3,13 @@ package controller
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
-	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	appsv1client "k8s.io/client-go/kubernetes/typed/apps/v1"
 	"k8s.io/client-go/tools/cache"
-	"k8s.io/client-go/tools/record"
+	"k8s.io/client-go/tools/events"
 
 	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
 	"example.com/byhand/clientset"
@@ -19,15 +17,15 @@ import (
 )
 
 // errCacheBehind says that the cache, the informers' stores, is older than what is known to
-// be on the API server. Decide nothing from it.
+// be on the API server.
 var errCacheBehind = errors.New("the cache is behind the API server")
 
 // cacheRetry is when a key is reconciled again whose cache is behind. Usually the event that
 // updates the cache adds the key within milliseconds.
 const cacheRetry = time.Second
 
-// FooReconciler gives each Foo its Deployment. All fields must be set, except Writes and those
-// behind it.
+// FooReconciler gives each Foo its Deployment. All fields must be set, except Writes and
+// Failures, whose zero values are ready.
 type FooReconciler struct {
 	// Foos and Deployments are the clients that it writes through.
 	Foos        clientset.FoosGetter
@@ -35,14 +33,13 @@ type FooReconciler struct {
 	// FooStore and DeploymentStore are the cache: the informers' stores.
 	FooStore, DeploymentStore cache.Indexer
 	// Events tells people what was done.
-	Events record.EventRecorder
+	Events events.EventRecorder
 	// Writes holds what the API server has answered and the cache does not show yet. Until it
 	// does, a reconcile would send again what was sent (readyourwrites.go).
 	Writes PendingWrites
-	// Failures holds the attempts to sync a Deployment that failed, StatusFailures those to
-	// update a status. An event may bring the key at once; the next attempt still waits for its
-	// back-off (failures.go).
-	Failures, StatusFailures Failures
+	// Failures holds what was sent, and how it ended. An event may bring the key at once; what
+	// has failed, or was undone, still waits for its back-off (failures.go).
+	Failures Failures
 }
 
 // fooState is the current state of one Foo: what the cache shows, and what this
@@ -57,7 +54,16 @@ type fooState struct {
 	owned []*appsv1.Deployment
 	// blocked says why the Foo cannot have the Deployment now. This is not retried: an event
 	// of the Foo or of the Deployment adds the key. nil: it can.
-	blocked *report
+	blocked *cause
+
+	// failures are the writes that are wanted and not done.
+	failures []Failure
+	// wait is the shortest time until one of them may be sent again. 0: none waits.
+	wait time.Duration
+	// errs are the errors of this reconcile.
+	errs []error
+	// behind: the cache is behind the API server. Decide nothing from it.
+	behind bool
 }
 
 // Reconcile has the contract of the type Reconcile. It is level-triggered. README.md has a table
@@ -71,42 +77,53 @@ func (r *FooReconciler) Reconcile(ctx context.Context, key cache.ObjectName) (re
 	// The current state, as the cache shows it.
 	foo, ok := get[*v1alpha1.Foo](r.FooStore, key)
 	if !ok || foo.DeletionTimestamp != nil {
-		// The garbage collector deletes the Deployment (doc.go, Deletion). Nothing is left to
-		// try: forget what failed.
-		r.Failures.Record(key, "", nil)
-		r.StatusFailures.Record(key, "", nil)
+		// The garbage collector deletes the Deployment (doc.go, Deletion).
+		r.Failures.Forget(key)
 		return 0, nil
 	}
 	state := r.readState(key, foo)
 
-	// Write what differs from the spec, unless the same write has failed and waits for its
-	// back-off. A new spec, which has a new generation, is a new attempt and does not wait.
-	attempt := fmt.Sprint(foo.UID, foo.Generation)
-	failure, wait := r.Failures.Last(key, attempt)
-	if wait == 0 {
-		// Half of the time, so that the status can tell if it was not enough.
-		syncCtx, cancel := context.WithTimeout(ctx, reconcileTimeout/2)
-		err = r.syncDeployment(syncCtx, state)
-		cancel()
-		switch {
-		case errors.Is(err, errCacheBehind):
-			return cacheRetry, nil
-		case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
-			// The namespace is being deleted, and this Foo with it.
-			return 0, nil
-		}
-		failure = r.Failures.Record(key, attempt, err)
+	// Write what differs from the spec: in half of the time, so that the status can tell if it
+	// was not enough.
+	syncCtx, cancel := context.WithTimeout(ctx, reconcileTimeout/2)
+	defer cancel()
+	r.syncDeployment(syncCtx, state)
+	if state.behind {
+		return cacheRetry, errors.Join(state.errs...)
 	}
 
-	// Write the result into the status.
-	statusWait, statusErr := r.updateStatus(ctx, state, failure)
-	if err := errors.Join(err, statusErr); err != nil {
-		return 0, err
+	// Write what is known now into the status.
+	r.updateStatus(ctx, state)
+	return state.wait, errors.Join(state.errs...)
+}
+
+// try sends a write for a Foo, unless it waits for its back-off, and reports whether it was sent
+// and has succeeded. from is the cached object that it changes, nil if there is none. A new spec,
+// which has a new generation, is a new purpose and does not wait.
+func (r *FooReconciler) try(s *fooState, write, purpose string, from metav1.Object, send func() error) bool {
+	version := ""
+	if from != nil {
+		version = from.GetResourceVersion()
 	}
-	if statusWait > 0 && (wait == 0 || statusWait < wait) {
-		wait = statusWait
+	f := r.Failures.Try(s.key, write, purpose, version, send)
+	if f.Err == nil {
+		return true
 	}
-	return wait, nil
+	s.failures = append(s.failures, f)
+	switch {
+	case errors.Is(f.Err, errCacheBehind):
+		s.behind = true
+	case isTerminating(f.Err):
+		// Nothing is tried again.
+	case f.Sent && f.Lasts:
+		// Not a race, of which retry says little: perhaps the CRD has no status subresource.
+		s.errs = append(s.errs, errors.New(f.Err.Error()))
+	case f.Sent:
+		s.errs = append(s.errs, f.Err)
+	case s.wait == 0 || f.Wait < s.wait:
+		s.wait = f.Wait
+	}
+	return false
 }
 
 // readState returns what the cache shows of a Foo.
@@ -114,7 +131,10 @@ func (r *FooReconciler) readState(key cache.ObjectName, foo *v1alpha1.Foo) *fooS
 	s := &fooState{key: key, foo: foo, owned: informer.DeploymentsOf(r.DeploymentStore, foo)}
 	s.deployment, _ = get[*appsv1.Deployment](r.DeploymentStore, cache.NewObjectName(foo.Namespace, foo.Spec.DeploymentName))
 	if s.blocked = validate(foo); s.blocked == nil && s.deployment != nil {
-		s.blocked = checkController(s.deployment, foo)
+		s.blocked = r.checkController(s.deployment, foo)
+	}
+	if s.blocked != nil && s.blocked.reason == v1alpha1.ReasonWaitingForDeletion {
+		s.wait = cacheRetry // Perhaps the store of Foos is only behind.
 	}
 	return s
 }

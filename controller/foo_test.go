@@ -76,7 +76,7 @@ func TestStatusFollowsDeployment(t *testing.T) {
 		t.Errorf("Ready stays False, yet its transition time went from %s to %s", want, got)
 	}
 
-	w.set(deploymentPath+"deployment", map[string]any{"replicas": int64(2), "availableReplicas": int64(2), "observedGeneration": int64(1)}, "status")
+	w.set(deploymentPath+"deployment", rolledOut(2), "status")
 	w.sync()
 	w.reconcile()
 	w.sent("PUT foos/foo/status")
@@ -187,17 +187,41 @@ func TestNothingToDo(t *testing.T) {
 	}
 }
 
-// A namespace that is being deleted refuses new objects. That is no error: the
-// Foo is going, too.
+// A namespace that is being deleted refuses new objects, and may stay so for long. The status is
+// true, and nothing else is sent.
 func TestTerminatingNamespace(t *testing.T) {
-	w := newWorld(t)
-	w.createFoo("foo", spec("deployment", 1))
+	synctest.Test(t, func(t *testing.T) {
+		w := converged(t, 1)
+		w.rollOut("deployment", 1)
+		w.ready("foo", v1alpha1.ReasonAvailable)
+		w.api.Delete("/api/v1/namespaces/default", "")
+		w.api.Remove(deploymentPath + "deployment")
+		for _, want := range [][]string{{"GET foos/foo", "POST deployments", "PUT foos/foo/status"}, nil} {
+			w.sync()
+			if again := w.reconcile(); again != 0 {
+				t.Errorf("look again after %s, want 0", again)
+			}
+			w.sent(want...)
+			w.told()
+			time.Sleep(time.Hour)
+		}
+		w.ready("foo", v1alpha1.ReasonNamespaceTerminating)
+		if got := w.foo("foo").Status.AvailableReplicas; got != 0 {
+			t.Errorf("%d available replicas, want 0", got)
+		}
+	})
+}
+
+// What was sent for a Foo that is gone, or is being deleted, is forgotten: else the memory grows.
+func TestFooGoneIsForgotten(t *testing.T) {
+	w := converged(t, 1)
+	before := w.reconciler.Failures.Tried(fooKey)
+	w.api.Remove(fooPath + "foo")
 	w.sync()
-	w.api.Delete("/api/v1/namespaces/default", "")
-	if again := w.reconcile(); again != 0 {
-		t.Errorf("look again after %s, want 0", again)
+	w.reconcile()
+	if after := w.reconciler.Failures.Tried(fooKey); !before || after {
+		t.Errorf("something is remembered: %t, and %t when the Foo is gone; want true, false", before, after)
 	}
-	w.sent("POST deployments")
 }
 
 // A Deployment of the wanted name that is on its way out is waited for.
@@ -209,6 +233,9 @@ func TestLeavingDeployment(t *testing.T) {
 		{"ours, and terminating", func(w *world) {
 			w.createDeployment("deployment", controllerRef("samplecontroller.k8s.io/v1alpha1", "Foo", "foo", w.foo("foo").UID))
 			w.api.Delete(deploymentPath+"deployment", metav1.DeletePropagationForeground)
+		}},
+		{"of another Foo that is gone", func(w *world) {
+			w.createDeployment("deployment", controllerRef("samplecontroller.k8s.io/v1alpha1", "Foo", "other", "gone"))
 		}},
 		{"of an earlier Foo of this name", func(w *world) {
 			w.createDeployment("deployment", controllerRef("samplecontroller.k8s.io/v1alpha1", "Foo", "foo", "an-older-uid"))
@@ -241,13 +268,15 @@ func TestForeignDeployment(t *testing.T) {
 		whose  string
 	}{
 		{"without an owner", nil, "has no controller"},
-		{"another Foo's", []metav1.OwnerReference{controllerRef("samplecontroller.k8s.io/v1alpha1", "Foo", "other", "other-uid")}, `is controlled by Foo "other"`},
+		{"another Foo's", []metav1.OwnerReference{controllerRef("samplecontroller.k8s.io/v1alpha1", "Foo", "other", "uid-of-other")}, `is controlled by Foo "other"`},
 		{"another kind's, of the same name", []metav1.OwnerReference{controllerRef("example.com/v1", "Foo", "foo", "other-uid")}, `is controlled by Foo "foo"`},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			w := newWorld(t)
 			w.createFoo("foo", spec("deployment", 1))
 			w.createDeployment("deployment", test.owners...)
+			w.createFoo("other", spec("elsewhere", 1))
+			w.set(fooPath+"other", "uid-of-other", "metadata", "uid")
 			w.sync()
 			w.reconcile()
 			w.sent("PUT foos/foo/status")
@@ -278,14 +307,14 @@ func TestForeignDeployment(t *testing.T) {
 	}
 }
 
-// A new deploymentName: first the new Deployment, then a look at the live Foo,
-// then the old one goes, that very object.
+// A new deploymentName: after a look at the live Foo the new Deployment, after another look the
+// old one goes, that very object.
 func TestRename(t *testing.T) {
 	w := converged(t, 1)
 	w.set(fooPath+"foo", "renamed", "spec", "deploymentName")
 	w.sync()
 	w.reconcile()
-	w.sent("POST deployments", "GET foos/foo", "DELETE deployments/deployment", "PUT foos/foo/status")
+	w.sent("GET foos/foo", "POST deployments", "GET foos/foo", "DELETE deployments/deployment", "PUT foos/foo/status")
 	w.told("Normal Created Created Deployment renamed", "Normal Deleted Deleted Deployment deployment, the Foo names renamed")
 
 	// A store that shows the new one and still the old one leads to no second DELETE.
@@ -312,7 +341,7 @@ func TestRenameOfReleasedDeployment(t *testing.T) {
 	if _, err := w.tryReconcile(fooKey); !apierrors.IsConflict(err) {
 		t.Errorf("error %v, want a Conflict", err)
 	}
-	w.sent("POST deployments", "GET foos/foo", "DELETE deployments/deployment")
+	w.sent("GET foos/foo", "POST deployments", "GET foos/foo", "DELETE deployments/deployment", "PUT foos/foo/status")
 	w.sync()
 	w.reconcile()
 	w.deployment("deployment")
@@ -381,10 +410,12 @@ func TestGoneUnseen(t *testing.T) {
 	w.sent("POST deployments", "PUT foos/foo/status")
 	w.api.Remove(deploymentPath + "deployment")
 	w.syncDeployments()
-	if again := w.reconcile(); again != time.Second {
-		t.Errorf("look again after %s, want 1s", again)
+	for _, want := range [][]string{{"GET foos/foo"}, nil} {
+		if again := w.reconcile(); again != time.Second {
+			t.Errorf("look again after %s, want 1s", again)
+		}
+		w.sent(want...)
 	}
-	w.sent()
 }
 
 // The same, after its status was seen: the garbage collector deletes the Deployment, and
@@ -403,6 +434,49 @@ func TestGoneLater(t *testing.T) {
 	w.syncFoos()
 	w.reconcile()
 	w.sent()
+}
+
+// A Foo is deleted whose trace is only an old Deployment that a finalizer holds, or what this
+// process has sent: the watch of Foos is dead, and it gets no new Deployment each time.
+func TestGoneWithLittleTrace(t *testing.T) {
+	for _, test := range []struct {
+		reason string
+		setUp  func(w *world)
+	}{
+		{"an old Deployment is held by a finalizer", func(w *world) {
+			w.set(deploymentPath+"deployment", []any{"example.com/hold"}, "metadata", "finalizers")
+			w.set(fooPath+"foo", "renamed", "spec", "deploymentName")
+			w.again(2)
+			w.api.Remove(deploymentPath + "renamed")
+		}},
+		{"its status was never written", func(w *world) {
+			w.refuse(http.MethodPut, fooPath, apierrors.NewForbidden(v1alpha1.Resource("foos"), "foo", errors.New("no right")))
+			w.set(fooPath+"foo", nil, "status")
+			w.again(1)
+			w.api.Remove(deploymentPath + "deployment")
+			w.again(1)
+			w.api.Remove(deploymentPath + "deployment")
+		}},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := converged(t, 1)
+				test.setUp(w)
+				w.api.Remove(fooPath + "foo")
+				w.syncDeployments()
+				w.api.Requests()
+				for range 6 {
+					time.Sleep(30 * time.Second)
+					_, _ = w.tryReconcile(fooKey)
+				}
+				for _, sent := range w.api.Requests() {
+					if sent != "GET foos/foo" {
+						t.Errorf("sent %s for a Foo that is gone", sent)
+					}
+				}
+			})
+		})
+	}
 }
 
 // A process that takes over with an old store must not delete the Deployment that
@@ -553,7 +627,7 @@ func TestConflict(t *testing.T) {
 			w.set(deploymentPath+"deployment", "theirs", "metadata", "labels", "theirs")
 		}},
 		{"of the status", "PUT foos/foo/status", func(w *world) {
-			w.set(deploymentPath+"deployment", map[string]any{"availableReplicas": int64(1), "observedGeneration": int64(1)}, "status")
+			w.set(deploymentPath+"deployment", rolledOut(1), "status")
 			w.syncDeployments()
 			w.set(fooPath+"foo", "theirs", "metadata", "labels", "theirs")
 		}},
@@ -564,9 +638,11 @@ func TestConflict(t *testing.T) {
 			if _, err := w.tryReconcile(fooKey); !apierrors.IsConflict(err) {
 				t.Fatalf("error %v, want a Conflict", err)
 			}
-			w.sent(test.refused)
-			if again := w.reconcile(); again != time.Second {
-				t.Errorf("look again after %s, want 1s", again)
+			if sent := w.api.Requests(); sent[0] != test.refused {
+				t.Errorf("sent %v, want %s first", sent, test.refused)
+			}
+			if again := w.reconcile(); again <= 0 || again > time.Second {
+				t.Errorf("look again after %s, want at most 1s", again)
 			}
 			w.sent()
 
@@ -579,36 +655,32 @@ func TestConflict(t *testing.T) {
 	}
 }
 
-// A version that is refused and stays, since a webhook invented the Conflict, is not waited
-// for for ever.
+// A webhook invents Conflicts: the same version is sent again after 30 s, and the status does not
+// wait for it.
 func TestInventedConflict(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := converged(t, 1)
 		w.set(fooPath+"foo", int64(2), "spec", "replicas")
+		w.refuse(http.MethodPut, deploymentPath, apierrors.NewConflict(schema.GroupResource{Group: "apps", Resource: "deployments"}, "deployment", errors.New("says a webhook")))
 		w.sync()
-		spurious := apierrors.NewConflict(schema.GroupResource{Group: "apps", Resource: "deployments"}, "deployment", errors.New("says a proxy"))
-		w.api.Refuse(func(r *http.Request) *apierrors.StatusError {
-			if r.Method != http.MethodPut {
-				return nil
-			}
-			return spurious
-		})
 		if _, err := w.tryReconcile(fooKey); !apierrors.IsConflict(err) {
 			t.Fatalf("error %v, want a Conflict", err)
 		}
-		w.sent("PUT deployments/deployment")
-		w.api.Refuse(nil)
-
-		waited := time.Duration(0)
-		for again := w.reconcile(); again > 0 && waited < time.Hour; again = w.reconcile() {
-			w.sent()
-			time.Sleep(again)
-			waited += again
-		}
 		w.sent("PUT deployments/deployment", "PUT foos/foo/status")
-		if waited != 30*time.Second {
-			t.Errorf("the same version was sent again after %s, want 30s", waited)
+		w.api.Refuse(nil)
+		w.sync()
+		if again := w.reconcile(); again != time.Second {
+			t.Errorf("look again after %s, want 1s", again)
 		}
+		w.sent()
+		time.Sleep(11 * time.Second)
+		w.reconcile()
+		w.sent("PUT foos/foo/status")
+		w.ready("foo", v1alpha1.ReasonRequestFailed)
+		w.sync()
+		time.Sleep(19 * time.Second)
+		w.reconcile()
+		w.sent("PUT deployments/deployment", "PUT foos/foo/status")
 	})
 }
 
@@ -636,7 +708,7 @@ func TestInvalid(t *testing.T) {
 	})
 }
 
-// An error of the server is the caller's to retry, and nothing else is sent.
+// An error of the server is the caller's to retry.
 func TestServerError(t *testing.T) {
 	w := newWorld(t)
 	w.createFoo("foo", spec("deployment", 1))
@@ -645,7 +717,23 @@ func TestServerError(t *testing.T) {
 	if _, err := w.tryReconcile(fooKey); !apierrors.IsInternalError(err) || !strings.Contains(err.Error(), "create Deployment default/deployment") {
 		t.Errorf("error %v, want the server's and what was being done", err)
 	}
-	w.sent("POST deployments")
+	w.sent("POST deployments", "PUT foos/foo/status")
+}
+
+// A Foo without a number, whose Deployment an autoscaler has scaled, is renamed: the new one has
+// as many replicas.
+func TestRenameKeepsNumber(t *testing.T) {
+	w := newWorld(t)
+	w.createFoo("foo", v1alpha1.FooSpec{DeploymentName: "deployment"})
+	w.sync()
+	w.reconcile()
+	w.set(deploymentPath+"deployment", int64(50), "spec", "replicas")
+	w.set(fooPath+"foo", "renamed", "spec", "deploymentName")
+	w.sync()
+	w.reconcile()
+	if got := *w.deployment("renamed").Spec.Replicas; got != 50 {
+		t.Errorf("replicas %d, want the old Deployment's 50", got)
+	}
 }
 
 // Two Foos that name one Deployment: the first keeps it.

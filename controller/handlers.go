@@ -3,6 +3,7 @@ package controller
 import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 )
 
@@ -29,10 +30,20 @@ func EnqueueObject(queue Queue) cache.ResourceEventHandler {
 // EnqueueOwner returns a function that makes the handler for a kind of dependents, here
 // Deployments. Every event of a dependent adds the key of the object that controls it (its
 // owner reference with controller: true), if that is of the kind owner. It also adds the
-// keys that waiting returns: owners that may wait for this dependent's name.
+// keys that waiting returns, owners that may wait for this dependent's name, unless nothing
+// that they wait for has changed: whether it exists, who controls it, and whether it is being
+// deleted. A thousand Foos may name one Deployment, whose status changes all the time.
 func EnqueueOwner(owner schema.GroupKind, waiting func(dependent cache.ObjectName) []cache.ObjectName) func(Queue) cache.ResourceEventHandler {
 	return func(queue Queue) cache.ResourceEventHandler {
-		enqueueOwner := func(dependent metav1.Object) {
+		enqueueOwner := func(obj any) {
+			// A tombstone holds the last known object, or only the key.
+			if tombstone, ok := obj.(cache.DeletedFinalStateUnknown); ok {
+				obj = tombstone.Obj
+			}
+			dependent, ok := obj.(metav1.Object)
+			if !ok {
+				return
+			}
 			if ref := metav1.GetControllerOfNoCopy(dependent); ref != nil && isKind(ref, owner) {
 				queue.Add(cache.NewObjectName(dependent.GetNamespace(), ref.Name))
 			}
@@ -43,13 +54,7 @@ func EnqueueOwner(owner schema.GroupKind, waiting func(dependent cache.ObjectNam
 					queue.Add(key)
 				}
 			}
-			// A tombstone holds the last known object, or only the key.
-			if tombstone, ok := obj.(cache.DeletedFinalStateUnknown); ok {
-				obj = tombstone.Obj
-			}
-			if dependent, ok := obj.(metav1.Object); ok {
-				enqueueOwner(dependent)
-			}
+			enqueueOwner(obj)
 		}
 		return cache.ResourceEventHandlerFuncs{
 			AddFunc: enqueue,
@@ -58,12 +63,31 @@ func EnqueueOwner(owner schema.GroupKind, waiting func(dependent cache.ObjectNam
 					return // The owners have a resync of their own.
 				}
 				// Another owner may have taken the Deployment: both must know.
-				enqueueOwner(before.(metav1.Object))
+				enqueueOwner(before)
+				if takenBy(before) == takenBy(after) {
+					enqueueOwner(after)
+					return
+				}
 				enqueue(after)
 			},
 			DeleteFunc: enqueue,
 		}
 	}
+}
+
+// taken is what matters to those that wait for the name of an object.
+type taken struct {
+	controller types.UID
+	leaving    bool
+}
+
+func takenBy(obj any) taken {
+	object := obj.(metav1.Object)
+	now := taken{leaving: object.GetDeletionTimestamp() != nil}
+	if controller := metav1.GetControllerOfNoCopy(object); controller != nil {
+		now.controller = controller.UID
+	}
+	return now
 }
 
 // isUnchanged reports whether a handler is called for an object that did not change. A fake

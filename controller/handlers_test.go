@@ -89,6 +89,23 @@ func TestEnqueueOwner(t *testing.T) {
 		{"taken by another Foo: both must know", func(h cache.ResourceEventHandler) {
 			h.OnUpdate(deploymentAt("d", "1", fooRef), deploymentAt("d", "2", newOwner))
 		}, []string{"default/owner", "default/thief"}},
+		{"a change that those who wait for its name do not wait for", func(h cache.ResourceEventHandler) {
+			h.OnUpdate(deploymentAt("wanted", "1", fooRef), deploymentAt("wanted", "2", fooRef))
+		}, []string{"default/owner"}},
+		{"the same of one that nobody controls", func(h cache.ResourceEventHandler) {
+			h.OnUpdate(deploymentAt("wanted", "1", notController), deploymentAt("wanted", "2"))
+		}, nil},
+		{"taken, and others wait for its name", func(h cache.ResourceEventHandler) {
+			h.OnUpdate(deploymentAt("wanted", "1"), deploymentAt("wanted", "2", fooRef))
+		}, []string{"default/first", "default/owner", "default/second"}},
+		{"let go", func(h cache.ResourceEventHandler) {
+			h.OnUpdate(deploymentAt("wanted", "1", fooRef), deploymentAt("wanted", "2"))
+		}, []string{"default/first", "default/owner", "default/second"}},
+		{"it is being deleted", func(h cache.ResourceEventHandler) {
+			deleted := deploymentAt("wanted", "2")
+			deleted.DeletionTimestamp = new(metav1.Now())
+			h.OnUpdate(deploymentAt("wanted", "1"), deleted)
+		}, []string{"default/first", "default/second"}},
 		{"a resync, which the Foos have themselves", func(h cache.ResourceEventHandler) {
 			h.OnUpdate(deploymentAt("wanted", "1", fooRef), deploymentAt("wanted", "1", fooRef))
 		}, nil},

@@ -36,12 +36,14 @@ func NewQueue(name string) Queue {
 		workqueue.TypedRateLimitingQueueConfig[cache.ObjectName]{Name: name})
 }
 
+const shortestDelay, longestDelay = 5 * time.Millisecond, 30 * time.Second
+
 // RateLimiter says how long a key that fails waits: 5 ms, then twice as long each time,
 // up to 30 s, each less its jitter. Each key has its own delay. client-go's default limiter
 // also allows only ten retries a second for all keys together: a key that fails once waits
 // behind a thousand that fail always.
 func RateLimiter() workqueue.TypedRateLimiter[cache.ObjectName] {
-	return jitter{workqueue.NewTypedItemExponentialFailureRateLimiter[cache.ObjectName](5*time.Millisecond, 30*time.Second)}
+	return jitter{workqueue.NewTypedItemExponentialFailureRateLimiter[cache.ObjectName](shortestDelay, longestDelay)}
 }
 
 // jitter shortens the delays of a key by up to a half, of each key by another share. So
@@ -52,8 +54,16 @@ type jitter struct {
 
 // When implements workqueue.TypedRateLimiter.
 func (j jitter) When(key cache.ObjectName) time.Duration {
+	return shorten(j.TypedRateLimiter.When(key), key)
+}
+
+// backOff is the delay of RateLimiter after so many failures.
+func backOff(key cache.ObjectName, failures int) time.Duration {
+	return shorten(min(shortestDelay<<min(failures-1, 20), longestDelay), key)
+}
+
+func shorten(delay time.Duration, key cache.ObjectName) time.Duration {
 	hash := fnv.New32a()
 	_, _ = io.WriteString(hash, key.String())
-	delay := j.TypedRateLimiter.When(key)
 	return delay - delay/2*time.Duration(hash.Sum32()%1024)/1024
 }

@@ -2,10 +2,10 @@ package controller
 
 import (
 	"context"
-	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/cache"
 )
 
 // A rename. Without this file the old Deployment runs on, because its owner still exists
@@ -17,30 +17,33 @@ import (
 //
 // So: POST b, GET the Foo, DELETE a, each only after the one before.
 
-// deleteRenamed deletes the Deployments that the Foo controls under an earlier name.
-func (r *FooReconciler) deleteRenamed(ctx context.Context, s *fooState) error {
+// deleteRenamed deletes the Deployments that the Foo controls under an earlier name. The Foo has
+// the one that it names.
+func (r *FooReconciler) deleteRenamed(ctx context.Context, s *fooState, purpose string) {
 	for _, old := range s.owned {
 		// One that is being deleted may stay for a while: a finalizer holds it. Each reconcile
 		// would delete it again.
 		if old.Name == s.foo.Spec.DeploymentName || old.DeletionTimestamp != nil {
 			continue
 		}
-		// A stale Foo may carry an old name, and `old` may be the current one. A delete
-		// cannot be taken back, so ask the API server.
-		if err := r.verifyFoo(ctx, s); err != nil {
-			return err
-		}
-		// With the preconditions, a Deployment that another client has changed or replaced is
-		// kept. Background: it is gone at once, its Pods follow.
-		err := r.Deployments.Deployments(s.foo.Namespace).Delete(ctx, old.Name, metav1.DeleteOptions{
-			Preconditions:     &metav1.Preconditions{UID: &old.UID, ResourceVersion: &old.ResourceVersion},
-			PropagationPolicy: new(metav1.DeletePropagationBackground),
+		r.try(s, "delete Deployment "+cache.MetaObjectToName(old).String(), purpose, old, func() error {
+			// A stale Foo may carry an old name, and `old` may be the current one. A delete
+			// cannot be taken back, so ask the API server.
+			if err := r.verifyFoo(ctx, s); err != nil {
+				return err
+			}
+			// With the preconditions, a Deployment that another client has changed or replaced
+			// is kept. Background: it is gone at once, its Pods follow.
+			err := r.Deployments.Deployments(s.foo.Namespace).Delete(ctx, old.Name, metav1.DeleteOptions{
+				Preconditions:     &metav1.Preconditions{UID: &old.UID, ResourceVersion: &old.ResourceVersion},
+				PropagationPolicy: new(metav1.DeletePropagationBackground),
+			})
+			if err != nil {
+				return err
+			}
+			r.Writes.Outdated(s.key, r.DeploymentStore, old, nil)
+			r.Events.Eventf(s.foo, old, corev1.EventTypeNormal, "Deleted", "Delete", "Deleted Deployment %s, the Foo names %s", old.Name, s.foo.Spec.DeploymentName)
+			return nil
 		})
-		r.Writes.Outdated(s.key, r.DeploymentStore, old, err) // also after nil
-		if err != nil {
-			return fmt.Errorf("delete Deployment %s/%s: %w", s.foo.Namespace, old.Name, err)
-		}
-		r.Events.Eventf(s.foo, corev1.EventTypeNormal, "Deleted", "Deleted Deployment %s, the Foo names %s", old.Name, s.foo.Spec.DeploymentName)
 	}
-	return nil
 }

@@ -4,9 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
-	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -15,25 +15,50 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/utils/ptr"
 
 	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
 )
 
-// report is what the condition Ready says.
-type report struct{ reason, message string }
+// cause is a reason why a Foo is not ready.
+type cause struct {
+	// reason and message are for the condition Ready.
+	reason, message string
+	// id is equal as long as a person need not be told again, whatever the message. "": nobody
+	// must act, and the message is always the newest.
+	id string
+}
 
-// changedError is a write that the API server accepted and stored with other values.
-type changedError struct{ message string }
+// warning is a cause on which a person must act.
+func warning(reason, message string) *cause { return &cause{reason, message, reason + " " + message} }
 
-func (e *changedError) Error() string { return e.message }
-
-// maxMessage limits a message in a condition, in bytes. The CRD allows 32768 characters.
+// maxMessage limits a message, in bytes: an Event may have 1024, a condition 32768 characters.
 const maxMessage = 1024
 
-// warns lists the reasons that record an Event: a person must act.
-var warns = []string{
-	v1alpha1.ReasonNameTaken, v1alpha1.ReasonInvalidSpec, v1alpha1.ReasonForbidden, v1alpha1.ReasonRequestFailed,
-	v1alpha1.ReasonChangedByWebhook, v1alpha1.ReasonReplicaFailure, v1alpha1.ReasonProgressDeadlineExceeded,
+// named finds the webhook, policy or quota that a refusal names. Identifiers and numbers in the
+// rest of its words are of one attempt.
+var named = regexp.MustCompile(`(?i)(webhook|policy|quota):? ["']?[-.\w]+`)
+
+// causeOf returns what a write that failed says about the Foo. Once, a conflict, a timeout or a
+// 5xx says nothing.
+func causeOf(f Failure) (c cause, ok bool) {
+	_, isChanged := errors.AsType[*changedError](f.Err)
+	switch {
+	case isTerminating(f.Err):
+		return cause{reason: v1alpha1.ReasonNamespaceTerminating, message: f.Err.Error()}, true
+	case isChanged, f.Lasts && errors.Is(f.Err, errUndone):
+		c.reason = v1alpha1.ReasonChangedByWebhook
+	case isRefusal(f.Err):
+		c.reason = v1alpha1.ReasonForbidden
+	case f.Lasts:
+		c.reason = v1alpha1.ReasonRequestFailed
+	default:
+		return cause{}, false
+	}
+	c.message = f.Err.Error()
+	c.id = fmt.Sprint(f.Write, " ", c.reason, " ", apierrors.ReasonForError(f.Err), " ", named.FindString(c.message))
+	return c, true
 }
 
 // isRefusal reports whether the API server understood a request and refused it. No event says
@@ -43,58 +68,70 @@ func isRefusal(err error) bool {
 	return apierrors.IsForbidden(err) || apierrors.IsInvalid(err) || apierrors.IsBadRequest(err) || apierrors.IsRequestEntityTooLargeError(err)
 }
 
-// updateStatus writes what calculateStatus returns, if it differs from what the Foo has. If wait
-// is not 0, the same update has failed, and its back-off takes so long: nothing was sent.
-func (r *FooReconciler) updateStatus(ctx context.Context, s *fooState, failure Failure) (wait time.Duration, err error) {
-	foo, status := s.foo, calculateStatus(s, failure)
-	// reflect.DeepEqual, except that nil and empty are equal, and two times in different
-	// time zones.
-	if equality.Semantic.DeepEqual(foo.Status, status) {
-		r.StatusFailures.Record(s.key, "", nil)
-		return 0, nil
-	}
-	says := readyReport(status)
-	attempt := fmt.Sprint(foo.UID, status.ObservedGeneration, status.AvailableReplicas, status.Replicas, says)
-	if _, wait := r.StatusFailures.Last(s.key, attempt); wait > 0 {
-		return wait, nil
-	}
-	err = r.writeStatus(ctx, s, status)
-	// After the write: otherwise every retry of it would record the Event.
-	_, changed := errors.AsType[*changedError](err)
-	if written := err == nil || changed; written && slices.Contains(warns, says.reason) && !says.sameCause(readyReport(foo.Status)) {
-		r.Events.Event(foo, corev1.EventTypeWarning, says.reason, says.message)
-	}
-	if r.StatusFailures.Record(s.key, attempt, err).Lasts {
-		// Not a race, which retry hardly logs: perhaps the CRD has no status subresource.
-		err = errors.New(err.Error())
-	}
-	return 0, err
+// isTerminating reports whether a write was refused because the namespace is being deleted.
+func isTerminating(err error) bool {
+	return apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause)
 }
 
-func (r *FooReconciler) writeStatus(ctx context.Context, s *fooState, status v1alpha1.FooStatus) error {
-	// Earlier versions of this program wrote this condition. It goes with another change.
-	meta.RemoveStatusCondition(&status.Conditions, "Progressing")
+// updateStatus writes the status that follows from the state, if it differs from what the Foo
+// has, and tells people what is new.
+func (r *FooReconciler) updateStatus(ctx context.Context, s *fooState) {
+	causes, messages := explain(s), map[string]string{}
+	for i, c := range causes {
+		if c.id != "" {
+			causes[i].message = r.Failures.Message(s.key, c.id, c.message)
+			messages[c.id] = causes[i].message
+		}
+	}
+	status := calculateStatus(s, causes)
+	// reflect.DeepEqual, except that nil and empty are equal, and two times in different
+	// time zones.
+	if equality.Semantic.DeepEqual(s.foo.Status, status) {
+		r.Failures.Told(s.key, messages)
+		return
+	}
+	ready := meta.FindStatusCondition(status.Conditions, v1alpha1.FooReady)
+	purpose := fmt.Sprint(s.foo.UID, status.ObservedGeneration, status.Replicas, status.AvailableReplicas, ready.Reason, ready.Message)
+	r.try(s, "update status of Foo "+s.key.String(), purpose, s.foo, func() error {
+		updated, err := r.writeStatus(ctx, s, status)
+		if err != nil {
+			return err
+		}
+		// After the write: otherwise every retry of it would record the Event.
+		news := r.Failures.Told(s.key, messages)
+		isNews := func(c cause) bool { return c.id != "" && slices.Contains(news, c.id) }
+		if first := slices.IndexFunc(causes, isNews); first >= 0 {
+			r.Events.Eventf(s.foo, s.related(), corev1.EventTypeWarning, causes[first].reason, "Reconcile", "%s", join(causes, isNews))
+		}
+		if !equality.Semantic.DeepEqual(updated.Status, status) {
+			return &changedError{"the API server stored another one: is the CRD that of config/crd? does an admission webhook change it?"}
+		}
+		return nil
+	})
+}
+
+// writeStatus sends the status, and returns the Foo as the API server has stored it.
+func (r *FooReconciler) writeStatus(ctx context.Context, s *fooState, status v1alpha1.FooStatus) (*v1alpha1.Foo, error) {
 	for i := range status.Conditions {
-		// metav1.Time sends whole seconds.
-		status.Conditions[i].LastTransitionTime = status.Conditions[i].LastTransitionTime.Rfc3339Copy()
+		// metav1.Time sends whole seconds, and the zero time, which is another writer's, as null.
+		if at := &status.Conditions[i].LastTransitionTime; at.IsZero() {
+			*at = metav1.Now().Rfc3339Copy()
+		} else {
+			*at = at.Rfc3339Copy()
+		}
 	}
 	desired := s.foo.DeepCopy()
 	desired.Status = status
 	updated, err := r.Foos.Foos(desired.Namespace).UpdateStatus(ctx, desired, metav1.UpdateOptions{})
-	if err != nil {
-		r.Writes.Outdated(s.key, r.FooStore, s.foo, err)
-		return fmt.Errorf("update status of Foo %s/%s: %w", desired.Namespace, desired.Name, err)
+	if err == nil {
+		r.Writes.Wrote(s.key, r.FooStore, updated)
 	}
-	r.Writes.Wrote(s.key, r.FooStore, updated)
-	if !equality.Semantic.DeepEqual(updated.Status, status) {
-		return &changedError{fmt.Sprintf("update status of Foo %s/%s: the API server stored another one: is the CRD that of config/crd? does an admission webhook change it?", desired.Namespace, desired.Name)}
-	}
-	return nil
+	return updated, err
 }
 
-// calculateStatus returns the status that follows from the state and from what failed. It
-// equals the Foo's own if nothing has changed.
-func calculateStatus(s *fooState, failure Failure) v1alpha1.FooStatus {
+// calculateStatus returns the status that follows from the state. It equals the Foo's own if
+// nothing has changed. Without causes the Foo is ready.
+func calculateStatus(s *fooState, causes []cause) v1alpha1.FooStatus {
 	foo, status := s.foo, *s.foo.Status.DeepCopy()
 	// Which Deployments count is said at FooStatus.Replicas.
 	running := s.owned
@@ -106,96 +143,105 @@ func calculateStatus(s *fooState, failure Failure) v1alpha1.FooStatus {
 		status.Replicas += d.Status.Replicas
 		status.AvailableReplicas += d.Status.AvailableReplicas
 	}
-	says := explain(s, failure)
-	if says.reason == "" {
-		return status // with new numbers only: nothing is known of the new spec
-	}
-	says.message = strings.ToValidUTF8(says.message[:min(len(says.message), maxMessage)], "")
-	// The same failure keeps its first message. The next may differ in a number, and each change
-	// of the status costs a request.
-	if before := readyReport(foo.Status); failure.Err != nil && status.ObservedGeneration == foo.Generation && says.sameCause(before) {
-		says = before
-	}
 	status.ObservedGeneration = foo.Generation
 	status.Selector = labels.SelectorFromSet(podLabels(foo)).String()
-	isReady := metav1.ConditionFalse
-	if says.reason == v1alpha1.ReasonAvailable {
-		isReady = metav1.ConditionTrue
+	ready := metav1.Condition{Type: v1alpha1.FooReady, Status: metav1.ConditionTrue, ObservedGeneration: foo.Generation,
+		Reason: v1alpha1.ReasonAvailable, Message: fmt.Sprintf("%d of %d replicas are available", status.AvailableReplicas, status.AvailableReplicas)}
+	if len(causes) > 0 {
+		ready.Status, ready.Reason = metav1.ConditionFalse, causes[0].reason
+		ready.Message = join(causes, func(cause) bool { return true })
 	}
 	// Keeps the transition time while the condition's status stays the same.
-	meta.SetStatusCondition(&status.Conditions, metav1.Condition{Type: v1alpha1.FooReady, Status: isReady, ObservedGeneration: foo.Generation, Reason: says.reason, Message: says.message})
+	meta.SetStatusCondition(&status.Conditions, ready)
 	return status
 }
 
-// explain returns what Ready is to say, nothing to leave it as it is.
-func explain(s *fooState, failure Failure) report {
-	_, changed := errors.AsType[*changedError](failure.Err)
-	switch err := failure.Err; {
-	case s.blocked != nil:
-		return *s.blocked
-	case err == nil:
-		return rollout(s.deployment)
-	case changed:
-		return report{v1alpha1.ReasonChangedByWebhook, err.Error()}
-	case isRefusal(err):
-		return report{v1alpha1.ReasonForbidden, err.Error()}
-	case failure.Lasts:
-		return report{v1alpha1.ReasonRequestFailed, err.Error()}
-	}
-	// Once, this says nothing about the Foo: a timeout, a conflict, a 5xx. But it must not stay
-	// ready without its replicas.
-	if s.deployment != nil && readyReport(s.foo.Status).reason == v1alpha1.ReasonAvailable {
-		if now := rollout(s.deployment); now.reason != v1alpha1.ReasonAvailable {
-			return now
+// join returns the messages of those causes, maxMessage bytes at most.
+func join(causes []cause, which func(c cause) bool) string {
+	var messages []string
+	for _, c := range causes {
+		if which(c) {
+			messages = append(messages, c.message)
 		}
 	}
-	return report{}
+	message := strings.Join(messages, "; ")
+	return strings.ToValidUTF8(message[:min(len(message), maxMessage)], "")
 }
 
-// rollout says how far the Deployment is, in its own words where it reports a failure.
-func rollout(deployment *appsv1.Deployment) report {
-	available, desired := deployment.Status.AvailableReplicas, int32(1)
-	if deployment.Spec.Replicas != nil {
-		desired = *deployment.Spec.Replicas
+// explain returns why the Foo is not ready, nothing if it is. It depends on what is known now,
+// and not on what the Foo's status says.
+func explain(s *fooState) (causes []cause) {
+	if s.blocked != nil {
+		return []cause{*s.blocked}
 	}
-	numbers := fmt.Sprintf("%d of %d replicas are available", available, desired)
-	isObserved := deployment.Status.ObservedGeneration >= deployment.Generation
-	switch failure := rolloutFailure(deployment); {
-	case isObserved && failure != nil:
-		return *failure
-	case available < desired:
-		return report{v1alpha1.ReasonWaitingForReplicas, numbers}
-	case !isObserved:
-		return report{v1alpha1.ReasonWaitingForReplicas, "the Deployment controller has not seen the new spec yet"}
+	for _, f := range s.failures {
+		if c, ok := causeOf(f); ok {
+			causes = append(causes, c)
+		}
 	}
-	return report{v1alpha1.ReasonAvailable, numbers}
+	if len(causes) == 0 {
+		causes = rollout(s)
+	}
+	return causes
 }
+
+// rollout returns why a Deployment is not complete, by the formula of the Deployment controller
+// (DeploymentComplete in pkg/controller/deployment/util of Kubernetes).
+func rollout(s *fooState) []cause {
+	d := s.deployment
+	if d == nil {
+		return waiting("Deployment %q does not exist yet", s.foo.Spec.DeploymentName)
+	}
+	if field := differs(d, s.foo); field != "" {
+		return waiting("%s of Deployment %q is not as it must be yet", field, d.Name)
+	}
+	if failure := rolloutFailure(d); failure != nil {
+		return []cause{*failure}
+	}
+	wanted, paused := wantedReplicas(d), ""
+	if d.Spec.Paused {
+		paused = ", and the Deployment is paused"
+	}
+	switch is := d.Status; {
+	case is.AvailableReplicas < wanted:
+		return waiting("%d of %d replicas are available%s", is.AvailableReplicas, wanted, paused)
+	case is.UpdatedReplicas < wanted:
+		return waiting("%d of %d replicas are of the newest template%s", is.UpdatedReplicas, wanted, paused)
+	case is.Replicas != wanted || is.AvailableReplicas != wanted || is.UpdatedReplicas != wanted:
+		return waiting("%d replicas are still there, %d are wanted%s", max(is.Replicas, is.AvailableReplicas, is.UpdatedReplicas), wanted, paused)
+	case is.ObservedGeneration < d.Generation:
+		return waiting("the Deployment controller has not seen the new spec yet")
+	}
+	return nil
+}
+
+func waiting(format string, args ...any) []cause {
+	return []cause{{reason: v1alpha1.ReasonWaitingForReplicas, message: fmt.Sprintf(format, args...)}}
+}
+
+// wantedReplicas is how many replicas a Deployment asks for.
+func wantedReplicas(d *appsv1.Deployment) int32 { return ptr.Deref(d.Spec.Replicas, 1) }
 
 // rolloutFailure returns the failure that the Deployment reports, nil if there is none.
-func rolloutFailure(deployment *appsv1.Deployment) (failure *report) {
-	for _, c := range deployment.Status.Conditions {
-		switch {
-		case c.Type == appsv1.DeploymentReplicaFailure && c.Status == corev1.ConditionTrue:
-			return &report{v1alpha1.ReasonReplicaFailure, c.Message}
-		case c.Type == appsv1.DeploymentProgressing && c.Reason == v1alpha1.ReasonProgressDeadlineExceeded:
-			failure = &report{v1alpha1.ReasonProgressDeadlineExceeded, c.Message}
+func rolloutFailure(d *appsv1.Deployment) (failure *cause) {
+	// One that cannot have its ReplicaSet says so, and not which generation it has observed.
+	isObserved := d.Status.ObservedGeneration >= d.Generation
+	for _, c := range d.Status.Conditions {
+		switch id := fmt.Sprint(c.Type, " ", c.Reason, " ", named.FindString(c.Message)); {
+		case c.Type == appsv1.DeploymentProgressing && c.Reason == "ReplicaSetCreateError",
+			isObserved && c.Type == appsv1.DeploymentReplicaFailure && c.Status == corev1.ConditionTrue:
+			return &cause{v1alpha1.ReasonReplicaFailure, c.Message, id}
+		case isObserved && c.Type == appsv1.DeploymentProgressing && c.Reason == v1alpha1.ReasonProgressDeadlineExceeded:
+			failure = &cause{v1alpha1.ReasonProgressDeadlineExceeded, c.Message, id}
 		}
 	}
 	return failure
 }
 
-// readyReport returns what the condition Ready says, nothing if there is none.
-func readyReport(status v1alpha1.FooStatus) report {
-	if ready := meta.FindStatusCondition(status.Conditions, v1alpha1.FooReady); ready != nil {
-		return report{ready.Reason, ready.Message}
+// related is the Deployment that an Event about the Foo is about, too.
+func (s *fooState) related() runtime.Object {
+	if s.deployment == nil {
+		return nil
 	}
-	return report{}
+	return s.deployment
 }
-
-// sameCause reports whether two reports tell a person the same: their messages differ in
-// numbers at most, such as what is used of a quota.
-func (r report) sameCause(before report) bool {
-	return r.reason == before.reason && digits.Replace(r.message) == digits.Replace(before.message)
-}
-
-var digits = strings.NewReplacer("0", "", "1", "", "2", "", "3", "", "4", "", "5", "", "6", "", "7", "", "8", "", "9", "")

@@ -14,7 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	appsv1client "k8s.io/client-go/kubernetes/typed/apps/v1"
 	"k8s.io/client-go/tools/cache"
-	"k8s.io/client-go/tools/record"
+	"k8s.io/client-go/tools/events"
 
 	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
 	"example.com/byhand/clientset"
@@ -36,7 +36,7 @@ type world struct {
 	*testing.T
 	api               *testkit.APIServer
 	foos, deployments cache.Indexer
-	events            *record.FakeRecorder
+	events            *events.FakeRecorder
 	client            clientset.Interface
 	reconciler        *controller.FooReconciler
 }
@@ -48,7 +48,7 @@ func newWorld(t *testing.T) *world {
 		api:         testkit.NewAPIServer(),
 		foos:        cache.NewIndexer(cache.MetaNamespaceKeyFunc, informer.FooIndexers()),
 		deployments: cache.NewIndexer(cache.MetaNamespaceKeyFunc, informer.DeploymentIndexers()),
-		events:      record.NewFakeRecorder(100),
+		events:      events.NewFakeRecorder(100),
 	}
 	w.client = clientset.NewForConfigOrDie(w.api.Config())
 	w.reconciler = &controller.FooReconciler{
@@ -232,11 +232,16 @@ func (w *world) ready(name, reason string) {
 // rollOut makes this many replicas of a Deployment available, and lets the Foo know.
 func (w *world) rollOut(name string, available int64) {
 	w.Helper()
-	w.set(deploymentPath+name, map[string]any{"availableReplicas": available, "observedGeneration": int64(1)}, "status")
+	w.set(deploymentPath+name, rolledOut(available), "status")
 	w.sync()
 	w.reconcile()
 	w.sync()
 	w.api.Requests()
+}
+
+// rolledOut is the status of a Deployment of generation 1 with so many replicas, all available.
+func rolledOut(replicas int64) map[string]any {
+	return map[string]any{"replicas": replicas, "updatedReplicas": replicas, "availableReplicas": replicas, "observedGeneration": int64(1)}
 }
 
 // set changes one field of a stored object.

@@ -22,7 +22,8 @@
 //     that fails, the Reflector sends a LIST, then a WATCH.
 //   - Broken watch: nothing. A watch has a time limit of 5 to 10 minutes, and connections
 //     are reset. The Reflector watches again from the last resourceVersion that it
-//     received, so it misses no event. It tries until the server answers.
+//     received, so it misses no event. It tries until the server answers: every minute at least,
+//     or when the server has asked it to (Retry-After), which may be an hour. Ready tells.
 //   - Relist: OnUpdate for each object that the Store had already, changed or not, and
 //     OnAdd for each new one. The Reflector lists again when a watch fails or ends
 //     with another error, or ends within a second without an event. Most often the API
@@ -36,8 +37,8 @@
 //   - An object that the Go type cannot hold, which only a wrong CRD admits: nothing, and
 //     nothing about any other object of the kind. The watch ends with an error, and each
 //     list fails, with longer and longer waits, until a person mends the object or the
-//     CRD. The Store keeps what it has. A program that starts then does not sync
-//     (TestUndecodableObject).
+//     CRD. The Store keeps what it has. After a minute Ready tells. A program that starts
+//     then does not sync (TestUndecodableObject).
 //
 // # What is not here
 //

@@ -1,16 +1,18 @@
 package informer
 
 import (
+	"cmp"
 	"context"
-	"sync/atomic"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/tools/cache"
+	"k8s.io/klog/v2"
 )
 
 // Informer keeps one resource in memory. Make it with NewProjects, NewFoos or
@@ -26,10 +28,7 @@ type Informer struct {
 	Handler cache.ResourceEventHandler
 
 	controller cache.Controller
-	// What progress.go knows of the requests.
-	lastError atomic.Pointer[error]
-	asking    atomic.Int64
-	received  atomic.Int64
+	sight      sight
 }
 
 // New returns an informer of one resource. options has the type of the object, the handler,
@@ -45,7 +44,9 @@ func New(resource schema.GroupResource, client any, listWatch *cache.ListWatch, 
 		DeleteFunc: func(obj any) { i.Handler.OnDelete(obj) },
 	}
 	options.ListerWatcher = cache.ToListWatcherWithWatchListSemantics(i.requests(listWatch), client)
-	options.Transform = i.dropManagedFields
+	if options.Transform == nil {
+		options.Transform = dropManagedFields
+	}
 	if options.Indexers == nil {
 		options.Indexers = cache.Indexers{} // nil would make a Store that is no Indexer
 	}
@@ -59,16 +60,22 @@ func New(resource schema.GroupResource, client any, listWatch *cache.ListWatch, 
 const endTimeout = time.Second
 
 // Run lists, watches and calls the handler until ctx is done, and returns within a second of
-// that. The Reflector's goroutine may outlive it by a minute: it may sleep after a failed request
-// and not look at ctx (client-go's reflector.go, watchList). It then sends nothing more and
-// calls no handler.
+// that. It logs when the informer becomes blind (Ready), and when it sees again. The Reflector's
+// goroutine may outlive it by a minute: it may sleep after a failed request and not look at ctx
+// (client-go's reflector.go, watchList). It then sends nothing more and calls no handler.
 func (i *Informer) Run(ctx context.Context) {
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
 		i.controller.RunWithContext(ctx)
 	}()
-	<-ctx.Done()
+	blind := false
+	wait.UntilWithContext(ctx, func(ctx context.Context) {
+		if err := i.blind(blindAfter); blind != (err != nil) {
+			blind = err != nil
+			klog.FromContext(ctx).Info("The informer is blind or sees again", "resource", i.Resource, "blind", blind, "reason", err)
+		}
+	}, 5*time.Second)
 	select {
 	case <-ended:
 	case <-time.After(endTimeout):
@@ -86,37 +93,36 @@ func (i *Informer) Run(ctx context.Context) {
 func (i *Informer) requests(next *cache.ListWatch) *cache.ListWatch {
 	return &cache.ListWatch{
 		ListWithContextFunc: func(ctx context.Context, opts metav1.ListOptions) (runtime.Object, error) {
-			i.asking.Add(1)
-			defer i.asking.Add(-1)
+			i.sight.note(errNoAnswer, 0)
 			if opts.ResourceVersion == "0" {
 				opts.ResourceVersion, opts.Limit = "", 0
 			}
 			list, err := next.ListWithContextFunc(ctx, opts)
-			if err != nil { // A good list clears nothing: the watch that follows does.
-				i.lastError.Store(&err)
-			}
+			// A good list does not suffice: with the watch that follows, the informer sees.
+			i.sight.note(cmp.Or(err, errNoAnswer), 0)
 			return list, err
 		},
 		WatchFuncWithContext: func(ctx context.Context, opts metav1.ListOptions) (watch.Interface, error) {
-			i.asking.Add(1)
-			defer i.asking.Add(-1)
-			i.received.Store(0)
+			i.sight.note(errNoAnswer, 0)
 			stream, err := next.WatchFuncWithContext(ctx, opts)
-			i.lastError.Store(&err) // nil: the stream is open
-			return stream, err
+			if err != nil {
+				i.sight.note(err, 0)
+				return nil, err
+			}
+			if opts.SendInitialEvents == nil {
+				return i.sight.through(stream, nil), nil
+			}
+			return i.sight.through(stream, errNoBookmark), nil
 		},
 	}
 }
 
 // dropManagedFields is the transform, which runs before an object enters the Store.
 // managedFields record which client wrote which field. They are a large part of a small
-// object, and nothing here reads them. A PUT without them leaves them as they are. A streaming
-// list transforms each object twice: the second time it finds none, and does not count the
-// object again.
-func (i *Informer) dropManagedFields(obj any) (any, error) {
-	if accessor, err := meta.Accessor(obj); err == nil && accessor.GetManagedFields() != nil {
+// object, and nothing here reads them. A PUT without them leaves them as they are.
+func dropManagedFields(obj any) (any, error) {
+	if accessor, err := meta.Accessor(obj); err == nil {
 		accessor.SetManagedFields(nil)
-		i.received.Add(1)
 	}
 	return obj, nil
 }

@@ -63,6 +63,7 @@ func foo(name, version string) v1alpha1.Foo {
 	return v1alpha1.Foo{
 		TypeMeta: metav1.TypeMeta{APIVersion: "samplecontroller.k8s.io/v1alpha1", Kind: "Foo"},
 		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name, ResourceVersion: version,
+			Annotations:   map[string]string{"kubectl.kubernetes.io/last-applied-configuration": "{}"},
 			ManagedFields: []metav1.ManagedFieldsEntry{{Manager: "somebody"}}},
 		Spec: v1alpha1.FooSpec{DeploymentName: "wanted"},
 	}
@@ -88,7 +89,7 @@ func listThenWatch(w http.ResponseWriter, r *http.Request) {
 }
 
 // A list and a watch fill the Store. The handler is called for both, after the Store
-// has them. managedFields are not kept.
+// has them. managedFields and annotations are not kept.
 func TestListAndWatch(t *testing.T) {
 	added := make(chan string, 10)
 	var foos *informer.Informer
@@ -114,8 +115,8 @@ func TestListAndWatch(t *testing.T) {
 		receive(t, added, want)
 	}
 	for _, stored := range foos.Store.List() {
-		if stored.(*v1alpha1.Foo).ManagedFields != nil {
-			t.Error("managedFields are kept in memory")
+		if foo := stored.(*v1alpha1.Foo); foo.ManagedFields != nil || foo.Annotations != nil {
+			t.Errorf("kept in memory: managedFields %v, annotations %v", foo.ManagedFields, foo.Annotations)
 		}
 	}
 	if got := foos.Store.LastStoreSyncResourceVersion(); got != "11" {
@@ -136,7 +137,7 @@ func TestWaitForSyncCanceled(t *testing.T) {
 // An informer with client-go's fake syncs, too: its clientset says that it cannot
 // stream a list.
 func TestDeploymentsOverFake(t *testing.T) {
-	client := kubefake.NewClientset(&appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "one"}})
+	client := kubefake.NewClientset(&appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "one", Annotations: map[string]string{"kept": ""}}})
 	deployments := informer.NewDeployments(client, "", 0, cache.ResourceEventHandlerFuncs{})
 	ctx, cancel := context.WithCancel(quiet.Context(t))
 	done := make(chan struct{})
@@ -149,7 +150,11 @@ func TestDeploymentsOverFake(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := deployments.Store.ListKeys(); len(got) != 1 || got[0] != "default/one" {
-		t.Errorf("the store holds %v, want default/one", got)
+		t.Fatalf("the store holds %v, want default/one", got)
+	}
+	// An update sends the whole Deployment.
+	if stored := deployments.Store.List()[0].(*appsv1.Deployment); len(stored.Annotations) != 1 {
+		t.Error("the annotations of a Deployment are not kept")
 	}
 }
 

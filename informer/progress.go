@@ -1,94 +1,158 @@
 package informer
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/client-go/tools/cache"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/klog/v2"
 )
 
-// What an informer waits for. Without this file the program cannot say why it is not ready
-// (TestWaitForSyncNamesError):
+// Since when an informer is blind. Without this file nobody would know (TestReady):
 //
-//	0 s    The program starts. Its account may not list Foos: 403.
+//	0 s    All is well. Somebody deletes the CRD: 404.
 //	1 s    The Reflector tries again, and again. It logs each error and returns none.
-//	∞      The program waits, and does nothing.
+//	∞      The Store grows old. /readyz and the metrics say that all is well.
+//
+// The same follows from an object that the Go type cannot hold, from a conversion webhook that
+// is broken, from a server that asks for an hour's patience (client-go waits inside the call, and
+// logs nothing), and from a streaming list whose bookmark is lost (TestWaitForSync).
 
-// WaitForSync returns nil when every informer is synced. It waits as long as there is progress:
-// a request waits for its answer, or a stream is open. When an informer's requests have only
-// failed for timeout, it returns the errors of Synced. It looks, and logs what it sees, twelve
-// times in each timeout.
-func WaitForSync(ctx context.Context, timeout time.Duration, informers ...*Informer) error {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	synced := make(chan struct{})
+// blindAfter is how long an informer may be blind and ready: an API server restarts in less.
+const blindAfter = time.Minute
+
+// What an open request waits for.
+var (
+	errNoAnswer   = errors.New("a request has no answer yet")
+	errNoBookmark = errors.New("a streaming list waits for an object or for its bookmark (a proxy may drop that: KUBE_FEATURE_WatchListClient=false in the environment makes client-go send a LIST instead)")
+)
+
+// sight says whether an informer sees: while a watch is open, however quiet it is, and the list
+// before it is complete. Otherwise it is blind.
+type sight struct {
+	sync.Mutex
+	// why it is blind: the error of the last request or stream, or what an open one waits for.
+	// Nil while it sees.
+	why error
+	// since is when it became blind, or when a streaming list last made progress.
+	since time.Time
+	// ended is when the last request failed, zero while one is open. After a failure the
+	// Reflector sleeps, up to a minute. That does not count: the server may be back.
+	ended time.Time
+	// received is the most objects of one streaming list. Fewer are no progress: each list may
+	// break at the same object.
+	received int
+}
+
+// note notes what is known of a request now: the new value of why, and how many objects the
+// stream has delivered.
+func (s *sight) note(why error, received int) {
+	s.Lock()
+	defer s.Unlock()
+	s.ended = time.Now()
+	if why == nil || s.why == nil || received > s.received {
+		s.since, s.received = s.ended, received
+	}
+	if why == errNoAnswer || why == errNoBookmark {
+		s.ended = time.Time{}
+	}
+	// While a request waits, the error of the one before says more.
+	if why != errNoAnswer || s.why == nil {
+		s.why = why
+	}
+}
+
+// through returns the stream, and notes its events. why is what it begins with: errNoBookmark,
+// or nil for one without a list.
+func (s *sight) through(stream watch.Interface, why error) watch.Interface {
+	received := 0
+	s.note(why, received)
+	return drained{watch.Filter(stream, func(event watch.Event) (watch.Event, bool) {
+		switch object, _ := event.Object.(metav1.Object); {
+		case event.Type == watch.Error:
+			why, received = apierrors.FromObject(event.Object), 0
+		case event.Type != watch.Bookmark:
+			received++
+		case object.GetAnnotations()[metav1.InitialEventsAnnotationKey] == "true":
+			why = nil
+		}
+		s.note(why, received)
+		return event, true
+	})}
+}
+
+// drained is what watch.Filter returns. Its goroutine would wait for ever for somebody who
+// takes the last event.
+type drained struct{ watch.Interface }
+
+func (d drained) Stop() {
+	d.Interface.Stop()
 	go func() {
-		defer close(synced)
-		for _, i := range informers {
-			cache.WaitFor(ctx, "", i.controller.HasSyncedChecker())
+		for range d.ResultChan() {
 		}
 	}()
-	failed := map[*Informer]int{} // looks in a row
-	for {
-		select {
-		case <-synced:
-			return context.Cause(ctx) // nil, unless ctx ended the wait
-		case <-time.After(timeout / 12):
-		}
-		var notSynced error
-		stalled := false
-		for _, i := range informers {
-			if err := i.Synced(); err != nil {
-				klog.FromContext(ctx).Info("Still listing", "resource", i.Resource, "received", i.received.Load())
-				notSynced = errors.Join(notSynced, err)
-				if i.failure() == nil || i.asking.Load() > 0 {
-					failed[i] = 0
-				} else {
-					failed[i]++
+}
+
+// blind returns an error if the informer has been blind for the limit. After the sync a right
+// that was lost counts at once: it does not come back by itself.
+func (i *Informer) blind(limit time.Duration) error {
+	i.sight.Lock()
+	defer i.sight.Unlock()
+	blind := cmp.Or(i.sight.ended, time.Now()).Sub(i.sight.since)
+	lost := i.controller.HasSynced() && (apierrors.IsForbidden(i.sight.why) || apierrors.IsUnauthorized(i.sight.why))
+	if i.sight.why == nil || blind < limit && !lost {
+		return nil
+	}
+	return fmt.Errorf("%s: blind for %s: %w", i.Resource, blind.Round(time.Second), i.sight.why)
+}
+
+// Ready returns nil when the Store holds the objects of the first list, the handler was called
+// for each, and the informer has not been blind for a minute. Its error names the resource, how
+// long it has been blind, and why: the error of the last request or what it waits for.
+//
+// A restart of the API server takes less than a minute, and must not make each of its clients
+// not ready. Only a request that fails a minute after the first one shows that it is not one.
+// Between two, client-go sleeps for up to a minute. Ready does not wait.
+func (i *Informer) Ready() error {
+	if err := i.blind(blindAfter); err != nil || i.controller.HasSynced() {
+		return err
+	}
+	i.sight.Lock()
+	defer i.sight.Unlock()
+	return fmt.Errorf("%s: the first list is not complete, %d objects received: %w", i.Resource, i.sight.received, cmp.Or(i.sight.why, errNoAnswer))
+}
+
+// WaitForSync returns nil when the Store of every informer holds the objects of the first list
+// and the handler was called for each. It waits as long as there is progress: when some have been
+// blind for timeout, it returns their errors, as Ready has them. It looks, and logs what it waits
+// for, twelve times in each timeout.
+func WaitForSync(ctx context.Context, timeout time.Duration, informers ...*Informer) error {
+	for _, waited := range informers {
+		for !waited.controller.HasSynced() {
+			select {
+			case <-ctx.Done():
+				return context.Cause(ctx)
+			case <-waited.controller.HasSyncedChecker().Done():
+				continue
+			case <-time.After(timeout / 12):
+			}
+			klog.FromContext(ctx).Info("Still listing", "reason", waited.Ready())
+			var blind error
+			for _, i := range informers {
+				if !i.controller.HasSynced() {
+					blind = errors.Join(blind, i.blind(timeout))
 				}
-				stalled = stalled || failed[i] == 12
+			}
+			if blind != nil {
+				return blind
 			}
 		}
-		if stalled {
-			return fmt.Errorf("no progress for %s: %w", timeout, notSynced)
-		}
-	}
-}
-
-// Synced returns nil when the Store holds the objects of the first list and the
-// handler was called for each. Until then, its error names the resource and the
-// error of the last request. It does not wait.
-func (i *Informer) Synced() error {
-	last := i.failure()
-	switch {
-	case i.controller.HasSynced():
-		return nil
-	case last != nil:
-		return fmt.Errorf("%s: %w", i.Resource, last)
-	default:
-		return fmt.Errorf("%s: the first list is not complete", i.Resource)
-	}
-}
-
-// Ready returns nil when the informer is synced and may still read. It returns the error of the
-// last request if that is 401 or 403: then the Store grows old until an administrator grants the
-// right. Other errors do not count. They pass by themselves, and if they counted, a restart of
-// the API server would make each of its clients not ready. It does not wait.
-func (i *Informer) Ready() error {
-	if last := i.failure(); i.controller.HasSynced() && (apierrors.IsForbidden(last) || apierrors.IsUnauthorized(last)) {
-		return fmt.Errorf("%s: %w", i.Resource, last)
-	}
-	return i.Synced()
-}
-
-// failure returns the error of the last request, nil if a stream was opened since.
-func (i *Informer) failure() error {
-	if last := i.lastError.Load(); last != nil {
-		return *last
 	}
 	return nil
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/go-logr/logr/funcr"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/client-go/kubernetes"
@@ -36,10 +37,10 @@ func inBubble(t *testing.T, test func(t *testing.T)) {
 }
 
 // running runs an informer against an API server in memory, until the test ends.
-func running(t *testing.T, s *testkit.APIServer, newInformer func(options) *informer.Informer) *informer.Informer {
+func running(ctx context.Context, t *testing.T, s *testkit.APIServer, newInformer func(options) *informer.Informer) *informer.Informer {
 	t.Helper()
 	i := newInformer(options{client: clientset.NewForConfigOrDie(s.Config()), kube: kubernetes.NewForConfigOrDie(s.Config()), handler: cache.ResourceEventHandlerFuncs{}})
-	ctx, cancel := context.WithCancel(quiet.Context(t))
+	ctx, cancel := context.WithCancel(ctx)
 	t.Cleanup(func() {
 		cancel()
 		time.Sleep(2 * time.Minute) // until the Reflector wakes, which may sleep
@@ -69,29 +70,17 @@ func TestWaitForSyncNamesError(t *testing.T) {
 		{"nothing is answered", func(r *http.Request) *apierrors.StatusError {
 			<-r.Context().Done()
 			return forbidden(r)
-		}, "the first list is not complete"},
+		}, "a request has no answer yet"},
 	} {
 		for _, c := range constructors {
 			t.Run(c.kind+", "+test.reason, func(t *testing.T) {
 				inBubble(t, func(t *testing.T) {
 					s := testkit.NewAPIServer()
 					s.Refuse(test.refuse)
-					i := running(t, s, c.new)
-					ctx, cancel := context.WithTimeout(quiet.Context(t), time.Hour)
-					defer cancel()
-					begin := time.Now()
-					err := informer.WaitForSync(ctx, time.Minute, i)
-					// A request that waits for its answer does not end the wait.
-					if test.want != "no right to list" {
-						if err != context.DeadlineExceeded {
-							t.Errorf("error %v after %s, want none of its own", err, time.Since(begin))
-						}
-						err = i.Synced()
-					} else if took := time.Since(begin); took < time.Minute || took > 66*time.Second {
-						t.Errorf("it ends after %s, want a minute", took)
-					}
+					i := running(quiet.Context(t), t, s, c.new)
+					err := waitForSync(t, i, time.Minute)
 					group, _, _ := strings.Cut(c.apiVersion, "/")
-					if want := c.plural + "." + group + ": "; err == nil || !strings.Contains(err.Error(), want) || !strings.HasSuffix(err.Error(), test.want) {
+					if want := c.plural + "." + group + ": blind for "; err == nil || !strings.Contains(err.Error(), want) || !strings.HasSuffix(err.Error(), test.want) {
 						t.Errorf("error %v, want one with %q that ends with %q", err, want, test.want)
 					}
 				})
@@ -100,36 +89,55 @@ func TestWaitForSyncNamesError(t *testing.T) {
 	}
 }
 
+// waitForSync returns the error of WaitForSync with a timeout of a minute. It comes after least,
+// and a minute later at most: so long the Reflector may sleep.
+func waitForSync(t *testing.T, i *informer.Informer, least time.Duration) error {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(quiet.Context(t), time.Hour)
+	defer cancel()
+	begin := time.Now()
+	err := informer.WaitForSync(ctx, time.Minute, i)
+	if took := time.Since(begin); took < least || took > least+65*time.Second {
+		t.Errorf("it ends after %s, want %s: %v", took, least, err)
+	}
+	return err
+}
+
 // A start takes as long as it makes progress.
-func TestWaitForSyncProgress(t *testing.T) {
+func TestWaitForSync(t *testing.T) {
 	for _, test := range []struct {
 		reason string
-		// answer sends what the nth streaming list, from 0, delivers before it breaks. When it
-		// is complete the next list is.
-		answer func(n int, send func()) (complete bool)
-		// ends is when the wait ends with an error, 0 if it does not.
-		ends time.Duration
+		// answer sends what a streaming list delivers before it breaks. When it is complete the
+		// next list is.
+		answer func(r *http.Request, send func(event string, object any)) (complete bool)
+		least  time.Duration
+		want   []string // in the error, none without
 	}{
-		{"a slow list", func(_ int, send func()) bool {
-			for range 20 {
-				time.Sleep(20 * time.Second)
-				send()
+		{"a slow list", func(_ *http.Request, send func(string, any)) bool {
+			for n := range 5 {
+				time.Sleep(50 * time.Second)
+				send("ADDED", foo(fmt.Sprint(n), "7"))
 			}
 			return true
-		}, 0},
-		{"a stream that is silent for long", func(int, func()) bool {
-			time.Sleep(4 * time.Minute)
-			return true
-		}, 0},
-		{"streams that break", func(_ int, send func()) bool {
-			send()
+		}, 250 * time.Second, nil},
+		{"a list without an end", func(r *http.Request, send func(string, any)) bool {
+			time.Sleep(50 * time.Second)
+			send("ADDED", foo("one", "7"))
+			for r.Context().Err() == nil {
+				time.Sleep(20 * time.Second)
+				send("BOOKMARK", foo("", "8")) // as each watch has them, not that of the list
+			}
 			return false
-		}, time.Minute},
+		}, 110 * time.Second, []string{"bookmark", "KUBE_FEATURE_WatchListClient=false"}},
+		{"streams that break", func(_ *http.Request, send func(string, any)) bool {
+			send("ADDED", foo("one", "7"))
+			return false
+		}, time.Minute, []string{"broken"}},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			inBubble(t, func(t *testing.T) {
 				s := testkit.NewAPIServer()
-				streams, done := 0, false
+				done := false
 				s.Intercept(func(w http.ResponseWriter, r *http.Request) bool {
 					switch {
 					case done:
@@ -141,25 +149,23 @@ func TestWaitForSyncProgress(t *testing.T) {
 					w.Header().Set("Content-Type", "application/json")
 					w.WriteHeader(http.StatusOK)
 					w.(http.Flusher).Flush()
-					done = test.answer(streams, func() {
-						_ = json.NewEncoder(w).Encode(map[string]any{"type": "ADDED", "object": foo(fmt.Sprint(time.Now()), "7")})
+					send := func(event string, object any) {
+						_ = json.NewEncoder(w).Encode(map[string]any{"type": event, "object": object})
 						w.(http.Flusher).Flush()
-					})
-					streams++
-					_ = json.NewEncoder(w).Encode(map[string]any{"type": "ERROR", "object": apierrors.NewTimeoutError("broken", 0).Status()})
+					}
+					done = test.answer(r, send)
+					send("ERROR", apierrors.NewTimeoutError("broken", 0).Status())
 					return true
 				})
-				i := running(t, s, newFoos)
-				ctx, cancel := context.WithTimeout(quiet.Context(t), time.Hour)
-				defer cancel()
-				begin := time.Now()
-				err := informer.WaitForSync(ctx, time.Minute, i)
-				took := time.Since(begin)
-				if test.ends == 0 && err != nil || test.ends > 0 && (err == nil || took < test.ends || took > test.ends+10*time.Second) {
-					t.Errorf("error %v after %s and %d streams, want one after %s, 0 for none", err, took, streams, test.ends)
+				i := running(quiet.Context(t), t, s, newFoos)
+				err := waitForSync(t, i, test.least)
+				if (err != nil) != (test.want != nil) {
+					t.Errorf("error %v, want one with %q", err, test.want)
 				}
-				if err == nil && took < 2*time.Minute {
-					t.Errorf("the list took %s, which shows nothing", took)
+				for _, want := range test.want {
+					if err != nil && !strings.Contains(err.Error(), want) {
+						t.Errorf("error %v, want one with %q", err, want)
+					}
 				}
 			})
 		})
@@ -180,7 +186,7 @@ func TestProgress(t *testing.T) {
 			<-r.Context().Done()
 			return true
 		})
-		i := running(t, s, newFoos)
+		i := running(quiet.Context(t), t, s, newFoos)
 		var lines []string
 		log := funcr.New(func(_, args string) { lines = append(lines, args) }, funcr.Options{})
 		ctx, cancel := context.WithTimeout(klog.NewContext(t.Context(), log), 12*time.Second)
@@ -188,56 +194,88 @@ func TestProgress(t *testing.T) {
 		if err := informer.WaitForSync(ctx, time.Minute, i); err != context.DeadlineExceeded {
 			t.Errorf("error %v, want the caller's", err)
 		}
-		const want = `"msg"="Still listing" "resource"="foos.samplecontroller.k8s.io" "received"=3`
+		const want = `"msg"="Still listing" "reason"="foos.samplecontroller.k8s.io: the first list is not complete, 3 objects received: `
 		if len(lines) != 2 || !strings.Contains(lines[0], want) {
 			t.Errorf("log lines %q, want two with %s", lines, want)
 		}
 	})
 }
 
-// After the sync only a right that is lost makes an informer not ready, until it is back.
+// An informer that has been blind for a minute is not ready, until it sees again. A right that is
+// lost counts at once. The log tells both, each once.
 func TestReady(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		s := testkit.NewAPIServer()
-		i := running(t, s, newFoos)
+		var lines []string
+		log := funcr.New(func(_, args string) {
+			if strings.Contains(args, "blind") {
+				lines = append(lines, args)
+			}
+		}, funcr.Options{})
+		i := running(klog.NewContext(t.Context(), log), t, s, newFoos)
 		if err := informer.WaitForSync(t.Context(), time.Minute, i); err != nil {
 			t.Fatal(err)
 		}
+		always := func(err *apierrors.StatusError) func(*http.Request) *apierrors.StatusError {
+			return func(*http.Request) *apierrors.StatusError { return err }
+		}
+		const broken = "/apis/samplecontroller.k8s.io/v1alpha1/namespaces/default/foos/broken"
 		for _, test := range []struct {
 			reason string
 			refuse func(r *http.Request) *apierrors.StatusError
 			want   string
 		}{
-			{"all is well", nil, ""},
 			{"the right to watch is lost", func(r *http.Request) *apierrors.StatusError {
 				if verb(r) != "list" {
 					return forbidden(r)
 				}
 				return nil
 			}, "no right to"},
-			{"it is back", nil, ""},
 			{"all rights are lost", forbidden, "no right to"},
-			{"they are back", nil, ""},
-			{"the account is unknown", func(*http.Request) *apierrors.StatusError { return apierrors.NewUnauthorized("who?") }, "who?"},
-			{"it is known", nil, ""},
-			{"the server is out of order", func(*http.Request) *apierrors.StatusError {
-				return apierrors.NewInternalError(errors.New("out of order"))
-			}, ""},
-			{"it has too much to do", func(*http.Request) *apierrors.StatusError { return apierrors.NewTooManyRequests("", 0) }, ""},
+			{"the account is unknown", always(apierrors.NewUnauthorized("who?")), "who?"},
+			{"the server is out of order", always(apierrors.NewInternalError(errors.New("out of order"))), "out of order"},
+			{"the kind is gone", always(apierrors.NewNotFound(schema.GroupResource{}, "foos")), "not found"},
+			{"the server asks for an hour's patience", always(apierrors.NewTooManyRequests("", 3600)), "a request has no answer yet"},
+			{"an object cannot be decoded", nil, "cannot unmarshal"},
 		} {
 			s.Refuse(test.refuse)
-			// Only a new request shows it.
-			s.EndWatches("foos")
+			if test.refuse == nil {
+				s.Add(broken, &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"replicas": int64(3e9)}}})
+			}
+			s.EndWatches("foos") // only a new request shows a refusal
+			time.Sleep(10 * time.Second)
+			if atOnce := test.want == "no right to" || test.want == "who?"; (i.Ready() != nil) != atOnce {
+				t.Errorf("%s: after 10 s error %v, want one: %t", test.reason, i.Ready(), atOnce)
+			}
 			time.Sleep(2 * time.Minute)
-			synctest.Wait()
-			switch err := i.Ready(); {
-			case test.want == "" && err != nil,
-				test.want != "" && (err == nil || !strings.HasPrefix(err.Error(), "foos.samplecontroller.k8s.io: ") || !strings.Contains(err.Error(), test.want)):
+			if err := i.Ready(); err == nil || !strings.HasPrefix(err.Error(), "foos.samplecontroller.k8s.io: blind for ") || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("%s: error %v, want %q", test.reason, err, test.want)
 			}
-			if i.Synced() != nil {
-				t.Errorf("%s: not synced any more", test.reason)
+			s.Refuse(nil)
+			if test.refuse == nil {
+				s.Remove(broken)
 			}
+			time.Sleep(2 * time.Hour) // longer than any wait; then the watch is quiet
+			if err := i.Ready(); err != nil {
+				t.Errorf("%s no more: error %v", test.reason, err)
+			}
+			if len(lines) != 2 || !strings.Contains(lines[0], `"blind"=true`) || !strings.Contains(lines[0], test.want) || !strings.Contains(lines[1], `"blind"=false`) {
+				t.Errorf("%s: log lines %q, want one with %q and one more", test.reason, lines, test.want)
+			}
+			lines = nil
+		}
+		// How long the Reflector sleeps is chance.
+		for range 20 {
+			s.Refuse(always(apierrors.NewServiceUnavailable("it restarts")))
+			s.EndWatches("foos")
+			time.AfterFunc(50*time.Second, func() { s.Refuse(nil) })
+			for range 180 {
+				time.Sleep(time.Second)
+				if err := i.Ready(); err != nil {
+					t.Fatalf("during a restart: %v", err)
+				}
+			}
+			time.Sleep(time.Hour)
 		}
 	})
 }

@@ -88,7 +88,7 @@ func program(root string) (map[string][]byte, error) {
 // The API groups that the program uses. client-go knows some 60, a third of the program's size.
 var (
 	aGroup = regexp.MustCompile(`(?m)^\t\w+( "k8s\.io/api/|\.AddToScheme,).*\n`)
-	needed = regexp.MustCompile(`^\t(appsv1|autoscalingv1|coordinationv1|corev1)\b`)
+	needed = regexp.MustCompile(`^\t(appsv1|autoscalingv1|coordinationv1|corev1|eventsv1)\b`)
 )
 
 // clientset is that of client-go with the groups that the program uses, in the place of all.
@@ -98,8 +98,17 @@ import (
 	appsv1 "k8s.io/client-go/kubernetes/typed/apps/v1"
 	coordinationv1 "k8s.io/client-go/kubernetes/typed/coordination/v1"
 	corev1 "k8s.io/client-go/kubernetes/typed/core/v1"
+	eventsv1 "k8s.io/client-go/kubernetes/typed/events/v1"
+	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/rest"
 )
+
+// Interface is what the adapter of tools/events asks for.
+type Interface interface {
+	Discovery() discovery.DiscoveryInterfaces
+	CoreV1() corev1.CoreV1Interface
+	EventsV1() eventsv1.EventsV1Interface
+}
 
 type Clientset struct {
 	apps         *appsv1.AppsV1Client

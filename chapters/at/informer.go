@@ -12,6 +12,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
 
+	"example.com/byhand/controller"
 	"example.com/byhand/informer"
 )
 
@@ -90,14 +91,25 @@ func podsOf(pods cache.Indexer, at cache.ObjectName) (found []*corev1.Pod) {
 	return found
 }
 
-// atOfOrphan returns a function for controller.EnqueueOwner, which finds only owners. It
-// returns the key of the At that a Pod in the store is for.
-func atOfOrphan(pods func() cache.Store) func(pod cache.ObjectName) []cache.ObjectName {
-	return func(name cache.ObjectName) []cache.ObjectName {
-		if pod, ok := get[*corev1.Pod](pods(), name); ok {
-			return []cache.ObjectName{atOf(pod)}
+// enqueueAt returns the handler for Pods: an event adds the key of the At that controls the Pod,
+// and of the one that the Pod is for. An orphan has no owner reference.
+func enqueueAt(queue controller.Queue) cache.ResourceEventHandler {
+	ofOwner := controller.EnqueueOwner(atKind.GroupKind(), func(cache.ObjectName) []cache.ObjectName { return nil })(queue)
+	enqueue := func(obj any) {
+		if pod, ok := obj.(*corev1.Pod); ok {
+			queue.Add(atOf(pod))
 		}
-		return nil
+	}
+	return cache.ResourceEventHandlerDetailedFuncs{
+		AddFunc: func(obj any, isInInitialList bool) {
+			ofOwner.OnAdd(obj, isInInitialList)
+			enqueue(obj)
+		},
+		UpdateFunc: func(before, after any) {
+			ofOwner.OnUpdate(before, after)
+			enqueue(after)
+		},
+		DeleteFunc: ofOwner.OnDelete,
 	}
 }
 

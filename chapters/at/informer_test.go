@@ -14,6 +14,7 @@ import (
 	kubefake "k8s.io/client-go/kubernetes/fake"
 	"k8s.io/client-go/tools/cache"
 
+	"example.com/byhand/controller"
 	"example.com/byhand/informer"
 	"example.com/byhand/internal/testkit"
 	"example.com/byhand/internal/testkit/quiet"
@@ -84,11 +85,17 @@ func TestPodInformer(t *testing.T) {
 	if pods := podsOf(i.Store, cache.NewObjectName("ns", "one")); len(pods) != 1 || pods[0].Name != "a" {
 		t.Errorf("Pods of one: %v", pods)
 	}
-	find := atOfOrphan(func() cache.Store { return i.Store })
-	if keys := find(cache.NewObjectName("ns", "b")); len(keys) != 1 || keys[0].Name != "two" {
-		t.Errorf("the At of b: %v", keys)
+	// An orphan has no owner, and its phase changes.
+	orphan, _ := get[*corev1.Pod](i.Store, cache.NewObjectName("ns", "b"))
+	queue := controller.NewQueue("")
+	defer queue.ShutDown()
+	succeeded := orphan.DeepCopy()
+	succeeded.Status.Phase = corev1.PodSucceeded
+	enqueueAt(queue).OnUpdate(orphan, succeeded)
+	if queue.Len() != 1 {
+		t.Fatalf("%d keys are added, want that of the At of b", queue.Len())
 	}
-	if keys := find(cache.NewObjectName("ns", "gone")); len(keys) != 0 {
-		t.Errorf("the At of a Pod that is gone: %v", keys)
+	if key, _ := queue.Get(); key != cache.NewObjectName("ns", "two") {
+		t.Errorf("the At of b: %s", key)
 	}
 }

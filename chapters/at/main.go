@@ -16,7 +16,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
-	"k8s.io/client-go/tools/cache"
 
 	"example.com/byhand/controller"
 	"example.com/byhand/informer"
@@ -69,13 +68,11 @@ func run(ctx context.Context, o options) error {
 	}
 
 	// Queue and informers: an event of an At or of its Pod adds the key of the At.
-	queue := observe.Queue(observedAt, controller.NewPriorityQueue("at"))
+	queue := observe.Queue(observedAt, controller.NewPriorityQueue("at", workers))
 	ats := NewAts(client, o.namespace, resync, observe.Handler(observedAt, queue,
 		controller.WithLowPriorityWhenUnchanged(controller.EnqueueObject)))
-	var pods *informer.Informer
-	pods = NewPods(kubeClient, o.namespace, observe.Handler(observedPod, queue,
-		controller.WithLowPriorityWhenUnchanged(controller.EnqueueOwner(atKind.GroupKind(),
-			atOfOrphan(func() cache.Store { return pods.Store })))))
+	pods := NewPods(kubeClient, o.namespace, observe.Handler(observedPod, queue,
+		controller.WithLowPriorityWhenUnchanged(enqueueAt)))
 
 	// Reconciler: key → stores → requests.
 	reconciler := &Reconciler{Client: client, Pods: kubeClient.CoreV1(), AtStore: ats.Store, PodStore: pods.Store, Now: time.Now}

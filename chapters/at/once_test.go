@@ -2,7 +2,6 @@ package main
 
 import (
 	"net/http"
-	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -334,13 +333,14 @@ func TestReleaseOfForgedPod(t *testing.T) {
 		w.add(pod, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "forged", Finalizers: []string{podFinalizer},
 			Labels: map[string]string{uidLabel: "uid"}, Annotations: map[string]string{nameAnnotation: name}}})
 		w.sync()
-		keys := atOfOrphan(func() cache.Store { return w.PodStore })(cache.NewObjectName("default", "forged"))
-		if want := []cache.ObjectName{{Namespace: "default"}}; !slices.Equal(keys, want) {
-			t.Errorf("%q: keys %q, want %q", name, keys, want)
+		forged, _ := get[*corev1.Pod](w.PodStore, cache.NewObjectName("default", "forged"))
+		key := atOf(forged)
+		if want := (cache.ObjectName{Namespace: "default"}); key != want {
+			t.Errorf("%q: key %q, want %q", name, key, want)
 			continue
 		}
 		w.api.Requests()
-		if _, err := w.Reconcile(t.Context(), keys[0]); err != nil {
+		if _, err := w.Reconcile(t.Context(), key); err != nil {
 			t.Errorf("%q: %v", name, err)
 		}
 		if diff := cmp.Diff([]string{"PATCH " + pod}, w.api.Requests()); diff != "" {

@@ -11,7 +11,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
-	"k8s.io/client-go/tools/record"
+	"k8s.io/client-go/tools/events"
 	"k8s.io/klog/v2"
 
 	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
@@ -85,7 +85,7 @@ func startByCore(ctx context.Context, _ *testing.T, s *server) *byCore {
 		Deployments:     kube.AppsV1(),
 		FooStore:        p.foos.Store,
 		DeploymentStore: deployments.Store,
-		Events:          &record.FakeRecorder{},
+		Events:          &events.FakeRecorder{},
 	}
 	ctx = klog.NewContext(ctx, logr.Discard())
 	go p.foos.Run(ctx)

@@ -31,12 +31,12 @@ var (
 	wrongSpec = &lesson{
 		"The cluster runs something else than what was asked for.",
 		"kubernetes/kubernetes#30629: a write that failed once was not retried",
-		"controller/deployment.go: applyDesired compares what is with what must be, each time",
+		"controller/deployment.go: differs compares what is with what must be, each time",
 	}
 	drifted = &lesson{
 		"What a person has changed by hand stays until it hurts, and nothing says that it is there.",
 		"Kubernetes' own sample-controller: syncHandler compares the replicas and nothing else",
-		"controller/deployment.go: applyDesired compares each field that the program sets",
+		"controller/deployment.go: differs compares each field that the program sets",
 	}
 	wrongStatus = &lesson{
 		"People and programs decide by the status. One that is not true is worse than none.",

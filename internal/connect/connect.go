@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -45,29 +46,41 @@ func Config(o Options) (config *rest.Config, namespace string, err error) {
 	if config, err = loader.ClientConfig(); err != nil {
 		return nil, "", ExplainConfig(err)
 	}
-	hidePassword(config)
+	if err := hidePassword(config); err != nil {
+		return nil, "", err
+	}
 	Limit(config, o.QPS, o.Burst)
 	namespace, _, _ = loader.Namespace()
 	return config, namespace, nil
 }
 
+// errAddress takes the place of errors that show an address: a part of it may be a password.
+var errAddress = errors.New("the kubeconfig is broken: the address of its server or proxy cannot be read. It is https://HOST:PORT; user and password do not belong there, but a user's username and password")
+
 // hidePassword moves user and password from the host, which is shown, to where passwords
-// are. A host may have no scheme.
-func hidePassword(config *rest.Config) {
+// are. A host may have no scheme. One that cannot be read, or whose path has an @, as that of
+// https://user:12/34@host, is an error.
+func hidePassword(config *rest.Config) error {
 	scheme, rest, found := strings.Cut(config.Host, "://")
 	if !found {
 		scheme, rest = "", config.Host
 	}
 	host, err := url.Parse("//" + rest)
-	if err != nil || host.User == nil {
-		return
+	if err != nil || !slices.Contains([]string{"", "http", "https"}, strings.ToLower(scheme)) {
+		return errAddress
 	}
-	config.Username = cmp.Or(config.Username, host.User.Username())
-	if password, ok := host.User.Password(); ok {
-		config.Password = cmp.Or(config.Password, password)
+	if host.User != nil {
+		config.Username = cmp.Or(config.Username, host.User.Username())
+		if password, ok := host.User.Password(); ok {
+			config.Password = cmp.Or(config.Password, password)
+		}
+		host.Scheme, host.User = scheme, nil
+		config.Host = strings.TrimPrefix(host.String(), "//")
 	}
-	host.Scheme, host.User = scheme, nil
-	config.Host = strings.TrimPrefix(host.String(), "//")
+	if strings.Contains(config.Host, "@") {
+		return errAddress
+	}
+	return nil
 }
 
 // Shell is what to type in another terminal, line by line, so that kubectl talks to the
@@ -92,9 +105,12 @@ func exists(file string) bool {
 // ExplainConfig explains an error of clientcmd's ClientConfig. It returns nil for
 // nil.
 func ExplainConfig(err error) error {
+	var unreadable *url.Error
 	switch {
 	case err == nil:
 		return nil
+	case errors.As(err, &unreadable), strings.Contains(err.Error(), "'proxy-url'"), strings.Contains(err.Error(), "host must be a URL"):
+		return errAddress
 	case clientcmd.IsEmptyConfig(err):
 		looked := "~/.kube/config"
 		if files := os.Getenv(clientcmd.RecommendedConfigPathEnvVar); files != "" {
@@ -130,17 +146,26 @@ func Check(ctx context.Context, server discovery.DiscoveryInterfaces, host strin
 		return nil, explainRequest(ctx, err, host)
 	}
 	for _, group := range groups {
-		answer, cancel := context.WithTimeout(ctx, timeout)
-		defer cancel()
-		_, err := server.ServerResourcesForGroupVersionWithContext(answer, group.String())
-		if apierrors.IsNotFound(err) {
-			return nil, fmt.Errorf("%s does not serve %s: install the CustomResourceDefinitions with `kubectl apply -f config/crd` (or `make install`), then start again", host, group)
-		}
-		if err != nil {
-			return nil, explainRequest(ctx, err, host)
+		if err := CheckGroup(ctx, server, host, group); err != nil {
+			return nil, err
 		}
 	}
 	return info, nil
+}
+
+// CheckGroup asks the server for one group. Its error is as that of Check.
+func CheckGroup(ctx context.Context, server discovery.DiscoveryInterfaces, host string, group schema.GroupVersion) error {
+	answer, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	_, err := server.ServerResourcesForGroupVersionWithContext(answer, group.String())
+	switch {
+	case err == nil:
+		return nil
+	case apierrors.IsNotFound(err):
+		return fmt.Errorf("%s does not serve %s: install the CustomResourceDefinitions with `kubectl apply -f config/crd` (or `make install`)", host, group)
+	default:
+		return explainRequest(ctx, err, host)
+	}
 }
 
 func explainRequest(ctx context.Context, err error, host string) error {

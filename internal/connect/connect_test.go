@@ -3,6 +3,7 @@ package connect_test
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"k8s.io/client-go/kubernetes"
@@ -58,19 +59,25 @@ func TestShell(t *testing.T) {
 // load returns the configuration for a kubeconfig that names this server.
 func load(t *testing.T, server string) *rest.Config {
 	t.Helper()
+	loaded, err := tryLoad(t, clientcmdapi.Cluster{Server: server, InsecureSkipTLSVerify: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return loaded
+}
+
+func tryLoad(t *testing.T, cluster clientcmdapi.Cluster) (*rest.Config, error) {
+	t.Helper()
 	file := filepath.Join(t.TempDir(), "kubeconfig")
 	config := clientcmdapi.NewConfig()
-	config.Clusters["c"] = &clientcmdapi.Cluster{Server: server, InsecureSkipTLSVerify: true}
+	config.Clusters["c"] = &cluster
 	config.Contexts["x"] = &clientcmdapi.Context{Cluster: "c"}
 	config.CurrentContext = "x"
 	if err := clientcmd.WriteToFile(*config, file); err != nil {
 		t.Fatal(err)
 	}
 	loaded, _, err := connect.Config(connect.Options{Kubeconfig: file, QPS: -1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return loaded
+	return loaded, err
 }
 
 // A password in the server's address is used, and not shown.
@@ -80,5 +87,37 @@ func TestPasswordInHost(t *testing.T) {
 		if loaded.Host != want || loaded.Username != "user" || loaded.Password != "hunter2" {
 			t.Errorf("host %q, user %q, password %q, want host %q", loaded.Host, loaded.Username, loaded.Password, want)
 		}
+	}
+}
+
+// Of an address that cannot be read nothing is shown, neither by an error nor as the host.
+func TestUnreadableAddress(t *testing.T) {
+	for _, address := range []string{
+		"https://marked:mar/ked@api.test", "https://marked:mar%zzked@api.test", "marked:mar/ked@api.test",
+		"https://marked:12/marked@api.test", "https://marked:12?marked@api.test", "https://marked:12#marked@api.test",
+		"https:/marked:marked@api.test", "marked:mar://ked@api.test", "https://https://marked:marked@api.test",
+		"https://marked:mar ked@api.test:port",
+	} {
+		for what, cluster := range map[string]clientcmdapi.Cluster{"server": {Server: address}, "proxy": {Server: "https://api.test", ProxyURL: address}} {
+			config, err := tryLoad(t, cluster)
+			if err == nil {
+				if what == "server" && (strings.Contains(config.Host, "mar") || strings.Contains(config.Host, "ked")) {
+					t.Errorf("server %q: it is shown as %q", address, config.Host)
+				}
+				_, err = kubernetes.NewForConfig(config)
+				err = connect.ExplainConfig(err)
+			}
+			if what == "server" && err == nil {
+				t.Errorf("server %q: no error", address)
+			}
+			if err != nil && (strings.Contains(err.Error(), "mar") || strings.Contains(err.Error(), "ked") || !strings.Contains(err.Error(), "do not belong there")) {
+				t.Errorf("%s %q: %v", what, address, err)
+			}
+		}
+	}
+	// As an error of a client that was made without Config.
+	_, err := kubernetes.NewForConfig(&rest.Config{Host: "https://marked:mar/ked@api.test"})
+	if err = connect.ExplainConfig(err); err == nil || strings.Contains(err.Error(), "mar") || strings.Contains(err.Error(), "ked") {
+		t.Errorf("a client's error: %v", err)
 	}
 }

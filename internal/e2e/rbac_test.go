@@ -121,20 +121,24 @@ func (s *server) rules(binding rbacv1.RoleBinding) []rbacv1.PolicyRule {
 	return role.Rules
 }
 
-// event waits until this event of a Foo was seen at least so many times.
-func (s *server) event(foo, message string, times int32) {
+// event waits until there are so many Events of a Foo with this note.
+func (s *server) event(foo, message string, times int) {
 	s.Helper()
 	s.eventually(fmt.Sprintf("event %q of Foo %s, %d times", message, foo, times), func() error {
-		events, err := s.kube.CoreV1().Events(s.namespace).List(s.Context(), metav1.ListOptions{FieldSelector: "involvedObject.name=" + foo})
+		times := times
+		events, err := s.kube.EventsV1().Events(s.namespace).List(s.Context(), metav1.ListOptions{FieldSelector: "regarding.name=" + foo})
 		if err != nil {
 			return err
 		}
 		var all []string
 		for _, event := range events.Items {
-			if event.Message == message && event.Count >= times {
-				return nil
+			if event.Note == message {
+				times--
 			}
-			all = append(all, fmt.Sprintf("%s (%d)", event.Message, event.Count))
+			all = append(all, event.Note)
+		}
+		if times <= 0 {
+			return nil
 		}
 		return fmt.Errorf("there are %q", all)
 	})
@@ -148,8 +152,7 @@ func (s *server) lifeOfAFoo() {
 	s.changeFoo("foo", func(spec *v1alpha1.FooSpec) { *spec.Replicas = 3 })
 	s.converges("foo", "deployment", 3)
 
-	// The same drift twice is one event that counts to two.
-	for times := range int32(2) {
+	for times := range 2 {
 		s.patchDeployment("deployment", `{"spec":{"replicas":5}}`)
 		s.event("foo", "Scaled Deployment deployment from 5 to 3", times+1)
 		s.converges("foo", "deployment", 3)

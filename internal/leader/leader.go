@@ -46,10 +46,47 @@ func Flags(flags *flag.FlagSet) *Options {
 	return o
 }
 
+// lock notes when this process last got or renewed the Lease. client-go's own note is of no use
+// here: it is of the answer, or of a mere GET, and by then the others have been counting.
+type lock struct {
+	resourcelock.Interface
+	// renewed is a time before the last renewal that succeeded was sent, nil for none. It has
+	// a monotonic part.
+	renewed atomic.Pointer[time.Time]
+}
+
+// Create implements resourcelock.Interface.
+func (l *lock) Create(ctx context.Context, record resourcelock.LeaderElectionRecord) error {
+	return l.note(record, l.Interface.Create(ctx, record))
+}
+
+// Update implements resourcelock.Interface.
+func (l *lock) Update(ctx context.Context, record resourcelock.LeaderElectionRecord) error {
+	return l.note(record, l.Interface.Update(ctx, record))
+}
+
+// note takes the time from the record, and cuts it to the second. The others count from when they
+// first see a record. client-go may send the same one twice, seconds apart, and to the others two
+// of the same second are the same.
+func (l *lock) note(record resourcelock.LeaderElectionRecord, err error) error {
+	if err == nil && record.HolderIdentity == l.Identity() {
+		// Truncate would drop the monotonic part.
+		renewed := record.RenewTime.Add(-time.Duration(record.RenewTime.Nanosecond()))
+		l.renewed.Store(&renewed)
+	}
+	return err
+}
+
+// valid returns whether the last renewal is younger than duration.
+func (l *lock) valid(duration time.Duration) bool {
+	renewed := l.renewed.Load()
+	return renewed != nil && time.Since(*renewed) < duration
+}
+
 // Election is one process's part in an election. Call Run once.
 type Election struct {
 	options Options
-	lock    resourcelock.Interface
+	lock    *lock
 	elector *leaderelection.LeaderElector
 	// lead is what to do as the leader. Run sets it before the elector can call it.
 	lead func()
@@ -80,11 +117,12 @@ func New(config *rest.Config, namespace string, o Options, announce func(leader 
 	config.QPS, config.RateLimiter = -1, nil
 	// A process that starts anew is another one, also on the same host.
 	identity := host + "_" + string(uuid.NewUUID())
-	e.lock, err = resourcelock.NewFromKubeconfig(resourcelock.LeasesResourceLock, cmp.Or(o.Namespace, namespace), o.Name,
+	lease, err := resourcelock.NewFromKubeconfig(resourcelock.LeasesResourceLock, cmp.Or(o.Namespace, namespace), o.Name,
 		resourcelock.ResourceLockConfig{Identity: identity}, config, o.RenewDeadline)
 	if err != nil {
 		return nil, fmt.Errorf("leader election: %w", err)
 	}
+	e.lock = &lock{Interface: lease}
 	e.elector, err = leaderelection.NewLeaderElector(leaderelection.LeaderElectionConfig{
 		Name:          o.Name,
 		Lock:          e.lock,
@@ -161,11 +199,13 @@ func (e *Election) giveAway() {
 	})
 }
 
-// OnlyWhileLeading lets a reconcile begin only while this process holds the Lease, and by its own
-// clock no other process can have it yet. Otherwise it does nothing and comes back.
+// OnlyWhileLeading lets a reconcile begin only while this process holds the Lease, as far as it
+// knows, and less than a lease duration has passed since before it sent the last renewal that
+// succeeded: the others wait longer. Otherwise it does nothing and comes back. A reconcile that
+// has begun is not stopped. The package comment says when two may work.
 func (e *Election) OnlyWhileLeading(next controller.Reconcile) controller.Reconcile {
 	return func(ctx context.Context, key cache.ObjectName) (requeueAfter time.Duration, err error) {
-		if e.options.Elect && (!e.elector.IsLeader() || e.elector.Check(0) != nil) {
+		if e.options.Elect && (!e.elector.IsLeader() || !e.lock.valid(e.options.LeaseDuration)) {
 			return e.options.RetryPeriod, nil
 		}
 		return next(ctx, key)

@@ -4,8 +4,11 @@ import (
 	"context"
 	"errors"
 	"flag"
+	"maps"
 	"net/http"
+	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -230,6 +233,78 @@ func TestLeaseLost(t *testing.T) {
 				close(c.finish)
 			})
 		})
+	}
+}
+
+// No reconcile begins when another process has the Lease, however the last renewals went, and at
+// whatever part of a second they were sent. The other process tries all the time.
+func TestOneWorks(t *testing.T) {
+	for story, s := range map[string]struct {
+		// late is how long after it took effect the second renewal is answered. After the last
+		// one the leader can only read the Lease, or is cut off.
+		late     time.Duration
+		last     int32
+		onlyRead bool
+		args     []string
+	}{
+		"answered late":                {late: 4900 * time.Millisecond, last: 2},
+		"not answered, sent once more": {late: 6 * time.Second, last: 3},
+		"it can only read":             {last: 2, onlyRead: true},
+		"several renewals in a second": {last: 5, args: []string{"--leader-elect-retry-period=300ms"}},
+	} {
+		for offset := time.Duration(0); offset < time.Second; offset += 130 * time.Millisecond {
+			t.Run(story+", "+offset.String(), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					l := newLeases()
+					var renewals atomic.Int32
+					way := leases{&testkit.APIServer{Faults: testkit.Faults{Next: l}}} // the leader's own
+					way.Intercept(func(w http.ResponseWriter, r *http.Request) bool {
+						renewal := r.Method == http.MethodPut
+						if renewal {
+							renewals.Add(1)
+						}
+						if n := renewals.Load(); n > s.last && (renewal || !s.onlyRead) {
+							panic(http.ErrAbortHandler)
+						}
+						answer := httptest.NewRecorder()
+						l.ServeHTTP(answer, r)
+						if renewal && renewals.Load() == 2 {
+							time.Sleep(s.late)
+						}
+						maps.Copy(w.Header(), answer.Header())
+						w.WriteHeader(answer.Code)
+						_, _ = w.Write(answer.Body.Bytes())
+						return true
+					})
+					time.Sleep(offset)
+					first := way.campaign(t, s.args...)
+					await(t, first.works, "the first process works")
+					holder := l.holder()
+					second := l.campaign(t, "--leader-elect-retry-period=50ms")
+
+					reconciles := 0
+					reconcile := first.OnlyWhileLeading(func(context.Context, cache.ObjectName) (time.Duration, error) {
+						reconciles++
+						return 0, nil
+					})
+					for start := time.Now(); time.Since(start) < 30*time.Second; time.Sleep(10 * time.Millisecond) {
+						taken, before := l.holder() != holder, reconciles
+						if _, _ = reconcile(t.Context(), cache.ObjectName{}); taken && reconciles != before {
+							t.Errorf("after %s a reconcile begins, and another process has the Lease", time.Since(start))
+							break
+						}
+					}
+					if l.holder() == holder || reconciles == 0 {
+						t.Errorf("%d reconciles, and the Lease names %q, which was cut off", reconciles, l.holder())
+					}
+					for _, c := range []*campaign{first, second} {
+						c.signal()
+						close(c.finish)
+						_ = await(t, c.result, "the process ends")
+					}
+				})
+			})
+		}
 	}
 }
 

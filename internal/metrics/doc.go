@@ -19,7 +19,7 @@
 //	workqueue_*            by queue: depth, adds, retries, how long keys wait and take
 //	rest_client_*          requests by code, their duration, retries, client-side waits
 //	controller_runtime_*   reconciles by result, their duration, panics, workers
-//	informer_*             objects in each store, whether it is in sync
+//	informer_*             objects in each store, whether it is complete and not blind
 //	leader_election_*      whether this process leads
 //	go_*, process_*        the Go runtime, the process, its build
 //

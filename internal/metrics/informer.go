@@ -8,8 +8,8 @@ import (
 	"example.com/byhand/informer"
 )
 
-// Informers adds how many objects these informers keep and whether they are in
-// sync. Both are looked up when a scrape comes. Call it once.
+// Informers adds how many objects these informers keep and whether they are
+// ready. Both are looked up when a scrape comes. Call it once.
 func (m *Metrics) Informers(informers ...*informer.Informer) {
 	f := promauto.With(m.registry)
 	for _, i := range informers {
@@ -18,9 +18,9 @@ func (m *Metrics) Informers(informers ...*informer.Informer) {
 		// A store does not say how many it has: this lists the keys, not the objects.
 		f.NewGaugeFunc(prometheus.GaugeOpts{Name: "informer_store_objects", Help: "Objects in the informer's store.", ConstLabels: labels},
 			func() float64 { return float64(len(i.Store.ListKeys())) })
-		f.NewGaugeFunc(prometheus.GaugeOpts{Name: "informer_synced", Help: "1 when the store holds the objects of the first list, else 0, as while it stands by.", ConstLabels: labels},
+		f.NewGaugeFunc(prometheus.GaugeOpts{Name: "informer_ready", Help: "1 when the store holds the objects of the first list and has been followed by a watch in the last minute, else 0, as while it stands by.", ConstLabels: labels},
 			func() float64 {
-				if i.Synced() == nil {
+				if i.Ready() == nil {
 					return 1
 				}
 				return 0

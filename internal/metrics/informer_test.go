@@ -51,13 +51,13 @@ func TestInformers(t *testing.T) {
 	waiting.Resource = "things"
 	m.Informers(waiting, synced)
 	expect(t, m, map[string]float64{
-		`informer_synced{group="",resource="things"}`:                             0,
+		`informer_ready{group="",resource="things"}`:                              0,
 		`informer_store_objects{group="",resource="things"}`:                      0,
-		`informer_synced{group="samplecontroller.k8s.io",resource="foos"}`:        1,
+		`informer_ready{group="samplecontroller.k8s.io",resource="foos"}`:         1,
 		`informer_store_objects{group="samplecontroller.k8s.io",resource="foos"}`: 2,
 	})
 
 	runUntilEnd(t, waiting.Run)
-	await(t, m, `informer_synced{group="",resource="things"}`, is(1))
+	await(t, m, `informer_ready{group="",resource="things"}`, is(1))
 	expect(t, m, map[string]float64{`informer_store_objects{group="",resource="things"}`: 1})
 }

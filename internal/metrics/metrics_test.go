@@ -132,7 +132,7 @@ var everything = map[string]string{
 	"controller_runtime_max_concurrent_reconciles": "gauge controller",
 
 	"informer_store_objects": "gauge group,resource",
-	"informer_synced":        "gauge group,resource",
+	"informer_ready":         "gauge group,resource",
 
 	"leader_election_master_status":  "gauge name",
 	"leader_election_slowpath_total": "counter name",

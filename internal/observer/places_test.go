@@ -9,7 +9,7 @@ import (
 
 	"github.com/go-logr/logr"
 	"k8s.io/client-go/tools/cache"
-	"k8s.io/client-go/tools/record"
+	"k8s.io/client-go/tools/events"
 	"k8s.io/klog/v2"
 
 	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
@@ -28,10 +28,10 @@ func TestPlaces(t *testing.T) {
 		answerWith(t, w, request, http.StatusOK, &v1alpha1.FooList{Items: []v1alpha1.Foo{*foo("1")}})
 	})
 	r.kinds["Foo"].has = map[string]bool{}
-	queue := r.Queue(fooKind, controller.NewPriorityQueue(""))
+	queue := r.Queue(fooKind, controller.NewPriorityQueue("", 16))
 	foos := informer.NewFoos(client, "", 0, r.Handler(fooKind, queue, controller.WithLowPriorityWhenUnchanged(controller.EnqueueObject)))
 	reconciler := &controller.FooReconciler{Deployments: kube.AppsV1(), FooStore: foos.Store,
-		DeploymentStore: cache.NewIndexer(cache.MetaNamespaceKeyFunc, informer.DeploymentIndexers()), Events: &record.FakeRecorder{}}
+		DeploymentStore: cache.NewIndexer(cache.MetaNamespaceKeyFunc, informer.DeploymentIndexers()), Events: &events.FakeRecorder{}}
 	workers := controller.New(queue, r.Reconcile(fooKind, reconciler))
 	ctx, cancel := context.WithTimeout(klog.NewContext(t.Context(), logr.Discard()), 10*time.Second)
 	defer cancel()

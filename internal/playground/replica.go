@@ -7,18 +7,16 @@ import (
 	"sync"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
-	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
-	"k8s.io/client-go/tools/record"
 
 	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
 	"example.com/byhand/clientset"
 	"example.com/byhand/controller"
 	"example.com/byhand/informer"
+	"example.com/byhand/internal/events"
 	"example.com/byhand/internal/kinds"
 	"example.com/byhand/internal/leader"
 	"example.com/byhand/internal/observer"
@@ -74,14 +72,16 @@ func configFor(server http.Handler) *rest.Config {
 // when the process is killed, or has lost the Lease.
 func (r *replica) run() error {
 	config := configFor(r)
-	events := record.NewBroadcaster()
-	defer events.Shutdown()
-	events.StartRecordingToSink(&typedcorev1.EventSinkImpl{Interface: kubernetes.NewForConfigOrDie(config).CoreV1().Events("")})
+	recorder, stopEvents, err := events.Start(config, "byhand")
+	if err != nil {
+		return err
+	}
+	defer stopEvents()
 	observed := rest.CopyConfig(config)
 	r.observe.Wrap(observed)
 	client, kubeClient := clientset.NewForConfigOrDie(observed), kubernetes.NewForConfigOrDie(observed)
 
-	queue := r.observe.Queue(kinds.Foo, controller.NewPriorityQueue("foo"))
+	queue := r.observe.Queue(kinds.Foo, controller.NewPriorityQueue("foo", workers))
 	defer queue.ShutDown() // A process that never led has no worker to do it.
 	projects := informer.NewProjects(client, "", resync, cache.ResourceEventHandlerFuncs{})
 	foos := informer.NewFoos(client, "", resync, controller.WithLowPriorityWhenUnchanged(controller.EnqueueObject)(queue))
@@ -100,7 +100,7 @@ func (r *replica) run() error {
 		Deployments:     wrong{kubeClient.AppsV1(), r.bug},
 		FooStore:        foos.Store,
 		DeploymentStore: deployments.Store,
-		Events:          events.NewRecorder(clientset.Scheme, corev1.EventSource{Component: "byhand"}),
+		Events:          recorder,
 	}
 	reconcile := r.observe.Reconcile(kinds.Foo, reconciler)
 

@@ -1,12 +1,17 @@
 package schema
 
 import (
+	"encoding/json"
 	"reflect"
+	"regexp"
 	"slices"
+	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"example.com/byhand/internal/testkit/crd"
 )
@@ -80,6 +85,50 @@ func TestFields(t *testing.T) {
 		t.Run(k.Kind, func(t *testing.T) {
 			crd.Compare(t, k.Kind, k.typ, definitionOf(t, k).Spec.Versions[0].Schema.OpenAPIV3Schema)
 		})
+	}
+}
+
+// Each time that a schema admits survives the way through the Go type. One that does not decode
+// stops the informer of its kind, and one that comes back as something else is refused: then
+// no status can be written.
+func TestTimesSurvive(t *testing.T) {
+	for _, k := range kinds() {
+		t.Run(k.Kind, func(t *testing.T) {
+			timesSurvive(t, k.Kind, definitionOf(t, k).Spec.Versions[0].Schema.OpenAPIV3Schema)
+		})
+	}
+}
+
+func timesSurvive(t *testing.T, path string, s crd.Schema) {
+	t.Helper()
+	for name, property := range s.Properties {
+		timesSurvive(t, path+"."+name, property)
+	}
+	if s.Items != nil {
+		timesSurvive(t, path+"[]", *s.Items)
+	}
+	if s.Format != "date-time" {
+		return
+	}
+	pattern := regexp.MustCompile(s.Pattern)
+	admits := 0
+	for _, sent := range []string{
+		"2026-01-01T00:30:00Z", "1900-01-01T00:00:00Z", "9999-12-31T23:59:59.999999999Z", "2026-01-01T00:30:00.5+00:00",
+		"2026-01-01t00:30:00z", "2026-01-01T00:30:00+99:99", "0001-01-01T00:00:00Z",
+		"0001-01-01T01:00:00+01:00", "1900-01-01T00:00:00+01:00", "9999-12-31T23:59:59-01:00",
+	} {
+		if !pattern.MatchString(sent) {
+			continue
+		}
+		admits++
+		var through metav1.Time
+		err := json.Unmarshal([]byte(strconv.Quote(sent)), &through)
+		if back, _ := json.Marshal(through); err != nil || !pattern.MatchString(strings.Trim(string(back), `"`)) {
+			t.Errorf("%s: the schema admits %s, which Go sends back as %s, error %v", path, sent, back, err)
+		}
+	}
+	if admits < 4 {
+		t.Errorf("%s: the schema admits %d of the times, want the first four", path, admits)
 	}
 }
 

@@ -2,6 +2,7 @@ package simulation
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/google/go-cmp/cmp"
@@ -14,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
+	"example.com/byhand/internal/testkit/oracle"
 )
 
 const (
@@ -124,6 +126,8 @@ func theirs(deployment *appsv1.Deployment, foo *v1alpha1.Foo) *appsv1.Deployment
 		}
 	}
 	delete(rest.Spec.Template.Labels, uidLabel)
+	rest.Spec.Selector = nil
+	rest.OwnerReferences = slices.DeleteFunc(rest.OwnerReferences, func(o metav1.OwnerReference) bool { return o.UID == foo.UID })
 	var containers []corev1.Container
 	for _, container := range rest.Spec.Template.Spec.Containers {
 		if container.Name == ourPodName {
@@ -175,14 +179,14 @@ func (s *sequence) checkStatus(a *audited) {
 	if deployment != nil && controllerOf(deployment) == foo.UID {
 		running = []*appsv1.Deployment{deployment}
 	}
-	failure, _ := a.worker.process.reconciler.Failures.Last(a.worker.key, "")
+	want := oracle.Reason(foo, deployment, func(name string, uid types.UID) bool { return a.worker.seen.foos[foo.Namespace+"/"+name] == uid })
 	switch reason := reasonOf(after); {
-	case failure.Err != nil && reason == reasonOf(before), reason == v1alpha1.ReasonForbidden, reason == v1alpha1.ReasonRequestFailed, reason == v1alpha1.ReasonInvalidSpec:
+	case a.worker.process.failed[a.worker.key] && slices.Contains([]string{v1alpha1.ReasonForbidden, v1alpha1.ReasonRequestFailed, v1alpha1.ReasonChangedByWebhook}, reason), reason == v1alpha1.ReasonInvalidSpec:
 		// The condition is not from the Deployment.
-	case deployment == nil:
-		s.breaks("the status is %s, of no Deployment", reason)
-	case reasonFrom(foo, deployment) != reason:
-		s.breaks("the status is %s, of v%s of the Deployment, which is %s", reason, deployment.ResourceVersion, reasonFrom(foo, deployment))
+	case reason != want:
+		s.breaks("the status is %s, and must be %s", reason, want)
+	case after.ObservedGeneration != foo.Generation:
+		s.breaks("the status is of generation %d, and its spec of %d", after.ObservedGeneration, foo.Generation)
 	}
 	available := int32(0)
 	for _, d := range running {
@@ -200,20 +204,4 @@ func (s *sequence) checkStatus(a *audited) {
 		s.breaks("the status goes back from v%s of the Deployment to v%s", last.ResourceVersion, deployment.ResourceVersion)
 	}
 	s.rules.statusFrom[foo.UID] = deployment
-}
-
-// reasonFrom is the reason of the conditions of a Foo that has, or lacks, this
-// Deployment.
-func reasonFrom(foo *v1alpha1.Foo, deployment *appsv1.Deployment) string {
-	owner := metav1.GetControllerOf(deployment)
-	switch {
-	case owner == nil, owner.UID != foo.UID && !(owner.APIVersion == "samplecontroller.k8s.io/v1alpha1" && owner.Kind == "Foo" && owner.Name == foo.Name):
-		return v1alpha1.ReasonNameTaken
-	case owner.UID != foo.UID, deployment.DeletionTimestamp != nil:
-		return v1alpha1.ReasonWaitingForDeletion
-	case deployment.Status.AvailableReplicas < wantedReplicas(deployment), deployment.Status.ObservedGeneration < deployment.Generation:
-		return v1alpha1.ReasonWaitingForReplicas
-	default:
-		return v1alpha1.ReasonAvailable
-	}
 }

@@ -45,14 +45,20 @@ func (s *sequence) rolloutActs() bool {
 		if !s.resting {
 			available = s.rand.Int32N(available + 1)
 		}
-		if deployment.Status.AvailableReplicas != available || deployment.Status.ObservedGeneration != deployment.Generation {
+		if deployment.Status.AvailableReplicas != available || deployment.Status.UpdatedReplicas != available || deployment.Status.ObservedGeneration != deployment.Generation {
 			due = append(due, func() bool {
-				status := map[string]any{"replicas": int64(available), "availableReplicas": int64(available), "observedGeneration": deployment.Generation}
+				status := rolledOut(deployment, available)
 				return s.setField("rollout", path, status, "status")
 			})
 		}
 	}
 	return len(due) > 0 && pick(s, due)()
+}
+
+// rolledOut is the status of a Deployment with so many replicas of its newest template.
+func rolledOut(deployment *appsv1.Deployment, available int32) map[string]any {
+	n := int64(available)
+	return map[string]any{"replicas": n, "updatedReplicas": n, "availableReplicas": n, "observedGeneration": deployment.Generation}
 }
 
 func wantedReplicas(deployment *appsv1.Deployment) int32 {

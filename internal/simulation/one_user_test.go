@@ -75,8 +75,9 @@ func (s *sequence) patientUserActs(key cache.ObjectName) [][]string {
 	case 2:
 		s.terminate("user", path, metav1.DeletePropagationBackground)
 		s.create("user", path, map[string]any{"deploymentName": name})
-		// It may first have to say that it waits for the old Deployment to go.
-		return [][]string{{"POST deployments", status}, {status, "GET foos/" + key.Name, "POST deployments", status}}
+		// It may first have to say that it waits for the old Deployment to go. If the store never
+		// lacked the Foo, what was sent for the old one is a trace of the new one.
+		return [][]string{{"POST deployments", status}, {"GET foos/" + key.Name, "POST deployments", status}, {status, "GET foos/" + key.Name, "POST deployments", status}}
 	case 3:
 		s.setField("user", path, "noted", "metadata", "labels", "note")
 	case 4:
@@ -86,7 +87,7 @@ func (s *sequence) patientUserActs(key cache.ObjectName) [][]string {
 	case 7, 8, 9:
 		s.setField("user", path, name, "spec", "deploymentName")
 		if name != foo.Spec.DeploymentName {
-			return [][]string{{"POST deployments", "GET foos/" + key.Name, "DELETE deployments/" + foo.Spec.DeploymentName, status}}
+			return [][]string{{"GET foos/" + key.Name, "POST deployments", "GET foos/" + key.Name, "DELETE deployments/" + foo.Spec.DeploymentName, status}}
 		}
 	default:
 		return [][]string{s.scales(path, foo)}
@@ -115,7 +116,7 @@ func (s *sequence) rollsOut(foo *v1alpha1.Foo) []string {
 	before, path := s.deploymentOf(foo)
 	available := wantedReplicas(before)
 	s.change("rollout", path, "all available", func(object *unstructured.Unstructured) {
-		object.Object["status"] = map[string]any{"replicas": int64(available), "availableReplicas": int64(available), "observedGeneration": before.Generation}
+		object.Object["status"] = rolledOut(before, available)
 	})
 	if reasonOf(foo.Status) == v1alpha1.ReasonAvailable && foo.Status.AvailableReplicas == available {
 		return nil

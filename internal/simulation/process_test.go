@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	appsv1client "k8s.io/client-go/kubernetes/typed/apps/v1"
 	"k8s.io/client-go/tools/cache"
-	"k8s.io/client-go/tools/record"
+	"k8s.io/client-go/tools/events"
 
 	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
 	"example.com/byhand/clientset"
@@ -26,12 +26,13 @@ type process struct {
 	foos, deployments *feed
 	queue             *queue
 	reconciler        *controller.FooReconciler
+	failed            keySet // a request for the key has failed
 }
 
 // newProcess returns one whose stores are still empty.
 func (s *sequence) newProcess() *process {
 	s.processes++
-	p := &process{s: s, id: s.processes, queue: &queue{waiting: keySet{}, later: keySet{}, busy: keySet{}}}
+	p := &process{s: s, id: s.processes, failed: keySet{}, queue: &queue{waiting: keySet{}, later: keySet{}, busy: keySet{}}}
 	p.foos = &feed{s: s, resource: "foos", store: newOrderedIndexer(informer.FooIndexers())}
 	p.deployments = &feed{s: s, resource: "deployments", store: newOrderedIndexer(informer.DeploymentIndexers())}
 	p.foos.decode = func(c testkit.Change) any { return typed[v1alpha1.Foo](s, c.Object) }
@@ -46,7 +47,7 @@ func (s *sequence) newProcess() *process {
 		Deployments:     appsv1client.NewForConfigOrDie(config),
 		FooStore:        p.foos.store,
 		DeploymentStore: p.deployments.store,
-		Events:          &record.FakeRecorder{},
+		Events:          &events.FakeRecorder{},
 	}
 	return p
 }

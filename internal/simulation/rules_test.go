@@ -49,8 +49,9 @@ type audited struct {
 
 // seen is what a worker can know: at its beginning, and from the answers since.
 type seen struct {
-	foo        *v1alpha1.Foo      // in the store; nil is none
-	deployment *appsv1.Deployment // of the name that the Foo has; nil is none
+	foo        *v1alpha1.Foo        // in the store; nil is none
+	foos       map[string]types.UID // in the store, by key
+	deployment *appsv1.Deployment   // of the name that the Foo has; nil is none
 	owned      []*appsv1.Deployment
 	newest     int64  // the newest generation of the Foo that the Deployments in the store were made from
 	named      string // the Deployment that the live Foo names, if it is the same Foo
@@ -69,6 +70,11 @@ func (s *sequence) sees(w *worker) seen {
 	name := cache.NewObjectName(w.key.Namespace, saw.foo.Spec.DeploymentName)
 	if stored, found, _ := deployments.GetByKey(name.String()); found {
 		saw.deployment = stored.(*appsv1.Deployment)
+	}
+	saw.foos = map[string]types.UID{}
+	for _, foo := range w.process.foos.store.List() {
+		foo := foo.(*v1alpha1.Foo)
+		saw.foos[cache.MetaObjectToName(foo).String()] = foo.UID
 	}
 	saw.owned = informer.DeploymentsOf(deployments, saw.foo)
 	for _, deployment := range saw.owned {
@@ -145,7 +151,7 @@ func (s *sequence) noteRequest(a *audited) {
 func (s *sequence) delivered(w *worker, a *audited) {
 	a.delivered = true
 	if a.refused != nil {
-		w.failed = true
+		w.fails()
 		if apierrors.IsConflict(a.refused) && versionSent(a) != "" {
 			s.rules.refused[refusalOf(a)] = true
 		}
@@ -156,9 +162,9 @@ func (s *sequence) delivered(w *worker, a *audited) {
 	}
 }
 
-// refusalOf names a refusal: who sent which version of what.
+// refusalOf names a refusal: who sent which version of what, and how.
 func refusalOf(a *audited) string {
-	return fmt.Sprint(a.worker, " ", a.worker.key, " ", a.path, " ", versionSent(a))
+	return fmt.Sprint(a.worker, " ", a.worker.key, " ", a.method, " ", a.path, " ", versionSent(a))
 }
 
 // versionSent is the version that a request asks the object to have, or "".

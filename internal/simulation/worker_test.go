@@ -81,9 +81,8 @@ func (s *sequence) goOn(w *worker) {
 	}
 	s.workers = slices.DeleteFunc(s.workers, func(other *worker) bool { return other == w })
 	outcome := "done"
-	earlier, _ := w.process.reconciler.StatusFailures.Last(w.key, "")
 	switch {
-	case w.err != nil && !w.failed && !errors.Is(w.err, earlier.Err):
+	case w.err != nil && !w.failed:
 		s.breaks("%s: an error, and no request has failed: %v", w.key, w.err)
 	case w.err != nil:
 		outcome = "error: " + w.err.Error()
@@ -95,6 +94,9 @@ func (s *sequence) goOn(w *worker) {
 	w.process.queue.Done(w.key)
 	s.note(w.String(), "%s: %s", w.key, outcome)
 }
+
+// fails notes that a request was refused, or its answer lost.
+func (w *worker) fails() { w.failed, w.process.failed[w.key] = true, true }
 
 // kill ends all workers: no request of theirs reaches the server any more, and no
 // answer reaches them.
@@ -121,7 +123,9 @@ func (p *process) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	s.ambush(w.sending)
 	refused, lost := s.fault(r)
-	w.failed = w.failed || refused != nil || lost
+	if refused != nil || lost {
+		w.fails()
+	}
 	if refused != nil {
 		s.note(w.String(), "%s: %s %s → %d %s, made up", w.key, r.Method, r.URL.Path, refused.ErrStatus.Code, refused.ErrStatus.Reason)
 		return testkit.Transport{Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { testkit.WriteError(w, refused) })}.RoundTrip(r)

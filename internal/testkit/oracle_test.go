@@ -21,18 +21,19 @@ type state struct {
 }
 
 func controlledBy(kind string, uid types.UID) []metav1.OwnerReference {
-	return []metav1.OwnerReference{{Kind: kind, Name: "foo", UID: uid, Controller: new(true)}}
+	return []metav1.OwnerReference{{APIVersion: "samplecontroller.k8s.io/v1alpha1", Kind: kind, Name: "foo", UID: uid, Controller: new(true), BlockOwnerDeletion: new(true)}}
 }
 
 // deployment is one that is rolled out.
 func deployment(name string, uid types.UID, replicas int32) appsv1.Deployment {
+	labels := map[string]string{"samplecontroller.k8s.io/foo-uid": string(uid)}
 	return appsv1.Deployment{
 		ObjectMeta: metav1.ObjectMeta{Name: name, ResourceVersion: "7", OwnerReferences: controlledBy("Foo", uid)},
-		Spec: appsv1.DeploymentSpec{Replicas: &replicas, Template: corev1.PodTemplateSpec{
-			ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{"samplecontroller.k8s.io/foo-uid": string(uid)}},
+		Spec: appsv1.DeploymentSpec{Replicas: &replicas, Selector: &metav1.LabelSelector{MatchLabels: labels}, Template: corev1.PodTemplateSpec{
+			ObjectMeta: metav1.ObjectMeta{Labels: labels},
 			Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "nginx", Image: "nginx:1.29"}}},
 		}},
-		Status: appsv1.DeploymentStatus{Replicas: replicas, AvailableReplicas: replicas},
+		Status: appsv1.DeploymentStatus{Replicas: replicas, UpdatedReplicas: replicas, AvailableReplicas: replicas},
 	}
 }
 
@@ -136,6 +137,9 @@ func TestOurs(t *testing.T) {
 		{"what it keeps is not counted", func(s *state) { s.taken(); s.foo.Status.AvailableReplicas = 0 }, "It has 1 replicas, 1 are available; the status says 1 and 0."},
 		{"nobody's", func(s *state) { s.taken(); s.says(v1alpha1.ReasonNameTaken, "by somebody") }, `That has no controller, and condition Ready says "by somebody".`},
 		{"another's", func(s *state) { s.taken(); s.d.OwnerReferences = controlledBy("Other", "2") }, `That is controlled by Other "foo", and condition Ready says "Deployment \"d\" has no controller".`},
+		{"an owner reference that blocks nothing", func(s *state) { s.d.OwnerReferences[0].BlockOwnerDeletion = nil }, "Its owner references are "},
+		{"another selector", func(s *state) { s.d.Spec.Selector = nil }, "Its selector is "},
+		{"a replica of an earlier template", func(s *state) { s.d.Status.UpdatedReplicas = 1 }, "Its condition Ready must be True for WaitingForReplicas"},
 		{"Pods without the UID", func(s *state) { s.d.Spec.Template.Labels = nil }, "The labels of its Pods, map[], lack the UID of the Foo."},
 		{"another image", func(s *state) { s.d.Spec.Template.Spec.Containers[0].Image = "x" }, "It lacks the container nginx=nginx:1.29: [nginx=x]"},
 		{"another container", func(s *state) { s.d.Spec.Template.Spec.Containers[0].Name = "x" }, "It lacks the container nginx=nginx:1.29: [x=nginx:1.29]"},

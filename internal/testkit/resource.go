@@ -9,6 +9,7 @@ import (
 	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
+	eventsv1 "k8s.io/api/events/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -62,6 +63,7 @@ var builtIn = []Resource{
 	{GroupVersionKind: corev1.SchemeGroupVersion.WithKind("Pod"), Plural: "pods", ShortNames: []string{"po"}, Status: true, Generation: true, Blind: true},
 	{GroupVersionKind: corev1.SchemeGroupVersion.WithKind("Secret"), Plural: "secrets", Blind: true, Selectable: []string{"type"}},
 	{GroupVersionKind: corev1.SchemeGroupVersion.WithKind("Event"), Plural: "events", ShortNames: []string{"ev"}, Blind: true},
+	{GroupVersionKind: eventsv1.SchemeGroupVersion.WithKind("Event"), Plural: "events", ShortNames: []string{"ev"}, Blind: true},
 	{GroupVersionKind: coordinationv1.SchemeGroupVersion.WithKind("Lease"), Plural: "leases"},
 }
 
@@ -83,6 +85,7 @@ func init() {
 	utilruntime.Must(appsv1.AddToScheme(typed))
 	utilruntime.Must(autoscalingv1.AddToScheme(typed))
 	utilruntime.Must(corev1.AddToScheme(typed))
+	utilruntime.Must(eventsv1.AddToScheme(typed))
 	utilruntime.Must(coordinationv1.AddToScheme(typed))
 }
 

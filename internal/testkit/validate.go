@@ -53,7 +53,7 @@ var (
 				"type":               {Type: "string", Required: true, MaxLength: 316},
 				"status":             {Type: "string", Required: true, Enum: []string{"True", "False", "Unknown"}},
 				"observedGeneration": {Type: "integer", Maximum: math.MaxInt64},
-				"lastTransitionTime": {Type: "string", Required: true, DateTime: true, Pattern: `^[0-9]{4}-[0-9]{2}-[0-9]{2}T([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](\.[0-9]{1,9})?(Z|[+-]([01][0-9]|2[0-3]):[0-5][0-9])$`},
+				"lastTransitionTime": {Type: "string", Required: true, DateTime: true, Pattern: `^(19|[2-9][0-9])[0-9]{2}-[0-9]{2}-[0-9]{2}T([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](\.[0-9]{1,9})?(Z|[+-]00:00)$`},
 				"reason":             {Type: "string", Required: true, MinLength: 1, MaxLength: 1024, Pattern: `^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$`},
 				"message":            {Type: "string", Required: true, MaxLength: 32768},
 			}},

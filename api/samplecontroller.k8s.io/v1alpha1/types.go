@@ -34,9 +34,8 @@ type FooStatus struct {
 	Replicas int32 `json:"replicas,omitempty"`
 	// AvailableReplicas is how many of status.replicas are available.
 	AvailableReplicas int32 `json:"availableReplicas"`
-	// ObservedGeneration is the metadata.generation that the conditions were computed for.
-	// While it is smaller than the Foo's own, the controller has not yet said what became
-	// of the newest spec.
+	// ObservedGeneration is the metadata.generation of the spec that the controller had read.
+	// While it is smaller than the Foo's own, the rest is about an earlier spec.
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 	// Selector selects the Pods of this Foo by their labels. An autoscaler reads it.
 	Selector string `json:"selector,omitempty"`
@@ -44,16 +43,18 @@ type FooStatus struct {
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 }
 
-// FooReady is the type of a Foo's condition. It is True while the Deployment has all the
-// replicas it should have. Its reason is one of the words below.
+// FooReady is the type of a Foo's condition. It is True while the Foo has the Deployment that
+// its spec asks for, and each wanted replica, and no other, is available and of the newest
+// template. During a rollout it is False. Its reason is one of the words below. The status of a
+// Foo that is being deleted stays as it was.
 const FooReady = "Ready"
 
 // The reasons of the condition Ready. With the first it is True, with all others False.
 const (
-	// ReasonAvailable: every wanted replica is available.
+	// ReasonAvailable: every wanted replica is available, and there is no other.
 	ReasonAvailable = "Available"
-	// ReasonWaitingForReplicas: the Deployment is right, some replicas are not available
-	// yet.
+	// ReasonWaitingForReplicas: the Deployment, or some replicas of it, are not yet as they
+	// should be. The message says which. Nobody need act.
 	ReasonWaitingForReplicas = "WaitingForReplicas"
 	// ReasonWaitingForDeletion: a Deployment of this name is being deleted. A new one is
 	// created when it is gone.
@@ -69,11 +70,13 @@ const (
 	// ReasonRequestFailed: requests have failed for some time in another way, as when a
 	// webhook does not answer. The message is that of an error.
 	ReasonRequestFailed = "RequestFailed"
-	// ReasonChangedByWebhook: the API server stored another value than the controller sent.
-	// The message names the field.
+	// ReasonChangedByWebhook: the API server stored another value than the controller sent, and
+	// the message names the field; or what it stored is changed again and again.
 	ReasonChangedByWebhook = "ChangedByWebhook"
-	// ReasonReplicaFailure: the Deployment reports that its Pods cannot be created, as when a
-	// quota is used up. The message is the Deployment's.
+	// ReasonNamespaceTerminating: the Foo needs a Deployment, and its namespace is being deleted.
+	ReasonNamespaceTerminating = "NamespaceTerminating"
+	// ReasonReplicaFailure: the Deployment reports that its Pods or its ReplicaSet cannot be
+	// created, as when a quota is used up. The message is the Deployment's.
 	ReasonReplicaFailure = "ReplicaFailure"
 	// ReasonProgressDeadlineExceeded: the Deployment reports that its rollout makes no
 	// progress. The message is the Deployment's.

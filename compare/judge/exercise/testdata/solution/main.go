@@ -69,21 +69,16 @@ func (r *reconciler) reconcile(ctx context.Context, key cache.ObjectName) (again
 		return 0, err
 	}
 	foo := stored.(*v1alpha1.Foo)
-	// What failed waits for its back-off, unless the Foo asks for something else now.
-	attempt := fmt.Sprint(foo.UID, foo.Generation)
-	_, wait := r.failures.Last(key, attempt)
-	if wait == 0 {
-		err = r.failures.Record(key, attempt, r.writeDeployment(ctx, foo)).Err
-	}
-	return wait, errors.Join(err, r.writeStatus(ctx, foo))
+	again, err = r.writeDeployment(ctx, key, foo)
+	return again, errors.Join(err, r.writeStatus(ctx, foo))
 }
 
 // writeDeployment writes the Deployment that the Foo names and deletes those of earlier names.
-func (r *reconciler) writeDeployment(ctx context.Context, foo *v1alpha1.Foo) error {
+func (r *reconciler) writeDeployment(ctx context.Context, key cache.ObjectName, foo *v1alpha1.Foo) (wait time.Duration, err error) {
 	stored, exists, err := r.deploymentStore.GetByKey(foo.Namespace + "/" + foo.Spec.DeploymentName)
 	current, _ := stored.(*appsv1.Deployment)
 	if err != nil || exists && (!metav1.IsControlledBy(current, foo) || current.DeletionTimestamp != nil) {
-		return err
+		return 0, err
 	}
 	desired := newDeployment(foo, current)
 	earlier := slices.DeleteFunc(informer.DeploymentsOf(r.deploymentStore, foo), func(d *appsv1.Deployment) bool {
@@ -91,8 +86,20 @@ func (r *reconciler) writeDeployment(ctx context.Context, foo *v1alpha1.Foo) err
 	})
 	differs := !equality.Semantic.DeepEqual(current, desired)
 	if !differs && len(earlier) == 0 {
-		return nil
+		return 0, nil
 	}
+	// What failed, or was undone, waits for its back-off, unless the Foo asks for something else.
+	failure := r.failures.Try(key, "write Deployment", fmt.Sprint(foo.UID, foo.Generation), "", func() error {
+		return r.send(ctx, foo, current, desired, differs, earlier)
+	})
+	if failure.Err == nil || failure.Sent {
+		return 0, failure.Err
+	}
+	return failure.Wait, nil
+}
+
+// send asks whether the Foo still wants desired, and then sends what differs.
+func (r *reconciler) send(ctx context.Context, foo *v1alpha1.Foo, current, desired *appsv1.Deployment, differs bool, earlier []*appsv1.Deployment) error {
 	live, err := r.foos.Foos(foo.Namespace).Get(ctx, foo.Name, metav1.GetOptions{})
 	if err != nil {
 		return err
@@ -101,7 +108,7 @@ func (r *reconciler) writeDeployment(ctx context.Context, foo *v1alpha1.Foo) err
 		return errors.New("the store has an older Foo")
 	}
 	client := r.deployments.Deployments(foo.Namespace)
-	if !exists {
+	if current == nil {
 		_, err = client.Create(ctx, desired, metav1.CreateOptions{})
 	} else if differs {
 		current, err = client.Update(ctx, desired, metav1.UpdateOptions{})

@@ -1,0 +1,115 @@
+// Package events sends the Events that a controller records: notes for people, which kubectl
+// describe shows.
+//
+// A recorder makes an Event and hands it to a broadcaster. The broadcaster starts a goroutine for
+// each, and hands it to a sink, which sends it. Events that differ in their note alone are a
+// series: one object that counts. So the object that is meant is the Event's related one. The
+// broadcaster remembers each Event for six minutes. How many there are is bounded by the program:
+// one for each cause.
+package events
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	eventsv1 "k8s.io/api/events/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+	typedeventsv1 "k8s.io/client-go/kubernetes/typed/events/v1"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/events"
+	"k8s.io/client-go/util/flowcontrol"
+	"k8s.io/klog/v2"
+
+	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
+)
+
+// At most qps Events a second are sent, after a burst, and at most inFlight at a time.
+const (
+	qps, burst = 10, 50
+	inFlight   = 10
+	timeout    = 10 * time.Second
+)
+
+// scheme has the kinds that Events are about.
+var scheme = runtime.NewScheme()
+
+func init() {
+	utilruntime.Must(v1alpha1.AddToScheme(scheme))
+	utilruntime.Must(appsv1.AddToScheme(scheme))
+}
+
+// Start returns a recorder of Events about Foos and Deployments. component names who records
+// them. Events have a client of their own, so that they never delay a write. What is too much is
+// dropped. stop hands over what was recorded; the last Events may be lost.
+func Start(config *rest.Config, component string) (recorder events.EventRecorder, stop func(), err error) {
+	config = rest.CopyConfig(config)
+	config.QPS, config.RateLimiter = -1, nil // The sink has the limit: its client would queue.
+	client, err := typedeventsv1.NewForConfig(config)
+	if err != nil {
+		return nil, nil, err
+	}
+	broadcaster := events.NewBroadcaster(newSink(&events.EventSinkImpl{Interface: client}))
+	// Not a caller's context: workers that finish after a signal still record Events.
+	ctx, cancel := context.WithCancel(context.Background())
+	if err := broadcaster.StartRecordingToSinkWithContext(ctx); err != nil {
+		cancel()
+		return nil, nil, err
+	}
+	return broadcaster.NewRecorder(scheme, component), func() {
+		broadcaster.Shutdown()
+		cancel()
+	}, nil
+}
+
+// sink drops at once what is too much, and what fails: the broadcaster would hold a goroutine for
+// each of them, for two minutes.
+type sink struct {
+	next  events.EventSink
+	limit flowcontrol.RateLimiter
+	slots chan struct{}
+}
+
+func newSink(next events.EventSink) *sink {
+	return &sink{next, flowcontrol.NewTokenBucketRateLimiter(qps, burst), make(chan struct{}, inFlight)}
+}
+
+// Create implements events.EventSink.
+func (s *sink) Create(ctx context.Context, event *eventsv1.Event) (*eventsv1.Event, error) {
+	return s.send(ctx, func(ctx context.Context) (*eventsv1.Event, error) { return s.next.Create(ctx, event) })
+}
+
+// Update implements events.EventSink.
+func (s *sink) Update(ctx context.Context, event *eventsv1.Event) (*eventsv1.Event, error) {
+	return s.send(ctx, func(ctx context.Context) (*eventsv1.Event, error) { return s.next.Update(ctx, event) })
+}
+
+// Patch implements events.EventSink.
+func (s *sink) Patch(ctx context.Context, event *eventsv1.Event, data []byte) (*eventsv1.Event, error) {
+	return s.send(ctx, func(ctx context.Context) (*eventsv1.Event, error) { return s.next.Patch(ctx, event, data) })
+}
+
+// send returns nil for what was dropped: the broadcaster tries an error again, unless it is the
+// API server's.
+func (s *sink) send(ctx context.Context, send func(ctx context.Context) (*eventsv1.Event, error)) (*eventsv1.Event, error) {
+	if !s.limit.TryAccept() {
+		return nil, nil
+	}
+	select {
+	case s.slots <- struct{}{}:
+		defer func() { <-s.slots }()
+	default:
+		return nil, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	event, err := send(ctx)
+	if _, answered := errors.AsType[*apierrors.StatusError](err); err != nil && !answered {
+		klog.FromContext(ctx).V(2).Info("An Event is dropped", "reason", err)
+		return nil, nil
+	}
+	return event, err
+}

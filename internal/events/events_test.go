@@ -1,0 +1,101 @@
+package events
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	eventsv1 "k8s.io/api/events/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/events"
+
+	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
+	"example.com/byhand/internal/testkit"
+)
+
+// counted is a sink that answers with err, after it was told to.
+type counted struct {
+	events.EventSink
+	calls  atomic.Int32
+	err    error
+	answer func(ctx context.Context)
+}
+
+func (c *counted) Create(ctx context.Context, event *eventsv1.Event) (*eventsv1.Event, error) {
+	c.calls.Add(1)
+	c.answer(ctx)
+	return event, c.err
+}
+
+// What is too much is dropped at once, and what fails is not tried again.
+func TestSinkDrops(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		next := &counted{err: errors.New("connection refused"), answer: func(context.Context) {}}
+		s, begin := newSink(next), time.Now()
+		for range 1000 {
+			if event, err := s.Create(t.Context(), &eventsv1.Event{}); event != nil || err != nil {
+				t.Fatalf("%v, %v, want nothing", event, err)
+			}
+		}
+		if took := time.Since(begin); int(next.calls.Load()) != burst || took != 0 {
+			t.Errorf("%d sent in %s, want %d at once", next.calls.Load(), took, burst)
+		}
+		time.Sleep(time.Second)
+		for range 1000 {
+			_, _ = s.Create(t.Context(), &eventsv1.Event{})
+		}
+		if int(next.calls.Load()) != burst+qps {
+			t.Errorf("%d sent after a second, want %d more", next.calls.Load()-burst, qps)
+		}
+	})
+}
+
+// A server that does not answer holds up a few Events, for a while.
+func TestSinkOfServerThatHangs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		next := &counted{answer: func(ctx context.Context) { <-ctx.Done() }}
+		s, begin := newSink(next), time.Now()
+		for range 40 {
+			go func() { _, _ = s.Create(t.Context(), &eventsv1.Event{}) }()
+		}
+		synctest.Wait()
+		if next.calls.Load() != inFlight {
+			t.Errorf("%d requests at a time, want %d", next.calls.Load(), inFlight)
+		}
+		time.Sleep(timeout)
+		synctest.Wait()
+		_, _ = s.Create(t.Context(), &eventsv1.Event{})
+		if took := time.Since(begin); next.calls.Load() != inFlight+1 || took != 2*timeout {
+			t.Errorf("%d requests in %s, want one more after the time-out", next.calls.Load(), took)
+		}
+	})
+}
+
+// An Event is about the Foo, and says which Deployment is meant.
+func TestRelated(t *testing.T) {
+	api := testkit.NewAPIServer()
+	recorder, stop, err := Start(api.Config(), "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stop()
+	meta := metav1.ObjectMeta{Namespace: "default", Name: "one"}
+	recorder.Eventf(&v1alpha1.Foo{ObjectMeta: meta}, &appsv1.Deployment{ObjectMeta: meta}, corev1.EventTypeNormal, "Created", "Create", "Created %s", "one")
+	for deadline := time.Now().Add(10 * time.Second); len(api.List("events")) == 0; time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("no Event after 10 s")
+		}
+	}
+	event := api.List("events")[0].Object
+	if got := event["related"].(map[string]any)["kind"]; got != "Deployment" {
+		t.Errorf("related is %v, want the Deployment", event["related"])
+	}
+	if got := event["regarding"].(map[string]any)["kind"]; got != "Foo" {
+		t.Errorf("regarding is %v, want the Foo", event["regarding"])
+	}
+}
