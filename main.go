@@ -117,7 +117,7 @@ func run(ctx context.Context, o options, stdout io.Writer) error {
 	}
 
 	// Queue: the keys of the Foos that wait for a worker.
-	queue := observe.Queue(kinds.Foo, controller.NewPriorityQueue("foo", o.workers))
+	queue := observe.Queue(kinds.Foo, controller.NewPriorityQueue("foo"))
 
 	// Informers: list + watch → store → handler → queue. Nothing acts on a Project. The
 	// handlers for Foos and Deployments are those of controller/handlers.go, wrapped so that
@@ -137,6 +137,7 @@ func run(ctx context.Context, o options, stdout io.Writer) error {
 		FooStore:        foos.Store,
 		DeploymentStore: deployments.Store,
 		Events:          recorder,
+		Failures:        controller.NewFailures(o.workers / 2),
 	}
 	reconcile := observe.Reconcile(kinds.Foo, reconciler)
 

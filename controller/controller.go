@@ -87,31 +87,21 @@ func (c *Controller) reconcileSafely(ctx context.Context, key cache.ObjectName) 
 // retry decides when the key comes back. A reconcile may wait longer by itself: for the cache
 // (readyourwrites.go), or for its back-off, when an event brings the key sooner (failures.go).
 func (c *Controller) retry(ctx context.Context, key cache.ObjectName, requeueAfter time.Duration, err error) {
-	switch {
-	case err != nil:
-		logError(klog.FromContext(ctx), key, err)
-		c.queue.AddRateLimited(key)
-	case requeueAfter == 0:
+	_, isJoined := err.(interface{ Unwrap() []error })
+	switch logger := klog.FromContext(ctx); {
+	case err == nil && requeueAfter == 0:
 		c.queue.Forget(key)
-	}
-	if requeueAfter > 0 {
-		c.queue.AddAfter(key, requeueAfter)
-	}
-}
-
-// logError logs the error of a reconcile. A part of it must not hide another one.
-func logError(logger klog.Logger, key cache.ObjectName, err error) {
-	joined, isJoined := err.(interface{ Unwrap() []error })
-	switch {
-	case isJoined:
-		for _, part := range joined.Unwrap() {
-			logError(logger, key, part)
-		}
-	case apierrors.IsConflict(err) || apierrors.IsNotFound(err):
+	case !isJoined && (apierrors.IsConflict(err) || apierrors.IsNotFound(err)):
 		// Another client changed or deleted the object first, which is normal. The event of
 		// that change adds the key; the retry covers a missed event.
 		logger.V(2).Info("The object has changed, retrying", "key", key, "reason", err)
-	default:
+	case err != nil: // A conflict must not hide what is joined with it.
 		logger.Error(err, "Reconcile failed, retrying", "key", key)
+	}
+	if err != nil {
+		c.queue.AddRateLimited(key)
+	}
+	if requeueAfter > 0 {
+		c.queue.AddAfter(key, requeueAfter)
 	}
 }

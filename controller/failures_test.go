@@ -20,15 +20,17 @@ var errBroken = errors.New("broken")
 // tries is what Try does with one write.
 type tries struct {
 	*testing.T
-	failures controller.Failures
+	failures *controller.Failures
 }
 
+const fooUID = "1"
+
 // after waits, tries the write, and fails the test unless it was sent or not.
-func (f *tries) after(wait time.Duration, write, purpose, version string, err error, sent bool) controller.Failure {
+func (f *tries) after(wait time.Duration, write, purpose string, err error, sent bool) controller.Failure {
 	f.Helper()
 	time.Sleep(wait)
 	got := false
-	failure := f.failures.Try(fooKey, write, purpose, version, func() error { got = true; return err })
+	failure := f.failures.Try(fooUID, write, purpose, func() error { got = true; return err })
 	if got != sent || failure.Sent != sent {
 		f.Errorf("%s for %s after %s: sent %t, Sent %t, want %t; %+v", write, purpose, wait, got, failure.Sent, sent, failure)
 	}
@@ -36,18 +38,19 @@ func (f *tries) after(wait time.Duration, write, purpose, version string, err er
 }
 
 func tryWrites(t *testing.T, test func(f *tries)) {
-	synctest.Test(t, func(t *testing.T) { test(&tries{T: t}) })
+	synctest.Test(t, func(t *testing.T) { test(&tries{t, controller.NewFailures(1)}) })
 }
 
-// A write that fails waits for its back-off; another write, and another purpose of it, do not.
+// A write that fails twice waits for its back-off; another write, and another purpose of it, do not.
 func TestFailedWriteWaits(t *testing.T) {
 	tryWrites(t, func(f *tries) {
-		f.after(0, "create", "1", "", errBroken, true)
-		if got := f.after(0, "create", "1", "", errBroken, false); !errors.Is(got.Err, errBroken) || got.Wait <= 0 || got.Wait > 5*time.Millisecond {
+		f.after(0, "create", "1", errBroken, true)
+		f.after(0, "create", "1", errBroken, true)
+		if got := f.after(0, "create", "1", errBroken, false); !errors.Is(got.Err, errBroken) || got.Wait <= 0 || got.Wait > 5*time.Millisecond {
 			t.Errorf("while it waits: %+v, want the error and the rest of 5ms", got)
 		}
-		f.after(0, "delete", "1", "", nil, true)
-		f.after(0, "create", "2", "", errBroken, true)
+		f.after(0, "delete", "1", nil, true)
+		f.after(0, "create", "2", errBroken, true)
 	})
 }
 
@@ -56,17 +59,17 @@ func TestBackOffDoubles(t *testing.T) {
 	tryWrites(t, func(f *tries) {
 		count := func(d time.Duration) (sent int) {
 			for end := time.Now().Add(d); time.Now().Before(end); time.Sleep(time.Millisecond) {
-				f.failures.Try(fooKey, "create", "1", "", func() error { sent++; return errBroken })
+				f.failures.Try(fooUID, "create", "1", func() error { sent++; return errBroken })
 			}
 			return sent
 		}
 		if first, later := count(15*time.Second), count(5*time.Minute); first > 15 || later < 9 || later > 20 {
 			t.Errorf("%d attempts in 15 s, then %d in 5 minutes; want at most 15, then some 10 to 20", first, later)
 		}
-		f.after(30*time.Second, "create", "1", "", nil, true)
-		f.after(0, "create", "1", "", errBroken, true)
-		f.after(0, "create", "1", "", errBroken, false)
-		f.after(5*time.Millisecond, "create", "1", "", errBroken, true)
+		f.after(30*time.Second, "create", "1", nil, true)
+		f.after(0, "create", "1", errBroken, true)
+		f.after(0, "create", "1", errBroken, false)
+		f.after(5*time.Millisecond, "create", "1", errBroken, true)
 	})
 }
 
@@ -78,11 +81,11 @@ func TestFailureLasts(t *testing.T) {
 			err   error
 			want  bool
 		}{{0, errBroken, false}, {9 * time.Second, errBroken, false}, {time.Second, errBroken, true}, {30 * time.Second, nil, false}, {time.Second, errBroken, false}} {
-			if got := f.after(step.after, "create", "1", "", step.err, true); got.Lasts != step.want {
+			if got := f.after(step.after, "create", "1", step.err, true); got.Lasts != step.want {
 				t.Errorf("after %s more: it lasts %t, want %t", step.after, got.Lasts, step.want)
 			}
 		}
-		if got := f.after(time.Minute, "create", "2", "", errBroken, true); got.Lasts {
+		if got := f.after(time.Minute, "create", "2", errBroken, true); got.Lasts {
 			t.Error("another purpose lasts after its first failure")
 		}
 	})
@@ -93,14 +96,14 @@ func TestFailureLasts(t *testing.T) {
 // make it begin anew.
 func TestUndoneWriteWaits(t *testing.T) {
 	tryWrites(t, func(f *tries) {
-		f.after(0, "update", "1", "", nil, true)
-		f.after(0, "update", "1", "", nil, true)
-		if got := f.after(0, "update", "1", "", nil, false); got.Err == nil || got.Lasts {
+		f.after(0, "update", "1", nil, true)
+		f.after(0, "update", "1", nil, true)
+		if got := f.after(0, "update", "1", nil, false); got.Err == nil || got.Lasts {
 			t.Errorf("undone for the second time: %+v, want a failure that does not last yet", got)
 		}
 		sent, n := 2, 0
 		for end := time.Now().Add(15 * time.Second); time.Now().Before(end); time.Sleep(time.Millisecond) {
-			f.failures.Try(fooKey, "update", "1", "", func() error {
+			f.failures.Try(fooUID, "update", "1", func() error {
 				sent++
 				if n++; n%2 == 0 {
 					return errBroken
@@ -111,30 +114,13 @@ func TestUndoneWriteWaits(t *testing.T) {
 		if sent > 15 {
 			t.Errorf("%d attempts in 15 s", sent)
 		}
-		f.after(30*time.Second, "update", "1", "", nil, true)
-		if got := f.after(0, "update", "1", "", nil, false); !got.Lasts {
+		f.after(30*time.Second, "update", "1", nil, true)
+		if got := f.after(0, "update", "1", nil, false); !got.Lasts {
 			t.Error("undone for 45 s, and it does not last")
 		}
-		f.after(30*time.Second, "update", "1", "", nil, true)
-		f.after(time.Minute, "update", "1", "", nil, true)
-		f.after(0, "update", "1", "", nil, true)
-	})
-}
-
-// A version that was refused is not sent again until the cache has another one, or for 30 s: a
-// webhook may have invented the Conflict. A race is no failure: only the third in a row backs off.
-func TestRefusedVersion(t *testing.T) {
-	conflict := apierrors.NewConflict(v1alpha1.Resource("foos"), "foo", errBroken)
-	tryWrites(t, func(f *tries) {
-		f.after(0, "update", "1", "7", conflict, true)
-		if got := f.after(0, "update", "1", "7", nil, false); got.Wait != time.Second {
-			t.Errorf("look again after %s, want 1s", got.Wait)
-		}
-		f.after(29*time.Second, "update", "1", "7", nil, false)
-		f.after(time.Second, "update", "1", "7", conflict, true)
-		f.after(0, "update", "1", "8", conflict, true)
-		f.after(0, "update", "1", "9", conflict, false)
-		f.after(time.Second, "update", "1", "9", conflict, true)
+		f.after(30*time.Second, "update", "1", nil, true)
+		f.after(time.Minute, "update", "1", nil, true)
+		f.after(0, "update", "1", nil, true)
 	})
 }
 
@@ -143,10 +129,8 @@ func TestTerminatingIsFinal(t *testing.T) {
 	terminating := apierrors.NewForbidden(v1alpha1.Resource("foos"), "foo", errBroken)
 	terminating.ErrStatus.Details.Causes = []metav1.StatusCause{{Type: corev1.NamespaceTerminatingCause}}
 	tryWrites(t, func(f *tries) {
-		f.after(0, "create", "1", "", terminating, true)
-		if got := f.after(24*time.Hour, "create", "1", "", nil, false); got.Wait != 0 || got.Err == nil {
-			t.Errorf("%+v, want the error and no wait", got)
-		}
+		f.after(0, "create", "1", terminating, true)
+		f.after(23*time.Hour, "create", "1", nil, false)
 	})
 }
 
@@ -166,25 +150,45 @@ func TestTold(t *testing.T) {
 			{0, "a", "id 6", "id 6", []string{"a"}},
 		} {
 			time.Sleep(step.after)
-			if got := f.failures.Message(fooKey, step.cause, step.is); got != step.told {
+			if got := f.failures.Message(fooUID, step.cause, step.is); got != step.told {
 				t.Errorf("%s: message %q, want %q", step.is, got, step.told)
 			}
-			if got := f.failures.Told(fooKey, map[string]string{step.cause: step.told}); !slices.Equal(got, step.news) {
+			if got := f.failures.Told(fooUID, map[string]string{step.cause: step.told}); !slices.Equal(got, step.news) {
 				t.Errorf("%s: new is %q, want %q", step.is, got, step.news)
 			}
 		}
 	})
 }
 
-// A key that is gone leaves nothing behind.
-func TestForget(t *testing.T) {
+// What is not wanted for a minute is forgotten: nothing stays of an object that is gone.
+func TestForgotten(t *testing.T) {
 	tryWrites(t, func(f *tries) {
-		f.after(0, "create", "1", "", errBroken, true)
-		before := f.failures.Tried(fooKey)
-		f.failures.Forget(fooKey)
-		if after := f.failures.Tried(fooKey); !before || after {
-			t.Errorf("tried: %t, and %t after Forget; want true, false", before, after)
+		f.after(0, "create", "1", errBroken, true)
+		time.Sleep(59 * time.Second)
+		if !f.failures.Tried(fooUID, "create") {
+			t.Error("forgotten before a minute has passed")
 		}
-		f.after(0, "create", "1", "", errBroken, true)
+		time.Sleep(time.Second)
+		if f.failures.Tried(fooUID, "create") {
+			t.Error("remembered after a minute")
+		}
+	})
+}
+
+// Only so many retries run at the same time. What waits for its turn still lasts.
+func TestRetriesAtATime(t *testing.T) {
+	tryWrites(t, func(f *tries) {
+		slow := func() error { time.Sleep(10 * time.Second); return errBroken }
+		f.after(0, "create", "1", errBroken, true)
+		f.failures.Try("2", "create", "1", slow)
+		time.Sleep(time.Second)
+		go f.failures.Try("2", "create", "1", slow)
+		synctest.Wait()
+		if got := f.after(0, "create", "1", errBroken, false); got.Wait != time.Second || !got.Lasts {
+			t.Errorf("while another retry runs: %+v, want to wait a second with a failure that lasts", got)
+		}
+		f.after(0, "delete", "1", errBroken, true)
+		f.after(0, "create", "2", errBroken, true)
+		f.after(11*time.Second, "create", "2", errBroken, true)
 	})
 }

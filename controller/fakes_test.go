@@ -24,6 +24,7 @@ func TestOverFakes(t *testing.T) {
 		FooStore:        cache.NewIndexer(cache.MetaNamespaceKeyFunc, informer.FooIndexers()),
 		DeploymentStore: cache.NewIndexer(cache.MetaNamespaceKeyFunc, informer.DeploymentIndexers()),
 		Events:          events.NewFakeRecorder(10),
+		Failures:        controller.NewFailures(1),
 	}
 	if err := r.FooStore.Add(foo); err != nil {
 		t.Fatal(err)

@@ -1,12 +1,13 @@
 package controller
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	appsv1client "k8s.io/client-go/kubernetes/typed/apps/v1"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/events"
@@ -24,8 +25,8 @@ var errCacheBehind = errors.New("the cache is behind the API server")
 // updates the cache adds the key within milliseconds.
 const cacheRetry = time.Second
 
-// FooReconciler gives each Foo its Deployment. All fields must be set, except Writes and
-// Failures, whose zero values are ready.
+// FooReconciler gives each Foo its Deployment. All fields must be set, except Writes, whose zero
+// value is ready.
 type FooReconciler struct {
 	// Foos and Deployments are the clients that it writes through.
 	Foos        clientset.FoosGetter
@@ -39,7 +40,7 @@ type FooReconciler struct {
 	Writes PendingWrites
 	// Failures holds what was sent, and how it ended. An event may bring the key at once; what
 	// has failed, or was undone, still waits for its back-off (failures.go).
-	Failures Failures
+	Failures *Failures
 }
 
 // fooState is the current state of one Foo: what the cache shows, and what this
@@ -60,8 +61,9 @@ type fooState struct {
 	failures []Failure
 	// wait is the shortest time until one of them may be sent again. 0: none waits.
 	wait time.Duration
-	// errs are the errors of this reconcile.
+	// errs are the errors of this reconcile, and race is one that is normal: another client was first.
 	errs []error
+	race error
 	// behind: the cache is behind the API server. Decide nothing from it.
 	behind bool
 }
@@ -77,9 +79,7 @@ func (r *FooReconciler) Reconcile(ctx context.Context, key cache.ObjectName) (re
 	// The current state, as the cache shows it.
 	foo, ok := get[*v1alpha1.Foo](r.FooStore, key)
 	if !ok || foo.DeletionTimestamp != nil {
-		// The garbage collector deletes the Deployment (doc.go, Deletion).
-		r.Failures.Forget(key)
-		return 0, nil
+		return 0, nil // The garbage collector deletes the Deployment (doc.go, Deletion).
 	}
 	state := r.readState(key, foo)
 
@@ -94,36 +94,34 @@ func (r *FooReconciler) Reconcile(ctx context.Context, key cache.ObjectName) (re
 
 	// Write what is known now into the status.
 	r.updateStatus(ctx, state)
-	return state.wait, errors.Join(state.errs...)
+	return state.wait, cmp.Or(errors.Join(state.errs...), state.race)
 }
 
-// try sends a write for a Foo, unless it waits for its back-off, and reports whether it was sent
-// and has succeeded. from is the cached object that it changes, nil if there is none. A new spec,
-// which has a new generation, is a new purpose and does not wait.
-func (r *FooReconciler) try(s *fooState, write, purpose string, from metav1.Object, send func() error) bool {
-	version := ""
-	if from != nil {
-		version = from.GetResourceVersion()
-	}
-	f := r.Failures.Try(s.key, write, purpose, version, send)
+// try sends a write for a Foo, unless it waits for its back-off. send is nil if the write is not
+// wanted. A new spec, which has a new generation, is a new purpose and does not wait.
+func (r *FooReconciler) try(s *fooState, write, purpose string, send func() error) {
+	f := r.Failures.Try(s.foo.UID, write, purpose, send)
 	if f.Err == nil {
-		return true
+		return
 	}
 	s.failures = append(s.failures, f)
-	switch {
+	switch isRace := apierrors.IsConflict(f.Err) || apierrors.IsNotFound(f.Err); {
+	case isTerminating(f.Err):
+		return // Nothing is tried again.
 	case errors.Is(f.Err, errCacheBehind):
 		s.behind = true
-	case isTerminating(f.Err):
-		// Nothing is tried again.
-	case f.Sent && f.Lasts:
-		// Not a race, of which retry says little: perhaps the CRD has no status subresource.
-		s.errs = append(s.errs, errors.New(f.Err.Error()))
-	case f.Sent:
+	case !f.Sent || errors.Is(f.Err, errUndone):
+		// It is in the status.
+	case isRace && !f.Lasts:
+		s.race = f.Err
+	case isRace:
+		s.errs = append(s.errs, errors.New(f.Err.Error())) // retry must not take it for one.
+	default:
 		s.errs = append(s.errs, f.Err)
-	case s.wait == 0 || f.Wait < s.wait:
+	}
+	if f.Wait > 0 && (s.wait == 0 || f.Wait < s.wait) {
 		s.wait = f.Wait
 	}
-	return false
 }
 
 // readState returns what the cache shows of a Foo.

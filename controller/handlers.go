@@ -1,6 +1,8 @@
 package controller
 
 import (
+	"fmt"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
@@ -64,7 +66,7 @@ func EnqueueOwner(owner schema.GroupKind, waiting func(dependent cache.ObjectNam
 				}
 				// Another owner may have taken the Deployment: both must know.
 				enqueueOwner(before)
-				if takenBy(before) == takenBy(after) {
+				if holder(before) == holder(after) {
 					enqueueOwner(after)
 					return
 				}
@@ -75,19 +77,13 @@ func EnqueueOwner(owner schema.GroupKind, waiting func(dependent cache.ObjectNam
 	}
 }
 
-// taken is what matters to those that wait for the name of an object.
-type taken struct {
-	controller types.UID
-	leaving    bool
-}
-
-func takenBy(obj any) taken {
-	object := obj.(metav1.Object)
-	now := taken{leaving: object.GetDeletionTimestamp() != nil}
+// holder is who has the name of an object, for those that wait for it: another text, another holder.
+func holder(obj any) string {
+	object, uid := obj.(metav1.Object), types.UID("")
 	if controller := metav1.GetControllerOfNoCopy(object); controller != nil {
-		now.controller = controller.UID
+		uid = controller.UID
 	}
-	return now
+	return fmt.Sprint(uid, object.GetDeletionTimestamp() != nil)
 }
 
 // isUnchanged reports whether a handler is called for an object that did not change. A fake

@@ -4,12 +4,11 @@ import (
 	"container/list"
 	"sync"
 
-	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/util/workqueue"
 )
 
-// Two priorities, and a limit. Without this file a change waits behind objects that did not
+// Two priorities. Without this file a change waits behind objects that did not
 // change (TestUnchangedHasLowPriority):
 //
 //	0.0 s  The program starts. The initial list adds 20,000 keys.
@@ -21,19 +20,9 @@ import (
 // relist or a resync shows unchanged have low priority. They are taken when no key of a change
 // waits, and in every eighth turn. Within a priority the first comes first: a retry waits behind
 // a whole initial list.
-//
-// A change also waits for a free worker (TestFailingKeysLeaveWorkersFree):
-//
-//	0.0 s  In one namespace a webhook does not answer: the write of each of 100 Foos fails
-//	       after 10 s. Each is retried after 15 to 30 s, so 16 workers always have 16 of them.
-//	0.1 s  A person creates a Foo elsewhere. Its key is the first.
-//	8 s    A worker takes it.
-//
-// So at most half of the workers have a key that has failed and came back by a delay.
 
 // PriorityQueue is a Queue with a second priority. AddAfter and AddRateLimited add with low
-// priority. A key that has failed and whose delay is over may be kept out of the queue, and of
-// Len, until another such key is done.
+// priority.
 type PriorityQueue interface {
 	Queue
 
@@ -42,17 +31,14 @@ type PriorityQueue interface {
 	AddLowPriority(key cache.ObjectName)
 }
 
-// NewPriorityQueue returns an empty queue for this number of workers: at most half of them, one
-// at least, retry at the same time. name labels its metrics.
-func NewPriorityQueue(name string, workers int) PriorityQueue {
-	fifo, limiter := &priorityFIFO{inLow: map[cache.ObjectName]*list.Element{}}, RateLimiter()
+// NewPriorityQueue returns an empty queue. name labels its metrics.
+func NewPriorityQueue(name string) PriorityQueue {
+	fifo := &priorityFIFO{inLow: map[cache.ObjectName]*list.Element{}}
 	ordered := workqueue.NewTypedWithConfig(workqueue.TypedQueueConfig[cache.ObjectName]{Name: name, Queue: fifo})
-	retries := &retries{TypedInterface: ordered, limiter: limiter, limit: max(1, workers/2),
-		parked: workqueue.NewTyped[cache.ObjectName](), admitted: sets.Set[cache.ObjectName]{}}
-	delaying := workqueue.NewTypedDelayingQueueWithConfig(workqueue.TypedDelayingQueueConfig[cache.ObjectName]{Name: name, Queue: retries})
-	limiting := workqueue.NewTypedRateLimitingQueueWithConfig(limiter,
+	delaying := workqueue.NewTypedDelayingQueueWithConfig(workqueue.TypedDelayingQueueConfig[cache.ObjectName]{Name: name, Queue: ordered})
+	limiting := workqueue.NewTypedRateLimitingQueueWithConfig(RateLimiter(),
 		workqueue.TypedRateLimitingQueueConfig[cache.ObjectName]{DelayingQueue: delaying})
-	return &priorityQueue{Queue: limiting, ordered: ordered, fifo: fifo}
+	return &priorityQueue{Queue: limiting, fifo: fifo}
 }
 
 // WithLowPriorityWhenUnchanged changes the function that makes a handler: the handler adds
@@ -80,61 +66,17 @@ type lowPriority struct{ PriorityQueue }
 
 func (q lowPriority) Add(key cache.ObjectName) { q.AddLowPriority(key) }
 
-// priorityQueue adds keys to ordered, past what is for delays.
 type priorityQueue struct {
 	Queue
-	ordered workqueue.TypedInterface[cache.ObjectName]
-	fifo    *priorityFIFO
+	fifo *priorityFIFO
 }
 
 func (q *priorityQueue) Add(key cache.ObjectName) {
 	q.fifo.changed.Store(key, nil)
-	q.ordered.Add(key)
+	q.Queue.Add(key)
 }
 
-func (q *priorityQueue) AddLowPriority(key cache.ObjectName) { q.ordered.Add(key) }
-
-// retries is the queue to which a key comes back when its delay is over. Of the keys that have
-// failed it lets at most limit into the queue behind it, until they are done; the others are
-// parked. A parked key that a handler adds need not wait, and is retried in its turn as well.
-type retries struct {
-	workqueue.TypedInterface[cache.ObjectName]
-	limiter workqueue.TypedRateLimiter[cache.ObjectName]
-	parked  workqueue.TypedInterface[cache.ObjectName]
-
-	mu       sync.Mutex
-	admitted sets.Set[cache.ObjectName]
-	limit    int
-}
-
-// Add is called when the delay of a key is over.
-func (r *retries) Add(key cache.ObjectName) {
-	if r.limiter.NumRequeues(key) == 0 {
-		r.TypedInterface.Add(key)
-		return
-	}
-	r.parked.Add(key)
-	r.admit()
-}
-
-// Done lets in the next one.
-func (r *retries) Done(key cache.ObjectName) {
-	r.TypedInterface.Done(key)
-	r.admit(key)
-}
-
-// admit lets in as many as there is room for, after those that are done.
-func (r *retries) admit(done ...cache.ObjectName) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.admitted.Delete(done...)
-	for len(r.admitted) < r.limit && r.parked.Len() > 0 {
-		key, _ := r.parked.Get()
-		r.parked.Done(key)
-		r.admitted.Insert(key)
-		r.TypedInterface.Add(key)
-	}
-}
+func (q *priorityQueue) AddLowPriority(key cache.ObjectName) { q.Queue.Add(key) }
 
 // lowTurn is how often a key of low priority goes first.
 const lowTurn = 8

@@ -55,7 +55,7 @@ func TestUnchangedHasLowPriority(t *testing.T) {
 		{"a Deployment of the first list", func(_, ofDeployments cache.ResourceEventHandler) { ofDeployments.OnAdd(deployment, true) }, "other"},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
-			queue := controller.NewPriorityQueue("", 16)
+			queue := controller.NewPriorityQueue("")
 			queue.AddLowPriority(named("other"))
 			test.event(controller.WithLowPriorityWhenUnchanged(controller.EnqueueObject)(queue), controller.WithLowPriorityWhenUnchanged(enqueueOwner(foos))(queue))
 			got := taken(queue)
@@ -130,7 +130,7 @@ func TestQueueOrder(t *testing.T) {
 		}, []string{"a", "b"}},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
-			queue := controller.NewPriorityQueue("", 16)
+			queue := controller.NewPriorityQueue("")
 			test.add(queue)
 			if diff := cmp.Diff(test.want, taken(queue)); diff != "" {
 				t.Errorf("order (-want +got):\n%s", diff)
@@ -141,7 +141,7 @@ func TestQueueOrder(t *testing.T) {
 
 // However many changes come, a first list goes on.
 func TestLowPriorityIsNotStarved(t *testing.T) {
-	queue := controller.NewPriorityQueue("", 16)
+	queue := controller.NewPriorityQueue("")
 	queue.AddLowPriority(named("patient"))
 	for i := range 100 {
 		queue.Add(named(fmt.Sprintf("change-%d", i)))
@@ -154,7 +154,7 @@ func TestLowPriorityIsNotStarved(t *testing.T) {
 // A key that failed does not stand before one that changed.
 func TestFailedKeysComeBackBehind(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		queue := controller.NewPriorityQueue("", 16)
+		queue := controller.NewPriorityQueue("")
 		queue.Add(named("failed"))
 		key, _ := queue.Get()
 		queue.AddRateLimited(key)
@@ -181,7 +181,7 @@ func TestDelayedKeysComeBackBehind(t *testing.T) {
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				queue := controller.NewPriorityQueue("", 16)
+				queue := controller.NewPriorityQueue("")
 				test.delay(queue, named("delayed"))
 				queue.AddLowPriority(named("delayed")) // a resync
 				taken(queue)
@@ -202,7 +202,7 @@ func TestDelayedKeysComeBackBehind(t *testing.T) {
 // Conflict, say, and the event of the newer version is here already.
 func TestChangeDuringAFailure(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		queue := controller.NewPriorityQueue("", 16)
+		queue := controller.NewPriorityQueue("")
 		queue.Add(named("changed"))
 		key, _ := queue.Get()
 		queue.AddLowPriority(named("listed"))
@@ -233,7 +233,7 @@ func TestQueueGivesMemoryBack(t *testing.T) {
 		queue.ShutDown()
 		return after - before
 	}
-	clientGo, low, high := workqueue.NewTyped[cache.ObjectName](), controller.NewPriorityQueue("", 16), controller.NewPriorityQueue("", 16)
+	clientGo, low, high := workqueue.NewTyped[cache.ObjectName](), controller.NewPriorityQueue(""), controller.NewPriorityQueue("")
 	most := kept(clientGo, clientGo.Add)
 	for what, got := range map[string]int{"an initial list": kept(low, low.AddLowPriority), "many changes": kept(high, high.Add)} {
 		if got > most {
@@ -247,7 +247,7 @@ func TestQueueGivesMemoryBack(t *testing.T) {
 func TestQueueLosesNothing(t *testing.T) {
 	for seed := range uint64(200) {
 		random := rand.New(rand.NewPCG(seed, 0))
-		queue := controller.NewPriorityQueue("", 16)
+		queue := controller.NewPriorityQueue("")
 		waits, runs := map[cache.ObjectName]bool{}, map[cache.ObjectName]bool{}
 		ready := func() (n int) {
 			for key := range waits {

@@ -54,16 +54,14 @@ type jitter struct {
 
 // When implements workqueue.TypedRateLimiter.
 func (j jitter) When(key cache.ObjectName) time.Duration {
-	return shorten(j.TypedRateLimiter.When(key), key)
+	j.TypedRateLimiter.When(key)
+	return backOff(key.String(), j.NumRequeues(key))
 }
 
-// backOff is the delay of RateLimiter after so many failures.
-func backOff(key cache.ObjectName, failures int) time.Duration {
-	return shorten(min(shortestDelay<<min(failures-1, 20), longestDelay), key)
-}
-
-func shorten(delay time.Duration, key cache.ObjectName) time.Duration {
+// backOff is the delay after so many failures in a row, one at least, of what has this name.
+func backOff(name string, failures int) time.Duration {
+	delay := min(shortestDelay<<min(failures-1, 20), longestDelay)
 	hash := fnv.New32a()
-	_, _ = io.WriteString(hash, key.String())
+	_, _ = io.WriteString(hash, name)
 	return delay - delay/2*time.Duration(hash.Sum32()%1024)/1024
 }

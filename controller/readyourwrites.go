@@ -24,9 +24,9 @@ import (
 // So each key waits until the cache shows its writes. kube-controller-manager does the
 // same since v1.36 (pkg/controller/util/consistency).
 
-// outdatedTimeout is how long a key waits for the cache to lose a version. Some stay: a
-// webhook or a proxy has answered Conflict or NotFound where the API server would not.
-const outdatedTimeout = 30 * time.Second
+// outdatedTimeout is how long a key waits for the cache to lose a version that was refused. Some
+// stay: a webhook or a proxy has answered Conflict or NotFound where the API server would not.
+const outdatedTimeout = time.Second
 
 // PendingWrites holds, by key, what the API server has answered and the cache does not
 // show yet. The zero value is ready. It is safe for concurrent use.
@@ -42,7 +42,7 @@ type pendingWrite struct {
 	version  string
 	outdated bool
 	name     cache.ObjectName // if outdated
-	until    time.Time        // if outdated
+	until    time.Time        // if outdated; zero: without end
 }
 
 func (w pendingWrite) isObserved() bool {
@@ -50,7 +50,7 @@ func (w pendingWrite) isObserved() bool {
 		return atLeast(w.store, w.version)
 	}
 	cached, ok := get[metav1.Object](w.store, w.name)
-	return !ok || cached.GetResourceVersion() != w.version || !time.Now().Before(w.until)
+	return !ok || cached.GetResourceVersion() != w.version || !w.until.IsZero() && !time.Now().Before(w.until)
 }
 
 // Wrote notes that the API server answered a request of key, a write or a get, with
@@ -63,11 +63,14 @@ func (p *PendingWrites) Wrote(key cache.ObjectName, store cache.Store, object me
 // Outdated notes how the API server answered a request for object, as it is in store: nil
 // after a DELETE, which returns no version, or an error. After nil, Conflict and NotFound,
 // the API server no longer has this version and would refuse it again. Observed then waits
-// until store no longer has it, outdatedTimeout at most.
+// until store no longer has it, after an error for outdatedTimeout at most.
 func (p *PendingWrites) Outdated(key cache.ObjectName, store cache.Store, object metav1.Object, err error) {
+	w := pendingWrite{store: store, version: object.GetResourceVersion(), outdated: true, name: cache.MetaObjectToName(object)}
+	if err != nil {
+		w.until = time.Now().Add(outdatedTimeout)
+	}
 	if err == nil || apierrors.IsConflict(err) || apierrors.IsNotFound(err) {
-		p.add(key, pendingWrite{store: store, version: object.GetResourceVersion(), outdated: true,
-			name: cache.MetaObjectToName(object), until: time.Now().Add(outdatedTimeout)})
+		p.add(key, w)
 	}
 }
 

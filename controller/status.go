@@ -43,11 +43,10 @@ var named = regexp.MustCompile(`(?i)(webhook|policy|quota):? ["']?[-.\w]+`)
 // causeOf returns what a write that failed says about the Foo. Once, a conflict, a timeout or a
 // 5xx says nothing.
 func causeOf(f Failure) (c cause, ok bool) {
-	_, isChanged := errors.AsType[*changedError](f.Err)
 	switch {
 	case isTerminating(f.Err):
 		return cause{reason: v1alpha1.ReasonNamespaceTerminating, message: f.Err.Error()}, true
-	case isChanged, f.Lasts && errors.Is(f.Err, errUndone):
+	case errors.Is(f.Err, errChanged), f.Lasts && errors.Is(f.Err, errUndone):
 		c.reason = v1alpha1.ReasonChangedByWebhook
 	case isRefusal(f.Err):
 		c.reason = v1alpha1.ReasonForbidden
@@ -79,54 +78,52 @@ func (r *FooReconciler) updateStatus(ctx context.Context, s *fooState) {
 	causes, messages := explain(s), map[string]string{}
 	for i, c := range causes {
 		if c.id != "" {
-			causes[i].message = r.Failures.Message(s.key, c.id, c.message)
+			causes[i].message = r.Failures.Message(s.foo.UID, c.id, c.message)
 			messages[c.id] = causes[i].message
 		}
 	}
-	status := calculateStatus(s, causes)
+	desired := s.foo.DeepCopy()
+	desired.Status = calculateStatus(s, causes)
 	// reflect.DeepEqual, except that nil and empty are equal, and two times in different
 	// time zones.
-	if equality.Semantic.DeepEqual(s.foo.Status, status) {
-		r.Failures.Told(s.key, messages)
+	if equality.Semantic.DeepEqual(s.foo.Status, desired.Status) {
+		r.Failures.Told(s.foo.UID, messages)
 		return
 	}
-	ready := meta.FindStatusCondition(status.Conditions, v1alpha1.FooReady)
-	purpose := fmt.Sprint(s.foo.UID, status.ObservedGeneration, status.Replicas, status.AvailableReplicas, ready.Reason, ready.Message)
-	r.try(s, "update status of Foo "+s.key.String(), purpose, s.foo, func() error {
-		updated, err := r.writeStatus(ctx, s, status)
+	for i := range desired.Status.Conditions {
+		// metav1.Time sends whole seconds, and the zero time, which is another writer's, as null.
+		at := &desired.Status.Conditions[i].LastTransitionTime
+		if at.IsZero() {
+			*at = metav1.Now()
+		}
+		*at = at.Rfc3339Copy()
+	}
+	r.try(s, s.statusWrite(), purposeOf(desired.Status), func() error {
+		updated, err := r.Foos.Foos(desired.Namespace).UpdateStatus(ctx, desired, metav1.UpdateOptions{})
 		if err != nil {
+			r.Writes.Outdated(s.key, r.FooStore, s.foo, err)
 			return err
 		}
+		r.Writes.Wrote(s.key, r.FooStore, updated)
 		// After the write: otherwise every retry of it would record the Event.
-		news := r.Failures.Told(s.key, messages)
+		news := r.Failures.Told(s.foo.UID, messages)
 		isNews := func(c cause) bool { return c.id != "" && slices.Contains(news, c.id) }
 		if first := slices.IndexFunc(causes, isNews); first >= 0 {
 			r.Events.Eventf(s.foo, s.related(), corev1.EventTypeWarning, causes[first].reason, "Reconcile", "%s", join(causes, isNews))
 		}
-		if !equality.Semantic.DeepEqual(updated.Status, status) {
-			return &changedError{"the API server stored another one: is the CRD that of config/crd? does an admission webhook change it?"}
+		if !equality.Semantic.DeepEqual(updated.Status, desired.Status) {
+			return fmt.Errorf("it %w is the CRD that of config/crd?", errChanged)
 		}
 		return nil
 	})
 }
 
-// writeStatus sends the status, and returns the Foo as the API server has stored it.
-func (r *FooReconciler) writeStatus(ctx context.Context, s *fooState, status v1alpha1.FooStatus) (*v1alpha1.Foo, error) {
-	for i := range status.Conditions {
-		// metav1.Time sends whole seconds, and the zero time, which is another writer's, as null.
-		if at := &status.Conditions[i].LastTransitionTime; at.IsZero() {
-			*at = metav1.Now().Rfc3339Copy()
-		} else {
-			*at = at.Rfc3339Copy()
-		}
-	}
-	desired := s.foo.DeepCopy()
-	desired.Status = status
-	updated, err := r.Foos.Foos(desired.Namespace).UpdateStatus(ctx, desired, metav1.UpdateOptions{})
-	if err == nil {
-		r.Writes.Wrote(s.key, r.FooStore, updated)
-	}
-	return updated, err
+func (s *fooState) statusWrite() string { return "update status of Foo " + s.key.String() }
+
+// purposeOf says what a status tells. Only times may differ in what has the same purpose.
+func purposeOf(status v1alpha1.FooStatus) string {
+	ready := meta.FindStatusCondition(status.Conditions, v1alpha1.FooReady)
+	return fmt.Sprint(status.ObservedGeneration, status.Replicas, status.AvailableReplicas, ready.Reason, ready.Message)
 }
 
 // calculateStatus returns the status that follows from the state. It equals the Foo's own if

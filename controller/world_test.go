@@ -57,6 +57,7 @@ func newWorld(t *testing.T) *world {
 		FooStore:        w.foos,
 		DeploymentStore: w.deployments,
 		Events:          w.events,
+		Failures:        controller.NewFailures(1),
 	}
 	return w
 }

@@ -75,7 +75,7 @@ func run(ctx context.Context) error {
 	kube := kubernetes.NewForConfigOrDie(config)
 
 	// The informers, queue and workers of the core, with this reconcile.
-	queue := observe.Queue(kinds.Foo, controller.NewPriorityQueue("foo", workers))
+	queue := observe.Queue(kinds.Foo, controller.NewPriorityQueue("foo"))
 	foos := informer.NewFoos(client, *namespace, resync, controller.EnqueueObject(queue))
 	deployments := informer.NewDeployments(kube, *namespace, resync, controller.EnqueueOwner(v1alpha1.Kind("Foo"), informer.FoosNaming(foos.Store))(queue))
 	observe.Informers(kinds.All, foos, deployments)

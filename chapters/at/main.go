@@ -68,7 +68,7 @@ func run(ctx context.Context, o options) error {
 	}
 
 	// Queue and informers: an event of an At or of its Pod adds the key of the At.
-	queue := observe.Queue(observedAt, controller.NewPriorityQueue("at", workers))
+	queue := observe.Queue(observedAt, controller.NewPriorityQueue("at"))
 	ats := NewAts(client, o.namespace, resync, observe.Handler(observedAt, queue,
 		controller.WithLowPriorityWhenUnchanged(controller.EnqueueObject)))
 	pods := NewPods(kubeClient, o.namespace, observe.Handler(observedPod, queue,

@@ -81,7 +81,7 @@ func run(ctx context.Context, o options) error {
 	}
 
 	// Informer → queue → reconciler.
-	queue := observe.Queue(project, controller.NewPriorityQueue("project", workers))
+	queue := observe.Queue(project, controller.NewPriorityQueue("project"))
 	projects := informer.NewProjects(client, o.namespace, resync, observe.Handler(project, queue,
 		controller.WithLowPriorityWhenUnchanged(controller.EnqueueObject)))
 	reconciler := &projectReconciler{

@@ -42,7 +42,7 @@ func TestToldLater(t *testing.T) {
 		answerWith(t, w, r, http.StatusOK, typed(foo("12"), v1alpha1.SchemeGroupVersion, "Foo"))
 	})
 	r.kinds["Foo"].has = map[string]bool{}
-	queue := r.Queue(fooKind, controller.NewPriorityQueue("", 16))
+	queue := r.Queue(fooKind, controller.NewPriorityQueue(""))
 	defer queue.ShutDown()
 	handler := r.Handler(fooKind, queue, enqueueFoos)
 	ofDeployments := r.Handler(deploymentKind, queue, nil)

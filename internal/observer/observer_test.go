@@ -93,7 +93,7 @@ func TestSubscribeMissesNothing(t *testing.T) {
 func TestWiring(t *testing.T) {
 	other := Kind{GVK: schema.GroupVersionKind{Group: "other.io", Version: "v1", Kind: "Foo"}, Resource: "foos", Describe: describeFoo}
 	bar := Kind{GVK: v1alpha1.SchemeGroupVersion.WithKind("Bar"), Resource: "foos", Describe: describeFoo}
-	plain := controller.NewPriorityQueue("", 16)
+	plain := controller.NewPriorityQueue("")
 	defer plain.ShutDown()
 	for _, all := range []bool{true, false} {
 		for want, wrong := range map[string]func(r *Observer){
@@ -104,7 +104,7 @@ func TestWiring(t *testing.T) {
 			"a second queue of Foo":                  func(r *Observer) { r.Queue(fooKind, plain) },
 			"a second reconcile of Foo":              func(r *Observer) { r.Reconcile(fooKind, reconcileFunc(nil)) },
 			"nothing wakes the reconcile of Project": func(r *Observer) { r.Reconcile(projectKind, reconcileFunc(nil)) },
-			"the handler of Deployment fills a queue that is not observed": func(r *Observer) { r.Handler(deploymentKind, controller.NewPriorityQueue("", 16), enqueueFoos) },
+			"the handler of Deployment fills a queue that is not observed": func(r *Observer) { r.Handler(deploymentKind, controller.NewPriorityQueue(""), enqueueFoos) },
 		} {
 			r := New(Options{All: all})
 			r.Queue(fooKind, plain)

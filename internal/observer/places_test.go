@@ -28,10 +28,10 @@ func TestPlaces(t *testing.T) {
 		answerWith(t, w, request, http.StatusOK, &v1alpha1.FooList{Items: []v1alpha1.Foo{*foo("1")}})
 	})
 	r.kinds["Foo"].has = map[string]bool{}
-	queue := r.Queue(fooKind, controller.NewPriorityQueue("", 16))
+	queue := r.Queue(fooKind, controller.NewPriorityQueue(""))
 	foos := informer.NewFoos(client, "", 0, r.Handler(fooKind, queue, controller.WithLowPriorityWhenUnchanged(controller.EnqueueObject)))
 	reconciler := &controller.FooReconciler{Deployments: kube.AppsV1(), FooStore: foos.Store,
-		DeploymentStore: cache.NewIndexer(cache.MetaNamespaceKeyFunc, informer.DeploymentIndexers()), Events: &events.FakeRecorder{}}
+		DeploymentStore: cache.NewIndexer(cache.MetaNamespaceKeyFunc, informer.DeploymentIndexers()), Events: &events.FakeRecorder{}, Failures: controller.NewFailures(1)}
 	workers := controller.New(queue, r.Reconcile(fooKind, reconciler))
 	ctx, cancel := context.WithTimeout(klog.NewContext(t.Context(), logr.Discard()), 10*time.Second)
 	defer cancel()

@@ -42,7 +42,7 @@ func want(t *testing.T, r *Observer, want ...string) {
 // traced is a real queue with an Observer around it, in the test's own time.
 func traced() (*Observer, controller.PriorityQueue) {
 	r := observing()
-	return r, r.Queue(fooKind, controller.NewPriorityQueue("", 16))
+	return r, r.Queue(fooKind, controller.NewPriorityQueue(""))
 }
 
 // What happens to a key that is added while it waits and while a worker has it.

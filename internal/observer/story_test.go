@@ -83,7 +83,7 @@ func TestStoryOfEvents(t *testing.T) {
 		}, []string{"added    Foo default/foo: wants <U+001B>[2Jone 12:00:00.000  forged"}},
 	} {
 		told := storyOf(t, func(r *Observer) {
-			queue := r.Queue(fooKind, controller.NewPriorityQueue("", 16))
+			queue := r.Queue(fooKind, controller.NewPriorityQueue(""))
 			defer queue.ShutDown()
 			test.event(r.Handler(fooKind, queue, enqueueFoos), r.Handler(deploymentKind, nil, nil))
 			if strings.Contains(test.reason, "Deployment") == (queue.Len() > 0) {
@@ -100,7 +100,7 @@ func TestStoryOfEvents(t *testing.T) {
 // the next handler. What comes later is told.
 func TestStoryOfMany(t *testing.T) {
 	told := storyOf(t, func(r *Observer) {
-		queue := r.Queue(fooKind, controller.NewPriorityQueue("", 16))
+		queue := r.Queue(fooKind, controller.NewPriorityQueue(""))
 		defer queue.ShutDown()
 		handler := r.Handler(fooKind, queue, enqueueFoos)
 		// They are more than there is room for while nothing can be told.
@@ -143,7 +143,7 @@ func TestStoryOfRequests(t *testing.T) {
 		cancel()
 		send(cancelled, http.MethodDelete, server.URL+"/cancelled")
 		failed := errors.New("told on")
-		queue := r.Queue(fooKind, controller.NewPriorityQueue("", 16))
+		queue := r.Queue(fooKind, controller.NewPriorityQueue(""))
 		defer queue.ShutDown()
 		requeueAfter, err := r.Reconcile(fooKind, reconcileFunc(func(ctx context.Context, _ cache.ObjectName) (time.Duration, error) {
 			send(ctx, http.MethodPost, server.URL+"/reconciled")
@@ -177,7 +177,7 @@ func TestCount(t *testing.T) {
 				counted = append(counted, fmt.Sprintf("%s %s %s %t %t", step.Kind, step.What, step.Requeue, step.Took > 0, step.Panicked))
 			}
 		}})
-		queue := r.Queue(fooKind, controller.NewPriorityQueue("", 16))
+		queue := r.Queue(fooKind, controller.NewPriorityQueue(""))
 		results := []func() (time.Duration, error){
 			func() (time.Duration, error) { return time.Second, nil },
 			func() (time.Duration, error) { return 0, errors.New("broken") },

@@ -81,7 +81,7 @@ func (r *replica) run() error {
 	r.observe.Wrap(observed)
 	client, kubeClient := clientset.NewForConfigOrDie(observed), kubernetes.NewForConfigOrDie(observed)
 
-	queue := r.observe.Queue(kinds.Foo, controller.NewPriorityQueue("foo", workers))
+	queue := r.observe.Queue(kinds.Foo, controller.NewPriorityQueue("foo"))
 	defer queue.ShutDown() // A process that never led has no worker to do it.
 	projects := informer.NewProjects(client, "", resync, cache.ResourceEventHandlerFuncs{})
 	foos := informer.NewFoos(client, "", resync, controller.WithLowPriorityWhenUnchanged(controller.EnqueueObject)(queue))
@@ -101,6 +101,7 @@ func (r *replica) run() error {
 		FooStore:        foos.Store,
 		DeploymentStore: deployments.Store,
 		Events:          recorder,
+		Failures:        controller.NewFailures(workers / 2),
 	}
 	reconcile := r.observe.Reconcile(kinds.Foo, reconciler)
 

@@ -48,6 +48,7 @@ func (s *sequence) newProcess() *process {
 		FooStore:        p.foos.store,
 		DeploymentStore: p.deployments.store,
 		Events:          &events.FakeRecorder{},
+		Failures:        controller.NewFailures(3),
 	}
 	return p
 }
