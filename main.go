@@ -188,11 +188,8 @@ func newClients(ctx context.Context, config *rest.Config, observe *view) (*clien
 	config = rest.CopyConfig(config)
 	observe.Wrap(config)
 	client, err := clientset.NewForConfig(config)
-	if err != nil {
-		return nil, nil, connect.ExplainConfig(err)
-	}
-	kubeClient, err := kubernetes.NewForConfig(config)
-	if err != nil {
+	kubeClient, kubeErr := kubernetes.NewForConfig(config)
+	if err := cmp.Or(err, kubeErr); err != nil {
 		return nil, nil, connect.ExplainConfig(err)
 	}
 	version, err := connect.Check(ctx, client.Discovery(), config.Host, samplecontrollerv1alpha1.SchemeGroupVersion)

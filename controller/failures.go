@@ -38,9 +38,6 @@ const (
 	// lastsFrom is when a failure lasts, and undoneFrom how often a write was sent of which it
 	// is said that others undo it.
 	lastsFrom, undoneFrom = 10 * time.Second, 6
-	// renewAfter is when the message of a cause that goes on is renewed. Causes are remembered
-	// for a day: a Foo may be reconciled seldom.
-	renewAfter, remembered = 5 * time.Minute, 24 * time.Hour
 )
 
 // Failures remembers, by the UID of an object, which writes were sent for it, how they ended, and
@@ -53,7 +50,7 @@ type Failures struct {
 
 // NewFailures returns one that lets this many retries, one at least, run at the same time.
 func NewFailures(retries int) *Failures {
-	return &Failures{attempts: cache.NewExpiring(), told: cache.NewExpiring(), retrying: make(chan struct{}, max(1, retries))}
+	return &Failures{cache.NewExpiring(), cache.NewExpiring(), make(chan struct{}, max(1, retries))}
 }
 
 // attemptID names a write: the operation and the object.
@@ -138,7 +135,7 @@ func (f *Failures) send(id attemptID, a *attempt, send func() error) bool {
 	a.next = time.Now()
 	switch {
 	case isTerminating(a.err):
-		a.next = a.next.Add(remembered) // It never ends.
+		a.next = a.next.Add(24 * time.Hour) // It does not end.
 	case a.sent > 1:
 		a.next = a.next.Add(backOff(string(id.uid), a.sent-1))
 	}
@@ -149,45 +146,4 @@ func (f *Failures) send(id attemptID, a *attempt, send func() error) bool {
 func (f *Failures) Tried(uid types.UID, write string) bool {
 	_, ok := f.attempts.Get(attemptID{uid, write})
 	return ok
-}
-
-// told is what people were told of a cause, and since when.
-type told struct {
-	message string
-	at      time.Time
-}
-
-func (f *Failures) causes(uid types.UID) map[string]told {
-	known, _ := f.told.Get(uid)
-	causes, _ := known.(map[string]told)
-	return causes
-}
-
-// Message returns what people are told of a cause: what they were told first, for five minutes.
-// Another message of the same cause differs in an identifier or in a number.
-func (f *Failures) Message(uid types.UID, cause, message string) string {
-	if t, ok := f.causes(uid)[cause]; ok && time.Since(t.at) < renewAfter {
-		return t.message
-	}
-	return message
-}
-
-// Told notes that people were told these causes, with these messages, and no others. It returns
-// those that are new.
-func (f *Failures) Told(uid types.UID, messages map[string]string) (news []string) {
-	before, now := f.causes(uid), map[string]told{}
-	for cause, message := range messages {
-		t, known := before[cause]
-		if !known {
-			news = append(news, cause)
-		}
-		if t.message != message {
-			t = told{message, time.Now()}
-		}
-		now[cause] = t
-	}
-	if len(before)+len(now) > 0 {
-		f.told.Set(uid, now, remembered)
-	}
-	return news
 }

@@ -2,7 +2,6 @@ package controller_test
 
 import (
 	"errors"
-	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -131,32 +130,6 @@ func TestTerminatingIsFinal(t *testing.T) {
 	tryWrites(t, func(f *tries) {
 		f.after(0, "create", "1", terminating, true)
 		f.after(23*time.Hour, "create", "1", nil, false)
-	})
-}
-
-// A cause keeps its first message for five minutes, and is new once.
-func TestTold(t *testing.T) {
-	tryWrites(t, func(f *tries) {
-		for _, step := range []struct {
-			after           time.Duration
-			cause, is, told string
-			news            []string
-		}{
-			{0, "a", "id 1", "id 1", []string{"a"}},
-			{time.Minute, "a", "id 2", "id 1", nil},
-			{4 * time.Minute, "a", "id 3", "id 3", nil},
-			{4 * time.Minute, "a", "id 4", "id 3", nil},
-			{0, "b", "id 5", "id 5", []string{"b"}},
-			{0, "a", "id 6", "id 6", []string{"a"}},
-		} {
-			time.Sleep(step.after)
-			if got := f.failures.Message(fooUID, step.cause, step.is); got != step.told {
-				t.Errorf("%s: message %q, want %q", step.is, got, step.told)
-			}
-			if got := f.failures.Told(fooUID, map[string]string{step.cause: step.told}); !slices.Equal(got, step.news) {
-				t.Errorf("%s: new is %q, want %q", step.is, got, step.news)
-			}
-		}
 	})
 }
 

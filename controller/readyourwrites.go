@@ -1,7 +1,6 @@
 package controller
 
 import (
-	"slices"
 	"sync"
 	"time"
 
@@ -31,33 +30,17 @@ const outdatedTimeout = time.Second
 // PendingWrites holds, by key, what the API server has answered and the cache does not
 // show yet. The zero value is ready. It is safe for concurrent use.
 type PendingWrites struct {
-	mu    sync.Mutex
-	byKey map[cache.ObjectName][]pendingWrite
-}
-
-// pendingWrite is a version that a store must reach or, if outdated, that the object there
-// must no longer have.
-type pendingWrite struct {
-	store    cache.Store
-	version  string
-	outdated bool
-	name     cache.ObjectName // if outdated
-	until    time.Time        // if outdated; zero: without end
-}
-
-func (w pendingWrite) isObserved() bool {
-	if !w.outdated {
-		return atLeast(w.store, w.version)
-	}
-	cached, ok := get[metav1.Object](w.store, w.name)
-	return !ok || cached.GetResourceVersion() != w.version || !w.until.IsZero() && !time.Now().Before(w.until)
+	mu sync.Mutex
+	// byKey holds a function for each answer: does the cache show it?
+	byKey map[cache.ObjectName][]func() bool
 }
 
 // Wrote notes that the API server answered a request of key, a write or a get, with
 // object. Observed then waits until store has reached its version, without a limit: the
 // version exists, so the watch comes to it. Any object of the store may bring it there.
 func (p *PendingWrites) Wrote(key cache.ObjectName, store cache.Store, object metav1.Object) {
-	p.add(key, pendingWrite{store: store, version: object.GetResourceVersion()})
+	version := object.GetResourceVersion()
+	p.add(key, func() bool { return atLeast(store, version) })
 }
 
 // Outdated notes how the API server answered a request for object, as it is in store: nil
@@ -65,22 +48,23 @@ func (p *PendingWrites) Wrote(key cache.ObjectName, store cache.Store, object me
 // the API server no longer has this version and would refuse it again. Observed then waits
 // until store no longer has it, after an error for outdatedTimeout at most.
 func (p *PendingWrites) Outdated(key cache.ObjectName, store cache.Store, object metav1.Object, err error) {
-	w := pendingWrite{store: store, version: object.GetResourceVersion(), outdated: true, name: cache.MetaObjectToName(object)}
-	if err != nil {
-		w.until = time.Now().Add(outdatedTimeout)
+	if err != nil && !apierrors.IsConflict(err) && !apierrors.IsNotFound(err) {
+		return
 	}
-	if err == nil || apierrors.IsConflict(err) || apierrors.IsNotFound(err) {
-		p.add(key, w)
-	}
+	name, version, until := cache.MetaObjectToName(object), object.GetResourceVersion(), time.Now().Add(outdatedTimeout)
+	p.add(key, func() bool {
+		cached, ok := get[metav1.Object](store, name)
+		return !ok || cached.GetResourceVersion() != version || err != nil && !time.Now().Before(until)
+	})
 }
 
-func (p *PendingWrites) add(key cache.ObjectName, w pendingWrite) {
+func (p *PendingWrites) add(key cache.ObjectName, isObserved func() bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.byKey == nil {
-		p.byKey = map[cache.ObjectName][]pendingWrite{}
+		p.byKey = map[cache.ObjectName][]func() bool{}
 	}
-	p.byKey[key] = append(p.byKey[key], w)
+	p.byKey[key] = append(p.byKey[key], isObserved)
 }
 
 // Observed reports whether the cache shows all that was noted for key. Then it forgets
@@ -88,8 +72,10 @@ func (p *PendingWrites) add(key cache.ObjectName, w pendingWrite) {
 func (p *PendingWrites) Observed(key cache.ObjectName) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if slices.ContainsFunc(p.byKey[key], func(w pendingWrite) bool { return !w.isObserved() }) {
-		return false
+	for _, isObserved := range p.byKey[key] {
+		if !isObserved() {
+			return false
+		}
 	}
 	delete(p.byKey, key)
 	return true

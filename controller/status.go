@@ -5,8 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
-	"slices"
 	"strings"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -32,6 +32,9 @@ type cause struct {
 
 // warning is a cause on which a person must act.
 func warning(reason, message string) *cause { return &cause{reason, message, reason + " " + message} }
+
+// renewAfter is when the message of a cause that goes on is renewed.
+const renewAfter = 5 * time.Minute
 
 // maxMessage limits a message, in bytes: an Event may have 1024, a condition 32768 characters.
 const maxMessage = 1024
@@ -72,22 +75,47 @@ func isTerminating(err error) bool {
 	return apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause)
 }
 
-// updateStatus writes the status that follows from the state, if it differs from what the Foo
-// has, and tells people what is new.
-func (r *FooReconciler) updateStatus(ctx context.Context, s *fooState) {
-	causes, messages := explain(s), map[string]string{}
+// told is what people were told of a cause, and since when.
+type told struct {
+	message string
+	at      time.Time
+}
+
+// tell records an Event for each cause that is new, and gives the others the message that people
+// were told first, for five minutes: another one differs in an identifier or in a number. A cause
+// is remembered for a day: its Foo may be reconciled seldom.
+func (r *FooReconciler) tell(s *fooState, causes []cause) {
+	known, _ := r.Failures.told.Get(s.foo.UID)
+	before, _ := known.(map[string]told)
+	now := map[string]told{}
 	for i, c := range causes {
-		if c.id != "" {
-			causes[i].message = r.Failures.Message(s.foo.UID, c.id, c.message)
-			messages[c.id] = causes[i].message
+		if c.id == "" {
+			continue
 		}
+		t, ok := before[c.id]
+		if !ok {
+			r.Events.Eventf(s.foo, s.related(), corev1.EventTypeWarning, c.reason, "Reconcile", "%s", cut(c.message))
+		}
+		if !ok || time.Since(t.at) >= renewAfter {
+			t = told{c.message, time.Now()}
+		}
+		causes[i].message, now[c.id] = t.message, t
 	}
+	if len(before)+len(now) > 0 {
+		r.Failures.told.Set(s.foo.UID, now, 24*time.Hour)
+	}
+}
+
+// updateStatus writes the status that follows from the state, if it differs from what the Foo
+// has.
+func (r *FooReconciler) updateStatus(ctx context.Context, s *fooState) {
+	causes := explain(s)
+	r.tell(s, causes)
 	desired := s.foo.DeepCopy()
 	desired.Status = calculateStatus(s, causes)
 	// reflect.DeepEqual, except that nil and empty are equal, and two times in different
 	// time zones.
 	if equality.Semantic.DeepEqual(s.foo.Status, desired.Status) {
-		r.Failures.Told(s.foo.UID, messages)
 		return
 	}
 	for i := range desired.Status.Conditions {
@@ -105,12 +133,6 @@ func (r *FooReconciler) updateStatus(ctx context.Context, s *fooState) {
 			return err
 		}
 		r.Writes.Wrote(s.key, r.FooStore, updated)
-		// After the write: otherwise every retry of it would record the Event.
-		news := r.Failures.Told(s.foo.UID, messages)
-		isNews := func(c cause) bool { return c.id != "" && slices.Contains(news, c.id) }
-		if first := slices.IndexFunc(causes, isNews); first >= 0 {
-			r.Events.Eventf(s.foo, s.related(), corev1.EventTypeWarning, causes[first].reason, "Reconcile", "%s", join(causes, isNews))
-		}
 		if !equality.Semantic.DeepEqual(updated.Status, desired.Status) {
 			return fmt.Errorf("it %w is the CRD that of config/crd?", errChanged)
 		}
@@ -145,23 +167,19 @@ func calculateStatus(s *fooState, causes []cause) v1alpha1.FooStatus {
 	ready := metav1.Condition{Type: v1alpha1.FooReady, Status: metav1.ConditionTrue, ObservedGeneration: foo.Generation,
 		Reason: v1alpha1.ReasonAvailable, Message: fmt.Sprintf("%d of %d replicas are available", status.AvailableReplicas, status.AvailableReplicas)}
 	if len(causes) > 0 {
-		ready.Status, ready.Reason = metav1.ConditionFalse, causes[0].reason
-		ready.Message = join(causes, func(cause) bool { return true })
+		var messages []string
+		for _, c := range causes {
+			messages = append(messages, c.message)
+		}
+		ready.Status, ready.Reason, ready.Message = metav1.ConditionFalse, causes[0].reason, cut(strings.Join(messages, "; "))
 	}
 	// Keeps the transition time while the condition's status stays the same.
 	meta.SetStatusCondition(&status.Conditions, ready)
 	return status
 }
 
-// join returns the messages of those causes, maxMessage bytes at most.
-func join(causes []cause, which func(c cause) bool) string {
-	var messages []string
-	for _, c := range causes {
-		if which(c) {
-			messages = append(messages, c.message)
-		}
-	}
-	message := strings.Join(messages, "; ")
+// cut returns maxMessage bytes at most.
+func cut(message string) string {
 	return strings.ToValidUTF8(message[:min(len(message), maxMessage)], "")
 }
 

@@ -24,7 +24,7 @@ import (
 // is broken, from a server that asks for an hour's patience (client-go waits inside the call, and
 // logs nothing), and from a streaming list whose bookmark is lost (TestWaitForSync).
 
-// blindAfter is how long an informer may be blind and ready: an API server restarts in less.
+// blindAfter is how long an informer may be blind and ready.
 const blindAfter = time.Minute
 
 // What an open request waits for.
@@ -42,9 +42,6 @@ type sight struct {
 	why error
 	// since is when it became blind, or when a streaming list last made progress.
 	since time.Time
-	// ended is when the last request failed, zero while one is open. After a failure the
-	// Reflector sleeps, up to a minute. That does not count: the server may be back.
-	ended time.Time
 	// received is the most objects of one streaming list. Fewer are no progress: each list may
 	// break at the same object.
 	received int
@@ -55,12 +52,8 @@ type sight struct {
 func (s *sight) note(why error, received int) {
 	s.Lock()
 	defer s.Unlock()
-	s.ended = time.Now()
 	if why == nil || s.why == nil || received > s.received {
-		s.since, s.received = s.ended, received
-	}
-	if why == errNoAnswer || why == errNoBookmark {
-		s.ended = time.Time{}
+		s.since, s.received = time.Now(), received
 	}
 	// While a request waits, the error of the one before says more.
 	if why != errNoAnswer || s.why == nil {
@@ -104,9 +97,9 @@ func (d drained) Stop() {
 func (i *Informer) blind(limit time.Duration) error {
 	i.sight.Lock()
 	defer i.sight.Unlock()
-	blind := cmp.Or(i.sight.ended, time.Now()).Sub(i.sight.since)
-	lost := i.controller.HasSynced() && (apierrors.IsForbidden(i.sight.why) || apierrors.IsUnauthorized(i.sight.why))
-	if i.sight.why == nil || blind < limit && !lost {
+	blind := time.Since(i.sight.since)
+	isLost := i.controller.HasSynced() && (apierrors.IsForbidden(i.sight.why) || apierrors.IsUnauthorized(i.sight.why))
+	if i.sight.why == nil || blind < limit && !isLost {
 		return nil
 	}
 	return fmt.Errorf("%s: blind for %s: %w", i.Resource, blind.Round(time.Second), i.sight.why)
@@ -114,11 +107,8 @@ func (i *Informer) blind(limit time.Duration) error {
 
 // Ready returns nil when the Store holds the objects of the first list, the handler was called
 // for each, and the informer has not been blind for a minute. Its error names the resource, how
-// long it has been blind, and why: the error of the last request or what it waits for.
-//
-// A restart of the API server takes less than a minute, and must not make each of its clients
-// not ready. Only a request that fails a minute after the first one shows that it is not one.
-// Between two, client-go sleeps for up to a minute. Ready does not wait.
+// long it has been blind, and why: the error of the last request or what it waits for. Ready does
+// not wait.
 func (i *Informer) Ready() error {
 	if err := i.blind(blindAfter); err != nil || i.controller.HasSynced() {
 		return err

@@ -94,12 +94,16 @@ func (r *replica) run() error {
 	if r.bug == deafToDeletion {
 		deployments.Handler = deaf{deployments.Handler}
 	}
+	deploymentStore := deployments.Store
+	if r.bug == noRename {
+		deploymentStore = forgetful{deploymentStore}
+	}
 	r.observe.Informers(kinds.All, projects, foos, deployments)
 	reconciler := &controller.FooReconciler{
 		Foos:            client.SamplecontrollerV1alpha1(),
 		Deployments:     wrong{kubeClient.AppsV1(), r.bug},
 		FooStore:        foos.Store,
-		DeploymentStore: deployments.Store,
+		DeploymentStore: deploymentStore,
 		Events:          recorder,
 		Failures:        controller.NewFailures(workers / 2),
 	}
