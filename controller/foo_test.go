@@ -428,6 +428,18 @@ func TestGoneLater(t *testing.T) {
 	w.sent()
 }
 
+// The Foo in the cache was replaced by another one of its name and generation: what the old one
+// would get is not created.
+func TestReplacedFoo(t *testing.T) {
+	w := converged(t, 1)
+	w.api.Remove(fooPath + "foo")
+	w.api.Remove(deploymentPath + "deployment")
+	w.createFoo("foo", spec("deployment", 1))
+	w.syncDeployments()
+	w.reconcile()
+	w.sent("GET foos/foo")
+}
+
 // A Foo is deleted whose trace is only an old Deployment that a finalizer holds, or what this
 // process has sent: the watch of Foos is dead, and it gets no new Deployment each time.
 func TestGoneWithLittleTrace(t *testing.T) {

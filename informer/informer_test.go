@@ -124,6 +124,17 @@ func TestListAndWatch(t *testing.T) {
 	}
 }
 
+// The handler may be replaced before Run, as an observer does.
+func TestHandlerIsReplaced(t *testing.T) {
+	added := make(chan string, 10)
+	start(t, listThenWatch, options{handler: cache.ResourceEventHandlerFuncs{}}, func(o options) *informer.Informer {
+		foos := newFoos(o)
+		foos.Handler = cache.ResourceEventHandlerFuncs{AddFunc: func(obj any) { added <- obj.(*v1alpha1.Foo).Name }}
+		return foos
+	})
+	receive(t, added, "listed")
+}
+
 // WaitForSync returns when its caller gives up.
 func TestWaitForSyncCanceled(t *testing.T) {
 	foos := start(t, hang, options{handler: cache.ResourceEventHandlerFuncs{}}, newFoos)
