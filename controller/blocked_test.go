@@ -277,19 +277,14 @@ func TestRefusalHoldsUpNothingElse(t *testing.T) {
 		w.sent("PUT deployments/renamed")
 		w.told("Normal Created Created Deployment renamed", "Normal Scaled Scaled Deployment renamed from 7 to 1")
 
-		w.api.Refuse(func(r *http.Request) *apierrors.StatusError {
-			if strings.HasPrefix(r.URL.Path, deploymentPath) && r.Method != http.MethodGet {
-				return refused(strings.ToLower(r.Method))
-			}
-			return nil
-		})
-		w.set(deploymentPath+"renamed", int64(7), "spec", "replicas")
+		// Renamed again: two are refused.
+		w.set(fooPath+"foo", "third", "spec", "deploymentName")
 		w.again(2)
 		message := w.foo("foo").Status.Conditions[0].Message
-		if !strings.Contains(message, "put is protected") || !strings.Contains(message, "delete is protected") {
+		if !strings.Contains(message, "delete Deployment default/deployment: ") || !strings.Contains(message, "delete Deployment default/renamed: ") {
 			t.Errorf("message %q, want both refusals", message)
 		}
-		w.told(`Warning Forbidden update Deployment default/renamed: deployments.apps "deployment" is forbidden: put is protected`)
+		w.told("Normal Created Created Deployment third", `Warning Forbidden delete Deployment default/renamed: deployments.apps "deployment" is forbidden: delete is protected`)
 	})
 }
 
@@ -582,36 +577,32 @@ func TestLongMessage(t *testing.T) {
 	w.ready("foo", v1alpha1.ReasonReplicaFailure)
 }
 
-// A webhook changes the Deployment of the new name. The one of the old name goes all the same,
-// and where it cannot go yet, the webhook is not forgotten.
+// A webhook changes the Deployment of the new name: the one of the old name runs on.
 func TestRenameBesideWebhook(t *testing.T) {
-	for _, test := range []struct {
-		reason string
-		then   func(w *world)
-		want   []string
-	}{
-		{"the Foo is the newest", func(*world) {}, []string{"PUT deployments/renamed", "GET foos/foo", "DELETE deployments/deployment", "PUT foos/foo/status"}},
-		{"the watch of Foos is behind", func(w *world) { w.set(fooPath+"foo", int64(2), "spec", "replicas") },
-			[]string{"PUT deployments/renamed", "GET foos/foo"}},
-	} {
-		t.Run(test.reason, func(t *testing.T) {
-			w := converged(t, 1)
-			w.set(fooPath+"foo", "renamed", "spec", "deploymentName")
-			w.createDeployment("renamed", controllerRef("samplecontroller.k8s.io/v1alpha1", "Foo", "foo", w.foo("foo").UID))
-			w.api.Mutate(func(r *http.Request, object map[string]any) {
-				if strings.HasPrefix(r.URL.Path, deploymentPath) {
-					_ = unstructured.SetNestedField(object, int64(7), "spec", "replicas")
-				}
-			})
-			w.sync()
-			test.then(w)
-			if _, err := w.tryReconcile(fooKey); err == nil || !strings.Contains(err.Error(), "spec.replicas is not as it was sent") {
-				t.Errorf("error %v, want one that names the field", err)
-			}
-			w.sent(test.want...)
-			if w.foo("foo").Generation == 2 {
-				w.ready("foo", v1alpha1.ReasonChangedByWebhook)
+	synctest.Test(t, func(t *testing.T) {
+		w := converged(t, 1)
+		w.set(fooPath+"foo", "renamed", "spec", "deploymentName")
+		w.api.Mutate(func(r *http.Request, object map[string]any) {
+			if strings.Contains(r.URL.Path, "/deployments") {
+				_ = unstructured.SetNestedField(object, int64(0), "spec", "replicas")
 			}
 		})
-	}
+		w.sync()
+		if _, err := w.tryReconcile(fooKey); err == nil || !strings.Contains(err.Error(), "spec.replicas is not as it was sent") {
+			t.Errorf("error %v, want one that names the field", err)
+		}
+		w.sent("GET foos/foo", "POST deployments", "PUT foos/foo/status")
+		w.ready("foo", v1alpha1.ReasonChangedByWebhook)
+
+		w.refuse(http.MethodPut, deploymentPath, policy("denied"))
+		w.again(1)
+		w.deployment("deployment")
+		w.api.Refuse(nil)
+		w.api.Mutate(nil)
+		w.again(1)
+		w.again(1)
+		if w.api.Get(deploymentPath+"deployment") != nil {
+			t.Error("the old one is still there when the new one is right")
+		}
+	})
 }

@@ -35,24 +35,25 @@ const (
 // syncDeployment compares the Foo's Deployment with the Foo's spec, sends what differs and
 // keeps the answers in the state. For a Foo that is blocked it sends nothing.
 func (r *FooReconciler) syncDeployment(ctx context.Context, s *fooState) {
-	purpose, name := fmt.Sprint(s.foo.Generation), cache.NewObjectName(s.foo.Namespace, s.foo.Spec.DeploymentName)
-	create, update := "create Deployment "+name.String(), "update Deployment "+name.String()
+	name := cache.NewObjectName(s.foo.Namespace, s.foo.Spec.DeploymentName).String()
+	create, update := "create Deployment "+name, "update Deployment "+name
 	var sendCreate, sendUpdate func() error
 	switch {
 	case s.blocked != nil:
 		return
 	case s.deployment == nil:
 		// Asked before this write is noted.
-		ask := len(s.foo.Status.Conditions) > 0 || len(s.owned) > 0 || r.Failures.Tried(s.foo.UID, create) || r.Failures.Tried(s.foo.UID, s.statusWrite())
+		ask := len(s.foo.Status.Conditions) > 0 || len(s.owned) > 0 || r.Failures.Tried(s.foo, create) || r.Failures.Tried(s.foo, s.statusWrite())
 		sendCreate = func() error { return r.createDeployment(ctx, s, ask) }
 	case differs(s.deployment, s.foo) != "":
 		sendUpdate = func() error { return r.updateDeployment(ctx, s) }
 	}
-	r.try(s, create, purpose, sendCreate)
-	r.try(s, update, purpose, sendUpdate)
-	// The new Deployment first: if it is refused (a quota), the old one still runs.
-	if s.deployment != nil && metav1.IsControlledBy(s.deployment, s.foo) {
-		r.deleteRenamed(ctx, s, purpose)
+	r.try(s, create, "", sendCreate)
+	r.try(s, update, "", sendUpdate)
+	// The new Deployment first: if it is refused (a quota), or changed by a webhook, the old one
+	// still runs.
+	if s.deployment != nil && differs(s.deployment, s.foo) == "" {
+		r.deleteRenamed(ctx, s)
 	}
 }
 
@@ -216,6 +217,8 @@ func differs(is *appsv1.Deployment, foo *v1alpha1.Foo) string {
 	want, equal := is.DeepCopy(), equality.Semantic.DeepEqual
 	applyDesired(want, foo)
 	switch {
+	case is.Name != foo.Spec.DeploymentName:
+		return "metadata.name" // A webhook has changed it.
 	case !equal(is.OwnerReferences, want.OwnerReferences):
 		return "metadata.ownerReferences"
 	case !equal(is.Spec.Selector, want.Spec.Selector):

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/cache"
 )
@@ -27,7 +28,7 @@ import (
 //	0.1 s  A person creates a Foo elsewhere. Its key is the first.
 //	8 s    A worker takes it.
 //
-// So only some workers, such as half of them, may retry at the same time.
+// So only some workers, such as half of them, may send again what was slow to fail.
 
 // errUndone is why a write waits that has succeeded.
 var errUndone = errors.New("it is undone again and again: does another program set these fields?")
@@ -48,21 +49,24 @@ type Failures struct {
 	retrying       chan struct{}
 }
 
-// NewFailures returns one that lets this many retries, one at least, run at the same time.
-func NewFailures(retries int) *Failures {
-	return &Failures{cache.NewExpiring(), cache.NewExpiring(), make(chan struct{}, max(1, retries))}
+// NewFailures returns one that lets this many writes, one at least, be retried at the same time
+// that took longer than a second to fail.
+func NewFailures(slow int) *Failures {
+	return &Failures{cache.NewExpiring(), cache.NewExpiring(), make(chan struct{}, max(1, slow))}
 }
 
-// attemptID names a write: the operation and the object.
+// attemptID names a write: the operation and the object, for a generation of the one that wants it.
 type attemptID struct {
-	uid   types.UID
-	write string
+	uid        types.UID
+	generation int64
+	write      string
 }
 
-// attempt is a write that was sent once or more often, for one purpose.
+// attempt is a write that was sent once or more often.
 type attempt struct {
 	purpose string
 	err     error // how it ended the last time
+	isSlow  bool  // to fail
 	// sent is how often it was sent: until its first success, and then from that on.
 	sent      int
 	succeeded bool
@@ -83,15 +87,16 @@ type Failure struct {
 }
 
 // Try sends a write for an object, unless it waits for its back-off, and returns the failure,
-// with a nil Err if there is none. write names the operation and the object. purpose says what
-// it is for: another purpose does not wait. send is nil if the write is not wanted now: it has
-// failed only if others have undone it often, and it has not stood for a minute. Not for concurrent
-// use with the same uid and write.
-func (f *Failures) Try(uid types.UID, write, purpose string, send func() error) Failure {
-	id, a := attemptID{uid, write}, attempt{purpose: purpose}
-	if known, ok := f.attempts.Get(id); ok && known.(attempt).purpose == purpose {
+// with a nil Err if there is none. A new generation of the object does not wait. write names the
+// operation and what it changes. What has succeeded for another purpose was not undone. send is nil
+// if the write is not wanted now: it has failed only if others have undone it often, and it has not
+// stood for a minute. Not for concurrent use with the same object.
+func (f *Failures) Try(object metav1.Object, write, purpose string, send func() error) Failure {
+	id, a := attemptID{object.GetUID(), object.GetGeneration(), write}, attempt{}
+	if known, ok := f.attempts.Get(id); ok && (known.(attempt).err != nil || known.(attempt).purpose == purpose) {
 		a = known.(attempt)
 	}
+	a.purpose = purpose
 	sent := send != nil && time.Until(a.next) <= 0 && f.send(id, &a, send)
 	undone := a.err == nil && a.sent >= undoneFrom
 	failure := Failure{Write: write, Err: a.err, Wait: max(0, time.Until(a.next)), Sent: sent,
@@ -110,10 +115,10 @@ func (f *Failures) Try(uid types.UID, write, purpose string, send func() error) 
 	return failure
 }
 
-// send sends the write and notes how it ended. It returns false if too many retries run.
+// send sends the write and notes how it ended. It returns false if too many slow ones run.
 func (f *Failures) send(id attemptID, a *attempt, send func() error) bool {
 	begin, before := time.Now(), a.err
-	if before != nil {
+	if before != nil && a.isSlow {
 		select {
 		case f.retrying <- struct{}{}:
 			defer func() { <-f.retrying }()
@@ -132,18 +137,18 @@ func (f *Failures) send(id attemptID, a *attempt, send func() error) bool {
 	case a.err == nil && !a.succeeded:
 		a.succeeded, a.sent = true, 1
 	}
-	a.next = time.Now()
+	a.next, a.isSlow = time.Now(), time.Since(begin) > time.Second
 	switch {
 	case isTerminating(a.err):
-		a.next = a.next.Add(24 * time.Hour) // It does not end.
+		a.next = a.next.Add(time.Hour) // It ends with the object, or the API server was wrong.
 	case a.sent > 1:
 		a.next = a.next.Add(backOff(string(id.uid), a.sent-1))
 	}
 	return true
 }
 
-// Tried reports whether a write was sent for an object within a minute.
-func (f *Failures) Tried(uid types.UID, write string) bool {
-	_, ok := f.attempts.Get(attemptID{uid, write})
+// Tried reports whether a write was sent for this generation of an object within a minute.
+func (f *Failures) Tried(object metav1.Object, write string) bool {
+	_, ok := f.attempts.Get(attemptID{object.GetUID(), object.GetGeneration(), write})
 	return ok
 }

@@ -2,6 +2,7 @@ package controller_test
 
 import (
 	"errors"
+	"fmt"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -22,16 +23,19 @@ type tries struct {
 	failures *controller.Failures
 }
 
-const fooUID = "1"
+// object is a Foo of this generation.
+func object(generation int64) metav1.Object {
+	return &metav1.ObjectMeta{UID: "1", Generation: generation}
+}
 
 // after waits, tries the write, and fails the test unless it was sent or not.
-func (f *tries) after(wait time.Duration, write, purpose string, err error, sent bool) controller.Failure {
+func (f *tries) after(wait time.Duration, write string, generation int64, err error, sent bool) controller.Failure {
 	f.Helper()
 	time.Sleep(wait)
 	got := false
-	failure := f.failures.Try(fooUID, write, purpose, func() error { got = true; return err })
+	failure := f.failures.Try(object(generation), write, "", func() error { got = true; return err })
 	if got != sent || failure.Sent != sent {
-		f.Errorf("%s for %s after %s: sent %t, Sent %t, want %t; %+v", write, purpose, wait, got, failure.Sent, sent, failure)
+		f.Errorf("%s for %d after %s: sent %t, Sent %t, want %t; %+v", write, generation, wait, got, failure.Sent, sent, failure)
 	}
 	return failure
 }
@@ -40,16 +44,16 @@ func tryWrites(t *testing.T, test func(f *tries)) {
 	synctest.Test(t, func(t *testing.T) { test(&tries{t, controller.NewFailures(1)}) })
 }
 
-// A write that fails twice waits for its back-off; another write, and another purpose of it, do not.
+// A write that fails twice waits for its back-off; another write, and one for another generation, do not.
 func TestFailedWriteWaits(t *testing.T) {
 	tryWrites(t, func(f *tries) {
-		f.after(0, "create", "1", errBroken, true)
-		f.after(0, "create", "1", errBroken, true)
-		if got := f.after(0, "create", "1", errBroken, false); !errors.Is(got.Err, errBroken) || got.Wait <= 0 || got.Wait > 5*time.Millisecond {
+		f.after(0, "create", 1, errBroken, true)
+		f.after(0, "create", 1, errBroken, true)
+		if got := f.after(0, "create", 1, errBroken, false); !errors.Is(got.Err, errBroken) || got.Wait <= 0 || got.Wait > 5*time.Millisecond {
 			t.Errorf("while it waits: %+v, want the error and the rest of 5ms", got)
 		}
-		f.after(0, "delete", "1", nil, true)
-		f.after(0, "create", "2", errBroken, true)
+		f.after(0, "delete", 1, nil, true)
+		f.after(0, "create", 2, errBroken, true)
 	})
 }
 
@@ -58,21 +62,21 @@ func TestBackOffDoubles(t *testing.T) {
 	tryWrites(t, func(f *tries) {
 		count := func(d time.Duration) (sent int) {
 			for end := time.Now().Add(d); time.Now().Before(end); time.Sleep(time.Millisecond) {
-				f.failures.Try(fooUID, "create", "1", func() error { sent++; return errBroken })
+				f.failures.Try(object(1), "create", "", func() error { sent++; return errBroken })
 			}
 			return sent
 		}
 		if first, later := count(15*time.Second), count(5*time.Minute); first > 15 || later < 9 || later > 20 {
 			t.Errorf("%d attempts in 15 s, then %d in 5 minutes; want at most 15, then some 10 to 20", first, later)
 		}
-		f.after(30*time.Second, "create", "1", nil, true)
-		f.after(0, "create", "1", errBroken, true)
-		f.after(0, "create", "1", errBroken, false)
-		f.after(5*time.Millisecond, "create", "1", errBroken, true)
+		f.after(30*time.Second, "create", 1, nil, true)
+		f.after(0, "create", 1, errBroken, true)
+		f.after(0, "create", 1, errBroken, false)
+		f.after(5*time.Millisecond, "create", 1, errBroken, true)
 	})
 }
 
-// A failure lasts from 10 s on. A success, or another purpose, ends it.
+// A failure lasts from 10 s on. A success, or another generation, ends it.
 func TestFailureLasts(t *testing.T) {
 	tryWrites(t, func(f *tries) {
 		for _, step := range []struct {
@@ -80,12 +84,31 @@ func TestFailureLasts(t *testing.T) {
 			err   error
 			want  bool
 		}{{0, errBroken, false}, {9 * time.Second, errBroken, false}, {time.Second, errBroken, true}, {30 * time.Second, nil, false}, {time.Second, errBroken, false}} {
-			if got := f.after(step.after, "create", "1", step.err, true); got.Lasts != step.want {
+			if got := f.after(step.after, "create", 1, step.err, true); got.Lasts != step.want {
 				t.Errorf("after %s more: it lasts %t, want %t", step.after, got.Lasts, step.want)
 			}
 		}
-		if got := f.after(time.Minute, "create", "2", errBroken, true); got.Lasts {
-			t.Error("another purpose lasts after its first failure")
+		if got := f.after(time.Minute, "create", 2, errBroken, true); got.Lasts {
+			t.Error("another generation lasts after its first failure")
+		}
+	})
+}
+
+// What has succeeded for another purpose was not undone. What has failed waits, whatever for.
+func TestPurpose(t *testing.T) {
+	tryWrites(t, func(f *tries) {
+		sent := 0
+		for i := range 100 {
+			f.failures.Try(object(1), "status", fmt.Sprint(i), func() error { sent++; return nil })
+		}
+		if sent != 100 {
+			t.Errorf("%d of 100 purposes sent", sent)
+		}
+		for i := range 100 {
+			f.failures.Try(object(1), "status", fmt.Sprint(i), func() error { sent++; return errBroken })
+		}
+		if sent > 103 {
+			t.Errorf("%d sent while it fails", sent-100)
 		}
 	})
 }
@@ -95,14 +118,14 @@ func TestFailureLasts(t *testing.T) {
 // make it begin anew.
 func TestUndoneWriteWaits(t *testing.T) {
 	tryWrites(t, func(f *tries) {
-		f.after(0, "update", "1", nil, true)
-		f.after(0, "update", "1", nil, true)
-		if got := f.after(0, "update", "1", nil, false); got.Err == nil || got.Lasts {
+		f.after(0, "update", 1, nil, true)
+		f.after(0, "update", 1, nil, true)
+		if got := f.after(0, "update", 1, nil, false); got.Err == nil || got.Lasts {
 			t.Errorf("undone for the second time: %+v, want a failure that does not last yet", got)
 		}
 		sent, n := 2, 0
 		for end := time.Now().Add(15 * time.Second); time.Now().Before(end); time.Sleep(time.Millisecond) {
-			f.failures.Try(fooUID, "update", "1", func() error {
+			f.failures.Try(object(1), "update", "", func() error {
 				sent++
 				if n++; n%2 == 0 {
 					return errBroken
@@ -113,13 +136,13 @@ func TestUndoneWriteWaits(t *testing.T) {
 		if sent > 15 {
 			t.Errorf("%d attempts in 15 s", sent)
 		}
-		f.after(30*time.Second, "update", "1", nil, true)
-		if got := f.after(0, "update", "1", nil, false); !got.Lasts {
+		f.after(30*time.Second, "update", 1, nil, true)
+		if got := f.after(0, "update", 1, nil, false); !got.Lasts {
 			t.Error("undone for 45 s, and it does not last")
 		}
-		f.after(30*time.Second, "update", "1", nil, true)
-		f.after(time.Minute, "update", "1", nil, true)
-		f.after(0, "update", "1", nil, true)
+		f.after(30*time.Second, "update", 1, nil, true)
+		f.after(time.Minute, "update", 1, nil, true)
+		f.after(0, "update", 1, nil, true)
 	})
 }
 
@@ -128,40 +151,41 @@ func TestTerminatingIsFinal(t *testing.T) {
 	terminating := apierrors.NewForbidden(v1alpha1.Resource("foos"), "foo", errBroken)
 	terminating.ErrStatus.Details.Causes = []metav1.StatusCause{{Type: corev1.NamespaceTerminatingCause}}
 	tryWrites(t, func(f *tries) {
-		f.after(0, "create", "1", terminating, true)
-		f.after(23*time.Hour, "create", "1", nil, false)
+		f.after(0, "create", 1, terminating, true)
+		f.after(59*time.Minute, "create", 1, nil, false)
 	})
 }
 
 // What is not wanted for a minute is forgotten: nothing stays of an object that is gone.
 func TestForgotten(t *testing.T) {
 	tryWrites(t, func(f *tries) {
-		f.after(0, "create", "1", errBroken, true)
+		f.after(0, "create", 1, errBroken, true)
 		time.Sleep(59 * time.Second)
-		if !f.failures.Tried(fooUID, "create") {
+		if !f.failures.Tried(object(1), "create") {
 			t.Error("forgotten before a minute has passed")
 		}
 		time.Sleep(time.Second)
-		if f.failures.Tried(fooUID, "create") {
+		if f.failures.Tried(object(1), "create") {
 			t.Error("remembered after a minute")
 		}
 	})
 }
 
-// Only so many retries run at the same time. What waits for its turn still lasts.
+// Only so many writes are sent again at the same time that were slow to fail. What waits for its
+// turn still lasts.
 func TestRetriesAtATime(t *testing.T) {
 	tryWrites(t, func(f *tries) {
 		slow := func() error { time.Sleep(10 * time.Second); return errBroken }
-		f.after(0, "create", "1", errBroken, true)
-		f.failures.Try("2", "create", "1", slow)
+		f.failures.Try(object(1), "create", "", slow)
+		f.failures.Try(&metav1.ObjectMeta{UID: "2"}, "create", "", slow)
 		time.Sleep(time.Second)
-		go f.failures.Try("2", "create", "1", slow)
+		go f.failures.Try(&metav1.ObjectMeta{UID: "2"}, "create", "", slow)
 		synctest.Wait()
-		if got := f.after(0, "create", "1", errBroken, false); got.Wait != time.Second || !got.Lasts {
+		if got := f.after(0, "create", 1, errBroken, false); got.Wait != time.Second || !got.Lasts {
 			t.Errorf("while another retry runs: %+v, want to wait a second with a failure that lasts", got)
 		}
-		f.after(0, "delete", "1", errBroken, true)
-		f.after(0, "create", "2", errBroken, true)
-		f.after(11*time.Second, "create", "2", errBroken, true)
+		f.after(0, "delete", 1, errBroken, true)
+		f.after(0, "delete", 1, errBroken, true)
+		f.after(11*time.Second, "create", 1, errBroken, true)
 	})
 }

@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/klog/v2"
@@ -33,10 +34,13 @@ func latencies(t *testing.T, failing int, after time.Duration) (sorted []time.Du
 		done := make(chan time.Time, 1)
 		go controller.New(queue, func(_ context.Context, key cache.ObjectName) (time.Duration, error) {
 			if strings.HasPrefix(key.Name, "failing") {
-				failure := failures.Try(types.UID(key.Name), "write", "", func() error {
+				failure := failures.Try(&metav1.ObjectMeta{UID: types.UID(key.Name)}, "write", "", func() error {
 					time.Sleep(after)
 					return errors.New("broken")
 				})
+				if failure.Sent {
+					return failure.Wait, failure.Err
+				}
 				return failure.Wait, nil
 			}
 			time.Sleep(request)

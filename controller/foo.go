@@ -98,20 +98,19 @@ func (r *FooReconciler) Reconcile(ctx context.Context, key cache.ObjectName) (re
 }
 
 // try sends a write for a Foo, unless it waits for its back-off. send is nil if the write is not
-// wanted. A new spec, which has a new generation, is a new purpose and does not wait.
+// wanted. A new spec, which has a new generation, does not wait.
 func (r *FooReconciler) try(s *fooState, write, purpose string, send func() error) {
-	f := r.Failures.Try(s.foo.UID, write, purpose, send)
+	f := r.Failures.Try(s.foo, write, purpose, send)
 	if f.Err == nil {
 		return
 	}
 	s.failures = append(s.failures, f)
+	s.behind = s.behind || errors.Is(f.Err, errCacheBehind)
 	switch isRace := apierrors.IsConflict(f.Err) || apierrors.IsNotFound(f.Err); {
 	case isTerminating(f.Err):
 		return // Nothing is tried again.
-	case errors.Is(f.Err, errCacheBehind):
-		s.behind = true
-	case !f.Sent || errors.Is(f.Err, errUndone):
-		// It is in the status.
+	case !f.Sent, errors.Is(f.Err, errCacheBehind) && !f.Lasts:
+		// There is nothing to log.
 	case isRace && !f.Lasts:
 		s.race = f.Err
 	case isRace:

@@ -204,7 +204,7 @@ func TestTerminatingNamespace(t *testing.T) {
 			}
 			w.sent(want...)
 			w.told()
-			time.Sleep(time.Hour)
+			time.Sleep(30 * time.Minute)
 		}
 		w.ready("foo", v1alpha1.ReasonNamespaceTerminating)
 		if got := w.foo("foo").Status.AvailableReplicas; got != 0 {
@@ -623,14 +623,15 @@ func TestCreateFindsDeployment(t *testing.T) {
 func TestConflict(t *testing.T) {
 	for _, test := range []struct {
 		reason, refused string
+		other           func(w *world) // syncs the other store
 		change          func(w *world)
 	}{
-		{"of the Deployment", "PUT deployments/deployment", func(w *world) {
+		{"of the Deployment", "PUT deployments/deployment", (*world).syncFoos, func(w *world) {
 			w.set(fooPath+"foo", int64(2), "spec", "replicas")
 			w.syncFoos()
 			w.set(deploymentPath+"deployment", "theirs", "metadata", "labels", "theirs")
 		}},
-		{"of the status", "PUT foos/foo/status", func(w *world) {
+		{"of the status", "PUT foos/foo/status", (*world).syncDeployments, func(w *world) {
 			w.set(deploymentPath+"deployment", rolledOut(1), "status")
 			w.syncDeployments()
 			w.set(fooPath+"foo", "theirs", "metadata", "labels", "theirs")
@@ -645,6 +646,7 @@ func TestConflict(t *testing.T) {
 			if sent := w.api.Requests(); sent[0] != test.refused {
 				t.Errorf("sent %v, want %s first", sent, test.refused)
 			}
+			test.other(w)
 			if again := w.reconcile(); again <= 0 || again > time.Second {
 				t.Errorf("look again after %s, want at most 1s", again)
 			}

@@ -18,15 +18,15 @@ import (
 // So: POST b, GET the Foo, DELETE a, each only after the one before.
 
 // deleteRenamed deletes the Deployments that the Foo controls under an earlier name. The Foo has
-// the one that it names.
-func (r *FooReconciler) deleteRenamed(ctx context.Context, s *fooState, purpose string) {
+// the one that it names, as it asks for it.
+func (r *FooReconciler) deleteRenamed(ctx context.Context, s *fooState) {
 	for _, old := range s.owned {
 		// One that is being deleted may stay for a while: a finalizer holds it. Each reconcile
-		// would delete it again.
-		if old.Name == s.foo.Spec.DeploymentName || old.DeletionTimestamp != nil {
+		// would delete it again. If the time is over, the next one goes on.
+		if old.Name == s.foo.Spec.DeploymentName || old.DeletionTimestamp != nil || ctx.Err() != nil {
 			continue
 		}
-		r.try(s, "delete Deployment "+cache.MetaObjectToName(old).String(), purpose, func() error {
+		r.try(s, "delete Deployment "+cache.MetaObjectToName(old).String(), "", func() error {
 			// A stale Foo may carry an old name, and `old` may be the current one. A delete
 			// cannot be taken back, so ask the API server.
 			if err := r.verifyFoo(ctx, s); err != nil {

@@ -36,12 +36,13 @@ func warning(reason, message string) *cause { return &cause{reason, message, rea
 // renewAfter is when the message of a cause that goes on is renewed.
 const renewAfter = 5 * time.Minute
 
-// maxMessage limits a message, in bytes: an Event may have 1024, a condition 32768 characters.
+// maxMessage limits the message of a cause, in bytes: an Event may have 1024, a condition 32768
+// characters.
 const maxMessage = 1024
 
-// named finds the webhook, policy or quota that a refusal names. Identifiers and numbers in the
-// rest of its words are of one attempt.
-var named = regexp.MustCompile(`(?i)(webhook|policy|quota):? ["']?[-.\w]+`)
+// named finds the webhook, policy or quota that a refusal names, or the field of errChanged.
+// Identifiers and numbers in the rest of its words are of one attempt.
+var named = regexp.MustCompile(`(?i)(webhook|policy|quota):? ["']?[-.\w]+|[.\w]+ is not as`)
 
 // causeOf returns what a write that failed says about the Foo. Once, a conflict, a timeout or a
 // 5xx says nothing.
@@ -59,7 +60,7 @@ func causeOf(f Failure) (c cause, ok bool) {
 		return cause{}, false
 	}
 	c.message = f.Err.Error()
-	c.id = fmt.Sprint(f.Write, " ", c.reason, " ", apierrors.ReasonForError(f.Err), " ", named.FindString(c.message))
+	c.id = fmt.Sprint(f.Write, " ", c.reason, " ", apierrors.ReasonForError(f.Err), " ", named.FindString(strings.TrimPrefix(c.message, f.Write)))
 	return c, true
 }
 
@@ -89,17 +90,23 @@ func (r *FooReconciler) tell(s *fooState, causes []cause) {
 	before, _ := known.(map[string]told)
 	now := map[string]told{}
 	for i, c := range causes {
-		if c.id == "" {
+		if causes[i].message = cut(c.message, maxMessage); c.id == "" {
 			continue
 		}
 		t, ok := before[c.id]
 		if !ok {
-			r.Events.Eventf(s.foo, s.related(), corev1.EventTypeWarning, c.reason, "Reconcile", "%s", cut(c.message))
+			r.Events.Eventf(s.foo, s.related(), corev1.EventTypeWarning, c.reason, "Reconcile", "%s", causes[i].message)
 		}
 		if !ok || time.Since(t.at) >= renewAfter {
-			t = told{c.message, time.Now()}
+			t = told{causes[i].message, time.Now()}
 		}
 		causes[i].message, now[c.id] = t.message, t
+	}
+	// A cause that comes and goes is not new each time.
+	for id, t := range before {
+		if _, ok := now[id]; !ok && time.Since(t.at) < renewAfter {
+			now[id] = t
+		}
 	}
 	if len(before)+len(now) > 0 {
 		r.Failures.told.Set(s.foo.UID, now, 24*time.Hour)
@@ -171,16 +178,16 @@ func calculateStatus(s *fooState, causes []cause) v1alpha1.FooStatus {
 		for _, c := range causes {
 			messages = append(messages, c.message)
 		}
-		ready.Status, ready.Reason, ready.Message = metav1.ConditionFalse, causes[0].reason, cut(strings.Join(messages, "; "))
+		ready.Status, ready.Reason, ready.Message = metav1.ConditionFalse, causes[0].reason, cut(strings.Join(messages, "; "), 32*maxMessage)
 	}
 	// Keeps the transition time while the condition's status stays the same.
 	meta.SetStatusCondition(&status.Conditions, ready)
 	return status
 }
 
-// cut returns maxMessage bytes at most.
-func cut(message string) string {
-	return strings.ToValidUTF8(message[:min(len(message), maxMessage)], "")
+// cut returns the first bytes of a message, most of them at most.
+func cut(message string, most int) string {
+	return strings.ToValidUTF8(message[:min(len(message), most)], "")
 }
 
 // explain returns why the Foo is not ready, nothing if it is. It depends on what is known now,

@@ -7,7 +7,6 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -159,17 +158,21 @@ func (e *Election) Run(ctx context.Context, lead func(ctx context.Context) error
 	// The Lease is renewed until release is called, also after the end of ctx.
 	holding, release := context.WithCancel(klog.NewContext(context.Background(), klog.FromContext(ctx)))
 	defer release()
-	// Either the work begins or the end comes first. Once makes the end wait for the work.
-	var once sync.Once
+	// Either the work begins or the end comes first. The end of the work releases the Lease.
+	var decided atomic.Bool
 	var result error
 	e.lead = func() {
-		once.Do(func() {
+		if decided.CompareAndSwap(false, true) {
 			e.leads.Store(true)
 			result = lead(working)
 			release()
-		})
+		}
 	}
-	defer context.AfterFunc(ctx, func() { once.Do(release) })()
+	defer context.AfterFunc(ctx, func() {
+		if decided.CompareAndSwap(false, true) {
+			release()
+		}
+	})()
 
 	e.elector.Run(holding)
 	if holding.Err() == nil {

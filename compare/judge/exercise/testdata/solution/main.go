@@ -49,7 +49,7 @@ func main() {
 	}
 
 	// Workers: they take keys from the queue, reconcile them, and try again what fails.
-	r := &reconciler{foos: client.SamplecontrollerV1alpha1(), deployments: kubeClient.AppsV1(), fooStore: foos.Store, deploymentStore: deployments.Store}
+	r := &reconciler{foos: client.SamplecontrollerV1alpha1(), deployments: kubeClient.AppsV1(), fooStore: foos.Store, deploymentStore: deployments.Store, failures: controller.NewFailures(2)}
 	controller.New(queue, r.reconcile).Run(ctx, 4)
 }
 
@@ -58,7 +58,7 @@ type reconciler struct {
 	foos                      clientset.FoosGetter
 	deployments               appsv1client.DeploymentsGetter
 	fooStore, deploymentStore cache.Indexer
-	failures                  controller.Failures
+	failures                  *controller.Failures
 }
 
 // reconcile compares what there is with what the Foo asks for, and sends what differs. An
@@ -69,12 +69,12 @@ func (r *reconciler) reconcile(ctx context.Context, key cache.ObjectName) (again
 		return 0, err
 	}
 	foo := stored.(*v1alpha1.Foo)
-	again, err = r.writeDeployment(ctx, key, foo)
+	again, err = r.writeDeployment(ctx, foo)
 	return again, errors.Join(err, r.writeStatus(ctx, foo))
 }
 
 // writeDeployment writes the Deployment that the Foo names and deletes those of earlier names.
-func (r *reconciler) writeDeployment(ctx context.Context, key cache.ObjectName, foo *v1alpha1.Foo) (wait time.Duration, err error) {
+func (r *reconciler) writeDeployment(ctx context.Context, foo *v1alpha1.Foo) (wait time.Duration, err error) {
 	stored, exists, err := r.deploymentStore.GetByKey(foo.Namespace + "/" + foo.Spec.DeploymentName)
 	current, _ := stored.(*appsv1.Deployment)
 	if err != nil || exists && (!metav1.IsControlledBy(current, foo) || current.DeletionTimestamp != nil) {
@@ -89,7 +89,7 @@ func (r *reconciler) writeDeployment(ctx context.Context, key cache.ObjectName, 
 		return 0, nil
 	}
 	// What failed, or was undone, waits for its back-off, unless the Foo asks for something else.
-	failure := r.failures.Try(key, "write Deployment", fmt.Sprint(foo.UID, foo.Generation), "", func() error {
+	failure := r.failures.Try(foo, "write Deployment", "", func() error {
 		return r.send(ctx, foo, current, desired, differs, earlier)
 	})
 	if failure.Err == nil || failure.Sent {
