@@ -428,6 +428,22 @@ func TestGoneLater(t *testing.T) {
 	w.sent()
 }
 
+// A watch is open and silent: a write that it does not show is an error after a minute.
+func TestSilentWatch(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := converged(t, 1)
+		w.set(fooPath+"foo", int64(2), "spec", "replicas")
+		w.syncFoos()
+		w.reconcile()
+		time.Sleep(time.Minute)
+		w.reconcile()
+		time.Sleep(time.Second)
+		if _, err := w.tryReconcile(fooKey); err == nil || !strings.Contains(err.Error(), "no watch has shown for 1m1s") {
+			t.Errorf("error %v after a minute, want one that says so", err)
+		}
+	})
+}
+
 // The Foo in the cache was replaced by another one of its name and generation: what the old one
 // would get is not created.
 func TestReplacedFoo(t *testing.T) {

@@ -1,6 +1,8 @@
 package controller
 
 import (
+	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -30,9 +32,14 @@ const outdatedTimeout = time.Second
 // PendingWrites holds, by key, what the API server has answered and the cache does not
 // show yet. The zero value is ready. It is safe for concurrent use.
 type PendingWrites struct {
-	mu sync.Mutex
-	// byKey holds a function for each answer: does the cache show it?
-	byKey map[cache.ObjectName][]func() bool
+	mu    sync.Mutex
+	byKey map[cache.ObjectName][]pendingWrite
+}
+
+// pendingWrite is an answer of the API server: since when, and whether the cache shows it.
+type pendingWrite struct {
+	since      time.Time
+	isObserved func() bool
 }
 
 // Wrote notes that the API server answered a request of key, a write or a get, with
@@ -62,9 +69,9 @@ func (p *PendingWrites) add(key cache.ObjectName, isObserved func() bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.byKey == nil {
-		p.byKey = map[cache.ObjectName][]func() bool{}
+		p.byKey = map[cache.ObjectName][]pendingWrite{}
 	}
-	p.byKey[key] = append(p.byKey[key], isObserved)
+	p.byKey[key] = append(p.byKey[key], pendingWrite{time.Now(), isObserved})
 }
 
 // Observed reports whether the cache shows all that was noted for key. Then it forgets
@@ -72,13 +79,22 @@ func (p *PendingWrites) add(key cache.ObjectName, isObserved func() bool) {
 func (p *PendingWrites) Observed(key cache.ObjectName) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for _, isObserved := range p.byKey[key] {
-		if !isObserved() {
-			return false
-		}
+	if slices.ContainsFunc(p.byKey[key], func(w pendingWrite) bool { return !w.isObserved() }) {
+		return false
 	}
 	delete(p.byKey, key)
 	return true
+}
+
+// Overdue returns an error if Observed has waited for key for more than a minute: a watch is open
+// and delivers nothing, which nobody else notices.
+func (p *PendingWrites) Overdue(key cache.ObjectName) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if writes := p.byKey[key]; len(writes) > 0 && !writes[0].isObserved() && time.Since(writes[0].since) > time.Minute {
+		return fmt.Errorf("%w: no watch has shown for %s what it answered", errCacheBehind, time.Since(writes[0].since).Round(time.Second))
+	}
+	return nil
 }
 
 // atLeast reports whether a store has seen this resourceVersion. Versions of one

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/http"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -50,8 +51,23 @@ func Config(o Options) (config *rest.Config, namespace string, err error) {
 		return nil, "", err
 	}
 	Limit(config, o.QPS, o.Burst)
+	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return writesOnce{next} })
 	namespace, _, _ = loader.Namespace()
 	return config, namespace, nil
+}
+
+// writesOnce lets client-go send a write once. By itself it sends one that is answered with
+// Retry-After up to ten times more, in one call, and says nothing of it. Whether a write is sent
+// again is decided by a reconcile, which has a back-off.
+type writesOnce struct{ next http.RoundTripper }
+
+// RoundTrip implements http.RoundTripper.
+func (t writesOnce) RoundTrip(r *http.Request) (*http.Response, error) {
+	response, err := t.next.RoundTrip(r)
+	if err == nil && r.Method != http.MethodGet {
+		response.Header.Del("Retry-After")
+	}
+	return response, err
 }
 
 // errAddress takes the place of errors that show an address: a part of it may be a password.

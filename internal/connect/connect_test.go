@@ -1,11 +1,16 @@
 package connect_test
 
 import (
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	appsv1 "k8s.io/api/apps/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
@@ -119,5 +124,21 @@ func TestUnreadableAddress(t *testing.T) {
 	_, err := kubernetes.NewForConfig(&rest.Config{Host: "https://marked:mar/ked@api.test"})
 	if err = connect.ExplainConfig(err); err == nil || strings.Contains(err.Error(), "mar") || strings.Contains(err.Error(), "ked") {
 		t.Errorf("a client's error: %v", err)
+	}
+}
+
+// A write that the server puts off is sent once, and its answer comes back at once.
+func TestWritesOnce(t *testing.T) {
+	sent := 0
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		sent++
+		w.Header().Set("Retry-After", "0")
+		w.WriteHeader(http.StatusTooManyRequests)
+	}))
+	defer server.Close()
+	client := kubernetes.NewForConfigOrDie(load(t, server.URL))
+	_, err := client.AppsV1().Deployments("default").Create(t.Context(), &appsv1.Deployment{}, metav1.CreateOptions{})
+	if sent != 1 || !apierrors.IsTooManyRequests(err) {
+		t.Errorf("sent %d times, want once; error %v", sent, err)
 	}
 }
