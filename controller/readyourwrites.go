@@ -91,8 +91,10 @@ func (p *PendingWrites) Observed(key cache.ObjectName) bool {
 func (p *PendingWrites) Overdue(key cache.ObjectName) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if writes := p.byKey[key]; len(writes) > 0 && !writes[0].isObserved() && time.Since(writes[0].since) > time.Minute {
-		return fmt.Errorf("%w: no watch has shown for %s what it answered", errCacheBehind, time.Since(writes[0].since).Round(time.Second))
+	for _, w := range p.byKey[key] {
+		if !w.isObserved() && time.Since(w.since) > time.Minute {
+			return fmt.Errorf("%w: no watch has shown for %s what that answered", errCacheBehind, time.Since(w.since).Round(time.Second))
+		}
 	}
 	return nil
 }
