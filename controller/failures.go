@@ -34,8 +34,10 @@ import (
 var errUndone = errors.New("it is undone again and again: does another program set these fields?")
 
 const (
-	// stoodFor is how long a write must not be wanted again for its back-off to begin anew.
-	stoodFor = time.Minute
+	// stoodFor is how long a write must not be wanted again for its back-off to begin anew. keptFor
+	// is how long one that has failed is remembered of which nothing more is heard: when all
+	// workers are busy, its turn may come late.
+	stoodFor, keptFor = time.Minute, 10 * time.Minute
 	// lastsFrom is when a failure lasts, and undoneFrom how often a write was sent of which it
 	// is said that others undo it.
 	lastsFrom, undoneFrom = 10 * time.Second, 6
@@ -89,8 +91,8 @@ type Failure struct {
 // Try sends a write for an object, unless it waits for its back-off, and returns the failure,
 // with a nil Err if there is none. A new generation of the object does not wait. write names the
 // operation and what it changes. What has succeeded for another purpose was not undone. send is nil
-// if the write is not wanted now: it has failed only if others have undone it often, and it has not
-// stood for a minute. Not for concurrent use with the same object.
+// if the write is not wanted now: its failures are forgotten, but for one that others have undone
+// often, until it has stood for a minute. Not for concurrent use with the same object.
 func (f *Failures) Try(object metav1.Object, write, purpose string, send func() error) Failure {
 	id, a := attemptID{object.GetUID(), object.GetGeneration(), write}, attempt{}
 	if known, ok := f.attempts.Get(id); ok && (known.(attempt).err != nil || known.(attempt).purpose == purpose) {
@@ -105,10 +107,15 @@ func (f *Failures) Try(object metav1.Object, write, purpose string, send func() 
 		failure.Err = fmt.Errorf("%s: %w", write, errUndone)
 	}
 	switch {
+	case send != nil && a.err == nil:
+		f.attempts.Set(id, a, stoodFor)
 	case send != nil:
-		f.attempts.Set(id, a, max(stoodFor, 2*failure.Wait))
+		f.attempts.Set(id, a, max(keptFor, 2*failure.Wait))
 	case undone:
 		failure.Wait = stoodFor
+	case a.err != nil:
+		f.attempts.Delete(id)
+		return Failure{}
 	default:
 		return Failure{}
 	}
@@ -123,7 +130,7 @@ func (f *Failures) send(id attemptID, a *attempt, send func() error) bool {
 		case f.retrying <- struct{}{}:
 			defer func() { <-f.retrying }()
 		default:
-			a.next = begin.Add(time.Second)
+			a.next = begin.Add(10 * time.Second)
 			return false
 		}
 	}
@@ -147,7 +154,7 @@ func (f *Failures) send(id attemptID, a *attempt, send func() error) bool {
 	return true
 }
 
-// Tried reports whether a write was sent for this generation of an object within a minute.
+// Tried reports whether a write for this generation of an object is remembered.
 func (f *Failures) Tried(object metav1.Object, write string) bool {
 	_, ok := f.attempts.Get(attemptID{object.GetUID(), object.GetGeneration(), write})
 	return ok

@@ -156,18 +156,25 @@ func TestTerminatingIsFinal(t *testing.T) {
 	})
 }
 
-// What is not wanted for a minute is forgotten: nothing stays of an object that is gone.
+// Nothing stays of an object that is gone, and no failure of what is not wanted any more.
 func TestForgotten(t *testing.T) {
 	tryWrites(t, func(f *tries) {
+		isTried := func(want bool, when string) {
+			if got := f.failures.Tried(object(1), "create"); got != want {
+				t.Errorf("remembered %s: %t, want %t", when, got, want)
+			}
+		}
+		f.after(0, "create", 1, nil, true)
+		time.Sleep(time.Minute)
+		isTried(false, "a minute after a success")
 		f.after(0, "create", 1, errBroken, true)
-		time.Sleep(59 * time.Second)
-		if !f.failures.Tried(object(1), "create") {
-			t.Error("forgotten before a minute has passed")
-		}
-		time.Sleep(time.Second)
-		if f.failures.Tried(object(1), "create") {
-			t.Error("remembered after a minute")
-		}
+		time.Sleep(9 * time.Minute)
+		isTried(true, "9 minutes after a failure")
+		time.Sleep(time.Minute)
+		isTried(false, "10 minutes after a failure")
+		f.after(0, "create", 1, errBroken, true)
+		f.failures.Try(object(1), "create", "", nil)
+		isTried(false, "when it is not wanted")
 	})
 }
 
@@ -181,8 +188,8 @@ func TestRetriesAtATime(t *testing.T) {
 		time.Sleep(time.Second)
 		go f.failures.Try(&metav1.ObjectMeta{UID: "2"}, "create", "", slow)
 		synctest.Wait()
-		if got := f.after(0, "create", 1, errBroken, false); got.Wait != time.Second || !got.Lasts {
-			t.Errorf("while another retry runs: %+v, want to wait a second with a failure that lasts", got)
+		if got := f.after(0, "create", 1, errBroken, false); got.Wait != 10*time.Second || !got.Lasts {
+			t.Errorf("while another retry runs: %+v, want to wait 10 seconds with a failure that lasts", got)
 		}
 		f.after(0, "delete", 1, errBroken, true)
 		f.after(0, "delete", 1, errBroken, true)

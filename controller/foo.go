@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -129,6 +130,8 @@ func (r *FooReconciler) try(s *fooState, write, purpose string, send func() erro
 // readState returns what the cache shows of a Foo.
 func (r *FooReconciler) readState(key cache.ObjectName, foo *v1alpha1.Foo) *fooState {
 	s := &fooState{key: key, foo: foo, owned: informer.DeploymentsOf(r.DeploymentStore, foo)}
+	// Causes stand in one order, or each would be another text.
+	slices.SortFunc(s.owned, func(a, b *appsv1.Deployment) int { return cmp.Compare(a.Name, b.Name) })
 	s.deployment, _ = get[*appsv1.Deployment](r.DeploymentStore, cache.NewObjectName(foo.Namespace, foo.Spec.DeploymentName))
 	if s.blocked = validate(foo); s.blocked == nil && s.deployment != nil {
 		s.blocked = r.checkController(s.deployment, foo)

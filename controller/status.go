@@ -123,6 +123,7 @@ func (r *FooReconciler) updateStatus(ctx context.Context, s *fooState) {
 	// reflect.DeepEqual, except that nil and empty are equal, and two times in different
 	// time zones.
 	if equality.Semantic.DeepEqual(s.foo.Status, desired.Status) {
+		r.try(s, s.statusWrite(), purposeOf(desired.Status), nil)
 		return
 	}
 	for i := range desired.Status.Conditions {
