@@ -1,6 +1,8 @@
 package simulation
 
 import (
+	"maps"
+	"reflect"
 	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -22,7 +24,7 @@ func (s *sequence) collectorActs() bool {
 		})
 	}
 	for _, path := range s.paths("deployments") {
-		if deployment := s.api.Get(path); slices.Contains(deployment.GetFinalizers(), hold) && (deployment.GetDeletionTimestamp() != nil || s.resting) {
+		if deployment := s.api.Get(path); slices.Contains(deployment.GetFinalizers(), hold) && !s.isHeld(hold) && (deployment.GetDeletionTimestamp() != nil || s.resting) {
 			due = append(due, func() bool { return s.dropFinalizer("stranger", path, hold) })
 		}
 	}
@@ -38,6 +40,9 @@ func (s *sequence) dropFinalizer(who, path, finalizer string) bool {
 // rolloutActs is one act of the deployment controller: it has seen the newest
 // spec of a Deployment and some of its Pods are available; at rest, all.
 func (s *sequence) rolloutActs() bool {
+	if s.patient {
+		return false // Its acts are changes that the user waits for, too.
+	}
 	var due []func() bool
 	for _, path := range s.paths("deployments") {
 		deployment := typed[appsv1.Deployment](s, s.api.Get(path))
@@ -45,9 +50,9 @@ func (s *sequence) rolloutActs() bool {
 		if !s.resting {
 			available = s.rand.Int32N(available + 1)
 		}
-		if deployment.Status.AvailableReplicas != available || deployment.Status.UpdatedReplicas != available || deployment.Status.ObservedGeneration != deployment.Generation {
+		status := s.reported(deployment, available)
+		if is, _, _ := unstructured.NestedMap(s.api.Get(path).Object, "status"); !maps.EqualFunc(is, status, func(a, b any) bool { return reflect.DeepEqual(a, b) }) {
 			due = append(due, func() bool {
-				status := rolledOut(deployment, available)
 				return s.setField("rollout", path, status, "status")
 			})
 		}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -38,7 +39,7 @@ func (s *sequence) arrive(f *feed) bool {
 // behind reports whether there are events that the store has not seen.
 func (f *feed) behind() bool {
 	f.skip()
-	return f.position < len(f.s.api.History())
+	return !f.s.isHeld(f.resource) && f.position < len(f.s.api.History())
 }
 
 // skip passes over changes of other resources.
@@ -76,13 +77,14 @@ func (f *feed) advance(events int) {
 	for _, call := range calls {
 		call()
 	}
+	f.s.process.moved = time.Now()
 }
 
 // relist replaces the store by what the server had at this position. What happened
 // in between is not heard of, and an object that went in between leaves a
 // tombstone.
 func (f *feed) relist(position int) {
-	f.position = position
+	f.position, f.s.process.moved = position, time.Now()
 	now := map[string]any{}
 	newest := "100" // the version of a new server
 	for _, c := range f.s.api.History()[:position] {

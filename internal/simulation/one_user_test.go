@@ -3,6 +3,7 @@ package simulation
 import (
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
@@ -17,11 +18,12 @@ import (
 // however the stores lag meanwhile, each change costs exactly its requests, and
 // none is refused.
 func TestSequencesOfOneUser(t *testing.T) {
-	runSequences(t, func(t *testing.T, seed uint64, steps int) *sequence {
-		s := newSequence(t, seed, steps)
+	runSequences(t, func(t *testing.T, p plan) *sequence {
+		s := newSequence(t, p)
 		s.strangers, s.takeovers, s.faults, s.patient = false, false, false, true
-		defer s.end()
-		for range steps / 10 {
+		s.waiting = nil
+		defer s.kill()
+		for range s.steps / 10 {
 			s.changesAndWaits()
 		}
 		return s
@@ -35,26 +37,10 @@ func (s *sequence) changesAndWaits() {
 	}
 	key := cache.NewObjectName(pick(s, s.namespaces), pick(s, s.fooNames))
 	want := s.patientUserActs(key)
-	s.api.Requests()
-	for end := s.stepped + restSteps; s.broken == "" && s.step(s.withoutRollout()); {
-		if s.stepped > end {
-			s.breaks("no rest after %d steps", restSteps)
-		}
-	}
-	got := s.api.Requests()
+	got := s.settle(time.Now().Add(restTime), restRequestsAKey)
 	if !slices.ContainsFunc(want, func(requests []string) bool { return slices.Equal(requests, got) }) {
 		s.breaks("requests (-want +got):\n%s", cmp.Diff(want[0], got))
 	}
-}
-
-// withoutRollout is what happens inside, but for the deployment controller, whose
-// acts are changes that the user waits for, too; and the garbage collector is
-// slower than the watch of the Foos. If it were not, a Foo would be seen without
-// its Deployment, and a Deployment would be made for a Foo that is gone.
-func (s *sequence) withoutRollout() []action {
-	actions := slices.Delete(s.inside(), 1, 2)
-	actions[0].do = func() bool { return !s.process.foos.behind() && s.collectorActs() }
-	return actions
 }
 
 // patientUserActs makes one change of a Foo, or lets its Deployment progress, and

@@ -2,6 +2,7 @@ package simulation
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -31,8 +32,10 @@ type worker struct {
 	stop    func()      // see kill
 	pause   func() bool // returns false when it is killed
 	killed  bool
-	failed  bool   // a request of it was refused, or its answer lost
-	sending string // the path of the request that is on its way
+	failed  bool            // a request of it was refused, or its answer lost
+	until   time.Time       // the server answers then
+	sent    map[string]bool // the writes that it has sent
+	sending string          // the path of the request that is on its way
 	again   time.Duration
 	err     error
 	seen    seen
@@ -49,13 +52,16 @@ func (s *sequence) workerStarts() bool {
 	if len(keys) == 0 || len(p.queue.busy) >= 3 {
 		return false
 	}
-	w := &worker{process: p, key: pick(s, keys)}
+	w := &worker{process: p, key: pick(s, keys), sent: map[string]bool{}}
 	delete(p.queue.waiting, w.key)
 	p.queue.busy[w.key] = true
 	w.seen = s.sees(w)
 	w.next, w.stop = iter.Pull(func(yield func(struct{}) bool) {
 		w.pause = func() bool { return yield(struct{}{}) }
-		w.again, w.err = p.reconciler.Reconcile(context.Background(), w.key)
+		ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+		defer cancel()
+		defer s.recovers()
+		w.again, w.err = p.reconciler.Reconcile(ctx, w.key)
 	})
 	s.workers = append(s.workers, w)
 	s.note(w.String(), "%s: reconcile begins", w.key)
@@ -65,10 +71,11 @@ func (s *sequence) workerStarts() bool {
 
 // workerGoesOn lets one reconcile run to its next request, or to its end.
 func (s *sequence) workerGoesOn() bool {
-	if len(s.workers) == 0 {
+	free := slices.DeleteFunc(slices.Clone(s.workers), func(w *worker) bool { return w.until.After(time.Now()) })
+	if len(free) == 0 {
 		return false
 	}
-	s.goOn(pick(s, s.workers))
+	s.goOn(pick(s, free))
 	return true
 }
 
@@ -81,22 +88,23 @@ func (s *sequence) goOn(w *worker) {
 	}
 	s.workers = slices.DeleteFunc(s.workers, func(other *worker) bool { return other == w })
 	outcome := "done"
-	switch {
+	switch r := w.process.record(w.key); {
 	case w.err != nil && !w.failed:
 		s.breaks("%s: an error, and no request has failed: %v", w.key, w.err)
 	case w.err != nil:
 		outcome = "error: " + w.err.Error()
+		r.errs[w.err.Error()] = time.Now()
 		w.process.queue.AddRateLimited(w.key)
-	case w.again > 0:
-		outcome = "again after " + w.again.String()
+	case w.again == 0:
+		w.process.queue.Forget(w.key)
+	}
+	if w.again > 0 {
+		outcome += ", again after " + w.again.String()
 		w.process.queue.AddAfter(w.key, w.again)
 	}
 	w.process.queue.Done(w.key)
 	s.note(w.String(), "%s: %s", w.key, outcome)
 }
-
-// fails notes that a request was refused, or its answer lost.
-func (w *worker) fails() { w.failed, w.process.failed[w.key] = true, true }
 
 // kill ends all workers: no request of theirs reaches the server any more, and no
 // answer reaches them.
@@ -117,25 +125,41 @@ var (
 // on its way to the server, and the answer on its way back, others may act.
 func (p *process) RoundTrip(r *http.Request) (*http.Response, error) {
 	s, w := p.s, p.s.acting
-	w.sending = strings.TrimSuffix(r.URL.Path, "/status")
+	x := s.read(r)
+	w.sending = x.path
 	if !s.passes(w, 75) {
 		return nil, errKilled
 	}
 	s.ambush(w.sending)
-	refused, lost := s.fault(r)
-	if refused != nil || lost {
-		w.fails()
+	x.at = time.Now()
+	s.sends(w, x)
+	refused, lost := s.fault(x)
+	if x.takes > 0 {
+		w.until = time.Now().Add(x.takes)
+		if end, limited := r.Context().Deadline(); limited && end.Before(w.until) {
+			w.until = end.Add(time.Millisecond)
+		}
+		s.note(w.String(), "%s: %s %s hangs", w.key, x.operation(), x.name)
+		if !s.passes(w, 100) {
+			return nil, errKilled
+		}
+	}
+	if err := r.Context().Err(); err != nil {
+		s.ended(w, x, nil, true)
+		return nil, err
 	}
 	if refused != nil {
-		s.note(w.String(), "%s: %s %s → %d %s, made up", w.key, r.Method, r.URL.Path, refused.ErrStatus.Code, refused.ErrStatus.Reason)
+		s.note(w.String(), "%s: %s %s → %d %s, made up", w.key, x.operation(), x.name, refused.ErrStatus.Code, refused.ErrStatus.Reason)
+		s.ended(w, x, refused, false)
 		return testkit.Transport{Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { testkit.WriteError(w, refused) })}.RoundTrip(r)
 	}
-	response, a := s.send(r)
+	response, a := s.send(r, x)
 	if !s.passes(w, 30) {
 		return nil, errKilled
 	}
 	if lost {
 		s.note(w.String(), "%s: the answer is lost", w.key)
+		s.ended(w, x, nil, true)
 		return nil, errLost
 	}
 	s.delivered(w, a)
@@ -148,14 +172,16 @@ type exchange struct {
 	method, path          string // the path without /status
 	status                bool   // of the status subresource
 	resource, name        string
-	body                  *unstructured.Unstructured
+	body, admitted        *unstructured.Unstructured // what was sent, and what attackers make of it; nil without an object
+	at                    time.Time                  // when it was sent
+	takes                 time.Duration
 	preconditions         metav1.Preconditions
 	before, after, answer *unstructured.Unstructured
 	refused               *apierrors.StatusError
 }
 
-// send lets the server answer a request, and judges it.
-func (s *sequence) send(r *http.Request) (*http.Response, *audited) {
+// read returns what a request asks for.
+func (s *sequence) read(r *http.Request) *exchange {
 	x := &exchange{method: r.Method, body: &unstructured.Unstructured{}}
 	x.path, x.status = strings.CutSuffix(r.URL.Path, "/status")
 	var sent []byte
@@ -171,12 +197,30 @@ func (s *sequence) send(r *http.Request) (*http.Response, *audited) {
 		}
 	} else if sent != nil {
 		_ = x.body.UnmarshalJSON(sent)
+		x.admitted = x.body.DeepCopy()
 	}
 	if r.Method == http.MethodPost {
 		x.path += "/" + x.body.GetName()
 	}
 	target := testkit.TargetOf(x.path)
-	x.resource, x.name, x.before = target.Resource, target.Name, s.api.Get(x.path)
+	x.resource, x.name = target.Resource, target.Name
+	return x
+}
+
+func (x *exchange) operation() string {
+	if x.status {
+		return x.method + " " + x.resource + "/status"
+	}
+	return x.method + " " + x.resource
+}
+
+// send lets the server answer a request, and judges it.
+func (s *sequence) send(r *http.Request, x *exchange) (*http.Response, *audited) {
+	if x.admitted != nil {
+		sent, _ := x.admitted.MarshalJSON()
+		r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(sent)), int64(len(sent))
+	}
+	x.before = s.api.Get(x.path)
 	response, _ := testkit.Transport{Handler: s.api}.RoundTrip(r)
 	x.after = s.api.Get(x.path)
 	text, _ := io.ReadAll(response.Body)
@@ -199,9 +243,17 @@ func (s *sequence) passes(w *worker, percent int) bool {
 	return !w.killed
 }
 
-// fault decides what goes wrong with a request: it is refused without a reason, or
+// fault decides what goes wrong with a request: an attacker refuses it, it is refused without a reason, or
 // it is carried out and its client does not learn of it.
-func (s *sequence) fault(r *http.Request) (refused *apierrors.StatusError, lost bool) {
+func (s *sequence) fault(x *exchange) (refused *apierrors.StatusError, lost bool) {
+	for _, a := range s.attackers {
+		if a.admit != nil {
+			refused = cmp.Or(a.admit(x), refused)
+		}
+	}
+	if refused != nil {
+		return refused, false
+	}
 	if !s.faults || s.resting || !s.chance(20) {
 		return nil, false
 	}
@@ -216,7 +268,7 @@ func (s *sequence) fault(r *http.Request) (refused *apierrors.StatusError, lost 
 	case 3:
 		return apierrors.NewForbidden(resource, "", errors.New("made up")), false
 	case 4:
-		if r.Method == http.MethodGet {
+		if x.method == http.MethodGet {
 			return nil, true
 		}
 		return apierrors.NewConflict(resource, "", errors.New("made up")), false
