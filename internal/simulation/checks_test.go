@@ -56,7 +56,7 @@ func (s *sequence) checkRefusal(a *audited) {
 func (s *sequence) known(a *audited) []*audited {
 	var known []*audited
 	for _, own := range s.rules.writes[a.path] {
-		if own.worker.process == a.worker.process && own.worker.key == a.worker.key && own.delivered {
+		if own.worker.process == a.worker.process && own.worker.key == a.worker.key && own.delivered && time.Since(own.at) < heldFor {
 			known = append(known, own)
 		}
 	}

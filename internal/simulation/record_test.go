@@ -23,8 +23,8 @@ import (
 // Bounds of what a process sends for one object while nobody but an attacker changes anything.
 const (
 	window    = 15 * time.Second
-	windowMax = 15               // writes of one operation on one object in that time
-	lasts     = 10 * time.Second // a failure that may be reported although the server has not refused anything
+	windowMax = 18               // writes of one operation on one object, for one purpose, in that time
+	lasts     = 9 * time.Second  // a failure that may be reported although the server has not refused anything
 	toldAfter = 30 * time.Second // A failure that goes on must be reported by then.
 	stands    = time.Minute      // A write that is needed again before that has been undone.
 )
@@ -99,22 +99,26 @@ func (s *sequence) ended(w *worker, x *exchange, refused *apierrors.StatusError,
 	if x.method == http.MethodGet && reason == "" {
 		return
 	}
-	purpose := fmt.Sprint(w.seen.foo.UID, w.seen.foo.Generation)
-	if x.status {
-		status := statusOf(s, x.body)
-		ready := meta.FindStatusCondition(status.Conditions, v1alpha1.FooReady)
-		purpose += fmt.Sprint(status.ObservedGeneration, status.Replicas, status.AvailableReplicas, ready.Reason, ready.Message)
-	}
-	r := w.process.record(w.key)
+	r, purpose := w.process.record(w.key), s.purpose(w, x)
 	for _, name := range x.of(w) {
 		r.note(name, &write{purpose: purpose, reason: reason, cause: cause, since: x.at})
 		w.sent[name] = x.method != http.MethodGet
 	}
-	if x.status && reason == "" && s.resting {
+	if x.status && reason == "" && r.writes[statusWrite].times == 1 && s.resting {
 		if r.statuses++; r.statuses > r.changes+r.causes+2 {
 			s.breaks("%s: %d updates of the status, after %d changes of what it must say and %d causes", w.key, r.statuses, r.changes, r.causes)
 		}
 	}
+}
+
+// purpose is what a write is for.
+func (s *sequence) purpose(w *worker, x *exchange) string {
+	if !x.status {
+		return fmt.Sprint(w.seen.foo.UID, w.seen.foo.Generation)
+	}
+	status := statusOf(s, x.body)
+	ready := meta.FindStatusCondition(status.Conditions, v1alpha1.FooReady)
+	return fmt.Sprint(status.ObservedGeneration, status.Replicas, status.AvailableReplicas, ready.Reason, ready.Message)
 }
 
 // note notes how a write has ended.
@@ -132,7 +136,7 @@ func (r *record) note(name string, w *write) {
 	} else if w.reason == "" && w.times == 1 {
 		w.since = time.Time{}
 	}
-	if last.reason != w.reason || last.cause != w.cause || w.reason == "" && w.times > 1 {
+	if last.reason != w.reason || last.cause != w.cause || w.reason == "" && w.times > 1 && name != statusWrite {
 		r.causes++
 	}
 	r.writes[name] = w
@@ -147,6 +151,9 @@ func (s *sequence) sends(w *worker, x *exchange) {
 		return
 	}
 	r, what, now := w.process.record(w.key), x.operation()+" "+x.name, time.Now()
+	if last := r.writes[statusWrite]; x.status && last != nil && last.purpose != s.purpose(w, x) {
+		delete(r.sent, what) // See ended.
+	}
 	r.sent[what] = append(slices.DeleteFunc(r.sent[what], func(at time.Time) bool { return now.Sub(at) > window }), now)
 	if n := len(r.sent[what]); n > windowMax {
 		s.breaks("%s: %s, %d times in %v", w.key, what, n, window)
@@ -159,7 +166,7 @@ func (s *sequence) judges(r *record, v view) {
 		return
 	}
 	want := v.status()
-	verdict := text(want)
+	verdict := text(want) + text(v.wants())
 	if d := v.deployment; d != nil {
 		verdict += fmt.Sprint(d.Name, controllerOf(d), oracle.Replicas(d), d.Status.UpdatedReplicas, d.Spec.Paused, d.Status.ObservedGeneration < d.Generation, text(d.Status.Conditions))
 	}
@@ -198,10 +205,13 @@ func (r *record) failing(before, now []string) (must, may []string, old []string
 	return must, may, old
 }
 
-// ends forgets the failures of writes that are no longer wanted.
+// ends forgets the failures of writes that are no longer wanted. A DELETE still is, after a POST. A
+// terminating namespace stays.
 func (r *record) ends(wanted []string) {
+	creates := slices.ContainsFunc(wanted, func(name string) bool { return strings.HasPrefix(name, "POST") })
 	for name, w := range r.writes {
-		if w.reason != "" && name != statusWrite && !slices.Contains(wanted, name) {
+		isWanted := name == statusWrite || slices.Contains(wanted, name) || creates && strings.HasPrefix(name, "DELETE")
+		if w.reason != "" && w.reason != v1alpha1.ReasonNamespaceTerminating && !isWanted {
 			delete(r.writes, name)
 		}
 	}

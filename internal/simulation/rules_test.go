@@ -114,7 +114,9 @@ func (s *sequence) sees(w *worker) seen {
 		return saw
 	}
 	saw.wanted, saw.tried = saw.wants(), r.posted == saw.foo.UID
-	r.ends(saw.wanted)
+	if !w.process.isBehind(r.newest) {
+		r.ends(saw.wanted)
+	}
 	for _, deployment := range saw.owned {
 		for _, made := range s.rules.made[deployment.UID] {
 			if made.foo == saw.foo.UID && made.version <= number(deployment.ResourceVersion) {

@@ -131,7 +131,6 @@ func (p *process) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, errKilled
 	}
 	s.ambush(w.sending)
-	x.at = time.Now()
 	s.sends(w, x)
 	refused, lost := s.fault(x)
 	if x.takes > 0 {
@@ -182,7 +181,7 @@ type exchange struct {
 
 // read returns what a request asks for.
 func (s *sequence) read(r *http.Request) *exchange {
-	x := &exchange{method: r.Method, body: &unstructured.Unstructured{}}
+	x := &exchange{method: r.Method, at: time.Now(), body: &unstructured.Unstructured{}}
 	x.path, x.status = strings.CutSuffix(r.URL.Path, "/status")
 	var sent []byte
 	if r.Body != nil {
