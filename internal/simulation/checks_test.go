@@ -17,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
+	"example.com/byhand/internal/testkit/oracle"
 )
 
 const (
@@ -31,7 +32,7 @@ const (
 // checkRefusal: nothing that a process knows of its own writes gets a request of
 // it refused, and no version is refused to it twice.
 func (s *sequence) checkRefusal(a *audited) {
-	if s.patient {
+	if s.patient && a.method != http.MethodGet {
 		s.breaks("refused, and there is no other client: %s", a.refused.ErrStatus.Message)
 	}
 	for _, own := range s.known(a) {
@@ -83,6 +84,11 @@ func (s *sequence) checkCreate(a *audited) {
 		s.breaks("creates the Deployment of a Foo that is gone")
 	case a.worker.seen.newest > foo.Generation:
 		s.breaks("creates a Deployment for generation %d, and its store has one of generation %d", foo.Generation, a.worker.seen.newest)
+	}
+	for _, old := range a.worker.seen.owned {
+		if is, was := oracle.Replicas(decode[appsv1.Deployment](s, a.body)), oracle.Replicas(old); foo.Spec.Replicas == nil && is < was {
+			s.breaks("creates Deployment %s for %d replicas, and %s has %d", a.name, is, old.Name, was)
+		}
 	}
 	s.madeFrom(a)
 }

@@ -46,7 +46,7 @@ func (s *sequence) changesAndWaits() {
 // patientUserActs makes one change of a Foo, or lets its Deployment progress, and
 // returns the requests that are due, or each of the two things that may be due.
 func (s *sequence) patientUserActs(key cache.ObjectName) [][]string {
-	path, status := pathOf("foos", key), "PUT foos/"+key.Name+"/status"
+	path, status, ask := pathOf("foos", key), "PUT foos/"+key.Name+"/status", "GET foos/"+key.Name
 	name := key.Name + "-" + pick(s, s.names) // no other Foo names it
 	if s.api.Get(path) == nil {
 		s.create("user", path, map[string]any{"deploymentName": name, "replicas": int64(1)})
@@ -54,16 +54,20 @@ func (s *sequence) patientUserActs(key cache.ObjectName) [][]string {
 	}
 	foo := typed[v1alpha1.Foo](s, s.api.Get(path))
 	switch s.rand.IntN(12) {
-	case 0:
-		s.terminate("user", path, metav1.DeletePropagationBackground)
-	case 1:
-		s.terminate("user", path, metav1.DeletePropagationForeground)
+	case 0, 1:
+		s.terminate("user", path, pick(s, []metav1.DeletionPropagation{metav1.DeletePropagationBackground, metav1.DeletePropagationForeground}))
+		return [][]string{nil, {ask}} // The collector may be faster than the watch of the Foos.
 	case 2:
 		s.terminate("user", path, metav1.DeletePropagationBackground)
 		s.create("user", path, map[string]any{"deploymentName": name})
 		// It may first have to say that it waits for the old Deployment to go. If the store never
 		// lacked the Foo, what was sent for the old one is a trace of the new one.
-		return [][]string{{"POST deployments", status}, {"GET foos/" + key.Name, "POST deployments", status}, {status, "GET foos/" + key.Name, "POST deployments", status}}
+		var all [][]string
+		for n := range 3 {
+			last := append(slices.Repeat([]string{ask}, n), "POST deployments", status)
+			all = append(all, last, append([]string{status}, last...))
+		}
+		return all
 	case 3:
 		s.setField("user", path, "noted", "metadata", "labels", "note")
 	case 4:
@@ -73,7 +77,7 @@ func (s *sequence) patientUserActs(key cache.ObjectName) [][]string {
 	case 7, 8, 9:
 		s.setField("user", path, name, "spec", "deploymentName")
 		if name != foo.Spec.DeploymentName {
-			return [][]string{{"GET foos/" + key.Name, "POST deployments", "GET foos/" + key.Name, "DELETE deployments/" + foo.Spec.DeploymentName, status}}
+			return [][]string{{ask, "POST deployments", ask, "DELETE deployments/" + foo.Spec.DeploymentName, status}}
 		}
 	default:
 		return [][]string{s.scales(path, foo)}

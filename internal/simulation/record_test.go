@@ -23,7 +23,7 @@ import (
 // Bounds of what a process sends for one object while nobody but an attacker changes anything.
 const (
 	window    = 15 * time.Second
-	windowMax = 18               // writes of one operation on one object, for one purpose, in that time
+	windowMax = 20               // writes of one operation on one object, for one purpose, in that time
 	lasts     = 9 * time.Second  // a failure that may be reported although the server has not refused anything
 	toldAfter = 30 * time.Second // A failure that goes on must be reported by then.
 	stands    = time.Minute      // A write that is needed again before that has been undone.
@@ -117,8 +117,11 @@ func (s *sequence) purpose(w *worker, x *exchange) string {
 		return fmt.Sprint(w.seen.foo.UID, w.seen.foo.Generation)
 	}
 	status := statusOf(s, x.body)
-	ready := meta.FindStatusCondition(status.Conditions, v1alpha1.FooReady)
-	return fmt.Sprint(status.ObservedGeneration, status.Replicas, status.AvailableReplicas, ready.Reason, ready.Message)
+	purpose := fmt.Sprint(status.ObservedGeneration, status.Replicas, status.AvailableReplicas)
+	if ready := meta.FindStatusCondition(status.Conditions, v1alpha1.FooReady); ready != nil {
+		purpose += ready.Reason + ready.Message
+	}
+	return purpose
 }
 
 // note notes how a write has ended.
@@ -251,9 +254,19 @@ func (s *sequence) checkRest() {
 		if wrong := s.untrue(status, v, nil, r); wrong != "" && !refused {
 			s.breaks("at rest, %s: %s", key, wrong)
 		}
+		for _, name := range v.wants() {
+			if w := r.writes[name]; w == nil || w.reason == "" && w.times == 1 {
+				s.breaks("at rest, %s needs a %s, and it is not sent", key, name)
+			}
+		}
 		_, _, old := r.failing(nil, v.wants())
 		for _, name := range old {
-			operation := map[string]string{"POST": "create", "PUT": "update", "DELETE": "delete"}[strings.Fields(name)[0]]
+			// Nothing else reports these, yet, when the status cannot.
+			if reason := r.writes[name].reason; refused && (reason == "" || reason == v1alpha1.ReasonNamespaceTerminating) {
+				continue
+			}
+			method, object, _ := strings.Cut(name, " ")
+			operation := map[string]string{"POST": "create", "PUT": "update", "DELETE": "delete"}[method] + " Deployment " + key.Namespace + "/" + object
 			said := ""
 			if c := meta.FindStatusCondition(status.Conditions, v1alpha1.FooReady); c != nil && c.Status == "False" {
 				said = c.Message

@@ -198,9 +198,7 @@ func (s *sequence) delivered(w *worker, a *audited) {
 		return
 	}
 	r := w.process.record(w.key)
-	if a.answer != nil {
-		r.newest[a.resource] = max(r.newest[a.resource], number(a.answer.GetResourceVersion()))
-	}
+	r.newest[a.resource] = max(r.newest[a.resource], a.version)
 	if a.resource != "deployments" {
 		return
 	}
