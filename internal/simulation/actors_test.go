@@ -237,7 +237,6 @@ func (s *sequence) forgesStatus() bool {
 		return false
 	}
 	path := pick(s, foos)
-	delete(s.rules.statusFrom, s.api.Get(path).GetUID())
 	if s.chance(50) {
 		return s.setField("stranger", path, nil, "status")
 	}

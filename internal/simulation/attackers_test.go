@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
-	"net/http"
 	"reflect"
 	"slices"
 	"strings"
@@ -14,8 +13,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-
-	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
 )
 
 // attacker is what goes wrong for a minute or longer, in one way. What it does not have is nil.
@@ -38,7 +35,7 @@ type attacker struct {
 // attackers are all kinds, the frequent ones more than once.
 var attackers = []func(s *sequence) *attacker{
 	(*sequence).webhookChanges, (*sequence).webhookChanges, (*sequence).webhookChanges, (*sequence).otherSetsBack, (*sequence).otherSetsBack,
-	(*sequence).serverRefuses, (*sequence).serverRefuses, (*sequence).serverRefuses, (*sequence).webhookHangs,
+	(*sequence).serverRefuses, (*sequence).serverRefuses, (*sequence).serverRefuses, (*sequence).serverRefuses,
 	(*sequence).rolloutFails, (*sequence).namespaceTerminates, (*sequence).finalizerStays, (*sequence).watchIsHeld,
 }
 
@@ -163,56 +160,38 @@ func (s *sequence) otherSetsBack() *attacker {
 // operations are those that can fail.
 var operations = []string{"POST deployments", "PUT deployments", "DELETE deployments", "PUT foos/status", "GET foos"}
 
-// refusals are how. Each has another identifier in its words.
-var refusals = []func(x *exchange, id string) *apierrors.StatusError{
-	func(x *exchange, id string) *apierrors.StatusError {
-		return refusal(http.StatusForbidden, "", `admission webhook "deny.example.com" denied the request: request `+id)
-	},
-	func(x *exchange, id string) *apierrors.StatusError {
-		return refusal(http.StatusBadRequest, "", `admission webhook "deny.example.com" denied the request: request `+id)
-	},
-	func(x *exchange, id string) *apierrors.StatusError {
-		return refusal(http.StatusUnprocessableEntity, metav1.StatusReasonInvalid, fmt.Sprintf("%s %q is invalid: ValidatingAdmissionPolicy 'deny.example.com' denied request: no", x.resource, x.name))
-	},
-	func(x *exchange, id string) *apierrors.StatusError {
-		return apierrors.NewForbidden(v1alpha1.Resource(x.resource), x.name, fmt.Errorf("User %q cannot do this", "byhand"))
-	},
-	func(x *exchange, id string) *apierrors.StatusError {
-		return apierrors.NewConflict(v1alpha1.Resource(x.resource), x.name, fmt.Errorf("try again, %s", id))
-	},
-	func(x *exchange, id string) *apierrors.StatusError {
-		return apierrors.NewInternalError(fmt.Errorf("failed calling webhook %q: %s", "slow.example.com", id))
-	},
-	func(x *exchange, id string) *apierrors.StatusError {
-		return apierrors.NewTooManyRequestsError("try again, " + id)
-	},
+// refusals are how. The words have another identifier each time.
+var refusals = []struct {
+	code   int32
+	reason metav1.StatusReason
+	words  string
+}{
+	{403, "", `admission webhook "deny.example.com" denied the request: request %s`},
+	{400, "", `admission webhook "deny.example.com" denied the request: request %s`},
+	{422, metav1.StatusReasonInvalid, `ValidatingAdmissionPolicy 'deny.example.com' denied request %s`},
+	{403, metav1.StatusReasonForbidden, `User "byhand" cannot do this, %s`},
+	{409, metav1.StatusReasonConflict, `the object has been modified, %s`},
+	{500, metav1.StatusReasonInternalError, `failed calling webhook "slow.example.com": %s`},
+	{429, metav1.StatusReasonTooManyRequests, `too many requests, %s`},
+	{504, metav1.StatusReasonTimeout, `failed calling webhook "slow.example.com": %s: deadline exceeded`},
 }
 
-func refusal(code int32, reason metav1.StatusReason, message string) *apierrors.StatusError {
-	return &apierrors.StatusError{ErrStatus: metav1.Status{Status: metav1.StatusFailure, Code: code, Reason: reason, Message: message}}
+// refuse makes up a refusal of that kind.
+func (s *sequence) refuse(kind int) *apierrors.StatusError {
+	how, id := refusals[kind], fmt.Sprintf("%x-a1", s.rand.Uint32())
+	return &apierrors.StatusError{ErrStatus: metav1.Status{Status: metav1.StatusFailure, Code: how.code, Reason: how.reason, Message: fmt.Sprintf(how.words, id)}}
 }
 
 // serverRefuses is a webhook, a policy, a quota, a lost right, or a server that fails: one
-// operation fails in one way.
+// operation fails in one way, at once, after 10 s, or after longer than anybody waits.
 func (s *sequence) serverRefuses() *attacker {
-	operation, how := pick(s, operations), pick(s, refusals)
-	return &attacker{what: fmt.Sprintf("%s is refused: %s", operation, how(&exchange{}, "").ErrStatus.Message), admit: func(x *exchange) *apierrors.StatusError {
-		if x.operation() != operation {
-			return nil
-		}
-		return how(x, fmt.Sprintf("%x-a1", s.rand.Uint32()))
-	}}
-}
-
-// webhookHangs makes one operation take 10 s, or longer than anybody waits, and fail.
-func (s *sequence) webhookHangs() *attacker {
-	operation, takes := pick(s, operations), pick(s, []time.Duration{10 * time.Second, time.Hour})
-	return &attacker{what: fmt.Sprintf("%s takes %v", operation, takes), admit: func(x *exchange) *apierrors.StatusError {
+	operation, kind, takes := pick(s, operations), s.rand.IntN(len(refusals)), pick(s, []time.Duration{0, 0, 0, 0, 10 * time.Second, time.Hour})
+	return &attacker{what: fmt.Sprintf("%s: after %v, %d %s", operation, takes, refusals[kind].code, refusals[kind].words), admit: func(x *exchange) *apierrors.StatusError {
 		if x.operation() != operation {
 			return nil
 		}
 		x.takes = takes
-		return refusal(http.StatusGatewayTimeout, metav1.StatusReasonTimeout, `failed calling webhook "slow.example.com": deadline exceeded`)
+		return s.refuse(kind)
 	}}
 }
 

@@ -178,26 +178,15 @@ func (s *sequence) holdsName(a *audited) bool {
 	return deployment != nil && controllerOf(deployment) == a.worker.seen.foo.UID
 }
 
-// checkStatus: a status is what the worker saw, and is not made from an older
-// version of the Deployment than the status before it.
+// checkStatus: a status is what the worker saw, and keeps the conditions of others.
 func (s *sequence) checkStatus(a *audited) {
-	foo, deployment := a.worker.seen.foo, a.worker.seen.deployment
-	before, after := typed[v1alpha1.Foo](s, a.before).Status, statusOf(s, a.body)
+	after := statusOf(s, a.body)
 	if wrong := s.untrue(after, a.worker.seen.view, a.worker.seen.wanted, a.worker.process.record(a.worker.key)); wrong != "" {
 		s.breaks("the status: %s", wrong)
 	}
-	for _, c := range foo.Status.Conditions {
+	for _, c := range a.worker.seen.foo.Status.Conditions {
 		if c.Type != v1alpha1.FooReady && meta.FindStatusCondition(after.Conditions, c.Type) == nil {
 			s.breaks("the status lacks another's condition %s", c.Type)
 		}
 	}
-	if deployment == nil {
-		return
-	}
-	last := s.rules.statusFrom[foo.UID]
-	if last != nil && last.Name == deployment.Name && number(deployment.ResourceVersion) < number(last.ResourceVersion) &&
-		(before.AvailableReplicas != after.AvailableReplicas || reasonOf(before) != reasonOf(after)) {
-		s.breaks("the status goes back from v%s of the Deployment to v%s", last.ResourceVersion, deployment.ResourceVersion)
-	}
-	s.rules.statusFrom[foo.UID] = deployment
 }

@@ -28,8 +28,6 @@ type rules struct {
 	counts  map[string]int        // requests by method, resource and outcome
 	// From which generation of its Foo each version of a Deployment was made.
 	made map[types.UID][]made
-	// The Deployment that each Foo's status was made from.
-	statusFrom map[types.UID]*appsv1.Deployment
 }
 
 type made struct {
@@ -40,7 +38,7 @@ type made struct {
 
 func newRules() rules {
 	return rules{touched: map[string]int{}, writes: map[string][]*audited{}, refused: map[string]time.Time{}, counts: map[string]int{},
-		made: map[types.UID][]made{}, statusFrom: map[types.UID]*appsv1.Deployment{}}
+		made: map[types.UID][]made{}}
 }
 
 // audited is a request, its sender, and whether the sender has the answer.
@@ -102,7 +100,7 @@ func (v view) changed(s *sequence, x *exchange) bool {
 }
 
 func statusOf(s *sequence, foo *unstructured.Unstructured) v1alpha1.FooStatus {
-	return decode[v1alpha1.Foo](s, foo).Status
+	return typed[v1alpha1.Foo](s, foo).Status
 }
 
 // sees returns what a worker that begins now can know.

@@ -19,7 +19,6 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/tools/cache"
 
-	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
 	"example.com/byhand/internal/testkit"
 )
 
@@ -242,36 +241,19 @@ func (s *sequence) passes(w *worker, percent int) bool {
 	return !w.killed
 }
 
-// fault decides what goes wrong with a request: an attacker refuses it, it is refused without a reason, or
-// it is carried out and its client does not learn of it.
+// fault decides what goes wrong with a request: it is refused, by an attacker or without a reason,
+// or it is carried out and its client does not learn of it.
 func (s *sequence) fault(x *exchange) (refused *apierrors.StatusError, lost bool) {
 	for _, a := range s.attackers {
 		if a.admit != nil {
 			refused = cmp.Or(a.admit(x), refused)
 		}
 	}
-	if refused != nil {
+	if refused != nil || !s.faults || s.resting || !s.chance(20) {
 		return refused, false
 	}
-	if !s.faults || s.resting || !s.chance(20) {
-		return nil, false
+	if kind := s.rand.IntN(2 * len(refusals)); kind < len(refusals) {
+		return s.refuse(kind), false
 	}
-	resource := v1alpha1.Resource("made-up")
-	switch s.rand.IntN(7) {
-	case 0:
-		return apierrors.NewInternalError(errors.New("made up")), false
-	case 1:
-		return apierrors.NewTooManyRequestsError("made up"), false
-	case 2:
-		return apierrors.NewTimeoutError("made up", 0), false
-	case 3:
-		return apierrors.NewForbidden(resource, "", errors.New("made up")), false
-	case 4:
-		if x.method == http.MethodGet {
-			return nil, true
-		}
-		return apierrors.NewConflict(resource, "", errors.New("made up")), false
-	default:
-		return nil, true
-	}
+	return nil, true
 }
