@@ -11,7 +11,6 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -30,8 +29,8 @@ const (
 // What must hold after each request.
 
 // checkRefusal: nothing that a process knows of its own writes gets a request of
-// it refused, and no version is refused to it twice.
-func (s *sequence) checkRefusal(a *audited) {
+// it refused.
+func (s *sequence) checkRefusal(a *exchange) {
 	if s.patient && a.method != http.MethodGet {
 		s.breaks("refused, and there is no other client: %s", a.refused.ErrStatus.Message)
 	}
@@ -46,16 +45,12 @@ func (s *sequence) checkRefusal(a *audited) {
 			s.breaks("deletes again what it has deleted itself, v%d", own.version)
 		}
 	}
-	// A server that fails may hide that there is a newer version.
-	if apierrors.IsConflict(a.refused) && !s.faults && time.Since(s.rules.refused[refusalOf(a)]) < heldFor {
-		s.breaks("sends v%s again, which was refused", versionSent(a))
-	}
 }
 
 // known returns the writes at the path of a request of which the process knows
 // that it has done them, for the same key.
-func (s *sequence) known(a *audited) []*audited {
-	var known []*audited
+func (s *sequence) known(a *exchange) []*exchange {
+	var known []*exchange
 	for _, own := range s.rules.writes[a.path] {
 		if own.worker.process == a.worker.process && own.worker.key == a.worker.key && own.delivered && time.Since(own.at) < heldFor {
 			known = append(known, own)
@@ -73,17 +68,14 @@ func controllerOf(object metav1.Object) types.UID {
 }
 
 // checkCreate: a Deployment is created for the Foo that the worker saw, under the
-// name that it saw, and not if a Deployment in its store is made from a newer
-// generation.
-func (s *sequence) checkCreate(a *audited) {
+// name that it saw, with the replicas that it has, and not for a Foo that is gone.
+func (s *sequence) checkCreate(a *exchange) {
 	foo := a.worker.seen.foo
 	switch {
 	case controllerOf(a.body) != foo.UID || a.name != foo.Spec.DeploymentName:
 		s.breaks("creates Deployment %s, controlled by %q, for Foo %s", a.name, controllerOf(a.body), foo.UID)
 	case (len(foo.Status.Conditions) > 0 || len(a.worker.seen.owned) > 0 || a.worker.seen.tried) && a.worker.seen.named == "" && a.worker.seen.touched == s.rules.touched[pathOf("foos", a.worker.key)]:
 		s.breaks("creates the Deployment of a Foo that is gone")
-	case a.worker.seen.newest > foo.Generation:
-		s.breaks("creates a Deployment for generation %d, and its store has one of generation %d", foo.Generation, a.worker.seen.newest)
 	}
 	for _, old := range a.worker.seen.owned {
 		if is, was := oracle.Replicas(decode[appsv1.Deployment](s, a.body)), oracle.Replicas(old); foo.Spec.Replicas == nil && is < was {
@@ -94,14 +86,14 @@ func (s *sequence) checkCreate(a *audited) {
 }
 
 // madeFrom notes from which generation the worker made a Deployment.
-func (s *sequence) madeFrom(a *audited) {
+func (s *sequence) madeFrom(a *exchange) {
 	foo, uid := a.worker.seen.foo, a.answer.GetUID()
 	s.rules.made[uid] = append(s.rules.made[uid], made{foo.UID, foo.Generation, a.version})
 }
 
 // checkUpdate: only a Deployment that the Foo controls and that is there to stay is
 // changed, only in our fields, and not back to an older generation.
-func (s *sequence) checkUpdate(a *audited) {
+func (s *sequence) checkUpdate(a *exchange) {
 	foo := a.worker.seen.foo
 	before, after := typed[appsv1.Deployment](s, a.before), decode[appsv1.Deployment](s, a.body)
 	if controllerOf(before) != foo.UID {
@@ -151,7 +143,7 @@ func theirs(deployment *appsv1.Deployment, foo *v1alpha1.Foo) *appsv1.Deployment
 
 // checkDelete: only a Deployment that the Foo controls is deleted, not twice, and
 // not the one that the live Foo has named all the time.
-func (s *sequence) checkDelete(a *audited) {
+func (s *sequence) checkDelete(a *exchange) {
 	saw := a.worker.seen
 	if a.preconditions.UID == nil {
 		s.breaks("deletes whatever has the name")
@@ -173,13 +165,13 @@ func (s *sequence) checkDelete(a *audited) {
 }
 
 // holdsName reports whether the Foo of a worker controls the Deployment that it names.
-func (s *sequence) holdsName(a *audited) bool {
+func (s *sequence) holdsName(a *exchange) bool {
 	deployment := a.worker.seen.deployment
 	return deployment != nil && controllerOf(deployment) == a.worker.seen.foo.UID
 }
 
 // checkStatus: a status is what the worker saw, and keeps the conditions of others.
-func (s *sequence) checkStatus(a *audited) {
+func (s *sequence) checkStatus(a *exchange) {
 	after := statusOf(s, a.body)
 	if wrong := s.untrue(after, a.worker.seen.view, a.worker.seen.wanted, a.worker.process.record(a.worker.key)); wrong != "" {
 		s.breaks("the status: %s", wrong)

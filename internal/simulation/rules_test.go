@@ -6,10 +6,8 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
-	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
@@ -22,10 +20,9 @@ import (
 
 // rules is what the audit must remember to judge a request.
 type rules struct {
-	touched map[string]int        // how often others have changed what is at a path
-	writes  map[string][]*audited // what the processes wrote, by path
-	refused map[string]time.Time  // when versions were refused, see refusalOf
-	counts  map[string]int        // requests by method, resource and outcome
+	touched map[string]int         // how often others have changed what is at a path
+	writes  map[string][]*exchange // what the processes wrote, by path
+	counts  map[string]int         // requests by method, resource and outcome
 	// From which generation of its Foo each version of a Deployment was made.
 	made map[types.UID][]made
 }
@@ -37,16 +34,8 @@ type made struct {
 }
 
 func newRules() rules {
-	return rules{touched: map[string]int{}, writes: map[string][]*audited{}, refused: map[string]time.Time{}, counts: map[string]int{},
+	return rules{touched: map[string]int{}, writes: map[string][]*exchange{}, counts: map[string]int{},
 		made: map[types.UID][]made{}}
-}
-
-// audited is a request, its sender, and whether the sender has the answer.
-type audited struct {
-	*exchange
-	worker    *worker
-	version   int // of the object after it
-	delivered bool
 }
 
 // seen is what a worker can know: at its beginning, and from the answers since.
@@ -54,7 +43,6 @@ type seen struct {
 	view
 	wanted  []string // the writes that its Foo needed
 	tried   bool     // its process has sent one for this Foo
-	newest  int64    // the newest generation of the Foo that the Deployments in the store were made from
 	named   string   // the Deployment that the live Foo names, if it is the same Foo
 	touched int      // how often others had changed the live Foo
 }
@@ -115,13 +103,6 @@ func (s *sequence) sees(w *worker) seen {
 	if !w.process.isBehind(r.newest) {
 		r.ends(saw.wanted)
 	}
-	for _, deployment := range saw.owned {
-		for _, made := range s.rules.made[deployment.UID] {
-			if made.foo == saw.foo.UID && made.version <= number(deployment.ResourceVersion) {
-				saw.newest = max(saw.newest, made.generation)
-			}
-		}
-	}
 	if live := s.api.Get(path); live != nil && live.GetUID() == saw.foo.UID {
 		saw.named = typed[v1alpha1.Foo](s, live).Spec.DeploymentName
 	}
@@ -134,37 +115,35 @@ func number(version string) int {
 }
 
 // audit judges a request that the server has answered.
-func (s *sequence) audit(x *exchange) *audited {
-	a := &audited{exchange: x, worker: s.acting, version: s.api.Version()}
-	if x.after != nil {
-		a.version = number(x.after.GetResourceVersion())
+func (s *sequence) audit(x *exchange) {
+	if x.version = s.api.Version(); x.after != nil {
+		x.version = number(x.after.GetResourceVersion())
 	}
-	s.noteRequest(a)
-	foo := a.worker.seen.foo
+	s.noteRequest(x)
+	foo := x.worker.seen.foo
 	switch {
 	case foo == nil:
 		s.breaks("a request for a Foo that its store does not have")
 	case foo.DeletionTimestamp != nil:
 		s.breaks("a request for a Foo that is being deleted")
 	case x.refused != nil:
-		s.checkRefusal(a)
+		s.checkRefusal(x)
 	case x.status:
-		s.checkStatus(a)
+		s.checkStatus(x)
 	case x.method == http.MethodPost:
-		s.checkCreate(a)
+		s.checkCreate(x)
 	case x.method == http.MethodPut:
-		s.checkUpdate(a)
+		s.checkUpdate(x)
 	case x.method == http.MethodDelete:
-		s.checkDelete(a)
+		s.checkDelete(x)
 	}
 	if x.refused == nil && x.method != http.MethodGet {
-		s.rules.writes[x.path] = append(s.rules.writes[x.path], a)
+		s.rules.writes[x.path] = append(s.rules.writes[x.path], x)
 	}
-	return a
 }
 
 // noteRequest counts a request and adds it to the trace.
-func (s *sequence) noteRequest(a *audited) {
+func (s *sequence) noteRequest(a *exchange) {
 	outcome, counted := fmt.Sprintf("v%d", a.version), "done"
 	if a.refused != nil {
 		counted = string(a.refused.ErrStatus.Reason)
@@ -186,13 +165,10 @@ func (s *sequence) noteRequest(a *audited) {
 }
 
 // delivered notes that a worker has the answer to its request.
-func (s *sequence) delivered(w *worker, a *audited) {
+func (s *sequence) delivered(w *worker, a *exchange) {
 	a.delivered = true
-	s.ended(w, a.exchange, a.refused, false)
+	s.ended(w, a, a.refused, false)
 	if a.refused != nil {
-		if apierrors.IsConflict(a.refused) && versionSent(a) != "" {
-			s.rules.refused[refusalOf(a)] = time.Now()
-		}
 		return
 	}
 	r := w.process.record(w.key)
@@ -209,13 +185,8 @@ func (s *sequence) delivered(w *worker, a *audited) {
 	}
 }
 
-// refusalOf names a refusal: who sent which version of what, and how.
-func refusalOf(a *audited) string {
-	return fmt.Sprint(a.worker, " ", a.worker.key, " ", a.method, " ", a.path, " ", versionSent(a))
-}
-
 // versionSent is the version that a request asks the object to have, or "".
-func versionSent(a *audited) string {
+func versionSent(a *exchange) string {
 	if a.method == http.MethodDelete && a.preconditions.ResourceVersion != nil {
 		return *a.preconditions.ResourceVersion
 	}

@@ -151,7 +151,7 @@ func (p *process) RoundTrip(r *http.Request) (*http.Response, error) {
 		s.ended(w, x, refused, false)
 		return testkit.Transport{Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { testkit.WriteError(w, refused) })}.RoundTrip(r)
 	}
-	response, a := s.send(r, x)
+	response := s.send(r, x)
 	if !s.passes(w, 30) {
 		return nil, errKilled
 	}
@@ -160,7 +160,7 @@ func (p *process) RoundTrip(r *http.Request) (*http.Response, error) {
 		s.ended(w, x, nil, true)
 		return nil, errLost
 	}
-	s.delivered(w, a)
+	s.delivered(w, x)
 	return response, nil
 }
 
@@ -176,11 +176,14 @@ type exchange struct {
 	preconditions         metav1.Preconditions
 	before, after, answer *unstructured.Unstructured
 	refused               *apierrors.StatusError
+	worker                *worker
+	version               int  // of the object after it
+	delivered             bool // the worker has the answer
 }
 
 // read returns what a request asks for.
 func (s *sequence) read(r *http.Request) *exchange {
-	x := &exchange{method: r.Method, at: time.Now(), body: &unstructured.Unstructured{}}
+	x := &exchange{worker: s.acting, method: r.Method, at: time.Now(), body: &unstructured.Unstructured{}}
 	x.path, x.status = strings.CutSuffix(r.URL.Path, "/status")
 	var sent []byte
 	if r.Body != nil {
@@ -213,7 +216,7 @@ func (x *exchange) operation() string {
 }
 
 // send lets the server answer a request, and judges it.
-func (s *sequence) send(r *http.Request, x *exchange) (*http.Response, *audited) {
+func (s *sequence) send(r *http.Request, x *exchange) *http.Response {
 	if x.admitted != nil {
 		sent, _ := x.admitted.MarshalJSON()
 		r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(sent)), int64(len(sent))
@@ -229,7 +232,8 @@ func (s *sequence) send(r *http.Request, x *exchange) (*http.Response, *audited)
 	} else if r.Method != http.MethodDelete {
 		x.answer = x.after
 	}
-	return response, s.audit(x)
+	s.audit(x)
+	return response
 }
 
 // passes lets others act with that chance, and returns false if the process has
