@@ -2,14 +2,12 @@ package simulation
 
 import (
 	"fmt"
-	"maps"
 	"math/rand/v2"
 	"reflect"
 	"slices"
 	"strings"
 	"time"
 
-	appsv1 "k8s.io/api/apps/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -99,7 +97,8 @@ type field struct {
 
 var fields = []field{
 	{"deployments", "spec.replicas", int64(7)},
-	{"deployments", "spec.template.spec.containers", []any{map[string]any{"name": "nginx", "image": "evil:1"}}},
+	{"deployments", "spec.template.spec.containers", []any{
+		map[string]any{"name": "sidecar", "image": "sidecar:1"}, map[string]any{"name": "nginx", "image": "theirs:2", "args": []any{"kept"}}}},
 	{"deployments", "spec.template.metadata.labels", nil},
 	{"deployments", "spec.selector", map[string]any{"matchLabels": map[string]any{"app": "theirs"}}},
 	{"deployments", "metadata.ownerReferences", nil},
@@ -147,10 +146,11 @@ func (s *sequence) webhookChanges() *attacker {
 }
 
 // otherSetsBack sets one field of all objects, after each change.
-func (s *sequence) otherSetsBack() *attacker {
-	f := pick(s, fields)
+func (s *sequence) otherSetsBack() *attacker { return s.sets(pick(s, fields)) }
+
+func (s *sequence) sets(f field) *attacker {
 	return &attacker{what: "another controller sets " + f.String(), act: func() bool {
-		due := slices.DeleteFunc(s.paths(f.resource), func(path string) bool {
+		due := slices.DeleteFunc(s.api.Paths(f.resource), func(path string) bool {
 			return f.in(s.api.Get(path)) || s.api.Get(path).GetDeletionTimestamp() != nil
 		})
 		return len(due) > 0 && s.change("other", pick(s, due), f.String(), f.set)
@@ -201,27 +201,23 @@ func (s *sequence) rolloutFails() *attacker {
 	none := func(kind, status, reason string) func(map[string]any) {
 		condition := map[string]any{"type": kind, "status": status, "reason": reason, "message": "exceeded quota: q"}
 		return func(is map[string]any) {
-			maps.Copy(is, map[string]any{"replicas": int64(0), "updatedReplicas": int64(0), "availableReplicas": int64(0), "conditions": []any{condition}})
+			is["replicas"], is["updatedReplicas"], is["availableReplicas"], is["conditions"] = int64(0), int64(0), int64(0), []any{condition}
+			if reason == "ReplicaSetCreateError" {
+				delete(is, "observedGeneration")
+			}
 		}
 	}
-	paused := field{"deployments", "spec.paused", true}
-	return pick(s, []*attacker{
+	paused := s.sets(field{"deployments", "spec.paused", true})
+	paused.report = func(is map[string]any) { is["updatedReplicas"] = int64(0) }
+	paused.end = func() {
+		for _, path := range s.api.Paths("deployments") {
+			s.setField("other", path, nil, "spec", "paused")
+		}
+	}
+	return pick(s, []*attacker{paused,
 		{what: "no Pods", report: none("ReplicaFailure", "True", "FailedCreate")},
 		{what: "no progress", report: none("Progressing", "False", "ProgressDeadlineExceeded")},
-		{what: "no ReplicaSets", report: func(is map[string]any) {
-			none("Progressing", "False", "ReplicaSetCreateError")(is)
-			delete(is, "observedGeneration")
-		}},
-		{what: "paused", report: func(is map[string]any) { is["updatedReplicas"] = int64(0) },
-			act: func() bool {
-				due := slices.DeleteFunc(s.paths("deployments"), func(path string) bool { return paused.in(s.api.Get(path)) })
-				return len(due) > 0 && s.change("other", pick(s, due), "paused", paused.set)
-			},
-			end: func() {
-				for _, path := range s.paths("deployments") {
-					s.setField("other", path, nil, "spec", "paused")
-				}
-			}},
+		{what: "no ReplicaSets", report: none("Progressing", "False", "ReplicaSetCreateError")},
 	})
 }
 
@@ -237,27 +233,12 @@ func (s *sequence) isTerminating(namespace string) bool {
 
 // finalizerStays keeps all Deployments.
 func (s *sequence) finalizerStays() *attacker {
-	return &attacker{what: "finalizers stay", holds: hold, act: func() bool {
-		due := slices.DeleteFunc(s.paths("deployments"), func(path string) bool {
-			return len(s.api.Get(path).GetFinalizers()) > 0 || s.api.Get(path).GetDeletionTimestamp() != nil
-		})
-		return len(due) > 0 && s.change("other", pick(s, due), "hold", func(object *unstructured.Unstructured) { object.SetFinalizers([]string{hold}) })
-	}}
+	a := s.sets(field{"deployments", "metadata.finalizers", []any{hold}})
+	a.holds = hold
+	return a
 }
 
 func (s *sequence) watchIsHeld() *attacker {
 	resource := pick(s, []string{"foos", "deployments"})
 	return &attacker{what: "the watch of " + resource + " is held", holds: resource}
-}
-
-// reported is the status of a Deployment with so many replicas of its newest template, as far as
-// the attackers let it have them.
-func (s *sequence) reported(deployment *appsv1.Deployment, available int32) map[string]any {
-	status := rolledOut(deployment, available)
-	for _, a := range s.attackers {
-		if a.report != nil {
-			a.report(status)
-		}
-	}
-	return status
 }

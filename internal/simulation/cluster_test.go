@@ -23,7 +23,7 @@ func (s *sequence) collectorActs() bool {
 			return true
 		})
 	}
-	for _, path := range s.paths("deployments") {
+	for _, path := range s.api.Paths("deployments") {
 		if deployment := s.api.Get(path); slices.Contains(deployment.GetFinalizers(), hold) && !s.isHeld(hold) && (deployment.GetDeletionTimestamp() != nil || s.resting) {
 			due = append(due, func() bool { return s.dropFinalizer("stranger", path, hold) })
 		}
@@ -44,13 +44,13 @@ func (s *sequence) rolloutActs() bool {
 		return false // Its acts are changes that the user waits for, too.
 	}
 	var due []func() bool
-	for _, path := range s.paths("deployments") {
+	for _, path := range s.api.Paths("deployments") {
 		deployment := typed[appsv1.Deployment](s, s.api.Get(path))
 		available := wantedReplicas(deployment)
 		if !s.resting {
 			available = s.rand.Int32N(available + 1)
 		}
-		status := s.reported(deployment, available)
+		status := s.rolledOut(deployment, available)
 		if is, _, _ := unstructured.NestedMap(s.api.Get(path).Object, "status"); !maps.EqualFunc(is, status, func(a, b any) bool { return reflect.DeepEqual(a, b) }) {
 			due = append(due, func() bool {
 				return s.setField("rollout", path, status, "status")
@@ -60,10 +60,17 @@ func (s *sequence) rolloutActs() bool {
 	return len(due) > 0 && pick(s, due)()
 }
 
-// rolledOut is the status of a Deployment with so many replicas of its newest template.
-func rolledOut(deployment *appsv1.Deployment, available int32) map[string]any {
+// rolledOut is the status of a Deployment with so many replicas of its newest template, as far
+// as attackers let it have them.
+func (s *sequence) rolledOut(deployment *appsv1.Deployment, available int32) map[string]any {
 	n := int64(available)
-	return map[string]any{"replicas": n, "updatedReplicas": n, "availableReplicas": n, "observedGeneration": deployment.Generation}
+	status := map[string]any{"replicas": n, "updatedReplicas": n, "availableReplicas": n, "observedGeneration": deployment.Generation}
+	for _, a := range s.attackers {
+		if a.report != nil {
+			a.report(status)
+		}
+	}
+	return status
 }
 
 func wantedReplicas(deployment *appsv1.Deployment) int32 {

@@ -26,7 +26,7 @@ func (s *sequence) checkFinalState() {
 
 // storedIn returns the objects of a resource in a namespace.
 func storedIn[T any](s *sequence, namespace, resource string) (all []T) {
-	for _, path := range s.paths(resource) {
+	for _, path := range s.api.Paths(resource) {
 		if strings.HasPrefix(short(path), namespace+"/") {
 			all = append(all, *typed[T](s, s.api.Get(path)))
 		}

@@ -106,7 +106,7 @@ func (s *sequence) rollsOut(foo *v1alpha1.Foo) []string {
 	before, path := s.deploymentOf(foo)
 	available := wantedReplicas(before)
 	s.change("rollout", path, "all available", func(object *unstructured.Unstructured) {
-		object.Object["status"] = rolledOut(before, available)
+		object.Object["status"] = s.rolledOut(before, available)
 	})
 	if reasonOf(foo.Status) == v1alpha1.ReasonAvailable && foo.Status.AvailableReplicas == available {
 		return nil

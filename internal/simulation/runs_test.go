@@ -25,7 +25,7 @@ var (
 	seedFlag      = flag.Uint64("seed", 0, "run the one sequence that has this `seed`")
 	sequencesFlag = flag.Int("sequences", 300, "how many sequences to run")
 	withoutFlag   = flag.Int("without", 0, "leave this attacker out, 1 or 2")
-	stepsFlag     = flag.Int("steps", 150, "how many steps each sequence has before it comes to rest")
+	stepsFlag     = flag.Int("steps", 110, "how many steps each sequence has before it comes to rest")
 )
 
 // plan is what a sequence is made from.
