@@ -3,7 +3,6 @@ package simulation
 import (
 	"net/http"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -21,7 +20,6 @@ import (
 
 const (
 	uidLabel   = "samplecontroller.k8s.io/foo-uid"
-	ourMarks   = "samplecontroller.k8s.io/"
 	ourPodName = "nginx"
 	heldFor    = 30 * time.Second // A process waits so long for the watch to bring what it knows.
 )
@@ -82,13 +80,6 @@ func (s *sequence) checkCreate(a *exchange) {
 			s.breaks("creates Deployment %s for %d replicas, and %s has %d", a.name, is, old.Name, was)
 		}
 	}
-	s.madeFrom(a)
-}
-
-// madeFrom notes from which generation the worker made a Deployment.
-func (s *sequence) madeFrom(a *exchange) {
-	foo, uid := a.worker.seen.foo, a.answer.GetUID()
-	s.rules.made[uid] = append(s.rules.made[uid], made{foo.UID, foo.Generation, a.version})
 }
 
 // checkUpdate: only a Deployment that the Foo controls and that is there to stay is
@@ -105,12 +96,11 @@ func (s *sequence) checkUpdate(a *exchange) {
 	if diff := cmp.Diff(theirs(before, foo), theirs(after, foo), cmpopts.EquateEmpty()); diff != "" {
 		s.breaks("changes what is not its own (-before +after):\n%s", diff)
 	}
-	for _, made := range s.rules.made[before.UID] {
-		if made.foo == foo.UID && made.generation > foo.Generation {
-			s.breaks("goes back from generation %d to %d", made.generation, foo.Generation)
+	for _, own := range s.rules.writes[a.path] {
+		if made := own.worker.seen.foo; made.UID == foo.UID && made.Generation > foo.Generation && own.answer != nil && own.answer.GetUID() == before.UID {
+			s.breaks("goes back from generation %d to %d", made.Generation, foo.Generation)
 		}
 	}
-	s.madeFrom(a)
 }
 
 // theirs is what a Deployment has besides our fields.
@@ -119,11 +109,6 @@ func theirs(deployment *appsv1.Deployment, foo *v1alpha1.Foo) *appsv1.Deployment
 	rest.ResourceVersion, rest.Generation, rest.Status = "", 0, appsv1.DeploymentStatus{}
 	if foo.Spec.Replicas != nil {
 		rest.Spec.Replicas = nil
-	}
-	for name := range rest.Annotations {
-		if strings.HasPrefix(name, ourMarks) {
-			delete(rest.Annotations, name)
-		}
 	}
 	delete(rest.Spec.Template.Labels, uidLabel)
 	rest.Spec.Selector = nil
@@ -156,18 +141,12 @@ func (s *sequence) checkDelete(a *exchange) {
 			s.breaks("deletes again what it has deleted itself, v%d", own.version)
 		}
 	}
-	if !s.holdsName(a) {
+	if saw.deployment == nil || controllerOf(saw.deployment) != saw.foo.UID {
 		s.breaks("deletes %s, and the Foo does not have the Deployment that it names", a.name)
 	}
 	if saw.named == a.name && saw.touched == s.rules.touched[pathOf("foos", a.worker.key)] {
 		s.breaks("deletes the Deployment that the live Foo names")
 	}
-}
-
-// holdsName reports whether the Foo of a worker controls the Deployment that it names.
-func (s *sequence) holdsName(a *exchange) bool {
-	deployment := a.worker.seen.deployment
-	return deployment != nil && controllerOf(deployment) == a.worker.seen.foo.UID
 }
 
 // checkStatus: a status is what the worker saw, and keeps the conditions of others.

@@ -2,6 +2,7 @@ package simulation
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -98,7 +99,7 @@ func (f *feed) relist(position int) {
 	}
 	var objects []any
 	var calls []func()
-	for _, path := range sortedKeys(now) {
+	for _, path := range slices.Sorted(maps.Keys(now)) {
 		object := now[path]
 		objects = append(objects, object)
 		if old, known, _ := f.store.Get(object); known {
@@ -110,9 +111,7 @@ func (f *feed) relist(position int) {
 	}
 	// What is still in the store is gone.
 	var tombstones []func()
-	keys := f.store.ListKeys()
-	slices.Sort(keys)
-	for _, key := range keys {
+	for _, key := range slices.Sorted(slices.Values(f.store.ListKeys())) {
 		old, _, _ := f.store.GetByKey(key)
 		tombstones = append(tombstones, func() { f.handler.OnDelete(cache.DeletedFinalStateUnknown{Key: key, Obj: old}) })
 	}
@@ -176,13 +175,4 @@ func (o orderedIndexer) ByIndex(index, value string) ([]any, error) {
 		return cmp.Compare(cache.MetaObjectToName(a.(metav1.Object)).String(), cache.MetaObjectToName(b.(metav1.Object)).String())
 	})
 	return objects, err
-}
-
-func sortedKeys[V any](m map[string]V) []string {
-	keys := make([]string, 0, len(m))
-	for key := range m {
-		keys = append(keys, key)
-	}
-	slices.Sort(keys)
-	return keys
 }

@@ -23,19 +23,6 @@ type rules struct {
 	touched map[string]int         // how often others have changed what is at a path
 	writes  map[string][]*exchange // what the processes wrote, by path
 	counts  map[string]int         // requests by method, resource and outcome
-	// From which generation of its Foo each version of a Deployment was made.
-	made map[types.UID][]made
-}
-
-type made struct {
-	foo        types.UID
-	generation int64
-	version    int // of the Deployment
-}
-
-func newRules() rules {
-	return rules{touched: map[string]int{}, writes: map[string][]*exchange{}, counts: map[string]int{},
-		made: map[types.UID][]made{}}
 }
 
 // seen is what a worker can know: at its beginning, and from the answers since.

@@ -49,7 +49,8 @@ type sequence struct {
 }
 
 func newSequence(t *testing.T, p plan) *sequence {
-	s := &sequence{plan: p, begin: time.Now(), rand: rand.New(rand.NewPCG(p.seed, 0)), api: testkit.NewAPIServer(), typed: map[*unstructured.Unstructured]any{}, rules: newRules()}
+	s := &sequence{plan: p, begin: time.Now(), rand: rand.New(rand.NewPCG(p.seed, 0)), api: testkit.NewAPIServer(), typed: map[*unstructured.Unstructured]any{},
+		rules: rules{touched: map[string]int{}, writes: map[string][]*exchange{}, counts: map[string]int{}}}
 	s.api.AddNamespace("other")
 	s.strangers, s.takeovers, s.faults = s.chance(50), s.chance(50), s.chance(50)
 	s.namespaces = []string{"default", "other"}[:1+s.rand.IntN(2)]
@@ -140,6 +141,7 @@ func (s *sequence) siege() {
 		end := time.Now().Add(time.Duration(60+s.rand.IntN(30)) * time.Second)
 		s.settle(end, 1000)
 		time.Sleep(time.Until(end))
+		s.checkRest()
 		s.endAttacks()
 	}
 }
