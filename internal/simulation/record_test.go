@@ -242,7 +242,7 @@ func (s *sequence) checkRest() {
 		foo := stored.(*v1alpha1.Foo)
 		key := cache.MetaObjectToName(foo)
 		live := s.api.Get(pathOf("foos", key))
-		if live == nil || live.GetUID() != foo.UID || live.GetDeletionTimestamp() != nil || p.queue.busy[key] || p.queue.waiting[key] {
+		if live == nil || live.GetResourceVersion() != foo.ResourceVersion || foo.DeletionTimestamp != nil || p.queue.busy[key] || p.queue.waiting[key] {
 			continue
 		}
 		r, v := p.record(key), s.views(p, key)
