@@ -105,7 +105,12 @@ var fields = []field{
 	{"deployments", "metadata.ownerReferences", []any{map[string]any{"apiVersion": "example.com/v1", "kind": "Other", "name": "other", "uid": "other", "controller": true}}},
 	{"foos", "status", nil},
 	{"foos", "status.availableReplicas", int64(7)},
-	{"foos", "status.conditions", []any{map[string]any{"type": "Progressing", "status": "True", "reason": "Theirs", "message": "", "lastTransitionTime": "0001-01-01T00:00:00Z"}}},
+	{"foos", "status.conditions", []any{theirCondition("Progressing"), theirCondition("Other")}},
+}
+
+// theirCondition is one of another controller, with Go's zero time.
+func theirCondition(kind string) map[string]any {
+	return map[string]any{"type": kind, "status": "True", "reason": "Theirs", "message": "", "lastTransitionTime": "0001-01-01T00:00:00Z"}
 }
 
 func (f field) String() string { return fmt.Sprint(f.resource, " ", f.path, " = ", text(f.value)) }
