@@ -15,11 +15,12 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 )
 
-// Every ordering: random sequences of what users, other people, the garbage
-// collector, the deployment controller, a failing server and a new process do,
-// against stores that lag. The rules in checks_test.go hold after each
-// request, and the final state is what the last specs say. The whole runs in one
-// goroutine at a time, and a seed decides all of it.
+// Every ordering: random sequences of what users, other people, the garbage collector, the
+// deployment controller, a failing server and a new process do, against stores that lag. Then
+// comes a siege: nothing happens for a minute but what at most two attackers do, who stay
+// (attackers_test.go). The rules in checks_test.go and record_test.go hold after each request and
+// at rest, and the final state is what the last specs say. The whole runs in one goroutine at a
+// time, in virtual time, and a seed decides all of it.
 
 var (
 	seedFlag      = flag.Uint64("seed", 0, "run the one sequence that has this `seed`")
