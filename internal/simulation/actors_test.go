@@ -26,11 +26,6 @@ func short(path string) string {
 	return path[strings.Index(path, "/namespaces/")+len("/namespaces/"):]
 }
 
-// paths returns where objects of a resource are stored.
-func (s *sequence) paths(resource string) []string {
-	return s.api.Paths(resource)
-}
-
 // change edits a stored object in an actor's name.
 func (s *sequence) change(who, path, what string, edit func(object *unstructured.Unstructured)) bool {
 	s.rules.touched[path]++
@@ -145,26 +140,22 @@ func (s *sequence) strangerActsOn(path string) bool {
 		return s.chance(40) && s.createsDeployment(path)
 	}
 	switch n := s.rand.IntN(100); {
-	case n < 12:
-		return s.setField("stranger", path, s.replicas(), "spec", "replicas")
-	case n < 28:
-		return s.editsTemplate(path)
 	case n < 36:
+		return s.setsAnything(path)
+	case n < 42:
 		return s.setField("stranger", path, pick(s, []any{"1", "2"}), "metadata", "labels", "note")
-	case n < 56:
-		return s.terminate("stranger", path, metav1.DeletePropagationBackground)
 	case n < 62:
-		return s.terminate("stranger", path, metav1.DeletePropagationForeground)
+		return s.terminate("stranger", path, metav1.DeletePropagationBackground)
 	case n < 68:
+		return s.terminate("stranger", path, metav1.DeletePropagationForeground)
+	case n < 75:
 		return s.change("stranger", path, "hold", func(object *unstructured.Unstructured) {
 			if object.GetDeletionTimestamp() == nil {
 				object.SetFinalizers([]string{hold})
 			}
 		})
-	case n < 90:
-		return s.forgesOwner(path)
 	default:
-		return s.forgesStatus()
+		return s.forgesOwner(path)
 	}
 }
 
@@ -184,62 +175,40 @@ func (s *sequence) createsDeployment(path string) bool {
 	return true
 }
 
-// editsTemplate changes what is ours in the template, or adds to it.
-func (s *sequence) editsTemplate(path string) bool {
-	template := []string{"spec", "template"}
-	switch s.rand.IntN(3) {
-	case 0:
-		return s.setField("stranger", path, nil, append(template, "metadata", "labels", uidLabel)...)
-	case 1:
-		return s.setField("stranger", path, "kept", append(template, "metadata", "labels", "note")...)
-	default:
-		sidecar := map[string]any{"name": "sidecar", "image": "sidecar:1"}
-		theirs := map[string]any{"name": "nginx", "image": "theirs:2", "args": []any{"kept"}}
-		return s.setField("stranger", path, []any{sidecar, theirs}, append(template, "spec", "containers")...)
-	}
-}
-
-// forgesOwner takes the owner references of a Deployment away, or replaces them.
-func (s *sequence) forgesOwner(path string) bool {
-	yes := true
-	namespace, _, _ := strings.Cut(short(path), "/")
-	owner := metav1.OwnerReference{APIVersion: "samplecontroller.k8s.io/v1alpha1", Kind: "Foo", Name: pick(s, s.fooNames), UID: "forged", Controller: &yes, BlockOwnerDeletion: &yes}
-	owners := []metav1.OwnerReference{owner}
-	switch pick(s, []int{0, 1, 2, 3, 3, 3, 4}) {
-	case 0:
-		owners = nil
-	case 1: // a UID that no object has
-	case 2: // another kind's, which the garbage collector leaves alone here
-		owners[0].APIVersion, owners[0].Kind = "example.com/v1", "Other"
-	case 3: // a Foo's, of whatever namespace
-		foos := s.paths("foos")
+// setsAnything sets a field that the program sets, or all that it reports.
+func (s *sequence) setsAnything(path string) bool {
+	f := pick(s, fields)
+	if f.resource == "foos" {
+		foos := s.api.Paths("foos")
 		if len(foos) == 0 {
 			return false
 		}
-		foo := s.api.Get(pick(s, foos))
-		owners[0].Name, owners[0].UID = foo.GetName(), foo.GetUID()
-	default: // a Foo of this namespace owns it, and does not control it
+		path = pick(s, foos)
+	}
+	return s.change("stranger", path, f.String(), f.set)
+}
+
+// forgesOwner replaces the owner references of a Deployment.
+func (s *sequence) forgesOwner(path string) bool {
+	namespace, _, _ := strings.Cut(short(path), "/")
+	owner := metav1.OwnerReference{APIVersion: "samplecontroller.k8s.io/v1alpha1", Kind: "Foo", Name: pick(s, s.fooNames), UID: "forged", Controller: new(true), BlockOwnerDeletion: new(true)}
+	switch s.rand.IntN(6) {
+	case 0: // a UID that no object has
+	case 1: // a Foo of this namespace owns it, and does not control it
 		foo := s.api.Get(pathOf("foos", cache.NewObjectName(namespace, owner.Name)))
 		if foo == nil {
 			return false
 		}
-		owners[0].UID, owners[0].Controller = foo.GetUID(), nil
+		owner.UID, owner.Controller = foo.GetUID(), nil
+	default: // a Foo's, of whatever namespace
+		foos := s.api.Paths("foos")
+		if len(foos) == 0 {
+			return false
+		}
+		foo := s.api.Get(pick(s, foos))
+		owner.Name, owner.UID = foo.GetName(), foo.GetUID()
 	}
-	return s.change("stranger", path, "ownerReferences = "+text(owners), func(object *unstructured.Unstructured) {
-		object.SetOwnerReferences(owners)
+	return s.change("stranger", path, "owner "+text(owner), func(object *unstructured.Unstructured) {
+		object.SetOwnerReferences([]metav1.OwnerReference{owner})
 	})
-}
-
-// forgesStatus changes a status that only the controller should write.
-func (s *sequence) forgesStatus() bool {
-	foos := s.paths("foos")
-	if len(foos) == 0 {
-		return false
-	}
-	path := pick(s, foos)
-	delete(s.rules.statusFrom, s.api.Get(path).GetUID())
-	if s.chance(50) {
-		return s.setField("stranger", path, nil, "status")
-	}
-	return s.setField("stranger", path, int64(7), "status", "availableReplicas")
 }

@@ -3,14 +3,14 @@ package simulation
 import (
 	"net/http"
 	"slices"
-	"strings"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -20,16 +20,16 @@ import (
 
 const (
 	uidLabel   = "samplecontroller.k8s.io/foo-uid"
-	ourMarks   = "samplecontroller.k8s.io/"
 	ourPodName = "nginx"
+	heldFor    = 30 * time.Second // A process waits so long for the watch to bring what it knows.
 )
 
 // What must hold after each request.
 
 // checkRefusal: nothing that a process knows of its own writes gets a request of
-// it refused, and no version is refused to it twice.
-func (s *sequence) checkRefusal(a *audited) {
-	if s.patient {
+// it refused.
+func (s *sequence) checkRefusal(a *exchange) {
+	if s.patient && a.method != http.MethodGet {
 		s.breaks("refused, and there is no other client: %s", a.refused.ErrStatus.Message)
 	}
 	for _, own := range s.known(a) {
@@ -37,24 +37,20 @@ func (s *sequence) checkRefusal(a *audited) {
 		case a.method == http.MethodPut && !deleted && own.version > number(a.body.GetResourceVersion()),
 			a.method == http.MethodPut && deleted && own.before.GetUID() == a.body.GetUID():
 			s.breaks("refused because of its own write, v%d", own.version)
-		case a.method == http.MethodPost && !deleted && own.answer.GetUID() == a.before.GetUID() && controllerOf(a.before) == a.worker.seen.foo.UID:
+		case a.method == http.MethodPost && a.before != nil && !deleted && own.answer.GetUID() == a.before.GetUID() && controllerOf(a.before) == a.worker.seen.foo.UID:
 			s.breaks("creates again what it wrote itself, v%d", own.version)
 		case a.method == http.MethodDelete && deleted && a.preconditions.UID != nil && own.before.GetUID() == *a.preconditions.UID:
 			s.breaks("deletes again what it has deleted itself, v%d", own.version)
 		}
 	}
-	// A server that fails may hide that there is a newer version.
-	if apierrors.IsConflict(a.refused) && !s.faults && s.rules.refused[refusalOf(a)] {
-		s.breaks("sends v%s again, which was refused", versionSent(a))
-	}
 }
 
 // known returns the writes at the path of a request of which the process knows
 // that it has done them, for the same key.
-func (s *sequence) known(a *audited) []*audited {
-	var known []*audited
+func (s *sequence) known(a *exchange) []*exchange {
+	var known []*exchange
 	for _, own := range s.rules.writes[a.path] {
-		if own.worker.process == a.worker.process && own.worker.key == a.worker.key && own.delivered {
+		if own.worker.process == a.worker.process && own.worker.key == a.worker.key && own.delivered && time.Since(own.at) < heldFor {
 			known = append(known, own)
 		}
 	}
@@ -70,32 +66,27 @@ func controllerOf(object metav1.Object) types.UID {
 }
 
 // checkCreate: a Deployment is created for the Foo that the worker saw, under the
-// name that it saw, and not if a Deployment in its store is made from a newer
-// generation.
-func (s *sequence) checkCreate(a *audited) {
+// name that it saw, with the replicas that it has, and not for a Foo that is gone.
+func (s *sequence) checkCreate(a *exchange) {
 	foo := a.worker.seen.foo
 	switch {
-	case controllerOf(a.answer) != foo.UID || a.name != foo.Spec.DeploymentName:
-		s.breaks("creates Deployment %s, controlled by %q, for Foo %s", a.name, controllerOf(a.answer), foo.UID)
-	case reasonOf(foo.Status) == v1alpha1.ReasonAvailable && len(a.worker.seen.owned) == 0 && a.worker.seen.named == "" && a.worker.seen.touched == s.rules.touched[pathOf("foos", a.worker.key)]:
+	case controllerOf(a.body) != foo.UID || a.name != foo.Spec.DeploymentName:
+		s.breaks("creates Deployment %s, controlled by %q, for Foo %s", a.name, controllerOf(a.body), foo.UID)
+	case (len(foo.Status.Conditions) > 0 || len(a.worker.seen.owned) > 0 || a.worker.seen.tried) && a.worker.seen.named == "" && a.worker.seen.touched == s.rules.touched[pathOf("foos", a.worker.key)]:
 		s.breaks("creates the Deployment of a Foo that is gone")
-	case a.worker.seen.newest > foo.Generation:
-		s.breaks("creates a Deployment for generation %d, and its store has one of generation %d", foo.Generation, a.worker.seen.newest)
 	}
-	s.madeFrom(a)
-}
-
-// madeFrom notes from which generation the worker made a Deployment.
-func (s *sequence) madeFrom(a *audited) {
-	foo, uid := a.worker.seen.foo, a.answer.GetUID()
-	s.rules.made[uid] = append(s.rules.made[uid], made{foo.UID, foo.Generation, a.version})
+	for _, old := range a.worker.seen.owned {
+		if is, was := oracle.Replicas(decode[appsv1.Deployment](s, a.body)), oracle.Replicas(old); foo.Spec.Replicas == nil && is < was {
+			s.breaks("creates Deployment %s for %d replicas, and %s has %d", a.name, is, old.Name, was)
+		}
+	}
 }
 
 // checkUpdate: only a Deployment that the Foo controls and that is there to stay is
 // changed, only in our fields, and not back to an older generation.
-func (s *sequence) checkUpdate(a *audited) {
+func (s *sequence) checkUpdate(a *exchange) {
 	foo := a.worker.seen.foo
-	before, after := typed[appsv1.Deployment](s, a.before), typed[appsv1.Deployment](s, a.answer)
+	before, after := typed[appsv1.Deployment](s, a.before), decode[appsv1.Deployment](s, a.body)
 	if controllerOf(before) != foo.UID {
 		s.breaks("changes a Deployment that Foo %s does not control", foo.UID)
 	}
@@ -105,12 +96,11 @@ func (s *sequence) checkUpdate(a *audited) {
 	if diff := cmp.Diff(theirs(before, foo), theirs(after, foo), cmpopts.EquateEmpty()); diff != "" {
 		s.breaks("changes what is not its own (-before +after):\n%s", diff)
 	}
-	for _, made := range s.rules.made[before.UID] {
-		if made.foo == foo.UID && made.generation > foo.Generation {
-			s.breaks("goes back from generation %d to %d", made.generation, foo.Generation)
+	for _, own := range s.rules.writes[a.path] {
+		if made := own.worker.seen.foo; made.UID == foo.UID && made.Generation > foo.Generation && own.answer != nil && own.answer.GetUID() == before.UID {
+			s.breaks("goes back from generation %d to %d", made.Generation, foo.Generation)
 		}
 	}
-	s.madeFrom(a)
 }
 
 // theirs is what a Deployment has besides our fields.
@@ -119,11 +109,6 @@ func theirs(deployment *appsv1.Deployment, foo *v1alpha1.Foo) *appsv1.Deployment
 	rest.ResourceVersion, rest.Generation, rest.Status = "", 0, appsv1.DeploymentStatus{}
 	if foo.Spec.Replicas != nil {
 		rest.Spec.Replicas = nil
-	}
-	for name := range rest.Annotations {
-		if strings.HasPrefix(name, ourMarks) {
-			delete(rest.Annotations, name)
-		}
 	}
 	delete(rest.Spec.Template.Labels, uidLabel)
 	rest.Spec.Selector = nil
@@ -143,7 +128,7 @@ func theirs(deployment *appsv1.Deployment, foo *v1alpha1.Foo) *appsv1.Deployment
 
 // checkDelete: only a Deployment that the Foo controls is deleted, not twice, and
 // not the one that the live Foo has named all the time.
-func (s *sequence) checkDelete(a *audited) {
+func (s *sequence) checkDelete(a *exchange) {
 	saw := a.worker.seen
 	if a.preconditions.UID == nil {
 		s.breaks("deletes whatever has the name")
@@ -156,7 +141,7 @@ func (s *sequence) checkDelete(a *audited) {
 			s.breaks("deletes again what it has deleted itself, v%d", own.version)
 		}
 	}
-	if !s.holdsName(a) {
+	if saw.deployment == nil || controllerOf(saw.deployment) != saw.foo.UID {
 		s.breaks("deletes %s, and the Foo does not have the Deployment that it names", a.name)
 	}
 	if saw.named == a.name && saw.touched == s.rules.touched[pathOf("foos", a.worker.key)] {
@@ -164,44 +149,15 @@ func (s *sequence) checkDelete(a *audited) {
 	}
 }
 
-// holdsName reports whether the Foo of a worker controls the Deployment that it names.
-func (s *sequence) holdsName(a *audited) bool {
-	deployment := a.worker.seen.deployment
-	return deployment != nil && controllerOf(deployment) == a.worker.seen.foo.UID
-}
-
-// checkStatus: a status is what the worker saw, and is not made from an older
-// version of the Deployment than the status before it.
-func (s *sequence) checkStatus(a *audited) {
-	foo, deployment := a.worker.seen.foo, a.worker.seen.deployment
-	before, after := typed[v1alpha1.Foo](s, a.before).Status, typed[v1alpha1.Foo](s, a.answer).Status
-	running := a.worker.seen.owned
-	if deployment != nil && controllerOf(deployment) == foo.UID {
-		running = []*appsv1.Deployment{deployment}
+// checkStatus: a status is what the worker saw, and keeps the conditions of others.
+func (s *sequence) checkStatus(a *exchange) {
+	after := statusOf(s, a.body)
+	if wrong := s.untrue(after, a.worker.seen.view, a.worker.seen.wanted, a.worker.process.record(a.worker.key)); wrong != "" {
+		s.breaks("the status: %s", wrong)
 	}
-	want := oracle.Reason(foo, deployment, func(name string, uid types.UID) bool { return a.worker.seen.foos[foo.Namespace+"/"+name] == uid })
-	switch reason := reasonOf(after); {
-	case a.worker.process.failed[a.worker.key] && slices.Contains([]string{v1alpha1.ReasonForbidden, v1alpha1.ReasonRequestFailed, v1alpha1.ReasonChangedByWebhook}, reason), reason == v1alpha1.ReasonInvalidSpec:
-		// The condition is not from the Deployment.
-	case reason != want:
-		s.breaks("the status is %s, and must be %s", reason, want)
-	case after.ObservedGeneration != foo.Generation:
-		s.breaks("the status is of generation %d, and its spec of %d", after.ObservedGeneration, foo.Generation)
+	for _, c := range a.worker.seen.foo.Status.Conditions {
+		if c.Type != v1alpha1.FooReady && meta.FindStatusCondition(after.Conditions, c.Type) == nil {
+			s.breaks("the status lacks another's condition %s", c.Type)
+		}
 	}
-	available := int32(0)
-	for _, d := range running {
-		available += d.Status.AvailableReplicas
-	}
-	if after.AvailableReplicas != available {
-		s.breaks("the status says %d available, and the Foo's Deployments have %d", after.AvailableReplicas, available)
-	}
-	if deployment == nil {
-		return
-	}
-	last := s.rules.statusFrom[foo.UID]
-	if last != nil && last.Name == deployment.Name && number(deployment.ResourceVersion) < number(last.ResourceVersion) &&
-		(before.AvailableReplicas != after.AvailableReplicas || reasonOf(before) != reasonOf(after)) {
-		s.breaks("the status goes back from v%s of the Deployment to v%s", last.ResourceVersion, deployment.ResourceVersion)
-	}
-	s.rules.statusFrom[foo.UID] = deployment
 }

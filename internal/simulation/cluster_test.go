@@ -1,6 +1,8 @@
 package simulation
 
 import (
+	"maps"
+	"reflect"
 	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -21,8 +23,8 @@ func (s *sequence) collectorActs() bool {
 			return true
 		})
 	}
-	for _, path := range s.paths("deployments") {
-		if deployment := s.api.Get(path); slices.Contains(deployment.GetFinalizers(), hold) && (deployment.GetDeletionTimestamp() != nil || s.resting) {
+	for _, path := range s.api.Paths("deployments") {
+		if deployment := s.api.Get(path); slices.Contains(deployment.GetFinalizers(), hold) && !s.isHeld(hold) && (deployment.GetDeletionTimestamp() != nil || s.resting) {
 			due = append(due, func() bool { return s.dropFinalizer("stranger", path, hold) })
 		}
 	}
@@ -38,16 +40,19 @@ func (s *sequence) dropFinalizer(who, path, finalizer string) bool {
 // rolloutActs is one act of the deployment controller: it has seen the newest
 // spec of a Deployment and some of its Pods are available; at rest, all.
 func (s *sequence) rolloutActs() bool {
+	if s.patient {
+		return false // Its acts are changes that the user waits for, too.
+	}
 	var due []func() bool
-	for _, path := range s.paths("deployments") {
+	for _, path := range s.api.Paths("deployments") {
 		deployment := typed[appsv1.Deployment](s, s.api.Get(path))
 		available := wantedReplicas(deployment)
 		if !s.resting {
 			available = s.rand.Int32N(available + 1)
 		}
-		if deployment.Status.AvailableReplicas != available || deployment.Status.UpdatedReplicas != available || deployment.Status.ObservedGeneration != deployment.Generation {
+		status := s.rolledOut(deployment, available)
+		if is, _, _ := unstructured.NestedMap(s.api.Get(path).Object, "status"); !maps.EqualFunc(is, status, func(a, b any) bool { return reflect.DeepEqual(a, b) }) {
 			due = append(due, func() bool {
-				status := rolledOut(deployment, available)
 				return s.setField("rollout", path, status, "status")
 			})
 		}
@@ -55,10 +60,17 @@ func (s *sequence) rolloutActs() bool {
 	return len(due) > 0 && pick(s, due)()
 }
 
-// rolledOut is the status of a Deployment with so many replicas of its newest template.
-func rolledOut(deployment *appsv1.Deployment, available int32) map[string]any {
+// rolledOut is the status of a Deployment with so many replicas of its newest template, as far
+// as attackers let it have them.
+func (s *sequence) rolledOut(deployment *appsv1.Deployment, available int32) map[string]any {
 	n := int64(available)
-	return map[string]any{"replicas": n, "updatedReplicas": n, "availableReplicas": n, "observedGeneration": deployment.Generation}
+	status := map[string]any{"replicas": n, "updatedReplicas": n, "availableReplicas": n, "observedGeneration": deployment.Generation}
+	for _, a := range s.attackers {
+		if a.report != nil {
+			a.report(status)
+		}
+	}
+	return status
 }
 
 func wantedReplicas(deployment *appsv1.Deployment) int32 {

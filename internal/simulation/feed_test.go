@@ -2,9 +2,11 @@ package simulation
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -38,7 +40,7 @@ func (s *sequence) arrive(f *feed) bool {
 // behind reports whether there are events that the store has not seen.
 func (f *feed) behind() bool {
 	f.skip()
-	return f.position < len(f.s.api.History())
+	return !f.s.isHeld(f.resource) && f.position < len(f.s.api.History())
 }
 
 // skip passes over changes of other resources.
@@ -76,13 +78,14 @@ func (f *feed) advance(events int) {
 	for _, call := range calls {
 		call()
 	}
+	f.s.process.moved = time.Now()
 }
 
 // relist replaces the store by what the server had at this position. What happened
 // in between is not heard of, and an object that went in between leaves a
 // tombstone.
 func (f *feed) relist(position int) {
-	f.position = position
+	f.position, f.s.process.moved = position, time.Now()
 	now := map[string]any{}
 	newest := "100" // the version of a new server
 	for _, c := range f.s.api.History()[:position] {
@@ -96,7 +99,7 @@ func (f *feed) relist(position int) {
 	}
 	var objects []any
 	var calls []func()
-	for _, path := range sortedKeys(now) {
+	for _, path := range slices.Sorted(maps.Keys(now)) {
 		object := now[path]
 		objects = append(objects, object)
 		if old, known, _ := f.store.Get(object); known {
@@ -108,9 +111,7 @@ func (f *feed) relist(position int) {
 	}
 	// What is still in the store is gone.
 	var tombstones []func()
-	keys := f.store.ListKeys()
-	slices.Sort(keys)
-	for _, key := range keys {
+	for _, key := range slices.Sorted(slices.Values(f.store.ListKeys())) {
 		old, _, _ := f.store.GetByKey(key)
 		tombstones = append(tombstones, func() { f.handler.OnDelete(cache.DeletedFinalStateUnknown{Key: key, Obj: old}) })
 	}
@@ -174,13 +175,4 @@ func (o orderedIndexer) ByIndex(index, value string) ([]any, error) {
 		return cmp.Compare(cache.MetaObjectToName(a.(metav1.Object)).String(), cache.MetaObjectToName(b.(metav1.Object)).String())
 	})
 	return objects, err
-}
-
-func sortedKeys[V any](m map[string]V) []string {
-	keys := make([]string, 0, len(m))
-	for key := range m {
-		keys = append(keys, key)
-	}
-	slices.Sort(keys)
-	return keys
 }

@@ -3,6 +3,7 @@ package simulation
 import (
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
@@ -17,11 +18,12 @@ import (
 // however the stores lag meanwhile, each change costs exactly its requests, and
 // none is refused.
 func TestSequencesOfOneUser(t *testing.T) {
-	runSequences(t, func(t *testing.T, seed uint64, steps int) *sequence {
-		s := newSequence(t, seed, steps)
+	runSequences(t, func(t *testing.T, p plan) *sequence {
+		s := newSequence(t, p)
 		s.strangers, s.takeovers, s.faults, s.patient = false, false, false, true
-		defer s.end()
-		for range steps / 10 {
+		s.waiting = nil
+		defer s.kill()
+		for range s.steps / 10 {
 			s.changesAndWaits()
 		}
 		return s
@@ -35,32 +37,16 @@ func (s *sequence) changesAndWaits() {
 	}
 	key := cache.NewObjectName(pick(s, s.namespaces), pick(s, s.fooNames))
 	want := s.patientUserActs(key)
-	s.api.Requests()
-	for end := s.stepped + restSteps; s.broken == "" && s.step(s.withoutRollout()); {
-		if s.stepped > end {
-			s.breaks("no rest after %d steps", restSteps)
-		}
-	}
-	got := s.api.Requests()
+	got := s.settle(time.Now().Add(restTime), restRequestsAKey)
 	if !slices.ContainsFunc(want, func(requests []string) bool { return slices.Equal(requests, got) }) {
 		s.breaks("requests (-want +got):\n%s", cmp.Diff(want[0], got))
 	}
 }
 
-// withoutRollout is what happens inside, but for the deployment controller, whose
-// acts are changes that the user waits for, too; and the garbage collector is
-// slower than the watch of the Foos. If it were not, a Foo would be seen without
-// its Deployment, and a Deployment would be made for a Foo that is gone.
-func (s *sequence) withoutRollout() []action {
-	actions := slices.Delete(s.inside(), 1, 2)
-	actions[0].do = func() bool { return !s.process.foos.behind() && s.collectorActs() }
-	return actions
-}
-
 // patientUserActs makes one change of a Foo, or lets its Deployment progress, and
 // returns the requests that are due, or each of the two things that may be due.
 func (s *sequence) patientUserActs(key cache.ObjectName) [][]string {
-	path, status := pathOf("foos", key), "PUT foos/"+key.Name+"/status"
+	path, status, ask := pathOf("foos", key), "PUT foos/"+key.Name+"/status", "GET foos/"+key.Name
 	name := key.Name + "-" + pick(s, s.names) // no other Foo names it
 	if s.api.Get(path) == nil {
 		s.create("user", path, map[string]any{"deploymentName": name, "replicas": int64(1)})
@@ -68,16 +54,20 @@ func (s *sequence) patientUserActs(key cache.ObjectName) [][]string {
 	}
 	foo := typed[v1alpha1.Foo](s, s.api.Get(path))
 	switch s.rand.IntN(12) {
-	case 0:
-		s.terminate("user", path, metav1.DeletePropagationBackground)
-	case 1:
-		s.terminate("user", path, metav1.DeletePropagationForeground)
+	case 0, 1:
+		s.terminate("user", path, pick(s, []metav1.DeletionPropagation{metav1.DeletePropagationBackground, metav1.DeletePropagationForeground}))
+		return [][]string{nil, {ask}} // The collector may be faster than the watch of the Foos.
 	case 2:
 		s.terminate("user", path, metav1.DeletePropagationBackground)
 		s.create("user", path, map[string]any{"deploymentName": name})
 		// It may first have to say that it waits for the old Deployment to go. If the store never
 		// lacked the Foo, what was sent for the old one is a trace of the new one.
-		return [][]string{{"POST deployments", status}, {"GET foos/" + key.Name, "POST deployments", status}, {status, "GET foos/" + key.Name, "POST deployments", status}}
+		var all [][]string
+		for n := range 3 {
+			last := append(slices.Repeat([]string{ask}, n), "POST deployments", status)
+			all = append(all, last, append([]string{status}, last...))
+		}
+		return all
 	case 3:
 		s.setField("user", path, "noted", "metadata", "labels", "note")
 	case 4:
@@ -87,7 +77,7 @@ func (s *sequence) patientUserActs(key cache.ObjectName) [][]string {
 	case 7, 8, 9:
 		s.setField("user", path, name, "spec", "deploymentName")
 		if name != foo.Spec.DeploymentName {
-			return [][]string{{"GET foos/" + key.Name, "POST deployments", "GET foos/" + key.Name, "DELETE deployments/" + foo.Spec.DeploymentName, status}}
+			return [][]string{{ask, "POST deployments", ask, "DELETE deployments/" + foo.Spec.DeploymentName, status}}
 		}
 	default:
 		return [][]string{s.scales(path, foo)}
@@ -116,7 +106,7 @@ func (s *sequence) rollsOut(foo *v1alpha1.Foo) []string {
 	before, path := s.deploymentOf(foo)
 	available := wantedReplicas(before)
 	s.change("rollout", path, "all available", func(object *unstructured.Unstructured) {
-		object.Object["status"] = rolledOut(before, available)
+		object.Object["status"] = s.rolledOut(before, available)
 	})
 	if reasonOf(foo.Status) == v1alpha1.ReasonAvailable && foo.Status.AvailableReplicas == available {
 		return nil

@@ -1,6 +1,7 @@
 package simulation
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -9,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	appsv1client "k8s.io/client-go/kubernetes/typed/apps/v1"
 	"k8s.io/client-go/tools/cache"
-	"k8s.io/client-go/tools/events"
+	"k8s.io/client-go/util/workqueue"
 
 	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
 	"example.com/byhand/clientset"
@@ -26,13 +27,15 @@ type process struct {
 	foos, deployments *feed
 	queue             *queue
 	reconciler        *controller.FooReconciler
-	failed            keySet // a request for the key has failed
+	records           map[cache.ObjectName]*record
+	moved             time.Time // when one of the stores last changed
 }
 
 // newProcess returns one whose stores are still empty.
 func (s *sequence) newProcess() *process {
 	s.processes++
-	p := &process{s: s, id: s.processes, failed: keySet{}, queue: &queue{waiting: keySet{}, later: keySet{}, busy: keySet{}}}
+	p := &process{s: s, id: s.processes, records: map[cache.ObjectName]*record{}}
+	p.queue = &queue{limiter: controller.RateLimiter(), waiting: keySet{}, due: map[cache.ObjectName]time.Time{}, busy: keySet{}}
 	p.foos = &feed{s: s, resource: "foos", store: newOrderedIndexer(informer.FooIndexers())}
 	p.deployments = &feed{s: s, resource: "deployments", store: newOrderedIndexer(informer.DeploymentIndexers())}
 	p.foos.decode = func(c testkit.Change) any { return typed[v1alpha1.Foo](s, c.Object) }
@@ -47,7 +50,7 @@ func (s *sequence) newProcess() *process {
 		Deployments:     appsv1client.NewForConfigOrDie(config),
 		FooStore:        p.foos.store,
 		DeploymentStore: p.deployments.store,
-		Events:          &events.FakeRecorder{},
+		Events:          p,
 		Failures:        controller.NewFailures(3),
 	}
 	return p
@@ -56,51 +59,87 @@ func (s *sequence) newProcess() *process {
 // keySet is a set of keys.
 type keySet map[cache.ObjectName]bool
 
-// sorted returns the keys in an order that does not vary.
-func (k keySet) sorted() []cache.ObjectName {
-	var keys []cache.ObjectName
-	for key := range k {
-		keys = append(keys, key)
-	}
-	slices.SortFunc(keys, func(a, b cache.ObjectName) int { return strings.Compare(a.String(), b.String()) })
-	return keys
+// sorted returns keys in an order that does not vary.
+func sorted[V any](keys map[cache.ObjectName]V) []cache.ObjectName {
+	return slices.SortedFunc(maps.Keys(keys), func(a, b cache.ObjectName) int { return strings.Compare(a.String(), b.String()) })
 }
 
 // queue has the properties of controller.Queue without its goroutines: a key is in
-// it once, and one that is added while a worker has it comes back. Time is a step
-// of the sequence.
+// it once, and one that is added while a worker has it comes back.
 type queue struct {
-	controller.Queue        // nil: a handler and a sequence call only the methods below
-	waiting          keySet // for a worker
-	later            keySet // for its time
-	busy             keySet // at a worker
+	controller.Queue // nil: a handler and a sequence call only the methods below
+	limiter          workqueue.TypedRateLimiter[cache.ObjectName]
+	waiting          keySet                         // for a worker
+	due              map[cache.ObjectName]time.Time // for its time
+	busy             keySet                         // at a worker
 }
 
-func (q *queue) Add(key cache.ObjectName)                       { q.waiting[key] = true }
-func (q *queue) AddAfter(key cache.ObjectName, _ time.Duration) { q.later[key] = true }
-func (q *queue) AddRateLimited(key cache.ObjectName)            { q.later[key] = true }
-func (q *queue) Done(key cache.ObjectName)                      { delete(q.busy, key) }
+func (q *queue) Add(key cache.ObjectName)            { q.waiting[key] = true }
+func (q *queue) AddRateLimited(key cache.ObjectName) { q.AddAfter(key, q.limiter.When(key)) }
+func (q *queue) Forget(key cache.ObjectName)         { q.limiter.Forget(key) }
+func (q *queue) Done(key cache.ObjectName)           { delete(q.busy, key) }
+func (q *queue) AddAfter(key cache.ObjectName, delay time.Duration) {
+	if at := time.Now().Add(delay); q.due[key].IsZero() || at.Before(q.due[key]) {
+		q.due[key] = at
+	}
+}
+
+// expire makes the keys wait whose time has come.
+func (q *queue) expire() {
+	for key, at := range q.due {
+		if !at.After(time.Now()) {
+			delete(q.due, key)
+			q.Add(key)
+		}
+	}
+}
 
 // startable returns the keys that a free worker may take.
 func (q *queue) startable() []cache.ObjectName {
-	return slices.DeleteFunc(q.waiting.sorted(), func(key cache.ObjectName) bool { return q.busy[key] })
+	return slices.DeleteFunc(sorted(q.waiting), func(key cache.ObjectName) bool { return q.busy[key] })
 }
 
-// timerFires makes a key wait that was to be looked at later. Stores lag by
-// seconds, not by minutes: only when nothing is on its way to them, and no worker waits for an
-// answer, much time passes.
+// timerFires makes a key wait before its time: stores may lag longer than any delay.
 func (s *sequence) timerFires() bool {
-	keys := s.process.queue.later.sorted()
-	if len(keys) == 0 {
+	keys := sorted(s.process.queue.due)
+	if len(keys) == 0 || s.resting || s.patient {
 		return false
 	}
 	key := pick(s, keys)
-	delete(s.process.queue.later, key)
-	s.process.queue.Add(key)
-	if len(s.workers) == 0 && !s.process.foos.behind() && !s.process.deployments.behind() {
-		time.Sleep(11 * time.Second)
-	}
+	s.process.queue.due[key] = time.Now()
 	s.note("timer", "%s", key)
+	return true
+}
+
+// timePasses lets the time of a key come, if nothing is on its way to a store and no worker
+// waits for an answer: stores lag by seconds, not by minutes.
+func (s *sequence) timePasses() bool {
+	if len(s.workers) > 0 || s.process.foos.behind() || s.process.deployments.behind() {
+		return false
+	}
+	return s.sleep(time.Now().Add(time.Minute))
+}
+
+// sleep waits until something can happen again, and returns false if nothing can before end.
+func (s *sequence) sleep(end time.Time) bool {
+	next := end
+	sooner := func(at time.Time) {
+		if at.After(time.Now()) && at.Before(next) {
+			next = at
+		}
+	}
+	for _, at := range s.process.queue.due {
+		sooner(at)
+	}
+	for _, w := range s.workers {
+		sooner(w.until)
+	}
+	sooner(s.process.moved.Add(time.Second)) // See checkRest.
+	if next == end {
+		return false
+	}
+	time.Sleep(time.Until(next))
+	s.note("time", "%v later", time.Since(s.begin))
 	return true
 }
 

@@ -4,85 +4,91 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 
 	appsv1 "k8s.io/api/apps/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 
 	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
 	"example.com/byhand/informer"
+	"example.com/byhand/internal/testkit/oracle"
 )
 
 // rules is what the audit must remember to judge a request.
 type rules struct {
-	touched map[string]int        // how often others have changed what is at a path
-	writes  map[string][]*audited // what the processes wrote, by path
-	refused map[string]bool       // the versions that were refused, see refusalOf
-	counts  map[string]int        // requests by method, resource and outcome
-	// From which generation of its Foo each version of a Deployment was made.
-	made map[types.UID][]made
-	// The Deployment that each Foo's status was made from.
-	statusFrom map[types.UID]*appsv1.Deployment
-}
-
-type made struct {
-	foo        types.UID
-	generation int64
-	version    int // of the Deployment
-}
-
-func newRules() rules {
-	return rules{touched: map[string]int{}, writes: map[string][]*audited{}, refused: map[string]bool{}, counts: map[string]int{},
-		made: map[types.UID][]made{}, statusFrom: map[types.UID]*appsv1.Deployment{}}
-}
-
-// audited is a request, its sender, and whether the sender has the answer.
-type audited struct {
-	*exchange
-	worker    *worker
-	version   int // of the object after it
-	delivered bool
+	touched map[string]int         // how often others have changed what is at a path
+	writes  map[string][]*exchange // what the processes wrote, by path
+	counts  map[string]int         // requests by method, resource and outcome
 }
 
 // seen is what a worker can know: at its beginning, and from the answers since.
 type seen struct {
-	foo        *v1alpha1.Foo        // in the store; nil is none
-	foos       map[string]types.UID // in the store, by key
-	deployment *appsv1.Deployment   // of the name that the Foo has; nil is none
+	view
+	wanted  []string // the writes that its Foo needed
+	tried   bool     // its process has sent one for this Foo
+	named   string   // the Deployment that the live Foo names, if it is the same Foo
+	touched int      // how often others had changed the live Foo
+}
+
+// view is what a store says about one key.
+type view struct {
+	foo        *v1alpha1.Foo      // nil is none
+	deployment *appsv1.Deployment // of the name that the Foo has; nil is none
 	owned      []*appsv1.Deployment
-	newest     int64  // the newest generation of the Foo that the Deployments in the store were made from
-	named      string // the Deployment that the live Foo names, if it is the same Foo
-	touched    int    // how often others had changed the live Foo
+	exists     oracle.Exists
+}
+
+func (s *sequence) views(p *process, key cache.ObjectName) (v view) {
+	stored, found, _ := p.foos.store.GetByKey(key.String())
+	if !found {
+		return v
+	}
+	v.foo = stored.(*v1alpha1.Foo)
+	name := cache.NewObjectName(key.Namespace, v.foo.Spec.DeploymentName)
+	if stored, found, _ := p.deployments.store.GetByKey(name.String()); found {
+		v.deployment = stored.(*appsv1.Deployment)
+	}
+	v.owned = informer.DeploymentsOf(p.deployments.store, v.foo)
+	foos := map[string]types.UID{}
+	for _, foo := range p.foos.store.List() {
+		foo := foo.(*v1alpha1.Foo)
+		foos[cache.MetaObjectToName(foo).String()] = foo.UID
+	}
+	v.exists = func(name string, uid types.UID) bool { return foos[key.Namespace+"/"+name] == uid }
+	return v
+}
+
+func (v view) wants() []string { return oracle.Wants(v.foo, v.deployment, v.owned, v.exists) }
+
+func (v view) status() v1alpha1.FooStatus {
+	return oracle.Status(v.foo, v.deployment, v.owned, v.exists)
+}
+
+// changed reports whether the server has stored another value than a worker has sent.
+func (v view) changed(s *sequence, x *exchange) bool {
+	stored := typed[appsv1.Deployment](s, x.answer)
+	return oracle.ControllerOf(stored) != v.foo.UID || slices.Contains(oracle.Wants(v.foo, stored, nil, v.exists), "PUT "+x.name)
+}
+
+func statusOf(s *sequence, foo *unstructured.Unstructured) v1alpha1.FooStatus {
+	return typed[v1alpha1.Foo](s, foo).Status
 }
 
 // sees returns what a worker that begins now can know.
 func (s *sequence) sees(w *worker) seen {
-	path, deployments := pathOf("foos", w.key), w.process.deployments.store
-	saw := seen{touched: s.rules.touched[path]}
-	stored, found, _ := w.process.foos.store.GetByKey(w.key.String())
-	if !found {
+	path := pathOf("foos", w.key)
+	saw, r := seen{view: s.views(w.process, w.key), touched: s.rules.touched[path]}, w.process.record(w.key)
+	s.judges(r, saw.view)
+	if saw.foo == nil {
 		return saw
 	}
-	saw.foo = stored.(*v1alpha1.Foo)
-	name := cache.NewObjectName(w.key.Namespace, saw.foo.Spec.DeploymentName)
-	if stored, found, _ := deployments.GetByKey(name.String()); found {
-		saw.deployment = stored.(*appsv1.Deployment)
-	}
-	saw.foos = map[string]types.UID{}
-	for _, foo := range w.process.foos.store.List() {
-		foo := foo.(*v1alpha1.Foo)
-		saw.foos[cache.MetaObjectToName(foo).String()] = foo.UID
-	}
-	saw.owned = informer.DeploymentsOf(deployments, saw.foo)
-	for _, deployment := range saw.owned {
-		for _, made := range s.rules.made[deployment.UID] {
-			if made.foo == saw.foo.UID && made.version <= number(deployment.ResourceVersion) {
-				saw.newest = max(saw.newest, made.generation)
-			}
-		}
+	saw.wanted, saw.tried = saw.wants(), r.posted == saw.foo.UID
+	if !w.process.isBehind(r.newest) {
+		r.ends(saw.wanted)
 	}
 	if live := s.api.Get(path); live != nil && live.GetUID() == saw.foo.UID {
 		saw.named = typed[v1alpha1.Foo](s, live).Spec.DeploymentName
@@ -96,37 +102,35 @@ func number(version string) int {
 }
 
 // audit judges a request that the server has answered.
-func (s *sequence) audit(x *exchange) *audited {
-	a := &audited{exchange: x, worker: s.acting, version: s.api.Version()}
-	if x.after != nil {
-		a.version = number(x.after.GetResourceVersion())
+func (s *sequence) audit(x *exchange) {
+	if x.version = s.api.Version(); x.after != nil {
+		x.version = number(x.after.GetResourceVersion())
 	}
-	s.noteRequest(a)
-	foo := a.worker.seen.foo
+	s.noteRequest(x)
+	foo := x.worker.seen.foo
 	switch {
 	case foo == nil:
 		s.breaks("a request for a Foo that its store does not have")
 	case foo.DeletionTimestamp != nil:
 		s.breaks("a request for a Foo that is being deleted")
 	case x.refused != nil:
-		s.checkRefusal(a)
+		s.checkRefusal(x)
 	case x.status:
-		s.checkStatus(a)
+		s.checkStatus(x)
 	case x.method == http.MethodPost:
-		s.checkCreate(a)
+		s.checkCreate(x)
 	case x.method == http.MethodPut:
-		s.checkUpdate(a)
+		s.checkUpdate(x)
 	case x.method == http.MethodDelete:
-		s.checkDelete(a)
+		s.checkDelete(x)
 	}
 	if x.refused == nil && x.method != http.MethodGet {
-		s.rules.writes[x.path] = append(s.rules.writes[x.path], a)
+		s.rules.writes[x.path] = append(s.rules.writes[x.path], x)
 	}
-	return a
 }
 
 // noteRequest counts a request and adds it to the trace.
-func (s *sequence) noteRequest(a *audited) {
+func (s *sequence) noteRequest(a *exchange) {
 	outcome, counted := fmt.Sprintf("v%d", a.version), "done"
 	if a.refused != nil {
 		counted = string(a.refused.ErrStatus.Reason)
@@ -135,7 +139,7 @@ func (s *sequence) noteRequest(a *audited) {
 	s.rules.counts[a.method+" "+a.resource+" "+counted]++
 	what, sent := short(a.path), versionSent(a)
 	if a.status {
-		status := decode[v1alpha1.Foo](s, a.body).Status
+		status := statusOf(s, a.body)
 		what += fmt.Sprintf("/status (%s, %d available)", reasonOf(status), status.AvailableReplicas)
 	} else if a.body.Object != nil {
 		spec := decode[appsv1.Deployment](s, a.body).Spec
@@ -148,27 +152,28 @@ func (s *sequence) noteRequest(a *audited) {
 }
 
 // delivered notes that a worker has the answer to its request.
-func (s *sequence) delivered(w *worker, a *audited) {
+func (s *sequence) delivered(w *worker, a *exchange) {
 	a.delivered = true
+	s.ended(w, a, a.refused, false)
 	if a.refused != nil {
-		w.fails()
-		if apierrors.IsConflict(a.refused) && versionSent(a) != "" {
-			s.rules.refused[refusalOf(a)] = true
-		}
 		return
 	}
-	if a.resource == "deployments" && a.answer != nil && a.name == w.seen.foo.Spec.DeploymentName {
-		w.seen.deployment = typed[appsv1.Deployment](s, a.answer)
+	r := w.process.record(w.key)
+	r.newest[a.resource] = max(r.newest[a.resource], a.version)
+	if a.resource != "deployments" {
+		return
 	}
-}
-
-// refusalOf names a refusal: who sent which version of what, and how.
-func refusalOf(a *audited) string {
-	return fmt.Sprint(a.worker, " ", a.worker.key, " ", a.method, " ", a.path, " ", versionSent(a))
+	switch {
+	case a.method == http.MethodDelete:
+		w.seen.owned = slices.DeleteFunc(slices.Clone(w.seen.owned), func(d *appsv1.Deployment) bool { return d.Name == a.name })
+	case a.name == w.seen.foo.Spec.DeploymentName:
+		w.seen.deployment = typed[appsv1.Deployment](s, a.answer)
+		s.judges(r, w.seen.view)
+	}
 }
 
 // versionSent is the version that a request asks the object to have, or "".
-func versionSent(a *audited) string {
+func versionSent(a *exchange) string {
 	if a.method == http.MethodDelete && a.preconditions.ResourceVersion != nil {
 		return *a.preconditions.ResourceVersion
 	}

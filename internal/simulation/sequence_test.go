@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"fmt"
 	"math/rand/v2"
+	"runtime/debug"
 	"slices"
 	"testing"
+	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
@@ -15,17 +17,16 @@ import (
 // Bounds of the time after the last step, when only the reconciler, the garbage
 // collector and the deployment controller still act.
 const (
-	restSteps        = 400
+	restTime         = 2 * time.Minute
 	restRequestsAKey = 25
 )
 
 // sequence is one run. Everything in it happens in one goroutine at a time, in an
 // order that its seed decides.
 type sequence struct {
-	seed  uint64
-	steps int
-	rand  *rand.Rand
-	api   *testkit.APIServer
+	plan
+	rand *rand.Rand
+	api  *testkit.APIServer
 	// What this sequence has in it.
 	strangers, takeovers, faults bool
 	namespaces, fooNames, names  []string
@@ -33,10 +34,13 @@ type sequence struct {
 
 	process   *process // the one that runs now
 	processes int
-	workers   []*worker // reconciles under way, also of processes that were replaced
-	acting    *worker   // the one whose code runs now
-	quiet     bool      // little comes from outside
-	resting   bool      // nothing does any more
+	workers   []*worker   // reconciles under way, also of processes that were replaced
+	acting    *worker     // the one whose code runs now
+	quiet     bool        // little comes from outside
+	resting   bool        // nothing does any more, but for the attackers
+	waiting   []*attacker // that have not begun
+	attackers []*attacker
+	begin     time.Time
 	stepped   int
 	trace     []string
 	broken    string // the first rule that was broken
@@ -44,13 +48,15 @@ type sequence struct {
 	typed     map[*unstructured.Unstructured]any
 }
 
-func newSequence(t *testing.T, seed uint64, steps int) *sequence {
-	s := &sequence{seed: seed, steps: steps, rand: rand.New(rand.NewPCG(seed, 0)), api: testkit.NewAPIServer(), typed: map[*unstructured.Unstructured]any{}, rules: newRules()}
+func newSequence(t *testing.T, p plan) *sequence {
+	s := &sequence{plan: p, begin: time.Now(), rand: rand.New(rand.NewPCG(p.seed, 0)), api: testkit.NewAPIServer(), typed: map[*unstructured.Unstructured]any{},
+		rules: rules{touched: map[string]int{}, writes: map[string][]*exchange{}, counts: map[string]int{}}}
 	s.api.AddNamespace("other")
 	s.strangers, s.takeovers, s.faults = s.chance(50), s.chance(50), s.chance(50)
 	s.namespaces = []string{"default", "other"}[:1+s.rand.IntN(2)]
 	s.fooNames = []string{"a", "b", "c"}[:pick(s, []int{1, 1, 2, 2, 3})]
-	s.names = []string{"x", "y", "z"}[:pick(s, []int{2, 3})]
+	s.names = []string{"x1", "x2", "x3"}[:pick(s, []int{2, 3})]
+	s.chooseAttackers(p.without)
 	s.replaceProcess()
 	s.note("test", "strangers %t, takeovers %t, faults %t", s.strangers, s.takeovers, s.faults)
 	return s
@@ -58,19 +64,22 @@ func newSequence(t *testing.T, seed uint64, steps int) *sequence {
 
 // run does the steps and lets the sequence come to rest.
 func (s *sequence) run() {
-	defer s.end()
+	defer s.kill()
 	for s.stepped < s.steps && s.broken == "" {
+		s.attack(false)
 		s.step(s.everything())
 	}
+	s.resting = true
+	s.note("test", "from here on nothing comes from outside, but for attackers")
+	s.siege()
 	s.rest()
 }
 
-// end leaves no worker behind. Deferred: a panic breaks a rule.
-func (s *sequence) end() {
+// recovers is for a worker: a panic breaks a rule.
+func (s *sequence) recovers() {
 	if reason := recover(); reason != nil {
-		s.breaks("panic: %v", reason)
+		s.breaks("panic: %v\n%s", reason, debug.Stack())
 	}
-	s.kill()
 }
 
 // action does something and returns true, or returns false if there is nothing
@@ -92,21 +101,23 @@ func (s *sequence) everything() []action {
 	}
 	return append(s.inside(),
 		action{users, s.userActs}, action{strangers, s.strangerActs},
-		action{1, s.relist}, action{1, s.resync}, action{2, s.takeOver})
+		action{1, s.relist}, action{1, s.resync}, action{2, s.takeOver}, action{2, s.timePasses})
 }
 
 // inside is what still happens when nothing comes from outside.
 func (s *sequence) inside() []action {
-	return []action{
+	return append(s.attackersAct(), []action{
 		{4, s.collectorActs}, {5, s.rolloutActs},
 		{10, func() bool { return s.arrive(s.process.foos) }},
 		{10, func() bool { return s.arrive(s.process.deployments) }},
 		{12, s.workerStarts}, {16, s.workerGoesOn}, {5, s.timerFires},
-	}
+	}...)
 }
 
 // step lets one of the actions happen, and returns false if none can.
 func (s *sequence) step(actions []action) bool {
+	time.Sleep(time.Duration(1+s.rand.IntN(20)) * time.Millisecond)
+	s.process.queue.expire()
 	for s.stepped++; len(actions) > 0; {
 		total := 0
 		for _, a := range actions {
@@ -124,34 +135,51 @@ func (s *sequence) step(actions []action) bool {
 	return false
 }
 
+// siege lets the attackers act for a minute and longer, while nothing else comes from outside.
+func (s *sequence) siege() {
+	if s.attack(true); len(s.attackers) > 0 {
+		end := time.Now().Add(time.Duration(60+s.rand.IntN(30)) * time.Second)
+		s.settle(end, 1000)
+		time.Sleep(time.Until(end))
+		s.checkRest()
+		s.endAttacks()
+	}
+}
+
 // rest lets everything come to an end and checks what is left: the final state,
 // and the silence after it, also of a process that begins there.
 func (s *sequence) rest() {
-	s.resting = true
-	s.note("test", "from here on nothing comes from outside")
-	s.settle(restRequestsAKey * len(s.namespaces) * len(s.fooNames))
+	silence := 0
+	if slices.ContainsFunc(s.namespaces, s.isTerminating) {
+		silence = 2 * len(s.fooNames)
+	}
+	s.settle(time.Now().Add(restTime), restRequestsAKey*len(s.namespaces)*len(s.fooNames))
 	s.checkFinalState()
 	s.note("test", "everything is looked at again")
 	s.resyncAll()
-	s.settle(0)
+	s.settle(time.Now().Add(restTime), silence)
 	s.note("test", "a new process looks at everything")
 	s.replaceProcess()
-	s.settle(0)
+	s.settle(time.Now().Add(restTime), silence)
 	s.checkStores()
 }
 
-// settle goes on until nothing more can happen, with at most so many requests.
-func (s *sequence) settle(requests int) {
-	s.api.Requests()
-	sent := 0
-	for end := s.stepped + restSteps; s.broken == "" && s.step(s.inside()); {
-		if s.stepped > end {
-			s.breaks("no rest after %d steps", restSteps)
+// settle goes on until nothing more can happen, or until end, with at most so many requests.
+func (s *sequence) settle(end time.Time, requests int) (sent []string) {
+	for s.api.Requests(); s.broken == "" && time.Now().Before(end); sent = append(sent, s.api.Requests()...) {
+		if !s.step(s.inside()) {
+			if s.checkRest(); !s.sleep(end) {
+				return sent
+			}
 		}
-		if sent += len(s.api.Requests()); sent > requests {
-			s.breaks("%d requests, at most %d are due", sent, requests)
+		if len(sent) > requests {
+			s.breaks("%d requests, at most %d are due", len(sent), requests)
 		}
 	}
+	if len(s.attackers) == 0 {
+		s.breaks("no rest in %v", restTime)
+	}
+	return sent
 }
 
 func (s *sequence) chance(percent int) bool {

@@ -2,6 +2,7 @@ package simulation
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -18,7 +19,6 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/tools/cache"
 
-	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
 	"example.com/byhand/internal/testkit"
 )
 
@@ -31,8 +31,10 @@ type worker struct {
 	stop    func()      // see kill
 	pause   func() bool // returns false when it is killed
 	killed  bool
-	failed  bool   // a request of it was refused, or its answer lost
-	sending string // the path of the request that is on its way
+	failed  bool            // a request of it was refused, or its answer lost
+	until   time.Time       // the server answers then
+	sent    map[string]bool // the writes that it has sent
+	sending string          // the path of the request that is on its way
 	again   time.Duration
 	err     error
 	seen    seen
@@ -49,13 +51,16 @@ func (s *sequence) workerStarts() bool {
 	if len(keys) == 0 || len(p.queue.busy) >= 3 {
 		return false
 	}
-	w := &worker{process: p, key: pick(s, keys)}
+	w := &worker{process: p, key: pick(s, keys), sent: map[string]bool{}}
 	delete(p.queue.waiting, w.key)
 	p.queue.busy[w.key] = true
 	w.seen = s.sees(w)
 	w.next, w.stop = iter.Pull(func(yield func(struct{}) bool) {
 		w.pause = func() bool { return yield(struct{}{}) }
-		w.again, w.err = p.reconciler.Reconcile(context.Background(), w.key)
+		ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+		defer cancel()
+		defer s.recovers()
+		w.again, w.err = p.reconciler.Reconcile(ctx, w.key)
 	})
 	s.workers = append(s.workers, w)
 	s.note(w.String(), "%s: reconcile begins", w.key)
@@ -65,10 +70,11 @@ func (s *sequence) workerStarts() bool {
 
 // workerGoesOn lets one reconcile run to its next request, or to its end.
 func (s *sequence) workerGoesOn() bool {
-	if len(s.workers) == 0 {
+	free := slices.DeleteFunc(slices.Clone(s.workers), func(w *worker) bool { return w.until.After(time.Now()) })
+	if len(free) == 0 {
 		return false
 	}
-	s.goOn(pick(s, s.workers))
+	s.goOn(pick(s, free))
 	return true
 }
 
@@ -81,22 +87,23 @@ func (s *sequence) goOn(w *worker) {
 	}
 	s.workers = slices.DeleteFunc(s.workers, func(other *worker) bool { return other == w })
 	outcome := "done"
-	switch {
+	switch r := w.process.record(w.key); {
 	case w.err != nil && !w.failed:
 		s.breaks("%s: an error, and no request has failed: %v", w.key, w.err)
 	case w.err != nil:
 		outcome = "error: " + w.err.Error()
+		r.errs[w.err.Error()] = time.Now()
 		w.process.queue.AddRateLimited(w.key)
-	case w.again > 0:
-		outcome = "again after " + w.again.String()
+	case w.again == 0:
+		w.process.queue.Forget(w.key)
+	}
+	if w.again > 0 {
+		outcome += ", again after " + w.again.String()
 		w.process.queue.AddAfter(w.key, w.again)
 	}
 	w.process.queue.Done(w.key)
 	s.note(w.String(), "%s: %s", w.key, outcome)
 }
-
-// fails notes that a request was refused, or its answer lost.
-func (w *worker) fails() { w.failed, w.process.failed[w.key] = true, true }
 
 // kill ends all workers: no request of theirs reaches the server any more, and no
 // answer reaches them.
@@ -117,28 +124,43 @@ var (
 // on its way to the server, and the answer on its way back, others may act.
 func (p *process) RoundTrip(r *http.Request) (*http.Response, error) {
 	s, w := p.s, p.s.acting
-	w.sending = strings.TrimSuffix(r.URL.Path, "/status")
+	x := s.read(r)
+	w.sending = x.path
 	if !s.passes(w, 75) {
 		return nil, errKilled
 	}
 	s.ambush(w.sending)
-	refused, lost := s.fault(r)
-	if refused != nil || lost {
-		w.fails()
+	s.sends(w, x)
+	refused, lost := s.fault(x)
+	if x.takes > 0 {
+		w.until = time.Now().Add(x.takes)
+		if end, limited := r.Context().Deadline(); limited && end.Before(w.until) {
+			w.until = end.Add(time.Millisecond)
+		}
+		s.note(w.String(), "%s: %s %s hangs", w.key, x.operation(), x.name)
+		if !s.passes(w, 100) {
+			return nil, errKilled
+		}
+	}
+	if err := r.Context().Err(); err != nil {
+		s.ended(w, x, nil, true)
+		return nil, err
 	}
 	if refused != nil {
-		s.note(w.String(), "%s: %s %s → %d %s, made up", w.key, r.Method, r.URL.Path, refused.ErrStatus.Code, refused.ErrStatus.Reason)
+		s.note(w.String(), "%s: %s %s → %d %s, made up", w.key, x.operation(), x.name, refused.ErrStatus.Code, refused.ErrStatus.Reason)
+		s.ended(w, x, refused, false)
 		return testkit.Transport{Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { testkit.WriteError(w, refused) })}.RoundTrip(r)
 	}
-	response, a := s.send(r)
+	response := s.send(r, x)
 	if !s.passes(w, 30) {
 		return nil, errKilled
 	}
 	if lost {
 		s.note(w.String(), "%s: the answer is lost", w.key)
+		s.ended(w, x, nil, true)
 		return nil, errLost
 	}
-	s.delivered(w, a)
+	s.delivered(w, x)
 	return response, nil
 }
 
@@ -148,15 +170,20 @@ type exchange struct {
 	method, path          string // the path without /status
 	status                bool   // of the status subresource
 	resource, name        string
-	body                  *unstructured.Unstructured
+	body, admitted        *unstructured.Unstructured // what was sent, and what attackers make of it; nil without an object
+	at                    time.Time                  // when it was sent
+	takes                 time.Duration
 	preconditions         metav1.Preconditions
 	before, after, answer *unstructured.Unstructured
 	refused               *apierrors.StatusError
+	worker                *worker
+	version               int  // of the object after it
+	delivered             bool // the worker has the answer
 }
 
-// send lets the server answer a request, and judges it.
-func (s *sequence) send(r *http.Request) (*http.Response, *audited) {
-	x := &exchange{method: r.Method, body: &unstructured.Unstructured{}}
+// read returns what a request asks for.
+func (s *sequence) read(r *http.Request) *exchange {
+	x := &exchange{worker: s.acting, method: r.Method, at: time.Now(), body: &unstructured.Unstructured{}}
 	x.path, x.status = strings.CutSuffix(r.URL.Path, "/status")
 	var sent []byte
 	if r.Body != nil {
@@ -171,12 +198,30 @@ func (s *sequence) send(r *http.Request) (*http.Response, *audited) {
 		}
 	} else if sent != nil {
 		_ = x.body.UnmarshalJSON(sent)
+		x.admitted = x.body.DeepCopy()
 	}
 	if r.Method == http.MethodPost {
 		x.path += "/" + x.body.GetName()
 	}
 	target := testkit.TargetOf(x.path)
-	x.resource, x.name, x.before = target.Resource, target.Name, s.api.Get(x.path)
+	x.resource, x.name = target.Resource, target.Name
+	return x
+}
+
+func (x *exchange) operation() string {
+	if x.status {
+		return x.method + " " + x.resource + "/status"
+	}
+	return x.method + " " + x.resource
+}
+
+// send lets the server answer a request, and judges it.
+func (s *sequence) send(r *http.Request, x *exchange) *http.Response {
+	if x.admitted != nil {
+		sent, _ := x.admitted.MarshalJSON()
+		r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(sent)), int64(len(sent))
+	}
+	x.before = s.api.Get(x.path)
 	response, _ := testkit.Transport{Handler: s.api}.RoundTrip(r)
 	x.after = s.api.Get(x.path)
 	text, _ := io.ReadAll(response.Body)
@@ -187,7 +232,8 @@ func (s *sequence) send(r *http.Request) (*http.Response, *audited) {
 	} else if r.Method != http.MethodDelete {
 		x.answer = x.after
 	}
-	return response, s.audit(x)
+	s.audit(x)
+	return response
 }
 
 // passes lets others act with that chance, and returns false if the process has
@@ -199,28 +245,19 @@ func (s *sequence) passes(w *worker, percent int) bool {
 	return !w.killed
 }
 
-// fault decides what goes wrong with a request: it is refused without a reason, or
-// it is carried out and its client does not learn of it.
-func (s *sequence) fault(r *http.Request) (refused *apierrors.StatusError, lost bool) {
-	if !s.faults || s.resting || !s.chance(20) {
-		return nil, false
-	}
-	resource := v1alpha1.Resource("made-up")
-	switch s.rand.IntN(7) {
-	case 0:
-		return apierrors.NewInternalError(errors.New("made up")), false
-	case 1:
-		return apierrors.NewTooManyRequestsError("made up"), false
-	case 2:
-		return apierrors.NewTimeoutError("made up", 0), false
-	case 3:
-		return apierrors.NewForbidden(resource, "", errors.New("made up")), false
-	case 4:
-		if r.Method == http.MethodGet {
-			return nil, true
+// fault decides what goes wrong with a request: it is refused, by an attacker or without a reason,
+// or it is carried out and its client does not learn of it.
+func (s *sequence) fault(x *exchange) (refused *apierrors.StatusError, lost bool) {
+	for _, a := range s.attackers {
+		if a.admit != nil {
+			refused = cmp.Or(a.admit(x), refused)
 		}
-		return apierrors.NewConflict(resource, "", errors.New("made up")), false
-	default:
-		return nil, true
 	}
+	if refused != nil || !s.faults || s.resting || !s.chance(20) {
+		return refused, false
+	}
+	if kind := s.rand.IntN(2 * len(refusals)); kind < len(refusals) {
+		return s.refuse(kind), false
+	}
+	return nil, true
 }

@@ -139,7 +139,7 @@ func TestOurs(t *testing.T) {
 		{"another's", func(s *state) { s.taken(); s.d.OwnerReferences = controlledBy("Other", "2") }, `That is controlled by Other "foo", and condition Ready says "Deployment \"d\" has no controller".`},
 		{"an owner reference that blocks nothing", func(s *state) { s.d.OwnerReferences[0].BlockOwnerDeletion = nil }, "Its owner references are "},
 		{"another selector", func(s *state) { s.d.Spec.Selector = nil }, "Its selector is "},
-		{"a replica of an earlier template", func(s *state) { s.d.Status.UpdatedReplicas = 1 }, "Its condition Ready must be True for WaitingForReplicas"},
+		{"a replica of an earlier template", func(s *state) { s.d.Status.UpdatedReplicas = 1 }, "Its condition Ready must be False for WaitingForReplicas"},
 		{"Pods without the UID", func(s *state) { s.d.Spec.Template.Labels = nil }, "The labels of its Pods, map[], lack the UID of the Foo."},
 		{"another image", func(s *state) { s.d.Spec.Template.Spec.Containers[0].Image = "x" }, "It lacks the container nginx=nginx:1.29: [nginx=x]"},
 		{"another container", func(s *state) { s.d.Spec.Template.Spec.Containers[0].Name = "x" }, "It lacks the container nginx=nginx:1.29: [x=nginx:1.29]"},

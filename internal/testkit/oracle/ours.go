@@ -22,10 +22,13 @@ const (
 	image     = "nginx:1.29"
 )
 
+// Exists reports whether a namespace has this Foo.
+type Exists func(name string, uid types.UID) bool
+
 // Reason returns the reason of the condition Ready of a Foo, given the Deployment of the name
 // that it asks for, nil if there is none, and which Foos exist in its namespace. Refusals and failures
 // apart, it depends on nothing else.
-func Reason(foo *v1alpha1.Foo, named *appsv1.Deployment, exists func(name string, uid types.UID) bool) string {
+func Reason(foo *v1alpha1.Foo, named *appsv1.Deployment, exists Exists) string {
 	var owner *metav1.OwnerReference
 	if named != nil {
 		owner = metav1.GetControllerOfNoCopy(named)
@@ -39,10 +42,77 @@ func Reason(foo *v1alpha1.Foo, named *appsv1.Deployment, exists func(name string
 		return v1alpha1.ReasonNameTaken
 	case owner.UID != foo.UID, named.DeletionTimestamp != nil:
 		return v1alpha1.ReasonWaitingForDeletion
-	case missing(foo, named) != "", !complete(named):
+	case missing(foo, named) != "":
+		return v1alpha1.ReasonWaitingForReplicas
+	case reported(named) != "":
+		return reported(named)
+	case !complete(named):
 		return v1alpha1.ReasonWaitingForReplicas
 	}
 	return v1alpha1.ReasonAvailable
+}
+
+// reported returns the reason that a Deployment gives why it makes no progress.
+func reported(d *appsv1.Deployment) (reason string) {
+	for _, c := range d.Status.Conditions {
+		switch observed := d.Status.ObservedGeneration >= d.Generation; {
+		case c.Reason == "ReplicaSetCreateError", observed && c.Type == appsv1.DeploymentReplicaFailure && c.Status == "True":
+			return v1alpha1.ReasonReplicaFailure
+		case observed && c.Reason == v1alpha1.ReasonProgressDeadlineExceeded:
+			reason = c.Reason
+		}
+	}
+	return reason
+}
+
+// Wants returns the writes that a Foo still needs, as "METHOD name" of the Deployment. owned
+// are those that it controls.
+func Wants(foo *v1alpha1.Foo, named *appsv1.Deployment, owned []*appsv1.Deployment, exists Exists) (all []string) {
+	switch reason := Reason(foo, named, exists); {
+	case reason == v1alpha1.ReasonInvalidSpec, reason == v1alpha1.ReasonNameTaken, reason == v1alpha1.ReasonWaitingForDeletion:
+		return nil
+	case named == nil:
+		return []string{"POST " + foo.Spec.DeploymentName}
+	case missing(foo, named) != "":
+		all = append(all, "PUT "+named.Name)
+	}
+	for _, d := range owned {
+		if d.Name != named.Name && d.DeletionTimestamp == nil {
+			all = append(all, "DELETE "+d.Name)
+		}
+	}
+	return all
+}
+
+// Status returns the status of a Foo, refusals and failures apart, without times and messages.
+func Status(foo *v1alpha1.Foo, named *appsv1.Deployment, owned []*appsv1.Deployment, exists Exists) v1alpha1.FooStatus {
+	ready := metav1.Condition{Type: v1alpha1.FooReady, Status: metav1.ConditionFalse, Reason: Reason(foo, named, exists), ObservedGeneration: foo.Generation}
+	if ready.Reason == v1alpha1.ReasonAvailable {
+		ready.Status = metav1.ConditionTrue
+	}
+	if named != nil && ControllerOf(named) == foo.UID {
+		owned = []*appsv1.Deployment{named}
+	}
+	replicas, available := count(owned)
+	return v1alpha1.FooStatus{Replicas: replicas, AvailableReplicas: available, ObservedGeneration: foo.Generation,
+		Selector: uidLabel + "=" + string(foo.UID), Conditions: []metav1.Condition{ready}}
+}
+
+// Untrue returns what is wrong with a status, given one that Status has returned. Other
+// conditions do not count.
+func Untrue(status, want v1alpha1.FooStatus) string {
+	c, ready := meta.FindStatusCondition(status.Conditions, v1alpha1.FooReady), want.Conditions[0]
+	switch {
+	case status.ObservedGeneration != want.ObservedGeneration:
+		return fmt.Sprintf("The status is of generation %d.", status.ObservedGeneration)
+	case c == nil || c.ObservedGeneration != ready.ObservedGeneration || c.Status != ready.Status || c.Reason != ready.Reason:
+		return fmt.Sprintf("Its condition Ready must be %s for %s of this generation, and is %+v.", ready.Status, ready.Reason, c)
+	case status.Selector != want.Selector:
+		return fmt.Sprintf("The status says that the selector is %q, it is %q.", status.Selector, want.Selector)
+	case status.Replicas != want.Replicas || status.AvailableReplicas != want.AvailableReplicas:
+		return fmt.Sprintf("It has %d replicas, %d are available; the status says %d and %d.", want.Replicas, want.AvailableReplicas, status.Replicas, status.AvailableReplicas)
+	}
+	return ""
 }
 
 // missing returns what a Deployment lacks of what the Foo that controls it asks for.
@@ -72,35 +142,19 @@ func complete(d *appsv1.Deployment) bool {
 // unkept returns the first promise of our controller that is not kept for a Foo with which
 // nothing else is wrong.
 func (n *namespace) unkept(foo *v1alpha1.Foo) string {
-	named, ready := n.named[foo.Spec.DeploymentName], metav1.ConditionFalse
-	// When all has converged, each owner of a Deployment exists.
-	reason := Reason(foo, named, func(string, types.UID) bool { return true })
+	named := n.named[foo.Spec.DeploymentName]
 	if Possible(foo) && ControllerOf(named) == foo.UID {
-		ready = metav1.ConditionTrue
 		if text := missing(foo, named); text != "" {
 			return text
 		}
 	}
-	status, generation := foo.Status, foo.Generation
-	if status.ObservedGeneration != generation {
-		return fmt.Sprintf("The status is of generation %d.", status.ObservedGeneration)
+	// When all has converged, each owner of a Deployment exists.
+	want := Status(foo, named, n.owned[foo.UID], func(string, types.UID) bool { return true })
+	if text := Untrue(foo.Status, want); text != "" {
+		return text
 	}
-	c := meta.FindStatusCondition(status.Conditions, v1alpha1.FooReady)
-	if c == nil || c.ObservedGeneration != generation || c.Status != ready || c.Reason != reason {
-		return fmt.Sprintf("Its condition Ready must be %s for %s of this generation, and is %+v.", ready, reason, c)
-	}
-	running := n.owned[foo.UID]
-	if named != nil && ControllerOf(named) == foo.UID {
-		running = []*appsv1.Deployment{named}
-	}
-	replicas, available := count(running)
-	switch want := uidLabel + "=" + string(foo.UID); {
-	case status.Selector != want:
-		return fmt.Sprintf("The status says that the selector is %q, it is %q.", status.Selector, want)
-	case status.Replicas != replicas || status.AvailableReplicas != available:
-		return fmt.Sprintf("It has %d replicas, %d are available; the status says %d and %d.", replicas, available, status.Replicas, status.AvailableReplicas)
-	}
-	if reason == v1alpha1.ReasonNameTaken && !strings.Contains(c.Message, whose(named)) {
+	c := meta.FindStatusCondition(foo.Status.Conditions, v1alpha1.FooReady)
+	if c.Reason == v1alpha1.ReasonNameTaken && !strings.Contains(c.Message, whose(named)) {
 		return fmt.Sprintf("That %s, and condition Ready says %q.", whose(named), c.Message)
 	}
 	return ""
