@@ -141,8 +141,8 @@ func (s *sequence) checkDelete(a *exchange) {
 			s.breaks("deletes again what it has deleted itself, v%d", own.version)
 		}
 	}
-	if saw.deployment == nil || controllerOf(saw.deployment) != saw.foo.UID {
-		s.breaks("deletes %s, and the Foo does not have the Deployment that it names", a.name)
+	if !slices.Contains(saw.wants(), "DELETE "+a.name) {
+		s.breaks("deletes %s, and the Foo does not have the Deployment that it names, as it asks for it", a.name)
 	}
 	if saw.named == a.name && saw.touched == s.rules.touched[pathOf("foos", a.worker.key)] {
 		s.breaks("deletes the Deployment that the live Foo names")

@@ -23,7 +23,7 @@ import (
 // Bounds of what a process sends for one object while nobody but an attacker changes anything.
 const (
 	window    = 15 * time.Second
-	windowMax = 20               // writes of one operation on one object, for one purpose, in that time
+	windowMax = 15               // writes of one operation on one object, for one purpose, in that time
 	lasts     = 9 * time.Second  // a failure that may be reported although the server has not refused anything
 	toldAfter = 30 * time.Second // A failure that goes on must be reported by then.
 	stands    = time.Minute      // A write that is needed again before that has been undone.
@@ -52,6 +52,7 @@ type write struct {
 	// How often it failed, or succeeded and was undone, in a row, and since when.
 	times       int
 	since, last time.Time
+	done        int // how often it was sent in a row, from the first success on
 }
 
 func (p *process) record(key cache.ObjectName) *record {
@@ -128,6 +129,11 @@ func (s *sequence) purpose(w *worker, x *exchange) string {
 func (r *record) note(name string, w *write) {
 	w.last, w.times = time.Now(), 1
 	last := r.writes[name]
+	if last != nil && last.done > 0 && last.purpose == w.purpose && time.Since(last.last) < stands {
+		w.done = last.done + 1
+	} else if w.reason == "" {
+		w.done = 1
+	}
 	if last == nil || last.reason == "" && (last.purpose != w.purpose || time.Since(last.last) >= stands) {
 		last = &write{}
 	}
@@ -205,13 +211,20 @@ func (r *record) failing(before, now []string) (must, may []string, old []string
 			old = append(old, name)
 		}
 	}
+	// What others undo is reported until it has stood.
+	for name, w := range r.writes {
+		if name != statusWrite && w.done > 1 && time.Since(w.last) < 2*stands {
+			may = append(may, v1alpha1.ReasonChangedByWebhook)
+		}
+	}
 	return must, may, old
 }
 
-// ends forgets the failures of writes that are no longer wanted. A DELETE still is, after a POST. A
+// ends forgets the failures of writes that are no longer wanted. A DELETE still is, after a POST or
+// PUT. A
 // terminating namespace stays.
 func (r *record) ends(wanted []string) {
-	creates := slices.ContainsFunc(wanted, func(name string) bool { return strings.HasPrefix(name, "POST") })
+	creates := slices.ContainsFunc(wanted, func(name string) bool { return strings.HasPrefix(name, "P") })
 	for name, w := range r.writes {
 		isWanted := name == statusWrite || slices.Contains(wanted, name) || creates && strings.HasPrefix(name, "DELETE")
 		if w.reason != "" && w.reason != v1alpha1.ReasonNamespaceTerminating && !isWanted {

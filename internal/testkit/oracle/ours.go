@@ -74,7 +74,7 @@ func Wants(foo *v1alpha1.Foo, named *appsv1.Deployment, owned []*appsv1.Deployme
 	case named == nil:
 		return []string{"POST " + foo.Spec.DeploymentName}
 	case missing(foo, named) != "":
-		all = append(all, "PUT "+named.Name)
+		return []string{"PUT " + named.Name}
 	}
 	for _, d := range owned {
 		if d.Name != named.Name && d.DeletionTimestamp == nil {
