@@ -43,7 +43,7 @@ func (r *FooReconciler) syncDeployment(ctx context.Context, s *fooState) {
 		return
 	case s.deployment == nil:
 		// Asked before this write is noted.
-		ask := len(s.foo.Status.Conditions) > 0 || len(s.owned) > 0 || r.Failures.Tried(s.foo, create) || r.Failures.Tried(s.foo, s.statusWrite())
+		ask := len(s.foo.Status.Conditions) > 0 || len(s.owned) > 0 || r.Failures.Failed(s.foo)
 		sendCreate = func() error { return r.createDeployment(ctx, s, ask) }
 	case differs(s.deployment, s.foo) != "":
 		sendUpdate = func() error { return r.updateDeployment(ctx, s) }

@@ -57,18 +57,18 @@ func NewFailures(slow int) *Failures {
 	return &Failures{cache.NewExpiring(), cache.NewExpiring(), make(chan struct{}, max(1, slow))}
 }
 
-// attemptID names a write: the operation and the object, for a generation of the one that wants it.
+// attemptID names a write: the operation and what it changes, for the object that wants it.
 type attemptID struct {
-	uid        types.UID
-	generation int64
-	write      string
+	uid   types.UID
+	write string
 }
 
-// attempt is a write that was sent once or more often.
+// attempt is a write that was sent once or more often for one generation of an object.
 type attempt struct {
-	purpose string
-	err     error // how it ended the last time
-	isSlow  bool  // to fail
+	generation int64
+	purpose    string
+	err        error // how it ended the last time
+	isSlow     bool  // to fail
 	// sent is how often it was sent: until its first success, and then from that on.
 	sent      int
 	succeeded bool
@@ -94,9 +94,11 @@ type Failure struct {
 // if the write is not wanted now: its failures are forgotten, but for one that others have undone
 // often, until it has stood for a minute. Not for concurrent use with the same object.
 func (f *Failures) Try(object metav1.Object, write, purpose string, send func() error) Failure {
-	id, a := attemptID{object.GetUID(), object.GetGeneration(), write}, attempt{}
-	if known, ok := f.attempts.Get(id); ok && (known.(attempt).err != nil || known.(attempt).purpose == purpose) {
-		a = known.(attempt)
+	id := attemptID{object.GetUID(), write}
+	known, _ := f.attempts.Get(id)
+	a, _ := known.(attempt)
+	if a.generation != object.GetGeneration() || a.err == nil && a.purpose != purpose {
+		a = attempt{generation: object.GetGeneration()}
 	}
 	a.purpose = purpose
 	sent := send != nil && time.Until(a.next) <= 0 && f.send(id, &a, send)
@@ -111,6 +113,7 @@ func (f *Failures) Try(object metav1.Object, write, purpose string, send func() 
 		f.attempts.Set(id, a, stoodFor)
 	case send != nil:
 		f.attempts.Set(id, a, max(keptFor, 2*failure.Wait))
+		f.attempts.Set(attemptID{uid: id.uid}, attempt{}, keptFor) // for Failed
 	case undone:
 		failure.Wait = stoodFor
 	case a.err != nil:
@@ -154,8 +157,8 @@ func (f *Failures) send(id attemptID, a *attempt, send func() error) bool {
 	return true
 }
 
-// Tried reports whether a write for this generation of an object is remembered.
-func (f *Failures) Tried(object metav1.Object, write string) bool {
-	_, ok := f.attempts.Get(attemptID{object.GetUID(), object.GetGeneration(), write})
+// Failed reports whether a write for an object has failed in the last minutes.
+func (f *Failures) Failed(object metav1.Object) bool {
+	_, ok := f.attempts.Get(attemptID{uid: object.GetUID()})
 	return ok
 }

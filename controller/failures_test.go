@@ -159,22 +159,19 @@ func TestTerminatingIsFinal(t *testing.T) {
 // Nothing stays of an object that is gone, and no failure of what is not wanted any more.
 func TestForgotten(t *testing.T) {
 	tryWrites(t, func(f *tries) {
-		isTried := func(want bool, when string) {
-			if got := f.failures.Tried(object(1), "create"); got != want {
-				t.Errorf("remembered %s: %t, want %t", when, got, want)
-			}
-		}
-		f.after(0, "create", 1, nil, true)
-		time.Sleep(time.Minute)
-		isTried(false, "a minute after a success")
 		f.after(0, "create", 1, errBroken, true)
 		time.Sleep(9 * time.Minute)
-		isTried(true, "9 minutes after a failure")
+		if !f.failures.Failed(object(1)) {
+			t.Error("forgotten after 9 minutes")
+		}
 		time.Sleep(time.Minute)
-		isTried(false, "10 minutes after a failure")
+		if f.failures.Failed(object(1)) {
+			t.Error("remembered after 10 minutes")
+		}
+		f.after(0, "create", 1, errBroken, true)
 		f.after(0, "create", 1, errBroken, true)
 		f.failures.Try(object(1), "create", "", nil)
-		isTried(false, "when it is not wanted")
+		f.after(0, "create", 1, errBroken, true)
 	})
 }
 

@@ -73,11 +73,8 @@ type fooState struct {
 // of what it does.
 func (r *FooReconciler) Reconcile(ctx context.Context, key cache.ObjectName) (requeueAfter time.Duration, err error) {
 	// Not before the cache shows what was written for this key.
-	if err := r.Writes.Overdue(key); err != nil {
-		return 0, err
-	}
 	if !r.Writes.Observed(key) {
-		return cacheRetry, nil
+		return cacheRetry, r.Writes.Overdue(key)
 	}
 
 	// The current state, as the cache shows it.

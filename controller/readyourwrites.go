@@ -86,14 +86,15 @@ func (p *PendingWrites) Observed(key cache.ObjectName) bool {
 	return true
 }
 
-// Overdue returns an error if Observed has waited for key for more than a minute: a watch is open
-// and delivers nothing, which nobody else notices.
+// Overdue returns an error each minute for which Observed waits for key: a watch is open and
+// delivers nothing, which nobody else notices.
 func (p *PendingWrites) Overdue(key cache.ObjectName) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for _, w := range p.byKey[key] {
+	for i, w := range p.byKey[key] {
 		if !w.isObserved() && time.Since(w.since) > time.Minute {
-			return fmt.Errorf("%w: no watch has shown for %s what that answered", errCacheBehind, time.Since(w.since).Round(time.Second))
+			p.byKey[key][i].since = time.Now()
+			return fmt.Errorf("%w: for a minute no watch has shown what that answered", errCacheBehind)
 		}
 	}
 	return nil

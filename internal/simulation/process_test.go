@@ -134,7 +134,7 @@ func (s *sequence) sleep(end time.Time) bool {
 	for _, w := range s.workers {
 		sooner(w.until)
 	}
-	sooner(s.process.moved.Add(time.Second)) // See checkRest.
+	sooner(s.process.moved.Add(settles)) // See checkRest.
 	if next == end {
 		return false
 	}

@@ -3,6 +3,7 @@ package simulation
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -27,6 +28,7 @@ const (
 	lasts     = 9 * time.Second  // a failure that may be reported although the server has not refused anything
 	toldAfter = 30 * time.Second // A failure that goes on must be reported by then.
 	stands    = time.Minute      // A write that is needed again before that has been undone.
+	settles   = 2 * time.Second  // after what is new in a store: a key waits a second for it, and may have begun just before
 )
 
 // record is what a process did for one key.
@@ -78,7 +80,10 @@ func (x *exchange) of(w *worker) (writes []string) {
 
 // ended notes how a request has ended for the worker: refused, lost (nobody knows), or done.
 func (s *sequence) ended(w *worker, x *exchange, refused *apierrors.StatusError, lost bool) {
-	reason, cause := "", ""
+	reason, cause, changed := "", "", ""
+	if !x.status && x.answer != nil && x.method != http.MethodGet {
+		changed = w.seen.changed(s, x)
+	}
 	switch {
 	case lost:
 		reason, cause = v1alpha1.ReasonRequestFailed, "lost"
@@ -92,9 +97,8 @@ func (s *sequence) ended(w *worker, x *exchange, refused *apierrors.StatusError,
 		if reason = v1alpha1.ReasonRequestFailed; slices.Contains([]int32{400, 403, 413, 422}, refused.ErrStatus.Code) {
 			reason = v1alpha1.ReasonForbidden
 		}
-	case x.status && !equality.Semantic.DeepEqual(statusOf(s, x.body), statusOf(s, x.answer)),
-		!x.status && x.answer != nil && x.method != http.MethodGet && w.seen.changed(s, x):
-		reason, cause = v1alpha1.ReasonChangedByWebhook, "changed"
+	case x.status && !equality.Semantic.DeepEqual(statusOf(s, x.body), statusOf(s, x.answer)), changed != "":
+		reason, cause = v1alpha1.ReasonChangedByWebhook, "changed "+changed
 	}
 	w.failed = w.failed || reason != ""
 	if x.method == http.MethodGet && reason == "" {
@@ -145,7 +149,7 @@ func (r *record) note(name string, w *write) {
 	} else if w.reason == "" && w.times == 1 {
 		w.since = time.Time{}
 	}
-	if last.reason != w.reason || last.cause != w.cause || w.reason == "" && w.times > 1 && name != statusWrite {
+	if last.purpose != w.purpose || last.reason != w.reason || last.cause != w.cause || w.reason == "" && w.times > 1 && name != statusWrite {
 		r.causes++
 	}
 	r.writes[name] = w
@@ -259,11 +263,17 @@ func (s *sequence) checkRest() {
 			continue
 		}
 		r, v := p.record(key), s.views(p, key)
-		if p.isBehind(r.newest) || time.Since(p.moved) < time.Second {
+		if p.isBehind(r.newest) || time.Since(p.moved) < settles {
+			continue
+		}
+		if slices.ContainsFunc(slices.Collect(maps.Values(r.writes)), func(w *write) bool { return time.Since(w.last) < settles }) {
 			continue
 		}
 		status := typed[v1alpha1.Foo](s, live).Status
 		refused := r.writes[statusWrite] != nil && (r.writes[statusWrite].reason != "" || r.writes[statusWrite].times > 1)
+		if v.status().Conditions[0].Reason == v1alpha1.ReasonWaitingForDeletion && reasonOf(status) == v1alpha1.ReasonNameTaken {
+			continue // Its owner is gone from the store of Foos, which wakes nobody. The Deployment will be.
+		}
 		if wrong := s.untrue(status, v, nil, r); wrong != "" && !refused {
 			s.breaks("at rest, %s: %s", key, wrong)
 		}

@@ -68,10 +68,13 @@ func (v view) status() v1alpha1.FooStatus {
 	return oracle.Status(v.foo, v.deployment, v.owned, v.exists)
 }
 
-// changed reports whether the server has stored another value than a worker has sent.
-func (v view) changed(s *sequence, x *exchange) bool {
+// changed says what the server has stored otherwise than a worker has sent it, "" if nothing.
+func (v view) changed(s *sequence, x *exchange) string {
 	stored := typed[appsv1.Deployment](s, x.answer)
-	return oracle.ControllerOf(stored) != v.foo.UID || slices.Contains(oracle.Wants(v.foo, stored, nil, v.exists), "PUT "+x.name)
+	if oracle.ControllerOf(stored) != v.foo.UID {
+		return "owner"
+	}
+	return oracle.Missing(v.foo, stored)
 }
 
 func statusOf(s *sequence, foo *unstructured.Unstructured) v1alpha1.FooStatus {

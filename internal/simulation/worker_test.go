@@ -88,7 +88,7 @@ func (s *sequence) goOn(w *worker) {
 	s.workers = slices.DeleteFunc(s.workers, func(other *worker) bool { return other == w })
 	outcome := "done"
 	switch r := w.process.record(w.key); {
-	case w.err != nil && !w.failed && !strings.Contains(w.err.Error(), "undone again and again") && !strings.Contains(w.err.Error(), "no watch has shown"):
+	case w.err != nil && !w.failed && !strings.Contains(w.err.Error(), "undone again and again") && !strings.Contains(w.err.Error(), "the cache is behind"):
 		s.breaks("%s: an error, and no request has failed: %v", w.key, w.err)
 	case w.err != nil:
 		outcome = "error: " + w.err.Error()

@@ -42,7 +42,7 @@ func Reason(foo *v1alpha1.Foo, named *appsv1.Deployment, exists Exists) string {
 		return v1alpha1.ReasonNameTaken
 	case owner.UID != foo.UID, named.DeletionTimestamp != nil:
 		return v1alpha1.ReasonWaitingForDeletion
-	case missing(foo, named) != "":
+	case Missing(foo, named) != "":
 		return v1alpha1.ReasonWaitingForReplicas
 	case reported(named) != "":
 		return reported(named)
@@ -73,7 +73,7 @@ func Wants(foo *v1alpha1.Foo, named *appsv1.Deployment, owned []*appsv1.Deployme
 		return nil
 	case named == nil:
 		return []string{"POST " + foo.Spec.DeploymentName}
-	case missing(foo, named) != "":
+	case Missing(foo, named) != "":
 		return []string{"PUT " + named.Name}
 	}
 	for _, d := range owned {
@@ -115,8 +115,8 @@ func Untrue(status, want v1alpha1.FooStatus) string {
 	return ""
 }
 
-// missing returns what a Deployment lacks of what the Foo that controls it asks for.
-func missing(foo *v1alpha1.Foo, d *appsv1.Deployment) string {
+// Missing returns what a Deployment lacks of what the Foo that controls it asks for.
+func Missing(foo *v1alpha1.Foo, d *appsv1.Deployment) string {
 	want := map[string]string{uidLabel: string(foo.UID)}
 	switch {
 	case !reflect.DeepEqual(*metav1.GetControllerOfNoCopy(d), metav1.OwnerReference{APIVersion: "samplecontroller.k8s.io/v1alpha1", Kind: "Foo", Name: foo.Name, UID: foo.UID, Controller: new(true), BlockOwnerDeletion: new(true)}):
@@ -144,7 +144,7 @@ func complete(d *appsv1.Deployment) bool {
 func (n *namespace) unkept(foo *v1alpha1.Foo) string {
 	named := n.named[foo.Spec.DeploymentName]
 	if Possible(foo) && ControllerOf(named) == foo.UID {
-		if text := missing(foo, named); text != "" {
+		if text := Missing(foo, named); text != "" {
 			return text
 		}
 	}
