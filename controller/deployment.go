@@ -42,9 +42,7 @@ func (r *FooReconciler) syncDeployment(ctx context.Context, s *fooState) {
 	case s.blocked != nil:
 		return
 	case s.deployment == nil:
-		// Asked before this write is noted.
-		ask := len(s.foo.Status.Conditions) > 0 || len(s.owned) > 0 || r.Failures.Failed(s.foo)
-		sendCreate = func() error { return r.createDeployment(ctx, s, ask) }
+		sendCreate = func() error { return r.createDeployment(ctx, s) }
 	case differs(s.deployment, s.foo) != "":
 		sendUpdate = func() error { return r.updateDeployment(ctx, s) }
 	}
@@ -58,9 +56,9 @@ func (r *FooReconciler) syncDeployment(ctx context.Context, s *fooState) {
 }
 
 // createDeployment creates the Deployment that the cache does not have. A Foo that may have had
-// one may be gone, and its Deployment after it (doc.go, Deletion): for such a Foo, ask is true.
-func (r *FooReconciler) createDeployment(ctx context.Context, s *fooState, ask bool) error {
-	if ask {
+// one may be gone, and its Deployment after it (doc.go, Deletion).
+func (r *FooReconciler) createDeployment(ctx context.Context, s *fooState) error {
+	if !s.isNew {
 		if err := r.verifyFoo(ctx, s); err != nil {
 			return err
 		}

@@ -92,8 +92,10 @@ type Failure struct {
 // with a nil Err if there is none. A new generation of the object does not wait. write names the
 // operation and what it changes. What has succeeded for another purpose was not undone. send is nil
 // if the write is not wanted now: its failures are forgotten, but for one that others have undone
-// often, until it has stood for a minute. Not for concurrent use with the same object.
-func (f *Failures) Try(object metav1.Object, write, purpose string, send func() error) Failure {
+// often, until it has stood for a minute. isNew says that the object is new: a success need not be
+// remembered, which saves the memory of a start with many of them. Not for concurrent use with the
+// same object.
+func (f *Failures) Try(object metav1.Object, write, purpose string, isNew bool, send func() error) Failure {
 	id := attemptID{object.GetUID(), write}
 	known, _ := f.attempts.Get(id)
 	a, _ := known.(attempt)
@@ -109,6 +111,8 @@ func (f *Failures) Try(object metav1.Object, write, purpose string, send func() 
 		failure.Err = fmt.Errorf("%s: %w", write, errUndone)
 	}
 	switch {
+	case send != nil && a.err == nil && isNew:
+		f.attempts.Delete(id)
 	case send != nil && a.err == nil:
 		f.attempts.Set(id, a, stoodFor)
 	case send != nil:

@@ -33,7 +33,7 @@ func (f *tries) after(wait time.Duration, write string, generation int64, err er
 	f.Helper()
 	time.Sleep(wait)
 	got := false
-	failure := f.failures.Try(object(generation), write, "", func() error { got = true; return err })
+	failure := f.failures.Try(object(generation), write, "", false, func() error { got = true; return err })
 	if got != sent || failure.Sent != sent {
 		f.Errorf("%s for %d after %s: sent %t, Sent %t, want %t; %+v", write, generation, wait, got, failure.Sent, sent, failure)
 	}
@@ -62,7 +62,7 @@ func TestBackOffDoubles(t *testing.T) {
 	tryWrites(t, func(f *tries) {
 		count := func(d time.Duration) (sent int) {
 			for end := time.Now().Add(d); time.Now().Before(end); time.Sleep(time.Millisecond) {
-				f.failures.Try(object(1), "create", "", func() error { sent++; return errBroken })
+				f.failures.Try(object(1), "create", "", false, func() error { sent++; return errBroken })
 			}
 			return sent
 		}
@@ -99,13 +99,13 @@ func TestPurpose(t *testing.T) {
 	tryWrites(t, func(f *tries) {
 		sent := 0
 		for i := range 100 {
-			f.failures.Try(object(1), "status", fmt.Sprint(i), func() error { sent++; return nil })
+			f.failures.Try(object(1), "status", fmt.Sprint(i), false, func() error { sent++; return nil })
 		}
 		if sent != 100 {
 			t.Errorf("%d of 100 purposes sent", sent)
 		}
 		for i := range 100 {
-			f.failures.Try(object(1), "status", fmt.Sprint(i), func() error { sent++; return errBroken })
+			f.failures.Try(object(1), "status", fmt.Sprint(i), false, func() error { sent++; return errBroken })
 		}
 		if sent > 103 {
 			t.Errorf("%d sent while it fails", sent-100)
@@ -125,7 +125,7 @@ func TestUndoneWriteWaits(t *testing.T) {
 		}
 		sent, n := 2, 0
 		for end := time.Now().Add(15 * time.Second); time.Now().Before(end); time.Sleep(time.Millisecond) {
-			f.failures.Try(object(1), "update", "", func() error {
+			f.failures.Try(object(1), "update", "", false, func() error {
 				sent++
 				if n++; n%2 == 0 {
 					return errBroken
@@ -170,7 +170,7 @@ func TestForgotten(t *testing.T) {
 		}
 		f.after(0, "create", 1, errBroken, true)
 		f.after(0, "create", 1, errBroken, true)
-		f.failures.Try(object(1), "create", "", nil)
+		f.failures.Try(object(1), "create", "", false, nil)
 		f.after(0, "create", 1, errBroken, true)
 	})
 }
@@ -180,10 +180,10 @@ func TestForgotten(t *testing.T) {
 func TestRetriesAtATime(t *testing.T) {
 	tryWrites(t, func(f *tries) {
 		slow := func() error { time.Sleep(10 * time.Second); return errBroken }
-		f.failures.Try(object(1), "create", "", slow)
-		f.failures.Try(&metav1.ObjectMeta{UID: "2"}, "create", "", slow)
+		f.failures.Try(object(1), "create", "", false, slow)
+		f.failures.Try(&metav1.ObjectMeta{UID: "2"}, "create", "", false, slow)
 		time.Sleep(time.Second)
-		go f.failures.Try(&metav1.ObjectMeta{UID: "2"}, "create", "", slow)
+		go f.failures.Try(&metav1.ObjectMeta{UID: "2"}, "create", "", false, slow)
 		synctest.Wait()
 		if got := f.after(0, "create", 1, errBroken, false); got.Wait != 10*time.Second || !got.Lasts {
 			t.Errorf("while another retry runs: %+v, want to wait 10 seconds with a failure that lasts", got)

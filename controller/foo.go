@@ -54,6 +54,8 @@ type fooState struct {
 	deployment *appsv1.Deployment
 	// owned are the Deployments that the Foo controls, under any name.
 	owned []*appsv1.Deployment
+	// isNew: nothing shows that anything was ever written for the Foo, and it can have its Deployment.
+	isNew bool
 	// blocked says why the Foo cannot have the Deployment now. This is not retried: an event
 	// of the Foo or of the Deployment adds the key. nil: it can.
 	blocked *cause
@@ -101,7 +103,7 @@ func (r *FooReconciler) Reconcile(ctx context.Context, key cache.ObjectName) (re
 // try sends a write for a Foo, unless it waits for its back-off. send is nil if the write is not
 // wanted. A new spec, which has a new generation, does not wait.
 func (r *FooReconciler) try(s *fooState, write, purpose string, send func() error) {
-	f := r.Failures.Try(s.foo, write, purpose, send)
+	f := r.Failures.Try(s.foo, write, purpose, s.isNew, send)
 	if f.Err == nil {
 		return
 	}
@@ -133,6 +135,7 @@ func (r *FooReconciler) readState(key cache.ObjectName, foo *v1alpha1.Foo) *fooS
 	if s.blocked = validate(foo); s.blocked == nil && s.deployment != nil {
 		s.blocked = r.checkController(s.deployment, foo)
 	}
+	s.isNew = len(foo.Status.Conditions) == 0 && s.blocked == nil && s.deployment == nil && len(s.owned) == 0 && !r.Failures.Failed(foo)
 	if s.blocked != nil && s.blocked.reason == v1alpha1.ReasonWaitingForDeletion {
 		s.wait = cacheRetry // Perhaps the store of Foos is only behind.
 	}

@@ -4,7 +4,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log"
 	"os"
 	"os/signal"
@@ -89,7 +88,7 @@ func (r *reconciler) writeDeployment(ctx context.Context, foo *v1alpha1.Foo) (wa
 		return 0, nil
 	}
 	// What failed, or was undone, waits for its back-off, unless the Foo asks for something else.
-	failure := r.failures.Try(foo, "write Deployment", "", func() error {
+	failure := r.failures.Try(foo, "write Deployment", "", false, func() error {
 		return r.send(ctx, foo, current, desired, differs, earlier)
 	})
 	if failure.Err == nil || failure.Sent {
