@@ -40,7 +40,7 @@ func (r *FooReconciler) syncDeployment(ctx context.Context, s *fooState) {
 	var sendCreate, sendUpdate func() error
 	switch {
 	case s.blocked != nil:
-		return
+		// It can have none: nothing is wanted.
 	case s.deployment == nil:
 		sendCreate = func() error { return r.createDeployment(ctx, s) }
 	case differs(s.deployment, s.foo) != "":
@@ -50,7 +50,7 @@ func (r *FooReconciler) syncDeployment(ctx context.Context, s *fooState) {
 	r.try(s, update, "", sendUpdate)
 	// The new Deployment first: if it is refused (a quota), or changed by a webhook, the old one
 	// still runs.
-	if s.deployment != nil && differs(s.deployment, s.foo) == "" {
+	if s.blocked == nil && s.deployment != nil && differs(s.deployment, s.foo) == "" {
 		r.deleteRenamed(ctx, s)
 	}
 }

@@ -224,13 +224,11 @@ func (r *record) failing(before, now []string) (must, may []string, old []string
 	return must, may, old
 }
 
-// ends forgets the failures of writes that are no longer wanted. A DELETE still is, after a POST or
-// PUT. A
-// terminating namespace stays.
+// ends forgets the failures of writes that are no longer wanted. That of a DELETE may be reported
+// when it is wanted again. A terminating namespace stays.
 func (r *record) ends(wanted []string) {
-	creates := slices.ContainsFunc(wanted, func(name string) bool { return strings.HasPrefix(name, "P") })
 	for name, w := range r.writes {
-		isWanted := name == statusWrite || slices.Contains(wanted, name) || creates && strings.HasPrefix(name, "DELETE")
+		isWanted := name == statusWrite || slices.Contains(wanted, name) || strings.HasPrefix(name, "DELETE")
 		if w.reason != "" && w.reason != v1alpha1.ReasonNamespaceTerminating && !isWanted {
 			delete(r.writes, name)
 		}
