@@ -197,7 +197,7 @@ func TestNoHotLoop(t *testing.T) {
 			w.sync()
 			_, _ = w.tryReconcile(fooKey)
 		}
-		w.sent("PUT deployments/deployment", "PUT foos/foo/status", "PUT deployments/deployment")
+		w.sent("PUT deployments/deployment", "PUT foos/foo/status")
 		w.ready("foo", v1alpha1.ReasonChangedByWebhook)
 		message := "update Deployment default/deployment: spec.replicas is not as it was sent: does an admission webhook change it?"
 		if got := w.foo("foo").Status.Conditions[0].Message; got != message {
@@ -385,11 +385,9 @@ func TestStatusIsChanged(t *testing.T) {
 				_ = unstructured.SetNestedField(object, fmt.Sprint(writes), "metadata", "annotations", "written")
 			}
 		})
-		for range 2 {
-			w.sync()
-			if _, err := w.tryReconcile(fooKey); err == nil || !strings.Contains(err.Error(), "not as it was sent") {
-				t.Errorf("error %v, want one that says that the status was changed", err)
-			}
+		w.sync()
+		if _, err := w.tryReconcile(fooKey); err == nil || !strings.Contains(err.Error(), "not as it was sent") {
+			t.Errorf("error %v, want one that says that the status was changed", err)
 		}
 		for range 100 {
 			w.sync()
@@ -397,7 +395,7 @@ func TestStatusIsChanged(t *testing.T) {
 				t.Fatalf("look again after %s, want the rest of the back-off", after)
 			}
 		}
-		w.sent("POST deployments", "PUT foos/foo/status", "PUT foos/foo/status")
+		w.sent("POST deployments", "PUT foos/foo/status")
 		if diff := cmp.Diff([]string{"PUT foos/foo/status"}, w.again(1)); diff != "" {
 			t.Error("after the back-off (-want +got):", diff)
 		}

@@ -148,22 +148,22 @@ func validate(foo *v1alpha1.Foo) *cause {
 func (r *FooReconciler) checkController(deployment *appsv1.Deployment, foo *v1alpha1.Foo) *cause {
 	controller := metav1.GetControllerOfNoCopy(deployment)
 	switch {
-	case controller == nil:
-		return notControlled(deployment, "has no controller")
-	case controller.UID == foo.UID && deployment.DeletionTimestamp == nil:
-		return nil
-	case controller.UID == foo.UID, isKind(controller, fooKind.GroupKind()) && !r.exists(foo.Namespace, controller):
+	case deployment.DeletionTimestamp != nil, controller != nil && isKind(controller, fooKind.GroupKind()) && !r.exists(foo, controller):
 		// It is being deleted, or the garbage collector is about to delete it.
 		return &cause{reason: v1alpha1.ReasonWaitingForDeletion, message: fmt.Sprintf("Deployment %q is being deleted, a new one will follow", deployment.Name)}
+	case controller == nil:
+		return notControlled(deployment, "has no controller")
+	case controller.UID == foo.UID:
+		return nil
 	default:
 		return notControlled(deployment, fmt.Sprintf("is controlled by %s %q", controller.Kind, controller.Name))
 	}
 }
 
-// exists reports whether the cache has the Foo to which an owner reference points.
-func (r *FooReconciler) exists(namespace string, owner *metav1.OwnerReference) bool {
-	foo, ok := get[*v1alpha1.Foo](r.FooStore, cache.NewObjectName(namespace, owner.Name))
-	return ok && foo.UID == owner.UID
+// exists reports whether an owner reference points to this Foo, or to another one of the cache.
+func (r *FooReconciler) exists(foo *v1alpha1.Foo, owner *metav1.OwnerReference) bool {
+	other, ok := get[*v1alpha1.Foo](r.FooStore, cache.NewObjectName(foo.Namespace, owner.Name))
+	return owner.UID == foo.UID || ok && other.UID == owner.UID
 }
 
 func notControlled(deployment *appsv1.Deployment, whose string) *cause {

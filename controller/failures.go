@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/cache"
@@ -18,8 +19,8 @@ import (
 //	0.002 s  The reconcile updates the Deployment. And so on, hundreds of times a second.
 //
 // So a write that is sent again waits for its back-off, whether it was refused or undone, and
-// whatever adds the key. Only the second time it does not wait: that is a race, or the first
-// correction. Each write has its own: what is refused holds up nothing else.
+// whatever adds the key. Only the first correction does not wait, and the first try after a
+// Conflict. Each write has its own: what is refused holds up nothing else.
 //
 // A retry also takes a worker from the others (TestFailingWritesLeaveWorkersFree):
 //
@@ -34,12 +35,12 @@ import (
 var errUndone = errors.New("it is undone again and again: does another program set these fields?")
 
 const (
-	// stoodFor is how long a write must not be wanted again for its back-off to begin anew. keptFor
+	// stoodFor is how long a write must not be wanted for its back-off to begin anew. keptFor
 	// is how long one that has failed is remembered of which nothing more is heard: when all
 	// workers are busy, its turn may come late.
 	stoodFor, keptFor = time.Minute, 10 * time.Minute
 	// lastsFrom is when a failure lasts, and undoneFrom how often a write was sent of which it
-	// is said that others undo it.
+	// is said that others undo it, counted in successes.
 	lastsFrom, undoneFrom = 10 * time.Second, 6
 )
 
@@ -52,7 +53,7 @@ type Failures struct {
 }
 
 // NewFailures returns one that lets this many writes, one at least, be retried at the same time
-// that took longer than a second to fail.
+// that took longer than a second to fail, twice.
 func NewFailures(slow int) *Failures {
 	return &Failures{cache.NewExpiring(), cache.NewExpiring(), make(chan struct{}, max(1, slow))}
 }
@@ -69,11 +70,11 @@ type attempt struct {
 	purpose    string
 	err        error // how it ended the last time
 	isSlow     bool  // to fail
-	// sent is how often it was sent: until its first success, and then from that on.
-	sent      int
-	succeeded bool
-	since     time.Time // when it first failed; of no use after a success
-	next      time.Time // when it may be sent again
+	// sent is how often it was sent, until its first success, and then from that on. done is how
+	// often it has succeeded.
+	sent, done int
+	since      time.Time // when it first failed; of no use after a success
+	next       time.Time // when it may be sent again
 }
 
 // Failure is a write that is wanted, and that the API server has not done, or others undo.
@@ -91,7 +92,7 @@ type Failure struct {
 // Try sends a write for an object, unless it waits for its back-off, and returns the failure,
 // with a nil Err if there is none. A new generation of the object does not wait. write names the
 // operation and what it changes. What has succeeded for another purpose was not undone. send is nil
-// if the write is not wanted now: its failures are forgotten, but for one that others have undone
+// if the write is not wanted now: its failure is not told, but for one that others have undone
 // often, until it has stood for a minute. isNew says that the object is new: a success need not be
 // remembered, which saves the memory of a start with many of them. Not for concurrent use with the
 // same object.
@@ -100,13 +101,14 @@ func (f *Failures) Try(object metav1.Object, write, purpose string, isNew bool, 
 	known, _ := f.attempts.Get(id)
 	a, _ := known.(attempt)
 	if a.generation != object.GetGeneration() || a.err == nil && a.purpose != purpose {
-		a = attempt{generation: object.GetGeneration()}
+		// What failed for the generation before still lasts.
+		a = attempt{err: a.err, since: a.since}
 	}
-	a.purpose = purpose
+	a.generation, a.purpose = object.GetGeneration(), purpose
 	sent := send != nil && time.Until(a.next) <= 0 && f.send(id, &a, send)
-	undone := a.err == nil && a.sent >= undoneFrom
-	failure := Failure{Write: write, Err: a.err, Wait: max(0, time.Until(a.next)), Sent: sent,
-		Lasts: undone || a.err != nil && time.Since(a.since) >= lastsFrom}
+	lasts := a.err != nil && time.Since(a.since) >= lastsFrom
+	undone := a.done >= undoneFrom && !lasts && !isRefusal(a.err)
+	failure := Failure{Write: write, Err: a.err, Wait: max(0, time.Until(a.next)), Sent: sent, Lasts: undone || lasts}
 	if undone || a.err == nil && !sent {
 		failure.Err = fmt.Errorf("%s: %w", write, errUndone)
 	}
@@ -119,9 +121,11 @@ func (f *Failures) Try(object metav1.Object, write, purpose string, isNew bool, 
 		f.attempts.Set(id, a, max(keptFor, 2*failure.Wait))
 		f.attempts.Set(attemptID{uid: id.uid}, attempt{}, keptFor) // for Failed
 	case undone:
-		failure.Wait = stoodFor
+		failure.Wait = lastsFrom // when to look whether it is forgotten
 	case a.err != nil:
-		f.attempts.Delete(id)
+		// If it is wanted again within a minute its back-off goes on, and it fails since then.
+		a.since = time.Now()
+		f.attempts.Set(id, a, stoodFor)
 		return Failure{}
 	default:
 		return Failure{}
@@ -132,7 +136,7 @@ func (f *Failures) Try(object metav1.Object, write, purpose string, isNew bool, 
 // send sends the write and notes how it ended. It returns false if too many slow ones run.
 func (f *Failures) send(id attemptID, a *attempt, send func() error) bool {
 	begin, before := time.Now(), a.err
-	if before != nil && a.isSlow {
+	if a.sent > 1 && a.isSlow {
 		select {
 		case f.retrying <- struct{}{}:
 			defer func() { <-f.retrying }()
@@ -148,14 +152,17 @@ func (f *Failures) send(id attemptID, a *attempt, send func() error) bool {
 	switch {
 	case a.err != nil && before == nil:
 		a.since = begin
-	case a.err == nil && !a.succeeded:
-		a.succeeded, a.sent = true, 1
+	case a.err == nil && a.done == 0:
+		a.sent = 1
+	}
+	if a.err == nil {
+		a.done++
 	}
 	a.next, a.isSlow = time.Now(), time.Since(begin) > time.Second
 	switch {
 	case isTerminating(a.err):
 		a.next = a.next.Add(time.Hour) // It ends with the object, or the API server was wrong.
-	case a.sent > 1:
+	case a.sent > 1, a.err != nil && !apierrors.IsConflict(a.err):
 		a.next = a.next.Add(backOff(string(id.uid), a.sent+2)) // 40 ms, 80 ms and so on
 	}
 	return true

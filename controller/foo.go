@@ -110,8 +110,6 @@ func (r *FooReconciler) try(s *fooState, write, purpose string, send func() erro
 	s.failures = append(s.failures, f)
 	s.behind = s.behind || errors.Is(f.Err, errCacheBehind)
 	switch isRace := apierrors.IsConflict(f.Err) || apierrors.IsNotFound(f.Err); {
-	case isTerminating(f.Err):
-		return // Nothing is tried again.
 	case !f.Sent, errors.Is(f.Err, errCacheBehind) && !f.Lasts:
 		// There is nothing to log.
 	case isRace && !f.Lasts:

@@ -42,7 +42,7 @@ const maxMessage = 1024
 
 // named finds the webhook, policy or quota that a refusal names, or the field of errChanged.
 // Identifiers and numbers in the rest of its words are of one attempt.
-var named = regexp.MustCompile(`(?i)(webhook|policy|quota):? ["']?[-.\w]+|[.\w]+ is not as`)
+var named = regexp.MustCompile(`(?i)(webhook|policy) ["'][-.\w]+|quota: [-.\w]+|[.\w]+ is not as`)
 
 // causeOf returns what a write that failed says about the Foo. Once, a conflict, a timeout or a
 // 5xx says nothing.
@@ -76,31 +76,36 @@ func isTerminating(err error) bool {
 	return apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause)
 }
 
-// told is what people were told of a cause, and since when.
+// told is what people were told of a cause, for which generation, and since when.
 type told struct {
-	message string
-	at      time.Time
+	message    string
+	generation int64
+	at         time.Time
 }
 
-// tell records an Event for each cause that is new, and gives the others the message that people
+// tell records an Event for the causes that are new, and gives the others the message that people
 // were told first, for five minutes: another one differs in an identifier or in a number. A cause
-// is remembered for a day: its Foo may be reconciled seldom.
+// is remembered for an hour: its Foo may be reconciled seldom.
 func (r *FooReconciler) tell(s *fooState, causes []cause) {
 	known, _ := r.Failures.told.Get(s.foo.UID)
 	before, _ := known.(map[string]told)
-	now := map[string]told{}
+	now, news := map[string]told{}, []string(nil)
 	for i, c := range causes {
 		if causes[i].message = cut(c.message, maxMessage); c.id == "" {
 			continue
 		}
 		t, ok := before[c.id]
 		if !ok {
-			r.Events.Eventf(s.foo, s.related(), corev1.EventTypeWarning, c.reason, "Reconcile", "%s", causes[i].message)
+			news = append(news, causes[i].message)
 		}
-		if !ok || time.Since(t.at) >= renewAfter {
-			t = told{causes[i].message, time.Now()}
+		if !ok || t.generation != s.foo.Generation || time.Since(t.at) >= renewAfter {
+			t = told{causes[i].message, s.foo.Generation, time.Now()}
 		}
 		causes[i].message, now[c.id] = t.message, t
+	}
+	// One for all: Events of one reason about the same versions of the same objects become one.
+	if len(news) > 0 {
+		r.Events.Eventf(s.foo, s.related(), corev1.EventTypeWarning, causes[0].reason, "Reconcile", "%s", cut(strings.Join(news, "; "), maxMessage))
 	}
 	// A cause that comes and goes is not new each time.
 	for id, t := range before {
@@ -109,7 +114,7 @@ func (r *FooReconciler) tell(s *fooState, causes []cause) {
 		}
 	}
 	if len(before)+len(now) > 0 {
-		r.Failures.told.Set(s.foo.UID, now, 24*time.Hour)
+		r.Failures.told.Set(s.foo.UID, now, time.Hour)
 	}
 }
 

@@ -224,12 +224,13 @@ func (r *record) failing(before, now []string) (must, may []string, old []string
 	return must, may, old
 }
 
-// ends forgets the failures of writes that are no longer wanted. That of a DELETE may be reported
-// when it is wanted again. A terminating namespace stays.
+// ends forgets the failures of writes that are no longer wanted, when they are a minute old: until
+// then they may be reported when they are wanted again. A DELETE is wanted again after more. A
+// terminating namespace stays.
 func (r *record) ends(wanted []string) {
 	for name, w := range r.writes {
 		isWanted := name == statusWrite || slices.Contains(wanted, name) || strings.HasPrefix(name, "DELETE")
-		if w.reason != "" && w.reason != v1alpha1.ReasonNamespaceTerminating && !isWanted {
+		if w.reason != "" && w.reason != v1alpha1.ReasonNamespaceTerminating && !isWanted && time.Since(w.last) > stands {
 			delete(r.writes, name)
 		}
 	}

@@ -38,6 +38,8 @@ func Reason(foo *v1alpha1.Foo, named *appsv1.Deployment, exists Exists) string {
 		return v1alpha1.ReasonInvalidSpec
 	case named == nil:
 		return v1alpha1.ReasonWaitingForReplicas
+	case named.DeletionTimestamp != nil:
+		return v1alpha1.ReasonWaitingForDeletion
 	case owner == nil, owner.UID != foo.UID && (owner.Kind != "Foo" || owner.APIVersion != v1alpha1.SchemeGroupVersion.String() || exists(owner.Name, owner.UID)):
 		return v1alpha1.ReasonNameTaken
 	case owner.UID != foo.UID, named.DeletionTimestamp != nil:
