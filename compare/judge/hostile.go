@@ -52,6 +52,25 @@ func withoutSchema(steps ...step) step {
 	}
 }
 
+// dropFoos deletes the Foos, also those that a finalizer of the program holds.
+func (s *stage) dropFoos(ctx context.Context) error {
+	foos := s.foos(s.namespace)
+	if err := foos.DeleteCollection(ctx, metav1.DeleteOptions{}, metav1.ListOptions{}); err != nil {
+		return err
+	}
+	left, err := foos.List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return err
+	}
+	for i := range left.Items {
+		_, err := foos.Patch(ctx, left.Items[i].GetName(), mergePatch, []byte(`{"metadata":{"finalizers":null}}`), metav1.PatchOptions{})
+		if ignoreNotFound(err) != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // badValues are Foos that no Deployment can fulfil, of the types of the schema.
 func badValues(s *stage) error {
 	bad := []object{

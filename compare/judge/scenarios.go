@@ -21,14 +21,17 @@ type scenario struct {
 	// bare: it runs where the judge plays the controller of Deployments, without a
 	// garbage collector. unplayed: and where no Deployment ever gets a Pod.
 	bare, unplayed bool
-	// calibrates: it sets the bound of the others.
+	// calibrates: it sets the bound of the others, and runs before them.
 	calibrates bool
+	// alone: no other runs beside it, for it stops the API server, changes it for all, or
+	// measures what other work would delay.
+	alone bool
 	// perWrite, if it is not Pass, happens to the n-th write, for each n, in a run of its own.
 	perWrite testkit.Fault
 	steps    []step
 }
 
-// scenarios are run in this order.
+// scenarios are told in this order.
 var scenarios = []scenario{
 	// Situations: nothing fails.
 	{name: "create", what: "Two Foos are created.",
@@ -139,10 +142,10 @@ var scenarios = []scenario{
 		judged: P1 | P2 | P3 | P5, quick: true, bare: true,
 		steps: []step{createFoo("a", "a", 1), converged, podsAtMost(2, changeFoo("a", object{"replicas": 3}), tells("a", 2), silent, idle(5*time.Second)), converged}},
 	{name: "apiserver-killed", what: "The API server is killed and started again on the same data.",
-		judged: P1 | P2 | P3 | P4 | P5 | P6 | P7, bare: true,
+		judged: P1 | P2 | P3 | P4 | P5 | P6 | P7, bare: true, alone: true,
 		steps: []step{createFoo("a", "a", 1), converged, apiServerKilled, storyChange, converged, sameEnd}},
 	{name: "apiserver-frozen", what: "The API server is frozen for 12 s.",
-		judged: P1 | P2 | P3 | P4 | P5 | P6 | P7, bare: true,
+		judged: P1 | P2 | P3 | P4 | P5 | P6 | P7, bare: true, alone: true,
 		steps: []step{createFoo("a", "a", 1), converged, apiServerFrozen(12 * time.Second), storyChange, converged, sameEnd}},
 	{name: "two-at-a-time", what: "A second process of the same command runs beside the first, which is then killed.",
 		judged: P1 | P3 | P4 | P5 | P6, bare: true,
@@ -150,16 +153,16 @@ var scenarios = []scenario{
 
 	// Many Foos, and bad ones.
 	{name: "thousand", what: "1,000 Foos are created at once.",
-		judged: P1 | P3 | P5 | P7, bare: true, unplayed: true,
+		judged: P1 | P3 | P5 | P7, bare: true, alone: true, unplayed: true,
 		steps: []step{many(1000), convergedWithin(5 * time.Minute)}},
 	{name: "crowd", what: "200 Foos ask for a name that is taken: a good Foo beside them does not wait.",
-		judged: P1 | P5 | P8, bare: true, unplayed: true,
+		judged: P1 | P5 | P8, bare: true, alone: true, unplayed: true,
 		steps: []step{goodAlone, crowd(200), goodBeside, converged}},
 	{name: "hostile-values", what: "The schema is gone: Foos without a spec, with negative numbers, with names that cannot be; a good Foo beside them does not wait, and once they are mended they get what they ask for.",
-		judged: P1 | P7 | P8, bare: true, unplayed: true,
+		judged: P1 | P7 | P8, bare: true, alone: true, unplayed: true,
 		steps: []step{goodAlone, withoutSchema(few(300, badValues, goodBeside, wait(10*time.Second)), mended, converged)}},
 	{name: "hostile-types", what: "The schema is gone: Foos with a word for a number and a number for a word. The program may stop for them, but not end; once they are mended everything goes on.",
-		judged: P1 | P7, bare: true, unplayed: true,
+		judged: P1 | P7, bare: true, alone: true, unplayed: true,
 		steps: []step{withoutSchema(few(300, badTypes, createFoo("good", "good", 1), wait(10*time.Second)), mended, converged)}},
 }
 

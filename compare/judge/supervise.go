@@ -84,9 +84,7 @@ func (s *stage) killPrograms() {
 // freeLeases takes the Leases of processes away that have ended: to wait until they expire
 // would show nothing.
 func (s *stage) freeLeases() {
-	for _, lease := range s.leases() {
-		_ = s.kube.CoordinationV1().Leases(lease.Namespace).Delete(s.ctx, lease.Name, metav1.DeleteOptions{})
-	}
+	_ = s.kube.CoordinationV1().Leases(s.leases()).DeleteCollection(s.ctx, metav1.DeleteOptions{}, metav1.ListOptions{})
 }
 
 // stopPrograms ends all processes with SIGTERM, for good.
@@ -102,11 +100,10 @@ func (s *stage) endPrograms() {
 	for _, p := range s.running() {
 		s.remove(p)
 		grace := gracePeriod
-		if s.judge.lingers {
+		if s.judge.lingers.Load() {
 			grace = lessGrace
 		}
-		if remark := p.Stop(grace); remark != "" && !s.judge.lingers {
-			s.judge.lingers = true
+		if remark := p.Stop(grace); remark != "" && !s.judge.lingers.Swap(true) {
 			s.judge.remark("the program " + remark)
 		}
 	}
