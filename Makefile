@@ -290,7 +290,7 @@ compare-quick: ## The same, small: see that every one of them works (3 minutes)
 CONTROLLER ?=
 JUDGE ?=
 .PHONY: judge
-judge: ## Put any Foo controller to the test: make judge CONTROLLER='go run ./mine' (8 to 20 minutes)
+judge: ## Put any Foo controller to the test: make judge CONTROLLER='go run ./mine' (4 to 15 minutes)
 	@test -n "$(CONTROLLER)" || { echo "which controller? make judge CONTROLLER='go run ./mine --kubeconfig {kubeconfig}'"; exit 1; }
 	@cd compare && go build -o ../bin/judge ./judge
 	@bin/judge $(JUDGE) -- $(CONTROLLER)

@@ -8,34 +8,27 @@ import (
 	"example.com/byhand/internal/testkit"
 )
 
-// confined makes an API server look as if the namespace of one stage were all there is. So
-// programs can be judged beside each other on one control plane: none sees another's Foos.
-type confined struct {
-	next  http.Handler
-	stage *stage
+// confine makes the program see an API server on which the namespace of its stage is all there
+// is, so that programs can be judged beside each other: none sees another's Foos. A list or a
+// watch of all namespaces becomes that of one. All Leases move into a namespace for them.
+func (s *stage) confine(server http.Handler) {
+	s.proxy.Next = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		t := testkit.TargetOf(r.URL.Path)
+		r = r.Clone(r.Context())
+		switch {
+		case t.Resource == "leases" && t.Namespace != "":
+			r.URL.Path = strings.Replace(r.URL.Path, "/namespaces/"+t.Namespace+"/", "/namespaces/"+s.leases()+"/", 1)
+		case r.Method == http.MethodGet && t.Namespace == "" && t.Name == "" && slices.Contains([]string{"foos", "deployments"}, t.Resource):
+			r.URL.Path = strings.TrimSuffix(r.URL.Path, t.Resource) + "namespaces/" + s.namespace + "/" + t.Resource
+		}
+		server.ServeHTTP(w, r)
+	})
+	s.proxy.Mutate(func(r *http.Request, object map[string]any) {
+		if metadata, ok := object["metadata"].(map[string]any); ok && testkit.TargetOf(r.URL.Path).Resource == "leases" {
+			metadata["namespace"] = s.leases()
+		}
+	})
 }
 
-// ServeHTTP implements http.Handler. A list or a watch of all namespaces becomes that of one,
-// and every Lease is in the namespace for them.
-func (c confined) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	t, path := testkit.TargetOf(r.URL.Path), r.URL.Path
-	switch {
-	case t.Resource == "leases" && t.Namespace != "":
-		path = strings.Replace(path, "/namespaces/"+t.Namespace+"/", "/namespaces/"+c.stage.leases()+"/", 1)
-	case r.Method == http.MethodGet && t.Namespace == "" && t.Name == "" && slices.Contains([]string{"foos", "deployments"}, t.Resource):
-		path = strings.TrimSuffix(path, t.Resource) + "namespaces/" + c.stage.namespace + "/" + t.Resource
-	}
-	r = r.Clone(r.Context())
-	r.URL.Path = path
-	c.next.ServeHTTP(w, r)
-}
-
-// leases is the namespace of the Leases of a stage. It is another one, for a stage may delete its own.
+// leases is the namespace of the Leases. It is another one, for a scenario may delete its own.
 func (s *stage) leases() string { return s.namespace + "-leases" }
-
-// moveLease gives a Lease the namespace into which its request goes.
-func (s *stage) moveLease(r *http.Request, object map[string]any) {
-	if metadata, ok := object["metadata"].(map[string]any); ok && testkit.TargetOf(r.URL.Path).Resource == "leases" {
-		metadata["namespace"] = s.leases()
-	}
-}

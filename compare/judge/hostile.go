@@ -1,10 +1,16 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"io"
+	"net/http"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -119,6 +125,54 @@ func crowd(n int) step {
 	}
 }
 
+// slowWebhook takes steps beside n Foos whose Deployments a webhook refuses at once until each was
+// tried thrice, and from then on after 10 s. So what hangs are retries: no change is among them.
+func slowWebhook(n int, steps ...step) step {
+	return func(s *stage) error {
+		var hangs atomic.Bool
+		var mu sync.Mutex
+		tries, thrice, over := map[string]int{}, 0, make(chan struct{})
+		defer s.proxy.Intercept(nil)
+		defer close(over)
+		s.proxy.Intercept(func(w http.ResponseWriter, r *http.Request) bool {
+			if !writesDeployment(r) {
+				return false
+			}
+			body, err := io.ReadAll(r.Body)
+			slow := string(slowName.Find(append([]byte(r.URL.Path), body...)))
+			if r.Body = io.NopCloser(bytes.NewReader(body)); err != nil || slow == "" {
+				return err != nil
+			}
+			if hangs.Load() {
+				select {
+				case <-time.After(10 * time.Second):
+				case <-r.Context().Done():
+				case <-over:
+				}
+			}
+			mu.Lock()
+			if tries[slow]++; tries[slow] == 3 {
+				thrice++
+			}
+			hangs.Store(thrice == n)
+			mu.Unlock()
+			return answer(w, http.StatusInternalServerError, metav1.StatusReasonInternalError, "failed calling webhook: context deadline exceeded")
+		})
+		for i := range n {
+			name := fmt.Sprintf("slow-%03d", i)
+			if err := createFoo(name, name, 1)(s); err != nil {
+				return err
+			}
+		}
+		if _, err := s.await(s.bound, hangs.Load); err != nil {
+			return err
+		}
+		return s.take(steps)
+	}
+}
+
+var slowName = regexp.MustCompile(`slow-\d{3}`)
+
 // goodAlone measures how long good Foos take, one after the other.
 func goodAlone(s *stage) (err error) {
 	s.alone, err = s.goodFoos("alone")
@@ -128,10 +182,11 @@ func goodAlone(s *stage) (err error) {
 // goodBeside fails if good Foos take longer beside bad ones than alone: P8.
 func goodBeside(s *stage) error {
 	// First the program sees the bad ones; if that does not end, it is what is measured.
-	for end := time.Now().Add(15 * time.Second); time.Now().Before(end) && len(s.requests(time.Now().Add(-time.Second), func(r request) bool { return !r.Watch })) > 0; {
-		if err := s.pause(100 * time.Millisecond); err != nil {
-			return err
-		}
+	_, err := s.await(15*time.Second, func() bool {
+		return len(s.requests(time.Now().Add(-time.Second), func(r request) bool { return !r.Watch })) == 0
+	})
+	if err != nil {
+		return err
 	}
 	took, err := s.goodFoos("beside")
 	if err != nil {
@@ -153,21 +208,26 @@ func (s *stage) goodFoos(name string) (longest time.Duration, err error) {
 		if err := createFoo(good, good, 1)(s); err != nil {
 			return 0, err
 		}
-		for s.history.deployment(good) == nil {
-			if time.Since(begin) > s.bound {
-				s.find(found(P1|P8, delayed, time.Now(), "Foo %s asks for Deployment %s. There is none after %s.", good, good, s.bound))
-				return 0, errShort
-			}
-			if s.exitsTooOften() {
-				return 0, errShort
-			}
-			if err := s.pause(5 * time.Millisecond); err != nil {
-				return 0, err
-			}
+		if err := made(good)(s); err != nil {
+			return 0, err
 		}
 		longest = max(longest, time.Since(begin))
 	}
 	return longest, nil
+}
+
+// made waits until there is a Deployment of the name of a Foo.
+func made(name string) step {
+	return func(s *stage) error {
+		_, err := s.await(s.bound, func() bool { return s.history.deployment(name) != nil || s.exitsTooOften() })
+		switch {
+		case err != nil || s.history.deployment(name) != nil:
+			return err
+		case !s.exitsTooOften():
+			s.find(found(P1|P8, delayed, time.Now(), "A Foo asks for Deployment %s. There is none after %s.", name, s.bound))
+		}
+		return errShort
+	}
 }
 
 // mended gives each bad Foo a spec that is good.

@@ -71,8 +71,8 @@ func on(bare bool, all []scenario) (here []scenario) {
 }
 
 // judgeAll puts the program through the scenarios: those that calibrate the others, then those
-// that may run beside each other, then the rest. What falls short beside others may do so for
-// the load, or because two processes of the program want one port. It is judged again, alone, and that counts.
+// that may run beside each other, then the rest. What may have fallen short for the others beside
+// it is judged again alone, and that counts.
 func (j *judge) judgeAll(ctx context.Context, worlds worlds, chosen []scenario, report func(result)) error {
 	var first, beside, alone []scenario
 	for _, sc := range chosen {
@@ -85,43 +85,54 @@ func (j *judge) judgeAll(ctx context.Context, worlds worlds, chosen []scenario, 
 			beside = append(beside, sc)
 		}
 	}
-	one := func(sc scenario) error {
-		r, err := worlds[sc.bare].result(ctx, &sc)
-		if err == nil {
-			report(r)
-		}
+	if len(beside) == 1 {
+		beside, alone = nil, append(alone, beside...)
+	}
+	if err := worlds.judgeEach(ctx, first, report); err != nil {
 		return err
 	}
-	for _, sc := range first {
-		if err := one(sc); err != nil {
-			return err
-		}
-	}
-	var group errgroup.Group
-	group.SetLimit(max(1, j.beside))
-	var mu sync.Mutex
-	for _, sc := range beside {
-		group.Go(func() error {
-			r, err := worlds[sc.bare].result(ctx, &sc)
-			mu.Lock()
-			defer mu.Unlock()
-			if r.short() {
-				alone = append(alone, sc)
-			} else if err == nil {
-				report(r)
-			}
-			return err
-		})
-	}
-	if err := group.Wait(); err != nil {
+	doubtful, err := worlds.judgeBeside(ctx, j.beside, beside, report)
+	if err != nil {
 		return err
 	}
-	for _, sc := range inOrder(alone) {
-		if err := one(sc); err != nil {
+	return worlds.judgeEach(ctx, inOrder(append(alone, doubtful...)), report)
+}
+
+// judgeEach judges one scenario after the other.
+func (w worlds) judgeEach(ctx context.Context, chosen []scenario, report func(result)) error {
+	for _, sc := range chosen {
+		r, err := w[sc.bare].result(ctx, &sc)
+		if err != nil {
 			return err
 		}
+		report(r)
 	}
 	return nil
+}
+
+// judgeBeside judges so many scenarios at the same time. It returns the doubtful ones.
+func (w worlds) judgeBeside(ctx context.Context, atOnce int, chosen []scenario, report func(result)) (doubtful []scenario, err error) {
+	var group errgroup.Group
+	group.SetLimit(max(1, atOnce))
+	var mu sync.Mutex
+	for _, sc := range chosen {
+		group.Go(func() error {
+			r, err := w[sc.bare].result(ctx, &sc)
+			mu.Lock()
+			defer mu.Unlock()
+			switch {
+			case err != nil:
+				return err
+			case r.isDoubtful():
+				doubtful = append(doubtful, sc)
+			default:
+				report(r)
+			}
+			return nil
+		})
+	}
+	err = group.Wait()
+	return doubtful, err
 }
 
 // result runs one scenario and says what came of it. It fails if nothing can be said about the program.

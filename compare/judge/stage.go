@@ -96,8 +96,8 @@ func (s *stage) open() (err error) {
 	if s.proxy, err = testkit.NewProxy(s.plane.Config); err != nil {
 		return err
 	}
-	s.proxy.Next, s.proxy.Kill = confined{s.proxy.Next, s}, s.killAndStartAgain
-	s.proxy.Mutate(s.moveLease)
+	s.proxy.Kill = s.killAndStartAgain
+	s.confine(s.proxy.Next)
 	if s.through, err = s.proxy.Kubeconfig(dir); err != nil {
 		return err
 	}

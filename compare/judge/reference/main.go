@@ -85,7 +85,11 @@ func run(ctx context.Context, kubeconfig string) error {
 	c := &fooController{
 		foos:        client.Resource(v1alpha1.SchemeGroupVersion.WithResource("foos")),
 		deployments: kubeClient.AppsV1(),
-		queue:       controller.NewQueue("foo"),
+		// At most half of the workers retry: a write that hangs does not keep a change waiting.
+		queue: controller.NewPriorityQueue("foo", workers),
+	}
+	if has(bugs.AllRetry) {
+		c.queue = controller.NewQueue("foo")
 	}
 	var watchFoos, watchDeployments cache.Controller
 	c.fooStore, watchFoos = newInformer(c.foos, cache.ResourceEventHandlerFuncs{

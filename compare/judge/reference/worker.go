@@ -49,9 +49,9 @@ func (c *fooController) decide(key cache.ObjectName, err error) {
 	switch {
 	case err == nil, errors.Is(err, errTaken): // An event tells when the name is free.
 		c.queue.Forget(key)
-	case errors.Is(err, errChanged):
+	case errors.Is(err, errUndone):
 		c.queue.Forget(key)
-		c.queue.AddAfter(key, changedPause)
+		c.queue.AddAfter(key, undonePause)
 	case has(bugs.NoRetry), apierrors.IsInvalid(err) && has(bugs.InvalidIsFinal):
 		c.queue.Forget(key)
 	case has(bugs.NoBackoff):
