@@ -57,9 +57,9 @@
 //     is run again. So a program that wants a port for itself is judged as well, one scenario
 //     after the other; -beside 1 does so at once.
 //   - A program may watch more than Foos and Deployments. Of all else it sees the whole cluster.
-//   - Behind a proxy that loses bookmarks a program may wait as long as controller-runtime does by
-//     default, 2 minutes, and then has to end. To say so in its log or to become unready is not
-//     enough: the first nobody may read, the second the judge cannot see.
+//   - Behind a proxy that loses bookmarks a program has 150 s to work all the same, or to end. To
+//     say it in a log or to become unready is not enough: nobody may read the first, and the judge
+//     cannot see the second.
 //   - P2 is judged over a long time in the scenario idle alone; elsewhere the program must be
 //     silent for 2 s.
 //   - A stale start needs a program that accepts a list from a cache (resourceVersion=0), as

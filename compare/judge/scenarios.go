@@ -33,7 +33,7 @@ type scenario struct {
 
 // scenarios are told in this order.
 var scenarios = []scenario{
-	// Situations: nothing fails.
+	// Situations: no request of the program fails.
 	{name: "create", what: "Two Foos are created.",
 		judged: P1 | P2 | P3 | P5, quick: true, calibrates: true,
 		steps: []step{createFoo("a", "a", 1), createFoo("b", "b-deployment", 2), converged}},
