@@ -154,7 +154,9 @@ func slowWebhook(n int, steps ...step) step {
 			if tries[slow]++; tries[slow] == 3 {
 				thrice++
 			}
-			hangs.Store(thrice == n)
+			if thrice == n {
+				hangs.Store(true)
+			}
 			mu.Unlock()
 			return answer(w, http.StatusInternalServerError, metav1.StatusReasonInternalError, "failed calling webhook: context deadline exceeded")
 		})
@@ -167,6 +169,7 @@ func slowWebhook(n int, steps ...step) step {
 		if _, err := s.await(s.bound, hangs.Load); err != nil {
 			return err
 		}
+		hangs.Store(true) // Even if the program tries seldom.
 		return s.take(steps)
 	}
 }
@@ -208,26 +211,19 @@ func (s *stage) goodFoos(name string) (longest time.Duration, err error) {
 		if err := createFoo(good, good, 1)(s); err != nil {
 			return 0, err
 		}
-		if err := made(good)(s); err != nil {
+		made, err := s.await(s.bound, func() bool { return s.history.deployment(good) != nil || s.exitsTooOften() })
+		switch {
+		case err != nil:
 			return 0, err
+		case !made:
+			s.find(found(P1|P8, delayed, time.Now(), "Foo %s asks for Deployment %s. There is none after %s.", good, good, s.bound))
+			return 0, errShort
+		case s.exitsTooOften():
+			return 0, errShort
 		}
 		longest = max(longest, time.Since(begin))
 	}
 	return longest, nil
-}
-
-// made waits until there is a Deployment of the name of a Foo.
-func made(name string) step {
-	return func(s *stage) error {
-		_, err := s.await(s.bound, func() bool { return s.history.deployment(name) != nil || s.exitsTooOften() })
-		switch {
-		case err != nil || s.history.deployment(name) != nil:
-			return err
-		case !s.exitsTooOften():
-			s.find(found(P1|P8, delayed, time.Now(), "A Foo asks for Deployment %s. There is none after %s.", name, s.bound))
-		}
-		return errShort
-	}
 }
 
 // mended gives each bad Foo a spec that is good.

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"example.com/byhand/internal/testkit"
@@ -152,7 +153,7 @@ var scenarios = []scenario{
 		steps: []step{createFoo("a", "a", 3), converged, opposed("a", fewWrites("deployments", 15, endless, tells("a", 1), wait(15*time.Second))), converged}},
 	{name: "owner-stripped", what: "A policy takes each new Deployment its owner references, while a Foo names another one: the old one stays. A person deletes the new one, without the policy.",
 		judged: P1 | P4, bare: true,
-		steps: []step{createFoo("a", "a", 1), converged, ownerStripped(changeFoo("a", object{"deploymentName": "b"}), made("b"), wait(5*time.Second)),
+		steps: []step{createFoo("a", "a", 1), converged, ownerStripped(changeFoo("a", object{"deploymentName": "b"}), until("b", "there", func(*appsv1.Deployment) bool { return true }), wait(5*time.Second)),
 			deleteDeployment("b"), converged}},
 	{name: "denied-with-ids", what: "For 15 s a webhook denies each write of a Deployment, each time with another identifier: the program does not write each into the status.",
 		judged: P1 | P3 | P5 | P7, bare: true,
