@@ -28,6 +28,16 @@ func (s *stage) heardSince(since time.Time) bool {
 	return len(log) > 0 && !log[len(log)-1].At.Before(since)
 }
 
+// lostLease reports whether the last request for a Lease has failed: who cannot renew one has to end.
+func (s *stage) lostLease() bool {
+	for _, r := range slices.Backward(s.proxy.Log()) {
+		if r.Target.Resource == "leases" {
+			return r.Code == 0 || r.Code >= http.StatusBadRequest
+		}
+	}
+	return false
+}
+
 // isWrite reports whether the request can change a Foo or a Deployment.
 func (r request) isWrite() bool {
 	return r.Method != http.MethodGet && (r.Target.Resource == "foos" || r.Target.Resource == "deployments")

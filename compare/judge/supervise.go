@@ -53,7 +53,9 @@ func (s *stage) supervise(p *program) {
 	if tolerant {
 		return
 	}
-	s.find(found(P7, exits, time.Now(), "The program ended by itself: %s. It printed at last:\n%s", p.Ended(), p.tail.lines(8)))
+	if !s.lostLease() {
+		s.find(found(P7, exits, time.Now(), "The program ended by itself: %s. It printed at last:\n%s", p.Ended(), p.tail.lines(8)))
+	}
 	if s.exitsTooOften() || s.pause(time.Second) != nil {
 		return
 	}

@@ -144,7 +144,7 @@ var All = []Bug{
 		Does: "tries a Foo that cannot be served again and again before it takes the next one"},
 	{Name: ExitsOn5xx, CaughtBy: []string{"overloaded", "webhook-down"},
 		Does: "exits when the API server answers 500 or 503"},
-	{Name: DefaultQPS, CaughtBy: []string{"thousand", "crowd"},
+	{Name: DefaultQPS, CaughtBy: []string{"thousand", "crowd"}, Wide: true,
 		Does: "sends five requests a second, which is client-go's default"},
 	{Name: AllRetry, CaughtBy: []string{"slow-webhook"},
 		Does: "lets all workers retry at the same time"},
