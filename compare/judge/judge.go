@@ -60,16 +60,6 @@ func (j *judge) run(ctx context.Context, chosen []scenario, report func(result))
 	return j.judgeAll(ctx, worlds, chosen, report)
 }
 
-// on returns the scenarios of one of the two control planes.
-func on(bare bool, all []scenario) (here []scenario) {
-	for _, sc := range all {
-		if sc.bare == bare {
-			here = append(here, sc)
-		}
-	}
-	return here
-}
-
 // judgeAll puts the program through the scenarios: those that calibrate the others, then those
 // that may run beside each other, then the rest. What may have fallen short for the others beside
 // it is judged again alone, and that counts.

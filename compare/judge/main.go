@@ -134,8 +134,9 @@ func choose(o options) (chosen []scenario, err error) {
 
 // withFaultFree puts the run without faults before the faults, if there are any.
 func withFaultFree(chosen []scenario) []scenario {
-	isFaultFree := func(s scenario) bool { return s.name == faultFree }
-	if len(on(true, chosen)) == 0 || slices.ContainsFunc(chosen, isFaultFree) {
+	bare := func(s scenario) bool { return s.bare }
+	is := func(s scenario) bool { return s.name == faultFree }
+	if !slices.ContainsFunc(chosen, bare) || slices.ContainsFunc(chosen, is) {
 		return chosen
 	}
 	return inOrder(append(chosen, scenarios[position(faultFree)]))
