@@ -297,7 +297,7 @@ judge: ## Put any Foo controller to the test: make judge CONTROLLER='go run ./mi
 
 # More: cd compare && go test -tags long -v -timeout 2h -parallel 4 ./judge -everything
 .PHONY: test-judge
-test-judge: bin/byhand ## See that the judge catches each known bug, and none here (8 minutes)
+test-judge: bin/byhand ## See that the judge catches each known bug, and none here (7 minutes)
 	cd compare && go test -count=1 -tags long -v -timeout 60m -parallel 4 -run TestReference ./judge
 	@$(MAKE) --no-print-directory judge CONTROLLER='bin/byhand --kubeconfig {kubeconfig}' JUDGE=-quick
 
