@@ -290,14 +290,14 @@ compare-quick: ## The same, small: see that every one of them works (3 minutes)
 CONTROLLER ?=
 JUDGE ?=
 .PHONY: judge
-judge: ## Put any Foo controller to the test: make judge CONTROLLER='go run ./mine' (8 to 20 minutes)
+judge: ## Put any Foo controller to the test: make judge CONTROLLER='go run ./mine' (4 to 15 minutes)
 	@test -n "$(CONTROLLER)" || { echo "which controller? make judge CONTROLLER='go run ./mine --kubeconfig {kubeconfig}'"; exit 1; }
 	@cd compare && go build -o ../bin/judge ./judge
 	@bin/judge $(JUDGE) -- $(CONTROLLER)
 
 # More: cd compare && go test -tags long -v -timeout 2h -parallel 4 ./judge -everything
 .PHONY: test-judge
-test-judge: bin/byhand ## See that the judge catches each known bug, and none here (8 minutes)
+test-judge: bin/byhand ## See that the judge catches each known bug, and none here (7 minutes)
 	cd compare && go test -count=1 -tags long -v -timeout 60m -parallel 4 -run TestReference ./judge
 	@$(MAKE) --no-print-directory judge CONTROLLER='bin/byhand --kubeconfig {kubeconfig}' JUDGE=-quick
 

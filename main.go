@@ -137,7 +137,7 @@ func run(ctx context.Context, o options, stdout io.Writer) error {
 		FooStore:        foos.Store,
 		DeploymentStore: deployments.Store,
 		Events:          recorder,
-		Failures:        controller.NewFailures(o.workers / 2),
+		Failures:        controller.NewFailures(o.workers),
 	}
 	reconcile := observe.Reconcile(kinds.Foo, reconciler)
 

@@ -315,6 +315,13 @@ func TestDenialWithIdentifier(t *testing.T) {
 		}
 		<-w.events.Events
 
+		// The words about another spec are told at once.
+		w.set(fooPath+"foo", int64(3), "spec", "replicas")
+		w.again(1)
+		if message := w.foo("foo").Status.Conditions[0].Message; !strings.HasSuffix(message, fmt.Sprintf("decision %x", id*7919)) || len(w.events.Events) != 0 {
+			t.Errorf("message %q with %d Events, want the newest, and 0", message, len(w.events.Events))
+		}
+
 		// Another Deployment is another cause, also where its name differs in a digit.
 		w.set(fooPath+"foo", "app-v2", "spec", "deploymentName")
 		w.again(2)

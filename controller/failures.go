@@ -29,7 +29,7 @@ import (
 //	0.1 s  A person creates a Foo elsewhere. Its key is the first.
 //	8 s    A worker takes it.
 //
-// So only some workers, such as half of them, may send again what was slow to fail.
+// So at most half of the workers retry what was slow to fail twice, and a quarter the rest.
 
 // errUndone is why a write waits that has succeeded.
 var errUndone = errors.New("it is undone again and again: does another program set these fields?")
@@ -49,13 +49,13 @@ const (
 // that is gone stays. It is safe for concurrent use.
 type Failures struct {
 	attempts, told *cache.Expiring
-	retrying       chan struct{}
+	// retries and slow have an element for each retry that runs. Those of slow were slow twice.
+	retries, slow chan struct{}
 }
 
-// NewFailures returns one that lets this many writes, one at least, be retried at the same time
-// that took longer than a second to fail, twice.
-func NewFailures(slow int) *Failures {
-	return &Failures{cache.NewExpiring(), cache.NewExpiring(), make(chan struct{}, max(1, slow))}
+// NewFailures returns one for this number of workers.
+func NewFailures(workers int) *Failures {
+	return &Failures{cache.NewExpiring(), cache.NewExpiring(), make(chan struct{}, max(1, workers/4)), make(chan struct{}, max(1, workers/2))}
 }
 
 // attemptID names a write: the operation and what it changes, for the object that wants it.
@@ -69,7 +69,7 @@ type attempt struct {
 	generation int64
 	purpose    string
 	err        error // how it ended the last time
-	isSlow     bool  // to fail
+	slow       int   // how often in a row it took longer than a second
 	// sent is how often it was sent, until its first success, and then from that on. done is how
 	// often it has succeeded.
 	sent, done int
@@ -133,15 +133,19 @@ func (f *Failures) Try(object metav1.Object, write, purpose string, isNew bool, 
 	return failure
 }
 
-// send sends the write and notes how it ended. It returns false if too many slow ones run.
+// send sends the write and notes how it ended. It returns false if too many retries run.
 func (f *Failures) send(id attemptID, a *attempt, send func() error) bool {
 	begin, before := time.Now(), a.err
-	if a.sent > 1 && a.isSlow {
+	running, wait := f.retries, time.Second
+	if a.slow > 1 {
+		running, wait = f.slow, 10*time.Second
+	}
+	if before != nil {
 		select {
-		case f.retrying <- struct{}{}:
-			defer func() { <-f.retrying }()
+		case running <- struct{}{}:
+			defer func() { <-running }()
 		default:
-			a.next = begin.Add(10 * time.Second)
+			a.next = begin.Add(wait)
 			return false
 		}
 	}
@@ -158,7 +162,10 @@ func (f *Failures) send(id attemptID, a *attempt, send func() error) bool {
 	if a.err == nil {
 		a.done++
 	}
-	a.next, a.isSlow = time.Now(), time.Since(begin) > time.Second
+	a.next = time.Now()
+	if a.slow++; a.next.Sub(begin) <= time.Second {
+		a.slow = 0
+	}
 	switch {
 	case isTerminating(a.err):
 		a.next = a.next.Add(time.Hour) // It ends with the object, or the API server was wrong.

@@ -185,8 +185,8 @@ func TestForgotten(t *testing.T) {
 	})
 }
 
-// Only so many writes are sent again at the same time that were slow to fail, twice. What waits for
-// its turn still lasts.
+// Of those that were slow to fail twice, half as many are retried at the same time as there are
+// workers; of the others, one is beside them. What waits for its turn still lasts.
 func TestRetriesAtATime(t *testing.T) {
 	tryWrites(t, func(f *tries) {
 		slow := func() error { time.Sleep(10 * time.Second); return errBroken }
@@ -195,13 +195,19 @@ func TestRetriesAtATime(t *testing.T) {
 			f.failures.Try(object(1), "create", "", false, slow)
 			f.failures.Try(other, "create", "", false, slow)
 		}
+		f.after(0, "delete", 1, errBroken, true)
 		time.Sleep(time.Second)
 		go f.failures.Try(other, "create", "", false, slow)
 		synctest.Wait()
 		if got := f.after(0, "create", 1, errBroken, false); got.Wait != 10*time.Second || !got.Lasts {
 			t.Errorf("while another retry runs: %+v, want to wait 10 seconds with a failure that lasts", got)
 		}
-		f.after(0, "delete", 1, errBroken, true)
+		go f.failures.Try(object(1), "delete", "", false, slow)
+		synctest.Wait()
+		f.after(0, "update", 1, errBroken, true)
+		if got := f.after(time.Second, "update", 1, errBroken, false); got.Wait != time.Second {
+			t.Errorf("while another retry runs: %+v, want to wait a second", got)
+		}
 		f.after(11*time.Second, "create", 1, errBroken, true)
 	})
 }

@@ -28,7 +28,7 @@ func latencies(t *testing.T, failing int, after time.Duration) (sorted []time.Du
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		const workers = 16
-		queue, failures := controller.NewPriorityQueue(""), controller.NewFailures(workers/2)
+		queue, failures := controller.NewPriorityQueue(""), controller.NewFailures(workers)
 		ctx, cancel := context.WithCancel(context.Background())
 		ctx = klog.NewContext(ctx, klog.Logger{})
 		done := make(chan time.Time, 1)

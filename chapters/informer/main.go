@@ -62,7 +62,7 @@ func main() {
 	ofDeployments, _ := deployments.AddEventHandler(controller.EnqueueOwner(v1alpha1.Kind("Foo"), core.FoosNaming(foos.GetIndexer()))(queue))
 	reconciler := &controller.FooReconciler{
 		Foos: crs, Deployments: kube, FooStore: foos.GetIndexer(), DeploymentStore: deployments.GetIndexer(),
-		Events: &events.FakeRecorder{}, Failures: controller.NewFailures(workers / 2),
+		Events: &events.FakeRecorder{}, Failures: controller.NewFailures(workers),
 	}
 
 	var running sync.WaitGroup

@@ -2,11 +2,13 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"math/rand/v2"
 	"net/http"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/uuid"
 
 	"example.com/byhand/internal/testkit"
 )
@@ -18,13 +20,17 @@ type handler = func(w http.ResponseWriter, r *http.Request) (done bool)
 
 // refuse answers as an API server does that says no.
 func refuse(w http.ResponseWriter, code int, reason metav1.StatusReason) bool {
-	w.Header().Set("Content-Type", "application/json")
 	if code == http.StatusTooManyRequests {
 		w.Header().Set("Retry-After", "1")
 	}
+	return answer(w, code, reason, "refused by the judge")
+}
+
+func answer(w http.ResponseWriter, code int, reason metav1.StatusReason, message string) bool {
+	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(code)
 	_ = json.NewEncoder(w).Encode(metav1.Status{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Status"},
-		Status: metav1.StatusFailure, Reason: reason, Message: "refused by the judge", Code: int32(code)})
+		Status: metav1.StatusFailure, Reason: reason, Message: message, Code: int32(code)})
 	return true
 }
 
@@ -49,9 +55,30 @@ func overloaded(s *stage) handler {
 func refusing(code int, reason metav1.StatusReason) func(*stage) handler {
 	return func(*stage) handler {
 		return func(w http.ResponseWriter, r *http.Request) bool {
-			return r.Method != http.MethodGet && testkit.TargetOf(r.URL.Path).Resource == "deployments" && refuse(w, code, reason)
+			return writesDeployment(r) && refuse(w, code, reason)
 		}
 	}
+}
+
+func writesDeployment(r *http.Request) bool {
+	return r.Method != http.MethodGet && testkit.TargetOf(r.URL.Path).Resource == "deployments"
+}
+
+// denying refuses every write of a Deployment as a webhook does that gives each of its decisions
+// an identifier.
+func denying(*stage) handler {
+	return func(w http.ResponseWriter, r *http.Request) bool {
+		return writesDeployment(r) && answer(w, http.StatusForbidden, "",
+			fmt.Sprintf("admission webhook %q denied the request: decision %s", "policy.example.com", uuid.NewUUID()))
+	}
+}
+
+// bookmarkless makes the API server send no BOOKMARK event, as if a proxy had lost it.
+func bookmarkless(_ http.ResponseWriter, r *http.Request) bool {
+	query := r.URL.Query()
+	query.Del("allowWatchBookmarks")
+	r.URL.RawQuery = query.Encode()
+	return false
 }
 
 // unreadable refuses every list, get and watch.

@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"syscall"
-	"time"
 )
 
 // apiServerKilled kills the API server and starts it again on the same data.
@@ -35,15 +34,11 @@ func inSight(s *stage) error {
 			return err
 		}
 	}
-	for end := time.Now().Add(s.bound); s.history.behind(); {
-		if time.Now().After(end) {
-			return notJudged("the judge's own watch is late")
-		}
-		if err := s.pause(20 * time.Millisecond); err != nil {
-			return err
-		}
+	seen, err := s.await(s.bound, func() bool { return !s.history.behind() })
+	if err == nil && !seen {
+		err = notJudged("the judge's own watch is late")
 	}
-	return nil
+	return err
 }
 
 // apiServer sends a signal to the API server of this control plane.

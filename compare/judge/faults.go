@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -11,7 +12,9 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
 	"example.com/byhand/internal/testkit"
+	"example.com/byhand/internal/testkit/oracle"
 )
 
 // atWrite makes a fault happen to the n-th write of the program.
@@ -82,19 +85,66 @@ func few(most int, steps ...step) step {
 	}
 }
 
-// fewWrites takes steps, and fails if the program has tried to write more often than that
-// meanwhile, with or without success.
-func fewWrites(most int, steps ...step) step {
+// fewWrites takes steps, and fails if the program meanwhile tries one write, the same operation on
+// the same object of a resource, more often than that, with or without success.
+func fewWrites(resource string, most int, why *lesson, steps ...step) step {
 	return func(s *stage) error {
-		begin := time.Now()
+		begin, tried := time.Now(), map[string]int{}
 		if err := s.take(steps); err != nil {
 			return err
 		}
-		if writes := s.writesSince(begin); len(writes) > most {
-			s.find(found(P7, endless, time.Now(), "In %s the program has tried to write %d times what the API server did not keep; a program that doubles its pauses does it %d times at most.",
-				time.Since(begin).Round(time.Second), len(writes), most))
+		for _, w := range s.writesSince(begin) {
+			if write := w.Method + " " + w.Target.String(); w.Target.Resource == resource {
+				if tried[write]++; tried[write] == most+1 {
+					s.find(found(P7, why, w.At, "The program has tried %s for the %dth time in %s; %d times are enough.", write, most+1, w.At.Sub(begin).Round(time.Second), most))
+				}
+			}
 		}
 		return nil
+	}
+}
+
+// opposed takes steps while another controller gives a Deployment one replica, whoever has given it others.
+func opposed(name string, steps ...step) step {
+	return func(s *stage) error {
+		ctx, stop := context.WithCancel(s.ctx)
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			for ctx.Err() == nil {
+				if d := s.history.deployment(name); d != nil && oracle.Replicas(d) != 1 {
+					_ = patchDeployment(name, object{"spec": object{"replicas": 1}})(s)
+				}
+				_ = s.pause(5 * time.Millisecond)
+			}
+		}()
+		err := s.take(steps)
+		stop()
+		<-done
+		return err
+	}
+}
+
+// withoutBookmark starts the program anew, and no streaming list gets its bookmark. The program must
+// serve a new Foo, or end, before a time is over.
+func withoutBookmark(bound time.Duration) step {
+	return func(s *stage) error {
+		s.proxy.Intercept(bookmarkless)
+		defer s.proxy.Intercept(nil)
+		s.setTolerant(true)
+		defer s.setTolerant(false)
+		s.killPrograms()
+		if err := errors.Join(s.startProgram(), createFoo("b", "b", 1)(s)); err != nil {
+			return err
+		}
+		does, err := s.await(bound, func() bool {
+			return len(s.running()) == 0 || !s.history.behind() && len(s.history.wrong()) == 0
+		})
+		if does || err != nil {
+			return err
+		}
+		s.find(found(P1, waiting, time.Now(), "The program was started behind a proxy that loses bookmarks. After %s it has not served Foo b, and still runs.", bound))
+		return errShort
 	}
 }
 
@@ -102,23 +152,21 @@ func fewWrites(most int, steps ...step) step {
 // Deployment has, though other things are not as they must be.
 func tells(name string, available int32) step {
 	return func(s *stage) error {
-		for end := time.Now().Add(s.bound); ; {
-			foo, has := s.history.foo(name), int32(0)
+		var foo *v1alpha1.Foo
+		var has int32
+		is, err := s.await(s.bound, func() bool {
+			foo, has = s.history.foo(name), 0
 			if d := s.history.deployment(foo.Spec.DeploymentName); d != nil {
 				has = d.Status.AvailableReplicas
 			}
-			if has == available && foo.Status.AvailableReplicas == available {
-				return nil
-			}
-			if time.Now().After(end) {
-				s.find(found(P1, untold, time.Now(), "Deployment %s has %d available replicas (expected: %d). The status of Foo %s (revision %s) says %d. It is still so after %s.",
-					foo.Spec.DeploymentName, has, available, name, foo.ResourceVersion, foo.Status.AvailableReplicas, s.bound))
-				return errShort
-			}
-			if err := s.pause(20 * time.Millisecond); err != nil {
-				return err
-			}
+			return has == available && foo.Status.AvailableReplicas == available
+		})
+		if is || err != nil {
+			return err
 		}
+		s.find(found(P1, untold, time.Now(), "Deployment %s has %d available replicas (expected: %d). The status of Foo %s (revision %s) says %d. It is still so after %s.",
+			foo.Spec.DeploymentName, has, available, name, foo.ResourceVersion, foo.Status.AvailableReplicas, s.bound))
+		return errShort
 	}
 }
 

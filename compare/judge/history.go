@@ -196,7 +196,7 @@ func readFoo(object *unstructured.Unstructured) *v1alpha1.Foo {
 	conditions, _, _ := unstructured.NestedSlice(object.Object, "status", "conditions")
 	for _, c := range conditions {
 		if condition, ok := c.(map[string]any); ok {
-			f.Status.Conditions = append(f.Status.Conditions, metav1.Condition{Type: fmt.Sprint(condition["type"])})
+			f.Status.Conditions = append(f.Status.Conditions, metav1.Condition{Type: fmt.Sprint(condition["type"]), Status: metav1.ConditionStatus(fmt.Sprint(condition["status"]))})
 		}
 	}
 	available, _, _ := unstructured.NestedInt64(object.Object, "status", "availableReplicas")

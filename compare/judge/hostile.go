@@ -1,10 +1,16 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"io"
+	"net/http"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -50,6 +56,25 @@ func withoutSchema(steps ...step) step {
 		}
 		return err
 	}
+}
+
+// dropFoos deletes the Foos, also those that a finalizer of the program holds.
+func (s *stage) dropFoos(ctx context.Context) error {
+	foos := s.foos(s.namespace)
+	if err := foos.DeleteCollection(ctx, metav1.DeleteOptions{}, metav1.ListOptions{}); err != nil {
+		return err
+	}
+	left, err := foos.List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return err
+	}
+	for i := range left.Items {
+		_, err := foos.Patch(ctx, left.Items[i].GetName(), mergePatch, []byte(`{"metadata":{"finalizers":null}}`), metav1.PatchOptions{})
+		if ignoreNotFound(err) != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // badValues are Foos that no Deployment can fulfil, of the types of the schema.
@@ -100,6 +125,57 @@ func crowd(n int) step {
 	}
 }
 
+// slowWebhook takes steps beside n Foos whose Deployments a webhook refuses at once until each was
+// tried thrice, and from then on after 10 s. So what hangs are retries: no change is among them.
+func slowWebhook(n int, steps ...step) step {
+	return func(s *stage) error {
+		var hangs atomic.Bool
+		var mu sync.Mutex
+		tries, thrice, over := map[string]int{}, 0, make(chan struct{})
+		defer s.proxy.Intercept(nil)
+		defer close(over)
+		s.proxy.Intercept(func(w http.ResponseWriter, r *http.Request) bool {
+			if !writesDeployment(r) {
+				return false
+			}
+			body, err := io.ReadAll(r.Body)
+			slow := string(slowName.Find(append([]byte(r.URL.Path), body...)))
+			if r.Body = io.NopCloser(bytes.NewReader(body)); err != nil || slow == "" {
+				return err != nil
+			}
+			if hangs.Load() {
+				select {
+				case <-time.After(10 * time.Second):
+				case <-r.Context().Done():
+				case <-over:
+				}
+			}
+			mu.Lock()
+			if tries[slow]++; tries[slow] == 3 {
+				thrice++
+			}
+			if thrice == n {
+				hangs.Store(true)
+			}
+			mu.Unlock()
+			return answer(w, http.StatusInternalServerError, metav1.StatusReasonInternalError, "failed calling webhook: context deadline exceeded")
+		})
+		for i := range n {
+			name := fmt.Sprintf("slow-%03d", i)
+			if err := createFoo(name, name, 1)(s); err != nil {
+				return err
+			}
+		}
+		if _, err := s.await(s.bound, hangs.Load); err != nil {
+			return err
+		}
+		hangs.Store(true) // Even if the program tries seldom.
+		return s.take(steps)
+	}
+}
+
+var slowName = regexp.MustCompile(`slow-\d{3}`)
+
 // goodAlone measures how long good Foos take, one after the other.
 func goodAlone(s *stage) (err error) {
 	s.alone, err = s.goodFoos("alone")
@@ -109,10 +185,11 @@ func goodAlone(s *stage) (err error) {
 // goodBeside fails if good Foos take longer beside bad ones than alone: P8.
 func goodBeside(s *stage) error {
 	// First the program sees the bad ones; if that does not end, it is what is measured.
-	for end := time.Now().Add(15 * time.Second); time.Now().Before(end) && len(s.requests(time.Now().Add(-time.Second), func(r request) bool { return !r.Watch })) > 0; {
-		if err := s.pause(100 * time.Millisecond); err != nil {
-			return err
-		}
+	_, err := s.await(15*time.Second, func() bool {
+		return len(s.requests(time.Now().Add(-time.Second), func(r request) bool { return !r.Watch })) == 0
+	})
+	if err != nil {
+		return err
 	}
 	took, err := s.goodFoos("beside")
 	if err != nil {
@@ -134,17 +211,15 @@ func (s *stage) goodFoos(name string) (longest time.Duration, err error) {
 		if err := createFoo(good, good, 1)(s); err != nil {
 			return 0, err
 		}
-		for s.history.deployment(good) == nil {
-			if time.Since(begin) > s.bound {
-				s.find(found(P1|P8, delayed, time.Now(), "Foo %s asks for Deployment %s. There is none after %s.", good, good, s.bound))
-				return 0, errShort
-			}
-			if s.exitsTooOften() {
-				return 0, errShort
-			}
-			if err := s.pause(5 * time.Millisecond); err != nil {
-				return 0, err
-			}
+		made, err := s.await(s.bound, func() bool { return s.history.deployment(good) != nil || s.exitsTooOften() })
+		switch {
+		case err != nil:
+			return 0, err
+		case !made:
+			s.find(found(P1|P8, delayed, time.Now(), "Foo %s asks for Deployment %s. There is none after %s.", good, good, s.bound))
+			return 0, errShort
+		case s.exitsTooOften():
+			return 0, errShort
 		}
 		longest = max(longest, time.Since(begin))
 	}

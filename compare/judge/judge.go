@@ -12,6 +12,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"example.com/byhand/internal/testkit"
 )
 
@@ -31,7 +33,9 @@ type judge struct {
 	// this is not told again for each.
 	stays bool
 	// lingers: it does not end in the grace period, or leaves something behind.
-	lingers bool
+	lingers atomic.Bool
+	// beside is how many scenarios may run at the same time; 0 is 1.
+	beside int
 
 	mu      sync.Mutex
 	remarks []string
@@ -46,62 +50,94 @@ func (j *judge) remark(text string) {
 	}
 }
 
-// reporter hears what is run, and what comes of it.
-type reporter struct {
-	begin  func(scenario)
-	result func(result)
+// run puts the program through the scenarios, on control planes that it starts for them.
+func (j *judge) run(ctx context.Context, chosen []scenario, report func(result)) (err error) {
+	worlds := worlds{}
+	defer func() { err = errors.Join(err, down(worlds)) }()
+	if err := j.up(ctx, worlds, chosen); err != nil {
+		return err
+	}
+	return j.judgeAll(ctx, worlds, chosen, report)
 }
 
-// run puts the program through the scenarios, one after the other.
-func (j *judge) run(ctx context.Context, chosen []scenario, report reporter) error {
-	for _, bare := range []bool{false, true} {
-		if here := on(bare, chosen); len(here) > 0 {
-			if err := j.runOn(ctx, bare, here, report); err != nil {
-				return err
-			}
+// judgeAll puts the program through the scenarios: those that calibrate the others, then those
+// that may run beside each other, then the rest. What may have fallen short for the others beside
+// it is judged again alone, and that counts.
+func (j *judge) judgeAll(ctx context.Context, worlds worlds, chosen []scenario, report func(result)) error {
+	var first, beside, alone []scenario
+	for _, sc := range chosen {
+		switch {
+		case sc.calibrates:
+			first = append(first, sc)
+		case sc.alone || j.beside < 2:
+			alone = append(alone, sc)
+		default:
+			beside = append(beside, sc)
 		}
 	}
-	return nil
-}
-
-// on returns the scenarios of one of the two control planes.
-func on(bare bool, all []scenario) (here []scenario) {
-	for _, sc := range all {
-		if sc.bare == bare {
-			here = append(here, sc)
-		}
+	if len(beside) == 1 {
+		beside, alone = nil, append(alone, beside...)
 	}
-	return here
-}
-
-// runOn runs scenarios on a control plane that is started for them.
-func (j *judge) runOn(ctx context.Context, bare bool, chosen []scenario, report reporter) (err error) {
-	w, err := j.up(ctx, bare)
+	if err := worlds.judgeEach(ctx, first, report); err != nil {
+		return err
+	}
+	doubtful, err := worlds.judgeBeside(ctx, j.beside, beside, report)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, w.down()) }()
-	return w.judgeAll(ctx, chosen, report)
+	return worlds.judgeEach(ctx, inOrder(append(alone, doubtful...)), report)
 }
 
-// judgeAll puts the program through scenarios of this control plane.
-func (w *world) judgeAll(ctx context.Context, chosen []scenario, report reporter) error {
+// judgeEach judges one scenario after the other.
+func (w worlds) judgeEach(ctx context.Context, chosen []scenario, report func(result)) error {
 	for _, sc := range chosen {
-		begin := time.Now()
-		report.begin(sc)
-		s, err := w.judged(ctx, &sc)
-		why := ""
-		switch {
-		case ctx.Err() != nil:
-			return errors.New("interrupted")
-		case err != nil && !w.judge.heard.Load():
-			return err // Nothing works.
-		case err != nil:
-			why = err.Error()
+		r, err := w[sc.bare].result(ctx, &sc)
+		if err != nil {
+			return err
 		}
-		report.result(newResult(&sc, s, why, time.Since(begin)))
+		report(r)
 	}
 	return nil
+}
+
+// judgeBeside judges so many scenarios at the same time. It returns the doubtful ones.
+func (w worlds) judgeBeside(ctx context.Context, atOnce int, chosen []scenario, report func(result)) (doubtful []scenario, err error) {
+	var group errgroup.Group
+	group.SetLimit(max(1, atOnce))
+	var mu sync.Mutex
+	for _, sc := range chosen {
+		group.Go(func() error {
+			r, err := w[sc.bare].result(ctx, &sc)
+			mu.Lock()
+			defer mu.Unlock()
+			switch {
+			case err != nil:
+				return err
+			case r.isDoubtful():
+				doubtful = append(doubtful, sc)
+			default:
+				report(r)
+			}
+			return nil
+		})
+	}
+	err = group.Wait()
+	return doubtful, err
+}
+
+// result runs one scenario and says what came of it. It fails if nothing can be said about the program.
+func (w *world) result(ctx context.Context, sc *scenario) (result, error) {
+	begin, why := time.Now(), ""
+	s, err := w.judged(ctx, sc)
+	switch {
+	case ctx.Err() != nil:
+		return result{}, errors.New("interrupted")
+	case err != nil && !w.judge.heard.Load():
+		return result{}, err // Nothing works.
+	case err != nil:
+		why = err.Error()
+	}
+	return newResult(sc, s, why, time.Since(begin)), nil
 }
 
 // helpless is why nothing more is judged.

@@ -113,6 +113,21 @@ var (
 		"kubernetes/kubernetes#57167: the API server changes a ReplicaSet, and the controller of Deployments creates another one, again and again",
 		"controller/failures.go: a write that did not stick has failed, and waits for its back-off, whatever event comes",
 	}
+	repeated = &lesson{
+		"A message that is another one each time, for the identifier in it, makes a write of each try, and each write wakes every client that watches.",
+		"kubernetes/sample-controller#29 and kubernetes-sigs/controller-runtime#2831: status writes without end",
+		"controller/failures.go: a cause is told once, in the words of the first time",
+	}
+	claimed = &lesson{
+		"Who waits for Ready goes on, and what runs is not what was asked for.",
+		"",
+		"controller/status.go: Ready is True only if the Deployment is complete, by the formula of its controller",
+	}
+	waiting = &lesson{
+		"A program that waits for ever does nothing and looks well: nobody starts it again.",
+		"kubernetes/kubernetes#140890 and derailed/k9s#4186: a proxy loses the bookmark that ends a streaming list",
+		"informer/progress.go: WaitForSync returns an error when a list has made no progress for a minute",
+	}
 	heavy = &lesson{
 		"A program that outgrows its limit is killed, and starts with the same lists again.",
 		"kubernetes-sigs/controller-runtime#1491: a manager that outgrows its memory in a larger cluster",

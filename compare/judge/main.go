@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -8,6 +9,7 @@ import (
 	"os"
 	"os/signal"
 	"regexp"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -22,6 +24,7 @@ const failed = 101
 // options are the flags.
 type options struct {
 	quick, list                   bool
+	beside                        int
 	scenario, json, results, page string
 	seed                          uint64
 	args                          []string
@@ -33,12 +36,13 @@ func main() {
 		fmt.Fprintln(flag.CommandLine.Output(), "go run ./judge [flags] -- COMMAND…        {kubeconfig} in COMMAND becomes the path of the file\ngo run ./judge [flags] -results FOLDER")
 		flag.PrintDefaults()
 	}
-	flag.BoolVar(&o.quick, "quick", false, "the shorter half of the scenarios: 2 minutes in place of 8 to 20")
+	flag.BoolVar(&o.quick, "quick", false, "the shorter half of the scenarios: a minute in place of 4 to 15")
+	flag.IntVar(&o.beside, "beside", 8, "how many scenarios run at the same time, where they do not disturb each other")
 	flag.BoolVar(&o.list, "list", false, "print the scenarios and the properties that each judges")
 	flag.StringVar(&o.scenario, "scenario", "", "`regexp`: only scenarios whose whole name matches, as in 'rename|killed-.*'")
 	flag.Uint64Var(&o.seed, "seed", 0, "seed of what is random; 0: another one each time")
 	flag.StringVar(&o.json, "json", "", "write the verdict to this `file` as JSON")
-	flag.StringVar(&o.results, "results", "", "judge the programs that are compared here, and write a page and each verdict into this `folder` (50 minutes)")
+	flag.StringVar(&o.results, "results", "", "judge the programs that are compared here, and write a page and each verdict into this `folder` (40 minutes)")
 	flag.StringVar(&o.page, "page", "", "judge nothing, make the page in this `folder` again from the verdicts there")
 	flag.Parse()
 	o.args = flag.Args()
@@ -83,7 +87,7 @@ func do(ctx context.Context, o options) (short int, err error) {
 
 // run judges, and prints as it goes.
 func run(ctx context.Context, o options, chosen []scenario, c command) (short int, err error) {
-	j := &judge{seed: seedOr(o.seed), quick: o.quick, bound: usualBound, command: c}
+	j := &judge{seed: seedOr(o.seed), quick: o.quick, bound: usualBound, command: c, beside: o.beside}
 	if j.dir, err = os.MkdirTemp("", "byhand-judge-"); err != nil {
 		return 0, err
 	}
@@ -95,15 +99,11 @@ func run(ctx context.Context, o options, chosen []scenario, c command) (short in
 	}
 	fmt.Println(header())
 	v := verdict{Command: c.args, Seed: j.seed, Quick: o.quick, Began: time.Now()}
-	err = j.run(ctx, chosen, reporter{
-		begin: func(sc scenario) {
-			fmt.Printf("%5s  %-20s", fmt.Sprintf("%d/%d", len(v.Results)+1, len(chosen)), sc.name)
-		},
-		result: func(r result) {
-			fmt.Println(r.line())
-			v.Results = append(v.Results, r)
-		},
+	err = j.run(ctx, chosen, func(r result) {
+		v.Results = append(v.Results, r)
+		fmt.Printf("%5s  %-20s%s\n", fmt.Sprintf("%d/%d", len(v.Results), len(chosen)), r.Scenario, r.line())
 	})
+	slices.SortFunc(v.Results, func(a, b result) int { return cmp.Compare(position(a.Scenario), position(b.Scenario)) })
 	v.Seconds, v.Remarks = time.Since(v.Began).Round(time.Second).Seconds(), j.remarks
 	short = v.print(os.Stdout)
 	if len(v.Results) > 0 {
@@ -133,18 +133,22 @@ func choose(o options) (chosen []scenario, err error) {
 }
 
 // withFaultFree puts the run without faults before the faults, if there are any.
-func withFaultFree(chosen []scenario) (all []scenario) {
-	if len(on(true, chosen)) == 0 {
+func withFaultFree(chosen []scenario) []scenario {
+	bare := func(s scenario) bool { return s.bare }
+	is := func(s scenario) bool { return s.name == faultFree }
+	if !slices.ContainsFunc(chosen, bare) || slices.ContainsFunc(chosen, is) {
 		return chosen
 	}
-	for _, s := range scenarios {
-		wanted := s.name == faultFree
-		for _, c := range chosen {
-			wanted = wanted || c.name == s.name
-		}
-		if wanted {
-			all = append(all, s)
-		}
-	}
-	return all
+	return inOrder(append(chosen, scenarios[position(faultFree)]))
+}
+
+// inOrder sorts scenarios as they are told.
+func inOrder(chosen []scenario) []scenario {
+	slices.SortFunc(chosen, func(a, b scenario) int { return cmp.Compare(position(a.name), position(b.name)) })
+	return chosen
+}
+
+// position is where a scenario is told.
+func position(name string) int {
+	return slices.IndexFunc(scenarios, func(s scenario) bool { return s.name == name })
 }

@@ -74,7 +74,7 @@ type courts struct {
 // court is a folder and, once they are needed, the two control planes.
 type court struct {
 	dir    string
-	worlds map[bool]*world
+	worlds worlds
 }
 
 // judge puts a command through the scenarios that are wanted, and what they are compared with.
@@ -93,35 +93,20 @@ func (c *courts) judge(t *testing.T, wanted func(scenario) bool, args ...string)
 	if *everything {
 		bound = usualBound
 	}
-	j := &judge{seed: seedOr(0), bound: bound, command: command{args: append(args, "-kubeconfig", "{kubeconfig}"), dir: court.dir}}
-	for _, bare := range []bool{false, true} {
-		here := on(bare, withFaultFree(chosen))
-		if len(here) == 0 {
-			continue
-		}
-		w := court.worlds[bare]
-		if w == nil {
-			var err error
-			// Each has a kubeconfig for the program.
-			if j.dir, err = os.MkdirTemp(court.dir, ""); err != nil {
-				t.Fatal(err)
-			}
-			if w, err = j.up(t.Context(), bare); err != nil {
-				t.Fatal(err)
-			}
-			court.worlds[bare] = w
-		}
-		w.meet(j)
-		err := w.judgeAll(t.Context(), here, reporter{func(scenario) {}, func(r result) {
+	j := &judge{seed: seedOr(0), bound: bound, dir: court.dir, command: command{args: append(args, "-kubeconfig", "{kubeconfig}"), dir: court.dir}}
+	chosen = withFaultFree(chosen)
+	err := j.up(t.Context(), court.worlds, chosen)
+	if err == nil {
+		err = j.judgeAll(t.Context(), court.worlds, chosen, func(r result) {
 			t.Logf("%-20s%s", r.Scenario, r.line())
 			for _, v := range r.Violations {
 				t.Logf("%s %s", v.Properties, v.Seen)
 			}
 			results = append(results, r)
-		}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		})
+	}
+	if err != nil {
+		t.Fatal(err)
 	}
 	return results
 }
@@ -138,7 +123,7 @@ func (c *courts) take(t *testing.T) *court {
 	if err != nil {
 		t.Fatal(err)
 	}
-	made := &court{dir: dir, worlds: map[bool]*world{}}
+	made := &court{dir: dir, worlds: worlds{}}
 	c.all = append(c.all, made)
 	return made
 }
@@ -151,10 +136,8 @@ func (c *courts) giveBack(free *court) {
 
 func (c *courts) close(t *testing.T) {
 	for _, court := range c.all {
-		for _, w := range court.worlds {
-			if err := w.down(); err != nil {
-				t.Error(err)
-			}
+		if err := down(court.worlds); err != nil {
+			t.Error(err)
 		}
 		if err := os.RemoveAll(court.dir); err != nil {
 			t.Error(err)

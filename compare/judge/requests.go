@@ -13,8 +13,8 @@ import (
 type request struct{ testkit.Request }
 
 // requests returns the requests since a moment that want picks; without Events and Leases.
-func (w *world) requests(since time.Time, want func(request) bool) (found []request) {
-	for _, line := range w.proxy.Log() {
+func (s *stage) requests(since time.Time, want func(request) bool) (found []request) {
+	for _, line := range s.proxy.Log() {
 		if r := (request{line}); !r.At.Before(since) && !slices.Contains([]string{"events", "leases"}, r.Target.Resource) && want(r) {
 			found = append(found, r)
 		}
@@ -23,19 +23,19 @@ func (w *world) requests(since time.Time, want func(request) bool) (found []requ
 }
 
 // heardSince reports whether any request has come.
-func (w *world) heardSince(since time.Time) bool {
-	log := w.proxy.Log()
+func (s *stage) heardSince(since time.Time) bool {
+	log := s.proxy.Log()
 	return len(log) > 0 && !log[len(log)-1].At.Before(since)
 }
 
-// leases returns the Leases that the program has written.
-func (w *world) leases() (found []testkit.Target) {
-	for _, r := range w.proxy.Log() {
-		if r.Target.Resource == "leases" && r.Target.Name != "" && r.Method != http.MethodGet && !slices.Contains(found, r.Target) {
-			found = append(found, r.Target)
+// lostLease reports whether the last request for a Lease has failed: who cannot renew one has to end.
+func (s *stage) lostLease() bool {
+	for _, r := range slices.Backward(s.proxy.Log()) {
+		if r.Target.Resource == "leases" {
+			return r.Code == 0 || r.Code >= http.StatusBadRequest
 		}
 	}
-	return found
+	return false
 }
 
 // isWrite reports whether the request can change a Foo or a Deployment.

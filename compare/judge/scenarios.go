@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"example.com/byhand/internal/testkit"
@@ -21,16 +22,19 @@ type scenario struct {
 	// bare: it runs where the judge plays the controller of Deployments, without a
 	// garbage collector. unplayed: and where no Deployment ever gets a Pod.
 	bare, unplayed bool
-	// calibrates: it sets the bound of the others.
+	// calibrates: it sets the bound of the others, and runs before them.
 	calibrates bool
+	// alone: no other runs beside it, for it stops the API server, changes it for all, or
+	// measures what other work would delay.
+	alone bool
 	// perWrite, if it is not Pass, happens to the n-th write, for each n, in a run of its own.
 	perWrite testkit.Fault
 	steps    []step
 }
 
-// scenarios are run in this order.
+// scenarios are told in this order.
 var scenarios = []scenario{
-	// Situations: nothing fails.
+	// Situations: no request of the program fails.
 	{name: "create", what: "Two Foos are created.",
 		judged: P1 | P2 | P3 | P5, quick: true, calibrates: true,
 		steps: []step{createFoo("a", "a", 1), createFoo("b", "b-deployment", 2), converged}},
@@ -81,6 +85,15 @@ var scenarios = []scenario{
 			disturbed(8*time.Second, unreadable, cut, changeFoo("a", object{"replicas": 3}), deleteDeployment("a"),
 				deleteFoo("b", metav1.DeletePropagationBackground), createFooAgain("b", "b", 2), deleteFoo("c", metav1.DeletePropagationBackground)),
 			gone, converged}},
+	{name: "replicasets-refused", what: "A quota admits no ReplicaSet, so that a Deployment makes no progress: the status is true, and the program leaves it as it is.",
+		judged: P1 | P2 | P3 | P5,
+		steps: []step{noReplicaSets(createFoo("a", "a", 1), until("a", "stuck", isStuck), silent, claimsNothing("a"), idle(5*time.Second)),
+			patchDeployment("a", note(1)), converged}},
+	{name: "paused-template", what: "While the program is down, a person gives the Deployment another image, and pauses it when that runs: no Pod gets the right image before the pause ends, and the status does not say Ready.",
+		judged: P1 | P2 | P3 | P5,
+		steps: []step{createFoo("a", "a", 1), converged,
+			whileDown(changeImage("a"), until("a", "complete", isComplete), patchDeployment("a", object{"spec": object{"paused": true}})),
+			converged, silent, claimsNothing("a"), patchDeployment("a", object{"spec": object{"paused": false}}), converged}},
 	{name: "restart", what: "The program is ended and started again, and nothing has changed: it writes nothing.",
 		judged: P1 | P2 | P3 | P5, quick: true,
 		steps: []step{createFoo("a", "a", 1), createFoo("b", "b", 2), converged, silent, restarted}},
@@ -105,6 +118,9 @@ var scenarios = []scenario{
 	{name: "stale-start", what: "A Foo was scaled and named another Deployment. The program starts, and its first list of Foos is older than that.",
 		judged: P1 | P3 | P4 | P5 | P6, quick: true, bare: true,
 		steps: []step{createFoo("a", "a", 1), converged, staleStart(6*time.Second, storyChange, converged, wait(2*onTheWay)), converged, sameEnd}},
+	{name: "no-bookmark", what: "The program starts behind a proxy that loses BOOKMARK events, so that no streaming list is complete: within 150 s it works all the same, or ends. Without the proxy it works.",
+		judged: P1 | P3 | P4 | P5, bare: true,
+		steps: []step{createFoo("a", "a", 1), converged, withoutBookmark(150 * time.Second), whileDown(), converged}},
 	{name: "silent-network", what: "For 15 s the watches say nothing and requests hang, while a Foo is changed.",
 		judged: P1 | P3 | P4 | P5 | P6 | P7, bare: true,
 		steps: []step{createFoo("a", "a", 1), converged,
@@ -131,18 +147,29 @@ var scenarios = []scenario{
 				patchDeployment("a", object{"spec": object{"replicas": 4}}), tells("a", 4))), converged}},
 	{name: "webhook-changes", what: "For 15 s a policy gives each Deployment that is written 1 replica, and the Foo asks for 3: the program does not write without end, the status tells what runs.",
 		judged: P1 | P3 | P5 | P7, bare: true,
-		steps: []step{createFoo("a", "a", 3), converged, setBack("a", fewWrites(40, tells("a", 1), wait(15*time.Second))), converged}},
+		steps: []step{createFoo("a", "a", 3), converged, changedBack("a", fewWrites("deployments", 15, endless, tells("a", 1), wait(15*time.Second))), converged}},
+	{name: "set-back", what: "For 15 s another controller gives the Deployment 1 replica, and the Foo asks for 3: the program does not write without end, the status tells what runs.",
+		judged: P1 | P3 | P5 | P7, bare: true,
+		steps: []step{createFoo("a", "a", 3), converged, opposed("a", fewWrites("deployments", 15, endless, tells("a", 1), wait(15*time.Second))), converged}},
+	{name: "owner-stripped", what: "A policy takes each new Deployment its owner references, while a Foo names another one: the old one stays. A person deletes the new one, without the policy.",
+		judged: P1 | P4, bare: true,
+		steps: []step{createFoo("a", "a", 1), converged, ownerStripped(changeFoo("a", object{"deploymentName": "b"}), until("b", "there", func(*appsv1.Deployment) bool { return true }), wait(5*time.Second)),
+			deleteDeployment("b"), converged}},
+	{name: "denied-with-ids", what: "For 15 s a webhook denies each write of a Deployment, each time with another identifier: the program does not write each into the status.",
+		judged: P1 | P3 | P5 | P7, bare: true,
+		steps: []step{createFoo("a", "a", 1), converged,
+			fewWrites("foos", 5, repeated, few(40, disturbed(15*time.Second, denying, changeFoo("a", object{"replicas": 3})))), converged}},
 	{name: "quota", what: "A quota is full, so that for 10 s no Deployment can be created. A Foo names another one, a second Foo is new: the old Deployment stays.",
 		judged: P1 | P3 | P4 | P5 | P7, bare: true,
-		steps: []step{createFoo("a", "a", 1), converged, fullQuota(few(80, storyChange, createFoo("b", "b", 1), wait(10*time.Second))), converged}},
+		steps: []step{createFoo("a", "a", 1), converged, oneDeployment(few(80, storyChange, createFoo("b", "b", 1), wait(10*time.Second))), converged}},
 	{name: "pods-refused", what: "A Foo asks for 3 replicas, and the Deployment gets 2 Pods (ReplicaFailure): the status tells 2, and the program writes nothing until there are 3.",
 		judged: P1 | P2 | P3 | P5, quick: true, bare: true,
 		steps: []step{createFoo("a", "a", 1), converged, podsAtMost(2, changeFoo("a", object{"replicas": 3}), tells("a", 2), silent, idle(5*time.Second)), converged}},
 	{name: "apiserver-killed", what: "The API server is killed and started again on the same data.",
-		judged: P1 | P2 | P3 | P4 | P5 | P6 | P7, bare: true,
+		judged: P1 | P2 | P3 | P4 | P5 | P6 | P7, bare: true, alone: true,
 		steps: []step{createFoo("a", "a", 1), converged, apiServerKilled, storyChange, converged, sameEnd}},
 	{name: "apiserver-frozen", what: "The API server is frozen for 12 s.",
-		judged: P1 | P2 | P3 | P4 | P5 | P6 | P7, bare: true,
+		judged: P1 | P2 | P3 | P4 | P5 | P6 | P7, bare: true, alone: true,
 		steps: []step{createFoo("a", "a", 1), converged, apiServerFrozen(12 * time.Second), storyChange, converged, sameEnd}},
 	{name: "two-at-a-time", what: "A second process of the same command runs beside the first, which is then killed.",
 		judged: P1 | P3 | P4 | P5 | P6, bare: true,
@@ -150,16 +177,19 @@ var scenarios = []scenario{
 
 	// Many Foos, and bad ones.
 	{name: "thousand", what: "1,000 Foos are created at once.",
-		judged: P1 | P3 | P5 | P7, bare: true, unplayed: true,
+		judged: P1 | P3 | P5 | P7, bare: true, alone: true, unplayed: true,
 		steps: []step{many(1000), convergedWithin(5 * time.Minute)}},
 	{name: "crowd", what: "200 Foos ask for a name that is taken: a good Foo beside them does not wait.",
-		judged: P1 | P5 | P8, bare: true, unplayed: true,
+		judged: P1 | P5 | P8, bare: true, alone: true, unplayed: true,
 		steps: []step{goodAlone, crowd(200), goodBeside, converged}},
+	{name: "slow-webhook", what: "A webhook refuses what 100 Foos ask for, and then does not answer for 10 s each time: a good Foo beside them does not wait.",
+		judged: P8, bare: true, alone: true, unplayed: true,
+		steps: []step{goodAlone, slowWebhook(100, goodBeside)}},
 	{name: "hostile-values", what: "The schema is gone: Foos without a spec, with negative numbers, with names that cannot be; a good Foo beside them does not wait, and once they are mended they get what they ask for.",
-		judged: P1 | P7 | P8, bare: true, unplayed: true,
+		judged: P1 | P7 | P8, bare: true, alone: true, unplayed: true,
 		steps: []step{goodAlone, withoutSchema(few(300, badValues, goodBeside, wait(10*time.Second)), mended, converged)}},
 	{name: "hostile-types", what: "The schema is gone: Foos with a word for a number and a number for a word. The program may stop for them, but not end; once they are mended everything goes on.",
-		judged: P1 | P7, bare: true, unplayed: true,
+		judged: P1 | P7, bare: true, alone: true, unplayed: true,
 		steps: []step{withoutSchema(few(300, badTypes, createFoo("good", "good", 1), wait(10*time.Second)), mended, converged)}},
 }
 

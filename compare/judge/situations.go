@@ -2,11 +2,14 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -83,12 +86,24 @@ func (h *history) statusChangedSince(versions int) bool {
 	return false
 }
 
+// whileDown ends the program, takes steps, and starts it again.
+func whileDown(steps ...step) step {
+	return func(s *stage) error {
+		s.endPrograms()
+		for _, step := range steps {
+			if err := step(s); err != nil {
+				return err
+			}
+		}
+		return s.startProgram()
+	}
+}
+
 // restarted ends the program and starts it again. A new Foo shows when it has begun to
 // work; then no other object may have been written.
 func restarted(s *stage) error {
-	s.endPrograms()
 	begin := time.Now()
-	if err := s.startProgram(); err != nil {
+	if err := whileDown()(s); err != nil {
 		return err
 	}
 	if err := s.take([]step{createFoo("probe", "probe", 1), converged, silent}); err != nil {
@@ -155,6 +170,53 @@ func freed(name string) step {
 			}
 		}
 		return notJudged("the garbage collector has not set the Deployment free")
+	}
+}
+
+// until waits for what the controllers of Kubernetes do with a Deployment.
+func until(name, what string, is func(d *appsv1.Deployment) bool) step {
+	return func(s *stage) error {
+		done, err := s.await(s.bound, func() bool {
+			d := s.history.deployment(name)
+			return d != nil && is(d)
+		})
+		if err == nil && !done {
+			err = notJudged(fmt.Sprintf("Deployment %s is not %s after %s", name, what, s.bound))
+		}
+		return err
+	}
+}
+
+// isComplete is the formula of the controller of Deployments.
+func isComplete(d *appsv1.Deployment) bool {
+	is, wanted := d.Status, oracle.Replicas(d)
+	return is.ObservedGeneration >= d.Generation && is.UpdatedReplicas == wanted && is.Replicas == wanted && is.AvailableReplicas == wanted
+}
+
+// isStuck: its ReplicaSet is refused, for example.
+func isStuck(d *appsv1.Deployment) bool {
+	return slices.ContainsFunc(d.Status.Conditions, func(c appsv1.DeploymentCondition) bool {
+		return c.Type == appsv1.DeploymentProgressing && c.Status == corev1.ConditionFalse
+	})
+}
+
+// claimsNothing waits until no condition Ready of a Foo is True, while its Deployment is not
+// complete. A Foo without the condition claims nothing.
+func claimsNothing(name string) step {
+	return func(s *stage) error {
+		var foo *v1alpha1.Foo
+		var d *appsv1.Deployment
+		is, err := s.await(s.bound, func() bool {
+			foo = s.history.foo(name)
+			d = s.history.deployment(foo.Spec.DeploymentName)
+			return d == nil || isComplete(d) || !meta.IsStatusConditionTrue(foo.Status.Conditions, "Ready")
+		})
+		if is || err != nil {
+			return err
+		}
+		s.find(found(P1, claimed, time.Now(), "The condition Ready of Foo %s (revision %s) is True. Deployment %s (revision %s) asks for %d replicas and has %d, %d of them of its template, %d available.",
+			name, foo.ResourceVersion, d.Name, d.ResourceVersion, oracle.Replicas(d), d.Status.Replicas, d.Status.UpdatedReplicas, d.Status.AvailableReplicas))
+		return errShort
 	}
 }
 

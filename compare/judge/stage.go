@@ -4,17 +4,23 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"sync"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"example.com/byhand/internal/testkit"
 )
 
-// stage is one run of a scenario: a namespace, its history, and the program, newly started.
+// stage is one run of a scenario: a namespace, its history, and the program, newly started,
+// behind a proxy of its own.
 type stage struct {
 	*world
+	proxy     *testkit.Proxy
+	through   string // the kubeconfig of the program
 	ctx       context.Context
 	scenario  *scenario
 	namespace string
@@ -44,9 +50,7 @@ func (n notJudged) Error() string { return string(n) }
 // perform runs the steps of a scenario in a namespace of its own, with a program of its
 // own, and returns what it found.
 func (w *world) perform(ctx context.Context, sc *scenario, steps ...step) (*stage, error) {
-	w.stages++
-	s := &stage{world: w, ctx: ctx, scenario: sc, namespace: fmt.Sprintf("judge-%s-%d", sc.name, w.stages), begin: time.Now()}
-	w.proxy.Forget()
+	s := &stage{world: w, ctx: ctx, scenario: sc, namespace: fmt.Sprintf("judge-%s-%d", sc.name, w.stages.Add(1)), begin: time.Now()}
 	if err := s.open(); err != nil {
 		if s.history != nil {
 			err = errors.Join(err, s.close())
@@ -78,10 +82,23 @@ func (w *world) perform(ctx context.Context, sc *scenario, steps ...step) (*stag
 	return s, err
 }
 
-// open makes the namespace and starts the program.
-func (s *stage) open() error {
-	_, err := s.kube.CoreV1().Namespaces().Create(s.ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: s.namespace}}, metav1.CreateOptions{})
+// open makes the namespaces and the proxy, and starts the program.
+func (s *stage) open() (err error) {
+	for _, name := range []string{s.namespace, s.leases()} {
+		if _, err := s.kube.CoreV1().Namespaces().Create(s.ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}, metav1.CreateOptions{}); err != nil {
+			return err
+		}
+	}
+	dir, err := os.MkdirTemp(s.judge.dir, "")
 	if err != nil {
+		return err
+	}
+	if s.proxy, err = testkit.NewProxy(s.plane.Config); err != nil {
+		return err
+	}
+	s.proxy.Kill = s.killAndStartAgain
+	s.confine(s.proxy.Next)
+	if s.through, err = s.proxy.Kubeconfig(dir); err != nil {
 		return err
 	}
 	if s.history, err = s.follow(s.ctx, s.namespace); err != nil {
@@ -90,8 +107,6 @@ func (s *stage) open() error {
 	if s.history.unplayed = s.scenario.unplayed; s.bare && !s.scenario.unplayed {
 		s.playing.Go(s.playDeployments)
 	}
-	s.proxy.Kill = s.killAndStartAgain
-	s.proxy.OnWrite(nil)
 	return s.startProgram()
 }
 
@@ -111,7 +126,7 @@ func (s *stage) take(steps []step) error {
 	return nil
 }
 
-// close ends the program and removes the namespace.
+// close ends the program. What it leaves behind no other program sees.
 func (s *stage) close() error {
 	s.proxy.OnWrite(nil)
 	s.proxy.Intercept(nil)
@@ -121,32 +136,7 @@ func (s *stage) close() error {
 	s.stopPrograms()
 	s.history.stop()
 	s.playing.Wait()
-	// Not the stage's context: also when the judge is interrupted.
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
-	defer cancel()
-	return errors.Join(
-		ignoreNotFound(s.dropFoos(ctx)),
-		ignoreNotFound(s.kube.AppsV1().Deployments(s.namespace).DeleteCollection(ctx, metav1.DeleteOptions{}, metav1.ListOptions{})),
-		ignoreNotFound(s.kube.CoreV1().Namespaces().Delete(ctx, s.namespace, metav1.DeleteOptions{})))
-}
-
-// dropFoos deletes the Foos, also those that a finalizer of the program holds.
-func (s *stage) dropFoos(ctx context.Context) error {
-	foos := s.foos(s.namespace)
-	if err := foos.DeleteCollection(ctx, metav1.DeleteOptions{}, metav1.ListOptions{}); err != nil {
-		return err
-	}
-	left, err := foos.List(ctx, metav1.ListOptions{})
-	if err != nil {
-		return err
-	}
-	for i := range left.Items {
-		_, err := foos.Patch(ctx, left.Items[i].GetName(), mergePatch, []byte(`{"metadata":{"finalizers":null}}`), metav1.PatchOptions{})
-		if ignoreNotFound(err) != nil {
-			return err
-		}
-	}
-	return nil
+	return s.proxy.Close()
 }
 
 // find adds a finding, once for each lesson.

@@ -53,7 +53,9 @@ func (s *stage) supervise(p *program) {
 	if tolerant {
 		return
 	}
-	s.find(found(P7, exits, time.Now(), "The program ended by itself: %s. It printed at last:\n%s", p.Ended(), p.tail.lines(8)))
+	if !s.lostLease() {
+		s.find(found(P7, exits, time.Now(), "The program ended by itself: %s. It printed at last:\n%s", p.Ended(), p.tail.lines(8)))
+	}
 	if s.exitsTooOften() || s.pause(time.Second) != nil {
 		return
 	}
@@ -84,9 +86,7 @@ func (s *stage) killPrograms() {
 // freeLeases takes the Leases of processes away that have ended: to wait until they expire
 // would show nothing.
 func (s *stage) freeLeases() {
-	for _, lease := range s.leases() {
-		_ = s.kube.CoordinationV1().Leases(lease.Namespace).Delete(s.ctx, lease.Name, metav1.DeleteOptions{})
-	}
+	_ = s.kube.CoordinationV1().Leases(s.leases()).DeleteCollection(s.ctx, metav1.DeleteOptions{}, metav1.ListOptions{})
 }
 
 // stopPrograms ends all processes with SIGTERM, for good.
@@ -102,11 +102,10 @@ func (s *stage) endPrograms() {
 	for _, p := range s.running() {
 		s.remove(p)
 		grace := gracePeriod
-		if s.judge.lingers {
+		if s.judge.lingers.Load() {
 			grace = lessGrace
 		}
-		if remark := p.Stop(grace); remark != "" && !s.judge.lingers {
-			s.judge.lingers = true
+		if remark := p.Stop(grace); remark != "" && !s.judge.lingers.Swap(true) {
 			s.judge.remark("the program " + remark)
 		}
 	}

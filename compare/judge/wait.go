@@ -16,6 +16,19 @@ func (s *stage) pause(d time.Duration) error {
 	}
 }
 
+// await waits until something is so, and reports whether it was before the time was over.
+func (s *stage) await(bound time.Duration, is func() bool) (bool, error) {
+	for end := time.Now().Add(bound); !is(); {
+		if time.Now().After(end) {
+			return false, nil
+		}
+		if err := s.pause(20 * time.Millisecond); err != nil {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
 // writesSince returns what the program has tried to write in this namespace.
 func (s *stage) writesSince(since time.Time) []request {
 	return s.requests(since, func(r request) bool { return r.isWrite() && r.in(s.namespace) })

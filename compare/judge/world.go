@@ -2,18 +2,18 @@ package main
 
 import (
 	"context"
-	"errors"
+	"sync/atomic"
 	"time"
 
+	"golang.org/x/sync/errgroup"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
 
 	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
 	"example.com/byhand/compare/plane"
-	"example.com/byhand/internal/testkit"
 )
 
-// world is one control plane, with the proxy that the program talks to.
+// world is one control plane.
 type world struct {
 	judge *judge
 	// bare: there is an API server and nothing else. The judge plays the controller of
@@ -23,10 +23,8 @@ type world struct {
 	plane   *plane.Plane
 	kube    kubernetes.Interface
 	dynamic dynamic.Interface
-	proxy   *testkit.Proxy
-	through string // the kubeconfig of the program
 
-	stages int
+	stages atomic.Int64
 
 	// What the run without faults has shown.
 	bound    time.Duration // how long the program may take
@@ -39,51 +37,56 @@ type world struct {
 // pause after errors ends in it.
 const usualBound = time.Minute
 
-// up starts a control plane with the CRDs in it. The caller calls down, unless there is an
-// error.
-func (j *judge) up(ctx context.Context, bare bool) (*world, error) {
-	w := &world{bare: bare}
-	w.meet(j)
+// worlds are the control planes, by whether they are bare.
+type worlds map[bool]*world
+
+// up starts the control planes that these scenarios need, if there are none yet. The caller calls down.
+func (j *judge) up(ctx context.Context, worlds worlds, chosen []scenario) error {
 	command, err := plane.Build(ctx, j.dir)
 	if err != nil {
-		return nil, err
+		return err
 	}
+	var starting errgroup.Group
+	for _, sc := range chosen {
+		if worlds[sc.bare] == nil {
+			w := &world{bare: sc.bare}
+			worlds[sc.bare] = w
+			starting.Go(func() error { return w.start(ctx, command) })
+		}
+	}
+	for _, w := range worlds {
+		w.meet(j)
+	}
+	return starting.Wait()
+}
+
+func (w *world) start(ctx context.Context, command plane.Command) (err error) {
 	components := plane.Whole
-	if bare {
+	if w.bare {
 		components = plane.Bare
 	}
 	if w.plane, err = command.Up(ctx, components, "judge"); err != nil {
-		return nil, err
+		return err
 	}
-	if err := w.connect(); err != nil {
-		return nil, errors.Join(err, w.down())
+	w.kube = w.plane.Kube
+	w.dynamic, err = dynamic.NewForConfig(w.plane.Config)
+	return err
+}
+
+// down stops the control planes, and removes them.
+func down(worlds worlds) error {
+	var ending errgroup.Group
+	for _, w := range worlds {
+		if w.plane != nil {
+			ending.Go(w.plane.Down)
+		}
 	}
-	return w, nil
+	return ending.Wait()
 }
 
 // meet makes the world ready for a program of which nothing is known yet.
 func (w *world) meet(j *judge) {
 	w.judge, w.bound, w.writes, w.baseline, w.hopeless = j, j.bound, 0, "", ""
-}
-
-// connect makes the clients and the proxy.
-func (w *world) connect() (err error) {
-	w.kube = w.plane.Kube
-	if w.dynamic, err = dynamic.NewForConfig(w.plane.Config); err != nil {
-		return err
-	}
-	if w.proxy, err = testkit.NewProxy(w.plane.Config); err != nil {
-		return err
-	}
-	w.through, err = w.proxy.Kubeconfig(w.judge.dir)
-	return err
-}
-
-func (w *world) down() error {
-	if w.proxy != nil {
-		_ = w.proxy.Close()
-	}
-	return w.plane.Down()
 }
 
 // foos is the client of the Foos of a namespace.

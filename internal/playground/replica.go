@@ -105,7 +105,7 @@ func (r *replica) run() error {
 		FooStore:        foos.Store,
 		DeploymentStore: deploymentStore,
 		Events:          recorder,
-		Failures:        controller.NewFailures(workers / 2),
+		Failures:        controller.NewFailures(workers),
 	}
 	reconcile := r.observe.Reconcile(kinds.Foo, reconciler)
 

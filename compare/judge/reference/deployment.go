@@ -63,6 +63,9 @@ func (c *fooController) create(ctx context.Context, foo *v1alpha1.Foo) error {
 		return fmt.Errorf("create Deployment: %w", err)
 	}
 	c.made.Store(created.UID, true)
+	if !metav1.IsControlledBy(created, foo) && !has(bugs.TrustsCreate) {
+		return errUndone // It is not the Foo's: what the Foo has must stay.
+	}
 	return nil
 }
 
@@ -80,21 +83,23 @@ func apply(deployment *appsv1.Deployment, foo *v1alpha1.Foo) (differs bool) {
 	return differs
 }
 
-// errChanged says that the API server has stored something else than was sent: a webhook or
-// a policy has changed it.
-var errChanged = errors.New("the Deployment was changed on its way to the store")
+// errUndone says that others have changed what was written: a webhook or a policy on its way
+// to the store, or another controller there.
+var errUndone = errors.New("others change the Deployment back")
 
-// changedPause is how long such an update is not sent again, whatever event comes. One does
-// come: that of the update.
-const changedPause = 5 * time.Second
+// undonePause is how long what was written is not written again, whatever event comes. One does
+// come: that of the change.
+const undonePause = 5 * time.Second
 
 // update writes what differs.
 func (c *fooController) update(ctx context.Context, s *state) error {
-	if !apply(s.deployment, s.foo) && !has(bugs.PollWrites) {
+	differs := apply(s.deployment, s.foo)
+	if !differs && !has(bugs.PollWrites) {
 		return nil
 	}
-	if at, ok := c.changed.Load(s.deployment.UID); ok && time.Since(at.(time.Time)) < changedPause && !has(bugs.Insists) {
-		return errChanged
+	wanted := fmt.Sprint(s.deployment.UID, s.foo.Generation)
+	if at, ok := c.updated.Load(wanted); ok && differs && time.Since(at.(time.Time)) < undonePause {
+		return errUndone
 	}
 	if err := c.verify(ctx, s.foo); err != nil {
 		return err
@@ -104,17 +109,20 @@ func (c *fooController) update(ctx context.Context, s *state) error {
 	if err != nil {
 		return fmt.Errorf("update Deployment: %w", err)
 	}
-	if apply(updated, s.foo) {
-		c.changed.Store(updated.UID, time.Now())
-		return errChanged
+	changed := apply(updated, s.foo)
+	if !has(bugs.Insists) && (changed || !has(bugs.Fights)) {
+		c.updated.Store(wanted, time.Now())
+	}
+	if changed {
+		return errUndone
 	}
 	return nil
 }
 
-// isFailing reports whether a Deployment cannot have its Pods.
-func isFailing(deployment *appsv1.Deployment) bool {
+// says reports whether a Deployment has a condition.
+func says(deployment *appsv1.Deployment, condition appsv1.DeploymentConditionType, status corev1.ConditionStatus) bool {
 	return slices.ContainsFunc(deployment.Status.Conditions, func(c appsv1.DeploymentCondition) bool {
-		return c.Type == appsv1.DeploymentReplicaFailure && c.Status == corev1.ConditionTrue
+		return c.Type == condition && c.Status == status
 	})
 }
 

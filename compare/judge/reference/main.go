@@ -86,6 +86,7 @@ func run(ctx context.Context, kubeconfig string) error {
 		foos:        client.Resource(v1alpha1.SchemeGroupVersion.WithResource("foos")),
 		deployments: kubeClient.AppsV1(),
 		queue:       controller.NewQueue("foo"),
+		retries:     make(chan struct{}, workers/2),
 	}
 	var watchFoos, watchDeployments cache.Controller
 	c.fooStore, watchFoos = newInformer(c.foos, cache.ResourceEventHandlerFuncs{

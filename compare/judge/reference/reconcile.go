@@ -6,9 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"log"
+	"reflect"
 	"sync"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -27,10 +30,12 @@ type fooController struct {
 	deployments               appsv1client.DeploymentsGetter
 	fooStore, deploymentStore cache.Indexer
 	queue                     controller.Queue
+	retries                   chan struct{} // an element for each retry that runs
 	// made has the UIDs of the Deployments that this process has created.
 	made sync.Map
-	// changed says, by the UID of a Deployment, when the last update was changed on its way.
-	changed sync.Map
+	// updated says, by the UID of a Deployment and the generation of the Foo, when it was last
+	// updated for that.
+	updated sync.Map
 }
 
 // errTaken says that the Deployment of the right name is another's.
@@ -65,7 +70,7 @@ func (c *fooController) reconcile(ctx context.Context, key cache.ObjectName) err
 		return syncErr
 	}
 	// The status tells what the cache shows, also if a write of the Deployment has failed.
-	if err := c.updateStatus(ctx, s); err != nil {
+	if err := c.updateStatus(ctx, s, readiness(s, syncErr)); err != nil {
 		return err
 	}
 	return syncErr
@@ -138,7 +143,8 @@ func (c *fooController) sync(ctx context.Context, s *state) error {
 		return errTaken
 	case s.deployment.DeletionTimestamp != nil:
 		return nil // An event tells when it is gone.
-	case isFailing(s.deployment) && has(bugs.ReplacesFailing):
+	case has(bugs.ReplacesFailing) && says(s.deployment, appsv1.DeploymentReplicaFailure, corev1.ConditionTrue),
+		has(bugs.ReplacesStuck) && says(s.deployment, appsv1.DeploymentProgressing, corev1.ConditionFalse):
 		return c.deployments.Deployments(s.foo.Namespace).Delete(ctx, s.deployment.Name, metav1.DeleteOptions{})
 	default:
 		err = c.update(ctx, s)
@@ -150,8 +156,23 @@ func (c *fooController) sync(ctx context.Context, s *state) error {
 	return c.deleteRenamed(ctx, s)
 }
 
+// readiness is the condition that two of the bugs write. The program itself has none.
+func readiness(s *state, err error) map[string]any {
+	ready := map[string]any{"type": "Ready", "status": "False", "reason": "NotReady", "message": "",
+		"lastTransitionTime": s.foo.CreationTimestamp.UTC().Format(time.RFC3339)}
+	switch {
+	case has(bugs.TellsEachTry) && apierrors.IsForbidden(err):
+		ready["message"] = err.Error()
+	case has(bugs.ClaimsReady) && s.deployment != nil && s.deployment.Status.AvailableReplicas == *s.deployment.Spec.Replicas:
+		ready["status"], ready["reason"] = "True", "Available"
+	case !has(bugs.ClaimsReady):
+		return nil
+	}
+	return ready
+}
+
 // updateStatus writes the status if it differs.
-func (c *fooController) updateStatus(ctx context.Context, s *state) error {
+func (c *fooController) updateStatus(ctx context.Context, s *state, ready map[string]any) error {
 	var available int64
 	for _, deployment := range s.owned {
 		available += int64(deployment.Status.AvailableReplicas)
@@ -160,10 +181,15 @@ func (c *fooController) updateStatus(ctx context.Context, s *state) error {
 		available = int64(s.deployment.Status.AvailableReplicas)
 	}
 	told, found, _ := unstructured.NestedInt64(s.stored.Object, "status", "availableReplicas")
-	if found && told == available && !has(bugs.StatusEveryTime) {
+	conditions, _, _ := unstructured.NestedSlice(s.stored.Object, "status", "conditions")
+	differs := !found || told != available || ready != nil && !reflect.DeepEqual(conditions, []any{ready})
+	if !differs && !has(bugs.StatusEveryTime) {
 		return nil
 	}
 	desired := s.stored.DeepCopy()
+	if ready != nil {
+		_ = unstructured.SetNestedSlice(desired.Object, []any{ready}, "status", "conditions")
+	}
 	if err := unstructured.SetNestedField(desired.Object, available, "status", "availableReplicas"); err != nil {
 		return err
 	}

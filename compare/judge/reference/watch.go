@@ -47,11 +47,12 @@ func newInformer(client dynamic.ResourceInterface, handler cache.ResourceEventHa
 }
 
 // plainLists says that a list is one answer, and not a stream of events, which the Reflector
-// prefers. So each list passes through the function above.
+// prefers. So each list passes through the function above, and none waits for the bookmark at the
+// end of a stream.
 type plainLists struct{ *cache.ListWatch }
 
 // IsWatchListSemanticsUnSupported is what the Reflector asks.
-func (plainLists) IsWatchListSemanticsUnSupported() bool { return true }
+func (plainLists) IsWatchListSemanticsUnSupported() bool { return !has(bugs.WaitsForever) }
 
 // The indexes of the two stores.
 const (

@@ -23,6 +23,12 @@ func (c *fooController) work(ctx context.Context) {
 		if shutdown {
 			return
 		}
+		isRetry := c.queue.NumRequeues(key) > 0 && !has(bugs.AllRetry)
+		if isRetry && !c.begin() {
+			c.queue.AddAfter(key, time.Second)
+			c.queue.Done(key)
+			continue
+		}
 		err := c.reconcileInTime(ctx, key)
 		for err != nil && has(bugs.HeadOfLine) && ctx.Err() == nil {
 			time.Sleep(time.Second)
@@ -30,6 +36,20 @@ func (c *fooController) work(ctx context.Context) {
 		}
 		c.decide(key, err)
 		c.queue.Done(key)
+		if isRetry {
+			<-c.retries
+		}
+	}
+}
+
+// begin lets at most half of the workers retry: a write that hangs does not keep a change
+// waiting.
+func (c *fooController) begin() bool {
+	select {
+	case c.retries <- struct{}{}:
+		return true
+	default:
+		return false
 	}
 }
 
@@ -49,9 +69,9 @@ func (c *fooController) decide(key cache.ObjectName, err error) {
 	switch {
 	case err == nil, errors.Is(err, errTaken): // An event tells when the name is free.
 		c.queue.Forget(key)
-	case errors.Is(err, errChanged):
+	case errors.Is(err, errUndone):
 		c.queue.Forget(key)
-		c.queue.AddAfter(key, changedPause)
+		c.queue.AddAfter(key, undonePause)
 	case has(bugs.NoRetry), apierrors.IsInvalid(err) && has(bugs.InvalidIsFinal):
 		c.queue.Forget(key)
 	case has(bugs.NoBackoff):

@@ -21,6 +21,8 @@ const (
 	TrustsCache     Name = "trusts-cache"
 	MakesRoom       Name = "makes-room"
 	ReplacesFailing Name = "replaces-failing"
+	ReplacesStuck   Name = "replaces-stuck"
+	TrustsCreate    Name = "trusts-create"
 )
 
 // What it tells, and when it writes.
@@ -30,6 +32,9 @@ const (
 	PollWrites      Name = "poll-writes"
 	StatusLast      Name = "status-last"
 	Insists         Name = "insists"
+	Fights          Name = "fights"
+	TellsEachTry    Name = "tells-each-try"
+	ClaimsReady     Name = "claims-ready"
 )
 
 // What it hears.
@@ -37,6 +42,7 @@ const (
 	DeafToDeletion Name = "deaf-to-deletion"
 	DeafToNames    Name = "deaf-to-names"
 	NoRelist       Name = "no-relist"
+	WaitsForever   Name = "waits-forever"
 )
 
 // What it does when something fails.
@@ -49,6 +55,7 @@ const (
 	HeadOfLine     Name = "head-of-line"
 	ExitsOn5xx     Name = "exits-on-5xx"
 	DefaultQPS     Name = "default-qps"
+	AllRetry       Name = "all-retry"
 )
 
 // Bug is one of them.
@@ -92,6 +99,10 @@ var All = []Bug{
 		Does: "deletes the Deployment of the earlier name when the new one is refused (403)"},
 	{Name: ReplacesFailing, CaughtBy: []string{"pods-refused"},
 		Does: "deletes a Deployment whose Pods are refused, and makes it again"},
+	{Name: ReplacesStuck, CaughtBy: []string{"replicasets-refused"},
+		Does: "deletes a Deployment that makes no progress, and makes it again"},
+	{Name: TrustsCreate, CaughtBy: []string{"owner-stripped"},
+		Does: "deletes the Deployment of the earlier name once a new one is created, without a look at what the API server has stored"},
 
 	{Name: TellsAnothers, CaughtBy: []string{"name-taken", "name-freed", "two-foos-one-name"},
 		Does: "tells the replicas of a Deployment of the right name, also of one that another object controls"},
@@ -101,8 +112,14 @@ var All = []Bug{
 		Does: "writes the Deployment every second, also if it is the same"},
 	{Name: StatusLast, CaughtBy: []string{"webhook-down"},
 		Does: "tells nothing as long as its writes of the Deployment are refused"},
-	{Name: Insists, CaughtBy: []string{"webhook-changes"},
-		Does: "writes at once again what was changed on the way to the store"},
+	{Name: Insists, CaughtBy: []string{"webhook-changes", "set-back"},
+		Does: "writes at once again what was changed, on the way to the store or there"},
+	{Name: Fights, CaughtBy: []string{"set-back"},
+		Does: "writes at once again what another controller has changed"},
+	{Name: TellsEachTry, CaughtBy: []string{"denied-with-ids"},
+		Does: "writes each refusal into a condition, word for word"},
+	{Name: ClaimsReady, CaughtBy: []string{"paused-template"},
+		Does: "writes the condition Ready=True when the replicas are available, of whichever template"},
 
 	{Name: DeafToDeletion, CaughtBy: []string{"deployment-deleted", "name-freed", "two-foos-one-name"}, Wide: true,
 		Does: "does not hear that a Deployment is deleted"},
@@ -110,6 +127,8 @@ var All = []Bug{
 		Does: "does not hear that a name which a Foo waits for is free: no owner reference leads to that Foo"},
 	{Name: NoRelist, CaughtBy: []string{"events-missed"}, Wide: true,
 		Does: "watches on from now after a 410 Gone, without a new list"},
+	{Name: WaitsForever, CaughtBy: []string{"no-bookmark"},
+		Does: "waits without end for a streaming list"},
 
 	{Name: CrashesOnNil, CaughtBy: []string{"hostile-values", "hostile-types"},
 		Does: "takes it for granted that spec.replicas is there"},
@@ -121,10 +140,12 @@ var All = []Bug{
 		Does: "does not try again what is refused as invalid (422), though the policy that refused it may go"},
 	{Name: NoBackoff, CaughtBy: []string{"rights-taken", "hostile-values"}, Wide: true,
 		Does: "tries again at once what has failed"},
-	{Name: HeadOfLine, CaughtBy: []string{"crowd", "hostile-values"},
+	{Name: HeadOfLine, CaughtBy: []string{"crowd", "hostile-values", "slow-webhook"},
 		Does: "tries a Foo that cannot be served again and again before it takes the next one"},
 	{Name: ExitsOn5xx, CaughtBy: []string{"overloaded", "webhook-down"},
 		Does: "exits when the API server answers 500 or 503"},
-	{Name: DefaultQPS, CaughtBy: []string{"thousand", "crowd"},
+	{Name: DefaultQPS, CaughtBy: []string{"thousand", "crowd"}, Wide: true,
 		Does: "sends five requests a second, which is client-go's default"},
+	{Name: AllRetry, CaughtBy: []string{"slow-webhook"},
+		Does: "lets all workers retry at the same time"},
 }

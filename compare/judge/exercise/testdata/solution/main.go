@@ -37,6 +37,7 @@ func main() {
 	client, kubeClient := clientset.NewForConfigOrDie(config), kubernetes.NewForConfigOrDie(config)
 
 	// Informers: whatever happens to a Foo or to its Deployment adds the Foo's key to the queue.
+	const workers = 4
 	queue := controller.NewQueue("foo")
 	foos := informer.NewFoos(client, "", 10*time.Minute, controller.EnqueueObject(queue))
 	enqueueOwner := controller.EnqueueOwner(v1alpha1.Kind("Foo"), informer.FoosNaming(foos.Store))
@@ -48,8 +49,8 @@ func main() {
 	}
 
 	// Workers: they take keys from the queue, reconcile them, and try again what fails.
-	r := &reconciler{foos: client.SamplecontrollerV1alpha1(), deployments: kubeClient.AppsV1(), fooStore: foos.Store, deploymentStore: deployments.Store, failures: controller.NewFailures(2)}
-	controller.New(queue, r.reconcile).Run(ctx, 4)
+	r := &reconciler{foos: client.SamplecontrollerV1alpha1(), deployments: kubeClient.AppsV1(), fooStore: foos.Store, deploymentStore: deployments.Store, failures: controller.NewFailures(workers)}
+	controller.New(queue, r.reconcile).Run(ctx, workers)
 }
 
 // reconciler gives each Foo its Deployment.
@@ -108,12 +109,12 @@ func (r *reconciler) send(ctx context.Context, foo *v1alpha1.Foo, current, desir
 	}
 	client := r.deployments.Deployments(foo.Namespace)
 	if current == nil {
-		_, err = client.Create(ctx, desired, metav1.CreateOptions{})
+		current, err = client.Create(ctx, desired, metav1.CreateOptions{})
 	} else if differs {
 		current, err = client.Update(ctx, desired, metav1.UpdateOptions{})
-		if err == nil && !equality.Semantic.DeepEqual(current, newDeployment(foo, current)) {
-			err = errors.New("the Deployment was changed on its way to the store")
-		}
+	}
+	if err == nil && (!metav1.IsControlledBy(current, foo) || !equality.Semantic.DeepEqual(current, newDeployment(foo, current))) {
+		err = errors.New("the Deployment was changed on its way to the store")
 	}
 	for _, old := range earlier {
 		if err == nil {
