@@ -170,7 +170,7 @@ func (f *Failures) send(id attemptID, a *attempt, send func() error) bool {
 	case isTerminating(a.err):
 		a.next = a.next.Add(time.Hour) // It ends with the object, or the API server was wrong.
 	case a.sent > 1, a.err != nil && !apierrors.IsConflict(a.err):
-		a.next = a.next.Add(backOff(string(id.uid), a.sent+2)) // 40 ms, 80 ms and so on
+		a.next = a.next.Add(backOff(string(id.uid), a.sent+3)) // 40 ms, 80 ms and so on
 	}
 	return true
 }

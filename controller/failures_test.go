@@ -48,8 +48,8 @@ func tryWrites(t *testing.T, test func(f *tries)) {
 func TestFailedWriteWaits(t *testing.T) {
 	tryWrites(t, func(f *tries) {
 		f.after(0, "create", 1, errBroken, true)
-		if got := f.after(0, "create", 1, errBroken, false); !errors.Is(got.Err, errBroken) || got.Wait <= 0 || got.Wait > 20*time.Millisecond {
-			t.Errorf("while it waits: %+v, want the error and the rest of 20ms", got)
+		if got := f.after(0, "create", 1, errBroken, false); !errors.Is(got.Err, errBroken) || got.Wait <= 0 || got.Wait > 40*time.Millisecond {
+			t.Errorf("while it waits: %+v, want the error and the rest of 40ms", got)
 		}
 		f.after(0, "delete", 1, nil, true)
 		f.after(0, "create", 2, errBroken, true)
@@ -71,7 +71,7 @@ func TestBackOffDoubles(t *testing.T) {
 		f.after(30*time.Second, "create", 1, nil, true)
 		f.after(0, "create", 1, errBroken, true)
 		f.after(0, "create", 1, errBroken, false)
-		f.after(40*time.Millisecond, "create", 1, errBroken, true)
+		f.after(80*time.Millisecond, "create", 1, errBroken, true)
 	})
 }
 
@@ -181,7 +181,7 @@ func TestForgotten(t *testing.T) {
 		f.failures.Try(object(1), "create", "", false, nil)
 		time.Sleep(time.Minute)
 		f.after(0, "create", 1, errBroken, true)
-		f.after(20*time.Millisecond, "create", 1, errBroken, true)
+		f.after(40*time.Millisecond, "create", 1, errBroken, true)
 	})
 }
 

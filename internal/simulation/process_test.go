@@ -51,7 +51,7 @@ func (s *sequence) newProcess() *process {
 		FooStore:        p.foos.store,
 		DeploymentStore: p.deployments.store,
 		Events:          p,
-		Failures:        controller.NewFailures(3),
+		Failures:        controller.NewFailures(16),
 	}
 	return p
 }
