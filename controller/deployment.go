@@ -36,7 +36,7 @@ const (
 // keeps the answers in the state. For a Foo that is blocked it sends nothing.
 func (r *FooReconciler) syncDeployment(ctx context.Context, s *fooState) {
 	name := cache.NewObjectName(s.foo.Namespace, s.foo.Spec.DeploymentName).String()
-	create, update := "create Deployment "+name, "update Deployment "+name
+	create, update := Write{Name: "create Deployment " + name}, Write{Name: "update Deployment " + name}
 	var sendCreate, sendUpdate func() error
 	switch {
 	case s.blocked != nil:
@@ -44,10 +44,11 @@ func (r *FooReconciler) syncDeployment(ctx context.Context, s *fooState) {
 	case s.deployment == nil:
 		sendCreate = func() error { return r.createDeployment(ctx, s) }
 	case differs(s.deployment, s.foo) != "":
+		update.Version = s.deployment.ResourceVersion
 		sendUpdate = func() error { return r.updateDeployment(ctx, s) }
 	}
-	r.try(s, create, "", sendCreate)
-	r.try(s, update, "", sendUpdate)
+	r.try(s, create, sendCreate)
+	r.try(s, update, sendUpdate)
 	// The new Deployment first: if it is refused (a quota), or changed by a webhook, the old one
 	// still runs.
 	if s.blocked == nil && s.deployment != nil && differs(s.deployment, s.foo) == "" {
@@ -94,7 +95,6 @@ func (r *FooReconciler) updateDeployment(ctx context.Context, s *fooState) error
 	applyDesired(desired, s.foo)
 	updated, err := r.Deployments.Deployments(s.foo.Namespace).Update(ctx, desired, metav1.UpdateOptions{})
 	if err != nil {
-		r.Writes.Outdated(s.key, r.DeploymentStore, before, err)
 		return err
 	}
 	r.Writes.Wrote(s.key, r.DeploymentStore, updated)
@@ -120,7 +120,6 @@ func (r *FooReconciler) verifyFoo(ctx context.Context, s *fooState) error {
 	live, err := r.Foos.Foos(s.foo.Namespace).Get(ctx, s.foo.Name, metav1.GetOptions{})
 	switch {
 	case apierrors.IsNotFound(err):
-		r.Writes.Outdated(s.key, r.FooStore, s.foo, err)
 		return errCacheBehind
 	case err != nil:
 		return fmt.Errorf("get Foo: %w", err)

@@ -75,6 +75,23 @@ type attempt struct {
 	sent, done int
 	since      time.Time // when it first failed; of no use after a success
 	next       time.Time // when it may be sent again
+	// refused is the version that the API server does not have, for so long.
+	refused string
+	until   time.Time
+}
+
+// Write is what Try sends.
+type Write struct {
+	// Name is the operation and what it changes.
+	Name string
+	// Purpose: what has succeeded for another one was not undone.
+	Purpose string
+	// Version is that of the cached object from which the write is made, "" if there is none. One
+	// that the API server has refused is not sent again until the cache has another, or for 30 s.
+	Version string
+	// New says that the object is new: a success need not be remembered, which saves the memory of
+	// a start with many of them.
+	New bool
 }
 
 // Failure is a write that is wanted, and that the API server has not done, or others undo.
@@ -90,30 +107,31 @@ type Failure struct {
 }
 
 // Try sends a write for an object, unless it waits for its back-off, and returns the failure,
-// with a nil Err if there is none. A new generation of the object does not wait. write names the
-// operation and what it changes. What has succeeded for another purpose was not undone. send is nil
-// if the write is not wanted now: its failure is not told, but for one that others have undone
-// often, until it has stood for a minute. isNew says that the object is new: a success need not be
-// remembered, which saves the memory of a start with many of them. Not for concurrent use with the
-// same object.
-func (f *Failures) Try(object metav1.Object, write, purpose string, isNew bool, send func() error) Failure {
-	id := attemptID{object.GetUID(), write}
+// with a nil Err if there is none. A new generation of the object does not wait. send is nil if the
+// write is not wanted now: its failure is not told, but for one that others have undone often, until
+// it has stood for a minute. Not for concurrent use with the same object.
+func (f *Failures) Try(object metav1.Object, w Write, send func() error) Failure {
+	id := attemptID{object.GetUID(), w.Name}
 	known, _ := f.attempts.Get(id)
 	a, _ := known.(attempt)
-	if a.generation != object.GetGeneration() || a.err == nil && a.purpose != purpose {
+	if a.generation != object.GetGeneration() || a.err == nil && a.purpose != w.Purpose {
 		// What failed for the generation before still lasts.
-		a = attempt{err: a.err, since: a.since}
+		a = attempt{err: a.err, since: a.since, refused: a.refused, until: a.until}
 	}
-	a.generation, a.purpose = object.GetGeneration(), purpose
-	sent := send != nil && time.Until(a.next) <= 0 && f.send(id, &a, send)
+	a.generation, a.purpose = object.GetGeneration(), w.Purpose
+	isBehind := w.Version != "" && a.refused == w.Version && time.Until(a.until) > 0
+	sent := send != nil && !isBehind && time.Until(a.next) <= 0 && f.send(id, w.Version, &a, send)
 	lasts := a.err != nil && time.Since(a.since) >= lastsFrom
 	undone := a.done >= undoneFrom && !lasts && !isRefusal(a.err)
-	failure := Failure{Write: write, Err: a.err, Wait: max(0, time.Until(a.next)), Sent: sent, Lasts: undone || lasts}
+	failure := Failure{Write: w.Name, Err: a.err, Wait: max(0, time.Until(a.next)), Sent: sent, Lasts: undone || lasts}
 	if undone || a.err == nil && !sent {
-		failure.Err = fmt.Errorf("%s: %w", write, errUndone)
+		failure.Err = fmt.Errorf("%s: %w", w.Name, errUndone)
+	}
+	if isBehind {
+		failure.Wait = max(failure.Wait, cacheRetry)
 	}
 	switch {
-	case send != nil && a.err == nil && isNew:
+	case send != nil && a.err == nil && w.New:
 		f.attempts.Delete(id)
 	case send != nil && a.err == nil:
 		f.attempts.Set(id, a, stoodFor)
@@ -134,7 +152,7 @@ func (f *Failures) Try(object metav1.Object, write, purpose string, isNew bool, 
 }
 
 // send sends the write and notes how it ended. It returns false if too many retries run.
-func (f *Failures) send(id attemptID, a *attempt, send func() error) bool {
+func (f *Failures) send(id attemptID, version string, a *attempt, send func() error) bool {
 	begin, before := time.Now(), a.err
 	running, wait := f.retries, time.Second
 	if a.slow > 1 {
@@ -162,7 +180,10 @@ func (f *Failures) send(id attemptID, a *attempt, send func() error) bool {
 	if a.err == nil {
 		a.done++
 	}
-	a.next = time.Now()
+	a.next, a.refused = time.Now(), ""
+	if apierrors.IsConflict(a.err) || apierrors.IsNotFound(a.err) {
+		a.refused, a.until = version, a.next.Add(outdatedTimeout)
+	}
 	if a.slow++; a.next.Sub(begin) <= time.Second {
 		a.slow = 0
 	}

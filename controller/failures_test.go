@@ -33,7 +33,7 @@ func (f *tries) after(wait time.Duration, write string, generation int64, err er
 	f.Helper()
 	time.Sleep(wait)
 	got := false
-	failure := f.failures.Try(object(generation), write, "", false, func() error { got = true; return err })
+	failure := f.failures.Try(object(generation), controller.Write{Name: write}, func() error { got = true; return err })
 	if got != sent || failure.Sent != sent {
 		f.Errorf("%s for %d after %s: sent %t, Sent %t, want %t; %+v", write, generation, wait, got, failure.Sent, sent, failure)
 	}
@@ -61,7 +61,7 @@ func TestBackOffDoubles(t *testing.T) {
 	tryWrites(t, func(f *tries) {
 		count := func(d time.Duration) (sent int) {
 			for end := time.Now().Add(d); time.Now().Before(end); time.Sleep(time.Millisecond) {
-				f.failures.Try(object(1), "create", "", false, func() error { sent++; return errBroken })
+				f.failures.Try(object(1), controller.Write{Name: "create"}, func() error { sent++; return errBroken })
 			}
 			return sent
 		}
@@ -98,13 +98,13 @@ func TestPurpose(t *testing.T) {
 	tryWrites(t, func(f *tries) {
 		sent := 0
 		for i := range 100 {
-			f.failures.Try(object(1), "status", fmt.Sprint(i), false, func() error { sent++; return nil })
+			f.failures.Try(object(1), controller.Write{Name: "status", Purpose: fmt.Sprint(i)}, func() error { sent++; return nil })
 		}
 		if sent != 100 {
 			t.Errorf("%d of 100 purposes sent", sent)
 		}
 		for i := range 100 {
-			f.failures.Try(object(1), "status", fmt.Sprint(i), false, func() error { sent++; return errBroken })
+			f.failures.Try(object(1), controller.Write{Name: "status", Purpose: fmt.Sprint(i)}, func() error { sent++; return errBroken })
 		}
 		if sent > 103 {
 			t.Errorf("%d sent while it fails", sent-100)
@@ -124,7 +124,7 @@ func TestUndoneWriteWaits(t *testing.T) {
 		}
 		sent, n := 2, 0
 		for end := time.Now().Add(15 * time.Second); time.Now().Before(end); time.Sleep(time.Millisecond) {
-			f.failures.Try(object(1), "update", "", false, func() error {
+			f.failures.Try(object(1), controller.Write{Name: "update"}, func() error {
 				sent++
 				if n++; n%2 == 0 {
 					return errBroken
@@ -170,15 +170,15 @@ func TestForgotten(t *testing.T) {
 		}
 		f.after(0, "create", 1, errBroken, true)
 		time.Sleep(15 * time.Second)
-		if got := f.failures.Try(object(1), "create", "", false, nil); got.Err != nil {
+		if got := f.failures.Try(object(1), controller.Write{Name: "create"}, nil); got.Err != nil {
 			t.Errorf("%v of what is not wanted", got.Err)
 		}
 		if got := f.after(0, "create", 1, errBroken, true); got.Lasts {
 			t.Error("it lasts, and was not wanted just now")
 		}
-		f.failures.Try(object(1), "create", "", false, nil)
+		f.failures.Try(object(1), controller.Write{Name: "create"}, nil)
 		f.after(0, "create", 1, errBroken, false)
-		f.failures.Try(object(1), "create", "", false, nil)
+		f.failures.Try(object(1), controller.Write{Name: "create"}, nil)
 		time.Sleep(time.Minute)
 		f.after(0, "create", 1, errBroken, true)
 		f.after(40*time.Millisecond, "create", 1, errBroken, true)
@@ -192,17 +192,17 @@ func TestRetriesAtATime(t *testing.T) {
 		slow := func() error { time.Sleep(10 * time.Second); return errBroken }
 		other := &metav1.ObjectMeta{UID: "2"}
 		for range 2 {
-			f.failures.Try(object(1), "create", "", false, slow)
-			f.failures.Try(other, "create", "", false, slow)
+			f.failures.Try(object(1), controller.Write{Name: "create"}, slow)
+			f.failures.Try(other, controller.Write{Name: "create"}, slow)
 		}
 		f.after(0, "delete", 1, errBroken, true)
 		time.Sleep(time.Second)
-		go f.failures.Try(other, "create", "", false, slow)
+		go f.failures.Try(other, controller.Write{Name: "create"}, slow)
 		synctest.Wait()
 		if got := f.after(0, "create", 1, errBroken, false); got.Wait != 10*time.Second || !got.Lasts {
 			t.Errorf("while another retry runs: %+v, want to wait 10 seconds with a failure that lasts", got)
 		}
-		go f.failures.Try(object(1), "delete", "", false, slow)
+		go f.failures.Try(object(1), controller.Write{Name: "delete"}, slow)
 		synctest.Wait()
 		f.after(0, "update", 1, errBroken, true)
 		if got := f.after(time.Second, "update", 1, errBroken, false); got.Wait != time.Second {

@@ -34,7 +34,7 @@ func latencies(t *testing.T, failing int, after time.Duration) (sorted []time.Du
 		done := make(chan time.Time, 1)
 		go controller.New(queue, func(_ context.Context, key cache.ObjectName) (time.Duration, error) {
 			if strings.HasPrefix(key.Name, "failing") {
-				failure := failures.Try(&metav1.ObjectMeta{UID: types.UID(key.Name)}, "write", "", false, func() error {
+				failure := failures.Try(&metav1.ObjectMeta{UID: types.UID(key.Name)}, controller.Write{Name: "write"}, func() error {
 					time.Sleep(after)
 					return errors.New("broken")
 				})

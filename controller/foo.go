@@ -102,8 +102,9 @@ func (r *FooReconciler) Reconcile(ctx context.Context, key cache.ObjectName) (re
 
 // try sends a write for a Foo, unless it waits for its back-off. send is nil if the write is not
 // wanted. A new spec, which has a new generation, does not wait.
-func (r *FooReconciler) try(s *fooState, write, purpose string, send func() error) {
-	f := r.Failures.Try(s.foo, write, purpose, s.isNew, send)
+func (r *FooReconciler) try(s *fooState, w Write, send func() error) {
+	w.New = s.isNew
+	f := r.Failures.Try(s.foo, w, send)
 	if f.Err == nil {
 		return
 	}

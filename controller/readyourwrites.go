@@ -25,9 +25,9 @@ import (
 // So each key waits until the cache shows its writes. kube-controller-manager does the
 // same since v1.36 (pkg/controller/util/consistency).
 
-// outdatedTimeout is how long a key waits for the cache to lose a version that was refused. Some
-// stay: a webhook or a proxy has answered Conflict or NotFound where the API server would not.
-const outdatedTimeout = time.Second
+// outdatedTimeout is how long the cache is given to lose a version that was refused. Some stay: a
+// webhook or a proxy has answered Conflict or NotFound where the API server would not.
+const outdatedTimeout = 30 * time.Second
 
 // PendingWrites holds, by key, what the API server has answered and the cache does not
 // show yet. The zero value is ready. It is safe for concurrent use.

@@ -26,7 +26,8 @@ func (r *FooReconciler) deleteRenamed(ctx context.Context, s *fooState) {
 		if old.Name == s.foo.Spec.DeploymentName || old.DeletionTimestamp != nil || ctx.Err() != nil {
 			continue
 		}
-		r.try(s, "delete Deployment "+cache.MetaObjectToName(old).String(), "", func() error {
+		w := Write{Name: "delete Deployment " + cache.MetaObjectToName(old).String(), Version: old.ResourceVersion}
+		r.try(s, w, func() error {
 			// A stale Foo may carry an old name, and `old` may be the current one. A delete
 			// cannot be taken back, so ask the API server.
 			if err := r.verifyFoo(ctx, s); err != nil {
@@ -38,10 +39,10 @@ func (r *FooReconciler) deleteRenamed(ctx context.Context, s *fooState) {
 				Preconditions:     &metav1.Preconditions{UID: &old.UID, ResourceVersion: &old.ResourceVersion},
 				PropagationPolicy: new(metav1.DeletePropagationBackground),
 			})
-			r.Writes.Outdated(s.key, r.DeploymentStore, old, err)
 			if err != nil {
 				return err
 			}
+			r.Writes.Outdated(s.key, r.DeploymentStore, old, nil)
 			r.Events.Eventf(s.foo, old, corev1.EventTypeNormal, "Deleted", "Delete", "Deleted Deployment %s, the Foo names %s", old.Name, s.foo.Spec.DeploymentName)
 			return nil
 		})

@@ -128,7 +128,7 @@ func (r *FooReconciler) updateStatus(ctx context.Context, s *fooState) {
 	// reflect.DeepEqual, except that nil and empty are equal, and two times in different
 	// time zones.
 	if equality.Semantic.DeepEqual(s.foo.Status, desired.Status) {
-		r.try(s, s.statusWrite(), purposeOf(desired.Status), nil)
+		r.try(s, statusWrite(desired), nil)
 		return
 	}
 	for i := range desired.Status.Conditions {
@@ -139,10 +139,9 @@ func (r *FooReconciler) updateStatus(ctx context.Context, s *fooState) {
 		}
 		*at = at.Rfc3339Copy()
 	}
-	r.try(s, s.statusWrite(), purposeOf(desired.Status), func() error {
+	r.try(s, statusWrite(desired), func() error {
 		updated, err := r.Foos.Foos(desired.Namespace).UpdateStatus(ctx, desired, metav1.UpdateOptions{})
 		if err != nil {
-			r.Writes.Outdated(s.key, r.FooStore, s.foo, err)
 			return err
 		}
 		r.Writes.Wrote(s.key, r.FooStore, updated)
@@ -153,12 +152,11 @@ func (r *FooReconciler) updateStatus(ctx context.Context, s *fooState) {
 	})
 }
 
-func (s *fooState) statusWrite() string { return "update status of Foo " + s.key.String() }
-
-// purposeOf says what a status tells. Only times may differ in what has the same purpose.
-func purposeOf(status v1alpha1.FooStatus) string {
-	ready := meta.FindStatusCondition(status.Conditions, v1alpha1.FooReady)
-	return fmt.Sprint(status.ObservedGeneration, status.Replicas, status.AvailableReplicas, ready.Reason, ready.Message)
+// statusWrite is the update of a Foo's status. Only times may differ in what has the same purpose.
+func statusWrite(foo *v1alpha1.Foo) Write {
+	status, ready := foo.Status, meta.FindStatusCondition(foo.Status.Conditions, v1alpha1.FooReady)
+	return Write{Name: "update status of Foo " + foo.Namespace + "/" + foo.Name, Version: foo.ResourceVersion,
+		Purpose: fmt.Sprint(status.ObservedGeneration, status.Replicas, status.AvailableReplicas, ready.Reason, ready.Message)}
 }
 
 // calculateStatus returns the status that follows from the state. It equals the Foo's own if

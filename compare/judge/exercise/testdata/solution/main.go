@@ -89,7 +89,7 @@ func (r *reconciler) writeDeployment(ctx context.Context, foo *v1alpha1.Foo) (wa
 		return 0, nil
 	}
 	// What failed, or was undone, waits for its back-off, unless the Foo asks for something else.
-	failure := r.failures.Try(foo, "write Deployment", "", false, func() error {
+	failure := r.failures.Try(foo, controller.Write{Name: "write Deployment"}, func() error {
 		return r.send(ctx, foo, current, desired, differs, earlier)
 	})
 	if failure.Err == nil || failure.Sent {
