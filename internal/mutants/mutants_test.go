@@ -97,7 +97,7 @@ var mutants = []struct {
 	{"the old one deleted before the Foo has a new one", "controller/deployment.go", "if s.blocked == nil && s.deployment != nil && differs(s.deployment, s.foo) == \"\" {", "if s.deployment != nil {", "./controller", "TestOwnerIsStripped"},
 	{"an owner that nobody compares", "controller/deployment.go", "case !equal(is.OwnerReferences, want.OwnerReferences):", "case false:", "./controller", "TestApplyDesired"},
 	{"a number lost by a rename", "controller/deployment.go", "deployment.Spec.Replicas = new(max(wantedReplicas(old), ptr.Deref(deployment.Spec.Replicas, 0)))", "_ = old", "./controller", "TestRenameKeepsNumber"},
-	{"a Foo that is gone and keeps a name taken", "controller/deployment.go", "ok && other.UID == owner.UID", "ok", "./controller", "TestLeavingDeployment"},
+	{"a Foo that is gone and keeps a name taken", "controller/deployment.go", "ok && other.UID == owner.UID", "ok && other != nil", "./controller", "TestLeavingDeployment"},
 	{"a policy's denial taken for a bad spec", "controller/status.go", " || apierrors.IsInvalid(err)", "", "./controller", "TestDeniedByPolicy"},
 	{"a webhook's denial that is not told", "controller/status.go", "apierrors.IsForbidden(err) || ", "apierrors.ReasonForError(err) == metav1.StatusReasonForbidden || ", "./controller", "TestDeniedByWebhook"},
 	{"a refusal that is not retried", "controller/foo.go", "\tdefault:\n\t\ts.errs = append(s.errs, f.Err)\n", "", "./controller", "TestDeniedByPolicy"},
