@@ -73,7 +73,8 @@ type attempt struct {
 	// sent is how often it was sent, until its first success, and then from that on. done is how
 	// often it has succeeded.
 	sent, done int
-	since      time.Time // when it first failed; of no use after a success
+	wanted     bool      // the last time
+	since      time.Time // when it first failed, or was wanted again; of no use after a success
 	next       time.Time // when it may be sent again
 	// refused is the version that the API server does not have, for so long.
 	refused string
@@ -116,7 +117,10 @@ func (f *Failures) Try(object metav1.Object, w Write, send func() error) Failure
 	a, _ := known.(attempt)
 	if a.generation != object.GetGeneration() || a.err == nil && a.purpose != w.Purpose {
 		// What failed for the generation before still lasts.
-		a = attempt{err: a.err, since: a.since, refused: a.refused, until: a.until}
+		a = attempt{err: a.err, since: a.since, refused: a.refused, until: a.until, wanted: a.wanted}
+	}
+	if send != nil && !a.wanted {
+		a.wanted, a.since = true, time.Now()
 	}
 	a.generation, a.purpose = object.GetGeneration(), w.Purpose
 	isBehind := w.Version != "" && a.refused == w.Version && time.Until(a.until) > 0
@@ -140,9 +144,8 @@ func (f *Failures) Try(object metav1.Object, w Write, send func() error) Failure
 		f.attempts.Set(attemptID{uid: id.uid}, attempt{}, keptFor) // for Failed
 	case undone:
 		failure.Wait = lastsFrom // when to look whether it is forgotten
-	case a.err != nil:
-		// If it is wanted again within a minute its back-off goes on, and it fails since then.
-		a.since = time.Now()
+	case a.err != nil && a.wanted:
+		a.wanted = false // If it is wanted again within a minute, its back-off goes on.
 		f.attempts.Set(id, a, stoodFor)
 		return Failure{}
 	default:
