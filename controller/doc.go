@@ -33,7 +33,8 @@
 // After each of these the watch of Deployments may be ahead of that of Foos: the store still
 // has the Foo, and no Deployment. So a Foo is read from the API server before it gets one, unless
 // it has no status and no Deployment, and no write for it has failed: a new Foo. A Foo that is
-// gone and whose status could never be written passes for a new one, once in each process. The garbage collector deletes what it gets.
+// gone and whose status could never be written passes for a new one, once in each process. The
+// garbage collector deletes what it gets.
 //
 // # Caveats
 //
