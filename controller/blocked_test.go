@@ -315,7 +315,8 @@ func TestDenialWithIdentifier(t *testing.T) {
 		}
 		<-w.events.Events
 
-		// The words about another spec are told at once.
+		// The words about another spec are told at once, also when others were told just now.
+		w.again(1)
 		w.set(fooPath+"foo", int64(3), "spec", "replicas")
 		w.again(1)
 		if message := w.foo("foo").Status.Conditions[0].Message; !strings.HasSuffix(message, fmt.Sprintf("decision %x", id*7919)) || len(w.events.Events) != 0 {

@@ -102,7 +102,7 @@ var mutants = []struct {
 	{"a webhook's denial that is not told", "controller/status.go", "apierrors.IsForbidden(err) || ", "apierrors.ReasonForError(err) == metav1.StatusReasonForbidden || ", "./controller", "TestDeniedByWebhook"},
 	{"a refusal that is not retried", "controller/foo.go", "\tdefault:\n\t\ts.errs = append(s.errs, f.Err)\n", "", "./controller", "TestDeniedByPolicy"},
 	{"a wait that nobody knows", "controller/foo.go", "if f.Wait > 0 && (s.wait == 0 || f.Wait < s.wait) {", "if false {", "./controller", "TestDeniedByPolicy"},
-	{"what failed for a Foo that is gone, kept", "controller/failures.go", "max(keptFor, 2*failure.Wait)", "24*time.Hour", "./controller", "TestForgotten"},
+	{"what failed for a Foo that is gone, kept", "controller/failures.go", "attempt{}, keptFor)", "attempt{}, 24*time.Hour)", "./controller", "TestForgotten"},
 	{"a blocked Foo that reports no replicas", "controller/status.go", "running := s.owned", "running := s.owned[:0]", "./controller", "TestBlockedStatusIsObserved"},
 	{"what is not wanted for a moment, forgotten", "controller/failures.go", "\t\tf.attempts.Set(id, a, stoodFor)\n\t\treturn Failure{}", "\t\tf.attempts.Delete(id)\n\t\treturn Failure{}", "./controller", "TestForgotten"},
 	{"a warning with each look", "controller/status.go", "\t\tif !ok {\n\t\t\tnews", "\t\tif true {\n\t\t\tnews", "./controller", "TestForeignDeployment"},
