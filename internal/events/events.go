@@ -46,7 +46,7 @@ func init() {
 // Start returns a recorder of Events about Foos and Deployments. component names who records
 // them. Events have a client of their own, so that they never delay a write. What is too much is
 // dropped. stop hands over what was recorded; the last Events may be lost.
-func Start(config *rest.Config, component string) (recorder events.EventRecorder, stop func(), err error) {
+func Start(config *rest.Config, component string) (_ events.EventRecorder, stop func(), err error) {
 	config = rest.CopyConfig(config)
 	config.QPS, config.RateLimiter = -1, nil // The sink has the limit: its client would queue.
 	client, err := typedeventsv1.NewForConfig(config)
@@ -60,10 +60,26 @@ func Start(config *rest.Config, component string) (recorder events.EventRecorder
 		cancel()
 		return nil, nil, err
 	}
-	return broadcaster.NewRecorder(scheme, component), func() {
+	return recorder{broadcaster.NewRecorder(scheme, component), newLimit()}, func() {
 		broadcaster.Shutdown()
 		cancel()
 	}, nil
+}
+
+// newLimit says how many Events are too much.
+func newLimit() flowcontrol.RateLimiter { return flowcontrol.NewTokenBucketRateLimiter(qps, burst) }
+
+// recorder drops at once what is too much: the broadcaster would keep each for six minutes.
+type recorder struct {
+	events.EventRecorder
+	limit flowcontrol.RateLimiter
+}
+
+// Eventf implements events.EventRecorder.
+func (r recorder) Eventf(regarding, related runtime.Object, kind, reason, action, note string, args ...any) {
+	if r.limit.TryAccept() {
+		r.EventRecorder.Eventf(regarding, related, kind, reason, action, note, args...)
+	}
 }
 
 // sink drops at once what is too much, and what fails: the broadcaster would hold a goroutine for
@@ -75,7 +91,7 @@ type sink struct {
 }
 
 func newSink(next events.EventSink) *sink {
-	return &sink{next, flowcontrol.NewTokenBucketRateLimiter(qps, burst), make(chan struct{}, inFlight)}
+	return &sink{next, newLimit(), make(chan struct{}, inFlight)}
 }
 
 // Create implements events.EventSink.

@@ -99,3 +99,17 @@ func TestRelated(t *testing.T) {
 		t.Errorf("regarding is %v, want the Foo", event["regarding"])
 	}
 }
+
+// What is too much never gets to the broadcaster, which would keep it.
+func TestRecorderDrops(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		next := events.NewFakeRecorder(2 * burst)
+		r := recorder{next, newLimit()}
+		for range 1000 {
+			r.Eventf(&v1alpha1.Foo{}, nil, corev1.EventTypeNormal, "Created", "Create", "")
+		}
+		if len(next.Events) != burst {
+			t.Errorf("%d of 1000 recorded, want %d", len(next.Events), burst)
+		}
+	})
+}
