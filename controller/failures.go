@@ -39,8 +39,8 @@ const (
 	// is how long one that has failed is remembered of which nothing more is heard: when all
 	// workers are busy, its turn may come late.
 	stoodFor, keptFor = time.Minute, 10 * time.Minute
-	// lastsFrom is when a failure lasts, and undoneFrom how often a write was sent of which it
-	// is said that others undo it, counted in successes.
+	// lastsFrom is when a failure lasts, and undoneFrom how often a write has succeeded before it
+	// is said that others undo it.
 	lastsFrom, undoneFrom = 10 * time.Second, 6
 )
 

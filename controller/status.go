@@ -1,6 +1,7 @@
 package controller
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -83,20 +84,20 @@ type told struct {
 	at         time.Time
 }
 
-// tell records an Event for the causes that are new, and gives the others the message that people
+// tell records one Event for the causes that are new, with the reason of the first, and gives the others the message that people
 // were told first, for five minutes: another one differs in an identifier or in a number. A cause
 // is remembered for an hour: its Foo may be reconciled seldom.
 func (r *FooReconciler) tell(s *fooState, causes []cause) {
 	known, _ := r.Failures.told.Get(s.foo.UID)
 	before, _ := known.(map[string]told)
-	now, news := map[string]told{}, []string(nil)
+	now, news, reason := map[string]told{}, []string(nil), ""
 	for i, c := range causes {
 		if causes[i].message = cut(c.message, maxMessage); c.id == "" {
 			continue
 		}
 		t, ok := before[c.id]
 		if !ok {
-			news = append(news, causes[i].message)
+			news, reason = append(news, causes[i].message), cmp.Or(reason, c.reason)
 		}
 		if !ok || t.generation != s.foo.Generation || time.Since(t.at) >= renewAfter {
 			t = told{causes[i].message, s.foo.Generation, time.Now()}
@@ -105,7 +106,7 @@ func (r *FooReconciler) tell(s *fooState, causes []cause) {
 	}
 	// One for all: Events of one reason about the same versions of the same objects become one.
 	if len(news) > 0 {
-		r.Events.Eventf(s.foo, s.related(), corev1.EventTypeWarning, causes[0].reason, "Reconcile", "%s", cut(strings.Join(news, "; "), maxMessage))
+		r.Events.Eventf(s.foo, s.related(), corev1.EventTypeWarning, reason, "Reconcile", "%s", cut(strings.Join(news, "; "), maxMessage))
 	}
 	// A cause that comes and goes is not new each time.
 	for id, t := range before {

@@ -3,8 +3,8 @@
 //
 // A recorder makes an Event and hands it to a broadcaster. The broadcaster starts a goroutine for
 // each, and hands it to a sink, which sends it. Events that differ in their note alone are a
-// series: one object that counts. So the object that is meant is the Event's related one. Here each
-// is an object of its own, since the two objects have other resourceVersions each time. The
+// series: one object that counts. So the object that is meant is the Event's related one. Here two
+// are seldom a series, since the Foo or the Deployment has another resourceVersion. The
 // broadcaster remembers each Event for six minutes. How many there are is bounded by the program:
 // one for each cause in five minutes, and one for each write that succeeds.
 package events
