@@ -243,9 +243,19 @@ func (b *tab) forget() {
 	b.do(chromedp.Evaluate[chromedp.Void]("Object.values(witness).forEach((seen) => seen.clear())"))
 }
 
+// click clicks on the first element of a selector. What the page drew anew between the
+// search and the click was not clicked on, and is searched for again.
 func (b *tab) click(selector string) {
 	b.Helper()
-	b.do(chromedp.Click(chromedp.CSS(selector)))
+	ctx, cancel := context.WithTimeout(b.ctx, *patience)
+	defer cancel()
+	err := chromedp.Do(ctx, chromedp.Click(chromedp.CSS(selector)))
+	for err != nil && strings.Contains(err.Error(), "Could not find node") {
+		err = chromedp.Do(ctx, chromedp.Click(chromedp.CSS(selector)))
+	}
+	if err != nil {
+		b.Fatal(err)
+	}
 }
 
 // shot keeps a screenshot of what is in view.
