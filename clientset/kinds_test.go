@@ -39,7 +39,7 @@ var projects = resource[project, projectList, projectac.ProjectApplyConfiguratio
 	fields: `"spec": {"replicas": 2}`,
 	list:   &projectList{ListMeta: page, Items: []project{{ObjectMeta: one}, {ObjectMeta: two}}},
 
-	applied:       projectac.Project("one", "shop").WithSpec(projectac.ProjectSpec().WithReplicas(2)),
+	applied:       appliedProject(),
 	appliedFields: `"metadata": {"name": "one", "namespace": "shop"}, "spec": {"replicas": 2}`,
 }
 
@@ -58,11 +58,24 @@ var foos = resource[foo, fooList, fooac.FooApplyConfiguration]{
 
 	// No replicas in the spec: a 0 would take them from their owner. Zeros in the
 	// status are sent.
-	applied: fooac.Foo("one", "shop").WithLabels(map[string]string{"app": "web"}).
-		WithSpec(fooac.FooSpec().WithDeploymentName("web")).
-		WithStatus(fooac.FooStatus().WithReplicas(0).WithAvailableReplicas(0).WithConditions(metav1ac.Condition().WithType("Ready"))),
+	applied: appliedFoo(),
 	appliedFields: `"metadata": {"name": "one", "namespace": "shop", "labels": {"app": "web"}}, "spec": {"deploymentName": "web"},
 		"status": {"replicas": 0, "availableReplicas": 0, "conditions": [{"type": "Ready"}]}`,
+}
+
+func appliedProject() *projectac.ProjectApplyConfiguration {
+	project := projectac.Project("one", "shop")
+	project.Spec = &projectac.ProjectSpecApplyConfiguration{Replicas: new(int32(2))}
+	return project
+}
+
+func appliedFoo() *fooac.FooApplyConfiguration {
+	foo := fooac.Foo("one", "shop")
+	foo.Labels = map[string]string{"app": "web"}
+	foo.Spec = &fooac.FooSpecApplyConfiguration{DeploymentName: new("web")}
+	foo.Status = &fooac.FooStatusApplyConfiguration{Replicas: new(int32(0)), AvailableReplicas: new(int32(0)),
+		Conditions: []metav1ac.ConditionApplyConfiguration{{Type: new("Ready")}}}
+	return foo
 }
 
 // What the objects and the lists of all kinds hold.

@@ -139,11 +139,11 @@ func (c chance) configuration(name string) (*officialac.FooApplyConfiguration, *
 	if c.Intn(2) == 0 {
 		text, number := c.text(), int32(c.Intn(3))
 		theirs.WithSpec(officialac.FooSpec().WithDeploymentName(text).WithReplicas(number))
-		ours.WithSpec(applyconfiguration.FooSpec().WithDeploymentName(text).WithReplicas(number))
+		ours.Spec = &applyconfiguration.FooSpecApplyConfiguration{DeploymentName: &text, Replicas: &number}
 	}
 	if c.Intn(2) == 0 {
 		theirs.WithStatus(officialac.FooStatus().WithAvailableReplicas(2))
-		ours.WithStatus(applyconfiguration.FooStatus().WithAvailableReplicas(2))
+		ours.Status = &applyconfiguration.FooStatusApplyConfiguration{AvailableReplicas: new(int32(2))}
 	}
 	if c.Intn(2) == 0 {
 		labels := map[string]string{"a": c.text()}

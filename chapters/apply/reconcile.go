@@ -74,7 +74,8 @@ func (r *reconciler) Reconcile(ctx context.Context, key cache.ObjectName) (reque
 	}
 
 	// The Foo is done. This again, after a look into an old cache, changes nothing.
-	status := applyconfiguration.Foo(foo.Name, foo.Namespace).WithStatus(applyconfiguration.FooStatus().WithObservedGeneration(foo.Generation))
+	status := applyconfiguration.Foo(foo.Name, foo.Namespace)
+	status.Status = &applyconfiguration.FooStatusApplyConfiguration{ObservedGeneration: &foo.Generation}
 	_, err = r.foos.Foos(foo.Namespace).ApplyStatus(ctx, status, metav1.ApplyOptions{FieldManager: manager, Force: true})
 	return 0, err
 }

@@ -42,8 +42,9 @@ func leaveOut(t *testing.T, foos fooClient) {
 
 	opts := metav1.ApplyOptions{FieldManager: "test"}
 	must(foos.Apply(t.Context(), appliedFoo("applied"), opts))
-	dropped := must(foos.Apply(t.Context(), applyconfiguration.Foo("applied", "").WithSpec(
-		applyconfiguration.FooSpec().WithDeploymentName("deployment")), opts))
+	withoutReplicas := appliedFoo("applied")
+	withoutReplicas.Spec.Replicas = nil
+	dropped := must(foos.Apply(t.Context(), withoutReplicas, opts))
 	if dropped.Spec.Replicas != nil {
 		t.Errorf("replicas %d after an Apply without them", *dropped.Spec.Replicas)
 	}

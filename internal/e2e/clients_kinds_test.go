@@ -25,7 +25,9 @@ var clientKinds = []interface {
 			return &examplesv1alpha1.Project{ObjectMeta: named(name), Spec: examplesv1alpha1.ProjectSpec{Replicas: 1}}
 		},
 		applied: func(name string) *projectac.ProjectApplyConfiguration {
-			return projectac.Project(name, "").WithSpec(projectac.ProjectSpec().WithReplicas(1))
+			project := projectac.Project(name, "")
+			project.Spec = &projectac.ProjectSpecApplyConfiguration{Replicas: new(int32(1))}
+			return project
 		},
 		edit:  func(project *examplesv1alpha1.Project) { project.Spec.Replicas = 2 },
 		spoil: func(project *examplesv1alpha1.Project) { project.Spec.Replicas = -1 },
@@ -52,8 +54,10 @@ func newFoo(name string) *samplecontrollerv1alpha1.Foo {
 }
 
 func appliedFoo(name string) *fooac.FooApplyConfiguration {
-	return fooac.Foo(name, "").WithSpec(fooac.FooSpec().WithDeploymentName("deployment").WithReplicas(1)).
-		WithStatus(fooac.FooStatus().WithAvailableReplicas(5))
+	foo := fooac.Foo(name, "")
+	foo.Spec = &fooac.FooSpecApplyConfiguration{DeploymentName: new("deployment"), Replicas: new(int32(1))}
+	foo.Status = &fooac.FooStatusApplyConfiguration{AvailableReplicas: new(int32(5))}
+	return foo
 }
 
 // named is the metadata of an object to create, with a label that List can select.
