@@ -39,10 +39,7 @@ const byController = "byController"
 // name, but is another Foo.
 func DeploymentIndexers() cache.Indexers {
 	return cache.Indexers{byController: func(obj any) ([]string, error) {
-		deployment, ok := obj.(*appsv1.Deployment)
-		if !ok {
-			return nil, nil
-		}
+		deployment := obj.(*appsv1.Deployment)
 		owner := metav1.GetControllerOfNoCopy(deployment)
 		if owner == nil {
 			return nil, nil

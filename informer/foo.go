@@ -48,10 +48,7 @@ const byDeploymentName = "byDeploymentName"
 func FooIndexers() cache.Indexers {
 	return cache.Indexers{byDeploymentName: func(obj any) ([]string, error) {
 		// client-go panics if an index function returns an error.
-		foo, ok := obj.(*v1alpha1.Foo)
-		if !ok {
-			return nil, nil
-		}
+		foo := obj.(*v1alpha1.Foo)
 		return []string{cache.NewObjectName(foo.Namespace, foo.Spec.DeploymentName).String()}, nil
 	}}
 }

@@ -9,7 +9,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/klog/v2"
@@ -56,29 +55,25 @@ func New(resource schema.GroupResource, client any, listWatch *cache.ListWatch, 
 	return i
 }
 
-// endTimeout is how long Run waits for the Reflector after the end of its context.
-const endTimeout = time.Second
-
-// Run lists, watches and calls the handler until ctx is done, and returns within a second of
-// that. It logs when the informer becomes blind (Ready), and when it sees again. The Reflector's
-// goroutine may outlive it by a minute: it may sleep after a failed request and not look at ctx
-// (client-go's reflector.go, watchList). It then sends nothing more and calls no handler.
+// Run lists, watches and calls the handler until ctx is done. It logs each 5 s how far the first
+// list is, when the informer becomes blind (Ready), and when it sees again. The Reflector's
+// goroutine may outlive it by a minute, and sends nothing more: it may sleep after a failed
+// request and not look at ctx (client-go's reflector.go, watchList).
 func (i *Informer) Run(ctx context.Context) {
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		i.controller.RunWithContext(ctx)
-	}()
-	blind := false
-	wait.UntilWithContext(ctx, func(ctx context.Context) {
-		if err := i.blind(blindAfter); blind != (err != nil) {
-			blind = err != nil
-			klog.FromContext(ctx).Info("The informer is blind or sees again", "resource", i.Resource, "blind", blind, "reason", err)
+	go i.controller.RunWithContext(ctx)
+	wasBlind, ticker := false, time.NewTicker(5*time.Second)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
 		}
-	}, 5*time.Second)
-	select {
-	case <-ended:
-	case <-time.After(endTimeout):
+		isBlind := i.blind(blindAfter) != nil
+		if isBlind != wasBlind || !isBlind && !i.controller.HasSynced() {
+			klog.FromContext(ctx).Info("Informer state", "resource", i.Resource, "blind", isBlind, "reason", i.Ready())
+		}
+		wasBlind = isBlind
 	}
 }
 

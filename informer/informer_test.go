@@ -205,15 +205,3 @@ func TestIndexes(t *testing.T) {
 		t.Errorf("Foos that name default/wanted: %v, want only the one in that namespace", naming)
 	}
 }
-
-// An index function ignores an object of another type: client-go panics if it returns
-// an error.
-func TestIndexesIgnoreOtherTypes(t *testing.T) {
-	for name, index := range map[string]cache.Indexers{"foos": informer.FooIndexers(), "deployments": informer.DeploymentIndexers()} {
-		for _, function := range index {
-			if values, err := function("neither"); err != nil || values != nil {
-				t.Errorf("index of %s for an object of another type: %v, %v; want nothing", name, values, err)
-			}
-		}
-	}
-}

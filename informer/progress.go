@@ -10,8 +10,8 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/apimachinery/pkg/watch"
-	"k8s.io/klog/v2"
 )
 
 // Since when an informer is blind. Without this file nobody would know (TestReady):
@@ -120,29 +120,15 @@ func (i *Informer) Ready() error {
 
 // WaitForSync returns nil when the Store of every informer holds the objects of the first list
 // and the handler was called for each. It waits as long as there is progress: when some have been
-// blind for timeout, it returns their errors, as Ready has them. It looks, and logs what it waits
-// for, twelve times in each timeout.
+// blind for timeout, it returns their errors, as Ready has them.
 func WaitForSync(ctx context.Context, timeout time.Duration, informers ...*Informer) error {
-	for _, waited := range informers {
-		for !waited.controller.HasSynced() {
-			select {
-			case <-ctx.Done():
-				return context.Cause(ctx)
-			case <-waited.controller.HasSyncedChecker().Done():
-				continue
-			case <-time.After(timeout / 12):
-			}
-			klog.FromContext(ctx).Info("Still listing", "reason", waited.Ready())
-			var blind error
-			for _, i := range informers {
-				if !i.controller.HasSynced() {
-					blind = errors.Join(blind, i.blind(timeout))
-				}
-			}
-			if blind != nil {
-				return blind
+	return wait.PollUntilContextCancel(ctx, 20*time.Millisecond, true, func(context.Context) (synced bool, blind error) {
+		synced = true
+		for _, i := range informers {
+			if !i.controller.HasSynced() {
+				synced, blind = false, errors.Join(blind, i.blind(timeout))
 			}
 		}
-	}
-	return nil
+		return synced, blind
+	})
 }

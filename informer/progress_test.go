@@ -186,15 +186,19 @@ func TestProgress(t *testing.T) {
 			<-r.Context().Done()
 			return true
 		})
-		i := running(quiet.Context(t), t, s, newFoos)
 		var lines []string
-		log := funcr.New(func(_, args string) { lines = append(lines, args) }, funcr.Options{})
+		log := funcr.New(func(_, args string) {
+			if strings.Contains(args, "Informer state") {
+				lines = append(lines, args)
+			}
+		}, funcr.Options{})
 		ctx, cancel := context.WithTimeout(klog.NewContext(t.Context(), log), 12*time.Second)
 		defer cancel()
+		i := running(ctx, t, s, newFoos)
 		if err := informer.WaitForSync(ctx, time.Minute, i); err != context.DeadlineExceeded {
 			t.Errorf("error %v, want the caller's", err)
 		}
-		const want = `"msg"="Still listing" "reason"="foos.samplecontroller.k8s.io: the first list is not complete, 3 objects received: `
+		const want = `"blind"=false "reason"="foos.samplecontroller.k8s.io: the first list is not complete, 3 objects received: `
 		if len(lines) != 2 || !strings.Contains(lines[0], want) {
 			t.Errorf("log lines %q, want two with %s", lines, want)
 		}

@@ -72,7 +72,7 @@ var mutants = []struct {
 	{"lists that break at the same object", "informer/progress.go", "received > s.received {", "received > 0 {", "./informer", "TestWaitForSync"},
 	{"a first list that may be old", "informer/informer.go", "opts.ResourceVersion, opts.Limit = \"\", 0", "", "./informer", "TestNoListIsOld"},
 	{"a slow list that ends the start", "informer/progress.go", " || received > s.received {", " {", "./informer", "TestWaitForSync"},
-	{"an end that waits for a Reflector that sleeps", "informer/informer.go", "\tcase <-time.After(endTimeout):\n", "", "./informer", "TestRunEnds"},
+	{"an end that waits for a Reflector that sleeps", "informer/informer.go", "\tgo i.controller.RunWithContext(ctx)\n", "\tended := make(chan struct{})\n\tgo func() { i.controller.RunWithContext(ctx); close(ended) }()\n\tdefer func() { <-ended }()\n", "./informer", "TestRunEnds"},
 	{"an observer that is not called", "informer/informer.go", "func(obj any, isInInitialList bool) { i.Handler.OnAdd(obj, isInInitialList) },", "options.Handler.OnAdd,", "./informer", "TestHandlerIsReplaced"},
 	{"no resync", "informer/foo.go", "ResyncPeriod: resync", "ResyncPeriod: 0 * resync", "./informer", "TestResync"},
 	{"an index that ignores the namespace", "informer/foo.go", "cache.NewObjectName(foo.Namespace, foo.Spec.DeploymentName)", `cache.NewObjectName("default", foo.Spec.DeploymentName)`, "./informer", "TestIndexes"},
