@@ -93,11 +93,8 @@ func main() {
 func run(ctx context.Context, o options, stdout io.Writer) error {
 	// observe shows people each step, and changes none: read observe.Queue(kinds.Foo, queue) as
 	// queue, and so on.
-	observe, stop, err := newView(o, stdout)
-	if err != nil {
-		return err
-	}
-	defer stop()
+	observe := newView(o, stdout)
+	defer observe.stop()
 
 	// Configuration: which API server, and as whom. The namespace is for the Lease.
 	config, namespace, err := connect.Config(o.connect)
@@ -203,38 +200,28 @@ func newClients(ctx context.Context, config *rest.Config, observe *view) (*clien
 	return client, kubeClient, nil
 }
 
-// view is what shows the program: the observer, which prints, and the servers.
+// view is what shows the program: the observer, which prints to stdout, and the servers.
 type view struct {
 	*observer.Observer
 	measured *metrics.Metrics
 	ctx      context.Context // of the servers
+	cancel   context.CancelFunc
 	serving  sync.WaitGroup
 }
 
-// newView returns the view, which prints to stdout, and serves its page if there is to be one.
-// stop ends it after its last steps, and waits for answers that have begun.
-func newView(o options, stdout io.Writer) (v *view, stop func(), err error) {
-	measured := metrics.New()
-	v = &view{measured: measured, Observer: observer.New(observer.Options{All: o.trace.On() || o.page != "", Count: measured.Step})}
+func newView(o options, stdout io.Writer) *view {
+	v := &view{measured: metrics.New()}
+	v.Observer = observer.New(observer.Options{All: o.trace.On() || o.page != "", Count: v.measured.Step})
 	v.Print(o.trace, stdout)
-	var cancel context.CancelFunc
-	v.ctx, cancel = context.WithCancel(context.Background())
-	stop = func() {
-		v.Close() // The page gets the last steps.
-		cancel()
-		v.serving.Wait()
-	}
-	if o.page == "" {
-		return v, stop, nil
-	}
-	server, err := page.Listen(o.page, v.History, page.Options{Remote: o.pageRemote, Shell: connect.Shell(o.connect.Kubeconfig)})
-	if err != nil {
-		stop()
-		return nil, nil, fmt.Errorf("--page: %w", err)
-	}
-	v.Program(trace.Said, "a page to watch it on: %s", server.URL)
-	v.serving.Go(func() { _ = server.Run(v.ctx) })
-	return v, stop, nil
+	v.ctx, v.cancel = context.WithCancel(context.Background())
+	return v
+}
+
+// stop ends the view after its last steps, and waits for answers that have begun.
+func (v *view) stop() {
+	v.Close() // The page gets the last steps.
+	v.cancel()
+	v.serving.Wait()
 }
 
 // standingBy prints which other process leads.
@@ -244,7 +231,8 @@ func (v *view) standingBy(leader string, me bool) {
 	}
 }
 
-// serve serves health, readiness and metrics, and prints the address.
+// serve serves health, readiness and metrics, and the page if there is to be one. It prints
+// their addresses.
 //
 // A process that stands by is ready when it takes part in the election: otherwise a rollout
 // would wait for a second leader. The leader is ready when its stores are in sync and none
@@ -266,6 +254,15 @@ func (v *view) serve(o options, election *leader.Election, projects, foos, deplo
 	}
 	v.Program(trace.Said, "health and metrics at %s", health.URL)
 	v.serving.Go(func() { _ = health.Run(v.ctx) })
+	if o.page == "" {
+		return nil
+	}
+	server, err := page.Listen(o.page, v.History, page.Options{Remote: o.pageRemote, Shell: connect.Shell(o.connect.Kubeconfig)})
+	if err != nil {
+		return fmt.Errorf("--page: %w", err)
+	}
+	v.Program(trace.Said, "a page to watch it on: %s", server.URL)
+	v.serving.Go(func() { _ = server.Run(v.ctx) })
 	return nil
 }
 

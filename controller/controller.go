@@ -91,9 +91,8 @@ func (c *Controller) retry(ctx context.Context, key cache.ObjectName, requeueAft
 	switch logger := klog.FromContext(ctx); {
 	case err == nil && requeueAfter == 0:
 		c.queue.Forget(key)
-	case !isJoined && (apierrors.IsConflict(err) || apierrors.IsNotFound(err)):
-		// Another client changed or deleted the object first, which is normal. The event of
-		// that change adds the key; the retry covers a missed event.
+	case !isJoined && isRace(err):
+		// The event of what the other client did adds the key; the retry covers a missed event.
 		logger.V(2).Info("The object has changed, retrying", "key", key, "reason", err)
 	case err != nil: // A conflict must not hide what is joined with it.
 		logger.Error(err, "Reconcile failed, retrying", "key", key)
@@ -104,4 +103,10 @@ func (c *Controller) retry(ctx context.Context, key cache.ObjectName, requeueAft
 	if requeueAfter > 0 {
 		c.queue.AddAfter(key, requeueAfter)
 	}
+}
+
+// isRace reports whether a write failed because another client has changed, deleted or created
+// the object first, which is normal.
+func isRace(err error) bool {
+	return apierrors.IsConflict(err) || apierrors.IsNotFound(err) || apierrors.IsAlreadyExists(err)
 }

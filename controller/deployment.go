@@ -64,17 +64,7 @@ func (r *FooReconciler) createDeployment(ctx context.Context, s *fooState) error
 			return err
 		}
 	}
-	deployments := r.Deployments.Deployments(s.foo.Namespace)
-	created, err := deployments.Create(ctx, newDeployment(s), metav1.CreateOptions{})
-	if apierrors.IsAlreadyExists(err) {
-		// It exists but is not in the cache yet: decide once it is.
-		live, err := deployments.Get(ctx, s.foo.Spec.DeploymentName, metav1.GetOptions{})
-		if err != nil {
-			return fmt.Errorf("it exists, get: %w", err)
-		}
-		r.Writes.Wrote(s.key, r.DeploymentStore, live)
-		return errCacheBehind
-	}
+	created, err := r.Deployments.Deployments(s.foo.Namespace).Create(ctx, newDeployment(s), metav1.CreateOptions{})
 	if err != nil {
 		return err
 	}

@@ -70,12 +70,10 @@ type attempt struct {
 	purpose    string
 	err        error // how it ended the last time
 	slow       int   // how often in a row it took longer than a second
-	// sent is how often it was sent, until its first success, and then from that on. done is how
-	// often it has succeeded.
-	sent, done int
-	wanted     bool      // the last time
-	since      time.Time // when it first failed, or was wanted again; of no use after a success
-	next       time.Time // when it may be sent again
+	// failed is how often in a row it has failed, done how often it has succeeded.
+	failed, done int
+	since        time.Time // when it first failed, or was wanted again. Zero: it is not wanted
+	next         time.Time // when it may be sent again
 	// refused is the version that the API server does not have, for so long.
 	refused string
 	until   time.Time
@@ -117,10 +115,10 @@ func (f *Failures) Try(object metav1.Object, w Write, send func() error) Failure
 	a, _ := known.(attempt)
 	if a.generation != object.GetGeneration() || a.err == nil && a.purpose != w.Purpose {
 		// What failed for the generation before still lasts.
-		a = attempt{err: a.err, since: a.since, refused: a.refused, until: a.until, wanted: a.wanted}
+		a = attempt{err: a.err, since: a.since, refused: a.refused, until: a.until}
 	}
-	if send != nil && !a.wanted {
-		a.wanted, a.since = true, time.Now()
+	if send != nil && a.since.IsZero() {
+		a.since = time.Now()
 	}
 	a.generation, a.purpose = object.GetGeneration(), w.Purpose
 	isBehind := w.Version != "" && a.refused == w.Version && time.Until(a.until) > 0
@@ -144,8 +142,8 @@ func (f *Failures) Try(object metav1.Object, w Write, send func() error) Failure
 		f.attempts.Set(attemptID{uid: id.uid}, attempt{}, keptFor) // for Failed
 	case undone:
 		failure.Wait = lastsFrom // when to look whether it is forgotten
-	case a.err != nil && a.wanted:
-		a.wanted = false // If it is wanted again within a minute, its back-off goes on.
+	case a.err != nil && !a.since.IsZero():
+		a.since = time.Time{} // If it is wanted again within a minute, its back-off goes on.
 		f.attempts.Set(id, a, stoodFor)
 		return Failure{}
 	default:
@@ -170,21 +168,16 @@ func (f *Failures) send(id attemptID, version string, a *attempt, send func() er
 			return false
 		}
 	}
-	a.sent++
-	if a.err = send(); a.err != nil {
-		a.err = fmt.Errorf("%s: %w", id.write, a.err)
+	if a.err = send(); a.err == nil {
+		a.failed, a.done = 0, a.done+1
+	} else {
+		a.failed, a.err = a.failed+1, fmt.Errorf("%s: %w", id.write, a.err)
 	}
-	switch {
-	case a.err != nil && before == nil:
+	if before == nil {
 		a.since = begin
-	case a.err == nil && a.done == 0:
-		a.sent = 1
-	}
-	if a.err == nil {
-		a.done++
 	}
 	a.next, a.refused = time.Now(), ""
-	if apierrors.IsConflict(a.err) || apierrors.IsNotFound(a.err) {
+	if isRace(a.err) {
 		a.refused, a.until = version, a.next.Add(outdatedTimeout)
 	}
 	if a.slow++; a.next.Sub(begin) <= time.Second {
@@ -193,8 +186,8 @@ func (f *Failures) send(id attemptID, version string, a *attempt, send func() er
 	switch {
 	case isTerminating(a.err):
 		a.next = a.next.Add(time.Hour) // It ends with the object, or the API server was wrong.
-	case a.sent > 1, a.err != nil && !apierrors.IsConflict(a.err):
-		a.next = a.next.Add(backOff(string(id.uid), a.sent+3)) // 40 ms, 80 ms and so on
+	case a.failed+a.done > 1, a.err != nil && !apierrors.IsConflict(a.err):
+		a.next = a.next.Add(backOff(string(id.uid), a.failed+a.done+3)) // 40 ms, 80 ms and so on
 	}
 	return true
 }

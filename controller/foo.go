@@ -8,7 +8,6 @@ import (
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	appsv1client "k8s.io/client-go/kubernetes/typed/apps/v1"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/events"
@@ -110,12 +109,12 @@ func (r *FooReconciler) try(s *fooState, w Write, send func() error) {
 	}
 	s.failures = append(s.failures, f)
 	s.behind = s.behind || errors.Is(f.Err, errCacheBehind)
-	switch isRace := apierrors.IsConflict(f.Err) || apierrors.IsNotFound(f.Err); {
+	switch {
 	case !f.Sent, errors.Is(f.Err, errCacheBehind) && !f.Lasts:
 		// There is nothing to log.
-	case isRace && !f.Lasts:
+	case isRace(f.Err) && !f.Lasts:
 		s.race = f.Err
-	case isRace:
+	case isRace(f.Err):
 		s.errs = append(s.errs, errors.New(f.Err.Error())) // retry must not take it for one.
 	default:
 		s.errs = append(s.errs, f.Err)

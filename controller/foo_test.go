@@ -598,8 +598,8 @@ func TestOwnUpdateIsAwaited(t *testing.T) {
 	w.sent()
 }
 
-// A Deployment exists but is not in the cache yet: AlreadyExists, then one GET of the
-// version to wait for. What to do is decided once the cache has it.
+// A Deployment exists but is not in the cache yet: AlreadyExists. What to do is decided once the
+// cache has it.
 func TestCreateFindsDeployment(t *testing.T) {
 	for _, test := range []struct {
 		reason string
@@ -618,12 +618,10 @@ func TestCreateFindsDeployment(t *testing.T) {
 			foo := w.createFoo("foo", spec("deployment", 1))
 			w.sync()
 			w.createDeployment("deployment", test.owner(foo)...)
-			for _, want := range [][]string{{"POST deployments", "GET deployments/deployment"}, nil} {
-				if again := w.reconcile(); again != time.Second {
-					t.Errorf("look again after %s, want 1s", again)
-				}
-				w.sent(want...)
+			if _, err := w.tryReconcile(fooKey); !apierrors.IsAlreadyExists(err) {
+				t.Errorf("error %v, want AlreadyExists", err)
 			}
+			w.sent("POST deployments", "PUT foos/foo/status")
 			w.sync()
 			w.reconcile()
 			w.sent(test.want...)

@@ -6,7 +6,6 @@ import (
 	"sync"
 	"time"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/resourceversion"
 	"k8s.io/client-go/tools/cache"
@@ -55,7 +54,7 @@ func (p *PendingWrites) Wrote(key cache.ObjectName, store cache.Store, object me
 // the API server no longer has this version and would refuse it again. Observed then waits
 // until store no longer has it, after an error for outdatedTimeout at most.
 func (p *PendingWrites) Outdated(key cache.ObjectName, store cache.Store, object metav1.Object, err error) {
-	if err != nil && !apierrors.IsConflict(err) && !apierrors.IsNotFound(err) {
+	if err != nil && !isRace(err) {
 		return
 	}
 	name, version, until := cache.MetaObjectToName(object), object.GetResourceVersion(), time.Now().Add(outdatedTimeout)

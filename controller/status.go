@@ -34,8 +34,9 @@ type cause struct {
 // warning is a cause on which a person must act.
 func warning(reason, message string) *cause { return &cause{reason, message, reason + " " + message} }
 
-// renewAfter is when the message of a cause that goes on is renewed.
-const renewAfter = 5 * time.Minute
+// renewAfter is when the message of a cause that goes on is renewed, and toldFor when one that
+// has ended, or whose Foo nobody has reconciled for longer than the usual resync, is new again.
+const renewAfter, toldFor = 5 * time.Minute, 15 * time.Minute
 
 // maxMessage limits the message of a cause, in bytes: an Event may have 1024, a condition 32768
 // characters.
@@ -84,38 +85,32 @@ type told struct {
 	at         time.Time
 }
 
-// tell records one Event for the causes that are new, with the reason of the first, and gives the others the message that people
-// were told first, for five minutes: another one differs in an identifier or in a number. A cause
-// is remembered for an hour: its Foo may be reconciled seldom.
+// tell records one Event for the causes that are new, with the reason of the first, and gives the
+// others the message that people were told first, for five minutes: another one differs in an
+// identifier or in a number.
 func (r *FooReconciler) tell(s *fooState, causes []cause) {
-	known, _ := r.Failures.told.Get(s.foo.UID)
-	before, _ := known.(map[string]told)
-	now, news, reason := map[string]told{}, []string(nil), ""
-	for i, c := range causes {
-		if causes[i].message = cut(c.message, maxMessage); c.id == "" {
+	var news []string
+	reason := ""
+	for i := range causes {
+		c := &causes[i]
+		if c.message = cut(c.message, maxMessage); c.id == "" {
 			continue
 		}
-		t, ok := before[c.id]
+		id := attemptID{s.foo.UID, c.id}
+		known, ok := r.Failures.told.Get(id)
 		if !ok {
-			news, reason = append(news, causes[i].message), cmp.Or(reason, c.reason)
+			news, reason = append(news, c.message), cmp.Or(reason, c.reason)
 		}
-		if !ok || t.generation != s.foo.Generation || time.Since(t.at) >= renewAfter {
-			t = told{causes[i].message, s.foo.Generation, time.Now()}
+		t, _ := known.(told)
+		if t.generation != s.foo.Generation || time.Since(t.at) >= renewAfter {
+			t = told{c.message, s.foo.Generation, time.Now()}
 		}
-		causes[i].message, now[c.id] = t.message, t
+		c.message = t.message
+		r.Failures.told.Set(id, t, toldFor)
 	}
 	// One for all: Events of one reason about the same versions of the same objects become one.
 	if len(news) > 0 {
 		r.Events.Eventf(s.foo, s.related(), corev1.EventTypeWarning, reason, "Reconcile", "%s", cut(strings.Join(news, "; "), maxMessage))
-	}
-	// A cause that comes and goes is not new each time.
-	for id, t := range before {
-		if _, ok := now[id]; !ok && time.Since(t.at) < renewAfter {
-			now[id] = t
-		}
-	}
-	if len(before)+len(now) > 0 {
-		r.Failures.told.Set(s.foo.UID, now, time.Hour)
 	}
 }
 

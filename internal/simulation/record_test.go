@@ -87,7 +87,7 @@ func (s *sequence) ended(w *worker, x *exchange, refused *apierrors.StatusError,
 	switch {
 	case lost:
 		reason, cause = v1alpha1.ReasonRequestFailed, "lost"
-	case refused != nil && (x.method == http.MethodPost && apierrors.IsAlreadyExists(refused) || x.path == pathOf("foos", w.key) && apierrors.IsNotFound(refused)):
+	case refused != nil && x.path == pathOf("foos", w.key) && apierrors.IsNotFound(refused):
 		w.failed = true
 		return // The cache is behind.
 	case refused != nil && apierrors.HasStatusCause(refused, corev1.NamespaceTerminatingCause):
