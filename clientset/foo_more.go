@@ -65,28 +65,25 @@ func (c *foos) Patch(ctx context.Context, name string, pt types.PatchType, data 
 //
 //	PATCH /apis/samplecontroller.k8s.io/v1alpha1/namespaces/{namespace}/foos/{name}
 func (c *foos) Apply(ctx context.Context, foo *applyconfiguration.FooApplyConfiguration, opts metav1.ApplyOptions) (*v1alpha1.Foo, error) {
-	if foo == nil || foo.GetName() == nil {
-		return nil, errors.New("Apply needs a Foo with a name")
-	}
-	data, err := json.Marshal(foo)
-	if err != nil {
-		return nil, err
-	}
-	return c.Patch(ctx, *foo.GetName(), types.ApplyPatchType, data, opts.ToPatchOptions())
+	return c.apply(ctx, foo, opts)
 }
 
 // ApplyStatus sends, as application/apply-patch+yaml,
 //
 //	PATCH /apis/samplecontroller.k8s.io/v1alpha1/namespaces/{namespace}/foos/{name}/status
 func (c *foos) ApplyStatus(ctx context.Context, foo *applyconfiguration.FooApplyConfiguration, opts metav1.ApplyOptions) (*v1alpha1.Foo, error) {
-	if foo == nil || foo.GetName() == nil {
-		return nil, errors.New("ApplyStatus needs a Foo with a name")
+	return c.apply(ctx, foo, opts, "status")
+}
+
+func (c *foos) apply(ctx context.Context, foo *applyconfiguration.FooApplyConfiguration, opts metav1.ApplyOptions, subresources ...string) (*v1alpha1.Foo, error) {
+	if foo == nil || foo.Name == nil {
+		return nil, errors.New("Apply needs a Foo with a name")
 	}
 	data, err := json.Marshal(foo)
 	if err != nil {
 		return nil, err
 	}
-	return c.Patch(ctx, *foo.GetName(), types.ApplyPatchType, data, opts.ToPatchOptions(), "status")
+	return c.Patch(ctx, *foo.Name, types.ApplyPatchType, data, opts.ToPatchOptions(), subresources...)
 }
 
 // GetScale sends

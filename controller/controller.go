@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"runtime/debug"
+	"slices"
 	"sync"
 	"time"
 
@@ -87,14 +88,13 @@ func (c *Controller) reconcileSafely(ctx context.Context, key cache.ObjectName) 
 // retry decides when the key comes back. A reconcile may wait longer by itself: for the cache
 // (readyourwrites.go), or for its back-off, when an event brings the key sooner (failures.go).
 func (c *Controller) retry(ctx context.Context, key cache.ObjectName, requeueAfter time.Duration, err error) {
-	_, isJoined := err.(interface{ Unwrap() []error })
 	switch logger := klog.FromContext(ctx); {
 	case err == nil && requeueAfter == 0:
 		c.queue.Forget(key)
-	case !isJoined && isRace(err):
+	case isRace(err):
 		// The event of what the other client did adds the key; the retry covers a missed event.
 		logger.V(2).Info("The object has changed, retrying", "key", key, "reason", err)
-	case err != nil: // A conflict must not hide what is joined with it.
+	case err != nil:
 		logger.Error(err, "Reconcile failed, retrying", "key", key)
 	}
 	if err != nil {
@@ -106,7 +106,10 @@ func (c *Controller) retry(ctx context.Context, key cache.ObjectName, requeueAft
 }
 
 // isRace reports whether a write failed because another client has changed, deleted or created
-// the object first, which is normal.
+// the object first, which is normal. One of several errors must not hide the others.
 func isRace(err error) bool {
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
+		return !slices.ContainsFunc(joined.Unwrap(), func(err error) bool { return !isRace(err) })
+	}
 	return apierrors.IsConflict(err) || apierrors.IsNotFound(err) || apierrors.IsAlreadyExists(err)
 }

@@ -135,28 +135,23 @@ func validate(foo *v1alpha1.Foo) *cause {
 
 // checkController refuses a Deployment that the Foo, by its UID, does not control.
 func (r *FooReconciler) checkController(deployment *appsv1.Deployment, foo *v1alpha1.Foo) *cause {
-	controller := metav1.GetControllerOfNoCopy(deployment)
+	controller, whose := metav1.GetControllerOfNoCopy(deployment), "has no controller"
 	switch {
 	case deployment.DeletionTimestamp != nil, controller != nil && isKind(controller, fooKind.GroupKind()) && !r.exists(foo, controller):
 		// It is being deleted, or the garbage collector is about to delete it.
 		return &cause{reason: v1alpha1.ReasonWaitingForDeletion, message: fmt.Sprintf("Deployment %q is being deleted, a new one will follow", deployment.Name)}
-	case controller == nil:
-		return notControlled(deployment, "has no controller")
-	case controller.UID == foo.UID:
+	case controller != nil && controller.UID == foo.UID:
 		return nil
-	default:
-		return notControlled(deployment, fmt.Sprintf("is controlled by %s %q", controller.Kind, controller.Name))
+	case controller != nil:
+		whose = fmt.Sprintf("is controlled by %s %q", controller.Kind, controller.Name)
 	}
+	return warning(v1alpha1.ReasonNameTaken, fmt.Sprintf("Deployment %q exists and %s: delete it or change spec.deploymentName", deployment.Name, whose))
 }
 
 // exists reports whether an owner reference points to this Foo, or to another one of the cache.
 func (r *FooReconciler) exists(foo *v1alpha1.Foo, owner *metav1.OwnerReference) bool {
 	other, ok := get[*v1alpha1.Foo](r.FooStore, cache.NewObjectName(foo.Namespace, owner.Name))
 	return owner.UID == foo.UID || ok && other.UID == owner.UID
-}
-
-func notControlled(deployment *appsv1.Deployment, whose string) *cause {
-	return warning(v1alpha1.ReasonNameTaken, fmt.Sprintf("Deployment %q exists and %s: delete it or change spec.deploymentName", deployment.Name, whose))
 }
 
 // newDeployment returns the Deployment to create for a Foo.

@@ -63,9 +63,7 @@ type fooState struct {
 	failures []Failure
 	// wait is the shortest time until one of them may be sent again. 0: none waits.
 	wait time.Duration
-	// errs are the errors of this reconcile, and race is one that is normal: another client was first.
 	errs []error
-	race error
 	// behind: the cache is behind the API server. Decide nothing from it.
 	behind bool
 }
@@ -74,8 +72,8 @@ type fooState struct {
 // of what it does.
 func (r *FooReconciler) Reconcile(ctx context.Context, key cache.ObjectName) (requeueAfter time.Duration, err error) {
 	// Not before the cache shows what was written for this key.
-	if !r.Writes.Observed(key) {
-		return cacheRetry, r.Writes.Overdue(key)
+	if observed, err := r.Writes.Observed(key); !observed {
+		return cacheRetry, err
 	}
 
 	// The current state, as the cache shows it.
@@ -96,7 +94,7 @@ func (r *FooReconciler) Reconcile(ctx context.Context, key cache.ObjectName) (re
 
 	// Write what is known now into the status.
 	r.updateStatus(ctx, state)
-	return state.wait, cmp.Or(errors.Join(state.errs...), state.race)
+	return state.wait, errors.Join(state.errs...)
 }
 
 // try sends a write for a Foo, unless it waits for its back-off. send is nil if the write is not
@@ -112,10 +110,8 @@ func (r *FooReconciler) try(s *fooState, w Write, send func() error) {
 	switch {
 	case !f.Sent, errors.Is(f.Err, errCacheBehind) && !f.Lasts:
 		// There is nothing to log.
-	case isRace(f.Err) && !f.Lasts:
-		s.race = f.Err
-	case isRace(f.Err):
-		s.errs = append(s.errs, errors.New(f.Err.Error())) // retry must not take it for one.
+	case f.Lasts:
+		s.errs = append(s.errs, errors.New(f.Err.Error())) // no race any more
 	default:
 		s.errs = append(s.errs, f.Err)
 	}

@@ -50,14 +50,14 @@ func EnqueueOwner(owner schema.GroupKind, waiting func(dependent cache.ObjectNam
 				queue.Add(cache.NewObjectName(dependent.GetNamespace(), ref.Name))
 			}
 		}
-		enqueue := func(obj any) {
+		enqueueWaiting := func(obj any) {
 			if dependent, err := cache.DeletionHandlingObjectToName(obj); err == nil {
 				for _, key := range waiting(dependent) {
 					queue.Add(key)
 				}
 			}
-			enqueueOwner(obj)
 		}
+		enqueue := func(obj any) { enqueueWaiting(obj); enqueueOwner(obj) }
 		return cache.ResourceEventHandlerFuncs{
 			AddFunc: enqueue,
 			UpdateFunc: func(before, after any) {
@@ -66,11 +66,10 @@ func EnqueueOwner(owner schema.GroupKind, waiting func(dependent cache.ObjectNam
 				}
 				// Another owner may have taken the Deployment: both must know.
 				enqueueOwner(before)
-				if holder(before) == holder(after) {
-					enqueueOwner(after)
-					return
+				enqueueOwner(after)
+				if holder(before) != holder(after) {
+					enqueueWaiting(after)
 				}
-				enqueue(after)
 			},
 			DeleteFunc: enqueue,
 		}
@@ -96,6 +95,5 @@ func isUnchanged(before, after any) bool {
 // isKind reports whether an owner reference is to an object of this kind, in any version
 // of its group.
 func isKind(ref *metav1.OwnerReference, kind schema.GroupKind) bool {
-	gv, err := schema.ParseGroupVersion(ref.APIVersion)
-	return err == nil && gv.Group == kind.Group && ref.Kind == kind.Kind
+	return schema.FromAPIVersionAndKind(ref.APIVersion, ref.Kind).GroupKind() == kind
 }

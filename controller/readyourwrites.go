@@ -2,7 +2,6 @@ package controller
 
 import (
 	"fmt"
-	"slices"
 	"sync"
 	"time"
 
@@ -74,29 +73,24 @@ func (p *PendingWrites) add(key cache.ObjectName, isObserved func() bool) {
 }
 
 // Observed reports whether the cache shows all that was noted for key. Then it forgets
-// it. Call it before you read the cache: otherwise a stale read could be taken for fresh.
-func (p *PendingWrites) Observed(key cache.ObjectName) bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if slices.ContainsFunc(p.byKey[key], func(w pendingWrite) bool { return !w.isObserved() }) {
-		return false
-	}
-	delete(p.byKey, key)
-	return true
-}
-
-// Overdue returns an error each minute for which Observed waits for key: a watch is open and
-// delivers nothing, which nobody else notices.
-func (p *PendingWrites) Overdue(key cache.ObjectName) error {
+// it. Call it before you read the cache: otherwise a stale read could be taken for fresh. It
+// returns an error each minute for which it waits: a watch is open and delivers nothing, which
+// nobody else notices.
+func (p *PendingWrites) Observed(key cache.ObjectName) (bool, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for i, w := range p.byKey[key] {
-		if !w.isObserved() && time.Since(w.since) > time.Minute {
+		switch {
+		case w.isObserved():
+		case time.Since(w.since) > time.Minute:
 			p.byKey[key][i].since = time.Now()
-			return fmt.Errorf("%w: for a minute no watch has shown what that answered", errCacheBehind)
+			return false, fmt.Errorf("%w: for a minute no watch has shown what that answered", errCacheBehind)
+		default:
+			return false, nil
 		}
 	}
-	return nil
+	delete(p.byKey, key)
+	return true, nil
 }
 
 // atLeast reports whether a store has seen this resourceVersion. Versions of one

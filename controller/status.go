@@ -109,8 +109,12 @@ func (r *FooReconciler) tell(s *fooState, causes []cause) {
 		r.Failures.told.Set(id, t, toldFor)
 	}
 	// One for all: Events of one reason about the same versions of the same objects become one.
+	var related runtime.Object
+	if s.deployment != nil {
+		related = s.deployment
+	}
 	if len(news) > 0 {
-		r.Events.Eventf(s.foo, s.related(), corev1.EventTypeWarning, reason, "Reconcile", "%s", cut(strings.Join(news, "; "), maxMessage))
+		r.Events.Eventf(s.foo, related, corev1.EventTypeWarning, reason, "Reconcile", "%s", cut(strings.Join(news, "; "), maxMessage))
 	}
 }
 
@@ -121,10 +125,14 @@ func (r *FooReconciler) updateStatus(ctx context.Context, s *fooState) {
 	r.tell(s, causes)
 	desired := s.foo.DeepCopy()
 	desired.Status = calculateStatus(s, causes)
+	status, ready := desired.Status, meta.FindStatusCondition(desired.Status.Conditions, v1alpha1.FooReady)
+	w := Write{Name: "update status of Foo " + s.key.String(), Version: s.foo.ResourceVersion,
+		// Only times may differ in what has the same purpose.
+		Purpose: fmt.Sprint(status.ObservedGeneration, status.Replicas, status.AvailableReplicas, ready.Reason, ready.Message)}
 	// reflect.DeepEqual, except that nil and empty are equal, and two times in different
 	// time zones.
 	if equality.Semantic.DeepEqual(s.foo.Status, desired.Status) {
-		r.try(s, statusWrite(desired), nil)
+		r.try(s, w, nil)
 		return
 	}
 	for i := range desired.Status.Conditions {
@@ -135,7 +143,7 @@ func (r *FooReconciler) updateStatus(ctx context.Context, s *fooState) {
 		}
 		*at = at.Rfc3339Copy()
 	}
-	r.try(s, statusWrite(desired), func() error {
+	r.try(s, w, func() error {
 		updated, err := r.Foos.Foos(desired.Namespace).UpdateStatus(ctx, desired, metav1.UpdateOptions{})
 		if err != nil {
 			return err
@@ -146,13 +154,6 @@ func (r *FooReconciler) updateStatus(ctx context.Context, s *fooState) {
 		}
 		return nil
 	})
-}
-
-// statusWrite is the update of a Foo's status. Only times may differ in what has the same purpose.
-func statusWrite(foo *v1alpha1.Foo) Write {
-	status, ready := foo.Status, meta.FindStatusCondition(foo.Status.Conditions, v1alpha1.FooReady)
-	return Write{Name: "update status of Foo " + foo.Namespace + "/" + foo.Name, Version: foo.ResourceVersion,
-		Purpose: fmt.Sprint(status.ObservedGeneration, status.Replicas, status.AvailableReplicas, ready.Reason, ready.Message)}
 }
 
 // calculateStatus returns the status that follows from the state. It equals the Foo's own if
@@ -258,12 +259,4 @@ func rolloutFailure(d *appsv1.Deployment) (failure *cause) {
 		}
 	}
 	return failure
-}
-
-// related is the Deployment that an Event about the Foo is about, too.
-func (s *fooState) related() runtime.Object {
-	if s.deployment == nil {
-		return nil
-	}
-	return s.deployment
 }

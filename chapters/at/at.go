@@ -38,8 +38,8 @@ type Reconciler struct {
 // each call takes the next step.
 func (r *Reconciler) Reconcile(ctx context.Context, key cache.ObjectName) (requeueAfter time.Duration, err error) {
 	// Not before the cache shows what this process wrote.
-	if !r.Writes.Observed(key) {
-		return cacheRetry, nil
+	if observed, err := r.Writes.Observed(key); !observed {
+		return cacheRetry, err
 	}
 	at, ok := get[*At](r.AtStore, key)
 	if err := r.releasePods(ctx, key, at); err != nil {

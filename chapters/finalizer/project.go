@@ -47,8 +47,8 @@ type projectReconciler struct {
 
 // Reconcile has the contract of controller.Reconcile.
 func (r *projectReconciler) Reconcile(ctx context.Context, key cache.ObjectName) (requeueAfter time.Duration, err error) {
-	if !r.writes.Observed(key) {
-		return cacheRetry, nil
+	if observed, err := r.writes.Observed(key); !observed {
+		return cacheRetry, err
 	}
 	stored, exists, err := r.projectStore.GetByKey(key.String())
 	if err != nil || !exists {

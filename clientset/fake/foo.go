@@ -13,10 +13,7 @@ import (
 	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1/applyconfiguration"
 )
 
-var (
-	fooResource = v1alpha1.SchemeGroupVersion.WithResource("foos")
-	fooKind     = v1alpha1.SchemeGroupVersion.WithKind("Foo")
-)
+var fooResource = v1alpha1.SchemeGroupVersion.WithResource("foos")
 
 // foos implements clientset.FooInterface for one namespace.
 type foos struct {
@@ -25,7 +22,7 @@ type foos struct {
 
 func newFoos(fake *testing.Fake, namespace string) *foos {
 	return &foos{gentype.NewFakeClientWithListAndApply[*v1alpha1.Foo, *v1alpha1.FooList, *applyconfiguration.FooApplyConfiguration](
-		fake, namespace, fooResource, fooKind,
+		fake, namespace, fooResource, v1alpha1.SchemeGroupVersion.WithKind("Foo"),
 		func() *v1alpha1.Foo { return &v1alpha1.Foo{} },
 		func() *v1alpha1.FooList { return &v1alpha1.FooList{} },
 		func(to, from *v1alpha1.FooList) { to.ListMeta = from.ListMeta },

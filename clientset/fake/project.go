@@ -8,11 +8,6 @@ import (
 	"example.com/byhand/api/examples-gzh.com/v1alpha1/applyconfiguration"
 )
 
-var (
-	projectResource = v1alpha1.SchemeGroupVersion.WithResource("projects")
-	projectKind     = v1alpha1.SchemeGroupVersion.WithKind("Project")
-)
-
 // projects implements clientset.ProjectInterface for one namespace.
 type projects struct {
 	*gentype.FakeClientWithListAndApply[*v1alpha1.Project, *v1alpha1.ProjectList, *applyconfiguration.ProjectApplyConfiguration]
@@ -20,7 +15,7 @@ type projects struct {
 
 func newProjects(fake *testing.Fake, namespace string) *projects {
 	return &projects{gentype.NewFakeClientWithListAndApply[*v1alpha1.Project, *v1alpha1.ProjectList, *applyconfiguration.ProjectApplyConfiguration](
-		fake, namespace, projectResource, projectKind,
+		fake, namespace, v1alpha1.SchemeGroupVersion.WithResource("projects"), v1alpha1.SchemeGroupVersion.WithKind("Project"),
 		func() *v1alpha1.Project { return &v1alpha1.Project{} },
 		func() *v1alpha1.ProjectList { return &v1alpha1.ProjectList{} },
 		func(to, from *v1alpha1.ProjectList) { to.ListMeta = from.ListMeta },

@@ -159,7 +159,7 @@ var mutants = []struct {
 	{"a resync taken for a change", "controller/priority.go", "choose(isUnchanged(before, after))", "choose(false)", "./controller", "TestUnchangedHasLowPriority"},
 	{"a failure that is never forgotten", "controller/controller.go", "\t\tc.queue.Forget(key)\n", "", "./controller", "TestSuccessForgetsFailures"},
 	{"a worker cut off in the middle", "controller/controller.go", "context.WithoutCancel(ctx)", "ctx", "./controller", "TestRunAwaitsWorkers"},
-	{"a name awaited with each event", "controller/handlers.go", "holder(before) == holder(after)", "false", "./controller", "TestEnqueueOwner"},
+	{"a name awaited with each event", "controller/handlers.go", "holder(before) != holder(after)", "true", "./controller", "TestEnqueueOwner"},
 	{"a tombstone taken for an object", "controller/handlers.go", "obj = tombstone.Obj", "_ = tombstone", "./controller", "TestEnqueueOwner"},
 
 	// What it shows.
