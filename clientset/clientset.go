@@ -1,6 +1,7 @@
 package clientset
 
 import (
+	"cmp"
 	"errors"
 	"net/http"
 	"time"
@@ -77,16 +78,10 @@ func NewForConfigAndClient(c *rest.Config, httpClient *http.Client) (*Clientset,
 		config.RateLimiter = flowcontrol.NewTokenBucketRateLimiter(config.QPS, config.Burst)
 	}
 
-	examples, err := restClientFor(&config, examplesv1alpha1.SchemeGroupVersion, httpClient)
-	if err != nil {
-		return nil, err
-	}
-	samplecontroller, err := restClientFor(&config, samplecontrollerv1alpha1.SchemeGroupVersion, httpClient)
-	if err != nil {
-		return nil, err
-	}
-	discoveryClient, err := discovery.NewDiscoveryClientForConfigAndClient(&config, httpClient)
-	if err != nil {
+	examples, examplesErr := restClientFor(&config, examplesv1alpha1.SchemeGroupVersion, httpClient)
+	samplecontroller, samplecontrollerErr := restClientFor(&config, samplecontrollerv1alpha1.SchemeGroupVersion, httpClient)
+	discoveryClient, discoveryErr := discovery.NewDiscoveryClientForConfigAndClient(&config, httpClient)
+	if err := cmp.Or(examplesErr, samplecontrollerErr, discoveryErr); err != nil {
 		return nil, err
 	}
 	return &Clientset{

@@ -27,10 +27,7 @@ var fooKind = v1alpha1.SchemeGroupVersion.WithKind("Foo")
 const uidLabel = v1alpha1.GroupName + "/foo-uid"
 
 // The container of each Deployment.
-const (
-	containerName  = "nginx"
-	containerImage = "nginx:1.29"
-)
+const containerName, containerImage = "nginx", "nginx:1.29"
 
 // syncDeployment compares the Foo's Deployment with the Foo's spec, sends what differs and
 // keeps the answers in the state. For a Foo that is blocked it sends nothing.
@@ -116,9 +113,8 @@ func (r *FooReconciler) verifyFoo(ctx context.Context, s *fooState) error {
 	case live.UID != s.foo.UID || live.Generation != s.foo.Generation:
 		r.Writes.Wrote(s.key, r.FooStore, live)
 		return errCacheBehind
-	default:
-		return nil
 	}
+	return nil
 }
 
 // validate refuses a spec that no Deployment can have. Our CRD does, too, but a cluster may
@@ -178,9 +174,7 @@ func applyDesired(deployment *appsv1.Deployment, foo *v1alpha1.Foo) {
 		deployment.Spec.Replicas = new(*foo.Spec.Replicas)
 	}
 	template := &deployment.Spec.Template
-	for label, value := range podLabels(foo) {
-		metav1.SetMetaDataLabel(&template.ObjectMeta, label, value)
-	}
+	metav1.SetMetaDataLabel(&template.ObjectMeta, uidLabel, string(foo.UID))
 	ours := entry(&template.Spec.Containers, func(c corev1.Container) bool { return c.Name == containerName })
 	ours.Name, ours.Image = containerName, containerImage
 }

@@ -34,15 +34,14 @@ import (
 // errUndone is why a write waits that has succeeded.
 var errUndone = errors.New("it is undone again and again: does another program set these fields?")
 
-const (
-	// stoodFor is how long a write must not be wanted for its back-off to begin anew. keptFor
-	// is how long one that has failed is remembered of which nothing more is heard: when all
-	// workers are busy, its turn may come late.
-	stoodFor, keptFor = time.Minute, 10 * time.Minute
-	// lastsFrom is when a failure lasts, and undoneFrom how often a write has succeeded before it
-	// is said that others undo it.
-	lastsFrom, undoneFrom = 10 * time.Second, 6
-)
+// stoodFor is how long a write must not be wanted for its back-off to begin anew. keptFor is how
+// long one that has failed is remembered of which nothing more is heard: when all workers are
+// busy, its turn may come late.
+const stoodFor, keptFor = time.Minute, 10 * time.Minute
+
+// lastsFrom is when a failure lasts, and undoneFrom how often a write has succeeded before it is
+// said that others undo it.
+const lastsFrom, undoneFrom = 10 * time.Second, 6
 
 // Failures remembers, by the UID of an object, which writes were sent for it, how they ended, and
 // what people were told of it. What is not wanted any more is forgotten, so nothing of an object

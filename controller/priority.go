@@ -46,17 +46,11 @@ func NewPriorityQueue(name string) PriorityQueue {
 // isInInitialList true for each object of its first list.
 func WithLowPriorityWhenUnchanged(newHandler func(Queue) cache.ResourceEventHandler) func(PriorityQueue) cache.ResourceEventHandler {
 	return func(queue PriorityQueue) cache.ResourceEventHandler {
-		changed, unchanged := newHandler(queue), newHandler(lowPriority{queue})
-		choose := func(isUnchanged bool) cache.ResourceEventHandler {
-			if isUnchanged {
-				return unchanged
-			}
-			return changed
-		}
+		ifUnchanged := map[bool]cache.ResourceEventHandler{true: newHandler(lowPriority{queue}), false: newHandler(queue)}
 		return cache.ResourceEventHandlerDetailedFuncs{
-			AddFunc:    func(obj any, isInInitialList bool) { choose(isInInitialList).OnAdd(obj, isInInitialList) },
-			UpdateFunc: func(before, after any) { choose(isUnchanged(before, after)).OnUpdate(before, after) },
-			DeleteFunc: changed.OnDelete,
+			AddFunc:    func(obj any, isInInitialList bool) { ifUnchanged[isInInitialList].OnAdd(obj, isInInitialList) },
+			UpdateFunc: func(before, after any) { ifUnchanged[isUnchanged(before, after)].OnUpdate(before, after) },
+			DeleteFunc: ifUnchanged[false].OnDelete,
 		}
 	}
 }

@@ -89,8 +89,7 @@ type told struct {
 // others the message that people were told first, for five minutes: another one differs in an
 // identifier or in a number.
 func (r *FooReconciler) tell(s *fooState, causes []cause) {
-	var news []string
-	reason := ""
+	news, reason := []string(nil), ""
 	for i := range causes {
 		c := &causes[i]
 		if c.message = cut(c.message, maxMessage); c.id == "" {

@@ -61,13 +61,11 @@ func New(resource schema.GroupResource, client any, listWatch *cache.ListWatch, 
 // request and not look at ctx (client-go's reflector.go, watchList).
 func (i *Informer) Run(ctx context.Context) {
 	go i.controller.RunWithContext(ctx)
-	wasBlind, ticker := false, time.NewTicker(5*time.Second)
-	defer ticker.Stop()
-	for {
+	for wasBlind, tick := false, time.Tick(5*time.Second); ; {
 		select {
 		case <-ctx.Done():
 			return
-		case <-ticker.C:
+		case <-tick:
 		}
 		isBlind := i.blind(blindAfter) != nil
 		if isBlind != wasBlind || !isBlind && !i.controller.HasSynced() {
