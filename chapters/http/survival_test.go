@@ -42,6 +42,7 @@ func play[P any](t *testing.T, s *server, fault func(s *server, start func()), b
 		s.stop = cancel
 		s.mu.Unlock()
 		program = begin(ctx, t, s)
+		time.Sleep(50 * time.Millisecond) // The core looks each 20 ms whether it is in sync.
 		synctest.Wait()
 	})
 	time.Sleep(time.Hour)
