@@ -56,6 +56,7 @@ import (
 	samplecontrollerv1alpha1 "example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
 	"example.com/byhand/clientset"
 	"example.com/byhand/controller"
+	"example.com/byhand/controller/foo"
 	"example.com/byhand/informer"
 	"example.com/byhand/internal/connect"
 	"example.com/byhand/internal/events"
@@ -128,7 +129,7 @@ func run(ctx context.Context, o options, stdout io.Writer) error {
 	observe.Informers(kinds.All, projects, foos, deployments)
 
 	// Reconciler: key → stores → REST calls.
-	reconciler := &controller.FooReconciler{
+	reconciler := &foo.Reconciler{
 		Foos:            client.SamplecontrollerV1alpha1(),
 		Deployments:     kubeClient.AppsV1(),
 		FooStore:        foos.Store,

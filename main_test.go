@@ -62,7 +62,7 @@ func TestRun(t *testing.T) {
 
 	s.add(foos+"foo", wants("one"))
 	p.prints("handler of Foos", "added    Foo default/foo: wants Deployment one, replicas 1; no status yet")
-	s.sends("FooReconciler: a Foo is created", "POST deployments", "PUT foos/foo/status")
+	s.sends("Reconciler: a Foo is created", "POST deployments", "PUT foos/foo/status")
 	p.prints("observe.Wrap, observe.Reconcile", `sent     POST .*/deployments → 201 Created  \(for Foo default/foo\)`)
 	p.prints("handler of Deployments", "added    Deployment default/one: of Foo foo, 0 of 1 available")
 	s.edit(deployments+"one", "status", available(1))
@@ -190,7 +190,7 @@ func TestNoProjects(t *testing.T) {
 	p := s.start()
 	p.prints("connect.CheckGroup", "going on without Projects: .* does not serve examples-gzh.com/v1alpha1: .*kubectl apply -f config/crd")
 	s.add(foos+"foo", wants("one"))
-	s.sends("FooReconciler", "POST deployments", "PUT foos/foo/status")
+	s.sends("Reconciler", "POST deployments", "PUT foos/foo/status")
 	p.serves("ready", "/readyz", "^ok$")
 	p.cancel()
 	p.ends(nil)

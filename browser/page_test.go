@@ -88,7 +88,7 @@ func TestHistoryOfAnObject(t *testing.T) {
 	b.sees("#panel .wire", "POST /apis/apps/v1/namespaces/default/deployments HTTP/1.1")
 	b.sees("#panel .wire", "→ 201 Created")
 	b.sees("#panel .badge", "echo of its own write")
-	b.sees("#panel .place", "controller/foo.go FooReconciler.Reconcile")
+	b.sees("#panel .place", "controller/foo/reconcile.go Reconciler.Reconcile")
 	b.shot("history")
 
 	// The cause leads to the moment that it names.

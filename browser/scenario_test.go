@@ -109,7 +109,7 @@ func (f *foo) event(kind, what string, echo bool) []trace.Step {
 // reconcile is the way of a key from the queue to the end of its reconcile, with
 // requests in between.
 func (f *foo) reconcile(decision string, requests ...trace.Step) []trace.Step {
-	step := trace.Step{Kind: "Foo", Key: f.key(), For: "Foo " + f.key(), File: "controller/foo.go", Func: "FooReconciler.Reconcile"}
+	step := trace.Step{Kind: "Foo", Key: f.key(), For: "Foo " + f.key(), File: "controller/foo/reconcile.go", Func: "Reconciler.Reconcile"}
 	got, started, ended, done := step, step, step, step
 	got.Part, got.What, got.File, got.Func = trace.PartWorker, "got", "controller/controller.go", "Controller.processNextItem"
 	started.Part, started.What, started.Cause = trace.PartReconcile, "started", "a change of "+f.key()
@@ -128,7 +128,7 @@ func (f *foo) request(method, kind string, status int) []trace.Step {
 			path += "/" + f.deployment
 		}
 	}
-	step := trace.Step{Part: trace.PartRequest, Kind: kind, Key: key, For: "Foo " + f.key(), File: "controller/deployment.go", Func: "FooReconciler.updateDeployment"}
+	step := trace.Step{Part: trace.PartRequest, Kind: kind, Key: key, For: "Foo " + f.key(), File: "controller/foo/deployment.go", Func: "Reconciler.updateDeployment"}
 	sent, answered := step, step
 	sent.What, sent.Request = "sent", &trace.Request{Method: method, Path: path, Body: string(body)}
 	answered.What, answered.Took = "answered", 3*time.Millisecond

@@ -66,7 +66,7 @@ const running = `/step \d/.test(document.querySelector('#when')?.textContent)`
 var sitePages = []string{
 	"index.html", "playground.html", "read/README.md.html", "read/README.zh-CN.md.html", "read/compare/results/README.md.html",
 	"read/config/crd/foos.samplecontroller.k8s.io.yaml.html",
-	"read/controller/doc.go.html", "read/controller/foo.go.html", "read/chapters/at/README.md.html",
+	"read/controller/doc.go.html", "read/controller/foo/reconcile.go.html", "read/chapters/at/README.md.html",
 }
 
 // From disk, without a network: every kind of page can be read, on a desktop and on a
@@ -101,12 +101,12 @@ func TestSiteCanBeRead(t *testing.T) {
 func TestSiteSideBySide(t *testing.T) {
 	folder := site(t)
 	const distances = `(() => {
-		const pair = document.getElementById('FooReconciler.Reconcile');
+		const pair = document.getElementById('Reconciler.Reconcile');
 		const [doc, code] = [pair.querySelector('.doc > div'), pair.querySelector('.code')].map((e) => e.getBoundingClientRect());
 		return {aside: code.left - doc.right, below: code.top - doc.bottom};
 	})()`
 	type distance struct{ Aside, Below float64 }
-	page := "file://" + filepath.Join(folder, "read/controller/foo.go.html")
+	page := "file://" + filepath.Join(folder, "read/controller/foo/reconcile.go.html")
 	if at := value[distance](open(t, page, laptop), distances); at.Aside < 0 {
 		t.Errorf("on a desktop the code is at %+v of its comment, want it aside", at)
 	}
@@ -158,7 +158,7 @@ func TestSiteWithoutScripts(t *testing.T) {
 		"index.html":                          "A controller is a program",
 		"read/README.md.html":                 "owner reference",
 		"read/compare/results/README.md.html": "Cold start",
-		"read/controller/foo.go.html":         "level-triggered",
+		"read/controller/foo/reconcile.go.html":         "level-triggered",
 		"read/informer/foo.go.html":           "func NewFoos",
 		"read/chapters/README.md.html":        "exactly once",
 	} {

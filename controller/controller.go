@@ -13,9 +13,9 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// reconcileTimeout limits one reconcile. If the server does not answer, the worker goes on,
+// ReconcileTimeout limits one reconcile. If the server does not answer, the worker goes on,
 // and the process can end, after this time.
-const reconcileTimeout = 30 * time.Second
+const ReconcileTimeout = 30 * time.Second
 
 // Reconcile compares the current state of the object with this key with its desired
 // state and sends what differs. Workers call it concurrently, with different keys.
@@ -67,7 +67,7 @@ func (c *Controller) processNextItem(ctx context.Context) bool {
 
 	// Not cancelled with ctx: a worker finishes what it has begun. Otherwise a request could
 	// be cut off, and it would be unknown whether it took effect.
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), reconcileTimeout)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), ReconcileTimeout)
 	defer cancel()
 	requeueAfter, err := c.reconcileSafely(ctx, key)
 	c.retry(ctx, key, requeueAfter, err)

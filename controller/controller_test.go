@@ -21,6 +21,8 @@ import (
 	"example.com/byhand/internal/testkit/quiet"
 )
 
+var fooKey = cache.NewObjectName("default", "foo")
+
 // deadline is how long a test waits for what must happen.
 const deadline = 10 * time.Second
 

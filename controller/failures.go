@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -31,8 +32,8 @@ import (
 //
 // So at most half of the workers retry what was slow to fail twice, and a quarter the rest.
 
-// errUndone is why a write waits that has succeeded.
-var errUndone = errors.New("it is undone again and again: does another program set these fields?")
+// ErrUndone is why a write waits that has succeeded.
+var ErrUndone = errors.New("it is undone again and again: does another program set these fields?")
 
 // stoodFor is how long a write must not be wanted for its back-off to begin anew. keptFor is how
 // long one that has failed is remembered of which nothing more is heard: when all workers are
@@ -123,13 +124,13 @@ func (f *Failures) Try(object metav1.Object, w Write, send func() error) Failure
 	isBehind := w.Version != "" && a.refused == w.Version && time.Until(a.until) > 0
 	sent := send != nil && !isBehind && time.Until(a.next) <= 0 && f.send(id, w.Version, &a, send)
 	lasts := a.err != nil && time.Since(a.since) >= lastsFrom
-	undone := a.done >= undoneFrom && !lasts && !isRefusal(a.err)
+	undone := a.done >= undoneFrom && !lasts && !IsRefusal(a.err)
 	failure := Failure{Write: w.Name, Err: a.err, Wait: max(0, time.Until(a.next)), Sent: sent, Lasts: undone || lasts}
 	if undone || a.err == nil && !sent {
-		failure.Err = fmt.Errorf("%s: %w", w.Name, errUndone)
+		failure.Err = fmt.Errorf("%s: %w", w.Name, ErrUndone)
 	}
 	if isBehind {
-		failure.Wait = max(failure.Wait, cacheRetry)
+		failure.Wait = max(failure.Wait, CacheRetry)
 	}
 	switch {
 	case send != nil && a.err == nil && w.New:
@@ -183,7 +184,7 @@ func (f *Failures) send(id attemptID, version string, a *attempt, send func() er
 		a.slow = 0
 	}
 	switch {
-	case isTerminating(a.err):
+	case IsTerminating(a.err):
 		a.next = a.next.Add(time.Hour) // It ends with the object, or the API server was wrong.
 	case a.failed+a.done > 1, a.err != nil && !apierrors.IsConflict(a.err):
 		a.next = a.next.Add(backOff(string(id.uid), a.failed+a.done+3)) // 40 ms, 80 ms and so on
@@ -195,4 +196,41 @@ func (f *Failures) send(id attemptID, version string, a *attempt, send func() er
 func (f *Failures) Failed(object metav1.Object) bool {
 	_, ok := f.attempts.Get(attemptID{uid: object.GetUID()})
 	return ok
+}
+
+// renewAfter is when the message of a cause that goes on is renewed, and toldFor when one that
+// has ended, or whose object nobody has reconciled for longer than the usual resync, is new again.
+const renewAfter, toldFor = 5 * time.Minute, 15 * time.Minute
+
+// told is what people were told of a cause, for which generation, and since when.
+type told struct {
+	message    string
+	generation int64
+	at         time.Time
+}
+
+// Told returns what to tell people of a cause that goes on: what they were told first, for five
+// minutes, because another message differs in an identifier or in a number. A new generation of the
+// object has the new one. isNew: people were not told of it before.
+func (f *Failures) Told(object metav1.Object, cause, message string) (stable string, isNew bool) {
+	id := attemptID{object.GetUID(), cause}
+	known, ok := f.told.Get(id)
+	t, _ := known.(told)
+	if t.generation != object.GetGeneration() || time.Since(t.at) >= renewAfter {
+		t = told{message, object.GetGeneration(), time.Now()}
+	}
+	f.told.Set(id, t, toldFor)
+	return t.message, !ok
+}
+
+// IsRefusal reports whether the API server understood a request and refused it. No event says
+// when that ends.
+func IsRefusal(err error) bool {
+	// Without a reason, as in a webhook's denial, these look at the HTTP status code.
+	return apierrors.IsForbidden(err) || apierrors.IsInvalid(err) || apierrors.IsBadRequest(err) || apierrors.IsRequestEntityTooLargeError(err)
+}
+
+// IsTerminating reports whether a write was refused because the namespace is being deleted.
+func IsTerminating(err error) bool {
+	return apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause)
 }

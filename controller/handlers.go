@@ -46,7 +46,7 @@ func EnqueueOwner(owner schema.GroupKind, waiting func(dependent cache.ObjectNam
 			if !ok {
 				return
 			}
-			if ref := metav1.GetControllerOfNoCopy(dependent); ref != nil && isKind(ref, owner) {
+			if ref := metav1.GetControllerOfNoCopy(dependent); ref != nil && IsKind(ref, owner) {
 				queue.Add(cache.NewObjectName(dependent.GetNamespace(), ref.Name))
 			}
 		}
@@ -92,8 +92,8 @@ func isUnchanged(before, after any) bool {
 	return version != "" && version == before.(metav1.Object).GetResourceVersion()
 }
 
-// isKind reports whether an owner reference is to an object of this kind, in any version
+// IsKind reports whether an owner reference is to an object of this kind, in any version
 // of its group.
-func isKind(ref *metav1.OwnerReference, kind schema.GroupKind) bool {
+func IsKind(ref *metav1.OwnerReference, kind schema.GroupKind) bool {
 	return schema.FromAPIVersionAndKind(ref.APIVersion, ref.Kind).GroupKind() == kind
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 
 	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
@@ -28,6 +29,10 @@ func keys(queue controller.Queue) []string {
 
 func deploymentAt(name, version string, owners ...metav1.OwnerReference) *appsv1.Deployment {
 	return &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name, ResourceVersion: version, OwnerReferences: owners}}
+}
+
+func controllerRef(apiVersion, kind, name string, uid types.UID) metav1.OwnerReference {
+	return metav1.OwnerReference{APIVersion: apiVersion, Kind: kind, Name: name, UID: uid, Controller: new(true)}
 }
 
 // enqueueOwner returns what main wires: the handler of the Deployment informer, over
@@ -120,9 +125,9 @@ func TestEnqueueOwner(t *testing.T) {
 		t.Run(test.reason, func(t *testing.T) {
 			foos := cache.NewIndexer(cache.MetaNamespaceKeyFunc, informer.FooIndexers())
 			for _, foo := range []*v1alpha1.Foo{
-				{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "first"}, Spec: spec("wanted", 1)},
-				{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "second"}, Spec: spec("wanted", 1)},
-				{ObjectMeta: metav1.ObjectMeta{Namespace: "elsewhere", Name: "third"}, Spec: spec("wanted", 1)},
+				{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "first"}, Spec: v1alpha1.FooSpec{DeploymentName: "wanted"}},
+				{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "second"}, Spec: v1alpha1.FooSpec{DeploymentName: "wanted"}},
+				{ObjectMeta: metav1.ObjectMeta{Namespace: "elsewhere", Name: "third"}, Spec: v1alpha1.FooSpec{DeploymentName: "wanted"}},
 			} {
 				if err := foos.Add(foo); err != nil {
 					t.Fatal(err)

@@ -34,7 +34,7 @@ func taken(queue controller.Queue) (names []string) {
 
 // Changes are dequeued before initial-list and resync keys.
 func TestUnchangedHasLowPriority(t *testing.T) {
-	foo := &v1alpha1.Foo{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "foo", ResourceVersion: "1"}, Spec: spec("wanted", 1)}
+	foo := &v1alpha1.Foo{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "foo", ResourceVersion: "1"}, Spec: v1alpha1.FooSpec{DeploymentName: "wanted"}}
 	newer := foo.DeepCopy()
 	newer.ResourceVersion = "2"
 	deployment := deploymentAt("wanted", "1")

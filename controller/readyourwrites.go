@@ -1,7 +1,7 @@
 package controller
 
 import (
-	"fmt"
+	"errors"
 	"sync"
 	"time"
 
@@ -22,6 +22,10 @@ import (
 //
 // So each key waits until the cache shows its writes. kube-controller-manager does the
 // same since v1.36 (pkg/controller/util/consistency).
+
+// CacheRetry is when a key is reconciled again whose cache is behind. Usually the event that
+// updates the cache adds the key within milliseconds.
+const CacheRetry = time.Second
 
 // outdatedTimeout is how long the cache is given to lose a version that was refused. Some stay: a
 // webhook or a proxy has answered Conflict or NotFound where the API server would not.
@@ -58,7 +62,8 @@ func (p *PendingWrites) Outdated(key cache.ObjectName, store cache.Store, object
 	}
 	name, version, until := cache.MetaObjectToName(object), object.GetResourceVersion(), time.Now().Add(outdatedTimeout)
 	p.add(key, func() bool {
-		cached, ok := get[metav1.Object](store, name)
+		stored, _, _ := store.GetByKey(name.String()) // nil if there is none
+		cached, ok := stored.(metav1.Object)
 		return !ok || cached.GetResourceVersion() != version || err != nil && !time.Now().Before(until)
 	})
 }
@@ -84,7 +89,7 @@ func (p *PendingWrites) Observed(key cache.ObjectName) (bool, error) {
 		case w.isObserved():
 		case time.Since(w.since) > time.Minute:
 			p.byKey[key][i].since = time.Now()
-			return false, fmt.Errorf("%w: for a minute no watch has shown what that answered", errCacheBehind)
+			return false, errors.New("the cache is behind the API server: for a minute no watch has shown what that answered")
 		default:
 			return false, nil
 		}

@@ -101,7 +101,7 @@ func TestReadingPath(t *testing.T) {
 		"main.go",
 		"chapters/README.md",
 		"chapters/at/README.md",
-		"controller/foo_test.go",
+		"controller/foo/reconcile_test.go",
 	} {
 		at := slices.Index(b.order, file)
 		if at <= last {

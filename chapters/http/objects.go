@@ -92,7 +92,7 @@ type Container struct {
 }
 
 // newDeployment returns the Deployment that a Foo asks for: the same that the core makes
-// (controller/deployment.go).
+// (controller/foo/deployment.go).
 func newDeployment(foo Foo) Deployment {
 	// By the UID, since a label holds 63 characters and a name may have 253.
 	labels := map[string]string{"samplecontroller.k8s.io/foo-uid": foo.Metadata.UID}

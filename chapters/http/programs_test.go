@@ -17,6 +17,7 @@ import (
 	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
 	"example.com/byhand/clientset"
 	core "example.com/byhand/controller"
+	"example.com/byhand/controller/foo"
 	"example.com/byhand/informer"
 	"example.com/byhand/internal/testkit"
 )
@@ -80,7 +81,7 @@ func startByCore(ctx context.Context, _ *testing.T, s *server) *byCore {
 	p.foos = informer.NewFoos(client, "", 0, p.countTombstones(core.EnqueueObject(queue)))
 	deployments := informer.NewDeployments(kube, "", 0,
 		core.EnqueueOwner(v1alpha1.Kind("Foo"), informer.FoosNaming(p.foos.Store))(queue))
-	reconciler := &core.FooReconciler{
+	reconciler := &foo.Reconciler{
 		Foos:            client.SamplecontrollerV1alpha1(),
 		Deployments:     kube.AppsV1(),
 		FooStore:        p.foos.Store,

@@ -24,6 +24,7 @@ import (
 	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
 	"example.com/byhand/clientset"
 	"example.com/byhand/controller"
+	reconcile "example.com/byhand/controller/foo"
 	core "example.com/byhand/informer"
 	"example.com/byhand/internal/connect"
 )
@@ -60,7 +61,7 @@ func main() {
 	}
 	ofFoos, _ := foos.AddEventHandler(controller.EnqueueObject(queue))
 	ofDeployments, _ := deployments.AddEventHandler(controller.EnqueueOwner(v1alpha1.Kind("Foo"), core.FoosNaming(foos.GetIndexer()))(queue))
-	reconciler := &controller.FooReconciler{
+	reconciler := &reconcile.Reconciler{
 		Foos: crs, Deployments: kube, FooStore: foos.GetIndexer(), DeploymentStore: deployments.GetIndexer(),
 		Events: &events.FakeRecorder{}, Failures: controller.NewFailures(workers),
 	}

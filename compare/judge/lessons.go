@@ -16,12 +16,12 @@ var (
 	absent = &lesson{
 		"The user's wish is not carried out, and nothing will make the program look again.",
 		"sky-uk/cassandra-operator#7: what happens while the program is down is never acted on",
-		"controller/foo.go: a reconcile compares states, and does not depend on which event it was",
+		"controller/foo/reconcile.go: a reconcile compares states, and does not depend on which event it was",
 	}
 	untouched = &lesson{
 		"The program has written nothing at all: no event led it to this Foo, or it found nothing to do.",
 		"",
-		"controller/handlers.go: which events lead to which Foo; controller/foo.go: what is done then",
+		"controller/handlers.go: which events lead to which Foo; controller/foo/reconcile.go: what is done then",
 	}
 	gaveUp = &lesson{
 		"The last write was refused or got no answer, and the program has not tried again.",
@@ -31,22 +31,22 @@ var (
 	wrongSpec = &lesson{
 		"The cluster runs something else than what was asked for.",
 		"kubernetes/kubernetes#30629: a write that failed once was not retried",
-		"controller/deployment.go: differs compares what is with what must be, each time",
+		"controller/foo/deployment.go: differs compares what is with what must be, each time",
 	}
 	drifted = &lesson{
 		"What a person has changed by hand stays until it hurts, and nothing says that it is there.",
 		"Kubernetes' own sample-controller: syncHandler compares the replicas and nothing else",
-		"controller/deployment.go: differs compares each field that the program sets",
+		"controller/foo/deployment.go: differs compares each field that the program sets",
 	}
 	wrongStatus = &lesson{
 		"People and programs decide by the status. One that is not true is worse than none.",
 		"kubernetes-sigs/controller-runtime#1464: a status computed from an old copy",
-		"controller/status.go: the status is computed from the current state, as a whole",
+		"controller/foo/status.go: the status is computed from the current state, as a whole",
 	}
 	uncontrolled = &lesson{
 		"Without the owner reference no program knows whose the Deployment is, and the garbage collector never deletes it.",
 		"influxdata/influxdb-operator#15: children without owner references",
-		"controller/deployment.go: newDeployment sets the controller reference",
+		"controller/foo/deployment.go: newDeployment sets the controller reference",
 	}
 	undone = &lesson{
 		"A cache may be older than what was already done. Who acts on it scales running programs back and forth, or deletes them.",
@@ -56,17 +56,17 @@ var (
 	untold = &lesson{
 		"While writes fail, people look at the status, and it says what was before. To count what runs needs no write of the Deployment.",
 		"kubernetes/kubernetes#108837: a Pod is refused by a quota, and the StatefulSet does not tell that another one has become ready",
-		"controller/foo.go: Reconcile writes the status also when the Deployment could not be written",
+		"controller/foo/reconcile.go: Reconcile writes the status also when the Deployment could not be written",
 	}
 	gap = &lesson{
 		"If creating the new one fails (a quota, a webhook), nothing runs at all.",
 		"apecloud/kubeblocks#5366: the old Pods are deleted, and a quota refuses the new ones",
-		"controller/deployment.go: syncDeployment creates the new one first",
+		"controller/foo/deployment.go: syncDeployment creates the new one first",
 	}
 	noisy = &lesson{
 		"Each write costs the API server and etcd, and wakes every client that watches. A loop of them is an outage.",
 		"kubernetes/sample-controller#29 and kubernetes-sigs/controller-runtime#2831: status writes without end",
-		"controller/status.go: updateStatus compares before it writes",
+		"controller/foo/status.go: updateStatus compares before it writes",
 	}
 	twice = &lesson{
 		"Twice the Pods, twice the cost, and two that both believe they are the only one.",
@@ -76,22 +76,22 @@ var (
 	leftOver = &lesson{
 		"The old Deployment runs on, because its owner still exists. No person looks for it.",
 		"kubernetes/sample-controller#75: changing deploymentName creates a new Deployment and leaves the old one",
-		"controller/rename.go",
+		"controller/foo/rename.go",
 	}
 	orphaned = &lesson{
 		"What is left over costs money, serves old versions, and blocks its name.",
 		"zalando/postgres-operator#2678: deleted while the program was down, and what belonged to it stays",
-		"controller/deployment.go: the owner reference is in the first write, so nothing has to be remembered",
+		"controller/foo/deployment.go: the owner reference is in the first write, so nothing has to be remembered",
 	}
 	forTheDying = &lesson{
 		"The garbage collector has to delete the new one, too, and the new one can block its owner again: the two work against each other.",
 		"kubernetes/kubernetes#24934: a deletion in the foreground that does not end",
-		"controller/foo.go: Reconcile does nothing for a Foo with a deletionTimestamp",
+		"controller/foo/reconcile.go: Reconcile does nothing for a Foo with a deletionTimestamp",
 	}
 	foreign = &lesson{
 		"It breaks what belongs to another person or program, and may never be found out.",
 		"ai-dynamo/dynamo#13474: an operator updates and deletes objects that another controller owns",
-		"controller/deployment.go: checkController before every write, by UID",
+		"controller/foo/deployment.go: checkController before every write, by UID",
 	}
 	different = &lesson{
 		"A fault has left a mark that no later reconcile removes.",
@@ -121,7 +121,7 @@ var (
 	claimed = &lesson{
 		"Who waits for Ready goes on, and what runs is not what was asked for.",
 		"",
-		"controller/status.go: Ready is True only if the Deployment is complete, by the formula of its controller",
+		"controller/foo/status.go: Ready is True only if the Deployment is complete, by the formula of its controller",
 	}
 	waiting = &lesson{
 		"A program that waits for ever does nothing and looks well: nobody starts it again.",

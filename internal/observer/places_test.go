@@ -14,6 +14,7 @@ import (
 
 	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
 	"example.com/byhand/controller"
+	reconciler "example.com/byhand/controller/foo"
 	"example.com/byhand/informer"
 )
 
@@ -30,7 +31,7 @@ func TestPlaces(t *testing.T) {
 	r.kinds["Foo"].has = map[string]bool{}
 	queue := r.Queue(fooKind, controller.NewPriorityQueue(""))
 	foos := informer.NewFoos(client, "", 0, r.Handler(fooKind, queue, controller.WithLowPriorityWhenUnchanged(controller.EnqueueObject)))
-	reconciler := &controller.FooReconciler{Deployments: kube.AppsV1(), FooStore: foos.Store,
+	reconciler := &reconciler.Reconciler{Deployments: kube.AppsV1(), FooStore: foos.Store,
 		DeploymentStore: cache.NewIndexer(cache.MetaNamespaceKeyFunc, informer.DeploymentIndexers()), Events: &events.FakeRecorder{}, Failures: controller.NewFailures(1)}
 	workers := controller.New(queue, r.Reconcile(fooKind, reconciler))
 	ctx, cancel := context.WithTimeout(klog.NewContext(t.Context(), logr.Discard()), 10*time.Second)
@@ -55,8 +56,8 @@ func TestPlaces(t *testing.T) {
 		"store added":       {"informer/foo.go", "NewFoos"},
 		"queue added":       {"controller/priority.go", "lowPriority.Add"},
 		"worker got":        {"controller/controller.go", "Controller.processNextItem"},
-		"reconcile started": {"controller/foo.go", "FooReconciler.Reconcile"},
-		"request sent":      {"controller/deployment.go", "FooReconciler.createDeployment"},
+		"reconcile started": {"controller/foo/reconcile.go", "Reconciler.Reconcile"},
+		"request sent":      {"controller/foo/deployment.go", "Reconciler.createDeployment"},
 		"queue limited":     {"controller/controller.go", "Controller.retry"},
 	} {
 		if seen[step] != want {
@@ -71,8 +72,8 @@ func TestFunction(t *testing.T) {
 		"example.com/byhand/controller.New":                                "New",
 		"example.com/byhand/controller.(*Controller).retry":                "Controller.retry",
 		"example.com/byhand/controller.lowPriority.Add":                    "lowPriority.Add",
-		"example.com/byhand/controller.(*FooReconciler).Reconcile.func1":   "FooReconciler.Reconcile",
-		"example.com/byhand/controller.(*FooReconciler).Reconcile-fm":      "FooReconciler.Reconcile",
+		"example.com/byhand/controller.(*Reconciler).Reconcile.func1":   "Reconciler.Reconcile",
+		"example.com/byhand/controller.(*Reconciler).Reconcile-fm":      "Reconciler.Reconcile",
 		"example.com/byhand/informer.NewFoos.func1.2":                      "NewFoos",
 		"main.run.EnqueueObject.func3":                                     "EnqueueObject",
 		"main.run.func2":                                                   "run",

@@ -15,6 +15,7 @@ import (
 	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
 	"example.com/byhand/clientset"
 	"example.com/byhand/controller"
+	"example.com/byhand/controller/foo"
 	"example.com/byhand/informer"
 	"example.com/byhand/internal/events"
 	"example.com/byhand/internal/kinds"
@@ -99,7 +100,7 @@ func (r *replica) run() error {
 		deploymentStore = forgetful{deploymentStore}
 	}
 	r.observe.Informers(kinds.All, projects, foos, deployments)
-	reconciler := &controller.FooReconciler{
+	reconciler := &foo.Reconciler{
 		Foos:            client.SamplecontrollerV1alpha1(),
 		Deployments:     wrong{kubeClient.AppsV1(), r.bug},
 		FooStore:        foos.Store,

@@ -15,6 +15,7 @@ import (
 	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
 	"example.com/byhand/clientset"
 	"example.com/byhand/controller"
+	"example.com/byhand/controller/foo"
 	"example.com/byhand/informer"
 	"example.com/byhand/internal/testkit"
 )
@@ -26,7 +27,7 @@ type process struct {
 	id                int
 	foos, deployments *feed
 	queue             *queue
-	reconciler        *controller.FooReconciler
+	reconciler        *foo.Reconciler
 	records           map[cache.ObjectName]*record
 	moved             time.Time // when one of the stores last changed
 }
@@ -45,7 +46,7 @@ func (s *sequence) newProcess() *process {
 	config := s.api.Config()
 	config.Transport = p
 	config.ContentType = runtime.ContentTypeJSON // which the rules can read
-	p.reconciler = &controller.FooReconciler{
+	p.reconciler = &foo.Reconciler{
 		Foos:            clientset.NewForConfigOrDie(config).SamplecontrollerV1alpha1(),
 		Deployments:     appsv1client.NewForConfigOrDie(config),
 		FooStore:        p.foos.store,

@@ -70,8 +70,8 @@ type Step struct {
 	Panicked bool `json:"panicked,omitempty"`
 	// Requeue is after what time a reconcile that has ended wants to look again.
 	Requeue time.Duration `json:"requeue,omitempty"`
-	// File and Func say where the code of it stands, as "controller/foo.go" and
-	// "FooReconciler.Reconcile".
+	// File and Func say where the code of it stands, as "controller/foo/reconcile.go" and
+	// "Reconciler.Reconcile".
 	File string `json:"file,omitempty"`
 	Func string `json:"func,omitempty"`
 

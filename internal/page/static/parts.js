@@ -72,7 +72,7 @@ export const parts = [
       'Compares the current state with the desired state and sends what differs. It does not know which event added the key, and need not.',
       'If nothing differs it sends nothing. If the store does not show its own last write yet, it waits for that.',
     ],
-    where: [['controller/foo.go', 'FooReconciler.Reconcile'], ['controller/readyourwrites.go', 'PendingWrites.Observed']],
+    where: [['controller/foo/reconcile.go', 'Reconciler.Reconcile'], ['controller/readyourwrites.go', 'PendingWrites.Observed']],
   },
   {
     id: 'request',

@@ -1,4 +1,4 @@
-package controller_test
+package foo_test
 
 import (
 	"testing"
@@ -11,14 +11,15 @@ import (
 	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
 	"example.com/byhand/clientset/fake"
 	"example.com/byhand/controller"
+	"example.com/byhand/controller/foo"
 	"example.com/byhand/informer"
 )
 
 // Fakes give objects no version. Own writes then count as observed.
 func TestOverFakes(t *testing.T) {
-	foo := &v1alpha1.Foo{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "foo", UID: "uid"}, Spec: spec("deployment", 1)}
-	client, kube := fake.NewClientset(foo), kubefake.NewClientset()
-	r := &controller.FooReconciler{
+	object := &v1alpha1.Foo{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "foo", UID: "uid"}, Spec: spec("deployment", 1)}
+	client, kube := fake.NewClientset(object), kubefake.NewClientset()
+	r := &foo.Reconciler{
 		Foos:            client.SamplecontrollerV1alpha1(),
 		Deployments:     kube.AppsV1(),
 		FooStore:        cache.NewIndexer(cache.MetaNamespaceKeyFunc, informer.FooIndexers()),
@@ -26,7 +27,7 @@ func TestOverFakes(t *testing.T) {
 		Events:          events.NewFakeRecorder(10),
 		Failures:        controller.NewFailures(1),
 	}
-	if err := r.FooStore.Add(foo); err != nil {
+	if err := r.FooStore.Add(object); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := r.Reconcile(t.Context(), fooKey); err != nil {

@@ -1,4 +1,4 @@
-package controller_test
+package foo_test
 
 import (
 	"errors"
@@ -17,6 +17,7 @@ import (
 
 	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
 	"example.com/byhand/controller"
+	"example.com/byhand/controller/foo"
 )
 
 func spec(deploymentName string, replicas int32) v1alpha1.FooSpec {
@@ -795,4 +796,4 @@ func TestLongName(t *testing.T) {
 	}
 }
 
-var _ controller.Reconcile = (&controller.FooReconciler{}).Reconcile
+var _ controller.Reconcile = (&foo.Reconciler{}).Reconcile

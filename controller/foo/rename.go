@@ -1,4 +1,4 @@
-package controller
+package foo
 
 import (
 	"context"
@@ -6,6 +6,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/cache"
+
+	"example.com/byhand/controller"
 )
 
 // A rename. Without this file the old Deployment runs on, because its owner still exists
@@ -19,14 +21,14 @@ import (
 
 // deleteRenamed deletes the Deployments that the Foo controls under an earlier name. The Foo has
 // the one that it names, as it asks for it.
-func (r *FooReconciler) deleteRenamed(ctx context.Context, s *fooState) {
+func (r *Reconciler) deleteRenamed(ctx context.Context, s *fooState) {
 	for _, old := range s.owned {
 		// One that is being deleted may stay for a while: a finalizer holds it. Each reconcile
 		// would delete it again. If the time is over, the next one goes on.
 		if old.Name == s.foo.Spec.DeploymentName || old.DeletionTimestamp != nil || ctx.Err() != nil {
 			continue
 		}
-		w := Write{Name: "delete Deployment " + cache.MetaObjectToName(old).String(), Version: old.ResourceVersion}
+		w := controller.Write{Name: "delete Deployment " + cache.MetaObjectToName(old).String(), Version: old.ResourceVersion}
 		r.try(s, w, func() error {
 			// A stale Foo may carry an old name, and `old` may be the current one. A delete
 			// cannot be taken back, so ask the API server.

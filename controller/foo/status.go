@@ -1,4 +1,4 @@
-package controller
+package foo
 
 import (
 	"cmp"
@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
-	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -20,6 +19,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
+	"example.com/byhand/controller"
 )
 
 // cause is a reason why a Foo is not ready.
@@ -34,10 +34,6 @@ type cause struct {
 // warning is a cause on which a person must act.
 func warning(reason, message string) *cause { return &cause{reason, message, reason + " " + message} }
 
-// renewAfter is when the message of a cause that goes on is renewed, and toldFor when one that
-// has ended, or whose Foo nobody has reconciled for longer than the usual resync, is new again.
-const renewAfter, toldFor = 5 * time.Minute, 15 * time.Minute
-
 // maxMessage limits the message of a cause, in bytes: an Event may have 1024, a condition 32768
 // characters.
 const maxMessage = 1024
@@ -48,13 +44,13 @@ var named = regexp.MustCompile(`(?i)(webhook|policy) ["'][-.\w]+|quota: [-.\w]+|
 
 // causeOf returns what a write that failed says about the Foo. Once, a conflict, a timeout or a
 // 5xx says nothing.
-func causeOf(f Failure) (c cause, ok bool) {
+func causeOf(f controller.Failure) (c cause, ok bool) {
 	switch {
-	case isTerminating(f.Err):
+	case controller.IsTerminating(f.Err):
 		return cause{reason: v1alpha1.ReasonNamespaceTerminating, message: f.Err.Error()}, true
-	case errors.Is(f.Err, errChanged), f.Lasts && errors.Is(f.Err, errUndone):
+	case errors.Is(f.Err, errChanged), f.Lasts && errors.Is(f.Err, controller.ErrUndone):
 		c.reason = v1alpha1.ReasonChangedByWebhook
-	case isRefusal(f.Err):
+	case controller.IsRefusal(f.Err):
 		c.reason = v1alpha1.ReasonForbidden
 	case f.Lasts:
 		c.reason = v1alpha1.ReasonRequestFailed
@@ -66,46 +62,21 @@ func causeOf(f Failure) (c cause, ok bool) {
 	return c, true
 }
 
-// isRefusal reports whether the API server understood a request and refused it. No event says
-// when that ends.
-func isRefusal(err error) bool {
-	// Without a reason, as in a webhook's denial, these look at the HTTP status code.
-	return apierrors.IsForbidden(err) || apierrors.IsInvalid(err) || apierrors.IsBadRequest(err) || apierrors.IsRequestEntityTooLargeError(err)
-}
-
-// isTerminating reports whether a write was refused because the namespace is being deleted.
-func isTerminating(err error) bool {
-	return apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause)
-}
-
-// told is what people were told of a cause, for which generation, and since when.
-type told struct {
-	message    string
-	generation int64
-	at         time.Time
-}
-
 // tell records one Event for the causes that are new, with the reason of the first, and gives the
 // others the message that people were told first, for five minutes: another one differs in an
 // identifier or in a number.
-func (r *FooReconciler) tell(s *fooState, causes []cause) {
+func (r *Reconciler) tell(s *fooState, causes []cause) {
 	news, reason := []string(nil), ""
 	for i := range causes {
 		c := &causes[i]
 		if c.message = cut(c.message, maxMessage); c.id == "" {
 			continue
 		}
-		id := attemptID{s.foo.UID, c.id}
-		known, ok := r.Failures.told.Get(id)
-		if !ok {
+		stable, isNew := r.Failures.Told(s.foo, c.id, c.message)
+		if isNew {
 			news, reason = append(news, c.message), cmp.Or(reason, c.reason)
 		}
-		t, _ := known.(told)
-		if t.generation != s.foo.Generation || time.Since(t.at) >= renewAfter {
-			t = told{c.message, s.foo.Generation, time.Now()}
-		}
-		c.message = t.message
-		r.Failures.told.Set(id, t, toldFor)
+		c.message = stable
 	}
 	// One for all: Events of one reason about the same versions of the same objects become one.
 	var related runtime.Object
@@ -119,13 +90,13 @@ func (r *FooReconciler) tell(s *fooState, causes []cause) {
 
 // updateStatus writes the status that follows from the state, if it differs from what the Foo
 // has.
-func (r *FooReconciler) updateStatus(ctx context.Context, s *fooState) {
+func (r *Reconciler) updateStatus(ctx context.Context, s *fooState) {
 	causes := explain(s)
 	r.tell(s, causes)
 	desired := s.foo.DeepCopy()
 	desired.Status = calculateStatus(s, causes)
 	status, ready := desired.Status, meta.FindStatusCondition(desired.Status.Conditions, v1alpha1.FooReady)
-	w := Write{Name: "update status of Foo " + s.key.String(), Version: s.foo.ResourceVersion,
+	w := controller.Write{Name: "update status of Foo " + s.key.String(), Version: s.foo.ResourceVersion,
 		// Only times may differ in what has the same purpose.
 		Purpose: fmt.Sprint(status.ObservedGeneration, status.Replicas, status.AvailableReplicas, ready.Reason, ready.Message)}
 	// reflect.DeepEqual, except that nil and empty are equal, and two times in different

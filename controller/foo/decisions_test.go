@@ -1,4 +1,4 @@
-package controller
+package foo
 
 import (
 	"errors"
@@ -20,6 +20,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
+	"example.com/byhand/controller"
 )
 
 // The decisions are pure functions. Each table shows all that a function can say.
@@ -48,7 +49,7 @@ func aDeployment(change ...func(deployment *appsv1.Deployment)) *appsv1.Deployme
 // checkController asks a reconciler whose cache has one more Foo.
 func checkController(deployment *appsv1.Deployment) *cause {
 	other := aFoo(func(foo *v1alpha1.Foo) { foo.Name, foo.UID = "other", "other-uid" })
-	r := FooReconciler{FooStore: cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{})}
+	r := Reconciler{FooStore: cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{})}
 	for _, foo := range []*v1alpha1.Foo{aFoo(), other} {
 		_ = r.FooStore.Add(foo)
 	}
@@ -203,7 +204,9 @@ func TestCalculateStatus(t *testing.T) {
 	free := aDeployment(func(d *appsv1.Deployment) { d.OwnerReferences = nil })
 	invalid := validate(aFoo(func(foo *v1alpha1.Foo) { foo.Spec.Replicas = new(int32(-1)) }))
 	const cannot = "cannot be created"
-	failed := func(err error, lasts bool) []Failure { return []Failure{{Write: "a write", Err: err, Lasts: lasts}} }
+	failed := func(err error, lasts bool) []controller.Failure {
+		return []controller.Failure{{Write: "a write", Err: err, Lasts: lasts}}
+	}
 	forbidden := apierrors.NewForbidden(appsv1.Resource("deployments"), "d", errors.New(cannot))
 	refused := fmt.Errorf("update: %w", apierrors.NewInvalid(schema.GroupKind{Kind: "Deployment"}, "d",
 		field.ErrorList{field.Forbidden(field.NewPath("spec"), cannot)}))
@@ -215,7 +218,7 @@ func TestCalculateStatus(t *testing.T) {
 		deployment    *appsv1.Deployment
 		owned         []*appsv1.Deployment
 		blocked       *cause
-		failures      []Failure
+		failures      []controller.Failure
 		available     int32
 		word, message string
 	}{
@@ -233,7 +236,7 @@ func TestCalculateStatus(t *testing.T) {
 		{"no Deployment", nil, nil, nil, nil, 0, "WaitingForReplicas", `Deployment "deployment" does not exist yet`},
 		{"no Deployment, and a request failed once", nil, earlier[:1], nil, failed(once, false), 3, "WaitingForReplicas", `Deployment "deployment" does not exist yet`},
 		{"a request failed once", runs(2, 2, 2, 2), nil, nil, failed(once, false), 2, "Available", "2 of 2 replicas are available"},
-		{"undone a moment ago", runs(2, 2, 2, 2), nil, nil, failed(errUndone, false), 2, "Available", "2 of 2 replicas are available"},
+		{"undone a moment ago", runs(2, 2, 2, 2), nil, nil, failed(controller.ErrUndone, false), 2, "Available", "2 of 2 replicas are available"},
 		{"a quota on Pods", runs(2, 1, 1, 1, stuck, quota), nil, nil, nil, 1, "ReplicaFailure", "exceeded quota"},
 		{"a quota on ReplicaSets", runs(2, 0, 0, 0, unobserved, noReplicaSet), nil, nil, nil, 0, "ReplicaFailure", "no ReplicaSet"},
 		{"no progress", runs(2, 1, 1, 1, stuck), nil, nil, nil, 1, "ProgressDeadlineExceeded", "timed out"},
@@ -253,7 +256,7 @@ func TestCalculateStatus(t *testing.T) {
 		{"refused as invalid", runs(2, 2, 2, 2), earlier[:1], nil, failed(refused, false), 2, "Forbidden", `update: Deployment "d" is invalid: spec: Forbidden: ` + cannot},
 		{"an error that lasts", runs(2, 2, 2, 2), nil, nil, failed(errors.New("connection refused"), true), 2, "RequestFailed", "connection refused"},
 		{"a write that did not stick", runs(2, 2, 2, 2), nil, nil, failed(fmt.Errorf("spec.replicas %w", errChanged), true), 2, "ChangedByWebhook", "spec.replicas is not as it was sent: does an admission webhook change it?"},
-		{"undone again and again", runs(2, 2, 2, 2), nil, nil, failed(errUndone, true), 2, "ChangedByWebhook", errUndone.Error()},
+		{"undone again and again", runs(2, 2, 2, 2), nil, nil, failed(controller.ErrUndone, true), 2, "ChangedByWebhook", controller.ErrUndone.Error()},
 		{"the namespace goes", nil, nil, nil, failed(terminating, false), 0, "NamespaceTerminating", terminating.Error()},
 		{"two refusals", runs(2, 2, 2, 2), nil, nil, append(failed(forbidden, false), failed(refused, false)...), 2, "Forbidden", forbidden.Error() + "; " + refused.Error()},
 	} {
@@ -274,9 +277,9 @@ func TestCalculateStatus(t *testing.T) {
 
 // What a person need not be told twice has the same id.
 func TestCause(t *testing.T) {
-	first := Failure{Write: "create Deployment default/app-v1", Err: apierrors.NewForbidden(appsv1.Resource("deployments"), "d",
+	first := controller.Failure{Write: "create Deployment default/app-v1", Err: apierrors.NewForbidden(appsv1.Resource("deployments"), "d",
 		errors.New(`admission webhook "a.example.com" denied the request: id 4711`))}
-	id := func(change func(f *Failure)) string {
+	id := func(change func(f *controller.Failure)) string {
 		f := first
 		change(&f)
 		c, _ := causeOf(f)
@@ -285,21 +288,25 @@ func TestCause(t *testing.T) {
 	forbidden := func(text string) error {
 		return apierrors.NewForbidden(appsv1.Resource("deployments"), "d", errors.New(text))
 	}
-	same := id(func(*Failure) {})
+	same := id(func(*controller.Failure) {})
 	for _, test := range []struct {
 		reason string
 		same   bool
-		change func(f *Failure)
+		change func(f *controller.Failure)
 	}{
-		{"another identifier", true, func(f *Failure) { f.Err = forbidden(`admission webhook "a.example.com" denied the request: id c0ffee`) }},
-		{"another webhook", false, func(f *Failure) { f.Err = forbidden(`admission webhook "b.example.com" denied the request: id 4711`) }},
-		{"a policy", false, func(f *Failure) {
+		{"another identifier", true, func(f *controller.Failure) {
+			f.Err = forbidden(`admission webhook "a.example.com" denied the request: id c0ffee`)
+		}},
+		{"another webhook", false, func(f *controller.Failure) {
+			f.Err = forbidden(`admission webhook "b.example.com" denied the request: id 4711`)
+		}},
+		{"a policy", false, func(f *controller.Failure) {
 			f.Err = forbidden(`ValidatingAdmissionPolicy 'a.example.com' with binding 'b' denied request: id 4711`)
 		}},
-		{"a quota", false, func(f *Failure) { f.Err = forbidden(`exceeded quota: a, requested: 1, used: 1`) }},
-		{"another object", false, func(f *Failure) { f.Write = "create Deployment default/app-v2" }},
-		{"another operation", false, func(f *Failure) { f.Write = "delete Deployment default/app-v1" }},
-		{"another reason", false, func(f *Failure) { f.Err = apierrors.NewBadRequest(first.Err.Error()) }},
+		{"a quota", false, func(f *controller.Failure) { f.Err = forbidden(`exceeded quota: a, requested: 1, used: 1`) }},
+		{"another object", false, func(f *controller.Failure) { f.Write = "create Deployment default/app-v2" }},
+		{"another operation", false, func(f *controller.Failure) { f.Write = "delete Deployment default/app-v1" }},
+		{"another reason", false, func(f *controller.Failure) { f.Err = apierrors.NewBadRequest(first.Err.Error()) }},
 	} {
 		if got := id(test.change); (got == same) != test.same {
 			t.Errorf("%s: %q and %q, want the same: %t", test.reason, same, got, test.same)
@@ -360,15 +367,5 @@ func TestValidate(t *testing.T) {
 		if (got == nil) != (test.want == "") || !strings.Contains(fmt.Sprint(got), test.want) {
 			t.Errorf("%q: %v, want %q", test.name, got, test.want)
 		}
-	}
-}
-
-// What the cache shows is forgotten, or the memory would grow with each write.
-func TestObservedIsForgotten(t *testing.T) {
-	var writes PendingWrites
-	key, store := cache.NewObjectName("default", "foo"), cache.NewIndexer(cache.MetaNamespaceKeyFunc, nil)
-	writes.Outdated(key, store, &metav1.ObjectMeta{Namespace: "default", Name: "gone"}, nil)
-	if observed, _ := writes.Observed(key); !observed || len(writes.byKey) > 0 {
-		t.Errorf("%d keys are remembered, want none", len(writes.byKey))
 	}
 }

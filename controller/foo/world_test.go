@@ -1,4 +1,4 @@
-package controller_test
+package foo_test
 
 import (
 	"context"
@@ -19,6 +19,7 @@ import (
 	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
 	"example.com/byhand/clientset"
 	"example.com/byhand/controller"
+	"example.com/byhand/controller/foo"
 	"example.com/byhand/informer"
 	"example.com/byhand/internal/testkit"
 )
@@ -38,7 +39,7 @@ type world struct {
 	foos, deployments cache.Indexer
 	events            *events.FakeRecorder
 	client            clientset.Interface
-	reconciler        *controller.FooReconciler
+	reconciler        *foo.Reconciler
 }
 
 func newWorld(t *testing.T) *world {
@@ -51,7 +52,7 @@ func newWorld(t *testing.T) *world {
 		events:      events.NewFakeRecorder(100),
 	}
 	w.client = clientset.NewForConfigOrDie(w.api.Config())
-	w.reconciler = &controller.FooReconciler{
+	w.reconciler = &foo.Reconciler{
 		Foos:            w.client.SamplecontrollerV1alpha1(),
 		Deployments:     appsv1client.NewForConfigOrDie(w.api.Config()),
 		FooStore:        w.foos,

@@ -1,4 +1,4 @@
-package controller
+package foo
 
 import (
 	"context"
@@ -16,6 +16,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
+	"example.com/byhand/controller"
 )
 
 // fooKind is for the owner references of our Deployments. A Foo does not say its kind: a
@@ -31,9 +32,9 @@ const containerName, containerImage = "nginx", "nginx:1.29"
 
 // syncDeployment compares the Foo's Deployment with the Foo's spec, sends what differs and
 // keeps the answers in the state. For a Foo that is blocked it sends nothing.
-func (r *FooReconciler) syncDeployment(ctx context.Context, s *fooState) {
+func (r *Reconciler) syncDeployment(ctx context.Context, s *fooState) {
 	name := cache.NewObjectName(s.foo.Namespace, s.foo.Spec.DeploymentName).String()
-	create, update := Write{Name: "create Deployment " + name}, Write{Name: "update Deployment " + name}
+	create, update := controller.Write{Name: "create Deployment " + name}, controller.Write{Name: "update Deployment " + name}
 	var sendCreate, sendUpdate func() error
 	switch {
 	case s.blocked != nil:
@@ -55,7 +56,7 @@ func (r *FooReconciler) syncDeployment(ctx context.Context, s *fooState) {
 
 // createDeployment creates the Deployment that the cache does not have. A Foo that may have had
 // one may be gone, and its Deployment after it (doc.go, Deletion).
-func (r *FooReconciler) createDeployment(ctx context.Context, s *fooState) error {
+func (r *Reconciler) createDeployment(ctx context.Context, s *fooState) error {
 	if !s.isNew {
 		if err := r.verifyFoo(ctx, s); err != nil {
 			return err
@@ -75,7 +76,7 @@ func (r *FooReconciler) createDeployment(ctx context.Context, s *fooState) error
 }
 
 // updateDeployment writes the fields that differ.
-func (r *FooReconciler) updateDeployment(ctx context.Context, s *fooState) error {
+func (r *Reconciler) updateDeployment(ctx context.Context, s *fooState) error {
 	// s.deployment is the cache's: never change it, change a copy. The copy keeps the
 	// resourceVersion: optimistic locking.
 	before, desired := s.deployment, s.deployment.DeepCopy()
@@ -103,7 +104,7 @@ var errChanged = errors.New("is not as it was sent: does an admission webhook ch
 // verifyFoo asks the API server whether the Foo is still the one in the cache. If not, the
 // watch of Foos is behind and it returns errCacheBehind. Only the spec counts: each change
 // of that, and the deletion, raises the generation.
-func (r *FooReconciler) verifyFoo(ctx context.Context, s *fooState) error {
+func (r *Reconciler) verifyFoo(ctx context.Context, s *fooState) error {
 	live, err := r.Foos.Foos(s.foo.Namespace).Get(ctx, s.foo.Name, metav1.GetOptions{})
 	switch {
 	case apierrors.IsNotFound(err):
@@ -130,22 +131,22 @@ func validate(foo *v1alpha1.Foo) *cause {
 }
 
 // checkController refuses a Deployment that the Foo, by its UID, does not control.
-func (r *FooReconciler) checkController(deployment *appsv1.Deployment, foo *v1alpha1.Foo) *cause {
-	controller, whose := metav1.GetControllerOfNoCopy(deployment), "has no controller"
+func (r *Reconciler) checkController(deployment *appsv1.Deployment, foo *v1alpha1.Foo) *cause {
+	owner, whose := metav1.GetControllerOfNoCopy(deployment), "has no controller"
 	switch {
-	case deployment.DeletionTimestamp != nil, controller != nil && isKind(controller, fooKind.GroupKind()) && !r.exists(foo, controller):
+	case deployment.DeletionTimestamp != nil, owner != nil && controller.IsKind(owner, fooKind.GroupKind()) && !r.exists(foo, owner):
 		// It is being deleted, or the garbage collector is about to delete it.
 		return &cause{reason: v1alpha1.ReasonWaitingForDeletion, message: fmt.Sprintf("Deployment %q is being deleted, a new one will follow", deployment.Name)}
-	case controller != nil && controller.UID == foo.UID:
+	case owner != nil && owner.UID == foo.UID:
 		return nil
-	case controller != nil:
-		whose = fmt.Sprintf("is controlled by %s %q", controller.Kind, controller.Name)
+	case owner != nil:
+		whose = fmt.Sprintf("is controlled by %s %q", owner.Kind, owner.Name)
 	}
 	return warning(v1alpha1.ReasonNameTaken, fmt.Sprintf("Deployment %q exists and %s: delete it or change spec.deploymentName", deployment.Name, whose))
 }
 
 // exists reports whether an owner reference points to this Foo, or to another one of the cache.
-func (r *FooReconciler) exists(foo *v1alpha1.Foo, owner *metav1.OwnerReference) bool {
+func (r *Reconciler) exists(foo *v1alpha1.Foo, owner *metav1.OwnerReference) bool {
 	other, ok := get[*v1alpha1.Foo](r.FooStore, cache.NewObjectName(foo.Namespace, owner.Name))
 	return owner.UID == foo.UID || ok && other.UID == owner.UID
 }

@@ -1,4 +1,4 @@
-package controller
+package foo
 
 import (
 	"cmp"
@@ -14,6 +14,7 @@ import (
 
 	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
 	"example.com/byhand/clientset"
+	"example.com/byhand/controller"
 	"example.com/byhand/informer"
 )
 
@@ -21,13 +22,9 @@ import (
 // be on the API server.
 var errCacheBehind = errors.New("the cache is behind the API server")
 
-// cacheRetry is when a key is reconciled again whose cache is behind. Usually the event that
-// updates the cache adds the key within milliseconds.
-const cacheRetry = time.Second
-
-// FooReconciler gives each Foo its Deployment. All fields must be set, except Writes, whose zero
+// Reconciler gives each Foo its Deployment. All fields must be set, except Writes, whose zero
 // value is ready.
-type FooReconciler struct {
+type Reconciler struct {
 	// Foos and Deployments are the clients that it writes through.
 	Foos        clientset.FoosGetter
 	Deployments appsv1client.DeploymentsGetter
@@ -37,10 +34,10 @@ type FooReconciler struct {
 	Events events.EventRecorder
 	// Writes holds what the API server has answered and the cache does not show yet. Until it
 	// does, a reconcile would send again what was sent (readyourwrites.go).
-	Writes PendingWrites
+	Writes controller.PendingWrites
 	// Failures holds what was sent, and how it ended. An event may bring the key at once; what
 	// has failed, or was undone, still waits for its back-off (failures.go).
-	Failures *Failures
+	Failures *controller.Failures
 }
 
 // fooState is the current state of one Foo: what the cache shows, and what this
@@ -60,7 +57,7 @@ type fooState struct {
 	blocked *cause
 
 	// failures are the writes that are wanted and not done.
-	failures []Failure
+	failures []controller.Failure
 	// wait is the shortest time until one of them may be sent again. 0: none waits.
 	wait time.Duration
 	errs []error
@@ -68,12 +65,12 @@ type fooState struct {
 	behind bool
 }
 
-// Reconcile has the contract of the type Reconcile. It is level-triggered. README.md has a table
+// Reconcile has the contract of controller.Reconcile. It is level-triggered. README.md has a table
 // of what it does.
-func (r *FooReconciler) Reconcile(ctx context.Context, key cache.ObjectName) (requeueAfter time.Duration, err error) {
+func (r *Reconciler) Reconcile(ctx context.Context, key cache.ObjectName) (requeueAfter time.Duration, err error) {
 	// Not before the cache shows what was written for this key.
 	if observed, err := r.Writes.Observed(key); !observed {
-		return cacheRetry, err
+		return controller.CacheRetry, err
 	}
 
 	// The current state, as the cache shows it.
@@ -85,11 +82,11 @@ func (r *FooReconciler) Reconcile(ctx context.Context, key cache.ObjectName) (re
 
 	// Write what differs from the spec: in half of the time, so that the status can tell if it
 	// was not enough.
-	syncCtx, cancel := context.WithTimeout(ctx, reconcileTimeout/2)
+	syncCtx, cancel := context.WithTimeout(ctx, controller.ReconcileTimeout/2)
 	defer cancel()
 	r.syncDeployment(syncCtx, state)
 	if state.behind {
-		return cacheRetry, errors.Join(state.errs...)
+		return controller.CacheRetry, errors.Join(state.errs...)
 	}
 
 	// Write what is known now into the status.
@@ -99,7 +96,7 @@ func (r *FooReconciler) Reconcile(ctx context.Context, key cache.ObjectName) (re
 
 // try sends a write for a Foo, unless it waits for its back-off. send is nil if the write is not
 // wanted. A new spec, which has a new generation, does not wait.
-func (r *FooReconciler) try(s *fooState, w Write, send func() error) {
+func (r *Reconciler) try(s *fooState, w controller.Write, send func() error) {
 	w.New = s.isNew
 	f := r.Failures.Try(s.foo, w, send)
 	if f.Err == nil {
@@ -121,7 +118,7 @@ func (r *FooReconciler) try(s *fooState, w Write, send func() error) {
 }
 
 // readState returns what the cache shows of a Foo.
-func (r *FooReconciler) readState(key cache.ObjectName, foo *v1alpha1.Foo) *fooState {
+func (r *Reconciler) readState(key cache.ObjectName, foo *v1alpha1.Foo) *fooState {
 	s := &fooState{key: key, foo: foo, owned: informer.DeploymentsOf(r.DeploymentStore, foo)}
 	// Causes stand in one order, or each would be another text.
 	slices.SortFunc(s.owned, func(a, b *appsv1.Deployment) int { return cmp.Compare(a.Name, b.Name) })
@@ -131,7 +128,7 @@ func (r *FooReconciler) readState(key cache.ObjectName, foo *v1alpha1.Foo) *fooS
 	}
 	s.isNew = len(foo.Status.Conditions) == 0 && s.blocked == nil && s.deployment == nil && len(s.owned) == 0 && !r.Failures.Failed(foo)
 	if s.blocked != nil && s.blocked.reason == v1alpha1.ReasonWaitingForDeletion {
-		s.wait = cacheRetry // Perhaps the store of Foos is only behind.
+		s.wait = controller.CacheRetry // Perhaps the store of Foos is only behind.
 	}
 	return s
 }

@@ -1,0 +1,21 @@
+package controller
+
+import (
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+// The loop of a controller knows no kind.
+func TestDependsOnNothingHere(t *testing.T) {
+	deps, err := exec.Command("go", "list", "-deps", ".").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	const self = "example.com/byhand/controller"
+	for _, dep := range strings.Fields(string(deps)) {
+		if strings.HasPrefix(dep, "example.com/byhand/") && dep != self {
+			t.Errorf("it imports %s: what knows a kind belongs into a package below %s", dep, self)
+		}
+	}
+}

@@ -1,0 +1,52 @@
+// Package foo reconciles Foos: it compares their current with their desired state, and sends each
+// difference to the API server as one request.
+//
+// Its neighbours in the flow: package controller calls it with the key of a Foo; it reads the
+// stores of package informer, and writes through package clientset (Deployments through
+// client-go's own clientset).
+//
+// What a reconcile does in each state, and what that costs, is the table of README.md ("What the
+// reconcile does").
+//
+// # Deletion
+//
+// The controller deletes nothing when a Foo is deleted: the garbage collector does, by the
+// owner reference. The request that deletes the Foo says how (propagationPolicy):
+//
+//   - Background, the default: the Foo is gone at once, its Deployment follows.
+//   - Foreground: the Foo gets a deletionTimestamp and a finalizer, and is gone after its
+//     Deployment, which blocks it (blockOwnerDeletion in the owner reference). So for a
+//     moment there is a Foo without its Deployment. A new one would block the Foo again. So
+//     Reconcile does nothing for a Foo with a deletionTimestamp.
+//   - Orphan: the Foo gets a deletionTimestamp and a finalizer, its Deployment loses the
+//     owner reference and stays, then the Foo is gone.
+//
+// After each of these the watch of Deployments may be ahead of that of Foos: the store still
+// has the Foo, and no Deployment. So a Foo is read from the API server before it gets one, unless
+// it has no status and no Deployment, and no write for it has failed: a new Foo. A Foo that is
+// gone and whose status could never be written passes for a new one, once in each process. The
+// garbage collector deletes what it gets.
+//
+// # Caveats
+//
+//   - Run one process at a time (--leader-elect). With two, each sends everything. The API
+//     server checks every write: the version, the UID, the name. That does not help a process
+//     whose watch of Foos is behind that of Deployments: it may write an old number into the
+//     newest Deployment, until it sees the Foo.
+//   - A rename reads the live Foo and then deletes the old Deployment. If a person
+//     renames the Foo back between these two requests, the Deployment that it names
+//     again is deleted. The next reconcile creates it anew, with new Pods.
+//   - The CRD must be the one of this repository. A status field that its schema does not
+//     know is dropped: then each reconcile writes the status again, and fails.
+//   - Two Foos that swap their Deployments' names wait for each other: each keeps its
+//     Deployment until the name it wants is free. A person must give one of them a third
+//     name first.
+//   - An update sends the whole Deployment. A field that this version of client-go does not
+//     know, set on a newer cluster, is lost with it.
+//   - A refusal is told once a cause: after a restart, once more.
+//   - A Deployment that was copied with its owner reference is one that the Foo controls under
+//     another name: it is deleted.
+//   - While a watch is down, no key is reconciled whose last write it has not shown. When
+//     a backup of etcd is restored, the versions go back: restart the controller, as
+//     Kubernetes asks for all components.
+package foo
