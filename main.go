@@ -52,8 +52,6 @@ import (
 	"k8s.io/klog/v2"
 	"k8s.io/klog/v2/textlogger"
 
-	examplesv1alpha1 "example.com/byhand/api/examples-gzh.com/v1alpha1"
-	samplecontrollerv1alpha1 "example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
 	"example.com/byhand/clientset"
 	"example.com/byhand/controller"
 	"example.com/byhand/controller/foo"
@@ -117,15 +115,9 @@ func run(ctx context.Context, o options, stdout io.Writer) error {
 	// Queue: the keys of the Foos that wait for a worker.
 	queue := observe.Queue(kinds.Foo, controller.NewPriorityQueue("foo"))
 
-	// Informers: list + watch → store → handler → queue. Nothing acts on a Project. The
-	// handlers for Foos and Deployments are those of controller/handlers.go, wrapped so that
-	// what did not change waits behind what did (controller/priority.go).
+	// Informers: list + watch → store → handler → queue. Nothing acts on a Project.
 	projects := informer.NewProjects(client, o.namespace, o.resync, cache.ResourceEventHandlerFuncs{})
-	foos := informer.NewFoos(client, o.namespace, o.resync,
-		controller.WithLowPriorityWhenUnchanged(controller.EnqueueObject)(queue))
-	deployments := informer.NewDeployments(kubeClient, o.namespace, o.resync,
-		controller.WithLowPriorityWhenUnchanged(controller.EnqueueOwner(
-			samplecontrollerv1alpha1.Kind("Foo"), informer.FoosNaming(foos.Store)))(queue))
+	foos, deployments := foo.NewInformers(client, kubeClient, o.namespace, o.resync, queue)
 	observe.Informers(kinds.All, projects, foos, deployments)
 
 	// Reconciler: key → stores → REST calls.
@@ -190,12 +182,12 @@ func newClients(ctx context.Context, config *rest.Config, observe *view) (*clien
 	if err := cmp.Or(err, kubeErr); err != nil {
 		return nil, nil, connect.ExplainConfig(err)
 	}
-	version, err := connect.Check(ctx, client.Discovery(), config.Host, samplecontrollerv1alpha1.SchemeGroupVersion)
+	version, err := connect.Check(ctx, client.Discovery(), config.Host, kinds.Foo.GVK.GroupVersion())
 	if err != nil {
 		return nil, nil, err
 	}
 	observe.Program(trace.Started, "talking to %s, Kubernetes %s", config.Host, version.GitVersion)
-	if err := connect.CheckGroup(ctx, client.Discovery(), config.Host, examplesv1alpha1.SchemeGroupVersion); err != nil && ctx.Err() == nil {
+	if err := connect.CheckGroup(ctx, client.Discovery(), config.Host, kinds.Project.GVK.GroupVersion()); err != nil && ctx.Err() == nil {
 		observe.Program(trace.Said, "going on without Projects: %v", err)
 	}
 	return client, kubeClient, nil

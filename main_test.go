@@ -123,7 +123,7 @@ func TestSync(t *testing.T) {
 			// The event comes after the sync, if that does not wait for the one that is held.
 			s.edit(projects+"project", "spec", replicas(2))
 			p.prints("handler of Projects", `"part":"store","what":"updated"`)
-			p.prints("EnqueueOwner, WithLowPriorityWhenUnchanged: the initial list adds a key", `"part":"queue".*"text":"behind every change"`)
+			p.prints("EnqueueOwner, LowPriorityWhenUnchanged: the initial list adds a key", `"part":"queue".*"text":"behind every change"`)
 			if strings.Contains(p.output(), `"what":"synced"`) {
 				t.Errorf("WaitForSync: not for %s", resource)
 			}

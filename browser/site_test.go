@@ -155,12 +155,12 @@ func TestSiteWithoutScripts(t *testing.T) {
 	b := open(t, "file://"+filepath.Join(folder, "read/README.md.html"), laptop)
 	command(b, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
 	for page, want := range map[string]string{
-		"index.html":                          "A controller is a program",
-		"read/README.md.html":                 "owner reference",
-		"read/compare/results/README.md.html": "Cold start",
-		"read/controller/foo/reconcile.go.html":         "level-triggered",
-		"read/informer/foo.go.html":           "func NewFoos",
-		"read/chapters/README.md.html":        "exactly once",
+		"index.html":                            "A controller is a program",
+		"read/README.md.html":                   "owner reference",
+		"read/compare/results/README.md.html":   "Cold start",
+		"read/controller/foo/reconcile.go.html": "level-triggered",
+		"read/informer/foo.go.html":             "func NewFoos",
+		"read/chapters/README.md.html":          "exactly once",
 	} {
 		b.visit(folder, page)
 		if text := value[string](b, `document.body.innerText`); !strings.Contains(text, want) {

@@ -29,50 +29,48 @@ func EnqueueObject(queue Queue) cache.ResourceEventHandler {
 	}
 }
 
-// EnqueueOwner returns a function that makes the handler for a kind of dependents, here
-// Deployments. Every event of a dependent adds the key of the object that controls it (its
-// owner reference with controller: true), if that is of the kind owner. It also adds the
-// keys that waiting returns, owners that may wait for this dependent's name, unless nothing
-// that they wait for has changed: whether it exists, who controls it, and whether it is being
-// deleted. A thousand Foos may name one Deployment, whose status changes all the time.
-func EnqueueOwner(owner schema.GroupKind, waiting func(dependent cache.ObjectName) []cache.ObjectName) func(Queue) cache.ResourceEventHandler {
-	return func(queue Queue) cache.ResourceEventHandler {
-		enqueueOwner := func(obj any) {
-			// A tombstone holds the last known object, or only the key.
-			if tombstone, ok := obj.(cache.DeletedFinalStateUnknown); ok {
-				obj = tombstone.Obj
-			}
-			dependent, ok := obj.(metav1.Object)
-			if !ok {
-				return
-			}
-			if ref := metav1.GetControllerOfNoCopy(dependent); ref != nil && IsKind(ref, owner) {
-				queue.Add(cache.NewObjectName(dependent.GetNamespace(), ref.Name))
+// EnqueueOwner returns the handler for a kind of dependents, here Deployments. Every event of a
+// dependent adds the key of the object that controls it (its owner reference with controller:
+// true), if that is of the kind owner. It also adds the keys that waiting returns, owners that may
+// wait for this dependent's name, unless nothing that they wait for has changed: whether it exists,
+// who controls it, and whether it is being deleted. A thousand Foos may name one Deployment, whose
+// status changes all the time.
+func EnqueueOwner(queue Queue, owner schema.GroupKind, waiting func(dependent cache.ObjectName) []cache.ObjectName) cache.ResourceEventHandler {
+	enqueueOwner := func(obj any) {
+		// A tombstone holds the last known object, or only the key.
+		if tombstone, ok := obj.(cache.DeletedFinalStateUnknown); ok {
+			obj = tombstone.Obj
+		}
+		dependent, ok := obj.(metav1.Object)
+		if !ok {
+			return
+		}
+		if ref := metav1.GetControllerOfNoCopy(dependent); ref != nil && IsKind(ref, owner) {
+			queue.Add(cache.NewObjectName(dependent.GetNamespace(), ref.Name))
+		}
+	}
+	enqueueWaiting := func(obj any) {
+		if dependent, err := cache.DeletionHandlingObjectToName(obj); err == nil {
+			for _, key := range waiting(dependent) {
+				queue.Add(key)
 			}
 		}
-		enqueueWaiting := func(obj any) {
-			if dependent, err := cache.DeletionHandlingObjectToName(obj); err == nil {
-				for _, key := range waiting(dependent) {
-					queue.Add(key)
-				}
+	}
+	enqueue := func(obj any) { enqueueWaiting(obj); enqueueOwner(obj) }
+	return cache.ResourceEventHandlerFuncs{
+		AddFunc: enqueue,
+		UpdateFunc: func(before, after any) {
+			if isUnchanged(before, after) {
+				return // The owners have a resync of their own.
 			}
-		}
-		enqueue := func(obj any) { enqueueWaiting(obj); enqueueOwner(obj) }
-		return cache.ResourceEventHandlerFuncs{
-			AddFunc: enqueue,
-			UpdateFunc: func(before, after any) {
-				if isUnchanged(before, after) {
-					return // The owners have a resync of their own.
-				}
-				// Another owner may have taken the Deployment: both must know.
-				enqueueOwner(before)
-				enqueueOwner(after)
-				if holder(before) != holder(after) {
-					enqueueWaiting(after)
-				}
-			},
-			DeleteFunc: enqueue,
-		}
+			// Another owner may have taken the Deployment: both must know.
+			enqueueOwner(before)
+			enqueueOwner(after)
+			if holder(before) != holder(after) {
+				enqueueWaiting(after)
+			}
+		},
+		DeleteFunc: enqueue,
 	}
 }
 

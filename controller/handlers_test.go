@@ -37,8 +37,10 @@ func controllerRef(apiVersion, kind, name string, uid types.UID) metav1.OwnerRef
 
 // enqueueOwner returns what main wires: the handler of the Deployment informer, over
 // these Foos.
-func enqueueOwner(foos cache.Indexer) func(controller.Queue) cache.ResourceEventHandler {
-	return controller.EnqueueOwner(v1alpha1.Kind("Foo"), informer.FoosNaming(foos))
+func enqueueOwner(foos cache.Indexer, queue controller.Queue) cache.ResourceEventHandler {
+	return controller.EnqueueOwner(queue, v1alpha1.Kind("Foo"), func(deployment cache.ObjectName) []cache.ObjectName {
+		return informer.FoosNaming(foos, deployment)
+	})
 }
 
 // Whatever happens to an object, its key is enqueued, once.
@@ -134,7 +136,7 @@ func TestEnqueueOwner(t *testing.T) {
 				}
 			}
 			queue := controller.NewQueue("")
-			test.event(enqueueOwner(foos)(queue))
+			test.event(enqueueOwner(foos, queue))
 			if diff := cmp.Diff(test.want, keys(queue)); diff != "" {
 				t.Errorf("keys (-want +got):\n%s", diff)
 			}

@@ -41,17 +41,15 @@ func NewPriorityQueue(name string) PriorityQueue {
 	return &priorityQueue{Queue: limiting, fifo: fifo}
 }
 
-// WithLowPriorityWhenUnchanged changes the function that makes a handler: the handler adds
-// the keys of objects that did not change with low priority. An informer calls OnAdd with
-// isInInitialList true for each object of its first list.
-func WithLowPriorityWhenUnchanged(newHandler func(Queue) cache.ResourceEventHandler) func(PriorityQueue) cache.ResourceEventHandler {
-	return func(queue PriorityQueue) cache.ResourceEventHandler {
-		ifUnchanged := map[bool]cache.ResourceEventHandler{true: newHandler(lowPriority{queue}), false: newHandler(queue)}
-		return cache.ResourceEventHandlerDetailedFuncs{
-			AddFunc:    func(obj any, isInInitialList bool) { ifUnchanged[isInInitialList].OnAdd(obj, isInInitialList) },
-			UpdateFunc: func(before, after any) { ifUnchanged[isUnchanged(before, after)].OnUpdate(before, after) },
-			DeleteFunc: ifUnchanged[false].OnDelete,
-		}
+// LowPriorityWhenUnchanged returns the handler that newHandler makes, but the keys of objects that
+// did not change are added with low priority. An informer calls OnAdd with isInInitialList true for
+// each object of its first list.
+func LowPriorityWhenUnchanged(queue PriorityQueue, newHandler func(Queue) cache.ResourceEventHandler) cache.ResourceEventHandler {
+	ifUnchanged := map[bool]cache.ResourceEventHandler{true: newHandler(lowPriority{queue}), false: newHandler(queue)}
+	return cache.ResourceEventHandlerDetailedFuncs{
+		AddFunc:    func(obj any, isInInitialList bool) { ifUnchanged[isInInitialList].OnAdd(obj, isInInitialList) },
+		UpdateFunc: func(before, after any) { ifUnchanged[isUnchanged(before, after)].OnUpdate(before, after) },
+		DeleteFunc: ifUnchanged[false].OnDelete,
 	}
 }
 

@@ -57,7 +57,8 @@ func TestUnchangedHasLowPriority(t *testing.T) {
 		t.Run(test.reason, func(t *testing.T) {
 			queue := controller.NewPriorityQueue("")
 			queue.AddLowPriority(named("other"))
-			test.event(controller.WithLowPriorityWhenUnchanged(controller.EnqueueObject)(queue), controller.WithLowPriorityWhenUnchanged(enqueueOwner(foos))(queue))
+			test.event(controller.LowPriorityWhenUnchanged(queue, controller.EnqueueObject),
+				controller.LowPriorityWhenUnchanged(queue, func(queue controller.Queue) cache.ResourceEventHandler { return enqueueOwner(foos, queue) }))
 			got := taken(queue)
 			if len(got) != 2 || got[0] != test.first {
 				t.Errorf("workers get %v, want both keys, %s first", got, test.first)

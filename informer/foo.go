@@ -53,13 +53,10 @@ func FooIndexers() cache.Indexers {
 	}}
 }
 
-// FoosNaming returns a function that returns the keys of the Foos whose spec names a
-// Deployment.
-func FoosNaming(foos cache.Indexer) func(deployment cache.ObjectName) []cache.ObjectName {
-	return func(deployment cache.ObjectName) (keys []cache.ObjectName) {
-		for _, foo := range byIndex[*v1alpha1.Foo](foos, byDeploymentName, deployment.String()) {
-			keys = append(keys, cache.MetaObjectToName(foo))
-		}
-		return keys
+// FoosNaming returns the keys of the Foos whose spec names this Deployment.
+func FoosNaming(foos cache.Indexer, deployment cache.ObjectName) (keys []cache.ObjectName) {
+	for _, foo := range byIndex[*v1alpha1.Foo](foos, byDeploymentName, deployment.String()) {
+		keys = append(keys, cache.MetaObjectToName(foo))
 	}
+	return keys
 }

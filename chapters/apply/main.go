@@ -77,7 +77,10 @@ func run(ctx context.Context) error {
 	// The informers, queue and workers of the core, with this reconcile.
 	queue := observe.Queue(kinds.Foo, controller.NewPriorityQueue("foo"))
 	foos := informer.NewFoos(client, *namespace, resync, controller.EnqueueObject(queue))
-	deployments := informer.NewDeployments(kube, *namespace, resync, controller.EnqueueOwner(v1alpha1.Kind("Foo"), informer.FoosNaming(foos.Store))(queue))
+	deployments := informer.NewDeployments(kube, *namespace, resync, controller.EnqueueOwner(queue, v1alpha1.Kind("Foo"),
+		func(deployment cache.ObjectName) []cache.ObjectName {
+			return informer.FoosNaming(foos.Store, deployment)
+		}))
 	observe.Informers(kinds.All, foos, deployments)
 	go foos.Run(ctx)
 	go deployments.Run(ctx)

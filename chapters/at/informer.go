@@ -94,7 +94,7 @@ func podsOf(pods cache.Indexer, at cache.ObjectName) (found []*corev1.Pod) {
 // enqueueAt returns the handler for Pods: an event adds the key of the At that controls the Pod,
 // and of the one that the Pod is for. An orphan has no owner reference.
 func enqueueAt(queue controller.Queue) cache.ResourceEventHandler {
-	ofOwner := controller.EnqueueOwner(atKind.GroupKind(), func(cache.ObjectName) []cache.ObjectName { return nil })(queue)
+	ofOwner := controller.EnqueueOwner(queue, atKind.GroupKind(), func(cache.ObjectName) []cache.ObjectName { return nil })
 	enqueue := func(obj any) {
 		if pod, ok := obj.(*corev1.Pod); ok {
 			queue.Add(atOf(pod))

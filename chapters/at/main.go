@@ -69,10 +69,9 @@ func run(ctx context.Context, o options) error {
 
 	// Queue and informers: an event of an At or of its Pod adds the key of the At.
 	queue := observe.Queue(observedAt, controller.NewPriorityQueue("at"))
-	ats := NewAts(client, o.namespace, resync, observe.Handler(observedAt, queue,
-		controller.WithLowPriorityWhenUnchanged(controller.EnqueueObject)))
-	pods := NewPods(kubeClient, o.namespace, observe.Handler(observedPod, queue,
-		controller.WithLowPriorityWhenUnchanged(enqueueAt)))
+	ats := NewAts(client, o.namespace, resync, controller.LowPriorityWhenUnchanged(queue, controller.EnqueueObject))
+	pods := NewPods(kubeClient, o.namespace, controller.LowPriorityWhenUnchanged(queue, enqueueAt))
+	observe.Informers([]observer.Kind{observedAt, observedPod}, ats, pods)
 
 	// Reconciler: key → stores → requests.
 	reconciler := &Reconciler{Client: client, Pods: kubeClient.CoreV1(), AtStore: ats.Store, PodStore: pods.Store, Now: time.Now}

@@ -82,8 +82,8 @@ func run(ctx context.Context, o options) error {
 
 	// Informer → queue → reconciler.
 	queue := observe.Queue(project, controller.NewPriorityQueue("project"))
-	projects := informer.NewProjects(client, o.namespace, resync, observe.Handler(project, queue,
-		controller.WithLowPriorityWhenUnchanged(controller.EnqueueObject)))
+	projects := informer.NewProjects(client, o.namespace, resync, controller.LowPriorityWhenUnchanged(queue, controller.EnqueueObject))
+	observe.Informers([]observer.Kind{project}, projects)
 	reconciler := &projectReconciler{
 		projects:     client.ExamplesV1alpha1(),
 		projectStore: projects.Store,

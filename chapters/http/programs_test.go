@@ -80,7 +80,9 @@ func startByCore(ctx context.Context, _ *testing.T, s *server) *byCore {
 	queue := core.NewQueue("")
 	p.foos = informer.NewFoos(client, "", 0, p.countTombstones(core.EnqueueObject(queue)))
 	deployments := informer.NewDeployments(kube, "", 0,
-		core.EnqueueOwner(v1alpha1.Kind("Foo"), informer.FoosNaming(p.foos.Store))(queue))
+		core.EnqueueOwner(queue, v1alpha1.Kind("Foo"), func(deployment cache.ObjectName) []cache.ObjectName {
+			return informer.FoosNaming(p.foos.Store, deployment)
+		}))
 	reconciler := &foo.Reconciler{
 		Foos:            client.SamplecontrollerV1alpha1(),
 		Deployments:     kube.AppsV1(),

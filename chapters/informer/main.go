@@ -60,7 +60,9 @@ func main() {
 		queue = controller.NewQueue("foo")
 	}
 	ofFoos, _ := foos.AddEventHandler(controller.EnqueueObject(queue))
-	ofDeployments, _ := deployments.AddEventHandler(controller.EnqueueOwner(v1alpha1.Kind("Foo"), core.FoosNaming(foos.GetIndexer()))(queue))
+	ofDeployments, _ := deployments.AddEventHandler(controller.EnqueueOwner(queue, v1alpha1.Kind("Foo"), func(deployment cache.ObjectName) []cache.ObjectName {
+		return core.FoosNaming(foos.GetIndexer(), deployment)
+	}))
 	reconciler := &reconcile.Reconciler{
 		Foos: crs, Deployments: kube, FooStore: foos.GetIndexer(), DeploymentStore: deployments.GetIndexer(),
 		Events: &events.FakeRecorder{}, Failures: controller.NewFailures(workers),

@@ -83,18 +83,10 @@ func (c *Clientset) IsWatchListSemanticsUnSupported() bool { return true }
 
 type examplesV1alpha1 struct{ fake *testing.Fake }
 
-func (c *examplesV1alpha1) Projects(namespace string) clientset.ProjectInterface {
-	return newProjects(c.fake, namespace)
-}
-
 // RESTClient returns nil: nothing here goes over a wire.
 func (c *examplesV1alpha1) RESTClient() rest.Interface { return nil }
 
 type samplecontrollerV1alpha1 struct{ fake *testing.Fake }
-
-func (c *samplecontrollerV1alpha1) Foos(namespace string) clientset.FooInterface {
-	return newFoos(c.fake, namespace)
-}
 
 // RESTClient returns nil: nothing here goes over a wire.
 func (c *samplecontrollerV1alpha1) RESTClient() rest.Interface { return nil }

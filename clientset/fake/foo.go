@@ -11,6 +11,7 @@ import (
 
 	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
 	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1/applyconfiguration"
+	"example.com/byhand/clientset"
 )
 
 var fooResource = v1alpha1.SchemeGroupVersion.WithResource("foos")
@@ -20,9 +21,10 @@ type foos struct {
 	*gentype.FakeClientWithListAndApply[*v1alpha1.Foo, *v1alpha1.FooList, *applyconfiguration.FooApplyConfiguration]
 }
 
-func newFoos(fake *testing.Fake, namespace string) *foos {
+// Foos implements clientset.SamplecontrollerV1alpha1Interface.
+func (c *samplecontrollerV1alpha1) Foos(namespace string) clientset.FooInterface {
 	return &foos{gentype.NewFakeClientWithListAndApply[*v1alpha1.Foo, *v1alpha1.FooList, *applyconfiguration.FooApplyConfiguration](
-		fake, namespace, fooResource, v1alpha1.SchemeGroupVersion.WithKind("Foo"),
+		c.fake, namespace, fooResource, v1alpha1.SchemeGroupVersion.WithKind("Foo"),
 		func() *v1alpha1.Foo { return &v1alpha1.Foo{} },
 		func() *v1alpha1.FooList { return &v1alpha1.FooList{} },
 		func(to, from *v1alpha1.FooList) { to.ListMeta = from.ListMeta },

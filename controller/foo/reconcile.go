@@ -40,6 +40,21 @@ type Reconciler struct {
 	Failures *controller.Failures
 }
 
+// NewInformers returns the informers of Foos and of their Deployments, of a namespace or of all if
+// it is "". Their handlers add the keys of Foos to the queue: of what did not change, behind what
+// did.
+func NewInformers(client clientset.Interface, kube informer.AppsV1Getter, namespace string, resync time.Duration, queue controller.PriorityQueue) (foos, deployments *informer.Informer) {
+	foos = informer.NewFoos(client, namespace, resync, controller.LowPriorityWhenUnchanged(queue, controller.EnqueueObject))
+	naming := func(deployment cache.ObjectName) []cache.ObjectName {
+		return informer.FoosNaming(foos.Store, deployment)
+	}
+	deployments = informer.NewDeployments(kube, namespace, resync,
+		controller.LowPriorityWhenUnchanged(queue, func(queue controller.Queue) cache.ResourceEventHandler {
+			return controller.EnqueueOwner(queue, fooKind.GroupKind(), naming)
+		}))
+	return foos, deployments
+}
+
 // fooState is the current state of one Foo: what the cache shows, and what this
 // reconcile has written since.
 type fooState struct {

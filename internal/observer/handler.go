@@ -2,14 +2,12 @@ package observer
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/cache"
 
-	"example.com/byhand/controller"
 	"example.com/byhand/informer"
 	"example.com/byhand/internal/trace"
 )
@@ -25,18 +23,6 @@ func (o *Observer) Informers(kinds []Kind, informers ...*informer.Informer) {
 		}
 		i.Handler = o.handler(kinds[of], i.Handler)
 	}
-}
-
-// Handler does for one handler, which newHandler makes for a queue that Queue has returned,
-// what Informers does. If newHandler is nil, changes are recorded and nothing else.
-func (o *Observer) Handler(k Kind, queue controller.PriorityQueue, newHandler func(controller.PriorityQueue) cache.ResourceEventHandler) cache.ResourceEventHandler {
-	if newHandler == nil {
-		return o.handler(k, cache.ResourceEventHandlerFuncs{})
-	}
-	if !o.queues[queue] {
-		panic(fmt.Sprintf("observer: the handler of %s fills a queue that is not observed: give it the result of Observer.Queue", k.GVK.Kind))
-	}
-	return o.handler(k, newHandler(queue))
 }
 
 func (o *Observer) handler(k Kind, next cache.ResourceEventHandler) cache.ResourceEventHandler {

@@ -48,9 +48,9 @@ func TestHandler(t *testing.T) {
 	if err := foos.Add(foo("1")); err != nil {
 		t.Fatal(err)
 	}
-	ofFoos := r.Handler(fooKind, queue, enqueueFoos)
-	ofDeployments := r.Handler(deploymentKind, queue, enqueueOwner(foos))
-	ofProjects := r.Handler(projectKind, queue, nil)
+	ofFoos := r.handler(fooKind, enqueueFoos(queue))
+	ofDeployments := r.handler(deploymentKind, enqueueOwner(foos, queue))
+	ofProjects := r.handler(projectKind, cache.ResourceEventHandlerFuncs{})
 	r.own.add("Foo", "2", 41)
 	r.own.add("Deployment", "uid-d", 42)
 	r.received.add("Foo", "3", 43)
@@ -185,21 +185,20 @@ func TestBelongs(t *testing.T) {
 func TestLateAdd(t *testing.T) {
 	r, queue := traced()
 	defer queue.ShutDown()
-	var late controller.PriorityQueue
-	h := r.Handler(fooKind, queue, func(queue controller.PriorityQueue) cache.ResourceEventHandler {
-		late = queue
-		return cache.ResourceEventHandlerFuncs{}
-	})
-	h.OnAdd(foo("1"), false)
-	late.Add(fooKey)
+	r.handler(fooKind, cache.ResourceEventHandlerFuncs{}).OnAdd(foo("1"), false)
+	queue.Add(fooKey)
 	want(t, r, "store added: wants d", "queue added: ")
 }
 
 // enqueueFoos and enqueueOwner are the handlers that main wires.
 func enqueueFoos(queue controller.PriorityQueue) cache.ResourceEventHandler {
-	return controller.WithLowPriorityWhenUnchanged(controller.EnqueueObject)(queue)
+	return controller.LowPriorityWhenUnchanged(queue, controller.EnqueueObject)
 }
 
-func enqueueOwner(foos cache.Indexer) func(controller.PriorityQueue) cache.ResourceEventHandler {
-	return controller.WithLowPriorityWhenUnchanged(controller.EnqueueOwner(v1alpha1.Kind("Foo"), informer.FoosNaming(foos)))
+func enqueueOwner(foos cache.Indexer, queue controller.PriorityQueue) cache.ResourceEventHandler {
+	return controller.LowPriorityWhenUnchanged(queue, func(queue controller.Queue) cache.ResourceEventHandler {
+		return controller.EnqueueOwner(queue, v1alpha1.Kind("Foo"), func(deployment cache.ObjectName) []cache.ObjectName {
+			return informer.FoosNaming(foos, deployment)
+		})
+	})
 }

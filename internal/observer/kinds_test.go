@@ -36,7 +36,7 @@ func TestTwoKinds(t *testing.T) {
 	r.Print(Flag{}, &story)
 	wire := func(k Kind, write func(ctx context.Context) error) (cache.ResourceEventHandler, func()) {
 		queue := r.Queue(k, controller.NewPriorityQueue(""))
-		handler := r.Handler(k, queue, enqueueFoos)
+		handler := r.handler(k, enqueueFoos(queue))
 		reconcile := r.Reconcile(k, reconcileFunc(func(ctx context.Context, _ cache.ObjectName) (time.Duration, error) { return 0, write(ctx) }))
 		return handler, func() {
 			defer queue.ShutDown()

@@ -44,8 +44,8 @@ func TestToldLater(t *testing.T) {
 	r.kinds["Foo"].has = map[string]bool{}
 	queue := r.Queue(fooKind, controller.NewPriorityQueue(""))
 	defer queue.ShutDown()
-	handler := r.Handler(fooKind, queue, enqueueFoos)
-	ofDeployments := r.Handler(deploymentKind, queue, nil)
+	handler := r.handler(fooKind, enqueueFoos(queue))
+	ofDeployments := r.handler(deploymentKind, cache.ResourceEventHandlerFuncs{})
 	reconcile := r.Reconcile(fooKind, reconcileFunc(func(ctx context.Context, _ cache.ObjectName) (time.Duration, error) {
 		if _, err := kube.AppsV1().Deployments("default").Create(ctx, deployment("", true), metav1.CreateOptions{}); err != nil {
 			t.Error(err)

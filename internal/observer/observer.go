@@ -9,7 +9,6 @@ import (
 
 	"k8s.io/utils/lru"
 
-	"example.com/byhand/controller"
 	"example.com/byhand/internal/trace"
 )
 
@@ -57,7 +56,6 @@ type Observer struct {
 	count  func(*trace.Step)
 	places sync.Map          // of *place, by stack: as many as ways through the code
 	kinds  map[string]*wired // by kind, and by group/resource
-	queues map[controller.PriorityQueue]bool
 
 	handling sync.Mutex // held while a handler runs, if all is set
 	handles  atomic.Pointer[handler]
@@ -92,8 +90,8 @@ func New(o Options) *Observer {
 	return &Observer{
 		History: trace.NewHistory(defaultSteps, defaultBytes),
 		all:     o.All, count: o.Count,
-		kinds: map[string]*wired{}, queues: map[controller.PriorityQueue]bool{},
-		own: remembered{lru.New(maxRemembered)}, received: remembered{lru.New(maxRemembered)},
+		kinds: map[string]*wired{},
+		own:   remembered{lru.New(maxRemembered)}, received: remembered{lru.New(maxRemembered)},
 	}
 }
 

@@ -97,14 +97,16 @@ func TestWiring(t *testing.T) {
 	defer plain.ShutDown()
 	for _, all := range []bool{true, false} {
 		for want, wrong := range map[string]func(r *Observer){
-			"have one name":                          func(r *Observer) { r.Handler(other, nil, nil) },
-			"one path":                               func(r *Observer) { r.Handler(bar, nil, nil) },
-			"has no Resource":                        func(r *Observer) { r.Handler(Kind{Resource: "foos"}, nil, nil) },
-			"a second handler of Foo":                func(r *Observer) { r.Handler(fooKind, nil, nil); r.Handler(fooKind, nil, nil) },
+			"have one name":   func(r *Observer) { r.handler(other, cache.ResourceEventHandlerFuncs{}) },
+			"one path":        func(r *Observer) { r.handler(bar, cache.ResourceEventHandlerFuncs{}) },
+			"has no Resource": func(r *Observer) { r.handler(Kind{Resource: "foos"}, cache.ResourceEventHandlerFuncs{}) },
+			"a second handler of Foo": func(r *Observer) {
+				r.handler(fooKind, cache.ResourceEventHandlerFuncs{})
+				r.handler(fooKind, cache.ResourceEventHandlerFuncs{})
+			},
 			"a second queue of Foo":                  func(r *Observer) { r.Queue(fooKind, plain) },
 			"a second reconcile of Foo":              func(r *Observer) { r.Reconcile(fooKind, reconcileFunc(nil)) },
 			"nothing wakes the reconcile of Project": func(r *Observer) { r.Reconcile(projectKind, reconcileFunc(nil)) },
-			"the handler of Deployment fills a queue that is not observed": func(r *Observer) { r.Handler(deploymentKind, controller.NewPriorityQueue(""), enqueueFoos) },
 		} {
 			r := New(Options{All: all})
 			r.Queue(fooKind, plain)

@@ -30,7 +30,7 @@ func TestPlaces(t *testing.T) {
 	})
 	r.kinds["Foo"].has = map[string]bool{}
 	queue := r.Queue(fooKind, controller.NewPriorityQueue(""))
-	foos := informer.NewFoos(client, "", 0, r.Handler(fooKind, queue, controller.WithLowPriorityWhenUnchanged(controller.EnqueueObject)))
+	foos := informer.NewFoos(client, "", 0, r.handler(fooKind, enqueueFoos(queue)))
 	reconciler := &reconciler.Reconciler{Deployments: kube.AppsV1(), FooStore: foos.Store,
 		DeploymentStore: cache.NewIndexer(cache.MetaNamespaceKeyFunc, informer.DeploymentIndexers()), Events: &events.FakeRecorder{}, Failures: controller.NewFailures(1)}
 	workers := controller.New(queue, r.Reconcile(fooKind, reconciler))
@@ -72,8 +72,8 @@ func TestFunction(t *testing.T) {
 		"example.com/byhand/controller.New":                                "New",
 		"example.com/byhand/controller.(*Controller).retry":                "Controller.retry",
 		"example.com/byhand/controller.lowPriority.Add":                    "lowPriority.Add",
-		"example.com/byhand/controller.(*Reconciler).Reconcile.func1":   "Reconciler.Reconcile",
-		"example.com/byhand/controller.(*Reconciler).Reconcile-fm":      "Reconciler.Reconcile",
+		"example.com/byhand/controller.(*Reconciler).Reconcile.func1":      "Reconciler.Reconcile",
+		"example.com/byhand/controller.(*Reconciler).Reconcile-fm":         "Reconciler.Reconcile",
 		"example.com/byhand/informer.NewFoos.func1.2":                      "NewFoos",
 		"main.run.EnqueueObject.func3":                                     "EnqueueObject",
 		"main.run.func2":                                                   "run",

@@ -13,14 +13,13 @@ import (
 )
 
 // Queue records what happens to the keys of a queue, which are those of a kind. Give the
-// result to Handler and to the controller. A kind has one queue.
+// result to the handlers and to the controller. A kind has one queue.
 func (o *Observer) Queue(k Kind, next controller.PriorityQueue) controller.PriorityQueue {
 	kind := o.wire(k, "queue")
 	if o.all {
 		kind.queue = &observedQueue{PriorityQueue: next, observer: o, kind: k.GVK.Kind, limiter: controller.RateLimiter(), keys: map[cache.ObjectName]*waiting{}}
 		next = kind.queue
 	}
-	o.queues[next] = true
 	return next
 }
 

@@ -50,7 +50,7 @@ func TestQueueCoalesces(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r, queue := traced()
 		defer queue.ShutDown()
-		h := r.Handler(fooKind, queue, enqueueFoos)
+		h := r.handler(fooKind, enqueueFoos(queue))
 		h.OnAdd(foo("1"), false)
 		time.Sleep(time.Second)
 		h.OnUpdate(foo("1"), foo("2"))
@@ -86,7 +86,7 @@ func TestQueueCoalesces(t *testing.T) {
 func TestQueueLowPriority(t *testing.T) {
 	r, queue := traced()
 	defer queue.ShutDown()
-	h := r.Handler(fooKind, queue, enqueueFoos)
+	h := r.handler(fooKind, enqueueFoos(queue))
 	h.OnAdd(foo("1"), true)
 	changed := cache.NewObjectName("default", "changed")
 	queue.Add(changed)

@@ -85,7 +85,7 @@ func TestStoryOfEvents(t *testing.T) {
 		told := storyOf(t, func(r *Observer) {
 			queue := r.Queue(fooKind, controller.NewPriorityQueue(""))
 			defer queue.ShutDown()
-			test.event(r.Handler(fooKind, queue, enqueueFoos), r.Handler(deploymentKind, nil, nil))
+			test.event(r.handler(fooKind, enqueueFoos(queue)), r.handler(deploymentKind, cache.ResourceEventHandlerFuncs{}))
 			if strings.Contains(test.reason, "Deployment") == (queue.Len() > 0) {
 				t.Errorf("%s: %d keys are added", test.reason, queue.Len())
 			}
@@ -102,7 +102,7 @@ func TestStoryOfMany(t *testing.T) {
 	told := storyOf(t, func(r *Observer) {
 		queue := r.Queue(fooKind, controller.NewPriorityQueue(""))
 		defer queue.ShutDown()
-		handler := r.Handler(fooKind, queue, enqueueFoos)
+		handler := r.handler(fooKind, enqueueFoos(queue))
 		// They are more than there is room for while nothing can be told.
 		r.publishing.Lock()
 		defer r.publishing.Unlock()

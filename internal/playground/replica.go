@@ -85,14 +85,11 @@ func (r *replica) run() error {
 	queue := r.observe.Queue(kinds.Foo, controller.NewPriorityQueue("foo"))
 	defer queue.ShutDown() // A process that never led has no worker to do it.
 	projects := informer.NewProjects(client, "", resync, cache.ResourceEventHandlerFuncs{})
-	foos := informer.NewFoos(client, "", resync, controller.WithLowPriorityWhenUnchanged(controller.EnqueueObject)(queue))
-	waiting := informer.FoosNaming(foos.Store)
-	if r.bug == deafToNames {
-		waiting = none
-	}
-	deployments := informer.NewDeployments(kubeClient, "", resync,
-		controller.WithLowPriorityWhenUnchanged(controller.EnqueueOwner(v1alpha1.Kind("Foo"), waiting))(queue))
-	if r.bug == deafToDeletion {
+	foos, deployments := foo.NewInformers(client, kubeClient, "", resync, queue)
+	switch r.bug {
+	case deafToNames:
+		deployments.Handler = controller.EnqueueOwner(queue, v1alpha1.Kind("Foo"), none)
+	case deafToDeletion:
 		deployments.Handler = deaf{deployments.Handler}
 	}
 	deploymentStore := deployments.Store

@@ -42,7 +42,9 @@ func (s *sequence) newProcess() *process {
 	p.foos.decode = func(c testkit.Change) any { return typed[v1alpha1.Foo](s, c.Object) }
 	p.deployments.decode = func(c testkit.Change) any { return typed[appsv1.Deployment](s, c.Object) }
 	p.foos.handler = controller.EnqueueObject(p.queue)
-	p.deployments.handler = controller.EnqueueOwner(v1alpha1.Kind("Foo"), informer.FoosNaming(p.foos.store))(p.queue)
+	p.deployments.handler = controller.EnqueueOwner(p.queue, v1alpha1.Kind("Foo"), func(deployment cache.ObjectName) []cache.ObjectName {
+		return informer.FoosNaming(p.foos.store, deployment)
+	})
 	config := s.api.Config()
 	config.Transport = p
 	config.ContentType = runtime.ContentTypeJSON // which the rules can read

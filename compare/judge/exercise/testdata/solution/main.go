@@ -40,8 +40,10 @@ func main() {
 	const workers = 4
 	queue := controller.NewQueue("foo")
 	foos := informer.NewFoos(client, "", 10*time.Minute, controller.EnqueueObject(queue))
-	enqueueOwner := controller.EnqueueOwner(v1alpha1.Kind("Foo"), informer.FoosNaming(foos.Store))
-	deployments := informer.NewDeployments(kubeClient, "", 0, enqueueOwner(queue))
+	naming := func(deployment cache.ObjectName) []cache.ObjectName {
+		return informer.FoosNaming(foos.Store, deployment)
+	}
+	deployments := informer.NewDeployments(kubeClient, "", 0, controller.EnqueueOwner(queue, v1alpha1.Kind("Foo"), naming))
 	go foos.Run(ctx)
 	go deployments.Run(ctx)
 	if err := informer.WaitForSync(ctx, time.Minute, foos, deployments); err != nil {
