@@ -2,7 +2,6 @@ package clientset_test
 
 import (
 	"context"
-	"reflect"
 	"testing"
 
 	autoscalingv1 "k8s.io/api/autoscaling/v1"
@@ -145,68 +144,18 @@ func (r resource[T, L, A]) typed(suffix, fields string) string {
 	return `{"apiVersion": "` + r.groupVersion + `", "kind": "` + r.kind + suffix + `", ` + fields + `}`
 }
 
-// everyVerb calls every verb once and returns the error of each.
-func (r resource[T, L, A]) everyVerb(ctx context.Context, client clientset.Interface) map[string]error {
-	c, errs := r.in(client, "shop"), map[string]error{}
-	_, errs["Create"] = c.Create(ctx, r.object, metav1.CreateOptions{})
-	_, errs["Update"] = c.Update(ctx, r.object, metav1.UpdateOptions{})
-	errs["Delete"] = c.Delete(ctx, "one", metav1.DeleteOptions{})
-	errs["DeleteCollection"] = c.DeleteCollection(ctx, metav1.DeleteOptions{}, metav1.ListOptions{})
-	_, errs["Get"] = c.Get(ctx, "one", metav1.GetOptions{})
-	_, errs["List"] = c.List(ctx, metav1.ListOptions{})
-	_, errs["Watch"] = c.Watch(ctx, metav1.ListOptions{})
-	_, errs["Patch"] = c.Patch(ctx, "one", types.MergePatchType, []byte("{}"), metav1.PatchOptions{})
-	_, errs["Apply"] = c.Apply(ctx, r.applied, metav1.ApplyOptions{})
-	if c, ok := c.(statusVerbs[T, A]); ok {
-		_, errs["UpdateStatus"] = c.UpdateStatus(ctx, r.object, metav1.UpdateOptions{})
-		_, errs["ApplyStatus"] = c.ApplyStatus(ctx, r.applied, metav1.ApplyOptions{})
-	}
-	if c, ok := c.(scaleVerbs); ok {
-		_, errs["GetScale"] = c.GetScale(ctx, "one", metav1.GetOptions{})
-		_, errs["UpdateScale"] = c.UpdateScale(ctx, "one", scale, metav1.UpdateOptions{})
-	}
-	return errs
-}
-
-// testEveryVerb proves that the tests of this package leave no method out.
-func (r resource[T, L, A]) testEveryVerb(t *testing.T) {
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	client := newClient(t, serve(t, nil))
-	called := r.everyVerb(ctx, client)
-	methods := reflect.TypeOf(r.in(client, "shop"))
-	for i := range methods.NumMethod() {
-		if name := methods.Method(i).Name; called[name] == nil {
-			t.Errorf("%s of %s is called by no test: verbs, statusVerbs or scaleVerbs must have it, and the client all that stand beside it there", name, r.plural)
-		}
-	}
-}
-
-func TestEveryVerb(t *testing.T) { eachKind(t, kind.testEveryVerb) }
-
 // kind is a resource of whatever types. Its methods are the tests that hold for every
 // kind, and what they need.
 type kind interface {
 	name() string
 	groupVersionKind() schema.GroupVersionKind
-	objectWire() string
-	listWire() string
-	everyVerb(ctx context.Context, client clientset.Interface) map[string]error
 
-	testEveryVerb(t *testing.T)
 	testRequests(t *testing.T)
-	testRetryAfter(t *testing.T)
-	testReplyCutOff(t *testing.T)
-	testReplyOfAnotherKind(t *testing.T)
-	testWarnings(t *testing.T)
-	testSilentServer(t *testing.T)
 	testFailedCallReturnsEmptyObject(t *testing.T)
 	testEmptyNameIsRefused(t *testing.T)
 	testNilObjects(t *testing.T)
 	testCBOR(t *testing.T)
 	testWatchDecodesEvents(t *testing.T)
-	testWatchStreamBreaks(t *testing.T)
-	testNoGoroutineIsLeft(t *testing.T)
 }
 
 func (r resource[T, L, A]) name() string { return r.plural }

@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -151,7 +152,7 @@ func (r resource[T, L, A]) requests() []request[T, L, A] {
 		method: "GET", path: r.item(), query: "resourceVersion=5",
 		reply: r.objectWire(), want: r.object,
 	}, {
-		name: "list in one namespace",
+		name: "list",
 		call: func(ctx context.Context, c verbs[T, L, A]) (any, error) {
 			return c.List(ctx, metav1.ListOptions{})
 		},
@@ -184,7 +185,7 @@ func (r resource[T, L, A]) requests() []request[T, L, A] {
 			"&limit=2&continue=more&timeoutSeconds=30&timeout=30s",
 		reply: r.listWire(), want: r.list,
 	}, {
-		name:   "watch in one namespace",
+		name:   "watch",
 		reason: "the caller need not set opts.Watch: without watch=true this is a list",
 		call: func(ctx context.Context, c verbs[T, L, A]) (any, error) {
 			return firstObject(c.Watch(ctx, metav1.ListOptions{}))
@@ -228,7 +229,7 @@ func (r resource[T, L, A]) requests() []request[T, L, A] {
 		query: "watch=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true",
 		reply: `{"type": "ADDED", "object": ` + r.objectWire() + `}`, want: r.object,
 	}, {
-		name: "merge patch",
+		name: "patch",
 		call: func(ctx context.Context, c verbs[T, L, A]) (any, error) {
 			return c.Patch(ctx, "one", types.MergePatchType, []byte(mergeDoc), metav1.PatchOptions{})
 		},
@@ -309,7 +310,15 @@ func (r resource[T, L, A]) requests() []request[T, L, A] {
 }
 
 func (r resource[T, L, A]) testRequests(t *testing.T) {
-	for _, want := range r.requests() {
+	rows := r.requests()
+	methods := reflect.TypeOf(r.in(newClient(t, serve(t, nil)), "shop"))
+	for i := range methods.NumMethod() {
+		name := methods.Method(i).Name
+		if !slices.ContainsFunc(rows, func(row request[T, L, A]) bool { return strings.EqualFold(strings.ReplaceAll(row.name, " ", ""), name) }) {
+			t.Errorf("%s of %s has no row", name, r.plural)
+		}
+	}
+	for _, want := range rows {
 		t.Run(want.name, func(t *testing.T) {
 			var count int
 			client := newClient(t, serve(t, func(w http.ResponseWriter, got *http.Request) {
