@@ -4,11 +4,14 @@ import (
 	"context"
 	"errors"
 
+	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/rest"
 
 	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
+	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1/applyconfiguration"
 )
 
 // FoosGetter hands out clients for the Foos of a namespace.
@@ -28,7 +31,21 @@ type FooInterface interface {
 	Get(ctx context.Context, name string, opts metav1.GetOptions) (*v1alpha1.Foo, error)
 	List(ctx context.Context, opts metav1.ListOptions) (*v1alpha1.FooList, error)
 	Watch(ctx context.Context, opts metav1.ListOptions) (watch.Interface, error)
-	FooMore
+
+	// Those that the controller never sends are in foo_more.go.
+
+	DeleteCollection(ctx context.Context, opts metav1.DeleteOptions, listOpts metav1.ListOptions) error
+	Patch(ctx context.Context, name string, pt types.PatchType, data []byte, opts metav1.PatchOptions, subresources ...string) (*v1alpha1.Foo, error)
+	Apply(ctx context.Context, foo *applyconfiguration.FooApplyConfiguration, opts metav1.ApplyOptions) (*v1alpha1.Foo, error)
+	// ApplyStatus is Apply for the status. Fails with NotFound if there is no Foo.
+	ApplyStatus(ctx context.Context, foo *applyconfiguration.FooApplyConfiguration, opts metav1.ApplyOptions) (*v1alpha1.Foo, error)
+	// GetScale reads the number of replicas as a Scale, which is the same for every kind
+	// that can be scaled. Fails with NotFound, and with InternalError if spec.replicas is
+	// nil.
+	GetScale(ctx context.Context, fooName string, opts metav1.GetOptions) (*autoscalingv1.Scale, error)
+	// UpdateScale sets spec.replicas and nothing else, also if it was nil. Fails as Update
+	// does.
+	UpdateScale(ctx context.Context, fooName string, scale *autoscalingv1.Scale, opts metav1.UpdateOptions) (*autoscalingv1.Scale, error)
 }
 
 // foos implements FooInterface for one namespace.

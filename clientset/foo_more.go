@@ -13,23 +13,6 @@ import (
 	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1/applyconfiguration"
 )
 
-// FooMore has the verbs of Foos that the controller never sends. What ProjectMore promises holds
-// here, too.
-type FooMore interface {
-	DeleteCollection(ctx context.Context, opts metav1.DeleteOptions, listOpts metav1.ListOptions) error
-	Patch(ctx context.Context, name string, pt types.PatchType, data []byte, opts metav1.PatchOptions, subresources ...string) (*v1alpha1.Foo, error)
-	Apply(ctx context.Context, foo *applyconfiguration.FooApplyConfiguration, opts metav1.ApplyOptions) (*v1alpha1.Foo, error)
-	// ApplyStatus is Apply for the status. Fails with NotFound if there is no Foo.
-	ApplyStatus(ctx context.Context, foo *applyconfiguration.FooApplyConfiguration, opts metav1.ApplyOptions) (*v1alpha1.Foo, error)
-	// GetScale reads the number of replicas as a Scale, which is the same for every kind
-	// that can be scaled. Fails with NotFound, and with InternalError if spec.replicas is
-	// nil.
-	GetScale(ctx context.Context, fooName string, opts metav1.GetOptions) (*autoscalingv1.Scale, error)
-	// UpdateScale sets spec.replicas and nothing else, also if it was nil. Fails as Update
-	// does.
-	UpdateScale(ctx context.Context, fooName string, scale *autoscalingv1.Scale, opts metav1.UpdateOptions) (*autoscalingv1.Scale, error)
-}
-
 // DeleteCollection sends, with opts as the body and listOpts in the query,
 //
 //	DELETE /apis/samplecontroller.k8s.io/v1alpha1/namespaces/{namespace}/foos

@@ -5,10 +5,12 @@ import (
 	"errors"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/rest"
 
 	"example.com/byhand/api/examples-gzh.com/v1alpha1"
+	"example.com/byhand/api/examples-gzh.com/v1alpha1/applyconfiguration"
 )
 
 // ProjectsGetter hands out clients for the Projects of a namespace.
@@ -38,8 +40,21 @@ type ProjectInterface interface {
 	// latest), ctx is done (the last event is then an Error) or the caller calls Stop. Call
 	// Stop in every case.
 	Watch(ctx context.Context, opts metav1.ListOptions) (watch.Interface, error)
-	// The verbs that the controller never sends are in project_more.go.
-	ProjectMore
+
+	// Those that the controller never sends are in project_more.go.
+
+	// DeleteCollection deletes all that listOpts selects.
+	DeleteCollection(ctx context.Context, opts metav1.DeleteOptions, listOpts metav1.ListOptions) error
+	// Patch changes a Project, or the subresource named last, by a patch of type
+	// pt. Fails with NotFound, and with Invalid if the result is refused. A strategic merge
+	// patch, which merges lists item by item, is for the kinds of Kubernetes itself: for
+	// this one it fails with UnsupportedMediaType.
+	Patch(ctx context.Context, name string, pt types.PatchType, data []byte, opts metav1.PatchOptions, subresources ...string) (*v1alpha1.Project, error)
+	// Apply sets the fields that project has, and creates the Project if there is none. The API server
+	// notes opts.FieldManager, a name for the client that is required, as their owner. Fails
+	// with Conflict if another field manager owns one of them with another value, unless
+	// opts.Force.
+	Apply(ctx context.Context, project *applyconfiguration.ProjectApplyConfiguration, opts metav1.ApplyOptions) (*v1alpha1.Project, error)
 }
 
 // projects implements ProjectInterface for one namespace.

@@ -12,22 +12,6 @@ import (
 	"example.com/byhand/api/examples-gzh.com/v1alpha1/applyconfiguration"
 )
 
-// ProjectMore has the verbs of Projects that the controller never sends.
-type ProjectMore interface {
-	// DeleteCollection deletes all that listOpts selects.
-	DeleteCollection(ctx context.Context, opts metav1.DeleteOptions, listOpts metav1.ListOptions) error
-	// Patch changes a Project, or the subresource named last, by a patch of type
-	// pt. Fails with NotFound, and with Invalid if the result is refused. A strategic merge
-	// patch, which merges lists item by item, is for the kinds of Kubernetes itself: for
-	// this one it fails with UnsupportedMediaType.
-	Patch(ctx context.Context, name string, pt types.PatchType, data []byte, opts metav1.PatchOptions, subresources ...string) (*v1alpha1.Project, error)
-	// Apply sets the fields that project has, and creates the Project if there is none. The API server
-	// notes opts.FieldManager, a name for the client that is required, as their owner. Fails
-	// with Conflict if another field manager owns one of them with another value, unless
-	// opts.Force.
-	Apply(ctx context.Context, project *applyconfiguration.ProjectApplyConfiguration, opts metav1.ApplyOptions) (*v1alpha1.Project, error)
-}
-
 // DeleteCollection sends, with opts as the body and listOpts in the query,
 //
 //	DELETE /apis/examples-gzh.com/v1alpha1/namespaces/{namespace}/projects

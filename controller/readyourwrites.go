@@ -44,19 +44,19 @@ type pendingWrite struct {
 	isObserved func() bool
 }
 
-// Wrote notes that the API server answered a request of key, a write or a get, with
+// Await notes that the API server answered a request of key, a write or a get, with
 // object. Observed then waits until store has reached its version, without a limit: the
 // version exists, so the watch comes to it. Any object of the store may bring it there.
-func (p *PendingWrites) Wrote(key cache.ObjectName, store cache.Store, object metav1.Object) {
+func (p *PendingWrites) Await(key cache.ObjectName, store cache.Store, object metav1.Object) {
 	version := object.GetResourceVersion()
 	p.add(key, func() bool { return atLeast(store, version) })
 }
 
-// Outdated notes how the API server answered a request for object, as it is in store: nil
+// AwaitChange notes how the API server answered a request for object, as it is in store: nil
 // after a DELETE, which returns no version, or an error. After nil, Conflict and NotFound,
 // the API server no longer has this version and would refuse it again. Observed then waits
 // until store no longer has it, after an error for outdatedTimeout at most.
-func (p *PendingWrites) Outdated(key cache.ObjectName, store cache.Store, object metav1.Object, err error) {
+func (p *PendingWrites) AwaitChange(key cache.ObjectName, store cache.Store, object metav1.Object, err error) {
 	if err != nil && !isRace(err) {
 		return
 	}

@@ -11,7 +11,7 @@ import (
 func TestObservedIsForgotten(t *testing.T) {
 	var writes PendingWrites
 	key, store := cache.NewObjectName("default", "foo"), cache.NewIndexer(cache.MetaNamespaceKeyFunc, nil)
-	writes.Outdated(key, store, &metav1.ObjectMeta{Namespace: "default", Name: "gone"}, nil)
+	writes.AwaitChange(key, store, &metav1.ObjectMeta{Namespace: "default", Name: "gone"}, nil)
 	if observed, _ := writes.Observed(key); !observed || len(writes.byKey) > 0 {
 		t.Errorf("%d keys are remembered, want none", len(writes.byKey))
 	}

@@ -110,7 +110,7 @@ func (r *Reconciler) startPod(ctx context.Context, at *At) error {
 	status := at.Status
 	switch {
 	case err == nil && metav1.IsControlledBy(pod, at):
-		r.Writes.Wrote(cache.MetaObjectToName(at), r.PodStore, pod)
+		r.Writes.Await(cache.MetaObjectToName(at), r.PodStore, pod)
 		status = status.seen(pod, now)
 	case err == nil:
 		status = status.failed(ReasonNameTaken, fmt.Sprintf("Pod %s exists and is not controlled by this At", pod.Name), now)
@@ -161,7 +161,7 @@ func (r *Reconciler) verifyCache(ctx context.Context, at *At) error {
 	}
 	if live.ResourceVersion != at.ResourceVersion {
 		// Not a write of ours, but the cache must show it, too.
-		r.Writes.Wrote(cache.MetaObjectToName(at), r.AtStore, live)
+		r.Writes.Await(cache.MetaObjectToName(at), r.AtStore, live)
 		return errCacheBehind
 	}
 	return nil
@@ -206,10 +206,10 @@ func (r *Reconciler) releasePods(ctx context.Context, key cache.ObjectName, at *
 			err = apierrors.NewConflict(corev1.Resource("pods"), pod.Name, err)
 		}
 		if err == nil {
-			r.Writes.Wrote(key, r.PodStore, released)
+			r.Writes.Await(key, r.PodStore, released)
 			continue
 		}
-		r.Writes.Outdated(key, r.PodStore, pod, err)
+		r.Writes.AwaitChange(key, r.PodStore, pod, err)
 		if !apierrors.IsNotFound(err) {
 			return fmt.Errorf("remove the finalizer of Pod %s/%s: %w", pod.Namespace, pod.Name, err)
 		}

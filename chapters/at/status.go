@@ -86,9 +86,9 @@ func (r *Reconciler) updateStatus(ctx context.Context, at *At, status AtStatus) 
 	desired.Status = status
 	updated, err := r.Client.Ats(at.Namespace).UpdateStatus(ctx, desired, metav1.UpdateOptions{})
 	if err != nil {
-		r.Writes.Outdated(cache.MetaObjectToName(at), r.AtStore, at, err)
+		r.Writes.AwaitChange(cache.MetaObjectToName(at), r.AtStore, at, err)
 		return fmt.Errorf("update status of At %s/%s: %w", at.Namespace, at.Name, err)
 	}
-	r.Writes.Wrote(cache.MetaObjectToName(at), r.AtStore, updated)
+	r.Writes.Await(cache.MetaObjectToName(at), r.AtStore, updated)
 	return nil
 }

@@ -167,7 +167,7 @@ func (r *projectReconciler) patch(ctx context.Context, project *v1alpha1.Project
 	}
 	// In every case the cache must show another version first: of a Project that goes with its
 	// last finalizer there is no newer one.
-	r.writes.Outdated(cache.MetaObjectToName(project), r.projectStore, project, err)
+	r.writes.AwaitChange(cache.MetaObjectToName(project), r.projectStore, project, err)
 	if err != nil {
 		return nil, fmt.Errorf("patch the finalizers of Project %s/%s: %w", project.Namespace, project.Name, err)
 	}

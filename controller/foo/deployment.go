@@ -66,7 +66,7 @@ func (r *Reconciler) createDeployment(ctx context.Context, s *fooState) error {
 	if err != nil {
 		return err
 	}
-	r.Writes.Wrote(s.key, r.DeploymentStore, created)
+	r.Writes.Await(s.key, r.DeploymentStore, created)
 	s.deployment = created
 	if field := differs(created, s.foo); field != "" {
 		return fmt.Errorf("%s %w", field, errChanged)
@@ -85,7 +85,7 @@ func (r *Reconciler) updateDeployment(ctx context.Context, s *fooState) error {
 	if err != nil {
 		return err
 	}
-	r.Writes.Wrote(s.key, r.DeploymentStore, updated)
+	r.Writes.Await(s.key, r.DeploymentStore, updated)
 	s.deployment = updated
 	if field := differs(updated, s.foo); field != "" {
 		return fmt.Errorf("%s %w", field, errChanged)
@@ -112,7 +112,7 @@ func (r *Reconciler) verifyFoo(ctx context.Context, s *fooState) error {
 	case err != nil:
 		return fmt.Errorf("get Foo: %w", err)
 	case live.UID != s.foo.UID || live.Generation != s.foo.Generation:
-		r.Writes.Wrote(s.key, r.FooStore, live)
+		r.Writes.Await(s.key, r.FooStore, live)
 		return errCacheBehind
 	}
 	return nil

@@ -44,7 +44,7 @@ func (r *Reconciler) deleteRenamed(ctx context.Context, s *fooState) {
 			if err != nil {
 				return err
 			}
-			r.Writes.Outdated(s.key, r.DeploymentStore, old, nil)
+			r.Writes.AwaitChange(s.key, r.DeploymentStore, old, nil)
 			r.Events.Eventf(s.foo, old, corev1.EventTypeNormal, "Deleted", "Delete", "Deleted Deployment %s, the Foo names %s", old.Name, s.foo.Spec.DeploymentName)
 			return nil
 		})

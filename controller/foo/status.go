@@ -118,7 +118,7 @@ func (r *Reconciler) updateStatus(ctx context.Context, s *fooState) {
 		if err != nil {
 			return err
 		}
-		r.Writes.Wrote(s.key, r.FooStore, updated)
+		r.Writes.Await(s.key, r.FooStore, updated)
 		if !equality.Semantic.DeepEqual(updated.Status, desired.Status) {
 			return fmt.Errorf("it %w is the CRD that of config/crd?", errChanged)
 		}

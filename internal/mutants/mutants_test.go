@@ -111,7 +111,7 @@ var mutants = []struct {
 	// What production adds: without its effect, the test that its file names fails.
 	{"no read-your-writes", "controller/readyourwrites.go", "default:\n\t\t\treturn false, nil", "default:\n\t\t\treturn true, nil", "./controller/foo", "TestOwnWritesAreAwaited"},
 	{"no priorities", "controller/priority.go", "newHandler(lowPriority{queue})", "newHandler(queue)", "./controller", "TestUnchangedHasLowPriority"},
-	{"a deletion not remembered", "controller/foo/rename.go", "r.Writes.Outdated(s.key, r.DeploymentStore, old, nil)", "", "./controller/foo", "TestRename"},
+	{"a deletion not remembered", "controller/foo/rename.go", "r.Writes.AwaitChange(s.key, r.DeploymentStore, old, nil)", "", "./controller/foo", "TestRename"},
 	{"a Deployment made for a Foo that is gone", "controller/foo/deployment.go", "if !s.isNew {", "if len(s.foo.Status.Conditions) > 0 && len(s.owned) == 0 {", "./controller/foo", "TestGoneWithLittleTrace"},
 	{"replicas not counted", "controller/foo/status.go", "status.Replicas += d.Status.Replicas", "", "./controller/foo", "TestStatusFollowsDeployment"},
 	{"a refused version sent again", "controller/failures.go", "a.refused == w.Version && ", "false && ", "./controller/foo", "TestConflict"},
