@@ -509,20 +509,27 @@ func TestNextRefusal(t *testing.T) {
 	})
 }
 
-// The conditions of others are left alone, whatever their type. One with Go's zero time, which
-// cannot be sent, gets another.
+// The conditions of others are left alone, whatever their type. One with a time that the CRD refuses
+// in the form in which Go sends it gets another.
 func TestConditionsOfOthers(t *testing.T) {
-	w := converged(t, 1)
-	conditions, _, _ := unstructured.NestedSlice(w.api.Get(fooPath+"foo").Object, "status", "conditions")
-	theirs := map[string]any{"type": "Progressing", "status": "True", "reason": "Theirs", "message": "", "lastTransitionTime": "0001-01-01T00:00:00Z"}
-	w.set(fooPath+"foo", append(conditions, theirs), "status", "conditions")
-	w.sync()
-	w.reconcile()
-	w.sent()
-	w.rollOut("deployment", 1)
-	got := w.foo("foo").Status.Conditions
-	if len(got) != 2 || got[1].Reason != "Theirs" || got[1].LastTransitionTime.IsZero() {
-		t.Errorf("conditions %+v, want Theirs, too, with a time", got)
+	for at, isKept := range map[string]bool{"2026-01-01T00:00:00Z": true, "1900-01-01T00:30:00Z": true,
+		"0001-01-01T00:00:00Z": false, "0001-01-01T00:00:00.5Z": false, "0001-01-01T00:00:00+01:00": false,
+		"1900-01-01T00:30:00+01:00": false, "9999-12-31T23:30:00-01:00": false} {
+		w := converged(t, 1)
+		conditions, _, _ := unstructured.NestedSlice(w.api.Get(fooPath+"foo").Object, "status", "conditions")
+		theirs := map[string]any{"type": "Progressing", "status": "True", "reason": "Theirs", "message": "", "lastTransitionTime": at}
+		w.set(fooPath+"foo", append(conditions, theirs), "status", "conditions")
+		w.sync()
+		w.reconcile()
+		w.sent()
+		w.rollOut("deployment", 1)
+		got, sent := w.foo("foo").Status.Conditions, time.Time{}
+		if len(got) == 2 {
+			sent = got[1].LastTransitionTime.UTC()
+		}
+		if len(got) != 2 || got[1].Reason != "Theirs" || sent.Year() < 1900 || sent.Year() > 9999 || isKept != (sent.Format(time.RFC3339) == at) {
+			t.Errorf("%s: conditions %+v, want Theirs, too, with a time that can be sent", at, got)
+		}
 	}
 }
 

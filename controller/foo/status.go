@@ -106,12 +106,12 @@ func (r *Reconciler) updateStatus(ctx context.Context, s *fooState) {
 		return
 	}
 	for i := range desired.Status.Conditions {
-		// metav1.Time sends whole seconds, and the zero time, which is another writer's, as null.
+		// metav1.Time sends whole seconds in UTC. Then the CRD may refuse what another writer has
+		// stored under an older one, such as the zero time in an offset.
 		at := &desired.Status.Conditions[i].LastTransitionTime
-		if at.IsZero() {
-			*at = metav1.Now()
+		if *at = at.Rfc3339Copy(); at.UTC().Year() < 1900 || at.UTC().Year() > 9999 {
+			*at = metav1.Now().Rfc3339Copy()
 		}
-		*at = at.Rfc3339Copy()
 	}
 	r.try(s, w, func() error {
 		updated, err := r.Foos.Foos(desired.Namespace).UpdateStatus(ctx, desired, metav1.UpdateOptions{})
