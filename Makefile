@@ -29,7 +29,9 @@ MODULES := $(dir $(wildcard ./go.mod */go.mod))
 .NOTPARALLEL:
 .PHONY: help
 help: ## Show this help
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.* ##+ ' '/^[a-z-]+:.* ## / {printf "  make %-14s %s\n", $$1, $$2} \
+		/^[a-z-]+:.* ### / {more = more sprintf("  make %-14s %s\n", $$1, $$2)} \
+		END {printf "\nand\n\n%s", more}' $(firstword $(MAKEFILE_LIST))
 
 ##@ Run
 
@@ -61,21 +63,21 @@ bin/byhand:
 	go build -o $@ .
 
 .PHONY: install
-install: ## Install the CRDs into the cluster
+install: ### Install the CRDs into the cluster
 	@$(KUBECTL) version --client >/dev/null 2>&1 || { echo "no kubectl: install it, or run 'make cluster', which builds one"; exit 1; }
 	@$(KUBECTL) apply -f config/crd
 	@$(KUBECTL) wait --for=condition=Established --timeout=30s -f config/crd >/dev/null
 
 .PHONY: uninstall
-uninstall: ## Remove the CRDs, and with them every Project and Foo
+uninstall: ### Remove the CRDs, and with them every Project and Foo
 	@$(KUBECTL) delete --ignore-not-found -f config/crd
 
 .PHONY: samples
-samples: install ## Create the sample Project and Foo
+samples: install ### Create the sample Project and Foo
 	@$(KUBECTL) apply -f config/samples
 
 .PHONY: deploy
-deploy: ## Run the controller in the cluster, from your image: make deploy IMG=name:tag
+deploy: ### Run the controller in the cluster, from your image: make deploy IMG=name:tag
 	@test -n "$(IMG)" || { echo "which image? make deploy IMG=name:tag (docker build -t name:tag . makes one)"; exit 1; }
 	@$(KUBECTL) kustomize config/default | sed 's|^\( *image: \).*|\1$(IMG)|' | $(KUBECTL) apply -f -
 	@$(KUBECTL) -n byhand-system rollout status deployment/byhand --timeout=2m
@@ -83,7 +85,7 @@ deploy: ## Run the controller in the cluster, from your image: make deploy IMG=n
 		echo "kwok plays this cluster's nodes: these Pods say Running and run nothing. make run runs the controller here."
 
 .PHONY: undeploy
-undeploy: ## Take the controller away; every Foo stays, with its Deployment
+undeploy: ### Take the controller away; every Foo stays, with its Deployment
 	@$(KUBECTL) delete --ignore-not-found -k config/manager
 	@echo "The CRDs are still there, and so is every Foo and Project: make uninstall removes them."
 
@@ -94,7 +96,7 @@ SITE ?= bin/site
 SOURCE ?=
 
 .PHONY: site
-site: ## Write the site: picture, playground, sources beside their comments; opens from disk
+site: ### Write the site: picture, playground, sources beside their comments; opens from disk
 	cd site && go run . -out "$(abspath $(SITE))" -source "$(SOURCE)"
 
 .PHONY: playground
@@ -124,7 +126,7 @@ chapter: chapter-exists own-cluster ## Run a chapter: make chapter CHAPTER=http 
 	@exec bin/$(CHAPTER) $(ARGS)
 
 .PHONY: chapter-down
-chapter-down: chapter-exists ## Take away what a chapter has installed, and its CRDs
+chapter-down: chapter-exists ### Take away what a chapter has installed, and its CRDs
 	@test ! -e chapters/$(CHAPTER)/down.sh || { export PATH="$(CURDIR)/cluster/bin:$$PATH" && sh chapters/$(CHAPTER)/down.sh; }
 	$(if $(CHAPTER_CRDS),@$(KUBECTL) delete --ignore-not-found -f $(CHAPTER_CRDS))
 
@@ -148,11 +150,11 @@ DOWNLOAD ?=
 FROM := $(if $(filter-out 0,$(DOWNLOAD)),--download)
 
 .PHONY: cluster
-cluster: ## Start a real control plane (the first time builds it: about 8 minutes)
+cluster: ### Start a real control plane (the first time builds it: about 8 minutes)
 	@cd cluster && go run . up --name $(CLUSTER) $(FROM)
 
 .PHONY: cluster-down
-cluster-down: ## Stop the cluster and remove its data
+cluster-down: ### Stop the cluster and remove its data
 	@cd cluster && go run . down --name $(CLUSTER)
 
 .PHONY: own-cluster
@@ -186,12 +188,12 @@ test-here: install
 	cd chapters && go test -count=1 -tags integration -run '^TestReadme$$' ./apiserver
 
 .PHONY: test-unit $(UNIT_TESTS)
-test-unit: $(UNIT_TESTS) ## Run the tests that need no cluster
+test-unit: $(UNIT_TESTS) ### Run the tests that need no cluster
 $(UNIT_TESTS): unit-%:
 	cd $* && go test ./...
 
 .PHONY: test-all
-test-all: ## Run the rest, for maintainers: the chapters, the cluster, failovers, what is counted
+test-all: ### Run the rest, for maintainers: the chapters, the cluster, failovers, what is counted
 	$(ON_CLUSTER) test-all-here
 	$(ON_BARE_CLUSTER) test-bare-here
 	cd cluster && go test -count=1 -tags integration ./...
@@ -215,17 +217,17 @@ test-bare-here: install
 	done
 
 .PHONY: test-page
-test-page: ## Look at the page in a real browser (needs Chromium)
+test-page: ### Look at the page in a real browser (needs Chromium)
 	cd browser && go test -count=1 -tags page -v -timeout 20m ./...
 
 # In a simulation one goroutine at a time runs, so that two cannot race.
 .PHONY: test-race
-test-race: ## Run the unit tests under the race detector (needs a C compiler)
+test-race: ### Run the unit tests under the race detector (needs a C compiler)
 	go test -race ./controller/... ./informer/... ./clientset/... $$(go list ./internal/... | grep -v /simulation$$)
 	cd chapters && go test -race ./...
 
 .PHONY: mutants
-mutants: ## Make small mistakes in the code and see that the tests notice
+mutants: ### Make small mistakes in the code and see that the tests notice
 	go test -count=1 -tags mutants -timeout 30m ./internal/mutants
 
 # More: make coldstart FOOS=5000 ROUNDS=3 IDLE=0s, and CONTROLLER=bin/mine for another program
@@ -233,7 +235,7 @@ FOOS ?= 2000
 ROUNDS ?= 1
 IDLE ?= 65s
 .PHONY: coldstart
-coldstart: ## Count what a cold start of many Foos writes, and a resync (about 2 minutes)
+coldstart: ### Count what a cold start of many Foos writes, and a resync (about 2 minutes)
 	$(ON_BARE_CLUSTER) coldstart-here
 
 .PHONY: coldstart-here
@@ -242,7 +244,7 @@ coldstart-here: install
 
 # More: make longlist FOOS=100000
 .PHONY: longlist
-longlist: ## Report the memory for each of many Foos
+longlist: ### Report the memory for each of many Foos
 	$(ON_BARE_CLUSTER) longlist-here
 
 .PHONY: longlist-here
@@ -252,7 +254,7 @@ longlist-here: install
 # More: make failover FAILOVERS=5
 FAILOVERS ?= 1
 .PHONY: failover
-failover: ## Measure how long nothing is reconciled when the leader ends (2 minutes)
+failover: ### Measure how long nothing is reconciled when the leader ends (2 minutes)
 	$(ON_CLUSTER) failover-here
 
 .PHONY: failover-here
@@ -262,7 +264,7 @@ failover-here: install
 # More: make cache-cost SECRETS=1000
 SECRETS ?= 100
 .PHONY: cache-cost
-cache-cost: ## Measure what each way to keep Secrets costs (a minute; chapters/cache)
+cache-cost: ### Measure what each way to keep Secrets costs (a minute; chapters/cache)
 	$(ON_BARE_CLUSTER) cache-cost-here
 
 .PHONY: cache-cost-here
@@ -270,7 +272,7 @@ cache-cost-here:
 	cd chapters && go test -count=1 -tags bare -v -timeout 60m -run TestCost ./cache -secrets $(SECRETS) -chart cost.svg
 
 .PHONY: apiserver-cost
-apiserver-cost: ## Time an API server of one's own beside a CRD (a minute; chapters/apiserver)
+apiserver-cost: ### Time an API server of one's own beside a CRD (a minute; chapters/apiserver)
 	$(ON_BARE_CLUSTER) apiserver-cost-here
 
 .PHONY: apiserver-cost-here
@@ -279,11 +281,11 @@ apiserver-cost-here:
 
 # More: cd compare && go run ./harness -help
 .PHONY: compare
-compare: ## Measure this controller beside sample-controller and controller-runtime (50 minutes)
+compare: ### Measure this controller beside sample-controller and controller-runtime (50 minutes)
 	cd compare && go run ./harness
 
 .PHONY: compare-quick
-compare-quick: ## The same, small: see that every one of them works (3 minutes)
+compare-quick: ### The same, small: see that every one of them works (3 minutes)
 	cd compare && go run ./harness -quick
 
 # More: make judge CONTROLLER='bin/mine --kubeconfig {kubeconfig}' JUDGE=-quick, and bin/judge -help
@@ -297,13 +299,13 @@ judge: ## Put any Foo controller to the test: make judge CONTROLLER='go run ./mi
 
 # More: cd compare && go test -tags long -v -timeout 2h -parallel 4 ./judge -everything
 .PHONY: test-judge
-test-judge: bin/byhand ## See that the judge catches each known bug, and none here (7 minutes)
+test-judge: bin/byhand ### See that the judge catches each known bug, and none here (7 minutes)
 	cd compare && go test -count=1 -tags long -v -timeout 60m -parallel 4 -run TestReference ./judge
 	@$(MAKE) --no-print-directory judge CONTROLLER='bin/byhand --kubeconfig {kubeconfig}' JUDGE=-quick
 
 # The cluster needs Linux or macOS, and so do the chapters.
 .PHONY: lint
-lint: ## Check formatting, vet and staticcheck in every module, and other systems
+lint: ### Check formatting, vet and staticcheck in every module, and other systems
 	@unformatted="$$(gofmt -l $$(git ls-files '*.go'))"; test -z "$$unformatted" || { echo "gofmt would change:" $$unformatted; exit 1; }
 	for module in $(MODULES); do \
 		(cd $$module && go mod tidy -diff && go vet -tags $(TAGS) ./... && go run $(STATICCHECK) -tags $(TAGS) ./...) || exit 1; \
