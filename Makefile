@@ -138,7 +138,7 @@ chapter-exists:
 
 .PHONY: exercise
 exercise: ## Begin a Foo controller of your own: make exercise DIR=../mine
-	@sh compare/judge/exercise/new.sh "$$DIR"
+	@sh exercise/new.sh "$$DIR"
 
 ##@ Cluster
 
@@ -294,13 +294,13 @@ JUDGE ?=
 .PHONY: judge
 judge: ## Put any Foo controller to the test: make judge CONTROLLER='go run ./mine' (4 to 15 minutes)
 	@test -n "$(CONTROLLER)" || { echo "which controller? make judge CONTROLLER='go run ./mine --kubeconfig {kubeconfig}'"; exit 1; }
-	@cd compare && go build -o ../bin/judge ./judge
+	@go build -o bin/judge ./judge
 	@bin/judge $(JUDGE) -- $(CONTROLLER)
 
-# More: cd compare && go test -tags long -v -timeout 2h -parallel 4 ./judge -everything
+# More: go test -tags long -v -timeout 2h -parallel 4 ./judge -everything
 .PHONY: test-judge
 test-judge: bin/byhand ### See that the judge catches each known bug, and none here (7 minutes)
-	cd compare && go test -count=1 -tags long -v -timeout 60m -parallel 4 -run TestReference ./judge
+	go test -count=1 -tags long -v -timeout 60m -parallel 4 -run TestReference ./judge
 	@$(MAKE) --no-print-directory judge CONTROLLER='bin/byhand --kubeconfig {kubeconfig}' JUDGE=-quick
 
 # The cluster needs Linux or macOS, and so do the chapters.

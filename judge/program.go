@@ -15,8 +15,6 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/prometheus/procfs"
-
 	"example.com/byhand/internal/testkit/subprocess"
 )
 
@@ -111,10 +109,8 @@ func (p *program) processes() (pids []int) {
 // peak returns the most memory that the processes of the program have held, in bytes.
 func (p *program) peak() (sum uint64) {
 	for _, pid := range p.processes() {
-		if proc, err := procfs.NewProc(pid); err == nil {
-			if status, err := proc.NewStatus(); err == nil {
-				sum += status.VmHWM
-			}
+		if status, err := subprocess.StatusOf(pid); err == nil {
+			sum += status.VmHWM
 		}
 	}
 	return sum

@@ -31,7 +31,7 @@ mkdir -p "$dir" 2>/dev/null && [ -w "$dir" ] || fail "you may not write to $dir"
 
 # The same versions of the same modules as here, so that nothing is downloaded.
 sed 's|^module .*|module example.com/mine|' go.mod >"$dir/go.mod"
-cp go.sum compare/judge/exercise/_skeleton/main.go compare/judge/exercise/README.md "$dir"
+cp go.sum exercise/_skeleton/main.go exercise/README.md "$dir"
 go mod edit -require=example.com/byhand@v0.0.0 -replace="example.com/byhand=$repository" "$dir/go.mod"
 
 program=$dir/mine

@@ -20,8 +20,8 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
-	"example.com/byhand/compare/judge/reference/bugs"
 	"example.com/byhand/controller"
+	"example.com/byhand/judge/reference/bugs"
 )
 
 // fooController gives each Foo its Deployment.

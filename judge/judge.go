@@ -12,7 +12,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"golang.org/x/sync/errgroup"
+	"k8s.io/client-go/util/workqueue"
 
 	"example.com/byhand/internal/testkit"
 )
@@ -102,27 +102,22 @@ func (w worlds) judgeEach(ctx context.Context, chosen []scenario, report func(re
 
 // judgeBeside judges so many scenarios at the same time. It returns the doubtful ones.
 func (w worlds) judgeBeside(ctx context.Context, atOnce int, chosen []scenario, report func(result)) (doubtful []scenario, err error) {
-	var group errgroup.Group
-	group.SetLimit(max(1, atOnce))
 	var mu sync.Mutex
-	for _, sc := range chosen {
-		group.Go(func() error {
-			r, err := w[sc.bare].result(ctx, &sc)
-			mu.Lock()
-			defer mu.Unlock()
-			switch {
-			case err != nil:
-				return err
-			case r.isDoubtful():
-				doubtful = append(doubtful, sc)
-			default:
-				report(r)
-			}
-			return nil
-		})
-	}
-	err = group.Wait()
-	return doubtful, err
+	workqueue.ParallelizeUntil(ctx, max(1, atOnce), len(chosen), func(i int) {
+		sc := chosen[i]
+		r, broken := w[sc.bare].result(ctx, &sc)
+		mu.Lock()
+		defer mu.Unlock()
+		switch {
+		case broken != nil:
+			err = cmp.Or(err, broken)
+		case r.isDoubtful():
+			doubtful = append(doubtful, sc)
+		default:
+			report(r)
+		}
+	})
+	return doubtful, cmp.Or(err, ctx.Err())
 }
 
 // result runs one scenario and says what came of it. It fails if nothing can be said about the program.

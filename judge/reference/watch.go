@@ -10,7 +10,7 @@ import (
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/tools/cache"
 
-	"example.com/byhand/compare/judge/reference/bugs"
+	"example.com/byhand/judge/reference/bugs"
 )
 
 // newInformer lists and watches a resource into a store and calls the handler for each change.

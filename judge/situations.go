@@ -1,17 +1,19 @@
 package main
 
 import (
+	"cmp"
+	"context"
 	"fmt"
 	"slices"
 	"time"
 
-	"golang.org/x/sync/errgroup"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/util/workqueue"
 
 	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
 	"example.com/byhand/internal/testkit/oracle"
@@ -241,12 +243,11 @@ func deleteNamespace(s *stage) error {
 // many creates n Foos at once.
 func many(n int) step {
 	return func(s *stage) error {
-		var group errgroup.Group
-		group.SetLimit(16)
-		for i := range n {
+		errs := make([]error, n)
+		workqueue.ParallelizeUntil(context.Background(), 16, n, func(i int) {
 			name := fmt.Sprintf("foo-%04d", i)
-			group.Go(func() error { return createFoo(name, name, 1)(s) })
-		}
-		return group.Wait()
+			errs[i] = createFoo(name, name, 1)(s)
+		})
+		return cmp.Or(errs...)
 	}
 }

@@ -23,17 +23,17 @@ const failed = 101
 
 // options are the flags.
 type options struct {
-	quick, list                   bool
-	beside                        int
-	scenario, json, results, page string
-	seed                          uint64
-	args                          []string
+	quick, list          bool
+	beside               int
+	scenario, json, page string
+	seed                 uint64
+	args                 []string
 }
 
 func main() {
 	var o options
 	flag.Usage = func() {
-		fmt.Fprintln(flag.CommandLine.Output(), "go run ./judge [flags] -- COMMAND…        {kubeconfig} in COMMAND becomes the path of the file\ngo run ./judge [flags] -results FOLDER")
+		fmt.Fprintln(flag.CommandLine.Output(), "go run ./judge [flags] -- COMMAND…        {kubeconfig} in COMMAND becomes the path of the file\ngo run ./judge -page FOLDER")
 		flag.PrintDefaults()
 	}
 	flag.BoolVar(&o.quick, "quick", false, "the shorter half of the scenarios: a minute in place of 4 to 15")
@@ -42,8 +42,7 @@ func main() {
 	flag.StringVar(&o.scenario, "scenario", "", "`regexp`: only scenarios whose whole name matches, as in 'rename|killed-.*'")
 	flag.Uint64Var(&o.seed, "seed", 0, "seed of what is random; 0: another one each time")
 	flag.StringVar(&o.json, "json", "", "write the verdict to this `file` as JSON")
-	flag.StringVar(&o.results, "results", "", "judge the programs that are compared here, and write a page and each verdict into this `folder` (40 minutes)")
-	flag.StringVar(&o.page, "page", "", "judge nothing, make the page in this `folder` again from the verdicts there")
+	flag.StringVar(&o.page, "page", "", "judge nothing, make judge.md in this `folder` from the verdicts of the programs that are compared, in its folder judge")
 	flag.Parse()
 	o.args = flag.Args()
 
@@ -72,8 +71,6 @@ func do(ctx context.Context, o options) (short int, err error) {
 		return 0, nil
 	case o.page != "":
 		return 0, writePage(o.page)
-	case o.results != "":
-		return 0, judgePeers(ctx, o, chosen)
 	}
 	if err := checkCommand(o.args); err != nil {
 		return 0, err

@@ -9,11 +9,11 @@ import (
 )
 
 // repository is where `make exercise` runs.
-const repository = "../../.."
+const repository = ".."
 
 // newExercise runs what `make exercise DIR=dir` runs.
 func newExercise(dir string) (output string, err error) {
-	run := exec.Command("sh", "compare/judge/exercise/new.sh", dir)
+	run := exec.Command("sh", "exercise/new.sh", dir)
 	run.Dir = repository
 	text, err := run.CombinedOutput()
 	return string(text), err

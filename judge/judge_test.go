@@ -48,16 +48,16 @@ func TestMarks(t *testing.T) {
 
 // The published page is made of the published verdicts.
 func TestPage(t *testing.T) {
-	want, err := pageOf("../results")
+	want, err := pageOf("../compare/results")
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := os.ReadFile("../results/judge.md")
+	got, err := os.ReadFile("../compare/results/judge.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(want, string(got)); diff != "" {
-		t.Errorf("make it again with go run ./judge -page results (-want +got):\n%s", diff)
+		t.Errorf("make it again with go run ./judge -page compare/results (-want +got):\n%s", diff)
 	}
 }
 

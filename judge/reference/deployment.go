@@ -13,7 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
-	"example.com/byhand/compare/judge/reference/bugs"
+	"example.com/byhand/judge/reference/bugs"
 )
 
 var fooKind = v1alpha1.SchemeGroupVersion.WithKind("Foo")

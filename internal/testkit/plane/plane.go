@@ -1,5 +1,5 @@
-// Package plane starts control planes with the CRDs of this repository in them, for the
-// harness and for the judge, by the command in ../../cluster.
+// Package plane starts control planes with the CRDs of this repository in them, for the judge and
+// for the harness of the comparison, by the command in the folder cluster.
 package plane
 
 import (
@@ -18,8 +18,6 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
-
-	"example.com/byhand/compare/peers"
 )
 
 // The programs of a control plane.
@@ -34,7 +32,7 @@ const (
 // program that starts control planes is run there.
 func Root() (string, error) {
 	_, file, _, _ := runtime.Caller(0)
-	root := filepath.Join(filepath.Dir(file), "..", "..")
+	root := filepath.Join(filepath.Dir(file), "..", "..", "..")
 	if _, err := os.Stat(filepath.Join(root, "cluster", "go.mod")); err != nil {
 		return "", fmt.Errorf("the folder cluster is not where it was when this program was built: %w", err)
 	}
@@ -62,7 +60,7 @@ func Build(ctx context.Context, dir string) (Command, error) {
 		return "", err
 	}
 	program := filepath.Join(dir, "cluster")
-	_, err = peers.Go(ctx, "build", "-C", filepath.Join(root, "cluster"), "-o", program, ".")
+	_, err = Go(ctx, "build", "-C", filepath.Join(root, "cluster"), "-o", program, ".")
 	return Command(program), err
 }
 
@@ -135,4 +133,16 @@ func execute(program string, args ...string) error {
 		return fmt.Errorf("%s %s: %w\n%s", filepath.Base(program), strings.Join(args, " "), err, bytes.TrimSpace(output))
 	}
 	return nil
+}
+
+// Go runs the Go toolchain and returns its output, without the newline.
+func Go(ctx context.Context, args ...string) (string, error) {
+	cmd := exec.CommandContext(ctx, "go", args...)
+	var complaint strings.Builder
+	cmd.Stderr = &complaint
+	output, err := cmd.Output()
+	if err != nil {
+		return "", fmt.Errorf("go %s: %w\n%s", strings.Join(args, " "), err, complaint.String())
+	}
+	return strings.TrimSuffix(string(output), "\n"), nil
 }

@@ -1,48 +1,16 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
-
-	"example.com/byhand/compare/peers"
 )
 
-// judged are the programs of the page, by the names that they have in package peers.
+// judged are the programs of the page.
 var judged = []string{"sample-controller", "sample-controller-tuned", "controller-runtime", "byhand"}
-
-// judgePeers judges one program after the other and writes what is said of them.
-func judgePeers(ctx context.Context, o options, chosen []scenario) (err error) {
-	all := slices.DeleteFunc(peers.All(), func(p peers.Peer) bool { return !slices.Contains(judged, p.Name) })
-	dir, err := os.MkdirTemp("", "byhand-judged-")
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	if err := errors.Join(os.MkdirAll(filepath.Join(o.results, "judge"), 0o755), peers.Build(ctx, dir, all...)); err != nil {
-		return err
-	}
-	o.seed = seedOr(o.seed)
-	for _, p := range all {
-		args := p.Command(ctx, "", "{kubeconfig}").Args
-		args[0] = "./" + args[0]
-		o.json = verdictFile(o.results, p.Name)
-		if _, err := run(ctx, o, chosen, command{args: args, dir: dir}); err != nil {
-			return err
-		}
-	}
-	return writePage(o.results)
-}
-
-func verdictFile(folder, name string) string {
-	return filepath.Join(folder, "judge", name+".json")
-}
 
 // writePage makes the page of the verdicts in a folder.
 func writePage(folder string) error {
@@ -57,7 +25,7 @@ func writePage(folder string) error {
 func pageOf(folder string) (string, error) {
 	verdicts := make([]verdict, len(judged))
 	for i, name := range judged {
-		content, err := os.ReadFile(verdictFile(folder, name))
+		content, err := os.ReadFile(filepath.Join(folder, "judge", name+".json"))
 		if err != nil {
 			return "", err
 		}
@@ -71,7 +39,7 @@ func pageOf(folder string) (string, error) {
 }
 
 func printPage(w io.Writer, names []string, verdicts []verdict) {
-	fmt.Fprintf(w, "# What the judge says\n\nMade by `go run ./judge -results results` in the folder compare, one program after the other; `-seed` repeats it. The programs are those of [the comparison](README.md). [judge/doc.go](../judge/doc.go) says what is asked of them and how to read it; their whole verdicts are in [judge/](judge). A cell names the properties that the program violates in this scenario; ✓: none; –: not judged.\n\n")
+	fmt.Fprintf(w, "# What the judge says\n\nMade by `go run ./judged` in the folder compare, one program after the other; `-seed` repeats it. The programs are those of [the comparison](README.md). [judge/doc.go](../../judge/doc.go) says what is asked of them and how to read it; their whole verdicts are in [judge/](judge). A cell names the properties that the program violates in this scenario; ✓: none; –: not judged.\n\n")
 	for _, p := range all {
 		fmt.Fprintf(w, "- **%s** %s\n", p.name, p.says)
 	}

@@ -2,10 +2,11 @@
 // on any library. It says in words what is wrong, and where to read how it is done right.
 //
 //	make judge CONTROLLER='bin/mine --kubeconfig {kubeconfig}'      # in the root: everything, 4 to 15 minutes
-//	go run ./judge -quick -- go run ./framework                     # in this folder: a minute
+//	go run ./judge -quick -- ./mine --kubeconfig {kubeconfig}       # a minute
 //	go run ./judge -scenario 'rename|killed-.*' -seed 1 -- ./mine
 //	go run ./judge -list
-//	go run ./judge -results results                                 # what compare/results publishes: 40 minutes
+//
+// compare/judged makes what compare/results publishes.
 //
 // # How to read it
 //

@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"example.com/byhand/compare/judge/reference/bugs"
-	"example.com/byhand/compare/peers"
+	"example.com/byhand/internal/testkit/plane"
+	"example.com/byhand/judge/reference/bugs"
 )
 
 var everything = flag.Bool("everything", false, "put each program through all scenarios, not only through those that name its bug")
@@ -21,7 +21,7 @@ var everything = flag.Bool("everything", false, "put each program through all sc
 // scenarios that name it catch it. If the bug is not wide, the others must not.
 func TestReference(t *testing.T) {
 	reference := filepath.Join(t.TempDir(), "reference")
-	if _, err := peers.Go(t.Context(), "build", "-o", reference, "./reference"); err != nil {
+	if _, err := plane.Go(t.Context(), "build", "-o", reference, "./reference"); err != nil {
 		t.Fatal(err)
 	}
 	courts := &courts{}

@@ -5,12 +5,12 @@ import (
 	"sync/atomic"
 	"time"
 
-	"golang.org/x/sync/errgroup"
+	utilerrors "k8s.io/apimachinery/pkg/util/errors"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
 
 	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
-	"example.com/byhand/compare/plane"
+	"example.com/byhand/internal/testkit/plane"
 )
 
 // world is one control plane.
@@ -46,18 +46,18 @@ func (j *judge) up(ctx context.Context, worlds worlds, chosen []scenario) error 
 	if err != nil {
 		return err
 	}
-	var starting errgroup.Group
+	var starting []func() error
 	for _, sc := range chosen {
 		if worlds[sc.bare] == nil {
 			w := &world{bare: sc.bare}
 			worlds[sc.bare] = w
-			starting.Go(func() error { return w.start(ctx, command) })
+			starting = append(starting, func() error { return w.start(ctx, command) })
 		}
 	}
 	for _, w := range worlds {
 		w.meet(j)
 	}
-	return starting.Wait()
+	return utilerrors.AggregateGoroutines(starting...)
 }
 
 func (w *world) start(ctx context.Context, command plane.Command) (err error) {
@@ -75,13 +75,13 @@ func (w *world) start(ctx context.Context, command plane.Command) (err error) {
 
 // down stops the control planes, and removes them.
 func down(worlds worlds) error {
-	var ending errgroup.Group
+	var ending []func() error
 	for _, w := range worlds {
 		if w.plane != nil {
-			ending.Go(w.plane.Down)
+			ending = append(ending, w.plane.Down)
 		}
 	}
-	return ending.Wait()
+	return utilerrors.AggregateGoroutines(ending...)
 }
 
 // meet makes the world ready for a program of which nothing is known yet.

@@ -10,7 +10,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/client-go/tools/cache"
 
-	"example.com/byhand/compare/judge/reference/bugs"
+	"example.com/byhand/judge/reference/bugs"
 )
 
 // reconcileTimeout limits one reconcile, so that no request hangs for ever.
