@@ -22,7 +22,7 @@ STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 # Every build tag that a test hides behind.
 TAGS := integration,bare,long,mutants,page
 # Every module of this repository. Each is built, tested and linted.
-MODULES := $(dir $(wildcard ./go.mod */go.mod))
+MODULES := $(dir $(wildcard ./go.mod */go.mod */*/go.mod))
 
 .DEFAULT_GOAL := help
 # Each step needs the one before.
@@ -218,7 +218,7 @@ test-bare-here: install
 
 .PHONY: test-page
 test-page: ### Look at the page in a real browser (needs Chromium)
-	cd browser && go test -count=1 -tags page -v -timeout 20m ./...
+	cd site/browser && go test -count=1 -tags page -v -timeout 20m ./...
 
 # In a simulation one goroutine at a time runs, so that two cannot race.
 .PHONY: test-race

@@ -1,8 +1,8 @@
-module example.com/byhand/browser
+module example.com/byhand/site/browser
 
 go 1.26.0
 
-replace example.com/byhand => ..
+replace example.com/byhand => ../..
 
 require (
 	example.com/byhand v0.0.0-00010101000000-000000000000

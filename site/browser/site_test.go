@@ -31,7 +31,7 @@ func site(t *testing.T) string {
 }
 
 var writeSite = sync.OnceValues(func() (string, error) {
-	out, err := filepath.Abs("../bin/site")
+	out, err := filepath.Abs("../../bin/site")
 	if err != nil {
 		return "", err
 	}
