@@ -36,7 +36,7 @@ var writeSite = sync.OnceValues(func() (string, error) {
 		return "", err
 	}
 	write := exec.Command("go", "run", ".", "-out", out)
-	write.Dir, write.Stderr = filepath.Join("..", "site"), os.Stderr
+	write.Dir, write.Stderr = "..", os.Stderr
 	return out, write.Run()
 })
 
