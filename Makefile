@@ -202,7 +202,7 @@ test-all: ### Run the rest, for maintainers: the chapters, the cluster, failover
 test-all-here: install
 	cd compare && go test -count=1 -tags integration -run Official .
 	cd chapters && go test -count=1 -tags integration -parallel 6 -skip '^TestReadme$$' $(OTHER_CHAPTERS)
-	cd chapters && go test -count=1 -tags integration,long -parallel 4 -run '^Test(Failover|Readme)$$' ./versions example.com/byhand/internal/e2e
+	cd chapters && go test -count=1 -tags integration,long -parallel 4 -run '^Test(Failover|Readme)$$' ./versions example.com/byhand/internal/tests/e2e
 	cd chapters && go test -count=1 -tags integration,long -skip '^TestReadme$$' ./apiserver
 
 # First the tests that act on every namespace, while there is nothing else.
@@ -210,10 +210,10 @@ test-all-here: install
 test-bare-here: install
 	cd compare && go test -count=1 -tags bare ./peers
 	go test -count=1 -tags bare ./internal/testkit
-	go test -count=1 -tags bare ./internal/e2e -foos 1000 -rounds 1 -idle 5s
+	go test -count=1 -tags bare ./internal/tests/e2e -foos 1000 -rounds 1 -idle 5s
 	cd chapters && go build -o ../bin/ ./informer
 	for parts in '' reflector,fifo,store,queue shared,queue; do \
-		go test -count=1 -tags bare -run ColdStart ./internal/e2e -foos 200 -idle 0s -controller "bin/informer --client-go=$$parts" || exit 1; \
+		go test -count=1 -tags bare -run ColdStart ./internal/tests/e2e -foos 200 -idle 0s -controller "bin/informer --client-go=$$parts" || exit 1; \
 	done
 
 .PHONY: test-page
@@ -228,7 +228,7 @@ test-race: ### Run the unit tests under the race detector (needs a C compiler)
 
 .PHONY: mutants
 mutants: ### Make small mistakes in the code and see that the tests notice
-	go test -count=1 -tags mutants -timeout 30m ./internal/mutants
+	go test -count=1 -tags mutants -timeout 30m ./internal/tests/mutants
 
 # More: make coldstart FOOS=5000 ROUNDS=3 IDLE=0s, and CONTROLLER=bin/mine for another program
 FOOS ?= 2000
@@ -240,7 +240,7 @@ coldstart: ### Count what a cold start of many Foos writes, and a resync (about 
 
 .PHONY: coldstart-here
 coldstart-here: install
-	go test -count=1 -tags bare -v -timeout 60m -run ColdStart ./internal/e2e -foos $(FOOS) -rounds $(ROUNDS) -idle $(IDLE) -controller "$(CONTROLLER)"
+	go test -count=1 -tags bare -v -timeout 60m -run ColdStart ./internal/tests/e2e -foos $(FOOS) -rounds $(ROUNDS) -idle $(IDLE) -controller "$(CONTROLLER)"
 
 # More: make longlist FOOS=100000
 .PHONY: longlist
@@ -249,7 +249,7 @@ longlist: ### Report the memory for each of many Foos
 
 .PHONY: longlist-here
 longlist-here: install
-	go test -count=1 -tags bare -v -timeout 60m -run LongList ./internal/e2e -foos $(FOOS)
+	go test -count=1 -tags bare -v -timeout 60m -run LongList ./internal/tests/e2e -foos $(FOOS)
 
 # More: make failover FAILOVERS=5
 FAILOVERS ?= 1
@@ -259,7 +259,7 @@ failover: ### Measure how long nothing is reconciled when the leader ends (2 min
 
 .PHONY: failover-here
 failover-here: install
-	go test -count=1 -tags long -v -timeout 60m -parallel 4 -run '^TestFailover$$' ./internal/e2e -failovers $(FAILOVERS)
+	go test -count=1 -tags long -v -timeout 60m -parallel 4 -run '^TestFailover$$' ./internal/tests/e2e -failovers $(FAILOVERS)
 
 # More: make cache-cost SECRETS=1000
 SECRETS ?= 100

@@ -20,7 +20,7 @@ import (
 // lists are the files that name each kind, by its plural or by the kind itself. That something
 // is missing there neither the compiler nor another test notices.
 var lists = []string{
-	"clientset/kinds_test.go", "informer/constructors_test.go", "internal/e2e/clients_kinds_test.go",
+	"clientset/kinds_test.go", "informer/constructors_test.go", "internal/tests/e2e/clients_kinds_test.go",
 	"config/crd/Kustomization", "internal/kinds/kinds.go", "main.go",
 }
 
@@ -34,12 +34,12 @@ var roles = map[string][]string{
 // Each kind that is defined is registered. Each that is registered has a client, a sample and
 // rights, and is named wherever the kinds are listed.
 func TestKindsAreComplete(t *testing.T) {
-	files, err := filepath.Glob("../../config/crd/*.yaml")
+	files, err := filepath.Glob("../../../config/crd/*.yaml")
 	if err != nil || len(files) == 0 {
 		t.Fatalf("the definitions are in %v: %v", files, err)
 	}
 	for _, file := range files {
-		d := definitionIn(t, strings.TrimPrefix(file, "../../"))
+		d := definitionIn(t, strings.TrimPrefix(file, "../../../"))
 		gv := schema.GroupVersion{Group: d.Spec.Group, Version: d.Spec.Versions[0].Name}
 		for _, name := range []string{d.Spec.Names.Kind, d.Spec.Names.ListKind, "WatchEvent"} {
 			if !clientset.Scheme.Recognizes(gv.WithKind(name)) {
@@ -74,7 +74,7 @@ func TestKindsAreComplete(t *testing.T) {
 // read returns the text of a file of the repository.
 func read(t *testing.T, file string) string {
 	t.Helper()
-	text, err := os.ReadFile("../../" + file)
+	text, err := os.ReadFile("../../../" + file)
 	if err != nil {
 		t.Error(err)
 	}

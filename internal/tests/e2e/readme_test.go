@@ -23,8 +23,8 @@ func TestReadme(t *testing.T) {
 	t.Cleanup(func() { s.kubectl("delete", "--ignore-not-found", "-f", "config/samples") })
 	c := start(t, nil, "--namespace", "default")
 	open := func(heading string) *readme.Script {
-		script := readme.Open(t, "../../README.md", heading)
-		script.Dir = "../.."
+		script := readme.Open(t, "../../../README.md", heading)
+		script.Dir = "../../.."
 		return script
 	}
 
@@ -55,8 +55,8 @@ func TestReadme(t *testing.T) {
 	s.kubectl("apply", "-f", "config/samples")
 	s.converges("example-foo", "example-foo", 1)
 	c.Stop()
-	script = readme.Open(t, "../../internal/trace/README.md", "Step by step")
-	script.Dir = "../.."
+	script = readme.Open(t, "../../../internal/trace/README.md", "Step by step")
+	script.Dir = "../../.."
 	script.Run("kubectl delete foo example-foo")
 	script.Run("kubectl apply -f config/samples")
 	args := strings.TrimPrefix(script.Take("bin/byhand "), "bin/byhand ")

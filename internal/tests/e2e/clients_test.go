@@ -201,13 +201,13 @@ func (r row[O, L, A]) update(t *testing.T, _ subject, c client[O, L, A]) {
 // fake stores what it gets, whole.
 func (r row[O, L, A]) changeStatus(t *testing.T, s subject, c client[O, L, A]) {
 	if r.status == nil {
-		t.Fatalf("the row of %s in internal/e2e/clients_kinds_test.go has no status", r.kind)
+		t.Fatalf("the row of %s in internal/tests/e2e/clients_kinds_test.go has no status", r.kind)
 	}
 	statuses, before := c.(statusClient[O, A]), r.create(t, c, "one")
 	sent := r.edited(before)
 	r.status(sent)
 	if cmp.Equal(part(t, before, "status"), part(t, sent, "status")) {
-		t.Fatalf("the row of %s in internal/e2e/clients_kinds_test.go: status changes nothing", r.kind)
+		t.Fatalf("the row of %s in internal/tests/e2e/clients_kinds_test.go: status changes nothing", r.kind)
 	}
 	want := sent
 	if s.Real {

@@ -62,7 +62,7 @@ func coldStart(t *testing.T, watchIdle bool) {
 		command = strings.Fields(*controller)
 	}
 	cmd := exec.Command(command[0], append(command[1:], "--namespace", s.namespace)...)
-	cmd.Dir, cmd.Env = "../..", append(os.Environ(), "GODEBUG=gctrace=1")
+	cmd.Dir, cmd.Env = "../../..", append(os.Environ(), "GODEBUG=gctrace=1")
 	program := subprocess.Run(t, cmd, deadline)
 	for late, written := time.After(deadline), 0; written < *foos; {
 		select {

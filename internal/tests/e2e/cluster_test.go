@@ -33,10 +33,10 @@ var deadline = 60 * time.Second
 
 // binary is the program under test, built from this checkout. make builds it there, too:
 // a program that is there and up to date is not linked again.
-const binary = "../../bin/byhand"
+const binary = "../../../bin/byhand"
 
 func TestMain(m *testing.M) {
-	build := exec.Command("go", "build", "-o", binary, "../..")
+	build := exec.Command("go", "build", "-o", binary, "../../..")
 	build.Stderr = os.Stderr
 	if err := build.Run(); err != nil {
 		fmt.Fprintln(os.Stderr, "build the program under test:", err)
@@ -153,7 +153,7 @@ func (s *server) kubectl(args ...string) string {
 	s.Helper()
 	// A test's clean-up runs it, too, so it is not bound to the test's context.
 	run := exec.Command("kubectl", args...)
-	run.Dir = "../.."
+	run.Dir = "../../.."
 	output, err := run.CombinedOutput()
 	if err != nil {
 		s.Fatalf("kubectl %s: %v\n%s", strings.Join(args, " "), err, output)

@@ -31,7 +31,7 @@ import (
 const deployed, ownAccount = "byhand-system", "byhand"
 
 // root is the folder of the README and the Makefile.
-const root = "../.."
+const root = "../../.."
 
 // command runs a command in the root folder and returns what it prints.
 func command(name string, args ...string) (string, error) {

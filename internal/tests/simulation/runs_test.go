@@ -117,7 +117,7 @@ func reportSequences(t *testing.T, failed []*sequence, run func(p plan) *sequenc
 			shortest = s
 		}
 	}
-	t.Errorf("%s\n\n%s\n\n%s\n\nThis trace again: go test ./internal/simulation -run '^%s$' -seed=%d -steps=%d -without=%d",
+	t.Errorf("%s\n\n%s\n\n%s\n\nThis trace again: go test ./internal/tests/simulation -run '^%s$' -seed=%d -steps=%d -without=%d",
 		strings.Join(rules, "\n"), strings.Join(shortest.trace, "\n"), shortest.broken, t.Name(), shortest.seed, shortest.steps, shortest.without)
 }
 
