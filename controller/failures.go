@@ -30,7 +30,8 @@ import (
 //	0.1 s  A person creates a Foo elsewhere. Its key is the first.
 //	8 s    A worker takes it.
 //
-// So at most half of the workers retry what was slow to fail twice, and a quarter the rest.
+// So at most half of the workers retry what took a second or longer to fail the last time, and a
+// quarter what took a tenth of one. What fails at once is not limited.
 
 // ErrUndone is why a write waits that has succeeded.
 var ErrUndone = errors.New("it is undone again and again: does another program set these fields?")
@@ -49,8 +50,9 @@ const lastsFrom, undoneFrom = 10 * time.Second, 6
 // that is gone stays. It is safe for concurrent use.
 type Failures struct {
 	attempts, told *cache.Expiring
-	// retries and slow have an element for each retry that runs. Those of slow were slow twice.
-	retries, slow chan struct{}
+	// slow and hung have an element for each retry that runs of what took a tenth of a second, or a
+	// whole one, to fail.
+	slow, hung chan struct{}
 }
 
 // NewFailures returns one for this number of workers.
@@ -69,7 +71,8 @@ type attempt struct {
 	generation int64
 	purpose    string
 	err        error // how it ended the last time
-	slow       int   // how often in a row it took longer than a second
+	// began and ended are the times of the last try.
+	began, ended time.Time
 	// failed is how often in a row it has failed, done how often it has succeeded.
 	failed, done int
 	since        time.Time // when it first failed, or was wanted again. Zero: it is not wanted
@@ -86,7 +89,7 @@ type Write struct {
 	// Purpose: what has succeeded for another one was not undone.
 	Purpose string
 	// Version is that of the cached object from which the write is made, "" if there is none. One
-	// that the API server has refused is not sent again until the cache has another, or for 30 s.
+	// that the API server has refused is not sent again until the cache has another, or for 20 s.
 	Version string
 	// New says that the object is new: a success need not be remembered, which saves the memory of
 	// a start with many of them.
@@ -112,7 +115,8 @@ type Failure struct {
 func (f *Failures) Try(object metav1.Object, w Write, send func() error) Failure {
 	id := attemptID{object.GetUID(), w.Name}
 	known, _ := f.attempts.Get(id)
-	a, _ := known.(attempt)
+	before, _ := known.(attempt)
+	a := before
 	if a.generation != object.GetGeneration() || a.err == nil && a.purpose != w.Purpose {
 		// What failed for the generation before still lasts.
 		a = attempt{err: a.err, since: a.since, refused: a.refused, until: a.until}
@@ -123,7 +127,7 @@ func (f *Failures) Try(object metav1.Object, w Write, send func() error) Failure
 	a.generation, a.purpose = object.GetGeneration(), w.Purpose
 	isBehind := w.Version != "" && a.refused == w.Version && time.Until(a.until) > 0
 	sent := send != nil && !isBehind && time.Until(a.next) <= 0 && f.send(id, w.Version, &a, send)
-	lasts := a.err != nil && time.Since(a.since) >= lastsFrom
+	lasts := a.err != nil && a.ended.Sub(a.since) >= lastsFrom
 	undone := a.done >= undoneFrom && !lasts && !IsRefusal(a.err)
 	failure := Failure{Write: w.Name, Err: a.err, Wait: max(0, time.Until(a.next)), Sent: sent, Lasts: undone || lasts}
 	if undone || a.err == nil && !sent {
@@ -133,6 +137,8 @@ func (f *Failures) Try(object metav1.Object, w Write, send func() error) Failure
 		failure.Wait = max(failure.Wait, CacheRetry)
 	}
 	switch {
+	case send != nil && a == before:
+		// Expiring grows with each Set.
 	case send != nil && a.err == nil && w.New:
 		f.attempts.Delete(id)
 	case send != nil && a.err == nil:
@@ -154,40 +160,40 @@ func (f *Failures) Try(object metav1.Object, w Write, send func() error) Failure
 
 // send sends the write and notes how it ended. It returns false if too many retries run.
 func (f *Failures) send(id attemptID, version string, a *attempt, send func() error) bool {
-	begin, before := time.Now(), a.err
-	running, wait := f.retries, time.Second
-	if a.slow > 1 {
-		running, wait = f.slow, 10*time.Second
+	before, took, running := a.err, a.ended.Sub(a.began), f.slow
+	if took >= time.Second {
+		running = f.hung
 	}
-	if before != nil {
+	if before != nil && took >= time.Second/10 {
 		select {
 		case running <- struct{}{}:
 			defer func() { <-running }()
 		default:
-			a.next = begin.Add(wait)
+			a.next = time.Now().Add(backOff(string(id.uid), 11)) // up to 5 s
 			return false
 		}
 	}
+	a.began = time.Now()
 	if a.err = send(); a.err == nil {
 		a.failed, a.done = 0, a.done+1
 	} else {
 		a.failed, a.err = a.failed+1, fmt.Errorf("%s: %w", id.write, a.err)
 	}
 	if before == nil {
-		a.since = begin
+		a.since = a.began
 	}
-	a.next, a.refused = time.Now(), ""
+	a.ended, a.refused = time.Now(), ""
+	a.next = a.ended
 	if isRace(a.err) {
-		a.refused, a.until = version, a.next.Add(outdatedTimeout)
-	}
-	if a.slow++; a.next.Sub(begin) <= time.Second {
-		a.slow = 0
+		a.refused, a.until = version, a.ended.Add(outdatedTimeout)
 	}
 	switch {
+	case IsTerminating(a.err) && a.failed > 1:
+		a.next = a.ended.Add(time.Hour) // It ends with the object.
 	case IsTerminating(a.err):
-		a.next = a.next.Add(time.Hour) // It ends with the object, or the API server was wrong.
+		a.next = a.ended.Add(time.Minute) // An API server may lag: the namespace was made anew.
 	case a.failed+a.done > 1, a.err != nil && !apierrors.IsConflict(a.err):
-		a.next = a.next.Add(backOff(string(id.uid), a.failed+a.done+3)) // 40 ms, 80 ms and so on
+		a.next = a.ended.Add(backOff(string(id.uid), a.failed+a.done+3)) // 40 ms, 80 ms and so on
 	}
 	return true
 }
@@ -218,8 +224,8 @@ func (f *Failures) Told(object metav1.Object, cause, message string) (stable str
 	t, _ := known.(told)
 	if t.generation != object.GetGeneration() || time.Since(t.at) >= renewAfter {
 		t = told{message, object.GetGeneration(), time.Now()}
+		f.told.Set(id, t, toldFor)
 	}
-	f.told.Set(id, t, toldFor)
 	return t.message, !ok
 }
 

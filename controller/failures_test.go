@@ -3,6 +3,7 @@ package controller_test
 import (
 	"errors"
 	"fmt"
+	"runtime"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -145,14 +146,43 @@ func TestUndoneWriteWaits(t *testing.T) {
 	})
 }
 
-// In a namespace that is being deleted nothing is tried again.
-func TestTerminatingIsFinal(t *testing.T) {
+// In a namespace that is being deleted a write is tried once more, after a minute.
+func TestTerminatingWaits(t *testing.T) {
 	terminating := apierrors.NewForbidden(v1alpha1.Resource("foos"), "foo", errBroken)
 	terminating.ErrStatus.Details.Causes = []metav1.StatusCause{{Type: corev1.NamespaceTerminatingCause}}
 	tryWrites(t, func(f *tries) {
 		f.after(0, "create", 1, terminating, true)
+		f.after(59*time.Second, "create", 1, nil, false)
+		f.after(time.Second, "create", 1, terminating, true)
 		f.after(59*time.Minute, "create", 1, nil, false)
 	})
+}
+
+// A look at what waits takes no memory: there may be many between two tries.
+func TestWaitingTakesNoMemory(t *testing.T) {
+	tryWrites(t, func(f *tries) {
+		look := func() {
+			f.after(0, "create", 1, errBroken, false)
+			f.failures.Told(object(1), "a cause", "a message")
+		}
+		f.after(0, "create", 1, errBroken, true)
+		look()
+		before := heap()
+		for range 10000 {
+			look()
+		}
+		if after := heap(); after > before+100<<10 {
+			t.Errorf("%d KiB more", (after-before)>>10)
+		}
+		runtime.KeepAlive(f)
+	})
+}
+
+func heap() uint64 {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return m.HeapAlloc
 }
 
 // Nothing stays of an object that is gone. What is not wanted for a moment is not new after it, and
@@ -185,29 +215,31 @@ func TestForgotten(t *testing.T) {
 	})
 }
 
-// Of those that were slow to fail twice, half as many are retried at the same time as there are
-// workers; of the others, one is beside them. What waits for its turn still lasts.
+// Of what took a second to fail, half as many are retried at the same time as there are workers; of
+// what took a tenth of one, a quarter; what fails at once is not limited. What waits for its turn
+// still lasts, and a new generation has none to wait for.
 func TestRetriesAtATime(t *testing.T) {
 	tryWrites(t, func(f *tries) {
-		slow := func() error { time.Sleep(10 * time.Second); return errBroken }
+		taking := func(d time.Duration) func() error {
+			return func() error { time.Sleep(d); return errBroken }
+		}
 		other := &metav1.ObjectMeta{UID: "2"}
-		for range 2 {
-			f.failures.Try(object(1), controller.Write{Name: "create"}, slow)
-			f.failures.Try(other, controller.Write{Name: "create"}, slow)
+		for write, took := range map[string]time.Duration{"create": 10 * time.Second, "update": 500 * time.Millisecond} {
+			f.failures.Try(object(1), controller.Write{Name: write}, taking(took))
+			f.failures.Try(other, controller.Write{Name: write}, taking(took))
 		}
 		f.after(0, "delete", 1, errBroken, true)
 		time.Sleep(time.Second)
-		go f.failures.Try(other, controller.Write{Name: "create"}, slow)
+		go f.failures.Try(other, controller.Write{Name: "create"}, taking(time.Minute))
 		synctest.Wait()
-		if got := f.after(0, "create", 1, errBroken, false); got.Wait != 10*time.Second || !got.Lasts {
-			t.Errorf("while another retry runs: %+v, want to wait 10 seconds with a failure that lasts", got)
+		if got := f.after(0, "create", 1, errBroken, false); got.Wait > 5*time.Second || !got.Lasts {
+			t.Errorf("while another one runs: %+v, want to wait 5 seconds at most with a failure that lasts", got)
 		}
-		go f.failures.Try(object(1), controller.Write{Name: "delete"}, slow)
+		f.after(0, "delete", 1, errBroken, true)
+		go f.failures.Try(other, controller.Write{Name: "update"}, taking(time.Minute))
 		synctest.Wait()
-		f.after(0, "update", 1, errBroken, true)
-		if got := f.after(time.Second, "update", 1, errBroken, false); got.Wait != time.Second {
-			t.Errorf("while another retry runs: %+v, want to wait a second", got)
-		}
-		f.after(11*time.Second, "create", 1, errBroken, true)
+		f.after(0, "update", 1, errBroken, false)
+		f.after(0, "create", 2, errBroken, true)
+		f.after(61*time.Second, "update", 1, errBroken, true)
 	})
 }

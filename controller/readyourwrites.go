@@ -29,7 +29,7 @@ const CacheRetry = time.Second
 
 // outdatedTimeout is how long the cache is given to lose a version that was refused. Some stay: a
 // webhook or a proxy has answered Conflict or NotFound where the API server would not.
-const outdatedTimeout = 30 * time.Second
+const outdatedTimeout = 20 * time.Second
 
 // PendingWrites holds, by key, what the API server has answered and the cache does not
 // show yet. The zero value is ready. It is safe for concurrent use.
@@ -55,7 +55,7 @@ func (p *PendingWrites) Await(key cache.ObjectName, store cache.Store, object me
 // AwaitChange notes how the API server answered a request for object, as it is in store: nil
 // after a DELETE, which returns no version, or an error. After nil, Conflict and NotFound,
 // the API server no longer has this version and would refuse it again. Observed then waits
-// until store no longer has it, after an error for outdatedTimeout at most.
+// until store no longer has it, for outdatedTimeout at most: the answer may have been wrong.
 func (p *PendingWrites) AwaitChange(key cache.ObjectName, store cache.Store, object metav1.Object, err error) {
 	if err != nil && !isRace(err) {
 		return
@@ -64,7 +64,7 @@ func (p *PendingWrites) AwaitChange(key cache.ObjectName, store cache.Store, obj
 	p.add(key, func() bool {
 		stored, _, _ := store.GetByKey(name.String()) // nil if there is none
 		cached, ok := stored.(metav1.Object)
-		return !ok || cached.GetResourceVersion() != version || err != nil && !time.Now().Before(until)
+		return !ok || cached.GetResourceVersion() != version || !time.Now().Before(until)
 	})
 }
 

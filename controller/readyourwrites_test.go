@@ -2,6 +2,8 @@ package controller
 
 import (
 	"testing"
+	"testing/synctest"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/cache"
@@ -15,4 +17,21 @@ func TestObservedIsForgotten(t *testing.T) {
 	if observed, _ := writes.Observed(key); !observed || len(writes.byKey) > 0 {
 		t.Errorf("%d keys are remembered, want none", len(writes.byKey))
 	}
+}
+
+// An API server that says that it has deleted what it has not holds a key up for 20 s.
+func TestWrongAnswerIsForgotten(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var writes PendingWrites
+		key, store := cache.NewObjectName("default", "foo"), cache.NewIndexer(cache.MetaNamespaceKeyFunc, nil)
+		object := &metav1.ObjectMeta{Namespace: "default", Name: "foo", ResourceVersion: "7"}
+		_ = store.Add(object)
+		writes.AwaitChange(key, store, object, nil)
+		for _, want := range []bool{false, true} {
+			if observed, _ := writes.Observed(key); observed != want {
+				t.Errorf("observed %t, want %t", observed, want)
+			}
+			time.Sleep(outdatedTimeout)
+		}
+	})
 }

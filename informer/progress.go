@@ -43,8 +43,10 @@ type sight struct {
 	// since is when it became blind, or when a streaming list last made progress.
 	since time.Time
 	// received is the most objects of one streaming list. Fewer are no progress: each list may
-	// break at the same object.
+	// break at the same object. Nor is anything after the first sync, hasSeen: what was created
+	// since makes each list longer.
 	received int
+	hasSeen  bool
 }
 
 // note notes what is known of a request now: the new value of why, and how many objects the
@@ -52,9 +54,10 @@ type sight struct {
 func (s *sight) note(why error, received int) {
 	s.Lock()
 	defer s.Unlock()
-	if why == nil || s.why == nil || received > s.received {
+	if why == nil || s.why == nil || received > s.received && !s.hasSeen {
 		s.since, s.received = time.Now(), received
 	}
+	s.hasSeen = s.hasSeen || why == nil
 	// While a request waits, the error of the one before says more.
 	if why != errNoAnswer || s.why == nil {
 		s.why = why

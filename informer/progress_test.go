@@ -223,6 +223,7 @@ func TestReady(t *testing.T) {
 		always := func(err *apierrors.StatusError) func(*http.Request) *apierrors.StatusError {
 			return func(*http.Request) *apierrors.StatusError { return err }
 		}
+		created := 0
 		const broken = "/apis/samplecontroller.k8s.io/v1alpha1/namespaces/default/foos/broken"
 		for _, test := range []struct {
 			reason string
@@ -247,7 +248,11 @@ func TestReady(t *testing.T) {
 				s.Add(broken, &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"replicas": int64(3e9)}}})
 			}
 			s.EndWatches("foos") // only a new request shows a refusal
-			time.Sleep(59 * time.Second)
+			for range 59 {
+				time.Sleep(time.Second)
+				created++ // Each list is longer than the one before.
+				s.Add(strings.Replace(broken, "broken", fmt.Sprintf("a%d", created), 1), &unstructured.Unstructured{Object: map[string]any{}})
+			}
 			if atOnce := test.want == "no right to" || test.want == "who?"; (i.Ready() != nil) != atOnce {
 				t.Errorf("%s: after 59 s error %v, want one: %t", test.reason, i.Ready(), atOnce)
 			}

@@ -551,6 +551,21 @@ func TestForbiddenLook(t *testing.T) {
 	w.ready("foo", v1alpha1.ReasonForbidden)
 }
 
+// A look that fails for 10 s is told: the API server says that the Foo is gone, and it is not.
+func TestLookThatLies(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := converged(t, 1)
+		w.set(fooPath+"foo", "renamed", "spec", "deploymentName")
+		w.refuse(http.MethodGet, fooPath, apierrors.NewNotFound(v1alpha1.Resource("foos"), "foo"))
+		for range 20 {
+			w.sync()
+			_, _ = w.tryReconcile(fooKey)
+			time.Sleep(time.Second)
+		}
+		w.ready("foo", v1alpha1.ReasonRequestFailed)
+	})
+}
+
 // The API server takes longer to answer an update than a reconcile may. There is time left to
 // say so.
 func TestSlowWriteIsTold(t *testing.T) {

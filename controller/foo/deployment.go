@@ -90,8 +90,8 @@ func (r *Reconciler) updateDeployment(ctx context.Context, s *fooState) error {
 	if field := differs(updated, s.foo); field != "" {
 		return fmt.Errorf("%s %w", field, errChanged)
 	}
-	if was, is := before.Spec.Replicas, updated.Spec.Replicas; was != nil && is != nil && *was != *is {
-		r.Events.Eventf(s.foo, updated, corev1.EventTypeNormal, "Scaled", "Update", "Scaled Deployment %s from %d to %d", updated.Name, *was, *is)
+	if was, is := wantedReplicas(before), wantedReplicas(updated); was != is {
+		r.Events.Eventf(s.foo, updated, corev1.EventTypeNormal, "Scaled", "Update", "Scaled Deployment %s from %d to %d", updated.Name, was, is)
 	} else {
 		r.Events.Eventf(s.foo, updated, corev1.EventTypeNormal, "Updated", "Update", "Updated Deployment %s", updated.Name)
 	}
@@ -134,7 +134,7 @@ func validate(foo *v1alpha1.Foo) *cause {
 func (r *Reconciler) checkController(deployment *appsv1.Deployment, foo *v1alpha1.Foo) *cause {
 	owner, whose := metav1.GetControllerOfNoCopy(deployment), "has no controller"
 	switch {
-	case deployment.DeletionTimestamp != nil, owner != nil && controller.IsKind(owner, fooKind.GroupKind()) && !r.exists(foo, owner):
+	case deployment.DeletionTimestamp != nil, owner != nil && controller.IsKind(owner, fooKind.GroupKind()) && !r.exists(foo.Namespace, owner):
 		// It is being deleted, or the garbage collector is about to delete it.
 		return &cause{reason: v1alpha1.ReasonWaitingForDeletion, message: fmt.Sprintf("Deployment %q is being deleted, a new one will follow", deployment.Name)}
 	case owner != nil && owner.UID == foo.UID:
@@ -145,10 +145,10 @@ func (r *Reconciler) checkController(deployment *appsv1.Deployment, foo *v1alpha
 	return warning(v1alpha1.ReasonNameTaken, fmt.Sprintf("Deployment %q exists and %s: delete it or change spec.deploymentName", deployment.Name, whose))
 }
 
-// exists reports whether an owner reference points to this Foo, or to another one of the cache.
-func (r *Reconciler) exists(foo *v1alpha1.Foo, owner *metav1.OwnerReference) bool {
-	other, ok := get[*v1alpha1.Foo](r.FooStore, cache.NewObjectName(foo.Namespace, owner.Name))
-	return owner.UID == foo.UID || ok && other.UID == owner.UID
+// exists reports whether an owner reference points to a Foo of the cache.
+func (r *Reconciler) exists(namespace string, owner *metav1.OwnerReference) bool {
+	foo, ok := get[*v1alpha1.Foo](r.FooStore, cache.NewObjectName(namespace, owner.Name))
+	return ok && foo.UID == owner.UID
 }
 
 // newDeployment returns the Deployment to create for a Foo.

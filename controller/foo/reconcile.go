@@ -118,9 +118,10 @@ func (r *Reconciler) try(s *fooState, w controller.Write, send func() error) {
 		return
 	}
 	s.failures = append(s.failures, f)
-	s.behind = s.behind || errors.Is(f.Err, errCacheBehind)
+	isBehind := errors.Is(f.Err, errCacheBehind) && !f.Lasts
+	s.behind = s.behind || isBehind
 	switch {
-	case !f.Sent, errors.Is(f.Err, errCacheBehind) && !f.Lasts:
+	case !f.Sent, isBehind:
 		// There is nothing to log.
 	case f.Lasts:
 		s.errs = append(s.errs, errors.New(f.Err.Error())) // no race any more

@@ -102,7 +102,6 @@ func (r *Reconciler) updateStatus(ctx context.Context, s *fooState) {
 	// reflect.DeepEqual, except that nil and empty are equal, and two times in different
 	// time zones.
 	if equality.Semantic.DeepEqual(s.foo.Status, desired.Status) {
-		r.try(s, w, nil)
 		return
 	}
 	for i := range desired.Status.Conditions {
@@ -221,10 +220,10 @@ func rolloutFailure(d *appsv1.Deployment) (failure *cause) {
 	isObserved := d.Status.ObservedGeneration >= d.Generation
 	for _, c := range d.Status.Conditions {
 		switch id := fmt.Sprint(c.Type, " ", c.Reason, " ", named.FindString(c.Message)); {
-		case c.Type == appsv1.DeploymentProgressing && c.Reason == "ReplicaSetCreateError",
+		case c.Reason == "ReplicaSetCreateError",
 			isObserved && c.Type == appsv1.DeploymentReplicaFailure && c.Status == corev1.ConditionTrue:
 			return &cause{v1alpha1.ReasonReplicaFailure, c.Message, id}
-		case isObserved && c.Type == appsv1.DeploymentProgressing && c.Reason == v1alpha1.ReasonProgressDeadlineExceeded:
+		case isObserved && c.Reason == v1alpha1.ReasonProgressDeadlineExceeded:
 			failure = &cause{v1alpha1.ReasonProgressDeadlineExceeded, c.Message, id}
 		}
 	}

@@ -21,7 +21,7 @@ import (
 const (
 	uidLabel   = "samplecontroller.k8s.io/foo-uid"
 	ourPodName = "nginx"
-	heldFor    = 30 * time.Second // A process waits so long for the watch to bring what it knows.
+	heldFor    = 20 * time.Second // A process waits so long for the watch to bring what it knows.
 )
 
 // What must hold after each request.
