@@ -261,14 +261,13 @@ func (v *view) serve(o options, election *leader.Election, projects, foos, deplo
 }
 
 type options struct {
-	connect            connect.Options
-	namespace          string
-	listen, page       string
-	workers, verbosity int
-	resync             time.Duration
-	pprof, pageRemote  bool
-	trace              observer.Flag
-	election           *leader.Options
+	connect                 connect.Options
+	namespace, listen, page string
+	workers, verbosity      int
+	resync                  time.Duration
+	pprof, pageRemote       bool
+	trace                   observer.Flag
+	election                *leader.Options
 }
 
 // parseFlags reads and checks the flags. Those that cannot be parsed end the process.

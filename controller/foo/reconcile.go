@@ -45,12 +45,11 @@ type Reconciler struct {
 // did.
 func NewInformers(client clientset.Interface, kube informer.AppsV1Getter, namespace string, resync time.Duration, queue controller.PriorityQueue) (foos, deployments *informer.Informer) {
 	foos = informer.NewFoos(client, namespace, resync, controller.LowPriorityWhenUnchanged(queue, controller.EnqueueObject))
-	naming := func(deployment cache.ObjectName) []cache.ObjectName {
-		return informer.FoosNaming(foos.Store, deployment)
-	}
 	deployments = informer.NewDeployments(kube, namespace, resync,
 		controller.LowPriorityWhenUnchanged(queue, func(queue controller.Queue) cache.ResourceEventHandler {
-			return controller.EnqueueOwner(queue, fooKind.GroupKind(), naming)
+			return controller.EnqueueOwner(queue, fooKind.GroupKind(), func(deployment cache.ObjectName) []cache.ObjectName {
+				return informer.FoosNaming(foos.Store, deployment)
+			})
 		}))
 	return foos, deployments
 }

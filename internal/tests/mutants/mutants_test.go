@@ -195,7 +195,7 @@ var mutants = []struct {
 	{"a standby that is never ready", "internal/leader/leader.go", "if e.options.Elect && !e.leads.Load() {", "if false {", everything, "TestLeader"},
 	{"a leader that is ready too early", "internal/leader/leader.go", "if e.options.Elect && !e.leads.Load() {", "if true {", everything, "TestSync"},
 	{"ready without a right to the Lease", "main.go", "Err: election.Joined},", "Err: election.Healthy},", everything, "TestLeader"},
-	{"owners of another kind", "controller/foo/reconcile.go", "fooKind.GroupKind(), naming", `v1alpha1.Kind("Bar"), naming`, everything, "TestSync"},
+	{"owners of another kind", "controller/foo/reconcile.go", "fooKind.GroupKind(), func", `v1alpha1.Kind("Bar"), func`, everything, "TestSync"},
 	{"Events that queue", "internal/events/events.go", "if !s.limit.TryAccept() {", "if s.limit.Accept(); false {", "./internal/events", "TestSinkDrops"},
 	{"an Event that is tried for two minutes", "internal/events/events.go", "err != nil && !answered {", "false && !answered {", "./internal/events", "TestSinkDrops"},
 	{"a sender of Events that never ends", "main.go", "defer stopEvents()", "_ = stopEvents", everything, "TestRun"},
