@@ -31,7 +31,8 @@ import (
 //	8 s    A worker takes it.
 //
 // So at most half of the workers retry what took a second or longer to fail the last time, and a
-// quarter what took a tenth of one. What fails at once is not limited.
+// quarter the rest. The first retry of what failed at once is not limited: a single error of a
+// healthy object does not wait for those that fail all the time.
 
 // ErrUndone is why a write waits that has succeeded.
 var ErrUndone = errors.New("it is undone again and again: does another program set these fields?")
@@ -50,9 +51,9 @@ const lastsFrom, undoneFrom = 10 * time.Second, 6
 // that is gone stays. It is safe for concurrent use.
 type Failures struct {
 	attempts, told *cache.Expiring
-	// slow and hung have an element for each retry that runs of what took a tenth of a second, or a
-	// whole one, to fail.
-	slow, hung chan struct{}
+	// hung and retries have an element for each retry that runs of what took a second to fail, and
+	// for each other one.
+	retries, hung chan struct{}
 }
 
 // NewFailures returns one for this number of workers.
@@ -160,11 +161,11 @@ func (f *Failures) Try(object metav1.Object, w Write, send func() error) Failure
 
 // send sends the write and notes how it ended. It returns false if too many retries run.
 func (f *Failures) send(id attemptID, version string, a *attempt, send func() error) bool {
-	before, took, running := a.err, a.ended.Sub(a.began), f.slow
+	before, took, running := a.err, a.ended.Sub(a.began), f.retries
 	if took >= time.Second {
 		running = f.hung
 	}
-	if before != nil && took >= time.Second/10 {
+	if before != nil && (a.failed > 1 || took >= time.Second/10) {
 		select {
 		case running <- struct{}{}:
 			defer func() { <-running }()

@@ -216,8 +216,8 @@ func TestForgotten(t *testing.T) {
 }
 
 // Of what took a second to fail, half as many are retried at the same time as there are workers; of
-// what took a tenth of one, a quarter; what fails at once is not limited. What waits for its turn
-// still lasts, and a new generation has none to wait for.
+// the rest a quarter, but for the first retry of what failed at once. What waits for its turn still
+// lasts, and a new generation has none to wait for.
 func TestRetriesAtATime(t *testing.T) {
 	tryWrites(t, func(f *tries) {
 		taking := func(d time.Duration) func() error {
@@ -239,6 +239,7 @@ func TestRetriesAtATime(t *testing.T) {
 		go f.failures.Try(other, controller.Write{Name: "update"}, taking(time.Minute))
 		synctest.Wait()
 		f.after(0, "update", 1, errBroken, false)
+		f.after(time.Second, "delete", 1, errBroken, false)
 		f.after(0, "create", 2, errBroken, true)
 		f.after(61*time.Second, "update", 1, errBroken, true)
 	})
