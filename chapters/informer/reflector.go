@@ -147,7 +147,8 @@ func (r *Reflector) list(ctx context.Context) error {
 	return r.FIFO.Replace(objects.List(), r.version)
 }
 
-// isUnavailable: the server no longer has this version (410), or does not have it yet.
+// isUnavailable: the server no longer has this version (410), or does not have it yet, as a list
+// is told. A watch after such a version is not (TestStories/restored_from_a_backup).
 func isUnavailable(err error) bool {
 	return apierrors.IsResourceExpired(err) || apierrors.IsGone(err) ||
 		apierrors.HasStatusCause(err, metav1.CauseTypeResourceVersionTooLarge)
