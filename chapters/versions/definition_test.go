@@ -34,7 +34,7 @@ func says(t *testing.T, storage string, stored ...string) string {
 	t.Helper()
 	d := definition{}
 	d.Metadata.ResourceVersion = "7"
-	d.Spec.Conversion = conversionSpec{"Webhook", &conversionWebhook{ClientConfig: clientConfig{URL: address}}}
+	d.Spec.Conversion = conversionSpec{"Webhook", &conversionWebhook{clientConfig{URL: address}, []string{"v1"}}}
 	for _, name := range []string{"v1alpha1", "v1beta1"} {
 		d.Spec.Versions = append(d.Spec.Versions, version{Name: name, Served: true, Storage: name == storage})
 	}
@@ -88,6 +88,7 @@ func TestRestore(t *testing.T) {
 		{"as it was", right, false, nil},
 		{"v1beta1 is not served", strings.Replace(right, `"v1beta1","served":true`, `"v1beta1","served":false`, 1), true, nil},
 		{"another bundle", strings.Replace(right, "Q0E=", "Q0I=", 1), true, nil},
+		{"another form of reviews", strings.Replace(right, `["v1"]`, `["v1beta1"]`, 1), true, nil},
 		{"nothing converts", strings.Replace(right, `"webhook"`, `"none"`, 1), true, nil},
 		{"another process converts", strings.Replace(right, address, "https://127.0.0.1:2/convert", 1), false, webhook.ErrTaken},
 	} {
