@@ -79,7 +79,11 @@ func (d definition) names(url string) bool {
 }
 
 // api sends the requests of this program.
-type api struct{ rest rest.Interface }
+type api struct {
+	rest rest.Interface
+	// drain is how long a migration waits for the writes of others that began before it.
+	drain time.Duration
+}
 
 // send sends a request and reads its answer.
 func send(ctx context.Context, request *rest.Request, answer any) error {

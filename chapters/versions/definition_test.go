@@ -24,7 +24,7 @@ func newAPI(t *testing.T, exchanges ...exchange) *api {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &api{client.RESTClient()}
+	return &api{rest: client.RESTClient()}
 }
 
 const address = "https://127.0.0.1:1/convert"
@@ -170,7 +170,8 @@ func TestMigrate(t *testing.T) {
 	before := says(t, "v1beta1", "v1alpha1", "v1beta1")
 	pages := []exchange{
 		{Request: get, Code: 200, Answer: before},
-		{Request: patch + `{"op":"add","path":"/spec/versions/1/deprecated","value":true},{"op":"add","path":"/spec/versions/1/deprecationWarning","value":"` + text + `"}]`, Code: 200, Answer: before},
+		{Request: patch + `{"op":"add","path":"/spec/versions/0/deprecated","value":false},{"op":"add","path":"/spec/versions/0/deprecationWarning","value":null},` +
+			`{"op":"add","path":"/spec/versions/1/deprecated","value":true},{"op":"add","path":"/spec/versions/1/deprecationWarning","value":"` + text + `"}]`, Code: 200, Answer: before},
 		{Request: betaList, Code: 200, Answer: `{}`},
 		{Request: betaList, Code: 200, Answer: `{}`, Warning: "Pizzas are being migrated to v1beta1, since 3"},
 		{Request: betaList, Code: 200, Answer: `{}`, Warning: text},
@@ -178,7 +179,8 @@ func TestMigrate(t *testing.T) {
 		{Request: "GET " + all + "pizzas?continue=next&limit=500", Code: 200, Answer: `{"metadata":{},"items":[{"metadata":{"namespace":"b","name":"two"}}]}`},
 		{Request: "PATCH " + all + "namespaces/a/pizzas/one {}", Code: 200, Answer: `{}`},
 		{Request: "PATCH " + all + "namespaces/b/pizzas/two {}", Code: 404, Answer: chaptertest.Status(404, "NotFound")},
-		{Request: patch + `{"op":"remove","path":"/spec/versions/1/deprecated"},{"op":"remove","path":"/spec/versions/1/deprecationWarning"}]`, Code: 200, Answer: before},
+		{Request: patch + `{"op":"add","path":"/spec/versions/0/deprecated","value":false},{"op":"add","path":"/spec/versions/0/deprecationWarning","value":null},` +
+			`{"op":"add","path":"/spec/versions/1/deprecated","value":false},{"op":"add","path":"/spec/versions/1/deprecationWarning","value":null}]`, Code: 200, Answer: before},
 	}
 	const write = "PATCH " + definitionPath + `/status [{"op":"replace","path":"/metadata/resourceVersion","value":"7"},{"op":"replace","path":"/status/storedVersions","value":["v1beta1"]}]`
 	story := log.New(io.Discard, "", 0)
