@@ -11,6 +11,7 @@ import (
 	"time"
 
 	gocmp "github.com/google/go-cmp/cmp"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/client-go/tools/cache"
 )
 
@@ -36,6 +37,8 @@ var stories = []struct {
 			time.AfterFunc(time.Second/2, func() { w.set("a", int64(2)) }) // in the pause
 		})
 	}, outcome{"first a1, a1→a2", "STREAM, WATCH after 102, STREAM after 102", "a2 at 103"}, same},
+	{"unavailable", func(w *world) { w.again(1, unavailable) },
+		outcome{"first a1, a1→a1", "STREAM, WATCH after 102, STREAM after 102", "a1 at 102"}, same},
 	{"expired at the start", func(w *world) { w.again(1, expired) },
 		outcome{"first a1, a1→a1", "STREAM, WATCH after 102, STREAM after 102", "a1 at 102"}, same},
 	{"expired inside the stream", func(w *world) {
@@ -190,4 +193,19 @@ func TestStories(t *testing.T) {
 			})
 		}
 	}
+}
+
+// The pause grows while everything fails, also if client-go's client makes a request last for more
+// than a minute: it repeats what is refused with 429 ten times, after the time that the server names.
+func TestPauseGrows(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, "")
+		w.again(1_000_000, refuse(apierrors.NewTooManyRequests("later", 7)))
+		w.Forget()
+		w.later(time.Hour)
+		w.end()
+		if n := len(w.Faults.Log()); n > 450 {
+			t.Errorf("%d requests in an hour", n)
+		}
+	})
 }

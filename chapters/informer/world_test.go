@@ -111,9 +111,10 @@ func describe(query url.Values) string {
 // What a server answers, by the script of a story.
 
 var (
-	expired  = refuse(apierrors.NewResourceExpired("too old resource version"))
-	busy     = refuse(apierrors.NewTooManyRequestsError("later"))
-	noStream = refuse(apierrors.NewInvalid(v1alpha1.Kind("Foo"), "sendInitialEvents", nil))
+	expired     = refuse(apierrors.NewResourceExpired("too old resource version"))
+	busy        = refuse(apierrors.NewTooManyRequestsError("later"))
+	unavailable = refuse(apierrors.NewServiceUnavailable("no etcd")) // without a time to come back
+	noStream    = refuse(apierrors.NewInvalid(v1alpha1.Kind("Foo"), "sendInitialEvents", nil))
 )
 
 // tooLarge is an answer that client-go's client asks for ten times more, a second apart.
