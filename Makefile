@@ -22,14 +22,16 @@ STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 # Every build tag that a test hides behind.
 TAGS := integration,bare,long,mutants,page
 # Every module of this repository. Each is built, tested and linted.
-MODULES := $(dir $(wildcard ./go.mod */go.mod))
+MODULES := $(dir $(wildcard ./go.mod */go.mod */*/go.mod))
 
 .DEFAULT_GOAL := help
 # Each step needs the one before.
 .NOTPARALLEL:
 .PHONY: help
 help: ## Show this help
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.* ##+ ' '/^[a-z-]+:.* ## / {printf "  make %-14s %s\n", $$1, $$2} \
+		/^[a-z-]+:.* ### / {more = more sprintf("  make %-14s %s\n", $$1, $$2)} \
+		END {printf "\nand\n\n%s", more}' $(firstword $(MAKEFILE_LIST))
 
 ##@ Run
 
@@ -61,21 +63,21 @@ bin/byhand:
 	go build -o $@ .
 
 .PHONY: install
-install: ## Install the CRDs into the cluster
+install: ### Install the CRDs into the cluster
 	@$(KUBECTL) version --client >/dev/null 2>&1 || { echo "no kubectl: install it, or run 'make cluster', which builds one"; exit 1; }
 	@$(KUBECTL) apply -f config/crd
 	@$(KUBECTL) wait --for=condition=Established --timeout=30s -f config/crd >/dev/null
 
 .PHONY: uninstall
-uninstall: ## Remove the CRDs, and with them every Project and Foo
+uninstall: ### Remove the CRDs, and with them every Project and Foo
 	@$(KUBECTL) delete --ignore-not-found -f config/crd
 
 .PHONY: samples
-samples: install ## Create the sample Project and Foo
+samples: install ### Create the sample Project and Foo
 	@$(KUBECTL) apply -f config/samples
 
 .PHONY: deploy
-deploy: ## Run the controller in the cluster, from your image: make deploy IMG=name:tag
+deploy: ### Run the controller in the cluster, from your image: make deploy IMG=name:tag
 	@test -n "$(IMG)" || { echo "which image? make deploy IMG=name:tag (docker build -t name:tag . makes one)"; exit 1; }
 	@$(KUBECTL) kustomize config/default | sed 's|^\( *image: \).*|\1$(IMG)|' | $(KUBECTL) apply -f -
 	@$(KUBECTL) -n byhand-system rollout status deployment/byhand --timeout=2m
@@ -83,7 +85,7 @@ deploy: ## Run the controller in the cluster, from your image: make deploy IMG=n
 		echo "kwok plays this cluster's nodes: these Pods say Running and run nothing. make run runs the controller here."
 
 .PHONY: undeploy
-undeploy: ## Take the controller away; every Foo stays, with its Deployment
+undeploy: ### Take the controller away; every Foo stays, with its Deployment
 	@$(KUBECTL) delete --ignore-not-found -k config/manager
 	@echo "The CRDs are still there, and so is every Foo and Project: make uninstall removes them."
 
@@ -94,7 +96,7 @@ SITE ?= bin/site
 SOURCE ?=
 
 .PHONY: site
-site: ## Write the site: picture, playground, sources beside their comments; opens from disk
+site: ### Write the site: picture, playground, sources beside their comments; opens from disk
 	cd site && go run . -out "$(abspath $(SITE))" -source "$(SOURCE)"
 
 .PHONY: playground
@@ -124,7 +126,7 @@ chapter: chapter-exists own-cluster ## Run a chapter: make chapter CHAPTER=http 
 	@exec bin/$(CHAPTER) $(ARGS)
 
 .PHONY: chapter-down
-chapter-down: chapter-exists ## Take away what a chapter has installed, and its CRDs
+chapter-down: chapter-exists ### Take away what a chapter has installed, and its CRDs
 	@test ! -e chapters/$(CHAPTER)/down.sh || { export PATH="$(CURDIR)/cluster/bin:$$PATH" && sh chapters/$(CHAPTER)/down.sh; }
 	$(if $(CHAPTER_CRDS),@$(KUBECTL) delete --ignore-not-found -f $(CHAPTER_CRDS))
 
@@ -136,7 +138,7 @@ chapter-exists:
 
 .PHONY: exercise
 exercise: ## Begin a Foo controller of your own: make exercise DIR=../mine
-	@sh compare/judge/exercise/new.sh "$$DIR"
+	@sh exercise/new.sh "$$DIR"
 
 ##@ Cluster
 
@@ -148,11 +150,11 @@ DOWNLOAD ?=
 FROM := $(if $(filter-out 0,$(DOWNLOAD)),--download)
 
 .PHONY: cluster
-cluster: ## Start a real control plane (the first time builds it: about 8 minutes)
+cluster: ### Start a real control plane (the first time builds it: about 8 minutes)
 	@cd cluster && go run . up --name $(CLUSTER) $(FROM)
 
 .PHONY: cluster-down
-cluster-down: ## Stop the cluster and remove its data
+cluster-down: ### Stop the cluster and remove its data
 	@cd cluster && go run . down --name $(CLUSTER)
 
 .PHONY: own-cluster
@@ -186,12 +188,12 @@ test-here: install
 	cd chapters && go test -count=1 -tags integration -run '^TestReadme$$' ./apiserver
 
 .PHONY: test-unit $(UNIT_TESTS)
-test-unit: $(UNIT_TESTS) ## Run the tests that need no cluster
+test-unit: $(UNIT_TESTS) ### Run the tests that need no cluster
 $(UNIT_TESTS): unit-%:
 	cd $* && go test ./...
 
 .PHONY: test-all
-test-all: ## Run the rest, for maintainers: the chapters, the cluster, failovers, what is counted
+test-all: ### Run the rest, for maintainers: the chapters, the cluster, failovers, what is counted
 	$(ON_CLUSTER) test-all-here
 	$(ON_BARE_CLUSTER) test-bare-here
 	cd cluster && go test -count=1 -tags integration ./...
@@ -200,7 +202,7 @@ test-all: ## Run the rest, for maintainers: the chapters, the cluster, failovers
 test-all-here: install
 	cd compare && go test -count=1 -tags integration -run Official .
 	cd chapters && go test -count=1 -tags integration -parallel 6 -skip '^TestReadme$$' $(OTHER_CHAPTERS)
-	cd chapters && go test -count=1 -tags integration,long -parallel 4 -run '^Test(Failover|Readme)$$' ./versions example.com/byhand/internal/e2e
+	cd chapters && go test -count=1 -tags integration,long -parallel 4 -run '^Test(Failover|Readme)$$' ./versions example.com/byhand/internal/tests/e2e
 	cd chapters && go test -count=1 -tags integration,long -skip '^TestReadme$$' ./apiserver
 
 # First the tests that act on every namespace, while there is nothing else.
@@ -208,61 +210,61 @@ test-all-here: install
 test-bare-here: install
 	cd compare && go test -count=1 -tags bare ./peers
 	go test -count=1 -tags bare ./internal/testkit
-	go test -count=1 -tags bare ./internal/e2e -foos 1000 -rounds 1 -idle 5s
+	go test -count=1 -tags bare ./internal/tests/e2e -foos 1000 -rounds 1 -idle 5s
 	cd chapters && go build -o ../bin/ ./informer
 	for parts in '' reflector,fifo,store,queue shared,queue; do \
-		go test -count=1 -tags bare -run ColdStart ./internal/e2e -foos 200 -idle 0s -controller "bin/informer --client-go=$$parts" || exit 1; \
+		go test -count=1 -tags bare -run ColdStart ./internal/tests/e2e -foos 200 -idle 0s -controller "bin/informer --client-go=$$parts" || exit 1; \
 	done
 
 .PHONY: test-page
-test-page: ## Look at the page in a real browser (needs Chromium)
-	cd browser && go test -count=1 -tags page -v -timeout 20m ./...
+test-page: ### Look at the page in a real browser (needs Chromium)
+	cd site/browser && go test -count=1 -tags page -v -timeout 20m ./...
 
 # In a simulation one goroutine at a time runs, so that two cannot race.
 .PHONY: test-race
-test-race: ## Run the unit tests under the race detector (needs a C compiler)
+test-race: ### Run the unit tests under the race detector (needs a C compiler)
 	go test -race ./controller/... ./informer/... ./clientset/... $$(go list ./internal/... | grep -v /simulation$$)
 	cd chapters && go test -race ./...
 
 .PHONY: mutants
-mutants: ## Make small mistakes in the code and see that the tests notice
-	go test -count=1 -tags mutants -timeout 30m ./internal/mutants
+mutants: ### Make small mistakes in the code and see that the tests notice
+	go test -count=1 -tags mutants -timeout 30m ./internal/tests/mutants
 
 # More: make coldstart FOOS=5000 ROUNDS=3 IDLE=0s, and CONTROLLER=bin/mine for another program
 FOOS ?= 2000
 ROUNDS ?= 1
 IDLE ?= 65s
 .PHONY: coldstart
-coldstart: ## Count what a cold start of many Foos writes, and a resync (about 2 minutes)
+coldstart: ### Count what a cold start of many Foos writes, and a resync (about 2 minutes)
 	$(ON_BARE_CLUSTER) coldstart-here
 
 .PHONY: coldstart-here
 coldstart-here: install
-	go test -count=1 -tags bare -v -timeout 60m -run ColdStart ./internal/e2e -foos $(FOOS) -rounds $(ROUNDS) -idle $(IDLE) -controller "$(CONTROLLER)"
+	go test -count=1 -tags bare -v -timeout 60m -run ColdStart ./internal/tests/e2e -foos $(FOOS) -rounds $(ROUNDS) -idle $(IDLE) -controller "$(CONTROLLER)"
 
 # More: make longlist FOOS=100000
 .PHONY: longlist
-longlist: ## Report the memory for each of many Foos
+longlist: ### Report the memory for each of many Foos
 	$(ON_BARE_CLUSTER) longlist-here
 
 .PHONY: longlist-here
 longlist-here: install
-	go test -count=1 -tags bare -v -timeout 60m -run LongList ./internal/e2e -foos $(FOOS)
+	go test -count=1 -tags bare -v -timeout 60m -run LongList ./internal/tests/e2e -foos $(FOOS)
 
 # More: make failover FAILOVERS=5
 FAILOVERS ?= 1
 .PHONY: failover
-failover: ## Measure how long nothing is reconciled when the leader ends (2 minutes)
+failover: ### Measure how long nothing is reconciled when the leader ends (2 minutes)
 	$(ON_CLUSTER) failover-here
 
 .PHONY: failover-here
 failover-here: install
-	go test -count=1 -tags long -v -timeout 60m -parallel 4 -run '^TestFailover$$' ./internal/e2e -failovers $(FAILOVERS)
+	go test -count=1 -tags long -v -timeout 60m -parallel 4 -run '^TestFailover$$' ./internal/tests/e2e -failovers $(FAILOVERS)
 
 # More: make cache-cost SECRETS=1000
 SECRETS ?= 100
 .PHONY: cache-cost
-cache-cost: ## Measure what each way to keep Secrets costs (a minute; chapters/cache)
+cache-cost: ### Measure what each way to keep Secrets costs (a minute; chapters/cache)
 	$(ON_BARE_CLUSTER) cache-cost-here
 
 .PHONY: cache-cost-here
@@ -270,7 +272,7 @@ cache-cost-here:
 	cd chapters && go test -count=1 -tags bare -v -timeout 60m -run TestCost ./cache -secrets $(SECRETS) -chart cost.svg
 
 .PHONY: apiserver-cost
-apiserver-cost: ## Time an API server of one's own beside a CRD (a minute; chapters/apiserver)
+apiserver-cost: ### Time an API server of one's own beside a CRD (a minute; chapters/apiserver)
 	$(ON_BARE_CLUSTER) apiserver-cost-here
 
 .PHONY: apiserver-cost-here
@@ -279,11 +281,11 @@ apiserver-cost-here:
 
 # More: cd compare && go run ./harness -help
 .PHONY: compare
-compare: ## Measure this controller beside sample-controller and controller-runtime (50 minutes)
+compare: ### Measure this controller beside sample-controller and controller-runtime (50 minutes)
 	cd compare && go run ./harness
 
 .PHONY: compare-quick
-compare-quick: ## The same, small: see that every one of them works (3 minutes)
+compare-quick: ### The same, small: see that every one of them works (3 minutes)
 	cd compare && go run ./harness -quick
 
 # More: make judge CONTROLLER='bin/mine --kubeconfig {kubeconfig}' JUDGE=-quick, and bin/judge -help
@@ -292,22 +294,22 @@ JUDGE ?=
 .PHONY: judge
 judge: ## Put any Foo controller to the test: make judge CONTROLLER='go run ./mine' (4 to 15 minutes)
 	@test -n "$(CONTROLLER)" || { echo "which controller? make judge CONTROLLER='go run ./mine --kubeconfig {kubeconfig}'"; exit 1; }
-	@cd compare && go build -o ../bin/judge ./judge
+	@go build -o bin/judge ./judge
 	@bin/judge $(JUDGE) -- $(CONTROLLER)
 
-# More: cd compare && go test -tags long -v -timeout 2h -parallel 4 ./judge -everything
+# More: go test -tags long -v -timeout 2h -parallel 4 ./judge -everything
 .PHONY: test-judge
-test-judge: bin/byhand ## See that the judge catches each known bug, and none here (7 minutes)
-	cd compare && go test -count=1 -tags long -v -timeout 60m -parallel 4 -run TestReference ./judge
+test-judge: bin/byhand ### See that the judge catches each known bug, and none here (7 minutes)
+	go test -count=1 -tags long -v -timeout 60m -parallel 4 -run TestReference ./judge
 	@$(MAKE) --no-print-directory judge CONTROLLER='bin/byhand --kubeconfig {kubeconfig}' JUDGE=-quick
 
 # The cluster needs Linux or macOS, and so do the chapters.
 .PHONY: lint
-lint: ## Check formatting, vet and staticcheck in every module, and other systems
+lint: ### Check formatting, vet and staticcheck in every module, and other systems
 	@unformatted="$$(gofmt -l $$(git ls-files '*.go'))"; test -z "$$unformatted" || { echo "gofmt would change:" $$unformatted; exit 1; }
 	for module in $(MODULES); do \
 		(cd $$module && go mod tidy -diff && go vet -tags $(TAGS) ./... && go run $(STATICCHECK) -tags $(TAGS) ./...) || exit 1; \
 	done
-	for system in darwin windows; do GOOS=$$system go vet ./... || exit 1; done
+	GOOS=darwin go vet ./... && GOOS=windows go vet . ./clientset/... ./informer/... ./controller/...
 	for module in chapters cluster; do (cd $$module && GOOS=darwin go vet ./...) || exit 1; done
 	GOOS=js GOARCH=wasm go vet ./internal/playground/...

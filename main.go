@@ -140,7 +140,8 @@ func run(ctx context.Context, o options, stdout io.Writer) error {
 	if err := observe.serve(o, election, projects, foos, deployments); err != nil {
 		return err
 	}
-	// One of the watches of a leader that was frozen may be behind.
+	// A leader that was frozen may wake with one watch behind the other: each reconcile first
+	// looks whether this process still leads.
 	workers := controller.New(queue, election.OnlyWhileLeading(reconcile))
 	err = election.Run(ctx, func(ctx context.Context) error {
 		return lead(ctx, observe, workers, o.workers, projects, foos, deployments)

@@ -100,14 +100,14 @@ func TestRun(t *testing.T) {
 	post := receive(s, "a worker sends nothing", posts)
 	p.cancel()
 	s.eventually("informers: they end with the context", func() error { return differ(s.watches.Load(), "0") })
-	p.serves("stopServers: before the workers have ended", "/healthz", "ok")
+	p.serves("view.stop: before the workers have ended", "/healthz", "ok")
 	close(post)
 	p.ends(nil)
 	if !strings.HasSuffix(p.output(), "stopped: every worker has finished what it had begun\n") {
 		t.Error("workers.Run, observe.Close: run has returned and has not told the end")
 	}
 	s.sends("workers.Run: a worker finishes what it has begun", "POST deployments", "PUT foos/last/status")
-	p.serves("stopServers: after run has returned", "/healthz", "connection refused")
+	p.serves("view.stop: after run has returned", "/healthz", "connection refused")
 }
 
 // TestSync holds back the first list of each informer that is awaited. The program is not ready,
@@ -165,14 +165,14 @@ func TestRights(t *testing.T) {
 	s.Refuse(lost("projects"))
 	p = s.start("--trace=json")
 	s.sends("WaitForSync: it waits for no Project", "PUT foos/foo/status")
-	p.serves("ready", "/readyz", "^ok$")
+	p.serves("view.serve", "/readyz", "^ok$")
 	p.serves("metrics", "/metrics", `informer_ready{group="examples-gzh.com",resource="projects"} 0`)
 
 	s.Refuse(lost("foos"))
 	s.CutWatches("foos")
-	p.serves("ready: of a right that is lost", "/readyz", `-]informer/foos.samplecontroller.k8s.io failed: .*no right`)
+	p.serves("view.serve: of a right that is lost", "/readyz", `-]informer/foos.samplecontroller.k8s.io failed: .*no right`)
 	s.Refuse(nil)
-	p.serves("ready: the right is back", "/readyz", "^ok$")
+	p.serves("view.serve: the right is back", "/readyz", "^ok$")
 	p.cancel()
 	p.ends(nil)
 }
@@ -191,7 +191,7 @@ func TestNoProjects(t *testing.T) {
 	p.prints("connect.CheckGroup", "going on without Projects: .* does not serve examples-gzh.com/v1alpha1: .*kubectl apply -f config/crd")
 	s.add(foos+"foo", wants("one"))
 	s.sends("Reconciler", "POST deployments", "PUT foos/foo/status")
-	p.serves("ready", "/readyz", "^ok$")
+	p.serves("view.serve", "/readyz", "^ok$")
 	p.cancel()
 	p.ends(nil)
 }
@@ -247,7 +247,7 @@ func TestLimits(t *testing.T) {
 	p.cancel()
 	p.ends(nil)
 	if shown, _ := io.ReadAll(stream.Body); !strings.Contains(string(shown), `"what":"stopped"`) {
-		t.Errorf("newObserver, stopServers, observe.Close: the page does not show the last step, after %d bytes", len(shown))
+		t.Errorf("view.serve, view.stop, observe.Close: the page does not show the last step, after %d bytes", len(shown))
 	}
 }
 
@@ -271,7 +271,7 @@ func TestLeader(t *testing.T) {
 	first.serves("election.Joined", "/readyz", `-]leader-election failed: the Lease home/byhand`)
 	s.Refuse(nil)
 	first.prints("election.Run", "standing by: another is the leader")
-	first.serves("ready: one that stands by", "/readyz", "^ok$")
+	first.serves("view.serve: one that stands by", "/readyz", "^ok$")
 	for _, r := range s.APIServer.Log() {
 		if r.Target.Resource != "" && r.Target.Resource != "leases" {
 			t.Errorf("election.Run, informers: while another process leads it sends %s %s", r.Method, r.Path)
@@ -360,12 +360,12 @@ func TestErrors(t *testing.T) {
 		missing string // a path that is answered 404
 		want    string
 	}{
-		{"newObserver", []string{"--page", taken.Addr().String()}, "", "--page: cannot listen"},
+		{"view.serve", []string{"--page", taken.Addr().String()}, "", "--page: cannot listen"},
 		{"connect.Config", []string{"--kubeconfig", "/nowhere/config"}, "", "cannot read the kubeconfig"},
 		{"leader.New", []string{"--leader-elect", "--leader-elect-renew-deadline=1h"}, "", "leader election: "},
 		{"events.Start, newClients", []string{"--kubeconfig", kubeconfig(t, "{server: 'https://127.0.0.1:1', certificate-authority-data: AAAA}")}, "", "the kubeconfig is broken"},
 		{"connect.Check of Foos", nil, "/apis/samplecontroller.k8s.io/v1alpha1", "kubectl apply -f config/crd"},
-		{"startServers", []string{"--listen", taken.Addr().String()}, "", "--listen: cannot listen"},
+		{"view.serve", []string{"--listen", taken.Addr().String()}, "", "--listen: cannot listen"},
 	} {
 		t.Run(test.step, func(t *testing.T) {
 			s := newServer(t)
@@ -380,7 +380,7 @@ func TestErrors(t *testing.T) {
 			if p.err == nil || !strings.Contains(p.err.Error(), test.want) {
 				t.Errorf("%s: run returns %v, want %s", test.step, p.err, test.want)
 			}
-			if test.step == "startServers" && !strings.Contains(p.output(), "talking to http") {
+			if test.step == "view.serve" && !strings.Contains(p.output(), "talking to http") {
 				t.Error("observe.Close: run has returned, and what it said before is not printed")
 			}
 		})
@@ -616,7 +616,7 @@ func (p *program) prints(what, pattern string) string {
 // an answer, too.
 func (p *program) serves(what, path string, patterns ...string) {
 	p.Helper()
-	url := p.prints("startServers", "health and metrics at (http://[0-9.:]+)") + path
+	url := p.prints("view.serve", "health and metrics at (http://[0-9.:]+)") + path
 	for _, pattern := range patterns {
 		p.eventually(what+": GET "+path, func() error {
 			answer, err := client.Get(url)

@@ -16,8 +16,8 @@ import (
 	samplecontrollerv1alpha1 "example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
 )
 
-// Interface is what code that uses this package should accept: Clientset satisfies it, and
-// the fake does.
+// Interface is what code that uses this package should accept. Both Clientset and the fake
+// implement it.
 type Interface interface {
 	// Discovery asks the server which groups and resources it has.
 	Discovery() discovery.DiscoveryInterfaces

@@ -31,10 +31,8 @@ import (
 // them to client-go's global scheme.Scheme would change every other client in the process.
 var Scheme = runtime.NewScheme()
 
-// Codecs makes the encoders and decoders (codecs) for the types in Scheme. They speak
-// JSON. They also speak CBOR, a binary form of it, if client-go's feature gates for that
-// are on. A feature gate is a switch for new behaviour, here an environment variable; at
-// v0.37 these are off.
+// Codecs encodes and decodes the types in Scheme: JSON, and CBOR, a binary form of it, where
+// client-go's feature gates ask for it (off in v0.37).
 var Codecs = serializer.NewCodecFactory(Scheme, serializer.WithSerializer(cbor.NewSerializerInfo))
 
 // ParameterCodec turns an options struct into a query string. The options are the same

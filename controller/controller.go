@@ -13,8 +13,8 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// ReconcileTimeout limits one reconcile. If the server does not answer, the worker goes on,
-// and the process can end, after this time.
+// ReconcileTimeout limits one reconcile. After it the worker moves on and the process can end,
+// even if the server never answers.
 const ReconcileTimeout = 30 * time.Second
 
 // Reconcile compares the current state of the object with this key with its desired

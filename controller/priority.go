@@ -16,10 +16,14 @@ import (
 //	60 s   A worker takes it. Each of the others needed two requests first (300 Foos a
 //	       second on 2 cores).
 //
-// So the keys of an initial list, of a retry, of a wait for the cache, and of objects that a
-// relist or a resync shows unchanged have low priority. They are taken when no key of a change
-// waits, and in every eighth turn. Within a priority the first comes first: a retry waits behind
-// a whole initial list.
+// So a key has low priority if it comes from
+//
+//   - an initial list,
+//   - a retry, or a wait for the cache,
+//   - an object that a relist or a resync shows unchanged.
+//
+// Such keys are taken when no key of a change waits, and in every eighth turn. Within a priority
+// the first comes first: a retry waits behind a whole initial list.
 
 // PriorityQueue is a Queue with a second priority. AddAfter and AddRateLimited add with low
 // priority.
@@ -80,6 +84,7 @@ type priorityFIFO struct {
 	// without the queue's lock, so this has one of its own.
 	changed sync.Map
 
+	// A key that waits is in exactly one of high and low, and in inLow if it is in low.
 	high, low list.List                          // of cache.ObjectName
 	inLow     map[cache.ObjectName]*list.Element // where in low a key is
 	pops      int

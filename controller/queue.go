@@ -46,7 +46,7 @@ func RateLimiter() workqueue.TypedRateLimiter[cache.ObjectName] {
 	return jitter{workqueue.NewTypedItemExponentialFailureRateLimiter[cache.ObjectName](shortestDelay, longestDelay)}
 }
 
-// jitter shortens the delays of a key by up to a half, of each key by another share. So
+// jitter shortens a key's delays by up to half; the fraction differs from key to key. So
 // keys that failed together do not come back together.
 type jitter struct {
 	workqueue.TypedRateLimiter[cache.ObjectName]

@@ -32,9 +32,9 @@ type Informer struct {
 
 // New returns an informer of one resource. options has the type of the object, the handler,
 // the period of the resync (0: none) and the indexers. The Reflector sends every request
-// through the two functions of listWatch. client is the whole clientset that they call: a
-// fake one says that it cannot stream a list, and a Reflector that is not told waits for ever
-// for the bookmark.
+// through the two functions of listWatch. client is the clientset behind them. It is asked one
+// thing: can it stream a list? A fake cannot; without that answer the Reflector would wait for
+// the bookmark for ever.
 func New(resource schema.GroupResource, client any, listWatch *cache.ListWatch, options cache.InformerOptions) *Informer {
 	i := &Informer{Resource: resource.String(), Handler: options.Handler}
 	options.Handler = cache.ResourceEventHandlerDetailedFuncs{
@@ -78,11 +78,10 @@ func (i *Informer) Run(ctx context.Context) {
 // requests returns a ListWatch that passes each request of the Reflector on, and notes how it
 // ended, for progress.go.
 //
-// A first list that is no stream is made the newest, too. The Reflector asks for
-// resourceVersion=0 then: what the API server has in memory, which may be old. Without a
-// resourceVersion the answer is the newest. It must come in one piece. After a first list in
-// pages the Reflector asks for pages in each later list, too, and a page is of exactly the
-// version that the Reflector knows: after a 410 that is old data.
+// A first list that is no stream is asked for without a resourceVersion, so that it is the newest.
+// The Reflector would ask for resourceVersion=0: what the API server has in memory, which may be
+// old. It is not asked for in pages: a Reflector that has once listed in pages goes on so, at the
+// version that it knows, and after a 410 that is old data.
 func (i *Informer) requests(next *cache.ListWatch) *cache.ListWatch {
 	return &cache.ListWatch{
 		ListWithContextFunc: func(ctx context.Context, opts metav1.ListOptions) (runtime.Object, error) {
@@ -91,7 +90,7 @@ func (i *Informer) requests(next *cache.ListWatch) *cache.ListWatch {
 				opts.ResourceVersion, opts.Limit = "", 0
 			}
 			list, err := next.ListWithContextFunc(ctx, opts)
-			// A good list does not suffice: with the watch that follows, the informer sees.
+			// Only the watch that follows ends the blindness.
 			i.sight.note(cmp.Or(err, errNoAnswer), 0)
 			return list, err
 		},

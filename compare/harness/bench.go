@@ -10,7 +10,7 @@ import (
 	"golang.org/x/perf/benchfmt"
 	"golang.org/x/sync/errgroup"
 
-	"example.com/byhand/compare/plane"
+	"example.com/byhand/internal/testkit/plane"
 )
 
 // bench is one execution of the harness.

@@ -7,7 +7,7 @@
 //	go run ./harness -report      # the page anew, from raw.txt
 //
 // It is run in the folder compare. It exits 1 if a peer does not do its work; never because
-// of a time or a number. Whether the work is right, ../judge says.
+// of a time or a number. Whether the work is right, ../../judge says.
 //
 // # How it works
 //

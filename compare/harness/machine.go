@@ -10,7 +10,7 @@ import (
 
 	"golang.org/x/perf/benchfmt"
 
-	"example.com/byhand/compare/plane"
+	"example.com/byhand/internal/testkit/plane"
 )
 
 // aboutMachine describes where the measurements are made, in the keys of the Go

@@ -17,7 +17,7 @@ import (
 	"golang.org/x/perf/benchfmt"
 
 	"example.com/byhand/compare/peers"
-	"example.com/byhand/compare/plane"
+	"example.com/byhand/internal/testkit/plane"
 )
 
 // results is the folder of the page that is kept.

@@ -9,7 +9,7 @@ import (
 	"regexp"
 
 	"example.com/byhand/clientset"
-	"example.com/byhand/compare/plane"
+	"example.com/byhand/internal/testkit/plane"
 )
 
 // server is one control plane, made for one measurement and removed after it.

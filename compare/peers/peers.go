@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
 	"syscall"
 	"time"
 )
@@ -75,16 +74,4 @@ func (p Peer) Command(ctx context.Context, dir, kubeconfig string) *exec.Cmd {
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	cmd.WaitDelay = 30 * time.Second
 	return cmd
-}
-
-// Go runs the Go toolchain and returns its output, without the newline.
-func Go(ctx context.Context, args ...string) (string, error) {
-	cmd := exec.CommandContext(ctx, "go", args...)
-	var complaint strings.Builder
-	cmd.Stderr = &complaint
-	output, err := cmd.Output()
-	if err != nil {
-		return "", fmt.Errorf("go %s: %w\n%s", strings.Join(args, " "), err, complaint.String())
-	}
-	return strings.TrimSuffix(string(output), "\n"), nil
 }

@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"example.com/byhand/internal/testkit/plane"
 )
 
 // sample is the package of sample-controller.
@@ -50,7 +52,7 @@ const alive = "package main\n\nimport _ \"example.com/byhand/compare/peers/liveh
 // compile builds the peer's program into a file: its package, with an overlay of what is edited
 // and added.
 func (p Peer) compile(ctx context.Context, file string) error {
-	dir, err := Go(ctx, "list", "-f", "{{.Dir}}", p.pkg)
+	dir, err := plane.Go(ctx, "list", "-f", "{{.Dir}}", p.pkg)
 	if err != nil {
 		return err
 	}
@@ -66,7 +68,7 @@ func (p Peer) compile(ctx context.Context, file string) error {
 		}
 		// Go allows no overlay over the module cache, so the overlay is a folder of this module
 		// that exists in it alone.
-		own, err := Go(ctx, "list", "-f", "{{.Dir}}", "example.com/byhand/compare/peers")
+		own, err := plane.Go(ctx, "list", "-f", "{{.Dir}}", "example.com/byhand/compare/peers")
 		if err := errors.Join(err, os.WriteFile(file+".main.go", []byte(tuned), 0o644)); err != nil {
 			return err
 		}
@@ -79,6 +81,6 @@ func (p Peer) compile(ctx context.Context, file string) error {
 	if err := errors.Join(err, os.WriteFile(file+".alive.go", []byte(alive), 0o644), os.WriteFile(file+".overlay.json", overlay, 0o644)); err != nil {
 		return err
 	}
-	_, err = Go(ctx, "build", "-overlay", file+".overlay.json", "-o", file, pkg)
+	_, err = plane.Go(ctx, "build", "-overlay", file+".overlay.json", "-o", file, pkg)
 	return err
 }

@@ -5,12 +5,14 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"example.com/byhand/internal/testkit/plane"
 )
 
 // The edits fit the sample-controller that go.mod names, and change what they are
 // meant to.
 func TestTuningFitsTheModule(t *testing.T) {
-	dir, err := Go(t.Context(), "list", "-m", "-f", "{{.Dir}}", "k8s.io/sample-controller")
+	dir, err := plane.Go(t.Context(), "list", "-m", "-f", "{{.Dir}}", "k8s.io/sample-controller")
 	if err != nil {
 		t.Fatal(err)
 	}

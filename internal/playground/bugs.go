@@ -15,7 +15,7 @@ import (
 	"example.com/byhand/controller"
 )
 
-// Bugs of the judge's reference program (compare/judge/reference/bugs) that the wiring of a
+// Bugs of the judge's reference program (judge/reference/bugs) that the wiring of a
 // replica alone can have. The lesson's code stays as it is.
 const (
 	noBug          = "none"

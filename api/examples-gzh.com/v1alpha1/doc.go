@@ -11,7 +11,7 @@
 //   - types.go says what a Project is. The json tags are the wire format.
 //   - deepcopy.go copies one, pointer by pointer. deepcopy-gen usually writes it.
 //   - register.go enters the types into a scheme. A scheme is a table that says which
-//     Go type stands for which group, version and kind (in names of Go: GVK).
+//     Go type stands for which group, version and kind (GVK in Go identifiers).
 //
 // Package clientset sends these types over the wire.
 //
@@ -19,7 +19,7 @@
 //
 // The group is examples-gzh.com, with an s. A client that asks for example-gzh.com
 // gets 404 for every request: a group that is not installed is simply another URL.
-// So the name is in one constant, GroupName, and nowhere else in Go.
+// So the program has the name in one constant, GroupName.
 //
 // A manifest that says replica instead of replicas sets no field: kubectl, which asks for strict
 // validation, refuses it by that name, other clients may not. Then a controller sees 0. So the

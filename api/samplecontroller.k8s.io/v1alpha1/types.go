@@ -18,9 +18,9 @@ type FooSpec struct {
 	// change, a new Deployment is created and the old one is deleted.
 	DeploymentName string `json:"deploymentName"`
 	// Replicas is the wanted number of replicas, 0 to 10. Without it, the Deployment's
-	// number is left alone; a new Deployment has 1, the API server's default. An autoscaler
-	// must then target the Deployment: reading the scale of such a Foo fails. With a number
-	// here, it must target the Foo: in the Deployment, the controller undoes what it sets.
+	// number is left alone; a new Deployment has 1, the API server's default. Point an
+	// autoscaler at the Deployment then: the scale of such a Foo cannot be read. With a number
+	// here, point it at the Foo: in the Deployment the controller would undo its changes.
 	Replicas *int32 `json:"replicas,omitempty"`
 }
 

@@ -176,15 +176,18 @@ func (p *Process) Wait(ctx context.Context) error {
 type Status struct{ VmRSS, VmHWM uint64 }
 
 // Status is that of a process that runs. Linux alone says it.
-func (p *Process) Status() (s Status, err error) {
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.PID()))
+func (p *Process) Status() (Status, error) { return StatusOf(p.PID()) }
+
+// StatusOf is Process.Status for any process.
+func StatusOf(pid int) (s Status, err error) {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {
 		return s, err
 	}
 	for name, field := range map[string]*uint64{"VmRSS": &s.VmRSS, "VmHWM": &s.VmHWM} {
 		_, after, _ := strings.Cut(string(text), "\n"+name+":")
 		if _, err := fmt.Sscanf(after, "%d kB", field); err != nil {
-			return s, fmt.Errorf("/proc/%d/status has no %s: %w", p.PID(), name, err)
+			return s, fmt.Errorf("/proc/%d/status has no %s: %w", pid, name, err)
 		}
 		*field *= 1024
 	}

@@ -1,0 +1,42 @@
+#!/bin/sh
+# new.sh DIR writes the skeleton of the exercise into a new folder: a Go module that takes
+# types, client, informers and queue from this repository, in whose folder it is called.
+# It overwrites nothing.
+set -eu
+
+fail() {
+	echo "make exercise: $1" >&2
+	exit 1
+}
+
+dir=${1:-}
+[ -n "$dir" ] || fail "which folder? make exercise DIR=../mine"
+case $dir in
+-*) dir=./$dir ;; # no option
+esac
+
+# The folder itself may not exist yet: then the nearest one above it says where it is.
+above=$dir
+while [ ! -e "$above" ]; do
+	above=$(dirname "$above")
+done
+[ -d "$above" ] || fail "$above is a file, and no folder"
+repository=$(pwd -P)
+case $(cd "$above" && pwd -P)/ in
+"$repository"/*) fail "$dir is inside this repository: choose a folder outside, as in make exercise DIR=../mine" ;;
+esac
+
+mkdir -p "$dir" 2>/dev/null && [ -w "$dir" ] || fail "you may not write to $dir"
+[ -z "$(ls -A "$dir")" ] || fail "$dir is not empty: choose another folder"
+
+# The same versions of the same modules as here, so that nothing is downloaded.
+sed 's|^module .*|module example.com/mine|' go.mod >"$dir/go.mod"
+cp go.sum exercise/_skeleton/main.go exercise/README.md "$dir"
+go mod edit -require=example.com/byhand@v0.0.0 -replace="example.com/byhand=$repository" "$dir/go.mod"
+
+program=$dir/mine
+case $program in
+*' '*) program="'$program'" ;; # The recipe of make judge is one more shell.
+esac
+echo "$dir is yours. Its README.md leads on; begin with:"
+echo "  go -C \"$dir\" build && make judge CONTROLLER=\"$program\" JUDGE='-scenario create'"

@@ -1,0 +1,148 @@
+// Package plane starts control planes with the CRDs of this repository in them, for the judge and
+// for the harness of the comparison, by the command in the folder cluster.
+package plane
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync/atomic"
+	"syscall"
+
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+)
+
+// The programs of a control plane.
+const (
+	// Bare: who is measured or judged alone writes Deployments.
+	Bare = "etcd,kube-apiserver"
+	// Whole: Deployments get Pods, and garbage is collected.
+	Whole = "etcd,kube-apiserver,kube-controller-manager,kube-scheduler,kwok-controller"
+)
+
+// Root is the root of the repository that this source file was compiled from. Not every
+// program that starts control planes is run there.
+func Root() (string, error) {
+	_, file, _, _ := runtime.Caller(0)
+	root := filepath.Join(filepath.Dir(file), "..", "..", "..")
+	if _, err := os.Stat(filepath.Join(root, "cluster", "go.mod")); err != nil {
+		return "", fmt.Errorf("the folder cluster is not where it was when this program was built: %w", err)
+	}
+	return root, nil
+}
+
+// Plane is one control plane.
+type Plane struct {
+	// Home is the folder of the cluster command, below which all of it lies.
+	Home, Name, Kubeconfig string
+	// Config has no limit of requests.
+	Config *rest.Config
+	Kube   kubernetes.Interface
+
+	command, components string
+}
+
+// Command is the cluster command, built.
+type Command string
+
+// Build builds it in a folder. It needs the Go toolchain.
+func Build(ctx context.Context, dir string) (Command, error) {
+	root, err := Root()
+	if err != nil {
+		return "", err
+	}
+	program := filepath.Join(dir, "cluster")
+	_, err = Go(ctx, "build", "-C", filepath.Join(root, "cluster"), "-o", program, ".")
+	return Command(program), err
+}
+
+// started is how many control planes this process has started.
+var started atomic.Int64
+
+// Up starts a control plane for clients of this name. The caller calls Down, unless there is
+// an error.
+func (c Command) Up(ctx context.Context, components, userAgent string) (*Plane, error) {
+	root, err := Root()
+	if err := errors.Join(err, ctx.Err()); err != nil {
+		return nil, err
+	}
+	p := &Plane{Home: filepath.Join(root, "cluster"), command: string(c), components: components}
+	// By this name the cluster command knows whose it is, and removes what a process that was
+	// killed has left.
+	p.Name = fmt.Sprintf("test-%d-%d", os.Getpid(), started.Add(1))
+	p.Kubeconfig = filepath.Join(p.Home, p.Name+".kubeconfig")
+	if err = p.Start(); err == nil {
+		err = p.connect(userAgent)
+	}
+	if err == nil {
+		err = p.Install()
+	}
+	if err != nil {
+		return nil, errors.Join(err, p.Down())
+	}
+	return p, nil
+}
+
+// Start starts what of it does not run.
+func (p *Plane) Start() error {
+	return execute(p.command, "up", "--name", p.Name, "--components", p.components)
+}
+
+func (p *Plane) connect(userAgent string) (err error) {
+	if p.Config, err = clientcmd.BuildConfigFromFlags("", p.Kubeconfig); err != nil {
+		return err
+	}
+	p.Config.QPS, p.Config.UserAgent = -1, userAgent
+	p.Kube, err = kubernetes.NewForConfig(p.Config)
+	return err
+}
+
+// Install makes the CRDs what their files say, and waits until they are served, and until
+// the namespace default exists, which the API server creates.
+func (p *Plane) Install() error {
+	crds := filepath.Join(p.Home, "..", "config", "crd")
+	for _, args := range [][]string{
+		{"apply", "-f", crds},
+		{"wait", "--for=condition=Established", "--timeout=60s", "-f", crds},
+		{"wait", "--for=create", "--timeout=60s", "namespace/default"},
+	} {
+		if err := execute(filepath.Join(p.Home, "bin", "kubectl"), append(args, "--kubeconfig", p.Kubeconfig)...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Down stops it and removes its data.
+func (p *Plane) Down() error { return execute(p.command, "down", "--name", p.Name) }
+
+// execute runs a command that is not bound to a context, and which a Ctrl-C at the terminal
+// does not reach: a control plane is started completely, and then removed completely.
+func execute(program string, args ...string) error {
+	cmd := exec.Command(program, args...)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if output, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("%s %s: %w\n%s", filepath.Base(program), strings.Join(args, " "), err, bytes.TrimSpace(output))
+	}
+	return nil
+}
+
+// Go runs the Go toolchain and returns its output, without the newline.
+func Go(ctx context.Context, args ...string) (string, error) {
+	cmd := exec.CommandContext(ctx, "go", args...)
+	var complaint strings.Builder
+	cmd.Stderr = &complaint
+	output, err := cmd.Output()
+	if err != nil {
+		return "", fmt.Errorf("go %s: %w\n%s", strings.Join(args, " "), err, complaint.String())
+	}
+	return strings.TrimSuffix(string(output), "\n"), nil
+}

@@ -1,0 +1,208 @@
+//go:build integration || bare || long
+
+package e2e
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+
+	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
+	"example.com/byhand/clientset"
+	"example.com/byhand/internal/testkit"
+	"example.com/byhand/internal/testkit/subprocess"
+)
+
+// deadline is how long a test waits for what must happen. Tests of many objects
+// wait longer.
+var deadline = 60 * time.Second
+
+// binary is the program under test, built from this checkout. make builds it there, too:
+// a program that is there and up to date is not linked again.
+const binary = "../../../bin/byhand"
+
+func TestMain(m *testing.M) {
+	build := exec.Command("go", "build", "-o", binary, "../../..")
+	build.Stderr = os.Stderr
+	if err := build.Run(); err != nil {
+		fmt.Fprintln(os.Stderr, "build the program under test:", err)
+		os.Exit(1)
+	}
+	os.Exit(m.Run())
+}
+
+// server is the API server that KUBECONFIG names, and a namespace in it that is
+// the test's own.
+type server struct {
+	*testing.T
+	config    *rest.Config
+	kube      kubernetes.Interface
+	client    clientset.Interface
+	namespace string
+}
+
+func newServer(t *testing.T) *server {
+	t.Helper()
+	config, err := clientcmd.BuildConfigFromFlags("", os.Getenv("KUBECONFIG"))
+	if err != nil {
+		t.Fatalf("these tests need a cluster, see `make test`: %v", err)
+	}
+	config.QPS = -1
+	s := &server{T: t, config: config, kube: kubernetes.NewForConfigOrDie(config), client: clientset.NewForConfigOrDie(config)}
+	namespace, err := s.kube.CoreV1().Namespaces().Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "e2e-"}}, metav1.CreateOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.namespace = namespace.Name
+	t.Cleanup(func() {
+		if err := s.kube.CoreV1().Namespaces().Delete(context.Background(), s.namespace, metav1.DeleteOptions{}); err != nil {
+			t.Errorf("clean up: %v", err)
+		}
+	})
+	return s
+}
+
+// eventually waits until condition returns nil and fails the test with its last
+// error if that does not happen.
+func (s *server) eventually(what string, condition func() error) {
+	s.Helper()
+	var err error
+	for end := time.Now().Add(deadline); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+		if err = condition(); err == nil {
+			return
+		}
+	}
+	s.Fatalf("%s: %v", what, err)
+}
+
+// program is a running controller.
+type program = subprocess.Program
+
+// start runs the program. It is killed when the test ends, if it still runs.
+func start(t *testing.T, env []string, args ...string) *program {
+	t.Helper()
+	cmd := exec.Command(binary, args...)
+	cmd.Env = append(os.Environ(), env...)
+	return subprocess.Run(t, cmd, deadline)
+}
+
+// controller runs the program on the test's namespace until its workers run.
+func (s *server) controller(args ...string) *program {
+	s.Helper()
+	p := start(s.T, nil, append([]string{"--namespace", s.namespace}, args...)...)
+	p.WaitFor("workers start")
+	return p
+}
+
+// replica starts the program as one of several, until it works or stands by.
+func (s *server) replica(says string, args ...string) *program {
+	s.Helper()
+	p := start(s.T, nil, append([]string{"--namespace", s.namespace, "--leader-elect", "--leader-elect-resource-namespace", s.namespace}, args...)...)
+	p.WaitFor(says)
+	return p
+}
+
+const (
+	works    = "workers start"
+	standsBy = "standing by"
+)
+
+func (s *server) createFoo(name string, spec v1alpha1.FooSpec) *v1alpha1.Foo {
+	s.Helper()
+	foo, err := s.client.SamplecontrollerV1alpha1().Foos(s.namespace).Create(s.Context(),
+		&v1alpha1.Foo{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: spec}, metav1.CreateOptions{})
+	if err != nil {
+		s.Fatal(err)
+	}
+	return foo
+}
+
+// changeFoo changes a Foo's spec, tries as often as it takes to win against others,
+// and returns what is stored then.
+func (s *server) changeFoo(name string, change func(spec *v1alpha1.FooSpec)) (changed *v1alpha1.Foo) {
+	s.Helper()
+	foos := s.client.SamplecontrollerV1alpha1().Foos(s.namespace)
+	s.eventually("change Foo "+name, func() error {
+		foo, err := foos.Get(s.Context(), name, metav1.GetOptions{})
+		if err != nil {
+			return err
+		}
+		change(&foo.Spec)
+		changed, err = foos.Update(s.Context(), foo, metav1.UpdateOptions{})
+		return err
+	})
+	return changed
+}
+
+// kubectl runs kubectl in the folder of the repository and returns its output.
+func (s *server) kubectl(args ...string) string {
+	s.Helper()
+	// A test's clean-up runs it, too, so it is not bound to the test's context.
+	run := exec.Command("kubectl", args...)
+	run.Dir = "../../.."
+	output, err := run.CombinedOutput()
+	if err != nil {
+		s.Fatalf("kubectl %s: %v\n%s", strings.Join(args, " "), err, output)
+	}
+	return string(output)
+}
+
+// fetch returns the body of a GET, which must be answered with 200.
+func (s *server) fetch(url string) string {
+	s.Helper()
+	response, err := http.Get(url)
+	if err != nil {
+		s.Fatal(err)
+	}
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	if err != nil || response.StatusCode != http.StatusOK {
+		s.Fatalf("GET %s: %s (%v) %s", url, response.Status, err, body)
+	}
+	return string(body)
+}
+
+// gone is the condition that a get finds nothing.
+func gone(err error) error {
+	switch {
+	case err == nil:
+		return errors.New("it is still there")
+	case apierrors.IsNotFound(err):
+		return nil
+	default:
+		return err
+	}
+}
+
+func spec(deploymentName string, replicas int32) v1alpha1.FooSpec {
+	return v1alpha1.FooSpec{DeploymentName: deploymentName, Replicas: &replicas}
+}
+
+// proxied starts a proxy between a program and the API server, and returns the kubeconfig that
+// leads through it.
+func (s *server) proxied() (proxy *testkit.Proxy, kubeconfig string) {
+	s.Helper()
+	proxy, err := testkit.NewProxy(s.config)
+	if err == nil {
+		s.Cleanup(func() { _ = proxy.Close() })
+		kubeconfig, err = proxy.Kubeconfig(s.TempDir())
+	}
+	if err != nil {
+		s.Fatal(err)
+	}
+	return proxy, kubeconfig
+}

@@ -1,0 +1,261 @@
+//go:build integration
+
+package e2e
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+
+	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
+	"example.com/byhand/internal/testkit/subprocess"
+)
+
+// deployed is the namespace of config/manager, ownAccount the account in it that
+// config/rbac gives its rights to.
+const deployed, ownAccount = "byhand-system", "byhand"
+
+// root is the folder of the README and the Makefile.
+const root = "../../.."
+
+// command runs a command in the root folder and returns what it prints.
+func command(name string, args ...string) (string, error) {
+	cmd := exec.Command(name, args...)
+	cmd.Dir = root
+	output, err := cmd.CombinedOutput()
+	if err != nil {
+		err = fmt.Errorf("%s %s: %w\n%s", name, strings.Join(args, " "), err, output)
+	}
+	return string(output), err
+}
+
+func (s *server) apply() (said string) {
+	s.Helper()
+	return s.kubectl("apply", "--validate=strict", "--warnings-as-errors", "-k", "config/default")
+}
+
+// deploy applies config/default, and at the end of the test takes all of it away
+// but the CRDs, which the other tests need. Its namespace takes seconds to go, for which
+// only the next one to deploy waits.
+func (s *server) deploy() {
+	s.Helper()
+	s.kubectl("wait", "--for=delete", "namespace/"+deployed, "--timeout", deadline.String())
+	s.Cleanup(func() { s.kubectl("delete", "--ignore-not-found", "--wait=false", "-k", "config/manager") })
+	s.apply()
+	s.ownersAreKnown(s.as(deployed, ownAccount))
+}
+
+// ownersAreKnown waits until the admission plugin
+// OwnerReferencesPermissionEnforcement knows what a Foo is. It looks for new kinds
+// every half a minute, and until then it refuses every account but administrators
+// to block the deletion of one.
+func (s *server) ownersAreKnown(as *rest.Config) {
+	s.Helper()
+	kube := kubernetes.NewForConfigOrDie(as)
+	owned := foreignDeployment("owned", *metav1.NewControllerRef(&metav1.ObjectMeta{Name: "foo", UID: "uid"}, v1alpha1.SchemeGroupVersion.WithKind("Foo")))
+	s.eventually("a Foo may own", func() error {
+		_, err := kube.AppsV1().Deployments(s.namespace).Create(s.Context(), owned, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
+		return err
+	})
+}
+
+// container returns the only container of the Deployment that was deployed.
+func (s *server) container() corev1.Container {
+	s.Helper()
+	deployment, err := s.kube.AppsV1().Deployments(deployed).Get(s.Context(), "byhand", metav1.GetOptions{})
+	if err != nil {
+		s.Fatal(err)
+	}
+	if n := len(deployment.Spec.Template.Spec.Containers); n != 1 {
+		s.Fatalf("the Deployment has %d containers, want 1", n)
+	}
+	return deployment.Spec.Template.Spec.Containers[0]
+}
+
+// containerArgs are the container's arguments, but listening on loopback only.
+func (s *server) containerArgs() []string {
+	s.Helper()
+	args := slices.Clone(s.container().Args)
+	for i := range args {
+		if strings.HasPrefix(args[i], "--listen=") {
+			args[i] = "--listen=127.0.0.1:0"
+		}
+	}
+	return args
+}
+
+// What config/ holds is admitted as it stands and makes two Pods that may do no
+// harm.
+func TestDeploy(t *testing.T) {
+	s := newServer(t)
+	s.deploy()
+	t.Run("again changes nothing", testDeployAgain)
+	t.Run("two Pods run", testPods)
+	t.Run("no other sort of Pod is admitted", testPodSecurity)
+	t.Run("another namespace", testOverlay)
+	t.Run("the program runs in its Pod", testPod)
+	t.Run("with make", testMakeDeploy)
+}
+
+func testDeployAgain(t *testing.T) {
+	s := newServer(t)
+	for line := range strings.Lines(s.apply()) {
+		// kubectl sends the selector of a PodDisruptionBudget each time.
+		if !strings.HasSuffix(line, " unchanged\n") && line != "poddisruptionbudget.policy/byhand configured\n" {
+			t.Errorf("applied again: %s", line)
+		}
+	}
+	budget, err := s.kube.PolicyV1().PodDisruptionBudgets(deployed).Get(t.Context(), "byhand", metav1.GetOptions{})
+	if err != nil || budget.Generation != 1 {
+		t.Errorf("the PodDisruptionBudget has generation %d (%v), want 1", budget.Generation, err)
+	}
+}
+
+func testPods(t *testing.T) {
+	s := newServer(t)
+	s.kubectl("rollout", "status", "deployment/byhand", "--namespace", deployed, "--timeout", deadline.String())
+	s.eventually("the budget counts two Pods and lets one go", func() error {
+		budget, err := s.kube.PolicyV1().PodDisruptionBudgets(deployed).Get(t.Context(), "byhand", metav1.GetOptions{})
+		if err == nil && (budget.Status.ExpectedPods != 2 || budget.Status.CurrentHealthy != 2 || budget.Status.DisruptionsAllowed != 1) {
+			return fmt.Errorf("its status is %+v", budget.Status)
+		}
+		return err
+	})
+	pods, err := s.kube.CoreV1().Pods(deployed).List(t.Context(), metav1.ListOptions{})
+	if err != nil || len(pods.Items) != 2 {
+		t.Fatalf("%d Pods (%v), want 2", len(pods.Items), err)
+	}
+	for _, pod := range pods.Items {
+		if pod.Spec.ServiceAccountName != ownAccount || pod.Status.QOSClass != corev1.PodQOSBurstable {
+			t.Errorf("Pod %s has account %s and class %s, want %s and Burstable", pod.Name, pod.Spec.ServiceAccountName, pod.Status.QOSClass, ownAccount)
+		}
+	}
+}
+
+func testPodSecurity(t *testing.T) {
+	s := newServer(t)
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "pod"}, Spec: foreignDeployment("pod").Spec.Template.Spec}
+	_, err := s.kube.CoreV1().Pods(deployed).Create(t.Context(), pod, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
+	if !apierrors.IsForbidden(err) || !strings.Contains(err.Error(), `violates PodSecurity "restricted:latest"`) {
+		t.Errorf("a Pod without a security context: error %v, want Forbidden", err)
+	}
+}
+
+// One line in an overlay moves all of it, the subjects of the bindings too.
+func testOverlay(t *testing.T) {
+	s := newServer(t)
+	overlay := t.TempDir()
+	if err := os.CopyFS(filepath.Join(overlay, "config"), os.DirFS(filepath.Join(root, "config"))); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(overlay, "kustomization.yaml"), []byte("namespace: elsewhere\nresources: [config/default]\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	built := s.kubectl("kustomize", overlay)
+	if strings.Contains(built, deployed) || strings.Count(built, "elsewhere") < 8 {
+		t.Errorf("with namespace: elsewhere\n%s", built)
+	}
+}
+
+// make deploy wants an image, says on kwok that nothing runs, and make undeploy
+// keeps the Foos.
+func testMakeDeploy(t *testing.T) {
+	s := newServer(t)
+	make := func(args ...string) (string, error) { return command("make", append(args, "--no-print-directory")...) }
+	if output, err := make("deploy", "IMG="); err == nil || !strings.Contains(output, "make deploy IMG=") {
+		t.Errorf("without an image (%v): %s", err, output)
+	}
+	output, err := make("deploy", "IMG=mine:v1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(output, "kwok plays this cluster's nodes") {
+		t.Errorf("make deploy does not say that its Pods run nothing:\n%s", output)
+	}
+	if image := s.container().Image; image != "mine:v1" {
+		t.Errorf("the Deployment has image %s, want mine:v1", image)
+	}
+	s.createFoo("foo", spec("deployment", 1))
+	if output, err = make("undeploy"); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(output, "make uninstall") {
+		t.Errorf("make undeploy does not say how to remove what it keeps:\n%s", output)
+	}
+	_, err = s.kube.CoreV1().Namespaces().Get(t.Context(), deployed, metav1.GetOptions{})
+	if err := gone(err); err != nil {
+		t.Errorf("Namespace %s: %v", deployed, err)
+	}
+	_, err = s.kube.RbacV1().ClusterRoles().Get(t.Context(), "byhand", metav1.GetOptions{})
+	if err := gone(err); err != nil {
+		t.Errorf("ClusterRole: %v", err)
+	}
+	if _, err := s.foo("foo"); err != nil {
+		t.Errorf("the Foo: %v", err)
+	}
+}
+
+// The program with all that it has in its Pod: itself, its account, no home and no
+// root. Its probes are answered and it leads in its own namespace.
+func testPod(t *testing.T) {
+	if runtime.GOOS != "linux" || os.Getuid() != 0 {
+		t.Log("not checked: it takes root on Linux to put a program into a root of its own")
+		return
+	}
+	s := newServer(t)
+	host, err := url.Parse(s.config.Host)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command("/byhand", s.containerArgs()...)
+	cmd.Dir = "/"
+	cmd.Env = []string{"KUBERNETES_SERVICE_HOST=" + host.Hostname(), "KUBERNETES_SERVICE_PORT=" + host.Port()}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Chroot: s.podRoot(), Credential: &syscall.Credential{Uid: 65532, Gid: 65532}}
+	pod := subprocess.Run(t, cmd, deadline)
+	pod.WaitFor("workers start")
+	lease, err := s.kube.CoordinationV1().Leases(deployed).Get(t.Context(), "byhand", metav1.GetOptions{})
+	if err != nil || *lease.Spec.HolderIdentity == "" {
+		t.Errorf("Lease %v (%v), want one that is held", lease, err)
+	}
+	s.createFoo("foo", spec("deployment", 1))
+	s.converges("foo", "deployment", 1)
+
+	address := regexp.MustCompile(`http://127\.0\.0\.1:\d+`).FindString(pod.Output())
+	container := s.container()
+	for _, path := range []string{container.LivenessProbe.HTTPGet.Path, container.ReadinessProbe.HTTPGet.Path, "/metrics"} {
+		_ = s.fetch(address + path)
+	}
+	pod.Stop()
+}
+
+// podRoot returns a folder with what the program finds in its Pod.
+func (s *server) podRoot() string {
+	s.Helper()
+	folder := s.TempDir()
+	mounted := filepath.Join(folder, "var", "run", "secrets", "kubernetes.io", "serviceaccount")
+	ca, err := os.ReadFile(s.config.CAFile)
+	_, copied := command("cp", buildAsImage(s.T), folder+"/byhand")
+	err = errors.Join(err, copied, os.MkdirAll(mounted, 0o755))
+	for name, content := range map[string]string{"token": s.as(deployed, ownAccount).BearerToken, "ca.crt": string(ca), "namespace": deployed} {
+		err = errors.Join(err, os.WriteFile(filepath.Join(mounted, name), []byte(content), 0o644))
+	}
+	if err != nil {
+		s.Fatal(err)
+	}
+	return folder
+}

@@ -1,0 +1,313 @@
+//go:build mutants
+
+package mutants
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+const (
+	api        = "api/samplecontroller.k8s.io/v1alpha1/"
+	everything = "." // the package of deepcopy_test.go and main_test.go
+)
+
+// mutants are mistakes that people make. old stands in file, new takes its place,
+// and test in pkg must fail.
+var mutants = []struct {
+	mistake, file, old, new, pkg, test string
+}{
+	// How an object is copied.
+	{"a shallow copy of the labels", api + "deepcopy.go", "f.ObjectMeta.DeepCopyInto(&out.ObjectMeta)", "", everything, "TestDeepCopySharesNoMemory"},
+	{"a shallow copy of a slice", api + "deepcopy.go", "make([]metav1.Condition, len(s.Conditions))", "[]metav1.Condition(s.Conditions)", everything, "TestDeepCopySharesNoMemory"},
+	{"a shallow copy of a pointer", api + "deepcopy.go", "new(*s.Replicas)", "s.Replicas", everything, "TestDeepCopySharesNoMemory"},
+	{"list items that are shared", api + "deepcopy.go", "l.Items[i].DeepCopyInto(&out.Items[i])", "out.Items[i] = l.Items[i]", everything, "TestDeepCopySharesNoMemory"},
+	{"a new field that DeepCopy forgets", api + "types.go", "DeploymentName string `json:\"deploymentName\"`", "DeploymentName string `json:\"deploymentName\"`\n\tForgotten map[string]string `json:\"forgotten\"`", everything, "TestDeepCopySharesNoMemory"},
+	{"a new field that the schema lacks", api + "types.go", "DeploymentName string `json:\"deploymentName\"`", "DeploymentName string `json:\"deploymentName\"`\n\tForgotten string `json:\"forgotten\"`", "./internal/tests/schema", "TestFields"},
+	{"a misspelled field", api + "types.go", `json:"replicas,omitempty"`, `json:"replica,omitempty"`, "./internal/tests/schema", "TestFields"},
+	{"a misspelled group", "api/examples-gzh.com/v1alpha1/register.go", `GroupName = "examples-gzh.com"`, `GroupName = "example-gzh.com"`, "./internal/tests/schema", "TestKindsAreComplete"},
+	{"nil becomes empty", api + "deepcopy.go", "if s.Conditions != nil {", "if true {", everything, "TestDeepCopyKeepsNilAndEmpty"},
+
+	// How it crosses the wire.
+	{"a wrong method", "clientset/foo.go", "c.client.Put()", "c.client.Post()", "./clientset", "TestRequests"},
+	{"a wrong path segment", "clientset/project.go", `Resource("projects")`, `Resource("project")`, "./clientset", "TestRequests"},
+	{"a group misspelled in the base path", "clientset/clientset.go", `config.APIPath = "/apis"`, `config.APIPath = "/api"`, "./clientset", "TestRequests"},
+	{"a subresource forgotten", "clientset/foo.go", `SubResource("status").`, "", "./clientset", "TestRequests"},
+	{"an option dropped", "clientset/foo_more.go", "VersionedParams(&listOpts, ParameterCodec).", "", "./clientset", "TestRequests"},
+	{"TimeoutSeconds lost", "clientset/clientset.go", "return time.Duration(*opts.TimeoutSeconds) * time.Second", "return 0", "./clientset", "TestRequests"},
+	{"a wrong codec", "clientset/clientset.go", "Codecs.WithoutConversion()", "Codecs", "./clientset", "TestRequests"},
+	{"a kind that is not registered", api + "register.go", "&Foo{},", "", "./internal/tests/schema", "TestKindsAreComplete"},
+	{"a list that is not registered", "api/examples-gzh.com/v1alpha1/register.go", "&ProjectList{},", "", "./internal/tests/schema", "TestKindsAreComplete"},
+	{"an apply that cannot leave a field out", api + "applyconfiguration/foo.go", `json:"deploymentName,omitempty"`, `json:"deploymentName"`, "./internal/tests/schema", "TestApplyConfigurations"},
+	{"the caller's configuration changed", "clientset/clientset.go", "config := *c\n\tif config.UserAgent", "config := *c\n\tc.UserAgent = \"changed\"\n\tif config.UserAgent", "./clientset", "TestNewForConfigLeavesConfigAlone"},
+	{"a rate limiter for each group", "clientset/clientset.go", "config.RateLimiter = flowcontrol", "_ = flowcontrol", "./clientset", "TestGroupsShareOneRateLimiter"},
+
+	// How it is kept in memory.
+	{"managedFields kept", "informer/informer.go", "accessor.SetManagedFields(nil)", "_ = accessor", "./informer", "TestListAndWatch"},
+	{"annotations kept", "informer/foo.go", "foo.Annotations = nil", "_ = foo", "./informer", "TestListAndWatch"},
+	{"Projects listed in all namespaces", "informer/project.go", "Projects(namespace).List", `Projects("").List`, "./informer", "TestRequestPaths"},
+	{"Projects watched in all namespaces", "informer/project.go", "Projects(namespace).Watch", `Projects("").Watch`, "./informer", "TestRequestPaths"},
+	{"Foos listed in all namespaces", "informer/foo.go", "Foos(namespace).List", `Foos("").List`, "./informer", "TestRequestPaths"},
+	{"Foos watched in all namespaces", "informer/foo.go", "Foos(namespace).Watch", `Foos("").Watch`, "./informer", "TestRequestPaths"},
+	{"Deployments listed in all namespaces", "informer/deployment.go", "Deployments(namespace).List", `Deployments("").List`, "./informer", "TestRequestPaths"},
+	{"Deployments watched in all namespaces", "informer/deployment.go", "Deployments(namespace).Watch", `Deployments("").Watch`, "./informer", "TestRequestPaths"},
+	{"a list's error that nobody sees", "informer/informer.go", "cmp.Or(err, errNoAnswer)", "errNoAnswer", "./informer", "TestWaitForSyncNamesError"},
+	{"a watch's error that nobody sees", "informer/informer.go", "i.sight.note(err, 0)\n\t\t\t\treturn nil", "return nil", "./informer", "TestWaitForSyncNamesError"},
+	{"a lost right unnoticed", "informer/progress.go", "apierrors.IsForbidden(i.sight.why) ||", "", "./informer", "TestReady"},
+	{"not ready for any error", "informer/progress.go", "blind < limit && !isLost", "false && isLost", "./informer", "TestReady"},
+	{"a right counted before the first list", "informer/progress.go", "i.controller.HasSynced() && (", "(", "./informer", "TestWaitForSyncNamesError"},
+	{"lists that break at the same object", "informer/progress.go", "received > s.received {", "received > 0 {", "./informer", "TestWaitForSync"},
+	{"a first list that may be old", "informer/informer.go", "opts.ResourceVersion, opts.Limit = \"\", 0", "", "./informer", "TestNoListIsOld"},
+	{"a slow list that ends the start", "informer/progress.go", " || received > s.received {", " {", "./informer", "TestWaitForSync"},
+	{"an end that waits for a Reflector that sleeps", "informer/informer.go", "\tgo i.controller.RunWithContext(ctx)\n", "\tended := make(chan struct{})\n\tgo func() { i.controller.RunWithContext(ctx); close(ended) }()\n\tdefer func() { <-ended }()\n", "./informer", "TestRunEnds"},
+	{"an observer that is not called", "informer/informer.go", "func(obj any, isInInitialList bool) { i.Handler.OnAdd(obj, isInInitialList) },", "options.Handler.OnAdd,", "./informer", "TestHandlerIsReplaced"},
+	{"no resync", "informer/foo.go", "ResyncPeriod: resync", "ResyncPeriod: 0 * resync", "./informer", "TestResync"},
+	{"an index that ignores the namespace", "informer/foo.go", "cache.NewObjectName(foo.Namespace, foo.Spec.DeploymentName)", `cache.NewObjectName("default", foo.Spec.DeploymentName)`, "./informer", "TestIndexes"},
+	{"an index of owners that do not control", "informer/deployment.go", "if owner == nil {\n\t\t\treturn nil, nil", "if owner == nil {\n\t\t\treturn []string{\"default/one\"}, nil", "./informer", "TestIndexes"},
+	{"a fake that claims to stream lists", "clientset/fake/clientset.go", "func (c *Clientset) IsWatchListSemanticsUnSupported() bool { return true }", "func (c *Clientset) IsWatchListSemanticsUnSupported() bool { return false }", "./clientset/fake", "TestInformerSyncs"},
+
+	// How it is acted on.
+	{"an object of the store changed", "controller/foo/status.go", "desired := s.foo.DeepCopy()", "desired := s.foo", "./controller/foo", "TestCreate"},
+	{"a Deployment of the store changed", "controller/foo/deployment.go", "before, desired := s.deployment, s.deployment.DeepCopy()", "before, desired := s.deployment, s.deployment", "./controller/foo", "TestDrift"},
+	{"no guard against deletion", "controller/foo/reconcile.go", "if !ok || foo.DeletionTimestamp != nil {", "if !ok {", "./controller/foo", "TestNothingToDo"},
+	{"ownership by name", "controller/foo/deployment.go", "owner.UID == foo.UID:\n\t\treturn nil", "owner.Name == foo.Name:\n\t\treturn nil", "./controller/foo", "TestCheckController"},
+	{"a Deployment that leaves, taken for the Foo's", "controller/foo/deployment.go", "case deployment.DeletionTimestamp != nil, owner", "case owner", "./controller/foo", "TestLeavingDeployment"},
+	{"a deletion while blocked", "controller/foo/deployment.go", "if s.blocked == nil && s.deployment != nil && differs(s.deployment, s.foo) == \"\" {", "if s.deployment != nil {", "./controller/foo", "TestBlockedFooDeletesNothing"},
+	{"a deletion by name", "controller/foo/rename.go", "Preconditions:     &metav1.Preconditions{UID: &old.UID, ResourceVersion: &old.ResourceVersion},", "", "./controller/foo", "TestRenameKeepsWhatIsNew"},
+	{"a deletion of what is being deleted", "controller/foo/rename.go", " || old.DeletionTimestamp != nil", "", "./controller/foo", "TestRenameWithFinalizers"},
+	{"a deletion on the cache's word", "controller/foo/rename.go", "if err := r.verifyFoo(ctx, s); err != nil {", "if err := error(nil); err != nil {", "./controller/foo", "TestStaleStoreDeletesNothing"},
+	{"a deletion of what has changed", "controller/foo/rename.go", ", ResourceVersion: &old.ResourceVersion}", "}", "./controller/foo", "TestRenameOfReleasedDeployment"},
+	{"replicas taken from an autoscaler", "controller/foo/deployment.go", "\t\tdeployment.Spec.Replicas = new(*foo.Spec.Replicas)\n\t}\n", "\t\tdeployment.Spec.Replicas = new(*foo.Spec.Replicas)\n\t} else {\n\t\tdeployment.Spec.Replicas = new(int32(1))\n\t}\n", "./controller/foo", "TestDrift"},
+	{"a drift that is not seen", "controller/foo/deployment.go", "case !equal(is.Spec.Template.Spec.Containers, want.Spec.Template.Spec.Containers):", "case false:", "./controller/foo", "TestDrift"},
+	{"a change taken back that passes for a success", "controller/foo/deployment.go", "if field := differs(updated, s.foo); field != \"\" {", "if field := \"\"; field != \"\" {", "./controller/foo", "TestNoHotLoop"},
+	{"a new Deployment that is not the Foo's", "controller/foo/deployment.go", "if field := differs(created, s.foo); field != \"\" {", "if field := \"\"; field != \"\" {", "./controller/foo", "TestOwnerIsStripped"},
+	{"the old one deleted before the Foo has a new one", "controller/foo/deployment.go", "if s.blocked == nil && s.deployment != nil && differs(s.deployment, s.foo) == \"\" {", "if s.deployment != nil {", "./controller/foo", "TestOwnerIsStripped"},
+	{"an owner that nobody compares", "controller/foo/deployment.go", "case !equal(is.OwnerReferences, want.OwnerReferences):", "case false:", "./controller/foo", "TestApplyDesired"},
+	{"a number lost by a rename", "controller/foo/deployment.go", "deployment.Spec.Replicas = new(max(wantedReplicas(old), ptr.Deref(deployment.Spec.Replicas, 0)))", "_ = old", "./controller/foo", "TestRenameKeepsNumber"},
+	{"a Foo that is gone and keeps a name taken", "controller/foo/deployment.go", "ok && other.UID == owner.UID", "ok && other != nil", "./controller/foo", "TestLeavingDeployment"},
+	{"a policy's denial taken for a bad spec", "controller/failures.go", " || apierrors.IsInvalid(err)", "", "./controller/foo", "TestDeniedByPolicy"},
+	{"a webhook's denial that is not told", "controller/failures.go", "apierrors.IsForbidden(err) || ", "apierrors.ReasonForError(err) == metav1.StatusReasonForbidden || ", "./controller/foo", "TestDeniedByWebhook"},
+	{"a refusal that is not retried", "controller/foo/reconcile.go", "\tdefault:\n\t\ts.errs = append(s.errs, f.Err)\n", "", "./controller/foo", "TestDeniedByPolicy"},
+	{"a wait that nobody knows", "controller/foo/reconcile.go", "if f.Wait > 0 && (s.wait == 0 || f.Wait < s.wait) {", "if false {", "./controller/foo", "TestDeniedByPolicy"},
+	{"what failed for a Foo that is gone, kept", "controller/failures.go", "attempt{}, keptFor)", "attempt{}, 24*time.Hour)", "./controller", "TestForgotten"},
+	{"a blocked Foo that reports no replicas", "controller/foo/status.go", "running := s.owned", "running := s.owned[:0]", "./controller/foo", "TestBlockedStatusIsObserved"},
+	{"what is not wanted for a moment, forgotten", "controller/failures.go", "\t\tf.attempts.Set(id, a, stoodFor)\n\t\treturn Failure{}", "\t\tf.attempts.Delete(id)\n\t\treturn Failure{}", "./controller", "TestForgotten"},
+	{"a warning with each look", "controller/foo/status.go", "if isNew {", "if true || isNew {", "./controller/foo", "TestForeignDeployment"},
+	{"a message that varies from try to try", "controller/failures.go", "if t.generation != object.GetGeneration() || time.Since(t.at) >= renewAfter {", "if true {", "./controller/foo", "TestDenialWithIdentifier"},
+
+	// What production adds: without its effect, the test that its file names fails.
+	{"no read-your-writes", "controller/readyourwrites.go", "default:\n\t\t\treturn false, nil", "default:\n\t\t\treturn true, nil", "./controller/foo", "TestOwnWritesAreAwaited"},
+	{"no priorities", "controller/priority.go", "newHandler(lowPriority{queue})", "newHandler(queue)", "./controller", "TestUnchangedHasLowPriority"},
+	{"a deletion not remembered", "controller/foo/rename.go", "r.Writes.AwaitChange(s.key, r.DeploymentStore, old, nil)", "", "./controller/foo", "TestRename"},
+	{"a Deployment made for a Foo that is gone", "controller/foo/deployment.go", "if !s.isNew {", "if len(s.foo.Status.Conditions) > 0 && len(s.owned) == 0 {", "./controller/foo", "TestGoneWithLittleTrace"},
+	{"replicas not counted", "controller/foo/status.go", "status.Replicas += d.Status.Replicas", "", "./controller/foo", "TestStatusFollowsDeployment"},
+	{"a refused version sent again", "controller/failures.go", "a.refused == w.Version && ", "false && ", "./controller/foo", "TestConflict"},
+	{"a version awaited for ever", "controller/failures.go", " && time.Until(a.until) > 0", "", "./controller/foo", "TestInventedConflict"},
+	{"what the cache shows, kept in memory", "controller/readyourwrites.go", "\tdelete(p.byKey, key)\n", "", "./controller", "TestObservedIsForgotten"},
+	{"a write that takes all the time", "controller/foo/reconcile.go", "ReconcileTimeout/2", "ReconcileTimeout", "./controller/foo", "TestSlowWriteIsTold"},
+	{"a status whose size is refused", "controller/foo/status.go", "[:min(len(message), most)]", "", "./controller/foo", "TestLongMessage"},
+	{"a ready Foo without a Deployment", "controller/foo/status.go", "return waiting(\"Deployment %q does not exist yet\", s.foo.Spec.DeploymentName)", "return nil", "./controller/foo", "TestNotReadyWithoutDeployment"},
+	{"a ready Foo with an earlier template", "controller/foo/status.go", "case is.UpdatedReplicas < wanted:", "case false:", "./controller/foo", "TestCalculateStatus"},
+	{"what is undone, written with each event", "controller/failures.go", "case a.failed+a.done > 1, a.err", "case a.failed > 1, a.err", "./controller/foo", "TestSetBack"},
+	{"an old Deployment deleted beside one that a webhook changes", "controller/foo/deployment.go", "if s.blocked == nil && s.deployment != nil && differs(s.deployment, s.foo) == \"\" {", "if s.deployment != nil && metav1.IsControlledBy(s.deployment, s.foo) {", "./controller/foo", "TestRenameBesideWebhook"},
+	{"a Deployment made without a look at its Foo", "controller/foo/deployment.go", "if !s.isNew {", "if false {", "./controller/foo", "TestGoneLater"},
+	{"a Foo of the same name and generation taken for this one", "controller/foo/deployment.go", "live.UID != s.foo.UID || ", "", "./controller/foo", "TestReplacedFoo"},
+	{"an event that does not wait for the back-off", "controller/failures.go", "time.Until(a.next) <= 0 && f.send", "f.send", "./controller/foo", "TestNoHotLoop"},
+	{"one back-off for all writes", "controller/failures.go", "id := attemptID{object.GetUID(), w.Name}", "id := attemptID{object.GetUID(), \"\"}", "./controller", "TestFailedWriteWaits"},
+	{"a back-off that does not begin anew after a success", "controller/failures.go", "a.failed, a.done = 0, a.done+1", "a.done++", "./controller", "TestBackOffDoubles"},
+	{"a correction that nobody forgets", "controller/failures.go", "case send != nil && a.err == nil:\n\t\tf.attempts.Set(id, a, stoodFor)", "case send != nil && a.err == nil:\n\t\tf.attempts.Set(id, a, 2*stoodFor)", "./controller", "TestUndoneWriteWaits"},
+	{"a terminating namespace tried again", "controller/failures.go", "case IsTerminating(a.err):", "case false:", "./controller/foo", "TestTerminatingNamespace"},
+	{"a new spec that waits for an old back-off", "controller/failures.go", "a.generation != object.GetGeneration() || a.err", "a.err", "./controller/foo", "TestForbidden"},
+	{"an error that lasts and is not told", "controller/foo/status.go", "case f.Lasts:", "case false:", "./controller/foo", "TestFailureThatLasts"},
+	{"an error told at once", "controller/failures.go", "time.Since(a.since) >= lastsFrom", "true", "./controller", "TestFailureLasts"},
+	{"a cause told once more", "controller/failures.go", "\tf.told.Set(id, t, toldFor)\n", "", "./controller/foo", "TestDenialWithIdentifier"},
+	{"what was refused for the spec before", "controller/failures.go", "t.generation != object.GetGeneration() || ", "", "./controller/foo", "TestDenialWithIdentifier"},
+	{"a refusal that hides the next one", "controller/foo/status.go", "fmt.Sprint(f.Write, \" \", c.reason", "fmt.Sprint(c.reason", "./controller/foo", "TestNextRefusal"},
+	{"a status that a webhook changed, not noticed", "controller/foo/status.go", "if !equality.Semantic.DeepEqual(updated.Status, desired.Status) {", "if updated == nil {", "./controller/foo", "TestStatusIsChanged"},
+	{"the zero time sent as null", "controller/foo/status.go", "at.UTC().Year() < 1900 || ", "", "./controller/foo", "TestConditionsOfOthers"},
+	{"a quota on Pods that is not told", "controller/foo/status.go", "isObserved && c.Type == appsv1.DeploymentReplicaFailure && c.Status == corev1.ConditionTrue", "false", "./controller/foo", "TestCalculateStatus"},
+	{"a quota on ReplicaSets that is not told", "controller/foo/status.go", "case c.Type == appsv1.DeploymentProgressing && c.Reason == \"ReplicaSetCreateError\",", "case false,", "./controller/foo", "TestCalculateStatus"},
+	{"a panic taken for a success", "controller/controller.go", `fmt.Errorf("panic: %v\n%s", reason, debug.Stack())`, `map[string]error{fmt.Sprint(debug.Stack()): nil}[""]`, "./controller", "TestPanicIsRetried"},
+	{"a Lease given away while a worker is busy", "internal/leader/leader.go", "klog.NewContext(context.Background(), ", "klog.NewContext(ctx, ", "./internal/leader", "TestTwoContexts"},
+	{"a Lease kept by work that failed", "internal/leader/leader.go", "\te.giveAway()\n", "", "./internal/leader", "TestWorkFails"},
+	{"a frozen leader that works on", "internal/leader/leader.go", " || !e.lock.valid(e.options.LeaseDuration)", "", "./internal/leader", "TestLeaseLost"},
+	{"a Lease that counts from the answer", "internal/leader/leader.go", "record.RenewTime.Add(-time.Duration(record.RenewTime.Nanosecond()))", "time.Now()", "./internal/leader", "TestOneWorks"},
+	{"a reconcile without the Lease", "main.go", "election.OnlyWhileLeading(reconcile)", "reconcile", everything, "TestLeader"},
+	{"work that goes on after the Lease is lost", "internal/leader/leader.go", "defer stop()", "_ = stop", "./internal/leader", "TestLeaseLost"},
+	{"retries that never slow down", "controller/queue.go", "min(shortestDelay<<min(failures-1, 20), longestDelay)", "shortestDelay", "./controller", "TestRetryIsCappedAndPerKey"},
+	{"a changed key that is not moved forward", "controller/priority.go", "f.high.PushBack(key)\n\t}\n}\n\n// Len", "f.inLow[key] = f.low.PushBack(key)\n\t}\n}\n\n// Len", "./controller", "TestQueueOrder"},
+	{"a retry that passes for a change", "controller/priority.go", "\tf.changed.Delete(key)\n", "", "./controller", "TestFailedKeysComeBackBehind"},
+	{"an initial list that waits for ever", "controller/priority.go", "f.pops%lowTurn == 0", "false", "./controller", "TestLowPriorityIsNotStarved"},
+	{"an initial list that stays in memory", "controller/priority.go", "line == &f.low && len(f.inLow) == 0", "false", "./controller", "TestQueueGivesMemoryBack"},
+	{"retries in all workers", "controller/failures.go", "max(1, workers/2)", "16", "./controller", "TestFailingWritesLeaveWorkersFree"},
+	{"a retry that ends and lets none in", "controller/failures.go", "\t\t\tdefer func() { <-running }()\n", "", "./controller", "TestRetriesAtATime"},
+	{"a wait that ends the count of failures", "controller/controller.go", "case err == nil && requeueAfter == 0:", "case err == nil:", "./controller", "TestWaitKeepsFailures"},
+	{"an error hidden by a conflict", "controller/controller.go", "return !slices.ContainsFunc(", "return slices.ContainsFunc(", "./controller", "TestErrorsAreLogged"},
+	{"a resync taken for a change", "controller/priority.go", "ifUnchanged[isUnchanged(before, after)]", "ifUnchanged[false]", "./controller", "TestUnchangedHasLowPriority"},
+	{"a failure that is never forgotten", "controller/controller.go", "\t\tc.queue.Forget(key)\n", "", "./controller", "TestSuccessForgetsFailures"},
+	{"a worker cut off in the middle", "controller/controller.go", "context.WithoutCancel(ctx)", "ctx", "./controller", "TestRunAwaitsWorkers"},
+	{"a name awaited with each event", "controller/handlers.go", "holder(before) != holder(after)", "true", "./controller", "TestEnqueueOwner"},
+	{"a tombstone taken for an object", "controller/handlers.go", "obj = tombstone.Obj", "_ = tombstone", "./controller", "TestEnqueueOwner"},
+
+	// What it shows.
+	{"a metric renamed", "internal/metrics/queue.go", `"workqueue_depth"`, `"workqueue_length"`, "./internal/metrics", "TestNames"},
+	{"names of objects in labels", "internal/metrics/request.go", "WithLabelValues(verb, url.Host).Observe(took", "WithLabelValues(verb, url.Path).Observe(took", "./internal/metrics", "TestRequests"},
+	{"a relist taken for a resync", "internal/observer/handler.go", "case before == after:", "case metaOf(before).GetResourceVersion() == metaOf(after).GetResourceVersion():", "./internal/observer", "TestHandler"},
+	{"a key without the event that added it", "internal/observer/handler.go", "h.observer.handles.Store(h)", "", "./internal/observer", "TestHandler"},
+	{"a panic swallowed", "internal/observer/reconcile.go", "\t\t\tcase !returned:\n", "\t\t\tcase !returned:\n\t\t\t\trecover()\n", "./internal/observer", "TestCount"},
+	{"ready before it is", "internal/serve/health.go", `code, verdict = http.StatusServiceUnavailable, "failed"`, `verdict = "failed"`, "./internal/serve", "TestHandler"},
+	{"a password on the page", "internal/observer/kind.go", "\tif k.Shown != nil {\n", "\tif false {\n", "./internal/observer", "TestRender"},
+	{"everybody's annotations on the page", "internal/observer/kind.go", "k.GVK.Group == group", "k.GVK.Group != group", "./internal/observer", "TestRender"},
+	{"a Foo of another group", "internal/observer/kind.go", "gv.Group != kind.GVK.Group", `gv.Group == ""`, "./internal/observer", "TestBelongs"},
+	{"a second kind that passes for the first", "internal/observer/queue.go", "q.kind, key.String(), q.name(key)", `"Foo", key.String(), "Foo "+key.String()`, "./internal/observer", "TestTwoKinds"},
+	{"an escape sequence in the story", "internal/observer/story.go", "harmless(text)", "text", "./internal/observer", "TestStoryOfEvents"},
+	{"lost lines that nobody counts", "internal/observer/log.go", "l.missing += missing + countLines(lines)", "_ = missing", "./internal/observer", "TestLogToFullDisk"},
+	{"a page for everybody", "internal/page/server.go", "serve.Listen(address, o.Remote,", "serve.Listen(address, true,", "./internal/page", "TestAddresses"},
+	{"pprof for everybody", "internal/serve/health.go", "if o.Pprof {", "if true {", "./internal/serve", "TestHandler"},
+
+	// How it is wired.
+	{"a store of another kind", "main.go", "DeploymentStore: deployments.Store", "DeploymentStore: foos.Store", everything, "TestRun"},
+	{"Deployments of all namespaces", "main.go", "NewDeployments(kubeClient, o.namespace", `NewDeployments(kubeClient, ""`, everything, "TestFlags"},
+	{"an informer that is not started", "main.go", "{projects, foos, deployments} {", "{projects, foos} {", everything, "TestRun"},
+	{"an informer that is not awaited", "main.go", "syncTimeout, foos, deployments", "syncTimeout, foos", everything, "TestSync"},
+	{"workers that wait for Projects", "main.go", "syncTimeout, foos, deployments", "syncTimeout, projects, foos, deployments", everything, "TestRights"},
+	{"a sync that failed unnoticed", "main.go", "syncTimeout, foos, deployments); err != nil {", "syncTimeout, foos, deployments); err == context.Canceled {", everything, "TestRights"},
+	{"a standby that lists", "main.go", "\terr = election.Run(ctx,", "\tgo foos.Run(ctx)\n\terr = election.Run(ctx,", everything, "TestLeader"},
+	{"a standby that is never ready", "internal/leader/leader.go", "if e.options.Elect && !e.leads.Load() {", "if false {", everything, "TestLeader"},
+	{"a leader that is ready too early", "internal/leader/leader.go", "if e.options.Elect && !e.leads.Load() {", "if true {", everything, "TestSync"},
+	{"ready without a right to the Lease", "main.go", "Err: election.Joined},", "Err: election.Healthy},", everything, "TestLeader"},
+	{"owners of another kind", "main.go", `Kind("Foo"), informer`, `Kind("Bar"), informer`, everything, "TestSync"},
+	{"Events that queue", "internal/events/events.go", "if !s.limit.TryAccept() {", "if s.limit.Accept(); false {", "./internal/events", "TestSinkDrops"},
+	{"an Event that is tried for two minutes", "internal/events/events.go", "err != nil && !answered {", "false && !answered {", "./internal/events", "TestSinkDrops"},
+	{"a sender of Events that never ends", "main.go", "defer stopEvents()", "_ = stopEvents", everything, "TestRun"},
+	{"Events under the limit of the writes", "internal/events/events.go", "config.QPS, config.RateLimiter = -1, nil", "config.QPS = -1", everything, "TestLimits"},
+}
+
+// TestMutants builds the tests of each package once, with every mistake that is inside of a
+// function: the environment says which one is made. A mistake elsewhere, such as in a type,
+// has a build of its own.
+func TestMutants(t *testing.T) {
+	root, err := filepath.Abs("../../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	texts, packages := map[string]string{}, []string{}
+	var alone []map[string]string // for each mistake, the text of its file; nil for one that is in texts
+	for i, m := range mutants {
+		file := filepath.Join(root, m.file)
+		original, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := string(original)
+		if !strings.Contains(text, m.old) {
+			t.Fatalf("%s no longer has %q", m.file, m.old)
+		}
+		if !slices.Contains(packages, m.pkg) {
+			packages = append(packages, m.pkg)
+		}
+		signature, mistaken := inFunction(t, text, i)
+		if signature == "" {
+			alone = append(alone, map[string]string{file: strings.Replace(text, m.old, m.new, 1)})
+			continue
+		}
+		alone = append(alone, nil)
+		texts[file] = strings.Replace(cmp.Or(texts[file], text), signature, signature+mistaken, 1)
+		texts[filepath.Join(filepath.Dir(file), "mutant.go")] = regexp.MustCompile(`(?m)^package \w+`).FindString(text) +
+			"\n\nimport \"os\"\n\nvar mutantThatRuns = os.Getenv(\"MUTANT\")\n"
+	}
+	together := build(t, root, texts, packages...)
+	for i, m := range mutants {
+		t.Run(m.mistake, func(t *testing.T) {
+			t.Parallel()
+			programs := together
+			if alone[i] != nil {
+				programs = build(t, root, alone[i], m.pkg)
+			} else if output, err := run(root, programs, m.pkg, m.test, "none"); err != nil {
+				t.Fatalf("%s fails without it:\n%s", m.test, output)
+			}
+			switch output, err := run(root, programs, m.pkg, m.test, strconv.Itoa(i)); {
+			case err == nil:
+				t.Errorf("%s lives: %s passes with it", m.mistake, m.test)
+			case !strings.Contains(string(output), "--- FAIL: "+m.test):
+				t.Errorf("%s fails for another reason than %s:\n%s", m.mistake, m.test, output)
+			}
+		})
+	}
+}
+
+// inFunction returns the function that a mistake is in, up to its opening brace, and what is to
+// follow the brace: a copy of the body with the mistake, which runs if the environment names the
+// mistake. Both are empty for a mistake outside of every function.
+func inFunction(t *testing.T, text string, mutant int) (signature, mistaken string) {
+	m, files := mutants[mutant], token.NewFileSet()
+	file, err := parser.ParseFile(files, "", text, parser.SkipObjectResolution)
+	if err != nil {
+		t.Fatal(m.file, err)
+	}
+	start := strings.Index(text, m.old)
+	for _, declaration := range file.Decls {
+		function, ok := declaration.(*ast.FuncDecl)
+		if !ok || function.Body == nil {
+			continue
+		}
+		begin, open, end := files.Position(function.Pos()).Offset, files.Position(function.Body.Lbrace).Offset+1, files.Position(function.Body.Rbrace).Offset
+		if start < open || start+len(m.old) > end {
+			continue
+		}
+		back := ""
+		if function.Type.Results == nil {
+			back = "\nreturn"
+		}
+		return text[begin:open], fmt.Sprintf("\nif mutantThatRuns == %q {%s%s\n}\n", strconv.Itoa(mutant), strings.Replace(text[open:end], m.old, m.new, 1), back)
+	}
+	return "", ""
+}
+
+// build builds the tests of packages, with other texts in the place of files, and returns
+// the folder of the programs.
+func build(t *testing.T, root string, texts map[string]string, packages ...string) string {
+	t.Helper()
+	dir, replace := t.TempDir(), map[string]string{}
+	for file, text := range texts {
+		replace[file] = filepath.Join(dir, fmt.Sprint(len(replace), ".go"))
+		if err := os.WriteFile(replace[file], []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	overlay, err := json.Marshal(map[string]any{"Replace": replace})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "overlay.json"), overlay, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	// Without debugging tables a program is linked faster.
+	compile := exec.Command("go", append([]string{"test", "-c", "-ldflags=-s -w", "-overlay", filepath.Join(dir, "overlay.json"), "-o", dir + "/"}, packages...)...)
+	compile.Dir = root
+	if output, err := compile.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, output)
+	}
+	return dir
+}
+
+// run runs one test of a package with a mistake, if it has that one.
+func run(root, programs, pkg, test, mutant string) ([]byte, error) {
+	program := path.Base(path.Join("byhand", pkg)) + ".test"
+	command := exec.Command(filepath.Join(programs, program), "-test.run=^"+test+"$", "-test.timeout=5m")
+	command.Dir, command.Env = filepath.Join(root, pkg), append(os.Environ(), "MUTANT="+mutant)
+	return command.CombinedOutput()
+}

@@ -1,0 +1,76 @@
+// Command judge puts any Foo controller to the test, from outside: a program in any language,
+// on any library. It says in words what is wrong, and where to read how it is done right.
+//
+//	make judge CONTROLLER='bin/mine --kubeconfig {kubeconfig}'      # in the root: everything, 4 to 15 minutes
+//	go run ./judge -quick -- ./mine --kubeconfig {kubeconfig}       # a minute
+//	go run ./judge -scenario 'rename|killed-.*' -seed 1 -- ./mine
+//	go run ./judge -list
+//
+// compare/judged makes what compare/results publishes.
+//
+// # How to read it
+//
+// Each row is a scenario, printed when it ends; each column a property: ✓ it holds, ✗ it is violated, – it is not
+// looked at here, or could not be. Below the table each ✗ is explained: what was asked and
+// what was seen at which revision, the last requests of the program before that, why it
+// matters, a real bug that it resembles, and the file of this repository that does it
+// right. The properties are in properties.go, the scenarios in scenarios.go.
+//
+// The exit status is the number of scenarios that fall short, at most 100; 101: nothing
+// could be said.
+//
+// # What it asks of the program
+//
+// That it reconciles the Foos of every namespace of the cluster that $KUBECONFIG names (a
+// program that wants a flag gets the path where {kubeconfig} stands in the command), and does
+// what the official Foo promises: the Deployment that spec.deploymentName names, controlled
+// by the Foo, with spec.replicas and the images that the program itself gave it, and a true
+// status.availableReplicas. What it does beyond that, conditions and Events, is its own; but if a
+// condition Ready is True, the Deployment must be complete, and a refusal is no reason to write the
+// status with each try.
+//
+// # How it works
+//
+//		program ──► internal/testkit's Proxy (logs, kills, holds, cuts, answers) ──► API server
+//		                                                                                 │
+//		            judge ◄── history: every version of every Foo and Deployment ◄───────┘
+//
+//	  - world.go starts a control plane, with package plane. program.go and supervise.go start
+//	    the program: a process group, started again when it ends, as a kubelet does.
+//	  - stage.go is one run of a scenario, with a namespace, a proxy and a process of the program of
+//	    its own. confined.go makes that namespace all that the program sees, so that judge.go runs
+//	    most scenarios beside each other. What stops or loads the API server, or changes it for
+//	    all, runs alone.
+//	  - situations.go, faults.go and hostile.go have the steps that scenarios.go puts together, admission.go what the API
+//	    server is told to refuse or to change, users.go what users do.
+//	  - history.go watches past the proxy. now.go says what is wrong at this moment, with
+//	    the oracle of this repository's own tests, overtime.go what was wrong at any revision.
+//	  - report.go puts it into words, lessons.go knows why, results.go makes the published page.
+//
+// Situations run on a whole control plane. Faults run on an API server alone, where the judge
+// plays the controller of Deployments (play.go) and that of quotas: nothing but the program has to be waited for.
+//
+// # Caveats
+//
+//   - The bound for everything is a minute, or ten times what the program takes without
+//     faults. Who polls more seldom falls short.
+//   - A ✗ of P2, P3 or P7 counts only if it is there without others beside it, too: the scenario
+//     is run again. So a program that wants a port for itself is judged as well, one scenario
+//     after the other; -beside 1 does so at once.
+//   - A program may watch more than Foos and Deployments. Of all else it sees the whole cluster.
+//   - Behind a proxy that loses bookmarks a program has 150 s to work all the same, or to end. To
+//     say it in a log or to become unready is not enough: nobody may read the first, and the judge
+//     cannot see the second.
+//   - P2 is judged over a long time in the scenario idle alone; elsewhere the program must be
+//     silent for 2 s.
+//   - A stale start needs a program that accepts a list from a cache (resourceVersion=0), as
+//     every informer of client-go does when the API server has no streaming lists.
+//   - A process that leaves its group and clears its environment is not found, and lives on.
+//   - Linux only: processes and memory are found in /proc.
+//
+// # The judge is judged
+//
+// reference is a right program with one flag for each bug, and reference/bugs says which
+// scenarios must catch which. reference_test.go (tag long; make test-judge) sees that they
+// do, and that a bug which concerns them alone passes all others.
+package main

@@ -1,0 +1,94 @@
+package main
+
+import (
+	"os"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"example.com/byhand/internal/testkit"
+)
+
+// Faults are compared with the run without them, so that one is always among them, first.
+func TestChoose(t *testing.T) {
+	for _, test := range []struct {
+		scenario string
+		quick    bool
+		want     []string
+	}{
+		{"rename", false, []string{"rename"}},
+		{"conflicts|rename", false, []string{"rename", faultFree, "conflicts"}},
+		{"conflicts", true, nil},
+		{"killed", false, nil},
+	} {
+		chosen, err := choose(options{scenario: test.scenario, quick: test.quick})
+		var names []string
+		for _, s := range chosen {
+			names = append(names, s.name)
+		}
+		if !slices.Equal(names, test.want) || (err != nil) != (test.want == nil) {
+			t.Errorf("-scenario %s -quick=%t: %v, %v; want %v", test.scenario, test.quick, names, err, test.want)
+		}
+	}
+}
+
+// What the scenario does not judge is not held against the program, except that it ends.
+func TestMarks(t *testing.T) {
+	sc := &scenario{name: "x", judged: P1 | P2}
+	s := &stage{scenario: sc, proxy: &testkit.Proxy{}, findings: []finding{
+		found(P2, noisy, time.Now(), "noise"), found(P5, foreign, time.Now(), "not looked at"), found(P7, exits, time.Now(), "it ended")}}
+	s.explain()
+	r := newResult(sc, s, "", time.Second)
+	if got := r.line(); got != " ✓  ✗  –  –  –  –  ✗  –      1 s" || !r.short() {
+		t.Errorf("the line is %q", got)
+	}
+}
+
+// The published page is made of the published verdicts.
+func TestPage(t *testing.T) {
+	want, err := pageOf("../compare/results")
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := os.ReadFile("../compare/results/judge.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, string(got)); diff != "" {
+		t.Errorf("make it again with go run ./judge -page compare/results (-want +got):\n%s", diff)
+	}
+}
+
+// The lesson is about what the program did: nothing, or nothing more after a refusal.
+func TestLessons(t *testing.T) {
+	write := func(code int) request {
+		return request{testkit.Request{Method: "POST", Target: testkit.Target{Resource: "deployments"}, Code: code}}
+	}
+	read := request{testkit.Request{Method: "GET", Target: testkit.Target{Resource: "deployments"}, Code: 200}}
+	for _, test := range []struct {
+		lesson, want *lesson
+		requests     []request
+	}{
+		{absent, untouched, []request{read}},
+		{absent, gaveUp, []request{write(201), write(503), read}},
+		{absent, gaveUp, []request{write(0)}},
+		{absent, absent, []request{write(503), write(201)}},
+		{wrongSpec, gaveUp, []request{write(409)}},
+		{leftOver, leftOver, []request{write(403)}},
+	} {
+		if got := test.lesson.given(test.requests); got != test.want {
+			t.Errorf("%v: %q, want %q", test.requests, got.why, test.want.why)
+		}
+	}
+}
+
+// What is another's comes first: mended, the rest may be gone.
+func TestForeignFirst(t *testing.T) {
+	sc := &scenario{name: "x", judged: P1 | P5}
+	r := newResult(sc, &stage{scenario: sc, findings: []finding{found(P1, absent, time.Now(), "none"), found(P5, foreign, time.Now(), "written")}}, "", time.Second)
+	if r.Violations[0].Properties != "P5" {
+		t.Errorf("the first violation is of %s, want P5", r.Violations[0].Properties)
+	}
+}

@@ -1,0 +1,175 @@
+//go:build page
+
+package browser
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+)
+
+// phone is as wide as most.
+var phone = look{width: 390, height: 844, phone: true}
+
+// site is the folder of the site, as make site writes it. No test changes it.
+func site(t *testing.T) string {
+	t.Helper()
+	out, err := writeSite()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+var writeSite = sync.OnceValues(func() (string, error) {
+	out, err := filepath.Abs("../../bin/site")
+	if err != nil {
+		return "", err
+	}
+	write := exec.Command("go", "run", ".", "-out", out)
+	write.Dir, write.Stderr = "..", os.Stderr
+	return out, write.Run()
+})
+
+// visit goes to a page of the site, as a file.
+func (b *tab) visit(folder, page string) {
+	b.Helper()
+	b.do(chromedp.Navigate("file://" + filepath.ToSlash(filepath.Join(folder, page))))
+}
+
+// arrives waits until a link has led to where the expression is true. While one page takes
+// the place of another nothing can be asked.
+func (b *tab) arrives(expression string) {
+	b.Helper()
+	for until := time.Now().Add(*patience); time.Now().Before(until); time.Sleep(20 * time.Millisecond) {
+		if there, err := chromedp.Run(b.ctx, chromedp.Evaluate[bool](expression)); err == nil && there {
+			return
+		}
+	}
+	b.shot("failed")
+	b.Fatalf("never true: %s", expression)
+}
+
+// running says that the recorded run has begun.
+const running = `/step \d/.test(document.querySelector('#when')?.textContent)`
+
+// sitePages are one page of each kind, and those with the longest lines.
+var sitePages = []string{
+	"index.html", "playground.html", "read/README.md.html", "read/README.zh-CN.md.html", "read/compare/results/README.md.html",
+	"read/config/crd/foos.samplecontroller.k8s.io.yaml.html",
+	"read/controller/doc.go.html", "read/controller/foo/reconcile.go.html", "read/chapters/at/README.md.html",
+}
+
+// From disk, without a network: every kind of page can be read, on a desktop and on a
+// phone, in light and in dark, and nothing is wider than the screen.
+func TestSiteCanBeRead(t *testing.T) {
+	folder := site(t)
+	dark := phone
+	dark.dark = true
+	for name, l := range map[string]look{"desktop light": laptop, "phone dark": dark} {
+		t.Run(name, func(t *testing.T) {
+			b := open(t, "file://"+filepath.Join(folder, "index.html"), l)
+			command(b, network.OverrideNetworkState, network.OverrideNetworkStateParams{Offline: true})
+			for _, page := range sitePages {
+				b.visit(folder, page)
+				plays := page == "index.html"
+				if plays {
+					b.arrives(running)
+				}
+				b.shot(strings.NewReplacer("/", "-", ".html", "").Replace(page))
+				if plays {
+					// What travels is in no ground that can be computed.
+					b.click("#live")
+				}
+				b.readable(page, 20)
+			}
+		})
+	}
+}
+
+// Comment and code stand side by side where there is room, and below each other on a
+// phone.
+func TestSiteSideBySide(t *testing.T) {
+	folder := site(t)
+	const distances = `(() => {
+		const pair = document.getElementById('Reconciler.Reconcile');
+		const [doc, code] = [pair.querySelector('.doc > div'), pair.querySelector('.code')].map((e) => e.getBoundingClientRect());
+		return {aside: code.left - doc.right, below: code.top - doc.bottom};
+	})()`
+	type distance struct{ Aside, Below float64 }
+	page := "file://" + filepath.Join(folder, "read/controller/foo/reconcile.go.html")
+	if at := value[distance](open(t, page, laptop), distances); at.Aside < 0 {
+		t.Errorf("on a desktop the code is at %+v of its comment, want it aside", at)
+	}
+	if at := value[distance](open(t, page, phone), distances); at.Below < 0 {
+		t.Errorf("on a phone the code is at %+v of its comment, want it below", at)
+	}
+}
+
+// The recorded run begins by itself when it is seen, can be told to stop, comes to its end,
+// and leads to the code.
+func TestSitePlays(t *testing.T) {
+	b := open(t, "file://"+filepath.Join(site(t), "index.html"), laptop)
+	b.sees("#state", "recording.json")
+	b.travels("POST")
+	b.click("#pause")
+	b.sees("#state", "paused")
+	b.shot("paused")
+	b.click("#live")
+	b.sees("#objects-table", "deleted")
+	b.click(".part-queue")
+	b.sees("#panel h2", "Queue")
+
+	// Where its code stands is a link to the code.
+	b.click(`#panel .places a[href$="queue.go.html#NewQueue"]`)
+	b.arrives(`document.querySelector('h1')?.textContent === 'controller/queue.go' && document.querySelector(':target .code').textContent.includes('func NewQueue')`)
+}
+
+// By keys alone: past the menu, along the menu, from file to file; and one sees where one
+// is.
+func TestSiteKeyboard(t *testing.T) {
+	folder := site(t)
+	b := open(t, "file://"+filepath.Join(folder, "read/controller/queue.go.html"), laptop)
+	got := strings.Join(b.tabs(), " | ")
+	const first, then = "Skip to the content | byhand | The picture | Playground | Read and run it | Results | 中文 | ", "| ← Previous controller/handlers.go | "
+	if !strings.HasPrefix(got, first) || !strings.Contains(got, then) {
+		t.Errorf("Tab goes to %s\nwant %s … %s …", got, first, then)
+	}
+	b.do(chromedp.Focus(chromedp.CSS(`[rel="next"]`)))
+	b.do(chromedp.KeyEvent(kb.Enter))
+	b.arrives(`document.querySelector('h1')?.textContent === 'controller/controller.go'`)
+}
+
+// Without scripts everything can be read, and the picture is an image.
+func TestSiteWithoutScripts(t *testing.T) {
+	folder := site(t)
+	b := open(t, "file://"+filepath.Join(folder, "read/README.md.html"), laptop)
+	command(b, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
+	for page, want := range map[string]string{
+		"index.html":                            "A controller is a program",
+		"read/README.md.html":                   "owner reference",
+		"read/compare/results/README.md.html":   "Cold start",
+		"read/controller/foo/reconcile.go.html": "level-triggered",
+		"read/informer/foo.go.html":             "func NewFoos",
+		"read/chapters/README.md.html":          "exactly once",
+	} {
+		b.visit(folder, page)
+		if text := value[string](b, `document.body.innerText`); !strings.Contains(text, want) {
+			t.Errorf("%s does not say %q:\n%.400s", page, want, text)
+		}
+	}
+	b.visit(folder, "index.html")
+	if shown := value[bool](b, `document.querySelector('.still img').naturalWidth > 0 && document.querySelector('.layout').getClientRects().length === 0`); !shown {
+		t.Error("the picture is not shown as an image, or the empty one is")
+	}
+	b.shot("picture")
+}
