@@ -3,6 +3,7 @@
 package main
 
 import (
+	"errors"
 	"strings"
 	"sync"
 	"syscall"
@@ -49,6 +50,32 @@ func TestEnds(t *testing.T) {
 	}
 	if _, err := c.order("anchovy"); err != nil {
 		t.Errorf("nothing is asked any more, and still: %v", err)
+	}
+}
+
+// Whatever others make of the registration, it is as it was after webhook.Period: what they add, and
+// an object without the annotation that says whose it is. At its end the program removes it.
+func TestRestores(t *testing.T) {
+	c := newCluster(t)
+	p := c.start(c.Kubeconfig)
+	const object = "validatingwebhookconfiguration/byhand-admission"
+	for _, patch := range []string{
+		`[{"op":"replace","path":"/webhooks/0/objectSelector","value":{"matchLabels":{"nobody":"has"}}}]`,
+		`[{"op":"add","path":"/webhooks/0/matchConditions","value":[{"name":"never","expression":"false"}]}]`,
+		`[{"op":"remove","path":"/metadata/annotations"},{"op":"remove","path":"/webhooks"}]`,
+	} {
+		c.Kubectl("patch", object, "--type=json", "-p", patch)
+		c.Eventually("after "+patch, func() error {
+			webhooks := c.Kubectl("get", object, "-o", "jsonpath={.webhooks}")
+			if webhooks == "" || strings.Contains(webhooks, "nobody") || strings.Contains(webhooks, "never") {
+				return errors.New(webhooks)
+			}
+			return c.refusesAnchovy()
+		})
+	}
+	p.Stop()
+	if c.registered() {
+		t.Error("the registration is still there")
 	}
 }
 

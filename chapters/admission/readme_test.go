@@ -34,9 +34,9 @@ func TestReadme(t *testing.T) {
 	script.Refused("sed 's/restaurant/cel.&/'", "empty: []\n", "none: \n", "unknown topping: pineapple")
 	script.Refused("sed '/maxItems/d; /maxLength/d'", "estimated rule cost exceeds budget")
 
-	script.Run("kubectl create configmap menu")
+	script.Run("kubectl create configmap byhand-menu")
 	script.Run("kubectl apply -f chapters/admission/config/places/3-validating-policy.yaml")
-	script.Refused(pizzas, "empty: []\n", "none: \n", "ValidatingAdmissionPolicy 'known-toppings'", "unknown toppings: pineapple")
+	script.Refused(pizzas, "empty: []\n", "none: \n", "ValidatingAdmissionPolicy 'byhand-known-toppings'", "unknown toppings: pineapple")
 	script.Run("kubectl delete -f chapters/admission/config/places/3-validating-policy.yaml")
 	script.Run("kubectl apply -f chapters/admission/config/places/4-mutating-policy.yaml")
 	script.Run(pizzas, "empty: "+three, "none: "+three, `pineapple: ["tomato","pineapple"]`)
@@ -61,7 +61,7 @@ func TestReadme(t *testing.T) {
 	script.Run("kubectl patch mutatingwebhookconfiguration byhand-admission", "patched")
 	script.Run("kubectl patch validatingwebhookconfiguration byhand-admission", "patched")
 	script.Run(pizzas, "empty: []\n", "none: \n", `pineapple: ["tomato","pineapple"]`)
-	script.Run("kubectl delete configmap menu")
+	script.Run("kubectl delete configmap byhand-menu")
 
 	// Not all of it: other tests use the definitions.
 	script.Take("make chapter-down CHAPTER=admission")

@@ -58,7 +58,6 @@ func newRegistration(client dynamic.Interface, at place) (registration, error) {
 		r = append(r, webhook.Object{
 			Client:  client.Resource(admissionregistrationv1.SchemeGroupVersion.WithResource(resource)),
 			Want:    &unstructured.Unstructured{Object: fields},
-			Manager: "byhand-admission",
 			Process: process,
 		})
 	}

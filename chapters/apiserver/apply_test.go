@@ -146,3 +146,19 @@ func TestApplyNeedsCreate(t *testing.T) {
 	w.apply(http.StatusForbidden, "alice", `{spec: {toppings: [{name: tomato, quantity: 1}]}}`)
 	w.apply(http.StatusOK, "alice", `{metadata: {labels: {a: a}}}`, beta+"toppings/tomato")
 }
+
+// A client that says no manager is known by its User-Agent, as far as that can be a name.
+func TestUserAgent(t *testing.T) {
+	w := newWorld(t)
+	for agent, want := range map[string]string{
+		"kubectl/v1.37":                   "kubectl",
+		"a" + strings.Repeat("ä", 100):    "a" + strings.Repeat("ä", 63),
+		"not\u0085printable/and the rest": "notprintable",
+	} {
+		got := w.do("POST", beta+"toppings?dryRun=All", `{"metadata":{"name":"a"},"spec":{"cost":1}}`, "User-Agent", agent)
+		fields, _ := got.get("metadata.managedFields").([]any)
+		if len(fields) != 1 || fields[0].(map[string]any)["manager"] != want {
+			t.Errorf("%q: %d %s, %v, want manager %q", agent, got.code, got.message(), fields, want)
+		}
+	}
+}

@@ -123,11 +123,7 @@ func (v reviewer) authorize(ctx context.Context, r *request) error {
 	} else {
 		review.Spec.ResourceAttributes = &authorizationv1.ResourceAttributes{
 			Verb: r.verb, Group: group, Version: r.version.Version, Resource: r.kind.resource,
-			Subresource: r.subresource, Namespace: r.namespace, Name: r.name,
-		}
-		// A role may be for some names. A list or a watch of one of them has it in a selector.
-		if selector, err := fields.ParseSelector(r.URL.Query().Get("fieldSelector")); err == nil && r.name == "" {
-			review.Spec.ResourceAttributes.Name, _ = selector.RequiresExactMatch("metadata.name")
+			Subresource: r.subresource, Namespace: r.namespace, Name: reviewedName(r),
 		}
 	}
 	answer, err := v.client.AuthorizationV1().SubjectAccessReviews().Create(ctx, review, metav1.CreateOptions{})
@@ -142,4 +138,15 @@ func (v reviewer) authorize(ctx context.Context, r *request) error {
 		what = fmt.Sprintf("resource %q in API group %q", strings.TrimSuffix(r.kind.resource+"/"+r.subresource, "/"), group)
 	}
 	return apierrors.NewForbidden(r.kind.groupResource(), r.name, fmt.Errorf("user %q cannot %s %s", r.user.User, r.verb, what))
+}
+
+// reviewedName is what a role with resourceNames must have. A list or a watch of one object has its
+// name in a selector.
+func reviewedName(r *request) (name string) {
+	selector, err := fields.ParseSelector(r.URL.Query().Get("fieldSelector"))
+	if err != nil || r.verb != "list" && r.verb != "watch" {
+		return r.name
+	}
+	name, _ = selector.RequiresExactMatch("metadata.name")
+	return name
 }

@@ -172,6 +172,24 @@ func TestUser(t *testing.T) {
 	}
 }
 
+// A selector names an object for a list and a watch alone. For a create it would let a user make any
+// object who may make one.
+func TestReviewedName(t *testing.T) {
+	for _, test := range []struct{ verb, name, query, want string }{
+		{"get", "a", "", "a"},
+		{"get", "a", "?fieldSelector=metadata.name%3Db", "a"},
+		{"list", "", "", ""},
+		{"list", "", "?fieldSelector=metadata.name%3Da", "a"},
+		{"watch", "", "?fieldSelector=metadata.name%3Da", "a"},
+		{"create", "", "?fieldSelector=metadata.name%3Da", ""},
+		{"deletecollection", "", "?fieldSelector=metadata.name%3Da", ""},
+	} {
+		if got := reviewedName(&request{Request: httptest.NewRequest("GET", "/"+test.query, nil), verb: test.verb, name: test.name}); got != test.want {
+			t.Errorf("%+v: %q", test, got)
+		}
+	}
+}
+
 // A cluster that does not say whom to trust is refused, with what to do.
 func TestTrust(t *testing.T) {
 	whole := newAuthority(t, "front-proxy-ca").trust()

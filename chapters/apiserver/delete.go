@@ -22,7 +22,7 @@ func (s *server) delete(w *answerWriter, r *request) error {
 	if err != nil {
 		return err
 	}
-	deleted, err := s.remove(r.kind, r.key(), options)
+	deleted, err := s.remove(r, r.key(), options)
 	if err != nil {
 		return err
 	}
@@ -50,7 +50,7 @@ func (s *server) deleteCollection(w *answerWriter, r *request) error {
 		if !matches(selection, object) {
 			continue
 		}
-		deleted, err := s.remove(r.kind, key{Resource: r.kind.resource, Namespace: object.GetNamespace(), Name: object.GetName()}, options)
+		deleted, err := s.remove(r, key{Resource: r.kind.resource, Namespace: object.GetNamespace(), Name: object.GetName()}, options)
 		if apierrors.IsNotFound(err) {
 			continue // Another request was faster.
 		}
@@ -76,26 +76,33 @@ func deleteOptions(w *answerWriter, r *request) (*metav1.DeleteOptions, error) {
 	case json.Unmarshal(body, options) != nil:
 		err = badRequest("the body is no DeleteOptions")
 	}
-	if err != nil {
-		return nil, err
+	if err == nil {
+		err = invalidOptions("DeleteOptions", metav1validation.ValidateDeleteOptions(options)) // Not both of these two.
 	}
-	return options, invalidOptions("DeleteOptions", metav1validation.ValidateDeleteOptions(options))
+	//lint:ignore SA1019 old clients send it, and what they ask to keep would be deleted
+	if orphan := options.OrphanDependents; orphan != nil {
+		options.PropagationPolicy = new(metav1.DeletePropagationBackground)
+		if *orphan {
+			options.PropagationPolicy = new(metav1.DeletePropagationOrphan)
+		}
+	}
+	return options, err
 }
 
 // remove deletes an object, or marks it as deleted if it has finalizers.
-func (s *server) remove(k *kind, at key, options *metav1.DeleteOptions) (deleted object, err error) {
-	err = s.storage.Write(at, len(options.DryRun) > 0, func(current object, all map[key]object) (object, error) {
+func (s *server) remove(r *request, at key, options *metav1.DeleteOptions) (deleted object, err error) {
+	err = s.write(r, at, len(options.DryRun) > 0, func(current object) (object, error) {
 		if current == nil {
-			return nil, apierrors.NewNotFound(k.groupResource(), at.Name)
+			return nil, apierrors.NewNotFound(r.kind.groupResource(), at.Name)
 		}
 		if expected := options.Preconditions; expected != nil {
-			if err := checkVersion(k, current, string(ptr.Deref(expected.UID, "")), ptr.Deref(expected.ResourceVersion, "")); err != nil {
+			if err := checkVersion(r.kind, current, string(ptr.Deref(expected.UID, "")), ptr.Deref(expected.ResourceVersion, "")); err != nil {
 				return nil, err
 			}
 		}
 		deleted = markDeleted(current, options.PropagationPolicy)
-		return unlessGone(deleted), mayDelete(current, all)
-	})
+		return deleted, nil
+	}, mayDelete)
 	return deleted, err
 }
 

@@ -14,27 +14,25 @@ func TestPropagation(t *testing.T) {
 	w := newWorld(t)
 	w.menu()
 	for i, test := range []struct {
-		policy string
-		want   any
+		options string
+		want    any
 	}{
-		{"Foreground", []any{metav1.FinalizerDeleteDependents}},
-		{"Orphan", []any{metav1.FinalizerOrphanDependents}},
-		{"Background", nil},
-		{"", nil},
+		{`{"propagationPolicy":"Foreground"}`, []any{metav1.FinalizerDeleteDependents}},
+		{`{"propagationPolicy":"Orphan"}`, []any{metav1.FinalizerOrphanDependents}},
+		{`{"propagationPolicy":"Background"}`, nil},
+		{`{"orphanDependents":true}`, []any{metav1.FinalizerOrphanDependents}},
+		{`{"orphanDependents":false}`, nil},
+		{`{}`, nil},
 	} {
 		name := fmt.Sprintf("pizza-%d", i)
 		w.bake(name, "tomato")
-		options := "{}"
-		if test.policy != "" {
-			options = fmt.Sprintf(`{"propagationPolicy":%q}`, test.policy)
-		}
-		got := w.must(http.StatusOK, "DELETE", beta+inDefault+"/"+name, options)
+		got := w.must(http.StatusOK, "DELETE", beta+inDefault+"/"+name, test.options)
 		if diff := cmp.Diff(test.want, got.get("metadata.finalizers")); diff != "" {
-			t.Errorf("%s: finalizers (-want +got):\n%s", test.policy, diff)
+			t.Errorf("%s: finalizers (-want +got):\n%s", test.options, diff)
 		}
 		after := w.do("GET", beta+inDefault+"/"+name, "")
 		if isGone := after.code == http.StatusNotFound; isGone != (test.want == nil) {
-			t.Errorf("%s: it is gone: %t", test.policy, isGone)
+			t.Errorf("%s: it is gone: %t", test.options, isGone)
 		}
 	}
 }

@@ -28,12 +28,13 @@
 //   - Each request is authorized by the API server (SubjectAccessReview).
 //   - One write happens at a time and sees all objects. So a Topping that is in use is not
 //     deleted, and a Pizza names no Topping that is not there, whatever else is written. Nothing
-//     else happens meanwhile: objects are decoded, merged and checked before.
+//     else happens meanwhile: objects are merged, checked, encoded and decoded before.
 //   - A restart begins empty, at a higher revision: no revision goes back.
 //   - A watcher goes on at the revision that it has seen, or is told 410, as after a restart. It
 //     has no queue here, so a slow one costs no memory.
 //   - What one request can take has a limit: bytes, depth, time, and how many there are at once,
-//     of all users and of one. So has what is stored.
+//     of all users and of one. So have the bytes that are stored, and those of the history.
+//   - An event is encoded once, and not for each watcher.
 //
 // # Caveats
 //
@@ -43,6 +44,9 @@
 //     served before the APIService exists.
 //   - Time is looked at between two objects, and when the API server is asked. What one object
 //     takes is bounded by its size: some 50 ms.
+//   - The processor is not shared out. A user who sends large patches without end, a quarter of all
+//     requests at a time, makes those of others slower.
+//   - Large writes make the history short: a watcher that is slow meanwhile is told 410.
 //   - A storage that one user has filled is full for all.
 //   - The storage is the memory of one process: a restart empties it, and there is no second
 //     replica.

@@ -5,11 +5,14 @@ import (
 	"encoding/json"
 	"errors"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	jsonpatch "gopkg.in/evanphx/json-patch.v4"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
@@ -104,11 +107,17 @@ func (m managers) of(r *request, current object) (*managedfields.FieldManager, r
 }
 
 // update notes in next what a client has set by a write that is no apply. A program that does
-// not say its name is known by its User-Agent.
+// not say its name is known by its User-Agent, as far as that can be a name.
 func (m managers) update(r *request, name string, current, next object) object {
 	manager, live := m.of(r, current)
 	agent, _, _ := strings.Cut(r.UserAgent(), "/")
-	return manager.UpdateNoErrors(live, next, cmp.Or(name, agent[:min(len(agent), 128)])).(object)
+	printable := ""
+	for _, char := range agent {
+		if unicode.IsPrint(char) && len(printable)+utf8.RuneLen(char) <= metav1validation.FieldManagerMaxLength {
+			printable += string(char)
+		}
+	}
+	return manager.UpdateNoErrors(live, next, cmp.Or(name, printable)).(object)
 }
 
 // apply answers a PATCH that says which fields a manager wants, and what is in them. Fields

@@ -77,7 +77,7 @@ func (g *registration) objects() []webhook.Object {
 		}}})
 	}
 	for i := range objects {
-		objects[i].Manager, objects[i].Process = "byhand-apiserver", g.process
+		objects[i].Process = g.process
 	}
 	return objects
 }

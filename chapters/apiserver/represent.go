@@ -47,7 +47,7 @@ func (r *request) represent(partial bool, o object) runtime.Object {
 }
 
 // sendList answers with a PizzaList, a ToppingList or a PartialObjectMetadataList. It writes one
-// object after the other: a client that does not read would keep 140 MB if all were one text.
+// object after the other: as one text, all of it would be kept until a client has read it.
 func (r *request) sendList(w *answerWriter, partial bool, objects []object, revision int64) {
 	list := typeMeta(r.kind.name+"List", r.version)
 	if partial {

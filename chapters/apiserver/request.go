@@ -95,7 +95,8 @@ func (s *server) routes() http.Handler {
 	})
 }
 
-// handler answers at one place. Whatever comes is authenticated, wherever it goes.
+// handler answers at one place. Whatever comes is authenticated, wherever it goes, but for
+// OPTIONS *, which net/http answers with nothing.
 func (s *server) handler(place request, verb verb) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, httpRequest *http.Request) {
 		verb, r := verb, place

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"io"
 	"math/rand/v2"
 	"net/http"
 	"strconv"
@@ -10,6 +11,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/internalversion"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/utils/ptr"
 
@@ -35,7 +37,7 @@ type watcher struct {
 	answer  *http.ResponseController
 	// patience is how long the client may take to read one event.
 	patience time.Duration
-	events   *json.Encoder
+	lines    io.Writer
 }
 
 // watch answers with one event a line, until the client goes, the time is over, or the
@@ -60,7 +62,7 @@ func (s *server) watch(w *answerWriter, r *request) error {
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), watchTime(options.TimeoutSeconds))
 	defer cancel()
-	v := &watcher{request: r, partial: partial, options: options, answer: controller, patience: s.patience, events: json.NewEncoder(w)}
+	v := &watcher{request: r, partial: partial, options: options, answer: controller, patience: s.patience, lines: w}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(http.StatusOK)
 	if err := v.begin(objects, revision); err == nil {
@@ -154,19 +156,39 @@ func (v *watcher) event(event *storage.Event) error {
 	}
 	had := event.Before != nil && matches(v.options, event.Before)
 	has := event.After != nil && matches(v.options, event.After)
+	what := watch.Modified
 	switch {
-	case had && has:
-		return v.send(watch.Modified, v.represent(v.partial, event.After))
-	case has:
-		return v.send(watch.Added, v.represent(v.partial, event.After))
-	case had:
-		// What it was like last, with the revision in which it went: a client goes on
-		// from there.
-		last := deepCopy(event.Before)
-		last.SetResourceVersion(strconv.FormatInt(event.Revision, 10))
-		return v.send(watch.Deleted, v.represent(v.partial, last))
+	case !had && !has:
+		return nil
+	case !had:
+		what = watch.Added
+	case !has:
+		what = watch.Deleted
 	}
-	return nil
+	// Encoding costs as much as the write, so it is done once for all watchers that show the event
+	// like this one.
+	line, err := event.Form(form{what, v.version, v.partial}, func() ([]byte, error) {
+		object := event.After
+		if what == watch.Deleted {
+			// What it was like last, with the revision in which it went: a client goes on
+			// from there.
+			object = deepCopy(event.Before)
+			object.SetResourceVersion(strconv.FormatInt(event.Revision, 10))
+		}
+		return line(what, v.represent(v.partial, object))
+	})
+	if err != nil {
+		return err
+	}
+	_, err = v.lines.Write(line)
+	return err
+}
+
+// form is how an event is shown. All of them together are no more than twelve.
+type form struct {
+	what    watch.EventType
+	version schema.GroupVersion
+	partial bool
 }
 
 // bookmark tells the client how far it is.
@@ -179,9 +201,20 @@ func (v *watcher) bookmark(revision int64, annotations map[string]string) error 
 	return v.send(watch.Bookmark, mark)
 }
 
-// send writes one event, a line of JSON.
-func (v *watcher) send(kind watch.EventType, shown any) error {
-	return v.events.Encode(map[string]any{"type": kind, "object": shown})
+// send writes one event.
+func (v *watcher) send(what watch.EventType, shown any) error {
+	line, err := line(what, shown)
+	if err != nil {
+		return err
+	}
+	_, err = v.lines.Write(line)
+	return err
+}
+
+// line is an event as a watch sends it, a line of JSON.
+func line(what watch.EventType, shown any) ([]byte, error) {
+	text, err := json.Marshal(map[string]any{"type": what, "object": shown})
+	return append(text, '\n'), err
 }
 
 // within lets the client take what write writes, and no longer than patience. Until the next

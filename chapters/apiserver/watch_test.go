@@ -5,9 +5,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"math/rand/v2"
 	"net/http"
+	"runtime"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -16,7 +19,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
+	apiruntime "k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/dynamic"
@@ -30,6 +33,7 @@ import (
 // stream is an open watch.
 type stream struct {
 	*testing.T
+	body    io.Reader
 	decoder *json.Decoder
 	close   func()
 }
@@ -51,7 +55,7 @@ func (w *world) watch(path string, header ...string) *stream {
 	if response.StatusCode != http.StatusOK {
 		w.Fatalf("watch %s: %d", path, response.StatusCode)
 	}
-	s := &stream{T: w.T, decoder: json.NewDecoder(response.Body), close: func() {
+	s := &stream{T: w.T, body: response.Body, decoder: json.NewDecoder(response.Body), close: func() {
 		cancel()
 		_ = response.Body.Close()
 	}}
@@ -159,11 +163,9 @@ func TestWatchForms(t *testing.T) {
 func (w *world) writeMuch() {
 	w.Helper()
 	for i := range 2 * storage.MaxEvents {
-		err := w.handler.storage.Write(toppingKey("large"), false, func(object, map[key]object) (object, error) {
-			large := &v1beta1.Topping{ObjectMeta: metav1.ObjectMeta{Name: "large", Labels: map[string]string{"a": strings.Repeat("x", 20_000)}}, Spec: v1beta1.ToppingSpec{Cost: int32(i)}}
-			return to(hub, large), nil
-		})
-		if err != nil {
+		current, _ := w.handler.storage.Get(toppingKey("large"))
+		large := &v1beta1.Topping{ObjectMeta: metav1.ObjectMeta{Name: "large", Labels: map[string]string{"a": strings.Repeat("x", 20_000)}}, Spec: v1beta1.ToppingSpec{Cost: int32(i)}}
+		if err := w.handler.storage.Write(toppingKey("large"), false, current, to(hub, large), func(map[key]object) error { return nil }); err != nil {
 			w.Fatal(err)
 		}
 	}
@@ -200,6 +202,36 @@ func TestStuckWatcher(t *testing.T) {
 	})
 }
 
+// However many watch an object, an event is encoded once: one user may have a quarter of all
+// watches, and each would take as much processor time as a write.
+func TestManyWatchers(t *testing.T) {
+	w := newWorld(t)
+	const watchers, size = 50, 20_000
+	w.must(http.StatusCreated, "POST", beta+"toppings", `{"metadata":{"name":"large"},"spec":{"cost":1}}`)
+	allocated := func(word string, watchers int) uint64 {
+		var reading sync.WaitGroup
+		for range watchers {
+			s := w.watch(fmt.Sprintf("%stoppings?watch=true&resourceVersion=%d", beta, w.revision()))
+			reading.Go(func() { _, _ = io.CopyN(io.Discard, s.body, size) })
+		}
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		annotations := map[string]string{}
+		for i := range 1000 {
+			annotations[strconv.Itoa(i)] = word
+		}
+		text, _ := json.Marshal(annotations)
+		w.patch(http.StatusOK, beta+"toppings/large", `{"metadata":{"annotations":`+string(text)+`}}`)
+		reading.Wait()
+		runtime.ReadMemStats(&after)
+		return after.TotalAlloc - before.TotalAlloc
+	}
+	alone := allocated("one", 0)
+	if each := (int64(allocated("two", watchers)) - int64(alone)) / watchers; each > 5*size {
+		t.Errorf("%d bytes are allocated for each watcher, for an object of %d", each, size)
+	}
+}
+
 // A watch ends when the client wants, or sooner.
 func TestWatchTime(t *testing.T) {
 	for _, test := range []struct {
@@ -220,7 +252,9 @@ func TestWatchTime(t *testing.T) {
 func newInformer(client dynamic.Interface) *informer.Informer {
 	toppings := client.Resource(toppingResource)
 	return informer.New(toppingResource.GroupResource(), toppings, &cache.ListWatch{
-		ListWithContextFunc: func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) { return toppings.List(ctx, o) },
+		ListWithContextFunc: func(ctx context.Context, o metav1.ListOptions) (apiruntime.Object, error) {
+			return toppings.List(ctx, o)
+		},
 		WatchFuncWithContext: func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
 			return toppings.Watch(ctx, o)
 		},

@@ -16,6 +16,8 @@ import (
 	kjson "k8s.io/apimachinery/pkg/runtime/serializer/json"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/uuid"
+
+	"example.com/byhand/chapters/apiserver/storage"
 )
 
 // create answers a POST.
@@ -76,9 +78,6 @@ func writeOptions(r *request) (*metav1.PatchOptions, error) {
 	return options, invalidOptions("PatchOptions", metav1validation.ValidatePatchOptions(options, types.PatchType(contentType(r))))
 }
 
-// errRetry is why a write is tried again: another request was faster.
-var errRetry = errors.New("the object is another one by now")
-
 // put stores what next makes of the object as it is, and answers with it. next is called with
 // nil if there is no such object, and returns a new one. It may take a while, and so may what
 // the API server is asked, so nothing is locked meanwhile. If the object has been changed when
@@ -89,22 +88,11 @@ func (s *server) put(w *answerWriter, r *request, options *metav1.PatchOptions, 
 		return err
 	}
 	var current, answer object
-	for err = errRetry; errors.Is(err, errRetry); {
-		if r.Context().Err() != nil {
-			return apierrors.NewConflict(r.kind.groupResource(), r.name, errModified)
-		}
-		current, _ = s.storage.Get(r.key())
+	err = s.write(r, r.key(), len(options.DryRun) > 0, func(now object) (object, error) {
+		current = now
 		answer, err = s.prepare(r, options, current, next)
-		if err != nil {
-			return err
-		}
-		err = s.storage.Write(r.key(), len(options.DryRun) > 0, func(now object, all map[key]object) (object, error) {
-			if now != current {
-				return nil, errRetry
-			}
-			return unlessGone(answer), validateToppings(answer, all)
-		})
-	}
+		return answer, err
+	}, validateToppings)
 	if err != nil {
 		return err
 	}
@@ -113,6 +101,30 @@ func (s *server) put(w *answerWriter, r *request, options *metav1.PatchOptions, 
 		code = http.StatusCreated
 	}
 	return w.send(code, r.represent(partial, answer))
+}
+
+// write stores what next makes of an object, unless check refuses it beside all others. It does
+// everything again while other requests are faster, as long as this one has time.
+func (s *server) write(r *request, at key, dryRun bool, next func(current object) (object, error), check func(o object, all map[key]object) error) error {
+	for {
+		current, _ := s.storage.Get(at)
+		o, err := next(current)
+		if err != nil {
+			return err
+		}
+		err = s.storage.Write(at, dryRun, current, unlessGone(o), func(all map[key]object) error {
+			if r.Context().Err() != nil {
+				return apierrors.NewTimeoutError("too much else is written", 1)
+			}
+			return check(o, all)
+		})
+		if !errors.Is(err, storage.ErrChanged) {
+			return err
+		}
+		if r.Context().Err() != nil {
+			return apierrors.NewConflict(r.kind.groupResource(), at.Name, errModified)
+		}
+	}
 }
 
 // prepare returns an object that is ready to be stored in the place of current.

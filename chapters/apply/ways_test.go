@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"os"
@@ -9,10 +10,12 @@ import (
 	"testing"
 
 	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	appsv1ac "k8s.io/client-go/applyconfigurations/apps/v1"
+	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
 	"k8s.io/client-go/kubernetes"
 	appsv1client "k8s.io/client-go/kubernetes/typed/apps/v1"
 	"k8s.io/client-go/rest"
@@ -191,5 +194,28 @@ func TestGiveAllThatIsOwned(t *testing.T) {
 		Operation: metav1.ManagedFieldsOperationUpdate, APIVersion: "apps/v1", FieldsType: "FieldsV1", FieldsV1: metav1.NewFieldsV1(`{"f:spec":{"f:replicas":{}}}`)}}}}
 	if patch, err := editOwners(live, true); err != nil || !strings.Contains(string(patch), `"fieldsV1":{"f:spec":{}}`) {
 		t.Errorf("%s (%v), want no replicas", patch, err)
+	}
+}
+
+// A typed object cannot leave out what has no omitempty. An apply configuration can.
+func TestTypedObject(t *testing.T) {
+	text := func(object any) string {
+		text, err := json.Marshal(object)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(text)
+	}
+	typed := &appsv1.Deployment{}
+	typed.Spec.Template.Spec.Containers = []corev1.Container{{Name: "c"}}
+	configuration := appsv1ac.Deployment("d", "default").WithSpec(appsv1ac.DeploymentSpec().
+		WithTemplate(corev1ac.PodTemplateSpec().WithSpec(corev1ac.PodSpec().WithContainers(corev1ac.Container().WithName("c")))))
+	for _, field := range []string{`"selector":null`, `"strategy":{}`, `"resources":{}`, `"status":{}`} {
+		if !strings.Contains(text(typed), field) || strings.Contains(text(configuration), field) {
+			t.Errorf("%s: want it in the first alone:\n%s\n%s", field, text(typed), text(configuration))
+		}
+	}
+	if strings.Contains(text(typed), "labels") || strings.Contains(text(typed), "replicas") {
+		t.Error(text(typed))
 	}
 }

@@ -2,10 +2,14 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
+	"os"
+	"os/exec"
 	"slices"
 	"strings"
 	"testing"
@@ -40,7 +44,7 @@ func wayOf(name string) way {
 
 // follow returns when a way's cache is full. The event that it hears next is the next line.
 func follow(t *testing.T, s *testkit.APIServer, name string, o options) *bufio.Scanner {
-	o.events = 1
+	o.events = max(o.events, 1)
 	lines, out := io.Pipe()
 	go func() {
 		_, err := measure(t.Context(), s.Config(), wayOf(name), o, out)
@@ -59,7 +63,7 @@ func TestWays(t *testing.T) {
 	s.AddNamespace("elsewhere")
 	s.Add("/api/v1/namespaces/elsewhere/secrets/t0", s.Get(path+"s1").DeepCopy())
 	shard, _ := parseShard("1,2/3")
-	o := options{namespace: "default", label: "cache=wanted", field: "type=example.com/wanted", shard: shard}
+	o := options{namespace: "default", label: "cache=wanted", field: "type=example.com/wanted", secret: "s0", shard: shard}
 	mine := 0
 	for _, secret := range s.List("secrets") {
 		if has(shard, secret) {
@@ -71,7 +75,7 @@ func TestWays(t *testing.T) {
 		switch w.name {
 		case "namespace":
 			objects, events = 10, 10
-		case "label", "field":
+		case "name", "label", "field":
 			objects, events = 1, 1
 		case "handler", "shard": // This server has no such gate: it sends everything.
 			events = mine
@@ -144,6 +148,50 @@ func TestLeavesTheSelector(t *testing.T) {
 	}
 	if left := s.Get(path + "s0"); left == nil || left.GetDeletionTimestamp() != nil {
 		t.Errorf("the server has %v, want the Secret", left)
+	}
+}
+
+// A wait for events goes on after an error, such as one 500 in a day.
+func TestGoesOn(t *testing.T) {
+	s := server()
+	heard := follow(t, s, "label", options{label: "cache=wanted", events: 2})
+	refused := make(chan bool, 1)
+	s.Refuse(func(*http.Request) *apierrors.StatusError {
+		select {
+		case refused <- true:
+			return apierrors.NewInternalError(errors.New("a hiccup"))
+		default:
+			return nil
+		}
+	})
+	s.EndWatches("secrets")
+	<-refused
+	s.Add(path+"late", wanted())
+	for heard.Scan() && heard.Text() != "label: ADDED default/late" {
+	}
+	if heard.Err() != nil || heard.Text() == "" {
+		t.Error(heard.Err(), "before the event")
+	}
+}
+
+// A process that TestPeak starts says its peak, and no more.
+func init() {
+	if os.Getenv("BYHAND_PEAK") != "" {
+		fmt.Println(peak())
+		os.Exit(0)
+	}
+}
+
+// The peak is that of the process itself, also where the one that started it had more.
+func TestPeak(t *testing.T) {
+	ballast := bytes.Repeat([]byte("x"), 128<<20)
+	child := exec.Command(os.Args[0])
+	child.Env = append(os.Environ(), "BYHAND_PEAK=1")
+	output, err := child.Output()
+	n := int64(-1)
+	_, _ = fmt.Sscanf(string(output), "%d", &n)
+	if _, noLinux := os.Stat("/proc/self/status"); err != nil || n >= int64(len(ballast)) || (n == 0) != (noLinux != nil) {
+		t.Errorf("%s, %v, want less than %d", output, err, len(ballast))
 	}
 }
 

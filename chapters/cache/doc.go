@@ -16,8 +16,9 @@
 //   - Each way has a client of its own. Bytes are those of the answers' bodies, before
 //     encryption, and not compressed.
 //   - The heap is what lives after a garbage collection more than before the way began.
-//   - An error that another try would not cure (no right, no such kind, no such field) ends the
-//     program. A Reflector would try for ever.
+//   - An error before the first list is there ends the program. A Reflector would try for ever, also
+//     without the right. After that it does, and says so in the log.
+//   - The peak is that of the process. After several ways it is that of the largest one.
 //
 // # Caveats
 //

@@ -30,11 +30,11 @@ func TestReadme(t *testing.T) {
 	start("bin/cache --way shard,handler").Prints(1, `(?m)^handler +\d+`)
 	p := start("bin/cache --way label --events 2")
 	p.WaitFor("label: 1 objects, now waiting for 2 events")
-	script.Run("kubectl label secret wanted cache-", "unlabeled")
-	p.WaitFor("label: DELETED " + c.Namespace + "/wanted")
-	script.Run("kubectl get secret wanted", "example.com/wanted")
-	script.Run("kubectl label secret wanted cache=wanted", "labeled")
-	p.WaitFor("label: ADDED " + c.Namespace + "/wanted")
+	script.Run("kubectl label secret byhand-cache-wanted cache-", "unlabeled")
+	p.WaitFor("label: DELETED " + c.Namespace + "/byhand-cache-wanted")
+	script.Run("kubectl get secret byhand-cache-wanted", "example.com/wanted")
+	script.Run("kubectl label secret byhand-cache-wanted cache=wanted", "labeled")
+	p.WaitFor("label: ADDED " + c.Namespace + "/byhand-cache-wanted")
 	script.Take("make cache-cost")
 }
 
@@ -73,6 +73,26 @@ func TestShards(t *testing.T) {
 		if got := strings.Count(p.Output(), c.Namespace); got != held[i] || strings.Contains(p.Output(), "gate") {
 			t.Errorf("process %d, want %d events that the server chose:\n%s", i, held[i], p.Output())
 		}
+	}
+}
+
+// A Role with resourceNames is enough for a cache of that one Secret, and for nothing else.
+func TestOneName(t *testing.T) {
+	t.Parallel()
+	c := chaptertest.New(t)
+	fill(c, []string{c.Namespace}, 2, 1)
+	c.Kubectl("create", "role", "one", "--verb=get,list,watch", "--resource=secrets", "--resource-name=secret-1")
+	c.Kubectl("create", "serviceaccount", "program")
+	c.Kubectl("create", "rolebinding", "one", "--role=one", "--serviceaccount="+c.Namespace+":program")
+	account := c.As(c.Kubectl("create", "token", "program"))
+	start := func(ways, secret string) *chaptertest.Program {
+		return c.Start("--kubeconfig", account, "--namespace", c.Namespace, "--way", ways, "--secret", secret)
+	}
+	allowed := start("name,get", "secret-1")
+	allowed.Prints(1, `(?m)^name +1 +1 `)
+	allowed.Prints(1, `(?m)^get +0 +0 `)
+	for way, secret := range map[string]string{"name": "secret-0", "namespace": "secret-1"} {
+		start(way, secret).Prints(1, "--way "+way+": .*is forbidden")
 	}
 }
 

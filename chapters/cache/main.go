@@ -16,7 +16,7 @@ import (
 )
 
 // everyWay are the names of the ways, in their order.
-const everyWay = "everything,json,pages,transform,metadata,namespace,label,field,selectable,shard,handler,get"
+const everyWay = "everything,json,pages,transform,metadata,namespace,name,label,field,selectable,shard,handler,get"
 
 // options are the flags.
 type options struct {
@@ -30,8 +30,8 @@ func main() {
 	var o options
 	flag.StringVar(&o.kubeconfig, "kubeconfig", "", "kubeconfig `file` (default: $KUBECONFIG, then ~/.kube/config, then the Pod's own account)")
 	names := flag.String("way", everyWay, "the `ways` to take: some of the default")
-	flag.StringVar(&o.namespace, "namespace", "", "the namespace of the ways namespace and get (default: the kubeconfig's)")
-	flag.StringVar(&o.secret, "secret", "wanted", "the Secret of the way get")
+	flag.StringVar(&o.namespace, "namespace", "", "the namespace of the ways namespace, name and get (default: the kubeconfig's)")
+	flag.StringVar(&o.secret, "secret", "byhand-cache-wanted", "the Secret of the ways name and get")
 	flag.StringVar(&o.label, "label", "cache=wanted", "the label selector")
 	flag.StringVar(&o.field, "field", "type=example.com/wanted", "the field selector")
 	flag.StringVar(&o.selectable, "selectable", "spec.deploymentName=wanted", "the field selector of FieldFoos")
@@ -73,15 +73,15 @@ func run(ctx context.Context, names, shard string, o options) (err error) {
 		return err
 	}
 
-	const row = "%-10s  %7v  %7v  %8v  %10v  %10v  %7v  %s\n"
-	fmt.Printf(row, "way", "objects", "events", "events/s", "bytes", "live heap", "in sync", "what it keeps")
+	const row = "%-10s  %7v  %7v  %8v  %10v  %10v  %10v  %7v  %s\n"
+	fmt.Printf(row, "way", "objects", "events", "events/s", "bytes", "live heap", "peak", "in sync", "what it keeps")
 	for _, w := range chosen {
 		r, err := measure(ctx, config, w, o, os.Stdout)
 		if err != nil {
 			return fmt.Errorf("--way %s: %w", w.name, err)
 		}
 		perSecond := int(float64(r.events) / r.synced.Seconds())
-		fmt.Printf(row, w.name, r.objects, r.events, perSecond, r.bytes, r.heap, fmt.Sprintf("%.2fs", r.synced.Seconds()), w.says)
+		fmt.Printf(row, w.name, r.objects, r.events, perSecond, r.bytes, r.heap, r.peak, fmt.Sprintf("%.2fs", r.synced.Seconds()), w.says)
 	}
 	return nil
 }

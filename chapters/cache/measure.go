@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"os"
 	"runtime"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -21,9 +23,10 @@ type result struct {
 	// objects are in memory. The handler was called so often (events) for an object that it
 	// works on, the first list included.
 	objects, events int
-	// bytes are those of the answers. heap is what lives more than before.
-	bytes, heap int64
-	synced      time.Duration
+	// bytes are those of the answers. heap is what lives more than before. peak is that of the
+	// process, with the ways before this one.
+	bytes, heap, peak int64
+	synced            time.Duration
 }
 
 // measure keeps a cache until its handler has heard the first list, and then as many events as
@@ -35,7 +38,7 @@ func measure(ctx context.Context, config *rest.Config, w way, o options, out io.
 	config.Wrap(func(next http.RoundTripper) http.RoundTripper { count.RoundTripper = next; return count })
 	secrets := typedcorev1.NewForConfigOrDie(config).Secrets(o.namespace)
 	before, began := live(), time.Now()
-	defer func() { r.bytes = count.bytes.Load() }()
+	defer func() { r.bytes, r.peak = count.bytes.Load(), peak() }()
 	switch w.name {
 	case "get":
 		_, err = secrets.Get(ctx, o.secret, metav1.GetOptions{})
@@ -72,7 +75,13 @@ func measure(ctx context.Context, config *rest.Config, w way, o options, out io.
 	informer := w.informer(config, o)
 	_ = informer.SetTransform(w.transform) // These two fail on an informer that runs.
 	// A Reflector tries again for ever, also without the right to list. A measurement ends.
-	_ = informer.SetWatchErrorHandlerWithContext(func(_ context.Context, _ *cache.Reflector, err error) { cancel(err) })
+	_ = informer.SetWatchErrorHandlerWithContext(func(ctx context.Context, r *cache.Reflector, err error) {
+		if informer.HasSynced() {
+			cache.DefaultWatchErrorHandler(ctx, r, err)
+		} else {
+			cancel(err)
+		}
+	})
 	handler, _ := informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
 		AddFunc:    func(obj any) { handle("ADDED", obj) },
 		UpdateFunc: func(_, obj any) { handle("MODIFIED", obj) },
@@ -110,6 +119,15 @@ func live() int64 {
 	runtime.GC() // What a sync.Pool holds outlives one.
 	runtime.ReadMemStats(&stats)
 	return int64(stats.HeapAlloc)
+}
+
+// peak is the most memory that this process had, in bytes; 0 where there is no Linux to say so. The
+// Maxrss of a process that has ended is no such number: it begins with the peak of the parent.
+func peak() (n int64) {
+	status, _ := os.ReadFile("/proc/self/status")
+	_, after, _ := strings.Cut(string(status), "\nVmHWM:")
+	_, _ = fmt.Sscanf(after, "%d kB", &n)
+	return n << 10
 }
 
 // counter counts the bytes of answers.

@@ -35,6 +35,7 @@ var ways = []way{
 	{name: "transform", says: "the same, without data in memory", transform: shorten},
 	{name: "metadata", says: "only the metadata leaves the server"},
 	{name: "namespace", says: "one namespace (--namespace)"},
+	{name: "name", says: "one Secret by its name (--secret)", narrow: func(l *metav1.ListOptions, o options) { l.FieldSelector = "metadata.name=" + o.secret }},
 	{name: "label", says: "a label (--label)", narrow: func(l *metav1.ListOptions, o options) { l.LabelSelector = o.label }},
 	{name: "field", says: "a field (--field)", narrow: func(l *metav1.ListOptions, o options) { l.FieldSelector = o.field }},
 	{name: "selectable", says: "FieldFoos by a field that their CRD names (--selectable)", narrow: func(l *metav1.ListOptions, o options) { l.FieldSelector = o.selectable }},
@@ -72,7 +73,7 @@ func (w way) informer(config *rest.Config, o options) cache.SharedIndexInformer 
 		return cache.NewSharedIndexInformer(requests(dynamic.NewForConfigOrDie(config).Resource(foos), w, o), &unstructured.Unstructured{}, 0, cache.Indexers{})
 	case "json": // For a built-in kind client-go's default is protobuf.
 		config.AcceptContentTypes, config.ContentType = runtime.ContentTypeJSON, runtime.ContentTypeJSON
-	case "namespace":
+	case "namespace", "name":
 		namespace = o.namespace
 	}
 	return cache.NewSharedIndexInformer(requests(typedcorev1.NewForConfigOrDie(config).Secrets(namespace), w, o), &corev1.Secret{}, 0, cache.Indexers{})

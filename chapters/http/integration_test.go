@@ -54,7 +54,7 @@ func (c cluster) converges(name string) {
 	})
 }
 
-const foo = "apiVersion: samplecontroller.k8s.io/v1alpha1\nkind: Foo\nmetadata:\n  name: foo\nspec:\n  deploymentName: deployment\n"
+const fooYAML = "apiVersion: samplecontroller.k8s.io/v1alpha1\nkind: Foo\nmetadata:\n  name: foo\nspec:\n  deploymentName: deployment\n"
 
 // The commands of the README do what it says.
 func TestReadme(t *testing.T) {
@@ -109,7 +109,7 @@ func TestRights(t *testing.T) {
 	c.Kubectl("apply", "-f", "config/rbac")
 	t.Cleanup(func() { c.Kubectl("delete", "--ignore-not-found", "-f", "config/rbac") })
 	c.Kubectl("create", "rolebinding", "http", "--clusterrole=byhand-http", "--serviceaccount="+c.Namespace+":http")
-	c.Apply(foo)
+	c.Apply(fooYAML)
 	c.Eventually("the rights are there", func() error {
 		output, err := exec.Command("kubectl", "auth", "can-i", "create", "deployments", "--namespace", c.Namespace,
 			"--as=system:serviceaccount:"+c.Namespace+":http").CombinedOutput()

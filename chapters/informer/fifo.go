@@ -119,8 +119,10 @@ type call func(*listener)
 func apply(store cache.Store, tell func(call), delta cache.Delta, isInInitialList bool) {
 	switch object := delta.Object.(type) {
 	case cache.ReplacedAllInfo:
+		klog.V(1).Infof("the store takes a list of %d objects, version %s", len(object.Objects), object.ResourceVersion)
 		replace(store, tell, object, isInInitialList)
 	case cache.SyncAllInfo:
+		klog.V(1).Infof("a resync: the handlers are called for all of the store")
 		for _, object := range store.List() {
 			tell(addOrUpdate(object, object, false))
 		}
@@ -156,6 +158,7 @@ func replace(store cache.Store, tell func(call), list cache.ReplacedAllInfo, isI
 	_ = store.Replace(list.Objects, list.ResourceVersion)
 	for key, object := range before {
 		if _, exists, _ := store.GetByKey(key); !exists {
+			klog.V(1).Infof("the list lacks %s: a tombstone", key)
 			tell(func(l *listener) { l.handler.OnDelete(cache.DeletedFinalStateUnknown{Key: key, Obj: object}) })
 		}
 	}

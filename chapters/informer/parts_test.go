@@ -3,7 +3,10 @@ package main
 import (
 	"fmt"
 	"math/rand/v2"
+	"os"
+	"regexp"
 	"strconv"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -150,4 +153,20 @@ func TestQueue(t *testing.T) {
 			t.Errorf("which keys, and when (-client-go +ours):\n%s", diff)
 		}
 	})
+}
+
+// The lines of the log in the README are where it says.
+func TestReadmeLines(t *testing.T) {
+	readme, _ := os.ReadFile("README.md")
+	lines := regexp.MustCompile(`(\w+\.go):(\d+)\] (\w+)`).FindAllStringSubmatch(string(readme), -1)
+	for _, line := range lines {
+		file, _ := os.ReadFile(line[1])
+		number, _ := strconv.Atoi(line[2])
+		if code := strings.Split(string(file), "\n"); number > len(code) || !strings.Contains(code[number-1], "klog.V(1)") {
+			t.Errorf("%s:%s says no %q", line[1], line[2], line[3])
+		}
+	}
+	if len(lines) < 10 {
+		t.Errorf("%d lines", len(lines))
+	}
 }

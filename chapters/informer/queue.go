@@ -12,13 +12,14 @@ import (
 
 // The work queue. Without it a handler sends keys into a channel (TestQueue):
 //
-//	0.000 s  A Deployment of 100 Pods starts. Its status changes 100 times: 100 keys, and 100
-//	         reconciles of one Foo, of which 99 find what the last one finds.
-//	0.001 s  Eight workers have eight of them, and reconcile one Foo eight times at once: one
-//	         creates its Deployment, seven get 409 AlreadyExists.
-//	0.002 s  Each puts the key back, and tries again at once, and again.
-//	0.010 s  The channel is full. The handler waits, so the store stands still, so each
-//	         worker reads the same old Foo as before.
+//	0.000 s  A Foo is created, and its labels and its spec are set one by one: ten keys. Eight
+//	         workers have eight of them, and reconcile one Foo eight times at once: one creates
+//	         its Deployment, seven get 409 AlreadyExists.
+//	0.001 s  Each puts the key back, and tries again at once, and again.
+//	0.100 s  The Deployment's 100 Pods start. Its status changes 100 times: 100 keys, and 100
+//	         reconciles, of which 99 find what the last one finds.
+//	0.200 s  The channel is full. The handler waits, and behind it each change of each object
+//	         stays in its buffer: memory grows, and every Foo waits for this one.
 //
 // So a key is there once. It is dirty from Add on until a worker takes it, and processing until
 // that worker is done. A key that is added while it is processing is both, and no worker gets it

@@ -101,7 +101,8 @@ type listener struct {
 
 // AddEventHandler calls a handler from now on: first for what the store has, as if that were
 // the first list. A handler has synced when it was called for the whole first list. That is
-// later than the store: the call that says so stands behind those in its buffer.
+// later than the store: the call that says so stands behind those in its buffer. Its goroutine ends
+// with RunWithContext, which must be called. (client-go starts it there.)
 func (i *Informer) AddEventHandler(handler cache.ResourceEventHandler) (cache.ResourceEventHandlerRegistration, error) {
 	i.mu.Lock()
 	defer i.mu.Unlock()

@@ -4,12 +4,14 @@ import (
 	"cmp"
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	gocmp "github.com/google/go-cmp/cmp"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/client-go/tools/cache"
 )
 
@@ -35,6 +37,8 @@ var stories = []struct {
 			time.AfterFunc(time.Second/2, func() { w.set("a", int64(2)) }) // in the pause
 		})
 	}, outcome{"first a1, a1→a2", "STREAM, WATCH after 102, STREAM after 102", "a2 at 103"}, same},
+	{"unavailable", func(w *world) { w.again(1, unavailable) },
+		outcome{"first a1, a1→a1", "STREAM, WATCH after 102, STREAM after 102", "a1 at 102"}, same},
 	{"expired at the start", func(w *world) { w.again(1, expired) },
 		outcome{"first a1, a1→a1", "STREAM, WATCH after 102, STREAM after 102", "a1 at 102"}, same},
 	{"expired inside the stream", func(w *world) {
@@ -64,12 +68,30 @@ var stories = []struct {
 		outcome{"first a1, a1→a2, add b3", "STREAM, STREAM after 102, LIST after 102, STREAM after 102, LIST after 102, STREAM after 102", "a2 b3 at 105"}, same},
 	{"bookmarks", func(w *world) { w.again(1, sends("BOOKMARK", "", 106, done)) },
 		outcome{"first a1", "STREAM, WATCH after 102, WATCH after 106", "a1 at 106"}, same},
-	// The server does not have this version yet.
+	// A stream after a version that the server does not have yet is refused: whatever is newest.
+	{"server that lags behind", func(w *world) {
+		w.again(1, sends("BOOKMARK", "", 106, done))
+		w.answer(12, func(rw http.ResponseWriter, r *http.Request) {
+			if r.URL.Query().Has("sendInitialEvents") {
+				tooLarge(rw, r)
+			} else {
+				expired(rw, r)
+			}
+		})
+		w.EndWatches("foos")
+	}, outcome{"first a1, a1→a1", "STREAM, WATCH after 102, WATCH after 106, STREAM after 106, STREAM", "a1 at 102"}, same},
+	// A watch after such a version is not: it is open, and nothing comes until the server is past it.
 	{"restored from a backup", func(w *world) {
 		w.again(1, sends("BOOKMARK", "", 106, done))
-		w.answer(2, onlyLists(expired))
-		w.EndWatches("foos")
-	}, outcome{"first a1, a1→a1", "STREAM, WATCH after 102, WATCH after 106, STREAM after 106, LIST after 106, LIST", "a1 at 102"}, same},
+		w.Remove(foos + "a")
+		w.put("b", 1)
+		w.later(24 * time.Hour)
+		w.put("b", 2)
+		w.put("b", 3)
+		w.put("b", 4)
+		w.later(10 * time.Minute)
+		w.calls = slices.DeleteFunc(w.calls, func(call []string) bool { return call[2] == "a1→a1" }) // resyncs
+	}, outcome{"first a1, add b4", "STREAM, WATCH after 102, WATCH after 106, WATCH after 107", "a1 b4 at 107"}, same},
 	// The pause doubles with each 429. After a watch of minutes it begins anew: b is there in time.
 	{"busy", func(w *world) {
 		w.again(1000, busy)
@@ -171,4 +193,19 @@ func TestStories(t *testing.T) {
 			})
 		}
 	}
+}
+
+// The pause grows while everything fails, also if client-go's client makes a request last for more
+// than a minute: it repeats what is refused with 429 ten times, after the time that the server names.
+func TestPauseGrows(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, "")
+		w.again(1_000_000, refuse(apierrors.NewTooManyRequests("later", 7)))
+		w.Forget()
+		w.later(time.Hour)
+		w.end()
+		if n := len(w.Faults.Log()); n > 450 {
+			t.Errorf("%d requests in an hour", n)
+		}
+	})
 }

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/fields"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
@@ -110,10 +111,18 @@ func describe(query url.Values) string {
 // What a server answers, by the script of a story.
 
 var (
-	expired  = refuse(apierrors.NewResourceExpired("too old resource version"))
-	busy     = refuse(apierrors.NewTooManyRequestsError("later"))
-	noStream = refuse(apierrors.NewInvalid(v1alpha1.Kind("Foo"), "sendInitialEvents", nil))
+	expired     = refuse(apierrors.NewResourceExpired("too old resource version"))
+	busy        = refuse(apierrors.NewTooManyRequestsError("later"))
+	unavailable = refuse(apierrors.NewServiceUnavailable("no etcd")) // without a time to come back
+	noStream    = refuse(apierrors.NewInvalid(v1alpha1.Kind("Foo"), "sendInitialEvents", nil))
 )
+
+// tooLarge is an answer that client-go's client asks for ten times more, a second apart.
+func tooLarge(rw http.ResponseWriter, _ *http.Request) {
+	err := apierrors.NewTimeoutError("Too large resource version: 106, current: 102", 1)
+	err.ErrStatus.Details.Causes = []metav1.StatusCause{{Type: metav1.CauseTypeResourceVersionTooLarge}}
+	testkit.WriteError(rw, err)
+}
 
 func refuse(err apierrors.APIStatus) http.HandlerFunc {
 	return func(rw http.ResponseWriter, _ *http.Request) { testkit.WriteError(rw, err) }

@@ -46,7 +46,7 @@ func newCluster(t *testing.T) *cluster {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.requests = &api{client.RESTClient()}
+	c.requests = &api{rest: client.RESTClient()}
 	if c.etcd, err = etcdOf(c.Kubeconfig); err != nil {
 		t.Fatal(err)
 	}

@@ -1,10 +1,10 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"slices"
 	"time"
 
@@ -79,7 +79,11 @@ func (d definition) names(url string) bool {
 }
 
 // api sends the requests of this program.
-type api struct{ rest rest.Interface }
+type api struct {
+	rest rest.Interface
+	// drain is how long a migration waits for the writes of others that began before it.
+	drain time.Duration
+}
 
 // send sends a request and reads its answer.
 func send(ctx context.Context, request *rest.Request, answer any) error {
@@ -118,7 +122,11 @@ func (a *api) definition(ctx context.Context) (d definition, err error) {
 func (a *api) install(ctx context.Context, url string, bundle []byte, first bool) error {
 	taken := false
 	err := a.change(ctx, func(now definition) (served []string, converts *conversionSpec) {
-		right := now.names(url) && bytes.Equal(bundle, now.Spec.Conversion.Webhook.ClientConfig.CABundle)
+		want := conversionSpec{Strategy: "Webhook", Webhook: &conversionWebhook{
+			ClientConfig:             clientConfig{URL: url, CABundle: bundle},
+			ConversionReviewVersions: []string{"v1"},
+		}}
+		right := reflect.DeepEqual(now.Spec.Conversion, want)
 		for _, version := range now.Spec.Versions {
 			served = append(served, version.Name)
 			right = right && version.Served
@@ -127,10 +135,7 @@ func (a *api) install(ctx context.Context, url string, bundle []byte, first bool
 		if taken || right && !first {
 			return nil, nil
 		}
-		return served, &conversionSpec{Strategy: "Webhook", Webhook: &conversionWebhook{
-			ClientConfig:             clientConfig{URL: url, CABundle: bundle},
-			ConversionReviewVersions: []string{"v1"},
-		}}
+		return served, &want
 	})
 	if err == nil && taken {
 		return webhook.ErrTaken

@@ -24,7 +24,7 @@ func newAPI(t *testing.T, exchanges ...exchange) *api {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &api{client.RESTClient()}
+	return &api{rest: client.RESTClient()}
 }
 
 const address = "https://127.0.0.1:1/convert"
@@ -34,7 +34,7 @@ func says(t *testing.T, storage string, stored ...string) string {
 	t.Helper()
 	d := definition{}
 	d.Metadata.ResourceVersion = "7"
-	d.Spec.Conversion = conversionSpec{"Webhook", &conversionWebhook{ClientConfig: clientConfig{URL: address}}}
+	d.Spec.Conversion = conversionSpec{"Webhook", &conversionWebhook{clientConfig{URL: address}, []string{"v1"}}}
 	for _, name := range []string{"v1alpha1", "v1beta1"} {
 		d.Spec.Versions = append(d.Spec.Versions, version{Name: name, Served: true, Storage: name == storage})
 	}
@@ -88,6 +88,7 @@ func TestRestore(t *testing.T) {
 		{"as it was", right, false, nil},
 		{"v1beta1 is not served", strings.Replace(right, `"v1beta1","served":true`, `"v1beta1","served":false`, 1), true, nil},
 		{"another bundle", strings.Replace(right, "Q0E=", "Q0I=", 1), true, nil},
+		{"another form of reviews", strings.Replace(right, `["v1"]`, `["v1beta1"]`, 1), true, nil},
 		{"nothing converts", strings.Replace(right, `"webhook"`, `"none"`, 1), true, nil},
 		{"another process converts", strings.Replace(right, address, "https://127.0.0.1:2/convert", 1), false, webhook.ErrTaken},
 	} {
@@ -169,7 +170,8 @@ func TestMigrate(t *testing.T) {
 	before := says(t, "v1beta1", "v1alpha1", "v1beta1")
 	pages := []exchange{
 		{Request: get, Code: 200, Answer: before},
-		{Request: patch + `{"op":"add","path":"/spec/versions/1/deprecated","value":true},{"op":"add","path":"/spec/versions/1/deprecationWarning","value":"` + text + `"}]`, Code: 200, Answer: before},
+		{Request: patch + `{"op":"add","path":"/spec/versions/0/deprecated","value":false},{"op":"add","path":"/spec/versions/0/deprecationWarning","value":null},` +
+			`{"op":"add","path":"/spec/versions/1/deprecated","value":true},{"op":"add","path":"/spec/versions/1/deprecationWarning","value":"` + text + `"}]`, Code: 200, Answer: before},
 		{Request: betaList, Code: 200, Answer: `{}`},
 		{Request: betaList, Code: 200, Answer: `{}`, Warning: "Pizzas are being migrated to v1beta1, since 3"},
 		{Request: betaList, Code: 200, Answer: `{}`, Warning: text},
@@ -177,7 +179,8 @@ func TestMigrate(t *testing.T) {
 		{Request: "GET " + all + "pizzas?continue=next&limit=500", Code: 200, Answer: `{"metadata":{},"items":[{"metadata":{"namespace":"b","name":"two"}}]}`},
 		{Request: "PATCH " + all + "namespaces/a/pizzas/one {}", Code: 200, Answer: `{}`},
 		{Request: "PATCH " + all + "namespaces/b/pizzas/two {}", Code: 404, Answer: chaptertest.Status(404, "NotFound")},
-		{Request: patch + `{"op":"remove","path":"/spec/versions/1/deprecated"},{"op":"remove","path":"/spec/versions/1/deprecationWarning"}]`, Code: 200, Answer: before},
+		{Request: patch + `{"op":"add","path":"/spec/versions/0/deprecated","value":false},{"op":"add","path":"/spec/versions/0/deprecationWarning","value":null},` +
+			`{"op":"add","path":"/spec/versions/1/deprecated","value":false},{"op":"add","path":"/spec/versions/1/deprecationWarning","value":null}]`, Code: 200, Answer: before},
 	}
 	const write = "PATCH " + definitionPath + `/status [{"op":"replace","path":"/metadata/resourceVersion","value":"7"},{"op":"replace","path":"/status/storedVersions","value":["v1beta1"]}]`
 	story := log.New(io.Discard, "", 0)

@@ -23,7 +23,8 @@
 //   - v1beta1 is served only while this program converts. One write to the definition
 //     brings the webhook and v1beta1, another one takes both away. What others change of that
 //     is restored after 5 seconds.
-//   - A migration begins when the API server stores the new version.
+//   - A migration begins when the API server stores the new version, and no write that began
+//     before can end any more. So it takes half a minute.
 //   - The server answers until the API server does not ask any more.
 //   - The webhook is taken away only if every Pizza is stored as v1alpha1, as config/crd
 //     says. Otherwise it stays in the definition, and only the storage version is served.
@@ -38,6 +39,4 @@
 //   - Of several processes the last one that starts converts. The others wait until it ends.
 //   - With several API servers, a migration sees what one of them stores. Wait some seconds
 //     between the switch and the migration.
-//   - A write that began before the switch is stored in the old version when it ends, even
-//     after the migration. The API server gives it a minute. Drop a version later than that.
 package main

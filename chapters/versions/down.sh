@@ -5,4 +5,4 @@
 set -e
 kubectl get crd pizzas.restaurant.programming-kubernetes.info >/dev/null 2>&1 || exit 0
 kubectl patch crd pizzas.restaurant.programming-kubernetes.info --type=merge -p '{"spec":{"conversion":{"strategy":"None","webhook":null}}}'
-kubectl delete storageversionmigration pizzas --ignore-not-found
+kubectl delete storageversionmigration byhand-pizzas --ignore-not-found

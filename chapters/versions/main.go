@@ -27,6 +27,10 @@ import (
 // has seen that.
 const farewell = 20 * time.Second
 
+// drain is a little more than the API server gives a write: 34 seconds (requestTimeoutUpperBound
+// in k8s.io/apiserver).
+const drain = 35 * time.Second
+
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	// After the first signal a second one ends the process at once.
@@ -60,7 +64,7 @@ func run(ctx context.Context, args []string, stdout io.Writer) error {
 	if _, err := connect.Check(ctx, client, config.Host); err != nil {
 		return err
 	}
-	story, requests := log.New(stdout, "", log.Ltime|log.Lmicroseconds), &api{client.RESTClient()}
+	story, requests := log.New(stdout, "", log.Ltime|log.Lmicroseconds), &api{client.RESTClient(), drain}
 	if o.command == "migrate" {
 		return requests.migrate(ctx, story)
 	}

@@ -2,9 +2,11 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"log"
 	"slices"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -36,6 +38,13 @@ func (a *api) migrate(ctx context.Context, story *log.Logger) error {
 	if now, err = a.seen(ctx, now); err != nil {
 		return fmt.Errorf("wait until the API server stores %s: %w", storage, err)
 	}
+	// A write that began before that is stored in the old version when it ends.
+	story.Printf("waiting for writes that began before the switch: %v", a.drain)
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(a.drain):
+	}
 	all, err := a.list(ctx, storage)
 	if err != nil {
 		return fmt.Errorf("list Pizzas: %w", err)
@@ -47,8 +56,8 @@ func (a *api) migrate(ctx context.Context, story *log.Logger) error {
 		story.Printf("written as %s: Pizza %s/%s", storage, pizza.Namespace, pizza.Name)
 	}
 
-	// What is created meanwhile is stored in the storage version, too. Unless another client
-	// has changed that: then the resourceVersion is another one, and this is refused.
+	// What was created meanwhile is stored in the storage version. Unless another client has
+	// changed that: then the resourceVersion is another one, and this is refused.
 	if now, err = a.warn(ctx, now, ""); err == nil {
 		err = a.edit(ctx, "status", []operation{
 			{"replace", "/metadata/resourceVersion", now.Metadata.ResourceVersion},
@@ -83,17 +92,18 @@ func (a *api) seen(ctx context.Context, now definition) (definition, error) {
 	})
 }
 
-// warn gives the storage version a deprecation warning, which clients get with each answer, or
-// takes it away if text is empty. After an error it stays until the next migration ends. It is
-// refused with Conflict if the definition is not as it was read.
+// warn gives the storage version a deprecation warning, which clients get with each answer, and
+// takes that of any other version away; of all, if text is empty. After an error it stays until the
+// next migration. It is refused with Conflict if the definition is not as it was read.
 func (a *api) warn(ctx context.Context, now definition, text string) (changed definition, err error) {
-	storage := slices.IndexFunc(now.Spec.Versions, func(v version) bool { return v.Storage })
-	path := fmt.Sprintf("/spec/versions/%d/", storage)
 	operations := []operation{{"replace", "/metadata/resourceVersion", now.Metadata.ResourceVersion}}
-	if text != "" {
-		operations = append(operations, operation{"add", path + "deprecated", true}, operation{"add", path + "deprecationWarning", text})
-	} else {
-		operations = append(operations, operation{"remove", path + "deprecated", nil}, operation{"remove", path + "deprecationWarning", nil})
+	for i, version := range now.Spec.Versions {
+		deprecated, warning := version.Storage && text != "", any(json.RawMessage("null"))
+		if deprecated {
+			warning = text
+		}
+		path := fmt.Sprintf("/spec/versions/%d/", i)
+		operations = append(operations, operation{"add", path + "deprecated", deprecated}, operation{"add", path + "deprecationWarning", warning})
 	}
 	err = a.edit(ctx, "", operations, &changed)
 	return changed, err

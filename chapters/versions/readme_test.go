@@ -23,7 +23,7 @@ func TestReadme(t *testing.T) {
 	script := c.Readme(c.Kubeconfig)
 	script.Dir, script.Env, script.Patience = c.checkout(), []string{"GROUP=" + group}, readmeDeadline
 	t.Cleanup(func() {
-		_, _ = script.Shell("kubectl delete --ignore-not-found --wait=false namespace pizzeria closing; kubectl delete --ignore-not-found storageversionmigration pizzas")
+		_, _ = script.Shell("kubectl delete --ignore-not-found --wait=false namespace pizzeria closing; kubectl delete --ignore-not-found storageversionmigration byhand-pizzas")
 	})
 	// What make chapter does, without the cluster.
 	makeChapter := func() *chaptertest.Program {
@@ -55,7 +55,7 @@ func TestReadme(t *testing.T) {
 	script.Run(storedVersions, `["v1alpha1","v1beta1"]`)
 	script.Run("bin/versions stored pizzeria/double", group+"/v1alpha1")
 	slow("kubectl apply -f chapters/versions/config/migration.yaml", "created")
-	slow("kubectl wait storageversionmigration/pizzas", "condition met")
+	slow("kubectl wait storageversionmigration/byhand-pizzas", "condition met")
 	if !long {
 		if err := c.requests.migrate(t.Context(), logTo(t)); err != nil {
 			t.Fatal(err)

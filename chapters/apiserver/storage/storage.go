@@ -13,13 +13,14 @@
 //     must not be set back by more than the restart takes.)
 //   - What is stored is never changed: as long as an object is the same pointer, it was not
 //     written.
-//   - Objects, their number and the history have a size that they do not exceed, whatever is
-//     written.
+//   - An object, all objects together and the history have a size that they do not exceed,
+//     whatever is written. It is that of their JSON; in memory they take up to ten times as much.
 package storage
 
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -39,9 +40,12 @@ const (
 	// MaxObjects is how many objects there are: a check across objects looks at each, and all
 	// other writes wait.
 	MaxObjects = 1000
-	// MaxEvents is how many events are remembered at least, for watches. There are never twice
-	// as many.
-	MaxEvents = 1000
+	// MaxBytes is the size of all objects in JSON. Those that are being deleted may take as much
+	// again.
+	MaxBytes = 8 << 20
+	// MaxEvents is how many events are remembered for watches, and MaxHistory the size of what they
+	// hold. At either, the oldest one is forgotten.
+	MaxEvents, MaxHistory = 1000, 8 << 20
 )
 
 // Object has metadata, and is of a type that the function given to New returns.
@@ -59,6 +63,16 @@ type Event struct {
 	Key      Key
 	// Before is nil if the object is new, After if it is gone.
 	Before, After Object
+
+	size  int       // of both
+	forms *sync.Map // func() ([]byte, error), by what Form was called with
+}
+
+// Form returns what make returns for this event and this form of it. make is called once, however
+// many watchers ask, and what it returns is kept as long as the event.
+func (e *Event) Form(form any, make func() ([]byte, error)) ([]byte, error) {
+	once, _ := e.forms.LoadOrStore(form, sync.OnceValues(make))
+	return once.(func() ([]byte, error))()
 }
 
 // Storage may be used by many goroutines. Make it with New.
@@ -68,8 +82,11 @@ type Storage struct {
 	mu       sync.RWMutex
 	revision int64
 	objects  map[Key]Object
+	sizes    map[Key]int // of the JSON of objects
+	size     int         // their sum
 	// events are the last ones, oldest first. forgotten is the last revision before them.
 	events    []Event
+	history   int // the size of all events
 	forgotten int64
 	// changed is closed by the next write.
 	changed chan struct{}
@@ -79,69 +96,90 @@ type Storage struct {
 // of it.
 func New(decode func(text []byte) (Object, error)) *Storage {
 	now := time.Now().UnixMicro()
-	return &Storage{decode: decode, revision: now, forgotten: now, objects: map[Key]Object{}, changed: make(chan struct{})}
+	return &Storage{decode: decode, revision: now, forgotten: now, objects: map[Key]Object{}, sizes: map[Key]int{}, changed: make(chan struct{})}
 }
 
-// Write stores what change returns in the place of current, nothing for nil. current is nil if
-// there is nothing. Neither it nor any of all may be changed. What is returned gets its
-// resourceVersion. All other requests wait for change, so what takes time belongs before the write.
+// ErrChanged means that another object is stored than the one that a write began with.
+var ErrChanged = errors.New("the object is another one by now")
+
+// Write stores next in the place of current, which Get has returned. nil is nothing. If current
+// is not what is stored any more, the error is ErrChanged: begin anew. check may refuse the write,
+// and sees all objects, none of which it may change. All other requests wait for it, but not for
+// the encoding of next, which gets its resourceVersion.
 //
-// Nothing is written if nothing changes. A dry run does all the rest. An error is that of
-// change, or an APIStatus: too large, or no room left.
-func (s *Storage) Write(key Key, dryRun bool, change func(current Object, all map[Key]Object) (Object, error)) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	current := s.objects[key]
-	next, err := change(current, s.objects)
-	if err != nil || equality.Semantic.DeepEqual(current, next) {
-		return err
-	}
-	event := Event{Revision: s.revision + 1, Key: key, Before: current}
-	if next != nil {
-		before := next.GetResourceVersion()
-		next.SetResourceVersion(strconv.FormatInt(event.Revision, 10))
+// Nothing is written if nothing changes. A dry run does all the rest. Other errors are that of
+// check, or an APIStatus: too large, or no room left.
+func (s *Storage) Write(key Key, dryRun bool, current, next Object, check func(all map[Key]Object) error) error {
+	event, size := Event{Key: key, Before: current, forms: &sync.Map{}}, 0
+	unchanged := equality.Semantic.DeepEqual(current, next)
+	if next != nil && !unchanged {
 		text, err := json.Marshal(next)
-		if err == nil {
-			err = s.checkSize(key, len(text), next.GetDeletionTimestamp() != nil)
-		}
-		if err == nil {
-			event.After, err = s.decode(text) // as clients see it: without fractions of a second
-		}
 		if err != nil {
 			return err
 		}
-		if dryRun {
-			next.SetResourceVersion(before)
+		if event.After, err = s.decode(text); err != nil { // as clients see it: without fractions of a second
+			return err
+		}
+		size = len(text)
+	}
+
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.objects[key] != current {
+		return ErrChanged
+	}
+	if err := check(s.objects); err != nil || unchanged {
+		return err
+	}
+	if next != nil {
+		if err := s.checkSize(key, size, next.GetDeletionTimestamp() != nil); err != nil {
+			return err
 		}
 	}
-	if !dryRun {
-		s.apply(event)
+	if dryRun {
+		return nil
 	}
+	event.Revision = s.revision + 1
+	if next != nil {
+		next.SetResourceVersion(strconv.FormatInt(event.Revision, 10))
+		event.After.SetResourceVersion(next.GetResourceVersion())
+	}
+	s.apply(event, size)
 	return nil
 }
 
-// checkSize returns an error if an object becomes too large, or there are too many. What is
-// being deleted may be twice as large: no limit must keep the garbage collector from adding or
-// removing its finalizers.
+// checkSize returns an error if an object becomes too large, or there is too much. What is being
+// deleted may be twice as large: no limit must keep the garbage collector from adding or removing
+// its finalizers.
 func (s *Storage) checkSize(key Key, size int, isBeingDeleted bool) error {
+	factor := 1
+	if isBeingDeleted {
+		factor = 2
+	}
+	grows := size - s.sizes[key]
 	switch {
-	case size > 2*MaxObject, size > MaxObject && !isBeingDeleted:
+	case size > factor*MaxObject:
 		return apierrors.NewRequestEntityTooLargeError(fmt.Sprintf("the object has %d bytes, limit is %d", size, MaxObject))
-	case s.objects[key] == nil && len(s.objects) >= MaxObjects: // as a quota refuses
-		return apierrors.NewForbidden(schema.GroupResource{Resource: key.Resource}, key.Name, fmt.Errorf("the storage is full, with %d objects", len(s.objects)))
+	case s.objects[key] == nil && len(s.objects) >= MaxObjects, grows > 0 && s.size+grows > factor*MaxBytes: // as a quota refuses
+		return apierrors.NewForbidden(schema.GroupResource{Resource: key.Resource}, key.Name, fmt.Errorf("the storage is full, with %d objects of %d bytes", len(s.objects), s.size))
 	}
 	return nil
 }
 
-func (s *Storage) apply(event Event) {
+// apply makes an event what happened last. size is that of After.
+func (s *Storage) apply(event Event, size int) {
 	s.revision = event.Revision
-	if s.objects[event.Key] = event.After; event.After == nil {
+	event.size = s.sizes[event.Key] + size
+	s.size += size - s.sizes[event.Key]
+	if s.objects[event.Key], s.sizes[event.Key] = event.After, size; event.After == nil {
 		delete(s.objects, event.Key)
+		delete(s.sizes, event.Key)
 	}
-	// Twice as many as promised, so that most writes move nothing.
-	if s.events = append(s.events, event); len(s.events) == 2*MaxEvents {
-		s.forgotten = s.events[MaxEvents-1].Revision
-		s.events = slices.Clone(s.events[MaxEvents:])
+	s.events, s.history = append(s.events, event), s.history+event.size
+	for len(s.events) > MaxEvents || s.history > MaxHistory {
+		s.forgotten, s.history = s.events[0].Revision, s.history-s.events[0].size
+		s.events[0] = Event{} // The array must not keep what is forgotten.
+		s.events = s.events[1:]
 	}
 	close(s.changed)
 	s.changed = make(chan struct{})

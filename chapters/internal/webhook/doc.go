@@ -13,7 +13,8 @@
 //
 // # Properties
 //
-//   - What others delete or change of the registration is there again after Period.
+//   - What others delete, change or add to the registration is as it was after Period, but for the
+//     metadata.
 //   - The process that registers last is the one that is asked. The others wait, and one of
 //     them registers again when that one ends. The end of a process removes no registration
 //     but its own.

@@ -51,46 +51,58 @@ const process = "byhand/process"
 // one goroutine.
 type Object struct {
 	Client dynamic.ResourceInterface
-	// Want are the fields that this program sets, with apiVersion, kind and name. Install
-	// changes nothing in it.
+	// Want is the whole object but for metadata, of which it has the name. Install changes nothing
+	// in it.
 	Want *unstructured.Unstructured
-	// Manager owns these fields, in all processes of the program.
-	Manager string
-	// Process is the name of this one, which no other has.
+	// Process is the name of this process, which no other has.
 	Process string
 }
 
-// Install writes the object, whatever another process has put there. Without first it returns
-// ErrTaken if another process has written it since.
+// Install writes the object, whatever is there. Without first it returns ErrTaken if another
+// process has written it since. It sends an Update and no apply: that would keep what others add,
+// such as a selector that no object has. What others have in the metadata stays.
 func (o Object) Install(ctx context.Context, first bool) error {
-	want, what := o.Want.DeepCopy(), o.Want.GetKind()+" "+o.Want.GetName()
-	want.SetAnnotations(map[string]string{process: o.Process})
-	if !first {
+	what := o.Want.GetKind() + " " + o.Want.GetName()
+	err := retry.OnError(retry.DefaultRetry, func(err error) bool {
+		return first && (apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err))
+	}, func() error {
+		want := o.Want.DeepCopy()
 		found, err := o.Client.Get(ctx, want.GetName(), metav1.GetOptions{})
 		switch {
 		case apierrors.IsNotFound(err):
-			klog.FromContext(ctx).Info("It was gone, and is registered again", "object", what)
+			if !first {
+				klog.FromContext(ctx).Info("It was gone, and is registered again", "object", what)
+			}
+			want.SetAnnotations(map[string]string{process: o.Process})
+			_, err = o.Client.Create(ctx, want, metav1.CreateOptions{})
+			return err
 		case err != nil:
-			return fmt.Errorf("read %s: %w", what, err)
-		case !o.owns(found):
-			return fmt.Errorf("%s: %w", what, ErrTaken)
-		default:
-			// If another process writes it now, this is refused with Conflict.
-			want.SetResourceVersion(found.GetResourceVersion())
+			return err
+		case !first && o.isAnothers(found):
+			return ErrTaken
 		}
-	}
-	_, err := o.Client.Apply(ctx, want.GetName(), want, metav1.ApplyOptions{FieldManager: o.Manager, Force: true})
+		// With its resourceVersion: if another process writes it now, this is refused.
+		want.Object["metadata"] = found.Object["metadata"]
+		annotations := want.GetAnnotations()
+		if annotations == nil {
+			annotations = map[string]string{}
+		}
+		annotations[process] = o.Process
+		want.SetAnnotations(annotations)
+		_, err = o.Client.Update(ctx, want, metav1.UpdateOptions{})
+		return err
+	})
 	if err != nil {
-		return fmt.Errorf("apply %s: %w", what, err)
+		return fmt.Errorf("register %s: %w", what, err)
 	}
 	return nil
 }
 
-// Remove deletes the object if this process was the last to write it.
+// Remove deletes the object unless another process was the last to write it.
 func (o Object) Remove(ctx context.Context) error {
 	return retry.RetryOnConflict(retry.DefaultRetry, func() error {
 		found, err := o.Client.Get(ctx, o.Want.GetName(), metav1.GetOptions{})
-		if err == nil && !o.owns(found) {
+		if err == nil && o.isAnothers(found) {
 			return nil
 		}
 		if err == nil {
@@ -105,6 +117,9 @@ func (o Object) Remove(ctx context.Context) error {
 	})
 }
 
-func (o Object) owns(found *unstructured.Unstructured) bool {
-	return found.GetAnnotations()[process] == o.Process
+// isAnothers reports whether another process has written the object. One without the annotation is
+// nobody's: kubectl has replaced it.
+func (o Object) isAnothers(found *unstructured.Unstructured) bool {
+	writer := found.GetAnnotations()[process]
+	return writer != "" && writer != o.Process
 }

@@ -3,6 +3,7 @@ package webhook_test
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -55,19 +56,18 @@ func newObject(t *testing.T, exchanges ...chaptertest.Exchange) webhook.Object {
 		Client: dynamic.NewForConfigOrDie(chaptertest.Expect(t, exchanges...)).Resource(things),
 		Want: &unstructured.Unstructured{Object: map[string]any{
 			"apiVersion": "example.com/v1", "kind": "Thing", "metadata": map[string]any{"name": "a"}}},
-		Manager: "test",
 		Process: "me",
 	}
 }
 
-const (
-	path  = " /apis/example.com/v1/things/a"
-	apply = "PATCH" + path + "?fieldManager=test&force=true "
-)
+const path = " /apis/example.com/v1/things/a"
 
-// is the object as a process has written it.
+// is the object as a process has written it, "" for nobody.
 func is(process string) string {
-	return `{"apiVersion":"example.com/v1","kind":"Thing","metadata":{"annotations":{"byhand/process":"` + process + `"},"name":"a","resourceVersion":"7"}}`
+	if process != "" {
+		process = `"annotations":{"byhand/process":"` + process + `"},`
+	}
+	return `{"apiVersion":"example.com/v1","kind":"Thing","metadata":{` + process + `"name":"a","resourceVersion":"7"}}`
 }
 
 // What was deleted is written again, what this process has written is restored, and another
@@ -75,16 +75,27 @@ func is(process string) string {
 func TestInstall(t *testing.T) {
 	const anew = `{"apiVersion":"example.com/v1","kind":"Thing","metadata":{"annotations":{"byhand/process":"me"},"name":"a"}}`
 	gone := chaptertest.Exchange{Request: "GET" + path, Code: 404, Answer: chaptertest.Status(404, "NotFound")}
+	create := chaptertest.Exchange{Request: "POST /apis/example.com/v1/things " + anew, Code: 201, Answer: is("me")}
+	taken := chaptertest.Exchange{Request: create.Request, Code: 409, Answer: chaptertest.Status(409, "AlreadyExists")}
+	finds := func(object string) chaptertest.Exchange {
+		return chaptertest.Exchange{Request: "GET" + path, Code: 200, Answer: object}
+	}
+	update := chaptertest.Exchange{Request: "PUT" + path + " " + is("me"), Code: 200, Answer: is("me")}
+	refused := chaptertest.Exchange{Request: update.Request, Code: 409, Answer: chaptertest.Status(409, "Conflict")}
 	for _, test := range []struct {
 		reason    string
 		first     bool
 		exchanges []chaptertest.Exchange
 		want      error
 	}{
-		{"at the start", true, []chaptertest.Exchange{{Request: apply + anew, Code: 200, Answer: is("me")}}, nil},
-		{"deleted", false, []chaptertest.Exchange{gone, {Request: apply + anew, Code: 201, Answer: is("me")}}, nil},
-		{"this process's", false, []chaptertest.Exchange{{Request: "GET" + path, Code: 200, Answer: is("me")}, {Request: apply + is("me"), Code: 200, Answer: is("me")}}, nil},
-		{"another process's", false, []chaptertest.Exchange{{Request: "GET" + path, Code: 200, Answer: is("other")}}, webhook.ErrTaken},
+		{"nothing at the start", true, []chaptertest.Exchange{gone, create}, nil},
+		{"another process's at the start", true, []chaptertest.Exchange{finds(is("other")), update}, nil},
+		{"both start", true, []chaptertest.Exchange{gone, taken, finds(is("other")), refused, finds(is("other")), update}, nil},
+		{"deleted", false, []chaptertest.Exchange{gone, create}, nil},
+		{"this process's", false, []chaptertest.Exchange{finds(is("me")), update}, nil},
+		{"nobody's", false, []chaptertest.Exchange{finds(is("")), update}, nil},
+		{"others have added to it", false, []chaptertest.Exchange{finds(strings.Replace(is("me"), `}}`, `},"spec":"more"}`, 1)), update}, nil},
+		{"another process's", false, []chaptertest.Exchange{finds(is("other"))}, webhook.ErrTaken},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			if err := newObject(t, test.exchanges...).Install(t.Context(), test.first); !errors.Is(err, test.want) {
@@ -101,6 +112,7 @@ func TestRemove(t *testing.T) {
 	others := chaptertest.Exchange{Request: "GET" + path, Code: 200, Answer: is("other")}
 	for reason, exchanges := range map[string][]chaptertest.Exchange{
 		"this process's":             {mine, {Request: remove, Code: 200, Answer: chaptertest.Status(200, "")}},
+		"nobody's":                   {{Request: "GET" + path, Code: 200, Answer: is("")}, {Request: remove, Code: 200, Answer: chaptertest.Status(200, "")}},
 		"another process's":          {others},
 		"another one writes it now":  {mine, {Request: remove, Code: 409, Answer: chaptertest.Status(409, "Conflict")}, others},
 		"another one deletes it now": {mine, {Request: remove, Code: 404, Answer: chaptertest.Status(404, "NotFound")}},
