@@ -44,6 +44,8 @@
 //   - An update sends the whole Deployment. A field that this version of client-go does not
 //     know, set on a newer cluster, is lost with it.
 //   - A refusal is told once a cause: after a restart, once more.
+//   - A Foo that others write all the time may not get its status for long: the update carries the
+//     version that it was made from, and each Conflict lengthens its back-off, up to 30 s.
 //   - A Deployment that was copied with its owner reference is one that the Foo controls under
 //     another name: it is deleted.
 //   - While a watch is down, no key is reconciled whose last write it has not shown. When
