@@ -30,9 +30,10 @@ import (
 //	0.1 s  A person creates a Foo elsewhere. Its key is the first.
 //	8 s    A worker takes it.
 //
-// So at most half of the workers retry what took a second or longer to fail the last time, and a
-// quarter the rest. The first retry of what failed at once is not limited: a single error of a
-// healthy object does not wait for those that fail all the time.
+// So at most half of the workers try what has failed twice in a row, and a quarter what else took a
+// second the last time, a success and a new generation included. The first retry of what failed
+// sooner is not limited: a single error of a healthy object does not wait for those that fail all
+// the time.
 
 // ErrUndone is why a write waits that has succeeded.
 var ErrUndone = errors.New("it is undone again and again: does another program set these fields?")
@@ -51,9 +52,9 @@ const lastsFrom, undoneFrom = 10 * time.Second, 6
 // that is gone stays. It is safe for concurrent use.
 type Failures struct {
 	attempts, told *cache.Expiring
-	// hung and retries have an element for each retry that runs of what took a second to fail, and
-	// for each other one.
-	retries, hung chan struct{}
+	// slow and failing have an element for each try that runs of what took a second the last time,
+	// and of what has failed twice in a row.
+	slow, failing chan struct{}
 }
 
 // NewFailures returns one for this number of workers.
@@ -120,7 +121,7 @@ func (f *Failures) Try(object metav1.Object, w Write, send func() error) Failure
 	a := before
 	if a.generation != object.GetGeneration() || a.err == nil && a.purpose != w.Purpose {
 		// What failed for the generation before still lasts.
-		a = attempt{err: a.err, since: a.since, refused: a.refused, until: a.until}
+		a = attempt{err: a.err, since: a.since, began: a.began, ended: a.ended, refused: a.refused, until: a.until}
 	}
 	if send != nil && a.since.IsZero() {
 		a.since = time.Now()
@@ -128,14 +129,15 @@ func (f *Failures) Try(object metav1.Object, w Write, send func() error) Failure
 	a.generation, a.purpose = object.GetGeneration(), w.Purpose
 	isBehind := w.Version != "" && a.refused == w.Version && time.Until(a.until) > 0
 	sent := send != nil && !isBehind && time.Until(a.next) <= 0 && f.send(id, w.Version, &a, send)
-	lasts := a.err != nil && a.ended.Sub(a.since) >= lastsFrom
+	// A race that is not tried again yet does not last.
+	lasts := a.err != nil && (a.ended.Sub(a.since) >= lastsFrom || !isRace(a.err) && time.Since(a.since) >= lastsFrom)
 	undone := a.done >= undoneFrom && !lasts && !IsRefusal(a.err)
 	failure := Failure{Write: w.Name, Err: a.err, Wait: max(0, time.Until(a.next)), Sent: sent, Lasts: undone || lasts}
 	if undone || a.err == nil && !sent {
 		failure.Err = fmt.Errorf("%s: %w", w.Name, ErrUndone)
 	}
-	if isBehind {
-		failure.Wait = max(failure.Wait, CacheRetry)
+	if send != nil && !sent && failure.Wait == 0 {
+		failure.Wait = CacheRetry // It is behind, or too many run.
 	}
 	switch {
 	case send != nil && a == before:
@@ -159,18 +161,17 @@ func (f *Failures) Try(object metav1.Object, w Write, send func() error) Failure
 	return failure
 }
 
-// send sends the write and notes how it ended. It returns false if too many retries run.
+// send sends the write and notes how it ended. It returns false if too many run.
 func (f *Failures) send(id attemptID, version string, a *attempt, send func() error) bool {
-	before, took, running := a.err, a.ended.Sub(a.began), f.retries
-	if took >= time.Second {
-		running = f.hung
+	before, running := a.err, f.slow
+	if a.failed > 1 {
+		running = f.failing
 	}
-	if before != nil && (a.failed > 1 || took >= time.Second/10) {
+	if a.failed > 1 || a.ended.Sub(a.began) >= time.Second {
 		select {
 		case running <- struct{}{}:
 			defer func() { <-running }()
 		default:
-			a.next = time.Now().Add(backOff(string(id.uid), 11)) // up to 5 s
 			return false
 		}
 	}

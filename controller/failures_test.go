@@ -215,32 +215,38 @@ func TestForgotten(t *testing.T) {
 	})
 }
 
-// Of what took a second to fail, half as many are retried at the same time as there are workers; of
-// the rest a quarter, but for the first retry of what failed at once. What waits for its turn still
-// lasts, and a new generation has none to wait for.
+// What took a second the last time waits while others like it run, also if it has succeeded, and for a
+// new generation; so does what has failed twice. A first retry of what failed at once does not. What
+// waits for its turn still lasts.
 func TestRetriesAtATime(t *testing.T) {
 	tryWrites(t, func(f *tries) {
-		taking := func(d time.Duration) func() error {
-			return func() error { time.Sleep(d); return errBroken }
+		taking := func(d time.Duration, err error) func() error {
+			return func() error { time.Sleep(d); return err }
 		}
 		other := &metav1.ObjectMeta{UID: "2"}
-		for write, took := range map[string]time.Duration{"create": 10 * time.Second, "update": 500 * time.Millisecond} {
-			f.failures.Try(object(1), controller.Write{Name: write}, taking(took))
-			f.failures.Try(other, controller.Write{Name: write}, taking(took))
+		for _, object := range []metav1.Object{object(1), other} {
+			f.failures.Try(object, controller.Write{Name: "create"}, taking(10*time.Second, errBroken))
+			f.failures.Try(object, controller.Write{Name: "update"}, taking(10*time.Second, nil))
 		}
 		f.after(0, "delete", 1, errBroken, true)
 		time.Sleep(time.Second)
-		go f.failures.Try(other, controller.Write{Name: "create"}, taking(time.Minute))
+		go f.failures.Try(other, controller.Write{Name: "create"}, taking(time.Minute, errBroken))
 		synctest.Wait()
-		if got := f.after(0, "create", 1, errBroken, false); got.Wait > 5*time.Second || !got.Lasts {
-			t.Errorf("while another one runs: %+v, want to wait 5 seconds at most with a failure that lasts", got)
+		if got := f.after(0, "create", 1, errBroken, false); got.Wait <= 0 || got.Wait > 3*time.Second || !got.Lasts {
+			t.Errorf("while another one runs: %+v, want to wait 3 seconds at most with a failure that lasts", got)
 		}
+		f.after(0, "create", 2, errBroken, false)
+		f.after(0, "update", 1, nil, false)
 		f.after(0, "delete", 1, errBroken, true)
-		go f.failures.Try(other, controller.Write{Name: "update"}, taking(time.Minute))
+
+		for range 2 {
+			f.failures.Try(other, controller.Write{Name: "delete"}, taking(0, errBroken))
+			time.Sleep(time.Second)
+		}
+		go f.failures.Try(other, controller.Write{Name: "delete"}, taking(time.Minute, errBroken))
 		synctest.Wait()
-		f.after(0, "update", 1, errBroken, false)
-		f.after(time.Second, "delete", 1, errBroken, false)
-		f.after(0, "create", 2, errBroken, true)
-		f.after(61*time.Second, "update", 1, errBroken, true)
+		f.after(0, "delete", 1, errBroken, false)
+		f.after(61*time.Second, "create", 2, errBroken, true)
+		f.after(time.Second, "delete", 1, errBroken, true)
 	})
 }

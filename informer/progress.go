@@ -75,7 +75,7 @@ func (s *sight) through(stream watch.Interface, why error) watch.Interface {
 			why, received = apierrors.FromObject(event.Object), 0
 		case event.Type != watch.Bookmark:
 			received++
-		case object.GetAnnotations()[metav1.InitialEventsAnnotationKey] == "true":
+		case object != nil && object.GetAnnotations()[metav1.InitialEventsAnnotationKey] == "true":
 			why = nil
 		}
 		s.note(why, received)

@@ -90,7 +90,7 @@ func (r *Reconciler) updateDeployment(ctx context.Context, s *fooState) error {
 	if field := differs(updated, s.foo); field != "" {
 		return fmt.Errorf("%s %w", field, errChanged)
 	}
-	if was, is := wantedReplicas(before), wantedReplicas(updated); was != is {
+	if was, is := ptr.Deref(before.Spec.Replicas, 1), ptr.Deref(updated.Spec.Replicas, 1); was != is {
 		r.Events.Eventf(s.foo, updated, corev1.EventTypeNormal, "Scaled", "Update", "Scaled Deployment %s from %d to %d", updated.Name, was, is)
 	} else {
 		r.Events.Eventf(s.foo, updated, corev1.EventTypeNormal, "Updated", "Update", "Updated Deployment %s", updated.Name)
@@ -156,7 +156,7 @@ func newDeployment(s *fooState) *appsv1.Deployment {
 	deployment := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: s.foo.Spec.DeploymentName, Namespace: s.foo.Namespace}}
 	// After a rename of a Foo without a number, an autoscaler goes on from where it was.
 	for _, old := range s.owned {
-		deployment.Spec.Replicas = new(max(wantedReplicas(old), ptr.Deref(deployment.Spec.Replicas, 0)))
+		deployment.Spec.Replicas = new(max(ptr.Deref(old.Spec.Replicas, 1), ptr.Deref(deployment.Spec.Replicas, 0)))
 	}
 	applyDesired(deployment, s.foo)
 	return deployment

@@ -45,6 +45,7 @@ func (r *Reconciler) deleteRenamed(ctx context.Context, s *fooState) {
 				return err
 			}
 			r.Writes.AwaitChange(s.key, r.DeploymentStore, old, nil)
+			s.wait = controller.CacheRetry // The answer may be wrong, and no event follow.
 			r.Events.Eventf(s.foo, old, corev1.EventTypeNormal, "Deleted", "Delete", "Deleted Deployment %s, the Foo names %s", old.Name, s.foo.Spec.DeploymentName)
 			return nil
 		})

@@ -102,6 +102,7 @@ func (r *Reconciler) updateStatus(ctx context.Context, s *fooState) {
 	// reflect.DeepEqual, except that nil and empty are equal, and two times in different
 	// time zones.
 	if equality.Semantic.DeepEqual(s.foo.Status, desired.Status) {
+		r.try(s, w, nil)
 		return
 	}
 	for i := range desired.Status.Conditions {
@@ -190,7 +191,7 @@ func rollout(s *fooState) []cause {
 	if failure := rolloutFailure(d); failure != nil {
 		return []cause{*failure}
 	}
-	wanted, paused := wantedReplicas(d), ""
+	wanted, paused := ptr.Deref(d.Spec.Replicas, 1), ""
 	if d.Spec.Paused {
 		paused = ", and the Deployment is paused"
 	}
@@ -210,9 +211,6 @@ func rollout(s *fooState) []cause {
 func waiting(format string, args ...any) []cause {
 	return []cause{{reason: v1alpha1.ReasonWaitingForReplicas, message: fmt.Sprintf(format, args...)}}
 }
-
-// wantedReplicas is how many replicas a Deployment asks for.
-func wantedReplicas(d *appsv1.Deployment) int32 { return ptr.Deref(d.Spec.Replicas, 1) }
 
 // rolloutFailure returns the failure that the Deployment reports, nil if there is none.
 func rolloutFailure(d *appsv1.Deployment) (failure *cause) {
