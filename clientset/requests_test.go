@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	autoscalingv1 "k8s.io/api/autoscaling/v1"
@@ -445,14 +444,6 @@ func reply(w http.ResponseWriter, code int, body string) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(code)
 	io.WriteString(w, body)
-}
-
-// holdOn waits until the client has left, or longer than any test waits for that.
-func holdOn(r *http.Request) {
-	select {
-	case <-r.Context().Done():
-	case <-time.After(2 * deadline):
-	}
 }
 
 // decode turns JSON into maps, in which the order of fields plays no role, and no

@@ -3,16 +3,12 @@ package clientset_test
 import (
 	"net/http"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/watch"
 )
-
-// deadline bounds every wait for something that must happen.
-const deadline = 10 * time.Second
 
 // TestWatchDecodesEvents proves that each event of a stream arrives with its type
 // and as the right Go type. ERROR is the one that hand-written clients get wrong:
