@@ -111,10 +111,10 @@ type Failure struct {
 }
 
 // Try sends a write for an object and returns the failure, with a nil Err if there is none. It does
-// not send one that waits for its back-off, or like which too many run. A new generation of the object
-// has no back-off to wait for. send is nil if the write is not wanted now: its failure is not told,
-// but for one that others have undone often, until it has stood for a minute. Not for concurrent use
-// with the same object.
+// not send one that waits for its back-off, nor one that is slow or fails again and again while too
+// many of those run. A new generation of the object has no back-off to wait for. send is nil if the
+// write is not wanted now: its failure is not told, but for one that others have undone often, until
+// it has stood for a minute. Not for concurrent use with the same object.
 func (f *Failures) Try(object metav1.Object, w Write, send func() error) Failure {
 	id := attemptID{object.GetUID(), w.Name}
 	known, _ := f.attempts.Get(id)
