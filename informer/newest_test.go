@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/url"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -52,6 +53,7 @@ func TestNoListIsOld(t *testing.T) {
 		s.CutWatches("foos")
 		s.Compact()
 		time.Sleep(time.Minute)
+		synctest.Wait()
 		if got := len(foos.Store.ListKeys()); got != 599 {
 			t.Errorf("%d Foos in the store, want 599", got)
 		}

@@ -198,6 +198,7 @@ func TestProgress(t *testing.T) {
 		if err := informer.WaitForSync(ctx, time.Minute, i); err != context.DeadlineExceeded {
 			t.Errorf("error %v, want the caller's", err)
 		}
+		synctest.Wait()
 		const want = `"blind"=false "reason"="foos.samplecontroller.k8s.io: the first list is not complete, 3 objects received: `
 		if len(lines) != 2 || !strings.Contains(lines[0], want) {
 			t.Errorf("log lines %q, want two with %s", lines, want)
