@@ -18,7 +18,7 @@ import (
 // bars makes the steps of a Foo those of a Bar that has the same name, and a
 // StatefulSet where the Foo has a Deployment.
 func bars(steps []trace.Step) []trace.Step {
-	changed := strings.NewReplacer("Foo", "Bar", "foo.go", "bar.go", "/foos", "/bars", "Deployment", "StatefulSet", "/deployment", "/statefulset").
+	changed := strings.NewReplacer("Foo", "Bar", "controller/foo", "controller/bar", "foo.go", "bar.go", "/foos", "/bars", "Deployment", "StatefulSet", "/deployment", "/statefulset").
 		Replace(string(encode(steps)))
 	var made []trace.Step
 	if err := json.Unmarshal([]byte(changed), &made); err != nil {
@@ -82,7 +82,7 @@ func TestTwoKinds(t *testing.T) {
 	if got := value[[]int](b, `[...document.querySelectorAll('#panel .entry')].map((e) => Number(e.dataset.seq))`); !slices.Equal(got, want) {
 		t.Errorf("the Bar's history has the steps %v, want %v", got, want)
 	}
-	b.sees("#panel .place", "controller/bar.go BarReconciler.Reconcile")
+	b.sees("#panel .place", "controller/bar/reconcile.go Reconciler.Reconcile")
 	if strings.Contains(value[string](b, `document.querySelector('#panel').textContent`), "Foo") {
 		t.Error("the Bar's history tells of a Foo")
 	}
