@@ -211,7 +211,7 @@ func TestFlags(t *testing.T) {
 	p.serves("--pprof", "/debug/pprof/", "goroutine")
 	for _, kind := range []string{"Project", "Foo", "Deployment"} {
 		p.prints("observe.Wrap of "+kind, `"part":"stream","what":"received","kind":"`+kind)
-		p.prints("observe.Handler of "+kind, `"part":"store","what":"added","kind":"`+kind)
+		p.prints("observe.Informers, "+kind, `"part":"store","what":"added","kind":"`+kind)
 		p.prints("--resync of "+kind, `"part":"store","what":"resync","kind":"`+kind)
 	}
 	p.prints("observe.Queue", `"part":"worker","what":"got","kind":"Foo"`)

@@ -79,7 +79,7 @@ type attempt struct {
 	failed, done int
 	since        time.Time // when it first failed, or was wanted again. Zero: it is not wanted
 	next         time.Time // when it may be sent again
-	// refused is the version that the API server does not have, for so long.
+	// refused is a version that the API server has refused: not to be sent again before until.
 	refused string
 	until   time.Time
 }

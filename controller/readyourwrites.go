@@ -27,8 +27,8 @@ import (
 // updates the cache adds the key within milliseconds.
 const CacheRetry = time.Second
 
-// outdatedTimeout is how long the cache is given to lose a version that was refused. Some stay: a
-// webhook or a proxy has answered Conflict or NotFound where the API server would not.
+// outdatedTimeout is how long the cache is given to lose a version that was refused or deleted. Some
+// stay: a webhook or a proxy has answered where the API server would have said something else.
 const outdatedTimeout = 20 * time.Second
 
 // PendingWrites holds, by key, what the API server has answered and the cache does not

@@ -17,10 +17,6 @@ import (
 	"example.com/byhand/controller"
 )
 
-// cacheRetry is when a key is reconciled again whose cache is behind. Usually the event that
-// updates the cache adds the key within milliseconds.
-const cacheRetry = time.Second
-
 // Reconciler runs each At once. All fields must be set, except Writes.
 type Reconciler struct {
 	// Client and Pods are the clients that it writes through.
@@ -39,7 +35,7 @@ type Reconciler struct {
 func (r *Reconciler) Reconcile(ctx context.Context, key cache.ObjectName) (requeueAfter time.Duration, err error) {
 	// Not before the cache shows what this process wrote.
 	if observed, err := r.Writes.Observed(key); !observed {
-		return cacheRetry, err
+		return controller.CacheRetry, err
 	}
 	at, ok := get[*At](r.AtStore, key)
 	if err := r.releasePods(ctx, key, at); err != nil {
@@ -60,7 +56,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, key cache.ObjectName) (reque
 	case at.Status.Phase == PhaseRunning:
 		err := r.startPod(ctx, at)
 		if errors.Is(err, errCacheBehind) {
-			return cacheRetry, nil
+			return controller.CacheRetry, nil
 		}
 		return 0, err
 	default:
@@ -181,7 +177,7 @@ func (r *Reconciler) followPod(ctx context.Context, at *At) (requeueAfter time.D
 		case err != nil:
 			return 0, fmt.Errorf("get Pod %s: %w", podKey(at), err)
 		}
-		pod, requeueAfter = live, cacheRetry
+		pod, requeueAfter = live, controller.CacheRetry
 	}
 	return requeueAfter, r.updateStatus(ctx, at, at.Status.seen(pod, now))
 }

@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 
+	"example.com/byhand/controller"
 	"example.com/byhand/internal/testkit"
 )
 
@@ -123,8 +124,8 @@ func TestEndedAndDeleted(t *testing.T) {
 func TestPodWithoutLabel(t *testing.T) {
 	w := running(t)
 	w.set(w.podPath(), map[string]any{}, "metadata", "labels")
-	if again := w.reconcile("GET " + w.podPath()); again != cacheRetry {
-		t.Errorf("look again after %s, want %s", again, cacheRetry)
+	if again := w.reconcile("GET " + w.podPath()); again != controller.CacheRetry {
+		t.Errorf("look again after %s, want %s", again, controller.CacheRetry)
 	}
 	w.set(w.podPath(), "Succeeded", "status", "phase")
 	w.reconcile("GET "+w.podPath(), "PUT ats/example/status")
@@ -138,8 +139,8 @@ func TestStaleCache(t *testing.T) {
 	w.sync()
 	w.set("ats/example", "DONE", "status", "phase")
 	w.set("ats/example", "an-uid", "status", "podUID")
-	if again := w.reconcileStale("GET ats/example"); again != cacheRetry {
-		t.Errorf("look again after %s, want %s", again, cacheRetry)
+	if again := w.reconcileStale("GET ats/example"); again != controller.CacheRetry {
+		t.Errorf("look again after %s, want %s", again, controller.CacheRetry)
 	}
 	// Nor is anything sent before the cache shows it.
 	w.reconcileStale()
@@ -152,8 +153,8 @@ func TestOwnWrites(t *testing.T) {
 	w := newWorld(t)
 	w.create("2026-01-02T12:00:00Z")
 	w.reconcileStale("PUT ats/example/status")
-	if again := w.reconcileStale(); again != cacheRetry {
-		t.Errorf("look again after %s, want %s", again, cacheRetry)
+	if again := w.reconcileStale(); again != controller.CacheRetry {
+		t.Errorf("look again after %s, want %s", again, controller.CacheRetry)
 	}
 	w.syncAts()
 	w.reconcileStale("GET ats/example", "POST pods", "PUT ats/example/status")

@@ -26,10 +26,6 @@ import (
 // otherwise the API server warns, because two programs could mean the same word.
 const finalizer = "examples-gzh.com/volumes"
 
-// cacheRetry is when a Project is looked at again whose cache is behind. Usually the event
-// that updates the cache adds the key within milliseconds.
-const cacheRetry = time.Second
-
 // projectReconciler gives each Project its volumes, and takes them away before the Project
 // goes. All fields but the last two must be set.
 type projectReconciler struct {
@@ -48,7 +44,7 @@ type projectReconciler struct {
 // Reconcile has the contract of controller.Reconcile.
 func (r *projectReconciler) Reconcile(ctx context.Context, key cache.ObjectName) (requeueAfter time.Duration, err error) {
 	if observed, err := r.writes.Observed(key); !observed {
-		return cacheRetry, err
+		return controller.CacheRetry, err
 	}
 	stored, exists, err := r.projectStore.GetByKey(key.String())
 	if err != nil || !exists {

@@ -11,6 +11,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"example.com/byhand/api/examples-gzh.com/v1alpha1"
+	"example.com/byhand/controller"
 )
 
 // adds is the patch that adds the finalizer to a Project as it is.
@@ -34,8 +35,8 @@ func TestLife(t *testing.T) {
 	w.has(p.UID, 0, 1)
 
 	// The cache does not show the finalizer yet: it is not added again.
-	if again := w.must("p"); again != cacheRetry {
-		t.Errorf("look again after %s, want %s", again, cacheRetry)
+	if again := w.must("p"); again != controller.CacheRetry {
+		t.Errorf("look again after %s, want %s", again, controller.CacheRetry)
 	}
 	w.sync()
 	w.must("p")
@@ -65,8 +66,8 @@ func TestLife(t *testing.T) {
 	if w.project("p") != nil {
 		t.Error("the Project is still there")
 	}
-	if again := w.must("p"); again != cacheRetry {
-		t.Errorf("look again after %s, want %s", again, cacheRetry)
+	if again := w.must("p"); again != controller.CacheRetry {
+		t.Errorf("look again after %s, want %s", again, controller.CacheRetry)
 	}
 	w.sync()
 	w.must("p")

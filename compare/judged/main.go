@@ -1,5 +1,5 @@
 // Command judged puts the programs of the comparison through the judge, one after the other, and
-// makes the page of what it says: results/judge.md (15 minutes).
+// makes the page of what it says: results/judge.md.
 //
 //	go run ./judged [flags of the judge]        in the folder compare
 package main

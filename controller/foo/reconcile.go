@@ -109,7 +109,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, key cache.ObjectName) (reque
 }
 
 // try sends a write for a Foo, unless it waits for its back-off. send is nil if the write is not
-// wanted. A new spec, which has a new generation, does not wait.
+// wanted. A new spec, which has a new generation, has no back-off to wait for.
 func (r *Reconciler) try(s *fooState, w controller.Write, send func() error) {
 	w.New = s.isNew
 	f := r.Failures.Try(s.foo, w, send)

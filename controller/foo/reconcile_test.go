@@ -302,7 +302,10 @@ func TestRename(t *testing.T) {
 	w := converged(t, 1)
 	w.set(fooPath+"foo", "renamed", "spec", "deploymentName")
 	w.sync()
-	w.reconcile()
+	// Also if no event follows: the answer to the DELETE may have been wrong.
+	if again := w.reconcile(); again != time.Second {
+		t.Errorf("look again after %s, want 1s", again)
+	}
 	w.sent("GET foos/foo", "POST deployments", "GET foos/foo", "DELETE deployments/deployment", "PUT foos/foo/status")
 	w.told("Normal Created Created Deployment renamed", "Normal Deleted Deleted Deployment deployment, the Foo names renamed")
 

@@ -63,8 +63,7 @@ func causeOf(f controller.Failure) (c cause, ok bool) {
 }
 
 // tell records one Event for the causes that are new, with the reason of the first, and gives the
-// others the message that people were told first, for five minutes: another one differs in an
-// identifier or in a number.
+// others the message that people were told first (Failures.Told).
 func (r *Reconciler) tell(s *fooState, causes []cause) {
 	news, reason := []string(nil), ""
 	for i := range causes {
