@@ -17,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/tools/events"
 
 	// The clouds' ways to authenticate, which kubebuilder links into each program.
 	_ "k8s.io/client-go/plugin/pkg/client/auth"
@@ -48,6 +49,7 @@ func main() {
 		electionID             string
 		elect, release, warmup bool
 		strip, readYourWrites  bool
+		record                 bool
 		workers                int
 		resync                 time.Duration
 		logging                = zap.Options{Development: true}
@@ -64,6 +66,7 @@ func main() {
 	flag.DurationVar(&resync, "resync", 0, "SyncPeriod; 0: controller-runtime's default, which is 10 hours")
 	flag.BoolVar(&strip, "strip", false, "keep no managedFields in the cache")
 	flag.BoolVar(&readYourWrites, "read-your-writes", false, "EnableReadYourWritesConsistency: a read waits until the cache shows what was written")
+	flag.BoolVar(&record, "events", true, "send Events")
 	logging.BindFlags(flag.CommandLine)
 	flag.Parse()
 
@@ -92,11 +95,15 @@ func main() {
 		os.Exit(1)
 	}
 
+	recorder := mgr.GetEventRecorder("foo-controller")
+	if !record {
+		recorder = &events.FakeRecorder{}
+	}
 	ctx := ctrl.SetupSignalHandler()
 	if err := (&FooReconciler{
 		Client:   mgr.GetClient(),
 		Scheme:   mgr.GetScheme(),
-		Recorder: mgr.GetEventRecorder("foo-controller"),
+		Recorder: recorder,
 	}).SetupWithManager(ctx, mgr); err != nil {
 		setupLog.Error(err, "unable to create the controller", "controller", "Foo")
 		os.Exit(1)

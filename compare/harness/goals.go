@@ -3,36 +3,30 @@ package main
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"golang.org/x/perf/benchmath"
 )
 
-// goal bounds byhand's figure, as a ratio to that of another program.
+// goal bounds a figure of a form of byhand, as a ratio to that of another program.
 type goal struct {
-	scenario, unit, of string
-	// fewest: of the fewest Foos that both were measured with, instead of the most.
-	fewest bool
+	scenario, own, of, unit string
 	// sign is ≥ or ≤.
 	sign  string
 	bound float64
-	// why is the reason, if it is not reached.
-	why string
 }
 
-// against returns byhand's figures divided by another program's, round by round, and the number
+// against returns the own figures divided by the other program's, round by round, for each number
 // of Foos. Both are ratios to the base, which itself is 1: so what the machine did meanwhile
 // cancels out.
-func (f figures) against(g goal) (ratios []float64, foos string) {
-	groups := f.groups(g.scenario)
-	if g.fewest {
-		slices.Reverse(groups)
-	}
-	for _, measured := range groups {
+func (f figures) against(g goal) (sizes []string, ratios map[string][]float64) {
+	ratios = map[string][]float64{}
+	for _, measured := range f.groups(g.scenario) {
 		values := map[string][]float64{}
 		for _, e := range measured.entries {
 			values[e.who] = e.values[ratio(g.unit)]
 		}
-		own, hasOwn := values["byhand"]
+		own, hasOwn := values[g.own]
 		other, hasOther := values[g.of]
 		if !hasOwn || !hasOther {
 			continue
@@ -43,43 +37,52 @@ func (f figures) against(g goal) (ratios []float64, foos string) {
 		} else if len(other) == 0 {
 			other = slices.Repeat([]float64{1}, len(own))
 		}
-		ratios, foos = nil, measured.what
+		sizes = append(sizes, measured.what)
 		for i := range min(len(own), len(other)) {
-			ratios = append(ratios, own[i]/other[i])
+			ratios[measured.what] = append(ratios[measured.what], own[i]/other[i])
 		}
 	}
-	return ratios, foos
+	return sizes, ratios
 }
 
-// goalTable shows each goal, what was measured, and whether it is reached.
+// goalTable shows each goal at each size, what was measured in all sessions and in each, and
+// whether it is reached.
 func (f figures) goalTable() string {
-	table, reasons := [][]string{{"`byhand`", "÷", "Foos", "goal", "measured", ""}}, ""
+	table := [][]string{{"figure", "of", "÷", "Foos", "goal", "measured", "each session", ""}}
 	for _, g := range goals {
-		ratios, foos := f.against(g)
-		if len(ratios) == 0 {
-			continue
+		sizes, ratios := f.against(g)
+		for _, foos := range sizes {
+			var medians []float64
+			var text []string
+			for _, session := range f.sessions() {
+				if _, ratios := session.against(g); len(ratios[foos]) > 0 {
+					medians = append(medians, summarize(ratios[foos]).Center)
+					text = append(text, fmt.Sprintf("%.2f", medians[len(medians)-1]))
+				}
+			}
+			table = append(table, []string{heading(g.unit), "`" + g.own + "`", "`" + g.of + "`", foos, fmt.Sprintf("%s %.2f", g.sign, g.bound),
+				median(ratios[foos], ratio("")), strings.Join(text, ", "), g.outcome(summarize(ratios[foos]), medians)})
 		}
-		outcome := g.outcome(summarize(ratios))
-		if outcome != "reached" && g.why != "" {
-			reasons += "\n" + g.why + "\n"
-		}
-		table = append(table, []string{heading(g.unit), "`" + g.of + "`", foos, fmt.Sprintf("%s %.2f", g.sign, g.bound), median(ratios, ratio("")), outcome})
 	}
 	if len(table) == 1 {
 		return ""
 	}
-	return "\n## Goals\n\n" + aboutGoals + "\n\n" + markdown(table) + reasons
+	return "\n## Goals\n\n" + aboutGoals + "\n\n" + markdown(table)
 }
 
-// outcome says whether a goal is reached by the median, and whether the interval is all on that
-// side of the bound.
-func (g goal) outcome(s benchmath.Summary) string {
-	text := "reached"
-	if s.Center != g.bound && (s.Center > g.bound) != (g.sign == "≥") {
-		text = "not reached"
+// outcome says whether a goal is reached: by the whole interval, and by the median of each session.
+func (g goal) outcome(s benchmath.Summary, sessions []float64) string {
+	lowest, highest := min(s.Lo, slices.Min(sessions)), max(s.Hi, slices.Max(sessions))
+	if g.sign == "≤" {
+		lowest, highest = -highest, -lowest
+		g.bound = -g.bound
 	}
-	if s.Lo < g.bound && g.bound < s.Hi {
-		text += ", not certain"
+	switch {
+	case lowest >= g.bound:
+		return "reached"
+	case highest < g.bound:
+		return "not reached"
+	default:
+		return "not certain"
 	}
-	return text
 }

@@ -3,10 +3,12 @@ package main
 import (
 	"fmt"
 	"os"
+	"os/exec"
 	"regexp"
 	"runtime"
 	"strconv"
 	"strings"
+	"time"
 
 	"golang.org/x/perf/benchfmt"
 
@@ -20,11 +22,20 @@ func aboutMachine(command string) (about []benchfmt.Config) {
 	for _, pair := range [][2]string{
 		{"goos", runtime.GOOS}, {"goarch", runtime.GOARCH}, {"go", strings.TrimPrefix(runtime.Version(), "go")},
 		{"cpu", firstOf("/proc/cpuinfo", `model name\s*: (.*)`)}, {"cores", strconv.Itoa(runtime.NumCPU())}, {"memory", fmt.Sprintf("%.0f GiB", float64(kibibytes)/(1<<20))},
-		{"control-plane", plane.Bare}, {"command", command},
+		{"control-plane", plane.Bare}, {"command", command}, {"commit", commit()}, {"date", time.Now().UTC().Format(time.DateTime)},
 	} {
 		about = append(about, benchfmt.Config{Key: pair[0], Value: []byte(pair[1]), File: true})
 	}
 	return about
+}
+
+// commit is what git says of the source, "unknown" without it.
+func commit() string {
+	text, err := exec.Command("git", "describe", "--always", "--dirty").Output()
+	if err != nil {
+		return "unknown"
+	}
+	return strings.TrimSpace(string(text))
 }
 
 // firstOf returns what a pattern captures in a file, "" if there is nothing.

@@ -84,7 +84,8 @@ func execute(ctx context.Context, o options) (err error) {
 	if b.cluster, err = plane.Build(ctx, b.dir); err != nil {
 		return err
 	}
-	file, err := os.Create(filepath.Join(o.out, rawFile))
+	// Sessions are pooled: each adds its lines.
+	file, err := os.OpenFile(filepath.Join(o.out, rawFile), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
 	if err != nil {
 		return err
 	}

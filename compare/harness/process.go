@@ -38,7 +38,7 @@ func (p *process) sample() {
 		select {
 		case <-p.Done():
 			return
-		case <-time.After(100 * time.Millisecond):
+		case <-time.After(20 * time.Millisecond):
 		}
 	}
 }

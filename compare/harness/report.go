@@ -56,6 +56,17 @@ func readRaw(text []byte) (f figures, err error) {
 	return f, reader.Err()
 }
 
+// sessions returns the figures of each session, in order: what one call of the command measured.
+func (f figures) sessions() (all []figures) {
+	for i, result := range f {
+		if i == 0 || result.GetConfig("date") != f[i-1].GetConfig("date") {
+			all = append(all, nil)
+		}
+		all[len(all)-1] = append(all[len(all)-1], result)
+	}
+	return all
+}
+
 // group is what is compared: entries that differ in nothing but who was measured.
 type group struct {
 	what    string // the number of Foos, or the request
@@ -151,8 +162,11 @@ func markdown(table [][]string) string {
 
 // machine is where and how the measurements were made.
 func (f figures) machine() (lines string) {
-	for _, key := range []string{"cpu", "cores", "memory", "go", "control-plane", "command"} {
+	for _, key := range []string{"cpu", "cores", "memory", "go", "control-plane"} {
 		lines += fmt.Sprintf("- %s: `%s`\n", key, f[0].GetConfig(key))
+	}
+	for i, session := range f.sessions() {
+		lines += fmt.Sprintf("- session %d: %s, commit `%s`, `%s`\n", i+1, session[0].GetConfig("date"), session[0].GetConfig("commit"), session[0].GetConfig("command"))
 	}
 	return lines
 }

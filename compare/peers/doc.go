@@ -9,11 +9,12 @@
 //
 //   - byhand: the controller of this repository, as `go run main.go` starts it.
 //   - sample-controller: Kubernetes' own example, as its module has it.
-//   - sample-controller-tuned: the same without its limit of requests and with as many
-//     workers as byhand: tune.go.
+//   - sample-controller-tuned: the same without its limit of requests, with as many
+//     workers as byhand, and with the same clock: tune.go.
 //   - controller-runtime: ../framework with the defaults of controller-runtime.
 //   - controller-runtime-tuned: the same with the options that its documentation offers
 //     for speed and memory.
+//   - …-silent: the one before it, but it sends no Events.
 //   - floor, floor-watch: ../floor, which is no controller but what the API
 //     server can do.
 package peers

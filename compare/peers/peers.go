@@ -24,7 +24,7 @@ type Peer struct {
 
 	// binary is the file that Build makes of package pkg; peers may share one.
 	binary, pkg string
-	// edits are made in its main.go.
+	// edits are made in its source.
 	edits []edit
 	// args are its flags beyond the kubeconfig.
 	args []string
@@ -33,19 +33,29 @@ type Peer struct {
 // All returns the peers in the order in which they are shown.
 func All() []Peer {
 	workers := []string{"--workers", strconv.Itoa(Workers)}
+	byhand := Peer{Name: "byhand", binary: "byhand", pkg: "example.com/byhand"}
+	generated := Peer{Name: "sample-controller", binary: "sample-controller", pkg: sample}
+	generatedTuned := generated.with("-tuned", tuning)
 	framework := Peer{Name: "controller-runtime", binary: "framework", pkg: "example.com/byhand/compare/framework",
 		args: []string{"--health-probe-bind-address", "127.0.0.1:0"}}
-	frameworkTuned := framework
+	frameworkTuned, floor := framework, Peer{Name: "floor", Loop: true, binary: "floor", pkg: "example.com/byhand/compare/floor", args: workers}
 	frameworkTuned.Name, frameworkTuned.args = "controller-runtime-tuned", slices.Concat(framework.args, workers, []string{"--strip", "--read-your-writes", "--zap-devel=false"})
-	floor := Peer{Name: "floor", Loop: true, binary: "floor", pkg: "example.com/byhand/compare/floor", args: workers}
-	floorWatch := floor
+	frameworkSilent, floorWatch := frameworkTuned, floor
+	frameworkSilent.Name, frameworkSilent.args = frameworkTuned.Name+Silent, slices.Concat(frameworkTuned.args, []string{"--events=false"})
 	floorWatch.Name, floorWatch.args = "floor-watch", append(workers, "--watch")
 	return []Peer{
-		{Name: "byhand", binary: "byhand", pkg: "example.com/byhand"},
-		{Name: "sample-controller", binary: "sample-controller", pkg: sample},
-		{Name: "sample-controller-tuned", binary: "sample-controller-tuned", pkg: sample, edits: tuning},
-		framework, frameworkTuned, floor, floorWatch,
+		byhand, byhand.with(Silent, silence), generated, generatedTuned, generatedTuned.with(Silent, silenceSample),
+		framework, frameworkTuned, frameworkSilent, floor, floorWatch,
 	}
+}
+
+// Silent ends the name of a peer that sends no Events.
+const Silent = "-silent"
+
+// with returns the same peer with another end of its name and more edits.
+func (p Peer) with(suffix string, edits []edit) Peer {
+	p.Name, p.binary, p.edits = p.Name+suffix, p.binary+suffix, slices.Concat(p.edits, edits)
+	return p
 }
 
 // Build compiles the programs of these peers into the folder dir, which must exist.

@@ -15,17 +15,28 @@ import (
 // sample is the package of sample-controller.
 const sample = "k8s.io/sample-controller"
 
-// edit replaces one line of a source file.
-type edit struct{ line, by string }
+// edit replaces one line of a source file, which is named as its package sees it.
+type edit struct{ file, line, by string }
 
 // tuning is all that distinguishes sample-controller-tuned. Without it the program
 // sends at most 5 requests a second through each of its clients, client-go's default,
 // and has two workers. The limiter of its queue stays: it delays only keys that
-// failed.
+// failed. The last three make its clock that of byhand: its caches are filled when its handler
+// was called for each Foo, and it looks every 20 ms and not every 100 ms.
 var tuning = []edit{
-	{"\tkubeClient, err := kubernetes.NewForConfig(cfg)", "\tcfg.QPS = -1\n\tkubeClient, err := kubernetes.NewForConfig(cfg)"},
-	{"\tif err = controller.Run(ctx, 2); err != nil {", fmt.Sprintf("\tif err = controller.Run(ctx, %d); err != nil {", Workers)},
+	{"main.go", "\tkubeClient, err := kubernetes.NewForConfig(cfg)", "\tcfg.QPS = -1\n\tkubeClient, err := kubernetes.NewForConfig(cfg)"},
+	{"main.go", "\tif err = controller.Run(ctx, 2); err != nil {", fmt.Sprintf("\tif err = controller.Run(ctx, %d); err != nil {", Workers)},
+	{"controller.go", "\tfooInformer.Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{", "\tfooHandler, _ := fooInformer.Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{"},
+	{"controller.go", "\t// Set up an event handler for when Deployment resources change. This", "\tcontroller.foosSynced = fooHandler.HasSynced"},
+	{"controller.go", "\tif ok := cache.WaitForCacheSync(ctx.Done(), c.deploymentsSynced, c.foosSynced); !ok {",
+		"\tfor !c.deploymentsSynced() || !c.foosSynced() {\n\t\ttime.Sleep(20 * time.Millisecond)\n\t}\n\tif ctx.Err() != nil {"},
 }
+
+// silence is what distinguishes a program that sends no Events.
+var (
+	silence       = []edit{{"internal/events/events.go", "\tif r.limit.TryAccept() {", "\tif false {"}}
+	silenceSample = []edit{{"controller.go", "\teventBroadcaster.StartRecordingToSink(&typedcorev1.EventSinkImpl{Interface: kubeclientset.CoreV1().Events(\"\")})", "\t_ = typedcorev1.EventSinkImpl{}"}}
+)
 
 // tune makes the edits in a source file. It fails unless it finds each line, whole
 // and once: a file that has changed must be read again by a person.
@@ -56,31 +67,45 @@ func (p Peer) compile(ctx context.Context, file string) error {
 	if err != nil {
 		return err
 	}
-	pkg, replace := p.pkg, map[string]string{}
+	pkg, at, replace := p.pkg, dir, map[string]string{}
 	if pkg == sample {
-		source, err := os.ReadFile(filepath.Join(dir, "main.go"))
-		if err != nil {
-			return err
-		}
-		tuned, err := tune(string(source), p.edits)
-		if err != nil {
-			return fmt.Errorf("tune %s: %w", pkg, err)
-		}
 		// Go allows no overlay over the module cache, so the overlay is a folder of this module
 		// that exists in it alone.
 		own, err := plane.Go(ctx, "list", "-f", "{{.Dir}}", "example.com/byhand/compare/peers")
-		if err := errors.Join(err, os.WriteFile(file+".main.go", []byte(tuned), 0o644)); err != nil {
+		if err != nil {
 			return err
 		}
-		controller := filepath.Join(dir, "controller.go")
-		pkg, dir = "example.com/byhand/compare/peers/"+filepath.Base(file), filepath.Join(own, filepath.Base(file))
-		replace[filepath.Join(dir, "controller.go")], replace[filepath.Join(dir, "main.go")] = controller, file+".main.go"
+		pkg, at = "example.com/byhand/compare/peers/"+filepath.Base(file), filepath.Join(own, filepath.Base(file))
+		for _, name := range []string{"controller.go", "main.go"} {
+			replace[filepath.Join(at, name)] = filepath.Join(dir, name)
+		}
 	}
-	replace[filepath.Join(dir, "alive.go")] = file + ".alive.go"
+	for name, edits := range byFile(p.edits) {
+		source, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil {
+			return err
+		}
+		tuned, err := tune(string(source), edits)
+		edited := file + "." + filepath.Base(name)
+		if err := errors.Join(err, os.WriteFile(edited, []byte(tuned), 0o644)); err != nil {
+			return fmt.Errorf("tune %s of %s: %w", name, p.pkg, err)
+		}
+		replace[filepath.Join(at, name)] = edited
+	}
+	replace[filepath.Join(at, "alive.go")] = file + ".alive.go"
 	overlay, err := json.Marshal(map[string]any{"Replace": replace})
 	if err := errors.Join(err, os.WriteFile(file+".alive.go", []byte(alive), 0o644), os.WriteFile(file+".overlay.json", overlay, 0o644)); err != nil {
 		return err
 	}
 	_, err = plane.Go(ctx, "build", "-overlay", file+".overlay.json", "-o", file, pkg)
 	return err
+}
+
+// byFile returns the edits of each file.
+func byFile(edits []edit) map[string][]edit {
+	files := map[string][]edit{}
+	for _, e := range edits {
+		files[e.file] = append(files[e.file], e)
+	}
+	return files
 }
