@@ -66,7 +66,7 @@ func TestMaxQuantity(t *testing.T) {
 	versions := read(t, "pizzas").Spec.Versions
 	names := versions[0].Schema.OpenAPIV3Schema.Properties["spec"].Properties["toppings"]
 	toppings := versions[1].Schema.OpenAPIV3Schema.Properties["spec"].Properties["toppings"]
-	bounds := []int{names.MaxItems, toppings.MaxItems, toppings.Items.Properties["quantity"].Maximum}
+	bounds := []int{names.MaxItems, toppings.MaxItems, int(*toppings.Items.Properties["quantity"].Maximum)}
 	if diff := cmp.Diff([]int{v1beta1.MaxQuantity, v1beta1.MaxQuantity, v1beta1.MaxQuantity}, bounds); diff != "" {
 		t.Errorf("bounds (-MaxQuantity +schema):\n%s", diff)
 	}

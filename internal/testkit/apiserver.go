@@ -31,11 +31,7 @@ type APIServer struct {
 func NewAPIServer(more ...Resource) *APIServer {
 	s := &APIServer{storage: newStorage()}
 	s.moved = sync.NewCond(&s.mu)
-	for _, res := range slices.Concat(builtIn, more) {
-		if res.Schema != nil {
-			res.Schema = maps.Clone(res.Schema)
-			res.Schema["apiVersion"], res.Schema["kind"], res.Schema["metadata"] = Field{Type: "string"}, Field{Type: "string"}, Field{Type: "object"}
-		}
+	for _, res := range slices.Concat(custom(), builtIn, more) {
 		s.resources = append(s.resources, &res)
 	}
 	s.Next = http.HandlerFunc(s.serve)

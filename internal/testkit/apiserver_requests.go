@@ -285,7 +285,7 @@ func (r *Resource) complete(object *unstructured.Unstructured) {
 		object.SetFinalizers(nil)
 	}
 	if r.Schema != nil {
-		r.Schema.prune(object.Object)
+		r.Schema.Prune(object.Object)
 	}
 	if r.Default != nil {
 		r.Default(object)

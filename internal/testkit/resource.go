@@ -1,6 +1,8 @@
 package testkit
 
 import (
+	"fmt"
+	"io/fs"
 	"net/http"
 	"path"
 	"slices"
@@ -10,13 +12,18 @@ import (
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	eventsv1 "k8s.io/api/events/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/runtime/serializer"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/apimachinery/pkg/version"
+
+	"example.com/byhand/config"
+	"example.com/byhand/internal/testkit/crd"
 )
 
 // Resource is one kind of object that an APIServer serves.
@@ -38,9 +45,60 @@ type Resource struct {
 	Selectable []string
 	// Schema is what a custom resource's CRD admits. Nil: a built-in kind, of which
 	// everything is admitted.
-	Schema Schema
+	Schema *crd.Schema
 	// Default sets what an object lacks, if it is not nil.
 	Default func(*unstructured.Unstructured)
+}
+
+// Custom returns the resource that a CustomResourceDefinition makes, in its first version. text is
+// its YAML.
+func Custom(text []byte) (Resource, error) {
+	definition, err := crd.Parse(text)
+	if err != nil || len(definition.Spec.Versions) == 0 {
+		return Resource{}, fmt.Errorf("a CustomResourceDefinition with a version: %w", err)
+	}
+	spec, version := definition.Spec, definition.Spec.Versions[0]
+	_, status := version.Subresources["status"]
+	_, scale := version.Subresources["scale"]
+	return Resource{
+		GroupVersionKind: schema.GroupVersionKind{Group: spec.Group, Version: version.Name, Kind: spec.Names.Kind},
+		Plural:           spec.Names.Plural, ShortNames: spec.Names.ShortNames, ClusterScoped: spec.Scope == "Cluster",
+		Status: status, Scale: scale, Generation: true, Schema: &version.Schema.OpenAPIV3Schema,
+	}, nil
+}
+
+// custom are the resources of config/crd.
+func custom() (all []Resource) {
+	files, err := fs.Glob(config.CRDs, "crd/*.yaml")
+	utilruntime.Must(err)
+	for _, file := range files {
+		text, err := config.CRDs.ReadFile(file)
+		utilruntime.Must(err)
+		resource, err := Custom(text)
+		utilruntime.Must(err)
+		all = append(all, resource)
+	}
+	return all
+}
+
+// validate returns what is refused of an object, in the words of the API server. What was so
+// before is admitted.
+func (r *Resource) validate(before, object *unstructured.Unstructured) error {
+	if r.Schema == nil {
+		return nil
+	}
+	was := map[string]any{}
+	if before != nil {
+		was = before.Object
+	}
+	return r.invalid(object, r.Schema.Validate(nil, was, object.Object))
+}
+
+func (r *Resource) invalid(object *unstructured.Unstructured, wrong field.ErrorList) error {
+	if len(wrong) == 0 {
+		return nil
+	}
+	return apierrors.NewInvalid(r.GroupVersionKind.GroupKind(), object.GetName(), wrong)
 }
 
 // oneReplica is what a Deployment has that names no number.
@@ -50,12 +108,9 @@ func oneReplica(deployment *unstructured.Unstructured) {
 	}
 }
 
-// The resources that the program uses, Pods and Secrets. NewAPIServer serves them.
+// builtIn are the resources of Kubernetes that the program uses, Pods and Secrets. NewAPIServer
+// serves them.
 var builtIn = []Resource{
-	{GroupVersionKind: schema.GroupVersionKind{Group: "samplecontroller.k8s.io", Version: "v1alpha1", Kind: "Foo"}, Plural: "foos",
-		ShortNames: []string{"fo"}, Status: true, Scale: true, Generation: true, Schema: fooSchema},
-	{GroupVersionKind: schema.GroupVersionKind{Group: "examples-gzh.com", Version: "v1alpha1", Kind: "Project"}, Plural: "projects",
-		ShortNames: []string{"proj"}, Generation: true, Schema: projectSchema},
 	{GroupVersionKind: appsv1.SchemeGroupVersion.WithKind("Deployment"), Plural: "deployments",
 		ShortNames: []string{"deploy"}, Status: true, Scale: true, Generation: true, Blind: true, Default: oneReplica},
 	{GroupVersionKind: corev1.SchemeGroupVersion.WithKind("Namespace"), Plural: "namespaces", ShortNames: []string{"ns"},

@@ -1,25 +1,25 @@
-// Package crd compares a CustomResourceDefinition with the Go types of its kind. A generator
-// would write the one from the other; by hand, a test has to look.
+// Package crd reads CustomResourceDefinitions. It compares one with the Go types of its kind: a
+// generator would write the one from the other; by hand, a test has to look. And it says what an API
+// server makes of an object, in as much as the server of package testkit refuses it.
 package crd
 
 import (
 	"reflect"
 	"slices"
 	"strings"
-	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/yaml"
 )
 
-// Definition is the part of a CustomResourceDefinition that is compared.
+// Definition is the part of a CustomResourceDefinition that is read.
 type Definition struct {
 	APIVersion string
 	Metadata   struct{ Name string }
 	Spec       struct {
-		Group      string
-		Conversion any
-		Names      struct {
+		Group, Scope string
+		Conversion   any
+		Names        struct {
 			Kind, ListKind, Plural string
 			ShortNames, Categories []string
 		}
@@ -35,20 +35,34 @@ type Definition struct {
 // Schema is what an OpenAPI schema says of a field.
 type Schema struct {
 	Description, Type, Format, Pattern string
-	Required                           []string
+	Required, Enum                     []string
 	Properties                         map[string]Schema
 	Items                              *Schema
 	// AdditionalProperties is what a map holds.
-	AdditionalProperties *Schema
-	MaxItems, Maximum    int
+	AdditionalProperties           *Schema
+	MaxItems, MinLength, MaxLength int
+	Minimum, Maximum               *int64
 	// Not is there for a property of which no value is valid.
 	Not *struct{}
 }
 
-// Read reads one in YAML.
-func Read(t *testing.T, text []byte) (d Definition) {
+// Parse reads one in YAML.
+func Parse(text []byte) (d Definition, err error) {
+	return d, yaml.Unmarshal(text, &d)
+}
+
+// T is a test.
+type T interface {
+	Helper()
+	Errorf(format string, args ...any)
+	Fatal(args ...any)
+}
+
+// Read reads one in YAML. The test ends if it cannot.
+func Read(t T, text []byte) Definition {
 	t.Helper()
-	if err := yaml.Unmarshal(text, &d); err != nil {
+	d, err := Parse(text)
+	if err != nil {
 		t.Fatal(err)
 	}
 	return d
@@ -58,7 +72,7 @@ func Read(t *testing.T, text []byte) (d Definition) {
 // the kind of value that it holds, and each field of the schema in Go: a client drops what
 // its type lacks, an API server what the schema lacks. path is what the messages call the
 // type; that of a kind is its name.
-func Compare(t *testing.T, path string, typ reflect.Type, got Schema) {
+func Compare(t T, path string, typ reflect.Type, got Schema) {
 	t.Helper()
 	if typ.Kind() == reflect.Pointer {
 		typ = typ.Elem()
