@@ -297,6 +297,14 @@ judge: ## Put any Foo controller to the test: make judge CONTROLLER='go run ./mi
 	@go build -o bin/judge ./judge
 	@bin/judge $(JUDGE) -- $(CONTROLLER)
 
+# More: bin/look -help
+.PHONY: look
+look: own-cluster ## See what any controller hears and sends, and why: make look CONTROLLER='../theirs/manager'
+	@test -n "$(CONTROLLER)" || { echo "which controller? make look CONTROLLER='../theirs/manager --kubeconfig {kubeconfig}'"; exit 1; }
+	@go build -o bin/look ./look
+	$(SECOND_TERMINAL)
+	@exec bin/look -- $(CONTROLLER)
+
 # More: go test -tags long -v -timeout 2h -parallel 4 ./judge -everything
 .PHONY: test-judge
 test-judge: bin/byhand ### See that the judge catches each known bug, and none here (7 minutes)

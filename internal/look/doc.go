@@ -1,0 +1,28 @@
+// Package look shows what a controller hears and sends, from outside: any controller, in any
+// language, without a changed line.
+//
+//	program ──► Glass (HTTPS on loopback, with a token of its own) ──► API server
+//	              │
+//	              └─► what its watches told, what it wrote, and because of what
+//
+// What a controller knows comes to it through its lists and watches, and what it does goes out as
+// requests. Both pass the Glass as they are; only JSON is asked for where a client would take
+// another encoding as well, for protobuf cannot be read without its types.
+//
+// glass.go passes requests on. exchange.go reads along: the answers of writes, lists, and the events
+// of watches. world.go knows the objects as they are, and whose they are. cause.go says because of
+// what a write was sent, and story.go prints it.
+//
+// # What is kept
+//
+// Of an object its fields, without managedFields, without annotations of over 256 bytes, and of a
+// Secret without its data; at most 8,192 objects, and of one of over 8 KiB only its names. Headers,
+// and with them credentials, are never kept.
+//
+// # What cannot be known
+//
+// The cause of a write is the latest event of the object that is written, of what owns it, or of what
+// has the same owner, unless the program itself wrote what the event tells. A reconcile sends each
+// write once. So one that is sent again without such an event is a retry of one that failed, or was
+// caused by the event of an own write. Otherwise the cause was not seen: a timer, another system.
+package look

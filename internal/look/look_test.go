@@ -1,0 +1,227 @@
+package look
+
+import (
+	"bytes"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+
+	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
+	"example.com/byhand/clientset"
+	"example.com/byhand/internal/testkit"
+)
+
+// lines is what the story has printed. It is safe for concurrent use.
+type lines struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+	more chan struct{}
+}
+
+func (l *lines) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.text.Write(p)
+	select {
+	case l.more <- struct{}{}:
+	default:
+	}
+	return len(p), nil
+}
+
+func (l *lines) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
+}
+
+// behind returns a Glass before an API server in memory, what it tells, and the configuration of a
+// program behind it.
+func behind(t *testing.T) (s *testkit.APIServer, g *Glass, told *lines, config *rest.Config) {
+	t.Helper()
+	s = testkit.NewAPIServer()
+	server := httptest.NewServer(s)
+	t.Cleanup(server.Close)
+	told = &lines{more: make(chan struct{}, 1)}
+	g, err := New(&rest.Config{Host: server.URL}, "127.0.0.1:0", told)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = g.Close() })
+	if config, err = clientcmd.BuildConfigFromFlags("", g.Kubeconfig); err != nil {
+		t.Fatal(err)
+	}
+	config.QPS = -1
+	return s, g, told, config
+}
+
+// wait waits until a text was told.
+func (l *lines) wait(t *testing.T, text string) {
+	t.Helper()
+	for timeout := time.After(10 * time.Second); !strings.Contains(l.String(), text); {
+		select {
+		case <-l.more:
+		case <-timeout:
+			t.Fatalf("nothing tells %q:\n%s", text, l)
+		}
+	}
+}
+
+// What came and what went is told, with the change, its writer and its cause.
+func TestStory(t *testing.T) {
+	s, _, told, config := behind(t)
+	ctx, client, kube := t.Context(), clientset.NewForConfigOrDie(config), kubernetes.NewForConfigOrDie(config)
+	user := clientset.NewForConfigOrDie(s.Config()).SamplecontrollerV1alpha1().Foos("default")
+	watching, err := client.SamplecontrollerV1alpha1().Foos("default").Watch(ctx, metav1.ListOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer watching.Stop()
+	told.wait(t, "watches  foos.samplecontroller.k8s.io in default")
+
+	foo, err := user.Create(ctx, &v1alpha1.Foo{ObjectMeta: metav1.ObjectMeta{Name: "a"}, Spec: v1alpha1.FooSpec{DeploymentName: "a"}}, metav1.CreateOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	<-watching.ResultChan()
+	deployment := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: "a", OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(foo, v1alpha1.SchemeGroupVersion.WithKind("Foo"))}}}
+	created, err := kube.AppsV1().Deployments("default").Create(ctx, deployment, metav1.CreateOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	told.wait(t, "deployments → 201  (because Foo default/a was added, ")
+
+	foo.Spec.Replicas = new(int32(3))
+	if foo, err = user.Update(ctx, foo, metav1.UpdateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	<-watching.ResultChan()
+	created.Spec.Replicas = new(int32(3))
+	if _, err = kube.AppsV1().Deployments("default").Update(ctx, created, metav1.UpdateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	told.wait(t, "changed  Foo default/a: spec.replicas none → 3")
+	told.wait(t, "PUT /apis/apps/v1/namespaces/default/deployments/a → 200: spec.replicas 1 → 3  (because Foo default/a was changed, ")
+
+	// The same once more changes nothing, and is not its own event.
+	foo.Status.AvailableReplicas = 3
+	for i := range 2 {
+		if foo, err = client.SamplecontrollerV1alpha1().Foos("default").UpdateStatus(ctx, foo, metav1.UpdateOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		if i == 0 {
+			<-watching.ResultChan()
+		}
+	}
+	told.wait(t, "foos/a/status → 200: status.availableReplicas none → 3  (because Foo default/a was changed, ")
+	told.wait(t, "foos/a/status → 200: nothing changed  (because of its own write: Foo default/a was changed, ")
+	if strings.Contains(told.String(), "changed  Foo default/a: status") {
+		t.Errorf("its own write is told as somebody else's:\n%s", told)
+	}
+}
+
+// Who has no token is refused, and only this machine can reach the Glass. Its kubeconfig is of one
+// user, and goes with it.
+func TestSafe(t *testing.T) {
+	_, g, _, config := behind(t)
+	info, err := os.Stat(g.Kubeconfig)
+	if err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("the kubeconfig: %v, %v; want mode 0600", info, err)
+	}
+	config.BearerToken = "another"
+	if _, err := kubernetes.NewForConfigOrDie(config).CoreV1().Pods("").List(t.Context(), metav1.ListOptions{}); err == nil {
+		t.Error("another token is accepted")
+	}
+	if err := g.Close(); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(g.Kubeconfig); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the kubeconfig is left: %v", err)
+	}
+	for _, address := range []string{"0.0.0.0:0", ":0", "localhost:0", "10.1.2.3:0"} {
+		if g, err := New(&rest.Config{Host: "http://127.0.0.1:1"}, address, &lines{}); err == nil {
+			t.Errorf("it listens on %s", g.URL)
+		}
+	}
+}
+
+// Nothing of a Secret's data is told or kept.
+func TestSecrets(t *testing.T) {
+	_, g, told, config := behind(t)
+	ctx, secrets := t.Context(), kubernetes.NewForConfigOrDie(config).CoreV1().Secrets("default")
+	watching, err := secrets.Watch(ctx, metav1.ListOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer watching.Stop()
+	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "a", Annotations: map[string]string{"last-applied": strings.Repeat("marked", 100)}},
+		Data: map[string][]byte{"key": []byte("marked")}, StringData: map[string]string{"other": "marked"}}
+	if secret, err = secrets.Create(ctx, secret, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	<-watching.ResultChan()
+	secret.Data["key"] = []byte("marked, too")
+	if _, err = secrets.Update(ctx, secret, metav1.UpdateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	<-watching.ResultChan()
+	told.wait(t, "PUT /api/v1/namespaces/default/secrets/a → 200")
+	_ = g.Close() // All is told.
+	kept := string(g.world.known(target{resource: "secrets"}, "default/a").fields)
+	for _, secret := range []string{"marked", "bWFya2Vk"} {
+		if strings.Contains(told.String(), secret) || strings.Contains(kept, secret) {
+			t.Errorf("%q is told or kept:\n%s\n%s", secret, told, kept)
+		}
+	}
+}
+
+// What a client accepts stays, but for what cannot be read.
+func TestReadable(t *testing.T) {
+	for accept, want := range map[string]string{
+		"":                                    "application/json",
+		"application/vnd.kubernetes.protobuf": "application/json",
+		"application/vnd.kubernetes.protobuf,application/json":          "application/json",
+		"application/json;as=Table;v=v1;g=meta.k8s.io,application/json": "application/json;as=Table;v=v1;g=meta.k8s.io,application/json",
+	} {
+		if got := readable(accept); got != want {
+			t.Errorf("%s becomes %s, want %s", accept, got, want)
+		}
+	}
+}
+
+// A write has one cause: what came since the one of the same write before it.
+func TestCause(t *testing.T) {
+	began := time.Now()
+	at := func(ms int) time.Time { return began.Add(time.Duration(ms) * time.Millisecond) }
+	h := &happenings{sent: map[string]attempt{}}
+	put := func(ms int, failed, want string) {
+		t.Helper()
+		if got := h.cause(&write{exchange: &exchange{method: http.MethodPut, path: "/a", began: at(ms)}}, failed); !strings.HasPrefix(got, want) {
+			t.Errorf("after %d ms: %s, want %s", ms, got, want)
+		}
+	}
+	put(0, "", "cause not seen")
+	h.add(happening{at(10), "Foo a was added", false})
+	put(11, "409 Conflict", "because Foo a was added, 1ms before")
+	put(20, "", "again, 9ms after 409 Conflict")
+	h.add(happening{at(21), "Foo a was changed", true})
+	put(200, "", "because of its own write: Foo a was changed, 179ms before")
+	put(300, "", "cause not seen")
+	h.add(happening{at(400), "Foo a was changed", true})
+	h.add(happening{at(401), "Deployment a was changed", false})
+	put(402, "", "because Deployment a was changed")
+	h.add(happening{at(501), "Deployment a was changed", false})
+	put(500, "", "cause not seen") // What comes later is no cause.
+}
