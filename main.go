@@ -143,13 +143,9 @@ func run(ctx context.Context, o options, stdout io.Writer) error {
 	// A leader that was frozen may wake with one watch behind the other: each reconcile first
 	// looks whether this process still leads.
 	workers := controller.New(queue, election.OnlyWhileLeading(reconcile))
-	err = election.Run(ctx, func(ctx context.Context) error {
+	return election.Run(ctx, func(ctx context.Context) error {
 		return lead(ctx, observe, workers, o.workers, projects, foos, deployments)
 	})
-	if errors.Is(err, leader.ErrLost) {
-		observe.Program(trace.Lost, "%v", err)
-	}
-	return err
 }
 
 // lead does what only the leader does. It returns when ctx is done, and the informers and the
@@ -219,10 +215,8 @@ func (v *view) stop() {
 }
 
 // standingBy prints which other process leads.
-func (v *view) standingBy(leader string, me bool) {
-	if !me {
-		v.Program(trace.Standby, "standing by: %s is the leader", leader)
-	}
+func (v *view) standingBy(leader string) {
+	v.Program(trace.Standby, "standing by: %s is the leader", leader)
 }
 
 // serve serves health, readiness and metrics, and the page if there is to be one. It prints
@@ -287,16 +281,17 @@ func parseFlags(args []string) (o options, err error) {
 	flags.BoolVar(&o.pageRemote, "page-remote", false, "let --page listen where other machines reach it")
 	o.election = leader.Flags(flags)
 	flags.IntVar(&o.verbosity, "v", 0, "how much to log to stderr: 2 shows retries, 6 each request, 8 bodies")
-	version := flags.Bool("version", false, "print the version and end")
+	flags.BoolFunc("version", "print the tag or the commit that Go built the program from, (devel) if it does not know (go run), and end", func(string) error {
+		info, _ := debug.ReadBuildInfo()
+		fmt.Printf("byhand %s, %s %s/%s\n", cmp.Or(info.Main.Version, "(devel)"), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+		os.Exit(0)
+		return nil
+	})
 	flags.Usage = func() {
 		fmt.Fprintln(flags.Output(), "usage: byhand [flags]\nIt runs until Ctrl-C. Exit code 0: it was told to end, or asked for --help or --version. 1: an error, one line on stderr says what to do. 2: a flag that does not exist or cannot be read.")
 		flags.PrintDefaults()
 	}
 	_ = flags.Parse(args)
-	if *version {
-		fmt.Println(programVersion())
-		os.Exit(0)
-	}
 
 	if flags.NArg() > 0 || o.workers < 1 || o.connect.QPS == 0 || o.connect.QPS > 0 && o.connect.Burst < 1 || o.resync < 0 {
 		err = errors.New("usage: no arguments (what --trace is to show stands behind its =), --workers at least 1, --kube-api-qps not 0 (negative for no limit), --kube-api-burst at least 1, --resync not negative (see --help)")
@@ -307,18 +302,9 @@ func parseFlags(args []string) (o options, err error) {
 // newLog lets client-go, which logs with klog, and net/http log to stderr. The program goes on
 // if the reader of stderr ends.
 func newLog(verbosity int) *observer.Log {
-	logging := flag.NewFlagSet("klog", flag.PanicOnError)
-	klog.InitFlags(logging)
-	_ = logging.Set("v", strconv.Itoa(verbosity))
+	_ = new(klog.Level).Set(strconv.Itoa(verbosity))
 	log := observer.NewLog(os.Stderr)
 	klog.SetLoggerWithOptions(textlogger.NewLogger(textlogger.NewConfig(textlogger.Output(log), textlogger.Verbosity(verbosity))), klog.ContextualLogger(true))
 	klog.CopyStandardLogTo("WARNING")
 	return log
-}
-
-// programVersion is the tag or the commit that Go built the program from, "(devel)" if it
-// does not know: it does not under go run and where there is no .git.
-func programVersion() string {
-	info, _ := debug.ReadBuildInfo()
-	return fmt.Sprintf("byhand %s, %s %s/%s", cmp.Or(info.Main.Version, "(devel)"), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }

@@ -27,7 +27,7 @@ func Example() {
 	kubeClient := kubefake.NewClientset()
 	ctx, cancel := context.WithCancel(context.Background())
 
-	queue := controller.NewQueue("foo")
+	queue := controller.NewPriorityQueue("foo")
 	foos := informer.NewFoos(client, "", 10*time.Minute, controller.EnqueueObject(queue))
 
 	reconcile := func(ctx context.Context, key cache.ObjectName) (time.Duration, error) {

@@ -1,8 +1,12 @@
 package controller
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"hash/fnv"
+	"io"
+	"sync"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -23,25 +27,28 @@ import (
 // whatever adds the key. Only the first correction does not wait, and the first try after a
 // Conflict. Each write has its own: what is refused holds up nothing else.
 //
-// A retry also takes a worker from the others (TestFailingWritesLeaveWorkersFree):
+// A write that hangs also takes a worker from the others (TestHangingWritesLeaveWorkersFree):
 //
-//	0.0 s  In one namespace a webhook does not answer: the write of each of 100 Foos fails
-//	       after 10 s. Each is retried after 15 to 30 s, so 16 workers always have 16 of them.
+//	0.0 s  In one namespace a webhook does not answer: the write of each of 1,000 Foos fails
+//	       after 10 s. 16 workers always have 16 of them.
 //	0.1 s  A person creates a Foo elsewhere. Its key is the first.
-//	8 s    A worker takes it.
+//	8 s    A worker takes it. If an error lets its write fail, it stands behind the others again.
 //
-// So at most half of the workers try what has failed twice in a row, and a quarter what else took a
-// second the last time, a success and a new generation included. The first retry of what failed
-// sooner is not limited: a single error of a healthy object does not wait for those that fail all
-// the time.
+// So what took a second the last time, a success and a new generation included, or has failed twice
+// in a row, may have a quarter of the workers in its namespace, and three quarters in all. And for a
+// minute after a write that took a second, all writes of its namespace may have half. The rest is for
+// what is well.
 
 // ErrUndone is why a write waits that has succeeded.
 var ErrUndone = errors.New("it is undone again and again: does another program set these fields?")
 
+// errWaits is why a write waits that was not sent.
+var errWaits = errors.New("it waits for its turn: other writes in this namespace take long")
+
 // stoodFor is how long a write must not be wanted for its back-off to begin anew. keptFor is how
 // long one that has failed is remembered of which nothing more is heard: when all workers are
 // busy, its turn may come late.
-const stoodFor, keptFor = time.Minute, 10 * time.Minute
+const stoodFor, keptFor = time.Minute, time.Hour
 
 // lastsFrom is when a failure lasts, and undoneFrom how often a write has succeeded before it is
 // said that others undo it.
@@ -51,15 +58,17 @@ const lastsFrom, undoneFrom = 10 * time.Second, 6
 // what people were told of it. What is not wanted any more is forgotten, so nothing of an object
 // that is gone stays. It is safe for concurrent use.
 type Failures struct {
-	attempts, told *cache.Expiring
-	// slow and failing have an element for each try that runs of what took a second the last time,
-	// and of what has failed twice in a row.
-	slow, failing chan struct{}
+	// slow has the namespaces in which a write took a second.
+	attempts, told, slow *cache.Expiring
+	workers              int
+
+	mu      sync.Mutex
+	running map[share]int // how many writes
 }
 
 // NewFailures returns one for this number of workers.
 func NewFailures(workers int) *Failures {
-	return &Failures{cache.NewExpiring(), cache.NewExpiring(), make(chan struct{}, max(1, workers/4)), make(chan struct{}, max(1, workers/2))}
+	return &Failures{attempts: cache.NewExpiring(), told: cache.NewExpiring(), slow: cache.NewExpiring(), workers: workers, running: map[share]int{}}
 }
 
 // attemptID names a write: the operation and what it changes, for the object that wants it.
@@ -111,8 +120,8 @@ type Failure struct {
 }
 
 // Try sends a write for an object and returns the failure, with a nil Err if there is none. It does
-// not send one that waits for its back-off, nor one that is slow or fails again and again while too
-// many of those run. A new generation of the object has no back-off to wait for. send is nil if the
+// not send one that waits for its back-off, nor one that would take a worker from those that are
+// well. A new generation of the object has no back-off to wait for. send is nil if the
 // write is not wanted now: its failure is not told, but for one that others have undone often, until
 // it has stood for a minute. Not for concurrent use with the same object.
 func (f *Failures) Try(object metav1.Object, w Write, send func() error) Failure {
@@ -129,7 +138,7 @@ func (f *Failures) Try(object metav1.Object, w Write, send func() error) Failure
 	}
 	a.generation, a.purpose = object.GetGeneration(), w.Purpose
 	isBehind := w.Version != "" && a.refused == w.Version && time.Until(a.until) > 0
-	sent := send != nil && !isBehind && time.Until(a.next) <= 0 && f.send(id, w.Version, &a, send)
+	sent := send != nil && !isBehind && time.Until(a.next) <= 0 && f.send(id, object.GetNamespace(), w.Version, &a, send)
 	// A race that is not tried again yet does not last.
 	lasts := a.err != nil && (a.ended.Sub(a.since) >= lastsFrom || !isRace(a.err) && time.Since(a.since) >= lastsFrom)
 	undone := a.done >= undoneFrom && !lasts && !IsRefusal(a.err)
@@ -143,7 +152,7 @@ func (f *Failures) Try(object metav1.Object, w Write, send func() error) Failure
 	switch {
 	case send != nil && a == before:
 		// Expiring grows with each Set.
-	case send != nil && a.err == nil && w.New:
+	case sent && a.err == nil && w.New:
 		f.attempts.Delete(id)
 	case send != nil && a.err == nil:
 		f.attempts.Set(id, a, stoodFor)
@@ -162,21 +171,16 @@ func (f *Failures) Try(object metav1.Object, w Write, send func() error) Failure
 	return failure
 }
 
-// send sends the write and notes how it ended. It returns false if too many run.
-func (f *Failures) send(id attemptID, version string, a *attempt, send func() error) bool {
-	before, running := a.err, f.slow
-	if a.failed > 1 {
-		running = f.failing
-	}
-	if a.failed > 1 || a.ended.Sub(a.began) >= time.Second {
-		select {
-		case running <- struct{}{}:
-			defer func() { <-running }()
-		default:
-			return false
-		}
+// send sends the write and notes how it ended. It returns false if others like it have their share
+// of the workers.
+func (f *Failures) send(id attemptID, namespace, version string, a *attempt, send func() error) bool {
+	before, offends := a.err, a.failed > 1 || a.ended.Sub(a.began) >= time.Second
+	if !f.begin(namespace, offends) {
+		a.err = cmp.Or(a.err, fmt.Errorf("%s: %w", id.write, errWaits))
+		return false
 	}
 	a.began = time.Now()
+	defer func() { f.end(namespace, offends, time.Since(a.began)) }()
 	if a.err = send(); a.err == nil {
 		a.failed, a.done = 0, a.done+1
 	} else {
@@ -191,14 +195,58 @@ func (f *Failures) send(id attemptID, version string, a *attempt, send func() er
 		a.refused, a.until = version, a.ended.Add(outdatedTimeout)
 	}
 	switch {
-	case IsTerminating(a.err) && a.failed > 1:
-		a.next = a.ended.Add(time.Hour) // It ends with the object.
 	case IsTerminating(a.err):
-		a.next = a.ended.Add(time.Minute) // An API server may lag: the namespace was made anew.
+		a.next = a.ended.Add(time.Minute) // It ends with the object, or the namespace was made anew.
 	case a.failed+a.done > 1, a.err != nil && !apierrors.IsConflict(a.err):
 		a.next = a.ended.Add(backOff(string(id.uid), a.failed+a.done+3)) // 40 ms, 80 ms and so on
 	}
 	return true
+}
+
+// share is a part of the workers: those with a write of a namespace, "" for all of them, that offends
+// or not.
+type share struct {
+	namespace string
+	offends   bool
+}
+
+// begin reports whether a write may run now. If so, the caller calls end.
+func (f *Failures) begin(namespace string, offends bool) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	offending, well := f.running[share{namespace, true}], f.running[share{namespace, false}]
+	_, isSlow := f.slow.Get(namespace)
+	if offends && (offending >= max(1, f.workers/4) || f.running[share{"", true}] >= max(1, f.workers*3/4)) ||
+		isSlow && offending+well >= max(1, f.workers/2) {
+		return false
+	}
+	f.running[share{namespace, offends}]++
+	f.running[share{"", offends}]++
+	return true
+}
+
+// end notes that a write has ended, and how long it took.
+func (f *Failures) end(namespace string, offends bool, took time.Duration) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, s := range []share{{namespace, offends}, {"", offends}} {
+		if f.running[s]--; f.running[s] == 0 {
+			delete(f.running, s)
+		}
+	}
+	if took >= time.Second {
+		f.slow.Set(namespace, nil, stoodFor)
+	}
+}
+
+// backOff is the delay after so many failures in a row, one at least: 5 ms, then twice as long each
+// time, up to 30 s, less up to a half. The fraction differs from name to name, so that what failed
+// together does not come back together.
+func backOff(name string, failures int) time.Duration {
+	delay := min(shortestDelay<<min(failures-1, 20), longestDelay)
+	hash := fnv.New32a()
+	_, _ = io.WriteString(hash, name)
+	return delay - delay/2*time.Duration(hash.Sum32()%1024)/1024
 }
 
 // Failed reports whether a write for an object has failed in the last minutes.

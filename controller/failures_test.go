@@ -11,6 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
 	"example.com/byhand/controller"
@@ -146,15 +147,18 @@ func TestUndoneWriteWaits(t *testing.T) {
 	})
 }
 
-// In a namespace that is being deleted a write is tried once more, after a minute.
+// In a namespace that is being deleted a write is tried each minute, whatever failed before: a
+// namespace may be made anew.
 func TestTerminatingWaits(t *testing.T) {
 	terminating := apierrors.NewForbidden(v1alpha1.Resource("foos"), "foo", errBroken)
 	terminating.ErrStatus.Details.Causes = []metav1.StatusCause{{Type: corev1.NamespaceTerminatingCause}}
 	tryWrites(t, func(f *tries) {
-		f.after(0, "create", 1, terminating, true)
-		f.after(59*time.Second, "create", 1, nil, false)
-		f.after(time.Second, "create", 1, terminating, true)
-		f.after(59*time.Minute, "create", 1, nil, false)
+		f.after(0, "create", 1, errBroken, true)
+		for range 2 {
+			f.after(time.Second, "create", 1, terminating, true)
+			f.after(58*time.Second, "create", 1, nil, false)
+			time.Sleep(time.Second)
+		}
 	})
 }
 
@@ -190,13 +194,13 @@ func heap() uint64 {
 func TestForgotten(t *testing.T) {
 	tryWrites(t, func(f *tries) {
 		f.after(0, "create", 1, errBroken, true)
-		time.Sleep(9 * time.Minute)
+		time.Sleep(59 * time.Minute)
 		if !f.failures.Failed(object(1)) {
-			t.Error("forgotten after 9 minutes")
+			t.Error("forgotten after 59 minutes")
 		}
 		time.Sleep(time.Minute)
 		if f.failures.Failed(object(1)) {
-			t.Error("remembered after 10 minutes")
+			t.Error("remembered after an hour")
 		}
 		f.after(0, "create", 1, errBroken, true)
 		time.Sleep(15 * time.Second)
@@ -215,38 +219,55 @@ func TestForgotten(t *testing.T) {
 	})
 }
 
-// What took a second the last time waits while others like it run, also if it has succeeded, and for a
-// new generation; so does what has failed twice. A first retry of what failed at once does not. What
-// waits for its turn still lasts.
-func TestRetriesAtATime(t *testing.T) {
-	tryWrites(t, func(f *tries) {
-		taking := func(d time.Duration, err error) func() error {
-			return func() error { time.Sleep(d); return err }
+// With 8 workers, what took a second the last time may have two in its namespace, also if it has
+// succeeded, and for a new generation; so may what has failed twice. In a namespace whose last write
+// took a second within a minute, all may have four. Other namespaces are not limited by that. What
+// waits for its turn lasts.
+func TestShares(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		failures, sent, generation := controller.NewFailures(8), 0, int64(1)
+		// at tries a write of an object of a namespace, which takes this time.
+		at := func(namespace, uid string, d time.Duration, err error) controller.Failure {
+			object := &metav1.ObjectMeta{Namespace: namespace, UID: types.UID(uid), Generation: generation}
+			return failures.Try(object, controller.Write{Name: "write"}, func() error { sent++; time.Sleep(d); return err })
 		}
-		other := &metav1.ObjectMeta{UID: "2"}
-		for _, object := range []metav1.Object{object(1), other} {
-			f.failures.Try(object, controller.Write{Name: "create"}, taking(10*time.Second, errBroken))
-			f.failures.Try(object, controller.Write{Name: "update"}, taking(10*time.Second, nil))
+		sends := func(what string, want int, namespace string, d time.Duration, err error, uids ...string) {
+			t.Helper()
+			for _, uid := range uids {
+				go at(namespace, uid, d, err)
+			}
+			synctest.Wait()
+			if sent != want {
+				t.Errorf("%s: %d of %d are sent, want %d", what, sent, len(uids), want)
+			}
+			time.Sleep(d)
+			synctest.Wait()
+			sent = 0
 		}
-		f.after(0, "delete", 1, errBroken, true)
-		time.Sleep(time.Second)
-		go f.failures.Try(other, controller.Write{Name: "create"}, taking(time.Minute, errBroken))
-		synctest.Wait()
-		if got := f.after(0, "create", 1, errBroken, false); got.Wait <= 0 || got.Wait > 3*time.Second || !got.Lasts {
-			t.Errorf("while another one runs: %+v, want to wait 3 seconds at most with a failure that lasts", got)
-		}
-		f.after(0, "create", 2, errBroken, false)
-		f.after(0, "update", 1, nil, false)
-		f.after(0, "delete", 1, errBroken, true)
+		all := []string{"1", "2", "3", "4", "5", "6"}
+		sends("the first time", 6, "sick", 10*time.Second, errBroken, all...)
+		time.Sleep(50 * time.Second)
+		sends("what took a second", 2, "sick", 10*time.Second, nil, all...)
+		time.Sleep(50 * time.Second)
+		generation++
+		sends("what took a second and succeeded, and others", 4, "sick", 10*time.Second, nil, append([]string{"1", "2", "3", "4"}, "7", "8", "9")...)
+		sends("in another namespace", 6, "well", 0, errBroken, all...)
+		time.Sleep(50 * time.Second)
+		sends("a first retry", 6, "well", 0, errBroken, all...)
+		time.Sleep(50 * time.Second)
+		sends("what has failed twice", 2, "well", 100*time.Millisecond, errBroken, all...)
 
-		for range 2 {
-			f.failures.Try(other, controller.Write{Name: "delete"}, taking(0, errBroken))
-			time.Sleep(time.Second)
-		}
-		go f.failures.Try(other, controller.Write{Name: "delete"}, taking(time.Minute, errBroken))
+		sends("before", 3, "late", 10*time.Second, errBroken, "late1", "late2", "late3")
+		time.Sleep(50 * time.Second)
+		go at("late", "late1", time.Minute, nil)
+		go at("late", "late2", time.Minute, nil)
 		synctest.Wait()
-		f.after(0, "delete", 1, errBroken, false)
-		f.after(61*time.Second, "create", 2, errBroken, true)
-		f.after(time.Second, "delete", 1, errBroken, true)
+		if got := at("late", "late3", 0, nil); got.Sent || got.Wait <= 0 || !got.Lasts {
+			t.Errorf("while others have its share: %+v, want a failure that lasts, and to wait", got)
+		}
+		time.Sleep(61 * time.Second)
+		if got := at("late", "late3", 0, nil); !got.Sent || got.Err != nil {
+			t.Errorf("when it is its turn: %+v", got)
+		}
 	})
 }

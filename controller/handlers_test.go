@@ -62,7 +62,7 @@ func TestEnqueueObject(t *testing.T) {
 		{"twice before a worker comes", func(h cache.ResourceEventHandler) { h.OnAdd(foo, true); h.OnUpdate(foo, foo) }},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
-			queue := controller.NewQueue("")
+			queue := controller.NewPriorityQueue("")
 			test.event(controller.EnqueueObject(queue))
 			if diff := cmp.Diff([]string{"default/foo"}, keys(queue)); diff != "" {
 				t.Errorf("keys (-want +got):\n%s", diff)
@@ -135,7 +135,7 @@ func TestEnqueueOwner(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			queue := controller.NewQueue("")
+			queue := controller.NewPriorityQueue("")
 			test.event(enqueueOwner(foos, queue))
 			if diff := cmp.Diff(test.want, keys(queue)); diff != "" {
 				t.Errorf("keys (-want +got):\n%s", diff)

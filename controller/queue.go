@@ -1,8 +1,6 @@
 package controller
 
 import (
-	"hash/fnv"
-	"io"
 	"time"
 
 	"k8s.io/client-go/tools/cache"
@@ -29,39 +27,12 @@ import (
 //     returns the keys that are left and then says shutdown.
 type Queue = workqueue.TypedRateLimitingInterface[cache.ObjectName]
 
-// NewQueue returns an empty queue. name labels its metrics. main uses NewPriorityQueue,
-// which promises the same and more.
-func NewQueue(name string) Queue {
-	return workqueue.NewTypedRateLimitingQueueWithConfig(RateLimiter(),
-		workqueue.TypedRateLimitingQueueConfig[cache.ObjectName]{Name: name})
-}
-
 const shortestDelay, longestDelay = 5 * time.Millisecond, 30 * time.Second
 
 // RateLimiter says how long a key that fails waits: 5 ms, then twice as long each time,
-// up to 30 s, each less its jitter. Each key has its own delay. client-go's default limiter
+// up to 30 s. Each key has its own delay. client-go's default limiter
 // also allows only ten retries a second for all keys together: a key that fails once waits
 // behind a thousand that fail always.
 func RateLimiter() workqueue.TypedRateLimiter[cache.ObjectName] {
-	return jitter{workqueue.NewTypedItemExponentialFailureRateLimiter[cache.ObjectName](shortestDelay, longestDelay)}
-}
-
-// jitter shortens a key's delays by up to half; the fraction differs from key to key. So
-// keys that failed together do not come back together.
-type jitter struct {
-	workqueue.TypedRateLimiter[cache.ObjectName]
-}
-
-// When implements workqueue.TypedRateLimiter.
-func (j jitter) When(key cache.ObjectName) time.Duration {
-	j.TypedRateLimiter.When(key)
-	return backOff(key.String(), j.NumRequeues(key))
-}
-
-// backOff is the delay after so many failures in a row, one at least, of what has this name.
-func backOff(name string, failures int) time.Duration {
-	delay := min(shortestDelay<<min(failures-1, 20), longestDelay)
-	hash := fnv.New32a()
-	_, _ = io.WriteString(hash, name)
-	return delay - delay/2*time.Duration(hash.Sum32()%1024)/1024
+	return workqueue.NewTypedItemExponentialFailureRateLimiter[cache.ObjectName](shortestDelay, longestDelay)
 }

@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/klog/v2"
@@ -23,8 +24,9 @@ type Informer struct {
 	// Store holds the objects by key, "namespace/name", and by index. It is
 	// complete once WaitForSync has returned nil. Only read it.
 	Store cache.Indexer
-	// Handler is called for each change, after Store has it. An observer may wrap it before Run.
-	Handler cache.ResourceEventHandler
+	// Handler is called for each change, after Store has it. An observer may put another one into
+	// it before Run.
+	Handler struct{ cache.ResourceEventHandler }
 
 	controller cache.Controller
 	sight      sight
@@ -36,18 +38,11 @@ type Informer struct {
 // thing: can it stream a list? A fake cannot; without that answer the Reflector would wait for
 // the bookmark for ever.
 func New(resource schema.GroupResource, client any, listWatch *cache.ListWatch, options cache.InformerOptions) *Informer {
-	i := &Informer{Resource: resource.String(), Handler: options.Handler}
-	options.Handler = cache.ResourceEventHandlerDetailedFuncs{
-		AddFunc:    func(obj any, isInInitialList bool) { i.Handler.OnAdd(obj, isInInitialList) },
-		UpdateFunc: func(before, after any) { i.Handler.OnUpdate(before, after) },
-		DeleteFunc: func(obj any) { i.Handler.OnDelete(obj) },
-	}
+	i := &Informer{Resource: resource.String()}
+	i.Handler.ResourceEventHandler, options.Handler = options.Handler, &i.Handler
 	options.ListerWatcher = cache.ToListWatcherWithWatchListSemantics(i.requests(listWatch), client)
 	if options.Transform == nil {
 		options.Transform = dropManagedFields
-	}
-	if options.Indexers == nil {
-		options.Indexers = cache.Indexers{} // nil would make a Store that is no Indexer
 	}
 	// Many examples call cache.NewInformer, which is deprecated and runs the same code.
 	store, controller := cache.NewInformerWithOptions(options)
@@ -61,18 +56,15 @@ func New(resource schema.GroupResource, client any, listWatch *cache.ListWatch, 
 // request and not look at ctx (client-go's reflector.go, watchList).
 func (i *Informer) Run(ctx context.Context) {
 	go i.controller.RunWithContext(ctx)
-	for wasBlind, tick := false, time.Tick(5*time.Second); ; {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick:
-		}
+	wasBlind := false
+	_ = wait.PollUntilContextCancel(ctx, 5*time.Second, false, func(context.Context) (done bool, err error) {
 		isBlind := i.blind(blindAfter) != nil
 		if isBlind != wasBlind || !isBlind && !i.controller.HasSynced() {
 			klog.FromContext(ctx).Info("Informer state", "resource", i.Resource, "blind", isBlind, "reason", i.Ready())
 		}
 		wasBlind = isBlind
-	}
+		return false, nil
+	})
 }
 
 // requests returns a ListWatch that passes each request of the Reflector on, and notes how it

@@ -129,7 +129,7 @@ func TestHandlerIsReplaced(t *testing.T) {
 	added := make(chan string, 10)
 	start(t, listThenWatch, options{handler: cache.ResourceEventHandlerFuncs{}}, func(o options) *informer.Informer {
 		foos := newFoos(o)
-		foos.Handler = cache.ResourceEventHandlerFuncs{AddFunc: func(obj any) { added <- obj.(*v1alpha1.Foo).Name }}
+		foos.Handler.ResourceEventHandler = cache.ResourceEventHandlerFuncs{AddFunc: func(obj any) { added <- obj.(*v1alpha1.Foo).Name }}
 		return foos
 	})
 	receive(t, added, "listed")

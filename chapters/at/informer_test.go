@@ -87,7 +87,7 @@ func TestPodInformer(t *testing.T) {
 	}
 	// An orphan has no owner, and its phase changes.
 	orphan, _ := get[*corev1.Pod](i.Store, cache.NewObjectName("ns", "b"))
-	queue := controller.NewQueue("")
+	queue := controller.NewPriorityQueue("")
 	defer queue.ShutDown()
 	succeeded := orphan.DeepCopy()
 	succeeded.Status.Phase = corev1.PodSucceeded

@@ -77,7 +77,7 @@ func startByCore(ctx context.Context, _ *testing.T, s *server) *byCore {
 	client, kube := clientset.NewForConfigOrDie(config), kubernetes.NewForConfigOrDie(config)
 
 	p := &byCore{reconciled: map[string]int{}}
-	queue := core.NewQueue("")
+	queue := core.NewPriorityQueue("")
 	p.foos = informer.NewFoos(client, "", 0, p.countTombstones(core.EnqueueObject(queue)))
 	deployments := informer.NewDeployments(kube, "", 0,
 		core.EnqueueOwner(queue, v1alpha1.Kind("Foo"), func(deployment cache.ObjectName) []cache.ObjectName {

@@ -57,7 +57,7 @@ func main() {
 	deployments := swapped.informer("deployments", cache.NewListWatchFromClient(kube.RESTClient(), "deployments", *namespace, fields.Everything()), &appsv1.Deployment{}, resync, core.DeploymentIndexers())
 	var queue controller.Queue = NewQueue()
 	if swapped.has("queue") {
-		queue = controller.NewQueue("foo")
+		queue = controller.NewPriorityQueue("foo")
 	}
 	ofFoos, _ := foos.AddEventHandler(controller.EnqueueObject(queue))
 	ofDeployments, _ := deployments.AddEventHandler(controller.EnqueueOwner(queue, v1alpha1.Kind("Foo"), func(deployment cache.ObjectName) []cache.ObjectName {

@@ -25,10 +25,8 @@ type Clientset struct {
 	tracker   testing.ObjectTracker
 }
 
-var (
-	_ clientset.Interface = &Clientset{}
-	_ testing.FakeClient  = &Clientset{}
-)
+var _ clientset.Interface = &Clientset{}
+var _ testing.FakeClient = &Clientset{}
 
 // NewClientset returns a clientset that holds these objects, which must be of
 // kinds that clientset.Scheme knows: it panics on another, or on the same twice.

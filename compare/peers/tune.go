@@ -34,7 +34,7 @@ var tuning = []edit{
 
 // silence is what distinguishes a program that sends no Events.
 var (
-	silence       = []edit{{"internal/events/events.go", "\tif r.limit.TryAccept() {", "\tif false {"}}
+	silence       = []edit{{"internal/events/events.go", "\tif r.accept(kind) {", "\tif false {"}}
 	silenceSample = []edit{{"controller.go", "\teventBroadcaster.StartRecordingToSink(&typedcorev1.EventSinkImpl{Interface: kubeclientset.CoreV1().Events(\"\")})", "\t_ = typedcorev1.EventSinkImpl{}"}}
 )
 

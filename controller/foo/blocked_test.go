@@ -175,7 +175,7 @@ func TestBlockedFooDeletesNothing(t *testing.T) {
 	w.reconcile()
 	requests := w.api.Requests()
 	slices.Sort(requests[2 : len(requests)-1])
-	if want := []string{"GET foos/foo", "POST deployments", "DELETE deployments/b", "DELETE deployments/deployment", "GET foos/foo", "GET foos/foo", "PUT foos/foo/status"}; !slices.Equal(requests, want) {
+	if want := []string{"GET foos/foo", "POST deployments", "DELETE deployments/b", "DELETE deployments/deployment", "GET deployments/taken", "GET deployments/taken", "GET foos/foo", "GET foos/foo", "PUT foos/foo/status"}; !slices.Equal(requests, want) {
 		t.Errorf("sent %v, want %v", requests, want)
 	}
 }
@@ -579,7 +579,7 @@ func TestSlowWriteIsTold(t *testing.T) {
 			<-r.Context().Done()
 			return true
 		})
-		queue := controller.NewQueue("")
+		queue := controller.NewPriorityQueue("")
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := make(chan struct{})
 		w.sync()

@@ -58,7 +58,7 @@ func (r *Reconciler) syncDeployment(ctx context.Context, s *fooState) {
 // one may be gone, and its Deployment after it (doc.go, Deletion).
 func (r *Reconciler) createDeployment(ctx context.Context, s *fooState) error {
 	if !s.isNew {
-		if err := r.verifyFoo(ctx, s); err != nil {
+		if err := r.verify(ctx, s); err != nil {
 			return err
 		}
 	}
@@ -101,18 +101,29 @@ func (r *Reconciler) updateDeployment(ctx context.Context, s *fooState) error {
 // errChanged is a write that the API server accepted and stored with another value.
 var errChanged = errors.New("is not as it was sent: does an admission webhook change it?")
 
-// verifyFoo asks the API server whether the Foo is still the one in the cache. If not, the
-// watch of Foos is behind and it returns errCacheBehind. Only the spec counts: each change
-// of that, and the deletion, raises the generation.
-func (r *Reconciler) verifyFoo(ctx context.Context, s *fooState) error {
-	live, err := r.Foos.Foos(s.foo.Namespace).Get(ctx, s.foo.Name, metav1.GetOptions{})
+// verify asks the API server whether the Foo is still the one in the cache, and whether it has its
+// Deployment, if the cache has one. If not, a watch is behind and it returns errCacheBehind. Of the
+// Foo only the spec counts: each change of that, and the deletion, raises the generation.
+func (r *Reconciler) verify(ctx context.Context, s *fooState) error {
+	foo, err := r.Foos.Foos(s.foo.Namespace).Get(ctx, s.foo.Name, metav1.GetOptions{})
+	isCurrent := err == nil && foo.UID == s.foo.UID && foo.Generation == s.foo.Generation
+	if err := r.current(s, r.FooStore, foo, isCurrent, err); err != nil || s.deployment == nil {
+		return err
+	}
+	d, err := r.Deployments.Deployments(s.foo.Namespace).Get(ctx, s.deployment.Name, metav1.GetOptions{})
+	isCurrent = err == nil && d.UID == s.deployment.UID && d.DeletionTimestamp == nil && differs(d, s.foo) == ""
+	return r.current(s, r.DeploymentStore, d, isCurrent, err)
+}
+
+// current returns errCacheBehind unless a GET has returned what the cache has.
+func (r *Reconciler) current(s *fooState, store cache.Store, live metav1.Object, isCurrent bool, err error) error {
 	switch {
 	case apierrors.IsNotFound(err):
 		return errCacheBehind
 	case err != nil:
-		return fmt.Errorf("get Foo: %w", err)
-	case live.UID != s.foo.UID || live.Generation != s.foo.Generation:
-		r.Writes.Await(s.key, r.FooStore, live)
+		return fmt.Errorf("get: %w", err)
+	case !isCurrent:
+		r.Writes.Await(s.key, store, live)
 		return errCacheBehind
 	}
 	return nil
@@ -169,7 +180,7 @@ func applyDesired(deployment *appsv1.Deployment, foo *v1alpha1.Foo) {
 	owner := entry(&deployment.OwnerReferences, func(o metav1.OwnerReference) bool { return o.UID == foo.UID })
 	*owner = *metav1.NewControllerRef(foo, fooKind)
 	// Which Pods are the Deployment's. It can never be changed: the API server says so.
-	deployment.Spec.Selector = &metav1.LabelSelector{MatchLabels: podLabels(foo)}
+	deployment.Spec.Selector = &metav1.LabelSelector{MatchLabels: map[string]string{uidLabel: string(foo.UID)}}
 	// nil leaves the number to others, such as an autoscaler.
 	if foo.Spec.Replicas != nil {
 		deployment.Spec.Replicas = new(*foo.Spec.Replicas)
@@ -208,8 +219,4 @@ func differs(is *appsv1.Deployment, foo *v1alpha1.Foo) string {
 		return "spec.template.spec.containers"
 	}
 	return ""
-}
-
-func podLabels(foo *v1alpha1.Foo) map[string]string {
-	return map[string]string{uidLabel: string(foo.UID)}
 }

@@ -306,7 +306,7 @@ func TestRename(t *testing.T) {
 	if again := w.reconcile(); again != time.Second {
 		t.Errorf("look again after %s, want 1s", again)
 	}
-	w.sent("GET foos/foo", "POST deployments", "GET foos/foo", "DELETE deployments/deployment", "PUT foos/foo/status")
+	w.sent("GET foos/foo", "POST deployments", "GET foos/foo", "GET deployments/renamed", "DELETE deployments/deployment", "PUT foos/foo/status")
 	w.told("Normal Created Created Deployment renamed", "Normal Deleted Deleted Deployment deployment, the Foo names renamed")
 
 	// A store that shows the new one and still the old one leads to no second DELETE.
@@ -324,6 +324,33 @@ func TestRename(t *testing.T) {
 	w.sent()
 }
 
+// A Foo is renamed, and then back, while the watch of Deployments shows the new one and, still, the
+// old one: nothing is deleted, for only the new one is there.
+func TestRenameToAndFro(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := converged(t, 1)
+		stale := w.deployment("deployment")
+		w.set(fooPath+"foo", "b", "spec", "deploymentName")
+		w.syncFoos()
+		w.reconcile()
+		if err := w.deployments.Replace([]any{stale, w.deployment("b")}, w.deployment("b").ResourceVersion); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Minute)
+		w.set(fooPath+"foo", "deployment", "spec", "deploymentName")
+		w.syncFoos()
+		w.sent("GET foos/foo", "POST deployments", "GET foos/foo", "GET deployments/b", "DELETE deployments/deployment", "PUT foos/foo/status")
+		w.reconcile()
+		w.sent("GET foos/foo", "GET deployments/deployment")
+		time.Sleep(time.Second)
+		w.sync()
+		w.reconcile()
+		w.sync()
+		w.reconcile()
+		w.sent("GET foos/foo", "POST deployments", "GET foos/foo", "GET deployments/deployment", "DELETE deployments/b", "PUT foos/foo/status")
+	})
+}
+
 // A user takes the old Deployment from the Foo before it is deleted: it stays.
 func TestRenameOfReleasedDeployment(t *testing.T) {
 	w := converged(t, 1)
@@ -333,7 +360,7 @@ func TestRenameOfReleasedDeployment(t *testing.T) {
 	if _, err := w.tryReconcile(fooKey); !apierrors.IsConflict(err) {
 		t.Errorf("error %v, want a Conflict", err)
 	}
-	w.sent("GET foos/foo", "POST deployments", "GET foos/foo", "DELETE deployments/deployment", "PUT foos/foo/status")
+	w.sent("GET foos/foo", "POST deployments", "GET foos/foo", "GET deployments/renamed", "DELETE deployments/deployment", "PUT foos/foo/status")
 	w.sync()
 	w.reconcile()
 	w.deployment("deployment")
@@ -520,7 +547,7 @@ func TestStaleStoreDeletesNothing(t *testing.T) {
 	w.sent()
 	w.sync()
 	w.reconcile()
-	w.sent("PUT deployments/renamed", "GET foos/foo", "DELETE deployments/deployment", "PUT foos/foo/status")
+	w.sent("PUT deployments/renamed", "GET foos/foo", "GET deployments/renamed", "DELETE deployments/deployment", "PUT foos/foo/status")
 }
 
 // While a store does not show what was written, nothing is written again.

@@ -17,7 +17,7 @@ import (
 //	0.1 s  The controller creates b. The Foo owns both, and the garbage collector deletes a
 //	       when the Foo is deleted: perhaps in a year.
 //
-// So: POST b, GET the Foo, DELETE a, each only after the one before.
+// So: POST b, GET the Foo and b, DELETE a, each only after the one before.
 
 // deleteRenamed deletes the Deployments that the Foo controls under an earlier name. The Foo has
 // the one that it names, as it asks for it.
@@ -30,9 +30,10 @@ func (r *Reconciler) deleteRenamed(ctx context.Context, s *fooState) {
 		}
 		w := controller.Write{Name: "delete Deployment " + cache.MetaObjectToName(old).String(), Version: old.ResourceVersion}
 		r.try(s, w, func() error {
-			// A stale Foo may carry an old name, and `old` may be the current one. A delete
-			// cannot be taken back, so ask the API server.
-			if err := r.verifyFoo(ctx, s); err != nil {
+			// A stale Foo may carry an old name, and `old` may be the current one. And the one
+			// that the Foo names may be gone. A delete cannot be taken back, so ask the API
+			// server for both.
+			if err := r.verify(ctx, s); err != nil {
 				return err
 			}
 			// With the preconditions, a Deployment that another client has changed or replaced

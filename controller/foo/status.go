@@ -140,7 +140,7 @@ func calculateStatus(s *fooState, causes []cause) v1alpha1.FooStatus {
 		status.AvailableReplicas += d.Status.AvailableReplicas
 	}
 	status.ObservedGeneration = foo.Generation
-	status.Selector = labels.SelectorFromSet(podLabels(foo)).String()
+	status.Selector = labels.Set{uidLabel: string(foo.UID)}.AsSelector().String()
 	ready := metav1.Condition{Type: v1alpha1.FooReady, Status: metav1.ConditionTrue, ObservedGeneration: foo.Generation,
 		Reason: v1alpha1.ReasonAvailable, Message: fmt.Sprintf("%d of %d replicas are available", status.AvailableReplicas, status.AvailableReplicas)}
 	if len(causes) > 0 {

@@ -29,7 +29,7 @@ func main() {
 	client, kubeClient := clientset.NewForConfigOrDie(config), kubernetes.NewForConfigOrDie(config)
 
 	// Informers: whatever happens to a Foo adds its key to the queue.
-	queue := controller.NewQueue("foo")
+	queue := controller.NewPriorityQueue("foo")
 	foos := informer.NewFoos(client, "", 10*time.Minute, controller.EnqueueObject(queue))
 	go foos.Run(ctx)
 	if err := informer.WaitForSync(ctx, time.Minute, foos); err != nil {

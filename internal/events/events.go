@@ -15,6 +15,7 @@ import (
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
 	eventsv1 "k8s.io/api/events/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -28,7 +29,8 @@ import (
 	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
 )
 
-// At most qps Events a second are sent, after a burst, and at most inFlight at a time.
+// At most qps Warnings a second are sent, after a burst, and as many other Events: one object that
+// changes all the time does not hide what is wrong with others. At most inFlight are sent at a time.
 const (
 	qps, burst = 10, 50
 	inFlight   = 10
@@ -60,24 +62,31 @@ func Start(config *rest.Config, component string) (_ events.EventRecorder, stop 
 		cancel()
 		return nil, nil, err
 	}
-	return recorder{broadcaster.NewRecorder(scheme, component), newLimit()}, func() {
+	return recorder{broadcaster.NewRecorder(scheme, component), newLimits()}, func() {
 		broadcaster.Shutdown()
 		cancel()
 	}, nil
 }
 
-// newLimit says how many Events are too much.
-func newLimit() flowcontrol.RateLimiter { return flowcontrol.NewTokenBucketRateLimiter(qps, burst) }
+// limits say how many Events are too much: Warnings, and others.
+type limits map[bool]flowcontrol.RateLimiter
+
+func newLimits() limits {
+	return limits{true: flowcontrol.NewTokenBucketRateLimiter(qps, burst), false: flowcontrol.NewTokenBucketRateLimiter(qps, burst)}
+}
+
+// accept reports whether one more of this type is not too much.
+func (l limits) accept(kind string) bool { return l[kind == corev1.EventTypeWarning].TryAccept() }
 
 // recorder drops at once what is too much: the broadcaster would keep each for six minutes.
 type recorder struct {
 	events.EventRecorder
-	limit flowcontrol.RateLimiter
+	limits
 }
 
 // Eventf implements events.EventRecorder.
 func (r recorder) Eventf(regarding, related runtime.Object, kind, reason, action, note string, args ...any) {
-	if r.limit.TryAccept() {
+	if r.accept(kind) {
 		r.EventRecorder.Eventf(regarding, related, kind, reason, action, note, args...)
 	}
 }
@@ -85,34 +94,34 @@ func (r recorder) Eventf(regarding, related runtime.Object, kind, reason, action
 // sink drops at once what is too much, and what fails: the broadcaster would hold a goroutine for
 // each of them, for two minutes.
 type sink struct {
-	next  events.EventSink
-	limit flowcontrol.RateLimiter
+	next events.EventSink
+	limits
 	slots chan struct{}
 }
 
 func newSink(next events.EventSink) *sink {
-	return &sink{next, newLimit(), make(chan struct{}, inFlight)}
+	return &sink{next, newLimits(), make(chan struct{}, inFlight)}
 }
 
 // Create implements events.EventSink.
 func (s *sink) Create(ctx context.Context, event *eventsv1.Event) (*eventsv1.Event, error) {
-	return s.send(ctx, func(ctx context.Context) (*eventsv1.Event, error) { return s.next.Create(ctx, event) })
+	return s.send(ctx, event.Type, func(ctx context.Context) (*eventsv1.Event, error) { return s.next.Create(ctx, event) })
 }
 
 // Update implements events.EventSink.
 func (s *sink) Update(ctx context.Context, event *eventsv1.Event) (*eventsv1.Event, error) {
-	return s.send(ctx, func(ctx context.Context) (*eventsv1.Event, error) { return s.next.Update(ctx, event) })
+	return s.send(ctx, event.Type, func(ctx context.Context) (*eventsv1.Event, error) { return s.next.Update(ctx, event) })
 }
 
 // Patch implements events.EventSink.
 func (s *sink) Patch(ctx context.Context, event *eventsv1.Event, data []byte) (*eventsv1.Event, error) {
-	return s.send(ctx, func(ctx context.Context) (*eventsv1.Event, error) { return s.next.Patch(ctx, event, data) })
+	return s.send(ctx, event.Type, func(ctx context.Context) (*eventsv1.Event, error) { return s.next.Patch(ctx, event, data) })
 }
 
 // send returns nil for what was dropped: the broadcaster tries an error again, unless it is the
 // API server's.
-func (s *sink) send(ctx context.Context, send func(ctx context.Context) (*eventsv1.Event, error)) (*eventsv1.Event, error) {
-	if !s.limit.TryAccept() {
+func (s *sink) send(ctx context.Context, kind string, send func(ctx context.Context) (*eventsv1.Event, error)) (*eventsv1.Event, error) {
+	if !s.accept(kind) {
 		return nil, nil
 	}
 	select {

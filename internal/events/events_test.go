@@ -45,6 +45,11 @@ func TestSinkDrops(t *testing.T) {
 		if took := time.Since(begin); int(next.calls.Load()) != burst || took != 0 {
 			t.Errorf("%d sent in %s, want %d at once", next.calls.Load(), took, burst)
 		}
+		// Warnings have a limit of their own.
+		_, _ = s.Create(t.Context(), &eventsv1.Event{Type: corev1.EventTypeWarning})
+		if int(next.calls.Swap(burst)) != burst+1 {
+			t.Error("a Warning is dropped because of others")
+		}
 		time.Sleep(time.Second)
 		for range 1000 {
 			_, _ = s.Create(t.Context(), &eventsv1.Event{})
@@ -104,7 +109,7 @@ func TestRelated(t *testing.T) {
 func TestRecorderDrops(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		next := events.NewFakeRecorder(2 * burst)
-		r := recorder{next, newLimit()}
+		r := recorder{next, newLimits()}
 		for range 1000 {
 			r.Eventf(&v1alpha1.Foo{}, nil, corev1.EventTypeNormal, "Created", "Create", "")
 		}

@@ -95,11 +95,11 @@ type Election struct {
 
 // New returns the election for a Lease, which is in namespace if the Options name none.
 // Without Options.Elect there is nothing to win: Run leads at once. announce is called with
-// the name of each new leader and whether that is this process.
+// the name of each new leader that is not this process.
 //
 // The limit of config does not count for the Lease: a renewal must not wait for other
 // requests.
-func New(config *rest.Config, namespace string, o Options, announce func(leader string, me bool)) (*Election, error) {
+func New(config *rest.Config, namespace string, o Options, announce func(leader string)) (*Election, error) {
 	e := &Election{options: o}
 	if !o.Elect {
 		return e, nil
@@ -133,8 +133,8 @@ func New(config *rest.Config, namespace string, o Options, announce func(leader 
 			OnStoppedLeading: func() {},
 			OnNewLeader: func(leader string) {
 				e.seen.Store(true)
-				if leader != "" {
-					announce(leader, leader == identity)
+				if leader != "" && leader != identity {
+					announce(leader)
 				}
 			},
 		},

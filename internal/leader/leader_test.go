@@ -72,7 +72,7 @@ var often = []string{"--leader-elect-lease-duration=1h", "--leader-elect-renew-d
 
 func (l leases) election(t *testing.T, args ...string) *leader.Election {
 	t.Helper()
-	election, err := leader.New(l.Config(), "", options(t, args...), func(string, bool) {})
+	election, err := leader.New(l.Config(), "", options(t, args...), func(string) {})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -153,7 +153,7 @@ var everything = map[string]string{
 // own linter finds nothing to complain of.
 func TestNames(t *testing.T) {
 	m := metrics.New()
-	queue := controller.NewQueue("foo")
+	queue := controller.NewPriorityQueue("foo")
 	defer queue.ShutDown()
 	m.Workers("Foo", 1)
 	requestEverything(t)
@@ -183,7 +183,7 @@ func TestNames(t *testing.T) {
 // What happens to a key in a queue shows, under the queue's name.
 func TestQueue(t *testing.T) {
 	m := metrics.New()
-	queue := controller.NewQueue("foo")
+	queue := controller.NewPriorityQueue("foo")
 	defer queue.ShutDown()
 	other := cache.NewObjectName("default", "other")
 

@@ -21,7 +21,7 @@ func (o *Observer) Informers(kinds []Kind, informers ...*informer.Informer) {
 		if of < 0 {
 			panic("observer: nothing is known of the kind of the informer of " + i.Resource)
 		}
-		i.Handler = o.handler(kinds[of], i.Handler)
+		i.Handler.ResourceEventHandler = o.handler(kinds[of], i.Handler.ResourceEventHandler)
 	}
 }
 

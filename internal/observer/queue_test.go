@@ -147,13 +147,13 @@ func TestQueueDelays(t *testing.T) {
 		queue.Forget(fooKey)
 		queue.Forget(fooKey)
 		want(t, r,
-			"queue limited: try 1 again in 3.8ms",
-			"queue due:  ← the delay is over: try 1 again in 3.8ms",
-			"worker got: waited 6.2ms ← the delay is over: try 1 again in 3.8ms",
+			"queue limited: try 1 again in 5ms",
+			"queue due:  ← the delay is over: try 1 again in 5ms",
+			"worker got: waited 5ms ← the delay is over: try 1 again in 5ms",
 			"worker done: nothing waits for it",
-			"queue limited: try 2 again in 7.6ms",
-			"queue due:  ← the delay is over: try 2 again in 7.6ms",
-			"worker got: waited 2.4ms ← the delay is over: try 2 again in 7.6ms",
+			"queue limited: try 2 again in 10ms",
+			"queue due:  ← the delay is over: try 2 again in 10ms",
+			"worker got: waited 0s ← the delay is over: try 2 again in 10ms",
 			"worker done: nothing waits for it",
 			"queue forgot: its 2 failures no longer count",
 		)

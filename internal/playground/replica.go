@@ -88,9 +88,9 @@ func (r *replica) run() error {
 	foos, deployments := foo.NewInformers(client, kubeClient, "", resync, queue)
 	switch r.bug {
 	case deafToNames:
-		deployments.Handler = controller.EnqueueOwner(queue, v1alpha1.Kind("Foo"), none)
+		deployments.Handler.ResourceEventHandler = controller.EnqueueOwner(queue, v1alpha1.Kind("Foo"), none)
 	case deafToDeletion:
-		deployments.Handler = deaf{deployments.Handler}
+		deployments.Handler.ResourceEventHandler = deaf{deployments.Handler.ResourceEventHandler}
 	}
 	deploymentStore := deployments.Store
 	if r.bug == noRename {
@@ -107,7 +107,7 @@ func (r *replica) run() error {
 	}
 	reconcile := r.observe.Reconcile(kinds.Foo, reconciler)
 
-	elected, err := leader.New(config, metav1.NamespaceDefault, election, func(string, bool) {})
+	elected, err := leader.New(config, metav1.NamespaceDefault, election, func(string) {})
 	if err != nil {
 		return err
 	}

@@ -85,7 +85,7 @@ func run(ctx context.Context, kubeconfig string) error {
 	c := &fooController{
 		foos:        client.Resource(v1alpha1.SchemeGroupVersion.WithResource("foos")),
 		deployments: kubeClient.AppsV1(),
-		queue:       controller.NewQueue("foo"),
+		queue:       controller.NewPriorityQueue("foo"),
 		retries:     make(chan struct{}, workers/2),
 	}
 	var watchFoos, watchDeployments cache.Controller

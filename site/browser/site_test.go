@@ -130,8 +130,8 @@ func TestSitePlays(t *testing.T) {
 	b.sees("#panel h2", "Queue")
 
 	// Where its code stands is a link to the code.
-	b.click(`#panel .places a[href$="queue.go.html#NewQueue"]`)
-	b.arrives(`document.querySelector('h1')?.textContent === 'controller/queue.go' && document.querySelector(':target .code').textContent.includes('func NewQueue')`)
+	b.click(`#panel .places a[href$="queue.go.html#RateLimiter"]`)
+	b.arrives(`document.querySelector('h1')?.textContent === 'controller/queue.go' && document.querySelector(':target .code').textContent.includes('func RateLimiter')`)
 }
 
 // By keys alone: past the menu, along the menu, from file to file; and one sees where one

@@ -38,7 +38,7 @@ func main() {
 
 	// Informers: whatever happens to a Foo or to its Deployment adds the Foo's key to the queue.
 	const workers = 4
-	queue := controller.NewQueue("foo")
+	queue := controller.NewPriorityQueue("foo")
 	foos := informer.NewFoos(client, "", 10*time.Minute, controller.EnqueueObject(queue))
 	naming := func(deployment cache.ObjectName) []cache.ObjectName {
 		return informer.FoosNaming(foos.Store, deployment)
