@@ -42,9 +42,6 @@ import (
 // ErrUndone is why a write waits that has succeeded.
 var ErrUndone = errors.New("it is undone again and again: does another program set these fields?")
 
-// errWaits is why a write waits that was not sent.
-var errWaits = errors.New("it waits for its turn: other writes in this namespace take long")
-
 // stoodFor is how long a write must not be wanted for its back-off to begin anew. keptFor is how
 // long one that has failed is remembered of which nothing more is heard: when all workers are
 // busy, its turn may come late.
@@ -176,7 +173,7 @@ func (f *Failures) Try(object metav1.Object, w Write, send func() error) Failure
 func (f *Failures) send(id attemptID, namespace, version string, a *attempt, send func() error) bool {
 	before, offends := a.err, a.failed > 1 || a.ended.Sub(a.began) >= time.Second
 	if !f.begin(namespace, offends) {
-		a.err = cmp.Or(a.err, fmt.Errorf("%s: %w", id.write, errWaits))
+		a.err = cmp.Or(a.err, fmt.Errorf("%s: it waits for its turn: other writes in this namespace take long", id.write))
 		return false
 	}
 	a.began = time.Now()
@@ -195,8 +192,10 @@ func (f *Failures) send(id attemptID, namespace, version string, a *attempt, sen
 		a.refused, a.until = version, a.ended.Add(outdatedTimeout)
 	}
 	switch {
+	case IsTerminating(a.err) && IsTerminating(before):
+		a.next = a.ended.Add(time.Hour) // It ends with the object.
 	case IsTerminating(a.err):
-		a.next = a.ended.Add(time.Minute) // It ends with the object, or the namespace was made anew.
+		a.next = a.ended.Add(time.Minute) // An API server may lag: the namespace was made anew.
 	case a.failed+a.done > 1, a.err != nil && !apierrors.IsConflict(a.err):
 		a.next = a.ended.Add(backOff(string(id.uid), a.failed+a.done+3)) // 40 ms, 80 ms and so on
 	}

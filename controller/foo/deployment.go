@@ -112,18 +112,22 @@ func (r *Reconciler) verify(ctx context.Context, s *fooState) error {
 	}
 	d, err := r.Deployments.Deployments(s.foo.Namespace).Get(ctx, s.deployment.Name, metav1.GetOptions{})
 	isCurrent = err == nil && d.UID == s.deployment.UID && d.DeletionTimestamp == nil && differs(d, s.foo) == ""
-	return r.current(s, r.DeploymentStore, d, isCurrent, err)
+	if err = r.current(s, r.DeploymentStore, d, isCurrent, err); err == nil {
+		s.deployment = d // The status tells the newest.
+	}
+	return err
 }
 
-// current returns errCacheBehind unless a GET has returned what the cache has.
+// current returns errCacheBehind unless a GET has returned what the cache has. What it has returned
+// is awaited.
 func (r *Reconciler) current(s *fooState, store cache.Store, live metav1.Object, isCurrent bool, err error) error {
 	switch {
 	case apierrors.IsNotFound(err):
 		return errCacheBehind
 	case err != nil:
 		return fmt.Errorf("get: %w", err)
-	case !isCurrent:
-		r.Writes.Await(s.key, store, live)
+	}
+	if r.Writes.Await(s.key, store, live); !isCurrent {
 		return errCacheBehind
 	}
 	return nil

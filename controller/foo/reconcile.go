@@ -142,9 +142,6 @@ func (r *Reconciler) readState(key cache.ObjectName, foo *v1alpha1.Foo) *fooStat
 		s.blocked = r.checkController(s.deployment, foo)
 	}
 	s.isNew = len(foo.Status.Conditions) == 0 && s.blocked == nil && s.deployment == nil && len(s.owned) == 0 && !r.Failures.Failed(foo)
-	if s.blocked != nil && s.blocked.reason == v1alpha1.ReasonWaitingForDeletion {
-		s.wait = controller.CacheRetry // Perhaps the store of Foos is only behind.
-	}
 	return s
 }
 

@@ -77,7 +77,7 @@ func (s *sequence) patientUserActs(key cache.ObjectName) [][]string {
 	case 7, 8, 9:
 		s.setField("user", path, name, "spec", "deploymentName")
 		if name != foo.Spec.DeploymentName {
-			return [][]string{{ask, "POST deployments", ask, "DELETE deployments/" + foo.Spec.DeploymentName, status}}
+			return [][]string{{ask, "POST deployments", ask, "GET deployments/" + name, "DELETE deployments/" + foo.Spec.DeploymentName, status}}
 		}
 	default:
 		return [][]string{s.scales(path, foo)}
