@@ -133,6 +133,16 @@ var (
 		"kubernetes-sigs/controller-runtime#1491: a manager that outgrows its memory limit in a larger cluster",
 		"informer/informer.go: managedFields are dropped before an object is stored",
 	}
+	deadlocked = &lesson{
+		"Neither Foo gets what it asks for, until a person gives one of them a third name.",
+		"",
+		"not by byhand: controller/foo/doc.go, Caveats",
+	}
+	overtaken = &lesson{
+		"Between a look at the Foo and the deletion that follows from it, the Foo can change. Its Pods are started anew.",
+		"",
+		"not by byhand: a DELETE can ask for the version of the Deployment, and not for that of the Foo; controller/foo/doc.go, Caveats",
+	}
 	delayed = &lesson{
 		"One user's mistake delays every other user's work.",
 		"jaegertracing/jaeger-operator#678: one instance with a mistake in it keeps all others waiting, until a timeout of 5 minutes",
