@@ -104,15 +104,16 @@ func hanging(d time.Duration) func(*stage) handler {
 	}
 }
 
-// travel answers lists of Foos that may be old as of an earlier version.
-func travel(to string) handler {
+// travel answers lists of Foos that may be old as of an earlier version. Streaming lists are
+// passed on, or refused, as by an API server that has none.
+func travel(to string, streaming bool) handler {
 	return func(w http.ResponseWriter, r *http.Request) bool {
 		query := r.URL.Query()
 		if r.Method != http.MethodGet || testkit.TargetOf(r.URL.Path).Resource != "foos" || testkit.TargetOf(r.URL.Path).Name != "" {
 			return false
 		}
 		if query.Get("sendInitialEvents") != "" {
-			return refuse(w, http.StatusUnprocessableEntity, metav1.StatusReasonInvalid)
+			return !streaming && refuse(w, http.StatusUnprocessableEntity, metav1.StatusReasonInvalid)
 		}
 		if query.Get("watch") == "" && query.Get("resourceVersion") == "0" {
 			query.Set("resourceVersion", to)

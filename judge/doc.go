@@ -3,7 +3,7 @@
 //
 //	make judge CONTROLLER='bin/mine --kubeconfig {kubeconfig}'      # in the root: everything, 4 to 15 minutes
 //	go run ./judge -quick -- ./mine --kubeconfig {kubeconfig}       # a minute
-//	go run ./judge -scenario 'rename|killed-.*' -seed 1 -- ./mine
+//	go run ./judge -scenario 'rename|killed-.*' -- ./mine
 //	go run ./judge -list
 //
 // compare/judged makes what compare/results publishes.
@@ -64,7 +64,12 @@
 //   - P2 is judged over a long time in the scenario idle alone; elsewhere the program must be
 //     silent for 2 s.
 //   - A stale start needs a program that accepts a list from a cache (resourceVersion=0), as
-//     every informer of client-go does when the API server has no streaming lists.
+//     every informer of client-go does when the API server has no streaming lists. The scenario
+//     stale-start refuses those, stale-start-streaming passes them on.
+//   - -seed repeats which requests the scenario overloaded refuses, and nothing else: goroutines
+//     and times are others in each run.
+//   - The judge and byhand have the same authors. What byhand is known not to do, and can be
+//     played, is in the scenarios that run with -caveats.
 //   - A process that leaves its group and clears its environment is not found, and lives on.
 //   - Linux only: processes and memory are found in /proc.
 //

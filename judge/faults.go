@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"sync"
 	"syscall"
 	"time"
 
@@ -194,10 +195,10 @@ func cut(s *stage) error {
 }
 
 // staleStart takes steps, starts the program anew, and answers its first list of Foos as of
-// before these steps. Only a list that allows an old answer (resourceVersion=0) gets one;
-// streaming lists are refused, as by an API server that has none. For some time the watch
-// of Foos brings nothing newer.
-func staleStart(d time.Duration, steps ...step) step {
+// before these steps. Only a list that allows an old answer (resourceVersion=0) gets one.
+// Streaming lists are passed on, or refused as by an API server that has none. For some time
+// the watch of Foos brings nothing newer, and no streaming list.
+func staleStart(d time.Duration, streaming bool, steps ...step) step {
 	return func(s *stage) error {
 		before, err := s.foos(s.namespace).List(s.ctx, metav1.ListOptions{})
 		if err != nil {
@@ -208,7 +209,7 @@ func staleStart(d time.Duration, steps ...step) step {
 		}
 		release := s.proxy.HoldWatches("foos")
 		defer release()
-		s.proxy.Intercept(travel(before.GetResourceVersion()))
+		s.proxy.Intercept(travel(before.GetResourceVersion(), streaming))
 		defer s.proxy.Intercept(nil)
 		s.killPrograms()
 		if err := s.startProgram(); err != nil {
@@ -307,4 +308,67 @@ func killFirst(s *stage) error {
 	s.remove(p)
 	p.Kill()
 	return nil
+}
+
+// served waits until the Deployment that each of these Foos names is its own.
+func served(names ...string) step {
+	return func(s *stage) error {
+		waits := ""
+		is, err := s.await(s.bound, func() bool {
+			waits = ""
+			for _, name := range names {
+				f := s.history.foo(name)
+				d := s.history.deployment(f.Spec.DeploymentName)
+				if d == nil || oracle.ControllerOf(d) != f.UID {
+					waits = fmt.Sprintf("Foo %s (generation %d) asks for Deployment %s, and does not control it.", name, f.Generation, f.Spec.DeploymentName)
+				}
+			}
+			return waits == ""
+		})
+		if is || err != nil {
+			return err
+		}
+		s.find(found(P1, deadlocked, time.Now(), "%s It is still so after %s.", waits, s.bound))
+		return errShort
+	}
+}
+
+// renamedBack lets a Foo, which names the Deployment of its own name, name another one, and takes
+// that back just before the program's DELETE of the first one is passed on. It fails if that one
+// is gone then.
+func renamedBack(name, other string) step {
+	return func(s *stage) error {
+		uid := s.history.deployment(name).UID
+		var once sync.Once
+		back := make(chan error, 1)
+		s.proxy.Intercept(func(_ http.ResponseWriter, r *http.Request) bool {
+			if t := testkit.TargetOf(r.URL.Path); r.Method == http.MethodDelete && t.Resource == "deployments" && t.Name == name {
+				once.Do(func() { back <- changeFoo(name, object{"deploymentName": name})(s) })
+			}
+			return false
+		})
+		defer s.proxy.Intercept(nil)
+		if err := changeFoo(name, object{"deploymentName": other})(s); err != nil {
+			return err
+		}
+		select {
+		case err := <-back:
+			if err != nil {
+				return err
+			}
+		case <-time.After(s.bound):
+			return notJudged("the program has sent no DELETE of the Deployment of the earlier name")
+		case <-s.ctx.Done():
+			return s.ctx.Err()
+		}
+		gone := func() bool {
+			d := s.history.deployment(name)
+			return d == nil || d.UID != uid || d.DeletionTimestamp != nil
+		}
+		if is, err := s.await(onTheWay, gone); !is || err != nil {
+			return err
+		}
+		s.find(found(P1, overtaken, time.Now(), "Foo %s named Deployment %s, and then Deployment %s again, before the API server had the program's DELETE of that one. It has deleted the Deployment that the Foo asks for.", name, other, name))
+		return nil
+	}
 }

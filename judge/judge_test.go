@@ -2,7 +2,9 @@ package main
 
 import (
 	"os"
+	"runtime/debug"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -22,6 +24,7 @@ func TestChoose(t *testing.T) {
 		{"conflicts|rename", false, []string{"rename", faultFree, "conflicts"}},
 		{"conflicts", true, nil},
 		{"killed", false, nil},
+		{"renamed-back|rename", false, []string{"rename", faultFree, "renamed-back"}},
 	} {
 		chosen, err := choose(options{scenario: test.scenario, quick: test.quick})
 		var names []string
@@ -31,6 +34,25 @@ func TestChoose(t *testing.T) {
 		if !slices.Equal(names, test.want) || (err != nil) != (test.want == nil) {
 			t.Errorf("-scenario %s -quick=%t: %v, %v; want %v", test.scenario, test.quick, names, err, test.want)
 		}
+	}
+}
+
+// The caveats of byhand run when they are asked for.
+func TestCaveats(t *testing.T) {
+	caveats := func(o options) (n int) {
+		chosen, err := choose(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range chosen {
+			if s.caveat {
+				n++
+			}
+		}
+		return n
+	}
+	if without, with := caveats(options{}), caveats(options{caveats: true}); without != 0 || with == 0 {
+		t.Errorf("without -caveats %d of them run, with it %d", without, with)
 	}
 }
 
@@ -58,6 +80,57 @@ func TestPage(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, string(got)); diff != "" {
 		t.Errorf("make it again with go run ./judge -page compare/results (-want +got):\n%s", diff)
+	}
+}
+
+// A verdict of a scenario that was another one then does not count.
+func TestOnlyTheScenariosOfToday(t *testing.T) {
+	bad := map[string]string{"P1": "✗"}
+	v := verdict{Results: []result{
+		{Scenario: "create", What: scenarios[position("create")].what, Marks: bad},
+		{Scenario: "rename", What: "A Foo is renamed.", Marks: bad},
+		{Scenario: "a scenario that is no more", What: "Nothing.", Marks: bad},
+	}}
+	var page strings.Builder
+	printPage(&page, []string{"mine"}, []verdict{v})
+	for scenario, want := range map[string]string{"create": "| ✗ P1 |", "rename": "| – |"} {
+		if row := rowOf(page.String(), scenario); !strings.HasSuffix(row, want) {
+			t.Errorf("the row of %s is %q, want %q at its end", scenario, row, want)
+		}
+	}
+	if want := "does not count, for the scenario was another one: rename, a scenario that is no more."; !strings.Contains(page.String(), want) {
+		t.Errorf("the page does not say: %s\n%s", want, &page)
+	}
+}
+
+func rowOf(page, scenario string) string {
+	for line := range strings.Lines(page) {
+		if strings.HasPrefix(line, "| **"+scenario+"**") {
+			return strings.TrimSpace(line)
+		}
+	}
+	return ""
+}
+
+// A verdict says which judge it is of.
+func TestWhichJudge(t *testing.T) {
+	setting := func(key, value string) debug.BuildSetting { return debug.BuildSetting{Key: key, Value: value} }
+	for _, test := range []struct {
+		settings []debug.BuildSetting
+		want     string
+	}{
+		{[]debug.BuildSetting{setting("vcs.revision", "0123abc"), setting("vcs.modified", "false")}, "0123abc"},
+		{[]debug.BuildSetting{setting("vcs.revision", "0123abc"), setting("vcs.modified", "true")}, "0123abc, with changes that are not committed"},
+		{nil, "unknown"},
+	} {
+		if got := commitOf(test.settings); got != test.want {
+			t.Errorf("commitOf(%v) = %q, want %q", test.settings, got, test.want)
+		}
+	}
+	var page strings.Builder
+	printPage(&page, []string{"mine"}, []verdict{{Judge: "0123abc", Flags: []string{"-caveats=true"}, Command: []string{"./mine"}}})
+	if want := "by the judge of commit 0123abc with `-caveats=true`: `./mine`"; !strings.Contains(page.String(), want) {
+		t.Errorf("the page does not say %q", want)
 	}
 }
 

@@ -23,11 +23,11 @@ const failed = 101
 
 // options are the flags.
 type options struct {
-	quick, list          bool
+	quick, list, caveats bool
 	beside               int
 	scenario, json, page string
 	seed                 uint64
-	args                 []string
+	args, flags          []string
 }
 
 func main() {
@@ -40,11 +40,17 @@ func main() {
 	flag.IntVar(&o.beside, "beside", 8, "how many scenarios run at the same time, where they do not disturb each other")
 	flag.BoolVar(&o.list, "list", false, "print the scenarios and the properties that each judges")
 	flag.StringVar(&o.scenario, "scenario", "", "`regexp`: only scenarios whose whole name matches, as in 'rename|killed-.*'")
-	flag.Uint64Var(&o.seed, "seed", 0, "seed of what is random; 0: another one each time")
+	flag.Uint64Var(&o.seed, "seed", 0, "seed of which requests the scenario overloaded refuses; 0: another one each time")
+	flag.BoolVar(&o.caveats, "caveats", false, "also the scenarios that play the caveats of controller/foo/doc.go")
 	flag.StringVar(&o.json, "json", "", "write the verdict to this `file` as JSON")
 	flag.StringVar(&o.page, "page", "", "judge nothing, make judge.md in this `folder` from the verdicts of the programs that are compared, in its folder judge")
 	flag.Parse()
 	o.args = flag.Args()
+	flag.Visit(func(f *flag.Flag) {
+		if f.Name != "json" {
+			o.flags = append(o.flags, fmt.Sprintf("-%s=%s", f.Name, f.Value))
+		}
+	})
 
 	// The informers of the judge have nothing to say to its user.
 	klog.SetLogger(logr.Discard())
@@ -66,7 +72,7 @@ func do(ctx context.Context, o options) (short int, err error) {
 		return 0, err
 	case o.list:
 		for _, s := range chosen {
-			fmt.Printf("%-20s %-24s %s\n", s.name, s.judged, s.what)
+			fmt.Printf("%-22s %-24s %s\n", s.name, s.judged, s.what)
 		}
 		return 0, nil
 	case o.page != "":
@@ -90,15 +96,15 @@ func run(ctx context.Context, o options, chosen []scenario, c command) (short in
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(j.dir)) }()
 
-	fmt.Printf("judging: %s\nin %s, %d scenarios, seed %d\n", strings.Join(c.args, " "), c.dir, len(chosen), j.seed)
+	fmt.Printf("judging: %s\nin %s, %d scenarios, seed %d, judge of commit %s\n", strings.Join(c.args, " "), c.dir, len(chosen), j.seed, thisJudge())
 	if c.args[0] == "go" {
 		fmt.Println("go run links the program at each start; a built binary is judged faster")
 	}
 	fmt.Println(header())
-	v := verdict{Command: c.args, Seed: j.seed, Quick: o.quick, Began: time.Now()}
+	v := verdict{Command: c.args, Judge: thisJudge(), Flags: o.flags, Seed: j.seed, Quick: o.quick, Began: time.Now()}
 	err = j.run(ctx, chosen, func(r result) {
 		v.Results = append(v.Results, r)
-		fmt.Printf("%5s  %-20s%s\n", fmt.Sprintf("%d/%d", len(v.Results), len(chosen)), r.Scenario, r.line())
+		fmt.Printf("%5s  %-22s%s\n", fmt.Sprintf("%d/%d", len(v.Results), len(chosen)), r.Scenario, r.line())
 	})
 	slices.SortFunc(v.Results, func(a, b result) int { return cmp.Compare(position(a.Scenario), position(b.Scenario)) })
 	v.Seconds, v.Remarks = time.Since(v.Began).Round(time.Second).Seconds(), j.remarks
@@ -119,7 +125,8 @@ func choose(o options) (chosen []scenario, err error) {
 		return nil, fmt.Errorf("-scenario: %w", err)
 	}
 	for _, s := range scenarios {
-		if (o.scenario == "" || wanted.MatchString(s.name)) && (!o.quick || s.quick) {
+		named := o.scenario != "" && wanted.MatchString(s.name)
+		if (named || o.scenario == "" && (o.caveats || !s.caveat)) && (!o.quick || s.quick) {
 			chosen = append(chosen, s)
 		}
 	}

@@ -34,7 +34,7 @@ var all = []property{
 	{P4, "P4", "no orphan", "No orphan: no Deployment is left of a Foo that is gone, or of a name that a Foo had."},
 	{P5, "P5", "nothing foreign", "Nothing foreign: at no revision has it written a Deployment that its Foo does not control, or the spec of a Foo."},
 	{P6, "P6", "the same end", "The same end: after a fault, the Deployments and the status are those of a run without it."},
-	{P7, "P7", "bounded", "Bounded: while requests fail it sends few of them, it needs at most 1 GiB, and it does not exit."},
+	{P7, "P7", "bounded", "Bounded: while its requests fail, or what it writes is undone again and again, it sends few of them; it needs at most 1 GiB, and it does not exit."},
 	{P8, "P8", "no good Foo waits", "A good Foo does not wait for bad ones: it takes at most 5 times as long as alone, plus 2 s."},
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
@@ -37,7 +38,10 @@ type violation struct {
 
 // verdict is the file of -json.
 type verdict struct {
-	Command []string  `json:"command"`
+	Command []string `json:"command"`
+	// Judge is the commit that the judge was built from, and Flags are its flags, without -json.
+	Judge   string    `json:"judge,omitempty"`
+	Flags   []string  `json:"flags,omitempty"`
 	Seed    uint64    `json:"seed"`
 	Quick   bool      `json:"quick"`
 	Began   time.Time `json:"began"`
@@ -102,7 +106,7 @@ func header() string {
 	for _, p := range all {
 		names, meanings = append(names, p.name), append(meanings, p.name+" "+p.short)
 	}
-	return strings.Join(meanings, ", ") + "\n" + strings.Repeat(" ", 28) + strings.Join(names, " ")
+	return strings.Join(meanings, ", ") + "\n" + strings.Repeat(" ", 30) + strings.Join(names, " ")
 }
 
 // print says in words where the program falls short.
@@ -142,6 +146,31 @@ func (v *violation) print(w io.Writer) {
 		fmt.Fprintf(w, "    A real bug like it: %s\n", v.Resembles)
 	}
 	fmt.Fprintf(w, "    Done right: %s\n", v.Right)
+}
+
+// thisJudge is the commit that this program was built from.
+func thisJudge() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return unknown
+	}
+	return commitOf(info.Settings)
+}
+
+// unknown is the commit of a program that was built without one, as by go run.
+const unknown = "unknown"
+
+func commitOf(settings []debug.BuildSetting) string {
+	commit, changed := unknown, ""
+	for _, s := range settings {
+		switch {
+		case s.Key == "vcs.revision":
+			commit = s.Value
+		case s.Key == "vcs.modified" && s.Value == "true":
+			changed = ", with changes that are not committed"
+		}
+	}
+	return commit + changed
 }
 
 // save writes the verdict as JSON.

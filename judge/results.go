@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -38,31 +39,82 @@ func pageOf(folder string) (string, error) {
 	return page.String(), nil
 }
 
+// headings are what the page calls a program, where that is not its name.
+var headings = map[string]string{"controller-runtime": "`framework/` (ours, on controller-runtime)"}
+
+const preface = `# What the judge says
+
+Made by ` + "`go run ./judged`" + ` in the folder compare, one program after the other, once. A second run can say something else: ` + "`-seed`" + ` repeats which requests the scenario ` + "`overloaded`" + ` refuses, and nothing else. [judge/doc.go](../../judge/doc.go) says what is asked of a program and how to read this; the whole verdicts are in [judge/](judge).
+
+The programs are those of [the comparison](README.md). ` + "`sample-controller`" + ` is Kubernetes' own example, of 2017: it shows how the libraries are used. ` + "`framework/`" + ` is this repository's own program, in the folder [compare/framework](../framework): what it does wrong is its authors' fault, and not controller-runtime's. The judge is by the authors of byhand, too, who made both together. What they know byhand not to do is in [controller/foo/doc.go](../../controller/foo/doc.go), Caveats. Rows with the word *caveat* play two of these; the others no scenario plays.
+
+A cell names the properties that the program violates in this scenario; ✓: none; –: it was not judged, or the scenario was another one then. A verdict counts only if it was given of the scenario in the words of today.
+
+`
+
 func printPage(w io.Writer, names []string, verdicts []verdict) {
-	fmt.Fprintf(w, "# What the judge says\n\nMade by `go run ./judged` in the folder compare, one program after the other; `-seed` repeats it. The programs are those of [the comparison](README.md). [judge/doc.go](../../judge/doc.go) says what is asked of them and how to read it; their whole verdicts are in [judge/](judge). A cell names the properties that the program violates in this scenario; ✓: none; –: not judged.\n\n")
+	fmt.Fprint(w, preface)
 	for _, p := range all {
 		fmt.Fprintf(w, "- **%s** %s\n", p.name, p.says)
 	}
-	fmt.Fprintf(w, "\n| scenario | %s |\n|---|%s\n", strings.Join(names, " | "), strings.Repeat("---|", len(names)))
+	titles, others := make([]string, len(names)), make([][]string, len(names))
+	for i, name := range names {
+		titles[i] = cmp.Or(headings[name], name)
+		verdicts[i], others[i] = verdicts[i].ofToday()
+	}
+	fmt.Fprintf(w, "\n| scenario | %s |\n|---|%s\n", strings.Join(titles, " | "), strings.Repeat("---|", len(names)))
 	for _, sc := range scenarios {
-		cells, any := make([]string, len(verdicts)), false
+		cells := make([]string, len(verdicts))
 		for i := range verdicts {
 			cells[i] = "–"
 			if r := verdicts[i].result(sc.name); r != nil {
-				cells[i], any = r.cell(), true
+				cells[i] = r.cell()
 			}
 		}
-		if any {
-			fmt.Fprintf(w, "| **%s**: %s | %s |\n", sc.name, sc.what, strings.Join(cells, " | "))
+		kind := ""
+		if sc.caveat {
+			kind = " (*caveat*)"
 		}
+		fmt.Fprintf(w, "| **%s**%s: %s | %s |\n", sc.name, kind, sc.what, strings.Join(cells, " | "))
 	}
 	for i, v := range verdicts {
-		fmt.Fprintf(w, "\n## %s\n\nSeed %d, %.0f s, %s: `%s`\n\n```\n", names[i], v.Seed, v.Seconds, v.Began.Format("2006-01-02"), strings.Join(v.Command, " "))
+		fmt.Fprintf(w, "\n## %s\n\nSeed %d, %.0f s, %s, by the judge of commit %s with %s: `%s`\n", titles[i], v.Seed, v.Seconds, v.Began.Format("2006-01-02"),
+			cmp.Or(v.Judge, unknown), v.flags(), strings.Join(v.Command, " "))
+		if len(others[i]) > 0 {
+			fmt.Fprintf(w, "\nThis does not count, for the scenario was another one: %s.\n", strings.Join(others[i], ", "))
+		}
+		fmt.Fprint(w, "\n```\n")
 		if v.print(w) == 0 {
-			fmt.Fprintln(w, "\nIt falls short of nothing.")
+			fmt.Fprintf(w, "\nIt falls short of nothing in the %d scenarios that count. The judge is by the authors of byhand,\nand no scenario plays the caveats of controller/foo/doc.go but those of -caveats.\n", len(v.Results))
 		}
 		fmt.Fprint(w, "```\n")
 	}
+}
+
+// ofToday is the verdict with those results only whose scenario has the same words today, and
+// the names of the others.
+func (v verdict) ofToday() (today verdict, others []string) {
+	today = v
+	today.Results = nil
+	for _, r := range v.Results {
+		if at := position(r.Scenario); at >= 0 && scenarios[at].what == r.What {
+			today.Results = append(today.Results, r)
+		} else {
+			others = append(others, r.Scenario)
+		}
+	}
+	return today, others
+}
+
+// flags are those that the judge had.
+func (v *verdict) flags() string {
+	switch {
+	case v.Judge == "":
+		return "unknown flags" // It kept neither.
+	case len(v.Flags) == 0:
+		return "no flags"
+	}
+	return "`" + strings.Join(v.Flags, " ") + "`"
 }
 
 func (v *verdict) result(scenario string) *result {

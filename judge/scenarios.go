@@ -24,6 +24,9 @@ type scenario struct {
 	bare, unplayed bool
 	// calibrates: it sets the bound of the others, and runs before them.
 	calibrates bool
+	// caveat: it plays what controller/foo/doc.go, Caveats, says that byhand does not do. It
+	// runs only with -caveats, or when it is named.
+	caveat bool
 	// alone: no other runs beside it, for it stops the API server, changes it for all, or
 	// measures what other work would delay.
 	alone bool
@@ -115,9 +118,12 @@ var scenarios = []scenario{
 	{name: "own-writes-unseen", what: "A Foo is created, another one scaled and renamed, and the watch of Deployments is held back for 8 s: the program does not see its own writes.",
 		judged: P1 | P3 | P4 | P5, quick: true, bare: true,
 		steps: []step{createFoo("a", "a", 1), converged, held(8*time.Second, "deployments", createFoo("b", "b", 1), storyChange), converged}},
-	{name: "stale-start", what: "A Foo was scaled and named another Deployment. The program starts, and its first list of Foos is older than that.",
+	{name: "stale-start", what: "A Foo was scaled and named another Deployment. The program starts, and its first list of Foos is older than that: the API server lags, and refuses streaming lists (as one before 1.32, one of 1.33 with its defaults, or one with the gate WatchList off). With streaming lists no informer of client-go 0.35 or later starts with an old list.",
 		judged: P1 | P3 | P4 | P5 | P6, quick: true, bare: true,
-		steps: []step{createFoo("a", "a", 1), converged, staleStart(6*time.Second, storyChange, converged, wait(2*onTheWay)), converged, sameEnd}},
+		steps: []step{createFoo("a", "a", 1), converged, staleStart(6*time.Second, false, storyChange, converged, wait(2*onTheWay)), converged, sameEnd}},
+	{name: "stale-start-streaming", what: "The same on an API server that has streaming lists: one of those is the newest. Only a program that asks for a plain list from a cache (resourceVersion=0) gets the old one.",
+		judged: P1 | P3 | P4 | P5 | P6, bare: true,
+		steps: []step{createFoo("a", "a", 1), converged, staleStart(6*time.Second, true, storyChange, converged, wait(2*onTheWay)), converged, sameEnd}},
 	{name: "no-bookmark", what: "The program starts behind a proxy that loses BOOKMARK events, so that no streaming list is complete: within 150 s it works all the same, or ends. Without the proxy it works.",
 		judged: P1 | P3 | P4 | P5, bare: true,
 		steps: []step{createFoo("a", "a", 1), converged, withoutBookmark(150 * time.Second), whileDown(), converged}},
@@ -140,15 +146,15 @@ var scenarios = []scenario{
 		judged: P1 | P3 | P4 | P5 | P6 | P7, bare: true,
 		steps: []step{createFoo("a", "a", 1), converged,
 			few(40, disturbed(15*time.Second, refusing(http.StatusUnprocessableEntity, metav1.StatusReasonInvalid), storyChange)), converged, sameEnd}},
-	{name: "webhook-down", what: "For 15 s a webhook does not answer (500), so that no Deployment can be written, and a person scales one: the status tells what runs all the time.",
+	{name: "webhook-down", what: "A webhook does not answer (500), so that no Deployment can be written, and a person scales one: the status tells what runs all the time. The webhook answers again when the status tells, after 15 s at the earliest and a minute at the latest.",
 		judged: P1 | P3 | P5 | P7, bare: true,
 		steps: []step{createFoo("a", "a", 1), converged,
 			few(40, disturbed(15*time.Second, refusing(http.StatusInternalServerError, metav1.StatusReasonInternalError),
 				patchDeployment("a", object{"spec": object{"replicas": 4}}), tells("a", 4))), converged}},
-	{name: "webhook-changes", what: "For 15 s a policy gives each Deployment that is written 1 replica, and the Foo asks for 3: the program does not write without end, the status tells what runs.",
+	{name: "webhook-changes", what: "A policy gives each Deployment that is updated 1 replica, and an annotation that is another one each time, so that no write is without an event. The Foo asks for 3. The program does not write without end, and the status tells what runs; the policy goes 15 s after that, or after a minute.",
 		judged: P1 | P3 | P5 | P7, bare: true,
 		steps: []step{createFoo("a", "a", 3), converged, changedBack("a", fewWrites("deployments", 15, endless, tells("a", 1), wait(15*time.Second))), converged}},
-	{name: "set-back", what: "For 15 s another controller gives the Deployment 1 replica, and the Foo asks for 3: the program does not write without end, the status tells what runs.",
+	{name: "set-back", what: "Another controller gives the Deployment 1 replica, whenever it has others, and the Foo asks for 3. The program does not write without end, and the status tells what runs; the other controller goes 15 s after that, or after a minute.",
 		judged: P1 | P3 | P5 | P7, bare: true,
 		steps: []step{createFoo("a", "a", 3), converged, opposed("a", fewWrites("deployments", 15, endless, tells("a", 1), wait(15*time.Second))), converged}},
 	{name: "owner-stripped", what: "A policy takes each new Deployment its owner references, while a Foo names another one: the old one stays. A person deletes the new one, without the policy.",
@@ -174,6 +180,15 @@ var scenarios = []scenario{
 	{name: "two-at-a-time", what: "A second process of the same command runs beside the first, which is then killed.",
 		judged: P1 | P3 | P4 | P5 | P6, bare: true,
 		steps: []step{second, createFoo("a", "a", 1), converged, killFirst, storyChange, converged, sameEnd}},
+
+	// What controller/foo/doc.go says under Caveats, as far as it can be played from outside.
+	{name: "swapped-names", what: "Two Foos swap the names of their Deployments, in one moment: each gets the one that it asks for.",
+		judged: P1 | P3 | P4 | P5, bare: true, caveat: true,
+		steps: []step{createFoo("a", "a", 1), createFoo("b", "b", 2), converged,
+			changeFoo("a", object{"deploymentName": "b"}), changeFoo("b", object{"deploymentName": "a"}), served("a", "b"), converged}},
+	{name: "renamed-back", what: "A Foo names another Deployment, and the first one again just before the program's DELETE of that one reaches the API server: it is not deleted.",
+		judged: P1 | P3 | P4 | P5, bare: true, caveat: true,
+		steps: []step{createFoo("a", "a", 1), converged, renamedBack("a", "b"), converged}},
 
 	// Many Foos, and bad ones.
 	{name: "thousand", what: "1,000 Foos are created at once.",

@@ -162,6 +162,20 @@ func TestAwait(t *testing.T) {
 	}
 }
 
+// An API server before 1.37 cannot be asked to migrate: the program says so at its start, and
+// what to do.
+func TestLacks(t *testing.T) {
+	const ask = "GET /apis/storagemigration.k8s.io/v1"
+	old := newAPI(t, exchange{Request: ask, Code: 404, Answer: chaptertest.Status(404, "NotFound")})
+	if got := old.lacks(t.Context()); !strings.Contains(got, "bin/versions migrate") {
+		t.Errorf("without StorageVersionMigration: %q", got)
+	}
+	now := newAPI(t, exchange{Request: ask, Code: 200, Answer: `{}`})
+	if got := now.lacks(t.Context()); got != "" {
+		t.Errorf("with StorageVersionMigration: %q", got)
+	}
+}
+
 // A migration begins when the API server acts by the definition, writes each Pizza, on all
 // pages, and only then says so. One that is gone is none.
 func TestMigrate(t *testing.T) {

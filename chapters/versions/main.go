@@ -68,6 +68,9 @@ func run(ctx context.Context, args []string, stdout io.Writer) error {
 	if o.command == "migrate" {
 		return requests.migrate(ctx, story)
 	}
+	if lacks := requests.lacks(ctx); lacks != "" {
+		story.Print(lacks)
+	}
 	return converts(ctx, o.listen, requests, story)
 }
 

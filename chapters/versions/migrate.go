@@ -20,6 +20,15 @@ import (
 // pageSize is how many Pizzas are read at once.
 const pageSize = "500"
 
+// lacks says what the API server does not have of what README.md shows, and what to do instead.
+// The program itself does not need it.
+func (a *api) lacks(ctx context.Context) string {
+	if err := a.rest.Get().AbsPath("/apis/storagemigration.k8s.io/v1").Do(ctx).Error(); apierrors.IsNotFound(err) {
+		return "this API server has no StorageVersionMigration v1, which is there by default since Kubernetes 1.37: migrate by hand, with `bin/versions migrate`"
+	}
+	return ""
+}
+
 // migrate makes every Pizza stored in the storage version, and then says so in the
 // definition. It does by hand what a StorageVersionMigration asks the API server's own
 // controller for. The webhook must run: what is stored in the other version is converted.

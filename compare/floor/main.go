@@ -2,7 +2,7 @@
 // all Foos once and sends, for each, the two writes that byhand sends for a new Foo,
 // a POST of the Deployment and a PUT of the status. It has no cache, no queue and no
 // watch, reads nothing back, and ends when the last answer has come. How fast it is
-// says how fast the API server is; no controller can be faster for long.
+// says how fast the API server is for one that sends these two writes, and no more.
 //
 // With --watch it also holds the two watches of a controller and throws away what
 // they tell. Every controller pays for these; what it costs beyond that is its own.

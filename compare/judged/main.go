@@ -2,6 +2,8 @@
 // makes the page of what it says: results/judge.md.
 //
 //	go run ./judged [flags of the judge]        in the folder compare
+//
+// The caveats are played, too (-caveats).
 package main
 
 import (
@@ -38,8 +40,9 @@ func run(ctx context.Context, flags []string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	// The verdicts say which commit their judge is of, whatever GOFLAGS says.
 	judge := filepath.Join(dir, "judge")
-	if _, err := plane.Go(ctx, "build", "-C", root, "-o", judge, "./judge"); err != nil {
+	if _, err := plane.Go(ctx, "build", "-C", root, "-buildvcs=auto", "-o", judge, "./judge"); err != nil {
 		return err
 	}
 	for _, p := range peers.All() {
@@ -53,7 +56,8 @@ func run(ctx context.Context, flags []string) (err error) {
 		}
 		command := p.Command(ctx, "", "{kubeconfig}").Args
 		command[0] = "./" + command[0]
-		args := append(append(flags[:len(flags):len(flags)], "-json", filepath.Join(results, "judge", p.Name+".json"), "--"), command...)
+		args := append(append([]string{"-caveats"}, flags...), "-json", filepath.Join(results, "judge", p.Name+".json"), "--")
+		args = append(args, command...)
 		err := execute(ctx, dir, judge, args...)
 		// Up to 100 is the number of scenarios in which the program falls short.
 		if exit, ok := errors.AsType[*exec.ExitError](err); err != nil && (!ok || exit.ExitCode() < 1 || exit.ExitCode() > 100) {

@@ -93,7 +93,7 @@ var All = []Bug{
 		Does: "does not compare the replicas"},
 	{Name: GeneratesNames, CaughtBy: []string{"answer-lost"},
 		Does: "tries again under a generated name when it hears no answer, and has two Deployments if the first try was heard"},
-	{Name: TrustsCache, CaughtBy: []string{"stale-start"},
+	{Name: TrustsCache, CaughtBy: []string{"stale-start", "stale-start-streaming"},
 		Does: "writes what an old cache asks for, without a look at the live Foo"},
 	{Name: MakesRoom, CaughtBy: []string{"quota"},
 		Does: "deletes the Deployment of the earlier name when the new one is refused (403)"},
