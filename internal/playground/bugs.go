@@ -3,7 +3,6 @@ package playground
 import (
 	"context"
 	"errors"
-	"net/http"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -38,10 +37,7 @@ func init() {
 // anew ends every process and starts one with a bug.
 func (p *Playground) anew(bug string) {
 	p.era.Add(1)
-	for _, r := range p.running() {
-		p.bury(r)
-	}
-	_, _ = p.send(http.MethodDelete, lease, "", "") // The new one need not wait for it.
+	_, _ = p.stop(nil)
 	p.mu.Lock()
 	p.bug = bug
 	p.mu.Unlock()

@@ -54,6 +54,7 @@ func init() {
 		p.bury(killed)
 		return both{killed.name + " is killed.", killed.name + " 已被杀掉。"}, nil
 	}}
+	commands["stop"] = command{do: (*Playground).stop}
 	commands["start"] = command{do: func(p *Playground, _ []string) (both, error) {
 		if len(p.running()) >= 2 {
 			return both{}, both{"Two controllers are enough for one tab.", "一个标签页里两个控制器就够了。"}
@@ -76,6 +77,15 @@ func reset(p *Playground, _ []string) (both, error) {
 	}
 	p.anew(noBug)
 	return both{"Everything begins anew.", "一切重新开始。"}, nil
+}
+
+// stop ends every process, in order: the Lease is given back.
+func (p *Playground) stop([]string) (both, error) {
+	for _, r := range p.running() {
+		p.bury(r)
+	}
+	_, _ = p.send(http.MethodDelete, lease, "", "")
+	return both{"The controller is stopped.", "控制器已停止。"}, nil
 }
 
 func (p *Playground) cut() {

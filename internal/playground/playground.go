@@ -35,7 +35,7 @@ type Playground struct {
 	tell Tell
 
 	era        atomic.Int32 // ends when every process is replaced
-	interfered atomic.Bool // whether another client has written before the last PUT
+	interfered atomic.Bool  // whether another client has written before the last PUT
 
 	mu        sync.Mutex
 	on        map[string]bool // the switches
