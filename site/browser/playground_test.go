@@ -158,9 +158,25 @@ func TestPlaygroundLessons(t *testing.T) {
 		b.shot(fmt.Sprint(i + 1))
 		b.click("#tour > li:not([hidden]) .first")
 	}
-	b.until(`!document.querySelector('#wrong').hidden`)
-	b.do(chromedp.Reload())
-	b.sees("#nth", "Lesson 10 of 10")
+	b.sees("#nth", "Puzzle")
+	b.until(`location.hash === '#puzzle'`)
+}
+
+// The puzzle hides a bug, counts moves and guesses, and says in the end where it is.
+func TestPlaygroundPuzzle(t *testing.T) {
+	b := play(t, laptop, "#puzzle")
+	b.row("foos", "shop web 2 2 True Available")
+	b.acts("scale shop web 3")
+	b.sees("#moves", "1")
+	b.drawer("[data-do=no-retry]")
+	if named := value[int](b, `document.querySelectorAll('#wrong [aria-pressed=true], #on button').length`); named > 0 {
+		t.Error("the bug is named before it is found")
+	}
+	b.do(chromedp.Evaluate[chromedp.Void](`for (const button of document.querySelectorAll('#wrong [data-send]')) { button.dataset.do !== 'none' && button.click(); }`))
+	b.sees("#found", " moves.")
+	b.sees("#truth a", "controller/")
+	b.until(lesson + `.dataset.phase === 'seen'`)
+	b.shot("found")
 }
 
 // A lesson ends whatever else is done, by its button or by that of a drawer.
@@ -172,7 +188,7 @@ func TestPlaygroundLessonDisturbed(t *testing.T) {
 	b.acts("scale shop web 4")
 	b.until(lesson + `.dataset.phase === 'seen'`)
 	b.acts("delete-background shop web 4")
-	b.click(`#luck ~ [data-open], [data-close]`)
+	b.click(".drawer:not([hidden]) [data-close]")
 	b.click("#earlier")
 	b.until(lesson + `.dataset.phase === 'asks'`)
 	b.row("foos", "shop web 2 2 True Available")
@@ -180,7 +196,7 @@ func TestPlaygroundLessonDisturbed(t *testing.T) {
 	b.click("#earlier")
 	b.until(lesson + `.dataset.phase === 'asks'`)
 	b.acts("kill") // So the act of this lesson has no end.
-	b.click("[data-close]")
+	b.click(".drawer:not([hidden]) [data-close]")
 	b.click("#tour > li:not([hidden]) .guess input")
 	b.click("#tour > li:not([hidden]) .first")
 	b.until(lesson + `.dataset.phase === 'lost'`)

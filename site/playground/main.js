@@ -74,8 +74,50 @@ function ask(command) {
   return new Promise((said) => { unanswered.push({command, said}); });
 }
 
+// --- the puzzle ---
+
+const bugs = [...document.querySelectorAll('#wrong [data-send]')].map((button) => button.dataset.do).filter((name) => name !== 'none');
+let riddle = null; // {bug, moves}
+
+// Hides a bug in the controller.
+async function hide() {
+  free = false;
+  history.replaceState(null, '', '#puzzle');
+  riddle = null;
+  open(null);
+  await ask('reset');
+  riddle = {bug: bugs[Math.floor(Math.random() * bugs.length)], moves: 0};
+  moved(0);
+  tour.begin(tour.puzzle);
+  for (const command of ['create shop web 2', 'create cafe bar 1', `bug ${riddle.bug}`]) {
+    await ask(command);
+  }
+}
+
+function moved(n) {
+  riddle.moves += n;
+  byId('moves').textContent = riddle.moves;
+  byId('wrong-guess').replaceChildren();
+}
+
+function guess(name) {
+  moved(1);
+  if (name !== riddle.bug) {
+    byId('wrong-guess').replaceChildren(...both([`It is not ${name}.`, `不是 ${name}。`]));
+    return;
+  }
+  sayBoth(byId('found'), [`Found ${name} in ${riddle.moves} moves.`, `用 ${riddle.moves} 步找到 ${name}。`]);
+  byId('truth').replaceChildren(...[...document.querySelectorAll(`#wrong [data-do=${name}] ~ p`)].map((text) => text.cloneNode(true)));
+  open(null);
+  tour.solved();
+  riddle = null;
+}
+
 // An action of the visitor: what is still drawn of the one before goes.
 async function act(commands) {
+  if (riddle) {
+    moved(1);
+  }
   picture.clear();
   objects.begin();
   tour.before();
@@ -108,7 +150,11 @@ document.querySelector('.play').addEventListener('click', ({target}) => {
   const command = button.dataset.send ?? '';
   const fields = [...command.matchAll(/{(.*?)}/g)].map(([, id]) => byId(id));
   if (command && fields.every((field) => field.checkValidity() || field.reportValidity())) {
-    act([command.replaceAll(/{(.*?)}/g, (_, id) => held(byId(id)))]);
+    if (riddle && command.startsWith('bug ')) {
+      guess(button.dataset.do);
+    } else {
+      act([command.replaceAll(/{(.*?)}/g, (_, id) => held(byId(id)))]);
+    }
   }
 });
 byId('visit').addEventListener('change', ({target: {checked, dataset}}) => {
@@ -130,10 +176,11 @@ function line(tone, ...text) {
 
 on('said', (text) => {
   const {command, kubectl, answer, refused} = JSON.parse(text);
+  const secret = riddle && command.startsWith('bug ');
   if (kubectl) {
     line('asked', `$ ${kubectl}`);
   }
-  line(refused ? 'refused' : 'answered', both(answer));
+  line(refused ? 'refused' : 'answered', both(secret ? ['A bug is hidden.', '藏好了一个 bug。'] : answer));
   if (command.startsWith('apply ')) {
     byId('refused').replaceChildren(...(refused ? both(answer) : []));
   }
@@ -145,7 +192,7 @@ on('said', (text) => {
     objects.forget();
   } else if (command.startsWith('get ') && !refused) {
     byId('yaml').value = answer[0];
-  } else if (command && !refused) {
+  } else if (command && !refused && !secret) {
     done.push(command);
     link();
   }
@@ -173,12 +220,12 @@ on('state', (text) => {
     box.checked = Boolean(state.on[box.dataset.do]);
   }
   for (const bug of document.querySelectorAll('#wrong [data-send]')) {
-    bug.ariaPressed = bug.dataset.do === state.bug;
+    bug.ariaPressed = !riddle && bug.dataset.do === state.bug;
   }
   // What is on is named, and one click puts it back.
   byId('on').replaceChildren(...Object.keys(state.on).filter((name) => state.on[name])
     .map((name) => [[...document.querySelector(`.luck [data-do=${name}]`).parentElement.querySelectorAll('span')].map((span) => span.textContent), `${name} off`])
-    .concat(state.bug === 'none' ? [] : [[Array(2).fill(`bug ${state.bug}`), 'bug none']])
+    .concat(state.bug === 'none' || riddle ? [] : [[Array(2).fill(`bug ${state.bug}`), 'bug none']])
     .map(([name, back]) => el('li', {}, el('button', {type: 'button', 'data-send': back}, both(name), ' ✕'))));
   byId('replicas-now').replaceChildren(...both([0, 1].map((i) => state.replicas.map((name) => name[i]).join(', ') || '–')));
   wait();
@@ -218,6 +265,7 @@ on('failed', (text) => {
 let free = false; // no lesson's state
 function go(n) {
   free = false;
+  riddle = null;
   history.replaceState(null, '', `#lesson=${n}`);
   return tour.begin(n);
 }
@@ -237,7 +285,7 @@ async function follow(commands) {
   tour.begin(0);
 }
 
-tour.open({send: ask, settled, act, go, end: () => open('wrong')});
+tour.open({send: ask, settled, act, go, puzzle: hide, guess: () => open('wrong')});
 byId('hurry').addEventListener('click', () => { hurried = true; });
 
 let awake = false;
@@ -248,8 +296,10 @@ on('hello', async () => {
   awake = true;
   performance.mark('live');
   const lesson = /^#lesson=([1-9]|10)$/.exec(location.hash);
-  const commands = lesson ? [] : linked();
-  if (commands.length > 0) {
+  const commands = lesson || location.hash === '#puzzle' ? [] : linked();
+  if (location.hash === '#puzzle') {
+    await hide();
+  } else if (commands.length > 0) {
     await follow(commands);
   } else {
     objects.forget();

@@ -26,7 +26,9 @@ const ends = [
 ];
 
 const lessons = byId('tour').children;
-export const last = lessons.length - 1;
+const last = ends.length - 1;
+/** The puzzle stands behind the lessons. */
+export const puzzle = last + 1;
 
 let host; // {send(command): a promise of what was said, settled(): a promise, act(commands)}
 let at = 0;
@@ -51,14 +53,14 @@ function show(next) {
   const guess = guesses().find((input) => input.checked);
   const over = next === 'seen' || next === 'lost';
   lesson().dataset.phase = next;
-  button().disabled = next === 'sets' || next === 'acts' || next === 'asks' && at > 1 && !guess;
-  sayBoth(button(), over ? next === 'lost' ? ['Set it up again', '重新准备'] : at === last ? ['Find a bug', '找一个 bug'] : ['Next lesson', '下一课']
+  button().disabled = next === 'sets' || next === 'acts' || next === 'asks' && at > 1 && at <= last && !guess;
+  sayBoth(button(), over ? at === puzzle ? ['Another one', '再来一个'] : next === 'lost' ? ['Set it up again', '重新准备'] : at === last ? ['Find a bug', '找一个 bug'] : ['Next lesson', '下一课']
     : next === 'sets' ? ['Setting up …', '准备中 …'] : label.get(at));
   const seen = lesson().querySelector('.seen');
   if (seen) {
     seen.hidden = next !== 'seen';
     seen.querySelectorAll('[data-took]').forEach((place) => say(place, took('Deployment web')[place.closest('[lang=en]') ? 0 : 1]));
-    lesson().querySelector('.guess').disabled = over || next === 'acts';
+    lesson().querySelectorAll('.guess').forEach((guess) => { guess.disabled = over || next === 'acts'; });
   }
   byId('lost').hidden = next !== 'lost';
 }
@@ -70,11 +72,11 @@ export async function begin(n, {fresh} = {}) {
   const mine = ++turn;
   lesson().hidden = false;
   guesses().forEach((input) => { input.checked = false; });
-  sayBoth(byId('nth'), at === 0 ? ['Free', '自由'] : [`Lesson ${at} of ${last}`, `第 ${at} / ${last} 课`]);
+  sayBoth(byId('nth'), at === 0 ? ['Free', '自由'] : at === puzzle ? ['Puzzle', '谜题'] : [`Lesson ${at} of ${last}`, `第 ${at} / ${last} 课`]);
   byId('earlier').disabled = at < 2;
-  byId('later').disabled = at === last;
+  byId('later').disabled = at >= last;
   byId('again').disabled = at === 0;
-  if (at === 0) {
+  if (at === 0 || at === puzzle) {
     show('asks');
     return;
   }
@@ -89,6 +91,11 @@ export async function begin(n, {fresh} = {}) {
     }
   }
   show('asks');
+}
+
+/** The puzzle is solved. */
+export function solved() {
+  show('seen');
 }
 
 /** Takes a command that was carried out, or refused. */
@@ -147,8 +154,10 @@ export function open(given) {
     if (!target.closest('.first')) {
       return;
     }
-    if (phase === 'seen' && at === last) {
-      host.end();
+    if (phase === 'seen' && at >= last) {
+      host.puzzle();
+    } else if (at === puzzle) {
+      host.guess();
     } else if (phase === 'seen' || at === 0) {
       host.go(at + 1);
     } else if (phase === 'lost') {
