@@ -130,19 +130,21 @@ func (p *Playground) badLuck(w http.ResponseWriter, r *http.Request) bool {
 	resource := schema.GroupResource{Group: target.Group, Resource: target.Resource}
 	written := target.Resource == "deployments" && slices.Contains([]string{http.MethodPost, http.MethodPut}, r.Method)
 	if written && r.Method == http.MethodPut && p.isOn("busy") && !p.interfered.Swap(true) {
+		p.writing.Lock()
 		p.api.Edit(r.URL.Path, func(object *unstructured.Unstructured) {
 			object.SetAnnotations(map[string]string{"playground/busy": time.Now().String()})
 		})
 		p.noteWrite(somebody, http.MethodPatch, r.URL.Path, http.StatusOK, nil)
+		p.writing.Unlock()
 	} else if written {
 		p.interfered.Store(false)
 	}
 	switch {
 	case written && r.Method == http.MethodPost && p.isOn("quota"):
-		p.noteWrite(r.UserAgent(), r.Method, r.URL.Path, http.StatusForbidden, nil)
+		p.noteRefusal(r, http.StatusForbidden)
 		testkit.WriteError(w, apierrors.NewForbidden(resource, "", errors.New("exceeded quota: playground, requested: count/deployments.apps=1, used: count/deployments.apps=1, limited: count/deployments.apps=1")))
 	case written && p.isOn("webhook"):
-		p.noteWrite(r.UserAgent(), r.Method, r.URL.Path, http.StatusInternalServerError, nil)
+		p.noteRefusal(r, http.StatusInternalServerError)
 		testkit.WriteError(w, apierrors.NewInternalError(errors.New(`failed calling webhook "playground.example.com": Post "https://playground.default.svc:443/": dial tcp: connect: connection refused`)))
 	default:
 		return false

@@ -28,12 +28,14 @@ func (p *Playground) others(ctx context.Context) {
 	}
 	every(collectEvery, func() {
 		for _, act := range p.api.Garbage() {
+			p.writing.Lock()
 			act.Do()
 			method := http.MethodPut
 			if act.What == "delete" {
 				method = http.MethodDelete
 			}
 			p.noteWrite(collector, method, act.Path, http.StatusOK, nil)
+			p.writing.Unlock()
 		}
 		if len(p.api.History()) > mostHistory {
 			p.api.Compact()

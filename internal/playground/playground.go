@@ -34,6 +34,7 @@ type Playground struct {
 	user rest.Interface // the visitor's client, which meets no bad luck
 	tell Tell
 
+	writing    sync.Mutex   // held while a write is carried out and told
 	era        atomic.Int32 // ends when every process is replaced
 	interfered atomic.Bool  // whether another client has written before the last PUT
 

@@ -63,6 +63,13 @@ func (p *Playground) noteWrite(by, method, path string, code int, object map[str
 	p.tell("write", w)
 }
 
+// noteRefusal tells of a write that does not reach the server.
+func (p *Playground) noteRefusal(r *http.Request, code int) {
+	p.writing.Lock()
+	defer p.writing.Unlock()
+	p.noteWrite(r.UserAgent(), r.Method, r.URL.Path, code, nil)
+}
+
 // noteWrites is the server, which tells of the writes that reach it.
 func (p *Playground) noteWrites(server http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -70,6 +77,9 @@ func (p *Playground) noteWrites(server http.Handler) http.Handler {
 			server.ServeHTTP(w, r)
 			return
 		}
+		// No answer to a write may be told before it.
+		p.writing.Lock()
+		defer p.writing.Unlock()
 		answer := &noted{ResponseWriter: w, code: http.StatusOK}
 		server.ServeHTTP(answer, r)
 		object := &unstructured.Unstructured{}
