@@ -323,9 +323,21 @@ func TestWhatWaits(t *testing.T) {
 // Who leads is killed, even if another one is older.
 func TestKillsTheLeader(t *testing.T) {
 	inTheCluster(t, func(v *visit) {
-		v.does("start", "kill", "start", "kill")
-		if state := v.State(); len(state.Replicas) != 1 || state.Replicas[0][0] != "controller-3 leads" {
-			t.Errorf("controller-2 led, and after a kill there is %s", state.Replicas)
+		leads := func(i int) bool { return strings.HasSuffix(v.State().Replicas[i][0], "leads") }
+		// Who gets the Lease when it is over is a matter of luck.
+		for tries := 0; tries == 0 || leads(0); tries++ {
+			if tries == 50 {
+				t.Skip("the older one has got the Lease each time")
+			}
+			v.does("stop", "start")
+			v.Do("kill")
+			v.Do("start")
+			v.does("start")
+		}
+		older := strings.Fields(v.State().Replicas[0][0])[0]
+		v.does("kill")
+		if state := v.State(); len(state.Replicas) != 1 || !strings.HasPrefix(state.Replicas[0][0], older) {
+			t.Errorf("%s stood by, and after a kill there is %s", older, state.Replicas)
 		}
 	})
 }
