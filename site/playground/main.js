@@ -184,7 +184,7 @@ on('said', (text) => {
   if (command.startsWith('apply ')) {
     byId('refused').replaceChildren(...(refused ? both(answer) : []));
   }
-  if (refused || !kubectl) {
+  if ((refused || !kubectl) && !secret) {
     objects.means(answer);
   }
   if (command === 'reset') {
