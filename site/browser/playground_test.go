@@ -174,7 +174,7 @@ func TestPlaygroundPuzzle(t *testing.T) {
 	}
 	b.do(chromedp.Evaluate[chromedp.Void](`for (const button of document.querySelectorAll('#wrong [data-send]')) { button.dataset.do !== 'none' && button.click(); }`))
 	b.sees("#found", " moves.")
-	b.sees("#truth a", "controller/")
+	b.sees("#truth a", ".go")
 	b.until(lesson + `.dataset.phase === 'seen'`)
 	b.shot("found")
 }
