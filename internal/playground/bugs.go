@@ -3,7 +3,6 @@ package playground
 import (
 	"context"
 	"errors"
-	"net/http"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -30,16 +29,19 @@ const (
 
 func init() {
 	commands["bug"] = command{words: []word{oneOf(noBug, deafToDeletion, deafToNames, noRetry, noOwner, noRename, deletesFirst, exitsOn5xx)}, do: func(p *Playground, args []string) (both, error) {
-		for _, r := range p.running() {
-			p.bury(r)
-		}
-		_, _ = p.send(http.MethodDelete, lease, "", "") // The new one need not wait for it.
-		p.mu.Lock()
-		p.bug = args[0]
-		p.mu.Unlock()
-		p.start()
+		p.anew(args[0])
 		return both{"The program is started anew, bug: " + args[0], "程序已重新启动，bug：" + args[0]}, nil
 	}}
+}
+
+// anew ends every process and starts one with a bug.
+func (p *Playground) anew(bug string) {
+	p.era.Add(1)
+	_, _ = p.stop(nil)
+	p.mu.Lock()
+	p.bug = bug
+	p.mu.Unlock()
+	p.start()
 }
 
 // none is what a program knows of the Foos that wait for a name if it is deaf to names.

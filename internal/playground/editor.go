@@ -2,6 +2,7 @@ package playground
 
 import (
 	"encoding/base64"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/yaml"
 
@@ -55,6 +57,9 @@ func apply(p *Playground, args []string) (both, error) {
 	if strings.ContainsAny(string(text), "&*") {
 		return both{}, both{"Anchors and aliases (& and *) are not allowed here.", "这里不允许使用锚点和别名（& 和 *）。"}
 	}
+	if strings.Contains("\n"+string(text), "\n---") {
+		return both{}, both{"One object at a time: no --- here.", "一次一个对象：这里不能有 ---。"}
+	}
 	var object metav1.PartialObjectMetadata
 	content, err := yaml.YAMLToJSON(text)
 	if err == nil {
@@ -78,6 +83,17 @@ func apply(p *Playground, args []string) (both, error) {
 	}
 	if err := yaml.UnmarshalStrict(text, typed); err != nil {
 		return both{}, err
+	}
+	// That makes a string of a number where the type has one. A server refuses it, and no informer
+	// could read it.
+	if err := json.Unmarshal(content, typed); err != nil {
+		return both{}, fmt.Errorf("Error from server (BadRequest): %w", err)
+	}
+	if d, ok := typed.(*appsv1.Deployment); ok && (d.Spec.Selector != nil || p.api.Get(collection+"/"+d.Name) == nil) {
+		selector, err := metav1.LabelSelectorAsSelector(d.Spec.Selector)
+		if err != nil || selector.Empty() || !selector.Matches(labels.Set(d.Spec.Template.Labels)) {
+			return both{}, told(fmt.Sprintf("The Deployment %q is invalid: spec.selector must select the labels of spec.template", d.Name))
+		}
 	}
 	what := "created"
 	if _, err = p.send(http.MethodPost, collection, "", string(content)); apierrors.IsAlreadyExists(err) {

@@ -1,6 +1,7 @@
 package playground
 
 import (
+	"cmp"
 	"errors"
 	"net/http"
 	"slices"
@@ -17,11 +18,15 @@ import (
 // watched are the resources whose watches can be cut.
 var watched = []string{"foos", "deployments", "projects"}
 
+// switches are what stays on until it is turned off.
+var switches = []string{"quota", "webhook", "lose", "hold", "slow", "busy"}
+
 // slowness is how long each answer of a slow server takes longer.
 const slowness = time.Second
 
 func init() {
-	for _, name := range []string{"quota", "webhook", "lose", "hold", "slow", "busy"} {
+	commands["reset"] = command{do: reset}
+	for _, name := range switches {
 		commands[name] = command{words: []word{oneOf("on", "off")}, do: func(p *Playground, args []string) (both, error) {
 			p.turn(name, args[0] == "on")
 			return both{name + " is " + args[0], name + map[string]string{"on": " 已打开", "off": " 已关闭"}[args[0]]}, nil
@@ -43,9 +48,13 @@ func init() {
 		if len(all) == 0 {
 			return both{}, both{"No controller is left to kill.", "没有可杀的控制器。"}
 		}
-		p.bury(all[0])
-		return both{all[0].name + " is killed.", all[0].name + " 已被杀掉。"}, nil
+		p.mu.Lock()
+		killed := cmp.Or(p.shown, all[0])
+		p.mu.Unlock()
+		p.bury(killed)
+		return both{killed.name + " is killed.", killed.name + " 已被杀掉。"}, nil
 	}}
+	commands["stop"] = command{do: (*Playground).stop}
 	commands["start"] = command{do: func(p *Playground, _ []string) (both, error) {
 		if len(p.running()) >= 2 {
 			return both{}, both{"Two controllers are enough for one tab.", "一个标签页里两个控制器就够了。"}
@@ -53,6 +62,30 @@ func init() {
 		p.start()
 		return both{"One more controller is started.", "又启动了一个控制器。"}, nil
 	}}
+}
+
+// reset ends what goes on and leaves an empty cluster with one controller, which knows nothing
+// of it.
+func reset(p *Playground, _ []string) (both, error) {
+	for _, name := range switches {
+		p.turn(name, false)
+	}
+	for _, resource := range []string{"foos", "deployments"} {
+		for _, path := range p.api.Paths(resource) {
+			p.api.Remove(path)
+		}
+	}
+	p.anew(noBug)
+	return both{"Everything begins anew.", "一切重新开始。"}, nil
+}
+
+// stop ends every process, in order: the Lease is given back.
+func (p *Playground) stop([]string) (both, error) {
+	for _, r := range p.running() {
+		p.bury(r)
+	}
+	_, _ = p.send(http.MethodDelete, lease, "", "")
+	return both{"The controller is stopped.", "控制器已停止。"}, nil
 }
 
 func (p *Playground) cut() {
@@ -75,7 +108,7 @@ func (p *Playground) turn(name string, on bool) {
 	case name == "lose":
 		p.api.OnWrite(nil)
 	case name == "hold" && on:
-		p.release = p.api.HoldWatches("deployments")
+		p.release, p.heldSince = p.api.HoldWatches("deployments"), p.api.Version()
 	case name == "hold":
 		p.release()
 	}
@@ -96,10 +129,22 @@ func (p *Playground) badLuck(w http.ResponseWriter, r *http.Request) bool {
 	}
 	resource := schema.GroupResource{Group: target.Group, Resource: target.Resource}
 	written := target.Resource == "deployments" && slices.Contains([]string{http.MethodPost, http.MethodPut}, r.Method)
+	if written && r.Method == http.MethodPut && p.isOn("busy") && !p.interfered.Swap(true) {
+		p.writing.Lock()
+		p.api.Edit(r.URL.Path, func(object *unstructured.Unstructured) {
+			object.SetAnnotations(map[string]string{"playground/busy": time.Now().String()})
+		})
+		p.noteWrite(somebody, http.MethodPatch, r.URL.Path, http.StatusOK, nil)
+		p.writing.Unlock()
+	} else if written {
+		p.interfered.Store(false)
+	}
 	switch {
 	case written && r.Method == http.MethodPost && p.isOn("quota"):
+		p.noteRefusal(r, http.StatusForbidden)
 		testkit.WriteError(w, apierrors.NewForbidden(resource, "", errors.New("exceeded quota: playground, requested: count/deployments.apps=1, used: count/deployments.apps=1, limited: count/deployments.apps=1")))
 	case written && p.isOn("webhook"):
+		p.noteRefusal(r, http.StatusInternalServerError)
 		testkit.WriteError(w, apierrors.NewInternalError(errors.New(`failed calling webhook "playground.example.com": Post "https://playground.default.svc:443/": dial tcp: connect: connection refused`)))
 	default:
 		return false

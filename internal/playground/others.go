@@ -2,6 +2,7 @@ package playground
 
 import (
 	"context"
+	"net/http"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -15,7 +16,6 @@ const (
 	// be seen.
 	collectEvery   = 500 * time.Millisecond
 	availableEvery = 700 * time.Millisecond
-	busyEvery      = 400 * time.Millisecond
 	// mostHistory bounds the memory: after so many changes they are compacted, as a real
 	// server does every five minutes.
 	mostHistory = 5000
@@ -28,20 +28,20 @@ func (p *Playground) others(ctx context.Context) {
 	}
 	every(collectEvery, func() {
 		for _, act := range p.api.Garbage() {
+			p.writing.Lock()
 			act.Do()
+			method := http.MethodPut
+			if act.What == "delete" {
+				method = http.MethodDelete
+			}
+			p.noteWrite(collector, method, act.Path, http.StatusOK, nil)
+			p.writing.Unlock()
 		}
 		if len(p.api.History()) > mostHistory {
 			p.api.Compact()
 		}
 	})
 	every(availableEvery, func() { p.api.Each("deployments", rollOut) })
-	every(busyEvery, func() {
-		if p.isOn("busy") {
-			p.api.Each("deployments", func(object *unstructured.Unstructured) {
-				object.SetAnnotations(map[string]string{"playground/busy": time.Now().String()})
-			})
-		}
-	})
 }
 
 // rollOut is one step of the Deployment controller: it sees the newest spec, and one Pod more

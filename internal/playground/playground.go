@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"k8s.io/client-go/kubernetes"
@@ -33,13 +34,18 @@ type Playground struct {
 	user rest.Interface // the visitor's client, which meets no bad luck
 	tell Tell
 
-	mu       sync.Mutex
-	on       map[string]bool // the switches
-	release  func()          // lets the watches go that are held
-	replicas []*replica      // that are alive
-	shown    *replica        // the one that leads: its steps are told
-	started  int
-	bug      string
+	writing    sync.Mutex   // held while a write is carried out and told
+	era        atomic.Int32 // ends when every process is replaced
+	interfered atomic.Bool  // whether another client has written before the last PUT
+
+	mu        sync.Mutex
+	on        map[string]bool // the switches
+	release   func()          // lets the watches go that are held
+	replicas  []*replica      // that are alive
+	shown     *replica        // the one that leads: its steps are told
+	heldSince int             // the version since which a watch is held
+	started   int
+	bug       string
 }
 
 // Tell hears what the page is to show. body becomes JSON:
@@ -49,6 +55,7 @@ type Playground struct {
 //	gone   nil     it has ended
 //	state  State   what is so now, whenever that has changed
 //	said   Said    what came of a command
+//	write  Write   a write that the server has answered
 type Tell func(kind string, body any)
 
 // Hello begins the steps of the process that leads now.
@@ -68,7 +75,14 @@ type State struct {
 	Deployments [][]string      `json:"deployments"`
 	On          map[string]bool `json:"on"`
 	Replicas    []both          `json:"replicas"` // each with what it does
-	Bug         string          `json:"bug"`
+	// Held is how many changes of Deployments a held watch has not delivered, Store what the
+	// controller's store has of each Deployment then.
+	Held  int               `json:"held"`
+	Store map[string]string `json:"store"`
+	// Lease is when the Lease of a process that has ended expires, in milliseconds since 1970,
+	// 0 if one leads.
+	Lease int64  `json:"lease"`
+	Bug   string `json:"bug"`
 }
 
 // Said is a command of the visitor and what came of it, or what came by itself.
@@ -83,7 +97,8 @@ type Said struct {
 // everything, from several goroutines, and must not wait.
 func New(ctx context.Context, tell Tell) *Playground {
 	p := &Playground{ctx: ctx, api: testkit.NewAPIServer(), tell: tell, on: map[string]bool{}, bug: noBug}
-	p.user = kubernetes.NewForConfigOrDie(configFor(p.api.Next)).CoreV1().RESTClient()
+	p.api.Next = p.noteWrites(p.api.Next)
+	p.user = kubernetes.NewForConfigOrDie(configFor(visitor, p.api.Next)).CoreV1().RESTClient()
 	p.api.Intercept(p.badLuck)
 	p.others(ctx)
 	p.start()
@@ -100,6 +115,7 @@ func (p *Playground) start() {
 	r.alive, r.exit = context.WithCancelCause(p.ctx)
 	r.onLead = func() { p.follow(r) }
 	p.replicas = append(p.replicas, r)
+	era := p.era.Load()
 	go func() {
 		err := r.run()
 		if cause := context.Cause(r.alive); cause != nil {
@@ -110,7 +126,11 @@ func (p *Playground) start() {
 			return
 		}
 		p.tell("said", Said{Answer: both{fmt.Sprintf("%s: %v; another one is started in its place.", r.name, err), fmt.Sprintf("%s：%v；将启动另一个来代替。", r.name, err)}, Refused: true})
-		time.AfterFunc(restartAfter, p.start)
+		time.AfterFunc(restartAfter, func() {
+			if p.era.Load() == era {
+				p.start()
+			}
+		})
 	}()
 }
 

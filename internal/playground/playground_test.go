@@ -26,6 +26,8 @@ type visit struct {
 	said []playground.Said
 	from []string // the replicas whose steps were told, and "gone"
 	seen string   // what the steps say
+	// wrote are the writes that were told, without those of a status, by whom.
+	wrote []string
 }
 
 // inTheCluster calls do in a cluster of its own.
@@ -54,6 +56,10 @@ func (v *visit) hear(kind string, body any) {
 	case playground.News:
 		for _, step := range body.Steps {
 			v.seen += fmt.Sprintf("%s %s %s: %s\n", step.Part, step.What, step.Kind, step.Text)
+		}
+	case playground.Write:
+		if !body.Status {
+			v.wrote = append(v.wrote, strings.TrimSpace(fmt.Sprintf("%s: %s %s %s %d %s", body.By, body.Method, body.Kind, body.Name, body.Code, body.Fields["replicas"])))
 		}
 	case playground.Hello:
 		v.from = append(v.from, body.Process)
@@ -211,6 +217,9 @@ func TestRefusals(t *testing.T) {
 			written(strings.Replace(foo, "bad", "../a", 1)): "metadata.name",
 			written(strings.Replace(foo, "{name: bad}", "{name: bad, namespace: other}", 1) + "spec: {deploymentName: a}"): "namespace",
 			written(strings.Repeat("#", 3001)): "up to 3,000 bytes",
+			written(strings.Replace(foo, "{name: bad}", "{name: bad, labels: {version: 1}}", 1) + "spec: {deploymentName: a}"):           "cannot unmarshal number",
+			written(foo + "spec: {deploymentName: a}\n---\n" + foo):                                                                      "One object",
+			written("apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: a}\nspec: {selector: {matchLabels: {a: b}}, template: {}}"): "must select",
 		} {
 			v.Do(text)
 			if last := v.said[len(v.said)-1]; !last.Refused || !strings.Contains(last.Answer[0], why) {
@@ -253,6 +262,92 @@ func TestForget(t *testing.T) {
 		v.does("forget")
 		if !strings.Contains(v.seen, "store relisted Foo") {
 			t.Errorf("nothing was listed again:\n%s", v.seen)
+		}
+	})
+}
+
+// Each write is told with who wrote it, and what is there now: a correction, a refusal, a
+// conflict with another client, and what the garbage collector does.
+func TestWrites(t *testing.T) {
+	for name, test := range map[string]struct{ commands, want string }{
+		"created":    {"", "you: POST Foo one 201 2; controller-1: POST Deployment one 201 2"},
+		"corrected":  {"scale-deployment one 7", "you: PATCH Deployment one 200 7; controller-1: PUT Deployment one 200 2"},
+		"restored":   {"delete-deployment one", "you: DELETE Deployment one 200; controller-1: POST Deployment one 201 2"},
+		"after kill": {"kill; scale-deployment one 5; scale-deployment one 9; start", "you: PATCH Deployment one 200 5; you: PATCH Deployment one 200 9; controller-2: PUT Deployment one 200 2"},
+		"refused":    {"quota on; delete-deployment one &; quota off", "you: DELETE Deployment one 200; controller-1: POST Deployment  403"},
+		"conflict":   {"busy on; scale one 4", "you: PATCH Foo one 200 4; another client: PATCH Deployment one 200; controller-1: PUT Deployment one 409; controller-1: PUT Deployment one 200 4"},
+		"collected":  {"delete one background", "you: DELETE Foo one 200; the garbage collector: DELETE Deployment one 200"},
+		"no answer":  {"lose on; scale one 4", "you: PATCH Foo one 200 4; controller-1: PUT Deployment one 200 4"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inTheCluster(t, func(v *visit) {
+				v.does("create one one 2")
+				if test.commands != "" {
+					v.wrote = nil
+					v.does(strings.Split(test.commands, "; ")...)
+				}
+				if got := strings.Join(v.wrote, "; "); !strings.HasPrefix(got, test.want) {
+					t.Errorf("the writes are\n%s\nwant\n%s", got, test.want)
+				}
+			})
+		})
+	}
+}
+
+// What waits is told: what a held watch keeps back, what the store has meanwhile, and how long a
+// Lease still holds. After reset nothing is left of it.
+func TestWhatWaits(t *testing.T) {
+	inTheCluster(t, func(v *visit) {
+		v.does("create one one 2", "start")
+		v.Do("hold on")
+		v.does("scale-deployment one 5")
+		if state := v.State(); state.Held == 0 || state.Store["one"] != "2" {
+			t.Errorf("with a held watch the state is %+v", state)
+		}
+		v.Do("kill")
+		if left := time.Until(time.UnixMilli(v.State().Lease)); left <= 2*time.Second || left > 4*time.Second {
+			t.Errorf("the Lease of a leader that was killed holds for another %s", left)
+		}
+		v.does("bug no-retry", "quota on", "reset")
+		state := v.State()
+		if len(state.Foos)+len(state.Deployments)+state.Held != 0 || len(state.Replicas) != 1 || state.Bug != "none" || state.On["quota"] || state.On["hold"] || state.Lease != 0 {
+			t.Errorf("after reset: %+v", state)
+		}
+		v.does("create one one 2")
+		if d := cmp.Diff([]string{ready, deployment}, v.table()); d != "" {
+			t.Errorf("the table (-want +got):\n%s", d)
+		}
+	})
+}
+
+// Who leads is killed, even if another one is older.
+func TestKillsTheLeader(t *testing.T) {
+	inTheCluster(t, func(v *visit) {
+		leads := func(i int) bool { return strings.HasSuffix(v.State().Replicas[i][0], "leads") }
+		// Who gets the Lease when it is over is a matter of luck.
+		for tries := 0; tries == 0 || leads(0); tries++ {
+			if tries == 50 {
+				t.Skip("the older one has got the Lease each time")
+			}
+			v.does("stop", "start")
+			v.Do("kill")
+			v.Do("start")
+			v.does("start")
+		}
+		older := strings.Fields(v.State().Replicas[0][0])[0]
+		v.does("kill")
+		if state := v.State(); len(state.Replicas) != 1 || !strings.HasPrefix(state.Replicas[0][0], older) {
+			t.Errorf("%s stood by, and after a kill there is %s", older, state.Replicas)
+		}
+	})
+}
+
+// Only its own finalizers are the garbage collector's.
+func TestFinalizerOfOthers(t *testing.T) {
+	inTheCluster(t, func(v *visit) {
+		v.does(written("apiVersion: samplecontroller.k8s.io/v1alpha1\nkind: Foo\nmetadata: {name: held, finalizers: [example.com/hold]}\nspec: {deploymentName: held, replicas: 1}"), "delete held background")
+		if len(v.State().Foos) != 1 {
+			t.Error("a Foo with a finalizer of somebody else is gone")
 		}
 	})
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -49,6 +50,7 @@ type replica struct {
 
 	alive context.Context // of everything that it does; its cause is why it ended
 	exit  context.CancelCauseFunc
+	store atomic.Pointer[cache.Indexer] // of its Deployments
 	// onLead is called when it begins to lead.
 	onLead func()
 }
@@ -64,15 +66,15 @@ func (r *replica) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 	r.server.ServeHTTP(w, request.WithContext(ctx))
 }
 
-// configFor is for a client of a server that is a handler.
-func configFor(server http.Handler) *rest.Config {
-	return &rest.Config{Host: "http://api.playground", Transport: testkit.Transport{Handler: server}, QPS: -1}
+// configFor is for a client, with a name, of a server that is a handler.
+func configFor(name string, server http.Handler) *rest.Config {
+	return &rest.Config{Host: "http://api.playground", UserAgent: name, Transport: testkit.Transport{Handler: server}, QPS: -1}
 }
 
 // run is the run of main.go: the same parts in the same order, and perhaps a bug. It returns
 // when the process is killed, or has lost the Lease.
 func (r *replica) run() error {
-	config := configFor(r)
+	config := configFor(r.name, r)
 	recorder, stopEvents, err := events.Start(config, "byhand")
 	if err != nil {
 		return err
@@ -93,6 +95,7 @@ func (r *replica) run() error {
 		deployments.Handler.ResourceEventHandler = deaf{deployments.Handler.ResourceEventHandler}
 	}
 	deploymentStore := deployments.Store
+	r.store.Store(&deployments.Store)
 	if r.bug == noRename {
 		deploymentStore = forgetful{deploymentStore}
 	}

@@ -3,10 +3,12 @@ package playground
 import (
 	"fmt"
 	"maps"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/utils/ptr"
 
@@ -45,7 +47,29 @@ func (p *Playground) State() State {
 		}
 		s.Replicas = append(s.Replicas, both{r.name + role[0], r.name + role[1]})
 	}
+	if p.on["hold"] {
+		s.Held, s.Store = p.heldBack(), p.shown.deployments()
+	}
+	if stored := p.api.Get(lease); p.shown == nil && stored != nil {
+		renewed, _, _ := unstructured.NestedString(stored.Object, "spec", "renewTime")
+		if at, err := time.Parse(time.RFC3339, renewed); err == nil {
+			s.Lease = at.Add(election.LeaseDuration).UnixMilli()
+		}
+	}
 	return s
+}
+
+// deployments is what the store of a process has of each Deployment: its replicas.
+func (r *replica) deployments() map[string]string {
+	all := map[string]string{}
+	if r == nil || r.store.Load() == nil {
+		return all
+	}
+	for _, object := range (*r.store.Load()).List() {
+		d := object.(*appsv1.Deployment)
+		all[d.Name] = fmt.Sprint(ptr.Deref(d.Spec.Replicas, 1))
+	}
+	return all
 }
 
 // stored returns what the server has of a resource. What its type cannot hold is left out.

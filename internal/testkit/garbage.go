@@ -31,7 +31,12 @@ func (s *APIServer) Garbage() (due []Act) {
 	}
 	for _, path := range s.Paths("foos") {
 		if foo := s.Get(path); foo != nil && foo.GetDeletionTimestamp() != nil {
-			due = append(due, s.finalize(path, foo, deployments)...)
+			own := slices.IndexFunc(foo.GetFinalizers(), func(f string) bool {
+				return f == metav1.FinalizerOrphanDependents || f == metav1.FinalizerDeleteDependents
+			})
+			if own >= 0 { // Another's finalizer is not the collector's to take away.
+				due = append(due, s.finalize(path, foo, foo.GetFinalizers()[own], deployments)...)
+			}
 		}
 	}
 	return due
@@ -52,7 +57,7 @@ func (s *APIServer) ownersGone(deployment *unstructured.Unstructured) bool {
 // finalize returns the next act about a Foo that is being deleted: to delete or orphan one of
 // its Deployments, and when none is left, to let it go. There is none while another's
 // finalizer keeps a Deployment.
-func (s *APIServer) finalize(path string, foo *unstructured.Unstructured, deployments []string) []Act {
+func (s *APIServer) finalize(path string, foo *unstructured.Unstructured, finalizer string, deployments []string) []Act {
 	waits := false
 	for _, dependent := range deployments {
 		deployment := s.Get(dependent)
@@ -61,7 +66,7 @@ func (s *APIServer) finalize(path string, foo *unstructured.Unstructured, deploy
 			continue
 		}
 		switch {
-		case foo.GetFinalizers()[0] == metav1.FinalizerOrphanDependents:
+		case finalizer == metav1.FinalizerOrphanDependents:
 			return []Act{s.act(dependent, deployment, "orphan", func(res *Resource, object *unstructured.Unstructured) {
 				object.SetOwnerReferences(nil)
 				s.put(res, dependent, object)
@@ -75,7 +80,7 @@ func (s *APIServer) finalize(path string, foo *unstructured.Unstructured, deploy
 	if waits {
 		return nil
 	}
-	return []Act{s.dropFinalizer(path, foo, foo.GetFinalizers()[0])}
+	return []Act{s.dropFinalizer(path, foo, finalizer)}
 }
 
 func (s *APIServer) collect(path string, deployment *unstructured.Unstructured) Act {

@@ -1,74 +1,174 @@
-// The guided tour: whether the visitor has done what each lesson of the page asks for.
+// The lessons: each sets its state up, asks, lets the visitor act once, and says what was seen.
 
 import {byId, say} from '../../internal/page/static/dom.js';
+import {sayBoth} from './words.js';
+import {took} from './objects.js';
 
-// Each Foo is Ready, and its Deployment is as it asks for. One whose name is taken can be neither.
-const settled = ({foos, deployments}) => foos.some((row) => row[5] !== 'NameTaken') && foos.every(([foo, deployment, replicas, , ready, reason]) => reason === 'NameTaken'
-  || ready === 'True' && deployments.some(([name, pods, , , owner]) => name === deployment && pods === `${replicas}/${replicas}` && owner === `Foo ${foo}`));
+// How long nothing happens until a lesson that has not ended is one that cannot.
+const stuck = 9000;
 
-// Asked after each command and each change, in the order of the page. did says whether commands
-// with these beginnings were carried out since the lesson began, in this order, saw whether a Foo
-// ever had that reason, and back whether the Deployment that was deleted last is a Foo's.
-const done = [
-  ({state}) => state.foos.filter((row) => row[4] === 'True').length > 1 && settled(state),
-  ({state, did}) => did('scale-deployment') && settled(state),
-  ({state, back}) => back() && settled(state),
-  ({state, did}) => did('rename') && settled(state) && state.foos.every(([name]) => state.deployments.filter((row) => row[4] === `Foo ${name}`).length === 1),
-  ({state, did, saw}) => saw('NameTaken') && did('delete ') && state.foos.every((row) => row[5] !== 'NameTaken') && settled(state),
-  ({state, saw}) => saw('Forbidden') && !state.on.quota && settled(state),
-  ({state, did}) => did('hold on', 'delete-deployment', 'hold off') && settled(state),
-  ({state, did}) => did('start') && did('kill', 'scale ') && settled(state) && state.replicas.some(([name]) => name.endsWith('leads')),
+const ready = (state, name, replicas) => state.foos.some((row) => row[0] === name && row[4] === 'True') && state.deployments.some(([, pods]) => pods === `${replicas}/${replicas}`);
+
+// When each has ended, in the order of the page; the first is no lesson. wrote says whether the
+// controller has sent such a write since the act, and passed whether so long ago it was.
+const ends = [
+  () => false,
+  ({state, wrote}) => wrote('POST') && ready(state, 'shop', 2),
+  ({state, wrote}) => wrote('PUT') && ready(state, 'shop', 2),
+  ({state, passed}) => state.foos.some((row) => row[0] === 'shop' && row[2] === '4') && passed(2500),
+  ({state}) => state.foos.some((row) => row[5] === 'NameTaken'),
+  ({state}) => state.foos.length === 0 && state.deployments.length === 0,
+  ({state, wrote}) => wrote('PUT', 409) && ready(state, 'shop', 4),
+  ({wrote}) => wrote('POST', 403, 8),
+  ({wrote}) => wrote('POST'),
+  ({state, wrote}) => wrote('PUT') && ready(state, 'shop', 4),
+  ({state, passed}) => passed(3000) && !state.deployments.some(([name]) => name === 'web'),
 ];
 
 const lessons = byId('tour').children;
-// A reload keeps them.
-let {at, finished} = history.state ?? {at: 0, finished: []};
-let commands = [];
-let reasons = new Set();
+const last = ends.length - 1;
+/** The puzzle stands behind the lessons. */
+export const puzzle = last + 1;
 
-const keep = () => history.replaceState({at, finished}, '');
+let host; // {send(command): a promise of what was said, settled(): a promise, act(commands)}
+let at = 0;
+let turn = 0; // Another lesson has begun when it is another one.
+let phase = ''; // 'sets', 'asks', 'acts', 'seen' or 'lost'
+let state = {foos: [], deployments: []};
+let acts = [];
+let left = []; // of the act
+let writes = [];
+let begun = 0; // the act
+let acted = 0; // as far as it was carried out
+let moved = 0;
+let stated = 0; // when the state was told last
 
-function go(by) {
-  lessons[at].hidden = true;
-  at += by;
-  keep();
-  commands = [];
-  reasons = new Set();
-  lessons[at].hidden = false;
-  lessons[at].lastElementChild.hidden = byId('did').hidden = !finished[at];
-  say(byId('nth'), `${at + 1} / ${done.length}`);
-  byId('earlier').disabled = at === 0;
-  byId('later').disabled = at === done.length - 1;
-  if (by) {
-    byId('tour').focus({preventScroll: true});
+const lesson = () => lessons[at];
+const button = () => lesson().querySelector('.first');
+const label = new Map();
+const guesses = () => [...lesson().querySelectorAll('.guess input')];
+
+function show(next) {
+  phase = next;
+  const guess = guesses().find((input) => input.checked);
+  const over = next === 'seen' || next === 'lost';
+  lesson().dataset.phase = next;
+  button().disabled = next === 'sets' || next === 'acts' || next === 'asks' && at > 1 && at <= last && !guess;
+  sayBoth(button(), over ? at === puzzle ? ['Another one', '再来一个'] : next === 'lost' ? ['Set it up again', '重新准备'] : at === last ? ['Find a bug', '找一个 bug'] : ['Next lesson', '下一课']
+    : next === 'sets' ? ['Setting up …', '准备中 …'] : label.get(at));
+  const seen = lesson().querySelector('.seen');
+  if (seen) {
+    seen.hidden = next !== 'seen';
+    seen.querySelectorAll('[data-took]').forEach((place) => say(place, took('Deployment web')[place.closest('[lang=en]') ? 0 : 1]));
+    lesson().querySelectorAll('.guess').forEach((guess) => { guess.disabled = over || next === 'acts'; });
+  }
+  byId('lost').hidden = next !== 'lost';
+}
+
+/** Goes to a lesson, or with 0 to none, and sets its state up. */
+export async function begin(n, {fresh} = {}) {
+  lesson().hidden = true;
+  at = n;
+  const mine = ++turn;
+  lesson().hidden = false;
+  guesses().forEach((input) => { input.checked = false; });
+  sayBoth(byId('nth'), at === 0 ? ['Free', '自由'] : at === puzzle ? ['Puzzle', '谜题'] : [`Lesson ${at} of ${last}`, `第 ${at} / ${last} 课`]);
+  byId('earlier').disabled = at < 2;
+  byId('later').disabled = at >= last;
+  byId('again').disabled = at === 0;
+  if (at === 0 || at === puzzle) {
+    show('asks');
+    return;
+  }
+  show('sets');
+  const {setup, act} = lesson().dataset;
+  acts = act.split('; ');
+  left = [...acts];
+  for (const command of [...(fresh ? [] : ['reset']), ...setup.split('; ')]) {
+    await (command === 'wait' ? host.settled() : host.send(command));
+    if (turn !== mine) {
+      return;
+    }
+  }
+  show('asks');
+}
+
+/** The puzzle is solved. */
+export function solved() {
+  show('seen');
+}
+
+/** Takes a command that was carried out, or refused. */
+export function did(command, refused) {
+  if ((phase === 'acts' || phase === 'asks') && left.includes(command)) {
+    left.splice(left.indexOf(command), 1);
+    acted = moved = Date.now();
+    show(refused ? 'lost' : 'acts');
   }
 }
 
-byId('earlier').addEventListener('click', () => go(-1));
-byId('later').addEventListener('click', () => go(1));
+/** An action begins: what was written before is no answer to it. */
+export function before() {
+  if (phase === 'asks') {
+    writes = [];
+    begun = Date.now();
+  }
+}
 
-/** Takes a command that was carried out. */
-export function did(command) {
-  commands.push(command);
+/** Takes a write. */
+export function wrote(write) {
+  moved = Date.now();
+  writes.push(write);
+  check();
 }
 
 /** Takes what is so now. */
-export function now(state) {
-  state.foos.forEach((row) => reasons.add(row[5]));
-  const did = (...begins) => {
-    let from = 0;
-    return begins.every((begin) => {
-      from = commands.findIndex((command, n) => n >= from && command.startsWith(begin)) + 1;
-      return from > 0;
-    });
-  };
-  const deleted = commands.findLast((command) => command.startsWith('delete-deployment'))?.split(' ')[1];
-  const back = () => state.deployments.some(([name, , , , owner]) => name === deleted && owner);
-  if (!finished[at] && done[at]({state, did, back, saw: (reason) => reasons.has(reason)})) {
-    finished[at] = true;
-    keep();
-    lessons[at].lastElementChild.hidden = byId('did').hidden = false;
-  }
+export function now(newest) {
+  state = newest;
+  stated = moved = Date.now();
+  check();
 }
 
-go(0);
+function check() {
+  if (phase !== 'acts') {
+    return;
+  }
+  const wroteIt = (method, code = 0, n = 1) => writes.filter((write) => write.by.startsWith('controller-') && write.kind === 'Deployment'
+    && write.method === method && (code ? write.code === code : write.code < 300)).length >= n;
+  if (left.length === 0 && stated > begun && ends[at]({state, wrote: wroteIt, passed: (ms) => Date.now() - acted > ms})) {
+    show('seen');
+  } else if (Date.now() - moved > stuck) {
+    show('lost'); // Something else was done as well.
+  }
+}
+setInterval(check, 500);
+
+/** Begins to listen. */
+export function open(given) {
+  host = given;
+  [...lessons].forEach((item, n) => {
+    label.set(n, [...item.querySelectorAll('.first span')].map((span) => span.textContent));
+    item.addEventListener('change', () => phase === 'asks' && show('asks'));
+  });
+  byId('tour').addEventListener('click', ({target}) => {
+    if (!target.closest('.first')) {
+      return;
+    }
+    if (phase === 'seen' && at >= last) {
+      host.puzzle();
+    } else if (at === puzzle) {
+      host.guess();
+    } else if (phase === 'seen' || at === 0) {
+      host.go(at + 1);
+    } else if (phase === 'lost') {
+      host.go(at);
+    } else {
+      host.act(acts);
+      moved = Date.now();
+      show('acts');
+    }
+  });
+  byId('earlier').addEventListener('click', () => host.go(at - 1));
+  byId('later').addEventListener('click', () => host.go(at + 1));
+  byId('again').addEventListener('click', () => host.go(at));
+}

@@ -21,11 +21,11 @@ const readBudget = 6;
 const slowly = 10;
 
 const history = new History();
-const choose = {part: choosePart, object: chooseObject};
-const picture = new Picture(byId('picture'), byId('caption'), choose);
+export const choose = {part: choosePart, object: chooseObject};
+export const picture = new Picture(byId('picture'), byId('caption'), choose);
 const panel = new Panel(byId('panel'), history, {object: chooseObject, seek: goTo, close: closePanel, attempt});
 const tables = new Tables(history, choose);
-const player = new Player(history, {
+export const player = new Player(history, {
   attempt,
   step: (step) => {
     picture.step(step);

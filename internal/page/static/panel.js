@@ -258,6 +258,12 @@ export function numbersOf(id, world, now) {
   return numbers;
 }
 
+// The keys that wait beside the queue, and for how long the first of them does.
+function laterOf(world, now) {
+  const left = [...world.later.values()].map((due) => due - now).filter((ms) => ms > 500);
+  return left.length > 0 ? `, ${count(left.length)} in ${Math.ceil(Math.min(...left) / 1000)} s` : '';
+}
+
 /** One line for a part: what is now. */
 export function lineOf(id, world, now) {
   const rate = world.parts[id].rate(now);
@@ -273,7 +279,7 @@ export function lineOf(id, world, now) {
     case 'handler':
       return `${counted(sum(world, 'queue', 'added', 'coalesced'), 'key')} handed on`;
     case 'queue':
-      return `${counted(world.depth, 'key')} ${world.depth === 1 ? 'waits' : 'wait'}`;
+      return `${counted(world.depth, 'key')} ${world.depth === 1 ? 'waits' : 'wait'}${laterOf(world, now)}`;
     case 'worker':
       return world.busy.size ? `${count(world.busy.size)} busy` : 'all idle';
     case 'reconcile':

@@ -147,4 +147,33 @@ const narrow = {
   },
 };
 
-export const layouts = {wide, narrow};
+// Without numbers: beside it stands what they would say.
+const small = {
+  width: 380,
+  height: 246,
+  boxes: {
+    server: [8, 18, 364, 38],
+    stream: [8, 78, 116, 38],
+    store: [8, 138, 116, 38],
+    handler: [8, 198, 116, 38],
+    queue: [142, 198, 96, 38],
+    worker: [256, 198, 116, 38],
+    reconcile: [256, 138, 116, 38],
+    request: [256, 78, 116, 38],
+  },
+  edges: {
+    'server-stream': {d: 'M66 56V78'},
+    'stream-store': {d: 'M66 116V138'},
+    'store-handler': {d: 'M66 176V198'},
+    'handler-queue': {d: 'M124 217H142'},
+    'queue-worker': {d: 'M238 217H256'},
+    'worker-reconcile': {d: 'M314 198V176'},
+    'reconcile-request': {d: 'M314 138V116'},
+    'request-server': {d: 'M314 78V56'},
+    'worker-queue': {d: 'M270 236V242H190V236', quiet: true},
+    'store-reconcile': {d: 'M124 157H256', quiet: true},
+    'outside-server': {d: 'M190 2V18'},
+  },
+};
+
+export const layouts = {wide, narrow, small};

@@ -12,9 +12,8 @@ const mostTokens = 24;
 // As many moves as one object may be behind; older ones are skipped, except a write, and what
 // says something, such as a conflict.
 const mostMoves = 80;
-// A move, in milliseconds, when nothing is behind and when much is: so many moves take some 10 s.
+// A move, in milliseconds, when nothing is behind.
 const slowest = 560;
-const fastest = 100;
 // How long a token that has arrived stays, and how long its caption.
 const rest = 1600;
 // With this many tokens or more their names are left out.
@@ -31,6 +30,11 @@ export class Picture {
     this.caption = caption;
     this.on = on;
     this.still = false;
+    // A move when much is behind, in milliseconds: so many moves take some 10 s.
+    this.fastest = 100;
+    // A move that is so late is left out, and what is said of a world in which nothing moves.
+    this.latest = Infinity;
+    this.why = '';
     this.tokens = new Map();
     this.now = 0;
     this.rate = 0;
@@ -89,7 +93,7 @@ export class Picture {
       this.scene.lane.append(token.element);
     }
     for (const move of moves) {
-      token.moves.push({...move, step});
+      token.moves.push({...move, step, since: performance.now()});
     }
     if (token.moves.length > mostMoves) {
       this.skip(token);
@@ -176,11 +180,22 @@ export class Picture {
     return true;
   }
 
+  // Whether the first of these is left out; what two became one of goes first.
+  isLate(moves, now) {
+    return now - moves[0].since > this.latest || this.latest < Infinity && moves[0].tone === 'merged' && moves.length > 4;
+  }
+
   begin(token, now) {
+    let late = 0;
+    while (token.moves.length > 1 && this.isLate(token.moves, now)) {
+      late++;
+      this.lightUp([token.moves.shift()]);
+    }
     const move = token.moves.shift();
+    move.note = [move.note, late > 0 && `${counted(late, 'step')} left out`].filter(Boolean).join(', ');
     const edge = this.scene.edges[`${move.from}-${move.to}`];
     const back = this.scene.edges[`${move.to}-${move.from}`];
-    const takes = Math.max(fastest, slowest * 4 / (4 + token.moves.length)) * (this.crowded ? 0.6 + token.own : 1);
+    const takes = Math.max(this.fastest, slowest * 4 / (4 + token.moves.length)) * (this.crowded ? 0.6 + token.own : 1);
     // One name at a place: those that rest lose theirs.
     for (const other of this.tokens.values()) {
       other.element.classList.toggle('rests', !other.current && other.moves.length === 0);
@@ -220,7 +235,7 @@ export class Picture {
       this.caption.textContent = `About ${count(Math.round(rate))} steps a second, more than one can draw. The lights and the numbers stand for all of them, the tokens for ${counted(this.tokens.size, 'object')}.`;
     } else if (this.now > (this.captionUntil ?? 0)) {
       this.caption.dataset.tone = 'quiet';
-      this.caption.textContent = 'Quiet. No event comes, so nothing is sent.';
+      this.caption.textContent = this.why || 'Quiet. No event comes, so nothing is sent.';
     }
   }
 }

@@ -78,6 +78,8 @@ export class World {
     this.open = new Set();
     // How many keys wait in the queue of each kind.
     this.depths = {};
+    // When a key that waits beside the queue is due.
+    this.later = new Map();
     this.time = 0;
     this.last = null;
     this.reconciles = {n: 0, took: 0};
@@ -95,6 +97,7 @@ export class World {
     copied.kinds = {...this.kinds};
     copied.depths = {...this.depths};
     copied.statuses = {...this.statuses};
+    copied.later = new Map(this.later);
     copied.busy = new Set(this.busy);
     copied.open = new Set(this.open);
     copied.reconciles = {...this.reconciles};
@@ -109,6 +112,12 @@ export class World {
     switch (step.part) {
       case 'queue':
         this.depths[step.kind] = step.depth ?? 0;
+        if (step.what === 'limited' || step.what === 'delayed') {
+          this.later.set(step.key, step.at + (step.took ?? 0) / 1e6);
+          forgetOldest(this.later, mostObjects);
+        } else {
+          this.later.delete(step.key);
+        }
         break;
       case 'worker':
         this.depths[step.kind] = step.depth ?? 0;

@@ -1,0 +1,118 @@
+package playground
+
+import (
+	"bytes"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"example.com/byhand/internal/testkit"
+)
+
+// Write is a write of a Foo or a Deployment that the server has answered.
+type Write struct {
+	At     float64 `json:"at"` // in milliseconds since 1970
+	By     string  `json:"by"` // the visitor, a process of the controller, or another program
+	Method string  `json:"method"`
+	Kind   string  `json:"kind"`
+	Name   string  `json:"name"`
+	Status bool    `json:"status"` // of the status alone
+	Code   int     `json:"code"`
+	// Fields are those that a controller keeps right, as they are now. A DELETE has none.
+	Fields map[string]string `json:"fields"`
+}
+
+// Who writes, besides the processes of the controller.
+const (
+	visitor   = "you"
+	collector = "the garbage collector"
+	somebody  = "another client"
+)
+
+var kindOf = map[string]string{"foos": "Foo", "deployments": "Deployment"}
+
+// kept are the fields of a Write, by their names.
+var kept = map[string][]string{
+	"replicas":   {"spec", "replicas"},
+	"Deployment": {"spec", "deploymentName"},
+	"image":      {"spec", "template", "spec", "containers"},
+}
+
+// noteWrite tells of a write. object is what was answered.
+func (p *Playground) noteWrite(by, method, path string, code int, object map[string]any) {
+	target := testkit.TargetOf(path)
+	if kindOf[target.Resource] == "" || method == http.MethodGet {
+		return
+	}
+	w := Write{At: float64(time.Now().UnixMicro()) / 1000, By: by, Method: method, Kind: kindOf[target.Resource], Name: target.Name, Status: target.Subresource == "status", Code: code, Fields: map[string]string{}}
+	if w.Name == "" {
+		w.Name, _, _ = unstructured.NestedString(object, "metadata", "name")
+	}
+	for name, path := range kept {
+		value, found, _ := unstructured.NestedFieldNoCopy(object, path...)
+		if list, isList := value.([]any); isList && len(list) > 0 {
+			value, found, _ = unstructured.NestedFieldNoCopy(list[0].(map[string]any), "image")
+		}
+		if found && method != http.MethodDelete {
+			w.Fields[name] = fmt.Sprint(value)
+		}
+	}
+	p.tell("write", w)
+}
+
+// noteRefusal tells of a write that does not reach the server.
+func (p *Playground) noteRefusal(r *http.Request, code int) {
+	p.writing.Lock()
+	defer p.writing.Unlock()
+	p.noteWrite(r.UserAgent(), r.Method, r.URL.Path, code, nil)
+}
+
+// noteWrites is the server, which tells of the writes that reach it.
+func (p *Playground) noteWrites(server http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodGet {
+			server.ServeHTTP(w, r)
+			return
+		}
+		// No answer to a write may be told before it.
+		p.writing.Lock()
+		defer p.writing.Unlock()
+		answer := &noted{ResponseWriter: w, code: http.StatusOK}
+		server.ServeHTTP(answer, r)
+		object := &unstructured.Unstructured{}
+		_ = object.UnmarshalJSON(answer.body.Bytes()) // A refusal is a Status.
+		p.noteWrite(r.UserAgent(), r.Method, r.URL.Path, answer.code, object.Object)
+	})
+}
+
+// noted is an answer of which a copy is kept.
+type noted struct {
+	http.ResponseWriter
+	code int
+	body bytes.Buffer
+}
+
+// WriteHeader implements http.ResponseWriter.
+func (n *noted) WriteHeader(code int) {
+	n.code = code
+	n.ResponseWriter.WriteHeader(code)
+}
+
+// Write implements http.ResponseWriter.
+func (n *noted) Write(b []byte) (int, error) {
+	n.body.Write(b)
+	return n.ResponseWriter.Write(b)
+}
+
+// heldBack are the changes of Deployments that a held watch has not delivered.
+func (p *Playground) heldBack() (n int) {
+	for _, change := range p.api.History() {
+		if change.Version > p.heldSince && strings.Contains(change.Path, "/deployments/") {
+			n++
+		}
+	}
+	return n
+}
