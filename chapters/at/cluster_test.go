@@ -4,7 +4,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"testing"
@@ -60,28 +59,18 @@ func (c *cluster) start(kubeconfig string) *chaptertest.Program {
 const past = "2026-01-01T00:00:00Z"
 
 // create creates an At.
-func (c *cluster) create(name, schedule string) *At {
+func (c *cluster) create(name, schedule string) {
 	c.Helper()
 	at := &At{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: AtSpec{Schedule: schedule,
 		Containers: []AtContainer{{Name: "main", Image: "busybox", Command: []string{"echo", "hello"}}}}}
-	created := &At{}
-	if err := c.client.rest.Post().Namespace(c.Namespace).Resource("ats").Body(at).Do(c.Context()).Into(created); err != nil {
+	if err := c.client.rest.Post().Namespace(c.Namespace).Resource("ats").Body(at).Do(c.Context()).Error(); err != nil {
 		c.Fatal(err)
 	}
-	return created
 }
 
 // patch changes an At by a merge patch.
 func (c *cluster) patch(name, patch string) error {
 	return c.client.rest.Patch(types.MergePatchType).Namespace(c.Namespace).Resource("ats").Name(name).Body([]byte(patch)).Do(c.Context()).Error()
-}
-
-func (c *cluster) delete(name string, how metav1.DeletionPropagation) {
-	c.Helper()
-	err := c.client.rest.Delete().Namespace(c.Namespace).Resource("ats").Name(name).Body(&metav1.DeleteOptions{PropagationPolicy: &how}).Do(c.Context()).Error()
-	if err != nil {
-		c.Fatal(err)
-	}
 }
 
 func (c *cluster) at(name string) *At {
@@ -122,55 +111,14 @@ func (c *cluster) runs(name string) *corev1.Pod {
 	return pod
 }
 
-// end ends a Pod as its node would.
-func (c *cluster) end(pod string, phase corev1.PodPhase) error {
-	_, err := c.pods.Patch(c.Context(), pod, types.StrategicMergePatchType, fmt.Appendf(nil, `{"status":{"phase":%q}}`, phase), metav1.PatchOptions{}, "status")
-	return err
-}
-
-// endNotedPods lets each Pod that runs succeed, once its At has noted it: an At that sees its
-// Pod for the first time when it has ended needs one write fewer. A Pod that does not run yet
-// would be made to run by kwok, whatever its status says.
-func (c *cluster) endNotedPods() error {
-	ats, err := c.client.Ats(c.Namespace).List(c.Context(), metav1.ListOptions{})
-	if err != nil {
-		return err
-	}
-	noted := map[types.UID]bool{}
-	for _, at := range ats.Items {
-		noted[at.Status.PodUID] = true
-	}
-	pods, err := c.pods.List(c.Context(), metav1.ListOptions{})
-	if err != nil {
-		return err
-	}
-	for _, pod := range pods.Items {
-		if noted[pod.UID] && pod.Status.Phase == corev1.PodRunning && pod.DeletionTimestamp == nil {
-			err = errors.Join(err, c.end(pod.Name, corev1.PodSucceeded))
+// released waits until a Pod, which stays, does not have our finalizer any more.
+func (c *cluster) released(name string) {
+	c.Helper()
+	c.Eventually("Pod "+name+" is released", func() error {
+		pod, err := c.pods.Get(c.Context(), name, metav1.GetOptions{})
+		if err == nil && (isTracked(pod) || pod.DeletionTimestamp != nil) {
+			err = fmt.Errorf("finalizers %q, deleted %v", pod.Finalizers, pod.DeletionTimestamp)
 		}
-	}
-	return err
-}
-
-// released is nil when each At has this phase and no Pod has our finalizer.
-func (c *cluster) released(phase Phase) error {
-	ats, err := c.client.Ats(c.Namespace).List(c.Context(), metav1.ListOptions{})
-	if err != nil {
 		return err
-	}
-	for _, at := range ats.Items {
-		if at.Status.Phase != phase {
-			return fmt.Errorf("At %s is %+v", at.Name, at.Status)
-		}
-	}
-	pods, err := c.pods.List(c.Context(), metav1.ListOptions{})
-	if err != nil {
-		return err
-	}
-	for _, pod := range pods.Items {
-		if isTracked(&pod) {
-			return fmt.Errorf("Pod %s still has our finalizer", pod.Name)
-		}
-	}
-	return nil
+	})
 }

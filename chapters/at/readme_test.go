@@ -2,9 +2,7 @@
 
 package main
 
-import (
-	"testing"
-)
+import "testing"
 
 // TestReadme runs the commands of README.md.
 func TestReadme(t *testing.T) {
@@ -32,6 +30,6 @@ func TestReadme(t *testing.T) {
 	script.Run("kubectl wait at later --for=jsonpath='{.status.reason}'", "condition met")
 	script.Run("kubectl get ats")
 	script.Run("kubectl delete ats --all")
-	// TestDeletedAts waits for the garbage collector.
+	script.Run("kubectl wait pod --for=delete")
 	program.Stop()
 }

@@ -3,13 +3,11 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 	"testing"
 	"time"
 
-	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
@@ -67,58 +65,37 @@ func TestSchedules(t *testing.T) {
 	}
 }
 
-// ownersAreKnown waits until the admission plugin OwnerReferencesPermissionEnforcement knows
-// what an At is. It looks for new kinds every half a minute, and until then it refuses to
-// all users but administrators to block the deletion of one.
-func (c *cluster) ownersAreKnown(as *rest.Config) {
-	c.Helper()
-	pods := kubernetes.NewForConfigOrDie(as).CoreV1().Pods(c.Namespace)
+// TestRights: the program needs no more than config/rbac gives it.
+func TestRights(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t)
+	c.Kubectl("apply", "-f", "config/rbac/role.yaml")
+	c.Kubectl("create", "rolebinding", "at", "--clusterrole=byhand-at", "--serviceaccount="+c.Namespace+":default")
+
+	// The admission plugin OwnerReferencesPermissionEnforcement looks for new kinds every half a
+	// minute. Until then it refuses to all users but administrators to block the deletion of one.
+	account := rest.CopyConfig(c.Config)
+	account.Impersonate.UserName = "system:serviceaccount:" + c.Namespace + ":default"
 	owned := newPod(&At{
 		ObjectMeta: metav1.ObjectMeta{Name: "at", Namespace: c.Namespace, UID: "uid"},
 		Spec:       AtSpec{Containers: []AtContainer{{Name: "main", Image: "busybox"}}},
 		Status:     AtStatus{PodName: "owned"},
 	})
 	c.Eventually("an At may own a Pod", func() error {
-		_, err := pods.Create(c.Context(), owned, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
+		_, err := kubernetes.NewForConfigOrDie(account).CoreV1().Pods(c.Namespace).Create(t.Context(), owned, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
 		return err
 	})
-}
 
-// TestRights: the program needs no more than config/rbac gives it.
-func TestRights(t *testing.T) {
-	t.Parallel()
-	c := newCluster(t)
-	c.Kubectl("apply", "-f", "config/rbac/role.yaml")
-	binding := &rbacv1.RoleBinding{ObjectMeta: metav1.ObjectMeta{Name: "at"},
-		RoleRef:  rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "byhand-at"},
-		Subjects: []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: c.Namespace, Name: "default"}}}
-	if _, err := c.Kube.RbacV1().RoleBindings(c.Namespace).Create(t.Context(), binding, metav1.CreateOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	own := *c
-	ownCluster := *c.Cluster
-	own.Cluster = &ownCluster
-	own.Config = rest.CopyConfig(c.Config)
-	own.Config.Impersonate.UserName = "system:serviceaccount:" + c.Namespace + ":default"
-	c.ownersAreKnown(own.Config)
-	_, kubeconfig := own.Proxy()
-	program := c.start(kubeconfig)
-	c.create("one", past)
-	c.Eventually("it is DONE", func() error { return errors.Join(c.endNotedPods(), c.released(PhaseDone)) })
-	c.create("two", past)
-	pod := c.runs("two").Name
-	// With the At gone no status waits for its Pod. The garbage collector would delete it, too; it
-	// hears of a new CRD up to 30 s late (TestDeletedAts).
-	c.delete("two", metav1.DeletePropagationBackground)
-	if err := c.pods.Delete(t.Context(), pod, metav1.DeleteOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	c.Eventually("the Pod goes", func() error {
-		if _, err := c.pods.Get(t.Context(), pod, metav1.GetOptions{}); !apierrors.IsNotFound(err) {
-			return fmt.Errorf("it is still there (%v)", err)
-		}
-		return nil
-	})
+	program := c.start(c.As(c.Kubectl("create", "token", "default")))
+	c.create("done", past)
+	pod := c.runs("done").Name
+	c.Kubectl("patch", "pod", pod, "--subresource=status", "-p", `{"status":{"phase":"Succeeded"}}`)
+	c.becomes("done", PhaseDone, "")
+	c.released(pod)
+	c.create("orphan", past)
+	pod = c.runs("orphan").Name
+	c.Kubectl("delete", "at", "orphan", "--cascade=orphan", "--wait=false")
+	c.released(pod)
 	if output := program.Output(); strings.Contains(strings.ToLower(output), "forbidden") {
 		t.Errorf("the account lacks a right:\n%s", output)
 	}
