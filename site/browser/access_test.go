@@ -68,7 +68,6 @@ func TestKeyboard(t *testing.T) {
 	b.do(chromedp.Focus(chromedp.CSS(".part-queue")))
 	b.do(chromedp.KeyEvent(kb.Enter))
 	b.sees("#panel h2", "Queue")
-	b.shot("part")
 	b.do(chromedp.Focus(chromedp.CSS("#panel .close")))
 	b.do(chromedp.KeyEvent(kb.Enter))
 	b.sees("#panel h2", "How to read this")
@@ -142,7 +141,6 @@ func TestReducedMotion(t *testing.T) {
 		}).observe(document.querySelector('#picture'), {subtree: true, childList: true, attributes: true});`))
 	s.add(example().born()...)
 	b.until(`seen.opacities.has('1')`)
-	b.shot("lights")
 	b.until(`[...document.querySelectorAll('.part-glow')].every((e) => e.getAttribute('opacity') === '0')`)
 	if tokens := value[int](b, `seen.tokens`); tokens != 0 {
 		t.Errorf("tokens travel, though motion is to be reduced")
@@ -215,7 +213,6 @@ func TestPhone(t *testing.T) {
 	before := value[int](b, row)
 	b.click("#objects-table button")
 	b.sees("#panel .history", "Reconcile: ended")
-	b.shot("object")
 	if after := value[int](b, row); after < before-2 || after > before+2 {
 		t.Errorf("the row that was chosen moves from %d to %d", before, after)
 	}
@@ -228,7 +225,6 @@ func TestPhone(t *testing.T) {
 	b.do(chromedp.Evaluate[chromedp.Void](`document.querySelector('#picture').scrollIntoView()`))
 	b.click(".part-queue")
 	b.sees("#panel h2", "Queue")
-	b.shot("part")
 	if seen := value[bool](b, `document.querySelector('.part-queue').getBoundingClientRect().bottom <= document.querySelector('#panel').getBoundingClientRect().top`); !seen {
 		t.Error("one does not see both the part and what is said of it")
 	}
@@ -255,14 +251,12 @@ func TestContrastAndWidth(t *testing.T) {
 			}
 			b := open(t, serve(t, s.History, page.Options{Notice: "a notice"}), l)
 			b.sees("#objects-table", "default/example-foo")
-			b.shot("top")
 			b.sees(".legend", "Node")
 			if colours := value[int](b, `new Set([...document.querySelectorAll('.legend .chip[class*=kind-]')].map((e) => getComputedStyle(e).color)).size`); colours != 7 {
 				t.Errorf("7 kinds have %d colours", colours)
 			}
 			b.click(`#objects-table button[data-subject^="Foo "]`)
 			b.sees("#panel", "409 Conflict")
-			b.shot("object")
 			b.readable("the page", 60)
 		})
 	}

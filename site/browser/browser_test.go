@@ -110,6 +110,11 @@ func open(t *testing.T, address string, l look) *tab {
 	b.prepare(l)
 	b.do(chromedp.Navigate(address))
 	t.Cleanup(b.check)
+	t.Cleanup(func() {
+		if !t.Failed() {
+			b.shot("end")
+		}
+	})
 	return b
 }
 
@@ -274,15 +279,14 @@ func (b *tab) shot(name string) {
 // serve shows the steps of a source until the test ends.
 func serve(t *testing.T, source *trace.History, o byhandpage.Options) string {
 	t.Helper()
-	address, stop := serveAt(t, "127.0.0.1:0", source, o)
-	t.Cleanup(stop)
+	address, _ := serveAt(t, "http://127.0.0.1:0", source, o)
 	return address
 }
 
 // serveAt is serve at an address, until stop.
 func serveAt(t *testing.T, address string, source *trace.History, o byhandpage.Options) (at string, stop func()) {
 	t.Helper()
-	server, err := byhandpage.Listen(address, source, o)
+	server, err := byhandpage.Listen(strings.Trim(strings.TrimPrefix(address, "http:"), "/"), source, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -293,8 +297,10 @@ func serveAt(t *testing.T, address string, source *trace.History, o byhandpage.O
 			t.Error(err)
 		}
 	})
-	return server.URL, func() {
+	stop = func() {
 		cancel()
 		running.Wait()
 	}
+	t.Cleanup(stop)
+	return server.URL, stop
 }

@@ -55,24 +55,16 @@ func TestPlaygroundLives(t *testing.T) {
 	b := open(t, host.URL+"/folder/playground.html", laptop)
 	b.row("foos", "example-foo example-foo 2 2 True Available")
 	b.sees("#objects-table", "default/example-foo")
-	b.shot("live")
 }
 
 // Each thing that a visitor can do is a button or a switch, and leads to the same as in
-// internal/playground, where more of it is tested: with a mouse on a desktop, and by keys alone
-// where the window is narrow and motion is reduced.
+// internal/playground, where more of it is tested. Here by keys alone, where the window is narrow
+// and motion is reduced; the tour is done with a mouse, on a desktop.
 func TestPlaygroundActions(t *testing.T) {
 	still := phone
 	still.still = true
-	t.Run("mouse", func(t *testing.T) { playActions(t, play(t, laptop, "")) })
-	t.Run("keys", func(t *testing.T) {
-		b := play(t, still, "")
-		b.byKeys = true
-		playActions(t, b)
-	})
-}
-
-func playActions(t *testing.T, b *tab) {
+	b := play(t, still, "")
+	b.byKeys = true
 	b.row("foos", "example-foo example-foo 2 2 True Available")
 	for _, test := range []struct{ do, table, want string }{
 		{"create other theirs 1", "foos", "other theirs 1 1 True Available"},
@@ -99,7 +91,6 @@ func playActions(t *testing.T, b *tab) {
 		b.row(test.table, test.want)
 	}
 	b.until(`document.querySelectorAll('#foos tbody tr').length === 0 && document.querySelectorAll('#deployments tbody tr').length === 1`)
-	b.shot("end")
 }
 
 // Each lesson of the tour notices when its task is done, and not before.
@@ -137,7 +128,6 @@ func TestPlaygroundTour(t *testing.T) {
 			b.do(chromedp.Focus(chromedp.CSS("#later")), chromedp.KeyEvent(kb.Enter))
 		}
 	}
-	b.shot("tour")
 	link := value[string](b, `location.hash`)
 	b.do(chromedp.Reload())
 	b.sees("#nth", "8 / 8")
@@ -168,7 +158,6 @@ func TestPlaygroundEditor(t *testing.T) {
 	if got := value[string](b, yaml); got != bad {
 		t.Errorf("the editor has %q, want what was written", got)
 	}
-	b.shot("editor")
 
 	b = play(t, laptop, link[strings.Index(link, "#"):])
 	b.row("foos", "a a 3 3 True Available")
@@ -189,12 +178,10 @@ func TestPlaygroundLinks(t *testing.T) {
 		t.Errorf("the link of this state is %s", link)
 	}
 	b.sees("#caption", "Quiet") // What travels may be anywhere.
-	b.shot("phone")
 	b.readable("playground", 20)
 	b.click("#language")
 	b.sees("#doing [lang=zh-CN]", "你是用户")
 	b.until(`document.querySelector('#doing [lang=en]').getClientRects().length === 0`)
-	b.shot("phone")
 
 	b = play(t, laptop, "#create+%3Cimg%20src=x%3E;drop+tables")
 	b.row("foos", "example-foo example-foo 2 2 True Available")
