@@ -169,7 +169,7 @@ func testUpAfterCrash(t *testing.T, c *testCluster) {
 	})
 }
 
-// Ctrl-C in the middle of a start.
+// Ctrl-C in the middle of a start. A cluster stays what it was created as, also after a crash.
 func TestUpAfterInterruptedUp(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ reason, components, until string }{
@@ -196,17 +196,11 @@ func TestUpAfterInterruptedUp(t *testing.T) {
 
 			c.run(t, "up", "--name", c.name, "--components", c.components)
 			wantWhole(t, c)
+			if test.components != wholeControlPlane {
+				sigkill(t, c.pids(t))
+				c.up(t)
+				wantWhole(t, c)
+			}
 		})
 	}
-}
-
-// A cluster stays what it was created as.
-func TestUpWithComponents(t *testing.T) {
-	t.Parallel()
-	c := newTestCluster(t, "components")
-	c.components = "etcd,kube-apiserver"
-	c.run(t, "up", "--name", c.name, "--components", c.components)
-	sigkill(t, c.pids(t))
-	c.up(t)
-	wantWhole(t, c)
 }
