@@ -52,7 +52,7 @@ func TestWholeLife(t *testing.T) {
 }
 
 // TestWait: it looks at the clock at least once an hour, however far the schedule is. It runs
-// late, unless it has a deadline and that is over.
+// late, unless it has a deadline and that is over. What is no time a retry cannot mend.
 func TestWait(t *testing.T) {
 	for _, test := range []struct {
 		schedule string
@@ -60,22 +60,34 @@ func TestWait(t *testing.T) {
 		again    time.Duration
 		phase    Phase
 		reason   Reason
+		message  string
 	}{
-		{"2026-01-02T12:00:00.5Z", nil, 500 * time.Millisecond, PhasePending, ""},
-		{"2026-01-02T12:00:01Z", nil, time.Second, PhasePending, ""},
-		{"2026-01-02T13:30:00+01:00", nil, 30 * time.Minute, PhasePending, ""},
-		{"2026-01-02T13:00:01Z", nil, time.Hour, PhasePending, ""},
-		{"9999-12-31T23:59:59Z", nil, time.Hour, PhasePending, ""}, // more than a time.Duration holds
-		{"2025-01-01T00:00:00Z", nil, 0, PhaseRunning, ""},
-		{"0000-01-01T00:00:00Z", nil, 0, PhaseRunning, ""},
-		{"2026-01-02T11:59:00Z", deadline(60), 0, PhaseRunning, ""},
-		{"2026-01-02T11:58:59Z", deadline(60), 0, PhaseFailed, ReasonMissed},
+		{"2026-01-02T12:00:00.5Z", nil, 500 * time.Millisecond, PhasePending, "", ""},
+		{"2026-01-02T12:00:01Z", nil, time.Second, PhasePending, "", ""},
+		{"2026-01-02T12:00:01Z", deadline(0), time.Second, PhasePending, "", ""},
+		{"2026-01-02T13:30:00+01:00", nil, 30 * time.Minute, PhasePending, "", ""},
+		{"2026-01-02T13:00:01Z", nil, time.Hour, PhasePending, "", ""},
+		{"9999-12-31T23:59:59Z", nil, time.Hour, PhasePending, "", ""}, // more than a time.Duration holds
+		{"2025-01-01T00:00:00Z", nil, 0, PhaseRunning, "", ""},
+		{"0000-01-01T00:00:00Z", nil, 0, PhaseRunning, "", ""},
+		{"2026-01-02T12:00:00Z", deadline(0), 0, PhaseRunning, "", ""},
+		{"2026-01-02T11:59:00Z", deadline(60), 0, PhaseRunning, "", ""},
+		{"2026-01-02T11:00:00Z", deadline(1<<63 - 1), 0, PhaseRunning, "", ""},
+		{"2026-01-02T11:58:59Z", deadline(60), 0, PhaseFailed, ReasonMissed, missedMessage},
+		{"1776-01-02T12:00:00Z", deadline(60), 0, PhaseFailed, ReasonMissed, missedMessage},
+		{"2026-02-30T12:00:00Z", nil, 0, PhaseFailed, ReasonInvalidSchedule, `parsing time "2026-02-30T12:00:00Z": day out of range`},
 	} {
 		t.Run(test.schedule, func(t *testing.T) {
 			w := newWorld(t)
 			w.create(test.schedule, test.change...)
 			if again := w.becomes(test.phase, test.reason, putStatus); again != test.again {
 				t.Errorf("look again after %s, want %s", again, test.again)
+			}
+			if message := w.at().Status.Message; message != test.message {
+				t.Errorf("message %q, want %q", message, test.message)
+			}
+			if test.phase != PhaseRunning {
+				w.reconcile()
 			}
 		})
 	}
@@ -100,19 +112,6 @@ func TestEdit(t *testing.T) {
 	w.becomes(PhaseRunning, "", putStatus)
 }
 
-// TestInvalidSchedule: a retry cannot mend it.
-func TestInvalidSchedule(t *testing.T) {
-	w := newWorld(t)
-	w.create("2026-02-30T12:00:00Z")
-	if again := w.becomes(PhaseFailed, ReasonInvalidSchedule, putStatus); again != 0 {
-		t.Errorf("look again after %s, want 0", again)
-	}
-	if message := w.at().Status.Message; message != `parsing time "2026-02-30T12:00:00Z": day out of range` {
-		t.Errorf("message %q", message)
-	}
-	w.reconcile()
-}
-
 // TestLateAfterClaim: the deadline is over between the claim and the Pod.
 func TestLateAfterClaim(t *testing.T) {
 	w := claimed(t, deadline(60)...)
@@ -126,19 +125,6 @@ func TestLateAfterClaim(t *testing.T) {
 	w.now = noon.Add(2 * time.Minute)
 	w.reconcileStale("GET ats/example", "GET "+w.podPath(), putStatus)
 	w.is(PhaseRunning, "")
-}
-
-// TestPodFailed: a failed Pod is a failed At, and is not run again.
-func TestPodFailed(t *testing.T) {
-	w := running(t)
-	w.set(w.podPath(), "Failed", "status", "phase")
-	w.set(w.podPath(), "Evicted", "status", "reason")
-	w.becomes(PhaseFailed, ReasonPodFailed, putStatus)
-	if message := w.at().Status.Message; message != "Evicted" {
-		t.Errorf("message %q", message)
-	}
-	w.reconcile("PATCH " + w.podPath())
-	w.reconcile()
 }
 
 // TestNameTaken: the Pod of another owner, or of none, is never taken for ours, and never touched.

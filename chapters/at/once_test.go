@@ -30,8 +30,9 @@ func TestLostAnswer(t *testing.T) {
 	}
 }
 
-// TestPodDeleted: a Pod that was deleted is not run again. If it had ended, what counts is how.
-func TestPodDeleted(t *testing.T) {
+// TestPodEnds: a failed Pod is a failed At. A Pod that has ended or was deleted is not run again.
+func TestPodEnds(t *testing.T) {
+	const deleted = "the Pod was deleted before it had ended"
 	for _, test := range []struct {
 		reason string
 		world  func(*testing.T, ...func(*At)) *world
@@ -39,26 +40,31 @@ func TestPodDeleted(t *testing.T) {
 		asks   bool // because the cache does not have it
 		phase  Phase
 		why    Reason
+		says   string
 		left   bool // a Pod that is to be released
 	}{
-		{"while it runs", running, (*world).delete, false, PhaseFailed, ReasonPodDeleted, true},
-		{"after it has ended", running, func(w *world, pod string) {
+		{"it has failed", running, func(w *world, pod string) {
+			w.set(pod, "Failed", "status", "phase")
+			w.set(pod, "Evicted", "status", "reason")
+		}, false, PhaseFailed, ReasonPodFailed, "Evicted", true},
+		{"it is deleted", running, (*world).delete, false, PhaseFailed, ReasonPodDeleted, deleted, true},
+		{"it has succeeded and is deleted", running, func(w *world, pod string) {
 			w.set(pod, "Succeeded", "status", "phase")
 			w.delete(pod)
-		}, false, PhaseDone, "", true},
+		}, false, PhaseDone, "", "", true},
 		// The finalizer keeps it.
-		{"before it is noted", claimed, func(w *world, pod string) {
+		{"it is deleted before it is noted", claimed, func(w *world, pod string) {
 			w.add(pod, newPod(w.at()))
 			w.delete(pod)
-		}, false, PhaseFailed, ReasonPodDeleted, true},
-		{"and the finalizer was removed by force", running, func(w *world, pod string) {
+		}, false, PhaseFailed, ReasonPodDeleted, deleted, true},
+		{"it is deleted, and its finalizer was removed by force", running, func(w *world, pod string) {
 			w.api.Remove(url(pod))
-		}, true, PhaseFailed, ReasonPodDeleted, false},
-		{"and another one has its name", running, func(w *world, pod string) {
+		}, true, PhaseFailed, ReasonPodDeleted, "the Pod is gone", false},
+		{"it is gone, and another one has its name", running, func(w *world, pod string) {
 			another := w.pod()
 			w.api.Remove(url(pod))
 			w.add(pod, another)
-		}, true, PhaseFailed, ReasonPodDeleted, true},
+		}, true, PhaseFailed, ReasonPodDeleted, "the Pod is gone", true},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			w := test.world(t)
@@ -69,6 +75,9 @@ func TestPodDeleted(t *testing.T) {
 				requests = []string{"GET " + pod, putStatus}
 			}
 			w.becomes(test.phase, test.why, requests...)
+			if message := w.at().Status.Message; message != test.says {
+				t.Errorf("message %q, want %q", message, test.says)
+			}
 			if test.left {
 				w.reconcile("PATCH " + pod)
 			}
