@@ -149,26 +149,6 @@ func TestExplain(t *testing.T) {
 	}
 }
 
-// Ports are free, all different, and not the same each time.
-func TestFreePorts(t *testing.T) {
-	seen := map[int]bool{}
-	for range 5 {
-		ports, err := freePorts(6)
-		if err != nil || len(ports) != 6 {
-			t.Fatalf("ports %v, %v; want 6", ports, err)
-		}
-		for i, port := range ports {
-			if port < 10000 || port > 32767 || !free(fmt.Sprint("127.0.0.1:", port)) || slices.Contains(ports[:i], port) {
-				t.Errorf("port %d of %v is taken, given twice or out of range", port, ports)
-			}
-			seen[port] = true
-		}
-	}
-	if len(seen) < 25 {
-		t.Errorf("30 draws gave only %d ports", len(seen))
-	}
-}
-
 // A cluster that starts again says which of its ports another program has taken, and
 // what to do. A port that its own program has is no obstacle, and neither is one of a
 // program that it never had.

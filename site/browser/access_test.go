@@ -65,27 +65,22 @@ func TestKeyboard(t *testing.T) {
 	}
 
 	// Enter opens what a part is; Close gives the focus back.
-	b.do(chromedp.Focus(chromedp.CSS(".part-queue")))
-	b.do(chromedp.KeyEvent(kb.Enter))
+	b.press(".part-queue", kb.Enter)
 	b.sees("#panel h2", "Queue")
-	b.do(chromedp.Focus(chromedp.CSS("#panel .close")))
-	b.do(chromedp.KeyEvent(kb.Enter))
+	b.press("#panel .close", kb.Enter)
 	b.sees("#panel h2", "How to read this")
 	if at := value[focused](b, focus); at.What != "queue" {
 		t.Errorf("after Close the focus is at %q, want the part that was opened", at.What)
 	}
 
 	// Time by keys alone.
-	b.do(chromedp.Focus(chromedp.CSS("#pause")))
-	b.do(chromedp.KeyEvent(" "))
+	b.press("#pause", " ")
 	b.sees("#state", "paused")
-	b.do(chromedp.Focus(chromedp.CSS("#position")))
-	b.do(chromedp.KeyEvent(kb.Home))
+	b.press("#position", kb.Home)
 	b.sees("#when", "before the first")
 	b.do(chromedp.KeyEvent(kb.ArrowRight))
 	b.sees("#when", "step 1,")
-	b.do(chromedp.Focus(chromedp.CSS("#step")))
-	b.do(chromedp.KeyEvent(kb.Enter))
+	b.press("#step", kb.Enter)
 	b.sees("#when", "step 2,")
 }
 
@@ -133,12 +128,12 @@ func TestReducedMotion(t *testing.T) {
 	s := newScript()
 	b := open(t, serve(t, s.History, page.Options{}), look{width: 1280, height: 800, still: true})
 	b.sees("#state", "live")
-	b.do(chromedp.Evaluate[chromedp.Void](`
+	b.run(`
 		window.seen = {tokens: 0, opacities: new Set()};
 		new MutationObserver(() => {
 			seen.tokens += document.querySelectorAll('.token').length;
 			document.querySelectorAll('.part-glow').forEach((e) => seen.opacities.add(e.getAttribute('opacity')));
-		}).observe(document.querySelector('#picture'), {subtree: true, childList: true, attributes: true});`))
+		}).observe(document.querySelector('#picture'), {subtree: true, childList: true, attributes: true});`)
 	s.add(example().born()...)
 	b.until(`seen.opacities.has('1')`)
 	b.until(`[...document.querySelectorAll('.part-glow')].every((e) => e.getAttribute('opacity') === '0')`)
@@ -209,7 +204,7 @@ func TestPhone(t *testing.T) {
 	b := open(t, serve(t, s.History, page.Options{}), phone)
 	b.sees("#objects-table", "default/example-foo")
 	const row = `Math.round(document.querySelector('#objects-table tbody tr').getBoundingClientRect().top)`
-	b.do(chromedp.Evaluate[chromedp.Void](`document.querySelector('#objects-title').scrollIntoView()`))
+	b.run(`document.querySelector('#objects-title').scrollIntoView()`)
 	before := value[int](b, row)
 	b.click("#objects-table button")
 	b.sees("#panel .history", "Reconcile: ended")
@@ -222,7 +217,7 @@ func TestPhone(t *testing.T) {
 		t.Errorf("after Close the row is at %d, want it at %d as before", after, before)
 	}
 
-	b.do(chromedp.Evaluate[chromedp.Void](`document.querySelector('#picture').scrollIntoView()`))
+	b.run(`document.querySelector('#picture').scrollIntoView()`)
 	b.click(".part-queue")
 	b.sees("#panel h2", "Queue")
 	if seen := value[bool](b, `document.querySelector('.part-queue').getBoundingClientRect().bottom <= document.querySelector('#panel').getBoundingClientRect().top`); !seen {

@@ -245,7 +245,7 @@ func (b *tab) witnessed(what, text string) {
 // forget lets everything be witnessed anew.
 func (b *tab) forget() {
 	b.Helper()
-	b.do(chromedp.Evaluate[chromedp.Void]("Object.values(witness).forEach((seen) => seen.clear())"))
+	b.run("Object.values(witness).forEach((seen) => seen.clear())")
 }
 
 // click clicks on the first element of a selector. What the page drew anew between the
@@ -261,6 +261,18 @@ func (b *tab) click(selector string) {
 	if err != nil {
 		b.Fatal(err)
 	}
+}
+
+// press gives an element the focus and presses a key.
+func (b *tab) press(selector, key string) {
+	b.Helper()
+	b.do(chromedp.Focus(chromedp.CSS(selector)), chromedp.KeyEvent(key))
+}
+
+// run runs JavaScript.
+func (b *tab) run(script string) {
+	b.Helper()
+	b.do(chromedp.Evaluate[chromedp.Void](script))
 }
 
 // shot keeps a screenshot of what is in view.

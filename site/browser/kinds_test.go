@@ -5,7 +5,6 @@ package browser
 import (
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 
@@ -70,13 +69,7 @@ func TestTwoKinds(t *testing.T) {
 	// A history is that of one of them.
 	b.click(`#objects-table button[data-subject="Bar` + name + `"]`)
 	b.sees("#panel h2", "B default/example-foo")
-	var want []int
-	for i := range born {
-		want = append(want, i+1)
-	}
-	if got := value[[]int](b, `[...document.querySelectorAll('#panel .entry')].map((e) => Number(e.dataset.seq))`); !slices.Equal(got, want) {
-		t.Errorf("the Bar's history has the steps %v, want %v", got, want)
-	}
+	b.tellsAllOf(len(born))
 	b.sees("#panel .place", "controller/bar/reconcile.go Reconciler.Reconcile")
 	if strings.Contains(value[string](b, `document.querySelector('#panel').textContent`), "Foo") {
 		t.Error("the Bar's history tells of a Foo")

@@ -26,6 +26,18 @@ func (b *tab) travels(text string) {
 	b.witnessed("tokens", text)
 }
 
+// tellsAllOf fails unless the history in the panel has the first n steps, in their order.
+func (b *tab) tellsAllOf(n int) {
+	b.Helper()
+	var want []int
+	for i := range n {
+		want = append(want, i+1)
+	}
+	if diff := cmp.Diff(want, value[[]int](b, `[...document.querySelectorAll('#panel .entry')].map((e) => Number(e.dataset.seq))`)); diff != "" {
+		b.Errorf("the steps of the history (-want +got):\n%s", diff)
+	}
+}
+
 func TestHistoryOfAnObject(t *testing.T) {
 	s := newScript()
 	f := example()
@@ -38,12 +50,7 @@ func TestHistoryOfAnObject(t *testing.T) {
 	b.click(`#objects-table button[data-subject="Foo default/example-foo"]`)
 	b.sees("#panel h2", "default/example-foo")
 
-	order := value[[]int](b, `[...document.querySelectorAll('#panel .entry')].map((e) => Number(e.dataset.seq))`)
-	for i := range order {
-		if order[i] != i+1 {
-			t.Fatalf("the history has the steps %v, want all of them in their order", order)
-		}
-	}
+	b.tellsAllOf(len(s.kept))
 	diff := `[...document.querySelectorAll('#panel .diff li')].map((li) => li.innerText.replace(/\s+/g, ' ')).filter((t) => t.startsWith('spec.replicas'))`
 	if d := cmp.Diff([]string{"spec.replicas 1 3", "spec.replicas 1 3"}, value[[]string](b, diff)); d != "" {
 		t.Errorf("the differences, the Foo's and the Deployment's (-want +got):\n%s", d)
@@ -90,7 +97,7 @@ func TestTime(t *testing.T) {
 
 	// The last minute again, much slower: each step is seen.
 	b.do(chromedp.SetValue(chromedp.CSS("#speed"), "100"))
-	b.do(chromedp.Evaluate[chromedp.Void](`document.querySelector('#speed').dispatchEvent(new Event('change'))`))
+	b.run(`document.querySelector('#speed').dispatchEvent(new Event('change'))`)
 	b.click("#replay")
 	b.sees("#state", "replay")
 	b.until(`/step [1-9],/.test(document.querySelector('#when').textContent)`)
@@ -114,7 +121,7 @@ func TestMarkupIsText(t *testing.T) {
 	b.sees("#objects-table", markup)
 	b.click("#objects-table button")
 	b.sees("#panel .entry-text", markup)
-	b.do(chromedp.Evaluate[chromedp.Void](`document.querySelectorAll('details').forEach((d) => { d.open = true; })`))
+	b.run(`document.querySelectorAll('details').forEach((d) => { d.open = true; })`)
 	b.sees("#panel .wire", "</pre><svg onload=alert(1)>")
 	b.click("#replay")
 	b.travels(markup)
@@ -209,13 +216,13 @@ func TestRecording(t *testing.T) {
 	b.sees("#state", "session.jsonl")
 	b.sees("#notices", notice)
 	// It plays by itself, slowly enough to be read, and caption and slider show the same step.
-	b.do(chromedp.Evaluate[chromedp.Void](`
+	b.run(`
 		window.apart = new Set();
 		requestAnimationFrame(function frame() {
 			const [caption, slider] = ['#caption', '#when'].map((at) => document.querySelector(at).textContent);
 			if (/^\d/.test(caption) && caption.slice(0, 12) !== slider.slice(0, 12)) { apart.add(caption + ' / ' + slider); }
 			requestAnimationFrame(frame);
-		});`))
+		});`)
 	for _, badge := range []string{"new", "scaled 1 → 3", "renamed example-foo → renamed", "deleted", "409 Conflict"} {
 		b.badge(badge)
 	}

@@ -41,7 +41,7 @@ func (b *tab) acts(words string) {
 	}
 	before := value[int](b, `document.querySelectorAll('#log .answered').length`)
 	if button := `[data-do="` + do + `"]`; b.byKeys {
-		b.do(chromedp.Focus(chromedp.CSS(button)), chromedp.KeyEvent(" "))
+		b.press(button, " ")
 	} else {
 		b.click(button)
 	}
@@ -125,7 +125,7 @@ func TestPlaygroundTour(t *testing.T) {
 			t.Error(err)
 		}
 		if i < 7 {
-			b.do(chromedp.Focus(chromedp.CSS("#later")), chromedp.KeyEvent(kb.Enter))
+			b.press("#later", kb.Enter)
 		}
 	}
 	link := value[string](b, `location.hash`)
@@ -148,7 +148,7 @@ func TestPlaygroundEditor(t *testing.T) {
 	b.acts("get-foo a")
 	const yaml, bad = `document.querySelector('#yaml').value`, "kind: Foo\nspec: {replica: "
 	b.until(yaml + `.includes('\n  name: a\n')`)
-	b.do(chromedp.Evaluate[chromedp.Void](yaml + ` = ` + yaml + `.replace('replicas: 1', 'replicas: 3')`))
+	b.run(yaml + ` = ` + yaml + `.replace('replicas: 1', 'replicas: 3')`)
 	b.acts("apply")
 	b.row("foos", "a a 3 3 True Available")
 	link := value[string](b, `document.querySelector('#link').href`)
@@ -213,12 +213,12 @@ func TestPlaygroundNumbers(t *testing.T) {
 	b := play(t, l, "")
 	b.row("foos", "example-foo example-foo 2 2 True Available")
 	marks := value[map[string]float64](b, `Object.fromEntries(performance.getEntriesByType('mark').map((mark) => [mark.name, mark.startTime / 1000]))`)
-	b.do(chromedp.Evaluate[chromedp.Void](`
+	b.run(`
 		window.long = [0];
 		new PerformanceObserver((list) => list.getEntries().forEach((entry) => long.push(entry.duration))).observe({type: 'longtask'});
 		for (let n = 0; n < 50; n++) {
 			setTimeout(() => { document.querySelector('#foo').value = document.querySelector('#deployment').value = 'foo-' + n; document.querySelector('[data-do=create]').click(); }, n * 20);
-		}`))
+		}`)
 	b.until(`[...document.querySelectorAll('#foos tbody tr')].filter((row) => row.cells[5].textContent === 'Available').length === 51`)
 	longest := value[float64](b, `Math.max(...long)`)
 	memory := b.rendererMemory()

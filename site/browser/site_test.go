@@ -143,8 +143,7 @@ func TestSiteKeyboard(t *testing.T) {
 	if !strings.HasPrefix(got, first) || !strings.Contains(got, then) {
 		t.Errorf("Tab goes to %s\nwant %s … %s …", got, first, then)
 	}
-	b.do(chromedp.Focus(chromedp.CSS(`[rel="next"]`)))
-	b.do(chromedp.KeyEvent(kb.Enter))
+	b.press(`[rel="next"]`, kb.Enter)
 	b.arrives(`document.querySelector('h1')?.textContent === 'controller/controller.go'`)
 }
 
