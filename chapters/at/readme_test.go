@@ -12,7 +12,7 @@ func TestReadme(t *testing.T) {
 	kubeconfig := c.Here()
 	c.Kubectl("apply", "-f", "config/samples")
 	program := c.start(kubeconfig)
-	c.becomes("later", PhasePending, "")
+	c.becomes("at/later", "{.status.phase}", "PENDING")
 	c.runs("example-at")
 
 	script := c.Readme(kubeconfig)

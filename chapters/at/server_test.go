@@ -4,11 +4,12 @@ package main
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
@@ -19,10 +20,13 @@ func TestSchedules(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t)
 	c.start(c.Kubeconfig)
-	post := func(spec string) error {
-		body := `{"apiVersion":"cnat.programming-kubernetes.info/v1alpha1","kind":"At","metadata":{"generateName":"at-"},"spec":` + spec + `}`
-		return c.client.rest.Post().Namespace(c.Namespace).Resource("ats").Body([]byte(body)).Do(t.Context()).Error()
+	fails := func(want string, args ...string) {
+		t.Helper()
+		if output := c.KubectlFails(args...); !strings.Contains(output, "is invalid: ") || !strings.Contains(output, want) {
+			t.Errorf("%s: want it to say %q", output, want)
+		}
 	}
+	file := filepath.Join(t.TempDir(), "at.json")
 	const containers = `"containers":[{"name":"main","image":"busybox"}]`
 	for spec, want := range map[string]string{
 		`{"schedule":"2026-01-01t00:30:00z",` + containers + `}`:                                       "spec.schedule in body should match",
@@ -33,36 +37,27 @@ func TestSchedules(t *testing.T) {
 		`{"schedule":"` + past + `","startingDeadlineSeconds":-1,` + containers + `}`:                  "spec.startingDeadlineSeconds",
 		`{"schedule":"` + past + `","containers":[{"name":"a","image":"b"},{"name":"a","image":"c"}]}`: "Duplicate value",
 	} {
-		if err := post(spec); !apierrors.IsInvalid(err) || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v, want Invalid with %q", spec, err, want)
+		at := `{"apiVersion":"cnat.programming-kubernetes.info/v1alpha1","kind":"At","metadata":{"generateName":"at-"},"spec":` + spec + `}`
+		if err := os.WriteFile(file, []byte(at), 0o600); err != nil {
+			t.Fatal(err)
 		}
+		fails(want, "create", "-f", file)
 	}
 	// Nor may a time be in the status that breaks the list of all Ats.
 	c.create("later", "9999-12-31T23:59:59Z")
 	for _, value := range []string{"2026-01-01t00:30:00z", "2026-01-01T00:30:00+99:99", "2026-02-30T00:00:00Z"} {
-		err := c.client.rest.Patch("application/merge-patch+json").Namespace(c.Namespace).Resource("ats").Name("later").SubResource("status").
-			Body(fmt.Appendf(nil, `{"status":{"startTime":%q}}`, value)).Do(t.Context()).Error()
-		if !apierrors.IsInvalid(err) || !strings.Contains(err.Error(), "status.startTime") {
-			t.Errorf("startTime %s: %v, want Invalid", value, err)
-		}
+		fails("status.startTime", "patch", "at", "later", "--subresource=status", "--type=merge", "-p", fmt.Sprintf(`{"status":{"startTime":%q}}`, value))
 	}
 
 	c.create("no-day", "2026-02-30T00:00:00Z")
-	c.becomes("no-day", PhaseFailed, ReasonInvalidSchedule)
-	c.becomes("later", PhasePending, "")
+	c.becomes("at/no-day", "{.status.reason}", "InvalidSchedule")
+	c.becomes("at/later", "{.status.phase}", "PENDING")
 	for _, schedule := range []string{time.Now().Add(time.Hour).Format(time.RFC3339), "9999-12-31T23:59:59Z", past} {
-		if err := c.patch("later", `{"spec":{"schedule":"`+schedule+`"}}`); err != nil {
-			t.Fatal(err)
-		}
+		c.patch("later", `{"spec":{"schedule":"`+schedule+`"}}`)
 	}
 	c.runs("later")
-	err := c.patch("later", `{"spec":{"schedule":"9999-12-31T23:59:59Z"}}`)
-	if !apierrors.IsInvalid(err) || !strings.Contains(err.Error(), "spec cannot be changed once the phase is no longer PENDING") {
-		t.Errorf("a change of the spec while it runs: %v", err)
-	}
-	if err := c.patch("later", `{"metadata":{"labels":{"a":"b"}}}`); err != nil {
-		t.Errorf("a change of the labels: %v", err)
-	}
+	fails("spec cannot be changed once the phase is no longer PENDING", "patch", "at", "later", "--type=merge", "-p", `{"spec":{"schedule":"9999-12-31T23:59:59Z"}}`)
+	c.patch("later", `{"metadata":{"labels":{"a":"b"}}}`)
 }
 
 // TestRights: the program needs no more than config/rbac gives it.
@@ -88,12 +83,12 @@ func TestRights(t *testing.T) {
 
 	program := c.start(c.As(c.Kubectl("create", "token", "default")))
 	c.create("done", past)
-	pod := c.runs("done").Name
-	c.Kubectl("patch", "pod", pod, "--subresource=status", "-p", `{"status":{"phase":"Succeeded"}}`)
-	c.becomes("done", PhaseDone, "")
+	pod := c.runs("done")
+	c.Kubectl("patch", pod, "--subresource=status", "-p", `{"status":{"phase":"Succeeded"}}`)
+	c.becomes("at/done", "{.status.phase}", "DONE")
 	c.released(pod)
 	c.create("orphan", past)
-	pod = c.runs("orphan").Name
+	pod = c.runs("orphan")
 	c.Kubectl("delete", "at", "orphan", "--cascade=orphan", "--wait=false")
 	c.released(pod)
 	if output := program.Output(); strings.Contains(strings.ToLower(output), "forbidden") {

@@ -56,8 +56,9 @@ func TestConflict(t *testing.T) {
 		{"removed where one comes before it", true, []string{finalizer, "a.example.com/x"}, set("a.example.com/x", finalizer), "", 1, []string{"a.example.com/x"}},
 		// The API server would take no new finalizer.
 		{"not added to one that is deleted", false, []string{"a.example.com/x"}, func(w *world) { w.delete("p") }, "", -1, []string{"a.example.com/x"}},
-		// Volumes are those of a UID.
+		// Volumes are those of a UID: those of the first one go.
 		{"not removed from another of this name", true, []string{finalizer}, func(w *world) {
+			w.createVolumes(w.project("p").UID)
 			w.change("p", finalized())
 			w.create("p", 1, finalizer)
 		}, "", -1, []string{finalizer}},
