@@ -151,9 +151,10 @@ func TestOwnWrites(t *testing.T) {
 func TestTwoControllers(t *testing.T) {
 	w := newWorld(t)
 	w.create("2026-01-02T12:00:00Z")
-	other := &Reconciler{Client: w.Client, Pods: w.Pods, Now: w.Now, AtStore: cloneOf(t, w.AtStore), PodStore: cloneOf(t, w.PodStore)}
+	other := &world{T: t, now: w.now, api: w.api}
+	other.restart()
+	other.sync()
 	theirs := func() error {
-		w.Helper()
 		_, err := other.Reconcile(t.Context(), exampleKey)
 		return err
 	}
@@ -164,9 +165,7 @@ func TestTwoControllers(t *testing.T) {
 	}
 	// Both see the claim, and neither the Pod.
 	w.sync()
-	if err := other.AtStore.Replace(w.AtStore.List(), w.AtStore.LastStoreSyncResourceVersion()); err != nil {
-		t.Fatal(err)
-	}
+	other.sync()
 	w.api.OnWrite(func(n int, _ *http.Request) testkit.Fault {
 		if n == 1 { // It is the POST. The other one is faster by a moment.
 			if err := theirs(); err != nil {
@@ -210,7 +209,7 @@ func TestKilledAtEachWrite(t *testing.T) {
 					t.Errorf("write %d, fault %d: killed %t, error %v", n+1, fault, killed, err)
 				}
 				if err != nil {
-					w.Reconciler = &Reconciler{Client: w.Client, Pods: w.Pods, Now: w.Now, AtStore: w.AtStore, PodStore: w.PodStore}
+					w.restart()
 				}
 				if w.at().Status.PodUID != "" {
 					w.set(w.podPath(), "Succeeded", "status", "phase")
@@ -228,15 +227,6 @@ func TestKilledAtEachWrite(t *testing.T) {
 			}
 		}
 	}
-}
-
-func cloneOf(t *testing.T, store cache.Indexer) cache.Indexer {
-	t.Helper()
-	clone := cache.NewIndexer(cache.MetaNamespaceKeyFunc, podIndexers())
-	if err := clone.Replace(store.List(), store.LastStoreSyncResourceVersion()); err != nil {
-		t.Fatal(err)
-	}
-	return clone
 }
 
 // TestRelease: the finalizer goes when no status waits for the Pod any more.

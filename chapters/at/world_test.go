@@ -36,16 +36,22 @@ const putStatus = "PUT ats/example/status"
 func newWorld(t *testing.T) *world {
 	t.Helper()
 	w := &world{T: t, now: noon, api: testkit.NewAPIServer(atResource)}
+	w.restart()
+	return w
+}
+
+// restart makes a new process: it has seen nothing, and remembers nothing.
+func (w *world) restart() {
+	w.Helper()
 	config := w.api.Config()
 	client, err := NewClient(config)
 	if err != nil {
-		t.Fatal(err)
+		w.Fatal(err)
 	}
 	w.Reconciler = &Reconciler{Client: client, Pods: corev1client.NewForConfigOrDie(config),
 		AtStore:  cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{}),
 		PodStore: cache.NewIndexer(cache.MetaNamespaceKeyFunc, podIndexers()),
 		Now:      func() time.Time { return w.now }}
-	return w
 }
 
 // create stores the At "example", and lets the stores show it.
