@@ -68,11 +68,7 @@ func newTestCluster(t *testing.T, word string) *testCluster {
 		userHome: t.TempDir(),
 		userBin:  t.TempDir(),
 	}
-	kubectl := filepath.Join(c.userBin, "kubectl")
-	writeFile(t, kubectl, "#!/bin/sh\nexit 99\n")
-	if err := os.Chmod(kubectl, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	writeFile(t, filepath.Join(c.userBin, "kubectl"), "#!/bin/sh\nexit 99\n")
 	t.Cleanup(func() {
 		c.run(t, "down", "--name", c.name)
 		wantNothing(t, c)
