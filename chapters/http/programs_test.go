@@ -27,8 +27,8 @@ import (
 // byHTTP is the program of this chapter.
 type byHTTP struct {
 	*controller
-	ended bool
-	err   error // why it has ended
+	ended time.Time // zero as long as it runs
+	err   error     // why it has ended
 }
 
 func startByHTTP(ctx context.Context, t *testing.T, s *server) *byHTTP {
@@ -41,7 +41,7 @@ func startByHTTP(ctx context.Context, t *testing.T, s *server) *byHTTP {
 	go func() {
 		p.err = p.run(ctx)
 		p.log.Print("http: ", p.err)
-		p.ended = true
+		p.ended = time.Now()
 	}()
 	return p
 }
@@ -49,8 +49,8 @@ func startByHTTP(ctx context.Context, t *testing.T, s *server) *byHTTP {
 // endsWith fails the test unless the program has ended with an error that has these words.
 func (p *byHTTP) endsWith(t *testing.T, words string) {
 	t.Helper()
-	if !p.ended || p.err == nil || !strings.Contains(p.err.Error(), words) {
-		t.Errorf("ended: %t, error %v; want an end with %q", p.ended, p.err, words)
+	if p.ended.IsZero() || p.err == nil || !strings.Contains(p.err.Error(), words) {
+		t.Errorf("ended: %s, error %v; want an end with %q", p.ended, p.err, words)
 	}
 }
 
