@@ -13,41 +13,10 @@ import (
 	"testing"
 )
 
-// kwokctl believes each process id that it finds in a file, so none may stay
-// that is not one of the cluster's.
-func TestForgetDead(t *testing.T) {
-	c := cluster{home: t.TempDir(), name: "x"}
-	ours := startProgram(t, &c)
-	files := map[string]struct {
-		pid  string
-		keep bool
-	}{
-		"ours":             {fmt.Sprint(ours), true},
-		"ours-and-newline": {fmt.Sprintln(ours), true},
-		"anothers":         {fmt.Sprint(os.Getpid()), false},
-		"part-of-ours":     {fmt.Sprint(ours)[1:], false},
-		"empty":            {"", false},
-	}
-	for name, file := range files {
-		writeFile(t, filepath.Join(c.dir(), "pids", name+".pid"), file.pid)
-	}
-
-	running, err := c.processes()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := c.forgetDead(running); err != nil {
-		t.Fatal(err)
-	}
-	for name, file := range files {
-		_, err := os.Stat(filepath.Join(c.dir(), "pids", name+".pid"))
-		if kept := err == nil; kept != file.keep {
-			t.Errorf("%s.pid: kept %t, want %t", name, kept, file.keep)
-		}
-	}
-}
-
+// A cluster is kept whole or removed whole. kwokctl believes each process id that it finds in a
+// file, so of one that is kept no file may stay with an id that is not one of the cluster's.
 func TestReconcileProcesses(t *testing.T) {
+	const gone = "cluster x: its files are gone, stopping the 1 processes that are left\n"
 	for _, test := range []struct {
 		name        string
 		files       []string
@@ -55,15 +24,24 @@ func TestReconcileProcesses(t *testing.T) {
 		wantOutput  string
 	}{
 		{"a cluster with data is kept", []string{"kwok.yaml", "etcd/member/snap/db"}, true, ""},
-		{"its files were removed while it ran", nil, false, "cluster x: its files are gone, stopping the 1 processes that are left\n"},
-		{"interrupted before etcd had data", []string{"kwok.yaml", "etcd/README"}, false, "cluster x: its files are gone, stopping the 1 processes that are left\n"},
-		{"kwokctl does not know it", []string{"etcd/member/snap/db"}, false, "cluster x: its files are gone, stopping the 1 processes that are left\n"},
+		{"its files were removed while it ran", nil, false, gone},
+		{"interrupted before etcd had data", []string{"kwok.yaml", "etcd/README"}, false, gone},
+		{"kwokctl does not know it", []string{"etcd/member/snap/db"}, false, gone},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			c := cluster{home: t.TempDir(), name: "x"}
 			pid := startProgram(t, &c)
 			for _, file := range test.files {
 				writeFile(t, filepath.Join(c.dir(), file), "")
+			}
+			for name, id := range map[string]string{
+				"ours":             fmt.Sprint(pid),
+				"ours-and-newline": fmt.Sprintln(pid),
+				"anothers":         fmt.Sprint(os.Getpid()),
+				"part-of-ours":     fmt.Sprint(pid)[1:],
+				"empty":            "",
+			} {
+				writeFile(t, filepath.Join(c.dir(), "pids", name+".pid"), id)
 			}
 
 			var out bytes.Buffer
@@ -74,7 +52,13 @@ func TestReconcileProcesses(t *testing.T) {
 			if created != test.wantCreated || out.String() != test.wantOutput {
 				t.Errorf("got created %t and %q, want %t and %q", created, out.String(), test.wantCreated, test.wantOutput)
 			}
-			// A cluster is kept whole or removed whole.
+			var want []string
+			if test.wantCreated {
+				want = []string{filepath.Join(c.dir(), "pids", "ours-and-newline.pid"), filepath.Join(c.dir(), "pids", "ours.pid")}
+			}
+			if left, err := filepath.Glob(filepath.Join(c.dir(), "pids", "*")); err != nil || !slices.Equal(left, want) {
+				t.Errorf("the files %q are left (%v), want %q", left, err, want)
+			}
 			_, err = os.Stat(c.dir())
 			if kept := err == nil; kept != test.wantCreated || alive(pid) != test.wantCreated {
 				t.Errorf("kept its files %t and its process %t, want both %t", kept, alive(pid), test.wantCreated)
@@ -162,26 +146,6 @@ func TestExplain(t *testing.T) {
 		filepath.Join(c.dir(), "logs"))
 	if got != want {
 		t.Errorf("got:\n%s\nwant:\n%s", got, want)
-	}
-}
-
-// Ports are free, all different, and not the same each time.
-func TestFreePorts(t *testing.T) {
-	seen := map[int]bool{}
-	for range 5 {
-		ports, err := freePorts(6)
-		if err != nil || len(ports) != 6 {
-			t.Fatalf("ports %v, %v; want 6", ports, err)
-		}
-		for i, port := range ports {
-			if port < 10000 || port > 32767 || !free(fmt.Sprint("127.0.0.1:", port)) || slices.Contains(ports[:i], port) {
-				t.Errorf("port %d of %v is taken, given twice or out of range", port, ports)
-			}
-			seen[port] = true
-		}
-	}
-	if len(seen) < 25 {
-		t.Errorf("30 draws gave only %d ports", len(seen))
 	}
 }
 

@@ -18,16 +18,15 @@ import (
 	"testing"
 )
 
-// host is a server with the layout of the real ones, which answers some paths otherwise.
+// host is a server with the layout of the real ones.
 type host struct {
 	*httptest.Server
 	files map[string]string
-	other map[string]http.HandlerFunc // by the end of the path
 }
 
 func newHost(t *testing.T) *host {
 	t.Helper()
-	h := &host{files: map[string]string{}, other: map[string]http.HandlerFunc{}}
+	h := &host{files: map[string]string{}}
 	sum := func(content string) string { return fmt.Sprintf("%x", sha256.Sum256([]byte(content))) }
 	arch := runtime.GOARCH
 	for _, program := range []string{"kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl"} {
@@ -46,14 +45,8 @@ func newHost(t *testing.T) *host {
 	}
 	h.files["/repos/kubernetes-sigs/kwok/releases/tags/v0.8.0"] = `{"id":1,"assets":[` + strings.Join(assets, ",") + `]}`
 	h.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		for end, answer := range h.other {
-			if strings.HasSuffix(r.URL.Path, end) {
-				answer(w, r)
-				return
-			}
-		}
-		content, ok := h.files[r.URL.Path]
-		if !ok {
+		content := h.files[r.URL.Path]
+		if content == "" {
 			http.NotFound(w, r)
 			return
 		}
@@ -82,86 +75,62 @@ func archiveOf(t *testing.T, files map[string]string) string {
 	return archive.String()
 }
 
-// TestDownload: the programs are those that are published, and nothing is compiled.
+// TestDownload: the programs are those that are published, and nothing is compiled. What cannot be
+// had whole gives one line that says why, and everything is compiled.
 func TestDownload(t *testing.T) {
-	home := newHome(t)
-	calls := fakeGo(t)
-	t.Setenv("RELEASES", newHost(t).URL)
-	var out bytes.Buffer
-	if err := ensure(home, true, &out); err != nil {
-		t.Fatalf("%v\n%s", err, &out)
-	}
-	if runtime.GOOS == "linux" && strings.Contains(calls(), "build") {
-		t.Errorf("it compiled as well:\n%s", &out)
-	}
-	for _, program := range programs {
-		file := filepath.Join(home, "bin", program)
-		content, err := os.ReadFile(file)
-		if err != nil {
-			t.Error(err)
-			continue
-		}
-		if want := "this is " + program; runtime.GOOS == "linux" && string(content) != want {
-			t.Errorf("%s is %q, want %q", program, content, want)
-		}
-		if info, err := os.Stat(file); err != nil || runtime.GOOS == "linux" && info.Mode().Perm()&0o100 == 0 {
-			t.Errorf("%s cannot be run: %v %v", program, info.Mode(), err)
-		}
-	}
-	// Later, without --download, they are what is used.
-	out.Reset()
-	if err := ensure(home, false, &out); err != nil || out.Len() > 0 {
-		t.Errorf("again: %v, output %q; want nothing done", err, &out)
-	}
-}
-
-// What cannot be had whole gives one line that says why, and everything is compiled.
-func TestDownloadFails(t *testing.T) {
-	if runtime.GOOS != "linux" {
-		t.Log("only the programs for Linux are published")
-		return
-	}
-	says := func(text string) http.HandlerFunc {
-		return func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, text) }
-	}
 	const noSum = " has not the SHA-256 that is published: none is"
-	for _, test := range []struct {
-		reason, path string
-		answer       http.HandlerFunc
-		want         string
-	}{
-		{"not there", "/kube-scheduler", http.NotFound, "404"},
-		{"no sum is published", "/kubectl.sha256", http.NotFound, "kubectl.sha256"},
-		{"another sum", "/kube-apiserver", says("this is something else"), "/kube-apiserver has not the SHA-256 that is published: "},
-		{"a sum that is none", "/kubectl.sha256", says("<html>"), "/kubectl has not the SHA-256 that is published: <html>"},
-		{"a list without the file", "/SHA256SUMS", says(strings.Repeat("0", 64) + "  another.zip\n"), ".tar.gz" + noSum},
-		{"a release without sums", "/tags/v0.8.0", says(`{"assets":[{"name":"kwok-linux-` + runtime.GOARCH + `","digest":null}]}`), "/kwok-linux-" + runtime.GOARCH + noSum},
-		{"it stops half-way", "/kube-controller-manager", func(w http.ResponseWriter, _ *http.Request) {
-			w.Header().Set("Content-Length", "1000")
-			_, _ = io.WriteString(w, "this is")
-		}, "/kube-controller-manager"},
-	} {
+	type row struct{ reason, path, content, want string }
+	rows := []row{
+		{"all is there", "", "", ""},
+		{"not there", "/kube-scheduler", "", "404"},
+		{"no sum is published", "/kubectl.sha256", "", "kubectl.sha256"},
+		{"another sum", "/kube-apiserver", "this is something else", "/kube-apiserver has not the SHA-256 that is published: "},
+		{"a sum that is none", "/kubectl.sha256", "<html>", "/kubectl has not the SHA-256 that is published: <html>"},
+		{"a list without the file", "/SHA256SUMS", strings.Repeat("0", 64) + "  another.zip\n", ".tar.gz" + noSum},
+		{"a release without sums", "/tags/v0.8.0", `{"assets":[{"name":"kwok-linux-` + runtime.GOARCH + `","digest":null}]}`, "/kwok-linux-" + runtime.GOARCH + noSum},
+	}
+	if runtime.GOOS != "linux" {
+		rows = []row{{"another system", "", "", "published for Linux alone"}}
+	}
+	for _, test := range rows {
 		t.Run(test.reason, func(t *testing.T) {
 			home, h := newHome(t), newHost(t)
 			calls := fakeGo(t, "example.com/a")
 			t.Setenv("RELEASES", h.URL)
-			h.other[test.path] = test.answer
+			for path := range h.files {
+				if test.path != "" && strings.HasSuffix(path, test.path) {
+					h.files[path] = test.content
+				}
+			}
 			var out bytes.Buffer
 			if err := ensure(home, true, &out); err != nil {
 				t.Fatal(err)
 			}
+			fails := test.want != ""
 			line := regexp.MustCompile(`(?m)^download: .*: building from source instead$`).FindString(out.String())
-			if !strings.Contains(line, test.want) {
+			if (line != "") != fails || !strings.Contains(line, test.want) {
 				t.Errorf("%q, want one line with %q in\n%s", line, test.want, &out)
 			}
-			if !strings.Contains(calls(), "build -v") {
-				t.Error("nothing is compiled")
+			if compiles := strings.Contains(calls(), "build -v"); compiles != fails {
+				t.Errorf("something is compiled: %t, want %t", compiles, fails)
 			}
-			// Nothing of the download is used: what fakeGo builds is empty.
 			for _, program := range programs {
-				if content, err := os.ReadFile(filepath.Join(home, "bin", program)); err != nil || len(content) > 0 {
-					t.Errorf("%s is %q, %v", program, content, err)
+				want := "this is " + program
+				if fails {
+					want = "" // is what fakeGo builds
 				}
+				file := filepath.Join(home, "bin", program)
+				if content, err := os.ReadFile(file); err != nil || string(content) != want {
+					t.Errorf("%s is %q (%v), want %q", program, content, err, want)
+				}
+				if info, err := os.Stat(file); err != nil || !fails && info.Mode().Perm()&0o100 == 0 {
+					t.Errorf("%s cannot be run (%v)", program, err)
+				}
+			}
+			// Later, without --download, they are what is used.
+			out.Reset()
+			if err := ensure(home, false, &out); err != nil || out.Len() > 0 {
+				t.Errorf("again: %v, output %q; want nothing done", err, &out)
 			}
 		})
 	}

@@ -28,13 +28,13 @@ require (
 	return home
 }
 
-// writeFile writes a file and makes the folders it needs.
+// writeFile writes a file, which may be run, and makes the folders it needs.
 func writeFile(t *testing.T, name, content string) {
 	t.Helper()
 	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(name, []byte(content), 0o600); err != nil {
+	if err := os.WriteFile(name, []byte(content), 0o755); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -128,9 +128,6 @@ case "$1 $2" in
 *) exit 64 ;;
 esac
 `, dir, strings.Replace(strings.Join(programs, " "), "etcd", "server", 1)))
-	if err := os.Chmod(filepath.Join(dir, "go"), 0o755); err != nil {
-		t.Fatal(err)
-	}
 	t.Setenv("PATH", dir+string(os.PathListSeparator)+os.Getenv("PATH"))
 	return func() string {
 		content, _ := os.ReadFile(log)

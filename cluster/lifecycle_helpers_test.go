@@ -11,7 +11,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -69,11 +68,7 @@ func newTestCluster(t *testing.T, word string) *testCluster {
 		userHome: t.TempDir(),
 		userBin:  t.TempDir(),
 	}
-	kubectl := filepath.Join(c.userBin, "kubectl")
-	writeFile(t, kubectl, "#!/bin/sh\nexit 99\n")
-	if err := os.Chmod(kubectl, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	writeFile(t, filepath.Join(c.userBin, "kubectl"), "#!/bin/sh\nexit 99\n")
 	t.Cleanup(func() {
 		c.run(t, "down", "--name", c.name)
 		wantNothing(t, c)
@@ -133,34 +128,21 @@ func (c *testCluster) query(t *testing.T, args ...string) string {
 	return string(out)
 }
 
-// pids are the process ids that kwokctl knows, by the file that holds them.
-func (c *testCluster) pids(t *testing.T) map[string]int {
+// running are the process ids of what the cluster runs, one for each program.
+func (c *testCluster) running(t *testing.T) map[string]int {
 	t.Helper()
-	files, err := filepath.Glob(filepath.Join(c.dir(), "pids", "*.pid"))
-	if err != nil || len(files) == 0 {
-		t.Fatalf("there are no process ids: %v", err)
-	}
-	pids := map[string]int{}
-	for _, file := range files {
-		content, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if pids[file], err = strconv.Atoi(string(content)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return pids
-}
-
-// programs are the names of what the cluster runs, in order.
-func (c *testCluster) programs(t *testing.T) []string {
-	t.Helper()
-	running, err := c.processes()
+	all, err := c.processes()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return slices.Sorted(maps.Values(running))
+	running := map[string]int{}
+	for pid, program := range all {
+		running[program] = pid
+	}
+	if len(running) < len(all) {
+		t.Errorf("cluster %s runs a program twice: %v", c.name, all)
+	}
+	return running
 }
 
 // wantWhole checks that all programs run, that the server serves and, if kwok
@@ -168,7 +150,7 @@ func (c *testCluster) programs(t *testing.T) []string {
 func wantWhole(t *testing.T, c *testCluster) {
 	t.Helper()
 	want := strings.Split(cmp.Or(c.components, wholeControlPlane), ",")
-	if got := c.programs(t); !slices.Equal(got, want) {
+	if got := slices.Sorted(maps.Keys(c.running(t))); !slices.Equal(got, want) {
 		t.Errorf("cluster %s runs %v, want %v", c.name, got, want)
 	}
 	if got := c.query(t, "get", "--raw", "/readyz"); got != "ok" {
@@ -194,10 +176,10 @@ func wantNothing(t *testing.T, c *testCluster) {
 // sigkill ends processes as a crash does.
 func sigkill(t *testing.T, pids map[string]int) {
 	t.Helper()
-	for file, pid := range pids {
+	for program, pid := range pids {
 		if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
-			t.Fatalf("kill %s: %v", file, err)
+			t.Fatalf("kill %s: %v", program, err)
 		}
-		waitFor(t, file+" to end", func() bool { return !alive(pid) })
+		waitFor(t, program+" to end", func() bool { return !alive(pid) })
 	}
 }

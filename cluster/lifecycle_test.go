@@ -12,7 +12,6 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -62,10 +61,6 @@ func testTwoStarts(t *testing.T, one, two *testCluster) {
 }
 
 func testRunning(t *testing.T, c *testCluster) {
-	running, err := c.processes()
-	if err != nil {
-		t.Fatal(err)
-	}
 	t.Run("the server's version is that of go.mod", func(t *testing.T) {
 		content, err := os.ReadFile(filepath.Join(c.home, "go.mod"))
 		if err != nil {
@@ -85,16 +80,13 @@ func testRunning(t *testing.T, c *testCluster) {
 			t.Fatal(err)
 		}
 		ports := savedPort.FindAllStringSubmatch(string(saved), -1)
-		if len(ports) < len(running) {
+		if running := c.running(t); len(ports) < len(running) {
 			t.Errorf("%d programs run, and only these ports are known: %v", len(running), ports)
 		}
 		for _, port := range ports {
-			own, err := net.Dial("tcp", "127.0.0.1:"+port[2])
-			if err != nil {
-				t.Errorf("%s: %v", port[1], err)
-				continue
+			if free("127.0.0.1:" + port[2]) {
+				t.Errorf("nothing listens on %s", port[1])
 			}
-			_ = own.Close()
 			if other, err := net.Dial("tcp", "127.0.0.2:"+port[2]); err == nil {
 				_ = other.Close()
 				t.Errorf("%s is reached at 127.0.0.2, too", port[1])
@@ -105,14 +97,13 @@ func testRunning(t *testing.T, c *testCluster) {
 
 func testUpAgain(t *testing.T, c *testCluster) {
 	t.Run("it says so and starts nothing", func(t *testing.T) {
-		running, err := c.processes()
-		if err != nil {
-			t.Fatal(err)
-		}
+		before := c.running(t)
 		if out, want := c.up(t), "cluster "+c.name+" is running: export KUBECONFIG="+c.kubeconfig()+"\n"; out != want {
 			t.Errorf("up said %q, want %q", out, want)
 		}
-		wantProcesses(t, &c.cluster, slices.Collect(maps.Keys(running))...)
+		if after := c.running(t); !maps.Equal(after, before) {
+			t.Errorf("it runs %v, want %v as before", after, before)
+		}
 	})
 	t.Run("it makes the node that an interrupted up had not", func(t *testing.T) {
 		c.query(t, "delete", "nodes", "--all")
@@ -145,8 +136,7 @@ func testUpAfterCrash(t *testing.T, c *testCluster) {
 	}
 
 	ok := t.Run("of all", func(t *testing.T) {
-		before := c.pids(t)
-		sigkill(t, before)
+		sigkill(t, c.running(t))
 		if out := c.up(t); !strings.Contains(out, "cluster "+c.name+" is not running: starting it again\n") {
 			t.Errorf("up said:\n%s", out)
 		}
@@ -156,20 +146,20 @@ func testUpAfterCrash(t *testing.T, c *testCluster) {
 		return
 	}
 	t.Run("of one", func(t *testing.T) {
-		before := c.pids(t)
-		scheduler := filepath.Join(c.dir(), "pids", "kube-scheduler.pid")
+		const scheduler = "kube-scheduler"
+		before := c.running(t)
 		sigkill(t, map[string]int{scheduler: before[scheduler]})
 		c.up(t)
 		wantKept(t)
-		for file, pid := range c.pids(t) {
-			if started := pid != before[file]; started != (file == scheduler) {
-				t.Errorf("%s: started again %t", filepath.Base(file), started)
+		for program, pid := range c.running(t) {
+			if started := pid != before[program]; started != (program == scheduler) {
+				t.Errorf("%s: started again %t", program, started)
 			}
 		}
 	})
 }
 
-// Ctrl-C in the middle of a start.
+// Ctrl-C in the middle of a start. A cluster stays what it was created as, also after a crash.
 func TestUpAfterInterruptedUp(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ reason, components, until string }{
@@ -196,17 +186,11 @@ func TestUpAfterInterruptedUp(t *testing.T) {
 
 			c.run(t, "up", "--name", c.name, "--components", c.components)
 			wantWhole(t, c)
+			if test.components != wholeControlPlane {
+				sigkill(t, c.running(t))
+				c.up(t)
+				wantWhole(t, c)
+			}
 		})
 	}
-}
-
-// A cluster stays what it was created as.
-func TestUpWithComponents(t *testing.T) {
-	t.Parallel()
-	c := newTestCluster(t, "components")
-	c.components = "etcd,kube-apiserver"
-	c.run(t, "up", "--name", c.name, "--components", c.components)
-	sigkill(t, c.pids(t))
-	c.up(t)
-	wantWhole(t, c)
 }

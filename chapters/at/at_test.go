@@ -17,19 +17,17 @@ import (
 func TestWholeLife(t *testing.T) {
 	w := newWorld(t)
 	at := w.create("2026-01-02T12:30:00Z")
-	if again := w.reconcile("PUT ats/example/status"); again != 30*time.Minute {
+	if again := w.becomes(PhasePending, "", putStatus); again != 30*time.Minute {
 		t.Errorf("look again after %s, want 30m", again)
 	}
-	w.is(PhasePending, "")
 	w.reconcile()
 
 	w.now = noon.Add(30 * time.Minute)
-	w.reconcile("PUT ats/example/status")
-	w.is(PhaseRunning, "")
+	w.becomes(PhaseRunning, "", putStatus)
 	if status := w.at().Status; status.PodName != podName(at) || !status.StartTime.Equal(&metav1.Time{Time: w.now}) {
 		t.Errorf("claimed with %+v", status)
 	}
-	w.reconcile("GET ats/example", "POST pods", "PUT ats/example/status")
+	w.reconcile("GET ats/example", "POST pods", putStatus)
 	if pod := w.pod(); w.at().Status.PodUID != pod.UID || !metav1.IsControlledBy(pod, at) {
 		t.Errorf("podUID %s, Pod %+v", w.at().Status.PodUID, pod.ObjectMeta)
 	}
@@ -38,8 +36,7 @@ func TestWholeLife(t *testing.T) {
 
 	w.now = w.now.Add(time.Minute)
 	w.set(w.podPath(), "Succeeded", "status", "phase")
-	w.reconcile("PUT ats/example/status")
-	w.is(PhaseDone, "")
+	w.becomes(PhaseDone, "", putStatus)
 	if status := w.at().Status; !status.CompletionTime.Equal(&metav1.Time{Time: w.now}) {
 		t.Errorf("ended with %+v", status)
 	}
@@ -51,138 +48,83 @@ func TestWholeLife(t *testing.T) {
 
 	// The Pod may go now, and nothing happens.
 	w.delete(w.podPath())
-	w.reconcile()
-	w.is(PhaseDone, "")
+	w.becomes(PhaseDone, "")
 }
 
-// TestWait: it looks at the clock at least once an hour, however far the schedule is.
+// TestWait: it looks at the clock at least once an hour, however far the schedule is. It runs
+// late, unless it has a deadline and that is over. What is no time a retry cannot mend.
 func TestWait(t *testing.T) {
-	for schedule, want := range map[string]time.Duration{
-		"2026-01-02T12:00:00.5Z":    500 * time.Millisecond,
-		"2026-01-02T12:00:01Z":      time.Second,
-		"2026-01-02T13:30:00+01:00": 30 * time.Minute,
-		"2026-01-02T13:00:01Z":      time.Hour,
-		"9999-12-31T23:59:59Z":      time.Hour, // more than a time.Duration holds
+	for _, test := range []struct {
+		schedule string
+		change   []func(*At)
+		again    time.Duration
+		phase    Phase
+		reason   Reason
+		message  string
+	}{
+		{"2026-01-02T12:00:00.5Z", nil, 500 * time.Millisecond, PhasePending, "", ""},
+		{"2026-01-02T12:00:01Z", nil, time.Second, PhasePending, "", ""},
+		{"2026-01-02T12:00:01Z", deadline(0), time.Second, PhasePending, "", ""},
+		{"2026-01-02T13:30:00+01:00", nil, 30 * time.Minute, PhasePending, "", ""},
+		{"2026-01-02T13:00:01Z", nil, time.Hour, PhasePending, "", ""},
+		{"9999-12-31T23:59:59Z", nil, time.Hour, PhasePending, "", ""}, // more than a time.Duration holds
+		{"2025-01-01T00:00:00Z", nil, 0, PhaseRunning, "", ""},
+		{"0000-01-01T00:00:00Z", nil, 0, PhaseRunning, "", ""},
+		{"2026-01-02T12:00:00Z", deadline(0), 0, PhaseRunning, "", ""},
+		{"2026-01-02T11:59:00Z", deadline(60), 0, PhaseRunning, "", ""},
+		{"2026-01-02T11:00:00Z", deadline(1<<63 - 1), 0, PhaseRunning, "", ""},
+		{"2026-01-02T11:58:59Z", deadline(60), 0, PhaseFailed, ReasonMissed, missedMessage},
+		{"1776-01-02T12:00:00Z", deadline(60), 0, PhaseFailed, ReasonMissed, missedMessage},
+		{"2026-02-30T12:00:00Z", nil, 0, PhaseFailed, ReasonInvalidSchedule, `parsing time "2026-02-30T12:00:00Z": day out of range`},
 	} {
-		t.Run(schedule, func(t *testing.T) {
+		t.Run(test.schedule, func(t *testing.T) {
 			w := newWorld(t)
-			w.create(schedule)
-			if again := w.reconcile("PUT ats/example/status"); again != want {
-				t.Errorf("look again after %s, want %s", again, want)
+			w.create(test.schedule, test.change...)
+			if again := w.becomes(test.phase, test.reason, putStatus); again != test.again {
+				t.Errorf("look again after %s, want %s", again, test.again)
 			}
-			w.is(PhasePending, "")
+			if message := w.at().Status.Message; message != test.message {
+				t.Errorf("message %q, want %q", message, test.message)
+			}
+			if test.phase != PhaseRunning {
+				w.reconcile()
+			}
 		})
 	}
 }
 
-// TestClockSteps: a person sets the clock while the timer runs. What counts is the clock.
-func TestClockSteps(t *testing.T) {
-	w := newWorld(t)
-	w.create("2026-01-02T12:30:00Z")
-	w.reconcile("PUT ats/example/status")
-	w.now = noon.Add(-time.Hour) // back
-	if again := w.reconcile(); again != time.Hour {
-		t.Errorf("look again after %s, want 1h", again)
-	}
-	w.now = noon.AddDate(1, 0, 0) // forward
-	w.reconcile("PUT ats/example/status")
-	w.is(PhaseRunning, "")
-}
-
-// TestEdit: until it runs the schedule may be moved, in either direction.
+// TestEdit: until it runs the schedule may be moved, and a person may set the clock, in either
+// direction. What counts is what both say when the timer has run.
 func TestEdit(t *testing.T) {
 	w := newWorld(t)
 	w.create("2026-01-02T12:30:00Z")
-	w.reconcile("PUT ats/example/status")
+	w.reconcile(putStatus)
+	w.now = noon.Add(-time.Hour)
+	if again := w.reconcile(); again != time.Hour {
+		t.Errorf("look again after %s, want 1h", again)
+	}
 	w.set("ats/example", "2026-01-02T12:45:00Z", "spec", "schedule")
 	w.now = noon.Add(30 * time.Minute) // the first timer is not stopped
 	if again := w.reconcile(); again != 15*time.Minute {
 		t.Errorf("look again after %s, want 15m", again)
 	}
 	w.set("ats/example", "2026-01-02T12:10:00Z", "spec", "schedule")
-	w.reconcile("PUT ats/example/status")
-	w.is(PhaseRunning, "")
-
-	// It is moved while the cache still shows the old time: the claim is refused.
-	w = newWorld(t)
-	w.create("2026-01-02T12:00:00Z")
-	w.set("ats/example", "2026-01-03T12:00:00Z", "spec", "schedule")
-	if _, err := w.tryReconcile("PUT ats/example/status"); !apierrors.IsConflict(err) {
-		t.Errorf("error %v, want a Conflict", err)
-	}
-	w.reconcile("PUT ats/example/status")
-	w.is(PhasePending, "")
-}
-
-// TestInvalidSchedule: a retry cannot mend it.
-func TestInvalidSchedule(t *testing.T) {
-	w := newWorld(t)
-	w.create("2026-02-30T12:00:00Z")
-	if again := w.reconcile("PUT ats/example/status"); again != 0 {
-		t.Errorf("look again after %s, want 0", again)
-	}
-	w.is(PhaseFailed, ReasonInvalidSchedule)
-	if message := w.at().Status.Message; message != `parsing time "2026-02-30T12:00:00Z": day out of range` {
-		t.Errorf("message %q", message)
-	}
-	w.reconcile()
-}
-
-// TestLate: it runs late, unless it has a deadline and that is over.
-func TestLate(t *testing.T) {
-	for _, schedule := range []string{"2025-01-01T00:00:00Z", "0000-01-01T00:00:00Z"} {
-		w := newWorld(t)
-		w.create(schedule)
-		w.reconcile("PUT ats/example/status")
-		w.is(PhaseRunning, "")
-	}
-
-	w := newWorld(t)
-	w.create("2026-01-02T11:59:00Z", deadline(60))
-	w.reconcile("PUT ats/example/status")
-	w.is(PhaseRunning, "")
-
-	w = newWorld(t)
-	w.create("2026-01-02T11:58:59Z", deadline(60))
-	w.reconcile("PUT ats/example/status")
-	w.is(PhaseFailed, ReasonMissed)
-	w.reconcile()
+	w.becomes(PhaseRunning, "", putStatus)
 }
 
 // TestLateAfterClaim: the deadline is over between the claim and the Pod.
 func TestLateAfterClaim(t *testing.T) {
-	w := newWorld(t)
-	w.create("2026-01-02T12:00:00Z", deadline(60))
-	w.reconcile("PUT ats/example/status")
-	path := "pods/" + w.at().Status.PodName
+	w := claimed(t, deadline(60)...)
 	w.now = noon.Add(2 * time.Minute)
-	w.reconcile("GET ats/example", "GET "+path, "PUT ats/example/status")
-	w.is(PhaseFailed, ReasonMissed)
+	w.becomes(PhaseFailed, ReasonMissed, "GET ats/example", "GET "+w.podPath(), putStatus)
 
 	// The Pod was created in time, and only its answer was lost.
-	w = newWorld(t)
-	w.create("2026-01-02T12:00:00Z", deadline(60))
-	w.reconcile("PUT ats/example/status")
+	w = claimed(t, deadline(60)...)
 	w.sync()
-	w.add(path, newPod(w.at()))
+	w.add(w.podPath(), newPod(w.at()))
 	w.now = noon.Add(2 * time.Minute)
-	w.syncAts()
-	w.reconcileStale("GET ats/example", "GET "+path, "PUT ats/example/status")
+	w.reconcileStale("GET ats/example", "GET "+w.podPath(), putStatus)
 	w.is(PhaseRunning, "")
-}
-
-// TestPodFailed: a failed Pod is a failed At, and is not run again.
-func TestPodFailed(t *testing.T) {
-	w := running(t)
-	w.set(w.podPath(), "Failed", "status", "phase")
-	w.set(w.podPath(), "Evicted", "status", "reason")
-	w.reconcile("PUT ats/example/status")
-	w.is(PhaseFailed, ReasonPodFailed)
-	if message := w.at().Status.Message; message != "Evicted" {
-		t.Errorf("message %q", message)
-	}
-	w.reconcile("PATCH " + w.podPath())
-	w.reconcile()
 }
 
 // TestNameTaken: the Pod of another owner, or of none, is never taken for ours, and never touched.
@@ -195,16 +137,13 @@ func TestNameTaken(t *testing.T) {
 		"owned and not controlled": func(pod *corev1.Pod) { pod.OwnerReferences[0].Controller = nil },
 	} {
 		t.Run(reason, func(t *testing.T) {
-			w := newWorld(t)
-			w.create("2026-01-02T12:00:00Z")
-			w.reconcile("PUT ats/example/status")
+			w := claimed(t)
 			pod := newPod(w.at())
 			pod.Finalizers = nil
 			change(pod)
 			w.add(w.podPath(), pod)
 			version := w.pod().ResourceVersion
-			w.reconcile("GET ats/example", "POST pods", "GET "+w.podPath(), "PUT ats/example/status")
-			w.is(PhaseFailed, ReasonNameTaken)
+			w.becomes(PhaseFailed, ReasonNameTaken, "GET ats/example", "POST pods", "GET "+w.podPath(), putStatus)
 			w.reconcile()
 			if w.pod().ResourceVersion != version {
 				t.Error("the Pod was changed")
@@ -215,68 +154,51 @@ func TestNameTaken(t *testing.T) {
 
 // TestInvalidPod: the spec cannot be changed any more, so a retry cannot help.
 func TestInvalidPod(t *testing.T) {
-	w := newWorld(t)
-	w.create("2026-01-02T12:00:00Z")
-	w.reconcile("PUT ats/example/status")
+	w := claimed(t)
 	w.refusePods(apierrors.NewInvalid(schema.GroupKind{Kind: "Pod"}, "example",
 		field.ErrorList{field.Required(field.NewPath("spec"), "")}))
-	w.reconcile("GET ats/example", "POST pods", "PUT ats/example/status")
-	w.is(PhaseFailed, ReasonInvalidPod)
+	w.becomes(PhaseFailed, ReasonInvalidPod, "GET ats/example", "POST pods", putStatus)
 	w.reconcile()
 }
 
-// TestPolicyWithoutReason: a ValidatingAdmissionPolicy that gives no reason answers 422, as
-// for an invalid Pod, but names no field. It may be lifted.
-func TestPolicyWithoutReason(t *testing.T) {
-	w := newWorld(t)
-	w.create("2026-01-02T12:00:00Z")
-	w.reconcile("PUT ats/example/status")
+// TestRefused: a refusal is told once and retried, until it is lifted.
+func TestRefused(t *testing.T) {
+	// A ValidatingAdmissionPolicy that gives no reason answers 422, as for an invalid Pod, but
+	// names no field.
 	denied := apierrors.NewInvalid(schema.GroupKind{Kind: "Pod"}, "example", nil)
 	denied.ErrStatus.Details.Causes = []metav1.StatusCause{{Message: "no Pods on Sundays"}}
-	w.refusePods(denied)
-	w.sync()
-	if _, err := w.tryReconcile("GET ats/example", "POST pods", "PUT ats/example/status"); !apierrors.IsInvalid(err) {
-		t.Errorf("error %v, want the policy's, so that the worker retries", err)
-	}
-	w.is(PhaseRunning, ReasonForbidden)
-	w.api.Refuse(nil)
-	w.reconcile("GET ats/example", "POST pods", "PUT ats/example/status")
-	w.is(PhaseRunning, "")
-}
-
-// TestQuota: a refusal is told once and retried, until the quota allows the Pod.
-func TestQuota(t *testing.T) {
-	w := newWorld(t)
-	w.create("2026-01-02T12:00:00Z")
-	w.reconcile("PUT ats/example/status")
 	exceeded := func(used int) *apierrors.StatusError {
 		return apierrors.NewForbidden(schema.GroupResource{Resource: "pods"}, "example", fmt.Errorf("exceeded quota, used %d", used))
 	}
-	w.refusePods(exceeded(2))
-	w.sync()
-	if _, err := w.tryReconcile("GET ats/example", "POST pods", "PUT ats/example/status"); !apierrors.IsForbidden(err) {
-		t.Errorf("error %v, want Forbidden, so that the worker retries", err)
+	for reason, refusals := range map[string][2]*apierrors.StatusError{
+		"by a policy without reason": {denied, denied},
+		"by a quota":                 {exceeded(2), exceeded(3)},
+	} {
+		t.Run(reason, func(t *testing.T) {
+			w := claimed(t)
+			refused := func(by *apierrors.StatusError, requests ...string) (message string) {
+				t.Helper()
+				w.refusePods(by)
+				w.sync()
+				if _, err := w.tryReconcile(requests...); apierrors.ReasonForError(err) != by.ErrStatus.Reason {
+					t.Errorf("error %v, want %v, so that the worker retries", err, by)
+				}
+				w.is(PhaseRunning, ReasonForbidden)
+				return w.at().Status.Message
+			}
+			first := refused(refusals[0], "GET ats/example", "POST pods", putStatus)
+			if then := refused(refusals[1], "GET ats/example", "POST pods"); then != first {
+				t.Errorf("message %q, want the first one, %q", then, first)
+			}
+			w.api.Refuse(nil)
+			w.becomes(PhaseRunning, "", "GET ats/example", "POST pods", putStatus)
+		})
 	}
-	w.is(PhaseRunning, ReasonForbidden)
-	first := w.at().Status.Message
-	w.refusePods(exceeded(3))
-	w.sync()
-	if _, err := w.tryReconcile("GET ats/example", "POST pods"); !apierrors.IsForbidden(err) {
-		t.Errorf("error %v, want Forbidden", err)
-	}
-	if message := w.at().Status.Message; message != first {
-		t.Errorf("message %q, want the first one, %q", message, first)
-	}
-	w.api.Refuse(nil)
-	w.reconcile("GET ats/example", "POST pods", "PUT ats/example/status")
-	w.is(PhaseRunning, "")
 }
 
 // TestTerminatingNamespace: nothing can be created, and the At is about to go.
 func TestTerminatingNamespace(t *testing.T) {
-	w := newWorld(t)
-	w.create("2026-01-02T12:00:00Z")
-	w.reconcile("PUT ats/example/status")
+	w := claimed(t)
 	w.api.Delete("/api/v1/namespaces/default", "")
 	if again := w.reconcile("GET ats/example", "POST pods"); again != 0 {
 		t.Errorf("look again after %s, want 0", again)

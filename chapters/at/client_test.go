@@ -1,94 +1,64 @@
 package main
 
 import (
-	"context"
-	"encoding/json"
-	"io"
-	"net/http"
-	"net/http/httptest"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/rest"
+
+	"example.com/byhand/chapters/internal/chaptertest"
 )
 
-const atJSON = `{"apiVersion":"cnat.programming-kubernetes.info/v1alpha1","kind":"At","metadata":{"name":"one","resourceVersion":"7"}}`
-
-// dial returns a client for a server that answers every request so, and what it was asked.
-func dial(t *testing.T, answer string) (client *Client, asked *[]string) {
-	t.Helper()
-	asked = &[]string{}
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		body, _ := io.ReadAll(r.Body)
-		*asked = append(*asked, strings.TrimSpace(r.Method+" "+r.URL.RequestURI()+" "+string(body)))
-		w.Header().Set("Content-Type", "application/json")
-		_, _ = io.WriteString(w, answer)
-	}))
-	t.Cleanup(server.Close)
-	client, err := NewClient(&rest.Config{Host: server.URL})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return client, asked
-}
-
-// TestRequests: each verb is this one request.
+// TestRequests: each verb is this one request. The body of a write is the object with its kind,
+// and the answer comes back.
 func TestRequests(t *testing.T) {
-	const path = "/apis/cnat.programming-kubernetes.info/v1alpha1"
+	const (
+		path    = "/apis/cnat.programming-kubernetes.info/v1alpha1"
+		version = `"apiVersion":"cnat.programming-kubernetes.info/v1alpha1"`
+		at      = `{"kind":"At",` + version + `,"metadata":{"name":"one","resourceVersion":"7"}}`
+		list    = `{"kind":"AtList",` + version + `,"metadata":{},"items":[{"metadata":{"name":"one","resourceVersion":"7"}}]}`
+		put     = `{"kind":"At",` + version + `,"metadata":{"name":"one","resourceVersion":"6"},"spec":{"schedule":"","containers":null},"status":{"phase":"RUNNING"}}`
+	)
+	one := At{ObjectMeta: metav1.ObjectMeta{Name: "one", ResourceVersion: "7"}}
+	all := &AtList{Items: []At{one}}
 	options := metav1.ListOptions{ResourceVersion: "5"}
 	for _, test := range []struct {
-		verb   string
-		answer string
-		send   func(ctx context.Context, c *Client) (any, error)
-		want   string
+		request, answer string
+		send            func(c *Client) (any, error)
+		want            any
 	}{
-		{"get", atJSON, func(ctx context.Context, c *Client) (any, error) {
-			return c.Ats("ns").Get(ctx, "one", metav1.GetOptions{})
-		}, "GET " + path + "/namespaces/ns/ats/one"},
-		{"list", `{"kind":"AtList","apiVersion":"cnat.programming-kubernetes.info/v1alpha1","metadata":{},"items":[]}`, func(ctx context.Context, c *Client) (any, error) {
-			return c.Ats("ns").List(ctx, options)
-		}, "GET " + path + "/namespaces/ns/ats?resourceVersion=5"},
-		{"list of all namespaces", `{"kind":"AtList","apiVersion":"cnat.programming-kubernetes.info/v1alpha1","metadata":{},"items":[]}`, func(ctx context.Context, c *Client) (any, error) {
-			return c.Ats("").List(ctx, options)
-		}, "GET " + path + "/ats?resourceVersion=5"},
-		{"watch", "", func(ctx context.Context, c *Client) (any, error) {
-			return c.Ats("ns").Watch(ctx, options)
-		}, "GET " + path + "/namespaces/ns/ats?resourceVersion=5&watch=true"},
-		{"watch of all namespaces", "", func(ctx context.Context, c *Client) (any, error) {
-			return c.Ats("").Watch(ctx, options)
-		}, "GET " + path + "/ats?resourceVersion=5&watch=true"},
+		{"GET " + path + "/namespaces/ns/ats/one", at, func(c *Client) (any, error) {
+			return c.Ats("ns").Get(t.Context(), "one", metav1.GetOptions{})
+		}, &one},
+		{"GET " + path + "/namespaces/ns/ats?resourceVersion=5", list, func(c *Client) (any, error) {
+			return c.Ats("ns").List(t.Context(), options)
+		}, all},
+		{"GET " + path + "/ats?resourceVersion=5", list, func(c *Client) (any, error) {
+			return c.Ats("").List(t.Context(), options)
+		}, all},
+		{"GET " + path + "/namespaces/ns/ats?resourceVersion=5&watch=true", "", func(c *Client) (any, error) {
+			_, err := c.Ats("ns").Watch(t.Context(), options)
+			return nil, err
+		}, nil},
+		{"GET " + path + "/ats?resourceVersion=5&watch=true", "", func(c *Client) (any, error) {
+			_, err := c.Ats("").Watch(t.Context(), options)
+			return nil, err
+		}, nil},
+		{"PUT " + path + "/namespaces/ns/ats/one/status " + put, at, func(c *Client) (any, error) {
+			before := &At{ObjectMeta: metav1.ObjectMeta{Name: "one", ResourceVersion: "6"}, Status: AtStatus{Phase: PhaseRunning}}
+			return c.Ats("ns").UpdateStatus(t.Context(), before, metav1.UpdateOptions{})
+		}, &one},
 	} {
-		t.Run(test.verb, func(t *testing.T) {
-			client, asked := dial(t, test.answer)
-			if _, err := test.send(t.Context(), client); err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff([]string{test.want}, *asked); diff != "" {
-				t.Errorf("requests (-want +got):\n%s", diff)
-			}
-		})
-	}
-}
-
-// TestUpdateStatus: the body is the object with its kind, and the answer comes back.
-func TestUpdateStatus(t *testing.T) {
-	client, asked := dial(t, atJSON)
-	at := &At{ObjectMeta: metav1.ObjectMeta{Name: "one", ResourceVersion: "6"}, Status: AtStatus{Phase: PhaseRunning}}
-	updated, err := client.Ats("ns").UpdateStatus(t.Context(), at, metav1.UpdateOptions{})
-	if err != nil || updated.ResourceVersion != "7" {
-		t.Fatalf("version %s (%v), want 7", updated.ResourceVersion, err)
-	}
-	request, body, _ := strings.Cut((*asked)[0], " {")
-	if want := "PUT /apis/cnat.programming-kubernetes.info/v1alpha1/namespaces/ns/ats/one/status"; request != want {
-		t.Errorf("request %s, want %s", request, want)
-	}
-	var sent At
-	if err := json.Unmarshal([]byte("{"+body), &sent); err != nil {
-		t.Fatal(err)
-	}
-	if sent.Kind != "At" || sent.ResourceVersion != "6" || sent.Status.Phase != PhaseRunning {
-		t.Errorf("sent %+v", sent)
+		client, err := NewClient(chaptertest.Expect(t, chaptertest.Exchange{Request: test.request, Code: 200, Answer: test.answer}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := test.send(client)
+		if err != nil {
+			t.Errorf("%s: %v", test.request, err)
+		}
+		if diff := cmp.Diff(test.want, got); diff != "" {
+			t.Errorf("%s: answer (-want +got):\n%s", test.request, diff)
+		}
 	}
 }

@@ -9,10 +9,8 @@ import (
 	"os"
 	"testing"
 
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
 
 	"example.com/byhand/chapters/internal/chaptertest"
 )
@@ -20,37 +18,28 @@ import (
 func TestMain(m *testing.M) { os.Exit(chaptertest.Run(m)) }
 
 // cluster is a namespace on a real API server, for Ats.
-type cluster struct {
-	*chaptertest.Cluster
-	client *Client
-	pods   corev1client.PodInterface
-}
+type cluster struct{ *chaptertest.Cluster }
 
-func newCluster(t *testing.T) *cluster {
+func newCluster(t *testing.T) cluster {
 	t.Helper()
-	c := &cluster{Cluster: chaptertest.New(t)}
-	var err error
-	if c.client, err = NewClient(c.Config); err != nil {
-		t.Fatal(err)
-	}
-	c.pods = c.Kube.CoreV1().Pods(c.Namespace)
+	c := cluster{chaptertest.New(t)}
 	// The program has ended by then, and no other one removes its finalizer.
 	t.Cleanup(func() {
-		ctx := context.WithoutCancel(t.Context())
-		pods, err := c.pods.List(ctx, metav1.ListOptions{LabelSelector: uidLabel})
+		ctx, pods := context.WithoutCancel(t.Context()), c.Kube.CoreV1().Pods(c.Namespace)
+		list, err := pods.List(ctx, metav1.ListOptions{LabelSelector: uidLabel})
 		if err != nil {
 			t.Errorf("clean up: %v", err)
 			return
 		}
-		for _, pod := range pods.Items {
-			_, _ = c.pods.Patch(ctx, pod.Name, types.StrategicMergePatchType, fmt.Appendf(nil, releasePatch, pod.UID), metav1.PatchOptions{})
+		for _, pod := range list.Items {
+			_, _ = pods.Patch(ctx, pod.Name, types.StrategicMergePatchType, fmt.Appendf(nil, releasePatch, pod.UID), metav1.PatchOptions{})
 		}
 	})
 	return c
 }
 
 // start runs the program on the test's namespace until it is ready.
-func (c *cluster) start(kubeconfig string) *chaptertest.Program {
+func (c cluster) start(kubeconfig string) *chaptertest.Program {
 	c.Helper()
 	p := c.Start("--kubeconfig", kubeconfig, "--namespace", c.Namespace)
 	p.Prints(1, "ready: ")
@@ -60,117 +49,40 @@ func (c *cluster) start(kubeconfig string) *chaptertest.Program {
 const past = "2026-01-01T00:00:00Z"
 
 // create creates an At.
-func (c *cluster) create(name, schedule string) *At {
+func (c cluster) create(name, schedule string) {
 	c.Helper()
-	at := &At{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: AtSpec{Schedule: schedule,
-		Containers: []AtContainer{{Name: "main", Image: "busybox", Command: []string{"echo", "hello"}}}}}
-	created := &At{}
-	if err := c.client.rest.Post().Namespace(c.Namespace).Resource("ats").Body(at).Do(c.Context()).Into(created); err != nil {
-		c.Fatal(err)
-	}
-	return created
+	c.Apply(fmt.Sprintf(`{"apiVersion":"cnat.programming-kubernetes.info/v1alpha1","kind":"At","metadata":{"name":%q},
+		"spec":{"schedule":%q,"containers":[{"name":"main","image":"busybox","command":["echo","hello"]}]}}`, name, schedule))
 }
 
 // patch changes an At by a merge patch.
-func (c *cluster) patch(name, patch string) error {
-	return c.client.rest.Patch(types.MergePatchType).Namespace(c.Namespace).Resource("ats").Name(name).Body([]byte(patch)).Do(c.Context()).Error()
+func (c cluster) patch(name, patch string) {
+	c.Helper()
+	c.Kubectl("patch", "at", name, "--type=merge", "-p", patch)
 }
 
-func (c *cluster) delete(name string, how metav1.DeletionPropagation) {
+// becomes waits until a field of an object, such as "{.status.phase}", has this value.
+func (c cluster) becomes(object, field, value string) {
 	c.Helper()
-	err := c.client.rest.Delete().Namespace(c.Namespace).Resource("ats").Name(name).Body(&metav1.DeleteOptions{PropagationPolicy: &how}).Do(c.Context()).Error()
-	if err != nil {
-		c.Fatal(err)
-	}
-}
-
-func (c *cluster) at(name string) *At {
-	c.Helper()
-	at, err := c.client.Ats(c.Namespace).Get(c.Context(), name, metav1.GetOptions{})
-	if err != nil {
-		c.Fatal(err)
-	}
-	return at
-}
-
-// becomes waits until an At has this phase and reason.
-func (c *cluster) becomes(name string, phase Phase, reason Reason) {
-	c.Helper()
-	c.Eventually(fmt.Sprintf("At %s becomes %s %s", name, phase, reason), func() error {
-		if got := c.at(name).Status; got.Phase != phase || got.Reason != reason {
-			return fmt.Errorf("it is %+v", got)
-		}
-		return nil
-	})
+	c.Kubectl("wait", object, "--for=jsonpath="+field+"="+value, "--timeout=60s")
 }
 
 // runs waits until the status of an At has the UID of its Pod, and the Pod runs.
-func (c *cluster) runs(name string) *corev1.Pod {
+func (c cluster) runs(name string) (pod string) {
 	c.Helper()
-	var pod *corev1.Pod
-	c.Eventually("the Pod of "+name+" runs", func() error {
-		status := c.at(name).Status
-		if status.PodUID == "" {
-			return fmt.Errorf("%+v", status)
-		}
-		var err error
-		if pod, err = c.pods.Get(c.Context(), status.PodName, metav1.GetOptions{}); err == nil && pod.Status.Phase != corev1.PodRunning {
-			err = fmt.Errorf("it is %s", pod.Status.Phase)
-		}
-		return err
-	})
+	c.Kubectl("wait", "at/"+name, "--for=jsonpath={.status.podUID}", "--timeout=60s")
+	pod = "pod/" + c.Kubectl("get", "at", name, "-o", "jsonpath={.status.podName}")
+	c.becomes(pod, "{.status.phase}", "Running")
 	return pod
 }
 
-// end ends a Pod as its node would.
-func (c *cluster) end(pod string, phase corev1.PodPhase) error {
-	_, err := c.pods.Patch(c.Context(), pod, types.StrategicMergePatchType, fmt.Appendf(nil, `{"status":{"phase":%q}}`, phase), metav1.PatchOptions{}, "status")
-	return err
-}
-
-// endNotedPods lets each Pod that runs succeed, once its At has noted it: an At that sees its
-// Pod for the first time when it has ended needs one write fewer. A Pod that does not run yet
-// would be made to run by kwok, whatever its status says.
-func (c *cluster) endNotedPods() error {
-	ats, err := c.client.Ats(c.Namespace).List(c.Context(), metav1.ListOptions{})
-	if err != nil {
-		return err
-	}
-	noted := map[types.UID]bool{}
-	for _, at := range ats.Items {
-		noted[at.Status.PodUID] = true
-	}
-	pods, err := c.pods.List(c.Context(), metav1.ListOptions{})
-	if err != nil {
-		return err
-	}
-	for _, pod := range pods.Items {
-		if noted[pod.UID] && pod.Status.Phase == corev1.PodRunning && pod.DeletionTimestamp == nil {
-			err = errors.Join(err, c.end(pod.Name, corev1.PodSucceeded))
+// released waits until a Pod, which stays, does not have our finalizer any more.
+func (c cluster) released(pod string) {
+	c.Helper()
+	c.Eventually(pod+" is released", func() error {
+		if left := c.Kubectl("get", pod, "-o", "jsonpath={.metadata.finalizers}{.metadata.deletionTimestamp}"); left != "" {
+			return errors.New(left)
 		}
-	}
-	return err
-}
-
-// released is nil when each At has this phase and no Pod has our finalizer.
-func (c *cluster) released(phase Phase) error {
-	ats, err := c.client.Ats(c.Namespace).List(c.Context(), metav1.ListOptions{})
-	if err != nil {
-		return err
-	}
-	for _, at := range ats.Items {
-		if at.Status.Phase != phase {
-			return fmt.Errorf("At %s is %+v", at.Name, at.Status)
-		}
-	}
-	pods, err := c.pods.List(c.Context(), metav1.ListOptions{})
-	if err != nil {
-		return err
-	}
-	for _, pod := range pods.Items {
-		if isTracked(&pod) {
-			return fmt.Errorf("Pod %s still has our finalizer", pod.Name)
-		}
-	}
-	return nil
+		return nil
+	})
 }

@@ -85,6 +85,9 @@ func TestPodInformer(t *testing.T) {
 	if pods := podsOf(i.Store, cache.NewObjectName("ns", "one")); len(pods) != 1 || pods[0].Name != "a" {
 		t.Errorf("Pods of one: %v", pods)
 	}
+	if keys, err := podIndexers()[byAt](&At{}); err != nil || len(keys) > 0 {
+		t.Errorf("what is no Pod is found as %q (%v)", keys, err)
+	}
 	// An orphan has no owner, and its phase changes.
 	orphan, _ := get[*corev1.Pod](i.Store, cache.NewObjectName("ns", "b"))
 	queue := controller.NewPriorityQueue("")

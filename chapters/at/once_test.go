@@ -3,7 +3,6 @@ package main
 import (
 	"net/http"
 	"strings"
-	"sync/atomic"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -19,75 +18,70 @@ import (
 
 // These tests are about "at most once": each is a way to a second Pod, which is closed.
 
-// claimed is a world with an At that is RUNNING and has no Pod.
-func claimed(t *testing.T) *world {
-	t.Helper()
-	w := newWorld(t)
-	w.create("2026-01-02T12:00:00Z")
-	w.reconcile("PUT ats/example/status")
-	return w
-}
-
-// TestLostAnswer: the Pod was created, and the program died before it could note it.
+// TestLostAnswer: the Pod was created, the program died before it could note it, and the cache
+// does not show the Pod yet.
 func TestLostAnswer(t *testing.T) {
-	// The cache shows the Pod.
 	w := claimed(t)
-	w.add(w.podPath(), newPod(w.at()))
-	w.reconcile("PUT ats/example/status")
-	if got, want := w.at().Status.PodUID, w.pod().UID; got != want {
-		t.Errorf("podUID %q, want %q", got, want)
-	}
-
-	// It does not show it yet.
-	w = claimed(t)
 	w.sync()
 	w.add(w.podPath(), newPod(w.at()))
-	w.reconcileStale("GET ats/example", "POST pods", "GET "+w.podPath(), "PUT ats/example/status")
+	w.reconcileStale("GET ats/example", "POST pods", "GET "+w.podPath(), putStatus)
 	if got, want := w.at().Status.PodUID, w.pod().UID; got != want {
 		t.Errorf("podUID %q, want %q", got, want)
 	}
 }
 
-// TestDeletedBeforeItIsNoted: the same, and a person deletes the Pod meanwhile. The finalizer
-// keeps it.
-func TestDeletedBeforeItIsNoted(t *testing.T) {
-	w := claimed(t)
-	w.add(w.podPath(), newPod(w.at()))
-	w.delete(w.podPath())
-	w.reconcile("PUT ats/example/status")
-	w.is(PhaseFailed, ReasonPodDeleted)
-	w.reconcile("PATCH " + w.podPath())
-	if w.api.Get(url(w.podPath())) != nil {
-		t.Error("the Pod is still there")
-	}
-	w.reconcile()
-}
-
-// TestPodDeleted: a Pod that is deleted while it runs is not run again.
-func TestPodDeleted(t *testing.T) {
-	w := running(t)
-	w.delete(w.podPath())
-	w.reconcile("PUT ats/example/status")
-	w.is(PhaseFailed, ReasonPodDeleted)
-	w.reconcile("PATCH " + w.podPath())
-	w.reconcile()
-}
-
-// TestPodGone: the same, and the finalizer was removed by force.
-func TestPodGone(t *testing.T) {
-	for reason, change := range map[string]func(w *world){
-		"nothing has its name": func(w *world) { w.api.Remove(url(w.podPath())) },
-		"another one has its name": func(w *world) {
-			pod := w.pod()
-			w.api.Remove(url(w.podPath()))
-			w.add(w.podPath(), pod)
-		},
+// TestPodEnds: a failed Pod is a failed At. A Pod that has ended or was deleted is not run again.
+func TestPodEnds(t *testing.T) {
+	const deleted = "the Pod was deleted before it had ended"
+	for _, test := range []struct {
+		reason string
+		world  func(*testing.T, ...func(*At)) *world
+		change func(w *world, pod string)
+		asks   bool // because the cache does not have it
+		phase  Phase
+		why    Reason
+		says   string
+		left   bool // a Pod that is to be released
+	}{
+		{"it has failed", running, func(w *world, pod string) {
+			w.set(pod, "Failed", "status", "phase")
+			w.set(pod, "Evicted", "status", "reason")
+		}, false, PhaseFailed, ReasonPodFailed, "Evicted", true},
+		{"it is deleted", running, (*world).delete, false, PhaseFailed, ReasonPodDeleted, deleted, true},
+		{"it has succeeded and is deleted", running, func(w *world, pod string) {
+			w.set(pod, "Succeeded", "status", "phase")
+			w.delete(pod)
+		}, false, PhaseDone, "", "", true},
+		// The finalizer keeps it.
+		{"it is deleted before it is noted", claimed, func(w *world, pod string) {
+			w.add(pod, newPod(w.at()))
+			w.delete(pod)
+		}, false, PhaseFailed, ReasonPodDeleted, deleted, true},
+		{"it is deleted, and its finalizer was removed by force", running, func(w *world, pod string) {
+			w.api.Remove(url(pod))
+		}, true, PhaseFailed, ReasonPodDeleted, "the Pod is gone", false},
+		{"it is gone, and another one has its name", running, func(w *world, pod string) {
+			another := w.pod()
+			w.api.Remove(url(pod))
+			w.add(pod, another)
+		}, true, PhaseFailed, ReasonPodDeleted, "the Pod is gone", true},
 	} {
-		t.Run(reason, func(t *testing.T) {
-			w := running(t)
-			change(w)
-			w.reconcile("GET "+w.podPath(), "PUT ats/example/status")
-			w.is(PhaseFailed, ReasonPodDeleted)
+		t.Run(test.reason, func(t *testing.T) {
+			w := test.world(t)
+			pod := w.podPath()
+			test.change(w, pod)
+			requests := []string{putStatus}
+			if test.asks {
+				requests = []string{"GET " + pod, putStatus}
+			}
+			w.becomes(test.phase, test.why, requests...)
+			if message := w.at().Status.Message; message != test.says {
+				t.Errorf("message %q, want %q", message, test.says)
+			}
+			if test.left {
+				w.reconcile("PATCH " + pod)
+			}
+			w.reconcile()
 		})
 	}
 }
@@ -100,23 +94,13 @@ func TestImpossiblePodName(t *testing.T) {
 			w := claimed(t)
 			w.set("ats/example", name, "status", "podName")
 			w.set("ats/example", uid, "status", "podUID")
-			w.reconcile("PUT ats/example/status")
-			w.is(PhaseFailed, ReasonInvalidPod)
+			w.becomes(PhaseFailed, ReasonInvalidPod, putStatus)
 			if left := w.at().Status.PodName; left != "" {
 				t.Errorf("the status still has the name %q, which the CRD refuses", left)
 			}
 			w.reconcile()
 		}
 	}
-}
-
-// TestEndedAndDeleted: what counts is how it has ended.
-func TestEndedAndDeleted(t *testing.T) {
-	w := running(t)
-	w.set(w.podPath(), "Succeeded", "status", "phase")
-	w.delete(w.podPath())
-	w.reconcile("PUT ats/example/status")
-	w.is(PhaseDone, "")
 }
 
 // TestPodWithoutLabel: a person takes the label away, so the cache has no such Pod. It is
@@ -128,8 +112,7 @@ func TestPodWithoutLabel(t *testing.T) {
 		t.Errorf("look again after %s, want %s", again, controller.CacheRetry)
 	}
 	w.set(w.podPath(), "Succeeded", "status", "phase")
-	w.reconcile("GET "+w.podPath(), "PUT ats/example/status")
-	w.is(PhaseDone, "")
+	w.becomes(PhaseDone, "", "GET "+w.podPath(), putStatus)
 }
 
 // TestStaleCache: another process has noted a Pod, which has ended and is gone, and the cache
@@ -144,20 +127,19 @@ func TestStaleCache(t *testing.T) {
 	}
 	// Nor is anything sent before the cache shows it.
 	w.reconcileStale()
-	w.reconcile()
-	w.is(PhaseDone, "")
+	w.becomes(PhaseDone, "")
 }
 
 // TestOwnWrites: nothing is decided before the cache shows what was written.
 func TestOwnWrites(t *testing.T) {
 	w := newWorld(t)
 	w.create("2026-01-02T12:00:00Z")
-	w.reconcileStale("PUT ats/example/status")
+	w.reconcileStale(putStatus)
 	if again := w.reconcileStale(); again != controller.CacheRetry {
 		t.Errorf("look again after %s, want %s", again, controller.CacheRetry)
 	}
 	w.syncAts()
-	w.reconcileStale("GET ats/example", "POST pods", "PUT ats/example/status")
+	w.reconcileStale("GET ats/example", "POST pods", putStatus)
 	w.syncAts() // and not the Pods
 	w.reconcileStale()
 	w.syncPods()
@@ -169,22 +151,21 @@ func TestOwnWrites(t *testing.T) {
 func TestTwoControllers(t *testing.T) {
 	w := newWorld(t)
 	w.create("2026-01-02T12:00:00Z")
-	other := &Reconciler{Client: w.Client, Pods: w.Pods, Now: w.Now, AtStore: cloneOf(t, w.AtStore), PodStore: cloneOf(t, w.PodStore)}
+	other := &world{T: t, now: w.now, api: w.api}
+	other.restart()
+	other.sync()
 	theirs := func() error {
-		w.Helper()
 		_, err := other.Reconcile(t.Context(), exampleKey)
 		return err
 	}
 
-	w.reconcile("PUT ats/example/status")
+	w.reconcile(putStatus)
 	if err := theirs(); !apierrors.IsConflict(err) {
 		t.Errorf("the second claim: %v, want a Conflict", err)
 	}
 	// Both see the claim, and neither the Pod.
 	w.sync()
-	if err := other.AtStore.Replace(w.AtStore.List(), w.AtStore.LastStoreSyncResourceVersion()); err != nil {
-		t.Fatal(err)
-	}
+	other.sync()
 	w.api.OnWrite(func(n int, _ *http.Request) testkit.Fault {
 		if n == 1 { // It is the POST. The other one is faster by a moment.
 			if err := theirs(); err != nil {
@@ -194,8 +175,8 @@ func TestTwoControllers(t *testing.T) {
 		return testkit.Pass
 	})
 	_, err := w.tryReconcile("GET ats/example", "POST pods",
-		"GET ats/example", "POST pods", "PUT ats/example/status", // the other one's
-		"GET "+w.podPath(), "PUT ats/example/status")
+		"GET ats/example", "POST pods", putStatus, // the other one's
+		"GET "+w.podPath(), putStatus)
 	if !apierrors.IsConflict(err) {
 		t.Errorf("error %v, want a Conflict", err)
 	}
@@ -212,15 +193,8 @@ func TestKilledAtEachWrite(t *testing.T) {
 		for _, fault := range []testkit.Fault{testkit.KillBefore, testkit.KillAfter} {
 			w := newWorld(t)
 			w.create("2026-01-02T12:00:00Z")
-			var kills int
-			var dead atomic.Bool
-			w.api.Kill = func() { kills++; dead.Store(true) }
-			w.api.Intercept(func(http.ResponseWriter, *http.Request) bool {
-				if dead.Load() {
-					panic(http.ErrAbortHandler)
-				}
-				return false
-			})
+			kills := 0
+			w.api.Kill = func() { kills++ }
 			w.api.OnWrite(func(write int, _ *http.Request) testkit.Fault {
 				if write == n+1 {
 					return fault
@@ -229,12 +203,13 @@ func TestKilledAtEachWrite(t *testing.T) {
 			})
 			for range 10 {
 				w.sync()
+				before := kills
 				_, err := w.Reconcile(t.Context(), exampleKey)
-				if killed := dead.Swap(false); killed != (err != nil) {
+				if killed := kills > before; killed != (err != nil) {
 					t.Errorf("write %d, fault %d: killed %t, error %v", n+1, fault, killed, err)
 				}
 				if err != nil {
-					w.Reconciler = &Reconciler{Client: w.Client, Pods: w.Pods, Now: w.Now, AtStore: w.AtStore, PodStore: w.PodStore}
+					w.restart()
 				}
 				if w.at().Status.PodUID != "" {
 					w.set(w.podPath(), "Succeeded", "status", "phase")
@@ -254,15 +229,6 @@ func TestKilledAtEachWrite(t *testing.T) {
 	}
 }
 
-func cloneOf(t *testing.T, store cache.Indexer) cache.Indexer {
-	t.Helper()
-	clone := cache.NewIndexer(cache.MetaNamespaceKeyFunc, podIndexers())
-	if err := clone.Replace(store.List(), store.LastStoreSyncResourceVersion()); err != nil {
-		t.Fatal(err)
-	}
-	return clone
-}
-
 // TestRelease: the finalizer goes when no status waits for the Pod any more.
 func TestRelease(t *testing.T) {
 	for _, test := range []struct {
@@ -277,7 +243,7 @@ func TestRelease(t *testing.T) {
 		{"it is gone, and another one has its name", func(w *world, pod string) {
 			w.api.Remove(url("ats/example"))
 			w.create("9999-12-31T23:59:59Z")
-			w.reconcile("GET ats/example", "PATCH "+pod, "PUT ats/example/status")
+			w.reconcile("GET ats/example", "PATCH "+pod, putStatus)
 			w.set(pod, []any{podFinalizer}, "metadata", "finalizers")
 		}, []string{"GET ats/example"}},
 		{"it is gone, and the Pod is an orphan", func(w *world, pod string) {
@@ -301,26 +267,29 @@ func TestRelease(t *testing.T) {
 	}
 }
 
-// TestReleaseKeepsOthers: other finalizers stay, and so does a new Pod of the same name.
+// TestReleaseKeepsOthers: other finalizers stay, and so does a new Pod of the same name. A Pod
+// that went first is no error.
 func TestReleaseKeepsOthers(t *testing.T) {
 	w := running(t)
 	w.set(w.podPath(), []any{"example.com/theirs", podFinalizer}, "metadata", "finalizers")
-	w.set(w.podPath(), "Succeeded", "status", "phase")
-	w.reconcile("PUT ats/example/status")
-	w.sync()
+	w.end()
 	w.reconcile("PATCH " + w.podPath())
 	if finalizers := w.pod().Finalizers; len(finalizers) != 1 || finalizers[0] != "example.com/theirs" {
 		t.Errorf("finalizers %q", finalizers)
 	}
 
 	w = running(t)
-	w.set(w.podPath(), "Succeeded", "status", "phase")
-	w.reconcile("PUT ats/example/status")
-	w.sync()
+	w.end()
 	w.set(w.podPath(), "another", "metadata", "uid")
 	if _, err := w.tryReconcile("PATCH " + w.podPath()); !apierrors.IsConflict(err) {
 		t.Errorf("error %v, want a Conflict", err)
 	}
+
+	w = running(t)
+	w.end()
+	w.api.Remove(url(w.podPath()))
+	w.reconcileStale("PATCH " + w.podPath())
+	w.reconcile()
 }
 
 // TestReleaseOfForgedPod: a Pod has our label and finalizer, and its annotation is no name
@@ -348,18 +317,6 @@ func TestReleaseOfForgedPod(t *testing.T) {
 			t.Errorf("%q: requests (-want +got):\n%s", name, diff)
 		}
 	}
-}
-
-// TestReleaseOfGonePod: the Pod went first.
-func TestReleaseOfGonePod(t *testing.T) {
-	w := running(t)
-	w.set(w.podPath(), "Succeeded", "status", "phase")
-	w.reconcile("PUT ats/example/status")
-	w.sync()
-	path := w.podPath()
-	w.api.Remove(url(path))
-	w.reconcileStale("PATCH " + path)
-	w.reconcile()
 }
 
 // TestReleaseAsksFirst: the cache does not have the At yet. Its Pod must keep the finalizer.

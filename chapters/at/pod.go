@@ -12,7 +12,7 @@ import (
 )
 
 // podFinalizer keeps a Pod that a person deletes until the status says what came of it.
-// Without it (TestDeletedBeforeItIsNoted):
+// Without it (TestPodEnds):
 //
 //	0.0 s  The controller creates the Pod and is killed.
 //	0.1 s  A person deletes the Pod.

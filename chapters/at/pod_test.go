@@ -70,6 +70,7 @@ func TestWhyFailed(t *testing.T) {
 	}
 	for want, status := range map[string]corev1.PodStatus{
 		"Evicted the node was low on memory":       {Reason: "Evicted", Message: "the node was low on memory"},
+		"Evicted":                                  {Reason: "Evicted"},
 		"container two has ended with exit code 3": {ContainerStatuses: []corev1.ContainerStatus{ended("one", 0), ended("two", 3)}},
 		"the Pod has failed":                       {},
 	} {

@@ -2,9 +2,7 @@
 
 package main
 
-import (
-	"testing"
-)
+import "testing"
 
 // TestReadme runs the commands of README.md.
 func TestReadme(t *testing.T) {
@@ -14,7 +12,7 @@ func TestReadme(t *testing.T) {
 	kubeconfig := c.Here()
 	c.Kubectl("apply", "-f", "config/samples")
 	program := c.start(kubeconfig)
-	c.becomes("later", PhasePending, "")
+	c.becomes("at/later", "{.status.phase}", "PENDING")
 	c.runs("example-at")
 
 	script := c.Readme(kubeconfig)
@@ -32,6 +30,6 @@ func TestReadme(t *testing.T) {
 	script.Run("kubectl wait at later --for=jsonpath='{.status.reason}'", "condition met")
 	script.Run("kubectl get ats")
 	script.Run("kubectl delete ats --all")
-	// TestDeletedAts waits for the garbage collector.
+	script.Run("kubectl wait pod --for=delete")
 	program.Stop()
 }

@@ -31,19 +31,27 @@ var (
 	noon       = time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
 )
 
+const putStatus = "PUT ats/example/status"
+
 func newWorld(t *testing.T) *world {
 	t.Helper()
 	w := &world{T: t, now: noon, api: testkit.NewAPIServer(atResource)}
+	w.restart()
+	return w
+}
+
+// restart makes a new process: it has seen nothing, and remembers nothing.
+func (w *world) restart() {
+	w.Helper()
 	config := w.api.Config()
 	client, err := NewClient(config)
 	if err != nil {
-		t.Fatal(err)
+		w.Fatal(err)
 	}
 	w.Reconciler = &Reconciler{Client: client, Pods: corev1client.NewForConfigOrDie(config),
 		AtStore:  cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{}),
 		PodStore: cache.NewIndexer(cache.MetaNamespaceKeyFunc, podIndexers()),
 		Now:      func() time.Time { return w.now }}
-	return w
 }
 
 // create stores the At "example", and lets the stores show it.
@@ -59,19 +67,26 @@ func (w *world) create(schedule string, change ...func(*At)) *At {
 	return w.at()
 }
 
-// running is a world with an At that has its Pod, with nothing left to do.
-func running(t *testing.T) *world {
+// claimed is a world with an At that is RUNNING and has no Pod.
+func claimed(t *testing.T, change ...func(*At)) *world {
 	t.Helper()
 	w := newWorld(t)
-	w.create("2026-01-02T12:00:00Z")
-	w.reconcile("PUT ats/example/status")
-	w.reconcile("GET ats/example", "POST pods", "PUT ats/example/status")
+	w.create("2026-01-02T12:00:00Z", change...)
+	w.becomes(PhaseRunning, "", putStatus)
+	return w
+}
+
+// running is a world with an At that has its Pod, with nothing left to do.
+func running(t *testing.T, change ...func(*At)) *world {
+	t.Helper()
+	w := claimed(t, change...)
+	w.reconcile("GET ats/example", "POST pods", putStatus)
 	w.reconcile()
 	return w
 }
 
-func deadline(seconds int64) func(*At) {
-	return func(at *At) { at.Spec.StartingDeadlineSeconds = &seconds }
+func deadline(seconds int64) []func(*At) {
+	return []func(*At){func(at *At) { at.Spec.StartingDeadlineSeconds = &seconds }}
 }
 
 // at returns the At as the server has it.
@@ -149,6 +164,14 @@ func (w *world) reconcile(want ...string) time.Duration {
 	return w.reconcileStale(want...)
 }
 
+// becomes is reconcile, after which the At must have this phase and reason.
+func (w *world) becomes(phase Phase, reason Reason, want ...string) time.Duration {
+	w.Helper()
+	again := w.reconcile(want...)
+	w.is(phase, reason)
+	return again
+}
+
 // reconcileStale is reconcile with the stores as they are.
 func (w *world) reconcileStale(want ...string) time.Duration {
 	w.Helper()
@@ -211,3 +234,11 @@ func (w *world) set(path string, value any, fields ...string) {
 
 // delete deletes an object as another client would: one with finalizers stays.
 func (w *world) delete(path string) { w.api.Delete(url(path), "") }
+
+// end lets the Pod succeed, and the status say so.
+func (w *world) end() {
+	w.Helper()
+	w.set(w.podPath(), "Succeeded", "status", "phase")
+	w.becomes(PhaseDone, "", putStatus)
+	w.sync()
+}

@@ -12,9 +12,7 @@ import (
 func TestFinalizersOfOthers(t *testing.T) {
 	w := newWorld(t)
 	p := w.create("p", 1, "a.example.com/x")
-	w.sync()
-	w.must("p")
-	w.sent(adds(p, `["a.example.com/x","examples-gzh.com/volumes"]`))
+	w.step("p", adds(p, `["a.example.com/x","examples-gzh.com/volumes"]`))
 
 	for _, before := range [][]string{
 		{finalizer},
@@ -28,40 +26,42 @@ func TestFinalizersOfOthers(t *testing.T) {
 			w.settle("p")
 			w.change("p", finalized(before...))
 			w.delete("p")
-			w.sync()
-			w.requests = nil
-			w.must("p")
-			w.sent(removes(p, slices.Index(before, finalizer)))
+			w.step("p", removes(p, slices.Index(before, finalizer)))
 			w.isEmpty()
-
-			others := slices.DeleteFunc(slices.Clone(before), func(f string) bool { return f == finalizer })
-			project := w.project("p")
-			if len(others) == 0 && project != nil || len(others) > 0 && (project == nil || !slices.Equal(project.Finalizers, others)) {
-				t.Errorf("the Project is %v, want the finalizers %v", project, others)
-			}
+			w.waitsFor(slices.DeleteFunc(slices.Clone(before), func(f string) bool { return f == finalizer })...)
 			// Its turn is over.
-			w.sync()
-			w.must("p")
-			w.sent()
+			w.step("p")
 		})
 	}
 }
 
-// Another program changes the finalizers between the cache and the patch: it is refused, no
+// Another client changes the Project between the cache and the patch: it is refused, no
 // finalizer is lost, and it is made again from what the cache shows then.
 func TestConflict(t *testing.T) {
+	set := func(finalizers ...string) func(*world) {
+		return func(w *world) { w.change("p", finalized(finalizers...)) }
+	}
 	for _, test := range []struct {
-		reason           string
-		isDeleted        bool
-		first, meanwhile []string
-		added            string // by the patch that is made again
-		place            int    // from which it removes ours
-		want             []string
+		reason    string
+		isDeleted bool
+		first     []string
+		meanwhile func(w *world)
+		added     string // by the patch that is made again
+		place     int    // from which it removes ours, -1 for nowhere
+		want      []string
 	}{
-		{"added behind one that comes", false, nil, []string{"a.example.com/x"}, `["a.example.com/x","examples-gzh.com/volumes"]`, 0, []string{"a.example.com/x", finalizer}},
-		{"added where one goes", false, []string{"a.example.com/x"}, nil, `["examples-gzh.com/volumes"]`, 0, []string{finalizer}},
-		{"removed where one before it goes", true, []string{"a.example.com/x", finalizer, "b.example.com/x"}, []string{finalizer, "b.example.com/x"}, "", 0, []string{"b.example.com/x"}},
-		{"removed where one comes before it", true, []string{finalizer, "a.example.com/x"}, []string{"a.example.com/x", finalizer}, "", 1, []string{"a.example.com/x"}},
+		{"added behind one that comes", false, nil, set("a.example.com/x"), `["a.example.com/x","examples-gzh.com/volumes"]`, -1, []string{"a.example.com/x", finalizer}},
+		{"added where one goes", false, []string{"a.example.com/x"}, set(), `["examples-gzh.com/volumes"]`, -1, []string{finalizer}},
+		{"removed where one before it goes", true, []string{"a.example.com/x", finalizer, "b.example.com/x"}, set(finalizer, "b.example.com/x"), "", 0, []string{"b.example.com/x"}},
+		{"removed where one comes before it", true, []string{finalizer, "a.example.com/x"}, set("a.example.com/x", finalizer), "", 1, []string{"a.example.com/x"}},
+		// The API server would take no new finalizer.
+		{"not added to one that is deleted", false, []string{"a.example.com/x"}, func(w *world) { w.delete("p") }, "", -1, []string{"a.example.com/x"}},
+		// Volumes are those of a UID: those of the first one go.
+		{"not removed from another of this name", true, []string{finalizer}, func(w *world) {
+			w.createVolumes(w.project("p").UID)
+			w.change("p", finalized())
+			w.create("p", 1, finalizer)
+		}, "", -1, []string{finalizer}},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			w := newWorld(t)
@@ -70,12 +70,13 @@ func TestConflict(t *testing.T) {
 				w.delete("p")
 			}
 			w.sync()
-			w.change("p", finalized(test.meanwhile...))
+			test.meanwhile(w)
+			before := w.project("p").Finalizers
 			if _, _, err := w.reconcile("p"); !apierrors.IsConflict(err) {
 				t.Errorf("error %v, want a Conflict", err)
 			}
-			if got := w.project("p").Finalizers; !slices.Equal(got, test.meanwhile) {
-				t.Errorf("finalizers %v, want %v", got, test.meanwhile)
+			if got := w.project("p").Finalizers; !slices.Equal(got, before) {
+				t.Errorf("finalizers %v, want %v", got, before)
 			}
 			w.isEmpty()
 			w.told()
@@ -84,67 +85,19 @@ func TestConflict(t *testing.T) {
 			w.requests = nil
 			w.must("p")
 			w.sent()
-			w.sync()
-			then := adds(w.project("p"), test.added)
-			if test.isDeleted {
-				then = removes(w.project("p"), test.place)
+			p := w.project("p")
+			switch {
+			case test.added != "":
+				w.step("p", adds(p, test.added))
+			case test.place >= 0:
+				w.step("p", removes(p, test.place))
+			default:
+				w.step("p")
 			}
-			w.must("p")
-			w.sent(then)
-			if got := w.project("p").Finalizers; !slices.Equal(got, test.want) {
-				t.Errorf("finalizers %v, want %v", got, test.want)
+			w.waitsFor(test.want...)
+			if p.DeletionTimestamp == nil {
+				w.has(p.UID, 0)
 			}
 		})
-	}
-}
-
-// A Project is being deleted, and the cache does not show it: it gets no finalizer, which
-// the API server would refuse, and no volumes.
-func TestDeletedUnseen(t *testing.T) {
-	w := newWorld(t)
-	w.create("p", 1, "a.example.com/x")
-	w.sync()
-	w.delete("p")
-	if _, _, err := w.reconcile("p"); !apierrors.IsConflict(err) {
-		t.Errorf("error %v, want a Conflict", err)
-	}
-	w.settle("p")
-	w.isEmpty()
-	if got := w.project("p").Finalizers; !slices.Equal(got, []string{"a.example.com/x"}) {
-		t.Errorf("finalizers %v, want only that of another", got)
-	}
-}
-
-// The name is given to another Project while the cache shows the first one. Volumes are
-// those of a UID, and the second one keeps its finalizer.
-func TestSameNameAnew(t *testing.T) {
-	w := newWorld(t)
-	first := w.create("p", 2)
-	w.settle("p")
-	w.delete("p")
-	w.sync()
-	w.change("p", finalized())
-	second := w.create("p", 3, finalizer)
-	if _, _, err := w.reconcile("p"); !apierrors.IsConflict(err) {
-		t.Errorf("error %v, want a Conflict", err)
-	}
-	w.has(first.UID)
-	w.settle("p")
-	w.has(second.UID, 0, 1, 2)
-	if got := w.project("p").Finalizers; !slices.Equal(got, []string{finalizer}) {
-		t.Errorf("finalizers %v, want ours", got)
-	}
-}
-
-// A person removes the finalizer from a Project that stays: it comes back.
-func TestFinalizerComesBack(t *testing.T) {
-	w := newWorld(t)
-	p := w.create("p", 2)
-	w.settle("p")
-	w.change("p", finalized())
-	w.settle("p")
-	w.has(p.UID, 0, 1)
-	if got := w.project("p").Finalizers; !slices.Equal(got, []string{finalizer}) {
-		t.Errorf("finalizers %v, want ours", got)
 	}
 }

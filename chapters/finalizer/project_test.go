@@ -28,9 +28,7 @@ func removes(project *v1alpha1.Project, place int) string {
 func TestLife(t *testing.T) {
 	w := newWorld(t)
 	p := w.create("p", 2)
-	w.sync()
-	w.must("p")
-	w.sent(adds(p, `["examples-gzh.com/volumes"]`))
+	w.step("p", adds(p, `["examples-gzh.com/volumes"]`))
 	w.told("Normal VolumesReady 2 volumes: 2 created, 0 deleted")
 	w.has(p.UID, 0, 1)
 
@@ -38,40 +36,33 @@ func TestLife(t *testing.T) {
 	if again := w.must("p"); again != controller.CacheRetry {
 		t.Errorf("look again after %s, want %s", again, controller.CacheRetry)
 	}
-	w.sync()
-	w.must("p")
-	w.sent()
+	w.step("p")
 	w.told()
 
 	w.change("p", scaled(4))
-	w.sync()
-	w.must("p")
-	w.sent()
+	w.step("p")
 	w.told("Normal VolumesReady 4 volumes: 2 created, 0 deleted")
 	w.has(p.UID, 0, 1, 2, 3)
 
+	// A person removes the finalizer from a Project that stays: it comes back.
+	w.change("p", finalized())
+	w.step("p", adds(w.project("p"), `["examples-gzh.com/volumes"]`))
+	w.told()
+
 	// Volumes are deleted after a look at the Project itself.
 	w.change("p", scaled(1))
-	w.sync()
-	w.must("p")
-	w.sent("GET projects/p")
+	w.step("p", "GET projects/p")
 	w.told("Normal VolumesReady 1 volumes: 0 created, 3 deleted")
 	w.has(p.UID, 0)
 
 	w.delete("p")
-	w.sync()
-	w.must("p")
-	w.sent(removes(p, 0))
+	w.step("p", removes(p, 0))
 	w.isEmpty()
-	if w.project("p") != nil {
-		t.Error("the Project is still there")
-	}
+	w.waitsFor()
 	if again := w.must("p"); again != controller.CacheRetry {
 		t.Errorf("look again after %s, want %s", again, controller.CacheRetry)
 	}
-	w.sync()
-	w.must("p")
-	w.sent()
+	w.step("p")
 	w.told()
 }
 
@@ -108,34 +99,32 @@ func TestTooMany(t *testing.T) {
 	const tooMany = "Warning TooManyVolumes spec.replicas is 1000000000, and a Project may have 10 volumes (--max-volumes): none is created or deleted"
 	w := newWorld(t)
 	p, other := w.create("p", 1_000_000_000), w.create("other", 10)
-	w.settle("p")
-	w.told(tooMany)
-	w.has(p.UID)
+	// One that has volumes keeps them. Another Event is for another number only.
+	for _, step := range []struct {
+		replicas int32
+		told     string
+		has      []int
+	}{
+		{1_000_000_000, tooMany, nil},
+		{2, "Normal VolumesReady 2 volumes: 2 created, 0 deleted", []int{0, 1}},
+		{1_000_000_000, tooMany, []int{0, 1}},
+		{2, "Normal VolumesReady 2 volumes: 0 created, 0 deleted", []int{0, 1}},
+		{1_000_000_000, tooMany, []int{0, 1}},
+	} {
+		w.change("p", scaled(step.replicas))
+		w.settle("p")
+		w.must("p")
+		w.told(step.told)
+		w.has(p.UID, step.has...)
+	}
 	w.settle("other")
 	w.told("Normal VolumesReady 10 volumes: 10 created, 0 deleted")
 	w.has(other.UID, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9)
 
-	// One that has volumes keeps them. Another Event is for another number only.
-	w.change("p", scaled(2))
-	w.settle("p")
-	w.told("Normal VolumesReady 2 volumes: 2 created, 0 deleted")
-	w.change("p", scaled(1_000_000_000))
-	w.settle("p")
-	w.must("p")
-	w.has(p.UID, 0, 1)
-	w.told(tooMany)
-	w.change("p", scaled(2))
-	w.settle("p")
-	w.told("Normal VolumesReady 2 volumes: 0 created, 0 deleted")
-
-	w.change("p", scaled(1_000_000_000))
-	w.settle("p")
 	w.delete("p")
 	w.settle("p")
 	w.has(p.UID)
-	if w.project("p") != nil {
-		t.Error("the Project is still there")
-	}
+	w.waitsFor()
 	for key := range w.reconciler.warnings.Range {
 		t.Errorf("what was said of %v is still in memory", key)
 	}
@@ -182,9 +171,7 @@ func TestStorageFails(t *testing.T) {
 	w.storage.err = nil
 	w.settle("p")
 	w.isEmpty()
-	if w.project("p") != nil {
-		t.Error("the Project is still there")
-	}
+	w.waitsFor()
 }
 
 // The process is killed before and after each step that it takes: each write to the API
@@ -212,16 +199,12 @@ func TestKilledAtEachStep(t *testing.T) {
 				if _, err := os.Stat(data); err != nil {
 					t.Errorf("a volume that stays has lost its data: %v", err)
 				}
-				if got, want := w.project("p").Finalizers, append(slices.Clone(others), finalizer); !slices.Equal(got, want) {
-					t.Errorf("finalizers %v, want %v", got, want)
-				}
+				w.waitsFor(append(slices.Clone(others), finalizer)...)
 				w.delete("p")
 				w.settle("p")
 				w.isEmpty()
-				if project := w.project("p"); others == nil && project != nil || others != nil && !slices.Equal(project.Finalizers, others) {
-					t.Errorf("the Project is %v, want one with the finalizers %v or none", project, others)
-				}
-				wasKilled = w.steps >= killAt
+				w.waitsFor(others...)
+				wasKilled = w.effects >= killAt
 			})
 		}
 	}

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -26,13 +27,21 @@ func TestRights(t *testing.T) {
 	}
 	p := c.program(asAccount)
 	p.Prints(1, "Deleted the volumes of a Project that is gone")
-	owner := c.create("p", 2)
+	owner := c.create("p", 2).UID
 	c.has(owner, 2)
-	c.scale("p", 1)
+	c.change("p", scaled(1))
 	c.has(owner, 1)
-	c.tells("p", "VolumesReady", "1 volumes")
+	c.Eventually("an Event", func() error {
+		if events := c.Kubectl("get", "events"); !strings.Contains(events, "1 volumes: 0 created, 1 deleted") {
+			return errors.New(events)
+		}
+		return nil
+	})
 	c.delete("p")
-	c.goes("p", owner)
+	c.Kubectl("wait", "--for=delete", "project/p", "--timeout=60s")
+	if owners, err := c.Owners(t.Context()); err != nil || len(owners) > 0 {
+		t.Errorf("the store has folders of %v (%v), want none", owners, err)
+	}
 	if output := p.Output(); strings.Contains(strings.ToLower(output), "forbidden") {
 		t.Errorf("a right is missing:\n%s", output)
 	}

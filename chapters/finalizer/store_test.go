@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Every call may be made again.
+// Every call may be made again. A volume that holds something goes with it.
 func TestDirectoryTwice(t *testing.T) {
 	d, ctx := directory(t.TempDir()), t.Context()
 	for _, call := range []struct {
@@ -33,24 +33,12 @@ func TestDirectoryTwice(t *testing.T) {
 			if err != nil || !slices.Equal(got, call.want) {
 				t.Errorf("%s: the volumes are %v (%v), want %v", call.name, got, err, call.want)
 			}
+			for _, n := range got {
+				if err := os.WriteFile(filepath.Join(string(d), volume(uid(1), n), "file"), nil, 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
 		}
-	}
-}
-
-// A volume that holds something goes with it.
-func TestDirectoryDeletesContent(t *testing.T) {
-	d, ctx := directory(t.TempDir()), t.Context()
-	create(t, d, uid(1), 0, 1)
-	for _, name := range []string{"0/file", "1/file"} {
-		if err := os.WriteFile(filepath.Join(string(d), string(uid(1)), name), nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := errors.Join(d.Delete(ctx, uid(1), 0), d.DeleteAll(ctx, uid(1))); err != nil {
-		t.Error(err)
-	}
-	if owners, err := d.Owners(ctx); err != nil || len(owners) > 0 {
-		t.Errorf("there is %v (%v), want nothing", owners, err)
 	}
 }
 

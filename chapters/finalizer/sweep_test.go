@@ -96,21 +96,6 @@ func TestSweepWithoutAnswer(t *testing.T) {
 	w.has(uid(1), 0)
 }
 
-// A sweep that is killed is made again.
-func TestSweepKilled(t *testing.T) {
-	w := newWorld(t)
-	w.createVolumes(uid(1))
-	w.createVolumes(uid(2))
-	w.killAt = 2
-	func() {
-		defer func() { _ = recover() }()
-		_ = w.reconciler.sweep(t.Context())
-	}()
-	w.restart()
-	w.sweeps()
-	w.isEmpty()
-}
-
 func (w *world) sweeps() {
 	w.Helper()
 	if err := w.reconciler.sweep(w.Context()); err != nil {

@@ -27,17 +27,17 @@ import (
 // test says when the cache catches up and when a key is reconciled.
 type world struct {
 	*testing.T
+	person
 	api        *testkit.APIServer
-	projects   clientset.ProjectInterface // of another client
-	requests   []string                   // of the process
+	requests   []string // of the process
 	cache      cache.Indexer
 	directory  directory
 	storage    *faultyStorage
 	events     *record.FakeRecorder
 	reconciler *projectReconciler
 
-	// steps counts what has an effect outside the process. At step killAt it is killed.
-	steps, killAt int
+	// effects counts what has an effect outside the process. At number killAt it is killed.
+	effects, killAt int
 }
 
 // errKilled is what a step panics with.
@@ -46,8 +46,8 @@ var errKilled = errors.New("killed")
 func newWorld(t *testing.T) *world {
 	t.Helper()
 	w := &world{T: t, api: testkit.NewAPIServer(), directory: directory(t.TempDir())}
-	w.projects = clientset.NewForConfigOrDie(w.api.Config()).ExamplesV1alpha1().Projects("default")
-	w.storage = &faultyStorage{storage: w.directory, step: w.step}
+	w.person = person{t, clientset.NewForConfigOrDie(w.api.Config()).ExamplesV1alpha1().Projects("default")}
+	w.storage = &faultyStorage{storage: w.directory, step: w.mayDie}
 	w.cache = cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{})
 	w.events = record.NewFakeRecorder(100)
 	w.restart()
@@ -67,9 +67,9 @@ func (w *world) restart() {
 	}
 }
 
-// step may kill the process.
-func (w *world) step() {
-	if w.steps++; w.steps == w.killAt {
+// mayDie may kill the process.
+func (w *world) mayDie() {
+	if w.effects++; w.effects == w.killAt {
 		panic(errKilled)
 	}
 }
@@ -84,48 +84,54 @@ func (w *world) RoundTrip(r *http.Request) (*http.Response, error) {
 	body, _ := r.GetBody() // It is in memory: reading it does not fail.
 	patch, _ := io.ReadAll(body)
 	w.requests = append(w.requests, request+" "+string(patch))
-	w.step()
-	defer w.step()
+	w.mayDie()
+	defer w.mayDie()
 	return network.RoundTrip(r)
-}
-
-// create creates a Project in namespace default.
-func (w *world) create(name string, replicas int32, finalizers ...string) *v1alpha1.Project {
-	w.Helper()
-	project := &v1alpha1.Project{
-		ObjectMeta: metav1.ObjectMeta{Name: name, Finalizers: finalizers},
-		Spec:       v1alpha1.ProjectSpec{Replicas: replicas},
-	}
-	created, err := w.projects.Create(w.Context(), project, metav1.CreateOptions{})
-	if err != nil {
-		w.Fatal(err)
-	}
-	return created
 }
 
 // uid returns one as the API server gives them. No Project has it.
 func uid(n int) types.UID { return types.UID(fmt.Sprintf("00000000-0000-4000-8000-%012d", n)) }
 
+// person is another client of the API server.
+type person struct {
+	t        *testing.T
+	projects clientset.ProjectInterface
+}
+
+// create creates a Project.
+func (p person) create(name string, replicas int32, finalizers ...string) *v1alpha1.Project {
+	p.t.Helper()
+	project := &v1alpha1.Project{
+		ObjectMeta: metav1.ObjectMeta{Name: name, Finalizers: finalizers},
+		Spec:       v1alpha1.ProjectSpec{Replicas: replicas},
+	}
+	created, err := p.projects.Create(p.t.Context(), project, metav1.CreateOptions{})
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return created
+}
+
 // project returns the Project as the API server has it, nil for none.
-func (w *world) project(name string) *v1alpha1.Project {
-	w.Helper()
-	project, err := w.projects.Get(w.Context(), name, metav1.GetOptions{})
+func (p person) project(name string) *v1alpha1.Project {
+	p.t.Helper()
+	project, err := p.projects.Get(p.t.Context(), name, metav1.GetOptions{})
 	if apierrors.IsNotFound(err) {
 		return nil
 	}
 	if err != nil {
-		w.Fatal(err)
+		p.t.Fatal(err)
 	}
 	return project
 }
 
-// change changes a Project as another client does.
-func (w *world) change(name string, change func(*v1alpha1.Project)) {
-	w.Helper()
-	project := w.project(name)
+// change changes a Project.
+func (p person) change(name string, change func(*v1alpha1.Project)) {
+	p.t.Helper()
+	project := p.project(name)
 	change(project)
-	if _, err := w.projects.Update(w.Context(), project, metav1.UpdateOptions{}); err != nil {
-		w.Fatal(err)
+	if _, err := p.projects.Update(p.t.Context(), project, metav1.UpdateOptions{}); err != nil {
+		p.t.Fatal(err)
 	}
 }
 
@@ -138,10 +144,10 @@ func finalized(finalizers ...string) func(*v1alpha1.Project) {
 }
 
 // delete deletes a Project: it is gone, or it waits for its finalizers.
-func (w *world) delete(name string) {
-	w.Helper()
-	if err := w.projects.Delete(w.Context(), name, metav1.DeleteOptions{}); err != nil {
-		w.Fatal(err)
+func (p person) delete(name string) {
+	p.t.Helper()
+	if err := p.projects.Delete(p.t.Context(), name, metav1.DeleteOptions{}); err != nil {
+		p.t.Fatal(err)
 	}
 }
 
@@ -187,6 +193,15 @@ func (w *world) must(name string) (requeueAfter time.Duration) {
 	return requeueAfter
 }
 
+// step syncs and reconciles a Project, which must send these requests and no others.
+func (w *world) step(name string, want ...string) {
+	w.Helper()
+	w.sync()
+	w.requests = nil
+	w.must(name)
+	w.sent(want...)
+}
+
 // settle syncs and reconciles until nothing happens any more.
 func (w *world) settle(name string) {
 	w.Helper()
@@ -230,6 +245,15 @@ func (w *world) has(owner types.UID, want ...int) {
 	}
 	if slices.Sort(got); !slices.Equal(got, want) {
 		w.Errorf("%s has the volumes %v, want %v", owner, got, want)
+	}
+}
+
+// waitsFor checks the finalizers of Project p, which is gone if it should have none.
+func (w *world) waitsFor(want ...string) {
+	w.Helper()
+	project := w.project("p")
+	if isGone := project == nil; isGone != (len(want) == 0) || !isGone && !slices.Equal(project.Finalizers, want) {
+		w.Errorf("the Project is %v, want one with the finalizers %q or none", project, want)
 	}
 }
 

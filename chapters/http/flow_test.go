@@ -17,42 +17,39 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// On a quiet day: each Foo costs a POST and a PUT, whether it was listed or came later.
-// The PUT comes back as an event, which costs nothing, and neither does a label.
+// On a quiet day: each Foo costs a POST and a PUT, whether it was listed or came later, also in
+// the watch after one that the server has ended properly. The PUT comes back as an event, which
+// costs nothing, and neither does a label. A Foo that is being deleted gets nothing: its
+// Deployment would have to be deleted again.
 func TestFlow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer(t)
 		p := play(t, s, func(s *server, start func()) {
+			s.create("goes")
+			s.Edit(fooPath+"goes", func(foo *unstructured.Unstructured) { foo.SetFinalizers([]string{"example.com/wait"}) })
+			s.Delete(fooPath+"goes", "")
 			s.create("listed")
 			start()
 			s.create("watched")
 			synctest.Wait()
 			s.label("watched", "new")
-			synctest.Wait()
-			s.Remove(fooPath + "listed")
-		}, startByHTTP)
-		for _, name := range []string{"listed", "watched"} {
-			s.deployment(t, name, true)
-		}
-		s.status(t, "watched", true)
-		s.wrote(t, "POST deployments 201", "PUT foos 200", "POST deployments 201", "PUT foos 200")
-		if foo, ok := p.store["default/watched"]; len(p.store) != 1 || !ok || foo.Metadata.Labels["label"] != "new" {
-			t.Errorf("the store has %v, want the Foo that is left, with its label", p.store)
-		}
-	})
-}
-
-// After a watch that the server has ended properly comes the next one.
-func TestStreamEnds(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := newServer(t)
-		play(t, s, func(s *server, start func()) {
-			start()
 			s.EndWatches("foos")
 			synctest.Wait()
-			s.create("foo")
+			s.create("later")
+			synctest.Wait()
+			s.Remove(fooPath + "listed")
+			s.Remove(fooPath + "goes")
 		}, startByHTTP)
-		s.status(t, "foo", true)
+		for _, name := range []string{"listed", "watched", "later"} {
+			s.deployment(t, name, true)
+		}
+		s.deployment(t, "goes", false)
+		s.status(t, "watched", true)
+		s.status(t, "later", true)
+		s.wrote(t, "POST deployments 201", "PUT foos 200", "POST deployments 201", "PUT foos 200", "POST deployments 201", "PUT foos 200")
+		if foo, ok := p.store["default/watched"]; len(p.store) != 2 || !ok || foo.Metadata.Labels["label"] != "new" {
+			t.Errorf("the store has %v, want the Foos that are left, one with its label", p.store)
+		}
 	})
 }
 
@@ -80,47 +77,31 @@ func TestSize(t *testing.T) {
 	})
 }
 
-// A Foo that is being deleted gets nothing: its Deployment would have to be deleted again.
-func TestFooIsBeingDeleted(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := newServer(t)
-		play(t, s, func(s *server, start func()) {
-			s.create("foo")
-			s.Edit(fooPath+"foo", func(foo *unstructured.Unstructured) { foo.SetFinalizers([]string{"example.com/wait"}) })
-			s.Delete(fooPath+"foo", "")
-			start()
-		}, startByHTTP)
-		s.deployment(t, "foo", false)
-	})
-}
-
 // It is the same Deployment that the core makes, except for an annotation of the core's.
 func TestDeploymentIsTheCores(t *testing.T) {
-	made := func(t *testing.T, begin func(context.Context, *testing.T, *server)) (deployment *appsv1.Deployment) {
-		synctest.Test(t, func(t *testing.T) {
-			s := newServer(t)
-			play(t, s, func(s *server, start func()) {
-				s.create("foo")
-				start()
-			}, func(ctx context.Context, t *testing.T, s *server) any {
-				begin(ctx, t, s)
-				return nil
-			})
-			deployment = &appsv1.Deployment{}
-			if err := runtime.DefaultUnstructuredConverter.FromUnstructured(s.Get(deploymentPath+"foo").Object, deployment); err != nil {
-				t.Fatal(err)
-			}
-			deployment.Annotations = nil
-		})
-		return deployment
-	}
-	want := made(t, func(ctx context.Context, t *testing.T, s *server) { startByCore(ctx, t, s) })
-	got := made(t, func(ctx context.Context, t *testing.T, s *server) { startByHTTP(ctx, t, s) })
+	want, got := deploymentBy(t, startByCore), deploymentBy(t, startByHTTP)
+	want.Annotations = nil
 	// The namespace is in the URL.
 	got.Namespace = want.Namespace
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("Deployment (-core +http):\n%s", diff)
 	}
+}
+
+// deploymentBy returns the Deployment that a program makes.
+func deploymentBy[P any](t *testing.T, begin func(context.Context, *testing.T, *server) P) *appsv1.Deployment {
+	deployment := &appsv1.Deployment{}
+	synctest.Test(t, func(t *testing.T) {
+		s := newServer(t)
+		play(t, s, func(s *server, start func()) {
+			s.create("foo")
+			start()
+		}, begin)
+		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(s.Get(deploymentPath+"foo").Object, deployment); err != nil {
+			t.Fatal(err)
+		}
+	})
+	return deployment
 }
 
 // With --namespace it lists and watches there only.
@@ -136,10 +117,12 @@ func TestSilentServer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer(t)
 		s.Intercept(unanswered)
-		began := time.Now()
-		err := explain(startByHTTP(t.Context(), t, s).wait())
-		if err == nil || !strings.Contains(err.Error(), "is the cluster running") || time.Since(began) != 10*time.Second {
-			t.Errorf("after %s: %v", time.Since(began), err)
+		began, p := time.Now(), startByHTTP(t.Context(), t, s)
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		saysInOneLine(t, explain(p.err), "is the cluster running")
+		if took := p.ended.Sub(began); took != 10*time.Second {
+			t.Errorf("it ends after %s, want 10 s", took)
 		}
 	})
 }

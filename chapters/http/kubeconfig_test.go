@@ -88,11 +88,10 @@ func TestKubeconfigsThatItCanUse(t *testing.T) {
 			config.AuthInfos["u"] = &user
 			config.Contexts["x"] = &clientcmdapi.Context{Cluster: "c", AuthInfo: "u", Namespace: "elsewhere"}
 			config.CurrentContext = "x"
-			content, err := clientcmd.Write(*config)
-			if err != nil {
+			file := filepath.Join(t.TempDir(), "kubeconfig")
+			if err := clientcmd.WriteToFile(*config, file); err != nil {
 				t.Fatal(err)
 			}
-			file := kubeconfig(t, string(content))
 			for beside, content := range map[string][]byte{"crt": certificate, "key": key, "token": []byte("secret\n")} {
 				if err := os.WriteFile(filepath.Join(filepath.Dir(file), beside), content, 0o600); err != nil {
 					t.Fatal(err)

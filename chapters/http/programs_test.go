@@ -27,9 +27,8 @@ import (
 // byHTTP is the program of this chapter.
 type byHTTP struct {
 	*controller
-	done  chan struct{}
-	ended bool
-	err   error // why it has ended
+	ended time.Time // zero as long as it runs
+	err   error     // why it has ended
 }
 
 func startByHTTP(ctx context.Context, t *testing.T, s *server) *byHTTP {
@@ -38,27 +37,20 @@ func startByHTTP(ctx context.Context, t *testing.T, s *server) *byHTTP {
 		t.Fatal(err)
 	}
 	client.Transport = bearer{client.Transport.(bearer).token, testkit.Transport{Handler: s}}
-	p := &byHTTP{controller: newController(address, client, "", t.Output()), done: make(chan struct{})}
+	p := &byHTTP{controller: newController(address, client, "", t.Output())}
 	go func() {
 		p.err = p.run(ctx)
 		p.log.Print("http: ", p.err)
-		p.ended = true
-		close(p.done)
+		p.ended = time.Now()
 	}()
 	return p
-}
-
-// wait returns why the program has ended.
-func (p *byHTTP) wait() error {
-	<-p.done
-	return p.err
 }
 
 // endsWith fails the test unless the program has ended with an error that has these words.
 func (p *byHTTP) endsWith(t *testing.T, words string) {
 	t.Helper()
-	if !p.ended || p.err == nil || !strings.Contains(p.err.Error(), words) {
-		t.Errorf("ended: %t, error %v; want an end with %q", p.ended, p.err, words)
+	if p.ended.IsZero() || p.err == nil || !strings.Contains(p.err.Error(), words) {
+		t.Errorf("ended: %s, error %v; want an end with %q", p.ended, p.err, words)
 	}
 }
 
@@ -78,7 +70,7 @@ func startByCore(ctx context.Context, _ *testing.T, s *server) *byCore {
 
 	p := &byCore{reconciled: map[string]int{}}
 	queue := core.NewPriorityQueue("")
-	p.foos = informer.NewFoos(client, "", 0, p.countTombstones(core.EnqueueObject(queue)))
+	p.foos = informer.NewFoos(client, "", 0, tombstones{core.EnqueueObject(queue), &p.tombstones})
 	deployments := informer.NewDeployments(kube, "", 0,
 		core.EnqueueOwner(queue, v1alpha1.Kind("Foo"), func(deployment cache.ObjectName) []cache.ObjectName {
 			return informer.FoosNaming(p.foos.Store, deployment)
@@ -106,17 +98,17 @@ func startByCore(ctx context.Context, _ *testing.T, s *server) *byCore {
 	return p
 }
 
-func (p *byCore) countTombstones(next cache.ResourceEventHandler) cache.ResourceEventHandler {
-	return cache.ResourceEventHandlerFuncs{
-		AddFunc:    func(obj any) { next.OnAdd(obj, false) },
-		UpdateFunc: next.OnUpdate,
-		DeleteFunc: func(obj any) {
-			if _, ok := obj.(cache.DeletedFinalStateUnknown); ok {
-				p.tombstones++
-			}
-			next.OnDelete(obj)
-		},
+// tombstones counts the deletions that were missed.
+type tombstones struct {
+	cache.ResourceEventHandler
+	count *int
+}
+
+func (h tombstones) OnDelete(obj any) {
+	if _, ok := obj.(cache.DeletedFinalStateUnknown); ok {
+		*h.count++
 	}
+	h.ResourceEventHandler.OnDelete(obj)
 }
 
 func init() {

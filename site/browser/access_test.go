@@ -65,28 +65,22 @@ func TestKeyboard(t *testing.T) {
 	}
 
 	// Enter opens what a part is; Close gives the focus back.
-	b.do(chromedp.Focus(chromedp.CSS(".part-queue")))
-	b.do(chromedp.KeyEvent(kb.Enter))
+	b.press(".part-queue", kb.Enter)
 	b.sees("#panel h2", "Queue")
-	b.shot("part")
-	b.do(chromedp.Focus(chromedp.CSS("#panel .close")))
-	b.do(chromedp.KeyEvent(kb.Enter))
+	b.press("#panel .close", kb.Enter)
 	b.sees("#panel h2", "How to read this")
 	if at := value[focused](b, focus); at.What != "queue" {
 		t.Errorf("after Close the focus is at %q, want the part that was opened", at.What)
 	}
 
 	// Time by keys alone.
-	b.do(chromedp.Focus(chromedp.CSS("#pause")))
-	b.do(chromedp.KeyEvent(" "))
+	b.press("#pause", " ")
 	b.sees("#state", "paused")
-	b.do(chromedp.Focus(chromedp.CSS("#position")))
-	b.do(chromedp.KeyEvent(kb.Home))
+	b.press("#position", kb.Home)
 	b.sees("#when", "before the first")
 	b.do(chromedp.KeyEvent(kb.ArrowRight))
 	b.sees("#when", "step 1,")
-	b.do(chromedp.Focus(chromedp.CSS("#step")))
-	b.do(chromedp.KeyEvent(kb.Enter))
+	b.press("#step", kb.Enter)
 	b.sees("#when", "step 2,")
 }
 
@@ -134,15 +128,14 @@ func TestReducedMotion(t *testing.T) {
 	s := newScript()
 	b := open(t, serve(t, s.History, page.Options{}), look{width: 1280, height: 800, still: true})
 	b.sees("#state", "live")
-	b.do(chromedp.Evaluate[chromedp.Void](`
+	b.run(`
 		window.seen = {tokens: 0, opacities: new Set()};
 		new MutationObserver(() => {
 			seen.tokens += document.querySelectorAll('.token').length;
 			document.querySelectorAll('.part-glow').forEach((e) => seen.opacities.add(e.getAttribute('opacity')));
-		}).observe(document.querySelector('#picture'), {subtree: true, childList: true, attributes: true});`))
+		}).observe(document.querySelector('#picture'), {subtree: true, childList: true, attributes: true});`)
 	s.add(example().born()...)
 	b.until(`seen.opacities.has('1')`)
-	b.shot("lights")
 	b.until(`[...document.querySelectorAll('.part-glow')].every((e) => e.getAttribute('opacity') === '0')`)
 	if tokens := value[int](b, `seen.tokens`); tokens != 0 {
 		t.Errorf("tokens travel, though motion is to be reduced")
@@ -211,11 +204,10 @@ func TestPhone(t *testing.T) {
 	b := open(t, serve(t, s.History, page.Options{}), phone)
 	b.sees("#objects-table", "default/example-foo")
 	const row = `Math.round(document.querySelector('#objects-table tbody tr').getBoundingClientRect().top)`
-	b.do(chromedp.Evaluate[chromedp.Void](`document.querySelector('#objects-title').scrollIntoView()`))
+	b.run(`document.querySelector('#objects-title').scrollIntoView()`)
 	before := value[int](b, row)
 	b.click("#objects-table button")
 	b.sees("#panel .history", "Reconcile: ended")
-	b.shot("object")
 	if after := value[int](b, row); after < before-2 || after > before+2 {
 		t.Errorf("the row that was chosen moves from %d to %d", before, after)
 	}
@@ -225,10 +217,9 @@ func TestPhone(t *testing.T) {
 		t.Errorf("after Close the row is at %d, want it at %d as before", after, before)
 	}
 
-	b.do(chromedp.Evaluate[chromedp.Void](`document.querySelector('#picture').scrollIntoView()`))
+	b.run(`document.querySelector('#picture').scrollIntoView()`)
 	b.click(".part-queue")
 	b.sees("#panel h2", "Queue")
-	b.shot("part")
 	if seen := value[bool](b, `document.querySelector('.part-queue').getBoundingClientRect().bottom <= document.querySelector('#panel').getBoundingClientRect().top`); !seen {
 		t.Error("one does not see both the part and what is said of it")
 	}
@@ -255,14 +246,12 @@ func TestContrastAndWidth(t *testing.T) {
 			}
 			b := open(t, serve(t, s.History, page.Options{Notice: "a notice"}), l)
 			b.sees("#objects-table", "default/example-foo")
-			b.shot("top")
 			b.sees(".legend", "Node")
 			if colours := value[int](b, `new Set([...document.querySelectorAll('.legend .chip[class*=kind-]')].map((e) => getComputedStyle(e).color)).size`); colours != 7 {
 				t.Errorf("7 kinds have %d colours", colours)
 			}
 			b.click(`#objects-table button[data-subject^="Foo "]`)
 			b.sees("#panel", "409 Conflict")
-			b.shot("object")
 			b.readable("the page", 60)
 		})
 	}

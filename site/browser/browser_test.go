@@ -110,6 +110,11 @@ func open(t *testing.T, address string, l look) *tab {
 	b.prepare(l)
 	b.do(chromedp.Navigate(address))
 	t.Cleanup(b.check)
+	t.Cleanup(func() {
+		if !t.Failed() {
+			b.shot("end")
+		}
+	})
 	return b
 }
 
@@ -240,7 +245,7 @@ func (b *tab) witnessed(what, text string) {
 // forget lets everything be witnessed anew.
 func (b *tab) forget() {
 	b.Helper()
-	b.do(chromedp.Evaluate[chromedp.Void]("Object.values(witness).forEach((seen) => seen.clear())"))
+	b.run("Object.values(witness).forEach((seen) => seen.clear())")
 }
 
 // click clicks on the first element of a selector. What the page drew anew between the
@@ -256,6 +261,18 @@ func (b *tab) click(selector string) {
 	if err != nil {
 		b.Fatal(err)
 	}
+}
+
+// press gives an element the focus and presses a key.
+func (b *tab) press(selector, key string) {
+	b.Helper()
+	b.do(chromedp.Focus(chromedp.CSS(selector)), chromedp.KeyEvent(key))
+}
+
+// run runs JavaScript.
+func (b *tab) run(script string) {
+	b.Helper()
+	b.do(chromedp.Evaluate[chromedp.Void](script))
 }
 
 // shot keeps a screenshot of what is in view.
@@ -274,15 +291,14 @@ func (b *tab) shot(name string) {
 // serve shows the steps of a source until the test ends.
 func serve(t *testing.T, source *trace.History, o byhandpage.Options) string {
 	t.Helper()
-	address, stop := serveAt(t, "127.0.0.1:0", source, o)
-	t.Cleanup(stop)
+	address, _ := serveAt(t, "http://127.0.0.1:0", source, o)
 	return address
 }
 
 // serveAt is serve at an address, until stop.
 func serveAt(t *testing.T, address string, source *trace.History, o byhandpage.Options) (at string, stop func()) {
 	t.Helper()
-	server, err := byhandpage.Listen(address, source, o)
+	server, err := byhandpage.Listen(strings.Trim(strings.TrimPrefix(address, "http:"), "/"), source, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -293,8 +309,10 @@ func serveAt(t *testing.T, address string, source *trace.History, o byhandpage.O
 			t.Error(err)
 		}
 	})
-	return server.URL, func() {
+	stop = func() {
 		cancel()
 		running.Wait()
 	}
+	t.Cleanup(stop)
+	return server.URL, stop
 }

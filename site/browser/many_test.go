@@ -28,7 +28,6 @@ func TestManyObjects(t *testing.T) {
 			n++
 		}
 		if n == foos/2/20*20 {
-			b.shot("half")
 			if tokens := value[int](b, `document.querySelectorAll('.token').length`); tokens == 0 || tokens > 24 {
 				t.Errorf("%d tokens travel, want a sample of at most 24", tokens)
 			}
@@ -37,7 +36,6 @@ func TestManyObjects(t *testing.T) {
 	}
 	b.sees(".part-store .part-number", fmt.Sprintf("%s objects", thousands(2*foos)))
 	b.sees("#found", fmt.Sprintf("40 of %s", thousands(2*foos)))
-	b.shot("all")
 	if lost := value[string](b, `document.querySelector('#notices').textContent`); lost != "" {
 		t.Errorf("the page says %q", lost)
 	}

@@ -26,41 +26,16 @@ func (b *tab) travels(text string) {
 	b.witnessed("tokens", text)
 }
 
-func TestTravel(t *testing.T) {
-	s := newScript()
-	f := example()
-	b := open(t, serve(t, s.History, page.Options{}), laptop)
-	b.sees("#state", "live")
-
-	s.add(f.born()...)
-	b.travels("POST")
-	b.shot("1-created")
-	b.badge("new")
-
-	s.add(f.scale(3)...)
-	b.badge("scaled 1 → 3")
-	b.witnessed("captions", "scaled 1 → 3")
-	b.shot("2-scaled")
-
-	s.add(f.rename("renamed")...)
-	b.badge("renamed example-foo → renamed")
-	b.travels("DELETE")
-	b.shot("3-renamed")
-	b.badge("deleted")
-
-	s.add(f.conflict()...)
-	b.badge("409 Conflict")
-	b.travels("409")
-	b.shot("4-conflict")
-	b.sees(".part-request .part-number", "1 conflict")
-
-	s.add(f.deleted()...)
-	b.sees("#objects-table tr", "deleted")
-	b.witnessed("crosses", "deleted")
-	b.shot("5-deleted")
-	// The Deployment is the garbage collector's.
-	b.sees(".part-store .part-number", "1 object")
-	b.sees("#caption", "Quiet.")
+// tellsAllOf fails unless the history in the panel has the first n steps, in their order.
+func (b *tab) tellsAllOf(n int) {
+	b.Helper()
+	var want []int
+	for i := range n {
+		want = append(want, i+1)
+	}
+	if diff := cmp.Diff(want, value[[]int](b, `[...document.querySelectorAll('#panel .entry')].map((e) => Number(e.dataset.seq))`)); diff != "" {
+		b.Errorf("the steps of the history (-want +got):\n%s", diff)
+	}
 }
 
 func TestHistoryOfAnObject(t *testing.T) {
@@ -75,12 +50,7 @@ func TestHistoryOfAnObject(t *testing.T) {
 	b.click(`#objects-table button[data-subject="Foo default/example-foo"]`)
 	b.sees("#panel h2", "default/example-foo")
 
-	order := value[[]int](b, `[...document.querySelectorAll('#panel .entry')].map((e) => Number(e.dataset.seq))`)
-	for i := range order {
-		if order[i] != i+1 {
-			t.Fatalf("the history has the steps %v, want all of them in their order", order)
-		}
-	}
+	b.tellsAllOf(len(s.kept))
 	diff := `[...document.querySelectorAll('#panel .diff li')].map((li) => li.innerText.replace(/\s+/g, ' ')).filter((t) => t.startsWith('spec.replicas'))`
 	if d := cmp.Diff([]string{"spec.replicas 1 3", "spec.replicas 1 3"}, value[[]string](b, diff)); d != "" {
 		t.Errorf("the differences, the Foo's and the Deployment's (-want +got):\n%s", d)
@@ -89,7 +59,6 @@ func TestHistoryOfAnObject(t *testing.T) {
 	b.sees("#panel .wire", "→ 201 Created")
 	b.sees("#panel .badge", "echo of its own write")
 	b.sees("#panel .place", "controller/foo/reconcile.go Reconciler.Reconcile")
-	b.shot("history")
 
 	// The cause leads to the moment that it names.
 	b.click("#panel .cause .link")
@@ -128,11 +97,10 @@ func TestTime(t *testing.T) {
 
 	// The last minute again, much slower: each step is seen.
 	b.do(chromedp.SetValue(chromedp.CSS("#speed"), "100"))
-	b.do(chromedp.Evaluate[chromedp.Void](`document.querySelector('#speed').dispatchEvent(new Event('change'))`))
+	b.run(`document.querySelector('#speed').dispatchEvent(new Event('change'))`)
 	b.click("#replay")
 	b.sees("#state", "replay")
 	b.until(`/step [1-9],/.test(document.querySelector('#when').textContent)`)
-	b.shot("slow")
 	b.click("#live")
 	b.sees("#when", fmt.Sprintf("step %d", len(s.kept)))
 }
@@ -153,12 +121,11 @@ func TestMarkupIsText(t *testing.T) {
 	b.sees("#objects-table", markup)
 	b.click("#objects-table button")
 	b.sees("#panel .entry-text", markup)
-	b.do(chromedp.Evaluate[chromedp.Void](`document.querySelectorAll('details').forEach((d) => { d.open = true; })`))
+	b.run(`document.querySelectorAll('details').forEach((d) => { d.open = true; })`)
 	b.sees("#panel .wire", "</pre><svg onload=alert(1)>")
 	b.click("#replay")
 	b.travels(markup)
 	b.sees("#notices", markup)
-	b.shot("markup")
 	if made := value[int](b, `document.querySelectorAll('img, body script, svg svg, [onload], [onerror]').length`); made != 0 {
 		t.Errorf("%d elements were made from names", made)
 	}
@@ -171,7 +138,7 @@ func TestReloadRestartLoss(t *testing.T) {
 	s := newScript()
 	f := example()
 	s.add(f.born()...)
-	address, stop := serveAt(t, "127.0.0.1:0", s.History, page.Options{})
+	address, stop := serveAt(t, "http://127.0.0.1:0", s.History, page.Options{})
 	b := open(t, address, laptop)
 	b.sees("#objects-table", "default/example-foo")
 
@@ -188,23 +155,19 @@ func TestReloadRestartLoss(t *testing.T) {
 	s.lose(2)
 	s.add(trace.Step{Part: trace.PartProgram, What: trace.Dropped, Text: "3 steps are missing here"})
 	b.sees("#notices", "10 steps lost")
-	b.shot("1-lost")
 
 	stop()
 	b.sees("#notices", "does not answer")
 	b.sees("#state", "not connected")
 	b.sees("#objects-table", "default/example-foo")
-	b.shot("2-gone")
 
 	again := newScript()
 	other := &foo{namespace: "default", name: "after", deployment: "after", version: 1}
 	again.add(other.born()...)
-	_, stopAgain := serveAt(t, strings.TrimSuffix(strings.TrimPrefix(address, "http://"), "/"), again.History, page.Options{})
-	t.Cleanup(stopAgain)
+	serveAt(t, address, again.History, page.Options{})
 	b.sees("#notices", "The program was restarted")
 	b.sees("#objects-table", "default/after")
 	b.sees("#state", "live")
-	b.shot("3-restarted")
 	if rows := value[string](b, `document.querySelector('#objects-table').textContent`); strings.Contains(rows, "example-foo") {
 		t.Error("objects of the program that ended are still listed")
 	}
@@ -217,7 +180,7 @@ func TestReloadRestartLoss(t *testing.T) {
 func TestRecordingThenLive(t *testing.T) {
 	s := newScript()
 	s.add(example().born()...)
-	address, stop := serveAt(t, "127.0.0.1:0", s.History, page.Options{Recording: "recording.json"})
+	address, stop := serveAt(t, "http://127.0.0.1:0", s.History, page.Options{Recording: "recording.json"})
 	b := open(t, address, laptop)
 	b.sees("#state", "paused · recording.json")
 	b.sees("#panel h3", "What the recording did")
@@ -228,8 +191,7 @@ func TestRecordingThenLive(t *testing.T) {
 	live := newScript()
 	f := &foo{namespace: "default", name: "mine", deployment: "mine", replicas: 1, version: 1}
 	live.add(f.born()...)
-	_, stopLive := serveAt(t, strings.TrimSuffix(strings.TrimPrefix(address, "http://"), "/"), live.History, page.Options{Shell: "export KUBECONFIG=mine\n"})
-	t.Cleanup(stopLive)
+	serveAt(t, address, live.History, page.Options{Shell: "export KUBECONFIG=mine\n"})
 	b.sees("#notices", "The recording is over. This is live.")
 	b.sees("#panel h3", "Make something happen")
 	b.sees("#panel pre", "export KUBECONFIG=mine\nkubectl apply")
@@ -241,26 +203,39 @@ func TestRecordingThenLive(t *testing.T) {
 	b.forgive("net::ERR_CONNECTION_REFUSED", "net::ERR_INCOMPLETE_CHUNKED_ENCODING", "net::ERR_EMPTY_RESPONSE", "net::ERR_CONNECTION_RESET")
 }
 
+// TestRecording plays a whole life: what is sent travels, what is refused and what is deleted
+// looks so.
 func TestRecording(t *testing.T) {
 	s := newScript()
 	f := example()
-	s.add(f.born()...)
-	s.add(f.scale(3)...)
+	for _, steps := range [][]trace.Step{f.born(), f.scale(3), f.rename("renamed"), f.conflict(), f.deleted()} {
+		s.add(steps...)
+	}
 	const notice = "line 44 of the recording is cut off: what stands before it plays"
 	b := open(t, serve(t, s.History, page.Options{Recording: "session.jsonl", Notice: notice}), laptop)
 	b.sees("#state", "session.jsonl")
 	b.sees("#notices", notice)
 	// It plays by itself, slowly enough to be read, and caption and slider show the same step.
-	b.do(chromedp.Evaluate[chromedp.Void](`
+	b.run(`
 		window.apart = new Set();
 		requestAnimationFrame(function frame() {
 			const [caption, slider] = ['#caption', '#when'].map((at) => document.querySelector(at).textContent);
 			if (/^\d/.test(caption) && caption.slice(0, 12) !== slider.slice(0, 12)) { apart.add(caption + ' / ' + slider); }
 			requestAnimationFrame(frame);
-		});`))
-	b.badge("scaled 1 → 3")
+		});`)
+	for _, badge := range []string{"new", "scaled 1 → 3", "renamed example-foo → renamed", "deleted", "409 Conflict"} {
+		b.badge(badge)
+	}
 	// It ends at its end, and can be played again.
 	b.sees("#state", "paused")
+	for _, token := range []string{"POST", "DELETE", "409"} {
+		b.travels(token)
+	}
+	b.witnessed("crosses", "deleted")
+	b.sees(".part-request .part-number", "1 conflict")
+	b.sees("#objects-table tr", "deleted")
+	// The Deployment is the garbage collector's.
+	b.sees(".part-store .part-number", "1 object")
 	if apart := value[[]string](b, `[...apart]`); len(apart) > 0 {
 		t.Errorf("caption and slider are apart: %q", apart)
 	}
@@ -273,5 +248,4 @@ func TestRecording(t *testing.T) {
 	b.forget()
 	b.click("#replay")
 	b.travels("POST")
-	b.shot("recording")
 }

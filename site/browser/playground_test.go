@@ -33,11 +33,11 @@ func (b *tab) row(table, text string) {
 	b.until(fmt.Sprintf(`[...document.querySelectorAll('#%s tbody tr:not(.gone)')].some((row) => [...row.cells].map((cell) => cell.textContent).join(' ').trim() === %q)`, table, text))
 }
 
-// press presses a button, with the mouse or by keys.
-func (b *tab) press(selector string) {
+// push presses a button, with the mouse or by keys.
+func (b *tab) push(selector string) {
 	b.Helper()
 	if b.byKeys {
-		b.do(chromedp.Focus(chromedp.CSS(selector)), chromedp.KeyEvent(" "))
+		b.press(selector, " ")
 	} else {
 		b.click(selector)
 	}
@@ -47,7 +47,7 @@ func (b *tab) press(selector string) {
 func (b *tab) drawer(button string) {
 	b.Helper()
 	if id := value[string](b, fmt.Sprintf(`(({hidden, id}) => hidden ? id : '')(document.querySelector('%s').closest('.drawer'))`, button)); id != "" {
-		b.press(fmt.Sprintf("[data-open=%s]", id))
+		b.push(fmt.Sprintf("[data-open=%s]", id))
 	}
 }
 
@@ -62,7 +62,7 @@ func (b *tab) acts(words string) {
 		b.do(chromedp.Evaluate[chromedp.Void](fmt.Sprintf("document.querySelector('#%s').value = %q", []string{"foo", "deployment", "replicas"}[i], text)))
 	}
 	before := value[int](b, `document.querySelectorAll('#log .answered').length`)
-	b.press(button)
+	b.push(button)
 	b.until(fmt.Sprintf(`document.querySelectorAll('#log .answered').length === %d`, before+1))
 }
 
@@ -73,7 +73,6 @@ func TestPlaygroundLives(t *testing.T) {
 	b := open(t, host.URL+"/folder/playground.html", laptop)
 	b.row("foos", "shop web 2 2 True Available")
 	b.sees("#objects-table", "default/shop")
-	b.shot("live")
 }
 
 // Each thing that a visitor can do is a button or a switch, and leads to the same as in
@@ -117,7 +116,6 @@ func playActions(t *testing.T, b *tab) {
 		b.row(test.table, test.want)
 	}
 	b.until(`document.querySelectorAll('#foos tr:not(.gone, .note) td').length === 0 && document.querySelectorAll('#deployments tbody tr:not(.gone, .note)').length === 1`)
-	b.shot("end")
 }
 
 // In each lesson the visitor has to answer and to act, sees what came of it, and goes on. No lesson

@@ -6,8 +6,6 @@ import (
 
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
-
-	"example.com/byhand/internal/testkit"
 )
 
 // AccountWith applies config/rbac and returns a kubeconfig for an account that has this
@@ -52,18 +50,4 @@ func (c *Cluster) With(change func(current *clientcmdapi.Context, user *clientcm
 		c.Fatal(err)
 	}
 	return kubeconfig
-}
-
-// Proxy stands between the program and the API server. The kubeconfig leads through it.
-func (c *Cluster) Proxy() (proxy *testkit.Proxy, kubeconfig string) {
-	c.Helper()
-	proxy, err := testkit.NewProxy(c.Config)
-	if err != nil {
-		c.Fatal(err)
-	}
-	c.Cleanup(func() { _ = proxy.Close() })
-	if kubeconfig, err = proxy.Kubeconfig(c.TempDir()); err != nil {
-		c.Fatal(err)
-	}
-	return proxy, kubeconfig
 }
