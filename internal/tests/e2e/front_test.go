@@ -119,5 +119,9 @@ func (f *front) refusals() []string {
 func (f *front) kubeconfig(t *testing.T, token string) string {
 	t.Helper()
 	ca := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: f.Certificate().Raw})
-	return kubeconfig(t, clientcmdapi.Cluster{Server: f.URL, CertificateAuthorityData: ca}, clientcmdapi.AuthInfo{Token: token})
+	file, err := testkit.WriteKubeconfig(t.TempDir(), clientcmdapi.Cluster{Server: f.URL, CertificateAuthorityData: ca}, clientcmdapi.AuthInfo{Token: token})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return file
 }
