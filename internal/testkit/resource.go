@@ -38,7 +38,7 @@ type Resource struct {
 	Selectable []string
 	// Schema is what a custom resource's CRD admits. Nil: a built-in kind, of which
 	// everything is admitted.
-	Schema Schema
+	Schema *Schema
 	// Default sets what an object lacks, if it is not nil.
 	Default func(*unstructured.Unstructured)
 }
@@ -50,12 +50,8 @@ func oneReplica(deployment *unstructured.Unstructured) {
 	}
 }
 
-// The resources that the program uses, Pods and Secrets. NewAPIServer serves them.
+// What the program uses besides the kinds of config/crd, Pods and Secrets.
 var builtIn = []Resource{
-	{GroupVersionKind: schema.GroupVersionKind{Group: "samplecontroller.k8s.io", Version: "v1alpha1", Kind: "Foo"}, Plural: "foos",
-		ShortNames: []string{"fo"}, Status: true, Scale: true, Generation: true, Schema: fooSchema},
-	{GroupVersionKind: schema.GroupVersionKind{Group: "examples-gzh.com", Version: "v1alpha1", Kind: "Project"}, Plural: "projects",
-		ShortNames: []string{"proj"}, Generation: true, Schema: projectSchema},
 	{GroupVersionKind: appsv1.SchemeGroupVersion.WithKind("Deployment"), Plural: "deployments",
 		ShortNames: []string{"deploy"}, Status: true, Scale: true, Generation: true, Blind: true, Default: oneReplica},
 	{GroupVersionKind: corev1.SchemeGroupVersion.WithKind("Namespace"), Plural: "namespaces", ShortNames: []string{"ns"},

@@ -10,40 +10,15 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/yaml"
+
+	"example.com/byhand/internal/testkit"
 )
 
-// Definition is the part of a CustomResourceDefinition that is compared.
-type Definition struct {
-	APIVersion string
-	Metadata   struct{ Name string }
-	Spec       struct {
-		Group      string
-		Conversion any
-		Names      struct {
-			Kind, ListKind, Plural string
-			ShortNames, Categories []string
-		}
-		Versions []struct {
-			Name            string
-			Served, Storage bool
-			Schema          struct{ OpenAPIV3Schema Schema }
-			Subresources    map[string]any
-		}
-	}
-}
-
-// Schema is what an OpenAPI schema says of a field.
-type Schema struct {
-	Description, Type, Format, Pattern string
-	Required                           []string
-	Properties                         map[string]Schema
-	Items                              *Schema
-	// AdditionalProperties is what a map holds.
-	AdditionalProperties *Schema
-	MaxItems, Maximum    int
-	// Not is there for a property of which no value is valid.
-	Not *struct{}
-}
+// Definition and Schema are those of testkit.
+type (
+	Definition = testkit.Definition
+	Schema     = testkit.Schema
+)
 
 // Read reads one in YAML.
 func Read(t *testing.T, text []byte) (d Definition) {

@@ -45,7 +45,7 @@ func TestSignals(t *testing.T) {
 	// one's sender has ended by then, and it goes nowhere.
 	posted, release := make(chan struct{}, 1), make(chan struct{})
 	var posts atomic.Int32
-	proxy, through := s.proxied()
+	proxy, through := s.proxied(s.config)
 	proxy.Intercept(func(_ http.ResponseWriter, r *http.Request) (first bool) {
 		if r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/deployments") {
 			first = posts.Add(1) == 1
