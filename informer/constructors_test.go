@@ -106,7 +106,8 @@ func TestRequestPaths(t *testing.T) {
 	}
 }
 
-// A resync calls the handler for an object that has not changed, each period.
+// A resync calls the handler for an object that has not changed, each period. Over a fake: its
+// clientset says that it cannot stream a list.
 func TestResync(t *testing.T) {
 	for _, c := range constructors() {
 		t.Run(c.kind, func(t *testing.T) {
@@ -123,7 +124,7 @@ func TestResync(t *testing.T) {
 				}
 				i := c.new(options{
 					client: client,
-					kube:   kubefake.NewClientset(&appsv1.Deployment{ObjectMeta: one}),
+					kube:   kubefake.NewClientset(&appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: one.Namespace, Name: one.Name, Annotations: map[string]string{"kept": ""}}}),
 					resync: time.Hour,
 					handler: cache.ResourceEventHandlerFuncs{UpdateFunc: func(before, after any) {
 						select {
@@ -143,6 +144,10 @@ func TestResync(t *testing.T) {
 					case <-time.After(2 * time.Hour):
 						t.Fatal("no resync in two hours")
 					}
+				}
+				// An update sends the whole Deployment.
+				if d, ok := i.Store.List()[0].(*appsv1.Deployment); ok && len(d.Annotations) != 1 {
+					t.Error("the annotations of a Deployment are not kept")
 				}
 			})
 		})

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"strings"
 	"testing"
 	"time"
 
@@ -169,33 +170,24 @@ func (c *caller) changesStatus() {
 		}
 		return
 	}
-	stored := c.create("one")
-	sent := c.changed(c.changed(stored, c.kind.Edit), c.kind.Status)
-	if cmp.Equal(c.part(stored, "status"), c.part(sent, "status")) {
-		c.Fatalf("the row of %s in internal/testkit/samples: Status changes nothing", c.kind.Kind)
+	for method, leaves := range map[string]string{"Update": "status", "UpdateStatus": "spec"} {
+		stored := c.create(strings.ToLower(method))
+		sent := c.changed(c.changed(stored, c.kind.Edit), c.kind.Status)
+		if cmp.Equal(c.part(stored, "status"), c.part(sent, "status")) {
+			c.Fatalf("the row of %s in internal/testkit/samples: Status changes nothing", c.kind.Kind)
+		}
+		updated := c.write(method, sent, metav1.UpdateOptions{})
+		for _, part := range []string{"spec", "status"} {
+			want := sent
+			if c.real && part == leaves {
+				want = stored
+			}
+			c.same(part, want, updated, "after "+method)
+		}
 	}
-	want := sent
-	if c.real {
-		want = stored
-	}
-	updated := c.write("Update", sent, metav1.UpdateOptions{})
-	c.same("spec", sent, updated, "after Update")
-	c.same("status", want, updated, "after Update")
-
-	stored = c.create("two")
-	sent = c.changed(c.changed(stored, c.kind.Edit), c.kind.Status)
-	want = sent
-	if c.real {
-		want = stored
-	}
-	updated = c.write("UpdateStatus", sent, metav1.UpdateOptions{})
-	c.same("spec", want, updated, "after UpdateStatus")
-	c.same("status", sent, updated, "after UpdateStatus")
-
-	sent = c.changed(c.object("three"), c.kind.Status)
-	c.create("three")
-	updated = c.write("ApplyStatus", c.applied(sent), metav1.ApplyOptions{FieldManager: "test"})
-	c.same("status", sent, updated, "after ApplyStatus")
+	c.create("applied")
+	sent := c.changed(c.object("applied"), c.kind.Status)
+	c.same("status", sent, c.write("ApplyStatus", c.applied(sent), metav1.ApplyOptions{FieldManager: "test"}), "after ApplyStatus")
 }
 
 func (c *caller) patches() {

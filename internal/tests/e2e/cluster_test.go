@@ -161,6 +161,12 @@ func (s *server) kubectl(args ...string) string {
 	return string(output)
 }
 
+// waitFor waits, as kubectl wait does, until a condition of an object holds.
+func (s *server) waitFor(condition, object string) {
+	s.Helper()
+	s.kubectl("wait", "--namespace", s.namespace, "--timeout", deadline.String(), "--for="+condition, object)
+}
+
 // fetch returns the body of a GET, which must be answered with 200.
 func (s *server) fetch(url string) string {
 	s.Helper()

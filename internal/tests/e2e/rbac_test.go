@@ -167,21 +167,21 @@ func (s *server) lifeOfAFoo() {
 	s.converges("foo", "deployment", 3)
 
 	for times := range 2 {
-		s.patchDeployment("deployment", `{"spec":{"replicas":5}}`)
+		s.kubectl("scale", "--namespace", s.namespace, "deployment/deployment", "--replicas=5")
 		s.event("foo", "Scaled Deployment deployment from 5 to 3", times+1)
 		s.converges("foo", "deployment", 3)
 	}
 
 	// Deleted by a person, then renamed.
-	s.deleteDeployment("deployment")
+	s.kubectl("delete", "--namespace", s.namespace, "deployment/deployment")
 	s.event("foo", "Created Deployment deployment", 2)
 	s.converges("foo", "deployment", 3)
 	s.changeFoo("foo", func(spec *v1alpha1.FooSpec) { spec.DeploymentName = "renamed" })
 	s.converges("foo", "renamed", 3)
-	s.goes("deployment")
+	s.waitFor("delete", "deployment/deployment")
 
-	s.deleteFoo("foo")
-	s.goes("renamed")
+	s.kubectl("delete", "--namespace", s.namespace, "foo/foo")
+	s.waitFor("delete", "deployment/renamed")
 }
 
 // lateForAName lets another client take a Deployment's name in the moment before a Foo
@@ -198,8 +198,8 @@ func (s *server) lateForAName(proxy *testkit.Proxy) {
 		return false
 	})
 	s.createFoo("late", spec("theirs", 1))
-	s.says("late", v1alpha1.ReasonNameTaken, "")
-	s.deleteDeployment("theirs")
+	s.waitFor(`jsonpath={.status.conditions[?(@.type=="Ready")].reason}=`+v1alpha1.ReasonNameTaken, "foo/late")
+	s.kubectl("delete", "--namespace", s.namespace, "deployment/theirs")
 	s.converges("late", "theirs", 1)
 }
 
