@@ -120,6 +120,7 @@ func TestSync(t *testing.T) {
 			s.HoldWatches(resource)
 			p := s.start("--trace=json", "--leader-elect")
 			p.serves("informers", "/readyz", `-]informer/`+resource+`\.`+group+` failed`, `\+]informer`)
+			p.prints("handler of Projects", `"part":"store","what":"added","kind":"Project"`)
 			// The event comes after the sync, if that does not wait for the one that is held.
 			s.edit(projects+"project", "spec", replicas(2))
 			p.prints("handler of Projects", `"part":"store","what":"updated"`)

@@ -16,6 +16,7 @@ import (
 	clientfeaturestesting "k8s.io/client-go/features/testing"
 
 	"example.com/byhand/clientset"
+	"example.com/byhand/internal/testkit/samples"
 )
 
 // A program that switches client-go's feature gates for CBOR on gets CBOR: the bodies that
@@ -24,17 +25,17 @@ func TestCBOR(t *testing.T) {
 	clientfeaturestesting.SetFeatureDuringTest(t, clientfeatures.ClientsAllowCBOR, true)
 	clientfeaturestesting.SetFeatureDuringTest(t, clientfeatures.ClientsPreferCBOR, true)
 
-	eachKind(t, kind.testCBOR)
+	eachKind(t, testCBOR)
 }
 
-func (r resource[T, L, A]) testCBOR(t *testing.T) {
+func testCBOR(t *testing.T, k kind) {
 	codec := cbor.NewSerializer(clientset.Scheme, clientset.Scheme)
 	var accepted, contentType string
 	var sent []byte
 	client := newClient(t, serve(t, func(w http.ResponseWriter, got *http.Request) {
 		accepted, contentType = got.Header.Get("Accept"), got.Header.Get("Content-Type")
 		sent, _ = io.ReadAll(got.Body)
-		object, err := runtime.Decode(clientset.Codecs.UniversalDeserializer(), []byte(r.objectWire()))
+		object, err := runtime.Decode(clientset.Codecs.UniversalDeserializer(), []byte(k.objectWire()))
 		if err != nil {
 			t.Error(err)
 			return
@@ -45,15 +46,15 @@ func (r resource[T, L, A]) testCBOR(t *testing.T) {
 		}
 	}))
 
-	got, err := r.in(client, "shop").Get(t.Context(), "one", metav1.GetOptions{})
+	got, err := samples.Call(t.Context(), k.Client(client, "shop"), "Get", "one", metav1.GetOptions{})
 	if err != nil || !strings.HasPrefix(accepted, "application/cbor") {
 		t.Fatalf("Get accepts %q: %v", accepted, err)
 	}
-	if diff := cmp.Diff(r.object, got, cmpopts.IgnoreTypes(metav1.TypeMeta{})); diff != "" {
+	if diff := cmp.Diff(any(k.Object), got, cmpopts.IgnoreTypes(metav1.TypeMeta{})); diff != "" {
 		t.Errorf("Get (-want +got):\n%s", diff)
 	}
 
-	if _, err := r.in(client, "shop").Create(t.Context(), r.object, metav1.CreateOptions{}); err != nil || contentType != "application/cbor" {
+	if _, err := samples.Call(t.Context(), k.Client(client, "shop"), "Create", k.Object, metav1.CreateOptions{}); err != nil || contentType != "application/cbor" {
 		t.Fatalf("Create sends %q: %v", contentType, err)
 	}
 	// The self-described CBOR tag of RFC 8949, section 3.4.6.

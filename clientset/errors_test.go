@@ -2,6 +2,7 @@ package clientset_test
 
 import (
 	"net/http"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -11,41 +12,46 @@ import (
 	"k8s.io/client-go/rest"
 
 	"example.com/byhand/clientset"
+	"example.com/byhand/internal/testkit/samples"
 )
 
 // TestFailedCallReturnsEmptyObject proves what the package comment promises: a
 // caller that ignores the error gets an empty object, not a nil pointer.
 func TestFailedCallReturnsEmptyObject(t *testing.T) {
-	eachKind(t, kind.testFailedCallReturnsEmptyObject)
+	eachKind(t, func(t *testing.T, k kind) {
+		client := newClient(t, serve(t, func(w http.ResponseWriter, r *http.Request) {
+			reply(w, http.StatusNotFound, `{"apiVersion": "v1", "kind": "Status", "status": "Failure", "reason": "NotFound", "code": 404}`)
+		}))
+		got, err := samples.Call(t.Context(), k.Client(client, "shop"), "Get", "one", metav1.GetOptions{})
+		if diff := cmp.Diff(any(k.empty(t)), got); diff != "" || err == nil {
+			t.Errorf("object beside error %v (-want +got):\n%s", err, diff)
+		}
+	})
 }
 
-func (r resource[T, L, A]) testFailedCallReturnsEmptyObject(t *testing.T) {
-	client := newClient(t, serve(t, func(w http.ResponseWriter, r *http.Request) {
-		reply(w, http.StatusNotFound, `{"apiVersion": "v1", "kind": "Status", "status": "Failure", "reason": "NotFound", "code": 404}`)
-	}))
-	got, err := r.in(client, "shop").Get(t.Context(), "one", metav1.GetOptions{})
-	if diff := cmp.Diff(new(T), got); diff != "" || err == nil {
-		t.Errorf("object beside error %v (-want +got):\n%s", err, diff)
-	}
+// refusing returns a client of a kind that fails the test when it sends something.
+func refusing(t *testing.T, k kind) any {
+	return k.Client(newClient(t, serve(t, func(_ http.ResponseWriter, r *http.Request) {
+		t.Errorf("sent %s %s", r.Method, r.URL.Path)
+	})), "shop")
 }
 
 // TestEmptyNameIsRefused proves that a forgotten name sends nothing: its URL would
 // be that of the whole collection, and a DELETE there deletes everything.
-func TestEmptyNameIsRefused(t *testing.T) { eachKind(t, kind.testEmptyNameIsRefused) }
-
-func (r resource[T, L, A]) testEmptyNameIsRefused(t *testing.T) {
-	client := r.in(newClient(t, serve(t, func(w http.ResponseWriter, r *http.Request) {
-		t.Errorf("sent %s %s", r.Method, r.URL.Path)
-	})), "shop")
-	_, getErr := client.Get(t.Context(), "", metav1.GetOptions{})
-	_, updateErr := client.Update(t.Context(), new(T), metav1.UpdateOptions{})
-	_, patchErr := client.Patch(t.Context(), "", types.MergePatchType, []byte("{}"), metav1.PatchOptions{})
-	deleteErr := client.Delete(t.Context(), "", metav1.DeleteOptions{})
-	for verb, err := range map[string]error{"Get": getErr, "Update": updateErr, "Patch": patchErr, "Delete": deleteErr} {
-		if err == nil {
-			t.Errorf("%s: no error", verb)
+func TestEmptyNameIsRefused(t *testing.T) {
+	eachKind(t, func(t *testing.T, k kind) {
+		client := refusing(t, k)
+		for method, arguments := range map[string][]any{
+			"Get":    {"", metav1.GetOptions{}},
+			"Update": {k.empty(t), metav1.UpdateOptions{}},
+			"Patch":  {"", types.MergePatchType, []byte("{}"), metav1.PatchOptions{}},
+			"Delete": {"", metav1.DeleteOptions{}},
+		} {
+			if _, err := samples.Call(t.Context(), client, method, arguments...); err == nil {
+				t.Errorf("%s: no error", method)
+			}
 		}
-	}
+	})
 }
 
 // TestQPSWithoutBurst proves that a rate limiter which would never let a request
@@ -77,30 +83,30 @@ func TestQPSWithoutBurst(t *testing.T) {
 
 // TestNilObjects proves that a call without an object is an error that says so,
 // and sends nothing.
-func TestNilObjects(t *testing.T) { eachKind(t, kind.testNilObjects) }
-
-func (r resource[T, L, A]) testNilObjects(t *testing.T) {
-	c := r.in(newClient(t, serve(t, func(_ http.ResponseWriter, r *http.Request) {
-		t.Errorf("sent %s %s", r.Method, r.URL.Path)
-	})), "shop")
-	ctx, errs := t.Context(), map[string]error{}
-	_, errs["Create needs a "+r.kind] = c.Create(ctx, nil, metav1.CreateOptions{})
-	_, errs["Update needs a "+r.kind] = c.Update(ctx, nil, metav1.UpdateOptions{})
-	for _, nothing := range []*A{nil, new(A)} {
-		_, errs["Apply needs a "+r.kind+" with a name"] = c.Apply(ctx, nothing, metav1.ApplyOptions{})
-		if c, ok := c.(statusVerbs[T, A]); ok {
-			_, errs["UpdateStatus needs a "+r.kind] = c.UpdateStatus(ctx, nil, metav1.UpdateOptions{})
-			_, errs["of the status: Apply needs a "+r.kind+" with a name"] = c.ApplyStatus(ctx, nothing, metav1.ApplyOptions{})
-		}
-		for want, err := range errs {
-			if err == nil || !strings.HasSuffix(want, err.Error()) {
-				t.Errorf("error %v, want %q", err, want)
+func TestNilObjects(t *testing.T) {
+	eachKind(t, func(t *testing.T, k kind) {
+		client := refusing(t, k)
+		withoutName := reflect.New(reflect.TypeOf(k.Applied).Elem()).Interface()
+		for _, test := range []struct {
+			method    string
+			arguments []any
+			want      string
+		}{
+			{"Create", with(nil, metav1.CreateOptions{}), "Create needs a " + k.Kind.Kind},
+			{"Update", with(nil, metav1.UpdateOptions{}), "Update needs a " + k.Kind.Kind},
+			{"UpdateStatus", with(nil, metav1.UpdateOptions{}), "UpdateStatus needs a " + k.Kind.Kind},
+			{"Apply", with(nil, metav1.ApplyOptions{}), "Apply needs a " + k.Kind.Kind + " with a name"},
+			{"Apply", with(withoutName, metav1.ApplyOptions{}), "Apply needs a " + k.Kind.Kind + " with a name"},
+			{"ApplyStatus", with(nil, metav1.ApplyOptions{}), "Apply needs a " + k.Kind.Kind + " with a name"},
+			{"ApplyStatus", with(withoutName, metav1.ApplyOptions{}), "Apply needs a " + k.Kind.Kind + " with a name"},
+			{"UpdateScale", with("one", nil, metav1.UpdateOptions{}), "UpdateScale needs a Scale"},
+		} {
+			if !samples.Has(client, test.method) {
+				continue
+			}
+			if _, err := samples.Call(t.Context(), client, test.method, test.arguments...); err == nil || err.Error() != test.want {
+				t.Errorf("%s: error %v, want %q", test.method, err, test.want)
 			}
 		}
-	}
-	if c, ok := c.(scaleVerbs); ok {
-		if _, err := c.UpdateScale(ctx, "one", nil, metav1.UpdateOptions{}); err == nil || err.Error() != "UpdateScale needs a Scale" {
-			t.Errorf("UpdateScale: error %v, want one that says what it needs", err)
-		}
-	}
+	})
 }

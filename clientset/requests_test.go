@@ -1,7 +1,6 @@
 package clientset_test
 
 import (
-	"context"
 	"encoding/json"
 	"io"
 	"net/http"
@@ -21,6 +20,7 @@ import (
 	"k8s.io/client-go/util/flowcontrol"
 
 	"example.com/byhand/clientset"
+	"example.com/byhand/internal/testkit/samples"
 )
 
 // scale is what the scale subresource sends and takes.
@@ -38,292 +38,229 @@ const scaleWire = `{
 
 // TestRequests drives every kind through every verb and proves what each call puts on
 // the wire, to the letter, and what it makes of the reply.
-func TestRequests(t *testing.T) { eachKind(t, kind.testRequests) }
+func TestRequests(t *testing.T) { eachKind(t, testRequests) }
 
 // request is a row of the table: a call, what it must send, and what it must make
-// of the reply.
-type request[T, L, A any] struct {
-	name, reason             string
-	everywhere               bool // with the client for all namespaces, not for shop
-	call                     func(ctx context.Context, c verbs[T, L, A]) (any, error)
-	method, path, query      string
-	contentType, body, reply string
-	want                     any
+// of the reply. Without a reply in the row, that is the object.
+type request struct {
+	name, reason      string
+	everywhere        bool // with the client for all namespaces, not for shop
+	method            string
+	arguments         []any
+	verb, path, query string
+	contentType, body string
+	reply             string
+	want              any
 }
 
-func (r resource[T, L, A]) requests() []request[T, L, A] {
+func with(arguments ...any) []any { return arguments }
+
+func (k kind) requests(client any) []request {
 	const (
 		json     = "application/json"
 		success  = `{"apiVersion": "v1", "kind": "Status", "status": "Success"}`
 		mergeDoc = `{"spec": {"replicas": 5}}`
 	)
+	object, event := k.objectWire(), `{"type": "ADDED", "object": `+k.objectWire()+`}`
 	// A DELETE always has a body, which names the kind of the options.
 	deleteOptions := func(fields string) string {
-		return `{"apiVersion": "` + r.groupVersion + `", "kind": "DeleteOptions"` + fields + `}`
+		return `{"apiVersion": "` + k.GroupVersion().String() + `", "kind": "DeleteOptions"` + fields + `}`
 	}
 
-	rows := []request[T, L, A]{{
-		name: "create",
-		call: func(ctx context.Context, c verbs[T, L, A]) (any, error) {
-			return c.Create(ctx, r.object, metav1.CreateOptions{})
-		},
-		method: "POST", path: r.collection(), contentType: json, body: r.objectWire(),
-		reply: r.objectWire(), want: r.object,
+	rows := []request{{
+		name:   "create",
+		method: "Create", arguments: with(k.Object, metav1.CreateOptions{}),
+		verb: "POST", path: k.collection(), contentType: json, body: object,
 	}, {
-		name: "create with options",
-		call: func(ctx context.Context, c verbs[T, L, A]) (any, error) {
-			return c.Create(ctx, r.object, metav1.CreateOptions{DryRun: []string{"All"}, FieldManager: "me", FieldValidation: "Strict"})
-		},
-		method: "POST", path: r.collection(), query: "dryRun=All&fieldManager=me&fieldValidation=Strict", contentType: json, body: r.objectWire(),
-		reply: r.objectWire(), want: r.object,
+		name:   "create with options",
+		method: "Create", arguments: with(k.Object, metav1.CreateOptions{DryRun: []string{"All"}, FieldManager: "me", FieldValidation: "Strict"}),
+		verb: "POST", path: k.collection(), query: "dryRun=All&fieldManager=me&fieldValidation=Strict", contentType: json, body: object,
 	}, {
-		name: "update",
-		call: func(ctx context.Context, c verbs[T, L, A]) (any, error) {
-			return c.Update(ctx, r.object, metav1.UpdateOptions{})
-		},
-		method: "PUT", path: r.item(), contentType: json, body: r.objectWire(),
-		reply: r.objectWire(), want: r.object,
+		name:   "update",
+		method: "Update", arguments: with(k.Object, metav1.UpdateOptions{}),
+		verb: "PUT", path: k.item(), contentType: json, body: object,
 	}, {
-		name: "update with options",
-		call: func(ctx context.Context, c verbs[T, L, A]) (any, error) {
-			return c.Update(ctx, r.object, metav1.UpdateOptions{DryRun: []string{"All"}, FieldManager: "me", FieldValidation: "Warn"})
-		},
-		method: "PUT", path: r.item(), query: "dryRun=All&fieldManager=me&fieldValidation=Warn", contentType: json, body: r.objectWire(),
-		reply: r.objectWire(), want: r.object,
+		name:   "update with options",
+		method: "Update", arguments: with(k.Object, metav1.UpdateOptions{DryRun: []string{"All"}, FieldManager: "me", FieldValidation: "Warn"}),
+		verb: "PUT", path: k.item(), query: "dryRun=All&fieldManager=me&fieldValidation=Warn", contentType: json, body: object,
 	}, {
-		name: "delete",
-		call: func(ctx context.Context, c verbs[T, L, A]) (any, error) {
-			return nil, c.Delete(ctx, "one", metav1.DeleteOptions{})
-		},
-		method: "DELETE", path: r.item(), contentType: json, body: deleteOptions(""),
+		name:   "delete",
+		method: "Delete", arguments: with("one", metav1.DeleteOptions{}),
+		verb: "DELETE", path: k.item(), contentType: json, body: deleteOptions(""),
 		reply: success,
 	}, {
 		name:   "delete with options",
 		reason: "preconditions travel in the body only; without them a successor of the same name is deleted",
-		call: func(ctx context.Context, c verbs[T, L, A]) (any, error) {
-			return nil, c.Delete(ctx, "one", metav1.DeleteOptions{
-				PropagationPolicy: new(metav1.DeletePropagationForeground),
-				Preconditions:     &metav1.Preconditions{UID: new(types.UID("abc")), ResourceVersion: new("7")},
-				DryRun:            []string{"All"},
-			})
-		},
-		method: "DELETE", path: r.item(), contentType: json,
+		method: "Delete", arguments: with("one", metav1.DeleteOptions{
+			PropagationPolicy: new(metav1.DeletePropagationForeground),
+			Preconditions:     &metav1.Preconditions{UID: new(types.UID("abc")), ResourceVersion: new("7")},
+			DryRun:            []string{"All"},
+		}),
+		verb: "DELETE", path: k.item(), contentType: json,
 		body:  deleteOptions(`, "propagationPolicy": "Foreground", "preconditions": {"uid": "abc", "resourceVersion": "7"}, "dryRun": ["All"]`),
 		reply: success,
 	}, {
-		name: "delete collection",
-		call: func(ctx context.Context, c verbs[T, L, A]) (any, error) {
-			return nil, c.DeleteCollection(ctx, metav1.DeleteOptions{}, metav1.ListOptions{})
-		},
-		method: "DELETE", path: r.collection(), contentType: json, body: deleteOptions(""),
+		name:   "delete collection",
+		method: "DeleteCollection", arguments: with(metav1.DeleteOptions{}, metav1.ListOptions{}),
+		verb: "DELETE", path: k.collection(), contentType: json, body: deleteOptions(""),
 		reply: success,
 	}, {
 		name:   "delete collection with options",
 		reason: "without the selector in the query it deletes everything in the namespace",
-		call: func(ctx context.Context, c verbs[T, L, A]) (any, error) {
-			return nil, c.DeleteCollection(ctx,
-				metav1.DeleteOptions{PropagationPolicy: new(metav1.DeletePropagationOrphan)},
-				metav1.ListOptions{LabelSelector: "app=web", TimeoutSeconds: new(int64(30))})
-		},
-		method: "DELETE", path: r.collection(), query: "labelSelector=app%3Dweb&timeoutSeconds=30&timeout=30s",
+		method: "DeleteCollection", arguments: with(
+			metav1.DeleteOptions{PropagationPolicy: new(metav1.DeletePropagationOrphan)},
+			metav1.ListOptions{LabelSelector: "app=web", TimeoutSeconds: new(int64(30))}),
+		verb: "DELETE", path: k.collection(), query: "labelSelector=app%3Dweb&timeoutSeconds=30&timeout=30s",
 		contentType: json, body: deleteOptions(`, "propagationPolicy": "Orphan"`),
 		reply: success,
 	}, {
-		name: "get",
-		call: func(ctx context.Context, c verbs[T, L, A]) (any, error) {
-			return c.Get(ctx, "one", metav1.GetOptions{})
-		},
-		method: "GET", path: r.item(),
-		reply: r.objectWire(), want: r.object,
+		name:   "get",
+		method: "Get", arguments: with("one", metav1.GetOptions{}),
+		verb: "GET", path: k.item(),
 	}, {
 		name:   "get a name that needs escaping",
 		reason: "no object has such a name, and no other URL may be asked for it",
-		call: func(ctx context.Context, c verbs[T, L, A]) (any, error) {
-			return c.Get(ctx, "one two?a=b#ü", metav1.GetOptions{})
-		},
-		method: "GET", path: r.collection() + "/one%20two%3Fa=b%23%C3%BC",
-		reply: r.objectWire(), want: r.object,
+		method: "Get", arguments: with("one two?a=b#ü", metav1.GetOptions{}),
+		verb: "GET", path: k.collection() + "/one%20two%3Fa=b%23%C3%BC",
 	}, {
-		name: "get with options",
-		call: func(ctx context.Context, c verbs[T, L, A]) (any, error) {
-			return c.Get(ctx, "one", metav1.GetOptions{ResourceVersion: "5"})
-		},
-		method: "GET", path: r.item(), query: "resourceVersion=5",
-		reply: r.objectWire(), want: r.object,
+		name:   "get with options",
+		method: "Get", arguments: with("one", metav1.GetOptions{ResourceVersion: "5"}),
+		verb: "GET", path: k.item(), query: "resourceVersion=5",
 	}, {
-		name: "list",
-		call: func(ctx context.Context, c verbs[T, L, A]) (any, error) {
-			return c.List(ctx, metav1.ListOptions{})
-		},
-		method: "GET", path: r.collection(),
-		reply: r.listWire(), want: r.list,
+		name:   "list",
+		method: "List", arguments: with(metav1.ListOptions{}),
+		verb: "GET", path: k.collection(),
+		reply: k.listWire(), want: k.List,
 	}, {
 		name:       "list in all namespaces",
 		everywhere: true,
-		call: func(ctx context.Context, c verbs[T, L, A]) (any, error) {
-			return c.List(ctx, metav1.ListOptions{})
-		},
-		method: "GET", path: r.everywhere(),
-		reply: r.listWire(), want: r.list,
+		method:     "List", arguments: with(metav1.ListOptions{}),
+		verb: "GET", path: k.everywhere(),
+		reply: k.listWire(), want: k.List,
 	}, {
 		name:   "list with options",
 		reason: "timeoutSeconds is what the server keeps to; timeout is added by the REST client, which itself waits no longer",
-		call: func(ctx context.Context, c verbs[T, L, A]) (any, error) {
-			return c.List(ctx, metav1.ListOptions{
-				LabelSelector:        "app=web",
-				FieldSelector:        "metadata.name=one",
-				ResourceVersion:      "5",
-				ResourceVersionMatch: metav1.ResourceVersionMatchNotOlderThan,
-				Limit:                2,
-				Continue:             "more",
-				TimeoutSeconds:       new(int64(30)),
-			})
-		},
-		method: "GET", path: r.collection(),
+		method: "List", arguments: with(metav1.ListOptions{
+			LabelSelector:        "app=web",
+			FieldSelector:        "metadata.name=one",
+			ResourceVersion:      "5",
+			ResourceVersionMatch: metav1.ResourceVersionMatchNotOlderThan,
+			Limit:                2,
+			Continue:             "more",
+			TimeoutSeconds:       new(int64(30)),
+		}),
+		verb: "GET", path: k.collection(),
 		query: "labelSelector=app%3Dweb&fieldSelector=metadata.name%3Done&resourceVersion=5&resourceVersionMatch=NotOlderThan" +
 			"&limit=2&continue=more&timeoutSeconds=30&timeout=30s",
-		reply: r.listWire(), want: r.list,
+		reply: k.listWire(), want: k.List,
 	}, {
 		name:   "watch",
 		reason: "the caller need not set opts.Watch: without watch=true this is a list",
-		call: func(ctx context.Context, c verbs[T, L, A]) (any, error) {
-			return firstObject(c.Watch(ctx, metav1.ListOptions{}))
-		},
-		method: "GET", path: r.collection(), query: "watch=true",
-		reply: `{"type": "ADDED", "object": ` + r.objectWire() + `}`, want: r.object,
+		method: "Watch", arguments: with(metav1.ListOptions{}),
+		verb: "GET", path: k.collection(), query: "watch=true",
+		reply: event, want: k.Object,
 	}, {
 		name:       "watch in all namespaces",
 		everywhere: true,
-		call: func(ctx context.Context, c verbs[T, L, A]) (any, error) {
-			return firstObject(c.Watch(ctx, metav1.ListOptions{}))
-		},
-		method: "GET", path: r.everywhere(), query: "watch=true",
-		reply: `{"type": "ADDED", "object": ` + r.objectWire() + `}`, want: r.object,
+		method:     "Watch", arguments: with(metav1.ListOptions{}),
+		verb: "GET", path: k.everywhere(), query: "watch=true",
+		reply: event, want: k.Object,
 	}, {
-		name: "watch with options",
-		call: func(ctx context.Context, c verbs[T, L, A]) (any, error) {
-			return firstObject(c.Watch(ctx, metav1.ListOptions{
-				LabelSelector:       "app=web",
-				FieldSelector:       "metadata.name=one",
-				ResourceVersion:     "5",
-				AllowWatchBookmarks: true,
-				TimeoutSeconds:      new(int64(30)),
-			}))
-		},
-		method: "GET", path: r.collection(),
+		name:   "watch with options",
+		method: "Watch", arguments: with(metav1.ListOptions{
+			LabelSelector:       "app=web",
+			FieldSelector:       "metadata.name=one",
+			ResourceVersion:     "5",
+			AllowWatchBookmarks: true,
+			TimeoutSeconds:      new(int64(30)),
+		}),
+		verb: "GET", path: k.collection(),
 		query: "watch=true&labelSelector=app%3Dweb&fieldSelector=metadata.name%3Done&resourceVersion=5&allowWatchBookmarks=true" +
 			"&timeoutSeconds=30&timeout=30s",
-		reply: `{"type": "ADDED", "object": ` + r.objectWire() + `}`, want: r.object,
+		reply: event, want: k.Object,
 	}, {
 		name:   "watch as a streaming list",
 		reason: "this is how a Reflector asks for its first list",
-		call: func(ctx context.Context, c verbs[T, L, A]) (any, error) {
-			return firstObject(c.Watch(ctx, metav1.ListOptions{
-				SendInitialEvents:    new(true),
-				ResourceVersionMatch: metav1.ResourceVersionMatchNotOlderThan,
-				AllowWatchBookmarks:  true,
-			}))
-		},
-		method: "GET", path: r.collection(),
+		method: "Watch", arguments: with(metav1.ListOptions{
+			SendInitialEvents:    new(true),
+			ResourceVersionMatch: metav1.ResourceVersionMatchNotOlderThan,
+			AllowWatchBookmarks:  true,
+		}),
+		verb: "GET", path: k.collection(),
 		query: "watch=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true",
-		reply: `{"type": "ADDED", "object": ` + r.objectWire() + `}`, want: r.object,
+		reply: event, want: k.Object,
 	}, {
-		name: "patch",
-		call: func(ctx context.Context, c verbs[T, L, A]) (any, error) {
-			return c.Patch(ctx, "one", types.MergePatchType, []byte(mergeDoc), metav1.PatchOptions{})
-		},
-		method: "PATCH", path: r.item(), contentType: "application/merge-patch+json", body: mergeDoc,
-		reply: r.objectWire(), want: r.object,
+		name:   "patch",
+		method: "Patch", arguments: with("one", types.MergePatchType, []byte(mergeDoc), metav1.PatchOptions{}),
+		verb: "PATCH", path: k.item(), contentType: "application/merge-patch+json", body: mergeDoc,
 	}, {
-		name: "JSON patch of a subresource",
-		call: func(ctx context.Context, c verbs[T, L, A]) (any, error) {
-			return c.Patch(ctx, "one", types.JSONPatchType, []byte(`[{"op": "remove", "path": "/status"}]`), metav1.PatchOptions{}, "status")
-		},
-		method: "PATCH", path: r.item() + "/status", contentType: "application/json-patch+json", body: `[{"op": "remove", "path": "/status"}]`,
-		reply: r.objectWire(), want: r.object,
+		name:   "JSON patch of a subresource",
+		method: "Patch", arguments: with("one", types.JSONPatchType, []byte(`[{"op": "remove", "path": "/status"}]`), metav1.PatchOptions{}, "status"),
+		verb: "PATCH", path: k.item() + "/status", contentType: "application/json-patch+json", body: `[{"op": "remove", "path": "/status"}]`,
 	}, {
 		name:   "server-side apply",
 		reason: "an apply is a patch whose content type says so; force takes fields from other managers",
-		call: func(ctx context.Context, c verbs[T, L, A]) (any, error) {
-			return c.Patch(ctx, "one", types.ApplyPatchType, []byte(r.objectWire()), metav1.PatchOptions{
-				Force: new(true), DryRun: []string{"All"}, FieldManager: "me", FieldValidation: "Ignore",
-			})
-		},
-		method: "PATCH", path: r.item(), query: "force=true&dryRun=All&fieldManager=me&fieldValidation=Ignore",
-		contentType: "application/apply-patch+yaml", body: r.objectWire(),
-		reply: r.objectWire(), want: r.object,
+		method: "Patch", arguments: with("one", types.ApplyPatchType, []byte(object), metav1.PatchOptions{
+			Force: new(true), DryRun: []string{"All"}, FieldManager: "me", FieldValidation: "Ignore",
+		}),
+		verb: "PATCH", path: k.item(), query: "force=true&dryRun=All&fieldManager=me&fieldValidation=Ignore",
+		contentType: "application/apply-patch+yaml", body: object,
 	}, {
 		name:   "apply",
 		reason: "fields that were not set are not sent: a 0 would take replicas from its owner",
-		call: func(ctx context.Context, c verbs[T, L, A]) (any, error) {
-			return c.Apply(ctx, r.applied, metav1.ApplyOptions{FieldManager: "me"})
-		},
-		method: "PATCH", path: r.item(), query: "fieldManager=me&force=false", contentType: "application/apply-patch+yaml", body: r.appliedWire(),
-		reply: r.objectWire(), want: r.object,
+		method: "Apply", arguments: with(k.Applied, metav1.ApplyOptions{FieldManager: "me"}),
+		verb: "PATCH", path: k.item(), query: "fieldManager=me&force=false", contentType: "application/apply-patch+yaml", body: k.appliedWire(),
 	}, {
-		name: "apply with options",
-		call: func(ctx context.Context, c verbs[T, L, A]) (any, error) {
-			return c.Apply(ctx, r.applied, metav1.ApplyOptions{FieldManager: "me", Force: true, DryRun: []string{"All"}})
-		},
-		method: "PATCH", path: r.item(), query: "fieldManager=me&force=true&dryRun=All", contentType: "application/apply-patch+yaml", body: r.appliedWire(),
-		reply: r.objectWire(), want: r.object,
+		name:   "apply with options",
+		method: "Apply", arguments: with(k.Applied, metav1.ApplyOptions{FieldManager: "me", Force: true, DryRun: []string{"All"}}),
+		verb: "PATCH", path: k.item(), query: "fieldManager=me&force=true&dryRun=All", contentType: "application/apply-patch+yaml", body: k.appliedWire(),
 	}}
-	client := r.in(clientset.New(nil), "")
-	if _, ok := client.(statusVerbs[T, A]); ok {
-		rows = append(rows, request[T, L, A]{
+	if samples.Has(client, "UpdateStatus") {
+		rows = append(rows, request{
 			name:   "update status",
 			reason: "the status has a URL of its own; an Update would be answered with 200 and change no status",
-			call: func(ctx context.Context, c verbs[T, L, A]) (any, error) {
-				return c.(statusVerbs[T, A]).UpdateStatus(ctx, r.object, metav1.UpdateOptions{FieldManager: "me"})
-			},
-			method: "PUT", path: r.item() + "/status", query: "fieldManager=me",
-			contentType: json, body: r.objectWire(),
-			reply: r.objectWire(), want: r.object,
-		}, request[T, L, A]{
-			name: "apply status",
-			call: func(ctx context.Context, c verbs[T, L, A]) (any, error) {
-				return c.(statusVerbs[T, A]).ApplyStatus(ctx, r.applied, metav1.ApplyOptions{FieldManager: "me"})
-			},
-			method: "PATCH", path: r.item() + "/status", query: "fieldManager=me&force=false", contentType: "application/apply-patch+yaml", body: r.appliedWire(),
-			reply: r.objectWire(), want: r.object,
+			method: "UpdateStatus", arguments: with(k.Object, metav1.UpdateOptions{FieldManager: "me"}),
+			verb: "PUT", path: k.item() + "/status", query: "fieldManager=me", contentType: json, body: object,
+		}, request{
+			name:   "apply status",
+			method: "ApplyStatus", arguments: with(k.Applied, metav1.ApplyOptions{FieldManager: "me"}),
+			verb: "PATCH", path: k.item() + "/status", query: "fieldManager=me&force=false", contentType: "application/apply-patch+yaml", body: k.appliedWire(),
 		})
 	}
-	if _, ok := client.(scaleVerbs); ok {
-		rows = append(rows, request[T, L, A]{
-			name: "get scale",
-			call: func(ctx context.Context, c verbs[T, L, A]) (any, error) {
-				return c.(scaleVerbs).GetScale(ctx, "one", metav1.GetOptions{ResourceVersion: "5"})
-			},
-			method: "GET", path: r.item() + "/scale", query: "resourceVersion=5",
+	if samples.Has(client, "UpdateScale") {
+		rows = append(rows, request{
+			name:   "get scale",
+			method: "GetScale", arguments: with("one", metav1.GetOptions{ResourceVersion: "5"}),
+			verb: "GET", path: k.item() + "/scale", query: "resourceVersion=5",
 			reply: scaleWire, want: scale,
-		}, request[T, L, A]{
-			name: "update scale",
-			call: func(ctx context.Context, c verbs[T, L, A]) (any, error) {
-				return c.(scaleVerbs).UpdateScale(ctx, "one", scale, metav1.UpdateOptions{FieldManager: "me"})
-			},
-			method: "PUT", path: r.item() + "/scale", query: "fieldManager=me", contentType: json, body: scaleWire,
+		}, request{
+			name:   "update scale",
+			method: "UpdateScale", arguments: with("one", scale, metav1.UpdateOptions{FieldManager: "me"}),
+			verb: "PUT", path: k.item() + "/scale", query: "fieldManager=me", contentType: json, body: scaleWire,
 			reply: scaleWire, want: scale,
 		})
 	}
 	return rows
 }
 
-func (r resource[T, L, A]) testRequests(t *testing.T) {
-	rows := r.requests()
-	methods := reflect.TypeOf(r.in(newClient(t, serve(t, nil)), "shop"))
-	for i := range methods.NumMethod() {
-		name := methods.Method(i).Name
-		if !slices.ContainsFunc(rows, func(row request[T, L, A]) bool { return strings.EqualFold(strings.ReplaceAll(row.name, " ", ""), name) }) {
-			t.Errorf("%s of %s has no row", name, r.plural)
+func testRequests(t *testing.T, k kind) {
+	client := k.Client(clientset.New(nil), "shop")
+	rows := k.requests(client)
+	for method := range reflect.TypeOf(client).Methods() {
+		if !slices.ContainsFunc(rows, func(row request) bool { return row.method == method.Name }) {
+			t.Errorf("%s of %s has no row", method.Name, k.Plural)
 		}
 	}
 	for _, want := range rows {
+		if want.reply == "" {
+			want.reply, want.want = k.objectWire(), k.Object
+		}
 		t.Run(want.name, func(t *testing.T) {
 			var count int
 			client := newClient(t, serve(t, func(w http.ResponseWriter, got *http.Request) {
 				count++
-				if got.Method != want.method || got.URL.EscapedPath() != want.path {
-					t.Errorf("unknown request: %s %s\nwant             %s %s\n%s", got.Method, got.URL.EscapedPath(), want.method, want.path, want.reason)
+				if got.Method != want.verb || got.URL.EscapedPath() != want.path {
+					t.Errorf("unknown request: %s %s\nwant             %s %s\n%s", got.Method, got.URL.EscapedPath(), want.verb, want.path, want.reason)
 				}
 				wantQuery, err := url.ParseQuery(want.query)
 				if err != nil {
@@ -352,12 +289,16 @@ func (r resource[T, L, A]) testRequests(t *testing.T) {
 			if !want.everywhere {
 				namespace = "shop"
 			}
-			got, err := want.call(t.Context(), r.in(client, namespace))
+			got, err := samples.Call(t.Context(), k.Client(client, namespace), want.method, want.arguments...)
 			if err != nil {
 				t.Fatalf("%v\n%s", err, want.reason)
 			}
 			if count != 1 {
 				t.Errorf("%d requests, want 1", count)
+			}
+			if stream, ok := got.(watch.Interface); ok {
+				got = (<-stream.ResultChan()).Object
+				stream.Stop()
 			}
 			if diff := cmp.Diff(want.want, got); diff != "" {
 				t.Errorf("result (-want +got):\n%s\n%s", diff, want.reason)
@@ -377,7 +318,7 @@ func TestUserAgent(t *testing.T) {
 			var got string
 			config := serve(t, func(w http.ResponseWriter, r *http.Request) {
 				got = r.UserAgent()
-				reply(w, http.StatusOK, projects.objectWire())
+				reply(w, http.StatusOK, kind{samples.Project}.objectWire())
 			})
 			config.UserAgent = test.userAgent
 			if _, err := newClient(t, config).ExamplesV1alpha1().Projects("shop").Get(t.Context(), "one", metav1.GetOptions{}); err != nil {
@@ -458,14 +399,4 @@ func decode(t *testing.T, body string) any {
 		t.Errorf("body %q: %v", body, err)
 	}
 	return value
-}
-
-// firstObject returns the object of a watch's first event, nil if there is none.
-func firstObject(w watch.Interface, err error) (any, error) {
-	if err != nil {
-		return nil, err
-	}
-	defer w.Stop()
-	event := <-w.ResultChan()
-	return event.Object, nil
 }

@@ -6,45 +6,45 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/watch"
+
+	"example.com/byhand/internal/testkit/samples"
 )
 
 // TestWatchDecodesEvents proves that each event of a stream arrives with its type
 // and as the right Go type. ERROR is the one that hand-written clients get wrong:
 // a scheme without the kinds of metav1.AddToGroupVersion decodes the first four,
 // but turns "410 Expired, list anew" into "500, cannot decode".
-func TestWatchDecodesEvents(t *testing.T) {
-	eachKind(t, kind.testWatchDecodesEvents)
-}
+func TestWatchDecodesEvents(t *testing.T) { eachKind(t, testWatchDecodesEvents) }
 
-func (r resource[T, L, A]) testWatchDecodesEvents(t *testing.T) {
-	object, bookmark := any(r.object).(runtime.Object), any(new(T)).(runtime.Object)
+func testWatchDecodesEvents(t *testing.T, k kind) {
+	bookmark := k.empty(t)
 	bookmark.(metav1.Object).SetResourceVersion("9")
-	stream := `{"type": "ADDED", "object": ` + r.objectWire() + `}
-		{"type": "MODIFIED", "object": ` + r.objectWire() + `}
-		{"type": "BOOKMARK", "object": {"apiVersion": "` + r.groupVersion + `", "kind": "` + r.kind + `", "metadata": {"resourceVersion": "9"}}}
-		{"type": "DELETED", "object": ` + r.objectWire() + `}
+	events := `{"type": "ADDED", "object": ` + k.objectWire() + `}
+		{"type": "MODIFIED", "object": ` + k.objectWire() + `}
+		{"type": "BOOKMARK", "object": {"apiVersion": "` + k.GroupVersion().String() + `", "kind": "` + k.Kind.Kind + `", "metadata": {"resourceVersion": "9"}}}
+		{"type": "DELETED", "object": ` + k.objectWire() + `}
 		{"type": "ERROR", "object": {"apiVersion": "v1", "kind": "Status", "status": "Failure", "reason": "Expired", "code": 410}}`
 	want := []watch.Event{
-		{Type: watch.Added, Object: object},
-		{Type: watch.Modified, Object: object},
+		{Type: watch.Added, Object: k.Object},
+		{Type: watch.Modified, Object: k.Object},
 		{Type: watch.Bookmark, Object: bookmark},
-		{Type: watch.Deleted, Object: object},
+		{Type: watch.Deleted, Object: k.Object},
 		{Type: watch.Error, Object: &metav1.Status{Status: metav1.StatusFailure, Reason: metav1.StatusReasonExpired, Code: http.StatusGone}},
 	}
 
 	client := newClient(t, serve(t, func(w http.ResponseWriter, r *http.Request) {
-		reply(w, http.StatusOK, stream)
+		reply(w, http.StatusOK, events)
 	}))
-	w, err := r.in(client, "shop").Watch(t.Context(), metav1.ListOptions{})
+	w, err := samples.Call(t.Context(), k.Client(client, "shop"), "Watch", metav1.ListOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer w.Stop()
+	stream := w.(watch.Interface)
+	defer stream.Stop()
 	// The channel is closed when the server ends the stream.
 	var got []watch.Event
-	for event := range w.ResultChan() {
+	for event := range stream.ResultChan() {
 		got = append(got, event)
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

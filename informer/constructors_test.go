@@ -17,6 +17,7 @@ import (
 	"example.com/byhand/clientset"
 	"example.com/byhand/clientset/fake"
 	"example.com/byhand/informer"
+	"example.com/byhand/internal/testkit/samples"
 )
 
 // options are the arguments of a constructor, with both clientsets.
@@ -28,21 +29,25 @@ type options struct {
 	handler   cache.ResourceEventHandler
 }
 
-// constructors is for the tests that hold for each informer: one row for each kind.
-var constructors = []struct {
+// constructor is that of one kind.
+type constructor struct {
 	apiVersion, kind, plural string
 	new                      func(options) *informer.Informer
-}{
-	{"examples-gzh.com/v1alpha1", "Project", "projects", ours(informer.NewProjects)},
-	{"samplecontroller.k8s.io/v1alpha1", "Foo", "foos", newFoos},
-	{"apps/v1", "Deployment", "deployments", newDeployments},
 }
 
-var newFoos = ours(informer.NewFoos)
+// constructors is for the tests that hold for each informer: those of our kinds and Deployments.
+func constructors() []constructor {
+	all := []constructor{{"apps/v1", "Deployment", "deployments", newDeployments}}
+	for _, k := range samples.All {
+		all = append(all, constructor{k.GroupVersion().String(), k.Kind, k.Plural, func(o options) *informer.Informer {
+			return k.Informer(o.client, o.namespace, o.resync, o.handler)
+		}})
+	}
+	return all
+}
 
-// ours hands the options to a constructor of a kind of ours.
-func ours(constructor func(clientset.Interface, string, time.Duration, cache.ResourceEventHandler) *informer.Informer) func(options) *informer.Informer {
-	return func(o options) *informer.Informer { return constructor(o.client, o.namespace, o.resync, o.handler) }
+func newFoos(o options) *informer.Informer {
+	return informer.NewFoos(o.client, o.namespace, o.resync, o.handler)
 }
 
 func newDeployments(o options) *informer.Informer {
@@ -74,7 +79,7 @@ func hang(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
 
 // Each request asks for the informer's own resource in its own namespace.
 func TestRequestPaths(t *testing.T) {
-	for _, c := range constructors {
+	for _, c := range constructors() {
 		for namespace, folder := range map[string]string{"default": "namespaces/default/", "": ""} {
 			t.Run(c.kind+" in "+namespace, func(t *testing.T) {
 				requests := make(chan string, 100)
@@ -101,9 +106,10 @@ func TestRequestPaths(t *testing.T) {
 	}
 }
 
-// A resync calls the handler for an object that has not changed, each period.
+// A resync calls the handler for an object that has not changed, each period. Over a fake: its
+// clientset says that it cannot stream a list.
 func TestResync(t *testing.T) {
-	for _, c := range constructors {
+	for _, c := range constructors() {
 		t.Run(c.kind, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				updates := make(chan bool)
@@ -118,7 +124,7 @@ func TestResync(t *testing.T) {
 				}
 				i := c.new(options{
 					client: client,
-					kube:   kubefake.NewClientset(&appsv1.Deployment{ObjectMeta: one}),
+					kube:   kubefake.NewClientset(&appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: one.Namespace, Name: one.Name, Annotations: map[string]string{"kept": ""}}}),
 					resync: time.Hour,
 					handler: cache.ResourceEventHandlerFuncs{UpdateFunc: func(before, after any) {
 						select {
@@ -138,6 +144,10 @@ func TestResync(t *testing.T) {
 					case <-time.After(2 * time.Hour):
 						t.Fatal("no resync in two hours")
 					}
+				}
+				// An update sends the whole Deployment.
+				if d, ok := i.Store.List()[0].(*appsv1.Deployment); ok && len(d.Annotations) != 1 {
+					t.Error("the annotations of a Deployment are not kept")
 				}
 			})
 		})

@@ -12,7 +12,6 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
-	kubefake "k8s.io/client-go/kubernetes/fake"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
 
@@ -142,30 +141,6 @@ func TestWaitForSyncCanceled(t *testing.T) {
 	cancel()
 	if err := informer.WaitForSync(ctx, deadline, foos); err != context.Canceled {
 		t.Errorf("error %v, want context.Canceled", err)
-	}
-}
-
-// An informer with client-go's fake syncs, too: its clientset says that it cannot
-// stream a list.
-func TestDeploymentsOverFake(t *testing.T) {
-	client := kubefake.NewClientset(&appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "one", Annotations: map[string]string{"kept": ""}}})
-	deployments := informer.NewDeployments(client, "", 0, cache.ResourceEventHandlerFuncs{})
-	ctx, cancel := context.WithCancel(quiet.Context(t))
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		deployments.Run(ctx)
-	}()
-	defer func() { cancel(); <-done }()
-	if err := informer.WaitForSync(ctx, deadline, deployments); err != nil {
-		t.Fatal(err)
-	}
-	if got := deployments.Store.ListKeys(); len(got) != 1 || got[0] != "default/one" {
-		t.Fatalf("the store holds %v, want default/one", got)
-	}
-	// An update sends the whole Deployment.
-	if stored := deployments.Store.List()[0].(*appsv1.Deployment); len(stored.Annotations) != 1 {
-		t.Error("the annotations of a Deployment are not kept")
 	}
 }
 

@@ -72,7 +72,7 @@ func TestWaitForSyncNamesError(t *testing.T) {
 			return forbidden(r)
 		}, "a request has no answer yet"},
 	} {
-		for _, c := range constructors {
+		for _, c := range constructors() {
 			t.Run(c.kind+", "+test.reason, func(t *testing.T) {
 				inBubble(t, func(t *testing.T) {
 					s := testkit.NewAPIServer()

@@ -1,16 +1,22 @@
 package connect_test
 
 import (
+	"errors"
+	"io"
+	"log"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	appsv1 "k8s.io/api/apps/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
@@ -18,6 +24,7 @@ import (
 
 	"example.com/byhand/clientset"
 	"example.com/byhand/internal/connect"
+	"example.com/byhand/internal/testkit"
 )
 
 // The limit is that of all clients together: those of both clientsets take from one
@@ -71,17 +78,19 @@ func load(t *testing.T, server string) *rest.Config {
 	return loaded
 }
 
-func tryLoad(t *testing.T, cluster clientcmdapi.Cluster) (*rest.Config, error) {
+// kubeconfigOf writes a kubeconfig of this cluster, without credentials, and returns its path.
+func kubeconfigOf(t *testing.T, cluster clientcmdapi.Cluster) string {
 	t.Helper()
-	file := filepath.Join(t.TempDir(), "kubeconfig")
-	config := clientcmdapi.NewConfig()
-	config.Clusters["c"] = &cluster
-	config.Contexts["x"] = &clientcmdapi.Context{Cluster: "c"}
-	config.CurrentContext = "x"
-	if err := clientcmd.WriteToFile(*config, file); err != nil {
+	file, err := testkit.WriteKubeconfig(t.TempDir(), cluster, clientcmdapi.AuthInfo{})
+	if err != nil {
 		t.Fatal(err)
 	}
-	loaded, _, err := connect.Config(connect.Options{Kubeconfig: file, QPS: -1})
+	return file
+}
+
+func tryLoad(t *testing.T, cluster clientcmdapi.Cluster) (*rest.Config, error) {
+	t.Helper()
+	loaded, _, err := connect.Config(connect.Options{Kubeconfig: kubeconfigOf(t, cluster), QPS: -1})
 	return loaded, err
 }
 
@@ -140,5 +149,87 @@ func TestWritesOnce(t *testing.T) {
 	_, err := client.AppsV1().Deployments("default").Create(t.Context(), &appsv1.Deployment{}, metav1.CreateOptions{})
 	if sent != 1 || !apierrors.IsTooManyRequests(err) {
 		t.Errorf("sent %d times, want once; error %v", sent, err)
+	}
+}
+
+// says checks that an error is one line with each of these texts.
+func says(t *testing.T, err error, want ...string) {
+	t.Helper()
+	if err == nil || strings.Contains(err.Error(), "\n") {
+		t.Fatalf("want one line, got %v", err)
+	}
+	for _, text := range want {
+		if !strings.Contains(err.Error(), text) {
+			t.Errorf("the line does not say %q:\n%v", text, err)
+		}
+	}
+}
+
+// Each mistake in a kubeconfig gets one line that says what to do next.
+func TestConfigMistakes(t *testing.T) {
+	home := clientcmd.RecommendedHomeFile
+	clientcmd.RecommendedHomeFile = filepath.Join(t.TempDir(), "config")
+	defer func() { clientcmd.RecommendedHomeFile = home }()
+	broken := filepath.Join(t.TempDir(), "broken")
+	if err := os.WriteFile(broken, []byte("clusters: [\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		reason, variable string
+		options          connect.Options
+		want             []string
+	}{
+		{"no kubeconfig anywhere", "", connect.Options{}, []string{"no cluster is configured", "~/.kube/config", "--kubeconfig FILE", "make cluster"}},
+		{"$KUBECONFIG names nothing", "/nowhere/config", connect.Options{}, []string{"no cluster is configured", "/nowhere/config"}},
+		{"the file is broken", "", connect.Options{Kubeconfig: broken}, []string{"the kubeconfig is broken", broken}},
+		{"an unknown context", kubeconfigOf(t, clientcmdapi.Cluster{Server: "http://api.test"}), connect.Options{Context: "elsewhere"}, []string{`context "elsewhere" does not exist`, "get-contexts"}},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			t.Setenv("KUBECONFIG", test.variable)
+			_, _, err := connect.Config(test.options)
+			says(t, err, test.want...)
+		})
+	}
+}
+
+// So does each mistake that the server, or its absence, shows.
+func TestCheckMistakes(t *testing.T) {
+	closed := httptest.NewServer(nil)
+	closed.Close()
+	secure := httptest.NewUnstartedServer(nil)
+	secure.Config.ErrorLog = log.New(io.Discard, "", 0)
+	secure.StartTLS()
+	defer secure.Close()
+	answering := func(answer http.HandlerFunc) *rest.Config {
+		return &rest.Config{Host: "http://api.test", Transport: testkit.Transport{Handler: answer}}
+	}
+	silent := answering(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
+	unauthorized := answering(func(w http.ResponseWriter, _ *http.Request) { testkit.WriteError(w, apierrors.NewUnauthorized("")) })
+	// Its version an API server tells everybody.
+	forbidden := answering(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/version" {
+			_, _ = io.WriteString(w, "{}")
+			return
+		}
+		testkit.WriteError(w, apierrors.NewForbidden(schema.GroupResource{}, "", errors.New("nobody")))
+	})
+	for _, test := range []struct {
+		reason string
+		config *rest.Config
+		want   []string
+	}{
+		{"no server listens", &rest.Config{Host: closed.URL}, []string{closed.URL, "does not answer", "make cluster"}},
+		{"the server is silent", silent, []string{"http://api.test", "does not answer"}},
+		{"credentials that it does not know", unauthorized, []string{"401", "credentials"}},
+		{"no right", forbidden, []string{"refuses", "forbidden"}},
+		{"a certificate that is not trusted", &rest.Config{Host: secure.URL}, []string{"certificate-authority"}},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				client := discovery.NewDiscoveryClientForConfigOrDie(test.config)
+				_, err := connect.Check(t.Context(), client, test.config.Host, schema.GroupVersion{Group: "group.test", Version: "v1"})
+				says(t, err, test.want...)
+			})
+		})
 	}
 }

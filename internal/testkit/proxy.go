@@ -67,11 +67,15 @@ func (p *Proxy) Close() error { return p.server.Close() }
 // Kubeconfig writes a kubeconfig that leads through the proxy into dir and returns its
 // path.
 func (p *Proxy) Kubeconfig(dir string) (file string, err error) {
+	return WriteKubeconfig(dir, clientcmdapi.Cluster{Server: p.URL}, clientcmdapi.AuthInfo{})
+}
+
+// WriteKubeconfig writes a kubeconfig of one cluster and one user into dir and returns its path.
+func WriteKubeconfig(dir string, cluster clientcmdapi.Cluster, user clientcmdapi.AuthInfo) (file string, err error) {
 	config := clientcmdapi.NewConfig()
-	config.Clusters["proxy"] = &clientcmdapi.Cluster{Server: p.URL}
-	config.AuthInfos["proxy"] = &clientcmdapi.AuthInfo{}
-	config.Contexts["proxy"] = &clientcmdapi.Context{Cluster: "proxy", AuthInfo: "proxy"}
-	config.CurrentContext = "proxy"
-	file = filepath.Join(dir, "proxy.kubeconfig")
+	config.Clusters["c"], config.AuthInfos["u"] = &cluster, &user
+	config.Contexts["x"] = &clientcmdapi.Context{Cluster: "c", AuthInfo: "u"}
+	config.CurrentContext = "x"
+	file = filepath.Join(dir, "kubeconfig")
 	return file, clientcmd.WriteToFile(*config, file)
 }

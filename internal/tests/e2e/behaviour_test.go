@@ -2,13 +2,16 @@
 
 package e2e
 
-import "testing"
+import (
+	"testing"
+
+	"example.com/byhand/clientset"
+)
 
 // The clientset against a real API server: the same tests that the fake passes.
 func TestBehaviour(t *testing.T) {
-	behave(t, subject{
-		Client:    newServer(t).client,
-		Namespace: func(t *testing.T) string { return newServer(t).namespace },
-		Real:      true,
+	behave(t, true, func(t *testing.T) (clientset.Interface, string) {
+		s := newServer(t)
+		return s.client, s.namespace
 	})
 }

@@ -161,6 +161,12 @@ func (s *server) kubectl(args ...string) string {
 	return string(output)
 }
 
+// waitFor waits, as kubectl wait does, until a condition of an object holds.
+func (s *server) waitFor(condition, object string) {
+	s.Helper()
+	s.kubectl("wait", "--namespace", s.namespace, "--timeout", deadline.String(), "--for="+condition, object)
+}
+
 // fetch returns the body of a GET, which must be answered with 200.
 func (s *server) fetch(url string) string {
 	s.Helper()
@@ -192,11 +198,11 @@ func spec(deploymentName string, replicas int32) v1alpha1.FooSpec {
 	return v1alpha1.FooSpec{DeploymentName: deploymentName, Replicas: &replicas}
 }
 
-// proxied starts a proxy between a program and the API server, and returns the kubeconfig that
-// leads through it.
-func (s *server) proxied() (proxy *testkit.Proxy, kubeconfig string) {
+// proxied starts a proxy between a program and the API server, which has the credentials of
+// config, and returns the kubeconfig that leads through it.
+func (s *server) proxied(config *rest.Config) (proxy *testkit.Proxy, kubeconfig string) {
 	s.Helper()
-	proxy, err := testkit.NewProxy(s.config)
+	proxy, err := testkit.NewProxy(config)
 	if err == nil {
 		s.Cleanup(func() { _ = proxy.Close() })
 		kubeconfig, err = proxy.Kubeconfig(s.TempDir())

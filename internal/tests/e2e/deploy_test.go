@@ -57,13 +57,14 @@ func (s *server) deploy() {
 	s.kubectl("wait", "--for=delete", "namespace/"+deployed, "--timeout", deadline.String())
 	s.Cleanup(func() { s.kubectl("delete", "--ignore-not-found", "--wait=false", "-k", "config/manager") })
 	s.apply()
-	s.ownersAreKnown(s.as(deployed, ownAccount))
+	s.ownersAreKnown(s.account())
 }
 
 // ownersAreKnown waits until the admission plugin
 // OwnerReferencesPermissionEnforcement knows what a Foo is. It looks for new kinds
 // every half a minute, and until then it refuses every account but administrators
-// to block the deletion of one.
+// to block the deletion of one. An account without the right to foos/finalizers it
+// refuses for ever.
 func (s *server) ownersAreKnown(as *rest.Config) {
 	s.Helper()
 	kube := kubernetes.NewForConfigOrDie(as)
@@ -251,7 +252,7 @@ func (s *server) podRoot() string {
 	ca, err := os.ReadFile(s.config.CAFile)
 	_, copied := command("cp", buildAsImage(s.T), folder+"/byhand")
 	err = errors.Join(err, copied, os.MkdirAll(mounted, 0o755))
-	for name, content := range map[string]string{"token": s.as(deployed, ownAccount).BearerToken, "ca.crt": string(ca), "namespace": deployed} {
+	for name, content := range map[string]string{"token": s.account().BearerToken, "ca.crt": string(ca), "namespace": deployed} {
 		err = errors.Join(err, os.WriteFile(filepath.Join(mounted, name), []byte(content), 0o644))
 	}
 	if err != nil {

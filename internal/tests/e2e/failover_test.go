@@ -79,7 +79,7 @@ func TestFailover(t *testing.T) {
 
 func failover(t *testing.T, end func(*testing.T, *program, *testkit.Proxy) func()) time.Duration {
 	s := newServer(t)
-	line, kubeconfig := s.proxied()
+	line, kubeconfig := s.proxied(s.config)
 	leader := s.replica(works, "--kubeconfig", kubeconfig)
 	standby := s.replica(standsBy)
 	for i := range crowd {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
 )
@@ -18,12 +19,15 @@ func TestColumns(t *testing.T) {
 	s := newServer(t)
 	c := s.controller()
 	s.createProject("project", 2)
-	s.createDeployment(foreignDeployment("theirs"))
+	if _, err := s.kube.AppsV1().Deployments(s.namespace).Create(t.Context(), foreignDeployment("theirs"), metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
 	s.createFoo("ready", spec("deployment", 2))
 	s.createFoo("any", v1alpha1.FooSpec{DeploymentName: "any"})
 	s.createFoo("taken", spec("theirs", 1))
-	s.kubectl("wait", "-n", s.namespace, "--for=condition=Ready", "--timeout=30s", "foo/ready", "foo/any")
-	s.kubectl("wait", "-n", s.namespace, "--for=condition=Ready=False", "--timeout=30s", "foo/taken")
+	s.waitFor("condition=Ready", "foo/ready")
+	s.waitFor("condition=Ready", "foo/any")
+	s.waitFor("condition=Ready=False", "foo/taken")
 
 	age := regexp.MustCompile(`\d+s$`)
 	for resource, want := range map[string][][]string{

@@ -36,7 +36,7 @@ func TestLongList(t *testing.T) {
 // how long it took to get everything into memory.
 func (s *server) memory() (heap, peak int, waited time.Duration) {
 	s.Helper()
-	proxy, kubeconfig := s.proxied()
+	proxy, kubeconfig := s.proxied(s.config)
 	proxy.Intercept(func(_ http.ResponseWriter, r *http.Request) bool {
 		if r.Method != http.MethodGet {
 			<-r.Context().Done()

@@ -41,10 +41,10 @@ func TestReadme(t *testing.T) {
 	s.converges("example-foo", "example-foo", 3)
 	script.Run("kubectl patch foo example-foo")
 	s.converges("example-foo", "renamed", 3)
-	s.goes("example-foo")
+	s.waitFor("delete", "deployment/example-foo")
 	script.Run("kubectl describe foo example-foo")
 	script.Run("kubectl delete foo example-foo")
-	s.eventually("the Deployment follows", func() error { _, err := s.deployment("renamed"); return gone(err) })
+	s.waitFor("delete", "deployment/renamed")
 	script.Run("kubectl patch project example-project")
 	project, err := s.client.ExamplesV1alpha1().Projects("default").Get(t.Context(), "example-project", metav1.GetOptions{})
 	if err != nil || project.Spec.Replicas != 2 {

@@ -10,7 +10,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 
 	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
 	"example.com/byhand/internal/testkit/oracle"
@@ -22,33 +21,6 @@ func (s *server) foo(name string) (*v1alpha1.Foo, error) {
 
 func (s *server) deployment(name string) (*appsv1.Deployment, error) {
 	return s.kube.AppsV1().Deployments(s.namespace).Get(s.Context(), name, metav1.GetOptions{})
-}
-
-func (s *server) deleteFoo(name string) {
-	s.Helper()
-	if err := s.client.SamplecontrollerV1alpha1().Foos(s.namespace).Delete(s.Context(), name, metav1.DeleteOptions{}); err != nil {
-		s.Fatal(err)
-	}
-}
-
-func (s *server) deleteDeployment(name string) {
-	s.Helper()
-	if err := s.kube.AppsV1().Deployments(s.namespace).Delete(s.Context(), name, metav1.DeleteOptions{}); err != nil {
-		s.Fatal(err)
-	}
-}
-
-func (s *server) patchDeployment(name, patch string) {
-	s.Helper()
-	if _, err := s.kube.AppsV1().Deployments(s.namespace).Patch(s.Context(), name, types.StrategicMergePatchType, []byte(patch), metav1.PatchOptions{}); err != nil {
-		s.Fatal(err)
-	}
-}
-
-// goes waits until there is no Deployment of this name.
-func (s *server) goes(deployment string) {
-	s.Helper()
-	s.eventually("Deployment "+deployment+" goes", func() error { _, err := s.deployment(deployment); return gone(err) })
 }
 
 // converges waits until the Foo is Ready with this many replicas, in a Deployment
@@ -140,30 +112,4 @@ func foreignDeployment(name string, owners ...metav1.OwnerReference) *appsv1.Dep
 			},
 		},
 	}
-}
-
-func (s *server) createDeployment(deployment *appsv1.Deployment) *appsv1.Deployment {
-	s.Helper()
-	created, err := s.kube.AppsV1().Deployments(s.namespace).Create(s.Context(), deployment, metav1.CreateOptions{})
-	if err != nil {
-		s.Fatal(err)
-	}
-	return created
-}
-
-// says waits until the Foo's Ready condition is of its newest spec and has this
-// reason, and this text in its message.
-func (s *server) says(name, reason, text string) {
-	s.Helper()
-	s.eventually(fmt.Sprintf("Foo %s says %s", name, reason), func() error {
-		foo, err := s.foo(name)
-		if err != nil {
-			return err
-		}
-		ready := meta.FindStatusCondition(foo.Status.Conditions, v1alpha1.FooReady)
-		if ready == nil || ready.Reason != reason || ready.ObservedGeneration != foo.Generation || !strings.Contains(ready.Message, text) {
-			return fmt.Errorf("generation %d, Ready is %+v", foo.Generation, ready)
-		}
-		return nil
-	})
 }

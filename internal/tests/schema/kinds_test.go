@@ -15,14 +15,12 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"example.com/byhand/clientset"
+	"example.com/byhand/internal/testkit/samples"
 )
 
 // lists are the files that name each kind, by its plural or by the kind itself. That something
 // is missing there neither the compiler nor another test notices.
-var lists = []string{
-	"clientset/kinds_test.go", "informer/constructors_test.go", "internal/tests/e2e/clients_kinds_test.go",
-	"config/crd/Kustomization", "internal/kinds/kinds.go", "main.go",
-}
+var lists = []string{"config/crd/Kustomization", "internal/kinds/kinds.go", "main.go"}
 
 // roles are what each role must allow for a kind.
 var roles = map[string][]string{
@@ -49,7 +47,7 @@ func TestKindsAreComplete(t *testing.T) {
 	}
 	for _, k := range kinds() {
 		if k.client == nil {
-			t.Errorf("the clientset has no client of %s", k.Kind)
+			t.Errorf("internal/testkit/samples/samples.go has no row of %s with its client", k.Kind)
 		}
 		for _, file := range lists {
 			if text := strings.ToLower(read(t, file)); !strings.Contains(text, k.plural) && !strings.Contains(text, `"`+strings.ToLower(k.Kind)+`"`) {
@@ -86,7 +84,7 @@ type kind struct {
 	schema.GroupVersionKind
 	plural string // as URLs have it
 	typ    reflect.Type
-	client reflect.Type // the interface, nil if there is none
+	client reflect.Type // nil if there is none
 }
 
 // kinds returns those of ours that clientset.Scheme has with a list.
@@ -95,7 +93,7 @@ func kinds() []kind {
 	for gvk, typ := range clientset.Scheme.AllKnownTypes() {
 		if isOurs(typ) && clientset.Scheme.Recognizes(gvk.GroupVersion().WithKind(gvk.Kind+"List")) {
 			plural, _ := meta.UnsafeGuessKindToResource(gvk)
-			all = append(all, kind{gvk, plural.Resource, typ, clientOf(typ)})
+			all = append(all, kind{gvk, plural.Resource, typ, clientOf(gvk)})
 		}
 	}
 	slices.SortFunc(all, func(a, b kind) int { return cmp.Compare(a.String(), b.String()) })
@@ -106,20 +104,11 @@ func isOurs(typ reflect.Type) bool {
 	return strings.HasPrefix(typ.PkgPath(), "example.com/byhand/api/")
 }
 
-// clientOf finds the interface that gets objects of a type, such as FooInterface.
-func clientOf(typ reflect.Type) reflect.Type {
-	for group := range reflect.TypeFor[clientset.Interface]().Methods() {
-		if group.Type.Out(0).Kind() != reflect.Interface {
-			continue
-		}
-		for resource := range group.Type.Out(0).Methods() {
-			client := resource.Type.Out(0)
-			if client.Kind() != reflect.Interface {
-				continue
-			}
-			if get, ok := client.MethodByName("Get"); ok && get.Type.Out(0) == reflect.PointerTo(typ) {
-				return client
-			}
+// clientOf returns the client of a kind, nil if the table of kinds has none.
+func clientOf(gvk schema.GroupVersionKind) reflect.Type {
+	for _, k := range samples.All {
+		if k.GroupVersionKind == gvk {
+			return reflect.TypeOf(k.Client(clientset.New(nil), ""))
 		}
 	}
 	return nil

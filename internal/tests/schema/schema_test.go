@@ -140,7 +140,7 @@ func TestApplyConfigurations(t *testing.T) {
 				t.Fatal("the client has no Apply")
 			}
 			apply, _ := k.client.MethodByName("Apply")
-			compareApply(t, k.Kind, k.typ, apply.Type.In(1))
+			compareApply(t, k.Kind, k.typ, apply.Type.In(2))
 		})
 	}
 }

@@ -7,6 +7,8 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"example.com/byhand/internal/testkit/oracle"
 )
 
 // The garbage collector and the deployment controller.
@@ -46,7 +48,7 @@ func (s *sequence) rolloutActs() bool {
 	var due []func() bool
 	for _, path := range s.api.Paths("deployments") {
 		deployment := typed[appsv1.Deployment](s, s.api.Get(path))
-		available := wantedReplicas(deployment)
+		available := max(0, oracle.Replicas(deployment))
 		if !s.resting {
 			available = s.rand.Int32N(available + 1)
 		}
@@ -71,11 +73,4 @@ func (s *sequence) rolledOut(deployment *appsv1.Deployment, available int32) map
 		}
 	}
 	return status
-}
-
-func wantedReplicas(deployment *appsv1.Deployment) int32 {
-	if deployment.Spec.Replicas == nil {
-		return 1
-	}
-	return max(0, *deployment.Spec.Replicas)
 }

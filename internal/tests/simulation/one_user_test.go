@@ -12,6 +12,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
+	"example.com/byhand/internal/testkit/oracle"
 )
 
 // One user, alone, who waits after each change until nothing happens any more:
@@ -104,7 +105,7 @@ func (s *sequence) scales(path string, foo *v1alpha1.Foo) []string {
 // rollsOut makes the Pods of a Foo's Deployment available.
 func (s *sequence) rollsOut(foo *v1alpha1.Foo) []string {
 	before, path := s.deploymentOf(foo)
-	available := wantedReplicas(before)
+	available := max(0, oracle.Replicas(before))
 	s.change("rollout", path, "all available", func(object *unstructured.Unstructured) {
 		object.Object["status"] = s.rolledOut(before, available)
 	})
