@@ -19,7 +19,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 )
 
-// user is who asks, as a SubjectAccessReview names them.
+// user is who asks.
 type user = authorizationv1.SubjectAccessReviewSpec
 
 // frontProxy tells who asks. The API server has authenticated the client, and says in headers who it
@@ -27,8 +27,7 @@ type user = authorizationv1.SubjectAccessReviewSpec
 // API server has written them.
 type frontProxy struct {
 	roots *x509.CertPool
-	// names are the CommonNames that count. The CA may have signed for others, too.
-	names []string
+	names []string // CommonNames. The CA may have signed for others, too.
 }
 
 // newFrontProxy reads the ConfigMap in which the API server says whom it calls its front proxy.
@@ -50,8 +49,7 @@ func (p *frontProxy) check(config *tls.Config) {
 	config.ClientAuth, config.ClientCAs = tls.VerifyClientCertIfGiven, p.roots
 }
 
-// authenticate returns who asks, by the front proxy's word. The API server always sends headers of
-// these names, whatever its flags.
+// authenticate returns who asks, by the front proxy's word. Its headers always have these names.
 func (p *frontProxy) authenticate(r *http.Request) (user, error) {
 	if r.TLS == nil || len(r.TLS.VerifiedChains) == 0 {
 		return user{}, errors.New("no client certificate of its CA")
@@ -70,7 +68,7 @@ func (p *frontProxy) authenticate(r *http.Request) (user, error) {
 	if !slices.Contains(asks.Groups, "system:unauthenticated") && !slices.Contains(asks.Groups, "system:authenticated") {
 		asks.Groups = append(asks.Groups, "system:authenticated")
 	}
-	// A header's name cannot have each character, so keys are percent-encoded; it has no case.
+	// In a header's name keys are percent-encoded, and in lower case.
 	for name, values := range r.Header {
 		key, ok := strings.CutPrefix(strings.ToLower(name), "x-remote-extra-")
 		if unescaped, err := url.PathUnescape(key); ok && err == nil {
@@ -80,8 +78,7 @@ func (p *frontProxy) authenticate(r *http.Request) (user, error) {
 	return asks, nil
 }
 
-// reviewer asks the API server whether a user may do something. So the cluster's roles are the only
-// ones, and a new one counts at once.
+// reviewer asks the API server: the cluster's roles are the only ones, and a new one counts at once.
 type reviewer struct{ client kubernetes.Interface }
 
 func (v reviewer) authorize(ctx context.Context, r *request) error {

@@ -18,7 +18,7 @@ import (
 // available. After a 404 on /openapi/v3 the API server would not ask again until the APIService is made
 // anew.
 var documents = map[string]handle{
-	// A client does not try a verb that is missing here.
+	// Clients do not try a verb that is missing.
 	"/apis/" + version.String(): document(metav1.APIResourceList{
 		TypeMeta: metav1.TypeMeta{Kind: "APIResourceList", APIVersion: "v1"}, GroupVersion: version.String(),
 		APIResources: []metav1.APIResource{{

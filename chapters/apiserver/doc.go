@@ -1,6 +1,5 @@
 // Command apiserver is an API server of one's own, on net/http, for Toppings. The API server of the
-// cluster passes on what is asked of their group (API aggregation), so kubectl, informers and the
-// garbage collector work with it. Nothing here comes from k8s.io/apiserver.
+// cluster passes on what is asked of their group. Nothing here comes from k8s.io/apiserver.
 //
 //	cd chapters && go run ./apiserver --kubeconfig FILE
 //
@@ -10,20 +9,17 @@
 // # Properties
 //
 //   - Only the front proxy's certificate lets a client in, and the API server authorizes each request.
-//   - One write happens at a time and sees all objects, so the budget holds. Objects are merged,
-//     checked, encoded and decoded before.
+//   - One write happens at a time and sees all objects, so the budget holds.
 //   - A restart begins empty, at a higher revision: no revision goes back.
 //   - A watcher goes on at the revision that it has seen, or is told 410, as after a restart.
 //   - What a request can take has a limit: bytes, depth, time, and how many there are at once, of all
-//     users and of one. So have the bytes that are stored, and those of the history.
+//     users and of one. So have all objects together, and the history.
 //
 // # Caveats
 //
 //   - While the program is dead and its APIService stands, no namespace can be deleted. make
 //     chapter-down takes it away.
-//   - Time is looked at between two objects, and when the API server is asked. What one object
-//     takes is bounded by its size: some 50 ms.
-//   - The processor is not shared out: one user's large patches make the requests of others slower.
-//   - Large writes make the history short: a slow watcher is told 410.
+//   - What one object takes is bounded by its size alone: some 50 ms. One user's large patches make the
+//     requests of others slower, and the history short: a slow watcher is told 410.
 //   - A second program in a cluster takes the registration over until it ends.
 package main

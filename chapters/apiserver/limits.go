@@ -24,8 +24,7 @@ const (
 	maxBody, maxBraces, maxMistakes = 64 << 10, 1000, 20
 	// maxRequests and maxWatches are how many are served at the same time.
 	maxRequests, maxWatches = 200, 1000
-	// requestTime is how long a request may take that is no watch. Package serve ends only the
-	// connection, and not the work.
+	// requestTime is how long a request may take that is no watch.
 	requestTime = 8 * time.Second
 	// patience is how long a client may take to read an event, or all that is there at first.
 	patience = 10 * time.Second
@@ -42,7 +41,7 @@ type room struct {
 
 func newRoom(size int) *room { return &room{size: size, ofUser: map[string]int{}} }
 
-// enter returns an error if there is no room, else what to call when the request is over.
+// enter returns what to call when the request is over.
 func (r *room) enter(user string) (leave func(), err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -76,7 +75,6 @@ func readBody(w http.ResponseWriter, r *request, types ...string) ([]byte, error
 	return body, nil
 }
 
-// contentType is JSON unless the client says otherwise.
 func contentType(r *request) string {
 	mediaType, _, _ := mime.ParseMediaType(cmp.Or(r.Header.Get("Content-Type"), runtime.ContentTypeJSON))
 	return mediaType

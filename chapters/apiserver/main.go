@@ -95,7 +95,7 @@ func run(stop context.Context, kubeconfig string) (err error) {
 	return context.Cause(ctx)
 }
 
-// newServer returns a server that does not yet know whom to ask.
+// newServer does not yet know whom to ask.
 func newServer() *server {
 	return &server{
 		storage:  newStorage(),

@@ -20,7 +20,7 @@ import (
 
 const mergeType, applyType = string(types.MergePatchType), string(types.ApplyYAMLPatchType)
 
-// strict also tells of unknown fields, and of keys that come twice.
+// strict refuses unknown fields, and keys that come twice.
 var strict = kjson.NewSerializerWithOptions(kjson.DefaultMetaFactory, scheme, scheme, kjson.SerializerOptions{Strict: true})
 
 // decode makes an object of JSON. It may leave out what the URL says: kind and name.
@@ -44,7 +44,7 @@ func decode(r *request, body []byte) (*topping, error) {
 }
 
 // bodies are the types that a client may send. What kubectl and client-go apply is JSON, which is YAML.
-// In YAML proper, 30 kB and 7,000 times an alias for them would make 210 MB.
+// In other YAML, 7,000 aliases for 30 kB would make 210 MB.
 var bodies = map[string][]string{
 	"create": {runtime.ContentTypeJSON}, "update": {runtime.ContentTypeJSON}, "delete": {runtime.ContentTypeJSON},
 	"patch": {mergeType, applyType},
@@ -98,12 +98,11 @@ var fieldManager = func() *managedfields.FieldManager {
 	return m
 }()
 
-// noteManager notes in next what a write has set that is no apply. A program that does not say its
-// name is known by its User-Agent.
+// noteManager is for a write that is no apply. A client without a name is known by its User-Agent.
 func noteManager(r *request, name string, current, next *topping) *topping {
 	agent, _, _ := strings.Cut(r.UserAgent(), "/")
 	return fieldManager.UpdateNoErrors(live(current), next, cmp.Or(name, agent)).(*topping)
 }
 
-// live returns a copy of the object as it is now, or an empty one if there is none.
+// live returns a copy of the object, or an empty one.
 func live(current *topping) *topping { return deepCopy(cmp.Or(current, &topping{})) }

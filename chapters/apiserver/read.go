@@ -22,7 +22,6 @@ import (
 
 const metadata = "PartialObjectMetadata"
 
-// get answers with one object as it is now.
 func (s *server) get(w http.ResponseWriter, r *request) error {
 	found := s.storage.get(r.name)
 	if found == nil {
@@ -31,8 +30,8 @@ func (s *server) get(w http.ResponseWriter, r *request) error {
 	return send(w, http.StatusOK, r.represent(found))
 }
 
-// list answers with the objects that match the selectors. The limit of a client is a wish, so there
-// are no pages, and no moment but this one.
+// list answers with the objects that match the selectors. The limit of a client is a wish: there are no
+// pages.
 func (s *server) list(w http.ResponseWriter, r *request) error {
 	options, err := listOptions(r)
 	if err != nil {
@@ -101,7 +100,6 @@ func (r *request) typeMeta(suffix string) metav1.TypeMeta {
 	return metav1.TypeMeta{Kind: kind.Kind + suffix, APIVersion: version.String()}
 }
 
-// listOptions reads the query of a list or a watch.
 func listOptions(r *request) (*internalversion.ListOptions, error) {
 	options := &internalversion.ListOptions{}
 	if err := readQuery(r, options); err != nil {
@@ -115,7 +113,6 @@ func listOptions(r *request) (*internalversion.ListOptions, error) {
 	return options, invalid(metav1.Kind("ListOptions"), "", validation.ValidateListOptions(options, true))
 }
 
-// readQuery reads the query into the options of a verb.
 func readQuery(r *request, options runtime.Object) error {
 	if err := metainternalscheme.ParameterCodec.DecodeParameters(r.URL.Query(), metav1.SchemeGroupVersion, options); err != nil {
 		return badRequest("%v", err)

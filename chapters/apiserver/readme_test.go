@@ -24,9 +24,9 @@ func TestReadme(t *testing.T) {
 	script.Run("kubectl delete clusterrole", "deleted")
 
 	c.kill()
+	script.Run("kubectl get apiservices", "False")
 	script.Run("kubectl create namespace empty", "created")
 	script.Run("kubectl delete namespace empty", "deleted")
-	script.Run("kubectl get apiservices", "False")
 	script.Run("kubectl get namespace empty", "aggregated.restaurant")
 
 	// What ends it.

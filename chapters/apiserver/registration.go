@@ -25,15 +25,14 @@ const (
 	availableTimeout, endTimeout = time.Minute, 10 * time.Second
 )
 
-// apiServiceName cannot be chosen.
 var apiServiceName = version.Version + "." + version.Group
 
 // registration tells the API server that this server has a group. While it stands and the server does
 // not answer, kubectl complains, and no namespace can be deleted: the namespace controller cannot know
 // what is in it. So it comes last and goes first. bundle is whom the API server is to trust: a program
-// that takes the port must not be sent every request. process is a name that no other process has.
+// that takes the port must not be sent every request. process is unique.
 func registration(client dynamic.Interface, port int, bundle []byte, process string) []webhook.Object {
-	// A Service of type ExternalName is a name for an address. In a cluster it would select Pods.
+	// In a cluster it would select Pods.
 	service := &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": "v1", "kind": "Service", "metadata": map[string]any{"name": serviceName},
 		"spec": map[string]any{"type": "ExternalName", "externalName": "127.0.0.1"},

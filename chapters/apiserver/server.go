@@ -18,29 +18,26 @@ import (
 
 // server answers the requests. All fields must be set.
 type server struct {
-	storage      *storage
-	authenticate func(*http.Request) (user, error)
-	authorize    func(context.Context, *request) error
-	// log tells of a request when it is over.
-	log               func(line string)
+	storage           *storage
+	authenticate      func(*http.Request) (user, error)
+	authorize         func(context.Context, *request) error
+	log               func(line string) // when a request is over
 	requests, watches *room
 	patience          time.Duration // that of limits.go
 }
 
-// request is what a client asks for, in the words of RBAC: a verb and a name.
+// request is what a client asks for, in the words of RBAC.
 type request struct {
 	*http.Request
 	user user
 	// verb is "" for what is no resource: discovery and OpenAPI.
 	verb, name string
-	// partial is whether the answer is to have metadata alone.
-	partial bool
+	partial    bool // The answer is to have metadata alone.
 }
 
 // handle answers a request. An error is answered as a Status.
 type handle func(*server, http.ResponseWriter, *request) error
 
-// collection is the URL of all toppings.
 var collection = "/apis/" + version.String() + "/" + resource.Resource
 
 // verbs are what a method means there.
@@ -96,13 +93,13 @@ func (s *server) ServeHTTP(w http.ResponseWriter, httpRequest *http.Request) {
 		result = err.Error()
 	}
 	if r.verb != "" || result != "ok" {
-		// QuoteToASCII: a client chooses all of that, and could write to the terminal.
+		// QuoteToASCII: a client could write to the terminal.
 		line := fmt.Sprintf("%-7s %s  for %s: %s", r.Method, r.URL.RequestURI(), r.user.User, result)
 		s.log(strings.Trim(strconv.QuoteToASCII(line), `"`))
 	}
 }
 
-// serve asks: who is it, is there such a verb, is there room, may they? Each can refuse.
+// serve asks: who is it, is there such a verb, is there room, may they?
 func (s *server) serve(w http.ResponseWriter, r *request) (err error) {
 	if r.user, err = s.authenticate(r.Request); err != nil {
 		return apierrors.NewUnauthorized("only the API server may ask, for others: " + err.Error())
@@ -129,7 +126,6 @@ func (s *server) serve(w http.ResponseWriter, r *request) (err error) {
 	return handle(s, w, r)
 }
 
-// send answers with JSON.
 func send(w http.ResponseWriter, code int, answer any) error {
 	body, err := json.Marshal(answer)
 	if err != nil {
@@ -141,7 +137,7 @@ func send(w http.ResponseWriter, code int, answer any) error {
 	return nil
 }
 
-// refuse answers with a Status, which every client of Kubernetes can read.
+// refuse answers with a Status, which every client can read.
 func refuse(w http.ResponseWriter, err error) {
 	status := statusOf(err)
 	if status.Details != nil && status.Details.RetryAfterSeconds > 0 {
@@ -150,7 +146,6 @@ func refuse(w http.ResponseWriter, err error) {
 	_ = send(w, int(status.Code), status)
 }
 
-// statusOf makes a Status of an error. One that is none is internal.
 func statusOf(err error) *metav1.Status {
 	known := apierrors.APIStatus(nil)
 	if !errors.As(err, &known) {

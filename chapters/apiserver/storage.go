@@ -19,7 +19,7 @@ import (
 const (
 	// maxObject is the size of an object in JSON. etcd's is 1.5 MB.
 	maxObject = 64 << 10
-	// maxObjects is how many there are: a check across objects looks at each, and other writes wait.
+	// maxObjects is how many there are: a check across objects looks at each.
 	maxObjects = 1000
 	// maxBytes is the size of all objects in JSON. Those that are being deleted may take as much again.
 	maxBytes = 8 << 20
@@ -27,10 +27,9 @@ const (
 	maxEvents, maxHistory = 1000, 8 << 20
 )
 
-// storage holds all objects, in memory, as etcd does for other API servers. Many goroutines may use it.
-// One write happens at a time, and makes a new revision of everything. What is stored is never
-// changed: the same pointer is the same state. Sizes are those of JSON; in memory it is up to ten times
-// as much.
+// storage holds all objects, in memory. Many goroutines may use it. One write happens at a time, and
+// makes a new revision of everything. What is stored is never changed: the same pointer is the same
+// state. Sizes are those of JSON; in memory it is up to ten times as much.
 type storage struct {
 	mu       sync.RWMutex
 	revision int64
@@ -61,13 +60,13 @@ func (e *event) line(form string, encode func() ([]byte, error)) ([]byte, error)
 }
 
 // newStorage returns an empty storage. Its first revision is the time in microseconds, so after a
-// restart it is higher than any that a client has seen, if the clock was not set back.
+// restart it is higher than any before, if the clock was not set back.
 func newStorage() *storage {
 	now := time.Now().UnixMicro()
 	return &storage{revision: now, forgotten: now, objects: map[string]*topping{}, sizes: map[string]int{}, changed: make(chan struct{})}
 }
 
-// errChanged: another object is stored than the one that a write began with.
+// errChanged: the object is not the one that a write began with.
 var errChanged = errors.New("the object is another one by now")
 
 var decodeStored = func(text []byte) (t *topping, err error) {
@@ -75,10 +74,10 @@ var decodeStored = func(text []byte) (t *topping, err error) {
 	return t, json.Unmarshal(text, t)
 }
 
-// write stores next, which gets its resourceVersion, in the place of current, which get has returned
-// for this name. nil is nothing. If current is not stored any more, the error is errChanged: begin anew.
-// check sees all objects and may refuse the write, while all other requests wait. Other errors are
-// for the client: too large, or no room left. Nothing is written if nothing changes, or in a dry run.
+// write stores next, which gets its resourceVersion, in the place of current, as get has returned it.
+// nil is nothing. If current is not stored any more, the error is errChanged: begin anew. check sees all
+// objects and may refuse the write, while all other requests wait. Other errors are for the client.
+// Nothing is written if nothing changes, or in a dry run.
 func (s *storage) write(name string, dryRun bool, current, next *topping, check func(all map[string]*topping) error) error {
 	event, size := &event{before: current}, 0
 	unchanged := equality.Semantic.DeepEqual(current, next)
@@ -119,7 +118,7 @@ func (s *storage) write(name string, dryRun bool, current, next *topping, check 
 }
 
 // checkSize returns an error if an object, or all together, become too large. What is being deleted
-// may be twice as large: the garbage collector must be able to change its finalizers.
+// may be twice as large: its finalizers must be able to change.
 func (s *storage) checkSize(name string, size int, isBeingDeleted bool) error {
 	factor := 1
 	if isBeingDeleted {
@@ -154,14 +153,14 @@ func (s *storage) apply(name string, event *event, size int) {
 	s.changed = make(chan struct{})
 }
 
-// get returns an object, nil if there is none.
+// get returns nil if there is none.
 func (s *storage) get(name string) *topping {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	return s.objects[name]
 }
 
-// list returns all objects, sorted by name, and the revision.
+// list returns all objects by name, and the revision.
 func (s *storage) list() ([]*topping, int64) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()

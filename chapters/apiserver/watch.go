@@ -18,16 +18,15 @@ import (
 )
 
 const (
-	// bookmarkPeriod is how often a watcher learns the revision, if nothing changes. One that goes on
-	// at an old one may be told 410, and has to list again.
+	// bookmarkPeriod is how often a watcher learns the revision. From an old one it could not go on.
 	bookmarkPeriod = time.Minute
 	// A watch ends after minWatch to twice of it, so that not all come back at the same time.
 	minWatch = 30 * time.Minute
 )
 
 // watcher is one watch. It has no queue: it reads an event from the storage when the client has taken
-// the last one. So a slow one costs no memory. It is told 410 when its next event is forgotten, or cut
-// off when a write does not end.
+// the last one. A slow one is told 410 when its next event is forgotten, or cut off when a write does
+// not end.
 type watcher struct {
 	*request
 	options  *internalversion.ListOptions
@@ -61,7 +60,7 @@ func (s *server) watch(w http.ResponseWriter, r *request) error {
 	return nil
 }
 
-// watchTime is how long a watch goes on. A client may want less, and not more.
+// watchTime is how long a watch goes on. A client may want less.
 func watchTime(seconds *int64) time.Duration {
 	timeout := minWatch + rand.N(minWatch)
 	if wanted := ptr.Deref(seconds, 0); wanted > 0 && wanted < int64(timeout.Seconds()) {
@@ -70,7 +69,7 @@ func watchTime(seconds *int64) time.Duration {
 	return timeout
 }
 
-// watchStart returns what a watch shows first, and the revision after which it goes on.
+// watchStart returns what a watch shows first, and where it goes on.
 func (s *server) watchStart(options *internalversion.ListOptions) ([]*topping, int64, error) {
 	wanted, err := parseRevision(options.ResourceVersion)
 	if err != nil {
@@ -84,8 +83,8 @@ func (s *server) watchStart(options *internalversion.ListOptions) ([]*topping, i
 	return s.now(options)
 }
 
-// begin sends what is there already. A client that asked for it is told where that ends: an informer
-// would wait for ever. All of it has one deadline, since it is kept until it is sent.
+// begin sends what is there already. A client that asked for it is told where that ends, or an informer
+// would wait for ever. All has one deadline, since it is kept until it is sent.
 func (v *watcher) begin(objects []*topping, revision int64) error {
 	return v.within(func() error {
 		for _, t := range objects {
@@ -107,7 +106,7 @@ func (v *watcher) follow(ctx context.Context, s *server, revision int64) {
 	for ctx.Err() == nil {
 		event, changed, err := s.storage.next(revision)
 		if err != nil {
-			// The client was too slow. It lists again.
+			// Too slow. It lists again.
 			_ = v.within(func() error { return v.write(line(watch.Error, statusOf(err))) })
 			return
 		}
@@ -155,7 +154,6 @@ func (v *watcher) event(event *event) error {
 	}))
 }
 
-// bookmark tells the client how far it is.
 func (v *watcher) bookmark(revision int64, annotations map[string]string) error {
 	mark := &metav1.PartialObjectMetadata{TypeMeta: v.typeMeta("")}
 	mark.ResourceVersion, mark.Annotations = strconv.FormatInt(revision, 10), annotations
@@ -169,14 +167,12 @@ func (v *watcher) write(line []byte, err error) error {
 	return err
 }
 
-// line is an event as a watch sends it, a line of JSON.
 func line(what watch.EventType, shown any) ([]byte, error) {
 	text, err := json.Marshal(map[string]any{"type": what, "object": shown})
 	return append(text, '\n'), err
 }
 
-// within gives the client its patience to take what write writes. Until the next event there is no
-// deadline.
+// within gives the client some time to take what write writes. Until the next event it has more.
 func (v *watcher) within(write func() error) error {
 	if err := v.answer.SetWriteDeadline(time.Now().Add(v.patience)); err != nil {
 		return err

@@ -18,7 +18,7 @@ import (
 
 // put answers a POST, a PUT and a PATCH.
 func (s *server) put(w http.ResponseWriter, r *request) error {
-	options := &metav1.PatchOptions{} // which has what the options of the others have
+	options := &metav1.PatchOptions{} // Those of the others have no more.
 	if err := readQuery(r, options); err != nil {
 		return err
 	}
@@ -30,7 +30,7 @@ func (s *server) put(w http.ResponseWriter, r *request) error {
 	if err != nil {
 		return err
 	}
-	// Also of a patch: of a key that comes twice, a merge would take the last one without a word.
+	// Of a key that comes twice, a merge would take the last one without a word.
 	sent, err := decode(r, body)
 	if err != nil {
 		return err
@@ -69,7 +69,7 @@ func (s *server) put(w http.ResponseWriter, r *request) error {
 	return send(w, code, r.represent(answer))
 }
 
-// makeNext returns what the client makes of current, nil if there is no such object.
+// makeNext returns what the client makes of current, which is nil for a new object.
 func makeNext(r *request, options *metav1.PatchOptions, body []byte, sent, current *topping) (*topping, error) {
 	switch {
 	case isApply(r):
@@ -84,9 +84,9 @@ func makeNext(r *request, options *metav1.PatchOptions, body []byte, sent, curre
 	return deepCopy(sent), nil
 }
 
-// write stores what next makes of the object that the request names, unless check refuses it beside
-// all others. Nothing is locked while next works. If the object has been changed meanwhile, everything
-// is done again, as long as the request has time.
+// write stores what next makes of the object that the request names, unless check refuses it. Nothing is
+// locked while next works. If the object has been changed meanwhile, everything is done again, as long
+// as the request has time.
 func (s *server) write(r *request, dryRun bool, next func(current *topping) (*topping, error), check func(t *topping, all map[string]*topping) error) (*topping, error) {
 	for r.Context().Err() == nil {
 		current := s.storage.get(r.name)
@@ -96,7 +96,7 @@ func (s *server) write(r *request, dryRun bool, next func(current *topping) (*to
 		}
 		stored := t
 		if t.DeletionTimestamp != nil && len(t.Finalizers) == 0 {
-			stored = nil // It is deleted, and nothing waits for it any more.
+			stored = nil // Nothing waits any more.
 		}
 		err = s.storage.write(r.name, dryRun, current, stored, func(all map[string]*topping) error {
 			if r.Context().Err() != nil {
@@ -117,8 +117,7 @@ func prepareForCreate(t *topping) {
 	t.DeletionTimestamp, t.DeletionGracePeriodSeconds = nil, nil
 }
 
-// prepareForUpdate makes an object the next state of current. What the server alone decides stays.
-// validate refuses one without a resourceVersion.
+// prepareForUpdate keeps what the server alone decides. validate refuses one without a resourceVersion.
 func prepareForUpdate(t, current *topping) error {
 	if err := checkVersion(current, t.UID, t.ResourceVersion); err != nil {
 		return err
@@ -131,7 +130,7 @@ func prepareForUpdate(t, current *topping) error {
 	return nil
 }
 
-// errModified is what every API server says to a write that carries an older version.
+// errModified is what every API server says.
 var errModified = errors.New("the object has been modified; please apply your changes to the latest version and try again")
 
 // checkVersion returns an error unless an object is the one that a client has seen, as far as it says.
@@ -168,7 +167,6 @@ func (s *server) delete(w http.ResponseWriter, r *request) error {
 	return send(w, http.StatusOK, r.represent(deleted))
 }
 
-// deleteOptions reads the body, or the query if there is none.
 func deleteOptions(w http.ResponseWriter, r *request) (*metav1.DeleteOptions, error) {
 	options := &metav1.DeleteOptions{}
 	body, err := readBody(w, r, runtime.ContentTypeJSON)
@@ -183,7 +181,7 @@ func deleteOptions(w http.ResponseWriter, r *request) (*metav1.DeleteOptions, er
 	if err != nil {
 		return nil, err
 	}
-	//lint:ignore SA1019 old clients send it, and what they ask to keep would be deleted
+	//lint:ignore SA1019 what old clients ask to keep would be deleted
 	if options.OrphanDependents != nil {
 		return nil, badRequest("orphanDependents is not known here, propagationPolicy is")
 	}
