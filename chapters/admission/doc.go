@@ -39,7 +39,8 @@
 //   - For these 5 seconds, and until an API server hears of the registration, some
 //     milliseconds after "ready", nothing is asked and every Pizza passes.
 //   - It races: a topping may be deleted between the answer and the moment when the pizza is
-//     stored. Only what stores both can rule that out (chapter apiserver).
+//     stored. Only what stores both can rule that out, as the chapter apiserver
+//     does with its budget.
 //   - A pizza is looked at when it is written. What is stored already stays as it is.
 //   - Of several processes the last one that starts is asked. The others wait until it ends.
 package main

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/dynamic"
@@ -63,9 +64,13 @@ func (c *cluster) kill() {
 	c.program.Kill()
 }
 
-var configMapResource, namespaceResource = corev1.SchemeGroupVersion.WithResource("configmaps"), corev1.SchemeGroupVersion.WithResource("namespaces")
+var (
+	configMapResource   = corev1.SchemeGroupVersion.WithResource("configmaps")
+	namespaceResource   = corev1.SchemeGroupVersion.WithResource("namespaces")
+	clusterRoleResource = rbacv1.SchemeGroupVersion.WithResource("clusterroles")
+)
 
-// menu creates the toppings and a pizza.
+// menu creates the toppings of the samples.
 func (c *cluster) menu() {
 	c.Helper()
 	c.Kubectl("apply", "-f", "config/samples")
@@ -99,13 +104,11 @@ func TestTogether(t *testing.T) {
 	c := newCluster(t)
 	c.menu()
 	for name, test := range map[string]func(*cluster){
-		"Kubectl": testKubectl, "GarbageCollection": testGarbageCollection, "NamespaceDeletion": testNamespaceDeletion,
-		"WhoAsks": testWhoAsks,
+		"Kubectl": testKubectl, "GarbageCollection": testGarbageCollection, "WhoAsks": testWhoAsks,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			own := &cluster{Cluster: chaptertest.New(t), Interface: c.Interface, program: c.program}
-			own.menu()
 			test(own)
 		})
 	}
@@ -122,10 +125,10 @@ func testWhoAsks(c *cluster) {
 	if _, err := alice.Resource(toppingResource).List(c.Context(), metav1.ListOptions{}); !apierrors.IsForbidden(err) {
 		c.Errorf("without a role: %v, want 403", err)
 	}
-	c.Kubectl("create", "clusterrole", c.Namespace, "--verb=get,list", "--resource=toppings."+group)
+	c.Kubectl("create", "clusterrole", c.Namespace, "--verb=get,list", "--resource=toppings."+version.Group)
 	c.Kubectl("create", "clusterrolebinding", c.Namespace, "--clusterrole="+c.Namespace, "--user=alice")
 	one := c.Namespace + "-one"
-	c.Kubectl("create", "clusterrole", one, "--verb=list,watch", "--resource=toppings."+group, "--resource-name=salami")
+	c.Kubectl("create", "clusterrole", one, "--verb=list,watch", "--resource=toppings."+version.Group, "--resource-name=salami")
 	c.Kubectl("create", "clusterrolebinding", one, "--clusterrole="+one, "--user=bob")
 	c.Cleanup(func() { c.Kubectl("delete", "clusterrole,clusterrolebinding", c.Namespace, one) })
 	c.Eventually("with a role", func() error {

@@ -4,17 +4,17 @@ package main
 
 import (
 	"fmt"
-	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/dynamic"
 )
 
-// The garbage collector follows owner references into this group and out of it.
+// The garbage collector follows owner references into this group and out of it. A Topping is in no
+// namespace, so what owns it is in none.
 func testGarbageCollection(c *cluster) {
-	configMaps := c.Resource(configMapResource).Namespace(c.Namespace)
-	pizzas := c.Resource(pizzaResource).Namespace(c.Namespace)
+	configMaps, roles := c.Resource(configMapResource).Namespace(c.Namespace), c.Resource(clusterRoleResource)
+	toppings := c.Resource(toppingResource)
 	newObject := func(kind, apiVersion, name string, owner *unstructured.Unstructured) *unstructured.Unstructured {
 		o := &unstructured.Unstructured{Object: map[string]any{"apiVersion": apiVersion, "kind": kind}}
 		o.SetName(name)
@@ -38,17 +38,18 @@ func testGarbageCollection(c *cluster) {
 		}
 	}
 	for i, policy := range []metav1.DeletionPropagation{metav1.DeletePropagationBackground, metav1.DeletePropagationForeground} {
-		in, out := fmt.Sprintf("in-%d", i), fmt.Sprintf("out-%d", i)
-		create(pizzas, newObject("Pizza", hub.String(), in, create(configMaps, newObject("ConfigMap", "v1", in, nil))))
-		remove(configMaps, in, policy)
-		c.goes(pizzas, in)
-		c.goes(configMaps, in)
-		create(configMaps, newObject("ConfigMap", "v1", out, create(pizzas, newObject("Pizza", hub.String(), out, nil))))
-		remove(pizzas, out, policy)
+		in, out := fmt.Sprintf("%s-in-%d", c.Namespace, i), fmt.Sprintf("%s-out-%d", c.Namespace, i)
+		create(toppings, newObject("Topping", version.String(), in, create(roles, newObject("ClusterRole", "rbac.authorization.k8s.io/v1", in, nil))))
+		remove(roles, in, policy)
+		c.goes(toppings, in)
+		c.goes(roles, in)
+		create(configMaps, newObject("ConfigMap", "v1", out, create(toppings, newObject("Topping", version.String(), out, nil))))
+		remove(toppings, out, policy)
 		c.goes(configMaps, out)
-		c.goes(pizzas, out)
+		c.goes(toppings, out)
 	}
-	owner := create(pizzas, newObject("Pizza", hub.String(), "orphans", nil))
+	name := c.Namespace + "-orphans"
+	owner := create(toppings, newObject("Topping", version.String(), name, nil))
 	create(configMaps, newObject("ConfigMap", "v1", "orphan", owner))
 	// A collector that has not seen it yet would let the owner go, and delete the orphan later.
 	// It has when it has deleted what was created after it, whose owner is none.
@@ -56,28 +57,9 @@ func testGarbageCollection(c *cluster) {
 	gone.SetUID("gone")
 	create(configMaps, newObject("ConfigMap", "v1", "after", gone))
 	c.goes(configMaps, "after")
-	remove(pizzas, "orphans", metav1.DeletePropagationOrphan)
-	c.goes(pizzas, "orphans")
+	remove(toppings, name, metav1.DeletePropagationOrphan)
+	c.goes(toppings, name)
 	if orphan, err := configMaps.Get(c.Context(), "orphan", metav1.GetOptions{}); err != nil || len(orphan.GetOwnerReferences()) > 0 {
 		c.Errorf("the orphan: %v, %v", orphan, err)
 	}
-}
-
-// A namespace goes with what is in it here, and takes nothing new meanwhile.
-func testNamespaceDeletion(c *cluster) {
-	c.Kubectl("patch", "pizza", "margherita", "--type=merge", "-p", `{"metadata":{"finalizers":["example.com/wait"]}}`)
-	c.Kubectl("delete", "namespace", c.Namespace, "--wait=false")
-	c.shows("Terminating", "get", "namespace", c.Namespace)
-	if got := c.KubectlFails("create", "-f", "testdata/funghi.yaml"); !strings.Contains(got, "being terminated") {
-		c.Errorf("a pizza in a namespace that goes: %s", got)
-	}
-	c.Eventually("the deletion of the pizza", func() error {
-		pizza, err := c.Resource(pizzaResource).Namespace(c.Namespace).Get(c.Context(), "margherita", metav1.GetOptions{})
-		if err == nil && pizza.GetDeletionTimestamp() == nil {
-			err = fmt.Errorf("it is not being deleted")
-		}
-		return err
-	})
-	c.Kubectl("patch", "pizza", "margherita", "--type=merge", "-p", `{"metadata":{"finalizers":null}}`)
-	c.goes(c.Resource(namespaceResource), c.Namespace)
 }

@@ -22,7 +22,7 @@ func TestCost(t *testing.T) {
 	const crds = "../restaurant/config/crd/toppings.restaurant.programming-kubernetes.info.yaml"
 	c.Shell("kubectl apply -f " + crds + " && kubectl wait --for=condition=Established --timeout=30s -f " + crds)
 	t.Cleanup(func() { c.Shell("kubectl delete -f " + crds) })
-	both := []schema.GroupVersion{v1alpha1.SchemeGroupVersion, hub}
+	both := []schema.GroupVersion{v1alpha1.SchemeGroupVersion, version}
 	for _, request := range []struct {
 		do   string
 		n    int

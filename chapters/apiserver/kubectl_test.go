@@ -2,32 +2,32 @@
 
 package main
 
-// What else kubectl does with a kind of Kubernetes than the README shows, it does with these.
+// What else kubectl does with a kind of Kubernetes than the README shows, it does with this one.
 func testKubectl(c *cluster) {
 	for _, step := range []struct {
 		want string
 		args []string
 	}{
 		{"unchanged", []string{"apply", "-f", "config/samples"}},
-		{"margherita", []string{"get", "pz", "-A"}},
-		{`"type":"ADDED"`, []string{"get", "--raw", beta + "toppings?watch=true&timeoutSeconds=1"}},
-		{"OwnerReference", []string{"explain", "topping.metadata"}},
-		{"created", []string{"create", "-f", "testdata/funghi.yaml"}},
-		{"serverside-applied", []string{"apply", "--server-side", "-f", "testdata/marinara.yaml"}},
-		{"serverside-applied", []string{"apply", "--server-side", "-f", "testdata/marinara.yaml"}},
-		{"patched", []string{"patch", "pizza", "marinara", "--type=merge", "-p", `{"metadata":{"labels":{"fresh":"yes"}}}`}},
-		{"marinara", []string{"get", "pizza", "-l", "fresh=yes"}},
-		{"labeled", []string{"label", "pizza", "marinara", "fresh-"}},
-		{"annotated", []string{"annotate", "pizza", "marinara", "note=well"}},
-		{"condition met", []string{"wait", "pizza/marinara", "--for=jsonpath={.spec.toppings[0].name}=tomato", "--timeout=10s"}},
-		{"server dry run", []string{"apply", "--dry-run=server", "-f", "testdata/funghi.yaml"}},
-		{"deleted", []string{"delete", "pizza", "funghi", "--timeout=20s"}},
-		{"deleted", []string{"delete", "pizza", "--all", "--timeout=20s"}},
+		{"tomato", []string{"get", "tp"}},
+		{`"type":"ADDED"`, []string{"get", "--raw", collection + "?watch=true&timeoutSeconds=1"}},
+		{"OwnerReference", []string{"explain", "topping.metadata", "--api-version=" + version.String()}},
+		{"created", []string{"create", "-f", "testdata/basil.yaml"}},
+		{"serverside-applied", []string{"apply", "--server-side", "--force-conflicts", "-f", "testdata/basil.yaml"}},
+		{"serverside-applied", []string{"apply", "--server-side", "-f", "testdata/basil.yaml"}},
+		{"patched", []string{"patch", "topping", "basil", "--type=merge", "-p", `{"metadata":{"labels":{"fresh":"yes"}}}`}},
+		{"basil", []string{"get", "topping", "-l", "fresh=yes"}},
+		{"labeled", []string{"label", "topping", "basil", "fresh-"}},
+		{"annotated", []string{"annotate", "topping", "basil", "note=well"}},
+		{"condition met", []string{"wait", "topping/basil", "--for=jsonpath={.spec.cost}=30", "--timeout=10s"}},
+		{"server dry run", []string{"apply", "--dry-run=server", "-f", "testdata/basil.yaml"}},
+		{"replaced", []string{"replace", "-f", "testdata/basil.yaml"}},
+		{"deleted", []string{"delete", "topping", "basil", "--timeout=20s"}},
 	} {
 		if step.args[0] == "explain" {
 			// The API server learns of new documents within a minute.
 			c.Eventually("explain", func() error {
-				_, err := c.RESTClient("openapi/v3/apis/" + hub.String())
+				_, err := c.RESTClient("openapi/v3/apis/" + version.String())
 				return err
 			})
 		}

@@ -2,35 +2,36 @@ package main
 
 import (
 	"bytes"
-	"encoding/json"
-	"errors"
-	"fmt"
+	"cmp"
 	"io"
+	"mime"
 	"net/http"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// What one client may take, so that no other goes without. The API server has such limits, too;
-// a body there may have 3 MB. Package storage limits what is stored.
+// What one client may take, so that no other goes without. storage.go limits what is stored.
 const (
-	// maxBody is the size of what a client may send, and maxDepth is how deep its JSON may nest.
-	// Code that reads or merges each level anew takes seconds for thousands of levels. maxMistakes
-	// is how many mistakes in it the answer names.
-	maxBody, maxDepth, maxMistakes = 64 << 10, 64, 20
+	// maxBody is the size of what a client may send, and maxBraces how many { and [ it may have, so
+	// how deep it may nest: a merge of thousands of levels takes seconds. maxMistakes is how many
+	// mistakes the answer names.
+	maxBody, maxBraces, maxMistakes = 64 << 10, 1000, 20
 	// maxRequests and maxWatches are how many are served at the same time.
 	maxRequests, maxWatches = 200, 1000
-	// requestTime is how long a request may take that is no watch. Package serve has a limit
-	// as well, which ends only the connection and not the work.
+	// requestTime is how long a request may take that is no watch.
 	requestTime = 8 * time.Second
-	// patience is how long a watcher may take to read an event, or all that is there at first.
+	// patience is how long a client may take to read an event, or all that is there at first.
 	patience = 10 * time.Second
 )
 
-// room is for so many requests at the same time, a quarter of them by one user. So one user
-// who opens watches without end does not stop the garbage collector's.
+// room is for so many requests at the same time, a quarter of them by one user: watches without end
+// do not stop the garbage collector's.
 type room struct {
 	size   int
 	mu     sync.Mutex
@@ -40,7 +41,7 @@ type room struct {
 
 func newRoom(size int) *room { return &room{size: size, ofUser: map[string]int{}} }
 
-// enter returns an error if there is no room, else what to call when the request is over.
+// enter returns what to call when the request is over.
 func (r *room) enter(user string) (leave func(), err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -59,31 +60,22 @@ func (r *room) enter(user string) (leave func(), err error) {
 	}, nil
 }
 
-// readBody reads what a client sends.
-func readBody(w *answerWriter, r *request) ([]byte, error) {
-	body, err := io.ReadAll(http.MaxBytesReader(w.ResponseWriter, r.Body, maxBody))
-	if tooLarge := (*http.MaxBytesError)(nil); errors.As(err, &tooLarge) {
-		return nil, apierrors.NewRequestEntityTooLargeError(fmt.Sprintf("limit is %d", maxBody))
+// readBody reads what a client sends, of one of these types. After 415 kubectl sends another one.
+func readBody(w http.ResponseWriter, r *request, types ...string) ([]byte, error) {
+	if !slices.Contains(types, contentType(r)) {
+		return nil, refusal(http.StatusUnsupportedMediaType, metav1.StatusReasonUnsupportedMediaType, "the body must be of type "+strings.Join(types, " or "))
 	}
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	if err != nil {
 		return nil, badRequest("read the body: %v", err)
 	}
-	return body, checkDepth(body)
+	if n := bytes.Count(body, []byte("{")) + bytes.Count(body, []byte("[")); n > maxBraces {
+		return nil, badRequest("the body has %d times { or [, limit is %d", n, maxBraces)
+	}
+	return body, nil
 }
 
-func checkDepth(body []byte) error {
-	depth := 0
-	for decoder := json.NewDecoder(bytes.NewReader(body)); depth <= maxDepth; {
-		token, err := decoder.Token()
-		if err != nil {
-			return nil // The end, or no JSON, as the next one to read it will say.
-		}
-		switch token {
-		case json.Delim('{'), json.Delim('['):
-			depth++
-		case json.Delim('}'), json.Delim(']'):
-			depth--
-		}
-	}
-	return badRequest("the body nests deeper than %d levels", maxDepth)
+func contentType(r *request) string {
+	mediaType, _, _ := mime.ParseMediaType(cmp.Or(r.Header.Get("Content-Type"), runtime.ContentTypeJSON))
+	return mediaType
 }

@@ -2,12 +2,15 @@ package main
 
 import (
 	"cmp"
+	"encoding/json"
+	"fmt"
 	"net/http"
-	"net/url"
 	"slices"
 	"strconv"
+	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/internalversion"
 	metainternalscheme "k8s.io/apimachinery/pkg/apis/meta/internalversion/scheme"
 	"k8s.io/apimachinery/pkg/apis/meta/internalversion/validation"
@@ -15,78 +18,91 @@ import (
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/util/validation/field"
-
-	"example.com/byhand/chapters/apiserver/storage"
 )
 
-// get answers with one object. What is stored is always the newest, so a resourceVersion
-// that is asked for is there, or has not been yet.
-func (s *server) get(w *answerWriter, r *request) error {
-	partial, err := negotiate(r)
-	if err != nil {
-		return err
-	}
-	wanted, err := parseRevision(r.URL.Query().Get("resourceVersion"))
-	if err != nil {
-		return err
-	}
-	found, revision := s.storage.Get(r.key())
-	if err := storage.NotYet(wanted, revision); err != nil {
-		return err
-	}
+const metadata = "PartialObjectMetadata"
+
+func (s *server) get(w http.ResponseWriter, r *request) error {
+	found := s.storage.get(r.name)
 	if found == nil {
-		return apierrors.NewNotFound(r.kind.groupResource(), r.name)
+		return apierrors.NewNotFound(resource, r.name)
 	}
-	return w.send(http.StatusOK, r.represent(partial, found))
+	return send(w, http.StatusOK, r.represent(found))
 }
 
-// list answers with the objects that match the selectors, all of them as they are now. The
-// limit of a client is a wish, so there are no pages, and no moment but this one.
-func (s *server) list(w *answerWriter, r *request) error {
-	partial, err := negotiate(r)
-	if err != nil {
-		return err
-	}
+// list answers with the objects that match the selectors. The limit of a client is a wish: there are no
+// pages.
+func (s *server) list(w http.ResponseWriter, r *request) error {
 	options, err := listOptions(r)
 	if err != nil {
 		return err
 	}
-	objects, revision, err := s.now(r, options)
+	objects, revision, err := s.now(options)
 	if err != nil {
 		return err
 	}
 	if options.ResourceVersionMatch == metav1.ResourceVersionMatchExact && options.ResourceVersion != strconv.FormatInt(revision, 10) {
 		return apierrors.NewResourceExpired("lists of the past are not kept")
 	}
-	objects = slices.DeleteFunc(objects, func(o object) bool {
-		// A long selector takes long: look at nothing more when the time is over.
-		return r.Context().Err() != nil || !matches(options, o)
+	objects = slices.DeleteFunc(objects, func(t *topping) bool {
+		// A long selector takes long.
+		return r.Context().Err() != nil || !matches(options, t)
 	})
 	if r.Context().Err() != nil {
 		return apierrors.NewTimeoutError("the selector takes too long", 1)
 	}
-	r.sendList(w, partial, objects, revision)
+	// One after the other: as one text, all would be kept in memory until the client has read it.
+	list, separator := r.typeMeta("List"), ""
+	w.Header().Set("Content-Type", runtime.ContentTypeJSON)
+	w.WriteHeader(http.StatusOK)
+	fmt.Fprintf(w, `{"kind":%q,"apiVersion":%q,"metadata":{"resourceVersion":"%d"},"items":[`, list.Kind, list.APIVersion, revision)
+	for _, t := range objects {
+		fmt.Fprint(w, separator)
+		if json.NewEncoder(w).Encode(r.represent(t)) != nil {
+			return nil // The client is gone.
+		}
+		separator = ","
+	}
+	fmt.Fprint(w, "]}")
 	return nil
 }
 
 // now returns what there is, if that is as new as the client wants.
-func (s *server) now(r *request, options *internalversion.ListOptions) ([]object, int64, error) {
+func (s *server) now(options *internalversion.ListOptions) ([]*topping, int64, error) {
 	wanted, err := parseRevision(options.ResourceVersion)
 	if err != nil {
 		return nil, 0, err
 	}
-	if options.Continue != "" {
-		return nil, 0, badRequest("continue key is not valid: there are no pages here")
-	}
-	objects, revision := s.storage.List(r.kind.resource, r.namespace)
-	return objects, revision, storage.NotYet(wanted, revision)
+	objects, revision := s.storage.list()
+	return objects, revision, notYet(wanted, revision)
 }
 
-// listOptions reads the query of a list or a watch.
+// wantsMetadata says whether a client asks for metadata alone, as the garbage collector does.
+func wantsMetadata(r *http.Request) bool {
+	return strings.Contains(strings.Join(r.Header.Values("Accept"), ","), "as="+metadata)
+}
+
+// represent shows an object, also in a list or an event.
+func (r *request) represent(t *topping) runtime.Object {
+	if !r.partial {
+		return t
+	}
+	p := meta.AsPartialObjectMetadata(t)
+	p.TypeMeta = r.typeMeta("")
+	return p
+}
+
+// typeMeta is the type of what is shown, or with the suffix List of a list.
+func (r *request) typeMeta(suffix string) metav1.TypeMeta {
+	if r.partial {
+		return metav1.TypeMeta{Kind: metadata + suffix, APIVersion: metav1.SchemeGroupVersion.String()}
+	}
+	return metav1.TypeMeta{Kind: kind.Kind + suffix, APIVersion: version.String()}
+}
+
 func listOptions(r *request) (*internalversion.ListOptions, error) {
 	options := &internalversion.ListOptions{}
-	if err := readQuery(r.URL.Query(), options); err != nil {
+	if err := readQuery(r, options); err != nil {
 		return nil, err
 	}
 	if options.FieldSelector != nil {
@@ -94,38 +110,28 @@ func listOptions(r *request) (*internalversion.ListOptions, error) {
 			return nil, badRequest("%v", err)
 		}
 	}
-	return options, invalidOptions("ListOptions", validation.ValidateListOptions(options, true))
+	return options, invalid(metav1.Kind("ListOptions"), "", validation.ValidateListOptions(options, true))
 }
 
-// readQuery reads the query into the options of a verb.
-func readQuery(query url.Values, options runtime.Object) error {
-	if err := metainternalscheme.ParameterCodec.DecodeParameters(query, metav1.SchemeGroupVersion, options); err != nil {
+func readQuery(r *request, options runtime.Object) error {
+	if err := metainternalscheme.ParameterCodec.DecodeParameters(r.URL.Query(), metav1.SchemeGroupVersion, options); err != nil {
 		return badRequest("%v", err)
 	}
 	return nil
 }
 
-// invalidOptions makes an error of what is wrong with options, nil of nothing.
-func invalidOptions(kind string, errs field.ErrorList) error {
-	if len(errs) == 0 {
-		return nil
-	}
-	return apierrors.NewInvalid(metav1.SchemeGroupVersion.WithKind(kind).GroupKind(), "", errs)
-}
-
-func matches(options *internalversion.ListOptions, o object) bool {
-	if options.LabelSelector != nil && !options.LabelSelector.Matches(labels.Set(o.GetLabels())) {
+func matches(options *internalversion.ListOptions, t *topping) bool {
+	if options.LabelSelector != nil && !options.LabelSelector.Matches(labels.Set(t.Labels)) {
 		return false
 	}
-	names := fields.Set{"metadata.name": o.GetName(), "metadata.namespace": o.GetNamespace()}
-	return options.FieldSelector == nil || options.FieldSelector.Matches(names)
+	return options.FieldSelector == nil || options.FieldSelector.Matches(fields.Set{"metadata.name": t.Name})
 }
 
 // parseRevision reads a resourceVersion. None is 0.
 func parseRevision(text string) (int64, error) {
-	revision, err := strconv.ParseInt(cmp.Or(text, "0"), 10, 64)
-	if err != nil || revision < 0 {
+	revision, err := strconv.ParseUint(cmp.Or(text, "0"), 10, 63)
+	if err != nil {
 		return 0, badRequest("resourceVersion %q is no number of this server", text)
 	}
-	return revision, nil
+	return int64(revision), nil
 }

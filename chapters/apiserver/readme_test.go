@@ -13,27 +13,24 @@ func TestReadme(t *testing.T) {
 	script := c.Readme(c.Kubeconfig)
 	script.Run("kubectl get apiservices", "True")
 	script.Run("kubectl api-resources", "toppings")
-	script.Run("kubectl apply -f", "pizza.aggregated.restaurant.programming-kubernetes.info/margherita created")
-	script.Run("kubectl get pz", "margherita")
-	script.Run("kubectl get pizzas.v1alpha1", `["tomato","mozzarella","mozzarella"]`)
-	script.Run("kubectl get pizzas.v1beta1", `"quantity":2`)
-	script.Run("kubectl get --raw", `"cents":250`)
-	script.Refused("kubectl delete toppings", "it is in use: pizza default/margherita has it")
-	script.Run("kubectl explain", "Toppings are on the pizza from the bottom up")
+	script.Run("kubectl apply -f", "topping.aggregated.restaurant.programming-kubernetes.info/tomato created")
+	script.Run("kubectl get tp", "mozzarella")
+	script.Refused("kubectl create -f", "all toppings together may cost 10000, and would cost 10250")
+	script.Run("kubectl explain", "What one portion costs, in cents")
 	script.Refused("kubectl get --raw", `"alice" cannot list resource "toppings"`)
 	script.Run("kubectl create clusterrole cook", "created")
 	script.Run("kubectl create clusterrolebinding cook", "created")
-	script.Refused("kubectl apply --server-side --as=alice", `user "alice" cannot create resource "pizzas"`)
+	script.Refused("kubectl apply --server-side --as=alice", `user "alice" cannot create`)
 	script.Run("kubectl delete clusterrole", "deleted")
 
 	c.kill()
+	script.Run("kubectl get apiservices", "False")
 	script.Run("kubectl create namespace empty", "created")
 	script.Run("kubectl delete namespace empty", "deleted")
-	script.Run("kubectl get apiservices", "False")
 	script.Run("kubectl get namespace empty", "aggregated.restaurant")
 
 	// What ends it.
-	if output := c.Shell("make -C ../.. chapter-down CHAPTER=apiserver"); !strings.Contains(output, apiServiceName(hub)+`" deleted`) {
+	if output := c.Shell("make -C ../.. chapter-down CHAPTER=apiserver"); !strings.Contains(output, apiServiceName+`" deleted`) {
 		t.Errorf("make chapter-down says\n%s", output)
 	}
 	c.goes(c.Resource(namespaceResource), "empty")

@@ -4,7 +4,6 @@ package main
 
 import (
 	"net/http"
-	"os"
 	"strings"
 	"testing"
 
@@ -29,7 +28,6 @@ func TestRights(t *testing.T) {
 // A mistake in the command line gets one line that says what to do, and exit code 1.
 func TestMistakes(t *testing.T) {
 	chaptertest.Mistakes(t, map[string][]string{
-		"--address":                  {"--kubeconfig", os.Getenv("KUBECONFIG"), "--address", "nowhere"},
 		"cannot read the kubeconfig": {"--kubeconfig", "/nowhere/config"},
 	})
 }

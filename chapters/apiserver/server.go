@@ -7,42 +7,109 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/internalversion"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/klog/v2"
-
-	"example.com/byhand/chapters/apiserver/storage"
 )
 
 // server answers the requests. All fields must be set.
 type server struct {
-	storage      *storage.Storage
-	authenticate func(*http.Request) (user, error)
-	authorize    func(context.Context, *request) error
-	// namespace returns a namespace as it is now.
-	namespace func(ctx context.Context, name string) (*corev1.Namespace, error)
-	// log tells of a request that was answered.
-	log               func(format string, args ...any)
+	storage           *storage
+	authenticate      func(*http.Request) (user, error)
+	authorize         func(context.Context, *request) error
+	log               func(line string) // when a request is over
 	requests, watches *room
-	// patience is that of limits.go.
-	patience time.Duration
+	patience          time.Duration // that of limits.go
 }
 
-// serve answers: who is it, is there such a verb, is there room, may they? Each can refuse.
-func (s *server) serve(w *answerWriter, r *request, verb verb) (err error) {
+// request is what a client asks for, in the words of RBAC.
+type request struct {
+	*http.Request
+	user user
+	// verb is "" for what is no resource: discovery and OpenAPI.
+	verb, name string
+	partial    bool // The answer is to have metadata alone.
+}
+
+// handle answers a request. An error is answered as a Status.
+type handle func(*server, http.ResponseWriter, *request) error
+
+var collection = "/apis/" + version.String() + "/" + resource.Resource
+
+// verbs are what a method means there.
+var verbs = map[string]struct {
+	name   string
+	handle handle
+}{
+	"GET": {"list", (*server).list}, "POST": {"create", (*server).put},
+	"GET /NAME": {"get", (*server).get}, "PUT /NAME": {"update", (*server).put},
+	"PATCH /NAME": {"patch", (*server).put}, "DELETE /NAME": {"delete", (*server).delete},
+}
+
+// find returns what answers a request, and notes its verb and name.
+func find(r *request) (handle, error) {
+	if document := documents[r.URL.Path]; document != nil && r.Method == http.MethodGet {
+		return document, nil
+	}
+	rest, isHere := strings.CutPrefix(r.URL.Path+"/", collection+"/")
+	name, more, _ := strings.Cut(rest, "/")
+	if !isHere || more != "" {
+		return nil, refusal(http.StatusNotFound, metav1.StatusReasonNotFound, "there is nothing at "+r.URL.Path)
+	}
+	method := r.Method
+	if name != "" {
+		method += " /NAME"
+	}
+	verb, known := verbs[method]
+	if !known {
+		return nil, apierrors.NewMethodNotSupported(resource, r.Method)
+	}
+	if r.verb, r.name = verb.name, name; r.verb != "list" {
+		return verb.handle, nil
+	}
+	// As the API server reads the query, which has authorized what it has read: ?watch is a watch, and
+	// ?watch=0 is none. A role for one name allows a list of one name. A bad query is refused later.
+	options := &internalversion.ListOptions{}
+	if _ = readQuery(r, options); options.FieldSelector != nil {
+		r.name, _ = options.FieldSelector.RequiresExactMatch("metadata.name")
+	}
+	if options.Watch {
+		r.verb = "watch"
+		return (*server).watch, nil
+	}
+	return verb.handle, nil
+}
+
+// ServeHTTP answers a request. Whatever comes is authenticated, wherever it goes. (net/http answers
+// OPTIONS * with nothing.)
+func (s *server) ServeHTTP(w http.ResponseWriter, httpRequest *http.Request) {
+	r, result := &request{Request: httpRequest, partial: wantsMetadata(httpRequest)}, "ok"
+	if err := s.serve(w, r); err != nil {
+		refuse(w, err)
+		result = err.Error()
+	}
+	if r.verb != "" || result != "ok" {
+		// QuoteToASCII: a client could write to the terminal.
+		line := fmt.Sprintf("%-7s %s  for %s: %s", r.Method, r.URL.RequestURI(), r.user.User, result)
+		s.log(strings.Trim(strconv.QuoteToASCII(line), `"`))
+	}
+}
+
+// serve asks: who is it, is there such a verb, is there room, may they?
+func (s *server) serve(w http.ResponseWriter, r *request) (err error) {
 	if r.user, err = s.authenticate(r.Request); err != nil {
-		klog.FromContext(r.Context()).Info("Refused", "from", r.RemoteAddr, "reason", err.Error())
 		return apierrors.NewUnauthorized("only the API server may ask, for others: " + err.Error())
 	}
-	if verb.handle == nil {
-		return apierrors.NewMethodNotSupported(r.kind.groupResource(), r.Method)
+	handle, err := find(r)
+	if err != nil {
+		return err
 	}
 	room := s.watches
-	if verb.name != "watch" {
+	if r.verb != "watch" {
 		room = s.requests
 		ctx, cancel := context.WithTimeout(r.Context(), requestTime)
 		defer cancel()
@@ -56,45 +123,29 @@ func (s *server) serve(w *answerWriter, r *request, verb verb) (err error) {
 	if err := s.authorize(r.Context(), r); err != nil {
 		return err
 	}
-	return verb.handle(s, w, r)
+	return handle(s, w, r)
 }
 
-// answerWriter knows what was answered.
-type answerWriter struct {
-	http.ResponseWriter
-	code int
-}
-
-func (w *answerWriter) WriteHeader(code int) {
-	w.code = code
-	w.ResponseWriter.WriteHeader(code)
-}
-
-// send answers with JSON.
-func (w *answerWriter) send(code int, answer any) error {
+func send(w http.ResponseWriter, code int, answer any) error {
 	body, err := json.Marshal(answer)
 	if err != nil {
 		return err
 	}
-	if w.Header().Get("Content-Type") == "" {
-		w.Header().Set("Content-Type", runtime.ContentTypeJSON)
-	}
+	w.Header().Set("Content-Type", runtime.ContentTypeJSON)
 	w.WriteHeader(code)
-	// A client that is gone cannot be told.
-	_, _ = w.Write(append(body, '\n'))
+	_, _ = w.Write(append(body, '\n')) // A client that is gone cannot be told.
 	return nil
 }
 
-// refuse answers with a Status, which every client of Kubernetes can read.
-func (w *answerWriter) refuse(err error) {
+// refuse answers with a Status, which every client can read.
+func refuse(w http.ResponseWriter, err error) {
 	status := statusOf(err)
 	if status.Details != nil && status.Details.RetryAfterSeconds > 0 {
 		w.Header().Set("Retry-After", strconv.Itoa(int(status.Details.RetryAfterSeconds)))
 	}
-	_ = w.send(int(status.Code), status)
+	_ = send(w, int(status.Code), status)
 }
 
-// statusOf makes a Status of an error. Any other one is internal.
 func statusOf(err error) *metav1.Status {
 	known := apierrors.APIStatus(nil)
 	if !errors.As(err, &known) {
@@ -103,11 +154,6 @@ func statusOf(err error) *metav1.Status {
 	status := known.Status()
 	status.TypeMeta = metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}
 	return &status
-}
-
-// nowhere answers at a path that leads nowhere. apierrors.NewNotFound is for an object.
-func nowhere(_ *server, _ *answerWriter, r *request) error {
-	return refusal(http.StatusNotFound, metav1.StatusReasonNotFound, "there is nothing at "+r.URL.Path)
 }
 
 // refusal is a Status for which apierrors has no function.

@@ -25,7 +25,6 @@ import (
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/tools/cache"
 
-	"example.com/byhand/chapters/apiserver/storage"
 	"example.com/byhand/chapters/restaurant/v1beta1"
 	"example.com/byhand/informer"
 )
@@ -90,20 +89,18 @@ func (s *stream) wants(want string) map[string]any {
 func TestWatch(t *testing.T) {
 	w := newWorld(t)
 	w.menu()
-	at := w.must(http.StatusOK, "GET", beta+"toppings", "").get("metadata.resourceVersion")
-	all := w.watch(fmt.Sprintf("%stoppings?watch=true&resourceVersion=%s", beta, at))
-	vegan := w.watch(fmt.Sprintf("%stoppings?watch=true&labelSelector=vegan&resourceVersion=%s", beta, at))
-	one := w.watch(fmt.Sprintf("%stoppings?watch=true&fieldSelector=metadata.name%%3Dsalami&resourceVersion=%s", beta, at))
-	elsewhere := w.watch(fmt.Sprintf("%spizzas?watch=true&resourceVersion=%s", alpha, at))
+	at := w.must(http.StatusOK, "GET", collection, "").get("metadata.resourceVersion")
+	all := w.watch(fmt.Sprintf("%s?watch=true&resourceVersion=%s", collection, at))
+	vegan := w.watch(fmt.Sprintf("%s?watch=true&labelSelector=vegan&resourceVersion=%s", collection, at))
+	one := w.watch(fmt.Sprintf("%s?watch=true&fieldSelector=metadata.name%%3Dsalami&resourceVersion=%s", collection, at))
 
 	label := func(labels string) {
-		w.patch(http.StatusOK, beta+"toppings/tomato", `{"metadata":{"labels":`+labels+`}}`)
+		w.patch(http.StatusOK, collection+"/tomato", `{"metadata":{"labels":`+labels+`}}`)
 	}
 	label(`{"vegan":"yes"}`)
 	label(`{"vegan":"very"}`)
 	label(`null`)
-	w.must(http.StatusOK, "DELETE", beta+"toppings/salami", "")
-	w.bake("a", "tomato")
+	w.must(http.StatusOK, "DELETE", collection+"/salami", "")
 
 	for range 3 {
 		all.wants("MODIFIED tomato")
@@ -112,47 +109,43 @@ func TestWatch(t *testing.T) {
 	vegan.wants("ADDED tomato")
 	vegan.wants("MODIFIED tomato")
 	gone := vegan.wants("DELETED tomato")
-	if version, _, _ := unstructured.NestedString(gone, "metadata", "resourceVersion"); version != fmt.Sprint(w.revision()-2) {
+	if version, _, _ := unstructured.NestedString(gone, "metadata", "resourceVersion"); version != fmt.Sprint(w.revision()-1) {
 		t.Errorf("it has gone in version %s, and the storage is at %d", version, w.revision())
 	}
 	one.wants("DELETED salami")
-	pizza := elsewhere.wants("ADDED a")
-	if version := pizza["apiVersion"]; version != group+"/v1alpha1" {
-		t.Errorf("the pizza is in %v", version)
-	}
 }
 
 // A client that asks for what is there already gets it, and is told where it ends.
 func TestInitialEvents(t *testing.T) {
 	w := newWorld(t)
 	w.menu()
-	s := w.watch(beta + "toppings?watch=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true")
+	s := w.watch(collection + "?watch=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true")
 	for _, name := range []string{"mozzarella", "salami", "tomato"} {
 		s.wants("ADDED " + name)
 	}
 	mark := s.wants("BOOKMARK")
 	want := map[string]any{
-		"apiVersion": group + "/v1beta1", "kind": "Topping",
+		"apiVersion": version.String(), "kind": "Topping",
 		"metadata": map[string]any{"resourceVersion": fmt.Sprint(w.revision()), "annotations": map[string]any{metav1.InitialEventsAnnotationKey: "true"}},
 	}
 	if diff := cmp.Diff(want, mark); diff != "" {
 		t.Errorf("the bookmark (-want +got):\n%s", diff)
 	}
-	w.must(http.StatusOK, "DELETE", beta+"toppings/salami", "")
+	w.must(http.StatusOK, "DELETE", collection+"/salami", "")
 	s.wants("DELETED salami")
-	// Without a version and without a word: the same, and no bookmark. Or nothing of it.
-	old := w.watch(beta + "toppings?watch=true")
+	// Without a version and without a word: the same, and no bookmark.
+	old := w.watch(collection + "?watch=true")
 	old.wants("ADDED mozzarella")
-	none := w.watch(beta + "toppings?watch=true&sendInitialEvents=false&resourceVersionMatch=NotOlderThan&resourceVersion=0")
-	w.must(http.StatusOK, "DELETE", beta+"toppings/mozzarella", "")
-	none.wants("DELETED mozzarella")
+	old.wants("ADDED tomato")
+	w.must(http.StatusOK, "DELETE", collection+"/mozzarella", "")
+	old.wants("DELETED mozzarella")
 }
 
 // The garbage collector asks for metadata: the events are of the same form as a list.
 func TestWatchForms(t *testing.T) {
 	w := newWorld(t)
 	w.menu()
-	metadata := w.watch(beta+"toppings?watch=true", "Accept", "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1")
+	metadata := w.watch(collection+"?watch=true", "Accept", "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1")
 	object := metadata.wants("ADDED mozzarella")
 	if object["kind"] != "PartialObjectMetadata" || object["apiVersion"] != "meta.k8s.io/v1" || object["spec"] != nil {
 		t.Errorf("it is %v", object)
@@ -162,10 +155,9 @@ func TestWatchForms(t *testing.T) {
 // writeMuch makes more events than are remembered, of 20 kB each.
 func (w *world) writeMuch() {
 	w.Helper()
-	for i := range 2 * storage.MaxEvents {
-		current, _ := w.handler.storage.Get(toppingKey("large"))
-		large := &v1beta1.Topping{ObjectMeta: metav1.ObjectMeta{Name: "large", Labels: map[string]string{"a": strings.Repeat("x", 20_000)}}, Spec: v1beta1.ToppingSpec{Cost: int32(i)}}
-		if err := w.handler.storage.Write(toppingKey("large"), false, current, to(hub, large), func(map[key]object) error { return nil }); err != nil {
+	for i := range 2 * maxEvents {
+		large := &topping{ObjectMeta: metav1.ObjectMeta{Name: "large", Labels: map[string]string{"a": strings.Repeat("x", 20_000)}}, Spec: v1beta1.ToppingSpec{Cost: int32(i)}}
+		if err := w.handler.storage.write("large", false, w.handler.storage.get("large"), large, func(map[string]*topping) error { return nil }); err != nil {
 			w.Fatal(err)
 		}
 	}
@@ -175,7 +167,7 @@ func (w *world) writeMuch() {
 // is told 410.
 func TestSlowWatcher(t *testing.T) {
 	w := newWorld(t)
-	s := w.watch(beta + "toppings?watch=true")
+	s := w.watch(collection + "?watch=true")
 	w.writeMuch()
 	for {
 		kind, object := s.next()
@@ -192,7 +184,7 @@ func TestSlowWatcher(t *testing.T) {
 func TestStuckWatcher(t *testing.T) {
 	w := newWorld(t)
 	w.handler.patience = 50 * time.Millisecond
-	w.watch(beta + "toppings?watch=true")
+	w.watch(collection + "?watch=true")
 	w.writeMuch()
 	w.eventually("the end of the watch", func() error {
 		if w.handler.watches.total > 0 {
@@ -207,11 +199,11 @@ func TestStuckWatcher(t *testing.T) {
 func TestManyWatchers(t *testing.T) {
 	w := newWorld(t)
 	const watchers, size = 50, 20_000
-	w.must(http.StatusCreated, "POST", beta+"toppings", `{"metadata":{"name":"large"},"spec":{"cost":1}}`)
+	w.must(http.StatusCreated, "POST", collection, `{"metadata":{"name":"large"},"spec":{"cost":1}}`)
 	allocated := func(word string, watchers int) uint64 {
 		var reading sync.WaitGroup
 		for range watchers {
-			s := w.watch(fmt.Sprintf("%stoppings?watch=true&resourceVersion=%d", beta, w.revision()))
+			s := w.watch(fmt.Sprintf("%s?watch=true&resourceVersion=%d", collection, w.revision()))
 			reading.Go(func() { _, _ = io.CopyN(io.Discard, s.body, size) })
 		}
 		var before, after runtime.MemStats
@@ -221,7 +213,7 @@ func TestManyWatchers(t *testing.T) {
 			annotations[strconv.Itoa(i)] = word
 		}
 		text, _ := json.Marshal(annotations)
-		w.patch(http.StatusOK, beta+"toppings/large", `{"metadata":{"annotations":`+string(text)+`}}`)
+		w.patch(http.StatusOK, collection+"/large", `{"metadata":{"annotations":`+string(text)+`}}`)
 		reading.Wait()
 		runtime.ReadMemStats(&after)
 		return after.TotalAlloc - before.TotalAlloc
@@ -291,9 +283,9 @@ func TestInformer(t *testing.T) {
 	}
 	w.eventually("the store of the informer", func() error {
 		want, got := map[string]int32{}, map[string]int32{}
-		objects, _ := w.handler.storage.List("toppings", "")
-		for _, o := range objects {
-			want[o.GetName()] = o.(*v1beta1.Topping).Spec.Cost
+		objects, _ := w.handler.storage.list()
+		for _, t := range objects {
+			want[t.Name] = t.Spec.Cost
 		}
 		for _, o := range toppingsInformer.Store.List() {
 			cost, _, _ := unstructured.NestedInt64(o.(*unstructured.Unstructured).Object, "spec", "cost")

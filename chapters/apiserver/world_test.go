@@ -15,23 +15,14 @@ import (
 	"testing"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/rest"
 )
 
-const (
-	alpha = "/apis/" + group + "/v1alpha1/"
-	beta  = "/apis/" + group + "/v1beta1/"
-)
+var toppingResource = version.WithResource("toppings")
 
-var pizzaResource, toppingResource = hub.WithResource("pizzas"), hub.WithResource("toppings")
-
-// world is the server without a cluster: each client is admin and may do everything, and the
-// namespaces are default and the one that goes.
+// world is the server without a cluster: each client is admin and may do everything.
 type world struct {
 	*testing.T
 	handler *server
@@ -47,8 +38,7 @@ func newWorld(t *testing.T) *world {
 	w.handler.log = w.note
 	w.handler.authenticate = func(*http.Request) (user, error) { return user{User: "admin"}, nil }
 	w.handler.authorize = func(context.Context, *request) error { return nil }
-	w.handler.namespace = namespaceFor
-	w.http = httptest.NewServer(w.handler.routes())
+	w.http = httptest.NewServer(w.handler)
 	t.Cleanup(func() {
 		w.http.CloseClientConnections()
 		w.http.Close()
@@ -57,10 +47,10 @@ func newWorld(t *testing.T) *world {
 }
 
 // note keeps a line of the log.
-func (w *world) note(format string, args ...any) {
+func (w *world) note(line string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.lines = append(w.lines, fmt.Sprintf(format, args...))
+	w.lines = append(w.lines, line)
 }
 
 // said returns the lines of the log that match a regular expression.
@@ -69,18 +59,6 @@ func (w *world) said(expression string) []string {
 	defer w.mu.Unlock()
 	isOther := func(line string) bool { return !regexp.MustCompile(expression).MatchString(line) }
 	return slices.DeleteFunc(slices.Clone(w.lines), isOther)
-}
-
-func namespaceFor(_ context.Context, name string) (*corev1.Namespace, error) {
-	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}
-	switch name {
-	case "going":
-		namespace.DeletionTimestamp = new(metav1.Now())
-	case "default":
-	default:
-		return nil, apierrors.NewNotFound(corev1.Resource("namespaces"), name)
-	}
-	return namespace, nil
 }
 
 // reply is an answer.
@@ -101,7 +79,7 @@ func (r reply) get(path string) any {
 
 // revision is that of the storage.
 func (w *world) revision() int64 {
-	_, revision := w.handler.storage.Get(key{})
+	_, revision := w.handler.storage.list()
 	return revision
 }
 
@@ -152,21 +130,8 @@ func (w *world) must(code int, method, path, body string, header ...string) repl
 func (w *world) menu() {
 	w.Helper()
 	for name, cost := range map[string]int{"tomato": 50, "mozzarella": 100, "salami": 150} {
-		w.must(http.StatusCreated, "POST", beta+"toppings", fmt.Sprintf(`{"metadata":{"name":%q},"spec":{"cost":%d}}`, name, cost))
+		w.must(http.StatusCreated, "POST", collection, fmt.Sprintf(`{"metadata":{"name":%q},"spec":{"cost":%d}}`, name, cost))
 	}
-}
-
-// inDefault is the path of pizzas in namespace default.
-const inDefault = "namespaces/default/pizzas"
-
-// bake creates a pizza in v1alpha1.
-func (w *world) bake(name string, toppings ...string) reply {
-	w.Helper()
-	spec, err := json.Marshal(map[string]any{"toppings": toppings})
-	if err != nil {
-		w.Fatal(err)
-	}
-	return w.must(http.StatusCreated, "POST", alpha+inDefault, fmt.Sprintf(`{"metadata":{"name":%q},"spec":%s}`, name, spec))
 }
 
 // dynamic is client-go's client.
@@ -194,7 +159,7 @@ func (w *world) eventually(what string, condition func() error) {
 // newTopping returns a topping for client-go.
 func newTopping(name string, cost int64) *unstructured.Unstructured {
 	topping := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"cost": cost}}}
-	topping.SetGroupVersionKind(hub.WithKind("Topping"))
+	topping.SetGroupVersionKind(kind)
 	topping.SetName(name)
 	return topping
 }

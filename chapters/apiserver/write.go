@@ -1,264 +1,212 @@
 package main
 
 import (
-	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
-	"mime"
 	"net/http"
-	"reflect"
+	"slices"
 
-	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/runtime"
-	kjson "k8s.io/apimachinery/pkg/runtime/serializer/json"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/uuid"
-
-	"example.com/byhand/chapters/apiserver/storage"
+	"k8s.io/utils/ptr"
 )
 
-// create answers a POST.
-func (s *server) create(w *answerWriter, r *request) error {
-	sent, options, err := readObject(w, r)
+// put answers a POST, a PUT and a PATCH.
+func (s *server) put(w http.ResponseWriter, r *request) error {
+	options := &metav1.PatchOptions{} // Those of the others have no more.
+	if err := readQuery(r, options); err != nil {
+		return err
+	}
+	errs := metav1validation.ValidatePatchOptions(options, types.PatchType(contentType(r)))
+	if err := invalid(metav1.Kind("PatchOptions"), "", errs); err != nil {
+		return err
+	}
+	body, err := readBody(w, r, bodies[r.verb]...)
 	if err != nil {
 		return err
 	}
-	if sent.GetResourceVersion() != "" {
-		return badRequest("resourceVersion should not be set on objects to be created")
+	// Of a key that comes twice, a merge would take the last one without a word.
+	sent, err := decode(r, body)
+	if err != nil {
+		return err
 	}
-	r.name = sent.GetName()
-	return s.put(w, r, options, func(current object) (object, error) {
-		if current != nil {
-			return nil, apierrors.NewAlreadyExists(r.kind.groupResource(), r.name)
+	if r.verb == "create" {
+		r.name = sent.Name
+	}
+	var code int
+	answer, err := s.write(r, len(options.DryRun) > 0, func(current *topping) (*topping, error) {
+		if current == nil && isApply(r) {
+			// The API server has only asked whether the client may patch.
+			create := *r
+			create.verb = "create"
+			if err := s.authorize(r.Context(), &create); err != nil {
+				return nil, err
+			}
 		}
-		return to(hub, sent), nil
-	})
-}
-
-// update answers a PUT.
-func (s *server) update(w *answerWriter, r *request) error {
-	sent, options, err := readObject(w, r)
-	if err != nil {
-		return err
-	}
-	return s.put(w, r, options, func(current object) (object, error) {
-		if current == nil {
-			return nil, apierrors.NewNotFound(r.kind.groupResource(), r.name)
-		}
-		return to(hub, sent), nil
-	})
-}
-
-// readObject reads the object that a client sends, and the query. A PatchOptions has what
-// the options of the others have.
-func readObject(w *answerWriter, r *request) (object, *metav1.PatchOptions, error) {
-	options, err := writeOptions(r)
-	if err != nil {
-		return nil, nil, err
-	}
-	if contentType(r) != runtime.ContentTypeJSON {
-		return nil, nil, unsupported(r, runtime.ContentTypeJSON)
-	}
-	body, err := readBody(w, r)
-	if err != nil {
-		return nil, nil, err
-	}
-	o, err := decode(r, body, options.FieldValidation)
-	return o, options, err
-}
-
-func writeOptions(r *request) (*metav1.PatchOptions, error) {
-	options := &metav1.PatchOptions{}
-	if err := readQuery(r.URL.Query(), options); err != nil {
-		return nil, err
-	}
-	return options, invalidOptions("PatchOptions", metav1validation.ValidatePatchOptions(options, types.PatchType(contentType(r))))
-}
-
-// put stores what next makes of the object as it is, and answers with it. next is called with
-// nil if there is no such object, and returns a new one. It may take a while, and so may what
-// the API server is asked, so nothing is locked meanwhile. If the object has been changed when
-// all is ready, everything is done again, as GuaranteedUpdate of k8s.io/apiserver does.
-func (s *server) put(w *answerWriter, r *request, options *metav1.PatchOptions, next func(current object) (object, error)) error {
-	partial, err := negotiate(r)
-	if err != nil {
-		return err
-	}
-	var current, answer object
-	err = s.write(r, r.key(), len(options.DryRun) > 0, func(now object) (object, error) {
-		current = now
-		answer, err = s.prepare(r, options, current, next)
-		return answer, err
-	}, validateToppings)
-	if err != nil {
-		return err
-	}
-	code := http.StatusOK
-	if current == nil {
-		code = http.StatusCreated
-	}
-	return w.send(code, r.represent(partial, answer))
-}
-
-// write stores what next makes of an object, unless check refuses it beside all others. It does
-// everything again while other requests are faster, as long as this one has time.
-func (s *server) write(r *request, at key, dryRun bool, next func(current object) (object, error), check func(o object, all map[key]object) error) error {
-	for {
-		current, _ := s.storage.Get(at)
-		o, err := next(current)
+		next, err := makeNext(r, options, body, sent, current)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		err = s.storage.Write(at, dryRun, current, unlessGone(o), func(all map[key]object) error {
+		if code = http.StatusOK; current == nil {
+			code = http.StatusCreated
+			prepareForCreate(next)
+		} else if err := prepareForUpdate(next, current); err != nil {
+			return nil, err
+		}
+		if !isApply(r) {
+			next = noteManager(r, options.FieldManager, current, next)
+		}
+		return next, validate(next, current)
+	}, checkBudget)
+	if err != nil {
+		return err
+	}
+	return send(w, code, r.represent(answer))
+}
+
+// makeNext returns what the client makes of current, which is nil for a new object.
+func makeNext(r *request, options *metav1.PatchOptions, body []byte, sent, current *topping) (*topping, error) {
+	switch {
+	case isApply(r):
+		return apply(r, options, body, current)
+	case current == nil && r.verb != "create":
+		return nil, apierrors.NewNotFound(resource, r.name)
+	case r.verb == "patch":
+		return merge(r, body, current)
+	case r.verb == "create" && current != nil:
+		return nil, apierrors.NewAlreadyExists(resource, r.name)
+	}
+	return deepCopy(sent), nil
+}
+
+// write stores what next makes of the object that the request names, unless check refuses it. Nothing is
+// locked while next works. If the object has been changed meanwhile, everything is done again, as long
+// as the request has time.
+func (s *server) write(r *request, dryRun bool, next func(current *topping) (*topping, error), check func(t *topping, all map[string]*topping) error) (*topping, error) {
+	for r.Context().Err() == nil {
+		current := s.storage.get(r.name)
+		t, err := next(current)
+		if err != nil {
+			return nil, err
+		}
+		stored := t
+		if t.DeletionTimestamp != nil && len(t.Finalizers) == 0 {
+			stored = nil // Nothing waits any more.
+		}
+		err = s.storage.write(r.name, dryRun, current, stored, func(all map[string]*topping) error {
 			if r.Context().Err() != nil {
 				return apierrors.NewTimeoutError("too much else is written", 1)
 			}
-			return check(o, all)
+			return check(t, all)
 		})
-		if !errors.Is(err, storage.ErrChanged) {
-			return err
-		}
-		if r.Context().Err() != nil {
-			return apierrors.NewConflict(r.kind.groupResource(), at.Name, errModified)
+		if !errors.Is(err, errChanged) {
+			return t, err
 		}
 	}
-}
-
-// prepare returns an object that is ready to be stored in the place of current.
-func (s *server) prepare(r *request, options *metav1.PatchOptions, current object, next func(current object) (object, error)) (object, error) {
-	if current == nil && (r.verb == "create" || isApply(r)) {
-		if err := s.mayCreate(r); err != nil {
-			return nil, err
-		}
-	}
-	o, err := next(current)
-	if err != nil {
-		return nil, err
-	}
-	if current == nil {
-		prepareForCreate(o)
-	} else if err := prepareForUpdate(r.kind, o, current); err != nil {
-		return nil, err
-	}
-	if !isApply(r) {
-		o = fieldManagers.update(r, options.FieldManager, current, o)
-	}
-	return o, validate(r.kind, o, current)
+	return nil, apierrors.NewTimeoutError("too much else is written", 1)
 }
 
 // prepareForCreate makes an object what it is on its first day.
-func prepareForCreate(o object) {
-	o.SetUID(uuid.NewUUID())
-	o.SetCreationTimestamp(metav1.Now())
-	o.SetGeneration(1)
-	o.SetDeletionTimestamp(nil)
-	o.SetDeletionGracePeriodSeconds(nil)
-	scheme.Default(o)
+func prepareForCreate(t *topping) {
+	t.UID, t.CreationTimestamp, t.Generation = uuid.NewUUID(), metav1.Now(), 1
+	t.DeletionTimestamp, t.DeletionGracePeriodSeconds = nil, nil
 }
 
-// prepareForUpdate makes an object the next state of current. What the server alone decides
-// stays. A resourceVersion that is missing stays missing, and validate refuses that.
-func prepareForUpdate(k *kind, o, current object) error {
-	if err := checkVersion(k, current, string(o.GetUID()), o.GetResourceVersion()); err != nil {
+// prepareForUpdate keeps what the server alone decides. validate refuses one without a resourceVersion.
+func prepareForUpdate(t, current *topping) error {
+	if err := checkVersion(current, t.UID, t.ResourceVersion); err != nil {
 		return err
 	}
-	o.SetUID(current.GetUID())
-	o.SetCreationTimestamp(current.GetCreationTimestamp())
-	o.SetDeletionTimestamp(current.GetDeletionTimestamp())
-	o.SetDeletionGracePeriodSeconds(current.GetDeletionGracePeriodSeconds())
-	o.SetGeneration(current.GetGeneration())
-	scheme.Default(o)
-	if !reflect.DeepEqual(k.spec(o), k.spec(current)) {
-		o.SetGeneration(current.GetGeneration() + 1)
+	t.UID, t.CreationTimestamp, t.Generation = current.UID, current.CreationTimestamp, current.Generation
+	t.DeletionTimestamp, t.DeletionGracePeriodSeconds = current.DeletionTimestamp, current.DeletionGracePeriodSeconds
+	if t.Spec != current.Spec {
+		t.Generation++
 	}
 	return nil
 }
 
-// unlessGone returns nil for an object that is being deleted and waits for no finalizer any more.
-func unlessGone(o object) object {
-	if o.GetDeletionTimestamp() != nil && len(o.GetFinalizers()) == 0 {
-		return nil
+// errModified is what every API server says.
+var errModified = errors.New("the object has been modified; please apply your changes to the latest version and try again")
+
+// checkVersion returns an error unless an object is the one that a client has seen, as far as it says.
+func checkVersion(t *topping, uid types.UID, resourceVersion string) error {
+	switch {
+	case uid != "" && uid != t.UID:
+		return apierrors.NewConflict(resource, t.Name, fmt.Errorf("its UID is %s, not %s", t.UID, uid))
+	case resourceVersion != "" && resourceVersion != t.ResourceVersion:
+		return apierrors.NewConflict(resource, t.Name, errModified)
 	}
-	return o
+	return nil
 }
 
-// mayCreate returns an error unless the client may create an object, which for an apply it
-// has not asked, and the namespace takes one. The API server looks for its own kinds; here
-// no admission plugin runs. Without the look, objects would come into a namespace while it is
-// emptied, and stay in one that is gone.
-func (s *server) mayCreate(r *request) error {
-	if isApply(r) {
-		create := *r
-		create.verb = "create"
-		if err := s.authorize(r.Context(), &create); err != nil {
-			return err
-		}
-	}
-	if !r.kind.namespaced {
-		return nil
-	}
-	namespace, err := s.namespace(r.Context(), r.namespace)
-	if err != nil || namespace.DeletionTimestamp == nil {
+// delete answers a DELETE of one object, with what it was like last.
+func (s *server) delete(w http.ResponseWriter, r *request) error {
+	options, err := deleteOptions(w, r)
+	if err != nil {
 		return err
 	}
-	refused := apierrors.NewForbidden(r.kind.groupResource(), r.name, fmt.Errorf("unable to create new content in namespace %s because it is being terminated", r.namespace))
-	refused.ErrStatus.Details.Causes = append(refused.ErrStatus.Details.Causes, metav1.StatusCause{
-		Type: corev1.NamespaceTerminatingCause, Message: fmt.Sprintf("namespace %s is being terminated", r.namespace), Field: "metadata.namespace",
-	})
-	return refused
+	deleted, err := s.write(r, len(options.DryRun) > 0, func(current *topping) (*topping, error) {
+		if current == nil {
+			return nil, apierrors.NewNotFound(resource, r.name)
+		}
+		if expected := options.Preconditions; expected != nil {
+			if err := checkVersion(current, ptr.Deref(expected.UID, ""), ptr.Deref(expected.ResourceVersion, "")); err != nil {
+				return nil, err
+			}
+		}
+		return markDeleted(current, options.PropagationPolicy), nil
+	}, func(*topping, map[string]*topping) error { return nil })
+	if err != nil {
+		return err
+	}
+	return send(w, http.StatusOK, r.represent(deleted))
 }
 
-// strict also tells of unknown fields, and of keys that come twice.
-var strict = kjson.NewSerializerWithOptions(kjson.DefaultMetaFactory, scheme, scheme, kjson.SerializerOptions{Strict: true})
-
-// decodeStored makes an object of what was stored.
-func decodeStored(text []byte) (object, error) {
-	stored, _, err := strict.Decode(text, nil, nil)
+func deleteOptions(w http.ResponseWriter, r *request) (*metav1.DeleteOptions, error) {
+	options := &metav1.DeleteOptions{}
+	body, err := readBody(w, r, runtime.ContentTypeJSON)
+	switch {
+	case err != nil:
+		return nil, err
+	case len(body) == 0:
+		err = readQuery(r, options)
+	case json.Unmarshal(body, options) != nil:
+		err = badRequest("the body is no DeleteOptions")
+	}
 	if err != nil {
 		return nil, err
 	}
-	return stored.(object), nil
+	//lint:ignore SA1019 what old clients ask to keep would be deleted
+	if options.OrphanDependents != nil {
+		return nil, badRequest("orphanDependents is not known here, propagationPolicy is")
+	}
+	return options, invalid(metav1.Kind("DeleteOptions"), "", metav1validation.ValidateDeleteOptions(options))
 }
 
-// contentType returns the type of what a client sends. It is JSON unless it says otherwise.
-func contentType(r *request) string {
-	mediaType, _, _ := mime.ParseMediaType(cmp.Or(r.Header.Get("Content-Type"), runtime.ContentTypeJSON))
-	return mediaType
-}
-
-// unsupported refuses a type. kubectl has an answer to it: it sends another one.
-func unsupported(r *request, supported string) error {
-	return refusal(http.StatusUnsupportedMediaType, metav1.StatusReasonUnsupportedMediaType,
-		"the body is of type "+r.Header.Get("Content-Type")+", and must be of "+supported)
-}
-
-// decode makes an object of JSON. It must be of the kind and in the version of the URL, and
-// may leave out the name and the namespace that the URL has. Fields that are not known, and
-// keys that come twice, are refused, unless the client wants them to be ignored.
-func decode(r *request, body []byte, fieldValidation string) (object, error) {
-	want := r.version.WithKind(r.kind.name)
-	decoded, got, err := strict.Decode(body, &want, nil)
-	if err != nil && !(runtime.IsStrictDecodingError(err) && fieldValidation == metav1.FieldValidationIgnore) {
-		return nil, badRequest("%v", err)
+// markDeleted returns the object as it is from now on. A second deletion changes only the finalizers.
+func markDeleted(current *topping, policy *metav1.DeletionPropagation) *topping {
+	deleted := deepCopy(current)
+	if deleted.DeletionTimestamp == nil {
+		deleted.DeletionTimestamp, deleted.DeletionGracePeriodSeconds = new(metav1.Now()), new(int64(0))
+		deleted.Generation++
 	}
-	if *got != want {
-		return nil, badRequest("the object is a %s, and the URL of a %s", got, want)
+	if policy == nil {
+		return deleted
 	}
-	o := decoded.(object)
-	if o.GetNamespace() == "" {
-		o.SetNamespace(r.namespace)
+	// The garbage collector sees these two, does what they say, and takes them away.
+	deleted.Finalizers = slices.DeleteFunc(deleted.Finalizers, func(finalizer string) bool {
+		return finalizer == metav1.FinalizerDeleteDependents || finalizer == metav1.FinalizerOrphanDependents
+	})
+	switch *policy {
+	case metav1.DeletePropagationForeground:
+		deleted.Finalizers = append(deleted.Finalizers, metav1.FinalizerDeleteDependents)
+	case metav1.DeletePropagationOrphan:
+		deleted.Finalizers = append(deleted.Finalizers, metav1.FinalizerOrphanDependents)
 	}
-	if o.GetName() == "" {
-		o.SetName(r.name)
-	}
-	if o.GetNamespace() != r.namespace {
-		return nil, badRequest("the namespace of the object (%s) does not match the namespace on the URL (%s)", o.GetNamespace(), r.namespace)
-	}
-	if r.name != "" && o.GetName() != r.name {
-		return nil, badRequest("the name of the object (%s) does not match the name on the URL (%s)", o.GetName(), r.name)
-	}
-	return o, nil
+	return deleted
 }

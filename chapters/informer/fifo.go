@@ -20,10 +20,8 @@ import (
 // So what was heard waits in its order, and a list is one step: the store changes from old to
 // new at once, and what the list lacks is a deletion.
 //
-// A Delta is one entry, of client-go's own types, so that either FIFO can be in this place.
 
-// buffer is a first-in, first-out queue without a bound: the FIFO, what waits for a handler, and
-// what waits for a worker. Its zero value is empty.
+// buffer is a first-in, first-out queue without a bound. Its zero value is empty.
 type buffer[T any] struct {
 	mu     sync.Mutex
 	ready  sync.Cond
@@ -38,7 +36,7 @@ func (b *buffer[T]) put(item T) {
 	b.ready.Signal()
 }
 
-// take waits for the next item. It is not ok when the buffer is closed and nothing is left.
+// take waits for the next item. It is not ok when the buffer is closed and empty.
 func (b *buffer[T]) take() (item T, ok bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -56,7 +54,6 @@ func (b *buffer[T]) take() (item T, ok bool) {
 	return item, true
 }
 
-// Close ends take.
 func (b *buffer[T]) Close() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -64,8 +61,7 @@ func (b *buffer[T]) Close() {
 	b.ready.Broadcast()
 }
 
-// fifo is what the other parts need of a FIFO, ours or cache.RealFIFO: the Reflector puts in,
-// one consumer takes out.
+// fifo is ours or cache.RealFIFO.
 type fifo interface {
 	cache.ReflectorStore
 	cache.ReflectorBookmarkStore
@@ -73,8 +69,6 @@ type fifo interface {
 	Close()
 }
 
-// FIFO holds what the Reflector has heard and the store does not show yet. Its zero value is
-// empty.
 type FIFO struct{ buffer[cache.Delta] }
 
 func (f *FIFO) add(what cache.DeltaType, object any) error {
@@ -82,27 +76,23 @@ func (f *FIFO) add(what cache.DeltaType, object any) error {
 	return nil
 }
 
-// Add, Update and Delete are one event of a watch each.
 func (f *FIFO) Add(object any) error    { return f.add(cache.Added, object) }
 func (f *FIFO) Update(object any) error { return f.add(cache.Updated, object) }
 func (f *FIFO) Delete(object any) error { return f.add(cache.Deleted, object) }
 
-// Replace is a whole list.
 func (f *FIFO) Replace(objects []any, version string) error {
 	return f.add(cache.ReplacedAll, cache.ReplacedAllInfo{Objects: objects, ResourceVersion: version})
 }
 
-// Resync asks for a call of the handlers for each object that the store will have by then.
+// Resync asks for a call of the handlers for each object of the store.
 func (f *FIFO) Resync() error { return f.add(cache.SyncAll, cache.SyncAllInfo{}) }
 
-// Bookmark is a version up to which everything was heard.
 func (f *FIFO) Bookmark(version string) error {
 	return f.add(cache.Bookmark, cache.BookmarkInfo{ResourceVersion: version})
 }
 
-// Pop waits for a delta, takes it and processes it, outside the lock: the Reflector does not
-// wait. After Close its error is cache.ErrFIFOClosed. It says false to isInInitialList: the
-// Informer knows which list is the first.
+// Pop waits for a delta and processes it, outside the lock: the Reflector does not wait. After Close its
+// error is cache.ErrFIFOClosed. The Informer itself knows which list is the first.
 func (f *FIFO) Pop(process cache.PopProcessFunc) (any, error) {
 	delta, ok := f.take()
 	if !ok {
@@ -111,11 +101,9 @@ func (f *FIFO) Pop(process cache.PopProcessFunc) (any, error) {
 	return nil, process(cache.Deltas{delta}, false)
 }
 
-// call is a call of a handler.
 type call func(*listener)
 
-// apply changes the store as a delta says, and then tells the handlers: a handler finds
-// the store at least as new as the event.
+// apply changes the store, and then tells the handlers: they find it at least as new as the event.
 func apply(store cache.Store, tell func(call), delta cache.Delta, isInInitialList bool) {
 	switch object := delta.Object.(type) {
 	case cache.ReplacedAllInfo:
@@ -148,8 +136,7 @@ func addOrUpdate(before, object any, isInInitialList bool) call {
 	return func(l *listener) { l.handler.OnUpdate(before, object) }
 }
 
-// replace is one step for the readers of the store. What the list lacks was deleted, and its
-// last state was not heard: the handler gets a tombstone with the one that was known.
+// replace is one step for readers. What the list lacks was deleted.
 func replace(store cache.Store, tell func(call), list cache.ReplacedAllInfo, isInInitialList bool) {
 	before := map[string]any{}
 	for _, object := range store.List() {

@@ -29,7 +29,6 @@ func TestReadme(t *testing.T) {
 	p.Prints(1, `reflector.go:\d+\] DELETED foos `+c.Namespace+`/example-foo`)
 	script.Run("(cd chapters", "--- PASS: TestStories/deletion_missed")
 	script.Take("make judge") // Minutes.
-	script.Take("for n in")   // Minutes.
 	p.Stop()
 }
 

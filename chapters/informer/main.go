@@ -48,10 +48,9 @@ func main() {
 	}
 	crs, kube := clientset.NewForConfigOrDie(config).SamplecontrollerV1alpha1(), kubernetes.NewForConfigOrDie(config).AppsV1()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	// After the first signal a second one ends the process at once.
+	// A second signal ends the process at once.
 	context.AfterFunc(ctx, stop)
 
-	// Reflector → FIFO → store → handlers → queue → workers, as in the core.
 	swapped := clientGo(*parts)
 	foos := swapped.informer("foos", cache.NewListWatchFromClient(crs.RESTClient(), "foos", *namespace, fields.Everything()), &v1alpha1.Foo{}, resync, core.FooIndexers())
 	deployments := swapped.informer("deployments", cache.NewListWatchFromClient(kube.RESTClient(), "deployments", *namespace, fields.Everything()), &appsv1.Deployment{}, resync, core.DeploymentIndexers())
@@ -78,7 +77,6 @@ func main() {
 	running.Wait()
 }
 
-// clientGo are the parts that are client-go's.
 type clientGo string
 
 func (swapped clientGo) has(part string) bool { return strings.Contains(string(swapped), part) }

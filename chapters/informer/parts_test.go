@@ -166,7 +166,7 @@ func TestReadmeLines(t *testing.T) {
 			t.Errorf("%s:%s says no %q", line[1], line[2], line[3])
 		}
 	}
-	if len(lines) < 10 {
+	if len(lines) < 8 {
 		t.Errorf("%d lines", len(lines))
 	}
 }

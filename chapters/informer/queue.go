@@ -28,10 +28,9 @@ import (
 // A key that failed waits minDelay, then twice as long each time, up to maxDelay.
 const minDelay, maxDelay = 5 * time.Millisecond, 30 * time.Second
 
-// Queue holds the keys that wait for a worker, as controller.Queue says. It is safe for
-// concurrent use. It has the methods that a controller calls; the others would panic.
+// Queue holds the keys that wait for a worker. It is safe for concurrent use.
 type Queue struct {
-	controller.Queue // nil
+	controller.Queue // nil: the methods that no controller calls would panic
 
 	mu                sync.Mutex
 	waiting           buffer[cache.ObjectName] // dirty and not processing, in the order of Add
@@ -41,13 +40,11 @@ type Queue struct {
 	shutDown          bool
 }
 
-// NewQueue returns an empty queue.
 func NewQueue() *Queue {
 	return &Queue{dirty: map[cache.ObjectName]bool{}, processing: map[cache.ObjectName]bool{},
 		delayed: map[cache.ObjectName]time.Time{}, failures: map[cache.ObjectName]int{}}
 }
 
-// Add adds a key, unless it waits already.
 func (q *Queue) Add(key cache.ObjectName) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -63,14 +60,13 @@ func (q *Queue) add(key cache.ObjectName) {
 	q.push(key)
 }
 
-// push lets a key wait, if it is dirty and not processing.
 func (q *Queue) push(key cache.ObjectName) {
 	if q.dirty[key] && !q.processing[key] {
 		q.waiting.put(key)
 	}
 }
 
-// Get waits for a key and takes it. Call Done with it, whatever came of it.
+// Get waits for a key. Call Done with it, whatever came of it.
 func (q *Queue) Get() (key cache.ObjectName, shutdown bool) {
 	key, ok := q.waiting.take()
 	if !ok {
@@ -92,7 +88,7 @@ func (q *Queue) Done(key cache.ObjectName) {
 	q.push(key)
 }
 
-// AddAfter adds a key after a time. Of two times the earlier one counts.
+// AddAfter: the earliest time counts.
 func (q *Queue) AddAfter(key cache.ObjectName, delay time.Duration) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -111,7 +107,7 @@ func (q *Queue) AddAfter(key cache.ObjectName, delay time.Duration) {
 	})
 }
 
-// AddRateLimited adds a key that failed, later each time. Forget begins anew.
+// AddRateLimited is for a key that failed.
 func (q *Queue) AddRateLimited(key cache.ObjectName) {
 	q.mu.Lock()
 	delay := min(minDelay<<min(q.failures[key], 20), maxDelay)
@@ -127,7 +123,7 @@ func (q *Queue) Forget(key cache.ObjectName) {
 	delete(q.failures, key)
 }
 
-// ShutDown ignores every later Add, also of what is delayed. What waits is still handed out.
+// ShutDown ignores every later Add. What waits is still handed out.
 func (q *Queue) ShutDown() {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -32,17 +32,15 @@ import (
 // So the version of what was heard last is kept. A watch goes on from there, and only what
 // the server no longer knows costs a list, after a pause.
 
-// A pause is one to two times this long, so that programs that failed together do not come
-// back together. It doubles up to its cap, and begins anew after a watch of a minute.
+// A pause is one to two times this long, so that not all come back together. It doubles up to its cap,
+// and begins anew after a watch of a minute.
 var pause = wait.Backoff{Duration: 800 * time.Millisecond, Factor: 2, Jitter: 1, Cap: 30 * time.Second, Steps: 100}
 
-// The server ends each watch after one to two times this long. A connection that broke without a
-// word is found out sooner, by client-go's client: it sends a ping of HTTP/2 after 30 seconds of
-// silence, and waits 15 more.
+// The server ends each watch after one to two times this long. (A broken connection is found out by
+// client-go's pings.)
 const watchTimeout = 5 * time.Minute
 
-// Reflector lists and watches one resource, and puts what it hears into a FIFO. Set what is
-// exported, then call Run once.
+// Reflector lists and watches one resource, and puts what it hears into a FIFO.
 type Reflector struct {
 	Resource  string // for the log
 	ListWatch cache.ListerWatcherWithContext
@@ -53,7 +51,7 @@ type Reflector struct {
 	pause   wait.Backoff // the next one
 }
 
-// Run lists and watches until ctx is done. It returns when no request of it is open.
+// Run lists and watches until ctx is done. Call it once.
 func (r *Reflector) Run(ctx context.Context) {
 	for r.pause = pause; ctx.Err() == nil; {
 		began := time.Now()
@@ -64,8 +62,7 @@ func (r *Reflector) Run(ctx context.Context) {
 		case apierrors.IsTooManyRequests(err) || utilnet.IsConnectionRefused(err):
 			r.sleep(ctx) // The version is still good, and a list would add to the load.
 		case r.listed && err == nil && (heard > 0 || took > time.Second):
-			// As every watch ends. The next one goes on from version. One that has ended at
-			// once and said nothing would do so again.
+			// As every watch ends. One that ended at once and said nothing would do so again.
 		case r.listed:
 			r.listed = false
 			r.sleep(ctx)
@@ -81,9 +78,8 @@ func (r *Reflector) Run(ctx context.Context) {
 	}
 }
 
-// watch passes on what one watch says, and returns how many events that was. If there is no
-// list yet, the watch is to begin with one: with every object, as ADDED, and then a bookmark
-// that says that these were all. The objects are kept apart until then.
+// watch passes on what one watch says, and returns how many events that was. If there is no list yet, it
+// asks for a streaming list, whose objects are kept apart until the bookmark.
 func (r *Reflector) watch(ctx context.Context) (heard int, err error) {
 	options := metav1.ListOptions{ResourceVersion: r.version, AllowWatchBookmarks: true,
 		TimeoutSeconds: new(int64((watchTimeout + rand.N(watchTimeout)).Seconds()))}
@@ -105,7 +101,7 @@ func (r *Reflector) watch(ctx context.Context) (heard int, err error) {
 		}
 	}()
 	for event := range stream.ResultChan() {
-		// An event of the type ERROR holds no object, but a Status: the watch is over.
+		// An ERROR holds a Status: the watch is over.
 		object, err := meta.Accessor(event.Object)
 		if event.Type == watch.Error || err != nil {
 			return heard, apierrors.FromObject(event.Object)
@@ -133,8 +129,7 @@ func (r *Reflector) watch(ctx context.Context) (heard int, err error) {
 	return heard, nil
 }
 
-// list gets all objects in one answer. It is no older than what was heard before: otherwise a
-// server that lags behind would take the program back in time.
+// list gets all objects, no older than what was heard before: a server may lag behind.
 func (r *Reflector) list(ctx context.Context) error {
 	list, err := r.ListWatch.ListWithContext(ctx, metav1.ListOptions{ResourceVersion: r.version})
 	switch {
@@ -151,14 +146,13 @@ func (r *Reflector) list(ctx context.Context) error {
 	return r.FIFO.Replace(objects.List(), r.version)
 }
 
-// isUnavailable: the server no longer has this version (410), or does not have it yet, as a list
-// is told. A watch after such a version is not (TestStories/restored_from_a_backup).
+// isUnavailable: the server no longer has this version (410), or does not have it yet, which a watch
+// is not told (TestStories/restored_from_a_backup).
 func isUnavailable(err error) bool {
 	return apierrors.IsResourceExpired(err) || apierrors.IsGone(err) ||
 		apierrors.HasStatusCause(err, metav1.CauseTypeResourceVersionTooLarge)
 }
 
-// sleep pauses before what failed is tried again, or until ctx is done.
 func (r *Reflector) sleep(ctx context.Context) {
 	select {
 	case <-ctx.Done():

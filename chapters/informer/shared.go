@@ -27,16 +27,15 @@ import (
 // So each handler has a buffer and a goroutine. The buffer has no bound: a handler that is
 // always too slow costs memory, and delays no other.
 
-// Informer fills a store from a FIFO that a Reflector fills, and tells handlers. Call
-// RunWithContext once; the other methods are for any goroutine, before and after that. Of
-// cache.SharedIndexInformer it has the methods that a controller calls; the others would panic.
+// Informer fills a store from a FIFO, and tells handlers. Call RunWithContext once; the other methods are
+// for any goroutine.
 type Informer struct {
-	cache.SharedIndexInformer // nil
+	cache.SharedIndexInformer // nil: the methods that no controller calls would panic
 
 	reflect func(context.Context) // the Reflector's Run
 	fifo    fifo
 	store   cache.Indexer
-	resync  time.Duration // how often to tell the handlers of every object; more than 0
+	resync  time.Duration // more than 0
 
 	// mu is held while the store changes and the calls are put into the buffers. So a handler
 	// that joins finds everything in the store or in its buffer, and nothing in both.
@@ -47,11 +46,9 @@ type Informer struct {
 	running   sync.WaitGroup
 }
 
-// GetIndexer returns the store. Only read it.
 func (i *Informer) GetIndexer() cache.Indexer { return i.store }
 
-// RunWithContext returns when ctx is done, the last request has ended, and no handler runs
-// any more. What waits in a buffer then is dropped.
+// RunWithContext returns when ctx is done, and no request and no handler runs any more.
 func (i *Informer) RunWithContext(ctx context.Context) {
 	i.running.Go(func() { i.reflect(ctx) })
 	i.running.Go(func() {
@@ -70,7 +67,6 @@ func (i *Informer) RunWithContext(ctx context.Context) {
 	i.running.Wait()
 }
 
-// process takes what the FIFO hands out.
 func (i *Informer) process(deltas any, _ bool) error {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -84,25 +80,21 @@ func (i *Informer) process(deltas any, _ bool) error {
 	return nil
 }
 
-// tell puts a call into each buffer.
 func (i *Informer) tell(c call) {
 	for _, l := range i.listeners {
 		l.calls.put(c)
 	}
 }
 
-// listener is a handler with its buffer. One goroutine calls it, in order. It is a
-// cache.ResourceEventHandlerRegistration, and its own DoneChecker.
+// listener is a handler with its buffer, and its registration.
 type listener struct {
 	handler cache.ResourceEventHandler
 	calls   buffer[call]
 	synced  chan struct{}
 }
 
-// AddEventHandler calls a handler from now on: first for what the store has, as if that were
-// the first list. A handler has synced when it was called for the whole first list. That is
-// later than the store: the call that says so stands behind those in its buffer. Its goroutine ends
-// with RunWithContext, which must be called. (client-go starts it there.)
+// AddEventHandler calls a handler from now on: first for what the store has. It has synced when it comes to
+// the call hasSynced, behind those for the first list. Its goroutine ends with RunWithContext.
 func (i *Informer) AddEventHandler(handler cache.ResourceEventHandler) (cache.ResourceEventHandlerRegistration, error) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -127,7 +119,6 @@ func (i *Informer) AddEventHandler(handler cache.ResourceEventHandler) (cache.Re
 
 func hasSynced(l *listener) { close(l.synced) }
 
-// HasSynced does not wait. Done is closed when it would return true.
 func (l *listener) HasSynced() bool                     { return cache.IsDone(l) }
 func (l *listener) HasSyncedChecker() cache.DoneChecker { return l }
 func (l *listener) Done() <-chan struct{}               { return l.synced }

@@ -25,14 +25,11 @@ import (
 // So objects and indices change together, under one lock, and the store has the version of
 // what it was told last.
 
-// keyOf returns namespace/name of an object.
 func keyOf(object any) string { return cache.MetaObjectToName(object.(metav1.Object)).String() }
 
-// Store holds objects by key, and by what index functions say of them. Its objects are shared,
-// and must not be changed. It is safe for concurrent use. Of cache.Indexer it has the methods
-// that a controller calls; the others would panic.
+// Store holds objects by key, and by what index functions say of them. They must not be changed.
 type Store struct {
-	cache.Indexer // nil
+	cache.Indexer // nil: the methods that no controller calls would panic
 
 	mu       sync.RWMutex
 	objects  map[string]any
@@ -44,15 +41,13 @@ type Store struct {
 // indexed is a value in the index of this name.
 type indexed struct{ name, value string }
 
-// NewStore returns an empty store.
 func NewStore(indexers cache.Indexers) *Store {
 	s := &Store{indexers: indexers}
 	_ = s.Replace(nil, "")
 	return s
 }
 
-// Add and Update put an object into the store, Delete removes it. The version of the object
-// becomes the version of the store.
+// Add, Update and Delete: the version of the object becomes the version of the store.
 func (s *Store) Add(object any) error    { return s.change(object, object) }
 func (s *Store) Update(object any) error { return s.change(object, object) }
 func (s *Store) Delete(object any) error { return s.change(object, nil) }
@@ -76,15 +71,13 @@ func (s *Store) Replace(objects []any, version string) error {
 	return nil
 }
 
-// Bookmark makes this the version of the store.
 func (s *Store) Bookmark(version string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.version = version
 }
 
-// set puts an object, nil for none, under a key, and moves the key in each index from where
-// it was to where it belongs.
+// set puts an object, nil for none, under a key, and moves the key in each index.
 func (s *Store) set(key string, after any) {
 	for _, at := range s.places(s.objects[key]) {
 		if delete(s.index[at], key); len(s.index[at]) == 0 {
@@ -102,8 +95,8 @@ func (s *Store) set(key string, after any) {
 	}
 }
 
-// places returns where an object is in the indices. As in client-go an index function may not
-// fail: an index that lacks an object would answer that there is none.
+// places returns where an object is in the indices. An index function may not fail: the index would lack
+// an object.
 func (s *Store) places(object any) (places []indexed) {
 	for name, function := range s.indexers {
 		if object == nil {
@@ -120,14 +113,13 @@ func (s *Store) places(object any) (places []indexed) {
 	return places
 }
 
-// LastStoreSyncResourceVersion is the version up to which the store shows everything.
+// LastStoreSyncResourceVersion is what the store shows everything up to.
 func (s *Store) LastStoreSyncResourceVersion() string {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	return s.version
 }
 
-// GetByKey returns an object, List all of them.
 func (s *Store) GetByKey(key string) (item any, exists bool, err error) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -141,7 +133,6 @@ func (s *Store) List() []any {
 	return slices.Collect(maps.Values(s.objects))
 }
 
-// ByIndex returns the objects that have this value in the index.
 func (s *Store) ByIndex(name, value string) (objects []any, err error) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()

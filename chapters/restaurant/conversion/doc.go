@@ -1,7 +1,7 @@
 // Package conversion changes the objects of the restaurant from one version into another.
 //
-// Its neighbours: the webhook of the chapter versions and the API server of the chapter
-// apiserver call it. The types are those of packages v1alpha1 and v1beta1.
+// Its neighbours: the webhook of the chapter versions calls it. The types are those of packages
+// v1alpha1 and v1beta1.
 //
 // # Properties
 //

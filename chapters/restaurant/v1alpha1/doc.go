@@ -2,5 +2,5 @@
 // list of names.
 //
 // Its neighbours: package v1beta1 is the second version, package conversion changes one
-// into the other. The chapters admission, versions and apiserver use all three.
+// into the other. The chapters admission and versions use all three.
 package v1alpha1

@@ -15,15 +15,7 @@ var SchemeGroupVersion = schema.GroupVersion{Group: GroupName, Version: "v1alpha
 
 // AddToScheme registers this package's kinds with a scheme.
 func AddToScheme(scheme *runtime.Scheme) error {
-	return AddToSchemeAs(SchemeGroupVersion)(scheme)
-}
-
-// AddToSchemeAs registers them under another group: chapters/apiserver serves the same
-// types in a group of its own.
-func AddToSchemeAs(gv schema.GroupVersion) func(*runtime.Scheme) error {
-	return func(scheme *runtime.Scheme) error {
-		scheme.AddKnownTypes(gv, &Pizza{}, &PizzaList{}, &Topping{}, &ToppingList{})
-		metav1.AddToGroupVersion(scheme, gv)
-		return nil
-	}
+	scheme.AddKnownTypes(SchemeGroupVersion, &Pizza{}, &PizzaList{}, &Topping{}, &ToppingList{})
+	metav1.AddToGroupVersion(scheme, SchemeGroupVersion)
+	return nil
 }
