@@ -252,7 +252,7 @@ func TestShares(t *testing.T) {
 		sends("what took a second and succeeded, and others", 4, "sick", 10*time.Second, nil, append([]string{"1", "2", "3", "4"}, "7", "8", "9")...)
 		sends("in another namespace", 6, "well", 0, errBroken, all...)
 		time.Sleep(50 * time.Second)
-		sends("a first retry", 6, "well", 0, errBroken, all...)
+		sends("a first retry", 6, "well", 100*time.Millisecond, errBroken, all...)
 		time.Sleep(50 * time.Second)
 		sends("what has failed twice", 2, "well", 100*time.Millisecond, errBroken, all...)
 

@@ -61,7 +61,7 @@ func read(content map[string]any) *object {
 	}
 	for _, m := range u.GetManagedFields() {
 		if m.Time != nil && m.FieldsV1 != nil {
-			o.managers[m.Manager] = fmt.Sprint(o.managers[m.Manager], m.Time.Unix(), len(m.FieldsV1.Raw), m.Subresource)
+			o.managers[m.Manager] = fmt.Sprint(o.managers[m.Manager], m.Time.Unix(), len(m.FieldsV1.GetRawBytes()), m.Subresource)
 		}
 	}
 	u.SetManagedFields(nil)
