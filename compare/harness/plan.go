@@ -19,8 +19,7 @@ type scenario struct {
 	others       []string
 }
 
-// plan says what is measured. In a full one the minutes are those of two quiet cores: MINUTES in all,
-// and one or two more to compile the programs.
+// plan says what is measured.
 type plan struct {
 	scenarios []scenario
 	// atOnce is how many steps are under way together: one, if times are to mean
