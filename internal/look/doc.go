@@ -16,7 +16,7 @@
 // # What is kept
 //
 // Of an object its fields, without managedFields, without annotations of over 256 bytes, and of a
-// Secret without its data; at most 8,192 objects, and of one of over 8 KiB only its names. Headers,
+// Secret without its data and annotations; at most 8,192 objects, and of one of over 8 KiB only its names. Headers,
 // and with them credentials, are never kept.
 //
 // # What cannot be known

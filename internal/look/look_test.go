@@ -166,7 +166,7 @@ func TestSecrets(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer watching.Stop()
-	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "a", Annotations: map[string]string{"last-applied": strings.Repeat("marked", 100)}},
+	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "a", Annotations: map[string]string{"last-applied": "marked", "long": strings.Repeat("marked", 100)}},
 		Data: map[string][]byte{"key": []byte("marked")}, StringData: map[string]string{"other": "marked"}}
 	if secret, err = secrets.Create(ctx, secret, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)

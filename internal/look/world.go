@@ -69,6 +69,7 @@ func read(content map[string]any) *object {
 	maps.DeleteFunc(annotations, func(_, value string) bool { return len(value) > mostAnnotation })
 	u.SetAnnotations(annotations)
 	if o.kind == "Secret" {
+		u.SetAnnotations(nil) // kubectl's last-applied-configuration has the data, too.
 		delete(content, "data")
 		delete(content, "stringData")
 	}
