@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -224,11 +225,12 @@ func TestForgotten(t *testing.T) {
 // waits for its turn lasts.
 func TestShares(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		failures, sent, generation := controller.NewFailures(8), 0, int64(1)
+		failures, generation := controller.NewFailures(8), int64(1)
+		var sent atomic.Int32
 		// at tries a write of an object of a namespace, which takes this time.
 		at := func(namespace, uid string, d time.Duration, err error) controller.Failure {
 			object := &metav1.ObjectMeta{Namespace: namespace, UID: types.UID(uid), Generation: generation}
-			return failures.Try(object, controller.Write{Name: "write"}, func() error { sent++; time.Sleep(d); return err })
+			return failures.Try(object, controller.Write{Name: "write"}, func() error { sent.Add(1); time.Sleep(d); return err })
 		}
 		sends := func(what string, want int, namespace string, d time.Duration, err error, uids ...string) {
 			t.Helper()
@@ -236,12 +238,11 @@ func TestShares(t *testing.T) {
 				go at(namespace, uid, d, err)
 			}
 			synctest.Wait()
-			if sent != want {
-				t.Errorf("%s: %d of %d are sent, want %d", what, sent, len(uids), want)
+			if got := sent.Swap(0); int(got) != want {
+				t.Errorf("%s: %d of %d are sent, want %d", what, got, len(uids), want)
 			}
 			time.Sleep(d)
 			synctest.Wait()
-			sent = 0
 		}
 		all := []string{"1", "2", "3", "4", "5", "6"}
 		sends("the first time", 6, "sick", 10*time.Second, errBroken, all...)
