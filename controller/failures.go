@@ -248,7 +248,7 @@ func backOff(name string, failures int) time.Duration {
 	return delay - delay/2*time.Duration(hash.Sum32()%1024)/1024
 }
 
-// Failed reports whether a write for an object has failed in the last minutes.
+// Failed reports whether a write for an object has failed in the last hour.
 func (f *Failures) Failed(object metav1.Object) bool {
 	_, ok := f.attempts.Get(attemptID{uid: object.GetUID()})
 	return ok
