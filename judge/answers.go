@@ -3,8 +3,8 @@ package main
 import (
 	"encoding/json"
 	"fmt"
-	"math/rand/v2"
 	"net/http"
+	"sync"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -34,17 +34,24 @@ func answer(w http.ResponseWriter, code int, reason metav1.StatusReason, message
 	return true
 }
 
-// overloaded answers half of all requests with 429, 500 or 503.
-func overloaded(s *stage) handler {
-	draw := lockedRand(s.judge.seed)
-	return func(w http.ResponseWriter, _ *http.Request) bool {
-		switch draw(6) {
+// overloaded answers half of the requests of each method for each resource with 500, 503 or
+// 429, always in the same order, so that no program passes by luck.
+func overloaded(*stage) handler {
+	var mu sync.Mutex
+	sent := map[string]int{}
+	return func(w http.ResponseWriter, r *http.Request) bool {
+		mu.Lock()
+		kind := r.Method + " " + testkit.TargetOf(r.URL.Path).Resource
+		n := sent[kind] % 6
+		sent[kind]++
+		mu.Unlock()
+		switch n {
 		case 0:
-			return refuse(w, http.StatusTooManyRequests, metav1.StatusReasonTooManyRequests)
-		case 1:
 			return refuse(w, http.StatusInternalServerError, metav1.StatusReasonInternalError)
-		case 2:
+		case 1:
 			return refuse(w, http.StatusServiceUnavailable, metav1.StatusReasonServiceUnavailable)
+		case 3:
+			return refuse(w, http.StatusTooManyRequests, metav1.StatusReasonTooManyRequests)
 		default:
 			return false
 		}
@@ -121,16 +128,5 @@ func travel(to string, streaming bool) handler {
 			r.URL.RawQuery = query.Encode()
 		}
 		return false
-	}
-}
-
-// lockedRand returns a source of numbers below n that many goroutines may use.
-func lockedRand(seed uint64) func(n int) int {
-	var draws = make(chan *rand.Rand, 1)
-	draws <- rand.New(rand.NewPCG(seed, seed))
-	return func(n int) int {
-		source := <-draws
-		defer func() { draws <- source }()
-		return source.IntN(n)
 	}
 }

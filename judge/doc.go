@@ -66,8 +66,7 @@
 //   - A stale start needs a program that accepts a list from a cache (resourceVersion=0), as
 //     every informer of client-go does when the API server has no streaming lists. The scenario
 //     stale-start refuses those, stale-start-streaming passes them on.
-//   - -seed repeats which requests the scenario overloaded refuses, and nothing else: goroutines
-//     and times are others in each run.
+//   - Goroutines and times are others in each run.
 //   - The judge and byhand have the same authors. What byhand is known not to do, and can be
 //     played, is in the scenarios that run with -caveats.
 //   - A process that leaves its group and clears its environment is not found, and lives on.

@@ -20,7 +20,6 @@ import (
 // judge is one run of the judge.
 type judge struct {
 	command command
-	seed    uint64
 	quick   bool
 	dir     string // for files
 	// bound is how long the program has for what it is asked to do, if it needs no more
@@ -210,6 +209,3 @@ func (w *world) judgedEach(ctx context.Context, sc *scenario) (s *stage, err err
 	s.remarks = append(s.remarks, fmt.Sprintf("%d of %d writes", min(w.writes, most), w.writes))
 	return s, nil
 }
-
-// seedOr returns a seed that is not 0.
-func seedOr(seed uint64) uint64 { return cmp.Or(seed, uint64(time.Now().UnixNano())) }

@@ -26,7 +26,6 @@ type options struct {
 	quick, list, caveats bool
 	beside               int
 	scenario, json, page string
-	seed                 uint64
 	args, flags          []string
 }
 
@@ -40,7 +39,6 @@ func main() {
 	flag.IntVar(&o.beside, "beside", 8, "how many scenarios run at the same time, where they do not disturb each other")
 	flag.BoolVar(&o.list, "list", false, "print the scenarios and the properties that each judges")
 	flag.StringVar(&o.scenario, "scenario", "", "`regexp`: only scenarios whose whole name matches, as in 'rename|killed-.*'")
-	flag.Uint64Var(&o.seed, "seed", 0, "seed of which requests the scenario overloaded refuses; 0: another one each time")
 	flag.BoolVar(&o.caveats, "caveats", false, "also the scenarios that play the caveats of controller/foo/doc.go")
 	flag.StringVar(&o.json, "json", "", "write the verdict to this `file` as JSON")
 	flag.StringVar(&o.page, "page", "", "judge nothing, make judge.md in this `folder` from the verdicts of the programs that are compared, in its folder judge")
@@ -90,18 +88,18 @@ func do(ctx context.Context, o options) (short int, err error) {
 
 // run judges, and prints as it goes.
 func run(ctx context.Context, o options, chosen []scenario, c command) (short int, err error) {
-	j := &judge{seed: seedOr(o.seed), quick: o.quick, bound: usualBound, command: c, beside: o.beside}
+	j := &judge{quick: o.quick, bound: usualBound, command: c, beside: o.beside}
 	if j.dir, err = os.MkdirTemp("", "byhand-judge-"); err != nil {
 		return 0, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(j.dir)) }()
 
-	fmt.Printf("judging: %s\nin %s, %d scenarios, seed %d, judge of commit %s\n", strings.Join(c.args, " "), c.dir, len(chosen), j.seed, thisJudge())
+	fmt.Printf("judging: %s\nin %s, %d scenarios, judge of commit %s\n", strings.Join(c.args, " "), c.dir, len(chosen), thisJudge())
 	if c.args[0] == "go" {
 		fmt.Println("go run links the program at each start; a built binary is judged faster")
 	}
 	fmt.Println(header())
-	v := verdict{Command: c.args, Judge: thisJudge(), Flags: o.flags, Seed: j.seed, Quick: o.quick, Began: time.Now()}
+	v := verdict{Command: c.args, Judge: thisJudge(), Flags: o.flags, Quick: o.quick, Began: time.Now()}
 	err = j.run(ctx, chosen, func(r result) {
 		v.Results = append(v.Results, r)
 		fmt.Printf("%5s  %-22s%s\n", fmt.Sprintf("%d/%d", len(v.Results), len(chosen)), r.Scenario, r.line())

@@ -93,7 +93,7 @@ func (c *courts) judge(t *testing.T, wanted func(scenario) bool, args ...string)
 	if *everything {
 		bound = usualBound
 	}
-	j := &judge{seed: seedOr(0), bound: bound, dir: court.dir, command: command{args: append(args, "-kubeconfig", "{kubeconfig}"), dir: court.dir}}
+	j := &judge{bound: bound, dir: court.dir, command: command{args: append(args, "-kubeconfig", "{kubeconfig}"), dir: court.dir}}
 	chosen = withFaultFree(chosen)
 	err := j.up(t.Context(), court.worlds, chosen)
 	if err == nil {

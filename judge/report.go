@@ -42,7 +42,6 @@ type verdict struct {
 	// Judge is the commit that the judge was built from, and Flags are its flags, without -json.
 	Judge   string    `json:"judge,omitempty"`
 	Flags   []string  `json:"flags,omitempty"`
-	Seed    uint64    `json:"seed"`
 	Quick   bool      `json:"quick"`
 	Began   time.Time `json:"began"`
 	Seconds float64   `json:"seconds"`

@@ -44,7 +44,7 @@ var headings = map[string]string{"controller-runtime": "`framework/` (ours, on c
 
 const preface = `# What the judge says
 
-Made by ` + "`go run ./judged`" + ` in the folder compare, one program after the other, once. A second run can say something else: ` + "`-seed`" + ` repeats which requests the scenario ` + "`overloaded`" + ` refuses, and nothing else. [judge/doc.go](../../judge/doc.go) says what is asked of a program and how to read this; the whole verdicts are in [judge/](judge).
+Made by ` + "`go run ./judged`" + ` in the folder compare, one program after the other, once. A second run can say something else: goroutines and times are others. [judge/doc.go](../../judge/doc.go) says what is asked of a program and how to read this; the whole verdicts are in [judge/](judge).
 
 The programs are those of [the comparison](README.md). ` + "`sample-controller`" + ` is Kubernetes' own example, of 2017: it shows how the libraries are used. ` + "`framework/`" + ` is this repository's own program, in the folder [compare/framework](../framework): what it does wrong is its authors' fault, and not controller-runtime's. The judge is by the authors of byhand, too, who made both together. What they know byhand not to do is in [controller/foo/doc.go](../../controller/foo/doc.go), Caveats. Rows with the word *caveat* play two of these; the others no scenario plays.
 
@@ -78,7 +78,7 @@ func printPage(w io.Writer, names []string, verdicts []verdict) {
 		fmt.Fprintf(w, "| **%s**%s: %s | %s |\n", sc.name, kind, sc.what, strings.Join(cells, " | "))
 	}
 	for i, v := range verdicts {
-		fmt.Fprintf(w, "\n## %s\n\nSeed %d, %.0f s, %s, by the judge of commit %s with %s: `%s`\n", titles[i], v.Seed, v.Seconds, v.Began.Format("2006-01-02"),
+		fmt.Fprintf(w, "\n## %s\n\n%.0f s, %s, by the judge of commit %s with %s: `%s`\n", titles[i], v.Seconds, v.Began.Format("2006-01-02"),
 			cmp.Or(v.Judge, unknown), v.flags(), strings.Join(v.Command, " "))
 		if len(others[i]) > 0 {
 			fmt.Fprintf(w, "\nThis does not count, for the scenario was another one: %s.\n", strings.Join(others[i], ", "))

@@ -136,7 +136,7 @@ var scenarios = []scenario{
 		steps: []step{contended(10*time.Second, createFoo("a", "a", 1), wait(5*time.Second), storyChange), converged, sameEnd}},
 	// client-go's Reflector doubles its pauses. After 12 s a fifth one could begin, up to 26 s: longer
 	// than P1 waits.
-	{name: "overloaded", what: "For 10 s half of all requests get 429, 500 or 503; at the beginning the watches are cut.",
+	{name: "overloaded", what: "For 10 s half of the requests of each method get 500, 503 or 429; at the beginning the watches are cut.",
 		judged: P1 | P3 | P4 | P5 | P6 | P7, quick: true, bare: true,
 		steps: []step{createFoo("a", "a", 1), converged, few(100, disturbed(10*time.Second, overloaded, cut, storyChange)), converged, sameEnd}},
 	{name: "rights-taken", what: "For 15 s the program may not write Deployments (403), then it may.",
