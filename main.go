@@ -42,6 +42,7 @@ import (
 	"runtime"
 	"runtime/debug"
 	"strconv"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -118,7 +119,6 @@ func run(ctx context.Context, o options, stdout io.Writer) error {
 	// Informers: list + watch → store → handler → queue. Nothing acts on a Project.
 	projects := informer.NewProjects(client, o.namespace, o.resync, cache.ResourceEventHandlerFuncs{})
 	foos, deployments := foo.NewInformers(client, kubeClient, o.namespace, o.resync, queue)
-	observe.Informers(kinds.All, projects, foos, deployments)
 
 	// Reconciler: key → stores → REST calls.
 	reconciler := &foo.Reconciler{
@@ -129,7 +129,12 @@ func run(ctx context.Context, o options, stdout io.Writer) error {
 		Events:          recorder,
 		Failures:        controller.NewFailures(o.workers),
 	}
-	reconcile := observe.Reconcile(kinds.Foo, reconciler)
+
+	// Loops: one for each kind that is reconciled, and the informers whose stores a reconcile reads.
+	loops := []loop{{kinds.Foo, queue, observe.Reconcile(kinds.Foo, reconciler)}}
+	read := []*informer.Informer{foos, deployments}
+	informers := append(read, projects)
+	observe.Informers(kinds.All, informers...)
 
 	// Run: one process leads, the others stand by; without --leader-elect this one leads at
 	// once. Everything ends with ctx.
@@ -137,34 +142,50 @@ func run(ctx context.Context, o options, stdout io.Writer) error {
 	if err != nil {
 		return err
 	}
-	if err := observe.serve(o, election, projects, foos, deployments); err != nil {
+	if err := observe.serve(o, election, loops, read, informers); err != nil {
 		return err
 	}
-	// A leader that was frozen may wake with one watch behind the other: each reconcile first
-	// looks whether this process still leads.
-	workers := controller.New(queue, election.OnlyWhileLeading(reconcile))
 	return election.Run(ctx, func(ctx context.Context) error {
-		return lead(ctx, observe, workers, o.workers, projects, foos, deployments)
+		return lead(ctx, observe, election, o.workers, loops, read, informers)
 	})
+}
+
+// loop is what a kind needs to be reconciled.
+type loop struct {
+	kind      observer.Kind
+	queue     controller.Queue
+	reconcile controller.Reconcile
 }
 
 // lead does what only the leader does. It returns when ctx is done, and the informers and the
 // workers have ended.
-func lead(ctx context.Context, observe *view, workers *controller.Controller, count int, projects, foos, deployments *informer.Informer) error {
+func lead(ctx context.Context, observe *view, election *leader.Election, workers int, loops []loop, read, informers []*informer.Informer) error {
 	ctx, cancel := context.WithCancel(ctx)
 	var running sync.WaitGroup
 	defer running.Wait()
 	defer cancel()
-	for _, i := range []*informer.Informer{projects, foos, deployments} {
+	for _, i := range informers {
 		running.Go(func() { i.Run(ctx) })
 	}
-	// No reconcile reads Projects, so no worker waits for them.
-	if err := informer.WaitForSync(ctx, syncTimeout, foos, deployments); err != nil {
+	// No worker waits for what no reconcile reads.
+	if err := informer.WaitForSync(ctx, syncTimeout, read...); err != nil {
 		return err
 	}
-	observe.Program(trace.Synced, "in memory: %d Foos, %d Deployments", len(foos.Store.ListKeys()), len(deployments.Store.ListKeys()))
-	observe.Program(trace.Leader, "%d workers start (Ctrl-C stops)", count)
-	workers.Run(ctx, count)
+	var held []string
+	for _, i := range read {
+		plural, _, _ := strings.Cut(i.Resource, ".")
+		held = append(held, fmt.Sprintf("%d %s", len(i.Store.ListKeys()), plural))
+	}
+	observe.Program(trace.Synced, "in memory: %s", strings.Join(held, ", "))
+	observe.Program(trace.Leader, "%d workers start (Ctrl-C stops)", workers*len(loops))
+	var working sync.WaitGroup
+	for _, l := range loops {
+		// A leader that was frozen may wake with one watch behind the other: each reconcile first
+		// looks whether this process still leads.
+		loop := controller.New(l.queue, election.OnlyWhileLeading(l.reconcile))
+		working.Go(func() { loop.Run(ctx, workers) })
+	}
+	working.Wait()
 	observe.Program(trace.Stopped, "stopped: every worker has finished what it had begun")
 	return nil
 }
@@ -224,16 +245,20 @@ func (v *view) standingBy(leader string) {
 //
 // A process that stands by is ready when it takes part in the election: otherwise a rollout
 // would wait for a second leader. The leader is ready when its stores are in sync and none
-// has been blind for a minute. Nothing acts on Projects, so they do not count: the log
+// has been blind for a minute. Nothing acts on the others, so they do not count: the log
 // and the metric informer_ready show what they lack.
-func (v *view) serve(o options, election *leader.Election, projects, foos, deployments *informer.Informer) error {
-	v.measured.Informers(projects, foos, deployments)
-	v.measured.Workers(kinds.Foo.GVK.Kind, o.workers)
+func (v *view) serve(o options, election *leader.Election, loops []loop, read, informers []*informer.Informer) error {
+	ready := []serve.Check{{Name: "leader-election", Err: election.Joined}}
+	for _, i := range read {
+		ready = append(ready, serve.Check{Name: "informer/" + i.Resource, Err: election.WhileLeading(i.Ready)})
+	}
+	v.measured.Informers(informers...)
+	for _, l := range loops {
+		v.measured.Workers(l.kind.GVK.Kind, o.workers)
+	}
 	health, err := serve.Listen(o.listen, true, serve.Health(serve.Options{
 		Healthy: []serve.Check{{Name: "leader-election", Err: election.Healthy}},
-		Ready: []serve.Check{{Name: "leader-election", Err: election.Joined},
-			{Name: "informer/" + foos.Resource, Err: election.WhileLeading(foos.Ready)},
-			{Name: "informer/" + deployments.Resource, Err: election.WhileLeading(deployments.Ready)}},
+		Ready:   ready,
 		Metrics: v.measured.Handler(),
 		Pprof:   o.pprof,
 	}))
@@ -293,8 +318,16 @@ func parseFlags(args []string) (o options, err error) {
 	}
 	_ = flags.Parse(args)
 
-	if flags.NArg() > 0 || o.workers < 1 || o.connect.QPS == 0 || o.connect.QPS > 0 && o.connect.Burst < 1 || o.resync < 0 {
-		err = errors.New("usage: no arguments (what --trace is to show stands behind its =), --workers at least 1, --kube-api-qps not 0 (negative for no limit), --kube-api-burst at least 1, --resync not negative (see --help)")
+	for want, ok := range map[string]bool{
+		"give flags only, and what --trace is to show behind its =": flags.NArg() == 0,
+		"--workers must be at least 1":                              o.workers > 0,
+		"--kube-api-qps must not be 0: negative is no limit":        o.connect.QPS != 0,
+		"--kube-api-burst must be at least 1":                       o.connect.QPS < 0 || o.connect.Burst > 0,
+		"--resync must not be negative: 0 is never":                 o.resync >= 0,
+	} {
+		if !ok {
+			err = fmt.Errorf("usage: %s (see --help)", want)
+		}
 	}
 	return o, err
 }

@@ -25,8 +25,15 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/cache"
 
+	"example.com/byhand/clientset"
+	"example.com/byhand/controller"
+	"example.com/byhand/informer"
+	"example.com/byhand/internal/kinds"
 	"example.com/byhand/internal/leader"
+	"example.com/byhand/internal/observer"
 	"example.com/byhand/internal/testkit"
 	"example.com/byhand/internal/testkit/quiet"
 )
@@ -56,7 +63,7 @@ func TestRun(t *testing.T) {
 	s.add(deployments+"taken", replicas(1))
 	p := s.start("--resync", "0") // Nothing happens without an event.
 	p.serves("informers", "/readyz?verbose", `\+]leader-election ok`, `\+]informer/foos.samplecontroller.k8s.io ok`, `\+]informer/deployments.apps ok`)
-	p.prints("WaitForSync", "in memory: 0 Foos, 1 Deployments")
+	p.prints("WaitForSync", "in memory: 0 foos, 1 deployments")
 	p.prints("handler of Projects", "found    Project default/project: replicas 1")
 	p.prints("workers.Run", "16 workers start")
 
@@ -206,7 +213,7 @@ func TestFlags(t *testing.T) {
 		s.Add(strings.Replace(path, "/default/", "/other/", 1), s.Get(path).DeepCopy())
 	}
 	p := s.start("--namespace", "default", "--resync", "50ms", "--trace=json", "--pprof")
-	if got := p.prints("WaitForSync", `in memory: ([^"]*)`); got != "1 Foos, 2 Deployments" {
+	if got := p.prints("WaitForSync", `in memory: ([^"]*)`); got != "1 foos, 2 deployments" {
 		t.Errorf("--namespace: in memory are %s, want those of one namespace", got)
 	}
 	p.serves("--pprof", "/debug/pprof/", "goroutine")
@@ -335,6 +342,80 @@ func TestLeader(t *testing.T) {
 	}
 }
 
+// TestLoops has two loops and one informer for each. Both loops wait for both informers, are ready
+// and counted, and begin a reconcile only while this process leads.
+func TestLoops(t *testing.T) {
+	for _, test := range []struct {
+		flags []string
+		want  string
+	}{{nil, "[Foo begins Project begins]"}, {[]string{"--leader-elect"}, "[Foo waits Project waits]"}} {
+		s := newServer(t)
+		s.add(projects+"project", replicas(1))
+		s.add(foos+"foo", wants("one"))
+		o, err := parseFlags(append(test.flags, "--workers=2"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		config := &rest.Config{Host: s.url}
+		client, err := clientset.NewForConfig(config)
+		if err != nil {
+			t.Fatal(err)
+		}
+		read := []*informer.Informer{
+			informer.NewProjects(client, "", 0, cache.ResourceEventHandlerFuncs{}), informer.NewFoos(client, "", 0, cache.ResourceEventHandlerFuncs{}),
+		}
+		did := make(chan string)
+		var loops []loop
+		for _, kind := range []observer.Kind{kinds.Foo, kinds.Project} {
+			queue := &waits{controller.NewPriorityQueue(kind.Resource), func() { did <- kind.GVK.Kind + " waits" }}
+			queue.Add(cache.NewObjectName("default", "one"))
+			loops = append(loops, loop{kind, queue, func(context.Context, cache.ObjectName) (time.Duration, error) {
+				did <- kind.GVK.Kind + " begins"
+				return 0, nil
+			}})
+		}
+		// This election is never run: with a Lease, nobody leads.
+		election, err := leader.New(config, "home", *o.election, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancel(quiet.Context(t))
+		p := &program{server: s, cancel: cancel, ended: make(chan struct{})}
+		observe := newView(o, p)
+		release := s.HoldWatches("foos")
+		if err := observe.serve(o, election, loops, read, read); err != nil {
+			t.Fatal(err)
+		}
+		go func() {
+			defer close(p.ended)
+			p.err = lead(ctx, observe, election, o.workers, loops, read, read)
+			observe.stop()
+		}()
+		p.serves("the first loop's workers", "/metrics", `max_concurrent_reconciles{controller="foo"} 2`)
+		p.serves("the second loop's workers", "/metrics", `max_concurrent_reconciles{controller="project"} 2`)
+		if len(test.flags) == 0 {
+			p.serves("read", "/readyz?verbose", `\+]informer/projects.examples-gzh.com ok`, `-]informer/foos.samplecontroller.k8s.io failed`)
+		}
+		release()
+		got := []string{receive(s, "the loops: none works", did), receive(s, "the loops: one works, the other does not", did)}
+		slices.Sort(got)
+		if err := differ(got, test.want); err != nil {
+			t.Errorf("%v: %v", test.flags, err)
+		}
+		p.prints("the workers of both", "in memory: 1 projects, 1 foos\n.*4 workers start")
+		cancel()
+		p.ends(nil)
+	}
+}
+
+// waits is a queue that tells of each delay.
+type waits struct {
+	controller.PriorityQueue
+	tell func()
+}
+
+func (w *waits) AddAfter(cache.ObjectName, time.Duration) { w.tell() }
+
 // TestErrors ends run before the informers start, at each step.
 func TestErrors(t *testing.T) {
 	// A signal while it connects.
@@ -425,9 +506,9 @@ func kubeconfig(t *testing.T, cluster string) string {
 type server struct {
 	*testing.T
 	*testkit.APIServer
-	kubeconfig string
-	watches    atomic.Int64 // that are open
-	sent       []string     // what sends has not returned for
+	url, kubeconfig string
+	watches         atomic.Int64 // that are open
+	sent            []string     // what sends has not returned for
 }
 
 // newServer returns a server. The test fails if it ends and a goroutine of run does not.
@@ -442,7 +523,7 @@ func newServer(t *testing.T) *server {
 		}
 		s.ServeHTTP(w, r)
 	}))
-	s.kubeconfig = kubeconfig(t, "{server: '"+front.URL+"'}")
+	s.url, s.kubeconfig = front.URL, kubeconfig(t, "{server: '"+front.URL+"'}")
 	t.Cleanup(func() {
 		_ = front.Listener.Close() // Nobody connects again.
 		front.CloseClientConnections()
