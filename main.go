@@ -56,7 +56,6 @@ import (
 	"example.com/byhand/controller"
 	"example.com/byhand/controller/foo"
 	"example.com/byhand/informer"
-	"example.com/byhand/internal/connect"
 	"example.com/byhand/internal/events"
 	"example.com/byhand/internal/kinds"
 	"example.com/byhand/internal/leader"
@@ -65,6 +64,7 @@ import (
 	"example.com/byhand/internal/page"
 	"example.com/byhand/internal/serve"
 	"example.com/byhand/internal/trace"
+	"example.com/byhand/kit/connect"
 )
 
 // syncTimeout is how long the first lists may make no progress. As long as they make some, they
