@@ -61,10 +61,10 @@ import (
 	"example.com/byhand/internal/metrics"
 	"example.com/byhand/internal/observer"
 	"example.com/byhand/internal/page"
-	"example.com/byhand/internal/serve"
 	"example.com/byhand/internal/trace"
 	"example.com/byhand/kit/connect"
 	"example.com/byhand/kit/leader"
+	"example.com/byhand/kit/serve"
 )
 
 // syncTimeout is how long the first lists may make no progress. As long as they make some, they
