@@ -58,12 +58,12 @@ import (
 	"example.com/byhand/informer"
 	"example.com/byhand/internal/events"
 	"example.com/byhand/internal/kinds"
-	"example.com/byhand/internal/metrics"
 	"example.com/byhand/internal/observer"
 	"example.com/byhand/internal/page"
 	"example.com/byhand/internal/trace"
 	"example.com/byhand/kit/connect"
 	"example.com/byhand/kit/leader"
+	"example.com/byhand/kit/metrics"
 	"example.com/byhand/kit/serve"
 )
 

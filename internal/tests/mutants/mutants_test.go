@@ -172,8 +172,8 @@ var mutants = []struct {
 	{"a tombstone taken for an object", "controller/handlers.go", "obj = tombstone.Obj", "_ = tombstone", "./controller", "TestEnqueueOwner"},
 
 	// What it shows.
-	{"a metric renamed", "internal/metrics/queue.go", `"workqueue_depth"`, `"workqueue_length"`, "./internal/metrics", "TestNames"},
-	{"names of objects in labels", "internal/metrics/request.go", "WithLabelValues(verb, url.Host).Observe(took", "WithLabelValues(verb, url.Path).Observe(took", "./internal/metrics", "TestRequests"},
+	{"a metric renamed", "kit/metrics/queue.go", `"workqueue_depth"`, `"workqueue_length"`, "./kit/metrics", "TestNames"},
+	{"names of objects in labels", "kit/metrics/request.go", "WithLabelValues(verb, url.Host).Observe(took", "WithLabelValues(verb, url.Path).Observe(took", "./kit/metrics", "TestRequests"},
 	{"a relist taken for a resync", "internal/observer/handler.go", "case before == after:", "case metaOf(before).GetResourceVersion() == metaOf(after).GetResourceVersion():", "./internal/observer", "TestHandler"},
 	{"a key without the event that added it", "internal/observer/handler.go", "h.observer.handles.Store(h)", "", "./internal/observer", "TestHandler"},
 	{"a panic swallowed", "internal/observer/reconcile.go", "\t\t\tcase !returned:\n", "\t\t\tcase !returned:\n\t\t\t\trecover()\n", "./internal/observer", "TestCount"},
