@@ -26,9 +26,9 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"example.com/byhand/internal/testkit"
 	"example.com/byhand/internal/testkit/quiet"
 	"example.com/byhand/kit/leader"
+	"example.com/byhand/kit/testkit"
 )
 
 // These tests call run as main does, with flags, on an API server in memory. They hold the
