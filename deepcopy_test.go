@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"example.com/byhand/clientset"
-	"example.com/byhand/internal/testkit/deepcopy"
+	"example.com/byhand/kit/deepcopy"
 )
 
 // The copies of all registered kinds. Package deepcopy says what each test proves.

@@ -12,7 +12,7 @@
 // kinds, and from then on sends nothing but the requests for its Lease. Then it is ready. It
 // starts its informers when it leads: their first lists are the newest, and show all that the
 // leader before it wrote. A leader that was cut off or frozen begins no reconcile once another can
-// have the Lease. One that had begun goes on, for 30 s at most. internal/leader has the rest.
+// have the Lease. One that had begun goes on, for 30 s at most. kit/leader has the rest.
 //
 // # The end
 //
@@ -57,15 +57,15 @@ import (
 	"example.com/byhand/controller"
 	"example.com/byhand/controller/foo"
 	"example.com/byhand/informer"
-	"example.com/byhand/internal/connect"
 	"example.com/byhand/internal/events"
 	"example.com/byhand/internal/kinds"
-	"example.com/byhand/internal/leader"
-	"example.com/byhand/internal/metrics"
 	"example.com/byhand/internal/observer"
 	"example.com/byhand/internal/page"
-	"example.com/byhand/internal/serve"
 	"example.com/byhand/internal/trace"
+	"example.com/byhand/kit/connect"
+	"example.com/byhand/kit/leader"
+	"example.com/byhand/kit/metrics"
+	"example.com/byhand/kit/serve"
 )
 
 // syncTimeout is how long the first lists may make no progress. As long as they make some, they

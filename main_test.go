@@ -32,10 +32,10 @@ import (
 	"example.com/byhand/controller"
 	"example.com/byhand/informer"
 	"example.com/byhand/internal/kinds"
-	"example.com/byhand/internal/leader"
 	"example.com/byhand/internal/observer"
-	"example.com/byhand/internal/testkit"
 	"example.com/byhand/internal/testkit/quiet"
+	"example.com/byhand/kit/leader"
+	"example.com/byhand/kit/testkit"
 )
 
 // These tests call run as main does, with flags, on an API server in memory. They hold the

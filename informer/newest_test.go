@@ -16,7 +16,7 @@ import (
 	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
 	"example.com/byhand/clientset"
 	"example.com/byhand/informer"
-	"example.com/byhand/internal/testkit"
+	"example.com/byhand/kit/testkit"
 )
 
 // Where streaming lists are refused, no list may be old: not the first one, not the one after a

@@ -22,8 +22,8 @@ import (
 
 	"example.com/byhand/clientset"
 	"example.com/byhand/informer"
-	"example.com/byhand/internal/testkit"
 	"example.com/byhand/internal/testkit/quiet"
+	"example.com/byhand/kit/testkit"
 )
 
 // inBubble runs a test in its own time.

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"example.com/byhand/internal/testkit"
+	"example.com/byhand/kit/testkit"
 )
 
 // confine makes the program see an API server on which the namespace of its stage is all there

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"example.com/byhand/internal/testkit"
+	"example.com/byhand/kit/testkit"
 )
 
 // A program sees the namespace of its stage, and nothing of what others do beside it.

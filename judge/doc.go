@@ -31,7 +31,7 @@
 //
 // # How it works
 //
-//		program ──► internal/testkit's Proxy (logs, kills, holds, cuts, answers) ──► API server
+//		program ──► kit/testkit's Proxy (logs, kills, holds, cuts, answers) ──► API server
 //		                                                                                 │
 //		            judge ◄── history: every version of every Foo and Deployment ◄───────┘
 //

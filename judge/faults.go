@@ -14,8 +14,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
-	"example.com/byhand/internal/testkit"
 	"example.com/byhand/internal/testkit/oracle"
+	"example.com/byhand/kit/testkit"
 )
 
 // atWrite makes a fault happen to the n-th write of the program.

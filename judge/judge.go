@@ -14,7 +14,7 @@ import (
 
 	"k8s.io/client-go/util/workqueue"
 
-	"example.com/byhand/internal/testkit"
+	"example.com/byhand/kit/testkit"
 )
 
 // judge is one run of the judge.

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"example.com/byhand/internal/testkit"
+	"example.com/byhand/kit/testkit"
 )
 
 // request is one that the program has sent.

@@ -12,7 +12,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"example.com/byhand/internal/testkit"
+	"example.com/byhand/kit/testkit"
 )
 
 // stage is one run of a scenario: a namespace, its history, and the program, newly started,

@@ -22,8 +22,8 @@ import (
 	"syscall"
 	"time"
 
-	"example.com/byhand/internal/connect"
 	"example.com/byhand/internal/look"
+	"example.com/byhand/kit/connect"
 )
 
 func main() {

@@ -24,8 +24,8 @@ import (
 	"example.com/byhand/chapters/internal/webhook"
 	"example.com/byhand/chapters/restaurant/v1alpha1"
 	"example.com/byhand/informer"
-	"example.com/byhand/internal/connect"
-	"example.com/byhand/internal/serve"
+	"example.com/byhand/kit/connect"
+	"example.com/byhand/kit/serve"
 )
 
 const (

@@ -19,8 +19,8 @@ import (
 	"k8s.io/client-go/kubernetes"
 
 	"example.com/byhand/chapters/internal/webhook"
-	"example.com/byhand/internal/connect"
-	"example.com/byhand/internal/serve"
+	"example.com/byhand/kit/connect"
+	"example.com/byhand/kit/serve"
 )
 
 func main() {

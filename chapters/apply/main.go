@@ -24,9 +24,9 @@ import (
 	"example.com/byhand/clientset"
 	"example.com/byhand/controller"
 	"example.com/byhand/informer"
-	"example.com/byhand/internal/connect"
 	"example.com/byhand/internal/kinds"
 	"example.com/byhand/internal/observer"
+	"example.com/byhand/kit/connect"
 )
 
 const workers, syncTimeout, resync = 8, time.Minute, 10 * time.Minute

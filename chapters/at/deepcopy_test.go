@@ -7,7 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"example.com/byhand/internal/testkit/deepcopy"
+	"example.com/byhand/kit/deepcopy"
 )
 
 // What a client sends and receives is a runtime.Object.

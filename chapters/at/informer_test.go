@@ -16,8 +16,8 @@ import (
 
 	"example.com/byhand/controller"
 	"example.com/byhand/informer"
-	"example.com/byhand/internal/testkit"
 	"example.com/byhand/internal/testkit/quiet"
+	"example.com/byhand/kit/testkit"
 )
 
 // synced runs an informer until its first list is in the store.

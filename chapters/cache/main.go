@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/sharding"
 	"k8s.io/client-go/discovery"
 
-	"example.com/byhand/internal/connect"
+	"example.com/byhand/kit/connect"
 )
 
 // everyWay are the names of the ways, in their order.

@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"example.com/byhand/internal/connect"
+	"example.com/byhand/kit/connect"
 )
 
 const usage = `dynamic gets objects of any kind that the server has.

@@ -13,7 +13,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"example.com/byhand/internal/connect"
+	"example.com/byhand/kit/connect"
 )
 
 func main() {

@@ -25,9 +25,9 @@ import (
 	"example.com/byhand/clientset"
 	"example.com/byhand/controller"
 	"example.com/byhand/informer"
-	"example.com/byhand/internal/connect"
 	"example.com/byhand/internal/observer"
 	"example.com/byhand/internal/trace"
+	"example.com/byhand/kit/connect"
 )
 
 const (

@@ -20,7 +20,7 @@ import (
 
 	"example.com/byhand/api/examples-gzh.com/v1alpha1"
 	"example.com/byhand/clientset"
-	"example.com/byhand/internal/testkit"
+	"example.com/byhand/kit/testkit"
 )
 
 // world is a reconciler between an API server and a storage. Nothing moves by itself: a

@@ -19,7 +19,7 @@ import (
 	core "example.com/byhand/controller"
 	"example.com/byhand/controller/foo"
 	"example.com/byhand/informer"
-	"example.com/byhand/internal/testkit"
+	"example.com/byhand/kit/testkit"
 )
 
 // The two programs that the tests compare. Both have one worker.

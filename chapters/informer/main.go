@@ -26,7 +26,7 @@ import (
 	"example.com/byhand/controller"
 	reconcile "example.com/byhand/controller/foo"
 	core "example.com/byhand/informer"
-	"example.com/byhand/internal/connect"
+	"example.com/byhand/kit/connect"
 )
 
 const workers, resync = 8, 10 * time.Minute

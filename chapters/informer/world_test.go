@@ -24,8 +24,8 @@ import (
 	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
 	"example.com/byhand/clientset"
 	core "example.com/byhand/informer"
-	"example.com/byhand/internal/testkit"
 	"example.com/byhand/internal/testkit/quiet"
+	"example.com/byhand/kit/testkit"
 )
 
 const foos = "/apis/samplecontroller.k8s.io/v1alpha1/namespaces/default/foos/"

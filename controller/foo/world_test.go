@@ -21,7 +21,7 @@ import (
 	"example.com/byhand/controller"
 	"example.com/byhand/controller/foo"
 	"example.com/byhand/informer"
-	"example.com/byhand/internal/testkit"
+	"example.com/byhand/kit/testkit"
 )
 
 const (

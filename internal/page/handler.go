@@ -7,8 +7,8 @@ import (
 	"net/http"
 	"path"
 
-	"example.com/byhand/internal/serve"
 	"example.com/byhand/internal/trace"
+	"example.com/byhand/kit/serve"
 )
 
 //go:embed static

@@ -15,8 +15,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"example.com/byhand/internal/page"
-	"example.com/byhand/internal/serve"
 	"example.com/byhand/internal/trace"
+	"example.com/byhand/kit/serve"
 )
 
 // deadline is how long a test waits for what must happen.

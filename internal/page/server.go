@@ -9,8 +9,8 @@ import (
 	"os"
 	"path/filepath"
 
-	"example.com/byhand/internal/serve"
 	"example.com/byhand/internal/trace"
+	"example.com/byhand/kit/serve"
 )
 
 // Options says what the page is about. The zero value shows a live program to this

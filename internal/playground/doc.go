@@ -14,7 +14,7 @@
 //
 // # What is played
 //
-//   - The API server is that of internal/testkit.
+//   - The API server is that of kit/testkit.
 //   - The Deployment controller makes no Pods. It counts them available, one by one.
 //   - A process is a few goroutines. One that is killed sends nothing more, and hears nothing;
 //     what it had begun to compute ends by itself.

@@ -14,8 +14,8 @@ import (
 	"k8s.io/client-go/rest"
 
 	"example.com/byhand/internal/observer"
-	"example.com/byhand/internal/testkit"
 	"example.com/byhand/internal/trace"
+	"example.com/byhand/kit/testkit"
 )
 
 const (

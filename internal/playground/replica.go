@@ -20,10 +20,10 @@ import (
 	"example.com/byhand/informer"
 	"example.com/byhand/internal/events"
 	"example.com/byhand/internal/kinds"
-	"example.com/byhand/internal/leader"
 	"example.com/byhand/internal/observer"
-	"example.com/byhand/internal/testkit"
 	"example.com/byhand/internal/trace"
+	"example.com/byhand/kit/leader"
+	"example.com/byhand/kit/testkit"
 )
 
 const (

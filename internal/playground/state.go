@@ -13,7 +13,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
-	"example.com/byhand/internal/testkit"
+	"example.com/byhand/kit/testkit"
 )
 
 // State returns what is so now. The tables are those of kubectl get foo,deployment -o wide,

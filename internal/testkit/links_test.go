@@ -13,7 +13,7 @@ var (
 	link = regexp.MustCompile(`\]\(([^)\s]+)\)`)
 	// named is a file of the repository, by its whole name, and unmade one that
 	// CONTRIBUTING.md tells people to add.
-	named  = regexp.MustCompile("`((?:api|browser|chapters|clientset|cluster|compare|config|controller|informer|internal|site)/[\\w./-]+\\.(?:go|yaml|md|sh))`")
+	named  = regexp.MustCompile("`((?:api|browser|chapters|clientset|cluster|compare|config|controller|informer|internal|kit|mine|site)/[\\w./-]+\\.(?:go|yaml|md|sh))`")
 	unmade = regexp.MustCompile(`\bbars?[._]|stable|NAME`)
 	fence  = regexp.MustCompile("(?ms)^ *```.*?^ *```$")
 )

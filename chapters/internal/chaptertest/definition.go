@@ -1,6 +1,6 @@
 package chaptertest
 
-import "example.com/byhand/internal/testkit/crd"
+import "example.com/byhand/kit/crd"
 
 // Definition, ReadDefinition and CompareSchema are the core's.
 type Definition = crd.Definition

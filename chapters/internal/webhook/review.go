@@ -15,7 +15,7 @@ import (
 
 	"k8s.io/klog/v2"
 
-	"example.com/byhand/internal/serve"
+	"example.com/byhand/kit/serve"
 )
 
 // Limits bound what reviews cost, in memory AtOnce times a few Bytes.

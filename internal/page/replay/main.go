@@ -20,7 +20,7 @@ import (
 	"syscall"
 
 	"example.com/byhand/internal/page"
-	"example.com/byhand/internal/serve"
+	"example.com/byhand/kit/serve"
 )
 
 func main() {

@@ -23,8 +23,8 @@ import (
 
 	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
 	"example.com/byhand/clientset"
-	"example.com/byhand/internal/testkit"
 	"example.com/byhand/internal/testkit/subprocess"
+	"example.com/byhand/kit/testkit"
 )
 
 // deadline is how long a test waits for what must happen. Tests of many objects

@@ -13,7 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"example.com/byhand/internal/testkit/crd"
+	"example.com/byhand/kit/crd"
 )
 
 // definitionOf returns the definition of a kind.

@@ -23,7 +23,7 @@ import (
 	"k8s.io/apimachinery/pkg/version"
 
 	"example.com/byhand/config"
-	"example.com/byhand/internal/testkit/crd"
+	"example.com/byhand/kit/crd"
 )
 
 // Resource is one kind of object that an APIServer serves.

@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"example.com/byhand/internal/serve"
+	"example.com/byhand/kit/serve"
 )
 
 func holds() error   { return nil }

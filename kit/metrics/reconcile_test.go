@@ -4,8 +4,8 @@ import (
 	"testing"
 	"time"
 
-	"example.com/byhand/internal/metrics"
 	"example.com/byhand/internal/trace"
+	"example.com/byhand/kit/metrics"
 )
 
 // A worker is active from the first step of a reconcile to the last, which is counted as

@@ -23,8 +23,8 @@ import (
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
 	"example.com/byhand/clientset"
-	"example.com/byhand/internal/connect"
-	"example.com/byhand/internal/testkit"
+	"example.com/byhand/kit/connect"
+	"example.com/byhand/kit/testkit"
 )
 
 // The limit is that of all clients together: those of both clientsets take from one

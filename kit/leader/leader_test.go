@@ -20,9 +20,9 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
 
-	"example.com/byhand/internal/leader"
-	"example.com/byhand/internal/testkit"
 	"example.com/byhand/internal/testkit/quiet"
+	"example.com/byhand/kit/leader"
+	"example.com/byhand/kit/testkit"
 )
 
 // deadline is how long a test waits for what must happen.

@@ -19,7 +19,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"example.com/byhand/controller"
-	"example.com/byhand/internal/metrics"
+	"example.com/byhand/kit/metrics"
 )
 
 // deadline is how long a test waits for what must happen.

@@ -15,7 +15,7 @@ import (
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
 	"k8s.io/klog/v2"
 
-	"example.com/byhand/internal/metrics"
+	"example.com/byhand/kit/metrics"
 )
 
 // lead makes this process the leader and lets one renewal fail, so that the next

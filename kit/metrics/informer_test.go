@@ -10,7 +10,7 @@ import (
 	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
 	"example.com/byhand/clientset/fake"
 	"example.com/byhand/informer"
-	"example.com/byhand/internal/metrics"
+	"example.com/byhand/kit/metrics"
 )
 
 // runUntilEnd runs an informer until the test ends.

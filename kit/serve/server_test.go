@@ -14,7 +14,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/wait"
 
-	"example.com/byhand/internal/serve"
+	"example.com/byhand/kit/serve"
 )
 
 // deadline is how long a test waits for what must happen.
@@ -138,7 +138,7 @@ func TestRun(t *testing.T) {
 	stacks := make([]byte, 1<<20)
 	err = wait.PollUntilContextTimeout(t.Context(), 10*time.Millisecond, deadline, true, func(context.Context) (bool, error) {
 		left := string(stacks[:runtime.Stack(stacks, true)])
-		return !strings.Contains(left, "net/http.(*conn).serve") && !strings.Contains(left, "internal/serve.(*Server)"), nil
+		return !strings.Contains(left, "net/http.(*conn).serve") && !strings.Contains(left, "kit/serve.(*Server)"), nil
 	})
 	if err != nil {
 		t.Errorf("goroutines are left:\n%s", stacks)

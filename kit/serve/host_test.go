@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"example.com/byhand/internal/serve"
+	"example.com/byhand/kit/serve"
 )
 
 // The name protects from other sites, the port from nothing.

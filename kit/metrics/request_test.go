@@ -12,7 +12,7 @@ import (
 
 	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
 	"example.com/byhand/clientset"
-	"example.com/byhand/internal/metrics"
+	"example.com/byhand/kit/metrics"
 )
 
 // requestEverything makes a client send one request that is not found, one that

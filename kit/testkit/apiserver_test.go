@@ -15,7 +15,7 @@ import (
 	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
 	"example.com/byhand/clientset"
 	"example.com/byhand/informer"
-	"example.com/byhand/internal/testkit"
+	"example.com/byhand/kit/testkit"
 )
 
 const fooPath = "/apis/samplecontroller.k8s.io/v1alpha1/namespaces/default/foos/"
