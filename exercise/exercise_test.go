@@ -13,7 +13,7 @@ const repository = ".."
 
 // newExercise runs what `make exercise DIR=dir` runs.
 func newExercise(dir string) (output string, err error) {
-	run := exec.Command("sh", "exercise/new.sh", dir)
+	run := exec.Command("sh", "exercise/new.sh", "exercise", dir)
 	run.Dir = repository
 	text, err := run.CombinedOutput()
 	return string(text), err
