@@ -24,44 +24,23 @@ func NewClient(config *rest.Config) (*Client, error) {
 }
 
 // List reads all that opts selects in a namespace, or in all if it is "". It sends
-//
-//	GET /apis/{group}/{version}/namespaces/{namespace}/widgets
+// GET /apis/{group}/{version}/namespaces/{namespace}/widgets.
 func (c *Client) List(ctx context.Context, namespace string, opts metav1.ListOptions) (*WidgetList, error) {
 	result := &WidgetList{}
-	err := c.rest.Get().
-		NamespaceIfScoped(namespace, namespace != "").
-		Resource(resource).
-		VersionedParams(&opts, metav1.ParameterCodec).
-		Do(ctx).
-		Into(result)
-	return result, err
+	return result, c.rest.Get().Namespace(namespace).Resource(resource).VersionedParams(&opts, metav1.ParameterCodec).Do(ctx).Into(result)
 }
 
 // Watch streams changes until the server ends it or ctx is done. It sends
-//
-//	GET /apis/{group}/{version}/namespaces/{namespace}/widgets?watch=true
+// GET /apis/{group}/{version}/namespaces/{namespace}/widgets?watch=true.
 func (c *Client) Watch(ctx context.Context, namespace string, opts metav1.ListOptions) (watch.Interface, error) {
 	opts.Watch = true
-	return c.rest.Get().
-		NamespaceIfScoped(namespace, namespace != "").
-		Resource(resource).
-		VersionedParams(&opts, metav1.ParameterCodec).
-		Watch(ctx)
+	return c.rest.Get().Namespace(namespace).Resource(resource).VersionedParams(&opts, metav1.ParameterCodec).Watch(ctx)
 }
 
 // UpdateStatus replaces the status and leaves the rest as it is. It fails with NotFound, and with
 // Conflict if w.ResourceVersion is not the newest. It sends
-//
-//	PUT /apis/{group}/{version}/namespaces/{namespace}/widgets/{name}/status
+// PUT /apis/{group}/{version}/namespaces/{namespace}/widgets/{name}/status.
 func (c *Client) UpdateStatus(ctx context.Context, w *Widget) (*Widget, error) {
 	result := &Widget{}
-	err := c.rest.Put().
-		Namespace(w.Namespace).
-		Resource(resource).
-		Name(w.Name).
-		SubResource("status").
-		Body(w).
-		Do(ctx).
-		Into(result)
-	return result, err
+	return result, c.rest.Put().Namespace(w.Namespace).Resource(resource).Name(w.Name).SubResource("status").Body(w).Do(ctx).Into(result)
 }

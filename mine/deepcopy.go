@@ -36,19 +36,16 @@ func (w *Widget) DeepCopyObject() runtime.Object {
 	return nil
 }
 
-// DeepCopyInto writes a deep copy of s into out, which must not be nil.
 func (s *WidgetSpec) DeepCopyInto(out *WidgetSpec) {
 	*out = *s
 }
 
-// DeepCopyInto writes a deep copy of s into out, which must not be nil.
 func (s *WidgetStatus) DeepCopyInto(out *WidgetStatus) {
 	*out = *s
 	// A condition has no pointer, slice or map. Where items have, copy one by one, as below.
 	out.Conditions = slices.Clone(s.Conditions)
 }
 
-// DeepCopyInto writes a deep copy of l into out, which must not be nil.
 func (l *WidgetList) DeepCopyInto(out *WidgetList) {
 	*out = *l
 	l.ListMeta.DeepCopyInto(&out.ListMeta)

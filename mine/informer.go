@@ -33,16 +33,8 @@ func newInformers(client *Client, kube kubernetes.Interface, namespace string, q
 		Handler: controller.LowPriorityWhenUnchanged(queue, controller.EnqueueObject)})
 
 	// Only those with our label: a cluster may have 100,000 ConfigMaps.
-	configMaps = informer.New(corev1.Resource("configmaps"), kube, &cache.ListWatch{
-		ListWithContextFunc: func(ctx context.Context, opts metav1.ListOptions) (runtime.Object, error) {
-			opts.LabelSelector = label
-			return kube.CoreV1().ConfigMaps(namespace).List(ctx, opts)
-		},
-		WatchFuncWithContext: func(ctx context.Context, opts metav1.ListOptions) (watch.Interface, error) {
-			opts.LabelSelector = label
-			return kube.CoreV1().ConfigMaps(namespace).Watch(ctx, opts)
-		},
-	}, cache.InformerOptions{ObjectType: &corev1.ConfigMap{},
+	ours := cache.NewFilteredListWatchFromClient(kube.CoreV1().RESTClient(), "configmaps", namespace, func(opts *metav1.ListOptions) { opts.LabelSelector = label })
+	configMaps = informer.New(corev1.Resource("configmaps"), kube, ours, cache.InformerOptions{ObjectType: &corev1.ConfigMap{},
 		Handler: controller.LowPriorityWhenUnchanged(queue, func(queue controller.Queue) cache.ResourceEventHandler {
 			return controller.EnqueueOwner(queue, kind.GroupKind(), func(cache.ObjectName) []cache.ObjectName { return nil })
 		})})

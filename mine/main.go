@@ -1,5 +1,4 @@
-// Command mine gives each Widget its ConfigMap. README.md says how it becomes a controller of your
-// own kind.
+// Command mine gives each Widget its ConfigMap. README.md leads to a kind of your own.
 package main
 
 import (
@@ -85,10 +84,9 @@ func run(ctx context.Context, config *rest.Config, namespace string, o options) 
 	workers := controller.New(queue, election.OnlyWhileLeading(measured.Reconcile(kind.Kind, o.workers, reconciler.Reconcile)))
 
 	measured.Informers(widgets, configMaps)
-	var running sync.WaitGroup
-	defer running.Wait()
 	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
+	var running sync.WaitGroup
+	defer func() { cancel(); running.Wait() }()
 	if o.listen != "" {
 		server, err := serve.Listen(o.listen, true, serve.Health(serve.Options{
 			Healthy: []serve.Check{{Name: "leader-election", Err: election.Healthy}},
@@ -104,9 +102,8 @@ func run(ctx context.Context, config *rest.Config, namespace string, o options) 
 		running.Go(func() { _ = server.Run(ctx) })
 	}
 	return election.Run(ctx, func(ctx context.Context) error {
-		for _, i := range []*informer.Informer{widgets, configMaps} {
-			running.Go(func() { i.Run(ctx) })
-		}
+		running.Go(func() { widgets.Run(ctx) })
+		running.Go(func() { configMaps.Run(ctx) })
 		if err := informer.WaitForSync(ctx, time.Minute, widgets, configMaps); err != nil {
 			return err
 		}

@@ -3,28 +3,26 @@ package main
 import (
 	"context"
 	"errors"
+	"flag"
 	"net/http"
-	"os"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"sigs.k8s.io/yaml"
 
 	"example.com/byhand/kit/check"
 	"example.com/byhand/kit/leader"
 	"example.com/byhand/kit/testkit"
 )
 
-// TestKind: types, copies, registration, definition and sample are in step.
-func TestKind(t *testing.T) {
-	check.Kind{Scheme: scheme, CRD: "config/crd.yaml", Sample: "config/sample.yaml"}.Test(t)
-}
+var parts = check.Kind{Scheme: scheme, CRD: "config/crd.yaml", Sample: "config/sample.yaml"}
 
-// program is the whole program and an API server, both in memory. Time stands still while either
-// has something to do.
+// TestKind: types, copies, registration, definition and sample are in step.
+func TestKind(t *testing.T) { parts.Test(t) }
+
+// program is the whole program and an API server, in memory, where time stands still while one works.
 type program struct {
 	*testing.T
 	*testkit.APIServer
@@ -34,27 +32,15 @@ type program struct {
 // start runs the test in a bubble, in which the program runs, as the leader.
 func start(t *testing.T, test func(p *program)) {
 	synctest.Test(t, func(t *testing.T) {
-		definition, err := os.ReadFile("config/crd.yaml")
-		if err != nil {
-			t.Fatal(err)
-		}
-		custom, err := testkit.Custom(definition)
-		if err != nil {
-			t.Fatalf("config/crd.yaml: %v", err)
-		}
 		configMap := testkit.Resource{GroupVersionKind: corev1.SchemeGroupVersion.WithKind("ConfigMap"), Plural: "configmaps", Blind: true}
-		p := &program{T: t, APIServer: testkit.NewAPIServer(custom, configMap), ended: make(chan error, 1)}
+		p := &program{T: t, APIServer: testkit.NewAPIServer(parts.Resource(t), configMap), ended: make(chan error, 1)}
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
-		election := &leader.Options{Elect: true, Name: leaseName, LeaseDuration: 15 * time.Second, RenewDeadline: 10 * time.Second, RetryPeriod: 2 * time.Second}
+		election := leader.Flags(flag.NewFlagSet("", flag.PanicOnError)) // the defaults
+		election.Elect, election.Name = true, leaseName
 		go func() { p.ended <- run(ctx, p.Config(), "default", options{workers: 2, election: election}) }()
 		p.later()
 		test(p)
-		if t.Failed() {
-			for _, r := range p.APIServer.Log() {
-				t.Log(r.Method, r.Path, r.Code)
-			}
-		}
 	})
 }
 
@@ -62,10 +48,8 @@ func start(t *testing.T, test func(p *program)) {
 func (p *program) later() {
 	p.Helper()
 	time.Sleep(time.Minute)
-	select {
-	case err := <-p.ended:
-		p.Fatalf("run has ended: %v", err)
-	default:
+	if len(p.ended) > 0 {
+		p.Fatalf("run has ended: %v", <-p.ended)
 	}
 }
 
@@ -80,25 +64,8 @@ func (p *program) writes() (sent []string) {
 	return sent
 }
 
-const configMapPath = "/api/v1/namespaces/default/configmaps/example"
-
-func widgetPath(name string) string {
-	return "/apis/" + groupVersion.String() + "/namespaces/default/" + resource + "/" + name
-}
-
-// sample is the object of config/sample.yaml.
-func (p *program) sample() *unstructured.Unstructured {
-	p.Helper()
-	text, err := os.ReadFile("config/sample.yaml")
-	object := &unstructured.Unstructured{}
-	if err == nil {
-		err = yaml.Unmarshal(text, &object.Object)
-	}
-	if err != nil {
-		p.Fatalf("config/sample.yaml: %v", err)
-	}
-	return object
-}
+// The Widget and its ConfigMap.
+var path, configMapPath = "/apis/" + groupVersion.String() + "/namespaces/default/" + resource + "/example", "/api/v1/namespaces/default/configmaps/example"
 
 // has fails the test unless the ConfigMap holds the text, and the Widget says why.
 func (p *program) has(text, reason string) {
@@ -110,7 +77,7 @@ func (p *program) has(text, reason string) {
 	if got, _, _ := unstructured.NestedString(object.Object, "data", "text"); got != text {
 		p.Errorf("the ConfigMap has the text %q, want %q", got, text)
 	}
-	conditions, _, _ := unstructured.NestedSlice(p.Get(widgetPath("example")).Object, "status", "conditions")
+	conditions, _, _ := unstructured.NestedSlice(p.Get(path).Object, "status", "conditions")
 	if len(conditions) != 1 || conditions[0].(map[string]any)["reason"] != reason {
 		p.Errorf("the status has the conditions %v, want one with the reason %s", conditions, reason)
 	}
@@ -120,10 +87,10 @@ func (p *program) has(text, reason string) {
 // when nothing differs.
 func TestReconcile(t *testing.T) {
 	start(t, func(p *program) {
-		p.Add(widgetPath("example"), p.sample())
+		p.Add(path, parts.Object(t))
 		p.later()
 		p.has("hello", "Written")
-		if owners := p.Get(configMapPath).GetOwnerReferences(); len(owners) != 1 || owners[0].UID != p.Get(widgetPath("example")).GetUID() {
+		if owners := p.Get(configMapPath).GetOwnerReferences(); len(owners) != 1 || owners[0].UID != p.Get(path).GetUID() {
 			t.Errorf("its owners are %v, want the Widget", owners)
 		}
 
@@ -133,7 +100,7 @@ func TestReconcile(t *testing.T) {
 		p.Remove(configMapPath)
 		p.later()
 		p.has("hello", "Written")
-		p.Edit(widgetPath("example"), func(w *unstructured.Unstructured) {
+		p.Edit(path, func(w *unstructured.Unstructured) {
 			_ = unstructured.SetNestedField(w.Object, "other", "spec", "text")
 		})
 		p.later()
@@ -152,7 +119,7 @@ func TestReconcile(t *testing.T) {
 func TestNameTaken(t *testing.T) {
 	start(t, func(p *program) {
 		p.Add(configMapPath, &unstructured.Unstructured{Object: map[string]any{"data": map[string]any{"text": "theirs"}}})
-		p.Add(widgetPath("example"), p.sample())
+		p.Add(path, parts.Object(t))
 		p.later()
 		p.has("theirs", "NameTaken")
 		p.Remove(configMapPath)
@@ -168,7 +135,7 @@ func TestLeader(t *testing.T) {
 			_ = unstructured.SetNestedField(lease.Object, "thief", "spec", "holderIdentity")
 		})
 		time.Sleep(3 * time.Second) // The leader sees it when it renews.
-		p.Add(widgetPath("example"), p.sample())
+		p.Add(path, parts.Object(t))
 		if err := <-p.ended; !errors.Is(err, leader.ErrLost) {
 			t.Errorf("run returns %v, want ErrLost", err)
 		}

@@ -49,7 +49,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, key cache.ObjectName) (reque
 		failures = append(failures, r.writeStatus(ctx, w, condition))
 	}
 	for _, f := range failures {
-		if f.Err != nil && f.Sent {
+		if f.Sent {
 			err = errors.Join(err, f.Err)
 		}
 		if f.Err != nil && (requeueAfter == 0 || f.Wait < requeueAfter) {

@@ -17,12 +17,10 @@ var kind = groupVersion.WithKind("Widget")
 
 // scheme says which Go type belongs to which kind. It is this program's alone: client-go's global
 // one stays as it is.
-var scheme = newScheme()
+var scheme = runtime.NewScheme()
 
-func newScheme() *runtime.Scheme {
-	s := runtime.NewScheme()
+func init() {
 	// Without the list no LIST can be decoded, without the second line no watch.
-	s.AddKnownTypes(groupVersion, &Widget{}, &WidgetList{})
-	metav1.AddToGroupVersion(s, groupVersion)
-	return s
+	scheme.AddKnownTypes(groupVersion, &Widget{}, &WidgetList{})
+	metav1.AddToGroupVersion(scheme, groupVersion)
 }

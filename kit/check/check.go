@@ -97,6 +97,30 @@ func (k Kind) Test(t *testing.T) {
 	})
 }
 
+// Resource is the kind as testkit.NewAPIServer serves it.
+func (k Kind) Resource(t *testing.T) testkit.Resource {
+	t.Helper()
+	resource, err := testkit.Custom(read(t, k.CRD))
+	if err != nil {
+		t.Fatalf("%s: %v", k.CRD, err)
+	}
+	return resource
+}
+
+// Object is the sample.
+func (k Kind) Object(t *testing.T) *unstructured.Unstructured {
+	t.Helper()
+	object := &unstructured.Unstructured{}
+	converted, err := yaml.YAMLToJSON(read(t, k.Sample))
+	if err == nil {
+		err = object.UnmarshalJSON(converted)
+	}
+	if err != nil {
+		t.Fatalf("%s: %v", k.Sample, err)
+	}
+	return object
+}
+
 // camel is how the API server wants a kind, and dns a plural and a label of a group.
 var (
 	camel = regexp.MustCompile(`^[A-Z][A-Za-z0-9]*$`)
@@ -135,15 +159,7 @@ func (k Kind) names(t named, d crd.Definition, kind schema.GroupVersionKind) {
 }
 
 func (k Kind) sample(t named, kind schema.GroupVersionKind, s crd.Schema) {
-	object := &unstructured.Unstructured{}
-	converted, err := yaml.YAMLToJSON(read(t.T, k.Sample))
-	if err == nil {
-		err = object.UnmarshalJSON(converted)
-	}
-	if err != nil {
-		t.Errorf("%v", err)
-		return
-	}
+	object := k.Object(t.T)
 	if got := object.GroupVersionKind(); got != kind {
 		t.Errorf("it is a %s of %s, want a %s of %s", got.Kind, got.GroupVersion(), kind.Kind, kind.GroupVersion())
 	}
