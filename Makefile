@@ -138,7 +138,11 @@ chapter-exists:
 
 .PHONY: exercise
 exercise: ## Begin a Foo controller of your own: make exercise DIR=../mine
-	@sh exercise/new.sh "$$DIR"
+	@sh exercise/new.sh exercise "$$DIR"
+
+.PHONY: mine
+mine: ## Begin a controller of your own kind, a module of its own: make mine DIR=../desk
+	@sh exercise/new.sh mine "$$DIR"
 
 ##@ Cluster
 

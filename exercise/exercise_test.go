@@ -13,7 +13,7 @@ const repository = ".."
 
 // newExercise runs what `make exercise DIR=dir` runs.
 func newExercise(dir string) (output string, err error) {
-	run := exec.Command("sh", "exercise/new.sh", dir)
+	run := exec.Command("sh", "exercise/new.sh", "exercise", dir)
 	run.Dir = repository
 	text, err := run.CombinedOutput()
 	return string(text), err
@@ -104,7 +104,7 @@ func TestRefusals(t *testing.T) {
 	if got := string(contents(t, file)); got != "mine" {
 		t.Errorf("%s is overwritten: %s", file, got)
 	}
-	for _, made := range []string{"mine", "new", "-p", "compare/mine"} {
+	for _, made := range []string{"new", "-p", "compare/mine"} {
 		if _, err := os.Stat(filepath.Join(repository, made)); err == nil {
 			t.Errorf("%s was made in the repository", made)
 		}

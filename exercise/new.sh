@@ -1,16 +1,19 @@
 #!/bin/sh
-# new.sh DIR writes the skeleton of the exercise into a new folder: a Go module that takes
+# new.sh exercise DIR writes the skeleton of the exercise into a new folder: a Go module that takes
 # types, client, informers and queue from this repository, in whose folder it is called.
-# It overwrites nothing.
+# new.sh mine DIR copies the folder mine. It overwrites nothing.
 set -eu
 
+what=$1 dir=${2:-}
+
 fail() {
-	echo "make exercise: $1" >&2
+	echo "make $what: $1" >&2
 	exit 1
 }
 
-dir=${1:-}
-[ -n "$dir" ] || fail "which folder? make exercise DIR=../mine"
+example=../mine
+[ "$what" = exercise ] || example=../desk
+[ -n "$dir" ] || fail "which folder? make $what DIR=$example"
 case $dir in
 -*) dir=./$dir ;; # no option
 esac
@@ -23,11 +26,18 @@ done
 [ -d "$above" ] || fail "$above is a file, and no folder"
 repository=$(pwd -P)
 case $(cd "$above" && pwd -P)/ in
-"$repository"/*) fail "$dir is inside this repository: choose a folder outside, as in make exercise DIR=../mine" ;;
+"$repository"/*) fail "$dir is inside this repository: choose a folder outside, as in make $what DIR=$example" ;;
 esac
 
 mkdir -p "$dir" 2>/dev/null && [ -w "$dir" ] || fail "you may not write to $dir"
 [ -z "$(ls -A "$dir")" ] || fail "$dir is not empty: choose another folder"
+
+if [ "$what" = mine ]; then
+	cp -R mine/*.go mine/go.mod mine/go.sum mine/config mine/Makefile mine/names.sh mine/README.md "$dir"
+	go mod edit -replace="example.com/byhand=$repository" "$dir/go.mod"
+	echo "$dir is yours. Its README.md has eight steps; the first: cd \"$dir\" && make test run"
+	exit
+fi
 
 # The same versions of the same modules as here, so that nothing is downloaded.
 sed 's|^module .*|module example.com/mine|' go.mod >"$dir/go.mod"

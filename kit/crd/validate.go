@@ -106,6 +106,12 @@ func (s Schema) Validate(at *field.Path, before, value any) (wrong field.ErrorLi
 		}
 		return wrong
 	}
+	switch value.(type) {
+	case int64, string:
+		if s.IntOrString {
+			return nil
+		}
+	}
 	kind := strings.NewReplacer("map[string]interface {}", "object", "[]interface {}", "array", "int64", "integer", "float64", "number", "bool", "boolean").Replace(fmt.Sprintf("%T", value))
 	if kind == s.Type {
 		return wrong

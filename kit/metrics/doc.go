@@ -4,7 +4,8 @@
 // controller, too.
 //
 // Its neighbours: client-go reports to it through the hooks that it has for that,
-// package observer tells it the steps of each reconcile, package informer's stores are
+// Reconcile stands around each reconcile, or package observer tells it the steps of each (Step and
+// Workers), package informer's stores are
 // looked at when a scrape comes, and package serve answers the scrape.
 //
 // # Basics
@@ -12,8 +13,7 @@
 //	m := metrics.New() // before the first queue, client and elector
 //	…
 //	m.Informers(foos, deployments)
-//	m.Workers("Foo", workers)
-//	o := observer.New(observer.Options{Count: m.Step})
+//	reconcile = m.Reconcile("Foo", workers, reconcile)
 //	server, err := serve.Listen(address, serve.Options{Metrics: m.Handler()})
 //
 //	workqueue_*            by queue: depth, adds, retries, how long keys wait and take

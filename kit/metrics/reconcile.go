@@ -1,10 +1,14 @@
 package metrics
 
 import (
+	"context"
 	"strings"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"k8s.io/client-go/tools/cache"
 
+	"example.com/byhand/controller"
 	"example.com/byhand/internal/trace"
 )
 
@@ -43,28 +47,47 @@ func (m *Metrics) Workers(kind string, workers int) {
 	}
 }
 
-// Step counts the steps of reconciles. Its controller is the kind in small letters.
+// Reconcile counts what next does for a kind, with so many workers.
+func (m *Metrics) Reconcile(kind string, workers int, next controller.Reconcile) controller.Reconcile {
+	m.Workers(kind, workers)
+	r, name := m.reconciles, strings.ToLower(kind)
+	return func(ctx context.Context, key cache.ObjectName) (requeueAfter time.Duration, err error) {
+		r.active.WithLabelValues(name).Inc()
+		began, panicked := time.Now(), true
+		// A panic is not recovered: that is for the controller to do.
+		defer func() { r.ended(name, time.Since(began), requeueAfter, panicked, panicked || err != nil) }()
+		requeueAfter, err = next(ctx, key)
+		panicked = false
+		return requeueAfter, err
+	}
+}
+
+// Step counts the steps of reconciles, as Reconcile does. Its controller is the kind in small
+// letters.
 func (m *Metrics) Step(step *trace.Step) {
 	if step.Part != trace.PartReconcile {
 		return
 	}
 	r, name := m.reconciles, strings.ToLower(step.Kind)
-	active := r.active.WithLabelValues(name)
 	if step.What == trace.Started {
-		active.Inc()
+		r.active.WithLabelValues(name).Inc()
 		return
 	}
-	active.Dec()
-	if step.Panicked {
+	r.ended(name, step.Took, step.Requeue, step.Panicked, step.What != trace.Ended)
+}
+
+func (r *reconcileMetrics) ended(name string, took, requeueAfter time.Duration, panicked, failed bool) {
+	r.active.WithLabelValues(name).Dec()
+	if panicked {
 		r.panics.WithLabelValues(name).Inc()
 	}
-	r.duration.WithLabelValues(name).Observe(step.Took.Seconds())
+	r.duration.WithLabelValues(name).Observe(took.Seconds())
 	result := "success"
 	switch {
-	case step.What != trace.Ended:
+	case failed:
 		result = "error"
 		r.errors.WithLabelValues(name).Inc()
-	case step.Requeue > 0:
+	case requeueAfter > 0:
 		result = "requeue_after"
 	}
 	r.total.WithLabelValues(name, result).Inc()

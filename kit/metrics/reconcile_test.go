@@ -1,8 +1,12 @@
 package metrics_test
 
 import (
+	"context"
+	"errors"
 	"testing"
 	"time"
+
+	"k8s.io/client-go/tools/cache"
 
 	"example.com/byhand/internal/trace"
 	"example.com/byhand/kit/metrics"
@@ -46,5 +50,46 @@ func TestReconcile(t *testing.T) {
 		`controller_runtime_reconcile_time_seconds_sum{controller="foo"}`:             4,
 		`controller_runtime_max_concurrent_reconciles{controller="foo"}`:              3,
 		`controller_runtime_active_workers{controller="foo"}`:                         0,
+	})
+}
+
+// Where no observer tells the steps, Reconcile counts the same.
+func TestReconcileWithoutSteps(t *testing.T) {
+	m := metrics.New()
+	active := func(want float64) {
+		t.Helper()
+		expect(t, m, map[string]float64{`controller_runtime_active_workers{controller="foo"}`: want})
+	}
+	reconcile := m.Reconcile("Foo", 3, func(_ context.Context, key cache.ObjectName) (time.Duration, error) {
+		active(1)
+		switch key.Name {
+		case "later":
+			return time.Second, nil
+		case "fails":
+			return 0, errors.New("no")
+		case "panics":
+			panic("no")
+		}
+		return 0, nil
+	})
+	for _, name := range []string{"", "later", "fails", "panics"} {
+		func() {
+			defer func() {
+				if got := recover(); (got != nil) != (name == "panics") {
+					t.Errorf("%s: panic %v", name, got)
+				}
+			}()
+			_, _ = reconcile(t.Context(), cache.ObjectName{Name: name})
+		}()
+	}
+	active(0)
+	expect(t, m, map[string]float64{
+		`controller_runtime_reconcile_total{controller="foo",result="success"}`:       1,
+		`controller_runtime_reconcile_total{controller="foo",result="requeue_after"}`: 1,
+		`controller_runtime_reconcile_total{controller="foo",result="error"}`:         2,
+		`controller_runtime_reconcile_errors_total{controller="foo"}`:                 2,
+		`controller_runtime_reconcile_panics_total{controller="foo"}`:                 1,
+		`controller_runtime_reconcile_time_seconds_count{controller="foo"}`:           4,
+		`controller_runtime_max_concurrent_reconciles{controller="foo"}`:              3,
 	})
 }

@@ -67,6 +67,20 @@ type Request struct {
 	Took time.Duration
 }
 
+// Verb is what RBAC calls the request.
+func (r *Request) Verb() string {
+	switch collection := r.Target.Name == ""; {
+	case r.Watch && collection:
+		return "watch"
+	case r.Method == http.MethodGet && collection:
+		return "list"
+	case r.Method == http.MethodDelete && collection:
+		return "deletecollection"
+	}
+	return map[string]string{http.MethodGet: "get", http.MethodPost: "create", http.MethodPut: "update",
+		http.MethodPatch: "patch", http.MethodDelete: "delete"}[r.Method]
+}
+
 // Log returns all requests since Forget, in the order in which they came.
 func (f *Faults) Log() []Request {
 	f.mu.Lock()

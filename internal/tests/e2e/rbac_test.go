@@ -5,6 +5,7 @@ package e2e
 import (
 	"fmt"
 	"net/http"
+	"path"
 	"slices"
 	"strings"
 	"testing"
@@ -46,22 +47,7 @@ func (r right) in(namespace string) right {
 
 // rightFor returns the right that a request needs.
 func rightFor(r testkit.Request) right {
-	needs := right{group: r.Target.Group, resource: r.Target.Resource, namespace: r.Target.Namespace}
-	if r.Target.Subresource != "" {
-		needs.resource += "/" + r.Target.Subresource
-	}
-	switch collection := r.Target.Name == ""; {
-	case r.Watch && collection:
-		needs.verb = "watch"
-	case r.Method == http.MethodGet && collection:
-		needs.verb = "list"
-	case r.Method == http.MethodDelete && collection:
-		needs.verb = "deletecollection"
-	default:
-		needs.verb = map[string]string{http.MethodGet: "get", http.MethodPost: "create", http.MethodPut: "update",
-			http.MethodPatch: "patch", http.MethodDelete: "delete"}[r.Method]
-	}
-	return needs
+	return right{r.Verb(), r.Target.Group, path.Join(r.Target.Resource, r.Target.Subresource), r.Target.Namespace}
 }
 
 // account returns a configuration with which one acts as the controller's ServiceAccount alone,

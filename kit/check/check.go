@@ -1,0 +1,247 @@
+// Package check tests a kind that is written by hand. A generator would write the
+// CustomResourceDefinition, the copies and the role from the Go types; by hand, a test has to see
+// that they are in step.
+//
+//	func TestKind(t *testing.T) {
+//		check.Kind{Scheme: scheme, CRD: "config/crd.yaml", Sample: "config/sample.yaml"}.Test(t)
+//	}
+//
+// # What it promises
+//
+// If Test passes, then
+//
+//   - the scheme knows group, version, kind and list of the definition, and what a watch needs,
+//     and they are spelled as the API server asks for it;
+//   - each field of the Go types is in the schema with the type that it has in JSON, described and
+//     required if Go always sends it, and each field of the schema is in Go (package crd);
+//   - a type with a status has the subresource;
+//   - the schema admits the sample, and knows each field of it;
+//   - each copy equals its original, shares no memory with it, and keeps nil and empty apart
+//     (package deepcopy).
+//
+// If Role passes, the role allows each request that was sent, and nothing that no request needs.
+//
+// It does not see what a schema says beyond types, such as a pattern that no value matches, nor a
+// right that only a request needs which no test sends.
+package check
+
+import (
+	"fmt"
+	"os"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/yaml"
+
+	"example.com/byhand/kit/crd"
+	"example.com/byhand/kit/deepcopy"
+	"example.com/byhand/kit/testkit"
+)
+
+// Kind is what a kind is made of.
+type Kind struct {
+	// Scheme has the Go types of the kind, and of its list.
+	Scheme *runtime.Scheme
+	// CRD is the file of its definition, and Sample that of an object, in YAML.
+	CRD, Sample string
+}
+
+// named puts the file that a message is about in front of it.
+type named struct {
+	*testing.T
+	file string
+}
+
+func (n named) Errorf(format string, args ...any) {
+	n.Helper()
+	n.T.Errorf(n.file+": "+format, args...)
+}
+
+// Test tests the kind. Each message names the file that it is about.
+func (k Kind) Test(t *testing.T) {
+	definition := crd.Read(t, read(t, k.CRD))
+	if len(definition.Spec.Versions) != 1 {
+		t.Fatalf("%s has %d versions: this test knows kinds with one", k.CRD, len(definition.Spec.Versions))
+	}
+	version, names := definition.Spec.Versions[0], definition.Spec.Names
+	kind := schema.GroupVersionKind{Group: definition.Spec.Group, Version: version.Name, Kind: names.Kind}
+	t.Run("names", func(t *testing.T) { k.names(named{t, k.CRD}, definition, kind) })
+	typ, ok := k.Scheme.AllKnownTypes()[kind]
+	if !ok {
+		return // names has said so.
+	}
+	t.Run("schema", func(t *testing.T) {
+		crd.Compare(named{t, k.CRD}, kind.Kind, typ, version.Schema.OpenAPIV3Schema)
+		_, subresource := version.Subresources["status"]
+		if _, field := crd.Fields(typ)["status"]; field != subresource {
+			t.Errorf("%s: Go has a status: %t; subresources has `status: {}`: %t. Without it UpdateStatus gets 404", k.CRD, field, subresource)
+		}
+	})
+	t.Run("sample", func(t *testing.T) { k.sample(named{t, k.Sample}, kind, version.Schema.OpenAPIV3Schema) })
+	t.Run("deepcopy", func(t *testing.T) {
+		t.Run("EqualsOriginal", func(t *testing.T) { deepcopy.EqualsOriginal(t, k.Scheme) })
+		t.Run("SharesNoMemory", func(t *testing.T) { deepcopy.SharesNoMemory(t, k.Scheme) })
+		t.Run("KeepsNilAndEmpty", func(t *testing.T) { deepcopy.KeepsNilAndEmpty(t, k.Scheme) })
+		t.Run("OfNil", func(t *testing.T) { deepcopy.OfNil(t, k.Scheme) })
+		t.Run("RoundTrip", func(t *testing.T) { deepcopy.RoundTrip(t, k.Scheme) })
+		if t.Failed() {
+			t.Log("the copies of " + typ.PkgPath() + " are in its deepcopy.go")
+		}
+	})
+}
+
+// Resource is the kind as testkit.NewAPIServer serves it.
+func (k Kind) Resource(t *testing.T) testkit.Resource {
+	t.Helper()
+	resource, err := testkit.Custom(read(t, k.CRD))
+	if err != nil {
+		t.Fatalf("%s: %v", k.CRD, err)
+	}
+	return resource
+}
+
+// Object is the sample.
+func (k Kind) Object(t *testing.T) *unstructured.Unstructured {
+	t.Helper()
+	object := &unstructured.Unstructured{}
+	converted, err := yaml.YAMLToJSON(read(t, k.Sample))
+	if err == nil {
+		err = object.UnmarshalJSON(converted)
+	}
+	if err != nil {
+		t.Fatalf("%s: %v", k.Sample, err)
+	}
+	return object
+}
+
+// camel is how the API server wants a kind, and dns a plural and a label of a group.
+var (
+	camel = regexp.MustCompile(`^[A-Z][A-Za-z0-9]*$`)
+	dns   = regexp.MustCompile(`^[a-z]([-a-z0-9]*[a-z0-9])?$`)
+)
+
+func (k Kind) names(t named, d crd.Definition, kind schema.GroupVersionKind) {
+	names := d.Spec.Names
+	for what, pair := range map[string][2]string{
+		"apiVersion":           {d.APIVersion, "apiextensions.k8s.io/v1"},
+		"metadata.name":        {d.Metadata.Name, names.Plural + "." + kind.Group},
+		"spec.names.listKind":  {names.ListKind, names.Kind + "List"},
+		"spec.names.singular":  {names.Singular, strings.ToLower(names.Kind)},
+		"spec.versions.served": {fmt.Sprint(d.Spec.Versions[0].Served), "true"},
+		"spec.versions.stored": {fmt.Sprint(d.Spec.Versions[0].Storage), "true"},
+	} {
+		if pair[0] != pair[1] {
+			t.Errorf("%s is %q, want %q", what, pair[0], pair[1])
+		}
+	}
+	if !camel.MatchString(names.Kind) || !dns.MatchString(names.Plural) {
+		t.Errorf("a kind is CamelCase and a plural has small letters: %q, %q", names.Kind, names.Plural)
+	}
+	if !strings.Contains(kind.Group, ".") || slices.ContainsFunc(strings.Split(kind.Group, "."), func(label string) bool { return !dns.MatchString(label) }) {
+		t.Errorf("the group %q is no domain, such as desk.example.com", kind.Group)
+	}
+	if d.Spec.Scope != "Namespaced" && d.Spec.Scope != "Cluster" {
+		t.Errorf("spec.scope is %q, want Namespaced or Cluster", d.Spec.Scope)
+	}
+	for _, name := range []string{names.Kind, names.Kind + "List", "WatchEvent"} {
+		if !k.Scheme.Recognizes(kind.GroupVersion().WithKind(name)) {
+			t.Errorf("it defines %s, and Go registers no %s in %s: register.go must name the types, call metav1.AddToGroupVersion and spell group, version and kind as here",
+				kind.Kind, name, kind.GroupVersion())
+		}
+	}
+}
+
+func (k Kind) sample(t named, kind schema.GroupVersionKind, s crd.Schema) {
+	object := k.Object(t.T)
+	if got := object.GroupVersionKind(); got != kind {
+		t.Errorf("it is a %s of %s, want a %s of %s", got.Kind, got.GroupVersion(), kind.Kind, kind.GroupVersion())
+	}
+	for _, wrong := range s.Validate(nil, nil, object.Object) {
+		t.Errorf("the schema refuses it: %v", wrong)
+	}
+	pruned := object.DeepCopy()
+	s.Prune(pruned.Object)
+	for _, path := range lost("", object.Object, pruned.Object) {
+		t.Errorf("the schema knows no %s, which the API server would drop", path)
+	}
+}
+
+// lost returns the paths of what is in before and not in after.
+func lost(path string, before, after any) (paths []string) {
+	switch before := before.(type) {
+	case map[string]any:
+		after, _ := after.(map[string]any)
+		for name, value := range before {
+			if kept, ok := after[name]; ok {
+				paths = append(paths, lost(path+"."+name, value, kept)...)
+			} else {
+				paths = append(paths, strings.TrimPrefix(path+"."+name, "."))
+			}
+		}
+	case []any:
+		after, _ := after.([]any)
+		for i := range min(len(before), len(after)) {
+			paths = append(paths, lost(path+"[]", before[i], after[i])...)
+		}
+	}
+	return paths
+}
+
+// right is a verb on a resource of a group.
+type right struct{ verb, group, resource string }
+
+// Role tests that the rules of a file, of a Role or a ClusterRole in YAML, allow each request, and
+// that each right is needed by one. unused are rights that no request shows, such as "update
+// widgets/finalizers". A request's namespace and the names in a rule are not looked at.
+func Role(t *testing.T, file string, requests []testkit.Request, unused ...string) {
+	t.Helper()
+	var role rbacv1.ClusterRole
+	if err := yaml.UnmarshalStrict(read(t, file), &role); err != nil {
+		t.Fatalf("%s: %v", file, err)
+	}
+	needed, granted := map[right]bool{}, map[right]bool{}
+	for _, r := range requests {
+		if r.Target != (testkit.Target{}) {
+			needs := right{r.Verb(), r.Target.Group, path.Join(r.Target.Resource, r.Target.Subresource)}
+			needed[needs] = true
+			if needs.verb == "watch" { // An API server that streams no list is asked for one.
+				needed[right{"list", needs.group, needs.resource}] = true
+			}
+		}
+	}
+	for _, rule := range role.Rules {
+		for _, group := range rule.APIGroups {
+			for _, resource := range rule.Resources {
+				for _, verb := range rule.Verbs {
+					granted[right{verb, group, resource}] = true
+				}
+			}
+		}
+	}
+	for r := range needed {
+		if !granted[r] {
+			t.Errorf("%s does not allow: apiGroups: [%q], resources: [%s], verbs: [%s]", file, r.group, r.resource, r.verb)
+		}
+	}
+	for r := range granted {
+		if !needed[r] && !slices.Contains(unused, r.verb+" "+r.resource) {
+			t.Errorf("%s allows to %s %s of %q, which no request of the tests needs: take it away, or send it in a test", file, r.verb, r.resource, r.group)
+		}
+	}
+}
+
+func read(t *testing.T, file string) []byte {
+	t.Helper()
+	content, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return content
+}

@@ -1,0 +1,115 @@
+// Command mine gives each Widget its ConfigMap. README.md leads to a kind of your own.
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"sync"
+	"syscall"
+	"time"
+
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+
+	"example.com/byhand/controller"
+	"example.com/byhand/informer"
+	"example.com/byhand/kit/connect"
+	"example.com/byhand/kit/leader"
+	"example.com/byhand/kit/metrics"
+	"example.com/byhand/kit/serve"
+)
+
+// leaseName is of this controller alone: two that share a Lease wait for each other.
+const leaseName = resource + ".mine.example.com"
+
+type options struct {
+	connect           connect.Options
+	namespace, listen string
+	workers           int
+	election          *leader.Options
+}
+
+func main() {
+	o := options{connect: connect.Options{QPS: -1}, election: leader.Flags(flag.CommandLine)}
+	flag.StringVar(&o.connect.Kubeconfig, "kubeconfig", "", "kubeconfig `file` (default: $KUBECONFIG, then ~/.kube/config, then the Pod's own account)")
+	flag.StringVar(&o.namespace, "namespace", "", "`name` of the only namespace to look at (default: all)")
+	flag.StringVar(&o.listen, "listen", "127.0.0.1:0", "`host:port` of /healthz, /readyz and /metrics; \"\": none")
+	flag.IntVar(&o.workers, "workers", 8, "Widgets to reconcile at the same time")
+	o.election.Name, flag.Lookup("leader-elect-resource-name").DefValue = leaseName, leaseName
+	flag.Parse()
+
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	// After the first signal a second one ends the process at once.
+	context.AfterFunc(ctx, stop)
+	config, namespace, err := connect.Config(o.connect)
+	if err == nil {
+		err = run(ctx, config, namespace, o)
+	}
+	if err != nil && !errors.Is(err, context.Canceled) {
+		fmt.Fprintln(os.Stderr, "mine:", err)
+		os.Exit(1)
+	}
+}
+
+// run returns when ctx is done and each worker has finished what it had begun. namespace is that
+// of the Lease.
+func run(ctx context.Context, config *rest.Config, namespace string, o options) error {
+	measured := metrics.New() // before the first queue, client and elector
+	client, err := NewClient(config)
+	kube, kubeErr := kubernetes.NewForConfig(config)
+	if err := cmp.Or(err, kubeErr); err != nil {
+		return connect.ExplainConfig(err)
+	}
+	if _, err := connect.Check(ctx, kube.Discovery(), config.Host, groupVersion); err != nil {
+		return err
+	}
+
+	queue := controller.NewPriorityQueue("widget")
+	widgets, configMaps := newInformers(client, kube, o.namespace, queue)
+	reconciler := &Reconciler{
+		Client: client, ConfigMaps: kube.CoreV1(),
+		WidgetStore: widgets.Store, ConfigMapStore: configMaps.Store,
+		Failures: controller.NewFailures(o.workers),
+	}
+	election, err := leader.New(config, namespace, *o.election, func(leader string) { fmt.Println("standing by:", leader, "is the leader") })
+	if err != nil {
+		return err
+	}
+	// A leader that was frozen, or has lost its Lease, begins no reconcile.
+	workers := controller.New(queue, election.OnlyWhileLeading(measured.Reconcile(kind.Kind, o.workers, reconciler.Reconcile)))
+
+	measured.Informers(widgets, configMaps)
+	ctx, cancel := context.WithCancel(ctx)
+	var running sync.WaitGroup
+	defer func() { cancel(); running.Wait() }()
+	if o.listen != "" {
+		server, err := serve.Listen(o.listen, true, serve.Health(serve.Options{
+			Healthy: []serve.Check{{Name: "leader-election", Err: election.Healthy}},
+			Ready: []serve.Check{{Name: "leader-election", Err: election.Joined},
+				{Name: "widgets", Err: election.WhileLeading(widgets.Ready)},
+				{Name: "configmaps", Err: election.WhileLeading(configMaps.Ready)}},
+			Metrics: measured.Handler(),
+		}))
+		if err != nil {
+			return fmt.Errorf("--listen: %w", err)
+		}
+		fmt.Println("health and metrics at", server.URL)
+		running.Go(func() { _ = server.Run(ctx) })
+	}
+	return election.Run(ctx, func(ctx context.Context) error {
+		running.Go(func() { widgets.Run(ctx) })
+		running.Go(func() { configMaps.Run(ctx) })
+		if err := informer.WaitForSync(ctx, time.Minute, widgets, configMaps); err != nil {
+			return err
+		}
+		fmt.Printf("in memory: %d Widgets, %d ConfigMaps of theirs; %d workers start (Ctrl-C stops)\n",
+			len(widgets.Store.ListKeys()), len(configMaps.Store.ListKeys()), o.workers)
+		workers.Run(ctx, o.workers)
+		return nil
+	})
+}

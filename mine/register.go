@@ -1,0 +1,26 @@
+package main
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// groupVersion is spelled as in config/crd.yaml: another group is another URL.
+var groupVersion = schema.GroupVersion{Group: "mine.example.com", Version: "v1alpha1"}
+
+// resource is the plural, as URLs have it.
+const resource = "widgets"
+
+// kind is for owner references: a client clears apiVersion and kind of what it decodes.
+var kind = groupVersion.WithKind("Widget")
+
+// scheme says which Go type belongs to which kind. It is this program's alone: client-go's global
+// one stays as it is.
+var scheme = runtime.NewScheme()
+
+func init() {
+	// Without the list no LIST can be decoded, without the second line no watch.
+	scheme.AddKnownTypes(groupVersion, &Widget{}, &WidgetList{})
+	metav1.AddToGroupVersion(scheme, groupVersion)
+}
