@@ -178,14 +178,13 @@ func lead(ctx context.Context, observe *view, election *leader.Election, workers
 	}
 	observe.Program(trace.Synced, "in memory: %s", strings.Join(held, ", "))
 	observe.Program(trace.Leader, "%d workers start (Ctrl-C stops)", workers*len(loops))
-	var working sync.WaitGroup
 	for _, l := range loops {
 		// A leader that was frozen may wake with one watch behind the other: each reconcile first
 		// looks whether this process still leads.
 		loop := controller.New(l.queue, election.OnlyWhileLeading(l.reconcile))
-		working.Go(func() { loop.Run(ctx, workers) })
+		running.Go(func() { loop.Run(ctx, workers) })
 	}
-	working.Wait()
+	running.Wait() // All end with ctx.
 	observe.Program(trace.Stopped, "stopped: every worker has finished what it had begun")
 	return nil
 }

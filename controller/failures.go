@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"hash/fnv"
 	"io"
-	"sync"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -26,21 +25,12 @@ import (
 // So a write that is sent again waits for its back-off, whether it was refused or undone, and
 // whatever adds the key. Only the first correction does not wait, and the first try after a
 // Conflict. Each write has its own: what is refused holds up nothing else.
-//
-// A write that hangs also takes a worker from the others (TestHangingWritesLeaveWorkersFree):
-//
-//	0.0 s  In one namespace a webhook does not answer: the write of each of 1,000 Foos fails
-//	       after 10 s. 16 workers always have 16 of them.
-//	0.1 s  A person creates a Foo elsewhere. Its key is the first.
-//	8 s    A worker takes it. If an error lets its write fail, it stands behind the others again.
-//
-// So what took a second the last time, a success and a new generation included, or has failed twice
-// in a row, may have a quarter of the workers in its namespace, and three quarters in all. And for a
-// minute after a write that took a second, all writes of its namespace may have half. The rest is for
-// what is well.
 
 // ErrUndone is why a write waits that has succeeded.
 var ErrUndone = errors.New("it is undone again and again: does another program set these fields?")
+
+// errTurn is why a write waits that others keep from being sent.
+var errTurn = errors.New("it waits for its turn: other writes take long")
 
 // stoodFor is how long a write must not be wanted for its back-off to begin anew. keptFor is how
 // long one that has failed is remembered of which nothing more is heard: when all workers are
@@ -55,17 +45,13 @@ const lastsFrom, undoneFrom = 10 * time.Second, 6
 // what people were told of it. What is not wanted any more is forgotten, so nothing of an object
 // that is gone stays. It is safe for concurrent use.
 type Failures struct {
-	// slow has the namespaces in which a write took a second.
-	attempts, told, slow *cache.Expiring
-	workers              int
-
-	mu      sync.Mutex
-	running map[share]int // how many writes
+	attempts, told *cache.Expiring
+	shares         *shares
 }
 
 // NewFailures returns one for this number of workers.
 func NewFailures(workers int) *Failures {
-	return &Failures{attempts: cache.NewExpiring(), told: cache.NewExpiring(), slow: cache.NewExpiring(), workers: workers, running: map[share]int{}}
+	return &Failures{attempts: cache.NewExpiring(), told: cache.NewExpiring(), shares: &shares{workers: workers, slow: cache.NewExpiring(), active: cache.NewExpiring(), running: map[string]int{}}}
 }
 
 // attemptID names a write: the operation and what it changes, for the object that wants it.
@@ -92,8 +78,9 @@ type attempt struct {
 
 // Write is what Try sends.
 type Write struct {
-	// Name is the operation and what it changes.
-	Name string
+	// Name is the operation, and what it changes if an object may want it for several. Title is the
+	// name for people, "" if it is the same.
+	Name, Title string
 	// Purpose: what has succeeded for another one was not undone.
 	Purpose string
 	// Version is that of the cached object from which the write is made, "" if there is none. One
@@ -135,16 +122,16 @@ func (f *Failures) Try(object metav1.Object, w Write, send func() error) Failure
 	}
 	a.generation, a.purpose = object.GetGeneration(), w.Purpose
 	isBehind := w.Version != "" && a.refused == w.Version && time.Until(a.until) > 0
-	sent := send != nil && !isBehind && time.Until(a.next) <= 0 && f.send(id, object.GetNamespace(), w.Version, &a, send)
+	sent := send != nil && !isBehind && time.Until(a.next) <= 0 && f.send(id, object.GetNamespace(), w, &a, send)
 	// A race that is not tried again yet does not last.
 	lasts := a.err != nil && (a.ended.Sub(a.since) >= lastsFrom || !isRace(a.err) && time.Since(a.since) >= lastsFrom)
 	undone := a.done >= undoneFrom && !lasts && !IsRefusal(a.err)
 	failure := Failure{Write: w.Name, Err: a.err, Wait: max(0, time.Until(a.next)), Sent: sent, Lasts: undone || lasts}
-	if undone || a.err == nil && !sent {
-		failure.Err = fmt.Errorf("%s: %w", w.Name, ErrUndone)
-	}
 	if send != nil && !sent && failure.Wait == 0 {
 		failure.Wait = CacheRetry // It is behind, or too many run.
+		failure.Err = cmp.Or(a.err, errTurn)
+	} else if undone || a.err == nil && !sent {
+		failure.Err = fmt.Errorf("%s: %w", cmp.Or(w.Title, w.Name), ErrUndone)
 	}
 	switch {
 	case send != nil && a == before:
@@ -170,18 +157,18 @@ func (f *Failures) Try(object metav1.Object, w Write, send func() error) Failure
 
 // send sends the write and notes how it ended. It returns false if others like it have their share
 // of the workers.
-func (f *Failures) send(id attemptID, namespace, version string, a *attempt, send func() error) bool {
-	before, offends := a.err, a.failed > 1 || a.ended.Sub(a.began) >= time.Second
-	if !f.begin(namespace, offends) {
-		a.err = cmp.Or(a.err, fmt.Errorf("%s: it waits for its turn: other writes in this namespace take long", id.write))
+func (f *Failures) send(id attemptID, namespace string, w Write, a *attempt, send func() error) bool {
+	end, ok := f.shares.begin(namespace, a.ended.Sub(a.began) >= slowFrom)
+	if !ok {
 		return false
 	}
+	defer end()
+	before := a.err
 	a.began = time.Now()
-	defer func() { f.end(namespace, offends, time.Since(a.began)) }()
 	if a.err = send(); a.err == nil {
 		a.failed, a.done = 0, a.done+1
 	} else {
-		a.failed, a.err = a.failed+1, fmt.Errorf("%s: %w", id.write, a.err)
+		a.failed, a.err = a.failed+1, fmt.Errorf("%s: %w", cmp.Or(w.Title, w.Name), a.err)
 	}
 	if before == nil {
 		a.since = a.began
@@ -189,7 +176,7 @@ func (f *Failures) send(id attemptID, namespace, version string, a *attempt, sen
 	a.ended, a.refused = time.Now(), ""
 	a.next = a.ended
 	if isRace(a.err) {
-		a.refused, a.until = version, a.ended.Add(outdatedTimeout)
+		a.refused, a.until = w.Version, a.ended.Add(outdatedTimeout)
 	}
 	switch {
 	case IsTerminating(a.err) && IsTerminating(before):
@@ -200,42 +187,6 @@ func (f *Failures) send(id attemptID, namespace, version string, a *attempt, sen
 		a.next = a.ended.Add(backOff(string(id.uid), a.failed+a.done+3)) // 40 ms, 80 ms and so on
 	}
 	return true
-}
-
-// share is a part of the workers: those with a write of a namespace, "" for all of them, that offends
-// or not.
-type share struct {
-	namespace string
-	offends   bool
-}
-
-// begin reports whether a write may run now. If so, the caller calls end.
-func (f *Failures) begin(namespace string, offends bool) bool {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	offending, well := f.running[share{namespace, true}], f.running[share{namespace, false}]
-	_, isSlow := f.slow.Get(namespace)
-	if offends && (offending >= max(1, f.workers/4) || f.running[share{"", true}] >= max(1, f.workers*3/4)) ||
-		isSlow && offending+well >= max(1, f.workers/2) {
-		return false
-	}
-	f.running[share{namespace, offends}]++
-	f.running[share{"", offends}]++
-	return true
-}
-
-// end notes that a write has ended, and how long it took.
-func (f *Failures) end(namespace string, offends bool, took time.Duration) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	for _, s := range []share{{namespace, offends}, {"", offends}} {
-		if f.running[s]--; f.running[s] == 0 {
-			delete(f.running, s)
-		}
-	}
-	if took >= time.Second {
-		f.slow.Set(namespace, nil, stoodFor)
-	}
 }
 
 // backOff is the delay after so many failures in a row, one at least: 5 ms, then twice as long each

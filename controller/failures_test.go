@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -12,7 +11,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 
 	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
 	"example.com/byhand/controller"
@@ -216,58 +214,5 @@ func TestForgotten(t *testing.T) {
 		time.Sleep(time.Minute)
 		f.after(0, "create", 1, errBroken, true)
 		f.after(40*time.Millisecond, "create", 1, errBroken, true)
-	})
-}
-
-// With 8 workers, what took a second the last time may have two in its namespace, also if it has
-// succeeded, and for a new generation; so may what has failed twice. In a namespace whose last write
-// took a second within a minute, all may have four. Other namespaces are not limited by that. What
-// waits for its turn lasts.
-func TestShares(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		failures, generation := controller.NewFailures(8), int64(1)
-		var sent atomic.Int32
-		// at tries a write of an object of a namespace, which takes this time.
-		at := func(namespace, uid string, d time.Duration, err error) controller.Failure {
-			object := &metav1.ObjectMeta{Namespace: namespace, UID: types.UID(uid), Generation: generation}
-			return failures.Try(object, controller.Write{Name: "write"}, func() error { sent.Add(1); time.Sleep(d); return err })
-		}
-		sends := func(what string, want int, namespace string, d time.Duration, err error, uids ...string) {
-			t.Helper()
-			for _, uid := range uids {
-				go at(namespace, uid, d, err)
-			}
-			synctest.Wait()
-			if got := sent.Swap(0); int(got) != want {
-				t.Errorf("%s: %d of %d are sent, want %d", what, got, len(uids), want)
-			}
-			time.Sleep(d)
-			synctest.Wait()
-		}
-		all := []string{"1", "2", "3", "4", "5", "6"}
-		sends("the first time", 6, "sick", 10*time.Second, errBroken, all...)
-		time.Sleep(50 * time.Second)
-		sends("what took a second", 2, "sick", 10*time.Second, nil, all...)
-		time.Sleep(50 * time.Second)
-		generation++
-		sends("what took a second and succeeded, and others", 4, "sick", 10*time.Second, nil, append([]string{"1", "2", "3", "4"}, "7", "8", "9")...)
-		sends("in another namespace", 6, "well", 0, errBroken, all...)
-		time.Sleep(50 * time.Second)
-		sends("a first retry", 6, "well", 100*time.Millisecond, errBroken, all...)
-		time.Sleep(50 * time.Second)
-		sends("what has failed twice", 2, "well", 100*time.Millisecond, errBroken, all...)
-
-		sends("before", 3, "late", 10*time.Second, errBroken, "late1", "late2", "late3")
-		time.Sleep(50 * time.Second)
-		go at("late", "late1", time.Minute, nil)
-		go at("late", "late2", time.Minute, nil)
-		synctest.Wait()
-		if got := at("late", "late3", 0, nil); got.Sent || got.Wait <= 0 || !got.Lasts {
-			t.Errorf("while others have its share: %+v, want a failure that lasts, and to wait", got)
-		}
-		time.Sleep(61 * time.Second)
-		if got := at("late", "late3", 0, nil); !got.Sent || got.Err != nil {
-			t.Errorf("when it is its turn: %+v", got)
-		}
 	})
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
@@ -62,7 +63,8 @@ func foo(name, version string) v1alpha1.Foo {
 	return v1alpha1.Foo{
 		TypeMeta: metav1.TypeMeta{APIVersion: "samplecontroller.k8s.io/v1alpha1", Kind: "Foo"},
 		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name, ResourceVersion: version,
-			Annotations:   map[string]string{"kubectl.kubernetes.io/last-applied-configuration": "{}"},
+			Annotations: map[string]string{"kubectl.kubernetes.io/last-applied-configuration": "{}"},
+			Labels:      map[string]string{"of": "somebody"}, Finalizers: []string{"example.com/one"}, OwnerReferences: []metav1.OwnerReference{{Name: "somebody"}},
 			ManagedFields: []metav1.ManagedFieldsEntry{{Manager: "somebody"}}},
 		Spec: v1alpha1.FooSpec{DeploymentName: "wanted"},
 	}
@@ -114,8 +116,9 @@ func TestListAndWatch(t *testing.T) {
 		receive(t, added, want)
 	}
 	for _, stored := range foos.Store.List() {
-		if foo := stored.(*v1alpha1.Foo); foo.ManagedFields != nil || foo.Annotations != nil {
-			t.Errorf("kept in memory: managedFields %v, annotations %v", foo.ManagedFields, foo.Annotations)
+		is := stored.(*v1alpha1.Foo).ObjectMeta
+		if want := (metav1.ObjectMeta{Namespace: is.Namespace, Name: is.Name, ResourceVersion: is.ResourceVersion}); !equality.Semantic.DeepEqual(is, want) {
+			t.Errorf("kept in memory: %+v, want %+v", is, want)
 		}
 	}
 	if got := foos.Store.LastStoreSyncResourceVersion(); got != "11" {

@@ -33,8 +33,10 @@ const containerName, containerImage = "nginx", "nginx:1.29"
 // syncDeployment compares the Foo's Deployment with the Foo's spec, sends what differs and
 // keeps the answers in the state. For a Foo that is blocked it sends nothing.
 func (r *Reconciler) syncDeployment(ctx context.Context, s *fooState) {
+	// Another name is not another write: each rename would be one more to remember and to tell.
 	name := cache.NewObjectName(s.foo.Namespace, s.foo.Spec.DeploymentName).String()
-	create, update := controller.Write{Name: "create Deployment " + name}, controller.Write{Name: "update Deployment " + name}
+	create := controller.Write{Name: "create Deployment", Title: "create Deployment " + name, Purpose: name}
+	update := controller.Write{Name: "update Deployment", Title: "update Deployment " + name, Purpose: name}
 	var sendCreate, sendUpdate func() error
 	switch {
 	case s.blocked != nil:

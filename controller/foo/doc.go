@@ -33,9 +33,14 @@
 //     server checks every write: the version, the UID, the name. That does not help a process
 //     whose watch of Foos is behind that of Deployments: it may write an old number into the
 //     newest Deployment, until it sees the Foo.
-//   - A rename reads the live Foo and then deletes the old Deployment. If a person
-//     renames the Foo back between these two requests, the Deployment that it names
-//     again is deleted. The next reconcile creates it anew, with new Pods.
+//   - A rename reads the live Foo and its new Deployment, and then deletes the old one. If
+//     between these requests a person renames the Foo back, or the new Deployment is deleted or
+//     loses its owner, the Foo has none for a moment. The next reconcile creates it, with new Pods.
+//   - Writes that hang in hundreds of namespaces at once, each for the first time, take all workers:
+//     a Foo elsewhere waits until each has failed once. So does, for the time that one write takes,
+//     a Foo beside a single namespace whose writes begin to hang.
+//   - An Event that is dropped (internal/events) is not sent again while its cause goes on, and
+//     another name that is taken is no other cause: the condition tells.
 //   - The CRD must be the one of this repository. A status field that its schema does not
 //     know is dropped: then each reconcile writes the status again, and fails.
 //   - Two Foos that swap their Deployments' names wait for each other: each keeps its

@@ -32,7 +32,7 @@ type cause struct {
 }
 
 // warning is a cause on which a person must act.
-func warning(reason, message string) *cause { return &cause{reason, message, reason + " " + message} }
+func warning(reason, message string) *cause { return &cause{reason, message, reason} }
 
 // maxMessage limits the message of a cause, in bytes: an Event may have 1024, a condition 32768
 // characters.
@@ -75,7 +75,9 @@ func (r *Reconciler) tell(s *fooState, causes []cause) {
 		if isNew {
 			news, reason = append(news, c.message), cmp.Or(reason, c.reason)
 		}
-		c.message = stable
+		if s.blocked == nil { // What blocks is in our own words: the newest are true.
+			c.message = stable
+		}
 	}
 	// One for all: Events of one reason about the same versions of the same objects become one.
 	var related runtime.Object

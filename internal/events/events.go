@@ -30,7 +30,8 @@ import (
 )
 
 // At most qps Warnings a second are sent, after a burst, and as many other Events: one object that
-// changes all the time does not hide what is wrong with others. At most inFlight are sent at a time.
+// changes all the time does not hide what is wrong with others. At most inFlight are sent at a time; others
+// wait for half of the timeout at most.
 const (
 	qps, burst = 10, 50
 	inFlight   = 10
@@ -92,7 +93,7 @@ func (r recorder) Eventf(regarding, related runtime.Object, kind, reason, action
 }
 
 // sink drops at once what is too much, and what fails: the broadcaster would hold a goroutine for
-// each of them, for two minutes.
+// each of them, for two minutes. What was dropped is not told again: the condition has it.
 type sink struct {
 	next events.EventSink
 	limits
@@ -127,7 +128,7 @@ func (s *sink) send(ctx context.Context, kind string, send func(ctx context.Cont
 	select {
 	case s.slots <- struct{}{}:
 		defer func() { <-s.slots }()
-	default:
+	case <-time.After(timeout / 2):
 		return nil, nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, timeout)

@@ -60,12 +60,27 @@ func TestSinkDrops(t *testing.T) {
 	})
 }
 
+// What comes at the same moment, as when a quota refuses many Foos, is sent up to the burst.
+func TestSinkSendsBurst(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		next := &counted{answer: func(context.Context) { time.Sleep(10 * time.Millisecond) }}
+		s := newSink(next)
+		for range burst {
+			go func() { _, _ = s.Create(t.Context(), &eventsv1.Event{}) }()
+		}
+		time.Sleep(timeout)
+		if got := next.calls.Load(); got != burst {
+			t.Errorf("%d of %d are sent", got, burst)
+		}
+	})
+}
+
 // A server that does not answer holds up a few Events, for a while.
 func TestSinkOfServerThatHangs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		next := &counted{answer: func(ctx context.Context) { <-ctx.Done() }}
 		s, begin := newSink(next), time.Now()
-		for range 40 {
+		for range 3 * inFlight {
 			go func() { _, _ = s.Create(t.Context(), &eventsv1.Event{}) }()
 		}
 		synctest.Wait()
@@ -76,7 +91,7 @@ func TestSinkOfServerThatHangs(t *testing.T) {
 		synctest.Wait()
 		_, _ = s.Create(t.Context(), &eventsv1.Event{})
 		if took := time.Since(begin); next.calls.Load() != inFlight+1 || took != 2*timeout {
-			t.Errorf("%d requests in %s, want one more after the time-out", next.calls.Load(), took)
+			t.Errorf("%d requests in %s, want one more after the time-out: those that waited are dropped", next.calls.Load(), took)
 		}
 	})
 }

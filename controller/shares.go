@@ -1,0 +1,68 @@
+package controller
+
+import (
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/cache"
+)
+
+// Shares of the workers. Without this file a write that hangs takes a worker from the others
+// (TestHangingWritesLeaveWorkersFree):
+//
+//	0.0 s  In one namespace a webhook does not answer: the write of each of 1,000 Foos fails
+//	       after 10 s. 16 workers always have 16 of them.
+//	0.1 s  A person creates a Foo elsewhere. Its key is behind all of them.
+//	11 min A worker takes it.
+//
+// So what was slow the last time may have half of the workers, and all else in a namespace in which
+// a write was slow within a minute may have a quarter more. The rest is for what is well. The
+// namespaces that send or wait share this, so that one of them does not wait for the others. A write
+// that was never slow, in a namespace where none was, is not limited: nobody can know.
+
+// slowFrom is when a write is slow: ten times as long as one usually takes.
+const slowFrom = 250 * time.Millisecond
+
+// shares knows which writes are limited. It is safe for concurrent use.
+type shares struct {
+	workers int
+	// slow has the namespaces in which a write was slow, active those that send or wait.
+	slow, active *cache.Expiring
+
+	mu      sync.Mutex
+	running map[string]int // limited ones, by namespace
+}
+
+// begin reports whether a write may be sent now. If so, the caller calls end after it.
+func (s *shares) begin(namespace string, wasSlow bool) (end func(), ok bool) {
+	began, limit := time.Now(), s.workers*3/4
+	note := func() {
+		if time.Since(began) >= slowFrom {
+			s.slow.Set(namespace, nil, time.Minute)
+		}
+	}
+	if wasSlow {
+		limit = s.workers / 2
+	} else if _, isSlow := s.slow.Get(namespace); !isSlow {
+		return note, true
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.active.Set(namespace, nil, 2*CacheRetry)
+	sent := 0
+	for _, n := range s.running {
+		sent += n
+	}
+	if sent >= max(1, limit) || s.running[namespace] >= max(1, limit/s.active.Len()) {
+		return nil, false
+	}
+	s.running[namespace]++
+	return func() {
+		note()
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if s.running[namespace]--; s.running[namespace] == 0 {
+			delete(s.running, namespace)
+		}
+	}, true
+}
