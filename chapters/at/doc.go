@@ -50,8 +50,7 @@
 //     that Pod once a second until the Pod has ended, and does not remove the finalizer.
 //   - While the program is off, the Pod of a deleted At stays Terminating. The next start
 //     releases it.
-//   - A Pod that never ends leaves its At RUNNING for ever: one whose command hangs, whose
-//     image cannot be pulled, or that fits on no node.
+//   - A Pod that never ends leaves its At RUNNING for ever.
 //   - A Pod that is deleted while it runs is FAILED at once. Its containers may still have
 //     ended well in their grace period.
 package main
