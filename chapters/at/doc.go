@@ -24,7 +24,6 @@
 //     depends on the At's name and UID, so the API server refuses a second one. The Pod has
 //     a finalizer until its UID and what came of it are in the status, so it cannot go
 //     unseen. Once there is a podUID, no Pod is created.
-//   - It runs late, if the program was off, unless startingDeadlineSeconds are over.
 //   - What a retry cannot mend is FAILED with a reason and is never retried: a schedule that
 //     is no time, another owner's Pod of this name, a Pod that was deleted, a Pod that the
 //     API server calls invalid. What a quota or a policy refuses is told in the status
