@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -25,8 +26,7 @@ func init() { utilruntime.Must(v1alpha1.AddToScheme(scheme)) }
 // Toppings is the client of Toppings, with the verbs that this program sends.
 type Toppings struct{ rest rest.Interface }
 
-// NewToppings returns a client for the server and the credentials in config, which it does
-// not change. It opens no connection.
+// NewToppings returns a client for the server and the credentials in config.
 func NewToppings(config *rest.Config) (*Toppings, error) {
 	c := rest.CopyConfig(config)
 	c.APIPath, c.GroupVersion = "/apis", &v1alpha1.SchemeGroupVersion
@@ -100,9 +100,12 @@ func has(client *Toppings, store cache.Store) func(ctx context.Context, name str
 		if len(validation.IsDNS1123Subdomain(name)) > 0 {
 			return false, nil
 		}
-		_, err := client.Get(ctx, name, metav1.GetOptions{})
-		if apierrors.IsNotFound(err) {
+		topping, err := client.Get(ctx, name, metav1.GetOptions{})
+		switch {
+		case apierrors.IsNotFound(err):
 			return false, nil
+		case err == nil && topping.Name != name: // Another kind is decoded to an empty Topping.
+			return false, errors.New("the answer is no such Topping")
 		}
 		return err == nil, err
 	}

@@ -18,20 +18,20 @@ func TestReadme(t *testing.T) {
 	script.Refused("kubectl create -f", "all toppings together may cost 10000, and would cost 10250")
 	script.Run("kubectl explain", "What one portion costs, in cents")
 	script.Refused("kubectl get --raw", `"alice" cannot list resource "toppings"`)
-	script.Run("kubectl create clusterrole cook", "created")
-	script.Run("kubectl create clusterrolebinding cook", "created")
+	script.Run("kubectl create clusterrole byhand-cook", "created")
+	script.Run("kubectl create clusterrolebinding byhand-cook", "created")
 	script.Refused("kubectl apply --server-side --as=alice", `user "alice" cannot create`)
 	script.Run("kubectl delete clusterrole", "deleted")
 
 	c.kill()
 	script.Run("kubectl get apiservices", "False")
-	script.Run("kubectl create namespace empty", "created")
-	script.Run("kubectl delete namespace empty", "deleted")
-	script.Run("kubectl get namespace empty", "aggregated.restaurant")
+	script.Run("kubectl create namespace byhand-empty", "created")
+	script.Run("kubectl delete namespace byhand-empty", "deleted")
+	script.Run("kubectl get namespace byhand-empty", "aggregated.restaurant")
 
 	// What ends it.
 	if output := c.Shell("make -C ../.. chapter-down CHAPTER=apiserver"); !strings.Contains(output, apiServiceName+`" deleted`) {
 		t.Errorf("make chapter-down says\n%s", output)
 	}
-	c.goes(c.Resource(namespaceResource), "empty")
+	c.goes(c.Resource(namespaceResource), "byhand-empty")
 }

@@ -130,14 +130,14 @@ func (r *Reconciler) createPod(ctx context.Context, at *At, now time.Time) (*cor
 	schedule, err := parseSchedule(at.Spec.Schedule)
 	missed := err == nil && isMissed(schedule, now, at.Spec.StartingDeadlineSeconds)
 	if !missed {
-		pod, err := pods.Create(ctx, newPod(at), metav1.CreateOptions{})
+		pod, err := whole(pods.Create(ctx, newPod(at), metav1.CreateOptions{}))
 		if !apierrors.IsAlreadyExists(err) {
 			return pod, err
 		}
 	}
 	// The answer to an earlier POST was lost, another controller was faster, or it is
 	// another owner's.
-	pod, err := pods.Get(ctx, at.Status.PodName, metav1.GetOptions{})
+	pod, err := whole(pods.Get(ctx, at.Status.PodName, metav1.GetOptions{}))
 	if missed && apierrors.IsNotFound(err) {
 		return nil, errMissed
 	}
@@ -151,7 +151,7 @@ func podKey(at *At) cache.ObjectName {
 
 // verifyCache asks the API server whether the cache has its newest version of an At.
 func (r *Reconciler) verifyCache(ctx context.Context, at *At) error {
-	live, err := r.Client.Ats(at.Namespace).Get(ctx, at.Name, metav1.GetOptions{})
+	live, err := whole(r.Client.Ats(at.Namespace).Get(ctx, at.Name, metav1.GetOptions{}))
 	if err != nil {
 		return fmt.Errorf("get At %s/%s: %w", at.Namespace, at.Name, err)
 	}
@@ -170,7 +170,7 @@ func (r *Reconciler) followPod(ctx context.Context, at *At) (requeueAfter time.D
 	if !ok || pod.UID != at.Status.PodUID {
 		// The cache does not decide that it is gone: it may be behind, or the label was
 		// taken from the Pod.
-		live, err := r.Pods.Pods(at.Namespace).Get(ctx, at.Status.PodName, metav1.GetOptions{})
+		live, err := whole(r.Pods.Pods(at.Namespace).Get(ctx, at.Status.PodName, metav1.GetOptions{}))
 		switch {
 		case apierrors.IsNotFound(err) || err == nil && live.UID != at.Status.PodUID:
 			return 0, r.updateStatus(ctx, at, at.Status.failed(ReasonPodDeleted, "the Pod is gone", now))
@@ -195,8 +195,8 @@ func (r *Reconciler) releasePods(ctx context.Context, key cache.ObjectName, at *
 		if needed {
 			continue
 		}
-		released, err := r.Pods.Pods(pod.Namespace).Patch(ctx, pod.Name, types.StrategicMergePatchType,
-			fmt.Appendf(nil, releasePatch, pod.UID), metav1.PatchOptions{})
+		released, err := whole(r.Pods.Pods(pod.Namespace).Patch(ctx, pod.Name, types.StrategicMergePatchType,
+			fmt.Appendf(nil, releasePatch, pod.UID), metav1.PatchOptions{}))
 		if cause, ok := apierrors.StatusCause(err, metav1.CauseTypeFieldValueInvalid); ok && cause.Field == "metadata.uid" {
 			// Another Pod has the name by now. The answer to a PATCH is 422, not 409 as to a PUT.
 			err = apierrors.NewConflict(corev1.Resource("pods"), pod.Name, err)
@@ -224,7 +224,7 @@ func (r *Reconciler) isNeeded(ctx context.Context, key cache.ObjectName, at *At,
 		return false, nil // The Pod names no At, see atOf.
 	}
 	// The At is gone, or the cache does not have it yet.
-	live, err := r.Client.Ats(key.Namespace).Get(ctx, key.Name, metav1.GetOptions{})
+	live, err := whole(r.Client.Ats(key.Namespace).Get(ctx, key.Name, metav1.GetOptions{}))
 	if apierrors.IsNotFound(err) {
 		return false, nil
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -20,8 +21,7 @@ func init() { utilruntime.Must(AddToScheme(scheme)) }
 // others; clientset/foo.go of the core has all of them.
 type Client struct{ rest rest.Interface }
 
-// NewClient returns a client for the server and the credentials in config, which it does
-// not change. It opens no connection.
+// NewClient returns a client for the server and the credentials in config.
 func NewClient(config *rest.Config) (*Client, error) {
 	c := rest.CopyConfig(config)
 	c.APIPath, c.GroupVersion = "/apis", &SchemeGroupVersion
@@ -98,4 +98,13 @@ func (c *Ats) UpdateStatus(ctx context.Context, at *At, opts metav1.UpdateOption
 		Do(ctx).
 		Into(result)
 	return result, err
+}
+
+// whole refuses an answer of another kind, which a client decodes to an empty object: that Pod is not
+// ours, or gone.
+func whole[T metav1.Object](object T, err error) (T, error) {
+	if err == nil && object.GetUID() == "" {
+		err = errors.New("the answer is no object of this kind")
+	}
+	return object, err
 }

@@ -24,7 +24,6 @@
 //     depends on the At's name and UID, so the API server refuses a second one. The Pod has
 //     a finalizer until its UID and what came of it are in the status, so it cannot go
 //     unseen. Once there is a podUID, no Pod is created.
-//   - It runs late, if the program was off, unless startingDeadlineSeconds are over.
 //   - What a retry cannot mend is FAILED with a reason and is never retried: a schedule that
 //     is no time, another owner's Pod of this name, a Pod that was deleted, a Pod that the
 //     API server calls invalid. What a quota or a policy refuses is told in the status
@@ -50,8 +49,7 @@
 //     that Pod once a second until the Pod has ended, and does not remove the finalizer.
 //   - While the program is off, the Pod of a deleted At stays Terminating. The next start
 //     releases it.
-//   - A Pod that never ends leaves its At RUNNING for ever: one whose command hangs, whose
-//     image cannot be pulled, or that fits on no node.
+//   - A Pod that never ends leaves its At RUNNING for ever.
 //   - A Pod that is deleted while it runs is FAILED at once. Its containers may still have
 //     ended well in their grace period.
 package main

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -335,6 +336,69 @@ func TestReleaseAsksFirst(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.reconcileStale("GET ats/example")
+}
+
+// TestAnswerOfAnotherKind: an answer that is no Pod, or no At, decides nothing. A client decodes
+// each JSON without an error.
+func TestAnswerOfAnotherKind(t *testing.T) {
+	for request, prepare := range map[string]func(*testing.T) *world{
+		"GET ats/example":        func(t *testing.T) *world { return claimed(t) },
+		"POST pods":              func(t *testing.T) *world { return claimed(t) },
+		"PUT ats/example/status": func(t *testing.T) *world { return claimed(t) },
+		"GET the Pod after a POST": func(t *testing.T) *world {
+			w := claimed(t)
+			w.sync()
+			w.add(w.podPath(), newPod(w.at()))
+			w.set(w.podPath(), map[string]any{}, "metadata", "labels")
+			return w
+		},
+		"GET the Pod": func(t *testing.T) *world {
+			w := running(t)
+			w.set(w.podPath(), map[string]any{}, "metadata", "labels")
+			return w
+		},
+		"GET ats/example, which the cache does not have": func(t *testing.T) *world {
+			w := running(t)
+			if err := w.AtStore.Replace(nil, "100"); err != nil {
+				t.Fatal(err)
+			}
+			return w
+		},
+	} {
+		t.Run(request, func(t *testing.T) {
+			w := prepare(t)
+			w.syncPods()
+			if !strings.Contains(request, "cache") {
+				w.syncAts()
+			}
+			method, _, _ := strings.Cut(request, " ")
+			resource := "/pods"
+			if strings.Contains(request, "ats/") {
+				resource = "/ats"
+			}
+			w.api.Intercept(func(answer http.ResponseWriter, r *http.Request) bool {
+				lies := r.Method == method && strings.Contains(r.URL.Path, resource)
+				if lies {
+					answer.Header().Set("Content-Type", "application/json")
+					fmt.Fprint(answer, `{"kind":"Status","apiVersion":"v1","status":"Success"}`)
+				}
+				return lies
+			})
+			if _, err := w.Reconcile(t.Context(), exampleKey); err == nil {
+				t.Error("no error")
+			}
+			w.is(PhaseRunning, "")
+			w.api.Intercept(nil)
+			for range 3 {
+				w.sync()
+				_, _ = w.Reconcile(t.Context(), exampleKey)
+			}
+			w.is(PhaseRunning, "")
+			if pod := w.pod(); w.at().Status.PodUID != pod.UID || !isTracked(pod) {
+				t.Errorf("podUID %q of Pod %s, finalizers %q", w.at().Status.PodUID, pod.UID, pod.Finalizers)
+			}
+		})
+	}
 }
 
 // TestDeletedAt: nothing is created for an At that is being deleted.

@@ -55,8 +55,9 @@ func newPod(at *At) *corev1.Pod {
 			// The At controls it, and the garbage collector deletes it after the At.
 			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(at, atKind)},
 		},
-		// A container that has ended is not started again.
-		Spec: corev1.PodSpec{RestartPolicy: corev1.RestartPolicyNever},
+		// A container that has ended is not started again. Who may create Ats may run any image, and
+		// not with a ServiceAccount's rights.
+		Spec: corev1.PodSpec{RestartPolicy: corev1.RestartPolicyNever, AutomountServiceAccountToken: new(false)},
 	}
 	for _, c := range at.Spec.Containers {
 		pod.Spec.Containers = append(pod.Spec.Containers,

@@ -54,7 +54,7 @@ func TestNewPod(t *testing.T) {
 			OwnerReferences: []metav1.OwnerReference{{APIVersion: "cnat.programming-kubernetes.info/v1alpha1", Kind: "At", Name: "example", UID: "uid",
 				Controller: new(true), BlockOwnerDeletion: new(true)}},
 		},
-		Spec: corev1.PodSpec{RestartPolicy: corev1.RestartPolicyNever, Containers: []corev1.Container{
+		Spec: corev1.PodSpec{RestartPolicy: corev1.RestartPolicyNever, AutomountServiceAccountToken: new(false), Containers: []corev1.Container{
 			{Name: "one", Image: "image", Command: []string{"echo", "two  spaces"}, Args: []string{""}},
 			{Name: "two", Image: "other"},
 		}},

@@ -29,7 +29,7 @@ func TestReadme(t *testing.T) {
 	script.Run("kubectl delete pod", "deleted")
 	script.Run("kubectl wait at later --for=jsonpath='{.status.reason}'", "condition met")
 	script.Run("kubectl get ats")
-	script.Run("kubectl delete ats --all")
+	script.Run("kubectl delete ats example-at later")
 	script.Run("kubectl wait pod --for=delete")
 	program.Stop()
 }

@@ -84,7 +84,7 @@ func (r *Reconciler) updateStatus(ctx context.Context, at *At, status AtStatus) 
 	// at is the cache's: never change it, change a copy.
 	desired := at.DeepCopy()
 	desired.Status = status
-	updated, err := r.Client.Ats(at.Namespace).UpdateStatus(ctx, desired, metav1.UpdateOptions{})
+	updated, err := whole(r.Client.Ats(at.Namespace).UpdateStatus(ctx, desired, metav1.UpdateOptions{}))
 	if err != nil {
 		r.Writes.AwaitChange(cache.MetaObjectToName(at), r.AtStore, at, err)
 		return fmt.Errorf("update status of At %s/%s: %w", at.Namespace, at.Name, err)

@@ -21,9 +21,7 @@ type AtSpec struct {
 	// Schedule is when to run, in RFC 3339, with an offset from UTC: 2026-01-02T15:04:05Z
 	// or 2026-01-02T16:04:05+01:00. A time that is over means at once.
 	//
-	// It is a string and not a metav1.Time. One object with a value that metav1.Time cannot
-	// decode breaks the list of all objects, and the format date-time in a schema admits
-	// such values (doc.go, Caveats).
+	// It is a string and not a metav1.Time: see the caveats in doc.go.
 	Schedule string `json:"schedule"`
 	// Containers run side by side in one Pod.
 	Containers []AtContainer `json:"containers"`

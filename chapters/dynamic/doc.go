@@ -30,7 +30,7 @@
 //
 //   - Discovery is two requests in each run. kubectl keeps the answers in ~/.kube/cache for
 //     six hours, and asks again when it meets a word that is not in them.
-//   - A watch ends when the server ends it, after 5 to 10 minutes. Package informer of the
+//   - A watch ends when the server ends it, after 30 to 60 minutes. Package informer of the
 //     core goes on.
 //   - An int in an Unstructured is a panic, later, in DeepCopy. Use int64 (get.go).
 package main

@@ -122,8 +122,7 @@ func (p *program) showEvent(kind watch.EventType, object unstructured.Unstructur
 	return printRows(p.stdout, slices.Concat([]string{string(kind)}, cells))
 }
 
-// row reads the fields that the objects of every kind have. (The columns of kubectl are made
-// by the server, which knows each kind: it is asked for a Table instead of the objects.)
+// row reads the fields that the objects of every kind have.
 //
 // An Unstructured is an object without a Go type: a map from field names to what JSON has,
 // and to nothing else.
@@ -150,7 +149,8 @@ func row(object unstructured.Unstructured) ([]string, error) {
 		if err != nil {
 			return nil, err
 		}
-		cells = append(cells, cmp.Or(cell, "-"))
+		// A name may have control characters, for the terminal.
+		cells = append(cells, cmp.Or(strings.Trim(strconv.Quote(cell), `"`), "-"))
 	}
 	// Not every kind has a generation. 0 would say that it has.
 	generation, found, err := unstructured.NestedInt64(object.Object, "metadata", "generation")

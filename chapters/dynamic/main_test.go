@@ -52,6 +52,16 @@ func TestGet(t *testing.T) {
 	}
 }
 
+// The name of a Role may have any character but / and %: it must not write to the terminal, nor be a row.
+func TestGetQuotes(t *testing.T) {
+	s := newServer(t)
+	s.answer(foosPath, `{"apiVersion": "samplecontroller.k8s.io/v1alpha1", "kind": "FooList", "items": [{"metadata": {"name": "\u001b[2Ja\nb ü"}}]}`)
+	stdout, _, err := dynamic(t, s.kubeconfig(t), "get", "fo")
+	if lines := strings.Split(stdout, "\n"); err != nil || len(lines) != 3 || !strings.Contains(lines[1], `  \x1b[2Ja\nb ü `) {
+		t.Errorf("%v: %q", err, stdout)
+	}
+}
+
 // With -o json stdout is one document: the object, or a list.
 func TestGetJSON(t *testing.T) {
 	s := newServer(t)

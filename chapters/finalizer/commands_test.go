@@ -23,7 +23,7 @@ import (
 // package, by the name of this file, and the others run meanwhile.
 func TestReadme(t *testing.T) {
 	t.Parallel()
-	const namespace = "shelf"
+	const namespace = "byhand-shelf"
 	c := newCluster(t)
 	c.projects = clientset.NewForConfigOrDie(c.Config).ExamplesV1alpha1().Projects(namespace)
 	t.Cleanup(func() {
@@ -46,29 +46,29 @@ func TestReadme(t *testing.T) {
 
 	script.Take("make chapter CHAPTER=finalizer")
 	p := start()
-	script.Run("kubectl create namespace shelf", "created")
-	script.Run("kubectl apply -n shelf -f chapters/finalizer/config/samples", "created")
-	script.Run("kubectl get project example-project -n shelf -o jsonpath='{.metadata.uid}", `["`+finalizer+`"]`)
+	script.Run("kubectl create namespace byhand-shelf", "created")
+	script.Run("kubectl apply -n byhand-shelf -f chapters/finalizer/config/samples", "created")
+	script.Run("kubectl get project example-project -n byhand-shelf -o jsonpath='{.metadata.uid}", `["`+finalizer+`"]`)
 	script.Run("ls bin/volumes/$(kubectl get", "0\n1\n")
-	script.Run(`kubectl patch project example-project -n shelf --type=merge -p '{"spec":{"replicas":3}}'`, "patched")
+	script.Run(`kubectl patch project example-project -n byhand-shelf --type=merge -p '{"spec":{"replicas":3}}'`, "patched")
 	c.oneOwnerHas(3)
-	script.Run(`kubectl patch project example-project -n shelf --type=merge -p '{"spec":{"replicas":1000000000}}'`, "patched")
-	script.Run("kubectl get events -n shelf", "TooManyVolumes")
+	script.Run(`kubectl patch project example-project -n byhand-shelf --type=merge -p '{"spec":{"replicas":1000000000}}'`, "patched")
+	script.Run("kubectl get events -n byhand-shelf", "TooManyVolumes")
 
 	p.Signal(syscall.SIGINT)
 	if code := p.Exit(); code != 0 {
 		t.Errorf("exit code %d after Ctrl-C, want 0", code)
 	}
-	script.Run("kubectl delete namespace shelf --wait=false", "deleted")
-	script.Run("kubectl get namespace shelf", "Terminating")
-	script.Run("kubectl wait namespace/shelf", "condition met")
-	script.Run("kubectl get namespace shelf -o jsonpath", finalizer)
-	script.Run("kubectl get project example-project -n shelf -o jsonpath='{.metadata.deletionTimestamp}", finalizer)
+	script.Run("kubectl delete namespace byhand-shelf --wait=false", "deleted")
+	script.Run("kubectl get namespace byhand-shelf", "Terminating")
+	script.Run("kubectl wait namespace/byhand-shelf", "condition met")
+	script.Run("kubectl get namespace byhand-shelf -o jsonpath", finalizer)
+	script.Run("kubectl get project example-project -n byhand-shelf -o jsonpath='{.metadata.deletionTimestamp}", finalizer)
 	c.oneOwnerHas(3)
 
 	script.Take("make chapter CHAPTER=finalizer")
 	start()
-	script.Run("kubectl wait --for=delete namespace/shelf")
+	script.Run("kubectl wait --for=delete namespace/byhand-shelf")
 	script.Run("ls bin/volumes")
 	if owners, err := c.Owners(t.Context()); err != nil || len(owners) > 0 {
 		t.Errorf("the store has folders of %v (%v), want none", owners, err)

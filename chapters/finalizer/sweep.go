@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -42,6 +43,9 @@ func (r *projectReconciler) sweep(ctx context.Context) error {
 	// folder, and with --namespace it has one namespace. So ask for the Projects of all.
 	// Without a resourceVersion the answer is the newest.
 	list, err := r.projects.Projects(metav1.NamespaceAll).List(ctx, metav1.ListOptions{})
+	if err == nil && (list.ResourceVersion == "" || list.Continue != "") {
+		err = errors.New("the answer is no list of Projects, or a part of one") // A client decodes anything.
+	}
 	if err != nil {
 		return fmt.Errorf("look for orphans: %w", err)
 	}

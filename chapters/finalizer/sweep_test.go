@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"io"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -94,6 +95,25 @@ func TestSweepWithoutAnswer(t *testing.T) {
 		t.Error("no error")
 	}
 	w.has(uid(1), 0)
+}
+
+// An answer that is not the whole list proves nothing. A client decodes it without an error.
+func TestSweepOfAnotherAnswer(t *testing.T) {
+	for _, body := range []string{`{}`, `{"kind":"Status","apiVersion":"v1","status":"Success"}`,
+		`{"kind":"FooList","apiVersion":"samplecontroller.k8s.io/v1alpha1","metadata":{"resourceVersion":"9"},"items":[]}`,
+		`{"kind":"ProjectList","apiVersion":"examples-gzh.com/v1alpha1","metadata":{"resourceVersion":"9","continue":"page 2"},"items":[]}`} {
+		w := newWorld(t)
+		w.createVolumes(uid(1))
+		w.api.Intercept(func(answer http.ResponseWriter, _ *http.Request) bool {
+			answer.Header().Set("Content-Type", "application/json")
+			_, _ = io.WriteString(answer, body)
+			return true
+		})
+		if err := w.reconciler.sweep(t.Context()); err == nil {
+			t.Errorf("no error: %s", body)
+		}
+		w.has(uid(1), 0)
+	}
 }
 
 func (w *world) sweeps() {

@@ -4,8 +4,7 @@
 //	cd chapters && go run ./informer --kubeconfig FILE
 //
 // Its neighbours are the core's: package controller has the reconcile and the workers, package informer
-// the index functions. Types such as cache.Delta are client-go's, so that its parts can take the place of
-// these.
+// the index functions.
 //
 // # Properties
 //
@@ -18,6 +17,5 @@
 // # Caveats
 //
 //   - The store may be older than your own write.
-//   - The FIFO and the buffers of the handlers have no bound (TestWhatGrows).
 //   - For a program of your own take client-go's.
 package main

@@ -19,7 +19,6 @@ import (
 //
 // So what was heard waits in its order, and a list is one step: the store changes from old to
 // new at once, and what the list lacks is a deletion.
-//
 
 // buffer is a first-in, first-out queue without a bound. Its zero value is empty.
 type buffer[T any] struct {

@@ -92,7 +92,7 @@ func (swapped clientGo) informer(resource string, lw *cache.ListWatch, example r
 	if swapped.has("fifo") {
 		i.fifo = cache.NewRealFIFOWithOptions(cache.RealFIFOOptions{AtomicEvents: true, UnlockWhileProcessing: true, EmitDeltaTypeBookmark: true})
 	}
-	i.reflect = (&Reflector{Resource: resource, ListWatch: lw, FIFO: i.fifo}).Run
+	i.reflect = (&Reflector{Resource: resource, Example: example, ListWatch: lw, FIFO: i.fifo}).Run
 	if swapped.has("reflector") {
 		i.reflect = cache.NewReflector(lw, example, i.fifo, 0).RunWithContext
 	}

@@ -23,7 +23,7 @@ import (
 //
 // So a key is there once. It is dirty from Add on until a worker takes it, and processing until
 // that worker is done. A key that is added while it is processing is both, and no worker gets it
-// until then. So a thousand changes of an object are one key.
+// until then.
 
 // A key that failed waits minDelay, then twice as long each time, up to maxDelay.
 const minDelay, maxDelay = 5 * time.Millisecond, 30 * time.Second

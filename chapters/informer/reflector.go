@@ -1,8 +1,10 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"math/rand/v2"
+	"reflect"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -42,7 +44,8 @@ const watchTimeout = 5 * time.Minute
 
 // Reflector lists and watches one resource, and puts what it hears into a FIFO.
 type Reflector struct {
-	Resource  string // for the log
+	Resource  string         // for the log
+	Example   runtime.Object // Its Go type is that of all objects.
 	ListWatch cache.ListerWatcherWithContext
 	FIFO      fifo
 
@@ -102,12 +105,12 @@ func (r *Reflector) watch(ctx context.Context) (heard int, err error) {
 	}()
 	for event := range stream.ResultChan() {
 		// An ERROR holds a Status: the watch is over.
-		object, err := meta.Accessor(event.Object)
-		if event.Type == watch.Error || err != nil {
+		if event.Type == watch.Error || reflect.TypeOf(event.Object) != reflect.TypeOf(r.Example) {
 			return heard, apierrors.FromObject(event.Object)
 		}
 		heard++
-		version := object.GetResourceVersion()
+		object := event.Object.(metav1.Object)
+		version := cmp.Or(object.GetResourceVersion(), r.version) // "" would be "from now on".
 		klog.V(1).Infof("%s %s %s, version %s", event.Type, r.Resource, cache.MetaObjectToName(object), version)
 		switch event.Type {
 		case watch.Added, watch.Modified: // Which of the two it is for a handler, the store knows.
@@ -140,7 +143,9 @@ func (r *Reflector) list(ctx context.Context) error {
 		return err
 	}
 	objects := NewStore(nil)
-	_ = meta.EachListItem(list, func(object runtime.Object) error { return objects.Add(object) })
+	if err := meta.EachListItem(list, func(object runtime.Object) error { return objects.Add(object) }); err != nil {
+		return err // It is no list. As an empty one it would be the end of all objects.
+	}
 	accessor, _ := meta.ListAccessor(list)
 	r.listed, r.version = true, accessor.GetResourceVersion()
 	return r.FIFO.Replace(objects.List(), r.version)

@@ -68,6 +68,21 @@ var stories = []struct {
 		outcome{"first a1, a1→a2, add b3", "STREAM, STREAM after 102, LIST after 102, STREAM after 102, LIST after 102, STREAM after 102", "a2 b3 at 105"}, same},
 	{"bookmarks", func(w *world) { w.again(1, sends("BOOKMARK", "", 106, done)) },
 		outcome{"first a1", "STREAM, WATCH after 102, WATCH after 106", "a1 at 106"}, same},
+	// A server that is none, or lies. What is no Foo ends the watch or the list, and no Foo is lost.
+	{"bookmark without a version", func(w *world) {
+		w.put("b", 1)
+		w.again(1, func(rw http.ResponseWriter, r *http.Request) {
+			says(`{"type":"BOOKMARK","object":{"apiVersion":"samplecontroller.k8s.io/v1alpha1","kind":"Foo"}}`)(rw, r)
+			w.Remove(foos + "b")
+		})
+	}, outcome{"first a1, first b1, delete b1", "STREAM, WATCH after 103", "a1 at 104"},
+		outcome{"first a1, first b1, a1→a1", "STREAM, WATCH after 103, WATCH", "a1 b1 at 103"}},
+	{"event of another kind", func(w *world) { w.again(1, says(`{"type":"ADDED","object":`+project+`}`)) },
+		outcome{"first a1, a1→a1", "STREAM, WATCH after 102, STREAM after 102", "a1 at 102"}, same},
+	{"list that is none", func(w *world) { w.again(3, onlyLists(says(`{"apiVersion":"v1","kind":"Status","status":"Success"}`))) },
+		outcome{"first a1, a1→a1", "STREAM, WATCH after 102, STREAM after 102, LIST after 102, STREAM after 102", "a1 at 102"}, same},
+	{"object for a list", func(w *world) { w.again(3, onlyLists(says(project))) },
+		outcome{"first a1, a1→a1", "STREAM, WATCH after 102, STREAM after 102, LIST after 102, STREAM after 102", "a1 at 102"}, same},
 	// A stream after a version that the server does not have yet is refused: whatever is newest.
 	{"server that lags behind", func(w *world) {
 		w.again(1, sends("BOOKMARK", "", 106, done))

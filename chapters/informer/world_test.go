@@ -138,6 +138,17 @@ func sends(what, name string, version int, then http.HandlerFunc) http.HandlerFu
 	}
 }
 
+// project is of another Go type, which the clientset knows, too.
+const project = `{"apiVersion":"examples-gzh.com/v1alpha1","kind":"Project","metadata":{"namespace":"default","name":"p","resourceVersion":"103"}}`
+
+// says answers 200 with a line.
+func says(line string) http.HandlerFunc {
+	return func(rw http.ResponseWriter, _ *http.Request) {
+		rw.Header().Set("Content-Type", "application/json")
+		fmt.Fprintln(rw, line)
+	}
+}
+
 // done ends the answer.
 func done(http.ResponseWriter, *http.Request) {}
 

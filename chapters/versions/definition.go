@@ -3,12 +3,14 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"reflect"
 	"slices"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/rest"
@@ -20,6 +22,7 @@ import (
 
 const (
 	definitionPath = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/pizzas." + v1alpha1.GroupName
+	definitionKind = "CustomResourceDefinition"
 	// period is how often to ask whether the API server has seen a change.
 	period = 50 * time.Millisecond
 	// patience is for how long. It watches the definitions and needs some milliseconds.
@@ -85,18 +88,20 @@ type api struct {
 	drain time.Duration
 }
 
-// send sends a request and reads its answer.
-func send(ctx context.Context, request *rest.Request, answer any) error {
+// send sends a request and reads its answer. In JSON another kind would be an empty one of this kind.
+func send(ctx context.Context, request *rest.Request, kind string, answer any) error {
 	result := request.Do(ctx)
 	// It has what the API server says, and that of Raw has not.
 	if err := result.Error(); err != nil {
 		return err
 	}
 	body, err := result.Raw()
-	if err != nil {
-		return err
+	is := metav1.TypeMeta{}
+	err = errors.Join(err, json.Unmarshal(body, &is), json.Unmarshal(body, answer))
+	if err == nil && is.Kind != kind {
+		err = fmt.Errorf("the answer is a %q, want a %s", is.Kind, kind)
 	}
-	return json.Unmarshal(body, answer)
+	return err
 }
 
 // edit sends a JSON Patch of the definition, or of a subresource of it.
@@ -105,12 +110,12 @@ func (a *api) edit(ctx context.Context, subresource string, operations []operati
 	if err != nil {
 		return err
 	}
-	return send(ctx, a.rest.Patch(types.JSONPatchType).AbsPath(definitionPath, subresource).Body(body), changed)
+	return send(ctx, a.rest.Patch(types.JSONPatchType).AbsPath(definitionPath, subresource).Body(body), definitionKind, changed)
 }
 
 // definition reads the definition.
 func (a *api) definition(ctx context.Context) (d definition, err error) {
-	err = send(ctx, a.rest.Get().AbsPath(definitionPath), &d)
+	err = send(ctx, a.rest.Get().AbsPath(definitionPath), definitionKind, &d)
 	if apierrors.IsNotFound(err) {
 		err = fmt.Errorf("%w: install it with `kubectl apply -f chapters/versions/config/crd`, then start again", err)
 	}

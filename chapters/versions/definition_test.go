@@ -43,7 +43,7 @@ func says(t *testing.T, storage string, stored ...string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return string(text)
+	return `{"kind":"CustomResourceDefinition",` + string(text[1:])
 }
 
 const (
@@ -102,6 +102,13 @@ func TestRestore(t *testing.T) {
 				t.Errorf("%v, want %v", err, test.want)
 			}
 		})
+	}
+}
+
+// An answer that is no definition is an error, not one without versions.
+func TestInstallAnotherKind(t *testing.T) {
+	if err := newAPI(t, exchange{Request: get, Code: 200, Answer: `{}`}).install(t.Context(), address, nil, true); err == nil {
+		t.Error("no error")
 	}
 }
 
@@ -189,8 +196,8 @@ func TestMigrate(t *testing.T) {
 		{Request: betaList, Code: 200, Answer: `{}`},
 		{Request: betaList, Code: 200, Answer: `{}`, Warning: "Pizzas are being migrated to v1beta1, since 3"},
 		{Request: betaList, Code: 200, Answer: `{}`, Warning: text},
-		{Request: "GET " + all + "pizzas?continue=&limit=500", Code: 200, Answer: `{"metadata":{"continue":"next"},"items":[{"metadata":{"namespace":"a","name":"one"}}]}`},
-		{Request: "GET " + all + "pizzas?continue=next&limit=500", Code: 200, Answer: `{"metadata":{},"items":[{"metadata":{"namespace":"b","name":"two"}}]}`},
+		{Request: "GET " + all + "pizzas?continue=&limit=500", Code: 200, Answer: `{"kind":"PizzaList","metadata":{"continue":"next"},"items":[{"metadata":{"namespace":"a","name":"one"}}]}`},
+		{Request: "GET " + all + "pizzas?continue=next&limit=500", Code: 200, Answer: `{"kind":"PizzaList","metadata":{},"items":[{"metadata":{"namespace":"b","name":"two"}}]}`},
 		{Request: "PATCH " + all + "namespaces/a/pizzas/one {}", Code: 200, Answer: `{}`},
 		{Request: "PATCH " + all + "namespaces/b/pizzas/two {}", Code: 404, Answer: chaptertest.Status(404, "NotFound")},
 		{Request: patch + `{"op":"add","path":"/spec/versions/0/deprecated","value":false},{"op":"add","path":"/spec/versions/0/deprecationWarning","value":null},` +
@@ -210,6 +217,11 @@ func TestMigrate(t *testing.T) {
 	requests = newAPI(t, append(pages[:7:7], exchange{Request: "PATCH " + all + "namespaces/a/pizzas/one {}", Code: 500, Answer: chaptertest.Status(500, "InternalError")})...)
 	if err := requests.migrate(t.Context(), story); err == nil || !strings.Contains(err.Error(), "a/one") {
 		t.Errorf("%v, want the Pizza that could not be written, and the status unchanged", err)
+	}
+	// What is no list would be one without Pizzas, and then the status a lie.
+	requests = newAPI(t, append(pages[:5:5], exchange{Request: pages[5].Request, Code: 200, Answer: `{"kind":"Status","apiVersion":"v1","status":"Success"}`})...)
+	if err := requests.migrate(t.Context(), story); err == nil || !strings.Contains(err.Error(), "want a PizzaList") {
+		t.Errorf("%v, want that this is no list, and the status unchanged", err)
 	}
 	requests = newAPI(t, exchange{Request: get, Code: 200, Answer: says(t, "v1beta1", "v1beta1")})
 	if err := requests.migrate(t.Context(), story); err != nil {

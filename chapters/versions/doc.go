@@ -35,7 +35,6 @@
 //
 //   - Killed, it leaves a webhook that does not answer: see README.md. `make chapter-down`
 //     takes it away, and so does the next run that ends in peace.
-//   - It listens on 127.0.0.1, so the API server must run on this machine.
 //   - Of several processes the last one that starts converts. The others wait until it ends.
 //   - With several API servers, a migration sees what one of them stores. Wait some seconds
 //     between the switch and the migration.

@@ -124,7 +124,7 @@ func (a *api) list(ctx context.Context, version string) (all []metav1.PartialObj
 	for token := ""; ; {
 		page := metav1.PartialObjectMetadataList{}
 		request := a.rest.Get().AbsPath(pizzas(version)).Param("limit", pageSize).Param("continue", token)
-		if err := send(ctx, request, &page); err != nil {
+		if err := send(ctx, request, "PizzaList", &page); err != nil {
 			return nil, err
 		}
 		all = append(all, page.Items...)

@@ -23,7 +23,7 @@ func TestReadme(t *testing.T) {
 	script := c.Readme(c.Kubeconfig)
 	script.Dir, script.Env, script.Patience = c.checkout(), []string{"GROUP=" + group}, readmeDeadline
 	t.Cleanup(func() {
-		_, _ = script.Shell("kubectl delete --ignore-not-found --wait=false namespace pizzeria closing; kubectl delete --ignore-not-found storageversionmigration byhand-pizzas")
+		_, _ = script.Shell("kubectl delete --ignore-not-found --wait=false namespace byhand-pizzeria byhand-closing; kubectl delete --ignore-not-found storageversionmigration byhand-pizzas")
 	})
 	// What make chapter does, without the cluster.
 	makeChapter := func() *chaptertest.Program {
@@ -44,16 +44,16 @@ func TestReadme(t *testing.T) {
 	const storedVersions = "kubectl get crd pizzas.$GROUP -o jsonpath='{.status.storedVersions}'"
 	p := makeChapter()
 	script.Run("kubectl get toppings.v1beta1.$GROUP", "salami")
-	script.Run("kubectl create namespace pizzeria", "created")
-	script.Run("kubectl apply -n pizzeria -f chapters/versions/config/pizzas", "pizza.restaurant.programming-kubernetes.info/double")
-	script.Run("kubectl get -n pizzeria pizzas.v1alpha1.$GROUP", `["salami","tomato","salami"]`)
-	script.Run("kubectl get -n pizzeria pizzas.v1beta1.$GROUP", `[{"name":"salami","quantity":2},{"name":"tomato","quantity":1}]`)
-	script.Run("kubectl get -n pizzeria pizza.v1beta1.$GROUP layered -o jsonpath='{.metadata.annotations.v1alpha1", `["salami","tomato","salami"]`)
-	script.Run("bin/versions stored pizzeria/double", group+"/v1alpha1")
+	script.Run("kubectl create namespace byhand-pizzeria", "created")
+	script.Run("kubectl apply -n byhand-pizzeria -f chapters/versions/config/pizzas", "pizza.restaurant.programming-kubernetes.info/double")
+	script.Run("kubectl get -n byhand-pizzeria pizzas.v1alpha1.$GROUP", `["salami","tomato","salami"]`)
+	script.Run("kubectl get -n byhand-pizzeria pizzas.v1beta1.$GROUP", `[{"name":"salami","quantity":2},{"name":"tomato","quantity":1}]`)
+	script.Run("kubectl get -n byhand-pizzeria pizza.v1beta1.$GROUP layered -o jsonpath='{.metadata.annotations.v1alpha1", `["salami","tomato","salami"]`)
+	script.Run("bin/versions stored byhand-pizzeria/double", group+"/v1alpha1")
 
 	script.Run("kubectl patch crd pizzas.$GROUP --type=json", "patched")
 	script.Run(storedVersions, `["v1alpha1","v1beta1"]`)
-	script.Run("bin/versions stored pizzeria/double", group+"/v1alpha1")
+	script.Run("bin/versions stored byhand-pizzeria/double", group+"/v1alpha1")
 	slow("kubectl apply -f chapters/versions/config/migration.yaml", "created")
 	slow("kubectl wait storageversionmigration/byhand-pizzas", "condition met")
 	if !long {
@@ -62,24 +62,24 @@ func TestReadme(t *testing.T) {
 		}
 	}
 	script.Run(storedVersions, `["v1beta1"]`)
-	script.Run("bin/versions stored pizzeria/double", group+"/v1beta1")
+	script.Run("bin/versions stored byhand-pizzeria/double", group+"/v1beta1")
 
 	script.Run("kubectl patch crd pizzas.$GROUP --type=json", "patched")
-	script.Run("bin/versions migrate", "pizzeria/layered")
+	script.Run("bin/versions migrate", "byhand-pizzeria/layered")
 	script.Run(storedVersions, `["v1alpha1"]`)
-	script.Run("bin/versions stored pizzeria/layered", `"toppings":["salami","tomato","salami"]`)
+	script.Run("bin/versions stored byhand-pizzeria/layered", `"toppings":["salami","tomato","salami"]`)
 
 	p.Kill()
-	script.Run("kubectl create namespace closing", "created")
-	script.Run("kubectl apply -n closing -f", "pizza")
-	script.Run("kubectl get -n closing pizzas.v1alpha1.$GROUP", "layered")
-	script.Refused("kubectl get -n closing pizzas.v1beta1.$GROUP", "corrupt object")
-	script.Run("kubectl delete namespace closing --wait=false", "deleted")
-	slow("kubectl get namespace closing -o jsonpath=", "conversion webhook")
+	script.Run("kubectl create namespace byhand-closing", "created")
+	script.Run("kubectl apply -n byhand-closing -f", "pizza")
+	script.Run("kubectl get -n byhand-closing pizzas.v1alpha1.$GROUP", "layered")
+	script.Refused("kubectl get -n byhand-closing pizzas.v1beta1.$GROUP", "corrupt object")
+	script.Run("kubectl delete namespace byhand-closing --wait=false", "deleted")
+	slow("kubectl get namespace byhand-closing -o jsonpath=", "conversion webhook")
 	p = makeChapter()
-	slow("kubectl wait --for=delete namespace/closing", "")
+	slow("kubectl wait --for=delete namespace/byhand-closing", "")
 
 	c.stop(p)
 	script.Run("kubectl get crd pizzas.$GROUP -o jsonpath='{.spec.conversion.strategy}", "None v1alpha1")
-	slow("kubectl delete namespace pizzeria", "deleted")
+	slow("kubectl delete namespace byhand-pizzeria", "deleted")
 }

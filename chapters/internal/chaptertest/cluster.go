@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"syscall"
 	"testing"
@@ -186,8 +187,14 @@ func (c *Cluster) kubectl(stdin string, args ...string) (string, error) {
 func (c *Cluster) Readme(kubeconfig string) *readme.Script {
 	c.Helper()
 	script := readme.Open(c.T, "README.md", "Try it")
-	if text, _ := os.ReadFile("README.md"); !strings.Contains(string(text), "\nexport KUBECONFIG=$PWD/cluster/byhand.kubeconfig ") {
+	text, _ := os.ReadFile("README.md")
+	if !strings.Contains(string(text), "\nexport KUBECONFIG=$PWD/cluster/byhand.kubeconfig ") {
 		c.Error("the commands of the README would go to the reader's own cluster")
+	}
+	for _, found := range regexp.MustCompile(`(?m)^kubectl (?:create [a-z]+ (\w\S*)|delete .*--all\b).*`).FindAllSubmatch(text, -1) {
+		if !strings.HasPrefix(string(found[1]), "byhand-") {
+			c.Errorf("a reader's own cluster may have one of that name: begin it with byhand-: %s", found[0])
+		}
 	}
 	script.Dir, script.Env, script.Patience = "../..", []string{"KUBECONFIG=" + kubeconfig}, Deadline
 	return script
