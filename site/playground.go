@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"html/template"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -166,11 +165,6 @@ func (b *builder) writePlayground() error {
 		return err
 	}
 	return b.put("playground", page{builder: b, At: playgroundPage, Title: "The playground", Lang: "en", Stage: stage})
-}
-
-// inBoth is a text in both languages. The page shows one.
-func inBoth(en, zh string) template.HTML {
-	return template.HTML(fmt.Sprintf(`<span lang="en">%s</span><span lang="zh-CN">%s</span>`, en, zh))
 }
 
 // swapped puts another file in the place of the page's feed.js.

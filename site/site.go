@@ -199,7 +199,7 @@ var templates = map[string]*template.Template{}
 
 func init() {
 	for _, kind := range []string{"home", "document", "source", "playground"} {
-		layout := template.New("layout.html").Funcs(template.FuncMap{"breakable": breakable, "page": pageOf, "both": inBoth})
+		layout := template.New("layout.html").Funcs(template.FuncMap{"breakable": breakable, "page": pageOf})
 		templates[kind] = template.Must(layout.ParseFS(own, "templates/layout.html", "templates/"+kind+".html"))
 	}
 }
@@ -242,6 +242,12 @@ func (p page) To(target string) string { return relative(p.At, target) }
 
 // Repository is where others can read its file, "" for nowhere.
 func (p page) Repository() string { return p.repository(p.File) }
+
+// Lessons, Bugs, Actions and Luck are what the playground has.
+func (page) Lessons() []lesson { return lessons }
+func (page) Bugs() []bug       { return bugs }
+func (page) Actions() []action { return actions }
+func (page) Luck() []action    { return luck }
 
 // Menu is what every page links.
 func (p page) Menu() any { return menu }
