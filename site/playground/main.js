@@ -118,7 +118,7 @@ function guess(name) {
     say(byId('wrong-guess'), `It is not ${name}.`);
     return;
   }
-  say(byId('found'), `Found ${name} in ${counted(riddle.moves, 'move')}.`);
+  say(byId('solved'), `Found ${name} in ${counted(riddle.moves, 'move')}.`);
   byId('truth').replaceChildren(...[...document.querySelectorAll(`#wrong [data-do=${name}] ~ p`)].map((text) => text.cloneNode(true)));
   byId('challenge').href = `#puzzle=${riddle.n}&moves=${riddle.moves}`;
   history.replaceState(null, '', byId('challenge').href);

@@ -41,6 +41,7 @@ let begun = 0; // the act
 let acted = 0; // as far as it was carried out
 let moved = 0;
 let stated = 0; // when the state was told last
+let follows = false; // the focus: what has it will be hidden or disabled
 
 const lesson = () => lessons[at];
 const isLesson = () => at > 0 && at < puzzle;
@@ -57,6 +58,9 @@ function show(next) {
   lesson().querySelectorAll('.guess').forEach((guess) => { guess.disabled = over || next === 'acts'; });
   lesson().querySelectorAll('p[data-says]').forEach((place) => say(place, place.dataset.says.replace('{took}', took('Deployment web'))));
   byId('lost').hidden = next !== 'lost';
+  if (follows && document.activeElement === document.body) {
+    (button().disabled ? lesson().querySelector('.guess:enabled input') : button())?.focus({preventScroll: true});
+  }
 }
 
 /** Goes to a lesson, or with 0 to none, and sets its state up. */
@@ -70,6 +74,8 @@ export async function begin(n, {fresh} = {}) {
   byId('earlier').disabled = at < 2;
   byId('later').disabled = at >= last;
   byId('again').disabled = at === 0;
+  byId('page').hidden = !isLesson();
+  byId('page').href = `lesson-${at}.html`;
   if (!isLesson()) {
     show('asks');
     return;
@@ -140,6 +146,7 @@ setInterval(check, 500);
 /** Begins to listen. */
 export function open(given) {
   host = given;
+  document.addEventListener('focusin', ({target}) => { follows = target.matches('.first, .guess input'); });
   byId('tour').addEventListener('change', () => phase === 'asks' && show('asks'));
   byId('tour').addEventListener('click', ({target}) => {
     if (!target.closest('.first')) {
