@@ -88,6 +88,7 @@ func open(t *testing.T, address string, l look) *tab {
 		chromedp.Flag("disable-background-networking", true),
 		chromedp.Flag("disable-component-update", true),
 		chromedp.Flag("hide-scrollbars", true),
+		chromedp.Flag("disable-gpu", true),
 	)
 	if os.Geteuid() == 0 {
 		// Its sandbox does not start as root, which is what a container's tests run as.

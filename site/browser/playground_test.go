@@ -18,8 +18,15 @@ import (
 )
 
 // play opens the playground from disk, with a link's state, and waits until it is there and the
-// page is the visitor's.
+// page is the visitor's. What is in view for moments only is not noted.
 func play(t *testing.T, l look, hash string) *tab {
+	t.Helper()
+	l.unwitnessed = true
+	return playSeen(t, l, hash)
+}
+
+// playSeen is play with a witness.
+func playSeen(t *testing.T, l look, hash string) *tab {
 	t.Helper()
 	b := open(t, "file://"+filepath.ToSlash(filepath.Join(site(t), "playground.html"))+hash, l)
 	b.until(`!document.querySelector('#visit').disabled && ['asks'].includes(` + lesson + `.dataset.phase)`)
@@ -75,6 +82,7 @@ func TestPlaygroundLives(t *testing.T) {
 	t.Cleanup(host.Close)
 	b := open(t, host.URL+"/folder/playground.html", laptop)
 	b.row("foos", "shop web 2 2 True Available")
+	b.click("[data-open=time]")
 	b.sees("#objects-table", "default/shop")
 }
 
@@ -272,6 +280,9 @@ func TestPlaygroundOneScreen(t *testing.T) {
 			}
 			b.until(`document.querySelectorAll('.token').length === 0`) // What travels may be anywhere.
 			b.readable(name, 20)
+			if strings.HasSuffix(name, "zh-CN") {
+				continue // The colours are the same.
+			}
 			for _, drawer := range []string{"doing", "luck", "wrong", "editor", "kubectl", "time"} {
 				b.click("[data-open=" + drawer + "]")
 				b.readable(name+", "+drawer, 20)
@@ -285,7 +296,7 @@ func TestPlaygroundOneScreen(t *testing.T) {
 // focus goes on to what is to be done next; and what happened is heard once, when it is over.
 func TestPlaygroundAccess(t *testing.T) {
 	t.Parallel()
-	b := play(t, look{width: 1280, height: 720, still: true}, "")
+	b := playSeen(t, look{width: 1280, height: 720, still: true}, "")
 	b.byKeys = true
 	order := " " + strings.Join(b.tabs(), " ")
 	for _, next := range []string{" language ", " later again ", " It stays away ", " Delete the Deployment ", " shop ", " web ", " Actions Bad luck Bugs YAML Log, link Replay ", " server stream store handler queue worker reconcile request"} {
@@ -334,7 +345,7 @@ func TestPlaygroundAccess(t *testing.T) {
 // that is on, which one click puts back. The picture leaves out what is too late.
 func TestPlaygroundShows(t *testing.T) {
 	t.Parallel()
-	b := play(t, laptop, "")
+	b := playSeen(t, laptop, "")
 	b.acts("scale-deployment shop web 7")
 	b.sees("#deployments .note", "replicas 2 → 7 → 2 · ")
 	b.sees("#last", "1 PATCH by you, ")
@@ -447,9 +458,7 @@ func TestPlaygroundWithoutProgram(t *testing.T) {
 // TestPlaygroundNumbers prints how soon the program lives, what 50 Foos cost the page, and how
 // much memory that takes: go test -tags page -v -run TestPlaygroundNumbers.
 func TestPlaygroundNumbers(t *testing.T) {
-	l := laptop
-	l.unwitnessed = true
-	b := play(t, l, "")
+	b := play(t, laptop, "")
 	b.row("foos", "shop web 2 2 True Available")
 	marks := value[map[string]float64](b, `Object.fromEntries(performance.getEntriesByType('mark').map((mark) => [mark.name, mark.startTime / 1000]))`)
 	b.do(chromedp.Evaluate[chromedp.Void](`
@@ -496,7 +505,7 @@ func TestPlaygroundChinese(t *testing.T) {
 				texts.filter((text) => /[A-Za-z]{2}/.test(text.replace(` + terms + `, ''))).forEach((text) => shown.add(text.trim()));
 			}
 		};
-		setInterval(foreign, 100);`))
+		setInterval(foreign, 300);`))
 	for n := range 10 {
 		if n > 0 {
 			b.click("#tour > li:not([hidden]) .first")

@@ -7,6 +7,8 @@ import {lasted, who} from './words.js';
 
 // So many states of one object are told.
 const mostValues = 5;
+// So many rows light up at once; more would be all of the table.
+const mostLit = 8;
 // How long the row of an object that is gone stays, at least.
 const remembered = 10_000;
 
@@ -81,6 +83,7 @@ function lightUp({row, line}) {
 }
 
 function draw() {
+  const changed = [];
   for (const [kind, table, width] of [['Foo', 'foos', 6], ['Deployment', 'deployments', 5]]) {
     const there = new Map(state[table].map((cells) => [cells[0], cells]));
     const gone = [...stories].filter(([id, story]) => id.startsWith(`${kind} `) && !story.values.at(-1)).map(([id]) => id.slice(kind.length + 1)).filter((name) => !there.has(name));
@@ -97,7 +100,7 @@ function draw() {
       const text = `${cells} ${note.replace(/\d+ s$/, '')}`;
       if (shown.shown !== text) {
         shown.shown = text;
-        lightUp(shown);
+        changed.push(shown);
       }
       return [shown.row, shown.line];
     });
@@ -105,6 +108,9 @@ function draw() {
     if (wanted.length !== body.rows.length || wanted.some((row, i) => row !== body.rows[i])) {
       body.replaceChildren(...wanted);
     }
+  }
+  if (changed.length <= mostLit) {
+    changed.forEach(lightUp);
   }
   for (const [id, {row}] of rows) {
     if (!row.isConnected) {
