@@ -204,6 +204,8 @@ func TestPlaygroundPuzzle(t *testing.T) {
 	b.drawer(`[data-do="` + bug + `"]`)
 	b.push(`[data-do="` + bug + `"]`)
 	b.sees("#solved", bug+" in 1 move.")
+	b.click("#tour > li:not([hidden]) .first")
+	b.until(`location.hash === '#puzzle' && document.querySelector('#beat').textContent === ''`)
 }
 
 // A lesson ends whatever else is done, by its button or by that of a drawer.

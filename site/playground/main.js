@@ -92,13 +92,14 @@ function ask(command) {
 let riddle = null; // {n, bug, moves}
 
 // Hides a bug in the controller: that of a number, so that a link does not name it.
-async function hide(n = Math.ceil(Math.random() * 999)) {
+async function hide(n = Math.ceil(Math.random() * 999), beaten = 0) {
+  say(byId('beat'), beaten > 0 ? `It was found in ${counted(beaten, 'move')}.` : '');
   free = false;
   history.replaceState(null, '', '#puzzle');
   riddle = null;
   open(null);
   await ask('reset');
-  riddle = {n, bug: bugs[n % bugs.length].dataset.do, moves: 0};
+  riddle = {n, bug: bugs[Math.abs(n) % bugs.length].dataset.do, moves: 0};
   moved(0);
   tour.begin(tour.puzzle);
   for (const command of ['create shop web 2', 'create cafe bar 1', `bug ${riddle.bug}`]) {
@@ -317,9 +318,7 @@ on('hello', async () => {
   awake = true;
   performance.mark('live');
   if (wanted.has('puzzle')) {
-    const moves = Number(wanted.get('moves'));
-    say(byId('beat'), moves > 0 ? `It was found in ${counted(moves, 'move')}.` : '');
-    await hide(Number.parseInt(wanted.get('puzzle'), 10) || undefined);
+    await hide(Number.parseInt(wanted.get('puzzle'), 10) || undefined, Number(wanted.get('moves')));
   } else if (commands.length > 0 && !wanted.has('lesson')) {
     await follow(commands);
   } else {

@@ -67,8 +67,8 @@ const rows = new Map();
 function rowOf(id, width) {
   if (!rows.has(id)) {
     const [kind, name] = id.split(' ');
-    const link = el('button', {type: 'button', class: 'link', translate: 'no', onclick: () => choose.object(`${kind} default/${name}`)}, name);
-    const row = el('tr', {}, Array.from({length: width}, (_, i) => el('td', {}, i === 0 && link)));
+    const link = el('button', {type: 'button', class: 'link', onclick: () => choose.object(`${kind} default/${name}`)}, name);
+    const row = el('tr', {translate: 'no'}, Array.from({length: width}, (_, i) => el('td', {}, i === 0 && link)));
     const note = el('td', {colspan: width});
     rows.set(id, {row, note, line: el('tr', {class: 'note'}, note), shown: ''});
   }

@@ -41,7 +41,7 @@ function look(en) {
 const mostFound = 5000;
 const found = new Map();
 function inChinese(text) {
-  const en = text.trim();
+  const en = known.has(text) ? text : text.trim();
   if (known.has(en) || !/[a-z]/i.test(en)) {
     return text.replace(en, () => known.get(en) ?? en);
   }
