@@ -105,8 +105,9 @@ function draw() {
       return [shown.row, shown.line];
     });
     const body = byId(table).tBodies[0];
-    if (wanted.length !== body.rows.length || wanted.some((row, i) => row !== body.rows[i])) {
-      body.replaceChildren(...wanted);
+    wanted.forEach((row, i) => row !== body.children[i] && body.insertBefore(row, body.children[i] ?? null));
+    while (body.children.length > wanted.length) {
+      body.lastElementChild.remove();
     }
   }
   if (changed.length <= mostLit) {
@@ -119,11 +120,11 @@ function draw() {
   }
 }
 
-// Once for all that comes before the next frame.
+// Once for all that comes before the next frame; of many rows twice a second is enough.
 let soon = 0;
 function drawSoon() {
   cancelAnimationFrame(soon);
-  soon = requestAnimationFrame(draw);
+  soon = rows.size > 4 * mostLit ? 0 : requestAnimationFrame(draw);
 }
 setInterval(draw, 500); // What waits counts down.
 
