@@ -91,13 +91,15 @@ undeploy: ### Take the controller away; every Foo stays, with its Deployment
 
 ##@ Site
 
-# Where to write it. SOURCE=https://… is where others can read the repository's files.
+# Where to write it. SOURCE=https://… is where others can read the repository's files, and
+# URL=https://… where the site will stand: a preview of a link needs that.
 SITE ?= bin/site
 SOURCE ?=
+URL ?=
 
 .PHONY: site
 site: ### Write the site: picture, playground, sources beside their comments; opens from disk
-	cd site && go run . -out "$(abspath $(SITE))" -source "$(SOURCE)"
+	cd site && go run . -out "$(abspath $(SITE))" -source "$(SOURCE)" -url "$(URL)"
 
 .PHONY: playground
 playground: site ## The controller in a browser tab, beside an API server in memory: break it
@@ -222,7 +224,7 @@ test-bare-here: install
 
 .PHONY: test-page
 test-page: ### Look at the page in a real browser (needs Chromium)
-	cd site/browser && go test -count=1 -tags page -v -timeout 20m ./...
+	cd site/browser && go test -count=1 -tags page -parallel 10 -v -timeout 20m ./...
 
 # In a simulation one goroutine at a time runs, so that two cannot race.
 .PHONY: test-race

@@ -36,14 +36,15 @@ func main() {
 	root := flag.String("root", "..", "the `folder` of the repository")
 	out := flag.String("out", "", "the `folder` to write")
 	source := flag.String("source", "", "`URL` below which others can read the repository's files; without it, what has no page here is no link")
+	url := flag.String("url", "", "`URL` at which the site stands; without it, a preview of a link may lack its picture")
 	flag.Parse()
-	if err := run(*root, *out, *source); err != nil {
+	if err := run(*root, *out, *source, *url); err != nil {
 		fmt.Fprintln(os.Stderr, "site:", err)
 		os.Exit(1)
 	}
 }
 
-func run(root, out, source string) error {
+func run(root, out, source, url string) error {
 	if out == "" {
 		return fmt.Errorf("into which folder? -out FOLDER")
 	}
@@ -51,7 +52,7 @@ func run(root, out, source string) error {
 	if err != nil {
 		return err
 	}
-	files, err := build(root, os.DirFS(root), source)
+	files, err := build(root, os.DirFS(root), source, url)
 	if err != nil {
 		return err
 	}

@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"html/template"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -159,18 +158,35 @@ func slim(root, folder string) (workspace string, err error) {
 		os.WriteFile(workspace, fmt.Appendf(nil, "go %s\nuse %q\nreplace k8s.io/client-go => %q\n", version, root, copied), 0o644))
 }
 
-// writePlayground renders the page of the playground.
+// writePlayground renders the page of the playground, and a small page of each lesson and bug, which
+// has what a preview of a link shows, and opens the playground there.
 func (b *builder) writePlayground() error {
 	stage, err := stage(b.files)
 	if err != nil {
 		return err
 	}
-	return b.put("playground", page{builder: b, At: playgroundPage, Title: "The playground", Lang: "en", Stage: stage})
-}
-
-// inBoth is a text in both languages. The page shows one.
-func inBoth(en, zh string) template.HTML {
-	return template.HTML(fmt.Sprintf(`<span lang="en">%s</span><span lang="zh-CN">%s</span>`, en, zh))
+	if err := b.put("playground", page{builder: b, At: playgroundPage, Title: "The playground", Lang: "en", Stage: stage,
+		Lead: "A real Kubernetes controller runs in this browser tab, beside an API server in memory. Delete what it keeps, and see how it mends that."}); err != nil {
+		return err
+	}
+	previews := []page{{At: "puzzle.html", Opens: "#puzzle", Title: "Find the bug", Lead: "One of seven bugs is in this Kubernetes controller, which runs in your browser. Find it in the fewest moves."}}
+	for i, l := range lessons {
+		previews = append(previews, page{At: fmt.Sprintf("lesson-%d.html", i+1), Opens: fmt.Sprintf("#lesson=%d", i+1), Title: l.Title, Lead: l.Say + " " + l.Question})
+	}
+	for _, bug := range bugs[1:] {
+		opens := "#bug=" + bug.Name
+		if bug.Luck != "" {
+			opens += "&luck=" + bug.Luck
+		}
+		previews = append(previews, page{At: "bug-" + bug.Name + ".html", Opens: opens, Title: "The bug " + bug.Name, Lead: bug.What + " See what comes of it, in a real controller in your browser."})
+	}
+	for _, p := range previews {
+		p.builder, p.Lang, p.Opens = b, "en", playgroundPage+p.Opens
+		if err := b.put("preview", p); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // swapped puts another file in the place of the page's feed.js.

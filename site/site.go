@@ -38,6 +38,8 @@ type builder struct {
 	files fs.FS
 	// source is where others can read the repository, "" for nowhere.
 	source string
+	// url is where the site stands, "" for anywhere.
+	url string
 	// found are the files that have a page; the documents among them are not nil.
 	found map[string]*document
 	// order is the reading path.
@@ -48,11 +50,12 @@ type builder struct {
 
 // build returns the files of the site for the repository in root, whose files are given. The
 // program of the playground is not among them.
-func build(root string, files fs.FS, source string) (map[string][]byte, error) {
+func build(root string, files fs.FS, source, url string) (map[string][]byte, error) {
 	b, err := plan(files, source)
 	if err != nil {
 		return nil, err
 	}
+	b.url = strings.TrimSuffix(url, "/")
 	if err := b.writeHome(); err != nil {
 		return nil, err
 	}
@@ -72,8 +75,10 @@ func build(root string, files fs.FS, source string) (map[string][]byte, error) {
 		}
 		b.out[name] = content
 	}
-	if b.out["site.css"], err = own.ReadFile("static/site.css"); err != nil {
-		return nil, err
+	for _, name := range []string{"site.css", "preview.png"} {
+		if b.out[name], err = own.ReadFile("static/" + name); err != nil {
+			return nil, err
+		}
 	}
 	if err := b.writePlayground(); err != nil {
 		return nil, err
@@ -198,8 +203,8 @@ func (b *builder) writeSource(file string) error {
 var templates = map[string]*template.Template{}
 
 func init() {
-	for _, kind := range []string{"home", "document", "source", "playground"} {
-		layout := template.New("layout.html").Funcs(template.FuncMap{"breakable": breakable, "page": pageOf, "both": inBoth})
+	for _, kind := range []string{"home", "document", "source", "playground", "preview"} {
+		layout := template.New("layout.html").Funcs(template.FuncMap{"breakable": breakable, "page": pageOf})
 		templates[kind] = template.Must(layout.ParseFS(own, "templates/layout.html", "templates/"+kind+".html"))
 	}
 }
@@ -216,11 +221,21 @@ type page struct {
 	At, Title string
 	// Lang is the language of its text.
 	Lang string
+	// Lead says in a preview what it is, and Opens is where it leads to.
+	Lead, Opens string
 	// File is the file of the repository that it shows.
 	File string
 	// Body is that of a document, Stage the picture, Pairs what a source has.
 	Body, Stage template.HTML
 	Pairs       []pair
+}
+
+// Card is the picture of a preview: others find it by a whole URL only.
+func (p page) Card() string {
+	if p.url != "" {
+		return p.url + "/preview.png"
+	}
+	return p.To("preview.png")
 }
 
 // Place is its place on the reading path, from 1, 0 for none. Before and After are its
@@ -242,6 +257,12 @@ func (p page) To(target string) string { return relative(p.At, target) }
 
 // Repository is where others can read its file, "" for nowhere.
 func (p page) Repository() string { return p.repository(p.File) }
+
+// Lessons, Bugs, Actions and Luck are what the playground has.
+func (page) Lessons() []lesson { return lessons }
+func (page) Bugs() []bug       { return bugs }
+func (page) Actions() []action { return actions }
+func (page) Luck() []action    { return luck }
 
 // Menu is what every page links.
 func (p page) Menu() any { return menu }

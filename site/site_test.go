@@ -1,7 +1,9 @@
 package main
 
 import (
+	"bytes"
 	"html"
+	"image/png"
 	"io/fs"
 	"net/url"
 	"os"
@@ -22,7 +24,7 @@ func made(t *testing.T, files fs.FS, source string) map[string][]byte {
 	if err != nil {
 		t.Fatal(err)
 	}
-	site, err := build(root, files, source)
+	site, err := build(root, files, source, "https://site.example.com/folder/")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -34,6 +36,29 @@ var (
 	anchor    = regexp.MustCompile(` id="([^"]*)"`)
 )
 
+// Each lesson, each bug and the puzzle has a page whose link shows what it is, and which opens the
+// playground there.
+func TestPreviews(t *testing.T) {
+	site := made(t, repository, "")
+	for name, wants := range map[string][]string{
+		"puzzle.html":               {"Find the bug", "#puzzle"},
+		"lesson-10.html":            {"Write it wrong", "#lesson=10"},
+		"bug-deaf-to-names.html":    {"does not hear that a name", "#bug=deaf-to-names\""},
+		"bug-deletes-first.html":    {"The bug deletes-first", "#bug=deletes-first\\u0026luck=refuse-creates\""},
+		playgroundPage:              {"A real Kubernetes controller runs"},
+		pageOf("controller/doc.go"): nil,
+	} {
+		for _, want := range append(wants, `<meta property="og:image" content="https://site.example.com/folder/preview.png">`, `<meta name="description" content="`) {
+			if has := strings.Contains(string(site[name]), want); has != (wants != nil) {
+				t.Errorf("%s has %s: %t", name, want, has)
+			}
+		}
+	}
+	if card, err := png.DecodeConfig(bytes.NewReader(site["preview.png"])); err != nil || card.Width != 1200 || card.Height != 630 {
+		t.Errorf("the picture is %+v, want 1200x630: %v", card, err)
+	}
+}
+
 // Each link leads to a file of the site, and to a place in it that there is. Only a link
 // that a reader follows may leave the site: nothing is loaded from anywhere else.
 func TestLinks(t *testing.T) {
@@ -42,6 +67,13 @@ func TestLinks(t *testing.T) {
 	for name, content := range site {
 		if path.Ext(name) != ".html" {
 			continue
+		}
+		ids := map[string]bool{}
+		for _, id := range anchor.FindAllStringSubmatch(string(content), -1) {
+			if ids[id[1]] {
+				t.Errorf("%s: two things have the id %s", name, id[1])
+			}
+			ids[id[1]] = true
 		}
 		for _, found := range attribute.FindAllSubmatch(content, -1) {
 			element, link := string(found[1]), html.UnescapeString(string(found[3]))
@@ -64,7 +96,7 @@ func TestLinks(t *testing.T) {
 				t.Errorf("%s: the %s leads out of the site: %s", name, element, link)
 			case !found:
 				t.Errorf("%s: nothing is at %s", name, link)
-			case to.Fragment != "" && !hasID(there, to.Fragment):
+			case to.Fragment != "" && target != playgroundPage && !hasID(there, to.Fragment):
 				t.Errorf("%s: nothing has the id of %s", name, link)
 			}
 		}

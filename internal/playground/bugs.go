@@ -28,9 +28,9 @@ const (
 )
 
 func init() {
-	commands["bug"] = command{words: []word{oneOf(noBug, deafToDeletion, deafToNames, noRetry, noOwner, noRename, deletesFirst, exitsOn5xx)}, do: func(p *Playground, args []string) (both, error) {
+	commands["bug"] = command{words: []word{oneOf(noBug, deafToDeletion, deafToNames, noRetry, noOwner, noRename, deletesFirst, exitsOn5xx)}, do: func(p *Playground, args []string) (string, error) {
 		p.anew(args[0])
-		return both{"The program is started anew, bug: " + args[0], "程序已重新启动，bug：" + args[0]}, nil
+		return "The program is started anew, bug: " + args[0], nil
 	}}
 }
 

@@ -34,31 +34,31 @@ func encoded(text string) bool {
 
 // get answers with an object as YAML, without the metadata that the server alone writes: a later
 // version of the object would refuse it.
-func get(p *Playground, args []string) (both, error) {
+func get(p *Playground, args []string) (string, error) {
 	answer, err := p.send(http.MethodGet, map[string]string{"foo": foos, "deployment": deployments}[args[0]]+"/"+args[1], "", "")
 	if err != nil {
-		return both{}, err
+		return "", err
 	}
 	object := &unstructured.Unstructured{}
 	if err := object.UnmarshalJSON(answer); err != nil {
-		return both{}, err
+		return "", err
 	}
 	for _, field := range []string{"creationTimestamp", "generation", "resourceVersion", "uid"} {
 		unstructured.RemoveNestedField(object.Object, "metadata", field)
 	}
 	text, err := yaml.Marshal(object.Object)
-	return told(string(text)), err
+	return string(text), err
 }
 
 // apply creates what the YAML describes, or changes it. What it does not name stays as it is.
-func apply(p *Playground, args []string) (both, error) {
+func apply(p *Playground, args []string) (string, error) {
 	text, _ := base64.RawURLEncoding.DecodeString(args[0]) // The word is allowed.
 	// A few aliases of aliases are a text of any size.
 	if strings.ContainsAny(string(text), "&*") {
-		return both{}, both{"Anchors and aliases (& and *) are not allowed here.", "这里不允许使用锚点和别名（& 和 *）。"}
+		return "", refusal("Anchors and aliases (& and *) are not allowed here.")
 	}
 	if strings.Contains("\n"+string(text), "\n---") {
-		return both{}, both{"One object at a time: no --- here.", "一次一个对象：这里不能有 ---。"}
+		return "", refusal("One object at a time: no --- here.")
 	}
 	var object metav1.PartialObjectMetadata
 	content, err := yaml.YAMLToJSON(text)
@@ -66,7 +66,7 @@ func apply(p *Playground, args []string) (both, error) {
 		err = yaml.Unmarshal(text, &object)
 	}
 	if err != nil {
-		return both{}, both{"This is neither a Foo nor a Deployment: " + err.Error(), "这既不是 Foo 也不是 Deployment：" + err.Error()}
+		return "", refusal("This is neither a Foo nor a Deployment: " + err.Error())
 	}
 	var collection, kind string
 	var typed any
@@ -76,23 +76,23 @@ func apply(p *Playground, args []string) (both, error) {
 	case appsv1.SchemeGroupVersion.WithKind("Deployment"):
 		collection, kind, typed = deployments, "deployment.apps", &appsv1.Deployment{}
 	default:
-		return both{}, told(fmt.Sprintf("error: no matches for kind %q in version %q", object.Kind, object.APIVersion))
+		return "", refusal(fmt.Sprintf("error: no matches for kind %q in version %q", object.Kind, object.APIVersion))
 	}
 	if !name(object.Name) {
-		return both{}, both{"metadata.name must have 1 to 40 small letters, digits and dashes.", "metadata.name 必须是 1 到 40 个小写字母、数字或连字符。"}
+		return "", refusal("metadata.name must have 1 to 40 small letters, digits and dashes.")
 	}
 	if err := yaml.UnmarshalStrict(text, typed); err != nil {
-		return both{}, err
+		return "", err
 	}
 	// That makes a string of a number where the type has one. A server refuses it, and no informer
 	// could read it.
 	if err := json.Unmarshal(content, typed); err != nil {
-		return both{}, fmt.Errorf("Error from server (BadRequest): %w", err)
+		return "", fmt.Errorf("Error from server (BadRequest): %w", err)
 	}
 	if d, ok := typed.(*appsv1.Deployment); ok && (d.Spec.Selector != nil || p.api.Get(collection+"/"+d.Name) == nil) {
 		selector, err := metav1.LabelSelectorAsSelector(d.Spec.Selector)
 		if err != nil || selector.Empty() || !selector.Matches(labels.Set(d.Spec.Template.Labels)) {
-			return both{}, told(fmt.Sprintf("The Deployment %q is invalid: spec.selector must select the labels of spec.template", d.Name))
+			return "", refusal(fmt.Sprintf("The Deployment %q is invalid: spec.selector must select the labels of spec.template", d.Name))
 		}
 	}
 	what := "created"
@@ -100,5 +100,5 @@ func apply(p *Playground, args []string) (both, error) {
 		what = "configured"
 		_, err = p.send(http.MethodPatch, collection+"/"+object.Name, types.MergePatchType, string(content))
 	}
-	return told(fmt.Sprintf("%s/%s %s", kind, object.Name, what)), err
+	return fmt.Sprintf("%s/%s %s", kind, object.Name, what), err
 }

@@ -27,46 +27,46 @@ const slowness = time.Second
 func init() {
 	commands["reset"] = command{do: reset}
 	for _, name := range switches {
-		commands[name] = command{words: []word{oneOf("on", "off")}, do: func(p *Playground, args []string) (both, error) {
+		commands[name] = command{words: []word{oneOf("on", "off")}, do: func(p *Playground, args []string) (string, error) {
 			p.turn(name, args[0] == "on")
-			return both{name + " is " + args[0], name + map[string]string{"on": " 已打开", "off": " 已关闭"}[args[0]]}, nil
+			return name + " is " + args[0], nil
 		}}
 	}
-	commands["cut"] = command{do: func(p *Playground, _ []string) (both, error) {
+	commands["cut"] = command{do: func(p *Playground, _ []string) (string, error) {
 		p.cut()
-		return both{"The watches are cut.", "watch 已切断。"}, nil
+		return "The watches are cut.", nil
 	}}
-	commands["forget"] = command{do: func(p *Playground, _ []string) (both, error) {
+	commands["forget"] = command{do: func(p *Playground, _ []string) (string, error) {
 		// A watch that comes back must have missed something that is forgotten.
 		p.cut()
 		p.api.Add("/api/v1/namespaces/default/events/playground-"+strconv.Itoa(p.api.Version()), &unstructured.Unstructured{Object: map[string]any{}})
 		p.api.Compact()
-		return both{"The watches are cut, and the server knows no change before now.", "watch 已切断，服务器不再知道此刻之前的变化。"}, nil
+		return "The watches are cut, and the server knows no change before now.", nil
 	}}
-	commands["kill"] = command{do: func(p *Playground, _ []string) (both, error) {
+	commands["kill"] = command{do: func(p *Playground, _ []string) (string, error) {
 		all := p.running()
 		if len(all) == 0 {
-			return both{}, both{"No controller is left to kill.", "没有可杀的控制器。"}
+			return "", refusal("No controller is left to kill.")
 		}
 		p.mu.Lock()
 		killed := cmp.Or(p.shown, all[0])
 		p.mu.Unlock()
 		p.bury(killed)
-		return both{killed.name + " is killed.", killed.name + " 已被杀掉。"}, nil
+		return killed.name + " is killed.", nil
 	}}
 	commands["stop"] = command{do: (*Playground).stop}
-	commands["start"] = command{do: func(p *Playground, _ []string) (both, error) {
+	commands["start"] = command{do: func(p *Playground, _ []string) (string, error) {
 		if len(p.running()) >= 2 {
-			return both{}, both{"Two controllers are enough for one tab.", "一个标签页里两个控制器就够了。"}
+			return "", refusal("Two controllers are enough for one tab.")
 		}
 		p.start()
-		return both{"One more controller is started.", "又启动了一个控制器。"}, nil
+		return "One more controller is started.", nil
 	}}
 }
 
 // reset ends what goes on and leaves an empty cluster with one controller, which knows nothing
 // of it.
-func reset(p *Playground, _ []string) (both, error) {
+func reset(p *Playground, _ []string) (string, error) {
 	for _, name := range switches {
 		p.turn(name, false)
 	}
@@ -76,16 +76,16 @@ func reset(p *Playground, _ []string) (both, error) {
 		}
 	}
 	p.anew(noBug)
-	return both{"Everything begins anew.", "一切重新开始。"}, nil
+	return "Everything begins anew.", nil
 }
 
 // stop ends every process, in order: the Lease is given back.
-func (p *Playground) stop([]string) (both, error) {
+func (p *Playground) stop([]string) (string, error) {
 	for _, r := range p.running() {
 		p.bury(r)
 	}
 	_, _ = p.send(http.MethodDelete, lease, "", "")
-	return both{"The controller is stopped.", "控制器已停止。"}, nil
+	return "The controller is stopped.", nil
 }
 
 func (p *Playground) cut() {

@@ -74,7 +74,7 @@ type State struct {
 	Foos        [][]string      `json:"foos"`
 	Deployments [][]string      `json:"deployments"`
 	On          map[string]bool `json:"on"`
-	Replicas    []both          `json:"replicas"` // each with what it does
+	Replicas    []string        `json:"replicas"` // each with what it does
 	// Held is how many changes of Deployments a held watch has not delivered, Store what the
 	// controller's store has of each Deployment then.
 	Held  int               `json:"held"`
@@ -89,7 +89,7 @@ type State struct {
 type Said struct {
 	Command string `json:"command"`
 	Kubectl string `json:"kubectl"` // the same as a user types it
-	Answer  both   `json:"answer"`
+	Answer  string `json:"answer"`
 	Refused bool   `json:"refused"`
 }
 
@@ -125,7 +125,7 @@ func (p *Playground) start() {
 		if errors.Is(err, errKilled) || p.ctx.Err() != nil {
 			return
 		}
-		p.tell("said", Said{Answer: both{fmt.Sprintf("%s: %v; another one is started in its place.", r.name, err), fmt.Sprintf("%s：%v；将启动另一个来代替。", r.name, err)}, Refused: true})
+		p.tell("said", Said{Answer: fmt.Sprintf("%s: %v; another one is started in its place.", r.name, err), Refused: true})
 		time.AfterFunc(restartAfter, func() {
 			if p.era.Load() == era {
 				p.start()

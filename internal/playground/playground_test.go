@@ -89,7 +89,7 @@ func (v *visit) does(commands ...string) {
 		v.Do(command)
 		v.mu.Lock()
 		if last := v.said[len(v.said)-1]; last.Refused {
-			v.Errorf("%s: %s", command, last.Answer[0])
+			v.Errorf("%s: %s", command, last.Answer)
 		}
 		v.mu.Unlock()
 		if inTheMiddle {
@@ -174,13 +174,13 @@ func written(yaml string) string {
 func TestEditor(t *testing.T) {
 	inTheCluster(t, func(v *visit) {
 		v.does("create one one 1", "get foo one")
-		yaml := v.said[len(v.said)-1].Answer[0]
+		yaml := v.said[len(v.said)-1].Answer
 		const want = "apiVersion: samplecontroller.k8s.io/v1alpha1\nkind: Foo\nmetadata:\n  name: one\n  namespace: default\nspec:\n  deploymentName: one\n  replicas: 1\nstatus:\n"
 		if !strings.HasPrefix(yaml, want) {
 			t.Errorf("the YAML of a Foo is\n%s\nwant first\n%s", yaml, want)
 		}
 		v.does(written(strings.Replace(yaml, "replicas: 1", "replicas: 2", 1)), written(strings.ReplaceAll(yaml, " one", " two")), "delete two orphan", "get deployment two")
-		yaml = v.said[len(v.said)-1].Answer[0]
+		yaml = v.said[len(v.said)-1].Answer
 		v.does("delete-deployment two", written(yaml))
 		if d := cmp.Diff([]string{ready, deployment, "two 1/1 1 nginx:1.29"}, v.table()); d != "" {
 			t.Errorf("the table (-want +got):\n%s", d)
@@ -222,8 +222,8 @@ func TestRefusals(t *testing.T) {
 			written("apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: a}\nspec: {selector: {matchLabels: {a: b}}, template: {}}"): "must select",
 		} {
 			v.Do(text)
-			if last := v.said[len(v.said)-1]; !last.Refused || !strings.Contains(last.Answer[0], why) {
-				t.Errorf("%q is answered %q, want %q in it", text, last.Answer[0], why)
+			if last := v.said[len(v.said)-1]; !last.Refused || !strings.Contains(last.Answer, why) {
+				t.Errorf("%q is answered %q, want %q in it", text, last.Answer, why)
 			}
 		}
 		if d := cmp.Diff(before, fmt.Sprint(v.State())); d != "" {
@@ -326,12 +326,12 @@ func TestKillsTheLeader(t *testing.T) {
 		v.does("start")
 		// As if the one that stands by were the older one.
 		v.Reverse()
-		if state := v.State(); !strings.HasSuffix(state.Replicas[1][0], "leads") {
+		if state := v.State(); !strings.HasSuffix(state.Replicas[1], "leads") {
 			t.Fatalf("%s, want the second one to lead", state.Replicas)
 		}
-		older := strings.Fields(v.State().Replicas[0][0])[0]
+		older := strings.Fields(v.State().Replicas[0])[0]
 		v.does("kill")
-		if state := v.State(); len(state.Replicas) != 1 || !strings.HasPrefix(state.Replicas[0][0], older) {
+		if state := v.State(); len(state.Replicas) != 1 || !strings.HasPrefix(state.Replicas[0], older) {
 			t.Errorf("%s stood by, and after a kill there is %s", older, state.Replicas)
 		}
 	})

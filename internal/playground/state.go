@@ -19,7 +19,7 @@ import (
 // State returns what is so now. The tables are those of kubectl get foo,deployment -o wide,
 // with what controls a Deployment and without what changes with the time alone.
 func (p *Playground) State() State {
-	s := State{Foos: [][]string{}, Deployments: [][]string{}, Replicas: []both{}}
+	s := State{Foos: [][]string{}, Deployments: [][]string{}, Replicas: []string{}}
 	for _, foo := range stored[v1alpha1.Foo](p.api, "foos") {
 		ready, reason := "", ""
 		if condition := meta.FindStatusCondition(foo.Status.Conditions, v1alpha1.FooReady); condition != nil {
@@ -41,11 +41,11 @@ func (p *Playground) State() State {
 	defer p.mu.Unlock()
 	s.Bug, s.On = p.bug, maps.Clone(p.on)
 	for _, r := range p.replicas {
-		role := both{" stands by", " 待命"}
+		role := " stands by"
 		if r == p.shown {
-			role = both{" leads", " 领导中"}
+			role = " leads"
 		}
-		s.Replicas = append(s.Replicas, both{r.name + role[0], r.name + role[1]})
+		s.Replicas = append(s.Replicas, r.name+role)
 	}
 	if p.on["hold"] {
 		s.Held, s.Store = p.heldBack(), p.shown.deployments()

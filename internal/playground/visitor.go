@@ -1,7 +1,6 @@
 package playground
 
 import (
-	"errors"
 	"fmt"
 	"net/http"
 	"regexp"
@@ -24,20 +23,17 @@ const (
 type command struct {
 	words         []word
 	kubectl, done string // what a user would type, "" for nothing, and what is answered
-	do            func(p *Playground, args []string) (answer both, err error)
+	do            func(p *Playground, args []string) (answer string, err error)
 
 	method, path, body string
 	contentType        types.PatchType
 }
 
-// both is a text in English and in Chinese, or an error in both.
-type both [2]string
+// refusal is what the visitor is told.
+type refusal string
 
 // Error implements error.
-func (b both) Error() string { return b[0] }
-
-// told is a text that is the same in both languages: the words of Kubernetes.
-func told(text string) both { return both{text, text} }
+func (r refusal) Error() string { return string(r) }
 
 // word is what one word of a command may be.
 type word func(text string) bool
@@ -90,22 +86,19 @@ func (p *Playground) Do(text string) {
 	var err error
 	switch {
 	case known.do == nil && known.method == "":
-		err = both{"There is no such command.", "没有这样的命令。"}
+		err = refusal("There is no such command.")
 	case !known.allows(args):
-		err = both{"Fill in every field: a name has 1 to 40 small letters, digits and dashes, a number is from 0 to 10, a YAML has up to 3,000 bytes.", "请填写每个输入框：名字是 1 到 40 个小写字母、数字和连字符；数字从 0 到 10；YAML 最多 3000 字节。"}
+		err = refusal("Fill in every field: a name has 1 to 40 small letters, digits and dashes, a number is from 0 to 10, a YAML has up to 3,000 bytes.")
 	case known.do != nil:
 		said.Kubectl = fill(known.kubectl)
 		said.Answer, err = known.do(p, args)
 	default:
 		said.Kubectl = fill(known.kubectl)
 		_, err = p.send(known.method, fill(known.path), known.contentType, fill(known.body))
-		said.Answer = told(fill(known.done))
+		said.Answer = fill(known.done)
 	}
 	if err != nil {
-		said.Refused = true
-		if !errors.As(err, &said.Answer) {
-			said.Answer = told(err.Error())
-		}
+		said.Answer, said.Refused = err.Error(), true
 	}
 	p.tell("said", said)
 }

@@ -21,7 +21,7 @@ const focus = `(() => {
 	const box = e.querySelector?.('.part-box');
 	const seen = box ? parseFloat(getComputedStyle(box).strokeWidth) >= 3 : style.outlineStyle !== 'none' && parseFloat(style.outlineWidth) >= 2;
 	if (e === document.body) { return {what: 'the end'}; }
-	return {what: e.dataset.part ?? (e.id || e.textContent.trim()), seen};
+	return {what: e.dataset.part ?? (e.id || e.textContent.trim() || e.labels?.[0].textContent.trim()), seen};
 })()`
 
 type focused struct {
@@ -47,6 +47,7 @@ func (b *tab) tabs() (order []string) {
 }
 
 func TestKeyboard(t *testing.T) {
+	t.Parallel()
 	s := newScript()
 	s.add(example().born()...)
 	b := open(t, serve(t, s.History, page.Options{}), laptop)
@@ -86,6 +87,7 @@ func TestKeyboard(t *testing.T) {
 
 // TestScreenReader reads what the browser hands to one.
 func TestScreenReader(t *testing.T) {
+	t.Parallel()
 	s := newScript()
 	f := example()
 	b := open(t, serve(t, s.History, page.Options{}), laptop)
@@ -125,6 +127,7 @@ func TestScreenReader(t *testing.T) {
 func text(value *accessibility.Value) string { return strings.Trim(string(value.Value), `"`) }
 
 func TestReducedMotion(t *testing.T) {
+	t.Parallel()
 	s := newScript()
 	b := open(t, serve(t, s.History, page.Options{}), look{width: 1280, height: 800, still: true})
 	b.sees("#state", "live")
@@ -199,6 +202,7 @@ func (b *tab) readable(page string, least int) {
 // On a phone what is chosen does not take the place of what one looks at, and no column of
 // a table is cut off.
 func TestPhone(t *testing.T) {
+	t.Parallel()
 	s := newScript()
 	s.add(example().born()...)
 	b := open(t, serve(t, s.History, page.Options{}), phone)
@@ -229,12 +233,14 @@ func TestPhone(t *testing.T) {
 }
 
 func TestContrastAndWidth(t *testing.T) {
+	t.Parallel()
 	for name, l := range map[string]look{
 		"laptop light": laptop,
 		"laptop dark":  {width: 1440, height: 1000, dark: true},
 		"small phone":  {width: 320, height: 640, phone: true},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			s := newScript()
 			f := example()
 			s.add(f.born()...)

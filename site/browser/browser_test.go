@@ -61,12 +61,13 @@ type look struct {
 // witness notes what is in view for moments only. A test that looks now and then
 // would miss it on a machine that is busy.
 const witness = `
-	window.witness = {tokens: new Set(), looks: new Set(), captions: new Set(), crosses: new Set()};
+	window.witness = {tokens: new Set(), looks: new Set(), captions: new Set(), crosses: new Set(), words: new Set()};
 	new MutationObserver(() => {
 		document.querySelectorAll('.lane .token text').forEach((e) => witness.tokens.add(e.textContent));
 		document.querySelectorAll('.lane .token').forEach((e) => witness.looks.add(e.getAttribute('class')));
 		document.querySelectorAll('.lane .token-cross[opacity="1"]').forEach((e) => witness.crosses.add(e.parentElement.textContent));
 		document.querySelectorAll('#caption').forEach((e) => witness.captions.add(e.textContent));
+		document.querySelectorAll('#waits, .objects .note td').forEach((e) => witness.words.add(e.textContent));
 	}).observe(document, {subtree: true, childList: true, characterData: true, attributes: true, attributeFilter: ['opacity']});`
 
 var laptop = look{width: 1440, height: 1000}
@@ -87,6 +88,7 @@ func open(t *testing.T, address string, l look) *tab {
 		chromedp.Flag("disable-background-networking", true),
 		chromedp.Flag("disable-component-update", true),
 		chromedp.Flag("hide-scrollbars", true),
+		chromedp.Flag("disable-gpu", true),
 	)
 	if os.Geteuid() == 0 {
 		// Its sandbox does not start as root, which is what a container's tests run as.
@@ -120,18 +122,24 @@ func open(t *testing.T, address string, l look) *tab {
 
 func (b *tab) prepare(l look) {
 	b.Helper()
+	command(b, network.Enable, network.EnableParams{})
+	command(b, runtime.Enable, cdp.Empty{})
+	command(b, log.Enable, cdp.Empty{})
+	b.turns(l)
+	if !l.unwitnessed {
+		command(b, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: witness})
+	}
+}
+
+// turns gives the tab another look.
+func (b *tab) turns(l look) {
+	b.Helper()
 	features := []*emulation.MediaFeature{
 		{Name: "prefers-color-scheme", Value: map[bool]string{true: "dark", false: "light"}[l.dark]},
 		{Name: "prefers-reduced-motion", Value: map[bool]string{true: "reduce", false: "no-preference"}[l.still]},
 	}
-	command(b, network.Enable, network.EnableParams{})
-	command(b, runtime.Enable, cdp.Empty{})
-	command(b, log.Enable, cdp.Empty{})
 	command(b, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{Width: l.width, Height: l.height, DeviceScaleFactor: 1, Mobile: l.phone})
 	command(b, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: features})
-	if !l.unwitnessed {
-		command(b, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: witness})
-	}
 }
 
 // command sends one command of the protocol.

@@ -15,12 +15,15 @@ import (
 
 // TestForeignObjects plays a recording whose objects lack what this program's have.
 func TestForeignObjects(t *testing.T) {
+	t.Parallel()
 	s := newScript()
 	s.add(example().born()...)
 	for _, object := range []string{`{"spec":null,"status":null,"metadata":null}`, `{"spec":{"replicas":null}}`, `[null]`, `"text"`, `7`, `null`} {
 		s.add(trace.Step{Part: trace.PartStore, What: trace.Updated, Kind: "Foo", Key: "default/example-foo", For: "Foo default/example-foo", Object: json.RawMessage(object)})
 	}
 	b := open(t, serve(t, s.History, page.Options{Recording: "foreign.json"}), laptop)
+	b.sees("#state", "foreign.json")
+	b.speed("1")
 	b.sees("#state", "paused")
 	b.sees("#when", fmt.Sprintf("step %d", len(s.kept)))
 	b.click("#objects-table button")
@@ -44,6 +47,7 @@ const fails = `
 // TestStepThatFails makes the page fail at some steps, each at another place: it
 // names them and shows the others.
 func TestStepThatFails(t *testing.T) {
+	t.Parallel()
 	s := newScript()
 	b := open(t, serve(t, s.History, page.Options{}), laptop)
 	b.sees("#state", "live")

@@ -29,6 +29,7 @@ func bars(steps []trace.Step) []trace.Step {
 // TestTwoKinds watches two kinds whose objects have the same names: nothing of one
 // is taken for the other's.
 func TestTwoKinds(t *testing.T) {
+	t.Parallel()
 	s := newScript()
 	b := open(t, serve(t, s.History, page.Options{}), laptop)
 	b.sees("#state", "live")

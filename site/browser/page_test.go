@@ -26,6 +26,13 @@ func (b *tab) travels(text string) {
 	b.witnessed("tokens", text)
 }
 
+// speed chooses how much slower than life the page plays.
+func (b *tab) speed(times string) {
+	b.Helper()
+	b.do(chromedp.SetValue(chromedp.CSS("#speed"), times))
+	b.run(`document.querySelector('#speed').dispatchEvent(new Event('change'))`)
+}
+
 // tellsAllOf fails unless the history in the panel has the first n steps, in their order.
 func (b *tab) tellsAllOf(n int) {
 	b.Helper()
@@ -39,6 +46,7 @@ func (b *tab) tellsAllOf(n int) {
 }
 
 func TestHistoryOfAnObject(t *testing.T) {
+	t.Parallel()
 	s := newScript()
 	f := example()
 	s.add(f.born()...)
@@ -67,6 +75,7 @@ func TestHistoryOfAnObject(t *testing.T) {
 }
 
 func TestTime(t *testing.T) {
+	t.Parallel()
 	s := newScript()
 	f := example()
 	s.add(f.born()...)
@@ -96,8 +105,7 @@ func TestTime(t *testing.T) {
 	b.sees("#when", fmt.Sprintf("step %d", len(s.kept)))
 
 	// The last minute again, much slower: each step is seen.
-	b.do(chromedp.SetValue(chromedp.CSS("#speed"), "100"))
-	b.run(`document.querySelector('#speed').dispatchEvent(new Event('change'))`)
+	b.speed("100")
 	b.click("#replay")
 	b.sees("#state", "replay")
 	b.until(`/step [1-9],/.test(document.querySelector('#when').textContent)`)
@@ -106,6 +114,7 @@ func TestTime(t *testing.T) {
 }
 
 func TestMarkupIsText(t *testing.T) {
+	t.Parallel()
 	const markup = `<img src=x onerror="document.title='broken'">`
 	s := newScript()
 	f := &foo{namespace: "default", name: markup, deployment: `"><script>document.title='broken'</script>`, replicas: 1, version: 1,
@@ -135,6 +144,7 @@ func TestMarkupIsText(t *testing.T) {
 }
 
 func TestReloadRestartLoss(t *testing.T) {
+	t.Parallel()
 	s := newScript()
 	f := example()
 	s.add(f.born()...)
@@ -178,13 +188,16 @@ func TestReloadRestartLoss(t *testing.T) {
 // TestRecordingThenLive is what make run does: a recording plays, and then the program
 // has its address.
 func TestRecordingThenLive(t *testing.T) {
+	t.Parallel()
 	s := newScript()
 	s.add(example().born()...)
 	address, stop := serveAt(t, "http://127.0.0.1:0", s.History, page.Options{Recording: "recording.json"})
 	b := open(t, address, laptop)
-	b.sees("#state", "paused · recording.json")
 	b.sees("#panel h3", "What the recording did")
 	b.until(`document.querySelector('#speed').value === '10'`)
+	b.speed("1")
+	b.sees("#state", "paused · recording.json")
+	b.speed("10")
 	stop()
 	b.sees("#state", "not connected")
 
@@ -206,6 +219,7 @@ func TestRecordingThenLive(t *testing.T) {
 // TestRecording plays a whole life: what is sent travels, what is refused and what is deleted
 // looks so.
 func TestRecording(t *testing.T) {
+	t.Parallel()
 	s := newScript()
 	f := example()
 	for _, steps := range [][]trace.Step{f.born(), f.scale(3), f.rename("renamed"), f.conflict(), f.deleted()} {

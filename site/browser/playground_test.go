@@ -9,15 +9,24 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
 )
 
 // play opens the playground from disk, with a link's state, and waits until it is there and the
-// page is the visitor's.
+// page is the visitor's. What is in view for moments only is not noted.
 func play(t *testing.T, l look, hash string) *tab {
+	t.Helper()
+	l.unwitnessed = true
+	return playSeen(t, l, hash)
+}
+
+// playSeen is play with a witness.
+func playSeen(t *testing.T, l look, hash string) *tab {
 	t.Helper()
 	b := open(t, "file://"+filepath.ToSlash(filepath.Join(site(t), "playground.html"))+hash, l)
 	b.until(`!document.querySelector('#visit').disabled && ['asks'].includes(` + lesson + `.dataset.phase)`)
@@ -68,10 +77,12 @@ func (b *tab) acts(words string) {
 
 // It lives on any web space, in a folder of it as well; the other tests open it from disk.
 func TestPlaygroundLives(t *testing.T) {
+	t.Parallel()
 	host := httptest.NewServer(http.StripPrefix("/folder/", http.FileServerFS(os.DirFS(site(t)))))
 	t.Cleanup(host.Close)
 	b := open(t, host.URL+"/folder/playground.html", laptop)
 	b.row("foos", "shop web 2 2 True Available")
+	b.click("[data-open=time]")
 	b.sees("#objects-table", "default/shop")
 }
 
@@ -79,10 +90,15 @@ func TestPlaygroundLives(t *testing.T) {
 // internal/playground, where more of it is tested: with a mouse on a desktop, and by keys alone
 // where the window is narrow and motion is reduced.
 func TestPlaygroundActions(t *testing.T) {
+	t.Parallel()
 	still := phone
 	still.still = true
-	t.Run("mouse", func(t *testing.T) { playActions(t, play(t, laptop, "")) })
+	t.Run("mouse", func(t *testing.T) {
+		t.Parallel()
+		playActions(t, play(t, laptop, ""))
+	})
 	t.Run("keys", func(t *testing.T) {
+		t.Parallel()
 		b := play(t, still, "")
 		b.byKeys = true
 		playActions(t, b)
@@ -121,6 +137,7 @@ func playActions(t *testing.T, b *tab) {
 // In each lesson the visitor has to answer and to act, sees what came of it, and goes on. No lesson
 // is over before its act.
 func TestPlaygroundLessons(t *testing.T) {
+	t.Parallel()
 	folder := site(t)
 	b := play(t, laptop, "")
 	for i, want := range []struct{ row, last string }{
@@ -159,6 +176,7 @@ func TestPlaygroundLessons(t *testing.T) {
 
 // The puzzle hides a bug, counts moves and guesses, and says in the end where it is.
 func TestPlaygroundPuzzle(t *testing.T) {
+	t.Parallel()
 	b := play(t, laptop, "#puzzle")
 	b.row("foos", "shop web 2 2 True Available")
 	b.acts("scale shop web 3")
@@ -168,14 +186,31 @@ func TestPlaygroundPuzzle(t *testing.T) {
 		t.Error("the bug is named before it is found")
 	}
 	b.do(chromedp.Evaluate[chromedp.Void](`for (const button of document.querySelectorAll('#wrong [data-send]')) { button.dataset.do !== 'none' && button.click(); }`))
-	b.sees("#found", " moves.")
+	b.sees("#solved", " moves.")
+	const link = `document.querySelector('#challenge').getAttribute('href')`
+	score, found := value[string](b, `document.querySelector('#solved').textContent`), value[string](b, link)
 	b.sees("#truth a", ".go")
 	b.until(lesson + `.dataset.phase === 'seen'`)
 	b.shot("found")
+
+	// The link has the score and the same bug, and does not name it.
+	b = play(t, laptop, found)
+	moves := regexp.MustCompile(`\d+ moves`).FindString(score)
+	b.sees("#beat", moves)
+	if strings.Contains(found, "-") || !strings.HasSuffix(found, "&moves="+strings.Fields(moves)[0]) {
+		t.Errorf("the link of %q is %s", score, found)
+	}
+	bug := strings.Fields(score)[1]
+	b.drawer(`[data-do="` + bug + `"]`)
+	b.push(`[data-do="` + bug + `"]`)
+	b.sees("#solved", bug+" in 1 move.")
+	b.click("#tour > li:not([hidden]) .first")
+	b.until(`location.hash === '#puzzle' && document.querySelector('#beat').textContent === ''`)
 }
 
 // A lesson ends whatever else is done, by its button or by that of a drawer.
 func TestPlaygroundLessonDisturbed(t *testing.T) {
+	t.Parallel()
 	b := play(t, laptop, "#lesson=9")
 	b.acts("quota")
 	b.acts("kill")
@@ -200,50 +235,119 @@ func TestPlaygroundLessonDisturbed(t *testing.T) {
 	b.row("foos", "shop web 2 2 True Available")
 }
 
-// All of the first screen is in view without scrolling, and none of its texts has three lines.
+// All of the first screen is in view without scrolling, in both languages, and none of its texts has
+// three lines. Everything can be read, in the drawers as well.
 func TestPlaygroundOneScreen(t *testing.T) {
-	for name, test := range map[string]struct {
+	t.Parallel()
+	const regions = "#lessons, .objects, #picture, #last, .drawers"
+	b := play(t, laptop, "")
+	for _, test := range []struct {
+		name string
 		look
 		seen string
 	}{
-		"1440x900": {look{width: 1440, height: 900}, "#lessons, .objects, #picture, #last, .drawers"},
-		"1280x720": {look{width: 1280, height: 720, dark: true}, "#lessons, .objects, #picture, #last, .drawers"},
-		"390x844":  {phone, "#lessons, #picture"},
+		{"1440x900", look{width: 1440, height: 900}, regions},
+		{"1280x720", look{width: 1280, height: 720, dark: true}, regions},
+		{"390x844", phone, "#lessons, #picture"},
 	} {
-		t.Run(name, func(t *testing.T) {
-			b := play(t, test.look, "")
+		b.turns(test.look)
+		for range 2 {
+			b.click("#language")
+			b.click("#again")
+			name := test.name + "-" + value[string](b, `document.documentElement.lang`)
 			for _, moment := range []string{"asks", "seen"} {
 				if moment == "seen" {
 					b.click("#tour > li:not([hidden]) .first")
-					b.until(lesson + `.dataset.phase === 'seen'`)
 				}
-				b.shot(moment)
+				b.until(lesson + `.dataset.phase === '` + moment + `'`)
+				b.shot(name + "-" + moment)
 				if below := value[[]string](b, `[...document.querySelectorAll('`+test.seen+`')].filter((e) => e.getBoundingClientRect().bottom > innerHeight).map((e) => e.id || e.className)`); len(below) > 0 && (moment == "asks" || !test.phone) {
-					t.Errorf("%s: below the screen: %q", moment, below)
+					t.Errorf("%s: below the screen: %q", name, below)
 				}
 			}
 			const long = `[...document.querySelectorAll('#tour > li')].flatMap((li) => {
+				const [hidden, {phase}, seen] = [li.hidden, li.dataset, li.querySelector('.seen')];
+				const unseen = seen?.hidden;
 				li.hidden = false;
-				const texts = [...li.querySelectorAll('.say, .seen > p')];
-				li.querySelector('.seen')?.removeAttribute('hidden');
+				seen?.removeAttribute('hidden');
 				li.dataset.phase = '';
-				const long = texts.filter((p) => p.offsetHeight > 2.2 * parseFloat(getComputedStyle(p).lineHeight)).map((p) => p.innerText);
-				li.hidden = true;
+				const long = [...li.querySelectorAll('.say, .seen > p')].filter((p) => p.offsetHeight > 2.2 * parseFloat(getComputedStyle(p).lineHeight)).map((p) => p.innerText);
+				Object.assign(li, {hidden});
+				li.dataset.phase = phase;
+				seen?.toggleAttribute('hidden', unseen);
 				return long;
 			})`
 			if texts := value[[]string](b, long); len(texts) > 0 {
-				t.Errorf("longer than two lines: %q", texts)
+				t.Errorf("%s: longer than two lines: %q", name, texts)
 			}
 			b.until(`document.querySelectorAll('.token').length === 0`) // What travels may be anywhere.
-			b.readable("playground", 20)
-		})
+			b.readable(name, 20)
+			if strings.HasSuffix(name, "zh-CN") {
+				continue // The colours are the same.
+			}
+			for _, drawer := range []string{"doing", "luck", "wrong", "editor", "kubectl", "time"} {
+				b.click("[data-open=" + drawer + "]")
+				b.readable(name+", "+drawer, 20)
+				b.click(".drawer:not([hidden]) [data-close]")
+			}
+		}
+	}
+}
+
+// With less motion, by keys alone and without sight: nothing travels, and yet each step is told; the
+// focus goes on to what is to be done next; and what happened is heard once, when it is over.
+func TestPlaygroundAccess(t *testing.T) {
+	t.Parallel()
+	b := playSeen(t, look{width: 1280, height: 720, still: true}, "")
+	b.byKeys = true
+	order := " " + strings.Join(b.tabs(), " ")
+	for _, next := range []string{" language ", " later again ", " It stays away ", " Delete the Deployment ", " shop ", " web ", " Actions Bad luck Bugs YAML Log, link Replay ", " server stream store handler queue worker reconcile request"} {
+		_, rest, found := strings.Cut(order, strings.TrimSuffix(next, " "))
+		if !found {
+			t.Errorf("Tab does not go to%s after what was before that: %s", next, order)
+		}
+		order = rest
+	}
+
+	b.push("[data-open=luck]")
+	b.until(`document.activeElement.id === 'luck'`)
+	b.do(chromedp.KeyEvent(kb.Escape))
+	b.until(`document.activeElement.dataset.open === 'luck' && document.querySelector('#luck').hidden`)
+
+	b.forget()
+	b.run(`
+		window.seen = {heard: [], moving: 0};
+		new MutationObserver(() => seen.heard.push(document.querySelector('#heard').textContent)).observe(document.querySelector('#heard'), {childList: true});
+		new MutationObserver(() => {
+			seen.moving += document.querySelectorAll('.token').length;
+			seen.moving += document.getAnimations().filter(({effect}) => new Set(effect.getKeyframes().map((frame) => frame.backgroundColor)).size > 1).length;
+		}).observe(document.querySelector('.play'), {subtree: true, childList: true, attributes: true});`)
+	b.push("#tour > li:not([hidden]) .first")
+	b.until(lesson + `.dataset.phase === 'seen' && document.activeElement === ` + lesson + `.querySelector('.first')`)
+	b.sees("#heard", "1 DELETE by you, 1 POST and ")
+	b.sees("#heard", "web: deleted → created · ")
+	b.witnessed("captions", "Deployment deleted")
+	b.until(`witness.captions.size > 3`)
+	heard := value[[]string](b, `seen.heard`)
+	if len(heard) > 3 {
+		t.Errorf("one action is heard %d times: %q", len(heard), heard)
+	}
+	if moving := value[int](b, `seen.moving`); moving > 0 {
+		t.Errorf("%d things move", moving)
+	}
+	b.push("#tour > li:not([hidden]) .first")
+	b.sees("#nth", "Lesson 2")
+	b.until(`document.activeElement.matches('[name=guess-1]')`)
+	if live := value[string](b, `[...document.querySelectorAll('main [role=status], main [role=alert], [aria-live]')].filter((e) => e.id !== 'summary').map((e) => e.id).join(' ')`); live != "state loading tour wrong-guess refused notices heard" {
+		t.Errorf("so much is read out as it changes: %s", live)
 	}
 }
 
 // A correction is seen although it takes milliseconds, what waits is named, and so is each switch
 // that is on, which one click puts back. The picture leaves out what is too late.
 func TestPlaygroundShows(t *testing.T) {
-	b := play(t, laptop, "")
+	t.Parallel()
+	b := playSeen(t, laptop, "")
 	b.acts("scale-deployment shop web 7")
 	b.sees("#deployments .note", "replicas 2 → 7 → 2 · ")
 	b.sees("#last", "1 PATCH by you, ")
@@ -261,8 +365,9 @@ func TestPlaygroundShows(t *testing.T) {
 	b.until(`document.querySelectorAll('#on button').length === 0 && document.querySelector('#waits').textContent === ''`)
 
 	b.acts("start")
+	b.forget()
 	b.acts("kill")
-	b.sees("#waits", "s left")
+	b.witnessed("words", "s left")
 	b.row("foos", "shop web 2 2 True Available")
 	b.acts("quota")
 	b.acts("delete-deployment shop web 7")
@@ -276,6 +381,7 @@ func TestPlaygroundShows(t *testing.T) {
 // The editor gets, applies and says what is wrong, and a link has what was written. A text that
 // is refused stays.
 func TestPlaygroundEditor(t *testing.T) {
+	t.Parallel()
 	b := play(t, phone, "#create+a+a+1")
 	b.row("foos", "a a 1 1 True Available")
 	b.acts("apply")
@@ -307,6 +413,7 @@ func TestPlaygroundEditor(t *testing.T) {
 
 // A link leads to the same table, and one that says something else does nothing.
 func TestPlaygroundLinks(t *testing.T) {
+	t.Parallel()
 	b := play(t, phone, "#create+a+b+1;scale+a+3")
 	b.row("foos", "a b 3 3 True Available")
 	link := value[string](b, `document.querySelector('#link').href`)
@@ -315,8 +422,17 @@ func TestPlaygroundLinks(t *testing.T) {
 	}
 	b.click("#language")
 	b.do(chromedp.Reload())
-	b.until(`document.documentElement.lang === 'zh-CN' && document.querySelector('#now') && document.querySelector('#earlier [lang=en]').getClientRects().length === 0`)
+	b.until(`document.documentElement.lang === 'zh-CN' && document.querySelector('#earlier').innerText === '上一课'`)
 	b.shot("phone")
+
+	// A bug and bad luck, by their names, and what shows them.
+	b = play(t, laptop, "#bug=no-retry&luck=refuse-creates,no-such-luck")
+	b.sees("#told", "the bug no-retry: It does not try again what has failed.")
+	b.sees("#on", "Refuse creates")
+	b.sees("#on", "bug no-retry")
+	b.row("foos", "shop web 2 0 False Forbidden")
+	b.visit(site(t), "lesson-4.html")
+	b.arrives(`location.hash === '#lesson=4' && document.querySelector('#nth')?.textContent === 'Lesson 4 of 10'`)
 
 	b = play(t, laptop, "#create+%3Cimg%20src=x%3E;drop+tables")
 	b.row("foos", "shop web 2 2 True Available")
@@ -324,6 +440,7 @@ func TestPlaygroundLinks(t *testing.T) {
 
 // Where the program cannot run the recording plays.
 func TestPlaygroundWithoutProgram(t *testing.T) {
+	t.Parallel()
 	folder := t.TempDir()
 	if err := os.CopyFS(folder, os.DirFS(site(t))); err != nil {
 		t.Fatal(err)
@@ -343,9 +460,7 @@ func TestPlaygroundWithoutProgram(t *testing.T) {
 // TestPlaygroundNumbers prints how soon the program lives, what 50 Foos cost the page, and how
 // much memory that takes: go test -tags page -v -run TestPlaygroundNumbers.
 func TestPlaygroundNumbers(t *testing.T) {
-	l := laptop
-	l.unwitnessed = true
-	b := play(t, l, "")
+	b := play(t, laptop, "")
 	b.row("foos", "shop web 2 2 True Available")
 	marks := value[map[string]float64](b, `Object.fromEntries(performance.getEntriesByType('mark').map((mark) => [mark.name, mark.startTime / 1000]))`)
 	b.do(chromedp.Evaluate[chromedp.Void](`
@@ -372,4 +487,44 @@ func (b *tab) rendererMemory() (bytes int64) {
 		b.Errorf("ps (of procps) shows no renderer: %v %q", err, out)
 	}
 	return bytes << 10
+}
+
+// terms of the field, and names, are the same in Chinese.
+const terms = `/\b(Foo|Deployment|Lease|Pod|Reflector|controller-\d+|controller|Kubernetes|kubectl( apply)?|API server|server|client-go|client|GET|POST|PUT|PATCH|DELETE|LIST|WATCH|YAML|UID|ID|etcd|FIFO|BOOKMARK|REST|goroutine|[wW]atch|[lL]ist|[sS]tore|[hH]andler|[wW]orker|[rR]econcile|relist|resync|key|status|spec(\.\w+)?|metadata\.name|resourceVersion|webhook|bug|Bug|informer|finalizer|kind|version|make (site|judge)|byhand|In English|Ready|True|False|Unknown|Available|MinimumReplicasAvailable|NameTaken|Forbidden|WaitingForReplicas|AlreadyExists|Conflict|Gone|OK|Created|Not Found|quota|hold|busy|lose|slow|default|shop|web|cafe|bar|nginx|theirs|MB|apps|recording\.json|s|ms|Event|CRD|[\w.]*[a-z][A-Z]\w*|[\d.]+m?s|deployments?\.apps.*|foo\.samplecontroller\.k8s\.io.*|Project|ADDED|MODIFIED|DELETED|deployment-deleted|API|URL|\d{3} [A-Z].*|health|ERROR too old .*|unexpected EOF|Operation cannot be fulfilled.*|[\w-]+\/[\w./-]+|(deaf|no|deletes|exits)-[\w-]+|none)s?\b/g`
+
+// In Chinese all of the page is, whatever is shown of whatever is done, but terms and names.
+func TestPlaygroundChinese(t *testing.T) {
+	t.Parallel()
+	b := play(t, laptop, "")
+	b.click("#language")
+	b.do(chromedp.Evaluate[chromedp.Void](`
+		window.shown = new Set();
+		window.foreign = () => {
+			const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT | NodeFilter.SHOW_ELEMENT, (node) =>
+				node.matches?.('script, style, noscript, textarea, code, pre, [translate=no], #summary') ? NodeFilter.FILTER_REJECT : NodeFilter.FILTER_ACCEPT);
+			for (let node; (node = walker.nextNode());) {
+				const texts = node.nodeType === 3 ? [node.data] : ['title', 'aria-label', 'aria-valuetext'].map((name) => node.getAttribute(name) ?? '');
+				texts.filter((text) => /[A-Za-z]{2}/.test(text.replace(` + terms + `, ''))).forEach((text) => shown.add(text.trim()));
+			}
+		};
+		setInterval(foreign, 300);`))
+	for n := range 10 {
+		if n > 0 {
+			b.click("#tour > li:not([hidden]) .first")
+		}
+		b.until(lesson + `.dataset.phase === 'asks'`)
+		b.click("#tour > li:not([hidden]) .guess input")
+		b.click("#tour > li:not([hidden]) .first")
+		b.until(lesson + `.dataset.phase === 'seen'`)
+		b.shot(fmt.Sprint(n + 1))
+	}
+	for _, id := range []string{"server", "stream", "store", "handler", "queue", "worker", "reconcile", "request"} {
+		b.click(".part-" + id)
+		b.until(`(foreign(), document.querySelector('#panel h2').textContent !== '')`)
+	}
+	b.click(".objects .link")
+	b.sees("#panel .entry", "POST")
+	if texts := value[[]string](b, `(foreign(), [...shown])`); len(texts) > 0 {
+		t.Errorf("not in Chinese: %s", strings.Join(texts, "\n"))
+	}
 }

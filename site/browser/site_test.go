@@ -72,11 +72,13 @@ var sitePages = []string{
 // From disk, without a network: every kind of page can be read, on a desktop and on a
 // phone, in light and in dark, and nothing is wider than the screen.
 func TestSiteCanBeRead(t *testing.T) {
+	t.Parallel()
 	folder := site(t)
 	dark := phone
 	dark.dark = true
 	for name, l := range map[string]look{"desktop light": laptop, "phone dark": dark} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			b := open(t, "file://"+filepath.Join(folder, "index.html"), l)
 			command(b, network.OverrideNetworkState, network.OverrideNetworkStateParams{Offline: true})
 			for _, page := range sitePages {
@@ -99,6 +101,7 @@ func TestSiteCanBeRead(t *testing.T) {
 // Comment and code stand side by side where there is room, and below each other on a
 // phone.
 func TestSiteSideBySide(t *testing.T) {
+	t.Parallel()
 	folder := site(t)
 	const distances = `(() => {
 		const pair = document.getElementById('Reconciler.Reconcile');
@@ -118,6 +121,7 @@ func TestSiteSideBySide(t *testing.T) {
 // The recorded run begins by itself when it is seen, can be told to stop, comes to its end,
 // and leads to the code.
 func TestSitePlays(t *testing.T) {
+	t.Parallel()
 	b := open(t, "file://"+filepath.Join(site(t), "index.html"), laptop)
 	b.sees("#state", "recording.json")
 	b.travels("POST")
@@ -136,6 +140,7 @@ func TestSitePlays(t *testing.T) {
 // By keys alone: past the menu, along the menu, from file to file; and one sees where one
 // is.
 func TestSiteKeyboard(t *testing.T) {
+	t.Parallel()
 	folder := site(t)
 	b := open(t, "file://"+filepath.Join(folder, "read/controller/queue.go.html"), laptop)
 	got := strings.Join(b.tabs(), " | ")
@@ -149,6 +154,7 @@ func TestSiteKeyboard(t *testing.T) {
 
 // Without scripts everything can be read, and the picture is an image.
 func TestSiteWithoutScripts(t *testing.T) {
+	t.Parallel()
 	folder := site(t)
 	b := open(t, "file://"+filepath.Join(folder, "read/README.md.html"), laptop)
 	command(b, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})

@@ -2,11 +2,11 @@
 
 import '../picture/main.js';
 import {picture} from '../../internal/page/static/main.js';
-import {byId, el} from '../../internal/page/static/dom.js';
-import {both, sayBoth} from './words.js';
+import {byId, counted, el, say} from '../../internal/page/static/dom.js';
 import {on, send, start} from './cluster.js';
 import * as objects from './objects.js';
 import * as tour from './tour.js';
+import {open as speak} from './words.js';
 
 // --- the places ---
 
@@ -33,7 +33,7 @@ function open(id) {
 addEventListener('keydown', ({key}) => key === 'Escape' && document.querySelector('.drawer:not([hidden])') && open(null));
 
 // What a visitor reads elsewhere must not end what goes on here.
-document.querySelector('main').addEventListener('click', ({target}) => target.closest('a:not(#link)')?.setAttribute('target', '_blank'));
+document.querySelector('main').addEventListener('click', ({target}) => target.closest('a:not(#link, #challenge)')?.setAttribute('target', '_blank'));
 
 // --- a state as a link ---
 
@@ -44,13 +44,26 @@ let done = [];
 // Another link in the same tab begins anew.
 addEventListener('hashchange', () => location.reload());
 
+// What the link says: a lesson, a puzzle, a bug and bad luck, or else commands.
+const wanted = new URLSearchParams(location.hash.slice(1));
+const bugs = [...document.querySelectorAll('#wrong [data-fault]')].slice(1); // The first is none.
+const switches = [...document.querySelectorAll('.luck [type=checkbox]')];
+
 // The commands of the link. The program takes none that is not in its own list.
 function linked() {
-  const text = location.hash.slice(1);
-  if (!text || text.length > mostCharacters || !/^[-\w.:/+;]+$/.test(text)) {
-    return [];
+  const bug = bugs.find(({dataset}) => dataset.do === wanted.get('bug'));
+  const luck = (wanted.get('luck') ?? '').split(',');
+  if (bug || wanted.has('luck')) {
+    if (bug) {
+      say(byId('told'), `This controller has the bug ${bug.dataset.do}: ${bug.parentElement.querySelector('p').textContent}`);
+    }
+    return ['create shop web 2', ...(bug ? [`bug ${bug.dataset.do}`] : []),
+      ...switches.filter(({value}) => luck.includes(value.toLowerCase().replaceAll(' ', '-'))).map(({dataset}) => `${dataset.do} on`),
+      ...(bug?.dataset.fault.split('; ') ?? [])];
   }
-  return text.split(';').slice(0, mostCommands).map((command) => command.replaceAll('+', ' '));
+  const text = location.hash.slice(1);
+  return !text || text.length > mostCharacters || !/^[-\w.:/+;]+$/.test(text) ? []
+    : text.split(';').slice(0, mostCommands).map((command) => command.replaceAll('+', ' '));
 }
 
 // Writes what was done into the link, and into the address if that is no lesson's.
@@ -76,17 +89,17 @@ function ask(command) {
 
 // --- the puzzle ---
 
-const bugs = [...document.querySelectorAll('#wrong [data-send]')].map((button) => button.dataset.do).filter((name) => name !== 'none');
-let riddle = null; // {bug, moves}
+let riddle = null; // {n, bug, moves}
 
-// Hides a bug in the controller.
-async function hide() {
+// Hides a bug in the controller: that of a number, so that a link does not name it.
+async function hide(n = Math.ceil(Math.random() * 999), beaten = 0) {
+  say(byId('beat'), beaten > 0 ? `It was found in ${counted(beaten, 'move')}.` : '');
   free = false;
   history.replaceState(null, '', '#puzzle');
   riddle = null;
   open(null);
   await ask('reset');
-  riddle = {bug: bugs[Math.floor(Math.random() * bugs.length)], moves: 0};
+  riddle = {n, bug: bugs[Math.abs(n) % bugs.length].dataset.do, moves: 0};
   moved(0);
   tour.begin(tour.puzzle);
   for (const command of ['create shop web 2', 'create cafe bar 1', `bug ${riddle.bug}`]) {
@@ -96,18 +109,20 @@ async function hide() {
 
 function moved(n) {
   riddle.moves += n;
-  byId('moves').textContent = riddle.moves;
-  byId('wrong-guess').replaceChildren();
+  say(byId('moves'), String(riddle.moves));
+  say(byId('wrong-guess'), '');
 }
 
 function guess(name) {
   moved(1);
   if (name !== riddle.bug) {
-    byId('wrong-guess').replaceChildren(...both([`It is not ${name}.`, `不是 ${name}。`]));
+    say(byId('wrong-guess'), `It is not ${name}.`);
     return;
   }
-  sayBoth(byId('found'), [`Found ${name} in ${riddle.moves} moves.`, `用 ${riddle.moves} 步找到 ${name}。`]);
+  say(byId('solved'), `Found ${name} in ${counted(riddle.moves, 'move')}.`);
   byId('truth').replaceChildren(...[...document.querySelectorAll(`#wrong [data-do=${name}] ~ p`)].map((text) => text.cloneNode(true)));
+  byId('challenge').href = `#puzzle=${riddle.n}&moves=${riddle.moves}`;
+  history.replaceState(null, '', byId('challenge').href);
   open(null);
   tour.solved();
   riddle = null;
@@ -178,11 +193,11 @@ on('said', (text) => {
   const {command, kubectl, answer, refused} = JSON.parse(text);
   const secret = riddle && command.startsWith('bug ');
   if (kubectl) {
-    line('asked', `$ ${kubectl}`);
+    line('asked', el('span', {translate: 'no'}, `$ ${kubectl}`));
   }
-  line(refused ? 'refused' : 'answered', both(secret ? ['A bug is hidden.', '藏好了一个 bug。'] : answer));
+  line(refused ? 'refused' : 'answered', secret ? 'A bug is hidden.' : answer);
   if (command.startsWith('apply ')) {
-    byId('refused').replaceChildren(...(refused ? both(answer) : []));
+    say(byId('refused'), refused ? answer : '');
   }
   if ((refused || !kubectl) && !secret) {
     objects.means(answer);
@@ -191,7 +206,7 @@ on('said', (text) => {
     done = [];
     objects.forget();
   } else if (command.startsWith('get ') && !refused) {
-    byId('yaml').value = answer[0];
+    byId('yaml').value = answer;
   } else if (command && !refused && !secret) {
     done.push(command);
     link();
@@ -216,49 +231,54 @@ on('state', (text) => {
   changed = Date.now();
   objects.now(state);
   tour.now(state);
-  for (const box of document.querySelectorAll('.luck [type=checkbox]')) {
+  for (const box of switches) {
     box.checked = Boolean(state.on[box.dataset.do]);
   }
   for (const bug of document.querySelectorAll('#wrong [data-send]')) {
     bug.ariaPressed = !riddle && bug.dataset.do === state.bug;
   }
   // What is on is named, and one click puts it back.
-  byId('on').replaceChildren(...Object.keys(state.on).filter((name) => state.on[name])
-    .map((name) => [[...document.querySelector(`.luck [data-do=${name}]`).parentElement.querySelectorAll('span')].map((span) => span.textContent), `${name} off`])
-    .concat(state.bug === 'none' || riddle ? [] : [[Array(2).fill(`bug ${state.bug}`), 'bug none']])
-    .map(([name, back]) => el('li', {}, el('button', {type: 'button', 'data-send': back}, both(name), ' ✕'))));
-  byId('replicas-now').replaceChildren(...both([0, 1].map((i) => state.replicas.map((name) => name[i]).join(', ') || '–')));
+  byId('on').replaceChildren(...switches.filter((box) => box.checked).map((box) => [box.value, `${box.dataset.do} off`])
+    .concat(state.bug === 'none' || riddle ? [] : [[`bug ${state.bug}`, 'bug none']])
+    .map(([name, back]) => el('li', {}, el('button', {type: 'button', 'data-send': back}, el('span', {}, name), ' ✕'))));
+  say(byId('replicas-now'), state.replicas.join(', ') || '–');
   wait();
 });
 
 // What waits, and until when.
 function wait() {
   const left = Math.ceil((state.lease - Date.now()) / 1000);
-  const words = [];
-  if (state.held > 0) {
-    words.push([`${state.held} event${state.held > 1 ? 's' : ''} held back`, `${state.held} 个事件被扣住`]);
-  }
-  if (left > 0) {
-    words.push([`nobody leads, Lease ${left} s left`, `无领导者，Lease 还剩 ${left} 秒`]);
-  } else if (state.replicas.length === 0 && byId('loading').classList.contains('over')) {
-    words.push(['no controller runs', '没有控制器在运行']);
-  }
-  sayBoth(byId('waits'), [0, 1].map((i) => words.map((word) => word[i]).join(' · ')));
-  picture.why = words.map(([en]) => en[0].toUpperCase() + en.slice(1)).join('. ');
+  const words = [
+    state.held > 0 && `${counted(state.held, 'event')} held back`,
+    left > 0 ? `nobody leads, Lease ${left} s left` : state.replicas.length === 0 && byId('loading').classList.contains('over') && 'no controller runs',
+  ].filter(Boolean);
+  say(byId('waits'), words.join(' · '));
+  picture.why = words.map((text) => `${text[0].toUpperCase()}${text.slice(1)}`).join('. ');
 }
 setInterval(wait, 500);
 
+// A screen reader hears what happened as soon as nothing more does, and no number that counts down.
+byId('summary').hidden = true;
+let heard = '';
+setInterval(() => {
+  const told = [...document.querySelectorAll('#last, .objects .note:not([hidden]), #waits')]
+    .map((place) => (place.matches('tr') ? `${place.previousElementSibling.cells[0].textContent}: ` : '') + place.textContent.replace(/ ?\d+ (s|秒).*$/, (rest) => (place.id === 'last' ? rest : '')));
+  const text = told.filter(Boolean).join('. ');
+  if (text === heard) {
+    say(byId('heard'), text);
+  }
+  heard = text;
+}, 700);
+
 // --- the program ---
 
-const loaded = (part, ...text) => {
+const loaded = (part, text) => {
   byId('loading').querySelector('progress').value = part;
-  if (text.length > 0) {
-    sayBoth(byId('loaded'), text);
-  }
+  say(byId('loaded'), text ?? byId('loaded').textContent);
 };
 on('progress', (part) => loaded(part));
 on('failed', (text) => {
-  byId('loading').replaceChildren(...both([`There is no cluster in this tab: ${JSON.parse(text)}. The recording plays.`, `此标签页里没有集群：${JSON.parse(text)}。播放的是录像。`]));
+  say(byId('loading'), `There is no cluster in this tab: ${JSON.parse(text)}. The recording plays.`);
   byId('visit').disabled = true;
 });
 
@@ -274,18 +294,20 @@ function go(n) {
 async function follow(commands) {
   byId('hurry').hidden = false;
   for (const [n, command] of commands.entries()) {
-    loaded(n / commands.length, `Doing again what the link says: ${n} of ${commands.length}.`, `重做链接里的操作：${n} / ${commands.length}。`);
+    loaded(n / commands.length, `Doing again what the link says: ${n} of ${commands.length}.`);
     objects.begin();
     await ask(command);
     await settled();
   }
   hurried = false;
-  free = done.length > 0;
   link();
+  free = done.length > 0;
   tour.begin(0);
 }
 
-tour.open({send: ask, settled, act, go, puzzle: hide, guess: () => open('wrong')});
+const commands = linked();
+tour.open({send: ask, settled, act, go, puzzle: () => hide(), guess: () => open('wrong')});
+speak();
 byId('hurry').addEventListener('click', () => { hurried = true; });
 
 let awake = false;
@@ -295,15 +317,13 @@ on('hello', async () => {
   }
   awake = true;
   performance.mark('live');
-  const lesson = /^#lesson=([1-9]|10)$/.exec(location.hash);
-  const commands = lesson || location.hash === '#puzzle' ? [] : linked();
-  if (location.hash === '#puzzle') {
-    await hide();
-  } else if (commands.length > 0) {
+  if (wanted.has('puzzle')) {
+    await hide(Number.parseInt(wanted.get('puzzle'), 10) || undefined, Number(wanted.get('moves')));
+  } else if (commands.length > 0 && !wanted.has('lesson')) {
     await follow(commands);
   } else {
     objects.forget();
-    tour.begin(Number(lesson?.[1] ?? 1), {fresh: true});
+    tour.begin(/^([1-9]|10)$/.test(wanted.get('lesson')) ? Number(wanted.get('lesson')) : 1, {fresh: true});
   }
   byId('loading').classList.add('over');
   byId('visit').disabled = false;
@@ -316,7 +336,7 @@ setInterval(() => {
   const now = Date.now();
   if (now - seen > asleep) {
     const seconds = Math.round((now - seen) / 1000);
-    line('refused', both([`This tab was paused for ${seconds} s.`, `此标签页暂停了 ${seconds} 秒。`]));
+    line('refused', `This tab was paused for ${seconds} s.`);
   }
   seen = now;
 }, 1000);

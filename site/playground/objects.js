@@ -1,13 +1,14 @@
 // The objects as kubectl get shows them, what happened to each last, and what came of an action.
 // A correction is over in milliseconds: both are made of the writes, not of what is so now.
 
-import {choose, player} from '../../internal/page/static/main.js';
-import {byId, el, say} from '../../internal/page/static/dom.js';
-import {both, lasted, sayBoth, who} from './words.js';
+import {choose, picture, player} from '../../internal/page/static/main.js';
+import {byId, counted, el, say} from '../../internal/page/static/dom.js';
+import {lasted, who} from './words.js';
 
-const byController = (write) => write.by.startsWith('controller-');
 // So many states of one object are told.
 const mostValues = 5;
+// So many rows light up at once; more would be all of the table.
+const mostLit = 8;
 // How long the row of an object that is gone stays, at least.
 const remembered = 10_000;
 
@@ -27,24 +28,17 @@ export function wrote(write) {
   const before = stories.get(id);
   const story = before && !before.closed ? before : {values: [before?.values.at(-1) ?? null], since: write.at};
   story.values = [...story.values, gone ? null : write.fields].slice(-mostValues);
-  stories.set(id, Object.assign(story, {by: write.by, method: write.method, at: write.at, closed: byController(write) || write.kind === 'Foo'}));
-  draw();
+  stories.set(id, Object.assign(story, {by: who(write.by), method: write.method, at: write.at, closed: who(write.by) === 'the controller' || write.kind === 'Foo'}));
+  drawSoon();
 }
 
 // "replicas 2 → 7 → 2 · 14 ms · the controller's PUT"
-function told(story) {
-  const {values, since, at, by, method} = story;
-  let what;
-  if (values.includes(null)) {
-    const words = values.slice(1).map((value) => (value ? ['created', '已创建'] : ['deleted', '已删除']));
-    what = [0, 1].map((i) => words.map((word) => word[i]).join(' → '));
-  } else {
-    const name = Object.keys(values[0]).find((field) => values.some((value) => value[field] !== values[0][field]));
-    what = name ? Array(2).fill(`${name} ${values.map((value) => value[name]).join(' → ')}`) : ['written again', '又写了一次'];
-  }
-  const took = values.length > 2 && story.closed ? lasted(at - since).map((text) => ` · ${text}`) : ['', ''];
-  const whose = by === 'you' ? ['you', '你'] : [`${who(by)[0]}'s ${method}`, `${who(by)[1]}的 ${method}`];
-  return [0, 1].map((i) => `${what[i]}${took[i]} · ${whose[i]}`);
+function told({values, since, at, by, method, closed}) {
+  const arrows = (texts) => texts.join(' → ');
+  const field = Object.keys(values.at(-1) ?? {}).find((name) => values.some((value) => value?.[name] !== values.at(-1)[name]));
+  return [values.includes(null) ? arrows(values.slice(1).map((value) => (value ? 'created' : 'deleted')))
+    : field ? `${field} ${arrows(values.map((value) => value[field]))}` : 'written again',
+  values.length > 2 && closed && lasted(at - since), by === 'you' ? by : `${by}'s ${method}`].filter(Boolean).join(' · ');
 }
 
 /** How long the last correction of an object took, as text. */
@@ -54,87 +48,99 @@ export function took(id) {
 }
 
 // What an object waits for, or what happened to it last.
-function noteOf(kind, name, there) {
+function noteOf(kind, name, cells) {
   const due = kind === 'Foo' ? (player.world.later.get(`default/${name}`) ?? 0) - Date.now() : 0;
-  const stored = state.store?.[name];
-  const row = there && state.deployments.find(([other]) => other === name);
-  const replicas = row ? row[1].split('/')[1] : 'none';
-  if (kind === 'Deployment' && state.on.hold && (stored ?? 'none') !== replicas) {
-    return [`server: ${row ? `replicas ${replicas}` : 'gone'} · the controller's store: ${stored ? `replicas ${stored}` : 'none'}`,
-      `服务器：${row ? `副本 ${replicas}` : '没有了'} · 控制器的 store：${stored ? `副本 ${stored}` : '没有'}`];
+  const has = (n) => (n === undefined ? 'none' : `replicas ${n}`);
+  const [stored, replicas] = [has(state.store?.[name]), has(cells?.[1].split('/')[1])];
+  if (kind === 'Deployment' && state.on.hold && stored !== replicas) {
+    return `server: ${cells ? replicas : 'gone'} · the controller's store: ${stored}`;
   }
   if (due > 500) {
-    return [`next try in ${Math.ceil(due / 1000)} s`, `${Math.ceil(due / 1000)} 秒后重试`];
+    return `next try in ${Math.ceil(due / 1000)} s`;
   }
   const story = stories.get(`${kind} ${name}`);
   // What came of an earlier action is told on if it was a correction.
-  return story && (story.values.length > 2 || story.at >= (action?.at ?? Infinity)) ? told(story) : ['', ''];
+  return story && (story.values.length > 2 || story.at >= (action?.at ?? Infinity)) ? told(story) : '';
 }
 
 const rows = new Map();
-function rowOf(id, cells) {
+function rowOf(id, width) {
   if (!rows.has(id)) {
     const [kind, name] = id.split(' ');
     const link = el('button', {type: 'button', class: 'link', onclick: () => choose.object(`${kind} default/${name}`)}, name);
-    const row = el('tr', {}, cells.map((_, i) => el('td', {}, i === 0 && link)));
-    const note = el('td', {colspan: cells.length});
-    rows.set(id, {row, note, line: el('tr', {class: 'note'}, note)});
+    const row = el('tr', {translate: 'no'}, Array.from({length: width}, (_, i) => el('td', {}, i === 0 && link)));
+    const note = el('td', {colspan: width});
+    rows.set(id, {row, note, line: el('tr', {class: 'note'}, note), shown: ''});
   }
   return rows.get(id);
 }
 
 function lightUp({row, line}) {
+  const [lit, dark] = [{backgroundColor: 'var(--lit)'}, {backgroundColor: 'transparent'}];
   for (const part of [row, line]) {
-    part.animate([{backgroundColor: 'var(--lit)'}, {backgroundColor: 'var(--lit)', offset: 0.4}, {backgroundColor: 'transparent'}], 2000);
+    part.animate(picture.still ? [lit, lit] : [lit, {...lit, offset: 0.4}, dark], picture.still ? 1000 : 2000);
   }
 }
 
 function draw() {
-  for (const [kind, table] of [['Foo', 'foos'], ['Deployment', 'deployments']]) {
-    const there = state[table];
-    const width = kind === 'Foo' ? 6 : 5;
-    const ghosts = [...stories].filter(([id, story]) => id.startsWith(`${kind} `) && !story.values.at(-1) && !there.some(([name]) => id === `${kind} ${name}`))
-      .map(([id]) => [id.slice(kind.length + 1), ...Array(width - 1).fill('–')]);
-    const wanted = [];
-    for (const cells of [...there, ...ghosts]) {
-      const shown = rowOf(`${kind} ${cells[0]}`, cells);
-      const note = noteOf(kind, cells[0], !ghosts.includes(cells));
-      const before = shown.row.textContent + shown.note.textContent.replace(/\d+/g, '');
-      cells.forEach((cell, i) => i > 0 && say(shown.row.cells[i], cell));
-      sayBoth(shown.note, note);
-      shown.row.classList.toggle('gone', ghosts.includes(cells));
-      shown.line.hidden = !note[0];
-      if (shown.row.textContent + shown.note.textContent.replace(/\d+/g, '') !== before) {
-        lightUp(shown);
+  const changed = [];
+  for (const [kind, table, width] of [['Foo', 'foos', 6], ['Deployment', 'deployments', 5]]) {
+    const there = new Map(state[table].map((cells) => [cells[0], cells]));
+    const gone = [...stories].filter(([id, story]) => id.startsWith(`${kind} `) && !story.values.at(-1)).map(([id]) => id.slice(kind.length + 1)).filter((name) => !there.has(name));
+    const wanted = [...there.keys(), ...gone].flatMap((name) => {
+      const shown = rowOf(`${kind} ${name}`, width);
+      const cells = there.get(name);
+      const note = noteOf(kind, name, cells);
+      for (let i = 1; i < width; i++) {
+        say(shown.row.cells[i], cells?.[i] ?? '–');
       }
-      wanted.push(shown.row, shown.line);
-    }
+      say(shown.note, note);
+      shown.row.classList.toggle('gone', !cells);
+      shown.line.hidden = !note;
+      const text = `${cells} ${note.replace(/\d+ s$/, '')}`;
+      if (shown.shown !== text) {
+        shown.shown = text;
+        changed.push(shown);
+      }
+      return [shown.row, shown.line];
+    });
     const body = byId(table).tBodies[0];
-    if (wanted.length !== body.rows.length || wanted.some((row, i) => row !== body.rows[i])) {
-      body.replaceChildren(...wanted);
+    wanted.forEach((row, i) => row !== body.children[i] && body.insertBefore(row, body.children[i] ?? null));
+    while (body.children.length > wanted.length) {
+      body.lastElementChild.remove();
     }
   }
-  for (const id of rows.keys()) {
-    if (!rows.get(id).row.isConnected) {
+  if (changed.length <= mostLit) {
+    changed.forEach(lightUp);
+  }
+  for (const [id, {row}] of rows) {
+    if (!row.isConnected) {
       rows.delete(id);
     }
   }
 }
 
+// Once for all that comes before the next frame; of many rows twice a second is enough.
+let soon = 0;
+function drawSoon() {
+  cancelAnimationFrame(soon);
+  soon = rows.size > 4 * mostLit ? 0 : requestAnimationFrame(draw);
+}
+setInterval(draw, 500); // What waits counts down.
+
 /** Takes what is so now. */
 export function now(newest) {
   state = newest;
-  draw();
+  drawSoon();
 }
-setInterval(draw, 500); // What waits counts down.
 
 // --- what came of an action ---
 
 let action = null;
 
-/** An action of the visitor begins, with a text if it is no request; nothing before it counts. */
+/** An action of the visitor begins; nothing before it counts. */
 export function begin() {
-  action = {text: null, at: Date.now(), last: 0, of: new Map()};
+  action = {text: '', at: Date.now(), last: 0, of: new Map()};
   for (const [id, {values, at}] of stories) {
     if (!values.at(-1) && Date.now() - at > remembered && !state.on.hold) {
       stories.delete(id);
@@ -152,32 +158,28 @@ export function forget() {
 /** Says what an action is that is no request. */
 export function means(text) {
   if (action && !action.text && action.of.size === 0) {
-    action.text = text;
+    action.text = text.replace(/\.$/, '');
     tell();
   }
 }
 
-function count(write) {
+function count({by, method, code, at}) {
   if (action) {
-    const by = who(write.by)[0];
-    const of = action.of.get(by) ?? {who: who(write.by), methods: new Map()};
-    const method = `${write.method}${write.code >= 300 ? ` (${write.code})` : ''}`;
-    of.methods.set(method, (of.methods.get(method) ?? 0) + 1);
-    action.of.set(by, of);
-    action.last = Math.max(action.last, write.at - action.at);
+    const n = action.of.get(who(by)) ?? action.of.set(who(by), new Map()).get(who(by));
+    const what = [method, code >= 300 && `(${code})`];
+    const key = what.filter(Boolean).join(' ');
+    n.set(key, (n.get(key) ?? 0) + 1);
+    action.last = Math.max(action.last, at - action.at);
     tell();
   }
 }
-
-const plural = (method, n) => (n === 1 ? `1 ${method}` : `${n} ${method.replace(/^\w+/, '$&s')}`);
-const listed = (words) => (words.length > 1 ? `${words.slice(0, -1).join(', ')} and ${words.at(-1)}` : words.join());
 
 // "1 DELETE by you, 1 POST and 2 PUTs by the controller, 1.8 s"
 function tell() {
-  const {text, last, of} = action ?? {text: ['What comes of an action is told here', '操作的结果显示在这里'], of: new Map()};
-  const parts = [...of.values()].map(({who: [en, zh], methods}) => [
-    `${listed([...methods].map(([method, n]) => plural(method, n)))} by ${en}`,
-    `${zh} ${[...methods].map(([method, n]) => `${n} 个 ${method}`).join('、')}`]);
-  const time = last > 0 && parts.length > 0 ? [lasted(last)] : [];
-  sayBoth(byId('last'), [0, 1].map((i) => [...(text ? [text[i].replace(/[.。]$/, '')] : []), ...[...parts, ...time].map((part) => part[i])].join(i ? '，' : ', ')));
+  const {text, last, of} = action ?? {text: 'What comes of an action is told here', last: 0, of: new Map()};
+  const parts = [...of].map(([by, methods]) => `${[...methods].map(([method, n]) => {
+    const [word, ...code] = method.split(' ');
+    return [counted(n, word), ...code].join(' ');
+  }).join(', ').replace(/, ([^,]+)$/, ' and $1')} by ${by}`);
+  byId('last').replaceChildren(...[text, ...parts, last > 0 && parts.length > 0 && lasted(last)].filter(Boolean).flatMap((part, i) => [i > 0 && ', ', el('span', {}, part)]).filter(Boolean));
 }

@@ -1,7 +1,6 @@
 // The lessons: each sets its state up, asks, lets the visitor act once, and says what was seen.
 
 import {byId, say} from '../../internal/page/static/dom.js';
-import {sayBoth} from './words.js';
 import {took} from './objects.js';
 
 // How long nothing happens until a lesson that has not ended is one that cannot.
@@ -42,27 +41,26 @@ let begun = 0; // the act
 let acted = 0; // as far as it was carried out
 let moved = 0;
 let stated = 0; // when the state was told last
+let follows = false; // the focus: what has it will be hidden or disabled
 
 const lesson = () => lessons[at];
+const isLesson = () => at > 0 && at < puzzle;
 const button = () => lesson().querySelector('.first');
-const label = new Map();
-const guesses = () => [...lesson().querySelectorAll('.guess input')];
 
 function show(next) {
   phase = next;
-  const guess = guesses().find((input) => input.checked);
   const over = next === 'seen' || next === 'lost';
   lesson().dataset.phase = next;
-  button().disabled = next === 'sets' || next === 'acts' || next === 'asks' && at > 1 && at <= last && !guess;
-  sayBoth(button(), over ? at === puzzle ? ['Another one', '再来一个'] : next === 'lost' ? ['Set it up again', '重新准备'] : at === last ? ['Find a bug', '找一个 bug'] : ['Next lesson', '下一课']
-    : next === 'sets' ? ['Setting up …', '准备中 …'] : label.get(at));
-  const seen = lesson().querySelector('.seen');
-  if (seen) {
-    seen.hidden = next !== 'seen';
-    seen.querySelectorAll('[data-took]').forEach((place) => say(place, took('Deployment web')[place.closest('[lang=en]') ? 0 : 1]));
-    lesson().querySelectorAll('.guess').forEach((guess) => { guess.disabled = over || next === 'acts'; });
-  }
+  button().disabled = next === 'sets' || next === 'acts' || next === 'asks' && at > 1 && isLesson() && !lesson().querySelector(':checked');
+  say(button(), next === 'lost' ? 'Set it up again' : over ? {[last]: 'Find a bug', [puzzle]: 'Another one'}[at] ?? 'Next lesson'
+    : next === 'sets' ? 'Setting up …' : button().dataset.says);
+  lesson().querySelectorAll('.seen').forEach((seen) => { seen.hidden = next !== 'seen'; });
+  lesson().querySelectorAll('.guess').forEach((guess) => { guess.disabled = over || next === 'acts'; });
+  lesson().querySelectorAll('p[data-says]').forEach((place) => say(place, place.dataset.says.replace('{took}', took('Deployment web'))));
   byId('lost').hidden = next !== 'lost';
+  if (follows && document.activeElement === document.body) {
+    (button().disabled ? lesson().querySelector('.guess:enabled input') : button())?.focus({preventScroll: true});
+  }
 }
 
 /** Goes to a lesson, or with 0 to none, and sets its state up. */
@@ -71,12 +69,14 @@ export async function begin(n, {fresh} = {}) {
   at = n;
   const mine = ++turn;
   lesson().hidden = false;
-  guesses().forEach((input) => { input.checked = false; });
-  sayBoth(byId('nth'), at === 0 ? ['Free', '自由'] : at === puzzle ? ['Puzzle', '谜题'] : [`Lesson ${at} of ${last}`, `第 ${at} / ${last} 课`]);
+  lesson().querySelectorAll('.guess input').forEach((input) => { input.checked = false; });
+  say(byId('nth'), isLesson() ? `Lesson ${at} of ${last}` : at ? 'Puzzle' : 'Free');
   byId('earlier').disabled = at < 2;
   byId('later').disabled = at >= last;
   byId('again').disabled = at === 0;
-  if (at === 0 || at === puzzle) {
+  byId('page').hidden = !isLesson();
+  byId('page').href = `lesson-${at}.html`;
+  if (!isLesson()) {
     show('asks');
     return;
   }
@@ -146,10 +146,8 @@ setInterval(check, 500);
 /** Begins to listen. */
 export function open(given) {
   host = given;
-  [...lessons].forEach((item, n) => {
-    label.set(n, [...item.querySelectorAll('.first span')].map((span) => span.textContent));
-    item.addEventListener('change', () => phase === 'asks' && show('asks'));
-  });
+  document.addEventListener('focusin', ({target}) => { follows = target.matches('.first, .guess input'); });
+  byId('tour').addEventListener('change', () => phase === 'asks' && show('asks'));
   byId('tour').addEventListener('click', ({target}) => {
     if (!target.closest('.first')) {
       return;
@@ -168,7 +166,7 @@ export function open(given) {
       show('acts');
     }
   });
-  byId('earlier').addEventListener('click', () => host.go(at - 1));
-  byId('later').addEventListener('click', () => host.go(at + 1));
-  byId('again').addEventListener('click', () => host.go(at));
+  for (const [id, by] of Object.entries({earlier: -1, later: 1, again: 0})) {
+    byId(id).addEventListener('click', () => (at === puzzle && by === 0 ? host.puzzle() : host.go(at + by)));
+  }
 }

@@ -76,7 +76,7 @@ export class Panel {
     this.shows = {part: id};
     this.root.classList.add('open');
     this.numbers = el('dl', {class: 'numbers'});
-    this.places = el('ul', {class: 'places'});
+    this.places = el('ul', {class: 'places', translate: 'no'});
     this.recent = el('ul', {class: 'recent'});
     this.root.replaceChildren(
       el('div', {class: 'panel-head'}, el('h2', {}, part.name), this.close()),
@@ -171,7 +171,7 @@ export class Panel {
       step.cause && el('p', {class: 'cause'}, 'because: ', this.causeOf(step)),
       step.request && wireForm(step),
       step.object && changes(step),
-      (step.file || step.took) && el('p', {class: 'place'}, step.took ? `${took(step.took)}  ` : '', step.file && el('code', {}, step.file), step.func ? ` ${step.func}` : ''),
+      (step.file || step.took) && el('p', {class: 'place', translate: 'no'}, step.took ? `${took(step.took)}  ` : '', step.file && el('code', {}, step.file), step.func ? ` ${step.func}` : ''),
     );
   }
 
@@ -217,7 +217,7 @@ function changes(step) {
     return null;
   }
   return el('details', {open: true}, el('summary', {}, `${counted(found.length, 'field')} changed`),
-    el('ul', {class: 'diff'}, found.map(({path, before: old, after: now}) => el('li', {class: path.startsWith('metadata.') ? 'minor' : ''},
+    el('ul', {class: 'diff', translate: 'no'}, found.map(({path, before: old, after: now}) => el('li', {class: path.startsWith('metadata.') ? 'minor' : ''},
       el('code', {}, path),
       old !== undefined && el('del', {}, brief(old)),
       now !== undefined && el('ins', {}, brief(now)),

@@ -2,7 +2,7 @@
 // token shows the steps of one object, one move after the other, slower than life; of
 // many objects it shows a sample.
 
-import {count, counted} from './dom.js';
+import {count, counted, say} from './dom.js';
 import {captionOf, movesOf} from './moves.js';
 import {Scene} from './scene.js';
 import {Token} from './token.js';
@@ -65,7 +65,7 @@ export class Picture {
   /** Shows a step: its part lights up, and its object moves. */
   step(step) {
     const moves = movesOf(step);
-    if (moves.length === 0 || this.still || !this.travel(step, moves)) {
+    if (moves.length === 0 || !this.travel(step, moves)) {
       this.lightUp(moves.length > 0 ? moves : [{to: step.part}]);
       if (!this.crowded && !this.showing) {
         this.tell(step);
@@ -90,7 +90,9 @@ export class Picture {
       }
       token = new Token(step.subject, () => this.on.object(step.subject));
       this.tokens.set(step.subject, token);
-      this.scene.lane.append(token.element);
+      if (!this.still) {
+        this.scene.lane.append(token.element); // Else the parts alone light up, one after the other.
+      }
     }
     for (const move of moves) {
       token.moves.push({...move, step, since: performance.now()});
@@ -232,10 +234,10 @@ export class Picture {
     if (this.crowded && rate > 1) {
       this.captionUntil = this.now + 1500;
       this.caption.dataset.tone = '';
-      this.caption.textContent = `About ${count(Math.round(rate))} steps a second, more than one can draw. The lights and the numbers stand for all of them, the tokens for ${counted(this.tokens.size, 'object')}.`;
+      say(this.caption, `About ${count(Math.round(rate))} steps a second, more than one can draw. The lights and the numbers stand for all of them, the tokens for ${counted(this.tokens.size, 'object')}.`);
     } else if (this.now > (this.captionUntil ?? 0)) {
       this.caption.dataset.tone = 'quiet';
-      this.caption.textContent = this.why || 'Quiet. No event comes, so nothing is sent.';
+      say(this.caption, this.why || 'Quiet. No event comes, so nothing is sent.');
     }
   }
 }

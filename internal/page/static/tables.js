@@ -43,6 +43,9 @@ export class Tables {
 
   /** Shows what is so at that time. must says that a person has asked for it. */
   update(world, position, now, {rate, must}) {
+    if (this.objects.closest('[hidden]')) {
+      return; // Nobody looks.
+    }
     for (const [id, cells] of Object.entries(this.cells)) {
       const part = world.parts[id];
       say(cells.now, lineOf(id, world, now));
