@@ -7,10 +7,12 @@
 //
 // The program finds the way through $KUBECONFIG. One that wants a flag gets the path where
 // {kubeconfig} stands in its command. What the program prints goes to the standard error, the story
-// to the standard output. Package internal/look says what it shows and what it cannot know.
+// to the standard output; at the end what is wasted or wrong, each with the file that does it right.
+// With a finding the exit code is 3. Package internal/look says what is shown and what cannot be known.
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -22,18 +24,30 @@ import (
 	"syscall"
 	"time"
 
+	"k8s.io/client-go/discovery"
+
 	"example.com/byhand/internal/connect"
 	"example.com/byhand/internal/look"
+	"example.com/byhand/internal/observer"
+	"example.com/byhand/internal/page"
 )
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if err := run(ctx, os.Args[1:]); err != nil {
+	err := run(ctx, os.Args[1:])
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "look:", err)
+	}
+	switch {
+	case errors.Is(err, errFindings):
+		os.Exit(3)
+	case err != nil:
 		os.Exit(1)
 	}
 }
+
+var errFindings = errors.New("see the findings above; --allow NAME takes one for right")
 
 func run(ctx context.Context, args []string) error {
 	flags := flag.NewFlagSet("look", flag.ExitOnError)
@@ -41,6 +55,14 @@ func run(ctx context.Context, args []string) error {
 	flags.StringVar(&o.Kubeconfig, "kubeconfig", "", "kubeconfig `file` of the API server (default: $KUBECONFIG, then ~/.kube/config)")
 	flags.StringVar(&o.Context, "context", "", "`name` of a context of the kubeconfig (default: its current one)")
 	listen := flags.String("listen", "127.0.0.1:0", "`host:port` to listen on, of this machine alone; port 0: any free one")
+	pageAddress := flags.String("page", "127.0.0.1:0", "`host:port` of the page, of this machine alone; \"\" for none")
+	record := flags.String("record", "", "`file` for every step, which bin/replay plays on a page of its own")
+	report := flags.String("report", "", "`file` for the findings, as JSON, at the end")
+	var allowed []string
+	flags.Func("allow", "`name` of a finding that is none; may be given several times", func(name string) error {
+		allowed = append(allowed, name)
+		return nil
+	})
 	flags.Usage = func() {
 		fmt.Fprintln(flags.Output(), "usage: look [flags] [-- COMMAND…]\nIt shows what the controller hears and sends, and why. Without a command it prints the kubeconfig to give to a program.")
 		flags.PrintDefaults()
@@ -51,17 +73,66 @@ func run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	glass, err := look.New(config, *listen, os.Stdout)
+	server, err := discovery.NewDiscoveryClientForConfig(config)
+	if err != nil {
+		return connect.ExplainConfig(err)
+	}
+	if _, err := connect.Check(ctx, server, config.Host); err != nil {
+		return err
+	}
+	glass, err := look.New(config, *listen, os.Stdout, allowed...)
 	if err != nil {
 		return err
 	}
-	defer glass.Close()
+	if err := show(ctx, glass, *pageAddress, *record); err != nil {
+		return cmp.Or(err, glass.Close())
+	}
 	if flags.NArg() == 0 {
 		fmt.Fprintf(os.Stderr, "look: start the program with KUBECONFIG=%s (Ctrl-C stops)\n", glass.Kubeconfig)
 		<-ctx.Done()
+	} else {
+		err = program(ctx, glass, flags.Args())
+	}
+	err = cmp.Or(err, glass.Close(), writeReport(glass, *report))
+	if err == nil && len(glass.Findings()) > 0 {
+		return errFindings
+	}
+	return err
+}
+
+// show opens the page until ctx is done, and the recording.
+func show(ctx context.Context, glass *look.Glass, address, record string) error {
+	if record != "" {
+		file, err := os.OpenFile(record, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+		if err != nil {
+			return fmt.Errorf("--record: %w", err)
+		}
+		var form observer.Flag
+		_ = form.Set("json")
+		glass.Print(form, file) // Close of the glass gives it a second to be written.
+	}
+	if address == "" {
 		return nil
 	}
-	return program(ctx, glass, flags.Args())
+	server, err := page.Listen(address, glass.History, page.Options{Outside: true})
+	if err != nil {
+		return fmt.Errorf("--page: %w", err)
+	}
+	go func() { _ = server.Run(ctx) }()
+	fmt.Fprintln(os.Stderr, "look: in a browser:", server.URL)
+	return nil
+}
+
+// writeReport writes the findings to a file, if one is named.
+func writeReport(glass *look.Glass, name string) error {
+	if name == "" {
+		return nil
+	}
+	file, err := os.Create(name)
+	if err != nil {
+		return fmt.Errorf("--report: %w", err)
+	}
+	return cmp.Or(glass.Report(file), file.Close())
 }
 
 // unheard is how long a program may send nothing before that is said.
@@ -86,7 +157,7 @@ func program(ctx context.Context, glass *look.Glass, args []string) error {
 	})
 	defer timer.Stop()
 	if err := cmd.Start(); err != nil {
-		return fmt.Errorf("the program does not start: %w", err)
+		return fmt.Errorf("the program does not start: %w: the path is seen from this folder", err)
 	}
 	err := cmd.Wait()
 	switch exit, _ := errors.AsType[*exec.ExitError](err); {

@@ -205,23 +205,30 @@ func TestReadable(t *testing.T) {
 func TestCause(t *testing.T) {
 	began := time.Now()
 	at := func(ms int) time.Time { return began.Add(time.Duration(ms) * time.Millisecond) }
-	h := &happenings{sent: map[string]attempt{}}
+	w := newWorld()
+	h := w.happened(&object{})
 	put := func(ms int, failed, want string) {
 		t.Helper()
-		if got := h.cause(&write{exchange: &exchange{method: http.MethodPut, path: "/a", began: at(ms)}}, failed); !strings.HasPrefix(got, want) {
+		n := note{exchange: &exchange{method: http.MethodPut, path: "/a", began: at(ms)}}
+		_, now, got := w.cause(h, n, nil, failed)
+		if !strings.HasPrefix(got, want) {
 			t.Errorf("after %d ms: %s, want %s", ms, got, want)
 		}
+		h.sent[n.key()] = now
+	}
+	add := func(ms int, kind, what string, echo bool) {
+		h.add(happening{at: at(ms), what: what, echo: echo, object: &object{kind: kind, key: "a"}})
 	}
 	put(0, "", "cause not seen")
-	h.add(happening{at(10), "Foo a was added", false})
+	add(10, "Foo", "was added", false)
 	put(11, "409 Conflict", "because Foo a was added, 1ms before")
 	put(20, "", "again, 9ms after 409 Conflict")
-	h.add(happening{at(21), "Foo a was changed", true})
+	add(21, "Foo", "was changed", true)
 	put(200, "", "because of its own write: Foo a was changed, 179ms before")
 	put(300, "", "cause not seen")
-	h.add(happening{at(400), "Foo a was changed", true})
-	h.add(happening{at(401), "Deployment a was changed", false})
+	add(400, "Foo", "was changed", true)
+	add(401, "Deployment", "was changed", false)
 	put(402, "", "because Deployment a was changed")
-	h.add(happening{at(501), "Deployment a was changed", false})
+	add(501, "Deployment", "was changed", false)
 	put(500, "", "cause not seen") // What comes later is no cause.
 }

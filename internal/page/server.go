@@ -21,6 +21,8 @@ type Options struct {
 	// Recording is the name of the recording that the source replays. "" says that it is
 	// live.
 	Recording string
+	// Outside says that the program is seen from outside: only its requests and what comes back.
+	Outside bool
 	// Notice is said at the top of the page, "" for nothing.
 	Notice string
 	// Shell is what to type in a second terminal before kubectl: see connect.Shell.
