@@ -104,7 +104,7 @@ func (w *world) cause(h *happenings, n note, sent []byte, failed string) (last, 
 	case foreign != nil:
 		now.why, now.cause, text = byEvent, foreign, "because "
 	case last.failed != "":
-		now.why = again
+		now.why, now.caused = again, last.began
 		return last, now, fmt.Sprintf("again, %s after %s", ago(n.began.Sub(last.began)), last.failed)
 	case echo != nil:
 		now.why, now.cause, text = byEcho, echo, "because of its own write: "

@@ -67,7 +67,7 @@ const (
 	inRow        = 2                // times that are no finding yet
 	longPause    = 10 * time.Second // between tries is no haste
 	shortWatch   = time.Second
-	mostPaced    = 12 // requests with the same pause between them are no chance
+	mostPaced    = 8 // requests with the same pause between them are no chance
 	heldFor      = 10 * time.Second
 )
 
@@ -158,7 +158,7 @@ func (g *Glass) judge(n note, from string, before, about *object, last, now atte
 		g.find(n.Time, loop, "%s, %d times in a row", n.Text, now.echoes)
 	}
 	if now.undone >= inRow {
-		g.find(n.Time, fight, "%s, for the %dth time; undone by %s", n.Text, now.undone+1, cmp.Or(now.cause.by, "somebody"))
+		g.find(n.Time, fight, "%s, %d times in a row; undone by %s", n.Text, now.undone+1, cmp.Or(now.cause.by, "somebody"))
 	}
 	if now.steady > inRow {
 		g.find(n.Time, steady, "%s, %d times with a pause of %s", n.Text, now.steady+2, ago(now.pause))
