@@ -54,7 +54,7 @@ var table = []Finding{
 	{Name: relist, What: "a list from the beginning, which no 410 asked for", Right: "informer/informer.go: a watch that ends is opened again from the last version"},
 	{Name: short, What: "a watch that ends within a second, twice and more in a row", Right: "informer/informer.go: one watch stays open for minutes"},
 	{Name: listed, What: "a list without a limit of what it watches anyway", Right: "informer/informer.go: the store has what the watch told"},
-	{Name: got, What: "a GET that told what its own watch had told", Right: "controller/foo/reconcile.go: reads the stores"},
+	{Name: got, What: "a GET that told what its own watch had told; before a write that cannot be undone it may be meant", Right: "controller/foo/reconcile.go: reads the stores"},
 	{Name: limited, What: "requests with the same pause between them: this looks like a limit of the client", Right: "internal/connect/connect.go: Limit is one for all clients, and high"},
 	{Name: wide, What: "it hears of all namespaces, and writes in one", Right: "main.go: --namespace, and informer/foo.go"},
 	{Name: secrets, What: "it holds the Secrets of all namespaces in memory", Right: "chapters/cache/README.md: what each way to keep Secrets costs"},
@@ -136,7 +136,7 @@ func (g *Glass) find(at time.Time, name, format string, args ...any) {
 func (g *Glass) judge(n note, from string, before, about *object, last, now attempt) attempt {
 	g.findings.causes[now.why]++
 	isDone, isFirst := n.code != 0 && n.code < http.StatusBadRequest, last.began.IsZero()
-	isNoOp := isDone && n.method != http.MethodDelete && before != nil && before.version == about.version
+	isNoOp := isDone && (n.method == http.MethodPut || n.method == http.MethodPatch) && before != nil && before.version == about.version
 	if !isFirst {
 		now.pause = now.began.Sub(last.began)
 	}

@@ -16,6 +16,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync/atomic"
+	"time"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/discovery"
@@ -77,7 +78,7 @@ func New(config *rest.Config, address string, out io.Writer, allowed ...string) 
 		return nil, err
 	}
 	g = &Glass{URL: "https://" + listener.Addr().String(), token: rand.Text(), world: newWorld(), story: &story{out: out, found: map[string]int{}}, findings: findings,
-		Observer: observer.New(observer.Options{All: true}), kinds: kindsOf(config)}
+		Observer: observer.New(observer.Options{All: true, After: toldAfter}), kinds: kindsOf(config)}
 	if err := g.forward(config, target); err != nil {
 		return nil, err
 	}
@@ -88,6 +89,10 @@ func New(config *rest.Config, address string, out io.Writer, allowed ...string) 
 	go func() { _ = g.server.ServeTLS(listener, "", "") }()
 	return g, nil
 }
+
+// toldAfter is how long after it happened a step is told: two connections and a busy machine may be
+// between the event of a write and its answer.
+const toldAfter = 250 * time.Millisecond
 
 // kindsOf asks for the kinds that the API server has.
 func kindsOf(config *rest.Config) map[string]string {

@@ -172,7 +172,7 @@ func (g *Glass) wrote(n note, body map[string]any) {
 		n.name = nameOf(sent)
 	}
 	key := keyOf(n.namespace, n.name)
-	result, failed, changed, about := fmt.Sprint(n.code), "", "", g.world.known(n.target, key)
+	result, failed, changed, about := fmt.Sprint(n.code), "", "", g.world.last(n.target, key)
 	var before *object
 	switch {
 	case n.code == 0:

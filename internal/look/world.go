@@ -49,6 +49,7 @@ type object struct {
 	target                        target // of the request that told it
 	finalizers                    []string
 	deleted                       time.Time
+	gone                          bool
 	fields                        []byte // JSON, nil if it is too big
 	managers                      map[string]managed
 }
@@ -172,13 +173,24 @@ func (w *world) before(x *exchange, now *object) *object {
 }
 
 // forget notes that an object is gone.
-func (w *world) forget(t target, key string) { w.objects.Remove(t.resource + " " + key) }
+func (w *world) forget(t target, key string) {
+	if o := w.last(t, key); o != nil {
+		o.gone = true
+	}
+}
 
-// known returns an object as it was last seen, or nil.
-func (w *world) known(t target, key string) *object {
+// last returns an object as it was last seen, or nil; known does unless it is gone.
+func (w *world) last(t target, key string) *object {
 	o, _ := w.objects.Get(t.resource + " " + key)
-	known, _ := o.(*object)
-	return known
+	last, _ := o.(*object)
+	return last
+}
+
+func (w *world) known(t target, key string) *object {
+	if last := w.last(t, key); last != nil && !last.gone {
+		return last
+	}
+	return nil
 }
 
 // at returns an object as it was last seen, nil if it is gone.
