@@ -31,10 +31,7 @@ import (
 	"example.com/byhand/internal/trace"
 )
 
-const (
-	deadline = 2 * time.Minute
-	foos     = 200
-)
+const deadline = 2 * time.Minute
 
 // behind builds and starts what the README says, and returns the folder of what it writes.
 func behind(t *testing.T, heading string) (program *subprocess.Program, dir string) {
@@ -53,8 +50,9 @@ func behind(t *testing.T, heading string) (program *subprocess.Program, dir stri
 	return program, dir
 }
 
-// disturb gives a controller of Foos work, of every sort, and waits until all is as it must be.
-func disturb(t *testing.T) {
+// disturb gives a controller of Foos work of each sort, as far as it can do it, and waits until all is
+// as it must be.
+func disturb(t *testing.T, foos, sorts int) {
 	t.Helper()
 	config, err := clientcmd.BuildConfigFromFlags("", os.Getenv("KUBECONFIG"))
 	if err != nil {
@@ -73,7 +71,7 @@ func disturb(t *testing.T) {
 			return err
 		}
 	}
-	for _, act := range []func(name string) error{
+	for _, act := range []func(string) error{
 		func(name string) error {
 			_, err := client.Create(ctx, &v1alpha1.Foo{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: v1alpha1.FooSpec{DeploymentName: name, Replicas: new(int32(1))}}, metav1.CreateOptions{})
 			return err
@@ -89,7 +87,7 @@ func disturb(t *testing.T) {
 		},
 		func(name string) error { return deployments.Delete(ctx, name, metav1.DeleteOptions{}) },
 		patch(`{"spec":{"deploymentName":"NAME-renamed"}}`),
-	} {
+	}[:sorts] {
 		for i := range foos {
 			if err := act(fmt.Sprintf("foo-%d", i)); err != nil {
 				t.Fatal(err)
@@ -152,7 +150,7 @@ var (
 // The cause of a write as seen from outside is one that the program itself names.
 func TestCauses(t *testing.T) {
 	program, dir := behind(t, "Is the cause right?")
-	disturb(t)
+	disturb(t, 200, 6)
 	program.Signal(syscall.SIGTERM)
 	program.Exit()
 	record, err := os.ReadFile(filepath.Join(dir, "record.json"))
@@ -185,6 +183,26 @@ func TestCauses(t *testing.T) {
 	if writes < 2000 || agree*100 < 98*writes {
 		t.Errorf("%d of %d causes agree, want at least 98 %% of 2000", agree, writes)
 	}
+}
+
+// A program that nobody here wrote, as it is.
+func TestSampleController(t *testing.T) {
+	program, dir := behind(t, "A program that nobody here wrote")
+	disturb(t, 10, 4)
+	program.Signal(syscall.SIGTERM)
+	if code := program.Exit(); code != 3 {
+		t.Errorf("the exit code is %d, want 3", code)
+	}
+	text, err := os.ReadFile(filepath.Join(dir, "report.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, finding := range []string{"no-op-write", "client-limit"} {
+		if !strings.Contains(string(text), `"`+finding+`"`) {
+			t.Errorf("%s is not found:\n%s", finding, text)
+		}
+	}
+	t.Logf("%s", text)
 }
 
 // isOne reports whether a cause is one of those that the program names.

@@ -135,9 +135,9 @@ func (g *Glass) find(at time.Time, name, format string, args ...any) {
 // judge looks at a write, and returns what the next one of the same is compared with.
 func (g *Glass) judge(n note, from string, before, about *object, last, now attempt) attempt {
 	g.findings.causes[now.why]++
-	isDone, isFirst := n.code != 0 && n.code < http.StatusBadRequest, last.began.IsZero()
+	isDone := n.code != 0 && n.code < http.StatusBadRequest
 	isNoOp := isDone && (n.method == http.MethodPut || n.method == http.MethodPatch) && before != nil && before.version == about.version
-	if !isFirst {
+	if !last.began.IsZero() {
 		now.pause = now.began.Sub(last.began)
 	}
 	switch {
@@ -151,7 +151,8 @@ func (g *Glass) judge(n note, from string, before, about *object, last, now atte
 	switch {
 	case isNoOp:
 		g.find(n.Time, noOp, "%s", n.Text)
-	case isDone && now.why == byNobody && !isFirst && last.failed == "" && now.changed != "":
+	case isDone && now.why == byNobody && last.why == byNobody && last.failed == "" && now.changed != "":
+		// A single one may come of an event that came before the last one was sent, while that waited.
 		g.find(n.Time, uncaused, "%s, %s after the last one", n.Text, ago(now.pause))
 	}
 	if now.echoes > inRow {

@@ -117,6 +117,12 @@ func TestFindings(t *testing.T) {
 				s.sends(1000*i, "PATCH", one, `{}`, 200, widget(i+1, fmt.Sprintf(`,"spec":{"at":%d}`, i)))
 			}
 		}, map[string]int{uncaused: 2}},
+		"a write that had waited": {func(s *script) {
+			event, _ := s.watches(0, some+"?watch=1")
+			event(1, "ADDED", widget(1, ""))
+			s.sends(1000, "PATCH", one, `{}`, 200, widget(2, `,"spec":{"n":1}`))
+			s.sends(2000, "PATCH", one, `{}`, 200, widget(3, `,"spec":{"n":2}`))
+		}, map[string]int{}},
 		"its own events": {func(s *script) {
 			event, _ := s.watches(0, some+"?watch=1")
 			for i := range 5 {
