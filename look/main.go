@@ -55,7 +55,7 @@ func run(ctx context.Context, args []string) error {
 	flags.StringVar(&o.Kubeconfig, "kubeconfig", "", "kubeconfig `file` of the API server (default: $KUBECONFIG, then ~/.kube/config)")
 	flags.StringVar(&o.Context, "context", "", "`name` of a context of the kubeconfig (default: its current one)")
 	listen := flags.String("listen", "127.0.0.1:0", "`host:port` to listen on, of this machine alone; port 0: any free one")
-	pageAddress := flags.String("page", "127.0.0.1:0", "`host:port` of the page, of this machine alone; \"\" for none")
+	address := flags.String("page", "127.0.0.1:0", "`host:port` of the page, of this machine alone; \"\" for none")
 	record := flags.String("record", "", "`file` for every step, which bin/replay plays on a page of its own")
 	report := flags.String("report", "", "`file` for the findings, as JSON, at the end")
 	var allowed []string
@@ -80,37 +80,53 @@ func run(ctx context.Context, args []string) error {
 	if _, err := connect.Check(ctx, server, config.Host); err != nil {
 		return err
 	}
+	reported, err := create("--report", *report)
+	recorded, err2 := create("--record", *record)
+	if err := cmp.Or(err, err2); err != nil {
+		return err
+	}
 	glass, err := look.New(config, *listen, os.Stdout, allowed...)
 	if err != nil {
 		return err
 	}
-	if err := show(ctx, glass, *pageAddress, *record); err != nil {
-		return cmp.Or(err, glass.Close())
+	if recorded != nil {
+		var form observer.Flag
+		_ = form.Set("json")
+		glass.Print(form, recorded)
 	}
-	if flags.NArg() == 0 {
+	err = show(ctx, glass, *address)
+	switch {
+	case err != nil:
+	case flags.NArg() > 0:
+		err = program(ctx, glass, flags.Args())
+	default:
 		fmt.Fprintf(os.Stderr, "look: start the program with KUBECONFIG=%s (Ctrl-C stops)\n", glass.Kubeconfig)
 		<-ctx.Done()
-	} else {
-		err = program(ctx, glass, flags.Args())
 	}
-	err = cmp.Or(err, glass.Close(), writeReport(glass, *report))
+	err = cmp.Or(err, glass.Close())
+	if reported != nil {
+		err = cmp.Or(err, glass.Report(reported))
+	}
 	if err == nil && len(glass.Findings()) > 0 {
 		return errFindings
 	}
 	return err
 }
 
-// show opens the page until ctx is done, and the recording.
-func show(ctx context.Context, glass *look.Glass, address, record string) error {
-	if record != "" {
-		file, err := os.OpenFile(record, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
-		if err != nil {
-			return fmt.Errorf("--record: %w", err)
-		}
-		var form observer.Flag
-		_ = form.Set("json")
-		glass.Print(form, file) // Close of the glass gives it a second to be written.
+// create makes the file that a flag names, nil for none. Objects are in it, which others may not see.
+func create(name, file string) (*os.File, error) {
+	if file == "" {
+		return nil, nil
 	}
+	made, err := os.OpenFile(file, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w: give a file in a folder that exists", name, err)
+	}
+	return made, nil
+}
+
+// show opens the page, until ctx is done.
+func show(ctx context.Context, glass *look.Glass, address string) error {
 	if address == "" {
 		return nil
 	}
@@ -123,20 +139,8 @@ func show(ctx context.Context, glass *look.Glass, address, record string) error 
 	return nil
 }
 
-// writeReport writes the findings to a file, if one is named.
-func writeReport(glass *look.Glass, name string) error {
-	if name == "" {
-		return nil
-	}
-	file, err := os.Create(name)
-	if err != nil {
-		return fmt.Errorf("--report: %w", err)
-	}
-	return cmp.Or(glass.Report(file), file.Close())
-}
-
-// unheard is how long a program may send nothing before that is said.
-const unheard = 15 * time.Second
+// unheard is how long a program may send nothing before that is said. A test has less.
+var unheard = 15 * time.Second
 
 // program runs the command until it ends or ctx is done, and then asks it to end.
 func program(ctx context.Context, glass *look.Glass, args []string) error {

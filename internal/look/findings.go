@@ -312,7 +312,8 @@ func (g *Glass) finish() {
 }
 
 // Findings are those that there were. It may be called after Close.
-func (g *Glass) Findings() (all []Finding) {
+func (g *Glass) Findings() []Finding {
+	all := []Finding{}
 	for _, one := range table {
 		if f := g.findings.all[one.Name]; f != nil && f.Count > 0 {
 			all = append(all, *f)

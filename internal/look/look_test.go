@@ -20,6 +20,7 @@ import (
 
 	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
 	"example.com/byhand/clientset"
+	"example.com/byhand/internal/observer"
 	"example.com/byhand/internal/testkit"
 )
 
@@ -157,9 +158,15 @@ func TestSafe(t *testing.T) {
 	}
 }
 
-// Nothing of a Secret's data is told or kept.
+// Nothing of a Secret's data is told, kept, recorded or reported.
 func TestSecrets(t *testing.T) {
 	_, g, told, config := behind(t)
+	var record, report bytes.Buffer
+	var form observer.Flag
+	if err := form.Set("json"); err != nil {
+		t.Fatal(err)
+	}
+	g.Print(form, &record)
 	ctx, secrets := t.Context(), kubernetes.NewForConfigOrDie(config).CoreV1().Secrets("default")
 	watching, err := secrets.Watch(ctx, metav1.ListOptions{})
 	if err != nil {
@@ -177,13 +184,56 @@ func TestSecrets(t *testing.T) {
 		t.Fatal(err)
 	}
 	<-watching.ResultChan()
-	told.wait(t, "PUT /api/v1/namespaces/default/secrets/a → 200")
+	if _, err = secrets.Update(ctx, secret, metav1.UpdateOptions{}); err == nil {
+		t.Error("a conflict is none")
+	}
+	told.wait(t, "PUT /api/v1/namespaces/default/secrets/a → 409")
 	_ = g.Close() // All is told.
+	if err := g.Report(&report); err != nil || !strings.Contains(record.String(), "secrets/a") || !strings.Contains(report.String(), "own-conflict") {
+		t.Errorf("the record or the report is not whole: %v\n%s\n%s", err, &record, &report)
+	}
 	kept := string(g.world.known(target{resource: "secrets"}, "default/a").fields)
-	for _, secret := range []string{"marked", "bWFya2Vk"} {
-		if strings.Contains(told.String(), secret) || strings.Contains(kept, secret) {
-			t.Errorf("%q is told or kept:\n%s\n%s", secret, told, kept)
+	for _, secret := range []string{"marked", "bWFya2Vk", "Bearer", g.token} {
+		for _, text := range []string{told.String(), kept, record.String(), report.String()} {
+			if strings.Contains(text, secret) {
+				t.Errorf("%q is told, kept, recorded or reported:\n%s", secret, text)
+			}
 		}
+	}
+}
+
+// The token of a ServiceAccount is in an answer that is about it, and no part of it.
+func TestToken(t *testing.T) {
+	s := newScript(t)
+	account := "/api/v1/namespaces/default/serviceaccounts"
+	event, _ := s.watches(0, account+"?watch=1")
+	event(1, "ADDED", thing("a", "default", 1, "", ""))
+	s.sends(2, "POST", account+"/a/token", `{}`, 201, thing("a", "default", 0, `,"status":{"token":"marked"}`, ""))
+	event(3, "MODIFIED", thing("a", "default", 2, "", ""))
+	if strings.Contains(s.told.String()+string(s.world.known(target{resource: "serviceaccounts"}, "default/a").fields), "marked") {
+		t.Errorf("the token is told or kept:\n%s", s.told)
+	}
+}
+
+// An API server that goes away is told once.
+func TestLost(t *testing.T) {
+	told := &lines{more: make(chan struct{}, 1)}
+	g, err := New(&rest.Config{Host: "http://127.0.0.1:1"}, "127.0.0.1:0", told)
+	if err != nil {
+		t.Fatal(err)
+	}
+	config, err := clientcmd.BuildConfigFromFlags("", g.Kubeconfig)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if _, err := kubernetes.NewForConfigOrDie(config).CoreV1().Pods("a").List(t.Context(), metav1.ListOptions{}); err == nil {
+			t.Error("there is an answer")
+		}
+	}
+	_ = g.Close()
+	if n := strings.Count(told.String(), "no answer from the API server: dial tcp 127.0.0.1:1: connect: connection refused. Is it still running?"); n != 1 {
+		t.Errorf("told %d times, want once:\n%s", n, told)
 	}
 }
 
