@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/kubernetes/scheme"
 
 	"example.com/byhand/internal/trace"
 )
@@ -198,6 +199,15 @@ func (a *answer) end() {
 		}
 		a.note(what, a.code, body)
 	})
+}
+
+// plain returns a body as JSON, also if it was sent in the other encoding of the built-in kinds.
+func plain(text []byte) []byte {
+	if bytes.HasPrefix(text, []byte("k8s\x00")) {
+		object, _, _ := scheme.Codecs.UniversalDeserializer().Decode(text, nil, nil)
+		text, _ = json.Marshal(object)
+	}
+	return text
 }
 
 // decode returns the object in a body, nil for what is none.

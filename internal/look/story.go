@@ -166,7 +166,7 @@ func colon(text string) string {
 
 // wrote tells a write of the program.
 func (g *Glass) wrote(n note, body map[string]any) {
-	request := n.sent.take()
+	request := plain(n.sent.take())
 	sent := decode(request)
 	if n.name == "" {
 		n.name = nameOf(sent)
