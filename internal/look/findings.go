@@ -129,6 +129,7 @@ func (g *Glass) find(at time.Time, name, format string, args ...any) {
 		request := fmt.Sprintf(format, args...)
 		f.Requests = append(f.Requests, request)
 		g.story.line(at, "finding", name+": "+request)
+		g.Program(trace.Said, "%s: %s", name, request)
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"example.com/byhand/internal/observer"
 	"example.com/byhand/internal/trace"
 )
 
@@ -33,7 +34,7 @@ func newScript(t *testing.T, allowed ...string) *script {
 		t.Fatal(err)
 	}
 	told := &lines{}
-	return &script{Glass: &Glass{world: newWorld(), findings: findings, story: &story{out: told, found: map[string]int{}}}, t: t, told: told}
+	return &script{Glass: &Glass{Observer: observer.New(observer.Options{}), world: newWorld(), findings: findings, story: &story{out: told, found: map[string]int{}}}, t: t, told: told}
 }
 
 var began = time.Now().Add(-time.Hour)

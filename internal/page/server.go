@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"example.com/byhand/internal/serve"
 	"example.com/byhand/internal/trace"
@@ -64,7 +65,8 @@ func Play(say *log.Logger, file, address string, remote bool) (*serve.Server, er
 		notice = fmt.Sprintf("%v; what stands before it is shown", err)
 		say.Printf("%s: %s", file, notice)
 	}
-	server, err := Listen(address, trace.Replay(steps...), Options{Remote: remote, Recording: filepath.Base(file), Notice: notice})
+	server, err := Listen(address, trace.Replay(steps...), Options{Remote: remote, Recording: filepath.Base(file), Notice: notice,
+		Outside: !slices.ContainsFunc(steps, func(step trace.Step) bool { return step.Part == trace.PartStore })})
 	if err != nil {
 		return nil, fmt.Errorf("--page: %w", err)
 	}
