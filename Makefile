@@ -215,7 +215,7 @@ test-all-here: install
 .PHONY: test-bare-here
 test-bare-here: install
 	cd compare && go test -count=1 -tags bare ./peers
-	go test -count=1 -tags bare ./kit/testkit
+	go test -count=1 -tags bare ./kit/testkit ./look
 	go test -count=1 -tags bare ./internal/tests/e2e -foos 1000 -rounds 1 -idle 5s
 	cd chapters && go build -o ../bin/ ./informer
 	for parts in '' reflector,fifo,store,queue shared,queue; do \
@@ -303,13 +303,14 @@ judge: ## Put any Foo controller to the test: make judge CONTROLLER='go run ./mi
 	@go build -o bin/judge ./judge
 	@bin/judge $(JUDGE) -- $(CONTROLLER)
 
-# More: bin/look -help
+# More: make look CONTROLLER=bin/mine LOOK='--report FILE --allow get-of-watched', and bin/look -help
+LOOK ?=
 .PHONY: look
-look: own-cluster ## See what any controller hears and sends, and why: make look CONTROLLER='../theirs/manager'
+look: own-cluster ## See what any controller hears, sends and does wrong: make look CONTROLLER='../theirs/manager'
 	@test -n "$(CONTROLLER)" || { echo "which controller? make look CONTROLLER='../theirs/manager --kubeconfig {kubeconfig}'"; exit 1; }
 	@go build -o bin/look ./look
 	$(SECOND_TERMINAL)
-	@exec bin/look -- $(CONTROLLER)
+	@exec bin/look $(LOOK) -- $(CONTROLLER)
 
 # More: go test -tags long -v -timeout 2h -parallel 4 ./judge -everything
 .PHONY: test-judge

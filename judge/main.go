@@ -106,7 +106,9 @@ func run(ctx context.Context, o options, chosen []scenario, c command) (short in
 	})
 	slices.SortFunc(v.Results, func(a, b result) int { return cmp.Compare(position(a.Scenario), position(b.Scenario)) })
 	v.Seconds, v.Remarks = time.Since(v.Began).Round(time.Second).Seconds(), j.remarks
-	short = v.print(os.Stdout)
+	if short = v.print(os.Stdout); short > 0 {
+		fmt.Printf("\nTo see what the program hears, what it sends, and because of what: make look CONTROLLER='%s'\n", strings.Join(c.args, " "))
+	}
 	if len(v.Results) > 0 {
 		fmt.Printf("\n%d of %d scenarios fall short, in %s\n", short, len(v.Results), time.Since(v.Began).Round(time.Second))
 	}

@@ -7,10 +7,12 @@
 //
 // The program finds the way through $KUBECONFIG. One that wants a flag gets the path where
 // {kubeconfig} stands in its command. What the program prints goes to the standard error, the story
-// to the standard output. Package internal/look says what it shows and what it cannot know.
+// to the standard output; at the end what is wasted or wrong, each with the file that does it right.
+// With a finding the exit code is 3. Package internal/look says what is shown and what cannot be known.
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -22,18 +24,30 @@ import (
 	"syscall"
 	"time"
 
+	"k8s.io/client-go/discovery"
+
 	"example.com/byhand/internal/look"
+	"example.com/byhand/internal/observer"
+	"example.com/byhand/internal/page"
 	"example.com/byhand/kit/connect"
 )
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if err := run(ctx, os.Args[1:]); err != nil {
+	err := run(ctx, os.Args[1:])
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "look:", err)
+	}
+	switch {
+	case errors.Is(err, errFindings):
+		os.Exit(3)
+	case err != nil:
 		os.Exit(1)
 	}
 }
+
+var errFindings = errors.New("see the findings above; --allow NAME takes one for right")
 
 func run(ctx context.Context, args []string) error {
 	flags := flag.NewFlagSet("look", flag.ExitOnError)
@@ -41,6 +55,14 @@ func run(ctx context.Context, args []string) error {
 	flags.StringVar(&o.Kubeconfig, "kubeconfig", "", "kubeconfig `file` of the API server (default: $KUBECONFIG, then ~/.kube/config)")
 	flags.StringVar(&o.Context, "context", "", "`name` of a context of the kubeconfig (default: its current one)")
 	listen := flags.String("listen", "127.0.0.1:0", "`host:port` to listen on, of this machine alone; port 0: any free one")
+	address := flags.String("page", "127.0.0.1:0", "`host:port` of the page, of this machine alone; \"\" for none")
+	record := flags.String("record", "", "`file` for every step, which bin/replay plays on a page of its own")
+	report := flags.String("report", "", "`file` for the findings, as JSON, at the end")
+	var allowed []string
+	flags.Func("allow", "`name` of a finding that is none; may be given several times", func(name string) error {
+		allowed = append(allowed, name)
+		return nil
+	})
 	flags.Usage = func() {
 		fmt.Fprintln(flags.Output(), "usage: look [flags] [-- COMMAND…]\nIt shows what the controller hears and sends, and why. Without a command it prints the kubeconfig to give to a program.")
 		flags.PrintDefaults()
@@ -51,21 +73,74 @@ func run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	glass, err := look.New(config, *listen, os.Stdout)
+	server, err := discovery.NewDiscoveryClientForConfig(config)
+	if err != nil {
+		return connect.ExplainConfig(err)
+	}
+	if _, err := connect.Check(ctx, server, config.Host); err != nil {
+		return err
+	}
+	reported, err := create("--report", *report)
+	recorded, err2 := create("--record", *record)
+	if err := cmp.Or(err, err2); err != nil {
+		return err
+	}
+	glass, err := look.New(config, *listen, os.Stdout, allowed...)
 	if err != nil {
 		return err
 	}
-	defer glass.Close()
-	if flags.NArg() == 0 {
+	if recorded != nil {
+		var form observer.Flag
+		_ = form.Set("json")
+		glass.Print(form, recorded)
+	}
+	err = show(ctx, glass, *address)
+	switch {
+	case err != nil:
+	case flags.NArg() > 0:
+		err = program(ctx, glass, flags.Args())
+	default:
 		fmt.Fprintf(os.Stderr, "look: start the program with KUBECONFIG=%s (Ctrl-C stops)\n", glass.Kubeconfig)
 		<-ctx.Done()
-		return nil
 	}
-	return program(ctx, glass, flags.Args())
+	err = cmp.Or(err, glass.Close())
+	if reported != nil {
+		err = cmp.Or(err, glass.Report(reported))
+	}
+	if err == nil && len(glass.Findings()) > 0 {
+		return errFindings
+	}
+	return err
 }
 
-// unheard is how long a program may send nothing before that is said.
-const unheard = 15 * time.Second
+// create makes the file that a flag names, nil for none. Objects are in it, which others may not see.
+func create(name, file string) (*os.File, error) {
+	if file == "" {
+		return nil, nil
+	}
+	made, err := os.OpenFile(file, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w: give a file in a folder that exists", name, err)
+	}
+	return made, nil
+}
+
+// show opens the page, until ctx is done.
+func show(ctx context.Context, glass *look.Glass, address string) error {
+	if address == "" {
+		return nil
+	}
+	server, err := page.Listen(address, glass.History, page.Options{Outside: true})
+	if err != nil {
+		return fmt.Errorf("--page: %w", err)
+	}
+	go func() { _ = server.Run(ctx) }()
+	fmt.Fprintln(os.Stderr, "look: in a browser:", server.URL)
+	return nil
+}
+
+// unheard is how long a program may send nothing before that is said. A test has less.
+var unheard = 15 * time.Second
 
 // program runs the command until it ends or ctx is done, and then asks it to end.
 func program(ctx context.Context, glass *look.Glass, args []string) error {
@@ -86,7 +161,7 @@ func program(ctx context.Context, glass *look.Glass, args []string) error {
 	})
 	defer timer.Stop()
 	if err := cmd.Start(); err != nil {
-		return fmt.Errorf("the program does not start: %w", err)
+		return fmt.Errorf("the program does not start: %w: the path is seen from this folder", err)
 	}
 	err := cmd.Wait()
 	switch exit, _ := errors.AsType[*exec.ExitError](err); {

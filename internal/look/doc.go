@@ -7,22 +7,26 @@
 //
 // What a controller knows comes to it through its lists and watches, and what it does goes out as
 // requests. Both pass the Glass as they are; only JSON is asked for where a client would take
-// another encoding as well, for protobuf cannot be read without its types.
+// another encoding as well, for protobuf cannot be read without its types. What it is sent in
+// protobuf it reads, for the types of the built-in kinds are client-go's.
 //
 // glass.go passes requests on. exchange.go reads along: the answers of writes, lists, and the events
-// of watches. world.go knows the objects as they are, and whose they are. cause.go says because of
-// what a write was sent, and story.go prints it.
+// of watches, each a step of the observer, which hands them on in order, and has them for the page.
+// world.go knows the objects as they are, and whose they are. cause.go says because of what a write
+// was sent, story.go prints it, and findings.go says what is wasted or wrong.
 //
 // # What is kept
 //
 // Of an object its fields, without managedFields, without annotations of over 256 bytes, and of a
-// Secret without its data and annotations; at most 8,192 objects, and of one of over 8 KiB only its names. Headers,
-// and with them credentials, are never kept.
+// Secret without its data and annotations; at most 8,192 objects, and of one of over 8 KiB only its
+// names. Headers, and with them credentials, are never kept, and no answer of a subresource but status.
 //
 // # What cannot be known
 //
 // The cause of a write is the latest event of the object that is written, of what owns it, or of what
-// has the same owner, unless the program itself wrote what the event tells. A reconcile sends each
-// write once. So one that is sent again without such an event is a retry of one that failed, or was
-// caused by the event of an own write. Otherwise the cause was not seen: a timer, another system.
+// has the same owner, unless the program itself wrote what the event tells; else of an object whose
+// name is a value in what is written. A reconcile sends each write once. So one that is sent again
+// without such an event is a retry of one that failed, or was caused by the event of an own write.
+// Otherwise the cause was not seen: a timer, another system. A write that waited for a limit of the
+// client is told to have the latest cause, although it may have been decided on before.
 package look

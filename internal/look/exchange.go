@@ -5,10 +5,16 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
+	"net/url"
 	"regexp"
 	"strings"
 	"sync"
 	"time"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/kubernetes/scheme"
+
+	"example.com/byhand/internal/trace"
 )
 
 // target is what a request is about.
@@ -29,7 +35,7 @@ func targetOf(path string) (t target, ok bool) {
 	if part == nil {
 		return t, false
 	}
-	return target{strings.TrimSuffix(part[3]+"."+part[1], "."), part[2], part[4], part[5]}, true
+	return target{schema.GroupResource{Group: part[1], Resource: part[3]}.String(), part[2], part[4], part[5]}, true
 }
 
 // unseen are the resources of which nothing is told: Events are notes for people, and a Lease is
@@ -41,10 +47,12 @@ type exchange struct {
 	glass *Glass
 	target
 	method, path string
+	query        url.Values
 	began        time.Time
-	watch        bool
-	sent         kept
-	once         sync.Once
+	// watch and list are requests for many objects, partial is one for their metadata alone.
+	watch, list, partial bool
+	seq                  int64 // of the step that began it
+	sent                 kept
 }
 
 type exchangeKey struct{}
@@ -59,13 +67,42 @@ func exchangeOf(r *http.Request) *exchange {
 // object, such as discovery.
 func (g *Glass) newExchange(r *http.Request) *exchange {
 	to, ok := targetOf(r.URL.Path)
-	if !ok || r.Header.Get("Upgrade") != "" || unseen[to.resource] || to.subresource == "log" || to.subresource == "proxy" {
-		g.notes.add(nil, 0)
+	query := r.URL.Query()
+	if !ok || r.Header.Get("Upgrade") != "" || unseen[to.resource] || to.subresource == "log" || to.subresource == "proxy" || query.Has("dryRun") {
 		return nil
 	}
-	query := r.URL.Query()
-	return &exchange{glass: g, target: to, method: r.Method, path: r.URL.Path, began: time.Now(), watch: query.Get("watch") == "true" || query.Get("watch") == "1"}
+	x := &exchange{glass: g, target: to, method: r.Method, path: r.URL.Path, query: query, began: time.Now(), partial: strings.Contains(r.Header.Get("Accept"), "as="+partial)}
+	x.watch = query.Get("watch") == "true" || query.Get("watch") == "1"
+	if x.list = r.Method == http.MethodGet && to.name == "" && !x.watch; !x.list && !x.watch {
+		x.seq = x.note(trace.Sent, 0, nil)
+	}
+	return x
 }
+
+// note is something that happened to an exchange, and what came: an event, an answer, or why there
+// is none.
+type note struct {
+	*exchange
+	*trace.Step
+	code int
+	body []byte
+}
+
+// note has it told when the answer to a write that came just before is in.
+func (x *exchange) note(what string, code int, body []byte) int64 {
+	step := &trace.Step{Part: trace.PartRequest, What: what, Kind: x.glass.kinds[x.resource], CauseSeq: x.seq,
+		Request: &trace.Request{Method: x.method, Path: x.path, Status: code, Bytes: int64(len(body))}}
+	if x.list || x.watch {
+		step.Part = trace.PartStream
+	}
+	if x.name != "" {
+		step.Key = keyOf(x.namespace, x.name)
+	}
+	return x.glass.Record(step, len(body), func(step *trace.Step) { x.glass.tell(note{x, step, code, body}) })
+}
+
+// isWrite reports whether it may change something.
+func (x *exchange) isWrite() bool { return x.method != http.MethodGet }
 
 // mostRead is how much of a body is read along.
 const mostRead = 32 << 20
@@ -89,10 +126,12 @@ func (k *kept) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-func (k *kept) bytes() []byte {
+// take returns what was read since the last time.
+func (k *kept) take() (text []byte) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	return bytes.Clone(k.text)
+	text, k.text, k.more = k.text, nil, false
+	return text
 }
 
 // along is a body that is read along.
@@ -101,47 +140,39 @@ type along struct {
 	io.Closer
 }
 
-func (x *exchange) reading(body io.ReadCloser) io.ReadCloser {
-	if body == nil || x.method == http.MethodGet {
-		return body
-	}
-	return along{io.TeeReader(body, &x.sent), body}
-}
-
 // answered reads the answer along.
 func (x *exchange) answered(response *http.Response) {
-	switch {
-	case response.StatusCode == http.StatusSwitchingProtocols:
-	case x.method == http.MethodGet && response.StatusCode != http.StatusOK:
-		if x.name == "" {
-			x.glass.notes.add(&refusal{x.target, x.watch, response.Status}, 0)
-		}
-	case x.watch:
-		x.glass.notes.add(&opened{x.target}, 0)
-		response.Body = &stream{ReadCloser: response.Body, exchange: x}
-	default:
-		response.Body = &answer{ReadCloser: response.Body, exchange: x, code: response.StatusCode}
+	if response.StatusCode == http.StatusSwitchingProtocols {
+		return
+	}
+	a := &answer{ReadCloser: response.Body, exchange: x, code: response.StatusCode, streams: x.watch && response.StatusCode == http.StatusOK}
+	if response.Body = a; a.streams {
+		x.seq = x.note(trace.Opened, a.code, nil)
 	}
 }
 
-// failed tells of a request without an answer.
-func (x *exchange) failed(err error) {
-	if x.method != http.MethodGet && x.glass != nil {
-		x.glass.notes.add(&write{exchange: x, ended: time.Now(), err: err}, 0)
-	}
-}
-
-// answer is the body of an answer that ends.
+// answer is the body of an answer. Each event of a watch is a line; what else is answered is told as
+// a whole.
 type answer struct {
 	io.ReadCloser
 	*exchange
-	code int
-	kept kept
+	code    int
+	streams bool
+	kept    kept
+	once    sync.Once
 }
 
 func (a *answer) Read(p []byte) (int, error) {
 	n, err := a.ReadCloser.Read(p)
-	_, _ = a.kept.Write(p[:n])
+	line, rest, whole := p[:n], []byte(nil), a.streams
+	for whole {
+		if line, rest, whole = bytes.Cut(line, []byte("\n")); whole {
+			_, _ = a.kept.Write(line)
+			a.note(trace.Received, a.code, a.kept.take())
+			line = rest
+		}
+	}
+	_, _ = a.kept.Write(line)
 	if err != nil {
 		a.end()
 	}
@@ -153,68 +184,31 @@ func (a *answer) Close() error {
 	return a.ReadCloser.Close()
 }
 
-// end tells the answer.
 func (a *answer) end() {
 	a.once.Do(func() {
-		text := a.kept.bytes()
+		what, body := trace.Answered, a.kept.take()
 		switch {
-		case a.method != http.MethodGet:
-			a.glass.world.wrote(a.exchange, text)
-			a.glass.notes.add(&write{exchange: a.exchange, ended: time.Now(), code: a.code, answer: text}, len(text))
-		case a.name == "":
-			a.glass.notes.add(&list{a.target, text}, len(text))
+		case a.streams:
+			what = trace.Ended
+		case (a.list || a.watch) && a.code != http.StatusOK:
+			what = trace.Refused
+		case a.list:
+			what = trace.Listed
+		case a.isWrite():
+			a.glass.world.wrote(a.exchange, body)
 		}
+		a.note(what, a.code, body)
 	})
 }
 
-// stream is the body of a watch. Each event is a line.
-type stream struct {
-	io.ReadCloser
-	*exchange
-	line []byte
+// plain returns a body as JSON, also if it was sent in the other encoding of the built-in kinds.
+func plain(text []byte) []byte {
+	if bytes.HasPrefix(text, []byte("k8s\x00")) {
+		object, _, _ := scheme.Codecs.UniversalDeserializer().Decode(text, nil, nil)
+		text, _ = json.Marshal(object)
+	}
+	return text
 }
-
-func (s *stream) Read(p []byte) (int, error) {
-	n, err := s.ReadCloser.Read(p)
-	for rest := p[:n]; ; {
-		line, after, whole := bytes.Cut(rest, []byte("\n"))
-		s.line = append(s.line, line...)
-		if !whole {
-			return n, err
-		}
-		s.glass.notes.add(&event{target: s.target, line: s.line}, len(s.line))
-		s.line, rest = nil, after
-	}
-}
-
-// What is told.
-type (
-	// write is a request that is no GET, and its answer.
-	write struct {
-		*exchange
-		ended  time.Time
-		code   int // 0: none
-		err    error
-		answer []byte
-	}
-	// event is one of a watch.
-	event struct {
-		target
-		line []byte
-	}
-	// list is the answer to a LIST.
-	list struct {
-		target
-		answer []byte
-	}
-	// opened is a watch that begins, refusal a list or a watch that was refused.
-	opened  struct{ target }
-	refusal struct {
-		target
-		watch  bool
-		status string
-	}
-)
 
 // decode returns the object in a body, nil for what is none.
 func decode(text []byte) map[string]any {

@@ -15,16 +15,25 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
+	"time"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 	"k8s.io/client-go/util/cert"
+
+	"example.com/byhand/internal/observer"
+	"example.com/byhand/internal/trace"
 )
 
 // Glass passes a program's requests on to an API server, with the credentials of its configuration.
 // Its methods are safe for concurrent use.
 type Glass struct {
+	// Observer has the steps of what passes, for the page and for a recording.
+	*observer.Observer
 	// Kubeconfig is the file that leads a program through the Glass.
 	Kubeconfig string
 	// URL is where it listens: https on loopback.
@@ -33,14 +42,21 @@ type Glass struct {
 	dir, token string
 	proxy      httputil.ReverseProxy
 	server     http.Server
-	notes      notes
+	heard      atomic.Bool
+	kinds      map[string]string // by resource
 	world      *world
 	story      *story
+	findings   *findings
 }
 
 // New listens at address, which must be of this machine alone; port 0 is any free one. config leads
-// to the API server. The story goes to out. Close ends it.
-func New(config *rest.Config, address string, out io.Writer) (g *Glass, err error) {
+// to the API server. The story goes to out. What is allowed, by the name of a finding, is none. Close
+// ends it.
+func New(config *rest.Config, address string, out io.Writer, allowed ...string) (g *Glass, err error) {
+	findings, err := newFindings(allowed)
+	if err != nil {
+		return nil, err
+	}
 	host, _, err := net.SplitHostPort(address)
 	if ip := net.ParseIP(host); err != nil || ip == nil || !ip.IsLoopback() {
 		return nil, fmt.Errorf("--listen %s: give 127.0.0.1:PORT: the glass has your credentials, so nobody else may reach it", address)
@@ -61,9 +77,9 @@ func New(config *rest.Config, address string, out io.Writer) (g *Glass, err erro
 	if err != nil {
 		return nil, err
 	}
-	g = &Glass{URL: "https://" + listener.Addr().String(), token: rand.Text(), world: newWorld(), story: newStory(out)}
-	g.notes.run = g.tell
-	if err := g.forward(config, &url.URL{Scheme: target.Scheme, Host: target.Host, Path: strings.TrimSuffix(pathOf(config.Host), "/")}); err != nil {
+	g = &Glass{URL: "https://" + listener.Addr().String(), token: rand.Text(), world: newWorld(), story: &story{out: out, found: map[string]int{}}, findings: findings,
+		Observer: observer.New(observer.Options{All: true, After: toldAfter}), kinds: kindsOf(config)}
+	if err := g.forward(config, target); err != nil {
 		return nil, err
 	}
 	if err := g.writeKubeconfig(certificate); err != nil {
@@ -74,23 +90,33 @@ func New(config *rest.Config, address string, out io.Writer) (g *Glass, err erro
 	return g, nil
 }
 
-// pathOf is the path in the address of an API server, which may stand behind another server.
-func pathOf(host string) string {
-	if address, err := url.Parse(host); err == nil && address.Host != "" {
-		return address.Path
+// toldAfter is how long after it happened a step is told: two connections and a busy machine may be
+// between the event of a write and its answer.
+const toldAfter = 250 * time.Millisecond
+
+// kindsOf asks for the kinds that the API server has.
+func kindsOf(config *rest.Config) map[string]string {
+	kinds := map[string]string{}
+	client, err := discovery.NewDiscoveryClientForConfig(config)
+	if err != nil {
+		return kinds
 	}
-	return ""
+	_, lists, _ := client.ServerGroupsAndResources() // as far as they are known
+	for _, list := range lists {
+		version, _ := schema.ParseGroupVersion(list.GroupVersion)
+		for _, r := range list.APIResources {
+			kinds[version.WithResource(r.Name).GroupResource().String()] = r.Kind
+		}
+	}
+	return kinds
 }
 
-// forward makes the proxy. An upgrade, such as exec, needs HTTP/1.1.
+// forward makes the proxy. It speaks HTTP/1.1, because an upgrade, such as exec, needs it.
 func (g *Glass) forward(config *rest.Config, to *url.URL) error {
 	config = rest.CopyConfig(config)
-	plain, err := rest.TransportFor(config)
-	if err != nil {
-		return err
-	}
 	config.NextProtos = []string{"http/1.1"}
-	upgrading, err := rest.TransportFor(config)
+	config.WrapTransport = nil // What it would change in an answer, the program must see.
+	transport, err := rest.TransportFor(config)
 	if err != nil {
 		return err
 	}
@@ -103,7 +129,7 @@ func (g *Glass) forward(config *rest.Config, to *url.URL) error {
 				r.Out.Header.Set("Accept", readable(r.In.Header.Get("Accept")))
 			}
 		},
-		Transport: byUpgrade{plain, upgrading},
+		Transport: transport,
 		ModifyResponse: func(response *http.Response) error {
 			if x := exchangeOf(response.Request); x != nil {
 				x.answered(response)
@@ -112,23 +138,20 @@ func (g *Glass) forward(config *rest.Config, to *url.URL) error {
 		},
 		ErrorHandler: func(w http.ResponseWriter, r *http.Request, err error) {
 			if x := exchangeOf(r); x != nil {
-				x.failed(err)
+				what, reason := trace.Failed, err.Error()
+				if x.list || x.watch {
+					what = trace.Refused
+				}
+				if r.Context().Err() != nil {
+					reason = "" // The program has not waited.
+				}
+				x.note(what, 0, []byte(reason))
 			}
 			panic(http.ErrAbortHandler) // as if nothing were in between
 		},
 		ErrorLog: log.New(io.Discard, "", 0),
 	}
 	return nil
-}
-
-// byUpgrade sends a request by the second transport if it asks for an upgrade.
-type byUpgrade struct{ plain, upgrading http.RoundTripper }
-
-func (t byUpgrade) RoundTrip(r *http.Request) (*http.Response, error) {
-	if r.Header.Get("Upgrade") != "" {
-		return t.upgrading.RoundTrip(r)
-	}
-	return t.plain.RoundTrip(r)
 }
 
 // readable leaves of the encodings that a client accepts those that are JSON.
@@ -151,9 +174,10 @@ func (g *Glass) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "Unauthorized: use the kubeconfig that look has printed", http.StatusUnauthorized)
 		return
 	}
+	g.heard.Store(true)
 	if x := g.newExchange(r); x != nil {
 		r = r.WithContext(context.WithValue(r.Context(), exchangeKey{}, x))
-		r.Body = x.reading(r.Body)
+		r.Body = along{io.TeeReader(r.Body, &x.sent), r.Body}
 	}
 	g.proxy.ServeHTTP(w, r)
 }
@@ -173,11 +197,12 @@ func (g *Glass) writeKubeconfig(ca []byte) (err error) {
 }
 
 // Heard reports whether any request has come.
-func (g *Glass) Heard() bool { return g.notes.any() }
+func (g *Glass) Heard() bool { return g.heard.Load() }
 
-// Close ends all requests, tells what is left to tell, and removes the kubeconfig.
+// Close ends all requests, tells what is left to tell, and the findings, and removes the kubeconfig.
 func (g *Glass) Close() error {
 	_ = g.server.Close()
-	g.notes.close()
+	g.Observer.Close()
+	g.finish()
 	return os.RemoveAll(g.dir)
 }

@@ -20,6 +20,7 @@ import (
 
 	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
 	"example.com/byhand/clientset"
+	"example.com/byhand/internal/observer"
 	"example.com/byhand/kit/testkit"
 )
 
@@ -157,9 +158,15 @@ func TestSafe(t *testing.T) {
 	}
 }
 
-// Nothing of a Secret's data is told or kept.
+// Nothing of a Secret's data is told, kept, recorded or reported.
 func TestSecrets(t *testing.T) {
 	_, g, told, config := behind(t)
+	var record, report bytes.Buffer
+	var form observer.Flag
+	if err := form.Set("json"); err != nil {
+		t.Fatal(err)
+	}
+	g.Print(form, &record)
 	ctx, secrets := t.Context(), kubernetes.NewForConfigOrDie(config).CoreV1().Secrets("default")
 	watching, err := secrets.Watch(ctx, metav1.ListOptions{})
 	if err != nil {
@@ -177,13 +184,56 @@ func TestSecrets(t *testing.T) {
 		t.Fatal(err)
 	}
 	<-watching.ResultChan()
-	told.wait(t, "PUT /api/v1/namespaces/default/secrets/a → 200")
+	if _, err = secrets.Update(ctx, secret, metav1.UpdateOptions{}); err == nil {
+		t.Error("a conflict is none")
+	}
+	told.wait(t, "PUT /api/v1/namespaces/default/secrets/a → 409")
 	_ = g.Close() // All is told.
+	if err := g.Report(&report); err != nil || !strings.Contains(record.String(), "secrets/a") || !strings.Contains(report.String(), "own-conflict") {
+		t.Errorf("the record or the report is not whole: %v\n%s\n%s", err, &record, &report)
+	}
 	kept := string(g.world.known(target{resource: "secrets"}, "default/a").fields)
-	for _, secret := range []string{"marked", "bWFya2Vk"} {
-		if strings.Contains(told.String(), secret) || strings.Contains(kept, secret) {
-			t.Errorf("%q is told or kept:\n%s\n%s", secret, told, kept)
+	for _, secret := range []string{"marked", "bWFya2Vk", "Bearer", g.token} {
+		for _, text := range []string{told.String(), kept, record.String(), report.String()} {
+			if strings.Contains(text, secret) {
+				t.Errorf("%q is told, kept, recorded or reported:\n%s", secret, text)
+			}
 		}
+	}
+}
+
+// The token of a ServiceAccount is in an answer that is about it, and no part of it.
+func TestToken(t *testing.T) {
+	s := newScript(t)
+	account := "/api/v1/namespaces/default/serviceaccounts"
+	event, _ := s.watches(0, account+"?watch=1")
+	event(1, "ADDED", thing("a", "default", 1, "", ""))
+	s.sends(2, "POST", account+"/a/token", `{}`, 201, thing("a", "default", 0, `,"status":{"token":"marked"}`, ""))
+	event(3, "MODIFIED", thing("a", "default", 2, "", ""))
+	if strings.Contains(s.told.String()+string(s.world.known(target{resource: "serviceaccounts"}, "default/a").fields), "marked") {
+		t.Errorf("the token is told or kept:\n%s", s.told)
+	}
+}
+
+// An API server that goes away is told once.
+func TestLost(t *testing.T) {
+	told := &lines{more: make(chan struct{}, 1)}
+	g, err := New(&rest.Config{Host: "http://127.0.0.1:1"}, "127.0.0.1:0", told)
+	if err != nil {
+		t.Fatal(err)
+	}
+	config, err := clientcmd.BuildConfigFromFlags("", g.Kubeconfig)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if _, err := kubernetes.NewForConfigOrDie(config).CoreV1().Pods("a").List(t.Context(), metav1.ListOptions{}); err == nil {
+			t.Error("there is an answer")
+		}
+	}
+	_ = g.Close()
+	if n := strings.Count(told.String(), "no answer from the API server: dial tcp 127.0.0.1:1: connect: connection refused. Is it still running?"); n != 1 {
+		t.Errorf("told %d times, want once:\n%s", n, told)
 	}
 }
 
@@ -205,23 +255,30 @@ func TestReadable(t *testing.T) {
 func TestCause(t *testing.T) {
 	began := time.Now()
 	at := func(ms int) time.Time { return began.Add(time.Duration(ms) * time.Millisecond) }
-	h := &happenings{sent: map[string]attempt{}}
+	w := newWorld()
+	h := w.happened(&object{})
 	put := func(ms int, failed, want string) {
 		t.Helper()
-		if got := h.cause(&write{exchange: &exchange{method: http.MethodPut, path: "/a", began: at(ms)}}, failed); !strings.HasPrefix(got, want) {
+		n := note{exchange: &exchange{method: http.MethodPut, path: "/a", began: at(ms)}}
+		_, now, got := w.cause(h, n, nil, failed)
+		if !strings.HasPrefix(got, want) {
 			t.Errorf("after %d ms: %s, want %s", ms, got, want)
 		}
+		h.sent[n.key()] = now
+	}
+	add := func(ms int, kind, what string, echo bool) {
+		h.add(happening{at: at(ms), what: what, echo: echo, object: &object{kind: kind, key: "a"}})
 	}
 	put(0, "", "cause not seen")
-	h.add(happening{at(10), "Foo a was added", false})
+	add(10, "Foo", "was added", false)
 	put(11, "409 Conflict", "because Foo a was added, 1ms before")
 	put(20, "", "again, 9ms after 409 Conflict")
-	h.add(happening{at(21), "Foo a was changed", true})
+	add(21, "Foo", "was changed", true)
 	put(200, "", "because of its own write: Foo a was changed, 179ms before")
 	put(300, "", "cause not seen")
-	h.add(happening{at(400), "Foo a was changed", true})
-	h.add(happening{at(401), "Deployment a was changed", false})
+	add(400, "Foo", "was changed", true)
+	add(401, "Deployment", "was changed", false)
 	put(402, "", "because Deployment a was changed")
-	h.add(happening{at(501), "Deployment a was changed", false})
+	add(501, "Deployment", "was changed", false)
 	put(500, "", "cause not seen") // What comes later is no cause.
 }

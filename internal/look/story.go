@@ -9,6 +9,8 @@ import (
 	"unicode"
 
 	"k8s.io/apimachinery/pkg/watch"
+
+	"example.com/byhand/internal/trace"
 )
 
 // mostFound is how many objects of a first list are told one by one.
@@ -18,40 +20,50 @@ const mostFound = 20
 type story struct {
 	out   io.Writer
 	found map[string]int // by resource
-	first map[string]bool
-}
-
-func newStory(out io.Writer) *story {
-	return &story{out: out, found: map[string]int{}, first: map[string]bool{}}
+	lost  bool           // the API server does not answer
+	last  int64          // step
 }
 
 // line prints one. No object can print control characters.
-func (s *story) line(at time.Time, word, format string, args ...any) {
-	text := strings.Map(func(r rune) rune {
+func (s *story) line(at time.Time, word, text string) {
+	text = strings.Map(func(r rune) rune {
 		if unicode.IsPrint(r) {
 			return r
 		}
 		return '�'
-	}, fmt.Sprintf(format, args...))
+	}, text)
 	_, _ = fmt.Fprintf(s.out, "%s  %-7s  %s\n", at.Format("15:04:05.000"), word, text)
+}
+
+// say prints a line, which the page has, too.
+func (g *Glass) say(n note, word, format string, args ...any) {
+	n.Text = fmt.Sprintf(format, args...)
+	g.story.line(n.Time, word, n.Text)
 }
 
 // tell makes a line of a note, if it is worth one.
 func (g *Glass) tell(n note) {
-	switch seen := n.seen.(type) {
-	case string:
-		g.story.line(n.at, "look", "%s", seen)
-	case *opened:
-		g.story.first[seen.resource] = true
-		g.story.line(n.at, "watches", "%s%s", seen.resource, in(seen.namespace))
-	case *refusal:
-		g.story.line(n.at, "refused", "%s of %s%s → %s", map[bool]string{true: "watch", false: "list"}[seen.watch], seen.resource, in(seen.namespace), seen.status)
-	case *list:
-		g.listed(n.at, seen)
-	case *event:
-		g.received(n.at, seen)
-	case *write:
-		g.wrote(n.at, seen)
+	if n.code == 0 && len(n.body) > 0 && !g.story.lost {
+		g.say(n, "look", "no answer from the API server: %s. Is it still running?", n.body)
+	}
+	g.story.lost = n.code == 0 && (g.story.lost || len(n.body) > 0)
+	if missing := n.Seq - g.story.last - 1; missing > 0 {
+		g.story.line(n.Time, "look", fmt.Sprintf("%d events and requests are not told: too many at once", missing))
+	}
+	g.story.last = n.Seq
+	body := decode(n.body)
+	g.reads(n, body)
+	switch {
+	case n.What == trace.Opened:
+		g.say(n, "watches", "%s%s", n.resource, in(n.namespace))
+	case n.What == trace.Received:
+		g.received(n, body)
+	case n.What == trace.Listed:
+		g.listed(n, body)
+	case n.What == trace.Refused && n.code != 0:
+		g.say(n, "refused", "%s of %s%s → %d %s", map[bool]string{true: "watch", false: "list"}[n.watch], n.resource, in(n.namespace), n.code, text(body, "message"))
+	case n.isWrite() && n.What != trace.Sent:
+		g.wrote(n, body)
 	}
 }
 
@@ -63,117 +75,134 @@ func in(namespace string) string {
 }
 
 // listed tells a list.
-func (g *Glass) listed(at time.Time, l *list) {
-	body := decode(l.answer)
+func (g *Glass) listed(n note, body map[string]any) {
 	items, _ := body["items"].([]any)
 	for _, item := range items {
-		if content, ok := item.(map[string]any); ok {
-			content["kind"] = strings.TrimSuffix(text(body, "kind"), "List")
-			g.find(at, l.target, content)
+		content, ok := item.(map[string]any)
+		if !ok {
+			continue
 		}
-	}
-}
-
-// find tells an object of a first list.
-func (g *Glass) find(at time.Time, t target, content map[string]any) {
-	now := read(content)
-	if before := g.world.learn(t, now); before == nil {
-		g.happened(now, happening{at, now.name() + " was in a list", false})
-	} else if before.version != now.version {
-		g.happened(now, happening{at, now.name() + " was another one in a list", false})
-	} else {
-		return
-	}
-	switch g.story.found[t.resource]++; {
-	case g.story.found[t.resource] <= mostFound:
-		g.story.line(at, "found", "%s", now.name())
-	case g.story.found[t.resource] == mostFound+1:
-		g.story.line(at, "found", "more of %s are not told one by one", t.resource)
+		now := g.read(n.target, content)
+		before, what := g.world.learn(n.target, now), "was in a list"
+		switch {
+		case before != nil && before.version == now.version:
+			continue
+		case before != nil:
+			what = "was another one in a list"
+		}
+		g.happened(happening{at: n.Time, what: what, object: now})
+		switch g.story.found[n.resource]++; {
+		case g.story.found[n.resource] <= mostFound:
+			g.story.line(n.Time, "found", now.name())
+		case g.story.found[n.resource] == mostFound+1:
+			g.story.line(n.Time, "found", "more of "+n.resource+" are not told one by one")
+		}
 	}
 }
 
 // received tells an event of a watch.
-func (g *Glass) received(at time.Time, e *event) {
-	body := decode(e.line)
+func (g *Glass) received(n note, body map[string]any) {
 	content, _ := body["object"].(map[string]any)
 	kind := watch.EventType(text(body, "type"))
 	switch {
 	case kind == watch.Error:
-		g.story.line(at, "refused", "watch of %s%s: %s", e.resource, in(e.namespace), text(content, "message"))
+		g.say(n, "refused", "watch of %s%s: %s", n.resource, in(n.namespace), text(content, "message"))
 		return
 	case kind == watch.Bookmark || nameOf(content) == "":
+		n.Text = string(kind)
 		return
 	}
-	isDeleted, now := kind == watch.Deleted, read(content)
-	own := g.world.ownOf(e, at, now, isDeleted)
-	if own != nil && !isDeleted {
+	now := g.read(n.target, content)
+	own := g.world.ownOf(n, now, kind == watch.Deleted)
+	before := g.world.learn(n.target, now)
+	h := happening{at: n.Time, what: "was changed", echo: own != nil, by: writer(before, now), object: now}
+	g.about(n, now)
+	n.Echo = h.echo
+	changed, by := "", ""
+	switch {
+	case kind == watch.Deleted:
+		g.world.forget(n.target, now.key)
+		h.what, h.by = "was deleted", ""
+	case own != nil:
 		// The answer tells what has changed, and may be told later.
-		own.told, own.before = true, g.world.learn(e.target, now)
-		g.happened(now, happening{at, now.name() + " was changed", true})
-		return
-	}
-	before := g.world.learn(e.target, now)
-	switch {
-	case isDeleted:
-		g.world.forget(e.target, now)
-		g.hear(at, now, "deleted", "", "", own != nil)
+		own.told, own.before = true, before
 	case before != nil && before.version == now.version:
-		// The stream of a list that was opened again.
+		return // The stream of a list that was opened again.
 	case kind == watch.Added:
-		g.hear(at, now, "added", "", writer(before, now), false)
+		h.what = "was added"
 	default:
-		g.hear(at, now, "changed", changes(before, now), writer(before, now), false)
+		changed = colon(changes(before, now))
 	}
-}
-
-func (g *Glass) happened(o *object, one happening) {
-	g.world.happened(g.world.root(o)).add(one)
-}
-
-// hear tells what happened to an object, and who did it.
-func (g *Glass) hear(at time.Time, o *object, what, changed, by string, isOwn bool) {
-	g.happened(o, happening{at, o.name() + " was " + what, isOwn})
-	if changed != "" {
-		changed = ": " + changed
-	}
+	g.happened(h)
 	switch {
-	case isOwn:
+	case own != nil && kind != watch.Deleted:
+		return
+	case own != nil:
 		by = " (its own write)"
-	case by != "":
-		by = " (by " + by + ")"
+	case h.by != "":
+		by = " (by " + h.by + ")"
 	}
-	g.story.line(at, what, "%s%s%s", o.name(), changed, by)
+	g.say(n, strings.TrimPrefix(h.what, "was "), "%s%s%s", now.name(), changed, by)
+}
+
+// about says what object a step is about, and whose it is.
+func (g *Glass) about(n note, o *object) {
+	n.Kind, n.Key, n.Version, n.Object = o.kind, o.key, o.version, o.fields
+	_, n.For = g.world.root(o)
+}
+
+func (g *Glass) happened(h happening) {
+	g.findings.hear(h.object, h.what == "was deleted")
+	g.world.all.add(h)
+	g.world.happened(h.object).add(h)
+}
+
+func colon(text string) string {
+	if text == "" {
+		return ""
+	}
+	return ": " + text
 }
 
 // wrote tells a write of the program.
-func (g *Glass) wrote(at time.Time, w *write) {
-	body := decode(w.answer)
-	sent := decode(w.sent.bytes())
-	if w.name == "" {
-		w.name = nameOf(sent)
+func (g *Glass) wrote(n note, body map[string]any) {
+	request := plain(n.sent.take())
+	sent := decode(request)
+	if n.name == "" {
+		n.name = nameOf(sent)
 	}
-	result, failed, what, about := fmt.Sprint(w.code), "", "", g.world.known(w.target, keyOf(w.namespace, w.name))
+	key := keyOf(n.namespace, n.name)
+	result, failed, changed, about := fmt.Sprint(n.code), "", "", g.world.last(n.target, key)
+	var before *object
 	switch {
-	case w.err != nil:
+	case n.code == 0:
 		result, failed = "no answer", "no answer"
-	case w.code >= http.StatusBadRequest:
-		failed = fmt.Sprintf("%d %s", w.code, text(body, "reason"))
-		what = ": " + text(body, "message")
-	case nameOf(body) != "":
-		about = read(body)
-		before := g.world.before(w.exchange, about)
-		g.world.learn(w.target, about)
-		if text := changes(before, about); text != "" {
-			what = ": " + text
-		} else if before != nil && before.version == about.version {
-			what = ": nothing changed"
+	case n.code >= http.StatusBadRequest:
+		failed = fmt.Sprintf("%d %s", n.code, text(body, "reason"))
+		if n.resource != "secrets" {
+			changed = text(body, "message")
+		}
+	case n.method == http.MethodDelete && nameOf(body) == "":
+		g.world.forget(n.target, key)
+	case nameOf(body) != "" && (n.subresource == "" || n.subresource == "status"): // Others answer with another kind, or a token.
+		about = g.read(n.target, body)
+		before = g.world.before(n.exchange, about)
+		g.world.learn(n.target, about)
+		if changed = changes(before, about); changed == "" && before != nil && before.version == about.version {
+			changed = "nothing changed"
 		}
 	}
-	if about == nil && sent != nil {
-		about = read(sent)
-	}
 	if about == nil {
-		about = &object{}
+		about = g.read(n.target, sent)
 	}
-	g.story.line(at, "sent", "%s %s → %s%s  (%s)", w.method, w.path, result, what, g.world.happened(g.world.root(about)).cause(w, failed))
+	h := g.world.happened(about)
+	last, now, why := g.world.cause(h, n, request, failed)
+	now.changed = changed
+	g.about(n, about)
+	g.say(n, "sent", "%s %s → %s%s  (%s)", n.method, n.path, result, colon(changed), why)
+	n.Cause = why
+	if len(h.sent) == mostSent {
+		clear(h.sent)
+	}
+	h.sent[n.key()] = g.judge(n, text(sent, "metadata", "resourceVersion"), before, about, last, now)
 }

@@ -1,8 +1,8 @@
 package look
 
 import (
+	"cmp"
 	"encoding/json"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/resourceversion"
 	"k8s.io/utils/lru"
+	"k8s.io/utils/ptr"
 )
 
 const (
@@ -22,6 +23,8 @@ const (
 	mostAnnotation = 256
 	// mostOwners is how far owners are followed.
 	mostOwners = 8
+	// partial is the kind of an object of which only the metadata was asked for.
+	partial = "PartialObjectMetadata"
 )
 
 // world is what is known of the objects. It is for one caller at a time.
@@ -29,19 +32,32 @@ type world struct {
 	objects *lru.Cache // of *object, by resource, namespace and name
 	byUID   *lru.Cache // of *object
 	own     *lru.Cache // of *ownWrite, by resource and version, or by the UID of what was deleted
+	old     *lru.Cache // of versions that a write of the program has replaced, by resource and version
 	causes  *lru.Cache // of *happenings, by the root of objects
+	all     happenings // of every object
 }
 
 func newWorld() *world {
-	return &world{lru.New(mostObjects), lru.New(mostObjects), lru.New(mostObjects), lru.New(mostObjects)}
+	return &world{objects: lru.New(mostObjects), byUID: lru.New(mostObjects), own: lru.New(mostObjects), old: lru.New(mostObjects), causes: lru.New(mostObjects)}
 }
 
 // object is one as it was last seen.
 type object struct {
-	kind, key, version string
-	uid, owner         types.UID
-	fields             []byte // JSON, nil if it is too big
-	managers           map[string]string
+	kind, key, namespace, version string
+	uid, owner                    types.UID
+	ownerName                     string
+	target                        target // of the request that told it
+	finalizers                    []string
+	deleted                       time.Time
+	gone                          bool
+	fields                        []byte // JSON, nil if it is too big
+	managers                      map[string]managed
+}
+
+// managed says when a client has written fields of an object, and how much they are.
+type managed struct {
+	at   int64
+	size int
 }
 
 // name is what people call it.
@@ -51,27 +67,35 @@ func (o *object) name() string { return o.kind + " " + o.key }
 func keyOf(namespace, name string) string { return strings.TrimPrefix(namespace+"/"+name, "/") }
 
 // read returns what is kept of an object.
-func read(content map[string]any) *object {
+func (g *Glass) read(t target, content map[string]any) *object {
 	u := &unstructured.Unstructured{Object: content}
-	o := &object{kind: u.GetKind(), key: keyOf(u.GetNamespace(), u.GetName()), version: u.GetResourceVersion(), uid: u.GetUID(), managers: map[string]string{}}
-	if owner := metav1.GetControllerOfNoCopy(u); owner != nil {
-		o.owner = owner.UID
-	} else if owners := u.GetOwnerReferences(); len(owners) > 0 {
-		o.owner = owners[0].UID
+	o := &object{kind: cmp.Or(g.kinds[t.resource], u.GetKind(), t.resource), key: keyOf(u.GetNamespace(), u.GetName()), namespace: u.GetNamespace(), target: t, finalizers: u.GetFinalizers(), version: u.GetResourceVersion(), uid: u.GetUID(), managers: map[string]managed{}}
+	if at := u.GetDeletionTimestamp(); at != nil {
+		o.deleted = at.Time
+	}
+	owner := metav1.GetControllerOfNoCopy(u)
+	if owners := u.GetOwnerReferences(); owner == nil && len(owners) > 0 {
+		owner = &owners[0]
+	}
+	if owner != nil {
+		o.owner, o.ownerName = owner.UID, owner.Kind+" "+keyOf(o.namespace, owner.Name)
 	}
 	for _, m := range u.GetManagedFields() {
-		if m.Time != nil && m.FieldsV1 != nil {
-			o.managers[m.Manager] = fmt.Sprint(o.managers[m.Manager], m.Time.Unix(), len(m.FieldsV1.GetRawBytes()), m.Subresource)
+		if m.FieldsV1 != nil { // An entry of the subresource scale has no time.
+			o.managers[m.Manager] = managed{max(ptr.Deref(m.Time, metav1.Time{}).Unix(), o.managers[m.Manager].at), o.managers[m.Manager].size + len(m.FieldsV1.GetRawBytes())}
 		}
 	}
 	u.SetManagedFields(nil)
 	annotations := u.GetAnnotations()
 	maps.DeleteFunc(annotations, func(_, value string) bool { return len(value) > mostAnnotation })
 	u.SetAnnotations(annotations)
-	if o.kind == "Secret" {
+	if t.resource == "secrets" {
 		u.SetAnnotations(nil) // kubectl's last-applied-configuration has the data, too.
 		delete(content, "data")
 		delete(content, "stringData")
+	}
+	if u.GetKind() == partial {
+		return o
 	}
 	if text, err := json.Marshal(content); err == nil && len(text) <= biggestObject {
 		o.fields = text
@@ -121,14 +145,14 @@ func (w *world) wrote(x *exchange, answer []byte) {
 }
 
 // ownOf returns the write of the program that led to an event, nil if another client did.
-func (w *world) ownOf(e *event, at time.Time, o *object, isDeleted bool) *ownWrite {
-	id := e.resource + " " + o.version
+func (w *world) ownOf(n note, o *object, isDeleted bool) *ownWrite {
+	id := n.resource + " " + o.version
 	if _, ok := w.own.Get(id); !ok && isDeleted {
 		id = string(o.uid)
 	}
 	known, _ := w.own.Get(id)
 	own, _ := known.(*ownWrite)
-	if own == nil || !own.began.Before(at) {
+	if own == nil || !own.began.Before(n.Time) {
 		return nil
 	}
 	return own
@@ -149,37 +173,59 @@ func (w *world) before(x *exchange, now *object) *object {
 }
 
 // forget notes that an object is gone.
-func (w *world) forget(t target, o *object) { w.objects.Remove(t.resource + " " + o.key) }
-
-// known returns an object as it was last seen, or nil.
-func (w *world) known(t target, key string) *object {
-	o, _ := w.objects.Get(t.resource + " " + key)
-	known, _ := o.(*object)
-	return known
+func (w *world) forget(t target, key string) {
+	if o := w.last(t, key); o != nil {
+		o.gone = true
+	}
 }
 
-// root is what stands for all objects of one owner: the UID of the first owner, or the object's own.
-func (w *world) root(o *object) types.UID {
-	uid := o.uid
+// last returns an object as it was last seen, or nil; known does unless it is gone.
+func (w *world) last(t target, key string) *object {
+	o, _ := w.objects.Get(t.resource + " " + key)
+	last, _ := o.(*object)
+	return last
+}
+
+func (w *world) known(t target, key string) *object {
+	if last := w.last(t, key); last != nil && !last.gone {
+		return last
+	}
+	return nil
+}
+
+// at returns an object as it was last seen, nil if it is gone.
+func (w *world) at(o *object) *object {
+	now := w.known(o.target, o.key)
+	if now != nil && now.uid != o.uid {
+		return nil
+	}
+	return now
+}
+
+// root is what stands for all objects of one owner: the UID and the name of the first owner, or the
+// object's own.
+func (w *world) root(o *object) (types.UID, string) {
+	uid, name := o.uid, o.name()
 	for range mostOwners {
 		if o.owner == "" {
-			return uid
+			break
 		}
-		uid = o.owner
+		uid, name = o.owner, o.ownerName
 		owner, ok := w.byUID.Get(uid)
 		if !ok {
-			return uid
+			break
 		}
 		o = owner.(*object)
 	}
-	return uid
+	return uid, name
 }
 
 // writer says which other client made an object what it is, as far as managedFields tell.
 func writer(before, now *object) string {
 	var all []string
-	for name, state := range now.managers {
-		if before == nil || before.managers[name] != state {
+	for name, is := range now.managers {
+		// Fields that another one took over leave the time as it was.
+		if before == nil || is.at > before.managers[name].at || is.size > before.managers[name].size {
 			all = append(all, name)
 		}
 	}

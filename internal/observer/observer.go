@@ -1,6 +1,7 @@
 package observer
 
 import (
+	"cmp"
 	"fmt"
 	"sort"
 	"sync"
@@ -22,6 +23,10 @@ type Options struct {
 	// no room to record it, and with the steps of reconciles even without All. It must be
 	// quick. Seq, Time and Text are not set yet.
 	Count func(*trace.Step)
+	// After is how long after it happened a step is published; 0 for 20 ms. The answer to a write is
+	// in by then, although the event of the write may come before it; and not every step wakes a
+	// goroutine.
+	After time.Duration
 }
 
 const (
@@ -34,9 +39,6 @@ const (
 	maxPending = 32 << 20
 	// stepOverhead is about what a pending step takes besides what it holds.
 	stepOverhead = 1 << 10
-	// publishAfter is how long after it happened a step is published. The answer to a
-	// write is in by then, although the event of the write may come before it; and not
-	// every step wakes a goroutine.
 	publishAfter = 20 * time.Millisecond
 )
 
@@ -54,6 +56,7 @@ type Observer struct {
 
 	all    bool
 	count  func(*trace.Step)
+	after  time.Duration
 	places sync.Map          // of *place, by stack: as many as ways through the code
 	kinds  map[string]*wired // by kind, and by group/resource
 
@@ -89,7 +92,7 @@ type pendingStep struct {
 func New(o Options) *Observer {
 	return &Observer{
 		History: trace.NewHistory(defaultSteps, defaultBytes),
-		all:     o.All, count: o.Count,
+		all:     o.All, count: o.Count, after: cmp.Or(o.After, publishAfter),
 		kinds: map[string]*wired{},
 		own:   remembered{lru.New(maxRemembered)}, received: remembered{lru.New(maxRemembered)},
 	}
@@ -114,7 +117,7 @@ func (o *Observer) record(step *trace.Step, at *place, bytes int, finish func(*t
 	step.Seq, step.Time = o.seq, time.Now()
 	if !o.due {
 		o.due = true
-		time.AfterFunc(publishAfter, o.publishDue)
+		time.AfterFunc(o.after, o.publishDue)
 	}
 	// After one is missing all are, until the pending ones are published: the gap has one
 	// place.
@@ -137,12 +140,12 @@ func (o *Observer) counted(step *trace.Step) {
 // publishDue publishes what is due, and comes back while something is not.
 func (o *Observer) publishDue() {
 	o.publishing.Lock()
-	o.publish(publishAfter)
+	o.publish(o.after)
 	o.publishing.Unlock()
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.due = len(o.pending) > 0 || o.missing > 0; o.due {
-		time.AfterFunc(publishAfter, o.publishDue)
+		time.AfterFunc(o.after, o.publishDue)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"example.com/byhand/internal/trace"
 	"example.com/byhand/kit/serve"
@@ -21,6 +22,8 @@ type Options struct {
 	// Recording is the name of the recording that the source replays. "" says that it is
 	// live.
 	Recording string
+	// Outside says that the program is seen from outside: only its requests and what comes back.
+	Outside bool
 	// Notice is said at the top of the page, "" for nothing.
 	Notice string
 	// Shell is what to type in a second terminal before kubectl: see connect.Shell.
@@ -62,7 +65,8 @@ func Play(say *log.Logger, file, address string, remote bool) (*serve.Server, er
 		notice = fmt.Sprintf("%v; what stands before it is shown", err)
 		say.Printf("%s: %s", file, notice)
 	}
-	server, err := Listen(address, trace.Replay(steps...), Options{Remote: remote, Recording: filepath.Base(file), Notice: notice})
+	server, err := Listen(address, trace.Replay(steps...), Options{Remote: remote, Recording: filepath.Base(file), Notice: notice,
+		Outside: !slices.ContainsFunc(steps, func(step trace.Step) bool { return step.Part == trace.PartStore })})
 	if err != nil {
 		return nil, fmt.Errorf("--page: %w", err)
 	}

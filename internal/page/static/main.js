@@ -5,7 +5,7 @@ import {byId, clock, count, counted, el, say} from './dom.js';
 import {Feed} from './feed.js';
 import {History} from './history.js';
 import {lineOf, Panel} from './panel.js';
-import {parts} from './parts.js';
+import {parts, view} from './parts.js';
 import {Picture} from './picture.js';
 import {Player} from './player.js';
 import {Tables} from './tables.js';
@@ -69,6 +69,8 @@ const feed = new Feed({
     player.ends = Boolean(hello.recording);
     player.awaited = player.ends && !hello.resumed ? hello.kept : player.awaited;
     notice('said', hello.notice ?? '');
+    view.outside = Boolean(hello.outside);
+    document.body.classList.toggle('outside', view.outside);
     panel.meet(hello);
     if (hello.recording && known !== hello.process) {
       goAt(slowly);
@@ -183,7 +185,7 @@ function summarize(now) {
     .filter(([, n]) => n > 0);
   summarized = {at: now, parts: Object.fromEntries(parts.map(({id}) => [id, world.parts[id].total]))};
   if (did.length > 0) {
-    say(byId('summary'), `New steps: ${did.map(([name, n]) => `${name} ${n}`).join(', ')}. ${lineOf('queue', world, 0)}.${world.last?.meaning ? ` Last: ${world.last.key} ${world.last.meaning.text}.` : ''}`);
+    say(byId('summary'), `New steps: ${did.map(([name, n]) => `${name} ${n}`).join(', ')}. ${lineOf(view.outside ? 'request' : 'queue', world, 0)}.${world.last?.meaning ? ` Last: ${world.last.key} ${world.last.meaning.text}.` : ''}`);
   }
 }
 

@@ -3,7 +3,7 @@
 import {clock, el} from './dom.js';
 import {objectOf, statusText} from './history.js';
 import {lookOf} from './kinds.js';
-import {partName} from './parts.js';
+import {isInside, partName} from './parts.js';
 
 const headlines = {
   'stream received': 'An event comes down the watch',
@@ -54,7 +54,9 @@ export function captionOf(step) {
 }
 
 /** The moves that show a step: from where to where, in which form. */
-export function movesOf(step) {
+export const movesOf = (step) => allMoves(step).filter(({from, to}) => !isInside(from) && !isInside(to));
+
+function allMoves(step) {
   if (!step.subject) {
     return [];
   }

@@ -5,7 +5,7 @@ import {clock, count, counted, el, since, took} from './dom.js';
 import {brief, difference} from './diff.js';
 import {split, statusText} from './history.js';
 import {chip, kindsSeen} from './kinds.js';
-import {partById, partName} from './parts.js';
+import {isInside, partById, partName, view} from './parts.js';
 
 // As many steps of a history as are shown, the newest.
 const mostShown = 300;
@@ -64,7 +64,7 @@ export class Panel {
     if (recording) {
       return recording === ownRecording ? titled('What the recording did', commands) : [];
     }
-    return this.hello && !played ? titled('Make something happen', `# in a second terminal, in the project's folder\n${shell ?? ''}${commands}`) : [];
+    return this.hello && !played && !view.outside ? titled('Make something happen', `# in a second terminal, in the project's folder\n${shell ?? ''}${commands}`) : [];
   }
 
   close() {
@@ -80,6 +80,7 @@ export class Panel {
     this.recent = el('ul', {class: 'recent'});
     this.root.replaceChildren(
       el('div', {class: 'panel-head'}, el('h2', {}, part.name), this.close()),
+      ...(isInside(id) ? [el('p', {}, 'This is inside the program: not seen from here. In general:')] : []),
       ...part.about.map((text) => el('p', {}, text)),
       el('h3', {}, 'Where its code stands'), this.places,
       el('h3', {}, 'Numbers'), this.numbers,
@@ -266,6 +267,9 @@ function laterOf(world, now) {
 
 /** One line for a part: what is now. */
 export function lineOf(id, world, now) {
+  if (isInside(id)) {
+    return 'inside, not seen';
+  }
   const rate = world.parts[id].rate(now);
   switch (id) {
     case 'server':

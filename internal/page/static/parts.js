@@ -1,6 +1,12 @@
 // What each part of the picture is: its sentences, which are the README's, word for word,
 // where its code stands, and its place.
 
+/** Whether the program is seen from outside, by its requests alone. */
+export const view = {outside: false};
+
+/** The parts that cannot be seen then. */
+export const isInside = (id) => view.outside && ['store', 'handler', 'queue', 'worker', 'reconcile'].includes(id);
+
 /** The parts, in the order in which an object travels them. */
 export const parts = [
   {

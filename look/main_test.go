@@ -1,0 +1,120 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+
+	"example.com/byhand/kit/testkit"
+)
+
+// kubeconfig writes one of an API server at an address.
+func kubeconfig(t *testing.T, address string) string {
+	t.Helper()
+	config := clientcmdapi.NewConfig()
+	config.Clusters["c"] = &clientcmdapi.Cluster{Server: address}
+	config.AuthInfos["u"] = &clientcmdapi.AuthInfo{Token: "marked"}
+	config.Contexts["x"], config.CurrentContext = &clientcmdapi.Context{Cluster: "c", AuthInfo: "u"}, "x"
+	file := filepath.Join(t.TempDir(), "config")
+	if err := clientcmd.WriteToFile(*config, file); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+// printed catches what is printed to both outputs.
+func printed(t *testing.T) (read func() string) {
+	t.Helper()
+	file, err := os.Create(filepath.Join(t.TempDir(), "output"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	stdout, stderr := os.Stdout, os.Stderr
+	os.Stdout, os.Stderr = file, file
+	t.Cleanup(func() { os.Stdout, os.Stderr = stdout, stderr })
+	return func() string {
+		text, _ := os.ReadFile(file.Name())
+		return string(text)
+	}
+}
+
+// What cannot work is one line that says what to do.
+func TestBadInput(t *testing.T) {
+	server := httptest.NewServer(testkit.NewAPIServer())
+	defer server.Close()
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
+	unheard = time.Nanosecond
+	to := "--kubeconfig=" + kubeconfig(t, server.URL)
+	for want, args := range map[string][]string{
+		"no such file or directory":                       {"--kubeconfig=/nowhere"},
+		"is the cluster running":                          {"--kubeconfig=" + kubeconfig(t, "http://"+unused(t))},
+		"give another port":                               {to, "--listen=" + taken.Addr().String()},
+		"give 127.0.0.1:PORT":                             {to, "--listen=:8001"},
+		"--page: cannot listen":                           {to, "--page=" + taken.Addr().String(), "--", "true"},
+		"give one of no-op-write":                         {to, "--allow=all"},
+		"--record: ":                                      {to, "--record=/nowhere/file", "--", "true"},
+		"--report: ":                                      {to, "--report=/nowhere/file", "--", "sleep", "0.1"},
+		"the program does not start":                      {to, "--", "/nowhere/program"},
+		"the program ended: exit status 7":                {to, "--", "sh", "-c", "exit 7"},
+		"the program ended with exit code 0":              {to, "--", "true"},
+		"Does it read $KUBECONFIG? If it wants a flag, w": {to, "--", "sleep", "0.1"},
+	} {
+		t.Run(want, func(t *testing.T) {
+			output := printed(t)
+			err := run(t.Context(), args)
+			if said := output() + fmt.Sprint(err); err == nil || !strings.Contains(said, want) || strings.Contains(err.Error(), "\n") || strings.Contains(said, "marked") {
+				t.Errorf("%q: %v, want %q\n%s", args, err, want, output())
+			}
+		})
+	}
+}
+
+// unused returns an address at which nobody listens.
+func unused(t *testing.T) string {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	return listener.Addr().String()
+}
+
+// A program gets the kubeconfig, by $KUBECONFIG or by its path; it is told to end, and what was found
+// decides.
+func TestProgram(t *testing.T) {
+	server := httptest.NewServer(testkit.NewAPIServer())
+	defer server.Close()
+	report := filepath.Join(t.TempDir(), "report")
+	output := printed(t)
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	script := `test "$KUBECONFIG" = "$0" && echo "the same"; trap "echo told; exit 0" TERM; while true; do sleep 0.01; done`
+	ended := make(chan error)
+	go func() {
+		ended <- run(ctx, []string{"--kubeconfig", kubeconfig(t, server.URL), "--report", report, "--", "sh", "-c", script, "{kubeconfig}"})
+	}()
+	for ctx.Err() == nil && !strings.Contains(output(), "the same") {
+		time.Sleep(time.Millisecond)
+	}
+	cancel()
+	if err := <-ended; err != nil || !strings.Contains(output(), "told") {
+		t.Errorf("the program was not told to end: %v\n%s", err, output())
+	}
+	if text, err := os.ReadFile(report); err != nil || !strings.Contains(string(text), `"findings": []`) {
+		t.Errorf("the report is %s, %v; want no finding", text, err)
+	}
+}
