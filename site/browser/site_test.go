@@ -64,7 +64,7 @@ const running = `/step \d/.test(document.querySelector('#when')?.textContent)`
 
 // sitePages are one page of each kind, and those with the longest lines.
 var sitePages = []string{
-	"index.html", "playground.html", "read/README.md.html", "read/README.zh-CN.md.html", "read/compare/results/README.md.html",
+	"index.html", "playground.html", "read/README.md.html", "read/README.zh-CN.md.html", "read/QUESTIONS.md.html", "read/compare/results/README.md.html",
 	"read/config/crd/foos.samplecontroller.k8s.io.yaml.html",
 	"read/controller/doc.go.html", "read/controller/foo/reconcile.go.html", "read/chapters/at/README.md.html",
 }
