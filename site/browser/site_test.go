@@ -96,6 +96,17 @@ func TestSiteCanBeRead(t *testing.T) {
 	}
 }
 
+// The answers are folded, and the page counts those that were opened and those that were known.
+func TestSiteQuestions(t *testing.T) {
+	b := open(t, "file://"+filepath.Join(site(t), "read/QUESTIONS.md.html"), laptop)
+	b.sees(".score", "60 questions, 0 opened, 0 known")
+	b.click("details summary")
+	b.click("details[open] input")
+	b.sees(".score", "60 questions, 1 opened, 1 known")
+	b.click("details summary")
+	b.sees(".score", "60 questions, 1 opened, 1 known")
+}
+
 // Comment and code stand side by side where there is room, and below each other on a
 // phone.
 func TestSiteSideBySide(t *testing.T) {
