@@ -27,9 +27,6 @@
 //   - A returned object belongs to the caller, who may change it.
 //   - The Go types drop fields that they do not know. An Update by an older program
 //     removes those fields from the object.
-//   - rest.Config limits requests on the client side unless QPS is negative. The default
-//     is 5 per second for each group, in bursts of 10.
-//   - A request that the server answers with Retry-After is sent again by the REST client.
 //   - Interfaces and methods have the names and signatures that client-gen v0.37
 //     generates. Code written for a generated clientset's Interface compiles with this.
 package clientset

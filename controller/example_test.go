@@ -18,7 +18,8 @@ import (
 )
 
 // The idea, whole: an informer fills a store and its handler a queue, a worker takes a
-// key, a reconcile compares and writes what differs. foo.go is the full version.
+// key, a reconcile compares and writes what differs. Package foo is the full version, where a
+// store has the Deployments, too.
 func Example() {
 	client := fake.NewClientset(&v1alpha1.Foo{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "example-foo"},

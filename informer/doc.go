@@ -42,10 +42,8 @@
 //
 // # What is not here
 //
-// Most programs use a SharedInformerFactory. It makes one informer per kind and shares it
-// among many handlers, each with a buffer of its own for events. Here each kind has one
-// handler. A lister is a typed read of a Store: here DeploymentsOf, FoosNaming, and get in
-// controller/foo/reconcile.go. chapters/informer has by hand what this package takes from client-go.
+// A SharedInformerFactory and listers: QUESTIONS.md says what they are. chapters/informer has by
+// hand what this package takes from client-go.
 //
 // # Caveats
 //

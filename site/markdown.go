@@ -68,6 +68,21 @@ func (d *document) html(n ast.Node) (template.HTML, error) {
 	).Replace(b.String())), nil
 }
 
+// fold hides what stands below each heading of the third level until a reader opens it.
+func fold(body template.HTML) template.HTML {
+	folded := strings.Builder{}
+	for i, part := range strings.Split(string(body), "<h") {
+		if i > 0 {
+			part = "<h" + part
+		}
+		if question, answer, found := strings.Cut(part, "</h3>"); found {
+			part = "<details><summary>" + question + "</h3></summary>" + answer + `<p><label><input type="checkbox"> I knew that</label></p></details>`
+		}
+		folded.WriteString(part)
+	}
+	return template.HTML(folded.String())
+}
+
 // headingIDs names headings as GitHub does, where the README's links must work, too:
 // letters of every language stay.
 type headingIDs struct{ used map[string]int }

@@ -17,6 +17,8 @@ var own embed.FS
 const (
 	home   = "index.html"
 	readme = "README.md"
+	// questions is the page whose answers are folded.
+	questions = "QUESTIONS.md"
 	// orderSection is the section of the README whose links are the reading path.
 	orderSection = "Read it in this order"
 )
@@ -26,6 +28,7 @@ var menu = []struct{ Title, Page, Lang string }{
 	{"The picture", home, "en"},
 	{"Playground", playgroundPage, "en"},
 	{"Read and run it", pageOf(readme), "en"},
+	{"Questions", pageOf(questions), "en"},
 	{"Results", pageOf("compare/results/README.md"), "en"},
 	{"中文", pageOf("README.zh-CN.md"), "zh-CN"},
 }
@@ -179,11 +182,15 @@ func (b *builder) writeDocument(file string) error {
 	if err != nil {
 		return err
 	}
+	quiz := file == questions
+	if quiz {
+		body = fold(body)
+	}
 	lang := "en"
 	if _, translated, found := strings.Cut(strings.TrimSuffix(path.Base(file), ".md"), "."); found {
 		lang = translated
 	}
-	return b.put("document", page{builder: b, At: pageOf(file), Title: d.title(), Lang: lang, File: file, Body: body})
+	return b.put("document", page{builder: b, At: pageOf(file), Title: d.title(), Lang: lang, File: file, Body: body, Quiz: quiz})
 }
 
 // writeSource renders a source file: its comments beside its code.
@@ -228,6 +235,8 @@ type page struct {
 	// Body is that of a document, Stage the picture, Pairs what a source has.
 	Body, Stage template.HTML
 	Pairs       []pair
+	// Quiz says that what stands below each small heading of Body is folded.
+	Quiz bool
 }
 
 // Card is the picture of a preview: others find it by a whole URL only.

@@ -172,3 +172,18 @@ func TestSource(t *testing.T) {
 		}
 	}
 }
+
+// Each question has its answer folded below it, and nothing else is.
+func TestQuestions(t *testing.T) {
+	site := made(t, repository, "")
+	page := string(site[pageOf(questions)])
+	asked, folded := strings.Count(page, "<h3"), strings.Count(page, "<details><summary><h3")
+	if asked < 50 || folded != asked || strings.Count(page, "</h3></summary>") != asked || strings.Count(page, "</details>") != asked {
+		t.Errorf("%d questions, %d folded", asked, folded)
+	}
+	for name, content := range site {
+		if name != pageOf(questions) && strings.Contains(string(content), "I knew that") {
+			t.Errorf("%s is folded, too", name)
+		}
+	}
+}

@@ -53,7 +53,5 @@
 //     version that it was made from, and each Conflict lengthens its back-off, up to 30 s.
 //   - A Deployment that was copied with its owner reference is one that the Foo controls under
 //     another name: it is deleted.
-//   - While a watch is down, no key is reconciled whose last write it has not shown. When
-//     a backup of etcd is restored, the versions go back: restart the controller, as
-//     Kubernetes asks for all components.
+//   - While a watch is down, no key is reconciled whose last write it has not shown.
 package foo

@@ -55,7 +55,7 @@ var table = []Finding{
 	{Name: short, What: "a watch that ends within a second, twice and more in a row", Right: "informer/informer.go: one watch stays open for minutes"},
 	{Name: listed, What: "a list without a limit of what it watches anyway", Right: "informer/informer.go: the store has what the watch told"},
 	{Name: got, What: "a GET that told what its own watch had told; before a write that cannot be undone it may be meant", Right: "controller/foo/reconcile.go: reads the stores"},
-	{Name: limited, What: "requests with the same pause between them: this looks like a limit of the client", Right: "internal/connect/connect.go: Limit is one for all clients, and high"},
+	{Name: limited, What: "requests with the same pause between them: this looks like a limit of the client", Right: "kit/connect/connect.go: Limit is one for all clients, and high"},
 	{Name: wide, What: "it hears of all namespaces, and writes in one", Right: "main.go: --namespace, and informer/foo.go"},
 	{Name: secrets, What: "it holds the Secrets of all namespaces in memory", Right: "chapters/cache/README.md: what each way to keep Secrets costs"},
 	{Name: orphan, What: "what it created has no owner reference, and is left when its owner is gone", Right: "controller/foo/deployment.go: newDeployment sets the controller reference in the first write"},

@@ -1,12 +1,17 @@
 package testkit_test
 
 import (
+	"fmt"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 var (
@@ -59,4 +64,131 @@ func TestLinks(t *testing.T) {
 func exists(repository fs.FS, file string) bool {
 	_, err := fs.Stat(repository, file)
 	return err == nil
+}
+
+var (
+	// shown is what an answer names: a file, ours as a link or Kubernetes' by its path, or what
+	// stands in the file before it.
+	shown = regexp.MustCompile("\\[[^]]*\\]\\(([^)]+)\\)|`(k8s\\.io/[^`]+)`|`([^`]+)`")
+	// target is what a reader of the page does not see of a link.
+	target = regexp.MustCompile(`\]\([^)]*\)`)
+	code   = regexp.MustCompile("`([^`]+)`")
+)
+
+// QUESTIONS.md has fifty to sixty questions. Each answer has at most six lines of a hundred
+// characters, and what it says that shows it is there: the file, and each function, test or line.
+func TestQuestions(t *testing.T) {
+	page, err := os.ReadFile("../../QUESTIONS.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	questions := strings.Split(string(page), "\n### ")[1:]
+	if len(questions) < 50 || len(questions) > 60 {
+		t.Errorf("%d questions", len(questions))
+	}
+	for _, question := range questions {
+		question, _, _ = strings.Cut(question, "\n## ")
+		title, rest, _ := strings.Cut(question, "\n")
+		answer, shows, found := strings.Cut(rest, "\n→ ")
+		if length := len([]rune(strings.TrimSpace(target.ReplaceAllString(answer, "]")))); length > 600 || !found {
+			t.Errorf("%s: %d characters, and what shows it is said: %t", title, length, found)
+		}
+		file, content := "", []byte(nil)
+		for _, named := range shown.FindAllStringSubmatch(shows, -1) {
+			switch {
+			case named[3] != "":
+				if file != "" && !regexp.MustCompile(`(^|\W)`+regexp.QuoteMeta(named[3])+`(\W|$)`).Match(content) {
+					t.Errorf("%s: %s does not have %q", title, file, named[3])
+				}
+				continue
+			case named[2] != "":
+				file = moduleFile(t, named[2])
+			default:
+				file = path.Join("../..", named[1])
+			}
+			if content, err = os.ReadFile(file); err != nil && file != "" {
+				t.Errorf("%s: %v", title, err)
+			}
+		}
+	}
+}
+
+// The Chinese README has the links, the commands and the rows of the English one, and its headings
+// in the same order.
+func TestTranslation(t *testing.T) {
+	parts := func(file string) (parts []string) {
+		page, err := os.ReadFile("../../" + file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, found := range link.FindAllStringSubmatch(fence.ReplaceAllString(string(page), ""), -1) {
+			if to, _, _ := strings.Cut(found[1], "#"); !strings.HasPrefix(to, "README") {
+				parts = append(parts, "link "+to)
+			}
+		}
+		for i, block := range fence.FindAllString(string(page), -1) {
+			for line := range strings.Lines(block) {
+				command, _, _ := strings.Cut(line, "#")
+				parts = append(parts, fmt.Sprintf("block %d %s", i, strings.TrimSpace(command)))
+			}
+		}
+		slices.Sort(parts) // In a sentence, links stand in the order of its language.
+		for line := range strings.Lines(fence.ReplaceAllString(string(page), "")) {
+			switch mark, _, _ := strings.Cut(line, " "); {
+			case strings.Trim(mark, "#") == "" && mark != "", mark == "|":
+				parts = append(parts, mark)
+			}
+		}
+		return parts
+	}
+	if diff := cmp.Diff(parts("README.md"), parts("README.zh-CN.md")); diff != "" {
+		t.Errorf("README.zh-CN.md is not as README.md (-, +):\n%s", diff)
+	}
+}
+
+// Each program of the README's ladder has what its column says that it adds.
+func TestLadder(t *testing.T) {
+	page, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, ladder, _ := strings.Cut(string(page), "\nBegin here.")
+	_, ladder, _ = strings.Cut(ladder, "\n\n")
+	ladder, _, _ = strings.Cut(ladder, "\n\n")
+	rows := strings.Split(ladder, "\n")
+	columns, names := strings.Split(rows[0], "|"), 0
+	for _, row := range rows[2:] {
+		for i, cell := range strings.Split(row, "|") {
+			for _, name := range code.FindAllStringSubmatch(cell, -1) {
+				names++
+				content, err := os.ReadFile(path.Join("../..", link.FindStringSubmatch(columns[i])[1]))
+				if err != nil || !strings.Contains(string(content), name[1]+"(") {
+					t.Errorf("no %s in%s(%v)", name[1], columns[i], err)
+				}
+			}
+		}
+	}
+	if names < 10 {
+		t.Errorf("the ladder names %d functions", names)
+	}
+}
+
+// moduleFile is where a file of Kubernetes is: k8s.io/module/path. It is "" for the modules that
+// only the control plane needs, as long as nobody has built that.
+func moduleFile(t *testing.T, name string) string {
+	t.Helper()
+	parts := strings.SplitN(name, "/", 3)
+	for _, folder := range []string{"../..", "../../cluster"} {
+		list := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", path.Join(parts[:2]...))
+		list.Dir = folder
+		switch out, err := list.Output(); {
+		case err != nil:
+			continue
+		case len(out) > 1:
+			return path.Join(strings.TrimSpace(string(out)), parts[2])
+		}
+		return ""
+	}
+	t.Errorf("no module has %s", name)
+	return ""
 }

@@ -64,7 +64,7 @@ const running = `/step \d/.test(document.querySelector('#when')?.textContent)`
 
 // sitePages are one page of each kind, and those with the longest lines.
 var sitePages = []string{
-	"index.html", "playground.html", "read/README.md.html", "read/README.zh-CN.md.html", "read/compare/results/README.md.html",
+	"index.html", "playground.html", "read/README.md.html", "read/README.zh-CN.md.html", "read/QUESTIONS.md.html", "read/compare/results/README.md.html",
 	"read/config/crd/foos.samplecontroller.k8s.io.yaml.html",
 	"read/controller/doc.go.html", "read/controller/foo/reconcile.go.html", "read/chapters/at/README.md.html",
 }
@@ -96,6 +96,17 @@ func TestSiteCanBeRead(t *testing.T) {
 			}
 		})
 	}
+}
+
+// The answers are folded, and the page counts those that were opened and those that were known.
+func TestSiteQuestions(t *testing.T) {
+	b := open(t, "file://"+filepath.Join(site(t), "read/QUESTIONS.md.html"), laptop)
+	b.sees(".score", "60 questions, 0 opened, 0 known")
+	b.click("details summary")
+	b.click("details[open] input")
+	b.sees(".score", "60 questions, 1 opened, 1 known")
+	b.click("details summary")
+	b.sees(".score", "60 questions, 1 opened, 1 known")
 }
 
 // Comment and code stand side by side where there is room, and below each other on a
