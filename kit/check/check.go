@@ -64,9 +64,14 @@ func (n named) Errorf(format string, args ...any) {
 	n.T.Errorf(n.file+": "+format, args...)
 }
 
+func (n named) Fatal(args ...any) {
+	n.Helper()
+	n.T.Fatal(n.file+": ", fmt.Sprint(args...))
+}
+
 // Test tests the kind. Each message names the file that it is about.
 func (k Kind) Test(t *testing.T) {
-	definition := crd.Read(t, read(t, k.CRD))
+	definition := crd.Read(named{t, k.CRD}, read(t, k.CRD))
 	if len(definition.Spec.Versions) != 1 {
 		t.Fatalf("%s has %d versions: this test knows kinds with one", k.CRD, len(definition.Spec.Versions))
 	}
