@@ -141,8 +141,8 @@ exercise: ## Begin a Foo controller of your own: make exercise DIR=../mine
 	@sh exercise/new.sh exercise "$$DIR"
 
 .PHONY: mine
-mine: ## Begin a controller of your own kind, a module of its own: make mine DIR=../desk
-	@sh exercise/new.sh mine "$$DIR"
+mine: ## Begin a controller of your own kind: make mine DIR=../desk (COPY=1: it stands alone)
+	@COPY='$(COPY)' sh exercise/new.sh mine "$$DIR"
 
 ##@ Cluster
 

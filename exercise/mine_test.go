@@ -11,11 +11,11 @@ import (
 )
 
 // newMine runs what `make mine DIR=dir` runs.
-func newMine(t *testing.T) (dir string) {
+func newMine(t *testing.T, environment ...string) (dir string) {
 	t.Helper()
-	dir = filepath.Join(t.TempDir(), "desk")
+	dir = filepath.Join(t.TempDir(), "my own", "desk")
 	run := exec.Command("sh", "exercise/new.sh", "mine", dir)
-	run.Dir = repository
+	run.Dir, run.Env = repository, append(os.Environ(), environment...)
 	if output, err := run.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, output)
 	}
@@ -91,6 +91,21 @@ func TestMine(t *testing.T) {
 	left, _ := call(dir, "grep", "-rilE", "widget|example.com/mine|mine.example.com", "--exclude=names.sh", ".")
 	if left != "" {
 		t.Errorf("the old names are left in %s", left)
+	}
+}
+
+// With COPY=1 nothing outside of the folder is needed but what a module proxy has.
+func TestCopy(t *testing.T) {
+	dir := newMine(t, "COPY=1")
+	moved := filepath.Join(t.TempDir(), "moved")
+	if err := os.Rename(dir, moved); err != nil {
+		t.Fatal(err)
+	}
+	if output, err := call(moved, "make", "test"); err != nil {
+		t.Errorf("%v: %s", err, output)
+	}
+	if at, err := call(moved, "go", "list", "-m", "-f", "{{.Replace}}", "example.com/byhand"); err != nil || at != "./byhand\n" {
+		t.Errorf("byhand is at %s (%v), want ./byhand", at, err)
 	}
 }
 

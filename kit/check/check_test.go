@@ -163,7 +163,7 @@ func TestKind(t *testing.T) {
 	version, scheme := schema.GroupVersion{Group: "test.example.com", Version: "v2"}, runtime.NewScheme()
 	scheme.AddKnownTypes(version, &Thing{}, &ThingList{})
 	metav1.AddToGroupVersion(scheme, version)
-	check.Kind{Scheme: scheme, CRD: write(t, definition), Sample: write(t, sample)}.Test(t)
+	check.Kind{Scheme: scheme, Plural: "things", CRD: write(t, definition), Sample: write(t, sample)}.Test(t)
 }
 
 // An informer's watch needs list as well; discovery needs no right of its own.
