@@ -143,8 +143,8 @@ exercise: ## Begin a Foo controller of your own: make exercise DIR=../mine
 	@sh exercise/new.sh exercise "$$DIR"
 
 .PHONY: mine
-mine: ## Begin a controller of your own kind, a module of its own: make mine DIR=../desk
-	@sh exercise/new.sh mine "$$DIR"
+mine: ## Begin a controller of your own kind: make mine DIR=../desk (COPY=1: it stands alone)
+	@COPY='$(COPY)' sh exercise/new.sh mine "$$DIR"
 
 ##@ Cluster
 
@@ -229,12 +229,13 @@ test-page: ### Look at the page in a real browser (needs Chromium)
 # In a simulation one goroutine at a time runs, so that two cannot race.
 .PHONY: test-race
 test-race: ### Run the unit tests under the race detector (needs a C compiler)
-	go test -race ./controller/... ./informer/... ./clientset/... $$(go list ./internal/... | grep -v /simulation$$)
+	go test -race ./controller/... ./informer/... ./clientset/... ./kit/... $$(go list ./internal/... | grep -v /simulation$$)
 	cd chapters && go test -race ./...
 
 .PHONY: mutants
 mutants: ### Make small mistakes in the code and see that the tests notice
 	go test -count=1 -tags mutants -timeout 30m ./internal/tests/mutants
+	go test -count=1 -tags mutants -timeout 30m -parallel 4 -run TestMistakes ./exercise
 
 # More: make coldstart FOOS=5000 ROUNDS=3 IDLE=0s, and CONTROLLER=bin/mine for another program
 FOOS ?= 2000

@@ -1,7 +1,8 @@
 #!/bin/sh
 # new.sh exercise DIR writes the skeleton of the exercise into a new folder: a Go module that takes
 # types, client, informers and queue from this repository, in whose folder it is called.
-# new.sh mine DIR copies the folder mine. It overwrites nothing.
+# new.sh mine DIR copies the folder mine, and with COPY=1 into its folder byhand each package of
+# this repository that it needs. It overwrites nothing.
 set -eu
 
 what=$1 dir=${2:-}
@@ -35,6 +36,16 @@ mkdir -p "$dir" 2>/dev/null && [ -w "$dir" ] || fail "you may not write to $dir"
 if [ "$what" = mine ]; then
 	cp -R mine/*.go mine/go.mod mine/go.sum mine/config mine/Makefile mine/names.sh mine/README.md "$dir"
 	go mod edit -replace="example.com/byhand=$repository" "$dir/go.mod"
+	if [ -n "${COPY:-}" ]; then
+		copy=$dir/byhand
+		go -C "$dir" list -deps -test -f '{{with .Module}}{{if eq .Path "example.com/byhand"}}{{$.ImportPath}}{{end}}{{end}}' . | sort -u | sed 's|^example.com/byhand/||' | while read -r package; do
+			mkdir -p "$copy/$package"
+			find "$package" -maxdepth 1 -name '*.go' ! -name '*_test.go' -exec cp {} "$copy/$package" \;
+		done
+		cp -R config/crd "$copy/config" # It is embedded.
+		cp go.mod go.sum LICENSE "$copy"
+		go mod edit -replace=example.com/byhand=./byhand "$dir/go.mod"
+	fi
 	echo "$dir is yours. Its README.md has eight steps; the first: cd \"$dir\" && make test run"
 	exit
 fi

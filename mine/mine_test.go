@@ -17,7 +17,7 @@ import (
 	"example.com/byhand/kit/testkit"
 )
 
-var parts = check.Kind{Scheme: scheme, CRD: "config/crd.yaml", Sample: "config/sample.yaml"}
+var parts = check.Kind{Scheme: scheme, Plural: resource, CRD: "config/crd.yaml", Sample: "config/sample.yaml"}
 
 // TestKind: types, copies, registration, definition and sample are in step.
 func TestKind(t *testing.T) { parts.Test(t) }
@@ -44,12 +44,12 @@ func start(t *testing.T, test func(p *program)) {
 	})
 }
 
-// later waits until the program has nothing left to do, for a minute of its time.
+// later waits until the program has nothing left to do, for two minutes of its time.
 func (p *program) later() {
 	p.Helper()
-	time.Sleep(time.Minute)
+	time.Sleep(2 * time.Minute)
 	if len(p.ended) > 0 {
-		p.Fatalf("run has ended: %v", <-p.ended)
+		p.Fatalf("main.go: run has ended: %v", <-p.ended)
 	}
 }
 
@@ -72,10 +72,10 @@ func (p *program) has(text, reason string) {
 	p.Helper()
 	object := p.Get(configMapPath)
 	if object == nil {
-		p.Fatal("reconcile.go has made no ConfigMap")
+		p.Fatal("reconcile.go has made no ConfigMap; or no handler of informer.go has called it, or main.go runs no informer")
 	}
 	if got, _, _ := unstructured.NestedString(object.Object, "data", "text"); got != text {
-		p.Errorf("the ConfigMap has the text %q, want %q", got, text)
+		p.Errorf("reconcile.go, or a handler of informer.go that does not call it: the ConfigMap has the text %q, want %q", got, text)
 	}
 	conditions, _, _ := unstructured.NestedSlice(p.Get(path).Object, "status", "conditions")
 	if len(conditions) != 1 || conditions[0].(map[string]any)["reason"] != reason {

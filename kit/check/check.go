@@ -3,7 +3,7 @@
 // that they are in step.
 //
 //	func TestKind(t *testing.T) {
-//		check.Kind{Scheme: scheme, CRD: "config/crd.yaml", Sample: "config/sample.yaml"}.Test(t)
+//		check.Kind{Scheme: scheme, Plural: "widgets", CRD: "config/crd.yaml", Sample: "config/sample.yaml"}.Test(t)
 //	}
 //
 // # What it promises
@@ -49,6 +49,8 @@ import (
 type Kind struct {
 	// Scheme has the Go types of the kind, and of its list.
 	Scheme *runtime.Scheme
+	// Plural is what the client asks for.
+	Plural string
 	// CRD is the file of its definition, and Sample that of an object, in YAML.
 	CRD, Sample string
 }
@@ -64,9 +66,14 @@ func (n named) Errorf(format string, args ...any) {
 	n.T.Errorf(n.file+": "+format, args...)
 }
 
+func (n named) Fatal(args ...any) {
+	n.Helper()
+	n.T.Fatal(n.file + ": " + fmt.Sprint(args...))
+}
+
 // Test tests the kind. Each message names the file that it is about.
 func (k Kind) Test(t *testing.T) {
-	definition := crd.Read(t, read(t, k.CRD))
+	definition := crd.Read(named{t, k.CRD}, read(t, k.CRD))
 	if len(definition.Spec.Versions) != 1 {
 		t.Fatalf("%s has %d versions: this test knows kinds with one", k.CRD, len(definition.Spec.Versions))
 	}
@@ -146,6 +153,9 @@ func (k Kind) names(t named, d crd.Definition, kind schema.GroupVersionKind) {
 	}
 	if !strings.Contains(kind.Group, ".") || slices.ContainsFunc(strings.Split(kind.Group, "."), func(label string) bool { return !dns.MatchString(label) }) {
 		t.Errorf("the group %q is no domain, such as desk.example.com", kind.Group)
+	}
+	if names.Plural != k.Plural {
+		t.Errorf("spec.names.plural is %q, and register.go has %q: another plural is another URL", names.Plural, k.Plural)
 	}
 	if d.Spec.Scope != "Namespaced" && d.Spec.Scope != "Cluster" {
 		t.Errorf("spec.scope is %q, want Namespaced or Cluster", d.Spec.Scope)

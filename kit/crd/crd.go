@@ -4,6 +4,7 @@
 package crd
 
 import (
+	"cmp"
 	"encoding"
 	"encoding/json"
 	"reflect"
@@ -157,7 +158,7 @@ func Fields(typ reflect.Type) map[string]Field {
 			}
 			continue
 		}
-		fields[name] = Field{field}
+		fields[cmp.Or(name, field.Name)] = Field{field}
 	}
 	return fields
 }
