@@ -5,6 +5,7 @@ import (
 	"errors"
 	"flag"
 	"net/http"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -35,10 +36,11 @@ func start(t *testing.T, test func(p *program)) {
 		configMap := testkit.Resource{GroupVersionKind: corev1.SchemeGroupVersion.WithKind("ConfigMap"), Plural: "configmaps", Blind: true}
 		p := &program{T: t, APIServer: testkit.NewAPIServer(parts.Resource(t), configMap), ended: make(chan error, 1)}
 		ctx, cancel := context.WithCancel(t.Context())
-		defer cancel()
+		var running sync.WaitGroup
+		defer func() { cancel(); running.Wait() }()                      // It gives its Lease away.
 		election := leader.Flags(flag.NewFlagSet("", flag.PanicOnError)) // the defaults
 		election.Elect, election.Name = true, leaseName
-		go func() { p.ended <- run(ctx, p.Config(), "default", options{workers: 2, election: election}) }()
+		running.Go(func() { p.ended <- run(ctx, p.Config(), "default", options{workers: 2, election: election}) })
 		p.later()
 		test(p)
 	})
@@ -105,7 +107,6 @@ func TestReconcile(t *testing.T) {
 		})
 		p.later()
 		p.has("other", "Written")
-
 		sent := p.writes()
 		time.Sleep(3 * resync)
 		if again := p.writes()[len(sent):]; len(again) > 0 {
