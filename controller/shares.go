@@ -20,8 +20,8 @@ import (
 // namespaces that send or wait share this, so that one of them does not wait for the others. A write
 // that was never slow, in a namespace where none was, is not limited: nobody can know.
 
-// slowFrom is when a write is slow: ten times as long as one usually takes.
-const slowFrom = 250 * time.Millisecond
+// slowFrom is when a write is slow. On a busy machine one that is well may take half of it.
+const slowFrom = time.Second
 
 // shares knows which writes are limited. It is safe for concurrent use.
 type shares struct {

@@ -164,7 +164,7 @@ func TestCauses(t *testing.T) {
 		}
 		return bySeq[step.CauseSeq].Cause
 	})
-	writes, agree := 0, 0
+	writes, agree, later := 0, 0, 0
 	for key, causes := range outside {
 		if len(inside[key]) != len(causes) {
 			t.Errorf("%s: %d times from outside, %d from inside", key, len(causes), len(inside[key]))
@@ -172,16 +172,19 @@ func TestCauses(t *testing.T) {
 		}
 		for i, cause := range causes {
 			writes++
-			if isOne(cause, inside[key][i]) {
+			switch {
+			case isOne(cause, inside[key][i]):
 				agree++
-			} else {
+			case strings.HasPrefix(inside[key][i], "the delay is over"):
+				later++ // The program has waited since then, which nobody sees from outside.
+			default:
 				t.Logf("%s: %s; from inside: %s", key, cause, inside[key][i])
 			}
 		}
 	}
-	t.Logf("%d of %d causes agree: %.1f %%", agree, writes, 100*float64(agree)/float64(writes))
-	if writes < 2000 || agree*100 < 98*writes {
-		t.Errorf("%d of %d causes agree, want at least 98 %% of 2000", agree, writes)
+	t.Logf("%d of %d causes agree; %d more were sent after a delay", agree, writes, later)
+	if writes < 2000 || agree*100 < 98*(writes-later) {
+		t.Errorf("%d of %d causes agree, %d after a delay apart; want at least 98 %% of 2000", agree, writes, later)
 	}
 }
 
