@@ -15,10 +15,11 @@ import (
 //	0.1 s  A person creates a Foo elsewhere. Its key is behind all of them.
 //	11 min A worker takes it.
 //
-// So what was slow the last time may have half of the workers, and all else in a namespace in which
-// a write was slow within a minute may have a quarter more. The rest is for what is well. The
-// namespaces that send or wait share this, so that one of them does not wait for the others. A write
-// that was never slow, in a namespace where none was, is not limited: nobody can know.
+// So what was slow the last time may have half of the workers, and an eighth more where the last
+// write was quick again: the fault may have ended. All else in a namespace in which a write was slow
+// within a minute may have three quarters. The rest is for what is well. The namespaces that send or
+// wait share the half, so that one of them does not wait for the others. A write that was never slow, in
+// a namespace where none was, is not limited: nobody can know.
 
 // slowFrom is when a write is slow. On a busy machine one that is well may take half of it.
 const slowFrom = time.Second
@@ -26,7 +27,8 @@ const slowFrom = time.Second
 // shares knows which writes are limited. It is safe for concurrent use.
 type shares struct {
 	workers int
-	// slow has the namespaces in which a write was slow, active those that send or wait.
+	// slow has the namespaces in which a write was slow, and whether the last one was; active has
+	// those that send or wait.
 	slow, active *cache.Expiring
 
 	mu      sync.Mutex
@@ -36,14 +38,18 @@ type shares struct {
 // begin reports whether a write may be sent now. If so, the caller calls end after it.
 func (s *shares) begin(namespace string, wasSlow bool) (end func(), ok bool) {
 	began, limit := time.Now(), s.workers*3/4
+	lastWasSlow, isSlow := s.slow.Get(namespace)
 	note := func() {
-		if time.Since(began) >= slowFrom {
-			s.slow.Set(namespace, nil, time.Minute)
+		if took := time.Since(began); took >= slowFrom || isSlow {
+			s.slow.Set(namespace, took >= slowFrom, time.Minute)
 		}
 	}
-	if wasSlow {
+	switch {
+	case wasSlow && lastWasSlow == false:
+		limit = s.workers * 5 / 8
+	case wasSlow:
 		limit = s.workers / 2
-	} else if _, isSlow := s.slow.Get(namespace); !isSlow {
+	case !isSlow:
 		return note, true
 	}
 	s.mu.Lock()
@@ -53,7 +59,7 @@ func (s *shares) begin(namespace string, wasSlow bool) (end func(), ok bool) {
 	for _, n := range s.running {
 		sent += n
 	}
-	if sent >= max(1, limit) || s.running[namespace] >= max(1, limit/s.active.Len()) {
+	if sent >= max(1, limit) || wasSlow && s.running[namespace] >= max(1, limit/s.active.Len()) {
 		return nil, false
 	}
 	s.running[namespace]++

@@ -14,7 +14,7 @@ import (
 )
 
 // With 8 workers: what was slow the last time may have four of them, also if it has succeeded, and for
-// a new generation. All else of a namespace in which a write was slow within a minute may have two
+// a new generation; five where the last write was quick. All else of a namespace in which a write was slow within a minute may have two
 // more. Namespaces share this. What is quick, and of a namespace where all is, is not limited, however
 // often it fails.
 func TestShares(t *testing.T) {
@@ -45,12 +45,15 @@ func TestShares(t *testing.T) {
 		sends("what was slow", "sick", 0, 8, 10*time.Second, nil, 4, 0)
 		sends("beside it, in a namespace with slow writes", "sick", 100, 8, 10*time.Millisecond, nil, 2, 0)
 		sends("beside it, elsewhere", "well", 0, 8, 0, errBroken, 8, 40*time.Second)
+		generation++
+		sends("a quick one", "sick", 200, 1, 0, nil, 1, 0)
+		sends("what was slow, after it", "sick", 0, 8, 10*time.Second, nil, 5, 0)
 		sends("what has failed twice", "well", 0, 8, 0, errBroken, 8, 40*time.Second)
 		sends("what has failed three times", "well", 0, 8, 0, errBroken, 8, 2*time.Minute)
 
 		// Two namespaces have slow writes. Each has half of what there is for them.
-		sends("the first time", "b", 0, 8, 10*time.Second, nil, 8, 10*time.Second)
-		sends("the first time", "a", 0, 8, 10*time.Second, nil, 8, 10*time.Second)
+		sends("the first time", "b", 0, 8, 10*time.Second, nil, 8, 11*time.Second)
+		sends("the first time", "a", 0, 8, 10*time.Second, nil, 8, 11*time.Second)
 		generation++
 		sends("alone", "a", 0, 8, 10*time.Second, nil, 4, 0)
 		sends("all is taken", "b", 0, 8, 0, nil, 0, 9500*time.Millisecond)
