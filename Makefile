@@ -224,7 +224,7 @@ test-bare-here: install
 
 .PHONY: test-page
 test-page: ### Look at the page in a real browser (needs Chromium)
-	cd site/browser && go test -count=1 -tags page -parallel 10 -v -timeout 20m ./...
+	cd site/browser && go test -count=1 -tags page -parallel 6 -v -timeout 20m ./...
 
 # In a simulation one goroutine at a time runs, so that two cannot race.
 .PHONY: test-race

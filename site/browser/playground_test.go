@@ -141,7 +141,7 @@ func TestPlaygroundLessons(t *testing.T) {
 	folder := site(t)
 	b := play(t, laptop, "")
 	for i, want := range []struct{ row, last string }{
-		{"deleted → created · ", "1 DELETE by you, 1 POST and "},
+		{"deleted → created · ", "1 DELETE by you, "},
 		{"replicas 2 → 5 → 9 → 2 · ", "One more controller is started, "},
 		{"server: replicas 3 · the controller's store: replicas 2", "1 PATCH by you, "},
 		{"NameTaken", "1 POST by you, "},
