@@ -158,7 +158,7 @@ func (f *Failures) Try(object metav1.Object, w Write, send func() error) Failure
 // send sends the write and notes how it ended. It returns false if others like it have their share
 // of the workers.
 func (f *Failures) send(id attemptID, namespace string, w Write, a *attempt, send func() error) bool {
-	end, ok := f.shares.begin(namespace, a.ended.Sub(a.began) >= slowFrom)
+	end, ok := f.shares.begin(namespace, a.ended.Sub(a.began) >= slowFrom, a.failed > 1)
 	if !ok {
 		return false
 	}

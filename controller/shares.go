@@ -16,10 +16,10 @@ import (
 //	11 min A worker takes it.
 //
 // So what was slow the last time may have half of the workers, and an eighth more where the last
-// write was quick again: the fault may have ended. All else in a namespace in which a write was slow
-// within a minute may have three quarters. The rest is for what is well. The namespaces that send or
-// wait share the half, so that one of them does not wait for the others. A write that was never slow, in
-// a namespace where none was, is not limited: nobody can know.
+// write was quick again: the fault may have ended. What has failed twice in a row, and all else in a
+// namespace in which a write was slow within a minute, may have three quarters. The rest is for what is well. The namespaces that send or
+// wait share the half, so that one of them does not wait for the others. A write that is well, in a
+// namespace where none was slow, is not limited: nobody can know.
 
 // slowFrom is when a write is slow. On a busy machine one that is well may take half of it.
 const slowFrom = time.Second
@@ -36,7 +36,7 @@ type shares struct {
 }
 
 // begin reports whether a write may be sent now. If so, the caller calls end after it.
-func (s *shares) begin(namespace string, wasSlow bool) (end func(), ok bool) {
+func (s *shares) begin(namespace string, wasSlow, fails bool) (end func(), ok bool) {
 	began, limit := time.Now(), s.workers*3/4
 	lastWasSlow, isSlow := s.slow.Get(namespace)
 	note := func() {
@@ -49,7 +49,7 @@ func (s *shares) begin(namespace string, wasSlow bool) (end func(), ok bool) {
 		limit = s.workers * 5 / 8
 	case wasSlow:
 		limit = s.workers / 2
-	case !isSlow:
+	case !isSlow && !fails:
 		return note, true
 	}
 	s.mu.Lock()

@@ -136,7 +136,7 @@ var mutants = []struct {
 	{"an error that lasts and is not told", "controller/foo/status.go", "case f.Lasts:", "case false:", "./controller/foo", "TestFailureThatLasts"},
 	{"a failure that lasts after one try", "controller/failures.go", "a.ended.Sub(a.since) >= lastsFrom", "time.Since(a.since) >= lastsFrom", "./controller/foo", "TestInventedConflict"},
 	{"what was slow, not limited", "controller/failures.go", "a.ended.Sub(a.began) >= slowFrom", "a.failed > 2", "./controller", "TestShares"},
-	{"a namespace that may have all workers", "controller/shares.go", "case !isSlow:", "case true:", "./controller", "TestShares"},
+	{"a namespace that may have all workers", "controller/shares.go", "case !isSlow && !fails:", "case true:", "./controller", "TestShares"},
 	{"memory for each look at what waits", "controller/failures.go", "case send != nil && a == before:", "case false:", "./controller", "TestWaitingTakesNoMemory"},
 	{"a wrong answer that holds up for ever", "controller/readyourwrites.go", "!time.Now().Before(until)", "time.Now().IsZero() && until.IsZero()", "./controller", "TestWrongAnswerIsForgotten"},
 	{"a look that fails and is not told", "controller/foo/reconcile.go", "errCacheBehind) && !f.Lasts", "errCacheBehind)", "./controller/foo", "TestLookThatLies"},
