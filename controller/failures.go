@@ -127,11 +127,14 @@ func (f *Failures) Try(object metav1.Object, w Write, send func() error) Failure
 	lasts := a.err != nil && (a.ended.Sub(a.since) >= lastsFrom || !isRace(a.err) && time.Since(a.since) >= lastsFrom)
 	undone := a.done >= undoneFrom && !lasts && !IsRefusal(a.err)
 	failure := Failure{Write: w.Name, Err: a.err, Wait: max(0, time.Until(a.next)), Sent: sent, Lasts: undone || lasts}
+	switch {
+	case undone, a.err == nil && !sent && failure.Wait > 0:
+		failure.Err = fmt.Errorf("%s: %w", cmp.Or(w.Title, w.Name), ErrUndone)
+	case a.err == nil && !sent:
+		failure.Err = errTurn
+	}
 	if send != nil && !sent && failure.Wait == 0 {
 		failure.Wait = CacheRetry // It is behind, or too many run.
-		failure.Err = cmp.Or(a.err, errTurn)
-	} else if undone || a.err == nil && !sent {
-		failure.Err = fmt.Errorf("%s: %w", cmp.Or(w.Title, w.Name), ErrUndone)
 	}
 	switch {
 	case send != nil && a == before:

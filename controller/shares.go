@@ -15,11 +15,15 @@ import (
 //	0.1 s  A person creates a Foo elsewhere. Its key is behind all of them.
 //	11 min A worker takes it.
 //
-// So what was slow the last time may have half of the workers, and an eighth more where the last
-// write was quick again: the fault may have ended. What has failed twice in a row, and all else in a
-// namespace in which a write was slow within a minute, may have three quarters. The rest is for what is well. The namespaces that send or
-// wait share the half, so that one of them does not wait for the others. A write that is well, in a
-// namespace where none was slow, is not limited: nobody can know.
+// So some writes are limited. They run together in
+//
+//   - half of the workers, if this write was slow the last time. The namespaces that send or wait
+//     share this half.
+//   - five eighths, if it was, and the last write in its namespace was quick: the fault may have ended.
+//   - three quarters, if it has failed twice in a row, or if another write in its namespace was slow
+//     within a minute.
+//
+// The rest is for what is well. Which write will be slow for the first time, nobody can know.
 
 // slowFrom is when a write is slow. On a busy machine one that is well may take half of it.
 const slowFrom = time.Second

@@ -15,9 +15,9 @@ import (
 )
 
 // With 8 workers: what was slow the last time may have four of them, also if it has succeeded, and for
-// a new generation; five where the last write was quick. All else of a namespace in which a write was slow within a minute may have two
-// more, and so may what has failed twice in a row. Namespaces share this. What is well, in a namespace
-// where all is quick, is not limited.
+// a new generation; five where the last write was quick. All else of a namespace in which a write was
+// slow within a minute may have two more, and so may what has failed twice in a row. Namespaces share
+// this. What is well, in a namespace where all is quick, is not limited.
 func TestShares(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		failures, generation := controller.NewFailures(8), int64(1)

@@ -31,11 +31,11 @@ func NewFoos(client clientset.Interface, namespace string, resync time.Duration,
 
 // dropUnread is the transform of Foos. Nothing here reads their annotations, such as kubectl's
 // last-applied-configuration, their labels, finalizers and owners, and with up to a MiB of them in
-// each Foo one user could fill the memory of all. The controller writes only the status of a Foo, and the API server takes nothing
-// else of such a PUT: they stay there (k8s.io/apiextensions-apiserver,
-// pkg/registry/customresource/status_strategy.go, PrepareForUpdate). A
-// mutating webhook for foos/status is asked before that, and sees a Foo without them. Deployments
-// keep theirs: an update sends the whole Deployment.
+// each Foo one user could fill the memory of all. The controller writes only the status of a Foo, and
+// the API server takes nothing else of such a PUT: they stay there (k8s.io/apiextensions-apiserver,
+// pkg/registry/customresource/status_strategy.go, PrepareForUpdate). A mutating webhook for
+// foos/status is asked before that, and sees a Foo without them. Deployments keep theirs: an update
+// sends the whole Deployment.
 func dropUnread(obj any) (any, error) {
 	if foo, ok := obj.(*v1alpha1.Foo); ok {
 		foo.Annotations, foo.Labels, foo.Finalizers, foo.OwnerReferences = nil, nil, nil, nil

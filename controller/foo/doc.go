@@ -36,9 +36,11 @@
 //   - A rename reads the live Foo and its new Deployment, and then deletes the old one. If
 //     between these requests a person renames the Foo back, or the new Deployment is deleted or
 //     loses its owner, the Foo has none for a moment. The next reconcile creates it, with new Pods.
-//   - Writes that hang in hundreds of namespaces at once, each for the first time, take all workers:
-//     a Foo elsewhere waits until each has failed once. So does, for the time that one write takes,
-//     a Foo beside a single namespace whose writes begin to hang.
+//   - Nobody knows of a write that it will hang before it has. When writes begin to hang in a
+//     namespace, a Foo elsewhere waits as long as one of them takes; in hundreds of namespaces,
+//     until each has failed once.
+//   - Among slow writes chance decides which is next. While they hang in more namespaces than half
+//     of the workers, a lone Foo whose own fault has ended may wait for half an hour.
 //   - An Event that is dropped (internal/events) is not sent again while its cause goes on, and
 //     another name that is taken is no other cause: the condition tells.
 //   - The CRD must be the one of this repository. A status field that its schema does not
