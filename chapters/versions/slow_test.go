@@ -5,6 +5,7 @@ package main
 import (
 	"io"
 	"net/http"
+	"net/http/httptrace"
 	"strings"
 	"testing"
 
@@ -21,27 +22,7 @@ func TestSlowWrite(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	body, send := io.Pipe()
-	request, err := http.NewRequestWithContext(t.Context(), "POST", c.Config.Host+"/apis/"+group+"/v1alpha1/namespaces/"+c.Namespace+"/pizzas", body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	request.Header.Set("Content-Type", "application/json")
-	answered := make(chan string)
-	go func() {
-		response, err := client.Do(request)
-		if err != nil {
-			answered <- err.Error()
-			return
-		}
-		_ = response.Body.Close()
-		answered <- response.Status
-	}()
-	if _, err := io.WriteString(send, `{"apiVersion":"`+group+`/v1alpha1","kind":"Pizza","metadata":{"name":"slow"},"spec":{`); err != nil {
-		t.Fatal(err)
-	}
-	c.Kubectl("get", alphaPizzas) // By now the API server has begun to read.
-
+	send, answered := c.beginCreate(client)
 	c.store("v1beta1")
 	migration := c.Start("--kubeconfig", c.Kubeconfig, "migrate")
 	migration.Prints(1, "waiting for writes that began before|storedVersions is")
@@ -64,4 +45,42 @@ func TestSlowWrite(t *testing.T) {
 		t.Fatal(err)
 	}
 	c.stop(p)
+}
+
+// beginCreate returns when the API server reads the body of a POST, of which half is sent, and
+// where the answer will be. A handler that makes way for another storage answers 503 and
+// "apiserver is shutting down", to be sent again after a second: that has begun nothing.
+func (c *cluster) beginCreate(client *http.Client) (send *io.PipeWriter, answered <-chan string) {
+	for {
+		body, send := io.Pipe()
+		reads, answered := make(chan struct{}), make(chan string, 1)
+		trace := &httptrace.ClientTrace{Got100Continue: func() { close(reads) }}
+		request, err := http.NewRequestWithContext(httptrace.WithClientTrace(c.Context(), trace), "POST",
+			c.Config.Host+"/apis/"+group+"/v1alpha1/namespaces/"+c.Namespace+"/pizzas", body)
+		if err != nil {
+			c.Fatal(err)
+		}
+		request.Header.Set("Content-Type", "application/json")
+		request.Header.Set("Expect", "100-continue")
+		go func() {
+			response, err := client.Do(request)
+			if err != nil {
+				answered <- err.Error()
+				return
+			}
+			defer response.Body.Close()
+			says, _ := io.ReadAll(response.Body)
+			answered <- response.Status + ": " + string(says)
+		}()
+		// It fails if the answer was there first.
+		_, _ = io.WriteString(send, `{"apiVersion":"`+group+`/v1alpha1","kind":"Pizza","metadata":{"name":"slow"},"spec":{`)
+		select {
+		case <-reads:
+			return send, answered
+		case status := <-answered:
+			if !strings.HasPrefix(status, "503") {
+				c.Fatalf("the slow write: %s", status)
+			}
+		}
+	}
 }
