@@ -99,7 +99,6 @@ func TestNilObjects(t *testing.T) {
 			{"Apply", with(withoutName, metav1.ApplyOptions{}), "Apply needs a " + k.Kind.Kind + " with a name"},
 			{"ApplyStatus", with(nil, metav1.ApplyOptions{}), "Apply needs a " + k.Kind.Kind + " with a name"},
 			{"ApplyStatus", with(withoutName, metav1.ApplyOptions{}), "Apply needs a " + k.Kind.Kind + " with a name"},
-			{"UpdateScale", with("one", nil, metav1.UpdateOptions{}), "UpdateScale needs a Scale"},
 		} {
 			if !samples.Has(client, test.method) {
 				continue

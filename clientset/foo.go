@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 
-	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/watch"
@@ -39,13 +38,6 @@ type FooInterface interface {
 	Apply(ctx context.Context, foo *applyconfiguration.FooApplyConfiguration, opts metav1.ApplyOptions) (*v1alpha1.Foo, error)
 	// ApplyStatus is Apply for the status. Fails with NotFound if there is no Foo.
 	ApplyStatus(ctx context.Context, foo *applyconfiguration.FooApplyConfiguration, opts metav1.ApplyOptions) (*v1alpha1.Foo, error)
-	// GetScale reads the number of replicas as a Scale, which is the same for every kind
-	// that can be scaled. Fails with NotFound, and with InternalError if spec.replicas is
-	// nil.
-	GetScale(ctx context.Context, fooName string, opts metav1.GetOptions) (*autoscalingv1.Scale, error)
-	// UpdateScale sets spec.replicas and nothing else, also if it was nil. Fails as Update
-	// does.
-	UpdateScale(ctx context.Context, fooName string, scale *autoscalingv1.Scale, opts metav1.UpdateOptions) (*autoscalingv1.Scale, error)
 }
 
 // foos implements FooInterface for one namespace.

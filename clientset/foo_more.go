@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 
-	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -67,40 +66,4 @@ func (c *foos) apply(ctx context.Context, foo *applyconfiguration.FooApplyConfig
 		return nil, err
 	}
 	return c.Patch(ctx, *foo.Name, types.ApplyPatchType, data, opts.ToPatchOptions(), subresources...)
-}
-
-// GetScale sends
-//
-//	GET /apis/samplecontroller.k8s.io/v1alpha1/namespaces/{namespace}/foos/{name}/scale
-func (c *foos) GetScale(ctx context.Context, fooName string, opts metav1.GetOptions) (*autoscalingv1.Scale, error) {
-	result := &autoscalingv1.Scale{}
-	err := c.client.Get().
-		NamespaceIfScoped(c.namespace, c.namespace != "").
-		Resource("foos").
-		Name(fooName).
-		SubResource("scale").
-		VersionedParams(&opts, ParameterCodec).
-		Do(ctx).
-		Into(result)
-	return result, err
-}
-
-// UpdateScale sends
-//
-//	PUT /apis/samplecontroller.k8s.io/v1alpha1/namespaces/{namespace}/foos/{name}/scale
-func (c *foos) UpdateScale(ctx context.Context, fooName string, scale *autoscalingv1.Scale, opts metav1.UpdateOptions) (*autoscalingv1.Scale, error) {
-	if scale == nil {
-		return nil, errors.New("UpdateScale needs a Scale")
-	}
-	result := &autoscalingv1.Scale{}
-	err := c.client.Put().
-		NamespaceIfScoped(c.namespace, c.namespace != "").
-		Resource("foos").
-		Name(fooName).
-		SubResource("scale").
-		VersionedParams(&opts, ParameterCodec).
-		Body(scale).
-		Do(ctx).
-		Into(result)
-	return result, err
 }

@@ -12,7 +12,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/watch"
@@ -22,19 +21,6 @@ import (
 	"example.com/byhand/clientset"
 	"example.com/byhand/internal/testkit/samples"
 )
-
-// scale is what the scale subresource sends and takes.
-var scale = &autoscalingv1.Scale{
-	ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "one", ResourceVersion: "7"},
-	Spec:       autoscalingv1.ScaleSpec{Replicas: 3},
-	Status:     autoscalingv1.ScaleStatus{Replicas: 2, Selector: "app=web"},
-}
-
-const scaleWire = `{
-	"apiVersion": "autoscaling/v1", "kind": "Scale",
-	"metadata": {"namespace": "shop", "name": "one", "resourceVersion": "7"},
-	"spec": {"replicas": 3}, "status": {"replicas": 2, "selector": "app=web"}
-}`
 
 // TestRequests drives every kind through every verb and proves what each call puts on
 // the wire, to the letter, and what it makes of the reply.
@@ -225,19 +211,6 @@ func (k kind) requests(client any) []request {
 			name:   "apply status",
 			method: "ApplyStatus", arguments: with(k.Applied, metav1.ApplyOptions{FieldManager: "me"}),
 			verb: "PATCH", path: k.item() + "/status", query: "fieldManager=me&force=false", contentType: "application/apply-patch+yaml", body: k.appliedWire(),
-		})
-	}
-	if samples.Has(client, "UpdateScale") {
-		rows = append(rows, request{
-			name:   "get scale",
-			method: "GetScale", arguments: with("one", metav1.GetOptions{ResourceVersion: "5"}),
-			verb: "GET", path: k.item() + "/scale", query: "resourceVersion=5",
-			reply: scaleWire, want: scale,
-		}, request{
-			name:   "update scale",
-			method: "UpdateScale", arguments: with("one", scale, metav1.UpdateOptions{FieldManager: "me"}),
-			verb: "PUT", path: k.item() + "/scale", query: "fieldManager=me", contentType: json, body: scaleWire,
-			reply: scaleWire, want: scale,
 		})
 	}
 	return rows

@@ -1,7 +1,6 @@
 package clientset
 
 import (
-	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/serializer"
@@ -42,6 +41,4 @@ var ParameterCodec = metav1.ParameterCodec
 func init() {
 	utilruntime.Must(examplesv1alpha1.AddToScheme(Scheme))
 	utilruntime.Must(samplecontrollerv1alpha1.AddToScheme(Scheme))
-	// Scale is the kind of every scale subresource.
-	utilruntime.Must(autoscalingv1.AddToScheme(Scheme))
 }

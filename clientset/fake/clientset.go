@@ -40,11 +40,9 @@ func NewClientset(objects ...runtime.Object) *Clientset {
 	c := &Clientset{tracker: tracker}
 	c.discovery = &fakediscovery.FakeDiscovery{Fake: &c.Fake}
 	// The last reactors in the chain carry out what no reactor of the test has handled.
-	cannot := func(action testing.Action) (bool, runtime.Object, error) {
-		return true, nil, fmt.Errorf("the fake's tracker cannot %s %s %s: prepend a reactor that can", action.GetVerb(), action.GetResource().Resource, action.GetSubresource())
-	}
-	c.AddReactor("delete-collection", "*", cannot)
-	c.AddReactor("*", "foos/scale", cannot)
+	c.AddReactor("delete-collection", "*", func(action testing.Action) (bool, runtime.Object, error) {
+		return true, nil, fmt.Errorf("the fake's tracker cannot %s %s: prepend a reactor that can", action.GetVerb(), action.GetResource().Resource)
+	})
 	c.AddReactor("*", "*", testing.ObjectReaction(tracker))
 	c.AddWatchReactor("*", func(action testing.Action) (bool, watch.Interface, error) {
 		var opts metav1.ListOptions

@@ -22,7 +22,7 @@
 //   - Delete removes the object at once: no finalizers, no deletionTimestamp, no garbage
 //     collector.
 //   - Field selectors, limit and continue are ignored. Apply replaces whole lists.
-//     DeleteCollection, GetScale and UpdateScale are errors.
+//     DeleteCollection is an error.
 //   - A list is not streamed, and a deletion between a list and its watch is missed.
 //
 // Use a real API server for these.

@@ -33,7 +33,6 @@ func TestActions(t *testing.T) {
 	want := map[string]string{
 		"Create": "create", "Update": "update", "UpdateStatus": "update status", "Delete": "delete", "DeleteCollection": "delete-collection",
 		"Get": "get", "List": "list", "Watch": "watch", "Patch": "patch", "Apply": "patch", "ApplyStatus": "patch status",
-		"GetScale": "get scale", "UpdateScale": "update scale",
 	}
 	client := fake.NewClientset()
 	groups := reflect.TypeFor[clientset.Interface]()
@@ -92,9 +91,6 @@ func TestReactor(t *testing.T) {
 	}
 	if _, err := client.SamplecontrollerV1alpha1().Foos("default").Get(context.Background(), "one", metav1.GetOptions{}); err != nil {
 		t.Errorf("Get, which has no reactor: %v", err)
-	}
-	if scale, err := client.SamplecontrollerV1alpha1().Foos("default").GetScale(context.Background(), "one", metav1.GetOptions{}); err == nil || scale == nil {
-		t.Errorf("GetScale, which needs a reactor: %v, %v; want an empty Scale and an error", scale, err)
 	}
 }
 

@@ -18,6 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/scale"
 
 	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
 	"example.com/byhand/clientset"
@@ -286,9 +287,9 @@ func forbidden(t *testing.T, what string, err error) {
 	}
 }
 
-// person returns a client of a person who has one of the cluster's own roles in the
+// person returns the clients of a person who has one of the cluster's own roles in the
 // test's namespace.
-func (s *server) person(role string) clientset.Interface {
+func (s *server) person(role string) (clientset.Interface, scale.ScaleInterface) {
 	s.Helper()
 	name := "person-with-" + role
 	binding := &rbacv1.RoleBinding{ObjectMeta: metav1.ObjectMeta{Name: name}, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: role},
@@ -298,14 +299,16 @@ func (s *server) person(role string) clientset.Interface {
 	}
 	config := rest.CopyConfig(s.config)
 	config.Impersonate.UserName = name
-	return clientset.NewForConfigOrDie(config)
+	return clientset.NewForConfigOrDie(config), scales(s.T, config, s.namespace)
 }
 
 // Who may edit or view a namespace may do so with Foos and Projects, but not
 // write a status.
 func testPeople(t *testing.T) {
 	s := newServer(t)
-	ctx, editor, viewer := t.Context(), s.person("edit"), s.person("view")
+	ctx, resource := t.Context(), v1alpha1.Resource("foos")
+	editor, editorsScales := s.person("edit")
+	viewer, viewersScales := s.person("view")
 	editors, viewers := editor.SamplecontrollerV1alpha1().Foos(s.namespace), viewer.SamplecontrollerV1alpha1().Foos(s.namespace)
 	foo := &v1alpha1.Foo{ObjectMeta: metav1.ObjectMeta{Name: "foo"}, Spec: spec("deployment", 1)}
 	project := newProject("project", 1)
@@ -313,12 +316,12 @@ func testPeople(t *testing.T) {
 	s.eventually("an editor creates a Foo", func() error { _, err := editors.Create(ctx, foo, metav1.CreateOptions{}); return err })
 	s.eventually("a viewer reads it", func() (err error) { foo, err = viewers.Get(ctx, "foo", metav1.GetOptions{}); return err })
 
-	scale, err := viewers.GetScale(ctx, "foo", metav1.GetOptions{})
+	scale, err := viewersScales.Get(ctx, resource, "foo", metav1.GetOptions{})
 	if err != nil {
 		t.Fatalf("a viewer reads a scale: %v", err)
 	}
 	scale.Spec.Replicas = 2
-	if _, err := editors.UpdateScale(ctx, "foo", scale, metav1.UpdateOptions{}); err != nil {
+	if _, err := editorsScales.Update(ctx, resource, scale, metav1.UpdateOptions{}); err != nil {
 		t.Errorf("an editor scales a Foo: %v", err)
 	}
 	if _, err := editor.ExamplesV1alpha1().Projects(s.namespace).Create(ctx, project, metav1.CreateOptions{}); err != nil {
@@ -329,7 +332,7 @@ func testPeople(t *testing.T) {
 	forbidden(t, "an editor writes a status", err)
 	_, err = viewers.Update(ctx, foo, metav1.UpdateOptions{})
 	forbidden(t, "a viewer writes a Foo", err)
-	_, err = viewers.UpdateScale(ctx, "foo", scale, metav1.UpdateOptions{})
+	_, err = viewersScales.Update(ctx, resource, scale, metav1.UpdateOptions{})
 	forbidden(t, "a viewer scales a Foo", err)
 	_, err = viewer.ExamplesV1alpha1().Projects(s.namespace).Create(ctx, project, metav1.CreateOptions{})
 	forbidden(t, "a viewer creates a Project", err)

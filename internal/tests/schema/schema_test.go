@@ -53,7 +53,8 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// A kind has those subresources whose methods its client has.
+// A kind has a status if its client can write one, and a scale if that has a selector, which only
+// autoscalers read.
 func TestSubresources(t *testing.T) {
 	for _, k := range kinds() {
 		t.Run(k.Kind, func(t *testing.T) {
@@ -61,18 +62,17 @@ func TestSubresources(t *testing.T) {
 			if k.has("UpdateStatus") {
 				want["status"] = map[string]any{}
 			}
-			if k.has("UpdateScale") {
+			status, hasStatus := crd.Fields(k.typ)["status"]
+			if hasStatus && crd.Fields(status.Type)["selector"].Name != "" {
 				want["scale"] = map[string]any{"specReplicasPath": ".spec.replicas", "statusReplicasPath": ".status.replicas", "labelSelectorPath": ".status.selector"}
 			}
 			if diff := cmp.Diff(want, definitionOf(t, k).Spec.Versions[0].Subresources, cmpopts.EquateEmpty()); diff != "" {
 				t.Errorf("subresources (-client's methods +definition):\n%s", diff)
 			}
-			for method, other := range map[string]string{"UpdateStatus": "ApplyStatus", "UpdateScale": "GetScale"} {
-				if k.has(method) != k.has(other) {
-					t.Errorf("the client has only one of %s and %s", method, other)
-				}
+			if k.has("UpdateStatus") != k.has("ApplyStatus") {
+				t.Error("the client has only one of UpdateStatus and ApplyStatus")
 			}
-			if _, hasStatus := crd.Fields(k.typ)["status"]; hasStatus != k.has("UpdateStatus") {
+			if hasStatus != k.has("UpdateStatus") {
 				t.Errorf("Go has a status: %t; the client has UpdateStatus: %t", hasStatus, !hasStatus)
 			}
 		})
