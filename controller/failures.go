@@ -117,46 +117,56 @@ func (f *Failures) Try(object metav1.Object, w Write, send func() error) Failure
 		// What failed for the generation before still lasts.
 		a = attempt{err: a.err, since: a.since, began: a.began, ended: a.ended, refused: a.refused, until: a.until}
 	}
+	a.generation, a.purpose = object.GetGeneration(), w.Purpose
 	if send != nil && a.since.IsZero() {
 		a.since = time.Now()
 	}
-	a.generation, a.purpose = object.GetGeneration(), w.Purpose
 	isBehind := w.Version != "" && a.refused == w.Version && time.Until(a.until) > 0
 	sent := send != nil && !isBehind && time.Until(a.next) <= 0 && f.send(id, object.GetNamespace(), w, &a, send)
 	// A race that is not tried again yet does not last.
 	lasts := a.err != nil && (a.ended.Sub(a.since) >= lastsFrom || !isRace(a.err) && time.Since(a.since) >= lastsFrom)
 	undone := a.done >= undoneFrom && !lasts && !IsRefusal(a.err)
+	if send == nil {
+		return f.notWanted(id, w, a, undone)
+	}
 	failure := Failure{Write: w.Name, Err: a.err, Wait: max(0, time.Until(a.next)), Sent: sent, Lasts: undone || lasts}
 	switch {
 	case undone, a.err == nil && !sent && failure.Wait > 0:
-		failure.Err = fmt.Errorf("%s: %w", cmp.Or(w.Title, w.Name), ErrUndone)
+		failure.Err = w.failed(ErrUndone)
 	case a.err == nil && !sent:
 		failure.Err = errTurn
 	}
-	if send != nil && !sent && failure.Wait == 0 {
+	if !sent && failure.Wait == 0 {
 		failure.Wait = CacheRetry // It is behind, or too many run.
 	}
 	switch {
-	case send != nil && a == before:
+	case a == before:
 		// Expiring grows with each Set.
 	case sent && a.err == nil && w.New:
 		f.attempts.Delete(id)
-	case send != nil && a.err == nil:
+	case a.err == nil:
 		f.attempts.Set(id, a, stoodFor)
-	case send != nil:
+	default:
 		f.attempts.Set(id, a, max(keptFor, 2*failure.Wait))
 		f.attempts.Set(attemptID{uid: id.uid}, attempt{}, keptFor) // for Failed
-	case undone:
-		failure.Wait = lastsFrom // when to look whether it is forgotten
-	case a.err != nil && !a.since.IsZero():
-		a.since = time.Time{} // If it is wanted again within a minute, its back-off goes on.
-		f.attempts.Set(id, a, stoodFor)
-		return Failure{}
-	default:
-		return Failure{}
 	}
 	return failure
 }
+
+// notWanted notes that a write is not wanted now.
+func (f *Failures) notWanted(id attemptID, w Write, a attempt, undone bool) Failure {
+	if undone { // Look again whether it is forgotten.
+		return Failure{Write: w.Name, Err: w.failed(ErrUndone), Lasts: true, Wait: lastsFrom}
+	}
+	if a.err != nil && !a.since.IsZero() {
+		a.since = time.Time{} // If it is wanted again within a minute, its back-off goes on.
+		f.attempts.Set(id, a, stoodFor)
+	}
+	return Failure{}
+}
+
+// failed returns the error with the name of the write before it.
+func (w Write) failed(err error) error { return fmt.Errorf("%s: %w", cmp.Or(w.Title, w.Name), err) }
 
 // send sends the write and notes how it ended. It returns false if others like it have their share
 // of the workers.
@@ -171,7 +181,7 @@ func (f *Failures) send(id attemptID, namespace string, w Write, a *attempt, sen
 	if a.err = send(); a.err == nil {
 		a.failed, a.done = 0, a.done+1
 	} else {
-		a.failed, a.err = a.failed+1, fmt.Errorf("%s: %w", cmp.Or(w.Title, w.Name), a.err)
+		a.failed, a.err = a.failed+1, w.failed(a.err)
 	}
 	if before == nil {
 		a.since = a.began
