@@ -10,6 +10,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/util/workqueue"
 	"k8s.io/klog/v2"
 )
 
@@ -32,46 +33,61 @@ type Reconcile func(ctx context.Context, key cache.ObjectName) (requeueAfter tim
 type Controller struct {
 	queue     Queue
 	reconcile Reconcile
+	running   sync.WaitGroup
+	// slow has the keys whose last reconcile was slow, and slowQueue those of them that wait.
+	slow      sync.Map
+	slowQueue workqueue.TypedInterface[cache.ObjectName]
 }
 
 // New returns a controller. Run starts it.
 func New(queue Queue, reconcile Reconcile) *Controller {
-	return &Controller{queue: queue, reconcile: reconcile}
+	return &Controller{queue: queue, reconcile: reconcile, slowQueue: workqueue.NewTyped[cache.ObjectName]()}
 }
 
-// Run starts workers and returns when ctx is done and each worker has finished its key.
+// Run starts workers and returns when ctx is done and each reconcile that has begun has ended.
 // No worker takes a key that still waits: the first list of the next process adds it again.
 // Call it once, when the stores are in sync: to an empty store, every Deployment is missing.
 func (c *Controller) Run(ctx context.Context, workers int) {
-	var running sync.WaitGroup
-	for range workers {
-		running.Go(func() {
-			for ctx.Err() == nil && c.processNextItem(ctx) {
-			}
-		})
+	start := func(workers int, processNext func(context.Context) bool) {
+		for range workers {
+			c.running.Go(func() {
+				for ctx.Err() == nil && processNext(ctx) {
+				}
+			})
+		}
 	}
+	start(workers, c.processNextItem)
+	start(slowWorkers*workers, c.processNextSlow)
 	<-ctx.Done()
 	// Wakes the workers that wait in Get.
 	c.queue.ShutDown()
-	running.Wait()
+	c.slowQueue.ShutDown()
+	c.running.Wait()
 }
 
-// processNextItem reconciles one key. It returns false when the queue is shut down
+// processNextItem takes one key and has it reconciled. It returns false when the queue is shut down
 // and empty.
 func (c *Controller) processNextItem(ctx context.Context) bool {
 	key, shutdown := c.queue.Get()
 	if shutdown {
 		return false
 	}
+	c.handOver(ctx, key)
+	return true
+}
+
+// process reconciles one key and gives it back to the queue.
+func (c *Controller) process(ctx context.Context, key cache.ObjectName) {
 	defer c.queue.Done(key)
 
 	// Not cancelled with ctx: a worker finishes what it has begun. Otherwise a request could
 	// be cut off, and it would be unknown whether it took effect.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), ReconcileTimeout)
 	defer cancel()
+	began := time.Now()
 	requeueAfter, err := c.reconcileSafely(ctx, key)
+	c.note(key, time.Since(began))
 	c.retry(ctx, key, requeueAfter, err)
-	return true
 }
 
 // reconcileSafely calls the reconcile. A panic becomes an error: one bad object does not

@@ -29,13 +29,8 @@ import (
 // ErrUndone is why a write waits that has succeeded.
 var ErrUndone = errors.New("it is undone again and again: does another program set these fields?")
 
-// errTurn is why a write waits that others keep from being sent.
-var errTurn = errors.New("it waits for its turn: other writes take long")
-
-// stoodFor is how long a write must not be wanted for its back-off to begin anew. keptFor is how
-// long one that has failed is remembered of which nothing more is heard: when all workers are
-// busy, its turn may come late.
-const stoodFor, keptFor = time.Minute, time.Hour
+// stoodFor is how long a write must not be wanted for its back-off to begin anew.
+const stoodFor = time.Minute
 
 // lastsFrom is when a failure lasts, and undoneFrom how often a write has succeeded before it is
 // said that others undo it.
@@ -46,12 +41,11 @@ const lastsFrom, undoneFrom = 10 * time.Second, 6
 // that is gone stays. It is safe for concurrent use.
 type Failures struct {
 	attempts, told *cache.Expiring
-	shares         *shares
 }
 
-// NewFailures returns one for this number of workers.
-func NewFailures(workers int) *Failures {
-	return &Failures{attempts: cache.NewExpiring(), told: cache.NewExpiring(), shares: &shares{workers: workers, slow: cache.NewExpiring(), active: cache.NewExpiring(), running: map[string]int{}}}
+// NewFailures returns one that remembers nothing yet.
+func NewFailures() *Failures {
+	return &Failures{attempts: cache.NewExpiring(), told: cache.NewExpiring()}
 }
 
 // attemptID names a write: the operation and what it changes, for the object that wants it.
@@ -65,8 +59,9 @@ type attempt struct {
 	generation int64
 	purpose    string
 	err        error // how it ended the last time
-	// began and ended are the times of the last try.
-	began, ended time.Time
+	// ended is when the last try ended, and took how long it took.
+	ended time.Time
+	took  time.Duration
 	// failed is how often in a row it has failed, done how often it has succeeded.
 	failed, done int
 	since        time.Time // when it first failed, or was wanted again. Zero: it is not wanted
@@ -103,10 +98,9 @@ type Failure struct {
 	Sent bool
 }
 
-// Try sends a write for an object and returns the failure, with a nil Err if there is none. It does
-// not send one that waits for its back-off, nor one that would take a worker from those that are
-// well. A new generation of the object has no back-off to wait for. send is nil if the
-// write is not wanted now: its failure is not told, but for one that others have undone often, until
+// Try sends a write for an object, unless it waits for its back-off, and returns the failure, with a
+// nil Err if there is none. A new generation of the object has no back-off to wait for. send is nil if
+// the write is not wanted now: its failure is not told, but for one that others have undone often, until
 // it has stood for a minute. Not for concurrent use with the same object.
 func (f *Failures) Try(object metav1.Object, w Write, send func() error) Failure {
 	id := attemptID{object.GetUID(), w.Name}
@@ -115,14 +109,17 @@ func (f *Failures) Try(object metav1.Object, w Write, send func() error) Failure
 	a := before
 	if a.generation != object.GetGeneration() || a.err == nil && a.purpose != w.Purpose {
 		// What failed for the generation before still lasts.
-		a = attempt{err: a.err, since: a.since, began: a.began, ended: a.ended, refused: a.refused, until: a.until}
+		a = attempt{err: a.err, since: a.since, ended: a.ended, took: a.took, refused: a.refused, until: a.until}
 	}
 	a.generation, a.purpose = object.GetGeneration(), w.Purpose
 	if send != nil && a.since.IsZero() {
 		a.since = time.Now()
 	}
 	isBehind := w.Version != "" && a.refused == w.Version && time.Until(a.until) > 0
-	sent := send != nil && !isBehind && time.Until(a.next) <= 0 && f.send(id, object.GetNamespace(), w, &a, send)
+	sent := send != nil && !isBehind && time.Until(a.next) <= 0
+	if sent {
+		a.send(string(id.uid), w, send)
+	}
 	// A race that is not tried again yet does not last.
 	lasts := a.err != nil && (a.ended.Sub(a.since) >= lastsFrom || !isRace(a.err) && time.Since(a.since) >= lastsFrom)
 	undone := a.done >= undoneFrom && !lasts && !IsRefusal(a.err)
@@ -130,14 +127,11 @@ func (f *Failures) Try(object metav1.Object, w Write, send func() error) Failure
 		return f.notWanted(id, w, a, undone)
 	}
 	failure := Failure{Write: w.Name, Err: a.err, Wait: max(0, time.Until(a.next)), Sent: sent, Lasts: undone || lasts}
-	switch {
-	case undone, a.err == nil && !sent && failure.Wait > 0:
+	if undone || a.err == nil && !sent {
 		failure.Err = w.failed(ErrUndone)
-	case a.err == nil && !sent:
-		failure.Err = errTurn
 	}
-	if !sent && failure.Wait == 0 {
-		failure.Wait = CacheRetry // It is behind, or too many run.
+	if isBehind {
+		failure.Wait = max(failure.Wait, CacheRetry)
 	}
 	switch {
 	case a == before:
@@ -147,8 +141,11 @@ func (f *Failures) Try(object metav1.Object, w Write, send func() error) Failure
 	case a.err == nil:
 		f.attempts.Set(id, a, stoodFor)
 	default:
-		f.attempts.Set(id, a, max(keptFor, 2*failure.Wait))
-		f.attempts.Set(attemptID{uid: id.uid}, attempt{}, keptFor) // for Failed
+		// What takes long may wait long for its turn (slow.go).
+		f.attempts.Set(id, a, max(2*stoodFor, 2*failure.Wait, 300*a.took))
+		if !f.Failed(object) {
+			f.attempts.Set(attemptID{uid: id.uid}, attempt{}, time.Hour)
+		}
 	}
 	return failure
 }
@@ -168,25 +165,19 @@ func (f *Failures) notWanted(id attemptID, w Write, a attempt, undone bool) Fail
 // failed returns the error with the name of the write before it.
 func (w Write) failed(err error) error { return fmt.Errorf("%s: %w", cmp.Or(w.Title, w.Name), err) }
 
-// send sends the write and notes how it ended. It returns false if others like it have their share
-// of the workers.
-func (f *Failures) send(id attemptID, namespace string, w Write, a *attempt, send func() error) bool {
-	end, ok := f.shares.begin(namespace, a.ended.Sub(a.began) >= slowFrom, a.failed > 1)
-	if !ok {
-		return false
-	}
-	defer end()
+// send sends the write and notes how it ended.
+func (a *attempt) send(uid string, w Write, send func() error) {
+	began := time.Now()
 	before := a.err
-	a.began = time.Now()
 	if a.err = send(); a.err == nil {
 		a.failed, a.done = 0, a.done+1
 	} else {
 		a.failed, a.err = a.failed+1, w.failed(a.err)
 	}
 	if before == nil {
-		a.since = a.began
+		a.since = began
 	}
-	a.ended, a.refused = time.Now(), ""
+	a.ended, a.took, a.refused = time.Now(), time.Since(began), ""
 	a.next = a.ended
 	if isRace(a.err) {
 		a.refused, a.until = w.Version, a.ended.Add(outdatedTimeout)
@@ -197,9 +188,8 @@ func (f *Failures) send(id attemptID, namespace string, w Write, a *attempt, sen
 	case IsTerminating(a.err):
 		a.next = a.ended.Add(time.Minute) // An API server may lag: the namespace was made anew.
 	case a.failed+a.done > 1, a.err != nil && !apierrors.IsConflict(a.err):
-		a.next = a.ended.Add(backOff(string(id.uid), a.failed+a.done+3)) // 40 ms, 80 ms and so on
+		a.next = a.ended.Add(backOff(uid, a.failed+a.done+3)) // 40 ms, 80 ms and so on
 	}
-	return true
 }
 
 // backOff is the delay after so many failures in a row, one at least: 5 ms, then twice as long each
@@ -212,7 +202,7 @@ func backOff(name string, failures int) time.Duration {
 	return delay - delay/2*time.Duration(hash.Sum32()%1024)/1024
 }
 
-// Failed reports whether a write for an object has failed in the last hour.
+// Failed reports whether a write for an object has failed, within an hour about.
 func (f *Failures) Failed(object metav1.Object) bool {
 	_, ok := f.attempts.Get(attemptID{uid: object.GetUID()})
 	return ok

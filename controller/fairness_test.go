@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -28,7 +30,7 @@ func latencies(t *testing.T, failing int, after time.Duration) (sorted []time.Du
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		const workers = 16
-		queue, failures := controller.NewPriorityQueue(""), controller.NewFailures(workers)
+		queue, failures := controller.NewPriorityQueue(""), controller.NewFailures()
 		ctx, cancel := context.WithCancel(context.Background())
 		ctx = klog.NewContext(ctx, klog.Logger{})
 		done := make(chan time.Time, 1)
@@ -77,6 +79,70 @@ func TestFailingKeysHarmNobody(t *testing.T) {
 	if slowest := among[len(among)-1]; slowest > 2*request {
 		t.Errorf("the slowest takes %s, want at most one reconcile's %s more than alone", slowest, request)
 	}
+}
+
+// A key whose last reconcile was slow waits for one of four workers more for each of the others, and the
+// first comes first. What is quick again has any worker.
+func TestSlowKeys(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const workers, keys = 2, 40
+		queue, ctx := controller.NewPriorityQueue(""), klog.NewContext(t.Context(), klog.Logger{})
+		ctx, cancel := context.WithCancel(ctx)
+		var mu sync.Mutex
+		var hangs bool
+		running := map[string]bool{}
+		well := make(chan time.Time, 1)
+		go controller.New(queue, func(_ context.Context, key cache.ObjectName) (time.Duration, error) {
+			if key.Name == "well" {
+				well <- time.Now()
+				return 0, nil
+			}
+			mu.Lock()
+			wait := hangs
+			running[key.Name] = true
+			mu.Unlock()
+			if wait {
+				time.Sleep(10 * time.Second)
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			delete(running, key.Name)
+			return 0, nil
+		}).Run(ctx, workers)
+		// add adds all keys, which hang or not, and returns which are running after that time.
+		add := func(hang bool, after time.Duration) []string {
+			mu.Lock()
+			hangs = hang
+			mu.Unlock()
+			for i := range keys {
+				queue.Add(cache.NewObjectName("default", fmt.Sprintf("key-%02d", i)))
+			}
+			time.Sleep(after)
+			mu.Lock()
+			defer mu.Unlock()
+			return slices.Sorted(maps.Keys(running))
+		}
+		if got := add(true, 3500*time.Millisecond); len(got) != 4*workers {
+			t.Errorf("running after 3.5 s: %q, want %d: each worker begins one a second", got, 4*workers)
+		}
+		time.Sleep(time.Minute)
+		if got := add(true, 5*time.Second); len(got) != 4*workers || got[len(got)-1] != "key-07" {
+			t.Errorf("running, when all were slow: %q, want the first %d", got, 4*workers)
+		}
+		added := time.Now()
+		queue.Add(cache.NewObjectName("default", "well"))
+		if waited := (<-well).Sub(added); waited > 0 {
+			t.Errorf("what is well waits %s beside them", waited)
+		}
+		time.Sleep(time.Minute)
+		add(false, time.Second)
+		if got := add(true, 2500*time.Millisecond); len(got) != 3*workers {
+			t.Errorf("running, when all were quick again: %q, want %d: the workers for all begin one a second", got, 3*workers)
+		}
+		time.Sleep(time.Minute)
+		cancel()
+		time.Sleep(time.Minute)
+	})
 }
 
 // A thousand keys whose writes hang until a webhook's timeout leave workers for the others.

@@ -74,7 +74,7 @@ func run(ctx context.Context, config *rest.Config, namespace string, o options) 
 	reconciler := &Reconciler{
 		Client: client, ConfigMaps: kube.CoreV1(),
 		WidgetStore: widgets.Store, ConfigMapStore: configMaps.Store,
-		Failures: controller.NewFailures(o.workers),
+		Failures: controller.NewFailures(),
 	}
 	election, err := leader.New(config, namespace, *o.election, func(leader string) { fmt.Println("standing by:", leader, "is the leader") })
 	if err != nil {

@@ -81,7 +81,7 @@ func startByCore(ctx context.Context, _ *testing.T, s *server) *byCore {
 		FooStore:        p.foos.Store,
 		DeploymentStore: deployments.Store,
 		Events:          &events.FakeRecorder{},
-		Failures:        core.NewFailures(1),
+		Failures:        core.NewFailures(),
 	}
 	ctx = klog.NewContext(ctx, logr.Discard())
 	go p.foos.Run(ctx)

@@ -64,7 +64,7 @@ func main() {
 	}))
 	reconciler := &reconcile.Reconciler{
 		Foos: crs, Deployments: kube, FooStore: foos.GetIndexer(), DeploymentStore: deployments.GetIndexer(),
-		Events: &events.FakeRecorder{}, Failures: controller.NewFailures(workers),
+		Events: &events.FakeRecorder{}, Failures: controller.NewFailures(),
 	}
 
 	var running sync.WaitGroup

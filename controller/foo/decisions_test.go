@@ -72,7 +72,7 @@ func TestCheckController(t *testing.T) {
 		{"made for it by another version of the API", controlledBy("samplecontroller.k8s.io/v1", "Foo", "foo", "foo-uid"), ""},
 		{"ours, on its way out", func(d *appsv1.Deployment) { d.DeletionTimestamp = &now }, v1alpha1.ReasonWaitingForDeletion},
 		{"of an earlier Foo of this name", controlledBy("samplecontroller.k8s.io/v1alpha1", "Foo", "foo", "older-uid"), v1alpha1.ReasonWaitingForDeletion},
-		{"of an earlier Foo of this name, in another version of the API", controlledBy("samplecontroller.k8s.io/v2", "Foo", "foo", "older-uid"), v1alpha1.ReasonWaitingForDeletion},
+		{"of an earlier Foo, in a version that the garbage collector may not know", controlledBy("samplecontroller.k8s.io/v2", "Foo", "foo", "older-uid"), v1alpha1.ReasonNameTaken},
 		{"of another Foo", controlledBy("samplecontroller.k8s.io/v1alpha1", "Foo", "other", "other-uid"), v1alpha1.ReasonNameTaken},
 		{"of another Foo that is gone", controlledBy("samplecontroller.k8s.io/v1alpha1", "Foo", "other", "older-uid"), v1alpha1.ReasonWaitingForDeletion},
 		{"of a Foo of another group", controlledBy("example.com/v1alpha1", "Foo", "foo", "other-uid"), v1alpha1.ReasonNameTaken},

@@ -151,8 +151,8 @@ func validate(foo *v1alpha1.Foo) *cause {
 func (r *Reconciler) checkController(deployment *appsv1.Deployment, foo *v1alpha1.Foo) *cause {
 	owner, whose := metav1.GetControllerOfNoCopy(deployment), "has no controller"
 	switch {
-	case deployment.DeletionTimestamp != nil, owner != nil && controller.IsKind(owner, fooKind.GroupKind()) && !r.exists(foo.Namespace, owner):
-		// It is being deleted, or the garbage collector is about to delete it.
+	case deployment.DeletionTimestamp != nil, owner != nil && owner.APIVersion == fooKind.GroupVersion().String() && owner.Kind == fooKind.Kind && !r.exists(foo.Namespace, owner):
+		// It is being deleted, or the garbage collector is about to: not if it does not know the version.
 		return &cause{reason: v1alpha1.ReasonWaitingForDeletion, message: fmt.Sprintf("Deployment %q is being deleted, a new one will follow", deployment.Name)}
 	case owner != nil && owner.UID == foo.UID:
 		return nil

@@ -36,11 +36,12 @@
 //   - A rename reads the live Foo and its new Deployment, and then deletes the old one. If
 //     between these requests a person renames the Foo back, or the new Deployment is deleted or
 //     loses its owner, the Foo has none for a moment. The next reconcile creates it, with new Pods.
-//   - Nobody knows of a write that it will hang before it has. When writes begin to hang in a
-//     namespace, a Foo elsewhere waits as long as one of them takes; in hundreds of namespaces,
-//     until each has failed once.
-//   - Among slow writes chance decides which is next. While they hang in more namespaces than half
-//     of the workers, a lone Foo whose own fault has ended may wait for half an hour.
+//   - Nobody knows of a write that it will hang before it has. Each Foo whose writes begin to hang
+//     holds a worker for a second, once: of a thousand, 16 workers for a minute. Meanwhile 160 requests
+//     or more may be open. A Foo that hung waits for its turn among those that still do, behind a
+//     thousand of them for three minutes.
+//   - A webhook that serves several policies is one cause. If another of them denies, the condition
+//     says so after five minutes at most, and no Event does.
 //   - An Event that is dropped (internal/events) is not sent again while its cause goes on, and
 //     another name that is taken is no other cause: the condition tells.
 //   - The CRD must be the one of this repository. A status field that its schema does not

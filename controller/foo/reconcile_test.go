@@ -324,6 +324,21 @@ func TestRename(t *testing.T) {
 	w.sent()
 }
 
+// A DELETE has failed, and is not wanted any more: the Foo has its old name again. When it is wanted
+// once more, one Conflict does not make it a failure that lasts.
+func TestRenameBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := converged(t, 1)
+		conflict := apierrors.NewConflict(schema.GroupResource{Resource: "deployments"}, "deployment", errors.New("changed"))
+		for _, name := range []string{"renamed", "deployment", "renamed"} {
+			w.set(fooPath+"foo", name, "spec", "deploymentName")
+			w.refuse(http.MethodDelete, deploymentPath+"deployment", conflict)
+			w.again(1)
+		}
+		w.ready("foo", v1alpha1.ReasonWaitingForReplicas)
+	})
+}
+
 // A Foo is renamed, and then back, while the watch of Deployments shows the new one and, still, the
 // old one: nothing is deleted, for only the new one is there.
 func TestRenameToAndFro(t *testing.T) {

@@ -25,10 +25,11 @@ func (r *Reconciler) deleteRenamed(ctx context.Context, s *fooState) {
 	for _, old := range s.owned {
 		// One that is being deleted may stay for a while: a finalizer holds it. Each reconcile
 		// would delete it again. If the time is over, the next one goes on.
+		w := controller.Write{Name: "delete Deployment " + cache.MetaObjectToName(old).String(), Version: old.ResourceVersion}
 		if old.Name == s.foo.Spec.DeploymentName || old.DeletionTimestamp != nil || ctx.Err() != nil {
+			r.try(s, w, nil)
 			continue
 		}
-		w := controller.Write{Name: "delete Deployment " + cache.MetaObjectToName(old).String(), Version: old.ResourceVersion}
 		r.try(s, w, func() error {
 			// A stale Foo may carry an old name, and `old` may be the current one. And the one
 			// that the Foo names may be gone. A delete cannot be taken back, so ask the API

@@ -40,7 +40,7 @@ const maxMessage = 1024
 
 // named finds the webhook, policy or quota that a refusal names, or the field of errChanged.
 // Identifiers and numbers in the rest of its words are of one attempt.
-var named = regexp.MustCompile(`(?i)(webhook|policy) ["'][-.\w]+|quota: [-.\w]+|[.\w]+ is not as`)
+var named = regexp.MustCompile(`(admission webhook|AdmissionPolicy) ["'][-.\w]+|quota: [-.\w]+|[.\w]+ is not as`)
 
 // causeOf returns what a write that failed says about the Foo. Once, a conflict, a timeout or a
 // 5xx says nothing.
@@ -159,7 +159,7 @@ func calculateStatus(s *fooState, causes []cause) v1alpha1.FooStatus {
 
 // cut returns the first bytes of a message, most of them at most.
 func cut(message string, most int) string {
-	return strings.ToValidUTF8(message[:min(len(message), most)], "")
+	return strings.Clone(strings.ToValidUTF8(message[:min(len(message), most)], "")) // not a part of a long one
 }
 
 // explain returns why the Foo is not ready, nothing if it is. It depends on what is known now,

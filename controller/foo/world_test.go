@@ -58,7 +58,7 @@ func newWorld(t *testing.T) *world {
 		FooStore:        w.foos,
 		DeploymentStore: w.deployments,
 		Events:          w.events,
-		Failures:        controller.NewFailures(1),
+		Failures:        controller.NewFailures(),
 	}
 	return w
 }

@@ -30,11 +30,10 @@ import (
 )
 
 // At most qps Warnings a second are sent, after a burst, and as many other Events: one object that
-// changes all the time does not hide what is wrong with others. At most inFlight are sent at a time; others
-// wait for half of the timeout at most.
+// changes all the time does not hide what is wrong with others. With the timeout this limits how many
+// wait for an answer, too, so that those of one namespace need not wait for those of another.
 const (
 	qps, burst = 10, 50
-	inFlight   = 10
 	timeout    = 10 * time.Second
 )
 
@@ -97,12 +96,9 @@ func (r recorder) Eventf(regarding, related runtime.Object, kind, reason, action
 type sink struct {
 	next events.EventSink
 	limits
-	slots chan struct{}
 }
 
-func newSink(next events.EventSink) *sink {
-	return &sink{next, newLimits(), make(chan struct{}, inFlight)}
-}
+func newSink(next events.EventSink) *sink { return &sink{next, newLimits()} }
 
 // Create implements events.EventSink.
 func (s *sink) Create(ctx context.Context, event *eventsv1.Event) (*eventsv1.Event, error) {
@@ -123,12 +119,6 @@ func (s *sink) Patch(ctx context.Context, event *eventsv1.Event, data []byte) (*
 // API server's.
 func (s *sink) send(ctx context.Context, kind string, send func(ctx context.Context) (*eventsv1.Event, error)) (*eventsv1.Event, error) {
 	if !s.accept(kind) {
-		return nil, nil
-	}
-	select {
-	case s.slots <- struct{}{}:
-		defer func() { <-s.slots }()
-	case <-time.After(timeout / 2):
 		return nil, nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, timeout)

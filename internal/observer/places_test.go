@@ -32,7 +32,7 @@ func TestPlaces(t *testing.T) {
 	queue := r.Queue(fooKind, controller.NewPriorityQueue(""))
 	foos := informer.NewFoos(client, "", 0, r.handler(fooKind, enqueueFoos(queue)))
 	reconciler := &reconciler.Reconciler{Deployments: kube.AppsV1(), FooStore: foos.Store,
-		DeploymentStore: cache.NewIndexer(cache.MetaNamespaceKeyFunc, informer.DeploymentIndexers()), Events: &events.FakeRecorder{}, Failures: controller.NewFailures(1)}
+		DeploymentStore: cache.NewIndexer(cache.MetaNamespaceKeyFunc, informer.DeploymentIndexers()), Events: &events.FakeRecorder{}, Failures: controller.NewFailures()}
 	workers := controller.New(queue, r.Reconcile(fooKind, reconciler))
 	ctx, cancel := context.WithTimeout(klog.NewContext(t.Context(), logr.Discard()), 10*time.Second)
 	defer cancel()

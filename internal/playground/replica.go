@@ -106,7 +106,7 @@ func (r *replica) run() error {
 		FooStore:        foos.Store,
 		DeploymentStore: deploymentStore,
 		Events:          recorder,
-		Failures:        controller.NewFailures(workers),
+		Failures:        controller.NewFailures(),
 	}
 	reconcile := r.observe.Reconcile(kinds.Foo, reconciler)
 

@@ -51,7 +51,7 @@ func main() {
 	}
 
 	// Workers: they take keys from the queue, reconcile them, and try again what fails.
-	r := &reconciler{foos: client.SamplecontrollerV1alpha1(), deployments: kubeClient.AppsV1(), fooStore: foos.Store, deploymentStore: deployments.Store, failures: controller.NewFailures(workers)}
+	r := &reconciler{foos: client.SamplecontrollerV1alpha1(), deployments: kubeClient.AppsV1(), fooStore: foos.Store, deploymentStore: deployments.Store, failures: controller.NewFailures()}
 	controller.New(queue, r.reconcile).Run(ctx, workers)
 }
 

@@ -54,7 +54,7 @@ func (s *sequence) newProcess() *process {
 		FooStore:        p.foos.store,
 		DeploymentStore: p.deployments.store,
 		Events:          p,
-		Failures:        controller.NewFailures(16),
+		Failures:        controller.NewFailures(),
 	}
 	return p
 }
