@@ -203,6 +203,7 @@ test-all: ### Run the rest, for maintainers: the chapters, the cluster, failover
 	$(ON_CLUSTER) test-all-here
 	$(ON_BARE_CLUSTER) test-bare-here
 	cd cluster && go test -count=1 -tags integration ./...
+	go test -count=1 -tags long -timeout 20m ./internal/tests/schema
 
 .PHONY: test-all-here
 test-all-here: install

@@ -21,7 +21,7 @@ import (
 	"example.com/byhand/internal/testkit/quiet"
 )
 
-var fooKey = cache.NewObjectName("default", "foo")
+var oneKey = cache.NewObjectName("default", "one")
 
 // deadline is how long a test waits for what must happen.
 const deadline = 10 * time.Second
@@ -61,7 +61,7 @@ func receive[T any](t *testing.T, from <-chan T, what string) T {
 
 // What a reconcile returns decides whether and when its key comes back.
 func TestRetry(t *testing.T) {
-	conflict := apierrors.NewConflict(schema.GroupResource{Resource: "foos"}, "foo", errors.New("modified"))
+	conflict := apierrors.NewConflict(schema.GroupResource{Resource: "widgets"}, "one", errors.New("modified"))
 	for _, test := range []struct {
 		reason string
 		again  time.Duration
@@ -76,7 +76,7 @@ func TestRetry(t *testing.T) {
 		{reason: "an error before its back-off ends", again: time.Nanosecond, err: errors.New("broken"), back: true, failures: 1},
 		{reason: "an error", err: errors.New("broken"), back: true, failures: 1},
 		{reason: "a conflict", err: conflict, back: true, failures: 1},
-		{reason: "not found", err: apierrors.NewNotFound(schema.GroupResource{Resource: "foos"}, "foo"), back: true, failures: 1},
+		{reason: "not found", err: apierrors.NewNotFound(schema.GroupResource{Resource: "widgets"}, "one"), back: true, failures: 1},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			queue := controller.NewPriorityQueue("")
@@ -85,7 +85,7 @@ func TestRetry(t *testing.T) {
 				calls <- queue.NumRequeues(key)
 				return test.again, test.err
 			})
-			queue.Add(fooKey)
+			queue.Add(oneKey)
 			receive(t, calls, "the first reconcile")
 			if test.back {
 				if got := receive(t, calls, "the second reconcile"); got != test.failures {
@@ -100,7 +100,7 @@ func TestRetry(t *testing.T) {
 			// Another key passes through, which shows that the first was not in its way.
 			queue.Add(cache.NewObjectName("default", "other"))
 			receive(t, calls, "the other key")
-			if got := queue.NumRequeues(fooKey); got != 0 || queue.Len() != 0 {
+			if got := queue.NumRequeues(oneKey); got != 0 || queue.Len() != 0 {
 				t.Errorf("%d failures and %d keys are left, want none", got, queue.Len())
 			}
 		})
@@ -120,11 +120,11 @@ func TestSuccessForgetsFailures(t *testing.T) {
 		close(succeeded)
 		return 0, nil
 	})
-	queue.Add(fooKey)
+	queue.Add(oneKey)
 	receive(t, succeeded, "the success")
 	// Done is called after the decision, so an idle queue has decided.
 	queue.ShutDownWithDrain()
-	if got := queue.NumRequeues(fooKey); got != 0 {
+	if got := queue.NumRequeues(oneKey); got != 0 {
 		t.Errorf("%d failures are remembered after a success", got)
 	}
 }
@@ -144,7 +144,7 @@ func TestWaitKeepsFailures(t *testing.T) {
 		}
 		return 0, nil
 	})
-	queue.Add(fooKey)
+	queue.Add(oneKey)
 	for i, want := range []int{0, 1, 1} {
 		if got := receive(t, failures, "a reconcile"); got != want {
 			t.Errorf("in reconcile %d the queue counts %d failures, want %d", i, got, want)
@@ -162,7 +162,7 @@ func TestErrorWithRequeueAfter(t *testing.T) {
 			calls = append(calls, time.Now())
 			return time.Second, errors.New("broken")
 		}).Run(ctx, 1)
-		queue.Add(fooKey)
+		queue.Add(oneKey)
 		time.Sleep(10 * time.Minute)
 		cancel()
 		time.Sleep(time.Minute) // the queue's own goroutines end with its next tick
@@ -175,9 +175,9 @@ func TestErrorWithRequeueAfter(t *testing.T) {
 
 // An error is logged for what it is, also beside another one.
 func TestErrorsAreLogged(t *testing.T) {
-	resource := schema.GroupResource{Resource: "foos"}
-	broken, forbidden := errors.New("broken"), apierrors.NewForbidden(resource, "foo", errors.New("no right"))
-	conflict, gone := apierrors.NewConflict(resource, "foo", errors.New("modified")), apierrors.NewNotFound(resource, "foo")
+	resource := schema.GroupResource{Resource: "widgets"}
+	broken, forbidden := errors.New("broken"), apierrors.NewForbidden(resource, "one", errors.New("no right"))
+	conflict, gone := apierrors.NewConflict(resource, "one", errors.New("modified")), apierrors.NewNotFound(resource, "one")
 	for _, test := range []struct {
 		reason string
 		err    error
@@ -194,7 +194,7 @@ func TestErrorsAreLogged(t *testing.T) {
 			logger := funcr.New(func(_, line string) { got = append(got, line) }, funcr.Options{})
 			ctx, cancel := context.WithCancel(klog.NewContext(context.Background(), logger))
 			queue := controller.NewPriorityQueue("")
-			queue.Add(fooKey)
+			queue.Add(oneKey)
 			controller.New(queue, func(context.Context, cache.ObjectName) (time.Duration, error) {
 				cancel()
 				return 0, test.err
@@ -211,7 +211,7 @@ func TestErrorsAreLogged(t *testing.T) {
 func TestRetryIsCappedAndPerKey(t *testing.T) {
 	limiter := controller.RateLimiter()
 	for i := range 100 {
-		key := cache.NewObjectName("default", fmt.Sprintf("foo-%d", i))
+		key := cache.NewObjectName("default", fmt.Sprintf("one-%d", i))
 		if first := limiter.When(key); first != 5*time.Millisecond {
 			t.Errorf("the first retry of %s waits %s, want 5ms", key, first)
 		}
@@ -244,7 +244,7 @@ func TestRunAwaitsWorkers(t *testing.T) {
 			return 0, nil
 		}).Run(ctx, 1)
 	}()
-	queue.Add(fooKey)
+	queue.Add(oneKey)
 	receive(t, begun, "the reconcile")
 	queue.Add(cache.NewObjectName("default", "waiting"))
 	cancel()
@@ -280,10 +280,10 @@ func TestOneWorkerPerKey(t *testing.T) {
 		calls.Add(1)
 		return 0, nil
 	})
-	queue.Add(fooKey)
+	queue.Add(oneKey)
 	receive(t, begun, "the first reconcile")
 	for range 3 {
-		queue.Add(fooKey)
+		queue.Add(oneKey)
 	}
 	close(proceed)
 	receive(t, begun, "the second reconcile")
@@ -301,15 +301,15 @@ func TestPanicIsRetried(t *testing.T) {
 	var panicked atomic.Bool
 	run(t, queue, 1, func(_ context.Context, key cache.ObjectName) (time.Duration, error) {
 		calls <- key
-		if key == fooKey && panicked.CompareAndSwap(false, true) {
+		if key == oneKey && panicked.CompareAndSwap(false, true) {
 			panic("one bad object")
 		}
 		return 0, nil
 	})
-	queue.Add(fooKey)
+	queue.Add(oneKey)
 	for range 2 {
-		if key := receive(t, calls, "a reconcile"); key != fooKey {
-			t.Errorf("reconciled %s, want %s", key, fooKey)
+		if key := receive(t, calls, "a reconcile"); key != oneKey {
+			t.Errorf("reconciled %s, want %s", key, oneKey)
 		}
 	}
 	other := cache.NewObjectName("default", "other")

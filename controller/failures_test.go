@@ -12,7 +12,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
 	"example.com/byhand/controller"
 )
 
@@ -24,7 +23,7 @@ type tries struct {
 	failures *controller.Failures
 }
 
-// object is a Foo of this generation.
+// object is one of this generation.
 func object(generation int64) metav1.Object {
 	return &metav1.ObjectMeta{UID: "1", Generation: generation}
 }
@@ -149,7 +148,7 @@ func TestUndoneWriteWaits(t *testing.T) {
 // In a namespace that is being deleted a write is tried once more, after a minute, whatever failed
 // before: a namespace may be made anew.
 func TestTerminatingWaits(t *testing.T) {
-	terminating := apierrors.NewForbidden(v1alpha1.Resource("foos"), "foo", errBroken)
+	terminating := apierrors.NewForbidden(corev1.Resource("configmaps"), "one", errBroken)
 	terminating.ErrStatus.Details.Causes = []metav1.StatusCause{{Type: corev1.NamespaceTerminatingCause}}
 	tryWrites(t, func(f *tries) {
 		f.after(0, "create", 1, errBroken, true)

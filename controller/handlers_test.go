@@ -5,14 +5,13 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 
-	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
 	"example.com/byhand/controller"
-	"example.com/byhand/informer"
 )
 
 // keys empties the queue.
@@ -27,57 +26,60 @@ func keys(queue controller.Queue) []string {
 	return got
 }
 
-func deploymentAt(name, version string, owners ...metav1.OwnerReference) *appsv1.Deployment {
-	return &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name, ResourceVersion: version, OwnerReferences: owners}}
+func configMapAt(name, version string, owners ...metav1.OwnerReference) *corev1.ConfigMap {
+	return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name, ResourceVersion: version, OwnerReferences: owners}}
 }
 
 func controllerRef(apiVersion, kind, name string, uid types.UID) metav1.OwnerReference {
 	return metav1.OwnerReference{APIVersion: apiVersion, Kind: kind, Name: name, UID: uid, Controller: new(true)}
 }
 
-// enqueueOwner returns what main wires: the handler of the Deployment informer, over
-// these Foos.
-func enqueueOwner(foos cache.Indexer, queue controller.Queue) cache.ResourceEventHandler {
-	return controller.EnqueueOwner(queue, v1alpha1.Kind("Foo"), func(deployment cache.ObjectName) []cache.ObjectName {
-		return informer.FoosNaming(foos, deployment)
+// enqueueOwner returns the handler of ConfigMaps that Widgets control. Two Widgets wait for the name
+// of one.
+func enqueueOwner(queue controller.Queue) cache.ResourceEventHandler {
+	return controller.EnqueueOwner(queue, schema.GroupKind{Group: "mine.example.com", Kind: "Widget"}, func(configMap cache.ObjectName) []cache.ObjectName {
+		if configMap != named("wanted") {
+			return nil
+		}
+		return []cache.ObjectName{named("first"), named("second")}
 	})
 }
 
 // Whatever happens to an object, its key is enqueued, once.
 func TestEnqueueObject(t *testing.T) {
-	foo := &v1alpha1.Foo{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "foo"}}
+	widget := &metav1.ObjectMeta{Namespace: "default", Name: "one"}
 	for _, test := range []struct {
 		reason string
 		event  func(h cache.ResourceEventHandler)
 	}{
-		{"added", func(h cache.ResourceEventHandler) { h.OnAdd(foo, false) }},
-		{"changed", func(h cache.ResourceEventHandler) { h.OnUpdate(foo, foo) }},
-		{"deleted", func(h cache.ResourceEventHandler) { h.OnDelete(foo) }},
+		{"added", func(h cache.ResourceEventHandler) { h.OnAdd(widget, false) }},
+		{"changed", func(h cache.ResourceEventHandler) { h.OnUpdate(widget, widget) }},
+		{"deleted", func(h cache.ResourceEventHandler) { h.OnDelete(widget) }},
 		{"a tombstone with the object", func(h cache.ResourceEventHandler) {
-			h.OnDelete(cache.DeletedFinalStateUnknown{Key: "default/foo", Obj: foo})
+			h.OnDelete(cache.DeletedFinalStateUnknown{Key: "default/one", Obj: widget})
 		}},
 		{"a tombstone with only the key", func(h cache.ResourceEventHandler) {
-			h.OnDelete(cache.DeletedFinalStateUnknown{Key: "default/foo"})
+			h.OnDelete(cache.DeletedFinalStateUnknown{Key: "default/one"})
 		}},
-		{"twice before a worker comes", func(h cache.ResourceEventHandler) { h.OnAdd(foo, true); h.OnUpdate(foo, foo) }},
+		{"twice before a worker comes", func(h cache.ResourceEventHandler) { h.OnAdd(widget, true); h.OnUpdate(widget, widget) }},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			queue := controller.NewPriorityQueue("")
 			test.event(controller.EnqueueObject(queue))
-			if diff := cmp.Diff([]string{"default/foo"}, keys(queue)); diff != "" {
+			if diff := cmp.Diff([]string{"default/one"}, keys(queue)); diff != "" {
 				t.Errorf("keys (-want +got):\n%s", diff)
 			}
 		})
 	}
 }
 
-// A Deployment's change wakes the Foo that controls it and the Foos that name it.
+// A ConfigMap's change wakes the Widget that controls it and the Widgets that name it.
 func TestEnqueueOwner(t *testing.T) {
-	fooRef := controllerRef("samplecontroller.k8s.io/v1alpha1", "Foo", "owner", "uid")
-	olderVersion := controllerRef("samplecontroller.k8s.io/v1beta7", "Foo", "owner", "uid")
-	newOwner := controllerRef("samplecontroller.k8s.io/v1alpha1", "Foo", "thief", "uid2")
+	ownerRef := controllerRef("mine.example.com/v1alpha1", "Widget", "owner", "uid")
+	olderVersion := controllerRef("mine.example.com/v1beta7", "Widget", "owner", "uid")
+	newOwner := controllerRef("mine.example.com/v1alpha1", "Widget", "thief", "uid2")
 	replicaSet := controllerRef("apps/v1", "ReplicaSet", "owner", "uid")
-	notController := fooRef
+	notController := ownerRef
 	notController.Controller = nil
 
 	for _, test := range []struct {
@@ -85,58 +87,48 @@ func TestEnqueueOwner(t *testing.T) {
 		event  func(h cache.ResourceEventHandler)
 		want   []string
 	}{
-		{"controlled by a Foo", func(h cache.ResourceEventHandler) { h.OnAdd(deploymentAt("d", "1", fooRef), false) }, []string{"default/owner"}},
-		{"controlled by a Foo of another version", func(h cache.ResourceEventHandler) { h.OnAdd(deploymentAt("d", "1", olderVersion), false) }, []string{"default/owner"}},
-		{"controlled by another kind", func(h cache.ResourceEventHandler) { h.OnAdd(deploymentAt("d", "1", replicaSet), false) }, nil},
-		{"owned, but not controlled", func(h cache.ResourceEventHandler) { h.OnAdd(deploymentAt("d", "1", notController), false) }, nil},
-		{"named by two Foos", func(h cache.ResourceEventHandler) { h.OnAdd(deploymentAt("wanted", "1"), false) }, []string{"default/first", "default/second"}},
+		{"controlled by a Widget", func(h cache.ResourceEventHandler) { h.OnAdd(configMapAt("d", "1", ownerRef), false) }, []string{"default/owner"}},
+		{"controlled by a Widget of another version", func(h cache.ResourceEventHandler) { h.OnAdd(configMapAt("d", "1", olderVersion), false) }, []string{"default/owner"}},
+		{"controlled by another kind", func(h cache.ResourceEventHandler) { h.OnAdd(configMapAt("d", "1", replicaSet), false) }, nil},
+		{"owned, but not controlled", func(h cache.ResourceEventHandler) { h.OnAdd(configMapAt("d", "1", notController), false) }, nil},
+		{"named by two Widgets", func(h cache.ResourceEventHandler) { h.OnAdd(configMapAt("wanted", "1"), false) }, []string{"default/first", "default/second"}},
 		{"changed", func(h cache.ResourceEventHandler) {
-			h.OnUpdate(deploymentAt("d", "1", fooRef), deploymentAt("d", "2", fooRef))
+			h.OnUpdate(configMapAt("d", "1", ownerRef), configMapAt("d", "2", ownerRef))
 		}, []string{"default/owner"}},
-		{"taken by another Foo: both must know", func(h cache.ResourceEventHandler) {
-			h.OnUpdate(deploymentAt("d", "1", fooRef), deploymentAt("d", "2", newOwner))
+		{"taken by another Widget: both must know", func(h cache.ResourceEventHandler) {
+			h.OnUpdate(configMapAt("d", "1", ownerRef), configMapAt("d", "2", newOwner))
 		}, []string{"default/owner", "default/thief"}},
 		{"a change that those who wait for its name do not wait for", func(h cache.ResourceEventHandler) {
-			h.OnUpdate(deploymentAt("wanted", "1", fooRef), deploymentAt("wanted", "2", fooRef))
+			h.OnUpdate(configMapAt("wanted", "1", ownerRef), configMapAt("wanted", "2", ownerRef))
 		}, []string{"default/owner"}},
 		{"the same of one that nobody controls", func(h cache.ResourceEventHandler) {
-			h.OnUpdate(deploymentAt("wanted", "1", notController), deploymentAt("wanted", "2"))
+			h.OnUpdate(configMapAt("wanted", "1", notController), configMapAt("wanted", "2"))
 		}, nil},
 		{"taken, and others wait for its name", func(h cache.ResourceEventHandler) {
-			h.OnUpdate(deploymentAt("wanted", "1"), deploymentAt("wanted", "2", fooRef))
+			h.OnUpdate(configMapAt("wanted", "1"), configMapAt("wanted", "2", ownerRef))
 		}, []string{"default/first", "default/owner", "default/second"}},
 		{"let go", func(h cache.ResourceEventHandler) {
-			h.OnUpdate(deploymentAt("wanted", "1", fooRef), deploymentAt("wanted", "2"))
+			h.OnUpdate(configMapAt("wanted", "1", ownerRef), configMapAt("wanted", "2"))
 		}, []string{"default/first", "default/owner", "default/second"}},
 		{"it is being deleted", func(h cache.ResourceEventHandler) {
-			deleted := deploymentAt("wanted", "2")
+			deleted := configMapAt("wanted", "2")
 			deleted.DeletionTimestamp = new(metav1.Now())
-			h.OnUpdate(deploymentAt("wanted", "1"), deleted)
+			h.OnUpdate(configMapAt("wanted", "1"), deleted)
 		}, []string{"default/first", "default/second"}},
-		{"a resync, which the Foos have themselves", func(h cache.ResourceEventHandler) {
-			h.OnUpdate(deploymentAt("wanted", "1", fooRef), deploymentAt("wanted", "1", fooRef))
+		{"a resync, which the Widgets have themselves", func(h cache.ResourceEventHandler) {
+			h.OnUpdate(configMapAt("wanted", "1", ownerRef), configMapAt("wanted", "1", ownerRef))
 		}, nil},
-		{"deleted", func(h cache.ResourceEventHandler) { h.OnDelete(deploymentAt("wanted", "1", fooRef)) }, []string{"default/first", "default/owner", "default/second"}},
+		{"deleted", func(h cache.ResourceEventHandler) { h.OnDelete(configMapAt("wanted", "1", ownerRef)) }, []string{"default/first", "default/owner", "default/second"}},
 		{"a tombstone with the object", func(h cache.ResourceEventHandler) {
-			h.OnDelete(cache.DeletedFinalStateUnknown{Key: "default/wanted", Obj: deploymentAt("wanted", "1", fooRef)})
+			h.OnDelete(cache.DeletedFinalStateUnknown{Key: "default/wanted", Obj: configMapAt("wanted", "1", ownerRef)})
 		}, []string{"default/first", "default/owner", "default/second"}},
 		{"a tombstone with only the key", func(h cache.ResourceEventHandler) {
 			h.OnDelete(cache.DeletedFinalStateUnknown{Key: "default/wanted"})
 		}, []string{"default/first", "default/second"}},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
-			foos := cache.NewIndexer(cache.MetaNamespaceKeyFunc, informer.FooIndexers())
-			for _, foo := range []*v1alpha1.Foo{
-				{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "first"}, Spec: v1alpha1.FooSpec{DeploymentName: "wanted"}},
-				{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "second"}, Spec: v1alpha1.FooSpec{DeploymentName: "wanted"}},
-				{ObjectMeta: metav1.ObjectMeta{Namespace: "elsewhere", Name: "third"}, Spec: v1alpha1.FooSpec{DeploymentName: "wanted"}},
-			} {
-				if err := foos.Add(foo); err != nil {
-					t.Fatal(err)
-				}
-			}
 			queue := controller.NewPriorityQueue("")
-			test.event(enqueueOwner(foos, queue))
+			test.event(enqueueOwner(queue))
 			if diff := cmp.Diff(test.want, keys(queue)); diff != "" {
 				t.Errorf("keys (-want +got):\n%s", diff)
 			}

@@ -13,9 +13,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/util/workqueue"
 
-	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
 	"example.com/byhand/controller"
-	"example.com/byhand/informer"
 	"example.com/byhand/kit/testkit"
 )
 
@@ -34,31 +32,26 @@ func taken(queue controller.Queue) (names []string) {
 
 // Changes are dequeued before initial-list and resync keys.
 func TestUnchangedHasLowPriority(t *testing.T) {
-	foo := &v1alpha1.Foo{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "foo", ResourceVersion: "1"}, Spec: v1alpha1.FooSpec{DeploymentName: "wanted"}}
-	newer := foo.DeepCopy()
-	newer.ResourceVersion = "2"
-	deployment := deploymentAt("wanted", "1")
-	foos := cache.NewIndexer(cache.MetaNamespaceKeyFunc, informer.FooIndexers())
-	if err := foos.Add(foo); err != nil {
-		t.Fatal(err)
-	}
+	widget := &metav1.ObjectMeta{Namespace: "default", Name: "first", ResourceVersion: "1"}
+	newer := &metav1.ObjectMeta{Namespace: "default", Name: "first", ResourceVersion: "2"}
+	configMap := configMapAt("a", "1", controllerRef("mine.example.com/v1", "Widget", "first", "uid"))
 	for _, test := range []struct {
 		reason string
-		event  func(ofFoos, ofDeployments cache.ResourceEventHandler)
+		event  func(ofWidgets, ofConfigMaps cache.ResourceEventHandler)
 		first  string
 	}{
-		{"a new Foo", func(ofFoos, _ cache.ResourceEventHandler) { ofFoos.OnAdd(foo, false) }, "foo"},
-		{"a Foo of the first list", func(ofFoos, _ cache.ResourceEventHandler) { ofFoos.OnAdd(foo, true) }, "other"},
-		{"a changed Foo", func(ofFoos, _ cache.ResourceEventHandler) { ofFoos.OnUpdate(foo, newer) }, "foo"},
-		{"a Foo in a resync", func(ofFoos, _ cache.ResourceEventHandler) { ofFoos.OnUpdate(foo, foo) }, "other"},
-		{"a new Deployment", func(_, ofDeployments cache.ResourceEventHandler) { ofDeployments.OnAdd(deployment, false) }, "foo"},
-		{"a Deployment of the first list", func(_, ofDeployments cache.ResourceEventHandler) { ofDeployments.OnAdd(deployment, true) }, "other"},
+		{"a new Widget", func(ofWidgets, _ cache.ResourceEventHandler) { ofWidgets.OnAdd(widget, false) }, "first"},
+		{"a Widget of the first list", func(ofWidgets, _ cache.ResourceEventHandler) { ofWidgets.OnAdd(widget, true) }, "other"},
+		{"a changed Widget", func(ofWidgets, _ cache.ResourceEventHandler) { ofWidgets.OnUpdate(widget, newer) }, "first"},
+		{"a Widget in a resync", func(ofWidgets, _ cache.ResourceEventHandler) { ofWidgets.OnUpdate(widget, widget) }, "other"},
+		{"a new ConfigMap", func(_, ofConfigMaps cache.ResourceEventHandler) { ofConfigMaps.OnAdd(configMap, false) }, "first"},
+		{"a ConfigMap of the first list", func(_, ofConfigMaps cache.ResourceEventHandler) { ofConfigMaps.OnAdd(configMap, true) }, "other"},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			queue := controller.NewPriorityQueue("")
 			queue.AddLowPriority(named("other"))
 			test.event(controller.LowPriorityWhenUnchanged(queue, controller.EnqueueObject),
-				controller.LowPriorityWhenUnchanged(queue, func(queue controller.Queue) cache.ResourceEventHandler { return enqueueOwner(foos, queue) }))
+				controller.LowPriorityWhenUnchanged(queue, func(queue controller.Queue) cache.ResourceEventHandler { return enqueueOwner(queue) }))
 			got := taken(queue)
 			if len(got) != 2 || got[0] != test.first {
 				t.Errorf("workers get %v, want both keys, %s first", got, test.first)

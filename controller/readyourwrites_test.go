@@ -12,7 +12,7 @@ import (
 // What the cache shows is forgotten, or the memory would grow with each write.
 func TestObservedIsForgotten(t *testing.T) {
 	var writes PendingWrites
-	key, store := cache.NewObjectName("default", "foo"), cache.NewIndexer(cache.MetaNamespaceKeyFunc, nil)
+	key, store := cache.NewObjectName("default", "one"), cache.NewIndexer(cache.MetaNamespaceKeyFunc, nil)
 	writes.AwaitChange(key, store, &metav1.ObjectMeta{Namespace: "default", Name: "gone"}, nil)
 	if observed, _ := writes.Observed(key); !observed || len(writes.byKey) > 0 {
 		t.Errorf("%d keys are remembered, want none", len(writes.byKey))
@@ -23,8 +23,8 @@ func TestObservedIsForgotten(t *testing.T) {
 func TestWrongAnswerIsForgotten(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var writes PendingWrites
-		key, store := cache.NewObjectName("default", "foo"), cache.NewIndexer(cache.MetaNamespaceKeyFunc, nil)
-		object := &metav1.ObjectMeta{Namespace: "default", Name: "foo", ResourceVersion: "7"}
+		key, store := cache.NewObjectName("default", "one"), cache.NewIndexer(cache.MetaNamespaceKeyFunc, nil)
+		object := &metav1.ObjectMeta{Namespace: "default", Name: "one", ResourceVersion: "7"}
 		_ = store.Add(object)
 		writes.AwaitChange(key, store, object, nil)
 		for _, want := range []bool{false, true} {

@@ -43,14 +43,14 @@ func newTicket(t *testing.T) (dir string) {
 	for _, block := range regexp.MustCompile("(?s)```(?:go|yaml)\n(.*?)```").FindAllStringSubmatch(string(contents(t, filepath.Join(dir, "README.md"))), -1) {
 		shown = append(shown, block[1])
 	}
-	if len(shown) != 3 {
-		t.Fatalf("the README shows %d files, want the types, the copies and the schema", len(shown))
+	if len(shown) != 4 {
+		t.Fatalf("the README shows %d files, want the types, the copies, the schema and the sample", len(shown))
 	}
 	between(t, dir, "types.go", "type TicketSpec", "// TicketStatus", shown[0]+"\n")
 	between(t, dir, "deepcopy.go", "func (s *TicketSpec)", "func (s *TicketStatus)", shown[1]+"\n")
 	replace(t, dir, "deepcopy.go", "import (\n", "import (\n\t\"maps\"\n")
 	between(t, dir, "config/crd.yaml", "              required: [text]", "            status:", shown[2])
-	replace(t, dir, "config/sample.yaml", "  text: hello\n", "  title: hello\n  priority: 3\n  labels: {room: \"12\"}\n  steps: [{name: look, args: [a, b]}]\n")
+	replace(t, dir, "config/sample.yaml", "spec:\n  text: hello\n", shown[3])
 	replace(t, dir, "reconcile.go", "w.Spec.Text", "w.Spec.Title")
 	replace(t, dir, "mine_test.go", `"spec", "text"`, `"spec", "title"`)
 	return dir

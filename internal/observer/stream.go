@@ -72,9 +72,8 @@ func (s *stream) record(what, text string) int64 {
 	request.Bytes = s.read.Load()
 	step.What, step.Text, step.Request, step.CauseSeq, step.Took = what, text, &request, s.opened, time.Since(s.began)
 	return s.observer.record(&step, s.at, 0, func(step *trace.Step) {
-		s.kind.place = place{step.File, step.Func}
 		if what == trace.Listed {
-			s.kind.listed = step.Seq
+			s.kind.listed, s.kind.place = step.Seq, place{step.File, step.Func}
 		}
 	})
 }
@@ -144,6 +143,7 @@ func (s *stream) finish(step *trace.Step, line []byte) {
 		return
 	}
 	object := &event.Object
+	s.kind.place = place{step.File, step.Func}
 	step.Text, step.Version = event.Type, object.ResourceVersion
 	if event.Type == string(watch.Error) {
 		step.Text = cut(event.Type+" "+object.Message, wordsLimit)
