@@ -51,6 +51,8 @@ type version struct {
 	Storage bool   `json:"storage"`
 }
 
+func (v version) stored() bool { return v.Storage }
+
 // conversionSpec says what converts: nothing (None), or a webhook.
 type conversionSpec struct {
 	Strategy string             `json:"strategy"`
@@ -71,8 +73,7 @@ type clientConfig struct {
 
 // storage is the version in which objects are written.
 func (d definition) storage() string {
-	// The API server admits no definition without one.
-	return d.Spec.Versions[slices.IndexFunc(d.Spec.Versions, func(v version) bool { return v.Storage })].Name
+	return d.Spec.Versions[slices.IndexFunc(d.Spec.Versions, version.stored)].Name
 }
 
 // names says whether the definition names this webhook.
@@ -116,6 +117,9 @@ func (a *api) edit(ctx context.Context, subresource string, operations []operati
 // definition reads the definition.
 func (a *api) definition(ctx context.Context) (d definition, err error) {
 	err = send(ctx, a.rest.Get().AbsPath(definitionPath), definitionKind, &d)
+	if err == nil && !slices.ContainsFunc(d.Spec.Versions, version.stored) {
+		err = errors.New("the answer is a definition without a storage version")
+	}
 	if apierrors.IsNotFound(err) {
 		err = fmt.Errorf("%w: install it with `kubectl apply -f chapters/versions/config/crd`, then start again", err)
 	}
