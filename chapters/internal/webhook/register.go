@@ -78,6 +78,8 @@ func (o Object) Install(ctx context.Context, first bool) error {
 			return err
 		case err != nil:
 			return err
+		case found.GetName() != want.GetName() || found.GetKind() != want.GetKind():
+			return errors.New("the answer is another object") // It would be overwritten.
 		case !first && o.isAnothers(found):
 			return ErrTaken
 		}

@@ -105,6 +105,16 @@ func TestInstall(t *testing.T) {
 	}
 }
 
+// Where the answer is another object, that one would be overwritten.
+func TestInstallAnother(t *testing.T) {
+	for _, answer := range []string{strings.Replace(is(""), `"name":"a"`, `"name":"b"`, 1), strings.Replace(is(""), "Thing", "Other", 1)} {
+		err := newObject(t, chaptertest.Exchange{Request: "GET" + path, Code: 200, Answer: answer}).Install(t.Context(), true)
+		if err == nil || !strings.Contains(err.Error(), "another object") {
+			t.Errorf("%v after %s", err, answer)
+		}
+	}
+}
+
 // The end of a process removes what it was the last to write, and nothing else.
 func TestRemove(t *testing.T) {
 	const remove = "DELETE" + path + ` {"kind":"DeleteOptions","apiVersion":"v1","preconditions":{"resourceVersion":"7"}}`
