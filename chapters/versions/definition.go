@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"strings"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -229,6 +230,12 @@ func (d definition) patch(served []string, converts *conversionSpec) []operation
 
 // pizzas is the path of all Pizzas in a version.
 func pizzas(version string) string { return "/apis/" + v1alpha1.GroupName + "/" + version + "/pizzas" }
+
+// order creates a Pizza. One that is not in the storage version is converted.
+func (a *api) order(version string) *rest.Request {
+	path := strings.Replace(pizzas(version), "/pizzas", "/namespaces/default/pizzas", 1)
+	return a.rest.Post().AbsPath(path).Body([]byte(`{"apiVersion":"` + v1alpha1.GroupName + "/" + version + `","kind":"Pizza","metadata":{"generateName":"byhand-"},"spec":{"toppings":[]}}`))
+}
 
 // await waits until the API server has seen a change of the definition: until it lists
 // Pizzas in a version, or says that there is no such resource.

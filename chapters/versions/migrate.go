@@ -130,7 +130,7 @@ func (a *api) list(ctx context.Context, version string) (all []metav1.PartialObj
 		}
 		all = append(all, page.Items...)
 		switch next := page.Continue; {
-		case page.Items == nil: // The API server says [] if there are none.
+		case page.Items == nil: // Of a custom resource there are at least [].
 			return nil, errors.New("the list has no items, not even none")
 		case next == "":
 			return all, nil
