@@ -37,7 +37,7 @@
 //     of a Pizza is refused then, the removal of a finalizer included. It ends when the
 //     program is back, or with make chapter-down.
 //   - For these 5 seconds, and until an API server hears of the registration, some
-//     milliseconds after "ready", nothing is asked and every Pizza passes.
+//     milliseconds after it is there, nothing is asked and every Pizza passes.
 //   - It races: a topping may be deleted between the answer and the moment when the pizza is
 //     stored. Only what stores both can rule that out, as the chapter apiserver
 //     does with its budget.

@@ -20,6 +20,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/rest"
 
 	"example.com/byhand/chapters/internal/webhook"
 	"example.com/byhand/chapters/restaurant/v1alpha1"
@@ -76,7 +77,7 @@ func run(ctx context.Context, o options) error {
 		return connect.ExplainConfig(err)
 	}
 
-	p.toppings = newInformer(client)
+	p.client, p.toppings = client, newInformer(client)
 	reviewer := &reviewer{has: has(client, p.toppings.Store), said: p.out.Printf}
 	certificate, err := webhook.NewCertificate(o.hosts(), webhook.Lifetime)
 	if err != nil {
@@ -102,6 +103,7 @@ func run(ctx context.Context, o options) error {
 // program is what runs.
 type program struct {
 	out          *log.Logger
+	client       *Toppings
 	toppings     *informer.Informer
 	server       *serve.Server
 	at           place
@@ -139,6 +141,10 @@ func (p *program) register(ctx context.Context) error {
 	err := webhook.Keep(ctx, func(ctx context.Context, first bool) error {
 		err := p.registration.install(ctx, first)
 		if first && err == nil {
+			time.Sleep(forget) // An API server does not say either when it has heard of the registration.
+			err = webhook.Reached(ctx, p.order())
+		}
+		if first && err == nil {
 			p.out.Printf("ready: the API server asks %s (Ctrl-C stops)", p.at)
 		}
 		return err
@@ -153,6 +159,12 @@ func (p *program) register(ctx context.Context) error {
 		return fmt.Errorf("the webhooks are still registered, and no process answers (`make chapter-down CHAPTER=admission` removes them): %w", removeErr)
 	}
 	return err
+}
+
+// order creates a Pizza where the API server has to ask.
+func (p *program) order() *rest.Request {
+	pizza := &v1alpha1.Pizza{ObjectMeta: metav1.ObjectMeta{GenerateName: "byhand-"}}
+	return p.client.rest.Post().Namespace(cmp.Or(p.at.namespace, metav1.NamespaceDefault)).Resource("pizzas").Body(pizza)
 }
 
 type options struct {

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/base64"
+	"encoding/json"
 	"fmt"
 	"time"
 
@@ -34,15 +35,13 @@ var apiServiceName = version.Version + "." + version.Group
 func registration(client dynamic.Interface, port int, bundle []byte, process string) []webhook.Object {
 	// In a cluster it would select Pods.
 	service := &unstructured.Unstructured{Object: map[string]any{
-		"apiVersion": "v1", "kind": "Service", "metadata": map[string]any{"name": serviceName},
-		"spec": map[string]any{"type": "ExternalName", "externalName": "127.0.0.1"},
+		"apiVersion": "v1", "kind": "Service", "metadata": map[string]any{"name": serviceName}, "spec": map[string]any{"type": "ExternalName", "externalName": "127.0.0.1"},
 	}}
 	apiService := &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": "apiregistration.k8s.io/v1", "kind": "APIService", "metadata": map[string]any{"name": apiServiceName},
 		"spec": map[string]any{
 			"group": version.Group, "version": version.Version, "groupPriorityMinimum": int64(1000), "versionPriority": int64(10),
-			"service":  map[string]any{"name": serviceName, "namespace": metav1.NamespaceDefault, "port": int64(port)},
-			"caBundle": base64.StdEncoding.EncodeToString(bundle),
+			"service": map[string]any{"name": serviceName, "namespace": metav1.NamespaceDefault, "port": int64(port)}, "caBundle": base64.StdEncoding.EncodeToString(bundle),
 		},
 	}}
 	services := client.Resource(schema.GroupVersionResource{Version: "v1", Resource: "services"}).Namespace(metav1.NamespaceDefault)
@@ -58,7 +57,13 @@ func waitAvailable(ctx context.Context, client *discovery.DiscoveryClient) error
 		return passedOn == nil && err == nil && told[version] != nil, nil
 	})
 	if err != nil && ctx.Err() == nil {
-		err = fmt.Errorf("the API server does not reach this one (kubectl describe apiservices %s says why): %w", apiServiceName, err)
+		// It says why, and is removed.
+		var apiService struct {
+			Status struct{ Conditions []struct{ Message string } }
+		}
+		answer, _ := client.RESTClient().Get().AbsPath("/apis/apiregistration.k8s.io/v1/apiservices", apiServiceName).Do(ctx).Raw()
+		_ = json.Unmarshal(answer, &apiService)
+		err = fmt.Errorf("the API server cannot reach this program, which must run where that does (README.md, Try it): %w: %v", err, apiService.Status.Conditions)
 	}
 	return err
 }

@@ -32,6 +32,9 @@ import (
 // never change: no apply under a new name removes what is owned under the old one.
 const manager = "byhand-apply"
 
+// errAnother is for a client that takes any kind for an answer.
+var errAnother = errors.New("the answer is another object")
+
 // reconciler gives each Foo its Deployment. All fields must be set.
 type reconciler struct {
 	foos        clientset.FoosGetter
@@ -60,7 +63,7 @@ func (r *reconciler) Reconcile(ctx context.Context, key cache.ObjectName) (reque
 	case !metav1.IsControlledBy(live, foo) || live.DeletionTimestamp != nil:
 		return 0, fmt.Errorf("the Deployment of Foo %s is another owner's, or is being deleted", key)
 	}
-	_, err = r.write(ctx, client, live, desired(foo))
+	written, err := r.write(ctx, client, live, desired(foo))
 	switch {
 	case apierrors.HasStatusCause(err, metav1.CauseTypeFieldManagerConflict):
 		// Not retried: the answer would be the same, until the other owner writes the Deployment,
@@ -69,6 +72,8 @@ func (r *reconciler) Reconcile(ctx context.Context, key cache.ObjectName) (reque
 		return 0, nil
 	case err != nil:
 		return 0, fmt.Errorf("%s the Deployment of Foo %s: %w", r.way, key, err)
+	case !metav1.IsControlledBy(written, foo):
+		return 0, fmt.Errorf("%s the Deployment of Foo %s: %w", r.way, key, errAnother)
 	case foo.Status.ObservedGeneration == foo.Generation:
 		return 0, nil
 	}
@@ -76,7 +81,10 @@ func (r *reconciler) Reconcile(ctx context.Context, key cache.ObjectName) (reque
 	// The Foo is done. This again, after a look into an old cache, changes nothing.
 	status := applyconfiguration.Foo(foo.Name, foo.Namespace)
 	status.Status = &applyconfiguration.FooStatusApplyConfiguration{ObservedGeneration: &foo.Generation}
-	_, err = r.foos.Foos(foo.Namespace).ApplyStatus(ctx, status, metav1.ApplyOptions{FieldManager: manager, Force: true})
+	applied, err := r.foos.Foos(foo.Namespace).ApplyStatus(ctx, status, metav1.ApplyOptions{FieldManager: manager, Force: true})
+	if err == nil && applied.Status.ObservedGeneration != foo.Generation {
+		err = errAnother
+	}
 	return 0, err
 }
 

@@ -179,6 +179,26 @@ func TestThreeWays(t *testing.T) {
 	}
 }
 
+// A client takes any kind for an answer. The Foo would stay behind without an event, or be done
+// without its Deployment.
+func TestAnswerIsAnother(t *testing.T) {
+	for _, resource := range []string{"foos", "deployments"} {
+		w := newWorld(t, testkit.NewAPIServer().Config(), metav1.NamespaceDefault, "merge")
+		w.foo.Status.ObservedGeneration = 0
+		w.faults.Intercept(func(answer http.ResponseWriter, r *http.Request) bool {
+			if is := testkit.TargetOf(r.URL.Path).Resource == resource && r.Method != http.MethodGet; !is {
+				return false
+			}
+			answer.Header().Set("Content-Type", "application/json")
+			fmt.Fprint(answer, `{"kind":"Status","apiVersion":"v1","status":"Success"}`)
+			return true
+		})
+		if err := w.reconcile(); err == nil || !strings.Contains(err.Error(), "the answer is another object") {
+			t.Errorf("%s: %v", resource, err)
+		}
+	}
+}
+
 // A cache may drop managedFields, as the core's informer does. Then a program seems to own
 // nothing, and would apply at each reconcile.
 func TestExtractWithoutManagedFields(t *testing.T) {

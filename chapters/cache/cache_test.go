@@ -13,6 +13,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -55,6 +57,31 @@ func follow(t *testing.T, s *testkit.APIServer, name string, o options) *bufio.S
 		t.Fatal(heard.Err())
 	}
 	return heard
+}
+
+// A list that never ends: no answer, or one page after the other.
+func TestEndless(t *testing.T) {
+	for _, name := range []string{"json", "pages", "get"} {
+		synctest.Test(t, func(t *testing.T) {
+			s, n := testkit.NewAPIServer(), 0
+			s.Intercept(func(w http.ResponseWriter, r *http.Request) bool {
+				if name != "pages" {
+					<-r.Context().Done()
+					panic(http.ErrAbortHandler)
+				}
+				time.Sleep(time.Second)
+				n++
+				w.Header().Set("Content-Type", "application/json")
+				fmt.Fprintf(w, `{"kind":"SecretList","apiVersion":"v1","metadata":{"resourceVersion":"1","continue":"%d"},"items":[]}`, n)
+				return true
+			})
+			began := time.Now()
+			_, err := measure(t.Context(), s.Config(), wayOf(name), options{namespace: "default", secret: "s0"}, io.Discard)
+			if took := time.Since(began); err == nil || took > patience+time.Minute {
+				t.Errorf("%s: %v after %s, want an error after %s", name, err, took, patience)
+			}
+		})
+	}
 }
 
 // What each way asks for and holds, and how often its handler was called.

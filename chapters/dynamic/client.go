@@ -2,9 +2,12 @@ package main
 
 import (
 	"context"
+	"errors"
 	"io"
 	"log"
 	"net/http"
+	"strings"
+	"unicode"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -46,6 +49,9 @@ func (c *Client) Get(ctx context.Context, resource schema.GroupVersionResource, 
 		Name(name).
 		Do(ctx).
 		Into(result)
+	if err == nil && (result.GetName() != name || result.GetNamespace() != namespace) {
+		err = errors.New("the answer is another object") // Update would write that one.
+	}
 	return result, err
 }
 
@@ -115,4 +121,18 @@ type told struct {
 func (t told) RoundTrip(r *http.Request) (*http.Response, error) {
 	t.steps.Println(r.Method, r.URL.RequestURI())
 	return t.next.RoundTrip(r)
+}
+
+// printable keeps the terminal from control characters: what is printed is the server's words.
+type printable struct{ io.Writer }
+
+// Write implements io.Writer, for whole lines.
+func (p printable) Write(text []byte) (int, error) {
+	_, err := io.WriteString(p.Writer, strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) && r != '\n' {
+			return unicode.ReplacementChar
+		}
+		return r
+	}, string(text)))
+	return len(text), err
 }

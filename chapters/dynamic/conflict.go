@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"sync"
@@ -33,6 +34,9 @@ func (c *Client) Modify(ctx context.Context, resource schema.GroupVersionResourc
 	// The wait grows, and no two writers wait equally long.
 	for delay := 10 * time.Millisecond; ; delay = min(2*delay, time.Second) {
 		object, err := c.Get(ctx, resource, namespace, name)
+		if err == nil && object.GetResourceVersion() == "" {
+			err = errors.New("it has no resourceVersion, so an update would not see what others have written")
+		}
 		if err != nil {
 			return err
 		}

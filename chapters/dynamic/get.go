@@ -149,8 +149,7 @@ func row(object unstructured.Unstructured) ([]string, error) {
 		if err != nil {
 			return nil, err
 		}
-		// A name may have control characters, for the terminal.
-		cells = append(cells, cmp.Or(strings.Trim(strconv.Quote(cell), `"`), "-"))
+		cells = append(cells, cmp.Or(cell, "-"))
 	}
 	// Not every kind has a generation. 0 would say that it has.
 	generation, found, err := unstructured.NestedInt64(object.Object, "metadata", "generation")
@@ -184,6 +183,10 @@ func (p *program) apiResources(ctx context.Context) error {
 func printRows(out io.Writer, rows ...[]string) error {
 	table := tabwriter.NewWriter(out, 10, 0, 3, ' ', 0)
 	for _, cells := range rows {
+		for i, cell := range cells {
+			// A name may have control characters, for the terminal.
+			cells[i] = strings.Trim(strconv.Quote(cell), `"`)
+		}
 		fmt.Fprintln(table, strings.Join(cells, "\t"))
 	}
 	return table.Flush()

@@ -22,7 +22,7 @@ func main() {
 	context.AfterFunc(ctx, stop)
 	err := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
 	if err != nil && ctx.Err() == nil {
-		fmt.Fprintln(os.Stderr, "dynamic:", err)
+		fmt.Fprintln(printable{os.Stderr}, "dynamic:", err)
 		os.Exit(1)
 	}
 }
@@ -49,7 +49,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		return err
 	}
 	o.contextNamespace = namespace
-	p := &program{options: o, stdout: stdout, steps: log.New(stderr, "", 0)}
+	p := &program{options: o, stdout: stdout, steps: log.New(printable{stderr}, "", 0)}
 	if p.client, err = NewClient(config, p.steps); err != nil {
 		return connect.ExplainConfig(err)
 	}

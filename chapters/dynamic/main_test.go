@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http/httptest"
 	"strings"
 	"testing"
@@ -59,6 +60,30 @@ func TestGetQuotes(t *testing.T) {
 	stdout, _, err := dynamic(t, s.kubeconfig(t), "get", "fo")
 	if lines := strings.Split(stdout, "\n"); err != nil || len(lines) != 3 || !strings.Contains(lines[1], `  \x1b[2Ja\nb ü `) {
 		t.Errorf("%v: %q", err, stdout)
+	}
+}
+
+// What the server says goes to a terminal, whatever it says, and is what was asked for.
+func TestLies(t *testing.T) {
+	_, groups := fixture()
+	const foo = `{"apiVersion": "samplecontroller.k8s.io/v1alpha1", "kind": "Foo", "metadata": {"namespace": "default", "name": "example-foo", "resourceVersion": "1", "creationTimestamp": "\u001b[2J"}}`
+	for _, test := range []struct{ path, answer, args, want string }{
+		{fooPath, foo, "get fo example-foo", `\x1b[2J`},
+		{foosPath, `{"kind": "List", "apiVersion": "v1", "items": [` + foo + `]}`, "get fo", `\x1b[2J`},
+		{fooPath, `{"kind": "Status", "apiVersion": "v1", "status": "Success"}`, "get fo example-foo", "another object"},
+		{fooPath, strings.Replace(foo, "example-foo", "other", 1), "collide fo example-foo", "another object"},
+		// It would be written whatever others have written since.
+		{fooPath, strings.Replace(foo, `"1"`, `""`, 1), "collide fo example-foo", "no resourceVersion"},
+		{"/apis", strings.Replace(groups, `"Deployment"`, `"\u001b[2J"`, 1), "api-resources", `\x1b[2J`},
+		{"/apis", strings.Replace(groups, `"Foo"`, `"\u001b[2J"`, 1), "get fo example-foo", "kind samplecontroller.k8s.io/v1alpha1, Kind=\ufffd[2J"},
+	} {
+		s := newServer(t)
+		kubeconfig := s.kubeconfig(t)
+		s.answer(test.path, test.answer)
+		stdout, stderr, err := dynamic(t, kubeconfig, strings.Fields(test.args)...)
+		if said := fmt.Sprint(stdout, stderr, err); !strings.Contains(said, test.want) || strings.Contains(said, "\x1b") {
+			t.Errorf("%s, %s: %q, want %q", test.args, test.answer, said, test.want)
+		}
 	}
 }
 
@@ -216,9 +241,9 @@ func TestServerBelowAPath(t *testing.T) {
 	s := newServer(t)
 	s.answer("/k8s/api", s.answers["/api"])
 	s.answer("/k8s/apis", s.answers["/apis"])
-	s.answer("/k8s"+fooPath, `{"apiVersion": "samplecontroller.k8s.io/v1alpha1", "kind": "Foo", "metadata": {"name": "below"}}`)
+	s.answer("/k8s"+fooPath, `{"apiVersion": "samplecontroller.k8s.io/v1alpha1", "kind": "Foo", "metadata": {"namespace": "default", "name": "example-foo", "labels": {"is": "below"}}}`)
 	below := &server{Server: &httptest.Server{URL: s.URL + "/k8s"}}
-	stdout, _, err := dynamic(t, below.kubeconfig(t), "get", "foo", "example-foo")
+	stdout, _, err := dynamic(t, below.kubeconfig(t), "get", "foo", "example-foo", "-o", "json")
 	if err != nil || !strings.Contains(stdout, "below") {
 		t.Errorf("%v: %s", err, stdout)
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -109,6 +110,25 @@ func TestNamespace(t *testing.T) {
 	c := newController("", nil, "here", t.Output())
 	if want := fooAPI + "/namespaces/here/foos"; c.foos != want {
 		t.Errorf("path %s, want %s", c.foos, want)
+	}
+}
+
+// Names become paths, and are printed: an object with none, or with another's path, ends it.
+func TestNoFoo(t *testing.T) {
+	for _, foo := range []string{`{}`, `{"metadata":{"name":"a"}}`, `{"metadata":{"name":"a","namespace":"../.."}}`, `{"metadata":{"name":"\u001b[2J","namespace":"b"}}`} {
+		for _, answers := range [][]string{{`{"items":[` + foo + `]}`}, {`{}`, `{"type":"ADDED","object":` + foo + `}`}} {
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if len(answers) == 0 || r.Method != http.MethodGet {
+					t.Errorf("%s: %s %s", foo, r.Method, r.URL)
+					return
+				}
+				_, _ = io.WriteString(w, answers[0])
+				answers = answers[1:]
+			}))
+			err := newController(server.URL, server.Client(), "", t.Output()).run(t.Context())
+			server.Close()
+			saysInOneLine(t, err, "no Foo")
+		}
 	}
 }
 

@@ -115,7 +115,11 @@ func newClient(config map[string]string, dir string) (*http.Client, error) {
 	if token == nil {
 		token = []byte(config["token"])
 	}
-	return &http.Client{Transport: bearer{strings.TrimSpace(string(token)), &http.Transport{TLSClientConfig: trust, Proxy: http.ProxyFromEnvironment}}}, nil
+	return &http.Client{
+		Transport: bearer{strings.TrimSpace(string(token)), &http.Transport{TLSClientConfig: trust, Proxy: http.ProxyFromEnvironment}},
+		// No redirect is followed: another host would see the token.
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}, nil
 }
 
 // bearer shows a token with each request, if there is one.

@@ -59,6 +59,10 @@ func TestKubeconfigsThatItCannotUse(t *testing.T) {
 // that wants to know who we are.
 func TestKubeconfigsThatItCanUse(t *testing.T) {
 	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/elsewhere" {
+			http.Redirect(w, r, "/", http.StatusFound)
+			return
+		}
 		if len(r.TLS.PeerCertificates) == 0 && r.Header.Get("Authorization") != "Bearer secret" {
 			w.WriteHeader(http.StatusUnauthorized)
 		}
@@ -108,6 +112,10 @@ func TestKubeconfigsThatItCanUse(t *testing.T) {
 			defer response.Body.Close()
 			if address != server.URL || response.StatusCode != http.StatusOK {
 				t.Errorf("%s answers %s", address, response.Status)
+			}
+			// Another host would see the token.
+			if response, err := client.Get(address + "/elsewhere"); err != nil || response.StatusCode != http.StatusFound {
+				t.Errorf("a redirect is followed: %v", err)
 			}
 		})
 	}

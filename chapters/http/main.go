@@ -93,6 +93,9 @@ func (c *controller) list(ctx context.Context) (version string, err error) {
 		return "", err
 	}
 	for _, foo := range list.Items {
+		if err := foo.check(); err != nil {
+			return "", err
+		}
 		c.changed(ctx, foo)
 	}
 	return list.Metadata.ResourceVersion, nil
@@ -124,6 +127,9 @@ func (c *controller) watch(ctx context.Context, version string) error {
 		var foo Foo
 		if err := json.Unmarshal(event.Object, &foo); err != nil {
 			return fmt.Errorf("the watch: %w", err)
+		}
+		if err := foo.check(); err != nil {
+			return err
 		}
 		c.log.Printf("%s %s, version %s", event.Type, foo.key(), foo.Metadata.ResourceVersion)
 		switch event.Type {

@@ -1,6 +1,9 @@
 package main
 
-import "fmt"
+import (
+	"fmt"
+	"regexp"
+)
 
 // fooAPI is the path of everything that the CRD of Foos adds to the API server.
 const fooAPI = "/apis/samplecontroller.k8s.io/v1alpha1"
@@ -119,6 +122,14 @@ func newDeployment(foo Foo) Deployment {
 
 // key names a Foo in the store and in the queue.
 func (f Foo) key() string { return f.Metadata.Namespace + "/" + f.Metadata.Name }
+
+// check returns an error unless it has a name and a namespace. They are parts of paths.
+func (f Foo) check() error {
+	if !regexp.MustCompile(`^[a-z0-9][-a-z0-9]*/[a-z0-9][-.a-z0-9]*$`).MatchString(f.key()) {
+		return fmt.Errorf("an object is no Foo: its name is %q", f.key())
+	}
+	return nil
+}
 
 // refusal is an answer that is not 2xx. The server says why in an object of the kind
 // Status, which has these two fields among others.

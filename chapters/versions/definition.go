@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"strings"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -51,6 +52,8 @@ type version struct {
 	Storage bool   `json:"storage"`
 }
 
+func (v version) stored() bool { return v.Storage }
+
 // conversionSpec says what converts: nothing (None), or a webhook.
 type conversionSpec struct {
 	Strategy string             `json:"strategy"`
@@ -71,8 +74,7 @@ type clientConfig struct {
 
 // storage is the version in which objects are written.
 func (d definition) storage() string {
-	// The API server admits no definition without one.
-	return d.Spec.Versions[slices.IndexFunc(d.Spec.Versions, func(v version) bool { return v.Storage })].Name
+	return d.Spec.Versions[slices.IndexFunc(d.Spec.Versions, version.stored)].Name
 }
 
 // names says whether the definition names this webhook.
@@ -116,6 +118,9 @@ func (a *api) edit(ctx context.Context, subresource string, operations []operati
 // definition reads the definition.
 func (a *api) definition(ctx context.Context) (d definition, err error) {
 	err = send(ctx, a.rest.Get().AbsPath(definitionPath), definitionKind, &d)
+	if err == nil && !slices.ContainsFunc(d.Spec.Versions, version.stored) {
+		err = errors.New("the answer is a definition without a storage version")
+	}
 	if apierrors.IsNotFound(err) {
 		err = fmt.Errorf("%w: install it with `kubectl apply -f chapters/versions/config/crd`, then start again", err)
 	}
@@ -225,6 +230,12 @@ func (d definition) patch(served []string, converts *conversionSpec) []operation
 
 // pizzas is the path of all Pizzas in a version.
 func pizzas(version string) string { return "/apis/" + v1alpha1.GroupName + "/" + version + "/pizzas" }
+
+// order creates a Pizza. One that is not in the storage version is converted.
+func (a *api) order(version string) *rest.Request {
+	path := strings.Replace(pizzas(version), "/pizzas", "/namespaces/default/pizzas", 1)
+	return a.rest.Post().AbsPath(path).Body([]byte(`{"apiVersion":"` + v1alpha1.GroupName + "/" + version + `","kind":"Pizza","metadata":{"generateName":"byhand-"},"spec":{"toppings":[]}}`))
+}
 
 // await waits until the API server has seen a change of the definition: until it lists
 // Pizzas in a version, or says that there is no such resource.

@@ -96,6 +96,11 @@ func converts(ctx context.Context, address string, requests *api, story *log.Log
 	url := server.URL + "/convert"
 	err = webhook.Keep(ctx, func(ctx context.Context, first bool) error {
 		err := requests.install(ctx, url, certificate.Bundle(), first)
+		for _, version := range []string{"v1alpha1", "v1beta1"} {
+			if first && err == nil {
+				err = webhook.Reached(ctx, requests.order(version))
+			}
+		}
 		if first && err == nil {
 			story.Printf("ready: process %d converts at %s, v1alpha1 and v1beta1 are served (Ctrl-C stops)", os.Getpid(), url)
 		}

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log"
 	"slices"
@@ -128,8 +129,15 @@ func (a *api) list(ctx context.Context, version string) (all []metav1.PartialObj
 			return nil, err
 		}
 		all = append(all, page.Items...)
-		if token = page.Continue; token == "" {
+		switch next := page.Continue; {
+		case page.Items == nil: // Of a custom resource there are at least [].
+			return nil, errors.New("the list has no items, not even none")
+		case next == "":
 			return all, nil
+		case next == token:
+			return nil, errors.New("the server sends the same page again")
+		default:
+			token = next
 		}
 	}
 }
@@ -141,7 +149,7 @@ func (a *api) list(ctx context.Context, version string) (all []metav1.PartialObj
 // nothing.
 func (a *api) rewrite(ctx context.Context, version string, pizza metav1.PartialObjectMetadata) error {
 	path := fmt.Sprintf("/apis/%s/%s/namespaces/%s/pizzas/%s", v1alpha1.GroupName, version, pizza.Namespace, pizza.Name)
-	err := a.rest.Patch(types.MergePatchType).AbsPath(path).Body([]byte("{}")).Do(ctx).Error()
+	err := send(ctx, a.rest.Patch(types.MergePatchType).AbsPath(path).Body([]byte("{}")), "Pizza", &pizza)
 	if apierrors.IsNotFound(err) {
 		return nil
 	}

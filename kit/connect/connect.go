@@ -13,6 +13,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -51,23 +52,34 @@ func Config(o Options) (config *rest.Config, namespace string, err error) {
 		return nil, "", err
 	}
 	Limit(config, o.QPS, o.Burst)
-	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return writesOnce{next} })
+	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return wary{next} })
 	namespace, _, _ = loader.Namespace()
 	return config, namespace, nil
 }
 
-// writesOnce lets client-go send a write once. By itself it sends one that is answered with
-// Retry-After up to ten times more, in one call, and says nothing of it. Whether a write is sent
-// again is decided by a reconcile, which has a back-off.
-type writesOnce struct{ next http.RoundTripper }
+// wary keeps client-go from three things that it does by itself, and says nothing of.
+type wary struct{ next http.RoundTripper }
+
+// patience is how many seconds a server may put a read off. An informer is blind meanwhile.
+const patience = 30
 
 // RoundTrip implements http.RoundTripper.
-func (t writesOnce) RoundTrip(r *http.Request) (*http.Response, error) {
+func (t wary) RoundTrip(r *http.Request) (*http.Response, error) {
 	response, err := t.next.RoundTrip(r)
-	if err == nil && r.Method != http.MethodGet {
-		response.Header.Del("Retry-After")
+	if err != nil {
+		return nil, err
 	}
-	return response, err
+	// To follow it would show the credentials to another host, and a write would become a GET, which
+	// succeeds. No API server sends one.
+	response.Header.Del("Location")
+	if seconds, err := strconv.Atoi(response.Header.Get("Retry-After")); r.Method != http.MethodGet {
+		// client-go would send it up to ten times more, in one call. Whether a write is sent again is
+		// decided by a reconcile, which has a back-off.
+		response.Header.Del("Retry-After")
+	} else if err == nil && seconds > patience {
+		response.Header.Set("Retry-After", strconv.Itoa(patience))
+	}
+	return response, nil
 }
 
 // errAddress takes the place of errors that show an address: a part of it may be a password.

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -150,6 +151,45 @@ func TestWritesOnce(t *testing.T) {
 	if sent != 1 || !apierrors.IsTooManyRequests(err) {
 		t.Errorf("sent %d times, want once; error %v", sent, err)
 	}
+}
+
+// What another host answers is not the API server's, and client-go would show it the credentials.
+func TestRedirect(t *testing.T) {
+	other := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		t.Errorf("another host is asked, and sees %q", r.Header.Get("Authorization"))
+	}))
+	defer other.Close()
+	server := httptest.NewServer(http.RedirectHandler(other.URL, http.StatusFound))
+	defer server.Close()
+	config := load(t, server.URL)
+	config.BearerToken = "secret"
+	deployments := kubernetes.NewForConfigOrDie(config).AppsV1().Deployments("default")
+	_, read := deployments.Get(t.Context(), "d", metav1.GetOptions{})
+	// It would become a GET, which succeeds.
+	if wrote := deployments.Delete(t.Context(), "d", metav1.DeleteOptions{}); read == nil || wrote == nil {
+		t.Errorf("GET: %v, DELETE: %v, want errors", read, wrote)
+	}
+}
+
+// A server that asks for an hour's patience is asked again after half a minute: an informer would
+// be blind for that hour.
+func TestPatience(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := testkit.NewAPIServer()
+		server.Intercept(func(w http.ResponseWriter, _ *http.Request) bool {
+			if len(server.Log()) == 1 {
+				testkit.WriteError(w, apierrors.NewTooManyRequests("", 3600))
+			}
+			return len(server.Log()) == 1
+		})
+		config := load(t, "http://api.test")
+		config.Transport = server.Config().Transport
+		began := time.Now()
+		_, err := kubernetes.NewForConfigOrDie(config).AppsV1().Deployments("default").List(t.Context(), metav1.ListOptions{})
+		if took := time.Since(began); err != nil || took != 30*time.Second {
+			t.Errorf("after %s: %v, want 30 s", took, err)
+		}
+	})
 }
 
 // says checks that an error is one line with each of these texts.

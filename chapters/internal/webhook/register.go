@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/rest"
 	"k8s.io/client-go/util/retry"
 	"k8s.io/klog/v2"
 )
@@ -42,6 +44,16 @@ func Keep(ctx context.Context, install func(ctx context.Context, first bool) err
 			klog.FromContext(ctx).Error(err, "The registration is not as it should be, trying again", "after", Period)
 		}
 	}
+}
+
+// Reached sends a dry run about which the API server has to ask this process, and returns an error
+// if that cannot reach it. Any other error, such as a right that is missing, says nothing.
+func Reached(ctx context.Context, create *rest.Request) error {
+	err := create.Param("dryRun", metav1.DryRunAll).Do(ctx).Error()
+	if err == nil || !strings.Contains(err.Error(), "webhook") || !strings.Contains(err.Error(), `Post "`) {
+		return nil
+	}
+	return fmt.Errorf("the API server cannot reach this program, which must run where that does (README.md, Try it): %w", err)
 }
 
 // process is the annotation that says whose a registration is.
@@ -78,6 +90,8 @@ func (o Object) Install(ctx context.Context, first bool) error {
 			return err
 		case err != nil:
 			return err
+		case found.GetName() != want.GetName() || found.GetKind() != want.GetKind():
+			return errors.New("the answer is another object") // It would be overwritten.
 		case !first && o.isAnothers(found):
 			return ErrTaken
 		}

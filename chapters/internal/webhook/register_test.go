@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/dynamic"
 
 	"example.com/byhand/chapters/internal/chaptertest"
@@ -102,6 +103,36 @@ func TestInstall(t *testing.T) {
 				t.Errorf("%v, want %v", err, test.want)
 			}
 		})
+	}
+}
+
+// Where the answer is another object, that one would be overwritten.
+func TestInstallAnother(t *testing.T) {
+	for _, answer := range []string{strings.Replace(is(""), `"name":"a"`, `"name":"b"`, 1), strings.Replace(is(""), "Thing", "Other", 1)} {
+		err := newObject(t, chaptertest.Exchange{Request: "GET" + path, Code: 200, Answer: answer}).Install(t.Context(), true)
+		if err == nil || !strings.Contains(err.Error(), "another object") {
+			t.Errorf("%v after %s", err, answer)
+		}
+	}
+}
+
+// An API server elsewhere says that nothing answers. What it refuses for another reason has come
+// through.
+func TestReached(t *testing.T) {
+	for message, want := range map[string]bool{
+		`failed calling webhook \"a.b.c\": failed to call webhook: Post \"https://127.0.0.1:1/mutate?timeout=5s\": dial tcp 127.0.0.1:1: connect: connection refused`: false,
+		`conversion webhook for a/v1, Kind=B failed: Post \"https://127.0.0.1:1/convert?timeout=30s\": dial tcp 127.0.0.1:1: connect: connection refused`:             false,
+		`admission webhook \"a.b.c\" denied the request: no`: true,
+		`pizzas is forbidden: User \"a\" cannot create it`:   true,
+	} {
+		answer := strings.Replace(chaptertest.Status(500, "InternalError"), "refused", message, 1)
+		client, err := discovery.NewDiscoveryClientForConfig(chaptertest.Expect(t, chaptertest.Exchange{Request: "POST /apis/a?dryRun=All", Code: 500, Answer: answer}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := webhook.Reached(t.Context(), client.RESTClient().Post().AbsPath("/apis/a")); (err == nil) != want {
+			t.Errorf("%s: %v", message, err)
+		}
 	}
 }
 
