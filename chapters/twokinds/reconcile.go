@@ -74,9 +74,9 @@ func (r *reconciler) createFoos(ctx context.Context, team *Team) (err error) {
 	return err
 }
 
-// rollUp adds to an empty status what follows from the stores, and from nothing else. So it does not matter which of two
-// kinds is observed first: the last event leads to the same status. It goes in the order of the
-// spec: a text in the order of a map would differ each time, and be written each time.
+// rollUp adds to an empty status what follows from the stores, and from nothing else. So it does not
+// matter which of two kinds is observed first: the last event leads to the same status. It goes in the
+// order of the spec: a text in the order of a map would differ each time, and be written each time.
 func (r *reconciler) rollUp(team *Team, status *TeamStatus, err error) {
 	var waiting []string
 	for _, member := range team.Spec.Members {
@@ -97,7 +97,8 @@ func (r *reconciler) rollUp(team *Team, status *TeamStatus, err error) {
 	case status.SecretVersion == "":
 		ready.Reason, ready.Message = "SecretMissing", fmt.Sprintf("there is no Secret %s of the type %s with a token", team.Spec.SecretName, secretType)
 	case controller.IsRefusal(err):
-		ready.Reason, ready.Message = "WriteFailed", err.Error()
+		// Not the text of err: a request ID in it would make each try a write, and so an event.
+		ready.Reason, ready.Message = "WriteFailed", "the API server refuses a Foo: the log says why"
 	case len(waiting) > 0:
 		ready.Reason, ready.Message = "WaitingForFoos", fmt.Sprint("not ready: ", waiting)
 	default:
