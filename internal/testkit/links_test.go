@@ -142,7 +142,7 @@ func TestTranslation(t *testing.T) {
 		}
 		return parts
 	}
-	for _, folder := range []string{"", "chapters/http/"} {
+	for _, folder := range []string{"", "chapters/http/", "chapters/informer/"} {
 		if diff := cmp.Diff(parts(folder+english), parts(folder+chinese)); diff != "" {
 			t.Errorf("%s is not as %s (-, +):\n%s", folder+chinese, english, diff)
 		}
