@@ -1,0 +1,131 @@
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/runtime/serializer"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/cache"
+
+	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
+	"example.com/byhand/clientset"
+	"example.com/byhand/controller"
+	"example.com/byhand/informer"
+	"example.com/byhand/kit/connect"
+)
+
+func main() {
+	kubeconfig := flag.String("kubeconfig", "", "kubeconfig `file` (default: $KUBECONFIG, then ~/.kube/config, then the Pod's own account)")
+	namespace := flag.String("namespace", "", "the only namespace to look at (default: all)")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	// After the first signal a second one ends the process at once.
+	context.AfterFunc(ctx, stop)
+	config, _, err := connect.Config(connect.Options{Kubeconfig: *kubeconfig, QPS: -1})
+	if err == nil {
+		err = run(ctx, config, *namespace)
+	}
+	if err != nil && ctx.Err() == nil {
+		fmt.Fprintln(os.Stderr, "twokinds:", err)
+		os.Exit(1)
+	}
+}
+
+// byNamed is the index of Teams by what they name.
+const byNamed = "byNamed"
+
+// run returns when ctx is done and each worker has finished what it had begun.
+func run(ctx context.Context, config *rest.Config, namespace string) error {
+	ours := rest.CopyConfig(config)
+	ours.APIPath, ours.GroupVersion, ours.NegotiatedSerializer = "/apis", &groupVersion, serializer.NewCodecFactory(scheme).WithoutConversion()
+	teamClient, err := rest.RESTClientFor(ours)
+	if err != nil {
+		return connect.ExplainConfig(err)
+	}
+	kube, client := kubernetes.NewForConfigOrDie(config), clientset.NewForConfigOrDie(config)
+	group := client.SamplecontrollerV1alpha1()
+
+	// One queue, of Teams. An event of each of the three kinds adds the keys of those that it concerns.
+	queue := controller.NewPriorityQueue("team")
+	teams := informer.New(groupVersion.WithResource(resource).GroupResource(), teamClient,
+		cache.NewListWatchFromClient(teamClient, resource, namespace, fields.Everything()),
+		cache.InformerOptions{ObjectType: &Team{}, ResyncPeriod: 10 * time.Minute, Handler: controller.EnqueueObject(queue),
+			Indexers: cache.Indexers{byNamed: named}})
+	// All Foos: another one may have the name that a member needs. The core's informer drops their owners.
+	foos := informer.New(v1alpha1.Resource("foos"), client, cache.NewListWatchFromClient(group.RESTClient(), "foos", namespace, fields.Everything()),
+		cache.InformerOptions{ObjectType: &v1alpha1.Foo{}, Handler: controller.EnqueueOwner(queue, kind.GroupKind(), func(foo cache.ObjectName) []cache.ObjectName {
+			return naming(teams.Store, "Foo ", foo)
+		})})
+	secrets := informer.New(corev1.Resource("secrets"), kube,
+		cache.NewListWatchFromClient(kube.CoreV1().RESTClient(), "secrets", namespace, fields.OneTermEqualSelector("type", secretType)),
+		cache.InformerOptions{ObjectType: &corev1.Secret{}, Transform: withoutContent, Handler: controller.EnqueueObject(secretQueue{queue, teams.Store})})
+
+	for _, i := range []*informer.Informer{teams, foos, secrets} {
+		go i.Run(ctx)
+	}
+	if err := informer.WaitForSync(ctx, time.Minute, teams, foos, secrets); err != nil {
+		return err
+	}
+	fmt.Printf("ready: %d Teams (Ctrl-C stops)\n", len(teams.Store.ListKeys()))
+	r := &reconciler{teamClient: teamClient, fooClient: group, teams: teams.Store, foos: foos.Store, secrets: secrets.Store}
+	controller.New(queue, r.Reconcile).Run(ctx, 8)
+	return nil
+}
+
+func fooOf(team *Team, member string) cache.ObjectName {
+	return cache.NewObjectName(team.Namespace, team.Name+"-"+member)
+}
+
+// named returns what a Team names: its Secret and its Foos.
+func named(obj any) (names []string, _ error) {
+	team := obj.(*Team)
+	for _, member := range team.Spec.Members {
+		names = append(names, "Foo "+fooOf(team, member).String())
+	}
+	return append(names, "Secret "+team.Namespace+"/"+team.Spec.SecretName), nil
+}
+
+// naming returns the keys of the Teams that name an object.
+func naming(teams cache.Indexer, kind string, object cache.ObjectName) (keys []cache.ObjectName) {
+	found, _ := teams.ByIndex(byNamed, kind+object.String()) // The index exists.
+	for _, team := range found {
+		keys = append(keys, cache.MetaObjectToName(team.(*Team)))
+	}
+	return keys
+}
+
+// secretQueue adds the keys of the Teams that name a Secret in place of that. The store of Teams may
+// not have one of them yet. Then its own event comes later, when the store of Secrets has this one.
+type secretQueue struct {
+	controller.Queue
+	teams cache.Indexer
+}
+
+func (q secretQueue) Add(secret cache.ObjectName) {
+	for _, key := range naming(q.teams, "Secret ", secret) {
+		q.Queue.Add(key)
+	}
+}
+
+// withoutContent is the transform of Secrets. What is not in memory cannot get into a status, an
+// Event or a log. Of the token it keeps that there is one. Annotations go as well: kubectl apply
+// writes the whole Secret into one. It may run twice on an object.
+func withoutContent(obj any) (any, error) {
+	if secret, ok := obj.(*corev1.Secret); ok {
+		token := secret.Data["token"]
+		secret.Data, secret.Annotations, secret.ManagedFields = nil, nil, nil
+		if len(token) > 0 {
+			secret.Data = map[string][]byte{"token": []byte("there")}
+		}
+	}
+	return obj, nil
+}

@@ -1,0 +1,115 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/cache"
+
+	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
+	"example.com/byhand/clientset"
+	"example.com/byhand/controller"
+)
+
+// reconciler gives each Team its Foos, and rolls up their state. It has clients for what it writes,
+// and the informers' stores for what it reads.
+type reconciler struct {
+	teamClient           rest.Interface
+	fooClient            clientset.FoosGetter
+	teams, foos, secrets cache.Indexer
+	// writes are those that the stores do not show yet.
+	writes controller.PendingWrites
+}
+
+// Reconcile has the contract of controller.Reconcile.
+func (r *reconciler) Reconcile(ctx context.Context, key cache.ObjectName) (requeueAfter time.Duration, err error) {
+	if observed, err := r.writes.Observed(key); !observed {
+		return controller.CacheRetry, err
+	}
+	team, ok := get[*Team](r.teams, key)
+	if !ok || team.DeletionTimestamp != nil {
+		return 0, nil // The garbage collector deletes the Foos. A new one would hold it up.
+	}
+	// The store's objects are shared: this changes a copy. Its resourceVersion guards the write.
+	changed := team.DeepCopyObject().(*Team)
+	changed.Status.ReadyFoos, changed.Status.SecretVersion = 0, ""
+	secret, ok := get[*corev1.Secret](r.secrets, cache.NewObjectName(team.Namespace, team.Spec.SecretName))
+	if ok && len(secret.Data["token"]) > 0 {
+		changed.Status.SecretVersion = secret.ResourceVersion
+		err = r.createFoos(ctx, team)
+	}
+	r.rollUp(team, &changed.Status, err)
+	if equality.Semantic.DeepEqual(team, changed) {
+		return 0, err
+	}
+	failed := r.teamClient.Put().Namespace(team.Namespace).Resource(resource).Name(team.Name).SubResource("status").Body(changed).Do(ctx).Into(changed)
+	if failed == nil {
+		r.writes.Await(key, r.teams, changed)
+	}
+	return 0, errors.Join(err, failed)
+}
+
+// createFoos creates the Foo of each member that has none. The name follows from the Team: a second
+// one cannot be made, if an answer was lost or another process was faster.
+func (r *reconciler) createFoos(ctx context.Context, team *Team) (err error) {
+	for _, member := range team.Spec.Members {
+		name := fooOf(team, member)
+		if _, exists := get[*v1alpha1.Foo](r.foos, name); exists {
+			continue // It is another's, or its own. If it goes, there is an event.
+		}
+		foo := &v1alpha1.Foo{Spec: v1alpha1.FooSpec{DeploymentName: name.Name}}
+		foo.Name, foo.OwnerReferences = name.Name, []metav1.OwnerReference{*metav1.NewControllerRef(team, kind)}
+		created, failed := r.fooClient.Foos(team.Namespace).Create(ctx, foo, metav1.CreateOptions{})
+		if err = errors.Join(err, failed); failed == nil {
+			r.writes.Await(cache.MetaObjectToName(team), r.foos, created)
+		}
+	}
+	return err
+}
+
+// rollUp adds to an empty status what follows from the stores, and from nothing else. So it does not
+// matter which of two kinds is observed first: the last event leads to the same status. It goes in the
+// order of the spec: a text in the order of a map would differ each time, and be written each time.
+func (r *reconciler) rollUp(team *Team, status *TeamStatus, err error) {
+	var waiting []string
+	for _, member := range team.Spec.Members {
+		name := fooOf(team, member)
+		switch foo, ok := get[*v1alpha1.Foo](r.foos, name); {
+		// By UID: a Team that is deleted and made again is another one, and has no Foos yet.
+		case ok && !metav1.IsControlledBy(foo, team):
+			waiting = append(waiting, name.Name+" (not of this Team)")
+		// A condition may be that of an earlier spec. A deletion raises the generation, too.
+		case ok && meta.IsStatusConditionTrue(foo.Status.Conditions, v1alpha1.FooReady) && foo.Status.ObservedGeneration == foo.Generation:
+			status.ReadyFoos++
+		default:
+			waiting = append(waiting, name.Name)
+		}
+	}
+	ready := metav1.Condition{Type: "Ready", Status: metav1.ConditionFalse, ObservedGeneration: team.Generation}
+	switch {
+	case status.SecretVersion == "":
+		ready.Reason, ready.Message = "SecretMissing", fmt.Sprintf("there is no Secret %s of the type %s with a token", team.Spec.SecretName, secretType)
+	case controller.IsRefusal(err):
+		// Not the text of err: a request ID in it would make each try a write, and so an event.
+		ready.Reason, ready.Message = "WriteFailed", "the API server refuses a Foo: the log says why"
+	case len(waiting) > 0:
+		ready.Reason, ready.Message = "WaitingForFoos", fmt.Sprint("not ready: ", waiting)
+	default:
+		ready.Status, ready.Reason = metav1.ConditionTrue, "Ready"
+	}
+	meta.SetStatusCondition(&status.Conditions, ready)
+}
+
+// get returns the object that a store holds under key.
+func get[T any](store cache.Store, key cache.ObjectName) (obj T, ok bool) {
+	stored, _, _ := store.GetByKey(key.String()) // nil if there is none
+	obj, ok = stored.(T)
+	return obj, ok
+}
