@@ -16,7 +16,7 @@ var lessons = []lesson{
 	{
 		Title:    "It mends",
 		Say:      "A Foo asks for a Deployment, which runs copies of a program. A controller sees to it.",
-		Setup:    "create shop web 2; wait",
+		Setup:    "create example-foo web 2; wait",
 		Question: "You delete the Deployment. What happens?", Answers: []string{"It stays away", "It comes back"}, Right: 1,
 		Button: "Delete the Deployment", Act: "delete-deployment web",
 		Seen: "You deleted it. The controller created it again {took} later.",
@@ -27,7 +27,7 @@ var lessons = []lesson{
 	{
 		Title:    "It does not ask what happened",
 		Say:      "It is down. The Deployment was scaled to 5, then to 9. The Foo asks for 2.",
-		Setup:    "create shop web 2; wait; stop; scale-deployment web 5; scale-deployment web 9",
+		Setup:    "create example-foo web 2; wait; stop; scale-deployment web 5; scale-deployment web 9",
 		Question: "How many PUTs does it send when it starts?", Answers: []string{"None", "One", "Two"}, Right: 1,
 		Button: "Start the controller", Act: "start",
 		Seen: "One PUT, from 9 to 2. It has never heard of the 5.",
@@ -38,9 +38,9 @@ var lessons = []lesson{
 	{
 		Title:    "It reads its memory",
 		Say:      "The watch is held: the controller has scaled to 3, and its store still shows 2.",
-		Setup:    "create shop web 2; wait; hold on; scale shop 3; wait",
+		Setup:    "create example-foo web 2; wait; hold on; scale example-foo 3; wait",
 		Question: "You scale the Foo to 4. Does it send a PUT?", Answers: []string{"Yes, at once", "No, it waits"}, Right: 1,
-		Button: "Scale the Foo", Act: "scale shop 4",
+		Button: "Scale the Foo", Act: "scale example-foo 4",
 		Seen: "It sent nothing. Put the watch back, at the top of the page, and it goes on.",
 		Keep: "A store is a little behind: act only on one that shows your own writes.",
 		Why:  "Reconciles read the store, a copy in memory, and not the server. If that does not show the controller’s own last write, each decision would be made from an old state. So it waits until it does.",
@@ -51,7 +51,7 @@ var lessons = []lesson{
 		Say:      "Somebody else has a Deployment web. Your Foo asks for one of that name.",
 		Setup:    "take-name web",
 		Question: "What does the controller do with it?", Answers: []string{"Takes it over", "Replaces it", "Leaves it alone"}, Right: 2,
-		Button: "Create the Foo", Act: "create shop web 2",
+		Button: "Create the Foo", Act: "create example-foo web 2",
 		Seen: "It wrote nothing to it. The Foo’s status says NameTaken.",
 		Keep: "What another one controls is never written.",
 		Why:  "The controller writes no Deployment that it does not control, and says so in the status. It does not poll: when the name is free, that change wakes the Foo that waits for it.",
@@ -60,9 +60,9 @@ var lessons = []lesson{
 	{
 		Title:    "Who deletes what",
 		Say:      "The Deployment has an owner reference: in it stands the UID of the Foo.",
-		Setup:    "create shop web 2; wait",
+		Setup:    "create example-foo web 2; wait",
 		Question: "You delete the Foo. Who deletes the Deployment?", Answers: []string{"The controller", "The garbage collector"}, Right: 1,
-		Button: "Delete the Foo", Act: "delete shop background",
+		Button: "Delete the Foo", Act: "delete example-foo background",
 		Seen: "The garbage collector did. The controller sent no DELETE.",
 		Keep: "An owner reference says who goes with whom.",
 		Why:  "The controller wrote the owner reference when it created the Deployment. Another program, the garbage collector, deletes what has no owner left: here it looks twice a second. A UID is never used again, so a new Foo of the same name is another owner.",
@@ -71,9 +71,9 @@ var lessons = []lesson{
 	{
 		Title:    "Two writers",
 		Say:      "Another client writes the Deployment, each time just before the controller does.",
-		Setup:    "create shop web 2; wait; busy on",
+		Setup:    "create example-foo web 2; wait; busy on",
 		Question: "Both write from one version. Which write counts?", Answers: []string{"The last one", "The first one"}, Right: 1,
-		Button: "Scale the Foo", Act: "scale shop 4",
+		Button: "Scale the Foo", Act: "scale example-foo 4",
 		Seen: "The second writer got 409 Conflict, waited for the new version, and wrote again.",
 		Keep: "A write carries the version that it was made from.",
 		Why:  "A PUT has the resourceVersion of what was read. If the object has changed since, the server refuses it, so that nobody overwrites what he has not seen. The controller takes that for normal, and compares anew.",
@@ -82,7 +82,7 @@ var lessons = []lesson{
 	{
 		Title:    "It waits longer each time",
 		Say:      "A quota is used up: the server refuses creates. The Foo cafe needs none.",
-		Setup:    "create shop web 2; create cafe bar 1; wait; quota on",
+		Setup:    "create example-foo web 2; create cafe bar 1; wait; quota on",
 		Question: "You delete web. How often does it try?", Answers: []string{"Once", "Every second", "Later each time"}, Right: 2,
 		Button: "Delete the Deployment", Act: "delete-deployment web",
 		Seen: "Each pause is twice as long: “next try in …”. The Foo cafe waits for nothing.",
@@ -93,7 +93,7 @@ var lessons = []lesson{
 	{
 		Title:    "It begins anew",
 		Say:      "The Deployment was deleted, and its event is held back: the store still has it.",
-		Setup:    "create shop web 2; wait; hold on; delete-deployment web; wait",
+		Setup:    "create example-foo web 2; wait; hold on; delete-deployment web; wait",
 		Question: "The event is lost. How does it find out?", Answers: []string{"It never does", "It lists everything", "It is told again"}, Right: 1,
 		Button: "Lose the event", Act: "forget; hold off",
 		Seen: "410 Gone: it listed everything, missed the Deployment, and created it again.",
@@ -104,9 +104,9 @@ var lessons = []lesson{
 	{
 		Title:    "One leads",
 		Say:      "Two run; only the one with the Lease may write. You scale the Foo as it dies.",
-		Setup:    "create shop web 2; wait; start; wait",
+		Setup:    "create example-foo web 2; wait; start; wait",
 		Question: "When does the other one go on?", Answers: []string{"At once", "When the Lease is over", "Never"}, Right: 1,
-		Button: "Kill the leader", Act: "kill; scale shop 4",
+		Button: "Kill the leader", Act: "kill; scale example-foo 4",
 		Seen: "It waited until the Lease had run out, listed everything, and scaled.",
 		Keep: "All that counts is in the objects, not in the process.",
 		Why:  "A leader renews the Lease every second; one that was killed cannot give it back. The second one knows nothing of the first. It lists, compares, and goes on, since the objects say all that is asked for.",
@@ -115,7 +115,7 @@ var lessons = []lesson{
 	{
 		Title:    "Write it wrong",
 		Say:      "This controller was written wrong: it does not hear of deletions.",
-		Setup:    "bug deaf-to-deletion; wait; create shop web 2; wait",
+		Setup:    "bug deaf-to-deletion; wait; create example-foo web 2; wait",
 		Question: "You delete the Deployment. What happens?", Answers: []string{"It comes back", "It stays away"}, Right: 1,
 		Button: "Delete the Deployment", Act: "delete-deployment web",
 		Seen: "Nothing put its key into the queue, so nobody looked.",
@@ -135,9 +135,9 @@ var bugs = []bug{
 	{"deaf-to-names", "It does not hear that a name which a Foo waits for is free.", "name-freed", "informer/foo.go", "", "take-name taken; create late taken 1; delete-deployment taken"},
 	{"no-retry", "It does not try again what has failed.", "rights-taken", "controller/queue.go", "refuse-creates", "delete-deployment web"},
 	{"no-owner", "It creates the Deployment without an owner reference.", "deleted-background", "controller/foo/deployment.go", "", "delete-deployment web"},
-	{"no-rename", "It does not delete the Deployment of the earlier name.", "rename", "controller/foo/rename.go", "", "rename shop renamed"},
-	{"deletes-first", "It deletes the Deployment of the earlier name before there is a new one.", "rename", "controller/foo/rename.go", "refuse-creates", "rename shop renamed"},
-	{"exits-on-5xx", "It ends when the server answers 500.", "webhook-down", "controller/controller.go", "a-webhook-is-down", "scale shop 3"},
+	{"no-rename", "It does not delete the Deployment of the earlier name.", "rename", "controller/foo/rename.go", "", "rename example-foo renamed"},
+	{"deletes-first", "It deletes the Deployment of the earlier name before there is a new one.", "rename", "controller/foo/rename.go", "refuse-creates", "rename example-foo renamed"},
+	{"exits-on-5xx", "It ends when the server answers 500.", "webhook-down", "controller/controller.go", "a-webhook-is-down", "scale example-foo 3"},
 }
 
 // action is a command of the user, or of bad luck, which may stay until it is put back.

@@ -153,7 +153,7 @@ func TestReadingPath(t *testing.T) {
 func TestDocuments(t *testing.T) {
 	site := made(t, repository, "")
 	for name, want := range map[string]string{
-		home:                        `<div class="lead"><p>A controller is`,
+		home:                        `<div class="lead" lang="en" translate="no"><p>A controller is`,
 		pageOf(readme):              `<div class="body" lang="en">`,
 		"read/README.zh-CN.md.html": `<div class="body" lang="zh-CN">`,
 	} {

@@ -80,10 +80,10 @@ func TestPlaygroundLives(t *testing.T) {
 	t.Parallel()
 	host := httptest.NewServer(http.StripPrefix("/folder/", http.FileServerFS(os.DirFS(site(t)))))
 	t.Cleanup(host.Close)
-	b := open(t, host.URL+"/folder/playground.html", laptop)
-	b.row("foos", "shop web 2 2 True Available")
+	b := open(t, host.URL+"/folder/", laptop)
+	b.row("foos", "example-foo web 2 2 True Available")
 	b.click("[data-open=time]")
-	b.sees("#objects-table", "default/shop")
+	b.sees("#objects-table", "default/example-foo")
 }
 
 // Each thing that a visitor can do is a button or a switch, and leads to the same as in
@@ -106,7 +106,7 @@ func TestPlaygroundActions(t *testing.T) {
 }
 
 func playActions(t *testing.T, b *tab) {
-	b.row("foos", "shop web 2 2 True Available")
+	b.row("foos", "example-foo web 2 2 True Available")
 	for _, test := range []struct{ do, table, want string }{
 		{"create other theirs 1", "foos", "other theirs 1 1 True Available"},
 		{"scale other theirs 3", "foos", "other theirs 3 3 True Available"},
@@ -124,7 +124,7 @@ func playActions(t *testing.T, b *tab) {
 		{"busy; slow; scale a mine 4", "foos", "a mine 4 4 True Available"},
 		{"set-image a mine 4", "deployments", "mine 4/4 4 nginx:1.29 Foo a"},
 		{"deaf-to-deletion; deaf-to-names; no-retry; no-owner; no-rename; deletes-first; exits-on-5xx; scale a mine 5", "foos", "a mine 5 5 True Available"},
-		{"none; delete-foreground a mine 4; delete-background shop mine 4", "deployments", "renamed 3/3 3 nginx:1.29"},
+		{"none; delete-foreground a mine 4; delete-background example-foo mine 4", "deployments", "renamed 3/3 3 nginx:1.29"},
 	} {
 		for words := range strings.SplitSeq(test.do, "; ") {
 			b.acts(words)
@@ -178,8 +178,8 @@ func TestPlaygroundLessons(t *testing.T) {
 func TestPlaygroundPuzzle(t *testing.T) {
 	t.Parallel()
 	b := play(t, laptop, "#puzzle")
-	b.row("foos", "shop web 2 2 True Available")
-	b.acts("scale shop web 3")
+	b.row("foos", "example-foo web 2 2 True Available")
+	b.acts("scale example-foo web 3")
 	b.sees("#moves", "1")
 	b.drawer("[data-do=no-retry]")
 	if named := value[int](b, `document.querySelectorAll('#wrong [aria-pressed=true], #on button').length`); named > 0 {
@@ -215,13 +215,13 @@ func TestPlaygroundLessonDisturbed(t *testing.T) {
 	b.acts("quota")
 	b.acts("kill")
 	b.until(lesson + `.dataset.phase === 'acts'`)
-	b.acts("scale shop web 4")
+	b.acts("scale example-foo web 4")
 	b.until(lesson + `.dataset.phase === 'seen'`)
-	b.acts("delete-background shop web 4")
+	b.acts("delete-background example-foo web 4")
 	b.click(".drawer:not([hidden]) [data-close]")
 	b.click("#earlier")
 	b.until(lesson + `.dataset.phase === 'asks'`)
-	b.row("foos", "shop web 2 2 True Available")
+	b.row("foos", "example-foo web 2 2 True Available")
 	b.click("#earlier")
 	b.click("#earlier")
 	b.until(lesson + `.dataset.phase === 'asks'`)
@@ -232,7 +232,7 @@ func TestPlaygroundLessonDisturbed(t *testing.T) {
 	b.until(lesson + `.dataset.phase === 'lost'`)
 	b.click("#tour > li:not([hidden]) .first")
 	b.until(lesson + `.dataset.phase === 'asks'`)
-	b.row("foos", "shop web 2 2 True Available")
+	b.row("foos", "example-foo web 2 2 True Available")
 }
 
 // All of the first screen is in view without scrolling, in both languages, and none of its texts has
@@ -301,7 +301,7 @@ func TestPlaygroundAccess(t *testing.T) {
 	b := playSeen(t, look{width: 1280, height: 720, still: true}, "")
 	b.byKeys = true
 	order := " " + strings.Join(b.tabs(), " ")
-	for _, next := range []string{" language ", " later again ", " It stays away ", " Delete the Deployment ", " shop ", " web ", " Actions Bad luck Bugs YAML Log, link Replay ", " server stream store handler queue worker reconcile request"} {
+	for _, next := range []string{" language ", " later again ", " It stays away ", " Delete the Deployment ", " example-foo ", " web ", " Actions Bad luck Bugs YAML Log, link Replay ", " server stream store handler queue worker reconcile request"} {
 		_, rest, found := strings.Cut(order, strings.TrimSuffix(next, " "))
 		if !found {
 			t.Errorf("Tab does not go to%s after what was before that: %s", next, order)
@@ -348,15 +348,15 @@ func TestPlaygroundAccess(t *testing.T) {
 func TestPlaygroundShows(t *testing.T) {
 	t.Parallel()
 	b := playSeen(t, laptop, "")
-	b.acts("scale-deployment shop web 7")
+	b.acts("scale-deployment example-foo web 7")
 	b.sees("#deployments .note", "replicas 2 → 7 → 2 · ")
 	b.sees("#last", "1 PATCH by you, ")
 	b.sees("#last", " by the controller, ")
-	b.acts("set-image shop web 7")
+	b.acts("set-image example-foo web 7")
 	b.sees("#deployments .note", "image nginx:1.29 → nginx:1.0 → nginx:1.29 · ")
 
 	b.acts("hold")
-	b.acts("delete-deployment shop web 7")
+	b.acts("delete-deployment example-foo web 7")
 	b.sees("#deployments .note", "server: gone · the controller's store: replicas 2")
 	b.sees("#waits", "held back")
 	b.sees("#caption", "held back")
@@ -368,9 +368,9 @@ func TestPlaygroundShows(t *testing.T) {
 	b.forget()
 	b.acts("kill")
 	b.witnessed("words", "s left")
-	b.row("foos", "shop web 2 2 True Available")
+	b.row("foos", "example-foo web 2 2 True Available")
 	b.acts("quota")
-	b.acts("delete-deployment shop web 7")
+	b.acts("delete-deployment example-foo web 7")
 	b.sees("#foos .note", "next try in")
 	b.sees(".part-queue", "0 keys wait, 1 in ")
 	b.forget()
@@ -430,12 +430,12 @@ func TestPlaygroundLinks(t *testing.T) {
 	b.sees("#told", "the bug no-retry: It does not try again what has failed.")
 	b.sees("#on", "Refuse creates")
 	b.sees("#on", "bug no-retry")
-	b.row("foos", "shop web 2 0 False Forbidden")
+	b.row("foos", "example-foo web 2 0 False Forbidden")
 	b.visit(site(t), "lesson-4.html")
 	b.arrives(`location.hash === '#lesson=4' && document.querySelector('#nth')?.textContent === 'Lesson 4 of 10'`)
 
 	b = play(t, laptop, "#create+%3Cimg%20src=x%3E;drop+tables")
-	b.row("foos", "shop web 2 2 True Available")
+	b.row("foos", "example-foo web 2 2 True Available")
 }
 
 // Where the program cannot run the recording plays.
@@ -452,7 +452,7 @@ func TestPlaygroundWithoutProgram(t *testing.T) {
 	b.sees("#loading", "part1.js is not there")
 	b.do(chromedp.ScrollIntoView(chromedp.CSS("#picture")))
 	b.sees("#state", "recording.json")
-	b.until(running)
+	b.until(`/step \d/.test(document.querySelector('#when').textContent)`)
 	b.until(`document.querySelector('#visit').disabled`)
 	b.forgive("ERR_FILE_NOT_FOUND")
 }
@@ -461,7 +461,7 @@ func TestPlaygroundWithoutProgram(t *testing.T) {
 // much memory that takes: go test -tags page -v -run TestPlaygroundNumbers.
 func TestPlaygroundNumbers(t *testing.T) {
 	b := play(t, laptop, "")
-	b.row("foos", "shop web 2 2 True Available")
+	b.row("foos", "example-foo web 2 2 True Available")
 	marks := value[map[string]float64](b, `Object.fromEntries(performance.getEntriesByType('mark').map((mark) => [mark.name, mark.startTime / 1000]))`)
 	b.do(chromedp.Evaluate[chromedp.Void](`
 		window.long = [0];
@@ -490,7 +490,7 @@ func (b *tab) rendererMemory() (bytes int64) {
 }
 
 // terms of the field, and names, are the same in Chinese.
-const terms = `/\b(Foo|Deployment|Lease|Pod|Reflector|controller-\d+|controller|Kubernetes|kubectl( apply)?|API server|server|client-go|client|GET|POST|PUT|PATCH|DELETE|LIST|WATCH|YAML|UID|ID|etcd|FIFO|BOOKMARK|REST|goroutine|[wW]atch|[lL]ist|[sS]tore|[hH]andler|[wW]orker|[rR]econcile|relist|resync|key|status|spec(\.\w+)?|metadata\.name|resourceVersion|webhook|bug|Bug|informer|finalizer|kind|version|make (site|judge)|byhand|In English|Ready|True|False|Unknown|Available|MinimumReplicasAvailable|NameTaken|Forbidden|WaitingForReplicas|AlreadyExists|Conflict|Gone|OK|Created|Not Found|quota|hold|busy|lose|slow|default|shop|web|cafe|bar|nginx|theirs|MB|apps|recording\.json|s|ms|Event|CRD|[\w.]*[a-z][A-Z]\w*|[\d.]+m?s|deployments?\.apps.*|foo\.samplecontroller\.k8s\.io.*|Project|ADDED|MODIFIED|DELETED|deployment-deleted|API|URL|\d{3} [A-Z].*|health|ERROR too old .*|unexpected EOF|Operation cannot be fulfilled.*|[\w-]+\/[\w./-]+|(deaf|no|deletes|exits)-[\w-]+|none)s?\b/g`
+const terms = `/\b(Foo|Deployment|Lease|Pod|Reflector|controller-\d+|controller|Kubernetes|kubectl( apply)?|API server|server|client-go|client|GET|POST|PUT|PATCH|DELETE|LIST|WATCH|YAML|UID|ID|etcd|FIFO|BOOKMARK|REST|goroutine|[wW]atch|[lL]ist|[sS]tore|[hH]andler|[wW]orker|[rR]econcile|relist|resync|key|status|spec(\.\w+)?|metadata\.name|resourceVersion|webhook|bug|Bug|informer|finalizer|kind|version|make (site|judge)|byhand|In English|Ready|True|False|Unknown|Available|MinimumReplicasAvailable|NameTaken|Forbidden|WaitingForReplicas|AlreadyExists|Conflict|Gone|OK|Created|Not Found|quota|hold|busy|lose|slow|default|example-foo|web|cafe|bar|nginx|theirs|MB|apps|recording\.json|s|ms|Event|CRD|[\w.]*[a-z][A-Z]\w*|[\d.]+m?s|deployments?\.apps.*|foo\.samplecontroller\.k8s\.io.*|Project|ADDED|MODIFIED|DELETED|deployment-deleted|API|URL|\d{3} [A-Z].*|health|ERROR too old .*|unexpected EOF|Operation cannot be fulfilled.*|[\w-]+\/[\w./-]+|(deaf|no|deletes|exits)-[\w-]+|none)s?\b/g`
 
 // In Chinese all of the page is, whatever is shown of whatever is done, but terms and names.
 func TestPlaygroundChinese(t *testing.T) {

@@ -1,6 +1,5 @@
 // The page of the site with a cluster behind it, and what the visitor can do to that.
 
-import '../picture/main.js';
 import {picture} from '../../internal/page/static/main.js';
 import {byId, counted, el, say} from '../../internal/page/static/dom.js';
 import {on, send, start} from './cluster.js';
@@ -35,6 +34,16 @@ addEventListener('keydown', ({key}) => key === 'Escape' && document.querySelecto
 // What a visitor reads elsewhere must not end what goes on here.
 document.querySelector('main').addEventListener('click', ({target}) => target.closest('a:not(#link, #challenge)')?.setAttribute('target', '_blank'));
 
+// Where the panel names a file that this site shows, that is a link to it.
+new MutationObserver(() => {
+  for (const code of byId('panel').querySelectorAll('.places code, .place code')) {
+    const [file, name] = [code.textContent, code.nextSibling?.textContent.trim()];
+    if (readingPath.includes(file) && !code.closest('a')) {
+      code.replaceWith(el('a', {href: `read/${file}.html${name ? `#${name}` : ''}`}, code.cloneNode(true)));
+    }
+  }
+}).observe(byId('panel'), {subtree: true, childList: true});
+
 // --- a state as a link ---
 
 const mostCommands = 40;
@@ -57,7 +66,7 @@ function linked() {
     if (bug) {
       say(byId('told'), `This controller has the bug ${bug.dataset.do}: ${bug.parentElement.querySelector('p').textContent}`);
     }
-    return ['create shop web 2', ...(bug ? [`bug ${bug.dataset.do}`] : []),
+    return ['create example-foo web 2', ...(bug ? [`bug ${bug.dataset.do}`] : []),
       ...switches.filter(({value}) => luck.includes(value.toLowerCase().replaceAll(' ', '-'))).map(({dataset}) => `${dataset.do} on`),
       ...(bug?.dataset.fault.split('; ') ?? [])];
   }
@@ -102,7 +111,7 @@ async function hide(n = Math.ceil(Math.random() * 999), beaten = 0) {
   riddle = {n, bug: bugs[Math.abs(n) % bugs.length].dataset.do, moves: 0};
   moved(0);
   tour.begin(tour.puzzle);
-  for (const command of ['create shop web 2', 'create cafe bar 1', `bug ${riddle.bug}`]) {
+  for (const command of ['create example-foo web 2', 'create cafe bar 1', `bug ${riddle.bug}`]) {
     await ask(command);
   }
 }

@@ -12,15 +12,15 @@ const ready = (state, name, replicas) => state.foos.some((row) => row[0] === nam
 // controller has sent such a write since the act, and passed whether so long ago it was.
 const ends = [
   () => false,
-  ({state, wrote}) => wrote('POST') && ready(state, 'shop', 2),
-  ({state, wrote}) => wrote('PUT') && ready(state, 'shop', 2),
-  ({state, passed}) => state.foos.some((row) => row[0] === 'shop' && row[2] === '4') && passed(2500),
+  ({state, wrote}) => wrote('POST') && ready(state, 'example-foo', 2),
+  ({state, wrote}) => wrote('PUT') && ready(state, 'example-foo', 2),
+  ({state, passed}) => state.foos.some((row) => row[0] === 'example-foo' && row[2] === '4') && passed(2500),
   ({state}) => state.foos.some((row) => row[5] === 'NameTaken'),
   ({state}) => state.foos.length === 0 && state.deployments.length === 0,
-  ({state, wrote}) => wrote('PUT', 409) && ready(state, 'shop', 4),
+  ({state, wrote}) => wrote('PUT', 409) && ready(state, 'example-foo', 4),
   ({wrote}) => wrote('POST', 403, 8),
   ({wrote}) => wrote('POST'),
-  ({state, wrote}) => wrote('PUT') && ready(state, 'shop', 4),
+  ({state, wrote}) => wrote('PUT') && ready(state, 'example-foo', 4),
   ({state, passed}) => passed(3000) && !state.deployments.some(([name]) => name === 'web'),
 ];
 
@@ -30,7 +30,7 @@ const last = ends.length - 1;
 export const puzzle = last + 1;
 
 let host; // {send(command): a promise of what was said, settled(): a promise, act(commands)}
-let at = 0;
+let at = 1; // Its text can be read while the program comes.
 let turn = 0; // Another lesson has begun when it is another one.
 let phase = ''; // 'sets', 'asks', 'acts', 'seen' or 'lost'
 let state = {foos: [], deployments: []};
@@ -53,7 +53,7 @@ function show(next) {
   lesson().dataset.phase = next;
   button().disabled = next === 'sets' || next === 'acts' || next === 'asks' && at > 1 && isLesson() && !lesson().querySelector(':checked');
   say(button(), next === 'lost' ? 'Set it up again' : over ? {[last]: 'Find a bug', [puzzle]: 'Another one'}[at] ?? 'Next lesson'
-    : next === 'sets' ? 'Setting up …' : button().dataset.says);
+    : button().dataset.says);
   lesson().querySelectorAll('.seen').forEach((seen) => { seen.hidden = next !== 'seen'; });
   lesson().querySelectorAll('.guess').forEach((guess) => { guess.disabled = over || next === 'acts'; });
   lesson().querySelectorAll('p[data-says]').forEach((place) => say(place, place.dataset.says.replace('{took}', took('Deployment web'))));
@@ -146,6 +146,7 @@ setInterval(check, 500);
 /** Begins to listen. */
 export function open(given) {
   host = given;
+  lesson().hidden = location.hash !== '';
   document.addEventListener('focusin', ({target}) => { follows = target.matches('.first, .guess input'); });
   byId('tour').addEventListener('change', () => phase === 'asks' && show('asks'));
   byId('tour').addEventListener('click', ({target}) => {
