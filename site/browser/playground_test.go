@@ -189,7 +189,9 @@ func TestPlaygroundPuzzle(t *testing.T) {
 	b.sees("#solved", " moves.")
 	const link = `document.querySelector('#challenge').getAttribute('href')`
 	score, found := value[string](b, `document.querySelector('#solved').textContent`), value[string](b, link)
-	b.sees("#truth a", ".go")
+	if told := value[string](b, `document.querySelector('#truth').innerText`); strings.Count(told, ".go") != 1 {
+		t.Errorf("what is true of the bug: %s", told)
+	}
 	b.until(lesson + `.dataset.phase === 'seen'`)
 	b.shot("found")
 
@@ -201,9 +203,15 @@ func TestPlaygroundPuzzle(t *testing.T) {
 		t.Errorf("the link of %q is %s", score, found)
 	}
 	bug := strings.Fields(score)[1]
+	b.click("#language")
 	b.drawer(`[data-do="` + bug + `"]`)
 	b.push(`[data-do="` + bug + `"]`)
+	b.sees("#solved", bug+"，用了 1 步。")
+	b.click("#language")
 	b.sees("#solved", bug+" in 1 move.")
+	if told := value[string](b, `document.querySelector('#tour > li:not([hidden])').innerText`); regexp.MustCompile(`\p{Han}`).MatchString(told) {
+		t.Errorf("found in Chinese, it is told in English as %s", told)
+	}
 	b.click("#tour > li:not([hidden]) .first")
 	b.until(`location.hash === '#puzzle' && document.querySelector('#beat').textContent === ''`)
 }

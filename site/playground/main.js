@@ -129,7 +129,7 @@ function guess(name) {
     return;
   }
   say(byId('solved'), `Found ${name} in ${counted(riddle.moves, 'move')}.`);
-  byId('truth').replaceChildren(...[...document.querySelectorAll(`#wrong [data-do=${name}] ~ p`)].map((text) => text.cloneNode(true)));
+  [...byId('truth').children].forEach((truth) => { truth.hidden = truth.dataset.bug !== name; });
   byId('challenge').href = `#puzzle=${riddle.n}&moves=${riddle.moves}`;
   history.replaceState(null, '', byId('challenge').href);
   open(null);
