@@ -259,6 +259,7 @@ func (page) Lessons() []lesson { return lessons }
 func (page) Bugs() []bug       { return bugs }
 func (page) Actions() []action { return actions }
 func (page) Luck() []action    { return luck }
+func (page) Parts() int        { return parts }
 
 // Menu is what every page links.
 func (p page) Menu() any { return menu }
