@@ -29,9 +29,22 @@ func play(t *testing.T, l look, hash string) *tab {
 func playSeen(t *testing.T, l look, hash string) *tab {
 	t.Helper()
 	b := open(t, "file://"+filepath.ToSlash(filepath.Join(site(t), "playground.html"))+hash, l)
-	b.until(`!document.querySelector('#visit').disabled && ['asks'].includes(` + lesson + `.dataset.phase)`)
+	b.until(theirs)
 	return b
 }
+
+// follows follows a link to another state, and waits until the page is the visitor's.
+func (b *tab) follows(hash string) {
+	b.Helper()
+	b.do(chromedp.Evaluate[chromedp.Void](fmt.Sprintf(`new Promise((followed) => {
+		addEventListener('hashchange', followed, {once: true});
+		location.hash = %q;
+	})`, hash), chromedp.EvalAwaitPromise))
+	b.until(lesson + `.dataset.phase === 'asks'`)
+}
+
+// theirs says that the page is the visitor's.
+const theirs = `!document.querySelector('#visit').disabled && ` + lesson + `.dataset.phase === 'asks'`
 
 // lesson is the one that is shown.
 const lesson = `document.querySelector('#tour > form:not([hidden])')`
@@ -75,37 +88,40 @@ func (b *tab) acts(words string) {
 	b.until(fmt.Sprintf(`document.querySelectorAll('#log .answered').length === %d`, before+1))
 }
 
-// It lives on any web space, in a folder of it as well; the other tests open it from disk.
+// It is the first page: a recording plays until the program lives, all that matters stands on the
+// first screen, and the panel leads to the code. It lives on any web space, in a folder of it as
+// well; the other tests open it from disk.
 func TestPlaygroundLives(t *testing.T) {
 	t.Parallel()
-	host := httptest.NewServer(http.StripPrefix("/folder/", http.FileServerFS(os.DirFS(site(t)))))
+	folder := site(t)
+	host := httptest.NewServer(http.StripPrefix("/folder/", http.FileServerFS(os.DirFS(folder))))
 	t.Cleanup(host.Close)
-	b := open(t, host.URL+"/folder/", laptop)
+	b := open(t, host.URL+"/folder/", look{width: 1440, height: 900})
+	b.witnessed("words", "recording.json")
 	b.row("foos", "example-foo web 2 2 True Available")
+	shown := value[string](b, `[...document.querySelectorAll('button, td, text')].filter((e) => ((box) => box.height > 0 && box.bottom <= innerHeight)(e.getBoundingClientRect())).map((e) => e.textContent).join('|')`)
+	for _, want := range []string{"API server", "Queue", "Workers", "example-foo", "Delete the Deployment"} {
+		if !strings.Contains(shown, want) {
+			t.Errorf("%q is not on the first screen: %s", want, shown)
+		}
+	}
 	b.click("[popovertarget=time]")
 	b.sees("#objects-table", "default/example-foo")
+	b.click(".part-queue")
+	b.sees("#panel h2", "Queue")
+	b.visit(folder, value[string](b, `document.querySelector('#panel .places a[href$="queue.go.html#RateLimiter"]').getAttribute('href')`))
+	b.arrives(`document.querySelector(':target .code')?.textContent.includes('func RateLimiter')`)
 }
 
 // Each thing that a visitor can do is a button or a switch, and leads to the same as in
-// internal/playground, where more of it is tested: with a mouse on a desktop, and by keys alone
-// where the window is narrow and motion is reduced.
+// internal/playground, where more of it is tested: by keys alone, where the window is narrow and
+// motion is reduced. The other tests have a mouse.
 func TestPlaygroundActions(t *testing.T) {
 	t.Parallel()
 	still := phone
 	still.still = true
-	t.Run("mouse", func(t *testing.T) {
-		t.Parallel()
-		playActions(t, play(t, laptop, ""))
-	})
-	t.Run("keys", func(t *testing.T) {
-		t.Parallel()
-		b := play(t, still, "")
-		b.byKeys = true
-		playActions(t, b)
-	})
-}
-
-func playActions(t *testing.T, b *tab) {
+	b := play(t, still, "")
+	b.byKeys = true
 	b.row("foos", "example-foo web 2 2 True Available")
 	for _, test := range []struct{ do, table, want string }{
 		{"create other theirs 1", "foos", "other theirs 1 1 True Available"},
@@ -135,24 +151,38 @@ func playActions(t *testing.T, b *tab) {
 }
 
 // In each lesson the visitor has to answer and to act, sees what came of it, and goes on. No lesson
-// is over before its act.
+// is over before its act. In Chinese all of the page is, whatever is shown of whatever is done, but
+// terms and names, and a click away it is all in English.
 func TestPlaygroundLessons(t *testing.T) {
 	t.Parallel()
 	folder := site(t)
 	b := play(t, laptop, "")
+	b.click("#language")
+	b.do(chromedp.Evaluate[chromedp.Void](`
+		window.shown = new Set();
+		window.foreign = () => {
+			if (document.documentElement.lang === 'en') { return; }
+			const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT | NodeFilter.SHOW_ELEMENT, (node) =>
+				node.matches?.('script, style, noscript, textarea, code, pre, [translate=no], #summary') ? NodeFilter.FILTER_REJECT : NodeFilter.FILTER_ACCEPT);
+			for (let node; (node = walker.nextNode());) {
+				const texts = node.nodeType === 3 ? [node.data] : ['title', 'aria-label', 'aria-valuetext'].map((name) => node.getAttribute(name) ?? '');
+				texts.filter((text) => /[A-Za-z]{2}/.test(text.replace(` + terms + `, ''))).forEach((text) => shown.add(text.trim()));
+			}
+		};
+		setInterval(foreign, 300);`))
 	for i, want := range []struct{ row, last string }{
 		{"deleted → created · ", "1 DELETE by you, "},
 		{"replicas 2 → 5 → 9 → 2 · ", "One more controller is started, "},
 		{"server: replicas 3 · the controller's store: replicas 2", "1 PATCH by you, "},
-		{"NameTaken", "1 POST by you, "},
 		{"deleted · the garbage collector's DELETE", "1 DELETE by you, 1 DELETE by the garbage collector, "},
+		{"NameTaken", "1 POST by you, "},
 		{"replicas 2 → 4 · the controller's PUT", "1 PUT (409) and "},
 		{"next try in ", " POSTs (403)"},
 		{"deleted → created · ", "1 POST "},
 		{"replicas 2 → 4 · the controller's PUT", " is killed, 1 PATCH by you, "},
 		{"deleted · you", "1 DELETE by you, "},
 	} {
-		b.sees("#nth", fmt.Sprintf("Lesson %d of 10", i+1))
+		b.sees("#nth", fmt.Sprintf("第 %d / 10 课", i+1))
 		b.until(lesson + `.dataset.phase === 'asks'`)
 		if open := value[bool](b, lesson+`.checkValidity()`); open != (i == 0) {
 			t.Errorf("lesson %d: before an answer is chosen one can act: %t", i+1, open)
@@ -160,6 +190,9 @@ func TestPlaygroundLessons(t *testing.T) {
 		b.click("#tour > form:not([hidden]) .guess input")
 		b.click("#tour > form:not([hidden]) .first")
 		b.until(lesson + `.dataset.phase === 'seen'`)
+		b.run("foreign()")
+		b.shot(fmt.Sprint(i + 1))
+		b.click("#language")
 		b.sees(".objects tbody tr", want.row)
 		b.sees("#last", want.last)
 		b.until(lesson + `.querySelector('.seen').getClientRects().length > 0`)
@@ -167,11 +200,25 @@ func TestPlaygroundLessons(t *testing.T) {
 		if _, err := os.Stat(filepath.Join(folder, link)); err != nil {
 			t.Error(err)
 		}
-		b.shot(fmt.Sprint(i + 1))
+		if text := value[string](b, `document.querySelector('#lessons').innerText + document.querySelector('.objects').innerText`); regexp.MustCompile(`\p{Han}`).MatchString(text) {
+			t.Errorf("lesson %d: not in English: %s", i+1, text)
+		}
+		b.click("#language")
 		b.click("#tour > form:not([hidden]) .first")
 	}
-	b.sees("#nth", "Puzzle")
+	b.sees("#nth", "谜题")
 	b.until(`location.hash === '#puzzle'`)
+	b.follows("#lesson=1")
+	b.row("deployments", "web 2/2 2 nginx:1.29 Foo example-foo")
+	for _, id := range []string{"server", "stream", "store", "handler", "queue", "worker", "reconcile", "request"} {
+		b.click(".part-" + id)
+		b.until(`(foreign(), document.querySelector('#panel h2').textContent !== '')`)
+	}
+	b.click(".objects .link")
+	b.sees("#panel .entry", "POST")
+	if texts := value[[]string](b, `(foreign(), [...shown])`); len(texts) > 0 {
+		t.Errorf("not in Chinese: %s", strings.Join(texts, "\n"))
+	}
 }
 
 // The puzzle hides a bug, counts moves and guesses, and says in the end where it is.
@@ -196,7 +243,8 @@ func TestPlaygroundPuzzle(t *testing.T) {
 	b.shot("found")
 
 	// The link has the score and the same bug, and does not name it.
-	b = play(t, laptop, found)
+	b.follows("#lesson=1")
+	b.follows(found)
 	moves := regexp.MustCompile(`\d+ moves`).FindString(score)
 	b.sees("#beat", moves)
 	if strings.Contains(found, "-") || !strings.HasSuffix(found, "&moves="+strings.Fields(moves)[0]) {
@@ -260,20 +308,24 @@ func TestPlaygroundOneScreen(t *testing.T) {
 		{"390x844", phone, "#lessons, #picture"},
 	} {
 		b.turns(test.look)
-		for range 2 {
-			b.click("#language")
-			b.click("#again")
-			name := test.name + "-" + value[string](b, `document.documentElement.lang`)
-			for _, moment := range []string{"asks", "seen"} {
-				if moment == "seen" {
-					b.click("#tour > form:not([hidden]) .first")
-				}
-				b.until(lesson + `.dataset.phase === '` + moment + `'`)
-				b.shot(name + "-" + moment)
+		b.click("#again")
+		for _, moment := range []string{"asks", "seen"} {
+			if moment == "seen" {
+				b.click("#tour > form:not([hidden]) .first")
+			}
+			b.until(lesson + `.dataset.phase === '` + moment + `'`)
+			for range 2 {
+				b.click("#language")
+				b.shot(test.name + "-" + value[string](b, `document.documentElement.lang`) + "-" + moment)
 				if below := value[[]string](b, `[...document.querySelectorAll('`+test.seen+`')].filter((e) => e.getBoundingClientRect().bottom > innerHeight).map((e) => e.id || e.className)`); len(below) > 0 && (moment == "asks" || !test.phone) {
-					t.Errorf("%s: below the screen: %q", name, below)
+					t.Errorf("%s, %s: below the screen: %q", test.name, moment, below)
 				}
 			}
+		}
+		b.until(`document.querySelectorAll('.token').length === 0`) // What travels may be anywhere.
+		for range 2 {
+			b.click("#language")
+			name := test.name + "-" + value[string](b, `document.documentElement.lang`)
 			const long = `[...document.querySelectorAll('#tour > form')].flatMap((form) => {
 				const {hidden, dataset: {phase}} = form;
 				form.hidden = false;
@@ -288,7 +340,6 @@ func TestPlaygroundOneScreen(t *testing.T) {
 			if texts := value[[]string](b, long); len(texts) > 0 {
 				t.Errorf("%s: longer than two lines: %q", name, texts)
 			}
-			b.until(`document.querySelectorAll('.token').length === 0`) // What travels may be anywhere.
 			b.readable(name, 20)
 			if strings.HasSuffix(name, "zh-CN") {
 				continue // The colours are the same.
@@ -410,7 +461,8 @@ func TestPlaygroundEditor(t *testing.T) {
 	}
 	b.shot("editor")
 
-	b = play(t, laptop, link[strings.Index(link, "#"):])
+	b.follows("#lesson=1")
+	b.follows(link[strings.Index(link, "#"):])
 	b.row("foos", "a a 3 3 True Available")
 	b.row("foos", "written written 2 2 True Available")
 	b.drawer("#yaml")
@@ -433,18 +485,19 @@ func TestPlaygroundLinks(t *testing.T) {
 	b.do(chromedp.Reload())
 	b.until(`document.documentElement.lang === 'zh-CN' && document.querySelector('#earlier').innerText === '上一课'`)
 	b.shot("phone")
+	b.click("#language")
+	b.until(theirs)
 
 	// A bug and bad luck, by their names, and what shows them.
-	b = play(t, laptop, "#bug=no-retry&luck=refuse-creates,no-such-luck")
+	b.follows("#bug=no-retry&luck=refuse-creates,no-such-luck")
 	b.sees("#truth div:not([hidden])", "the bug no-retry.It does not try again what has failed.")
 	b.sees("#on", "Refuse creates")
 	b.sees("#on", "bug no-retry")
 	b.row("foos", "example-foo web 2 0 False Forbidden")
+	b.follows("#create+%3Cimg%20src=x%3E;drop+tables")
+	b.row("foos", "example-foo web 2 2 True Available")
 	b.visit(site(t), "lesson-4.html")
 	b.arrives(`location.hash === '#lesson=4' && document.querySelector('#nth')?.textContent === 'Lesson 4 of 10'`)
-
-	b = play(t, laptop, "#create+%3Cimg%20src=x%3E;drop+tables")
-	b.row("foos", "example-foo web 2 2 True Available")
 }
 
 // Where the program cannot run the recording plays.
@@ -500,40 +553,3 @@ func (b *tab) rendererMemory() (bytes int64) {
 
 // terms of the field, and names, are the same in Chinese.
 const terms = `/\b(Foo|Deployment|Lease|Pod|Reflector|controller-\d+|controller|Kubernetes|kubectl( apply)?|API server|server|client-go|client|GET|POST|PUT|PATCH|DELETE|LIST|WATCH|YAML|UID|ID|etcd|FIFO|BOOKMARK|REST|goroutine|[wW]atch|[lL]ist|[sS]tore|[hH]andler|[wW]orker|[rR]econcile|relist|resync|key|status|spec(\.\w+)?|metadata\.name|resourceVersion|webhook|bug|Bug|informer|finalizer|kind|version|make (site|judge)|byhand|In English|Ready|True|False|Unknown|Available|MinimumReplicasAvailable|NameTaken|Forbidden|WaitingForReplicas|AlreadyExists|Conflict|Gone|OK|Created|Not Found|quota|hold|busy|lose|slow|default|example-foo|web|cafe|bar|nginx|theirs|MB|apps|recording\.json|s|ms|Event|CRD|[\w.]*[a-z][A-Z]\w*|[\d.]+m?s|deployments?\.apps.*|foo\.samplecontroller\.k8s\.io.*|Project|ADDED|MODIFIED|DELETED|deployment-deleted|API|URL|\d{3} [A-Z].*|health|ERROR too old .*|unexpected EOF|Operation cannot be fulfilled.*|[\w-]+\/[\w./-]+|(deaf|no|deletes|exits)-[\w-]+|none)s?\b/g`
-
-// In Chinese all of the page is, whatever is shown of whatever is done, but terms and names.
-func TestPlaygroundChinese(t *testing.T) {
-	t.Parallel()
-	b := play(t, laptop, "")
-	b.click("#language")
-	b.do(chromedp.Evaluate[chromedp.Void](`
-		window.shown = new Set();
-		window.foreign = () => {
-			const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT | NodeFilter.SHOW_ELEMENT, (node) =>
-				node.matches?.('script, style, noscript, textarea, code, pre, [translate=no], #summary') ? NodeFilter.FILTER_REJECT : NodeFilter.FILTER_ACCEPT);
-			for (let node; (node = walker.nextNode());) {
-				const texts = node.nodeType === 3 ? [node.data] : ['title', 'aria-label', 'aria-valuetext'].map((name) => node.getAttribute(name) ?? '');
-				texts.filter((text) => /[A-Za-z]{2}/.test(text.replace(` + terms + `, ''))).forEach((text) => shown.add(text.trim()));
-			}
-		};
-		setInterval(foreign, 300);`))
-	for n := range 10 {
-		if n > 0 {
-			b.click("#tour > form:not([hidden]) .first")
-		}
-		b.until(lesson + `.dataset.phase === 'asks'`)
-		b.click("#tour > form:not([hidden]) .guess input")
-		b.click("#tour > form:not([hidden]) .first")
-		b.until(lesson + `.dataset.phase === 'seen'`)
-		b.shot(fmt.Sprint(n + 1))
-	}
-	for _, id := range []string{"server", "stream", "store", "handler", "queue", "worker", "reconcile", "request"} {
-		b.click(".part-" + id)
-		b.until(`(foreign(), document.querySelector('#panel h2').textContent !== '')`)
-	}
-	b.click(".objects .link")
-	b.sees("#panel .entry", "POST")
-	if texts := value[[]string](b, `(foreign(), [...shown])`); len(texts) > 0 {
-		t.Errorf("not in Chinese: %s", strings.Join(texts, "\n"))
-	}
-}

@@ -74,17 +74,15 @@ func TestSiteCanBeRead(t *testing.T) {
 	folder := site(t)
 	dark := phone
 	dark.dark = true
-	for name, l := range map[string]look{"desktop light": laptop, "phone dark": dark} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			b := open(t, "file://"+filepath.Join(folder, sitePages[0]), l)
-			command(b, network.OverrideNetworkState, network.OverrideNetworkStateParams{Offline: true})
-			for _, page := range sitePages {
-				b.visit(folder, page)
-				b.shot(strings.NewReplacer("/", "-", ".html", "").Replace(page))
-				b.readable(page, 20)
-			}
-		})
+	b := open(t, "file://"+filepath.Join(folder, sitePages[0]), laptop)
+	command(b, network.OverrideNetworkState, network.OverrideNetworkStateParams{Offline: true})
+	for _, page := range sitePages {
+		b.visit(folder, page)
+		for name, l := range map[string]look{"desktop light": laptop, "phone dark": dark} {
+			b.turns(l)
+			b.shot(name + "-" + strings.NewReplacer("/", "-", ".html", "").Replace(page))
+			b.readable(page+", "+name, 20)
+		}
 	}
 }
 
@@ -110,33 +108,14 @@ func TestSiteSideBySide(t *testing.T) {
 		return {aside: code.left - doc.right, below: code.top - doc.bottom};
 	})()`
 	type distance struct{ Aside, Below float64 }
-	page := "file://" + filepath.Join(folder, "read/controller/foo/reconcile.go.html")
-	if at := value[distance](open(t, page, laptop), distances); at.Aside < 0 {
+	b := open(t, "file://"+filepath.Join(folder, "read/controller/foo/reconcile.go.html"), laptop)
+	if at := value[distance](b, distances); at.Aside < 0 {
 		t.Errorf("on a desktop the code is at %+v of its comment, want it aside", at)
 	}
-	if at := value[distance](open(t, page, phone), distances); at.Below < 0 {
+	b.turns(phone)
+	if at := value[distance](b, distances); at.Below < 0 {
 		t.Errorf("on a phone the code is at %+v of its comment, want it below", at)
 	}
-}
-
-// The first page is the tab: a recording plays until the program lives, everything stands on the
-// first screen, and the panel leads to the code.
-func TestSitePlays(t *testing.T) {
-	t.Parallel()
-	folder := site(t)
-	b := open(t, "file://"+filepath.Join(folder, "index.html"), look{width: 1440, height: 900})
-	b.witnessed("words", "recording.json")
-	b.row("foos", "example-foo web 2 2 True Available")
-	shown := value[string](b, `[...document.querySelectorAll('button, td, text')].filter((e) => ((box) => box.height > 0 && box.bottom <= innerHeight)(e.getBoundingClientRect())).map((e) => e.textContent).join('|')`)
-	for _, want := range []string{"API server", "Queue", "Workers", "example-foo", "Delete the Deployment"} {
-		if !strings.Contains(shown, want) {
-			t.Errorf("%q is not on the first screen: %s", want, shown)
-		}
-	}
-	b.click(".part-queue")
-	b.sees("#panel h2", "Queue")
-	b.visit(folder, value[string](b, `document.querySelector('#panel .places a[href$="queue.go.html#RateLimiter"]').getAttribute('href')`))
-	b.arrives(`document.querySelector(':target .code')?.textContent.includes('func RateLimiter')`)
 }
 
 // By keys alone: past the menu, along the menu, from file to file; and one sees where one
