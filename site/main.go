@@ -1,4 +1,4 @@
-// Command site writes the project's site: the picture with a recorded run, the sources
+// Command site writes the project's site: the controller in a browser tab, the sources
 // in the order of the README's reading path, comment beside code, and what the README
 // and the results say. See make site.
 //
@@ -14,8 +14,8 @@
 //   - site.go: which pages there are: the README, and what it and other documents link.
 //   - source.go, highlight.go: a source file as comments and code.
 //   - markdown.go, links.go: a document of the repository as a page.
-//   - picture.go: the page of package internal/page, with a recording for a server.
-//   - playground.go: the same page, with the program itself in the tab (internal/playground).
+//   - playground.go, lessons.go: the page of package internal/page, with the program itself in
+//     the tab (internal/playground), and a recording until that is there.
 //
 // # Caveats
 //

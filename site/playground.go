@@ -7,10 +7,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"html/template"
+	"io/fs"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/evanw/esbuild/pkg/api"
@@ -23,27 +27,45 @@ const (
 	parts = 12
 )
 
-// playground is the script of the playground's page: the same as that of the picture, with a
-// feed that goes over from the recording to the program in the tab.
-func (b *builder) playground(root string) ([]byte, error) {
-	// From disk a browser starts no Worker from a file, so its code is a text here.
+// script is the page that make run serves with what site/playground adds, in one file: from disk
+// a browser loads no ES module, and starts no Worker from a file, so the Worker's code is a text
+// in it.
+func (b *builder) script(root string) ([]byte, error) {
 	goRoot, err := exec.Command("go", "env", "GOROOT").Output()
 	if err != nil {
 		return nil, fmt.Errorf("go env GOROOT: %w", err)
 	}
+	folder := filepath.Join(root, "site", "playground")
 	worker := ""
-	for _, file := range []string{filepath.Join(strings.TrimSpace(string(goRoot)), "lib", "wasm", "wasm_exec.js"), filepath.Join(root, "site", "playground", "worker.js")} {
+	for _, file := range []string{filepath.Join(strings.TrimSpace(string(goRoot)), "lib", "wasm", "wasm_exec.js"), filepath.Join(folder, "worker.js")} {
 		code, err := os.ReadFile(file)
 		if err != nil {
 			return nil, err
 		}
 		worker += string(code)
 	}
-	text, err := json.Marshal(worker)
-	if err != nil {
-		return nil, err
+	defined := map[string]string{"parts": fmt.Sprint(parts)}
+	for name, value := range map[string]any{"workerCode": worker, "readingPath": slices.Sorted(maps.Keys(b.found))} {
+		text, err := json.Marshal(value)
+		if err != nil {
+			return nil, err
+		}
+		defined[name] = string(text)
 	}
-	return b.script(root, "playground", map[string]string{"workerCode": string(text), "parts": fmt.Sprint(parts)})
+	result := api.Build(api.BuildOptions{
+		AbsWorkingDir: root,
+		EntryPoints:   []string{filepath.Join(folder, "main.js")},
+		Define:        defined,
+		Plugins:       []api.Plugin{swapped(filepath.Join(folder, "feed.js"))},
+		Loader:        map[string]api.Loader{".json": api.LoaderText},
+		Bundle:        true,
+		Format:        api.FormatIIFE,
+		Charset:       api.CharsetUTF8,
+	})
+	if len(result.Errors) > 0 {
+		return nil, errors.New(strings.Join(api.FormatMessages(result.Errors, api.FormatMessagesOptions{}), ""))
+	}
+	return result.OutputFiles[0].Contents, nil
 }
 
 // program builds the program of the playground and returns its scripts, gzip in base64. From
@@ -158,16 +180,24 @@ func slim(root, folder string) (workspace string, err error) {
 		os.WriteFile(workspace, fmt.Appendf(nil, "go %s\nuse %q\nreplace k8s.io/client-go => %q\n", version, root, copied), 0o644))
 }
 
-// writePlayground renders the page of the playground, and a small page of each lesson and bug, which
-// has what a preview of a link shows, and opens the playground there.
+// writePlayground renders the first page, which is the playground's as well, and a small page of
+// each lesson and bug, which has what a preview of a link shows, and opens the playground there.
 func (b *builder) writePlayground() error {
 	stage, err := stage(b.files)
 	if err != nil {
 		return err
 	}
-	if err := b.put("playground", page{builder: b, At: playgroundPage, Title: "The playground", Lang: "en", Stage: stage,
-		Lead: "A real Kubernetes controller runs in this browser tab, beside an API server in memory. Delete what it keeps, and see how it mends that."}); err != nil {
-		return err
+	said := map[string]template.HTML{}
+	for lang, file := range map[string]string{"en": readme, "zh-CN": "README.zh-CN.md"} {
+		if said[lang], err = b.said(file); err != nil {
+			return err
+		}
+	}
+	for _, at := range []string{home, playgroundPage} {
+		if err := b.put("playground", page{builder: b, At: at, Title: "How a Kubernetes controller really works", Lang: "en", Stage: stage, Said: said,
+			Lead: "A real Kubernetes controller runs in this browser tab, beside an API server in memory. Delete what it keeps, and see how it mends that."}); err != nil {
+			return err
+		}
 	}
 	previews := []page{{At: "puzzle.html", Opens: "#puzzle", Title: "Find the bug", Lead: "One of seven bugs is in this Kubernetes controller, which runs in your browser. Find it in the fewest moves."}}
 	for i, l := range lessons {
@@ -196,4 +226,27 @@ func swapped(feed string) api.Plugin {
 			return api.OnResolveResult{Path: feed}, nil
 		})
 	}}
+}
+
+const pageFolder = "internal/page/static/"
+
+var (
+	noscript = regexp.MustCompile(`(?s)<noscript>.*?</noscript>`)
+	body     = regexp.MustCompile(`(?s)</header>(.*)</body>`)
+)
+
+// stage is what the page shows below its head: the picture, the controls, the panel and
+// the tables.
+func stage(files fs.FS) (template.HTML, error) {
+	page, err := fs.ReadFile(files, pageFolder+"index.html")
+	if err != nil {
+		return "", err
+	}
+	found := body.FindSubmatch(page)
+	if found == nil {
+		return "", errors.New(pageFolder + "index.html has no header, or no end")
+	}
+	// It becomes a part of another document, which has a <main> of its own.
+	part := strings.NewReplacer("<main ", "<div ", "</main>", "</div>").Replace(string(found[1]))
+	return template.HTML(noscript.ReplaceAllString(part, "")), nil
 }

@@ -25,8 +25,7 @@ const (
 
 // menu are the pages that every page links.
 var menu = []struct{ Title, Page, Lang string }{
-	{"The picture", home, "en"},
-	{"Playground", playgroundPage, "en"},
+	{"Try it", home, "en"},
 	{"Read and run it", pageOf(readme), "en"},
 	{"Questions", pageOf(questions), "en"},
 	{"Results", pageOf("compare/results/README.md"), "en"},
@@ -59,9 +58,6 @@ func build(root string, files fs.FS, source, url string) (map[string][]byte, err
 		return nil, err
 	}
 	b.url = strings.TrimSuffix(url, "/")
-	if err := b.writeHome(); err != nil {
-		return nil, err
-	}
 	for file, d := range b.found {
 		write := b.writeSource
 		if d != nil {
@@ -86,10 +82,7 @@ func build(root string, files fs.FS, source, url string) (map[string][]byte, err
 	if err := b.writePlayground(); err != nil {
 		return nil, err
 	}
-	if b.out["picture.js"], err = b.script(root, "picture", map[string]string{}); err != nil {
-		return nil, err
-	}
-	b.out["playground.js"], err = b.playground(root)
+	b.out["playground.js"], err = b.script(root)
 	return b.out, err
 }
 
@@ -154,25 +147,17 @@ func (b *builder) targets(linked string) (files []string) {
 	return files
 }
 
-// writeHome renders the first page: the README's first words, and the picture.
-func (b *builder) writeHome() error {
-	d, err := parse(b.files, readme)
+// said are the first words of a README, for the first page.
+func (b *builder) said(file string) (template.HTML, error) {
+	d, err := parse(b.files, file)
 	if err != nil {
-		return err
+		return "", err
 	}
 	said := d.section(d.title())
 	if len(said) == 0 {
-		return fmt.Errorf("%s says nothing below its title", readme)
+		return "", fmt.Errorf("%s says nothing below its title", file)
 	}
-	stage, err := stage(b.files)
-	if err != nil {
-		return err
-	}
-	lead, err := b.html(home, d, said[0])
-	if err != nil {
-		return err
-	}
-	return b.put("home", page{builder: b, At: home, Title: "How a Kubernetes controller really works", Lang: "en", Body: lead, Stage: stage})
+	return b.html(home, d, said[0])
 }
 
 // writeDocument renders a Markdown file. The name of a translation ends in its language.
@@ -210,7 +195,7 @@ func (b *builder) writeSource(file string) error {
 var templates = map[string]*template.Template{}
 
 func init() {
-	for _, kind := range []string{"home", "document", "source", "playground", "preview"} {
+	for _, kind := range []string{"document", "source", "playground", "preview"} {
 		layout := template.New("layout.html").Funcs(template.FuncMap{"breakable": breakable, "page": pageOf})
 		templates[kind] = template.Must(layout.ParseFS(own, "templates/layout.html", "templates/"+kind+".html"))
 	}
@@ -235,6 +220,8 @@ type page struct {
 	// Body is that of a document, Stage the picture, Pairs what a source has.
 	Body, Stage template.HTML
 	Pairs       []pair
+	// Said are the README's first words, by their language.
+	Said map[string]template.HTML
 	// Quiz says that what stands below each small heading of Body is folded.
 	Quiz bool
 }
@@ -272,6 +259,7 @@ func (page) Lessons() []lesson { return lessons }
 func (page) Bugs() []bug       { return bugs }
 func (page) Actions() []action { return actions }
 func (page) Luck() []action    { return luck }
+func (page) Parts() int        { return parts }
 
 // Menu is what every page links.
 func (p page) Menu() any { return menu }

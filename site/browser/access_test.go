@@ -234,31 +234,28 @@ func TestPhone(t *testing.T) {
 
 func TestContrastAndWidth(t *testing.T) {
 	t.Parallel()
+	s := newScript()
+	f := example()
+	s.add(f.born()...)
+	s.add(f.scale(3)...)
+	s.add(f.conflict()...)
+	// With these the palette is used up.
+	for _, kind := range []string{"Project", "Bar", "Baz", "Job", "Node"} {
+		s.add(trace.Step{Part: trace.PartStore, What: trace.Added, Kind: kind, Key: "default/one"})
+	}
+	b := open(t, serve(t, s.History, page.Options{Notice: "a notice"}), laptop)
+	b.sees("#objects-table", "default/example-foo")
+	b.sees(".legend", "Node")
 	for name, l := range map[string]look{
 		"laptop light": laptop,
 		"laptop dark":  {width: 1440, height: 1000, dark: true},
 		"small phone":  {width: 320, height: 640, phone: true},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			s := newScript()
-			f := example()
-			s.add(f.born()...)
-			s.add(f.scale(3)...)
-			s.add(f.conflict()...)
-			// With these the palette is used up.
-			for _, kind := range []string{"Project", "Bar", "Baz", "Job", "Node"} {
-				s.add(trace.Step{Part: trace.PartStore, What: trace.Added, Kind: kind, Key: "default/one"})
-			}
-			b := open(t, serve(t, s.History, page.Options{Notice: "a notice"}), l)
-			b.sees("#objects-table", "default/example-foo")
-			b.sees(".legend", "Node")
-			if colours := value[int](b, `new Set([...document.querySelectorAll('.legend .chip[class*=kind-]')].map((e) => getComputedStyle(e).color)).size`); colours != 7 {
-				t.Errorf("7 kinds have %d colours", colours)
-			}
-			b.click(`#objects-table button[data-subject^="Foo "]`)
-			b.sees("#panel", "409 Conflict")
-			b.readable("the page", 60)
-		})
+		b.turns(l)
+		b.until(`new Set([...document.querySelectorAll('.legend .chip[class*=kind-]')].map((e) => getComputedStyle(e).color)).size === 7`)
+		b.click(`#objects-table button[data-subject^="Foo "]`)
+		b.sees("#panel", "409 Conflict")
+		b.readable(name, 60)
+		b.click("#panel .close")
 	}
 }

@@ -67,7 +67,7 @@ const witness = `
 		document.querySelectorAll('.lane .token').forEach((e) => witness.looks.add(e.getAttribute('class')));
 		document.querySelectorAll('.lane .token-cross[opacity="1"]').forEach((e) => witness.crosses.add(e.parentElement.textContent));
 		document.querySelectorAll('#caption').forEach((e) => witness.captions.add(e.textContent));
-		document.querySelectorAll('#waits, .objects .note td').forEach((e) => witness.words.add(e.textContent));
+		document.querySelectorAll('#state, #waits, .objects .note td').forEach((e) => witness.words.add(e.textContent));
 	}).observe(document, {subtree: true, childList: true, characterData: true, attributes: true, attributeFilter: ['opacity']});`
 
 var laptop = look{width: 1440, height: 1000}

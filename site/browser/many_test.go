@@ -15,7 +15,8 @@ import (
 // TestManyObjects sends a cold start at the speed of the real one, some 400 Foos a second: a
 // sample of it travels, and all of it is in the numbers and can be found.
 func TestManyObjects(t *testing.T) {
-	const foos = 5000
+	t.Parallel()
+	const foos = 2000
 	s := newScript()
 	b := open(t, serve(t, s.History, page.Options{}), look{width: laptop.width, height: laptop.height, unwitnessed: true})
 	b.sees("#state", "live")

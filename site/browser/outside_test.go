@@ -13,6 +13,7 @@ import (
 // A program that is seen from outside: what comes and what goes travels, and what is inside is drawn,
 // and said not to be seen.
 func TestOutside(t *testing.T) {
+	t.Parallel()
 	s := newScript()
 	b := open(t, serve(t, s.History, page.Options{Outside: true}), laptop)
 	b.sees("#state", "live")

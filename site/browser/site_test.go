@@ -59,42 +59,30 @@ func (b *tab) arrives(expression string) {
 	b.Fatalf("never true: %s", expression)
 }
 
-// running says that the recorded run has begun.
-const running = `/step \d/.test(document.querySelector('#when')?.textContent)`
-
 // sitePages are one page of each kind, and those with the longest lines.
 var sitePages = []string{
-	"index.html", "playground.html", "read/README.md.html", "read/README.zh-CN.md.html", "read/QUESTIONS.md.html", "read/compare/results/README.md.html",
+	"read/README.md.html", "read/README.zh-CN.md.html", "read/QUESTIONS.md.html", "read/compare/results/README.md.html",
 	"read/config/crd/foos.samplecontroller.k8s.io.yaml.html",
 	"read/controller/doc.go.html", "read/controller/foo/reconcile.go.html", "read/chapters/at/README.md.html",
 }
 
 // From disk, without a network: every kind of page can be read, on a desktop and on a
-// phone, in light and in dark, and nothing is wider than the screen.
+// phone, in light and in dark, and nothing is wider than the screen. Of the first page, other
+// tests see to it.
 func TestSiteCanBeRead(t *testing.T) {
 	t.Parallel()
 	folder := site(t)
 	dark := phone
 	dark.dark = true
-	for name, l := range map[string]look{"desktop light": laptop, "phone dark": dark} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			b := open(t, "file://"+filepath.Join(folder, "index.html"), l)
-			command(b, network.OverrideNetworkState, network.OverrideNetworkStateParams{Offline: true})
-			for _, page := range sitePages {
-				b.visit(folder, page)
-				plays := page == "index.html"
-				if plays {
-					b.arrives(running)
-				}
-				b.shot(strings.NewReplacer("/", "-", ".html", "").Replace(page))
-				if plays {
-					// What travels is in no ground that can be computed.
-					b.click("#live")
-				}
-				b.readable(page, 20)
-			}
-		})
+	b := open(t, "file://"+filepath.Join(folder, sitePages[0]), laptop)
+	command(b, network.OverrideNetworkState, network.OverrideNetworkStateParams{Offline: true})
+	for _, page := range sitePages {
+		b.visit(folder, page)
+		for name, l := range map[string]look{"desktop light": laptop, "phone dark": dark} {
+			b.turns(l)
+			b.shot(name + "-" + strings.NewReplacer("/", "-", ".html", "").Replace(page))
+			b.readable(page+", "+name, 20)
+		}
 	}
 }
 
@@ -120,32 +108,14 @@ func TestSiteSideBySide(t *testing.T) {
 		return {aside: code.left - doc.right, below: code.top - doc.bottom};
 	})()`
 	type distance struct{ Aside, Below float64 }
-	page := "file://" + filepath.Join(folder, "read/controller/foo/reconcile.go.html")
-	if at := value[distance](open(t, page, laptop), distances); at.Aside < 0 {
+	b := open(t, "file://"+filepath.Join(folder, "read/controller/foo/reconcile.go.html"), laptop)
+	if at := value[distance](b, distances); at.Aside < 0 {
 		t.Errorf("on a desktop the code is at %+v of its comment, want it aside", at)
 	}
-	if at := value[distance](open(t, page, phone), distances); at.Below < 0 {
+	b.turns(phone)
+	if at := value[distance](b, distances); at.Below < 0 {
 		t.Errorf("on a phone the code is at %+v of its comment, want it below", at)
 	}
-}
-
-// The recorded run begins by itself when it is seen, can be told to stop, comes to its end,
-// and leads to the code.
-func TestSitePlays(t *testing.T) {
-	t.Parallel()
-	b := open(t, "file://"+filepath.Join(site(t), "index.html"), laptop)
-	b.sees("#state", "recording.json")
-	b.travels("POST")
-	b.click("#pause")
-	b.sees("#state", "paused")
-	b.click("#live")
-	b.sees("#objects-table", "deleted")
-	b.click(".part-queue")
-	b.sees("#panel h2", "Queue")
-
-	// Where its code stands is a link to the code.
-	b.click(`#panel .places a[href$="queue.go.html#RateLimiter"]`)
-	b.arrives(`document.querySelector('h1')?.textContent === 'controller/queue.go' && document.querySelector(':target .code').textContent.includes('func RateLimiter')`)
 }
 
 // By keys alone: past the menu, along the menu, from file to file; and one sees where one
@@ -155,7 +125,7 @@ func TestSiteKeyboard(t *testing.T) {
 	folder := site(t)
 	b := open(t, "file://"+filepath.Join(folder, "read/controller/queue.go.html"), laptop)
 	got := strings.Join(b.tabs(), " | ")
-	const first, then = "Skip to the content | byhand | The picture | Playground | Read and run it | Questions | Results | 中文 | ", "| ← Previous controller/handlers.go | "
+	const first, then = "Skip to the content | byhand | Try it | Read and run it | Questions | Results | 中文 | ", "| ← Previous controller/handlers.go | "
 	if !strings.HasPrefix(got, first) || !strings.Contains(got, then) {
 		t.Errorf("Tab goes to %s\nwant %s … %s …", got, first, then)
 	}

@@ -1,8 +1,12 @@
 // The cluster in this tab: a Worker with the program, which comes in parts. It asks for no
 // other file, and no other host.
 
+// Nothing happens any more after so long without anything, in milliseconds; nobody waits longer.
+const quiet = 1000;
+const longest = 8000;
+
 const listeners = {};
-let worker = null;
+let changed = 0; // when anything did last
 
 /** Calls listener with the text of each message of a kind: see playground.Tell. 'progress' has
  * the part that is here, from 0 to 1, and 'failed' says why there is no cluster. */
@@ -11,43 +15,41 @@ export function on(kind, listener) {
 }
 
 function tell(kind, text) {
-  (listeners[kind] ?? []).forEach((listener) => listener(text));
-}
-
-/** Sends a command: see playground.Do. */
-export function send(command) {
-  worker?.postMessage({command});
-}
-
-// A script that calls byhandPart, as each part of the program does.
-function load(file) {
-  return new Promise((loaded, failed) => {
-    const script = document.createElement('script');
-    script.src = file;
-    script.onload = () => loaded(script.remove());
-    script.onerror = () => failed(new Error(`${file} is not there`));
-    document.head.append(script);
-  });
-}
-
-/** Loads the program and starts it. */
-export async function start() {
-  try {
-    if (!globalThis.WebAssembly?.instantiateStreaming || !globalThis.DecompressionStream) {
-      throw new Error('WebAssembly');
-    }
-    const code = URL.createObjectURL(new Blob([workerCode], {type: 'text/javascript'}));
-    worker = new Worker(code);
-    worker.onmessage = ({data: [kind, text]}) => tell(kind, text);
-    worker.onerror = (event) => tell('failed', JSON.stringify(event.message));
-    globalThis.byhandPart = (part) => worker.postMessage({part});
-    for (let n = 0; n < parts; n++) {
-      await load(`playground/part${n}.js`);
-      tell('progress', (n + 1) / parts);
-    }
-    worker.postMessage({end: true});
-    performance.mark('loaded');
-  } catch (error) {
-    tell('failed', JSON.stringify(error.message));
+  if (kind === 'write' || kind === 'state') {
+    changed = Date.now();
   }
+  listeners[kind]?.forEach((listener) => listener(text));
+}
+
+const worker = new Worker(URL.createObjectURL(new Blob([workerCode], {type: 'text/javascript'})));
+worker.onmessage = ({data: [kind, text]}) => tell(kind, text);
+worker.onerror = ({message}) => tell('failed', JSON.stringify(message));
+
+// Each part is a script of the page, and calls this. One that is not there says so.
+let here = 0;
+globalThis.byhandPart = (part, missing) => {
+  if (missing) {
+    tell('failed', JSON.stringify(`${missing} is not there`));
+  } else {
+    worker.postMessage({part, last: ++here === parts});
+    tell('progress', here / parts);
+  }
+};
+
+// Commands are answered in their order.
+const unanswered = [];
+on('said', (text) => JSON.parse(text).command && unanswered.shift()?.());
+
+/** Sends a command, see playground.Do: a promise that it was answered. */
+export const ask = (command) => new Promise((answered) => {
+  unanswered.push(answered);
+  worker.postMessage({command});
+});
+
+/** A promise that nothing happens any more. */
+export async function settled() {
+  const since = Date.now();
+  do {
+    await new Promise((passed) => { setTimeout(passed, 100); });
+  } while (Date.now() - Math.max(changed, since) < quiet && Date.now() - since < longest);
 }

@@ -1,9 +1,8 @@
 // The page of the site with a cluster behind it, and what the visitor can do to that.
 
-import '../picture/main.js';
 import {picture} from '../../internal/page/static/main.js';
 import {byId, counted, el, say} from '../../internal/page/static/dom.js';
-import {on, send, start} from './cluster.js';
+import {ask, on} from './cluster.js';
 import * as objects from './objects.js';
 import * as tour from './tour.js';
 import {open as speak} from './words.js';
@@ -19,98 +18,40 @@ const lay = () => small.matches && picture.lay('small');
 small.addEventListener('change', lay);
 lay();
 
-// One drawer at a time lies over the lesson, and gives the focus back.
-let opener = null;
-function open(id) {
-  document.querySelectorAll('.drawer').forEach((drawer) => { drawer.hidden = drawer.id !== id; });
-  if (id) {
-    opener = document.activeElement;
-    byId(id).focus({preventScroll: true});
-  } else {
-    opener?.focus({preventScroll: true});
-  }
-}
-addEventListener('keydown', ({key}) => key === 'Escape' && document.querySelector('.drawer:not([hidden])') && open(null));
-
 // What a visitor reads elsewhere must not end what goes on here.
-document.querySelector('main').addEventListener('click', ({target}) => target.closest('a:not(#link, #challenge)')?.setAttribute('target', '_blank'));
+document.querySelector('main').addEventListener('click', ({target}) => target.closest('a:not([href^="#"])')?.setAttribute('target', '_blank'));
 
-// --- a state as a link ---
-
-const mostCommands = 40;
-const mostCharacters = 1500;
-// What was done since everything began anew; the same again leads to the same table.
-let done = [];
-// Another link in the same tab begins anew.
-addEventListener('hashchange', () => location.reload());
-
-// What the link says: a lesson, a puzzle, a bug and bad luck, or else commands.
-const wanted = new URLSearchParams(location.hash.slice(1));
-const bugs = [...document.querySelectorAll('#wrong [data-fault]')].slice(1); // The first is none.
-const switches = [...document.querySelectorAll('.luck [type=checkbox]')];
-
-// The commands of the link. The program takes none that is not in its own list.
-function linked() {
-  const bug = bugs.find(({dataset}) => dataset.do === wanted.get('bug'));
-  const luck = (wanted.get('luck') ?? '').split(',');
-  if (bug || wanted.has('luck')) {
-    if (bug) {
-      say(byId('told'), `This controller has the bug ${bug.dataset.do}: ${bug.parentElement.querySelector('p').textContent}`);
+// Where the panel names a file that this site shows, that is a link to it.
+new MutationObserver(() => {
+  for (const code of byId('panel').querySelectorAll('.places code, .place code')) {
+    const [file, name] = [code.textContent, code.nextSibling?.textContent.trim()];
+    if (readingPath.includes(file) && !code.closest('a')) {
+      code.replaceWith(el('a', {href: `read/${file}.html${name ? `#${name}` : ''}`}, code.cloneNode(true)));
     }
-    return ['create shop web 2', ...(bug ? [`bug ${bug.dataset.do}`] : []),
-      ...switches.filter(({value}) => luck.includes(value.toLowerCase().replaceAll(' ', '-'))).map(({dataset}) => `${dataset.do} on`),
-      ...(bug?.dataset.fault.split('; ') ?? [])];
   }
-  const text = location.hash.slice(1);
-  return !text || text.length > mostCharacters || !/^[-\w.:/+;]+$/.test(text) ? []
-    : text.split(';').slice(0, mostCommands).map((command) => command.replaceAll('+', ' '));
-}
-
-// Writes what was done into the link, and into the address if that is no lesson's.
-function link() {
-  const text = done.map((words) => words.replaceAll(' ', '+')).join(';');
-  const fits = done.length <= mostCommands && text.length <= mostCharacters;
-  byId('link').hidden = !fits;
-  byId('long').hidden = fits;
-  byId('link').href = `#${text}`;
-  if (free) {
-    history.replaceState(null, '', fits ? `#${text}` : location.pathname + location.search);
-  }
-}
+}).observe(byId('panel'), {subtree: true, childList: true});
 
 // --- what is done ---
 
-const unanswered = [];
-/** Sends a command: a promise of what was said to it. */
-function ask(command) {
-  send(command);
-  return new Promise((said) => { unanswered.push({command, said}); });
-}
+const mostLines = 100;
+const mostCharacters = 1500; // of a link
+const bugs = [...document.querySelectorAll('#wrong [data-send]')]; // The first is none.
+const switches = [...document.querySelectorAll('.luck [type=checkbox]')];
+// What was done since everything began anew; the same again leads to the same table.
+let done = [];
+let riddle = null; // of the puzzle: {n, bug, moves}
 
-// --- the puzzle ---
-
-let riddle = null; // {n, bug, moves}
-
-// Hides a bug in the controller: that of a number, so that a link does not name it.
-async function hide(n = Math.ceil(Math.random() * 999), beaten = 0) {
-  say(byId('beat'), beaten > 0 ? `It was found in ${counted(beaten, 'move')}.` : '');
-  free = false;
-  history.replaceState(null, '', '#puzzle');
-  riddle = null;
-  open(null);
-  await ask('reset');
-  riddle = {n, bug: bugs[Math.abs(n) % bugs.length].dataset.do, moves: 0};
-  moved(0);
-  tour.begin(tour.puzzle);
-  for (const command of ['create shop web 2', 'create cafe bar 1', `bug ${riddle.bug}`]) {
-    await ask(command);
+function moved(n) {
+  if (riddle) {
+    riddle.moves += n;
+    say(byId('moves'), String(riddle.moves));
+    say(byId('wrong-guess'), '');
   }
 }
 
-function moved(n) {
-  riddle.moves += n;
-  say(byId('moves'), String(riddle.moves));
-  say(byId('wrong-guess'), '');
+// Says what is true of a bug.
+function about(name) {
+  [...byId('truth').children].forEach((truth) => { truth.hidden = truth.dataset.bug !== name; });
 }
 
 function guess(name) {
@@ -120,19 +61,17 @@ function guess(name) {
     return;
   }
   say(byId('solved'), `Found ${name} in ${counted(riddle.moves, 'move')}.`);
-  byId('truth').replaceChildren(...[...document.querySelectorAll(`#wrong [data-do=${name}] ~ p`)].map((text) => text.cloneNode(true)));
+  about(name);
   byId('challenge').href = `#puzzle=${riddle.n}&moves=${riddle.moves}`;
   history.replaceState(null, '', byId('challenge').href);
-  open(null);
-  tour.solved();
+  byId('wrong').hidePopover();
   riddle = null;
+  tour.solved();
 }
 
 // An action of the visitor: what is still drawn of the one before goes.
 async function act(commands) {
-  if (riddle) {
-    moved(1);
-  }
+  moved(1);
   picture.clear();
   objects.begin();
   tour.before();
@@ -141,52 +80,28 @@ async function act(commands) {
   }
 }
 
-let changed = 0; // when anything did last
-const quiet = 1000;
-const longest = 8000;
-let hurried = false;
-/** A promise that nothing happens any more. */
-async function settled() {
-  const since = Date.now();
-  do {
-    await new Promise((passed) => { setTimeout(passed, 100); });
-  } while (!hurried && Date.now() - Math.max(changed, since) < quiet && Date.now() - since < longest);
-}
-
 // What a field holds, as a word of a command: see encoded in internal/playground.
 const held = ({id, value}) => (id !== 'yaml' ? value
   : btoa(String.fromCodePoint(...new TextEncoder().encode(value))).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', ''));
 
 document.querySelector('.play').addEventListener('click', ({target}) => {
-  const button = target.closest('button') ?? target;
-  if (button.dataset.open || 'close' in button.dataset) {
-    open(button.dataset.open ?? null);
+  const {send, do: name} = target.closest('[data-send]')?.dataset ?? {};
+  if (!send || ![...send.matchAll(/{(.*?)}/g)].every(([, id]) => byId(id).reportValidity())) {
+    return;
   }
-  const command = button.dataset.send ?? '';
-  const fields = [...command.matchAll(/{(.*?)}/g)].map(([, id]) => byId(id));
-  if (command && fields.every((field) => field.checkValidity() || field.reportValidity())) {
-    if (riddle && command.startsWith('bug ')) {
-      guess(button.dataset.do);
-    } else {
-      act([command.replaceAll(/{(.*?)}/g, (_, id) => held(byId(id)))]);
-    }
-  }
-});
-byId('visit').addEventListener('change', ({target: {checked, dataset}}) => {
-  if (dataset.do) {
-    act([`${dataset.do} ${checked ? 'on' : 'off'}`]);
+  if (riddle && send.startsWith('bug ')) {
+    guess(name);
+  } else {
+    act([send.replaceAll(/{(.*?)}/g, (_, id) => held(byId(id))) + (target.type !== 'checkbox' ? '' : target.checked ? ' on' : ' off')]);
   }
 });
 
 // --- what comes of it ---
 
-const mostLines = 100;
+// It is drawn from below: nothing must be scrolled.
 function line(tone, ...text) {
-  const log = byId('log');
-  log.prepend(el('li', {class: tone}, ...text)); // It is drawn from below: nothing must be scrolled.
-  while (log.children.length > mostLines) {
-    log.lastElementChild.remove();
-  }
+  byId('log').prepend(el('li', {class: tone}, ...text));
+  byId('log').children[mostLines]?.remove();
 }
 
 on('said', (text) => {
@@ -208,19 +123,16 @@ on('said', (text) => {
   } else if (command.startsWith('get ') && !refused) {
     byId('yaml').value = answer;
   } else if (command && !refused && !secret) {
-    done.push(command);
-    link();
+    done.push(command.replaceAll(' ', '+'));
+    byId('link').href = `#${done.join(';')}`;
+    byId('long').hidden = byId('link').hash.length <= mostCharacters;
+    byId('link').hidden = !byId('long').hidden;
   }
   tour.did(command, refused);
-  const asked = unanswered.findIndex((one) => one.command === command);
-  if (asked >= 0) {
-    unanswered.splice(asked, 1)[0].said();
-  }
 });
 
 on('write', (text) => {
   const write = JSON.parse(text);
-  changed = Date.now();
   objects.wrote(write);
   tour.wrote(write);
 });
@@ -228,17 +140,12 @@ on('write', (text) => {
 let state = {on: {}, replicas: [], lease: 0, held: 0};
 on('state', (text) => {
   state = JSON.parse(text);
-  changed = Date.now();
   objects.now(state);
   tour.now(state);
-  for (const box of switches) {
-    box.checked = Boolean(state.on[box.dataset.do]);
-  }
-  for (const bug of document.querySelectorAll('#wrong [data-send]')) {
-    bug.ariaPressed = !riddle && bug.dataset.do === state.bug;
-  }
+  switches.forEach((box) => { box.checked = Boolean(state.on[box.dataset.send]); });
+  bugs.forEach((bug) => { bug.ariaPressed = !riddle && bug.dataset.do === state.bug; });
   // What is on is named, and one click puts it back.
-  byId('on').replaceChildren(...switches.filter((box) => box.checked).map((box) => [box.value, `${box.dataset.do} off`])
+  byId('on').replaceChildren(...switches.filter((box) => box.checked).map((box) => [box.value, `${box.dataset.send} off`])
     .concat(state.bug === 'none' || riddle ? [] : [[`bug ${state.bug}`, 'bug none']])
     .map(([name, back]) => el('li', {}, el('button', {type: 'button', 'data-send': back}, el('span', {}, name), ' ✕'))));
   say(byId('replicas-now'), state.replicas.join(', ') || '–');
@@ -250,7 +157,7 @@ function wait() {
   const left = Math.ceil((state.lease - Date.now()) / 1000);
   const words = [
     state.held > 0 && `${counted(state.held, 'event')} held back`,
-    left > 0 ? `nobody leads, Lease ${left} s left` : state.replicas.length === 0 && byId('loading').classList.contains('over') && 'no controller runs',
+    left > 0 ? `nobody leads, Lease ${left} s left` : awake && state.replicas.length === 0 && 'no controller runs',
   ].filter(Boolean);
   say(byId('waits'), words.join(' · '));
   picture.why = words.map((text) => `${text[0].toUpperCase()}${text.slice(1)}`).join('. ');
@@ -270,75 +177,58 @@ setInterval(() => {
   heard = text;
 }, 700);
 
+// --- what the link says ---
+
+// A lesson, the puzzle, a bug and bad luck, or else commands. The program takes none that is not
+// in its own list.
+function follow() {
+  const text = location.hash.slice(1);
+  const wanted = new URLSearchParams(text);
+  const bug = bugs.slice(1).find(({dataset}) => dataset.do === wanted.get('bug'));
+  const luck = wanted.get('luck')?.split(',') ?? [];
+  const soon = (commands) => tour.begin(0, commands.flatMap((command) => [command, 'wait']));
+  riddle = null;
+  about(bug?.dataset.do);
+  if (wanted.has('puzzle')) {
+    // Its number does not name the bug.
+    const n = Math.abs(Number.parseInt(wanted.get('puzzle'), 10)) || Math.ceil(Math.random() * 999);
+    riddle = {n, bug: bugs[1 + n % (bugs.length - 1)].dataset.do, moves: 0};
+    moved(0);
+    say(byId('beat'), wanted.get('moves') > 0 ? `It was found in ${counted(Number(wanted.get('moves')), 'move')}.` : '');
+    tour.begin(tour.puzzle, ['create example-foo web 2', 'create cafe bar 1', `bug ${riddle.bug}`]);
+  } else if (bug || luck.length > 0) {
+    soon(['create example-foo web 2', ...(bug ? [`bug ${bug.dataset.do}`] : []),
+      ...switches.filter(({value}) => luck.includes(value.toLowerCase().replaceAll(' ', '-'))).map(({dataset}) => `${dataset.send} on`),
+      ...(bug?.dataset.fault.split('; ') ?? [])]);
+  } else if (text.length <= mostCharacters && /^[-\w.:/+;]+$/.test(text)) {
+    soon(text.replaceAll('+', ' ').split(';'));
+  } else {
+    tour.begin(/^([1-9]|10)$/.test(wanted.get('lesson')) ? Number(wanted.get('lesson')) : 1);
+  }
+}
+
 // --- the program ---
 
-const loaded = (part, text) => {
-  byId('loading').querySelector('progress').value = part;
-  say(byId('loaded'), text ?? byId('loaded').textContent);
-};
-on('progress', (part) => loaded(part));
+const progress = byId('loading').querySelector('progress');
+on('progress', (part) => { progress.value = part; });
 on('failed', (text) => {
   say(byId('loading'), `There is no cluster in this tab: ${JSON.parse(text)}. The recording plays.`);
   byId('visit').disabled = true;
 });
 
-let free = false; // no lesson's state
-function go(n) {
-  free = false;
-  riddle = null;
-  history.replaceState(null, '', `#lesson=${n}`);
-  return tour.begin(n);
-}
-
-// Does what the link says, and gives the page to the visitor.
-async function follow(commands) {
-  byId('hurry').hidden = false;
-  for (const [n, command] of commands.entries()) {
-    loaded(n / commands.length, `Doing again what the link says: ${n} of ${commands.length}.`);
-    objects.begin();
-    await ask(command);
-    await settled();
-  }
-  hurried = false;
-  link();
-  free = done.length > 0;
-  tour.begin(0);
-}
-
-const commands = linked();
-tour.open({send: ask, settled, act, go, puzzle: () => hide(), guess: () => open('wrong')});
-speak();
-byId('hurry').addEventListener('click', () => { hurried = true; });
-
 let awake = false;
-on('hello', async () => {
-  if (awake) {
-    return;
-  }
-  awake = true;
-  performance.mark('live');
-  if (wanted.has('puzzle')) {
-    await hide(Number.parseInt(wanted.get('puzzle'), 10) || undefined, Number(wanted.get('moves')));
-  } else if (commands.length > 0 && !wanted.has('lesson')) {
-    await follow(commands);
-  } else {
+on('hello', () => {
+  if (!awake) {
+    awake = true;
+    performance.mark('live');
+    byId('loading').hidden = true;
+    byId('visit').disabled = false;
     objects.forget();
-    tour.begin(/^([1-9]|10)$/.test(wanted.get('lesson')) ? Number(wanted.get('lesson')) : 1, {fresh: true});
+    follow();
   }
-  byId('loading').classList.add('over');
-  byId('visit').disabled = false;
 });
+// A link to a place of the page is none to a state.
+addEventListener('hashchange', () => awake && !byId(location.hash.slice(1)) && follow());
 
-// A machine that slept has stopped everything here, and the Lease with it.
-const asleep = 30_000;
-let seen = Date.now();
-setInterval(() => {
-  const now = Date.now();
-  if (now - seen > asleep) {
-    const seconds = Math.round((now - seen) / 1000);
-    line('refused', `This tab was paused for ${seconds} s.`);
-  }
-  seen = now;
-}, 1000);
-
-start();
+tour.open({act, again: follow});
+speak();

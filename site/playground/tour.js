@@ -1,91 +1,80 @@
 // The lessons: each sets its state up, asks, lets the visitor act once, and says what was seen.
 
 import {byId, say} from '../../internal/page/static/dom.js';
+import {ask, settled} from './cluster.js';
 import {took} from './objects.js';
 
 // How long nothing happens until a lesson that has not ended is one that cannot.
 const stuck = 9000;
 
-const ready = (state, name, replicas) => state.foos.some((row) => row[0] === name && row[4] === 'True') && state.deployments.some(([, pods]) => pods === `${replicas}/${replicas}`);
+let state = null; // as it was told since the act
+let writes = []; // of Deployments by the controller since the act, such as 'PUT' and 'PUT 409'
+let acted = 0; // when the act was carried out, as far as it was
+let moved = 0; // when anything happened last
 
-// When each has ended, in the order of the page; the first is no lesson. wrote says whether the
-// controller has sent such a write since the act, and passed whether so long ago it was.
+const ready = (replicas) => state.foos.some((row) => row[0] === 'example-foo' && row[4] === 'True') && state.deployments.some(([, pods]) => pods === `${replicas}/${replicas}`);
+const passed = (milliseconds) => Date.now() - acted > milliseconds;
+
+// When each has ended, in the order of the page.
 const ends = [
-  () => false,
-  ({state, wrote}) => wrote('POST') && ready(state, 'shop', 2),
-  ({state, wrote}) => wrote('PUT') && ready(state, 'shop', 2),
-  ({state, passed}) => state.foos.some((row) => row[0] === 'shop' && row[2] === '4') && passed(2500),
-  ({state}) => state.foos.some((row) => row[5] === 'NameTaken'),
-  ({state}) => state.foos.length === 0 && state.deployments.length === 0,
-  ({state, wrote}) => wrote('PUT', 409) && ready(state, 'shop', 4),
-  ({wrote}) => wrote('POST', 403, 8),
-  ({wrote}) => wrote('POST'),
-  ({state, wrote}) => wrote('PUT') && ready(state, 'shop', 4),
-  ({state, passed}) => passed(3000) && !state.deployments.some(([name]) => name === 'web'),
+  () => writes.includes('POST') && ready(2),
+  () => writes.includes('PUT') && ready(2),
+  () => state.foos.some((row) => row[0] === 'example-foo' && row[2] === '4') && passed(2500),
+  () => state.foos.length === 0 && state.deployments.length === 0,
+  () => state.foos.some((row) => row[5] === 'NameTaken'),
+  () => writes.includes('PUT 409') && ready(4),
+  () => writes.filter((write) => write === 'POST 403').length >= 8,
+  () => writes.includes('POST'),
+  () => writes.includes('PUT') && ready(4),
+  () => passed(3000) && !state.deployments.some(([name]) => name === 'web'),
 ];
 
 const lessons = byId('tour').children;
-const last = ends.length - 1;
-/** The puzzle stands behind the lessons. */
+const last = ends.length;
+/** Before the lessons stands what a link leads to, and behind them the puzzle. */
 export const puzzle = last + 1;
 
-let host; // {send(command): a promise of what was said, settled(): a promise, act(commands)}
-let at = 0;
+let at = 1; // Its text can be read while the program comes.
 let turn = 0; // Another lesson has begun when it is another one.
 let phase = ''; // 'sets', 'asks', 'acts', 'seen' or 'lost'
-let state = {foos: [], deployments: []};
 let acts = [];
 let left = []; // of the act
-let writes = [];
-let begun = 0; // the act
-let acted = 0; // as far as it was carried out
-let moved = 0;
-let stated = 0; // when the state was told last
 let follows = false; // the focus: what has it will be hidden or disabled
 
 const lesson = () => lessons[at];
-const isLesson = () => at > 0 && at < puzzle;
-const button = () => lesson().querySelector('.first');
 
 function show(next) {
   phase = next;
-  const over = next === 'seen' || next === 'lost';
   lesson().dataset.phase = next;
-  button().disabled = next === 'sets' || next === 'acts' || next === 'asks' && at > 1 && isLesson() && !lesson().querySelector(':checked');
-  say(button(), next === 'lost' ? 'Set it up again' : over ? {[last]: 'Find a bug', [puzzle]: 'Another one'}[at] ?? 'Next lesson'
-    : next === 'sets' ? 'Setting up …' : button().dataset.says);
-  lesson().querySelectorAll('.seen').forEach((seen) => { seen.hidden = next !== 'seen'; });
-  lesson().querySelectorAll('.guess').forEach((guess) => { guess.disabled = over || next === 'acts'; });
+  const button = lesson().querySelector('.first');
+  button.disabled = next === 'sets' || next === 'acts';
+  say(button, {seen: button.dataset.next, lost: 'Set it up again'}[next] ?? button.dataset.says);
+  lesson().querySelectorAll('.guess').forEach((guess) => { guess.disabled = next !== 'asks'; });
   lesson().querySelectorAll('p[data-says]').forEach((place) => say(place, place.dataset.says.replace('{took}', took('Deployment web'))));
-  byId('lost').hidden = next !== 'lost';
   if (follows && document.activeElement === document.body) {
-    (button().disabled ? lesson().querySelector('.guess:enabled input') : button())?.focus({preventScroll: true});
+    (lesson().querySelector('.guess:enabled input') ?? button).focus({preventScroll: true});
   }
 }
 
-/** Goes to a lesson, or with 0 to none, and sets its state up. */
-export async function begin(n, {fresh} = {}) {
+/** Goes to a lesson, or to what is none, and sets its state up. */
+export async function begin(n, commands = lessons[n].dataset.setup.split('; ')) {
   lesson().hidden = true;
   at = n;
   const mine = ++turn;
   lesson().hidden = false;
-  lesson().querySelectorAll('.guess input').forEach((input) => { input.checked = false; });
-  say(byId('nth'), isLesson() ? `Lesson ${at} of ${last}` : at ? 'Puzzle' : 'Free');
-  byId('earlier').disabled = at < 2;
-  byId('later').disabled = at >= last;
-  byId('again').disabled = at === 0;
-  byId('page').hidden = !isLesson();
-  byId('page').href = `lesson-${at}.html`;
-  if (!isLesson()) {
-    show('asks');
-    return;
-  }
+  lesson().reset();
+  say(byId('nth'), at === 0 ? 'Free' : at === puzzle ? 'Puzzle' : `Lesson ${at} of ${last}`);
+  byId('earlier').href = `#lesson=${at - 1}`;
+  byId('later').href = `#lesson=${at + 1}`;
+  byId('earlier').hidden = at < 2;
+  byId('later').hidden = at >= last;
+  byId('page').hidden = at === 0;
+  byId('page').href = at === puzzle ? 'puzzle.html' : `lesson-${at}.html`;
   show('sets');
-  const {setup, act} = lesson().dataset;
-  acts = act.split('; ');
+  acts = lesson().dataset.act?.split('; ') ?? [];
   left = [...acts];
-  for (const command of [...(fresh ? [] : ['reset']), ...setup.split('; ')]) {
-    await (command === 'wait' ? host.settled() : host.send(command));
+  for (const command of mine > 1 ? ['reset', ...commands] : commands) {
+    await (command === 'wait' ? settled() : ask(command));
     if (turn !== mine) {
       return;
     }
@@ -94,8 +83,14 @@ export async function begin(n, {fresh} = {}) {
 }
 
 /** The puzzle is solved. */
-export function solved() {
-  show('seen');
+export const solved = () => show('seen');
+
+/** An action begins: what was written before is no answer to it. */
+export function before() {
+  if (phase === 'asks') {
+    writes = [];
+    state = null;
+  }
 }
 
 /** Takes a command that was carried out, or refused. */
@@ -107,66 +102,48 @@ export function did(command, refused) {
   }
 }
 
-/** An action begins: what was written before is no answer to it. */
-export function before() {
-  if (phase === 'asks') {
-    writes = [];
-    begun = Date.now();
-  }
-}
-
 /** Takes a write. */
-export function wrote(write) {
+export function wrote({by, kind, method, code}) {
   moved = Date.now();
-  writes.push(write);
-  check();
+  if (by.startsWith('controller-') && kind === 'Deployment') {
+    writes.push(code < 300 ? method : `${method} ${code}`);
+    check();
+  }
 }
 
 /** Takes what is so now. */
 export function now(newest) {
   state = newest;
-  stated = moved = Date.now();
+  moved = Date.now();
   check();
 }
 
 function check() {
-  if (phase !== 'acts') {
-    return;
-  }
-  const wroteIt = (method, code = 0, n = 1) => writes.filter((write) => write.by.startsWith('controller-') && write.kind === 'Deployment'
-    && write.method === method && (code ? write.code === code : write.code < 300)).length >= n;
-  if (left.length === 0 && stated > begun && ends[at]({state, wrote: wroteIt, passed: (ms) => Date.now() - acted > ms})) {
+  if (phase === 'acts' && state && left.length === 0 && ends[at - 1]()) {
     show('seen');
-  } else if (Date.now() - moved > stuck) {
+  } else if (phase === 'acts' && Date.now() - moved > stuck) {
     show('lost'); // Something else was done as well.
   }
 }
 setInterval(check, 500);
 
-/** Begins to listen. */
-export function open(given) {
-  host = given;
+/** Begins to listen. act carries commands out, and again begins what the link says. */
+export function open({act, again}) {
+  lesson().hidden = location.hash !== '';
   document.addEventListener('focusin', ({target}) => { follows = target.matches('.first, .guess input'); });
-  byId('tour').addEventListener('change', () => phase === 'asks' && show('asks'));
-  byId('tour').addEventListener('click', ({target}) => {
-    if (!target.closest('.first')) {
-      return;
-    }
-    if (phase === 'seen' && at >= last) {
-      host.puzzle();
+  byId('again').addEventListener('click', again);
+  byId('tour').addEventListener('submit', (event) => {
+    event.preventDefault();
+    if (phase === 'seen' || at === 0) {
+      location.hash = at < last ? `lesson=${at + 1}` : 'puzzle';
     } else if (at === puzzle) {
-      host.guess();
-    } else if (phase === 'seen' || at === 0) {
-      host.go(at + 1);
+      byId('wrong').showPopover();
     } else if (phase === 'lost') {
-      host.go(at);
+      again();
     } else {
-      host.act(acts);
+      act(acts);
       moved = Date.now();
       show('acts');
     }
   });
-  for (const [id, by] of Object.entries({earlier: -1, later: 1, again: 0})) {
-    byId(id).addEventListener('click', () => (at === puzzle && by === 0 ? host.puzzle() : host.go(at + by)));
-  }
 }

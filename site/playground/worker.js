@@ -6,12 +6,13 @@ let coming;
 const packed = new ReadableStream({start(controller) { coming = controller; }});
 
 onmessage = ({data}) => {
-  if (data.part) {
-    coming.enqueue(Uint8Array.from(atob(data.part), (c) => c.charCodeAt(0)));
-  } else if (data.end) {
-    coming.close();
-  } else {
+  if (data.command) {
     byhandDo(data.command);
+    return;
+  }
+  coming.enqueue(Uint8Array.from(atob(data.part), (c) => c.charCodeAt(0)));
+  if (data.last) {
+    coming.close();
   }
 };
 
