@@ -207,7 +207,7 @@ func goodBeside(s *stage) error {
 func (s *stage) goodFoos(name string) (longest time.Duration, err error) {
 	for i := range 3 {
 		good := fmt.Sprintf("%s-%d", name, i)
-		begin := time.Now()
+		begin := s.canary.now()
 		if err := createFoo(good, good, 1)(s); err != nil {
 			return 0, err
 		}
@@ -221,7 +221,7 @@ func (s *stage) goodFoos(name string) (longest time.Duration, err error) {
 		case s.exitsTooOften():
 			return 0, errShort
 		}
-		longest = max(longest, time.Since(begin))
+		longest = max(longest, s.canary.now()-begin)
 	}
 	return longest, nil
 }

@@ -36,6 +36,9 @@ type judge struct {
 	// beside is how many scenarios may run at the same time; 0 is 1.
 	beside int
 
+	// once has, by scenario, what was seen when it fell short, if it is repeated.
+	once sync.Map
+
 	mu      sync.Mutex
 	remarks []string
 }
@@ -60,8 +63,8 @@ func (j *judge) run(ctx context.Context, chosen []scenario, report func(result))
 }
 
 // judgeAll puts the program through the scenarios: those that calibrate the others, then those
-// that may run beside each other, then the rest. What may have fallen short for the others beside
-// it is judged again alone, and that counts.
+// that may run beside each other, then the rest. What has fallen short beside others, or while the
+// machine was slow, is judged again alone, and that counts.
 func (j *judge) judgeAll(ctx context.Context, worlds worlds, chosen []scenario, report func(result)) error {
 	var first, beside, alone []scenario
 	for _, sc := range chosen {
@@ -91,6 +94,10 @@ func (j *judge) judgeAll(ctx context.Context, worlds worlds, chosen []scenario, 
 func (w worlds) judgeEach(ctx context.Context, chosen []scenario, report func(result)) error {
 	for _, sc := range chosen {
 		r, err := w[sc.bare].result(ctx, &sc)
+		if err == nil && r.short() && r.slow {
+			w[sc.bare].forget(&sc, r)
+			r, err = w[sc.bare].result(ctx, &sc)
+		}
 		if err != nil {
 			return err
 		}
@@ -110,7 +117,8 @@ func (w worlds) judgeBeside(ctx context.Context, atOnce int, chosen []scenario, 
 		switch {
 		case broken != nil:
 			err = cmp.Or(err, broken)
-		case r.isDoubtful():
+		case r.short() || r.NotJudged != "":
+			w[sc.bare].forget(&sc, r)
 			doubtful = append(doubtful, sc)
 		default:
 			report(r)
@@ -131,7 +139,22 @@ func (w *world) result(ctx context.Context, sc *scenario) (result, error) {
 	case err != nil:
 		why = err.Error()
 	}
-	return newResult(sc, s, why, time.Since(begin)), nil
+	r := newResult(sc, s, why, time.Since(begin))
+	r.slow = len(w.canary.slow(begin)) > 0
+	if seen, repeated := w.judge.once.Load(sc.name); repeated && !r.short() {
+		w.judge.remark(fmt.Sprintf("%s fell short once, and not when it was repeated alone: %s", sc.name, seen))
+	}
+	return r, nil
+}
+
+// forget makes the world ready to repeat a scenario.
+func (w *world) forget(sc *scenario, r result) {
+	if r.short() {
+		w.judge.once.Store(sc.name, firstLine(r.Violations[0].Seen))
+	}
+	if sc.calibrates {
+		w.hopeless, w.judge.stays = "", false
+	}
 }
 
 // helpless is why nothing more is judged.

@@ -24,6 +24,7 @@ type result struct {
 	Violations []violation `json:"violations,omitempty"`
 	Remarks    []string    `json:"remarks,omitempty"`
 	Seconds    float64     `json:"seconds"`
+	slow       bool        // the machine was, meanwhile
 }
 
 // violation is one finding in words.
@@ -79,12 +80,6 @@ func newResult(sc *scenario, s *stage, notJudged string, took time.Duration) res
 
 // short reports whether the program falls short.
 func (r *result) short() bool { return len(r.Violations) > 0 }
-
-// isDoubtful reports whether others beside it can be the cause: their load makes noise late, keeps
-// news on the way and Leases from being renewed, and two processes of a program may want one port.
-func (r *result) isDoubtful() bool {
-	return r.NotJudged != "" || r.Marks["P2"] == "✗" || r.Marks["P3"] == "✗" || r.Marks["P7"] == "✗"
-}
 
 // line is the rest of a row of the table on the terminal, which begins with the name.
 func (r *result) line() string {

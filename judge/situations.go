@@ -29,10 +29,10 @@ const mergePatch = types.MergePatchType
 
 // converged waits until everything is as it must be.
 func converged(s *stage) error {
-	begin := time.Now()
+	begin := s.canary.now()
 	err := s.converge(s.bound)
 	if err == nil && s.scenario.calibrates {
-		s.bound = max(s.bound, 10*time.Since(begin))
+		s.bound = max(s.bound, 10*(s.canary.now()-begin))
 	}
 	return err
 }
@@ -160,7 +160,7 @@ func (h *history) deployment(name string) *appsv1.Deployment {
 // time, in which the program could do it harm.
 func freed(name string) step {
 	return func(s *stage) error {
-		for end := time.Now().Add(s.bound); time.Now().Before(end); {
+		for end := s.canary.now() + s.bound; s.canary.now() < end; {
 			if d := s.history.deployment(name); d == nil {
 				s.find(found(P5, foreign, time.Now(), "The Foo was deleted so that its Deployment stays. The Deployment %s is gone.", name))
 				return errShort
@@ -224,11 +224,11 @@ func claimsNothing(name string) step {
 
 // deleteNamespace deletes the namespace of the stage and waits until it is gone.
 func deleteNamespace(s *stage) error {
-	begin := time.Now()
+	begin, end := time.Now(), s.canary.now()+s.bound
 	if err := s.kube.CoreV1().Namespaces().Delete(s.ctx, s.namespace, metav1.DeleteOptions{}); err != nil {
 		return err
 	}
-	for time.Since(begin) < s.bound {
+	for s.canary.now() < end {
 		if _, err := s.kube.CoreV1().Namespaces().Get(s.ctx, s.namespace, metav1.GetOptions{}); apierrors.IsNotFound(err) {
 			return s.fewFailures(begin, 40)
 		}

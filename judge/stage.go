@@ -71,7 +71,7 @@ func (w *world) perform(ctx context.Context, sc *scenario, steps ...step) (*stag
 		err = closing
 	}
 	if s.history.complete() {
-		s.find(s.history.overTime(s.blind)...)
+		s.find(s.history.overTime(append(s.blind, s.canary.slow(s.begin)...))...)
 	} else {
 		s.remark("the judge has missed versions, and has not reviewed the others")
 	}

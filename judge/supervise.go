@@ -118,8 +118,7 @@ func (s *stage) ready() error {
 	if !known {
 		bound = firstPatience
 	}
-	begin := time.Now()
-	for time.Since(begin) < bound {
+	for end := s.canary.now() + bound; s.canary.now() < end; {
 		running := s.running()
 		if len(running) > 0 && s.heardSince(running[len(running)-1].Started) {
 			s.judge.heard.Store(true)

@@ -8,18 +8,22 @@ import (
 
 // pause waits.
 func (s *stage) pause(d time.Duration) error {
-	select {
-	case <-time.After(d):
-		return nil
-	case <-s.ctx.Done():
-		return s.ctx.Err()
+	for end := s.canary.now() + d; ; {
+		select {
+		case <-time.After(end - s.canary.now()):
+		case <-s.ctx.Done():
+			return s.ctx.Err()
+		}
+		if s.canary.now() >= end {
+			return nil
+		}
 	}
 }
 
 // await waits until something is so, and reports whether it was before the time was over.
 func (s *stage) await(bound time.Duration, is func() bool) (bool, error) {
-	for end := time.Now().Add(bound); !is(); {
-		if time.Now().After(end) {
+	for end := s.canary.now() + bound; !is(); {
+		if s.canary.now() > end {
 			return false, nil
 		}
 		if err := s.pause(20 * time.Millisecond); err != nil {
@@ -38,9 +42,11 @@ func (s *stage) writesSince(since time.Time) []request {
 // time the scenario idle shows.
 func (s *stage) settle() error {
 	const quiet, patience = 2 * time.Second, 30 * time.Second
-	for end := time.Now().Add(patience); time.Now().Before(end); {
-		writes := s.writesSince(time.Now().Add(-quiet))
-		if len(writes) == 0 && time.Since(s.begin) > quiet {
+	begin, written := s.canary.now(), -1
+	for since := begin; since < begin+patience; {
+		if n := len(s.writesSince(s.begin)); n != written {
+			written, since = n, s.canary.now()
+		} else if s.canary.now() > since+quiet {
 			return nil
 		}
 		if err := s.pause(100 * time.Millisecond); err != nil {
@@ -54,7 +60,7 @@ func (s *stage) settle() error {
 // converge waits until everything is as it must be, and finds what is not when the time is
 // over: P1 and P4.
 func (s *stage) converge(bound time.Duration) error {
-	end, seen := time.Now().Add(bound), -1
+	end, seen := s.canary.now()+bound, -1
 	var wrong []finding
 	for {
 		if s.exitsTooOften() {
@@ -65,7 +71,7 @@ func (s *stage) converge(bound time.Duration) error {
 				return nil
 			}
 		}
-		if time.Now().After(end) {
+		if s.canary.now() > end {
 			break
 		}
 		if err := s.pause(20 * time.Millisecond); err != nil {

@@ -22,6 +22,8 @@ type world struct {
 
 	plane   *plane.Plane
 	kube    kubernetes.Interface
+	canary  *canary
+	ground  context.CancelFunc // ends the canary
 	dynamic dynamic.Interface
 
 	stages atomic.Int64
@@ -69,7 +71,12 @@ func (w *world) start(ctx context.Context, command plane.Command) (err error) {
 		return err
 	}
 	w.kube = w.plane.Kube
-	w.dynamic, err = dynamic.NewForConfig(w.plane.Config)
+	if w.dynamic, err = dynamic.NewForConfig(w.plane.Config); err != nil {
+		return err
+	}
+	// It flies as long as there is a control plane, longer than what first wanted one.
+	ctx, w.ground = context.WithCancel(context.WithoutCancel(ctx))
+	w.canary, err = fly(ctx, w.kube)
 	return err
 }
 
@@ -77,6 +84,9 @@ func (w *world) start(ctx context.Context, command plane.Command) (err error) {
 func down(worlds worlds) error {
 	var ending []func() error
 	for _, w := range worlds {
+		if w.ground != nil {
+			w.ground()
+		}
 		if w.plane != nil {
 			ending = append(ending, w.plane.Down)
 		}
