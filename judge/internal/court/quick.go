@@ -1,0 +1,143 @@
+package court
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/go-logr/logr"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+	"k8s.io/klog/v2"
+)
+
+// only is the variable that names the scenarios, as -scenario does. left, in a process that this one
+// starts, has those that it is to play.
+const only, left = "BYHAND_SCENARIO", "BYHAND_SCENARIOS_LEFT"
+
+// hangs is after which time of the machine a scenario is given up: one takes a tenth of a second.
+const hangs = 15 * time.Second
+
+// Quick judges a program that is a function, in memory, where time stands still while it works. It
+// ends the process, as Main does. The scenarios are played in another process of this program, for
+// one that panics ends all of them.
+func Quick(t *testing.T, program Contract) {
+	if names := os.Getenv(left); names != "" {
+		playInMemory(t, program, strings.Split(names, ","))
+		os.Exit(0)
+	}
+	short, err := quick()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "judge:", err)
+		os.Exit(failed)
+	}
+	os.Exit(min(short, 100))
+}
+
+// playInMemory plays scenarios, and writes a line to the third file when one begins and when it ends.
+func playInMemory(t *testing.T, program Contract, names []string) {
+	lines := json.NewEncoder(os.NewFile(3, "results"))
+	klog.SetLogger(logr.Discard())
+	// One of them sleeps until the last error of the process is a millisecond ago, in the time of another
+	// scenario.
+	utilruntime.ErrorHandlers = nil
+	j := &judge{bound: usualBound, contract: program}
+	w := &world{bare: true}
+	w.meet(j)
+	for _, name := range names {
+		sc := scenarios[position(name)]
+		_ = lines.Encode(line{Begins: name})
+		synctest.Test(t, func(t *testing.T) {
+			r, err := w.result(t.Context(), &sc)
+			if err != nil {
+				r = newResult(&sc, nil, err.Error(), 0)
+			}
+			_ = lines.Encode(line{Result: &r, Remarks: j.remarks})
+			if w.stuck {
+				os.Exit(0)
+			}
+		})
+	}
+}
+
+// line is one of playInMemory.
+type line struct {
+	Begins  string
+	Result  *result
+	Remarks []string
+}
+
+// quick plays the scenarios, and prints as it goes.
+func quick() (short int, err error) {
+	o := options{scenario: os.Getenv(only)}
+	chosen, err := choose(o)
+	if err != nil {
+		return 0, err
+	}
+	chosen = slices.DeleteFunc(chosen, func(sc scenario) bool { return sc.real })
+	fmt.Printf("%d scenarios in memory; the seconds are those of the program, and take none\n%s\n", len(chosen), header())
+	v := verdict{Began: time.Now()}
+	for len(v.Results) < len(chosen) {
+		if err := v.playOn(chosen); err != nil {
+			return 0, err
+		}
+	}
+	short = v.print(os.Stdout)
+	v.sum(short)
+	return short, nil
+}
+
+// playOn plays what is left in a new process until that ends: after the last scenario, with one that
+// ends it, or after one that leaves goroutines behind, with which no time would pass any more.
+func (v *verdict) playOn(chosen []scenario) error {
+	var names []string
+	for _, sc := range chosen {
+		if sc.calibrates || !v.has(sc.name) {
+			names = append(names, sc.name)
+		}
+	}
+	reader, writer, err := os.Pipe()
+	if err != nil {
+		return err
+	}
+	defer func() { _ = reader.Close() }()
+	printed, before, playing := &tail{}, len(v.Results), ""
+	run := exec.Command(os.Args[0], os.Args[1:]...)
+	run.Env, run.ExtraFiles, run.Stdout, run.Stderr = append(os.Environ(), left+"="+strings.Join(names, ",")), []*os.File{writer}, printed, printed
+	err = run.Start()
+	_ = writer.Close()
+	if err != nil {
+		return err
+	}
+	watchdog := time.AfterFunc(hangs, func() { _ = run.Process.Kill() })
+	for lines := json.NewDecoder(reader); ; watchdog.Reset(hangs) {
+		var l line
+		if lines.Decode(&l) != nil {
+			break // It has ended.
+		}
+		if playing = l.Begins; l.Result != nil && !v.has(l.Result.Scenario) {
+			v.Remarks = l.Remarks
+			v.add(*l.Result, len(chosen))
+		}
+	}
+	why := "it called os.Exit, or a panic ended it"
+	if !watchdog.Stop() {
+		why = fmt.Sprintf("for %s of the machine's time it has neither waited nor ended", hangs)
+	}
+	switch failure := run.Wait(); {
+	case playing != "":
+		sc := &scenarios[position(playing)]
+		s := &stage{scenario: sc, findings: []finding{found(P7, exits, time.Now(), "The program ended by itself: %s. It printed at last:\n%s", why, printed.lines(12))}}
+		v.add(newResult(sc, s, "", 0), len(chosen))
+	case len(v.Results) == before:
+		return fmt.Errorf("no scenario was played: %v; it printed at last:\n%s", failure, printed.lines(20))
+	}
+	return nil
+}
+
+func (v *verdict) has(name string) bool { return v.result(name) != nil }

@@ -1,0 +1,122 @@
+// Command quick judges a Go program in seconds, without Kubernetes: each scenario that an API
+// server in memory can play, in virtual time. The program is the function run of a package main.
+//
+//	make judge QUICK=1 DIR=../mine       (in the root)
+//	go run ./judge/quick ../mine
+//
+// It writes nothing into the folder: the test that calls run is laid over it.
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+)
+
+// failed is the exit status when nothing can be said about the program.
+const failed = 101
+
+const test = `package main
+
+import (
+	"testing"
+
+	"example.com/byhand/judge/memory"
+)
+
+func TestJudge(t *testing.T) { memory.Judge(t, run) }
+`
+
+func main() {
+	if len(os.Args) != 2 {
+		fmt.Fprintln(os.Stderr, "which folder? make judge QUICK=1 DIR=../mine")
+		os.Exit(failed)
+	}
+	status, err := judge(os.Args[1])
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "judge:", err)
+		os.Exit(failed)
+	}
+	os.Exit(status)
+}
+
+// judge builds and runs the test of the program in a folder.
+func judge(dir string) (status int, err error) {
+	if dir, err = filepath.Abs(dir); err != nil {
+		return 0, err
+	}
+	temp, err := os.MkdirTemp("", "byhand-judge-")
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(temp)) }()
+	// No name that the folder can have, and one that Go takes for a test.
+	const name = "byhand_judge_of_this_program_test.go"
+	file, overlay, binary := filepath.Join(temp, name), filepath.Join(temp, "overlay.json"), filepath.Join(temp, "judge.test")
+	laid, err := json.Marshal(map[string]any{"Replace": map[string]string{filepath.Join(dir, name): file}})
+	if err != nil {
+		return 0, err
+	}
+	if err := errors.Join(os.WriteFile(file, []byte(test), 0o600), os.WriteFile(overlay, laid, 0o600)); err != nil {
+		return 0, err
+	}
+	flags, err := withByhand(dir, temp)
+	if err != nil {
+		return 0, err
+	}
+	if output, err := goIn(dir, append(append([]string{"test", "-c", "-o", binary, "-overlay", overlay}, flags...), ".")...); err != nil {
+		if strings.Contains(output, name) || strings.Contains(output, "no Go files") || strings.Contains(output, "is a program") {
+			return 0, fmt.Errorf("%s: the program must be a package main with: func run(ctx context.Context, config *rest.Config) error", dir)
+		}
+		return 0, fmt.Errorf("%s does not build:\n%s", dir, output)
+	}
+	run := exec.Command(binary)
+	run.Dir, run.Stdout, run.Stderr = dir, os.Stdout, os.Stderr
+	err = run.Run()
+	if ended := (*exec.ExitError)(nil); errors.As(err, &ended) && ended.ExitCode() > 0 {
+		return ended.ExitCode(), nil
+	}
+	return 0, err
+}
+
+// withByhand returns flags with which the folder's module finds this repository, whose folder is the
+// current one, and leaves its own go.mod as it is.
+func withByhand(dir, temp string) (flags []string, err error) {
+	here, err := os.Getwd()
+	if err != nil {
+		return nil, err
+	}
+	output, err := goIn(dir, "env", "GOMOD")
+	mod := strings.TrimSpace(output)
+	switch {
+	case err != nil || mod == "" || mod == os.DevNull:
+		return nil, fmt.Errorf("%s is in no Go module: go mod init makes one", dir)
+	case filepath.Dir(mod) == here:
+		return nil, nil
+	}
+	copied := filepath.Join(temp, "go.mod")
+	for _, name := range []string{"go.mod", "go.sum"} {
+		content, err := os.ReadFile(filepath.Join(filepath.Dir(mod), name))
+		if err == nil {
+			err = os.WriteFile(filepath.Join(temp, name), content, 0o600)
+		}
+		if err != nil && !errors.Is(err, os.ErrNotExist) {
+			return nil, err
+		}
+	}
+	if output, err := goIn(dir, "mod", "edit", "-require=example.com/byhand@v0.0.0", "-replace=example.com/byhand="+here, copied); err != nil {
+		return nil, fmt.Errorf("%s: %s", mod, output)
+	}
+	return []string{"-modfile=" + copied, "-mod=mod"}, nil
+}
+
+func goIn(dir string, args ...string) (output string, err error) {
+	command := exec.Command("go", args...)
+	command.Dir = dir
+	text, err := command.CombinedOutput()
+	return string(text), err
+}
