@@ -3,6 +3,7 @@ package court
 import (
 	"context"
 	"errors"
+	"math"
 	"net/http"
 	"time"
 
@@ -57,12 +58,12 @@ func oneDeployment(steps ...step) step {
 
 // noReplicaSets is a quota that admits no ReplicaSet.
 func noReplicaSets(steps ...step) step {
-	return fullQuota("count/replicasets.apps", "0", func(s *stage) error {
+	return elsewhere(func(s *stage) { s.history.most.Store(0) }, func(s *stage) { s.history.most.Store(math.MaxInt32) }, steps, fullQuota("count/replicasets.apps", "0", func(s *stage) error {
 		d := theirDeployment("one-more")
 		one := &appsv1.ReplicaSet{ObjectMeta: d.ObjectMeta, Spec: appsv1.ReplicaSetSpec{Selector: d.Spec.Selector, Template: d.Spec.Template}}
 		_, err := s.kube.AppsV1().ReplicaSets(s.namespace).Create(s.ctx, one, dryRun)
 		return err
-	}, steps...)
+	}, steps...))
 }
 
 // changedBack takes steps while a policy gives a Deployment, whichever client updates it, one

@@ -47,8 +47,9 @@ func (s *stage) openInMemory() (err error) {
 // collectGarbage does what the garbage collector does.
 func (s *stage) collectGarbage() {
 	for s.ctx.Err() == nil && !s.isEnding() {
-		for _, due := range s.api.Garbage() {
-			due.Do()
+		// In one moment: a program that makes again what is deleted could keep it from ending.
+		for due := s.api.Garbage(); len(due) > 0; due = s.api.Garbage() {
+			due[0].Do()
 		}
 		_ = s.pause(20 * time.Millisecond)
 	}

@@ -36,7 +36,13 @@ func (s *stage) play(ctx context.Context, d *appsv1.Deployment) error {
 	}
 	n := s.history.mayHave(d)
 	d.Status = appsv1.DeploymentStatus{ObservedGeneration: d.Generation, Replicas: n, UpdatedReplicas: n, ReadyReplicas: n, AvailableReplicas: n}
-	if n < oracle.Replicas(d) {
+	if d.Spec.Paused { // Its template was changed.
+		d.Status.UpdatedReplicas = 0
+	}
+	switch {
+	case n == 0 && oracle.Replicas(d) > 0:
+		d.Status.Conditions = []appsv1.DeploymentCondition{{Type: appsv1.DeploymentProgressing, Status: corev1.ConditionFalse, Reason: "ReplicaSetCreateError", Message: "replicasets.apps are forbidden: exceeded quota"}}
+	case n < oracle.Replicas(d):
 		d.Status.Conditions = []appsv1.DeploymentCondition{{Type: appsv1.DeploymentReplicaFailure, Status: corev1.ConditionTrue, Reason: "FailedCreate", Message: "pods are forbidden: exceeded quota"}}
 	}
 	updated, err := deployments.UpdateStatus(ctx, d, metav1.UpdateOptions{})
