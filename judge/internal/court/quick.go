@@ -2,6 +2,7 @@ package court
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -49,27 +50,46 @@ func playInMemory(t *testing.T, program Contract, names []string) {
 	j := &judge{bound: usualBound, contract: program}
 	w := &world{bare: true}
 	w.meet(j)
-	for _, name := range names {
+	for i, name := range names {
 		sc := scenarios[position(name)]
 		_ = lines.Encode(line{Begins: name})
-		synctest.Test(t, func(t *testing.T) {
+		inBubble(t, func(t *testing.T) {
 			r, err := w.result(t.Context(), &sc)
-			if err != nil {
-				r = newResult(&sc, nil, err.Error(), 0)
+			if err != nil { // Nothing works.
+				_ = lines.Encode(line{Broken: err.Error()})
+				os.Exit(failed)
 			}
 			_ = lines.Encode(line{Result: &r, Remarks: j.remarks})
-			if w.stuck {
-				os.Exit(0)
+			if !w.stuck {
+				return
 			}
+			for _, name := range names[i+1:] {
+				if sc.calibrates { // It would be so again, and first of all.
+					r := newResult(&scenarios[position(name)], nil, helpless, 0)
+					_ = lines.Encode(line{Result: &r, Remarks: j.remarks})
+				}
+			}
+			os.Exit(0)
 		})
 	}
 }
 
+// inBubble is synctest.Test, for a program that may leave goroutines behind: with a process they would
+// end. It plays on beside those that wait for ever.
+func inBubble(t *testing.T, play func(t *testing.T)) {
+	defer func() {
+		if reason := recover(); reason != nil && !strings.Contains(fmt.Sprint(reason), "main bubble goroutine has exited") {
+			panic(reason)
+		}
+	}()
+	synctest.Test(t, play)
+}
+
 // line is one of playInMemory.
 type line struct {
-	Begins  string
-	Result  *result
-	Remarks []string
+	Begins, Broken string
+	Result         *result
+	Remarks        []string
 }
 
 // quick plays the scenarios, and prints as it goes.
@@ -92,8 +112,8 @@ func quick() (short int, err error) {
 	return short, nil
 }
 
-// playOn plays what is left in a new process until that ends: after the last scenario, with one that
-// ends it, or after one that leaves goroutines behind, with which no time would pass any more.
+// playOn plays what is left in a new process until that ends: after the last scenario, or with one
+// that ends it.
 func (v *verdict) playOn(chosen []scenario) error {
 	var names []string
 	for _, sc := range chosen {
@@ -120,6 +140,9 @@ func (v *verdict) playOn(chosen []scenario) error {
 		if lines.Decode(&l) != nil {
 			break // It has ended.
 		}
+		if l.Broken != "" {
+			return errors.New(l.Broken)
+		}
 		if playing = l.Begins; l.Result != nil && !v.has(l.Result.Scenario) {
 			v.Remarks = l.Remarks
 			v.add(*l.Result, len(chosen))
@@ -134,6 +157,11 @@ func (v *verdict) playOn(chosen []scenario) error {
 		sc := &scenarios[position(playing)]
 		s := &stage{scenario: sc, findings: []finding{found(P7, exits, time.Now(), "The program ended by itself: %s. It printed at last:\n%s", why, printed.lines(12))}}
 		v.add(newResult(sc, s, "", 0), len(chosen))
+		for _, other := range chosen {
+			if sc.calibrates && !v.has(other.name) {
+				v.add(newResult(&other, nil, helpless, 0), len(chosen))
+			}
+		}
 	case len(v.Results) == before:
 		return fmt.Errorf("no scenario was played: %v; it printed at last:\n%s", failure, printed.lines(20))
 	}

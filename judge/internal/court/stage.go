@@ -150,9 +150,12 @@ func (s *stage) close() error {
 		s.weigh()
 	}
 	s.stopPrograms()
+	err := s.stop()
 	s.history.stop()
-	s.playing.Wait()
-	return s.stop()
+	if !s.world.stuck {
+		s.playing.Wait()
+	}
+	return err
 }
 
 // find adds a finding, once for each lesson.

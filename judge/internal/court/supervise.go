@@ -144,6 +144,9 @@ func (s *stage) ready() error {
 		s.find(found(P1, absent, time.Now(), "The program was started again, and for %s no request came.", bound))
 		return errShort
 	}
+	if s.judge.contract != nil {
+		return fmt.Errorf("run has sent no request within %s with the config that it was given", bound)
+	}
 	return fmt.Errorf("no request came through the proxy within %s. The program must use the kubeconfig that $KUBECONFIG names; if it wants a flag, write {kubeconfig} in the command, as in --kubeconfig {kubeconfig}. It printed at last:\n%s", bound, s.lastWords(20))
 }
 
