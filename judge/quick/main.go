@@ -31,8 +31,11 @@ import (
 	"example.com/byhand/judge/memory"
 )
 
-func TestJudge(t *testing.T) { memory.Judge(t, run) }
+func TestByhandJudge(t *testing.T) { memory.Judge(t, run) }
 `
+
+// only is the flag that leaves the program's own tests out.
+const only = "-test.run=^TestByhandJudge$"
 
 func main() {
 	scenario := flag.String("scenario", "", "`regexp`: only scenarios whose whole name matches, as in 'rename|killed-.*'")
@@ -64,7 +67,7 @@ func judge(dir, scenario string) (status int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	run := exec.Command(binary)
+	run := exec.Command(binary, only)
 	run.Dir, run.Stdout, run.Stderr, run.Env = dir, os.Stdout, os.Stderr, append(os.Environ(), "BYHAND_SCENARIO="+scenario)
 	err = run.Run()
 	if ended := (*exec.ExitError)(nil); errors.As(err, &ended) && ended.ExitCode() > 0 {

@@ -21,9 +21,10 @@ func root(t *testing.T) string {
 }
 
 // play runs a built test, and returns what it prints and which scenarios fall short.
-func play(t *testing.T, binary, scenario string, flags ...string) (output string, short []string) {
+func play(t *testing.T, dir, binary, scenario string, flags ...string) (output string, short []string) {
 	t.Helper()
-	run := exec.Command(binary, flags...)
+	run := exec.Command(binary, append(flags, only)...)
+	run.Dir = dir
 	run.Env = append(os.Environ(), "BYHAND_SCENARIO="+scenario)
 	text, _ := run.CombinedOutput() // The exit status is the number of those that fall short.
 	for _, row := range regexp.MustCompile(`(?m)^ *\d+/\d+ +(\S+) .*✗`).FindAllStringSubmatch(string(text), -1) {
@@ -38,7 +39,7 @@ func TestRight(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if output, short := play(t, binary, ""); len(short) > 0 || !strings.Contains(output, "\n0 of 42 scenarios fall short") {
+	if output, short := play(t, "../reference", binary, ""); len(short) > 0 || !strings.Contains(output, "\n0 of 42 scenarios fall short") {
 		t.Errorf("%v fall short:\n%s", short, output)
 	}
 }
@@ -88,12 +89,50 @@ func TestEnds(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			source := "package main\n\nimport (\n\"context\"\n\"k8s.io/client-go/kubernetes\"\n\"k8s.io/client-go/rest\"\n)\n\nvar _ = kubernetes.NewForConfigOrDie\n\nfunc main() {}\n\nfunc run(ctx context.Context, config *rest.Config) error { config.QPS = -1; " + test.body + " }\n"
-			binary, err := build(root(t), program(t, source), t.TempDir())
+			dir := program(t, source)
+			binary, err := build(root(t), dir, t.TempDir())
 			if err != nil {
 				t.Fatal(err)
 			}
-			if output, short := play(t, binary, "create|scale"); !strings.Contains(output, test.says) || !slices.Contains(short, "create") {
+			if output, short := play(t, dir, binary, "create|scale"); !strings.Contains(output, test.says) || !slices.Contains(short, "create") {
 				t.Errorf("it does not say %q:\n%s", test.says, output)
+			}
+		})
+	}
+}
+
+// A program for another kind plays what holds for any kind: nothing is found in what make mine
+// begins with, and each of these mistakes in it is.
+func TestMine(t *testing.T) {
+	for _, test := range []struct{ caught, file, before, after string }{
+		{caught: ""},
+		{"image-changed", "reconcile.go", "equality.Semantic.DeepEqual(before, desired)", "len(before.Data) > 0"},
+		{"deleted-foreground", "reconcile.go", "w.DeletionTimestamp != nil", "false"},
+		{"denied-with-ids", "reconcile.go", "ready.Message = was.Message", "_ = was"},
+		{"deployment-deleted", "informer.go", "controller.EnqueueOwner(queue, kind.GroupKind()", "controller.EnqueueOwner(queue, kind.GroupVersion().WithKind(\"Other\").GroupKind()"},
+	} {
+		t.Run(test.caught, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			if err := os.CopyFS(dir, os.DirFS("../../mine")); err != nil {
+				t.Fatal(err)
+			}
+			if test.file != "" {
+				source, err := os.ReadFile(filepath.Join(dir, test.file))
+				if err != nil || strings.Count(string(source), test.before) != 1 {
+					t.Fatalf("%s does not have %s once: %v", test.file, test.before, err)
+				}
+				if err := os.WriteFile(filepath.Join(dir, test.file), []byte(strings.Replace(string(source), test.before, test.after, 1)), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			binary, err := build(root(t), dir, t.TempDir())
+			if err != nil {
+				t.Fatal(err)
+			}
+			output, short := play(t, dir, binary, test.caught)
+			if test.caught == "" && (len(short) > 0 || !strings.Contains(output, "\n0 of 24 scenarios fall short")) || test.caught != "" && !slices.Contains(short, test.caught) {
+				t.Errorf("%v fall short, want %s:\n%s", short, test.caught, output)
 			}
 		})
 	}

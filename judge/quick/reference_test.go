@@ -27,7 +27,7 @@ func TestReference(t *testing.T) {
 			if len(named) == 0 {
 				t.Fatal("no scenario in memory is to catch it")
 			}
-			output, short := play(t, binary, strings.Join(named, "|"), "-"+string(bug.Name))
+			output, short := play(t, "../reference", binary, strings.Join(named, "|"), "-"+string(bug.Name))
 			for _, name := range named {
 				if !slices.Contains(short, name) {
 					t.Errorf("%s does not catch it:\n%s", name, output)

@@ -76,8 +76,12 @@ func writesDeployment(r *http.Request) bool {
 func denying(*stage) handler {
 	return func(w http.ResponseWriter, r *http.Request) bool {
 		return writesDeployment(r) && answer(w, http.StatusForbidden, "",
-			fmt.Sprintf("admission webhook %q denied the request: decision %s", "policy.example.com", uuid.NewUUID()))
+			denial())
 	}
+}
+
+func denial() string {
+	return fmt.Sprintf("admission webhook %q denied the request: decision %s", "policy.example.com", uuid.NewUUID())
 }
 
 // bookmarkless makes the API server send no BOOKMARK event, as if a proxy had lost it.

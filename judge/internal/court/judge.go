@@ -22,6 +22,7 @@ type judge struct {
 	command command
 	// contract is the program, if it runs in memory.
 	contract Contract
+	kind     *kind // nil: Foos
 	quick    bool
 	dir      string // for files
 	// bound is how long the program has for what it is asked to do, if it needs no more
@@ -200,7 +201,7 @@ func (w *world) judged(ctx context.Context, sc *scenario) (*stage, error) {
 		return s, err
 	case sc.name == "create" && s.violates(P1):
 		w.hopeless = helpless
-	case sc.name == "create":
+	case sc.name == "create" && w.judge.kind == nil:
 		w.judge.remark(s.beyond())
 	case sc.name == faultFree && w.baseline == "":
 		// It may be the rename.
@@ -220,7 +221,11 @@ func (w *world) judgedEach(ctx context.Context, sc *scenario) (s *stage, err err
 		most = 3
 	}
 	for n := 1; n <= min(w.writes, most); n++ {
-		if s, err = w.perform(ctx, sc, atWrite(n, sc.perWrite), story, sameEnd); err != nil {
+		steps := []step{story, sameEnd}
+		if w.judge.kind != nil {
+			steps = []step{added, kept(P6, different, true), changedByUser, kept(P6, different, false)}
+		}
+		if s, err = w.perform(ctx, sc, append([]step{atWrite(n, sc.perWrite)}, steps...)...); err != nil {
 			return s, err
 		}
 		if len(s.findings) > 0 {

@@ -28,7 +28,11 @@ const (
 // openInMemory makes an API server in memory and starts the program.
 func (s *stage) openInMemory() (err error) {
 	configMaps := testkit.Resource{GroupVersionKind: corev1.SchemeGroupVersion.WithKind("ConfigMap"), Plural: "configmaps", Blind: true}
-	s.api = testkit.NewAPIServer(configMaps)
+	more := []testkit.Resource{configMaps}
+	if s.judge.kind != nil {
+		more = append(more, s.judge.kind.Resource)
+	}
+	s.api = testkit.NewAPIServer(more...)
 	s.api.AddNamespace(s.namespace)
 	s.proxy, s.stop = &s.api.Faults, s.stopInMemory
 	s.proxy.Kill = s.killAndStartAgain

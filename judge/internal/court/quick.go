@@ -47,11 +47,16 @@ func playInMemory(t *testing.T, program Contract, names []string) {
 	// One of them sleeps until the last error of the process is a millisecond ago, in the time of another
 	// scenario.
 	utilruntime.ErrorHandlers = nil
-	j := &judge{bound: usualBound, contract: program}
+	k, err := readKind()
+	if err != nil {
+		t.Fatal(err)
+	}
+	playable := inMemoryOnly(scenarios, k)
+	j := &judge{bound: usualBound, contract: program, kind: k}
 	w := &world{bare: true}
 	w.meet(j)
 	for i, name := range names {
-		sc := scenarios[position(name)]
+		sc := playable[slices.IndexFunc(playable, func(sc scenario) bool { return sc.name == name })]
 		_ = lines.Encode(line{Begins: name})
 		inBubble(t, func(t *testing.T) {
 			r, err := w.result(t.Context(), &sc)
@@ -72,6 +77,14 @@ func playInMemory(t *testing.T, program Contract, names []string) {
 			os.Exit(0)
 		})
 	}
+}
+
+// inMemoryOnly returns those that the API server in memory can play, for a kind, or for Foos.
+func inMemoryOnly(chosen []scenario, k *kind) []scenario {
+	if k != nil {
+		return k.scenarios(chosen)
+	}
+	return slices.DeleteFunc(slices.Clone(chosen), func(sc scenario) bool { return sc.real })
 }
 
 // inBubble is synctest.Test, for a program that may leave goroutines behind: with a process they would
@@ -99,7 +112,11 @@ func quick() (short int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	chosen = slices.DeleteFunc(chosen, func(sc scenario) bool { return sc.real })
+	k, err := readKind()
+	if err != nil {
+		return 0, err
+	}
+	chosen = inMemoryOnly(chosen, k)
 	fmt.Printf("%d scenarios in memory; the seconds are those of the program, and take none\n%s\n", len(chosen), header())
 	v := verdict{Began: time.Now()}
 	for len(v.Results) < len(chosen) {

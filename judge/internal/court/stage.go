@@ -68,7 +68,7 @@ func (w *world) perform(ctx context.Context, sc *scenario, steps ...step) (*stag
 		return s, err
 	}
 	err := s.take(steps)
-	if err == nil && sc.judged&P2 != 0 {
+	if err == nil && sc.judged&P2 != 0 && w.judge.kind == nil {
 		err = s.settle()
 		if err == nil && sc.judged&P1 != 0 {
 			err = s.converge(10 * time.Second) // It has stayed.
