@@ -302,7 +302,7 @@ JUDGE ?=
 # func run(ctx context.Context, config *rest.Config) error
 QUICK ?=
 .PHONY: judge
-judge: ## Put any Foo controller to the test: make judge CONTROLLER='go run ./mine' (4 to 15 minutes)
+judge: ## Put any Foo controller to the test: CONTROLLER='go run ./mine' (4 to 15 minutes), QUICK=1 DIR=../mine (seconds)
 	@test -n "$(CONTROLLER)$(QUICK)" || { echo "which controller? make judge CONTROLLER='go run ./mine --kubeconfig {kubeconfig}'"; exit 1; }
 	@go build -o bin/ $(if $(QUICK),./judge/quick,./judge)
 	@$(if $(QUICK),bin/quick $(JUDGE) "$$DIR",bin/judge $(JUDGE) -- $(CONTROLLER))

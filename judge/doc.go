@@ -5,6 +5,7 @@
 //	go run ./judge -quick -- ./mine --kubeconfig {kubeconfig}       # a minute
 //	go run ./judge -scenario 'rename|killed-.*' -- ./mine
 //	go run ./judge -list
+//	make judge QUICK=1 DIR=../mine                                  # seconds, a Go program, no Kubernetes
 //
 // compare/judged makes what compare/results publishes.
 //
@@ -35,7 +36,9 @@
 //		                                                                                 │
 //		            judge ◄── history: every version of every Foo and Deployment ◄───────┘
 //
-//	  - world.go starts a control plane, with package plane. program.go and supervise.go start
+// All of it is in internal/court:
+//
+//	  - world.go starts a control plane, with package plane. canary.go knows when the machine is slow. program.go and supervise.go start
 //	    the program: a process group, started again when it ends, as a kubelet does.
 //	  - stage.go is one run of a scenario, with a namespace, a proxy and a process of the program of
 //	    its own. confined.go makes that namespace all that the program sees, so that judge.go runs
@@ -49,6 +52,26 @@
 //
 // Situations run on a whole control plane. Faults run on an API server alone, where the judge
 // plays the controller of Deployments (play.go) and that of quotas: nothing but the program has to be waited for.
+//
+// # In memory
+//
+// With QUICK=1, quick builds the program of a folder with one more test, which calls
+//
+//	func run(ctx context.Context, config *rest.Config) error
+//
+// of its package main. A stage then has an API server in memory (kit/testkit) and the program
+// as a function, in virtual time (testing/synctest): memory.go. The scenarios, the properties and the words are
+// the same. 42 of the 46 are played; for the rest, and for the last word, there is the real control plane.
+// Each request takes 2 ms of virtual time, and a program that sends 5,000 is stopped. quick.go plays
+// in another process, so that a panic ends one scenario, and gives up what takes 15 s of real time.
+//
+// A folder with config/crd.yaml and config/sample.yaml is about that kind (kind.go): the judge
+// learns from a run without a fault what is right, and plays 24 scenarios whose properties know no
+// kind. The user's change is the first value of the spec for which the schema allows another one. What is
+// wrong without a fault as well it does not see.
+//
+// A second run of the program is in the same process: what is in package variables it finds again, after a
+// kill, too. A program that is killed goes on until its next request, which goes nowhere.
 //
 // # Caveats
 //
@@ -76,6 +99,6 @@
 // # The judge is judged
 //
 // reference is a right program with one flag for each bug, and reference/bugs says which
-// scenarios must catch which. reference_test.go (tag long; make test-judge) sees that they
+// scenarios must catch which. Two tests (tag long; make test-judge), one on control planes and one in memory, see that they
 // do, and that a bug which concerns them alone passes all others.
 package main
