@@ -32,23 +32,23 @@
 //
 // # How it works
 //
-//		program ──► kit/testkit's Proxy (logs, kills, holds, cuts, answers) ──► API server
-//		                                                                                 │
-//		            judge ◄── history: every version of every Foo and Deployment ◄───────┘
+//	program ──► kit/testkit's Proxy (logs, kills, holds, cuts, answers) ──► API server
+//	                                                                                 │
+//	            judge ◄── history: every version of every Foo and Deployment ◄───────┘
 //
 // All of it is in internal/court:
 //
-//	  - world.go starts a control plane, with package plane. canary.go knows when the machine is slow. program.go and supervise.go start
-//	    the program: a process group, started again when it ends, as a kubelet does.
-//	  - stage.go is one run of a scenario, with a namespace, a proxy and a process of the program of
-//	    its own. confined.go makes that namespace all that the program sees, so that judge.go runs
-//	    most scenarios beside each other. What stops or loads the API server, or changes it for
-//	    all, runs alone.
-//	  - situations.go, faults.go and hostile.go have the steps that scenarios.go puts together, admission.go what the API
-//	    server is told to refuse or to change, users.go what users do.
-//	  - history.go watches past the proxy. now.go says what is wrong at this moment, with
-//	    the oracle of this repository's own tests, overtime.go what was wrong at any revision.
-//	  - report.go puts it into words, lessons.go knows why, results.go makes the published page.
+//   - world.go starts a control plane, with package plane. canary.go knows when the machine is slow. program.go and supervise.go start
+//     the program: a process group, started again when it ends, as a kubelet does.
+//   - stage.go is one run of a scenario, with a namespace, a proxy and a process of the program of
+//     its own. confined.go makes that namespace all that the program sees, so that judge.go runs
+//     most scenarios beside each other. What stops or loads the API server, or changes it for
+//     all, runs alone.
+//   - situations.go, faults.go and hostile.go have the steps that scenarios.go puts together, admission.go what the API
+//     server is told to refuse or to change, users.go what users do.
+//   - history.go watches past the proxy. now.go says what is wrong at this moment, with
+//     the oracle of this repository's own tests, overtime.go what was wrong at any revision.
+//   - report.go puts it into words, lessons.go knows why, results.go makes the published page.
 //
 // Situations run on a whole control plane. Faults run on an API server alone, where the judge
 // plays the controller of Deployments (play.go) and that of quotas: nothing but the program has to be waited for.

@@ -188,7 +188,7 @@ func kept(p properties, l *lesson, begun bool) step {
 		if begun {
 			want = s.judge.kind.begun
 		}
-		const bound = 20 * time.Minute
+		const bound = 5 * time.Minute // A resync is no way to notice something.
 		for end := time.Now().Add(bound); s.stored() != want; {
 			if s.exitsTooOften() {
 				return errShort
