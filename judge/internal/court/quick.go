@@ -55,7 +55,7 @@ func playInMemory(t *testing.T, program Contract, names []string) {
 	j := &judge{bound: usualBound, contract: program, kind: k}
 	w := &world{bare: true}
 	w.meet(j)
-	for i, name := range names {
+	for _, name := range names {
 		sc := playable[slices.IndexFunc(playable, func(sc scenario) bool { return sc.name == name })]
 		_ = lines.Encode(line{Begins: name})
 		inBubble(t, func(t *testing.T) {
@@ -65,16 +65,12 @@ func playInMemory(t *testing.T, program Contract, names []string) {
 				os.Exit(failed)
 			}
 			_ = lines.Encode(line{Result: &r, Remarks: j.remarks})
-			if !w.stuck {
-				return
+			if w.stuck && sc.calibrates { // It would be so again, and first of all.
+				_ = lines.Encode(line{Result: &result{NotJudged: helpless}})
 			}
-			for _, name := range names[i+1:] {
-				if sc.calibrates { // It would be so again, and first of all.
-					r := newResult(&scenarios[position(name)], nil, helpless, 0)
-					_ = lines.Encode(line{Result: &r, Remarks: j.remarks})
-				}
+			if w.stuck {
+				os.Exit(0)
 			}
-			os.Exit(0)
 		})
 	}
 }
@@ -120,7 +116,12 @@ func quick() (short int, err error) {
 	fmt.Printf("%d scenarios in memory; the seconds are those of the program, and take none\n%s\n", len(chosen), header())
 	v := verdict{Began: time.Now()}
 	for len(v.Results) < len(chosen) {
-		if err := v.playOn(chosen); err != nil {
+		err := v.playOn(chosen)
+		if errors.Is(err, errHelpless) {
+			v.Remarks = []string{"the other scenarios are not judged: " + helpless}
+			break
+		}
+		if err != nil {
 			return 0, err
 		}
 	}
@@ -128,6 +129,8 @@ func quick() (short int, err error) {
 	v.sum(short)
 	return short, nil
 }
+
+var errHelpless = errors.New(helpless)
 
 // playOn plays what is left in a new process until that ends: after the last scenario, or with one
 // that ends it.
@@ -160,6 +163,11 @@ func (v *verdict) playOn(chosen []scenario) error {
 		if l.Broken != "" {
 			return errors.New(l.Broken)
 		}
+		if l.Result != nil && l.Result.NotJudged == helpless {
+			_ = run.Process.Kill()
+			_ = run.Wait()
+			return errHelpless
+		}
 		if playing = l.Begins; l.Result != nil && !v.has(l.Result.Scenario) {
 			v.Remarks = l.Remarks
 			v.add(*l.Result, len(chosen))
@@ -174,10 +182,8 @@ func (v *verdict) playOn(chosen []scenario) error {
 		sc := &scenarios[position(playing)]
 		s := &stage{scenario: sc, findings: []finding{found(P7, exits, time.Now(), "The program ended by itself: %s. It printed at last:\n%s", why, printed.lines(12))}}
 		v.add(newResult(sc, s, "", 0), len(chosen))
-		for _, other := range chosen {
-			if sc.calibrates && !v.has(other.name) {
-				v.add(newResult(&other, nil, helpless, 0), len(chosen))
-			}
+		if sc.calibrates {
+			return errHelpless
 		}
 	case len(v.Results) == before:
 		return fmt.Errorf("no scenario was played: %v; it printed at last:\n%s", failure, printed.lines(20))
