@@ -299,11 +299,14 @@ compare-quick: ### The same, small: see that every one of them works (3 minutes)
 # More: make judge CONTROLLER='bin/mine --kubeconfig {kubeconfig}' JUDGE=-quick, and bin/judge -help
 CONTROLLER ?=
 JUDGE ?=
+# In seconds, without Kubernetes: make judge QUICK=1 DIR=../mine, where a package main has
+# func run(ctx context.Context, config *rest.Config) error
+QUICK ?=
 .PHONY: judge
-judge: ## Put any Foo controller to the test: make judge CONTROLLER='go run ./mine' (4 to 15 minutes)
-	@test -n "$(CONTROLLER)" || { echo "which controller? make judge CONTROLLER='go run ./mine --kubeconfig {kubeconfig}'"; exit 1; }
-	@go build -o bin/judge ./judge
-	@bin/judge $(JUDGE) -- $(CONTROLLER)
+judge: ## Put any Foo controller to the test: CONTROLLER='go run ./mine' (4 to 15 minutes), QUICK=1 DIR=../mine (seconds)
+	@test -n "$(CONTROLLER)$(QUICK)" || { echo "which controller? make judge CONTROLLER='go run ./mine --kubeconfig {kubeconfig}'"; exit 1; }
+	@go build -o bin/ $(if $(QUICK),./judge/quick,./judge)
+	@$(if $(QUICK),bin/quick $(JUDGE) "$$DIR",bin/judge $(JUDGE) -- $(CONTROLLER))
 
 # More: make look CONTROLLER=bin/mine LOOK='--report FILE --allow get-of-watched', and bin/look -help
 LOOK ?=
@@ -314,10 +317,10 @@ look: own-cluster ## See what any controller hears, sends and does wrong: make l
 	$(SECOND_TERMINAL)
 	@exec bin/look $(LOOK) -- $(CONTROLLER)
 
-# More: go test -tags long -v -timeout 2h -parallel 4 ./judge -everything
+# More: go test -tags long -v -timeout 2h -parallel 4 ./judge/internal/court -everything
 .PHONY: test-judge
 test-judge: bin/byhand ### See that the judge catches each known bug, and none here (7 minutes)
-	go test -count=1 -tags long -v -timeout 60m -parallel 4 -run TestReference ./judge
+	go test -count=1 -tags long -v -timeout 60m -parallel 4 -run TestReference ./judge/...
 	@$(MAKE) --no-print-directory judge CONTROLLER='bin/byhand --kubeconfig {kubeconfig}' JUDGE=-quick
 
 # The cluster needs Linux or macOS, and so do the chapters.

@@ -5,6 +5,7 @@
 //	go run ./judge -quick -- ./mine --kubeconfig {kubeconfig}       # a minute
 //	go run ./judge -scenario 'rename|killed-.*' -- ./mine
 //	go run ./judge -list
+//	make judge QUICK=1 DIR=../mine                                  # seconds, a Go program, no Kubernetes
 //
 // compare/judged makes what compare/results publishes.
 //
@@ -31,32 +32,55 @@
 //
 // # How it works
 //
-//		program ──► kit/testkit's Proxy (logs, kills, holds, cuts, answers) ──► API server
-//		                                                                                 │
-//		            judge ◄── history: every version of every Foo and Deployment ◄───────┘
+//	program ──► kit/testkit's Proxy (logs, kills, holds, cuts, answers) ──► API server
+//	                                                                                 │
+//	            judge ◄── history: every version of every Foo and Deployment ◄───────┘
 //
-//	  - world.go starts a control plane, with package plane. program.go and supervise.go start
-//	    the program: a process group, started again when it ends, as a kubelet does.
-//	  - stage.go is one run of a scenario, with a namespace, a proxy and a process of the program of
-//	    its own. confined.go makes that namespace all that the program sees, so that judge.go runs
-//	    most scenarios beside each other. What stops or loads the API server, or changes it for
-//	    all, runs alone.
-//	  - situations.go, faults.go and hostile.go have the steps that scenarios.go puts together, admission.go what the API
-//	    server is told to refuse or to change, users.go what users do.
-//	  - history.go watches past the proxy. now.go says what is wrong at this moment, with
-//	    the oracle of this repository's own tests, overtime.go what was wrong at any revision.
-//	  - report.go puts it into words, lessons.go knows why, results.go makes the published page.
+// All of it is in internal/court:
+//
+//   - world.go starts a control plane, with package plane. canary.go knows when the machine is slow. program.go and supervise.go start
+//     the program: a process group, started again when it ends, as a kubelet does.
+//   - stage.go is one run of a scenario, with a namespace, a proxy and a process of the program of
+//     its own. confined.go makes that namespace all that the program sees, so that judge.go runs
+//     most scenarios beside each other. What stops or loads the API server, or changes it for
+//     all, runs alone.
+//   - situations.go, faults.go and hostile.go have the steps that scenarios.go puts together, admission.go what the API
+//     server is told to refuse or to change, users.go what users do.
+//   - history.go watches past the proxy. now.go says what is wrong at this moment, with
+//     the oracle of this repository's own tests, overtime.go what was wrong at any revision.
+//   - report.go puts it into words, lessons.go knows why, results.go makes the published page.
 //
 // Situations run on a whole control plane. Faults run on an API server alone, where the judge
 // plays the controller of Deployments (play.go) and that of quotas: nothing but the program has to be waited for.
 //
+// # In memory
+//
+// With QUICK=1, quick builds the program of a folder with one more test, which calls
+//
+//	func run(ctx context.Context, config *rest.Config) error
+//
+// of its package main. A stage then has an API server in memory (kit/testkit) and the program
+// as a function, in virtual time (testing/synctest): memory.go. The scenarios, the properties and the words are
+// the same. 42 of the 46 are played; for the rest, and for the last word, there is the real control plane.
+// Each request takes 2 ms of virtual time, and a program that sends 5,000 is stopped. quick.go plays
+// in another process, so that a panic ends one scenario, and gives up what takes 15 s of real time.
+//
+// A folder with config/crd.yaml and config/sample.yaml is about that kind (kind.go): the judge
+// learns from a run without a fault what is right, and plays 24 scenarios whose properties know no
+// kind. The user's change is the first value of the spec for which the schema allows another one. What is
+// wrong without a fault as well it does not see.
+//
+// A second run of the program is in the same process: what is in package variables it finds again, after a
+// kill, too. A program that is killed goes on until its next request, which goes nowhere.
+//
 // # Caveats
 //
 //   - The bound for everything is a minute, or ten times what the program takes without
-//     faults. Who polls more seldom falls short.
-//   - A ✗ of P2, P3 or P7 counts only if it is there without others beside it, too: the scenario
-//     is run again. So a program that wants a port for itself is judged as well, one scenario
-//     after the other; -beside 1 does so at once.
+//     faults. Who polls more seldom falls short. On a slow machine it is longer, as all that the
+//     judge waits for: canary.go measures how long an event takes, all the time.
+//   - A ✗ counts only if it is there without others beside it, too: the scenario is run again, and
+//     so is one that ran while the machine was slow. So a program that wants a port for itself is
+//     judged as well, one scenario after the other; -beside 1 does so at once.
 //   - A program may watch more than Foos and Deployments. Of all else it sees the whole cluster.
 //   - Behind a proxy that loses bookmarks a program has 150 s to work all the same, or to end. To
 //     say it in a log or to become unready is not enough: nobody may read the first, and the judge
@@ -75,6 +99,6 @@
 // # The judge is judged
 //
 // reference is a right program with one flag for each bug, and reference/bugs says which
-// scenarios must catch which. reference_test.go (tag long; make test-judge) sees that they
+// scenarios must catch which. Two tests (tag long; make test-judge), one on control planes and one in memory, see that they
 // do, and that a bug which concerns them alone passes all others.
 package main

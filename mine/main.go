@@ -48,7 +48,7 @@ func main() {
 	context.AfterFunc(ctx, stop)
 	config, namespace, err := connect.Config(o.connect)
 	if err == nil {
-		err = run(ctx, config, namespace, o)
+		err = runWith(ctx, config, namespace, o)
 	}
 	if err != nil && !errors.Is(err, context.Canceled) {
 		fmt.Fprintln(os.Stderr, "mine:", err)
@@ -56,9 +56,15 @@ func main() {
 	}
 }
 
-// run returns when ctx is done and each worker has finished what it had begun. namespace is that
+// run is runWith without flags. make judge QUICK=1 calls it.
+func run(ctx context.Context, config *rest.Config) error {
+	config.QPS = -1
+	return runWith(ctx, config, "default", options{workers: 8, election: &leader.Options{}})
+}
+
+// runWith returns when ctx is done and each worker has finished what it had begun. namespace is that
 // of the Lease.
-func run(ctx context.Context, config *rest.Config, namespace string, o options) error {
+func runWith(ctx context.Context, config *rest.Config, namespace string, o options) error {
 	measured := metrics.New() // before the first queue, client and elector
 	client, err := NewClient(config)
 	kube, kubeErr := kubernetes.NewForConfig(config)

@@ -40,7 +40,7 @@ func start(t *testing.T, test func(p *program)) {
 		defer func() { cancel(); running.Wait() }()                      // It gives its Lease away.
 		election := leader.Flags(flag.NewFlagSet("", flag.PanicOnError)) // the defaults
 		election.Elect, election.Name = true, leaseName
-		running.Go(func() { p.ended <- run(ctx, p.Config(), "default", options{workers: 2, election: election}) })
+		running.Go(func() { p.ended <- runWith(ctx, p.Config(), "default", options{workers: 2, election: election}) })
 		p.later()
 		test(p)
 	})

@@ -121,6 +121,10 @@ func ready(f controller.Failure) (c metav1.Condition, ok bool) {
 // writeStatus writes the status, if it differs from what the Widget has.
 func (r *Reconciler) writeStatus(ctx context.Context, w *Widget, ready metav1.Condition) controller.Failure {
 	desired := w.DeepCopy()
+	// A denial may have another identifier in it each time: of one spec the first words stay.
+	if was := meta.FindStatusCondition(w.Status.Conditions, ready.Type); was != nil && was.Reason == "WriteFailed" && ready.Reason == was.Reason && was.ObservedGeneration == w.Generation {
+		ready.Message = was.Message
+	}
 	desired.Status.ObservedGeneration, ready.ObservedGeneration = w.Generation, w.Generation
 	meta.SetStatusCondition(&desired.Status.Conditions, ready)
 	write := controller.Write{Name: "update status of Widget " + w.Name, Version: w.ResourceVersion, Purpose: fmt.Sprint(ready.Reason, ready.Message)}

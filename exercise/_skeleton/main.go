@@ -11,6 +11,7 @@ import (
 
 	"k8s.io/client-go/kubernetes"
 	appsv1client "k8s.io/client-go/kubernetes/typed/apps/v1"
+	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/clientcmd"
 
@@ -26,6 +27,13 @@ func main() {
 	if err != nil {
 		log.Fatal(err)
 	}
+	if err := run(ctx, config); err != nil {
+		log.Fatal(err)
+	}
+}
+
+// run returns when ctx is done.
+func run(ctx context.Context, config *rest.Config) error {
 	client, kubeClient := clientset.NewForConfigOrDie(config), kubernetes.NewForConfigOrDie(config)
 
 	// Informers: whatever happens to a Foo adds its key to the queue.
@@ -33,12 +41,13 @@ func main() {
 	foos := informer.NewFoos(client, "", 10*time.Minute, controller.EnqueueObject(queue))
 	go foos.Run(ctx)
 	if err := informer.WaitForSync(ctx, time.Minute, foos); err != nil {
-		log.Fatal(err)
+		return err
 	}
 
 	// Workers: they take keys from the queue, reconcile them, and try again what fails.
 	r := &reconciler{client.SamplecontrollerV1alpha1(), kubeClient.AppsV1(), foos.Store}
 	controller.New(queue, r.reconcile).Run(ctx, 4)
+	return nil
 }
 
 // reconciler gives each Foo its Deployment.

@@ -29,6 +29,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/clientcmd"
 
@@ -45,31 +46,36 @@ const (
 )
 
 // enabled are the flags.
-var enabled = map[bugs.Name]*bool{}
+var enabled = flags()
+
+func flags() map[bugs.Name]*bool {
+	enabled := map[bugs.Name]*bool{}
+	for _, bug := range bugs.All {
+		enabled[bug.Name] = flag.Bool(string(bug.Name), false, bug.Does)
+	}
+	return enabled
+}
 
 // has says whether the program is to have a bug.
 func has(bug bugs.Name) bool { return *enabled[bug] }
 
 func main() {
 	kubeconfig := flag.String("kubeconfig", os.Getenv("KUBECONFIG"), "kubeconfig `file` (default: $KUBECONFIG)")
-	for _, bug := range bugs.All {
-		enabled[bug.Name] = flag.Bool(string(bug.Name), false, bug.Does)
-	}
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if err := run(ctx, *kubeconfig); err != nil {
+	config, err := clientcmd.BuildConfigFromFlags("", *kubeconfig)
+	if err == nil {
+		err = run(ctx, config)
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "reference:", err)
 		os.Exit(1)
 	}
 }
 
 // run wires it and returns when ctx is done and each worker has finished.
-func run(ctx context.Context, kubeconfig string) error {
-	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
-	if err != nil {
-		return err
-	}
+func run(ctx context.Context, config *rest.Config) error {
 	if !has(bugs.DefaultQPS) {
 		config.QPS = -1 // No limit but the API server's own.
 	}

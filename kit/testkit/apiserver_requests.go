@@ -142,6 +142,9 @@ func (s *APIServer) create(x *request, sent []byte) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	if prefix := object.GetGenerateName(); object.GetName() == "" && prefix != "" {
+		object.SetName(fmt.Sprintf("%s%05d", prefix, s.version%100000))
+	}
 	namespace := s.objects["/api/v1/namespaces/"+x.Namespace]
 	x.path = x.pathOf(x.Namespace, object.GetName())
 	switch {

@@ -21,7 +21,7 @@
 //   - Nothing else acts, unless a test does what Garbage returns: no garbage collector, no
 //     Deployment controller, nothing expires. The history is compacted when a test asks for
 //     it. The only bookmark is the one that ends the list in a stream.
-//   - A collection is deleted object by object, and a name is never generated.
+//   - A collection is deleted object by object. A name is generated from the version: no randomness.
 //   - There are no users, no rights, no quotas and no webhooks. Faults plays what they do.
 //   - A request for a version that is yet to come is refused at once, not after 3 s.
 package testkit

@@ -150,7 +150,7 @@ func (s *APIServer) watch(w http.ResponseWriter, x *request) {
 		for _, path := range selected.of(objects, "") {
 			stream.send(watch.Added, objects[path])
 		}
-		if initial {
+		if initial && x.query.Get("allowWatchBookmarks") == "true" {
 			stream.send(watch.Bookmark, map[string]any{"apiVersion": x.GroupVersion().String(), "kind": x.Kind, "metadata": map[string]any{
 				"resourceVersion": strconv.Itoa(version), "annotations": map[string]any{metav1.InitialEventsAnnotationKey: "true"}}})
 		}

@@ -17,6 +17,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 	appsv1client "k8s.io/client-go/kubernetes/typed/apps/v1"
+	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/clientcmd"
 
@@ -33,6 +34,13 @@ func main() {
 	if err != nil {
 		log.Fatal(err)
 	}
+	if err := run(ctx, config); err != nil {
+		log.Fatal(err)
+	}
+}
+
+// run returns when ctx is done.
+func run(ctx context.Context, config *rest.Config) error {
 	config.QPS = -1
 	client, kubeClient := clientset.NewForConfigOrDie(config), kubernetes.NewForConfigOrDie(config)
 
@@ -47,12 +55,13 @@ func main() {
 	go foos.Run(ctx)
 	go deployments.Run(ctx)
 	if err := informer.WaitForSync(ctx, time.Minute, foos, deployments); err != nil {
-		log.Fatal(err)
+		return err
 	}
 
 	// Workers: they take keys from the queue, reconcile them, and try again what fails.
 	r := &reconciler{foos: client.SamplecontrollerV1alpha1(), deployments: kubeClient.AppsV1(), fooStore: foos.Store, deploymentStore: deployments.Store, failures: controller.NewFailures()}
 	controller.New(queue, r.reconcile).Run(ctx, workers)
+	return nil
 }
 
 // reconciler gives each Foo its Deployment.

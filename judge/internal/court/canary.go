@@ -1,0 +1,124 @@
+package court
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	coordinationv1 "k8s.io/api/coordination/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/cache"
+)
+
+// canary is a Lease that the judge writes again and again; each time it waits until a watch brings
+// it back, as a program does that hears of a change. While that takes longer than a beat, the
+// machine is slow, and the time of the judge passes slower, too: what a program has 60 s for, it
+// then has longer. A canary that does not fly, nil, shows a machine that is never slow.
+type canary struct {
+	mu     sync.Mutex
+	beaten time.Duration // how much time had passed at the last beat
+	last   time.Time     // when that was
+	late   []blindness
+}
+
+const (
+	beat = 100 * time.Millisecond
+	// latest is how late the canary may be before the machine counts as slow at that time.
+	latest = 5 * beat
+	// slowest: however late the canary is, time passes at least so much slower. What never
+	// answers must not take for ever.
+	slowest = 4
+)
+
+// now is the time that has passed for the program.
+func (c *canary) now() time.Duration {
+	if c == nil {
+		return time.Duration(time.Now().UnixNano())
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.beaten + fair(time.Since(c.last))
+}
+
+// fair is how much of a time counts in which the canary has not come back.
+func fair(took time.Duration) time.Duration { return max(min(took, beat), took/slowest) }
+
+// back notes that the canary is back.
+func (c *canary) back(began, now time.Time) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.beaten, c.last = c.beaten+fair(now.Sub(c.last)), now
+	if now.Sub(began) > latest {
+		c.late = append(c.late, blindness{began, now})
+	}
+}
+
+// slow returns the times since a moment in which the machine was slow.
+func (c *canary) slow(since time.Time) (times []blindness) {
+	if c == nil {
+		return nil
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, t := range c.late {
+		if t.to.After(since) {
+			times = append(times, t)
+		}
+	}
+	return times
+}
+
+// fly makes a canary and lets it fly until ctx is done.
+func fly(ctx context.Context, kube kubernetes.Interface) (*canary, error) {
+	const name = "judge-canary"
+	if _, err := kube.CoreV1().Namespaces().Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}, metav1.CreateOptions{}); err != nil {
+		return nil, err
+	}
+	leases := kube.CoordinationV1().Leases(name)
+	if _, err := leases.Create(ctx, &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Name: name}}, metav1.CreateOptions{}); err != nil {
+		return nil, err
+	}
+	heard := make(chan string, 1)
+	hear := func(object any) {
+		select {
+		case <-heard: // Only the newest counts.
+		default:
+		}
+		heard <- object.(*coordinationv1.Lease).Annotations[name]
+	}
+	_, informer := cache.NewInformerWithOptions(cache.InformerOptions{
+		ObjectType: &coordinationv1.Lease{},
+		Handler:    cache.ResourceEventHandlerFuncs{AddFunc: hear, UpdateFunc: func(_, now any) { hear(now) }},
+		ListerWatcher: &cache.ListWatch{
+			ListWithContextFunc: func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
+				return leases.List(ctx, o)
+			},
+			WatchFuncWithContext: leases.Watch},
+	})
+	go informer.RunWithContext(ctx)
+	c := &canary{last: time.Now()}
+	go func() {
+		for n := 0; ctx.Err() == nil; n++ {
+			began, sent := time.Now(), fmt.Sprint(n)
+			_, err := leases.Patch(ctx, name, mergePatch, encoded(object{"metadata": object{"annotations": object{name: sent}}}), metav1.PatchOptions{})
+			for got := ""; err == nil && got != sent && ctx.Err() == nil; {
+				select {
+				case got = <-heard:
+				case <-ctx.Done():
+				}
+			}
+			if err == nil {
+				c.back(began, time.Now())
+			}
+			select {
+			case <-time.After(time.Until(began.Add(beat))):
+			case <-ctx.Done():
+			}
+		}
+	}()
+	return c, nil
+}

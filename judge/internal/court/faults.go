@@ -1,0 +1,374 @@
+package court
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"sync"
+	"syscall"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
+	"example.com/byhand/internal/testkit/oracle"
+	"example.com/byhand/kit/testkit"
+)
+
+// atWrite makes a fault happen to the n-th write of the program.
+func atWrite(n int, fault testkit.Fault) step {
+	return func(s *stage) error {
+		s.proxy.OnWrite(func(i int, _ *http.Request) testkit.Fault {
+			if i == n {
+				return fault
+			}
+			return testkit.Pass
+		})
+		return nil
+	}
+}
+
+// held takes steps while the watches of resources deliver nothing, and holds them for some
+// time after that.
+func held(d time.Duration, resource string, steps ...step) step {
+	return func(s *stage) error {
+		release := s.proxy.HoldWatches(resource)
+		defer release()
+		if resource == "foos" {
+			defer s.blinded(time.Now())
+		}
+		return s.take(append(steps, wait(d)))
+	}
+}
+
+// blinded notes that the program could not see the Foos since a moment.
+func (s *stage) blinded(from time.Time) {
+	s.blind = append(s.blind, blindness{from, time.Now()})
+}
+
+// disturbed takes steps while disturb has its way with the requests of the program, for
+// some time at least. Leases are spared: who loses one has to end.
+func disturbed(d time.Duration, disturb func(*stage) handler, steps ...step) step {
+	return func(s *stage) error {
+		begin, handle := time.Now(), disturb(s)
+		s.proxy.Intercept(func(w http.ResponseWriter, r *http.Request) bool {
+			return testkit.TargetOf(r.URL.Path).Resource != "leases" && handle(w, r)
+		})
+		defer s.proxy.Intercept(nil)
+		defer s.blinded(begin)
+		if err := s.take(steps); err != nil {
+			return err
+		}
+		return s.pause(d - time.Since(begin))
+	}
+}
+
+// fewFailures fails if more than so many requests were refused since a moment: P7.
+func (s *stage) fewFailures(since time.Time, most int) error {
+	if failed := s.failed(since); len(failed) > most {
+		s.find(found(P7, flood, time.Now(), "In %s the program has sent %d requests that were refused; a program that doubles its pauses sends %d at most.",
+			time.Since(since).Round(time.Second), len(failed), most))
+	}
+	return nil
+}
+
+// few takes steps, and fails if more than so many requests were refused meanwhile.
+func few(most int, steps ...step) step {
+	return func(s *stage) error {
+		begin := time.Now()
+		if err := s.take(steps); err != nil {
+			return err
+		}
+		return s.fewFailures(begin, most)
+	}
+}
+
+// fewWrites takes steps, and fails if the program meanwhile tries one write, the same operation on
+// the same object of a resource, more often than that, with or without success.
+func fewWrites(resource string, most int, why *lesson, steps ...step) step {
+	return func(s *stage) error {
+		begin, tried := time.Now(), map[string]int{}
+		if err := s.take(steps); err != nil {
+			return err
+		}
+		for _, w := range s.writesSince(begin) {
+			if write := w.Method + " " + w.Target.String(); w.Target.Resource == resource {
+				if tried[write]++; tried[write] == most+1 {
+					s.find(found(P7, why, w.At, "The program has tried %s for the %dth time in %s; %d times are enough.", write, most+1, w.At.Sub(begin).Round(time.Second), most))
+				}
+			}
+		}
+		return nil
+	}
+}
+
+// opposed takes steps while another controller gives a Deployment one replica, whoever has given it others.
+func opposed(name string, steps ...step) step {
+	return func(s *stage) error {
+		ctx, stop := context.WithCancel(s.ctx)
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			for ctx.Err() == nil {
+				if d := s.history.deployment(name); d != nil && oracle.Replicas(d) != 1 {
+					_ = patchDeployment(name, object{"spec": object{"replicas": 1}})(s)
+				}
+				_ = s.pause(5 * time.Millisecond)
+			}
+		}()
+		err := s.take(steps)
+		stop()
+		<-done
+		return err
+	}
+}
+
+// withoutBookmark starts the program anew, and no streaming list gets its bookmark. The program must
+// serve a new Foo, or end, before a time is over.
+func withoutBookmark(bound time.Duration) step {
+	return func(s *stage) error {
+		s.proxy.Intercept(bookmarkless)
+		defer s.proxy.Intercept(nil)
+		s.setTolerant(true)
+		defer s.setTolerant(false)
+		s.killPrograms()
+		if err := errors.Join(s.startProgram(), createFoo("b", "b", 1)(s)); err != nil {
+			return err
+		}
+		does, err := s.await(bound, func() bool {
+			return len(s.running()) == 0 || !s.history.behind() && len(s.history.wrong()) == 0
+		})
+		if does || err != nil {
+			return err
+		}
+		s.find(found(P1, waiting, time.Now(), "The program was started behind a proxy that loses bookmarks. After %s it has not served Foo b, and still runs.", bound))
+		return errShort
+	}
+}
+
+// tells waits until a Foo's status says so many available replicas, which is what its
+// Deployment has, though other things are not as they must be.
+func tells(name string, available int32) step {
+	return func(s *stage) error {
+		var foo *v1alpha1.Foo
+		var has int32
+		is, err := s.await(s.bound, func() bool {
+			foo, has = s.history.foo(name), 0
+			if d := s.history.deployment(foo.Spec.DeploymentName); d != nil {
+				has = d.Status.AvailableReplicas
+			}
+			return has == available && foo.Status.AvailableReplicas == available
+		})
+		if is || err != nil {
+			return err
+		}
+		s.find(found(P1, untold, time.Now(), "Deployment %s has %d available replicas (expected: %d). The status of Foo %s (revision %s) says %d. It is still so after %s.",
+			foo.Spec.DeploymentName, has, available, name, foo.ResourceVersion, foo.Status.AvailableReplicas, s.bound))
+		return errShort
+	}
+}
+
+// gone ends the watches and refuses to resume them: 410 Gone for every version up to now.
+func gone(s *stage) error {
+	list, err := s.foos(s.namespace).List(s.ctx, metav1.ListOptions{})
+	if err != nil {
+		return err
+	}
+	now, _ := strconv.ParseUint(list.GetResourceVersion(), 10, 64)
+	s.proxy.Intercept(func(w http.ResponseWriter, r *http.Request) bool {
+		query := r.URL.Query()
+		from, err := strconv.ParseUint(query.Get("resourceVersion"), 10, 64)
+		old := err == nil && from > 0 && from < now && query.Get("watch") != "" && query.Get("sendInitialEvents") == ""
+		return old && slices.Contains([]string{"foos", "deployments"}, testkit.TargetOf(r.URL.Path).Resource) && refuse(w, http.StatusGone, metav1.StatusReasonExpired)
+	})
+	return nil
+}
+
+// cut ends the open watches in the middle of their stream.
+func cut(s *stage) error {
+	s.proxy.CutWatches("foos")
+	s.proxy.CutWatches("deployments")
+	return nil
+}
+
+// staleStart takes steps, starts the program anew, and answers its first list of Foos as of
+// before these steps. Only a list that allows an old answer (resourceVersion=0) gets one.
+// Streaming lists are passed on, or refused as by an API server that has none. For some time
+// the watch of Foos brings nothing newer, and no streaming list.
+func staleStart(d time.Duration, streaming bool, steps ...step) step {
+	return func(s *stage) error {
+		before, err := s.foos(s.namespace).List(s.ctx, metav1.ListOptions{})
+		if err != nil {
+			return err
+		}
+		if err := s.take(steps); err != nil {
+			return err
+		}
+		release := s.proxy.HoldWatches("foos")
+		defer release()
+		s.proxy.Intercept(travel(before.GetResourceVersion(), streaming))
+		defer s.proxy.Intercept(nil)
+		s.killPrograms()
+		if err := s.startProgram(); err != nil {
+			return err
+		}
+		return s.take([]step{wait(d)})
+	}
+}
+
+// contended takes steps while another client writes every Foo and Deployment again and again, for
+// some time at least.
+func contended(d time.Duration, steps ...step) step {
+	return func(s *stage) error {
+		ctx, stop := context.WithTimeout(s.ctx, d)
+		defer stop()
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			for i := 0; ctx.Err() == nil; i++ {
+				foos, deployments := s.history.names()
+				for _, name := range foos {
+					_ = patchFoo(name, note(i))(s)
+				}
+				for _, name := range deployments {
+					_ = patchDeployment(name, note(i))(s)
+				}
+				_ = s.pause(20 * time.Millisecond)
+			}
+		}()
+		err := s.take(steps)
+		<-done
+		return err
+	}
+}
+
+// note is an annotation.
+func note(i int) object {
+	return object{"metadata": object{"annotations": object{"example.com/another": strconv.Itoa(i)}}}
+}
+
+// apiServerFrozen stops the API server for some time.
+func apiServerFrozen(d time.Duration) step {
+	return func(s *stage) error {
+		if err := s.apiServer(syscall.SIGSTOP); err != nil {
+			return err
+		}
+		time.Sleep(d) // Not less if the judge is interrupted: the signal below must follow.
+		return s.apiServer(syscall.SIGCONT)
+	}
+}
+
+// names returns those of the Foos and of the Deployments.
+func (h *history) names() (foos, deployments []string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for name := range h.foos {
+		foos = append(foos, name)
+	}
+	for name := range h.deployments {
+		deployments = append(deployments, name)
+	}
+	return foos, deployments
+}
+
+// second starts a second process of the command.
+func second(s *stage) error {
+	s.setTolerant(true)
+	defer s.setTolerant(false)
+	if err := s.startProgram(); err != nil {
+		return err
+	}
+	running := s.running()
+	p := running[len(running)-1]
+	begins := 5 * time.Second
+	if s.judge.contract == nil && s.judge.command.args[0] == "go" {
+		begins = 30 * time.Second // It compiles.
+	}
+	if err := s.pause(begins); err != nil {
+		return err
+	}
+	if ended := p.Ended(); ended != "" {
+		return notJudged(fmt.Sprintf("a second process of the command ends (%s). If both want the same port, let each take a free one (port 0). It printed at last:\n%s", ended, p.words(5)))
+	}
+	return nil
+}
+
+func (s *stage) setTolerant(tolerant bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.tolerant = tolerant
+}
+
+// killFirst ends the process that was started first, with SIGKILL.
+func killFirst(s *stage) error {
+	p := s.running()[0]
+	s.remove(p)
+	p.Kill()
+	return nil
+}
+
+// served waits until the Deployment that each of these Foos names is its own.
+func served(names ...string) step {
+	return func(s *stage) error {
+		waits := ""
+		is, err := s.await(s.bound, func() bool {
+			waits = ""
+			for _, name := range names {
+				f := s.history.foo(name)
+				d := s.history.deployment(f.Spec.DeploymentName)
+				if d == nil || oracle.ControllerOf(d) != f.UID {
+					waits = fmt.Sprintf("Foo %s (generation %d) asks for Deployment %s, and does not control it.", name, f.Generation, f.Spec.DeploymentName)
+				}
+			}
+			return waits == ""
+		})
+		if is || err != nil {
+			return err
+		}
+		s.find(found(P1, deadlocked, time.Now(), "%s It is still so after %s.", waits, s.bound))
+		return errShort
+	}
+}
+
+// renamedBack lets a Foo, which names the Deployment of its own name, name another one, and takes
+// that back just before the program's DELETE of the first one is passed on. It fails if that one
+// is gone then.
+func renamedBack(name, other string) step {
+	return func(s *stage) error {
+		uid := s.history.deployment(name).UID
+		var once sync.Once
+		back := make(chan error, 1)
+		s.proxy.Intercept(func(_ http.ResponseWriter, r *http.Request) bool {
+			if t := testkit.TargetOf(r.URL.Path); r.Method == http.MethodDelete && t.Resource == "deployments" && t.Name == name {
+				once.Do(func() { back <- changeFoo(name, object{"deploymentName": name})(s) })
+			}
+			return false
+		})
+		defer s.proxy.Intercept(nil)
+		if err := changeFoo(name, object{"deploymentName": other})(s); err != nil {
+			return err
+		}
+		select {
+		case err := <-back:
+			if err != nil {
+				return err
+			}
+		case <-time.After(s.bound):
+			return notJudged("the program has sent no DELETE of the Deployment of the earlier name")
+		case <-s.ctx.Done():
+			return s.ctx.Err()
+		}
+		gone := func() bool {
+			d := s.history.deployment(name)
+			return d == nil || d.UID != uid || d.DeletionTimestamp != nil
+		}
+		if is, err := s.await(onTheWay, gone); !is || err != nil {
+			return err
+		}
+		s.find(found(P1, overtaken, time.Now(), "Foo %s named Deployment %s, and then Deployment %s again, before the API server had the program's DELETE of that one. It has deleted the Deployment that the Foo asks for.", name, other, name))
+		return nil
+	}
+}

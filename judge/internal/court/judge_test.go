@@ -1,0 +1,167 @@
+package court
+
+import (
+	"os"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"example.com/byhand/kit/testkit"
+)
+
+// Faults are compared with the run without them, so that one is always among them, first.
+func TestChoose(t *testing.T) {
+	for _, test := range []struct {
+		scenario string
+		quick    bool
+		want     []string
+	}{
+		{"rename", false, []string{"rename"}},
+		{"conflicts|rename", false, []string{"rename", faultFree, "conflicts"}},
+		{"conflicts", true, nil},
+		{"killed", false, nil},
+		{"renamed-back|rename", false, []string{"rename", faultFree, "renamed-back"}},
+	} {
+		chosen, err := choose(options{scenario: test.scenario, quick: test.quick})
+		var names []string
+		for _, s := range chosen {
+			names = append(names, s.name)
+		}
+		if !slices.Equal(names, test.want) || (err != nil) != (test.want == nil) {
+			t.Errorf("-scenario %s -quick=%t: %v, %v; want %v", test.scenario, test.quick, names, err, test.want)
+		}
+	}
+}
+
+// The caveats of byhand run when they are asked for.
+func TestCaveats(t *testing.T) {
+	caveats := func(o options) (n int) {
+		chosen, err := choose(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range chosen {
+			if s.caveat {
+				n++
+			}
+		}
+		return n
+	}
+	if without, with := caveats(options{}), caveats(options{caveats: true}); without != 0 || with == 0 {
+		t.Errorf("without -caveats %d of them run, with it %d", without, with)
+	}
+}
+
+// What the scenario does not judge is not held against the program, except that it ends.
+func TestMarks(t *testing.T) {
+	sc := &scenario{name: "x", judged: P1 | P2}
+	s := &stage{scenario: sc, proxy: &testkit.Faults{}, findings: []finding{
+		found(P2, noisy, time.Now(), "noise"), found(P5, foreign, time.Now(), "not looked at"), found(P7, exits, time.Now(), "it ended")}}
+	s.explain()
+	r := newResult(sc, s, "", time.Second)
+	if got := r.line(); got != " ✓  ✗  –  –  –  –  ✗  –      1 s" || !r.short() {
+		t.Errorf("the line is %q", got)
+	}
+}
+
+// The published page is made of the published verdicts.
+func TestPage(t *testing.T) {
+	want, err := pageOf("../../../compare/results")
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := os.ReadFile("../../../compare/results/judge.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, string(got)); diff != "" {
+		t.Errorf("make it again with go run ./judge -page compare/results (-want +got):\n%s", diff)
+	}
+}
+
+// A verdict of a scenario that was another one then does not count.
+func TestOnlyTheScenariosOfToday(t *testing.T) {
+	bad := map[string]string{"P1": "✗"}
+	v := verdict{Results: []result{
+		{Scenario: "create", What: scenarios[position("create")].what, Marks: bad},
+		{Scenario: "rename", What: "A Foo is renamed.", Marks: bad},
+		{Scenario: "a scenario that is no more", What: "Nothing.", Marks: bad},
+	}}
+	var page strings.Builder
+	printPage(&page, []string{"mine"}, []verdict{v})
+	for scenario, want := range map[string]string{"create": "| ✗ P1 |", "rename": "| – |"} {
+		if row := rowOf(page.String(), scenario); !strings.HasSuffix(row, want) {
+			t.Errorf("the row of %s is %q, want %q at its end", scenario, row, want)
+		}
+	}
+	if want := "does not count, for the scenario was another one: rename, a scenario that is no more."; !strings.Contains(page.String(), want) {
+		t.Errorf("the page does not say: %s\n%s", want, &page)
+	}
+}
+
+func rowOf(page, scenario string) string {
+	for line := range strings.Lines(page) {
+		if strings.HasPrefix(line, "| **"+scenario+"**") {
+			return strings.TrimSpace(line)
+		}
+	}
+	return ""
+}
+
+// A verdict says which judge it is of.
+func TestWhichJudge(t *testing.T) {
+	setting := func(key, value string) debug.BuildSetting { return debug.BuildSetting{Key: key, Value: value} }
+	for _, test := range []struct {
+		settings []debug.BuildSetting
+		want     string
+	}{
+		{[]debug.BuildSetting{setting("vcs.revision", "0123abc"), setting("vcs.modified", "false")}, "0123abc"},
+		{[]debug.BuildSetting{setting("vcs.revision", "0123abc"), setting("vcs.modified", "true")}, "0123abc, with changes that are not committed"},
+		{nil, "unknown"},
+	} {
+		if got := commitOf(test.settings); got != test.want {
+			t.Errorf("commitOf(%v) = %q, want %q", test.settings, got, test.want)
+		}
+	}
+	var page strings.Builder
+	printPage(&page, []string{"mine"}, []verdict{{Judge: "0123abc", Flags: []string{"-caveats=true"}, Command: []string{"./mine"}}})
+	if want := "by the judge of commit 0123abc with `-caveats=true`: `./mine`"; !strings.Contains(page.String(), want) {
+		t.Errorf("the page does not say %q", want)
+	}
+}
+
+// The lesson is about what the program did: nothing, or nothing more after a refusal.
+func TestLessons(t *testing.T) {
+	write := func(code int) request {
+		return request{testkit.Request{Method: "POST", Target: testkit.Target{Resource: "deployments"}, Code: code}}
+	}
+	read := request{testkit.Request{Method: "GET", Target: testkit.Target{Resource: "deployments"}, Code: 200}}
+	for _, test := range []struct {
+		lesson, want *lesson
+		requests     []request
+	}{
+		{absent, untouched, []request{read}},
+		{absent, gaveUp, []request{write(201), write(503), read}},
+		{absent, gaveUp, []request{write(0)}},
+		{absent, absent, []request{write(503), write(201)}},
+		{wrongSpec, gaveUp, []request{write(409)}},
+		{leftOver, leftOver, []request{write(403)}},
+	} {
+		if got := test.lesson.given(test.requests); got != test.want {
+			t.Errorf("%v: %q, want %q", test.requests, got.why, test.want.why)
+		}
+	}
+}
+
+// What is another's comes first: mended, the rest may be gone.
+func TestForeignFirst(t *testing.T) {
+	sc := &scenario{name: "x", judged: P1 | P5}
+	r := newResult(sc, &stage{scenario: sc, findings: []finding{found(P1, absent, time.Now(), "none"), found(P5, foreign, time.Now(), "written")}}, "", time.Second)
+	if r.Violations[0].Properties != "P5" {
+		t.Errorf("the first violation is of %s, want P5", r.Violations[0].Properties)
+	}
+}

@@ -1,0 +1,420 @@
+package court
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	gocmp "github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/yaml"
+
+	"example.com/byhand/kit/testkit"
+)
+
+// kind is what a program in memory is about, if that is no Foo. What it makes of an object the judge
+// learns from the run without a fault: what is right it does not know.
+type kind struct {
+	testkit.Resource
+	sample *unstructured.Unstructured
+	// made are the paths of what the program makes for an object a, in a namespace NAMESPACE. begun and
+	// changed are all that is stored when the story has begun, and at its end.
+	made           []string
+	begun, changed string
+}
+
+// readKind reads the definition and the sample in the folder config, as make mine has them. It
+// returns nil if there is no definition.
+func readKind() (*kind, error) {
+	definition, err := os.ReadFile("config/crd.yaml")
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	k := &kind{sample: &unstructured.Unstructured{}}
+	sample, sampleErr := os.ReadFile("config/sample.yaml")
+	if err := cmp.Or(err, sampleErr); err != nil {
+		return nil, err
+	}
+	if k.Resource, err = testkit.Custom(definition); err != nil {
+		return nil, err
+	}
+	if sample, err = yaml.YAMLToJSON(sample); err != nil {
+		return nil, err
+	}
+	return k, json.Unmarshal(sample, k.sample)
+}
+
+// scenarios returns those that any kind can play, in its own words, and always the one without a fault
+// that teaches the judge what is right.
+func (k *kind) scenarios(chosen []scenario) (playable []scenario) {
+	words := strings.NewReplacer("Foo", k.Kind, "then scaled and renamed", "then changed", "scaled and renamed", "changed", "the image in", "a value of", "a Deployment", "an object that it makes", "Deployment", "object that it makes")
+	steps := ofAnyKind()
+	for _, sc := range scenarios {
+		if sc.name != "create" && !slices.ContainsFunc(chosen, func(c scenario) bool { return c.name == sc.name }) {
+			continue
+		}
+		if steps := steps[sc.name]; steps != nil || sc.perWrite != testkit.Pass {
+			sc.what, sc.steps, sc.judged, sc.unplayed = words.Replace(sc.what), steps, sc.judged&^(P3|P8), true
+			playable = append(playable, sc)
+		}
+	}
+	return playable
+}
+
+// ofAnyKind are the steps of scenarios for a kind that is no Foo.
+func ofAnyKind() map[string][]step {
+	return map[string][]step{
+		"create":             {added, atRest, learnBegun, changedByUser, atRest, learnChanged},
+		faultFree:            {added, kept(P1, absent, true), changedByUser, kept(P1, absent, false)},
+		"restart":            {added, silently(P2, noisy, whileDown(), atRest)},
+		"idle":               {added, silently(P2, noisy, wait(65*time.Minute))},
+		"image-changed":      {added, atRest, driftedByHand, kept(P1, drifted, true)},
+		"deployment-deleted": {added, atRest, removed, kept(P1, absent, true)},
+		"name-taken":         {taken},
+		"name-freed":         {taken, removed, kept(P1, absent, true)},
+		"deleted-background": {added, atRest, deleted(""), goneForGood},
+		"deleted-foreground": {added, atRest, deleted("example.com/held"), goneForGood},
+		"events-missed":      {added, atRest, disturbed(8*time.Second, unreadable, cutAll, changedByUser, removed, compacted), kept(P1, absent, false)},
+		"own-writes-unseen":  {added, atRest, heldMade(8*time.Second, changedByUser), kept(P1, absent, false)},
+		"silent-network":     {added, atRest, disturbed(15*time.Second, hanging(15*time.Second), changedByUser), kept(P6, different, false)},
+		"conflicts":          {added, annotated(10*time.Second, changedByUser), kept(P6, different, false)},
+		"overloaded":         {added, atRest, few(100, disturbed(10*time.Second, overloaded, cutAll, changedByUser)), kept(P6, different, false)},
+		"rights-taken":       {added, atRest, few(40, disturbed(15*time.Second, refusingMade(http.StatusForbidden), changedByUser)), kept(P1, absent, false)},
+		"policy":             {added, atRest, few(40, disturbed(15*time.Second, refusingMade(http.StatusUnprocessableEntity), changedByUser)), kept(P6, different, false)},
+		"webhook-down":       {added, atRest, few(40, disturbed(15*time.Second, refusingMade(http.StatusInternalServerError), changedByUser)), kept(P1, absent, false)},
+		"webhook-changes":    {added, atRest, driftedAlways(fewTries("", 15, endless, driftedByHand, wait(time.Minute))), driftedByHand, kept(P1, absent, true)},
+		"denied-with-ids":    {added, atRest, disturbed(15*time.Second, refusingMade(0), fewTries("status", 5, repeated, changedByUser, wait(15*time.Second))), kept(P1, absent, false)},
+		"two-at-a-time":      {second, added, atRest, killFirst, changedByUser, kept(P6, different, false)},
+	}
+}
+
+// path is where an object of the kind is.
+func (s *stage) path() string {
+	k := s.judge.kind
+	return fmt.Sprintf("/apis/%s/namespaces/%s/%s/a", k.GroupVersion(), s.namespace, k.Plural)
+}
+
+// ours are the resources of which the program makes none.
+func (k *kind) ours() []string { return []string{k.Plural, "namespaces", "events", "leases"} }
+
+// made returns the paths of what is stored besides objects of the kind.
+func (s *stage) made() (paths []string) {
+	for _, c := range s.api.History() {
+		if s.api.Get(c.Path) != nil && !slices.Contains(s.judge.kind.ours(), testkit.TargetOf(c.Path).Resource) {
+			paths = append(paths, c.Path)
+		}
+	}
+	slices.Sort(paths)
+	return slices.Compact(paths)
+}
+
+var aTime = regexp.MustCompile(`\d{4}-\d\d-\d\dT[0-9:.]+Z`)
+
+// stored is all that is stored as text, without what is different each time.
+func (s *stage) stored() string {
+	names, text := []string{s.namespace, "NAMESPACE"}, ""
+	for _, path := range append(s.api.Paths(s.judge.kind.Plural), s.made()...) {
+		object := s.api.Get(path).DeepCopy()
+		names = append(names, string(object.GetUID()), "UID-OF-"+object.GetName())
+		for _, field := range []string{"uid", "resourceVersion", "creationTimestamp", "generation", "annotations"} {
+			unstructured.RemoveNestedField(object.Object, "metadata", field)
+		}
+		text += path + ":\n" + mustYAML(object.Object)
+	}
+	return aTime.ReplaceAllString(strings.NewReplacer(names...).Replace(text), "TIME")
+}
+
+// tries are the writes that the program has tried since a moment.
+func (s *stage) tries(since time.Time) []request {
+	return s.requests(since, func(r request) bool { return r.Method != http.MethodGet })
+}
+
+func learnBegun(s *stage) error {
+	k := s.judge.kind
+	if k.begun = s.stored(); len(s.made()) == 0 {
+		s.find(found(P1, untouched, time.Now(), "Of config/sample.yaml the program makes nothing."))
+		return errShort
+	}
+	for _, path := range s.made() {
+		k.made = append(k.made, strings.Replace(path, "/"+s.namespace+"/", "/NAMESPACE/", 1))
+	}
+	return nil
+}
+
+func learnChanged(s *stage) error {
+	s.judge.kind.changed, s.baseline, s.writes = s.stored(), s.stored(), len(s.tries(s.begin))
+	return nil
+}
+
+// added creates the object a, like the sample.
+func added(s *stage) error {
+	s.api.Add(s.path(), s.judge.kind.sample.DeepCopy())
+	return nil
+}
+
+// atRest waits until the program has tried no write for a minute.
+func atRest(s *stage) error {
+	const quiet, patience = time.Minute, 20 * time.Minute
+	for begin := time.Now(); time.Since(begin) < patience; {
+		since := time.Now()
+		if err := s.pause(quiet); err != nil {
+			return err
+		}
+		if s.exitsTooOften() {
+			return errShort
+		}
+		if len(s.tries(since)) == 0 {
+			return nil
+		}
+	}
+	s.find(found(P2, noisy, time.Now(), "There is nothing to do, and in %s the program has not been silent for %s.", patience, quiet))
+	return errShort
+}
+
+// kept waits until all is stored as in the run without a fault, when the story has begun or at its end,
+// and then until the program is silent.
+func kept(p properties, l *lesson, begun bool) step {
+	return func(s *stage) error {
+		want := s.judge.kind.changed
+		if begun {
+			want = s.judge.kind.begun
+		}
+		const bound = 5 * time.Minute // A resync is no way to notice something.
+		for end := time.Now().Add(bound); s.stored() != want; {
+			if s.exitsTooOften() {
+				return errShort
+			}
+			if time.Now().After(end) {
+				s.find(found(p, l, time.Now(), "Without the fault (-), and %s after it (+):\n%s", bound, gocmp.Diff(want, s.stored())))
+				return errShort
+			}
+			if err := s.pause(time.Second); err != nil {
+				return err
+			}
+		}
+		return atRest(s)
+	}
+}
+
+// silently takes steps after which the program must not have tried a write.
+func silently(p properties, l *lesson, steps ...step) step {
+	return func(s *stage) error {
+		if err := atRest(s); err != nil {
+			return err
+		}
+		begin := time.Now()
+		if err := s.take(steps); err != nil {
+			return err
+		}
+		if writes := s.tries(begin); len(writes) > 0 {
+			s.find(found(p, l, time.Now(), "Nothing was to do, and the program has sent %d writes. The first: %s", len(writes), writes[0].String()))
+		}
+		return nil
+	}
+}
+
+// fewTries takes steps in which no write, of the status if it is named, may be tried more often than that.
+func fewTries(subresource string, most int, l *lesson, steps ...step) step {
+	return func(s *stage) error {
+		begin, tried := time.Now(), map[string]int{}
+		if err := s.take(steps); err != nil {
+			return err
+		}
+		for _, w := range s.tries(begin) {
+			if w.Target.Subresource != subresource {
+				continue
+			}
+			if tried[w.Target.String()]++; tried[w.Target.String()] == most+1 {
+				s.find(found(P7, l, w.At, "The program has tried %s %s for the %dth time in %s; %d times are enough.", w.Method, w.Target, most+1, w.At.Sub(begin).Round(time.Second), most))
+			}
+		}
+		return nil
+	}
+}
+
+// changedByUser changes the first value in the spec that the schema lets be another one.
+func changedByUser(s *stage) error {
+	s.api.Edit(s.path(), func(object *unstructured.Unstructured) {
+		anotherValue(object.Object["spec"], func() bool { return len(s.judge.kind.Schema.Validate(nil, nil, object.Object)) == 0 })
+	})
+	return nil
+}
+
+// driftedByHand changes the first value of each object that the program has made.
+func driftedByHand(s *stage) error {
+	for _, path := range s.made() {
+		s.api.Edit(path, func(object *unstructured.Unstructured) { drift(object.Object) })
+	}
+	return nil
+}
+
+func drift(object map[string]any) {
+	for _, field := range slices.Sorted(maps.Keys(object)) {
+		if !slices.Contains([]string{"apiVersion", "kind", "metadata", "status"}, field) && anotherValue(object[field], func() bool { return true }) {
+			return
+		}
+	}
+}
+
+// anotherValue changes the first value in JSON with which admitted returns true, and reports whether there is one.
+func anotherValue(json any, admitted func() bool) bool {
+	fields, _ := json.(map[string]any)
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
+		before := fields[name]
+		switch value := before.(type) {
+		case string:
+			fields[name] = value + "x"
+		case int64:
+			fields[name] = value + 1
+		case bool:
+			fields[name] = !value
+		default:
+			if anotherValue(value, admitted) {
+				return true
+			}
+			continue
+		}
+		if admitted() {
+			return true
+		}
+		fields[name] = before
+	}
+	return false
+}
+
+// driftedAlways takes steps while what the program writes drifts on its way, each time with another annotation.
+func driftedAlways(steps ...step) step {
+	return func(s *stage) error {
+		s.proxy.Mutate(func(r *http.Request, object map[string]any) {
+			if !slices.Contains(s.judge.kind.ours(), testkit.TargetOf(r.URL.Path).Resource) {
+				drift(object)
+				(&unstructured.Unstructured{Object: object}).SetAnnotations(map[string]string{"example.com/after": time.Now().String()})
+			}
+		})
+		defer s.proxy.Mutate(nil)
+		return s.take(steps)
+	}
+}
+
+// removed removes what the program has made, or what has its names.
+func removed(s *stage) error {
+	for _, path := range s.made() {
+		s.api.Remove(path)
+	}
+	return nil
+}
+
+// taken creates the object a when its names are taken, by what must stay as it is: P5.
+func taken(s *stage) error {
+	theirs := map[string]string{}
+	for _, path := range s.judge.kind.made {
+		path = strings.Replace(path, "/NAMESPACE/", "/"+s.namespace+"/", 1)
+		s.api.Add(path, &unstructured.Unstructured{Object: object{"data": object{"theirs": "theirs"}}})
+		theirs[path] = s.api.Get(path).GetResourceVersion()
+	}
+	// Who does not see it tries again, more and more seldom, and is refused: no silence is asked for.
+	if err := s.take([]step{added, few(40, wait(10*time.Minute))}); err != nil {
+		return err
+	}
+	for path, version := range theirs {
+		if now := s.api.Get(path); now == nil || now.GetResourceVersion() != version {
+			s.find(found(P5, foreign, time.Now(), "The program has written or deleted %s, which has no controller.", testkit.TargetOf(path)))
+		}
+	}
+	return nil
+}
+
+// deleted deletes the object a. A finalizer, if there is one, holds it.
+func deleted(finalizer string) step {
+	return func(s *stage) error {
+		if finalizer != "" {
+			s.api.Edit(s.path(), func(object *unstructured.Unstructured) { object.SetFinalizers([]string{finalizer}) })
+		}
+		s.api.Delete(s.path(), metav1.DeletePropagationBackground)
+		return nil
+	}
+}
+
+// goneForGood does what the garbage collector does, and then nothing may be made again: P4.
+func goneForGood(s *stage) error {
+	if err := s.take([]step{atRest, removed, wait(10 * time.Minute)}); err != nil {
+		return err
+	}
+	if made := s.made(); len(made) > 0 {
+		s.find(found(P4, forTheDying, time.Now(), "The object was deleted, then what was made for it, and the program has made %s again.", testkit.TargetOf(made[0])))
+	}
+	return nil
+}
+
+// resources are those of the objects that the program makes, and its kind.
+func (s *stage) resources() (all []string) {
+	for _, path := range s.judge.kind.made {
+		all = append(all, testkit.TargetOf(path).Resource)
+	}
+	return append(all, s.judge.kind.Plural)
+}
+
+func cutAll(s *stage) error {
+	for _, resource := range s.resources() {
+		s.proxy.CutWatches(resource)
+	}
+	return nil
+}
+
+func compacted(s *stage) error {
+	s.api.Compact()
+	return nil
+}
+
+// heldMade is held, for what the program makes.
+func heldMade(d time.Duration, steps ...step) step {
+	return func(s *stage) error { return held(d, s.resources()[0], steps...)(s) }
+}
+
+// annotated takes steps while another client writes each object again and again.
+func annotated(d time.Duration, steps ...step) step {
+	return func(s *stage) error {
+		for i, end := 0, time.Now().Add(d); time.Now().Before(end); i++ {
+			for _, path := range append(s.made(), s.api.Paths(s.judge.kind.Plural)...) {
+				s.api.Edit(path, func(object *unstructured.Unstructured) {
+					object.SetAnnotations(map[string]string{"example.com/another": fmt.Sprint(i)})
+				})
+			}
+			if i == 100 {
+				if err := s.take(steps); err != nil {
+					return err
+				}
+			}
+			if err := s.pause(20 * time.Millisecond); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+}
+
+// refusingMade refuses each write of what the program makes. 0 is a denial with another text each time.
+func refusingMade(code int) func(*stage) handler {
+	reasons := map[int]metav1.StatusReason{http.StatusForbidden: metav1.StatusReasonForbidden, http.StatusUnprocessableEntity: metav1.StatusReasonInvalid,
+		http.StatusInternalServerError: metav1.StatusReasonInternalError}
+	return func(s *stage) handler {
+		return func(w http.ResponseWriter, r *http.Request) bool {
+			if r.Method == http.MethodGet || slices.Contains(s.judge.kind.ours(), testkit.TargetOf(r.URL.Path).Resource) {
+				return false
+			}
+			if code == 0 {
+				return answer(w, http.StatusForbidden, "", denial())
+			}
+			return refuse(w, code, reasons[code])
+		}
+	}
+}

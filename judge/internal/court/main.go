@@ -1,0 +1,153 @@
+package court
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"regexp"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/go-logr/logr"
+	"k8s.io/klog/v2"
+)
+
+// failed is the exit status when nothing can be said about the program.
+const failed = 101
+
+// options are the flags.
+type options struct {
+	quick, list, caveats bool
+	beside               int
+	scenario, json, page string
+	args, flags          []string
+}
+
+// Main is the command judge.
+func Main() {
+	var o options
+	flag.Usage = func() {
+		fmt.Fprintln(flag.CommandLine.Output(), "go run ./judge [flags] -- COMMAND…        {kubeconfig} in COMMAND becomes the path of the file\ngo run ./judge -page FOLDER")
+		flag.PrintDefaults()
+	}
+	flag.BoolVar(&o.quick, "quick", false, "the shorter half of the scenarios: a minute in place of 4 to 15")
+	flag.IntVar(&o.beside, "beside", 8, "how many scenarios run at the same time, where they do not disturb each other")
+	flag.BoolVar(&o.list, "list", false, "print the scenarios and the properties that each judges")
+	flag.StringVar(&o.scenario, "scenario", "", "`regexp`: only scenarios whose whole name matches, as in 'rename|killed-.*'")
+	flag.BoolVar(&o.caveats, "caveats", false, "also the scenarios that play the caveats of controller/foo/doc.go")
+	flag.StringVar(&o.json, "json", "", "write the verdict to this `file` as JSON")
+	flag.StringVar(&o.page, "page", "", "judge nothing, make judge.md in this `folder` from the verdicts of the programs that are compared, in its folder judge")
+	flag.Parse()
+	o.args = flag.Args()
+	flag.Visit(func(f *flag.Flag) {
+		if f.Name != "json" {
+			o.flags = append(o.flags, fmt.Sprintf("-%s=%s", f.Name, f.Value))
+		}
+	})
+
+	// The informers of the judge have nothing to say to its user.
+	klog.SetLogger(logr.Discard())
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	defer stop()
+	short, err := do(ctx, o)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "judge:", err)
+		os.Exit(failed)
+	}
+	os.Exit(min(short, 100))
+}
+
+// do does what the flags ask for, and returns how many scenarios fall short.
+func do(ctx context.Context, o options) (short int, err error) {
+	chosen, err := choose(o)
+	switch {
+	case err != nil:
+		return 0, err
+	case o.list:
+		for _, s := range chosen {
+			fmt.Printf("%-22s %-24s %s\n", s.name, s.judged, s.what)
+		}
+		return 0, nil
+	case o.page != "":
+		return 0, writePage(o.page)
+	}
+	if err := checkCommand(o.args); err != nil {
+		return 0, err
+	}
+	dir, err := os.Getwd()
+	if err != nil {
+		return 0, err
+	}
+	return run(ctx, o, chosen, command{args: o.args, dir: dir})
+}
+
+// run judges, and prints as it goes.
+func run(ctx context.Context, o options, chosen []scenario, c command) (short int, err error) {
+	j := &judge{quick: o.quick, bound: usualBound, command: c, beside: o.beside}
+	if j.dir, err = os.MkdirTemp("", "byhand-judge-"); err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(j.dir)) }()
+
+	fmt.Printf("judging: %s\nin %s, %d scenarios, judge of commit %s\n", strings.Join(c.args, " "), c.dir, len(chosen), thisJudge())
+	if c.args[0] == "go" {
+		fmt.Println("go run links the program at each start; a built binary is judged faster")
+	}
+	fmt.Println(header())
+	v := verdict{Command: c.args, Judge: thisJudge(), Flags: o.flags, Quick: o.quick, Began: time.Now()}
+	err = j.run(ctx, chosen, func(r result) { v.add(r, len(chosen)) })
+	v.Seconds, v.Remarks = time.Since(v.Began).Round(time.Second).Seconds(), j.remarks
+	if short = v.print(os.Stdout); short > 0 {
+		fmt.Printf("\nTo see what the program hears, what it sends, and because of what: make look CONTROLLER='%s'\n", strings.Join(c.args, " "))
+	}
+	v.sum(short)
+	if o.json != "" {
+		err = errors.Join(err, v.save(o.json))
+	}
+	return short, err
+}
+
+// choose returns the scenarios that the flags ask for.
+func choose(o options) (chosen []scenario, err error) {
+	wanted, err := regexp.Compile("^(" + o.scenario + ")$")
+	if err != nil {
+		return nil, fmt.Errorf("-scenario: %w", err)
+	}
+	for _, s := range scenarios {
+		named := o.scenario != "" && wanted.MatchString(s.name)
+		if (named || o.scenario == "" && (o.caveats || !s.caveat)) && (!o.quick || s.quick) {
+			chosen = append(chosen, s)
+		}
+	}
+	if len(chosen) == 0 {
+		return nil, fmt.Errorf("-scenario %q matches none; -list shows them", o.scenario)
+	}
+	return withFaultFree(chosen), nil
+}
+
+// withFaultFree puts the run without faults before the faults, if there are any.
+func withFaultFree(chosen []scenario) []scenario {
+	bare := func(s scenario) bool { return s.bare }
+	is := func(s scenario) bool { return s.name == faultFree }
+	if !slices.ContainsFunc(chosen, bare) || slices.ContainsFunc(chosen, is) {
+		return chosen
+	}
+	return inOrder(append(chosen, scenarios[position(faultFree)]))
+}
+
+// inOrder sorts scenarios as they are told.
+func inOrder(chosen []scenario) []scenario {
+	slices.SortFunc(chosen, func(a, b scenario) int { return cmp.Compare(position(a.name), position(b.name)) })
+	return chosen
+}
+
+// position is where a scenario is told.
+func position(name string) int {
+	return slices.IndexFunc(scenarios, func(s scenario) bool { return s.name == name })
+}

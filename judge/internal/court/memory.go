@@ -1,0 +1,173 @@
+package court
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+
+	"example.com/byhand/kit/testkit"
+)
+
+// Contract is a program in memory: it returns when ctx is done.
+type Contract func(ctx context.Context, config *rest.Config) error
+
+const (
+	// latency is how long a request takes. It also lets time pass for a program that sends one after
+	// the other without a pause.
+	latency = 2 * time.Millisecond
+	// mostRequests is what no scenario needs.
+	mostRequests = 5000
+)
+
+// openInMemory makes an API server in memory and starts the program.
+func (s *stage) openInMemory() (err error) {
+	configMaps := testkit.Resource{GroupVersionKind: corev1.SchemeGroupVersion.WithKind("ConfigMap"), Plural: "configmaps", Blind: true}
+	more := []testkit.Resource{configMaps}
+	if s.judge.kind != nil {
+		more = append(more, s.judge.kind.Resource)
+	}
+	s.api = testkit.NewAPIServer(more...)
+	s.api.AddNamespace(s.namespace)
+	s.proxy, s.stop = &s.api.Faults, s.stopInMemory
+	s.proxy.Kill = s.killAndStartAgain
+	past := &rest.Config{Host: "http://api.test", Transport: testkit.Transport{Handler: s.proxy.Next}, QPS: -1}
+	s.kube, s.dynamic = kubernetes.NewForConfigOrDie(past), dynamic.NewForConfigOrDie(past)
+	if s.history, err = s.follow(s.ctx, s.namespace); err != nil {
+		return err
+	}
+	if s.history.unplayed = s.scenario.unplayed; !s.scenario.unplayed {
+		s.playing.Go(s.playDeployments)
+	}
+	s.playing.Go(s.collectGarbage)
+	return s.startProgram()
+}
+
+// collectGarbage does what the garbage collector does.
+func (s *stage) collectGarbage() {
+	for s.ctx.Err() == nil && !s.isEnding() {
+		// In one moment: a program that makes again what is deleted could keep it from ending.
+		for due := s.api.Garbage(); len(due) > 0; due = s.api.Garbage() {
+			due[0].Do()
+		}
+		_ = s.pause(20 * time.Millisecond)
+	}
+}
+
+// inMemory is one run of a program in memory.
+type inMemory struct {
+	stage   *stage
+	started time.Time
+	// alive is done when the program was killed: no request of it goes anywhere.
+	alive     context.Context
+	kill, end context.CancelFunc
+	done      chan struct{}
+	result    string
+}
+
+// newProcess starts the program.
+func (s *stage) newProcess() (process, error) {
+	if s.judge.contract == nil {
+		return s.judge.command.start(s.through)
+	}
+	p := &inMemory{stage: s, started: time.Now(), done: make(chan struct{})}
+	var ctx context.Context
+	p.alive, p.kill = context.WithCancel(context.WithoutCancel(s.ctx))
+	ctx, p.end = context.WithCancel(p.alive)
+	s.runs = append(s.runs, p)
+	go func() {
+		defer close(p.done)
+		err := s.judge.contract(ctx, &rest.Config{Host: "http://api.test", Transport: testkit.Transport{Handler: p}})
+		p.result = fmt.Sprintf("run returned after %s: %v", time.Since(p.started).Round(time.Millisecond), err)
+	}()
+	return p, nil
+}
+
+// ServeHTTP passes a request on while the program is alive and sends no more than it may.
+func (p *inMemory) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	time.Sleep(latency)
+	if s := p.stage; s.sent.Add(1) == mostRequests {
+		s.find(found(P7, restless, time.Now(), "The program has sent %d requests in %s. It was stopped.", mostRequests, time.Since(s.begin).Round(time.Millisecond)))
+		s.mu.Lock()
+		s.exits = mostExits
+		s.mu.Unlock()
+		p.Kill()
+	}
+	if p.alive.Err() != nil {
+		panic(http.ErrAbortHandler)
+	}
+	ctx, cancel := context.WithCancel(r.Context())
+	defer cancel()
+	defer context.AfterFunc(p.alive, cancel)()
+	p.stage.proxy.ServeHTTP(w, r.WithContext(ctx))
+}
+
+func (p *inMemory) Done() <-chan struct{} { return p.done }
+func (p *inMemory) began() time.Time      { return p.started }
+func (p *inMemory) peak() uint64          { return 0 }
+func (p *inMemory) words(int) string      { return "\t(what it prints is not kept in memory)" }
+func (p *inMemory) Kill()                 { p.kill() }
+
+func (p *inMemory) Ended() string {
+	select {
+	case <-p.done:
+		return p.result
+	default:
+		return ""
+	}
+}
+
+func (p *inMemory) Stop(patience time.Duration) (remark string) {
+	p.end()
+	select {
+	case <-p.done:
+	case <-time.After(patience):
+		remark = fmt.Sprintf("runs on for %s after its context is done", patience)
+	}
+	p.kill()
+	return remark
+}
+
+// stopInMemory waits until each run of the program has returned. One that does not would keep
+// the time of the next scenario from passing.
+func (s *stage) stopInMemory() error {
+	for _, p := range s.runs {
+		p.kill()
+		select {
+		case <-p.done:
+		case <-time.After(time.Minute):
+			s.find(found(P7, stays, time.Now(), "Its context is done, and run has not returned after a minute."))
+			s.world.stuck = true
+			return nil
+		}
+	}
+	return nil
+}
+
+// elsewhere takes steps between begin and end in memory, and otherwise the step for a real API server.
+func elsewhere(begin, end func(s *stage), steps []step, real step) step {
+	return func(s *stage) error {
+		if s.api == nil {
+			return real(s)
+		}
+		begin(s)
+		defer end(s)
+		return s.take(steps)
+	}
+}
+
+// changed is elsewhere, with each Deployment that the program writes changed on its way.
+func changed(method string, change func(deployment object), steps []step, real step) step {
+	return elsewhere(func(s *stage) {
+		s.proxy.Mutate(func(r *http.Request, d map[string]any) {
+			if r.Method == method && writesDeployment(r) {
+				change(d)
+			}
+		})
+	}, func(s *stage) { s.proxy.Mutate(nil) }, steps, real)
+}

@@ -1,0 +1,194 @@
+package court
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/go-logr/logr"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+	"k8s.io/klog/v2"
+)
+
+// only is the variable that names the scenarios, as -scenario does. left, in a process that this one
+// starts, has those that it is to play.
+const only, left = "BYHAND_SCENARIO", "BYHAND_SCENARIOS_LEFT"
+
+// hangs is after which time of the machine a scenario is given up: one takes a tenth of a second.
+const hangs = 15 * time.Second
+
+// Quick judges a program that is a function, in memory, where time stands still while it works. It
+// ends the process, as Main does. The scenarios are played in another process of this program, for
+// one that panics ends all of them.
+func Quick(t *testing.T, program Contract) {
+	if names := os.Getenv(left); names != "" {
+		playInMemory(t, program, strings.Split(names, ","))
+		os.Exit(0)
+	}
+	short, err := quick()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "judge:", err)
+		os.Exit(failed)
+	}
+	os.Exit(min(short, 100))
+}
+
+// playInMemory plays scenarios, and writes a line to the third file when one begins and when it ends.
+func playInMemory(t *testing.T, program Contract, names []string) {
+	lines := json.NewEncoder(os.NewFile(3, "results"))
+	klog.SetLogger(logr.Discard())
+	// One of them sleeps until the last error of the process is a millisecond ago, in the time of another
+	// scenario.
+	utilruntime.ErrorHandlers = nil
+	k, err := readKind()
+	if err != nil {
+		t.Fatal(err)
+	}
+	playable := inMemoryOnly(scenarios, k)
+	j := &judge{bound: usualBound, contract: program, kind: k}
+	w := &world{bare: true}
+	w.meet(j)
+	for _, name := range names {
+		sc := playable[slices.IndexFunc(playable, func(sc scenario) bool { return sc.name == name })]
+		_ = lines.Encode(line{Begins: name})
+		inBubble(t, func(t *testing.T) {
+			r, err := w.result(t.Context(), &sc)
+			if err != nil { // Nothing works.
+				_ = lines.Encode(line{Broken: err.Error()})
+				os.Exit(failed)
+			}
+			_ = lines.Encode(line{Result: &r, Remarks: j.remarks})
+			if w.stuck && sc.calibrates { // It would be so again, and first of all.
+				_ = lines.Encode(line{Result: &result{NotJudged: helpless}})
+			}
+			if w.stuck {
+				os.Exit(0)
+			}
+		})
+	}
+}
+
+// inMemoryOnly returns those that the API server in memory can play, for a kind, or for Foos.
+func inMemoryOnly(chosen []scenario, k *kind) []scenario {
+	if k != nil {
+		return k.scenarios(chosen)
+	}
+	return slices.DeleteFunc(slices.Clone(chosen), func(sc scenario) bool { return sc.real })
+}
+
+// inBubble is synctest.Test, for a program that may leave goroutines behind: with a process they would
+// end. It plays on beside those that wait for ever.
+func inBubble(t *testing.T, play func(t *testing.T)) {
+	defer func() {
+		if reason := recover(); reason != nil && !strings.Contains(fmt.Sprint(reason), "main bubble goroutine has exited") {
+			panic(reason)
+		}
+	}()
+	synctest.Test(t, play)
+}
+
+// line is one of playInMemory.
+type line struct {
+	Begins, Broken string
+	Result         *result
+	Remarks        []string
+}
+
+// quick plays the scenarios, and prints as it goes.
+func quick() (short int, err error) {
+	o := options{scenario: os.Getenv(only)}
+	chosen, err := choose(o)
+	if err != nil {
+		return 0, err
+	}
+	k, err := readKind()
+	if err != nil {
+		return 0, err
+	}
+	chosen = inMemoryOnly(chosen, k)
+	fmt.Printf("%d scenarios in memory; the seconds are those of the program, and take none\n%s\n", len(chosen), header())
+	v := verdict{Began: time.Now()}
+	for len(v.Results) < len(chosen) {
+		err := v.playOn(chosen)
+		if errors.Is(err, errHelpless) {
+			v.Remarks = []string{"the other scenarios are not judged: " + helpless}
+			break
+		}
+		if err != nil {
+			return 0, err
+		}
+	}
+	short = v.print(os.Stdout)
+	v.sum(short)
+	return short, nil
+}
+
+var errHelpless = errors.New(helpless)
+
+// playOn plays what is left in a new process until that ends: after the last scenario, or with one
+// that ends it.
+func (v *verdict) playOn(chosen []scenario) error {
+	var names []string
+	for _, sc := range chosen {
+		if sc.calibrates || !v.has(sc.name) {
+			names = append(names, sc.name)
+		}
+	}
+	reader, writer, err := os.Pipe()
+	if err != nil {
+		return err
+	}
+	defer func() { _ = reader.Close() }()
+	printed, before, playing := &tail{}, len(v.Results), ""
+	run := exec.Command(os.Args[0], os.Args[1:]...)
+	run.Env, run.ExtraFiles, run.Stdout, run.Stderr = append(os.Environ(), left+"="+strings.Join(names, ",")), []*os.File{writer}, printed, printed
+	err = run.Start()
+	_ = writer.Close()
+	if err != nil {
+		return err
+	}
+	watchdog := time.AfterFunc(hangs, func() { _ = run.Process.Kill() })
+	for lines := json.NewDecoder(reader); ; watchdog.Reset(hangs) {
+		var l line
+		if lines.Decode(&l) != nil {
+			break // It has ended.
+		}
+		if l.Broken != "" {
+			return errors.New(l.Broken)
+		}
+		if l.Result != nil && l.Result.NotJudged == helpless {
+			_ = run.Process.Kill()
+			_ = run.Wait()
+			return errHelpless
+		}
+		if playing = l.Begins; l.Result != nil && !v.has(l.Result.Scenario) {
+			v.Remarks = l.Remarks
+			v.add(*l.Result, len(chosen))
+		}
+	}
+	why := "it called os.Exit, or a panic ended it"
+	if !watchdog.Stop() {
+		why = fmt.Sprintf("for %s of the machine's time it has neither waited nor ended", hangs)
+	}
+	switch failure := run.Wait(); {
+	case playing != "":
+		sc := &scenarios[position(playing)]
+		s := &stage{scenario: sc, findings: []finding{found(P7, exits, time.Now(), "The program ended by itself: %s. It printed at last:\n%s", why, printed.lines(12))}}
+		v.add(newResult(sc, s, "", 0), len(chosen))
+		if sc.calibrates {
+			return errHelpless
+		}
+	case len(v.Results) == before:
+		return fmt.Errorf("no scenario was played: %v; it printed at last:\n%s", failure, printed.lines(20))
+	}
+	return nil
+}
+
+func (v *verdict) has(name string) bool { return v.result(name) != nil }

@@ -1,0 +1,206 @@
+package court
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/kubernetes"
+
+	"example.com/byhand/kit/testkit"
+)
+
+// stage is one run of a scenario: a namespace, its history, and the program, newly started,
+// behind a proxy of its own.
+type stage struct {
+	*world
+	proxy     *testkit.Faults
+	through   string             // the kubeconfig of the program
+	stop      func() error       // ends the proxy
+	api       *testkit.APIServer // in memory, or nil
+	kube      kubernetes.Interface
+	dynamic   dynamic.Interface
+	ctx       context.Context
+	scenario  *scenario
+	namespace string
+	history   *history
+	begin     time.Time
+	blind     []blindness
+	runs      []*inMemory   // of the program in memory
+	lax       bool          // the API server in memory admits any Foo
+	sent      atomic.Int64  // how many requests the program in memory has sent
+	alone     time.Duration // how long a good Foo takes alone
+
+	mu       sync.Mutex
+	programs []process
+	findings []finding
+	remarks  []string
+	exits    int
+	// tolerant: that a program ends says nothing about it.
+	tolerant, ending bool
+	playing          sync.WaitGroup
+}
+
+// errShort ends a stage: the rest of it would say nothing more.
+var errShort = errors.New("the program falls short")
+
+// notJudged ends a stage that says nothing about the program.
+type notJudged string
+
+func (n notJudged) Error() string { return string(n) }
+
+// perform runs the steps of a scenario in a namespace of its own, with a program of its
+// own, and returns what it found.
+func (w *world) perform(ctx context.Context, sc *scenario, steps ...step) (*stage, error) {
+	s := &stage{world: w, ctx: ctx, scenario: sc, namespace: fmt.Sprintf("judge-%s-%d", sc.name, w.stages.Add(1)), begin: time.Now()}
+	if err := s.open(); err != nil {
+		if s.history != nil {
+			err = errors.Join(err, s.close())
+		}
+		return s, err
+	}
+	err := s.take(steps)
+	if err == nil && sc.judged&P2 != 0 && w.judge.kind == nil {
+		err = s.settle()
+		if err == nil && sc.judged&P1 != 0 {
+			err = s.converge(10 * time.Second) // It has stayed.
+		}
+	}
+	for end := time.Now().Add(5 * time.Second); s.history.behind() && time.Now().Before(end); {
+		_ = s.pause(20 * time.Millisecond)
+	}
+	if closing := s.close(); err == nil {
+		err = closing
+	}
+	if s.history.complete() {
+		s.find(s.history.overTime(append(s.blind, s.canary.slow(s.begin)...))...)
+	} else {
+		s.remark("the judge has missed versions, and has not reviewed the others")
+	}
+	s.explain()
+	if errors.Is(err, errShort) {
+		err = nil
+	}
+	return s, err
+}
+
+// open makes the namespaces and the proxy, and starts the program.
+func (s *stage) open() (err error) {
+	if s.judge.contract != nil {
+		return s.openInMemory()
+	}
+	s.kube, s.dynamic = s.world.kube, s.world.dynamic
+	for _, name := range []string{s.namespace, s.leases()} {
+		if _, err := s.kube.CoreV1().Namespaces().Create(s.ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}, metav1.CreateOptions{}); err != nil {
+			return err
+		}
+	}
+	dir, err := os.MkdirTemp(s.judge.dir, "")
+	if err != nil {
+		return err
+	}
+	proxy, err := testkit.NewProxy(s.plane.Config)
+	if err != nil {
+		return err
+	}
+	s.proxy, s.stop = &proxy.Faults, proxy.Close
+	s.proxy.Kill = s.killAndStartAgain
+	s.confine(s.proxy.Next)
+	if s.through, err = proxy.Kubeconfig(dir); err != nil {
+		return err
+	}
+	if s.history, err = s.follow(s.ctx, s.namespace); err != nil {
+		return err
+	}
+	if s.history.unplayed = s.scenario.unplayed; s.bare && !s.scenario.unplayed {
+		s.playing.Go(s.playDeployments)
+	}
+	return s.startProgram()
+}
+
+// take takes the steps until one fails.
+func (s *stage) take(steps []step) error {
+	if err := s.ready(); err != nil {
+		return err
+	}
+	for _, step := range steps {
+		if err := step(s); err != nil {
+			return err
+		}
+		if err := s.ctx.Err(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// close ends the program. What it leaves behind no other program sees.
+func (s *stage) close() error {
+	s.proxy.OnWrite(nil)
+	s.proxy.Intercept(nil)
+	if s.scenario.judged&P7 != 0 {
+		s.weigh()
+	}
+	s.stopPrograms()
+	err := s.stop()
+	s.history.stop()
+	if !s.world.stuck {
+		s.playing.Wait()
+	}
+	return err
+}
+
+// find adds a finding, once for each lesson.
+func (s *stage) find(findings ...finding) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, f := range findings {
+		if !slices.ContainsFunc(s.findings, func(other finding) bool { return other.lesson == f.lesson && other.property == f.property }) {
+			s.findings = append(s.findings, f)
+		}
+	}
+}
+
+func (s *stage) remark(format string, args ...any) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.remarks = append(s.remarks, fmt.Sprintf(format, args...))
+}
+
+// explain keeps the findings that this scenario judges and adds the requests before each.
+// An exit counts wherever it is seen.
+func (s *stage) explain() {
+	var kept []finding
+	for _, f := range s.findings {
+		if f.property&s.scenario.judged == 0 && f.lesson != exits && f.lesson != restless && f.lesson != stays {
+			continue
+		}
+		before := s.requests(s.begin, func(r request) bool { return !r.At.After(f.at) && !r.Watch && r.in(s.namespace) })
+		f.lesson = f.lesson.given(before)
+		for _, r := range before[max(0, len(before)-10):] {
+			f.requests = append(f.requests, r.String())
+		}
+		kept = append(kept, f)
+	}
+	s.findings = kept
+}
+
+// weigh finds that the program is too large: P7.
+func (s *stage) weigh() {
+	const most = 1 << 30
+	for _, p := range s.running() {
+		if peak := p.peak(); peak > most {
+			s.find(found(P7, heavy, time.Now(), "The program has held %d MiB.", peak>>20))
+		} else if s.scenario.name == "thousand" {
+			s.remark("it has held %d MiB", peak>>20)
+		}
+	}
+}

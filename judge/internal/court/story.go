@@ -1,0 +1,59 @@
+package court
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
+)
+
+// story is what most faults disturb: a Foo is created, and then changed.
+func story(s *stage) error {
+	return s.take([]step{createFoo("a", "a", 1), converged, storyChange, converged})
+}
+
+// storyChange scales the Foo of the story and names another Deployment. The name stays if
+// the program does not follow it even without faults: that is judged once.
+func storyChange(s *stage) error {
+	spec := object{"replicas": 2}
+	if !s.judge.stays {
+		spec["deploymentName"] = "a-renamed"
+	}
+	return changeFoo("a", spec)(s)
+}
+
+// remember keeps the end of the story, and how many writes it took.
+func remember(s *stage) error {
+	s.baseline, s.writes = s.history.snapshot(s.namespace), len(s.requests(s.begin, func(r request) bool { return r.Method != http.MethodGet }))
+	return nil
+}
+
+// sameEnd fails if the end of the story is not the one without faults: P6.
+func sameEnd(s *stage) error {
+	if diff := cmp.Diff(s.baseline, s.history.snapshot(s.namespace)); diff != "" {
+		s.find(found(P6, different, time.Now(), "Without the fault (-) and after it (+):\n%s", diff))
+	}
+	return nil
+}
+
+// snapshot is the Deployments and the status as text, without what is different each time.
+func (h *history) snapshot(namespace string) string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	var text strings.Builder
+	names := []string{namespace, "NAMESPACE"}
+	for _, f := range sortedByName(h.foos) {
+		names = append(names, string(f.UID), "UID-OF-"+f.Name)
+		fmt.Fprintf(&text, "Foo %s: availableReplicas %d\n", f.Name, f.Status.AvailableReplicas)
+	}
+	for _, d := range sortedByName(h.deployments) {
+		fmt.Fprintf(&text, "Deployment %s: %s\n", d.Name, mustYAML(struct {
+			Owners any
+			Spec   appsv1.DeploymentSpec
+		}{d.OwnerReferences, d.Spec}))
+	}
+	return strings.NewReplacer(names...).Replace(text.String())
+}

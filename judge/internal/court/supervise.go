@@ -1,0 +1,184 @@
+package court
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// The program of a stage is supervised as a kubelet does: what ends by itself is started
+// again, after a pause, and noted.
+
+const (
+	// mostExits is when the judge gives up.
+	mostExits = 5
+	// firstPatience is how long the first request may take: `go run` compiles.
+	firstPatience, patience = 2 * time.Minute, time.Minute
+	// gracePeriod is the time after SIGTERM; a program that does not end in it has less from then on.
+	gracePeriod, lessGrace = 10 * time.Second, time.Second
+)
+
+// startProgram starts one process of the command.
+func (s *stage) startProgram() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.ending {
+		return nil
+	}
+	p, err := s.newProcess()
+	if err != nil {
+		return err
+	}
+	s.programs = append(s.programs, p)
+	s.playing.Go(func() { s.supervise(p) })
+	return nil
+}
+
+// supervise starts a program again that has ended by itself.
+func (s *stage) supervise(p process) {
+	<-p.Done()
+	s.mu.Lock()
+	expected := s.ending || !slices.Contains(s.programs, p)
+	if !expected {
+		s.exits++
+	}
+	tolerant := s.tolerant
+	s.mu.Unlock()
+	if expected || !s.judge.heard.Load() {
+		return // ready says what there is to say.
+	}
+	s.remove(p)
+	if tolerant {
+		return
+	}
+	if !s.lostLease() {
+		s.find(found(P7, exits, time.Now(), "The program ended by itself: %s. It printed at last:\n%s", p.Ended(), p.words(8)))
+	}
+	if s.exitsTooOften() || s.pause(time.Second) != nil {
+		return
+	}
+	if err := s.startProgram(); err != nil {
+		s.remark("%v", err)
+	}
+}
+
+// killAndStartAgain is what happens at a write: SIGKILL, and a new process.
+func (s *stage) killAndStartAgain() {
+	s.killPrograms()
+	s.playing.Go(func() {
+		if err := s.startProgram(); err != nil {
+			s.remark("%v", err)
+		}
+	})
+}
+
+// killPrograms ends all processes with SIGKILL.
+func (s *stage) killPrograms() {
+	for _, p := range s.running() {
+		s.remove(p)
+		p.Kill()
+	}
+	s.freeLeases()
+}
+
+// freeLeases takes the Leases of processes away that have ended: to wait until they expire
+// would show nothing.
+func (s *stage) freeLeases() {
+	if s.api != nil {
+		for _, path := range s.api.Paths("leases") {
+			s.api.Remove(path)
+		}
+		return
+	}
+	_ = s.kube.CoordinationV1().Leases(s.leases()).DeleteCollection(s.ctx, metav1.DeleteOptions{}, metav1.ListOptions{})
+}
+
+// stopPrograms ends all processes with SIGTERM, for good.
+func (s *stage) stopPrograms() {
+	s.mu.Lock()
+	s.ending = true
+	s.mu.Unlock()
+	s.endPrograms()
+}
+
+// endPrograms ends all processes with SIGTERM.
+func (s *stage) endPrograms() {
+	for _, p := range s.running() {
+		s.remove(p)
+		grace := gracePeriod
+		if s.judge.lingers.Load() {
+			grace = lessGrace
+		}
+		if remark := p.Stop(grace); remark != "" && !s.judge.lingers.Swap(true) {
+			s.judge.remark("the program " + remark)
+		}
+	}
+	s.freeLeases()
+}
+
+// ready waits for a request of the program that was started last.
+func (s *stage) ready() error {
+	bound, known := patience, s.judge.heard.Load()
+	if !known {
+		bound = firstPatience
+	}
+	for end := s.canary.now() + bound; s.canary.now() < end; {
+		running := s.running()
+		if len(running) > 0 && s.heardSince(running[len(running)-1].began()) {
+			s.judge.heard.Store(true)
+			return nil
+		}
+		if s.exitsTooOften() {
+			return errShort
+		}
+		if ended := running; !known && len(ended) > 0 && ended[0].Ended() != "" {
+			return fmt.Errorf("the command ended before it sent a request: %s. It printed at last:\n%s", ended[0].Ended(), ended[0].words(20))
+		}
+		if err := s.pause(20 * time.Millisecond); err != nil {
+			return err
+		}
+	}
+	if known {
+		s.find(found(P1, absent, time.Now(), "The program was started again, and for %s no request came.", bound))
+		return errShort
+	}
+	if s.judge.contract != nil {
+		return fmt.Errorf("run has sent no request within %s with the config that it was given", bound)
+	}
+	return fmt.Errorf("no request came through the proxy within %s. The program must use the kubeconfig that $KUBECONFIG names; if it wants a flag, write {kubeconfig} in the command, as in --kubeconfig {kubeconfig}. It printed at last:\n%s", bound, s.lastWords(20))
+}
+
+// lastWords is what the programs have printed at last.
+func (s *stage) lastWords(lines int) (text string) {
+	for _, p := range s.running() {
+		text += p.words(lines)
+	}
+	return text
+}
+
+func (s *stage) running() []process {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.programs)
+}
+
+// remove makes the end of a program an expected one.
+func (s *stage) remove(p process) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.programs = slices.DeleteFunc(s.programs, func(other process) bool { return other == p })
+}
+
+func (s *stage) isEnding() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.ending
+}
+
+func (s *stage) exitsTooOften() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.exits >= mostExits
+}

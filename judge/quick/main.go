@@ -1,0 +1,143 @@
+// Command quick judges a Go program in seconds, without Kubernetes: each scenario that an API
+// server in memory can play, in virtual time. The program is the function run of a package main.
+//
+//	make judge QUICK=1 DIR=../mine       (in the root)
+//	go run ./judge/quick ../mine
+//
+// It writes nothing into the folder: the test that calls run is laid over it.
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// failed is the exit status when nothing can be said about the program.
+const failed = 101
+
+const test = `package main
+
+import (
+	"testing"
+
+	"example.com/byhand/judge/memory"
+)
+
+func TestByhandJudge(t *testing.T) { memory.Judge(t, run) }
+`
+
+// only is the flag that leaves the program's own tests out.
+const only = "-test.run=^TestByhandJudge$"
+
+func main() {
+	scenario := flag.String("scenario", "", "`regexp`: only scenarios whose whole name matches, as in 'rename|killed-.*'")
+	flag.Parse()
+	if flag.Arg(0) == "" {
+		fmt.Fprintln(os.Stderr, "judge: which folder? make judge QUICK=1 DIR=../mine")
+		os.Exit(failed)
+	}
+	status, err := judge(flag.Arg(0), *scenario)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "judge:", err)
+		os.Exit(failed)
+	}
+	os.Exit(status)
+}
+
+// judge builds and runs the test of the program in a folder.
+func judge(dir, scenario string) (status int, err error) {
+	temp, err := os.MkdirTemp("", "byhand-judge-")
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(temp)) }()
+	here, err := os.Getwd()
+	if err != nil {
+		return 0, err
+	}
+	binary, err := build(here, dir, temp)
+	if err != nil {
+		return 0, err
+	}
+	run := exec.Command(binary, only)
+	run.Dir, run.Stdout, run.Stderr, run.Env = dir, os.Stdout, os.Stderr, append(os.Environ(), "BYHAND_SCENARIO="+scenario)
+	err = run.Run()
+	if ended := (*exec.ExitError)(nil); errors.As(err, &ended) && ended.ExitCode() > 0 {
+		return ended.ExitCode(), nil
+	}
+	return 0, err
+}
+
+// build builds the test of the program in a folder. byhand is the folder of this repository.
+func build(byhand, dir, temp string) (binary string, err error) {
+	if dir, err = filepath.Abs(dir); err != nil {
+		return "", err
+	}
+	// No name that the folder can have, and one that Go takes for a test.
+	const name = "byhand_judge_of_this_program_test.go"
+	file, overlay, binary := filepath.Join(temp, name), filepath.Join(temp, "overlay.json"), filepath.Join(temp, "judge.test")
+	laid, err := json.Marshal(map[string]any{"Replace": map[string]string{filepath.Join(dir, name): file}})
+	if err != nil {
+		return "", err
+	}
+	if err := errors.Join(os.WriteFile(file, []byte(test), 0o600), os.WriteFile(overlay, laid, 0o600)); err != nil {
+		return "", err
+	}
+	flags, err := withByhand(byhand, dir, temp)
+	if err != nil {
+		return "", err
+	}
+	if output, err := goIn(dir, append(append([]string{"test", "-c", "-o", binary, "-overlay", overlay}, flags...), ".")...); err != nil {
+		wrong := regexp.MustCompile(`\S+\.go:`).FindAllString(output, -1)
+		if strings.Contains(output, name) && !slices.ContainsFunc(wrong, func(file string) bool { return !strings.Contains(file, name) }) {
+			return "", fmt.Errorf("%s: the program must be a package main with: func run(ctx context.Context, config *rest.Config) error", dir)
+		}
+		return "", fmt.Errorf("%s does not build:\n%s", dir, output)
+	}
+	return binary, nil
+}
+
+// withByhand returns flags with which the folder's module finds this repository, and leaves its own
+// go.mod as it is.
+func withByhand(byhand, dir, temp string) (flags []string, err error) {
+	output, err := goIn(dir, "env", "GOMOD")
+	mod := strings.TrimSpace(output)
+	switch {
+	case err != nil || mod == "" || mod == os.DevNull:
+		return nil, fmt.Errorf("%s is in no Go module: go mod init makes one", dir)
+	case filepath.Dir(mod) == byhand:
+		return nil, nil
+	}
+	copied := filepath.Join(temp, "go.mod")
+	content, err := os.ReadFile(mod)
+	if err != nil {
+		return nil, err
+	}
+	ours, err := os.ReadFile(filepath.Join(byhand, "go.sum"))
+	if err != nil {
+		return nil, err
+	}
+	theirs, _ := os.ReadFile(filepath.Join(filepath.Dir(mod), "go.sum")) // There may be none.
+	if err := errors.Join(os.WriteFile(copied, content, 0o600), os.WriteFile(filepath.Join(temp, "go.sum"), append(ours, theirs...), 0o600)); err != nil {
+		return nil, err
+	}
+	if output, err := goIn(dir, "mod", "edit", "-require=example.com/byhand@v0.0.0", "-replace=example.com/byhand="+byhand, copied); err != nil {
+		return nil, fmt.Errorf("%s: %s", mod, output)
+	}
+	return []string{"-modfile=" + copied, "-mod=mod"}, nil
+}
+
+func goIn(dir string, args ...string) (output string, err error) {
+	command := exec.Command("go", args...)
+	command.Dir = dir
+	text, err := command.CombinedOutput()
+	return string(text), err
+}
