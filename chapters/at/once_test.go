@@ -19,18 +19,6 @@ import (
 
 // These tests are about "at most once": each is a way to a second Pod, which is closed.
 
-// TestLostAnswer: the Pod was created, the program died before it could note it, and the cache
-// does not show the Pod yet.
-func TestLostAnswer(t *testing.T) {
-	w := claimed(t)
-	w.sync()
-	w.add(w.podPath(), newPod(w.at()))
-	w.reconcileStale("GET ats/example", "POST pods", "GET "+w.podPath(), putStatus)
-	if got, want := w.at().Status.PodUID, w.pod().UID; got != want {
-		t.Errorf("podUID %q, want %q", got, want)
-	}
-}
-
 // TestPodEnds: a failed Pod is a failed At. A Pod that has ended or was deleted is not run again.
 func TestPodEnds(t *testing.T) {
 	const deleted = "the Pod was deleted before it had ended"
