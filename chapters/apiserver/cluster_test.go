@@ -13,7 +13,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/dynamic"
-	"k8s.io/client-go/rest"
 
 	"example.com/byhand/chapters/internal/chaptertest"
 )
@@ -104,46 +103,12 @@ func TestTogether(t *testing.T) {
 	c := newCluster(t)
 	c.menu()
 	for name, test := range map[string]func(*cluster){
-		"Kubectl": testKubectl, "GarbageCollection": testGarbageCollection, "WhoAsks": testWhoAsks,
+		"Kubectl": testKubectl, "GarbageCollection": testGarbageCollection,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			own := &cluster{Cluster: chaptertest.New(t), Interface: c.Interface, program: c.program}
 			test(own)
 		})
-	}
-}
-
-// Each user needs a role.
-func testWhoAsks(c *cluster) {
-	as := func(user string) dynamic.Interface {
-		config := rest.CopyConfig(c.Config)
-		config.Impersonate.UserName = user
-		return dynamic.NewForConfigOrDie(config)
-	}
-	alice := as("alice")
-	if _, err := alice.Resource(toppingResource).List(c.Context(), metav1.ListOptions{}); !apierrors.IsForbidden(err) {
-		c.Errorf("without a role: %v, want 403", err)
-	}
-	c.Kubectl("create", "clusterrole", c.Namespace, "--verb=get,list", "--resource=toppings."+version.Group)
-	c.Kubectl("create", "clusterrolebinding", c.Namespace, "--clusterrole="+c.Namespace, "--user=alice")
-	one := c.Namespace + "-one"
-	c.Kubectl("create", "clusterrole", one, "--verb=list,watch", "--resource=toppings."+version.Group, "--resource-name=salami")
-	c.Kubectl("create", "clusterrolebinding", one, "--clusterrole="+one, "--user=bob")
-	c.Cleanup(func() { c.Kubectl("delete", "clusterrole,clusterrolebinding", c.Namespace, one) })
-	c.Eventually("with a role", func() error {
-		_, err := alice.Resource(toppingResource).List(c.Context(), metav1.ListOptions{})
-		return err
-	})
-	if err := alice.Resource(toppingResource).Delete(c.Context(), "salami", metav1.DeleteOptions{}); !apierrors.IsForbidden(err) {
-		c.Errorf("to delete with a role to read: %v, want 403", err)
-	}
-	bob := as("bob")
-	c.Eventually("with a role for one name", func() error {
-		_, err := bob.Resource(toppingResource).List(c.Context(), metav1.ListOptions{FieldSelector: "metadata.name=salami"})
-		return err
-	})
-	if _, err := bob.Resource(toppingResource).List(c.Context(), metav1.ListOptions{}); !apierrors.IsForbidden(err) {
-		c.Errorf("all, with a role for one name: %v, want 403", err)
 	}
 }
