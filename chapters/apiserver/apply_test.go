@@ -64,33 +64,6 @@ func TestManagedFields(t *testing.T) {
 	}
 }
 
-// Bad applies.
-func TestApplyRefused(t *testing.T) {
-	w := newWorld(t)
-	for _, test := range []struct {
-		reason, query, body string
-		code                int
-		want                string
-	}{
-		{"no manager", "", `{}`, 422, "fieldManager"},
-		{"no JSON", "?fieldManager=a", `{`, 400, ""},
-		{"an alias of YAML", "?fieldManager=a", "a: &a x\nb: [*a, *a]", 400, ""},
-		{"a key twice", "?fieldManager=a", `{"spec":{},"spec":{}}`, 400, "spec"},
-		{"an unknown field", "?fieldManager=a", `{"spec":{"size":30}}`, 400, "size"},
-		{"managedFields", "?fieldManager=a", `{"metadata":{"managedFields":[{"manager":"b"}]}}`, 400, "managedFields"},
-		{"a version of what is not there", "?fieldManager=a", `{"metadata":{"resourceVersion":"1"}}`, 409, "modified"},
-		{"another name", "?fieldManager=a", `{"metadata":{"name":"oregano"}}`, 400, "does not match"},
-		{"a negative cost", "?fieldManager=a", `{"spec":{"cost":-1}}`, 422, "negative"},
-	} {
-		t.Run(test.reason, func(t *testing.T) {
-			got := w.do("PATCH", collection+"/basil"+test.query, test.body, "Content-Type", applyType)
-			if got.code != test.code || !strings.Contains(got.message(), test.want) {
-				t.Errorf("%d %s, want %d and %q", got.code, got.message(), test.code, test.want)
-			}
-		})
-	}
-}
-
 // A user who may patch and not create makes nothing new by an apply either. The API server has
 // asked only whether they may patch.
 func TestApplyNeedsCreate(t *testing.T) {

@@ -41,6 +41,7 @@ func TestRefused(t *testing.T) {
 	deep := `{"metadata":{"annotations":{"x":` + strings.Repeat(`{"a":`, 9000) + "1" + strings.Repeat("}", 9000) + "}}}"
 	const topping = `{"metadata":{"name":"basil"},"spec":{"cost":1}}`
 	seen := w.must(http.StatusOK, "GET", collection+"/tomato", "").get("metadata.resourceVersion")
+	merges, applies := []string{"Content-Type", mergeType}, []string{"Content-Type", applyType}
 	for _, test := range []struct {
 		reason, method, path, body string
 		code                       int
@@ -60,7 +61,7 @@ func TestRefused(t *testing.T) {
 		{"strategic merge patch", "PATCH", collection + "/tomato", "{}", 415, "merge-patch", []string{"Content-Type", "application/strategic-merge-patch+json"}},
 		{"too long", "POST", collection, strings.Repeat(" ", maxBody+1), 400, "too large", nil},
 		{"too deep", "POST", collection, deep, 400, "limit is 1000", nil},
-		{"a merge patch that is too deep", "PATCH", collection + "/tomato", deep, 400, "limit is 1000", []string{"Content-Type", mergeType}},
+		{"a merge patch that is too deep", "PATCH", collection + "/tomato", deep, 400, "limit is 1000", merges},
 		{"hundreds of mistakes", "POST", collection, `{"metadata":{"name":"b","ownerReferences":[{}` + strings.Repeat(",{}", 400) + "]}}", 422, "name: Required", nil},
 		{"a JSON Patch", "PATCH", collection + "/tomato", "[]", 415, "merge-patch", []string{"Content-Type", "application/json-patch+json"}},
 		{"a PUT without version", "PUT", collection + "/tomato", `{"metadata":{"name":"tomato"},"spec":{"cost":1}}`, 422, "resourceVersion", nil},
@@ -68,8 +69,8 @@ func TestRefused(t *testing.T) {
 		{"a PUT that renames", "PUT", collection + "/tomato", fmt.Sprintf(`{"metadata":{"name":"basil","resourceVersion":%q},"spec":{"cost":1}}`, seen), 400, "does not match", nil},
 		{"a PUT with another UID", "PUT", collection + "/tomato", fmt.Sprintf(`{"metadata":{"name":"tomato","uid":"1","resourceVersion":%q},"spec":{"cost":1}}`, seen), 409, "UID", nil},
 		{"a PUT of nothing", "PUT", collection + "/basil", `{"metadata":{"name":"basil","resourceVersion":"1"},"spec":{"cost":1}}`, 404, "not found", nil},
-		{"a patch that renames", "PATCH", collection + "/tomato", `{"metadata":{"name":"basil"}}`, 400, "does not match", []string{"Content-Type", mergeType}},
-		{"a patch of nothing", "PATCH", collection + "/basil", `{}`, 404, "not found", []string{"Content-Type", mergeType}},
+		{"a patch that renames", "PATCH", collection + "/tomato", `{"metadata":{"name":"basil"}}`, 400, "does not match", merges},
+		{"a patch of nothing", "PATCH", collection + "/basil", `{}`, 404, "not found", merges},
 		{"another UID", "DELETE", collection + "/tomato", `{"preconditions":{"uid":"1"}}`, 409, "UID", nil},
 		{"another version", "DELETE", collection + "/tomato", `{"preconditions":{"resourceVersion":"999"}}`, 409, "modified", nil},
 		{"an old way to ask for orphans", "DELETE", collection + "/tomato", `{"orphanDependents":true}`, 400, "propagationPolicy", nil},
@@ -85,8 +86,8 @@ func TestRefused(t *testing.T) {
 		{"a field that has no selector", "GET", collection + "?fieldSelector=spec.cost%3D1", "", 400, "spec.cost", nil},
 		{"a list of the past", "GET", collection + "?resourceVersionMatch=Exact&resourceVersion=1", "", 410, "past", nil},
 		{"a watch from before the start", "GET", collection + "?watch=true&resourceVersion=1", "", 410, "too old", nil},
-		{"a merge patch that is no object", "PATCH", collection + "/tomato", "[]", 400, "", []string{"Content-Type", mergeType}},
-		{"a merge patch that is null", "PATCH", collection + "/tomato", "null", 400, "", []string{"Content-Type", mergeType}},
+		{"a merge patch that is no object", "PATCH", collection + "/tomato", "[]", 400, "", merges},
+		{"a merge patch that is null", "PATCH", collection + "/tomato", "null", 400, "", merges},
 		{"an unknown method", "POST", collection + "/tomato", topping, 405, "", nil},
 		{"more than the budget", "POST", collection, `{"metadata":{"name":"truffle"},"spec":{"cost":9701}}`, 403, "would cost 10001", nil},
 		{"a deletion of all", "DELETE", collection, "", 405, "", nil},
@@ -94,6 +95,19 @@ func TestRefused(t *testing.T) {
 		{"a name that begins alike", "GET", collection + "s", "", 404, "", nil},
 		{"nowhere", "GET", "/apis/apps", "", 404, "", nil},
 		{"OpenAPI v2", "GET", "/openapi/v2", "", 404, "", nil},
+		{"an apply: no manager", "PATCH", collection + "/basil", `{}`, 422, "fieldManager", applies},
+		{"an apply: no JSON", "PATCH", collection + "/basil?fieldManager=a", `{`, 400, "", applies},
+		{"an apply: an alias of YAML", "PATCH", collection + "/basil?fieldManager=a", "a: &a x\nb: [*a, *a]", 400, "", applies},
+		{"an apply: a key twice", "PATCH", collection + "/basil?fieldManager=a", `{"spec":{},"spec":{}}`, 400, "spec", applies},
+		{"an apply: an unknown field", "PATCH", collection + "/basil?fieldManager=a", `{"spec":{"size":30}}`, 400, "size", applies},
+		{"an apply: managedFields", "PATCH", collection + "/basil?fieldManager=a", `{"metadata":{"managedFields":[{"manager":"b"}]}}`, 400, "managedFields", applies},
+		{"an apply: a version of what is not there", "PATCH", collection + "/basil?fieldManager=a", `{"metadata":{"resourceVersion":"1"}}`, 409, "modified", applies},
+		{"an apply: another name", "PATCH", collection + "/basil?fieldManager=a", `{"metadata":{"name":"oregano"}}`, 400, "does not match", applies},
+		{"an apply: a negative cost", "PATCH", collection + "/basil?fieldManager=a", `{"spec":{"cost":-1}}`, 422, "negative", applies},
+		{"a key twice", "PATCH", collection + "/tomato?dryRun=All", `{"spec":{"cost":1,"cost":2}}`, 400, "", merges},
+		{"an unknown field", "POST", collection + "?dryRun=All", `{"metadata":{"name":"basil"},"spec":{"cost":1,"color":"green"}}`, 400, "", nil},
+		{"a key twice, whatever the client wants", "PATCH", collection + "/tomato?dryRun=All&fieldValidation=Ignore", `{"spec":{"cost":1,"cost":2}}`, 400, "", merges},
+		{"an unknown field, whatever the client wants", "POST", collection + "?dryRun=All&fieldValidation=Ignore", `{"metadata":{"name":"basil"},"spec":{"cost":1,"color":"green"}}`, 400, "", nil},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			before := w.revision()
@@ -108,16 +122,6 @@ func TestRefused(t *testing.T) {
 				t.Errorf("something was written: revision %d, was %d", after, before)
 			}
 		})
-	}
-}
-
-// Unknown fields, and keys that come twice, are an error, whatever the client wants.
-func TestStrict(t *testing.T) {
-	w := newWorld(t)
-	w.menu()
-	for _, query := range []string{"", "&fieldValidation=Ignore"} {
-		w.patch(http.StatusBadRequest, collection+"/tomato?dryRun=All"+query, `{"spec":{"cost":1,"cost":2}}`)
-		w.must(http.StatusBadRequest, "POST", collection+"?dryRun=All"+query, `{"metadata":{"name":"basil"},"spec":{"cost":1,"color":"green"}}`)
 	}
 }
 
