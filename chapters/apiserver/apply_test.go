@@ -41,9 +41,10 @@ func TestApply(t *testing.T) {
 			t.Errorf("%s (-want +got):\n%s", path, diff)
 		}
 	}
-	// The same once more changes nothing.
+	// The same once more changes nothing: no event, no new version. Nor does a patch.
 	before := w.revision()
 	w.apply(http.StatusOK, "alice", `{spec: {cost: 2}}`)
+	w.patch(http.StatusOK, collection+"/basil", `{"spec":{"cost":2}}`)
 	if after := w.revision(); after != before {
 		t.Errorf("revision %d, was %d", after, before)
 	}

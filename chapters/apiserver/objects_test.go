@@ -198,17 +198,6 @@ func TestBudget(t *testing.T) {
 	}
 }
 
-// Nothing is written if nothing changes: no event, no new version.
-func TestNoChange(t *testing.T) {
-	w := newWorld(t)
-	w.menu()
-	before := w.revision()
-	w.patch(http.StatusOK, collection+"/tomato", `{"spec":{"cost":50}}`)
-	if after := w.revision(); after != before {
-		t.Errorf("revision %d, was %d", after, before)
-	}
-}
-
 // What the server alone decides cannot be written.
 func TestServerDecides(t *testing.T) {
 	w := newWorld(t)
