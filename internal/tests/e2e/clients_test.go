@@ -38,7 +38,7 @@ func behave(t *testing.T, real bool, in func(t *testing.T) (c clientset.Interfac
 	for _, kind := range samples.All {
 		for name, test := range map[string]func(c *caller){
 			"writes": (*caller).writes, "status": (*caller).changesStatus, "patches": (*caller).patches,
-			"reads": (*caller).reads, "what is not there": (*caller).missesWhatIsNotThere,
+			"reads": (*caller).reads,
 		} {
 			t.Run(kind.Kind+": "+name, func(t *testing.T) {
 				c, namespace := in(t)
@@ -79,8 +79,12 @@ func (c *caller) write(method string, arguments ...any) samples.Object {
 // refused calls a method that must be refused, or, if it is not expected, must not.
 func (c *caller) refused(is func(error) bool, expected bool, method string, arguments ...any) {
 	c.Helper()
-	if _, err := samples.Call(c.Context(), c.client, method, arguments...); is(err) != expected {
+	result, err := samples.Call(c.Context(), c.client, method, arguments...)
+	if is(err) != expected {
 		c.Errorf("%s %v: error %v", method, arguments, err)
+	}
+	if reflect.ValueOf(result).IsNil() {
+		c.Errorf("%s: the object beside the error is nil, want an empty one", method)
 	}
 }
 
@@ -253,27 +257,4 @@ func (c *caller) names(selector string) string {
 		c.Fatal(err)
 	}
 	return fmt.Sprint(names)
-}
-
-func (c *caller) missesWhatIsNotThere() {
-	absent := c.object("absent")
-	absent.SetResourceVersion("1")
-	calls := map[string][]any{
-		"Get":    {"absent", metav1.GetOptions{}},
-		"Update": {absent, metav1.UpdateOptions{}},
-		"Patch":  {"absent", types.MergePatchType, []byte(`{}`), metav1.PatchOptions{}},
-		"Delete": {"absent", metav1.DeleteOptions{}},
-	}
-	if c.kind.Status != "" {
-		calls["UpdateStatus"] = []any{absent, metav1.UpdateOptions{}}
-	}
-	for method, arguments := range calls {
-		result, err := samples.Call(c.Context(), c.client, method, arguments...)
-		if !apierrors.IsNotFound(err) {
-			c.Errorf("%s: error %v, want NotFound", method, err)
-		}
-		if result != nil && reflect.ValueOf(result).IsNil() {
-			c.Errorf("%s: the object beside the error is nil, want an empty one", method)
-		}
-	}
 }
