@@ -3,25 +3,24 @@
 package e2e
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"path"
-	"slices"
 	"strings"
 	"testing"
 
 	authenticationv1 "k8s.io/api/authentication/v1"
+	authorizationv1 "k8s.io/api/authorization/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
-	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
-	"k8s.io/client-go/scale"
 
+	examplesv1alpha1 "example.com/byhand/api/examples-gzh.com/v1alpha1"
 	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
-	"example.com/byhand/clientset"
 	"example.com/byhand/kit/testkit"
 )
 
@@ -64,22 +63,27 @@ func (s *server) account() *rest.Config {
 	return config
 }
 
-// granted returns the rights that config/rbac gives to the controller's account, as
-// they stand on the server. What every account may do is not among them.
+// granted returns the rights of the controller's account, as the server has them. What every
+// account may ask about itself is not among them.
 func (s *server) granted() map[right]bool {
 	s.Helper()
-	us := rbacv1.Subject{Kind: rbacv1.ServiceAccountKind, Name: ownAccount, Namespace: deployed}
+	reviews := kubernetes.NewForConfigOrDie(s.account()).AuthorizationV1().SelfSubjectRulesReviews()
 	all := map[right]bool{}
-	for _, binding := range s.bindings() {
-		if !slices.Contains(binding.Subjects, us) {
-			continue
+	// What is granted in the test's own namespace is granted in all.
+	for _, namespace := range []string{s.namespace, deployed} {
+		review := &authorizationv1.SelfSubjectRulesReview{Spec: authorizationv1.SelfSubjectRulesReviewSpec{Namespace: namespace}}
+		review, err := reviews.Create(s.Context(), review, metav1.CreateOptions{})
+		if err != nil {
+			s.Fatal(err)
 		}
-		for _, rule := range s.rules(binding) {
-			for _, group := range rule.APIGroups {
-				for _, resource := range rule.Resources {
-					for _, verb := range rule.Verbs {
-						all[right{verb, group, resource, binding.Namespace}] = true
-					}
+		for _, rule := range review.Status.ResourceRules {
+			for _, granted := range rightsOf(rule) {
+				switch {
+				case strings.HasPrefix(granted.resource, "selfsubject"):
+				case namespace == s.namespace:
+					all[granted] = true
+				case !all[granted]:
+					all[granted.in(namespace)] = true
 				}
 			}
 		}
@@ -87,39 +91,15 @@ func (s *server) granted() map[right]bool {
 	return all
 }
 
-// bindings returns those of all namespaces and, in no namespace, those of the
-// cluster.
-func (s *server) bindings() []rbacv1.RoleBinding {
-	s.Helper()
-	all, err := s.kube.RbacV1().RoleBindings(metav1.NamespaceAll).List(s.Context(), metav1.ListOptions{})
-	if err != nil {
-		s.Fatal(err)
-	}
-	ofCluster, err := s.kube.RbacV1().ClusterRoleBindings().List(s.Context(), metav1.ListOptions{})
-	if err != nil {
-		s.Fatal(err)
-	}
-	for _, binding := range ofCluster.Items {
-		all.Items = append(all.Items, rbacv1.RoleBinding{Subjects: binding.Subjects, RoleRef: binding.RoleRef})
-	}
-	return all.Items
-}
-
-// rules returns what a binding binds.
-func (s *server) rules(binding rbacv1.RoleBinding) []rbacv1.PolicyRule {
-	s.Helper()
-	if binding.RoleRef.Kind == "ClusterRole" {
-		role, err := s.kube.RbacV1().ClusterRoles().Get(s.Context(), binding.RoleRef.Name, metav1.GetOptions{})
-		if err != nil {
-			s.Fatal(err)
+func rightsOf(rule authorizationv1.ResourceRule) (all []right) {
+	for _, group := range rule.APIGroups {
+		for _, resource := range rule.Resources {
+			for _, verb := range rule.Verbs {
+				all = append(all, right{verb, group, resource, ""})
+			}
 		}
-		return role.Rules
 	}
-	role, err := s.kube.RbacV1().Roles(binding.Namespace).Get(s.Context(), binding.RoleRef.Name, metav1.GetOptions{})
-	if err != nil {
-		s.Fatal(err)
-	}
-	return role.Rules
+	return all
 }
 
 // event waits until there are so many Events of a Foo with this note.
@@ -274,69 +254,52 @@ func (r right) object() schema.GroupResource {
 func testOneLease(t *testing.T) {
 	s := newServer(t)
 	leases := kubernetes.NewForConfigOrDie(s.account()).CoordinationV1().Leases(deployed)
-	_, err := leases.Get(t.Context(), "another", metav1.GetOptions{})
-	forbidden(t, "get another Lease", err)
-	_, err = leases.Update(t.Context(), &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Name: "another"}}, metav1.UpdateOptions{})
-	forbidden(t, "update another Lease", err)
-}
-
-func forbidden(t *testing.T, what string, err error) {
-	t.Helper()
-	if !apierrors.IsForbidden(err) {
-		t.Errorf("%s: error %v, want Forbidden", what, err)
+	_, getErr := leases.Get(t.Context(), "another", metav1.GetOptions{})
+	_, updateErr := leases.Update(t.Context(), &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Name: "another"}}, metav1.UpdateOptions{})
+	if !apierrors.IsForbidden(getErr) || !apierrors.IsForbidden(updateErr) {
+		t.Errorf("get another Lease: error %v, update it: error %v, want Forbidden", getErr, updateErr)
 	}
-}
-
-// person returns the clients of a person who has one of the cluster's own roles in the
-// test's namespace.
-func (s *server) person(role string) (clientset.Interface, scale.ScaleInterface) {
-	s.Helper()
-	name := "person-with-" + role
-	binding := &rbacv1.RoleBinding{ObjectMeta: metav1.ObjectMeta{Name: name}, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: role},
-		Subjects: []rbacv1.Subject{{Kind: rbacv1.UserKind, APIGroup: rbacv1.GroupName, Name: name}}}
-	if _, err := s.kube.RbacV1().RoleBindings(s.namespace).Create(s.Context(), binding, metav1.CreateOptions{}); err != nil {
-		s.Fatal(err)
-	}
-	config := rest.CopyConfig(s.config)
-	config.Impersonate.UserName = name
-	return clientset.NewForConfigOrDie(config), scales(s.T, config, s.namespace)
 }
 
 // Who may edit or view a namespace may do so with Foos and Projects, but not
 // write a status.
 func testPeople(t *testing.T) {
 	s := newServer(t)
-	ctx, resource := t.Context(), v1alpha1.Resource("foos")
-	editor, editorsScales := s.person("edit")
-	viewer, viewersScales := s.person("view")
-	editors, viewers := editor.SamplecontrollerV1alpha1().Foos(s.namespace), viewer.SamplecontrollerV1alpha1().Foos(s.namespace)
-	foo := &v1alpha1.Foo{ObjectMeta: metav1.ObjectMeta{Name: "foo"}, Spec: spec("deployment", 1)}
-	project := newProject("project", 1)
-	// The cluster's own roles take up new rules after a moment.
-	s.eventually("an editor creates a Foo", func() error { _, err := editors.Create(ctx, foo, metav1.CreateOptions{}); return err })
-	s.eventually("a viewer reads it", func() (err error) { foo, err = viewers.Get(ctx, "foo", metav1.GetOptions{}); return err })
-
-	scale, err := viewersScales.Get(ctx, resource, "foo", metav1.GetOptions{})
-	if err != nil {
-		t.Fatalf("a viewer reads a scale: %v", err)
+	for _, role := range []string{"edit", "view"} {
+		s.kubectl("create", "rolebinding", role, "--namespace", s.namespace, "--clusterrole="+role, "--user="+role)
 	}
-	scale.Spec.Replicas = 2
-	if _, err := editorsScales.Update(ctx, resource, scale, metav1.UpdateOptions{}); err != nil {
-		t.Errorf("an editor scales a Foo: %v", err)
+	mayDo := func(who string, r right) error {
+		review := &authorizationv1.LocalSubjectAccessReview{ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace}}
+		resource, subresource, _ := strings.Cut(r.resource, "/")
+		review.Spec.User, review.Spec.ResourceAttributes = who, &authorizationv1.ResourceAttributes{
+			Namespace: s.namespace, Verb: r.verb, Group: r.group, Resource: resource, Subresource: subresource}
+		answer, err := s.kube.AuthorizationV1().LocalSubjectAccessReviews(s.namespace).Create(t.Context(), review, metav1.CreateOptions{})
+		if err == nil && !answer.Status.Allowed {
+			err = errors.New("refused")
+		}
+		return err
 	}
-	if _, err := editor.ExamplesV1alpha1().Projects(s.namespace).Create(ctx, project, metav1.CreateOptions{}); err != nil {
-		t.Errorf("an editor creates a Project: %v", err)
+	const foos, projects = v1alpha1.GroupName, examplesv1alpha1.GroupName
+	for who, rights := range map[string][]right{
+		"edit": {{verb: "create", group: foos, resource: "foos"}, {verb: "delete", group: foos, resource: "foos"},
+			{verb: "update", group: foos, resource: "foos/scale"}, {verb: "create", group: projects, resource: "projects"}},
+		"view": {{verb: "get", group: foos, resource: "foos"}, {verb: "get", group: foos, resource: "foos/scale"},
+			{verb: "get", group: foos, resource: "foos/status"}, {verb: "list", group: projects, resource: "projects"}},
+	} {
+		for _, r := range rights {
+			// The cluster's own roles take up new rules after a moment.
+			s.eventually(fmt.Sprintf("%s: %s", who, r), func() error { return mayDo(who, r) })
+		}
 	}
-
-	_, err = editors.UpdateStatus(ctx, foo, metav1.UpdateOptions{})
-	forbidden(t, "an editor writes a status", err)
-	_, err = viewers.Update(ctx, foo, metav1.UpdateOptions{})
-	forbidden(t, "a viewer writes a Foo", err)
-	_, err = viewersScales.Update(ctx, resource, scale, metav1.UpdateOptions{})
-	forbidden(t, "a viewer scales a Foo", err)
-	_, err = viewer.ExamplesV1alpha1().Projects(s.namespace).Create(ctx, project, metav1.CreateOptions{})
-	forbidden(t, "a viewer creates a Project", err)
-	if err := editors.Delete(ctx, "foo", metav1.DeleteOptions{}); err != nil {
-		t.Errorf("an editor deletes a Foo: %v", err)
+	for who, rights := range map[string][]right{
+		"edit": {{verb: "update", group: foos, resource: "foos/status"}},
+		"view": {{verb: "update", group: foos, resource: "foos"}, {verb: "update", group: foos, resource: "foos/scale"},
+			{verb: "create", group: projects, resource: "projects"}},
+	} {
+		for _, r := range rights {
+			if mayDo(who, r) == nil {
+				t.Errorf("%s may %s", who, r)
+			}
+		}
 	}
 }
