@@ -63,39 +63,43 @@ func (s *server) account() *rest.Config {
 	return config
 }
 
-// granted returns the rights of the controller's account, as the server has them. What every
-// account may ask about itself is not among them.
+// granted returns the rights of the controller's account beyond those that every account has.
 func (s *server) granted() map[right]bool {
 	s.Helper()
-	reviews := kubernetes.NewForConfigOrDie(s.account()).AuthorizationV1().SelfSubjectRulesReviews()
 	all := map[right]bool{}
 	// What is granted in the test's own namespace is granted in all.
 	for _, namespace := range []string{s.namespace, deployed} {
-		review := &authorizationv1.SelfSubjectRulesReview{Spec: authorizationv1.SelfSubjectRulesReviewSpec{Namespace: namespace}}
-		review, err := reviews.Create(s.Context(), review, metav1.CreateOptions{})
-		if err != nil {
-			s.Fatal(err)
-		}
-		for _, rule := range review.Status.ResourceRules {
-			for _, granted := range rightsOf(rule) {
-				switch {
-				case strings.HasPrefix(granted.resource, "selfsubject"):
-				case namespace == s.namespace:
-					all[granted] = true
-				case !all[granted]:
-					all[granted.in(namespace)] = true
-				}
+		everybody := s.rights("default", namespace)
+		for granted := range s.rights(ownAccount, namespace) {
+			switch {
+			case everybody[granted]:
+			case namespace == s.namespace:
+				all[granted] = true
+			case !all[granted]:
+				all[granted.in(namespace)] = true
 			}
 		}
 	}
 	return all
 }
 
-func rightsOf(rule authorizationv1.ResourceRule) (all []right) {
-	for _, group := range rule.APIGroups {
-		for _, resource := range rule.Resources {
-			for _, verb := range rule.Verbs {
-				all = append(all, right{verb, group, resource, ""})
+// rights returns what an account may do in a namespace, as the server says.
+func (s *server) rights(account, namespace string) map[right]bool {
+	s.Helper()
+	config := rest.CopyConfig(s.config)
+	config.Impersonate.UserName = "system:serviceaccount:" + deployed + ":" + account
+	review := &authorizationv1.SelfSubjectRulesReview{Spec: authorizationv1.SelfSubjectRulesReviewSpec{Namespace: namespace}}
+	review, err := kubernetes.NewForConfigOrDie(config).AuthorizationV1().SelfSubjectRulesReviews().Create(s.Context(), review, metav1.CreateOptions{})
+	if err != nil {
+		s.Fatal(err)
+	}
+	all := map[right]bool{}
+	for _, rule := range review.Status.ResourceRules {
+		for _, group := range rule.APIGroups {
+			for _, resource := range rule.Resources {
+				for _, verb := range rule.Verbs {
+					all[right{verb, group, resource, ""}] = true
+				}
 			}
 		}
 	}
