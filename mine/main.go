@@ -35,7 +35,7 @@ type options struct {
 }
 
 func main() {
-	o := options{connect: connect.Options{QPS: -1}, election: leader.Flags(flag.CommandLine)}
+	o := options{election: leader.Flags(flag.CommandLine)}
 	flag.StringVar(&o.connect.Kubeconfig, "kubeconfig", "", "kubeconfig `file` (default: $KUBECONFIG, then ~/.kube/config, then the Pod's own account)")
 	flag.StringVar(&o.namespace, "namespace", "", "`name` of the only namespace to look at (default: all)")
 	flag.StringVar(&o.listen, "listen", "127.0.0.1:0", "`host:port` of /healthz, /readyz and /metrics; \"\": none")
@@ -56,15 +56,15 @@ func main() {
 	}
 }
 
-// run is runWith without flags. make judge QUICK=1 calls it.
+//lint:ignore U1000 make judge QUICK=1 calls it: runWith without flags
 func run(ctx context.Context, config *rest.Config) error {
-	config.QPS = -1
 	return runWith(ctx, config, "default", options{workers: 8, election: &leader.Options{}})
 }
 
 // runWith returns when ctx is done and each worker has finished what it had begun. namespace is that
 // of the Lease.
 func runWith(ctx context.Context, config *rest.Config, namespace string, o options) error {
+	config.QPS = -1           // no limit but the API server's own
 	measured := metrics.New() // before the first queue, client and elector
 	client, err := NewClient(config)
 	kube, kubeErr := kubernetes.NewForConfig(config)

@@ -66,7 +66,6 @@ func (p *program) writes() (sent []string) {
 	return sent
 }
 
-// The Widget and its ConfigMap.
 var path, configMapPath = "/apis/" + groupVersion.String() + "/namespaces/default/" + resource + "/example", "/api/v1/namespaces/default/configmaps/example"
 
 // has fails the test unless the ConfigMap holds the text, and the Widget says why.

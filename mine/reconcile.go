@@ -39,13 +39,14 @@ func (r *Reconciler) Reconcile(ctx context.Context, key cache.ObjectName) (reque
 	if observed, err := r.Writes.Observed(key); !observed {
 		return controller.CacheRetry, err
 	}
-	w, ok := get[*Widget](r.WidgetStore, key)
+	stored, _, _ := r.WidgetStore.GetByKey(key.String()) // nil if there is none
+	w, ok := stored.(*Widget)
 	if !ok || w.DeletionTimestamp != nil {
 		return 0, nil // The garbage collector deletes the ConfigMap.
 	}
 	written := r.writeConfigMap(ctx, w)
 	failures := []controller.Failure{written}
-	if condition, ok := ready(written); ok {
+	if condition, ok := r.ready(w, written); ok {
 		failures = append(failures, r.writeStatus(ctx, w, condition))
 	}
 	for _, f := range failures {
@@ -72,7 +73,8 @@ func (r *Reconciler) writeConfigMap(ctx context.Context, w *Widget) controller.F
 	configMaps, key := r.ConfigMaps.ConfigMaps(w.Namespace), cache.MetaObjectToName(w)
 	write := controller.Write{Name: "write ConfigMap " + key.String(), New: len(w.Status.Conditions) == 0}
 	// The store's objects are shared: never change one, change a copy.
-	before, exists := get[*corev1.ConfigMap](r.ConfigMapStore, key)
+	stored, _, _ := r.ConfigMapStore.GetByKey(key.String())
+	before, exists := stored.(*corev1.ConfigMap)
 	desired := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: w.Namespace, Name: w.Name}}
 	if exists {
 		write.Version, desired = before.ResourceVersion, before.DeepCopy()
@@ -101,9 +103,8 @@ func (r *Reconciler) writeConfigMap(ctx context.Context, w *Widget) controller.F
 	return r.Failures.Try(w, write, send)
 }
 
-// ready is the condition that follows from what became of the ConfigMap. Once, a conflict or a
-// time-out says nothing.
-func ready(f controller.Failure) (c metav1.Condition, ok bool) {
+// ready is the condition that follows from a write. Once, a conflict or a time-out says nothing.
+func (r *Reconciler) ready(w *Widget, f controller.Failure) (c metav1.Condition, ok bool) {
 	c = metav1.Condition{Type: "Ready", Status: metav1.ConditionFalse}
 	switch {
 	case f.Err == nil:
@@ -111,7 +112,8 @@ func ready(f controller.Failure) (c metav1.Condition, ok bool) {
 	case apierrors.IsAlreadyExists(f.Err):
 		c.Reason, c.Message = "NameTaken", "a ConfigMap of this name exists that is not of this Widget: delete one of them"
 	case controller.IsRefusal(f.Err), f.Lasts:
-		c.Reason, c.Message = "WriteFailed", f.Err.Error()
+		c.Reason = "WriteFailed" // The words may have another identifier in them each time: Told keeps the first.
+		c.Message, _ = r.Failures.Told(w, c.Reason, f.Err.Error())
 	default:
 		return c, false
 	}
@@ -121,10 +123,6 @@ func ready(f controller.Failure) (c metav1.Condition, ok bool) {
 // writeStatus writes the status, if it differs from what the Widget has.
 func (r *Reconciler) writeStatus(ctx context.Context, w *Widget, ready metav1.Condition) controller.Failure {
 	desired := w.DeepCopy()
-	// A denial may have another identifier in it each time: of one spec the first words stay.
-	if was := meta.FindStatusCondition(w.Status.Conditions, ready.Type); was != nil && was.Reason == "WriteFailed" && ready.Reason == was.Reason && was.ObservedGeneration == w.Generation {
-		ready.Message = was.Message
-	}
 	desired.Status.ObservedGeneration, ready.ObservedGeneration = w.Generation, w.Generation
 	meta.SetStatusCondition(&desired.Status.Conditions, ready)
 	write := controller.Write{Name: "update status of Widget " + w.Name, Version: w.ResourceVersion, Purpose: fmt.Sprint(ready.Reason, ready.Message)}
@@ -138,11 +136,4 @@ func (r *Reconciler) writeStatus(ctx context.Context, w *Widget, ready metav1.Co
 		}
 		return err
 	})
-}
-
-// get returns the object that a store holds under key.
-func get[T any](store cache.Store, key cache.ObjectName) (obj T, ok bool) {
-	stored, _, _ := store.GetByKey(key.String()) // nil if there is none
-	obj, ok = stored.(T)
-	return obj, ok
 }
