@@ -3,6 +3,8 @@
 package main
 
 import (
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -32,6 +34,43 @@ func TestReference(t *testing.T) {
 				if !slices.Contains(short, name) {
 					t.Errorf("%s does not catch it:\n%s", name, output)
 				}
+			}
+		})
+	}
+}
+
+// A program for another kind plays what holds for any kind: nothing is found in what make mine
+// begins with, and each of these mistakes in it is.
+func TestMine(t *testing.T) {
+	for _, test := range []struct{ caught, file, before, after string }{
+		{caught: ""},
+		{"image-changed", "reconcile.go", "equality.Semantic.DeepEqual(before, desired)", "len(before.Data) > 0"},
+		{"deleted-foreground", "reconcile.go", "w.DeletionTimestamp != nil", "false"},
+		{"denied-with-ids", "reconcile.go", "c.Message, _ = r.Failures.Told(w, c.Reason, f.Err.Error())", "c.Message = f.Err.Error()"},
+		{"deployment-deleted", "informer.go", "controller.EnqueueOwner(queue, kind.GroupKind()", "controller.EnqueueOwner(queue, kind.GroupVersion().WithKind(\"Other\").GroupKind()"},
+	} {
+		t.Run(test.caught, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			if err := os.CopyFS(dir, os.DirFS("../../mine")); err != nil {
+				t.Fatal(err)
+			}
+			if test.file != "" {
+				source, err := os.ReadFile(filepath.Join(dir, test.file))
+				if err != nil || strings.Count(string(source), test.before) != 1 {
+					t.Fatalf("%s does not have %s once: %v", test.file, test.before, err)
+				}
+				if err := os.WriteFile(filepath.Join(dir, test.file), []byte(strings.Replace(string(source), test.before, test.after, 1)), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			binary, err := build(root(t), dir, t.TempDir())
+			if err != nil {
+				t.Fatal(err)
+			}
+			output, short := play(t, dir, binary, test.caught)
+			if test.caught == "" && (len(short) > 0 || !strings.Contains(output, "\n0 of 24 scenarios fall short")) || test.caught != "" && !slices.Contains(short, test.caught) {
+				t.Errorf("%v fall short, want %s:\n%s", short, test.caught, output)
 			}
 		})
 	}
