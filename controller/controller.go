@@ -33,7 +33,6 @@ type Reconcile func(ctx context.Context, key cache.ObjectName) (requeueAfter tim
 type Controller struct {
 	queue     Queue
 	reconcile Reconcile
-	running   sync.WaitGroup
 	// slow has the keys whose last reconcile was slow, and slowQueue those of them that wait.
 	slow      sync.Map
 	slowQueue workqueue.TypedInterface[cache.ObjectName]
@@ -41,38 +40,44 @@ type Controller struct {
 
 // New returns a controller. Run starts it.
 func New(queue Queue, reconcile Reconcile) *Controller {
-	return &Controller{queue: queue, reconcile: reconcile, slowQueue: workqueue.NewTyped[cache.ObjectName]()}
+	return &Controller{queue: queue, reconcile: reconcile, slowQueue: workqueue.NewTypedWithConfig(workqueue.TypedQueueConfig[cache.ObjectName]{Queue: newTurns()})}
 }
 
-// Run starts workers and returns when ctx is done and each reconcile that has begun has ended.
+// Run starts workers, and half as many for slow keys, and returns when ctx is done and each worker has
+// finished its key.
 // No worker takes a key that still waits: the first list of the next process adds it again.
 // Call it once, when the stores are in sync: to an empty store, every Deployment is missing.
 func (c *Controller) Run(ctx context.Context, workers int) {
+	var running sync.WaitGroup
 	start := func(workers int, processNext func(context.Context) bool) {
 		for range workers {
-			c.running.Go(func() {
+			running.Go(func() {
 				for ctx.Err() == nil && processNext(ctx) {
 				}
 			})
 		}
 	}
 	start(workers, c.processNextItem)
-	start(slowWorkers*workers, c.processNextSlow)
+	start((workers+1)/2, c.processNextSlow)
 	<-ctx.Done()
 	// Wakes the workers that wait in Get.
 	c.queue.ShutDown()
 	c.slowQueue.ShutDown()
-	c.running.Wait()
+	running.Wait()
 }
 
-// processNextItem takes one key and has it reconciled. It returns false when the queue is shut down
+// processNextItem reconciles one key, unless it is slow. It returns false when the queue is shut down
 // and empty.
 func (c *Controller) processNextItem(ctx context.Context) bool {
 	key, shutdown := c.queue.Get()
 	if shutdown {
 		return false
 	}
-	c.handOver(ctx, key)
+	if _, isSlow := c.slow.Load(key); isSlow {
+		c.slowQueue.Add(key) // This queue gives it to nobody before process gives it back.
+		return true
+	}
+	c.process(ctx, key)
 	return true
 }
 

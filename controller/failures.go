@@ -29,8 +29,9 @@ import (
 // ErrUndone is why a write waits that has succeeded.
 var ErrUndone = errors.New("it is undone again and again: does another program set these fields?")
 
-// stoodFor is how long a write must not be wanted for its back-off to begin anew.
-const stoodFor = time.Minute
+// stoodFor is how long a write must not be wanted for its back-off to begin anew, or turnComes times as
+// long as it takes: one that takes long may wait long for its turn (slow.go).
+const stoodFor, turnComes = time.Minute, 300
 
 // lastsFrom is when a failure lasts, and undoneFrom how often a write has succeeded before it is
 // said that others undo it.
@@ -139,10 +140,9 @@ func (f *Failures) Try(object metav1.Object, w Write, send func() error) Failure
 	case sent && a.err == nil && w.New:
 		f.attempts.Delete(id)
 	case a.err == nil:
-		f.attempts.Set(id, a, stoodFor)
+		f.attempts.Set(id, a, max(stoodFor, turnComes*a.took))
 	default:
-		// What takes long may wait long for its turn (slow.go).
-		f.attempts.Set(id, a, max(2*stoodFor, 2*failure.Wait, 300*a.took))
+		f.attempts.Set(id, a, max(2*stoodFor, 2*failure.Wait, turnComes*a.took))
 		if !f.Failed(object) {
 			f.attempts.Set(attemptID{uid: id.uid}, attempt{}, time.Hour)
 		}

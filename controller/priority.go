@@ -22,8 +22,9 @@ import (
 //   - a retry, or a wait for the cache,
 //   - an object that a relist or a resync shows unchanged.
 //
-// Such keys are taken when no key of a change waits, and in every eighth turn. Within a priority
-// the first comes first: a retry waits behind a whole initial list.
+// Such keys are taken when no key of a change waits, and each eighth time. Among the keys of
+// changes the namespaces take turns (turns.go). Otherwise the first comes first: a retry waits behind
+// a whole initial list.
 
 // PriorityQueue is a Queue with a second priority. AddAfter and AddRateLimited add with low
 // priority.
@@ -37,7 +38,7 @@ type PriorityQueue interface {
 
 // NewPriorityQueue returns an empty queue. name labels its metrics.
 func NewPriorityQueue(name string) PriorityQueue {
-	fifo := &priorityFIFO{inLow: map[cache.ObjectName]*list.Element{}}
+	fifo := &priorityFIFO{high: newTurns(), inLow: map[cache.ObjectName]*list.Element{}}
 	ordered := workqueue.NewTypedWithConfig(workqueue.TypedQueueConfig[cache.ObjectName]{Name: name, Queue: fifo})
 	delaying := workqueue.NewTypedDelayingQueueWithConfig(workqueue.TypedDelayingQueueConfig[cache.ObjectName]{Name: name, Queue: ordered})
 	limiting := workqueue.NewTypedRateLimitingQueueWithConfig(RateLimiter(),
@@ -77,7 +78,7 @@ func (q *priorityQueue) AddLowPriority(key cache.ObjectName) { q.Queue.Add(key) 
 // lowTurn is how often a key of low priority goes first.
 const lowTurn = 8
 
-// priorityFIFO is the order of the waiting keys: one FIFO for each priority. It
+// priorityFIFO is the order of the waiting keys: turns for those of changes, a FIFO for the others. It
 // implements workqueue.Queue, whose methods are called under the queue's lock.
 type priorityFIFO struct {
 	// changed holds the keys that Add has added since a worker last took them. Add is called
@@ -85,15 +86,16 @@ type priorityFIFO struct {
 	changed sync.Map
 
 	// A key that waits is in exactly one of high and low, and in inLow if it is in low.
-	high, low list.List                          // of cache.ObjectName
-	inLow     map[cache.ObjectName]*list.Element // where in low a key is
-	pops      int
+	high  *turns
+	low   list.List                          // of cache.ObjectName
+	inLow map[cache.ObjectName]*list.Element // where in low a key is
+	pops  int
 }
 
 // Push is called for a key that does not wait.
 func (f *priorityFIFO) Push(key cache.ObjectName) {
 	if _, changed := f.changed.Load(key); changed {
-		f.high.PushBack(key)
+		f.high.Push(key)
 	} else {
 		f.inLow[key] = f.low.PushBack(key)
 	}
@@ -105,7 +107,7 @@ func (f *priorityFIFO) Touch(key cache.ObjectName) {
 	if element, ok := f.inLow[key]; ok && changed {
 		f.low.Remove(element)
 		delete(f.inLow, key)
-		f.high.PushBack(key)
+		f.high.Push(key)
 	}
 }
 
@@ -114,15 +116,15 @@ func (f *priorityFIFO) Len() int { return f.high.Len() + f.low.Len() }
 
 // Pop takes a key. It is called only if Len is not 0.
 func (f *priorityFIFO) Pop() cache.ObjectName {
-	line := &f.high
-	if f.pops++; line.Len() == 0 || f.pops%lowTurn == 0 && f.low.Len() > 0 {
-		line = &f.low
-	}
-	key := line.Remove(line.Front()).(cache.ObjectName)
-	delete(f.inLow, key)
-	if line == &f.low && len(f.inLow) == 0 {
-		// A map does not shrink: give back the memory of a long initial list.
-		f.inLow = map[cache.ObjectName]*list.Element{}
+	var key cache.ObjectName
+	if f.pops++; f.high.Len() == 0 || f.pops%lowTurn == 0 && f.low.Len() > 0 {
+		key = f.low.Remove(f.low.Front()).(cache.ObjectName)
+		if delete(f.inLow, key); len(f.inLow) == 0 {
+			// A map does not shrink: give back the memory of a long initial list.
+			f.inLow = map[cache.ObjectName]*list.Element{}
+		}
+	} else {
+		key = f.high.Pop()
 	}
 	// The worker that takes the key reads the store after the handler has called Add,
 	// so it sees the change.

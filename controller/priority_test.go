@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -130,6 +131,18 @@ func TestQueueOrder(t *testing.T) {
 				t.Errorf("order (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+// A namespace with many changes does not go before all others.
+func TestNamespacesTakeTurns(t *testing.T) {
+	queue := controller.NewPriorityQueue("")
+	for _, key := range []string{"a/1", "a/2", "a/3", "b/4", "a/5", "c/6", "b/7"} {
+		namespace, name, _ := strings.Cut(key, "/")
+		queue.Add(cache.NewObjectName(namespace, name))
+	}
+	if diff := cmp.Diff([]string{"1", "4", "6", "2", "7", "3", "5"}, taken(queue)); diff != "" {
+		t.Errorf("order (-want +got):\n%s", diff)
 	}
 }
 

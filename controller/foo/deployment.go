@@ -173,7 +173,7 @@ func newDeployment(s *fooState) *appsv1.Deployment {
 	deployment := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: s.foo.Spec.DeploymentName, Namespace: s.foo.Namespace}}
 	// After a rename of a Foo without a number, an autoscaler goes on from where it was.
 	for _, old := range s.owned {
-		deployment.Spec.Replicas = new(max(ptr.Deref(old.Spec.Replicas, 1), ptr.Deref(deployment.Spec.Replicas, 0)))
+		deployment.Spec.Replicas = new(ptr.Deref(old.Spec.Replicas, 1)) // that of the newest
 	}
 	applyDesired(deployment, s.foo)
 	return deployment

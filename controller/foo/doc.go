@@ -36,12 +36,14 @@
 //   - A rename reads the live Foo and its new Deployment, and then deletes the old one. If
 //     between these requests a person renames the Foo back, or the new Deployment is deleted or
 //     loses its owner, the Foo has none for a moment. The next reconcile creates it, with new Pods.
-//   - Nobody knows of a write that it will hang before it has. Each Foo whose writes begin to hang
-//     holds a worker for a second, once: of a thousand, 16 workers for a minute. Meanwhile 160 requests
-//     or more may be open. A Foo that hung waits for its turn among those that still do, behind a
-//     thousand of them for three minutes.
-//   - A webhook that serves several policies is one cause. If another of them denies, the condition
-//     says so after five minutes at most, and no Event does.
+//   - Nobody knows of a write that it will hang before it has. Until each of those in a namespace has
+//     failed once, a Foo elsewhere waits for a worker as long as one of them takes; of 500 new ones,
+//     for five minutes. In hundreds of namespaces at once it waits for minutes. A Foo that was slow waits for its turn among those that still are: the
+//     namespaces take turns, so behind a thousand in its own namespace for 20 minutes.
+//   - A write that takes more than 15 s fails, also if a webhook may take longer.
+//   - A webhook that serves several policies is one cause, and so is all that a Pod lacks but a quota.
+//     If another of them denies, the condition says so at the first event or resync after five
+//     minutes, and no Event does.
 //   - An Event that is dropped (internal/events) is not sent again while its cause goes on, and
 //     another name that is taken is no other cause: the condition tells.
 //   - The CRD must be the one of this repository. A status field that its schema does not
@@ -52,8 +54,9 @@
 //   - An update sends the whole Deployment. A field that this version of client-go does not
 //     know, set on a newer cluster, is lost with it.
 //   - A refusal is told once a cause: after a restart, once more.
-//   - A Foo that others write all the time may not get its status for long: the update carries the
-//     version that it was made from, and each Conflict lengthens its back-off, up to 30 s.
+//   - A Foo that others write all the time may not get its status for long, nor its Deployment an
+//     update: it carries the version that it was made from, and each Conflict lengthens its back-off,
+//     up to 30 s.
 //   - A Deployment that was copied with its owner reference is one that the Foo controls under
 //     another name: it is deleted.
 //   - While a watch is down, no key is reconciled whose last write it has not shown.

@@ -135,8 +135,10 @@ func (r *Reconciler) try(s *fooState, w controller.Write, send func() error) {
 // readState returns what the cache shows of a Foo.
 func (r *Reconciler) readState(key cache.ObjectName, foo *v1alpha1.Foo) *fooState {
 	s := &fooState{key: key, foo: foo, owned: informer.DeploymentsOf(r.DeploymentStore, foo)}
-	// Causes stand in one order, or each would be another text.
-	slices.SortFunc(s.owned, func(a, b *appsv1.Deployment) int { return cmp.Compare(a.Name, b.Name) })
+	// Causes stand in one order, or each would be another text. The newest is the last.
+	slices.SortFunc(s.owned, func(a, b *appsv1.Deployment) int {
+		return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time), cmp.Compare(a.Name, b.Name))
+	})
 	s.deployment, _ = get[*appsv1.Deployment](r.DeploymentStore, cache.NewObjectName(foo.Namespace, foo.Spec.DeploymentName))
 	if s.blocked = validate(foo); s.blocked == nil && s.deployment != nil {
 		s.blocked = r.checkController(s.deployment, foo)

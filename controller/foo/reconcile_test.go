@@ -788,19 +788,26 @@ func TestServerError(t *testing.T) {
 }
 
 // A Foo without a number, whose Deployment an autoscaler has scaled, is renamed: the new one has
-// as many replicas.
+// as many replicas. Again, after it was scaled: an older one, which a finalizer holds, says nothing.
 func TestRenameKeepsNumber(t *testing.T) {
-	w := newWorld(t)
-	w.createFoo("foo", v1alpha1.FooSpec{DeploymentName: "deployment"})
-	w.sync()
-	w.reconcile()
-	w.set(deploymentPath+"deployment", int64(50), "spec", "replicas")
-	w.set(fooPath+"foo", "renamed", "spec", "deploymentName")
-	w.sync()
-	w.reconcile()
-	if got := *w.deployment("renamed").Spec.Replicas; got != 50 {
-		t.Errorf("replicas %d, want the old Deployment's 50", got)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.createFoo("foo", v1alpha1.FooSpec{DeploymentName: "deployment"})
+		w.again(1)
+		w.set(deploymentPath+"deployment", []any{"example.com/hold"}, "metadata", "finalizers")
+		for _, step := range []struct {
+			scaled string
+			to     int64
+			name   string
+		}{{"deployment", 50, "renamed"}, {"renamed", 0, "again"}} {
+			w.set(deploymentPath+step.scaled, step.to, "spec", "replicas")
+			w.set(fooPath+"foo", step.name, "spec", "deploymentName")
+			w.again(1)
+			if got := *w.deployment(step.name).Spec.Replicas; int64(got) != step.to {
+				t.Errorf("%s has %d replicas, want those of %s, %d", step.name, got, step.scaled, step.to)
+			}
+		}
+	})
 }
 
 // Two Foos that name one Deployment: the first keeps it.

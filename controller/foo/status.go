@@ -40,7 +40,7 @@ const maxMessage = 1024
 
 // named finds the webhook, policy or quota that a refusal names, or the field of errChanged.
 // Identifiers and numbers in the rest of its words are of one attempt.
-var named = regexp.MustCompile(`(admission webhook|AdmissionPolicy) ["'][-.\w]+|quota: [-.\w]+|[.\w]+ is not as`)
+var named = regexp.MustCompile(`(admission webhook|calling webhook|AdmissionPolicy) ["'][-.\w]+|quota: [-.\w]+|[.\w]+ is not as`)
 
 // causeOf returns what a write that failed says about the Foo. Once, a conflict, a timeout or a
 // 5xx says nothing.
