@@ -11,6 +11,7 @@ import (
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/util/flowcontrol"
+	"k8s.io/utils/ptr"
 
 	examplesv1alpha1 "example.com/byhand/api/examples-gzh.com/v1alpha1"
 	samplecontrollerv1alpha1 "example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
@@ -153,8 +154,5 @@ func (c *samplecontrollerV1alpha1Client) Foos(namespace string) FooInterface {
 // timeoutOf is opts.TimeoutSeconds as a duration, 0 if it is not set. The server ends the
 // list or watch by then. A list also ends here by then, a watch does not.
 func timeoutOf(opts metav1.ListOptions) time.Duration {
-	if opts.TimeoutSeconds == nil {
-		return 0
-	}
-	return time.Duration(*opts.TimeoutSeconds) * time.Second
+	return time.Duration(ptr.Deref(opts.TimeoutSeconds, 0)) * time.Second
 }

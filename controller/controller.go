@@ -33,8 +33,10 @@ type Reconcile func(ctx context.Context, key cache.ObjectName) (requeueAfter tim
 type Controller struct {
 	queue     Queue
 	reconcile Reconcile
-	// slow has the keys whose last reconcile was slow, and slowQueue those of them that wait.
-	slow      sync.Map
+	// ill has the keys that have failed (false) or were slow (true), retries has room for those of them
+	// that all workers may have, and slowQueue those that wait for workers of their own: slow.go.
+	ill       sync.Map
+	retries   chan struct{}
 	slowQueue workqueue.TypedInterface[cache.ObjectName]
 }
 
@@ -48,6 +50,7 @@ func New(queue Queue, reconcile Reconcile) *Controller {
 // No worker takes a key that still waits: the first list of the next process adds it again.
 // Call it once, when the stores are in sync: to an empty store, every Deployment is missing.
 func (c *Controller) Run(ctx context.Context, workers int) {
+	c.retries = make(chan struct{}, max(1, workers*3/4))
 	var running sync.WaitGroup
 	start := func(workers int, processNext func(context.Context) bool) {
 		for range workers {
@@ -66,18 +69,18 @@ func (c *Controller) Run(ctx context.Context, workers int) {
 	running.Wait()
 }
 
-// processNextItem reconciles one key, unless it is slow. It returns false when the queue is shut down
-// and empty.
+// processNextItem takes one key and reconciles it, or has it wait for another worker (slow.go). It
+// returns false when the queue is shut down and empty.
 func (c *Controller) processNextItem(ctx context.Context) bool {
 	key, shutdown := c.queue.Get()
 	if shutdown {
 		return false
 	}
-	if _, isSlow := c.slow.Load(key); isSlow {
-		c.slowQueue.Add(key) // This queue gives it to nobody before process gives it back.
-		return true
+	if wasSlow, isIll := c.ill.Load(key); isIll {
+		c.processIll(ctx, key, wasSlow.(bool))
+	} else {
+		c.process(ctx, key)
 	}
-	c.process(ctx, key)
 	return true
 }
 
@@ -91,7 +94,7 @@ func (c *Controller) process(ctx context.Context, key cache.ObjectName) {
 	defer cancel()
 	began := time.Now()
 	requeueAfter, err := c.reconcileSafely(ctx, key)
-	c.note(key, time.Since(began))
+	c.note(key, time.Since(began), requeueAfter, err)
 	c.retry(ctx, key, requeueAfter, err)
 }
 

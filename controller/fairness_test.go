@@ -8,11 +8,14 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/klog/v2"
@@ -156,6 +159,46 @@ func TestSlowKeys(t *testing.T) {
 		time.Sleep(10 * time.Minute)
 		cancel()
 		time.Sleep(time.Minute)
+	})
+}
+
+// What fails at once, and then begins to hang, leaves a worker free. A look at what waits for its
+// back-off changes nothing, nor does a Conflict.
+func TestFailedKeysLeaveWorkersFree(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		queue := controller.NewPriorityQueue("")
+		ctx, cancel := context.WithCancel(klog.NewContext(t.Context(), klog.Logger{}))
+		var round atomic.Int32
+		well := make(chan time.Time, 1)
+		go controller.New(queue, func(_ context.Context, key cache.ObjectName) (time.Duration, error) {
+			switch {
+			case key.Name == "well":
+				well <- time.Now()
+			case round.Load() == 0:
+				return 0, errors.New("refused")
+			case round.Load() == 1:
+				return time.Hour, nil
+			case round.Load() == 2:
+				return 0, apierrors.NewConflict(schema.GroupResource{}, key.Name, nil)
+			default:
+				time.Sleep(10 * time.Second)
+			}
+			return 0, nil
+		}).Run(ctx, 4)
+		for range 4 {
+			for i := range 20 {
+				queue.Add(cache.NewObjectName("default", fmt.Sprint("failing-", i)))
+			}
+			time.Sleep(time.Millisecond)
+			round.Add(1)
+		}
+		added := time.Now()
+		queue.Add(cache.NewObjectName("default", "well"))
+		if waited := (<-well).Sub(added); waited > 0 {
+			t.Errorf("what is well waits %s for what hangs", waited)
+		}
+		cancel()
+		time.Sleep(10 * time.Minute)
 	})
 }
 

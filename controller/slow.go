@@ -16,12 +16,28 @@ import (
 //	       each further reconcile.
 //
 // So a key whose last reconcile was slow waits in a queue of its own, for workers of its own. There are
-// half as many of these: more requests at a time make a webhook that is slow time out.
+// half as many of these: more requests at a time make a webhook that is slow time out. A key that has
+// failed may hang the next time, and does not get the last quarter of the workers.
 
 // slowFrom is when a reconcile is slow. On a busy machine one that is well may take half of it.
 const slowFrom = time.Second
 
-// processNextSlow reconciles one slow key. It returns false when their queue is shut down.
+// processIll reconciles a key that has failed, if there is room. Else, and if it was slow, the key
+// waits for other workers. The queue that it comes from gives it to nobody before process gives it back.
+func (c *Controller) processIll(ctx context.Context, key cache.ObjectName, wasSlow bool) {
+	if !wasSlow {
+		select {
+		case c.retries <- struct{}{}:
+			c.process(ctx, key)
+			<-c.retries
+			return
+		default:
+		}
+	}
+	c.slowQueue.Add(key)
+}
+
+// processNextSlow reconciles one key of the slowQueue. It returns false when that is shut down.
 func (c *Controller) processNextSlow(ctx context.Context) bool {
 	key, shutdown := c.slowQueue.Get()
 	if !shutdown {
@@ -31,11 +47,15 @@ func (c *Controller) processNextSlow(ctx context.Context) bool {
 	return !shutdown
 }
 
-// note notes how long the reconcile of a key took.
-func (c *Controller) note(key cache.ObjectName, took time.Duration) {
-	if took >= slowFrom {
-		c.slow.Store(key, nil)
-	} else {
-		c.slow.Delete(key)
+// note notes how a reconcile has ended. One that is not done, such as one that waits for its back-off,
+// does not make a key well.
+func (c *Controller) note(key cache.ObjectName, took, requeueAfter time.Duration, err error) {
+	switch {
+	case took >= slowFrom:
+		c.ill.Store(key, true)
+	case err != nil && !isRace(err):
+		c.ill.Store(key, false)
+	case err == nil && requeueAfter == 0:
+		c.ill.Delete(key)
 	}
 }
