@@ -40,13 +40,11 @@ func TestAddKind(t *testing.T) {
 	} {
 		c.write(to, c.bars(c.read(from)))
 	}
-	c.replace("clientset/fake/bar.go", c.part("clientset/fake/bar.go", "func receiveScale", ""), "")
-	c.replace("clientset/fake/bar.go", "\t\"k8s.io/apimachinery/pkg/runtime\"\n", "")
 	c.write("informer/bar.go", strings.NewReplacer("Project", "Bar", "project", "bar", "Examples", "Desk", "examples-gzh", "desk.example").Replace(c.read("informer/project.go")))
 	c.write("controller/bar/reconcile.go", reconcile)
 	for _, both := range [][3]string{
 		{"clientset/scheme.go", "\tsamplecontrollerv1alpha1 \"", ")"},
-		{"clientset/scheme.go", "\tutilruntime.Must(samplecontroller", "\t//"},
+		{"clientset/scheme.go", "\tutilruntime.Must(samplecontroller", "}"},
 		{client, "\tsamplecontrollerv1alpha1 \"", ")"},
 		{client, "\t// SamplecontrollerV1alpha1 is", "}"},
 		{client, "// SamplecontrollerV1alpha1Interface", "// Clientset talks"},
@@ -54,7 +52,6 @@ func TestAddKind(t *testing.T) {
 		{client, "\t\tsamplecontrollerV1alpha1: &samplecontrollerV1alpha1Client{c}", "\t}"},
 		{client, "// SamplecontrollerV1alpha1 implements", "type"},
 		{client, "type samplecontrollerV1alpha1Client", "// timeoutOf"},
-		{fake, "\tc.AddReactor(\"*\", \"foos/scale\"", "\tc.AddReactor(\"*\", \"*\""},
 		{fake, "// SamplecontrollerV1alpha1 implements", "// IsWatch"},
 		{fake, "type samplecontrollerV1alpha1 ", ""},
 	} {
