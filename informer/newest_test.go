@@ -23,7 +23,7 @@ import (
 // failure, not the one after a 410. What counts is what is asked for: a server in memory has
 // nothing old to answer with.
 func TestNoListIsOld(t *testing.T) {
-	inBubble(t, func(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
 		s := testkit.NewAPIServer()
 		const path = "/apis/samplecontroller.k8s.io/v1alpha1/namespaces/default/foos/"
 		for i := range 600 { // more than a page

@@ -26,15 +26,9 @@ import (
 	"example.com/byhand/kit/testkit"
 )
 
-// inBubble runs a test in its own time.
-func inBubble(t *testing.T, test func(t *testing.T)) {
-	t.Helper()
-	// One of them sleeps by a clock from outside the bubble.
-	handlers := utilruntime.ErrorHandlers
-	utilruntime.ErrorHandlers = nil
-	defer func() { utilruntime.ErrorHandlers = handlers }()
-	synctest.Test(t, test)
-}
+// One of them sleeps by a clock from outside of a test's own time. Not in a test: a Reflector of the
+// one before may still read this.
+func init() { utilruntime.ErrorHandlers = nil }
 
 // running runs an informer against an API server in memory, until the test ends.
 func running(ctx context.Context, t *testing.T, s *testkit.APIServer, newInformer func(options) *informer.Informer) *informer.Informer {
@@ -74,7 +68,7 @@ func TestWaitForSyncNamesError(t *testing.T) {
 	} {
 		for _, c := range constructors() {
 			t.Run(c.kind+", "+test.reason, func(t *testing.T) {
-				inBubble(t, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
 					s := testkit.NewAPIServer()
 					s.Refuse(test.refuse)
 					i := running(quiet.Context(t), t, s, c.new)
@@ -135,7 +129,7 @@ func TestWaitForSync(t *testing.T) {
 		}, time.Minute, []string{"broken"}},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
-			inBubble(t, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
 				s := testkit.NewAPIServer()
 				done := false
 				s.Intercept(func(w http.ResponseWriter, r *http.Request) bool {
@@ -175,7 +169,7 @@ func TestWaitForSync(t *testing.T) {
 // While a list is not complete, a log line names the resource and counts the objects
 // that were received.
 func TestProgress(t *testing.T) {
-	inBubble(t, func(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
 		s := testkit.NewAPIServer()
 		s.Intercept(func(w http.ResponseWriter, r *http.Request) bool {
 			w.Header().Set("Content-Type", "application/json")
@@ -209,7 +203,7 @@ func TestProgress(t *testing.T) {
 // An informer that has been blind for a minute is not ready, until it sees again. A right that is
 // lost counts at once. The log tells both, each once.
 func TestReady(t *testing.T) {
-	inBubble(t, func(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
 		s := testkit.NewAPIServer()
 		var lines []string
 		log := funcr.New(func(_, args string) {
@@ -290,7 +284,7 @@ func TestRunEnds(t *testing.T) {
 		t.Run(reason, func(t *testing.T) {
 			// Chance decides whether the Reflector sleeps when the context ends.
 			for range 10 {
-				inBubble(t, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
 					s := testkit.NewAPIServer()
 					s.Refuse(refuse)
 					foos := informer.NewFoos(clientset.NewForConfigOrDie(s.Config()), "", 0, cache.ResourceEventHandlerFuncs{})
