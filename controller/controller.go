@@ -46,11 +46,11 @@ func New(queue Queue, reconcile Reconcile) *Controller {
 }
 
 // Run starts workers, and half as many for slow keys, and returns when ctx is done and each worker has
-// finished its key.
+// finished its key. One worker stays alone: then no two reconciles run at the same time.
 // No worker takes a key that still waits: the first list of the next process adds it again.
 // Call it once, when the stores are in sync: to an empty store, every Deployment is missing.
 func (c *Controller) Run(ctx context.Context, workers int) {
-	c.retries = make(chan struct{}, max(1, workers*3/4))
+	c.retries = make(chan struct{}, workers*3/4)
 	var running sync.WaitGroup
 	start := func(workers int, processNext func(context.Context) bool) {
 		for range workers {
@@ -61,7 +61,7 @@ func (c *Controller) Run(ctx context.Context, workers int) {
 		}
 	}
 	start(workers, c.processNextItem)
-	start((workers+1)/2, c.processNextSlow)
+	start(workers/2, c.processNextSlow)
 	<-ctx.Done()
 	// Wakes the workers that wait in Get.
 	c.queue.ShutDown()
@@ -76,7 +76,7 @@ func (c *Controller) processNextItem(ctx context.Context) bool {
 	if shutdown {
 		return false
 	}
-	if wasSlow, isIll := c.ill.Load(key); isIll {
+	if wasSlow, isIll := c.ill.Load(key); isIll && cap(c.retries) > 0 {
 		c.processIll(ctx, key, wasSlow.(bool))
 	} else {
 		c.process(ctx, key)

@@ -162,6 +162,35 @@ func TestSlowKeys(t *testing.T) {
 	})
 }
 
+// One worker reconciles one key at a time, also if they are slow.
+func TestOneWorkerIsAlone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		queue := controller.NewPriorityQueue("")
+		ctx, cancel := context.WithCancel(t.Context())
+		var running, done atomic.Int32
+		go controller.New(queue, func(context.Context, cache.ObjectName) (time.Duration, error) {
+			if running.Add(1) > 1 {
+				t.Error("two reconciles run at the same time")
+			}
+			time.Sleep(2 * time.Second)
+			running.Add(-1)
+			done.Add(1)
+			return 0, nil
+		}).Run(ctx, 1)
+		for range 2 {
+			for i := range 5 {
+				queue.Add(cache.NewObjectName("default", fmt.Sprint("key-", i)))
+			}
+			time.Sleep(time.Minute)
+		}
+		if done.Load() != 10 {
+			t.Errorf("%d reconciles, want 10", done.Load())
+		}
+		cancel()
+		time.Sleep(time.Minute)
+	})
+}
+
 // What fails at once, and then begins to hang, leaves a worker free. A look at what waits for its
 // back-off changes nothing, nor does a Conflict.
 func TestFailedKeysLeaveWorkersFree(t *testing.T) {
