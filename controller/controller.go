@@ -33,8 +33,9 @@ type Reconcile func(ctx context.Context, key cache.ObjectName) (requeueAfter tim
 type Controller struct {
 	queue     Queue
 	reconcile Reconcile
-	// ill has the keys that have failed (false) or were slow (true), retries has room for those of them
-	// that all workers may have, and slowQueue those that wait for workers of their own: slow.go.
+	// ill has the keys whose last reconcile has failed (false) or was slow (true). retries has a place for
+	// each worker that may take one that has failed. slowQueue has those that wait for workers of their
+	// own (slow.go).
 	ill       sync.Map
 	retries   chan struct{}
 	slowQueue workqueue.TypedInterface[cache.ObjectName]

@@ -29,9 +29,9 @@ import (
 // ErrUndone is why a write waits that has succeeded.
 var ErrUndone = errors.New("it is undone again and again: does another program set these fields?")
 
-// stoodFor is how long a write must not be wanted for its back-off to begin anew, or turnComes times as
-// long as it takes: one that takes long may wait long for its turn (slow.go).
-const stoodFor, turnComes = time.Minute, 300
+// stoodFor is how long a write must not be wanted for its back-off to begin anew. One that takes long
+// may wait long for its turn (slow.go): for it that is slowTimes as long as it takes.
+const stoodFor, slowTimes = time.Minute, 300
 
 // lastsFrom is when a failure lasts, and undoneFrom how often a write has succeeded before it is
 // said that others undo it.
@@ -140,9 +140,9 @@ func (f *Failures) Try(object metav1.Object, w Write, send func() error) Failure
 	case sent && a.err == nil && w.New:
 		f.attempts.Delete(id)
 	case a.err == nil:
-		f.attempts.Set(id, a, max(stoodFor, turnComes*a.took))
+		f.attempts.Set(id, a, max(stoodFor, slowTimes*a.took))
 	default:
-		f.attempts.Set(id, a, max(2*stoodFor, 2*failure.Wait, turnComes*a.took))
+		f.attempts.Set(id, a, max(2*stoodFor, 2*failure.Wait, slowTimes*a.took))
 		if !f.Failed(object) {
 			f.attempts.Set(attemptID{uid: id.uid}, attempt{}, time.Hour)
 		}
@@ -202,7 +202,7 @@ func backOff(name string, failures int) time.Duration {
 	return delay - delay/2*time.Duration(hash.Sum32()%1024)/1024
 }
 
-// Failed reports whether a write for an object has failed, within an hour about.
+// Failed reports whether a write for an object has failed within about an hour.
 func (f *Failures) Failed(object metav1.Object) bool {
 	_, ok := f.attempts.Get(attemptID{uid: object.GetUID()})
 	return ok

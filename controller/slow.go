@@ -16,8 +16,9 @@ import (
 //	       each further reconcile.
 //
 // So a key whose last reconcile was slow waits in a queue of its own, for workers of its own. There are
-// half as many of these: more requests at a time make a webhook that is slow time out. A key that has
-// failed may hang the next time, and does not get the last quarter of the workers.
+// half as many of these: more requests at a time make a webhook that is slow time out. In that queue,
+// too, the namespaces take turns (turns.go). A key that has failed may hang the next time, and does not
+// get the last quarter of the workers.
 
 // slowFrom is when a reconcile is slow. On a busy machine one that is well may take half of it.
 const slowFrom = time.Second

@@ -36,10 +36,12 @@
 //   - A rename reads the live Foo and its new Deployment, and then deletes the old one. If
 //     between these requests a person renames the Foo back, or the new Deployment is deleted or
 //     loses its owner, the Foo has none for a moment. The next reconcile creates it, with new Pods.
-//   - Nobody knows of a write that it will hang before it has. Until each of those in a namespace has
-//     failed once, a Foo elsewhere waits for a worker as long as one of them takes; of 500 new ones,
-//     for five minutes. In hundreds of namespaces at once it waits for minutes. A Foo that was slow waits for its turn among those that still are: the
-//     namespaces take turns, so behind a thousand in its own namespace for 20 minutes.
+//   - Nobody knows of a write that it will hang before it has. When writes begin to hang in one
+//     namespace, a Foo elsewhere waits for a worker as long as one of them takes, until each has failed
+//     once: with 500 new Foos that is for five minutes. When they begin in hundreds of namespaces, it
+//     waits for minutes.
+//   - A Foo whose last reconcile was slow waits for its turn among those that still are. A thousand in
+//     its own namespace take 20 minutes; other namespaces take turns with it.
 //   - A write that takes more than 15 s fails, also if a webhook may take longer.
 //   - A webhook that serves several policies is one cause, and so is all that a Pod lacks but a quota.
 //     If another of them denies, the condition says so at the first event or resync after five
