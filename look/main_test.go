@@ -60,7 +60,7 @@ func TestBadInput(t *testing.T) {
 	to := "--kubeconfig=" + kubeconfig(t, server.URL)
 	for want, args := range map[string][]string{
 		"no such file or directory":                       {"--kubeconfig=/nowhere"},
-		"is the cluster running":                          {"--kubeconfig=" + kubeconfig(t, "http://"+unused(t))},
+		"is the cluster running":                          {"--kubeconfig=" + kubeconfig(t, "http://127.0.0.1:1")},
 		"give another port":                               {to, "--listen=" + taken.Addr().String()},
 		"give 127.0.0.1:PORT":                             {to, "--listen=:8001"},
 		"--page: cannot listen":                           {to, "--page=" + taken.Addr().String(), "--", "true"},
@@ -80,17 +80,6 @@ func TestBadInput(t *testing.T) {
 			}
 		})
 	}
-}
-
-// unused returns an address at which nobody listens.
-func unused(t *testing.T) string {
-	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer listener.Close()
-	return listener.Addr().String()
 }
 
 // A program gets the kubeconfig, by $KUBECONFIG or by its path; it is told to end, and what was found

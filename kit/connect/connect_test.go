@@ -234,8 +234,8 @@ func TestConfigMistakes(t *testing.T) {
 
 // So does each mistake that the server, or its absence, shows.
 func TestCheckMistakes(t *testing.T) {
-	closed := httptest.NewServer(nil)
-	closed.Close()
+	// No other test gets a port below 1024.
+	const closed = "http://127.0.0.1:1"
 	secure := httptest.NewUnstartedServer(nil)
 	secure.Config.ErrorLog = log.New(io.Discard, "", 0)
 	secure.StartTLS()
@@ -258,7 +258,7 @@ func TestCheckMistakes(t *testing.T) {
 		config *rest.Config
 		want   []string
 	}{
-		{"no server listens", &rest.Config{Host: closed.URL}, []string{closed.URL, "does not answer", "make cluster"}},
+		{"no server listens", &rest.Config{Host: closed}, []string{closed, "does not answer", "make cluster"}},
 		{"the server is silent", silent, []string{"http://api.test", "does not answer"}},
 		{"credentials that it does not know", unauthorized, []string{"401", "credentials"}},
 		{"no right", forbidden, []string{"refuses", "forbidden"}},
