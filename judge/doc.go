@@ -38,8 +38,9 @@
 //
 // All of it is in internal/court:
 //
-//   - world.go starts a control plane, with package plane. canary.go knows when the machine is slow. program.go and supervise.go start
-//     the program: a process group, started again when it ends, as a kubelet does.
+//   - world.go starts a control plane, with package plane. canary.go knows when the machine is slow.
+//     program.go and supervise.go start the program: a process group, started again when it ends, as
+//     a kubelet does.
 //   - stage.go is one run of a scenario, with a namespace, a proxy and a process of the program of
 //     its own. confined.go makes that namespace all that the program sees, so that judge.go runs
 //     most scenarios beside each other. What stops or loads the API server, or changes it for

@@ -35,13 +35,15 @@ var apiServiceName = version.Version + "." + version.Group
 func registration(client dynamic.Interface, port int, bundle []byte, process string) []webhook.Object {
 	// In a cluster it would select Pods.
 	service := &unstructured.Unstructured{Object: map[string]any{
-		"apiVersion": "v1", "kind": "Service", "metadata": map[string]any{"name": serviceName}, "spec": map[string]any{"type": "ExternalName", "externalName": "127.0.0.1"},
+		"apiVersion": "v1", "kind": "Service", "metadata": map[string]any{"name": serviceName},
+		"spec": map[string]any{"type": "ExternalName", "externalName": "127.0.0.1"},
 	}}
 	apiService := &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": "apiregistration.k8s.io/v1", "kind": "APIService", "metadata": map[string]any{"name": apiServiceName},
 		"spec": map[string]any{
 			"group": version.Group, "version": version.Version, "groupPriorityMinimum": int64(1000), "versionPriority": int64(10),
-			"service": map[string]any{"name": serviceName, "namespace": metav1.NamespaceDefault, "port": int64(port)}, "caBundle": base64.StdEncoding.EncodeToString(bundle),
+			"service":  map[string]any{"name": serviceName, "namespace": metav1.NamespaceDefault, "port": int64(port)},
+			"caBundle": base64.StdEncoding.EncodeToString(bundle),
 		},
 	}}
 	services := client.Resource(schema.GroupVersionResource{Version: "v1", Resource: "services"}).Namespace(metav1.NamespaceDefault)

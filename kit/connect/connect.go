@@ -72,11 +72,13 @@ func (t wary) RoundTrip(r *http.Request) (*http.Response, error) {
 	// To follow it would show the credentials to another host, and a write would become a GET, which
 	// succeeds. No API server sends one.
 	response.Header.Del("Location")
-	if seconds, err := strconv.Atoi(response.Header.Get("Retry-After")); r.Method != http.MethodGet {
+	seconds, _ := strconv.Atoi(response.Header.Get("Retry-After"))
+	switch {
+	case r.Method != http.MethodGet:
 		// client-go would send it up to ten times more, in one call. Whether a write is sent again is
 		// decided by a reconcile, which has a back-off.
 		response.Header.Del("Retry-After")
-	} else if err == nil && seconds > patience {
+	case seconds > patience:
 		response.Header.Set("Retry-After", strconv.Itoa(patience))
 	}
 	return response, nil
