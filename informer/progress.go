@@ -30,7 +30,7 @@ const blindAfter = time.Minute
 // What an open request waits for.
 var (
 	errNoAnswer   = errors.New("a request has no answer yet")
-	errNoBookmark = errors.New("a streaming list waits for an object or for its bookmark (a proxy may drop that: KUBE_FEATURE_WatchListClient=false in the environment makes client-go send a LIST instead)")
+	errNoBookmark = errors.New("a streaming list waits for an object or for its bookmark (a proxy may drop that, and Kubernetes before 1.27 sends none: KUBE_FEATURE_WatchListClient=false in the environment makes client-go send a LIST instead)")
 )
 
 // sight says whether an informer sees: while a watch is open, however quiet it is, and the list
