@@ -11,6 +11,5 @@
 //   - floor/: the same writes without a controller.
 //   - peers/: how each of them is built and started.
 //   - harness/: what they are put through, and how it is measured.
-//   - plane/: the control planes for that, and for the judge.
-//   - judge/: puts any Foo controller to the test, from outside.
+//   - judged/: puts them through the judge, which is in the folder judge of the root.
 package compare
