@@ -120,7 +120,7 @@ var scenarios = []scenario{
 	{name: "own-writes-unseen", what: "A Foo is created, another one scaled and renamed, and the watch of Deployments is held back for 8 s: the program does not see its own writes.",
 		judged: P1 | P3 | P4 | P5, quick: true, bare: true,
 		steps: []step{createFoo("a", "a", 1), converged, held(8*time.Second, "deployments", createFoo("b", "b", 1), storyChange), converged}},
-	{name: "stale-start", what: "A Foo was scaled and named another Deployment. The program starts, and its first list of Foos is older than that: the API server lags, and refuses streaming lists (as one before 1.32, one of 1.33 with its defaults, or one with the gate WatchList off). With streaming lists no informer of client-go 0.35 or later starts with an old list.",
+	{name: "stale-start", what: "A Foo was scaled and named another Deployment. The program starts, and its first list of Foos is older than that: the API server lags, and refuses streaming lists (as one of 1.27 to 1.31, one of 1.33 with its defaults, or one with the gate WatchList off). With streaming lists no informer of client-go 0.35 or later starts with an old list.",
 		judged: P1 | P3 | P4 | P5 | P6, quick: true, bare: true,
 		steps: []step{createFoo("a", "a", 1), converged, staleStart(6*time.Second, false, storyChange, converged, wait(2*onTheWay)), converged, sameEnd}},
 	{name: "stale-start-streaming", what: "The same on an API server that has streaming lists: one of those is the newest. Only a program that asks for a plain list from a cache (resourceVersion=0) gets the old one.",
