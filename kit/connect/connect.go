@@ -19,8 +19,10 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	utilversion "k8s.io/apimachinery/pkg/util/version"
 	"k8s.io/apimachinery/pkg/version"
 	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/features"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/client-go/util/flowcontrol"
@@ -166,6 +168,9 @@ func Limit(config *rest.Config, qps float64, burst int) {
 	}
 }
 
+// oldest is the first Kubernetes that answers a streaming list, with which client-go's Reflector begins.
+var oldest = utilversion.MustParseGeneric("1.27")
+
 // Check asks the server for its version and for the groups that the program
 // needs. Its error says what is missing. It waits 10 s for each answer.
 func Check(ctx context.Context, server discovery.DiscoveryInterfaces, host string, groups ...schema.GroupVersion) (*version.Info, error) {
@@ -174,6 +179,9 @@ func Check(ctx context.Context, server discovery.DiscoveryInterfaces, host strin
 	info, err := server.ServerVersionWithContext(answer)
 	if err != nil {
 		return nil, explainRequest(ctx, err, host)
+	}
+	if v, err := utilversion.ParseGeneric(info.GitVersion); err == nil && v.LessThan(oldest) && features.FeatureGates().Enabled(features.WatchListClient) {
+		return nil, fmt.Errorf("%s is Kubernetes %s, which does not know streaming lists: take %s or newer, or set KUBE_FEATURE_WatchListClient=false in the environment", host, info.GitVersion, oldest)
 	}
 	for _, group := range groups {
 		if err := CheckGroup(ctx, server, host, group); err != nil {

@@ -253,6 +253,7 @@ func TestCheckMistakes(t *testing.T) {
 		}
 		testkit.WriteError(w, apierrors.NewForbidden(schema.GroupResource{}, "", errors.New("nobody")))
 	})
+	old := answering(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, `{"gitVersion": "v1.26.9-gke.1"}`) })
 	for _, test := range []struct {
 		reason string
 		config *rest.Config
@@ -262,6 +263,7 @@ func TestCheckMistakes(t *testing.T) {
 		{"the server is silent", silent, []string{"http://api.test", "does not answer"}},
 		{"credentials that it does not know", unauthorized, []string{"401", "credentials"}},
 		{"no right", forbidden, []string{"refuses", "forbidden"}},
+		{"a server that is too old", old, []string{"http://api.test is Kubernetes v1.26.9-gke.1", "1.27 or newer", "KUBE_FEATURE_WatchListClient=false"}},
 		{"a certificate that is not trusted", &rest.Config{Host: secure.URL}, []string{"certificate-authority"}},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
