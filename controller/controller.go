@@ -9,6 +9,7 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	utilcache "k8s.io/apimachinery/pkg/util/cache"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/util/workqueue"
 	"k8s.io/klog/v2"
@@ -25,25 +26,25 @@ const ReconcileTimeout = 30 * time.Second
 //   - nil error, requeueAfter > 0: reconcile the key again after that time. It is not done:
 //     its failures still count.
 //   - error: log it, and reconcile the key again after its back-off, which doubles each time,
-//     or after requeueAfter if that is > 0 and sooner. A panic is an error. The parts of an
-//     error made by errors.Join are logged one by one.
+//     or after requeueAfter if that is > 0 and sooner. A panic is an error.
 type Reconcile func(ctx context.Context, key cache.ObjectName) (requeueAfter time.Duration, err error)
 
 // Controller moves keys from a queue to a reconcile.
 type Controller struct {
 	queue     Queue
 	reconcile Reconcile
-	// ill has the keys whose last reconcile has failed (false) or was slow (true). retries has a place for
-	// each worker that may take one that has failed. slowQueue has those that wait for workers of their
-	// own (slow.go).
-	ill       sync.Map
+	// ill has the keys of which a reconcile has failed (false) or was slow (true) within the hour. retries
+	// has a place for each worker that may take one of them. slowQueue has those that wait for workers of
+	// their own (slow.go).
+	ill       *utilcache.Expiring
 	retries   chan struct{}
 	slowQueue workqueue.TypedInterface[cache.ObjectName]
 }
 
 // New returns a controller. Run starts it.
 func New(queue Queue, reconcile Reconcile) *Controller {
-	return &Controller{queue: queue, reconcile: reconcile, slowQueue: workqueue.NewTypedWithConfig(workqueue.TypedQueueConfig[cache.ObjectName]{Queue: newTurns()})}
+	slowQueue := workqueue.NewTypedWithConfig(workqueue.TypedQueueConfig[cache.ObjectName]{Name: "slow", Queue: newTurns()})
+	return &Controller{queue: queue, reconcile: reconcile, ill: utilcache.NewExpiring(), slowQueue: slowQueue}
 }
 
 // Run starts workers, and half as many for slow keys, and returns when ctx is done and each worker has
@@ -53,16 +54,12 @@ func New(queue Queue, reconcile Reconcile) *Controller {
 func (c *Controller) Run(ctx context.Context, workers int) {
 	c.retries = make(chan struct{}, workers*3/4)
 	var running sync.WaitGroup
-	start := func(workers int, processNext func(context.Context) bool) {
-		for range workers {
-			running.Go(func() {
-				for ctx.Err() == nil && processNext(ctx) {
-				}
-			})
-		}
+	for range workers {
+		running.Go(func() { c.runWorker(ctx, c.queue, c.processOrPutOff) })
 	}
-	start(workers, c.processNextItem)
-	start(workers/2, c.processNextSlow)
+	for range workers / 2 {
+		running.Go(func() { c.runWorker(ctx, c.slowQueue, c.processSlow) })
+	}
 	<-ctx.Done()
 	// Wakes the workers that wait in Get.
 	c.queue.ShutDown()
@@ -70,19 +67,15 @@ func (c *Controller) Run(ctx context.Context, workers int) {
 	running.Wait()
 }
 
-// processNextItem takes one key and reconciles it, or has it wait for another worker (slow.go). It
-// returns false when the queue is shut down and empty.
-func (c *Controller) processNextItem(ctx context.Context) bool {
-	key, shutdown := c.queue.Get()
-	if shutdown {
-		return false
+// runWorker takes keys, one after the other, and has each reconciled, or put off (slow.go), until the end.
+func (c *Controller) runWorker(ctx context.Context, queue workqueue.TypedInterface[cache.ObjectName], process func(context.Context, cache.ObjectName)) {
+	for {
+		key, shutdown := queue.Get()
+		if shutdown || ctx.Err() != nil {
+			return
+		}
+		process(ctx, key)
 	}
-	if wasSlow, isIll := c.ill.Load(key); isIll && cap(c.retries) > 0 {
-		c.processIll(ctx, key, wasSlow.(bool))
-	} else {
-		c.process(ctx, key)
-	}
-	return true
 }
 
 // process reconciles one key and gives it back to the queue.

@@ -263,6 +263,22 @@ func TestRunAwaitsWorkers(t *testing.T) {
 	}
 }
 
+// A worker that waits when the end comes takes no key that is added then.
+func TestNoKeyAfterTheEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		queue := controller.NewPriorityQueue("")
+		ctx, cancel := context.WithCancel(context.Background())
+		go controller.New(queue, func(context.Context, cache.ObjectName) (time.Duration, error) {
+			t.Error("a key was reconciled")
+			return 0, nil
+		}).Run(ctx, 1)
+		synctest.Wait()
+		cancel()
+		queue.Add(oneKey)
+		time.Sleep(time.Minute) // the queue's own goroutines end with its next tick
+	})
+}
+
 // One key is never reconciled twice at the same time, and a key that is added
 // meanwhile is not lost.
 func TestOneWorkerPerKey(t *testing.T) {

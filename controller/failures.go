@@ -38,8 +38,8 @@ const stoodFor, slowTimes = time.Minute, 300
 const lastsFrom, undoneFrom = 10 * time.Second, 6
 
 // Failures remembers, by the UID of an object, which writes were sent for it, how they ended, and
-// what people were told of it. What is not wanted any more is forgotten, so nothing of an object
-// that is gone stays. It is safe for concurrent use.
+// what people were told of it. What is not wanted any more is forgotten after a while, so nothing of an
+// object that is gone stays for long. It is safe for concurrent use.
 type Failures struct {
 	attempts, told *cache.Expiring
 }
@@ -152,7 +152,7 @@ func (f *Failures) Try(object metav1.Object, w Write, send func() error) Failure
 
 // notWanted notes that a write is not wanted now.
 func (f *Failures) notWanted(id attemptID, w Write, a attempt, undone bool) Failure {
-	if undone { // Look again whether it is forgotten.
+	if undone && time.Since(a.ended) < stoodFor { // Look again whether it is forgotten.
 		return Failure{Write: w.Name, Err: w.failed(ErrUndone), Lasts: true, Wait: lastsFrom}
 	}
 	if a.err != nil && !a.since.IsZero() {

@@ -145,6 +145,24 @@ func TestUndoneWriteWaits(t *testing.T) {
 	})
 }
 
+// What was undone is told for a minute after its last write, however long that took.
+func TestUndoneIsToldForAMinute(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		failures, w := controller.NewFailures(), controller.Write{Name: "update"}
+		for range 8 {
+			failures.Try(object(1), w, func() error { time.Sleep(5 * time.Second); return nil })
+			time.Sleep(10 * time.Second)
+		}
+		if failures.Try(object(1), w, nil).Err == nil {
+			t.Error("not told after ten seconds")
+		}
+		time.Sleep(time.Minute)
+		if got := failures.Try(object(1), w, nil).Err; got != nil {
+			t.Errorf("after a minute: %v, want nothing", got)
+		}
+	})
+}
+
 // In a namespace that is being deleted a write is tried once more, after a minute, whatever failed
 // before: a namespace may be made anew.
 func TestTerminatingWaits(t *testing.T) {

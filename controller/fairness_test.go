@@ -85,7 +85,8 @@ func TestFailingKeysHarmNobody(t *testing.T) {
 }
 
 // A key whose last reconcile was slow waits for one of half as many workers more. The namespaces take
-// turns, and in each the first comes first. What is quick again has any worker.
+// turns, and in each the first comes first. What is quick again has workers of both kinds, and what is well has one
+// left when that hangs once more.
 func TestSlowKeys(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const workers, keys = 2, 40
@@ -155,6 +156,11 @@ func TestSlowKeys(t *testing.T) {
 		add(false, time.Second)
 		if got := add(true, 5*time.Second); len(got) != workers {
 			t.Errorf("running, when all were quick again: %q, want %d", got, workers)
+		}
+		added = time.Now()
+		queue.Add(cache.NewObjectName("default", "well"))
+		if waited := (<-well).Sub(added); waited > 0 {
+			t.Errorf("what is well waits %s beside those that hang once more", waited)
 		}
 		time.Sleep(10 * time.Minute)
 		cancel()

@@ -1,7 +1,6 @@
 package controller
 
 import (
-	"container/list"
 	"sync"
 
 	"k8s.io/client-go/tools/cache"
@@ -22,9 +21,9 @@ import (
 //   - a retry, or a wait for the cache,
 //   - an object that a relist or a resync shows unchanged.
 //
-// Such keys are taken when no key of a change waits, and each eighth time. Among the keys of
-// changes the namespaces take turns (turns.go). Otherwise the first comes first: a retry waits behind
-// a whole initial list.
+// Such keys are taken when no key of a change waits, and each eighth time. In both the namespaces take
+// turns (turns.go), and in each the first comes first: a retry waits behind all of its namespace that an
+// initial list has.
 
 // PriorityQueue is a Queue with a second priority. AddAfter and AddRateLimited add with low
 // priority.
@@ -38,7 +37,7 @@ type PriorityQueue interface {
 
 // NewPriorityQueue returns an empty queue. name labels its metrics.
 func NewPriorityQueue(name string) PriorityQueue {
-	fifo := &priorityFIFO{high: newTurns(), inLow: map[cache.ObjectName]*list.Element{}}
+	fifo := &priorityFIFO{high: newTurns(), low: newTurns()}
 	ordered := workqueue.NewTypedWithConfig(workqueue.TypedQueueConfig[cache.ObjectName]{Name: name, Queue: fifo})
 	delaying := workqueue.NewTypedDelayingQueueWithConfig(workqueue.TypedDelayingQueueConfig[cache.ObjectName]{Name: name, Queue: ordered})
 	limiting := workqueue.NewTypedRateLimitingQueueWithConfig(RateLimiter(),
@@ -78,18 +77,16 @@ func (q *priorityQueue) AddLowPriority(key cache.ObjectName) { q.Queue.Add(key) 
 // lowTurn is how often a key of low priority goes first.
 const lowTurn = 8
 
-// priorityFIFO is the order of the waiting keys: turns for those of changes, a FIFO for the others. It
-// implements workqueue.Queue, whose methods are called under the queue's lock.
+// priorityFIFO is the order of the waiting keys. It implements workqueue.Queue, whose methods are
+// called under the queue's lock.
 type priorityFIFO struct {
 	// changed holds the keys that Add has added since a worker last took them. Add is called
 	// without the queue's lock, so this has one of its own.
 	changed sync.Map
 
-	// A key that waits is in exactly one of high and low, and in inLow if it is in low.
-	high  *turns
-	low   list.List                          // of cache.ObjectName
-	inLow map[cache.ObjectName]*list.Element // where in low a key is
-	pops  int
+	// A key that waits is in exactly one of these.
+	high, low *turns
+	pops      int
 }
 
 // Push is called for a key that does not wait.
@@ -97,16 +94,13 @@ func (f *priorityFIFO) Push(key cache.ObjectName) {
 	if _, changed := f.changed.Load(key); changed {
 		f.high.Push(key)
 	} else {
-		f.inLow[key] = f.low.PushBack(key)
+		f.low.Push(key)
 	}
 }
 
 // Touch is called for a key that waits and is added again.
 func (f *priorityFIFO) Touch(key cache.ObjectName) {
-	_, changed := f.changed.Load(key)
-	if element, ok := f.inLow[key]; ok && changed {
-		f.low.Remove(element)
-		delete(f.inLow, key)
+	if _, changed := f.changed.Load(key); changed && f.low.remove(key) {
 		f.high.Push(key)
 	}
 }
@@ -115,14 +109,9 @@ func (f *priorityFIFO) Touch(key cache.ObjectName) {
 func (f *priorityFIFO) Len() int { return f.high.Len() + f.low.Len() }
 
 // Pop takes a key. It is called only if Len is not 0.
-func (f *priorityFIFO) Pop() cache.ObjectName {
-	var key cache.ObjectName
+func (f *priorityFIFO) Pop() (key cache.ObjectName) {
 	if f.pops++; f.high.Len() == 0 || f.pops%lowTurn == 0 && f.low.Len() > 0 {
-		key = f.low.Remove(f.low.Front()).(cache.ObjectName)
-		if delete(f.inLow, key); len(f.inLow) == 0 {
-			// A map does not shrink: give back the memory of a long initial list.
-			f.inLow = map[cache.ObjectName]*list.Element{}
-		}
+		key = f.low.Pop()
 	} else {
 		key = f.high.Pop()
 	}

@@ -137,12 +137,14 @@ func TestQueueOrder(t *testing.T) {
 // A namespace with many changes does not go before all others.
 func TestNamespacesTakeTurns(t *testing.T) {
 	queue := controller.NewPriorityQueue("")
-	for _, key := range []string{"a/1", "a/2", "a/3", "b/4", "a/5", "c/6", "b/7"} {
-		namespace, name, _ := strings.Cut(key, "/")
-		queue.Add(cache.NewObjectName(namespace, name))
-	}
-	if diff := cmp.Diff([]string{"1", "4", "6", "2", "7", "3", "5"}, taken(queue)); diff != "" {
-		t.Errorf("order (-want +got):\n%s", diff)
+	for _, add := range []func(cache.ObjectName){queue.Add, queue.AddLowPriority} {
+		for _, key := range []string{"a/1", "a/2", "a/3", "b/4", "a/5", "c/6", "b/7"} {
+			namespace, name, _ := strings.Cut(key, "/")
+			add(cache.NewObjectName(namespace, name))
+		}
+		if diff := cmp.Diff([]string{"1", "4", "6", "2", "7", "3", "5"}, taken(queue)); diff != "" {
+			t.Errorf("order (-want +got):\n%s", diff)
+		}
 	}
 }
 

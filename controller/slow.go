@@ -17,16 +17,25 @@ import (
 //
 // So a key whose last reconcile was slow waits in a queue of its own, for workers of its own. There are
 // half as many of these: more requests at a time make a webhook that is slow time out. In that queue,
-// too, the namespaces take turns (turns.go). A key that has failed may hang the next time, and does not
-// get the last quarter of the workers.
+// too, the namespaces take turns (turns.go). A key that has failed or was slow within the hour may hang
+// the next time, and does not get the last quarter of the workers.
 
 // slowFrom is when a reconcile is slow. On a busy machine one that is well may take half of it.
 const slowFrom = time.Second
 
-// processIll reconciles a key that has failed, if there is room. Else, and if it was slow, the key
-// waits for other workers. The queue that it comes from gives it to nobody before process gives it back.
-func (c *Controller) processIll(ctx context.Context, key cache.ObjectName, wasSlow bool) {
-	if !wasSlow {
+// illFor is how long it counts that a key has failed or was slow. What comes next says little: the event
+// of a slow write brings a reconcile that sends nothing.
+const illFor = time.Hour
+
+// processOrPutOff reconciles a key. If the key was slow, or is ill and there is no room, it waits for other
+// workers: the queue that it comes from gives it to nobody before process gives it back.
+func (c *Controller) processOrPutOff(ctx context.Context, key cache.ObjectName) {
+	wasSlow, isIll := c.ill.Get(key)
+	if !isIll || cap(c.retries) == 0 {
+		c.process(ctx, key)
+		return
+	}
+	if wasSlow == false {
 		select {
 		case c.retries <- struct{}{}:
 			c.process(ctx, key)
@@ -38,25 +47,21 @@ func (c *Controller) processIll(ctx context.Context, key cache.ObjectName, wasSl
 	c.slowQueue.Add(key)
 }
 
-// processNextSlow reconciles one key of the slowQueue. It returns false when that is shut down.
-func (c *Controller) processNextSlow(ctx context.Context) bool {
-	key, shutdown := c.slowQueue.Get()
-	if !shutdown {
-		c.process(ctx, key)
-		c.slowQueue.Done(key)
-	}
-	return !shutdown
+// processSlow reconciles a key of the slowQueue.
+func (c *Controller) processSlow(ctx context.Context, key cache.ObjectName) {
+	c.process(ctx, key)
+	c.slowQueue.Done(key)
 }
 
 // note notes how a reconcile has ended. One that is not done, such as one that waits for its back-off,
-// does not make a key well.
+// was not quick.
 func (c *Controller) note(key cache.ObjectName, took, requeueAfter time.Duration, err error) {
+	wasSlow, isIll := c.ill.Get(key)
+	done, failed := err == nil && requeueAfter == 0, err != nil && !isRace(err)
 	switch {
 	case took >= slowFrom:
-		c.ill.Store(key, true)
-	case err != nil && !isRace(err):
-		c.ill.Store(key, false)
-	case err == nil && requeueAfter == 0:
-		c.ill.Delete(key)
+		c.ill.Set(key, true, illFor)
+	case wasSlow == true && (done || failed), !isIll && failed:
+		c.ill.Set(key, false, illFor)
 	}
 }

@@ -1,6 +1,10 @@
 package controller
 
-import "k8s.io/client-go/tools/cache"
+import (
+	"container/list"
+
+	"k8s.io/client-go/tools/cache"
+)
 
 // Turns. Without this file a namespace with a thousand keys goes before all others
 // (TestNamespacesTakeTurns):
@@ -16,36 +20,52 @@ import "k8s.io/client-go/tools/cache"
 // turns are keys that wait. It implements workqueue.Queue, whose methods are called under the queue's
 // lock.
 type turns struct {
-	lines map[string][]cache.ObjectName // by namespace
-	order []string                      // the namespaces in lines, that whose turn is next first
-	keys  int
+	lines map[string]*list.List              // the keys that wait, by namespace
+	order []string                           // the namespaces in lines, that whose turn is next first
+	where map[cache.ObjectName]*list.Element // in its line
 }
 
-func newTurns() *turns { return &turns{lines: map[string][]cache.ObjectName{}} }
+func newTurns() *turns {
+	return &turns{lines: map[string]*list.List{}, where: map[cache.ObjectName]*list.Element{}}
+}
 
 // Push is called for a key that does not wait.
 func (t *turns) Push(key cache.ObjectName) {
-	if t.keys++; t.lines[key.Namespace] == nil {
+	if t.lines[key.Namespace] == nil {
+		t.lines[key.Namespace] = list.New()
 		t.order = append(t.order, key.Namespace)
 	}
-	t.lines[key.Namespace] = append(t.lines[key.Namespace], key)
+	t.where[key] = t.lines[key.Namespace].PushBack(key)
 }
 
 // Touch is called for a key that waits and is added again.
 func (t *turns) Touch(cache.ObjectName) {}
 
 // Len returns how many keys wait.
-func (t *turns) Len() int { return t.keys }
+func (t *turns) Len() int { return len(t.where) }
 
 // Pop takes a key. It is called only if Len is not 0.
 func (t *turns) Pop() cache.ObjectName {
-	namespace := t.order[0]
-	line := t.lines[namespace]
-	t.order, t.keys = t.order[1:], t.keys-1
-	if t.lines[namespace] = line[1:]; len(line) > 1 {
-		t.order = append(t.order, namespace)
-	} else {
-		delete(t.lines, namespace)
+	for t.lines[t.order[0]].Len() == 0 { // Its keys are taken or removed.
+		delete(t.lines, t.order[0])
+		t.order = t.order[1:]
 	}
-	return line[0]
+	namespace := t.order[0]
+	t.order = append(t.order[1:], namespace)
+	key := t.lines[namespace].Front().Value.(cache.ObjectName)
+	t.remove(key)
+	return key
+}
+
+// remove takes a key if it waits, and reports whether it did.
+func (t *turns) remove(key cache.ObjectName) bool {
+	element, waits := t.where[key]
+	if !waits {
+		return false
+	}
+	t.lines[key.Namespace].Remove(element)
+	if delete(t.where, key); len(t.where) == 0 {
+		*t = *newTurns() // A map does not shrink: give back the memory of a long initial list.
+	}
+	return true
 }

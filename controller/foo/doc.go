@@ -42,7 +42,9 @@
 //     waits for minutes.
 //   - A Foo whose last reconcile was slow waits for its turn among those that still are. A thousand in
 //     its own namespace take 20 minutes; other namespaces take turns with it.
-//   - A write that takes more than 15 s fails, also if a webhook may take longer.
+//   - A write of a Deployment that takes more than 15 s fails, also if a webhook may take longer.
+//   - The whole text of a refusal is kept as long as the back-off of its write: minutes, and 50 minutes
+//     if the write took 10 s.
 //   - A webhook that serves several policies is one cause, and so is all that a Pod lacks but a quota.
 //     If another of them denies, the condition says so at the first event or resync after five
 //     minutes, and no Event does.

@@ -98,7 +98,7 @@ func (r *Reconciler) updateStatus(ctx context.Context, s *fooState) {
 	desired.Status = calculateStatus(s, causes)
 	status, ready := desired.Status, meta.FindStatusCondition(desired.Status.Conditions, v1alpha1.FooReady)
 	w := controller.Write{Name: "update status of Foo " + s.key.String(), Version: s.foo.ResourceVersion,
-		// Only times may differ in what has the same purpose.
+		// Only times, and conditions of others, may differ in what has the same purpose.
 		Purpose: fmt.Sprint(status.ObservedGeneration, status.Replicas, status.AvailableReplicas, ready.Reason, ready.Message)}
 	// reflect.DeepEqual, except that nil and empty are equal, and two times in different
 	// time zones.

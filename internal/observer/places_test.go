@@ -55,7 +55,7 @@ func TestPlaces(t *testing.T) {
 		"stream listed":     {"informer/foo.go", "NewFoos"},
 		"store added":       {"informer/foo.go", "NewFoos"},
 		"queue added":       {"controller/priority.go", "lowPriority.Add"},
-		"worker got":        {"controller/controller.go", "Controller.processNextItem"},
+		"worker got":        {"controller/controller.go", "Controller.runWorker"},
 		"reconcile started": {"controller/foo/reconcile.go", "Reconciler.Reconcile"},
 		"request sent":      {"controller/foo/deployment.go", "Reconciler.createDeployment"},
 		"queue limited":     {"controller/controller.go", "Controller.retry"},

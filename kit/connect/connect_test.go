@@ -253,7 +253,9 @@ func TestCheckMistakes(t *testing.T) {
 		}
 		testkit.WriteError(w, apierrors.NewForbidden(schema.GroupResource{}, "", errors.New("nobody")))
 	})
-	old := answering(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, `{"gitVersion": "v1.26.9-gke.1"}`) })
+	old := answering(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = io.WriteString(w, `{"gitVersion": "v1.26.9-gke.1"}`)
+	})
 	for _, test := range []struct {
 		reason string
 		config *rest.Config

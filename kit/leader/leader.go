@@ -228,7 +228,7 @@ func (e *Election) Healthy() error {
 // written it. Without the right to do so it never leads.
 func (e *Election) Joined() error {
 	if e.options.Elect && !e.seen.Load() {
-		return fmt.Errorf("the Lease %s was not read yet", e.lock.Describe())
+		return fmt.Errorf("the Lease %s was not read yet, or nobody holds it", e.lock.Describe())
 	}
 	return nil
 }

@@ -21,7 +21,7 @@ func newQueueMetrics(f factory) queueMetrics {
 		retries:        f.counter("workqueue_retries_total", "Keys that were to be added after a delay.", "name"),
 		queueDuration:  f.histogram("workqueue_queue_duration_seconds", "How long a key waits in the queue before a worker takes it.", buckets, "name"),
 		workDuration:   f.histogram("workqueue_work_duration_seconds", "How long a worker has a key.", buckets, "name"),
-		unfinished:     f.gauge("workqueue_unfinished_work_seconds", "How long the workers have had the keys that they have, in sum. Grows by one per second for each worker that is stuck.", "name"),
+		unfinished:     f.gauge("workqueue_unfinished_work_seconds", "How long ago the keys that are not done were taken, in sum: those that a worker has, and those of slow reconciles that wait for a worker of their own. Grows by one per second for each.", "name"),
 		longestRunning: f.gauge("workqueue_longest_running_processor_seconds", "How long the slowest worker has had its key.", "name"),
 	}
 }

@@ -111,7 +111,7 @@ func (f *foo) event(kind, what string, echo bool) []trace.Step {
 func (f *foo) reconcile(decision string, requests ...trace.Step) []trace.Step {
 	step := trace.Step{Kind: "Foo", Key: f.key(), For: "Foo " + f.key(), File: "controller/foo/reconcile.go", Func: "Reconciler.Reconcile"}
 	got, started, ended, done := step, step, step, step
-	got.Part, got.What, got.File, got.Func = trace.PartWorker, "got", "controller/controller.go", "Controller.processNextItem"
+	got.Part, got.What, got.File, got.Func = trace.PartWorker, "got", "controller/controller.go", "Controller.runWorker"
 	started.Part, started.What, started.Cause = trace.PartReconcile, "started", "a change of "+f.key()
 	ended.Part, ended.What, ended.Text, ended.Took = trace.PartReconcile, "ended", decision, 4*time.Millisecond
 	done.Part, done.What = trace.PartWorker, "done"

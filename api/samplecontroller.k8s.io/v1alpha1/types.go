@@ -44,7 +44,7 @@ type FooStatus struct {
 }
 
 // FooReady is the type of a Foo's condition. It is True while the Foo has the Deployment that
-// its spec asks for, and each wanted replica, and no other, is available and of the newest
+// its spec asks for, and each wanted replica of it, and no other, is available and of the newest
 // template. During a rollout it is False. Its reason is one of the words below. The status of a
 // Foo that is being deleted stays as it was.
 const FooReady = "Ready"

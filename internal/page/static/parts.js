@@ -68,7 +68,7 @@ export const parts = [
       'A few of them, each in a loop: take a key, reconcile it, give it back.',
       'Which key is reconciled again, and when, is decided here.',
     ],
-    where: [['controller/controller.go', 'Controller.processNextItem'], ['controller/controller.go', 'Controller.retry']],
+    where: [['controller/controller.go', 'Controller.runWorker'], ['controller/controller.go', 'Controller.retry']],
   },
   {
     id: 'reconcile',
