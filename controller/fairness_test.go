@@ -197,13 +197,13 @@ func TestOneWorkerIsAlone(t *testing.T) {
 	})
 }
 
-// What fails at once, and then begins to hang, leaves a worker free. A look at what waits for its
-// back-off changes nothing, nor does a Conflict.
+// What fails at once, and then begins to hang, leaves a worker free, and has half as many when each has
+// hung. A look at what waits for its back-off changes nothing, nor does a Conflict.
 func TestFailedKeysLeaveWorkersFree(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		queue := controller.NewPriorityQueue("")
 		ctx, cancel := context.WithCancel(klog.NewContext(t.Context(), klog.Logger{}))
-		var round atomic.Int32
+		var round, hanging atomic.Int32
 		well := make(chan time.Time, 1)
 		go controller.New(queue, func(_ context.Context, key cache.ObjectName) (time.Duration, error) {
 			switch {
@@ -211,26 +211,38 @@ func TestFailedKeysLeaveWorkersFree(t *testing.T) {
 				well <- time.Now()
 			case round.Load() == 0:
 				return 0, errors.New("refused")
-			case round.Load() == 1:
+			case round.Load() == 1, round.Load() == 5:
 				return time.Hour, nil
 			case round.Load() == 2:
 				return 0, apierrors.NewConflict(schema.GroupResource{}, key.Name, nil)
 			default:
+				hanging.Add(1)
 				time.Sleep(10 * time.Second)
+				hanging.Add(-1)
 			}
 			return 0, nil
 		}).Run(ctx, 4)
-		for range 4 {
+		add := func() {
 			for i := range 20 {
 				queue.Add(cache.NewObjectName("default", fmt.Sprint("failing-", i)))
 			}
 			time.Sleep(time.Millisecond)
 			round.Add(1)
 		}
+		for range 4 {
+			add()
+		}
 		added := time.Now()
 		queue.Add(cache.NewObjectName("default", "well"))
 		if waited := (<-well).Sub(added); waited > 0 {
 			t.Errorf("what is well waits %s for what hangs", waited)
+		}
+		time.Sleep(10 * time.Minute)
+		round.Store(5)
+		add()
+		add()
+		if got := hanging.Load(); got != 2 {
+			t.Errorf("%d hang at the same time, want 2", got)
 		}
 		cancel()
 		time.Sleep(10 * time.Minute)

@@ -110,7 +110,7 @@ var mutants = []struct {
 	{"a namespace that does not wait for its turn", "controller/turns.go", "t.order = append(t.order[1:], namespace)", "t.order = append([]string{namespace}, t.order[1:]...)", "./controller", "TestNamespacesTakeTurns"},
 	{"slow keys without turns", "controller/controller.go", "workqueue.NewTypedWithConfig(workqueue.TypedQueueConfig[cache.ObjectName]{Name: \"slow\", Queue: newTurns()})", "workqueue.NewTyped[cache.ObjectName]()", "./controller", "TestSlowKeys"},
 	{"the number of any old Deployment", "controller/foo/reconcile.go", "a.CreationTimestamp.Compare(b.CreationTimestamp.Time)", "b.CreationTimestamp.Compare(a.CreationTimestamp.Time)", "./controller/foo", "TestRenameKeepsNumber"},
-	{"a key that is slow for ever", "controller/slow.go", "wasSlow == true && (done || failed), ", "", "./controller", "TestSlowKeys"},
+	{"a key that is slow for ever", "controller/slow.go", "wasSlow == true && (done || failed), ", "wasSlow == nil && done && false, ", "./controller", "TestSlowKeys"},
 	{"a slow write that its event makes well", "controller/slow.go", "c.ill.Set(key, false, illFor)", "c.ill.Delete(key)", "./controller", "TestSlowKeys"},
 	{"a key that is taken after the end", "controller/controller.go", "shutdown || ctx.Err() != nil", "shutdown", "./controller", "TestNoKeyAfterTheEnd"},
 	{"what was undone, told for as long as it is remembered", "controller/failures.go", "undone && time.Since(a.ended) < stoodFor", "undone", "./controller", "TestUndoneIsToldForAMinute"},
