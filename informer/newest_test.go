@@ -11,11 +11,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
 
-	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
-	"example.com/byhand/clientset"
-	"example.com/byhand/informer"
 	"example.com/byhand/kit/testkit"
 )
 
@@ -25,9 +24,9 @@ import (
 func TestNoListIsOld(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := testkit.NewAPIServer()
-		const path = "/apis/samplecontroller.k8s.io/v1alpha1/namespaces/default/foos/"
+		const path = "/api/v1/namespaces/default/pods/"
 		for i := range 600 { // more than a page
-			s.Add(fmt.Sprint(path, i), &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"deploymentName": "d"}}})
+			s.Add(fmt.Sprint(path, i), &unstructured.Unstructured{Object: map[string]any{}})
 		}
 		var lists []url.Values
 		failures := 1
@@ -35,7 +34,7 @@ func TestNoListIsOld(t *testing.T) {
 			query := r.URL.Query()
 			switch {
 			case query.Has("sendInitialEvents"):
-				return apierrors.NewInvalid(v1alpha1.Kind("Foo"), "", nil)
+				return apierrors.NewInvalid(schema.GroupKind{}, "", nil)
 			case query.Has("watch"):
 				return nil
 			}
@@ -45,17 +44,17 @@ func TestNoListIsOld(t *testing.T) {
 			}
 			return nil
 		})
-		foos := informer.NewFoos(clientset.NewForConfigOrDie(s.Config()), "", 0, cache.ResourceEventHandlerFuncs{})
-		go foos.Run(t.Context())
+		pods := newPods(options{kube: kubernetes.NewForConfigOrDie(s.Config()), handler: cache.ResourceEventHandlerFuncs{}})
+		go pods.Run(t.Context())
 		time.Sleep(time.Minute) // longer than any back-off
 		seen := s.Latest()
 		s.Remove(path + "0")
-		s.CutWatches("foos")
+		s.CutWatches("pods")
 		s.Compact()
 		time.Sleep(time.Minute)
 		synctest.Wait()
-		if got := len(foos.Store.ListKeys()); got != 599 {
-			t.Errorf("%d Foos in the store, want 599", got)
+		if got := len(pods.Store.ListKeys()); got != 599 {
+			t.Errorf("%d Pods in the store, want 599", got)
 		}
 		// After the 410 one that is not older than what was seen. With a limit it would be one
 		// of exactly that version.

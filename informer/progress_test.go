@@ -110,21 +110,21 @@ func TestWaitForSync(t *testing.T) {
 		{"a slow list", func(_ *http.Request, send func(string, any)) bool {
 			for n := range 5 {
 				time.Sleep(50 * time.Second)
-				send("ADDED", foo(fmt.Sprint(n), "7"))
+				send("ADDED", pod(fmt.Sprint(n), "7"))
 			}
 			return true
 		}, 250 * time.Second, nil},
 		{"a list without an end", func(r *http.Request, send func(string, any)) bool {
 			time.Sleep(50 * time.Second)
-			send("ADDED", foo("one", "7"))
+			send("ADDED", pod("one", "7"))
 			for r.Context().Err() == nil {
 				time.Sleep(20 * time.Second)
-				send("BOOKMARK", foo("", "8")) // as each watch has them, not that of the list
+				send("BOOKMARK", pod("", "8")) // as each watch has them, not that of the list
 			}
 			return false
 		}, 110 * time.Second, []string{"bookmark", "KUBE_FEATURE_WatchListClient=false"}},
 		{"streams that break", func(_ *http.Request, send func(string, any)) bool {
-			send("ADDED", foo("one", "7"))
+			send("ADDED", pod("one", "7"))
 			return false
 		}, time.Minute, []string{"broken"}},
 	} {
@@ -151,7 +151,7 @@ func TestWaitForSync(t *testing.T) {
 					send("ERROR", apierrors.NewTimeoutError("broken", 0).Status())
 					return true
 				})
-				i := running(quiet.Context(t), t, s, newFoos)
+				i := running(quiet.Context(t), t, s, newPods)
 				err := waitForSync(t, i, test.least)
 				if (err != nil) != (test.want != nil) {
 					t.Errorf("error %v, want one with %q", err, test.want)
@@ -174,7 +174,7 @@ func TestProgress(t *testing.T) {
 		s.Intercept(func(w http.ResponseWriter, r *http.Request) bool {
 			w.Header().Set("Content-Type", "application/json")
 			for _, name := range []string{"one", "two", "three"} {
-				_ = json.NewEncoder(w).Encode(map[string]any{"type": "ADDED", "object": foo(name, "7")})
+				_ = json.NewEncoder(w).Encode(map[string]any{"type": "ADDED", "object": pod(name, "7")})
 			}
 			w.(http.Flusher).Flush()
 			<-r.Context().Done()
@@ -188,12 +188,12 @@ func TestProgress(t *testing.T) {
 		}, funcr.Options{})
 		ctx, cancel := context.WithTimeout(klog.NewContext(t.Context(), log), 12*time.Second)
 		defer cancel()
-		i := running(ctx, t, s, newFoos)
+		i := running(ctx, t, s, newPods)
 		if err := informer.WaitForSync(ctx, time.Minute, i); err != context.DeadlineExceeded {
 			t.Errorf("error %v, want the caller's", err)
 		}
 		synctest.Wait()
-		const want = `"blind"=false "reason"="foos.samplecontroller.k8s.io: the first list is not complete, 3 objects received: `
+		const want = `"blind"=false "reason"="pods: the first list is not complete, 3 objects received: `
 		if len(lines) != 2 || !strings.Contains(lines[0], want) {
 			t.Errorf("log lines %q, want two with %s", lines, want)
 		}
@@ -211,7 +211,7 @@ func TestReady(t *testing.T) {
 				lines = append(lines, args)
 			}
 		}, funcr.Options{})
-		i := running(klog.NewContext(t.Context(), log), t, s, newFoos)
+		i := running(klog.NewContext(t.Context(), log), t, s, newPods)
 		if err := informer.WaitForSync(t.Context(), time.Minute, i); err != nil {
 			t.Fatal(err)
 		}
@@ -219,7 +219,7 @@ func TestReady(t *testing.T) {
 			return func(*http.Request) *apierrors.StatusError { return err }
 		}
 		created := 0
-		const broken = "/apis/samplecontroller.k8s.io/v1alpha1/namespaces/default/foos/broken"
+		const broken = "/api/v1/namespaces/default/pods/broken"
 		for _, test := range []struct {
 			reason string
 			refuse func(r *http.Request) *apierrors.StatusError
@@ -234,15 +234,15 @@ func TestReady(t *testing.T) {
 			{"all rights are lost", forbidden, "no right to"},
 			{"the account is unknown", always(apierrors.NewUnauthorized("who?")), "who?"},
 			{"the server is out of order", always(apierrors.NewInternalError(errors.New("out of order"))), "out of order"},
-			{"the kind is gone", always(apierrors.NewNotFound(schema.GroupResource{}, "foos")), "not found"},
+			{"the kind is gone", always(apierrors.NewNotFound(schema.GroupResource{}, "pods")), "not found"},
 			{"the server asks for an hour's patience", always(apierrors.NewTooManyRequests("", 3600)), "a request has no answer yet"},
 			{"an object cannot be decoded", nil, "cannot unmarshal"},
 		} {
 			s.Refuse(test.refuse)
 			if test.refuse == nil {
-				s.Add(broken, &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"replicas": int64(3e9)}}})
+				s.Add(broken, &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"priority": int64(3e9)}}})
 			}
-			s.EndWatches("foos") // only a new request shows a refusal
+			s.EndWatches("pods") // only a new request shows a refusal
 			for range 59 {
 				time.Sleep(time.Second)
 				created++ // Each list is longer than the one before.
@@ -252,7 +252,7 @@ func TestReady(t *testing.T) {
 				t.Errorf("%s: after 59 s error %v, want one: %t", test.reason, i.Ready(), atOnce)
 			}
 			time.Sleep(6 * time.Second)
-			if err := i.Ready(); err == nil || !strings.HasPrefix(err.Error(), "foos.samplecontroller.k8s.io: blind for ") || !strings.Contains(err.Error(), test.want) {
+			if err := i.Ready(); err == nil || !strings.HasPrefix(err.Error(), "pods: blind for ") || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("%s: error %v, want %q", test.reason, err, test.want)
 			}
 			s.Refuse(nil)
@@ -287,10 +287,10 @@ func TestRunEnds(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					s := testkit.NewAPIServer()
 					s.Refuse(refuse)
-					foos := informer.NewFoos(clientset.NewForConfigOrDie(s.Config()), "", 0, cache.ResourceEventHandlerFuncs{})
+					pods := newPods(options{kube: kubernetes.NewForConfigOrDie(s.Config()), handler: cache.ResourceEventHandlerFuncs{}})
 					ctx, cancel := context.WithTimeout(quiet.Context(t), 5*time.Minute)
 					defer cancel()
-					foos.Run(ctx)
+					pods.Run(ctx)
 					end, _ := ctx.Deadline()
 					if took := time.Since(end); took > time.Second {
 						t.Errorf("Run returns %s after the end of its context", took)

@@ -16,8 +16,8 @@ import (
 // has, and nothing is taken for deleted. Once the object is mended, the next list delivers
 // everything.
 func TestUndecodableObject(t *testing.T) {
-	foo := func(name, replicas string) string {
-		return fmt.Sprintf(`{"apiVersion": "samplecontroller.k8s.io/v1alpha1", "kind": "Foo", "metadata": {"name": %q}, "spec": {"replicas": %s}}`, name, replicas)
+	pod := func(name, priority string) string {
+		return fmt.Sprintf(`{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": %q}, "spec": {"priority": %s}}`, name, priority)
 	}
 	const tooLarge = "3000000000" // for an int32
 	lists, heard := make(chan string), make(chan string, 10)
@@ -27,13 +27,13 @@ func TestUndecodableObject(t *testing.T) {
 		case "streaming list":
 			listThenWatch(w, r) // refuses it
 		case "watch":
-			_, _ = fmt.Fprintf(w, `{"type": "MODIFIED", "object": %s}{"type": "ADDED", "object": %s}`, foo("one", tooLarge), foo("two", "1"))
+			_, _ = fmt.Fprintf(w, `{"type": "MODIFIED", "object": %s}{"type": "ADDED", "object": %s}`, pod("one", tooLarge), pod("two", "1"))
 			w.(http.Flusher).Flush()
 			<-r.Context().Done()
 		default:
 			select {
 			case items := <-lists:
-				_, _ = fmt.Fprintf(w, `{"apiVersion": "samplecontroller.k8s.io/v1alpha1", "kind": "FooList", "metadata": {"resourceVersion": "10"}, "items": [%s]}`, items)
+				_, _ = fmt.Fprintf(w, `{"apiVersion": "v1", "kind": "PodList", "metadata": {"resourceVersion": "10"}, "items": [%s]}`, items)
 			case <-r.Context().Done():
 			}
 		}
@@ -41,7 +41,7 @@ func TestUndecodableObject(t *testing.T) {
 		AddFunc:    func(obj any) { heard <- "added " + obj.(metav1.Object).GetName() },
 		UpdateFunc: func(_, obj any) { heard <- "updated " + obj.(metav1.Object).GetName() },
 		DeleteFunc: func(any) { heard <- "deleted" },
-	}}, newFoos)
+	}}, newPods)
 
 	answer := func(items ...string) {
 		t.Helper()
@@ -51,11 +51,11 @@ func TestUndecodableObject(t *testing.T) {
 			t.Fatal("nobody lists")
 		}
 	}
-	answer(foo("one", "1"))
+	answer(pod("one", "1"))
 	receive(t, heard, "added one")
-	answer(foo("one", tooLarge), foo("two", "1"))
+	answer(pod("one", tooLarge), pod("two", "1"))
 	// The next list is sent only after that one has failed.
-	answer(foo("one", "2"), foo("two", "1"))
+	answer(pod("one", "2"), pod("two", "1"))
 	receive(t, heard, "updated one")
 	receive(t, heard, "added two")
 }
