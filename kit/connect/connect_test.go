@@ -23,26 +23,24 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
-	"example.com/byhand/clientset"
 	"example.com/byhand/kit/connect"
 	"example.com/byhand/kit/testkit"
 )
 
-// The limit is that of all clients together: those of both clientsets take from one
-// limiter.
+// The limit is that of all clients together: two clientsets take from one limiter.
 func TestLimit(t *testing.T) {
 	for _, qps := range []float64{5, -1} {
 		config := &rest.Config{Host: "http://api.test"}
 		connect.Limit(config, qps, 10)
-		client, kube := clientset.NewForConfigOrDie(config), kubernetes.NewForConfigOrDie(config)
-		foos, deployments := client.SamplecontrollerV1alpha1().RESTClient().GetRateLimiter(), kube.AppsV1().RESTClient().GetRateLimiter()
+		one, two := kubernetes.NewForConfigOrDie(config), kubernetes.NewForConfigOrDie(config)
+		limiter := one.AppsV1().RESTClient().GetRateLimiter()
 		switch {
-		case foos != deployments:
-			t.Errorf("%v a second: Foos and Deployments have a limiter each", qps)
-		case qps < 0 && foos != nil:
-			t.Errorf("no limit: there is a limiter of %v a second", foos.QPS())
-		case qps > 0 && foos.QPS() != float32(qps):
-			t.Errorf("%v a second: the limiter allows %v", qps, foos.QPS())
+		case limiter != two.AppsV1().RESTClient().GetRateLimiter():
+			t.Errorf("%v a second: two clientsets have a limiter each", qps)
+		case qps < 0 && limiter != nil:
+			t.Errorf("no limit: there is a limiter of %v a second", limiter.QPS())
+		case qps > 0 && limiter.QPS() != float32(qps):
+			t.Errorf("%v a second: the limiter allows %v", qps, limiter.QPS())
 		}
 	}
 }

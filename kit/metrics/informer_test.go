@@ -4,11 +4,11 @@ import (
 	"context"
 	"testing"
 
+	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	kubefake "k8s.io/client-go/kubernetes/fake"
 	"k8s.io/client-go/tools/cache"
 
-	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
-	"example.com/byhand/clientset/fake"
 	"example.com/byhand/informer"
 	"example.com/byhand/kit/metrics"
 )
@@ -25,36 +25,36 @@ func runUntilEnd(t *testing.T, run func(ctx context.Context)) {
 	t.Cleanup(func() { cancel(); <-done })
 }
 
-func newFoos(names ...string) *informer.Informer {
-	client := fake.NewClientset()
+func newDeployments(names ...string) *informer.Informer {
+	client := kubefake.NewClientset()
 	for _, name := range names {
-		_ = client.Tracker().Add(&v1alpha1.Foo{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name}})
+		_ = client.Tracker().Add(&appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name}})
 	}
-	return informer.NewFoos(client, "", 0, cache.ResourceEventHandlerFuncs{})
+	return informer.NewDeployments(client, "", 0, cache.ResourceEventHandlerFuncs{})
 }
 
-// startFoos returns an informer over two Foos, in sync.
-func startFoos(t *testing.T) *informer.Informer {
+// startDeployments returns an informer over two Deployments, in sync.
+func startDeployments(t *testing.T) *informer.Informer {
 	t.Helper()
-	foos := newFoos("one", "two")
-	runUntilEnd(t, foos.Run)
-	if err := informer.WaitForSync(t.Context(), deadline, foos); err != nil {
+	deployments := newDeployments("one", "two")
+	runUntilEnd(t, deployments.Run)
+	if err := informer.WaitForSync(t.Context(), deadline, deployments); err != nil {
 		t.Fatal(err)
 	}
-	return foos
+	return deployments
 }
 
 // A scrape looks at the stores as they are then.
 func TestInformers(t *testing.T) {
 	m := metrics.New()
-	waiting, synced := newFoos("three"), startFoos(t)
+	waiting, synced := newDeployments("three"), startDeployments(t)
 	waiting.Resource = "things"
 	m.Informers(waiting, synced)
 	expect(t, m, map[string]float64{
-		`informer_ready{group="",resource="things"}`:                              0,
-		`informer_store_objects{group="",resource="things"}`:                      0,
-		`informer_ready{group="samplecontroller.k8s.io",resource="foos"}`:         1,
-		`informer_store_objects{group="samplecontroller.k8s.io",resource="foos"}`: 2,
+		`informer_ready{group="",resource="things"}`:                  0,
+		`informer_store_objects{group="",resource="things"}`:          0,
+		`informer_ready{group="apps",resource="deployments"}`:         1,
+		`informer_store_objects{group="apps",resource="deployments"}`: 2,
 	})
 
 	runUntilEnd(t, waiting.Run)

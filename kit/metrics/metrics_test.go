@@ -25,7 +25,7 @@ import (
 // deadline is how long a test waits for what must happen.
 const deadline = 10 * time.Second
 
-var key = cache.NewObjectName("default", "example-foo")
+var key = cache.NewObjectName("default", "one")
 
 // scrape returns what Prometheus would read.
 func scrape(t *testing.T, m *metrics.Metrics) string {
@@ -153,11 +153,11 @@ var everything = map[string]string{
 // own linter finds nothing to complain of.
 func TestNames(t *testing.T) {
 	m := metrics.New()
-	queue := controller.NewPriorityQueue("foo")
+	queue := controller.NewPriorityQueue("widget")
 	defer queue.ShutDown()
-	m.Workers("Foo", 1)
+	m.Workers("Widget", 1)
 	requestEverything(t)
-	m.Informers(startFoos(t))
+	m.Informers(startDeployments(t))
 	lead(t, m)
 
 	scraped := scrape(t, m)
@@ -183,7 +183,7 @@ func TestNames(t *testing.T) {
 // What happens to a key in a queue shows, under the queue's name.
 func TestQueue(t *testing.T) {
 	m := metrics.New()
-	queue := controller.NewPriorityQueue("foo")
+	queue := controller.NewPriorityQueue("widget")
 	defer queue.ShutDown()
 	other := cache.NewObjectName("default", "other")
 
@@ -191,22 +191,22 @@ func TestQueue(t *testing.T) {
 	queue.Add(key) // is in it already
 	queue.Add(other)
 	expect(t, m, map[string]float64{
-		`workqueue_adds_total{name="foo"}`:                   2,
-		`workqueue_depth{name="foo"}`:                        2,
-		`workqueue_retries_total{name="foo"}`:                0,
-		`workqueue_queue_duration_seconds_count{name="foo"}`: 0,
+		`workqueue_adds_total{name="widget"}`:                   2,
+		`workqueue_depth{name="widget"}`:                        2,
+		`workqueue_retries_total{name="widget"}`:                0,
+		`workqueue_queue_duration_seconds_count{name="widget"}`: 0,
 	})
 
 	queue.Get()
-	await(t, m, `workqueue_longest_running_processor_seconds{name="foo"}`, func(seconds float64) bool { return seconds > 0 })
-	await(t, m, `workqueue_unfinished_work_seconds{name="foo"}`, func(seconds float64) bool { return seconds > 0 })
+	await(t, m, `workqueue_longest_running_processor_seconds{name="widget"}`, func(seconds float64) bool { return seconds > 0 })
+	await(t, m, `workqueue_unfinished_work_seconds{name="widget"}`, func(seconds float64) bool { return seconds > 0 })
 	queue.Done(key)
 	queue.AddRateLimited(key)
-	await(t, m, `workqueue_adds_total{name="foo"}`, is(3))
+	await(t, m, `workqueue_adds_total{name="widget"}`, is(3))
 	expect(t, m, map[string]float64{
-		`workqueue_depth{name="foo"}`:                        2,
-		`workqueue_retries_total{name="foo"}`:                1,
-		`workqueue_queue_duration_seconds_count{name="foo"}`: 1,
-		`workqueue_work_duration_seconds_count{name="foo"}`:  1,
+		`workqueue_depth{name="widget"}`:                        2,
+		`workqueue_retries_total{name="widget"}`:                1,
+		`workqueue_queue_duration_seconds_count{name="widget"}`: 1,
+		`workqueue_work_duration_seconds_count{name="widget"}`:  1,
 	})
 }

@@ -16,12 +16,12 @@ import (
 // what it is. The observer's TestCount has the steps that there are; other steps are none.
 func TestReconcile(t *testing.T) {
 	m := metrics.New()
-	m.Workers("Foo", 3)
+	m.Workers("Widget", 3)
 	step := func(step trace.Step) {
-		step.Part, step.Kind = trace.PartReconcile, "Foo"
+		step.Part, step.Kind = trace.PartReconcile, "Widget"
 		m.Step(&step)
 	}
-	m.Step(&trace.Step{Part: trace.PartWorker, Kind: "Foo", What: trace.Done})
+	m.Step(&trace.Step{Part: trace.PartWorker, Kind: "Widget", What: trace.Done})
 	for _, test := range []struct {
 		times int
 		last  trace.Step
@@ -34,22 +34,22 @@ func TestReconcile(t *testing.T) {
 		for range test.times {
 			step(trace.Step{What: trace.Started})
 		}
-		expect(t, m, map[string]float64{`controller_runtime_active_workers{controller="foo"}`: float64(test.times)})
+		expect(t, m, map[string]float64{`controller_runtime_active_workers{controller="widget"}`: float64(test.times)})
 		for range test.times {
 			step(test.last)
 		}
 	}
 	expect(t, m, map[string]float64{
-		`controller_runtime_reconcile_total{controller="foo",result="success"}`:       4,
-		`controller_runtime_reconcile_total{controller="foo",result="requeue_after"}`: 3,
-		`controller_runtime_reconcile_total{controller="foo",result="requeue"}`:       0,
-		`controller_runtime_reconcile_total{controller="foo",result="error"}`:         3,
-		`controller_runtime_reconcile_errors_total{controller="foo"}`:                 3,
-		`controller_runtime_reconcile_panics_total{controller="foo"}`:                 1,
-		`controller_runtime_reconcile_time_seconds_count{controller="foo"}`:           10,
-		`controller_runtime_reconcile_time_seconds_sum{controller="foo"}`:             4,
-		`controller_runtime_max_concurrent_reconciles{controller="foo"}`:              3,
-		`controller_runtime_active_workers{controller="foo"}`:                         0,
+		`controller_runtime_reconcile_total{controller="widget",result="success"}`:       4,
+		`controller_runtime_reconcile_total{controller="widget",result="requeue_after"}`: 3,
+		`controller_runtime_reconcile_total{controller="widget",result="requeue"}`:       0,
+		`controller_runtime_reconcile_total{controller="widget",result="error"}`:         3,
+		`controller_runtime_reconcile_errors_total{controller="widget"}`:                 3,
+		`controller_runtime_reconcile_panics_total{controller="widget"}`:                 1,
+		`controller_runtime_reconcile_time_seconds_count{controller="widget"}`:           10,
+		`controller_runtime_reconcile_time_seconds_sum{controller="widget"}`:             4,
+		`controller_runtime_max_concurrent_reconciles{controller="widget"}`:              3,
+		`controller_runtime_active_workers{controller="widget"}`:                         0,
 	})
 }
 
@@ -58,9 +58,9 @@ func TestReconcileWithoutSteps(t *testing.T) {
 	m := metrics.New()
 	active := func(want float64) {
 		t.Helper()
-		expect(t, m, map[string]float64{`controller_runtime_active_workers{controller="foo"}`: want})
+		expect(t, m, map[string]float64{`controller_runtime_active_workers{controller="widget"}`: want})
 	}
-	reconcile := m.Reconcile("Foo", 3, func(_ context.Context, key cache.ObjectName) (time.Duration, error) {
+	reconcile := m.Reconcile("Widget", 3, func(_ context.Context, key cache.ObjectName) (time.Duration, error) {
 		active(1)
 		switch key.Name {
 		case "later":
@@ -84,12 +84,12 @@ func TestReconcileWithoutSteps(t *testing.T) {
 	}
 	active(0)
 	expect(t, m, map[string]float64{
-		`controller_runtime_reconcile_total{controller="foo",result="success"}`:       1,
-		`controller_runtime_reconcile_total{controller="foo",result="requeue_after"}`: 1,
-		`controller_runtime_reconcile_total{controller="foo",result="error"}`:         2,
-		`controller_runtime_reconcile_errors_total{controller="foo"}`:                 2,
-		`controller_runtime_reconcile_panics_total{controller="foo"}`:                 1,
-		`controller_runtime_reconcile_time_seconds_count{controller="foo"}`:           4,
-		`controller_runtime_max_concurrent_reconciles{controller="foo"}`:              3,
+		`controller_runtime_reconcile_total{controller="widget",result="success"}`:       1,
+		`controller_runtime_reconcile_total{controller="widget",result="requeue_after"}`: 1,
+		`controller_runtime_reconcile_total{controller="widget",result="error"}`:         2,
+		`controller_runtime_reconcile_errors_total{controller="widget"}`:                 2,
+		`controller_runtime_reconcile_panics_total{controller="widget"}`:                 1,
+		`controller_runtime_reconcile_time_seconds_count{controller="widget"}`:           4,
+		`controller_runtime_max_concurrent_reconciles{controller="widget"}`:              3,
 	})
 }

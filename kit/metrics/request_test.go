@@ -7,11 +7,11 @@ import (
 	"strings"
 	"testing"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
-	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
-	"example.com/byhand/clientset"
 	"example.com/byhand/kit/metrics"
 )
 
@@ -34,26 +34,26 @@ func requestEverything(t *testing.T) string {
 			w.WriteHeader(http.StatusTooManyRequests)
 		default:
 			w.WriteHeader(http.StatusCreated)
-			_, _ = fmt.Fprint(w, `{"apiVersion":"samplecontroller.k8s.io/v1alpha1","kind":"Foo"}`)
+			_, _ = fmt.Fprint(w, `{"apiVersion":"v1","kind":"Pod"}`)
 		}
 	}))
 	// Waits are counted where there is a limit.
-	client := clientset.NewForConfigOrDie(&rest.Config{Host: server.URL, QPS: 1000, Burst: 1000})
-	foos := client.SamplecontrollerV1alpha1().Foos("secret-namespace")
-	if _, err := foos.Get(t.Context(), "secret-name", metav1.GetOptions{}); err == nil {
-		t.Error("a Foo that does not exist was found")
+	client := kubernetes.NewForConfigOrDie(&rest.Config{Host: server.URL, QPS: 1000, Burst: 1000})
+	pods := client.CoreV1().Pods("secret-namespace")
+	if _, err := pods.Get(t.Context(), "secret-name", metav1.GetOptions{}); err == nil {
+		t.Error("a Pod that does not exist was found")
 	}
-	if _, err := foos.Create(t.Context(), &v1alpha1.Foo{ObjectMeta: metav1.ObjectMeta{Name: "secret-name"}}, metav1.CreateOptions{}); err != nil {
+	if _, err := pods.Create(t.Context(), &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "secret-name"}}, metav1.CreateOptions{}); err != nil {
 		t.Error(err)
 	}
-	if stream, err := foos.Watch(t.Context(), metav1.ListOptions{}); err != nil {
+	if stream, err := pods.Watch(t.Context(), metav1.ListOptions{}); err != nil {
 		t.Error(err)
 	} else {
 		stream.Stop()
 	}
 	server.CloseClientConnections()
 	server.Close()
-	if err := foos.Delete(t.Context(), "secret-name", metav1.DeleteOptions{}); err == nil {
+	if err := pods.Delete(t.Context(), "secret-name", metav1.DeleteOptions{}); err == nil {
 		t.Error("a server that is gone has answered")
 	}
 	return strings.TrimPrefix(server.URL, "http://")
@@ -76,7 +76,7 @@ func TestRequests(t *testing.T) {
 		`rest_client_request_duration_seconds_count{host="` + host + `",verb="POST"}`:        1,
 		`rest_client_rate_limiter_duration_seconds_count{host="` + host + `",verb="DELETE"}`: 1,
 	}) // More objects do not make more series.
-	for _, secret := range []string{"secret", "/apis", "foos"} {
+	for _, secret := range []string{"secret", "/api", "pods"} {
 		if scraped := scrape(t, m); strings.Contains(scraped, secret) {
 			t.Errorf("the scrape contains %q:\n%s", secret, scraped)
 		}

@@ -8,17 +8,17 @@ import (
 	"testing/synctest"
 	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
 
-	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
-	"example.com/byhand/clientset"
 	"example.com/byhand/informer"
 	"example.com/byhand/kit/testkit"
 )
 
-const fooPath = "/apis/samplecontroller.k8s.io/v1alpha1/namespaces/default/foos/"
+const deploymentPath = "/apis/apps/v1/namespaces/default/deployments/"
 
 // What an informer of client-go hears from the server, and asks of it: a list as a stream, a
 // watch that is held back, one that is cut, and a history that is compacted meanwhile. It all
@@ -26,23 +26,23 @@ const fooPath = "/apis/samplecontroller.k8s.io/v1alpha1/namespaces/default/foos/
 func TestInformer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := testkit.NewAPIServer()
-		s.Add(fooPath+"a", aFoo(1))
-		s.Add(fooPath+"b", aFoo(1))
+		s.Add(deploymentPath+"a", withReplicas(1))
+		s.Add(deploymentPath+"b", withReplicas(1))
 		heard := make(chan string, 100)
-		foos := informer.NewFoos(clientset.NewForConfigOrDie(s.Config()), "", 0, cache.ResourceEventHandlerFuncs{
-			AddFunc:    func(obj any) { heard <- fmt.Sprint("add ", obj.(*v1alpha1.Foo).Name) },
-			UpdateFunc: func(_, obj any) { heard <- fmt.Sprint("update ", obj.(*v1alpha1.Foo).Name) },
+		deployments := informer.NewDeployments(kubernetes.NewForConfigOrDie(s.Config()), "", 0, cache.ResourceEventHandlerFuncs{
+			AddFunc:    func(obj any) { heard <- fmt.Sprint("add ", obj.(*appsv1.Deployment).Name) },
+			UpdateFunc: func(_, obj any) { heard <- fmt.Sprint("update ", obj.(*appsv1.Deployment).Name) },
 			DeleteFunc: func(obj any) {
 				if unknown, ok := obj.(cache.DeletedFinalStateUnknown); ok {
 					heard <- "missed the end of " + unknown.Key
 				} else {
-					heard <- fmt.Sprint("delete ", obj.(*v1alpha1.Foo).Name)
+					heard <- fmt.Sprint("delete ", obj.(*appsv1.Deployment).Name)
 				}
 			},
 		})
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
-		go foos.Run(ctx)
+		go deployments.Run(ctx)
 		hears := func(want ...string) {
 			t.Helper()
 			synctest.Wait()
@@ -56,27 +56,27 @@ func TestInformer(t *testing.T) {
 		}
 		hears("add a", "add b")
 
-		release := s.HoldWatches("foos")
-		s.Edit(fooPath+"a", scale(2))
+		release := s.HoldWatches("deployments")
+		s.Edit(deploymentPath+"a", scale(2))
 		hears()
 		release()
 		hears("update a")
 
-		s.Delete(fooPath+"b", "")
+		s.Delete(deploymentPath+"b", "")
 		hears("delete b")
 
 		// A watch that is cut goes on where it was.
-		s.CutWatches("foos")
-		s.Add(fooPath+"c", aFoo(1))
+		s.CutWatches("deployments")
+		s.Add(deploymentPath+"c", withReplicas(1))
 		time.Sleep(time.Minute) // longer than any back-off
 		hears("add c")
 
 		// One that finds its history gone lists again, and finds out what it has missed.
-		release = s.HoldWatches("foos")
-		s.Delete(fooPath+"c", metav1.DeletePropagationBackground)
-		s.Edit(fooPath+"a", scale(3))
+		release = s.HoldWatches("deployments")
+		s.Delete(deploymentPath+"c", metav1.DeletePropagationBackground)
+		s.Edit(deploymentPath+"a", scale(3))
 		s.Compact()
-		s.CutWatches("foos")
+		s.CutWatches("deployments")
 		synctest.Wait()
 		release()
 		time.Sleep(time.Minute) // longer than any back-off
@@ -84,12 +84,12 @@ func TestInformer(t *testing.T) {
 	})
 }
 
-func aFoo(replicas int64) *unstructured.Unstructured {
-	return &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"deploymentName": "d", "replicas": replicas}}}
+func withReplicas(replicas int64) *unstructured.Unstructured {
+	return &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"replicas": replicas}}}
 }
 
 func scale(replicas int64) func(*unstructured.Unstructured) {
-	return func(foo *unstructured.Unstructured) {
-		_ = unstructured.SetNestedField(foo.Object, replicas, "spec", "replicas")
+	return func(deployment *unstructured.Unstructured) {
+		_ = unstructured.SetNestedField(deployment.Object, replicas, "spec", "replicas")
 	}
 }

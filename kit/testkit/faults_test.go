@@ -25,8 +25,8 @@ const pods = "/api/v1/namespaces/default/pods"
 func TestTargetOf(t *testing.T) {
 	for path, want := range map[string]testkit.Target{
 		"/apis/apps/v1/namespaces/one/deployments/two/scale":          {"apps", "deployments", "one", "two", "scale"},
-		"/apis/samplecontroller.k8s.io/v1alpha1/foos":                 {"samplecontroller.k8s.io", "foos", "", "", ""},
-		"/apis/samplecontroller.k8s.io/v1alpha1/namespaces/one/foos":  {"samplecontroller.k8s.io", "foos", "one", "", ""},
+		"/apis/coordination.k8s.io/v1/leases":                         {"coordination.k8s.io", "leases", "", "", ""},
+		"/apis/coordination.k8s.io/v1/namespaces/one/leases":          {"coordination.k8s.io", "leases", "one", "", ""},
 		"/api/v1/namespaces/one":                                      {"", "namespaces", "", "one", ""},
 		"/api/v1/namespaces/one/status":                               {"", "namespaces", "", "one", "status"},
 		"/apis/coordination.k8s.io/v1/namespaces/one/leases/a-leader": {"coordination.k8s.io", "leases", "one", "a-leader", ""},
