@@ -97,7 +97,7 @@ func TestRun(t *testing.T) {
 		t.Error("events.Start, observe.Wrap: the requests for Events are in the story")
 	}
 	p.serves("election.Healthy", "/healthz?verbose", `\+]leader-election ok`)
-	p.serves("metrics", "/metrics", `informer_store_objects{group="apps",resource="deployments"} 1`, `controller_runtime_max_concurrent_reconciles{controller="foo"} 16`,
+	p.serves("metrics", "/metrics", `informer_store_objects{group="apps",resource="deployments"} 1`, `controller_runtime_max_concurrent_reconciles{controller="foo"} 24`,
 		`controller_runtime_reconcile_total{controller="foo",result="success"} [1-9]`, `workqueue_adds_total{name="foo"} [1-9]`)
 	p.serves("--pprof is not given", "/debug/pprof/", "404")
 
@@ -391,8 +391,8 @@ func TestLoops(t *testing.T) {
 			p.err = lead(ctx, observe, election, o.workers, loops, read, read)
 			observe.stop()
 		}()
-		p.serves("the first loop's workers", "/metrics", `max_concurrent_reconciles{controller="foo"} 2`)
-		p.serves("the second loop's workers", "/metrics", `max_concurrent_reconciles{controller="project"} 2`)
+		p.serves("the first loop's workers", "/metrics", `max_concurrent_reconciles{controller="foo"} 3`)
+		p.serves("the second loop's workers", "/metrics", `max_concurrent_reconciles{controller="project"} 3`)
 		if len(test.flags) == 0 {
 			p.serves("read", "/readyz?verbose", `\+]informer/projects.examples-gzh.com ok`, `-]informer/foos.samplecontroller.k8s.io failed`)
 		}

@@ -57,7 +57,7 @@ func (c *Controller) Run(ctx context.Context, workers int) {
 	for range workers {
 		running.Go(func() { c.runWorker(ctx, c.queue, c.processOrPutOff) })
 	}
-	for range workers / 2 {
+	for range SlowWorkers(workers) {
 		running.Go(func() { c.runWorker(ctx, c.slowQueue, c.processSlow) })
 	}
 	<-ctx.Done()

@@ -27,6 +27,9 @@ const slowFrom = time.Second
 // of a slow write brings a reconcile that sends nothing.
 const illFor = time.Hour
 
+// SlowWorkers returns how many workers Run starts for slow keys, beside its workers.
+func SlowWorkers(workers int) int { return workers / 2 }
+
 // processOrPutOff reconciles a key. If the key was slow, or is ill and there is no room, it waits for other
 // workers: the queue that it comes from gives it to nobody before process gives it back.
 func (c *Controller) processOrPutOff(ctx context.Context, key cache.ObjectName) {
