@@ -92,9 +92,10 @@ func main() {
 
 func run(ctx context.Context, o options, stdout io.Writer) error {
 	// observe shows people each step, and changes none: read observe.Queue(kinds.Foo, queue) as
-	// queue, and so on.
+	// queue. say tells them what this process does.
 	observe := newView(o, stdout)
 	defer observe.stop()
+	say := observe.Program
 
 	// Configuration: which API server, and as whom. The namespace is for the Lease.
 	config, namespace, err := connect.Config(o.connect)
@@ -108,7 +109,7 @@ func run(ctx context.Context, o options, stdout io.Writer) error {
 		return connect.ExplainConfig(err)
 	}
 	defer stopEvents()
-	client, kubeClient, err := newClients(ctx, config, observe)
+	client, kubeClient, err := newClients(ctx, observe.Requests(config), say)
 	if err != nil {
 		return err
 	}
@@ -131,14 +132,15 @@ func run(ctx context.Context, o options, stdout io.Writer) error {
 	}
 
 	// Loops: one for each kind that is reconciled, and the informers whose stores a reconcile reads.
-	loops := []loop{{kinds.Foo, queue, observe.Reconcile(kinds.Foo, reconciler)}}
+	loops := []loop{{kinds.Foo, queue, reconciler}}
 	read := []*informer.Informer{foos, deployments}
 	informers := append(read, projects)
-	observe.Informers(kinds.All, informers...)
 
 	// Run: one process leads, the others stand by; without --leader-elect this one leads at
 	// once. Everything ends with ctx.
-	election, err := leader.New(config, namespace, *o.election, observe.standingBy)
+	election, err := leader.New(config, namespace, *o.election, func(leader string) {
+		say(trace.Standby, "standing by: %s is the leader", leader)
+	})
 	if err != nil {
 		return err
 	}
@@ -146,20 +148,20 @@ func run(ctx context.Context, o options, stdout io.Writer) error {
 		return err
 	}
 	return election.Run(ctx, func(ctx context.Context) error {
-		return lead(ctx, observe, election, o.workers, loops, read, informers)
+		return lead(ctx, say, election, o.workers, loops, read, informers)
 	})
 }
 
 // loop is what a kind needs to be reconciled.
 type loop struct {
-	kind      observer.Kind
-	queue     controller.Queue
-	reconcile controller.Reconcile
+	kind       observer.Kind
+	queue      controller.Queue
+	reconciler observer.Reconciler
 }
 
 // lead does what only the leader does. It returns when ctx is done, and the informers and the
 // workers have ended.
-func lead(ctx context.Context, observe *view, election *leader.Election, workers int, loops []loop, read, informers []*informer.Informer) error {
+func lead(ctx context.Context, say func(what, format string, args ...any), election *leader.Election, workers int, loops []loop, read, informers []*informer.Informer) error {
 	ctx, cancel := context.WithCancel(ctx)
 	var running sync.WaitGroup
 	defer running.Wait()
@@ -176,24 +178,22 @@ func lead(ctx context.Context, observe *view, election *leader.Election, workers
 		plural, _, _ := strings.Cut(i.Resource, ".")
 		held = append(held, fmt.Sprintf("%d %s", len(i.Store.ListKeys()), plural))
 	}
-	observe.Program(trace.Synced, "in memory: %s", strings.Join(held, ", "))
-	observe.Program(trace.Leader, "%d workers start (Ctrl-C stops)", workers*len(loops))
+	say(trace.Synced, "in memory: %s", strings.Join(held, ", "))
+	say(trace.Leader, "%d workers start (Ctrl-C stops)", workers*len(loops))
 	for _, l := range loops {
 		// A leader that was frozen may wake with one watch behind the other: each reconcile first
 		// looks whether this process still leads.
-		loop := controller.New(l.queue, election.OnlyWhileLeading(l.reconcile))
+		loop := controller.New(l.queue, election.OnlyWhileLeading(l.reconciler.Reconcile))
 		running.Go(func() { loop.Run(ctx, workers) })
 	}
 	running.Wait() // All end with ctx.
-	observe.Program(trace.Stopped, "stopped: every worker has finished what it had begun")
+	say(trace.Stopped, "stopped: every worker has finished what it had begun")
 	return nil
 }
 
-// newClients returns the clients, whose requests observe sees. The API server has answered, and
-// has Foos. Nothing acts on Projects: without them the program goes on, and says so.
-func newClients(ctx context.Context, config *rest.Config, observe *view) (*clientset.Clientset, *kubernetes.Clientset, error) {
-	config = rest.CopyConfig(config)
-	observe.Wrap(config)
+// newClients returns the clients. The API server has answered, and has Foos. Nothing acts on
+// Projects: without them the program goes on, and says so.
+func newClients(ctx context.Context, config *rest.Config, say func(what, format string, args ...any)) (*clientset.Clientset, *kubernetes.Clientset, error) {
 	client, err := clientset.NewForConfig(config)
 	kubeClient, kubeErr := kubernetes.NewForConfig(config)
 	if err := cmp.Or(err, kubeErr); err != nil {
@@ -203,9 +203,9 @@ func newClients(ctx context.Context, config *rest.Config, observe *view) (*clien
 	if err != nil {
 		return nil, nil, err
 	}
-	observe.Program(trace.Started, "talking to %s, Kubernetes %s", config.Host, version.GitVersion)
+	say(trace.Started, "talking to %s, Kubernetes %s", config.Host, version.GitVersion)
 	if err := connect.CheckGroup(ctx, client.Discovery(), config.Host, kinds.Project.GVK.GroupVersion()); err != nil && ctx.Err() == nil {
-		observe.Program(trace.Said, "going on without Projects: %v", err)
+		say(trace.Said, "going on without Projects: %v", err)
 	}
 	return client, kubeClient, nil
 }
@@ -234,13 +234,8 @@ func (v *view) stop() {
 	v.serving.Wait()
 }
 
-// standingBy prints which other process leads.
-func (v *view) standingBy(leader string) {
-	v.Program(trace.Standby, "standing by: %s is the leader", leader)
-}
-
-// serve serves health, readiness and metrics, and the page if there is to be one. It prints
-// their addresses.
+// serve has the informers and the reconciles observed and counted. It serves health, readiness and
+// metrics, and the page if there is to be one, and prints their addresses.
 //
 // A process that stands by is ready when it takes part in the election: otherwise a rollout
 // would wait for a second leader. The leader is ready when its stores are in sync and none
@@ -251,8 +246,10 @@ func (v *view) serve(o options, election *leader.Election, loops []loop, read, i
 	for _, i := range read {
 		ready = append(ready, serve.Check{Name: "informer/" + i.Resource, Err: election.WhileLeading(i.Ready)})
 	}
+	v.Informers(kinds.All, informers...)
 	v.measured.Informers(informers...)
-	for _, l := range loops {
+	for i, l := range loops {
+		loops[i].reconciler = v.Reconcile(l.kind, l.reconciler)
 		v.measured.Workers(l.kind.GVK.Kind, o.workers)
 	}
 	health, err := serve.Listen(o.listen, true, serve.Health(serve.Options{

@@ -70,7 +70,7 @@ func TestRun(t *testing.T) {
 	s.add(foos+"foo", wants("one"))
 	p.prints("handler of Foos", "added    Foo default/foo: wants Deployment one, replicas 1; no status yet")
 	s.sends("Reconciler: a Foo is created", "POST deployments", "PUT foos/foo/status")
-	p.prints("observe.Wrap, observe.Reconcile", `sent     POST .*/deployments → 201 Created  \(for Foo default/foo\)`)
+	p.prints("observe.Requests, observe.Reconcile", `sent     POST .*/deployments → 201 Created  \(for Foo default/foo\)`)
 	p.prints("handler of Deployments", "added    Deployment default/one: of Foo foo, 0 of 1 available")
 	s.edit(deployments+"one", "status", available(1))
 	s.sends("handler of Deployments: its Pods run", "PUT foos/foo/status")
@@ -94,7 +94,7 @@ func TestRun(t *testing.T) {
 		return differ(events, "[byhand Created byhand Created byhand Deleted byhand NameTaken]")
 	})
 	if strings.Contains(p.output(), "/events") {
-		t.Error("events.Start, observe.Wrap: the requests for Events are in the story")
+		t.Error("events.Start, observe.Requests: the requests for Events are in the story")
 	}
 	p.serves("election.Healthy", "/healthz?verbose", `\+]leader-election ok`)
 	p.serves("metrics", "/metrics", `informer_store_objects{group="apps",resource="deployments"} 1`, `controller_runtime_max_concurrent_reconciles{controller="foo"} 24`,
@@ -218,7 +218,7 @@ func TestFlags(t *testing.T) {
 	}
 	p.serves("--pprof", "/debug/pprof/", "goroutine")
 	for _, kind := range []string{"Project", "Foo", "Deployment"} {
-		p.prints("observe.Wrap of "+kind, `"part":"stream","what":"received","kind":"`+kind)
+		p.prints("observe.Requests of "+kind, `"part":"stream","what":"received","kind":"`+kind)
 		p.prints("observe.Informers, "+kind, `"part":"store","what":"added","kind":"`+kind)
 		p.prints("--resync of "+kind, `"part":"store","what":"resync","kind":"`+kind)
 	}
@@ -289,8 +289,8 @@ func TestLeader(t *testing.T) {
 	s.sends("election.Run: it leads", "POST deployments", "PUT foos/foo/status")
 	leads := holder(s.Get(lease))
 	second, third := s.start(elect...), s.start(elect...)
-	second.prints("announce", "standing by: "+leads)
-	third.prints("announce", "standing by: "+leads)
+	second.prints("leader.New", "standing by: "+leads)
+	third.prints("leader.New", "standing by: "+leads)
 	third.cancel()
 	third.ends(nil)
 
@@ -338,7 +338,7 @@ func TestLeader(t *testing.T) {
 	second.ends(leader.ErrLost)
 	s.sends("election.OnlyWhileLeading")
 	if strings.Contains(first.output(), "/leases") {
-		t.Error("leader.New, observe.Wrap: the requests for the Lease are in the trace")
+		t.Error("leader.New, observe.Requests: the requests for the Lease are in the trace")
 	}
 }
 
@@ -365,30 +365,27 @@ func TestLoops(t *testing.T) {
 			informer.NewProjects(client, "", 0, cache.ResourceEventHandlerFuncs{}), informer.NewFoos(client, "", 0, cache.ResourceEventHandlerFuncs{}),
 		}
 		did := make(chan string)
+		ctx, cancel := context.WithCancel(quiet.Context(t))
+		p := &program{server: s, cancel: cancel, ended: make(chan struct{})}
+		observe := newView(o, p)
 		var loops []loop
 		for _, kind := range []observer.Kind{kinds.Foo, kinds.Project} {
-			queue := &waits{controller.NewPriorityQueue(kind.Resource), func() { did <- kind.GVK.Kind + " waits" }}
+			queue := &waits{observe.Queue(kind, controller.NewPriorityQueue(kind.Resource)), func() { did <- kind.GVK.Kind + " waits" }}
 			queue.Add(cache.NewObjectName("default", "one"))
-			loops = append(loops, loop{kind, queue, func(context.Context, cache.ObjectName) (time.Duration, error) {
-				did <- kind.GVK.Kind + " begins"
-				return 0, nil
-			}})
+			loops = append(loops, loop{kind, queue, begins(func() { did <- kind.GVK.Kind + " begins" })})
 		}
 		// This election is never run: with a Lease, nobody leads.
 		election, err := leader.New(config, "home", *o.election, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		ctx, cancel := context.WithCancel(quiet.Context(t))
-		p := &program{server: s, cancel: cancel, ended: make(chan struct{})}
-		observe := newView(o, p)
 		release := s.HoldWatches("foos")
 		if err := observe.serve(o, election, loops, read, read); err != nil {
 			t.Fatal(err)
 		}
 		go func() {
 			defer close(p.ended)
-			p.err = lead(ctx, observe, election, o.workers, loops, read, read)
+			p.err = lead(ctx, observe.Program, election, o.workers, loops, read, read)
 			observe.stop()
 		}()
 		p.serves("the first loop's workers", "/metrics", `max_concurrent_reconciles{controller="foo"} 3`)
@@ -406,6 +403,14 @@ func TestLoops(t *testing.T) {
 		cancel()
 		p.ends(nil)
 	}
+}
+
+// begins is a reconciler that tells of each reconcile.
+type begins func()
+
+func (b begins) Reconcile(context.Context, cache.ObjectName) (time.Duration, error) {
+	b()
+	return 0, nil
 }
 
 // waits is a queue that tells of each delay.

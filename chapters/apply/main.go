@@ -64,7 +64,7 @@ func run(ctx context.Context) error {
 	observe := observer.New(observer.Options{})
 	observe.Print(observer.Flag{}, os.Stdout)
 	defer observe.Close()
-	observe.Wrap(config)
+	config = observe.Requests(config)
 	client, err := clientset.NewForConfig(config)
 	if err != nil {
 		return connect.ExplainConfig(err)
@@ -91,7 +91,7 @@ func run(ctx context.Context) error {
 		go beside(ctx, *every, kube.AppsV1(), foos.Store, deployments.Store)
 	}
 	fmt.Printf("ready: %d Foos, written by %s (Ctrl-C stops)\n", len(foos.Store.ListKeys()), *way)
-	controller.New(queue, observe.Reconcile(kinds.Foo, &reconciler{client.SamplecontrollerV1alpha1(), kube.AppsV1(), foos.Store, *way, *force})).Run(ctx, workers)
+	controller.New(queue, observe.Reconcile(kinds.Foo, &reconciler{client.SamplecontrollerV1alpha1(), kube.AppsV1(), foos.Store, *way, *force}).Reconcile).Run(ctx, workers)
 	return nil
 }
 

@@ -54,7 +54,7 @@ func run(ctx context.Context, o options) error {
 	if err != nil {
 		return err
 	}
-	observe.Wrap(config)
+	config = observe.Requests(config)
 	client, err := NewClient(config)
 	if err != nil {
 		return connect.ExplainConfig(err)
@@ -75,7 +75,7 @@ func run(ctx context.Context, o options) error {
 
 	// Reconciler: key → stores → requests.
 	reconciler := &Reconciler{Client: client, Pods: kubeClient.CoreV1(), AtStore: ats.Store, PodStore: pods.Store, Now: time.Now}
-	atController := controller.New(queue, observe.Reconcile(observedAt, reconciler))
+	atController := controller.New(queue, observe.Reconcile(observedAt, reconciler).Reconcile)
 
 	// Run: first the informers, then the workers. Both end with ctx.
 	ctx, cancel := context.WithCancel(ctx)

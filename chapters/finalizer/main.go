@@ -67,7 +67,7 @@ func run(ctx context.Context, o options) error {
 		return err
 	}
 	defer events.Shutdown()
-	observe.Wrap(config)
+	config = observe.Requests(config)
 	client, err := clientset.NewForConfig(config)
 	if err != nil {
 		return connect.ExplainConfig(err)
@@ -91,7 +91,7 @@ func run(ctx context.Context, o options) error {
 		maxVolumes:   o.maxVolumes,
 		events:       events.NewRecorder(clientset.Scheme, corev1.EventSource{Component: "finalizer"}),
 	}
-	projectController := controller.New(queue, observe.Reconcile(project, reconciler))
+	projectController := controller.New(queue, observe.Reconcile(project, reconciler).Reconcile)
 
 	// Run: the informer, then the workers and the sweeps. All end with ctx.
 	ctx, cancel := context.WithCancel(ctx)

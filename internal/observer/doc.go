@@ -9,8 +9,7 @@
 // An Observer hands out wrappers for the places where main wires one part to the next.
 // Each passes everything on as it is:
 //
-//   - Wrap, around the requests of clients: list and watch streams, requests and
-//     answers.
+//   - Requests, around those of clients: list and watch streams, requests and answers.
 //   - Queue, around the queue of a kind, and Informers, between the informers and their
 //     handlers: a change becomes a key. With Options.All the handlers of all informers run
 //     one at a time.

@@ -37,11 +37,11 @@ func TestTwoKinds(t *testing.T) {
 	wire := func(k Kind, write func(ctx context.Context) error) (cache.ResourceEventHandler, func()) {
 		queue := r.Queue(k, controller.NewPriorityQueue(""))
 		handler := r.handler(k, enqueueFoos(queue))
-		reconcile := r.Reconcile(k, reconcileFunc(func(ctx context.Context, _ cache.ObjectName) (time.Duration, error) { return 0, write(ctx) }))
+		observed := r.Reconcile(k, reconcileFunc(func(ctx context.Context, _ cache.ObjectName) (time.Duration, error) { return 0, write(ctx) }))
 		return handler, func() {
 			defer queue.ShutDown()
 			key, _ := queue.Get()
-			if _, err := reconcile(t.Context(), key); err != nil {
+			if _, err := observed.Reconcile(t.Context(), key); err != nil {
 				t.Error(err)
 			}
 			queue.Done(key)

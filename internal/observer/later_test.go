@@ -46,7 +46,7 @@ func TestToldLater(t *testing.T) {
 	defer queue.ShutDown()
 	handler := r.handler(fooKind, enqueueFoos(queue))
 	ofDeployments := r.handler(deploymentKind, cache.ResourceEventHandlerFuncs{})
-	reconcile := r.Reconcile(fooKind, reconcileFunc(func(ctx context.Context, _ cache.ObjectName) (time.Duration, error) {
+	observed := r.Reconcile(fooKind, reconcileFunc(func(ctx context.Context, _ cache.ObjectName) (time.Duration, error) {
 		if _, err := kube.AppsV1().Deployments("default").Create(ctx, deployment("", true), metav1.CreateOptions{}); err != nil {
 			t.Error(err)
 		}
@@ -58,7 +58,7 @@ func TestToldLater(t *testing.T) {
 		// The event overtakes the answer to the write that made it.
 		handler.OnUpdate(foo("0"), foo("12"))
 		key, _ := queue.Get()
-		if _, err := reconcile(t.Context(), key); err != nil {
+		if _, err := observed.Reconcile(t.Context(), key); err != nil {
 			t.Error(err)
 		}
 		handler.OnUpdate(foo("1"), foo("12"))
@@ -224,7 +224,7 @@ func TestGapInAReconcile(t *testing.T) {
 		answerWith(t, w, request, http.StatusOK, typed(foo("12"), v1alpha1.SchemeGroupVersion, "Foo"))
 	})
 	foos := client.SamplecontrollerV1alpha1().Foos("default")
-	reconcile := r.Reconcile(fooKind, reconcileFunc(func(ctx context.Context, _ cache.ObjectName) (time.Duration, error) {
+	observed := r.Reconcile(fooKind, reconcileFunc(func(ctx context.Context, _ cache.ObjectName) (time.Duration, error) {
 		for _, busy = range []bool{false, true} {
 			if _, err := foos.UpdateStatus(ctx, foo("1"), metav1.UpdateOptions{}); err != nil {
 				t.Error(err)
@@ -234,7 +234,7 @@ func TestGapInAReconcile(t *testing.T) {
 		r.publishing.Unlock()
 		return 0, nil
 	}))
-	if _, err := reconcile(t.Context(), fooKey); err != nil {
+	if _, err := observed.Reconcile(t.Context(), fooKey); err != nil {
 		t.Error(err)
 	}
 	all := told(r)

@@ -132,7 +132,7 @@ func TestUnobservedQueue(t *testing.T) {
 			t.Errorf("refused with %q", said)
 		}
 	}()
-	_, _ = r.Reconcile(fooKind, reconcileFunc(nil))(t.Context(), fooKey)
+	_, _ = r.Reconcile(fooKind, reconcileFunc(nil)).Reconcile(t.Context(), fooKey)
 }
 
 // reconcileFunc is a Reconciler.

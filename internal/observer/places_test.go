@@ -33,7 +33,7 @@ func TestPlaces(t *testing.T) {
 	foos := informer.NewFoos(client, "", 0, r.handler(fooKind, enqueueFoos(queue)))
 	reconciler := &reconciler.Reconciler{Deployments: kube.AppsV1(), FooStore: foos.Store,
 		DeploymentStore: cache.NewIndexer(cache.MetaNamespaceKeyFunc, informer.DeploymentIndexers()), Events: &events.FakeRecorder{}, Failures: controller.NewFailures()}
-	workers := controller.New(queue, r.Reconcile(fooKind, reconciler))
+	workers := controller.New(queue, r.Reconcile(fooKind, reconciler).Reconcile)
 	ctx, cancel := context.WithTimeout(klog.NewContext(t.Context(), logr.Discard()), 10*time.Second)
 	defer cancel()
 	var running sync.WaitGroup

@@ -8,7 +8,6 @@ import (
 
 	"k8s.io/client-go/tools/cache"
 
-	"example.com/byhand/controller"
 	"example.com/byhand/internal/trace"
 )
 
@@ -20,33 +19,42 @@ type Reconciler interface {
 // Reconcile records what woke each reconcile of a kind, what it decided and how it
 // ended. Requests that next sends with its context, through Transport, count as its
 // own. The keys come from the kind's Queue.
-func (o *Observer) Reconcile(k Kind, next Reconciler) controller.Reconcile {
+func (o *Observer) Reconcile(k Kind, next Reconciler) Reconciler {
 	kind := o.wire(k, "reconcile")
 	if !kind.has["queue"] {
 		panic(fmt.Sprintf("observer: nothing wakes the reconcile of %s: wire its queue with Observer.Queue first", k.GVK.Kind))
 	}
-	at := placeOfReconcile(next)
-	return func(ctx context.Context, key cache.ObjectName) (requeueAfter time.Duration, err error) {
-		run := &run{observer: o, kind: kind, key: key, at: at, began: time.Now()}
-		run.start()
-		returned := false
-		// A panic is not recovered: that is for the caller to do.
-		defer func() {
-			switch {
-			case !returned:
-				run.end(&trace.Step{What: trace.Failed, Panicked: true}, "panicked")
-			case err != nil:
-				run.end(&trace.Step{What: trace.Failed}, "error: "+err.Error())
-			case requeueAfter > 0:
-				run.end(&trace.Step{What: trace.Ended, Requeue: requeueAfter}, "look again in "+requeueAfter.String()+" at the latest")
-			default:
-				run.end(&trace.Step{What: trace.Ended})
-			}
-		}()
-		requeueAfter, err = next.Reconcile(context.WithValue(ctx, runOfContext{}, run), key)
-		returned = true
-		return requeueAfter, err
-	}
+	return &observedReconciler{o, kind, placeOfReconcile(next), next}
+}
+
+// observedReconciler is what Reconcile returns.
+type observedReconciler struct {
+	observer *Observer
+	kind     *wired
+	at       *place
+	next     Reconciler
+}
+
+func (r *observedReconciler) Reconcile(ctx context.Context, key cache.ObjectName) (requeueAfter time.Duration, err error) {
+	run := &run{observedReconciler: r, key: key, began: time.Now()}
+	run.start()
+	returned := false
+	// A panic is not recovered: that is for the caller to do.
+	defer func() {
+		switch {
+		case !returned:
+			run.end(&trace.Step{What: trace.Failed, Panicked: true}, "panicked")
+		case err != nil:
+			run.end(&trace.Step{What: trace.Failed}, "error: "+err.Error())
+		case requeueAfter > 0:
+			run.end(&trace.Step{What: trace.Ended, Requeue: requeueAfter}, "look again in "+requeueAfter.String()+" at the latest")
+		default:
+			run.end(&trace.Step{What: trace.Ended})
+		}
+	}()
+	requeueAfter, err = r.next.Reconcile(context.WithValue(ctx, runOfContext{}, run), key)
+	returned = true
+	return requeueAfter, err
 }
 
 type runOfContext struct{}
@@ -59,10 +67,8 @@ func runOf(ctx context.Context) *run {
 
 // run is one call of a reconcile.
 type run struct {
-	observer *Observer
-	kind     *wired
+	*observedReconciler
 	key      cache.ObjectName
-	at       *place
 	waiting  *waiting // where the key is, nil without Options.All
 	began    time.Time
 	seq      int64

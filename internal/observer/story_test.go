@@ -148,7 +148,7 @@ func TestStoryOfRequests(t *testing.T) {
 		requeueAfter, err := r.Reconcile(fooKind, reconcileFunc(func(ctx context.Context, _ cache.ObjectName) (time.Duration, error) {
 			send(ctx, http.MethodPost, server.URL+"/reconciled")
 			return time.Second, failed
-		}))(context.Background(), fooKey)
+		})).Reconcile(context.Background(), fooKey)
 		if !errors.Is(err, failed) || requeueAfter != time.Second {
 			t.Errorf("%s, error %v, want the reconcile's own", requeueAfter, err)
 		}
@@ -183,7 +183,7 @@ func TestCount(t *testing.T) {
 			func() (time.Duration, error) { return 0, errors.New("broken") },
 			explode,
 		}
-		reconcile := r.Reconcile(fooKind, reconcileFunc(func(context.Context, cache.ObjectName) (time.Duration, error) {
+		observed := r.Reconcile(fooKind, reconcileFunc(func(context.Context, cache.ObjectName) (time.Duration, error) {
 			result := results[0]
 			results = results[1:]
 			return result()
@@ -199,7 +199,7 @@ func TestCount(t *testing.T) {
 				queue.Add(fooKey)
 				queue.Get()
 				defer queue.Done(fooKey)
-				_, _ = reconcile(t.Context(), fooKey)
+				_, _ = observed.Reconcile(t.Context(), fooKey)
 			}()
 		}
 		if diff := cmp.Diff([]string{"Foo started 0s false false", "Foo ended 1s true false", "Foo started 0s false false", "Foo failed 0s true false", "Foo started 0s false false", "Foo failed 0s true true"}, counted); diff != "" {

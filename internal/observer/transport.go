@@ -10,14 +10,16 @@ import (
 	"example.com/byhand/internal/trace"
 )
 
-// Wrap has the clients that are made from config observed: each request and its answer,
+// Requests returns a config for clients that are observed: each request and its answer,
 // each list and watch and the events in it. If every step is recorded they speak JSON,
 // also where client-go prefers protobuf: what is shown is what was sent.
-func (o *Observer) Wrap(config *rest.Config) {
+func (o *Observer) Requests(config *rest.Config) *rest.Config {
+	config = rest.CopyConfig(config)
 	if o.all {
 		config.ContentType, config.AcceptContentTypes = runtime.ContentTypeJSON, runtime.ContentTypeJSON
 	}
 	config.Wrap(o.Transport)
+	return config
 }
 
 // Transport observes what goes through next. It understands JSON alone.

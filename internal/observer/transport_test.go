@@ -45,7 +45,7 @@ func served(t *testing.T, answer http.HandlerFunc) (*Observer, clientset.Interfa
 	})
 	r := observing()
 	config := &rest.Config{Host: server.URL, BearerToken: credential, QPS: -1}
-	r.Wrap(config)
+	config = r.Requests(config)
 	r.kinds["Foo"].has["queue"] = true
 	return r, clientset.NewForConfigOrDie(config), kubernetes.NewForConfigOrDie(config)
 }
@@ -84,7 +84,7 @@ func TestExchange(t *testing.T) {
 			answerWith(t, w, r, http.StatusConflict, typed(&conflict.ErrStatus, schema.GroupVersion{Version: "v1"}, "Status"))
 		}
 	})
-	reconcile := r.Reconcile(fooKind, reconcileFunc(func(ctx context.Context, _ cache.ObjectName) (time.Duration, error) {
+	observed := r.Reconcile(fooKind, reconcileFunc(func(ctx context.Context, _ cache.ObjectName) (time.Duration, error) {
 		deployments := kube.AppsV1().Deployments("default")
 		if _, err := deployments.Create(ctx, deployment("", true), metav1.CreateOptions{}); err != nil {
 			t.Error(err)
@@ -101,7 +101,7 @@ func TestExchange(t *testing.T) {
 		_, err := client.SamplecontrollerV1alpha1().Foos("default").Update(ctx, foo("1"), metav1.UpdateOptions{})
 		return 0, err
 	}))
-	if _, err := reconcile(t.Context(), fooKey); !apierrors.IsConflict(err) {
+	if _, err := observed.Reconcile(t.Context(), fooKey); !apierrors.IsConflict(err) {
 		t.Errorf("error %v, want the server's own", err)
 	}
 
@@ -155,7 +155,7 @@ func TestAlreadyExists(t *testing.T) {
 		}
 		answerWith(t, w, r, http.StatusOK, typed(deployment("11", true), appsv1.SchemeGroupVersion, "Deployment"))
 	})
-	reconcile := r.Reconcile(fooKind, reconcileFunc(func(ctx context.Context, _ cache.ObjectName) (time.Duration, error) {
+	observed := r.Reconcile(fooKind, reconcileFunc(func(ctx context.Context, _ cache.ObjectName) (time.Duration, error) {
 		deployments := kube.AppsV1().Deployments("default")
 		if _, err := deployments.Create(ctx, deployment("", true), metav1.CreateOptions{}); !apierrors.IsAlreadyExists(err) {
 			t.Errorf("error %v, want the server's own", err)
@@ -163,7 +163,7 @@ func TestAlreadyExists(t *testing.T) {
 		_, err := deployments.Get(ctx, "d", metav1.GetOptions{})
 		return time.Second, err
 	}))
-	if _, err := reconcile(t.Context(), fooKey); err != nil {
+	if _, err := observed.Reconcile(t.Context(), fooKey); err != nil {
 		t.Error(err)
 	}
 

@@ -80,8 +80,7 @@ func (r *replica) run() error {
 		return err
 	}
 	defer stopEvents()
-	observed := rest.CopyConfig(config)
-	r.observe.Wrap(observed)
+	observed := r.observe.Requests(config)
 	client, kubeClient := clientset.NewForConfigOrDie(observed), kubernetes.NewForConfigOrDie(observed)
 
 	queue := r.observe.Queue(kinds.Foo, controller.NewPriorityQueue("foo"))
@@ -108,7 +107,7 @@ func (r *replica) run() error {
 		Events:          recorder,
 		Failures:        controller.NewFailures(),
 	}
-	reconcile := r.observe.Reconcile(kinds.Foo, reconciler)
+	reconcile := r.observe.Reconcile(kinds.Foo, reconciler).Reconcile
 
 	elected, err := leader.New(config, metav1.NamespaceDefault, election, func(string) {})
 	if err != nil {
