@@ -91,7 +91,7 @@ func (f *FIFO) Bookmark(version string) error {
 }
 
 // Pop waits for a delta and processes it, outside the lock: the Reflector does not wait. After Close its
-// error is cache.ErrFIFOClosed. The Informer itself knows which list is the first.
+// error is cache.ErrFIFOClosed.
 func (f *FIFO) Pop(process cache.PopProcessFunc) (any, error) {
 	delta, ok := f.take()
 	if !ok {
