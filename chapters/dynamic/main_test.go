@@ -71,6 +71,7 @@ func TestLies(t *testing.T) {
 		{fooPath, foo, "get fo example-foo", `\x1b[2J`},
 		{foosPath, `{"kind": "List", "apiVersion": "v1", "items": [` + foo + `]}`, "get fo", `\x1b[2J`},
 		{fooPath, `{"kind": "Status", "apiVersion": "v1", "status": "Success"}`, "get fo example-foo", "another object"},
+		{foosPath, `{"kind": "Status", "apiVersion": "v1", "status": "Success"}`, "get fo", "no list"},
 		{fooPath, strings.Replace(foo, "example-foo", "other", 1), "collide fo example-foo", "another object"},
 		// It would be written whatever others have written since.
 		{fooPath, strings.Replace(foo, `"1"`, `""`, 1), "collide fo example-foo", "no resourceVersion"},
