@@ -135,7 +135,7 @@ func addOrUpdate(before, object any, isInInitialList bool) call {
 	return func(l *listener) { l.handler.OnUpdate(before, object) }
 }
 
-// replace is one step for readers. What the list lacks was deleted.
+// replace is one step for readers. What the list lacks was deleted, which the handlers hear first.
 func replace(store cache.Store, tell func(call), list cache.ReplacedAllInfo, isInInitialList bool) {
 	before := map[string]any{}
 	for _, object := range store.List() {
