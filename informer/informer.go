@@ -3,6 +3,7 @@ package informer
 import (
 	"cmp"
 	"context"
+	"errors"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -67,6 +68,10 @@ func (i *Informer) Run(ctx context.Context) {
 	})
 }
 
+// errNoList: client-go decodes any other answer, such as a Status, into an empty list. Every object
+// would be gone.
+var errNoList = errors.New("the answer is no list")
+
 // requests returns a ListWatch that passes each request of the Reflector on, and notes how it
 // ended, for progress.go.
 //
@@ -82,6 +87,9 @@ func (i *Informer) requests(next *cache.ListWatch) *cache.ListWatch {
 				opts.ResourceVersion, opts.Limit = "", 0
 			}
 			list, err := next.ListWithContextFunc(ctx, opts)
+			if accessor, noList := meta.ListAccessor(list); err == nil && (noList != nil || accessor.GetResourceVersion() == "") {
+				err = errNoList
+			}
 			// Only the watch that follows ends the blindness.
 			i.sight.note(cmp.Or(err, errNoAnswer), 0)
 			return list, err

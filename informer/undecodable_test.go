@@ -2,6 +2,7 @@ package informer_test
 
 import (
 	"fmt"
+	"io"
 	"net/http"
 	"strings"
 	"testing"
@@ -14,7 +15,8 @@ import (
 // An object that the Go type cannot hold stops the informer of its whole kind: the watch
 // ends, each list fails, and the changes of other objects wait. The Store keeps what it
 // has, and nothing is taken for deleted. Once the object is mended, the next list delivers
-// everything.
+// everything. The same holds for an answer that is no list: a client decodes a Status into an
+// empty one.
 func TestUndecodableObject(t *testing.T) {
 	pod := func(name, priority string) string {
 		return fmt.Sprintf(`{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": %q}, "spec": {"priority": %s}}`, name, priority)
@@ -32,8 +34,8 @@ func TestUndecodableObject(t *testing.T) {
 			<-r.Context().Done()
 		default:
 			select {
-			case items := <-lists:
-				_, _ = fmt.Fprintf(w, `{"apiVersion": "v1", "kind": "PodList", "metadata": {"resourceVersion": "10"}, "items": [%s]}`, items)
+			case list := <-lists:
+				_, _ = io.WriteString(w, list)
 			case <-r.Context().Done():
 			}
 		}
@@ -43,18 +45,23 @@ func TestUndecodableObject(t *testing.T) {
 		DeleteFunc: func(any) { heard <- "deleted" },
 	}}, newPods)
 
-	answer := func(items ...string) {
+	answerWith := func(list string) {
 		t.Helper()
 		select {
-		case lists <- strings.Join(items, ","):
+		case lists <- list:
 		case <-time.After(deadline):
 			t.Fatal("nobody lists")
 		}
+	}
+	answer := func(items ...string) {
+		t.Helper()
+		answerWith(`{"apiVersion": "v1", "kind": "PodList", "metadata": {"resourceVersion": "10"}, "items": [` + strings.Join(items, ",") + `]}`)
 	}
 	answer(pod("one", "1"))
 	receive(t, heard, "added one")
 	answer(pod("one", tooLarge), pod("two", "1"))
 	// The next list is sent only after that one has failed.
+	answerWith(`{"apiVersion": "v1", "kind": "Status", "status": "Success"}`)
 	answer(pod("one", "2"), pod("two", "1"))
 	receive(t, heard, "updated one")
 	receive(t, heard, "added two")

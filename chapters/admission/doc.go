@@ -10,12 +10,6 @@
 //
 // # Basics
 //
-//   - review.go: what is decided about an AdmissionReview.
-//   - topping.go: which toppings there are.
-//   - register.go, config/webhook: about what the API server asks, where, and whom it
-//     trusts there.
-//   - main.go: what answers begins before the registration and ends after it.
-//
 // A webhook is the last of five places for a default or a refusal, and the dearest one. The
 // four before it, which need no program, are in config/places.
 //

@@ -14,11 +14,8 @@ import (
 )
 
 // documents are what is no resource, by path. The API server asks, and puts the answers together with
-// its own: from there kubectl has them. If /apis/GROUP/VERSION is no success, the APIService is not
-// available. After a 404 on /openapi/v3 the API server would not ask again until the APIService is made
-// anew.
+// its own: from there kubectl has them.
 var documents = map[string]handle{
-	// Clients do not try a verb that is missing.
 	"/apis/" + version.String(): document(metav1.APIResourceList{
 		TypeMeta: metav1.TypeMeta{Kind: "APIResourceList", APIVersion: "v1"}, GroupVersion: version.String(),
 		APIResources: []metav1.APIResource{{

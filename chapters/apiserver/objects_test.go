@@ -229,7 +229,7 @@ func TestRetry(t *testing.T) {
 		next := deepCopy(current)
 		next.SetLabels(map[string]string{"a": "b"})
 		return next, nil
-	}, checkBudget)
+	})
 	got := w.must(http.StatusOK, "GET", collection+"/tomato", "")
 	if err != nil || tries != 2 || got.get("spec.cost") != 7.0 || got.get("metadata.labels.a") != "b" {
 		t.Errorf("after %d tries (%v) it is %v", tries, err, got.body)

@@ -98,7 +98,8 @@ var fieldManager = func() *managedfields.FieldManager {
 	return m
 }()
 
-// noteManager is for a write that is no apply. A client without a name is known by its User-Agent.
+// noteManager is for a write that is no apply. A client without a name is known by its User-Agent, which
+// validate refuses if it cannot be one.
 func noteManager(r *request, name string, current, next *topping) *topping {
 	agent, _, _ := strings.Cut(r.UserAgent(), "/")
 	return fieldManager.UpdateNoErrors(live(current), next, cmp.Or(name, agent)).(*topping)

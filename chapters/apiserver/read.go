@@ -33,12 +33,12 @@ func (s *server) get(w http.ResponseWriter, r *request) error {
 // list answers with the objects that match the selectors. The limit of a client is a wish: there are no
 // pages.
 func (s *server) list(w http.ResponseWriter, r *request) error {
-	options, err := listOptions(r)
+	options, wanted, err := listOptions(r)
 	if err != nil {
 		return err
 	}
-	objects, revision, err := s.now(options)
-	if err != nil {
+	objects, revision := s.storage.list()
+	if err := notYet(wanted, revision); err != nil {
 		return err
 	}
 	if options.ResourceVersionMatch == metav1.ResourceVersionMatchExact && options.ResourceVersion != strconv.FormatInt(revision, 10) {
@@ -67,16 +67,6 @@ func (s *server) list(w http.ResponseWriter, r *request) error {
 	return nil
 }
 
-// now returns what there is, if that is as new as the client wants.
-func (s *server) now(options *internalversion.ListOptions) ([]*topping, int64, error) {
-	wanted, err := parseRevision(options.ResourceVersion)
-	if err != nil {
-		return nil, 0, err
-	}
-	objects, revision := s.storage.list()
-	return objects, revision, notYet(wanted, revision)
-}
-
 // wantsMetadata says whether a client asks for metadata alone, as the garbage collector does.
 func wantsMetadata(r *http.Request) bool {
 	return strings.Contains(strings.Join(r.Header.Values("Accept"), ","), "as="+metadata)
@@ -100,17 +90,22 @@ func (r *request) typeMeta(suffix string) metav1.TypeMeta {
 	return metav1.TypeMeta{Kind: kind.Kind + suffix, APIVersion: version.String()}
 }
 
-func listOptions(r *request) (*internalversion.ListOptions, error) {
-	options := &internalversion.ListOptions{}
+// listOptions reads what a list or a watch asks for. wanted is a revision that the answer must know of.
+func listOptions(r *request) (options *internalversion.ListOptions, wanted int64, err error) {
+	options = &internalversion.ListOptions{}
 	if err := readQuery(r, options); err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	if options.FieldSelector != nil {
 		if _, err := options.FieldSelector.Transform(runtime.DefaultMetaV1FieldSelectorConversion); err != nil {
-			return nil, badRequest("%v", err)
+			return nil, 0, badRequest("%v", err)
 		}
 	}
-	return options, invalid(metav1.Kind("ListOptions"), "", validation.ValidateListOptions(options, true))
+	revision, err := strconv.ParseUint(cmp.Or(options.ResourceVersion, "0"), 10, 63)
+	if err != nil {
+		return nil, 0, badRequest("resourceVersion %q is no number of this server", options.ResourceVersion)
+	}
+	return options, int64(revision), invalid(metav1.Kind("ListOptions"), "", validation.ValidateListOptions(options, true))
 }
 
 func readQuery(r *request, options runtime.Object) error {
@@ -125,13 +120,4 @@ func matches(options *internalversion.ListOptions, t *topping) bool {
 		return false
 	}
 	return options.FieldSelector == nil || options.FieldSelector.Matches(fields.Set{"metadata.name": t.Name})
-}
-
-// parseRevision reads a resourceVersion. None is 0.
-func parseRevision(text string) (int64, error) {
-	revision, err := strconv.ParseUint(cmp.Or(text, "0"), 10, 63)
-	if err != nil {
-		return 0, badRequest("resourceVersion %q is no number of this server", text)
-	}
-	return int64(revision), nil
 }

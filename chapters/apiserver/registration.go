@@ -28,10 +28,9 @@ const (
 
 var apiServiceName = version.Version + "." + version.Group
 
-// registration tells the API server that this server has a group. While it stands and the server does
-// not answer, kubectl complains, and no namespace can be deleted: the namespace controller cannot know
-// what is in it. So it comes last and goes first. bundle is whom the API server is to trust: a program
-// that takes the port must not be sent every request. process is unique.
+// registration tells the API server that this server has a group. Without the server, no namespace can be
+// deleted while it stands: so it comes last and goes first. bundle is whom the API server is to trust: a
+// program that takes the port must not be sent every request. process is unique.
 func registration(client dynamic.Interface, port int, bundle []byte, process string) []webhook.Object {
 	// In a cluster it would select Pods.
 	service := &unstructured.Unstructured{Object: map[string]any{

@@ -84,8 +84,7 @@ func find(r *request) (handle, error) {
 	return verb.handle, nil
 }
 
-// ServeHTTP answers a request. Whatever comes is authenticated, wherever it goes. (net/http answers
-// OPTIONS * with nothing.)
+// ServeHTTP answers a request. Whatever comes is authenticated, wherever it goes.
 func (s *server) ServeHTTP(w http.ResponseWriter, httpRequest *http.Request) {
 	r, result := &request{Request: httpRequest, partial: wantsMetadata(httpRequest)}, "ok"
 	if err := s.serve(w, r); err != nil {

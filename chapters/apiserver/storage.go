@@ -23,8 +23,8 @@ const (
 	maxObjects = 1000
 	// maxBytes is the size of all objects in JSON. Those that are being deleted may take as much again.
 	maxBytes = 8 << 20
-	// maxEvents is how many events are remembered, and maxHistory their size.
-	maxEvents, maxHistory = 1000, 8 << 20
+	// maxHistory is the size of the events that are remembered.
+	maxHistory = 8 << 20
 )
 
 // storage holds all objects, in memory. Many goroutines may use it. One write happens at a time, and
@@ -144,7 +144,7 @@ func (s *storage) apply(name string, event *event, size int) {
 		delete(s.sizes, name)
 	}
 	s.events, s.history = append(s.events, event), s.history+event.size
-	for len(s.events) > maxEvents || s.history > maxHistory {
+	for s.history > maxHistory {
 		s.forgotten, s.history = s.events[0].revision, s.history-s.events[0].size
 		s.events[0] = nil // The array must not keep what is forgotten.
 		s.events = s.events[1:]

@@ -94,14 +94,14 @@ func TestHistory(t *testing.T) {
 // Events are forgotten, the oldest first. A client that asks for them is told.
 func TestForgotten(t *testing.T) {
 	s := newStorage()
-	for i := range maxEvents + 1 {
-		s.apply(strconv.Itoa(i), &event{revision: s.revision + 1}, 1)
+	for i := range 1001 {
+		s.apply(strconv.Itoa(i), &event{revision: s.revision + 1}, maxHistory/1000)
 	}
 	if _, _, err := s.next(s.forgotten - 1); !apierrors.IsResourceExpired(err) {
 		t.Errorf("too old: %v, want 410", err)
 	}
 	event, _, err := s.next(s.forgotten)
-	if err != nil || event.revision != s.forgotten+1 || s.revision-s.forgotten != maxEvents {
+	if err != nil || event.revision != s.forgotten+1 || s.revision-s.forgotten != 1000 {
 		t.Errorf("the first event that is known is %v (%v), want that of %d of %d", event, err, s.forgotten+1, s.revision)
 	}
 	if _, _, err := s.next(s.revision + 1); !apierrors.HasStatusCause(err, metav1.CauseTypeResourceVersionTooLarge) {

@@ -37,11 +37,11 @@ type watcher struct {
 
 // watch answers with one event a line, until the client goes, the time is over, or the server ends.
 func (s *server) watch(w http.ResponseWriter, r *request) error {
-	options, err := listOptions(r)
+	options, wanted, err := listOptions(r)
 	if err != nil {
 		return err
 	}
-	objects, revision, err := s.watchStart(options)
+	objects, revision, err := s.watchStart(options, wanted)
 	if err != nil {
 		return err
 	}
@@ -70,17 +70,14 @@ func watchTime(seconds *int64) time.Duration {
 }
 
 // watchStart returns what a watch shows first, and where it goes on.
-func (s *server) watchStart(options *internalversion.ListOptions) ([]*topping, int64, error) {
-	wanted, err := parseRevision(options.ResourceVersion)
-	if err != nil {
-		return nil, 0, err
-	}
+func (s *server) watchStart(options *internalversion.ListOptions, wanted int64) ([]*topping, int64, error) {
 	if wanted > 0 && !ptr.Deref(options.SendInitialEvents, false) {
 		_, _, err := s.storage.next(wanted)
 		return nil, wanted, err
 	}
 	// That is also what a client gets that says nothing.
-	return s.now(options)
+	objects, revision := s.storage.list()
+	return objects, revision, notYet(wanted, revision)
 }
 
 // begin sends what is there already. A client that asked for it is told where that ends, or an informer

@@ -155,7 +155,7 @@ func TestWatchForms(t *testing.T) {
 // writeMuch makes more events than are remembered, of 20 kB each.
 func (w *world) writeMuch() {
 	w.Helper()
-	for i := range 2 * maxEvents {
+	for i := range maxHistory / 20_000 {
 		large := &topping{ObjectMeta: metav1.ObjectMeta{Name: "large", Labels: map[string]string{"a": strings.Repeat("x", 20_000)}}, Spec: v1beta1.ToppingSpec{Cost: int32(i)}}
 		if err := w.handler.storage.write("large", false, w.handler.storage.get("large"), large, func(map[string]*topping) error { return nil }); err != nil {
 			w.Fatal(err)

@@ -62,7 +62,7 @@ func (s *server) put(w http.ResponseWriter, r *request) error {
 			next = noteManager(r, options.FieldManager, current, next)
 		}
 		return next, validate(next, current)
-	}, checkBudget)
+	})
 	if err != nil {
 		return err
 	}
@@ -84,10 +84,9 @@ func makeNext(r *request, options *metav1.PatchOptions, body []byte, sent, curre
 	return deepCopy(sent), nil
 }
 
-// write stores what next makes of the object that the request names, unless check refuses it. Nothing is
-// locked while next works. If the object has been changed meanwhile, everything is done again, as long
-// as the request has time.
-func (s *server) write(r *request, dryRun bool, next func(current *topping) (*topping, error), check func(t *topping, all map[string]*topping) error) (*topping, error) {
+// write stores what next makes of the object that the request names. Nothing is locked while next works.
+// If the object has been changed meanwhile, everything is done again, as long as the request has time.
+func (s *server) write(r *request, dryRun bool, next func(current *topping) (*topping, error)) (*topping, error) {
 	for r.Context().Err() == nil {
 		current := s.storage.get(r.name)
 		t, err := next(current)
@@ -102,7 +101,7 @@ func (s *server) write(r *request, dryRun bool, next func(current *topping) (*to
 			if r.Context().Err() != nil {
 				return apierrors.NewTimeoutError("too much else is written", 1)
 			}
-			return check(t, all)
+			return checkBudget(t, all)
 		})
 		if !errors.Is(err, errChanged) {
 			return t, err
@@ -160,7 +159,7 @@ func (s *server) delete(w http.ResponseWriter, r *request) error {
 			}
 		}
 		return markDeleted(current, options.PropagationPolicy), nil
-	}, func(*topping, map[string]*topping) error { return nil })
+	})
 	if err != nil {
 		return err
 	}

@@ -4,8 +4,7 @@
 //	cd chapters && go run ./at --kubeconfig FILE
 //
 // Its neighbours are the core's: package informer runs its informers, package controller has
-// the queue, the workers and PendingWrites. Everything that a kind of one's own needs is in
-// this folder, one file for each step of the README.
+// the queue, the workers and PendingWrites.
 //
 // # Basics
 //
@@ -20,10 +19,7 @@
 // # Properties
 //
 //   - One At gets one Pod at most, whenever this program is killed, and if two run at once.
-//     To write RUNNING is the claim, which carries the resourceVersion. The Pod's name
-//     depends on the At's name and UID, so the API server refuses a second one. The Pod has
-//     a finalizer until its UID and what came of it are in the status, so it cannot go
-//     unseen. Once there is a podUID, no Pod is created.
+//     README.md has a table of what stops a second one.
 //   - What a retry cannot mend is FAILED with a reason and is never retried: a schedule that
 //     is no time, another owner's Pod of this name, a Pod that was deleted, a Pod that the
 //     API server calls invalid. What a quota or a policy refuses is told in the status
@@ -49,7 +45,6 @@
 //     that Pod once a second until the Pod has ended, and does not remove the finalizer.
 //   - While the program is off, the Pod of a deleted At stays Terminating. The next start
 //     releases it.
-//   - A Pod that never ends leaves its At RUNNING for ever.
 //   - A Pod that is deleted while it runs is FAILED at once. Its containers may still have
 //     ended well in their grace period.
 package main

@@ -178,6 +178,16 @@ func TestLeavesTheSelector(t *testing.T) {
 	}
 }
 
+// A server that lies about a name cannot write to the terminal.
+func TestName(t *testing.T) {
+	s := server()
+	heard := follow(t, s, "label", options{label: "cache=wanted"})
+	s.Add(path+"late\x1b", wanted())
+	if heard.Scan(); heard.Text() != `label: ADDED default/late\x1b` {
+		t.Errorf("%q", heard.Text())
+	}
+}
+
 // A wait for events goes on after an error, such as one 500 in a day.
 func TestGoesOn(t *testing.T) {
 	s := server()

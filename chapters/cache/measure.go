@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"os"
 	"runtime"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -101,7 +102,8 @@ func measure(ctx context.Context, config *rest.Config, w way, o options, out io.
 		case event := <-heard:
 			r.events++
 			if synced == nil {
-				fmt.Fprintf(out, "%s: %s\n", w.name, event)
+				// Quoted: whoever sends a name could write to the terminal.
+				fmt.Fprintf(out, "%s: %s\n", w.name, strings.Trim(strconv.QuoteToASCII(event), `"`))
 				more--
 			}
 		case <-synced:

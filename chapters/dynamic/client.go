@@ -64,6 +64,9 @@ func (c *Client) List(ctx context.Context, resource schema.GroupVersionResource,
 		VersionedParams(&opts, metav1.ParameterCodec).
 		Do(ctx).
 		Into(result)
+	if err == nil && !strings.HasSuffix(result.GetKind(), "List") {
+		err = errors.New("the answer is no list") // client-go's client takes it for an empty one.
+	}
 	return result, err
 }
 

@@ -88,7 +88,7 @@ func (p *program) collide(ctx context.Context) error {
 		return err
 	}
 	var conflicts atomic.Int32
-	results := log.New(p.stdout, "", 0)
+	results := log.New(printable{p.stdout}, "", 0)
 	err = p.client.Collide(ctx, resource, namespace, p.name, func(writer int, err error) {
 		conflicts.Add(1)
 		results.Printf("writer %d reads again: %v", writer, err)

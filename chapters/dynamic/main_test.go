@@ -5,12 +5,16 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/spf13/pflag"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"example.com/byhand/kit/testkit"
 )
 
 // dynamic runs the program and returns what it prints.
@@ -71,6 +75,7 @@ func TestLies(t *testing.T) {
 		{fooPath, foo, "get fo example-foo", `\x1b[2J`},
 		{foosPath, `{"kind": "List", "apiVersion": "v1", "items": [` + foo + `]}`, "get fo", `\x1b[2J`},
 		{fooPath, `{"kind": "Status", "apiVersion": "v1", "status": "Success"}`, "get fo example-foo", "another object"},
+		{foosPath, `{"kind": "Status", "apiVersion": "v1", "status": "Success"}`, "get fo", "no list"},
 		{fooPath, strings.Replace(foo, "example-foo", "other", 1), "collide fo example-foo", "another object"},
 		// It would be written whatever others have written since.
 		{fooPath, strings.Replace(foo, `"1"`, `""`, 1), "collide fo example-foo", "no resourceVersion"},
@@ -84,6 +89,19 @@ func TestLies(t *testing.T) {
 		if said := fmt.Sprint(stdout, stderr, err); !strings.Contains(said, test.want) || strings.Contains(said, "\x1b") {
 			t.Errorf("%s, %s: %q, want %q", test.args, test.answer, said, test.want)
 		}
+	}
+	// A Conflict has the server's words, too.
+	var refused atomic.Bool
+	s := newServer(t)
+	s.api.Intercept(func(w http.ResponseWriter, r *http.Request) bool {
+		if r.Method != http.MethodPut || refused.Swap(true) {
+			return s.hasAnswer(w, r)
+		}
+		testkit.WriteError(w, apierrors.NewConflict(foos.GroupResource(), "example-foo", errors.New("\x1b[2J")))
+		return true
+	})
+	if stdout, stderr, err := dynamic(t, s.kubeconfig(t), "collide", "fo", "example-foo"); err != nil || !strings.Contains(stdout, "[2J") || strings.Contains(stdout+stderr, "\x1b") {
+		t.Errorf("a Conflict: %q, %q, %v", stdout, stderr, err)
 	}
 }
 

@@ -62,7 +62,7 @@ func (d directory) Owners(context.Context) (owners []types.UID, err error) {
 }
 
 func (d directory) Volumes(_ context.Context, owner types.UID) (numbers []int, err error) {
-	err = d.open(func(root *os.Root) error {
+	err = d.of(owner, func(root *os.Root) error {
 		err := folder(root, string(owner))
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil
@@ -83,7 +83,7 @@ func (d directory) Volumes(_ context.Context, owner types.UID) (numbers []int, e
 }
 
 func (d directory) Create(_ context.Context, owner types.UID, n int) error {
-	return d.open(func(root *os.Root) error {
+	return d.of(owner, func(root *os.Root) error {
 		if err := mkdir(root, string(owner)); err != nil {
 			return err
 		}
@@ -92,7 +92,7 @@ func (d directory) Create(_ context.Context, owner types.UID, n int) error {
 }
 
 func (d directory) Delete(_ context.Context, owner types.UID, n int) error {
-	return d.open(func(root *os.Root) error {
+	return d.of(owner, func(root *os.Root) error {
 		err := folder(root, string(owner))
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil
@@ -106,13 +106,21 @@ func (d directory) Delete(_ context.Context, owner types.UID, n int) error {
 
 // DeleteAll deletes a symlink in the place of the folder, not what is behind it.
 func (d directory) DeleteAll(_ context.Context, owner types.UID) error {
-	return d.open(func(root *os.Root) error {
+	return d.of(owner, func(root *os.Root) error {
 		// A read-only file system refuses to delete even what does not exist.
 		if _, err := root.Lstat(string(owner)); errors.Is(err, fs.ErrNotExist) {
 			return nil
 		}
 		return root.RemoveAll(string(owner))
 	})
+}
+
+// of opens the directory for a call about one owner. What is no UID could be a path to another one.
+func (d directory) of(owner types.UID, do func(root *os.Root) error) error {
+	if !isUID(string(owner)) {
+		return fmt.Errorf("the owner %q is no UID", owner)
+	}
+	return d.open(do)
 }
 
 // open opens the directory for one call. One that was kept open would stay the old one when

@@ -96,6 +96,25 @@ func TestSymlinks(t *testing.T) {
 	}
 }
 
+// An owner that is no UID, as a server may claim, is a path to the volumes of others.
+func TestNoUID(t *testing.T) {
+	d, ctx := directory(t.TempDir()), t.Context()
+	if err := d.Create(ctx, uid(1), 0); err != nil {
+		t.Fatal(err)
+	}
+	for _, owner := range []types.UID{"", ".", "..", "a/..", uid(1) + "/.."} {
+		_, err := d.Volumes(ctx, owner)
+		for what, err := range map[string]error{"volumes": err, "create": d.Create(ctx, owner, 1), "delete": d.Delete(ctx, owner, 0), "delete all": d.DeleteAll(ctx, owner)} {
+			if err == nil {
+				t.Errorf("%q: %s is no error", owner, what)
+			}
+		}
+	}
+	if got, err := d.Volumes(ctx, uid(1)); err != nil || !slices.Equal(got, []int{0}) {
+		t.Errorf("the volumes of the other owner are %v (%v)", got, err)
+	}
+}
+
 // What people put into an owner's folder is no volume, and a file in a volume's place is
 // no volume either.
 func TestForeignNames(t *testing.T) {

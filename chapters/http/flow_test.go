@@ -112,10 +112,11 @@ func TestNamespace(t *testing.T) {
 	}
 }
 
-// Names become paths, and are printed: an object with none, or with another's path, ends it.
+// Names become paths, and are printed: an object with none, or with another's path, ends it. So
+// does a list that is none.
 func TestNoFoo(t *testing.T) {
 	for _, foo := range []string{`{}`, `{"metadata":{"name":"a"}}`, `{"metadata":{"name":"a","namespace":"../.."}}`, `{"metadata":{"name":"\u001b[2J","namespace":"b"}}`} {
-		for _, answers := range [][]string{{`{"items":[` + foo + `]}`}, {`{}`, `{"type":"ADDED","object":` + foo + `}`}} {
+		for _, answers := range [][]string{{`{"metadata":{"resourceVersion":"1"},"items":[` + foo + `]}`}, {`{"kind":"Status"}`}, {`{"metadata":{"resourceVersion":"1"}}`, `{"type":"ADDED","object":` + foo + `}`}} {
 			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				if len(answers) == 0 || r.Method != http.MethodGet {
 					t.Errorf("%s: %s %s", foo, r.Method, r.URL)
@@ -126,7 +127,7 @@ func TestNoFoo(t *testing.T) {
 			}))
 			err := newController(server.URL, server.Client(), "", t.Output()).run(t.Context())
 			server.Close()
-			saysInOneLine(t, err, "no Foo")
+			saysInOneLine(t, err, "is no ")
 		}
 	}
 }

@@ -92,6 +92,9 @@ func (c *controller) list(ctx context.Context) (version string, err error) {
 	if err := c.do(ctx, http.MethodGet, c.foos, nil, &list); err != nil {
 		return "", err
 	}
+	if list.Metadata.ResourceVersion == "" {
+		return "", errors.New("the answer is no list of Foos")
+	}
 	for _, foo := range list.Items {
 		if err := foo.check(); err != nil {
 			return "", err

@@ -13,9 +13,5 @@
 //   - It may miss states in between, and never the last one.
 //   - Everything ends when the context of Run is done: requests at once, a handler when it returns. What
 //     waits for a handler is dropped: the next process has it in its first list.
-//
-// # Caveats
-//
 //   - The store may be older than your own write.
-//   - For a program of your own take client-go's.
 package main

@@ -91,7 +91,7 @@ func (f *FIFO) Bookmark(version string) error {
 }
 
 // Pop waits for a delta and processes it, outside the lock: the Reflector does not wait. After Close its
-// error is cache.ErrFIFOClosed. The Informer itself knows which list is the first.
+// error is cache.ErrFIFOClosed.
 func (f *FIFO) Pop(process cache.PopProcessFunc) (any, error) {
 	delta, ok := f.take()
 	if !ok {
@@ -135,7 +135,7 @@ func addOrUpdate(before, object any, isInInitialList bool) call {
 	return func(l *listener) { l.handler.OnUpdate(before, object) }
 }
 
-// replace is one step for readers. What the list lacks was deleted.
+// replace is one step for readers. What the list lacks was deleted, which the handlers hear first.
 func replace(store cache.Store, tell func(call), list cache.ReplacedAllInfo, isInInitialList bool) {
 	before := map[string]any{}
 	for _, object := range store.List() {

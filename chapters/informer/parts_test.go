@@ -1,6 +1,8 @@
 package main
 
 import (
+	"bytes"
+	"flag"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -16,6 +18,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/util/workqueue"
+	"k8s.io/klog/v2"
 
 	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
 	"example.com/byhand/controller"
@@ -168,5 +171,30 @@ func TestReadmeLines(t *testing.T) {
 	}
 	if len(lines) < 8 {
 		t.Errorf("%d lines", len(lines))
+	}
+}
+
+// With -v=1 a list, what it lacks and a resync are in the log, and not only what each event does.
+func TestLog(t *testing.T) {
+	var flags flag.FlagSet
+	klog.InitFlags(&flags)
+	var log bytes.Buffer
+	klog.LogToStderr(false)
+	klog.SetOutput(&log)
+	defer klog.LogToStderr(true)
+	defer func() { _ = flags.Set("v", "0") }()
+	if err := flags.Set("v", "1"); err != nil {
+		t.Fatal(err)
+	}
+	store := NewStore(nil)
+	a := foo("a", 1)
+	for _, delta := range []cache.Delta{{Type: cache.Added, Object: a}, {Type: cache.SyncAll, Object: cache.SyncAllInfo{}}, {Type: cache.ReplacedAll, Object: cache.ReplacedAllInfo{}}} {
+		apply(store, func(call) {}, delta, false)
+	}
+	klog.Flush()
+	for _, want := range []string{"the store takes Added default/a", "a resync", "the store takes a list of 0 objects", "the list lacks default/a: a tombstone"} {
+		if !strings.Contains(log.String(), want) {
+			t.Errorf("the log lacks %q:\n%s", want, &log)
+		}
 	}
 }

@@ -21,9 +21,8 @@ import (
 //	0.200 s  The channel is full. The handler waits, and behind it each change of each object
 //	         stays in its buffer: memory grows, and every Foo waits for this one.
 //
-// So a key is there once. It is dirty from Add on until a worker takes it, and processing until
-// that worker is done. A key that is added while it is processing is both, and no worker gets it
-// until then.
+// So a key is there once: dirty until a worker takes it, processing until that worker is done. One that
+// is added while it is processing is both, and no worker gets it until then.
 
 // A key that failed waits minDelay, then twice as long each time, up to maxDelay.
 const minDelay, maxDelay = 5 * time.Millisecond, 30 * time.Second

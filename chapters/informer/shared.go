@@ -24,8 +24,7 @@ import (
 //	3 s   The store is in sync, and the workers begin. The handlers are not: what they compute
 //	      from events, an index or a counter, lacks half.
 //
-// So each handler has a buffer and a goroutine. The buffer has no bound: a handler that is
-// always too slow costs memory, and delays no other.
+// So each handler has a buffer, which has no bound, and a goroutine.
 
 // Informer fills a store from a FIFO, and tells handlers. Call RunWithContext once; the other methods are
 // for any goroutine.

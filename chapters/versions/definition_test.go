@@ -221,14 +221,17 @@ func TestMigrate(t *testing.T) {
 		t.Errorf("%v, want the Pizza that could not be written, and the status unchanged", err)
 	}
 	// What is no list would be one without Pizzas, and what is no Pizza was not written: then the
-	// status would be a lie. A page that comes again would never end.
+	// status would be a lie. Pages that do not go on would never end. A name with a slash is another
+	// path.
 	for _, lie := range []struct {
 		at           int
 		answer, want string
 	}{
 		{5, `{"kind":"Status","apiVersion":"v1","status":"Success"}`, "want a PizzaList"},
 		{5, `{"kind":"PizzaList","metadata":{}}`, "no items"},
-		{6, `{"kind":"PizzaList","metadata":{"continue":"next"},"items":[]}`, "the same page"},
+		{6, `{"kind":"PizzaList","metadata":{"continue":"further"},"items":[]}`, "there are more"},
+		{6, `{"kind":"PizzaList","metadata":{"continue":"further"},"items":[{"metadata":{"namespace":"a","name":"one"}}]}`, "no order"},
+		{5, `{"kind":"PizzaList","metadata":{},"items":[{"metadata":{"namespace":"a","name":"one/two"}}]}`, "may not contain"},
 		{7, `{"kind":"Status","apiVersion":"v1","status":"Success"}`, "want a Pizza"},
 	} {
 		requests = newAPI(t, append(pages[:lie.at:lie.at], exchange{Request: pages[lie.at].Request, Code: 200, Answer: lie.answer})...)

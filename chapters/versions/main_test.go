@@ -51,6 +51,11 @@ func TestStored(t *testing.T) {
 	if _, err := stored(t.Context(), etcd.URL, "ns/other"); err == nil {
 		t.Error("an object that is not there is no error")
 	}
+	// What never ends is not read to its end, and not shown whole.
+	answer = strings.Repeat("x", 16<<20)
+	if _, err := stored(t.Context(), etcd.URL, "ns/p"); err == nil || len(err.Error()) > 1000 {
+		t.Errorf("an answer without an end: %.100v", err)
+	}
 
 	home := t.TempDir()
 	config := filepath.Join(home, "state", "clusters", "mine", "kwok.yaml")

@@ -103,8 +103,8 @@ func (a *api) seen(ctx context.Context, now definition) (definition, error) {
 }
 
 // warn gives the storage version a deprecation warning, which clients get with each answer, and
-// takes that of any other version away; of all, if text is empty. After an error it stays until the
-// next migration. It is refused with Conflict if the definition is not as it was read.
+// takes that of any other version away; of all, if text is empty. After an error it stays until this
+// program migrates again. It is refused with Conflict if the definition is not as it was read.
 func (a *api) warn(ctx context.Context, now definition, text string) (changed definition, err error) {
 	operations := []operation{{"replace", "/metadata/resourceVersion", now.Metadata.ResourceVersion}}
 	for i, version := range now.Spec.Versions {
@@ -119,25 +119,31 @@ func (a *api) warn(ctx context.Context, now definition, text string) (changed de
 	return changed, err
 }
 
-// list reads the names of all Pizzas, page by page. After some minutes the API server does
-// not know any more where the next page begins (410): then migrate again.
+// list reads the names of all Pizzas, page by page, in the order of etcd: pages that do not go on
+// in it would never end. After some minutes the API server does not know any more where the next
+// page begins (410): then migrate again.
 func (a *api) list(ctx context.Context, version string) (all []metav1.PartialObjectMetadata, err error) {
-	for token := ""; ; {
+	for last, token := "", ""; ; {
 		page := metav1.PartialObjectMetadataList{}
 		request := a.rest.Get().AbsPath(pizzas(version)).Param("limit", pageSize).Param("continue", token)
 		if err := send(ctx, request, "PizzaList", &page); err != nil {
 			return nil, err
 		}
-		all = append(all, page.Items...)
-		switch next := page.Continue; {
+		for _, pizza := range page.Items {
+			key := pizza.Namespace + "/" + pizza.Name
+			if key <= last {
+				return nil, fmt.Errorf("the list has no order: %.320q comes after %.320q", key, last)
+			}
+			last = key
+		}
+		all, token = append(all, page.Items...), page.Continue
+		switch {
 		case page.Items == nil: // Of a custom resource there are at least [].
 			return nil, errors.New("the list has no items, not even none")
-		case next == "":
+		case token == "":
 			return all, nil
-		case next == token:
-			return nil, errors.New("the server sends the same page again")
-		default:
-			token = next
+		case len(page.Items) == 0:
+			return nil, errors.New("a page without a Pizza says that there are more")
 		}
 	}
 }
@@ -148,8 +154,9 @@ func (a *api) list(ctx context.Context, version string) (all []metav1.PartialObj
 // API server: there is nothing in it that could be out of date. One that is gone needs
 // nothing.
 func (a *api) rewrite(ctx context.Context, version string, pizza metav1.PartialObjectMetadata) error {
-	path := fmt.Sprintf("/apis/%s/%s/namespaces/%s/pizzas/%s", v1alpha1.GroupName, version, pizza.Namespace, pizza.Name)
-	err := send(ctx, a.rest.Patch(types.MergePatchType).AbsPath(path).Body([]byte("{}")), "Pizza", &pizza)
+	request := a.rest.Patch(types.MergePatchType).AbsPath("/apis", v1alpha1.GroupName, version).
+		Namespace(pizza.Namespace).Resource("pizzas").Name(pizza.Name).Body([]byte("{}"))
+	err := send(ctx, request, "Pizza", &pizza)
 	if apierrors.IsNotFound(err) {
 		return nil
 	}

@@ -44,13 +44,14 @@ func stored(ctx context.Context, etcd, key string) (pizza storedPizza, err error
 			Value []byte `json:"value"`
 		} `json:"kvs"`
 	}{}
-	text, err := io.ReadAll(response.Body)
+	// An object has at most 1.5 MiB there, in base64 a third more.
+	text, err := io.ReadAll(io.LimitReader(response.Body, 4<<20))
 	if err == nil {
 		err = json.Unmarshal(text, &answer)
 	}
 	switch {
 	case response.StatusCode != http.StatusOK || err != nil:
-		return pizza, fmt.Errorf("etcd answers %s: %s", response.Status, text)
+		return pizza, fmt.Errorf("etcd answers %s: %.300s", response.Status, text)
 	case len(answer.KVs) == 0:
 		return pizza, fmt.Errorf("nothing is stored as %s: want NAMESPACE/NAME of a Pizza", key)
 	default:

@@ -59,7 +59,8 @@ func Config(o Options) (config *rest.Config, namespace string, err error) {
 	return config, namespace, nil
 }
 
-// wary keeps client-go from three things that it does by itself, and says nothing of.
+// wary keeps client-go from three things that it does by itself, and says nothing of. A limit for
+// the size of an answer is none of them: a list has none.
 type wary struct{ next http.RoundTripper }
 
 // patience is how many seconds a server may put a read off. An informer is blind meanwhile.

@@ -65,6 +65,8 @@ func Listen(address string, remote bool, handler func(bound *net.TCPAddr) http.H
 			WriteTimeout:   writeTimeout,
 			IdleTimeout:    idleTimeout,
 			MaxHeaderBytes: maxHeader,
+			// OPTIONS * is answered by the handler, too, which knows who may ask.
+			DisableGeneralOptionsHandler: true,
 		},
 	}, nil
 }

@@ -148,6 +148,22 @@ func TestRun(t *testing.T) {
 	}
 }
 
+// Each request is the handler's. net/http would answer this one itself, whoever asks.
+func TestOptions(t *testing.T) {
+	asked := make(chan string, 1)
+	_, early, stop := start(t, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { asked <- r.Method + " " + r.RequestURI }))
+	defer stop()
+	_, _ = io.WriteString(early, "OPTIONS * HTTP/1.1\r\nHost: a\r\n\r\n")
+	select {
+	case got := <-asked:
+		if got != "OPTIONS *" {
+			t.Errorf("asked for %s", got)
+		}
+	case <-time.After(deadline):
+		t.Error("the handler is not asked")
+	}
+}
+
 // An answer that has begun is finished; one that does not end does not hold Run.
 func TestRunAwaitsAnswers(t *testing.T) {
 	for _, test := range []struct {

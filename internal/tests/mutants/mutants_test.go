@@ -56,6 +56,7 @@ var mutants = []struct {
 	{"a rate limiter for each group", "clientset/clientset.go", "config.RateLimiter = flowcontrol", "_ = flowcontrol", "./clientset", "TestGroupsShareOneRateLimiter"},
 
 	// How it is kept in memory.
+	{"an answer that is no list", "informer/informer.go", `accessor.GetResourceVersion() == ""`, `accessor.GetResourceVersion() == "none"`, "./informer", "TestUndecodableObject"},
 	{"managedFields kept", "informer/informer.go", "accessor.SetManagedFields(nil)", "_ = accessor", "./informer", "TestListAndWatch"},
 	{"annotations kept", "informer/foo.go", "foo.Annotations, foo.Labels, foo.Finalizers, foo.OwnerReferences = nil, nil, nil, nil", "_ = foo", "./informer", "TestListAndWatch"},
 	{"Projects listed in all namespaces", "informer/project.go", "Projects(namespace).List", `Projects("").List`, "./informer", "TestRequestPaths"},
