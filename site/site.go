@@ -7,6 +7,7 @@ import (
 	"html/template"
 	"io/fs"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 )
@@ -19,6 +20,8 @@ const (
 	readme = "README.md"
 	// questions is how the page is called, in any language, whose answers are folded.
 	questions = "QUESTIONS"
+	// chain is the page below which its recording plays.
+	chain = "internal/page/chain/README.md"
 	// orderSection is the section of the README whose links are the reading path.
 	orderSection = "Read it in this order"
 )
@@ -82,7 +85,10 @@ func build(root string, files fs.FS, source, url string) (map[string][]byte, err
 	if err := b.writePlayground(); err != nil {
 		return nil, err
 	}
-	b.out["playground.js"], err = b.script(root)
+	if b.out["playground.js"], err = b.script(root); err != nil {
+		return nil, err
+	}
+	b.out["chain.js"], err = joined(root, filepath.Join(root, pageFolder, "main.js"), filepath.Join(root, "site", "chain", "feed.js"), nil)
 	return b.out, err
 }
 
@@ -185,7 +191,13 @@ func (b *builder) writeDocument(file string) error {
 		words = quizzes[lang]
 		body = fold(body, words.Knew)
 	}
-	return b.put("document", page{builder: b, At: pageOf(file), Title: d.title(), Lang: lang, File: file, Body: body, Quiz: words})
+	p := page{builder: b, At: pageOf(file), Title: d.title(), Lang: lang, File: file, Body: body, Quiz: words}
+	if file == chain {
+		if p.Stage, err = stage(b.files); err != nil {
+			return err
+		}
+	}
+	return b.put("document", p)
 }
 
 // writeSource renders a source file: its comments beside its code.
@@ -227,7 +239,8 @@ type page struct {
 	Lead, Opens string
 	// File is the file of the repository that it shows.
 	File string
-	// Body is that of a document, Stage the picture, Pairs what a source has.
+	// Body is that of a document, Stage the picture, which a document may have below its body, Pairs
+	// what a source has.
 	Body, Stage template.HTML
 	Pairs       []pair
 	// Said are the README's first words, by their language.
