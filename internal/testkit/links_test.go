@@ -144,7 +144,7 @@ func TestTranslation(t *testing.T) {
 		}
 		return parts
 	}
-	for _, page := range []string{"README", "QUESTIONS", "chapters/http/README", "chapters/informer/README"} {
+	for _, page := range []string{"README", "QUESTIONS", "chapters/http/README", "chapters/informer/README", "chapters/testing/README"} {
 		if diff := cmp.Diff(parts(page, english), parts(page, chinese)); diff != "" {
 			t.Errorf("%s%s is not as in English (-, +):\n%s", page, chinese, diff)
 		}
