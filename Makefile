@@ -106,6 +106,15 @@ playground: site ## The controller in a browser tab, beside an API server in mem
 	@page="$(abspath $(SITE))/playground.html"; \
 	open "$$page" 2>/dev/null || xdg-open "$$page" 2>/dev/null || echo "open file://$$page in a browser"
 
+# It needs a control plane without controllers of its own, and kwok, which plays the node.
+.PHONY: chain
+chain: ### Record the way from a Deployment to a running Pod, for the site (a minute)
+	cd cluster && go run . exec $(FROM) --components etcd,kube-apiserver,kwok-controller -- $(MAKE) --no-print-directory -C .. chain-here
+
+.PHONY: chain-here
+chain-here:
+	go run ./internal/page/chain internal/page/chain/chain.json
+
 ##@ Chapters
 
 # More arguments for the program: make chapter CHAPTER=at ARGS=--trace

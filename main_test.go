@@ -294,7 +294,7 @@ func TestLeader(t *testing.T) {
 	third.cancel()
 	third.ends(nil)
 
-	// A leader gives the Lease away after its last worker. The others leave it alone.
+	// A leader releases the Lease after its last worker. The others leave it alone.
 	posts := s.holdPosts()
 	s.add(foos+"slow", wants("slow"))
 	post := receive(s, "a worker sends nothing", posts)

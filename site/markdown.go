@@ -68,15 +68,16 @@ func (d *document) html(n ast.Node) (template.HTML, error) {
 	).Replace(b.String())), nil
 }
 
-// fold hides what stands below each heading of the third level until a reader opens it.
-func fold(body template.HTML) template.HTML {
+// fold hides what stands below each heading of the third level until a reader opens it. A box
+// below it, named knew, is for those who need not have.
+func fold(body template.HTML, knew string) template.HTML {
 	folded := strings.Builder{}
 	for i, part := range strings.Split(string(body), "<h") {
 		if i > 0 {
 			part = "<h" + part
 		}
 		if question, answer, found := strings.Cut(part, "</h3>"); found {
-			part = "<details><summary>" + question + "</h3></summary>" + answer + `<p><label><input type="checkbox"> I knew that</label></p></details>`
+			part = "<details><summary>" + question + "</h3></summary>" + answer + `<p><label><input type="checkbox"> ` + template.HTMLEscapeString(knew) + `</label></p></details>`
 		}
 		folded.WriteString(part)
 	}

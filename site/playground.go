@@ -52,11 +52,16 @@ func (b *builder) script(root string) ([]byte, error) {
 		}
 		defined[name] = string(text)
 	}
+	return joined(root, filepath.Join(folder, "main.js"), filepath.Join(folder, "feed.js"), defined)
+}
+
+// joined is a script with all that it imports, in one file, and another feed.js than the page's.
+func joined(root, script, feed string, defined map[string]string) ([]byte, error) {
 	result := api.Build(api.BuildOptions{
 		AbsWorkingDir: root,
-		EntryPoints:   []string{filepath.Join(folder, "main.js")},
+		EntryPoints:   []string{script},
 		Define:        defined,
-		Plugins:       []api.Plugin{swapped(filepath.Join(folder, "feed.js"))},
+		Plugins:       []api.Plugin{swapped(feed)},
 		Loader:        map[string]api.Loader{".json": api.LoaderText},
 		Bundle:        true,
 		Format:        api.FormatIIFE,

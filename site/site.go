@@ -7,6 +7,7 @@ import (
 	"html/template"
 	"io/fs"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 )
@@ -17,8 +18,10 @@ var own embed.FS
 const (
 	home   = "index.html"
 	readme = "README.md"
-	// questions is the page whose answers are folded.
-	questions = "QUESTIONS.md"
+	// questions is how the page is called, in any language, whose answers are folded.
+	questions = "QUESTIONS"
+	// chain is the page below which its recording plays.
+	chain = "internal/page/chain/README.md"
 	// orderSection is the section of the README whose links are the reading path.
 	orderSection = "Read it in this order"
 )
@@ -27,7 +30,7 @@ const (
 var menu = []struct{ Title, Page, Lang string }{
 	{"Try it", home, "en"},
 	{"Read and run it", pageOf(readme), "en"},
-	{"Questions", pageOf(questions), "en"},
+	{"Questions", pageOf(questions + ".md"), "en"},
 	{"Results", pageOf("compare/results/README.md"), "en"},
 	{"中文", pageOf("README.zh-CN.md"), "zh-CN"},
 }
@@ -82,7 +85,10 @@ func build(root string, files fs.FS, source, url string) (map[string][]byte, err
 	if err := b.writePlayground(); err != nil {
 		return nil, err
 	}
-	b.out["playground.js"], err = b.script(root)
+	if b.out["playground.js"], err = b.script(root); err != nil {
+		return nil, err
+	}
+	b.out["chain.js"], err = joined(root, filepath.Join(root, pageFolder, "main.js"), filepath.Join(root, "site", "chain", "feed.js"), nil)
 	return b.out, err
 }
 
@@ -160,6 +166,15 @@ func (b *builder) said(file string) (template.HTML, error) {
 	return b.html(home, d, said[0])
 }
 
+// quiz has the words of a page whose answers are folded: of the box below each answer, and of the
+// count above them, where {0} is how many questions there are.
+type quiz struct{ Knew, Count string }
+
+var quizzes = map[string]quiz{
+	"en":    {"I knew that", "{0} questions, {1} opened, {2} known"},
+	"zh-CN": {"我答对了", "共 {0} 题，已展开 {1} 题，答对 {2} 题"},
+}
+
 // writeDocument renders a Markdown file. The name of a translation ends in its language.
 func (b *builder) writeDocument(file string) error {
 	d := b.found[file]
@@ -167,15 +182,22 @@ func (b *builder) writeDocument(file string) error {
 	if err != nil {
 		return err
 	}
-	quiz := file == questions
-	if quiz {
-		body = fold(body)
+	name, lang, translated := strings.Cut(strings.TrimSuffix(path.Base(file), ".md"), ".")
+	if !translated {
+		lang = "en"
 	}
-	lang := "en"
-	if _, translated, found := strings.Cut(strings.TrimSuffix(path.Base(file), ".md"), "."); found {
-		lang = translated
+	words := quiz{}
+	if name == questions {
+		words = quizzes[lang]
+		body = fold(body, words.Knew)
 	}
-	return b.put("document", page{builder: b, At: pageOf(file), Title: d.title(), Lang: lang, File: file, Body: body, Quiz: quiz})
+	p := page{builder: b, At: pageOf(file), Title: d.title(), Lang: lang, File: file, Body: body, Quiz: words}
+	if file == chain {
+		if p.Stage, err = stage(b.files); err != nil {
+			return err
+		}
+	}
+	return b.put("document", p)
 }
 
 // writeSource renders a source file: its comments beside its code.
@@ -217,13 +239,14 @@ type page struct {
 	Lead, Opens string
 	// File is the file of the repository that it shows.
 	File string
-	// Body is that of a document, Stage the picture, Pairs what a source has.
+	// Body is that of a document, Stage the picture, which a document may have below its body, Pairs
+	// what a source has.
 	Body, Stage template.HTML
 	Pairs       []pair
 	// Said are the README's first words, by their language.
 	Said map[string]template.HTML
-	// Quiz says that what stands below each small heading of Body is folded.
-	Quiz bool
+	// Quiz has words if what stands below each small heading of Body is folded.
+	Quiz quiz
 }
 
 // Card is the picture of a preview: others find it by a whole URL only.

@@ -179,17 +179,24 @@ func TestSource(t *testing.T) {
 	}
 }
 
-// Each question has its answer folded below it, and nothing else is.
+// Each question has its answer folded below it, in every language, and nothing else is.
 func TestQuestions(t *testing.T) {
 	site := made(t, repository, "")
-	page := string(site[pageOf(questions)])
-	asked, folded := strings.Count(page, "<h3"), strings.Count(page, "<details><summary><h3")
-	if asked < 50 || folded != asked || strings.Count(page, "</h3></summary>") != asked || strings.Count(page, "</details>") != asked {
-		t.Errorf("%d questions, %d folded", asked, folded)
-	}
+	knew := map[string]string{pageOf("QUESTIONS.md"): "> I knew that<", pageOf("QUESTIONS.zh-CN.md"): "> 我答对了<"}
 	for name, content := range site {
-		if name != pageOf(questions) && strings.Contains(string(content), "I knew that") {
+		page := string(content)
+		asked, folded := strings.Count(page, "<h3"), strings.Count(page, "<details><summary><h3")
+		switch box, quiz := knew[name]; {
+		case quiz && (asked < 50 || folded != asked || strings.Count(page, "</h3></summary>") != asked || strings.Count(page, "</details>") != asked):
+			t.Errorf("%s: %d questions, %d folded", name, asked, folded)
+		case quiz && strings.Count(page, box) != asked:
+			t.Errorf("%s: %d boxes %s", name, strings.Count(page, box), box)
+		case !quiz && folded > 0:
 			t.Errorf("%s is folded, too", name)
 		}
+		delete(knew, name)
+	}
+	if len(knew) > 0 {
+		t.Errorf("not there: %v", knew)
 	}
 }

@@ -37,6 +37,9 @@ func registration(client dynamic.Interface, port int, bundle []byte, process str
 		"apiVersion": "v1", "kind": "Service", "metadata": map[string]any{"name": serviceName},
 		"spec": map[string]any{"type": "ExternalName", "externalName": "127.0.0.1"},
 	}}
+	// The two priorities are the place in discovery: of two groups with one short name the one with the
+	// higher groupPriorityMinimum is meant (1000 is that of every CRD's group), of two versions the one
+	// with the higher versionPriority is preferred.
 	apiService := &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": "apiregistration.k8s.io/v1", "kind": "APIService", "metadata": map[string]any{"name": apiServiceName},
 		"spec": map[string]any{

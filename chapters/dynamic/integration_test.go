@@ -27,25 +27,56 @@ func TestReadme(t *testing.T) {
 	c := chaptertest.New(t)
 	kubeconfig := samples(c)
 	script := c.Readme(kubeconfig)
+	var watches []*chaptertest.Program
 	for _, command := range script.Commands {
 		args, ours := strings.CutPrefix(command, "bin/dynamic ")
+		if strings.HasPrefix(command, "kill %") {
+			script.Take(command)
+			for _, p := range watches {
+				p.Stop()
+			}
+			continue
+		}
 		if !ours {
 			script.Run(command)
+			seen(command, watches)
 			continue
 		}
 		script.Take(command)
+		args, behind := strings.CutSuffix(args, " &")
 		// The sample is in the test's namespace instead of default.
 		args = strings.ReplaceAll(args, "default", c.Namespace)
 		p := c.Start(append(strings.Fields(args), "--kubeconfig", kubeconfig)...)
 		if strings.Contains(args, " -w") {
 			p.Prints(1, `ready: watching`)
+		}
+		switch {
+		case behind:
+			watches = append(watches, p)
+		case strings.Contains(args, " -w"):
 			p.Stop()
-		} else if code := p.Exit(); code != 0 {
-			t.Errorf("%s: exit code %d", command, code)
+		default:
+			if code := p.Exit(); code != 0 {
+				t.Errorf("%s: exit code %d", command, code)
+			}
 		}
 		// No update is lost on a real server, either.
 		if output := p.Output(); strings.HasPrefix(args, "collide") && !strings.Contains(output, " went from 0 to 10") {
 			t.Errorf("%s:\n%s", command, output)
+		}
+	}
+}
+
+// seen waits for the events that a command leads to in the watches of Deployments, ReplicaSets and
+// Pods.
+func seen(command string, watches []*chaptertest.Program) {
+	for i, kind := range []string{"Deployment", "ReplicaSet", "Pod"} {
+		switch {
+		case strings.HasPrefix(command, "kubectl rollout status"):
+			watches[i].Prints(1, `ADDED +`+kind+` +\S+ +byhand-chain`)
+			watches[i].Prints(2, `MODIFIED +`+kind+` +\S+ +byhand-chain`)
+		case strings.HasPrefix(command, "kubectl delete deployment"):
+			watches[i].Prints(1, `DELETED +`+kind+` +\S+ +byhand-chain`)
 		}
 	}
 }

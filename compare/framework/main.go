@@ -60,7 +60,7 @@ func main() {
 	flag.BoolVar(&elect, "leader-elect", false, "work only while holding a Lease")
 	flag.StringVar(&electionNamespace, "leader-elect-namespace", "", "namespace of the Lease (default: the Pod's own)")
 	flag.StringVar(&electionID, "leader-elect-id", "framework.byhand.example.com", "name of the Lease")
-	flag.BoolVar(&release, "leader-elect-release-on-cancel", false, "give the Lease away at the end")
+	flag.BoolVar(&release, "leader-elect-release-on-cancel", false, "release the Lease at the end")
 	flag.BoolVar(&warmup, "warmup", false, "fill the cache while another process leads")
 	flag.IntVar(&workers, "workers", 1, "MaxConcurrentReconciles")
 	flag.DurationVar(&resync, "resync", 0, "SyncPeriod; 0: controller-runtime's default, which is 10 hours")

@@ -113,38 +113,40 @@ func TestQuestions(t *testing.T) {
 	}
 }
 
-// A Chinese README has the links, the commands and the rows of the English one, and its headings
-// in the same order. It may link what is there in Chinese.
+// A Chinese page has the links, the commands and the rows of the English one, its headings in the
+// same order, and under each question the same code. It may link what is there in Chinese.
 func TestTranslation(t *testing.T) {
-	const english, chinese = "README.md", "README.zh-CN.md"
-	parts := func(file string) (parts []string) {
-		page, err := os.ReadFile("../../" + file)
+	const english, chinese = ".md", ".zh-CN.md"
+	parts := func(page, language string) (parts []string) {
+		content, err := os.ReadFile("../../" + page + language)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, found := range link.FindAllStringSubmatch(fence.ReplaceAllString(string(page), ""), -1) {
-			if to, _, _ := strings.Cut(found[1], "#"); !strings.HasPrefix(to, "README") {
+		for _, found := range link.FindAllStringSubmatch(fence.ReplaceAllString(string(content), ""), -1) {
+			if to, _, _ := strings.Cut(found[1], "#"); to != path.Base(page)+english && to != path.Base(page)+chinese {
 				parts = append(parts, "link "+strings.Replace(to, chinese, english, 1))
 			}
 		}
-		for i, block := range fence.FindAllString(string(page), -1) {
+		for i, block := range fence.FindAllString(string(content), -1) {
 			for line := range strings.Lines(block) {
 				command, _, _ := strings.Cut(line, "#")
 				parts = append(parts, fmt.Sprintf("block %d %s", i, strings.TrimSpace(command)))
 			}
 		}
 		slices.Sort(parts) // In a sentence, links stand in the order of its language.
-		for line := range strings.Lines(fence.ReplaceAllString(string(page), "")) {
+		for line := range strings.Lines(fence.ReplaceAllString(string(content), "")) {
 			switch mark, _, _ := strings.Cut(line, " "); {
 			case strings.Trim(mark, "#") == "" && mark != "", mark == "|":
 				parts = append(parts, mark)
+			case mark == "→":
+				parts = append(parts, fmt.Sprint(mark, code.FindAllString(line, -1)))
 			}
 		}
 		return parts
 	}
-	for _, folder := range []string{"", "chapters/http/", "chapters/informer/"} {
-		if diff := cmp.Diff(parts(folder+english), parts(folder+chinese)); diff != "" {
-			t.Errorf("%s is not as %s (-, +):\n%s", folder+chinese, english, diff)
+	for _, page := range []string{"README", "QUESTIONS", "chapters/http/README", "chapters/informer/README", "chapters/testing/README"} {
+		if diff := cmp.Diff(parts(page, english), parts(page, chinese)); diff != "" {
+			t.Errorf("%s%s is not as in English (-, +):\n%s", page, chinese, diff)
 		}
 	}
 }

@@ -3,6 +3,7 @@
 package browser
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -61,7 +62,7 @@ func (b *tab) arrives(expression string) {
 
 // sitePages are one page of each kind, and those with the longest lines.
 var sitePages = []string{
-	"read/README.md.html", "read/README.zh-CN.md.html", "read/QUESTIONS.md.html", "read/compare/results/README.md.html",
+	"read/README.md.html", "read/README.zh-CN.md.html", "read/QUESTIONS.md.html", "read/QUESTIONS.zh-CN.md.html", "read/compare/results/README.md.html",
 	"read/config/crd/foos.samplecontroller.k8s.io.yaml.html",
 	"read/controller/doc.go.html", "read/controller/foo/reconcile.go.html", "read/chapters/at/README.md.html",
 }
@@ -88,13 +89,31 @@ func TestSiteCanBeRead(t *testing.T) {
 
 // The answers are folded, and the page counts those that were opened and those that were known.
 func TestSiteQuestions(t *testing.T) {
-	b := open(t, "file://"+filepath.Join(site(t), "read/QUESTIONS.md.html"), laptop)
-	b.sees(".score", "60 questions, 0 opened, 0 known")
-	b.click("details summary")
-	b.click("details[open] input")
-	b.sees(".score", "60 questions, 1 opened, 1 known")
-	b.click("details summary")
-	b.sees(".score", "60 questions, 1 opened, 1 known")
+	for page, count := range map[string]string{
+		"QUESTIONS.md":       "60 questions, %d opened, %[1]d known",
+		"QUESTIONS.zh-CN.md": "共 60 题，已展开 %d 题，答对 %[1]d 题",
+	} {
+		b := open(t, "file://"+filepath.Join(site(t), "read", page+".html"), laptop)
+		b.sees(".score", fmt.Sprintf(count, 0))
+		b.click("details summary")
+		b.click("details[open] input")
+		b.sees(".score", fmt.Sprintf(count, 1))
+		b.click("details summary")
+		b.sees(".score", fmt.Sprintf(count, 1))
+	}
+}
+
+// Below what is said of the chain its recording plays: of programs that are seen from outside.
+func TestSiteChain(t *testing.T) {
+	t.Parallel()
+	b := open(t, "file://"+filepath.Join(site(t), "read/internal/page/chain/README.md.html"), laptop)
+	b.sees(".part-queue", "inside, not seen")
+	b.witnessed("tokens", "POST")
+	b.click("#live")
+	b.sees("#objects-table", "default/web")
+	b.sees("#steps", "Deployment controller: PUT /apis/apps/v1/namespaces/default/deployments/web/status → 200")
+	b.check()
+	b.shot("chain")
 }
 
 // Comment and code stand side by side where there is room, and below each other on a

@@ -56,7 +56,7 @@ export const parts = [
     about: [
       'Keys that wait for a worker, a goroutine that reconciles them. A key that waits is not added a second time: ten changes of one object become one reconcile.',
       'A key that is added while a worker has it comes back when that worker is done, so two workers never have the same key. After an error it comes back later, each time twice as late.',
-      'The keys of changes come first. What the first list, a relist, a resync, a retry or a wait for the store adds waits behind them.',
+      'Keys that a change has added come first. What the first list, a relist, a resync, a retry or a wait for the store adds waits behind them.',
     ],
     where: [['controller/queue.go', 'RateLimiter'], ['controller/priority.go', 'NewPriorityQueue']],
   },
