@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/events"
 	"k8s.io/klog/v2"
@@ -26,7 +27,7 @@ func TestPlaces(t *testing.T) {
 			w.WriteHeader(http.StatusTeapot)
 			return
 		}
-		answerWith(t, w, request, http.StatusOK, &v1alpha1.FooList{Items: []v1alpha1.Foo{*foo("1")}})
+		answerWith(t, w, request, http.StatusOK, &v1alpha1.FooList{ListMeta: metav1.ListMeta{ResourceVersion: "1"}, Items: []v1alpha1.Foo{*foo("1")}})
 	})
 	r.kinds["Foo"].has = map[string]bool{}
 	queue := r.Queue(fooKind, controller.NewPriorityQueue(""))
