@@ -302,11 +302,13 @@ JUDGE ?=
 # In seconds, without Kubernetes: make judge QUICK=1 DIR=../mine, where a package main has
 # func run(ctx context.Context, config *rest.Config) error
 QUICK ?=
+# A program about any kind, by what a user does: make judge STORY=judge.yaml (judge/story/foos.yaml is one)
+STORY ?=
 .PHONY: judge
-judge: ## Put any Foo controller to the test: CONTROLLER='go run ./mine' (4 to 15 minutes), QUICK=1 DIR=../mine (seconds)
-	@test -n "$(CONTROLLER)$(QUICK)" || { echo "which controller? make judge CONTROLLER='go run ./mine --kubeconfig {kubeconfig}'"; exit 1; }
+judge: ## Put any Foo controller to the test: CONTROLLER='go run ./mine' (4 to 15 minutes), QUICK=1 DIR=../mine (seconds); any other: STORY=judge.yaml
+	@test -n "$(CONTROLLER)$(QUICK)$(STORY)" || { echo "which controller? make judge CONTROLLER='go run ./mine --kubeconfig {kubeconfig}'"; exit 1; }
 	@go build -o bin/ $(if $(QUICK),./judge/quick,./judge)
-	@$(if $(QUICK),bin/quick $(JUDGE) "$$DIR",bin/judge $(JUDGE) -- $(CONTROLLER))
+	@$(if $(QUICK),bin/quick $(JUDGE) "$$DIR",bin/judge $(JUDGE) $(if $(STORY),-story "$(STORY)") $(if $(CONTROLLER),-- $(CONTROLLER)))
 
 # More: make look CONTROLLER=bin/mine LOOK='--report FILE --allow get-of-watched', and bin/look -help
 LOOK ?=
