@@ -85,6 +85,7 @@ func (w *world) learn(ctx context.Context) (result, error) {
 // learned plays the story and keeps what is stored after each step.
 func learned(s *stage) error {
 	t := s.judge.told
+	s.baseline = t.File // It is not that of Foos.
 	for i := range t.Steps {
 		before := alive(t.lastMade())
 		if err := plays(i)(s); err != nil {
