@@ -64,13 +64,23 @@ func asTold(i int) []step { return []step{plays(i), keeps(i)} }
 
 var wholeStory = eachStep(asTold)
 
+// rests waits until all is stored as after a step without a fault, and stays so: a status may lag behind.
+func rests(i int) step {
+	return func(s *stage) error {
+		return s.take([]step{keeps(i), func(s *stage) error { _, err := s.quiet(silence, patienceAtRest); return err }, keeps(i)})
+	}
+}
+
 // atMost plays the story until the last step after which there is something that the program has made, and goes on
-// with that.
+// with that when all is at rest.
 func atMost(on func(s *stage, last int) error) step {
 	return func(s *stage) error {
 		last, err := s.judge.told.most()
 		for i := 0; err == nil && i <= last; i++ {
 			err = s.take(asTold(i))
+		}
+		if err == nil {
+			err = rests(last)(s)
 		}
 		if err != nil {
 			return err
@@ -159,7 +169,7 @@ func stale(i int) []step {
 	if i == 0 {
 		return asTold(0)
 	}
-	return []step{staleStart(6*time.Second, false, asTold(i)...), func(s *stage) error {
+	return []step{staleStart(6*time.Second, false, plays(i), rests(i)), func(s *stage) error {
 		for _, r := range s.tries(s.running()[0].began()) {
 			if r.Code == http.StatusOK || r.Code == http.StatusCreated {
 				s.find(found(P6, undone, r.At, "After step %s all was done. The program was started again with a list from before it, and has sent: %s", s.judge.told.Steps[i].Name, r.String()))
