@@ -21,7 +21,7 @@ import (
 // scenarios are those of a story about any kind.
 func (t *told) scenarios() (all []scenario) {
 	add := func(name, what string, steps ...step) {
-		all = append(all, scenario{name: name, what: what, judged: P1 | P2 | P4 | P5 | P6 | P7, steps: steps})
+		all = append(all, scenario{name: name, what: what, judged: P1 | P2 | P3 | P4 | P5 | P6 | P7, steps: steps})
 	}
 	add("killed-before-write", "SIGKILL in place of each different write, once; then it is started again.", onFirst(testkit.KillBefore), wholeStory)
 	add("killed-after-write", "SIGKILL after each different write, before its answer, once; then it is started again.", onFirst(testkit.KillAfter), wholeStory)
@@ -60,7 +60,7 @@ func eachStep(of func(i int) []step) step {
 }
 
 // asTold plays a step, which ends as without a fault.
-func asTold(i int) []step { return []step{plays(i), keeps(i)} }
+func asTold(i int) []step { return []step{plays(i), keeps(i), counted(i)} }
 
 var wholeStory = eachStep(asTold)
 
@@ -137,10 +137,7 @@ func refused(code int, methods ...string) step {
 			if err := few(40*len(writes), disturbed(6*time.Second, refusingMade(code, methods...), plays(i)))(s); err != nil {
 				return err
 			}
-			if i > 0 {
-				s.gap(alive(t.made[i-1]), alive(t.made[i]))
-			}
-			return keeps(i)(s)
+			return s.take([]step{keeps(i), counted(i)})
 		}}
 	})
 }

@@ -57,7 +57,7 @@ func (t *told) sendApplied(r *http.Request) {
 // wrong even so.
 func (w *world) learn(ctx context.Context) (result, error) {
 	t := w.judge.told
-	sc := scenario{name: faultFree, what: "The story without a fault.", judged: P1 | P2 | P4 | P7, calibrates: true, steps: []step{learned}}
+	sc := scenario{name: faultFree, what: "The story without a fault.", judged: P1 | P2 | P3 | P4 | P7, calibrates: true, steps: []step{learned}}
 	var before []story.Snapshot
 	short := 0 // What is wrong once only does not count.
 	for range 6 {
@@ -87,7 +87,6 @@ func learned(s *stage) error {
 	t := s.judge.told
 	s.baseline = t.File // It is not that of Foos.
 	for i := range t.Steps {
-		before := alive(t.lastMade())
 		if err := plays(i)(s); err != nil {
 			return err
 		}
@@ -111,7 +110,9 @@ func learned(s *stage) error {
 		}
 		t.ends, t.made = append(t.ends, now), append(t.made, slices.DeleteFunc(objects, func(o *stored) bool { return !t.isMade(o) }))
 		t.writes = append(t.writes, s.tries(s.part.began[i]))
-		s.gap(before, alive(t.lastMade()))
+		if err := counted(i)(s); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -135,14 +136,6 @@ func (s *stage) orphans(i int) (now story.Snapshot, objects []*stored, err error
 	return now, objects, nil
 }
 
-// lastMade is what the program has made after the step that was played last.
-func (t *told) lastMade() []*stored {
-	if len(t.made) == 0 {
-		return nil
-	}
-	return t.made[len(t.made)-1]
-}
-
 // alive counts objects by resource.
 func alive(objects []*stored) map[string]int {
 	n := map[string]int{}
@@ -152,24 +145,44 @@ func alive(objects []*stored) map[string]int {
 	return n
 }
 
-// gap finds that in the step that was played last the program itself took away the last object of a resource, while there
-// was one before and one afterwards: P1.
-func (s *stage) gap(before, after map[string]int) {
-	for resource, n := range before {
-		for _, r := range s.tries(s.part.began[len(s.part.began)-1]) {
-			switch {
-			case r.Target.Resource != resource:
-			case r.Code == http.StatusCreated:
-				n++
-			case r.Method == http.MethodDelete && r.Code == http.StatusOK:
-				n--
+// counted finds that in a step, which was played last, the program itself took away the last object of a resource, while there
+// was one before and one afterwards (P1), or that there were more than without a fault (P3).
+func counted(i int) step {
+	return func(s *stage) error {
+		t := s.judge.told
+		before, after := map[string]int{}, alive(t.made[i])
+		if i > 0 {
+			before = alive(t.made[i-1])
+		}
+		sent := s.tries(s.part.began[len(s.part.began)-1])
+		for resource := range alive(slices.Concat(t.made...)) {
+			least, most := extremes(resource, before[resource], sent)
+			_, usual := extremes(resource, before[resource], t.writes[i])
+			if least == 0 && before[resource] > 0 && after[resource] > 0 {
+				s.find(found(P1, gap, time.Now(), "In step %s (%s:%d) the program has deleted the last of its %s before there was another one.", t.Steps[i].Name, t.File, t.Steps[i].At, resource))
 			}
-			if n == 0 && after[resource] > 0 {
-				s.find(found(P1, gap, time.Now(), "In step %s the program has deleted the last of its %s (%s), before there is another one.", s.judge.told.Steps[s.part.step].Name, resource, r.String()))
-				break
+			if most > usual {
+				s.find(found(P3, twice, time.Now(), "In step %s (%s:%d) there were %d %s at the same time; without a fault %d at most.", t.Steps[i].Name, t.File, t.Steps[i].At, most, resource, usual))
 			}
 		}
+		return nil
 	}
+}
+
+// extremes are how few and how many objects of a resource there were while the program sent these requests; n before.
+func extremes(resource string, n int, sent []request) (least, most int) {
+	least, most = n, n
+	for _, r := range sent {
+		switch {
+		case r.Target.Resource != resource || r.Target.Subresource != "":
+		case r.Stored == http.StatusCreated:
+			n++
+		case r.Method == http.MethodDelete && r.Stored == http.StatusOK:
+			n--
+		}
+		least, most = min(least, n), max(most, n)
+	}
+	return least, most
 }
 
 // mask masks the values that two runs do not have in common. It reports whether they have the same objects; what has
