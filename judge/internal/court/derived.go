@@ -360,7 +360,8 @@ func opposeFirst(s *stage, last int) error {
 				return err
 			}
 			if admitted && back {
-				return s.take([]step{s.opposing(o, leaf, fewTries("", 15, endless, wait(20*time.Second))), keeps(last)})
+				// Who doubles its pauses may have to wait as long again.
+				return s.take([]step{s.opposing(o, leaf, fewTries("", 15, endless, wait(15*time.Second))), func(s *stage) error { return s.keepsWithin(2*s.bound, last) }})
 			}
 		}
 	}

@@ -249,28 +249,31 @@ func (s *stage) differs(i int) ([]story.Difference, error) {
 
 // keeps waits until all is stored as after a step without a fault: P1, P4, P6.
 func keeps(i int) step {
-	return func(s *stage) error {
-		var all []story.Difference
-		var failed error
-		is, err := s.await(s.bound, func() bool {
-			all, failed = s.differs(i)
-			return failed != nil || len(all) == 0 || s.exitsTooOften()
-		})
-		switch {
-		case err != nil || failed != nil:
-			return cmp.Or(err, failed)
-		case s.exitsTooOften():
-			return errShort
-		case is:
-			return nil
-		}
-		s.tell(i, all)
+	return func(s *stage) error { return s.keepsWithin(s.bound, i) }
+}
+
+// keepsWithin is keeps with a bound of its own.
+func (s *stage) keepsWithin(bound time.Duration, i int) error {
+	var all []story.Difference
+	var failed error
+	is, err := s.await(bound, func() bool {
+		all, failed = s.differs(i)
+		return failed != nil || len(all) == 0 || s.exitsTooOften()
+	})
+	switch {
+	case err != nil || failed != nil:
+		return cmp.Or(err, failed)
+	case s.exitsTooOften():
 		return errShort
+	case is:
+		return nil
 	}
+	s.tell(bound, i, all)
+	return errShort
 }
 
 // tell finds that what is stored is not what it is without a fault.
-func (s *stage) tell(i int, all []story.Difference) {
+func (s *stage) tell(bound time.Duration, i int, all []story.Difference) {
 	p, l := P6, different
 	for _, d := range all {
 		if d.IsObject() && d.Was == "" {
@@ -283,7 +286,7 @@ func (s *stage) tell(i int, all []story.Difference) {
 	for _, d := range all {
 		lines, allow = append(lines, "  "+d.String()), append(allow, s.scenario.name+" "+d.Name)
 	}
-	f := found(p, l, time.Now(), "%s after step %s (%s:%d):\n%s", s.bound, s.judge.told.Steps[i].Name, s.judge.told.File, s.judge.told.Steps[i].At, strings.Join(lines[:min(len(lines), mostLines)], "\n"))
+	f := found(p, l, time.Now(), "%s after step %s (%s:%d):\n%s", bound, s.judge.told.Steps[i].Name, s.judge.told.File, s.judge.told.Steps[i].At, strings.Join(lines[:min(len(lines), mostLines)], "\n"))
 	f.allow = allow
 	s.find(f)
 }
