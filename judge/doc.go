@@ -127,6 +127,6 @@
 // # The judge is judged
 //
 // reference is a right program with one flag for each bug, and reference/bugs says which
-// scenarios must catch which. Two tests (tag long; make test-judge), one on control planes and one in memory, see that they
-// do, and that a bug which concerns them alone passes all others.
+// scenarios must catch which. Tests (tag long; make test-judge) see that they do, on control planes, in memory
+// and by a story; the first also sees that a bug which concerns them alone passes all others.
 package main

@@ -8,7 +8,6 @@ import (
 	"maps"
 	"net/http"
 	"os"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -18,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 
+	"example.com/byhand/judge/story"
 	"example.com/byhand/kit/testkit"
 )
 
@@ -114,8 +114,6 @@ func (s *stage) made() (paths []string) {
 	return slices.Compact(paths)
 }
 
-var aTime = regexp.MustCompile(`\d{4}-\d\d-\d\dT[0-9:.]+Z`)
-
 // stored is all that is stored as text, without what is different each time.
 func (s *stage) stored() string {
 	names, text := []string{s.namespace, "NAMESPACE"}, ""
@@ -127,7 +125,7 @@ func (s *stage) stored() string {
 		}
 		text += path + ":\n" + mustYAML(object.Object)
 	}
-	return aTime.ReplaceAllString(strings.NewReplacer(names...).Replace(text), "TIME")
+	return story.Timeless(strings.NewReplacer(names...).Replace(text))
 }
 
 // tries are the writes that the program has tried since a moment.
@@ -241,7 +239,7 @@ func fewTries(subresource string, most int, l *lesson, steps ...step) step {
 // changedByUser changes the first value in the spec that the schema lets be another one.
 func changedByUser(s *stage) error {
 	s.api.Edit(s.path(), func(object *unstructured.Unstructured) {
-		anotherValue(object.Object["spec"], func() bool { return len(s.judge.kind.Schema.Validate(nil, nil, object.Object)) == 0 })
+		drift(object.Object, func() bool { return len(s.judge.kind.Schema.Validate(nil, nil, object.Object)) == 0 })
 	})
 	return nil
 }
@@ -249,43 +247,20 @@ func changedByUser(s *stage) error {
 // driftedByHand changes the first value of each object that the program has made.
 func driftedByHand(s *stage) error {
 	for _, path := range s.made() {
-		s.api.Edit(path, func(object *unstructured.Unstructured) { drift(object.Object) })
+		s.api.Edit(path, func(object *unstructured.Unstructured) { drift(object.Object, func() bool { return true }) })
 	}
 	return nil
 }
 
-func drift(object map[string]any) {
-	for _, field := range slices.Sorted(maps.Keys(object)) {
-		if !slices.Contains([]string{"apiVersion", "kind", "metadata", "status"}, field) && anotherValue(object[field], func() bool { return true }) {
+// drift changes the first value with which admitted returns true.
+func drift(object map[string]any, admitted func() bool) {
+	for _, leaf := range story.Leaves(object) {
+		before, _, _ := leaf.Change(object)
+		if admitted() {
 			return
 		}
+		leaf.Set(object, before)
 	}
-}
-
-// anotherValue changes the first value in JSON with which admitted returns true, and reports whether there is one.
-func anotherValue(json any, admitted func() bool) bool {
-	fields, _ := json.(map[string]any)
-	for _, name := range slices.Sorted(maps.Keys(fields)) {
-		before := fields[name]
-		switch value := before.(type) {
-		case string:
-			fields[name] = value + "x"
-		case int64:
-			fields[name] = value + 1
-		case bool:
-			fields[name] = !value
-		default:
-			if anotherValue(value, admitted) {
-				return true
-			}
-			continue
-		}
-		if admitted() {
-			return true
-		}
-		fields[name] = before
-	}
-	return false
 }
 
 // driftedAlways takes steps while what the program writes drifts on its way, each time with another annotation.
@@ -293,7 +268,7 @@ func driftedAlways(steps ...step) step {
 	return func(s *stage) error {
 		s.proxy.Mutate(func(r *http.Request, object map[string]any) {
 			if !slices.Contains(s.ours(), testkit.TargetOf(r.URL.Path).Resource) {
-				drift(object)
+				drift(object, func() bool { return true })
 				(&unstructured.Unstructured{Object: object}).SetAnnotations(map[string]string{"example.com/after": time.Now().String()})
 			}
 		})
