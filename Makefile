@@ -311,11 +311,13 @@ JUDGE ?=
 # In seconds, without Kubernetes: make judge QUICK=1 DIR=../mine, where a package main has
 # func run(ctx context.Context, config *rest.Config) error
 QUICK ?=
+# A program about any kind, by what a user does: make judge STORY=judge.yaml (judge/story/foos.yaml is one)
+STORY ?=
 .PHONY: judge
-judge: ## Put any Foo controller to the test: CONTROLLER='go run ./mine' (4 to 15 minutes), QUICK=1 DIR=../mine (seconds)
-	@test -n "$(CONTROLLER)$(QUICK)" || { echo "which controller? make judge CONTROLLER='go run ./mine --kubeconfig {kubeconfig}'"; exit 1; }
+judge: ## Put any Foo controller to the test: CONTROLLER='go run ./mine' (4 to 15 minutes), QUICK=1 DIR=../mine (seconds); any other: STORY=judge.yaml
+	@test -n "$(CONTROLLER)$(QUICK)$(STORY)" || { echo "which controller? make judge CONTROLLER='go run ./mine --kubeconfig {kubeconfig}'"; exit 1; }
 	@go build -o bin/ $(if $(QUICK),./judge/quick,./judge)
-	@$(if $(QUICK),bin/quick $(JUDGE) "$$DIR",bin/judge $(JUDGE) -- $(CONTROLLER))
+	@$(if $(QUICK),bin/quick $(JUDGE) "$$DIR",bin/judge $(JUDGE) $(if $(STORY),-story "$(STORY)") $(if $(CONTROLLER),-- $(CONTROLLER)))
 
 # More: make look CONTROLLER=bin/mine LOOK='--report FILE --allow get-of-watched', and bin/look -help
 LOOK ?=
@@ -328,8 +330,8 @@ look: own-cluster ## See what any controller hears, sends and does wrong: make l
 
 # More: go test -tags long -v -timeout 2h -parallel 4 ./judge/internal/court -everything
 .PHONY: test-judge
-test-judge: bin/byhand ### See that the judge catches each known bug, and none here (7 minutes)
-	go test -count=1 -tags long -v -timeout 60m -parallel 4 -run '^Test(Reference|Mine)$$' ./judge/...
+test-judge: bin/byhand ### See that the judge catches each known bug, and none here (20 minutes)
+	go test -count=1 -tags long -v -timeout 60m -parallel 4 -run '^Test(Reference|StoryOfReference|Mine)$$' ./judge/...
 	@$(MAKE) --no-print-directory judge CONTROLLER='bin/byhand --kubeconfig {kubeconfig}' JUDGE=-quick
 
 # The cluster needs Linux or macOS, and so do the chapters.

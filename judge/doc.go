@@ -6,6 +6,7 @@
 //	go run ./judge -scenario 'rename|killed-.*' -- ./mine
 //	go run ./judge -list
 //	make judge QUICK=1 DIR=../mine                                  # seconds, a Go program, no Kubernetes
+//	make judge STORY=judge.yaml                                     # a program about any kind
 //
 // compare/judged makes what compare/results publishes.
 //
@@ -54,6 +55,32 @@
 // Situations run on a whole control plane. Faults run on an API server alone, where the judge
 // plays the controller of Deployments (play.go) and that of quotas: nothing but the program has to be waited for.
 //
+// # A story
+//
+// A program about any other kind is judged by what a user does with it (story/foos.yaml is an example):
+//
+//	command: [./mine, --kubeconfig, "{kubeconfig}"]     # or CONTROLLER of make
+//	crds: [config/crd]
+//	steps:                                              # sh, in the folder of this file; kubectl has a namespace
+//	- create: kubectl apply -f desk.yaml
+//	- change: kubectl patch desk a --type merge -p '{"spec":{"seats":3}}'
+//	- delete: kubectl delete desk a
+//	allow:                                              # what was found and is meant so; the judge prints the line
+//	- drift deployments .spec.template
+//
+// The judge plays it without a fault until two runs end with the same objects. What it has learned it
+// prints first, for that is what it takes for right: after each step, what is stored of the resources
+// that the program has asked for, as far as the program or kubectl has written it (metadata.managedFields).
+// Names of namespaces, UIDs and times become words, and what differs between the two runs is not compared.
+// Then come the scenarios, in the words of any kind: the program is killed, refused, started late, made
+// to miss events, given old lists, and what it has made is changed, deleted, or has its name taken. learn.go
+// learns, told.go compares, derived.go has the scenarios.
+//
+// What is wrong without a fault as well it sees only if it shows: two ways to the same step end in
+// different ways, or something is left when all of the user's objects are gone. A status that is always false it does not see.
+// Objects without a namespace, and what lies outside the API server, are not compared; a program that
+// serves webhooks cannot be reached; what kubectl does for the program counts as the user's.
+//
 // # In memory
 //
 // With QUICK=1, quick builds the program of a folder with one more test, which calls
@@ -100,6 +127,6 @@
 // # The judge is judged
 //
 // reference is a right program with one flag for each bug, and reference/bugs says which
-// scenarios must catch which. Two tests (tag long; make test-judge), one on control planes and one in memory, see that they
-// do, and that a bug which concerns them alone passes all others.
+// scenarios must catch which. Tests (tag long; make test-judge) see that they do, on control planes, in memory
+// and by a story; the first also sees that a bug which concerns them alone passes all others.
 package main

@@ -63,6 +63,8 @@ type Request struct {
 	Watch        bool
 	// Code is 0 as long as the program has no answer, and if the answer was lost.
 	Code int
+	// Stored is what the API server has answered, also if the answer was lost on purpose.
+	Stored int
 	// Took is the time until the answer began.
 	Took time.Duration
 }
@@ -201,7 +203,7 @@ func (f *Faults) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		f.Kill()
 		panic(http.ErrAbortHandler)
 	case KillAfter, LoseAnswer:
-		f.pass(lostAnswer{}, r)
+		f.pass(&lostAnswer{f, line}, r)
 		if fault == KillAfter {
 			f.Kill()
 		}
@@ -291,7 +293,7 @@ type recorder struct {
 // WriteHeader implements http.ResponseWriter.
 func (c *recorder) WriteHeader(code int) {
 	c.faults.mu.Lock()
-	c.line.Code, c.line.Took = code, time.Since(c.line.At)
+	c.line.Code, c.line.Stored, c.line.Took = code, code, time.Since(c.line.At)
 	c.faults.mu.Unlock()
 	c.ResponseWriter.WriteHeader(code)
 }
@@ -337,8 +339,16 @@ func (c *recorder) begin() {
 func (c *recorder) Unwrap() http.ResponseWriter { return c.ResponseWriter }
 
 // lostAnswer is an answer that goes nowhere.
-type lostAnswer struct{}
+type lostAnswer struct {
+	faults *Faults
+	line   *Request
+}
 
-func (lostAnswer) Header() http.Header         { return http.Header{} }
-func (lostAnswer) WriteHeader(int)             {}
-func (lostAnswer) Write(b []byte) (int, error) { return len(b), nil }
+func (*lostAnswer) Header() http.Header         { return http.Header{} }
+func (*lostAnswer) Write(b []byte) (int, error) { return len(b), nil }
+
+func (l *lostAnswer) WriteHeader(code int) {
+	l.faults.mu.Lock()
+	defer l.faults.mu.Unlock()
+	l.line.Stored = code
+}

@@ -105,15 +105,14 @@ func (p *Plane) connect(userAgent string) (err error) {
 	return err
 }
 
-// Install makes the CRDs what their files say, and waits until they are served, and until
-// the namespace default exists, which the API server creates.
-func (p *Plane) Install() error {
-	crds := filepath.Join(p.Home, "..", "config", "crd")
-	for _, args := range [][]string{
-		{"apply", "-f", crds},
-		{"wait", "--for=condition=Established", "--timeout=60s", "-f", crds},
-		{"wait", "--for=create", "--timeout=60s", "namespace/default"},
-	} {
+// Install makes the CRDs what their files say, those of this repository and more, and waits until
+// they are served, and until the namespace default exists, which the API server creates.
+func (p *Plane) Install(more ...string) error {
+	commands := [][]string{{"wait", "--for=create", "--timeout=60s", "namespace/default"}}
+	for _, crds := range append([]string{filepath.Join(p.Home, "..", "config", "crd")}, more...) {
+		commands = append(commands, []string{"apply", "-f", crds}, []string{"wait", "--for=condition=Established", "--timeout=60s", "-f", crds})
+	}
+	for _, args := range commands {
 		if err := execute(filepath.Join(p.Home, "bin", "kubectl"), append(args, "--kubeconfig", p.Kubeconfig)...); err != nil {
 			return err
 		}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 
@@ -115,12 +116,12 @@ func hanging(d time.Duration) func(*stage) handler {
 	}
 }
 
-// travel answers lists of Foos that may be old as of an earlier version. Streaming lists are
+// travel answers lists of these resources that may be old as of an earlier version. Streaming lists are
 // passed on, or refused, as by an API server that has none.
-func travel(to string, streaming bool) handler {
+func travel(resources []string, to string, streaming bool) handler {
 	return func(w http.ResponseWriter, r *http.Request) bool {
 		query := r.URL.Query()
-		if r.Method != http.MethodGet || testkit.TargetOf(r.URL.Path).Resource != "foos" || testkit.TargetOf(r.URL.Path).Name != "" {
+		if r.Method != http.MethodGet || !slices.Contains(resources, testkit.TargetOf(r.URL.Path).Resource) || testkit.TargetOf(r.URL.Path).Name != "" {
 			return false
 		}
 		if query.Get("sendInitialEvents") != "" {

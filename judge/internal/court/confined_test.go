@@ -12,7 +12,7 @@ import (
 // A program sees the namespace of its stage, and nothing of what others do beside it.
 func TestConfined(t *testing.T) {
 	var got, body string
-	s := &stage{namespace: "here", proxy: &testkit.Faults{}}
+	s := &stage{world: &world{judge: &judge{}}, namespace: "here", proxy: &testkit.Faults{}}
 	s.confine(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		sent := new(strings.Builder)
 		_ = r.Write(sent)

@@ -107,16 +107,23 @@ func fewWrites(resource string, most int, why *lesson, steps ...step) step {
 
 // opposed takes steps while another controller gives a Deployment one replica, whoever has given it others.
 func opposed(name string, steps ...step) step {
+	return meanwhile(5*time.Millisecond, func(s *stage) {
+		if d := s.history.deployment(name); d != nil && oracle.Replicas(d) != 1 {
+			_ = patchDeployment(name, object{"spec": object{"replicas": 1}})(s)
+		}
+	}, steps...)
+}
+
+// meanwhile takes steps while something is done again and again.
+func meanwhile(pause time.Duration, do func(s *stage), steps ...step) step {
 	return func(s *stage) error {
 		ctx, stop := context.WithCancel(s.ctx)
 		done := make(chan struct{})
 		go func() {
 			defer close(done)
 			for ctx.Err() == nil {
-				if d := s.history.deployment(name); d != nil && oracle.Replicas(d) != 1 {
-					_ = patchDeployment(name, object{"spec": object{"replicas": 1}})(s)
-				}
-				_ = s.pause(5 * time.Millisecond)
+				do(s)
+				_ = s.pause(pause)
 			}
 		}()
 		err := s.take(steps)
@@ -182,22 +189,23 @@ func gone(s *stage) error {
 		query := r.URL.Query()
 		from, err := strconv.ParseUint(query.Get("resourceVersion"), 10, 64)
 		old := err == nil && from > 0 && from < now && query.Get("watch") != "" && query.Get("sendInitialEvents") == ""
-		return old && slices.Contains([]string{"foos", "deployments"}, testkit.TargetOf(r.URL.Path).Resource) && refuse(w, http.StatusGone, metav1.StatusReasonExpired)
+		return old && slices.Contains(s.resources(), testkit.TargetOf(r.URL.Path).Resource) && refuse(w, http.StatusGone, metav1.StatusReasonExpired)
 	})
 	return nil
 }
 
 // cut ends the open watches in the middle of their stream.
 func cut(s *stage) error {
-	s.proxy.CutWatches("foos")
-	s.proxy.CutWatches("deployments")
+	for _, resource := range s.resources() {
+		s.proxy.CutWatches(resource)
+	}
 	return nil
 }
 
-// staleStart takes steps, starts the program anew, and answers its first list of Foos as of
+// staleStart takes steps, starts the program anew, and answers its first list of the user's objects as of
 // before these steps. Only a list that allows an old answer (resourceVersion=0) gets one.
 // Streaming lists are passed on, or refused as by an API server that has none. For some time
-// the watch of Foos brings nothing newer, and no streaming list.
+// their watch brings nothing newer, and no streaming list.
 func staleStart(d time.Duration, streaming bool, steps ...step) step {
 	return func(s *stage) error {
 		before, err := s.foos(s.namespace).List(s.ctx, metav1.ListOptions{})
@@ -207,9 +215,10 @@ func staleStart(d time.Duration, streaming bool, steps ...step) step {
 		if err := s.take(steps); err != nil {
 			return err
 		}
-		release := s.proxy.HoldWatches("foos")
-		defer release()
-		s.proxy.Intercept(travel(before.GetResourceVersion(), streaming))
+		for _, resource := range s.users() {
+			defer s.proxy.HoldWatches(resource)()
+		}
+		s.proxy.Intercept(travel(s.users(), before.GetResourceVersion(), streaming))
 		defer s.proxy.Intercept(nil)
 		s.killPrograms()
 		if err := s.startProgram(); err != nil {

@@ -22,7 +22,8 @@ type judge struct {
 	command command
 	// contract is the program, if it runs in memory.
 	contract Contract
-	kind     *kind // nil: Foos
+	kind     *kind // nil: Foos, or told
+	told     *told // nil: Foos, or kind
 	quick    bool
 	dir      string // for files
 	// bound is how long the program has for what it is asked to do, if it needs no more
@@ -45,6 +46,9 @@ type judge struct {
 	mu      sync.Mutex
 	remarks []string
 }
+
+// foos reports whether the program is about Foos: the judge knows what is right.
+func (j *judge) foos() bool { return j.kind == nil && j.told == nil }
 
 // remark notes something about the program, once.
 func (j *judge) remark(text string) {
@@ -221,7 +225,7 @@ func (w *world) judgedEach(ctx context.Context, sc *scenario) (s *stage, err err
 		most = 3
 	}
 	for n := 1; n <= min(w.writes, most); n++ {
-		steps := []step{story, sameEnd}
+		steps := []step{fooStory, sameEnd}
 		if w.judge.kind != nil {
 			steps = []step{added, kept(P6, different, true), changedByUser, kept(P6, different, false)}
 		}

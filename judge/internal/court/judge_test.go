@@ -59,7 +59,7 @@ func TestCaveats(t *testing.T) {
 // What the scenario does not judge is not held against the program, except that it ends.
 func TestMarks(t *testing.T) {
 	sc := &scenario{name: "x", judged: P1 | P2}
-	s := &stage{scenario: sc, proxy: &testkit.Faults{}, findings: []finding{
+	s := &stage{world: &world{judge: &judge{}}, scenario: sc, proxy: &testkit.Faults{}, findings: []finding{
 		found(P2, noisy, time.Now(), "noise"), found(P5, foreign, time.Now(), "not looked at"), found(P7, exits, time.Now(), "it ended")}}
 	s.explain()
 	r := newResult(sc, s, "", time.Second)

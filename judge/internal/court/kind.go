@@ -8,7 +8,6 @@ import (
 	"maps"
 	"net/http"
 	"os"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -18,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 
+	"example.com/byhand/judge/story"
 	"example.com/byhand/kit/testkit"
 )
 
@@ -83,11 +83,11 @@ func ofAnyKind() map[string][]step {
 		"name-freed":         {taken, removed, kept(P1, absent, true)},
 		"deleted-background": {added, atRest, deleted(""), goneForGood},
 		"deleted-foreground": {added, atRest, deleted("example.com/held"), goneForGood},
-		"events-missed":      {added, atRest, disturbed(8*time.Second, unreadable, cutAll, changedByUser, removed, compacted), kept(P1, absent, false)},
+		"events-missed":      {added, atRest, disturbed(8*time.Second, unreadable, cut, changedByUser, removed, compacted), kept(P1, absent, false)},
 		"own-writes-unseen":  {added, atRest, heldMade(8*time.Second, changedByUser), kept(P1, absent, false)},
 		"silent-network":     {added, atRest, disturbed(15*time.Second, hanging(15*time.Second), changedByUser), kept(P6, different, false)},
 		"conflicts":          {added, annotated(10*time.Second, changedByUser), kept(P6, different, false)},
-		"overloaded":         {added, atRest, few(100, disturbed(10*time.Second, overloaded, cutAll, changedByUser)), kept(P6, different, false)},
+		"overloaded":         {added, atRest, few(100, disturbed(10*time.Second, overloaded, cut, changedByUser)), kept(P6, different, false)},
 		"rights-taken":       {added, atRest, few(40, disturbed(15*time.Second, refusingMade(http.StatusForbidden), changedByUser)), kept(P1, absent, false)},
 		"policy":             {added, atRest, few(40, disturbed(15*time.Second, refusingMade(http.StatusUnprocessableEntity), changedByUser)), kept(P6, different, false)},
 		"webhook-down":       {added, atRest, few(40, disturbed(15*time.Second, refusingMade(http.StatusInternalServerError), changedByUser)), kept(P1, absent, false)},
@@ -103,21 +103,16 @@ func (s *stage) path() string {
 	return fmt.Sprintf("/apis/%s/namespaces/%s/%s/a", k.GroupVersion(), s.namespace, k.Plural)
 }
 
-// ours are the resources of which the program makes none.
-func (k *kind) ours() []string { return []string{k.Plural, "namespaces", "events", "leases"} }
-
 // made returns the paths of what is stored besides objects of the kind.
 func (s *stage) made() (paths []string) {
 	for _, c := range s.api.History() {
-		if s.api.Get(c.Path) != nil && !slices.Contains(s.judge.kind.ours(), testkit.TargetOf(c.Path).Resource) {
+		if s.api.Get(c.Path) != nil && !slices.Contains(s.ours(), testkit.TargetOf(c.Path).Resource) {
 			paths = append(paths, c.Path)
 		}
 	}
 	slices.Sort(paths)
 	return slices.Compact(paths)
 }
-
-var aTime = regexp.MustCompile(`\d{4}-\d\d-\d\dT[0-9:.]+Z`)
 
 // stored is all that is stored as text, without what is different each time.
 func (s *stage) stored() string {
@@ -130,12 +125,12 @@ func (s *stage) stored() string {
 		}
 		text += path + ":\n" + mustYAML(object.Object)
 	}
-	return aTime.ReplaceAllString(strings.NewReplacer(names...).Replace(text), "TIME")
+	return story.Timeless(strings.NewReplacer(names...).Replace(text))
 }
 
 // tries are the writes that the program has tried since a moment.
 func (s *stage) tries(since time.Time) []request {
-	return s.requests(since, func(r request) bool { return r.Method != http.MethodGet })
+	return s.requests(since, func(r request) bool { return r.Method != http.MethodGet && r.Target.Namespace == s.namespace })
 }
 
 func learnBegun(s *stage) error {
@@ -244,7 +239,7 @@ func fewTries(subresource string, most int, l *lesson, steps ...step) step {
 // changedByUser changes the first value in the spec that the schema lets be another one.
 func changedByUser(s *stage) error {
 	s.api.Edit(s.path(), func(object *unstructured.Unstructured) {
-		anotherValue(object.Object["spec"], func() bool { return len(s.judge.kind.Schema.Validate(nil, nil, object.Object)) == 0 })
+		drift(object.Object, func() bool { return len(s.judge.kind.Schema.Validate(nil, nil, object.Object)) == 0 })
 	})
 	return nil
 }
@@ -252,51 +247,28 @@ func changedByUser(s *stage) error {
 // driftedByHand changes the first value of each object that the program has made.
 func driftedByHand(s *stage) error {
 	for _, path := range s.made() {
-		s.api.Edit(path, func(object *unstructured.Unstructured) { drift(object.Object) })
+		s.api.Edit(path, func(object *unstructured.Unstructured) { drift(object.Object, func() bool { return true }) })
 	}
 	return nil
 }
 
-func drift(object map[string]any) {
-	for _, field := range slices.Sorted(maps.Keys(object)) {
-		if !slices.Contains([]string{"apiVersion", "kind", "metadata", "status"}, field) && anotherValue(object[field], func() bool { return true }) {
+// drift changes the first value with which admitted returns true.
+func drift(object map[string]any, admitted func() bool) {
+	for _, leaf := range story.Leaves(object) {
+		before, _, _ := leaf.Change(object)
+		if admitted() {
 			return
 		}
+		leaf.Set(object, before)
 	}
-}
-
-// anotherValue changes the first value in JSON with which admitted returns true, and reports whether there is one.
-func anotherValue(json any, admitted func() bool) bool {
-	fields, _ := json.(map[string]any)
-	for _, name := range slices.Sorted(maps.Keys(fields)) {
-		before := fields[name]
-		switch value := before.(type) {
-		case string:
-			fields[name] = value + "x"
-		case int64:
-			fields[name] = value + 1
-		case bool:
-			fields[name] = !value
-		default:
-			if anotherValue(value, admitted) {
-				return true
-			}
-			continue
-		}
-		if admitted() {
-			return true
-		}
-		fields[name] = before
-	}
-	return false
 }
 
 // driftedAlways takes steps while what the program writes drifts on its way, each time with another annotation.
 func driftedAlways(steps ...step) step {
 	return func(s *stage) error {
 		s.proxy.Mutate(func(r *http.Request, object map[string]any) {
-			if !slices.Contains(s.judge.kind.ours(), testkit.TargetOf(r.URL.Path).Resource) {
-				drift(object)
+			if !slices.Contains(s.ours(), testkit.TargetOf(r.URL.Path).Resource) {
+				drift(object, func() bool { return true })
 				(&unstructured.Unstructured{Object: object}).SetAnnotations(map[string]string{"example.com/after": time.Now().String()})
 			}
 		})
@@ -355,19 +327,33 @@ func goneForGood(s *stage) error {
 	return nil
 }
 
+// users are the resources of the user's objects.
+func (s *stage) users() []string {
+	switch j := s.judge; {
+	case j.told != nil:
+		return slices.Sorted(maps.Keys(j.told.users))
+	case j.kind != nil:
+		return []string{j.kind.Plural}
+	default:
+		return []string{"foos"}
+	}
+}
+
+// ours are the resources of which the program makes none.
+func (s *stage) ours() []string { return append(s.users(), "namespaces", "events", "leases") }
+
 // resources are those of the objects that the program makes, and its kind.
 func (s *stage) resources() (all []string) {
+	switch {
+	case s.judge.told != nil:
+		return slices.Sorted(maps.Keys(s.judge.told.watched))
+	case s.judge.kind == nil:
+		return []string{"foos", "deployments"}
+	}
 	for _, path := range s.judge.kind.made {
 		all = append(all, testkit.TargetOf(path).Resource)
 	}
 	return append(all, s.judge.kind.Plural)
-}
-
-func cutAll(s *stage) error {
-	for _, resource := range s.resources() {
-		s.proxy.CutWatches(resource)
-	}
-	return nil
 }
 
 func compacted(s *stage) error {
@@ -402,13 +388,14 @@ func annotated(d time.Duration, steps ...step) step {
 	}
 }
 
-// refusingMade refuses each write of what the program makes. 0 is a denial with another text each time.
-func refusingMade(code int) func(*stage) handler {
+// refusingMade refuses each write of what the program makes, with these methods if any are named. 0 is a denial with
+// another text each time.
+func refusingMade(code int, methods ...string) func(*stage) handler {
 	reasons := map[int]metav1.StatusReason{http.StatusForbidden: metav1.StatusReasonForbidden, http.StatusUnprocessableEntity: metav1.StatusReasonInvalid,
 		http.StatusInternalServerError: metav1.StatusReasonInternalError}
 	return func(s *stage) handler {
 		return func(w http.ResponseWriter, r *http.Request) bool {
-			if r.Method == http.MethodGet || slices.Contains(s.judge.kind.ours(), testkit.TargetOf(r.URL.Path).Resource) {
+			if r.Method == http.MethodGet || len(methods) > 0 && !slices.Contains(methods, r.Method) || slices.Contains(s.ours(), testkit.TargetOf(r.URL.Path).Resource) {
 				return false
 			}
 			if code == 0 {

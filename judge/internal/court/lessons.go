@@ -165,7 +165,7 @@ func (l *lesson) given(requests []request) *lesson {
 	if l != absent && l != wrongSpec {
 		return l
 	}
-	writes := slices.DeleteFunc(slices.Clone(requests), func(r request) bool { return !r.isWrite() })
+	writes := slices.DeleteFunc(slices.Clone(requests), func(r request) bool { return r.Method == http.MethodGet })
 	switch {
 	case len(writes) == 0:
 		return untouched

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -26,6 +27,7 @@ type options struct {
 	quick, list, caveats bool
 	beside               int
 	scenario, json, page string
+	story                string
 	args, flags          []string
 }
 
@@ -42,6 +44,7 @@ func Main() {
 	flag.StringVar(&o.scenario, "scenario", "", "`regexp`: only scenarios whose whole name matches, as in 'rename|killed-.*'")
 	flag.BoolVar(&o.caveats, "caveats", false, "also the scenarios that play the caveats of controller/foo/doc.go")
 	flag.StringVar(&o.json, "json", "", "write the verdict to this `file` as JSON")
+	flag.StringVar(&o.story, "story", "", "judge a program about any kind, by the story in this `file`; its command may stand there")
 	flag.StringVar(&o.page, "page", "", "judge nothing, make judge.md in this `folder` from the verdicts of the programs that are compared, in its folder judge")
 	flag.Parse()
 	o.args = flag.Args()
@@ -65,6 +68,22 @@ func Main() {
 
 // do does what the flags ask for, and returns how many scenarios fall short.
 func do(ctx context.Context, o options) (short int, err error) {
+	c := command{args: o.args}
+	var t *told
+	if o.story != "" {
+		if t, err = readStory(o.story); err != nil {
+			return 0, err
+		}
+		scenarios = append([]scenario{{name: faultFree, what: "The story without a fault."}}, t.scenarios()...)
+		if len(c.args) == 0 {
+			c.args, c.dir = t.Command, filepath.Dir(t.File)
+			if len(c.args) > 0 && strings.Contains(c.args[0], "/") {
+				if c.args[0], err = filepath.Abs(t.Path(c.args[0])); err != nil {
+					return 0, err
+				}
+			}
+		}
+	}
 	chosen, err := choose(o)
 	switch {
 	case err != nil:
@@ -77,19 +96,21 @@ func do(ctx context.Context, o options) (short int, err error) {
 	case o.page != "":
 		return 0, writePage(o.page)
 	}
-	if err := checkCommand(o.args); err != nil {
+	if t != nil { // All others are compared with it.
+		chosen = append(scenarios[:1:1], slices.DeleteFunc(chosen, func(s scenario) bool { return s.name == faultFree })...)
+	}
+	if err := checkCommand(c.args); err != nil {
 		return 0, err
 	}
-	dir, err := os.Getwd()
-	if err != nil {
+	if c.dir, err = filepath.Abs(c.dir); err != nil {
 		return 0, err
 	}
-	return run(ctx, o, chosen, command{args: o.args, dir: dir})
+	return run(ctx, o, chosen, c, t)
 }
 
 // run judges, and prints as it goes.
-func run(ctx context.Context, o options, chosen []scenario, c command) (short int, err error) {
-	j := &judge{quick: o.quick, bound: usualBound, command: c, beside: o.beside}
+func run(ctx context.Context, o options, chosen []scenario, c command, t *told) (short int, err error) {
+	j := &judge{quick: o.quick, bound: usualBound, command: c, beside: o.beside, told: t}
 	if j.dir, err = os.MkdirTemp("", "byhand-judge-"); err != nil {
 		return 0, err
 	}
@@ -99,9 +120,15 @@ func run(ctx context.Context, o options, chosen []scenario, c command) (short in
 	if c.args[0] == "go" {
 		fmt.Println("go run links the program at each start; a built binary is judged faster")
 	}
-	fmt.Println(header())
 	v := verdict{Command: c.args, Judge: thisJudge(), Flags: o.flags, Quick: o.quick, Began: time.Now()}
-	err = j.run(ctx, chosen, func(r result) { v.add(r, len(chosen)) })
+	report := func(r result) { v.add(r, len(chosen)) }
+	if t != nil {
+		j.bound = boundOfStory
+		err = j.judgeStory(ctx, chosen, os.Stdout, report)
+	} else {
+		fmt.Println(header())
+		err = j.run(ctx, chosen, report)
+	}
 	v.Seconds, v.Remarks = time.Since(v.Began).Round(time.Second).Seconds(), j.remarks
 	if short = v.print(os.Stdout); short > 0 {
 		fmt.Printf("\nTo see what the program hears, what it sends, and because of what: make look CONTROLLER='%s'\n", strings.Join(c.args, " "))

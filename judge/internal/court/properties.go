@@ -61,6 +61,8 @@ type finding struct {
 	at time.Time
 	// requests are the last ones before at.
 	requests []string
+	// allow is what a story says if this is meant so; the name of the property if it is empty.
+	allow []string
 }
 
 func found(property properties, lesson *lesson, at time.Time, format string, args ...any) finding {

@@ -110,7 +110,7 @@ var scenarios = []scenario{
 	// program from starting begin when it works: to end at the start is no violation.
 	{name: faultFree, what: "The story that the faults disturb, without one: a Foo is created, then scaled and renamed.",
 		judged: P1 | P2 | P3 | P4 | P5, quick: true, bare: true, calibrates: true,
-		steps: []step{story, remember}},
+		steps: []step{fooStory, remember}},
 	{name: "killed-before-write", what: "SIGKILL in place of the n-th write, for each n; then it is started again.",
 		judged: P1 | P3 | P4 | P5 | P6, bare: true, perWrite: testkit.KillBefore},
 	{name: "killed-after-write", what: "SIGKILL after the n-th write, before its answer, for each n; then it is started again.",

@@ -38,6 +38,7 @@ type stage struct {
 	lax       bool          // the API server in memory admits any Foo
 	sent      atomic.Int64  // how many requests the program in memory has sent
 	alone     time.Duration // how long a good Foo takes alone
+	part      *part         // of a story that a user tells
 
 	mu       sync.Mutex
 	programs []process
@@ -68,7 +69,7 @@ func (w *world) perform(ctx context.Context, sc *scenario, steps ...step) (*stag
 		return s, err
 	}
 	err := s.take(steps)
-	if err == nil && sc.judged&P2 != 0 && w.judge.kind == nil {
+	if err == nil && sc.judged&P2 != 0 && w.judge.foos() {
 		err = s.settle()
 		if err == nil && sc.judged&P1 != 0 {
 			err = s.converge(10 * time.Second) // It has stayed.
@@ -117,7 +118,12 @@ func (s *stage) open() (err error) {
 	if s.through, err = proxy.Kubeconfig(dir); err != nil {
 		return err
 	}
-	if s.history, err = s.follow(s.ctx, s.namespace); err != nil {
+	if s.judge.told != nil {
+		err = s.openStory(dir)
+	} else {
+		s.history, err = s.follow(s.ctx, s.namespace)
+	}
+	if err != nil {
 		return err
 	}
 	if s.history.unplayed = s.scenario.unplayed; s.bare && !s.scenario.unplayed {
@@ -185,6 +191,9 @@ func (s *stage) explain() {
 		}
 		before := s.requests(s.begin, func(r request) bool { return !r.At.After(f.at) && !r.Watch && r.in(s.namespace) })
 		f.lesson = f.lesson.given(before)
+		if s.judge.told != nil && !s.judge.told.word(s.scenario, &f) {
+			continue
+		}
 		for _, r := range before[max(0, len(before)-10):] {
 			f.requests = append(f.requests, r.String())
 		}

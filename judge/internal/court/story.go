@@ -10,8 +10,8 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 )
 
-// story is what most faults disturb: a Foo is created, and then changed.
-func story(s *stage) error {
+// fooStory is what most faults disturb: a Foo is created, and then changed.
+func fooStory(s *stage) error {
 	return s.take([]step{createFoo("a", "a", 1), converged, storyChange, converged})
 }
 

@@ -1,0 +1,473 @@
+package court
+
+import (
+	"cmp"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/util/retry"
+
+	"example.com/byhand/judge/story"
+	"example.com/byhand/kit/testkit"
+)
+
+// scenarios are those of a story about any kind.
+func (t *told) scenarios() (all []scenario) {
+	add := func(name, what string, steps ...step) {
+		all = append(all, scenario{name: name, what: what, judged: P1 | P2 | P3 | P4 | P5 | P6 | P7, steps: steps})
+	}
+	add("killed-before-write", "SIGKILL in place of each different write, once; then it is started again.", onFirst(testkit.KillBefore), wholeStory)
+	add("killed-after-write", "SIGKILL after each different write, before its answer, once; then it is started again.", onFirst(testkit.KillAfter), wholeStory)
+	add("answer-lost", "Each different write takes effect, and its answer is lost, once.", onFirst(testkit.LoseAnswer), wholeStory)
+	add("down", "The program is down in each step.", eachStep(func(i int) []step { return []step{whileDown(plays(i)), keeps(i)} }))
+	for i, step := range t.Steps {
+		if i > 0 {
+			add("fresh-"+step.Name, "The program is started for the first time after step "+step.Name+".", fresh(i))
+		}
+	}
+	add("refused-403", "In each step it may not write what it makes (403), for 6 s.", refused(http.StatusForbidden))
+	add("refused-422", "In each step a policy refuses what it makes (422), for 6 s.", refused(http.StatusUnprocessableEntity))
+	add("refused-500", "In each step a webhook does not answer (500), so that what it makes cannot be written, for 6 s.", refused(http.StatusInternalServerError))
+	add("refused-create", "In each step a quota is full, so that nothing can be created (403), for 6 s.", refused(http.StatusForbidden, http.MethodPost))
+	add("events-missed", "The watches are cut, and nothing can be read, while the story goes on after its first step; the old watches cannot be resumed (410 Gone).", missed)
+	add("stale-start", "The program starts after each step, and its first list of the user's objects is older than that; the API server refuses streaming lists.", eachStep(stale))
+	add("restart", "The program is ended and started again, and nothing has changed: it writes nothing.", atMost(restart))
+	add("drift", "A person changes each value that the program has set.", atMost(driftEach))
+	add("deleted", "A person deletes what the program has made.", atMost(deleteEach))
+	add("name-taken", "The names of what the program makes are taken by others' objects, which change, and then go.", namesTaken)
+	add("dying", "The user's objects are deleted, and a finalizer holds them. Then what was made for them is deleted: it is not made again.", atMost(die))
+	add("set-back", "Another controller changes a value, whenever the program has set it. It does not write without end.", atMost(opposeFirst))
+	return all
+}
+
+// eachStep takes what it makes of each step of the story.
+func eachStep(of func(i int) []step) step {
+	return func(s *stage) error {
+		for i := range s.judge.told.Steps {
+			if err := s.take(of(i)); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+}
+
+// asTold plays a step, which ends as without a fault.
+func asTold(i int) []step { return []step{plays(i), keeps(i), counted(i)} }
+
+var wholeStory = eachStep(asTold)
+
+// rests waits until all is stored as after a step without a fault, and stays so: a status may lag behind.
+func rests(i int) step {
+	return func(s *stage) error {
+		return s.take([]step{keeps(i), func(s *stage) error { _, err := s.quiet(silence, patienceAtRest); return err }, keeps(i)})
+	}
+}
+
+// atMost plays the story until the last step after which there is something that the program has made, and goes on
+// with that when all is at rest.
+func atMost(on func(s *stage, last int) error) step {
+	return func(s *stage) error {
+		last, err := s.judge.told.most()
+		for i := 0; err == nil && i <= last; i++ {
+			err = s.take(asTold(i))
+		}
+		if err == nil {
+			err = rests(last)(s)
+		}
+		if err != nil {
+			return err
+		}
+		return on(s, last)
+	}
+}
+
+// onFirst makes a fault happen to the first try of each different write of each step.
+func onFirst(fault testkit.Fault) step {
+	return func(s *stage) error {
+		var mu sync.Mutex
+		tried := map[string]bool{}
+		s.proxy.OnWrite(func(_ int, r *http.Request) testkit.Fault {
+			mu.Lock()
+			defer mu.Unlock()
+			write := fmt.Sprint(s.part.step, r.Method, r.URL.Path)
+			if tried[write] {
+				return testkit.Pass
+			}
+			tried[write] = true
+			return fault
+		})
+		return nil
+	}
+}
+
+// fresh starts the program after a step.
+func fresh(last int) step {
+	return func(s *stage) error {
+		var steps []step
+		for i := range last + 1 {
+			steps = append(steps, plays(i))
+		}
+		return s.take([]step{whileDown(steps...), keeps(last)})
+	}
+}
+
+// refused plays the story while writes of what the program makes are refused for the first seconds of each step. Meanwhile it
+// must not take away the last of what it has made.
+func refused(code int, methods ...string) step {
+	return eachStep(func(i int) []step {
+		return []step{func(s *stage) error {
+			t := s.judge.told
+			writes := map[string]bool{}
+			for _, r := range t.writes[i] {
+				if !slices.Contains(s.ours(), r.Target.Resource) {
+					writes[r.Method+r.Path] = true
+				}
+			}
+			if len(writes) == 0 {
+				return s.take(asTold(i))
+			}
+			if err := few(40*len(writes), disturbed(6*time.Second, refusingMade(code, methods...), plays(i)))(s); err != nil {
+				return err
+			}
+			return s.take([]step{keeps(i), counted(i)})
+		}}
+	})
+}
+
+// missed lets the program miss all steps between the first one and the last one, and then the last one.
+func missed(s *stage) error {
+	n := len(s.judge.told.Steps)
+	if n < 2 {
+		return notJudged("the story has one step only")
+	}
+	steps := asTold(0)
+	var between []step
+	for i := 1; i < n; i++ {
+		between = append(between, plays(i))
+		if i >= n-2 {
+			steps = append(steps, disturbed(8*time.Second, unreadable, append([]step{cut}, between...)...), gone, keeps(i))
+			between = nil
+		}
+	}
+	return s.take(steps)
+}
+
+// stale plays a step, and then starts the program with a list from before it. What it writes then, it writes because of
+// that list: P6.
+func stale(i int) []step {
+	if i == 0 {
+		return asTold(0)
+	}
+	return []step{staleStart(6*time.Second, false, plays(i), rests(i)), func(s *stage) error {
+		for _, r := range s.tries(s.running()[0].began()) {
+			if r.Code == http.StatusOK || r.Code == http.StatusCreated {
+				s.find(found(P6, undone, r.At, "After step %s all was done. The program was started again with a list from before it, and has sent: %s", s.judge.told.Steps[i].Name, r.String()))
+				break
+			}
+		}
+		return nil
+	}, keeps(i)}
+}
+
+// restart ends the program and starts it again. It must not have written anything when it watches again, and some time
+// later: P2.
+func restart(s *stage, last int) error {
+	begin := time.Now()
+	if err := s.take([]step{whileDown()}); err != nil {
+		return err
+	}
+	watches := func() bool {
+		watched := map[string]bool{}
+		for _, r := range s.requests(begin, func(r request) bool { return r.Watch && r.Code == http.StatusOK }) {
+			watched[r.Target.Resource] = true
+		}
+		return len(watched) == len(s.judge.told.watched)
+	}
+	if _, err := s.await(s.bound, watches); err != nil {
+		return err
+	}
+	if err := s.pause(12 * time.Second); err != nil {
+		return err
+	}
+	if writes := s.tries(begin); len(writes) > 0 {
+		s.find(found(P2, noisy, time.Now(), "The program was started again, and nothing had changed. It has sent %d writes. The first: %s", len(writes), writes[0].String()))
+	}
+	return keeps(last)(s)
+}
+
+// itsObjects returns what the program has made.
+func (s *stage) itsObjects() (objects []*stored, err error) {
+	_, objects, err = s.look()
+	return slices.DeleteFunc(objects, func(o *stored) bool { return !s.judge.told.isMade(o) }), err
+}
+
+// sentFor is what the program has sent to create an object.
+func (t *told) sentFor(o *stored) object {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if sent := t.sent[o.resource.Resource+" "+o.GetName()]; sent != nil {
+		return sent
+	}
+	return t.sent[o.resource.Resource]
+}
+
+// driftEach changes each value that the program has sent for what it made: it is set back. P1.
+func driftEach(s *stage, last int) error {
+	const enough = 5
+	objects, err := s.itsObjects()
+	if err != nil {
+		return err
+	}
+	var wrong, allow []string
+	for _, o := range objects {
+		for _, leaf := range story.Leaves(s.judge.told.sentFor(o)) {
+			name := s.scenario.name + " " + o.resource.Resource + " " + leaf.String()
+			if s.judge.told.Allows(name) || len(wrong) == enough {
+				continue
+			}
+			admitted, back, err := s.setsBack(o, leaf)
+			if err != nil {
+				return err
+			}
+			if admitted && !back {
+				wrong, allow = append(wrong, "  "+o.name+" "+leaf.String()), append(allow, name)
+			}
+		}
+	}
+	if len(wrong) > 0 {
+		f := found(P1, drifted, time.Now(), "The program has set these values. A person has changed each, and after %s it was not set back:\n%s", onItsWay, strings.Join(wrong, "\n"))
+		f.allow = allow
+		s.find(f)
+	}
+	return keeps(last)(s)
+}
+
+// onItsWay is how long the program may take to set a value back. Then the judge does.
+const onItsWay = 5 * time.Second
+
+// setsBack gives a value another one, and reports whether the API server admits that, and whether the program sets it back.
+func (s *stage) setsBack(o *stored, leaf story.Leaf) (admitted, back bool, err error) {
+	before, admitted, err := s.change(o, func(live object) (any, bool) { before, _, is := leaf.Change(live); return before, is })
+	if err != nil || !admitted {
+		return false, false, err
+	}
+	back, err = s.await(onItsWay, func() bool {
+		now, err := s.client(o.resource).Get(s.ctx, o.GetName(), metav1.GetOptions{})
+		return err == nil && leaf.Value(now.Object) == before
+	})
+	if err == nil && !back {
+		_, _, err = s.change(o, func(live object) (any, bool) { leaf.Set(live, before); return nil, true })
+	}
+	return true, back, err
+}
+
+// change changes an object as another user does. Not admitted: the API server refuses it, or there is nothing to change.
+func (s *stage) change(o *stored, change func(live object) (before any, is bool)) (before any, admitted bool, err error) {
+	err = retry.RetryOnConflict(retry.DefaultBackoff, func() error {
+		live, err := s.client(o.resource).Get(s.ctx, o.GetName(), metav1.GetOptions{})
+		if err != nil {
+			return err
+		}
+		if before, admitted = change(live.Object); !admitted {
+			return nil
+		}
+		_, err = s.client(o.resource).Update(s.ctx, live, metav1.UpdateOptions{})
+		return err
+	})
+	if apierrors.IsInvalid(err) || apierrors.IsForbidden(err) || apierrors.IsBadRequest(err) || apierrors.IsNotFound(err) {
+		return nil, false, nil
+	}
+	return before, admitted, err
+}
+
+// deleteEach deletes what the program has made: it makes it again.
+func deleteEach(s *stage, last int) error {
+	if _, err := s.deleteMade(); err != nil {
+		return err
+	}
+	return keeps(last)(s)
+}
+
+// deleteMade deletes what the program has made, and returns the UIDs.
+func (s *stage) deleteMade() (uids []string, err error) {
+	objects, err := s.itsObjects()
+	for _, o := range objects {
+		uids = append(uids, string(o.GetUID()))
+		err = cmp.Or(err, ignoreNotFound(s.client(o.resource).Delete(s.ctx, o.GetName(), metav1.DeleteOptions{PropagationPolicy: new(metav1.DeletePropagationBackground)})))
+	}
+	return uids, err
+}
+
+// die deletes the user's objects, which a finalizer holds, and then what was made for them: P4.
+func die(s *stage, last int) error {
+	_, objects, err := s.look()
+	if err != nil {
+		return err
+	}
+	for _, o := range objects {
+		if !o.isUsers() {
+			continue
+		}
+		_, _, err := s.change(o, func(live object) (any, bool) {
+			u := &unstructured.Unstructured{Object: live}
+			u.SetFinalizers(append(u.GetFinalizers(), "example.com/held"))
+			return nil, true
+		})
+		if err == nil {
+			err = s.client(o.resource).Delete(s.ctx, o.GetName(), metav1.DeleteOptions{})
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if _, err := s.quiet(silence, patienceAtRest); err != nil {
+		return err
+	}
+	before, err := s.deleteMade()
+	if err != nil {
+		return err
+	}
+	if _, err := s.quiet(silence, patienceAtRest); err != nil {
+		return err
+	}
+	objects, err = s.itsObjects()
+	for _, o := range objects {
+		if !slices.Contains(before, string(o.GetUID())) {
+			s.find(found(P4, forTheDying, time.Now(), "The user's objects have a deletionTimestamp, and a finalizer holds them. What was made for them was deleted, and the program has made %s again.", o.name))
+		}
+	}
+	return err
+}
+
+// opposeFirst sets the first value that the program sets back to another one, again and again: P7.
+func opposeFirst(s *stage, last int) error {
+	objects, err := s.itsObjects()
+	if err != nil {
+		return err
+	}
+	for _, o := range objects {
+		for _, leaf := range story.Leaves(s.judge.told.sentFor(o)) {
+			admitted, back, err := s.setsBack(o, leaf)
+			if err != nil {
+				return err
+			}
+			if admitted && back {
+				// Who doubles its pauses may have to wait as long again.
+				return s.take([]step{s.opposing(o, leaf, fewTries("", 15, endless, wait(15*time.Second))), func(s *stage) error { return s.keepsWithin(2*s.bound, last) }})
+			}
+		}
+	}
+	return notJudged("the program sets no value back")
+}
+
+// opposing takes steps while another controller gives a value another one, whoever sets it.
+func (s *stage) opposing(o *stored, leaf story.Leaf, steps ...step) step {
+	var theirs any
+	return meanwhile(5*time.Millisecond, func(s *stage) {
+		_, _, _ = s.change(o, func(live object) (any, bool) {
+			if theirs == nil {
+				_, theirs, _ = leaf.Change(live)
+				return nil, true
+			}
+			is := leaf.Value(live) != theirs
+			leaf.Set(live, theirs)
+			return nil, is
+		})
+	}, steps...)
+}
+
+// namesTaken plays the story until the program makes something, whose names are taken: nothing of others is written (P5), and
+// what they do is no reason to write anything (P2). When the names are free the program makes what it makes.
+func namesTaken(s *stage) error {
+	t := s.judge.told
+	first := slices.IndexFunc(t.made, func(made []*stored) bool { return len(made) > 0 })
+	if first < 0 {
+		return notJudged("the program makes nothing")
+	}
+	var strangers []*stored
+	for _, o := range t.made[first] {
+		if t.generated[o.resource.Resource] {
+			return notJudged("what the program makes has another name each time")
+		}
+		stranger, err := s.stranger(o)
+		if err != nil {
+			return err
+		}
+		strangers = append(strangers, stranger)
+	}
+	for i := range first {
+		if err := s.take(asTold(i)); err != nil {
+			return err
+		}
+	}
+	// Who hears nothing tries again, more and more seldom: no silence is asked for.
+	if err := s.take([]step{plays(first), few(40*len(strangers), func(s *stage) error { _, err := s.quiet(silence, 12*time.Second); return err })}); err != nil {
+		return err
+	}
+	written := len(s.accepted())
+	for _, o := range strangers {
+		for _, leaf := range story.Leaves(t.sentFor(o)) {
+			if _, admitted, err := s.change(o, func(live object) (any, bool) { _, _, is := leaf.Change(live); return nil, is }); err != nil {
+				return err
+			} else if admitted {
+				break
+			}
+		}
+	}
+	if _, err := s.quiet(2*silence, patienceAtRest); err != nil {
+		return err
+	}
+	if now := s.accepted(); len(now) > written {
+		s.find(found(P2, noisy, time.Now(), "The names of what the program makes are taken. What has them was changed, and the program has written because of that: %s", now[written].String()))
+	}
+	for _, o := range strangers {
+		now, err := s.client(o.resource).Get(s.ctx, o.GetName(), metav1.GetOptions{})
+		if ignoreNotFound(err) != nil {
+			return err
+		}
+		switch {
+		case err != nil || now.GetUID() != o.GetUID():
+			s.find(found(P5, foreign, time.Now(), "The program has deleted %s, which is not its own.", o.name))
+		case len(story.WrittenBy(now, t.isProgram)) > 0:
+			s.find(found(P5, foreign, time.Now(), "The program has written %s, which is not its own.", o.name))
+		}
+		if err := ignoreNotFound(s.client(o.resource).Delete(s.ctx, o.GetName(), metav1.DeleteOptions{PropagationPolicy: new(metav1.DeletePropagationBackground)})); err != nil {
+			return err
+		}
+	}
+	return keeps(first)(s)
+}
+
+// accepted are the writes of the program that have had an effect.
+func (s *stage) accepted() []request {
+	return slices.DeleteFunc(s.tries(s.begin), func(r request) bool { return r.Code != http.StatusOK && r.Code != http.StatusCreated })
+}
+
+// stranger creates another's object in the place of one that the program makes: like it, and other in each value
+// that the API server lets be another one.
+func (s *stage) stranger(o *stored) (*stored, error) {
+	sent := (&unstructured.Unstructured{Object: s.judge.told.sentFor(o)}).DeepCopy()
+	labels := sent.GetLabels()
+	delete(sent.Object, "status")
+	sent.Object["metadata"] = object{}
+	sent.SetName(o.GetName())
+	sent.SetLabels(labels)
+	client := s.client(o.resource)
+	for _, leaf := range story.Leaves(sent.Object) {
+		other := sent.DeepCopy()
+		leaf.Change(other.Object)
+		if _, err := client.Create(s.ctx, other, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}}); err == nil {
+			sent = other
+		}
+	}
+	created, err := client.Create(s.ctx, sent, metav1.CreateOptions{})
+	return &stored{created, o.resource, o.name}, err
+}

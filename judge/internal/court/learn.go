@@ -1,0 +1,283 @@
+package court
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/json"
+	"sigs.k8s.io/yaml"
+
+	"example.com/byhand/judge/story"
+	"example.com/byhand/kit/testkit"
+)
+
+const (
+	// silence is how long nothing may happen when all is done, and patienceAtRest how long the judge waits for that.
+	silence, patienceAtRest = 3 * time.Second, 40 * time.Second
+	// collected is how long the garbage collector may take: it finds out about new kinds every 30 s.
+	collected = time.Minute
+	// boundOfStory is judge.bound: after refused lists client-go's Reflector waits up to 26 s.
+	boundOfStory = 40 * time.Second
+)
+
+// send notes an object that the program creates or applies, as it sends it.
+func (t *told) send(r *http.Request, sent object) {
+	if testkit.TargetOf(r.URL.Path).Subresource != "" {
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	resource := testkit.TargetOf(r.URL.Path).Resource
+	metadata, _ := sent["metadata"].(object)
+	t.sent[resource], t.sent[fmt.Sprintf("%s %v", resource, metadata["name"])] = sent, sent
+}
+
+// sendApplied notes what a server-side apply sends.
+func (t *told) sendApplied(r *http.Request) {
+	content, err := io.ReadAll(r.Body)
+	if err != nil {
+		panic(http.ErrAbortHandler) // The program is gone.
+	}
+	r.Body = io.NopCloser(bytes.NewReader(content))
+	var sent object
+	if content, err = yaml.YAMLToJSON(content); err == nil && json.Unmarshal(content, &sent) == nil {
+		t.send(r, sent)
+	}
+}
+
+// learn plays the story without a fault, until two runs end with the same objects, and keeps what they have in common. It returns what is
+// wrong even so.
+func (w *world) learn(ctx context.Context) (result, error) {
+	t := w.judge.told
+	sc := scenario{name: faultFree, what: "The story without a fault.", judged: P1 | P2 | P3 | P4 | P7, calibrates: true, steps: []step{learned}}
+	var before []story.Snapshot
+	short := 0 // What is wrong once only does not count.
+	for range 6 {
+		t.ends, t.made, t.writes = nil, nil, nil
+		r, err := w.result(ctx, &sc)
+		if err == nil && r.NotJudged != "" {
+			err = errors.New(r.NotJudged)
+		}
+		if err != nil {
+			return r, err
+		}
+		if r.short() {
+			short++
+		}
+		switch complete := len(t.ends) == len(t.Steps); {
+		case !complete && short > 1, complete && before != nil && t.mask(before) && (!r.short() || short > 1):
+			return r, nil
+		case complete:
+			before = t.ends
+		}
+	}
+	return result{}, errors.New("without a fault the story ends in another way each time")
+}
+
+// learned plays the story and keeps what is stored after each step.
+func learned(s *stage) error {
+	t := s.judge.told
+	s.baseline = t.File // It is not that of Foos.
+	for i := range t.Steps {
+		if err := plays(i)(s); err != nil {
+			return err
+		}
+		if is, err := s.quiet(silence, patienceAtRest); err != nil {
+			return err
+		} else if !is {
+			s.find(found(P2, noisy, time.Now(), "Step %s (%s:%d) is long done, and in %s the program has not been silent for %s. Nothing else is judged.", t.Steps[i].Name, t.File, t.Steps[i].At, patienceAtRest, silence))
+			return errShort
+		}
+		now, objects, err := s.look()
+		if err == nil && !slices.ContainsFunc(objects, (*stored).isUsers) && slices.ContainsFunc(objects, t.isMade) {
+			now, objects, err = s.orphans(i)
+		}
+		if err != nil {
+			return err
+		}
+		for _, o := range objects {
+			if o.isUsers() {
+				t.users[o.resource.Resource] = true
+			}
+		}
+		t.ends, t.made = append(t.ends, now), append(t.made, slices.DeleteFunc(objects, func(o *stored) bool { return !t.isMade(o) }))
+		t.writes = append(t.writes, s.tries(s.part.began[i]))
+		if err := counted(i)(s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// orphans waits for the garbage collector, and finds what is left: P4.
+func (s *stage) orphans(i int) (now story.Snapshot, objects []*stored, err error) {
+	t := s.judge.told
+	var failed error
+	is, err := s.await(collected, func() bool {
+		now, objects, failed = s.look()
+		return failed != nil || !slices.ContainsFunc(objects, t.isMade)
+	})
+	if err != nil || failed != nil || is {
+		return now, objects, errors.Join(err, failed)
+	}
+	var names []string
+	for _, o := range objects {
+		names = append(names, o.name)
+	}
+	s.find(found(P4, orphaned, time.Now(), "After step %s (%s:%d) there is no object of the user any more. After %s this is left: %s.", t.Steps[i].Name, t.File, t.Steps[i].At, collected, strings.Join(names, ", ")))
+	return now, objects, nil
+}
+
+// alive counts objects by resource.
+func alive(objects []*stored) map[string]int {
+	n := map[string]int{}
+	for _, o := range objects {
+		n[o.resource.Resource]++
+	}
+	return n
+}
+
+// counted finds that in a step, which was played last, the program itself took away the last object of a resource, while there
+// was one before and one afterwards (P1), or that there were more than without a fault (P3).
+func counted(i int) step {
+	return func(s *stage) error {
+		t := s.judge.told
+		before, after := map[string]int{}, alive(t.made[i])
+		if i > 0 {
+			before = alive(t.made[i-1])
+		}
+		sent := s.tries(s.part.began[len(s.part.began)-1])
+		for resource := range alive(slices.Concat(t.made...)) {
+			least, most, _ := extremes(resource, before[resource], sent)
+			_, usual, end := extremes(resource, before[resource], t.writes[i])
+			if end != after[resource] {
+				continue // Others delete some, as the garbage collector does, and the requests do not show when.
+			}
+			if least == 0 && before[resource] > 0 && after[resource] > 0 {
+				s.find(found(P1, gap, time.Now(), "In step %s (%s:%d) the program has deleted the last of its %s before there was another one.", t.Steps[i].Name, t.File, t.Steps[i].At, resource))
+			}
+			if most > usual {
+				s.find(found(P3, twice, time.Now(), "In step %s (%s:%d) there were %d %s at the same time; without a fault %d at most.", t.Steps[i].Name, t.File, t.Steps[i].At, most, resource, usual))
+			}
+		}
+		return nil
+	}
+}
+
+// extremes are how few and how many objects of a resource there were while the program sent these requests, n before, and
+// how many at the end.
+func extremes(resource string, n int, sent []request) (least, most, end int) {
+	least, most = n, n
+	for _, r := range sent {
+		switch {
+		case r.Target.Resource != resource || r.Target.Subresource != "":
+		case r.Stored == http.StatusCreated:
+			n++
+		case r.Method == http.MethodDelete && r.Stored == http.StatusOK:
+			n--
+		}
+		least, most = min(least, n), max(most, n)
+	}
+	return least, most, n
+}
+
+// mask masks the values that two runs do not have in common. It reports whether they have the same objects; what has
+// another name each time is not compared by its name from then on.
+func (t *told) mask(before []story.Snapshot) (same bool) {
+	same = true
+	for i := range t.ends {
+		for _, d := range t.ends[i].Against(before[i], func(string) bool { return false }) {
+			if !d.IsObject() {
+				t.masked[d.Name] = true
+				continue
+			}
+			same = false
+			if resource, _, _ := strings.Cut(d.Name, " "); slices.ContainsFunc(t.made[i], func(o *stored) bool { return o.name == d.Name }) {
+				t.generated[resource] = true
+			}
+		}
+	}
+	return same
+}
+
+// print says what was learned.
+func (t *told) print(w io.Writer) {
+	fmt.Fprintf(w, "\nWhat I have learned from %s, without a fault. What the program does wrong each time I take for right, so see if it is:\n", t.File)
+	before := story.Snapshot{}
+	for i, end := range t.ends {
+		fmt.Fprintf(w, "  %s: %d writes\n", t.Steps[i].Name, len(t.writes[i]))
+		changes := end.Against(before, func(name string) bool { return t.masked[name] })
+		for _, name := range slices.Sorted(maps.Keys(end)) {
+			if object, path, _ := strings.Cut(name, " ."); before[object] == "" && strings.HasPrefix(path, "status.") {
+				changes = append(changes, story.Difference{Name: name, Is: end[name]})
+			}
+		}
+		for n, d := range changes {
+			if n == 12 {
+				fmt.Fprintf(w, "    … and %d more\n", len(changes)-n)
+				break
+			}
+			switch {
+			case d.Is == "":
+				fmt.Fprintf(w, "    - %s\n", d.Name)
+			case d.Was == "" && d.IsObject():
+				fmt.Fprintf(w, "    + %s\n", d.Name)
+			default:
+				fmt.Fprintf(w, "      %s: %s\n", d.Name, d.Is)
+			}
+		}
+		before = end
+	}
+	fmt.Fprintf(w, "  it watches: %s\n", strings.Join(slices.Sorted(maps.Keys(t.watched)), ", "))
+	if len(t.masked) > 0 {
+		fmt.Fprintf(w, "  another one each time, and not compared: %s\n", strings.Join(slices.Sorted(maps.Keys(t.masked)), ", "))
+	}
+	if len(t.generated) > 0 {
+		fmt.Fprintf(w, "  of another name each time: %s\n", strings.Join(slices.Sorted(maps.Keys(t.generated)), ", "))
+	}
+	fmt.Fprintln(w)
+}
+
+// most is the last step after which there is something that the program has made. It ends a stage if there is none.
+func (t *told) most() (int, error) {
+	for i := len(t.made) - 1; i >= 0; i-- {
+		if len(t.made[i]) > 0 {
+			return i, nil
+		}
+	}
+	return 0, notJudged("the program makes nothing")
+}
+
+// judgeStory learns, and puts the program through the scenarios.
+func (j *judge) judgeStory(ctx context.Context, chosen []scenario, out io.Writer, report func(result)) (err error) {
+	worlds := worlds{}
+	defer func() { err = errors.Join(err, down(worlds)) }()
+	if err := j.up(ctx, worlds, []scenario{{}}); err != nil {
+		return err
+	}
+	w := worlds[false]
+	if err := j.told.meet(w); err != nil {
+		return err
+	}
+	r, err := w.learn(ctx)
+	if err != nil {
+		return err
+	}
+	if len(j.told.ends) == len(j.told.Steps) {
+		j.told.print(out)
+	}
+	fmt.Fprintln(out, header())
+	report(r)
+	if len(j.told.ends) < len(j.told.Steps) {
+		return nil
+	}
+	return j.judgeAll(ctx, worlds, chosen[1:], report)
+}

@@ -1,0 +1,326 @@
+package court
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/tools/clientcmd"
+
+	"example.com/byhand/judge/story"
+	"example.com/byhand/kit/testkit"
+)
+
+// told is the story that a user tells, for a program about any kind. What is right the judge learns
+// from runs without a fault.
+type told struct {
+	*story.Story
+	// namespaced are the resources whose objects are in a namespace.
+	namespaced map[schema.GroupResource]bool
+
+	mu sync.Mutex
+	// seen are the resources that the program has asked for, watched those that it watches.
+	seen    map[schema.GroupVersionResource]bool
+	watched map[string]bool
+	// managers are the names by which the program writes.
+	managers map[string]bool
+	// generated are the resources whose objects have another name each time.
+	generated map[string]bool
+	// users are the resources of the user's objects.
+	users map[string]bool
+	// sent are the objects that the program has created, as it sent them, by name.
+	sent map[string]object
+	// ends is what is stored after each step, masked is what of that is another one each time, made
+	// what the program has made of it, and writes how many different ones it took.
+	ends   []story.Snapshot
+	masked map[string]bool
+	made   [][]*stored
+	writes [][]request
+}
+
+// agent is the name of the program for the API server, where it gives itself none.
+const agent = "judged"
+
+// part is a story in one stage.
+type part struct {
+	kubeconfig string // of kubectl
+	step       int    // the one that was played last
+	began      []time.Time
+	words      map[string]string // what the UIDs of this stage become
+}
+
+// readStory reads a story and checks what it allows.
+func readStory(file string) (*told, error) {
+	s, err := story.Read(file)
+	if err != nil {
+		return nil, err
+	}
+	t := &told{Story: s, seen: map[schema.GroupVersionResource]bool{}, watched: map[string]bool{}, managers: map[string]bool{agent: true}, users: map[string]bool{},
+		generated: map[string]bool{}, sent: map[string]object{}, masked: map[string]bool{}}
+	names := []string{faultFree}
+	for _, sc := range t.scenarios() {
+		names = append(names, sc.name)
+	}
+	for _, line := range s.Allow {
+		if name, _, _ := strings.Cut(line.Text, " "); !slices.Contains(names, name) {
+			return nil, s.Wrong(line.At, "allow begins with a scenario, which is one of %s", strings.Join(names, ", "))
+		}
+	}
+	return t, nil
+}
+
+// meet finds out which resources are in namespaces, on a control plane with the CRDs of the story.
+func (t *told) meet(w *world) error {
+	if err := w.plane.Install(t.CRDs...); err != nil {
+		return err
+	}
+	_, lists, err := w.kube.Discovery().ServerGroupsAndResources()
+	t.namespaced = map[schema.GroupResource]bool{}
+	for _, list := range lists {
+		version, _ := schema.ParseGroupVersion(list.GroupVersion)
+		for _, r := range list.APIResources {
+			t.namespaced[schema.GroupResource{Group: version.Group, Resource: r.Name}] = r.Namespaced
+		}
+	}
+	return err
+}
+
+// hear notes what a request of the program says about it, before it is passed on.
+func (t *told) hear(r *http.Request) {
+	target := testkit.TargetOf(r.URL.Path)
+	r.Header.Set("User-Agent", agent)
+	if r.Header.Get("Content-Type") == string(types.ApplyYAMLPatchType) {
+		t.sendApplied(r)
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if manager := r.URL.Query().Get("fieldManager"); manager != "" {
+		t.managers[manager] = true
+	}
+	if !t.namespaced[schema.GroupResource{Group: target.Group, Resource: target.Resource}] || slices.Contains([]string{"events", "leases"}, target.Resource) {
+		return
+	}
+	parts := strings.Split(strings.TrimPrefix(r.URL.Path, "/"), "/")
+	version := parts[1] // /api/v1
+	if target.Group != "" {
+		version = parts[2] // /apis/apps/v1
+	}
+	t.seen[schema.GroupVersionResource{Group: target.Group, Version: version, Resource: target.Resource}] = true
+	if r.URL.Query().Get("watch") != "" {
+		t.watched[target.Resource] = true
+	}
+}
+
+// isProgram reports whether the program writes by this name.
+func (t *told) isProgram(manager string) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.managers[manager]
+}
+
+// isKept reports whether this manager's fields are compared: the program's, and those of kubectl and the judge, which
+// play the user.
+func (t *told) isKept(manager string) bool {
+	return strings.HasPrefix(manager, "kubectl") || manager == "judge" || t.isProgram(manager)
+}
+
+// openStory writes a kubeconfig for kubectl that leads past the proxy, into the namespace of the stage.
+func (s *stage) openStory(dir string) error {
+	s.history = newHistory()
+	s.history.stop = func() {}
+	config, err := clientcmd.LoadFromFile(s.plane.Kubeconfig)
+	if err != nil {
+		return err
+	}
+	for _, c := range config.Contexts {
+		c.Namespace = s.namespace
+	}
+	s.part = &part{kubeconfig: filepath.Join(dir, "kubectl"), step: -1, words: map[string]string{}}
+	return clientcmd.WriteToFile(*config, s.part.kubeconfig)
+}
+
+// plays plays a step of the story.
+func plays(i int) step {
+	return func(s *stage) error {
+		t := s.judge.told
+		s.part.step, s.part.began = i, append(s.part.began, time.Now())
+		ctx, cancel := context.WithTimeout(s.ctx, time.Minute)
+		defer cancel()
+		c := exec.CommandContext(ctx, "sh", "-c", t.Steps[i].Text)
+		c.Dir, c.WaitDelay = filepath.Dir(t.File), time.Second
+		c.Env = append(os.Environ(), "KUBECONFIG="+s.part.kubeconfig, "KUBECACHEDIR="+filepath.Join(s.judge.dir, "cache"),
+			"PATH="+filepath.Join(s.plane.Home, "bin")+string(filepath.ListSeparator)+os.Getenv("PATH"))
+		if output, err := c.CombinedOutput(); err != nil {
+			return notJudged(t.Wrong(t.Steps[i].At, "step %s: %v\n%s", t.Steps[i].Name, err, bytes.TrimSpace(output)).Error())
+		}
+		return nil
+	}
+}
+
+// stored is one object that the API server has, and its name in a snapshot: "deployments a".
+type stored struct {
+	*unstructured.Unstructured
+	resource schema.GroupVersionResource
+	name     string
+}
+
+// isUsers reports whether it is the user's.
+func (o *stored) isUsers() bool {
+	return story.Made(o.Unstructured, func(manager string) bool { return strings.HasPrefix(manager, "kubectl") })
+}
+
+// isMade reports whether an object is the program's.
+func (t *told) isMade(o *stored) bool { return !o.isUsers() && story.Made(o.Unstructured, t.isProgram) }
+
+// look returns what is stored of the resources that the program has asked for, without what only others than it
+// and the user have written.
+func (s *stage) look() (now story.Snapshot, objects []*stored, err error) {
+	t := s.judge.told
+	t.mu.Lock()
+	resources := slices.Collect(maps.Keys(t.seen))
+	t.mu.Unlock()
+	for _, resource := range resources {
+		list, err := s.client(resource).List(s.ctx, metav1.ListOptions{})
+		if err != nil {
+			return nil, nil, err
+		}
+		for i := range list.Items {
+			if o := (&stored{&list.Items[i], resource, resource.Resource + " " + list.Items[i].GetName()}); story.Made(o.Unstructured, t.isKept) {
+				objects = append(objects, o)
+				s.part.words[string(o.GetUID())] = "UID-OF-" + o.GetName()
+			}
+		}
+	}
+	words := []string{s.namespace, "NAMESPACE"}
+	for uid, word := range s.part.words {
+		words = append(words, uid, word)
+	}
+	now = story.Snapshot{}
+	for _, o := range objects {
+		if begins := o.GetName(); t.generated[o.resource.Resource] && t.isMade(o) {
+			o.name = o.resource.Resource + " " + generatedFrom(o, objects)
+			words = append(words, begins, "GENERATED")
+		}
+		now.Add(o.name, o.Unstructured, t.isKept)
+	}
+	return now.Renamed(strings.NewReplacer(words...)), objects, nil
+}
+
+// generatedFrom is a name for an object that has another one each time: what it begins with.
+func generatedFrom(o *stored, objects []*stored) string {
+	begins := o.GetGenerateName()
+	for _, users := range objects {
+		if name := users.GetName() + "-"; users.isUsers() && strings.HasPrefix(o.GetName(), name) && len(name) > len(begins) {
+			begins = name
+		}
+	}
+	return begins + "*"
+}
+
+// client is for the objects of a resource in the namespace of the stage.
+func (s *stage) client(resource schema.GroupVersionResource) dynamic.ResourceInterface {
+	return s.dynamic.Resource(resource).Namespace(s.namespace)
+}
+
+// differs returns what differs from what is stored after a step without a fault, and is not meant so.
+func (s *stage) differs(i int) ([]story.Difference, error) {
+	now, _, err := s.look()
+	if err != nil {
+		return nil, err
+	}
+	t := s.judge.told
+	return now.Against(t.ends[i], func(name string) bool { return t.masked[name] || t.Allows(s.scenario.name+" "+name) }), nil
+}
+
+// keeps waits until all is stored as after a step without a fault: P1, P4, P6.
+func keeps(i int) step {
+	return func(s *stage) error { return s.keepsWithin(s.bound, i) }
+}
+
+// keepsWithin is keeps with a bound of its own.
+func (s *stage) keepsWithin(bound time.Duration, i int) error {
+	var all []story.Difference
+	var failed error
+	is, err := s.await(bound, func() bool {
+		all, failed = s.differs(i)
+		return failed != nil || len(all) == 0 || s.exitsTooOften()
+	})
+	switch {
+	case err != nil || failed != nil:
+		return cmp.Or(err, failed)
+	case s.exitsTooOften():
+		return errShort
+	case is:
+		return nil
+	}
+	s.tell(bound, i, all)
+	return errShort
+}
+
+// tell finds that what is stored is not what it is without a fault.
+func (s *stage) tell(bound time.Duration, i int, all []story.Difference) {
+	p, l := P6, different
+	for _, d := range all {
+		if d.IsObject() && d.Was == "" {
+			p, l = P4, leftOver
+		} else if d.IsObject() && d.Is == "" && p == P6 {
+			p, l = P1, absent
+		}
+	}
+	var lines, allow []string
+	for _, d := range all {
+		lines, allow = append(lines, "  "+d.String()), append(allow, s.scenario.name+" "+d.Name)
+	}
+	f := found(p, l, time.Now(), "%s after step %s (%s:%d):\n%s", bound, s.judge.told.Steps[i].Name, s.judge.told.File, s.judge.told.Steps[i].At, strings.Join(lines[:min(len(lines), mostLines)], "\n"))
+	f.allow = allow
+	s.find(f)
+}
+
+// mostLines is how many lines of one sort a finding has.
+const mostLines = 12
+
+// word adds to a finding how it is seen again, and how to say that it is meant so. It returns false if that was said.
+func (t *told) word(sc *scenario, f *finding) bool {
+	if len(f.allow) == 0 {
+		f.allow = []string{sc.name + " " + (f.property & (sc.judged | P7)).String()}
+	}
+	f.allow = slices.DeleteFunc(f.allow, t.Allows)
+	if len(f.allow) == 0 {
+		return false
+	}
+	f.text += fmt.Sprintf("\nSee it again: make judge STORY=%s JUDGE='-scenario %s'. If it is meant so, add to %s:\nallow:\n- %s",
+		t.File, sc.name, filepath.Base(t.File), strings.Join(f.allow[:min(len(f.allow), mostLines)], "\n- "))
+	return true
+}
+
+// quiet waits until nothing that is compared has changed, and the program has tried no write, for some time. It
+// reports whether that came before patience was over.
+func (s *stage) quiet(d, patience time.Duration) (bool, error) {
+	var last story.Snapshot
+	var failed error
+	tried, since := -1, s.canary.now()
+	is, err := s.await(patience, func() bool {
+		var now story.Snapshot
+		now, _, failed = s.look()
+		if n := len(s.tries(s.begin)); n != tried || !maps.Equal(now, last) {
+			tried, last, since = n, now, s.canary.now()
+		}
+		return failed != nil || s.exitsTooOften() || s.canary.now() > since+d
+	})
+	return is, cmp.Or(err, failed)
+}

@@ -1,0 +1,150 @@
+package story_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/json"
+
+	"example.com/byhand/judge/story"
+)
+
+// Each error says where the story is wrong, and how it is right.
+func TestWrong(t *testing.T) {
+	for _, test := range []struct{ story, says string }{
+		{"", ":1: the story is empty"},
+		{"- a", ":1: a story has the fields"},
+		{"steps:\n- a: [", ":2: did not find expected node content"},
+		{"command: [a]", ":1: a story needs steps"},
+		{"steps:\n- a: b\nallows:\n- x", `:3: a story has no field "allows"; it has command, crds, steps and allow`},
+		{"steps:\n- a: b\nsteps:\n- a: b", ":3: steps stands at line 1 already"},
+		{"steps: kubectl", ":1: steps must be a list"},
+		{"steps:\n- kubectl", ":2: a step is a name and a command"},
+		{"steps:\n- a: b\n- a: c", ":3: two steps have the name a"},
+		{"steps:\n- Create it: b", ":2: the name of a step"},
+		{"steps:\n- a: ''", ":2: step a does nothing"},
+		{"steps:\n- a: kubectl delete foo a\n- b: |\n    true\n    kubectl -n x get foo", ":3: step b names a namespace"},
+		{"crds:\n- none.yaml\nsteps:\n- a: b", ":2: "},
+		{"allow:\n- [a]\nsteps:\n- a: b", ":2: each item of allow must be a text"},
+	} {
+		file := filepath.Join(t.TempDir(), "judge.yaml")
+		if err := os.WriteFile(file, []byte(test.story), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := story.Read(file); err == nil || !strings.HasPrefix(err.Error(), file+test.says) {
+			t.Errorf("%q: it says %v, want %s%s", test.story, err, file, test.says)
+		}
+	}
+}
+
+// A story is short, and so are those of this repository.
+func TestShort(t *testing.T) {
+	files, _ := filepath.Glob("*.yaml")
+	for _, file := range files {
+		if _, err := story.Read(file); err != nil {
+			t.Error(err)
+		}
+		if content, err := os.ReadFile(file); err != nil || strings.Count(string(content), "\n") > 40 {
+			t.Errorf("%s has more than 40 lines, or none: %v", file, err)
+		}
+	}
+}
+
+// What is meant so is a finding, or what is below it.
+func TestAllows(t *testing.T) {
+	s := &story.Story{Allow: []story.Line{{Text: "drift deployments .spec.replicas"}, {Text: "set-back P7"}, {Text: "down pods"}}}
+	for finding, want := range map[string]bool{
+		"drift deployments .spec.replicas": true, "drift deployments .spec": false, "drift deployments .spec.replicasToo": false,
+		"set-back P7": true, "set-back P1": false, "down pods a .spec.nodeName": true, "down podsets a": false,
+	} {
+		if got := s.Allows(finding); got != want {
+			t.Errorf("%q: %t", finding, got)
+		}
+	}
+}
+
+const stored = `{"kind": "Thing", "metadata": {"name": "a", "generation": 2, "managedFields": [
+  {"manager": "program", "fieldsV1": {"f:spec": {"f:replicas": {}, "f:items": {".": {}, "k:{\"name\":\"one\"}": {".": {}, "f:name": {}, "f:image": {}}}, "f:set": {"v:\"x\"": {}}, "f:args": {}}}},
+  {"manager": "program", "subresource": "status", "fieldsV1": {"f:status": {"f:observedGeneration": {}, "f:at": {}}}},
+  {"manager": "other", "fieldsV1": {"f:spec": {"f:items": {"k:{\"name\":\"two\"}": {}}, "f:node": {}}}}]},
+  "spec": {"replicas": 1, "node": "n", "items": [{"name": "two", "image": "i2"}, {"name": "one", "image": "i1", "theirs": true}], "set": ["x", "y"], "args": ["p", "q"]},
+  "status": {"observedGeneration": 2, "at": "2026-01-01T00:00:00Z", "theirs": 1}}`
+
+func snapshot(t *testing.T, text string) (story.Snapshot, *unstructured.Unstructured) {
+	t.Helper()
+	object := &unstructured.Unstructured{}
+	if err := json.Unmarshal([]byte(text), &object.Object); err != nil {
+		t.Fatal(err)
+	}
+	s := story.Snapshot{}
+	s.Add("things a", object, func(manager string) bool { return manager == "program" })
+	return s.Renamed(strings.NewReplacer("i1", "I1")), object
+}
+
+// Only what the program has written is compared, by the keys of lists, and without times.
+func TestSnapshot(t *testing.T) {
+	got, object := snapshot(t, stored)
+	want := story.Snapshot{
+		"things a": story.AnObject, "things a .spec.replicas": "1", "things a .spec.items[name=one].name": "one", "things a .spec.items[name=one].image": "I1",
+		"things a .spec.set[x]": "x", "things a .spec.args[0]": "p", "things a .spec.args[1]": "q",
+		"things a .status.observedGeneration": "the generation", "things a .status.at": "TIME",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+	ofStatus := func(manager string) bool { return manager == "program" }
+	object.SetManagedFields([]metav1.ManagedFieldsEntry{{Manager: "program", Subresource: "status"}})
+	if story.Made(object, ofStatus) {
+		t.Error("who has written the status alone has not made the object")
+	}
+}
+
+// A difference names the object, if there is none, and else the value.
+func TestAgainst(t *testing.T) {
+	was, _ := snapshot(t, stored)
+	for _, test := range []struct {
+		now  func(story.Snapshot)
+		want []string
+	}{
+		{func(s story.Snapshot) { s["things a .spec.replicas"] = "3" }, []string{"things a .spec.replicas: 3; without a fault: 1"}},
+		{func(s story.Snapshot) { clear(s) }, []string{"things a: is not there; without a fault: an object"}},
+		{func(s story.Snapshot) { s["things b"], s["things b .spec"] = story.AnObject, "x" }, []string{"things b: an object, and without a fault there is none"}},
+		{func(s story.Snapshot) { s["things a .spec.set[x]"] = "skipped" }, nil},
+	} {
+		now, _ := snapshot(t, stored)
+		test.now(now)
+		var got []string
+		for _, d := range now.Against(was, func(name string) bool { return strings.Contains(name, ".spec.set") }) {
+			got = append(got, d.String())
+		}
+		if diff := cmp.Diff(test.want, got); diff != "" {
+			t.Errorf("-want +got:\n%s", diff)
+		}
+	}
+}
+
+// Each value can be another one, but for the keys of lists.
+func TestLeaves(t *testing.T) {
+	_, object := snapshot(t, stored)
+	var got []string
+	for _, leaf := range story.Leaves(object.Object) {
+		before, after, is := leaf.Change(object.Object)
+		if now := leaf.Value(object.Object); !is || now != after || now == before {
+			t.Errorf("%s was %v, is %v, want %v", leaf, before, now, after)
+		}
+		leaf.Set(object.Object, before)
+		got = append(got, leaf.String())
+	}
+	if diff := cmp.Diff([]string{".spec.args[0]", ".spec.args[1]", ".spec.items[0].image", ".spec.items[1].image", ".spec.items[1].theirs",
+		".spec.node", ".spec.replicas", ".spec.set[0]", ".spec.set[1]"}, got); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+	if _, _, is := (story.Leaf{"spec", "items", 7, "image"}).Change(object.Object); is {
+		t.Error("there is no eighth item")
+	}
+}
