@@ -330,7 +330,7 @@ look: own-cluster ## See what any controller hears, sends and does wrong: make l
 
 # More: go test -tags long -v -timeout 2h -parallel 4 ./judge/internal/court -everything
 .PHONY: test-judge
-test-judge: bin/byhand ### See that the judge catches each known bug, and none here (20 minutes)
+test-judge: bin/byhand ### See that the judge catches each known bug, and none here (12 minutes)
 	go test -count=1 -tags long -v -timeout 60m -parallel 4 -run '^Test(Reference|StoryOfReference|Mine)$$' ./judge/...
 	@$(MAKE) --no-print-directory judge CONTROLLER='bin/byhand --kubeconfig {kubeconfig}' JUDGE=-quick
 
