@@ -60,7 +60,7 @@ func init() {
 			return "", refusal("Two controllers are enough for one tab.")
 		}
 		p.start()
-		return "One more controller is started.", nil
+		return "A controller is started.", nil
 	}}
 }
 

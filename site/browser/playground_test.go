@@ -172,11 +172,11 @@ func TestPlaygroundLessons(t *testing.T) {
 		setInterval(foreign, 300);`))
 	for i, want := range []struct{ row, last string }{
 		{"deleted → created · ", "1 DELETE by you, "},
-		{"replicas 2 → 5 → 9 → 2 · ", "One more controller is started, "},
+		{"replicas 2 → 5 → 9 → 2 · ", "A controller is started, "},
 		{"server: replicas 3 · the controller's store: replicas 2", "1 PATCH by you, "},
 		{"deleted · the garbage collector's DELETE", "1 DELETE by you, 1 DELETE by the garbage collector, "},
 		{"NameTaken", "1 POST by you, "},
-		{"replicas 2 → 4 · the controller's PUT", "1 PUT (409) and "},
+		{"replicas 2 → 4 · the controller's PUT", "1 PUT (409), "},
 		{"next try in ", " POSTs (403)"},
 		{"deleted → created · ", "1 POST "},
 		{"replicas 2 → 4 · the controller's PUT", " is killed, 1 PATCH by you, "},

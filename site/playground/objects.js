@@ -163,22 +163,21 @@ export function means(text) {
   }
 }
 
-function count({by, method, code, at}) {
+function count({by, method, code, at, status}) {
   if (action) {
     const n = action.of.get(who(by)) ?? action.of.set(who(by), new Map()).get(who(by));
-    const what = [method, code >= 300 && `(${code})`];
-    const key = what.filter(Boolean).join(' ');
+    const key = [status ? `status ${method}` : method, code >= 300 && `(${code})`].filter(Boolean).join('|');
     n.set(key, (n.get(key) ?? 0) + 1);
     action.last = Math.max(action.last, at - action.at);
     tell();
   }
 }
 
-// "1 DELETE by you, 1 POST and 2 PUTs by the controller, 1.8 s"
+// "1 DELETE by you, 1 POST and 2 status PUTs by the controller, 1.8 s"
 function tell() {
   const {text, last, of} = action ?? {text: 'What comes of an action is told here', last: 0, of: new Map()};
   const parts = [...of].map(([by, methods]) => `${[...methods].map(([method, n]) => {
-    const [word, ...code] = method.split(' ');
+    const [word, ...code] = method.split('|');
     return [counted(n, word), ...code].join(' ');
   }).join(', ').replace(/, ([^,]+)$/, ' and $1')} by ${by}`);
   byId('last').replaceChildren(...[text, ...parts, last > 0 && parts.length > 0 && lasted(last)].filter(Boolean).flatMap((part, i) => [i > 0 && ', ', el('span', {}, part)]).filter(Boolean));
