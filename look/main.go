@@ -54,13 +54,14 @@ func run(ctx context.Context, args []string) error {
 	o := connect.Options{QPS: -1}
 	flags.StringVar(&o.Kubeconfig, "kubeconfig", "", "kubeconfig `file` of the API server (default: $KUBECONFIG, then ~/.kube/config)")
 	flags.StringVar(&o.Context, "context", "", "`name` of a context of the kubeconfig (default: its current one)")
-	listen := flags.String("listen", "127.0.0.1:0", "`host:port` to listen on, of this machine alone; port 0: any free one")
 	address := flags.String("page", "127.0.0.1:0", "`host:port` of the page, of this machine alone; \"\" for none")
 	record := flags.String("record", "", "`file` for every step, which bin/replay plays on a page of its own")
 	report := flags.String("report", "", "`file` for the findings, as JSON, at the end")
-	var allowed []string
+	options := look.Options{Story: os.Stdout}
+	flags.StringVar(&options.Address, "listen", "127.0.0.1:0", "`host:port` to listen on, of this machine alone; port 0: any free one")
+	flags.StringVar(&options.Role, "role", "", "YAML `file` of the program's Role or ClusterRole: tells which of its rights it did not use")
 	flags.Func("allow", "`name` of a finding that is none; may be given several times", func(name string) error {
-		allowed = append(allowed, name)
+		options.Allowed = append(options.Allowed, name)
 		return nil
 	})
 	flags.Usage = func() {
@@ -85,7 +86,7 @@ func run(ctx context.Context, args []string) error {
 	if err := cmp.Or(err, err2); err != nil {
 		return err
 	}
-	glass, err := look.New(config, *listen, os.Stdout, allowed...)
+	glass, err := look.New(config, options)
 	if err != nil {
 		return err
 	}
@@ -155,7 +156,7 @@ func program(ctx context.Context, glass *look.Glass, args []string) error {
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
 	cmd.WaitDelay = 30 * time.Second
 	timer := time.AfterFunc(unheard, func() {
-		if !glass.Heard() {
+		if glass.Requests() == 0 {
 			fmt.Fprintln(os.Stderr, "look: the program has asked the API server for nothing yet. Does it read $KUBECONFIG? If it wants a flag, write {kubeconfig} where the path belongs")
 		}
 	})

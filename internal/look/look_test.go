@@ -56,7 +56,7 @@ func behind(t *testing.T) (s *testkit.APIServer, g *Glass, told *lines, config *
 	server := httptest.NewServer(s)
 	t.Cleanup(server.Close)
 	told = &lines{more: make(chan struct{}, 1)}
-	g, err := New(&rest.Config{Host: server.URL}, "127.0.0.1:0", told)
+	g, err := New(&rest.Config{Host: server.URL}, Options{Address: "127.0.0.1:0", Story: told})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -151,9 +151,10 @@ func TestSafe(t *testing.T) {
 	if _, err := os.Stat(g.Kubeconfig); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("the kubeconfig is left: %v", err)
 	}
-	for _, address := range []string{"0.0.0.0:0", ":0", "localhost:0", "10.1.2.3:0"} {
-		if g, err := New(&rest.Config{Host: "http://127.0.0.1:1"}, address, &lines{}); err == nil {
-			t.Errorf("it listens on %s", g.URL)
+	for _, address := range []string{"0.0.0.0:0", ":0", "10.1.2.3:0"} {
+		if g, err := New(&rest.Config{Host: "http://127.0.0.1:1"}, Options{Address: address}); err == nil {
+			t.Errorf("it listens on %s", address)
+			_ = g.Close()
 		}
 	}
 }
@@ -192,7 +193,7 @@ func TestSecrets(t *testing.T) {
 	if err := g.Report(&report); err != nil || !strings.Contains(record.String(), "secrets/a") || !strings.Contains(report.String(), "own-conflict") {
 		t.Errorf("the record or the report is not whole: %v\n%s\n%s", err, &record, &report)
 	}
-	kept := string(g.world.known(target{resource: "secrets"}, "default/a").fields)
+	kept := string(g.world.known("secrets", "default/a").fields)
 	for _, secret := range []string{"marked", "bWFya2Vk", "Bearer", g.token} {
 		for _, text := range []string{told.String(), kept, record.String(), report.String()} {
 			if strings.Contains(text, secret) {
@@ -210,7 +211,7 @@ func TestToken(t *testing.T) {
 	event(1, "ADDED", thing("a", "default", 1, "", ""))
 	s.sends(2, "POST", account+"/a/token", `{}`, 201, thing("a", "default", 0, `,"status":{"token":"marked"}`, ""))
 	event(3, "MODIFIED", thing("a", "default", 2, "", ""))
-	if strings.Contains(s.told.String()+string(s.world.known(target{resource: "serviceaccounts"}, "default/a").fields), "marked") {
+	if strings.Contains(s.told.String()+string(s.world.known("serviceaccounts", "default/a").fields), "marked") {
 		t.Errorf("the token is told or kept:\n%s", s.told)
 	}
 }
@@ -218,7 +219,7 @@ func TestToken(t *testing.T) {
 // An API server that goes away is told once.
 func TestLost(t *testing.T) {
 	told := &lines{more: make(chan struct{}, 1)}
-	g, err := New(&rest.Config{Host: "http://127.0.0.1:1"}, "127.0.0.1:0", told)
+	g, err := New(&rest.Config{Host: "http://127.0.0.1:1"}, Options{Address: "127.0.0.1:0", Story: told})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -227,27 +228,13 @@ func TestLost(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 2 {
-		if _, err := kubernetes.NewForConfigOrDie(config).CoreV1().Pods("a").List(t.Context(), metav1.ListOptions{}); err == nil {
+		if err := kubernetes.NewForConfigOrDie(config).CoreV1().RESTClient().Get().Resource("pods").MaxRetries(0).Do(t.Context()).Error(); err == nil {
 			t.Error("there is an answer")
 		}
 	}
 	_ = g.Close()
 	if n := strings.Count(told.String(), "no answer from the API server: dial tcp 127.0.0.1:1: connect: connection refused. Is it still running?"); n != 1 {
 		t.Errorf("told %d times, want once:\n%s", n, told)
-	}
-}
-
-// What a client accepts stays, but for what cannot be read.
-func TestReadable(t *testing.T) {
-	for accept, want := range map[string]string{
-		"":                                    "application/json",
-		"application/vnd.kubernetes.protobuf": "application/json",
-		"application/vnd.kubernetes.protobuf,application/json":          "application/json",
-		"application/json;as=Table;v=v1;g=meta.k8s.io,application/json": "application/json;as=Table;v=v1;g=meta.k8s.io,application/json",
-	} {
-		if got := readable(accept); got != want {
-			t.Errorf("%s becomes %s, want %s", accept, got, want)
-		}
 	}
 }
 
@@ -259,15 +246,18 @@ func TestCause(t *testing.T) {
 	h := w.happened(&object{})
 	put := func(ms int, failed, want string) {
 		t.Helper()
-		n := note{exchange: &exchange{method: http.MethodPut, path: "/a", began: at(ms)}}
-		_, now, got := w.cause(h, n, nil, failed)
+		put := &write{note: note{exchange: &exchange{method: http.MethodPut, path: "/a", began: at(ms)}}}
+		put.failed = failed
+		got := put.explain(h, w)
 		if !strings.HasPrefix(got, want) {
 			t.Errorf("after %d ms: %s, want %s", ms, got, want)
 		}
-		h.sent[n.key()] = now
+		h.sent[put.key()] = put.attempt
 	}
 	add := func(ms int, kind, what string, echo bool) {
-		h.add(happening{at: at(ms), what: what, echo: echo, object: &object{kind: kind, key: "a"}})
+		object := &object{}
+		object.Kind, object.Name = kind, "a"
+		h.add(happening{at: at(ms), what: what, echo: echo, object: object})
 	}
 	put(0, "", "cause not seen")
 	add(10, "Foo", "was added", false)
