@@ -29,6 +29,7 @@ import (
 	"example.com/byhand/internal/look"
 	"example.com/byhand/internal/observer"
 	"example.com/byhand/internal/page"
+	"example.com/byhand/internal/testkit/subprocess"
 	"example.com/byhand/kit/connect"
 )
 
@@ -143,35 +144,34 @@ func show(ctx context.Context, glass *look.Glass, address string) error {
 // unheard is how long a program may send nothing before that is said. A test has less.
 var unheard = 15 * time.Second
 
+// patience is how long a program may take to end.
+const patience = 30 * time.Second
+
 // program runs the command until it ends or ctx is done, and then asks it to end.
 func program(ctx context.Context, glass *look.Glass, args []string) error {
 	for i := range args {
 		args[i] = strings.ReplaceAll(args[i], "{kubeconfig}", glass.Kubeconfig)
 	}
-	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
+	cmd := exec.Command(args[0], args[1:]...)
 	cmd.Env = append(os.Environ(), "KUBECONFIG="+glass.Kubeconfig)
 	cmd.Stdout, cmd.Stderr = os.Stderr, os.Stderr
-	// A group of its own, so that the signal also meets the child of `go run`.
+	// A group of its own, so that a signal also meets the child of `go run`.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
-	cmd.WaitDelay = 30 * time.Second
-	timer := time.AfterFunc(unheard, func() {
-		if glass.Requests() == 0 {
-			fmt.Fprintln(os.Stderr, "look: the program has asked the API server for nothing yet. Does it read $KUBECONFIG? If it wants a flag, write {kubeconfig} where the path belongs")
-		}
-	})
-	defer timer.Stop()
-	if err := cmd.Start(); err != nil {
+	p, err := subprocess.Start(cmd)
+	if err != nil {
 		return fmt.Errorf("the program does not start: %w: the path is seen from this folder", err)
 	}
-	err := cmd.Wait()
-	switch exit, _ := errors.AsType[*exec.ExitError](err); {
-	case ctx.Err() != nil:
-		return nil
-	case exit != nil:
-		return fmt.Errorf("the program ended: %s", exit)
-	case err != nil:
-		return err
+	for silent := time.After(unheard); ; {
+		select {
+		case <-silent:
+			if glass.Requests() == 0 {
+				fmt.Fprintln(os.Stderr, "look: the program has asked the API server for nothing yet. Does it read $KUBECONFIG? If it wants a flag, write {kubeconfig} where the path belongs")
+			}
+		case <-p.Done():
+			return fmt.Errorf("the program ended, %s: a controller runs on", p.Ended())
+		case <-ctx.Done():
+			_ = p.Stop(patience)
+			return nil
+		}
 	}
-	return errors.New("the program ended with exit code 0: a controller runs on")
 }

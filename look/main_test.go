@@ -68,8 +68,8 @@ func TestBadInput(t *testing.T) {
 		"--record: ":                                      {to, "--record=/nowhere/file", "--", "true"},
 		"--report: ":                                      {to, "--report=/nowhere/file", "--", "sleep", "0.1"},
 		"the program does not start":                      {to, "--", "/nowhere/program"},
-		"the program ended: exit status 7":                {to, "--", "sh", "-c", "exit 7"},
-		"the program ended with exit code 0":              {to, "--", "true"},
+		"the program ended, exit status 7":                {to, "--", "sh", "-c", "exit 7"},
+		"the program ended, exit status 0":                {to, "--", "true"},
 		"Does it read $KUBECONFIG? If it wants a flag, w": {to, "--", "sleep", "0.1"},
 	} {
 		t.Run(want, func(t *testing.T) {

@@ -30,7 +30,7 @@ const (
 // happenings are the latest events of one owner's objects, and how each write was last sent.
 type happenings struct {
 	events []happening
-	sent   map[string]attempt // by method, path and name
+	sent   map[string]*write // by method, path and name
 }
 
 // Why a write was sent.
@@ -41,29 +41,24 @@ const (
 	byNobody = "not seen"
 )
 
-// attempt is a write that was sent: when, why, the time of its cause, and what came of it.
-type attempt struct {
-	began, caused        time.Time
-	why, failed, changed string
-	cause                *happening
-	pause                time.Duration // since the one before
-}
-
-// write is a write that was answered, or never will be, and the same one before it.
+// write is a write that was answered, or never will be.
 type write struct {
 	note
-	attempt
-	last        attempt
-	from        string  // the version that it was sent with
-	before, now *object // before is nil if it is not known
-	noOp        bool
+	last                 *write // the same one before it, whose own last is nil
+	from                 string // the version that it was sent with
+	why, failed, changed string
+	cause                *happening
+	caused               time.Time     // when that was
+	pause                time.Duration // since the last one
+	before, now          *object       // before is nil if it is not known
+	noOp                 bool
 }
 
 func (w *world) happened(o *object) *happenings {
 	root, _ := w.root(o)
 	h := w.causes.of(string(root))
 	if h == nil {
-		h = &happenings{sent: map[string]attempt{}}
+		h = &happenings{sent: map[string]*write{}}
 		w.causes.Add(string(root), h)
 	}
 	return h
@@ -97,11 +92,10 @@ func (w *write) names(e *happening) bool {
 // explain says because of what a write was sent: see doc.go. What caused the same write before causes
 // no second one, unless it came just now.
 func (w *write) explain(h *happenings, all *world) string {
-	began := w.exchange.began
-	w.last = h.sent[w.key()]
-	w.attempt.began, w.caused = began, began
-	if !w.last.began.IsZero() {
-		w.pause = began.Sub(w.last.began)
+	began := w.began
+	w.caused, w.last = began, &write{}
+	if last := h.sent[w.key()]; last != nil {
+		w.last, w.pause = last, began.Sub(last.began)
 	}
 	foreign, echo := h.latest(w.last.caused, began, isForeign), h.latest(w.last.caused, began, isEcho)
 	if foreign == nil && echo == nil && w.last.failed == "" {

@@ -12,23 +12,12 @@ import (
 	"example.com/byhand/internal/trace"
 )
 
-// Finding is what is wasted or wrong, and the requests that show it.
-type Finding struct {
-	Name string `json:"name"`
-	What string `json:"what"`
-	// Right is the file of this repository that does it right.
-	Right    string   `json:"right"`
-	Count    int      `json:"count"`
-	Requests []string `json:"requests"` // the first ones
-}
-
 // mostRequests are kept of one finding.
 const mostRequests = 5
 
 // findings is what is known to judge by. It is for one caller at a time.
 type findings struct {
-	rules    []rule
-	found    map[string]*Finding
+	rules    []*Finding // without those that are allowed
 	world    *world
 	began    time.Time
 	causes   map[string]int // of writes
@@ -45,32 +34,31 @@ type findings struct {
 }
 
 func newFindings(w *world, allowed []string) (*findings, error) {
-	f := &findings{rules: rules(), world: w, found: map[string]*Finding{}, began: time.Now(), causes: map[string]int{}, rows: newRecent[int](), readings: map[string]*reading{}, paces: map[string]*pace{},
+	f := &findings{rules: rules(), world: w, began: time.Now(), causes: map[string]int{}, rows: newRecent[int](), readings: map[string]*reading{}, paces: map[string]*pace{},
 		written: map[string]bool{}, heard: map[string]map[string]bool{}, own: map[string]bool{}, held: map[string]*object{}, unowned: map[string][2]*object{}}
-	var names []string
-	for _, r := range f.rules {
-		names = append(names, r.name)
-		f.found[r.name] = &Finding{Name: r.name, What: r.what, Right: r.right}
-	}
 	for _, name := range allowed {
-		if f.found[name] == nil {
+		i := slices.IndexFunc(f.rules, func(one *Finding) bool { return one.Name == name })
+		if i < 0 {
+			var names []string
+			for _, one := range rules() {
+				names = append(names, one.Name)
+			}
 			return nil, fmt.Errorf("--allow %s: there is no such finding: give one of %s", name, strings.Join(names, ", "))
 		}
-		delete(f.found, name)
+		f.rules = slices.Delete(f.rules, i, i+1)
 	}
 	return f, nil
 }
 
-// find counts a finding, unless it is allowed.
-func (g *Glass) find(at time.Time, name, request string) {
-	f := g.findings.found[name]
-	if f == nil || request == "" {
+// found counts a finding; a request that is "" shows none.
+func (g *Glass) found(at time.Time, f *Finding, request string) {
+	if request == "" {
 		return
 	}
 	if f.Count++; f.Count <= mostRequests {
 		f.Requests = append(f.Requests, request)
-		g.story.line(at, "finding", "%s: %s", name, request)
-		g.Program(trace.Said, "%s: %s", name, request)
+		g.story.line(at, "finding", "%s: %s", f.Name, request)
+		g.Program(trace.Said, "%s: %s", f.Name, request)
 	}
 }
 
@@ -90,7 +78,7 @@ func (g *Glass) judgeWrite(w *write) {
 	f.causes[w.why]++
 	for _, r := range f.rules {
 		if r.inWrite != nil {
-			g.find(w.Time, r.name, r.inWrite(f, w))
+			g.found(w.Time, r, r.inWrite(f, w))
 		}
 	}
 	if !w.isDone() {
@@ -184,7 +172,7 @@ func (g *Glass) judgeRead(n note, what string, body map[string]any) {
 	}
 	for _, r := range f.rules {
 		if r.inAnswer != nil {
-			g.find(n.Time, r.name, r.inAnswer(f, a))
+			g.found(n.Time, r, r.inAnswer(f, a))
 		}
 	}
 	if a.isFromStart() {
@@ -246,7 +234,7 @@ func (g *Glass) finish() {
 	for _, r := range g.findings.rules {
 		if r.atEnd != nil {
 			for _, request := range r.atEnd(g) {
-				g.find(now, r.name, request)
+				g.found(now, r, request)
 			}
 		}
 	}
@@ -259,8 +247,8 @@ func (g *Glass) finish() {
 func (g *Glass) Findings() []Finding {
 	all := []Finding{}
 	for _, r := range g.findings.rules {
-		if f := g.findings.found[r.name]; f != nil && f.Count > 0 {
-			all = append(all, *f)
+		if r.Count > 0 {
+			all = append(all, *r)
 		}
 	}
 	return all

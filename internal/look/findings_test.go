@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"example.com/byhand/internal/observer"
 	"example.com/byhand/internal/trace"
@@ -34,7 +35,7 @@ func newScript(t *testing.T, allowed ...string) *script {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &script{Glass: &Glass{Observer: observer.New(observer.Options{}), world: known, findings: findings, story: newStory(told)}, t: t, told: told}
+	return &script{Glass: &Glass{Observer: observer.New(observer.Options{}), world: known, findings: findings, story: &story{out: told}}, t: t, told: told}
 }
 
 var began = time.Now().Add(-time.Hour)
@@ -250,7 +251,7 @@ func TestFindings(t *testing.T) {
 			}
 			var report bytes.Buffer
 			var read struct{ Findings []Finding }
-			if err := s.Report(&report); err != nil || json.Unmarshal(report.Bytes(), &read) != nil || !cmp.Equal(read.Findings, s.Findings()) {
+			if err := s.Report(&report); err != nil || json.Unmarshal(report.Bytes(), &read) != nil || !cmp.Equal(read.Findings, s.Findings(), cmpopts.IgnoreUnexported(Finding{})) {
 				t.Errorf("the report is %s, %v; want %v", &report, err, s.Findings())
 			}
 		})
@@ -263,9 +264,9 @@ func TestFindings(t *testing.T) {
 // What does it right is there.
 func TestRight(t *testing.T) {
 	for _, f := range rules() {
-		file, _, _ := strings.Cut(f.right, ":")
+		file, _, _ := strings.Cut(f.Right, ":")
 		if _, err := os.Stat("../../" + strings.Split(file, ",")[0]); err != nil {
-			t.Errorf("%s: %v", f.name, err)
+			t.Errorf("%s: %v", f.Name, err)
 		}
 	}
 }

@@ -66,7 +66,7 @@ const toldAfter = 250 * time.Millisecond
 
 // New listens. config leads to the API server. Close ends it.
 func New(config *rest.Config, o Options) (g *Glass, err error) {
-	g = &Glass{token: rand.Text(), kinds: kindsOf(config), world: newWorld(), story: newStory(o.Story),
+	g = &Glass{token: rand.Text(), kinds: kindsOf(config), world: newWorld(), story: &story{out: o.Story},
 		Observer: observer.New(observer.Options{All: true, After: toldAfter})}
 	if g.findings, err = newFindings(g.world, o.Allowed); err != nil {
 		return nil, err

@@ -252,7 +252,7 @@ func TestCause(t *testing.T) {
 		if !strings.HasPrefix(got, want) {
 			t.Errorf("after %d ms: %s, want %s", ms, got, want)
 		}
-		h.sent[put.key()] = put.attempt
+		h.sent[put.key()] = put
 	}
 	add := func(ms int, kind, what string, echo bool) {
 		object := &object{}

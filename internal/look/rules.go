@@ -20,59 +20,65 @@ const (
 	heldFor    = 10 * time.Second
 )
 
-// rule is a finding, what does it right, and how it is found: in a write, in whatever was answered, or
-// at the end. What is found is said in words, "" is nothing.
-type rule struct {
-	name, what, right string
+// Finding is what is wasted or wrong, and the requests that show it.
+type Finding struct {
+	Name string `json:"name"`
+	What string `json:"what"`
+	// Right is the file of this repository that does it right.
+	Right    string   `json:"right"`
+	Count    int      `json:"count"`
+	Requests []string `json:"requests"` // the first ones
 
+	// How it is found: in a write, in whatever was answered, or at the end. What is found is said in
+	// words, "" is nothing.
 	inWrite  func(f *findings, w *write) string
 	inAnswer func(f *findings, a *answer) string
 	atEnd    func(g *Glass) []string
 }
 
-// rules are all there are.
-func rules() []rule {
-	return []rule{
-		{name: "no-op-write", what: "a write that changed nothing", right: "controller/foo/status.go: updateStatus compares before it writes",
+// rules are all findings that there can be.
+func rules() []*Finding {
+	return []*Finding{
+		{Name: "no-op-write", What: "a write that changed nothing", Right: "controller/foo/status.go: updateStatus compares before it writes",
 			inWrite: func(_ *findings, w *write) string {
 				return said(w.noOp && w.method != http.MethodDelete, "%s", w.Text)
 			}},
-		{name: "write-without-cause", what: "a write of an object although nothing that is seen had changed since its last one: a time stamp, the order of a list or a map, a default compared with nil?", right: "controller/foo/deployment.go: differs compares the fields that the program sets, and no other",
+		{Name: "write-without-cause", What: "a write of an object although nothing that is seen had changed since its last one: a time stamp, the order of a list or a map, a default compared with nil?", Right: "controller/foo/deployment.go: differs compares the fields that the program sets, and no other",
 			inWrite: func(_ *findings, w *write) string {
 				// A single one may come of an event that came before the last one was sent, while that waited.
 				return said(w.isDone() && !w.noOp && w.changed != "" && w.why == byNobody && w.last.why == byNobody && w.last.failed == "", "%s, %s after the last one", w.Text, ago(w.pause))
 			}},
-		{name: "loop", what: "the event of its own write led to the same write again, more than twice in a row", right: "controller/foo/status.go: the status is computed from the current state, and is the same if that is",
+		{Name: "loop", What: "the event of its own write led to the same write again, more than twice in a row", Right: "controller/foo/status.go: the status is computed from the current state, and is the same if that is",
 			inWrite: func(f *findings, w *write) string {
 				n := f.inRow("loop "+w.key(), w.why == byEcho)
 				return said(n > inRow, "%s, %d times in a row", w.Text, n)
 			}},
-		{name: "fight", what: "another client undid what it wrote, and it wrote the same again, more than twice in a row", right: "controller/failures.go: a write that did not stick has failed, and waits for its back-off",
+		{Name: "fight", What: "another client undid what it wrote, and it wrote the same again, more than twice in a row", Right: "controller/failures.go: a write that did not stick has failed, and waits for its back-off",
 			inWrite: func(f *findings, w *write) string {
 				isUndone := w.why == byEvent && w.isDone() && w.changed != "" && w.changed == w.last.changed && w.cause.object.UID == w.now.UID
 				n := f.inRow("fight "+w.key(), isUndone)
 				return said(n >= inRow, "%s, %d times in a row; undone by %s", w.Text, n+1, w.undoer())
 			}},
-		{name: "own-conflict", what: "a 409 by its own haste: it wrote from a version that its own write had replaced", right: "controller/readyourwrites.go: no write from a cache that does not show the last one",
+		{Name: "own-conflict", What: "a 409 by its own haste: it wrote from a version that its own write had replaced", Right: "controller/readyourwrites.go: no write from a cache that does not show the last one",
 			inWrite: func(f *findings, w *write) string {
 				return said(w.failed == "409 Conflict" && f.world.old.of(w.version(w.from)), "%s, from version %s", w.Text, w.from)
 			}},
-		{name: "steady-retry", what: "the same refusal again and again, without a growing pause", right: "controller/queue.go: each failure doubles the pause of its key",
+		{Name: "steady-retry", What: "the same refusal again and again, without a growing pause", Right: "controller/queue.go: each failure doubles the pause of its key",
 			inWrite: func(f *findings, w *write) string {
 				n := f.inRow("steady "+w.key(), w.why == again && w.failed == w.last.failed && w.pause <= w.last.pause*6/5 && w.pause < longPause)
 				return said(n > inRow, "%s, %d times with a pause of %s", w.Text, n+2, ago(w.pause))
 			}},
-		{name: "relist", what: "a list from the beginning, which no 410 asked for", right: "informer/informer.go: a watch that ends is opened again from the last version",
+		{Name: "relist", What: "a list from the beginning, which no 410 asked for", Right: "informer/informer.go: a watch that ends is opened again from the last version",
 			inAnswer: func(_ *findings, a *answer) string {
 				return said(a.isFromStart() && !a.isExtraList() && a.seen && !a.expired && a.open == 0, "%s", a)
 			}},
-		{name: "short-watch", what: "a watch that ends within a second, twice and more in a row", right: "informer/informer.go: one watch stays open for minutes",
+		{Name: "short-watch", What: "a watch that ends within a second, twice and more in a row", Right: "informer/informer.go: one watch stays open for minutes",
 			inAnswer: func(_ *findings, a *answer) string {
 				return said(a.What == trace.Ended && a.short >= inRow, "%s ended after %s, %d times in a row", a, ago(a.took()), a.short)
 			}},
-		{name: "list-of-watched", what: "a list without a limit of what it watches anyway", right: "informer/informer.go: the store has what the watch told",
+		{Name: "list-of-watched", What: "a list without a limit of what it watches anyway", Right: "informer/informer.go: the store has what the watch told",
 			inAnswer: func(_ *findings, a *answer) string { return said(a.isExtraList(), "%s", a) }},
-		{name: "get-of-watched", what: "a GET that told what its own watch had told; before a write that cannot be undone it may be meant", right: "controller/foo/reconcile.go: reads the stores",
+		{Name: "get-of-watched", What: "a GET that told what its own watch had told; before a write that cannot be undone it may be meant", Right: "controller/foo/reconcile.go: reads the stores",
 			inAnswer: func(f *findings, a *answer) string {
 				if a.What != trace.Answered || a.isWrite() || a.Subresource != "" || a.code != http.StatusOK || !a.isWatched {
 					return ""
@@ -80,7 +86,7 @@ func rules() []rule {
 				known := f.world.known(a.resource, keyOf(a.Namespace, a.Name))
 				return said(known != nil && known.ResourceVersion == text(a.body, "metadata", "resourceVersion"), "%s", a)
 			}},
-		{name: "client-limit", what: "requests with the same pause between them: this looks like a limit of the client", right: "kit/connect/connect.go: Limit is one for all clients, and high",
+		{Name: "client-limit", What: "requests with the same pause between them: this looks like a limit of the client", Right: "kit/connect/connect.go: Limit is one for all clients, and high",
 			inAnswer: func(f *findings, a *answer) string {
 				if a.What != trace.Answered && a.What != trace.Listed {
 					return ""
@@ -88,7 +94,7 @@ func rules() []rule {
 				pause, isLimit := f.paced(a)
 				return said(isLimit, "%d requests in %s, the last is %s: one each %s", mostPaced, (mostPaced * pause).Round(time.Millisecond), a, pause.Round(time.Millisecond))
 			}},
-		{name: "all-namespaces", what: "it hears of all namespaces, and writes in one", right: "main.go: --namespace, and informer/foo.go",
+		{Name: "all-namespaces", What: "it hears of all namespaces, and writes in one", Right: "main.go: --namespace, and informer/foo.go",
 			atEnd: func(g *Glass) (all []string) {
 				f := g.findings
 				for _, kind := range slices.Sorted(maps.Keys(f.heard)) {
@@ -100,11 +106,11 @@ func rules() []rule {
 				}
 				return all
 			}},
-		{name: "all-secrets", what: "it holds the Secrets of all namespaces in memory", right: "chapters/cache/README.md: what each way to keep Secrets costs",
+		{Name: "all-secrets", What: "it holds the Secrets of all namespaces in memory", Right: "chapters/cache/README.md: what each way to keep Secrets costs",
 			inAnswer: func(_ *findings, a *answer) string {
 				return said(a.isFromStart() && a.resource == "secrets" && a.Namespace == "" && !a.selects && !a.partial && !a.seen, "%s", a)
 			}},
-		{name: "no-owner", what: "what it created has no owner reference, and is left when its owner is gone", right: "controller/foo/deployment.go: newDeployment sets the controller reference in the first write",
+		{Name: "no-owner", What: "what it created has no owner reference, and is left when its owner is gone", Right: "controller/foo/deployment.go: newDeployment sets the controller reference in the first write",
 			atEnd: func(g *Glass) (all []string) {
 				for _, pair := range g.findings.unowned {
 					if child, owner := g.world.at(pair[0]), g.world.at(pair[1]); child != nil && owner == nil {
@@ -113,7 +119,7 @@ func rules() []rule {
 				}
 				return all
 			}},
-		{name: "finalizer-left", what: "a finalizer of its own holds an object that was deleted", right: "chapters/finalizer/README.md: what must be so before it is removed",
+		{Name: "finalizer-left", What: "a finalizer of its own holds an object that was deleted", Right: "chapters/finalizer/README.md: what must be so before it is removed",
 			atEnd: func(g *Glass) (all []string) {
 				for _, o := range g.findings.held {
 					if held := time.Since(o.DeletionTimestamp.Time); held > heldFor {
@@ -122,7 +128,7 @@ func rules() []rule {
 				}
 				return all
 			}},
-		{name: "unused-right", what: "its role gives a right that it did not use", right: "config/rbac/role.yaml: each rule has the line that needs it",
+		{Name: "unused-right", What: "its role gives a right that it did not use", Right: "config/rbac/role.yaml: each rule has the line that needs it",
 			atEnd: func(g *Glass) []string { return g.role.unused() }},
 	}
 }

@@ -16,18 +16,12 @@ import (
 	"example.com/byhand/internal/trace"
 )
 
-// mostFound is how many objects of a first list are told one by one.
-const mostFound = 20
-
 // story is what is printed: a line for what came, and a line for what went.
 type story struct {
-	out   io.Writer
-	found map[string]int // by resource
-	lost  bool           // the API server does not answer
-	last  int64          // step
+	out  io.Writer
+	lost bool  // the API server does not answer
+	last int64 // step
 }
-
-func newStory(out io.Writer) *story { return &story{out: out, found: map[string]int{}} }
 
 // line prints one. No object can print control characters.
 func (s *story) line(at time.Time, word, format string, args ...any) {
@@ -95,26 +89,16 @@ func (g *Glass) listed(n note, body map[string]any) {
 	items, _ := body["items"].([]any)
 	for _, item := range items {
 		content, _ := item.(map[string]any)
-		if nameOf(content) == "" {
-			continue
-		}
 		now := g.read(n.exchange, content)
-		before := g.world.learn(now)
-		if before != nil && before.ResourceVersion == now.ResourceVersion {
-			continue
-		}
 		h := happening{at: n.Time, what: "was in a list", object: now}
-		if before != nil {
+		if before := g.world.learn(now); before != nil && before.ResourceVersion == now.ResourceVersion {
+			continue
+		} else if before != nil {
 			h.what = "was another one in a list"
 		}
 		g.happened(n, h)
-		switch g.story.found[n.resource]++; {
-		case g.story.found[n.resource] <= mostFound:
-			g.story.line(n.Time, "found", "%s", now)
-		case g.story.found[n.resource] == mostFound+1:
-			g.story.line(n.Time, "found", "more of %s are not told one by one", n.resource)
-		}
 	}
+	g.say(n, "listed", "%d of %s%s", len(items), n.resource, in(n.Namespace))
 }
 
 // received tells an event of a watch.
@@ -222,5 +206,6 @@ func (g *Glass) wrote(n note, body map[string]any) {
 	if len(h.sent) == mostSent {
 		clear(h.sent)
 	}
-	h.sent[n.key()] = w.attempt
+	w.last, w.body, w.sent = nil, nil, nil
+	h.sent[n.key()] = w
 }
