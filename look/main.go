@@ -106,6 +106,7 @@ func run(ctx context.Context, args []string) error {
 		<-ctx.Done()
 	}
 	err = cmp.Or(err, glass.Close())
+	fmt.Fprintln(os.Stderr, "look:", cost(glass.Requests()))
 	if reported != nil {
 		err = cmp.Or(err, glass.Report(reported))
 	}
@@ -113,6 +114,16 @@ func run(ctx context.Context, args []string) error {
 		return errFindings
 	}
 	return err
+}
+
+// cost says what the glass took of the processor.
+func cost(requests int64) string {
+	var used syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil || requests == 0 {
+		return fmt.Sprintf("%d requests", requests)
+	}
+	took := time.Duration(used.Utime.Nano() + used.Stime.Nano())
+	return fmt.Sprintf("%d requests took %s of the processor here, %s each", requests, took.Round(time.Millisecond), (took / time.Duration(requests)).Round(time.Microsecond))
 }
 
 // create makes the file that a flag names, nil for none. Objects are in it, which others may not see.
@@ -132,7 +143,7 @@ func show(ctx context.Context, glass *look.Glass, address string) error {
 	if address == "" {
 		return nil
 	}
-	server, err := page.Listen(address, glass.History, page.Options{Outside: true})
+	server, err := page.Listen(address, glass.History, page.Options{Outside: true, Tables: func(ctx context.Context) any { return glass.Tables(ctx) }})
 	if err != nil {
 		return fmt.Errorf("--page: %w", err)
 	}

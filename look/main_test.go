@@ -65,6 +65,8 @@ func TestBadInput(t *testing.T) {
 		"give 127.0.0.1:PORT":                             {to, "--listen=:8001"},
 		"--page: cannot listen":                           {to, "--page=" + taken.Addr().String(), "--", "true"},
 		"give one of no-op-write":                         {to, "--allow=all"},
+		"give the YAML file of a Role":                    {to, "--role=/nowhere/file"},
+		"there is no rule in it":                          {to, "--role=main.go"},
 		"--record: ":                                      {to, "--record=/nowhere/file", "--", "true"},
 		"--report: ":                                      {to, "--report=/nowhere/file", "--", "sleep", "0.1"},
 		"the program does not start":                      {to, "--", "/nowhere/program"},

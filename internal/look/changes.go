@@ -26,11 +26,17 @@ func changes(before, now *object) string {
 	flatten(is, "", decode(now.fields))
 	paths := maps.Clone(was)
 	maps.Copy(paths, is)
-	var all []string
+	var all, gone, come []string
 	for _, path := range slices.Sorted(maps.Keys(paths)) {
 		if was[path] != is[path] && !slices.Contains(silent, path) {
 			all = append(all, fmt.Sprintf("%s %s → %s", path, value(was[path]), value(is[path])))
+			gone, come = append(gone, was[path]), append(come, is[path])
 		}
+	}
+	slices.Sort(gone)
+	slices.Sort(come)
+	if len(all) > 1 && slices.Equal(gone, come) {
+		all[0] = "the same values in another order: " + all[0]
 	}
 	if len(all) > mostChanges {
 		all = append(all[:mostChanges], fmt.Sprintf("%d more", len(all)-mostChanges))

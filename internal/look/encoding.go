@@ -47,12 +47,12 @@ func (g *Glass) readable(x *exchange, accept string) string {
 	return strings.Join(all, ",")
 }
 
-// protobuf is what a body in that encoding begins with.
-var protobuf = []byte("k8s\x00")
+// protobufMagic is what a body in that encoding begins with.
+var protobufMagic = []byte("k8s\x00")
 
 // decode returns the object in a body, nil for what is none.
 func decode(text []byte) (content map[string]any) {
-	if !bytes.HasPrefix(text, protobuf) {
+	if !bytes.HasPrefix(text, protobufMagic) {
 		_ = utiljson.Unmarshal(text, &content)
 		return content
 	}

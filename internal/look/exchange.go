@@ -102,6 +102,7 @@ func (g *Glass) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	response, err := g.next.RoundTrip(r)
 	g.role.use(x, response)
+	g.collect(x, response)
 	switch {
 	case err != nil && r.Context().Err() != nil: // The program has not waited.
 		x.note(x.failure(), 0, nil)

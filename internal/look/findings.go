@@ -58,7 +58,7 @@ func (g *Glass) found(at time.Time, f *Finding, request string) {
 	if f.Count++; f.Count <= mostRequests {
 		f.Requests = append(f.Requests, request)
 		g.story.line(at, "finding", "%s: %s", f.Name, request)
-		g.Program(trace.Said, "%s: %s", f.Name, request)
+		g.onPage(fmt.Sprintf("%s: %s", f.Name, request), g.story.next)
 	}
 }
 

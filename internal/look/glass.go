@@ -52,12 +52,16 @@ type Glass struct {
 	next       http.RoundTripper
 	stop       func()
 	requests   atomic.Int64
-	unreadable sync.Map          // what was said to be
+	unreadable sync.Map // what was said to be
+	server     rest.Interface
 	kinds      map[string]string // by resource
 	world      *world
 	story      *story
 	findings   *findings
 	role       *role
+
+	mu          sync.Mutex
+	collections []string // their paths
 }
 
 // toldAfter is how long after it happened a step is told: two connections and a busy machine may be
@@ -66,7 +70,7 @@ const toldAfter = 250 * time.Millisecond
 
 // New listens. config leads to the API server. Close ends it.
 func New(config *rest.Config, o Options) (g *Glass, err error) {
-	g = &Glass{token: rand.Text(), kinds: kindsOf(config), world: newWorld(), story: &story{out: o.Story},
+	g = &Glass{token: rand.Text(), world: newWorld(), story: &story{out: o.Story},
 		Observer: observer.New(observer.Options{All: true, After: toldAfter})}
 	if g.findings, err = newFindings(g.world, o.Allowed); err != nil {
 		return nil, err
@@ -74,6 +78,11 @@ func New(config *rest.Config, o Options) (g *Glass, err error) {
 	if g.role, err = readRole(o.Role); err != nil {
 		return nil, err
 	}
+	client, err := discovery.NewDiscoveryClientForConfig(config)
+	if err != nil {
+		return nil, err
+	}
+	g.server, g.kinds = client.RESTClient(), kindsOf(client)
 	config = rest.CopyConfig(config)
 	config.NextProtos = []string{"http/1.1"} // An upgrade, such as exec, needs it.
 	config.WrapTransport = nil               // What it would change in an answer, the program must see.
@@ -127,12 +136,8 @@ func (g *Glass) listen(address string) error {
 }
 
 // kindsOf asks for the kinds that the API server has, by their resources.
-func kindsOf(config *rest.Config) map[string]string {
+func kindsOf(client discovery.DiscoveryInterface) map[string]string {
 	kinds := map[string]string{}
-	client, err := discovery.NewDiscoveryClientForConfig(config)
-	if err != nil {
-		return kinds
-	}
 	_, lists, _ := client.ServerGroupsAndResources() // as far as they are known
 	for _, list := range lists {
 		for _, r := range list.APIResources {

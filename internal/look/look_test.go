@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -68,14 +69,19 @@ func behind(t *testing.T) (s *testkit.APIServer, g *Glass, told *lines, config *
 	return s, g, told, config
 }
 
-// wait waits until a text was told.
-func (l *lines) wait(t *testing.T, text string) {
+// wait waits until a line was told, by a regular expression, and returns what was told until then.
+func (l *lines) wait(t *testing.T, line string) string {
 	t.Helper()
-	for timeout := time.After(10 * time.Second); !strings.Contains(l.String(), text); {
+	is := regexp.MustCompile(line)
+	for timeout := time.After(time.Minute); ; {
+		text := l.String()
+		if is.MatchString(text) {
+			return text
+		}
 		select {
 		case <-l.more:
 		case <-timeout:
-			t.Fatalf("nothing tells %q:\n%s", text, l)
+			t.Fatalf("nothing tells %q:\n%s", line, text)
 		}
 	}
 }
@@ -90,7 +96,7 @@ func TestStory(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer watching.Stop()
-	told.wait(t, "watches  foos.samplecontroller.k8s.io in default")
+	told.wait(t, regexp.QuoteMeta("watches  foos.samplecontroller.k8s.io in default"))
 
 	foo, err := user.Create(ctx, &v1alpha1.Foo{ObjectMeta: metav1.ObjectMeta{Name: "a"}, Spec: v1alpha1.FooSpec{DeploymentName: "a"}}, metav1.CreateOptions{})
 	if err != nil {
@@ -102,7 +108,7 @@ func TestStory(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	told.wait(t, "deployments → 201  (because Foo default/a was added, ")
+	told.wait(t, regexp.QuoteMeta("deployments → 201  (because Foo default/a was added, "))
 
 	foo.Spec.Replicas = new(int32(3))
 	if foo, err = user.Update(ctx, foo, metav1.UpdateOptions{}); err != nil {
@@ -113,8 +119,8 @@ func TestStory(t *testing.T) {
 	if _, err = kube.AppsV1().Deployments("default").Update(ctx, created, metav1.UpdateOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	told.wait(t, "changed  Foo default/a: spec.replicas none → 3")
-	told.wait(t, "PUT /apis/apps/v1/namespaces/default/deployments/a → 200: spec.replicas 1 → 3  (because Foo default/a was changed, ")
+	told.wait(t, regexp.QuoteMeta("changed  Foo default/a: spec.replicas none → 3"))
+	told.wait(t, regexp.QuoteMeta("PUT /apis/apps/v1/namespaces/default/deployments/a → 200: spec.replicas 1 → 3  (because Foo default/a was changed, "))
 
 	// The same once more changes nothing, and is not its own event.
 	foo.Status.AvailableReplicas = 3
@@ -126,8 +132,8 @@ func TestStory(t *testing.T) {
 			<-watching.ResultChan()
 		}
 	}
-	told.wait(t, "foos/a/status → 200: status.availableReplicas none → 3  (because Foo default/a was changed, ")
-	told.wait(t, "foos/a/status → 200: nothing changed  (because of its own write: Foo default/a was changed, ")
+	told.wait(t, regexp.QuoteMeta("foos/a/status → 200: status.availableReplicas none → 3  (because Foo default/a was changed, "))
+	told.wait(t, regexp.QuoteMeta("foos/a/status → 200: nothing changed  (because of its own write: Foo default/a was changed, "))
 	if strings.Contains(told.String(), "changed  Foo default/a: status") {
 		t.Errorf("its own write is told as somebody else's:\n%s", told)
 	}
@@ -188,7 +194,7 @@ func TestSecrets(t *testing.T) {
 	if _, err = secrets.Update(ctx, secret, metav1.UpdateOptions{}); err == nil {
 		t.Error("a conflict is none")
 	}
-	told.wait(t, "PUT /api/v1/namespaces/default/secrets/a → 409")
+	told.wait(t, regexp.QuoteMeta("PUT /api/v1/namespaces/default/secrets/a → 409"))
 	_ = g.Close() // All is told.
 	if err := g.Report(&report); err != nil || !strings.Contains(record.String(), "secrets/a") || !strings.Contains(report.String(), "own-conflict") {
 		t.Errorf("the record or the report is not whole: %v\n%s\n%s", err, &record, &report)

@@ -36,8 +36,15 @@ func (g *Glass) say(n note, word, format string, args ...any) {
 
 // remark says something about the Glass itself. Unlike the others it may be called at any time.
 func (g *Glass) remark(format string, args ...any) {
-	step := &trace.Step{Part: trace.PartProgram, What: trace.Said, Text: fmt.Sprintf(format, args...)}
-	g.Record(step, 0, func(step *trace.Step) { g.story.next(step); g.story.line(step.Time, "look", "%s", step.Text) })
+	g.onPage(fmt.Sprintf(format, args...), func(step *trace.Step) {
+		g.story.next(step)
+		g.story.line(step.Time, "look", "%s", step.Text)
+	})
+}
+
+// onPage says something on the page.
+func (g *Glass) onPage(text string, then func(*trace.Step)) {
+	g.Record(&trace.Step{Part: trace.PartProgram, What: trace.Said, Text: text}, 0, then)
 }
 
 // next says how many steps are missing before this one.
@@ -168,7 +175,7 @@ func colon(text string) string {
 // wrote tells a write of the program.
 func (g *Glass) wrote(n note, body map[string]any) {
 	sent := decode(n.sent)
-	if bytes.HasPrefix(n.sent, protobuf) {
+	if bytes.HasPrefix(n.sent, protobufMagic) {
 		n.sent, _ = json.Marshal(sent)
 	}
 	n.Name = cmp.Or(n.Name, nameOf(sent))
