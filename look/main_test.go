@@ -66,7 +66,7 @@ func TestBadInput(t *testing.T) {
 		"--page: cannot listen":                           {to, "--page=" + taken.Addr().String(), "--", "true"},
 		"give one of no-op-write":                         {to, "--allow=all"},
 		"give the YAML file of a Role":                    {to, "--role=/nowhere/file"},
-		"there is no rule in it":                          {to, "--role=main.go"},
+		"there is no rule in it":                          {to, "--role=../config/samples/foo.yaml"},
 		"--record: ":                                      {to, "--record=/nowhere/file", "--", "true"},
 		"--report: ":                                      {to, "--report=/nowhere/file", "--", "sleep", "0.1"},
 		"the program does not start":                      {to, "--", "/nowhere/program"},

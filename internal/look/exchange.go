@@ -105,9 +105,9 @@ func (g *Glass) RoundTrip(r *http.Request) (*http.Response, error) {
 	g.collect(x, response)
 	switch {
 	case err != nil && r.Context().Err() != nil: // The program has not waited.
-		x.note(x.failure(), 0, nil)
+		x.answered(0, nil)
 	case err != nil:
-		x.note(x.failure(), 0, []byte(err.Error()))
+		x.answered(0, []byte(err.Error()))
 	case response.StatusCode == http.StatusSwitchingProtocols:
 	case x.watch && response.StatusCode == http.StatusOK:
 		x.seq = x.note(trace.Opened, http.StatusOK, nil)
@@ -118,14 +118,7 @@ func (g *Glass) RoundTrip(r *http.Request) (*http.Response, error) {
 	return response, err
 }
 
-// failure is what a request without an answer is called.
-func (x *exchange) failure() string {
-	if x.list || x.watch {
-		return trace.Refused
-	}
-	return trace.Failed
-}
-
+// answered notes an answer, or with code 0 why there is none.
 func (x *exchange) answered(code int, body []byte) {
 	what := trace.Answered
 	switch {
@@ -133,6 +126,8 @@ func (x *exchange) answered(code int, body []byte) {
 		what = trace.Listed
 	case x.list || x.watch:
 		what = trace.Refused
+	case code == 0:
+		what = trace.Failed
 	case x.isWrite():
 		x.glass.world.wrote(x, decode(body))
 	}

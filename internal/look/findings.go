@@ -17,7 +17,7 @@ const mostRequests = 5
 
 // findings is what is known to judge by. It is for one caller at a time.
 type findings struct {
-	rules    []*Finding // without those that are allowed
+	all      []*Finding // without those that are allowed
 	world    *world
 	began    time.Time
 	causes   map[string]int // of writes
@@ -25,7 +25,7 @@ type findings struct {
 	readings map[string]*reading
 	open     int       // watches
 	idle     time.Time // when the last one ended
-	paces    map[string]*pace
+	paces    map[string]pace
 	written  map[string]bool            // namespaces
 	heard    map[string]map[string]bool // namespaces, by kind, where all are watched
 	own      map[string]bool            // finalizers
@@ -34,31 +34,34 @@ type findings struct {
 }
 
 func newFindings(w *world, allowed []string) (*findings, error) {
-	f := &findings{rules: rules(), world: w, began: time.Now(), causes: map[string]int{}, rows: newRecent[int](), readings: map[string]*reading{}, paces: map[string]*pace{},
+	f := &findings{world: w, began: time.Now(), causes: map[string]int{}, rows: newRecent[int](), readings: map[string]*reading{}, paces: map[string]pace{},
 		written: map[string]bool{}, heard: map[string]map[string]bool{}, own: map[string]bool{}, held: map[string]*object{}, unowned: map[string][2]*object{}}
+	var names []string
+	for _, one := range table {
+		if names = append(names, one.Name); !slices.Contains(allowed, one.Name) {
+			f.all = append(f.all, &one)
+		}
+	}
 	for _, name := range allowed {
-		i := slices.IndexFunc(f.rules, func(one *Finding) bool { return one.Name == name })
-		if i < 0 {
-			var names []string
-			for _, one := range rules() {
-				names = append(names, one.Name)
-			}
+		if !slices.Contains(names, name) {
 			return nil, fmt.Errorf("--allow %s: there is no such finding: give one of %s", name, strings.Join(names, ", "))
 		}
-		f.rules = slices.Delete(f.rules, i, i+1)
 	}
 	return f, nil
 }
 
-// found counts a finding; a request that is "" shows none.
-func (g *Glass) found(at time.Time, f *Finding, request string) {
-	if request == "" {
-		return
-	}
-	if f.Count++; f.Count <= mostRequests {
-		f.Requests = append(f.Requests, request)
-		g.story.line(at, "finding", "%s: %s", f.Name, request)
-		g.onPage(fmt.Sprintf("%s: %s", f.Name, request), g.story.next)
+// found counts findings, unless they are allowed.
+func (g *Glass) found(at time.Time, found map[string]string) {
+	for _, f := range g.findings.all {
+		request := found[f.Name]
+		if request == "" {
+			continue
+		}
+		if f.Count++; f.Count <= mostRequests {
+			f.Requests = append(f.Requests, request)
+			g.story.line(at, "finding", "%s: %s", f.Name, request)
+			g.onPage(fmt.Sprintf("%s: %s", f.Name, request), g.story.next)
+		}
 	}
 }
 
@@ -76,11 +79,7 @@ func (f *findings) inRow(what string, is bool) int {
 func (g *Glass) judgeWrite(w *write) {
 	f := g.findings
 	f.causes[w.why]++
-	for _, r := range f.rules {
-		if r.inWrite != nil {
-			g.found(w.Time, r, r.inWrite(f, w))
-		}
-	}
+	g.found(w.Time, f.inWrite(w))
 	if !w.isDone() {
 		return
 	}
@@ -142,17 +141,6 @@ func (a *answer) String() string {
 	return verb + " " + a.path
 }
 
-func (a *answer) took() time.Duration { return a.Time.Sub(a.began) }
-
-// isFromStart reports whether everything was sent.
-func (a *answer) isFromStart() bool {
-	return a.What == trace.Opened && a.query.Get("sendInitialEvents") == "true" || a.What == trace.Listed && a.query.Get("continue") == ""
-}
-
-func (a *answer) isExtraList() bool {
-	return a.What == trace.Listed && a.query.Get("continue") == "" && a.query.Get("limit") == "" && a.isWatched
-}
-
 // judgeRead looks at what was answered; what is the type of an event.
 func (g *Glass) judgeRead(n note, what string, body map[string]any) {
 	f := g.findings
@@ -163,21 +151,14 @@ func (g *Glass) judgeRead(n note, what string, body map[string]any) {
 	a.expired = a.expired || what == "ERROR" || n.code == http.StatusGone
 	if n.What == trace.Ended {
 		a.open, a.short = a.open-1, a.short+1
-		if a.took() > shortWatch || a.expired {
+		if n.Time.Sub(n.began) > shortWatch || a.expired {
 			a.short = 0
 		}
 		if f.open--; f.open == 0 {
 			f.idle = n.Time
 		}
 	}
-	for _, r := range f.rules {
-		if r.inAnswer != nil {
-			g.found(n.Time, r, r.inAnswer(f, a))
-		}
-	}
-	if a.isFromStart() {
-		a.expired = false
-	}
+	g.found(n.Time, f.inAnswer(a))
 	if n.What == trace.Opened {
 		a.seen, a.open = true, a.open+1
 		f.open++
@@ -217,11 +198,11 @@ type pace struct {
 // paced returns the pause before a request, and whether it is the last of many with the same pause
 // between them, in which the client did nothing.
 func (f *findings) paced(a *answer) (time.Duration, bool) {
-	last := f.paces[a.Group]
-	if last == nil {
-		last = &pace{}
+	if a.What != trace.Answered && a.What != trace.Listed {
+		return 0, false
 	}
-	now := &pace{began: a.began, ended: a.Time, gap: a.began.Sub(last.began)}
+	last := f.paces[a.Group]
+	now := pace{began: a.began, ended: a.Time, gap: a.began.Sub(last.began)}
 	f.paces[a.Group] = now
 	idle := a.began.Sub(last.ended)
 	n := f.inRow("pace "+a.Group, now.gap >= 20*time.Millisecond && now.gap <= time.Second && idle >= now.gap/2 && (now.gap-last.gap).Abs() <= now.gap/6)
@@ -231,11 +212,9 @@ func (f *findings) paced(a *answer) (time.Duration, bool) {
 // finish looks at what is left, and prints all findings.
 func (g *Glass) finish() {
 	now := time.Now()
-	for _, r := range g.findings.rules {
-		if r.atEnd != nil {
-			for _, request := range r.atEnd(g) {
-				g.found(now, r, request)
-			}
+	for name, requests := range g.atEnd() {
+		for _, request := range requests {
+			g.found(now, map[string]string{name: request})
 		}
 	}
 	for _, one := range g.Findings() {
@@ -246,9 +225,9 @@ func (g *Glass) finish() {
 // Findings are those that there were. It may be called after Close.
 func (g *Glass) Findings() []Finding {
 	all := []Finding{}
-	for _, r := range g.findings.rules {
-		if r.Count > 0 {
-			all = append(all, *r)
+	for _, f := range g.findings.all {
+		if f.Count > 0 {
+			all = append(all, *f)
 		}
 	}
 	return all

@@ -1,0 +1,66 @@
+package look
+
+import (
+	"bufio"
+	"crypto/tls"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+)
+
+// An upgrade, such as exec and port-forward need, passes both ways, and nothing of it is told.
+func TestUpgrade(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Upgrade") != "SPDY/3.1" {
+			return // discovery
+		}
+		connection, stream, err := http.NewResponseController(w).Hijack()
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		defer connection.Close()
+		_, _ = io.WriteString(connection, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: SPDY/3.1\r\n\r\n")
+		line, _ := stream.ReadString('\n')
+		_, _ = io.WriteString(connection, "you said "+line)
+	}))
+	defer server.Close()
+	told := &lines{}
+	g, err := New(&rest.Config{Host: server.URL}, Options{Address: "127.0.0.1:0", Story: told})
+	if err != nil {
+		t.Fatal(err)
+	}
+	config, err := clientcmd.BuildConfigFromFlags("", g.Kubeconfig)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at, err := url.Parse(config.Host)
+	if err != nil {
+		t.Fatal(err)
+	}
+	connection, err := tls.Dial("tcp", at.Host, &tls.Config{InsecureSkipVerify: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer connection.Close()
+	_, _ = fmt.Fprintf(connection, "POST /api/v1/namespaces/default/pods/a/exec?command=sh HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\nConnection: Upgrade\r\nUpgrade: SPDY/3.1\r\n\r\n", at.Host, config.BearerToken)
+	reader := bufio.NewReader(connection)
+	response, err := http.ReadResponse(reader, nil)
+	if err != nil || response.StatusCode != http.StatusSwitchingProtocols {
+		t.Fatalf("the answer is %v, %v", response, err)
+	}
+	_, _ = io.WriteString(connection, "marked\n")
+	if line, err := reader.ReadString('\n'); line != "you said marked\n" {
+		t.Errorf("what came back is %q, %v", line, err)
+	}
+	if err := g.Close(); err != nil || strings.Contains(told.String(), "exec") {
+		t.Errorf("%v: the story is\n%s", err, told)
+	}
+}
