@@ -81,8 +81,12 @@ func (h *happenings) latest(after, before time.Time, is func(*happening) bool) *
 	return nil
 }
 
-func isEcho(e *happening) bool    { return e.echo }
-func isForeign(e *happening) bool { return !e.echo }
+// isNear reports whether an event is of the object that is written, of its owner, of what that owns, or
+// of what it owns itself: a controller that makes Pods for a ReplicaSet sees no Deployment.
+func (w *write) isNear(e *happening) bool {
+	own, owner, its := w.now.UID, controllerOf(w.now).UID, controllerOf(e.object).UID
+	return e.object.UID == own || e.object.UID == owner || its != "" && (its == own || its == owner)
+}
 
 // names reports whether what was sent has the name of an event's object as a value.
 func (w *write) names(e *happening) bool {
@@ -97,9 +101,14 @@ func (w *write) explain(h *happenings, all *world) string {
 	if last := h.sent[w.key()]; last != nil {
 		w.last, w.pause = last, began.Sub(last.began)
 	}
-	foreign, echo := h.latest(w.last.caused, began, isForeign), h.latest(w.last.caused, began, isEcho)
-	if foreign == nil && echo == nil && w.last.failed == "" {
-		foreign, echo = h.latest(began.Add(-justNow), began, isForeign), h.latest(began.Add(-justNow), began, isEcho)
+	var foreign, echo *happening
+	for _, since := range []time.Time{w.last.caused, began.Add(-justNow)} {
+		for _, isFar := range []bool{false, true} {
+			if foreign == nil && echo == nil && (since == w.last.caused || w.last.failed == "") {
+				foreign = h.latest(since, began, func(e *happening) bool { return !e.echo && (isFar || w.isNear(e)) })
+				echo = h.latest(since, began, func(e *happening) bool { return e.echo && (isFar || w.isNear(e)) })
+			}
+		}
 	}
 	if foreign == nil && echo == nil && w.last.failed == "" {
 		foreign = all.all.latest(w.last.caused, began, w.names)

@@ -252,7 +252,7 @@ func TestCause(t *testing.T) {
 	h := w.happened(&object{})
 	put := func(ms int, failed, want string) {
 		t.Helper()
-		put := &write{note: note{exchange: &exchange{method: http.MethodPut, path: "/a", began: at(ms)}}}
+		put := &write{note: note{exchange: &exchange{method: http.MethodPut, path: "/a", began: at(ms)}}, now: &object{}}
 		put.failed = failed
 		got := put.explain(h, w)
 		if !strings.HasPrefix(got, want) {

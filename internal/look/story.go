@@ -179,6 +179,9 @@ func (g *Glass) wrote(n note, body map[string]any) {
 		n.sent, _ = json.Marshal(sent)
 	}
 	n.Name = cmp.Or(n.Name, nameOf(sent))
+	if n.Name == "" && n.Subresource == "" && n.code == http.StatusCreated { // of a generateName
+		n.Name = nameOf(body)
+	}
 	key := keyOf(n.Namespace, n.Name)
 	w := &write{note: n, from: text(sent, "metadata", "resourceVersion"), now: g.world.objects.of(n.resource + " " + key)}
 	result, changed := fmt.Sprint(n.code), ""

@@ -183,15 +183,23 @@ func (w *world) before(x *exchange, now *object) *object {
 	}
 }
 
+// controllerOf is the owner that controls an object, else its first one, the zero value for none.
+func controllerOf(o *object) metav1.OwnerReference {
+	if len(o.OwnerReferences) == 0 {
+		return metav1.OwnerReference{}
+	}
+	return ptr.Deref(metav1.GetControllerOfNoCopy(o), o.OwnerReferences[0])
+}
+
 // root is what stands for all objects of one owner: the UID and the name of the first owner, or the
 // object's own.
-func (w *world) root(o *object) (types.UID, string) {
-	uid, name := o.UID, o.String()
-	for range mostOwners {
-		if len(o.OwnerReferences) == 0 {
+func (w *world) root(o *object) (uid types.UID, name string) {
+	uid, name = o.UID, o.String()
+	for range mostOwners { // Owners may go round in a circle.
+		owner := controllerOf(o)
+		if owner.UID == "" {
 			break
 		}
-		owner := ptr.Deref(metav1.GetControllerOfNoCopy(o), o.OwnerReferences[0])
 		uid, name = owner.UID, owner.Kind+" "+keyOf(o.Namespace, owner.Name)
 		if o = w.byUID.of(string(uid)); o == nil {
 			break
