@@ -283,7 +283,7 @@ func causesUnder(t *testing.T, config *rest.Config, program, fault string) (c co
 	glass.Print(form, &record)
 	p := subprocess.Run(t, exec.Command(program, "--kubeconfig", glass.Kubeconfig, "--trace=json"), deadline)
 	p.WaitFor("workers start")
-	disturb(t, config, 60, 6, faults[fault](proxy))
+	disturb(t, config, 40, 6, faults[fault](proxy))
 	p.Stop()
 	if err := glass.Close(); err != nil {
 		t.Fatal(err)

@@ -63,11 +63,12 @@ func TestSampleController(t *testing.T) {
 // The chain from a Deployment to its Pods.
 func TestControllerManager(t *testing.T) {
 	s, program, dir := behind(t, "kube-controller-manager", "deployments.apps")
+	t.Cleanup(func() { _, _ = s.Shell("cluster/bin/kubectl delete deployments,replicasets,pods --all") })
 	s.Run("cluster/bin/kubectl create deployment")
 	for _, line := range []string{
 		`sent     POST .*/replicasets → 201  \(because Deployment default/web was added, `,
 		`sent     POST .*/pods → 201  \(because of its own write: ReplicaSet default/web-\w+ was changed, `,
-		`sent     PUT .*/replicasets/web-\w+/status → 200: .*status.replicas 0 → 2.*\(because of its own write: Pod default/web-\S+ was changed`,
+		`sent     PUT .*/replicasets/web-\w+/status → 200: .*status.replicas 0 → 2.*\(because of its own write: (Pod|ReplicaSet) default/web-`,
 		`sent     PUT .*/deployments/web/status → 200: .*\(because of its own write: ReplicaSet default/web-`,
 	} {
 		program.Prints(1, line)
