@@ -154,26 +154,24 @@ func onWrite(p *testkit.Proxy, fault testkit.Fault) (undo func()) {
 	return func() { p.OnWrite(nil) }
 }
 
-// often does something twice a second.
+// often does something each two seconds.
 func often(do func()) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		wait.UntilWithContext(ctx, func(context.Context) { do() }, 500*time.Millisecond)
+		wait.UntilWithContext(ctx, func(context.Context) { do() }, 2*time.Second)
 	}()
 	return func() { cancel(); <-done }
 }
 
-// held keeps what watches of a resource tell back for a second at a time.
+// held keeps back for a second at a time what watches of a resource tell.
 func held(p *testkit.Proxy, resource string) (stop func()) {
-	release := p.HoldWatches(resource)
-	end := often(func() {
+	return often(func() {
+		release := p.HoldWatches(resource)
+		defer release()
 		time.Sleep(time.Second)
-		release()
-		release = p.HoldWatches(resource)
 	})
-	return func() { end(); release() }
 }
 
 // recorded reads the writes in a recording, and what is known to be their cause: by what was sent, in
@@ -202,7 +200,7 @@ var (
 	fromOutside = regexp.MustCompile(`^because (of its own write: )?(\S+) (\S+) was (\w+)`)
 	fromInside  = regexp.MustCompile(`^(our own write: )?(\S+) (\S+) (\w+)`)
 	overDelay   = "the delay is over: "
-	words       = map[string]string{"updated": "changed", "in": "added"} // in the first list
+	words       = map[string]string{"updated": "changed", "in": "added", "tombstone": "deleted"} // in the first list
 )
 
 // isOne reports whether a cause is one of those that the program names.

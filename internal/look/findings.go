@@ -119,6 +119,35 @@ type reading struct {
 	selects             bool
 	open, short         int // watches that are open; that were short in a row
 	seen, expired       bool
+	has, fresh          map[string]bool // objects by key: that were told, and those of a list that is being told
+}
+
+// told notes that an object is there, or no more. Of very many it notes nothing.
+func (r *reading) told(key string, isThere bool) {
+	if len(r.has) == mostObjects || len(r.fresh) == mostObjects {
+		r.has, r.fresh = nil, nil
+	}
+	for _, keys := range []map[string]bool{r.has, r.fresh} {
+		if keys != nil && isThere {
+			keys[key] = true
+		}
+		if !isThere {
+			delete(keys, key)
+		}
+	}
+}
+
+// complete returns which objects a list has no more, when all of it was told.
+func (r *reading) complete() (gone []string) {
+	for key := range r.has {
+		if r.fresh != nil && !r.fresh[key] {
+			gone = append(gone, key)
+		}
+	}
+	if r.fresh != nil {
+		r.has, r.fresh = r.fresh, nil
+	}
+	return gone
 }
 
 // answer is a note of what was asked for.
@@ -159,6 +188,9 @@ func (g *Glass) judgeRead(n note, what string, body map[string]any) {
 		}
 	}
 	g.found(n.Time, f.inAnswer(a))
+	if n.What == trace.Opened && n.query.Get("sendInitialEvents") == "true" {
+		a.fresh = map[string]bool{}
+	}
 	if n.What == trace.Opened {
 		a.seen, a.open = true, a.open+1
 		f.open++

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/watch"
 
 	"example.com/byhand/internal/observer"
@@ -94,9 +95,14 @@ func in(namespace string) string {
 // listed tells a list.
 func (g *Glass) listed(n note, body map[string]any) {
 	items, _ := body["items"].([]any)
+	r := g.findings.reading(n)
+	if n.query.Get("continue") == "" {
+		r.fresh = map[string]bool{}
+	}
 	for _, item := range items {
 		content, _ := item.(map[string]any)
 		now := g.read(n.exchange, content)
+		r.told(now.key(), true)
 		h := happening{at: n.Time, what: "was in a list", object: now}
 		if before := g.world.learn(now); before != nil && before.ResourceVersion == now.ResourceVersion {
 			continue
@@ -105,7 +111,21 @@ func (g *Glass) listed(n note, body map[string]any) {
 		}
 		g.happened(n, h)
 	}
+	if text(body, "metadata", "continue") == "" {
+		g.missing(n, r)
+	}
 	g.say(n, "listed", "%d of %s%s", len(items), n.resource, in(n.Namespace))
+}
+
+// missing tells what was deleted while nobody watched: a list that is complete has it no more.
+func (g *Glass) missing(n note, r *reading) {
+	for _, key := range r.complete() {
+		if o := g.world.known(n.resource, key); o != nil {
+			g.world.forget(n.resource, key)
+			g.happened(n, happening{at: n.Time, what: "was deleted", object: o})
+			g.story.line(n.Time, "deleted", "%s, while nobody watched", o)
+		}
+	}
 }
 
 // received tells an event of a watch.
@@ -115,12 +135,16 @@ func (g *Glass) received(n note, what watch.EventType, content map[string]any) {
 	case what == watch.Error:
 		g.say(n, "refused", "watch of %s%s: %s", n.resource, in(n.Namespace), text(content, "message"))
 		return
+	case what == watch.Bookmark && text(content, "metadata", "annotations", metav1.InitialEventsAnnotationKey) == "true":
+		g.missing(n, g.findings.reading(n))
+		return
 	case what == watch.Bookmark || nameOf(content) == "":
 		return
 	}
 	now := g.read(n.exchange, content)
 	own := g.world.ownOf(n, now, what == watch.Deleted)
 	before := g.world.learn(now)
+	g.findings.reading(n).told(now.key(), what != watch.Deleted)
 	g.about(n, now)
 	n.Echo = own != nil
 	if what != watch.Deleted && own == nil && before != nil && before.ResourceVersion == now.ResourceVersion {
@@ -136,7 +160,7 @@ func (g *Glass) received(n note, what watch.EventType, content map[string]any) {
 		}
 	case own != nil:
 		own.told, own.before = true, before
-	case what == watch.Added:
+	case before == nil || before.UID != now.UID:
 		h.what = "was added"
 	}
 	g.happened(n, h)
