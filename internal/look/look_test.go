@@ -3,6 +3,7 @@ package look
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -54,7 +55,14 @@ func (l *lines) String() string {
 func behind(t *testing.T) (s *testkit.APIServer, g *Glass, told *lines, config *rest.Config) {
 	t.Helper()
 	s = testkit.NewAPIServer()
-	server := httptest.NewServer(s)
+	g, told, config = before(t, s)
+	return s, g, told, config
+}
+
+// before returns a Glass before any server.
+func before(t *testing.T, handler http.Handler) (g *Glass, told *lines, config *rest.Config) {
+	t.Helper()
+	server := httptest.NewServer(handler)
 	t.Cleanup(server.Close)
 	told = &lines{more: make(chan struct{}, 1)}
 	g, err := New(&rest.Config{Host: server.URL}, Options{Address: "127.0.0.1:0", Story: told})
@@ -66,7 +74,7 @@ func behind(t *testing.T) (s *testkit.APIServer, g *Glass, told *lines, config *
 		t.Fatal(err)
 	}
 	config.QPS = -1
-	return s, g, told, config
+	return g, told, config
 }
 
 // wait waits until a line was told, by a regular expression, and returns what was told until then.
@@ -195,13 +203,14 @@ func TestSecrets(t *testing.T) {
 		t.Error("a conflict is none")
 	}
 	told.wait(t, regexp.QuoteMeta("PUT /api/v1/namespaces/default/secrets/a → 409"))
+	tables := fmt.Sprint(g.Tables(ctx))
 	_ = g.Close() // All is told.
 	if err := g.Report(&report); err != nil || !strings.Contains(record.String(), "secrets/a") || !strings.Contains(report.String(), "own-conflict") {
 		t.Errorf("the record or the report is not whole: %v\n%s\n%s", err, &record, &report)
 	}
 	kept := string(g.world.known("secrets", "default/a").fields)
 	for _, secret := range []string{"marked", "bWFya2Vk", "Bearer", g.token} {
-		for _, text := range []string{told.String(), kept, record.String(), report.String()} {
+		for _, text := range []string{told.String(), kept, record.String(), report.String(), tables} {
 			if strings.Contains(text, secret) {
 				t.Errorf("%q is told, kept, recorded or reported:\n%s", secret, text)
 			}

@@ -2,7 +2,6 @@ package look
 
 import (
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -12,15 +11,13 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/serializer/protobuf"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/kubernetes/scheme"
-	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/clientcmd"
 )
 
 // What a program asks for in protobuf it gets, and the story tells it: events, answers and what is
 // sent. Where nobody can read it here, the program gets JSON, and the story says so.
 func TestProtobuf(t *testing.T) {
-	before, now := deployment(), deployment()
-	before.Namespace, before.UID, before.ResourceVersion, before.Spec.Replicas = "default", "u", "1", new(int32(1))
+	was, now := deployment(), deployment()
+	was.Namespace, was.UID, was.ResourceVersion, was.Spec.Replicas = "default", "u", "1", new(int32(1))
 	now.Namespace, now.UID, now.ResourceVersion, now.Spec.Replicas = "default", "u", "2", new(int32(3))
 	encoder := scheme.Codecs.EncoderForVersion(protobuf.NewSerializer(scheme.Scheme, scheme.Scheme), appsv1.SchemeGroupVersion)
 	encoded := func(object runtime.Object) []byte {
@@ -31,12 +28,12 @@ func TestProtobuf(t *testing.T) {
 		return text
 	}
 	accepts := make(chan string, 9)
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	_, told, config := before(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		accepts <- r.Header.Get("Accept")
 		w.Header().Set("Content-Type", runtime.ContentTypeProtobuf)
 		switch {
 		case r.URL.Query().Has("watch"):
-			event, err := (&metav1.WatchEvent{Type: "ADDED", Object: runtime.RawExtension{Raw: encoded(before)}}).Marshal()
+			event, err := (&metav1.WatchEvent{Type: "ADDED", Object: runtime.RawExtension{Raw: encoded(was)}}).Marshal()
 			if err != nil {
 				t.Error(err)
 			}
@@ -47,19 +44,8 @@ func TestProtobuf(t *testing.T) {
 			_, _ = w.Write(encoded(now))
 		}
 	}))
-	defer server.Close()
-	told := &lines{more: make(chan struct{}, 1)}
-	g, err := New(&rest.Config{Host: server.URL}, Options{Address: "127.0.0.1:0", Story: told})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer g.Close()
 	for len(accepts) > 0 {
 		<-accepts // of discovery
-	}
-	config, err := clientcmd.BuildConfigFromFlags("", g.Kubeconfig)
-	if err != nil {
-		t.Fatal(err)
 	}
 	config.ContentType = runtime.ContentTypeProtobuf
 	client := kubernetes.NewForConfigOrDie(config)

@@ -6,18 +6,14 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/http/httptest"
 	"net/url"
 	"strings"
 	"testing"
-
-	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/clientcmd"
 )
 
 // An upgrade, such as exec and port-forward need, passes both ways, and nothing of it is told.
 func TestUpgrade(t *testing.T) {
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	g, told, config := before(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("Upgrade") != "SPDY/3.1" {
 			return // discovery
 		}
@@ -31,16 +27,6 @@ func TestUpgrade(t *testing.T) {
 		line, _ := stream.ReadString('\n')
 		_, _ = io.WriteString(connection, "you said "+line)
 	}))
-	defer server.Close()
-	told := &lines{}
-	g, err := New(&rest.Config{Host: server.URL}, Options{Address: "127.0.0.1:0", Story: told})
-	if err != nil {
-		t.Fatal(err)
-	}
-	config, err := clientcmd.BuildConfigFromFlags("", g.Kubeconfig)
-	if err != nil {
-		t.Fatal(err)
-	}
 	at, err := url.Parse(config.Host)
 	if err != nil {
 		t.Fatal(err)
