@@ -23,6 +23,7 @@ import (
 	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
 	"example.com/byhand/clientset"
 	"example.com/byhand/internal/observer"
+	"example.com/byhand/internal/trace"
 	"example.com/byhand/kit/testkit"
 )
 
@@ -229,6 +230,22 @@ func TestToken(t *testing.T) {
 	if strings.Contains(s.told.String()+string(s.world.known("serviceaccounts", "default/a").fields), "marked") {
 		t.Errorf("the token is told or kept:\n%s", s.told)
 	}
+}
+
+// A list that is told again says what has changed and what was deleted while nobody watched.
+func TestToldAgain(t *testing.T) {
+	s := newScript(t)
+	end := `{"metadata":{"annotations":{"k8s.io/initial-events-end":"true"}}}`
+	for i, objects := range [][]string{{thing("a", "default", 1, "", ""), thing("b", "default", 2, "", "")}, {thing("a", "default", 3, `,"spec":{"n":1}`, "")}} {
+		event, x := s.watches(1000*i, some+"?watch=1&sendInitialEvents=true")
+		for _, object := range objects {
+			event(1000*i+1, "ADDED", object)
+		}
+		event(1000*i+2, "BOOKMARK", end)
+		s.tells(1000*i+900, x, trace.Ended, http.StatusOK, "")
+	}
+	s.told.wait(t, `changed  Widget default/a: spec.n none → 1\n`)
+	s.told.wait(t, `deleted  Widget default/b, while nobody watched\n`)
 }
 
 // An API server that goes away is told once.

@@ -7,13 +7,15 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"strings"
 	"testing"
 )
 
 // An upgrade, such as exec and port-forward need, passes both ways, and nothing of it is told.
 func TestUpgrade(t *testing.T) {
 	g, told, config := before(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Authorization") != "" {
+			t.Error("the API server gets the token of the Glass")
+		}
 		if r.Header.Get("Upgrade") != "SPDY/3.1" {
 			return // discovery
 		}
@@ -46,7 +48,10 @@ func TestUpgrade(t *testing.T) {
 	if line, err := reader.ReadString('\n'); line != "you said marked\n" {
 		t.Errorf("what came back is %q, %v", line, err)
 	}
-	if err := g.Close(); err != nil || strings.Contains(told.String(), "exec") {
-		t.Errorf("%v: the story is\n%s", err, told)
+	if err := g.Close(); err != nil {
+		t.Error(err)
+	}
+	if steps := g.Kept(0); len(steps) > 0 || told.String() != "" {
+		t.Errorf("%d steps are kept, the story is\n%s", len(steps), told)
 	}
 }
