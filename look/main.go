@@ -123,7 +123,7 @@ func cost(requests int64) string {
 		return fmt.Sprintf("%d requests", requests)
 	}
 	took := time.Duration(used.Utime.Nano() + used.Stime.Nano())
-	return fmt.Sprintf("%d requests took %s of the processor here, %s each", requests, took.Round(time.Millisecond), (took / time.Duration(requests)).Round(time.Microsecond))
+	return fmt.Sprintf("%d requests took %s of the processor here, its start included: %s each", requests, took.Round(time.Millisecond), (took / time.Duration(requests)).Round(time.Microsecond))
 }
 
 // create makes the file that a flag names, nil for none. Objects are in it, which others may not see.
