@@ -225,7 +225,7 @@ test-all-here: install
 .PHONY: test-bare-here
 test-bare-here: install
 	cd compare && go test -count=1 -tags bare ./peers
-	go test -count=1 -tags bare ./kit/testkit ./look
+	go test -count=1 -timeout 20m -tags bare ./kit/testkit ./look
 	go test -count=1 -tags bare ./internal/tests/e2e -foos 1000 -rounds 1 -idle 5s
 	cd chapters && go build -o ../bin/ ./informer
 	for parts in '' reflector,fifo,store,queue shared,queue; do \

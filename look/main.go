@@ -29,6 +29,7 @@ import (
 	"example.com/byhand/internal/look"
 	"example.com/byhand/internal/observer"
 	"example.com/byhand/internal/page"
+	"example.com/byhand/internal/testkit/subprocess"
 	"example.com/byhand/kit/connect"
 )
 
@@ -54,13 +55,14 @@ func run(ctx context.Context, args []string) error {
 	o := connect.Options{QPS: -1}
 	flags.StringVar(&o.Kubeconfig, "kubeconfig", "", "kubeconfig `file` of the API server (default: $KUBECONFIG, then ~/.kube/config)")
 	flags.StringVar(&o.Context, "context", "", "`name` of a context of the kubeconfig (default: its current one)")
-	listen := flags.String("listen", "127.0.0.1:0", "`host:port` to listen on, of this machine alone; port 0: any free one")
 	address := flags.String("page", "127.0.0.1:0", "`host:port` of the page, of this machine alone; \"\" for none")
 	record := flags.String("record", "", "`file` for every step, which bin/replay plays on a page of its own")
 	report := flags.String("report", "", "`file` for the findings, as JSON, at the end")
-	var allowed []string
+	options := look.Options{Story: os.Stdout}
+	flags.StringVar(&options.Address, "listen", "127.0.0.1:0", "`host:port` to listen on, of this machine alone; port 0: any free one")
+	flags.StringVar(&options.Role, "role", "", "YAML `file` of the program's Role or ClusterRole: tells which of its rights it did not use")
 	flags.Func("allow", "`name` of a finding that is none; may be given several times", func(name string) error {
-		allowed = append(allowed, name)
+		options.Allowed = append(options.Allowed, name)
 		return nil
 	})
 	flags.Usage = func() {
@@ -85,7 +87,7 @@ func run(ctx context.Context, args []string) error {
 	if err := cmp.Or(err, err2); err != nil {
 		return err
 	}
-	glass, err := look.New(config, *listen, os.Stdout, allowed...)
+	glass, err := look.New(config, options)
 	if err != nil {
 		return err
 	}
@@ -104,6 +106,7 @@ func run(ctx context.Context, args []string) error {
 		<-ctx.Done()
 	}
 	err = cmp.Or(err, glass.Close())
+	fmt.Fprintln(os.Stderr, "look:", cost(glass.Requests()))
 	if reported != nil {
 		err = cmp.Or(err, glass.Report(reported))
 	}
@@ -111,6 +114,16 @@ func run(ctx context.Context, args []string) error {
 		return errFindings
 	}
 	return err
+}
+
+// cost says what the glass took of the processor.
+func cost(requests int64) string {
+	var used syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil || requests == 0 {
+		return fmt.Sprintf("%d requests", requests)
+	}
+	took := time.Duration(used.Utime.Nano() + used.Stime.Nano())
+	return fmt.Sprintf("%d requests took %s of the processor here, its start included: %s each", requests, took.Round(time.Millisecond), (took / time.Duration(requests)).Round(time.Microsecond))
 }
 
 // create makes the file that a flag names, nil for none. Objects are in it, which others may not see.
@@ -130,7 +143,7 @@ func show(ctx context.Context, glass *look.Glass, address string) error {
 	if address == "" {
 		return nil
 	}
-	server, err := page.Listen(address, glass.History, page.Options{Outside: true})
+	server, err := page.Listen(address, glass.History, page.Options{Outside: true, Tables: func(ctx context.Context) any { return glass.Tables(ctx) }})
 	if err != nil {
 		return fmt.Errorf("--page: %w", err)
 	}
@@ -142,35 +155,34 @@ func show(ctx context.Context, glass *look.Glass, address string) error {
 // unheard is how long a program may send nothing before that is said. A test has less.
 var unheard = 15 * time.Second
 
+// patience is how long a program may take to end.
+const patience = 30 * time.Second
+
 // program runs the command until it ends or ctx is done, and then asks it to end.
 func program(ctx context.Context, glass *look.Glass, args []string) error {
 	for i := range args {
 		args[i] = strings.ReplaceAll(args[i], "{kubeconfig}", glass.Kubeconfig)
 	}
-	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
+	cmd := exec.Command(args[0], args[1:]...)
 	cmd.Env = append(os.Environ(), "KUBECONFIG="+glass.Kubeconfig)
 	cmd.Stdout, cmd.Stderr = os.Stderr, os.Stderr
-	// A group of its own, so that the signal also meets the child of `go run`.
+	// A group of its own, so that a signal also meets the child of `go run`.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
-	cmd.WaitDelay = 30 * time.Second
-	timer := time.AfterFunc(unheard, func() {
-		if !glass.Heard() {
-			fmt.Fprintln(os.Stderr, "look: the program has asked the API server for nothing yet. Does it read $KUBECONFIG? If it wants a flag, write {kubeconfig} where the path belongs")
-		}
-	})
-	defer timer.Stop()
-	if err := cmd.Start(); err != nil {
+	p, err := subprocess.Start(cmd)
+	if err != nil {
 		return fmt.Errorf("the program does not start: %w: the path is seen from this folder", err)
 	}
-	err := cmd.Wait()
-	switch exit, _ := errors.AsType[*exec.ExitError](err); {
-	case ctx.Err() != nil:
-		return nil
-	case exit != nil:
-		return fmt.Errorf("the program ended: %s", exit)
-	case err != nil:
-		return err
+	for silent := time.After(unheard); ; {
+		select {
+		case <-silent:
+			if glass.Requests() == 0 {
+				fmt.Fprintln(os.Stderr, "look: the program has asked the API server for nothing yet. Does it read $KUBECONFIG? If it wants a flag, write {kubeconfig} where the path belongs")
+			}
+		case <-p.Done():
+			return fmt.Errorf("the program ended, %s: a controller runs on", p.Ended())
+		case <-ctx.Done():
+			_ = p.Stop(patience)
+			return nil
+		}
 	}
-	return errors.New("the program ended with exit code 0: a controller runs on")
 }

@@ -65,11 +65,13 @@ func TestBadInput(t *testing.T) {
 		"give 127.0.0.1:PORT":                             {to, "--listen=:8001"},
 		"--page: cannot listen":                           {to, "--page=" + taken.Addr().String(), "--", "true"},
 		"give one of no-op-write":                         {to, "--allow=all"},
+		"give the YAML file of a Role":                    {to, "--role=/nowhere/file"},
+		"there is no rule in it":                          {to, "--role=../config/samples/foo.yaml"},
 		"--record: ":                                      {to, "--record=/nowhere/file", "--", "true"},
 		"--report: ":                                      {to, "--report=/nowhere/file", "--", "sleep", "0.1"},
 		"the program does not start":                      {to, "--", "/nowhere/program"},
-		"the program ended: exit status 7":                {to, "--", "sh", "-c", "exit 7"},
-		"the program ended with exit code 0":              {to, "--", "true"},
+		"the program ended, exit status 7":                {to, "--", "sh", "-c", "exit 7"},
+		"the program ended, exit status 0":                {to, "--", "true"},
 		"Does it read $KUBECONFIG? If it wants a flag, w": {to, "--", "sleep", "0.1"},
 	} {
 		t.Run(want, func(t *testing.T) {

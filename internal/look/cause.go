@@ -3,7 +3,6 @@ package look
 import (
 	"bytes"
 	"fmt"
-	"path"
 	"time"
 )
 
@@ -16,19 +15,22 @@ type happening struct {
 	object *object
 }
 
-func (h *happening) String() string { return h.object.name() + " " + h.what }
+func (h *happening) String() string { return h.object.String() + " " + h.what }
 
 const (
 	// mostHappenings is how many are kept for one owner.
 	mostHappenings = 16
 	// mostSent is how many writes are known for one owner.
 	mostSent = 256
+	// justNow is how old an event may be that may have caused two writes: it came while the first one
+	// was being made.
+	justNow = 50 * time.Millisecond
 )
 
 // happenings are the latest events of one owner's objects, and how each write was last sent.
 type happenings struct {
 	events []happening
-	sent   map[string]attempt // by method, path and name
+	sent   map[string]*write // by method, path and name
 }
 
 // Why a write was sent.
@@ -39,24 +41,26 @@ const (
 	byNobody = "not seen"
 )
 
-// attempt is a write that was sent: when, why, the time of its cause, and what came of it.
-type attempt struct {
-	began, caused        time.Time
+// write is a write that was answered, or never will be.
+type write struct {
+	note
+	last                 *write // the same one before it, whose own last is nil
+	from                 string // the version that it was sent with
 	why, failed, changed string
 	cause                *happening
-	pause                time.Duration // since the one before
-	// In a row: caused by an event of its own; without a longer pause after the same refusal; the
-	// same change again.
-	echoes, steady, undone int
+	caused               time.Time     // when that was
+	pause                time.Duration // since the last one
+	before, now          *object       // before is nil if it is not known
+	noOp                 bool
 }
 
 func (w *world) happened(o *object) *happenings {
 	root, _ := w.root(o)
-	if known, ok := w.causes.Get(root); ok {
-		return known.(*happenings)
+	h := w.causes.of(string(root))
+	if h == nil {
+		h = &happenings{sent: map[string]*write{}}
+		w.causes.Add(string(root), h)
 	}
-	h := &happenings{sent: map[string]attempt{}}
-	w.causes.Add(root, h)
 	return h
 }
 
@@ -67,57 +71,64 @@ func (h *happenings) add(one happening) {
 	h.events = append(h.events, one)
 }
 
-// latest returns the last event before a time and after another one that is as it must be.
-func (h *happenings) latest(before, after time.Time, is func(*happening) bool) *happening {
+// latest returns the last event between two times that is as it must be.
+func (h *happenings) latest(after, before time.Time, is func(*happening) bool) *happening {
 	for i := len(h.events) - 1; i >= 0; i-- {
-		if e := &h.events[i]; e.at.Before(before) && e.at.After(after) && is(e) {
+		if e := &h.events[i]; e.at.After(after) && e.at.Before(before) && is(e) {
 			return new(*e)
 		}
 	}
 	return nil
 }
 
-func isEcho(e *happening) bool    { return e.echo }
-func isForeign(e *happening) bool { return !e.echo }
-
-// justNow is how old an event may be that may have caused two writes: it came while the first one was
-// being made.
-const justNow = 50 * time.Millisecond
-
-// cause says because of what a write was sent, and how the same one was sent before: see doc.go. What
-// caused the same write before causes no second one, unless it came just now.
-func (w *world) cause(h *happenings, n note, sent []byte, failed string) (last, now attempt, text string) {
-	last = h.sent[n.key()]
-	now = attempt{began: n.began, caused: n.began, failed: failed}
-	since := last.caused
-	foreign, echo := h.latest(n.began, since, isForeign), h.latest(n.began, since, isEcho)
-	if foreign == nil && echo == nil && last.failed == "" {
-		since = n.began.Add(-justNow)
-		foreign, echo = h.latest(n.began, since, isForeign), h.latest(n.began, since, isEcho)
-	}
-	if foreign == nil && echo == nil && last.failed == "" {
-		foreign = w.all.latest(n.began, last.caused, func(e *happening) bool {
-			return !e.echo && e.object.namespace != "" && bytes.Contains(sent, []byte(`"`+path.Base(e.object.key)+`"`))
-		})
-	}
-	switch {
-	case foreign != nil:
-		now.why, now.cause, text = byEvent, foreign, "because "
-	case last.failed != "":
-		now.why, now.caused = again, last.began
-		return last, now, fmt.Sprintf("again, %s after %s", ago(n.began.Sub(last.began)), last.failed)
-	case echo != nil:
-		now.why, now.cause, text = byEcho, echo, "because of its own write: "
-	default:
-		now.why = byNobody
-		return last, now, "cause not seen"
-	}
-	now.caused = now.cause.at
-	return last, now, fmt.Sprintf("%s%s, %s before", text, now.cause, ago(n.began.Sub(now.caused)))
+// isNear reports whether an event is of the object that is written, of its owner, of what that owns, or
+// of what it owns itself: a controller that makes Pods for a ReplicaSet sees no Deployment.
+func (w *write) isNear(e *happening) bool {
+	own, owner, its := w.now.UID, controllerOf(w.now).UID, controllerOf(e.object).UID
+	return e.object.UID == own || e.object.UID == owner || its != "" && (its == own || its == owner)
 }
 
-// key is what a write is known by.
-func (x *exchange) key() string { return x.method + " " + x.path + " " + x.name }
+// names reports whether what was sent has the name of an event's object as a value.
+func (w *write) names(e *happening) bool {
+	return !e.echo && e.object.Namespace != "" && bytes.Contains(w.sent, []byte(`"`+e.object.Name+`"`))
+}
+
+// explain says because of what a write was sent: see doc.go. What caused the same write before causes
+// no second one, unless it came just now.
+func (w *write) explain(h *happenings, all *world) string {
+	began := w.began
+	w.caused, w.last = began, &write{}
+	if last := h.sent[w.key()]; last != nil {
+		w.last, w.pause = last, began.Sub(last.began)
+	}
+	var foreign, echo *happening
+	for _, since := range []time.Time{w.last.caused, began.Add(-justNow)} {
+		for _, isFar := range []bool{false, true} {
+			if foreign == nil && echo == nil && (since == w.last.caused || w.last.failed == "") {
+				foreign = h.latest(since, began, func(e *happening) bool { return !e.echo && (isFar || w.isNear(e)) })
+				echo = h.latest(since, began, func(e *happening) bool { return e.echo && (isFar || w.isNear(e)) })
+			}
+		}
+	}
+	if foreign == nil && echo == nil && w.last.failed == "" {
+		foreign = all.all.latest(w.last.caused, began, w.names)
+	}
+	text := "because "
+	switch {
+	case foreign != nil:
+		w.why, w.cause = byEvent, foreign
+	case w.last.failed != "":
+		w.why, w.caused = again, w.last.began
+		return fmt.Sprintf("again, %s after %s", ago(w.pause), w.last.failed)
+	case echo != nil:
+		w.why, w.cause, text = byEcho, echo, "because of its own write: "
+	default:
+		w.why = byNobody
+		return "cause not seen"
+	}
+	w.caused = w.cause.at
+	return fmt.Sprintf("%s%s, %s before", text, w.cause, ago(began.Sub(w.caused)))
+}
 
 // ago is a duration as people read it.
 func ago(d time.Duration) string {

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"reflect"
 	"slices"
 	"strings"
 )
@@ -15,55 +14,61 @@ const (
 )
 
 // silent are the fields that change with each write, whatever it is.
-var silent = map[string]bool{"metadata.resourceVersion": true, "metadata.generation": true, "metadata.uid": true, "metadata.creationTimestamp": true}
+var silent = []string{"metadata.resourceVersion", "metadata.generation", "metadata.uid", "metadata.creationTimestamp"}
 
 // changes says what differs between two states of an object, "" for nothing.
 func changes(before, now *object) string {
 	if before == nil || before.fields == nil || now.fields == nil {
 		return ""
 	}
-	var all []string
-	compare(&all, "", decode(before.fields), decode(now.fields))
+	was, is := map[string]string{}, map[string]string{}
+	flatten(was, "", decode(before.fields))
+	flatten(is, "", decode(now.fields))
+	paths := maps.Clone(was)
+	maps.Copy(paths, is)
+	var all, gone, come []string
+	for _, path := range slices.Sorted(maps.Keys(paths)) {
+		if was[path] != is[path] && !slices.Contains(silent, path) {
+			all = append(all, fmt.Sprintf("%s %s → %s", path, value(was[path]), value(is[path])))
+			gone, come = append(gone, was[path]), append(come, is[path])
+		}
+	}
+	slices.Sort(gone)
+	slices.Sort(come)
+	if len(all) > 1 && slices.Equal(gone, come) {
+		all[0] = "the same values in another order: " + all[0]
+	}
 	if len(all) > mostChanges {
 		all = append(all[:mostChanges], fmt.Sprintf("%d more", len(all)-mostChanges))
 	}
 	return strings.Join(all, ", ")
 }
 
-// compare adds the fields that differ, by their path.
-func compare(all *[]string, path string, before, now any) {
-	if reflect.DeepEqual(before, now) || silent[path] {
-		return
-	}
-	was, wasMap := before.(map[string]any)
-	is, isMap := now.(map[string]any)
-	if isMap && (wasMap || before == nil) && len(is) > 0 {
-		names := maps.Clone(is)
-		maps.Copy(names, was)
-		for _, name := range slices.Sorted(maps.Keys(names)) {
-			compare(all, strings.TrimPrefix(path+"."+name, "."), was[name], is[name])
+// flatten adds each value of an object by its path, as JSON. What is empty is not there.
+func flatten(all map[string]string, path string, v any) {
+	switch v := v.(type) {
+	case nil:
+	case map[string]any:
+		for name, inner := range v {
+			flatten(all, strings.TrimPrefix(path+"."+name, "."), inner)
 		}
-		return
-	}
-	wasList, _ := before.([]any)
-	isList, isSlice := now.([]any)
-	if isSlice && len(wasList) == len(isList) {
-		for i := range isList {
-			compare(all, fmt.Sprintf("%s[%d]", path, i), wasList[i], isList[i])
+	case []any:
+		for i, inner := range v {
+			flatten(all, fmt.Sprintf("%s[%d]", path, i), inner)
 		}
-		return
+	default:
+		text, _ := json.Marshal(v)
+		all[path] = string(text)
 	}
-	*all = append(*all, fmt.Sprintf("%s %s → %s", path, value(before), value(now)))
 }
 
 // value shows a value in a few words.
-func value(v any) string {
-	if v == nil {
+func value(text string) string {
+	switch {
+	case text == "":
 		return "none"
+	case len(text) > mostValue:
+		return strings.ToValidUTF8(text[:mostValue], "") + "…"
 	}
-	text, _ := json.Marshal(v)
-	if len(text) > mostValue {
-		return strings.ToValidUTF8(string(text[:mostValue]), "") + "…"
-	}
-	return string(text)
+	return text
 }

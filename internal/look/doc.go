@@ -6,20 +6,23 @@
 //	              └─► what its watches told, what it wrote, and because of what
 //
 // What a controller knows comes to it through its lists and watches, and what it does goes out as
-// requests. Both pass the Glass as they are; only JSON is asked for where a client would take
-// another encoding as well, for protobuf cannot be read without its types. What it is sent in
-// protobuf it reads, for the types of the built-in kinds are client-go's.
+// requests. Both pass the Glass as they are. What is in protobuf is read where client-go has the types:
+// of the built-in kinds, and of metadata alone. Where nobody can read it here, JSON is asked for, and
+// the story says so.
 //
-// glass.go passes requests on. exchange.go reads along: the answers of writes, lists, and the events
-// of watches, each a step of the observer, which hands them on in order, and has them for the page.
-// world.go knows the objects as they are, and whose they are. cause.go says because of what a write
-// was sent, story.go prints it, and findings.go says what is wasted or wrong.
+// glass.go takes requests, exchange.go passes them on and reads along, encoding.go decodes: the answers
+// of writes, lists, and the events of watches, each a step of the observer, which hands them on in
+// order, and has them for the page. world.go knows the objects as they are, and whose they are. cause.go
+// says because of what a write was sent, changes.go what it changed, and story.go prints it. rules.go
+// says what is wasted or wrong, findings.go has what is known for that, and role.go which rights were
+// used. tables.go asks the API server what kubectl would print.
 //
 // # What is kept
 //
 // Of an object its fields, without managedFields, without annotations of over 256 bytes, and of a
 // Secret without its data and annotations; at most 8,192 objects, and of one of over 8 KiB only its
 // names. Headers, and with them credentials, are never kept, and no answer of a subresource but status.
+// An upgrade, logs and what goes through a proxy are not read.
 //
 // # What cannot be known
 //
@@ -28,5 +31,6 @@
 // name is a value in what is written. A reconcile sends each write once. So one that is sent again
 // without such an event is a retry of one that failed, or was caused by the event of an own write.
 // Otherwise the cause was not seen: a timer, another system. A write that waited for a limit of the
-// client is told to have the latest cause, although it may have been decided on before.
+// client is told to have the latest cause, although it may have been decided on before. What a program
+// lists that was started anew, and that has not changed meanwhile, is no cause.
 package look

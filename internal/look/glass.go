@@ -5,29 +5,38 @@ import (
 	"crypto/rand"
 	"crypto/subtle"
 	"crypto/tls"
+	"errors"
 	"fmt"
 	"io"
-	"log"
 	"net"
 	"net/http"
 	"net/http/httputil"
-	"net/url"
 	"os"
-	"path/filepath"
-	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 	"k8s.io/client-go/util/cert"
 
 	"example.com/byhand/internal/observer"
-	"example.com/byhand/internal/trace"
+	"example.com/byhand/kit/serve"
+	"example.com/byhand/kit/testkit"
 )
+
+// Options say what a Glass does besides passing requests on.
+type Options struct {
+	// Address is where it listens, on loopback; port 0 is any free one.
+	Address string
+	// Story is where it tells what passes.
+	Story io.Writer
+	// Allowed are the names of findings that are none.
+	Allowed []string
+	// Role is a file with the role of the program, "" for none.
+	Role string
+}
 
 // Glass passes a program's requests on to an API server, with the credentials of its configuration.
 // Its methods are safe for concurrent use.
@@ -36,136 +45,106 @@ type Glass struct {
 	*observer.Observer
 	// Kubeconfig is the file that leads a program through the Glass.
 	Kubeconfig string
-	// URL is where it listens: https on loopback.
-	URL string
 
 	dir, token string
-	proxy      httputil.ReverseProxy
-	server     http.Server
-	heard      atomic.Bool
+	base       string // of every path: the API server may be behind another server
+	proxy      *httputil.ReverseProxy
+	next       http.RoundTripper
+	stop       func()
+	requests   atomic.Int64
+	unreadable sync.Map // what was said to be
+	server     rest.Interface
 	kinds      map[string]string // by resource
 	world      *world
 	story      *story
 	findings   *findings
-}
+	role       *role
 
-// New listens at address, which must be of this machine alone; port 0 is any free one. config leads
-// to the API server. The story goes to out. What is allowed, by the name of a finding, is none. Close
-// ends it.
-func New(config *rest.Config, address string, out io.Writer, allowed ...string) (g *Glass, err error) {
-	findings, err := newFindings(allowed)
-	if err != nil {
-		return nil, err
-	}
-	host, _, err := net.SplitHostPort(address)
-	if ip := net.ParseIP(host); err != nil || ip == nil || !ip.IsLoopback() {
-		return nil, fmt.Errorf("--listen %s: give 127.0.0.1:PORT: the glass has your credentials, so nobody else may reach it", address)
-	}
-	target, _, err := rest.DefaultServerUrlFor(config)
-	if err != nil {
-		return nil, err
-	}
-	listener, err := net.Listen("tcp", address)
-	if err != nil {
-		return nil, fmt.Errorf("--listen: %w: give another port, or 0 for any free one", err)
-	}
-	certificate, key, err := cert.GenerateSelfSignedCertKey(host, []net.IP{net.ParseIP(host)}, nil)
-	if err != nil {
-		return nil, err
-	}
-	pair, err := tls.X509KeyPair(certificate, key)
-	if err != nil {
-		return nil, err
-	}
-	g = &Glass{URL: "https://" + listener.Addr().String(), token: rand.Text(), world: newWorld(), story: &story{out: out, found: map[string]int{}}, findings: findings,
-		Observer: observer.New(observer.Options{All: true, After: toldAfter}), kinds: kindsOf(config)}
-	if err := g.forward(config, target); err != nil {
-		return nil, err
-	}
-	if err := g.writeKubeconfig(certificate); err != nil {
-		return nil, err
-	}
-	g.server = http.Server{Handler: g, ErrorLog: log.New(io.Discard, "", 0), TLSConfig: &tls.Config{Certificates: []tls.Certificate{pair}}}
-	go func() { _ = g.server.ServeTLS(listener, "", "") }()
-	return g, nil
+	mu          sync.Mutex
+	collections []string // their paths
 }
 
 // toldAfter is how long after it happened a step is told: two connections and a busy machine may be
 // between the event of a write and its answer.
 const toldAfter = 250 * time.Millisecond
 
-// kindsOf asks for the kinds that the API server has.
-func kindsOf(config *rest.Config) map[string]string {
-	kinds := map[string]string{}
+// New listens. config leads to the API server. Close ends it.
+func New(config *rest.Config, o Options) (g *Glass, err error) {
+	g = &Glass{token: rand.Text(), world: newWorld(), story: &story{out: o.Story},
+		Observer: observer.New(observer.Options{All: true, After: toldAfter})}
+	if g.findings, err = newFindings(g.world, o.Allowed); err != nil {
+		return nil, err
+	}
+	if g.role, err = readRole(o.Role); err != nil {
+		return nil, err
+	}
 	client, err := discovery.NewDiscoveryClientForConfig(config)
 	if err != nil {
-		return kinds
+		return nil, err
 	}
-	_, lists, _ := client.ServerGroupsAndResources() // as far as they are known
-	for _, list := range lists {
-		version, _ := schema.ParseGroupVersion(list.GroupVersion)
-		for _, r := range list.APIResources {
-			kinds[version.WithResource(r.Name).GroupResource().String()] = r.Kind
-		}
+	g.server, g.kinds = client.RESTClient(), kindsOf(client)
+	config = rest.CopyConfig(config)
+	config.NextProtos = []string{"http/1.1"} // An upgrade, such as exec, needs it.
+	config.WrapTransport = nil               // What it would change in an answer, the program must see.
+	if g.proxy, err = testkit.Forward(config); err != nil {
+		return nil, err
 	}
-	return kinds
+	target, _, err := rest.DefaultServerUrlFor(config)
+	if err != nil {
+		return nil, err
+	}
+	g.base, g.next, g.proxy.Transport = target.Path, g.proxy.Transport, g
+	return g, g.listen(o.Address)
 }
 
-// forward makes the proxy. It speaks HTTP/1.1, because an upgrade, such as exec, needs it.
-func (g *Glass) forward(config *rest.Config, to *url.URL) error {
-	config = rest.CopyConfig(config)
-	config.NextProtos = []string{"http/1.1"}
-	config.WrapTransport = nil // What it would change in an answer, the program must see.
-	transport, err := rest.TransportFor(config)
+// listen serves at an address, and writes the kubeconfig that leads there.
+func (g *Glass) listen(address string) error {
+	server, err := serve.Listen(address, false, func(*net.TCPAddr) http.Handler { return g })
+	if errors.Is(err, serve.ErrRemote) {
+		return fmt.Errorf("--listen: %w, and the glass has your credentials: give 127.0.0.1:PORT", err)
+	}
+	if err != nil {
+		return fmt.Errorf("--listen: %w", err)
+	}
+	certificate, key, err := cert.GenerateSelfSignedCertKey("127.0.0.1", []net.IP{net.IPv6loopback}, nil)
 	if err != nil {
 		return err
 	}
-	g.proxy = httputil.ReverseProxy{
-		Rewrite: func(r *httputil.ProxyRequest) {
-			r.SetURL(to)
-			r.Out.Header.Del("Authorization") // The token is the Glass's own.
-			if exchangeOf(r.In) != nil {
-				r.Out.Header.Del("Accept-Encoding")
-				r.Out.Header.Set("Accept", readable(r.In.Header.Get("Accept")))
-			}
-		},
-		Transport: transport,
-		ModifyResponse: func(response *http.Response) error {
-			if x := exchangeOf(response.Request); x != nil {
-				x.answered(response)
-			}
-			return nil
-		},
-		ErrorHandler: func(w http.ResponseWriter, r *http.Request, err error) {
-			if x := exchangeOf(r); x != nil {
-				what, reason := trace.Failed, err.Error()
-				if x.list || x.watch {
-					what = trace.Refused
-				}
-				if r.Context().Err() != nil {
-					reason = "" // The program has not waited.
-				}
-				x.note(what, 0, []byte(reason))
-			}
-			panic(http.ErrAbortHandler) // as if nothing were in between
-		},
-		ErrorLog: log.New(io.Discard, "", 0),
+	pair, err := tls.X509KeyPair(certificate, key)
+	if err != nil {
+		return err
+	}
+	server.Secure(&tls.Config{Certificates: []tls.Certificate{pair}})
+	if g.dir, err = os.MkdirTemp("", "look-"); err != nil {
+		return err
+	}
+	g.Kubeconfig, err = testkit.WriteKubeconfig(g.dir, clientcmdapi.Cluster{Server: server.URL + g.base, CertificateAuthorityData: certificate}, clientcmdapi.AuthInfo{Token: g.token})
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		_ = server.Run(ctx)
+	}()
+	g.stop = func() {
+		cancel()
+		<-ended
 	}
 	return nil
 }
 
-// readable leaves of the encodings that a client accepts those that are JSON.
-func readable(accept string) string {
-	var all []string
-	for _, one := range strings.Split(accept, ",") {
-		if kind, _, _ := strings.Cut(strings.TrimSpace(one), ";"); kind == "application/json" || kind == "*/*" {
-			all = append(all, one)
+// kindsOf asks for the kinds that the API server has, by their resources.
+func kindsOf(client discovery.DiscoveryInterface) map[string]string {
+	kinds := map[string]string{}
+	_, lists, _ := client.ServerGroupsAndResources() // as far as they are known
+	for _, list := range lists {
+		for _, r := range list.APIResources {
+			kinds[resourceOf(list.GroupVersion, r.Name)] = r.Kind
 		}
 	}
-	if len(all) == 0 {
-		return "application/json"
-	}
-	return strings.Join(all, ",")
+	return kinds
 }
 
 // ServeHTTP passes a request on that brings the token.
@@ -174,34 +153,20 @@ func (g *Glass) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "Unauthorized: use the kubeconfig that look has printed", http.StatusUnauthorized)
 		return
 	}
-	g.heard.Store(true)
-	if x := g.newExchange(r); x != nil {
-		r = r.WithContext(context.WithValue(r.Context(), exchangeKey{}, x))
-		r.Body = along{io.TeeReader(r.Body, &x.sent), r.Body}
-	}
+	r.Header.Del("Authorization") // The token is the Glass's own.
+	// The API server says how long a request may take.
+	control := http.NewResponseController(w)
+	_, _ = control.SetReadDeadline(time.Time{}), control.SetWriteDeadline(time.Time{})
+	g.requests.Add(1)
 	g.proxy.ServeHTTP(w, r)
 }
 
-// writeKubeconfig writes the file that leads through the Glass.
-func (g *Glass) writeKubeconfig(ca []byte) (err error) {
-	if g.dir, err = os.MkdirTemp("", "look-"); err != nil {
-		return err
-	}
-	config := clientcmdapi.NewConfig()
-	config.Clusters["look"] = &clientcmdapi.Cluster{Server: g.URL, CertificateAuthorityData: ca}
-	config.AuthInfos["look"] = &clientcmdapi.AuthInfo{Token: g.token}
-	config.Contexts["look"] = &clientcmdapi.Context{Cluster: "look", AuthInfo: "look"}
-	config.CurrentContext = "look"
-	g.Kubeconfig = filepath.Join(g.dir, "kubeconfig")
-	return clientcmd.WriteToFile(*config, g.Kubeconfig) // readable by its owner alone
-}
-
-// Heard reports whether any request has come.
-func (g *Glass) Heard() bool { return g.heard.Load() }
+// Requests is how many have come.
+func (g *Glass) Requests() int64 { return g.requests.Load() }
 
 // Close ends all requests, tells what is left to tell, and the findings, and removes the kubeconfig.
 func (g *Glass) Close() error {
-	_ = g.server.Close()
+	g.stop()
 	g.Observer.Close()
 	g.finish()
 	return os.RemoveAll(g.dir)

@@ -3,9 +3,11 @@ package look
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -21,6 +23,7 @@ import (
 	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
 	"example.com/byhand/clientset"
 	"example.com/byhand/internal/observer"
+	"example.com/byhand/internal/trace"
 	"example.com/byhand/kit/testkit"
 )
 
@@ -53,10 +56,17 @@ func (l *lines) String() string {
 func behind(t *testing.T) (s *testkit.APIServer, g *Glass, told *lines, config *rest.Config) {
 	t.Helper()
 	s = testkit.NewAPIServer()
-	server := httptest.NewServer(s)
+	g, told, config = before(t, s)
+	return s, g, told, config
+}
+
+// before returns a Glass before any server.
+func before(t *testing.T, handler http.Handler) (g *Glass, told *lines, config *rest.Config) {
+	t.Helper()
+	server := httptest.NewServer(handler)
 	t.Cleanup(server.Close)
 	told = &lines{more: make(chan struct{}, 1)}
-	g, err := New(&rest.Config{Host: server.URL}, "127.0.0.1:0", told)
+	g, err := New(&rest.Config{Host: server.URL}, Options{Address: "127.0.0.1:0", Story: told})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,17 +75,22 @@ func behind(t *testing.T) (s *testkit.APIServer, g *Glass, told *lines, config *
 		t.Fatal(err)
 	}
 	config.QPS = -1
-	return s, g, told, config
+	return g, told, config
 }
 
-// wait waits until a text was told.
-func (l *lines) wait(t *testing.T, text string) {
+// wait waits until a line was told, by a regular expression, and returns what was told until then.
+func (l *lines) wait(t *testing.T, line string) string {
 	t.Helper()
-	for timeout := time.After(10 * time.Second); !strings.Contains(l.String(), text); {
+	is := regexp.MustCompile(line)
+	for timeout := time.After(time.Minute); ; {
+		text := l.String()
+		if is.MatchString(text) {
+			return text
+		}
 		select {
 		case <-l.more:
 		case <-timeout:
-			t.Fatalf("nothing tells %q:\n%s", text, l)
+			t.Fatalf("nothing tells %q:\n%s", line, text)
 		}
 	}
 }
@@ -90,7 +105,7 @@ func TestStory(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer watching.Stop()
-	told.wait(t, "watches  foos.samplecontroller.k8s.io in default")
+	told.wait(t, regexp.QuoteMeta("watches  foos.samplecontroller.k8s.io in default"))
 
 	foo, err := user.Create(ctx, &v1alpha1.Foo{ObjectMeta: metav1.ObjectMeta{Name: "a"}, Spec: v1alpha1.FooSpec{DeploymentName: "a"}}, metav1.CreateOptions{})
 	if err != nil {
@@ -102,7 +117,7 @@ func TestStory(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	told.wait(t, "deployments → 201  (because Foo default/a was added, ")
+	told.wait(t, regexp.QuoteMeta("deployments → 201  (because Foo default/a was added, "))
 
 	foo.Spec.Replicas = new(int32(3))
 	if foo, err = user.Update(ctx, foo, metav1.UpdateOptions{}); err != nil {
@@ -113,8 +128,8 @@ func TestStory(t *testing.T) {
 	if _, err = kube.AppsV1().Deployments("default").Update(ctx, created, metav1.UpdateOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	told.wait(t, "changed  Foo default/a: spec.replicas none → 3")
-	told.wait(t, "PUT /apis/apps/v1/namespaces/default/deployments/a → 200: spec.replicas 1 → 3  (because Foo default/a was changed, ")
+	told.wait(t, regexp.QuoteMeta("changed  Foo default/a: spec.replicas none → 3"))
+	told.wait(t, regexp.QuoteMeta("PUT /apis/apps/v1/namespaces/default/deployments/a → 200: spec.replicas 1 → 3  (because Foo default/a was changed, "))
 
 	// The same once more changes nothing, and is not its own event.
 	foo.Status.AvailableReplicas = 3
@@ -126,8 +141,8 @@ func TestStory(t *testing.T) {
 			<-watching.ResultChan()
 		}
 	}
-	told.wait(t, "foos/a/status → 200: status.availableReplicas none → 3  (because Foo default/a was changed, ")
-	told.wait(t, "foos/a/status → 200: nothing changed  (because of its own write: Foo default/a was changed, ")
+	told.wait(t, regexp.QuoteMeta("foos/a/status → 200: status.availableReplicas none → 3  (because Foo default/a was changed, "))
+	told.wait(t, regexp.QuoteMeta("foos/a/status → 200: nothing changed  (because of its own write: Foo default/a was changed, "))
 	if strings.Contains(told.String(), "changed  Foo default/a: status") {
 		t.Errorf("its own write is told as somebody else's:\n%s", told)
 	}
@@ -151,9 +166,10 @@ func TestSafe(t *testing.T) {
 	if _, err := os.Stat(g.Kubeconfig); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("the kubeconfig is left: %v", err)
 	}
-	for _, address := range []string{"0.0.0.0:0", ":0", "localhost:0", "10.1.2.3:0"} {
-		if g, err := New(&rest.Config{Host: "http://127.0.0.1:1"}, address, &lines{}); err == nil {
-			t.Errorf("it listens on %s", g.URL)
+	for _, address := range []string{"0.0.0.0:0", ":0", "10.1.2.3:0"} {
+		if g, err := New(&rest.Config{Host: "http://127.0.0.1:1"}, Options{Address: address}); err == nil {
+			t.Errorf("it listens on %s", address)
+			_ = g.Close()
 		}
 	}
 }
@@ -187,14 +203,15 @@ func TestSecrets(t *testing.T) {
 	if _, err = secrets.Update(ctx, secret, metav1.UpdateOptions{}); err == nil {
 		t.Error("a conflict is none")
 	}
-	told.wait(t, "PUT /api/v1/namespaces/default/secrets/a → 409")
+	told.wait(t, regexp.QuoteMeta("PUT /api/v1/namespaces/default/secrets/a → 409"))
+	tables := fmt.Sprint(g.Tables(ctx))
 	_ = g.Close() // All is told.
 	if err := g.Report(&report); err != nil || !strings.Contains(record.String(), "secrets/a") || !strings.Contains(report.String(), "own-conflict") {
 		t.Errorf("the record or the report is not whole: %v\n%s\n%s", err, &record, &report)
 	}
-	kept := string(g.world.known(target{resource: "secrets"}, "default/a").fields)
+	kept := string(g.world.known("secrets", "default/a").fields)
 	for _, secret := range []string{"marked", "bWFya2Vk", "Bearer", g.token} {
-		for _, text := range []string{told.String(), kept, record.String(), report.String()} {
+		for _, text := range []string{told.String(), kept, record.String(), report.String(), tables} {
 			if strings.Contains(text, secret) {
 				t.Errorf("%q is told, kept, recorded or reported:\n%s", secret, text)
 			}
@@ -210,15 +227,31 @@ func TestToken(t *testing.T) {
 	event(1, "ADDED", thing("a", "default", 1, "", ""))
 	s.sends(2, "POST", account+"/a/token", `{}`, 201, thing("a", "default", 0, `,"status":{"token":"marked"}`, ""))
 	event(3, "MODIFIED", thing("a", "default", 2, "", ""))
-	if strings.Contains(s.told.String()+string(s.world.known(target{resource: "serviceaccounts"}, "default/a").fields), "marked") {
+	if strings.Contains(s.told.String()+string(s.world.known("serviceaccounts", "default/a").fields), "marked") {
 		t.Errorf("the token is told or kept:\n%s", s.told)
 	}
+}
+
+// A list that is told again says what has changed and what was deleted while nobody watched.
+func TestToldAgain(t *testing.T) {
+	s := newScript(t)
+	end := `{"metadata":{"annotations":{"k8s.io/initial-events-end":"true"}}}`
+	for i, objects := range [][]string{{thing("a", "default", 1, "", ""), thing("b", "default", 2, "", "")}, {thing("a", "default", 3, `,"spec":{"n":1}`, "")}} {
+		event, x := s.watches(1000*i, some+"?watch=1&sendInitialEvents=true")
+		for _, object := range objects {
+			event(1000*i+1, "ADDED", object)
+		}
+		event(1000*i+2, "BOOKMARK", end)
+		s.tells(1000*i+900, x, trace.Ended, http.StatusOK, "")
+	}
+	s.told.wait(t, `changed  Widget default/a: spec.n none → 1\n`)
+	s.told.wait(t, `deleted  Widget default/b, while nobody watched\n`)
 }
 
 // An API server that goes away is told once.
 func TestLost(t *testing.T) {
 	told := &lines{more: make(chan struct{}, 1)}
-	g, err := New(&rest.Config{Host: "http://127.0.0.1:1"}, "127.0.0.1:0", told)
+	g, err := New(&rest.Config{Host: "http://127.0.0.1:1"}, Options{Address: "127.0.0.1:0", Story: told})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -227,27 +260,13 @@ func TestLost(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 2 {
-		if _, err := kubernetes.NewForConfigOrDie(config).CoreV1().Pods("a").List(t.Context(), metav1.ListOptions{}); err == nil {
+		if err := kubernetes.NewForConfigOrDie(config).CoreV1().RESTClient().Get().Resource("pods").MaxRetries(0).Do(t.Context()).Error(); err == nil {
 			t.Error("there is an answer")
 		}
 	}
 	_ = g.Close()
 	if n := strings.Count(told.String(), "no answer from the API server: dial tcp 127.0.0.1:1: connect: connection refused. Is it still running?"); n != 1 {
 		t.Errorf("told %d times, want once:\n%s", n, told)
-	}
-}
-
-// What a client accepts stays, but for what cannot be read.
-func TestReadable(t *testing.T) {
-	for accept, want := range map[string]string{
-		"":                                    "application/json",
-		"application/vnd.kubernetes.protobuf": "application/json",
-		"application/vnd.kubernetes.protobuf,application/json":          "application/json",
-		"application/json;as=Table;v=v1;g=meta.k8s.io,application/json": "application/json;as=Table;v=v1;g=meta.k8s.io,application/json",
-	} {
-		if got := readable(accept); got != want {
-			t.Errorf("%s becomes %s, want %s", accept, got, want)
-		}
 	}
 }
 
@@ -259,15 +278,18 @@ func TestCause(t *testing.T) {
 	h := w.happened(&object{})
 	put := func(ms int, failed, want string) {
 		t.Helper()
-		n := note{exchange: &exchange{method: http.MethodPut, path: "/a", began: at(ms)}}
-		_, now, got := w.cause(h, n, nil, failed)
+		put := &write{note: note{exchange: &exchange{method: http.MethodPut, path: "/a", began: at(ms)}}, now: &object{}}
+		put.failed = failed
+		got := put.explain(h, w)
 		if !strings.HasPrefix(got, want) {
 			t.Errorf("after %d ms: %s, want %s", ms, got, want)
 		}
-		h.sent[n.key()] = now
+		h.sent[put.key()] = put
 	}
 	add := func(ms int, kind, what string, echo bool) {
-		h.add(happening{at: at(ms), what: what, echo: echo, object: &object{kind: kind, key: "a"}})
+		object := &object{}
+		object.Kind, object.Name = kind, "a"
+		h.add(happening{at: at(ms), what: what, echo: echo, object: object})
 	}
 	put(0, "", "cause not seen")
 	add(10, "Foo", "was added", false)

@@ -1,67 +1,85 @@
 package look
 
 import (
+	"bytes"
+	"cmp"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
 	"strings"
 	"time"
-	"unicode"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/watch"
 
+	"example.com/byhand/internal/observer"
 	"example.com/byhand/internal/trace"
 )
 
-// mostFound is how many objects of a first list are told one by one.
-const mostFound = 20
-
 // story is what is printed: a line for what came, and a line for what went.
 type story struct {
-	out   io.Writer
-	found map[string]int // by resource
-	lost  bool           // the API server does not answer
-	last  int64          // step
+	out  io.Writer
+	lost bool  // the API server does not answer
+	last int64 // step
 }
 
 // line prints one. No object can print control characters.
-func (s *story) line(at time.Time, word, text string) {
-	text = strings.Map(func(r rune) rune {
-		if unicode.IsPrint(r) {
-			return r
-		}
-		return '�'
-	}, text)
-	_, _ = fmt.Fprintf(s.out, "%s  %-7s  %s\n", at.Format("15:04:05.000"), word, text)
+func (s *story) line(at time.Time, word, format string, args ...any) {
+	_, _ = fmt.Fprintf(s.out, "%s  %-7s  %s\n", at.Format("15:04:05.000"), word, observer.Harmless(fmt.Sprintf(format, args...)))
 }
 
 // say prints a line, which the page has, too.
 func (g *Glass) say(n note, word, format string, args ...any) {
 	n.Text = fmt.Sprintf(format, args...)
-	g.story.line(n.Time, word, n.Text)
+	g.story.line(n.Time, word, "%s", n.Text)
+}
+
+// remark says something about the Glass itself. Unlike the others it may be called at any time.
+func (g *Glass) remark(format string, args ...any) {
+	g.onPage(fmt.Sprintf(format, args...), func(step *trace.Step) {
+		g.story.next(step)
+		g.story.line(step.Time, "look", "%s", step.Text)
+	})
+}
+
+// onPage says something on the page.
+func (g *Glass) onPage(text string, then func(*trace.Step)) {
+	g.Record(&trace.Step{Part: trace.PartProgram, What: trace.Said, Text: text}, 0, then)
+}
+
+// next says how many steps are missing before this one.
+func (s *story) next(step *trace.Step) {
+	if missing := step.Seq - s.last - 1; missing > 0 {
+		s.line(step.Time, "look", "%d events and requests are not told: too many at once", missing)
+	}
+	s.last = step.Seq
 }
 
 // tell makes a line of a note, if it is worth one.
 func (g *Glass) tell(n note) {
+	g.story.next(n.Step)
 	if n.code == 0 && len(n.body) > 0 && !g.story.lost {
 		g.say(n, "look", "no answer from the API server: %s. Is it still running?", n.body)
 	}
 	g.story.lost = n.code == 0 && (g.story.lost || len(n.body) > 0)
-	if missing := n.Seq - g.story.last - 1; missing > 0 {
-		g.story.line(n.Time, "look", fmt.Sprintf("%d events and requests are not told: too many at once", missing))
+	var what string
+	var body map[string]any
+	if n.What == trace.Received {
+		what, body = eventOf(n.body)
+	} else {
+		body = decode(n.body)
 	}
-	g.story.last = n.Seq
-	body := decode(n.body)
-	g.reads(n, body)
+	g.judgeRead(n, what, body)
 	switch {
 	case n.What == trace.Opened:
-		g.say(n, "watches", "%s%s", n.resource, in(n.namespace))
+		g.say(n, "watches", "%s%s", n.resource, in(n.Namespace))
 	case n.What == trace.Received:
-		g.received(n, body)
+		g.received(n, watch.EventType(what), body)
 	case n.What == trace.Listed:
 		g.listed(n, body)
 	case n.What == trace.Refused && n.code != 0:
-		g.say(n, "refused", "%s of %s%s → %d %s", map[bool]string{true: "watch", false: "list"}[n.watch], n.resource, in(n.namespace), n.code, text(body, "message"))
+		g.say(n, "refused", "%s of %s%s → %d %s", map[bool]string{true: "watch", false: "list"}[n.watch], n.resource, in(n.Namespace), n.code, text(body, "message"))
 	case n.isWrite() && n.What != trace.Sent:
 		g.wrote(n, body)
 	}
@@ -77,82 +95,96 @@ func in(namespace string) string {
 // listed tells a list.
 func (g *Glass) listed(n note, body map[string]any) {
 	items, _ := body["items"].([]any)
+	r := g.findings.reading(n)
+	if n.query.Get("continue") == "" {
+		r.fresh = map[string]bool{}
+	}
 	for _, item := range items {
-		content, ok := item.(map[string]any)
-		if !ok {
+		content, _ := item.(map[string]any)
+		now := g.read(n.exchange, content)
+		r.told(now.key(), true)
+		h := happening{at: n.Time, what: "was in a list", object: now}
+		if before := g.world.learn(now); before != nil && before.ResourceVersion == now.ResourceVersion {
 			continue
+		} else if before != nil {
+			h.what = "was another one in a list"
 		}
-		now := g.read(n.target, content)
-		before, what := g.world.learn(n.target, now), "was in a list"
-		switch {
-		case before != nil && before.version == now.version:
-			continue
-		case before != nil:
-			what = "was another one in a list"
-		}
-		g.happened(happening{at: n.Time, what: what, object: now})
-		switch g.story.found[n.resource]++; {
-		case g.story.found[n.resource] <= mostFound:
-			g.story.line(n.Time, "found", now.name())
-		case g.story.found[n.resource] == mostFound+1:
-			g.story.line(n.Time, "found", "more of "+n.resource+" are not told one by one")
+		g.happened(n, h)
+	}
+	if text(body, "metadata", "continue") == "" {
+		g.missing(n, r)
+	}
+	g.say(n, "listed", "%d of %s%s", len(items), n.resource, in(n.Namespace))
+}
+
+// missing tells what was deleted while nobody watched: a list that is complete has it no more.
+func (g *Glass) missing(n note, r *reading) {
+	for _, key := range r.complete() {
+		if o := g.world.known(n.resource, key); o != nil {
+			g.world.forget(n.resource, key)
+			g.happened(n, happening{at: n.Time, what: "was deleted", object: o})
+			g.story.line(n.Time, "deleted", "%s, while nobody watched", o)
 		}
 	}
 }
 
 // received tells an event of a watch.
-func (g *Glass) received(n note, body map[string]any) {
-	content, _ := body["object"].(map[string]any)
-	kind := watch.EventType(text(body, "type"))
+func (g *Glass) received(n note, what watch.EventType, content map[string]any) {
+	n.Text = string(what)
 	switch {
-	case kind == watch.Error:
-		g.say(n, "refused", "watch of %s%s: %s", n.resource, in(n.namespace), text(content, "message"))
+	case what == watch.Error:
+		g.say(n, "refused", "watch of %s%s: %s", n.resource, in(n.Namespace), text(content, "message"))
 		return
-	case kind == watch.Bookmark || nameOf(content) == "":
-		n.Text = string(kind)
+	case what == watch.Bookmark && text(content, "metadata", "annotations", metav1.InitialEventsAnnotationKey) == "true":
+		g.missing(n, g.findings.reading(n))
+		return
+	case what == watch.Bookmark || nameOf(content) == "":
 		return
 	}
-	now := g.read(n.target, content)
-	own := g.world.ownOf(n, now, kind == watch.Deleted)
-	before := g.world.learn(n.target, now)
-	h := happening{at: n.Time, what: "was changed", echo: own != nil, by: writer(before, now), object: now}
+	now := g.read(n.exchange, content)
+	own := g.world.ownOf(n, now, what == watch.Deleted)
+	before := g.world.learn(now)
+	g.findings.reading(n).told(now.key(), what != watch.Deleted)
 	g.about(n, now)
-	n.Echo = h.echo
-	changed, by := "", ""
-	switch {
-	case kind == watch.Deleted:
-		g.world.forget(n.target, now.key)
-		h.what, h.by = "was deleted", ""
-	case own != nil:
-		// The answer tells what has changed, and may be told later.
-		own.told, own.before = true, before
-	case before != nil && before.version == now.version:
+	n.Echo = own != nil
+	if what != watch.Deleted && own == nil && before != nil && before.ResourceVersion == now.ResourceVersion {
 		return // The stream of a list that was opened again.
-	case kind == watch.Added:
+	}
+	h := happening{at: n.Time, what: "was changed", echo: own != nil, by: writer(before, now), object: now}
+	switch {
+	case what == watch.Deleted:
+		g.world.forget(n.resource, now.key())
+		h.what, h.by = "was deleted", ""
+		if h.echo {
+			h.by = "its own write"
+		}
+	case own != nil:
+		own.told, own.before = true, before
+	case before == nil || before.UID != now.UID:
 		h.what = "was added"
-	default:
+	}
+	g.happened(n, h)
+	if own != nil && what != watch.Deleted {
+		return // The answer tells what has changed.
+	}
+	changed, by := "", ""
+	if h.what == "was changed" {
 		changed = colon(changes(before, now))
 	}
-	g.happened(h)
-	switch {
-	case own != nil && kind != watch.Deleted:
-		return
-	case own != nil:
-		by = " (its own write)"
-	case h.by != "":
+	if h.by != "" {
 		by = " (by " + h.by + ")"
 	}
-	g.say(n, strings.TrimPrefix(h.what, "was "), "%s%s%s", now.name(), changed, by)
+	g.say(n, strings.TrimPrefix(h.what, "was "), "%s%s%s", now, changed, by)
 }
 
 // about says what object a step is about, and whose it is.
 func (g *Glass) about(n note, o *object) {
-	n.Kind, n.Key, n.Version, n.Object = o.kind, o.key, o.version, o.fields
+	n.Kind, n.Key, n.Version, n.Object = o.Kind, o.key(), o.ResourceVersion, o.fields
 	_, n.For = g.world.root(o)
 }
 
-func (g *Glass) happened(h happening) {
-	g.findings.hear(h.object, h.what == "was deleted")
+func (g *Glass) happened(n note, h happening) {
+	g.findings.hear(n, h)
 	g.world.all.add(h)
 	g.world.happened(h.object).add(h)
 }
@@ -166,43 +198,48 @@ func colon(text string) string {
 
 // wrote tells a write of the program.
 func (g *Glass) wrote(n note, body map[string]any) {
-	request := plain(n.sent.take())
-	sent := decode(request)
-	if n.name == "" {
-		n.name = nameOf(sent)
+	sent := decode(n.sent)
+	if bytes.HasPrefix(n.sent, protobufMagic) {
+		n.sent, _ = json.Marshal(sent)
 	}
-	key := keyOf(n.namespace, n.name)
-	result, failed, changed, about := fmt.Sprint(n.code), "", "", g.world.last(n.target, key)
-	var before *object
+	n.Name = cmp.Or(n.Name, nameOf(sent))
+	if n.Name == "" && n.Subresource == "" && n.code == http.StatusCreated { // of a generateName
+		n.Name = nameOf(body)
+	}
+	key := keyOf(n.Namespace, n.Name)
+	w := &write{note: n, from: text(sent, "metadata", "resourceVersion"), now: g.world.objects.of(n.resource + " " + key)}
+	result, changed := fmt.Sprint(n.code), ""
 	switch {
 	case n.code == 0:
-		result, failed = "no answer", "no answer"
+		result, w.failed = "no answer", "no answer"
 	case n.code >= http.StatusBadRequest:
-		failed = fmt.Sprintf("%d %s", n.code, text(body, "reason"))
-		if n.resource != "secrets" {
+		w.failed = fmt.Sprintf("%d %s", n.code, text(body, "reason"))
+		if n.resource != "secrets" { // The message may quote what is in it.
 			changed = text(body, "message")
 		}
 	case n.method == http.MethodDelete && nameOf(body) == "":
-		g.world.forget(n.target, key)
-	case nameOf(body) != "" && (n.subresource == "" || n.subresource == "status"): // Others answer with another kind, or a token.
-		about = g.read(n.target, body)
-		before = g.world.before(n.exchange, about)
-		g.world.learn(n.target, about)
-		if changed = changes(before, about); changed == "" && before != nil && before.version == about.version {
+		g.world.forget(n.resource, key)
+	case nameOf(body) != "" && (n.Subresource == "" || n.Subresource == "status"): // Others answer with another kind, or a token.
+		w.now = g.read(n.exchange, body)
+		w.before = g.world.before(n.exchange, w.now)
+		g.world.learn(w.now)
+		w.noOp = w.before != nil && w.before.ResourceVersion == w.now.ResourceVersion
+		if changed = changes(w.before, w.now); changed == "" && w.noOp {
 			changed = "nothing changed"
 		}
 	}
-	if about == nil {
-		about = g.read(n.target, sent)
+	if w.now == nil {
+		w.now = g.read(n.exchange, sent)
 	}
-	h := g.world.happened(about)
-	last, now, why := g.world.cause(h, n, request, failed)
-	now.changed = changed
-	g.about(n, about)
-	g.say(n, "sent", "%s %s → %s%s  (%s)", n.method, n.path, result, colon(changed), why)
-	n.Cause = why
+	h := g.world.happened(w.now)
+	n.Cause = w.explain(h, g.world)
+	w.changed = changed
+	g.about(n, w.now)
+	g.say(n, "sent", "%s %s → %s%s  (%s)", n.method, n.path, result, colon(changed), n.Cause)
+	g.judgeWrite(w)
 	if len(h.sent) == mostSent {
 		clear(h.sent)
 	}
-	h.sent[n.key()] = g.judge(n, text(sent, "metadata", "resourceVersion"), before, about, last, now)
+	w.last, w.body, w.sent = nil, nil, nil
+	h.sent[n.key()] = w
 }

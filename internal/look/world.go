@@ -10,8 +10,10 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/resourceversion"
+	"k8s.io/client-go/tools/cache"
 	"k8s.io/utils/lru"
 	"k8s.io/utils/ptr"
 )
@@ -27,31 +29,39 @@ const (
 	partial = "PartialObjectMetadata"
 )
 
+// recent has the newest values by their keys. It is safe for concurrent use.
+type recent[T any] struct{ *lru.Cache }
+
+func newRecent[T any]() recent[T] { return recent[T]{lru.New(mostObjects)} }
+
+// of returns the zero value for what is not known.
+func (r recent[T]) of(key string) T {
+	known, _ := r.Get(key)
+	value, _ := known.(T)
+	return value
+}
+
 // world is what is known of the objects. It is for one caller at a time.
 type world struct {
-	objects *lru.Cache // of *object, by resource, namespace and name
-	byUID   *lru.Cache // of *object
-	own     *lru.Cache // of *ownWrite, by resource and version, or by the UID of what was deleted
-	old     *lru.Cache // of versions that a write of the program has replaced, by resource and version
-	causes  *lru.Cache // of *happenings, by the root of objects
-	all     happenings // of every object
+	objects recent[*object] // by resource and key
+	byUID   recent[*object]
+	own     recent[*ownWrite]   // by resource and version, or by the UID of what was deleted
+	old     recent[bool]        // versions that a write of the program has replaced, by resource and key
+	causes  recent[*happenings] // by the UID of the root of objects
+	all     happenings          // of every object
 }
 
 func newWorld() *world {
-	return &world{objects: lru.New(mostObjects), byUID: lru.New(mostObjects), own: lru.New(mostObjects), old: lru.New(mostObjects), causes: lru.New(mostObjects)}
+	return &world{objects: newRecent[*object](), byUID: newRecent[*object](), own: newRecent[*ownWrite](), old: newRecent[bool](), causes: newRecent[*happenings]()}
 }
 
 // object is one as it was last seen.
 type object struct {
-	kind, key, namespace, version string
-	uid, owner                    types.UID
-	ownerName                     string
-	target                        target // of the request that told it
-	finalizers                    []string
-	deleted                       time.Time
-	gone                          bool
-	fields                        []byte // JSON, nil if it is too big
-	managers                      map[string]managed
+	metav1.PartialObjectMetadata // without what is long
+	resource                     string
+	gone                         bool
+	fields                       []byte // JSON, nil if it is too big
+	managers                     map[string]managed
 }
 
 // managed says when a client has written fields of an object, and how much they are.
@@ -60,63 +70,74 @@ type managed struct {
 	size int
 }
 
-// name is what people call it.
-func (o *object) name() string { return o.kind + " " + o.key }
+func (o *object) key() string { return keyOf(o.Namespace, o.Name) }
+
+// String is what people call it.
+func (o *object) String() string { return o.Kind + " " + o.key() }
 
 // keyOf is an object's key: its name, after a namespace if it has one.
-func keyOf(namespace, name string) string { return strings.TrimPrefix(namespace+"/"+name, "/") }
+func keyOf(namespace, name string) string { return cache.NewObjectName(namespace, name).String() }
 
 // read returns what is kept of an object.
-func (g *Glass) read(t target, content map[string]any) *object {
-	u := &unstructured.Unstructured{Object: content}
-	o := &object{kind: cmp.Or(g.kinds[t.resource], u.GetKind(), t.resource), key: keyOf(u.GetNamespace(), u.GetName()), namespace: u.GetNamespace(), target: t, finalizers: u.GetFinalizers(), version: u.GetResourceVersion(), uid: u.GetUID(), managers: map[string]managed{}}
-	if at := u.GetDeletionTimestamp(); at != nil {
-		o.deleted = at.Time
-	}
-	owner := metav1.GetControllerOfNoCopy(u)
-	if owners := u.GetOwnerReferences(); owner == nil && len(owners) > 0 {
-		owner = &owners[0]
-	}
-	if owner != nil {
-		o.owner, o.ownerName = owner.UID, owner.Kind+" "+keyOf(o.namespace, owner.Name)
-	}
-	for _, m := range u.GetManagedFields() {
+func (g *Glass) read(x *exchange, content map[string]any) *object {
+	o := &object{resource: x.resource, managers: map[string]managed{}}
+	_ = runtime.DefaultUnstructuredConverter.FromUnstructured(content, &o.PartialObjectMetadata)
+	for _, m := range o.ManagedFields {
 		if m.FieldsV1 != nil { // An entry of the subresource scale has no time.
 			o.managers[m.Manager] = managed{max(ptr.Deref(m.Time, metav1.Time{}).Unix(), o.managers[m.Manager].at), o.managers[m.Manager].size + len(m.FieldsV1.GetRawBytes())}
 		}
 	}
+	maps.DeleteFunc(o.Annotations, func(_, value string) bool { return len(value) > mostAnnotation })
+	u := unstructured.Unstructured{Object: content}
 	u.SetManagedFields(nil)
-	annotations := u.GetAnnotations()
-	maps.DeleteFunc(annotations, func(_, value string) bool { return len(value) > mostAnnotation })
-	u.SetAnnotations(annotations)
-	if t.resource == "secrets" {
+	u.SetAnnotations(o.Annotations)
+	if x.resource == "secrets" {
 		u.SetAnnotations(nil) // kubectl's last-applied-configuration has the data, too.
 		delete(content, "data")
 		delete(content, "stringData")
 	}
-	if u.GetKind() == partial {
-		return o
-	}
-	if text, err := json.Marshal(content); err == nil && len(text) <= biggestObject {
+	if text, err := json.Marshal(content); err == nil && len(text) <= biggestObject && !x.partial {
 		o.fields = text
 	}
+	o.Kind, o.ManagedFields, o.Annotations, o.Labels = cmp.Or(g.kinds[x.resource], o.Kind, x.resource), nil, nil, nil
 	return o
 }
 
 // learn notes how an object is now, and returns how it was, nil if it was not known. An older state
 // changes nothing.
-func (w *world) learn(t target, now *object) (before *object) {
-	if before = w.known(t, now.key); before != nil {
-		if order, err := resourceversion.CompareResourceVersion(now.version, before.version); err == nil && order < 0 {
+func (w *world) learn(now *object) (before *object) {
+	if before = w.known(now.resource, now.key()); before != nil {
+		if order, err := resourceversion.CompareResourceVersion(now.ResourceVersion, before.ResourceVersion); err == nil && order < 0 {
 			return before
 		}
 	}
-	w.objects.Add(t.resource+" "+now.key, now)
-	w.byUID.Add(now.uid, now)
+	w.objects.Add(now.resource+" "+now.key(), now)
+	w.byUID.Add(string(now.UID), now)
 	return before
 }
 
-func nameOf(content map[string]any) string { return text(content, "metadata", "name") }
+// known returns an object as it was last seen, nil if it is gone.
+func (w *world) known(resource, key string) *object {
+	if o := w.objects.of(resource + " " + key); o != nil && !o.gone {
+		return o
+	}
+	return nil
+}
+
+// at returns the same object as it was last seen, nil if it is gone.
+func (w *world) at(o *object) *object {
+	if now := w.known(o.resource, o.key()); now != nil && now.UID == o.UID {
+		return now
+	}
+	return nil
+}
+
+// forget notes that an object is gone.
+func (w *world) forget(resource, key string) {
+	if o := w.known(resource, key); o != nil {
+		o.gone = true
+	}
+}
 
 // ownWrite is a write of the program that was answered: when it was sent, and how the object was
 // before it, if the event of it was told first.
@@ -128,17 +149,10 @@ type ownWrite struct {
 
 // wrote notes, as soon as an answer is there, what the program has written: the event of it may be
 // told before the answer. Unlike the others it may be called at any time.
-func (w *world) wrote(x *exchange, answer []byte) {
-	var written struct {
-		metav1.PartialObjectMetadata
-		Details struct{ UID types.UID }
-	}
-	if json.Unmarshal(answer, &written) != nil {
-		return
-	}
-	for _, id := range []string{x.resource + " " + written.ResourceVersion, string(written.Details.UID)} {
+func (w *world) wrote(x *exchange, answer map[string]any) {
+	for _, id := range []string{x.resource + " " + text(answer, "metadata", "resourceVersion"), text(answer, "details", "uid")} {
 		// The answer to a write that changes nothing has the version of an earlier one.
-		if _, ok := w.own.Get(id); !ok {
+		if w.own.of(id) == nil {
 			w.own.Add(id, &ownWrite{began: x.began})
 		}
 	}
@@ -146,12 +160,10 @@ func (w *world) wrote(x *exchange, answer []byte) {
 
 // ownOf returns the write of the program that led to an event, nil if another client did.
 func (w *world) ownOf(n note, o *object, isDeleted bool) *ownWrite {
-	id := n.resource + " " + o.version
-	if _, ok := w.own.Get(id); !ok && isDeleted {
-		id = string(o.uid)
+	own := w.own.of(o.resource + " " + o.ResourceVersion)
+	if own == nil && isDeleted {
+		own = w.own.of(string(o.UID))
 	}
-	known, _ := w.own.Get(id)
-	own, _ := known.(*ownWrite)
 	if own == nil || !own.began.Before(n.Time) {
 		return nil
 	}
@@ -161,61 +173,37 @@ func (w *world) ownOf(n note, o *object, isDeleted bool) *ownWrite {
 // before returns how an object was before a write that made it what it is now: the same if an earlier
 // one did.
 func (w *world) before(x *exchange, now *object) *object {
-	known, _ := w.own.Get(x.resource + " " + now.version)
-	switch own, _ := known.(*ownWrite); {
+	switch own := w.own.of(now.resource + " " + now.ResourceVersion); {
 	case own != nil && !own.began.Equal(x.began):
 		return now
 	case own != nil && own.told:
 		return own.before
 	default:
-		return w.known(x.target, now.key)
+		return w.known(now.resource, now.key())
 	}
 }
 
-// forget notes that an object is gone.
-func (w *world) forget(t target, key string) {
-	if o := w.last(t, key); o != nil {
-		o.gone = true
+// controllerOf is the owner that controls an object, else its first one, the zero value for none.
+func controllerOf(o *object) metav1.OwnerReference {
+	if len(o.OwnerReferences) == 0 {
+		return metav1.OwnerReference{}
 	}
-}
-
-// last returns an object as it was last seen, or nil; known does unless it is gone.
-func (w *world) last(t target, key string) *object {
-	o, _ := w.objects.Get(t.resource + " " + key)
-	last, _ := o.(*object)
-	return last
-}
-
-func (w *world) known(t target, key string) *object {
-	if last := w.last(t, key); last != nil && !last.gone {
-		return last
-	}
-	return nil
-}
-
-// at returns an object as it was last seen, nil if it is gone.
-func (w *world) at(o *object) *object {
-	now := w.known(o.target, o.key)
-	if now != nil && now.uid != o.uid {
-		return nil
-	}
-	return now
+	return ptr.Deref(metav1.GetControllerOfNoCopy(o), o.OwnerReferences[0])
 }
 
 // root is what stands for all objects of one owner: the UID and the name of the first owner, or the
 // object's own.
-func (w *world) root(o *object) (types.UID, string) {
-	uid, name := o.uid, o.name()
-	for range mostOwners {
-		if o.owner == "" {
+func (w *world) root(o *object) (uid types.UID, name string) {
+	uid, name = o.UID, o.String()
+	for range mostOwners { // Owners may go round in a circle.
+		owner := controllerOf(o)
+		if owner.UID == "" {
 			break
 		}
-		uid, name = o.owner, o.ownerName
-		owner, ok := w.byUID.Get(uid)
-		if !ok {
+		uid, name = owner.UID, owner.Kind+" "+keyOf(o.Namespace, owner.Name)
+		if o = w.byUID.of(string(uid)); o == nil {
 			break
 		}
-		o = owner.(*object)
 	}
 	return uid, name
 }
@@ -238,3 +226,5 @@ func text(content map[string]any, fields ...string) string {
 	value, _, _ := unstructured.NestedString(content, fields...)
 	return value
 }
+
+func nameOf(content map[string]any) string { return text(content, "metadata", "name") }

@@ -44,7 +44,7 @@ func (l *Log) Write(lines []byte) (int, error) {
 	if l.harmless {
 		for line := range bytes.Lines(lines) {
 			text, newline := bytes.CutSuffix(line, []byte("\n"))
-			l.unread = append(l.unread, harmless(string(text))...)
+			l.unread = append(l.unread, Harmless(string(text))...)
 			if newline {
 				l.unread = append(l.unread, '\n')
 			}

@@ -62,5 +62,5 @@ func (s *story) line(step *trace.Step) string {
 	if text == "" {
 		return ""
 	}
-	return step.Time.Format("15:04:05.000  ") + harmless(text) + "\n"
+	return step.Time.Format("15:04:05.000  ") + Harmless(text) + "\n"
 }

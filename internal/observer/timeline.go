@@ -80,7 +80,7 @@ func (t *timeline) since(step *trace.Step) string {
 
 // cell puts a text into its column. One that is too long is cut off.
 func (t *timeline) cell(text string, width int, colour string) string {
-	text = harmless(text)
+	text = Harmless(text)
 	if utf8.RuneCountInString(text) > width-1 {
 		text = string([]rune(text)[:width-2]) + "…"
 	}
@@ -91,10 +91,10 @@ func (t *timeline) cell(text string, width int, colour string) string {
 	return text + padding
 }
 
-// harmless writes everything as its code point that could move the cursor, change
+// Harmless writes everything as its code point that could move the cursor, change
 // the terminal or the direction of the text, or take more or less room than one
 // character.
-func harmless(text string) string {
+func Harmless(text string) string {
 	var out strings.Builder
 	for _, r := range text {
 		switch {

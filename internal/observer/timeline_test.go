@@ -109,7 +109,7 @@ func TestTimelineIsHarmless(t *testing.T) {
 		"\xff":               "<U+FFFD>",
 		"Größe … → ←":        "Größe … → ←",
 	} {
-		if got := harmless(bad); got != want {
+		if got := Harmless(bad); got != want {
 			t.Errorf("%q becomes %q, want %q", bad, got, want)
 		}
 		step := trace.Step{Part: trace.PartReconcile, What: bad, Kind: bad, Key: bad, Text: bad, Cause: bad, File: bad, Func: bad}

@@ -3,6 +3,7 @@
 package browser
 
 import (
+	"context"
 	"slices"
 	"testing"
 
@@ -15,8 +16,12 @@ import (
 func TestOutside(t *testing.T) {
 	t.Parallel()
 	s := newScript()
-	b := open(t, serve(t, s.History, page.Options{Outside: true}), laptop)
+	b := open(t, serve(t, s.History, page.Options{Outside: true, Tables: func(context.Context) any {
+		return []map[string]any{{"resource": "/api/v1/pods", "columns": []string{"Name", "Ready"}, "rows": [][]any{{"<b>a</b>", "1/1"}, {"b", nil}}}}
+	}}), laptop)
 	b.sees("#state", "live")
+	b.sees("#printed", "/api/v1/pods")
+	b.sees("#printed table", "<b>a</b>")
 	f := example()
 	s.add(slices.DeleteFunc(f.born(), func(step trace.Step) bool {
 		return step.Part != trace.PartStream && step.Part != trace.PartRequest

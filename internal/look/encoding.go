@@ -1,0 +1,90 @@
+package look
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/binary"
+	"encoding/json"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/serializer"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+	"k8s.io/client-go/kubernetes/scheme"
+)
+
+// builtIn has the types that protobuf can be read of: those of client-go, and metadata alone of any
+// kind.
+var builtIn = runtime.NewScheme()
+
+func init() {
+	utilruntime.Must(scheme.AddToScheme(builtIn))
+	utilruntime.Must(metav1.AddMetaToScheme(builtIn))
+}
+
+var decoder = serializer.NewCodecFactory(builtIn).UniversalDeserializer()
+
+// readable leaves of the encodings that a client accepts those that can be read.
+func (g *Glass) readable(x *exchange, accept string) string {
+	var all []string
+	for _, one := range strings.Split(accept, ",") {
+		switch kind, _, _ := strings.Cut(strings.TrimSpace(one), ";"); {
+		case kind == runtime.ContentTypeJSON, kind == "*/*":
+			all = append(all, one)
+		case kind == runtime.ContentTypeProtobuf && (x.partial || builtIn.IsGroupRegistered(x.Group) && !strings.Contains(one, "as=")):
+			all = append(all, one)
+		case kind != "":
+			if _, again := g.unreadable.LoadOrStore(x.resource+kind, true); !again {
+				g.remark("%s of %s cannot be read here: the API server is asked for JSON", kind, x.resource)
+			}
+		}
+	}
+	if len(all) == 0 {
+		return runtime.ContentTypeJSON
+	}
+	return strings.Join(all, ",")
+}
+
+// protobufMagic is what a body in that encoding begins with.
+var protobufMagic = []byte("k8s\x00")
+
+// decode returns the object in a body, nil for what is none.
+func decode(text []byte) (content map[string]any) {
+	if !bytes.HasPrefix(text, protobufMagic) {
+		_ = utiljson.Unmarshal(text, &content)
+		return content
+	}
+	if object, _, err := decoder.Decode(text, nil, nil); err == nil {
+		content, _ = runtime.DefaultUnstructuredConverter.ToUnstructured(object)
+	}
+	return content
+}
+
+// eventOf reads an event of a watch.
+func eventOf(text []byte) (what string, content map[string]any) {
+	var event metav1.WatchEvent
+	if bytes.HasPrefix(text, []byte("{")) {
+		_ = json.Unmarshal(text, &event)
+	} else {
+		_ = event.Unmarshal(text)
+	}
+	return event.Type, decode(event.Object.Raw)
+}
+
+// splitOf says where the events of a watch end: each is a line, or in protobuf comes after its length.
+func splitOf(contentType string) bufio.SplitFunc {
+	if !strings.HasPrefix(contentType, runtime.ContentTypeProtobuf) {
+		return bufio.ScanLines
+	}
+	return func(data []byte, _ bool) (size int, event []byte, err error) {
+		if len(data) < 4 {
+			return 0, nil, nil
+		}
+		if size = 4 + int(binary.BigEndian.Uint32(data)); len(data) < size {
+			return 0, nil, nil
+		}
+		return size, data[4:size], nil
+	}
+}

@@ -1,0 +1,62 @@
+package look
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// Table is what kubectl get prints of the objects of one kind.
+type Table struct {
+	Resource string   `json:"resource"`
+	Columns  []string `json:"columns"`
+	Rows     [][]any  `json:"rows"`
+}
+
+const (
+	mostTables = 16
+	mostRows   = "50" // of a table
+	asTable    = "application/json;as=Table;v=v1;g=meta.k8s.io"
+)
+
+// collect notes that the program reads or writes objects of a collection.
+func (g *Glass) collect(x *exchange, response *http.Response) {
+	if response == nil || response.StatusCode >= http.StatusBadRequest {
+		return
+	}
+	// What is in an object's path after the collection's is its name and a subresource.
+	path := strings.TrimSuffix(strings.TrimSuffix(x.path, "/"+x.Subresource), "/"+x.Name)
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if len(g.collections) < mostTables && !slices.Contains(g.collections, path) {
+		g.collections = append(g.collections, path)
+	}
+}
+
+// Tables asks the API server for what the program reads or writes. What cannot be had is missing.
+func (g *Glass) Tables(ctx context.Context) []Table {
+	g.mu.Lock()
+	collections := slices.Clone(g.collections)
+	g.mu.Unlock()
+	all := []Table{}
+	for _, path := range collections {
+		body, err := g.server.Get().AbsPath(path).Param("limit", mostRows).SetHeader("Accept", asTable).DoRaw(ctx)
+		var table metav1.Table
+		if err != nil || json.Unmarshal(body, &table) != nil {
+			continue
+		}
+		one := Table{Resource: path, Rows: [][]any{}}
+		for _, column := range table.ColumnDefinitions {
+			one.Columns = append(one.Columns, column.Name)
+		}
+		for _, row := range table.Rows {
+			one.Rows = append(one.Rows, row.Cells)
+		}
+		all = append(all, one)
+	}
+	return all
+}

@@ -1,0 +1,57 @@
+package look
+
+import (
+	"bufio"
+	"crypto/tls"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"testing"
+)
+
+// An upgrade, such as exec and port-forward need, passes both ways, and nothing of it is told.
+func TestUpgrade(t *testing.T) {
+	g, told, config := before(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Authorization") != "" {
+			t.Error("the API server gets the token of the Glass")
+		}
+		if r.Header.Get("Upgrade") != "SPDY/3.1" {
+			return // discovery
+		}
+		connection, stream, err := http.NewResponseController(w).Hijack()
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		defer connection.Close()
+		_, _ = io.WriteString(connection, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: SPDY/3.1\r\n\r\n")
+		line, _ := stream.ReadString('\n')
+		_, _ = io.WriteString(connection, "you said "+line)
+	}))
+	at, err := url.Parse(config.Host)
+	if err != nil {
+		t.Fatal(err)
+	}
+	connection, err := tls.Dial("tcp", at.Host, &tls.Config{InsecureSkipVerify: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer connection.Close()
+	_, _ = fmt.Fprintf(connection, "POST /api/v1/namespaces/default/pods/a/exec?command=sh HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\nConnection: Upgrade\r\nUpgrade: SPDY/3.1\r\n\r\n", at.Host, config.BearerToken)
+	reader := bufio.NewReader(connection)
+	response, err := http.ReadResponse(reader, nil)
+	if err != nil || response.StatusCode != http.StatusSwitchingProtocols {
+		t.Fatalf("the answer is %v, %v", response, err)
+	}
+	_, _ = io.WriteString(connection, "marked\n")
+	if line, err := reader.ReadString('\n'); line != "you said marked\n" {
+		t.Errorf("what came back is %q, %v", line, err)
+	}
+	if err := g.Close(); err != nil {
+		t.Error(err)
+	}
+	if steps := g.Kept(0); len(steps) > 0 || told.String() != "" {
+		t.Errorf("%d steps are kept, the story is\n%s", len(steps), told)
+	}
+}
