@@ -34,10 +34,11 @@ case $group in
 *.k8s.io | *.kubernetes.io) fail "GROUP=$group: that is reserved for Kubernetes. Take a domain of yours, such as desk.example.com" ;;
 esac
 case $kind in
-Client | Reconciler | ConfigMap) fail "KIND=$kind: client.go, reconcile.go or Kubernetes has this name. Take another one" ;;
+Client | Reconciler | ConfigMap | Worker) fail "KIND=$kind: this program or Kubernetes has this name. Take another one" ;;
 esac
 # The first two leave marks: a new name may contain an old one.
-replace PLURAL "$plural" '[a-z]([-a-z0-9]*[a-z0-9])?' tickets widgets "s/widgets/@plural@/g"
+# The plural is a variable, too.
+replace PLURAL "$plural" '[a-z][a-z0-9]*' tickets widgets "s/widgets/@plural@/g"
 replace KIND "$kind" '[A-Z][A-Za-z0-9]*' Ticket Widget "s/Widget/$kind/g;s/widget/$lower/g"
 edit="${edit}s/@plural@/$plural/g;"
 replace GROUP "$group" '[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)+' desk.example.com mine.example.com "s/mine[.]example[.]com/$group/g"
