@@ -95,6 +95,7 @@ func TestReconcile(t *testing.T) {
 		}
 
 		p.Delete(p.Path, "")
+		p.Later()
 		p.Collect()
 		p.Later()
 		if p.Get(configMapPath) != nil {

@@ -1,17 +1,18 @@
 package check
 
 import (
-	"context"
 	"reflect"
 	"slices"
 	"testing"
 	"time"
 
+	"github.com/go-logr/logr"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
+	"k8s.io/klog/v2"
 
 	"example.com/byhand/controller"
 	"example.com/byhand/kit/testkit"
@@ -59,17 +60,19 @@ func (r *reconciled) test(k *Kind, late *Cache) {
 	r.Add(path, k.Object(r.T))
 	r.key = cache.MetaObjectToName(r.Get(path))
 	r.show(nil)
-	sent, _ := r.call()
+	sent, _, err := r.call()
+	r.succeeds(err)
 	if len(sent) == 0 {
 		r.Fatalf("reconcile.go sends nothing for a new %s", k.Sample)
 	}
 	r.show(late)
-	again, _ := r.call()
+	again, _, err := r.call()
 	for _, write := range again {
 		if slices.Contains(sent, write) {
 			r.Fatalf("reconcile.go sends %s again, while the cache of %s does not show yet what was written: after each write, r.Writes.Await", write, late.resource)
 		}
 	}
+	r.succeeds(err)
 	r.rest()
 	// It loses its content: one that is changed in place is not the API server's any more.
 	for _, c := range r.caches {
@@ -112,14 +115,11 @@ func (r *reconciled) show(late *Cache) {
 	}
 }
 
-// call reconciles once, and returns the writes that were sent.
-func (r *reconciled) call() (sent []string, requeueAfter time.Duration) {
+// call reconciles once, and returns the writes that were sent as well.
+func (r *reconciled) call() (sent []string, requeueAfter time.Duration, err error) {
 	r.Helper()
 	r.Forget()
-	requeueAfter, err := r.reconcile(context.Background(), r.key)
-	if err != nil {
-		r.Fatalf("nothing is wrong, and reconcile.go returns the error: %v", err)
-	}
+	requeueAfter, err = r.reconcile(klog.NewContext(r.Context(), logr.Discard()), r.key)
 	for _, c := range r.caches {
 		for _, before := range c.shown {
 			key, _ := cache.MetaNamespaceKeyFunc(before)
@@ -128,7 +128,15 @@ func (r *reconciled) call() (sent []string, requeueAfter time.Duration) {
 			}
 		}
 	}
-	return writes(r.APIServer.Log()), requeueAfter
+	return writes(r.APIServer.Log()), requeueAfter, err
+}
+
+// succeeds fails the test if there is an error: nothing disturbs the reconcile.
+func (r *reconciled) succeeds(err error) {
+	r.Helper()
+	if err != nil {
+		r.Fatalf("nothing is wrong, and reconcile.go returns the error: %v", err)
+	}
 }
 
 // rest reconciles until nothing is sent. Then nothing more is to do.
@@ -138,7 +146,8 @@ func (r *reconciled) rest() {
 	for range 10 {
 		time.Sleep(time.Minute) // No back-off is as long.
 		r.show(nil)
-		sent, requeueAfter := r.call()
+		sent, requeueAfter, err := r.call()
+		r.succeeds(err)
 		switch {
 		case len(sent) > 0:
 			last = sent
