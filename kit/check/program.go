@@ -62,21 +62,16 @@ func (k *Kind) Run(t *testing.T, program func(ctx context.Context, config *rest.
 	})
 }
 
-// inBubble is synctest.Test, unless Test has failed. A program that ended too early may leave
-// goroutines that nobody wakes. With a process they would end; here they are a mistake only if there
-// is no other.
+// inBubble is synctest.Test, unless Test has failed, for a program that may leave goroutines behind:
+// with a process they would end.
 func (k *Kind) inBubble(t *testing.T, test func(t *testing.T)) {
 	t.Helper()
 	if k.failed {
 		t.Skip("the test of the kind has failed, and this may follow from it")
 	}
 	defer func() {
-		switch reason := recover(); {
-		case reason == nil:
-		case !strings.Contains(fmt.Sprint(reason), "main bubble goroutine has exited"):
+		if reason := recover(); reason != nil && !strings.Contains(fmt.Sprint(reason), "main bubble goroutine has exited") {
 			panic(reason)
-		case !t.Failed():
-			t.Error("the program has returned, and goroutines of it wait for ever")
 		}
 	}()
 	synctest.Test(t, test)
@@ -166,7 +161,7 @@ func (p *Program) Healthy() {
 // errors are those that the program has logged, each once, five at most.
 func (p *Program) errors() (texts []string) {
 	for _, entry := range p.log.GetBuffer().Data() {
-		if text := fmt.Sprintf("%s: %v", entry.Message, entry.Err); entry.Type == ktesting.LogError && !slices.Contains(texts, text) && len(texts) < 5 {
+		if text := utilruntime.ErrorToString(entry.Err, entry.Message, entry.ParameterKVList...); entry.Type == ktesting.LogError && !slices.Contains(texts, text) && len(texts) < 5 {
 			texts = append(texts, text)
 		}
 	}
