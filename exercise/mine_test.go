@@ -147,6 +147,7 @@ func TestMineNames(t *testing.T) {
 		{"KIND=Client", "has this name. Take another one"},
 		{"KIND=Worker", "has this name. Take another one"},
 		{"PLURAL=Tickets", "PLURAL=Tickets: it must be like tickets"},
+		{"PLURAL=range", "has this name. Take another one"},
 		{"PLURAL=my-things", "PLURAL=my-things: it must be like tickets"},
 		{"GROUP=desk", "GROUP=desk: it must be like desk.example.com"},
 		{"GROUP=Desk.example.com", "it must be like desk.example.com"},

@@ -7,7 +7,8 @@
 //	func TestKind(t *testing.T) { parts.Test(t) }
 //
 // Kind.Run runs the whole program beside an API server in memory, and Kind.Reconcile a reconcile by
-// itself. Where Test has failed they are skipped: what they would say may follow from that.
+// itself. Where Test has failed, or the program does not start, the next ones are skipped: what they
+// would say follows from that.
 //
 // # What it promises
 //
@@ -64,7 +65,8 @@ type Kind struct {
 	// CRD is the file of its definition, and Sample that of an object, in YAML.
 	CRD, Sample string
 
-	failed bool // Test has.
+	// failed says that Test has, or that the program does not start: the other tests would say it again.
+	failed bool
 }
 
 // named puts the file that a message is about in front of it.

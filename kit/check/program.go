@@ -57,17 +57,19 @@ func (k *Kind) Run(t *testing.T, program func(ctx context.Context, config *rest.
 			}
 		}()
 		running.Go(func() { p.Ended <- program(ctx, p.Config()) })
-		p.Later()
+		k.failed = true
+		p.Later() // It has started, or the test ends here.
+		k.failed = false
 		test(p)
 	})
 }
 
-// inBubble is synctest.Test, unless Test has failed, for a program that may leave goroutines behind:
+// inBubble is synctest.Test, unless another test has said what is wrong, for a program that may leave goroutines behind:
 // with a process they would end.
 func (k *Kind) inBubble(t *testing.T, test func(t *testing.T)) {
 	t.Helper()
 	if k.failed {
-		t.Skip("the test of the kind has failed, and this may follow from it")
+		t.Skip("a test before has failed, and this would follow from it")
 	}
 	defer func() {
 		if reason := recover(); reason != nil && !strings.Contains(fmt.Sprint(reason), "main bubble goroutine has exited") {
