@@ -86,7 +86,9 @@ func TestReconcile(t *testing.T) {
 		has(p, "hello", "Written")
 		p.Remove(configMapPath)
 		has(p, "hello", "Written")
-		p.Edit(p.Path, func(w *unstructured.Unstructured) { _ = unstructured.SetNestedField(w.Object, "other", "spec", "text") })
+		p.Edit(p.Path, func(w *unstructured.Unstructured) {
+			_ = unstructured.SetNestedField(w.Object, "other", "spec", "text")
+		})
 		has(p, "other", "Written")
 		sent := p.Writes()
 		time.Sleep(3 * resync)
