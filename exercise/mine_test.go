@@ -31,11 +31,17 @@ func call(dir string, name string, args ...string) (output string, err error) {
 	return string(text), err
 }
 
-// newTicket is what the first six steps of the README make of the folder: what it shows of each
-// file is put there.
+// newTicket is what the first six steps of the README make of the folder.
 func newTicket(t *testing.T) (dir string) {
 	t.Helper()
 	dir = newMine(t)
+	toTicket(t, dir, 6)
+	return dir
+}
+
+// toTicket takes the steps of the README up to one: what it shows of each file is put there.
+func toTicket(t *testing.T, dir string, steps int) {
+	t.Helper()
 	if output, err := call(dir, "make", "names", "KIND=Ticket", "GROUP=desk.example.com", "VERSION=v1", "MODULE=example.com/desk"); err != nil {
 		t.Fatalf("%v: %s", err, output)
 	}
@@ -47,13 +53,18 @@ func newTicket(t *testing.T) (dir string) {
 		t.Fatalf("the README shows %d files, want the types, the copies, the schema and the sample", len(shown))
 	}
 	between(t, dir, "types.go", "type TicketSpec", "// TicketStatus", shown[0]+"\n")
-	between(t, dir, "deepcopy.go", "func (s *TicketSpec)", "func (s *TicketStatus)", shown[1]+"\n")
-	replace(t, dir, "deepcopy.go", "import (\n", "import (\n\t\"maps\"\n")
-	between(t, dir, "config/crd.yaml", "              required: [text]", "            status:", shown[2])
-	replace(t, dir, "config/sample.yaml", "spec:\n  text: hello\n", shown[3])
 	replace(t, dir, "reconcile.go", "w.Spec.Text", "w.Spec.Title")
-	replace(t, dir, "mine_test.go", `"spec", "text"`, `"spec", "title"`)
-	return dir
+	if steps >= 4 {
+		between(t, dir, "deepcopy.go", "func (s *TicketSpec)", "func (s *TicketStatus)", shown[1]+"\n")
+		replace(t, dir, "deepcopy.go", "import (\n", "import (\n\t\"maps\"\n")
+	}
+	if steps >= 5 {
+		between(t, dir, "config/crd.yaml", "              required: [text]", "            status:", shown[2])
+		replace(t, dir, "config/sample.yaml", "spec:\n  text: hello\n", shown[3])
+	}
+	if steps >= 6 {
+		replace(t, dir, "mine_test.go", `"spec", "text"`, `"spec", "title"`)
+	}
 }
 
 func replace(t *testing.T, dir, file, before, after string) {
@@ -134,7 +145,10 @@ func TestMineNames(t *testing.T) {
 		{"KIND=ticket", "KIND=ticket: it must be like Ticket"},
 		{"KIND=Help-Desk", "it must be like Ticket"},
 		{"KIND=Client", "has this name. Take another one"},
+		{"KIND=Worker", "has this name. Take another one"},
 		{"PLURAL=Tickets", "PLURAL=Tickets: it must be like tickets"},
+		{"PLURAL=range", "has this name. Take another one"},
+		{"PLURAL=my-things", "PLURAL=my-things: it must be like tickets"},
 		{"GROUP=desk", "GROUP=desk: it must be like desk.example.com"},
 		{"GROUP=Desk.example.com", "it must be like desk.example.com"},
 		{"GROUP=desk.k8s.io", "that is reserved for Kubernetes"},

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -17,6 +18,7 @@ type Client struct{ rest rest.Interface }
 // change. It opens no connection.
 func NewClient(config *rest.Config) (*Client, error) {
 	c := rest.CopyConfig(config)
+	c.UserAgent = cmp.Or(c.UserAgent, rest.DefaultKubernetesUserAgent()) // for logs and managedFields
 	c.APIPath, c.GroupVersion = "/apis", &groupVersion
 	c.NegotiatedSerializer = serializer.NewCodecFactory(scheme).WithoutConversion()
 	client, err := rest.RESTClientFor(c)

@@ -8,7 +8,7 @@ import (
 
 // Each pointer, slice and map of a copy gets memory of its own; nil stays nil and empty stays
 // empty. Otherwise a change of the copy is a change of the store, which all goroutines share.
-// The test TestKind names the field that was forgotten.
+// A struct without any needs no DeepCopyInto. TestKind names the field that was forgotten.
 
 // DeepCopyInto writes a deep copy of w into out, which must not be nil.
 func (w *Widget) DeepCopyInto(out *Widget) {

@@ -1,4 +1,4 @@
-// Command mine gives each Widget its ConfigMap. README.md leads to a kind of your own.
+// Command controller gives each Widget its ConfigMap. README.md leads to a kind of your own.
 package main
 
 import (
@@ -51,7 +51,7 @@ func main() {
 		err = runWith(ctx, config, namespace, o)
 	}
 	if err != nil && !errors.Is(err, context.Canceled) {
-		fmt.Fprintln(os.Stderr, "mine:", err)
+		fmt.Fprintln(os.Stderr, "controller:", err)
 		os.Exit(1)
 	}
 }

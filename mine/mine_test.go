@@ -4,143 +4,138 @@ import (
 	"context"
 	"errors"
 	"flag"
-	"net/http"
-	"sync"
+	"reflect"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
 
+	"example.com/byhand/controller"
 	"example.com/byhand/kit/check"
 	"example.com/byhand/kit/leader"
 	"example.com/byhand/kit/testkit"
 )
 
-var parts = check.Kind{Scheme: scheme, Plural: resource, CRD: "config/crd.yaml", Sample: "config/sample.yaml"}
+var parts = check.Kind{Scheme: scheme, Owner: kind, Plural: resource, CRD: "config/crd.yaml", Sample: "config/sample.yaml"}
 
-// TestKind: types, copies, registration, definition and sample are in step.
+// TestKind: types, copies, registration, definition and sample are in step. The other tests wait for that.
 func TestKind(t *testing.T) { parts.Test(t) }
 
-// program is the whole program and an API server, in memory, where time stands still while one works.
-type program struct {
-	*testing.T
-	*testkit.APIServer
-	ended chan error
+// What the program makes of the sample, and where.
+var configMap = testkit.Resource{GroupVersionKind: corev1.SchemeGroupVersion.WithKind("ConfigMap"), Plural: "configmaps", Blind: true}
+
+const configMapPath = "/api/v1/namespaces/default/configmaps/example"
+
+// TestCache: what the cache does not show yet is not sent twice, no object of it is changed, and
+// when nothing differs the reconcile is done.
+func TestCache(t *testing.T) {
+	parts.Reconcile(t, func(config *rest.Config) (controller.Reconcile, []*check.Cache) {
+		client, err := NewClient(config)
+		if err != nil {
+			t.Fatal(err)
+		}
+		widgets, configMaps := check.NewCache(resource, &Widget{}), check.NewCache("configmaps", &corev1.ConfigMap{})
+		r := &Reconciler{Client: client, ConfigMaps: kubernetes.NewForConfigOrDie(config).CoreV1(),
+			WidgetStore: widgets, ConfigMapStore: configMaps, Failures: controller.NewFailures()}
+		return r.Reconcile, []*check.Cache{widgets, configMaps}
+	}, configMap)
 }
 
-// start runs the test in a bubble, in which the program runs, as the leader.
-func start(t *testing.T, test func(p *program)) {
-	synctest.Test(t, func(t *testing.T) {
-		configMap := testkit.Resource{GroupVersionKind: corev1.SchemeGroupVersion.WithKind("ConfigMap"), Plural: "configmaps", Blind: true}
-		p := &program{T: t, APIServer: testkit.NewAPIServer(parts.Resource(t), configMap), ended: make(chan error, 1)}
-		ctx, cancel := context.WithCancel(t.Context())
-		var running sync.WaitGroup
-		defer func() { cancel(); running.Wait() }()                      // It gives its Lease away.
+// start runs a test beside the whole program, which leads, where time stands still while one works.
+func start(t *testing.T, test func(p *check.Program)) {
+	parts.Run(t, func(ctx context.Context, config *rest.Config) error {
 		election := leader.Flags(flag.NewFlagSet("", flag.PanicOnError)) // the defaults
 		election.Elect, election.Name = true, leaseName
-		running.Go(func() { p.ended <- runWith(ctx, p.Config(), "default", options{workers: 2, election: election}) })
-		p.later()
-		test(p)
-	})
+		return runWith(ctx, config, "default", options{workers: 2, election: election})
+	}, test, configMap)
 }
-
-// later waits until the program has nothing left to do, for two minutes of its time.
-func (p *program) later() {
-	p.Helper()
-	time.Sleep(2 * time.Minute)
-	if len(p.ended) > 0 {
-		p.Fatalf("main.go: run has ended: %v", <-p.ended)
-	}
-}
-
-// writes are those that the program has sent, without its Lease.
-func (p *program) writes() (sent []string) {
-	synctest.Wait()
-	for _, r := range p.APIServer.Log() {
-		if r.Method != http.MethodGet && r.Target.Resource != "leases" {
-			sent = append(sent, r.Method+" "+r.Target.String())
-		}
-	}
-	return sent
-}
-
-var path, configMapPath = "/apis/" + groupVersion.String() + "/namespaces/default/" + resource + "/example", "/api/v1/namespaces/default/configmaps/example"
 
 // has fails the test unless the ConfigMap holds the text, and the Widget says why.
-func (p *program) has(text, reason string) {
+func has(p *check.Program, text, reason string) {
 	p.Helper()
-	object := p.Get(configMapPath)
-	if object == nil {
-		p.Fatal("reconcile.go has made no ConfigMap; or no handler of informer.go has called it, or main.go runs no informer")
-	}
-	if got, _, _ := unstructured.NestedString(object.Object, "data", "text"); got != text {
-		p.Errorf("reconcile.go, or a handler of informer.go that does not call it: the ConfigMap has the text %q, want %q", got, text)
-	}
-	conditions, _, _ := unstructured.NestedSlice(p.Get(path).Object, "status", "conditions")
+	p.Later()
+	conditions, _, _ := unstructured.NestedSlice(p.Get(p.Path).Object, "status", "conditions")
 	if len(conditions) != 1 || conditions[0].(map[string]any)["reason"] != reason {
 		p.Errorf("the status has the conditions %v, want one with the reason %s", conditions, reason)
 	}
+	if object := p.Get(configMapPath); object == nil {
+		p.Error("reconcile.go, or a handler of informer.go that does not call it: there is no ConfigMap")
+	} else if got, _, _ := unstructured.NestedString(object.Object, "data", "text"); got != text {
+		p.Errorf("reconcile.go, or a handler of informer.go that does not call it: the ConfigMap has the text %q, want %q", got, text)
+	}
 }
 
-// TestReconcile: the ConfigMap is as its Widget asks, whoever changes what, and nothing is sent
-// when nothing differs.
+// TestReconcile: the ConfigMap is as its Widget asks, whoever changes what, nothing is sent when
+// nothing differs, and the ConfigMap goes with its Widget.
 func TestReconcile(t *testing.T) {
-	start(t, func(p *program) {
-		p.Add(path, parts.Object(t))
-		p.later()
-		p.has("hello", "Written")
-		if owners := p.Get(configMapPath).GetOwnerReferences(); len(owners) != 1 || owners[0].UID != p.Get(path).GetUID() {
-			t.Errorf("its owners are %v, want the Widget", owners)
+	start(t, func(p *check.Program) {
+		p.Create()
+		p.Later()
+		p.Made(configMapPath)
+		has(p, "hello", "Written")
+		widget := p.Get(p.Path)
+		if got, want := metav1.GetControllerOf(p.Get(configMapPath)), metav1.NewControllerRef(widget, widget.GroupVersionKind()); !reflect.DeepEqual(got, want) {
+			p.Errorf("reconcile.go: the controller of the ConfigMap is %v, want %v", got, want)
 		}
 
 		p.Edit(configMapPath, func(c *unstructured.Unstructured) { c.Object["data"] = map[string]any{"text": "edited"} })
-		p.later()
-		p.has("hello", "Written")
+		has(p, "hello", "Written")
 		p.Remove(configMapPath)
-		p.later()
-		p.has("hello", "Written")
-		p.Edit(path, func(w *unstructured.Unstructured) {
+		has(p, "hello", "Written")
+		p.Edit(p.Path, func(w *unstructured.Unstructured) {
 			_ = unstructured.SetNestedField(w.Object, "other", "spec", "text")
 		})
-		p.later()
-		p.has("other", "Written")
-		sent := p.writes()
+		has(p, "other", "Written")
+		sent := p.Writes()
 		time.Sleep(3 * resync)
-		if again := p.writes()[len(sent):]; len(again) > 0 {
-			t.Errorf("reconcile.go writes although nothing has changed: %v", again)
+		if again := p.Writes()[len(sent):]; len(again) > 0 {
+			p.Errorf("reconcile.go writes although nothing has changed: %v", again)
 		}
+
+		p.Delete(p.Path, "")
+		p.Later()
+		p.Collect()
+		p.Later()
+		if p.Get(configMapPath) != nil {
+			p.Error("reconcile.go: the garbage collector has not deleted the ConfigMap after its Widget, or it was made again")
+		}
+		p.Healthy()
 		check.Role(t, "config/role.yaml", p.APIServer.Log(), "update "+resource+"/finalizers")
 	})
 }
 
 // TestNameTaken: another's ConfigMap is left alone, and when it is gone, the Widget has its own.
 func TestNameTaken(t *testing.T) {
-	start(t, func(p *program) {
-		p.Add(configMapPath, &unstructured.Unstructured{Object: map[string]any{"data": map[string]any{"text": "theirs"}}})
-		p.Add(path, parts.Object(t))
-		p.later()
-		p.has("theirs", "NameTaken")
-		p.Remove(configMapPath)
-		p.later()
-		p.has("hello", "Written")
-	})
+	for _, labels := range []map[string]string{nil, {label: ""}} { // With ours the informer sees it.
+		start(t, func(p *check.Program) {
+			theirs := &unstructured.Unstructured{Object: map[string]any{"data": map[string]any{"text": "theirs"}}}
+			theirs.SetLabels(labels)
+			p.Add(configMapPath, theirs)
+			p.Create()
+			has(p, "theirs", "NameTaken")
+			p.Remove(configMapPath)
+			has(p, "hello", "Written")
+		})
+	}
 }
 
 // TestLeader: who has lost the Lease begins nothing more, and ends.
 func TestLeader(t *testing.T) {
-	start(t, func(p *program) {
+	start(t, func(p *check.Program) {
 		p.Edit("/apis/coordination.k8s.io/v1/namespaces/default/leases/"+leaseName, func(lease *unstructured.Unstructured) {
 			_ = unstructured.SetNestedField(lease.Object, "thief", "spec", "holderIdentity")
 		})
 		time.Sleep(3 * time.Second) // The leader sees it when it renews.
-		p.Add(path, parts.Object(t))
-		if err := <-p.ended; !errors.Is(err, leader.ErrLost) {
-			t.Errorf("run returns %v, want ErrLost", err)
+		p.Create()
+		if err := <-p.Ended; !errors.Is(err, leader.ErrLost) {
+			p.Errorf("run returns %v, want ErrLost", err)
 		}
-		if sent := p.writes(); len(sent) > 0 {
-			t.Errorf("main.go: without the Lease it sends %v: is OnlyWhileLeading around the reconcile?", sent)
+		if sent := p.Writes(); len(sent) > 0 {
+			p.Errorf("main.go: without the Lease it sends %v: is OnlyWhileLeading around the reconcile?", sent)
 		}
 	})
 }

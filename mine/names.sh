@@ -12,8 +12,9 @@ fail() {
 files="*.go go.mod config/*.yaml README.md"
 kind=${KIND:-} group=${GROUP:-} version=${VERSION:-} module=${MODULE:-} plural=${PLURAL:-}
 [ -n "$kind$group$version$module$plural" ] || fail "which names? make names KIND=Ticket GROUP=desk.example.com VERSION=v1 MODULE=example.com/desk, any of them"
+isKind='[A-Z][A-Za-z0-9]*'
 lower=$(printf %s "$kind" | tr '[:upper:]' '[:lower:]')
-if [ -n "$kind" ] && [ -z "$plural" ]; then
+if [ -z "$plural" ] && printf '%s\n' "$kind" | grep -Eqx "$isKind"; then
 	case $lower in
 	*[aeiou]y) plural=${lower}s ;;
 	*y) plural=${lower%y}ies ;;
@@ -36,9 +37,13 @@ esac
 case $kind in
 Client | Reconciler | ConfigMap) fail "KIND=$kind: client.go, reconcile.go or Kubernetes has this name. Take another one" ;;
 esac
+case $plural in # It is a variable, too.
+workers | break | case | chan | const | continue | default | defer | else | fallthrough | for | func | go | goto | if | import | interface | map | package | range | return | select | struct | switch | type | var)
+	fail "PLURAL=$plural: main.go or Go has this name. Take another one" ;;
+esac
 # The first two leave marks: a new name may contain an old one.
-replace PLURAL "$plural" '[a-z]([-a-z0-9]*[a-z0-9])?' tickets widgets "s/widgets/@plural@/g"
-replace KIND "$kind" '[A-Z][A-Za-z0-9]*' Ticket Widget "s/Widget/$kind/g;s/widget/$lower/g"
+replace PLURAL "$plural" '[a-z][a-z0-9]*' tickets widgets "s/widgets/@plural@/g"
+replace KIND "$kind" "$isKind" Ticket Widget "s/Widget/$kind/g;s/widget/$lower/g"
 edit="${edit}s/@plural@/$plural/g;"
 replace GROUP "$group" '[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)+' desk.example.com mine.example.com "s/mine[.]example[.]com/$group/g"
 replace VERSION "$version" 'v[1-9][0-9]*((alpha|beta)[1-9][0-9]*)?' v1beta1 v1alpha1 "s/v1alpha1/$version/g"

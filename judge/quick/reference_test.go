@@ -47,6 +47,8 @@ func TestMine(t *testing.T) {
 		{"image-changed", "reconcile.go", "equality.Semantic.DeepEqual(before, desired)", "len(before.Data) > 0"},
 		{"deleted-foreground", "reconcile.go", "w.DeletionTimestamp != nil", "false"},
 		{"denied-with-ids", "reconcile.go", "c.Message, _ = r.Failures.Told(w, c.Reason, f.Err.Error())", "c.Message = f.Err.Error()"},
+		{"deleted-background", "register.go", `WithKind("Widget")`, `WithKind("Widgets")`},
+		{"name-taken", "reconcile.go", "\t\tcase !metav1.IsControlledBy(before, w):\n\t\t\treturn apierrors.NewAlreadyExists(corev1.Resource(\"configmaps\"), w.Name)\n", ""},
 		{"deployment-deleted", "informer.go", "controller.EnqueueOwner(queue, kind.GroupKind()", "controller.EnqueueOwner(queue, kind.GroupVersion().WithKind(\"Other\").GroupKind()"},
 	} {
 		t.Run(test.caught, func(t *testing.T) {
@@ -71,6 +73,11 @@ func TestMine(t *testing.T) {
 			output, short := play(t, dir, binary, test.caught)
 			if test.caught == "" && (len(short) > 0 || !strings.Contains(output, "\n0 of 24 scenarios fall short")) || test.caught != "" && !slices.Contains(short, test.caught) {
 				t.Errorf("%v fall short, want %s:\n%s", short, test.caught, output)
+			}
+			for line := range strings.Lines(output) {
+				if isFoos := strings.Contains(line, "Foo") || strings.Contains(line, "Deployment"); isFoos && !strings.Contains(line, "as byhand does with Foos") && !strings.Contains(line, "A real bug") {
+					t.Errorf("it says of a Widget: %s", line)
+				}
 			}
 		})
 	}

@@ -2,16 +2,20 @@
 // CustomResourceDefinition, the copies and the role from the Go types; by hand, a test has to see
 // that they are in step.
 //
-//	func TestKind(t *testing.T) {
-//		check.Kind{Scheme: scheme, Plural: "widgets", CRD: "config/crd.yaml", Sample: "config/sample.yaml"}.Test(t)
-//	}
+//	var parts = check.Kind{Scheme: scheme, Owner: kind, Plural: "widgets", CRD: "config/crd.yaml", Sample: "config/sample.yaml"}
+//
+//	func TestKind(t *testing.T) { parts.Test(t) }
+//
+// Kind.Run runs the whole program beside an API server in memory, and Kind.Reconcile a reconcile by
+// itself. Where Test has failed, or the program does not start, the next ones are skipped: what they
+// would say follows from that.
 //
 // # What it promises
 //
 // If Test passes, then
 //
 //   - the scheme knows group, version, kind and list of the definition, and what a watch needs,
-//     and they are spelled as the API server asks for it;
+//     owner references are to that kind, and all is spelled as the API server asks for it;
 //   - each field of the Go types is in the schema with the type that it has in JSON, described and
 //     required if Go always sends it, and each field of the schema is in Go (package crd);
 //   - a type with a status has the subresource;
@@ -20,6 +24,9 @@
 //     (package deepcopy).
 //
 // If Role passes, the role allows each request that was sent, and nothing that no request needs.
+//
+// If Reconcile passes, a reconcile sends no write twice while a cache does not show it yet, changes no
+// object of a cache, and at rest is done: no error, and no other call.
 //
 // It does not see what a schema says beyond types, such as a pattern that no value matches, nor a
 // right that only a request needs which no test sends.
@@ -49,10 +56,17 @@ import (
 type Kind struct {
 	// Scheme has the Go types of the kind, and of its list.
 	Scheme *runtime.Scheme
+	// Owner is the kind that owner references name, zero if objects of the kind own nothing.
+	Owner schema.GroupVersionKind
 	// Plural is what the client asks for.
 	Plural string
+	// ClusterScoped says that client and tests ask for objects in no namespace.
+	ClusterScoped bool
 	// CRD is the file of its definition, and Sample that of an object, in YAML.
 	CRD, Sample string
+
+	// failed says that Test has, or that the program does not start: the other tests would say it again.
+	failed bool
 }
 
 // named puts the file that a message is about in front of it.
@@ -71,41 +85,40 @@ func (n named) Fatal(args ...any) {
 	n.T.Fatal(n.file + ": " + fmt.Sprint(args...))
 }
 
-// Test tests the kind. Each message names the file that it is about.
-func (k Kind) Test(t *testing.T) {
+// Test tests the kind, part by part, in the order in which they are written. The first one that is
+// wrong ends it. Each message names the file that it is about.
+func (k *Kind) Test(t *testing.T) {
+	defer func() { k.failed = t.Failed() }()
 	definition := crd.Read(named{t, k.CRD}, read(t, k.CRD))
 	if len(definition.Spec.Versions) != 1 {
 		t.Fatalf("%s has %d versions: this test knows kinds with one", k.CRD, len(definition.Spec.Versions))
 	}
 	version, names := definition.Spec.Versions[0], definition.Spec.Names
 	kind := schema.GroupVersionKind{Group: definition.Spec.Group, Version: version.Name, Kind: names.Kind}
-	t.Run("names", func(t *testing.T) { k.names(named{t, k.CRD}, definition, kind) })
-	typ, ok := k.Scheme.AllKnownTypes()[kind]
-	if !ok {
-		return // names has said so.
+	_ = t.Run("names", func(t *testing.T) { k.names(named{t, k.CRD}, definition, kind) }) &&
+		t.Run("deepcopy", func(t *testing.T) { k.copies(t) }) &&
+		t.Run("schema", func(t *testing.T) {
+			typ := k.Scheme.AllKnownTypes()[kind]
+			crd.Compare(named{t, k.CRD}, kind.Kind, typ, version.Schema.OpenAPIV3Schema)
+			_, subresource := version.Subresources["status"]
+			if _, field := crd.Fields(typ)["status"]; field != subresource {
+				t.Errorf("%s: Go has a status: %t; subresources has `status: {}`: %t. Without it UpdateStatus gets 404", k.CRD, field, subresource)
+			}
+		}) &&
+		t.Run("sample", func(t *testing.T) { k.sample(named{t, k.Sample}, kind, version.Schema.OpenAPIV3Schema) })
+}
+
+// copies tests the copies, until one of its tests fails.
+func (k *Kind) copies(t *testing.T) {
+	for _, test := range []func(*testing.T, *runtime.Scheme){deepcopy.EqualsOriginal, deepcopy.SharesNoMemory, deepcopy.KeepsNilAndEmpty, deepcopy.OfNil, deepcopy.RoundTrip} {
+		if test(t, k.Scheme); t.Failed() {
+			return
+		}
 	}
-	t.Run("schema", func(t *testing.T) {
-		crd.Compare(named{t, k.CRD}, kind.Kind, typ, version.Schema.OpenAPIV3Schema)
-		_, subresource := version.Subresources["status"]
-		if _, field := crd.Fields(typ)["status"]; field != subresource {
-			t.Errorf("%s: Go has a status: %t; subresources has `status: {}`: %t. Without it UpdateStatus gets 404", k.CRD, field, subresource)
-		}
-	})
-	t.Run("sample", func(t *testing.T) { k.sample(named{t, k.Sample}, kind, version.Schema.OpenAPIV3Schema) })
-	t.Run("deepcopy", func(t *testing.T) {
-		t.Run("EqualsOriginal", func(t *testing.T) { deepcopy.EqualsOriginal(t, k.Scheme) })
-		t.Run("SharesNoMemory", func(t *testing.T) { deepcopy.SharesNoMemory(t, k.Scheme) })
-		t.Run("KeepsNilAndEmpty", func(t *testing.T) { deepcopy.KeepsNilAndEmpty(t, k.Scheme) })
-		t.Run("OfNil", func(t *testing.T) { deepcopy.OfNil(t, k.Scheme) })
-		t.Run("RoundTrip", func(t *testing.T) { deepcopy.RoundTrip(t, k.Scheme) })
-		if t.Failed() {
-			t.Log("the copies of " + typ.PkgPath() + " are in its deepcopy.go")
-		}
-	})
 }
 
 // Resource is the kind as testkit.NewAPIServer serves it.
-func (k Kind) Resource(t *testing.T) testkit.Resource {
+func (k *Kind) Resource(t *testing.T) testkit.Resource {
 	t.Helper()
 	resource, err := testkit.Custom(read(t, k.CRD))
 	if err != nil {
@@ -115,7 +128,7 @@ func (k Kind) Resource(t *testing.T) testkit.Resource {
 }
 
 // Object is the sample.
-func (k Kind) Object(t *testing.T) *unstructured.Unstructured {
+func (k *Kind) Object(t *testing.T) *unstructured.Unstructured {
 	t.Helper()
 	object := &unstructured.Unstructured{}
 	converted, err := yaml.YAMLToJSON(read(t, k.Sample))
@@ -128,13 +141,20 @@ func (k Kind) Object(t *testing.T) *unstructured.Unstructured {
 	return object
 }
 
+// path is where the sample is stored.
+func (k *Kind) path(t *testing.T) string {
+	t.Helper()
+	resource := k.Resource(t)
+	return resource.Path("default", k.Object(t).GetName())
+}
+
 // camel is how the API server wants a kind, and dns a plural and a label of a group.
 var (
 	camel = regexp.MustCompile(`^[A-Z][A-Za-z0-9]*$`)
 	dns   = regexp.MustCompile(`^[a-z]([-a-z0-9]*[a-z0-9])?$`)
 )
 
-func (k Kind) names(t named, d crd.Definition, kind schema.GroupVersionKind) {
+func (k *Kind) names(t named, d crd.Definition, kind schema.GroupVersionKind) {
 	names := d.Spec.Names
 	for what, pair := range map[string][2]string{
 		"apiVersion":           {d.APIVersion, "apiextensions.k8s.io/v1"},
@@ -154,11 +174,16 @@ func (k Kind) names(t named, d crd.Definition, kind schema.GroupVersionKind) {
 	if !strings.Contains(kind.Group, ".") || slices.ContainsFunc(strings.Split(kind.Group, "."), func(label string) bool { return !dns.MatchString(label) }) {
 		t.Errorf("the group %q is no domain, such as desk.example.com", kind.Group)
 	}
+	if k.Owner != kind && !k.Owner.Empty() {
+		t.T.Errorf("register.go: owner references are to %v, and %s defines %v: the garbage collector finds no owner of another kind, and deletes nothing after it", k.Owner, k.CRD, kind)
+	}
 	if names.Plural != k.Plural {
 		t.Errorf("spec.names.plural is %q, and register.go has %q: another plural is another URL", names.Plural, k.Plural)
 	}
 	if d.Spec.Scope != "Namespaced" && d.Spec.Scope != "Cluster" {
 		t.Errorf("spec.scope is %q, want Namespaced or Cluster", d.Spec.Scope)
+	} else if isCluster := d.Spec.Scope == "Cluster"; isCluster != k.ClusterScoped {
+		t.Errorf("spec.scope is %q, and the test says ClusterScoped: %t: are the objects in a namespace?", d.Spec.Scope, k.ClusterScoped)
 	}
 	for _, name := range []string{names.Kind, names.Kind + "List", "WatchEvent"} {
 		if !k.Scheme.Recognizes(kind.GroupVersion().WithKind(name)) {
@@ -168,7 +193,7 @@ func (k Kind) names(t named, d crd.Definition, kind schema.GroupVersionKind) {
 	}
 }
 
-func (k Kind) sample(t named, kind schema.GroupVersionKind, s crd.Schema) {
+func (k *Kind) sample(t named, kind schema.GroupVersionKind, s crd.Schema) {
 	object := k.Object(t.T)
 	if got := object.GroupVersionKind(); got != kind {
 		t.Errorf("it is a %s of %s, want a %s of %s", got.Kind, got.GroupVersion(), kind.Kind, kind.GroupVersion())

@@ -163,7 +163,8 @@ func TestKind(t *testing.T) {
 	version, scheme := schema.GroupVersion{Group: "test.example.com", Version: "v2"}, runtime.NewScheme()
 	scheme.AddKnownTypes(version, &Thing{}, &ThingList{})
 	metav1.AddToGroupVersion(scheme, version)
-	check.Kind{Scheme: scheme, Plural: "things", CRD: write(t, definition), Sample: write(t, sample)}.Test(t)
+	parts := check.Kind{Scheme: scheme, Owner: version.WithKind("Thing"), Plural: "things", ClusterScoped: true, CRD: write(t, definition), Sample: write(t, sample)}
+	parts.Test(t)
 }
 
 // An informer's watch needs list as well; discovery needs no right of its own.

@@ -149,7 +149,7 @@ func ExplainConfig(err error) error {
 		if files := os.Getenv(clientcmd.RecommendedConfigPathEnvVar); files != "" {
 			looked = "$KUBECONFIG (" + files + ")"
 		}
-		return fmt.Errorf("no cluster is configured: there is no --kubeconfig, nothing in %s, and this is no Pod. Give --kubeconfig FILE; `make cluster` starts a cluster and prints its file", looked)
+		return fmt.Errorf("no cluster is configured: there is no --kubeconfig, nothing in %s, and this is no Pod. Give --kubeconfig FILE; in byhand's folder `make cluster` starts a cluster and prints its file", looked)
 	case clientcmd.IsContextNotFound(err), strings.HasPrefix(err.Error(), "context ") && strings.HasSuffix(err.Error(), "does not exist"):
 		return fmt.Errorf("%w: `kubectl config get-contexts` lists the ones there are", err)
 	case errors.Is(err, os.ErrNotExist), errors.Is(err, os.ErrPermission):
@@ -201,7 +201,7 @@ func CheckGroup(ctx context.Context, server discovery.DiscoveryInterfaces, host 
 	case err == nil:
 		return nil
 	case apierrors.IsNotFound(err):
-		return fmt.Errorf("%s does not serve %s: install the CustomResourceDefinitions with `kubectl apply -f config/crd` (or `make install`)", host, group)
+		return fmt.Errorf("%s does not serve %s: install the CustomResourceDefinitions with `kubectl apply -f config/crd` (or config/crd.yaml)", host, group)
 	default:
 		return explainRequest(ctx, err, host)
 	}
@@ -219,7 +219,7 @@ func explainRequest(ctx context.Context, err error, host string) error {
 	case strings.Contains(err.Error(), "x509:"):
 		return fmt.Errorf("%s has a certificate that the kubeconfig does not trust: %w: check certificate-authority in the kubeconfig", host, err)
 	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &network):
-		return fmt.Errorf("%s does not answer: %w: is the cluster running, and is this its address? (`make cluster` starts one)", host, err)
+		return fmt.Errorf("%s does not answer: %w: is the cluster running, and is this its address? (in byhand's folder `make cluster` starts one)", host, err)
 	default:
 		return fmt.Errorf("%s: %w", host, err)
 	}

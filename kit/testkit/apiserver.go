@@ -166,7 +166,7 @@ func (s *APIServer) acts(path string, act func(*Resource)) {
 func (s *APIServer) resourceAt(path string) *Resource {
 	target := TargetOf(path)
 	for _, res := range s.resources {
-		if res.Plural == target.Resource && res.Group == target.Group && strings.HasPrefix(path, res.pathOf(target.Namespace, "")) {
+		if res.Plural == target.Resource && res.Group == target.Group && strings.HasPrefix(path, res.Path(target.Namespace, "")) {
 			return res
 		}
 	}

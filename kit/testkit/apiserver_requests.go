@@ -39,7 +39,7 @@ func (s *APIServer) serve(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	x := &request{Request: r, Resource: res, Target: TargetOf(r.URL.Path), query: r.URL.Query()}
-	x.path = x.pathOf(x.Namespace, x.Name)
+	x.path = x.Path(x.Namespace, x.Name)
 	switch watch := x.query.Get("watch"); {
 	case !res.has(x.Subresource):
 		WriteError(w, apierrors.NewNotFound(x.groupResource(), x.Name))
@@ -146,7 +146,7 @@ func (s *APIServer) create(x *request, sent []byte) (any, error) {
 		object.SetName(fmt.Sprintf("%s%05d", prefix, s.version%100000))
 	}
 	namespace := s.objects["/api/v1/namespaces/"+x.Namespace]
-	x.path = x.pathOf(x.Namespace, object.GetName())
+	x.path = x.Path(x.Namespace, object.GetName())
 	switch {
 	case !x.ClusterScoped && namespace == nil:
 		return nil, apierrors.NewNotFound(schema.GroupResource{Resource: "namespaces"}, x.Namespace)

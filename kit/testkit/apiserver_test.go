@@ -1,6 +1,7 @@
 package testkit_test
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -91,5 +92,38 @@ func withReplicas(replicas int64) *unstructured.Unstructured {
 func scale(replicas int64) func(*unstructured.Unstructured) {
 	return func(deployment *unstructured.Unstructured) {
 		_ = unstructured.SetNestedField(deployment.Object, replicas, "spec", "replicas")
+	}
+}
+
+// The garbage collector knows an owner by version, kind, name and UID. One that it cannot look up keeps
+// the object; one that is there under its name, and is another, does not.
+func TestGarbage(t *testing.T) {
+	const deployment = "/apis/apps/v1/namespaces/default/deployments/d"
+	for _, test := range []struct {
+		name      string
+		owner     metav1.OwnerReference
+		collected bool
+	}{
+		{"the owner is there", metav1.OwnerReference{Kind: "Foo", Name: "a"}, false},
+		{"it is gone", metav1.OwnerReference{Kind: "Foo", Name: "b"}, true},
+		{"another one has its name", metav1.OwnerReference{Kind: "Foo", Name: "a", UID: "other"}, true},
+		{"its kind is none", metav1.OwnerReference{Kind: "Foos", Name: "b"}, false},
+		{"its version is none", metav1.OwnerReference{APIVersion: "samplecontroller.k8s.io/v2", Kind: "Foo", Name: "b"}, false},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			s := testkit.NewAPIServer()
+			s.Add(fooPath+"a", aFoo(1))
+			test.owner.APIVersion = cmp.Or(test.owner.APIVersion, v1alpha1.SchemeGroupVersion.String())
+			test.owner.UID = cmp.Or(test.owner.UID, s.Get(fooPath+"a").GetUID())
+			owned := &unstructured.Unstructured{Object: map[string]any{}}
+			owned.SetOwnerReferences([]metav1.OwnerReference{test.owner})
+			s.Add(deployment, owned)
+			for _, act := range s.Garbage() {
+				act.Do()
+			}
+			if collected := s.Get(deployment) == nil; collected != test.collected {
+				t.Errorf("collected: %t, want %t", collected, test.collected)
+			}
+		})
 	}
 }

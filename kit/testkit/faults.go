@@ -61,6 +61,8 @@ type Request struct {
 	Target       Target
 	Query        url.Values
 	Watch        bool
+	// Agent is the User-Agent, by which logs and managedFields name the program.
+	Agent string
 	// Code is 0 as long as the program has no answer, and if the answer was lost.
 	Code int
 	// Stored is what the API server has answered, also if the answer was lost on purpose.
@@ -182,7 +184,7 @@ func (f *Faults) stopWatches(resource string, cause error) {
 
 // ServeHTTP implements http.Handler.
 func (f *Faults) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	line := &Request{At: time.Now(), Method: r.Method, Path: r.URL.Path, Target: TargetOf(r.URL.Path), Query: r.URL.Query()}
+	line := &Request{At: time.Now(), Method: r.Method, Path: r.URL.Path, Target: TargetOf(r.URL.Path), Query: r.URL.Query(), Agent: r.UserAgent()}
 	line.Watch = r.Method == http.MethodGet && line.Query.Get("watch") != ""
 	f.mu.Lock()
 	f.log = append(f.log, line)

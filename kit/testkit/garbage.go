@@ -1,10 +1,12 @@
 package testkit
 
 import (
+	"maps"
 	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
 // Act is what another program does next to a stored object.
@@ -14,65 +16,81 @@ type Act struct {
 	Do   func()
 }
 
-// Garbage returns what the garbage collector would do now about Deployments, and about Foos
-// that are being deleted. Nothing is done until Do is called, and then only if the object is
-// still there.
+// Garbage returns what the garbage collector would do now. Nothing is done until Do is called, and
+// then only if the object is still there.
 func (s *APIServer) Garbage() (due []Act) {
-	deployments := s.Paths("deployments")
-	for _, path := range deployments {
-		deployment := s.Get(path)
-		switch {
-		case deployment == nil:
-		case slices.Contains(deployment.GetFinalizers(), metav1.FinalizerDeleteDependents):
-			due = append(due, s.dropFinalizer(path, deployment, metav1.FinalizerDeleteDependents))
-		case deployment.GetDeletionTimestamp() == nil && s.ownersGone(deployment):
-			due = append(due, s.collect(path, deployment))
-		}
-	}
-	for _, path := range s.Paths("foos") {
-		if foo := s.Get(path); foo != nil && foo.GetDeletionTimestamp() != nil {
-			own := slices.IndexFunc(foo.GetFinalizers(), func(f string) bool {
-				return f == metav1.FinalizerOrphanDependents || f == metav1.FinalizerDeleteDependents
-			})
-			if own >= 0 { // Another's finalizer is not the collector's to take away.
-				due = append(due, s.finalize(path, foo, foo.GetFinalizers()[own], deployments)...)
+	objects := s.owners()
+	for _, path := range slices.Sorted(maps.Keys(objects)) {
+		object := objects[path]
+		if object.GetDeletionTimestamp() == nil {
+			if s.ownersGone(object) {
+				due = append(due, s.collect(path, object))
 			}
+			continue
+		}
+		own := slices.IndexFunc(object.GetFinalizers(), func(f string) bool {
+			return f == metav1.FinalizerOrphanDependents || f == metav1.FinalizerDeleteDependents
+		})
+		if own >= 0 { // Another's finalizer is not the collector's to take away.
+			due = append(due, s.finalize(path, object, object.GetFinalizers()[own], objects)...)
 		}
 	}
 	return due
 }
 
-// ownersGone reports whether each owner of a Deployment is a Foo that its namespace does not
-// have.
-func (s *APIServer) ownersGone(deployment *unstructured.Unstructured) bool {
-	for _, owner := range deployment.GetOwnerReferences() {
-		foo := s.Get("/apis/" + owner.APIVersion + "/namespaces/" + deployment.GetNamespace() + "/foos/" + owner.Name)
-		if owner.Kind != "Foo" || foo != nil && foo.GetUID() == owner.UID {
+// owners returns, by path, the objects that have owners and those that are being deleted.
+func (s *APIServer) owners() map[string]*unstructured.Unstructured {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	objects := map[string]*unstructured.Unstructured{}
+	for path, object := range s.objects {
+		if object.GetDeletionTimestamp() != nil || len(object.GetOwnerReferences()) > 0 {
+			objects[path] = object
+		}
+	}
+	return objects
+}
+
+// ownersGone reports whether an object has owners, and none of them is there. One of a kind that is
+// not served keeps the object: a real collector cannot look it up, and tries again for ever.
+func (s *APIServer) ownersGone(object *unstructured.Unstructured) bool {
+	owners := object.GetOwnerReferences()
+	for _, owner := range owners {
+		kind := schema.FromAPIVersionAndKind(owner.APIVersion, owner.Kind)
+		at := slices.IndexFunc(s.resources, func(res *Resource) bool { return res.GroupVersionKind == kind })
+		if at < 0 {
+			return false
+		}
+		if stored := s.Get(s.resources[at].Path(object.GetNamespace(), owner.Name)); stored != nil && stored.GetUID() == owner.UID {
 			return false
 		}
 	}
-	return len(deployment.GetOwnerReferences()) > 0
+	return len(owners) > 0
 }
 
-// finalize returns the next act about a Foo that is being deleted: to delete or orphan one of
-// its Deployments, and when none is left, to let it go. There is none while another's
-// finalizer keeps a Deployment.
-func (s *APIServer) finalize(path string, foo *unstructured.Unstructured, finalizer string, deployments []string) []Act {
+// finalize returns the next act about an object that is being deleted: to delete or orphan one of
+// its dependents, and when none is left, to let it go. There is none while another's finalizer keeps
+// a dependent.
+func (s *APIServer) finalize(path string, object *unstructured.Unstructured, finalizer string, objects map[string]*unstructured.Unstructured) []Act {
+	isOwner := func(o metav1.OwnerReference) bool { return o.UID == object.GetUID() }
 	waits := false
-	for _, dependent := range deployments {
-		deployment := s.Get(dependent)
-		if deployment == nil || deployment.GetNamespace() != foo.GetNamespace() ||
-			!slices.ContainsFunc(deployment.GetOwnerReferences(), func(o metav1.OwnerReference) bool { return o.UID == foo.GetUID() }) {
+	for _, path := range slices.Sorted(maps.Keys(objects)) {
+		dependent := objects[path]
+		if !slices.ContainsFunc(dependent.GetOwnerReferences(), isOwner) {
 			continue
 		}
 		switch {
 		case finalizer == metav1.FinalizerOrphanDependents:
-			return []Act{s.act(dependent, deployment, "orphan", func(res *Resource, object *unstructured.Unstructured) {
-				object.SetOwnerReferences(nil)
-				s.put(res, dependent, object)
+			return []Act{s.act(path, dependent, "orphan", func(res *Resource, object *unstructured.Unstructured) {
+				owners := slices.DeleteFunc(object.GetOwnerReferences(), isOwner)
+				if len(owners) == 0 {
+					owners = nil // [] is something else.
+				}
+				object.SetOwnerReferences(owners)
+				s.put(res, path, object)
 			})}
-		case deployment.GetDeletionTimestamp() == nil:
-			return []Act{s.collect(dependent, deployment)}
+		case dependent.GetDeletionTimestamp() == nil:
+			return []Act{s.collect(path, dependent)}
 		default:
 			waits = true
 		}
@@ -80,11 +98,11 @@ func (s *APIServer) finalize(path string, foo *unstructured.Unstructured, finali
 	if waits {
 		return nil
 	}
-	return []Act{s.dropFinalizer(path, foo, finalizer)}
+	return []Act{s.dropFinalizer(path, object, finalizer)}
 }
 
-func (s *APIServer) collect(path string, deployment *unstructured.Unstructured) Act {
-	return s.act(path, deployment, "delete", func(res *Resource, _ *unstructured.Unstructured) {
+func (s *APIServer) collect(path string, object *unstructured.Unstructured) Act {
+	return s.act(path, object, "delete", func(res *Resource, _ *unstructured.Unstructured) {
 		s.terminate(res, path, metav1.DeletePropagationBackground)
 	})
 }

@@ -13,8 +13,10 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	eventsv1 "k8s.io/api/events/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/runtime/serializer"
@@ -81,17 +83,22 @@ func custom() (all []Resource) {
 	return all
 }
 
-// validate returns what is refused of an object, in the words of the API server. What was so
-// before is admitted.
+// validate returns what is refused of an object, in the words of the API server: of its labels,
+// annotations and owners, and of what its schema does not admit. What was so before is admitted.
 func (r *Resource) validate(before, object *unstructured.Unstructured) error {
-	if r.Schema == nil {
-		return nil
+	metadata := field.NewPath("metadata")
+	wrong := slices.Concat(
+		metav1validation.ValidateLabels(object.GetLabels(), metadata.Child("labels")),
+		validation.ValidateAnnotations(object.GetAnnotations(), metadata.Child("annotations")),
+		validation.ValidateOwnerReferences(object.GetOwnerReferences(), metadata.Child("ownerReferences")))
+	if r.Schema != nil {
+		was := map[string]any{}
+		if before != nil {
+			was = before.Object
+		}
+		wrong = append(wrong, r.Schema.Validate(nil, was, object.Object)...)
 	}
-	was := map[string]any{}
-	if before != nil {
-		was = before.Object
-	}
-	return r.invalid(object, r.Schema.Validate(nil, was, object.Object))
+	return r.invalid(object, wrong)
 }
 
 func (r *Resource) invalid(object *unstructured.Unstructured, wrong field.ErrorList) error {
@@ -148,8 +155,8 @@ func (r *Resource) groupResource() schema.GroupResource {
 	return schema.GroupResource{Group: r.Group, Resource: r.Plural}
 }
 
-// pathOf returns the URL of an object, or without a name of a collection.
-func (r *Resource) pathOf(namespace, name string) string {
+// Path returns the URL of an object, or without a name of a collection.
+func (r *Resource) Path(namespace, name string) string {
 	url := "/apis/" + r.Group + "/" + r.Version
 	if r.Group == "" {
 		url = "/api/" + r.Version
@@ -172,7 +179,7 @@ func (s *APIServer) serveDiscovery(w http.ResponseWriter, r *http.Request) {
 	}
 	groups := metav1.APIGroupList{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "APIGroupList"}}
 	for _, res := range s.resources {
-		if path.Dir(res.pathOf("", "")) == r.URL.Path {
+		if path.Dir(res.Path("", "")) == r.URL.Path {
 			writeJSON(w, http.StatusOK, s.resourceList(res.GroupVersion()))
 			return
 		}

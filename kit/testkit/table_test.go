@@ -188,6 +188,13 @@ var table = []row{
 	{request: "GET " + secrets + "?fieldSelector=data%3Dd"},
 	{request: "DELETE " + secrets + "/s"},
 	{request: "GET " + secrets + "?watch=true&resourceVersion=rv1&fieldSelector=type%3Dexample.com/t&timeoutSeconds=1"},
+	// Labels, annotations and owners that cannot be, of a built-in kind and of another.
+	{request: "POST " + secrets, body: `{"apiVersion":"v1","kind":"Secret","metadata":{"name":"v","labels":{"l":"not a value"}}}`},
+	{request: "POST " + secrets, body: `{"apiVersion":"v1","kind":"Secret","metadata":{"name":"v","ownerReferences":[{"apiVersion":"v1","kind":"","name":"n","uid":"u"}]}}`},
+	{request: "POST " + foos, body: foo(`"name":"v","labels":{"not a name":""}`, spec)},
+	{request: "PATCH " + foos + "/a", body: `{"metadata":{"labels":{"l":"not a value"}}}`, contentType: merge},
+	{request: "PATCH " + foos + "/a", body: `{"metadata":{"annotations":{"not a name":""}}}`, contentType: merge},
+	{request: "PATCH " + foos + "/a", body: `{"metadata":{"ownerReferences":[{"apiVersion":"","kind":"K","name":"n","uid":"u"}]}}`, contentType: merge},
 	// Delete: with finalizers, in three ways, and all.
 	{request: "DELETE " + foos + "/b", body: `{"preconditions":{"uid":"uid1"}}`},
 	{request: "DELETE " + foos + "/b", body: `{"propagationPolicy":"Foreground"}`},

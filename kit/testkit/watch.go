@@ -30,7 +30,7 @@ type selection struct {
 }
 
 func (x *request) selection() (selected selection, err error) {
-	selected.prefix, selected.suffix, selected.selectable = x.pathOf(x.Namespace, ""), "/"+x.Plural+"/", x.Selectable
+	selected.prefix, selected.suffix, selected.selectable = x.Path(x.Namespace, ""), "/"+x.Plural+"/", x.Selectable
 	if x.Namespace == "" {
 		selected.prefix = strings.TrimSuffix(selected.prefix, x.Plural)
 	}

@@ -165,7 +165,7 @@ func (w *world) forget(sc *scenario, r result) {
 }
 
 // helpless is why nothing more is judged.
-const helpless = "even without a fault the program does not do what a Foo asks for"
+const helpless = "even without a fault the program does not do what it is asked for"
 
 // beyond says what the program does that no Foo asks for. It is told, and not judged.
 func (s *stage) beyond() string {

@@ -26,9 +26,11 @@ import (
 type kind struct {
 	testkit.Resource
 	sample *unstructured.Unstructured
-	// made are the paths of what the program makes for an object a, in a namespace NAMESPACE. begun and
-	// changed are all that is stored when the story has begun, and at its end.
+	// made are the paths of what the program makes for an object a, in a namespace NAMESPACE, and labels
+	// what it labels each with. begun and changed are all that is stored when the story has begun, and at
+	// its end.
 	made           []string
+	labels         []map[string]string
 	begun, changed string
 }
 
@@ -53,11 +55,26 @@ func readKind() (*kind, error) {
 	return k, json.Unmarshal(sample, k.sample)
 }
 
+// words replaces those of Foos by those of the kind.
+func (k *kind) words() *strings.Replacer {
+	return strings.NewReplacer("Foo", k.Kind, "then scaled and renamed", "then changed", "scaled and renamed", "changed", "the image in", "a value of",
+		"a Deployment", "an object that it makes", "The Deployment", "The object that it makes", "Deployment", "object that it makes")
+}
+
+// inItsWords says what is wrong in words of the kind. What is done right is in byhand, with its Foos,
+// and a real bug is what it was.
+func (k *kind) inItsWords(r *result) {
+	words := k.words()
+	for i := range r.Violations {
+		v := &r.Violations[i]
+		v.Seen, v.Why, v.Right = words.Replace(v.Seen), words.Replace(v.Why), "as byhand does with Foos and their Deployments: "+v.Right
+	}
+}
+
 // scenarios returns those that any kind can play, in its own words, and always the one without a fault
 // that teaches the judge what is right.
 func (k *kind) scenarios(chosen []scenario) (playable []scenario) {
-	words := strings.NewReplacer("Foo", k.Kind, "then scaled and renamed", "then changed", "scaled and renamed", "changed", "the image in", "a value of", "a Deployment", "an object that it makes", "Deployment", "object that it makes")
-	steps := ofAnyKind()
+	words, steps := k.words(), ofAnyKind()
 	for _, sc := range scenarios {
 		if sc.name != "create" && !slices.ContainsFunc(chosen, func(c scenario) bool { return c.name == sc.name }) {
 			continue
@@ -79,9 +96,9 @@ func ofAnyKind() map[string][]step {
 		"idle":               {added, silently(P2, noisy, wait(65*time.Minute))},
 		"image-changed":      {added, atRest, driftedByHand, kept(P1, drifted, true)},
 		"deployment-deleted": {added, atRest, removed, kept(P1, absent, true)},
-		"name-taken":         {taken},
-		"name-freed":         {taken, removed, kept(P1, absent, true)},
-		"deleted-background": {added, atRest, deleted(""), goneForGood},
+		"name-taken":         {taken(false), forgotten, taken(true)},
+		"name-freed":         {taken(false), removed, kept(P1, absent, true)},
+		"deleted-background": {added, atRest, deleted(""), collected, goneForGood},
 		"deleted-foreground": {added, atRest, deleted("example.com/held"), goneForGood},
 		"events-missed":      {added, atRest, disturbed(8*time.Second, unreadable, cut, changedByUser, removed, compacted), kept(P1, absent, false)},
 		"own-writes-unseen":  {added, atRest, heldMade(8*time.Second, changedByUser), kept(P1, absent, false)},
@@ -140,7 +157,7 @@ func learnBegun(s *stage) error {
 		return errShort
 	}
 	for _, path := range s.made() {
-		k.made = append(k.made, strings.Replace(path, "/"+s.namespace+"/", "/NAMESPACE/", 1))
+		k.made, k.labels = append(k.made, strings.Replace(path, "/"+s.namespace+"/", "/NAMESPACE/", 1)), append(k.labels, s.api.Get(path).GetLabels())
 	}
 	return nil
 }
@@ -285,22 +302,51 @@ func removed(s *stage) error {
 	return nil
 }
 
-// taken creates the object a when its names are taken, by what must stay as it is: P5.
-func taken(s *stage) error {
-	theirs := map[string]string{}
-	for _, path := range s.judge.kind.made {
-		path = strings.Replace(path, "/NAMESPACE/", "/"+s.namespace+"/", 1)
-		s.api.Add(path, &unstructured.Unstructured{Object: object{"data": object{"theirs": "theirs"}}})
-		theirs[path] = s.api.Get(path).GetResourceVersion()
+// taken creates the object a when its names are taken, by what must stay as it is: P5. labelled is as
+// what the program makes, which its informer may select by.
+func taken(labelled bool) step {
+	return func(s *stage) error {
+		theirs := map[string]string{}
+		for i, path := range s.judge.kind.made {
+			path = strings.Replace(path, "/NAMESPACE/", "/"+s.namespace+"/", 1)
+			stranger := &unstructured.Unstructured{Object: object{"data": object{"theirs": "theirs"}}}
+			if labelled {
+				stranger.SetLabels(s.judge.kind.labels[i])
+			}
+			s.api.Add(path, stranger)
+			theirs[path] = s.api.Get(path).GetResourceVersion()
+		}
+		// Who does not see it tries again, more and more seldom, and is refused: no silence is asked for.
+		if err := s.take([]step{added, few(40, wait(10*time.Minute))}); err != nil {
+			return err
+		}
+		for path, version := range theirs {
+			if now := s.api.Get(path); now == nil || now.GetResourceVersion() != version {
+				s.find(found(P5, foreign, time.Now(), "The program has written or deleted %s, which has no controller.", testkit.TargetOf(path)))
+			}
+		}
+		return nil
 	}
-	// Who does not see it tries again, more and more seldom, and is refused: no silence is asked for.
-	if err := s.take([]step{added, few(40, wait(10*time.Minute))}); err != nil {
+}
+
+// forgotten makes the object a and what was made for it vanish.
+func forgotten(s *stage) error {
+	s.api.Remove(s.path())
+	return s.take([]step{atRest, removed})
+}
+
+// collected fails if the garbage collector, which has had a minute, leaves what was made for an object
+// that is gone: P4.
+func collected(s *stage) error {
+	if err := atRest(s); err != nil {
 		return err
 	}
-	for path, version := range theirs {
-		if now := s.api.Get(path); now == nil || now.GetResourceVersion() != version {
-			s.find(found(P5, foreign, time.Now(), "The program has written or deleted %s, which has no controller.", testkit.TargetOf(path)))
+	for _, path := range s.made() {
+		owners := []string{}
+		for _, owner := range s.api.Get(path).GetOwnerReferences() {
+			owners = append(owners, owner.APIVersion+" "+owner.Kind+" "+owner.Name)
 		}
+		s.find(found(P4, uncontrolled, time.Now(), "The object was deleted, and %s is left. Its owners: %q", testkit.TargetOf(path), owners))
 	}
 	return nil
 }

@@ -113,7 +113,11 @@ func quick() (short int, err error) {
 		return 0, err
 	}
 	chosen = inMemoryOnly(chosen, k)
-	fmt.Printf("%d scenarios in memory; the seconds are those of the program, and take none\n%s\n", len(chosen), header())
+	columns := header()
+	if k != nil {
+		columns = k.words().Replace(columns)
+	}
+	fmt.Printf("%d scenarios in memory; the seconds are those of the program, and take none\n%s\n", len(chosen), columns)
 	v := verdict{Began: time.Now()}
 	for len(v.Results) < len(chosen) {
 		err := v.playOn(chosen)
@@ -123,6 +127,11 @@ func quick() (short int, err error) {
 		}
 		if err != nil {
 			return 0, err
+		}
+	}
+	if k != nil {
+		for i := range v.Results {
+			k.inItsWords(&v.Results[i])
 		}
 	}
 	short = v.print(os.Stdout)
@@ -179,7 +188,7 @@ func (v *verdict) playOn(chosen []scenario) error {
 	}
 	switch failure := run.Wait(); {
 	case playing != "":
-		sc := &scenarios[position(playing)]
+		sc := &chosen[slices.IndexFunc(chosen, func(sc scenario) bool { return sc.name == playing })]
 		s := &stage{scenario: sc, findings: []finding{found(P7, exits, time.Now(), "The program ended by itself: %s. It printed at last:\n%s", why, printed.lines(12))}}
 		v.add(newResult(sc, s, "", 0), len(chosen))
 		if sc.calibrates {

@@ -3,14 +3,14 @@
 // kinds and reflection for the rest, so a field that is added tomorrow is tested tomorrow.
 //
 // They test each struct that a kind of the scheme is made of and that is declared in the kind's
-// own package. What Kubernetes registers, such as the options of a request, is left out.
+// own package, innermost first. The first one that is wrong ends the test: what it is part of is
+// wrong with it. What Kubernetes registers, such as the options of a request, is left out.
 package deepcopy
 
 import (
 	"fmt"
 	"math/rand"
 	"reflect"
-	"slices"
 	"strings"
 	"testing"
 
@@ -25,15 +25,15 @@ import (
 // EqualsOriginal proves that a copy loses nothing, keeps nothing of what the target of
 // DeepCopyInto held before, and leaves the original as it was.
 func EqualsOriginal(t *testing.T, scheme *runtime.Scheme) {
-	eachCopy(t, scheme, func(t *testing.T, typ reflect.Type, method string) {
+	eachCopy(t, scheme, func(typ reflect.Type, method string) {
 		for seed := range seeds {
 			original, twin := filled(t, typ, seed), filled(t, typ, seed)
 			copied := copyOf(t, original, method)
 			if !equal(original, copied) {
-				t.Fatalf("the copy differs (-original +copy):\n%s", diff(original, copied))
+				t.Fatalf("deepcopy.go: what %s.%s copies differs (-original +copy):\n%s", typ.Name(), method, diff(original, copied))
 			}
 			if !equal(twin, original) {
-				t.Fatalf("copying changed the original (-before +after):\n%s", diff(twin, original))
+				t.Fatalf("deepcopy.go: %s.%s changes the original (-before +after):\n%s", typ.Name(), method, diff(twin, original))
 			}
 		}
 	})
@@ -43,14 +43,15 @@ func EqualsOriginal(t *testing.T, scheme *runtime.Scheme) {
 // into the original, so that no write to the copy reaches it, and names each one that
 // does.
 func SharesNoMemory(t *testing.T, scheme *runtime.Scheme) {
-	eachCopy(t, scheme, func(t *testing.T, typ reflect.Type, method string) {
+	once := once()
+	eachCopy(t, scheme, func(typ reflect.Type, method string) {
 		for seed := int64(0); seed < seeds && !t.Failed(); seed++ {
 			original := filled(t, typ, seed)
 			owned := map[uintptr]bool{}
 			eachReference(typ.Name(), original.Elem(), func(path string, v reflect.Value) { owned[v.Pointer()] = true })
 			eachReference(typ.Name(), copyOf(t, original, method).Elem(), func(path string, v reflect.Value) {
 				if owned[v.Pointer()] {
-					t.Errorf("%s is shared: its DeepCopyInto must copy it", path)
+					once(t, "deepcopy.go: %s is shared: %s must copy it", path, method)
 				}
 			})
 		}
@@ -60,8 +61,8 @@ func SharesNoMemory(t *testing.T, scheme *runtime.Scheme) {
 // KeepsNilAndEmpty proves, for each pointer, slice and map in turn,
 // that nil stays nil and empty stays empty: null and [] differ on the wire.
 func KeepsNilAndEmpty(t *testing.T, scheme *runtime.Scheme) {
-	tested := 0
-	eachCopy(t, scheme, func(t *testing.T, typ reflect.Type, method string) {
+	tested, once := 0, once()
+	eachCopy(t, scheme, func(typ reflect.Type, method string) {
 		original := filled(t, typ, 0)
 		eachReference(typ.Name(), original.Elem(), func(path string, v reflect.Value) {
 			if !v.CanSet() {
@@ -71,14 +72,14 @@ func KeepsNilAndEmpty(t *testing.T, scheme *runtime.Scheme) {
 			for name, value := range map[string]reflect.Value{"nil": reflect.Zero(v.Type()), "empty": emptyOf(v.Type())} {
 				v.Set(value)
 				if copied := copyOf(t, original, method); !equal(original, copied) {
-					t.Errorf("%s does not stay %s", path, name)
+					once(t, "deepcopy.go: %s does not stay "+name+": %s must keep it", path, method)
 				}
 				tested++
 			}
 			v.Set(full)
 		})
 	})
-	if tested == 0 {
+	if tested == 0 && !t.Failed() {
 		t.Error("no pointer, slice or map was tested")
 	}
 }
@@ -86,13 +87,13 @@ func KeepsNilAndEmpty(t *testing.T, scheme *runtime.Scheme) {
 // OfNil proves that the copy of a nil pointer is nil, and that it is an
 // untyped nil where an interface is returned: a typed one would be != nil.
 func OfNil(t *testing.T, scheme *runtime.Scheme) {
-	eachCopy(t, scheme, func(t *testing.T, typ reflect.Type, method string) {
+	eachCopy(t, scheme, func(typ reflect.Type, method string) {
 		if method == "DeepCopyInto" {
 			return // it has no result
 		}
 		result := reflect.Zero(reflect.PointerTo(typ)).MethodByName(method).Call(nil)[0]
 		if !result.IsNil() {
-			t.Errorf("got %#v of type %s, want nil", result, result.Elem().Type())
+			t.Errorf("deepcopy.go: %s.%s of nil is %#v of type %s, want nil", typ.Name(), method, result, result.Elem().Type())
 		}
 	})
 }
@@ -109,16 +110,10 @@ func RoundTrip(t *testing.T, scheme *runtime.Scheme) {
 // seeds is how many different fillings a test tries where chance plays a role.
 const seeds int64 = 20
 
-// eachCopy runs a subtest for each method that copies one of our types: all kinds
-// in the scheme, and the structs of our own that they are made of.
-func eachCopy(t *testing.T, scheme *runtime.Scheme, test func(t *testing.T, typ reflect.Type, method string)) {
+// eachCopy calls test for each method that copies one of our types, until it fails.
+func eachCopy(t *testing.T, scheme *runtime.Scheme, test func(typ reflect.Type, method string)) {
 	t.Helper()
-	var ours []reflect.Type
-	for _, typ := range scheme.AllKnownTypes() {
-		if !strings.HasPrefix(typ.PkgPath(), "k8s.io/") {
-			ours = appendOurs(ours, typ.PkgPath(), typ)
-		}
-	}
+	ours := oursIn(scheme)
 	if len(ours) == 0 {
 		t.Fatal("the scheme knows no kind of ours")
 	}
@@ -128,34 +123,63 @@ func eachCopy(t *testing.T, scheme *runtime.Scheme, test func(t *testing.T, typ 
 			if has && its.Type.NumOut() > 0 && its.Type.Out(0).Kind() == reflect.Pointer {
 				has = its.Type.Out(0).Elem() == typ // and not that of an embedded ListMeta
 			}
-			if has || method == "DeepCopyInto" {
-				t.Run(typ.String()+"/"+method, func(t *testing.T) {
-					if !has {
-						t.Fatalf("%s has no %s: add it to deepcopy.go", typ, method)
-					}
-					test(t, typ, method)
-				})
+			if !has && method == "DeepCopyInto" && !isFlat(typ) {
+				t.Fatalf("deepcopy.go: %s has a pointer, a slice or a map, and no DeepCopyInto", typ)
+			}
+			if has {
+				test(typ, method)
+			}
+			if t.Failed() {
+				return
 			}
 		}
 	}
 }
 
-// appendOurs appends typ, and the types of its fields, if they are declared in this
-// package and not there yet.
-func appendOurs(ours []reflect.Type, path string, typ reflect.Type) []reflect.Type {
-	switch typ.Kind() {
-	case reflect.Pointer, reflect.Slice, reflect.Array, reflect.Map:
-		return appendOurs(ours, path, typ.Elem())
-	case reflect.Struct:
-		if typ.PkgPath() != path || slices.Contains(ours, typ) {
-			return ours
+// oursIn returns the structs of our own that the kinds of a scheme are made of, each behind those
+// that it is made of: all kinds, and what is declared in their package.
+func oursIn(scheme *runtime.Scheme) (ours []reflect.Type) {
+	seen := map[reflect.Type]bool{}
+	var add func(path string, typ reflect.Type)
+	add = func(path string, typ reflect.Type) {
+		switch typ.Kind() {
+		case reflect.Pointer, reflect.Slice, reflect.Array, reflect.Map:
+			add(path, typ.Elem())
+		case reflect.Struct:
+			if typ.PkgPath() != path || seen[typ] {
+				return
+			}
+			seen[typ] = true
+			for i := range typ.NumField() {
+				add(path, typ.Field(i).Type)
+			}
+			ours = append(ours, typ)
 		}
-		ours = append(ours, typ)
-		for i := range typ.NumField() {
-			ours = appendOurs(ours, path, typ.Field(i).Type)
+	}
+	for _, typ := range scheme.AllKnownTypes() {
+		if !strings.HasPrefix(typ.PkgPath(), "k8s.io/") {
+			add(typ.PkgPath(), typ)
 		}
 	}
 	return ours
+}
+
+// isFlat reports whether = makes a whole copy of a type. Unexported fields are left out, as by
+// eachReference.
+func isFlat(typ reflect.Type) bool {
+	switch typ.Kind() {
+	case reflect.Pointer, reflect.Slice, reflect.Map:
+		return false
+	case reflect.Array:
+		return isFlat(typ.Elem())
+	case reflect.Struct:
+		for i := range typ.NumField() {
+			if field := typ.Field(i); field.IsExported() && !isFlat(field.Type) {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // filled returns a pointer to a new typ with something in every field, down to the
@@ -207,12 +231,12 @@ func eachReference(path string, v reflect.Value, visit func(path string, v refle
 	case reflect.Slice:
 		visit(path, v)
 		for i := range v.Len() {
-			eachReference(fmt.Sprintf("%s[%d]", path, i), v.Index(i), visit)
+			eachReference(path+"[]", v.Index(i), visit)
 		}
 	case reflect.Map:
 		visit(path, v)
 		for _, key := range v.MapKeys() {
-			eachReference(fmt.Sprintf("%s[%q]", path, key), v.MapIndex(key), visit)
+			eachReference(path+"[]", v.MapIndex(key), visit)
 		}
 	case reflect.Struct:
 		for i := range v.NumField() {
@@ -222,6 +246,18 @@ func eachReference(path string, v reflect.Value, visit func(path string, v refle
 		}
 	case reflect.Array, reflect.Interface, reflect.Chan, reflect.Func, reflect.UnsafePointer:
 		panic(path + ": teach this test about " + v.Kind().String())
+	}
+}
+
+// once returns a function that fails the test with each message, and says it the first time.
+func once() func(t *testing.T, format string, args ...any) {
+	said := map[string]bool{}
+	return func(t *testing.T, format string, args ...any) {
+		t.Helper()
+		if message := fmt.Sprintf(format, args...); !said[message] {
+			said[message] = true
+			t.Error(message)
+		}
 	}
 }
 
