@@ -98,30 +98,29 @@ func scale(replicas int64) func(*unstructured.Unstructured) {
 // The garbage collector knows an owner by version, kind, name and UID. One that it cannot look up keeps
 // the object; one that is there under its name, and is another, does not.
 func TestGarbage(t *testing.T) {
-	const deployment = "/apis/apps/v1/namespaces/default/deployments/d"
 	for _, test := range []struct {
 		name      string
 		owner     metav1.OwnerReference
 		collected bool
 	}{
-		{"the owner is there", metav1.OwnerReference{Kind: "Foo", Name: "a"}, false},
-		{"it is gone", metav1.OwnerReference{Kind: "Foo", Name: "b"}, true},
-		{"another one has its name", metav1.OwnerReference{Kind: "Foo", Name: "a", UID: "other"}, true},
-		{"its kind is none", metav1.OwnerReference{Kind: "Foos", Name: "b"}, false},
-		{"its version is none", metav1.OwnerReference{APIVersion: "samplecontroller.k8s.io/v2", Kind: "Foo", Name: "b"}, false},
+		{"the owner is there", metav1.OwnerReference{Kind: "Deployment", Name: "a"}, false},
+		{"it is gone", metav1.OwnerReference{Kind: "Deployment", Name: "b"}, true},
+		{"another one has its name", metav1.OwnerReference{Kind: "Deployment", Name: "a", UID: "other"}, true},
+		{"its kind is none", metav1.OwnerReference{Kind: "Deployments", Name: "b"}, false},
+		{"its version is none", metav1.OwnerReference{APIVersion: "apps/v2", Kind: "Deployment", Name: "b"}, false},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			s := testkit.NewAPIServer()
-			s.Add(fooPath+"a", aFoo(1))
-			test.owner.APIVersion = cmp.Or(test.owner.APIVersion, v1alpha1.SchemeGroupVersion.String())
-			test.owner.UID = cmp.Or(test.owner.UID, s.Get(fooPath+"a").GetUID())
+			s.Add(deploymentPath+"a", withReplicas(1))
+			test.owner.APIVersion = cmp.Or(test.owner.APIVersion, appsv1.SchemeGroupVersion.String())
+			test.owner.UID = cmp.Or(test.owner.UID, s.Get(deploymentPath+"a").GetUID())
 			owned := &unstructured.Unstructured{Object: map[string]any{}}
 			owned.SetOwnerReferences([]metav1.OwnerReference{test.owner})
-			s.Add(deployment, owned)
+			s.Add(deploymentPath+"d", owned)
 			for _, act := range s.Garbage() {
 				act.Do()
 			}
-			if collected := s.Get(deployment) == nil; collected != test.collected {
+			if collected := s.Get(deploymentPath+"d") == nil; collected != test.collected {
 				t.Errorf("collected: %t, want %t", collected, test.collected)
 			}
 		})

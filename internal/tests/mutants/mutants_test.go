@@ -192,7 +192,7 @@ var mutants = []struct {
 	{"everybody's annotations on the page", "internal/observer/kind.go", "k.GVK.Group == group", "k.GVK.Group != group", "./internal/observer", "TestRender"},
 	{"a Foo of another group", "internal/observer/kind.go", "gv.Group != kind.GVK.Group", `gv.Group == ""`, "./internal/observer", "TestBelongs"},
 	{"a second kind that passes for the first", "internal/observer/queue.go", "q.kind, key.String(), q.name(key)", `"Foo", key.String(), "Foo "+key.String()`, "./internal/observer", "TestTwoKinds"},
-	{"an escape sequence in the story", "internal/observer/story.go", "harmless(text)", "text", "./internal/observer", "TestStoryOfEvents"},
+	{"an escape sequence in the story", "internal/observer/story.go", "Harmless(text)", "text", "./internal/observer", "TestStoryOfEvents"},
 	{"lost lines that nobody counts", "internal/observer/log.go", "l.missing += missing + countLines(lines)", "_ = missing", "./internal/observer", "TestLogToFullDisk"},
 	{"a page for everybody", "internal/page/server.go", "serve.Listen(address, o.Remote,", "serve.Listen(address, true,", "./internal/page", "TestAddresses"},
 	{"pprof for everybody", "kit/serve/health.go", "if o.Pprof {", "if true {", "./kit/serve", "TestHandler"},

@@ -22,8 +22,8 @@ import (
 const (
 	// silence is how long nothing may happen when all is done, and patienceAtRest how long the judge waits for that.
 	silence, patienceAtRest = 3 * time.Second, 40 * time.Second
-	// collected is how long the garbage collector may take: it finds out about new kinds every 30 s.
-	collected = time.Minute
+	// collecting is how long the garbage collector may take: it finds out about new kinds every 30 s.
+	collecting = time.Minute
 	// boundOfStory is judge.bound: after refused lists client-go's Reflector waits up to 26 s.
 	boundOfStory = 40 * time.Second
 )
@@ -121,7 +121,7 @@ func learned(s *stage) error {
 func (s *stage) orphans(i int) (now story.Snapshot, objects []*stored, err error) {
 	t := s.judge.told
 	var failed error
-	is, err := s.await(collected, func() bool {
+	is, err := s.await(collecting, func() bool {
 		now, objects, failed = s.look()
 		return failed != nil || !slices.ContainsFunc(objects, t.isMade)
 	})
@@ -132,7 +132,7 @@ func (s *stage) orphans(i int) (now story.Snapshot, objects []*stored, err error
 	for _, o := range objects {
 		names = append(names, o.name)
 	}
-	s.find(found(P4, orphaned, time.Now(), "After step %s (%s:%d) there is no object of the user any more. After %s this is left: %s.", t.Steps[i].Name, t.File, t.Steps[i].At, collected, strings.Join(names, ", ")))
+	s.find(found(P4, orphaned, time.Now(), "After step %s (%s:%d) there is no object of the user any more. After %s this is left: %s.", t.Steps[i].Name, t.File, t.Steps[i].At, collecting, strings.Join(names, ", ")))
 	return now, objects, nil
 }
 
