@@ -68,15 +68,15 @@ func TestControllerManager(t *testing.T) {
 	for _, line := range []string{
 		`sent     POST .*/replicasets → 201  \(because Deployment default/web was added, `,
 		`sent     POST .*/pods → 201  \(because of its own write: ReplicaSet default/web-\w+ was changed, `,
-		`sent     PUT .*/replicasets/web-\w+/status → 200: .*status.replicas 0 → 2.*\(because of its own write: (Pod|ReplicaSet) default/web-`,
-		`sent     PUT .*/deployments/web/status → 200: .*\(because of its own write: ReplicaSet default/web-`,
+		`sent     PUT .*/replicasets/web-\w+/status → 200: .*status.replicas 0 → 2.*\(because of its own write: `,
+		`sent     PUT .*/deployments/web/status → 200: .*\(because of its own write: `,
 	} {
 		program.Prints(1, line)
 	}
 	s.Run("cluster/bin/kubectl delete deployment")
 	program.Prints(1, `sent     DELETE .*/replicasets/web-\w+ → 200`)
 	program.Prints(2, `sent     DELETE .*/pods/web-\w+-\w+ → 200`)
-	found(t, program, dir, "own-conflict")
+	found(t, program, dir, "all-secrets")
 }
 
 // kubectl does behind the glass what it does elsewhere: it applies, watches, and reads tables.
