@@ -33,9 +33,9 @@ type Reconcile func(ctx context.Context, key cache.ObjectName) (requeueAfter tim
 type Controller struct {
 	queue     Queue
 	reconcile Reconcile
-	// ill has the keys of which a reconcile has failed (false) or was slow (true) within the hour. retries
-	// has a place for each worker that may take one of them. slowQueue has those that wait for workers of
-	// their own (slow.go).
+	// ill has the keys of which a reconcile has failed or was slow within the hour, true for those whose
+	// last one was slow. retries has a place for each worker that may take one of the others. slowQueue has
+	// those that wait for workers of their own (slow.go).
 	ill       *utilcache.Expiring
 	retries   chan struct{}
 	slowQueue workqueue.TypedInterface[cache.ObjectName]

@@ -22,8 +22,8 @@ import (
 //   - an object that a relist or a resync shows unchanged.
 //
 // Such keys are taken when no key of a change waits, and each eighth time. In both the namespaces take
-// turns (turns.go), and in each the first comes first: a retry waits behind all of its namespace that an
-// initial list has.
+// turns (turns.go), and in each the first comes first: a retry waits behind the keys of its namespace that
+// an initial list has added.
 
 // PriorityQueue is a Queue with a second priority. AddAfter and AddRateLimited add with low
 // priority.

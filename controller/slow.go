@@ -23,15 +23,16 @@ import (
 // slowFrom is when a reconcile is slow. On a busy machine one that is well may take half of it.
 const slowFrom = time.Second
 
-// illFor is how long it counts that a key has failed or was slow. What comes next says little: the event
-// of a slow write brings a reconcile that sends nothing.
+// illFor is how long it counts that a key has failed or was slow. A quick reconcile proves little: the
+// event of a slow write brings one that sends nothing.
 const illFor = time.Hour
 
 // SlowWorkers returns how many workers Run starts for slow keys, beside its workers.
 func SlowWorkers(workers int) int { return workers / 2 }
 
-// processOrPutOff reconciles a key. If the key was slow, or is ill and there is no room, it waits for other
-// workers: the queue that it comes from gives it to nobody before process gives it back.
+// processOrPutOff reconciles a key. If its last reconcile was slow, or if it is ill and there is no room, it
+// waits for a slow worker; one worker that is alone has none. The queue that it comes from gives it to
+// nobody before process gives it back.
 func (c *Controller) processOrPutOff(ctx context.Context, key cache.ObjectName) {
 	wasSlow, isIll := c.ill.Get(key)
 	if !isIll || cap(c.retries) == 0 {

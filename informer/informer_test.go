@@ -10,7 +10,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
@@ -59,7 +59,13 @@ func receive(t *testing.T, values <-chan string, want string) {
 
 // newPods is for the tests that hold for an informer of any kind.
 func newPods(o options) *informer.Informer {
-	listWatch := cache.NewListWatchFromClient(o.kube.CoreV1().RESTClient(), "pods", o.namespace, fields.Everything())
+	pods := o.kube.CoreV1().Pods(o.namespace)
+	listWatch := &cache.ListWatch{
+		ListWithContextFunc: func(ctx context.Context, opts metav1.ListOptions) (runtime.Object, error) {
+			return pods.List(ctx, opts)
+		},
+		WatchFuncWithContext: pods.Watch,
+	}
 	return informer.New(corev1.Resource("pods"), o.kube, listWatch, cache.InformerOptions{ObjectType: &corev1.Pod{}, Handler: o.handler})
 }
 

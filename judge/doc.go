@@ -77,7 +77,8 @@
 // learns, told.go compares, derived.go has the scenarios.
 //
 // What is wrong without a fault as well it sees only if it shows: two ways to the same step end in
-// different ways, or something is left when all of the user's objects are gone. A status that is always false it does not see.
+// different ways, or something is left when all of the user's objects are gone. It does not see a status
+// that is always false.
 // Objects without a namespace, and what lies outside the API server, are not compared; a program that
 // serves webhooks cannot be reached; what kubectl does for the program counts as the user's.
 //
@@ -127,6 +128,7 @@
 // # The judge is judged
 //
 // reference is a right program with one flag for each bug, and reference/bugs says which
-// scenarios must catch which. Tests (tag long; make test-judge) see that they do, on control planes, in memory
-// and by a story; the first also sees that a bug which concerns them alone passes all others.
+// scenarios must catch which. Tests (tag long; make test-judge) see that they do, on control planes and in memory;
+// the first also sees that a bug which concerns them alone passes all others. TestStoryOfReference, which
+// make test-judge leaves out, sees it of the story.
 package main

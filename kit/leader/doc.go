@@ -5,16 +5,16 @@
 // # Basics
 //
 // Each process waits in Run. The one that gets the Lease works, and renews it every few
-// seconds. When it ends well, it gives the Lease away and another process goes on at its next
+// seconds. When it ends well, it releases the Lease, and another process goes on at its next
 // try. When it dies, the others see no renewal for a whole lease duration and one of them
 // takes over.
 //
 // # What is added to client-go
 //
 //   - Two contexts. The signal that ends the work does not end the holding: the
-//     Lease is given away after the last worker has finished. (client-go's own
+//     Lease is released after the last worker has finished. (client-go's own
 //     ReleaseOnCancel gives it away when the one context ends, and after a failed
-//     renewal it may give away what is another's by then.)
+//     renewal it may release what is another's by then.)
 //   - OnlyWhileLeading: without a Lease that is valid, no reconcile begins. It counts from before
 //     a renewal is sent. (client-go counts from the answer, and from a GET that shows the process
 //     its own name.)

@@ -119,7 +119,7 @@ func await[T any](t *testing.T, from <-chan T, what string) T {
 	}
 }
 
-// The Lease is held until the last worker has finished, then it is given away and
+// The Lease is held until the last worker has finished, then it is released and
 // another process works.
 func TestTwoContexts(t *testing.T) {
 	l := newLeases()
@@ -173,7 +173,7 @@ func TestStandByEnds(t *testing.T) {
 	close(first.finish)
 }
 
-// A leader whose work fails gives the Lease away and returns the error.
+// A leader whose work fails releases the Lease and returns the error.
 func TestWorkFails(t *testing.T) {
 	l := newLeases()
 	failed := errors.New("it cannot work")

@@ -56,6 +56,7 @@ var mutants = []struct {
 	{"a rate limiter for each group", "clientset/clientset.go", "config.RateLimiter = flowcontrol", "_ = flowcontrol", "./clientset", "TestGroupsShareOneRateLimiter"},
 
 	// How it is kept in memory.
+	{"an answer that is no list", "informer/informer.go", `accessor.GetResourceVersion() == ""`, `accessor.GetResourceVersion() == "none"`, "./informer", "TestUndecodableObject"},
 	{"managedFields kept", "informer/informer.go", "accessor.SetManagedFields(nil)", "_ = accessor", "./informer", "TestResync"},
 	{"annotations kept", "informer/foo.go", "foo.Annotations, foo.Labels, foo.Finalizers, foo.OwnerReferences = nil, nil, nil, nil", "_ = foo", "./informer", "TestResync"},
 	{"Projects listed in all namespaces", "informer/project.go", "Projects(namespace).List", `Projects("").List`, "./informer", "TestRequestPaths"},
@@ -160,7 +161,7 @@ var mutants = []struct {
 	{"a quota on Pods that is not told", "controller/foo/status.go", "isObserved && c.Type == appsv1.DeploymentReplicaFailure && c.Status == corev1.ConditionTrue", "false", "./controller/foo", "TestCalculateStatus"},
 	{"a quota on ReplicaSets that is not told", "controller/foo/status.go", "case c.Reason == \"ReplicaSetCreateError\",", "case false,", "./controller/foo", "TestCalculateStatus"},
 	{"a panic taken for a success", "controller/controller.go", `fmt.Errorf("panic: %v\n%s", reason, debug.Stack())`, `map[string]error{fmt.Sprint(debug.Stack()): nil}[""]`, "./controller", "TestPanicIsRetried"},
-	{"a Lease given away while a worker is busy", "kit/leader/leader.go", "klog.NewContext(context.Background(), ", "klog.NewContext(ctx, ", "./kit/leader", "TestTwoContexts"},
+	{"a Lease released while a worker is busy", "kit/leader/leader.go", "klog.NewContext(context.Background(), ", "klog.NewContext(ctx, ", "./kit/leader", "TestTwoContexts"},
 	{"a Lease kept by work that failed", "kit/leader/leader.go", "\te.giveAway()\n", "", "./kit/leader", "TestWorkFails"},
 	{"a frozen leader that works on", "kit/leader/leader.go", " || !e.lock.valid(e.options.LeaseDuration)", "", "./kit/leader", "TestLeaseLost"},
 	{"a Lease that counts from the answer", "kit/leader/leader.go", "record.RenewTime.Add(-time.Duration(record.RenewTime.Nanosecond()))", "time.Now()", "./kit/leader", "TestOneWorks"},
