@@ -147,8 +147,6 @@ func TestSync(t *testing.T) {
 
 // TestRights takes rights away, before the start and afterwards.
 func TestRights(t *testing.T) {
-	syncTimeout = 100 * time.Millisecond
-	defer func() { syncTimeout = time.Minute }()
 	lost := func(resource string) func(r *http.Request) *apierrors.StatusError {
 		return func(r *http.Request) *apierrors.StatusError {
 			if path.Base(r.URL.Path) != resource {
@@ -160,8 +158,10 @@ func TestRights(t *testing.T) {
 	s := newServer(t)
 	s.addAll()
 	s.Refuse(lost("deployments"))
+	syncTimeout = time.Second
 	p := s.start("--leader-elect")
 	receive(s, "WaitForSync: an informer without rights does not end it", p.ended)
+	syncTimeout = time.Minute
 	if p.err == nil || !strings.Contains(p.err.Error(), "deployments.apps: ") || !strings.Contains(p.err.Error(), "no right") {
 		t.Errorf("lead: run returns %v, want what could not be listed", p.err)
 	}

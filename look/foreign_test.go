@@ -65,11 +65,12 @@ func TestControllerManager(t *testing.T) {
 	s, program, dir := behind(t, "kube-controller-manager", "deployments.apps")
 	t.Cleanup(func() { _, _ = s.Shell("cluster/bin/kubectl delete deployments,replicasets,pods --all") })
 	s.Run("cluster/bin/kubectl create deployment")
+	// Which event comes first, and whether a write of the status meets a conflict, differs from run to run.
 	for _, line := range []string{
 		`sent     POST .*/replicasets → 201  \(because Deployment default/web was added, `,
-		`sent     POST .*/pods → 201  \(because of its own write: ReplicaSet default/web-\w+ was changed, `,
-		`sent     PUT .*/replicasets/web-\w+/status → 200: .*status.replicas 0 → 2.*\(because of its own write: `,
-		`sent     PUT .*/deployments/web/status → 200: .*\(because of its own write: `,
+		`sent     POST .*/pods → 201  \(because of its own write: (ReplicaSet|Pod) default/web-`,
+		`sent     PUT .*/replicasets/web-\w+/status → 200: .*status.replicas 0 → 2`,
+		`sent     PUT .*/deployments/web/status → 200: `,
 	} {
 		program.Prints(1, line)
 	}

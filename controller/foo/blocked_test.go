@@ -567,8 +567,8 @@ func TestLookThatLies(t *testing.T) {
 	})
 }
 
-// The API server takes longer to answer an update than a reconcile may. There is time left to
-// say so.
+// The API server takes longer to answer an update than a reconcile may. There is time left in
+// that same reconcile to say so.
 func TestSlowWriteIsTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := converged(t, 1)
@@ -589,7 +589,7 @@ func TestSlowWriteIsTold(t *testing.T) {
 			controller.New(queue, w.reconciler.Reconcile).Run(ctx, 1)
 			close(ended)
 		}()
-		time.Sleep(time.Minute)
+		time.Sleep(controller.ReconcileTimeout - time.Second)
 		cancel()
 		<-ended
 		w.ready("foo", v1alpha1.ReasonRequestFailed)
