@@ -33,18 +33,16 @@ type Reconcile func(ctx context.Context, key cache.ObjectName) (requeueAfter tim
 type Controller struct {
 	queue     Queue
 	reconcile Reconcile
-	// ill has the keys of which a reconcile has failed or was slow within the hour, true for those whose
-	// last one was slow. retries has a place for each worker that may take one of the others. slowQueue has
-	// those that wait for workers of their own (slow.go).
-	ill       *utilcache.Expiring
-	retries   chan struct{}
+	// slow has the keys of which a reconcile was slow within the hour, slowQueue those of them that wait
+	// for workers of their own (slow.go).
+	slow      *utilcache.Expiring
 	slowQueue workqueue.TypedInterface[cache.ObjectName]
 }
 
 // New returns a controller. Run starts it.
 func New(queue Queue, reconcile Reconcile) *Controller {
 	slowQueue := workqueue.NewTypedWithConfig(workqueue.TypedQueueConfig[cache.ObjectName]{Name: "slow", Queue: newTurns()})
-	return &Controller{queue: queue, reconcile: reconcile, ill: utilcache.NewExpiring(), slowQueue: slowQueue}
+	return &Controller{queue: queue, reconcile: reconcile, slow: utilcache.NewExpiring(), slowQueue: slowQueue}
 }
 
 // Run starts workers, and half as many for slow keys, and returns when ctx is done and each worker has
@@ -52,10 +50,13 @@ func New(queue Queue, reconcile Reconcile) *Controller {
 // No worker takes a key that still waits: the first list of the next process adds it again.
 // Call it once, when the stores are in sync: to an empty store, every Deployment is missing.
 func (c *Controller) Run(ctx context.Context, workers int) {
-	c.retries = make(chan struct{}, workers*3/4)
+	process := c.processOrPutOff
+	if SlowWorkers(workers) == 0 {
+		process = c.process
+	}
 	var running sync.WaitGroup
 	for range workers {
-		running.Go(func() { c.runWorker(ctx, c.queue, c.processOrPutOff) })
+		running.Go(func() { c.runWorker(ctx, c.queue, process) })
 	}
 	for range SlowWorkers(workers) {
 		running.Go(func() { c.runWorker(ctx, c.slowQueue, c.processSlow) })
@@ -88,7 +89,9 @@ func (c *Controller) process(ctx context.Context, key cache.ObjectName) {
 	defer cancel()
 	began := time.Now()
 	requeueAfter, err := c.reconcileSafely(ctx, key)
-	c.note(key, time.Since(began), requeueAfter, err)
+	if time.Since(began) >= slowFrom {
+		c.slow.Set(key, nil, slowFor)
+	}
 	c.retry(ctx, key, requeueAfter, err)
 }
 

@@ -40,8 +40,8 @@
 //     namespace, a Foo elsewhere waits for a worker as long as one of them takes, until each has failed
 //     once: with 500 new Foos that is for five minutes. When they begin in hundreds of namespaces, it
 //     waits for minutes.
-//   - A Foo whose last reconcile was slow waits for its turn among those that still are. A thousand in
-//     its own namespace take 20 minutes; other namespaces take turns with it.
+//   - A Foo of which a reconcile was slow waits for an hour among all that were. A thousand that hang
+//     in its own namespace take 20 minutes; other namespaces take turns with it.
 //   - A write of a Deployment that takes more than 15 s fails, also if a webhook may take longer.
 //   - The whole text of a refusal is kept as long as the back-off of its write: minutes, and 50 minutes
 //     if the write took 10 s.
