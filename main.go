@@ -39,8 +39,6 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"runtime"
-	"runtime/debug"
 	"strconv"
 	"strings"
 	"sync"
@@ -302,14 +300,8 @@ func parseFlags(args []string) (o options, err error) {
 	flags.BoolVar(&o.pageRemote, "page-remote", false, "let --page listen where other machines reach it")
 	o.election = leader.Flags(flags)
 	flags.IntVar(&o.verbosity, "v", 0, "how much to log to stderr: 2 shows retries, 6 each request, 8 bodies")
-	flags.BoolFunc("version", "print the tag or the commit that Go built the program from, (devel) if it does not know (go run), and end", func(string) error {
-		info, _ := debug.ReadBuildInfo()
-		fmt.Printf("byhand %s, %s %s/%s\n", cmp.Or(info.Main.Version, "(devel)"), runtime.Version(), runtime.GOOS, runtime.GOARCH)
-		os.Exit(0)
-		return nil
-	})
 	flags.Usage = func() {
-		fmt.Fprintln(flags.Output(), "usage: byhand [flags]\nIt runs until Ctrl-C. Exit code 0: it was told to end, or asked for --help or --version. 1: an error, one line on stderr says what to do. 2: a flag that does not exist or cannot be read.")
+		fmt.Fprintln(flags.Output(), "usage: byhand [flags]\nIt runs until Ctrl-C. Exit code 0: it was told to end, or asked for --help. 1: an error, one line on stderr says what to do. 2: a flag that does not exist or cannot be read.")
 		flags.PrintDefaults()
 	}
 	_ = flags.Parse(args)

@@ -3,7 +3,6 @@ package fake
 import (
 	"fmt"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/managedfields"
 	"k8s.io/apimachinery/pkg/watch"
@@ -45,11 +44,7 @@ func NewClientset(objects ...runtime.Object) *Clientset {
 	})
 	c.AddReactor("*", "*", testing.ObjectReaction(tracker))
 	c.AddWatchReactor("*", func(action testing.Action) (bool, watch.Interface, error) {
-		var opts metav1.ListOptions
-		if watching, ok := action.(testing.WatchActionImpl); ok {
-			opts = watching.ListOptions
-		}
-		stream, err := tracker.Watch(action.GetResource(), action.GetNamespace(), opts)
+		stream, err := tracker.Watch(action.GetResource(), action.GetNamespace(), action.(testing.WatchActionImpl).ListOptions)
 		return err == nil, stream, err
 	})
 	return c

@@ -79,7 +79,6 @@ func (r *FooReconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.R
 // returns errTaken or errLeaving for one that must be left alone.
 func (r *FooReconciler) applyDeployment(ctx context.Context, foo *v1alpha1.Foo) (*appsv1.Deployment, error) {
 	deployment := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: foo.Namespace, Name: foo.Spec.DeploymentName}}
-	var before *int32
 	operation, err := controllerutil.CreateOrUpdate(ctx, r.Client, deployment, func() error {
 		if exists := deployment.ResourceVersion != ""; exists && !metav1.IsControlledBy(deployment, foo) {
 			return errTaken
@@ -87,19 +86,16 @@ func (r *FooReconciler) applyDeployment(ctx context.Context, foo *v1alpha1.Foo) 
 		if !deployment.DeletionTimestamp.IsZero() {
 			return errLeaving
 		}
-		before = deployment.Spec.Replicas
 		setFields(deployment, foo)
 		return controllerutil.SetControllerReference(foo, deployment, r.Scheme)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("apply Deployment %s: %w", client.ObjectKeyFromObject(deployment), err)
 	}
-	switch after := deployment.Spec.Replicas; {
-	case operation == controllerutil.OperationResultCreated:
+	switch operation {
+	case controllerutil.OperationResultCreated:
 		r.Recorder.Eventf(foo, deployment, corev1.EventTypeNormal, "Created", "Create", "Created Deployment %s", deployment.Name)
-	case operation == controllerutil.OperationResultUpdated && before != nil && after != nil && *before != *after:
-		r.Recorder.Eventf(foo, deployment, corev1.EventTypeNormal, "Scaled", "Update", "Scaled Deployment %s from %d to %d", deployment.Name, *before, *after)
-	case operation == controllerutil.OperationResultUpdated:
+	case controllerutil.OperationResultUpdated:
 		r.Recorder.Eventf(foo, deployment, corev1.EventTypeNormal, "Updated", "Update", "Updated Deployment %s", deployment.Name)
 	}
 	return deployment, nil

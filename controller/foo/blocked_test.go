@@ -211,7 +211,7 @@ func TestNoHotLoop(t *testing.T) {
 		w.api.Mutate(nil)
 		w.again(1)
 		w.ready("foo", v1alpha1.ReasonWaitingForReplicas)
-		w.told("Normal Scaled Scaled Deployment deployment from 1 to 3")
+		w.told("Normal Updated Updated spec.replicas of Deployment deployment")
 	})
 }
 
@@ -275,7 +275,7 @@ func TestRefusalHoldsUpNothingElse(t *testing.T) {
 		w.sync()
 		w.reconcile()
 		w.sent("PUT deployments/renamed")
-		w.told("Normal Created Created Deployment renamed", "Normal Scaled Scaled Deployment renamed from 7 to 1")
+		w.told("Normal Created Created Deployment renamed", "Normal Updated Updated spec.replicas of Deployment renamed")
 
 		// Renamed again: two are refused.
 		w.set(fooPath+"foo", "third", "spec", "deploymentName")

@@ -81,7 +81,7 @@ func (r *Reconciler) createDeployment(ctx context.Context, s *fooState) error {
 func (r *Reconciler) updateDeployment(ctx context.Context, s *fooState) error {
 	// s.deployment is the cache's: never change it, change a copy. The copy keeps the
 	// resourceVersion: optimistic locking.
-	before, desired := s.deployment, s.deployment.DeepCopy()
+	desired, differed := s.deployment.DeepCopy(), differs(s.deployment, s.foo)
 	applyDesired(desired, s.foo)
 	updated, err := r.Deployments.Deployments(s.foo.Namespace).Update(ctx, desired, metav1.UpdateOptions{})
 	if err != nil {
@@ -92,11 +92,7 @@ func (r *Reconciler) updateDeployment(ctx context.Context, s *fooState) error {
 	if field := differs(updated, s.foo); field != "" {
 		return fmt.Errorf("%s %w", field, errChanged)
 	}
-	if was, is := ptr.Deref(before.Spec.Replicas, 1), ptr.Deref(updated.Spec.Replicas, 1); was != is {
-		r.Events.Eventf(s.foo, updated, corev1.EventTypeNormal, "Scaled", "Update", "Scaled Deployment %s from %d to %d", updated.Name, was, is)
-	} else {
-		r.Events.Eventf(s.foo, updated, corev1.EventTypeNormal, "Updated", "Update", "Updated Deployment %s", updated.Name)
-	}
+	r.Events.Eventf(s.foo, updated, corev1.EventTypeNormal, "Updated", "Update", "Updated %s of Deployment %s", differed, updated.Name)
 	return nil
 }
 

@@ -110,18 +110,18 @@ func TestDrift(t *testing.T) {
 		events []string
 	}{
 		{"the Foo was scaled", func(w *world) { w.set(fooPath+"foo", int64(3), "spec", "replicas") },
-			[]string{"PUT deployments/deployment", "PUT foos/foo/status"}, []string{"Normal Scaled Scaled Deployment deployment from 1 to 3"}},
+			[]string{"PUT deployments/deployment", "PUT foos/foo/status"}, []string{"Normal Updated Updated spec.replicas of Deployment deployment"}},
 		{"the Foo was scaled to nothing", func(w *world) { w.set(fooPath+"foo", int64(0), "spec", "replicas") },
-			[]string{"PUT deployments/deployment", "PUT foos/foo/status"}, []string{"Normal Scaled Scaled Deployment deployment from 1 to 0"}},
+			[]string{"PUT deployments/deployment", "PUT foos/foo/status"}, []string{"Normal Updated Updated spec.replicas of Deployment deployment"}},
 		{"a user scaled the Deployment", func(w *world) { w.set(path, int64(7), "spec", "replicas") },
-			[]string{"PUT deployments/deployment"}, []string{"Normal Scaled Scaled Deployment deployment from 7 to 1"}},
+			[]string{"PUT deployments/deployment"}, []string{"Normal Updated Updated spec.replicas of Deployment deployment"}},
 		{"a user changed our container's image", func(w *world) {
 			w.set(path, []any{map[string]any{"name": "nginx", "image": "other"}, sidecar}, "spec", "template", "spec", "containers")
-		}, []string{"PUT deployments/deployment"}, []string{"Normal Updated Updated Deployment deployment"}},
+		}, []string{"PUT deployments/deployment"}, []string{"Normal Updated Updated spec.template.spec.containers of Deployment deployment"}},
 		{"a user removed our label from the Pods", func(w *world) {
 			w.set(path, map[string]any{"theirs": "kept"}, "spec", "template", "metadata", "labels")
 		},
-			[]string{"PUT deployments/deployment"}, []string{"Normal Updated Updated Deployment deployment"}},
+			[]string{"PUT deployments/deployment"}, []string{"Normal Updated Updated spec.template.metadata.labels of Deployment deployment"}},
 		{"a user added a container, an annotation and a strategy", func(w *world) {
 			w.set(path, []any{map[string]any{"name": "nginx", "image": "nginx:1.29"}, sidecar}, "spec", "template", "spec", "containers")
 			w.set(path, map[string]any{"note": "kept"}, "metadata", "annotations")
@@ -656,7 +656,7 @@ func TestCreateFindsDeployment(t *testing.T) {
 	}{
 		{"ours", func(foo *v1alpha1.Foo) []metav1.OwnerReference {
 			return []metav1.OwnerReference{controllerRef("samplecontroller.k8s.io/v1alpha1", "Foo", "foo", foo.UID)}
-		}, []string{"PUT deployments/deployment", "PUT foos/foo/status"}, []string{"Normal Updated Updated Deployment deployment"}},
+		}, []string{"PUT deployments/deployment", "PUT foos/foo/status"}, []string{"Normal Updated Updated metadata.ownerReferences of Deployment deployment"}},
 		{"foreign", func(*v1alpha1.Foo) []metav1.OwnerReference { return nil },
 			[]string{"PUT foos/foo/status"}, []string{`Warning NameTaken Deployment "deployment" exists and has no controller: delete it or change spec.deploymentName`}},
 	} {

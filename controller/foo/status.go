@@ -15,7 +15,6 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/utils/ptr"
 
 	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
@@ -79,13 +78,9 @@ func (r *Reconciler) tell(s *fooState, causes []cause) {
 			c.message = stable
 		}
 	}
-	// One for all: Events of one reason about the same versions of the same objects become one.
-	var related runtime.Object
-	if s.deployment != nil {
-		related = s.deployment
-	}
+	// One for all: Events of one reason about one version of the Foo become one.
 	if len(news) > 0 {
-		r.Events.Eventf(s.foo, related, corev1.EventTypeWarning, reason, "Reconcile", "%s", cut(strings.Join(news, "; "), maxMessage))
+		r.Events.Eventf(s.foo, nil, corev1.EventTypeWarning, reason, "Reconcile", "%s", cut(strings.Join(news, "; "), maxMessage))
 	}
 }
 

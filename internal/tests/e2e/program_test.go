@@ -21,7 +21,6 @@ func TestExitCodes(t *testing.T) {
 		code int
 		want string // a regular expression
 	}{
-		{[]string{"--version"}, 0, `^byhand `},
 		{[]string{"--help"}, 0, `Exit code 0: it was told to end`},
 		{[]string{"--no-such-flag"}, 2, `flag provided but not defined: -no-such-flag`},
 		{[]string{"--workers", "0"}, 1, oneLine + `.*--workers must be at least 1.*\n$`},

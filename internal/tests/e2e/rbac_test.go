@@ -139,7 +139,7 @@ func (s *server) lifeOfAFoo() {
 
 	for times := range 2 {
 		s.kubectl("scale", "--namespace", s.namespace, "deployment/deployment", "--replicas=5")
-		s.event("foo", "Scaled Deployment deployment from 5 to 3", times+1)
+		s.event("foo", "Updated spec.replicas of Deployment deployment", times+2)
 		s.converges("foo", "deployment", 3)
 	}
 

@@ -83,7 +83,7 @@ var mutants = []struct {
 
 	// How it is acted on.
 	{"an object of the store changed", "controller/foo/status.go", "desired := s.foo.DeepCopy()", "desired := s.foo", "./controller/foo", "TestCreate"},
-	{"a Deployment of the store changed", "controller/foo/deployment.go", "before, desired := s.deployment, s.deployment.DeepCopy()", "before, desired := s.deployment, s.deployment", "./controller/foo", "TestDrift"},
+	{"a Deployment of the store changed", "controller/foo/deployment.go", "desired, differed := s.deployment.DeepCopy()", "desired, differed := s.deployment", "./controller/foo", "TestDrift"},
 	{"no guard against deletion", "controller/foo/reconcile.go", "if !ok || foo.DeletionTimestamp != nil {", "if !ok {", "./controller/foo", "TestNothingToDo"},
 	{"ownership by name", "controller/foo/deployment.go", "owner.UID == foo.UID:\n\t\treturn nil", "owner.Name == foo.Name:\n\t\treturn nil", "./controller/foo", "TestCheckController"},
 	{"a Deployment that leaves, taken for the Foo's", "controller/foo/deployment.go", "case deployment.DeletionTimestamp != nil, owner", "case owner", "./controller/foo", "TestLeavingDeployment"},
