@@ -34,7 +34,9 @@ func newScript(t *testing.T, allowed ...string) *script {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &script{Glass: &Glass{Observer: observer.New(observer.Options{}), world: known, findings: findings, story: &story{out: told}}, t: t, told: told}
+	// Nothing is published meanwhile: a script tells by itself, and nobody else may.
+	unpublished := observer.New(observer.Options{After: time.Hour})
+	return &script{Glass: &Glass{Observer: unpublished, world: known, findings: findings, story: &story{out: told}}, t: t, told: told}
 }
 
 var began = time.Now().Add(-time.Hour)
