@@ -40,7 +40,6 @@ import (
 	"os"
 	"os/signal"
 	"strconv"
-	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -171,12 +170,7 @@ func lead(ctx context.Context, say func(what, format string, args ...any), elect
 	if err := informer.WaitForSync(ctx, syncTimeout, read...); err != nil {
 		return err
 	}
-	var held []string
-	for _, i := range read {
-		plural, _, _ := strings.Cut(i.Resource, ".")
-		held = append(held, fmt.Sprintf("%d %s", len(i.Store.ListKeys()), plural))
-	}
-	say(trace.Synced, "in memory: %s", strings.Join(held, ", "))
+	say(trace.Synced, "in memory: %v", read)
 	say(trace.Leader, "%d workers start (Ctrl-C stops)", workers*len(loops))
 	for _, l := range loops {
 		// A leader that was frozen may wake with one watch behind the other: each reconcile first
@@ -289,7 +283,7 @@ func parseFlags(args []string) (o options, err error) {
 	flags.StringVar(&o.connect.Kubeconfig, "kubeconfig", "", "kubeconfig `file` (default: $KUBECONFIG, then ~/.kube/config, then the Pod's own account)")
 	flags.StringVar(&o.connect.Context, "context", "", "`name` of a context of the kubeconfig (default: its current one)")
 	flags.StringVar(&o.namespace, "namespace", "", "`name` of the only namespace to look at (default: all)")
-	flags.IntVar(&o.workers, "workers", 16, "Foos to reconcile at the same time, and half as many more that were slow within the hour")
+	flags.IntVar(&o.workers, "workers", 16, "Foos to reconcile at the same time, and half as many more that were slow or have failed")
 	flags.Float64Var(&o.connect.QPS, "kube-api-qps", -1, "requests per second to the API server, without Events and the Lease; negative: no limit but the server's own")
 	flags.IntVar(&o.connect.Burst, "kube-api-burst", 100, "requests that may exceed --kube-api-qps for a moment")
 	flags.DurationVar(&o.resync, "resync", 10*time.Minute, "how often to reconcile each object without an event, such as 90s or 1h; 0: never")

@@ -63,7 +63,7 @@ func TestRun(t *testing.T) {
 	s.add(deployments+"taken", replicas(1))
 	p := s.start("--resync", "0") // Nothing happens without an event.
 	p.serves("informers", "/readyz?verbose", `\+]leader-election ok`, `\+]informer/foos.samplecontroller.k8s.io ok`, `\+]informer/deployments.apps ok`)
-	p.prints("WaitForSync", "in memory: 0 foos, 1 deployments")
+	p.prints("WaitForSync", `in memory: \[0 foos.samplecontroller.k8s.io 1 deployments.apps\]`)
 	p.prints("handler of Projects", "found    Project default/project: replicas 1")
 	p.prints("workers.Run", "16 workers start")
 
@@ -213,7 +213,7 @@ func TestFlags(t *testing.T) {
 		s.Add(strings.Replace(path, "/default/", "/other/", 1), s.Get(path).DeepCopy())
 	}
 	p := s.start("--namespace", "default", "--resync", "50ms", "--trace=json", "--pprof")
-	if got := p.prints("WaitForSync", `in memory: ([^"]*)`); got != "1 foos, 2 deployments" {
+	if got := p.prints("WaitForSync", `in memory: ([^"]*)`); got != "[1 foos.samplecontroller.k8s.io 2 deployments.apps]" {
 		t.Errorf("--namespace: in memory are %s, want those of one namespace", got)
 	}
 	p.serves("--pprof", "/debug/pprof/", "goroutine")
@@ -399,7 +399,7 @@ func TestLoops(t *testing.T) {
 		if err := differ(got, test.want); err != nil {
 			t.Errorf("%v: %v", test.flags, err)
 		}
-		p.prints("the workers of both", "in memory: 1 projects, 1 foos\n.*4 workers start")
+		p.prints("the workers of both", `in memory: \[1 projects.examples-gzh.com 1 foos.samplecontroller.k8s.io\]\n.*4 workers start`)
 		cancel()
 		p.ends(nil)
 	}

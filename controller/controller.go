@@ -33,8 +33,8 @@ type Reconcile func(ctx context.Context, key cache.ObjectName) (requeueAfter tim
 type Controller struct {
 	queue     Queue
 	reconcile Reconcile
-	// slow has the keys of which a reconcile was slow within the hour, slowQueue those of them that wait
-	// for workers of their own (slow.go).
+	// slow has the keys of which a reconcile was slow within the hour (true) or has failed within the
+	// minute (false), slowQueue those of them that wait for workers of their own (slow.go).
 	slow      *utilcache.Expiring
 	slowQueue workqueue.TypedInterface[cache.ObjectName]
 }
@@ -89,8 +89,11 @@ func (c *Controller) process(ctx context.Context, key cache.ObjectName) {
 	defer cancel()
 	began := time.Now()
 	requeueAfter, err := c.reconcileSafely(ctx, key)
-	if time.Since(began) >= slowFrom {
-		c.slow.Set(key, nil, slowFor)
+	switch wasSlow, _ := c.slow.Get(key); {
+	case time.Since(began) >= slowFrom:
+		c.slow.Set(key, true, slowFor)
+	case err != nil && !isRace(err) && wasSlow != true:
+		c.slow.Set(key, false, failedFor) // It may hang the next time.
 	}
 	c.retry(ctx, key, requeueAfter, err)
 }

@@ -31,11 +31,11 @@ var ErrUndone = errors.New("it is undone again and again: does another program s
 
 // stoodFor is how long a write must not be wanted for its back-off to begin anew. One that takes long
 // may wait long for its turn (slow.go): for it that is slowTimes as long as it takes.
-const stoodFor, slowTimes = time.Minute, 300
+const stoodFor, slowTimes = time.Minute, 1200
 
-// lastsFrom is when a failure lasts, and undoneFrom how often a write has succeeded before it is
-// said that others undo it.
-const lastsFrom, undoneFrom = 10 * time.Second, 6
+// lastsFrom is when a failure lasts, or if one try took as long as hangsFrom. undoneFrom is how often a
+// write has succeeded before it is said that others undo it.
+const lastsFrom, hangsFrom, undoneFrom = 10 * time.Second, 5 * time.Second, 6
 
 // Failures remembers, by the UID of an object, which writes were sent for it, how they ended, and
 // what people were told of it. What is not wanted any more is forgotten after a while, so nothing of an
@@ -91,7 +91,7 @@ type Write struct {
 type Failure struct {
 	Write string
 	Err   error
-	// Lasts: for 10 s at least, or undone many times.
+	// Lasts: for 10 s at least, or one try took 5 s, or undone many times.
 	Lasts bool
 	// Wait is how long until the write may be sent again.
 	Wait time.Duration
@@ -122,7 +122,7 @@ func (f *Failures) Try(object metav1.Object, w Write, send func() error) Failure
 		a.send(string(id.uid), w, send)
 	}
 	// A race that is not tried again yet does not last.
-	lasts := a.err != nil && (a.ended.Sub(a.since) >= lastsFrom || !isRace(a.err) && time.Since(a.since) >= lastsFrom)
+	lasts := a.err != nil && (a.ended.Sub(a.since) >= lastsFrom || !isRace(a.err) && (time.Since(a.since) >= lastsFrom || a.took >= hangsFrom))
 	undone := a.done >= undoneFrom && !lasts && !IsRefusal(a.err)
 	if send == nil {
 		return f.notWanted(id, w, a, undone)

@@ -75,7 +75,8 @@ func TestBackOffDoubles(t *testing.T) {
 	})
 }
 
-// A failure lasts from 10 s on, also over another generation. A success ends it.
+// A failure lasts from 10 s on, also over another generation, and at once if the try took 5 s. A success
+// ends it.
 func TestFailureLasts(t *testing.T) {
 	tryWrites(t, func(f *tries) {
 		for _, step := range []struct {
@@ -89,6 +90,10 @@ func TestFailureLasts(t *testing.T) {
 		}
 		if got := f.after(10*time.Second, "create", 2, errBroken, true); !got.Lasts {
 			t.Error("another generation ends it")
+		}
+		hangs := func() error { time.Sleep(5 * time.Second); return errBroken }
+		if got := f.failures.Try(object(1), controller.Write{Name: "delete"}, hangs); !got.Lasts {
+			t.Error("a try that took 5 s does not last")
 		}
 	})
 }

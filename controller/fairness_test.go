@@ -193,6 +193,39 @@ func TestOneWorkerIsAlone(t *testing.T) {
 	})
 }
 
+// What fails at once, and then begins to hang, leaves the workers to the others.
+func TestFailedKeysLeaveWorkersFree(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		queue := controller.NewPriorityQueue("")
+		ctx, cancel := context.WithCancel(klog.NewContext(t.Context(), klog.Logger{}))
+		var hangs atomic.Bool
+		well := make(chan time.Time, 1)
+		go controller.New(queue, func(_ context.Context, key cache.ObjectName) (time.Duration, error) {
+			if key.Name == "well" {
+				well <- time.Now()
+			} else if hangs.Load() {
+				time.Sleep(10 * time.Second)
+			} else {
+				return 0, errors.New("refused")
+			}
+			return 0, nil
+		}).Run(ctx, 4)
+		for i := range 20 {
+			queue.Add(cache.NewObjectName("default", fmt.Sprint("failing-", i)))
+		}
+		time.Sleep(10 * time.Minute)
+		hangs.Store(true)
+		time.Sleep(time.Minute) // Each is tried once more.
+		added := time.Now()
+		queue.Add(cache.NewObjectName("default", "well"))
+		if waited := (<-well).Sub(added); waited > 0 {
+			t.Errorf("what is well waits %s for what hangs", waited)
+		}
+		cancel()
+		time.Sleep(10 * time.Minute)
+	})
+}
+
 // A thousand keys whose writes hang until a webhook's timeout leave workers for the others.
 func TestHangingWritesLeaveWorkersFree(t *testing.T) {
 	among := latencies(t, 1000, 10*time.Second)

@@ -9,7 +9,7 @@
 //
 // A Reflector lists and watches, and puts what it receives into a FIFO. A loop takes it
 // out, changes the Store, then calls the handler. So a handler finds the Store at least
-// as new as its event.
+// as new as its event. Nothing is merged before the queue: it is called for each event, in order.
 //
 //	foos := informer.NewFoos(client, "", 10*time.Minute, handler)
 //	go foos.Run(ctx)

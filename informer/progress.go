@@ -95,6 +95,9 @@ func (d drained) Stop() {
 	}()
 }
 
+// String says how many objects the Store holds, and of which resource.
+func (i *Informer) String() string { return fmt.Sprint(len(i.Store.ListKeys()), " ", i.Resource) }
+
 // blind returns an error if the informer has been blind for the limit. After the sync a right
 // that was lost counts at once: it does not come back by itself.
 func (i *Informer) blind(limit time.Duration) error {

@@ -24,7 +24,7 @@
 // After each of these the watch of Deployments may be ahead of that of Foos: the store still
 // has the Foo, and no Deployment. So a Foo is read from the API server before it gets one, unless
 // it has no status and no Deployment, and no write for it has failed: a new Foo. A Foo that is
-// gone and whose status could never be written passes for a new one, once in each process. The
+// gone and whose status could never be written passes for a new one, once in an hour. The
 // garbage collector deletes what it gets.
 //
 // # Caveats
@@ -33,6 +33,8 @@
 //     server checks every write: the version, the UID, the name. That does not help a process
 //     whose watch of Foos is behind that of Deployments: it may write an old number into the
 //     newest Deployment, until it sees the Foo.
+//   - A rename is no rolling update: the old Deployment goes when the new one exists, with other Pods
+//     that may not run yet, or never.
 //   - A rename reads the live Foo and its new Deployment, and then deletes the old one. If
 //     between these requests a person renames the Foo back, or the new Deployment is deleted or
 //     loses its owner, the Foo has none for a moment. The next reconcile creates it, with new Pods.
@@ -41,15 +43,21 @@
 //     once: with 500 new Foos that is for five minutes. When they begin in hundreds of namespaces, it
 //     waits for minutes.
 //   - A Foo of which a reconcile was slow waits for an hour among all that were. A thousand that hang
-//     in its own namespace take 20 minutes; other namespaces take turns with it.
+//     in its own namespace take 20 minutes; other namespaces take turns with it. Of more than 9,600
+//     that hang each failure is forgotten before the next try.
 //   - A write of a Deployment that takes more than 15 s fails, also if a webhook may take longer.
-//   - The whole text of a refusal is kept as long as the back-off of its write: minutes, and 50 minutes
-//     if the write took 10 s.
+//   - The whole text of a refusal is kept as long as the back-off of its write: minutes, and hours if
+//     the write took 10 s.
 //   - A webhook that serves several policies is one cause, and so is all that a Pod lacks but a quota.
 //     If another of them denies, the condition says so at the first event or resync after five
 //     minutes, and no Event does.
 //   - An Event that is dropped (internal/events) is not sent again while its cause goes on, and
-//     another name that is taken is no other cause: the condition tells.
+//     another name that is taken is no other cause: the condition tells. All namespaces share the
+//     limit: one with a new cause each 100 ms silences the others.
+//   - That a status cannot be written stands in the log alone.
+//   - All Deployments of the cluster are in memory, whole, whoever made them (--namespace).
+//   - A write that the cache has not shown when etcd is restored from an older copy is awaited until
+//     the program is started again. The log says so each minute.
 //   - The CRD must be the one of this repository. A status field that its schema does not
 //     know is dropped: then each reconcile writes the status again, and fails.
 //   - Two Foos that swap their Deployments' names wait for each other: each keeps its
@@ -57,7 +65,8 @@
 //     name first.
 //   - An update sends the whole Deployment. A field that this version of client-go does not
 //     know, set on a newer cluster, is lost with it.
-//   - A refusal is told once a cause: after a restart, once more.
+//   - A refusal is told once a cause: once more after a restart, and after 15 minutes in which the
+//     Foo was not reconciled.
 //   - A Foo that others write all the time may not get its status for long, nor its Deployment an
 //     update: it carries the version that it was made from, and each Conflict lengthens its back-off,
 //     up to 30 s.

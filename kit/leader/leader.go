@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/util/uuid"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
@@ -52,6 +53,19 @@ type lock struct {
 	// renewed is a time before the last renewal that succeeded was sent, nil for none. It has
 	// a monotonic part.
 	renewed atomic.Pointer[time.Time]
+	// seen is when the Lease was last read or written, nil for never. refused: the right to write
+	// it was missing the last time.
+	seen    atomic.Pointer[time.Time]
+	refused atomic.Bool
+}
+
+// Get implements resourcelock.Interface.
+func (l *lock) Get(ctx context.Context) (*resourcelock.LeaderElectionRecord, []byte, error) {
+	record, raw, err := l.Interface.Get(ctx)
+	if err == nil {
+		l.seen.Store(new(time.Now()))
+	}
+	return record, raw, err
 }
 
 // Create implements resourcelock.Interface.
@@ -68,6 +82,10 @@ func (l *lock) Update(ctx context.Context, record resourcelock.LeaderElectionRec
 // first see a record. client-go may send the same one twice, seconds apart, and to the others two
 // of the same second are the same.
 func (l *lock) note(record resourcelock.LeaderElectionRecord, err error) error {
+	l.refused.Store(apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err))
+	if err == nil {
+		l.seen.Store(new(time.Now()))
+	}
 	if err == nil && record.HolderIdentity == l.Identity() {
 		// Truncate would drop the monotonic part.
 		renewed := record.RenewTime.Add(-time.Duration(record.RenewTime.Nanosecond()))
@@ -88,9 +106,8 @@ type Election struct {
 	lock    *lock
 	elector *leaderelection.LeaderElector
 	// lead is what to do as the leader. Run sets it before the elector can call it.
-	lead func()
-	// seen says that the Lease was read, or written.
-	seen, leads atomic.Bool
+	lead  func()
+	leads atomic.Bool
 }
 
 // New returns the election for a Lease, which is in namespace if the Options name none.
@@ -132,7 +149,6 @@ func New(config *rest.Config, namespace string, o Options, announce func(leader 
 			OnStartedLeading: func(context.Context) { e.lead() },
 			OnStoppedLeading: func() {},
 			OnNewLeader: func(leader string) {
-				e.seen.Store(true)
 				if leader != "" && leader != identity {
 					announce(leader)
 				}
@@ -224,11 +240,18 @@ func (e *Election) Healthy() error {
 	return e.elector.Check(e.options.LeaseDuration)
 }
 
-// Joined returns nil when this process takes part in the election: it has read the Lease, or
-// written it. Without the right to do so it never leads.
+// Joined returns nil when this process takes part in the election: within the lease duration it has
+// read the Lease, or written it, and its last write was not refused for want of a right. Otherwise it
+// does not lead, or not for long.
 func (e *Election) Joined() error {
-	if e.options.Elect && !e.seen.Load() {
-		return fmt.Errorf("the Lease %s was not read yet, or nobody holds it", e.lock.Describe())
+	if !e.options.Elect {
+		return nil
+	}
+	if e.lock.refused.Load() {
+		return fmt.Errorf("the Lease %s: no right to write it", e.lock.Describe())
+	}
+	if seen := e.lock.seen.Load(); seen == nil || time.Since(*seen) >= e.options.LeaseDuration {
+		return fmt.Errorf("the Lease %s was not read for %s, or never", e.lock.Describe(), e.options.LeaseDuration)
 	}
 	return nil
 }

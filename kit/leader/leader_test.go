@@ -335,6 +335,38 @@ func TestJoined(t *testing.T) {
 	close(second.finish)
 }
 
+// A process that stands by does not take part any more when it has lost the right to read the Lease, or
+// when that to write it turns out to be missing.
+func TestJoinedIsRecent(t *testing.T) {
+	for lost, methods := range map[string]string{"read": "GET", "write": "PUT"} {
+		t.Run(lost, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				l := newLeases()
+				l.Add(path, &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{
+					"holderIdentity": "another", "leaseDurationSeconds": int64(15), "renewTime": time.Now().UTC().Format(metav1.RFC3339Micro)}}})
+				c := l.campaign(t)
+				time.Sleep(5 * time.Second)
+				if err := c.Joined(); err != nil {
+					t.Errorf("while another one leads: %v", err)
+				}
+				l.Refuse(func(r *http.Request) *apierrors.StatusError {
+					if !strings.Contains(methods, r.Method) {
+						return nil
+					}
+					return apierrors.NewForbidden(schema.GroupResource{Resource: "leases"}, "byhand", errors.New("no right"))
+				})
+				time.Sleep(time.Minute)
+				if c.Joined() == nil {
+					t.Error("it says that it takes part")
+				}
+				c.signal()
+				await(t, c.result, "it ends")
+				time.Sleep(time.Minute)
+			})
+		})
+	}
+}
+
 // Without --leader-elect the process leads at once and asks nobody.
 func TestNoElection(t *testing.T) {
 	election, err := leader.New(nil, "", leader.Options{}, nil)
