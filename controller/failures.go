@@ -117,9 +117,11 @@ func (f *Failures) Try(object metav1.Object, w Write, send func() error) Failure
 		a.since = time.Now()
 	}
 	isBehind := w.Version != "" && a.refused == w.Version && time.Until(a.until) > 0
-	sent := send != nil && !isBehind && time.Until(a.next) <= 0
+	wait := time.Until(a.next) // once: what is not sent must come back
+	sent := send != nil && !isBehind && wait <= 0
 	if sent {
 		a.send(string(id.uid), w, send)
+		wait = time.Until(a.next)
 	}
 	// A race that is not tried again yet does not last.
 	lasts := a.err != nil && (a.ended.Sub(a.since) >= lastsFrom || !isRace(a.err) && (time.Since(a.since) >= lastsFrom || a.took >= hangsFrom))
@@ -127,7 +129,7 @@ func (f *Failures) Try(object metav1.Object, w Write, send func() error) Failure
 	if send == nil {
 		return f.notWanted(id, w, a, undone)
 	}
-	failure := Failure{Write: w.Name, Err: a.err, Wait: max(0, time.Until(a.next)), Sent: sent, Lasts: undone || lasts}
+	failure := Failure{Write: w.Name, Err: a.err, Wait: max(0, wait), Sent: sent, Lasts: undone || lasts}
 	if undone || a.err == nil && !sent {
 		failure.Err = w.failed(ErrUndone)
 	}

@@ -59,5 +59,7 @@ program=$dir/mine
 case $program in
 *' '*) program="'$program'" ;; # The recipe of make judge is one more shell.
 esac
-echo "$dir is yours. Its README.md leads on; begin with:"
+echo "$dir is yours. Its README.md leads on; begin with what needs seconds, and no Kubernetes:"
+echo "  make judge QUICK=1 DIR=\"$dir\" JUDGE='-scenario create'"
+echo "and then, on a control plane of its own, the first time after 8 minutes:"
 echo "  go -C \"$dir\" build && make judge CONTROLLER=\"$program\" JUDGE='-scenario create'"

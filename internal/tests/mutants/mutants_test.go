@@ -139,7 +139,7 @@ var mutants = []struct {
 	{"an old Deployment deleted beside one that a webhook changes", "controller/foo/deployment.go", "if s.blocked == nil && s.deployment != nil && differs(s.deployment, s.foo) == \"\" {", "if s.deployment != nil && metav1.IsControlledBy(s.deployment, s.foo) {", "./controller/foo", "TestRenameBesideWebhook"},
 	{"a Deployment made without a look at its Foo", "controller/foo/deployment.go", "if !s.isNew {", "if false {", "./controller/foo", "TestGoneLater"},
 	{"a Foo of the same name and generation taken for this one", "controller/foo/deployment.go", "foo.UID == s.foo.UID && ", "", "./controller/foo", "TestReplacedFoo"},
-	{"an event that does not wait for the back-off", "controller/failures.go", "!isBehind && time.Until(a.next) <= 0", "!isBehind", "./controller/foo", "TestNoHotLoop"},
+	{"an event that does not wait for the back-off", "controller/failures.go", "!isBehind && wait <= 0", "!isBehind", "./controller/foo", "TestNoHotLoop"},
 	{"one back-off for all writes", "controller/failures.go", "id := attemptID{object.GetUID(), w.Name}", "id := attemptID{object.GetUID(), \"\"}", "./controller", "TestFailedWriteWaits"},
 	{"a back-off that does not begin anew after a success", "controller/failures.go", "a.failed, a.done = 0, a.done+1", "a.done++", "./controller", "TestBackOffDoubles"},
 	{"a correction that nobody forgets", "controller/failures.go", "f.attempts.Set(id, a, max(stoodFor, ", "f.attempts.Set(id, a, max(2*stoodFor, ", "./controller", "TestUndoneWriteWaits"},

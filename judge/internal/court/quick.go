@@ -182,14 +182,14 @@ func (v *verdict) playOn(chosen []scenario) error {
 			v.add(*l.Result, len(chosen))
 		}
 	}
-	why := "it called os.Exit, or a panic ended it"
+	why := "The program ended by itself: it called os.Exit, or a panic ended it"
 	if !watchdog.Stop() {
-		why = fmt.Sprintf("for %s of the machine's time it has neither waited nor ended", hangs)
+		why = fmt.Sprintf("The program was ended: for %s of the machine's time it did not once wait", hangs)
 	}
 	switch failure := run.Wait(); {
 	case playing != "":
 		sc := &chosen[slices.IndexFunc(chosen, func(sc scenario) bool { return sc.name == playing })]
-		s := &stage{scenario: sc, findings: []finding{found(P7, exits, time.Now(), "The program ended by itself: %s. It printed at last:\n%s", why, printed.lines(12))}}
+		s := &stage{scenario: sc, findings: []finding{found(P7, exits, time.Now(), "%s. It printed at last:\n%s", why, printed.lines(12))}}
 		v.add(newResult(sc, s, "", 0), len(chosen))
 		if sc.calibrates {
 			return errHelpless
