@@ -3,7 +3,6 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"os/exec"
 	"path/filepath"
@@ -13,10 +12,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
-	"example.com/byhand/clientset"
 	"example.com/byhand/internal/testkit/subprocess"
-	"k8s.io/client-go/kubernetes"
 )
 
 // How much longer a cold start of 1,000 Foos takes behind the glass: 20 % at most, in the median of
@@ -26,18 +22,13 @@ func TestCost(t *testing.T) {
 	if output, err := exec.Command("go", "build", "-o", dir, "..", ".").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, output)
 	}
-	foos, deployments := clientset.NewForConfigOrDie(config).SamplecontrollerV1alpha1().Foos("default"), kubernetes.NewForConfigOrDie(config).AppsV1().Deployments("default")
-	clear := func() {
-		_ = foos.DeleteCollection(context.Background(), metav1.DeleteOptions{}, metav1.ListOptions{})
-		_ = deployments.DeleteCollection(context.Background(), metav1.DeleteOptions{}, metav1.ListOptions{})
-	}
+	foos, _, clear := clients(config)
 	t.Cleanup(clear)
 	program := filepath.Join(dir, "byhand")
 	coldStart := func(args ...string) time.Duration {
 		clear()
 		for i := range 1000 {
-			name := fmt.Sprintf("foo-%d", i)
-			if _, err := foos.Create(t.Context(), &v1alpha1.Foo{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: v1alpha1.FooSpec{DeploymentName: name, Replicas: new(int32(1))}}, metav1.CreateOptions{}); err != nil {
+			if _, err := foos.Create(t.Context(), newFoo(fmt.Sprintf("foo-%d", i)), metav1.CreateOptions{}); err != nil {
 				t.Fatal(err)
 			}
 		}

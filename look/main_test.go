@@ -11,7 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
 	"example.com/byhand/kit/testkit"
@@ -20,12 +19,8 @@ import (
 // kubeconfig writes one of an API server at an address.
 func kubeconfig(t *testing.T, address string) string {
 	t.Helper()
-	config := clientcmdapi.NewConfig()
-	config.Clusters["c"] = &clientcmdapi.Cluster{Server: address}
-	config.AuthInfos["u"] = &clientcmdapi.AuthInfo{Token: "marked"}
-	config.Contexts["x"], config.CurrentContext = &clientcmdapi.Context{Cluster: "c", AuthInfo: "u"}, "x"
-	file := filepath.Join(t.TempDir(), "config")
-	if err := clientcmd.WriteToFile(*config, file); err != nil {
+	file, err := testkit.WriteKubeconfig(t.TempDir(), clientcmdapi.Cluster{Server: address}, clientcmdapi.AuthInfo{Token: "marked"})
+	if err != nil {
 		t.Fatal(err)
 	}
 	return file

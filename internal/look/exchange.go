@@ -15,12 +15,6 @@ import (
 	"example.com/byhand/kit/testkit"
 )
 
-// resourceOf is the plural and the group, such as "deployments.apps".
-func resourceOf(groupVersion, plural string) string {
-	version, _ := schema.ParseGroupVersion(groupVersion)
-	return schema.GroupResource{Group: version.Group, Resource: plural}.String()
-}
-
 // unseen are the resources of which nothing is told: Events are notes for people, and a Lease is
 // renewed all the time. Of opaque subresources nobody reads the bytes.
 var (
@@ -32,7 +26,7 @@ var (
 type exchange struct {
 	glass *Glass
 	testkit.Target
-	resource     string
+	resource     string // the plural and the group, such as "deployments.apps"
 	method, path string
 	query        url.Values
 	began        time.Time
@@ -60,6 +54,22 @@ func (x *exchange) isSeen(r *http.Request) bool {
 
 // isWrite reports whether it may change something.
 func (x *exchange) isWrite() bool { return x.method != http.MethodGet }
+
+// verbs are those of requests for one object.
+var verbs = map[string]string{http.MethodGet: "get", http.MethodPost: "create", http.MethodPut: "update", http.MethodPatch: "patch", http.MethodDelete: "delete"}
+
+// verb is what Kubernetes calls it.
+func (x *exchange) verb() string {
+	switch {
+	case x.watch:
+		return "watch"
+	case x.list:
+		return "list"
+	case x.method == http.MethodDelete && x.Name == "":
+		return "deletecollection"
+	}
+	return verbs[x.method]
+}
 
 // key is what a write is known by.
 func (x *exchange) key() string { return x.method + " " + x.path + " " + x.Name }

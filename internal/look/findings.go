@@ -119,33 +119,28 @@ type reading struct {
 	selects             bool
 	open, short         int // watches that are open; that were short in a row
 	seen, expired       bool
-	has, fresh          map[string]bool // objects by key: that were told, and those of a list that is being told
+	lists               int            // that have begun
+	has                 map[string]int // the list since which an object was last told, by its key
 }
 
-// told notes that an object is there, or no more. Of very many it notes nothing.
+// told notes that an object is there, or no more. Of very many it notes the first ones.
 func (r *reading) told(key string, isThere bool) {
-	if len(r.has) == mostObjects || len(r.fresh) == mostObjects {
-		r.has, r.fresh = nil, nil
-	}
-	for _, keys := range []map[string]bool{r.has, r.fresh} {
-		if keys != nil && isThere {
-			keys[key] = true
-		}
-		if !isThere {
-			delete(keys, key)
-		}
+	_, isKnown := r.has[key]
+	switch {
+	case !isThere:
+		delete(r.has, key)
+	case isKnown || len(r.has) < mostObjects:
+		r.has[key] = r.lists
 	}
 }
 
-// complete returns which objects a list has no more, when all of it was told.
+// complete returns which objects the last list has no more, when all of it was told.
 func (r *reading) complete() (gone []string) {
-	for key := range r.has {
-		if r.fresh != nil && !r.fresh[key] {
+	for key, list := range r.has {
+		if list < r.lists {
 			gone = append(gone, key)
+			delete(r.has, key)
 		}
-	}
-	if r.fresh != nil {
-		r.has, r.fresh = r.fresh, nil
 	}
 	return gone
 }
@@ -159,16 +154,7 @@ type answer struct {
 }
 
 // String names the request as Kubernetes does.
-func (a *answer) String() string {
-	verb := a.method
-	switch {
-	case a.watch:
-		verb = "WATCH"
-	case a.list:
-		verb = "LIST"
-	}
-	return verb + " " + a.path
-}
+func (a *answer) String() string { return strings.ToUpper(a.verb()) + " " + a.path }
 
 // judgeRead looks at what was answered; what is the type of an event.
 func (g *Glass) judgeRead(n note, what string, body map[string]any) {
@@ -189,7 +175,7 @@ func (g *Glass) judgeRead(n note, what string, body map[string]any) {
 	}
 	g.found(n.Time, f.inAnswer(a))
 	if n.What == trace.Opened && n.query.Get("sendInitialEvents") == "true" {
-		a.fresh = map[string]bool{}
+		a.lists++
 	}
 	if n.What == trace.Opened {
 		a.seen, a.open = true, a.open+1
@@ -200,7 +186,7 @@ func (g *Glass) judgeRead(n note, what string, body map[string]any) {
 // reading returns what a request is part of. One for a single object is part of none.
 func (f *findings) reading(n note) *reading {
 	selector := n.query.Get("labelSelector") + " " + n.query.Get("fieldSelector")
-	now := &reading{resource: n.resource, namespace: n.Namespace, selects: selector != " "}
+	now := &reading{resource: n.resource, namespace: n.Namespace, selects: selector != " ", has: map[string]int{}}
 	if !n.list && !n.watch {
 		return now
 	}
@@ -244,11 +230,7 @@ func (f *findings) paced(a *answer) (time.Duration, bool) {
 // finish looks at what is left, and prints all findings.
 func (g *Glass) finish() {
 	now := time.Now()
-	for name, requests := range g.atEnd() {
-		for _, request := range requests {
-			g.found(now, map[string]string{name: request})
-		}
-	}
+	g.atEnd(now)
 	for _, one := range g.Findings() {
 		g.story.line(now, "finding", "%d × %s: %s. Right: %s", one.Count, one.Name, one.What, one.Right)
 	}

@@ -16,6 +16,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/rest"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
@@ -140,8 +141,9 @@ func kindsOf(client discovery.DiscoveryInterface) map[string]string {
 	kinds := map[string]string{}
 	_, lists, _ := client.ServerGroupsAndResources() // as far as they are known
 	for _, list := range lists {
+		version, _ := schema.ParseGroupVersion(list.GroupVersion)
 		for _, r := range list.APIResources {
-			kinds[resourceOf(list.GroupVersion, r.Name)] = r.Kind
+			kinds[version.WithResource(r.Name).GroupResource().String()] = r.Kind
 		}
 	}
 	return kinds

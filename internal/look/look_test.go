@@ -272,8 +272,6 @@ func TestLost(t *testing.T) {
 
 // A write has one cause: what came since the one of the same write before it.
 func TestCause(t *testing.T) {
-	began := time.Now()
-	at := func(ms int) time.Time { return began.Add(time.Duration(ms) * time.Millisecond) }
 	w := newWorld()
 	h := w.happened(&object{})
 	put := func(ms int, failed, want string) {

@@ -1,6 +1,7 @@
 package look
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -32,19 +33,11 @@ func readRole(file string) (*role, error) {
 	if file == "" {
 		return nil, nil
 	}
-	f, err := os.Open(file)
-	if err != nil {
-		return nil, fmt.Errorf("--role: %w: give the YAML file of a Role or a ClusterRole", err)
-	}
-	defer f.Close()
-	r, documents := &role{used: map[right]bool{}}, yaml.NewYAMLOrJSONDecoder(f, 4<<10)
-	for {
+	text, err := os.ReadFile(file)
+	r, documents := &role{used: map[right]bool{}}, yaml.NewYAMLOrJSONDecoder(bytes.NewReader(text), 4<<10)
+	for err == nil {
 		var one rbacv1.ClusterRole // a Role has the same rules
-		if err := documents.Decode(&one); errors.Is(err, io.EOF) {
-			break
-		} else if err != nil {
-			return nil, fmt.Errorf("--role %s: %w: give the YAML file of a Role or a ClusterRole", file, err)
-		}
+		err = documents.Decode(&one)
 		for _, rule := range one.Rules {
 			for _, group := range rule.APIGroups {
 				for _, resource := range rule.Resources {
@@ -55,29 +48,22 @@ func readRole(file string) (*role, error) {
 			}
 		}
 	}
-	if len(r.given) == 0 {
-		return nil, fmt.Errorf("--role %s: there is no rule in it: give the YAML file of a Role or a ClusterRole", file)
+	if errors.Is(err, io.EOF) && len(r.given) > 0 {
+		return r, nil
 	}
-	return r, nil
+	if errors.Is(err, io.EOF) {
+		err = errors.New("there is no rule in it")
+	}
+	return nil, fmt.Errorf("--role %s: %w: give the YAML file of a Role or a ClusterRole", file, err)
 }
-
-// verbs are those of requests for one object.
-var verbs = map[string]string{http.MethodGet: "get", http.MethodPost: "create", http.MethodPut: "update", http.MethodPatch: "patch", http.MethodDelete: "delete"}
 
 // use notes what a request needed; response is nil if there is none.
 func (r *role) use(x *exchange, response *http.Response) {
 	if r == nil || x.Resource == "" {
 		return
 	}
-	needed := []string{verbs[x.method]}
-	switch {
-	case x.watch:
-		needed = []string{"watch"}
-	case x.list:
-		needed = []string{"list"}
-	case x.method == http.MethodDelete && x.Name == "":
-		needed = []string{"deletecollection"}
-	case response != nil && response.StatusCode == http.StatusCreated: // by a PUT or a PATCH, too
+	needed := []string{x.verb()}
+	if response != nil && response.StatusCode == http.StatusCreated { // by a PUT or a PATCH, too
 		needed = append(needed, "create")
 	}
 	resource, _, _ := strings.Cut(x.Resource+"/"+x.Subresource, "/proxy/")
@@ -104,12 +90,8 @@ func (r *role) unused() (all []string) {
 	for _, given := range r.given {
 		isUsed := slices.ContainsFunc(slices.Collect(maps.Keys(r.used)), given.gives)
 		if !isUsed && !strings.HasSuffix(given.resource, "/finalizers") {
-			all = append(all, given.String())
+			all = append(all, fmt.Sprintf("%s %s in the API group %s", given.verb, given.resource, cmp.Or(given.group, `""`)))
 		}
 	}
 	return all
-}
-
-func (r right) String() string {
-	return fmt.Sprintf("%s %s in the API group %s", r.verb, r.resource, cmp.Or(r.group, `""`))
 }

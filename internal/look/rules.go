@@ -104,11 +104,15 @@ func (f *findings) inAnswer(a *answer) map[string]string {
 	return found
 }
 
-// atEnd says what is left.
-func (g *Glass) atEnd() map[string][]string {
-	f, found := g.findings, map[string][]string{"unused-right": g.role.unused()}
+// atEnd finds what is left.
+func (g *Glass) atEnd(now time.Time) {
+	f := g.findings
 	add := func(name, format string, args ...any) {
-		found[name] = append(found[name], fmt.Sprintf(format, args...))
+		g.found(now, map[string]string{name: fmt.Sprintf(format, args...)})
+	}
+	isThere := func(o *object) bool {
+		last := f.world.known(o.resource, o.key())
+		return last != nil && last.UID == o.UID
 	}
 	for _, kind := range slices.Sorted(maps.Keys(f.heard)) {
 		others := maps.Clone(f.heard[kind])
@@ -118,16 +122,18 @@ func (g *Glass) atEnd() map[string][]string {
 		}
 	}
 	for _, pair := range f.unowned {
-		if child, owner := g.world.at(pair[0]), g.world.at(pair[1]); child != nil && owner == nil {
-			add("no-owner", "%s was created because of %s, which is gone", child, pair[1])
+		if child, owner := pair[0], pair[1]; isThere(child) && !isThere(owner) {
+			add("no-owner", "%s was created because of %s, which is gone", child, owner)
 		}
 	}
 	for _, o := range f.held {
-		if held := time.Since(o.DeletionTimestamp.Time); held > heldFor {
+		if held := now.Sub(o.DeletionTimestamp.Time); held > heldFor {
 			add("finalizer-left", "%s was deleted %s before the end, and has the finalizers %s", o, ago(held), strings.Join(o.Finalizers, ", "))
 		}
 	}
-	return found
+	for _, right := range g.role.unused() {
+		add("unused-right", "%s", right)
+	}
 }
 
 // isDone reports whether the API server has done it.

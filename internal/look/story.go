@@ -97,7 +97,7 @@ func (g *Glass) listed(n note, body map[string]any) {
 	items, _ := body["items"].([]any)
 	r := g.findings.reading(n)
 	if n.query.Get("continue") == "" {
-		r.fresh = map[string]bool{}
+		r.lists++
 	}
 	for _, item := range items {
 		content, _ := item.(map[string]any)

@@ -124,14 +124,6 @@ func (w *world) known(resource, key string) *object {
 	return nil
 }
 
-// at returns the same object as it was last seen, nil if it is gone.
-func (w *world) at(o *object) *object {
-	if now := w.known(o.resource, o.key()); now != nil && now.UID == o.UID {
-		return now
-	}
-	return nil
-}
-
 // forget notes that an object is gone.
 func (w *world) forget(resource, key string) {
 	if o := w.known(resource, key); o != nil {
