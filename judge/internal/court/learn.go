@@ -2,6 +2,7 @@ package court
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -97,7 +98,7 @@ func learned(s *stage) error {
 			return errShort
 		}
 		now, objects, err := s.look()
-		if err == nil && !slices.ContainsFunc(objects, (*stored).isUsers) && slices.ContainsFunc(objects, t.isMade) {
+		if err == nil && len(t.users) > 0 && !slices.ContainsFunc(objects, (*stored).isUsers) && slices.ContainsFunc(objects, t.isMade) {
 			now, objects, err = s.orphans(i)
 		}
 		if err != nil {
@@ -114,7 +115,23 @@ func learned(s *stage) error {
 			return err
 		}
 	}
-	return nil
+	return t.hasUsers()
+}
+
+// hasUsers fails if the program has asked for no object of the user: nothing can be said about it.
+func (t *told) hasUsers() error {
+	if len(t.users) > 0 {
+		return nil
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	var asked []string
+	for resource := range t.seen {
+		asked = append(asked, resource.Resource)
+	}
+	slices.Sort(asked)
+	return notJudged(t.Wrong(t.Steps[0].At, "after no step is there an object of kubectl among what the program has asked for in the namespace (%s). "+
+		"A kind without a namespace cannot be judged; every other one the program must list or watch", cmp.Or(strings.Join(asked, ", "), "nothing")).Error())
 }
 
 // orphans waits for the garbage collector, and finds what is left: P4.
@@ -236,7 +253,7 @@ func (t *told) print(w io.Writer) {
 		}
 		before = end
 	}
-	fmt.Fprintf(w, "  it watches: %s\n", strings.Join(slices.Sorted(maps.Keys(t.watched)), ", "))
+	fmt.Fprintf(w, "  it watches: %s\n", strings.Join(t.watches(), ", "))
 	if len(t.masked) > 0 {
 		fmt.Fprintf(w, "  another one each time, and not compared: %s\n", strings.Join(slices.Sorted(maps.Keys(t.masked)), ", "))
 	}

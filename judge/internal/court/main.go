@@ -71,6 +71,9 @@ func do(ctx context.Context, o options) (short int, err error) {
 	c := command{args: o.args}
 	var t *told
 	if o.story != "" {
+		if o.quick {
+			return 0, errors.New("a story has no shorter half: in place of -quick choose, as in -scenario 'restart|fresh-.*' (-list shows all)")
+		}
 		if t, err = readStory(o.story); err != nil {
 			return 0, err
 		}

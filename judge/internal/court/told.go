@@ -126,6 +126,13 @@ func (t *told) hear(r *http.Request) {
 	}
 }
 
+// watches are the resources that the program watches, by name.
+func (t *told) watches() []string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return slices.Sorted(maps.Keys(t.watched))
+}
+
 // isProgram reports whether the program writes by this name.
 func (t *told) isProgram(manager string) bool {
 	t.mu.Lock()
