@@ -118,7 +118,7 @@ func learned(s *stage) error {
 	return t.hasUsers()
 }
 
-// hasUsers fails if the program has asked for no object of the user: nothing can be said about it.
+// hasUsers fails if the program has read no object of the user: nothing can be said about it.
 func (t *told) hasUsers() error {
 	if len(t.users) > 0 {
 		return nil
@@ -130,8 +130,8 @@ func (t *told) hasUsers() error {
 		asked = append(asked, resource.Resource)
 	}
 	slices.Sort(asked)
-	return notJudged(t.Wrong(t.Steps[0].At, "after no step is there an object of kubectl among what the program has asked for in the namespace (%s). "+
-		"A kind without a namespace cannot be judged; every other one the program must list or watch", cmp.Or(strings.Join(asked, ", "), "nothing")).Error())
+	return notJudged(t.Wrong(t.Steps[0].At, "after no step has kubectl left an object of a kind that the program reads in the namespace (it reads: %s). "+
+		"Is the story about another kind? One without a namespace cannot be judged", cmp.Or(strings.Join(asked, ", "), "nothing")).Error())
 }
 
 // orphans waits for the garbage collector, and finds what is left: P4.
@@ -173,37 +173,46 @@ func counted(i int) step {
 		}
 		sent := s.tries(s.part.began[len(s.part.began)-1])
 		for resource := range alive(slices.Concat(t.made...)) {
-			least, most, _ := extremes(resource, before[resource], sent)
-			_, usual, end := extremes(resource, before[resource], t.writes[i])
-			if end != after[resource] {
+			n, usual := tallied(resource, before[resource], sent), tallied(resource, before[resource], t.writes[i])
+			if usual.end != after[resource] {
 				continue // Others delete some, as the garbage collector does, and the requests do not show when.
 			}
-			if least == 0 && before[resource] > 0 && after[resource] > 0 {
+			if n.least == 0 && before[resource] > 0 && after[resource] > 0 {
 				s.find(found(P1, gap, time.Now(), "In step %s (%s:%d) the program has deleted the last of its %s before there was another one.", t.Steps[i].Name, t.File, t.Steps[i].At, resource))
 			}
-			if most > usual {
-				s.find(found(P3, twice, time.Now(), "In step %s (%s:%d) there were %d %s at the same time; without a fault %d at most.", t.Steps[i].Name, t.File, t.Steps[i].At, most, resource, usual))
+			if n.exceeds(usual, before[resource]) {
+				s.find(found(P3, twice, time.Now(), "In step %s (%s:%d) there were %d %s at the same time; without a fault %d at most.", t.Steps[i].Name, t.File, t.Steps[i].At, n.most, resource, usual.most))
 			}
 		}
 		return nil
 	}
 }
 
-// extremes are how few and how many objects of a resource there were while the program sent these requests, n before, and
-// how many at the end.
-func extremes(resource string, n int, sent []request) (least, most, end int) {
-	least, most = n, n
+// tally is how few and how many objects of a resource there were at a time, how many at the end, and how many were created.
+type tally struct{ least, most, end, created int }
+
+// tallied counts while the program sends these requests. There were n before.
+func tallied(resource string, n int, sent []request) tally {
+	is := tally{least: n, most: n, end: n}
 	for _, r := range sent {
 		switch {
 		case r.Target.Resource != resource || r.Target.Subresource != "":
 		case r.Stored == http.StatusCreated:
-			n++
+			is.end++
+			is.created++
 		case r.Method == http.MethodDelete && r.Stored == http.StatusOK:
-			n--
+			is.end--
 		}
-		least, most = min(least, n), max(most, n)
+		is.least, is.most = min(is.least, is.end), max(is.most, is.end)
 	}
-	return least, most, n
+	return is
+}
+
+// exceeds reports whether there were more at a time than without a fault, n before. Who replaces old ones by new ones, and lets them
+// overlap, may do so in another order each time: then there were too many only if more were created, too.
+func (is tally) exceeds(usual tally, n int) bool {
+	overlap := usual.most > max(n, usual.end)
+	return is.most > usual.most && (!overlap || is.created > usual.created)
 }
 
 // mask masks the values that two runs do not have in common. It reports whether they have the same objects; what has
