@@ -4,9 +4,11 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"example.com/byhand/judge/story"
 	"example.com/byhand/kit/testkit"
 )
 
@@ -52,5 +54,22 @@ func TestExceeds(t *testing.T) {
 		if got := tallied("pods", test.before, test.sent).exceeds(tallied("pods", test.before, test.usual), test.before); got != test.want {
 			t.Errorf("%s: too many is %t, want %t", name, got, test.want)
 		}
+	}
+}
+
+// A finding says how it is seen again, with the same command, and what is meant so is no finding.
+func TestWord(t *testing.T) {
+	told := &told{Story: &story.Story{File: "desk/judge.yaml", Allow: []story.Line{{Text: "drift pods .spec"}}}, controller: "./mine -v"}
+	sc := &scenario{name: "drift"}
+	f := found(P1, drifted, time.Now(), "seen")
+	f.allow = []string{"drift pods .spec.image", "drift desks .spec.seats", "drift desks .spec.seats"}
+	want := "seen\nSee it again: make judge STORY=desk/judge.yaml JUDGE='-scenario drift' CONTROLLER='./mine -v'. " +
+		"If it is meant so, add to judge.yaml:\nallow:\n- drift desks .spec.seats"
+	if is := told.word(sc, &f); !is || f.text != want {
+		t.Errorf("is it a finding? %t: %q, want %q", is, f.text, want)
+	}
+	f.allow = []string{"drift pods .spec.image"}
+	if told.word(sc, &f) {
+		t.Error("what is meant so is a finding")
 	}
 }
