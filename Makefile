@@ -316,6 +316,7 @@ STORY ?=
 .PHONY: judge
 judge: ## Put any Foo controller to the test: CONTROLLER='go run ./mine' (4 to 15 minutes), QUICK=1 DIR=../mine (seconds); any other: STORY=judge.yaml
 	@test -n "$(CONTROLLER)$(QUICK)$(STORY)" || { echo "which controller? make judge CONTROLLER='go run ./mine --kubeconfig {kubeconfig}'"; exit 1; }
+	@test -z "$(QUICK)" -o -z "$(STORY)" || { echo "a story is played on a control plane: leave QUICK or STORY out"; exit 1; }
 	@go build -o bin/ $(if $(QUICK),./judge/quick,./judge)
 	@$(if $(QUICK),bin/quick $(JUDGE) "$$DIR",bin/judge $(JUDGE) $(if $(STORY),-story "$(STORY)") $(if $(CONTROLLER),-- $(CONTROLLER)))
 

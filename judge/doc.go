@@ -60,12 +60,12 @@
 // A program about any other kind is judged by what a user does with it (story/foos.yaml is an example):
 //
 //	command: [./mine, --kubeconfig, "{kubeconfig}"]     # or CONTROLLER of make
-//	crds: [config/crd]
-//	steps:                                              # sh, in the folder of this file; kubectl has a namespace
+//	crds: [config/crd]                                  # all paths are seen from the folder of this file
+//	steps:                                              # sh; kubectl has a namespace
 //	- create: kubectl apply -f desk.yaml
 //	- change: kubectl patch desk a --type merge -p '{"spec":{"seats":3}}'
 //	- delete: kubectl delete desk a
-//	allow:                                              # what was found and is meant so; the judge prints the line
+//	allow:                                              # what was found and is meant so: the line that the judge prints, or its beginning
 //	- drift deployments .spec.template
 //
 // The judge plays it without a fault until two runs end with the same objects. What it has learned it
@@ -80,7 +80,8 @@
 // different ways, or something is left when all of the user's objects are gone. It does not see a status
 // that is always false.
 // Objects without a namespace, and what lies outside the API server, are not compared; a program that
-// serves webhooks cannot be reached; what kubectl does for the program counts as the user's.
+// serves webhooks cannot be reached; what kubectl does for the program counts as the user's, and what another
+// client does as nobody's. The controllers of Kubernetes run beside it: one of its own that does their work has a rival.
 //
 // # In memory
 //

@@ -189,7 +189,7 @@ func restart(s *stage, last int) error {
 		for _, r := range s.requests(begin, func(r request) bool { return r.Watch && r.Code == http.StatusOK }) {
 			watched[r.Target.Resource] = true
 		}
-		return len(watched) == len(s.judge.told.watched)
+		return len(watched) == len(s.judge.told.watches())
 	}
 	if _, err := s.await(s.bound, watches); err != nil {
 		return err

@@ -392,7 +392,7 @@ func (s *stage) ours() []string { return append(s.users(), "namespaces", "events
 func (s *stage) resources() (all []string) {
 	switch {
 	case s.judge.told != nil:
-		return slices.Sorted(maps.Keys(s.judge.told.watched))
+		return s.judge.told.watches()
 	case s.judge.kind == nil:
 		return []string{"foos", "deployments"}
 	}

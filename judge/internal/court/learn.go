@@ -2,6 +2,7 @@ package court
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -97,7 +98,7 @@ func learned(s *stage) error {
 			return errShort
 		}
 		now, objects, err := s.look()
-		if err == nil && !slices.ContainsFunc(objects, (*stored).isUsers) && slices.ContainsFunc(objects, t.isMade) {
+		if err == nil && len(t.users) > 0 && !slices.ContainsFunc(objects, (*stored).isUsers) && slices.ContainsFunc(objects, t.isMade) {
 			now, objects, err = s.orphans(i)
 		}
 		if err != nil {
@@ -114,7 +115,23 @@ func learned(s *stage) error {
 			return err
 		}
 	}
-	return nil
+	return t.hasUsers()
+}
+
+// hasUsers fails if the program has read no object of the user: nothing can be said about it.
+func (t *told) hasUsers() error {
+	if len(t.users) > 0 {
+		return nil
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	var asked []string
+	for resource := range t.seen {
+		asked = append(asked, resource.Resource)
+	}
+	slices.Sort(asked)
+	return notJudged(t.Wrong(t.Steps[0].At, "after no step has kubectl left an object of a kind that the program reads in the namespace (it reads: %s). "+
+		"Is the story about another kind? One without a namespace cannot be judged", cmp.Or(strings.Join(asked, ", "), "nothing")).Error())
 }
 
 // orphans waits for the garbage collector, and finds what is left: P4.
@@ -156,37 +173,46 @@ func counted(i int) step {
 		}
 		sent := s.tries(s.part.began[len(s.part.began)-1])
 		for resource := range alive(slices.Concat(t.made...)) {
-			least, most, _ := extremes(resource, before[resource], sent)
-			_, usual, end := extremes(resource, before[resource], t.writes[i])
-			if end != after[resource] {
+			n, usual := tallied(resource, before[resource], sent), tallied(resource, before[resource], t.writes[i])
+			if usual.end != after[resource] {
 				continue // Others delete some, as the garbage collector does, and the requests do not show when.
 			}
-			if least == 0 && before[resource] > 0 && after[resource] > 0 {
+			if n.least == 0 && before[resource] > 0 && after[resource] > 0 {
 				s.find(found(P1, gap, time.Now(), "In step %s (%s:%d) the program has deleted the last of its %s before there was another one.", t.Steps[i].Name, t.File, t.Steps[i].At, resource))
 			}
-			if most > usual {
-				s.find(found(P3, twice, time.Now(), "In step %s (%s:%d) there were %d %s at the same time; without a fault %d at most.", t.Steps[i].Name, t.File, t.Steps[i].At, most, resource, usual))
+			if n.exceeds(usual, before[resource]) {
+				s.find(found(P3, twice, time.Now(), "In step %s (%s:%d) there were %d %s at the same time; without a fault %d at most.", t.Steps[i].Name, t.File, t.Steps[i].At, n.most, resource, usual.most))
 			}
 		}
 		return nil
 	}
 }
 
-// extremes are how few and how many objects of a resource there were while the program sent these requests, n before, and
-// how many at the end.
-func extremes(resource string, n int, sent []request) (least, most, end int) {
-	least, most = n, n
+// tally is how few and how many objects of a resource there were at a time, how many at the end, and how many were created.
+type tally struct{ least, most, end, created int }
+
+// tallied counts while the program sends these requests. There were n before.
+func tallied(resource string, n int, sent []request) tally {
+	is := tally{least: n, most: n, end: n}
 	for _, r := range sent {
 		switch {
 		case r.Target.Resource != resource || r.Target.Subresource != "":
 		case r.Stored == http.StatusCreated:
-			n++
+			is.end++
+			is.created++
 		case r.Method == http.MethodDelete && r.Stored == http.StatusOK:
-			n--
+			is.end--
 		}
-		least, most = min(least, n), max(most, n)
+		is.least, is.most = min(is.least, is.end), max(is.most, is.end)
 	}
-	return least, most, n
+	return is
+}
+
+// exceeds reports whether there were more at a time than without a fault, n before. Who replaces old ones by new ones, and lets them
+// overlap, may do so in another order each time: then there were too many only if more were created, too.
+func (is tally) exceeds(usual tally, n int) bool {
+	overlap := usual.most > max(n, usual.end)
+	return is.most > usual.most && (!overlap || is.created > usual.created)
 }
 
 // mask masks the values that two runs do not have in common. It reports whether they have the same objects; what has
@@ -236,7 +262,7 @@ func (t *told) print(w io.Writer) {
 		}
 		before = end
 	}
-	fmt.Fprintf(w, "  it watches: %s\n", strings.Join(slices.Sorted(maps.Keys(t.watched)), ", "))
+	fmt.Fprintf(w, "  it watches: %s\n", strings.Join(t.watches(), ", "))
 	if len(t.masked) > 0 {
 		fmt.Fprintf(w, "  another one each time, and not compared: %s\n", strings.Join(slices.Sorted(maps.Keys(t.masked)), ", "))
 	}

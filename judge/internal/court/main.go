@@ -71,11 +71,14 @@ func do(ctx context.Context, o options) (short int, err error) {
 	c := command{args: o.args}
 	var t *told
 	if o.story != "" {
+		if o.quick {
+			return 0, errors.New("a story has no shorter half: in place of -quick choose, as in -scenario 'restart|fresh-.*' (-list shows all)")
+		}
 		if t, err = readStory(o.story); err != nil {
 			return 0, err
 		}
 		scenarios = append([]scenario{{name: faultFree, what: "The story without a fault."}}, t.scenarios()...)
-		if len(c.args) == 0 {
+		if t.controller = strings.Join(o.args, " "); len(c.args) == 0 {
 			c.args, c.dir = t.Command, filepath.Dir(t.File)
 			if len(c.args) > 0 && strings.Contains(c.args[0], "/") {
 				if c.args[0], err = filepath.Abs(t.Path(c.args[0])); err != nil {

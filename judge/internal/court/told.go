@@ -30,6 +30,8 @@ import (
 // from runs without a fault.
 type told struct {
 	*story.Story
+	// controller is the command, if it does not stand in the story.
+	controller string
 	// namespaced are the resources whose objects are in a namespace.
 	namespaced map[schema.GroupResource]bool
 
@@ -124,6 +126,13 @@ func (t *told) hear(r *http.Request) {
 	if r.URL.Query().Get("watch") != "" {
 		t.watched[target.Resource] = true
 	}
+}
+
+// watches are the resources that the program watches, by name.
+func (t *told) watches() []string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return slices.Sorted(maps.Keys(t.watched))
 }
 
 // isProgram reports whether the program writes by this name.
@@ -299,12 +308,21 @@ func (t *told) word(sc *scenario, f *finding) bool {
 	if len(f.allow) == 0 {
 		f.allow = []string{sc.name + " " + (f.property & (sc.judged | P7)).String()}
 	}
-	f.allow = slices.DeleteFunc(f.allow, t.Allows)
-	if len(f.allow) == 0 {
+	var allow []string // Several objects may have the same line.
+	for _, line := range f.allow {
+		if !t.Allows(line) && !slices.Contains(allow, line) {
+			allow = append(allow, line)
+		}
+	}
+	if f.allow = allow; len(allow) == 0 {
 		return false
 	}
-	f.text += fmt.Sprintf("\nSee it again: make judge STORY=%s JUDGE='-scenario %s'. If it is meant so, add to %s:\nallow:\n- %s",
-		t.File, sc.name, filepath.Base(t.File), strings.Join(f.allow[:min(len(f.allow), mostLines)], "\n- "))
+	again := fmt.Sprintf("make judge STORY=%s JUDGE='-scenario %s'", t.File, sc.name)
+	if t.controller != "" {
+		again += fmt.Sprintf(" CONTROLLER='%s'", t.controller)
+	}
+	f.text += fmt.Sprintf("\nSee it again: %s. If it is meant so, add to %s:\nallow:\n- %s",
+		again, filepath.Base(t.File), strings.Join(allow[:min(len(allow), mostLines)], "\n- "))
 	return true
 }
 
