@@ -124,11 +124,15 @@ var aTime = regexp.MustCompile(`\d{4}-\d\d-\d\dT[0-9:.]+Z`)
 // Timeless replaces each time in a text, which is another one each time.
 func Timeless(text string) string { return aTime.ReplaceAllString(text, "TIME") }
 
+// aUID is one of an object that is not in the snapshot. It is another one each time, too, and names of owner references have it.
+var aUID = regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`)
+
 // Renamed is the snapshot with other words: UIDs and namespaces are others each time.
 func (s Snapshot) Renamed(words *strings.Replacer) Snapshot {
 	renamed := Snapshot{}
+	rename := func(text string) string { return aUID.ReplaceAllString(words.Replace(text), "UID") }
 	for name, value := range s {
-		renamed[words.Replace(name)] = Timeless(words.Replace(value))
+		renamed[rename(name)] = Timeless(rename(value))
 	}
 	return renamed
 }

@@ -104,6 +104,15 @@ func TestSnapshot(t *testing.T) {
 	}
 }
 
+// The UID of an object that is not compared is another one each time, in a value and in the key of a list.
+func TestUnknownUID(t *testing.T) {
+	const uid = "6bce41d3-0d10-4cc2-b71e-9f9d611f035e"
+	got := story.Snapshot{"pods a .metadata.ownerReferences[uid=" + uid + "].uid": uid}.Renamed(strings.NewReplacer())
+	if diff := cmp.Diff(story.Snapshot{"pods a .metadata.ownerReferences[uid=UID].uid": "UID"}, got); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}
+
 // A difference names the object, if there is none, and else the value.
 func TestAgainst(t *testing.T) {
 	was, _ := snapshot(t, stored)
