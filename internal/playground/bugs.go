@@ -14,8 +14,8 @@ import (
 	"example.com/byhand/controller"
 )
 
-// Bugs of the judge's reference program (judge/reference/bugs) that the wiring of a
-// replica alone can have. The lesson's code stays as it is.
+// Bugs that the wiring of a replica alone can have: the lesson's code stays as it is. All but the
+// last are in the judge's reference program, too (judge/reference/bugs).
 const (
 	noBug          = "none"
 	deafToDeletion = "deaf-to-deletion"
@@ -25,10 +25,11 @@ const (
 	noRename       = "no-rename"
 	deletesFirst   = "deletes-first"
 	exitsOn5xx     = "exits-on-5xx"
+	edgeTriggered  = "edge-triggered"
 )
 
 func init() {
-	commands["bug"] = command{words: []word{oneOf(noBug, deafToDeletion, deafToNames, noRetry, noOwner, noRename, deletesFirst, exitsOn5xx)}, do: func(p *Playground, args []string) (string, error) {
+	commands["bug"] = command{words: []word{oneOf(noBug, deafToDeletion, deafToNames, noRetry, noOwner, noRename, deletesFirst, exitsOn5xx, edgeTriggered)}, do: func(p *Playground, args []string) (string, error) {
 		p.anew(args[0])
 		return "The program is started anew, bug: " + args[0], nil
 	}}

@@ -151,6 +151,10 @@ func TestCommands(t *testing.T) {
 		"no rename":            {"bug no-rename; rename one new", []string{"one new 2 2 True Available", "new 2/2 2 nginx:1.29 Foo one", deployment}},
 		"deletes first":        {"bug deletes-first; quota on; rename one new", []string{"one new 2 0 False Forbidden"}},
 		"exits":                {"bug exits-on-5xx; webhook on; scale one 3; webhook off", []string{"one one 3 3 True Available", "one 3/3 3 nginx:1.29 Foo one"}},
+		"edge: an event":       {"bug edge-triggered; scale one 4; rename one new; create other else 1", []string{"one new 4 4 True Available", "other else 1 1 True Available", "else 1/1 1 nginx:1.29 Foo other", "new 4/4 4 nginx:1.29 Foo one"}},
+		"edge: missed":         {"bug edge-triggered; stop; scale one 4; start; scale one 5", []string{"one one 5 3 False WaitingForReplicas", "one 3/3 3 nginx:1.29 Foo one"}},
+		"edge: deleted":        {"bug edge-triggered; delete-deployment one; scale one 3", []string{"one one 3 0 False WaitingForReplicas"}},
+		"edge: by hand":        {"bug edge-triggered; set-image one nginx:1.0; scale-deployment one 7; scale one 3", []string{"one one 3 8 False WaitingForReplicas", "one 8/8 8 nginx:1.0 Foo one"}},
 		"the bug is mended":    {"bug deaf-to-deletion; delete-deployment one; bug none", []string{ready, deployment}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -98,7 +98,6 @@ func (r *replica) run() error {
 	if r.bug == noRename {
 		deploymentStore = forgetful{deploymentStore}
 	}
-	r.observe.Informers(kinds.All, projects, foos, deployments)
 	reconciler := &foo.Reconciler{
 		Foos:            client.SamplecontrollerV1alpha1(),
 		Deployments:     wrong{kubeClient.AppsV1(), r.bug},
@@ -107,7 +106,13 @@ func (r *replica) run() error {
 		Events:          recorder,
 		Failures:        controller.NewFailures(),
 	}
-	reconcile := r.observe.Reconcile(kinds.Foo, reconciler).Reconcile
+	var reconciles observer.Reconciler = reconciler
+	if r.bug == edgeTriggered {
+		edges := &edges{ResourceEventHandler: foos.Handler.ResourceEventHandler, Reconciler: reconciler}
+		foos.Handler.ResourceEventHandler, reconciles = edges, edges
+	}
+	r.observe.Informers(kinds.All, projects, foos, deployments)
+	reconcile := r.observe.Reconcile(kinds.Foo, reconciles).Reconcile
 
 	elected, err := leader.New(config, metav1.NamespaceDefault, election, func(string) {})
 	if err != nil {
