@@ -32,7 +32,7 @@ var lessons = []lesson{
 		Button: "Start the controller", Act: "start",
 		Seen: "One PUT, from 9 to 2. It has never heard of the 5.",
 		Keep: "It compares states, so a lost event does no harm: the next look mends it all.",
-		Why:  "The controller is not told what was done, only that something about this key has changed. It compares what is with what is asked for, and sends what differs. So a change that it misses, or two that come as one, do no harm: it is level-triggered.",
+		Why:  "The controller is not told what was done, only that something about this key has changed. It compares what is with what is asked for, and sends what differs. So a change that it misses, or two that come as one, do no harm: it is level-triggered. The bug edge-triggered, in the drawer Bugs, is the opposite.",
 		Code: "controller/foo/deployment.go",
 	},
 	{
@@ -53,7 +53,7 @@ var lessons = []lesson{
 		Question: "You delete the Foo. Who deletes the Deployment?", Answers: []string{"The controller", "The garbage collector"}, Right: 1,
 		Button: "Delete the Foo", Act: "delete example-foo background",
 		Seen: "The garbage collector did. The controller sent no DELETE.",
-		Keep: "The garbage collector deletes what has lost its owner, not the controller.",
+		Keep: "Not the controller but the garbage collector deletes what has lost its owner.",
 		Why:  "The controller wrote the owner reference when it created the Deployment. Another program, the garbage collector, deletes what has no owner left: here it looks twice a second. A UID is never used again, so a new Foo of the same name is another owner.",
 		Code: "controller/foo/reconcile.go",
 	},
@@ -64,7 +64,7 @@ var lessons = []lesson{
 		Question: "What does the controller do with it?", Answers: []string{"Takes it over", "Replaces it", "Leaves it alone"}, Right: 2,
 		Button: "Create the Foo", Act: "create example-foo web 2",
 		Seen: "It wrote nothing to it. The Foo’s status says NameTaken.",
-		Keep: "What another one controls is never written.",
+		Keep: "The controller never writes what it does not control.",
 		Why:  "The controller writes no Deployment that it does not control, and says so in the status. It does not poll: when the name is free, that change wakes the Foo that waits for it.",
 		Code: "controller/foo/deployment.go",
 	},
@@ -81,9 +81,9 @@ var lessons = []lesson{
 	},
 	{
 		Title:    "It waits longer each time",
-		Say:      "A quota is used up: the server refuses creates. The Foo cafe needs none.",
+		Say:      "A quota is used up: the server refuses creates. The Foo cafe has what it needs.",
 		Setup:    "create example-foo web 2; create cafe bar 1; wait; quota on",
-		Question: "You delete web. How often does it try?", Answers: []string{"Once", "Every second", "Later each time"}, Right: 2,
+		Question: "You delete web. Does it try again?", Answers: []string{"Once", "Every second", "Later each time"}, Right: 2,
 		Button: "Delete the Deployment", Act: "delete-deployment web",
 		Seen: "Each pause is twice as long: “next try in …”. The Foo cafe waits for nothing.",
 		Keep: "Try again, each time twice as late, and say why in the status.",
@@ -96,14 +96,14 @@ var lessons = []lesson{
 		Setup:    "create example-foo web 2; wait; hold on; delete-deployment web; wait",
 		Question: "The event is lost. How does it find out?", Answers: []string{"It never does", "It lists everything", "It is told again"}, Right: 1,
 		Button: "Lose the event", Act: "forget; hold off",
-		Seen: "410 Gone: it listed everything, missed the Deployment, and created it again.",
+		Seen: "410 Gone: it listed everything, found no Deployment, and created it again.",
 		Keep: "A watch may lose anything; a list makes up for it.",
 		Why:  "A Reflector watches again from the version that it has seen last. The server has forgotten that one, and says 410. So the Reflector lists, compares with its store, and tells the handler what is gone.",
 		Code: "informer/informer.go",
 	},
 	{
 		Title:    "One leads",
-		Say:      "Two run; only the one with the Lease may write. You scale the Foo as it dies.",
+		Say:      "Two controllers run; only the one with the Lease writes. It dies as you scale the Foo.",
 		Setup:    "create example-foo web 2; wait; start; wait",
 		Question: "When does the other one go on?", Answers: []string{"At once", "When the Lease is over", "Never"}, Right: 1,
 		Button: "Kill the leader", Act: "kill; scale example-foo 4",
@@ -120,7 +120,7 @@ var lessons = []lesson{
 		Button: "Delete the Deployment", Act: "delete-deployment web",
 		Seen: "Nothing put its key into the queue, so nobody looked.",
 		Keep: "A change that no handler hears of is one that nobody mends.",
-		Why:  "The scenario deployment-deleted of make judge finds this one. There are seven bugs like it in the drawer Bugs, each with the file that does it right.",
+		Why:  "The scenario deployment-deleted of make judge finds this bug. It is one of eight in the drawer Bugs, each with the file that does it right.",
 		Code: "controller/handlers.go",
 	},
 }
@@ -138,6 +138,7 @@ var bugs = []bug{
 	{"no-rename", "It does not delete the Deployment of the earlier name.", "rename", "controller/foo/rename.go", "", "rename example-foo renamed"},
 	{"deletes-first", "It deletes the Deployment of the earlier name before there is a new one.", "rename", "controller/foo/rename.go", "refuse-creates", "rename example-foo renamed"},
 	{"exits-on-5xx", "It ends when the server answers 500.", "webhook-down", "controller/controller.go", "a-webhook-is-down", "scale example-foo 3"},
+	{"edge-triggered", "It does what each event says, and compares nothing.", "killed-before-write", "controller/foo/reconcile.go", "", "stop; scale example-foo 4; start"},
 }
 
 // action is a command of the user, or of bad luck, which may stay until it is put back.

@@ -204,7 +204,7 @@ func (b *builder) writePlayground() error {
 			return err
 		}
 	}
-	previews := []page{{At: "puzzle.html", Opens: "#puzzle", Title: "Find the bug", Lead: "One of seven bugs is in this Kubernetes controller, which runs in your browser. Find it in the fewest moves."}}
+	previews := []page{{At: "puzzle.html", Opens: "#puzzle", Title: "Find the bug", Lead: "One of eight bugs is in this Kubernetes controller, which runs in your browser. Find it in the fewest moves."}}
 	for i, l := range lessons {
 		previews = append(previews, page{At: fmt.Sprintf("lesson-%d.html", i+1), Opens: fmt.Sprintf("#lesson=%d", i+1), Title: l.Title, Lead: l.Say + " " + l.Question})
 	}

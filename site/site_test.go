@@ -46,6 +46,7 @@ func TestPreviews(t *testing.T) {
 		"lesson-10.html":            {"Write it wrong", "#lesson=10"},
 		"bug-deaf-to-names.html":    {"does not hear that a name", "#bug=deaf-to-names\""},
 		"bug-deletes-first.html":    {"The bug deletes-first", "#bug=deletes-first\\u0026luck=refuse-creates\""},
+		"bug-edge-triggered.html":   {"does what each event says", "#bug=edge-triggered\""},
 		playgroundPage:              {"A real Kubernetes controller runs"},
 		pageOf("controller/doc.go"): nil,
 	} {

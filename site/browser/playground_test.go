@@ -139,7 +139,7 @@ func TestPlaygroundActions(t *testing.T) {
 		{"webhook; webhook; lose; lose; busy; scale a mine 3", "foos", "a mine 3 3 True Available"},
 		{"busy; slow; scale a mine 4", "foos", "a mine 4 4 True Available"},
 		{"set-image a mine 4", "deployments", "mine 4/4 4 nginx:1.29 Foo a"},
-		{"deaf-to-deletion; deaf-to-names; no-retry; no-owner; no-rename; deletes-first; exits-on-5xx; scale a mine 5", "foos", "a mine 5 5 True Available"},
+		{"deaf-to-deletion; deaf-to-names; no-retry; no-owner; no-rename; deletes-first; edge-triggered; exits-on-5xx; scale a mine 5", "foos", "a mine 5 5 True Available"},
 		{"none; delete-foreground a mine 4; delete-background example-foo mine 4", "deployments", "renamed 3/3 3 nginx:1.29"},
 	} {
 		for words := range strings.SplitSeq(test.do, "; ") {
@@ -494,6 +494,8 @@ func TestPlaygroundLinks(t *testing.T) {
 	b.sees("#on", "Refuse creates")
 	b.sees("#on", "bug no-retry")
 	b.row("foos", "example-foo web 2 0 False Forbidden")
+	b.follows("#bug=edge-triggered")
+	b.row("foos", "example-foo web 4 2 False WaitingForReplicas")
 	b.follows("#create+%3Cimg%20src=x%3E;drop+tables")
 	b.row("foos", "example-foo web 2 2 True Available")
 	b.visit(site(t), "lesson-4.html")
@@ -552,4 +554,4 @@ func (b *tab) rendererMemory() (bytes int64) {
 }
 
 // terms of the field, and names, are the same in Chinese.
-const terms = `/\b(Foo|Deployment|Lease|Pod|Reflector|controller-\d+|controller|Kubernetes|kubectl( apply)?|API server|server|client-go|client|GET|POST|PUT|PATCH|DELETE|LIST|WATCH|YAML|UID|ID|etcd|FIFO|BOOKMARK|REST|goroutine|[wW]atch|[lL]ist|[sS]tore|[hH]andler|[wW]orker|[rR]econcile|relist|resync|key|status|spec(\.\w+)?|metadata\.name|resourceVersion|webhook|bug|Bug|informer|finalizer|kind|version|make (site|judge)|byhand|In English|Ready|True|False|Unknown|Available|MinimumReplicasAvailable|NameTaken|Forbidden|WaitingForReplicas|AlreadyExists|Conflict|Gone|OK|Created|Not Found|quota|hold|busy|lose|slow|default|example-foo|web|cafe|bar|nginx|theirs|MB|apps|recording\.json|s|ms|Event|CRD|[\w.]*[a-z][A-Z]\w*|[\d.]+m?s|deployments?\.apps.*|foo\.samplecontroller\.k8s\.io.*|Project|ADDED|MODIFIED|DELETED|deployment-deleted|API|URL|\d{3} [A-Z].*|health|ERROR too old .*|unexpected EOF|Operation cannot be fulfilled.*|[\w-]+\/[\w./-]+|(deaf|no|deletes|exits)-[\w-]+|none)s?\b/g`
+const terms = `/\b(Foo|Deployment|Lease|Pod|Reflector|controller-\d+|controller|Kubernetes|kubectl( apply)?|API server|server|client-go|client|GET|POST|PUT|PATCH|DELETE|LIST|WATCH|YAML|UID|ID|etcd|FIFO|BOOKMARK|REST|goroutine|[wW]atch|[lL]ist|[sS]tore|[hH]andler|[wW]orker|[rR]econcile|relist|resync|key|status|spec(\.\w+)?|metadata\.name|resourceVersion|webhook|bug|Bug|informer|finalizer|kind|version|make (site|judge)|byhand|In English|Ready|True|False|Unknown|Available|MinimumReplicasAvailable|NameTaken|Forbidden|WaitingForReplicas|AlreadyExists|Conflict|Gone|OK|Created|Not Found|quota|hold|busy|lose|slow|default|example-foo|web|cafe|bar|nginx|theirs|MB|apps|recording\.json|s|ms|Event|CRD|[\w.]*[a-z][A-Z]\w*|[\d.]+m?s|deployments?\.apps.*|foo\.samplecontroller\.k8s\.io.*|Project|ADDED|MODIFIED|DELETED|deployment-deleted|API|URL|\d{3} [A-Z].*|health|ERROR too old .*|unexpected EOF|Operation cannot be fulfilled.*|[\w-]+\/[\w./-]+|(deaf|no|deletes|exits|edge)-[\w-]+|none)s?\b/g`

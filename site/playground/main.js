@@ -195,7 +195,8 @@ function follow() {
     riddle = {n, bug: bugs[1 + n % (bugs.length - 1)].dataset.do, moves: 0};
     moved(0);
     say(byId('beat'), wanted.get('moves') > 0 ? `It was found in ${counted(Number(wanted.get('moves')), 'move')}.` : '');
-    tour.begin(tour.puzzle, ['create example-foo web 2', 'create cafe bar 1', `bug ${riddle.bug}`]);
+    // A bug must show by what the visitor does, so all is as it must be before that.
+    tour.begin(tour.puzzle, ['create example-foo web 2', 'create cafe bar 1', 'wait', `bug ${riddle.bug}`, 'wait']);
   } else if (bug || luck.length > 0) {
     soon(['create example-foo web 2', ...(bug ? [`bug ${bug.dataset.do}`] : []),
       ...switches.filter(({value}) => luck.includes(value.toLowerCase().replaceAll(' ', '-'))).map(({dataset}) => `${dataset.send} on`),
