@@ -169,8 +169,7 @@ func (w Write) failed(err error) error { return fmt.Errorf("%s: %w", cmp.Or(w.Ti
 
 // send sends the write and notes how it ended.
 func (a *attempt) send(uid string, w Write, send func() error) {
-	began := time.Now()
-	before := a.err
+	began, before := time.Now(), a.err
 	if a.err = send(); a.err == nil {
 		a.failed, a.done = 0, a.done+1
 	} else {
@@ -185,8 +184,10 @@ func (a *attempt) send(uid string, w Write, send func() error) {
 		a.refused, a.until = w.Version, a.ended.Add(outdatedTimeout)
 	}
 	switch {
+	case IsTerminating(a.err) && IsTerminating(before):
+		a.next = a.ended.Add(time.Hour) // It ends with the object.
 	case IsTerminating(a.err):
-		a.next = a.ended.Add(time.Minute) // It ends with the object.
+		a.next = a.ended.Add(time.Minute) // An API server may lag: the namespace was made anew.
 	case a.failed+a.done > 1, a.err != nil && !apierrors.IsConflict(a.err):
 		a.next = a.ended.Add(backOff(uid, a.failed+a.done+3)) // 40 ms, 80 ms and so on
 	}

@@ -168,8 +168,8 @@ func TestUndoneIsToldForAMinute(t *testing.T) {
 	})
 }
 
-// In a namespace that is being deleted a write is tried each minute, whatever failed before: a
-// namespace may be made anew.
+// In a namespace that is being deleted a write is tried once more, after a minute, whatever failed
+// before: a namespace may be made anew.
 func TestTerminatingWaits(t *testing.T) {
 	terminating := apierrors.NewForbidden(corev1.Resource("configmaps"), "one", errBroken)
 	terminating.ErrStatus.Details.Causes = []metav1.StatusCause{{Type: corev1.NamespaceTerminatingCause}}
@@ -178,7 +178,7 @@ func TestTerminatingWaits(t *testing.T) {
 		f.after(time.Second, "create", 1, terminating, true)
 		f.after(59*time.Second, "create", 1, nil, false)
 		f.after(time.Second, "create", 1, terminating, true)
-		f.after(59*time.Second, "create", 1, nil, false)
+		f.after(59*time.Minute, "create", 1, nil, false)
 	})
 }
 
