@@ -63,7 +63,7 @@ func TestRun(t *testing.T) {
 	s.add(deployments+"taken", replicas(1))
 	p := s.start("--resync", "0") // Nothing happens without an event.
 	p.serves("informers", "/readyz?verbose", `\+]leader-election ok`, `\+]informer/foos.samplecontroller.k8s.io ok`, `\+]informer/deployments.apps ok`)
-	p.prints("WaitForSync", `in memory: \[0 foos.samplecontroller.k8s.io 1 deployments.apps\]`)
+	p.prints("WaitForSync", `in memory: \[0 foos.samplecontroller.k8s.io 1 deployments.apps`)
 	p.prints("handler of Projects", "found    Project default/project: replicas 1")
 	p.prints("workers.Run", "16 workers start")
 

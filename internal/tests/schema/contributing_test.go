@@ -90,7 +90,7 @@ func TestAddKind(t *testing.T) {
 		{"main.go", "controller/foo\"\n", "controller/foo\"\n\"example.com/byhand/controller/bar\"\n"},
 		{"main.go", "config.Host, kinds.Foo.GVK.GroupVersion()", "config.Host, kinds.Foo.GVK.GroupVersion(), kinds.Bar.GVK.GroupVersion()"},
 		{"main_test.go", "16 workers start", "32 workers start"},
-		{"main_test.go", "1 foos, 2 deployments", "1 foos, 2 deployments, 0 bars"},
+		{"main_test.go", "[1 foos.samplecontroller.k8s.io 2 deployments.apps]", "[1 foos.samplecontroller.k8s.io 2 deployments.apps 0 bars.desk.example.com]"},
 		{"main_test.go", `"--kube-api-burst", "5"`, `"--kube-api-burst", "6"`},
 	} {
 		c.replace(change[0], change[1], change[2])
