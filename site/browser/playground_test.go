@@ -384,7 +384,7 @@ func TestPlaygroundAccess(t *testing.T) {
 		}).observe(document.querySelector('.play'), {subtree: true, childList: true, attributes: true});`)
 	b.push("#tour > form:not([hidden]) .first")
 	b.until(lesson + `.dataset.phase === 'seen' && document.activeElement === ` + lesson + `.querySelector('.first')`)
-	b.sees("#heard", "1 DELETE by you, 1 POST and ")
+	b.sees("#heard", "1 DELETE by you, 1 POST ")
 	b.sees("#heard", "web: deleted → created · ")
 	b.witnessed("captions", "Deployment deleted")
 	b.until(`witness.captions.size > 3`)
