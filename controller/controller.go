@@ -130,7 +130,8 @@ func (c *Controller) retry(ctx context.Context, key cache.ObjectName, requeueAft
 }
 
 // isRace reports whether a write failed because another client has changed, deleted or created
-// the object first, which is normal. One of several errors must not hide the others.
+// the object first, which is normal. One of several errors must not hide the others:
+// IsConflict alone would ask the first of them.
 func isRace(err error) bool {
 	if joined, ok := err.(interface{ Unwrap() []error }); ok {
 		return !slices.ContainsFunc(joined.Unwrap(), func(err error) bool { return !isRace(err) })

@@ -124,7 +124,7 @@ func (w *write) explain(h *happenings, all *world) string {
 		w.why, w.cause, text = byEcho, echo, "because of its own write: "
 	default:
 		w.why = byNobody
-		return "cause not seen"
+		return "cause not seen: a resync, or a timer?"
 	}
 	w.caused = w.cause.at
 	return fmt.Sprintf("%s%s, %s before", text, w.cause, ago(began.Sub(w.caused)))

@@ -289,16 +289,16 @@ func TestCause(t *testing.T) {
 		object.Kind, object.Name = kind, "a"
 		h.add(happening{at: at(ms), what: what, echo: echo, object: object})
 	}
-	put(0, "", "cause not seen")
+	put(0, "", "cause not seen: a resync, or a timer?")
 	add(10, "Foo", "was added", false)
 	put(11, "409 Conflict", "because Foo a was added, 1ms before")
 	put(20, "", "again, 9ms after 409 Conflict")
 	add(21, "Foo", "was changed", true)
 	put(200, "", "because of its own write: Foo a was changed, 179ms before")
-	put(300, "", "cause not seen")
+	put(300, "", "cause not seen: a resync, or a timer?")
 	add(400, "Foo", "was changed", true)
 	add(401, "Deployment", "was changed", false)
 	put(402, "", "because Deployment a was changed")
 	add(501, "Deployment", "was changed", false)
-	put(500, "", "cause not seen") // What comes later is no cause.
+	put(500, "", "cause not seen: a resync, or a timer?") // What comes later is no cause.
 }

@@ -226,6 +226,9 @@ func (g *Glass) wrote(n note, body map[string]any) {
 		w.noOp = w.before != nil && w.before.ResourceVersion == w.now.ResourceVersion
 		if changed = changes(w.before, w.now); changed == "" && w.noOp {
 			changed = "nothing changed"
+			if filled := changes(g.read(n.exchange, sent), w.now); n.method == http.MethodPut && filled != "" {
+				changed += "; the API server put back " + filled
+			}
 		}
 	}
 	if w.now == nil {
