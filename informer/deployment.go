@@ -36,7 +36,8 @@ const byController = "byController"
 
 // DeploymentIndexers index each Deployment by the namespace and UID of its controller,
 // if it has one. Not by name: a Foo that is deleted and created again has the same
-// name, but is another Foo.
+// name, but is another Foo. A lister with a label selector would compare every Deployment of
+// the namespace, for each reconcile.
 func DeploymentIndexers() cache.Indexers {
 	return cache.Indexers{byController: func(obj any) ([]string, error) {
 		deployment := obj.(*appsv1.Deployment)
