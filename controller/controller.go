@@ -35,14 +35,14 @@ type Controller struct {
 	reconcile Reconcile
 	// slow has the keys of which a reconcile was slow within the hour (true) or has failed within the
 	// minute (false), slowQueue those of them that wait for workers of their own (slow.go).
-	slow      *utilcache.Expiring
+	slow      *utilcache.LRUExpireCache
 	slowQueue workqueue.TypedInterface[cache.ObjectName]
 }
 
 // New returns a controller. Run starts it.
 func New(queue Queue, reconcile Reconcile) *Controller {
 	slowQueue := workqueue.NewTypedWithConfig(workqueue.TypedQueueConfig[cache.ObjectName]{Name: "slow", Queue: newTurns()})
-	return &Controller{queue: queue, reconcile: reconcile, slow: utilcache.NewExpiring(), slowQueue: slowQueue}
+	return &Controller{queue: queue, reconcile: reconcile, slow: utilcache.NewLRUExpireCache(mostRemembered), slowQueue: slowQueue}
 }
 
 // Run starts workers, and half as many for slow keys, and returns when ctx is done and each worker has
@@ -91,9 +91,9 @@ func (c *Controller) process(ctx context.Context, key cache.ObjectName) {
 	requeueAfter, err := c.reconcileSafely(ctx, key)
 	switch wasSlow, _ := c.slow.Get(key); {
 	case time.Since(began) >= slowFrom:
-		c.slow.Set(key, true, slowFor)
+		c.slow.Add(key, true, slowFor)
 	case err != nil && !isRace(err) && wasSlow != true:
-		c.slow.Set(key, false, failedFor) // It may hang the next time.
+		c.slow.Add(key, false, failedFor) // It may hang the next time.
 	}
 	c.retry(ctx, key, requeueAfter, err)
 }

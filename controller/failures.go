@@ -30,23 +30,24 @@ import (
 var ErrUndone = errors.New("it is undone again and again: does another program set these fields?")
 
 // stoodFor is how long a write must not be wanted for its back-off to begin anew. One that takes long
-// may wait long for its turn (slow.go): for it that is slowTimes as long as it takes.
-const stoodFor, slowTimes = time.Minute, 1200
+// may wait long for its turn (slow.go): for it that is slowTimes as long as it takes. Of more than
+// mostRemembered the oldest are forgotten: a user may make and delete objects without end.
+const stoodFor, slowTimes, mostRemembered = time.Minute, 1200, 100_000
 
 // lastsFrom is when a failure lasts, or if one try took as long as hangsFrom. undoneFrom is how often a
 // write has succeeded before it is said that others undo it.
 const lastsFrom, hangsFrom, undoneFrom = 10 * time.Second, 5 * time.Second, 6
 
 // Failures remembers, by the UID of an object, which writes were sent for it, how they ended, and
-// what people were told of it. What is not wanted any more is forgotten after a while, so nothing of an
-// object that is gone stays for long. It is safe for concurrent use.
+// what people were told of it. What is not wanted any more is forgotten after a while. It is safe for
+// concurrent use.
 type Failures struct {
-	attempts, told *cache.Expiring
+	attempts, told *cache.LRUExpireCache
 }
 
 // NewFailures returns one that remembers nothing yet.
 func NewFailures() *Failures {
-	return &Failures{attempts: cache.NewExpiring(), told: cache.NewExpiring()}
+	return &Failures{attempts: cache.NewLRUExpireCache(mostRemembered), told: cache.NewLRUExpireCache(mostRemembered)}
 }
 
 // attemptID names a write: the operation and what it changes, for the object that wants it.
@@ -138,15 +139,15 @@ func (f *Failures) Try(object metav1.Object, w Write, send func() error) Failure
 	}
 	switch {
 	case a == before:
-		// Expiring grows with each Set.
+		// What is not sent is not remembered for longer.
 	case sent && a.err == nil && w.New:
-		f.attempts.Delete(id)
+		f.attempts.Remove(id)
 	case a.err == nil:
-		f.attempts.Set(id, a, max(stoodFor, slowTimes*a.took))
+		f.attempts.Add(id, a, max(stoodFor, slowTimes*a.took))
 	default:
-		f.attempts.Set(id, a, max(2*stoodFor, 2*failure.Wait, slowTimes*a.took))
+		f.attempts.Add(id, a, max(2*stoodFor, 2*failure.Wait, slowTimes*a.took))
 		if !f.Failed(object) {
-			f.attempts.Set(attemptID{uid: id.uid}, attempt{}, time.Hour)
+			f.attempts.Add(attemptID{uid: id.uid}, attempt{}, time.Hour)
 		}
 	}
 	return failure
@@ -159,7 +160,7 @@ func (f *Failures) notWanted(id attemptID, w Write, a attempt, undone bool) Fail
 	}
 	if a.err != nil && !a.since.IsZero() {
 		a.since = time.Time{} // If it is wanted again within a minute, its back-off goes on.
-		f.attempts.Set(id, a, stoodFor)
+		f.attempts.Add(id, a, stoodFor)
 	}
 	return Failure{}
 }
@@ -229,7 +230,7 @@ func (f *Failures) Told(object metav1.Object, cause, message string) (stable str
 	t, _ := known.(told)
 	if t.generation != object.GetGeneration() || time.Since(t.at) >= renewAfter {
 		t = told{message, object.GetGeneration(), time.Now()}
-		f.told.Set(id, t, toldFor)
+		f.told.Add(id, t, toldFor)
 	}
 	return t.message, !ok
 }

@@ -11,6 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"example.com/byhand/controller"
 )
@@ -145,7 +146,7 @@ func TestUndoneWriteWaits(t *testing.T) {
 			t.Error("undone for 45 s, and it does not last")
 		}
 		f.after(30*time.Second, "update", 1, nil, true)
-		f.after(time.Minute, "update", 1, nil, true)
+		f.after(time.Minute+1, "update", 1, nil, true)
 		f.after(0, "update", 1, nil, true)
 	})
 }
@@ -206,6 +207,20 @@ func TestWaitingTakesNoMemory(t *testing.T) {
 	})
 }
 
+// Objects that are made and deleted without end take no more memory than so many.
+func TestOldestAreForgotten(t *testing.T) {
+	failures := controller.NewFailures()
+	first := &metav1.ObjectMeta{UID: "0"}
+	for i := range 100_001 {
+		object := &metav1.ObjectMeta{UID: types.UID(fmt.Sprint(i))}
+		failures.Try(object, controller.Write{Name: "create"}, func() error { return errBroken })
+		failures.Told(object, "a cause", "a message")
+	}
+	if _, isNew := failures.Told(first, "a cause", "a message"); !isNew || failures.Failed(first) {
+		t.Error("the oldest is remembered")
+	}
+}
+
 func heap() uint64 {
 	runtime.GC()
 	var m runtime.MemStats
@@ -222,7 +237,7 @@ func TestForgotten(t *testing.T) {
 		if !f.failures.Failed(object(1)) {
 			t.Error("forgotten after 59 minutes")
 		}
-		time.Sleep(time.Minute)
+		time.Sleep(time.Minute + 1)
 		if f.failures.Failed(object(1)) {
 			t.Error("remembered after an hour")
 		}
@@ -237,7 +252,7 @@ func TestForgotten(t *testing.T) {
 		f.failures.Try(object(1), controller.Write{Name: "create"}, nil)
 		f.after(0, "create", 1, errBroken, false)
 		f.failures.Try(object(1), controller.Write{Name: "create"}, nil)
-		time.Sleep(time.Minute)
+		time.Sleep(time.Minute + 1)
 		f.after(0, "create", 1, errBroken, true)
 		f.after(40*time.Millisecond, "create", 1, errBroken, true)
 	})

@@ -23,7 +23,8 @@
 //   - Broken watch: nothing. A watch has a time limit of 5 to 10 minutes, and connections
 //     are reset. The Reflector watches again from the last resourceVersion that it
 //     received, so it misses no event. It tries until the server answers: every minute at least,
-//     or when the server has asked it to (Retry-After), which kit/connect cuts to half a minute. Ready tells.
+//     or when the server has asked it to (Retry-After), which kit/connect cuts to half a minute. A
+//     request that a proxy takes and never answers is not sent again: restart. Ready tells.
 //   - Relist: OnUpdate for each object that the Store had already, changed or not, and
 //     OnAdd for each new one. The Reflector lists again when a watch fails or ends
 //     with another error, or ends within a second without an event. Most often the API

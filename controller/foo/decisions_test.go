@@ -230,6 +230,7 @@ func TestCalculateStatus(t *testing.T) {
 		{"of an earlier template", runs(2, 2, 0, 2), nil, nil, nil, 2, "WaitingForReplicas", "0 of 2 replicas are of the newest template"},
 		{"of an earlier template, and paused", runs(2, 2, 1, 2, paused), nil, nil, nil, 2, "WaitingForReplicas", "1 of 2 replicas are of the newest template, and the Deployment is paused"},
 		{"paused and complete", runs(2, 2, 2, 2, paused), nil, nil, nil, 2, "Available", "2 of 2 replicas are available"},
+		{"paused and complete, after a failure that is over", runs(2, 2, 2, 2, paused, stuck, quota), nil, nil, nil, 2, "Available", "2 of 2 replicas are available"},
 		{"another template", runs(2, 2, 2, 2, evil), nil, nil, nil, 2, "WaitingForReplicas", `spec.template.spec.containers of Deployment "deployment" is not as it must be yet`},
 		{"numbers of an older spec", runs(2, 2, 2, 2, unobserved), nil, nil, nil, 2, "WaitingForReplicas", "the Deployment controller has not seen the new spec yet"},
 		{"renamed: the new one counts", runs(2, 2, 2, 2), earlier, nil, nil, 2, "Available", "2 of 2 replicas are available"},

@@ -55,7 +55,7 @@
 //     another name that is taken is no other cause: the condition tells. All namespaces share the
 //     limit: one with a new cause each 100 ms silences the others.
 //   - That a status cannot be written stands in the log alone.
-//   - All Deployments of the cluster are in memory, whole, whoever made them (--namespace).
+//   - All Deployments and Projects are in memory, whole, whoever made them (--namespace).
 //   - A write that the cache has not shown when etcd is restored from an older copy is awaited until
 //     the program is started again. The log says so each minute.
 //   - The CRD must be the one of this repository. A status field that its schema does not

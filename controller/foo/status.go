@@ -176,7 +176,7 @@ func explain(s *fooState) (causes []cause) {
 
 // rollout returns why a Deployment is not complete, by the formula of the Deployment controller
 // (DeploymentComplete in pkg/controller/deployment/util of Kubernetes).
-func rollout(s *fooState) []cause {
+func rollout(s *fooState) (causes []cause) {
 	d := s.deployment
 	if d == nil {
 		return waiting("Deployment %q does not exist yet", s.foo.Spec.DeploymentName)
@@ -184,24 +184,26 @@ func rollout(s *fooState) []cause {
 	if field := differs(d, s.foo); field != "" {
 		return waiting("%s of Deployment %q is not as it must be yet", field, d.Name)
 	}
-	if failure := rolloutFailure(d); failure != nil {
-		return []cause{*failure}
-	}
 	wanted, paused := ptr.Deref(d.Spec.Replicas, 1), ""
 	if d.Spec.Paused {
 		paused = ", and the Deployment is paused"
 	}
 	switch is := d.Status; {
 	case is.AvailableReplicas < wanted:
-		return waiting("%d of %d replicas are available%s", is.AvailableReplicas, wanted, paused)
+		causes = waiting("%d of %d replicas are available%s", is.AvailableReplicas, wanted, paused)
 	case is.UpdatedReplicas < wanted:
-		return waiting("%d of %d replicas are of the newest template%s", is.UpdatedReplicas, wanted, paused)
+		causes = waiting("%d of %d replicas are of the newest template%s", is.UpdatedReplicas, wanted, paused)
 	case is.Replicas != wanted || is.AvailableReplicas != wanted || is.UpdatedReplicas != wanted:
-		return waiting("%d replicas are still there, %d are wanted%s", max(is.Replicas, is.AvailableReplicas, is.UpdatedReplicas), wanted, paused)
+		causes = waiting("%d replicas are still there, %d are wanted%s", max(is.Replicas, is.AvailableReplicas, is.UpdatedReplicas), wanted, paused)
 	case is.ObservedGeneration < d.Generation:
-		return waiting("the Deployment controller has not seen the new spec yet")
+		causes = waiting("the Deployment controller has not seen the new spec yet")
 	}
-	return nil
+	// A failure is over when nothing is missing: of one that is paused the Deployment controller takes
+	// none back.
+	if failure := rolloutFailure(d); failure != nil && causes != nil {
+		causes = []cause{*failure}
+	}
+	return causes
 }
 
 func waiting(format string, args ...any) []cause {

@@ -53,10 +53,9 @@ type lock struct {
 	// renewed is a time before the last renewal that succeeded was sent, nil for none. It has
 	// a monotonic part.
 	renewed atomic.Pointer[time.Time]
-	// seen is when the Lease was last read or written, nil for never. refused: the right to write
-	// it was missing the last time.
-	seen    atomic.Pointer[time.Time]
-	refused atomic.Bool
+	// seen is when the Lease was last read or written, refused when the right to write it was missing,
+	// nil for never. Who may not write it tries again soon, and who stands by writes nothing.
+	seen, refused atomic.Pointer[time.Time]
 }
 
 // Get implements resourcelock.Interface.
@@ -82,9 +81,10 @@ func (l *lock) Update(ctx context.Context, record resourcelock.LeaderElectionRec
 // first see a record. client-go may send the same one twice, seconds apart, and to the others two
 // of the same second are the same.
 func (l *lock) note(record resourcelock.LeaderElectionRecord, err error) error {
-	l.refused.Store(apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err))
-	if err == nil {
-		l.seen.Store(new(time.Now()))
+	if now := time.Now(); err == nil {
+		l.seen.Store(&now)
+	} else if apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err) {
+		l.refused.Store(&now)
 	}
 	if err == nil && record.HolderIdentity == l.Identity() {
 		// Truncate would drop the monotonic part.
@@ -94,10 +94,10 @@ func (l *lock) note(record resourcelock.LeaderElectionRecord, err error) error {
 	return err
 }
 
-// valid returns whether the last renewal is younger than duration.
-func (l *lock) valid(duration time.Duration) bool {
-	renewed := l.renewed.Load()
-	return renewed != nil && time.Since(*renewed) < duration
+// isWithin returns whether a time is younger than duration, false if there is none.
+func isWithin(at *atomic.Pointer[time.Time], duration time.Duration) bool {
+	t := at.Load()
+	return t != nil && time.Since(*t) < duration
 }
 
 // Election is one process's part in an election. Call Run once.
@@ -224,15 +224,15 @@ func (e *Election) giveAway() {
 // has begun is not stopped. The package comment says when two may work.
 func (e *Election) OnlyWhileLeading(next controller.Reconcile) controller.Reconcile {
 	return func(ctx context.Context, key cache.ObjectName) (requeueAfter time.Duration, err error) {
-		if e.options.Elect && (!e.elector.IsLeader() || !e.lock.valid(e.options.LeaseDuration)) {
+		if e.options.Elect && (!e.elector.IsLeader() || !isWithin(&e.lock.renewed, e.options.LeaseDuration)) {
 			return e.options.RetryPeriod, nil
 		}
 		return next(ctx, key)
 	}
 }
 
-// Healthy returns an error when this process holds a Lease that has expired and
-// yet has not ended: something hangs, and a restart is the cure.
+// Healthy returns an error when this process holds a Lease that has expired, a lease duration ago,
+// and yet has not ended: something hangs, and a restart is the cure.
 func (e *Election) Healthy() error {
 	if !e.options.Elect {
 		return nil
@@ -241,16 +241,16 @@ func (e *Election) Healthy() error {
 }
 
 // Joined returns nil when this process takes part in the election: within the lease duration it has
-// read the Lease, or written it, and its last write was not refused for want of a right. Otherwise it
-// does not lead, or not for long.
+// read the Lease, or written it, and no write was refused for want of a right. Otherwise it does not
+// lead, or not for long.
 func (e *Election) Joined() error {
 	if !e.options.Elect {
 		return nil
 	}
-	if e.lock.refused.Load() {
+	if isWithin(&e.lock.refused, e.options.LeaseDuration) {
 		return fmt.Errorf("the Lease %s: no right to write it", e.lock.Describe())
 	}
-	if seen := e.lock.seen.Load(); seen == nil || time.Since(*seen) >= e.options.LeaseDuration {
+	if !isWithin(&e.lock.seen, e.options.LeaseDuration) {
 		return fmt.Errorf("the Lease %s was not read for %s, or never", e.lock.Describe(), e.options.LeaseDuration)
 	}
 	return nil

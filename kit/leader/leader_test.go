@@ -367,6 +367,29 @@ func TestJoinedIsRecent(t *testing.T) {
 	}
 }
 
+// Who had no right to write the Lease, and has it again, takes part again, also if another one leads.
+func TestJoinedAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLeases()
+		l.Refuse(func(*http.Request) *apierrors.StatusError {
+			return apierrors.NewForbidden(schema.GroupResource{Resource: "leases"}, "byhand", errors.New("no right"))
+		})
+		both := []*campaign{l.campaign(t), l.campaign(t)}
+		time.Sleep(10 * time.Second)
+		l.Refuse(nil)
+		time.Sleep(time.Minute)
+		for _, c := range both {
+			if err := c.Joined(); err != nil {
+				t.Error(err)
+			}
+			close(c.finish)
+			c.signal()
+			_ = await(t, c.result, "the process ends")
+		}
+		time.Sleep(time.Minute)
+	})
+}
+
 // Without --leader-elect the process leads at once and asks nobody.
 func TestNoElection(t *testing.T) {
 	election, err := leader.New(nil, "", leader.Options{}, nil)

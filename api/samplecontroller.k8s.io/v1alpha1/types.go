@@ -18,7 +18,7 @@ type FooSpec struct {
 	// change, a new Deployment is created and the old one is deleted.
 	DeploymentName string `json:"deploymentName"`
 	// Replicas is the wanted number of replicas, 0 to 10. Without it, the Deployment's
-	// number is left alone; a new Deployment has 1, the API server's default. Point an
+	// number is left alone; the first Deployment has 1, the API server's default. Point an
 	// autoscaler at the Deployment then: the scale of such a Foo cannot be read. With a number
 	// here, point it at the Foo: in the Deployment the controller would undo its changes.
 	Replicas *int32 `json:"replicas,omitempty"`
@@ -39,7 +39,8 @@ type FooStatus struct {
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 	// Selector selects the Pods of this Foo by their labels. An autoscaler reads it.
 	Selector string `json:"selector,omitempty"`
-	// Conditions has one entry of this controller, Ready. Those of others are left alone.
+	// Conditions has one entry of this controller, Ready. Those of others are left alone, but
+	// for fractions of a second in their times.
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 }
 

@@ -46,12 +46,12 @@ func Reason(foo *v1alpha1.Foo, named *appsv1.Deployment, exists Exists) string {
 		return v1alpha1.ReasonWaitingForDeletion
 	case Missing(foo, named) != "":
 		return v1alpha1.ReasonWaitingForReplicas
+	case complete(named):
+		return v1alpha1.ReasonAvailable
 	case reported(named) != "":
 		return reported(named)
-	case !complete(named):
-		return v1alpha1.ReasonWaitingForReplicas
 	}
-	return v1alpha1.ReasonAvailable
+	return v1alpha1.ReasonWaitingForReplicas
 }
 
 // reported returns the reason that a Deployment gives why it makes no progress.
