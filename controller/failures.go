@@ -107,8 +107,7 @@ type Failure struct {
 func (f *Failures) Try(object metav1.Object, w Write, send func() error) Failure {
 	id := attemptID{object.GetUID(), w.Name}
 	known, _ := f.attempts.Get(id)
-	before, _ := known.(attempt)
-	a := before
+	a, _ := known.(attempt)
 	if a.generation != object.GetGeneration() || a.err == nil && a.purpose != w.Purpose {
 		// What failed for the generation before still lasts.
 		a = attempt{err: a.err, since: a.since, ended: a.ended, took: a.took, refused: a.refused, until: a.until}
@@ -138,8 +137,6 @@ func (f *Failures) Try(object metav1.Object, w Write, send func() error) Failure
 		failure.Wait = max(failure.Wait, CacheRetry)
 	}
 	switch {
-	case a == before:
-		// What is not sent is not remembered for longer.
 	case sent && a.err == nil && w.New:
 		f.attempts.Remove(id)
 	case a.err == nil:

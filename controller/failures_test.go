@@ -3,7 +3,6 @@ package controller_test
 import (
 	"errors"
 	"fmt"
-	"runtime"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -183,30 +182,6 @@ func TestTerminatingWaits(t *testing.T) {
 	})
 }
 
-// A look at what waits takes no memory: there may be many between two tries. Nor do many failures for
-// long, as of a spec that somebody changes all the time.
-func TestWaitingTakesNoMemory(t *testing.T) {
-	tryWrites(t, func(f *tries) {
-		look := func() {
-			f.after(0, "create", 1, errBroken, false)
-			f.failures.Told(object(1), "a cause", "a message")
-		}
-		f.after(0, "create", 1, errBroken, true)
-		look()
-		before := heap()
-		for range 10000 {
-			look()
-		}
-		for i := range int64(10000) {
-			f.after(100*time.Millisecond, "create", i+2, errBroken, true)
-		}
-		if after := heap(); after > before+400<<10 {
-			t.Errorf("%d KiB more", (after-before)>>10)
-		}
-		runtime.KeepAlive(f)
-	})
-}
-
 // Objects that are made and deleted without end take no more memory than so many.
 func TestOldestAreForgotten(t *testing.T) {
 	failures := controller.NewFailures()
@@ -219,13 +194,6 @@ func TestOldestAreForgotten(t *testing.T) {
 	if _, isNew := failures.Told(first, "a cause", "a message"); !isNew || failures.Failed(first) {
 		t.Error("the oldest is remembered")
 	}
-}
-
-func heap() uint64 {
-	runtime.GC()
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
-	return m.HeapAlloc
 }
 
 // Nothing stays of an object that is gone. What is not wanted for a moment is not new after it, and
