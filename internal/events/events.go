@@ -4,8 +4,9 @@
 // A recorder makes an Event and hands it to a broadcaster. The broadcaster starts a goroutine for
 // each, and hands it to a sink, which sends it. Events that differ in their note alone are a
 // series: one object that counts. So the object that is meant is the Event's related one. Here two
-// are seldom a series, since the Foo or the Deployment has another resourceVersion. The
-// broadcaster remembers each Event for six minutes. How many there are is bounded by the program:
+// are seldom a series, since the Foo or the Deployment has another resourceVersion. If they are,
+// the second is a PATCH, for which config/rbac has no right: it is dropped, and the condition tells
+// it. The broadcaster remembers each Event for six minutes. How many there are is bounded by the program:
 // one for each cause in five minutes, and one for each write that succeeds.
 package events
 
