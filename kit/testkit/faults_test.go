@@ -2,6 +2,8 @@ package testkit_test
 
 import (
 	"bufio"
+	"bytes"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -14,6 +16,10 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/serializer/protobuf"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 
@@ -219,6 +225,24 @@ func TestInterceptAndMutate(t *testing.T) {
 			t.Errorf("passed: %q", got)
 		}
 	})
+}
+
+// A client sends a built-in kind as protobuf, of whichever group it is. It is mutated, and arrives as JSON.
+func TestMutateProtobuf(t *testing.T) {
+	var sent bytes.Buffer
+	role := &rbacv1.Role{TypeMeta: metav1.TypeMeta{APIVersion: "rbac.authorization.k8s.io/v1", Kind: "Role"}, ObjectMeta: metav1.ObjectMeta{Name: "a"}}
+	if err := protobuf.NewSerializer(nil, nil).Encode(role, &sent); err != nil {
+		t.Fatal(err)
+	}
+	var got map[string]any
+	f := &testkit.Faults{Next: http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { _ = json.NewDecoder(r.Body).Decode(&got) })}
+	f.Mutate(func(_ *http.Request, object map[string]any) { object["rules"] = "mutated" })
+	r := httptest.NewRequest("POST", "/apis/rbac.authorization.k8s.io/v1/namespaces/default/roles", &sent)
+	r.Header.Set("Content-Type", runtime.ContentTypeProtobuf)
+	f.ServeHTTP(httptest.NewRecorder(), r)
+	if got["kind"] != "Role" || got["rules"] != "mutated" {
+		t.Errorf("what arrives: %v", got)
+	}
 }
 
 // Time passes for the log as for everybody in a bubble, and what is told once is not told again.

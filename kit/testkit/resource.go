@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
-	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	eventsv1 "k8s.io/api/events/v1"
@@ -17,12 +16,11 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/runtime/serializer"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/apimachinery/pkg/version"
+	"k8s.io/client-go/kubernetes/scheme"
 
 	"example.com/byhand/config"
 	"example.com/byhand/kit/crd"
@@ -137,19 +135,9 @@ func heldNamespace(namespace *unstructured.Unstructured) {
 	}
 }
 
-// typed has the Go types of built-in kinds: to read protobuf, and for strategic merge
+// typed has the Go types of all built-in kinds: to read protobuf, and for strategic merge
 // patches.
-var typed = runtime.NewScheme()
-
-var codecs = serializer.NewCodecFactory(typed)
-
-func init() {
-	utilruntime.Must(appsv1.AddToScheme(typed))
-	utilruntime.Must(autoscalingv1.AddToScheme(typed))
-	utilruntime.Must(corev1.AddToScheme(typed))
-	utilruntime.Must(eventsv1.AddToScheme(typed))
-	utilruntime.Must(coordinationv1.AddToScheme(typed))
-}
+var typed, codecs = scheme.Scheme, scheme.Codecs
 
 func (r *Resource) groupResource() schema.GroupResource {
 	return schema.GroupResource{Group: r.Group, Resource: r.Plural}

@@ -110,7 +110,10 @@ func (p *Plane) connect(userAgent string) (err error) {
 func (p *Plane) Install(more ...string) error {
 	commands := [][]string{{"wait", "--for=create", "--timeout=60s", "namespace/default"}}
 	for _, crds := range append([]string{filepath.Join(p.Home, "..", "config", "crd")}, more...) {
-		commands = append(commands, []string{"apply", "-f", crds}, []string{"wait", "--for=condition=Established", "--timeout=60s", "-f", crds})
+		// The conditions of a new CRD are null for a moment, and kubectl wait ends with an error where it looks for one.
+		commands = append(commands, []string{"apply", "-f", crds},
+			[]string{"wait", "--for=jsonpath={.status.acceptedNames.listKind}", "--timeout=60s", "-f", crds},
+			[]string{"wait", "--for=condition=Established", "--timeout=60s", "-f", crds})
 	}
 	for _, args := range commands {
 		if err := execute(filepath.Join(p.Home, "bin", "kubectl"), append(args, "--kubeconfig", p.Kubeconfig)...); err != nil {

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"example.com/byhand/kit/testkit"
 )
 
@@ -39,5 +41,29 @@ func TestConfined(t *testing.T) {
 		if moved := strings.Contains(body, "here-leases"); moved != strings.HasPrefix(test.want, "PUT /apis/coord") {
 			t.Errorf("%s sends %s", test.request, body)
 		}
+	}
+}
+
+// A ConfigMap that elects a leader is a lock from its creation on; another one is not.
+func TestConfinedLock(t *testing.T) {
+	var got []string
+	s := &stage{world: &world{judge: &judge{}}, namespace: "here", proxy: &testkit.Faults{}}
+	s.confine(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { got = append(got, r.Method+" "+r.URL.Path) }))
+	for _, test := range []struct{ method, path, body string }{
+		{"GET", "/lock", ""},
+		{"POST", "", `{"metadata":{"name":"lock","annotations":{"control-plane.alpha.kubernetes.io/leader":"{}"}}}`},
+		{"GET", "/lock", ""},
+		{"PUT", "/lock", `{"metadata":{"name":"lock","annotations":{"control-plane.alpha.kubernetes.io/leader":"{}"}}}`},
+		{"POST", "", `{"metadata":{"name":"other"}}`},
+		{"GET", "/other", ""},
+	} {
+		r := httptest.NewRequest(test.method, "/api/v1/namespaces/default/configmaps"+test.path, strings.NewReader(test.body))
+		s.proxy.ServeHTTP(httptest.NewRecorder(), r)
+	}
+	const at = "/api/v1/namespaces/"
+	want := []string{"GET " + at + "default/configmaps/lock", "POST " + at + "here-leases/configmaps", "GET " + at + "here-leases/configmaps/lock",
+		"PUT " + at + "here-leases/configmaps/lock", "POST " + at + "default/configmaps", "GET " + at + "default/configmaps/other"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
 	}
 }

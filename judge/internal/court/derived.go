@@ -12,6 +12,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/util/retry"
 
 	"example.com/byhand/judge/story"
@@ -37,7 +38,7 @@ func (t *told) scenarios() (all []scenario) {
 	add("refused-500", "In each step a webhook does not answer (500), so that what it makes cannot be written, for 6 s.", refused(http.StatusInternalServerError))
 	add("refused-create", "In each step a quota is full, so that nothing can be created (403), for 6 s.", refused(http.StatusForbidden, http.MethodPost))
 	add("events-missed", "The watches are cut, and nothing can be read, while the story goes on after its first step; the old watches cannot be resumed (410 Gone).", missed)
-	add("stale-start", "The program starts after each step, and its first list of the user's objects is older than that; the API server refuses streaming lists.", eachStep(stale))
+	add("stale-start", "The program starts after each step, and its first list of the user's objects is older than that: from before the step, and from when one of them was being deleted; the API server refuses streaming lists.", eachStep(stale))
 	add("restart", "The program is ended and started again, and nothing has changed: it writes nothing.", atMost(restart))
 	add("drift", "A person changes each value that the program has set.", atMost(driftEach))
 	add("deleted", "A person deletes what the program has made.", atMost(deleteEach))
@@ -160,21 +161,85 @@ func missed(s *stage) error {
 	return s.take(steps)
 }
 
-// stale plays a step, and then starts the program with a list from before it. What it writes then, it writes because of
-// that list: P6.
+// stale plays a step, and then starts the program with a list from before it. If an object of the user was being deleted
+// in this step or in one before it, it also starts with a list from that moment.
 func stale(i int) []step {
 	if i == 0 {
 		return asTold(0)
 	}
-	return []step{staleStart(6*time.Second, false, plays(i), rests(i)), func(s *stage) error {
+	return []step{func(s *stage) error {
+		before, err := s.version()
+		if err != nil {
+			return err
+		}
+		if err := s.take([]step{plays(i), rests(i), undoes(i, before, undone, "from before it"), keeps(i)}); err != nil {
+			return err
+		}
+		dying, err := s.dyingSince(before)
+		if s.part.dying = cmp.Or(dying, s.part.dying); err != nil || s.part.dying == "" {
+			return err
+		}
+		return s.take([]step{undoes(i, s.part.dying, mistaken, "from when an object of the user was being deleted"), keeps(i)})
+	}}
+}
+
+// undoes starts the program as of a version, after a step. What it changes then, it changes because of that: P6.
+func undoes(i int, version string, why *lesson, when string) step {
+	return func(s *stage) error {
+		before, err := s.versions()
+		if err == nil {
+			err = s.startAsOf(version, 6*time.Second, false)
+		}
+		if err != nil {
+			return err
+		}
+		after, err := s.versions()
+		if err != nil {
+			return err
+		}
+		var sent []string
 		for _, r := range s.tries(s.running()[0].began()) {
-			if r.Code == http.StatusOK || r.Code == http.StatusCreated {
-				s.find(found(P6, undone, r.At, "After step %s all was done. The program was started again with a list from before it, and has sent: %s", s.judge.told.Steps[i].Name, r.String()))
-				break
+			object := r.Target.Resource + " " + r.Target.Name
+			changed := r.Target.Name == "" || before[object] != after[object]
+			if changed && (r.Code == http.StatusOK || r.Code == http.StatusCreated) && len(sent) < mostLines {
+				sent = append(sent, "  "+r.String())
 			}
 		}
+		if len(sent) > 0 {
+			s.find(found(P6, why, time.Now(), "After step %s all was done. The program was started again with a list %s, and has sent:\n%s", s.judge.told.Steps[i].Name, when, strings.Join(sent, "\n")))
+		}
 		return nil
-	}, keeps(i)}
+	}
+}
+
+// versions are those of the objects that are compared, by resource and name.
+func (s *stage) versions() (map[string]string, error) {
+	_, objects, err := s.look()
+	versions := map[string]string{}
+	for _, o := range objects {
+		versions[o.resource.Resource+" "+o.GetName()] = o.GetResourceVersion()
+	}
+	return versions, err
+}
+
+// dyingSince is the version at which the first object of the user was being deleted, since another version; or "".
+func (s *stage) dyingSince(version string) (string, error) {
+	for _, resource := range s.judge.told.resources() {
+		if !slices.Contains(s.users(), resource.Resource) {
+			continue
+		}
+		events, err := s.client(resource).Watch(s.ctx, metav1.ListOptions{ResourceVersion: version, TimeoutSeconds: new(int64(1))})
+		if err != nil {
+			return "", err
+		}
+		defer events.Stop()
+		for event := range events.ResultChan() {
+			if o, is := event.Object.(*unstructured.Unstructured); is && event.Type == watch.Modified && o.GetDeletionTimestamp() != nil {
+				return o.GetResourceVersion(), nil
+			}
+		}
+	}
+	return "", nil
 }
 
 // restart ends the program and starts it again. It must not have written anything when it watches again, and some time

@@ -50,12 +50,12 @@ func (s *stage) blinded(from time.Time) {
 }
 
 // disturbed takes steps while disturb has its way with the requests of the program, for
-// some time at least. Leases are spared: who loses one has to end.
+// some time at least. Leases and other locks are spared: who loses one has to end.
 func disturbed(d time.Duration, disturb func(*stage) handler, steps ...step) step {
 	return func(s *stage) error {
 		begin, handle := time.Now(), disturb(s)
 		s.proxy.Intercept(func(w http.ResponseWriter, r *http.Request) bool {
-			return testkit.TargetOf(r.URL.Path).Resource != "leases" && handle(w, r)
+			return !s.judge.isLock(testkit.TargetOf(r.URL.Path)) && handle(w, r)
 		})
 		defer s.proxy.Intercept(nil)
 		defer s.blinded(begin)
@@ -208,24 +208,38 @@ func cut(s *stage) error {
 // their watch brings nothing newer, and no streaming list.
 func staleStart(d time.Duration, streaming bool, steps ...step) step {
 	return func(s *stage) error {
-		before, err := s.foos(s.namespace).List(s.ctx, metav1.ListOptions{})
+		before, err := s.version()
+		if err == nil {
+			err = s.take(steps)
+		}
 		if err != nil {
 			return err
 		}
-		if err := s.take(steps); err != nil {
-			return err
-		}
-		for _, resource := range s.users() {
-			defer s.proxy.HoldWatches(resource)()
-		}
-		s.proxy.Intercept(travel(s.users(), before.GetResourceVersion(), streaming))
-		defer s.proxy.Intercept(nil)
-		s.killPrograms()
-		if err := s.startProgram(); err != nil {
-			return err
-		}
-		return s.take([]step{wait(d)})
+		return s.startAsOf(before, d, streaming)
 	}
+}
+
+// version is that of the whole storage.
+func (s *stage) version() (string, error) {
+	list, err := s.foos(s.namespace).List(s.ctx, metav1.ListOptions{})
+	if err != nil {
+		return "", err
+	}
+	return list.GetResourceVersion(), nil
+}
+
+// startAsOf is the second half of staleStart.
+func (s *stage) startAsOf(version string, d time.Duration, streaming bool) error {
+	for _, resource := range s.users() {
+		defer s.proxy.HoldWatches(resource)()
+	}
+	s.proxy.Intercept(travel(s.users(), version, streaming))
+	defer s.proxy.Intercept(nil)
+	s.killPrograms()
+	if err := s.startProgram(); err != nil {
+		return err
+	}
+	return s.take([]step{wait(d)})
 }
 
 // contended takes steps while another client writes every Foo and Deployment again and again, for

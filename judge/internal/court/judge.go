@@ -40,6 +40,9 @@ type judge struct {
 	// beside is how many scenarios may run at the same time; 0 is 1.
 	beside int
 
+	// locks are the ConfigMaps that elect a leader, by namespace and name.
+	locks sync.Map
+
 	// once has, by scenario, what was seen when it fell short, if it is repeated.
 	once sync.Map
 

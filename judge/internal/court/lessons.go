@@ -53,6 +53,11 @@ var (
 		"elastic/cloud-on-k8s#4956 and elastic/cloud-on-k8s#5274: after a restart the program reads old data, and scales down what runs",
 		"informer/informer.go: the first list is the newest; controller/readyourwrites.go: later ones are not acted on before they show the last write",
 	}
+	mistaken = &lesson{
+		"The object that was being deleted had the same name as one that lives. Who deletes by name, and names no UID, deletes what runs.",
+		"rabbitmq/cluster-operator#648: after a restart the program reads that the object is being deleted, and deletes what belongs to its successor",
+		"controller/foo/rename.go: what is deleted is named with its UID and its resourceVersion",
+	}
 	untold = &lesson{
 		"While writes fail, people look at the status, and it says what was before. To count what runs needs no write of the Deployment.",
 		"kubernetes/kubernetes#108837: a Pod is refused by a quota, and the StatefulSet does not tell that another one has become ready",

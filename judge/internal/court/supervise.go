@@ -83,7 +83,7 @@ func (s *stage) killPrograms() {
 	s.freeLeases()
 }
 
-// freeLeases takes the Leases of processes away that have ended: to wait until they expire
+// freeLeases takes the Leases and the other locks of processes away that have ended: to wait until they expire
 // would show nothing.
 func (s *stage) freeLeases() {
 	if s.api != nil {
@@ -93,6 +93,7 @@ func (s *stage) freeLeases() {
 		return
 	}
 	_ = s.kube.CoordinationV1().Leases(s.leases()).DeleteCollection(s.ctx, metav1.DeleteOptions{}, metav1.ListOptions{})
+	_ = s.kube.CoreV1().ConfigMaps(s.leases()).DeleteCollection(s.ctx, metav1.DeleteOptions{}, metav1.ListOptions{})
 }
 
 // stopPrograms ends all processes with SIGTERM, for good.

@@ -64,6 +64,7 @@ type part struct {
 	step       int    // the one that was played last
 	began      []time.Time
 	words      map[string]string // what the UIDs of this stage become
+	dying      string            // the version at which an object of the user was being deleted
 }
 
 // readStory reads a story and checks what it allows.
@@ -87,11 +88,14 @@ func readStory(file string) (*told, error) {
 }
 
 // meet finds out which resources are in namespaces, on a control plane with the CRDs of the story.
-func (t *told) meet(w *world) error {
+func (t *told) meet(ctx context.Context, w *world) error {
 	if err := w.plane.Install(t.CRDs...); err != nil {
 		return err
 	}
 	_, lists, err := w.kube.Discovery().ServerGroupsAndResources()
+	if err != nil {
+		return err
+	}
 	t.namespaced = map[schema.GroupResource]bool{}
 	for _, list := range lists {
 		version, _ := schema.ParseGroupVersion(list.GroupVersion)
@@ -99,7 +103,17 @@ func (t *told) meet(w *world) error {
 			t.namespaced[schema.GroupResource{Group: version.Group, Resource: r.Name}] = r.Namespaced
 		}
 	}
-	return err
+	// The discovery may not yet know a kind that is served.
+	crds, err := w.dynamic.Resource(schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}).List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return err
+	}
+	for _, crd := range crds.Items {
+		plural, group, _ := strings.Cut(crd.GetName(), ".")
+		scope, _, _ := unstructured.NestedString(crd.Object, "spec", "scope")
+		t.namespaced[schema.GroupResource{Group: group, Resource: plural}] = scope == "Namespaced"
+	}
+	return nil
 }
 
 // hear notes what a request of the program says about it, before it is passed on.
@@ -126,6 +140,13 @@ func (t *told) hear(r *http.Request) {
 	if r.URL.Query().Get("watch") != "" {
 		t.watched[target.Resource] = true
 	}
+}
+
+// resources are those that the program has asked for.
+func (t *told) resources() []schema.GroupVersionResource {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return slices.Collect(maps.Keys(t.seen))
 }
 
 // watches are the resources that the program watches, by name.
@@ -193,25 +214,31 @@ func (o *stored) isUsers() bool {
 	return story.Made(o.Unstructured, func(manager string) bool { return strings.HasPrefix(manager, "kubectl") })
 }
 
-// isMade reports whether an object is the program's.
-func (t *told) isMade(o *stored) bool { return !o.isUsers() && story.Made(o.Unstructured, t.isProgram) }
+// isMade reports whether an object is the program's. Of a kind of which it creates none it only changes what others have made.
+func (t *told) isMade(o *stored) bool {
+	return !o.isUsers() && t.sentFor(o) != nil && story.Made(o.Unstructured, t.isProgram)
+}
 
 // look returns what is stored of the resources that the program has asked for, without what only others than it
-// and the user have written.
+// and the user have written. Where the program had nothing to write, what it writes without a fault is there all the same.
 func (s *stage) look() (now story.Snapshot, objects []*stored, err error) {
 	t := s.judge.told
-	t.mu.Lock()
-	resources := slices.Collect(maps.Keys(t.seen))
-	t.mu.Unlock()
-	for _, resource := range resources {
+	others, usual := story.Snapshot{}, story.Snapshot{}
+	if i := s.part.step; i >= 0 && i < len(t.ends) {
+		usual = t.ends[i]
+	}
+	for _, resource := range t.resources() {
 		list, err := s.client(resource).List(s.ctx, metav1.ListOptions{})
 		if err != nil {
 			return nil, nil, err
 		}
 		for i := range list.Items {
-			if o := (&stored{&list.Items[i], resource, resource.Resource + " " + list.Items[i].GetName()}); story.Made(o.Unstructured, t.isKept) {
+			o := &stored{&list.Items[i], resource, resource.Resource + " " + list.Items[i].GetName()}
+			if story.Made(o.Unstructured, t.isKept) {
 				objects = append(objects, o)
 				s.part.words[string(o.GetUID())] = "UID-OF-" + o.GetName()
+			} else if usual[o.name] != "" {
+				others.Add(o.name, o.Unstructured, func(string) bool { return true })
 			}
 		}
 	}
@@ -220,6 +247,11 @@ func (s *stage) look() (now story.Snapshot, objects []*stored, err error) {
 		words = append(words, uid, word)
 	}
 	now = story.Snapshot{}
+	for name, value := range others {
+		if usual[name] != "" {
+			now[name] = value
+		}
+	}
 	for _, o := range objects {
 		if begins := o.GetName(); t.generated[o.resource.Resource] && t.isMade(o) {
 			o.name = o.resource.Resource + " " + generatedFrom(o, objects)

@@ -1,13 +1,24 @@
 package court
 
 import (
+	"errors"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/dynamic"
+	dynamicfake "k8s.io/client-go/dynamic/fake"
+	"k8s.io/client-go/kubernetes/scheme"
 
+	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
 	"example.com/byhand/judge/story"
 	"example.com/byhand/kit/testkit"
 )
@@ -24,6 +35,7 @@ func TestStoryThatCannotBeJudged(t *testing.T) {
 		"in place of -quick choose, as in -scenario":            quick,
 		"foos.yaml:6: after no step has kubectl left an object": told.hasUsers(),
 		"(it reads: configmaps)":                                told.hasUsers(),
+		"foos.yaml:6: in no step has the program written":       told.hasWrites(),
 	} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("the error is %v, want one with %q", err, want)
@@ -32,6 +44,10 @@ func TestStoryThatCannotBeJudged(t *testing.T) {
 	told.users["foos"] = true
 	if err := told.hasUsers(); err != nil {
 		t.Errorf("there is a Foo, and the error is %v", err)
+	}
+	told.writes = [][]request{nil, {{}}}
+	if err := told.hasWrites(); err != nil {
+		t.Errorf("there is a write, and the error is %v", err)
 	}
 }
 
@@ -71,5 +87,94 @@ func TestWord(t *testing.T) {
 	f.allow = []string{"drift pods .spec.image"}
 	if told.word(sc, &f) {
 		t.Error("what is meant so is a finding")
+	}
+}
+
+// What the program changes without a fault counts also where it had nothing to change, and is not its own.
+func TestLookAtWhatIsOnlyChanged(t *testing.T) {
+	const name = "persistentvolumeclaims a"
+	claim := &unstructured.Unstructured{Object: object{"apiVersion": "v1", "kind": "PersistentVolumeClaim",
+		"metadata": object{"name": "a", "namespace": "here"}, "spec": object{"size": "10Gi", "node": "n"}}}
+	written := metav1.NewFieldsV1(`{"f:spec":{"f:size":{},"f:node":{}}}`)
+	claim.SetManagedFields([]metav1.ManagedFieldsEntry{{Manager: "kubernetes", FieldsV1: written}})
+	claims := corev1.SchemeGroupVersion.WithResource("persistentvolumeclaims")
+	told := &told{seen: map[schema.GroupVersionResource]bool{claims: true}, managers: map[string]bool{agent: true}, sent: map[string]object{},
+		ends: []story.Snapshot{{name: story.AnObject, name + " .spec.size": "15Gi"}}}
+	client := dynamicfake.NewSimpleDynamicClient(scheme.Scheme, claim)
+	s := &stage{world: &world{judge: &judge{told: told}}, ctx: t.Context(), namespace: "here", dynamic: client, part: &part{words: map[string]string{}}}
+	now, objects, err := s.look()
+	if diff := cmp.Diff(story.Snapshot{name: story.AnObject, name + " .spec.size": "10Gi"}, now); err != nil || diff != "" || len(objects) > 0 {
+		t.Errorf("%v, %v, -want +got:\n%s", objects, err, diff)
+	}
+	claim.SetManagedFields([]metav1.ManagedFieldsEntry{{Manager: agent}})
+	if o := (&stored{claim, claims, name}); told.isMade(o) {
+		t.Error("the program creates no claim, and has made this one")
+	}
+}
+
+// A list as of the version that is found has the user's object while it was being deleted.
+func TestDyingSince(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		api := testkit.NewAPIServer()
+		client := dynamic.NewForConfigOrDie(api.Config())
+		foos := v1alpha1.SchemeGroupVersion.WithResource("foos")
+		s := &stage{world: &world{judge: &judge{told: &told{seen: map[schema.GroupVersionResource]bool{foos: true}, users: map[string]bool{"foos": true}}}},
+			ctx: t.Context(), namespace: "default", dynamic: client}
+		create := makeFoo("a", object{"deploymentName": "a", "replicas": 1}, "example.com/held")
+		s.history = newHistory()
+		before, err := s.version()
+		if err := errors.Join(err, create(s)); err != nil {
+			t.Fatal(err)
+		}
+		if dying, err := s.dyingSince(before); err != nil || dying != "" {
+			t.Errorf("nothing was deleted: %q, %v", dying, err)
+		}
+		free := func(*stage) error {
+			_, err := s.client(foos).Patch(t.Context(), "a", mergePatch, []byte(`{"metadata":{"finalizers":null}}`), metav1.PatchOptions{})
+			return err
+		}
+		for _, step := range []step{deleteFoo("a", metav1.DeletePropagationBackground), free, create} {
+			if err := step(s); err != nil {
+				t.Fatal(err)
+			}
+		}
+		dying, err := s.dyingSince(before)
+		if err != nil {
+			t.Fatal(err)
+		}
+		list, err := s.client(foos).List(t.Context(), metav1.ListOptions{ResourceVersion: dying, ResourceVersionMatch: metav1.ResourceVersionMatchExact})
+		if err != nil || len(list.Items) != 1 || list.Items[0].GetDeletionTimestamp() == nil {
+			t.Errorf("as of %q there is %v (%v)", dying, list, err)
+		}
+	})
+}
+
+// A gap that is there without a fault is told once, and not of each fault.
+func TestGapWithoutAFault(t *testing.T) {
+	send := func(method, path string, code int) request {
+		return request{testkit.Request{Method: method, Target: testkit.TargetOf(path), Stored: code}}
+	}
+	const sets = "/apis/apps/v1/namespaces/here/statefulsets"
+	remove, create := send(http.MethodDelete, sets+"/a", http.StatusOK), send(http.MethodPost, sets, http.StatusCreated)
+	set := &stored{resource: schema.GroupVersionResource{Resource: "statefulsets"}}
+	for name, test := range map[string]struct {
+		usual []request
+		learn bool
+		want  int
+	}{
+		"without a fault":    {[]request{remove, create}, true, 1},
+		"as without a fault": {[]request{remove, create}, false, 0},
+		"because of a fault": {[]request{create, remove}, false, 1},
+	} {
+		told := &told{Story: &story.Story{Steps: []story.Step{{}, {}}}, made: [][]*stored{{set}, {set}}, writes: [][]request{nil, test.usual}}
+		s := &stage{world: &world{judge: &judge{told: told}}, scenario: &scenario{calibrates: test.learn}, namespace: "here", part: &part{began: []time.Time{{}}}}
+		s.proxy = &testkit.Faults{Next: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			w.WriteHeader(map[string]int{http.MethodDelete: http.StatusOK, http.MethodPost: http.StatusCreated}[r.Method])
+		})}
+		s.proxy.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodDelete, sets+"/a", nil))
+		s.proxy.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodPost, sets, strings.NewReader("{}")))
+		if err := counted(1)(s); err != nil || len(s.findings) != test.want {
+			t.Errorf("%s: %v, want %d findings; %v", name, s.findings, test.want, err)
+		}
 	}
 }
