@@ -31,8 +31,9 @@ var ErrUndone = errors.New("it is undone again and again: does another program s
 
 // stoodFor is how long a write must not be wanted for its back-off to begin anew. One that takes long
 // may wait long for its turn (slow.go): for it that is slowTimes as long as it takes. Of more than
-// mostRemembered the oldest are forgotten: a user may make and delete objects without end.
-const stoodFor, slowTimes, mostRemembered = time.Minute, 1200, 100_000
+// mostRemembered what nobody has looked at for longest is forgotten: a user may make and delete
+// objects without end.
+const stoodFor, slowTimes, mostRemembered = time.Minute, 1200, 50_000
 
 // lastsFrom is when a failure lasts, or if one try took as long as hangsFrom. undoneFrom is how often a
 // write has succeeded before it is said that others undo it.

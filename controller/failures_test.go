@@ -186,7 +186,7 @@ func TestTerminatingWaits(t *testing.T) {
 func TestOldestAreForgotten(t *testing.T) {
 	failures := controller.NewFailures()
 	first := &metav1.ObjectMeta{UID: "0"}
-	for i := range 100_001 {
+	for i := range 50_001 {
 		object := &metav1.ObjectMeta{UID: types.UID(fmt.Sprint(i))}
 		failures.Try(object, controller.Write{Name: "create"}, func() error { return errBroken })
 		failures.Told(object, "a cause", "a message")
@@ -196,7 +196,7 @@ func TestOldestAreForgotten(t *testing.T) {
 	}
 }
 
-// Nothing stays of an object that is gone. What is not wanted for a moment is not new after it, and
+// What is gone counts for nothing after a while. What is not wanted for a moment is not new after it, and
 // does not last.
 func TestForgotten(t *testing.T) {
 	tryWrites(t, func(f *tries) {

@@ -240,6 +240,7 @@ func TestCalculateStatus(t *testing.T) {
 		{"undone a moment ago", runs(2, 2, 2, 2), nil, nil, failed(controller.ErrUndone, false), 2, "Available", "2 of 2 replicas are available"},
 		{"a quota on Pods", runs(2, 1, 1, 1, stuck, quota), nil, nil, nil, 1, "ReplicaFailure", "exceeded quota"},
 		{"a quota on ReplicaSets", runs(2, 0, 0, 0, unobserved, noReplicaSet), nil, nil, nil, 0, "ReplicaFailure", "no ReplicaSet"},
+		{"a quota on the ReplicaSet that was deleted", runs(2, 2, 2, 2, noReplicaSet), nil, nil, nil, 2, "ReplicaFailure", "no ReplicaSet"},
 		{"no progress", runs(2, 1, 1, 1, stuck), nil, nil, nil, 1, "ProgressDeadlineExceeded", "timed out"},
 		{"a new rollout that cannot finish, beside the old replicas", runs(2, 3, 1, 2, stuck), nil, nil, nil, 2, "ProgressDeadlineExceeded", "timed out"},
 		{"progress", runs(2, 1, 1, 1, moves), nil, nil, nil, 1, "WaitingForReplicas", "1 of 2 replicas are available"},

@@ -46,8 +46,8 @@
 //     in its own namespace take 20 minutes; other namespaces take turns with it. Of more than 9,600
 //     that hang each failure is forgotten before the next try.
 //   - A write of a Deployment that takes more than 15 s fails, also if a webhook may take longer.
-//   - The whole text of a refusal is kept as long as the back-off of its write: minutes, and hours if
-//     the write took 10 s.
+//   - The whole text of a refusal is kept until its write is looked at after its back-off, or 50,000
+//     others have come. If more than some 15,000 Foos fail at the same time, failures are forgotten.
 //   - A webhook that serves several policies is one cause, and so is all that a Pod lacks but a quota.
 //     If another of them denies, the condition says so at the first event or resync after five
 //     minutes, and no Event does.

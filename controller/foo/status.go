@@ -198,9 +198,8 @@ func rollout(s *fooState) (causes []cause) {
 	case is.ObservedGeneration < d.Generation:
 		causes = waiting("the Deployment controller has not seen the new spec yet")
 	}
-	// A failure is over when nothing is missing: of one that is paused the Deployment controller takes
-	// none back.
-	if failure := rolloutFailure(d); failure != nil && causes != nil {
+	// A failure that is over stays on a Deployment that is paused.
+	if failure := rolloutFailure(d); failure != nil && (causes != nil || !d.Spec.Paused) {
 		causes = []cause{*failure}
 	}
 	return causes

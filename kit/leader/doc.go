@@ -37,5 +37,6 @@
 //     reconciles: for a retry period (2 s), or for the rest of its lease duration (15 s) if it
 //     cannot reach the API server.
 //   - Who deletes the Lease, or edits it, lets another process begin at once. The leader sees that
-//     when it renews: it creates a Lease that nobody has, and goes on.
+//     when it renews: it creates one that is gone, takes one that names nobody, and ends if
+//     another has it.
 package leader

@@ -83,6 +83,7 @@ func (l *lock) Update(ctx context.Context, record resourcelock.LeaderElectionRec
 func (l *lock) note(record resourcelock.LeaderElectionRecord, err error) error {
 	if now := time.Now(); err == nil {
 		l.seen.Store(&now)
+		l.refused.Store(nil)
 	} else if apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err) {
 		l.refused.Store(&now)
 	}
@@ -241,8 +242,8 @@ func (e *Election) Healthy() error {
 }
 
 // Joined returns nil when this process takes part in the election: within the lease duration it has
-// read the Lease, or written it, and no write was refused for want of a right. Otherwise it does not
-// lead, or not for long.
+// read the Lease, or written it, and its last write was not refused for want of a right. Otherwise it
+// does not lead, or not for long.
 func (e *Election) Joined() error {
 	if !e.options.Elect {
 		return nil

@@ -40,7 +40,7 @@ type FooStatus struct {
 	// Selector selects the Pods of this Foo by their labels. An autoscaler reads it.
 	Selector string `json:"selector,omitempty"`
 	// Conditions has one entry of this controller, Ready. Those of others are left alone, but
-	// for fractions of a second in their times.
+	// for fractions of a second in their times, and times that the CRD refuses.
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 }
 

@@ -46,7 +46,7 @@ func Reason(foo *v1alpha1.Foo, named *appsv1.Deployment, exists Exists) string {
 		return v1alpha1.ReasonWaitingForDeletion
 	case Missing(foo, named) != "":
 		return v1alpha1.ReasonWaitingForReplicas
-	case complete(named):
+	case complete(named) && (named.Spec.Paused || reported(named) == ""):
 		return v1alpha1.ReasonAvailable
 	case reported(named) != "":
 		return reported(named)

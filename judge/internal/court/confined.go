@@ -40,6 +40,7 @@ func (s *stage) confine(server http.Handler) {
 			s.judge.locks.Store(fmt.Sprint(t.Namespace, " ", metadata["name"]), true)
 			s.moveLock(r, t)
 			metadata["namespace"] = s.leases()
+			return // It is no object that the program makes.
 		case t.Resource == "leases":
 			metadata["namespace"] = s.leases()
 		}

@@ -198,9 +198,13 @@ func undoes(i int, version string, why *lesson, when string) step {
 			return err
 		}
 		var sent []string
-		for _, r := range s.tries(s.running()[0].began()) {
+		running := s.running()
+		if len(running) == 0 {
+			return nil // It has ended by itself, which is told.
+		}
+		for _, r := range s.tries(running[0].began()) {
 			object := r.Target.Resource + " " + r.Target.Name
-			changed := r.Target.Name == "" || before[object] != after[object]
+			changed := r.Method == http.MethodDelete || r.Target.Name == "" || before[object] != after[object]
 			if changed && (r.Code == http.StatusOK || r.Code == http.StatusCreated) && len(sent) < mostLines {
 				sent = append(sent, "  "+r.String())
 			}
@@ -222,7 +226,7 @@ func (s *stage) versions() (map[string]string, error) {
 	return versions, err
 }
 
-// dyingSince is the version at which the first object of the user was being deleted, since another version; or "".
+// dyingSince returns the first version since another one at which an object of the user was being deleted, or "".
 func (s *stage) dyingSince(version string) (string, error) {
 	for _, resource := range s.judge.told.resources() {
 		if !slices.Contains(s.users(), resource.Resource) {

@@ -185,8 +185,8 @@ func counted(i int) step {
 			if usual.end != after[resource] {
 				continue // Others delete some, as the garbage collector does, and the requests do not show when.
 			}
-			told := usual.least == 0 && !s.scenario.calibrates // It is so without a fault, too.
-			if n.least == 0 && before[resource] > 0 && after[resource] > 0 && !told {
+			usually := usual.least == 0 && !s.scenario.calibrates // It is so without a fault, too.
+			if n.least == 0 && before[resource] > 0 && after[resource] > 0 && !usually {
 				s.find(found(P1, gap, time.Now(), "In step %s (%s:%d) the program has deleted the last of its %s before there was another one.", t.Steps[i].Name, t.File, t.Steps[i].At, resource))
 			}
 			if n.exceeds(usual, before[resource]) {

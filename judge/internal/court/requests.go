@@ -28,10 +28,10 @@ func (s *stage) heardSince(since time.Time) bool {
 	return len(log) > 0 && !log[len(log)-1].At.Before(since)
 }
 
-// lostLease reports whether the last request for a Lease has failed: who cannot renew one has to end.
+// lostLease reports whether the last request for a Lease, or another lock, has failed: who cannot renew one has to end.
 func (s *stage) lostLease() bool {
 	for _, r := range slices.Backward(s.proxy.Log()) {
-		if r.Target.Resource == "leases" {
+		if s.judge.isLock(r.Target) {
 			return r.Code == 0 || r.Code >= http.StatusBadRequest
 		}
 	}
