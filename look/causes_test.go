@@ -261,7 +261,7 @@ func TestCausesFramework(t *testing.T) {
 		t.Fatalf("%v\n%s", err, output)
 	}
 	compareCauses(t, 95, "Starting workers", func(kubeconfig string) *exec.Cmd {
-		return exec.Command(program, "-kubeconfig", kubeconfig, "-test.run=TestTold")
+		return exec.Command(program, "-kubeconfig", kubeconfig)
 	})
 }
 

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -35,24 +36,33 @@ import (
 	"example.com/byhand/kit/testkit"
 )
 
-// TestTold is the program, and prints because of which events it reconciles and writes, as byhand does
-// with --trace=json. TestCausesFramework in look/ starts it, and compares.
-func TestTold(t *testing.T) {
+// TestMain runs the tests, or with -kubeconfig the program, as TestCausesFramework in look/ does.
+func TestMain(m *testing.M) {
+	flag.Parse()
 	if flag.Lookup("kubeconfig").Value.String() == "" {
-		t.Skip("TestCausesFramework in look/ starts it")
+		os.Exit(m.Run())
 	}
+	if err := tell(); err != nil {
+		fmt.Fprintln(os.Stderr, "framework:", err)
+		os.Exit(1)
+	}
+}
+
+// tell is the program, and prints because of which events it reconciles and writes, as byhand does with
+// --trace=json.
+func tell() error {
 	ctrl.SetLogger(zap.New(zap.UseDevMode(true)))
 	told := &told{pending: map[ctrl.Request][]heard{}, own: map[string]bool{}}
 	config := ctrl.GetConfigOrDie()
 	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return &transport{next, told} })
 	mgr, err := ctrl.NewManager(config, ctrl.Options{Scheme: scheme, Metrics: metricsserver.Options{BindAddress: "0"}})
 	if err != nil {
-		t.Fatal(err)
+		return err
 	}
 	told.FooReconciler = FooReconciler{Client: mgr.GetClient(), Scheme: scheme, Recorder: mgr.GetEventRecorder("foo-controller")}
 	ctx := ctrl.SetupSignalHandler()
 	if err := mgr.GetFieldIndexer().IndexField(ctx, &appsv1.Deployment{}, ownerKey, controllerUID); err != nil {
-		t.Fatal(err)
+		return err
 	}
 	// As in SetupWithManager, where For and Owns stand for these two handlers.
 	owner := handler.EnqueueRequestForOwner(scheme, mgr.GetRESTMapper(), &v1alpha1.Foo{}, handler.OnlyControllerOwner())
@@ -61,11 +71,9 @@ func TestTold(t *testing.T) {
 		Watches(&appsv1.Deployment{}, told.noted("Deployment", owner)).
 		Named("foo").
 		Complete(told); err != nil {
-		t.Fatal(err)
+		return err
 	}
-	if err := mgr.Start(ctx); err != nil {
-		t.Fatal(err)
-	}
+	return mgr.Start(ctx)
 }
 
 // told knows what led to each reconcile.

@@ -228,7 +228,7 @@ func (s *stage) version() (string, error) {
 	return list.GetResourceVersion(), nil
 }
 
-// startAsOf is the second half of staleStart.
+// startAsOf kills the program, and starts it with a first list as of a version, for some time.
 func (s *stage) startAsOf(version string, d time.Duration, streaming bool) error {
 	for _, resource := range s.users() {
 		defer s.proxy.HoldWatches(resource)()
