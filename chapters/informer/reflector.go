@@ -125,7 +125,8 @@ func (r *Reflector) watch(ctx context.Context) (heard int, err error) {
 				_ = r.FIFO.Replace(objects.List(), version)
 			}
 		}
-		if r.listed {
+		// After "" an ADDED is what there was, in no order.
+		if r.listed && (r.version != "" || event.Type != watch.Added) {
 			r.version = version
 		}
 	}

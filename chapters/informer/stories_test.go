@@ -39,6 +39,8 @@ var stories = []struct {
 	}, outcome{"first a1, a1→a2", "STREAM, WATCH after 102, STREAM after 102", "a2 at 103"}, same},
 	{"unavailable", func(w *world) { w.again(1, unavailable) },
 		outcome{"first a1, a1→a1", "STREAM, WATCH after 102, STREAM after 102", "a1 at 102"}, same},
+	{"refused connection", func(w *world) { w.begin(); w.later(time.Minute); w.refused.Store(5); w.EndWatches("foos") },
+		outcome{"first a1", "STREAM, WATCH after 102", "a1 at 102"}, same},
 	{"expired at the start", func(w *world) { w.again(1, expired) },
 		outcome{"first a1, a1→a1", "STREAM, WATCH after 102, STREAM after 102", "a1 at 102"}, same},
 	{"expired inside the stream", func(w *world) {
@@ -77,6 +79,22 @@ var stories = []struct {
 		})
 	}, outcome{"first a1, first b1, delete b1", "STREAM, WATCH after 103", "a1 at 104"},
 		outcome{"first a1, first b1, a1→a1", "STREAM, WATCH after 103, WATCH", "a1 b1 at 103"}},
+	// A watch without a version begins with what there is, in any order: this one is cut before a.
+	{"list without a version", func(w *world) {
+		w.answer(3, func(rw http.ResponseWriter, r *http.Request) {
+			switch query := r.URL.Query(); {
+			case query.Has("sendInitialEvents"):
+				noStream(rw, r)
+			case query.Has("watch"):
+				sends("ADDED", "b", 103, done)(rw, r)
+			default:
+				says(`{"apiVersion":"samplecontroller.k8s.io/v1alpha1","kind":"FooList","metadata":{},"items":[]}`)(rw, r)
+			}
+		})
+		w.put("a", 1)
+		w.put("b", 1)
+		w.start()
+	}, outcome{"add a1, add b1, b1→b1", "STREAM, LIST, WATCH", "a1 b1 at 103"}, outcome{"", "STREAM, LIST after 0, WATCH", ""}},
 	{"event of another kind", func(w *world) { w.again(1, says(`{"type":"ADDED","object":`+project+`}`)) },
 		outcome{"first a1, a1→a1", "STREAM, WATCH after 102, STREAM after 102", "a1 at 102"}, same},
 	{"list that is none", func(w *world) { w.again(3, onlyLists(says(`{"apiVersion":"v1","kind":"Status","status":"Success"}`))) },
@@ -171,7 +189,10 @@ var stories = []struct {
 		if w.put("a", 3); !late.HasSynced() {
 			w.Errorf("the late handler has not synced")
 		}
-	}, outcome{"first a1, a1→a2, a2→a3, late first a2, late a2→a3", "STREAM", "a3 at 104"}, same},
+		w.later(time.Second)
+		w.answer(1, func(rw http.ResponseWriter, r *http.Request) { w.Remove(foos + "a"); expired(rw, r) })
+		w.EndWatches("foos")
+	}, outcome{"first a1, a1→a2, a2→a3, lost a3, late first a2, late a2→a3, late lost a3", "STREAM, WATCH after 104, STREAM after 104", " at 105"}, same},
 	// SIGTERM in each other state. Most stories end in a watch.
 	{"stopped before a stream", func(w *world) { w.answer(1, hang); w.start(); w.end() }, outcome{"", "STREAM", " at "}, same},
 	{"stopped in a stream", func(w *world) { w.answer(1, sends("ADDED", "half", 101, hang)); w.start(); w.end() },

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -38,6 +39,7 @@ type world struct {
 	informer cache.SharedIndexInformer
 	stop     func()
 	running  sync.WaitGroup
+	refused  atomic.Int32  // how many connections will be
 	ends     time.Duration // how long SIGTERM took
 
 	mu    sync.Mutex
@@ -49,9 +51,19 @@ func newWorld(t *testing.T, swapped clientGo) *world {
 	// clock goes back, and they would wait for years.
 	utilruntime.ErrorHandlers = nil
 	w := &world{T: t, APIServer: testkit.NewAPIServer()}
-	client := clientset.NewForConfigOrDie(w.Config()).SamplecontrollerV1alpha1().RESTClient()
+	config := w.Config()
+	config.Transport = w
+	client := clientset.NewForConfigOrDie(config).SamplecontrollerV1alpha1().RESTClient()
 	w.informer = swapped.informer("foos", cache.NewListWatchFromClient(client, "foos", "", fields.Everything()), &v1alpha1.Foo{}, time.Hour, core.FooIndexers())
 	return w
+}
+
+// RoundTrip is the network between.
+func (w *world) RoundTrip(r *http.Request) (*http.Response, error) {
+	if w.refused.Add(-1) >= 0 {
+		return nil, syscall.ECONNREFUSED
+	}
+	return testkit.Transport{Handler: w}.RoundTrip(r)
 }
 
 // start runs the informer. end ends it, if that was not done before.

@@ -18,6 +18,10 @@ import (
 	"example.com/byhand/controller"
 )
 
+// errAnother is for a proxy or a cache between, which answers for the API server. The version of
+// another object may never come.
+var errAnother = errors.New("the answer is another object")
+
 // reconciler gives each Team its Foos, and rolls up their state. It has clients for what it writes,
 // and the informers' stores for what it reads.
 type reconciler struct {
@@ -50,6 +54,9 @@ func (r *reconciler) Reconcile(ctx context.Context, key cache.ObjectName) (reque
 		return 0, err
 	}
 	failed := r.teamClient.Put().Namespace(team.Namespace).Resource(resource).Name(team.Name).SubResource("status").Body(changed).Do(ctx).Into(changed)
+	if failed == nil && changed.UID != team.UID {
+		failed = errAnother
+	}
 	if failed == nil {
 		r.writes.Await(key, r.teams, changed)
 	}
@@ -67,6 +74,9 @@ func (r *reconciler) createFoos(ctx context.Context, team *Team) (err error) {
 		foo := &v1alpha1.Foo{Spec: v1alpha1.FooSpec{DeploymentName: name.Name}}
 		foo.Name, foo.OwnerReferences = name.Name, []metav1.OwnerReference{*metav1.NewControllerRef(team, kind)}
 		created, failed := r.fooClient.Foos(team.Namespace).Create(ctx, foo, metav1.CreateOptions{})
+		if failed == nil && (created.Name != name.Name || !metav1.IsControlledBy(created, team)) {
+			failed = errAnother
+		}
 		if err = errors.Join(err, failed); failed == nil {
 			r.writes.Await(cache.MetaObjectToName(team), r.foos, created)
 		}
