@@ -5,6 +5,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -59,6 +60,11 @@ func TestConfinedLock(t *testing.T) {
 	} {
 		r := httptest.NewRequest(test.method, "/api/v1/namespaces/default/configmaps"+test.path, strings.NewReader(test.body))
 		s.proxy.ServeHTTP(httptest.NewRecorder(), r)
+	}
+	for _, r := range s.requests(time.Time{}, func(request) bool { return true }) {
+		if r.Target.Name == "lock" {
+			t.Errorf("%s counts, as if it were for an object that the program makes", r)
+		}
 	}
 	const at = "/api/v1/namespaces/"
 	want := []string{"GET " + at + "default/configmaps/lock", "POST " + at + "here-leases/configmaps", "GET " + at + "here-leases/configmaps/lock",

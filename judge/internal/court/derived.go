@@ -99,7 +99,7 @@ func onFirst(fault testkit.Fault) step {
 			mu.Lock()
 			defer mu.Unlock()
 			write := fmt.Sprint(s.part.step, r.Method, r.URL.Path)
-			if tried[write] {
+			if tried[write] || s.judge.isLock(testkit.TargetOf(r.URL.Path)) {
 				return testkit.Pass
 			}
 			tried[write] = true

@@ -12,10 +12,10 @@ import (
 // request is one that the program has sent.
 type request struct{ testkit.Request }
 
-// requests returns the requests since a moment that want picks; without Events and Leases.
+// requests returns the requests since a moment that want picks; without those for Events and locks.
 func (s *stage) requests(since time.Time, want func(request) bool) (found []request) {
 	for _, line := range s.proxy.Log() {
-		if r := (request{line}); !r.At.Before(since) && !slices.Contains([]string{"events", "leases"}, r.Target.Resource) && want(r) {
+		if r := (request{line}); !r.At.Before(since) && r.Target.Resource != "events" && !s.judge.isLock(r.Target) && want(r) {
 			found = append(found, r)
 		}
 	}
