@@ -251,6 +251,20 @@ func TestTimeIsOver(t *testing.T) {
 	if err := w.handler.delete(httptest.NewRecorder(), r); !apierrors.IsTimeout(err) {
 		t.Errorf("delete: %v, want 504", err)
 	}
+	// Another request has the lock until the time is over.
+	ctx, cancel = context.WithCancel(t.Context())
+	r.Request = r.WithContext(ctx)
+	_, err := w.handler.write(r, false, func(current *topping) (*topping, error) {
+		w.handler.storage.mu.Lock()
+		go func() {
+			cancel()
+			w.handler.storage.mu.Unlock()
+		}()
+		return markDeleted(current, nil), nil
+	})
+	if !apierrors.IsTimeout(err) {
+		t.Errorf("a write that waits for the lock: %v, want 504", err)
+	}
 	if after := w.revision(); after != before {
 		t.Errorf("something was deleted: revision %d, was %d", after, before)
 	}
