@@ -64,6 +64,8 @@ func TestRefused(t *testing.T) {
 		{"a merge patch that is too deep", "PATCH", collection + "/tomato", deep, 400, "limit is 1000", merges},
 		{"hundreds of mistakes", "POST", collection, `{"metadata":{"name":"b","ownerReferences":[{}` + strings.Repeat(",{}", 400) + "]}}", 422, "name: Required", nil},
 		{"a JSON Patch", "PATCH", collection + "/tomato", "[]", 415, "merge-patch", []string{"Content-Type", "application/json-patch+json"}},
+		{"a User-Agent that is too long for a manager", "POST", collection + "?dryRun=All", topping, 422, "manager: Too long", []string{"User-Agent", strings.Repeat("x", 129)}},
+		{"a User-Agent that is not printable", "POST", collection + "?dryRun=All", topping, 422, "manager: Invalid", []string{"User-Agent", "a\u00a0b"}},
 		{"a PUT without version", "PUT", collection + "/tomato", `{"metadata":{"name":"tomato"},"spec":{"cost":1}}`, 422, "resourceVersion", nil},
 		{"a PUT with an old version", "PUT", collection + "/tomato", `{"metadata":{"name":"tomato","resourceVersion":"999"},"spec":{"cost":1}}`, 409, "modified", nil},
 		{"a PUT that renames", "PUT", collection + "/tomato", fmt.Sprintf(`{"metadata":{"name":"basil","resourceVersion":%q},"spec":{"cost":1}}`, seen), 400, "does not match", nil},
