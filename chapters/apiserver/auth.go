@@ -94,8 +94,9 @@ func (v reviewer) authorize(ctx context.Context, r *request) error {
 	if err != nil {
 		return apierrors.NewInternalError(fmt.Errorf("ask whether %s may do this: %w", r.user.User, err))
 	}
-	if answer.Status.Allowed {
+	if answer.Status.Allowed && !answer.Status.Denied {
 		return nil
 	}
-	return apierrors.NewForbidden(resource, r.name, fmt.Errorf("user %q cannot %s %s", r.user.User, cmp.Or(r.verb, r.Method), r.URL.Path))
+	why := cmp.Or(answer.Status.EvaluationError, answer.Status.Reason, "the API server does not allow it")
+	return apierrors.NewForbidden(resource, r.name, fmt.Errorf("user %q cannot %s %s: %s", r.user.User, cmp.Or(r.verb, r.Method), r.URL.Path, why))
 }

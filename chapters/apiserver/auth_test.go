@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"crypto"
 	"crypto/ecdsa"
 	"crypto/elliptic"
@@ -19,6 +20,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	authorizationv1 "k8s.io/api/authorization/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
 )
 
 // authority signs certificates.
@@ -174,6 +177,57 @@ func TestUser(t *testing.T) {
 		if diff := cmp.Diff(test.want, got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", test.reason, diff)
 		}
+	}
+}
+
+// A request is served only if the API server's answer to the review is a clear yes. After any other answer,
+// and after none, it is refused, and the client is told why.
+func TestReview(t *testing.T) {
+	var giveUp func()
+	says := func(text string) http.HandlerFunc {
+		return func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "application/json")
+			_, _ = io.WriteString(w, text)
+		}
+	}
+	review := func(status string) http.HandlerFunc {
+		return says(`{"apiVersion":"authorization.k8s.io/v1","kind":"SubjectAccessReview","status":` + status + "}")
+	}
+	for _, test := range []struct {
+		reason string
+		answer http.HandlerFunc
+		code   int
+		want   string
+	}{
+		{"yes", review(`{"allowed":true}`), 200, ""},
+		{"no", review(`{"allowed":false}`), 403, `user "admin" cannot list`},
+		{"no, with a reason", review(`{"allowed":false,"reason":"not today"}`), 403, "not today"},
+		{"no, with an error", review(`{"allowed":false,"evaluationError":"no such role"}`), 403, "no such role"},
+		{"yes and no", review(`{"allowed":true,"denied":true}`), 403, "does not allow it"},
+		{"no status", says("{}"), 403, "does not allow it"},
+		{"yes, in another kind", says(`{"apiVersion":"authorization.k8s.io/v1","kind":"SelfSubjectAccessReview","status":{"allowed":true}}`), 403, "does not allow it"},
+		{"no text", says(""), 500, "ask whether admin may do this: 0-length response"},
+		{"no JSON", says("yes"), 500, "ask whether admin may do this: "},
+		{"a connection that breaks", func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, 500, "EOF"},
+		{"none until the time is over", func(_ http.ResponseWriter, r *http.Request) {
+			_, _ = io.Copy(io.Discard, r.Body) // Only then the server sees that its client goes.
+			giveUp()
+			<-r.Context().Done()
+		}, 500, "context canceled"},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			api := httptest.NewServer(test.answer)
+			defer api.Close()
+			asker := reviewer{kubernetes.NewForConfigOrDie(&rest.Config{Host: api.URL, Timeout: requestTime / 2})}
+			w := newWorld(t)
+			w.handler.authorize = func(ctx context.Context, r *request) error {
+				ctx, giveUp = context.WithCancel(ctx)
+				return asker.authorize(ctx, r)
+			}
+			if got := w.do("GET", collection, ""); got.code != test.code || !strings.Contains(got.message(), test.want) {
+				t.Errorf("%d %s, want %d and %q", got.code, got.message(), test.code, test.want)
+			}
+		})
 	}
 }
 

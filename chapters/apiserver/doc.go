@@ -1,5 +1,5 @@
-// Command apiserver is an API server of one's own, on net/http, for Toppings. The API server of the
-// cluster passes on what is asked of their group. Nothing here comes from k8s.io/apiserver.
+// Command apiserver is an API server of one's own, on net/http, for Toppings, behind that of the
+// cluster. Nothing here comes from k8s.io/apiserver.
 //
 //	cd chapters && go run ./apiserver --kubeconfig FILE
 //

@@ -64,6 +64,8 @@ func TestRefused(t *testing.T) {
 		{"a merge patch that is too deep", "PATCH", collection + "/tomato", deep, 400, "limit is 1000", merges},
 		{"hundreds of mistakes", "POST", collection, `{"metadata":{"name":"b","ownerReferences":[{}` + strings.Repeat(",{}", 400) + "]}}", 422, "name: Required", nil},
 		{"a JSON Patch", "PATCH", collection + "/tomato", "[]", 415, "merge-patch", []string{"Content-Type", "application/json-patch+json"}},
+		{"a User-Agent that is too long for a manager", "POST", collection + "?dryRun=All", topping, 422, "manager: Too long", []string{"User-Agent", strings.Repeat("x", 129)}},
+		{"a User-Agent that is not printable", "POST", collection + "?dryRun=All", topping, 422, "manager: Invalid", []string{"User-Agent", "a\u00a0b"}},
 		{"a PUT without version", "PUT", collection + "/tomato", `{"metadata":{"name":"tomato"},"spec":{"cost":1}}`, 422, "resourceVersion", nil},
 		{"a PUT with an old version", "PUT", collection + "/tomato", `{"metadata":{"name":"tomato","resourceVersion":"999"},"spec":{"cost":1}}`, 409, "modified", nil},
 		{"a PUT that renames", "PUT", collection + "/tomato", fmt.Sprintf(`{"metadata":{"name":"basil","resourceVersion":%q},"spec":{"cost":1}}`, seen), 400, "does not match", nil},
@@ -250,6 +252,20 @@ func TestTimeIsOver(t *testing.T) {
 	r.verb, r.name = "delete", "tomato"
 	if err := w.handler.delete(httptest.NewRecorder(), r); !apierrors.IsTimeout(err) {
 		t.Errorf("delete: %v, want 504", err)
+	}
+	// Another request has the lock until the time is over.
+	ctx, cancel = context.WithCancel(t.Context())
+	r.Request = r.WithContext(ctx)
+	_, err := w.handler.write(r, false, func(current *topping) (*topping, error) {
+		w.handler.storage.mu.Lock()
+		go func() {
+			cancel()
+			w.handler.storage.mu.Unlock()
+		}()
+		return markDeleted(current, nil), nil
+	})
+	if !apierrors.IsTimeout(err) {
+		t.Errorf("a write that waits for the lock: %v, want 504", err)
 	}
 	if after := w.revision(); after != before {
 		t.Errorf("something was deleted: revision %d, was %d", after, before)

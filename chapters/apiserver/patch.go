@@ -89,7 +89,7 @@ func apply(r *request, options *metav1.PatchOptions, body []byte, current *toppi
 }
 
 // fieldManager notes who has set which field (metadata.managedFields), and merges by that. This one
-// part is not by hand: apimachinery has it, and needs a schema.
+// part is not by hand: apimachinery has it.
 var fieldManager = func() *managedfields.FieldManager {
 	fields, err := managedfields.NewTypeConverter(models, false)
 	utilruntime.Must(err)
@@ -98,8 +98,8 @@ var fieldManager = func() *managedfields.FieldManager {
 	return m
 }()
 
-// noteManager is for a write that is no apply. A client without a name is known by its User-Agent, which
-// validate refuses if it cannot be one.
+// noteManager is for a write that is no apply. A client without a name is known by its User-Agent.
+// validate refuses one that cannot be a name.
 func noteManager(r *request, name string, current, next *topping) *topping {
 	agent, _, _ := strings.Cut(r.UserAgent(), "/")
 	return fieldManager.UpdateNoErrors(live(current), next, cmp.Or(name, agent)).(*topping)

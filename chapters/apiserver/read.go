@@ -30,8 +30,7 @@ func (s *server) get(w http.ResponseWriter, r *request) error {
 	return send(w, http.StatusOK, r.represent(found))
 }
 
-// list answers with the objects that match the selectors. The limit of a client is a wish: there are no
-// pages.
+// list answers with the objects that match the selectors.
 func (s *server) list(w http.ResponseWriter, r *request) error {
 	options, wanted, err := listOptions(r)
 	if err != nil {

@@ -28,18 +28,17 @@ const (
 
 var apiServiceName = version.Version + "." + version.Group
 
-// registration tells the API server that this server has a group. Without the server, no namespace can be
-// deleted while it stands: so it comes last and goes first. bundle is whom the API server is to trust: a
-// program that takes the port must not be sent every request. process is unique.
+// registration tells the API server that this server has a group. It comes last and goes first: without
+// the server it blocks the deletion of every namespace. bundle is whom the API server is to trust: a program
+// that takes the port must not be sent every request. process is unique.
 func registration(client dynamic.Interface, port int, bundle []byte, process string) []webhook.Object {
 	// In a cluster it would select Pods.
 	service := &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": "v1", "kind": "Service", "metadata": map[string]any{"name": serviceName},
 		"spec": map[string]any{"type": "ExternalName", "externalName": "127.0.0.1"},
 	}}
-	// The two priorities are the place in discovery: of two groups with one short name the one with the
-	// higher groupPriorityMinimum is meant (1000 is that of every CRD's group), of two versions the one
-	// with the higher versionPriority is preferred.
+	// Of two groups with one short name, the one with the higher groupPriorityMinimum is meant (every
+	// CRD's group has 1000); of two versions, that with the higher versionPriority is preferred.
 	apiService := &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": "apiregistration.k8s.io/v1", "kind": "APIService", "metadata": map[string]any{"name": apiServiceName},
 		"spec": map[string]any{

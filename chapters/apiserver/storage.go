@@ -53,7 +53,7 @@ type event struct {
 	lines sync.Map // func() ([]byte, error), by form
 }
 
-// line returns what encode returns. That is called once for each form, however many watchers ask.
+// line returns what encode returns, which is called once for each form.
 func (e *event) line(form string, encode func() ([]byte, error)) ([]byte, error) {
 	once, _ := e.lines.LoadOrStore(form, sync.OnceValues(encode))
 	return once.(func() ([]byte, error))()
@@ -76,8 +76,8 @@ var decodeStored = func(text []byte) (t *topping, err error) {
 
 // write stores next, which gets its resourceVersion, in the place of current, as get has returned it.
 // nil is nothing. If current is not stored any more, the error is errChanged: begin anew. check sees all
-// objects and may refuse the write, while all other requests wait. Other errors are for the client.
-// Nothing is written if nothing changes, or in a dry run.
+// objects and may refuse the write, while all other requests wait. Nothing is written if nothing
+// changes, or in a dry run.
 func (s *storage) write(name string, dryRun bool, current, next *topping, check func(all map[string]*topping) error) error {
 	event, size := &event{before: current}, 0
 	unchanged := equality.Semantic.DeepEqual(current, next)

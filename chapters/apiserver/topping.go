@@ -12,7 +12,7 @@ import (
 	"example.com/byhand/chapters/restaurant/v1beta1"
 )
 
-// topping is the only kind. One that is stored is never changed.
+// topping is the only kind.
 type topping = v1beta1.Topping
 
 func deepCopy(t *topping) *topping { return t.DeepCopyObject().(*topping) }
@@ -45,7 +45,7 @@ func validate(t, current *topping) error {
 }
 
 // checkBudget returns an error if all toppings cost too much with this one. It runs while nothing else
-// is written. A webhook could add up, too, but two that fit alone could come at the same time.
+// is written: with a webhook, two that fit alone could both come.
 func checkBudget(t *topping, all map[string]*topping) error {
 	sum := int64(t.Spec.Cost)
 	for _, other := range all {
