@@ -185,6 +185,30 @@ func TestReadme(t *testing.T) {
 	}
 }
 
+// The program writes in each way, and the programs beside do, with the rights in config/rbac alone.
+// None of these rights is needless. TestReadme has the same role, so they do not run together.
+func TestRights(t *testing.T) {
+	c := chaptertest.New(t)
+	account := c.ExactAccount("byhand-apply", "update foos/finalizers")
+	start := func(args ...string) *chaptertest.Program {
+		return c.Start(append(args, "--kubeconfig", account, "--namespace", c.Namespace)...)
+	}
+	written := func(way string, generation int) {
+		c.Kubectl("wait", fmt.Sprint("--for=jsonpath={.status.observedGeneration}=", generation), "foo/"+way, "--timeout=120s")
+	}
+	for _, way := range []string{"update", "merge", "strategic", "apply"} {
+		p := start("--way", way)
+		c.Apply(fmt.Sprintf(`{"apiVersion":"samplecontroller.k8s.io/v1alpha1","kind":"Foo","metadata":{"name":%q},"spec":{"deploymentName":%q}}`, way, way))
+		written(way, 1) // A new Deployment.
+		c.Kubectl("patch", "foo", way, "--type=merge", "-p", `{"spec":{"replicas":2}}`)
+		written(way, 2) // One that is there.
+		p.Stop()
+	}
+	beside := start("--beside", "200ms")
+	beside.Prints(1, "PUT .*/scale → 200")
+	beside.Stop()
+}
+
 // A mistake in the command line gets one line that says what to do, and exit code 1.
 func TestMistakes(t *testing.T) {
 	t.Parallel()

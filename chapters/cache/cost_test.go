@@ -37,7 +37,7 @@ func TestCost(t *testing.T) {
 
 	all := 100 * *perNamespace
 	objects := map[string]int{"namespace": *perNamespace, "name": 1, "label": 100, "field": 100, "selectable": 100, "get": 0}
-	table := "| way | objects | events | a second | on the wire | live heap | peak of the process | in sync | allocated by the server |\n|---|---|---|---|---|---|---|---|---|\n"
+	table := "| `--way=` | objects | events | events/s | on the wire | live heap | peak | in sync | allocated by the server |\n|---|---|---|---|---|---|---|---|---|\n"
 	bars := ""
 	for i, w := range ways {
 		before := metric(c, "go_memstats_alloc_bytes_total")

@@ -34,13 +34,13 @@ var ways = []way{
 	{name: "pages", says: "the same in LISTs of 500", noStream: true, narrow: inPages},
 	{name: "transform", says: "the same, without data in memory", transform: shorten},
 	{name: "metadata", says: "only the metadata leaves the server"},
-	{name: "namespace", says: "one namespace (--namespace)"},
+	{name: "namespace", says: "the Secrets of one namespace (--namespace)"},
 	{name: "name", says: "one Secret by its name (--secret)", narrow: func(l *metav1.ListOptions, o options) { l.FieldSelector = "metadata.name=" + o.secret }},
-	{name: "label", says: "a label (--label)", narrow: func(l *metav1.ListOptions, o options) { l.LabelSelector = o.label }},
-	{name: "field", says: "a field (--field)", narrow: func(l *metav1.ListOptions, o options) { l.FieldSelector = o.field }},
+	{name: "label", says: "Secrets with a label (--label)", narrow: func(l *metav1.ListOptions, o options) { l.LabelSelector = o.label }},
+	{name: "field", says: "Secrets with a field (--field)", narrow: func(l *metav1.ListOptions, o options) { l.FieldSelector = o.field }},
 	{name: "selectable", says: "FieldFoos by a field that their CRD names (--selectable)", narrow: func(l *metav1.ListOptions, o options) { l.FieldSelector = o.selectable }},
 	{name: "shard", says: "a part that the server chooses (--shard)", narrow: func(l *metav1.ListOptions, o options) { l.ShardSelector = o.shard.String() }},
-	{name: "handler", says: "the same part, chosen by the handler", inHandler: true},
+	{name: "handler", says: "everything, of which the handler takes the same part", inHandler: true},
 	{name: "get", says: "no cache, one GET (--secret)"},
 }
 

@@ -51,10 +51,7 @@ func parse(args []string, stdout io.Writer) (o options, err error) {
 	flags.BoolVarP(&o.allNamespaces, "all-namespaces", "A", false, "all namespaces")
 	flags.BoolVarP(&o.watch, "watch", "w", false, "list, then go on with what changes")
 	flags.StringVarP(&o.output, "output", "o", "", "`json`: the objects whole")
-	switch err := flags.Parse(args); {
-	case errors.Is(err, pflag.ErrHelp):
-		return o, err
-	case err != nil:
+	if err := flags.Parse(args); err != nil {
 		return o, fmt.Errorf("%w (--help lists the flags)", err)
 	}
 	return o, o.take(flags.Args())

@@ -13,20 +13,13 @@ import (
 // This chapter has no kinds of its own: it uses Foos and Projects.
 func TestMain(m *testing.M) { os.Exit(chaptertest.Run(m, chaptertest.CoreCRDs)) }
 
-// samples creates the objects of config/samples in the test's namespace, and returns a
-// kubeconfig in which that is the namespace to look in.
-func samples(c *chaptertest.Cluster) (kubeconfig string) {
-	c.Helper()
-	c.Kubectl("apply", "-f", "../../config/samples")
-	return c.Here()
-}
-
-// Each command of the README does what it says there.
+// Each command of the README does what it says there. Those of bin/dynamic need the rights
+// in config/rbac, and no other.
 func TestReadme(t *testing.T) {
 	t.Parallel()
 	c := chaptertest.New(t)
-	kubeconfig := samples(c)
-	script := c.Readme(kubeconfig)
+	c.Kubectl("apply", "-f", "../../config/samples")
+	script, account := c.Readme(c.Here()), c.ExactAccount("byhand-dynamic")
 	var watches []*chaptertest.Program
 	for _, command := range script.Commands {
 		args, ours := strings.CutPrefix(command, "bin/dynamic ")
@@ -46,7 +39,7 @@ func TestReadme(t *testing.T) {
 		args, behind := strings.CutSuffix(args, " &")
 		// The sample is in the test's namespace instead of default.
 		args = strings.ReplaceAll(args, "default", c.Namespace)
-		p := c.Start(append(strings.Fields(args), "--kubeconfig", kubeconfig)...)
+		p := c.Start(append(strings.Fields(args), "--kubeconfig", account)...)
 		if strings.Contains(args, " -w") {
 			p.Prints(1, `ready: watching`)
 		}

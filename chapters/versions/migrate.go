@@ -41,7 +41,8 @@ func (a *api) migrate(ctx context.Context, story *log.Logger) error {
 	storage := now.storage()
 	if slices.Equal(now.Status.StoredVersions, []string{storage}) {
 		story.Printf("every Pizza is stored as %s already", storage)
-		return nil
+		_, err = a.warn(ctx, now, "") // What an earlier migration has left.
+		return err
 	}
 
 	// Not before the API server writes what the definition says.
@@ -103,8 +104,8 @@ func (a *api) seen(ctx context.Context, now definition) (definition, error) {
 }
 
 // warn gives the storage version a deprecation warning, which clients get with each answer, and
-// takes that of any other version away; of all, if text is empty. After an error it stays until this
-// program migrates again. It is refused with Conflict if the definition is not as it was read.
+// removes any other, or all if text is empty. After an error it stays until this program migrates
+// again. It is refused with Conflict if the definition is not as it was read.
 func (a *api) warn(ctx context.Context, now definition, text string) (changed definition, err error) {
 	operations := []operation{{"replace", "/metadata/resourceVersion", now.Metadata.ResourceVersion}}
 	for i, version := range now.Spec.Versions {

@@ -6,6 +6,9 @@ import (
 
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+
+	"example.com/byhand/kit/check"
+	"example.com/byhand/kit/testkit"
 )
 
 // AccountWith applies config/rbac and returns a kubeconfig for an account that has this
@@ -17,6 +20,32 @@ func (c *Cluster) AccountWith(role string) (kubeconfig string) {
 	c.Kubectl("create", "serviceaccount", "program")
 	c.Kubectl("create", "clusterrolebinding", c.Namespace, "--clusterrole="+role, "--serviceaccount="+c.Namespace+":program")
 	return c.As(c.Kubectl("create", "token", "program"))
+}
+
+// ExactAccount is AccountWith for a test in which the program sends all that it ever sends: a right
+// of config/rbac/role.yaml that no request needs fails it. unused are those that no request shows,
+// as for check.Role. The kubeconfig looks in the test's namespace.
+func (c *Cluster) ExactAccount(role string, unused ...string) (kubeconfig string) {
+	c.Helper()
+	account, err := clientcmd.BuildConfigFromFlags("", c.AccountWith(role))
+	if err != nil {
+		c.Fatal(err)
+	}
+	proxy, err := testkit.NewProxy(account)
+	if err != nil {
+		c.Fatal(err)
+	}
+	c.Cleanup(func() {
+		_ = proxy.Close()
+		if !c.Failed() {
+			check.Role(c.T, "config/rbac/role.yaml", proxy.Log(), unused...)
+		}
+	})
+	through := *c
+	if through.Kubeconfig, err = proxy.Kubeconfig(c.TempDir()); err != nil {
+		c.Fatal(err)
+	}
+	return through.Here()
 }
 
 // As returns a kubeconfig for the user that a token names.

@@ -25,6 +25,8 @@
 //
 //   - For that reason one process answers. Several behind one Service need one certificate,
 //     from a Secret, and a process that renews it: its key outlives them all.
+//   - Who writes another value into the annotation byhand/process is taken for another
+//     process: the registration is not restored any more, and stays when this one ends.
 //   - A process that was killed leaves its registration, and the others wait for it. The next
 //     one that starts takes it over.
 //   - The API server does not show a certificate of its own unless it is configured to, so
