@@ -56,8 +56,8 @@
 //     limit: one with a new cause each 100 ms silences the others.
 //   - That a status cannot be written stands in the log alone.
 //   - All Deployments and Projects are in memory, whole, whoever made them (--namespace).
-//   - A write that the cache has not shown when etcd is restored from an older copy is awaited until
-//     the program is started again. The log says so each minute.
+//   - After etcd is restored from an older copy, start the program again. Until then it may hear of no
+//     change, and give a Deployment what its Foo does not ask for any more. Nothing tells of it.
 //   - The CRD must be the one of this repository. A status field that its schema does not
 //     know is dropped: then each reconcile writes the status again, and fails.
 //   - Two Foos that swap their Deployments' names wait for each other: each keeps its
