@@ -65,11 +65,11 @@
 //     name first.
 //   - An update sends the whole Deployment. A field that this version of client-go does not
 //     know, set on a newer cluster, is lost with it.
-//   - A refusal is told once a cause: once more after a restart, and after 15 minutes in which the
-//     Foo was not reconciled.
-//   - A Foo that others write all the time may not get its status for long, nor its Deployment an
-//     update: it carries the version that it was made from, and each Conflict lengthens its back-off,
-//     up to 30 s.
+//   - A refusal is told once a cause: once more after a restart, and after 15 minutes in which no
+//     reconcile met it.
+//   - A Foo that others write all the time may not get its status for long, and a Deployment that they
+//     write all the time no update: a write carries the version that it was made from, and each Conflict
+//     lengthens its back-off, up to 30 s.
 //   - A Deployment that was copied with its owner reference is one that the Foo controls under
 //     another name: it is deleted.
 //   - While a watch is down, no key is reconciled whose last write it has not shown.
