@@ -46,9 +46,9 @@ type FooStatus struct {
 
 // FooReady is the type of a Foo's condition. It is True while the Foo has the Deployment that
 // its spec asks for, and each wanted replica of it, and no other, is available and of the newest
-// template. During a rollout it is False. A Deployment of an earlier name that is still being
-// deleted does not count. Its reason is one of the words below. The status of a
-// Foo that is being deleted stays as it was.
+// template. During a rollout it is False. Pods that are terminating do not count, nor does a
+// Deployment of an earlier name that is still being deleted. Its reason is one of the words
+// below. The status of a Foo that is being deleted stays as it was.
 const FooReady = "Ready"
 
 // The reasons of the condition Ready. With the first it is True, with all others False.
