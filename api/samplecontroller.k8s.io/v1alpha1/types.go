@@ -58,8 +58,8 @@ const (
 	// ReasonWaitingForReplicas: the Deployment, or some replicas of it, are not yet as they
 	// should be. The message says which. Nobody need act.
 	ReasonWaitingForReplicas = "WaitingForReplicas"
-	// ReasonWaitingForDeletion: a Deployment of this name is being deleted. A new one is
-	// created when it is gone.
+	// ReasonWaitingForDeletion: a Deployment of this name is being deleted, or the Foo that controls
+	// it is gone, and the garbage collector is to delete it. A new one is created when it is gone.
 	ReasonWaitingForDeletion = "WaitingForDeletion"
 	// ReasonNameTaken: the Deployment of this name is controlled by another object, or by
 	// none. It is left alone.
