@@ -20,8 +20,9 @@
 //
 // # Caveats
 //
-//   - A call that fails returns an empty object beside its error, not nil. It returns nil
-//     only if it was given no object to send.
+//   - A call that fails returns an object beside its error, not nil. It is empty, or a part of an
+//     answer that cannot be decoded. Only Watch, a call that was given no object to send, and an
+//     Apply without a name return nil.
 //   - A client made with an empty namespace lists and watches all namespaces. The other
 //     verbs need a namespace.
 //   - A returned object belongs to the caller, who may change it.

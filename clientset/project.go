@@ -37,8 +37,8 @@ type ProjectInterface interface {
 	// and here.
 	List(ctx context.Context, opts metav1.ListOptions) (*v1alpha1.ProjectList, error)
 	// Watch streams changes until the server ends it (after opts.TimeoutSeconds at the
-	// latest), ctx is done (the last event is then an Error) or the caller calls Stop. Call
-	// Stop in every case.
+	// latest), ctx is done (the last event is an Error if it was cancelled) or the caller calls
+	// Stop. Call Stop in every case.
 	Watch(ctx context.Context, opts metav1.ListOptions) (watch.Interface, error)
 
 	// Those that the controller never sends are in project_more.go.

@@ -50,4 +50,6 @@
 //
 //   - All readers of a Store share its objects. Never change one, change a DeepCopy.
 //   - A Store may be older than the API server, also after your own write.
+//   - After etcd was restored from an older copy, a watch hears nothing until the count of versions
+//     is past where it was. Ready does not tell: restart the program.
 package informer

@@ -56,8 +56,8 @@
 //     limit: one with a new cause each 100 ms silences the others.
 //   - That a status cannot be written stands in the log alone.
 //   - All Deployments and Projects are in memory, whole, whoever made them (--namespace).
-//   - A write that the cache has not shown when etcd is restored from an older copy is awaited until
-//     the program is started again. The log says so each minute.
+//   - After etcd is restored from an older copy, start the program again. Until then it may hear of no
+//     change, and give a Deployment what its Foo does not ask for any more. Nothing tells of it.
 //   - The CRD must be the one of this repository. A status field that its schema does not
 //     know is dropped: then each reconcile writes the status again, and fails.
 //   - Two Foos that swap their Deployments' names wait for each other: each keeps its
@@ -65,11 +65,11 @@
 //     name first.
 //   - An update sends the whole Deployment. A field that this version of client-go does not
 //     know, set on a newer cluster, is lost with it.
-//   - A refusal is told once a cause: once more after a restart, and after 15 minutes in which the
-//     Foo was not reconciled.
-//   - A Foo that others write all the time may not get its status for long, nor its Deployment an
-//     update: it carries the version that it was made from, and each Conflict lengthens its back-off,
-//     up to 30 s.
+//   - A refusal is told once a cause: once more after a restart, and after 15 minutes in which no
+//     reconcile met it.
+//   - A Foo that others write all the time may not get its status for long, and a Deployment that they
+//     write all the time no update: a write carries the version that it was made from, and each Conflict
+//     lengthens its back-off, up to 30 s.
 //   - A Deployment that was copied with its owner reference is one that the Foo controls under
 //     another name: it is deleted.
 //   - While a watch is down, no key is reconciled whose last write it has not shown.

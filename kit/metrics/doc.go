@@ -37,7 +37,8 @@
 //     limit on its requests.
 //   - workqueue_retries_total counts each key that is added with a delay, also
 //     when nothing failed.
-//   - leader_election_master_status falls to 0 when a renewal fails. An elector that
+//   - leader_election_master_status falls to 0 when no renewal has succeeded for the
+//     renew deadline, also if another process has taken the Lease before. An elector that
 //     is ended by its context leaves it as it is, since client-go says nothing then.
 //   - client-go v0.37 still has an interface for a Reflector's metrics, and nothing
 //     calls it: lists and watches show as requests.

@@ -17,8 +17,8 @@ type FooSpec struct {
 	// DeploymentName is the name of the Deployment that this Foo controls. After a
 	// change, a new Deployment is created and the old one is deleted.
 	DeploymentName string `json:"deploymentName"`
-	// Replicas is the wanted number of replicas, 0 to 10. Without it, the Deployment's
-	// number is left alone; the first Deployment has 1, the API server's default. Point an
+	// Replicas is the wanted number of replicas, 0 to 10. Without it, the Deployment's number
+	// is left alone. A new one has 1, after a change of the name the old one's number. Point an
 	// autoscaler at the Deployment then: the scale of such a Foo cannot be read. With a number
 	// here, point it at the Foo: in the Deployment the controller would undo its changes.
 	Replicas *int32 `json:"replicas,omitempty"`
@@ -46,9 +46,9 @@ type FooStatus struct {
 
 // FooReady is the type of a Foo's condition. It is True while the Foo has the Deployment that
 // its spec asks for, and each wanted replica of it, and no other, is available and of the newest
-// template. During a rollout it is False. A Deployment of an earlier name that is still being
-// deleted does not count. Its reason is one of the words below. The status of a
-// Foo that is being deleted stays as it was.
+// template. During a rollout it is False. Pods that are terminating do not count, nor does a
+// Deployment of an earlier name that is still being deleted. Its reason is one of the words
+// below. The status of a Foo that is being deleted stays as it was.
 const FooReady = "Ready"
 
 // The reasons of the condition Ready. With the first it is True, with all others False.
@@ -58,8 +58,8 @@ const (
 	// ReasonWaitingForReplicas: the Deployment, or some replicas of it, are not yet as they
 	// should be. The message says which. Nobody need act.
 	ReasonWaitingForReplicas = "WaitingForReplicas"
-	// ReasonWaitingForDeletion: a Deployment of this name is being deleted. A new one is
-	// created when it is gone.
+	// ReasonWaitingForDeletion: a Deployment of this name is being deleted, or the Foo that controls
+	// it is gone, and the garbage collector is to delete it. A new one is created when it is gone.
 	ReasonWaitingForDeletion = "WaitingForDeletion"
 	// ReasonNameTaken: the Deployment of this name is controlled by another object, or by
 	// none. It is left alone.
