@@ -295,7 +295,7 @@ func parseFlags(args []string) (o options, err error) {
 	o.election = leader.Flags(flags)
 	flags.IntVar(&o.verbosity, "v", 0, "how much to log to stderr: 2 shows retries, 6 each request, 8 bodies")
 	flags.Usage = func() {
-		fmt.Fprintln(flags.Output(), "usage: byhand [flags]\nIt runs until Ctrl-C. Exit code 0: it was told to end, or asked for --help. 1: an error, one line on stderr says what to do. 2: a flag that does not exist or cannot be read.")
+		fmt.Fprintln(flags.Output(), "usage: byhand [flags]\nIt runs until Ctrl-C. Exit code 0: it was told to end, or asked for --help. 1: an error, stderr says what to do. 2: a flag that does not exist or cannot be read.")
 		flags.PrintDefaults()
 	}
 	_ = flags.Parse(args)

@@ -149,7 +149,7 @@ func (r *Reconciler) checkController(deployment *appsv1.Deployment, foo *v1alpha
 	switch {
 	case deployment.DeletionTimestamp != nil, owner != nil && owner.APIVersion == fooKind.GroupVersion().String() && owner.Kind == fooKind.Kind && !r.exists(foo.Namespace, owner):
 		// It is being deleted, or the garbage collector is about to: not if it does not know the version.
-		return &cause{reason: v1alpha1.ReasonWaitingForDeletion, message: fmt.Sprintf("Deployment %q is being deleted, a new one will follow", deployment.Name)}
+		return &cause{reason: v1alpha1.ReasonWaitingForDeletion, message: fmt.Sprintf("Deployment %q is being deleted, or the Foo that controls it is gone: a new one will follow", deployment.Name)}
 	case owner != nil && owner.UID == foo.UID:
 		return nil
 	case owner != nil:

@@ -41,7 +41,7 @@ func Flags(flags *flag.FlagSet) *Options {
 	flags.DurationVar(&o.LeaseDuration, "leader-elect-lease-duration", 15*time.Second, "how long the others wait for a leader that does not renew")
 	flags.DurationVar(&o.RenewDeadline, "leader-elect-renew-deadline", 10*time.Second, "how long the leader tries to renew before it ends")
 	flags.DurationVar(&o.RetryPeriod, "leader-elect-retry-period", 2*time.Second, "how long to wait between two tries")
-	flags.StringVar(&o.Name, "leader-elect-resource-name", "byhand", "name of the Lease")
+	flags.StringVar(&o.Name, "leader-elect-resource-name", "byhand", "name of the Lease: another one for each --namespace")
 	flags.StringVar(&o.Namespace, "leader-elect-resource-namespace", "", "namespace of the Lease (default: the kubeconfig's, or the Pod's own)")
 	return o
 }
