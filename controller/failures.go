@@ -183,10 +183,9 @@ func (a *attempt) send(uid string, w Write, send func() error) {
 		a.refused, a.until = w.Version, a.ended.Add(outdatedTimeout)
 	}
 	switch {
-	case IsTerminating(a.err) && IsTerminating(before):
-		a.next = a.ended.Add(time.Hour) // It ends with the object.
 	case IsTerminating(a.err):
-		a.next = a.ended.Add(time.Minute) // An API server may lag: the namespace was made anew.
+		// As long again as it has lasted: it ends with the object, unless the namespace was made anew.
+		a.next = a.ended.Add(min(max(time.Minute, a.ended.Sub(a.since)), time.Hour))
 	case a.failed+a.done > 1, a.err != nil && !apierrors.IsConflict(a.err):
 		a.next = a.ended.Add(backOff(uid, a.failed+a.done+3)) // 40 ms, 80 ms and so on
 	}

@@ -168,8 +168,8 @@ func TestUndoneIsToldForAMinute(t *testing.T) {
 	})
 }
 
-// In a namespace that is being deleted a write is tried once more, after a minute, whatever failed
-// before: a namespace may be made anew.
+// In a namespace that is being deleted a write waits as long as that has lasted, whatever failed before,
+// a minute at least and an hour at most: a namespace may be made anew.
 func TestTerminatingWaits(t *testing.T) {
 	terminating := apierrors.NewForbidden(corev1.Resource("configmaps"), "one", errBroken)
 	terminating.ErrStatus.Details.Causes = []metav1.StatusCause{{Type: corev1.NamespaceTerminatingCause}}
@@ -178,7 +178,10 @@ func TestTerminatingWaits(t *testing.T) {
 		f.after(time.Second, "create", 1, terminating, true)
 		f.after(59*time.Second, "create", 1, nil, false)
 		f.after(time.Second, "create", 1, terminating, true)
-		f.after(59*time.Minute, "create", 1, nil, false)
+		for _, wait := range []time.Duration{61, 122, 244, 488, 976, 1952, 3600, 3600} {
+			f.after((wait-1)*time.Second, "create", 1, nil, false)
+			f.after(time.Second, "create", 1, terminating, true)
+		}
 	})
 }
 

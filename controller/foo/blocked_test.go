@@ -2,6 +2,7 @@ package foo_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -178,6 +179,77 @@ func TestBlockedFooDeletesNothing(t *testing.T) {
 	if want := []string{"GET foos/foo", "POST deployments", "DELETE deployments/b", "DELETE deployments/deployment", "GET deployments/taken", "GET deployments/taken", "GET foos/foo", "GET foos/foo", "PUT foos/foo/status"}; !slices.Equal(requests, want) {
 		t.Errorf("sent %v, want %v", requests, want)
 	}
+}
+
+// A webhook gives each new Deployment a name of its own. Nothing is left of any, and the condition says so.
+func TestNamedByWebhook(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, named := newWorld(t), 0
+		w.api.Mutate(func(r *http.Request, object map[string]any) {
+			if r.Method == http.MethodPost {
+				named++
+				_ = unstructured.SetNestedField(object, fmt.Sprint("named-", named), "metadata", "name")
+			}
+		})
+		w.createFoo("foo", spec("deployment", 1))
+		w.sync()
+		_, _ = w.tryReconcile(fooKey)
+		w.sent("POST deployments", "DELETE deployments/named-1", "PUT foos/foo/status")
+		w.again(10)
+		w.ready("foo", v1alpha1.ReasonChangedByWebhook)
+		if left := w.api.List("deployments"); named < 2 || len(left) > 0 {
+			t.Errorf("after %d tries %d Deployments are left", named, len(left))
+		}
+		w.told("Warning ChangedByWebhook create Deployment default/deployment: metadata.name is not as it was sent: does an admission webhook change it?")
+	})
+}
+
+// Something between answers the POST with another Deployment than the one that was made: that is kept,
+// whether it is a stranger's or the Foo's own of an earlier name.
+func TestAnotherAnswersForCreate(t *testing.T) {
+	for _, other := range []string{"theirs", "deployment"} {
+		synctest.Test(t, func(t *testing.T) {
+			w := converged(t, 1)
+			w.api.Add(deploymentPath+"theirs", &unstructured.Unstructured{Object: map[string]any{}})
+			w.api.Intercept(func(rw http.ResponseWriter, r *http.Request) (answered bool) {
+				if answered = r.Method == http.MethodPost; answered {
+					rw.Header().Set("Content-Type", "application/json")
+					_ = json.NewEncoder(rw).Encode(w.api.Get(deploymentPath + other))
+				}
+				return answered
+			})
+			w.set(fooPath+"foo", "renamed", "spec", "deploymentName")
+			w.sync()
+			_, _ = w.tryReconcile(fooKey)
+			w.ready("foo", v1alpha1.ReasonChangedByWebhook)
+			if w.api.Get(deploymentPath+other) == nil {
+				t.Errorf("Deployment %s is deleted", other)
+			}
+		})
+	}
+}
+
+// Somebody changes the reference to the Foo, and adds another one. The Foo still controls its
+// Deployment: the garbage collector looks at the UID.
+func TestReferenceOfOthers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := converged(t, 1)
+		w.api.Edit(deploymentPath+"deployment", func(o *unstructured.Unstructured) {
+			controls := o.GetOwnerReferences()[0]
+			controls.Name = "wrong"
+			owns := controls
+			owns.Controller, owns.BlockOwnerDeletion = nil, nil
+			o.SetOwnerReferences([]metav1.OwnerReference{owns, controls})
+		})
+		w.set(fooPath+"foo", int64(3), "spec", "replicas")
+		w.sync()
+		w.reconcile()
+		w.sent("PUT deployments/deployment", "PUT foos/foo/status")
+		references := w.deployment("deployment").OwnerReferences
+		if got := *w.deployment("deployment").Spec.Replicas; got != 3 || len(references) != 2 || references[1].Name != "foo" {
+			t.Errorf("%d replicas, want 3; references %v", got, references)
+		}
+	})
 }
 
 // A webhook takes the change back and stamps the object, so that each update is an event.

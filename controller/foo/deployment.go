@@ -71,7 +71,12 @@ func (r *Reconciler) createDeployment(ctx context.Context, s *fooState) error {
 	r.Writes.Await(s.key, r.DeploymentStore, created)
 	s.deployment = created
 	if field := differs(created, s.foo); field != "" {
-		return fmt.Errorf("%s %w", field, errChanged)
+		err := fmt.Errorf("%s %w", field, errChanged)
+		// A webhook that names Deployments would make one more with each try.
+		if field == "metadata.name" && metav1.IsControlledBy(created, s.foo) && !slices.ContainsFunc(s.owned, func(d *appsv1.Deployment) bool { return d.UID == created.UID }) {
+			err = errors.Join(err, r.Deployments.Deployments(s.foo.Namespace).Delete(ctx, created.Name, metav1.DeleteOptions{Preconditions: metav1.NewUIDPreconditions(string(created.UID))}))
+		}
+		return err
 	}
 	r.Events.Eventf(s.foo, created, corev1.EventTypeNormal, "Created", "Create", "Created Deployment %s", created.Name)
 	return nil
@@ -147,11 +152,11 @@ func validate(foo *v1alpha1.Foo) *cause {
 func (r *Reconciler) checkController(deployment *appsv1.Deployment, foo *v1alpha1.Foo) *cause {
 	owner, whose := metav1.GetControllerOfNoCopy(deployment), "has no controller"
 	switch {
+	case deployment.DeletionTimestamp == nil && owner != nil && owner.UID == foo.UID:
+		return nil // Whatever name the reference has.
 	case deployment.DeletionTimestamp != nil, owner != nil && owner.APIVersion == fooKind.GroupVersion().String() && owner.Kind == fooKind.Kind && !r.exists(foo.Namespace, owner):
 		// It is being deleted, or the garbage collector is about to: not if it does not know the version.
 		return &cause{reason: v1alpha1.ReasonWaitingForDeletion, message: fmt.Sprintf("Deployment %q is being deleted, or the Foo that controls it is gone: a new one will follow", deployment.Name)}
-	case owner != nil && owner.UID == foo.UID:
-		return nil
 	case owner != nil:
 		whose = fmt.Sprintf("is controlled by %s %q", owner.Kind, owner.Name)
 	}
@@ -178,8 +183,9 @@ func newDeployment(s *fooState) *appsv1.Deployment {
 // applyDesired sets the fields that this controller decides. The others stay: the API server's
 // defaults, and what autoscalers and people have set.
 func applyDesired(deployment *appsv1.Deployment, foo *v1alpha1.Foo) {
-	// The Foo controls it, and the garbage collector deletes it after the Foo.
-	owner := entry(&deployment.OwnerReferences, func(o metav1.OwnerReference) bool { return o.UID == foo.UID })
+	// The Foo controls it, and the garbage collector deletes it after the Foo. One reference can be
+	// the controller's, and somebody may have added another one to the Foo.
+	owner := entry(&deployment.OwnerReferences, func(o metav1.OwnerReference) bool { return o.UID == foo.UID && ptr.Deref(o.Controller, false) })
 	*owner = *metav1.NewControllerRef(foo, fooKind)
 	// Which Pods are the Deployment's. It can never be changed: the API server says so.
 	deployment.Spec.Selector = &metav1.LabelSelector{MatchLabels: map[string]string{uidLabel: string(foo.UID)}}
