@@ -114,8 +114,6 @@ func (g *Glass) RoundTrip(r *http.Request) (*http.Response, error) {
 	g.role.use(x, response)
 	g.collect(x, response)
 	switch {
-	case err != nil && r.Context().Err() != nil: // The program has not waited.
-		x.answered(0, nil)
 	case err != nil:
 		x.answered(0, []byte(err.Error()))
 	case response.StatusCode == http.StatusSwitchingProtocols:

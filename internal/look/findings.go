@@ -51,7 +51,7 @@ func newFindings(w *world, allowed []string) (*findings, error) {
 }
 
 // found counts findings, unless they are allowed.
-func (g *Glass) found(at time.Time, found map[string]string) {
+func (g *Glass) found(found map[string]string) {
 	for _, f := range g.findings.all {
 		request := found[f.Name]
 		if request == "" {
@@ -59,8 +59,7 @@ func (g *Glass) found(at time.Time, found map[string]string) {
 		}
 		if f.Count++; f.Count <= mostRequests {
 			f.Requests = append(f.Requests, request)
-			g.story.line(at, "finding", "%s: %s", f.Name, request)
-			g.onPage(fmt.Sprintf("%s: %s", f.Name, request), g.story.next)
+			g.remark("finding", "%s: %s", f.Name, request)
 		}
 	}
 }
@@ -79,7 +78,7 @@ func (f *findings) inRow(what string, is bool) int {
 func (g *Glass) judgeWrite(w *write) {
 	f := g.findings
 	f.causes[w.why]++
-	g.found(w.Time, f.inWrite(w))
+	g.found(f.inWrite(w))
 	if !w.isDone() {
 		return
 	}
@@ -173,7 +172,7 @@ func (g *Glass) judgeRead(n note, what string, body map[string]any) {
 			f.idle = n.Time
 		}
 	}
-	g.found(n.Time, f.inAnswer(a))
+	g.found(f.inAnswer(a))
 	if n.What == trace.Opened && n.query.Get("sendInitialEvents") == "true" {
 		a.lists++
 	}
@@ -227,13 +226,14 @@ func (f *findings) paced(a *answer) (time.Duration, bool) {
 	return now.gap, n > 0 && n%mostPaced == 0
 }
 
-// finish looks at what is left, and prints all findings.
+// finish tells what is left to tell, finds what is left at the end, and names all findings.
 func (g *Glass) finish() {
-	now := time.Now()
-	g.atEnd(now)
+	g.Observer.Close()
+	g.atEnd(time.Now())
 	for _, one := range g.Findings() {
-		g.story.line(now, "finding", "%d × %s: %s. Right: %s", one.Count, one.Name, one.What, one.Right)
+		g.remark("finding", "%d × %s: %s. Right: %s", one.Count, one.Name, one.What, one.Right)
 	}
+	g.Observer.Close() // These are lines, too.
 }
 
 // Findings are those that there were. It may be called after Close.

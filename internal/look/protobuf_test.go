@@ -28,7 +28,7 @@ func TestProtobuf(t *testing.T) {
 		return text
 	}
 	accepts := make(chan string, 9)
-	_, told, config := before(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	g, config := before(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		accepts <- r.Header.Get("Accept")
 		w.Header().Set("Content-Type", runtime.ContentTypeProtobuf)
 		switch {
@@ -60,7 +60,7 @@ func TestProtobuf(t *testing.T) {
 	if updated, err := client.AppsV1().Deployments("default").Update(t.Context(), now, metav1.UpdateOptions{}); err != nil || *updated.Spec.Replicas != 3 {
 		t.Errorf("the program got %v, %v", updated, err)
 	}
-	told.wait(t, `deployments/a → 200: spec.replicas 1 → 3  \(because \S+ default/a was added, `)
+	wait(t, g, `deployments/a → 200: spec.replicas 1 → 3  \(because \S+ default/a was added, `)
 	for range 2 {
 		if accept := <-accepts; !strings.HasPrefix(accept, runtime.ContentTypeProtobuf) {
 			t.Errorf("the API server is asked for %q", accept)
@@ -70,5 +70,5 @@ func TestProtobuf(t *testing.T) {
 	if accept := <-accepts; strings.Contains(accept, "protobuf") {
 		t.Errorf("the API server is asked for %q", accept)
 	}
-	told.wait(t, "application/vnd.kubernetes.protobuf of widgets.example.com cannot be read here")
+	wait(t, g, "application/vnd.kubernetes.protobuf of widgets.example.com cannot be read here")
 }

