@@ -1,74 +1,77 @@
 package look
 
 import (
+	"bytes"
+	"io"
 	"net/http"
-	"strings"
+	"net/http/httptest"
+	"regexp"
 	"testing"
 
 	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/serializer/protobuf"
-	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest/fake"
 )
 
 // What a program asks for in protobuf it gets, and the story tells it: events, answers and what is
-// sent. Where nobody can read it here, the program gets JSON, and the story says so.
+// sent. Where nobody can read it here, JSON is asked for, and the story says so.
 func TestProtobuf(t *testing.T) {
-	was, now := deployment(), deployment()
-	was.Namespace, was.UID, was.ResourceVersion, was.Spec.Replicas = "default", "u", "1", new(int32(1))
-	now.Namespace, now.UID, now.ResourceVersion, now.Spec.Replicas = "default", "u", "2", new(int32(3))
 	encoder := scheme.Codecs.EncoderForVersion(protobuf.NewSerializer(scheme.Scheme, scheme.Scheme), appsv1.SchemeGroupVersion)
-	encoded := func(object runtime.Object) []byte {
-		text, err := runtime.Encode(encoder, object)
+	encoded := func(version string, replicas int32) []byte {
+		d := deployment()
+		d.Namespace, d.UID, d.ResourceVersion, d.Spec.Replicas = "default", "u", version, &replicas
+		text, err := runtime.Encode(encoder, d)
 		if err != nil {
-			t.Error(err)
+			t.Fatal(err)
 		}
 		return text
 	}
-	accepts := make(chan string, 9)
-	g, config := before(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		accepts <- r.Header.Get("Accept")
-		w.Header().Set("Content-Type", runtime.ContentTypeProtobuf)
-		switch {
-		case r.URL.Query().Has("watch"):
-			event, err := (&metav1.WatchEvent{Type: "ADDED", Object: runtime.RawExtension{Raw: encoded(was)}}).Marshal()
-			if err != nil {
-				t.Error(err)
-			}
-			_, _ = protobuf.LengthDelimitedFramer.NewFrameWriter(w).Write(event)
-			_ = http.NewResponseController(w).Flush()
-			<-r.Context().Done()
-		case r.Method == http.MethodPut:
-			_, _ = w.Write(encoded(now))
-		}
-	}))
-	for len(accepts) > 0 {
-		<-accepts // of discovery
-	}
-	config.ContentType = runtime.ContentTypeProtobuf
-	client := kubernetes.NewForConfigOrDie(config)
-	watching, err := client.AppsV1().Deployments("default").Watch(t.Context(), metav1.ListOptions{})
+	event, err := (&metav1.WatchEvent{Type: "ADDED", Object: runtime.RawExtension{Raw: encoded("1", 1)}}).Marshal()
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer watching.Stop()
-	if event := <-watching.ResultChan(); event.Object.(*appsv1.Deployment).Name != "a" {
-		t.Errorf("the program got %v", event)
-	}
-	if updated, err := client.AppsV1().Deployments("default").Update(t.Context(), now, metav1.UpdateOptions{}); err != nil || *updated.Spec.Replicas != 3 {
-		t.Errorf("the program got %v, %v", updated, err)
-	}
-	wait(t, g, `deployments/a → 200: spec.replicas 1 → 3  \(because \S+ default/a was added, `)
-	for range 2 {
-		if accept := <-accepts; !strings.HasPrefix(accept, runtime.ContentTypeProtobuf) {
-			t.Errorf("the API server is asked for %q", accept)
+	var stream bytes.Buffer
+	_, _ = protobuf.LengthDelimitedFramer.NewFrameWriter(&stream).Write(event)
+
+	const deployments, widgets = "/apis/apps/v1/namespaces/default/deployments", "/apis/example.com/v1/widgets"
+	const metadata = runtime.ContentTypeProtobuf + ";as=PartialObjectMetadata;g=meta.k8s.io;v=v1"
+	s := newScript(t)
+	for _, test := range []struct {
+		method, path   string
+		sent           []byte
+		accepts, asked string
+		answer         []byte
+	}{
+		{http.MethodGet, deployments + "?watch=1", nil, runtime.ContentTypeProtobuf, runtime.ContentTypeProtobuf, stream.Bytes()},
+		{http.MethodPut, deployments + "/a", encoded("1", 3), runtime.ContentTypeProtobuf, runtime.ContentTypeProtobuf, encoded("2", 3)},
+		{http.MethodGet, widgets, nil, metadata, metadata, nil},
+		{http.MethodGet, widgets, nil, runtime.ContentTypeProtobuf, runtime.ContentTypeJSON, nil},
+	} {
+		asked := ""
+		s.next = fake.CreateHTTPClient(func(r *http.Request) (*http.Response, error) {
+			asked = r.Header.Get("Accept")
+			return &http.Response{StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {runtime.ContentTypeProtobuf}}, Body: io.NopCloser(bytes.NewReader(test.answer))}, nil
+		}).Transport
+		request := httptest.NewRequest(test.method, test.path, bytes.NewReader(test.sent))
+		request.Header.Set("Accept", test.accepts)
+		response, err := s.RoundTrip(request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := io.ReadAll(response.Body); err != nil || !bytes.Equal(got, test.answer) || asked != test.asked {
+			t.Errorf("%s %s: the API server is asked for %q, and the program got %q, %v", test.method, test.path, asked, got, err)
 		}
 	}
-	_ = client.RESTClient().Get().AbsPath("/apis/example.com/v1/widgets").Do(t.Context())
-	if accept := <-accepts; strings.Contains(accept, "protobuf") {
-		t.Errorf("the API server is asked for %q", accept)
+	s.finish()
+	for _, line := range []string{
+		`deployments/a → 200: spec.replicas 1 → 3  \(because \S+ default/a was added, `,
+		"application/vnd.kubernetes.protobuf of widgets.example.com cannot be read here",
+	} {
+		if !regexp.MustCompile(line).MatchString(s.story()) {
+			t.Errorf("nothing tells %q:\n%s", line, s.story())
+		}
 	}
-	wait(t, g, "application/vnd.kubernetes.protobuf of widgets.example.com cannot be read here")
 }
