@@ -51,7 +51,8 @@ type Glass struct {
 	base       string // of every path: the API server may be behind another server
 	proxy      *httputil.ReverseProxy
 	next       http.RoundTripper
-	stop       func()
+	stop       context.CancelFunc
+	running    sync.WaitGroup
 	requests   atomic.Int64
 	unreadable sync.Map // what was said to be
 	server     rest.Interface
@@ -130,15 +131,8 @@ func (g *Glass) listen(address string) error {
 		return err
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		_ = server.Run(ctx)
-	}()
-	g.stop = func() {
-		cancel()
-		<-ended
-	}
+	g.stop = cancel
+	g.running.Go(func() { _ = server.Run(ctx) })
 	return nil
 }
 
@@ -175,6 +169,7 @@ func (g *Glass) Requests() int64 { return g.requests.Load() }
 // Close ends all requests, tells what is left to tell, and the findings, and removes the kubeconfig.
 func (g *Glass) Close() error {
 	g.stop()
+	g.running.Wait()
 	g.finish()
 	return os.RemoveAll(g.dir)
 }
