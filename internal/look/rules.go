@@ -131,8 +131,12 @@ func (g *Glass) atEnd(now time.Time) {
 			add("finalizer-left", "%s was deleted %s before the end, and has the finalizers %s", o, ago(held), strings.Join(o.Finalizers, ", "))
 		}
 	}
-	for _, right := range g.role.unused() {
-		add("unused-right", "%s", right)
+	g.role.mu.Lock()
+	defer g.role.mu.Unlock()
+	for _, right := range g.role.unused {
+		if !strings.HasSuffix(right.resource, "/finalizers") { // No request asks for that.
+			add("unused-right", "%s %s in the API group %s", right.verb, right.resource, cmp.Or(right.group, `""`))
+		}
 	}
 }
 
