@@ -15,7 +15,12 @@ type happening struct {
 	object *object
 }
 
-func (h *happening) String() string { return h.object.String() + " " + h.what }
+func (h *happening) String() string {
+	if h.echo {
+		return "of its own write: " + h.object.String() + " " + h.what
+	}
+	return h.object.String() + " " + h.what
+}
 
 const (
 	// mostHappenings is how many are kept for one owner.
@@ -33,25 +38,18 @@ type happenings struct {
 	sent   map[string]*write // by method, path and name
 }
 
-// Why a write was sent.
-const (
-	byEvent  = "another's event"
-	byEcho   = "own event"
-	again    = "retry"
-	byNobody = "not seen"
-)
-
 // write is a write that was answered, or never will be.
 type write struct {
 	note
-	last                 *write // the same one before it, whose own last is nil
-	from                 string // the version that it was sent with
-	why, failed, changed string
-	cause                *happening
-	caused               time.Time     // when that was
-	pause                time.Duration // since the last one
-	before, now          *object       // before is nil if it is not known
-	noOp                 bool
+	last            *write // the same one before it, whose own last is nil
+	from            string // the version that it was sent with
+	failed, changed string
+	cause           *happening    // nil for a retry, and if it was not seen
+	caused          time.Time     // when that was
+	uncaused        bool          // not seen
+	pause           time.Duration // since the last one
+	before, now     *object       // before is nil if it is not known
+	noOp            bool
 }
 
 func (w *world) happened(o *object) *happenings {
@@ -113,21 +111,20 @@ func (w *write) explain(h *happenings, all *world) string {
 	if foreign == nil && echo == nil && w.last.failed == "" {
 		foreign = all.all.latest(w.last.caused, began, w.names)
 	}
-	text := "because "
 	switch {
 	case foreign != nil:
-		w.why, w.cause = byEvent, foreign
+		w.cause = foreign
 	case w.last.failed != "":
-		w.why, w.caused = again, w.last.began
+		w.caused = w.last.began
 		return fmt.Sprintf("again, %s after %s", ago(w.pause), w.last.failed)
 	case echo != nil:
-		w.why, w.cause, text = byEcho, echo, "because of its own write: "
+		w.cause = echo
 	default:
-		w.why = byNobody
+		w.uncaused = true
 		return "cause not seen: a resync, or a timer?"
 	}
 	w.caused = w.cause.at
-	return fmt.Sprintf("%s%s, %s before", text, w.cause, ago(began.Sub(w.caused)))
+	return fmt.Sprintf("because %s, %s before", w.cause, ago(began.Sub(w.caused)))
 }
 
 // ago is a duration as people read it.

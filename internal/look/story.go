@@ -68,20 +68,13 @@ func in(namespace string) string {
 func (g *Glass) listed(n note, body map[string]any) {
 	items, _ := body["items"].([]any)
 	r := g.findings.reading(n)
-	if n.query.Get("continue") == "" {
-		r.lists++
-	}
 	for _, item := range items {
 		content, _ := item.(map[string]any)
 		now := g.read(n.exchange, content)
 		r.told(now.key(), true)
-		h := happening{at: n.Time, what: "was in a list", object: now}
-		if before := g.world.learn(now); before != nil && before.ResourceVersion == now.ResourceVersion {
-			continue
-		} else if before != nil {
-			h.what = "was another one in a list"
+		if before := g.world.learn(now); before == nil || before.ResourceVersion != now.ResourceVersion {
+			g.happened(n, happening{at: n.Time, what: "was in a list", object: now})
 		}
-		g.happened(n, h)
 	}
 	if text(body, "metadata", "continue") == "" {
 		g.missing(n, r)
@@ -91,7 +84,11 @@ func (g *Glass) listed(n note, body map[string]any) {
 
 // missing tells what was deleted while nobody watched: a list that is complete has it no more.
 func (g *Glass) missing(n note, r *reading) {
-	for _, key := range r.complete() {
+	for key, list := range r.has {
+		if list == r.lists {
+			continue
+		}
+		delete(r.has, key)
 		if o := g.world.known(n.resource, key); o != nil {
 			g.world.forget(n.resource, key)
 			g.happened(n, happening{at: n.Time, what: "was deleted", object: o})
