@@ -23,6 +23,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/kubernetes"
@@ -30,7 +31,6 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 
-	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
 	"example.com/byhand/clientset"
 	"example.com/byhand/internal/look"
 	"example.com/byhand/internal/observer"
@@ -50,46 +50,35 @@ func clients(config *rest.Config) (foos clientset.FooInterface, deployments apps
 	}
 }
 
-func newFoo(name string) *v1alpha1.Foo {
-	return &v1alpha1.Foo{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: v1alpha1.FooSpec{DeploymentName: name, Replicas: new(int32(1))}}
+// acts are what others do to a Foo and its Deployment, each as one request. The second is what a
+// Deployment controller does.
+var acts = []struct{ verb, path, body string }{
+	{http.MethodPost, "/apis/samplecontroller.k8s.io/v1alpha1/namespaces/default/foos", `{"apiVersion":"samplecontroller.k8s.io/v1alpha1","kind":"Foo","metadata":{"name":"NAME"},"spec":{"deploymentName":"NAME","replicas":1}}`},
+	{http.MethodPatch, "/apis/apps/v1/namespaces/default/deployments/NAME/status", `{"status":{"replicas":1,"readyReplicas":1,"availableReplicas":1}}`},
+	{http.MethodPatch, "/apis/samplecontroller.k8s.io/v1alpha1/namespaces/default/foos/NAME", `{"spec":{"replicas":3}}`},
+	{http.MethodPatch, "/apis/apps/v1/namespaces/default/deployments/NAME", `{"spec":{"replicas":7}}`},
+	{http.MethodDelete, "/apis/apps/v1/namespaces/default/deployments/NAME", ``},
+	{http.MethodPatch, "/apis/samplecontroller.k8s.io/v1alpha1/namespaces/default/foos/NAME", `{"spec":{"deploymentName":"NAME-renamed"}}`},
 }
 
 // disturb gives a controller of Foos work of each sort, as far as it can do it, and waits until all is
 // as it must be: before the last sort a fault is undone, for else it may never be.
 func disturb(t *testing.T, config *rest.Config, foos, sorts int, undo func()) {
 	t.Helper()
-	ctx := t.Context()
+	ctx, server := t.Context(), kubernetes.NewForConfigOrDie(config).RESTClient()
 	client, deployments, clear := clients(config)
 	t.Cleanup(clear)
-	foo := func(patch string) func(string) error {
-		return func(name string) error {
-			_, err := client.Patch(ctx, name, types.MergePatchType, []byte(strings.ReplaceAll(patch, "NAME", name)), metav1.PatchOptions{})
-			return err
-		}
-	}
-	deployment := func(patch string, subresources ...string) func(string) error {
-		return func(name string) error {
-			_, err := deployments.Patch(ctx, name, types.MergePatchType, []byte(patch), metav1.PatchOptions{}, subresources...)
-			return err
-		}
-	}
-	acts := []func(name string) error{
-		func(name string) error {
-			_, err := client.Create(ctx, newFoo(name), metav1.CreateOptions{})
-			return err
-		},
-		deployment(`{"status":{"replicas":1,"readyReplicas":1,"availableReplicas":1}}`, "status"), // as its controller does
-		foo(`{"spec":{"replicas":3}}`),
-		deployment(`{"spec":{"replicas":7}}`), // as another client
-		func(name string) error { return deployments.Delete(ctx, name, metav1.DeleteOptions{}) },
-		foo(`{"spec":{"deploymentName":"NAME-renamed"}}`),
-	}[:sorts]
-	for n, act := range acts {
-		if n == len(acts)-1 {
+	for n, act := range acts[:sorts] {
+		if n == sorts-1 {
 			undo()
 		}
+		contentType := runtime.ContentTypeJSON
+		if act.verb == http.MethodPatch {
+			contentType = string(types.MergePatchType)
+		}
 		for i := range foos {
-			if err := act(fmt.Sprintf("foo-%d", i)); err != nil {
+			named := strings.NewReplacer("NAME", fmt.Sprint("foo-", i))
+			if err := server.Verb(act.verb).AbsPath(named.Replace(act.path)).SetHeader("Content-Type", contentType).Body([]byte(named.Replace(act.body))).Do(ctx).Error(); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -209,11 +209,11 @@ func TestCause(t *testing.T) {
 		t.Helper()
 		put := &write{note: note{exchange: &exchange{method: http.MethodPut, path: "/a", began: at(ms)}}, now: &object{}}
 		put.failed = failed
-		got := put.explain(h, w)
+		got := put.explain(w)
 		if !strings.HasPrefix(got, want) {
 			t.Errorf("after %d ms: %s, want %s", ms, got, want)
 		}
-		h.sent[put.key()] = put
+		w.sent.Add(put.key(), put)
 	}
 	add := func(ms int, kind, what string, echo bool) {
 		object := &object{}

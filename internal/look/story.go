@@ -203,15 +203,11 @@ func (g *Glass) wrote(n note, body map[string]any) {
 	if w.now == nil {
 		w.now = g.read(n.exchange, sent)
 	}
-	h := g.world.happened(w.now)
-	n.Cause = w.explain(h, g.world)
+	n.Cause = w.explain(g.world)
 	w.changed = changed
 	g.about(n, w.now)
 	g.say(n, "sent", "%s %s → %s%s  (%s)", n.method, n.path, n.result(), colon(changed), n.Cause)
 	g.judgeWrite(w)
-	if len(h.sent) == mostSent {
-		clear(h.sent)
-	}
-	w.last, w.body, w.sent = nil, nil, nil
-	h.sent[n.key()] = w
+	w.last, w.before, w.body, w.sent = nil, nil, nil, nil
+	g.world.sent.Add(n.key(), w)
 }
