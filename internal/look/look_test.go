@@ -73,7 +73,7 @@ func wait(t *testing.T, g *Glass, line string) (story string) {
 
 // What came and what went is told, with the change, its writer and its cause.
 func TestStory(t *testing.T) {
-	s := newScript(t)
+	s := newScript(t, Options{})
 	const configMaps, status = "/api/v1/namespaces/default/configmaps", one + "/status"
 	const owner, manager = `,"ownerReferences":[{"kind":"Widget","name":"w","uid":"uid-w"}]`, `,"managedFields":[{"manager":"kubectl","time":"2026-01-01T00:00:00Z","fieldsV1":{}}]`
 	child := func(version int, text string) string {
@@ -117,7 +117,7 @@ refused  list of widgets.example.com in default → 403 exceeded quota
 watches  widgets.example.com in default
 changed  Widget default/a: spec.size none → 1
 finding  no-op-write: PUT STATUS → 200: nothing changed  (because of its own write: Widget default/w was changed, 94ms before)
-deleted  Widget default/b, while nobody watched
+deleted  Widget default/b: gone while nobody watched
 finding  1 × no-op-write: a write that changed nothing. Right: controller/foo/status.go: updateStatus compares before it writes
 `
 	want = strings.NewReplacer("STATUS", status, "ONE", one).Replace(want)
@@ -189,7 +189,7 @@ func TestSecrets(t *testing.T) {
 
 // The token of a ServiceAccount is in an answer that is about it, and no part of it.
 func TestToken(t *testing.T) {
-	s := newScript(t)
+	s := newScript(t, Options{})
 	account := "/api/v1/namespaces/default/serviceaccounts"
 	event, _ := s.watches(0, account+"?watch=1")
 	event(1, "ADDED", thing("a", "default", 1, "", ""))

@@ -38,7 +38,7 @@ func TestProtobuf(t *testing.T) {
 
 	const deployments, widgets = "/apis/apps/v1/namespaces/default/deployments", "/apis/example.com/v1/widgets"
 	const metadata = runtime.ContentTypeProtobuf + ";as=PartialObjectMetadata;g=meta.k8s.io;v=v1"
-	s := newScript(t)
+	s := newScript(t, Options{})
 	for _, test := range []struct {
 		method, path   string
 		sent           []byte

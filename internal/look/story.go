@@ -92,7 +92,7 @@ func (g *Glass) missing(n note, r *reading) {
 		if o := g.world.known(n.resource, key); o != nil {
 			g.world.forget(n.resource, key)
 			g.happened(n, happening{at: n.Time, what: "was deleted", object: o})
-			g.remark("deleted", "%s, while nobody watched", o)
+			g.remark("deleted", "%s: gone while nobody watched", o)
 		}
 	}
 }
