@@ -76,10 +76,11 @@ func TestStory(t *testing.T) {
 	s := newScript(t, Options{})
 	const configMaps, status = "/api/v1/namespaces/default/configmaps", one + "/status"
 	const owner, manager = `,"ownerReferences":[{"kind":"Widget","name":"w","uid":"uid-w"}]`, `,"managedFields":[{"manager":"kubectl","time":"2026-01-01T00:00:00Z","fieldsV1":{}}]`
+	annotations := fmt.Sprintf(`,"annotations":{"short":"yes","long":%q}`, strings.Repeat("x", mostAnnotation+1))
 	child := func(version int, text string) string {
 		return thing("c", "default", version, fmt.Sprintf(`,"data":{"text":%q}`, text), owner)
 	}
-	ready := widget(5, `,"spec":{"size":3},"status":{"ready":true}`)
+	ready := thing("w", "default", 5, `,"spec":{"size":3},"status":{"ready":true}`, annotations)
 	const listed = `{"metadata":{"annotations":{"k8s.io/initial-events-end":"true"}}}`
 	event, watch := s.watches(0, some+"?watch=1&sendInitialEvents=true")
 	for _, name := range []string{"a", "b", "w"} {
@@ -87,16 +88,25 @@ func TestStory(t *testing.T) {
 	}
 	event(2, "BOOKMARK", listed)
 	s.sends(11, "POST", configMaps, child(0, "old"), 201, child(2, "old"))
-	event(100, "MODIFIED", thing("w", "default", 3, `,"spec":{"size":3}`, manager))
+	event(100, "MODIFIED", thing("w", "default", 3, `,"spec":{"size":3}`, manager+annotations))
 	s.sends(102, "PUT", configMaps+"/c", child(2, "new"), 200, child(4, "new"))
 	s.sends(105, "PUT", status, ready, 200, ready)
 	event(110, "MODIFIED", ready) // What its own write has changed is told with that.
 	s.sends(204, "PUT", status, ready, 200, ready)
-	event(400, "DELETED", widget(6, ""))
-	event(401, "ERROR", `{"kind":"Status","code":410,"message":"too old"}`)
-	s.tells(402, watch, trace.Ended, http.StatusOK, "")
+	// What is sent again after a failure has that as its cause, and what comes later is none.
+	const a = some + "/a"
+	event(300, "MODIFIED", thing("a", "default", 6, `,"spec":{"size":2}`, ""))
+	s.sends(301, "PUT", a, `{}`, 409, conflict)
+	s.sends(310, "PUT", a, `{}`, 200, thing("a", "default", 7, `,"spec":{"size":3}`, ""))
+	s.sends(390, "PUT", a, `{}`, 200, thing("a", "default", 8, `,"spec":{"size":4}`, ""))
+	late := s.open(400, "PUT", a)
+	event(401, "MODIFIED", thing("a", "default", 9, `,"spec":{"size":5}`, ""))
+	s.tells(402, late, trace.Answered, 403, forbidden)
+	event(500, "DELETED", widget(10, ""))
+	event(501, "ERROR", `{"kind":"Status","code":410,"message":"too old"}`)
+	s.tells(502, watch, trace.Ended, http.StatusOK, "")
 	event, _ = s.watches(600, some+"?watch=1&sendInitialEvents=true")
-	event(601, "ADDED", thing("a", "default", 7, `,"spec":{"size":1}`, ""))
+	event(601, "ADDED", thing("a", "default", 11, `,"spec":{"size":1}`, ""))
 	event(602, "BOOKMARK", listed) // b was deleted meanwhile.
 	s.finish()
 	want := `watches  widgets.example.com in default
@@ -104,19 +114,25 @@ added    Widget default/a
 added    Widget default/b
 added    Widget default/w
 sent     POST /api/v1/namespaces/default/configmaps → 201  (because Widget default/w was added, 10ms before)
-changed  Widget default/w: spec.size none → 3 (by kubectl)
+changed  Widget default/w: metadata.annotations.short none → "yes", spec.size none → 3 (by kubectl)
 sent     PUT /api/v1/namespaces/default/configmaps/c → 200: data.text "old" → "new"  (because Widget default/w was changed, 2ms before)
 sent     PUT STATUS → 200: status.ready none → true  (because Widget default/w was changed, 5ms before)
 sent     PUT STATUS → 200: nothing changed  (because of its own write: Widget default/w was changed, 94ms before)
+changed  Widget default/a: spec.size none → 2
+sent     PUT A → 409: the object has been modified  (because Widget default/a was changed, 1ms before)
+sent     PUT A → 200: spec.size 2 → 3  (again, 9ms after 409 Conflict)
+sent     PUT A → 200: spec.size 3 → 4  (cause not seen: a resync, or a timer?)
+changed  Widget default/a: spec.size 4 → 5
+sent     PUT A → 403: exceeded quota  (cause not seen: a resync, or a timer?)
 deleted  Widget default/w
 refused  watch of widgets.example.com in default: too old
 watches  widgets.example.com in default
-changed  Widget default/a: spec.size none → 1
+changed  Widget default/a: spec.size 5 → 1
 finding  no-op-write: PUT STATUS → 200: nothing changed  (because of its own write: Widget default/w was changed, 94ms before)
 deleted  Widget default/b: gone while nobody watched
 finding  1 × no-op-write: a write that changed nothing. Right: controller/foo/status.go: updateStatus compares before it writes
 `
-	if diff := cmp.Diff(strings.ReplaceAll(want, "STATUS", status), s.story()); diff != "" {
+	if diff := cmp.Diff(strings.NewReplacer("STATUS", status, " A ", " "+a+" ").Replace(want), s.story()); diff != "" {
 		t.Errorf("the story (-want +got):\n%s", diff)
 	}
 }
@@ -194,37 +210,4 @@ func TestToken(t *testing.T) {
 	if strings.Contains(s.story()+string(s.world.known("serviceaccounts", "default/a").fields), "marked") {
 		t.Errorf("the token is told or kept:\n%s", s.story())
 	}
-}
-
-// A write has one cause: what came since the one of the same write before it.
-func TestCause(t *testing.T) {
-	w := newWorld()
-	h := w.happened(&object{})
-	put := func(ms int, failed, want string) {
-		t.Helper()
-		put := &write{note: note{exchange: &exchange{method: http.MethodPut, path: "/a", began: at(ms)}}, now: &object{}}
-		put.failed = failed
-		got := put.explain(w)
-		if !strings.HasPrefix(got, want) {
-			t.Errorf("after %d ms: %s, want %s", ms, got, want)
-		}
-		w.sent.Add(put.key(), put)
-	}
-	add := func(ms int, kind, what string, echo bool) {
-		object := &object{}
-		object.Kind, object.Name = kind, "a"
-		h.add(happening{at: at(ms), what: what, echo: echo, object: object})
-	}
-	put(0, "", "cause not seen: a resync, or a timer?")
-	add(10, "Foo", "was added", false)
-	put(11, "409 Conflict", "because Foo a was added, 1ms before")
-	put(20, "", "again, 9ms after 409 Conflict")
-	add(21, "Foo", "was changed", true)
-	put(200, "", "because of its own write: Foo a was changed, 179ms before")
-	put(300, "", "cause not seen: a resync, or a timer?")
-	add(400, "Foo", "was changed", true)
-	add(401, "Deployment", "was changed", false)
-	put(402, "", "because Deployment a was changed")
-	add(501, "Deployment", "was changed", false)
-	put(500, "", "cause not seen: a resync, or a timer?") // What comes later is no cause.
 }
