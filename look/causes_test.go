@@ -4,6 +4,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -22,6 +23,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/kubernetes"
@@ -29,7 +31,6 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 
-	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
 	"example.com/byhand/clientset"
 	"example.com/byhand/internal/look"
 	"example.com/byhand/internal/observer"
@@ -49,56 +50,42 @@ func clients(config *rest.Config) (foos clientset.FooInterface, deployments apps
 	}
 }
 
-func newFoo(name string) *v1alpha1.Foo {
-	return &v1alpha1.Foo{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: v1alpha1.FooSpec{DeploymentName: name, Replicas: new(int32(1))}}
+// acts are what others do to a Foo and its Deployment, each as one request. The second is what a
+// Deployment controller does.
+var acts = []struct{ verb, path, body string }{
+	{http.MethodPost, "/apis/samplecontroller.k8s.io/v1alpha1/namespaces/default/foos", `{"apiVersion":"samplecontroller.k8s.io/v1alpha1","kind":"Foo","metadata":{"name":"NAME"},"spec":{"deploymentName":"NAME","replicas":1}}`},
+	{http.MethodPatch, "/apis/apps/v1/namespaces/default/deployments/NAME/status", `{"status":{"replicas":1,"readyReplicas":1,"availableReplicas":1}}`},
+	{http.MethodPatch, "/apis/samplecontroller.k8s.io/v1alpha1/namespaces/default/foos/NAME", `{"spec":{"replicas":3}}`},
+	{http.MethodPatch, "/apis/apps/v1/namespaces/default/deployments/NAME", `{"spec":{"replicas":7}}`},
+	{http.MethodDelete, "/apis/apps/v1/namespaces/default/deployments/NAME", ``},
+	{http.MethodPatch, "/apis/samplecontroller.k8s.io/v1alpha1/namespaces/default/foos/NAME", `{"spec":{"deploymentName":"NAME-renamed"}}`},
 }
 
 // disturb gives a controller of Foos work of each sort, as far as it can do it, and waits until all is
 // as it must be: before the last sort a fault is undone, for else it may never be.
 func disturb(t *testing.T, config *rest.Config, foos, sorts int, undo func()) {
 	t.Helper()
-	ctx := t.Context()
+	ctx, server := t.Context(), kubernetes.NewForConfigOrDie(config).RESTClient()
 	client, deployments, clear := clients(config)
 	t.Cleanup(clear)
-	patch := func(text string) func(string) error {
-		return func(name string) error {
-			_, err := client.Patch(ctx, name, types.MergePatchType, []byte(strings.ReplaceAll(text, "NAME", name)), metav1.PatchOptions{})
-			return err
-		}
-	}
-	acts := []func(string) error{
-		func(name string) error {
-			_, err := client.Create(ctx, newFoo(name), metav1.CreateOptions{})
-			return err
-		},
-		func(name string) error { // as its controller does
-			_, err := deployments.Patch(ctx, name, types.MergePatchType, []byte(`{"status":{"replicas":1,"readyReplicas":1,"availableReplicas":1}}`), metav1.PatchOptions{}, "status")
-			return err
-		},
-		patch(`{"spec":{"replicas":3}}`),
-		func(name string) error { // as another client
-			_, err := deployments.Patch(ctx, name, types.MergePatchType, []byte(`{"spec":{"replicas":7}}`), metav1.PatchOptions{})
-			return err
-		},
-		func(name string) error { return deployments.Delete(ctx, name, metav1.DeleteOptions{}) },
-		patch(`{"spec":{"deploymentName":"NAME-renamed"}}`),
-	}[:sorts]
-	for n, act := range acts {
-		if n == len(acts)-1 {
+	for n, act := range acts[:sorts] {
+		if n == sorts-1 {
 			undo()
 		}
+		contentType := runtime.ContentTypeJSON
+		if act.verb == http.MethodPatch {
+			contentType = string(types.MergePatchType)
+		}
 		for i := range foos {
-			if err := act(fmt.Sprintf("foo-%d", i)); err != nil {
+			named := strings.NewReplacer("NAME", fmt.Sprint("foo-", i))
+			if err := server.Verb(act.verb).AbsPath(named.Replace(act.path)).SetHeader("Content-Type", contentType).Body([]byte(named.Replace(act.body))).Do(ctx).Error(); err != nil {
 				t.Fatal(err)
 			}
 		}
 		if err := wait.PollUntilContextTimeout(ctx, 200*time.Millisecond, deadline, true, func(ctx context.Context) (bool, error) {
 			all, err := client.List(ctx, metav1.ListOptions{})
-			if err != nil {
-				return false, err
-			}
-			made, err := deployments.List(ctx, metav1.ListOptions{})
-			if err != nil {
+			made, err2 := deployments.List(ctx, metav1.ListOptions{})
+			if err := cmp.Or(err, err2); err != nil {
 				return false, err
 			}
 			byName := map[string]appsv1.Deployment{}
@@ -118,21 +105,21 @@ func disturb(t *testing.T, config *rest.Config, foos, sorts int, undo func()) {
 	}
 }
 
-// A fault is what a proxy between the glass and the API server does to a controller of Foos, before
-// work begins; what it returns undoes it.
-var faults = map[string]func(p *testkit.Proxy) (undo func()){
-	"none":                  func(*testkit.Proxy) func() { return func() {} },
-	"writes are refused":    func(p *testkit.Proxy) func() { return onWrite(p, testkit.Refuse) },
-	"answers are lost":      func(p *testkit.Proxy) func() { return onWrite(p, testkit.LoseAnswer) },
-	"Foos come late":        func(p *testkit.Proxy) func() { return held(p, "foos") },
-	"Deployments come late": func(p *testkit.Proxy) func() { return held(p, "deployments") },
-	"watches break off": func(p *testkit.Proxy) func() {
-		return often(2*time.Second, func() { p.CutWatches("foos"); p.CutWatches("deployments") })
+// A fault is what a proxy between the glass and the API server does to a controller of Foos: before
+// work begins, and until ctx is done if it happens by itself.
+var faults = map[string]func(ctx context.Context, p *testkit.Proxy){
+	"none":                  func(context.Context, *testkit.Proxy) {},
+	"writes are refused":    func(_ context.Context, p *testkit.Proxy) { p.OnWrite(eachSeventh(testkit.Refuse)) },
+	"answers are lost":      func(_ context.Context, p *testkit.Proxy) { p.OnWrite(eachSeventh(testkit.LoseAnswer)) },
+	"Foos come late":        func(ctx context.Context, p *testkit.Proxy) { hold(ctx, p, "foos") },
+	"Deployments come late": func(ctx context.Context, p *testkit.Proxy) { hold(ctx, p, "deployments") },
+	"watches break off": func(ctx context.Context, p *testkit.Proxy) {
+		often(ctx, 2*time.Second, func() { p.CutWatches("foos"); p.CutWatches("deployments") })
 	},
-	"watches end": func(p *testkit.Proxy) func() {
-		return often(2*time.Second, func() { p.EndWatches("foos"); p.EndWatches("deployments") })
+	"watches end": func(ctx context.Context, p *testkit.Proxy) {
+		often(ctx, 2*time.Second, func() { p.EndWatches("foos"); p.EndWatches("deployments") })
 	},
-	"versions expire": func(p *testkit.Proxy) func() {
+	"versions expire": func(ctx context.Context, p *testkit.Proxy) {
 		p.Intercept(func(w http.ResponseWriter, r *http.Request) bool {
 			isOld := r.URL.Query().Get("watch") != "" && r.URL.Query().Get("sendInitialEvents") == ""
 			if isOld {
@@ -140,45 +127,35 @@ var faults = map[string]func(p *testkit.Proxy) (undo func()){
 			}
 			return isOld
 		})
-		stop := often(10*time.Second, func() { p.EndWatches("foos"); p.EndWatches("deployments") })
-		return func() { stop(); p.Intercept(nil) }
+		often(ctx, 10*time.Second, func() { p.EndWatches("foos"); p.EndWatches("deployments") })
 	},
-	"the API server is slow": func(p *testkit.Proxy) func() {
+	"the API server is slow": func(_ context.Context, p *testkit.Proxy) {
 		p.Intercept(func(_ http.ResponseWriter, r *http.Request) bool {
 			if r.Method != http.MethodGet {
 				time.Sleep(30 * time.Millisecond)
 			}
 			return false
 		})
-		return func() { p.Intercept(nil) }
 	},
 }
 
-// onWrite has a fault happen to each seventh write.
-func onWrite(p *testkit.Proxy, fault testkit.Fault) (undo func()) {
-	p.OnWrite(func(n int, _ *http.Request) testkit.Fault {
+func eachSeventh(fault testkit.Fault) func(int, *http.Request) testkit.Fault {
+	return func(n int, _ *http.Request) testkit.Fault {
 		if n%7 == 0 {
 			return fault
 		}
 		return testkit.Pass
-	})
-	return func() { p.OnWrite(nil) }
+	}
 }
 
 // often does something again and again.
-func often(pause time.Duration, do func()) (stop func()) {
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		wait.UntilWithContext(ctx, func(context.Context) { do() }, pause)
-	}()
-	return func() { cancel(); <-done }
+func often(ctx context.Context, pause time.Duration, do func()) {
+	go wait.UntilWithContext(ctx, func(context.Context) { do() }, pause)
 }
 
-// held keeps back for a second at a time what watches of a resource tell.
-func held(p *testkit.Proxy, resource string) (stop func()) {
-	return often(2*time.Second, func() {
+// hold keeps back for a second at a time what watches of a resource tell.
+func hold(ctx context.Context, p *testkit.Proxy, resource string) {
+	often(ctx, 2*time.Second, func() {
 		release := p.HoldWatches(resource)
 		defer release()
 		time.Sleep(time.Second)
@@ -186,8 +163,8 @@ func held(p *testkit.Proxy, resource string) (stop func()) {
 }
 
 // recorded reads the writes in a recording, and what is known to be their cause: by what was sent, in
-// their order.
-func recorded(t *testing.T, text []byte, causeOf func(step trace.Step, bySeq map[int64]trace.Step) string) map[string][]string {
+// their order. The glass says it with the answer, the program with the reconcile that sent the write.
+func recorded(t *testing.T, text []byte) map[string][]string {
 	t.Helper()
 	steps, err := trace.ReadRecording(bytes.NewReader(text))
 	if err != nil {
@@ -196,51 +173,50 @@ func recorded(t *testing.T, text []byte, causeOf func(step trace.Step, bySeq map
 	bySeq, all := map[int64]trace.Step{}, map[string][]string{}
 	for _, step := range steps {
 		bySeq[step.Seq] = step
-		if step.Request == nil || step.Request.Method == "GET" {
+		cause := step.Cause
+		if step.What == trace.Sent {
+			cause = bySeq[step.CauseSeq].Cause
+		}
+		if step.Request == nil || step.Request.Method == http.MethodGet || cause == "" {
 			continue
 		}
-		if cause := causeOf(step, bySeq); cause != "" {
-			key := step.Request.Method + " " + step.Request.Path + " " + step.Key
-			all[key] = append(all[key], cause)
+		// It reads its stores, which may have had more since it began: what a watch told just before.
+		for seq := step.CauseSeq - 50; step.What == trace.Sent && seq < step.Seq; seq++ {
+			if s := bySeq[seq]; s.What == trace.Received && s.For == step.For {
+				cause += "; " + heard + s.Kind + " " + path.Base(s.Key)
+			}
 		}
+		key := step.Request.Method + " " + step.Request.Path + " " + step.Key
+		all[key] = append(all[key], cause)
 	}
 	return all
 }
 
+const (
+	overDelay = "the delay is over: "
+	heard     = "heard: "
+)
+
 var (
-	fromOutside = regexp.MustCompile(`^because (of its own write: )?(\S+) (\S+) was (\w+)`)
-	fromInside  = regexp.MustCompile(`^(our own write: )?(\S+) (\S+) (\w+)`)
-	overDelay   = "the delay is over: "
-	heard       = "heard: "
-	words       = map[string]string{"updated": "changed", "in": "added", "tombstone": "deleted"} // in the first list
+	// outside and inside say the same event in the same words: "of its own write: Foo a changed".
+	outside = strings.NewReplacer("because ", "", " default/", " ", " was ", " ")
+	inside  = strings.NewReplacer("our own write: ", "of its own write: ", " updated", " changed", " tombstone", " deleted", " in the first list", " added")
+	object  = regexp.MustCompile(`(\S+) default/(\S+) was `)
 )
 
 // isOne reports whether a cause is one of those that the program names.
-func isOne(cause, inside string) bool {
+func isOne(cause, named string) bool {
 	if strings.HasPrefix(cause, "again, ") {
-		return strings.Contains(inside, overDelay)
+		return strings.Contains(named, overDelay)
 	}
-	seen := fromOutside.FindStringSubmatch(cause)
-	for one := range strings.SplitSeq(inside, "; ") {
-		is := fromInside.FindStringSubmatch(one)
-		if seen == nil || is == nil {
-			continue
-		}
-		what := is[4]
-		if other, ok := words[what]; ok {
-			what = other
-		}
-		if (seen[1] == "") == (is[1] == "") && seen[2] == is[2] && path.Base(seen[3]) == is[3] && seen[4] == what {
-			return true
-		}
-	}
-	return false
+	event, _, _ := strings.Cut(outside.Replace(cause), ", ")
+	return slices.Contains(strings.Split(inside.Replace(named), "; "), event)
 }
 
 // wasHeard reports whether the program had just got an event of the object that is named from outside.
-func wasHeard(cause, inside string) bool {
-	seen := fromOutside.FindStringSubmatch(cause)
-	return seen != nil && strings.Contains(inside+";", heard+seen[2]+" "+path.Base(seen[3])+";")
+func wasHeard(cause, named string) bool {
+	is := object.FindStringSubmatch(cause)
+	return is != nil && strings.Contains(named+";", heard+is[1]+" "+is[2]+";")
 }
 
 // The program of this repository says with --trace=json what led to each reconcile.
@@ -315,44 +291,37 @@ func causesUnder(t *testing.T, config *rest.Config, fault, ready string, command
 		t.Fatal(err)
 	}
 	var record bytes.Buffer
-	var form observer.Flag
-	_ = form.Set("json")
-	glass.Print(form, &record)
+	glass.Print(observer.JSON, &record)
 	p := subprocess.Run(t, command(glass.Kubeconfig), deadline)
 	p.WaitFor(ready)
-	disturb(t, config, 30, 6, faults[fault](proxy))
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	faults[fault](ctx, proxy)
+	disturb(t, config, 30, 6, func() {
+		cancel()
+		proxy.OnWrite(nil)
+		proxy.Intercept(nil)
+	})
 	p.Stop()
 	if err := glass.Close(); err != nil {
 		t.Fatal(err)
 	}
-	outside := recorded(t, record.Bytes(), func(step trace.Step, _ map[int64]trace.Step) string { return step.Cause })
-	inside := recorded(t, bytes.Join(regexp.MustCompile(`(?m)^\{.*\n`).FindAll([]byte(p.Output()), -1), nil), func(step trace.Step, bySeq map[int64]trace.Step) string {
-		if step.What != trace.Sent {
-			return ""
-		}
-		cause := bySeq[step.CauseSeq].Cause
-		// It reads its stores, which may have had more since it began: what a watch told just before.
-		for seq := step.CauseSeq - 50; seq < step.Seq; seq++ {
-			if s := bySeq[seq]; s.What == trace.Received && s.For == step.For {
-				cause += "; " + heard + s.Kind + " " + path.Base(s.Key)
-			}
-		}
-		return cause
-	})
-	for key, causes := range outside {
-		if len(inside[key]) != len(causes) {
-			t.Errorf("%s: %d times from outside, %d from inside", key, len(causes), len(inside[key]))
+	seen := recorded(t, record.Bytes())
+	known := recorded(t, bytes.Join(regexp.MustCompile(`(?m)^\{.*\n`).FindAll([]byte(p.Output()), -1), nil))
+	for key, causes := range seen {
+		if len(known[key]) != len(causes) {
+			t.Errorf("%s: %d times from outside, %d from inside", key, len(causes), len(known[key]))
 			continue
 		}
 		for i, cause := range causes {
 			c.writes++
-			switch {
-			case isOne(cause, inside[key][i]):
+			switch named := known[key][i]; {
+			case isOne(cause, named):
 				c.agreed++
-			case strings.HasPrefix(inside[key][i], overDelay), strings.HasPrefix(cause, "again, "), wasHeard(cause, inside[key][i]):
+			case strings.HasPrefix(named, overDelay), strings.HasPrefix(cause, "again, "), wasHeard(cause, named):
 				c.explained++
 			default:
-				t.Logf("%s: %s; from inside: %s", key, cause, inside[key][i])
+				t.Logf("%s: %s; from inside: %s", key, cause, named)
 			}
 		}
 	}

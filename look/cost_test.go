@@ -31,7 +31,9 @@ func TestCost(t *testing.T) {
 	coldStart := func(args ...string) time.Duration {
 		clear()
 		for i := range 1000 {
-			if _, err := foos.Create(t.Context(), newFoo(fmt.Sprintf("foo-%d", i)), metav1.CreateOptions{}); err != nil {
+			name := fmt.Sprint("foo-", i)
+			foo := &v1alpha1.Foo{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: v1alpha1.FooSpec{DeploymentName: name, Replicas: new(int32(1))}}
+			if _, err := foos.Create(t.Context(), foo, metav1.CreateOptions{}); err != nil {
 				t.Fatal(err)
 			}
 		}

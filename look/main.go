@@ -92,9 +92,7 @@ func run(ctx context.Context, args []string) error {
 		return err
 	}
 	if recorded != nil {
-		var form observer.Flag
-		_ = form.Set("json")
-		glass.Print(form, recorded)
+		glass.Print(observer.JSON, recorded)
 	}
 	err = show(ctx, glass, *address)
 	switch {
@@ -119,11 +117,10 @@ func run(ctx context.Context, args []string) error {
 // cost says what the glass took of the processor.
 func cost(requests int64) string {
 	var used syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil || requests == 0 {
-		return fmt.Sprintf("%d requests", requests)
-	}
+	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &used) // It has no reason to fail.
 	took := time.Duration(used.Utime.Nano() + used.Stime.Nano())
-	return fmt.Sprintf("%d requests took %s of the processor here, its start included: %s each", requests, took.Round(time.Millisecond), (took / time.Duration(requests)).Round(time.Microsecond))
+	each := took / time.Duration(max(requests, 1))
+	return fmt.Sprintf("%d requests took %s of the processor here, its start included: %s each", requests, took.Round(time.Millisecond), each.Round(time.Microsecond))
 }
 
 // create makes the file that a flag names, nil for none. Objects are in it, which others may not see.
@@ -172,17 +169,16 @@ func program(ctx context.Context, glass *look.Glass, args []string) error {
 	if err != nil {
 		return fmt.Errorf("the program does not start: %w: the path is seen from this folder", err)
 	}
-	for silent := time.After(unheard); ; {
-		select {
-		case <-silent:
-			if glass.Requests() == 0 {
-				fmt.Fprintln(os.Stderr, "look: the program has asked the API server for nothing yet. Does it read $KUBECONFIG? If it wants a flag, write {kubeconfig} where the path belongs")
-			}
-		case <-p.Done():
-			return fmt.Errorf("the program ended, %s: a controller runs on", p.Ended())
-		case <-ctx.Done():
-			_ = p.Stop(patience)
-			return nil
+	silent := time.AfterFunc(unheard, func() {
+		if glass.Requests() == 0 {
+			fmt.Fprintln(cmd.Stderr, "look: the program has asked the API server for nothing yet. Does it read $KUBECONFIG? If it wants a flag, write {kubeconfig} where the path belongs")
 		}
+	})
+	defer silent.Stop()
+	_ = p.Wait(ctx)
+	if ctx.Err() == nil {
+		return fmt.Errorf("the program ended, %s: a controller runs on", p.Ended())
 	}
+	_ = p.Stop(patience)
+	return nil
 }

@@ -3,6 +3,7 @@ package look
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -15,67 +16,60 @@ type happening struct {
 	object *object
 }
 
-func (h *happening) String() string { return h.object.String() + " " + h.what }
+func (h *happening) String() string {
+	if h.echo {
+		return "of its own write: " + h.object.String() + " " + h.what
+	}
+	return h.object.String() + " " + h.what
+}
 
 const (
 	// mostHappenings is how many are kept for one owner.
 	mostHappenings = 16
-	// mostSent is how many writes are known for one owner.
-	mostSent = 256
 	// justNow is how old an event may be that may have caused two writes: it came while the first one
 	// was being made.
 	justNow = 50 * time.Millisecond
 )
 
-// happenings are the latest events of one owner's objects, and how each write was last sent.
-type happenings struct {
-	events []happening
-	sent   map[string]*write // by method, path and name
-}
-
-// Why a write was sent.
-const (
-	byEvent  = "another's event"
-	byEcho   = "own event"
-	again    = "retry"
-	byNobody = "not seen"
-)
+// happenings are the latest events of one owner's objects.
+type happenings []happening
 
 // write is a write that was answered, or never will be.
 type write struct {
 	note
-	last                 *write // the same one before it, whose own last is nil
-	from                 string // the version that it was sent with
-	why, failed, changed string
-	cause                *happening
-	caused               time.Time     // when that was
-	pause                time.Duration // since the last one
-	before, now          *object       // before is nil if it is not known
-	noOp                 bool
+	last            *write // the same one before it, whose own last is nil
+	from            string // the version that it was sent with
+	failed, changed string
+	cause           *happening    // nil for a retry, and if it was not seen
+	caused          time.Time     // when that was
+	uncaused        bool          // not seen
+	pause           time.Duration // since the last one
+	before, now     *object       // before is nil if it is not known
+	noOp            bool
 }
 
 func (w *world) happened(o *object) *happenings {
 	root, _ := w.root(o)
 	h := w.causes.of(string(root))
 	if h == nil {
-		h = &happenings{sent: map[string]*write{}}
+		h = &happenings{}
 		w.causes.Add(string(root), h)
 	}
 	return h
 }
 
 func (h *happenings) add(one happening) {
-	if len(h.events) == mostHappenings {
-		h.events = h.events[1:]
+	if len(*h) == mostHappenings {
+		*h = (*h)[1:]
 	}
-	h.events = append(h.events, one)
+	*h = append(*h, one)
 }
 
 // latest returns the last event between two times that is as it must be.
-func (h *happenings) latest(after, before time.Time, is func(*happening) bool) *happening {
-	for i := len(h.events) - 1; i >= 0; i-- {
-		if e := &h.events[i]; e.at.After(after) && e.at.Before(before) && is(e) {
-			return new(*e)
+func (h *happenings) latest(after, before time.Time, is func(happening) bool) *happening {
+	for _, e := range slices.Backward(*h) {
+		if e.at.After(after) && e.at.Before(before) && is(e) {
+			return new(e)
 		}
 	}
 	return nil
@@ -83,61 +77,56 @@ func (h *happenings) latest(after, before time.Time, is func(*happening) bool) *
 
 // isNear reports whether an event is of the object that is written, of its owner, of what that owns, or
 // of what it owns itself: a controller that makes Pods for a ReplicaSet sees no Deployment.
-func (w *write) isNear(e *happening) bool {
+func (w *write) isNear(e happening) bool {
 	own, owner, its := w.now.UID, controllerOf(w.now).UID, controllerOf(e.object).UID
 	return e.object.UID == own || e.object.UID == owner || its != "" && (its == own || its == owner)
 }
 
 // names reports whether what was sent has the name of an event's object as a value.
-func (w *write) names(e *happening) bool {
+func (w *write) names(e happening) bool {
 	return !e.echo && e.object.Namespace != "" && bytes.Contains(w.sent, []byte(`"`+e.object.Name+`"`))
 }
 
 // explain says because of what a write was sent: see doc.go. What caused the same write before causes
 // no second one, unless it came just now.
-func (w *write) explain(h *happenings, all *world) string {
-	began := w.began
+func (w *write) explain(known *world) string {
+	began, h := w.began, known.happened(w.now)
 	w.caused, w.last = began, &write{}
-	if last := h.sent[w.key()]; last != nil {
+	if last := known.sent.of(w.key()); last != nil {
 		w.last, w.pause = last, began.Sub(last.began)
 	}
 	var foreign, echo *happening
 	for _, since := range []time.Time{w.last.caused, began.Add(-justNow)} {
 		for _, isFar := range []bool{false, true} {
 			if foreign == nil && echo == nil && (since == w.last.caused || w.last.failed == "") {
-				foreign = h.latest(since, began, func(e *happening) bool { return !e.echo && (isFar || w.isNear(e)) })
-				echo = h.latest(since, began, func(e *happening) bool { return e.echo && (isFar || w.isNear(e)) })
+				foreign = h.latest(since, began, func(e happening) bool { return !e.echo && (isFar || w.isNear(e)) })
+				echo = h.latest(since, began, func(e happening) bool { return e.echo && (isFar || w.isNear(e)) })
 			}
 		}
 	}
 	if foreign == nil && echo == nil && w.last.failed == "" {
-		foreign = all.all.latest(w.last.caused, began, w.names)
+		foreign = known.all.latest(w.last.caused, began, w.names)
 	}
-	text := "because "
 	switch {
 	case foreign != nil:
-		w.why, w.cause = byEvent, foreign
+		w.cause = foreign
 	case w.last.failed != "":
-		w.why, w.caused = again, w.last.began
+		w.caused = w.last.began
 		return fmt.Sprintf("again, %s after %s", ago(w.pause), w.last.failed)
 	case echo != nil:
-		w.why, w.cause, text = byEcho, echo, "because of its own write: "
+		w.cause = echo
 	default:
-		w.why = byNobody
+		w.uncaused = true
 		return "cause not seen: a resync, or a timer?"
 	}
 	w.caused = w.cause.at
-	return fmt.Sprintf("%s%s, %s before", text, w.cause, ago(began.Sub(w.caused)))
+	return fmt.Sprintf("because %s, %s before", w.cause, ago(began.Sub(w.caused)))
 }
 
 // ago is a duration as people read it.
 func ago(d time.Duration) string {
-	switch {
-	case d < time.Millisecond:
-		return d.Round(time.Microsecond).String()
-	case d < time.Second:
+	if d < time.Second {
 		return d.Round(time.Millisecond).String()
-	default:
-		return d.Round(100 * time.Millisecond).String()
 	}
+	return d.Round(100 * time.Millisecond).String()
 }

@@ -13,9 +13,9 @@
 // glass.go takes requests, exchange.go passes them on and reads along, encoding.go decodes: the answers
 // of writes, lists, and the events of watches, each a step of the observer, which hands them on in
 // order, and has them for the page. world.go knows the objects as they are, and whose they are. cause.go
-// says because of what a write was sent, changes.go what it changed, and story.go prints it. rules.go
-// says what is wasted or wrong, findings.go has what is known for that, and role.go which rights were
-// used. tables.go asks the API server what kubectl would print.
+// says because of what a write was sent, changes.go what it changed, and story.go makes a line of it,
+// which the observer prints. rules.go says what is wasted or wrong, findings.go has what is known for
+// that, and role.go which rights were used. tables.go asks the API server what kubectl would print.
 //
 // # What is kept
 //

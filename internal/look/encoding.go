@@ -37,7 +37,7 @@ func (g *Glass) readable(x *exchange, accept string) string {
 			all = append(all, one)
 		case kind != "":
 			if _, again := g.unreadable.LoadOrStore(x.resource+kind, true); !again {
-				g.remark("%s of %s cannot be read here: the API server is asked for JSON", kind, x.resource)
+				g.remark("look", "%s of %s cannot be read here: the API server is asked for JSON", kind, x.resource)
 			}
 		}
 	}

@@ -16,10 +16,11 @@ import (
 )
 
 // unseen are the resources of which nothing is told: Events are notes for people, and a Lease is
-// renewed all the time. Of opaque subresources nobody reads the bytes.
+// renewed all the time. Of opaque subresources nobody reads the bytes; nor of exec, attach and
+// portforward, which are upgrades.
 var (
 	unseen = map[string]bool{"events": true, "events.events.k8s.io": true, "leases.coordination.k8s.io": true}
-	opaque = map[string]bool{"log": true, "proxy": true, "exec": true, "attach": true, "portforward": true}
+	opaque = map[string]bool{"log": true, "proxy": true}
 )
 
 // exchange is one request and its answer.
@@ -55,21 +56,13 @@ func (x *exchange) isSeen(r *http.Request) bool {
 // isWrite reports whether it may change something.
 func (x *exchange) isWrite() bool { return x.method != http.MethodGet }
 
-// verbs are those of requests for one object.
-var verbs = map[string]string{http.MethodGet: "get", http.MethodPost: "create", http.MethodPut: "update", http.MethodPatch: "patch", http.MethodDelete: "delete"}
-
 // verb is what Kubernetes calls it.
 func (x *exchange) verb() string {
-	switch {
-	case x.watch:
-		return "watch"
-	case x.list:
-		return "list"
-	case x.method == http.MethodDelete && x.Name == "":
-		return "deletecollection"
-	}
-	return verbs[x.method]
+	return (&testkit.Request{Method: x.method, Target: x.Target, Watch: x.watch}).Verb()
 }
+
+// String names it as Kubernetes does.
+func (x *exchange) String() string { return strings.ToUpper(x.verb()) + " " + x.path }
 
 // key is what a write is known by.
 func (x *exchange) key() string { return x.method + " " + x.path + " " + x.Name }
@@ -99,26 +92,24 @@ func (x *exchange) note(what string, code int, body []byte) int64 {
 // RoundTrip passes a request on, and reads along.
 func (g *Glass) RoundTrip(r *http.Request) (*http.Response, error) {
 	x := g.newExchange(r)
-	if !x.isSeen(r) {
-		response, err := g.next.RoundTrip(r)
-		g.role.use(x, response)
-		return response, err
-	}
-	r.Header.Del("Accept-Encoding")
-	r.Header.Set("Accept", g.readable(x, r.Header.Get("Accept")))
-	x.sent = head(&r.Body)
-	if !x.list && !x.watch {
-		x.seq = x.note(trace.Sent, 0, nil)
+	isSeen := x.isSeen(r)
+	if isSeen {
+		r.Header.Del("Accept-Encoding")
+		r.Header.Set("Accept", g.readable(x, r.Header.Get("Accept")))
+		x.sent = head(&r.Body)
+		if !x.list && !x.watch {
+			x.seq = x.note(trace.Sent, 0, nil)
+		}
 	}
 	response, err := g.next.RoundTrip(r)
 	g.role.use(x, response)
-	g.collect(x, response)
+	if isSeen && err == nil && response.StatusCode < http.StatusBadRequest {
+		g.collect(x)
+	}
 	switch {
-	case err != nil && r.Context().Err() != nil: // The program has not waited.
-		x.answered(0, nil)
+	case !isSeen:
 	case err != nil:
 		x.answered(0, []byte(err.Error()))
-	case response.StatusCode == http.StatusSwitchingProtocols:
 	case x.watch && response.StatusCode == http.StatusOK:
 		x.seq = x.note(trace.Opened, http.StatusOK, nil)
 		response.Body = &stream{ReadCloser: response.Body, exchange: x, split: splitOf(response.Header.Get("Content-Type"))}

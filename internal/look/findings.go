@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"k8s.io/apimachinery/pkg/types"
+
 	"example.com/byhand/internal/trace"
 )
 
@@ -17,51 +19,46 @@ const mostRequests = 5
 
 // findings is what is known to judge by. It is for one caller at a time.
 type findings struct {
-	all      []*Finding // without those that are allowed
+	all      map[string]*Finding // by name, without those that are allowed
 	world    *world
-	began    time.Time
-	causes   map[string]int // of writes
-	rows     recent[int]    // how often something was so, one time after the other
+	rows     recent[int] // how often something was so, one time after the other
 	readings map[string]*reading
 	open     int       // watches
 	idle     time.Time // when the last one ended
 	paces    map[string]pace
-	written  map[string]bool            // namespaces
-	heard    map[string]map[string]bool // namespaces, by kind, where all are watched
-	own      map[string]bool            // finalizers
-	held     map[string]*object         // by what was a finalizer of the program
-	unowned  map[string][2]*object      // what was created, and because of what
+	written  map[string]bool       // namespaces
+	heard    map[[2]string]bool    // kinds and namespaces, where all are watched
+	own      map[string]bool       // finalizers
+	held     map[types.UID]*object // by what was a finalizer of the program
+	unowned  [][2]*object          // what was created, and because of what
 }
 
 func newFindings(w *world, allowed []string) (*findings, error) {
-	f := &findings{world: w, began: time.Now(), causes: map[string]int{}, rows: newRecent[int](), readings: map[string]*reading{}, paces: map[string]pace{},
-		written: map[string]bool{}, heard: map[string]map[string]bool{}, own: map[string]bool{}, held: map[string]*object{}, unowned: map[string][2]*object{}}
+	f := &findings{world: w, all: map[string]*Finding{}, rows: newRecent[int](), readings: map[string]*reading{}, paces: map[string]pace{},
+		written: map[string]bool{}, heard: map[[2]string]bool{}, own: map[string]bool{}, held: map[types.UID]*object{}}
 	var names []string
 	for _, one := range table {
-		if names = append(names, one.Name); !slices.Contains(allowed, one.Name) {
-			f.all = append(f.all, &one)
-		}
+		names, f.all[one.Name] = append(names, one.Name), &one
 	}
 	for _, name := range allowed {
 		if !slices.Contains(names, name) {
 			return nil, fmt.Errorf("--allow %s: there is no such finding: give one of %s", name, strings.Join(names, ", "))
 		}
+		delete(f.all, name)
 	}
 	return f, nil
 }
 
-// found counts findings, unless they are allowed.
-func (g *Glass) found(at time.Time, found map[string]string) {
-	for _, f := range g.findings.all {
-		request := found[f.Name]
-		if request == "" {
-			continue
-		}
-		if f.Count++; f.Count <= mostRequests {
-			f.Requests = append(f.Requests, request)
-			g.story.line(at, "finding", "%s: %s", f.Name, request)
-			g.onPage(fmt.Sprintf("%s: %s", f.Name, request), g.story.next)
-		}
+// found counts a finding if it is one, and tells it.
+func (g *Glass) found(name string, is bool, format string, args ...any) {
+	f := g.findings.all[name]
+	if !is || f == nil {
+		return
+	}
+	if f.Count++; f.Count <= mostRequests {
+		request := fmt.Sprintf(format, args...)
+		f.Requests = append(f.Requests, request)
+		g.remark("finding", "%s: %s", name, request)
 	}
 }
 
@@ -75,14 +72,8 @@ func (f *findings) inRow(what string, is bool) int {
 	return f.rows.of(what)
 }
 
-// judgeWrite looks at a write.
-func (g *Glass) judgeWrite(w *write) {
-	f := g.findings
-	f.causes[w.why]++
-	g.found(w.Time, f.inWrite(w))
-	if !w.isDone() {
-		return
-	}
+// learn notes what a write that was done says of the program.
+func (f *findings) learn(w *write) {
 	if w.before != nil && !w.noOp {
 		f.world.old.Add(w.version(w.before.ResourceVersion), true)
 		f.world.old.Add(w.version(w.from), true)
@@ -94,7 +85,7 @@ func (g *Glass) judgeWrite(w *write) {
 		f.written[w.Namespace] = true
 	}
 	if w.method == http.MethodPost && len(w.now.OwnerReferences) == 0 && w.cause != nil && w.cause.object.UID != w.now.UID {
-		f.unowned[string(w.now.UID)] = [2]*object{w.now, w.cause.object}
+		f.unowned = append(f.unowned, [2]*object{w.now, w.cause.object})
 	}
 }
 
@@ -102,14 +93,11 @@ func (g *Glass) judgeWrite(w *write) {
 func (f *findings) hear(n note, h happening) {
 	o := h.object
 	if n.Namespace == "" && o.Namespace != "" {
-		if f.heard[o.Kind] == nil {
-			f.heard[o.Kind] = map[string]bool{}
-		}
-		f.heard[o.Kind][o.Namespace] = true
+		f.heard[[2]string{o.Kind, o.Namespace}] = true
 	}
-	delete(f.held, string(o.UID))
+	delete(f.held, o.UID)
 	if h.what != "was deleted" && o.DeletionTimestamp != nil && slices.ContainsFunc(o.Finalizers, func(name string) bool { return f.own[name] }) {
-		f.held[string(o.UID)] = o
+		f.held[o.UID] = o
 	}
 }
 
@@ -131,55 +119,6 @@ func (r *reading) told(key string, isThere bool) {
 		delete(r.has, key)
 	case isKnown || len(r.has) < mostObjects:
 		r.has[key] = r.lists
-	}
-}
-
-// complete returns which objects the last list has no more, when all of it was told.
-func (r *reading) complete() (gone []string) {
-	for key, list := range r.has {
-		if list < r.lists {
-			gone = append(gone, key)
-			delete(r.has, key)
-		}
-	}
-	return gone
-}
-
-// answer is a note of what was asked for.
-type answer struct {
-	note
-	*reading
-	body      map[string]any
-	isWatched bool // all that it is about
-}
-
-// String names the request as Kubernetes does.
-func (a *answer) String() string { return strings.ToUpper(a.verb()) + " " + a.path }
-
-// judgeRead looks at what was answered; what is the type of an event.
-func (g *Glass) judgeRead(n note, what string, body map[string]any) {
-	f := g.findings
-	if f.open == 0 && !f.idle.IsZero() && n.began.Sub(f.idle) > 2*shortWatch {
-		clear(f.readings) // A program that was started anew lists anew.
-	}
-	a := &answer{note: n, body: body, reading: f.reading(n), isWatched: f.isWatched(n)}
-	a.expired = a.expired || what == "ERROR" || n.code == http.StatusGone
-	if n.What == trace.Ended {
-		a.open, a.short = a.open-1, a.short+1
-		if n.Time.Sub(n.began) > shortWatch || a.expired {
-			a.short = 0
-		}
-		if f.open--; f.open == 0 {
-			f.idle = n.Time
-		}
-	}
-	g.found(n.Time, f.inAnswer(a))
-	if n.What == trace.Opened && n.query.Get("sendInitialEvents") == "true" {
-		a.lists++
-	}
-	if n.What == trace.Opened {
-		a.seen, a.open = true, a.open+1
-		f.open++
 	}
 }
 
@@ -215,48 +154,32 @@ type pace struct {
 
 // paced returns the pause before a request, and whether it is the last of many with the same pause
 // between them, in which the client did nothing.
-func (f *findings) paced(a *answer) (time.Duration, bool) {
-	if a.What != trace.Answered && a.What != trace.Listed {
+func (f *findings) paced(n note) (time.Duration, bool) {
+	if n.What != trace.Answered && n.What != trace.Listed {
 		return 0, false
 	}
-	last := f.paces[a.Group]
-	now := pace{began: a.began, ended: a.Time, gap: a.began.Sub(last.began)}
-	f.paces[a.Group] = now
-	idle := a.began.Sub(last.ended)
-	n := f.inRow("pace "+a.Group, now.gap >= 20*time.Millisecond && now.gap <= time.Second && idle >= now.gap/2 && (now.gap-last.gap).Abs() <= now.gap/6)
-	return now.gap, n > 0 && n%mostPaced == 0
-}
-
-// finish looks at what is left, and prints all findings.
-func (g *Glass) finish() {
-	now := time.Now()
-	g.atEnd(now)
-	for _, one := range g.Findings() {
-		g.story.line(now, "finding", "%d × %s: %s. Right: %s", one.Count, one.Name, one.What, one.Right)
-	}
+	last := f.paces[n.Group]
+	now := pace{began: n.began, ended: n.Time, gap: n.began.Sub(last.began)}
+	f.paces[n.Group] = now
+	idle := n.began.Sub(last.ended)
+	row := f.inRow("pace "+n.Group, now.gap >= 20*time.Millisecond && now.gap <= time.Second && idle >= now.gap/2 && (now.gap-last.gap).Abs() <= now.gap/6)
+	return now.gap, row > 0 && row%mostPaced == 0
 }
 
 // Findings are those that there were. It may be called after Close.
 func (g *Glass) Findings() []Finding {
 	all := []Finding{}
-	for _, f := range g.findings.all {
-		if f.Count > 0 {
+	for _, one := range table {
+		if f := g.findings.all[one.Name]; f != nil && f.Count > 0 {
 			all = append(all, *f)
 		}
 	}
 	return all
 }
 
-// Report writes as JSON what was found, and how many writes had which cause. It may be called after
-// Close.
+// Report writes as JSON what was found. It may be called after Close.
 func (g *Glass) Report(out io.Writer) error {
 	encoder := json.NewEncoder(out)
 	encoder.SetIndent("", "  ")
-	encoder.SetEscapeHTML(false)
-	return encoder.Encode(struct {
-		Began    time.Time      `json:"began"`
-		Ended    time.Time      `json:"ended"`
-		Causes   map[string]int `json:"causes"`
-		Findings []Finding      `json:"findings"`
-	}{g.findings.began, time.Now(), g.findings.causes, g.Findings()})
+	return encoder.Encode(map[string][]Finding{"findings": g.Findings()})
 }

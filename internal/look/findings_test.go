@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -15,28 +16,30 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"example.com/byhand/internal/observer"
 	"example.com/byhand/internal/trace"
 )
 
 // script is what passes a Glass, at times of its own.
 type script struct {
 	*Glass
-	t    *testing.T
-	told *lines
-	seq  int64
+	t       *testing.T
+	printed bytes.Buffer
 }
 
-func newScript(t *testing.T, allowed ...string) *script {
+func newScript(t *testing.T, o Options) *script {
 	t.Helper()
-	known, told := newWorld(), &lines{}
-	findings, err := newFindings(known, allowed)
-	if err != nil {
+	s := &script{t: t}
+	o.Story = &s.printed
+	var err error
+	if s.Glass, err = newGlass(o); err != nil {
 		t.Fatal(err)
 	}
-	// Nothing is published meanwhile: a script tells by itself, and nobody else may.
-	unpublished := observer.New(observer.Options{After: time.Hour})
-	return &script{Glass: &Glass{Observer: unpublished, world: known, findings: findings, story: &story{out: told}}, t: t, told: told}
+	return s
+}
+
+// story is what was printed until the end, without the times.
+func (s *script) story() string {
+	return regexp.MustCompile(`(?m)^[\d:.]+  `).ReplaceAllString(s.printed.String(), "")
 }
 
 var began = time.Now().Add(-time.Hour)
@@ -53,8 +56,10 @@ func (s *script) open(ms int, method, address string) *exchange {
 
 // tells tells what happened to it.
 func (s *script) tells(ms int, x *exchange, what string, code int, body string) {
-	s.seq++
-	s.tell(note{x, &trace.Step{Seq: s.seq, Time: at(ms), What: what}, code, []byte(body)})
+	s.Record(&trace.Step{What: what}, 0, func(step *trace.Step) {
+		step.Time = at(ms)
+		s.tell(note{x, step, code, []byte(body)})
+	})
 }
 
 // sends sends a request, which is answered after a millisecond.
@@ -212,31 +217,31 @@ func TestFindings(t *testing.T) {
 		}, map[string]int{"finalizer-left": 1}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := newScript(t)
+			s := newScript(t, Options{})
 			test.play(s)
 			s.finish()
-			if test.want["fight"] > 0 && !strings.Contains(s.told.String(), "(because Widget default/w was changed, 5ms before), 3 times in a row; undone by scaler") {
-				t.Errorf("nobody says who the other one is:\n%s", s.told)
-			}
-			found := map[string]int{}
-			for _, f := range s.Findings() {
-				found[f.Name] = f.Count
-				if len(f.Requests) != min(f.Count, mostRequests) || !strings.Contains(s.told.String(), f.Requests[0]) {
-					t.Errorf("%s has the requests %q, and the story is:\n%s", f.Name, f.Requests, s.told)
-				}
-			}
-			if diff := cmp.Diff(test.want, found); diff != "" {
-				t.Errorf("findings (-want +got):\n%s\n%s", diff, s.told)
-			}
-			allowed := newScript(t, slices.Collect(maps.Keys(test.want))...)
-			test.play(allowed)
-			if allowed.finish(); len(allowed.Findings()) > 0 {
-				t.Errorf("what is allowed is found: %v", allowed.Findings())
+			if test.want["fight"] > 0 && !strings.Contains(s.story(), "(because Widget default/w was changed, 5ms before), 3 times in a row; undone by scaler") {
+				t.Errorf("nobody says who the other one is:\n%s", s.story())
 			}
 			var report bytes.Buffer
 			var read struct{ Findings []Finding }
-			if err := s.Report(&report); err != nil || json.Unmarshal(report.Bytes(), &read) != nil || !cmp.Equal(read.Findings, s.Findings()) {
-				t.Errorf("the report is %s, %v; want %v", &report, err, s.Findings())
+			if err := s.Report(&report); err != nil || json.Unmarshal(report.Bytes(), &read) != nil {
+				t.Errorf("the report is %s, %v", &report, err)
+			}
+			found := map[string]int{}
+			for _, f := range read.Findings {
+				found[f.Name] = f.Count
+				if len(f.Requests) != min(f.Count, mostRequests) || !strings.Contains(s.story(), "finding  "+f.Name+": "+f.Requests[0]) {
+					t.Errorf("%s has the requests %q, and the story is:\n%s", f.Name, f.Requests, s.story())
+				}
+			}
+			if diff := cmp.Diff(test.want, found); diff != "" {
+				t.Errorf("findings (-want +got):\n%s\n%s", diff, s.story())
+			}
+			allowed := newScript(t, Options{Allowed: slices.Collect(maps.Keys(test.want))})
+			test.play(allowed)
+			if allowed.finish(); len(allowed.Findings()) > 0 {
+				t.Errorf("what is allowed is found: %v", allowed.Findings())
 			}
 		})
 	}

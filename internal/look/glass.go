@@ -51,13 +51,13 @@ type Glass struct {
 	base       string // of every path: the API server may be behind another server
 	proxy      *httputil.ReverseProxy
 	next       http.RoundTripper
-	stop       func()
+	stop       context.CancelFunc
+	running    sync.WaitGroup
 	requests   atomic.Int64
 	unreadable sync.Map // what was said to be
 	server     rest.Interface
 	kinds      map[string]string // by resource
 	world      *world
-	story      *story
 	findings   *findings
 	role       *role
 
@@ -69,14 +69,21 @@ type Glass struct {
 // between the event of a write and its answer.
 const toldAfter = 250 * time.Millisecond
 
-// New listens. config leads to the API server. Close ends it.
-func New(config *rest.Config, o Options) (g *Glass, err error) {
-	g = &Glass{token: rand.Text(), world: newWorld(), story: &story{out: o.Story},
-		Observer: observer.New(observer.Options{All: true, After: toldAfter})}
+// newGlass returns one that listens nowhere.
+func newGlass(o Options) (g *Glass, err error) {
+	g = &Glass{token: rand.Text(), world: newWorld(), Observer: observer.New(observer.Options{All: true, After: toldAfter})}
+	g.Print(observer.Flag{}, o.Story)
 	if g.findings, err = newFindings(g.world, o.Allowed); err != nil {
 		return nil, err
 	}
-	if g.role, err = readRole(o.Role); err != nil {
+	g.role, err = readRole(o.Role)
+	return g, err
+}
+
+// New listens. config leads to the API server. Close ends it.
+func New(config *rest.Config, o Options) (*Glass, error) {
+	g, err := newGlass(o)
+	if err != nil {
 		return nil, err
 	}
 	client, err := discovery.NewDiscoveryClientForConfig(config)
@@ -124,15 +131,8 @@ func (g *Glass) listen(address string) error {
 		return err
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		_ = server.Run(ctx)
-	}()
-	g.stop = func() {
-		cancel()
-		<-ended
-	}
+	g.stop = cancel
+	g.running.Go(func() { _ = server.Run(ctx) })
 	return nil
 }
 
@@ -169,7 +169,7 @@ func (g *Glass) Requests() int64 { return g.requests.Load() }
 // Close ends all requests, tells what is left to tell, and the findings, and removes the kubeconfig.
 func (g *Glass) Close() error {
 	g.stop()
-	g.Observer.Close()
+	g.running.Wait()
 	g.finish()
 	return os.RemoveAll(g.dir)
 }

@@ -27,19 +27,14 @@ rules:
 `), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	role, err := readRole(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := newScript(t)
-	s.role = role
+	s := newScript(t, Options{Role: file})
 	const all = "/apis/apps/v1/namespaces/a/deployments"
 	for _, request := range [][2]string{{"GET", all}, {"GET", all + "?watch=1"}, {"PATCH", all + "/a"}, {"PUT", all + "/a/status"}, {"DELETE", "/api/v1/pods"}, {"POST", "/api/v1/namespaces/a/events"}} {
 		code := http.StatusOK
 		if request[0] == "PATCH" {
 			code = http.StatusCreated
 		}
-		role.use(s.newExchange(httptest.NewRequest(request[0], request[1], nil)), &http.Response{StatusCode: code})
+		s.role.use(s.newExchange(httptest.NewRequest(request[0], request[1], nil)), &http.Response{StatusCode: code})
 	}
 	s.finish()
 	want := []string{"get deployments in the API group apps", "update deployments in the API group apps", "delete deployments in the API group apps", `* secrets in the API group ""`}

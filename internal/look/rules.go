@@ -2,7 +2,6 @@ package look
 
 import (
 	"cmp"
-	"fmt"
 	"maps"
 	"net/http"
 	"slices"
@@ -50,94 +49,112 @@ const (
 	heldFor    = 10 * time.Second
 )
 
-// said returns the words if something is so, else "": nothing is found.
-func said(is bool, format string, args ...any) string {
-	if !is {
-		return ""
-	}
-	return fmt.Sprintf(format, args...)
-}
-
-// inWrite says what is found in a write, by the name of the finding.
-func (f *findings) inWrite(w *write) map[string]string {
-	echoes := f.inRow("echo "+w.key(), w.why == byEcho)
-	isUndone := w.why == byEvent && w.isDone() && w.changed != "" && w.changed == w.last.changed && w.cause.object.UID == w.now.UID
+// judgeWrite finds what is wasted or wrong in a write.
+func (g *Glass) judgeWrite(w *write) {
+	f := g.findings
+	isDone := w.code != 0 && w.code < http.StatusBadRequest
+	isEcho := w.cause != nil && w.cause.echo
+	echoes := f.inRow("echo "+w.key(), isEcho)
+	isUndone := w.cause != nil && !isEcho && isDone && w.changed != "" && w.changed == w.last.changed && w.cause.object.UID == w.now.UID
 	undone, by := f.inRow("undone "+w.key(), isUndone), ""
 	if isUndone {
 		by = cmp.Or(w.cause.by, "somebody")
 	}
-	steady := f.inRow("steady "+w.key(), w.why == again && w.failed == w.last.failed && w.pause <= w.last.pause*6/5 && w.pause < longPause)
+	isRetry := w.cause == nil && !w.uncaused
+	steady := f.inRow("steady "+w.key(), isRetry && w.failed == w.last.failed && w.pause <= w.last.pause*6/5 && w.pause < longPause)
 	// A single one may come of an event that came before the last one was sent, while that waited.
-	isUncaused := w.why == byNobody && w.last.why == byNobody && w.last.failed == ""
-	return map[string]string{
-		"no-op-write":         said(w.noOp && w.method != http.MethodDelete, "%s", w.Text),
-		"write-without-cause": said(isUncaused && w.isDone() && !w.noOp && w.changed != "", "%s, %s after the last one", w.Text, ago(w.pause)),
-		"loop":                said(echoes > inRow, "%s, %d times in a row", w.Text, echoes),
-		"fight":               said(undone >= inRow, "%s, %d times in a row; undone by %s", w.Text, undone+1, by),
-		"own-conflict":        said(w.failed == "409 Conflict" && f.world.old.of(w.version(w.from)), "%s, from version %s", w.Text, w.from),
-		"steady-retry":        said(steady > inRow, "%s, %d times with a pause of %s", w.Text, steady+2, ago(w.pause)),
+	isUncaused := w.uncaused && w.last.uncaused && w.last.failed == ""
+	isHasty := w.failed == "409 Conflict" && f.world.old.of(w.version(w.from))
+	g.found("no-op-write", w.noOp && w.method != http.MethodDelete, "%s", w.Text)
+	g.found("write-without-cause", isUncaused && isDone && !w.noOp && w.changed != "", "%s, %s after the last one", w.Text, ago(w.pause))
+	g.found("loop", echoes > inRow, "%s, %d times in a row", w.Text, echoes)
+	g.found("fight", undone >= inRow, "%s, %d times in a row; undone by %s", w.Text, undone+1, by)
+	g.found("own-conflict", isHasty, "%s, from version %s", w.Text, w.from)
+	g.found("steady-retry", steady > inRow, "%s, %d times with a pause of %s", w.Text, steady+2, ago(w.pause))
+	if isDone {
+		f.learn(w)
 	}
 }
 
-// inAnswer says what is found in whatever was answered.
-func (f *findings) inAnswer(a *answer) map[string]string {
-	isWhole := a.What == trace.Opened && a.query.Get("sendInitialEvents") == "true" || a.What == trace.Listed && a.query.Get("continue") == ""
-	isExtra := isWhole && a.list && a.query.Get("limit") == "" && a.isWatched
-	isSame := false
-	if a.What == trace.Answered && !a.isWrite() && a.Subresource == "" && a.code == http.StatusOK && a.isWatched {
-		known := f.world.known(a.resource, keyOf(a.Namespace, a.Name))
-		isSame = known != nil && known.ResourceVersion == text(a.body, "metadata", "resourceVersion")
-	}
-	pause, isPaced := f.paced(a)
-	took := a.Time.Sub(a.began)
-	found := map[string]string{
-		"relist":          said(isWhole && !isExtra && a.seen && !a.expired && a.open == 0, "%s", a),
-		"short-watch":     said(a.What == trace.Ended && a.short >= inRow, "%s ended after %s, %d times in a row", a, ago(took), a.short),
-		"list-of-watched": said(isExtra, "%s", a),
-		"get-of-watched":  said(isSame, "%s", a),
-		"client-limit":    said(isPaced, "%d requests in %s, the last is %s: one each %s", mostPaced, ago(mostPaced*pause), a, ago(pause)),
-		"all-secrets":     said(isWhole && a.resource == "secrets" && a.Namespace == "" && !a.selects && !a.partial && !a.seen, "%s", a),
-	}
-	if isWhole {
-		a.expired = false
-	}
-	return found
-}
-
-// atEnd finds what is left.
-func (g *Glass) atEnd(now time.Time) {
+// judgeRead finds what is wasted or wrong in what was read; event is the type of one.
+func (g *Glass) judgeRead(n note, event string, body map[string]any) {
 	f := g.findings
-	add := func(name, format string, args ...any) {
-		g.found(now, map[string]string{name: fmt.Sprintf(format, args...)})
+	if f.open == 0 && !f.idle.IsZero() && n.began.Sub(f.idle) > 2*shortWatch {
+		clear(f.readings) // A program that was started anew lists anew.
 	}
+	r, isWatched := f.reading(n), f.isWatched(n)
+	r.expired = r.expired || event == "ERROR" || n.code == http.StatusGone
+	took := n.Time.Sub(n.began)
+	if n.What == trace.Ended {
+		r.open, r.short = r.open-1, r.short+1
+		if took > shortWatch || r.expired {
+			r.short = 0
+		}
+		if f.open--; f.open == 0 {
+			f.idle = n.Time
+		}
+	}
+	isWhole := n.What == trace.Opened && n.query.Get("sendInitialEvents") == "true" || n.What == trace.Listed && n.query.Get("continue") == ""
+	isExtra := isWhole && n.list && n.query.Get("limit") == "" && isWatched
+	isAgain := isWhole && !isExtra && r.seen && !r.expired && r.open == 0
+	isSame := false
+	if n.What == trace.Answered && !n.isWrite() && n.Subresource == "" && n.code == http.StatusOK && isWatched {
+		known := f.world.known(n.resource, keyOf(n.Namespace, n.Name))
+		isSame = known != nil && known.ResourceVersion == text(body, "metadata", "resourceVersion")
+	}
+	pause, isPaced := f.paced(n)
+	isAll := n.Namespace == "" && !r.selects && !n.partial
+	g.found("relist", isAgain, "%s", n)
+	g.found("short-watch", n.What == trace.Ended && r.short >= inRow, "%s ended after %s, %d times in a row", n, ago(took), r.short)
+	g.found("list-of-watched", isExtra, "%s", n)
+	g.found("get-of-watched", isSame, "%s", n)
+	g.found("client-limit", isPaced, "%d requests in %s, the last is %s: one each %s", mostPaced, ago(mostPaced*pause), n, ago(pause))
+	g.found("all-secrets", isWhole && isAll && n.resource == "secrets" && !r.seen, "%s", n)
+	if isWhole {
+		r.expired, r.lists = false, r.lists+1
+	}
+	if n.What == trace.Opened {
+		r.seen, r.open = true, r.open+1
+		f.open++
+	}
+}
+
+// finish tells what is left to tell, finds what is left at the end, and names all findings.
+func (g *Glass) finish() {
+	g.Observer.Close()
+	f, now := g.findings, time.Now()
 	isThere := func(o *object) bool {
 		last := f.world.known(o.resource, o.key())
 		return last != nil && last.UID == o.UID
 	}
-	for _, kind := range slices.Sorted(maps.Keys(f.heard)) {
-		others := maps.Clone(f.heard[kind])
-		maps.DeleteFunc(others, func(namespace string, _ bool) bool { return f.written[namespace] })
-		if len(f.written) == 1 && len(others) > 0 {
-			add("all-namespaces", "%s of %d other namespaces came; all writes are in %s", kind, len(others), slices.Collect(maps.Keys(f.written))[0])
+	others := map[string]int{} // namespaces, by kind
+	for pair := range f.heard {
+		if kind, namespace := pair[0], pair[1]; !f.written[namespace] {
+			others[kind]++
 		}
+	}
+	for _, kind := range slices.Sorted(maps.Keys(others)) {
+		g.found("all-namespaces", len(f.written) == 1, "%s of %d other namespaces came; all writes are in %s", kind, others[kind], strings.Join(slices.Sorted(maps.Keys(f.written)), ", "))
 	}
 	for _, pair := range f.unowned {
-		if child, owner := pair[0], pair[1]; isThere(child) && !isThere(owner) {
-			add("no-owner", "%s was created because of %s, which is gone", child, owner)
-		}
+		child, owner := pair[0], pair[1]
+		g.found("no-owner", isThere(child) && !isThere(owner), "%s was created because of %s, which is gone", child, owner)
 	}
 	for _, o := range f.held {
-		if held := now.Sub(o.DeletionTimestamp.Time); held > heldFor {
-			add("finalizer-left", "%s was deleted %s before the end, and has the finalizers %s", o, ago(held), strings.Join(o.Finalizers, ", "))
-		}
+		held := now.Sub(o.DeletionTimestamp.Time)
+		g.found("finalizer-left", held > heldFor, "%s was deleted %s before the end, and has the finalizers %s", o, ago(held), strings.Join(o.Finalizers, ", "))
 	}
-	for _, right := range g.role.unused() {
-		add("unused-right", "%s", right)
+	g.role.mu.Lock()
+	defer g.role.mu.Unlock()
+	for _, right := range g.role.unused {
+		isAsked := !strings.HasSuffix(right.resource, "/finalizers") // No request asks for that.
+		g.found("unused-right", isAsked, "%s %s in the API group %s", right.verb, right.resource, cmp.Or(right.group, `""`))
 	}
+	for _, one := range g.Findings() {
+		g.remark("finding", "%d × %s: %s. Right: %s", one.Count, one.Name, one.What, one.Right)
+	}
+	g.Observer.Close() // These are lines, too.
 }
-
-// isDone reports whether the API server has done it.
-func (w *write) isDone() bool { return w.code != 0 && w.code < http.StatusBadRequest }
 
 // version is a version of the object that is written.
 func (w *write) version(number string) string { return w.resource + " " + w.now.key() + " " + number }

@@ -5,64 +5,28 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
 	"strings"
-	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/watch"
 
-	"example.com/byhand/internal/observer"
 	"example.com/byhand/internal/trace"
 )
 
-// story is what is printed: a line for what came, and a line for what went.
-type story struct {
-	out  io.Writer
-	lost bool  // the API server does not answer
-	last int64 // step
-}
-
-// line prints one. No object can print control characters.
-func (s *story) line(at time.Time, word, format string, args ...any) {
-	_, _ = fmt.Fprintf(s.out, "%s  %-7s  %s\n", at.Format("15:04:05.000"), word, observer.Harmless(fmt.Sprintf(format, args...)))
-}
-
-// say prints a line, which the page has, too.
+// say makes a line of the story of a note, which the page has, too.
 func (g *Glass) say(n note, word, format string, args ...any) {
-	n.Text = fmt.Sprintf(format, args...)
-	g.story.line(n.Time, word, "%s", n.Text)
+	n.Story, n.Text = word, fmt.Sprintf(format, args...)
 }
 
-// remark says something about the Glass itself. Unlike the others it may be called at any time.
-func (g *Glass) remark(format string, args ...any) {
-	g.onPage(fmt.Sprintf(format, args...), func(step *trace.Step) {
-		g.story.next(step)
-		g.story.line(step.Time, "look", "%s", step.Text)
-	})
-}
-
-// onPage says something on the page.
-func (g *Glass) onPage(text string, then func(*trace.Step)) {
-	g.Record(&trace.Step{Part: trace.PartProgram, What: trace.Said, Text: text}, 0, then)
-}
-
-// next says how many steps are missing before this one.
-func (s *story) next(step *trace.Step) {
-	if missing := step.Seq - s.last - 1; missing > 0 {
-		s.line(step.Time, "look", "%d events and requests are not told: too many at once", missing)
-	}
-	s.last = step.Seq
+// remark makes a line of the story of what the program neither heard nor sent. Unlike the others it
+// may be called at any time.
+func (g *Glass) remark(word, format string, args ...any) {
+	g.Record(&trace.Step{Part: trace.PartProgram, What: trace.Said, Story: word, Text: fmt.Sprintf(format, args...)}, 0, nil)
 }
 
 // tell makes a line of a note, if it is worth one.
 func (g *Glass) tell(n note) {
-	g.story.next(n.Step)
-	if n.code == 0 && len(n.body) > 0 && !g.story.lost {
-		g.say(n, "look", "no answer from the API server: %s. Is it still running?", n.body)
-	}
-	g.story.lost = n.code == 0 && (g.story.lost || len(n.body) > 0)
 	var what string
 	var body map[string]any
 	if n.What == trace.Received {
@@ -78,11 +42,19 @@ func (g *Glass) tell(n note) {
 		g.received(n, watch.EventType(what), body)
 	case n.What == trace.Listed:
 		g.listed(n, body)
-	case n.What == trace.Refused && n.code != 0:
-		g.say(n, "refused", "%s of %s%s → %d %s", map[bool]string{true: "watch", false: "list"}[n.watch], n.resource, in(n.Namespace), n.code, text(body, "message"))
+	case n.What == trace.Refused:
+		g.say(n, "refused", "%s of %s%s → %s %s", n.verb(), n.resource, in(n.Namespace), n.result(), text(body, "message"))
 	case n.isWrite() && n.What != trace.Sent:
 		g.wrote(n, body)
 	}
+}
+
+// result is the code of an answer, or why there is none.
+func (n note) result() string {
+	if n.code == 0 {
+		return "no answer: " + string(n.body)
+	}
+	return fmt.Sprint(n.code)
 }
 
 func in(namespace string) string {
@@ -96,20 +68,13 @@ func in(namespace string) string {
 func (g *Glass) listed(n note, body map[string]any) {
 	items, _ := body["items"].([]any)
 	r := g.findings.reading(n)
-	if n.query.Get("continue") == "" {
-		r.lists++
-	}
 	for _, item := range items {
 		content, _ := item.(map[string]any)
 		now := g.read(n.exchange, content)
 		r.told(now.key(), true)
-		h := happening{at: n.Time, what: "was in a list", object: now}
-		if before := g.world.learn(now); before != nil && before.ResourceVersion == now.ResourceVersion {
-			continue
-		} else if before != nil {
-			h.what = "was another one in a list"
+		if before := g.world.learn(now); before == nil || before.ResourceVersion != now.ResourceVersion {
+			g.happened(n, happening{at: n.Time, what: "was in a list", object: now})
 		}
-		g.happened(n, h)
 	}
 	if text(body, "metadata", "continue") == "" {
 		g.missing(n, r)
@@ -119,11 +84,15 @@ func (g *Glass) listed(n note, body map[string]any) {
 
 // missing tells what was deleted while nobody watched: a list that is complete has it no more.
 func (g *Glass) missing(n note, r *reading) {
-	for _, key := range r.complete() {
+	for key, list := range r.has {
+		if list == r.lists {
+			continue
+		}
+		delete(r.has, key)
 		if o := g.world.known(n.resource, key); o != nil {
 			g.world.forget(n.resource, key)
 			g.happened(n, happening{at: n.Time, what: "was deleted", object: o})
-			g.story.line(n.Time, "deleted", "%s, while nobody watched", o)
+			g.remark("deleted", "%s: gone while nobody watched", o)
 		}
 	}
 }
@@ -167,14 +136,14 @@ func (g *Glass) received(n note, what watch.EventType, content map[string]any) {
 	if own != nil && what != watch.Deleted {
 		return // The answer tells what has changed.
 	}
-	changed, by := "", ""
+	line := now.String()
 	if h.what == "was changed" {
-		changed = colon(changes(before, now))
+		line += colon(changes(before, now))
 	}
 	if h.by != "" {
-		by = " (by " + h.by + ")"
+		line += " (by " + h.by + ")"
 	}
-	g.say(n, strings.TrimPrefix(h.what, "was "), "%s%s%s", now, changed, by)
+	g.say(n, strings.TrimPrefix(h.what, "was "), "%s", line)
 }
 
 // about says what object a step is about, and whose it is.
@@ -208,10 +177,10 @@ func (g *Glass) wrote(n note, body map[string]any) {
 	}
 	key := keyOf(n.Namespace, n.Name)
 	w := &write{note: n, from: text(sent, "metadata", "resourceVersion"), now: g.world.objects.of(n.resource + " " + key)}
-	result, changed := fmt.Sprint(n.code), ""
+	changed := ""
 	switch {
 	case n.code == 0:
-		result, w.failed = "no answer", "no answer"
+		w.failed = "no answer"
 	case n.code >= http.StatusBadRequest:
 		w.failed = fmt.Sprintf("%d %s", n.code, text(body, "reason"))
 		if n.resource != "secrets" { // The message may quote what is in it.
@@ -234,15 +203,11 @@ func (g *Glass) wrote(n note, body map[string]any) {
 	if w.now == nil {
 		w.now = g.read(n.exchange, sent)
 	}
-	h := g.world.happened(w.now)
-	n.Cause = w.explain(h, g.world)
+	n.Cause = w.explain(g.world)
 	w.changed = changed
 	g.about(n, w.now)
-	g.say(n, "sent", "%s %s → %s%s  (%s)", n.method, n.path, result, colon(changed), n.Cause)
+	g.say(n, "sent", "%s %s → %s%s  (%s)", n.method, n.path, n.result(), colon(changed), n.Cause)
 	g.judgeWrite(w)
-	if len(h.sent) == mostSent {
-		clear(h.sent)
-	}
-	w.last, w.body, w.sent = nil, nil, nil
-	h.sent[n.key()] = w
+	w.last, w.before, w.body, w.sent = nil, nil, nil, nil
+	g.world.sent.Add(n.key(), w)
 }

@@ -3,7 +3,6 @@ package look
 import (
 	"context"
 	"encoding/json"
-	"net/http"
 	"slices"
 	"strings"
 
@@ -24,10 +23,7 @@ const (
 )
 
 // collect notes that the program reads or writes objects of a collection.
-func (g *Glass) collect(x *exchange, response *http.Response) {
-	if response == nil || response.StatusCode >= http.StatusBadRequest {
-		return
-	}
+func (g *Glass) collect(x *exchange) {
 	// What is in an object's path after the collection's is its name and a subresource.
 	path := strings.TrimSuffix(strings.TrimSuffix(x.path, "/"+x.Subresource), "/"+x.Name)
 	g.mu.Lock()

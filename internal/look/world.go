@@ -49,10 +49,11 @@ type world struct {
 	old     recent[bool]        // versions that a write of the program has replaced, by resource and key
 	causes  recent[*happenings] // by the UID of the root of objects
 	all     happenings          // of every object
+	sent    recent[*write]      // the last ones, by method, path and name
 }
 
 func newWorld() *world {
-	return &world{objects: newRecent[*object](), byUID: newRecent[*object](), own: newRecent[*ownWrite](), old: newRecent[bool](), causes: newRecent[*happenings]()}
+	return &world{objects: newRecent[*object](), byUID: newRecent[*object](), own: newRecent[*ownWrite](), old: newRecent[bool](), causes: newRecent[*happenings](), sent: newRecent[*write]()}
 }
 
 // object is one as it was last seen.

@@ -19,6 +19,9 @@ type Flag struct {
 	key      string
 }
 
+// JSON is the form of a recording.
+var JSON = Flag{on: true, json: true}
+
 // On reports whether every step is to be printed.
 func (f Flag) On() bool { return f.on }
 
@@ -32,7 +35,7 @@ func (f *Flag) Set(value string) error {
 	case value == "false":
 		*f = Flag{}
 	case value == "json":
-		*f = Flag{on: true, json: true}
+		*f = JSON
 	case isKey && len(validation.ValidateNamespaceName(namespace, false)) == 0 && len(validation.NameIsDNSSubdomain(name, false)) == 0:
 		*f = Flag{on: true, key: value}
 	default:

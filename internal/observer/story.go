@@ -42,6 +42,8 @@ func (s *story) line(step *trace.Step) string {
 	}
 	text := ""
 	switch request := step.Request; {
+	case step.Story != "" && step.Part != trace.PartStore: // of a program that is seen from outside
+		text = fmt.Sprintf("%-7s  %s", step.Story, step.Text)
 	case step.Part == trace.PartProgram:
 		text = step.Text
 	case step.Story == "found" && s.found[step.Kind] > maxFound+1:

@@ -75,7 +75,8 @@ type Step struct {
 	File string `json:"file,omitempty"`
 	Func string `json:"func,omitempty"`
 
-	// Story is what the story calls an event of a store, "" if it does not tell it.
+	// Story is what the story calls an event of a store, or any step of a program that is seen from
+	// outside; "" if it does not tell it.
 	Story string `json:"-"`
 }
 
