@@ -108,8 +108,10 @@ func (g *Glass) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	switch {
 	case !isSeen:
-	case err != nil:
+	case err != nil && r.Context().Err() != nil: // The program has not waited.
 		x.answered(0, []byte(err.Error()))
+	case err != nil:
+		x.answered(0, []byte(err.Error()+": is the API server still running?"))
 	case x.watch && response.StatusCode == http.StatusOK:
 		x.seq = x.note(trace.Opened, http.StatusOK, nil)
 		response.Body = &stream{ReadCloser: response.Body, exchange: x, split: splitOf(response.Header.Get("Content-Type"))}

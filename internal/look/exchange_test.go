@@ -100,7 +100,7 @@ stream listed  | listed | 0 of widgets.example.com
 stream refused  | refused | list of widgets.example.com → 500 out of order
 stream refused  | refused | watch of deployments.apps in default → 410 
 request sent default/a |  | 
-request failed default/a | sent | DELETE /apis/apps/v1/namespaces/default/deployments/a → no answer: nobody is there  (because Deployment default/a was added, just before)
+request failed default/a | sent | DELETE /apis/apps/v1/namespaces/default/deployments/a → no answer: nobody is there: is the API server still running?  (because Deployment default/a was added, just before)
 `, told); diff != "" {
 		t.Errorf("what is told (-want +got):\n%s", diff)
 	}
