@@ -3,7 +3,8 @@
 
 const go = new Go();
 let coming;
-const packed = new ReadableStream({start(controller) { coming = controller; }});
+// Without one of its parts it cannot be unpacked: what comes after that is for nobody.
+const packed = new ReadableStream({start(controller) { coming = controller; }, cancel() { coming = undefined; }});
 
 onmessage = ({data}) => {
   if (data.command) {
@@ -14,9 +15,9 @@ onmessage = ({data}) => {
   for (let i = 0; i < bytes.length; i++) { // Uint8Array.from would take as long as all else together.
     bytes[i] = text.charCodeAt(i);
   }
-  coming.enqueue(bytes);
+  coming?.enqueue(bytes);
   if (data.last) {
-    coming.close();
+    coming?.close();
   }
 };
 
