@@ -13,8 +13,8 @@ import (
 // This chapter has no kinds of its own: it uses Foos and Projects.
 func TestMain(m *testing.M) { os.Exit(chaptertest.Run(m, chaptertest.CoreCRDs)) }
 
-// Each command of the README does what it says there. Those of bin/dynamic need the rights
-// in config/rbac, and no other.
+// Each command of the README does what it says there. Those of bin/dynamic, but for get byhand, need
+// the rights in config/rbac, and no other.
 func TestReadme(t *testing.T) {
 	t.Parallel()
 	c := chaptertest.New(t)

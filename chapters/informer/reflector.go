@@ -125,7 +125,7 @@ func (r *Reflector) watch(ctx context.Context) (heard int, err error) {
 				_ = r.FIFO.Replace(objects.List(), version)
 			}
 		}
-		// After "" an ADDED is what there was, in no order.
+		// A watch without a version begins with an ADDED for each object, in no order.
 		if r.listed && (r.version != "" || event.Type != watch.Added) {
 			r.version = version
 		}

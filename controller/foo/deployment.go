@@ -72,7 +72,8 @@ func (r *Reconciler) createDeployment(ctx context.Context, s *fooState) error {
 	s.deployment = created
 	if field := differs(created, s.foo); field != "" {
 		err := fmt.Errorf("%s %w", field, errChanged)
-		// A webhook that names Deployments would make one more with each try.
+		// A webhook has named it: each try would leave one more. The answer may be false, so what the
+		// Foo does not control, or had before, is kept.
 		if field == "metadata.name" && metav1.IsControlledBy(created, s.foo) && !slices.ContainsFunc(s.owned, func(d *appsv1.Deployment) bool { return d.UID == created.UID }) {
 			err = errors.Join(err, r.Deployments.Deployments(s.foo.Namespace).Delete(ctx, created.Name, metav1.DeleteOptions{Preconditions: metav1.NewUIDPreconditions(string(created.UID))}))
 		}

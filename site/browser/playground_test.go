@@ -537,7 +537,7 @@ func TestPlaygroundNumbers(t *testing.T) {
 	longest := value[float64](b, `Math.max(...long)`)
 	memory := b.rendererMemory()
 	t.Logf("after the page was opened the program was live in %.1f s; with 50 Foos the longest task of the main thread takes %.0f ms (0: none over 50), and the renderer %d MB", live, longest, memory>>20)
-	// A third of it is what unpacking has left: the browser collects it when memory is short.
+	// A third of it is what unpacking has left, and is gone after a collection.
 	if memory>>20 > 500 {
 		t.Errorf("the renderer takes %d MB, want at most 500", memory>>20)
 	}

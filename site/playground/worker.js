@@ -12,7 +12,7 @@ onmessage = ({data}) => {
     return;
   }
   const text = atob(data.part), bytes = new Uint8Array(text.length);
-  for (let i = 0; i < bytes.length; i++) { // Uint8Array.from would take as long as all else together.
+  for (let i = 0; i < bytes.length; i++) { // Uint8Array.from, which iterates, took a third of the start.
     bytes[i] = text.charCodeAt(i);
   }
   coming?.enqueue(bytes);
