@@ -65,11 +65,15 @@ func TestEndless(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			s, n := testkit.NewAPIServer(), 0
 			s.Intercept(func(w http.ResponseWriter, r *http.Request) bool {
-				if name != "pages" {
-					<-r.Context().Done()
-					panic(http.ErrAbortHandler)
+				next := make(<-chan time.Time)
+				if name == "pages" {
+					next = time.After(time.Second)
 				}
-				time.Sleep(time.Second)
+				select {
+				case <-r.Context().Done():
+					panic(http.ErrAbortHandler)
+				case <-next:
+				}
 				n++
 				w.Header().Set("Content-Type", "application/json")
 				fmt.Fprintf(w, `{"kind":"SecretList","apiVersion":"v1","metadata":{"resourceVersion":"1","continue":"%d"},"items":[]}`, n)
