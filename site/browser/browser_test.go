@@ -18,6 +18,7 @@ import (
 
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/page"
@@ -256,19 +257,25 @@ func (b *tab) forget() {
 	b.run("Object.values(witness).forEach((seen) => seen.clear())")
 }
 
-// click clicks on the first element of a selector. What the page drew anew between the
-// search and the click was not clicked on, and is searched for again.
+// click clicks on the first element of a selector, until the element heard it: what the page
+// drew anew or moved between the search and the click was not clicked on.
 func (b *tab) click(selector string) {
 	b.Helper()
 	ctx, cancel := context.WithTimeout(b.ctx, *patience)
 	defer cancel()
-	err := chromedp.Do(ctx, chromedp.Click(chromedp.CSS(selector)))
-	for err != nil && strings.Contains(err.Error(), "Could not find node") {
-		err = chromedp.Do(ctx, chromedp.Click(chromedp.CSS(selector)))
+	for missed := true; missed; missed = value[bool](b, "Boolean(window.missed)") {
+		b.run(fmt.Sprintf("window.missed = true; document.querySelector(%q)?.addEventListener('click', () => { missed = false; }, {capture: true})", selector))
+		if err := chromedp.Do(ctx, chromedp.Click(chromedp.CSS(selector))); err != nil && !strings.Contains(err.Error(), "Could not find node") {
+			b.Fatal(err)
+		}
 	}
-	if err != nil {
-		b.Fatal(err)
-	}
+}
+
+// mouse presses or releases the button of the mouse over an element.
+func (b *tab) mouse(selector string, event input.DispatchMouseEventType) {
+	b.Helper()
+	at := value[[]float64](b, fmt.Sprintf("(({x, y, width, height}) => [x + width / 2, y + height / 2])(document.querySelector(%q).getBoundingClientRect())", selector))
+	command(b, input.DispatchMouseEvent, input.DispatchMouseEventParams{Type: event, X: at[0], Y: at[1], Button: input.MouseButtonLeft, ClickCount: 1})
 }
 
 // press gives an element the focus and presses a key.

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp"
 	"github.com/google/go-cmp/cmp"
 
@@ -50,12 +51,15 @@ func TestHistoryOfAnObject(t *testing.T) {
 	s := newScript()
 	f := example()
 	s.add(f.born()...)
-	s.add(f.scale(3)...)
 	cause := trace.Step{Part: trace.PartReconcile, What: "started", Kind: "Foo", Key: f.key(), For: "Foo " + f.key(), Cause: "Foo was updated", CauseSeq: 3}
-	s.add(cause)
 	b := open(t, serve(t, s.History, page.Options{}), laptop)
 	b.sees("#objects-table", "default/example-foo")
-	b.click(`#objects-table button[data-subject="Foo default/example-foo"]`)
+	// A step that comes while the mouse is held down takes nothing from under it.
+	button := `#objects-table button[data-subject="Foo default/example-foo"]`
+	b.mouse(button, input.DispatchMouseEventTypeMousePressed)
+	s.add(append(f.scale(3), cause)...)
+	b.sees("#when", fmt.Sprintf("step %d", len(s.kept)))
+	b.mouse(button, input.DispatchMouseEventTypeMouseReleased)
 	b.sees("#panel h2", "default/example-foo")
 
 	b.tellsAllOf(len(s.kept))

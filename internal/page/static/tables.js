@@ -43,8 +43,10 @@ export class Tables {
 
   /** Shows what is so at that time. must says that a person has asked for it. */
   update(world, position, now, {rate, must}) {
-    if (this.objects.closest('[hidden]')) {
-      return; // Nobody looks.
+    // Nobody looks, or somebody holds the mouse down on a row: a click on a row that is drawn anew
+    // meanwhile is lost.
+    if (this.objects.closest('[hidden]') || byId('objects').matches(':active')) {
+      return;
     }
     for (const [id, cells] of Object.entries(this.cells)) {
       const part = world.parts[id];
