@@ -83,6 +83,8 @@ function lightUp({row, line}) {
 }
 
 function draw() {
+  soon = 0;
+  tell();
   const changed = [];
   for (const [kind, table, width] of [['Foo', 'foos', 6], ['Deployment', 'deployments', 5]]) {
     const there = new Map(state[table].map((cells) => [cells[0], cells]));
@@ -123,8 +125,7 @@ function draw() {
 // Once for all that comes before the next frame; of many rows twice a second is enough.
 let soon = 0;
 function drawSoon() {
-  cancelAnimationFrame(soon);
-  soon = rows.size > 4 * mostLit ? 0 : requestAnimationFrame(draw);
+  soon ||= rows.size > 4 * mostLit ? 0 : requestAnimationFrame(draw);
 }
 setInterval(draw, 500); // What waits counts down.
 
@@ -169,7 +170,7 @@ function count({by, method, code, at, status}) {
     const key = [status ? `status ${method}` : method, code >= 300 && `(${code})`].filter(Boolean).join('|');
     n.set(key, (n.get(key) ?? 0) + 1);
     action.last = Math.max(action.last, at - action.at);
-    tell();
+    drawSoon();
   }
 }
 

@@ -45,8 +45,10 @@ const clockFormat = new Intl.DateTimeFormat('en-GB', {
 /** 15:49:08.543, in the browser's own time zone. */
 export const clock = (milliseconds) => clockFormat.format(milliseconds);
 
+const countFormat = new Intl.NumberFormat('en');
+
 /** 1,234 */
-export const count = (n) => n.toLocaleString('en');
+export const count = (n) => countFormat.format(n);
 
 /** "1 key", "2 keys" */
 export const counted = (n, word) => `${count(n)} ${word}${n === 1 ? '' : 's'}`;

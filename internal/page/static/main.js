@@ -273,9 +273,6 @@ prefers('(max-width: 760px)', (small) => picture.lay(small ? 'narrow' : 'wide'))
 
 let worded = 0;
 function words(now, must) {
-  if (!must && now - worded < everyWords) {
-    return;
-  }
   worded = now;
   const {world} = player;
   // Time goes on when nothing happens.
@@ -297,9 +294,15 @@ function words(now, must) {
 function frame(now) {
   // First, so that nothing that fails here stops the page.
   requestAnimationFrame(frame);
-  feed.read(readBudget);
-  player.advance(now);
+  const due = () => now - worded >= everyWords;
+  // A frame in which words are due reads nothing, so that each frame is short.
+  if (!due()) {
+    feed.read(readBudget);
+    player.advance(now);
+  }
   attempt(history.at(player.position - 1), () => picture.frame(now));
-  words(now, false);
+  if (due()) {
+    words(now, false);
+  }
 }
 requestAnimationFrame(frame);
