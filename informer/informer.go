@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/klog/v2"
+	"k8s.io/utils/ptr"
 )
 
 // Informer keeps one resource in memory. Make it with NewProjects, NewFoos or
@@ -101,6 +102,8 @@ func (i *Informer) requests(next *cache.ListWatch) *cache.ListWatch {
 				i.sight.note(err, 0)
 				return nil, err
 			}
+			// The API server ends a watch in time. A proxy may keep what it has ended open, and silent.
+			time.AfterFunc(time.Duration(ptr.Deref(opts.TimeoutSeconds, 0))*time.Second+blindAfter, stream.Stop)
 			if opts.SendInitialEvents == nil {
 				return i.sight.through(stream, nil), nil
 			}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -304,4 +305,32 @@ func TestRunEnds(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A proxy keeps a watch open and silent after its time limit: another watch follows.
+func TestWatchPastItsTimeLimit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, c := testkit.NewAPIServer(), constructors()[0]
+		i := running(quiet.Context(t), t, s, c.new)
+		if err := informer.WaitForSync(t.Context(), time.Minute, i); err != nil {
+			t.Fatal(err)
+		}
+		var watches atomic.Int32
+		s.Intercept(func(w http.ResponseWriter, r *http.Request) (isSilent bool) {
+			if isSilent = verb(r) == "watch" && watches.Add(1) == 1; isSilent {
+				w.WriteHeader(http.StatusOK)
+				_ = http.NewResponseController(w).Flush()
+				<-r.Context().Done()
+			}
+			return isSilent
+		})
+		time.Sleep(2 * time.Second) // A watch that ends sooner is followed by a list.
+		s.EndWatches(c.plural)
+		time.Sleep(time.Minute)
+		s.Add("/apis/"+c.apiVersion+"/namespaces/default/"+c.plural+"/unheard", &unstructured.Unstructured{Object: map[string]any{}})
+		time.Sleep(11 * time.Minute) // The Reflector asks for ten at most.
+		if _, heard, _ := i.Store.GetByKey("default/unheard"); !heard {
+			t.Errorf("after %d watches the store lacks an object", watches.Load())
+		}
+	})
 }

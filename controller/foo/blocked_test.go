@@ -20,6 +20,7 @@ import (
 
 	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
 	"example.com/byhand/controller"
+	"example.com/byhand/kit/testkit"
 )
 
 // Foos that cannot have the Deployment that they ask for, and the API server's no.
@@ -181,26 +182,96 @@ func TestBlockedFooDeletesNothing(t *testing.T) {
 	}
 }
 
+// nameEach is a webhook that gives each new Deployment a name of its own. It counts them.
+func (w *world) nameEach() (named *int) {
+	named = new(int)
+	w.api.Mutate(func(r *http.Request, object map[string]any) {
+		if r.Method == http.MethodPost {
+			*named++
+			_ = unstructured.SetNestedField(object, fmt.Sprint("named-", *named), "metadata", "name")
+		}
+	})
+	return named
+}
+
 // A webhook gives each new Deployment a name of its own. Nothing is left of any, and the condition says so.
 func TestNamedByWebhook(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w, named := newWorld(t), 0
-		w.api.Mutate(func(r *http.Request, object map[string]any) {
-			if r.Method == http.MethodPost {
-				named++
-				_ = unstructured.SetNestedField(object, fmt.Sprint("named-", named), "metadata", "name")
-			}
-		})
+		w := newWorld(t)
+		named := w.nameEach()
 		w.createFoo("foo", spec("deployment", 1))
 		w.sync()
 		_, _ = w.tryReconcile(fooKey)
 		w.sent("POST deployments", "DELETE deployments/named-1", "PUT foos/foo/status")
 		w.again(10)
 		w.ready("foo", v1alpha1.ReasonChangedByWebhook)
-		if left := w.api.List("deployments"); named < 2 || len(left) > 0 {
-			t.Errorf("after %d tries %d Deployments are left", named, len(left))
+		if left := w.api.List("deployments"); *named < 2 || len(left) > 0 {
+			t.Errorf("after %d tries %d Deployments are left", *named, len(left))
 		}
 		w.told("Warning ChangedByWebhook create Deployment default/deployment: metadata.name is not as it was sent: does an admission webhook change it?")
+	})
+}
+
+// As before, and what was made under another name cannot be deleted, or the answer that names it is
+// lost: no try leaves one more.
+func TestNamedByWebhookAndNotDeleted(t *testing.T) {
+	for fault, disturb := range map[string]func(w *world){
+		"the right to delete is missing": func(w *world) {
+			w.refuse(http.MethodDelete, deploymentPath, apierrors.NewForbidden(schema.GroupResource{Resource: "deployments"}, "named-1", errors.New("no right to delete")))
+		},
+		"the first DELETE of each meets a 500": func(w *world) {
+			seen := map[string]bool{}
+			w.api.Refuse(func(r *http.Request) *apierrors.StatusError {
+				if r.Method == http.MethodDelete && !seen[r.URL.Path] {
+					seen[r.URL.Path] = true
+					return apierrors.NewInternalError(errors.New("once"))
+				}
+				return nil
+			})
+		},
+		"the answer of the POST is lost": func(w *world) {
+			w.api.OnWrite(func(_ int, r *http.Request) testkit.Fault {
+				if r.Method == http.MethodPost {
+					return testkit.LoseAnswer
+				}
+				return testkit.Pass
+			})
+		},
+	} {
+		t.Run(fault, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t)
+				w.nameEach()
+				disturb(w)
+				w.createFoo("foo", spec("deployment", 1))
+				w.sync()
+				_, _ = w.tryReconcile(fooKey)
+				w.again(40) // 20 minutes
+				if left := w.api.List("deployments"); len(left) > 2 {
+					t.Errorf("after 20 minutes the Foo has %d Deployments", len(left))
+				}
+			})
+		})
+	}
+}
+
+// As before, after a rename: the Foo counts the Deployment of its earlier name, which runs.
+func TestNamedByWebhookCounts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := converged(t, 3)
+		w.rollOut("deployment", 3)
+		w.nameEach()
+		w.set(fooPath+"foo", "renamed", "spec", "deploymentName")
+		var counts []int32
+		for range 6 {
+			w.sync()
+			_, _ = w.tryReconcile(fooKey)
+			counts = append(counts, w.foo("foo").Status.Replicas)
+			time.Sleep(30 * time.Second)
+		}
+		if d := w.deployment("deployment"); d.Status.Replicas != 3 || slices.ContainsFunc(counts, func(n int32) bool { return n != 3 }) {
+			t.Errorf("status.replicas is %v, want always 3: Deployment %s runs that many, and no other exists", counts, d.Name)
+		}
 	})
 }
 
@@ -342,7 +413,7 @@ func TestRefusalHoldsUpNothingElse(t *testing.T) {
 		w.api.Remove(deploymentPath + "renamed")
 		w.sync()
 		w.reconcile()
-		w.sent("GET foos/foo", "POST deployments")
+		w.sent("GET foos/foo", "dry run of POST deployments", "POST deployments")
 		w.set(deploymentPath+"renamed", int64(7), "spec", "replicas")
 		w.sync()
 		w.reconcile()

@@ -1,6 +1,7 @@
 package foo
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -64,20 +65,30 @@ func (r *Reconciler) createDeployment(ctx context.Context, s *fooState) error {
 			return err
 		}
 	}
-	created, err := r.Deployments.Deployments(s.foo.Namespace).Create(ctx, newDeployment(s), metav1.CreateOptions{})
+	client, desired := r.Deployments.Deployments(s.foo.Namespace), newDeployment(s)
+	errNamed := fmt.Errorf("metadata.name %w", errChanged)
+	// A webhook may name it, and each try would leave one more. A webhook need not support a dry run.
+	if len(s.owned) > 0 && r.Failures.Failed(s.foo) {
+		would, err := client.Create(ctx, desired, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
+		if err == nil && would.Name != desired.Name || err != nil && !apierrors.IsBadRequest(err) {
+			return cmp.Or(err, errNamed)
+		}
+	}
+	created, err := client.Create(ctx, desired, metav1.CreateOptions{})
 	if err != nil {
 		return err
 	}
 	r.Writes.Await(s.key, r.DeploymentStore, created)
+	if created.Name != desired.Name {
+		// The answer may be false, so what the Foo does not control, or had before, is kept.
+		if metav1.IsControlledBy(created, s.foo) && !slices.ContainsFunc(s.owned, func(d *appsv1.Deployment) bool { return d.UID == created.UID }) {
+			errNamed = errors.Join(errNamed, client.Delete(ctx, created.Name, metav1.DeleteOptions{Preconditions: metav1.NewUIDPreconditions(string(created.UID))}))
+		}
+		return errNamed
+	}
 	s.deployment = created
 	if field := differs(created, s.foo); field != "" {
-		err := fmt.Errorf("%s %w", field, errChanged)
-		// A webhook has named it: each try would leave one more. The answer may be false, so what the
-		// Foo does not control, or had before, is kept.
-		if field == "metadata.name" && metav1.IsControlledBy(created, s.foo) && !slices.ContainsFunc(s.owned, func(d *appsv1.Deployment) bool { return d.UID == created.UID }) {
-			err = errors.Join(err, r.Deployments.Deployments(s.foo.Namespace).Delete(ctx, created.Name, metav1.DeleteOptions{Preconditions: metav1.NewUIDPreconditions(string(created.UID))}))
-		}
-		return err
+		return fmt.Errorf("%s %w", field, errChanged)
 	}
 	r.Events.Eventf(s.foo, created, corev1.EventTypeNormal, "Created", "Create", "Created Deployment %s", created.Name)
 	return nil

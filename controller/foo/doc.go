@@ -55,6 +55,10 @@
 //     another name that is taken is no other cause: the condition tells. All namespaces share the
 //     limit: one with a new cause each 100 ms silences the others.
 //   - That a status cannot be written stands in the log alone.
+//   - A Foo whose status somebody empties, and whose Deployment he deletes, passes for a new one: it
+//     gets both again at once, each time.
+//   - A Foo that waits for a name hears of the Deployment that has it, not of that one's Foo. If that
+//     Foo goes and the garbage collector does nothing, the condition names it until the next resync.
 //   - All Deployments and Projects are in memory, whole, whoever made them (--namespace).
 //   - After etcd is restored from an older copy, start the program again. Until then it may hear of no
 //     change, and give a Deployment what its Foo does not ask for any more. Nothing tells of it.

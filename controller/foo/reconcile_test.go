@@ -362,7 +362,7 @@ func TestRenameToAndFro(t *testing.T) {
 		w.reconcile()
 		w.sync()
 		w.reconcile()
-		w.sent("GET foos/foo", "POST deployments", "GET foos/foo", "GET deployments/deployment", "DELETE deployments/b", "PUT foos/foo/status")
+		w.sent("GET foos/foo", "dry run of POST deployments", "POST deployments", "GET foos/foo", "GET deployments/deployment", "DELETE deployments/b", "PUT foos/foo/status")
 	})
 }
 

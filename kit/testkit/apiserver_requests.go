@@ -67,6 +67,9 @@ func (s *APIServer) answer(x *request) (body any, err error) {
 	if err != nil {
 		return nil, err
 	}
+	if x.query.Has("dryRun") && x.Method != http.MethodPost {
+		return nil, errors.New("this API server makes a dry run of a POST alone")
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	defer s.moved.Broadcast()
@@ -173,6 +176,10 @@ func (s *APIServer) create(x *request, sent []byte) (any, error) {
 		return nil, refusal
 	}
 	object.SetDeletionTimestamp(nil)
+	if x.query.Has("dryRun") {
+		s.begin(x.Resource, object)
+		return object, nil
+	}
 	return s.put(x.Resource, x.path, object), nil
 }
 

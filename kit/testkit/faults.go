@@ -104,14 +104,18 @@ func (f *Faults) Forget() {
 }
 
 // Requests returns "METHOD resource[/name[/subresource]]" of each request since the last
-// call that is about objects and is no list and no watch.
+// call that is about objects and is no list and no watch, "dry run of METHOD …" if it is one.
 func (f *Faults) Requests() []string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	var requests []string
 	for _, line := range f.log[f.reported:] {
 		if t := line.Target; t.Resource != "" && (t.Name != "" || line.Method != http.MethodGet) {
-			requests = append(requests, line.Method+" "+t.String())
+			what := line.Method + " " + t.String()
+			if line.Query.Has("dryRun") {
+				what = "dry run of " + what
+			}
+			requests = append(requests, what)
 		}
 	}
 	f.reported = len(f.log)
