@@ -169,6 +169,7 @@ func (p *process) RoundTrip(r *http.Request) (*http.Response, error) {
 type exchange struct {
 	method, path          string // the path without /status
 	status                bool   // of the status subresource
+	dry                   bool   // a dry run
 	resource, name        string
 	body, admitted        *unstructured.Unstructured // what was sent, and what attackers make of it; nil without an object
 	at                    time.Time                  // when it was sent
@@ -183,7 +184,7 @@ type exchange struct {
 
 // read returns what a request asks for.
 func (s *sequence) read(r *http.Request) *exchange {
-	x := &exchange{worker: s.acting, method: r.Method, at: time.Now(), body: &unstructured.Unstructured{}}
+	x := &exchange{worker: s.acting, method: r.Method, dry: r.URL.Query().Has("dryRun"), at: time.Now(), body: &unstructured.Unstructured{}}
 	x.path, x.status = strings.CutSuffix(r.URL.Path, "/status")
 	var sent []byte
 	if r.Body != nil {
@@ -208,11 +209,18 @@ func (s *sequence) read(r *http.Request) *exchange {
 	return x
 }
 
+func (x *exchange) verb() string {
+	if x.dry {
+		return "dry run of " + x.method
+	}
+	return x.method
+}
+
 func (x *exchange) operation() string {
 	if x.status {
 		return x.method + " " + x.resource + "/status"
 	}
-	return x.method + " " + x.resource
+	return x.verb() + " " + x.resource
 }
 
 // send lets the server answer a request, and judges it.
