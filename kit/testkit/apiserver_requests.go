@@ -177,7 +177,7 @@ func (s *APIServer) create(x *request, sent []byte) (any, error) {
 	}
 	object.SetDeletionTimestamp(nil)
 	if x.query.Has("dryRun") {
-		s.begin(x.Resource, object)
+		s.begin(x.Resource, object, "9000")
 		return object, nil
 	}
 	return s.put(x.Resource, x.path, object), nil
