@@ -396,8 +396,8 @@ func TestOwnerIsStripped(t *testing.T) {
 	}
 }
 
-// A DELETE is refused for a minute: nothing else waits for it. Both refusals are told when there
-// are two.
+// A DELETE is refused for a minute: nothing else waits for it, nor for a webhook that knows no dry
+// runs. Both refusals are told when there are two.
 func TestRefusalHoldsUpNothingElse(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := converged(t, 1)
@@ -405,7 +405,15 @@ func TestRefusalHoldsUpNothingElse(t *testing.T) {
 		refused := func(method string) *apierrors.StatusError {
 			return apierrors.NewForbidden(schema.GroupResource{Group: "apps", Resource: "deployments"}, "deployment", errors.New(method+" is protected"))
 		}
-		w.refuse(http.MethodDelete, deploymentPath, refused("delete"))
+		w.api.Refuse(func(r *http.Request) *apierrors.StatusError {
+			switch {
+			case r.Method == http.MethodDelete:
+				return refused("delete")
+			case r.URL.Query().Has("dryRun"):
+				return apierrors.NewBadRequest("admission webhook does not support dry run")
+			}
+			return nil
+		})
 		w.again(8)
 		w.told("Normal Created Created Deployment renamed", `Warning Forbidden delete Deployment default/deployment: deployments.apps "deployment" is forbidden: delete is protected`)
 
