@@ -299,7 +299,14 @@ func (j *judge) judgeStory(ctx context.Context, chosen []scenario, out io.Writer
 		return err
 	}
 	w := worlds[false]
-	if err := j.told.meet(ctx, w); err != nil {
+	var crds []string
+	for _, line := range j.told.CRDs {
+		crds = append(crds, line.Text)
+	}
+	if err := w.plane.Install(crds...); err != nil {
+		return err
+	}
+	if err := j.told.meet(w.kube.Discovery()); err != nil {
 		return err
 	}
 	r, err := w.learn(ctx)

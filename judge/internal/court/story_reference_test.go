@@ -63,7 +63,7 @@ func TestStoryOfReference(t *testing.T) {
 				t.Fatal(err)
 			}
 			w.meet(&judge{dir: dir, bound: 15 * time.Second, told: told, command: command{args: []string{reference, "-" + string(bug), "-kubeconfig", "{kubeconfig}"}, dir: dir}})
-			if err := told.meet(t.Context(), w); err != nil {
+			if err := told.meet(w.kube.Discovery()); err != nil {
 				t.Fatal(err)
 			}
 			r, err := w.learn(t.Context())

@@ -19,6 +19,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/tools/clientcmd"
 
@@ -74,7 +75,7 @@ func readStory(file string) (*told, error) {
 		return nil, err
 	}
 	t := &told{Story: s, seen: map[schema.GroupVersionResource]bool{}, watched: map[string]bool{}, managers: map[string]bool{agent: true}, users: map[string]bool{},
-		generated: map[string]bool{}, sent: map[string]object{}, masked: map[string]bool{}}
+		generated: map[string]bool{}, sent: map[string]object{}, masked: map[string]bool{}, namespaced: map[schema.GroupResource]bool{}}
 	names := []string{faultFree}
 	for _, sc := range t.scenarios() {
 		names = append(names, sc.name)
@@ -87,33 +88,17 @@ func readStory(file string) (*told, error) {
 	return t, nil
 }
 
-// meet finds out which resources are in namespaces, on a control plane with the CRDs of the story.
-func (t *told) meet(ctx context.Context, w *world) error {
-	if err := w.plane.Install(t.CRDs...); err != nil {
-		return err
-	}
-	_, lists, err := w.kube.Discovery().ServerGroupsAndResources()
+// meet finds out which resources are in namespaces.
+func (t *told) meet(kube discovery.ServerResourcesInterface) error {
+	lists, err := kube.ServerPreferredNamespacedResources()
 	if err != nil {
 		return err
 	}
-	t.namespaced = map[schema.GroupResource]bool{}
-	for _, list := range lists {
-		version, _ := schema.ParseGroupVersion(list.GroupVersion)
-		for _, r := range list.APIResources {
-			t.namespaced[schema.GroupResource{Group: version.Group, Resource: r.Name}] = r.Namespaced
-		}
+	resources, err := discovery.GroupVersionResources(lists)
+	for resource := range resources {
+		t.namespaced[resource.GroupResource()] = true
 	}
-	// The discovery may not yet know a kind that is served.
-	crds, err := w.dynamic.Resource(schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}).List(ctx, metav1.ListOptions{})
-	if err != nil {
-		return err
-	}
-	for _, crd := range crds.Items {
-		plural, group, _ := strings.Cut(crd.GetName(), ".")
-		scope, _, _ := unstructured.NestedString(crd.Object, "spec", "scope")
-		t.namespaced[schema.GroupResource{Group: group, Resource: plural}] = scope == "Namespaced"
-	}
-	return nil
+	return err
 }
 
 // hear notes what a request of the program says about it, before it is passed on.
