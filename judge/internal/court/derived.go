@@ -12,8 +12,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/watch"
-	"k8s.io/client-go/util/retry"
 
 	"example.com/byhand/judge/story"
 	"example.com/byhand/kit/testkit"
@@ -297,8 +297,8 @@ func driftEach(s *stage, last int) error {
 	}
 	var wrong, allow []string
 	for _, o := range objects {
-		for _, leaf := range story.Leaves(s.judge.told.sentFor(o)) {
-			name := s.scenario.name + " " + o.resource.Resource + " " + leaf.String()
+		for _, leaf := range s.judge.told.setIn(o) {
+			name := s.scenario.name + " " + o.resource.Resource + " " + leaf.Path
 			if s.judge.told.Allows(name) || len(wrong) == enough {
 				continue
 			}
@@ -307,7 +307,7 @@ func driftEach(s *stage, last int) error {
 				return err
 			}
 			if admitted && !back {
-				wrong, allow = append(wrong, "  "+o.name+" "+leaf.String()), append(allow, name)
+				wrong, allow = append(wrong, "  "+o.name+" "+leaf.Path), append(allow, name)
 			}
 		}
 	}
@@ -322,39 +322,37 @@ func driftEach(s *stage, last int) error {
 // onItsWay is how long the program may take to set a value back. Then the judge does.
 const onItsWay = 5 * time.Second
 
+// setIn are the values of an object that the program has sent, as they are stored.
+func (t *told) setIn(o *stored) []story.Leaf {
+	sent := map[string]bool{}
+	for _, leaf := range story.Leaves(t.sentFor(o)) {
+		sent[leaf.Path] = true
+	}
+	return slices.DeleteFunc(story.Leaves(o.Object), func(leaf story.Leaf) bool { return !sent[leaf.Path] })
+}
+
 // setsBack gives a value another one, and reports whether the API server admits that, and whether the program sets it back.
 func (s *stage) setsBack(o *stored, leaf story.Leaf) (admitted, back bool, err error) {
-	before, admitted, err := s.change(o, func(live object) (any, bool) { before, _, is := leaf.Change(live); return before, is })
-	if err != nil || !admitted {
+	if admitted, err = s.change(o, leaf, leaf.Other()); err != nil || !admitted {
 		return false, false, err
 	}
 	back, err = s.await(onItsWay, func() bool {
 		now, err := s.client(o.resource).Get(s.ctx, o.GetName(), metav1.GetOptions{})
-		return err == nil && leaf.Value(now.Object) == before
+		return err == nil && slices.ContainsFunc(story.Leaves(now.Object), func(now story.Leaf) bool { return now.Path == leaf.Path && now.Value == leaf.Value })
 	})
 	if err == nil && !back {
-		_, _, err = s.change(o, func(live object) (any, bool) { leaf.Set(live, before); return nil, true })
+		_, err = s.change(o, leaf, leaf.Value)
 	}
 	return true, back, err
 }
 
-// change changes an object as another user does. Not admitted: the API server refuses it, or there is nothing to change.
-func (s *stage) change(o *stored, change func(live object) (before any, is bool)) (before any, admitted bool, err error) {
-	err = retry.RetryOnConflict(retry.DefaultBackoff, func() error {
-		live, err := s.client(o.resource).Get(s.ctx, o.GetName(), metav1.GetOptions{})
-		if err != nil {
-			return err
-		}
-		if before, admitted = change(live.Object); !admitted {
-			return nil
-		}
-		_, err = s.client(o.resource).Update(s.ctx, live, metav1.UpdateOptions{})
-		return err
-	})
+// change gives a value of an object another one, as another user does. The API server may not admit that.
+func (s *stage) change(o *stored, leaf story.Leaf, value any) (admitted bool, err error) {
+	_, err = s.client(o.resource).Patch(s.ctx, o.GetName(), types.JSONPatchType, encoded([]object{{"op": "replace", "path": leaf.Pointer, "value": value}}), metav1.PatchOptions{})
 	if apierrors.IsInvalid(err) || apierrors.IsForbidden(err) || apierrors.IsBadRequest(err) || apierrors.IsNotFound(err) {
-		return nil, false, nil
+		return false, nil
 	}
-	return before, admitted, err
+	return err == nil, err
 }
 
 // deleteEach deletes what the program has made: it makes it again.
@@ -385,15 +383,11 @@ func die(s *stage, last int) error {
 		if !o.isUsers() {
 			continue
 		}
-		_, _, err := s.change(o, func(live object) (any, bool) {
-			u := &unstructured.Unstructured{Object: live}
-			u.SetFinalizers(append(u.GetFinalizers(), "example.com/held"))
-			return nil, true
-		})
-		if err == nil {
-			err = s.client(o.resource).Delete(s.ctx, o.GetName(), metav1.DeleteOptions{})
+		held := encoded(object{"metadata": object{"finalizers": append(o.GetFinalizers(), "example.com/held")}})
+		if _, err := s.client(o.resource).Patch(s.ctx, o.GetName(), mergePatch, held, metav1.PatchOptions{}); err != nil {
+			return err
 		}
-		if err != nil {
+		if err := s.client(o.resource).Delete(s.ctx, o.GetName(), metav1.DeleteOptions{}); err != nil {
 			return err
 		}
 	}
@@ -423,34 +417,20 @@ func opposeFirst(s *stage, last int) error {
 		return err
 	}
 	for _, o := range objects {
-		for _, leaf := range story.Leaves(s.judge.told.sentFor(o)) {
+		for _, leaf := range s.judge.told.setIn(o) {
 			admitted, back, err := s.setsBack(o, leaf)
 			if err != nil {
 				return err
 			}
 			if admitted && back {
+				oppose := func(s *stage) { _, _ = s.change(o, leaf, leaf.Other()) }
 				// Who doubles its pauses may have to wait as long again.
-				return s.take([]step{s.opposing(o, leaf, fewTries("", 15, endless, wait(15*time.Second))), func(s *stage) error { return s.keepsWithin(2*s.bound, last) }})
+				return s.take([]step{meanwhile(5*time.Millisecond, oppose, fewTries("", 15, endless, wait(15*time.Second))),
+					func(s *stage) error { return s.keepsWithin(2*s.bound, last) }})
 			}
 		}
 	}
 	return notJudged("the program sets no value back")
-}
-
-// opposing takes steps while another controller gives a value another one, whoever sets it.
-func (s *stage) opposing(o *stored, leaf story.Leaf, steps ...step) step {
-	var theirs any
-	return meanwhile(5*time.Millisecond, func(s *stage) {
-		_, _, _ = s.change(o, func(live object) (any, bool) {
-			if theirs == nil {
-				_, theirs, _ = leaf.Change(live)
-				return nil, true
-			}
-			is := leaf.Value(live) != theirs
-			leaf.Set(live, theirs)
-			return nil, is
-		})
-	}, steps...)
 }
 
 // namesTaken plays the story until the program makes something, whose names are taken: nothing of others is written (P5), and
@@ -483,8 +463,8 @@ func namesTaken(s *stage) error {
 	}
 	written := len(s.accepted())
 	for _, o := range strangers {
-		for _, leaf := range story.Leaves(t.sentFor(o)) {
-			if _, admitted, err := s.change(o, func(live object) (any, bool) { _, _, is := leaf.Change(live); return nil, is }); err != nil {
+		for _, leaf := range t.setIn(o) {
+			if admitted, err := s.change(o, leaf, leaf.Other()); err != nil {
 				return err
 			} else if admitted {
 				break
@@ -505,7 +485,7 @@ func namesTaken(s *stage) error {
 		switch {
 		case err != nil || now.GetUID() != o.GetUID():
 			s.find(found(P5, foreign, time.Now(), "The program has deleted %s, which is not its own.", o.name))
-		case len(story.WrittenBy(now, t.isProgram)) > 0:
+		case !story.WrittenBy(now, t.isProgram).Empty():
 			s.find(found(P5, foreign, time.Now(), "The program has written %s, which is not its own.", o.name))
 		}
 		if err := ignoreNotFound(s.client(o.resource).Delete(s.ctx, o.GetName(), metav1.DeleteOptions{PropagationPolicy: new(metav1.DeletePropagationBackground)})); err != nil {
@@ -531,10 +511,9 @@ func (s *stage) stranger(o *stored) (*stored, error) {
 	sent.SetLabels(labels)
 	client := s.client(o.resource)
 	for _, leaf := range story.Leaves(sent.Object) {
-		other := sent.DeepCopy()
-		leaf.Change(other.Object)
-		if _, err := client.Create(s.ctx, other, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}}); err == nil {
-			sent = other
+		leaf.Set(leaf.Other())
+		if _, err := client.Create(s.ctx, sent, dryRun); err != nil {
+			leaf.Set(leaf.Value)
 		}
 	}
 	created, err := client.Create(s.ctx, sent, metav1.CreateOptions{})

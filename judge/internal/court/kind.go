@@ -272,11 +272,11 @@ func driftedByHand(s *stage) error {
 // drift changes the first value with which admitted returns true.
 func drift(object map[string]any, admitted func() bool) {
 	for _, leaf := range story.Leaves(object) {
-		before, _, _ := leaf.Change(object)
+		leaf.Set(leaf.Other())
 		if admitted() {
 			return
 		}
-		leaf.Set(object, before)
+		leaf.Set(leaf.Value)
 	}
 }
 
