@@ -127,7 +127,7 @@ func refused(code int, methods ...string) step {
 		return []step{func(s *stage) error {
 			t := s.judge.told
 			writes := map[string]bool{}
-			for _, r := range t.writes[i] {
+			for _, r := range t.ends[i].writes {
 				if !slices.Contains(s.ours(), r.Target.Resource) {
 					writes[r.Method+r.Path] = true
 				}
@@ -437,12 +437,12 @@ func opposeFirst(s *stage, last int) error {
 // what they do is no reason to write anything (P2). When the names are free the program makes what it makes.
 func namesTaken(s *stage) error {
 	t := s.judge.told
-	first := slices.IndexFunc(t.made, func(made []*stored) bool { return len(made) > 0 })
+	first := slices.IndexFunc(t.ends, func(end end) bool { return len(end.made) > 0 })
 	if first < 0 {
 		return notJudged("the program makes nothing")
 	}
 	var strangers []*stored
-	for _, o := range t.made[first] {
+	for _, o := range t.ends[first].made {
 		if t.generated[o.resource.Resource] {
 			return notJudged("what the program makes has another name each time")
 		}

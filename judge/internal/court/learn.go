@@ -13,8 +13,8 @@ import (
 	"strings"
 	"time"
 
-	"k8s.io/apimachinery/pkg/util/json"
-	"sigs.k8s.io/yaml"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/yaml"
 
 	"example.com/byhand/judge/story"
 	"example.com/byhand/kit/testkit"
@@ -30,28 +30,20 @@ const (
 )
 
 // send notes an object that the program creates or applies, as it sends it.
-func (t *told) send(r *http.Request, sent object) {
-	if testkit.TargetOf(r.URL.Path).Subresource != "" {
-		return
-	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	resource := testkit.TargetOf(r.URL.Path).Resource
-	metadata, _ := sent["metadata"].(object)
-	t.sent[resource], t.sent[fmt.Sprintf("%s %v", resource, metadata["name"])] = sent, sent
-}
-
-// sendApplied notes what a server-side apply sends.
-func (t *told) sendApplied(r *http.Request) {
+func (t *told) send(r *http.Request) {
 	content, err := io.ReadAll(r.Body)
 	if err != nil {
 		panic(http.ErrAbortHandler) // The program is gone.
 	}
 	r.Body = io.NopCloser(bytes.NewReader(content))
 	var sent object
-	if content, err = yaml.YAMLToJSON(content); err == nil && json.Unmarshal(content, &sent) == nil {
-		t.send(r, sent)
+	if yaml.Unmarshal(content, &sent) != nil {
+		return // The API server says what is wrong with it.
 	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	resource := testkit.TargetOf(r.URL.Path).Resource
+	t.sent[resource], t.sent[resource+" "+(&unstructured.Unstructured{Object: sent}).GetName()] = sent, sent
 }
 
 // learn plays the story without a fault, until two runs end with the same objects, and keeps what they have in common. It returns what is
@@ -59,10 +51,10 @@ func (t *told) sendApplied(r *http.Request) {
 func (w *world) learn(ctx context.Context) (result, error) {
 	t := w.judge.told
 	sc := scenario{name: faultFree, what: "The story without a fault.", judged: P1 | P2 | P3 | P4 | P7, calibrates: true, steps: []step{learned}}
-	var before []story.Snapshot
+	var before []end
 	short := 0 // What is wrong once only does not count.
 	for range 6 {
-		t.ends, t.made, t.writes = nil, nil, nil
+		t.ends = nil
 		r, err := w.result(ctx, &sc)
 		if err == nil && r.NotJudged != "" {
 			err = errors.New(r.NotJudged)
@@ -97,20 +89,11 @@ func learned(s *stage) error {
 			s.find(found(P2, noisy, time.Now(), "Step %s (%s:%d) is long done, and in %s the program has not been silent for %s. Nothing else is judged.", t.Steps[i].Name, t.File, t.Steps[i].At, patienceAtRest, silence))
 			return errShort
 		}
-		now, objects, err := s.look()
-		if err == nil && len(t.users) > 0 && !slices.ContainsFunc(objects, (*stored).isUsers) && slices.ContainsFunc(objects, t.isMade) {
-			now, objects, err = s.orphans(i)
-		}
+		end, err := s.ended(i)
 		if err != nil {
 			return err
 		}
-		for _, o := range objects {
-			if o.isUsers() {
-				t.users[o.resource.Resource] = true
-			}
-		}
-		t.ends, t.made = append(t.ends, now), append(t.made, slices.DeleteFunc(objects, func(o *stored) bool { return !t.isMade(o) }))
-		t.writes = append(t.writes, s.tries(s.part.began[i]))
+		t.ends = append(t.ends, end)
 		if err := counted(i)(s); err != nil {
 			return err
 		}
@@ -120,7 +103,7 @@ func learned(s *stage) error {
 
 // hasWrites fails if the program has written nothing: a program that does nothing is right in each scenario.
 func (t *told) hasWrites() error {
-	if len(slices.Concat(t.writes...)) > 0 {
+	if slices.ContainsFunc(t.ends, func(end end) bool { return len(end.writes) > 0 }) {
 		return nil
 	}
 	return notJudged(t.Wrong(t.Steps[0].At, "in no step has the program written anything, so nothing can be said about it. Does it wait until it is elected as leader?").Error())
@@ -142,23 +125,29 @@ func (t *told) hasUsers() error {
 		"Is the story about another kind? One without a namespace cannot be judged", cmp.Or(strings.Join(asked, ", "), "nothing")).Error())
 }
 
-// orphans waits for the garbage collector, and finds what is left: P4.
-func (s *stage) orphans(i int) (now story.Snapshot, objects []*stored, err error) {
+// ended is the end of a step. When there is no object of the user any more, it waits for the garbage collector, and finds what is
+// left: P4.
+func (s *stage) ended(i int) (is end, err error) {
 	t := s.judge.told
-	var failed error
-	is, err := s.await(collecting, func() bool {
-		now, objects, failed = s.look()
-		return failed != nil || !slices.ContainsFunc(objects, t.isMade)
-	})
-	if err != nil || failed != nil || is {
-		return now, objects, errors.Join(err, failed)
-	}
 	var names []string
-	for _, o := range objects {
-		names = append(names, o.name)
+	clean, err := s.looks(collecting, func(now story.Snapshot, objects []*stored) bool {
+		is, names = end{now, nil, s.tries(s.part.began[i])}, nil
+		owned := len(t.users) == 0
+		for _, o := range objects {
+			names = append(names, o.name)
+			if o.isUsers() {
+				t.users[o.resource.Resource], owned = true, true
+			}
+			if t.isMade(o) {
+				is.made = append(is.made, o)
+			}
+		}
+		return owned || len(is.made) == 0
+	})
+	if err == nil && !clean {
+		s.find(found(P4, orphaned, time.Now(), "After step %s (%s:%d) there is no object of the user any more. After %s this is left: %s.", t.Steps[i].Name, t.File, t.Steps[i].At, collecting, strings.Join(names, ", ")))
 	}
-	s.find(found(P4, orphaned, time.Now(), "After step %s (%s:%d) there is no object of the user any more. After %s this is left: %s.", t.Steps[i].Name, t.File, t.Steps[i].At, collecting, strings.Join(names, ", ")))
-	return now, objects, nil
+	return is, err
 }
 
 // alive counts objects by resource.
@@ -175,13 +164,14 @@ func alive(objects []*stored) map[string]int {
 func counted(i int) step {
 	return func(s *stage) error {
 		t := s.judge.told
-		before, after := map[string]int{}, alive(t.made[i])
+		var made []*stored
 		if i > 0 {
-			before = alive(t.made[i-1])
+			made = t.ends[i-1].made
 		}
+		before, after := alive(made), alive(t.ends[i].made)
 		sent := s.tries(s.part.began[len(s.part.began)-1])
-		for resource := range alive(slices.Concat(t.made...)) {
-			n, usual := tallied(resource, before[resource], sent), tallied(resource, before[resource], t.writes[i])
+		for resource := range alive(slices.Concat(made, t.ends[i].made)) {
+			n, usual := tallied(resource, before[resource], sent), tallied(resource, before[resource], t.ends[i].writes)
 			if usual.end != after[resource] {
 				continue // Others delete some, as the garbage collector does, and the requests do not show when.
 			}
@@ -226,16 +216,16 @@ func (is tally) exceeds(usual tally, n int) bool {
 
 // mask masks the values that two runs do not have in common. It reports whether they have the same objects; what has
 // another name each time is not compared by its name from then on.
-func (t *told) mask(before []story.Snapshot) (same bool) {
+func (t *told) mask(before []end) (same bool) {
 	same = true
-	for i := range t.ends {
-		for _, d := range t.ends[i].Against(before[i], func(string) bool { return false }) {
+	for i, end := range t.ends {
+		for _, d := range end.stored.Against(before[i].stored, func(string) bool { return false }) {
 			if !d.IsObject() {
 				t.masked[d.Name] = true
 				continue
 			}
 			same = false
-			if resource, _, _ := strings.Cut(d.Name, " "); slices.ContainsFunc(t.made[i], func(o *stored) bool { return o.name == d.Name }) {
+			if resource, _, _ := strings.Cut(d.Name, " "); slices.ContainsFunc(end.made, func(o *stored) bool { return o.name == d.Name }) {
 				t.generated[resource] = true
 			}
 		}
@@ -248,11 +238,11 @@ func (t *told) print(w io.Writer) {
 	fmt.Fprintf(w, "\nWhat I have learned from %s, without a fault. What the program does wrong each time I take for right, so see if it is:\n", t.File)
 	before := story.Snapshot{}
 	for i, end := range t.ends {
-		fmt.Fprintf(w, "  %s: %d writes\n", t.Steps[i].Name, len(t.writes[i]))
-		changes := end.Against(before, func(name string) bool { return t.masked[name] })
-		for _, name := range slices.Sorted(maps.Keys(end)) {
+		fmt.Fprintf(w, "  %s: %d writes\n", t.Steps[i].Name, len(end.writes))
+		changes := end.stored.Against(before, func(name string) bool { return t.masked[name] })
+		for _, name := range slices.Sorted(maps.Keys(end.stored)) {
 			if object, path, _ := strings.Cut(name, " ."); before[object] == "" && strings.HasPrefix(path, "status.") {
-				changes = append(changes, story.Difference{Name: name, Is: end[name]})
+				changes = append(changes, story.Difference{Name: name, Is: end.stored[name]})
 			}
 		}
 		for n, d := range changes {
@@ -269,7 +259,7 @@ func (t *told) print(w io.Writer) {
 				fmt.Fprintf(w, "      %s: %s\n", d.Name, d.Is)
 			}
 		}
-		before = end
+		before = end.stored
 	}
 	fmt.Fprintf(w, "  it watches: %s\n", strings.Join(t.watches(), ", "))
 	if len(t.masked) > 0 {
@@ -283,8 +273,8 @@ func (t *told) print(w io.Writer) {
 
 // most is the last step after which there is something that the program has made. It ends a stage if there is none.
 func (t *told) most() (int, error) {
-	for i := len(t.made) - 1; i >= 0; i-- {
-		if len(t.made[i]) > 0 {
+	for i, end := range slices.Backward(t.ends) {
+		if len(end.made) > 0 {
 			return i, nil
 		}
 	}

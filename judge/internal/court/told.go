@@ -48,12 +48,16 @@ type told struct {
 	users map[string]bool
 	// sent are the objects that the program has created, as it sent them, by name.
 	sent map[string]object
-	// ends is what is stored after each step, masked is what of that is another one each time, made
-	// what the program has made of it, and writes how many different ones it took.
-	ends   []story.Snapshot
+	// ends are those of the steps without a fault, and masked is what of that is another one each time.
+	ends   []end
 	masked map[string]bool
-	made   [][]*stored
-	writes [][]request
+}
+
+// end is what is stored after a step, what the program has made of that, and what it has written in the step.
+type end struct {
+	stored story.Snapshot
+	made   []*stored
+	writes []request
 }
 
 // agent is the name of the program for the API server, where it gives itself none.
@@ -105,8 +109,8 @@ func (t *told) meet(kube discovery.ServerResourcesInterface) error {
 func (t *told) hear(r *http.Request) {
 	target := testkit.TargetOf(r.URL.Path)
 	r.Header.Set("User-Agent", agent)
-	if r.Header.Get("Content-Type") == string(types.ApplyYAMLPatchType) {
-		t.sendApplied(r)
+	if creates := r.Method == http.MethodPost || r.Header.Get("Content-Type") == string(types.ApplyYAMLPatchType); creates && target.Subresource == "" {
+		t.send(r)
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -210,7 +214,7 @@ func (s *stage) look() (now story.Snapshot, objects []*stored, err error) {
 	t := s.judge.told
 	others, usual := story.Snapshot{}, story.Snapshot{}
 	if i := s.part.step; i >= 0 && i < len(t.ends) {
-		usual = t.ends[i]
+		usual = t.ends[i].stored
 	}
 	for _, resource := range t.resources() {
 		list, err := s.client(resource).List(s.ctx, metav1.ListOptions{})
@@ -263,14 +267,18 @@ func (s *stage) client(resource schema.GroupVersionResource) dynamic.ResourceInt
 	return s.dynamic.Resource(resource).Namespace(s.namespace)
 }
 
-// differs returns what differs from what is stored after a step without a fault, and is not meant so.
-func (s *stage) differs(i int) ([]story.Difference, error) {
-	now, _, err := s.look()
-	if err != nil {
-		return nil, err
+// looks looks again and again until it sees enough, and reports whether that was before the time was over.
+func (s *stage) looks(bound time.Duration, enough func(now story.Snapshot, objects []*stored) bool) (bool, error) {
+	var failed error
+	is, err := s.await(bound, func() bool {
+		now, objects, err := s.look()
+		failed = err
+		return err != nil || s.exitsTooOften() || enough(now, objects)
+	})
+	if err == nil && failed == nil && s.exitsTooOften() {
+		err = errShort
 	}
-	t := s.judge.told
-	return now.Against(t.ends[i], func(name string) bool { return t.masked[name] || t.Allows(s.scenario.name+" "+name) }), nil
+	return is, cmp.Or(err, failed)
 }
 
 // keeps waits until all is stored as after a step without a fault: P1, P4, P6.
@@ -280,19 +288,14 @@ func keeps(i int) step {
 
 // keepsWithin is keeps with a bound of its own.
 func (s *stage) keepsWithin(bound time.Duration, i int) error {
+	t := s.judge.told
 	var all []story.Difference
-	var failed error
-	is, err := s.await(bound, func() bool {
-		all, failed = s.differs(i)
-		return failed != nil || len(all) == 0 || s.exitsTooOften()
+	is, err := s.looks(bound, func(now story.Snapshot, _ []*stored) bool {
+		all = now.Against(t.ends[i].stored, func(name string) bool { return t.masked[name] || t.Allows(s.scenario.name+" "+name) })
+		return len(all) == 0
 	})
-	switch {
-	case err != nil || failed != nil:
-		return cmp.Or(err, failed)
-	case s.exitsTooOften():
-		return errShort
-	case is:
-		return nil
+	if is || err != nil {
+		return err
 	}
 	s.tell(bound, i, all)
 	return errShort
@@ -347,15 +350,11 @@ func (t *told) word(sc *scenario, f *finding) bool {
 // reports whether that came before patience was over.
 func (s *stage) quiet(d, patience time.Duration) (bool, error) {
 	var last story.Snapshot
-	var failed error
 	tried, since := -1, s.canary.now()
-	is, err := s.await(patience, func() bool {
-		var now story.Snapshot
-		now, _, failed = s.look()
+	return s.looks(patience, func(now story.Snapshot, _ []*stored) bool {
 		if n := len(s.tries(s.begin)); n != tried || !maps.Equal(now, last) {
 			tried, last, since = n, now, s.canary.now()
 		}
-		return failed != nil || s.exitsTooOften() || s.canary.now() > since+d
+		return s.canary.now() > since+d
 	})
-	return is, cmp.Or(err, failed)
 }
