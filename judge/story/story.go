@@ -46,19 +46,27 @@ func (l *Line) UnmarshalYAML(node *yaml.Node) error {
 	return node.Decode(&l.Text)
 }
 
+var (
+	aName      = regexp.MustCompile(`^[a-z]([a-z0-9-]*[a-z0-9])?$`)
+	aNamespace = regexp.MustCompile(`(?m)(^|\s)(-n|--namespace|-A|--all-namespaces)(\s|=|$)`)
+)
+
 // UnmarshalYAML implements yaml.Unmarshaler.
 func (s *Step) UnmarshalYAML(node *yaml.Node) error {
 	if node.Kind != yaml.MappingNode || len(node.Content) != 2 || node.Content[1].Kind != yaml.ScalarNode {
 		return fmt.Errorf("line %d: a step is a name and a command, as in: create: kubectl apply -f foo.yaml", node.Line)
 	}
 	*s = Step{node.Content[0].Value, Line{node.Content[1].Value, node.Line}}
+	switch {
+	case !aName.MatchString(s.Name):
+		return fmt.Errorf("line %d: the name of a step has lower-case letters, digits and '-': %q", s.At, s.Name)
+	case strings.TrimSpace(s.Text) == "":
+		return fmt.Errorf("line %d: step %s does nothing", s.At, s.Name)
+	case aNamespace.MatchString(s.Text):
+		return fmt.Errorf("line %d: step %s names a namespace; the judge plays each scenario in one of its own, which kubectl takes by itself", s.At, s.Name)
+	}
 	return nil
 }
-
-var (
-	aName      = regexp.MustCompile(`^[a-z]([a-z0-9-]*[a-z0-9])?$`)
-	aNamespace = regexp.MustCompile(`(?m)(^|\s)(-n|--namespace|-A|--all-namespaces)(\s|=|$)`)
-)
 
 // Read reads a story. An error names the file and the line.
 func Read(file string) (*Story, error) {
@@ -82,26 +90,11 @@ func Read(file string) (*Story, error) {
 		return nil, s.Wrong(1, "a story needs steps, as in\nsteps:\n- create: kubectl apply -f foo.yaml")
 	}
 	for i, step := range s.Steps {
-		if err := s.check(step, s.Steps[:i]); err != nil {
-			return nil, err
+		if slices.ContainsFunc(s.Steps[:i], func(other Step) bool { return other.Name == step.Name }) {
+			return nil, s.Wrong(step.At, "two steps have the name %s", step.Name)
 		}
 	}
 	return s, nil
-}
-
-// check checks a step that comes after others.
-func (s *Story) check(step Step, before []Step) error {
-	switch {
-	case !aName.MatchString(step.Name):
-		return s.Wrong(step.At, "the name of a step has lower-case letters, digits and '-': %q", step.Name)
-	case slices.ContainsFunc(before, func(other Step) bool { return other.Name == step.Name }):
-		return s.Wrong(step.At, "two steps have the name %s", step.Name)
-	case strings.TrimSpace(step.Text) == "":
-		return s.Wrong(step.At, "step %s does nothing", step.Name)
-	case aNamespace.MatchString(step.Text):
-		return s.Wrong(step.At, "step %s names a namespace; the judge plays each scenario in one of its own, which kubectl takes by itself", step.Name)
-	}
-	return nil
 }
 
 // Wrong is an error about a line of the story.

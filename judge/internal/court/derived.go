@@ -30,15 +30,17 @@ func (t *told) scenarios() (all []scenario) {
 	add("down", "The program is down in each step.", eachStep(func(i int) []step { return []step{whileDown(plays(i)), keeps(i)} }))
 	for i, step := range t.Steps {
 		if i > 0 {
-			add("fresh-"+step.Name, "The program is started for the first time after step "+step.Name+".", fresh(i))
+			add("fresh-"+step.Name, "The program is started for the first time after step "+step.Name+".", fresh(i)...)
 		}
 	}
 	add("refused-403", "In each step it may not write what it makes (403), for 6 s.", refused(http.StatusForbidden))
 	add("refused-422", "In each step a policy refuses what it makes (422), for 6 s.", refused(http.StatusUnprocessableEntity))
 	add("refused-500", "In each step a webhook does not answer (500), so that what it makes cannot be written, for 6 s.", refused(http.StatusInternalServerError))
 	add("refused-create", "In each step a quota is full, so that nothing can be created (403), for 6 s.", refused(http.StatusForbidden, http.MethodPost))
-	add("events-missed", "The watches are cut, and nothing can be read, while the story goes on after its first step; the old watches cannot be resumed (410 Gone).", missed)
-	add("stale-start", "The program starts after each step, and its first list of the user's objects is older than that: from before the step, and from when one of them was being deleted; the API server refuses streaming lists.", eachStep(stale))
+	if len(t.Steps) > 1 {
+		add("events-missed", "The watches are cut, and nothing can be read, while the story goes on after its first step; the old watches cannot be resumed (410 Gone).", t.missed()...)
+		add("stale-start", "The program starts after each step, and its first list of the user's objects is older than that: from before the step, and from when one of them was being deleted; the API server refuses streaming lists.", eachStep(stale))
+	}
 	add("restart", "The program is ended and started again, and nothing has changed: it writes nothing.", atMost(restart))
 	add("drift", "A person changes each value that the program has set.", atMost(driftEach))
 	add("deleted", "A person deletes what the program has made.", atMost(deleteEach))
@@ -68,8 +70,13 @@ var wholeStory = eachStep(asTold)
 // rests waits until all is stored as after a step without a fault, and stays so: a status may lag behind.
 func rests(i int) step {
 	return func(s *stage) error {
-		return s.take([]step{keeps(i), func(s *stage) error { _, err := s.quiet(silence, patienceAtRest); return err }, keeps(i)})
+		return s.take([]step{keeps(i), rested(silence, patienceAtRest), keeps(i)})
 	}
+}
+
+// rested waits until the program is silent for some time, or patience is over.
+func rested(d, patience time.Duration) step {
+	return func(s *stage) error { _, err := s.quiet(d, patience); return err }
 }
 
 // atMost plays the story until the last step after which there is something that the program has made, and goes on
@@ -110,14 +117,12 @@ func onFirst(fault testkit.Fault) step {
 }
 
 // fresh starts the program after a step.
-func fresh(last int) step {
-	return func(s *stage) error {
-		var steps []step
-		for i := range last + 1 {
-			steps = append(steps, plays(i))
-		}
-		return s.take([]step{whileDown(steps...), keeps(last)})
+func fresh(last int) []step {
+	var steps []step
+	for i := range last + 1 {
+		steps = append(steps, plays(i))
 	}
+	return []step{whileDown(steps...), keeps(last)}
 }
 
 // refused plays the story while writes of what the program makes are refused for the first seconds of each step. Meanwhile it
@@ -143,22 +148,18 @@ func refused(code int, methods ...string) step {
 	})
 }
 
-// missed lets the program miss all steps between the first one and the last one, and then the last one.
-func missed(s *stage) error {
-	n := len(s.judge.told.Steps)
-	if n < 2 {
-		return notJudged("the story has one step only")
-	}
-	steps := asTold(0)
-	var between []step
-	for i := 1; i < n; i++ {
-		between = append(between, plays(i))
-		if i >= n-2 {
-			steps = append(steps, disturbed(8*time.Second, unreadable, append([]step{cut}, between...)...), gone, keeps(i))
-			between = nil
+// missed are the steps of a story of which the program misses all between the first one and the last one, and then the last one.
+// It misses something twice at most: each time it waits longer before it reads again.
+func (t *told) missed() []step {
+	all, unheard := asTold(0), []step{cut}
+	for i := 1; i < len(t.Steps); i++ {
+		unheard = append(unheard, plays(i))
+		if i >= len(t.Steps)-2 {
+			all = append(all, disturbed(8*time.Second, unreadable, unheard...), gone, keeps(i))
+			unheard = []step{cut}
 		}
 	}
-	return s.take(steps)
+	return all
 }
 
 // stale plays a step, and then starts the program with a list from before it. If an object of the user was being deleted
@@ -246,24 +247,13 @@ func (s *stage) dyingSince(version string) (string, error) {
 	return "", nil
 }
 
-// restart ends the program and starts it again. It must not have written anything when it watches again, and some time
-// later: P2.
+// restart ends the program and starts it again. It must not have written anything some time later: P2.
 func restart(s *stage, last int) error {
 	begin := time.Now()
 	if err := s.take([]step{whileDown()}); err != nil {
 		return err
 	}
-	watches := func() bool {
-		watched := map[string]bool{}
-		for _, r := range s.requests(begin, func(r request) bool { return r.Watch && r.Code == http.StatusOK }) {
-			watched[r.Target.Resource] = true
-		}
-		return len(watched) == len(s.judge.told.watches())
-	}
-	if _, err := s.await(s.bound, watches); err != nil {
-		return err
-	}
-	if err := s.pause(12 * time.Second); err != nil {
+	if err := s.take([]step{wait(12 * time.Second)}); err != nil {
 		return err
 	}
 	if writes := s.tries(begin); len(writes) > 0 {
@@ -391,14 +381,14 @@ func die(s *stage, last int) error {
 			return err
 		}
 	}
-	if _, err := s.quiet(silence, patienceAtRest); err != nil {
+	if err := rested(silence, patienceAtRest)(s); err != nil {
 		return err
 	}
 	before, err := s.deleteMade()
 	if err != nil {
 		return err
 	}
-	if _, err := s.quiet(silence, patienceAtRest); err != nil {
+	if err := rested(silence, patienceAtRest)(s); err != nil {
 		return err
 	}
 	objects, err = s.itsObjects()
@@ -425,7 +415,7 @@ func opposeFirst(s *stage, last int) error {
 			if admitted && back {
 				oppose := func(s *stage) { _, _ = s.change(o, leaf, leaf.Other()) }
 				// Who doubles its pauses may have to wait as long again.
-				return s.take([]step{meanwhile(5*time.Millisecond, oppose, fewTries("", 15, endless, wait(15*time.Second))),
+				return s.take([]step{meanwhile(5*time.Millisecond, oppose, fewTries(false, 15, endless, wait(15*time.Second))),
 					func(s *stage) error { return s.keepsWithin(2*s.bound, last) }})
 			}
 		}
@@ -458,7 +448,7 @@ func namesTaken(s *stage) error {
 		}
 	}
 	// Who hears nothing tries again, more and more seldom: no silence is asked for.
-	if err := s.take([]step{plays(first), few(40*len(strangers), func(s *stage) error { _, err := s.quiet(silence, 12*time.Second); return err })}); err != nil {
+	if err := s.take([]step{plays(first), few(40*len(strangers), rested(silence, 12*time.Second))}); err != nil {
 		return err
 	}
 	written := len(s.accepted())
@@ -471,7 +461,7 @@ func namesTaken(s *stage) error {
 			}
 		}
 	}
-	if _, err := s.quiet(2*silence, patienceAtRest); err != nil {
+	if err := rested(2*silence, patienceAtRest)(s); err != nil {
 		return err
 	}
 	if now := s.accepted(); len(now) > written {

@@ -98,31 +98,19 @@ func learned(s *stage) error {
 			return err
 		}
 	}
-	return cmp.Or(t.hasUsers(), t.hasWrites())
+	return t.worthwhile()
 }
 
-// hasWrites fails if the program has written nothing: a program that does nothing is right in each scenario.
-func (t *told) hasWrites() error {
-	if slices.ContainsFunc(t.ends, func(end end) bool { return len(end.writes) > 0 }) {
-		return nil
+// worthwhile fails if nothing can be said about the program: a program that does nothing is right in each scenario.
+func (t *told) worthwhile() error {
+	switch {
+	case len(t.users) == 0:
+		return notJudged(t.Wrong(t.Steps[0].At, "after no step has kubectl left an object of a kind that the program reads in the namespace (it reads: %s). "+
+			"Is the story about another kind? One without a namespace cannot be judged", cmp.Or(strings.Join(t.reads(), ", "), "nothing")).Error())
+	case !slices.ContainsFunc(t.ends, func(end end) bool { return len(end.writes) > 0 }):
+		return notJudged(t.Wrong(t.Steps[0].At, "in no step has the program written anything, so nothing can be said about it. Does it wait until it is elected as leader?").Error())
 	}
-	return notJudged(t.Wrong(t.Steps[0].At, "in no step has the program written anything, so nothing can be said about it. Does it wait until it is elected as leader?").Error())
-}
-
-// hasUsers fails if the program has read no object of the user: nothing can be said about it.
-func (t *told) hasUsers() error {
-	if len(t.users) > 0 {
-		return nil
-	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	var asked []string
-	for resource := range t.seen {
-		asked = append(asked, resource.Resource)
-	}
-	slices.Sort(asked)
-	return notJudged(t.Wrong(t.Steps[0].At, "after no step has kubectl left an object of a kind that the program reads in the namespace (it reads: %s). "+
-		"Is the story about another kind? One without a namespace cannot be judged", cmp.Or(strings.Join(asked, ", "), "nothing")).Error())
+	return nil
 }
 
 // ended is the end of a step. When there is no object of the user any more, it waits for the garbage collector, and finds what is
@@ -131,7 +119,7 @@ func (s *stage) ended(i int) (is end, err error) {
 	t := s.judge.told
 	var names []string
 	clean, err := s.looks(collecting, func(now story.Snapshot, objects []*stored) bool {
-		is, names = end{now, nil, s.tries(s.part.began[i])}, nil
+		is, names = end{now, nil, s.tries(s.part.began)}, nil
 		owned := len(t.users) == 0
 		for _, o := range objects {
 			names = append(names, o.name)
@@ -169,7 +157,7 @@ func counted(i int) step {
 			made = t.ends[i-1].made
 		}
 		before, after := alive(made), alive(t.ends[i].made)
-		sent := s.tries(s.part.began[len(s.part.began)-1])
+		sent := s.tries(s.part.began)
 		for resource := range alive(slices.Concat(made, t.ends[i].made)) {
 			n, usual := tallied(resource, before[resource], sent), tallied(resource, before[resource], t.ends[i].writes)
 			if usual.end != after[resource] {
@@ -261,7 +249,7 @@ func (t *told) print(w io.Writer) {
 		}
 		before = end.stored
 	}
-	fmt.Fprintf(w, "  it watches: %s\n", strings.Join(t.watches(), ", "))
+	fmt.Fprintf(w, "  it reads: %s\n", strings.Join(t.reads(), ", "))
 	if len(t.masked) > 0 {
 		fmt.Fprintf(w, "  another one each time, and not compared: %s\n", strings.Join(slices.Sorted(maps.Keys(t.masked)), ", "))
 	}

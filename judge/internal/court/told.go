@@ -37,9 +37,8 @@ type told struct {
 	namespaced map[schema.GroupResource]bool
 
 	mu sync.Mutex
-	// seen are the resources that the program has asked for, watched those that it watches.
-	seen    map[schema.GroupVersionResource]bool
-	watched map[string]bool
+	// seen are the resources that the program has asked for.
+	seen map[schema.GroupVersionResource]bool
 	// managers are the names by which the program writes.
 	managers map[string]bool
 	// generated are the resources whose objects have another name each time.
@@ -67,7 +66,7 @@ const agent = "judged"
 type part struct {
 	kubeconfig string // of kubectl
 	step       int    // the one that was played last
-	began      []time.Time
+	began      time.Time
 	words      map[string]string // what the UIDs of this stage become
 	dying      string            // the version at which an object of the user was being deleted
 }
@@ -78,7 +77,7 @@ func readStory(file string) (*told, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &told{Story: s, seen: map[schema.GroupVersionResource]bool{}, watched: map[string]bool{}, managers: map[string]bool{agent: true}, users: map[string]bool{},
+	t := &told{Story: s, seen: map[schema.GroupVersionResource]bool{}, managers: map[string]bool{agent: true}, users: map[string]bool{},
 		generated: map[string]bool{}, sent: map[string]object{}, masked: map[string]bool{}, namespaced: map[schema.GroupResource]bool{}}
 	names := []string{faultFree}
 	for _, sc := range t.scenarios() {
@@ -126,9 +125,6 @@ func (t *told) hear(r *http.Request) {
 		version = parts[2] // /apis/apps/v1
 	}
 	t.seen[schema.GroupVersionResource{Group: target.Group, Version: version, Resource: target.Resource}] = true
-	if r.URL.Query().Get("watch") != "" {
-		t.watched[target.Resource] = true
-	}
 }
 
 // resources are those that the program has asked for.
@@ -138,11 +134,13 @@ func (t *told) resources() []schema.GroupVersionResource {
 	return slices.Collect(maps.Keys(t.seen))
 }
 
-// watches are the resources that the program watches, by name.
-func (t *told) watches() []string {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return slices.Sorted(maps.Keys(t.watched))
+// reads are their names.
+func (t *told) reads() (names []string) {
+	for _, resource := range t.resources() {
+		names = append(names, resource.Resource)
+	}
+	slices.Sort(names)
+	return names
 }
 
 // isProgram reports whether the program writes by this name.
@@ -177,7 +175,7 @@ func (s *stage) openStory(dir string) error {
 func plays(i int) step {
 	return func(s *stage) error {
 		t := s.judge.told
-		s.part.step, s.part.began = i, append(s.part.began, time.Now())
+		s.part.step, s.part.began = i, time.Now()
 		ctx, cancel := context.WithTimeout(s.ctx, time.Minute)
 		defer cancel()
 		c := exec.CommandContext(ctx, "sh", "-c", t.Steps[i].Text)
@@ -210,9 +208,9 @@ func (t *told) isMade(o *stored) bool {
 
 // look returns what is stored of the resources that the program has asked for, without what only others than it
 // and the user have written. Where the program had nothing to write, what it writes without a fault is there all the same.
-func (s *stage) look() (now story.Snapshot, objects []*stored, err error) {
+func (s *stage) look() (_ story.Snapshot, objects []*stored, err error) {
 	t := s.judge.told
-	others, usual := story.Snapshot{}, story.Snapshot{}
+	now, usual := story.Snapshot{}, story.Snapshot{}
 	if i := s.part.step; i >= 0 && i < len(t.ends) {
 		usual = t.ends[i].stored
 	}
@@ -227,7 +225,7 @@ func (s *stage) look() (now story.Snapshot, objects []*stored, err error) {
 				objects = append(objects, o)
 				s.part.words[string(o.GetUID())] = "UID-OF-" + o.GetName()
 			} else if usual[o.name] != "" {
-				others.Add(o.name, o.Unstructured, func(string) bool { return true })
+				now.Add(o.name, o.Unstructured, func(string) bool { return true })
 			}
 		}
 	}
@@ -235,12 +233,7 @@ func (s *stage) look() (now story.Snapshot, objects []*stored, err error) {
 	for uid, word := range s.part.words {
 		words = append(words, uid, word)
 	}
-	now = story.Snapshot{}
-	for name, value := range others {
-		if usual[name] != "" {
-			now[name] = value
-		}
-	}
+	maps.DeleteFunc(now, func(name, _ string) bool { return usual[name] == "" })
 	for _, o := range objects {
 		if begins := o.GetName(); t.generated[o.resource.Resource] && t.isMade(o) {
 			o.name = o.resource.Resource + " " + generatedFrom(o, objects)
@@ -328,13 +321,10 @@ func (t *told) word(sc *scenario, f *finding) bool {
 	if len(f.allow) == 0 {
 		f.allow = []string{sc.name + " " + (f.property & (sc.judged | P7)).String()}
 	}
-	var allow []string // Several objects may have the same line.
-	for _, line := range f.allow {
-		if !t.Allows(line) && !slices.Contains(allow, line) {
-			allow = append(allow, line)
-		}
-	}
-	if f.allow = allow; len(allow) == 0 {
+	f.allow = slices.DeleteFunc(f.allow, t.Allows)
+	slices.Sort(f.allow)
+	f.allow = slices.Compact(f.allow) // Several objects may have the same line.
+	if len(f.allow) == 0 {
 		return false
 	}
 	again := fmt.Sprintf("make judge STORY=%s JUDGE='-scenario %s'", t.File, sc.name)
@@ -342,7 +332,7 @@ func (t *told) word(sc *scenario, f *finding) bool {
 		again += fmt.Sprintf(" CONTROLLER='%s'", t.controller)
 	}
 	f.text += fmt.Sprintf("\nSee it again: %s. If it is meant so, add to %s:\nallow:\n- %s",
-		again, filepath.Base(t.File), strings.Join(allow[:min(len(allow), mostLines)], "\n- "))
+		again, filepath.Base(t.File), strings.Join(f.allow[:min(len(f.allow), mostLines)], "\n- "))
 	return true
 }
 
