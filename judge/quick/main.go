@@ -59,11 +59,7 @@ func judge(dir, scenario string) (status int, err error) {
 		return 0, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(temp)) }()
-	here, err := os.Getwd()
-	if err != nil {
-		return 0, err
-	}
-	binary, err := build(here, dir, temp)
+	binary, err := build(".", dir, temp)
 	if err != nil {
 		return 0, err
 	}
@@ -78,8 +74,9 @@ func judge(dir, scenario string) (status int, err error) {
 
 // build builds the test of the program in a folder. byhand is the folder of this repository.
 func build(byhand, dir, temp string) (binary string, err error) {
-	if dir, err = filepath.Abs(dir); err != nil {
-		return "", err
+	byhand, failure := filepath.Abs(byhand)
+	if dir, err = filepath.Abs(dir); err != nil || failure != nil {
+		return "", errors.Join(err, failure)
 	}
 	// No name that the folder can have, and one that Go takes for a test.
 	const name = "byhand_judge_of_this_program_test.go"

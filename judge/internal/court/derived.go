@@ -27,7 +27,7 @@ func (t *told) scenarios() (all []scenario) {
 	add("killed-before-write", "SIGKILL in place of each different write, once; then it is started again.", onFirst(testkit.KillBefore), wholeStory)
 	add("killed-after-write", "SIGKILL after each different write, before its answer, once; then it is started again.", onFirst(testkit.KillAfter), wholeStory)
 	add("answer-lost", "Each different write takes effect, and its answer is lost, once.", onFirst(testkit.LoseAnswer), wholeStory)
-	add("down", "The program is down in each step.", eachStep(func(i int) []step { return []step{whileDown(plays(i)), keeps(i)} }))
+	add("down", "The program is down in each step.", eachStep(func(i int) []step { return []step{whileDown(plays(i)), keeps} }))
 	for i, step := range t.Steps {
 		if i > 0 {
 			add("fresh-"+step.Name, "The program is started for the first time after step "+step.Name+".", fresh(i)...)
@@ -41,12 +41,12 @@ func (t *told) scenarios() (all []scenario) {
 		add("events-missed", "The watches are cut, and nothing can be read, while the story goes on after its first step; the old watches cannot be resumed (410 Gone).", t.missed()...)
 		add("stale-start", "The program starts after each step, and its first list of the user's objects is older than that: from before the step, and from when one of them was being deleted; the API server refuses streaming lists.", eachStep(stale))
 	}
-	add("restart", "The program is ended and started again, and nothing has changed: it writes nothing.", atMost(restart))
-	add("drift", "A person changes each value that the program has set.", atMost(driftEach))
-	add("deleted", "A person deletes what the program has made.", atMost(deleteEach))
+	add("restart", "The program is ended and started again, and nothing has changed: it writes nothing.", atMost, silently(whileDown(), heard, wait(12*time.Second)), keeps)
+	add("drift", "A person changes each value that the program has set.", atMost, driftEach, keeps)
+	add("deleted", "A person deletes what the program has made.", atMost, deleteMade, keeps)
 	add("name-taken", "The names of what the program makes are taken by others' objects, which change, and then go.", namesTaken)
-	add("dying", "The user's objects are deleted, and a finalizer holds them. Then what was made for them is deleted: it is not made again.", atMost(die))
-	add("set-back", "Another controller changes a value, whenever the program has set it. It does not write without end.", atMost(opposeFirst))
+	add("dying", "The user's objects are deleted, and a finalizer holds them. Then what was made for them is deleted: it is not made again.", atMost, die)
+	add("set-back", "Another controller changes a value, whenever the program has set it. It does not write without end.", atMost, opposeFirst)
 	return all
 }
 
@@ -63,38 +63,34 @@ func eachStep(of func(i int) []step) step {
 }
 
 // asTold plays a step, which ends as without a fault.
-func asTold(i int) []step { return []step{plays(i), keeps(i), counted(i)} }
+func asTold(i int) []step { return []step{plays(i), keeps, counted} }
 
 var wholeStory = eachStep(asTold)
 
 // rests waits until all is stored as after a step without a fault, and stays so: a status may lag behind.
-func rests(i int) step {
-	return func(s *stage) error {
-		return s.take([]step{keeps(i), rested(silence, patienceAtRest), keeps(i)})
-	}
-}
+func rests(s *stage) error { return s.take([]step{keeps, rested(silence, patienceAtRest), keeps}) }
 
 // rested waits until the program is silent for some time, or patience is over.
 func rested(d, patience time.Duration) step {
 	return func(s *stage) error { _, err := s.quiet(d, patience); return err }
 }
 
-// atMost plays the story until the last step after which there is something that the program has made, and goes on
-// with that when all is at rest.
-func atMost(on func(s *stage, last int) error) step {
-	return func(s *stage) error {
-		last, err := s.judge.told.most()
-		for i := 0; err == nil && i <= last; i++ {
-			err = s.take(asTold(i))
+// heard waits for the first request of the program that was started last.
+func heard(s *stage) error { return s.ready() }
+
+// atMost plays the story until the last step after which there is something that the program has made, and then until all is at rest.
+func atMost(s *stage) error {
+	for last, end := range slices.Backward(s.judge.told.ends) {
+		if len(end.made) > 0 {
+			for i := range last + 1 {
+				if err := s.take(asTold(i)); err != nil {
+					return err
+				}
+			}
+			return rests(s)
 		}
-		if err == nil {
-			err = rests(last)(s)
-		}
-		if err != nil {
-			return err
-		}
-		return on(s, last)
 	}
+	return notJudged("the program makes nothing")
 }
 
 // onFirst makes a fault happen to the first try of each different write of each step.
@@ -122,7 +118,7 @@ func fresh(last int) []step {
 	for i := range last + 1 {
 		steps = append(steps, plays(i))
 	}
-	return []step{whileDown(steps...), keeps(last)}
+	return []step{whileDown(steps...), keeps}
 }
 
 // refused plays the story while writes of what the program makes are refused for the first seconds of each step. Meanwhile it
@@ -143,7 +139,7 @@ func refused(code int, methods ...string) step {
 			if err := few(40*len(writes), disturbed(6*time.Second, refusingMade(code, methods...), plays(i)))(s); err != nil {
 				return err
 			}
-			return s.take([]step{keeps(i), counted(i)})
+			return s.take([]step{keeps, counted})
 		}}
 	})
 }
@@ -155,7 +151,7 @@ func (t *told) missed() []step {
 	for i := 1; i < len(t.Steps); i++ {
 		unheard = append(unheard, plays(i))
 		if i >= len(t.Steps)-2 {
-			all = append(all, disturbed(8*time.Second, unreadable, unheard...), gone, keeps(i))
+			all = append(all, disturbed(8*time.Second, unreadable, unheard...), gone, keeps)
 			unheard = []step{cut}
 		}
 	}
@@ -173,19 +169,19 @@ func stale(i int) []step {
 		if err != nil {
 			return err
 		}
-		if err := s.take([]step{plays(i), rests(i), undoes(i, before, undone, "from before it"), keeps(i)}); err != nil {
+		if err := s.take([]step{plays(i), rests, undoes(before, undone, "from before it"), keeps}); err != nil {
 			return err
 		}
 		dying, err := s.dyingSince(before)
 		if s.part.dying = cmp.Or(dying, s.part.dying); err != nil || s.part.dying == "" {
 			return err
 		}
-		return s.take([]step{undoes(i, s.part.dying, mistaken, "from when an object of the user was being deleted"), keeps(i)})
+		return s.take([]step{undoes(s.part.dying, mistaken, "from when an object of the user was being deleted"), keeps})
 	}}
 }
 
 // undoes starts the program as of a version, after a step. What it changes then, it changes because of that: P6.
-func undoes(i int, version string, why *lesson, when string) step {
+func undoes(version string, why *lesson, when string) step {
 	return func(s *stage) error {
 		before, err := s.versions()
 		if err == nil {
@@ -211,7 +207,7 @@ func undoes(i int, version string, why *lesson, when string) step {
 			}
 		}
 		if len(sent) > 0 {
-			s.find(found(P6, why, time.Now(), "After step %s all was done. The program was started again with a list %s, and has sent:\n%s", s.judge.told.Steps[i].Name, when, strings.Join(sent, "\n")))
+			s.find(found(P6, why, time.Now(), "After %s all was done. The program was started again with a list %s, and has sent:\n%s", s.lastStep(), when, strings.Join(sent, "\n")))
 		}
 		return nil
 	}
@@ -247,21 +243,6 @@ func (s *stage) dyingSince(version string) (string, error) {
 	return "", nil
 }
 
-// restart ends the program and starts it again. It must not have written anything some time later: P2.
-func restart(s *stage, last int) error {
-	begin := time.Now()
-	if err := s.take([]step{whileDown()}); err != nil {
-		return err
-	}
-	if err := s.take([]step{wait(12 * time.Second)}); err != nil {
-		return err
-	}
-	if writes := s.tries(begin); len(writes) > 0 {
-		s.find(found(P2, noisy, time.Now(), "The program was started again, and nothing had changed. It has sent %d writes. The first: %s", len(writes), writes[0].String()))
-	}
-	return keeps(last)(s)
-}
-
 // itsObjects returns what the program has made.
 func (s *stage) itsObjects() (objects []*stored, err error) {
 	_, objects, err = s.look()
@@ -279,7 +260,7 @@ func (t *told) sentFor(o *stored) object {
 }
 
 // driftEach changes each value that the program has sent for what it made: it is set back. P1.
-func driftEach(s *stage, last int) error {
+func driftEach(s *stage) error {
 	const enough = 5
 	objects, err := s.itsObjects()
 	if err != nil {
@@ -306,7 +287,7 @@ func driftEach(s *stage, last int) error {
 		f.allow = allow
 		s.find(f)
 	}
-	return keeps(last)(s)
+	return nil
 }
 
 // onItsWay is how long the program may take to set a value back. Then the judge does.
@@ -345,26 +326,17 @@ func (s *stage) change(o *stored, leaf story.Leaf, value any) (admitted bool, er
 	return err == nil, err
 }
 
-// deleteEach deletes what the program has made: it makes it again.
-func deleteEach(s *stage, last int) error {
-	if _, err := s.deleteMade(); err != nil {
-		return err
-	}
-	return keeps(last)(s)
-}
-
-// deleteMade deletes what the program has made, and returns the UIDs.
-func (s *stage) deleteMade() (uids []string, err error) {
+// deleteMade deletes what the program has made.
+func deleteMade(s *stage) error {
 	objects, err := s.itsObjects()
 	for _, o := range objects {
-		uids = append(uids, string(o.GetUID()))
 		err = cmp.Or(err, ignoreNotFound(s.client(o.resource).Delete(s.ctx, o.GetName(), metav1.DeleteOptions{PropagationPolicy: new(metav1.DeletePropagationBackground)})))
 	}
-	return uids, err
+	return err
 }
 
 // die deletes the user's objects, which a finalizer holds, and then what was made for them: P4.
-func die(s *stage, last int) error {
+func die(s *stage) error {
 	_, objects, err := s.look()
 	if err != nil {
 		return err
@@ -381,19 +353,20 @@ func die(s *stage, last int) error {
 			return err
 		}
 	}
-	if err := rested(silence, patienceAtRest)(s); err != nil {
+	quiet := rested(silence, patienceAtRest)
+	if err := quiet(s); err != nil {
 		return err
 	}
-	before, err := s.deleteMade()
+	before, err := s.itsObjects()
+	if err == nil {
+		err = s.take([]step{deleteMade, quiet})
+	}
 	if err != nil {
 		return err
 	}
-	if err := rested(silence, patienceAtRest)(s); err != nil {
-		return err
-	}
-	objects, err = s.itsObjects()
-	for _, o := range objects {
-		if !slices.Contains(before, string(o.GetUID())) {
+	after, err := s.itsObjects()
+	for _, o := range after {
+		if !slices.ContainsFunc(before, func(old *stored) bool { return old.GetUID() == o.GetUID() }) {
 			s.find(found(P4, forTheDying, time.Now(), "The user's objects have a deletionTimestamp, and a finalizer holds them. What was made for them was deleted, and the program has made %s again.", o.name))
 		}
 	}
@@ -401,7 +374,7 @@ func die(s *stage, last int) error {
 }
 
 // opposeFirst sets the first value that the program sets back to another one, again and again: P7.
-func opposeFirst(s *stage, last int) error {
+func opposeFirst(s *stage) error {
 	objects, err := s.itsObjects()
 	if err != nil {
 		return err
@@ -416,7 +389,7 @@ func opposeFirst(s *stage, last int) error {
 				oppose := func(s *stage) { _, _ = s.change(o, leaf, leaf.Other()) }
 				// Who doubles its pauses may have to wait as long again.
 				return s.take([]step{meanwhile(5*time.Millisecond, oppose, fewTries(false, 15, endless, wait(15*time.Second))),
-					func(s *stage) error { return s.keepsWithin(2*s.bound, last) }})
+					func(s *stage) error { return s.keepsWithin(2 * s.bound) }})
 			}
 		}
 	}
@@ -482,7 +455,7 @@ func namesTaken(s *stage) error {
 			return err
 		}
 	}
-	return keeps(first)(s)
+	return keeps(s)
 }
 
 // accepted are the writes of the program that have had an effect.

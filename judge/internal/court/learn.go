@@ -86,15 +86,15 @@ func learned(s *stage) error {
 		if is, err := s.quiet(silence, patienceAtRest); err != nil {
 			return err
 		} else if !is {
-			s.find(found(P2, noisy, time.Now(), "Step %s (%s:%d) is long done, and in %s the program has not been silent for %s. Nothing else is judged.", t.Steps[i].Name, t.File, t.Steps[i].At, patienceAtRest, silence))
+			s.find(found(P2, noisy, time.Now(), "%s is long done, and in %s the program has not been silent for %s. Nothing else is judged.", s.lastStep(), patienceAtRest, silence))
 			return errShort
 		}
-		end, err := s.ended(i)
+		end, err := s.ended()
 		if err != nil {
 			return err
 		}
 		t.ends = append(t.ends, end)
-		if err := counted(i)(s); err != nil {
+		if err := counted(s); err != nil {
 			return err
 		}
 	}
@@ -113,9 +113,9 @@ func (t *told) worthwhile() error {
 	return nil
 }
 
-// ended is the end of a step. When there is no object of the user any more, it waits for the garbage collector, and finds what is
+// ended is the end of the step that was played last. When there is no object of the user any more, it waits for the garbage collector, and finds what is
 // left: P4.
-func (s *stage) ended(i int) (is end, err error) {
+func (s *stage) ended() (is end, err error) {
 	t := s.judge.told
 	var names []string
 	clean, err := s.looks(collecting, func(now story.Snapshot, objects []*stored) bool {
@@ -133,7 +133,7 @@ func (s *stage) ended(i int) (is end, err error) {
 		return owned || len(is.made) == 0
 	})
 	if err == nil && !clean {
-		s.find(found(P4, orphaned, time.Now(), "After step %s (%s:%d) there is no object of the user any more. After %s this is left: %s.", t.Steps[i].Name, t.File, t.Steps[i].At, collecting, strings.Join(names, ", ")))
+		s.find(found(P4, orphaned, time.Now(), "After %s there is no object of the user any more. After %s this is left: %s.", s.lastStep(), collecting, strings.Join(names, ", ")))
 	}
 	return is, err
 }
@@ -147,32 +147,29 @@ func alive(objects []*stored) map[string]int {
 	return n
 }
 
-// counted finds that in a step, which was played last, the program itself took away the last object of a resource, while there
-// was one before and one afterwards (P1), or that there were more than without a fault (P3).
-func counted(i int) step {
-	return func(s *stage) error {
-		t := s.judge.told
-		var made []*stored
-		if i > 0 {
-			made = t.ends[i-1].made
-		}
-		before, after := alive(made), alive(t.ends[i].made)
-		sent := s.tries(s.part.began)
-		for resource := range alive(slices.Concat(made, t.ends[i].made)) {
-			n, usual := tallied(resource, before[resource], sent), tallied(resource, before[resource], t.ends[i].writes)
-			if usual.end != after[resource] {
-				continue // Others delete some, as the garbage collector does, and the requests do not show when.
-			}
-			usually := usual.least == 0 && !s.scenario.calibrates // It is so without a fault, too.
-			if n.least == 0 && before[resource] > 0 && after[resource] > 0 && !usually {
-				s.find(found(P1, gap, time.Now(), "In step %s (%s:%d) the program has deleted the last of its %s before there was another one.", t.Steps[i].Name, t.File, t.Steps[i].At, resource))
-			}
-			if n.exceeds(usual, before[resource]) {
-				s.find(found(P3, twice, time.Now(), "In step %s (%s:%d) there were %d %s at the same time; without a fault %d at most.", t.Steps[i].Name, t.File, t.Steps[i].At, n.most, resource, usual.most))
-			}
-		}
-		return nil
+// counted finds that in the step that was played last the program itself took away the last object of a resource, while there was
+// one before and one afterwards (P1), or that there were more than without a fault (P3).
+func counted(s *stage) error {
+	var made []*stored
+	if i := s.part.step; i > 0 {
+		made = s.judge.told.ends[i-1].made
 	}
+	end := s.judge.told.ends[s.part.step]
+	before, after, sent := alive(made), alive(end.made), s.tries(s.part.began)
+	for resource := range alive(slices.Concat(made, end.made)) {
+		n, usual := tallied(resource, before[resource], sent), tallied(resource, before[resource], end.writes)
+		if usual.end != after[resource] {
+			continue // Others delete some, as the garbage collector does, and the requests do not show when.
+		}
+		usually := usual.least == 0 && !s.scenario.calibrates // It is so without a fault, too.
+		if n.least == 0 && before[resource] > 0 && after[resource] > 0 && !usually {
+			s.find(found(P1, gap, time.Now(), "In %s the program has deleted the last of its %s before there was another one.", s.lastStep(), resource))
+		}
+		if n.exceeds(usual, before[resource]) {
+			s.find(found(P3, twice, time.Now(), "In %s there were %d %s at the same time; without a fault %d at most.", s.lastStep(), n.most, resource, usual.most))
+		}
+	}
+	return nil
 }
 
 // tally is how few and how many objects of a resource there were at a time, how many at the end, and how many were created.
@@ -257,16 +254,6 @@ func (t *told) print(w io.Writer) {
 		fmt.Fprintf(w, "  of another name each time: %s\n", strings.Join(slices.Sorted(maps.Keys(t.generated)), ", "))
 	}
 	fmt.Fprintln(w)
-}
-
-// most is the last step after which there is something that the program has made. It ends a stage if there is none.
-func (t *told) most() (int, error) {
-	for i, end := range slices.Backward(t.ends) {
-		if len(end.made) > 0 {
-			return i, nil
-		}
-	}
-	return 0, notJudged("the program makes nothing")
 }
 
 // judgeStory learns, and puts the program through the scenarios.

@@ -183,10 +183,16 @@ func plays(i int) step {
 		c.Env = append(os.Environ(), "KUBECONFIG="+s.part.kubeconfig, "KUBECACHEDIR="+filepath.Join(s.judge.dir, "cache"),
 			"PATH="+filepath.Join(s.plane.Home, "bin")+string(filepath.ListSeparator)+os.Getenv("PATH"))
 		if output, err := c.CombinedOutput(); err != nil {
-			return notJudged(t.Wrong(t.Steps[i].At, "step %s: %v\n%s", t.Steps[i].Name, err, bytes.TrimSpace(output)).Error())
+			return notJudged(fmt.Sprintf("%s: %v\n%s", s.lastStep(), err, bytes.TrimSpace(output)))
 		}
 		return nil
 	}
+}
+
+// lastStep is the step that was played last, in words.
+func (s *stage) lastStep() string {
+	t, i := s.judge.told, s.part.step
+	return fmt.Sprintf("step %s (%s:%d)", t.Steps[i].Name, t.File, t.Steps[i].At)
 }
 
 // stored is one object that the API server has, and its name in a snapshot: "deployments a".
@@ -274,28 +280,26 @@ func (s *stage) looks(bound time.Duration, enough func(now story.Snapshot, objec
 	return is, cmp.Or(err, failed)
 }
 
-// keeps waits until all is stored as after a step without a fault: P1, P4, P6.
-func keeps(i int) step {
-	return func(s *stage) error { return s.keepsWithin(s.bound, i) }
-}
+// keeps waits until all is stored as after the step that was played last, without a fault: P1, P4, P6.
+func keeps(s *stage) error { return s.keepsWithin(s.bound) }
 
 // keepsWithin is keeps with a bound of its own.
-func (s *stage) keepsWithin(bound time.Duration, i int) error {
+func (s *stage) keepsWithin(bound time.Duration) error {
 	t := s.judge.told
 	var all []story.Difference
 	is, err := s.looks(bound, func(now story.Snapshot, _ []*stored) bool {
-		all = now.Against(t.ends[i].stored, func(name string) bool { return t.masked[name] || t.Allows(s.scenario.name+" "+name) })
+		all = now.Against(t.ends[s.part.step].stored, func(name string) bool { return t.masked[name] || t.Allows(s.scenario.name+" "+name) })
 		return len(all) == 0
 	})
 	if is || err != nil {
 		return err
 	}
-	s.tell(bound, i, all)
+	s.tell(bound, all)
 	return errShort
 }
 
 // tell finds that what is stored is not what it is without a fault.
-func (s *stage) tell(bound time.Duration, i int, all []story.Difference) {
+func (s *stage) tell(bound time.Duration, all []story.Difference) {
 	p, l := P6, different
 	for _, d := range all {
 		if d.IsObject() && d.Was == "" {
@@ -308,7 +312,7 @@ func (s *stage) tell(bound time.Duration, i int, all []story.Difference) {
 	for _, d := range all {
 		lines, allow = append(lines, "  "+d.String()), append(allow, s.scenario.name+" "+d.Name)
 	}
-	f := found(p, l, time.Now(), "%s after step %s (%s:%d):\n%s", bound, s.judge.told.Steps[i].Name, s.judge.told.File, s.judge.told.Steps[i].At, strings.Join(lines[:min(len(lines), mostLines)], "\n"))
+	f := found(p, l, time.Now(), "%s after %s:\n%s", bound, s.lastStep(), strings.Join(lines[:min(len(lines), mostLines)], "\n"))
 	f.allow = allow
 	s.find(f)
 }

@@ -153,14 +153,14 @@ func TestCounted(t *testing.T) {
 	} {
 		told := &told{Story: &story.Story{Steps: []story.Step{{}, {}}}, ends: []end{{made: slices.Repeat([]*stored{pod}, test.before)},
 			{made: slices.Repeat([]*stored{pod}, test.after), writes: test.usual}}}
-		s := &stage{world: &world{judge: &judge{told: told}}, scenario: &scenario{calibrates: test.learns}, namespace: "here", part: &part{}}
+		s := &stage{world: &world{judge: &judge{told: told}}, scenario: &scenario{calibrates: test.learns}, namespace: "here", part: &part{step: 1}}
 		var sent []request
 		s.proxy = &testkit.Faults{Next: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { w.WriteHeader(sent[0].Stored) })}
 		for sent = test.sent; len(sent) > 0; sent = sent[1:] {
 			path := "/api/v1/namespaces/here/" + sent[0].Target.String()
 			s.proxy.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(sent[0].Method, path, strings.NewReader("{}")))
 		}
-		err := counted(1)(s)
+		err := counted(s)
 		var got []*lesson
 		for _, f := range s.findings {
 			got = append(got, f.lesson)
