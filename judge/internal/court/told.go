@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"net/http"
@@ -176,14 +177,14 @@ func plays(i int) step {
 	return func(s *stage) error {
 		t := s.judge.told
 		s.part.step, s.part.began = i, time.Now()
-		ctx, cancel := context.WithTimeout(s.ctx, time.Minute)
+		ctx, cancel := context.WithTimeoutCause(s.ctx, time.Minute, errors.New("it has not ended after a minute; kubectl delete waits for finalizers, unless it has --wait=false"))
 		defer cancel()
 		c := exec.CommandContext(ctx, "sh", "-c", t.Steps[i].Text)
 		c.Dir, c.WaitDelay = filepath.Dir(t.File), time.Second
 		c.Env = append(os.Environ(), "KUBECONFIG="+s.part.kubeconfig, "KUBECACHEDIR="+filepath.Join(s.judge.dir, "cache"),
 			"PATH="+filepath.Join(s.plane.Home, "bin")+string(filepath.ListSeparator)+os.Getenv("PATH"))
 		if output, err := c.CombinedOutput(); err != nil {
-			return notJudged(fmt.Sprintf("%s: %v\n%s", s.lastStep(), err, bytes.TrimSpace(output)))
+			return notJudged(fmt.Sprintf("%s: %v\n%s", s.lastStep(), cmp.Or(context.Cause(ctx), err), bytes.TrimSpace(output)))
 		}
 		return nil
 	}
