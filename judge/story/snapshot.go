@@ -1,7 +1,6 @@
 package story
 
 import (
-	"encoding/json"
 	"fmt"
 	"maps"
 	"regexp"
@@ -10,6 +9,9 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+	"sigs.k8s.io/structured-merge-diff/v6/value"
 )
 
 // Snapshot is what is stored, one entry for each object ("deployments a") and for each of its values
@@ -26,97 +28,59 @@ func (s Snapshot) Add(name string, object *unstructured.Unstructured, kept func(
 	if object.GetDeletionTimestamp() != nil {
 		s[name] = dying
 	}
-	s.add(name+" ", object.Object, WrittenBy(object, kept), object.GetGeneration())
+	WrittenBy(object, kept).Leaves().Iterate(func(path fieldpath.Path) {
+		for _, leaf := range leaves(name+" "+path.String(), "", at(object.Object, path), nil) {
+			switch {
+			case leaf.Value == nil:
+			case strings.HasSuffix(leaf.Path, ".observedGeneration") && leaf.Value == object.GetGeneration():
+				s[leaf.Path] = "the generation"
+			default:
+				s[leaf.Path] = fmt.Sprint(leaf.Value)
+			}
+		}
+	})
 }
 
-// WrittenBy is what these managers have written of an object, in the form of fieldsV1.
-func WrittenBy(object *unstructured.Unstructured, kept func(manager string) bool) map[string]any {
-	written := map[string]any{}
+// WrittenBy is what these managers have written of an object.
+func WrittenBy(object *unstructured.Unstructured, kept func(manager string) bool) *fieldpath.Set {
+	written := fieldpath.NewSet()
 	for _, entry := range object.GetManagedFields() {
-		var fields map[string]any
-		if kept(entry.Manager) && entry.FieldsV1 != nil && json.Unmarshal(entry.FieldsV1.GetRawBytes(), &fields) == nil {
-			merge(written, fields)
+		var fields fieldpath.Set
+		if kept(entry.Manager) && fields.FromJSON(entry.FieldsV1.GetRawReader()) == nil {
+			written = written.Union(&fields)
 		}
 	}
 	return written
 }
 
-// merge adds fields to others. An empty one stands for all that is below it.
-func merge(into, fields map[string]any) {
-	for name, below := range fields {
-		below, _ := below.(map[string]any)
-		before, there := into[name].(map[string]any)
-		switch {
-		case !there:
-			into[name] = below
-		case len(before) == 0 || len(below) == 0:
-			into[name] = map[string]any{}
+// at is the value at a path, or nil.
+func at(value any, path fieldpath.Path) any {
+	for _, step := range path {
+		switch in := value.(type) {
+		case map[string]any:
+			value = in[ptr.Deref(step.FieldName, "")]
+		case []any:
+			i := slices.IndexFunc(in, func(item any) bool { return leadsTo(step, item) })
+			if i < 0 {
+				return nil
+			}
+			value = in[i]
 		default:
-			merge(before, below)
+			return nil
 		}
 	}
+	return value
 }
 
-// add adds what is at a path, as far as it was written; nil: all of it.
-func (s Snapshot) add(at string, value any, written map[string]any, generation int64) {
-	below := func(name string) (fields map[string]any, there bool) {
-		if written == nil {
-			return nil, true
-		}
-		if fields, there = written[name].(map[string]any); len(fields) == 0 {
-			fields = nil
-		}
-		return fields, there
+// leadsTo reports whether a step of a path leads to an item of a list, by its value or by its keys.
+func leadsTo(step fieldpath.PathElement, item any) bool {
+	if step.Value != nil {
+		return value.Equals(*step.Value, value.NewValueInterface(item))
 	}
-	switch value := value.(type) {
-	case map[string]any:
-		for name, v := range value {
-			if fields, there := below("f:" + name); there {
-				s.add(at+"."+name, v, fields, generation)
-			}
-		}
-	case []any:
-		for i, v := range value {
-			if written == nil {
-				s.add(fmt.Sprintf("%s[%d]", at, i), v, nil, generation)
-				continue
-			}
-			for item := range written {
-				if label, is := identifies(item, v); is {
-					fields, _ := below(item)
-					s.add(at+"["+label+"]", v, fields, generation)
-				}
-			}
-		}
-	default:
-		s[at] = fmt.Sprint(value)
-		if strings.HasSuffix(at, ".observedGeneration") && value == generation {
-			s[at] = "the generation"
-		}
-	}
-}
-
-// identifies reports whether an entry of fieldsV1 is about an item of a list: k:{"name":"a"} has its keys,
-// v:"a" is its value. label is short for it.
-func identifies(entry string, item any) (label string, is bool) {
-	kind, text, _ := strings.Cut(entry, ":")
-	var wanted any
-	if json.Unmarshal([]byte(text), &wanted) != nil {
-		return "", false
-	}
-	if kind == "v" {
-		return fmt.Sprint(wanted), fmt.Sprint(item) == fmt.Sprint(wanted)
-	}
-	keys, _ := wanted.(map[string]any)
-	object, _ := item.(map[string]any)
-	var labels []string
-	for _, key := range slices.Sorted(maps.Keys(keys)) {
-		if fmt.Sprint(object[key]) != fmt.Sprint(keys[key]) {
-			return "", false
-		}
-		labels = append(labels, fmt.Sprintf("%s=%v", key, keys[key]))
-	}
-	return strings.Join(labels, ","), len(labels) > 0
+	fields, _ := item.(map[string]any)
+	return !slices.ContainsFunc(ptr.Deref(step.Key, nil), func(key value.Field) bool {
+		return !value.Equals(key.Value, value.NewValueInterface(fields[key.Name]))
+	})
 }
 
 var aTime = regexp.MustCompile(`\d{4}-\d\d-\d\dT[0-9:.]+Z`)
@@ -175,101 +139,53 @@ func (d Difference) String() string {
 // IsObject reports whether it is about an object, and not about a value of it.
 func (d Difference) IsObject() bool { return strings.Count(d.Name, " ") == 1 }
 
-// Leaf is where a value is: the names of fields, and the numbers of items.
-type Leaf []any
+// Leaf is a value of an object that is neither an object nor a list.
+type Leaf struct {
+	// Path is where it is, such as .spec.containers[0].image, and Pointer is that for a JSON patch.
+	Path, Pointer string
+	Value         any
+	// Set gives it another value in the object in which it was found.
+	Set func(value any)
+}
 
-// Leaves returns the values that an object has besides its metadata and its status, except the names of the items
+// Leaves returns those that an object has besides its metadata and its status, except the names of the items
 // of lists.
-func Leaves(object map[string]any) (all []Leaf) {
-	for _, field := range slices.Sorted(maps.Keys(object)) {
-		if !slices.Contains([]string{"apiVersion", "kind", "metadata", "status"}, field) {
-			all = append(all, leaves(Leaf{field}, object[field])...)
-		}
-	}
-	return all
-}
-
-func leaves(at Leaf, value any) (all []Leaf) {
-	below := func(step any) Leaf { return append(slices.Clone(at), step) }
-	switch value := value.(type) {
-	case map[string]any:
-		_, item := at[len(at)-1].(int)
-		for _, name := range slices.Sorted(maps.Keys(value)) {
-			if !item || name != "name" {
-				all = append(all, leaves(below(name), value[name])...)
-			}
-		}
-	case []any:
-		for i, v := range value {
-			all = append(all, leaves(below(i), v)...)
-		}
-	case string, int64, bool:
-		all = append(all, at)
-	}
-	return all
-}
-
-// String is its path, such as .spec.containers[0].image.
-func (l Leaf) String() (path string) {
-	for _, step := range l {
-		if name, is := step.(string); is {
-			path += "." + name
-		} else {
-			path += fmt.Sprintf("[%v]", step)
-		}
-	}
-	return path
-}
-
-// Change gives the value another one, and returns both. It reports whether there is a value.
-func (l Leaf) Change(object map[string]any) (before, after any, is bool) {
-	return l.set(object, func(before any) any {
-		switch before := before.(type) {
-		case string:
-			return before + "x"
-		case int64:
-			return before + 1
-		case bool:
-			return !before
-		}
-		return nil
+func Leaves(object map[string]any) []Leaf {
+	return slices.DeleteFunc(leaves("", "", object, nil), func(leaf Leaf) bool {
+		field, _, _ := strings.Cut(leaf.Path[1:], ".")
+		return slices.Contains([]string{"apiVersion", "kind", "metadata", "status"}, field) || strings.HasSuffix(leaf.Path, "].name") || leaf.Other() == nil
 	})
 }
 
-// Set gives the value this one.
-func (l Leaf) Set(object map[string]any, value any) { l.set(object, func(any) any { return value }) }
+var escaped = strings.NewReplacer("~", "~0", "/", "~1")
 
-// Value is the value, or nil.
-func (l Leaf) Value(object map[string]any) (value any) {
-	l.set(object, func(before any) any { value = before; return nil })
-	return value
+func leaves(path, pointer string, value any, set func(any)) (all []Leaf) {
+	switch value := value.(type) {
+	case map[string]any:
+		for _, name := range slices.Sorted(maps.Keys(value)) {
+			all = append(all, leaves(path+"."+name, pointer+"/"+escaped.Replace(name), value[name], func(v any) { value[name] = v })...)
+		}
+	case []any:
+		for i, item := range value {
+			all = append(all, leaves(fmt.Sprintf("%s[%d]", path, i), fmt.Sprintf("%s/%d", pointer, i), item, func(v any) { value[i] = v })...)
+		}
+	default:
+		all = append(all, Leaf{path, pointer, value, set})
+	}
+	return all
 }
 
-func (l Leaf) set(object map[string]any, change func(before any) any) (before, after any, is bool) {
-	var at any = object
-	for i, step := range l {
-		last := i == len(l)-1
-		switch step := step.(type) {
-		case string:
-			fields, _ := at.(map[string]any)
-			if at = fields[step]; last && at != nil {
-				if after = change(at); after != nil {
-					fields[step] = after
-				}
-			}
-		case int:
-			items, _ := at.([]any)
-			if step >= len(items) {
-				return nil, nil, false
-			}
-			if at = items[step]; last {
-				if after = change(at); after != nil {
-					items[step] = after
-				}
-			}
-		}
+// Other is another value in its place, or nil.
+func (l Leaf) Other() any {
+	switch value := l.Value.(type) {
+	case string:
+		return value + "x"
+	case int64:
+		return value + 1
+	case bool:
+		return !value
 	}
-	return at, after, after != nil
+	return nil
 }
 
 // Made reports whether these managers have written the object itself, and not its status alone.

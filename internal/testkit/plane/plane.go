@@ -11,10 +11,15 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"syscall"
+	"time"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
@@ -93,7 +98,8 @@ func (c Command) Up(ctx context.Context, components, userAgent string) (*Plane, 
 
 // Start starts what of it does not run.
 func (p *Plane) Start() error {
-	return execute(p.command, "up", "--name", p.Name, "--components", p.components)
+	_, err := execute(p.command, "up", "--name", p.Name, "--components", p.components)
+	return err
 }
 
 func (p *Plane) connect(userAgent string) (err error) {
@@ -108,33 +114,64 @@ func (p *Plane) connect(userAgent string) (err error) {
 // Install makes the CRDs what their files say, those of this repository and more, and waits until
 // they are served, and until the namespace default exists, which the API server creates.
 func (p *Plane) Install(more ...string) error {
-	commands := [][]string{{"wait", "--for=create", "--timeout=60s", "namespace/default"}}
-	for _, crds := range append([]string{filepath.Join(p.Home, "..", "config", "crd")}, more...) {
-		// The conditions of a new CRD are null for a moment, and kubectl wait ends with an error where it looks for one.
-		commands = append(commands, []string{"apply", "-f", crds},
-			[]string{"wait", "--for=jsonpath={.status.acceptedNames.listKind}", "--timeout=60s", "-f", crds},
-			[]string{"wait", "--for=condition=Established", "--timeout=60s", "-f", crds})
+	kubectl := func(args ...string) (output string, err error) {
+		return execute(filepath.Join(p.Home, "bin", "kubectl"), append(args, "--kubeconfig", p.Kubeconfig)...)
 	}
-	for _, args := range commands {
-		if err := execute(filepath.Join(p.Home, "bin", "kubectl"), append(args, "--kubeconfig", p.Kubeconfig)...); err != nil {
+	if _, err := kubectl("wait", "--for=create", "--timeout=60s", "namespace/default"); err != nil {
+		return err
+	}
+	var resources []string
+	for _, crds := range append([]string{filepath.Join(p.Home, "..", "config", "crd")}, more...) {
+		applied, err := kubectl("apply", "-o", "name", "-f", crds)
+		if err != nil {
 			return err
 		}
+		for line := range strings.Lines(applied) {
+			if resource, is := strings.CutPrefix(strings.TrimSpace(line), "customresourcedefinition.apiextensions.k8s.io/"); is {
+				resources = append(resources, resource)
+			}
+		}
+	}
+	return served(p.Kube.Discovery(), resources)
+}
+
+// served waits until the discovery has these resources, such as foos.samplecontroller.k8s.io. It has that of a CRD only
+// when the API server serves it.
+func served(kube discovery.ServerResourcesInterface, resources []string) error {
+	var missing []string
+	err := wait.PollUntilContextTimeout(context.Background(), 50*time.Millisecond, time.Minute, true, func(context.Context) (bool, error) {
+		missing = slices.Clone(resources)
+		_, lists, _ := kube.ServerGroupsAndResources() // What it has also if some of it is missing.
+		for _, list := range lists {
+			version, _ := schema.ParseGroupVersion(list.GroupVersion)
+			for _, r := range list.APIResources {
+				missing = slices.DeleteFunc(missing, func(name string) bool { return name == r.Name+"."+version.Group })
+			}
+		}
+		return len(missing) == 0, nil
+	})
+	if err != nil {
+		return fmt.Errorf("the API server does not serve %s: %w", strings.Join(missing, ", "), err)
 	}
 	return nil
 }
 
 // Down stops it and removes its data.
-func (p *Plane) Down() error { return execute(p.command, "down", "--name", p.Name) }
+func (p *Plane) Down() error {
+	_, err := execute(p.command, "down", "--name", p.Name)
+	return err
+}
 
 // execute runs a command that is not bound to a context, and which a Ctrl-C at the terminal
 // does not reach: a control plane is started completely, and then removed completely.
-func execute(program string, args ...string) error {
+func execute(program string, args ...string) (output string, err error) {
 	cmd := exec.Command(program, args...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	if output, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("%s %s: %w\n%s", filepath.Base(program), strings.Join(args, " "), err, bytes.TrimSpace(output))
+	text, err := cmd.CombinedOutput()
+	if err != nil {
+		return "", fmt.Errorf("%s %s: %w\n%s", filepath.Base(program), strings.Join(args, " "), err, bytes.TrimSpace(text))
 	}
-	return nil
+	return string(text), nil
 }
 
 // Go runs the Go toolchain and returns its output, without the newline.

@@ -8,39 +8,48 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/discovery"
 
 	"example.com/byhand/kit/testkit"
 )
 
-// A program sees the namespace of its stage, and nothing of what others do beside it.
+// A program sees the namespace of its stage, and nothing of what others do beside it. That of a story does so of each kind
+// that is in namespaces.
 func TestConfined(t *testing.T) {
-	var got, body string
-	s := &stage{world: &world{judge: &judge{}}, namespace: "here", proxy: &testkit.Faults{}}
-	s.confine(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		sent := new(strings.Builder)
-		_ = r.Write(sent)
-		_, body, _ = strings.Cut(sent.String(), "\r\n\r\n")
-		got = r.Method + " " + r.URL.String()
-	}))
-	for _, test := range []struct{ request, want string }{
-		{"GET /apis/apps/v1/deployments?watch=true", "GET /apis/apps/v1/namespaces/here/deployments?watch=true"},
-		{"GET /apis/samplecontroller.k8s.io/v1alpha1/foos", "GET /apis/samplecontroller.k8s.io/v1alpha1/namespaces/here/foos"},
-		{"GET /apis/apps/v1/namespaces/there/deployments", "GET /apis/apps/v1/namespaces/there/deployments"},
-		{"PUT /apis/samplecontroller.k8s.io/v1alpha1/namespaces/here/foos/foos/status", "PUT /apis/samplecontroller.k8s.io/v1alpha1/namespaces/here/foos/foos/status"},
-		{"GET /api/v1/nodes", "GET /api/v1/nodes"},
-		{"GET /apis/apps/v1", "GET /apis/apps/v1"},
-		{"GET /apis/coordination.k8s.io/v1/namespaces/default/leases/one", "GET /apis/coordination.k8s.io/v1/namespaces/here-leases/leases/one"},
-		{"PUT /apis/coordination.k8s.io/v1/namespaces/default/leases/one", "PUT /apis/coordination.k8s.io/v1/namespaces/here-leases/leases/one"},
-	} {
-		method, url, _ := strings.Cut(test.request, " ")
-		r := httptest.NewRequest(method, url, strings.NewReader(`{"metadata":{"namespace":"default"}}`))
-		r.Header.Set("Content-Type", "application/json")
-		s.proxy.ServeHTTP(httptest.NewRecorder(), r)
-		if got != test.want {
-			t.Errorf("%s becomes %s, want %s", test.request, got, test.want)
-		}
-		if moved := strings.Contains(body, "here-leases"); moved != strings.HasPrefix(test.want, "PUT /apis/coord") {
-			t.Errorf("%s sends %s", test.request, body)
+	ofStory := &told{namespaced: map[schema.GroupResource]bool{}, seen: map[schema.GroupVersionResource]bool{}}
+	if err := ofStory.meet(discovery.NewDiscoveryClientForConfigOrDie(testkit.NewAPIServer().Config())); err != nil {
+		t.Fatal(err)
+	}
+	for _, told := range []*told{nil, ofStory} {
+		var got, body string
+		s := &stage{world: &world{judge: &judge{told: told}}, namespace: "here", proxy: &testkit.Faults{}}
+		s.confine(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+			sent := new(strings.Builder)
+			_ = r.Write(sent)
+			_, body, _ = strings.Cut(sent.String(), "\r\n\r\n")
+			got = r.Method + " " + r.URL.String()
+		}))
+		for _, test := range []struct{ request, want string }{
+			{"GET /apis/apps/v1/deployments?watch=true", "GET /apis/apps/v1/namespaces/here/deployments?watch=true"},
+			{"GET /apis/samplecontroller.k8s.io/v1alpha1/foos", "GET /apis/samplecontroller.k8s.io/v1alpha1/namespaces/here/foos"},
+			{"GET /apis/apps/v1/namespaces/there/deployments", "GET /apis/apps/v1/namespaces/there/deployments"},
+			{"PUT /apis/samplecontroller.k8s.io/v1alpha1/namespaces/here/foos/foos/status", "PUT /apis/samplecontroller.k8s.io/v1alpha1/namespaces/here/foos/foos/status"},
+			{"GET /api/v1/namespaces", "GET /api/v1/namespaces"},
+			{"GET /apis/apps/v1", "GET /apis/apps/v1"},
+			{"GET /apis/coordination.k8s.io/v1/namespaces/default/leases/one", "GET /apis/coordination.k8s.io/v1/namespaces/here-leases/leases/one"},
+			{"PUT /apis/coordination.k8s.io/v1/namespaces/default/leases/one", "PUT /apis/coordination.k8s.io/v1/namespaces/here-leases/leases/one"},
+		} {
+			method, url, _ := strings.Cut(test.request, " ")
+			r := httptest.NewRequest(method, url, strings.NewReader(`{"metadata":{"namespace":"default"}}`))
+			r.Header.Set("Content-Type", "application/json")
+			s.proxy.ServeHTTP(httptest.NewRecorder(), r)
+			if got != test.want {
+				t.Errorf("%s becomes %s, want %s", test.request, got, test.want)
+			}
+			if moved := strings.Contains(body, "here-leases"); moved != strings.HasPrefix(test.want, "PUT /apis/coord") {
+				t.Errorf("%s sends %s", test.request, body)
+			}
 		}
 	}
 }

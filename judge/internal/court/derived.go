@@ -12,8 +12,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/watch"
-	"k8s.io/client-go/util/retry"
 
 	"example.com/byhand/judge/story"
 	"example.com/byhand/kit/testkit"
@@ -27,24 +27,26 @@ func (t *told) scenarios() (all []scenario) {
 	add("killed-before-write", "SIGKILL in place of each different write, once; then it is started again.", onFirst(testkit.KillBefore), wholeStory)
 	add("killed-after-write", "SIGKILL after each different write, before its answer, once; then it is started again.", onFirst(testkit.KillAfter), wholeStory)
 	add("answer-lost", "Each different write takes effect, and its answer is lost, once.", onFirst(testkit.LoseAnswer), wholeStory)
-	add("down", "The program is down in each step.", eachStep(func(i int) []step { return []step{whileDown(plays(i)), keeps(i)} }))
+	add("down", "The program is down in each step.", eachStep(func(i int) []step { return []step{whileDown(plays(i)), keeps} }))
 	for i, step := range t.Steps {
 		if i > 0 {
-			add("fresh-"+step.Name, "The program is started for the first time after step "+step.Name+".", fresh(i))
+			add("fresh-"+step.Name, "The program is started for the first time after step "+step.Name+".", fresh(i)...)
 		}
 	}
 	add("refused-403", "In each step it may not write what it makes (403), for 6 s.", refused(http.StatusForbidden))
 	add("refused-422", "In each step a policy refuses what it makes (422), for 6 s.", refused(http.StatusUnprocessableEntity))
 	add("refused-500", "In each step a webhook does not answer (500), so that what it makes cannot be written, for 6 s.", refused(http.StatusInternalServerError))
 	add("refused-create", "In each step a quota is full, so that nothing can be created (403), for 6 s.", refused(http.StatusForbidden, http.MethodPost))
-	add("events-missed", "The watches are cut, and nothing can be read, while the story goes on after its first step; the old watches cannot be resumed (410 Gone).", missed)
-	add("stale-start", "The program starts after each step, and its first list of the user's objects is older than that: from before the step, and from when one of them was being deleted; the API server refuses streaming lists.", eachStep(stale))
-	add("restart", "The program is ended and started again, and nothing has changed: it writes nothing.", atMost(restart))
-	add("drift", "A person changes each value that the program has set.", atMost(driftEach))
-	add("deleted", "A person deletes what the program has made.", atMost(deleteEach))
+	if len(t.Steps) > 1 {
+		add("events-missed", "The watches are cut, and nothing can be read, while the story goes on after its first step; the old watches cannot be resumed (410 Gone).", t.missed()...)
+		add("stale-start", "The program starts after each step, and its first list of the user's objects is older than that: from before the step, and from when one of them was being deleted; the API server refuses streaming lists.", eachStep(stale))
+	}
+	add("restart", "The program is ended and started again, and nothing has changed: it writes nothing.", atMost, silently(whileDown(), heard, wait(12*time.Second)), keeps)
+	add("drift", "A person changes each value that the program has set.", atMost, driftEach, keeps)
+	add("deleted", "A person deletes what the program has made.", atMost, deleteMade, keeps)
 	add("name-taken", "The names of what the program makes are taken by others' objects, which change, and then go.", namesTaken)
-	add("dying", "The user's objects are deleted, and a finalizer holds them. Then what was made for them is deleted: it is not made again.", atMost(die))
-	add("set-back", "Another controller changes a value, whenever the program has set it. It does not write without end.", atMost(opposeFirst))
+	add("dying", "The user's objects are deleted, and a finalizer holds them. Then what was made for them is deleted: it is not made again.", atMost, die)
+	add("set-back", "Another controller changes a value, whenever the program has set it. It does not write without end.", atMost, opposeFirst)
 	return all
 }
 
@@ -61,33 +63,34 @@ func eachStep(of func(i int) []step) step {
 }
 
 // asTold plays a step, which ends as without a fault.
-func asTold(i int) []step { return []step{plays(i), keeps(i), counted(i)} }
+func asTold(i int) []step { return []step{plays(i), keeps, counted} }
 
 var wholeStory = eachStep(asTold)
 
 // rests waits until all is stored as after a step without a fault, and stays so: a status may lag behind.
-func rests(i int) step {
-	return func(s *stage) error {
-		return s.take([]step{keeps(i), func(s *stage) error { _, err := s.quiet(silence, patienceAtRest); return err }, keeps(i)})
-	}
+func rests(s *stage) error { return s.take([]step{keeps, rested(silence, patienceAtRest), keeps}) }
+
+// rested waits until the program is silent for some time, or patience is over.
+func rested(d, patience time.Duration) step {
+	return func(s *stage) error { _, err := s.quiet(d, patience); return err }
 }
 
-// atMost plays the story until the last step after which there is something that the program has made, and goes on
-// with that when all is at rest.
-func atMost(on func(s *stage, last int) error) step {
-	return func(s *stage) error {
-		last, err := s.judge.told.most()
-		for i := 0; err == nil && i <= last; i++ {
-			err = s.take(asTold(i))
+// heard waits for the first request of the program that was started last.
+func heard(s *stage) error { return s.ready() }
+
+// atMost plays the story until the last step after which there is something that the program has made, and then until all is at rest.
+func atMost(s *stage) error {
+	for last, end := range slices.Backward(s.judge.told.ends) {
+		if len(end.made) > 0 {
+			for i := range last + 1 {
+				if err := s.take(asTold(i)); err != nil {
+					return err
+				}
+			}
+			return rests(s)
 		}
-		if err == nil {
-			err = rests(last)(s)
-		}
-		if err != nil {
-			return err
-		}
-		return on(s, last)
 	}
+	return notJudged("the program makes nothing")
 }
 
 // onFirst makes a fault happen to the first try of each different write of each step.
@@ -110,14 +113,12 @@ func onFirst(fault testkit.Fault) step {
 }
 
 // fresh starts the program after a step.
-func fresh(last int) step {
-	return func(s *stage) error {
-		var steps []step
-		for i := range last + 1 {
-			steps = append(steps, plays(i))
-		}
-		return s.take([]step{whileDown(steps...), keeps(last)})
+func fresh(last int) []step {
+	var steps []step
+	for i := range last + 1 {
+		steps = append(steps, plays(i))
 	}
+	return []step{whileDown(steps...), keeps}
 }
 
 // refused plays the story while writes of what the program makes are refused for the first seconds of each step. Meanwhile it
@@ -127,7 +128,7 @@ func refused(code int, methods ...string) step {
 		return []step{func(s *stage) error {
 			t := s.judge.told
 			writes := map[string]bool{}
-			for _, r := range t.writes[i] {
+			for _, r := range t.ends[i].writes {
 				if !slices.Contains(s.ours(), r.Target.Resource) {
 					writes[r.Method+r.Path] = true
 				}
@@ -138,27 +139,23 @@ func refused(code int, methods ...string) step {
 			if err := few(40*len(writes), disturbed(6*time.Second, refusingMade(code, methods...), plays(i)))(s); err != nil {
 				return err
 			}
-			return s.take([]step{keeps(i), counted(i)})
+			return s.take([]step{keeps, counted})
 		}}
 	})
 }
 
-// missed lets the program miss all steps between the first one and the last one, and then the last one.
-func missed(s *stage) error {
-	n := len(s.judge.told.Steps)
-	if n < 2 {
-		return notJudged("the story has one step only")
-	}
-	steps := asTold(0)
-	var between []step
-	for i := 1; i < n; i++ {
-		between = append(between, plays(i))
-		if i >= n-2 {
-			steps = append(steps, disturbed(8*time.Second, unreadable, append([]step{cut}, between...)...), gone, keeps(i))
-			between = nil
+// missed are the steps of a story of which the program misses all between the first one and the last one, and then the last one.
+// It misses something twice at most: each time it waits longer before it reads again.
+func (t *told) missed() []step {
+	all, unheard := asTold(0), []step{cut}
+	for i := 1; i < len(t.Steps); i++ {
+		unheard = append(unheard, plays(i))
+		if i >= len(t.Steps)-2 {
+			all = append(all, disturbed(8*time.Second, unreadable, unheard...), gone, keeps)
+			unheard = []step{cut}
 		}
 	}
-	return s.take(steps)
+	return all
 }
 
 // stale plays a step, and then starts the program with a list from before it. If an object of the user was being deleted
@@ -172,19 +169,19 @@ func stale(i int) []step {
 		if err != nil {
 			return err
 		}
-		if err := s.take([]step{plays(i), rests(i), undoes(i, before, undone, "from before it"), keeps(i)}); err != nil {
+		if err := s.take([]step{plays(i), rests, undoes(before, undone, "from before it"), keeps}); err != nil {
 			return err
 		}
 		dying, err := s.dyingSince(before)
 		if s.part.dying = cmp.Or(dying, s.part.dying); err != nil || s.part.dying == "" {
 			return err
 		}
-		return s.take([]step{undoes(i, s.part.dying, mistaken, "from when an object of the user was being deleted"), keeps(i)})
+		return s.take([]step{undoes(s.part.dying, mistaken, "from when an object of the user was being deleted"), keeps})
 	}}
 }
 
 // undoes starts the program as of a version, after a step. What it changes then, it changes because of that: P6.
-func undoes(i int, version string, why *lesson, when string) step {
+func undoes(version string, why *lesson, when string) step {
 	return func(s *stage) error {
 		before, err := s.versions()
 		if err == nil {
@@ -210,7 +207,7 @@ func undoes(i int, version string, why *lesson, when string) step {
 			}
 		}
 		if len(sent) > 0 {
-			s.find(found(P6, why, time.Now(), "After step %s all was done. The program was started again with a list %s, and has sent:\n%s", s.judge.told.Steps[i].Name, when, strings.Join(sent, "\n")))
+			s.find(found(P6, why, time.Now(), "After %s all was done. The program was started again with a list %s, and has sent:\n%s", s.lastStep(), when, strings.Join(sent, "\n")))
 		}
 		return nil
 	}
@@ -246,32 +243,6 @@ func (s *stage) dyingSince(version string) (string, error) {
 	return "", nil
 }
 
-// restart ends the program and starts it again. It must not have written anything when it watches again, and some time
-// later: P2.
-func restart(s *stage, last int) error {
-	begin := time.Now()
-	if err := s.take([]step{whileDown()}); err != nil {
-		return err
-	}
-	watches := func() bool {
-		watched := map[string]bool{}
-		for _, r := range s.requests(begin, func(r request) bool { return r.Watch && r.Code == http.StatusOK }) {
-			watched[r.Target.Resource] = true
-		}
-		return len(watched) == len(s.judge.told.watches())
-	}
-	if _, err := s.await(s.bound, watches); err != nil {
-		return err
-	}
-	if err := s.pause(12 * time.Second); err != nil {
-		return err
-	}
-	if writes := s.tries(begin); len(writes) > 0 {
-		s.find(found(P2, noisy, time.Now(), "The program was started again, and nothing had changed. It has sent %d writes. The first: %s", len(writes), writes[0].String()))
-	}
-	return keeps(last)(s)
-}
-
 // itsObjects returns what the program has made.
 func (s *stage) itsObjects() (objects []*stored, err error) {
 	_, objects, err = s.look()
@@ -289,7 +260,7 @@ func (t *told) sentFor(o *stored) object {
 }
 
 // driftEach changes each value that the program has sent for what it made: it is set back. P1.
-func driftEach(s *stage, last int) error {
+func driftEach(s *stage) error {
 	const enough = 5
 	objects, err := s.itsObjects()
 	if err != nil {
@@ -297,8 +268,8 @@ func driftEach(s *stage, last int) error {
 	}
 	var wrong, allow []string
 	for _, o := range objects {
-		for _, leaf := range story.Leaves(s.judge.told.sentFor(o)) {
-			name := s.scenario.name + " " + o.resource.Resource + " " + leaf.String()
+		for _, leaf := range s.judge.told.setIn(o) {
+			name := s.scenario.name + " " + o.resource.Resource + " " + leaf.Path
 			if s.judge.told.Allows(name) || len(wrong) == enough {
 				continue
 			}
@@ -307,7 +278,7 @@ func driftEach(s *stage, last int) error {
 				return err
 			}
 			if admitted && !back {
-				wrong, allow = append(wrong, "  "+o.name+" "+leaf.String()), append(allow, name)
+				wrong, allow = append(wrong, "  "+o.name+" "+leaf.Path), append(allow, name)
 			}
 		}
 	}
@@ -316,67 +287,56 @@ func driftEach(s *stage, last int) error {
 		f.allow = allow
 		s.find(f)
 	}
-	return keeps(last)(s)
+	return nil
 }
 
 // onItsWay is how long the program may take to set a value back. Then the judge does.
 const onItsWay = 5 * time.Second
 
+// setIn are the values of an object that the program has sent, as they are stored.
+func (t *told) setIn(o *stored) []story.Leaf {
+	sent := map[string]bool{}
+	for _, leaf := range story.Leaves(t.sentFor(o)) {
+		sent[leaf.Path] = true
+	}
+	return slices.DeleteFunc(story.Leaves(o.Object), func(leaf story.Leaf) bool { return !sent[leaf.Path] })
+}
+
 // setsBack gives a value another one, and reports whether the API server admits that, and whether the program sets it back.
 func (s *stage) setsBack(o *stored, leaf story.Leaf) (admitted, back bool, err error) {
-	before, admitted, err := s.change(o, func(live object) (any, bool) { before, _, is := leaf.Change(live); return before, is })
-	if err != nil || !admitted {
+	if admitted, err = s.change(o, leaf, leaf.Other()); err != nil || !admitted {
 		return false, false, err
 	}
 	back, err = s.await(onItsWay, func() bool {
 		now, err := s.client(o.resource).Get(s.ctx, o.GetName(), metav1.GetOptions{})
-		return err == nil && leaf.Value(now.Object) == before
+		return err == nil && slices.ContainsFunc(story.Leaves(now.Object), func(now story.Leaf) bool { return now.Path == leaf.Path && now.Value == leaf.Value })
 	})
 	if err == nil && !back {
-		_, _, err = s.change(o, func(live object) (any, bool) { leaf.Set(live, before); return nil, true })
+		_, err = s.change(o, leaf, leaf.Value)
 	}
 	return true, back, err
 }
 
-// change changes an object as another user does. Not admitted: the API server refuses it, or there is nothing to change.
-func (s *stage) change(o *stored, change func(live object) (before any, is bool)) (before any, admitted bool, err error) {
-	err = retry.RetryOnConflict(retry.DefaultBackoff, func() error {
-		live, err := s.client(o.resource).Get(s.ctx, o.GetName(), metav1.GetOptions{})
-		if err != nil {
-			return err
-		}
-		if before, admitted = change(live.Object); !admitted {
-			return nil
-		}
-		_, err = s.client(o.resource).Update(s.ctx, live, metav1.UpdateOptions{})
-		return err
-	})
+// change gives a value of an object another one, as another user does. The API server may not admit that.
+func (s *stage) change(o *stored, leaf story.Leaf, value any) (admitted bool, err error) {
+	_, err = s.client(o.resource).Patch(s.ctx, o.GetName(), types.JSONPatchType, encoded([]object{{"op": "replace", "path": leaf.Pointer, "value": value}}), metav1.PatchOptions{})
 	if apierrors.IsInvalid(err) || apierrors.IsForbidden(err) || apierrors.IsBadRequest(err) || apierrors.IsNotFound(err) {
-		return nil, false, nil
+		return false, nil
 	}
-	return before, admitted, err
+	return err == nil, err
 }
 
-// deleteEach deletes what the program has made: it makes it again.
-func deleteEach(s *stage, last int) error {
-	if _, err := s.deleteMade(); err != nil {
-		return err
-	}
-	return keeps(last)(s)
-}
-
-// deleteMade deletes what the program has made, and returns the UIDs.
-func (s *stage) deleteMade() (uids []string, err error) {
+// deleteMade deletes what the program has made.
+func deleteMade(s *stage) error {
 	objects, err := s.itsObjects()
 	for _, o := range objects {
-		uids = append(uids, string(o.GetUID()))
 		err = cmp.Or(err, ignoreNotFound(s.client(o.resource).Delete(s.ctx, o.GetName(), metav1.DeleteOptions{PropagationPolicy: new(metav1.DeletePropagationBackground)})))
 	}
-	return uids, err
+	return err
 }
 
 // die deletes the user's objects, which a finalizer holds, and then what was made for them: P4.
-func die(s *stage, last int) error {
+func die(s *stage) error {
 	_, objects, err := s.look()
 	if err != nil {
 		return err
@@ -385,31 +345,28 @@ func die(s *stage, last int) error {
 		if !o.isUsers() {
 			continue
 		}
-		_, _, err := s.change(o, func(live object) (any, bool) {
-			u := &unstructured.Unstructured{Object: live}
-			u.SetFinalizers(append(u.GetFinalizers(), "example.com/held"))
-			return nil, true
-		})
-		if err == nil {
-			err = s.client(o.resource).Delete(s.ctx, o.GetName(), metav1.DeleteOptions{})
+		held := encoded(object{"metadata": object{"finalizers": append(o.GetFinalizers(), "example.com/held")}})
+		if _, err := s.client(o.resource).Patch(s.ctx, o.GetName(), mergePatch, held, metav1.PatchOptions{}); err != nil {
+			return err
 		}
-		if err != nil {
+		if err := s.client(o.resource).Delete(s.ctx, o.GetName(), metav1.DeleteOptions{}); err != nil {
 			return err
 		}
 	}
-	if _, err := s.quiet(silence, patienceAtRest); err != nil {
+	quiet := rested(silence, patienceAtRest)
+	if err := quiet(s); err != nil {
 		return err
 	}
-	before, err := s.deleteMade()
+	before, err := s.itsObjects()
+	if err == nil {
+		err = s.take([]step{deleteMade, quiet})
+	}
 	if err != nil {
 		return err
 	}
-	if _, err := s.quiet(silence, patienceAtRest); err != nil {
-		return err
-	}
-	objects, err = s.itsObjects()
-	for _, o := range objects {
-		if !slices.Contains(before, string(o.GetUID())) {
+	after, err := s.itsObjects()
+	for _, o := range after {
+		if !slices.ContainsFunc(before, func(old *stored) bool { return old.GetUID() == o.GetUID() }) {
 			s.find(found(P4, forTheDying, time.Now(), "The user's objects have a deletionTimestamp, and a finalizer holds them. What was made for them was deleted, and the program has made %s again.", o.name))
 		}
 	}
@@ -417,52 +374,38 @@ func die(s *stage, last int) error {
 }
 
 // opposeFirst sets the first value that the program sets back to another one, again and again: P7.
-func opposeFirst(s *stage, last int) error {
+func opposeFirst(s *stage) error {
 	objects, err := s.itsObjects()
 	if err != nil {
 		return err
 	}
 	for _, o := range objects {
-		for _, leaf := range story.Leaves(s.judge.told.sentFor(o)) {
+		for _, leaf := range s.judge.told.setIn(o) {
 			admitted, back, err := s.setsBack(o, leaf)
 			if err != nil {
 				return err
 			}
 			if admitted && back {
+				oppose := func(s *stage) { _, _ = s.change(o, leaf, leaf.Other()) }
 				// Who doubles its pauses may have to wait as long again.
-				return s.take([]step{s.opposing(o, leaf, fewTries("", 15, endless, wait(15*time.Second))), func(s *stage) error { return s.keepsWithin(2*s.bound, last) }})
+				return s.take([]step{meanwhile(5*time.Millisecond, oppose, fewTries(false, 15, endless, wait(15*time.Second))),
+					func(s *stage) error { return s.keepsWithin(2 * s.bound) }})
 			}
 		}
 	}
 	return notJudged("the program sets no value back")
 }
 
-// opposing takes steps while another controller gives a value another one, whoever sets it.
-func (s *stage) opposing(o *stored, leaf story.Leaf, steps ...step) step {
-	var theirs any
-	return meanwhile(5*time.Millisecond, func(s *stage) {
-		_, _, _ = s.change(o, func(live object) (any, bool) {
-			if theirs == nil {
-				_, theirs, _ = leaf.Change(live)
-				return nil, true
-			}
-			is := leaf.Value(live) != theirs
-			leaf.Set(live, theirs)
-			return nil, is
-		})
-	}, steps...)
-}
-
 // namesTaken plays the story until the program makes something, whose names are taken: nothing of others is written (P5), and
 // what they do is no reason to write anything (P2). When the names are free the program makes what it makes.
 func namesTaken(s *stage) error {
 	t := s.judge.told
-	first := slices.IndexFunc(t.made, func(made []*stored) bool { return len(made) > 0 })
+	first := slices.IndexFunc(t.ends, func(end end) bool { return len(end.made) > 0 })
 	if first < 0 {
 		return notJudged("the program makes nothing")
 	}
 	var strangers []*stored
-	for _, o := range t.made[first] {
+	for _, o := range t.ends[first].made {
 		if t.generated[o.resource.Resource] {
 			return notJudged("what the program makes has another name each time")
 		}
@@ -478,20 +421,20 @@ func namesTaken(s *stage) error {
 		}
 	}
 	// Who hears nothing tries again, more and more seldom: no silence is asked for.
-	if err := s.take([]step{plays(first), few(40*len(strangers), func(s *stage) error { _, err := s.quiet(silence, 12*time.Second); return err })}); err != nil {
+	if err := s.take([]step{plays(first), few(40*len(strangers), rested(silence, 12*time.Second))}); err != nil {
 		return err
 	}
 	written := len(s.accepted())
 	for _, o := range strangers {
-		for _, leaf := range story.Leaves(t.sentFor(o)) {
-			if _, admitted, err := s.change(o, func(live object) (any, bool) { _, _, is := leaf.Change(live); return nil, is }); err != nil {
+		for _, leaf := range t.setIn(o) {
+			if admitted, err := s.change(o, leaf, leaf.Other()); err != nil {
 				return err
 			} else if admitted {
 				break
 			}
 		}
 	}
-	if _, err := s.quiet(2*silence, patienceAtRest); err != nil {
+	if err := rested(2*silence, patienceAtRest)(s); err != nil {
 		return err
 	}
 	if now := s.accepted(); len(now) > written {
@@ -505,14 +448,14 @@ func namesTaken(s *stage) error {
 		switch {
 		case err != nil || now.GetUID() != o.GetUID():
 			s.find(found(P5, foreign, time.Now(), "The program has deleted %s, which is not its own.", o.name))
-		case len(story.WrittenBy(now, t.isProgram)) > 0:
+		case !story.WrittenBy(now, t.isProgram).Empty():
 			s.find(found(P5, foreign, time.Now(), "The program has written %s, which is not its own.", o.name))
 		}
 		if err := ignoreNotFound(s.client(o.resource).Delete(s.ctx, o.GetName(), metav1.DeleteOptions{PropagationPolicy: new(metav1.DeletePropagationBackground)})); err != nil {
 			return err
 		}
 	}
-	return keeps(first)(s)
+	return keeps(s)
 }
 
 // accepted are the writes of the program that have had an effect.
@@ -531,10 +474,9 @@ func (s *stage) stranger(o *stored) (*stored, error) {
 	sent.SetLabels(labels)
 	client := s.client(o.resource)
 	for _, leaf := range story.Leaves(sent.Object) {
-		other := sent.DeepCopy()
-		leaf.Change(other.Object)
-		if _, err := client.Create(s.ctx, other, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}}); err == nil {
-			sent = other
+		leaf.Set(leaf.Other())
+		if _, err := client.Create(s.ctx, sent, dryRun); err != nil {
+			leaf.Set(leaf.Value)
 		}
 	}
 	created, err := client.Create(s.ctx, sent, metav1.CreateOptions{})

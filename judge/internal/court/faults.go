@@ -86,25 +86,6 @@ func few(most int, steps ...step) step {
 	}
 }
 
-// fewWrites takes steps, and fails if the program meanwhile tries one write, the same operation on
-// the same object of a resource, more often than that, with or without success.
-func fewWrites(resource string, most int, why *lesson, steps ...step) step {
-	return func(s *stage) error {
-		begin, tried := time.Now(), map[string]int{}
-		if err := s.take(steps); err != nil {
-			return err
-		}
-		for _, w := range s.writesSince(begin) {
-			if write := w.Method + " " + w.Target.String(); w.Target.Resource == resource {
-				if tried[write]++; tried[write] == most+1 {
-					s.find(found(P7, why, w.At, "The program has tried %s for the %dth time in %s; %d times are enough.", write, most+1, w.At.Sub(begin).Round(time.Second), most))
-				}
-			}
-		}
-		return nil
-	}
-}
-
 // opposed takes steps while another controller gives a Deployment one replica, whoever has given it others.
 func opposed(name string, steps ...step) step {
 	return meanwhile(5*time.Millisecond, func(s *stage) {

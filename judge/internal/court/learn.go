@@ -13,8 +13,8 @@ import (
 	"strings"
 	"time"
 
-	"k8s.io/apimachinery/pkg/util/json"
-	"sigs.k8s.io/yaml"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/yaml"
 
 	"example.com/byhand/judge/story"
 	"example.com/byhand/kit/testkit"
@@ -30,28 +30,20 @@ const (
 )
 
 // send notes an object that the program creates or applies, as it sends it.
-func (t *told) send(r *http.Request, sent object) {
-	if testkit.TargetOf(r.URL.Path).Subresource != "" {
-		return
-	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	resource := testkit.TargetOf(r.URL.Path).Resource
-	metadata, _ := sent["metadata"].(object)
-	t.sent[resource], t.sent[fmt.Sprintf("%s %v", resource, metadata["name"])] = sent, sent
-}
-
-// sendApplied notes what a server-side apply sends.
-func (t *told) sendApplied(r *http.Request) {
+func (t *told) send(r *http.Request) {
 	content, err := io.ReadAll(r.Body)
 	if err != nil {
 		panic(http.ErrAbortHandler) // The program is gone.
 	}
 	r.Body = io.NopCloser(bytes.NewReader(content))
 	var sent object
-	if content, err = yaml.YAMLToJSON(content); err == nil && json.Unmarshal(content, &sent) == nil {
-		t.send(r, sent)
+	if yaml.Unmarshal(content, &sent) != nil {
+		return // The API server says what is wrong with it.
 	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	resource := testkit.TargetOf(r.URL.Path).Resource
+	t.sent[resource], t.sent[resource+" "+(&unstructured.Unstructured{Object: sent}).GetName()] = sent, sent
 }
 
 // learn plays the story without a fault, until two runs end with the same objects, and keeps what they have in common. It returns what is
@@ -59,10 +51,10 @@ func (t *told) sendApplied(r *http.Request) {
 func (w *world) learn(ctx context.Context) (result, error) {
 	t := w.judge.told
 	sc := scenario{name: faultFree, what: "The story without a fault.", judged: P1 | P2 | P3 | P4 | P7, calibrates: true, steps: []step{learned}}
-	var before []story.Snapshot
+	var before []end
 	short := 0 // What is wrong once only does not count.
 	for range 6 {
-		t.ends, t.made, t.writes = nil, nil, nil
+		t.ends = nil
 		r, err := w.result(ctx, &sc)
 		if err == nil && r.NotJudged != "" {
 			err = errors.New(r.NotJudged)
@@ -94,71 +86,56 @@ func learned(s *stage) error {
 		if is, err := s.quiet(silence, patienceAtRest); err != nil {
 			return err
 		} else if !is {
-			s.find(found(P2, noisy, time.Now(), "Step %s (%s:%d) is long done, and in %s the program has not been silent for %s. Nothing else is judged.", t.Steps[i].Name, t.File, t.Steps[i].At, patienceAtRest, silence))
+			s.find(found(P2, noisy, time.Now(), "%s is long done, and in %s the program has not been silent for %s. Nothing else is judged.", s.lastStep(), patienceAtRest, silence))
 			return errShort
 		}
-		now, objects, err := s.look()
-		if err == nil && len(t.users) > 0 && !slices.ContainsFunc(objects, (*stored).isUsers) && slices.ContainsFunc(objects, t.isMade) {
-			now, objects, err = s.orphans(i)
-		}
+		end, err := s.ended()
 		if err != nil {
 			return err
 		}
-		for _, o := range objects {
-			if o.isUsers() {
-				t.users[o.resource.Resource] = true
-			}
-		}
-		t.ends, t.made = append(t.ends, now), append(t.made, slices.DeleteFunc(objects, func(o *stored) bool { return !t.isMade(o) }))
-		t.writes = append(t.writes, s.tries(s.part.began[i]))
-		if err := counted(i)(s); err != nil {
+		t.ends = append(t.ends, end)
+		if err := counted(s); err != nil {
 			return err
 		}
 	}
-	return cmp.Or(t.hasUsers(), t.hasWrites())
+	return t.worthwhile()
 }
 
-// hasWrites fails if the program has written nothing: a program that does nothing is right in each scenario.
-func (t *told) hasWrites() error {
-	if len(slices.Concat(t.writes...)) > 0 {
-		return nil
+// worthwhile fails if nothing can be said about the program: a program that does nothing is right in each scenario.
+func (t *told) worthwhile() error {
+	switch {
+	case len(t.users) == 0:
+		return notJudged(t.Wrong(t.Steps[0].At, "after no step has kubectl left an object of a kind that the program reads in the namespace (it reads: %s). "+
+			"Is the story about another kind? One without a namespace cannot be judged", cmp.Or(strings.Join(t.reads(), ", "), "nothing")).Error())
+	case !slices.ContainsFunc(t.ends, func(end end) bool { return len(end.writes) > 0 }):
+		return notJudged(t.Wrong(t.Steps[0].At, "in no step has the program written anything, so nothing can be said about it. Does it wait until it is elected as leader?").Error())
 	}
-	return notJudged(t.Wrong(t.Steps[0].At, "in no step has the program written anything, so nothing can be said about it. Does it wait until it is elected as leader?").Error())
+	return nil
 }
 
-// hasUsers fails if the program has read no object of the user: nothing can be said about it.
-func (t *told) hasUsers() error {
-	if len(t.users) > 0 {
-		return nil
-	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	var asked []string
-	for resource := range t.seen {
-		asked = append(asked, resource.Resource)
-	}
-	slices.Sort(asked)
-	return notJudged(t.Wrong(t.Steps[0].At, "after no step has kubectl left an object of a kind that the program reads in the namespace (it reads: %s). "+
-		"Is the story about another kind? One without a namespace cannot be judged", cmp.Or(strings.Join(asked, ", "), "nothing")).Error())
-}
-
-// orphans waits for the garbage collector, and finds what is left: P4.
-func (s *stage) orphans(i int) (now story.Snapshot, objects []*stored, err error) {
+// ended is the end of the step that was played last. When there is no object of the user any more, it waits for the garbage collector, and finds what is
+// left: P4.
+func (s *stage) ended() (is end, err error) {
 	t := s.judge.told
-	var failed error
-	is, err := s.await(collecting, func() bool {
-		now, objects, failed = s.look()
-		return failed != nil || !slices.ContainsFunc(objects, t.isMade)
-	})
-	if err != nil || failed != nil || is {
-		return now, objects, errors.Join(err, failed)
-	}
 	var names []string
-	for _, o := range objects {
-		names = append(names, o.name)
+	clean, err := s.looks(collecting, func(now story.Snapshot, objects []*stored) bool {
+		is, names = end{now, nil, s.tries(s.part.began)}, nil
+		owned := len(t.users) == 0
+		for _, o := range objects {
+			names = append(names, o.name)
+			if o.isUsers() {
+				t.users[o.resource.Resource], owned = true, true
+			}
+			if t.isMade(o) {
+				is.made = append(is.made, o)
+			}
+		}
+		return owned || len(is.made) == 0
+	})
+	if err == nil && !clean {
+		s.find(found(P4, orphaned, time.Now(), "After %s there is no object of the user any more. After %s this is left: %s.", s.lastStep(), collecting, strings.Join(names, ", ")))
 	}
-	s.find(found(P4, orphaned, time.Now(), "After step %s (%s:%d) there is no object of the user any more. After %s this is left: %s.", t.Steps[i].Name, t.File, t.Steps[i].At, collecting, strings.Join(names, ", ")))
-	return now, objects, nil
+	return is, err
 }
 
 // alive counts objects by resource.
@@ -170,31 +147,29 @@ func alive(objects []*stored) map[string]int {
 	return n
 }
 
-// counted finds that in a step, which was played last, the program itself took away the last object of a resource, while there
-// was one before and one afterwards (P1), or that there were more than without a fault (P3).
-func counted(i int) step {
-	return func(s *stage) error {
-		t := s.judge.told
-		before, after := map[string]int{}, alive(t.made[i])
-		if i > 0 {
-			before = alive(t.made[i-1])
-		}
-		sent := s.tries(s.part.began[len(s.part.began)-1])
-		for resource := range alive(slices.Concat(t.made...)) {
-			n, usual := tallied(resource, before[resource], sent), tallied(resource, before[resource], t.writes[i])
-			if usual.end != after[resource] {
-				continue // Others delete some, as the garbage collector does, and the requests do not show when.
-			}
-			usually := usual.least == 0 && !s.scenario.calibrates // It is so without a fault, too.
-			if n.least == 0 && before[resource] > 0 && after[resource] > 0 && !usually {
-				s.find(found(P1, gap, time.Now(), "In step %s (%s:%d) the program has deleted the last of its %s before there was another one.", t.Steps[i].Name, t.File, t.Steps[i].At, resource))
-			}
-			if n.exceeds(usual, before[resource]) {
-				s.find(found(P3, twice, time.Now(), "In step %s (%s:%d) there were %d %s at the same time; without a fault %d at most.", t.Steps[i].Name, t.File, t.Steps[i].At, n.most, resource, usual.most))
-			}
-		}
-		return nil
+// counted finds that in the step that was played last the program itself took away the last object of a resource, while there was
+// one before and one afterwards (P1), or that there were more than without a fault (P3).
+func counted(s *stage) error {
+	var made []*stored
+	if i := s.part.step; i > 0 {
+		made = s.judge.told.ends[i-1].made
 	}
+	end := s.judge.told.ends[s.part.step]
+	before, after, sent := alive(made), alive(end.made), s.tries(s.part.began)
+	for resource := range alive(slices.Concat(made, end.made)) {
+		n, usual := tallied(resource, before[resource], sent), tallied(resource, before[resource], end.writes)
+		if usual.end != after[resource] {
+			continue // Others delete some, as the garbage collector does, and the requests do not show when.
+		}
+		usually := usual.least == 0 && !s.scenario.calibrates // It is so without a fault, too.
+		if n.least == 0 && before[resource] > 0 && after[resource] > 0 && !usually {
+			s.find(found(P1, gap, time.Now(), "In %s the program has deleted the last of its %s before there was another one.", s.lastStep(), resource))
+		}
+		if n.exceeds(usual, before[resource]) {
+			s.find(found(P3, twice, time.Now(), "In %s there were %d %s at the same time; without a fault %d at most.", s.lastStep(), n.most, resource, usual.most))
+		}
+	}
+	return nil
 }
 
 // tally is how few and how many objects of a resource there were at a time, how many at the end, and how many were created.
@@ -226,16 +201,16 @@ func (is tally) exceeds(usual tally, n int) bool {
 
 // mask masks the values that two runs do not have in common. It reports whether they have the same objects; what has
 // another name each time is not compared by its name from then on.
-func (t *told) mask(before []story.Snapshot) (same bool) {
+func (t *told) mask(before []end) (same bool) {
 	same = true
-	for i := range t.ends {
-		for _, d := range t.ends[i].Against(before[i], func(string) bool { return false }) {
+	for i, end := range t.ends {
+		for _, d := range end.stored.Against(before[i].stored, func(string) bool { return false }) {
 			if !d.IsObject() {
 				t.masked[d.Name] = true
 				continue
 			}
 			same = false
-			if resource, _, _ := strings.Cut(d.Name, " "); slices.ContainsFunc(t.made[i], func(o *stored) bool { return o.name == d.Name }) {
+			if resource, _, _ := strings.Cut(d.Name, " "); slices.ContainsFunc(end.made, func(o *stored) bool { return o.name == d.Name }) {
 				t.generated[resource] = true
 			}
 		}
@@ -248,11 +223,11 @@ func (t *told) print(w io.Writer) {
 	fmt.Fprintf(w, "\nWhat I have learned from %s, without a fault. What the program does wrong each time I take for right, so see if it is:\n", t.File)
 	before := story.Snapshot{}
 	for i, end := range t.ends {
-		fmt.Fprintf(w, "  %s: %d writes\n", t.Steps[i].Name, len(t.writes[i]))
-		changes := end.Against(before, func(name string) bool { return t.masked[name] })
-		for _, name := range slices.Sorted(maps.Keys(end)) {
+		fmt.Fprintf(w, "  %s: %d writes\n", t.Steps[i].Name, len(end.writes))
+		changes := end.stored.Against(before, func(name string) bool { return t.masked[name] })
+		for _, name := range slices.Sorted(maps.Keys(end.stored)) {
 			if object, path, _ := strings.Cut(name, " ."); before[object] == "" && strings.HasPrefix(path, "status.") {
-				changes = append(changes, story.Difference{Name: name, Is: end[name]})
+				changes = append(changes, story.Difference{Name: name, Is: end.stored[name]})
 			}
 		}
 		for n, d := range changes {
@@ -269,9 +244,9 @@ func (t *told) print(w io.Writer) {
 				fmt.Fprintf(w, "      %s: %s\n", d.Name, d.Is)
 			}
 		}
-		before = end
+		before = end.stored
 	}
-	fmt.Fprintf(w, "  it watches: %s\n", strings.Join(t.watches(), ", "))
+	fmt.Fprintf(w, "  it reads: %s\n", strings.Join(t.reads(), ", "))
 	if len(t.masked) > 0 {
 		fmt.Fprintf(w, "  another one each time, and not compared: %s\n", strings.Join(slices.Sorted(maps.Keys(t.masked)), ", "))
 	}
@@ -279,16 +254,6 @@ func (t *told) print(w io.Writer) {
 		fmt.Fprintf(w, "  of another name each time: %s\n", strings.Join(slices.Sorted(maps.Keys(t.generated)), ", "))
 	}
 	fmt.Fprintln(w)
-}
-
-// most is the last step after which there is something that the program has made. It ends a stage if there is none.
-func (t *told) most() (int, error) {
-	for i := len(t.made) - 1; i >= 0; i-- {
-		if len(t.made[i]) > 0 {
-			return i, nil
-		}
-	}
-	return 0, notJudged("the program makes nothing")
 }
 
 // judgeStory learns, and puts the program through the scenarios.
@@ -299,7 +264,14 @@ func (j *judge) judgeStory(ctx context.Context, chosen []scenario, out io.Writer
 		return err
 	}
 	w := worlds[false]
-	if err := j.told.meet(ctx, w); err != nil {
+	var crds []string
+	for _, line := range j.told.CRDs {
+		crds = append(crds, line.Text)
+	}
+	if err := w.plane.Install(crds...); err != nil {
+		return err
+	}
+	if err := j.told.meet(w.kube.Discovery()); err != nil {
 		return err
 	}
 	r, err := w.learn(ctx)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"net/http"
@@ -19,6 +20,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/tools/clientcmd"
 
@@ -36,9 +38,8 @@ type told struct {
 	namespaced map[schema.GroupResource]bool
 
 	mu sync.Mutex
-	// seen are the resources that the program has asked for, watched those that it watches.
-	seen    map[schema.GroupVersionResource]bool
-	watched map[string]bool
+	// seen are the resources that the program has asked for.
+	seen map[schema.GroupVersionResource]bool
 	// managers are the names by which the program writes.
 	managers map[string]bool
 	// generated are the resources whose objects have another name each time.
@@ -47,12 +48,16 @@ type told struct {
 	users map[string]bool
 	// sent are the objects that the program has created, as it sent them, by name.
 	sent map[string]object
-	// ends is what is stored after each step, masked is what of that is another one each time, made
-	// what the program has made of it, and writes how many different ones it took.
-	ends   []story.Snapshot
+	// ends are those of the steps without a fault, and masked is what of that is another one each time.
+	ends   []end
 	masked map[string]bool
-	made   [][]*stored
-	writes [][]request
+}
+
+// end is what is stored after a step, what the program has made of that, and what it has written in the step.
+type end struct {
+	stored story.Snapshot
+	made   []*stored
+	writes []request
 }
 
 // agent is the name of the program for the API server, where it gives itself none.
@@ -62,7 +67,7 @@ const agent = "judged"
 type part struct {
 	kubeconfig string // of kubectl
 	step       int    // the one that was played last
-	began      []time.Time
+	began      time.Time
 	words      map[string]string // what the UIDs of this stage become
 	dying      string            // the version at which an object of the user was being deleted
 }
@@ -73,8 +78,8 @@ func readStory(file string) (*told, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &told{Story: s, seen: map[schema.GroupVersionResource]bool{}, watched: map[string]bool{}, managers: map[string]bool{agent: true}, users: map[string]bool{},
-		generated: map[string]bool{}, sent: map[string]object{}, masked: map[string]bool{}}
+	t := &told{Story: s, seen: map[schema.GroupVersionResource]bool{}, managers: map[string]bool{agent: true}, users: map[string]bool{},
+		generated: map[string]bool{}, sent: map[string]object{}, masked: map[string]bool{}, namespaced: map[schema.GroupResource]bool{}}
 	names := []string{faultFree}
 	for _, sc := range t.scenarios() {
 		names = append(names, sc.name)
@@ -87,41 +92,25 @@ func readStory(file string) (*told, error) {
 	return t, nil
 }
 
-// meet finds out which resources are in namespaces, on a control plane with the CRDs of the story.
-func (t *told) meet(ctx context.Context, w *world) error {
-	if err := w.plane.Install(t.CRDs...); err != nil {
-		return err
-	}
-	_, lists, err := w.kube.Discovery().ServerGroupsAndResources()
+// meet finds out which resources are in namespaces.
+func (t *told) meet(kube discovery.ServerResourcesInterface) error {
+	lists, err := kube.ServerPreferredNamespacedResources()
 	if err != nil {
 		return err
 	}
-	t.namespaced = map[schema.GroupResource]bool{}
-	for _, list := range lists {
-		version, _ := schema.ParseGroupVersion(list.GroupVersion)
-		for _, r := range list.APIResources {
-			t.namespaced[schema.GroupResource{Group: version.Group, Resource: r.Name}] = r.Namespaced
-		}
+	resources, err := discovery.GroupVersionResources(lists)
+	for resource := range resources {
+		t.namespaced[resource.GroupResource()] = true
 	}
-	// The discovery may not yet know a kind that is served.
-	crds, err := w.dynamic.Resource(schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}).List(ctx, metav1.ListOptions{})
-	if err != nil {
-		return err
-	}
-	for _, crd := range crds.Items {
-		plural, group, _ := strings.Cut(crd.GetName(), ".")
-		scope, _, _ := unstructured.NestedString(crd.Object, "spec", "scope")
-		t.namespaced[schema.GroupResource{Group: group, Resource: plural}] = scope == "Namespaced"
-	}
-	return nil
+	return err
 }
 
 // hear notes what a request of the program says about it, before it is passed on.
 func (t *told) hear(r *http.Request) {
 	target := testkit.TargetOf(r.URL.Path)
 	r.Header.Set("User-Agent", agent)
-	if r.Header.Get("Content-Type") == string(types.ApplyYAMLPatchType) {
-		t.sendApplied(r)
+	if creates := r.Method == http.MethodPost || r.Header.Get("Content-Type") == string(types.ApplyYAMLPatchType); creates && target.Subresource == "" {
+		t.send(r)
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -137,9 +126,6 @@ func (t *told) hear(r *http.Request) {
 		version = parts[2] // /apis/apps/v1
 	}
 	t.seen[schema.GroupVersionResource{Group: target.Group, Version: version, Resource: target.Resource}] = true
-	if r.URL.Query().Get("watch") != "" {
-		t.watched[target.Resource] = true
-	}
 }
 
 // resources are those that the program has asked for.
@@ -149,11 +135,13 @@ func (t *told) resources() []schema.GroupVersionResource {
 	return slices.Collect(maps.Keys(t.seen))
 }
 
-// watches are the resources that the program watches, by name.
-func (t *told) watches() []string {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return slices.Sorted(maps.Keys(t.watched))
+// reads are their names.
+func (t *told) reads() (names []string) {
+	for _, resource := range t.resources() {
+		names = append(names, resource.Resource)
+	}
+	slices.Sort(names)
+	return names
 }
 
 // isProgram reports whether the program writes by this name.
@@ -188,18 +176,24 @@ func (s *stage) openStory(dir string) error {
 func plays(i int) step {
 	return func(s *stage) error {
 		t := s.judge.told
-		s.part.step, s.part.began = i, append(s.part.began, time.Now())
-		ctx, cancel := context.WithTimeout(s.ctx, time.Minute)
+		s.part.step, s.part.began = i, time.Now()
+		ctx, cancel := context.WithTimeoutCause(s.ctx, time.Minute, errors.New("it has not ended after a minute; kubectl delete waits for finalizers, unless it has --wait=false"))
 		defer cancel()
 		c := exec.CommandContext(ctx, "sh", "-c", t.Steps[i].Text)
 		c.Dir, c.WaitDelay = filepath.Dir(t.File), time.Second
 		c.Env = append(os.Environ(), "KUBECONFIG="+s.part.kubeconfig, "KUBECACHEDIR="+filepath.Join(s.judge.dir, "cache"),
 			"PATH="+filepath.Join(s.plane.Home, "bin")+string(filepath.ListSeparator)+os.Getenv("PATH"))
 		if output, err := c.CombinedOutput(); err != nil {
-			return notJudged(t.Wrong(t.Steps[i].At, "step %s: %v\n%s", t.Steps[i].Name, err, bytes.TrimSpace(output)).Error())
+			return notJudged(fmt.Sprintf("%s: %v\n%s", s.lastStep(), cmp.Or(context.Cause(ctx), err), bytes.TrimSpace(output)))
 		}
 		return nil
 	}
+}
+
+// lastStep is the step that was played last, in words.
+func (s *stage) lastStep() string {
+	t, i := s.judge.told, s.part.step
+	return fmt.Sprintf("step %s (%s:%d)", t.Steps[i].Name, t.File, t.Steps[i].At)
 }
 
 // stored is one object that the API server has, and its name in a snapshot: "deployments a".
@@ -221,11 +215,11 @@ func (t *told) isMade(o *stored) bool {
 
 // look returns what is stored of the resources that the program has asked for, without what only others than it
 // and the user have written. Where the program had nothing to write, what it writes without a fault is there all the same.
-func (s *stage) look() (now story.Snapshot, objects []*stored, err error) {
+func (s *stage) look() (_ story.Snapshot, objects []*stored, err error) {
 	t := s.judge.told
-	others, usual := story.Snapshot{}, story.Snapshot{}
+	now, usual := story.Snapshot{}, story.Snapshot{}
 	if i := s.part.step; i >= 0 && i < len(t.ends) {
-		usual = t.ends[i]
+		usual = t.ends[i].stored
 	}
 	for _, resource := range t.resources() {
 		list, err := s.client(resource).List(s.ctx, metav1.ListOptions{})
@@ -238,7 +232,7 @@ func (s *stage) look() (now story.Snapshot, objects []*stored, err error) {
 				objects = append(objects, o)
 				s.part.words[string(o.GetUID())] = "UID-OF-" + o.GetName()
 			} else if usual[o.name] != "" {
-				others.Add(o.name, o.Unstructured, func(string) bool { return true })
+				now.Add(o.name, o.Unstructured, func(string) bool { return true })
 			}
 		}
 	}
@@ -246,12 +240,7 @@ func (s *stage) look() (now story.Snapshot, objects []*stored, err error) {
 	for uid, word := range s.part.words {
 		words = append(words, uid, word)
 	}
-	now = story.Snapshot{}
-	for name, value := range others {
-		if usual[name] != "" {
-			now[name] = value
-		}
-	}
+	maps.DeleteFunc(now, func(name, _ string) bool { return usual[name] == "" })
 	for _, o := range objects {
 		if begins := o.GetName(); t.generated[o.resource.Resource] && t.isMade(o) {
 			o.name = o.resource.Resource + " " + generatedFrom(o, objects)
@@ -278,43 +267,40 @@ func (s *stage) client(resource schema.GroupVersionResource) dynamic.ResourceInt
 	return s.dynamic.Resource(resource).Namespace(s.namespace)
 }
 
-// differs returns what differs from what is stored after a step without a fault, and is not meant so.
-func (s *stage) differs(i int) ([]story.Difference, error) {
-	now, _, err := s.look()
-	if err != nil {
-		return nil, err
-	}
-	t := s.judge.told
-	return now.Against(t.ends[i], func(name string) bool { return t.masked[name] || t.Allows(s.scenario.name+" "+name) }), nil
-}
-
-// keeps waits until all is stored as after a step without a fault: P1, P4, P6.
-func keeps(i int) step {
-	return func(s *stage) error { return s.keepsWithin(s.bound, i) }
-}
-
-// keepsWithin is keeps with a bound of its own.
-func (s *stage) keepsWithin(bound time.Duration, i int) error {
-	var all []story.Difference
+// looks looks again and again until it sees enough, and reports whether that was before the time was over.
+func (s *stage) looks(bound time.Duration, enough func(now story.Snapshot, objects []*stored) bool) (bool, error) {
 	var failed error
 	is, err := s.await(bound, func() bool {
-		all, failed = s.differs(i)
-		return failed != nil || len(all) == 0 || s.exitsTooOften()
+		now, objects, err := s.look()
+		failed = err
+		return err != nil || s.exitsTooOften() || enough(now, objects)
 	})
-	switch {
-	case err != nil || failed != nil:
-		return cmp.Or(err, failed)
-	case s.exitsTooOften():
-		return errShort
-	case is:
-		return nil
+	if err == nil && failed == nil && s.exitsTooOften() {
+		err = errShort
 	}
-	s.tell(bound, i, all)
+	return is, cmp.Or(err, failed)
+}
+
+// keeps waits until all is stored as after the step that was played last, without a fault: P1, P4, P6.
+func keeps(s *stage) error { return s.keepsWithin(s.bound) }
+
+// keepsWithin is keeps with a bound of its own.
+func (s *stage) keepsWithin(bound time.Duration) error {
+	t := s.judge.told
+	var all []story.Difference
+	is, err := s.looks(bound, func(now story.Snapshot, _ []*stored) bool {
+		all = now.Against(t.ends[s.part.step].stored, func(name string) bool { return t.masked[name] || t.Allows(s.scenario.name+" "+name) })
+		return len(all) == 0
+	})
+	if is || err != nil {
+		return err
+	}
+	s.tell(bound, all)
 	return errShort
 }
 
 // tell finds that what is stored is not what it is without a fault.
-func (s *stage) tell(bound time.Duration, i int, all []story.Difference) {
+func (s *stage) tell(bound time.Duration, all []story.Difference) {
 	p, l := P6, different
 	for _, d := range all {
 		if d.IsObject() && d.Was == "" {
@@ -327,7 +313,7 @@ func (s *stage) tell(bound time.Duration, i int, all []story.Difference) {
 	for _, d := range all {
 		lines, allow = append(lines, "  "+d.String()), append(allow, s.scenario.name+" "+d.Name)
 	}
-	f := found(p, l, time.Now(), "%s after step %s (%s:%d):\n%s", bound, s.judge.told.Steps[i].Name, s.judge.told.File, s.judge.told.Steps[i].At, strings.Join(lines[:min(len(lines), mostLines)], "\n"))
+	f := found(p, l, time.Now(), "%s after %s:\n%s", bound, s.lastStep(), strings.Join(lines[:min(len(lines), mostLines)], "\n"))
 	f.allow = allow
 	s.find(f)
 }
@@ -340,13 +326,10 @@ func (t *told) word(sc *scenario, f *finding) bool {
 	if len(f.allow) == 0 {
 		f.allow = []string{sc.name + " " + (f.property & (sc.judged | P7)).String()}
 	}
-	var allow []string // Several objects may have the same line.
-	for _, line := range f.allow {
-		if !t.Allows(line) && !slices.Contains(allow, line) {
-			allow = append(allow, line)
-		}
-	}
-	if f.allow = allow; len(allow) == 0 {
+	f.allow = slices.DeleteFunc(f.allow, t.Allows)
+	slices.Sort(f.allow)
+	f.allow = slices.Compact(f.allow) // Several objects may have the same line.
+	if len(f.allow) == 0 {
 		return false
 	}
 	again := fmt.Sprintf("make judge STORY=%s JUDGE='-scenario %s'", t.File, sc.name)
@@ -354,7 +337,7 @@ func (t *told) word(sc *scenario, f *finding) bool {
 		again += fmt.Sprintf(" CONTROLLER='%s'", t.controller)
 	}
 	f.text += fmt.Sprintf("\nSee it again: %s. If it is meant so, add to %s:\nallow:\n- %s",
-		again, filepath.Base(t.File), strings.Join(allow[:min(len(allow), mostLines)], "\n- "))
+		again, filepath.Base(t.File), strings.Join(f.allow[:min(len(f.allow), mostLines)], "\n- "))
 	return true
 }
 
@@ -362,15 +345,11 @@ func (t *told) word(sc *scenario, f *finding) bool {
 // reports whether that came before patience was over.
 func (s *stage) quiet(d, patience time.Duration) (bool, error) {
 	var last story.Snapshot
-	var failed error
 	tried, since := -1, s.canary.now()
-	is, err := s.await(patience, func() bool {
-		var now story.Snapshot
-		now, _, failed = s.look()
+	return s.looks(patience, func(now story.Snapshot, _ []*stored) bool {
 		if n := len(s.tries(s.begin)); n != tried || !maps.Equal(now, last) {
 			tried, last, since = n, now, s.canary.now()
 		}
-		return failed != nil || s.exitsTooOften() || s.canary.now() > since+d
+		return s.canary.now() > since+d
 	})
-	return is, cmp.Or(err, failed)
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -31,45 +32,22 @@ func TestStoryThatCannotBeJudged(t *testing.T) {
 	}
 	told.seen[schema.GroupVersionResource{Version: "v1", Resource: "configmaps"}] = true
 	_, quick := do(t.Context(), options{story: "../../story/foos.yaml", quick: true})
+	nobody := told.worthwhile()
+	told.users["foos"] = true
+	silent := told.worthwhile()
+	told.ends = []end{{}, {writes: []request{{}}}}
 	for want, err := range map[string]error{
 		"in place of -quick choose, as in -scenario":            quick,
-		"foos.yaml:6: after no step has kubectl left an object": told.hasUsers(),
-		"(it reads: configmaps)":                                told.hasUsers(),
-		"foos.yaml:6: in no step has the program written":       told.hasWrites(),
+		"foos.yaml:6: after no step has kubectl left an object": nobody,
+		"(it reads: configmaps)":                                nobody,
+		"foos.yaml:6: in no step has the program written":       silent,
 	} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("the error is %v, want one with %q", err, want)
 		}
 	}
-	told.users["foos"] = true
-	if err := told.hasUsers(); err != nil {
-		t.Errorf("there is a Foo, and the error is %v", err)
-	}
-	told.writes = [][]request{nil, {{}}}
-	if err := told.hasWrites(); err != nil {
-		t.Errorf("there is a write, and the error is %v", err)
-	}
-}
-
-// Two of what is to be one are too many. Old and new ones that overlap without a fault, too, may overlap more with it.
-func TestExceeds(t *testing.T) {
-	create := request{testkit.Request{Method: http.MethodPost, Target: testkit.Target{Resource: "pods"}, Stored: http.StatusCreated}}
-	remove := request{testkit.Request{Method: http.MethodDelete, Target: testkit.Target{Resource: "pods"}, Stored: http.StatusOK}}
-	another := request{testkit.Request{Method: http.MethodPost, Target: testkit.Target{Resource: "services"}, Stored: http.StatusCreated}}
-	for name, test := range map[string]struct {
-		before      int
-		usual, sent []request
-		want        bool
-	}{
-		"as usual":                              {0, []request{create}, []request{create, another}, false},
-		"created twice":                         {0, []request{create}, []request{create, create}, true},
-		"created before the old one is deleted": {1, []request{remove, create}, []request{create, remove}, true},
-		"overlap in another order":              {2, []request{create, remove, create, remove}, []request{create, create, remove, remove}, false},
-		"overlap, and one is created twice":     {2, []request{create, remove, create, remove}, []request{create, create, create, remove, remove}, true},
-	} {
-		if got := tallied("pods", test.before, test.sent).exceeds(tallied("pods", test.before, test.usual), test.before); got != test.want {
-			t.Errorf("%s: too many is %t, want %t", name, got, test.want)
-		}
+	if err := told.worthwhile(); err != nil {
+		t.Errorf("there are a Foo and a write, and the error is %v", err)
 	}
 }
 
@@ -99,7 +77,7 @@ func TestLookAtWhatIsOnlyChanged(t *testing.T) {
 	claim.SetManagedFields([]metav1.ManagedFieldsEntry{{Manager: "kubernetes", FieldsV1: written}})
 	claims := corev1.SchemeGroupVersion.WithResource("persistentvolumeclaims")
 	told := &told{seen: map[schema.GroupVersionResource]bool{claims: true}, managers: map[string]bool{agent: true}, sent: map[string]object{},
-		ends: []story.Snapshot{{name: story.AnObject, name + " .spec.size": "15Gi"}}}
+		ends: []end{{stored: story.Snapshot{name: story.AnObject, name + " .spec.size": "15Gi"}}}}
 	client := dynamicfake.NewSimpleDynamicClient(scheme.Scheme, claim)
 	s := &stage{world: &world{judge: &judge{told: told}}, ctx: t.Context(), namespace: "here", dynamic: client, part: &part{words: map[string]string{}}}
 	now, objects, err := s.look()
@@ -149,32 +127,46 @@ func TestDyingSince(t *testing.T) {
 	})
 }
 
-// A gap that is there without a fault is told once, and not of each fault.
-func TestGapWithoutAFault(t *testing.T) {
-	send := func(method, path string, code int) request {
-		return request{testkit.Request{Method: method, Target: testkit.TargetOf(path), Stored: code}}
-	}
-	const sets = "/apis/apps/v1/namespaces/here/statefulsets"
-	remove, create := send(http.MethodDelete, sets+"/a", http.StatusOK), send(http.MethodPost, sets, http.StatusCreated)
-	set := &stored{resource: schema.GroupVersionResource{Resource: "statefulsets"}}
+// Two of what is to be one are too many, and a moment with none is a gap, which is told once if it is there without a fault, too. Old
+// and new ones that overlap without a fault may overlap more with it.
+func TestCounted(t *testing.T) {
+	const pods = "/api/v1/namespaces/here/pods"
+	create := request{testkit.Request{Method: http.MethodPost, Target: testkit.TargetOf(pods), Stored: http.StatusCreated}}
+	remove := request{testkit.Request{Method: http.MethodDelete, Target: testkit.TargetOf(pods + "/a"), Stored: http.StatusOK}}
+	another := request{testkit.Request{Method: http.MethodPost, Target: testkit.TargetOf("/api/v1/namespaces/here/services"), Stored: http.StatusCreated}}
+	pod := &stored{resource: corev1.SchemeGroupVersion.WithResource("pods")}
 	for name, test := range map[string]struct {
-		usual []request
-		learn bool
-		want  int
+		before, after int
+		usual, sent   []request
+		learns        bool
+		want          []*lesson
 	}{
-		"without a fault":    {[]request{remove, create}, true, 1},
-		"as without a fault": {[]request{remove, create}, false, 0},
-		"because of a fault": {[]request{create, remove}, false, 1},
+		"as usual":                              {0, 1, []request{create}, []request{create, another}, false, nil},
+		"created twice":                         {0, 1, []request{create}, []request{create, create}, false, []*lesson{twice}},
+		"created before the old one is deleted": {1, 1, []request{remove, create}, []request{create, remove}, false, []*lesson{twice}},
+		"overlap in another order":              {2, 2, []request{create, remove, create, remove}, []request{create, create, remove, remove}, false, nil},
+		"overlap, and one is created twice":     {2, 2, []request{create, remove, create, remove}, []request{create, create, create, remove, remove}, false, []*lesson{twice}},
+		"a gap without a fault":                 {1, 1, []request{remove, create}, []request{remove, create}, true, []*lesson{gap}},
+		"a gap as without a fault":              {1, 1, []request{remove, create}, []request{remove, create}, false, nil},
+		"a gap because of a fault":              {1, 1, []request{create, remove}, []request{remove, create}, false, []*lesson{gap}},
+		"others delete some":                    {1, 0, nil, []request{create}, false, nil},
 	} {
-		told := &told{Story: &story.Story{Steps: []story.Step{{}, {}}}, made: [][]*stored{{set}, {set}}, writes: [][]request{nil, test.usual}}
-		s := &stage{world: &world{judge: &judge{told: told}}, scenario: &scenario{calibrates: test.learn}, namespace: "here", part: &part{began: []time.Time{{}}}}
-		s.proxy = &testkit.Faults{Next: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			w.WriteHeader(map[string]int{http.MethodDelete: http.StatusOK, http.MethodPost: http.StatusCreated}[r.Method])
-		})}
-		s.proxy.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodDelete, sets+"/a", nil))
-		s.proxy.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodPost, sets, strings.NewReader("{}")))
-		if err := counted(1)(s); err != nil || len(s.findings) != test.want {
-			t.Errorf("%s: %v, want %d findings; %v", name, s.findings, test.want, err)
+		told := &told{Story: &story.Story{Steps: []story.Step{{}, {}}}, ends: []end{{made: slices.Repeat([]*stored{pod}, test.before)},
+			{made: slices.Repeat([]*stored{pod}, test.after), writes: test.usual}}}
+		s := &stage{world: &world{judge: &judge{told: told}}, scenario: &scenario{calibrates: test.learns}, namespace: "here", part: &part{step: 1}}
+		var sent []request
+		s.proxy = &testkit.Faults{Next: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { w.WriteHeader(sent[0].Stored) })}
+		for sent = test.sent; len(sent) > 0; sent = sent[1:] {
+			path := "/api/v1/namespaces/here/" + sent[0].Target.String()
+			s.proxy.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(sent[0].Method, path, strings.NewReader("{}")))
+		}
+		err := counted(s)
+		var got []*lesson
+		for _, f := range s.findings {
+			got = append(got, f.lesson)
+		}
+		if err != nil || !slices.Equal(got, test.want) {
+			t.Errorf("%s: %v, %v", name, s.findings, err)
 		}
 	}
 }

@@ -145,7 +145,7 @@ func theirDeployment(name string) *appsv1.Deployment {
 	}
 }
 
-func encoded(patch object) []byte {
+func encoded(patch any) []byte {
 	data, err := json.Marshal(patch)
 	if err != nil {
 		panic(err) // maps of words and numbers

@@ -1,0 +1,42 @@
+package plane
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/discovery"
+)
+
+// late is a discovery that has nothing, then one kind, and a second one when it is asked for the third time.
+type late struct {
+	discovery.ServerResourcesInterface
+	asked int
+}
+
+func (l *late) ServerGroupsAndResources() ([]*metav1.APIGroup, []*metav1.APIResourceList, error) {
+	l.asked++
+	kinds := []metav1.APIResource{{Name: "foos"}, {Name: "desks"}}
+	switch l.asked {
+	case 1:
+		return nil, nil, errors.New("not yet")
+	case 2:
+		kinds = kinds[:1]
+	}
+	return nil, []*metav1.APIResourceList{{GroupVersion: "example.com/v1", APIResources: kinds}}, nil
+}
+
+// The API server may take a while to serve a CRD. What it never serves is named.
+func TestServed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		kube := &late{}
+		if err := served(kube, []string{"foos.example.com", "desks.example.com"}); err != nil || kube.asked != 3 {
+			t.Errorf("it was asked %d times, want 3; %v", kube.asked, err)
+		}
+		if err := served(kube, []string{"foos.example.com", "foos.example.org"}); err == nil || !strings.Contains(err.Error(), "serve foos.example.org:") {
+			t.Errorf("the error is %v, want one that names foos.example.org", err)
+		}
+	})
+}
