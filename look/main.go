@@ -24,8 +24,6 @@ import (
 	"syscall"
 	"time"
 
-	"k8s.io/client-go/discovery"
-
 	"example.com/byhand/internal/look"
 	"example.com/byhand/internal/observer"
 	"example.com/byhand/internal/page"
@@ -75,19 +73,12 @@ func run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	server, err := discovery.NewDiscoveryClientForConfig(config)
-	if err != nil {
-		return connect.ExplainConfig(err)
-	}
-	if _, err := connect.Check(ctx, server, config.Host); err != nil {
-		return err
-	}
 	reported, err := create("--report", *report)
 	recorded, err2 := create("--record", *record)
 	if err := cmp.Or(err, err2); err != nil {
 		return err
 	}
-	glass, err := look.New(config, options)
+	glass, err := look.New(ctx, config, options)
 	if err != nil {
 		return err
 	}

@@ -23,6 +23,7 @@ import (
 	"k8s.io/client-go/util/cert"
 
 	"example.com/byhand/internal/observer"
+	"example.com/byhand/kit/connect"
 	"example.com/byhand/kit/serve"
 	"example.com/byhand/kit/testkit"
 )
@@ -80,14 +81,18 @@ func newGlass(o Options) (g *Glass, err error) {
 	return g, err
 }
 
-// New listens. config leads to the API server. Close ends it.
-func New(config *rest.Config, o Options) (*Glass, error) {
+// New listens, if the API server answers to which config leads: ctx ends the waiting for that. Close
+// ends the Glass. An error says what to do.
+func New(ctx context.Context, config *rest.Config, o Options) (*Glass, error) {
 	g, err := newGlass(o)
 	if err != nil {
 		return nil, err
 	}
 	client, err := discovery.NewDiscoveryClientForConfig(config)
 	if err != nil {
+		return nil, connect.ExplainConfig(err)
+	}
+	if _, err := connect.Check(ctx, client, config.Host); err != nil {
 		return nil, err
 	}
 	g.server, g.kinds = client.RESTClient(), kindsOf(client)

@@ -7,16 +7,20 @@ import (
 	"testing"
 
 	"k8s.io/client-go/rest"
+
+	"example.com/byhand/kit/testkit"
 )
 
 // An upgrade, such as exec and port-forward need, passes both ways, and nothing of it is told.
 func TestUpgrade(t *testing.T) {
+	server := testkit.NewAPIServer()
 	g, config := before(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("Authorization") != "" {
 			t.Error("the API server gets the token of the Glass")
 		}
 		if r.Header.Get("Upgrade") != "SPDY/3.1" {
-			return // discovery
+			server.ServeHTTP(w, r)
+			return
 		}
 		connection, stream, err := http.NewResponseController(w).Hijack()
 		if err != nil {

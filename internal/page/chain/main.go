@@ -95,7 +95,7 @@ func start(ctx context.Context) (glasses []*look.Glass, running *sync.WaitGroup,
 		return nil, running, err
 	}
 	for _, p := range programs {
-		glass, err := look.New(config, look.Options{Address: "127.0.0.1:0", Story: io.Discard})
+		glass, err := look.New(ctx, config, look.Options{Address: "127.0.0.1:0", Story: io.Discard})
 		if err != nil {
 			return glasses, running, err
 		}
