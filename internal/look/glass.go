@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"crypto/subtle"
 	"crypto/tls"
-	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -113,11 +112,8 @@ func New(ctx context.Context, config *rest.Config, o Options) (*Glass, error) {
 // listen serves at an address, and writes the kubeconfig that leads there.
 func (g *Glass) listen(address string) error {
 	server, err := serve.Listen(address, false, func(*net.TCPAddr) http.Handler { return g })
-	if errors.Is(err, serve.ErrRemote) {
-		return fmt.Errorf("--listen: %w, and the glass has your credentials: give 127.0.0.1:PORT", err)
-	}
 	if err != nil {
-		return fmt.Errorf("--listen: %w", err)
+		return fmt.Errorf("--listen: %w (127.0.0.1:PORT, for the glass has your credentials)", err)
 	}
 	certificate, key, err := cert.GenerateSelfSignedCertKey("127.0.0.1", []net.IP{net.IPv6loopback}, nil)
 	if err != nil {
