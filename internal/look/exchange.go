@@ -96,7 +96,7 @@ func (g *Glass) RoundTrip(r *http.Request) (*http.Response, error) {
 	if isSeen {
 		r.Header.Del("Accept-Encoding")
 		r.Header.Set("Accept", g.readable(x, r.Header.Get("Accept")))
-		x.sent = head(&r.Body)
+		x.sent = read(&r.Body)
 		if !x.list && !x.watch {
 			x.seq = x.note(trace.Sent, 0, nil)
 		}
@@ -116,7 +116,7 @@ func (g *Glass) RoundTrip(r *http.Request) (*http.Response, error) {
 		x.seq = x.note(trace.Opened, http.StatusOK, nil)
 		response.Body = &stream{ReadCloser: response.Body, exchange: x, split: splitOf(response.Header.Get("Content-Type"))}
 	default:
-		x.answered(response.StatusCode, head(&response.Body))
+		x.answered(response.StatusCode, read(&response.Body))
 	}
 	return response, err
 }
@@ -137,22 +137,17 @@ func (x *exchange) answered(code int, body []byte) {
 	x.note(what, code, body)
 }
 
-// mostRead is how much of a body is read along.
-const mostRead = 32 << 20
-
-// head reads a body, and leaves it to be read. It returns nil if the body is too big to be told.
-func head(body *io.ReadCloser) []byte {
+// read returns what is in a body, and leaves it to be read. A step that is too big is dropped by the
+// observer.
+func read(body *io.ReadCloser) []byte {
 	if *body == nil {
 		return nil
 	}
-	text, _ := io.ReadAll(io.LimitReader(*body, mostRead+1)) // Whoever reads the rest meets the error.
+	text, _ := io.ReadAll(*body) // Whoever reads on meets the error.
 	*body = struct {
 		io.Reader
 		io.Closer
 	}{io.MultiReader(bytes.NewReader(text), *body), *body}
-	if len(text) > mostRead {
-		return nil
-	}
 	return text
 }
 
