@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"example.com/byhand/internal/trace"
@@ -41,7 +42,8 @@ type exchange struct {
 func (g *Glass) newExchange(r *http.Request) *exchange {
 	x := &exchange{glass: g, Target: testkit.TargetOf(strings.TrimPrefix(r.URL.Path, g.base)), method: r.Method, path: r.URL.Path, query: r.URL.Query(), began: time.Now()}
 	x.resource = schema.GroupResource{Group: x.Group, Resource: x.Resource}.String()
-	x.watch = x.query.Get("watch") == "true" || x.query.Get("watch") == "1"
+	watch := x.query["watch"]
+	_ = runtime.Convert_Slice_string_To_bool(&watch, &x.watch, nil) // as the API server reads it: the client for Python says True
 	x.list = x.method == http.MethodGet && x.Name == "" && !x.watch
 	x.partial = strings.Contains(r.Header.Get("Accept"), "as="+partial)
 	return x

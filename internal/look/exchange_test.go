@@ -54,7 +54,7 @@ func TestRoundTrip(t *testing.T) {
 		{"GET", widgets, nil, metadata, metadata, 200, nil},
 		{"GET", widgets, nil, proto, json, 200, nil},
 		{"GET", widgets, nil, proto + "," + json, json, 500, []byte(`{"message":"out of order"}`)},
-		{"GET", deployments + "?watch=1", nil, json, json, 410, nil},
+		{"GET", deployments + "?watch=True", nil, json, json, 410, nil},
 		{"DELETE", deployments + "/a", nil, "*/*", "*/*", 0, nil},
 		// Of these nothing is told.
 		{"GET", "/apis", nil, proto, proto, 200, nil},
