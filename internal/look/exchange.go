@@ -40,7 +40,8 @@ type exchange struct {
 
 // newExchange returns what a request will be told as.
 func (g *Glass) newExchange(r *http.Request) *exchange {
-	x := &exchange{glass: g, Target: testkit.TargetOf(strings.TrimPrefix(r.URL.Path, g.base)), method: r.Method, path: r.URL.Path, query: r.URL.Query(), began: time.Now()}
+	path := strings.TrimPrefix(r.URL.Path, g.base)
+	x := &exchange{glass: g, Target: testkit.TargetOf(path), method: r.Method, path: path, query: r.URL.Query(), began: time.Now()}
 	x.resource = schema.GroupResource{Group: x.Group, Resource: x.Resource}.String()
 	watch := x.query["watch"]
 	_ = runtime.Convert_Slice_string_To_bool(&watch, &x.watch, nil) // as the API server reads it: the client for Python says True

@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/http/httputil"
 	"os"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -105,7 +106,7 @@ func New(ctx context.Context, config *rest.Config, o Options) (*Glass, error) {
 	if err != nil {
 		return nil, err
 	}
-	g.base, g.next, g.proxy.Transport = target.Path, g.proxy.Transport, g
+	g.base, g.next, g.proxy.Transport = strings.TrimSuffix(target.Path, "/"), g.proxy.Transport, g
 	return g, g.listen(o.Address)
 }
 
