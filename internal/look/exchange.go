@@ -105,7 +105,7 @@ func (g *Glass) RoundTrip(r *http.Request) (*http.Response, error) {
 		}
 	}
 	response, err := g.next.RoundTrip(r)
-	g.role.use(x, response)
+	g.use(x, response)
 	if isSeen && err == nil && response.StatusCode < http.StatusBadRequest {
 		g.collect(x)
 	}

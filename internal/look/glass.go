@@ -60,10 +60,10 @@ type Glass struct {
 	kinds      map[string]string // by resource
 	world      *world
 	findings   *findings
-	role       *role
 
 	mu          sync.Mutex
 	collections []string // their paths
+	unused      []right  // that its role gives, and that no request has needed yet
 }
 
 // toldAfter is how long after it happened a step is told: two connections and a busy machine may be
@@ -77,7 +77,7 @@ func newGlass(o Options) (g *Glass, err error) {
 	if g.findings, err = newFindings(g.world, o.Allowed); err != nil {
 		return nil, err
 	}
-	g.role, err = readRole(o.Role)
+	g.unused, err = readRole(o.Role)
 	return g, err
 }
 

@@ -144,9 +144,9 @@ func (g *Glass) finish() {
 		held := now.Sub(o.DeletionTimestamp.Time)
 		g.found("finalizer-left", held > heldFor, "%s was deleted %s before the end, and has the finalizers %s", o, ago(held), strings.Join(o.Finalizers, ", "))
 	}
-	g.role.mu.Lock()
-	defer g.role.mu.Unlock()
-	for _, right := range g.role.unused {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for _, right := range g.unused {
 		isAsked := !strings.HasSuffix(right.resource, "/finalizers") // No request asks for that.
 		g.found("unused-right", isAsked, "%s %s in the API group %s", right.verb, right.resource, cmp.Or(right.group, `""`))
 	}
