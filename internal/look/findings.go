@@ -19,7 +19,7 @@ const mostRequests = 5
 
 // findings is what is known to judge by. It is for one caller at a time.
 type findings struct {
-	all      map[string]*Finding // by name, without those that are allowed
+	all      []Finding // those that are allowed are not in it
 	world    *world
 	rows     recent[int] // how often something was so, one time after the other
 	readings map[string]*reading
@@ -34,27 +34,28 @@ type findings struct {
 }
 
 func newFindings(w *world, allowed []string) (*findings, error) {
-	f := &findings{world: w, all: map[string]*Finding{}, rows: newRecent[int](), readings: map[string]*reading{}, paces: map[string]pace{},
+	f := &findings{all: slices.Clone(table), world: w, rows: newRecent[int](), readings: map[string]*reading{}, paces: map[string]pace{},
 		written: map[string]bool{}, heard: map[[2]string]bool{}, own: map[string]bool{}, held: map[types.UID]*object{}}
 	var names []string
 	for _, one := range table {
-		names, f.all[one.Name] = append(names, one.Name), &one
+		names = append(names, one.Name)
 	}
 	for _, name := range allowed {
 		if !slices.Contains(names, name) {
 			return nil, fmt.Errorf("--allow %s: there is no such finding: give one of %s", name, strings.Join(names, ", "))
 		}
-		delete(f.all, name)
+		f.all = slices.DeleteFunc(f.all, func(one Finding) bool { return one.Name == name })
 	}
 	return f, nil
 }
 
 // found counts a finding if it is one, and tells it.
 func (g *Glass) found(name string, is bool, format string, args ...any) {
-	f := g.findings.all[name]
-	if !is || f == nil {
+	at := slices.IndexFunc(g.findings.all, func(one Finding) bool { return one.Name == name })
+	if !is || at < 0 {
 		return
 	}
+	f := &g.findings.all[at]
 	if f.Count++; f.Count <= mostRequests {
 		request := fmt.Sprintf(format, args...)
 		f.Requests = append(f.Requests, request)
@@ -168,13 +169,7 @@ func (f *findings) paced(n note) (time.Duration, bool) {
 
 // Findings are those that there were. It may be called after Close.
 func (g *Glass) Findings() []Finding {
-	all := []Finding{}
-	for _, one := range table {
-		if f := g.findings.all[one.Name]; f != nil && f.Count > 0 {
-			all = append(all, *f)
-		}
-	}
-	return all
+	return slices.DeleteFunc(slices.Clone(g.findings.all), func(one Finding) bool { return one.Count == 0 })
 }
 
 // Report writes as JSON what was found. It may be called after Close.
