@@ -26,9 +26,9 @@
 //
 // # What cannot be known
 //
-// The cause of a write is the latest event of the object that is written, of what owns it, or of what
-// has the same owner, unless the program itself wrote what the event tells; else of an object whose
-// name is a value in what is written. A reconcile sends each write once. So one that is sent again
+// The cause of a write is the latest event of the object that is written, of what owns it, of what has
+// the same owner, or of what it owns, unless the program itself wrote what the event tells; else of an
+// object whose name is a value in what is written. A reconcile sends each write once. So one that is sent again
 // without such an event is a retry of one that failed, or was caused by the event of an own write.
 // Otherwise the cause was not seen: a timer, another system. A write that waited for a limit of the
 // client is told to have the latest cause, although it may have been decided on before. What a program

@@ -149,13 +149,12 @@ func (g *Glass) received(n note, what watch.EventType, content map[string]any) {
 // about says what object a step is about, and whose it is.
 func (g *Glass) about(n note, o *object) {
 	n.Kind, n.Key, n.Version, n.Object = o.Kind, o.key(), o.ResourceVersion, o.fields
-	_, n.For = g.world.root(o)
+	n.For = g.world.root(o)
 }
 
 func (g *Glass) happened(n note, h happening) {
 	g.findings.hear(n, h)
-	g.world.all.add(h)
-	g.world.happened(h.object).add(h)
+	g.world.happened(h)
 }
 
 func colon(text string) string {

@@ -11,7 +11,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/resourceversion"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/utils/lru"
@@ -47,13 +46,13 @@ type world struct {
 	byUID   recent[*object]
 	own     recent[*ownWrite]   // by resource and version, or by the UID of what was deleted
 	old     recent[bool]        // versions that a write of the program has replaced, by resource and key
-	causes  recent[*happenings] // by the UID of the root of objects
-	all     happenings          // of every object
+	causes  recent[[]happening] // by the UID of an object: of it, and of what it owns
+	all     []happening         // the newest of every object
 	sent    recent[*write]      // the last ones, by method, path and name
 }
 
 func newWorld() *world {
-	return &world{objects: newRecent[*object](), byUID: newRecent[*object](), own: newRecent[*ownWrite](), old: newRecent[bool](), causes: newRecent[*happenings](), sent: newRecent[*write]()}
+	return &world{objects: newRecent[*object](), byUID: newRecent[*object](), own: newRecent[*ownWrite](), old: newRecent[bool](), causes: newRecent[[]happening](), sent: newRecent[*write]()}
 }
 
 // object is one as it was last seen.
@@ -184,21 +183,20 @@ func controllerOf(o *object) metav1.OwnerReference {
 	return ptr.Deref(metav1.GetControllerOfNoCopy(o), o.OwnerReferences[0])
 }
 
-// root is what stands for all objects of one owner: the UID and the name of the first owner, or the
-// object's own.
-func (w *world) root(o *object) (uid types.UID, name string) {
-	uid, name = o.UID, o.String()
+// root names the first owner of an object, or the object itself.
+func (w *world) root(o *object) (name string) {
+	name = o.String()
 	for range mostOwners { // Owners may go round in a circle.
 		owner := controllerOf(o)
 		if owner.UID == "" {
 			break
 		}
-		uid, name = owner.UID, owner.Kind+" "+keyOf(o.Namespace, owner.Name)
-		if o = w.byUID.of(string(uid)); o == nil {
+		name = owner.Kind + " " + keyOf(o.Namespace, owner.Name)
+		if o = w.byUID.of(string(owner.UID)); o == nil {
 			break
 		}
 	}
-	return uid, name
+	return name
 }
 
 // writer says which other client made an object what it is, as far as managedFields tell.
