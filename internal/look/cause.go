@@ -45,6 +45,8 @@ type write struct {
 	pause           time.Duration // since the last one
 	before, now     *object       // before is nil if it is not known
 	noOp            bool
+	// How often in a row it was caused by its own event, was undone, and was refused after the same pause.
+	echoes, undone, steady int
 }
 
 // happened notes an event, by its object and by what owns that.

@@ -21,7 +21,6 @@ const mostRequests = 5
 type findings struct {
 	all      []Finding // those that are allowed are not in it
 	world    *world
-	rows     recent[int] // how often something was so, one time after the other
 	readings map[string]*reading
 	open     int       // watches
 	idle     time.Time // when the last one ended
@@ -34,7 +33,7 @@ type findings struct {
 }
 
 func newFindings(w *world, allowed []string) (*findings, error) {
-	f := &findings{all: slices.Clone(table), world: w, rows: newRecent[int](), readings: map[string]*reading{}, paces: map[string]pace{},
+	f := &findings{all: slices.Clone(table), world: w, readings: map[string]*reading{}, paces: map[string]pace{},
 		written: map[string]bool{}, heard: map[[2]string]bool{}, own: map[string]bool{}, held: map[types.UID]*object{}}
 	var names []string
 	for _, one := range table {
@@ -63,14 +62,12 @@ func (g *Glass) found(name string, is bool, format string, args ...any) {
 	}
 }
 
-// inRow returns how often something was so, one time after the other.
-func (f *findings) inRow(what string, is bool) int {
-	if !is {
-		f.rows.Remove(what)
-		return 0
+// row is how often something was so, one time after the other, if it was so that often before.
+func row(is bool, before int) int {
+	if is {
+		return before + 1
 	}
-	f.rows.Add(what, f.rows.of(what)+1)
-	return f.rows.of(what)
+	return 0
 }
 
 // learn notes what a write that was done says of the program.
@@ -151,6 +148,7 @@ func (f *findings) isWatched(n note) bool {
 type pace struct {
 	began, ended time.Time
 	gap          time.Duration
+	row          int
 }
 
 // paced returns the pause before a request, and whether it is the last of many with the same pause
@@ -161,10 +159,10 @@ func (f *findings) paced(n note) (time.Duration, bool) {
 	}
 	last := f.paces[n.Group]
 	now := pace{began: n.began, ended: n.Time, gap: n.began.Sub(last.began)}
-	f.paces[n.Group] = now
 	idle := n.began.Sub(last.ended)
-	row := f.inRow("pace "+n.Group, now.gap >= 20*time.Millisecond && now.gap <= time.Second && idle >= now.gap/2 && (now.gap-last.gap).Abs() <= now.gap/6)
-	return now.gap, row > 0 && row%mostPaced == 0
+	now.row = row(now.gap >= 20*time.Millisecond && now.gap <= time.Second && idle >= now.gap/2 && (now.gap-last.gap).Abs() <= now.gap/6, last.row)
+	f.paces[n.Group] = now
+	return now.gap, now.row > 0 && now.row%mostPaced == 0
 }
 
 // Findings are those that there were. It may be called after Close.

@@ -52,25 +52,26 @@ const (
 // judgeWrite finds what is wasted or wrong in a write.
 func (g *Glass) judgeWrite(w *write) {
 	f := g.findings
-	isDone := w.code != 0 && w.code < http.StatusBadRequest
+	isDone := w.failed == ""
 	isEcho := w.cause != nil && w.cause.echo
-	echoes := f.inRow("echo "+w.key(), isEcho)
+	w.echoes = row(isEcho, w.last.echoes)
 	isUndone := w.cause != nil && !isEcho && isDone && w.changed != "" && w.changed == w.last.changed && w.cause.object.UID == w.now.UID
-	undone, by := f.inRow("undone "+w.key(), isUndone), ""
-	if isUndone {
-		by = cmp.Or(w.cause.by, "somebody")
+	w.undone = row(isUndone, w.last.undone)
+	by := "somebody"
+	if isUndone && w.cause.by != "" {
+		by = w.cause.by
 	}
 	isRetry := w.cause == nil && !w.uncaused
-	steady := f.inRow("steady "+w.key(), isRetry && w.failed == w.last.failed && w.pause <= w.last.pause*6/5 && w.pause < longPause)
+	w.steady = row(isRetry && w.failed == w.last.failed && w.pause <= w.last.pause*6/5 && w.pause < longPause, w.last.steady)
 	// A single one may come of an event that came before the last one was sent, while that waited.
 	isUncaused := w.uncaused && w.last.uncaused && w.last.failed == ""
 	isHasty := w.failed == "409 Conflict" && f.world.old.of(w.version(w.from))
 	g.found("no-op-write", w.noOp && w.method != http.MethodDelete, "%s", w.Text)
 	g.found("write-without-cause", isUncaused && isDone && !w.noOp && w.changed != "", "%s, %s after the last one", w.Text, ago(w.pause))
-	g.found("loop", echoes > inRow, "%s, %d times in a row", w.Text, echoes)
-	g.found("fight", undone >= inRow, "%s, %d times in a row; undone by %s", w.Text, undone+1, by)
+	g.found("loop", w.echoes > inRow, "%s, %d times in a row", w.Text, w.echoes)
+	g.found("fight", w.undone >= inRow, "%s, %d times in a row; undone by %s", w.Text, w.undone+1, by)
 	g.found("own-conflict", isHasty, "%s, from version %s", w.Text, w.from)
-	g.found("steady-retry", steady > inRow, "%s, %d times with a pause of %s", w.Text, steady+2, ago(w.pause))
+	g.found("steady-retry", w.steady > inRow, "%s, %d times with a pause of %s", w.Text, w.steady+2, ago(w.pause))
 	if isDone {
 		f.learn(w)
 	}
