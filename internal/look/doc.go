@@ -20,9 +20,9 @@
 // # What is kept
 //
 // Of an object its fields, without managedFields, without annotations of over 256 bytes, and of a
-// Secret without its data and annotations; at most 8,192 objects, and of one of over 8 KiB only its
-// names. Headers, and with them credentials, are never kept, and no answer of a subresource but status.
-// An upgrade, logs and what goes through a proxy are not read.
+// Secret without its data and annotations; at most 8,192 objects, and of the others, or of one of over
+// 8 KiB, only its names. Headers, and with them credentials, are never kept, and no answer of a
+// subresource but status. An upgrade, logs and what goes through a proxy are not read.
 //
 // # What cannot be known
 //

@@ -22,8 +22,6 @@ type findings struct {
 	all      []Finding // those that are allowed are not in it
 	world    *world
 	readings map[string]*reading
-	open     int       // watches
-	idle     time.Time // when the last one ended
 	paces    map[string]pace
 	written  map[string]bool       // namespaces
 	heard    map[[2]string]bool    // kinds and namespaces, where all are watched
@@ -103,21 +101,11 @@ func (f *findings) hear(n note, h happening) {
 type reading struct {
 	resource, namespace string
 	selects             bool
-	open, short         int // watches that are open; that were short in a row
-	seen, expired       bool
+	open, short         int       // watches that are open; that were short in a row
+	ended               time.Time // the last one
+	expired             bool
 	lists               int            // that have begun
 	has                 map[string]int // the list since which an object was last told, by its key
-}
-
-// told notes that an object is there, or no more. Of very many it notes the first ones.
-func (r *reading) told(key string, isThere bool) {
-	_, isKnown := r.has[key]
-	switch {
-	case !isThere:
-		delete(r.has, key)
-	case isKnown || len(r.has) < mostObjects:
-		r.has[key] = r.lists
-	}
 }
 
 // reading returns what a request is part of. One for a single object is part of none.

@@ -80,24 +80,17 @@ func (g *Glass) judgeWrite(w *write) {
 // judgeRead finds what is wasted or wrong in what was read; event is the type of one.
 func (g *Glass) judgeRead(n note, event string, body map[string]any) {
 	f := g.findings
-	if f.open == 0 && !f.idle.IsZero() && n.began.Sub(f.idle) > 2*shortWatch {
-		clear(f.readings) // A program that was started anew lists anew.
-	}
 	r, isWatched := f.reading(n), f.isWatched(n)
 	r.expired = r.expired || event == "ERROR" || n.code == http.StatusGone
 	took := n.Time.Sub(n.began)
 	if n.What == trace.Ended {
-		r.open, r.short = r.open-1, r.short+1
-		if took > shortWatch || r.expired {
-			r.short = 0
-		}
-		if f.open--; f.open == 0 {
-			f.idle = n.Time
-		}
+		r.open, r.ended = r.open-1, n.Time
+		r.short = row(took <= shortWatch && !r.expired, r.short)
 	}
 	isWhole := n.What == trace.Opened && n.query.Get("sendInitialEvents") == "true" || n.What == trace.Listed && n.query.Get("continue") == ""
 	isExtra := isWhole && n.list && n.query.Get("limit") == "" && isWatched
-	isAgain := isWhole && !isExtra && r.seen && !r.expired && r.open == 0
+	// A program that was started anew lists anew, and takes longer.
+	isAgain := isWhole && !isExtra && !r.expired && r.open == 0 && n.began.Sub(r.ended) < 2*shortWatch
 	isSame := false
 	if n.What == trace.Answered && !n.isWrite() && n.Subresource == "" && n.code == http.StatusOK && isWatched {
 		known := f.world.known(n.resource, keyOf(n.Namespace, n.Name))
@@ -110,13 +103,12 @@ func (g *Glass) judgeRead(n note, event string, body map[string]any) {
 	g.found("list-of-watched", isExtra, "%s", n)
 	g.found("get-of-watched", isSame, "%s", n)
 	g.found("client-limit", isPaced, "%d requests in %s, the last is %s: one each %s", mostPaced, ago(mostPaced*pause), n, ago(pause))
-	g.found("all-secrets", isWhole && isAll && n.resource == "secrets" && !r.seen, "%s", n)
+	g.found("all-secrets", isWhole && isAll && n.resource == "secrets" && r.lists == 0, "%s", n)
 	if isWhole {
 		r.expired, r.lists = false, r.lists+1
 	}
 	if n.What == trace.Opened {
-		r.seen, r.open = true, r.open+1
-		f.open++
+		r.open++
 	}
 }
 

@@ -71,7 +71,7 @@ func (g *Glass) listed(n note, body map[string]any) {
 	for _, item := range items {
 		content, _ := item.(map[string]any)
 		now := g.read(n.exchange, content)
-		r.told(now.key(), true)
+		r.has[now.key()] = r.lists
 		if before := g.world.learn(now); before == nil || before.ResourceVersion != now.ResourceVersion {
 			g.happened(n, happening{at: n.Time, what: "was in a list", object: now})
 		}
@@ -100,12 +100,13 @@ func (g *Glass) missing(n note, r *reading) {
 // received tells an event of a watch.
 func (g *Glass) received(n note, what watch.EventType, content map[string]any) {
 	n.Text = string(what)
+	r := g.findings.reading(n)
 	switch {
 	case what == watch.Error:
 		g.say(n, "refused", "watch of %s%s: %s", n.resource, in(n.Namespace), text(content, "message"))
 		return
 	case what == watch.Bookmark && text(content, "metadata", "annotations", metav1.InitialEventsAnnotationKey) == "true":
-		g.missing(n, g.findings.reading(n))
+		g.missing(n, r)
 		return
 	case what == watch.Bookmark || nameOf(content) == "":
 		return
@@ -113,7 +114,7 @@ func (g *Glass) received(n note, what watch.EventType, content map[string]any) {
 	now := g.read(n.exchange, content)
 	own := g.world.ownOf(n, now, what == watch.Deleted)
 	before := g.world.learn(now)
-	g.findings.reading(n).told(now.key(), what != watch.Deleted)
+	r.has[now.key()] = r.lists
 	g.about(n, now)
 	n.Echo = own != nil
 	if what != watch.Deleted && own == nil && before != nil && before.ResourceVersion == now.ResourceVersion {
@@ -123,6 +124,7 @@ func (g *Glass) received(n note, what watch.EventType, content map[string]any) {
 	switch {
 	case what == watch.Deleted:
 		g.world.forget(n.resource, now.key())
+		delete(r.has, now.key())
 		h.what, h.by = "was deleted", ""
 		if h.echo {
 			h.by = "its own write"
