@@ -120,7 +120,10 @@ func (g *Glass) received(n note, what watch.EventType, content map[string]any) {
 	if what != watch.Deleted && own == nil && before != nil && before.ResourceVersion == now.ResourceVersion {
 		return // The stream of a list that was opened again.
 	}
-	h := happening{at: n.Time, what: "was changed", echo: own != nil, by: writer(before, now), object: now}
+	h := happening{at: n.Time, what: "was changed", echo: own != nil, object: now}
+	if before == nil || before.written != now.written {
+		h.by = now.written.by
+	}
 	switch {
 	case what == watch.Deleted:
 		g.world.forget(n.resource, now.key())

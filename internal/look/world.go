@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"maps"
-	"slices"
-	"strings"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -61,13 +59,13 @@ type object struct {
 	resource                     string
 	gone                         bool
 	fields                       []byte // JSON, nil if it is too big
-	managers                     map[string]managed
+	written                      written
 }
 
-// managed says when a client has written fields of an object, and how much they are.
-type managed struct {
-	at   int64
-	size int
+// written says who wrote an object last, and in which second, as far as managedFields tell.
+type written struct {
+	by string
+	at int64
 }
 
 func (o *object) key() string { return keyOf(o.Namespace, o.Name) }
@@ -80,11 +78,11 @@ func keyOf(namespace, name string) string { return cache.NewObjectName(namespace
 
 // read returns what is kept of an object.
 func (g *Glass) read(x *exchange, content map[string]any) *object {
-	o := &object{resource: x.resource, managers: map[string]managed{}}
+	o := &object{resource: x.resource}
 	_ = runtime.DefaultUnstructuredConverter.FromUnstructured(content, &o.PartialObjectMetadata)
-	for _, m := range o.ManagedFields {
-		if m.FieldsV1 != nil { // An entry of the subresource scale has no time.
-			o.managers[m.Manager] = managed{max(ptr.Deref(m.Time, metav1.Time{}).Unix(), o.managers[m.Manager].at), o.managers[m.Manager].size + len(m.FieldsV1.GetRawBytes())}
+	for _, m := range o.ManagedFields { // That of the subresource scale has no time.
+		if at := ptr.Deref(m.Time, metav1.Time{}).Unix(); at >= o.written.at {
+			o.written = written{m.Manager, at}
 		}
 	}
 	maps.DeleteFunc(o.Annotations, func(_, value string) bool { return len(value) > mostAnnotation })
@@ -197,19 +195,6 @@ func (w *world) root(o *object) (name string) {
 		}
 	}
 	return name
-}
-
-// writer says which other client made an object what it is, as far as managedFields tell.
-func writer(before, now *object) string {
-	var all []string
-	for name, is := range now.managers {
-		// Fields that another one took over leave the time as it was.
-		if before == nil || is.at > before.managers[name].at || is.size > before.managers[name].size {
-			all = append(all, name)
-		}
-	}
-	slices.Sort(all)
-	return strings.Join(all, ", ")
 }
 
 // text returns a field of an object that is a text, or "".
