@@ -119,9 +119,4 @@ func (w *write) explain(known *world) string {
 }
 
 // ago is a duration as people read it.
-func ago(d time.Duration) string {
-	if d < time.Second {
-		return d.Round(time.Millisecond).String()
-	}
-	return d.Round(100 * time.Millisecond).String()
-}
+func ago(d time.Duration) string { return d.Round(time.Millisecond).String() }

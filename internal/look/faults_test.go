@@ -73,7 +73,7 @@ func TestFaults(t *testing.T) {
 			for range 20 {
 				_, _ = client.Get(context.Background(), "a", metav1.GetOptions{})
 			}
-		}, tells: `finding  client-limit: 8 requests in 1\..s, the last is GET .*/deployments/a: one each 2..ms`},
+		}, tells: `finding  client-limit: 8 requests in 1\.\d+s, the last is GET .*/deployments/a: one each 2..ms`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -175,20 +175,16 @@ func (g *Glass) wrote(n note, body map[string]any) {
 	if bytes.HasPrefix(n.sent, protobufMagic) {
 		n.sent, _ = json.Marshal(sent)
 	}
-	n.Name = cmp.Or(n.Name, nameOf(sent))
-	if n.Name == "" && n.Subresource == "" && n.code == http.StatusCreated { // of a generateName
-		n.Name = nameOf(body)
-	}
+	n.Name = cmp.Or(n.Name, nameOf(sent), nameOf(body)) // That of a generateName is in the answer.
 	key := keyOf(n.Namespace, n.Name)
 	w := &write{note: n, from: text(sent, "metadata", "resourceVersion"), now: g.world.objects.of(n.resource + " " + key)}
-	changed := ""
 	switch {
 	case n.code == 0:
 		w.failed = "no answer"
 	case n.code >= http.StatusBadRequest:
 		w.failed = fmt.Sprintf("%d %s", n.code, text(body, "reason"))
 		if n.resource != "secrets" { // The message may quote what is in it.
-			changed = text(body, "message")
+			w.changed = text(body, "message")
 		}
 	case n.method == http.MethodDelete && nameOf(body) == "":
 		g.world.forget(n.resource, key)
@@ -197,10 +193,10 @@ func (g *Glass) wrote(n note, body map[string]any) {
 		w.before = g.world.before(n.exchange, w.now)
 		g.world.learn(w.now)
 		w.noOp = w.before != nil && w.before.ResourceVersion == w.now.ResourceVersion
-		if changed = changes(w.before, w.now); changed == "" && w.noOp {
-			changed = "nothing changed"
+		if w.changed = changes(w.before, w.now); w.changed == "" && w.noOp {
+			w.changed = "nothing changed"
 			if filled := changes(g.read(n.exchange, sent), w.now); n.method == http.MethodPut && filled != "" {
-				changed += "; the API server put back " + filled
+				w.changed += "; the API server put back " + filled
 			}
 		}
 	}
@@ -208,9 +204,8 @@ func (g *Glass) wrote(n note, body map[string]any) {
 		w.now = g.read(n.exchange, sent)
 	}
 	n.Cause = w.explain(g.world)
-	w.changed = changed
 	g.about(n, w.now)
-	g.say(n, "sent", "%s %s → %s%s  (%s)", n.method, n.path, n.result(), colon(changed), n.Cause)
+	g.say(n, "sent", "%s %s → %s%s  (%s)", n.method, n.path, n.result(), colon(w.changed), n.Cause)
 	g.judgeWrite(w)
 	w.last, w.before, w.body, w.sent = nil, nil, nil, nil
 	g.world.sent.Add(n.key(), w)
