@@ -3,12 +3,10 @@ package look
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"regexp"
 	"strings"
 	"testing"
@@ -34,12 +32,12 @@ func behind(t *testing.T) (s *testkit.APIServer, g *Glass, config *rest.Config) 
 	return s, g, config
 }
 
-// before returns a Glass before any server.
+// before returns a Glass before any server, which is behind another one.
 func before(t *testing.T, handler http.Handler) (g *Glass, config *rest.Config) {
 	t.Helper()
-	server := httptest.NewServer(handler)
+	server := httptest.NewServer(http.StripPrefix("/cluster", handler))
 	t.Cleanup(server.Close)
-	g, err := New(t.Context(), &rest.Config{Host: server.URL}, Options{Address: "127.0.0.1:0", Story: io.Discard})
+	g, err := New(t.Context(), &rest.Config{Host: server.URL + "/cluster"}, Options{Address: "127.0.0.1:0", Story: io.Discard})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -134,25 +132,6 @@ finding  1 × no-op-write: a write that changed nothing. Right: controller/foo/s
 `
 	if diff := cmp.Diff(strings.NewReplacer("STATUS", status, " A ", " "+a+" ").Replace(want), s.story()); diff != "" {
 		t.Errorf("the story (-want +got):\n%s", diff)
-	}
-}
-
-// Who has no token is refused. The kubeconfig is of one user, and goes with the Glass.
-func TestSafe(t *testing.T) {
-	_, g, config := behind(t)
-	info, err := os.Stat(g.Kubeconfig)
-	if err != nil || info.Mode().Perm() != 0o600 {
-		t.Errorf("the kubeconfig: %v, %v; want mode 0600", info, err)
-	}
-	config.BearerToken = "another"
-	if _, err := kubernetes.NewForConfigOrDie(config).CoreV1().Pods("").List(t.Context(), metav1.ListOptions{}); err == nil {
-		t.Error("another token is accepted")
-	}
-	if err := g.Close(); err != nil {
-		t.Error(err)
-	}
-	if _, err := os.Stat(g.Kubeconfig); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("the kubeconfig is left: %v", err)
 	}
 }
 
