@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"testing"
 
@@ -12,9 +13,27 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
 
 	"example.com/byhand/kit/testkit"
 )
+
+// before returns a Glass before any server, which is behind another one.
+func before(t *testing.T, handler http.Handler) (g *Glass, config *rest.Config) {
+	t.Helper()
+	server := httptest.NewServer(http.StripPrefix("/cluster", handler))
+	t.Cleanup(server.Close)
+	g, err := New(t.Context(), &rest.Config{Host: server.URL + "/cluster"}, Options{Address: "127.0.0.1:0", Story: io.Discard})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = g.Close() })
+	if config, err = clientcmd.BuildConfigFromFlags("", g.Kubeconfig); err != nil {
+		t.Fatal(err)
+	}
+	config.QPS = -1
+	return g, config
+}
 
 // Who has no token is refused, and the API server does not get it. An upgrade, such as exec and
 // port-forward need, passes both ways, and nothing of it is told. The page has the tables of what the
