@@ -117,9 +117,6 @@ func (g *Glass) received(n note, what watch.EventType, content map[string]any) {
 	r.has[now.key()] = r.lists
 	g.about(n, now)
 	n.Echo = own != nil
-	if what != watch.Deleted && own == nil && before != nil && before.ResourceVersion == now.ResourceVersion {
-		return // The stream of a list that was opened again.
-	}
 	h := happening{at: n.Time, what: "was changed", echo: own != nil, object: now}
 	if before == nil || before.written != now.written {
 		h.by = now.written.by
@@ -129,16 +126,15 @@ func (g *Glass) received(n note, what watch.EventType, content map[string]any) {
 		g.world.forget(n.resource, now.key())
 		delete(r.has, now.key())
 		h.what, h.by = "was deleted", ""
-		if h.echo {
-			h.by = "its own write"
-		}
 	case own != nil:
 		own.told, own.before = true, before
 	case before == nil || before.UID != now.UID:
 		h.what = "was added"
+	case before.ResourceVersion == now.ResourceVersion:
+		return // The stream of a list that was opened again.
 	}
 	g.happened(n, h)
-	if own != nil && what != watch.Deleted {
+	if own != nil {
 		return // The answer tells what has changed.
 	}
 	line := now.String()
