@@ -26,25 +26,21 @@ func init() {
 
 var decoder = serializer.NewCodecFactory(builtIn).UniversalDeserializer()
 
-// readable leaves of the encodings that a client accepts those that can be read.
+// readable returns what a client accepts if all of that can be read, else JSON.
 func (g *Glass) readable(x *exchange, accept string) string {
-	var all []string
-	for _, one := range strings.Split(accept, ",") {
-		switch kind, _, _ := strings.Cut(strings.TrimSpace(one), ";"); {
-		case kind == runtime.ContentTypeJSON, kind == "*/*":
-			all = append(all, one)
-		case kind == runtime.ContentTypeProtobuf && (x.partial || builtIn.IsGroupRegistered(x.Group) && !strings.Contains(one, "as=")):
-			all = append(all, one)
-		case kind != "":
+	for one := range strings.SplitSeq(accept, ",") {
+		kind, parameters, _ := strings.Cut(strings.TrimSpace(one), ";")
+		switch {
+		case kind == runtime.ContentTypeJSON, kind == "*/*", kind == "":
+		case kind == runtime.ContentTypeProtobuf && (x.partial || builtIn.IsGroupRegistered(x.Group) && !strings.Contains(parameters, "as=")):
+		default:
 			if _, again := g.unreadable.LoadOrStore(x.resource+kind, true); !again {
 				g.remark("look", "%s of %s cannot be read here: the API server is asked for JSON", kind, x.resource)
 			}
+			return runtime.ContentTypeJSON
 		}
 	}
-	if len(all) == 0 {
-		return runtime.ContentTypeJSON
-	}
-	return strings.Join(all, ",")
+	return accept
 }
 
 // protobufMagic is what a body in that encoding begins with.
