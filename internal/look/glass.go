@@ -96,17 +96,14 @@ func New(ctx context.Context, config *rest.Config, o Options) (*Glass, error) {
 		return nil, err
 	}
 	g.server, g.kinds = client.RESTClient(), kindsOf(client)
+	g.base = strings.TrimSuffix(g.server.Get().URL().Path, "/")
 	config = rest.CopyConfig(config)
 	config.NextProtos = []string{"http/1.1"} // An upgrade, such as exec, needs it.
 	config.WrapTransport = nil               // What it would change in an answer, the program must see.
 	if g.proxy, err = testkit.Forward(config); err != nil {
 		return nil, err
 	}
-	target, _, err := rest.DefaultServerUrlFor(config)
-	if err != nil {
-		return nil, err
-	}
-	g.base, g.next, g.proxy.Transport = strings.TrimSuffix(target.Path, "/"), g.proxy.Transport, g
+	g.next, g.proxy.Transport = g.proxy.Transport, g
 	return g, g.listen(o.Address)
 }
 
