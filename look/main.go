@@ -56,7 +56,7 @@ func run(ctx context.Context, args []string) error {
 	address := flags.String("page", "127.0.0.1:0", "`host:port` of the page, of this machine alone; \"\" for none")
 	record := flags.String("record", "", "`file` for every step, which bin/replay plays on a page of its own")
 	report := flags.String("report", "", "`file` for the findings, as JSON, at the end")
-	options := look.Options{Story: os.Stdout}
+	var options look.Options
 	flags.StringVar(&options.Address, "listen", "127.0.0.1:0", "`host:port` to listen on, of this machine alone; port 0: any free one")
 	flags.StringVar(&options.Role, "role", "", "YAML `file` of the program's Role or ClusterRole: tells which of its rights it did not use")
 	flags.Func("allow", "`name` of a finding that is none; may be given several times", func(name string) error {
@@ -82,6 +82,7 @@ func run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
+	glass.Print(observer.Flag{}, os.Stdout)
 	if recorded != nil {
 		glass.Print(observer.JSON, recorded)
 	}

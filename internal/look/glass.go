@@ -6,7 +6,6 @@ import (
 	"crypto/subtle"
 	"crypto/tls"
 	"fmt"
-	"io"
 	"net"
 	"net/http"
 	"net/http/httputil"
@@ -32,8 +31,6 @@ import (
 type Options struct {
 	// Address is where it listens, on loopback; port 0 is any free one.
 	Address string
-	// Story is where it tells what passes.
-	Story io.Writer
 	// Allowed are the names of findings that are none.
 	Allowed []string
 	// Role is a file with the role of the program, "" for none.
@@ -43,7 +40,7 @@ type Options struct {
 // Glass passes a program's requests on to an API server, with the credentials of its configuration.
 // Its methods are safe for concurrent use.
 type Glass struct {
-	// Observer has the steps of what passes, for the page and for a recording.
+	// Observer has the steps of what passes, for the story, the page and a recording.
 	*observer.Observer
 	// Kubeconfig is the file that leads a program through the Glass.
 	Kubeconfig string
@@ -73,7 +70,6 @@ const toldAfter = 250 * time.Millisecond
 // newGlass returns one that listens nowhere.
 func newGlass(o Options) (g *Glass, err error) {
 	g = &Glass{token: rand.Text(), world: newWorld(), Observer: observer.New(observer.Options{All: true, After: toldAfter})}
-	g.Print(observer.Flag{}, o.Story)
 	if g.findings, err = newFindings(g.world, o.Allowed); err != nil {
 		return nil, err
 	}

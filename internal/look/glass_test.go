@@ -23,7 +23,7 @@ func before(t *testing.T, handler http.Handler) (g *Glass, config *rest.Config) 
 	t.Helper()
 	server := httptest.NewServer(http.StripPrefix("/cluster", handler))
 	t.Cleanup(server.Close)
-	g, err := New(t.Context(), &rest.Config{Host: server.URL + "/cluster"}, Options{Address: "127.0.0.1:0", Story: io.Discard})
+	g, err := New(t.Context(), &rest.Config{Host: server.URL + "/cluster"}, Options{Address: "127.0.0.1:0"})
 	if err != nil {
 		t.Fatal(err)
 	}
