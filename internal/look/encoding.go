@@ -12,7 +12,10 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/serializer"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/kubernetes/scheme"
+
+	"example.com/byhand/internal/trace"
 )
 
 // builtIn has the types that protobuf can be read of: those of client-go, and metadata alone of any
@@ -58,15 +61,18 @@ func decode(text []byte) (content map[string]any) {
 	return content
 }
 
-// eventOf reads an event of a watch.
-func eventOf(text []byte) (what string, content map[string]any) {
-	var event metav1.WatchEvent
-	if bytes.HasPrefix(text, []byte("{")) {
-		_ = json.Unmarshal(text, &event)
-	} else {
-		_ = event.Unmarshal(text)
+// content reads the object that came; event is "" if it was no event.
+func (n note) content() (event watch.EventType, object map[string]any) {
+	if n.What != trace.Received {
+		return "", decode(n.body)
 	}
-	return event.Type, decode(event.Object.Raw)
+	var read metav1.WatchEvent
+	if bytes.HasPrefix(n.body, []byte("{")) {
+		_ = json.Unmarshal(n.body, &read)
+	} else {
+		_ = read.Unmarshal(n.body)
+	}
+	return watch.EventType(read.Type), decode(read.Object.Raw)
 }
 
 // splitOf says where the events of a watch end: each is a line, or in protobuf comes after its length.

@@ -110,14 +110,13 @@ type reading struct {
 
 // reading returns what a request is part of. One for a single object is part of none.
 func (f *findings) reading(n note) *reading {
-	selector := n.query.Get("labelSelector") + " " + n.query.Get("fieldSelector")
-	now := &reading{resource: n.resource, namespace: n.Namespace, selects: selector != " ", has: map[string]int{}}
 	if !n.list && !n.watch {
-		return now
+		return &reading{}
 	}
+	selector := n.query.Get("labelSelector") + " " + n.query.Get("fieldSelector")
 	key := n.path + " " + selector
 	if f.readings[key] == nil {
-		f.readings[key] = now
+		f.readings[key] = &reading{resource: n.resource, namespace: n.Namespace, selects: selector != " ", has: map[string]int{}}
 	}
 	return f.readings[key]
 }

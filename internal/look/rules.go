@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"k8s.io/apimachinery/pkg/watch"
+
 	"example.com/byhand/internal/trace"
 )
 
@@ -78,10 +80,10 @@ func (g *Glass) judgeWrite(w *write) {
 }
 
 // judgeRead finds what is wasted or wrong in what was read; event is the type of one.
-func (g *Glass) judgeRead(n note, event string, body map[string]any) {
+func (g *Glass) judgeRead(n note, event watch.EventType, body map[string]any) {
 	f := g.findings
 	r, isWatched := f.reading(n), f.isWatched(n)
-	r.expired = r.expired || event == "ERROR" || n.code == http.StatusGone
+	r.expired = r.expired || event == watch.Error || n.code == http.StatusGone
 	took := n.Time.Sub(n.began)
 	if n.What == trace.Ended {
 		r.open, r.ended = r.open-1, n.Time

@@ -27,19 +27,13 @@ func (g *Glass) remark(word, format string, args ...any) {
 
 // tell makes a line of a note, if it is worth one.
 func (g *Glass) tell(n note) {
-	var what string
-	var body map[string]any
-	if n.What == trace.Received {
-		what, body = eventOf(n.body)
-	} else {
-		body = decode(n.body)
-	}
-	g.judgeRead(n, what, body)
+	event, body := n.content()
+	g.judgeRead(n, event, body)
 	switch {
 	case n.What == trace.Opened:
 		g.say(n, "watches", "%s%s", n.resource, in(n.Namespace))
 	case n.What == trace.Received:
-		g.received(n, watch.EventType(what), body)
+		g.received(n, event, body)
 	case n.What == trace.Listed:
 		g.listed(n, body)
 	case n.What == trace.Refused:
@@ -98,21 +92,21 @@ func (g *Glass) missing(n note, r *reading) {
 }
 
 // received tells an event of a watch.
-func (g *Glass) received(n note, what watch.EventType, content map[string]any) {
-	n.Text = string(what)
+func (g *Glass) received(n note, event watch.EventType, content map[string]any) {
+	n.Text = string(event)
 	r := g.findings.reading(n)
 	switch {
-	case what == watch.Error:
+	case event == watch.Error:
 		g.say(n, "refused", "watch of %s%s: %s", n.resource, in(n.Namespace), text(content, "message"))
 		return
-	case what == watch.Bookmark && text(content, "metadata", "annotations", metav1.InitialEventsAnnotationKey) == "true":
+	case event == watch.Bookmark && text(content, "metadata", "annotations", metav1.InitialEventsAnnotationKey) == "true":
 		g.missing(n, r)
 		return
-	case what == watch.Bookmark || nameOf(content) == "":
+	case event == watch.Bookmark || nameOf(content) == "":
 		return
 	}
 	now := g.read(n.exchange, content)
-	own := g.world.ownOf(n, now, what == watch.Deleted)
+	own := g.world.ownOf(n, now, event == watch.Deleted)
 	before := g.world.learn(now)
 	r.has[now.key()] = r.lists
 	g.about(n, now)
@@ -122,7 +116,7 @@ func (g *Glass) received(n note, what watch.EventType, content map[string]any) {
 		h.by = now.written.by
 	}
 	switch {
-	case what == watch.Deleted:
+	case event == watch.Deleted:
 		g.world.forget(n.resource, now.key())
 		delete(r.has, now.key())
 		h.what, h.by = "was deleted", ""
