@@ -67,6 +67,14 @@ func (x *exchange) verb() string {
 // String names it as Kubernetes does.
 func (x *exchange) String() string { return strings.ToUpper(x.verb()) + " " + x.path }
 
+// where is what it asks for, such as "deployments.apps in default".
+func (x *exchange) where() string {
+	if x.Namespace == "" {
+		return x.resource
+	}
+	return x.resource + " in " + x.Namespace
+}
+
 // key is what a write is known by.
 func (x *exchange) key() string { return x.method + " " + x.path + " " + x.Name }
 

@@ -31,13 +31,13 @@ func (g *Glass) tell(n note) {
 	g.judgeRead(n, event, body)
 	switch {
 	case n.What == trace.Opened:
-		g.say(n, "watches", "%s%s", n.resource, in(n.Namespace))
+		g.say(n, "watches", "%s", n.where())
 	case n.What == trace.Received:
 		g.received(n, event, body)
 	case n.What == trace.Listed:
 		g.listed(n, body)
 	case n.What == trace.Refused:
-		g.say(n, "refused", "%s of %s%s → %s %s", n.verb(), n.resource, in(n.Namespace), n.result(), text(body, "message"))
+		g.say(n, "refused", "%s of %s → %s %s", n.verb(), n.where(), n.result(), text(body, "message"))
 	case n.isWrite() && n.What != trace.Sent:
 		g.wrote(n, body)
 	}
@@ -49,13 +49,6 @@ func (n note) result() string {
 		return "no answer: " + string(n.body)
 	}
 	return fmt.Sprint(n.code)
-}
-
-func in(namespace string) string {
-	if namespace == "" {
-		return ""
-	}
-	return " in " + namespace
 }
 
 // listed tells a list.
@@ -73,7 +66,7 @@ func (g *Glass) listed(n note, body map[string]any) {
 	if text(body, "metadata", "continue") == "" {
 		g.missing(n, r)
 	}
-	g.say(n, "listed", "%d of %s%s", len(items), n.resource, in(n.Namespace))
+	g.say(n, "listed", "%d of %s", len(items), n.where())
 }
 
 // missing tells what was deleted while nobody watched: a list that is complete has it no more.
@@ -97,7 +90,7 @@ func (g *Glass) received(n note, event watch.EventType, content map[string]any) 
 	r := g.findings.reading(n)
 	switch {
 	case event == watch.Error:
-		g.say(n, "refused", "watch of %s%s: %s", n.resource, in(n.Namespace), text(content, "message"))
+		g.say(n, "refused", "watch of %s: %s", n.where(), text(content, "message"))
 		return
 	case event == watch.Bookmark && text(content, "metadata", "annotations", metav1.InitialEventsAnnotationKey) == "true":
 		g.missing(n, r)
