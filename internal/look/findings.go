@@ -71,8 +71,7 @@ func row(is bool, before int) int {
 // learn notes what a write that was done says of the program.
 func (f *findings) learn(w *write) {
 	if w.before != nil && !w.noOp {
-		f.world.old.Add(w.version(w.before.ResourceVersion), true)
-		f.world.old.Add(w.version(w.from), true)
+		f.world.made.Add(w.resource+" "+w.now.key(), w.now.ResourceVersion)
 		for _, name := range w.now.Finalizers {
 			f.own[name] = f.own[name] || !slices.Contains(w.before.Finalizers, name)
 		}

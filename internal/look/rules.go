@@ -67,7 +67,7 @@ func (g *Glass) judgeWrite(w *write) {
 	w.steady = row(isRetry && w.failed == w.last.failed && w.pause <= w.last.pause*6/5 && w.pause < longPause, w.last.steady)
 	// A single one may come of an event that came before the last one was sent, while that waited.
 	isUncaused := w.uncaused && w.last.uncaused && w.last.failed == ""
-	isHasty := w.failed == "409 Conflict" && f.world.old.of(w.version(w.from))
+	isHasty := w.failed == "409 Conflict" && isOlder(w.from, f.world.made.of(w.resource+" "+w.now.key()))
 	g.found("no-op-write", w.noOp && w.method != http.MethodDelete, "%s", w.Text)
 	g.found("write-without-cause", isUncaused && isDone && !w.noOp && w.changed != "", "%s, %s after the last one", w.Text, ago(w.pause))
 	g.found("loop", w.echoes > inRow, "%s, %d times in a row", w.Text, w.echoes)
@@ -150,6 +150,3 @@ func (g *Glass) finish() {
 	}
 	g.Observer.Close() // These are lines, too.
 }
-
-// version is a version of the object that is written.
-func (w *write) version(number string) string { return w.resource + " " + w.now.key() + " " + number }

@@ -43,14 +43,14 @@ type world struct {
 	objects recent[*object] // by resource and key
 	byUID   recent[*object]
 	own     recent[*ownWrite]   // by resource and version, or by the UID of what was deleted
-	old     recent[bool]        // versions that a write of the program has replaced, by resource and key
+	made    recent[string]      // the version that the program's last write has made of an object, by resource and key
 	causes  recent[[]happening] // by the UID of an object: of it, and of what it owns
 	all     []happening         // the newest of every object
 	sent    recent[*write]      // the last ones, by method, path and name
 }
 
 func newWorld() *world {
-	return &world{objects: newRecent[*object](), byUID: newRecent[*object](), own: newRecent[*ownWrite](), old: newRecent[bool](), causes: newRecent[[]happening](), sent: newRecent[*write]()}
+	return &world{objects: newRecent[*object](), byUID: newRecent[*object](), own: newRecent[*ownWrite](), made: newRecent[string](), causes: newRecent[[]happening](), sent: newRecent[*write]()}
 }
 
 // object is one as it was last seen.
@@ -104,14 +104,17 @@ func (g *Glass) read(x *exchange, content map[string]any) *object {
 // learn notes how an object is now, and returns how it was, nil if it was not known. An older state
 // changes nothing.
 func (w *world) learn(now *object) (before *object) {
-	if before = w.known(now.resource, now.key()); before != nil {
-		if order, err := resourceversion.CompareResourceVersion(now.ResourceVersion, before.ResourceVersion); err == nil && order < 0 {
-			return before
-		}
+	if before = w.known(now.resource, now.key()); before != nil && isOlder(now.ResourceVersion, before.ResourceVersion) {
+		return before
 	}
 	w.objects.Add(now.resource+" "+now.key(), now)
 	w.byUID.Add(string(now.UID), now)
 	return before
+}
+
+func isOlder(version, than string) bool {
+	order, err := resourceversion.CompareResourceVersion(version, than)
+	return err == nil && order < 0
 }
 
 // known returns an object as it was last seen, nil if it is gone.
