@@ -44,6 +44,11 @@ func TestStory(t *testing.T) {
 	late := s.open(400, "PUT", a)
 	event(401, "MODIFIED", thing("a", "default", 9, `,"spec":{"size":5}`, ""))
 	s.tells(402, late, trace.Answered, 403, forbidden)
+	// What it owns is a cause, too; and nobody is named who has written nothing.
+	owned, _ := s.watches(450, configMaps+"?watch=1")
+	owned(451, "MODIFIED", thing("c", "default", 12, `,"data":{"text":"other"}`, owner+manager))
+	s.sends(452, "PUT", status, ready, 200, thing("w", "default", 13, `,"spec":{"size":3}`, annotations))
+	owned(460, "MODIFIED", thing("c", "default", 14, `,"data":{"text":"other"}`, owner+manager+`,"deletionTimestamp":"2026-01-01T00:00:00Z"`))
 	event(500, "DELETED", widget(10, ""))
 	event(501, "ERROR", `{"kind":"Status","code":410,"message":"too old"}`)
 	s.tells(502, watch, trace.Ended, http.StatusOK, "")
@@ -66,6 +71,10 @@ sent     PUT A → 200: spec.size 2 → 3  (again, 9ms after 409 Conflict)
 sent     PUT A → 200: spec.size 3 → 4  (cause not seen: a resync, or a timer?)
 changed  Widget default/a: spec.size 4 → 5
 sent     PUT A → 403: exceeded quota  (cause not seen: a resync, or a timer?)
+watches  configmaps in default
+changed  Widget default/c: data.text "new" → "other" (by kubectl)
+sent     PUT STATUS → 200: status.ready true → none  (because Widget default/c was changed, 1ms before)
+changed  Widget default/c: metadata.deletionTimestamp none → "2026-01-01T00:00:00Z"
 deleted  Widget default/w
 refused  watch of widgets.example.com in default: too old
 watches  widgets.example.com in default

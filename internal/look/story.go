@@ -63,7 +63,7 @@ func (g *Glass) listed(n note, body map[string]any) {
 			g.happened(n, happening{at: n.Time, what: "was in a list", object: now})
 		}
 	}
-	if text(body, "metadata", "continue") == "" {
+	if _, isWhole := body["items"]; isWhole && text(body, "metadata", "continue") == "" { // A Table has no items.
 		g.missing(n, r)
 	}
 	g.say(n, "listed", "%d of %s", len(items), n.where())
