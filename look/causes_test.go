@@ -7,7 +7,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"io"
 	"maps"
 	"net/http"
 	"os"
@@ -286,7 +285,7 @@ func causesUnder(t *testing.T, config *rest.Config, fault, ready string, command
 		t.Fatal(err)
 	}
 	defer proxy.Close()
-	glass, err := look.New(&rest.Config{Host: proxy.URL, QPS: -1}, look.Options{Address: "127.0.0.1:0", Story: io.Discard})
+	glass, err := look.New(t.Context(), &rest.Config{Host: proxy.URL, QPS: -1}, look.Options{Address: "127.0.0.1:0"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,7 +19,7 @@ import (
 )
 
 // How much longer a cold start of 1,000 Foos takes behind the glass: 20 % at most, in the median of
-// pairs, and what the glass computes for a request.
+// pairs.
 func TestCost(t *testing.T) {
 	config, dir := cluster(t), t.TempDir()
 	if output, err := exec.Command("go", "build", "-o", dir, "..", ".").CombinedOutput(); err != nil {

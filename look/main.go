@@ -24,8 +24,6 @@ import (
 	"syscall"
 	"time"
 
-	"k8s.io/client-go/discovery"
-
 	"example.com/byhand/internal/look"
 	"example.com/byhand/internal/observer"
 	"example.com/byhand/internal/page"
@@ -58,7 +56,7 @@ func run(ctx context.Context, args []string) error {
 	address := flags.String("page", "127.0.0.1:0", "`host:port` of the page, of this machine alone; \"\" for none")
 	record := flags.String("record", "", "`file` for every step, which bin/replay plays on a page of its own")
 	report := flags.String("report", "", "`file` for the findings, as JSON, at the end")
-	options := look.Options{Story: os.Stdout}
+	var options look.Options
 	flags.StringVar(&options.Address, "listen", "127.0.0.1:0", "`host:port` to listen on, of this machine alone; port 0: any free one")
 	flags.StringVar(&options.Role, "role", "", "YAML `file` of the program's Role or ClusterRole: tells which of its rights it did not use")
 	flags.Func("allow", "`name` of a finding that is none; may be given several times", func(name string) error {
@@ -75,22 +73,16 @@ func run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	server, err := discovery.NewDiscoveryClientForConfig(config)
-	if err != nil {
-		return connect.ExplainConfig(err)
-	}
-	if _, err := connect.Check(ctx, server, config.Host); err != nil {
-		return err
-	}
 	reported, err := create("--report", *report)
 	recorded, err2 := create("--record", *record)
 	if err := cmp.Or(err, err2); err != nil {
 		return err
 	}
-	glass, err := look.New(config, options)
+	glass, err := look.New(ctx, config, options)
 	if err != nil {
 		return err
 	}
+	glass.Print(observer.Flag{}, os.Stdout)
 	if recorded != nil {
 		glass.Print(observer.JSON, recorded)
 	}
@@ -104,7 +96,6 @@ func run(ctx context.Context, args []string) error {
 		<-ctx.Done()
 	}
 	err = cmp.Or(err, glass.Close())
-	fmt.Fprintln(os.Stderr, "look:", cost(glass.Requests()))
 	if reported != nil {
 		err = cmp.Or(err, glass.Report(reported))
 	}
@@ -112,15 +103,6 @@ func run(ctx context.Context, args []string) error {
 		return errFindings
 	}
 	return err
-}
-
-// cost says what the glass took of the processor.
-func cost(requests int64) string {
-	var used syscall.Rusage
-	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &used) // It has no reason to fail.
-	took := time.Duration(used.Utime.Nano() + used.Stime.Nano())
-	each := took / time.Duration(max(requests, 1))
-	return fmt.Sprintf("%d requests took %s of the processor here, its start included: %s each", requests, took.Round(time.Millisecond), each.Round(time.Microsecond))
 }
 
 // create makes the file that a flag names, nil for none. Objects are in it, which others may not see.

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"k8s.io/apimachinery/pkg/types"
 )
 
 // happening is an event as the program heard it.
@@ -24,15 +26,12 @@ func (h *happening) String() string {
 }
 
 const (
-	// mostHappenings is how many are kept for one owner.
+	// mostHappenings is how many are kept of one object, and of what it owns.
 	mostHappenings = 16
 	// justNow is how old an event may be that may have caused two writes: it came while the first one
 	// was being made.
 	justNow = 50 * time.Millisecond
 )
-
-// happenings are the latest events of one owner's objects.
-type happenings []happening
 
 // write is a write that was answered, or never will be.
 type write struct {
@@ -46,40 +45,37 @@ type write struct {
 	pause           time.Duration // since the last one
 	before, now     *object       // before is nil if it is not known
 	noOp            bool
+	// How often in a row it was caused by its own event, was undone, and was refused after the same pause.
+	echoes, undone, steady int
 }
 
-func (w *world) happened(o *object) *happenings {
-	root, _ := w.root(o)
-	h := w.causes.of(string(root))
-	if h == nil {
-		h = &happenings{}
-		w.causes.Add(string(root), h)
+// happened notes an event, by its object and by what owns that.
+func (w *world) happened(h happening) {
+	for _, uid := range []types.UID{h.object.UID, controllerOf(h.object).UID} {
+		if uid != "" {
+			w.causes.Add(string(uid), newest(append(w.causes.of(string(uid)), h)))
+		}
 	}
-	return h
+	w.all = newest(append(w.all, h))
 }
 
-func (h *happenings) add(one happening) {
-	if len(*h) == mostHappenings {
-		*h = (*h)[1:]
-	}
-	*h = append(*h, one)
+// newest leaves out the first ones of too many.
+func newest(all []happening) []happening { return all[max(0, len(all)-mostHappenings):] }
+
+// near returns what happened to an object, its owner, what that owns, and what the object owns itself: a
+// controller that makes Pods for a ReplicaSet sees no Deployment.
+func (w *world) near(o *object) []happening {
+	return slices.Concat(w.causes.of(string(o.UID)), w.causes.of(string(controllerOf(o).UID)))
 }
 
 // latest returns the last event between two times that is as it must be.
-func (h *happenings) latest(after, before time.Time, is func(happening) bool) *happening {
-	for _, e := range slices.Backward(*h) {
-		if e.at.After(after) && e.at.Before(before) && is(e) {
-			return new(e)
+func latest(all []happening, after, before time.Time, is func(happening) bool) (last *happening) {
+	for _, e := range all {
+		if e.at.After(after) && e.at.Before(before) && is(e) && (last == nil || !e.at.Before(last.at)) {
+			last = &e
 		}
 	}
-	return nil
-}
-
-// isNear reports whether an event is of the object that is written, of its owner, of what that owns, or
-// of what it owns itself: a controller that makes Pods for a ReplicaSet sees no Deployment.
-func (w *write) isNear(e happening) bool {
-	own, owner, its := w.now.UID, controllerOf(w.now).UID, controllerOf(e.object).UID
-	return e.object.UID == own || e.object.UID == owner || its != "" && (its == own || its == owner)
+	return last
 }
 
 // names reports whether what was sent has the name of an event's object as a value.
@@ -90,22 +86,21 @@ func (w *write) names(e happening) bool {
 // explain says because of what a write was sent: see doc.go. What caused the same write before causes
 // no second one, unless it came just now.
 func (w *write) explain(known *world) string {
-	began, h := w.began, known.happened(w.now)
+	began, near := w.began, known.near(w.now)
 	w.caused, w.last = began, &write{}
 	if last := known.sent.of(w.key()); last != nil {
 		w.last, w.pause = last, began.Sub(last.began)
 	}
-	var foreign, echo *happening
-	for _, since := range []time.Time{w.last.caused, began.Add(-justNow)} {
-		for _, isFar := range []bool{false, true} {
-			if foreign == nil && echo == nil && (since == w.last.caused || w.last.failed == "") {
-				foreign = h.latest(since, began, func(e happening) bool { return !e.echo && (isFar || w.isNear(e)) })
-				echo = h.latest(since, began, func(e happening) bool { return e.echo && (isFar || w.isNear(e)) })
-			}
-		}
+	since := func(after time.Time, isEcho bool) *happening {
+		return latest(near, after, began, func(e happening) bool { return e.echo == isEcho })
+	}
+	foreign, echo := since(w.last.caused, false), since(w.last.caused, true)
+	if foreign == nil && echo == nil && w.last.failed == "" {
+		just := began.Add(-justNow)
+		foreign, echo = since(just, false), since(just, true)
 	}
 	if foreign == nil && echo == nil && w.last.failed == "" {
-		foreign = known.all.latest(w.last.caused, began, w.names)
+		foreign = latest(known.all, w.last.caused, began, w.names)
 	}
 	switch {
 	case foreign != nil:
@@ -124,9 +119,4 @@ func (w *write) explain(known *world) string {
 }
 
 // ago is a duration as people read it.
-func ago(d time.Duration) string {
-	if d < time.Second {
-		return d.Round(time.Millisecond).String()
-	}
-	return d.Round(100 * time.Millisecond).String()
-}
+func ago(d time.Duration) string { return d.Round(time.Millisecond).String() }

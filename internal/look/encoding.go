@@ -12,7 +12,10 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/serializer"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/kubernetes/scheme"
+
+	"example.com/byhand/internal/trace"
 )
 
 // builtIn has the types that protobuf can be read of: those of client-go, and metadata alone of any
@@ -26,25 +29,21 @@ func init() {
 
 var decoder = serializer.NewCodecFactory(builtIn).UniversalDeserializer()
 
-// readable leaves of the encodings that a client accepts those that can be read.
+// readable returns what a client accepts if all of that can be read, else JSON.
 func (g *Glass) readable(x *exchange, accept string) string {
-	var all []string
-	for _, one := range strings.Split(accept, ",") {
-		switch kind, _, _ := strings.Cut(strings.TrimSpace(one), ";"); {
-		case kind == runtime.ContentTypeJSON, kind == "*/*":
-			all = append(all, one)
-		case kind == runtime.ContentTypeProtobuf && (x.partial || builtIn.IsGroupRegistered(x.Group) && !strings.Contains(one, "as=")):
-			all = append(all, one)
-		case kind != "":
+	for one := range strings.SplitSeq(accept, ",") {
+		kind, parameters, _ := strings.Cut(strings.TrimSpace(one), ";")
+		switch {
+		case kind == runtime.ContentTypeJSON, kind == "*/*", kind == "":
+		case kind == runtime.ContentTypeProtobuf && (x.partial || builtIn.IsGroupRegistered(x.Group) && !strings.Contains(parameters, "as=")):
+		default:
 			if _, again := g.unreadable.LoadOrStore(x.resource+kind, true); !again {
 				g.remark("look", "%s of %s cannot be read here: the API server is asked for JSON", kind, x.resource)
 			}
+			return runtime.ContentTypeJSON
 		}
 	}
-	if len(all) == 0 {
-		return runtime.ContentTypeJSON
-	}
-	return strings.Join(all, ",")
+	return accept
 }
 
 // protobufMagic is what a body in that encoding begins with.
@@ -62,15 +61,18 @@ func decode(text []byte) (content map[string]any) {
 	return content
 }
 
-// eventOf reads an event of a watch.
-func eventOf(text []byte) (what string, content map[string]any) {
-	var event metav1.WatchEvent
-	if bytes.HasPrefix(text, []byte("{")) {
-		_ = json.Unmarshal(text, &event)
-	} else {
-		_ = event.Unmarshal(text)
+// content reads the object that came; event is "" if it was no event.
+func (n note) content() (event watch.EventType, object map[string]any) {
+	if n.What != trace.Received {
+		return "", decode(n.body)
 	}
-	return event.Type, decode(event.Object.Raw)
+	var read metav1.WatchEvent
+	if bytes.HasPrefix(n.body, []byte("{")) {
+		_ = json.Unmarshal(n.body, &read)
+	} else {
+		_ = read.Unmarshal(n.body)
+	}
+	return watch.EventType(read.Type), decode(read.Object.Raw)
 }
 
 // splitOf says where the events of a watch end: each is a line, or in protobuf comes after its length.

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"example.com/byhand/internal/trace"
@@ -39,9 +40,11 @@ type exchange struct {
 
 // newExchange returns what a request will be told as.
 func (g *Glass) newExchange(r *http.Request) *exchange {
-	x := &exchange{glass: g, Target: testkit.TargetOf(strings.TrimPrefix(r.URL.Path, g.base)), method: r.Method, path: r.URL.Path, query: r.URL.Query(), began: time.Now()}
+	path := strings.TrimPrefix(r.URL.Path, g.base)
+	x := &exchange{glass: g, Target: testkit.TargetOf(path), method: r.Method, path: path, query: r.URL.Query(), began: time.Now()}
 	x.resource = schema.GroupResource{Group: x.Group, Resource: x.Resource}.String()
-	x.watch = x.query.Get("watch") == "true" || x.query.Get("watch") == "1"
+	watch := x.query["watch"]
+	_ = runtime.Convert_Slice_string_To_bool(&watch, &x.watch, nil) // as the API server reads it: the client for Python says True
 	x.list = x.method == http.MethodGet && x.Name == "" && !x.watch
 	x.partial = strings.Contains(r.Header.Get("Accept"), "as="+partial)
 	return x
@@ -63,6 +66,14 @@ func (x *exchange) verb() string {
 
 // String names it as Kubernetes does.
 func (x *exchange) String() string { return strings.ToUpper(x.verb()) + " " + x.path }
+
+// where is what it asks for, such as "deployments.apps in default".
+func (x *exchange) where() string {
+	if x.Namespace == "" {
+		return x.resource
+	}
+	return x.resource + " in " + x.Namespace
+}
 
 // key is what a write is known by.
 func (x *exchange) key() string { return x.method + " " + x.path + " " + x.Name }
@@ -96,13 +107,13 @@ func (g *Glass) RoundTrip(r *http.Request) (*http.Response, error) {
 	if isSeen {
 		r.Header.Del("Accept-Encoding")
 		r.Header.Set("Accept", g.readable(x, r.Header.Get("Accept")))
-		x.sent = head(&r.Body)
+		x.sent = read(&r.Body)
 		if !x.list && !x.watch {
 			x.seq = x.note(trace.Sent, 0, nil)
 		}
 	}
 	response, err := g.next.RoundTrip(r)
-	g.role.use(x, response)
+	g.use(x, response)
 	if isSeen && err == nil && response.StatusCode < http.StatusBadRequest {
 		g.collect(x)
 	}
@@ -116,7 +127,7 @@ func (g *Glass) RoundTrip(r *http.Request) (*http.Response, error) {
 		x.seq = x.note(trace.Opened, http.StatusOK, nil)
 		response.Body = &stream{ReadCloser: response.Body, exchange: x, split: splitOf(response.Header.Get("Content-Type"))}
 	default:
-		x.answered(response.StatusCode, head(&response.Body))
+		x.answered(response.StatusCode, read(&response.Body))
 	}
 	return response, err
 }
@@ -137,22 +148,17 @@ func (x *exchange) answered(code int, body []byte) {
 	x.note(what, code, body)
 }
 
-// mostRead is how much of a body is read along.
-const mostRead = 32 << 20
-
-// head reads a body, and leaves it to be read. It returns nil if the body is too big to be told.
-func head(body *io.ReadCloser) []byte {
+// read returns what is in a body, and leaves it to be read. A step that is too big is dropped by the
+// observer.
+func read(body *io.ReadCloser) []byte {
 	if *body == nil {
 		return nil
 	}
-	text, _ := io.ReadAll(io.LimitReader(*body, mostRead+1)) // Whoever reads the rest meets the error.
+	text, _ := io.ReadAll(*body) // Whoever reads on meets the error.
 	*body = struct {
 		io.Reader
 		io.Closer
 	}{io.MultiReader(bytes.NewReader(text), *body), *body}
-	if len(text) > mostRead {
-		return nil
-	}
 	return text
 }
 

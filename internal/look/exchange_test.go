@@ -54,7 +54,8 @@ func TestRoundTrip(t *testing.T) {
 		{"GET", widgets, nil, metadata, metadata, 200, nil},
 		{"GET", widgets, nil, proto, json, 200, nil},
 		{"GET", widgets, nil, proto + "," + json, json, 500, []byte(`{"message":"out of order"}`)},
-		{"GET", deployments + "?watch=1", nil, json, json, 410, nil},
+		{"GET", deployments + "?watch=True", nil, json, json, 410, nil},
+		{"GET", deployments, nil, asTable + "," + json, asTable + "," + json, 200, []byte(`{"kind":"Table"}`)},
 		{"DELETE", deployments + "/a", nil, "*/*", "*/*", 0, nil},
 		// Of these nothing is told.
 		{"GET", "/apis", nil, proto, proto, 200, nil},
@@ -99,6 +100,7 @@ program said  | look | application/vnd.kubernetes.protobuf of widgets.example.co
 stream listed  | listed | 0 of widgets.example.com
 stream refused  | refused | list of widgets.example.com → 500 out of order
 stream refused  | refused | watch of deployments.apps in default → 410 
+stream listed  | listed | 0 of deployments.apps in default
 request sent default/a |  | 
 request failed default/a | sent | DELETE /apis/apps/v1/namespaces/default/deployments/a → no answer: nobody is there: is the API server still running?  (because Deployment default/a was added, just before)
 `, told); diff != "" {

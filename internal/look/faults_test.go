@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"reflect"
+	"regexp"
 	"testing"
 	"time"
 
@@ -15,6 +16,8 @@ import (
 	appsclient "k8s.io/client-go/kubernetes/typed/apps/v1"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
+
+	"example.com/byhand/kit/testkit"
 )
 
 // reconciles calls a reconcile with the Deployment at each event and each resync, until ctx is done.
@@ -37,6 +40,26 @@ func scaledTo(replicas int32) func(appsclient.DeploymentInterface, *appsv1.Deplo
 			_, _ = client.Update(context.Background(), d, metav1.UpdateOptions{})
 		}
 	}
+}
+
+// wait waits for a line of the story, by a regular expression, and returns the story until then.
+func wait(t *testing.T, g *Glass, line string) (story string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	for last := int64(0); !regexp.MustCompile(line).MatchString(story); {
+		steps := g.Read(ctx, last)
+		if len(steps) == 0 {
+			t.Fatalf("nothing tells %q:\n%s", line, story)
+		}
+		for _, step := range steps {
+			last = step.Seq
+			if step.Story != "" {
+				story += fmt.Sprintf("%-7s  %s\n", step.Story, step.Text)
+			}
+		}
+	}
+	return story
 }
 
 // The story tells each of six faults as people know them. go test -v -run TestFaults shows it.
@@ -73,11 +96,12 @@ func TestFaults(t *testing.T) {
 			for range 20 {
 				_, _ = client.Get(context.Background(), "a", metav1.GetOptions{})
 			}
-		}, tells: `finding  client-limit: 8 requests in 1\..s, the last is GET .*/deployments/a: one each 2..ms`},
+		}, tells: `finding  client-limit: 8 requests in 1\.\d+s, the last is GET .*/deployments/a: one each 2..ms`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s, g, config := behind(t)
+			s := testkit.NewAPIServer()
+			g, config := before(t, s)
 			config.QPS, config.Burst = 100, 1 // or a loop is a story of hundreds of lines
 			if name == "five a second" {
 				config.QPS, config.Burst = 5, 5

@@ -19,12 +19,9 @@ const mostRequests = 5
 
 // findings is what is known to judge by. It is for one caller at a time.
 type findings struct {
-	all      map[string]*Finding // by name, without those that are allowed
+	all      []Finding // those that are allowed are not in it
 	world    *world
-	rows     recent[int] // how often something was so, one time after the other
 	readings map[string]*reading
-	open     int       // watches
-	idle     time.Time // when the last one ended
 	paces    map[string]pace
 	written  map[string]bool       // namespaces
 	heard    map[[2]string]bool    // kinds and namespaces, where all are watched
@@ -34,27 +31,28 @@ type findings struct {
 }
 
 func newFindings(w *world, allowed []string) (*findings, error) {
-	f := &findings{world: w, all: map[string]*Finding{}, rows: newRecent[int](), readings: map[string]*reading{}, paces: map[string]pace{},
+	f := &findings{all: slices.Clone(table), world: w, readings: map[string]*reading{}, paces: map[string]pace{},
 		written: map[string]bool{}, heard: map[[2]string]bool{}, own: map[string]bool{}, held: map[types.UID]*object{}}
 	var names []string
 	for _, one := range table {
-		names, f.all[one.Name] = append(names, one.Name), &one
+		names = append(names, one.Name)
 	}
 	for _, name := range allowed {
 		if !slices.Contains(names, name) {
 			return nil, fmt.Errorf("--allow %s: there is no such finding: give one of %s", name, strings.Join(names, ", "))
 		}
-		delete(f.all, name)
+		f.all = slices.DeleteFunc(f.all, func(one Finding) bool { return one.Name == name })
 	}
 	return f, nil
 }
 
 // found counts a finding if it is one, and tells it.
 func (g *Glass) found(name string, is bool, format string, args ...any) {
-	f := g.findings.all[name]
-	if !is || f == nil {
+	at := slices.IndexFunc(g.findings.all, func(one Finding) bool { return one.Name == name })
+	if !is || at < 0 {
 		return
 	}
+	f := &g.findings.all[at]
 	if f.Count++; f.Count <= mostRequests {
 		request := fmt.Sprintf(format, args...)
 		f.Requests = append(f.Requests, request)
@@ -62,21 +60,18 @@ func (g *Glass) found(name string, is bool, format string, args ...any) {
 	}
 }
 
-// inRow returns how often something was so, one time after the other.
-func (f *findings) inRow(what string, is bool) int {
-	if !is {
-		f.rows.Remove(what)
-		return 0
+// row is how often something was so, one time after the other, if it was so that often before.
+func row(is bool, before int) int {
+	if is {
+		return before + 1
 	}
-	f.rows.Add(what, f.rows.of(what)+1)
-	return f.rows.of(what)
+	return 0
 }
 
 // learn notes what a write that was done says of the program.
 func (f *findings) learn(w *write) {
 	if w.before != nil && !w.noOp {
-		f.world.old.Add(w.version(w.before.ResourceVersion), true)
-		f.world.old.Add(w.version(w.from), true)
+		f.world.made.Add(w.resource+" "+w.now.key(), w.now.ResourceVersion)
 		for _, name := range w.now.Finalizers {
 			f.own[name] = f.own[name] || !slices.Contains(w.before.Finalizers, name)
 		}
@@ -105,33 +100,22 @@ func (f *findings) hear(n note, h happening) {
 type reading struct {
 	resource, namespace string
 	selects             bool
-	open, short         int // watches that are open; that were short in a row
-	seen, expired       bool
+	open, short         int       // watches that are open; that were short in a row
+	ended               time.Time // the last one
+	expired             bool
 	lists               int            // that have begun
 	has                 map[string]int // the list since which an object was last told, by its key
 }
 
-// told notes that an object is there, or no more. Of very many it notes the first ones.
-func (r *reading) told(key string, isThere bool) {
-	_, isKnown := r.has[key]
-	switch {
-	case !isThere:
-		delete(r.has, key)
-	case isKnown || len(r.has) < mostObjects:
-		r.has[key] = r.lists
-	}
-}
-
 // reading returns what a request is part of. One for a single object is part of none.
 func (f *findings) reading(n note) *reading {
-	selector := n.query.Get("labelSelector") + " " + n.query.Get("fieldSelector")
-	now := &reading{resource: n.resource, namespace: n.Namespace, selects: selector != " ", has: map[string]int{}}
 	if !n.list && !n.watch {
-		return now
+		return &reading{}
 	}
+	selector := n.query.Get("labelSelector") + " " + n.query.Get("fieldSelector")
 	key := n.path + " " + selector
 	if f.readings[key] == nil {
-		f.readings[key] = now
+		f.readings[key] = &reading{resource: n.resource, namespace: n.Namespace, selects: selector != " ", has: map[string]int{}}
 	}
 	return f.readings[key]
 }
@@ -150,6 +134,7 @@ func (f *findings) isWatched(n note) bool {
 type pace struct {
 	began, ended time.Time
 	gap          time.Duration
+	row          int
 }
 
 // paced returns the pause before a request, and whether it is the last of many with the same pause
@@ -160,21 +145,15 @@ func (f *findings) paced(n note) (time.Duration, bool) {
 	}
 	last := f.paces[n.Group]
 	now := pace{began: n.began, ended: n.Time, gap: n.began.Sub(last.began)}
-	f.paces[n.Group] = now
 	idle := n.began.Sub(last.ended)
-	row := f.inRow("pace "+n.Group, now.gap >= 20*time.Millisecond && now.gap <= time.Second && idle >= now.gap/2 && (now.gap-last.gap).Abs() <= now.gap/6)
-	return now.gap, row > 0 && row%mostPaced == 0
+	now.row = row(now.gap >= 20*time.Millisecond && now.gap <= time.Second && idle >= now.gap/2 && (now.gap-last.gap).Abs() <= now.gap/6, last.row)
+	f.paces[n.Group] = now
+	return now.gap, now.row > 0 && now.row%mostPaced == 0
 }
 
 // Findings are those that there were. It may be called after Close.
 func (g *Glass) Findings() []Finding {
-	all := []Finding{}
-	for _, one := range table {
-		if f := g.findings.all[one.Name]; f != nil && f.Count > 0 {
-			all = append(all, *f)
-		}
-	}
-	return all
+	return slices.DeleteFunc(slices.Clone(g.findings.all), func(one Finding) bool { return one.Count == 0 })
 }
 
 // Report writes as JSON what was found. It may be called after Close.

@@ -16,6 +16,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"example.com/byhand/internal/observer"
 	"example.com/byhand/internal/trace"
 )
 
@@ -29,11 +30,11 @@ type script struct {
 func newScript(t *testing.T, o Options) *script {
 	t.Helper()
 	s := &script{t: t}
-	o.Story = &s.printed
 	var err error
 	if s.Glass, err = newGlass(o); err != nil {
 		t.Fatal(err)
 	}
+	s.Print(observer.Flag{}, &s.printed)
 	return s
 }
 

@@ -5,13 +5,12 @@ import (
 	"crypto/rand"
 	"crypto/subtle"
 	"crypto/tls"
-	"errors"
 	"fmt"
-	"io"
 	"net"
 	"net/http"
 	"net/http/httputil"
 	"os"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -23,6 +22,7 @@ import (
 	"k8s.io/client-go/util/cert"
 
 	"example.com/byhand/internal/observer"
+	"example.com/byhand/kit/connect"
 	"example.com/byhand/kit/serve"
 	"example.com/byhand/kit/testkit"
 )
@@ -31,8 +31,6 @@ import (
 type Options struct {
 	// Address is where it listens, on loopback; port 0 is any free one.
 	Address string
-	// Story is where it tells what passes.
-	Story io.Writer
 	// Allowed are the names of findings that are none.
 	Allowed []string
 	// Role is a file with the role of the program, "" for none.
@@ -42,7 +40,7 @@ type Options struct {
 // Glass passes a program's requests on to an API server, with the credentials of its configuration.
 // Its methods are safe for concurrent use.
 type Glass struct {
-	// Observer has the steps of what passes, for the page and for a recording.
+	// Observer has the steps of what passes, for the story, the page and a recording.
 	*observer.Observer
 	// Kubeconfig is the file that leads a program through the Glass.
 	Kubeconfig string
@@ -59,10 +57,10 @@ type Glass struct {
 	kinds      map[string]string // by resource
 	world      *world
 	findings   *findings
-	role       *role
 
 	mu          sync.Mutex
 	collections []string // their paths
+	unused      []right  // that its role gives, and that no request has needed yet
 }
 
 // toldAfter is how long after it happened a step is told: two connections and a busy machine may be
@@ -72,47 +70,44 @@ const toldAfter = 250 * time.Millisecond
 // newGlass returns one that listens nowhere.
 func newGlass(o Options) (g *Glass, err error) {
 	g = &Glass{token: rand.Text(), world: newWorld(), Observer: observer.New(observer.Options{All: true, After: toldAfter})}
-	g.Print(observer.Flag{}, o.Story)
 	if g.findings, err = newFindings(g.world, o.Allowed); err != nil {
 		return nil, err
 	}
-	g.role, err = readRole(o.Role)
+	g.unused, err = readRole(o.Role)
 	return g, err
 }
 
-// New listens. config leads to the API server. Close ends it.
-func New(config *rest.Config, o Options) (*Glass, error) {
+// New listens, if the API server answers to which config leads: ctx ends the waiting for that. Close
+// ends the Glass. An error says what to do.
+func New(ctx context.Context, config *rest.Config, o Options) (*Glass, error) {
 	g, err := newGlass(o)
 	if err != nil {
 		return nil, err
 	}
 	client, err := discovery.NewDiscoveryClientForConfig(config)
 	if err != nil {
+		return nil, connect.ExplainConfig(err)
+	}
+	if _, err := connect.Check(ctx, client, config.Host); err != nil {
 		return nil, err
 	}
 	g.server, g.kinds = client.RESTClient(), kindsOf(client)
+	g.base = strings.TrimSuffix(g.server.Get().URL().Path, "/")
 	config = rest.CopyConfig(config)
 	config.NextProtos = []string{"http/1.1"} // An upgrade, such as exec, needs it.
 	config.WrapTransport = nil               // What it would change in an answer, the program must see.
 	if g.proxy, err = testkit.Forward(config); err != nil {
 		return nil, err
 	}
-	target, _, err := rest.DefaultServerUrlFor(config)
-	if err != nil {
-		return nil, err
-	}
-	g.base, g.next, g.proxy.Transport = target.Path, g.proxy.Transport, g
+	g.next, g.proxy.Transport = g.proxy.Transport, g
 	return g, g.listen(o.Address)
 }
 
 // listen serves at an address, and writes the kubeconfig that leads there.
 func (g *Glass) listen(address string) error {
 	server, err := serve.Listen(address, false, func(*net.TCPAddr) http.Handler { return g })
-	if errors.Is(err, serve.ErrRemote) {
-		return fmt.Errorf("--listen: %w, and the glass has your credentials: give 127.0.0.1:PORT", err)
-	}
 	if err != nil {
-		return fmt.Errorf("--listen: %w", err)
+		return fmt.Errorf("--listen: %w (127.0.0.1:PORT, for the glass has your credentials)", err)
 	}
 	certificate, key, err := cert.GenerateSelfSignedCertKey("127.0.0.1", []net.IP{net.IPv6loopback}, nil)
 	if err != nil {

@@ -9,7 +9,6 @@ import (
 	"os"
 	"path"
 	"slices"
-	"sync"
 
 	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/util/yaml"
@@ -23,18 +22,10 @@ func (r right) covers(needed right) bool {
 	return (r.verb == "*" || r.verb == needed.verb) && (r.group == "*" || r.group == needed.group) && (r.resource == "*" || r.resource == needed.resource)
 }
 
-// role has the rights that a Role or a ClusterRole gives to a program, and that no request has needed
-// yet. It is safe for concurrent use.
-type role struct {
-	mu     sync.Mutex
-	unused []right
-}
-
-// readRole reads the rules of all the roles in a file. Without one nothing is given.
-func readRole(file string) (*role, error) {
-	r := &role{}
+// readRole reads the rights that the Roles and ClusterRoles in a file give. Without one nothing is given.
+func readRole(file string) (given []right, err error) {
 	if file == "" {
-		return r, nil
+		return nil, nil
 	}
 	text, err := os.ReadFile(file)
 	documents := yaml.NewYAMLOrJSONDecoder(bytes.NewReader(text), 4<<10)
@@ -45,23 +36,23 @@ func readRole(file string) (*role, error) {
 			for _, group := range rule.APIGroups {
 				for _, resource := range rule.Resources {
 					for _, verb := range rule.Verbs {
-						r.unused = append(r.unused, right{verb, group, resource})
+						given = append(given, right{verb, group, resource})
 					}
 				}
 			}
 		}
 	}
-	if errors.Is(err, io.EOF) && len(r.unused) == 0 {
+	if errors.Is(err, io.EOF) && len(given) == 0 {
 		err = errors.New("there is no rule in it")
 	}
 	if !errors.Is(err, io.EOF) {
 		return nil, fmt.Errorf("--role %s: %w: give the YAML file of a Role or a ClusterRole", file, err)
 	}
-	return r, nil
+	return given, nil
 }
 
 // use notes what a request needed; response is nil if there is none.
-func (r *role) use(x *exchange, response *http.Response) {
+func (g *Glass) use(x *exchange, response *http.Response) {
 	if x.Resource == "" {
 		return
 	}
@@ -69,10 +60,10 @@ func (r *role) use(x *exchange, response *http.Response) {
 	if response != nil && response.StatusCode == http.StatusCreated { // by a PUT or a PATCH, too
 		needed = append(needed, "create")
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
+	g.mu.Lock()
+	defer g.mu.Unlock()
 	for _, verb := range needed {
-		r.unused = slices.DeleteFunc(r.unused, func(given right) bool {
+		g.unused = slices.DeleteFunc(g.unused, func(given right) bool {
 			return given.covers(right{verb, x.Group, path.Join(x.Resource, x.Subresource)})
 		})
 	}

@@ -34,7 +34,7 @@ rules:
 		if request[0] == "PATCH" {
 			code = http.StatusCreated
 		}
-		s.role.use(s.newExchange(httptest.NewRequest(request[0], request[1], nil)), &http.Response{StatusCode: code})
+		s.use(s.newExchange(httptest.NewRequest(request[0], request[1], nil)), &http.Response{StatusCode: code})
 	}
 	s.finish()
 	want := []string{"get deployments in the API group apps", "update deployments in the API group apps", "delete deployments in the API group apps", `* secrets in the API group ""`}

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"k8s.io/apimachinery/pkg/watch"
+
 	"example.com/byhand/internal/trace"
 )
 
@@ -52,51 +54,45 @@ const (
 // judgeWrite finds what is wasted or wrong in a write.
 func (g *Glass) judgeWrite(w *write) {
 	f := g.findings
-	isDone := w.code != 0 && w.code < http.StatusBadRequest
+	isDone := w.failed == ""
 	isEcho := w.cause != nil && w.cause.echo
-	echoes := f.inRow("echo "+w.key(), isEcho)
+	w.echoes = row(isEcho, w.last.echoes)
 	isUndone := w.cause != nil && !isEcho && isDone && w.changed != "" && w.changed == w.last.changed && w.cause.object.UID == w.now.UID
-	undone, by := f.inRow("undone "+w.key(), isUndone), ""
-	if isUndone {
-		by = cmp.Or(w.cause.by, "somebody")
+	w.undone = row(isUndone, w.last.undone)
+	by := "somebody"
+	if isUndone && w.cause.by != "" {
+		by = w.cause.by
 	}
 	isRetry := w.cause == nil && !w.uncaused
-	steady := f.inRow("steady "+w.key(), isRetry && w.failed == w.last.failed && w.pause <= w.last.pause*6/5 && w.pause < longPause)
+	w.steady = row(isRetry && w.failed == w.last.failed && w.pause <= w.last.pause*6/5 && w.pause < longPause, w.last.steady)
 	// A single one may come of an event that came before the last one was sent, while that waited.
 	isUncaused := w.uncaused && w.last.uncaused && w.last.failed == ""
-	isHasty := w.failed == "409 Conflict" && f.world.old.of(w.version(w.from))
+	isHasty := w.failed == "409 Conflict" && isOlder(w.from, f.world.made.of(w.resource+" "+w.now.key()))
 	g.found("no-op-write", w.noOp && w.method != http.MethodDelete, "%s", w.Text)
 	g.found("write-without-cause", isUncaused && isDone && !w.noOp && w.changed != "", "%s, %s after the last one", w.Text, ago(w.pause))
-	g.found("loop", echoes > inRow, "%s, %d times in a row", w.Text, echoes)
-	g.found("fight", undone >= inRow, "%s, %d times in a row; undone by %s", w.Text, undone+1, by)
+	g.found("loop", w.echoes > inRow, "%s, %d times in a row", w.Text, w.echoes)
+	g.found("fight", w.undone >= inRow, "%s, %d times in a row; undone by %s", w.Text, w.undone+1, by)
 	g.found("own-conflict", isHasty, "%s, from version %s", w.Text, w.from)
-	g.found("steady-retry", steady > inRow, "%s, %d times with a pause of %s", w.Text, steady+2, ago(w.pause))
+	g.found("steady-retry", w.steady > inRow, "%s, %d times with a pause of %s", w.Text, w.steady+2, ago(w.pause))
 	if isDone {
 		f.learn(w)
 	}
 }
 
 // judgeRead finds what is wasted or wrong in what was read; event is the type of one.
-func (g *Glass) judgeRead(n note, event string, body map[string]any) {
+func (g *Glass) judgeRead(n note, event watch.EventType, body map[string]any) {
 	f := g.findings
-	if f.open == 0 && !f.idle.IsZero() && n.began.Sub(f.idle) > 2*shortWatch {
-		clear(f.readings) // A program that was started anew lists anew.
-	}
 	r, isWatched := f.reading(n), f.isWatched(n)
-	r.expired = r.expired || event == "ERROR" || n.code == http.StatusGone
+	r.expired = r.expired || event == watch.Error || n.code == http.StatusGone
 	took := n.Time.Sub(n.began)
 	if n.What == trace.Ended {
-		r.open, r.short = r.open-1, r.short+1
-		if took > shortWatch || r.expired {
-			r.short = 0
-		}
-		if f.open--; f.open == 0 {
-			f.idle = n.Time
-		}
+		r.open, r.ended = r.open-1, n.Time
+		r.short = row(took <= shortWatch && !r.expired, r.short)
 	}
 	isWhole := n.What == trace.Opened && n.query.Get("sendInitialEvents") == "true" || n.What == trace.Listed && n.query.Get("continue") == ""
 	isExtra := isWhole && n.list && n.query.Get("limit") == "" && isWatched
-	isAgain := isWhole && !isExtra && r.seen && !r.expired && r.open == 0
+	// A program that was started anew lists anew, and takes longer.
+	isAgain := isWhole && !isExtra && !r.expired && r.open == 0 && n.began.Sub(r.ended) < 2*shortWatch
 	isSame := false
 	if n.What == trace.Answered && !n.isWrite() && n.Subresource == "" && n.code == http.StatusOK && isWatched {
 		known := f.world.known(n.resource, keyOf(n.Namespace, n.Name))
@@ -109,13 +105,12 @@ func (g *Glass) judgeRead(n note, event string, body map[string]any) {
 	g.found("list-of-watched", isExtra, "%s", n)
 	g.found("get-of-watched", isSame, "%s", n)
 	g.found("client-limit", isPaced, "%d requests in %s, the last is %s: one each %s", mostPaced, ago(mostPaced*pause), n, ago(pause))
-	g.found("all-secrets", isWhole && isAll && n.resource == "secrets" && !r.seen, "%s", n)
+	g.found("all-secrets", isWhole && isAll && n.resource == "secrets" && r.lists == 0, "%s", n)
 	if isWhole {
 		r.expired, r.lists = false, r.lists+1
 	}
 	if n.What == trace.Opened {
-		r.seen, r.open = true, r.open+1
-		f.open++
+		r.open++
 	}
 }
 
@@ -144,9 +139,9 @@ func (g *Glass) finish() {
 		held := now.Sub(o.DeletionTimestamp.Time)
 		g.found("finalizer-left", held > heldFor, "%s was deleted %s before the end, and has the finalizers %s", o, ago(held), strings.Join(o.Finalizers, ", "))
 	}
-	g.role.mu.Lock()
-	defer g.role.mu.Unlock()
-	for _, right := range g.role.unused {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for _, right := range g.unused {
 		isAsked := !strings.HasSuffix(right.resource, "/finalizers") // No request asks for that.
 		g.found("unused-right", isAsked, "%s %s in the API group %s", right.verb, right.resource, cmp.Or(right.group, `""`))
 	}
@@ -155,6 +150,3 @@ func (g *Glass) finish() {
 	}
 	g.Observer.Close() // These are lines, too.
 }
-
-// version is a version of the object that is written.
-func (w *write) version(number string) string { return w.resource + " " + w.now.key() + " " + number }

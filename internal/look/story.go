@@ -27,23 +27,17 @@ func (g *Glass) remark(word, format string, args ...any) {
 
 // tell makes a line of a note, if it is worth one.
 func (g *Glass) tell(n note) {
-	var what string
-	var body map[string]any
-	if n.What == trace.Received {
-		what, body = eventOf(n.body)
-	} else {
-		body = decode(n.body)
-	}
-	g.judgeRead(n, what, body)
+	event, body := n.content()
+	g.judgeRead(n, event, body)
 	switch {
 	case n.What == trace.Opened:
-		g.say(n, "watches", "%s%s", n.resource, in(n.Namespace))
+		g.say(n, "watches", "%s", n.where())
 	case n.What == trace.Received:
-		g.received(n, watch.EventType(what), body)
+		g.received(n, event, body)
 	case n.What == trace.Listed:
 		g.listed(n, body)
 	case n.What == trace.Refused:
-		g.say(n, "refused", "%s of %s%s → %s %s", n.verb(), n.resource, in(n.Namespace), n.result(), text(body, "message"))
+		g.say(n, "refused", "%s of %s → %s %s", n.verb(), n.where(), n.result(), text(body, "message"))
 	case n.isWrite() && n.What != trace.Sent:
 		g.wrote(n, body)
 	}
@@ -57,13 +51,6 @@ func (n note) result() string {
 	return fmt.Sprint(n.code)
 }
 
-func in(namespace string) string {
-	if namespace == "" {
-		return ""
-	}
-	return " in " + namespace
-}
-
 // listed tells a list.
 func (g *Glass) listed(n note, body map[string]any) {
 	items, _ := body["items"].([]any)
@@ -71,15 +58,15 @@ func (g *Glass) listed(n note, body map[string]any) {
 	for _, item := range items {
 		content, _ := item.(map[string]any)
 		now := g.read(n.exchange, content)
-		r.told(now.key(), true)
+		r.has[now.key()] = r.lists
 		if before := g.world.learn(now); before == nil || before.ResourceVersion != now.ResourceVersion {
 			g.happened(n, happening{at: n.Time, what: "was in a list", object: now})
 		}
 	}
-	if text(body, "metadata", "continue") == "" {
+	if _, isWhole := body["items"]; isWhole && text(body, "metadata", "continue") == "" { // A Table has no items.
 		g.missing(n, r)
 	}
-	g.say(n, "listed", "%d of %s%s", len(items), n.resource, in(n.Namespace))
+	g.say(n, "listed", "%d of %s", len(items), n.where())
 }
 
 // missing tells what was deleted while nobody watched: a list that is complete has it no more.
@@ -98,42 +85,43 @@ func (g *Glass) missing(n note, r *reading) {
 }
 
 // received tells an event of a watch.
-func (g *Glass) received(n note, what watch.EventType, content map[string]any) {
-	n.Text = string(what)
+func (g *Glass) received(n note, event watch.EventType, content map[string]any) {
+	n.Text = string(event)
+	r := g.findings.reading(n)
 	switch {
-	case what == watch.Error:
-		g.say(n, "refused", "watch of %s%s: %s", n.resource, in(n.Namespace), text(content, "message"))
+	case event == watch.Error:
+		g.say(n, "refused", "watch of %s: %s", n.where(), text(content, "message"))
 		return
-	case what == watch.Bookmark && text(content, "metadata", "annotations", metav1.InitialEventsAnnotationKey) == "true":
-		g.missing(n, g.findings.reading(n))
+	case event == watch.Bookmark && text(content, "metadata", "annotations", metav1.InitialEventsAnnotationKey) == "true":
+		g.missing(n, r)
 		return
-	case what == watch.Bookmark || nameOf(content) == "":
+	case event == watch.Bookmark || nameOf(content) == "":
 		return
 	}
 	now := g.read(n.exchange, content)
-	own := g.world.ownOf(n, now, what == watch.Deleted)
+	own := g.world.ownOf(n, now, event == watch.Deleted)
 	before := g.world.learn(now)
-	g.findings.reading(n).told(now.key(), what != watch.Deleted)
+	r.has[now.key()] = r.lists
 	g.about(n, now)
 	n.Echo = own != nil
-	if what != watch.Deleted && own == nil && before != nil && before.ResourceVersion == now.ResourceVersion {
-		return // The stream of a list that was opened again.
+	h := happening{at: n.Time, what: "was changed", echo: own != nil, object: now}
+	if before == nil || before.written != now.written {
+		h.by = now.written.by
 	}
-	h := happening{at: n.Time, what: "was changed", echo: own != nil, by: writer(before, now), object: now}
 	switch {
-	case what == watch.Deleted:
+	case event == watch.Deleted:
 		g.world.forget(n.resource, now.key())
+		delete(r.has, now.key())
 		h.what, h.by = "was deleted", ""
-		if h.echo {
-			h.by = "its own write"
-		}
 	case own != nil:
 		own.told, own.before = true, before
 	case before == nil || before.UID != now.UID:
 		h.what = "was added"
+	case before.ResourceVersion == now.ResourceVersion:
+		return // The stream of a list that was opened again.
 	}
 	g.happened(n, h)
-	if own != nil && what != watch.Deleted {
+	if own != nil {
 		return // The answer tells what has changed.
 	}
 	line := now.String()
@@ -149,13 +137,12 @@ func (g *Glass) received(n note, what watch.EventType, content map[string]any) {
 // about says what object a step is about, and whose it is.
 func (g *Glass) about(n note, o *object) {
 	n.Kind, n.Key, n.Version, n.Object = o.Kind, o.key(), o.ResourceVersion, o.fields
-	_, n.For = g.world.root(o)
+	n.For = g.world.root(o)
 }
 
 func (g *Glass) happened(n note, h happening) {
 	g.findings.hear(n, h)
-	g.world.all.add(h)
-	g.world.happened(h.object).add(h)
+	g.world.happened(h)
 }
 
 func colon(text string) string {
@@ -171,20 +158,16 @@ func (g *Glass) wrote(n note, body map[string]any) {
 	if bytes.HasPrefix(n.sent, protobufMagic) {
 		n.sent, _ = json.Marshal(sent)
 	}
-	n.Name = cmp.Or(n.Name, nameOf(sent))
-	if n.Name == "" && n.Subresource == "" && n.code == http.StatusCreated { // of a generateName
-		n.Name = nameOf(body)
-	}
+	n.Name = cmp.Or(n.Name, nameOf(sent), nameOf(body)) // That of a generateName is in the answer.
 	key := keyOf(n.Namespace, n.Name)
 	w := &write{note: n, from: text(sent, "metadata", "resourceVersion"), now: g.world.objects.of(n.resource + " " + key)}
-	changed := ""
 	switch {
 	case n.code == 0:
 		w.failed = "no answer"
 	case n.code >= http.StatusBadRequest:
 		w.failed = fmt.Sprintf("%d %s", n.code, text(body, "reason"))
 		if n.resource != "secrets" { // The message may quote what is in it.
-			changed = text(body, "message")
+			w.changed = text(body, "message")
 		}
 	case n.method == http.MethodDelete && nameOf(body) == "":
 		g.world.forget(n.resource, key)
@@ -193,10 +176,10 @@ func (g *Glass) wrote(n note, body map[string]any) {
 		w.before = g.world.before(n.exchange, w.now)
 		g.world.learn(w.now)
 		w.noOp = w.before != nil && w.before.ResourceVersion == w.now.ResourceVersion
-		if changed = changes(w.before, w.now); changed == "" && w.noOp {
-			changed = "nothing changed"
+		if w.changed = changes(w.before, w.now); w.changed == "" && w.noOp {
+			w.changed = "nothing changed"
 			if filled := changes(g.read(n.exchange, sent), w.now); n.method == http.MethodPut && filled != "" {
-				changed += "; the API server put back " + filled
+				w.changed += "; the API server put back " + filled
 			}
 		}
 	}
@@ -204,9 +187,8 @@ func (g *Glass) wrote(n note, body map[string]any) {
 		w.now = g.read(n.exchange, sent)
 	}
 	n.Cause = w.explain(g.world)
-	w.changed = changed
 	g.about(n, w.now)
-	g.say(n, "sent", "%s %s → %s%s  (%s)", n.method, n.path, n.result(), colon(changed), n.Cause)
+	g.say(n, "sent", "%s %s → %s%s  (%s)", n.method, n.path, n.result(), colon(w.changed), n.Cause)
 	g.judgeWrite(w)
 	w.last, w.before, w.body, w.sent = nil, nil, nil, nil
 	g.world.sent.Add(n.key(), w)

@@ -11,9 +11,8 @@ import (
 
 // Table is what kubectl get prints of the objects of one kind.
 type Table struct {
-	Resource string   `json:"resource"`
-	Columns  []string `json:"columns"`
-	Rows     [][]any  `json:"rows"`
+	Resource string `json:"resource"`
+	metav1.Table
 }
 
 const (
@@ -40,19 +39,11 @@ func (g *Glass) Tables(ctx context.Context) []Table {
 	g.mu.Unlock()
 	all := []Table{}
 	for _, path := range collections {
-		body, err := g.server.Get().AbsPath(path).Param("limit", mostRows).SetHeader("Accept", asTable).DoRaw(ctx)
-		var table metav1.Table
-		if err != nil || json.Unmarshal(body, &table) != nil {
-			continue
+		table := Table{Resource: path}
+		body, err := g.server.Get().AbsPath(path).Param("limit", mostRows).Param("includeObject", string(metav1.IncludeNone)).SetHeader("Accept", asTable).DoRaw(ctx)
+		if err == nil && json.Unmarshal(body, &table.Table) == nil {
+			all = append(all, table)
 		}
-		one := Table{Resource: path, Rows: [][]any{}}
-		for _, column := range table.ColumnDefinitions {
-			one.Columns = append(one.Columns, column.Name)
-		}
-		for _, row := range table.Rows {
-			one.Rows = append(one.Rows, row.Cells)
-		}
-		all = append(all, one)
 	}
 	return all
 }

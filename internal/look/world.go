@@ -4,14 +4,11 @@ import (
 	"cmp"
 	"encoding/json"
 	"maps"
-	"slices"
-	"strings"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/resourceversion"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/utils/lru"
@@ -46,14 +43,14 @@ type world struct {
 	objects recent[*object] // by resource and key
 	byUID   recent[*object]
 	own     recent[*ownWrite]   // by resource and version, or by the UID of what was deleted
-	old     recent[bool]        // versions that a write of the program has replaced, by resource and key
-	causes  recent[*happenings] // by the UID of the root of objects
-	all     happenings          // of every object
+	made    recent[string]      // the version that the program's last write has made of an object, by resource and key
+	causes  recent[[]happening] // by the UID of an object: of it, and of what it owns
+	all     []happening         // the newest of every object
 	sent    recent[*write]      // the last ones, by method, path and name
 }
 
 func newWorld() *world {
-	return &world{objects: newRecent[*object](), byUID: newRecent[*object](), own: newRecent[*ownWrite](), old: newRecent[bool](), causes: newRecent[*happenings](), sent: newRecent[*write]()}
+	return &world{objects: newRecent[*object](), byUID: newRecent[*object](), own: newRecent[*ownWrite](), made: newRecent[string](), causes: newRecent[[]happening](), sent: newRecent[*write]()}
 }
 
 // object is one as it was last seen.
@@ -62,13 +59,13 @@ type object struct {
 	resource                     string
 	gone                         bool
 	fields                       []byte // JSON, nil if it is too big
-	managers                     map[string]managed
+	written                      written
 }
 
-// managed says when a client has written fields of an object, and how much they are.
-type managed struct {
-	at   int64
-	size int
+// written says who wrote an object last, and in which second, as far as managedFields tell.
+type written struct {
+	by string
+	at int64
 }
 
 func (o *object) key() string { return keyOf(o.Namespace, o.Name) }
@@ -81,11 +78,11 @@ func keyOf(namespace, name string) string { return cache.NewObjectName(namespace
 
 // read returns what is kept of an object.
 func (g *Glass) read(x *exchange, content map[string]any) *object {
-	o := &object{resource: x.resource, managers: map[string]managed{}}
+	o := &object{resource: x.resource}
 	_ = runtime.DefaultUnstructuredConverter.FromUnstructured(content, &o.PartialObjectMetadata)
-	for _, m := range o.ManagedFields {
-		if m.FieldsV1 != nil { // An entry of the subresource scale has no time.
-			o.managers[m.Manager] = managed{max(ptr.Deref(m.Time, metav1.Time{}).Unix(), o.managers[m.Manager].at), o.managers[m.Manager].size + len(m.FieldsV1.GetRawBytes())}
+	for _, m := range o.ManagedFields { // That of the subresource scale has no time.
+		if at := ptr.Deref(m.Time, metav1.Time{}).Unix(); at >= o.written.at {
+			o.written = written{m.Manager, at}
 		}
 	}
 	maps.DeleteFunc(o.Annotations, func(_, value string) bool { return len(value) > mostAnnotation })
@@ -107,14 +104,17 @@ func (g *Glass) read(x *exchange, content map[string]any) *object {
 // learn notes how an object is now, and returns how it was, nil if it was not known. An older state
 // changes nothing.
 func (w *world) learn(now *object) (before *object) {
-	if before = w.known(now.resource, now.key()); before != nil {
-		if order, err := resourceversion.CompareResourceVersion(now.ResourceVersion, before.ResourceVersion); err == nil && order < 0 {
-			return before
-		}
+	if before = w.known(now.resource, now.key()); before != nil && isOlder(now.ResourceVersion, before.ResourceVersion) {
+		return before
 	}
 	w.objects.Add(now.resource+" "+now.key(), now)
 	w.byUID.Add(string(now.UID), now)
 	return before
+}
+
+func isOlder(version, than string) bool {
+	order, err := resourceversion.CompareResourceVersion(version, than)
+	return err == nil && order < 0
 }
 
 // known returns an object as it was last seen, nil if it is gone.
@@ -184,34 +184,20 @@ func controllerOf(o *object) metav1.OwnerReference {
 	return ptr.Deref(metav1.GetControllerOfNoCopy(o), o.OwnerReferences[0])
 }
 
-// root is what stands for all objects of one owner: the UID and the name of the first owner, or the
-// object's own.
-func (w *world) root(o *object) (uid types.UID, name string) {
-	uid, name = o.UID, o.String()
+// root names the first owner of an object, or the object itself.
+func (w *world) root(o *object) (name string) {
+	name = o.String()
 	for range mostOwners { // Owners may go round in a circle.
 		owner := controllerOf(o)
 		if owner.UID == "" {
 			break
 		}
-		uid, name = owner.UID, owner.Kind+" "+keyOf(o.Namespace, owner.Name)
-		if o = w.byUID.of(string(uid)); o == nil {
+		name = owner.Kind + " " + keyOf(o.Namespace, owner.Name)
+		if o = w.byUID.of(string(owner.UID)); o == nil {
 			break
 		}
 	}
-	return uid, name
-}
-
-// writer says which other client made an object what it is, as far as managedFields tell.
-func writer(before, now *object) string {
-	var all []string
-	for name, is := range now.managers {
-		// Fields that another one took over leave the time as it was.
-		if before == nil || is.at > before.managers[name].at || is.size > before.managers[name].size {
-			all = append(all, name)
-		}
-	}
-	slices.Sort(all)
-	return strings.Join(all, ", ")
+	return name
 }
 
 // text returns a field of an object that is a text, or "".

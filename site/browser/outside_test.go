@@ -17,7 +17,8 @@ func TestOutside(t *testing.T) {
 	t.Parallel()
 	s := newScript()
 	b := open(t, serve(t, s.History, page.Options{Outside: true, Tables: func(context.Context) any {
-		return []map[string]any{{"resource": "/api/v1/pods", "columns": []string{"Name", "Ready"}, "rows": [][]any{{"<b>a</b>", "1/1"}, {"b", nil}}}}
+		columns, rows := []map[string]any{{"name": "Name"}, {"name": "Ready"}}, []map[string]any{{"cells": []any{"<b>a</b>", "1/1"}}, {"cells": []any{"b", nil}}}
+		return []map[string]any{{"resource": "/api/v1/pods", "columnDefinitions": columns, "rows": rows}}
 	}}), laptop)
 	b.sees("#state", "live")
 	b.sees("#printed", "/api/v1/pods")

@@ -13,7 +13,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -95,7 +94,7 @@ func start(ctx context.Context) (glasses []*look.Glass, running *sync.WaitGroup,
 		return nil, running, err
 	}
 	for _, p := range programs {
-		glass, err := look.New(config, look.Options{Address: "127.0.0.1:0", Story: io.Discard})
+		glass, err := look.New(ctx, config, look.Options{Address: "127.0.0.1:0"})
 		if err != nil {
 			return glasses, running, err
 		}

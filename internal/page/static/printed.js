@@ -36,11 +36,11 @@ export class Printed {
     }
   }
 
-  table({resource, columns, rows}) {
+  table({resource, columnDefinitions, rows}) {
     return [el('h2', {}, resource), el('div', {class: 'scroll', tabindex: '0', role: 'region', 'aria-label': resource},
       el('table', {},
-        el('thead', {}, el('tr', {}, columns.map((name) => el('th', {scope: 'col'}, name)))),
-        el('tbody', {}, rows.map((cells) => el('tr', {}, cells.map((cell) => el('td', {}, String(cell ?? '')))))),
+        el('thead', {}, el('tr', {}, columnDefinitions.map(({name}) => el('th', {scope: 'col'}, name)))),
+        el('tbody', {}, rows.map(({cells}) => el('tr', {}, cells.map((cell) => el('td', {}, String(cell ?? '')))))),
       ),
     )];
   }
