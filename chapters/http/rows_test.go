@@ -134,6 +134,7 @@ var rows = []struct {
 			s.HoldWatches("deployments")
 			close(posted)
 			synctest.Wait()
+			s.stop() // Before a watch follows that is not held.
 		},
 		fails: func(t *testing.T, s *server, p *byHTTP) {
 			if refused := s.count("POST deployments 409"); refused == 0 {
