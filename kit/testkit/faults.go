@@ -131,7 +131,7 @@ func (f *Faults) Intercept(intercept func(w http.ResponseWriter, r *http.Request
 }
 
 // OnWrite asks decide what happens to each write from now on that is not intercepted: each
-// POST, PUT, PATCH and DELETE, except of Events and Leases. n counts them from 1. decide may
+// POST, PUT, PATCH and DELETE, except of Events and Leases, and dry runs. n counts them from 1. decide may
 // be nil.
 func (f *Faults) OnWrite(decide func(n int, r *http.Request) Fault) {
 	f.mu.Lock()
@@ -220,7 +220,7 @@ func (f *Faults) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 func (f *Faults) faultOf(line *Request, r *http.Request) Fault {
-	if r.Method == http.MethodGet || slices.Contains([]string{"events", "leases"}, line.Target.Resource) {
+	if r.Method == http.MethodGet || line.Query.Has("dryRun") || slices.Contains([]string{"events", "leases"}, line.Target.Resource) {
 		return Pass
 	}
 	f.mu.Lock()
