@@ -48,9 +48,11 @@ func TestNoListIsOld(t *testing.T) {
 		go pods.Run(t.Context())
 		time.Sleep(time.Minute) // longer than any back-off
 		seen := s.Latest()
+		release := s.HoldWatches("pods")
 		s.Remove(path + "0")
 		s.CutWatches("pods")
 		s.Compact()
+		release()
 		time.Sleep(time.Minute)
 		synctest.Wait()
 		if got := len(pods.Store.ListKeys()); got != 599 {
