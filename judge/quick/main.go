@@ -59,7 +59,11 @@ func judge(dir, scenario string) (status int, err error) {
 		return 0, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(temp)) }()
-	binary, err := build(".", dir, temp)
+	here, err := os.Getwd()
+	if err != nil {
+		return 0, err
+	}
+	binary, err := build(here, dir, temp)
 	if err != nil {
 		return 0, err
 	}
@@ -74,9 +78,8 @@ func judge(dir, scenario string) (status int, err error) {
 
 // build builds the test of the program in a folder. byhand is the folder of this repository.
 func build(byhand, dir, temp string) (binary string, err error) {
-	byhand, failure := filepath.Abs(byhand)
-	if dir, err = filepath.Abs(dir); err != nil || failure != nil {
-		return "", errors.Join(err, failure)
+	if dir, err = filepath.Abs(dir); err != nil {
+		return "", err
 	}
 	// No name that the folder can have, and one that Go takes for a test.
 	const name = "byhand_judge_of_this_program_test.go"
@@ -88,11 +91,11 @@ func build(byhand, dir, temp string) (binary string, err error) {
 	if err := errors.Join(os.WriteFile(file, []byte(test), 0o600), os.WriteFile(overlay, laid, 0o600)); err != nil {
 		return "", err
 	}
-	workspace, err := withByhand(byhand, dir, temp)
+	flags, err := withByhand(byhand, dir, temp)
 	if err != nil {
 		return "", err
 	}
-	if output, err := goIn(dir, workspace, "test", "-c", "-mod=readonly", "-o", binary, "-overlay", overlay, "."); err != nil {
+	if output, err := goIn(dir, append(append([]string{"test", "-c", "-o", binary, "-overlay", overlay}, flags...), ".")...); err != nil {
 		wrong := regexp.MustCompile(`\S+\.go:`).FindAllString(output, -1)
 		if strings.Contains(output, name) && !slices.ContainsFunc(wrong, func(file string) bool { return !strings.Contains(file, name) }) {
 			return "", fmt.Errorf("%s: the program must be a package main with: func run(ctx context.Context, config *rest.Config) error", dir)
@@ -102,25 +105,39 @@ func build(byhand, dir, temp string) (binary string, err error) {
 	return binary, nil
 }
 
-// withByhand makes a workspace of the folder's module and of this repository, in which the first finds the second, and its
-// own go.mod stays as it is.
-func withByhand(byhand, dir, temp string) (workspace string, err error) {
-	output, err := goIn(dir, "off", "env", "GOMOD")
+// withByhand returns flags with which the folder's module finds this repository, and leaves its own
+// go.mod as it is.
+func withByhand(byhand, dir, temp string) (flags []string, err error) {
+	output, err := goIn(dir, "env", "GOMOD")
 	mod := strings.TrimSpace(output)
-	if err != nil || mod == "" || mod == os.DevNull {
-		return "", fmt.Errorf("%s is in no Go module: go mod init makes one", dir)
+	switch {
+	case err != nil || mod == "" || mod == os.DevNull:
+		return nil, fmt.Errorf("%s is in no Go module: go mod init makes one", dir)
+	case filepath.Dir(mod) == byhand:
+		return nil, nil
 	}
-	workspace = filepath.Join(temp, "go.work")
-	if output, err := goIn(temp, workspace, "work", "init", byhand, filepath.Dir(mod)); err != nil {
-		return "", fmt.Errorf("%s: %s", mod, output)
+	copied := filepath.Join(temp, "go.mod")
+	content, err := os.ReadFile(mod)
+	if err != nil {
+		return nil, err
 	}
-	return workspace, nil
+	ours, err := os.ReadFile(filepath.Join(byhand, "go.sum"))
+	if err != nil {
+		return nil, err
+	}
+	theirs, _ := os.ReadFile(filepath.Join(filepath.Dir(mod), "go.sum")) // There may be none.
+	if err := errors.Join(os.WriteFile(copied, content, 0o600), os.WriteFile(filepath.Join(temp, "go.sum"), append(ours, theirs...), 0o600)); err != nil {
+		return nil, err
+	}
+	if output, err := goIn(dir, "mod", "edit", "-require=example.com/byhand@v0.0.0", "-replace=example.com/byhand="+byhand, copied); err != nil {
+		return nil, fmt.Errorf("%s: %s", mod, output)
+	}
+	return []string{"-modfile=" + copied, "-mod=mod"}, nil
 }
 
-// goIn runs the Go toolchain in a folder, in a workspace if it is not "off".
-func goIn(dir, workspace string, args ...string) (output string, err error) {
+func goIn(dir string, args ...string) (output string, err error) {
 	command := exec.Command("go", args...)
-	command.Dir, command.Env = dir, append(os.Environ(), "GOWORK="+workspace)
+	command.Dir = dir
 	text, err := command.CombinedOutput()
 	return string(text), err
 }
