@@ -65,26 +65,9 @@ func (r *Reconciler) createDeployment(ctx context.Context, s *fooState) error {
 			return err
 		}
 	}
-	client, desired := r.Deployments.Deployments(s.foo.Namespace), newDeployment(s)
-	errNamed := fmt.Errorf("metadata.name %w", errChanged)
-	// A webhook may name it, and each try would leave one more. A webhook need not support a dry run.
-	if len(s.owned) > 0 && r.Failures.Failed(s.foo) {
-		would, err := client.Create(ctx, desired, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
-		if err == nil && would.Name != desired.Name || err != nil && !apierrors.IsBadRequest(err) {
-			return cmp.Or(err, errNamed)
-		}
-	}
-	created, err := client.Create(ctx, desired, metav1.CreateOptions{})
+	created, err := r.createNamed(ctx, s, newDeployment(s))
 	if err != nil {
 		return err
-	}
-	r.Writes.Await(s.key, r.DeploymentStore, created)
-	if created.Name != desired.Name {
-		// The answer may be false, so what the Foo does not control, or had before, is kept.
-		if metav1.IsControlledBy(created, s.foo) && !slices.ContainsFunc(s.owned, func(d *appsv1.Deployment) bool { return d.UID == created.UID }) {
-			errNamed = errors.Join(errNamed, client.Delete(ctx, created.Name, metav1.DeleteOptions{Preconditions: metav1.NewUIDPreconditions(string(created.UID))}))
-		}
-		return errNamed
 	}
 	s.deployment = created
 	if field := differs(created, s.foo); field != "" {
@@ -92,6 +75,33 @@ func (r *Reconciler) createDeployment(ctx context.Context, s *fooState) error {
 	}
 	r.Events.Eventf(s.foo, created, corev1.EventTypeNormal, "Created", "Create", "Created Deployment %s", created.Name)
 	return nil
+}
+
+// createNamed creates a Deployment under its name. A webhook may give it another one: that Deployment
+// is deleted, and an error returned. If the DELETE fails, each try would leave one more. So after a
+// failure a dry run tells the name first, if the Foo controls one.
+func (r *Reconciler) createNamed(ctx context.Context, s *fooState, desired *appsv1.Deployment) (*appsv1.Deployment, error) {
+	client, errNamed := r.Deployments.Deployments(s.foo.Namespace), fmt.Errorf("metadata.name %w", errChanged)
+	if len(s.owned) > 0 && r.Failures.Failed(s.foo) {
+		would, err := client.Create(ctx, desired, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
+		// Bad request: a webhook that supports no dry run.
+		if err == nil && would.Name != desired.Name || err != nil && !apierrors.IsBadRequest(err) {
+			return nil, cmp.Or(err, errNamed)
+		}
+	}
+	created, err := client.Create(ctx, desired, metav1.CreateOptions{})
+	if err != nil {
+		return nil, err
+	}
+	r.Writes.Await(s.key, r.DeploymentStore, created)
+	if created.Name == desired.Name {
+		return created, nil
+	}
+	// The answer may be false, so what the Foo does not control, or had before, is kept.
+	if metav1.IsControlledBy(created, s.foo) && !slices.ContainsFunc(s.owned, func(d *appsv1.Deployment) bool { return d.UID == created.UID }) {
+		errNamed = errors.Join(errNamed, client.Delete(ctx, created.Name, metav1.DeleteOptions{Preconditions: metav1.NewUIDPreconditions(string(created.UID))}))
+	}
+	return nil, errNamed
 }
 
 // updateDeployment writes the fields that differ.

@@ -135,8 +135,9 @@ func (p *Plane) Install(more ...string) error {
 	return served(p.Kube.Discovery(), resources)
 }
 
-// served waits until the discovery has these resources, such as foos.samplecontroller.k8s.io. It has that of a CRD only
-// when the API server serves it.
+// served waits until the discovery has these resources, such as foos.samplecontroller.k8s.io. It has
+// that of a CRD once the condition Established is true (k8s.io/apiextensions-apiserver,
+// pkg/apiserver/customresource_discovery_controller.go).
 func served(kube discovery.ServerResourcesInterface, resources []string) error {
 	var missing []string
 	err := wait.PollUntilContextTimeout(context.Background(), 50*time.Millisecond, time.Minute, true, func(context.Context) (bool, error) {

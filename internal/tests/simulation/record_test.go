@@ -100,7 +100,7 @@ func (s *sequence) ended(w *worker, x *exchange, refused *apierrors.StatusError,
 	case x.status && !equality.Semantic.DeepEqual(statusOf(s, x.body), statusOf(s, x.answer)), changed != "":
 		reason, cause = v1alpha1.ReasonChangedByWebhook, "changed "+changed
 	}
-	// Without an answer to a dry run, the write itself is tried.
+	// For a webhook that knows no dry runs: the write itself is tried.
 	if x.dry && refused != nil && apierrors.IsBadRequest(refused) {
 		return
 	}
