@@ -79,3 +79,20 @@ func TestControllerManager(t *testing.T) {
 	program.Prints(2, `sent     DELETE .*/pods/web-\w+-\w+ → 200`)
 	found(t, program, dir, "all-secrets")
 }
+
+// kubectl does behind the glass what it does elsewhere: it applies, watches, and reads tables.
+func TestKubectl(t *testing.T) {
+	script := `set -e; PATH="$PWD/../cluster/bin:$PATH"
+		kubectl get configmaps --watch --output=name > "$0" &
+		echo '{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"applied"}}' | kubectl apply -f -
+		echo '{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"applied"},"data":{"a":"b"}}' | kubectl apply --server-side --force-conflicts -f -
+		until grep -q configmap/applied "$0"; do kubectl get --raw /readyz > /dev/null; done
+		kubectl get configmaps | grep 'applied *1'
+		kubectl explain configmap.data | grep KIND
+		kubectl delete configmap applied
+		kill $!; echo all is well`
+	program := subprocess.Run(t, exec.Command("go", "run", ".", "--page=", "--", "sh", "-c", script, filepath.Join(t.TempDir(), "watched")), deadline)
+	program.WaitFor("all is well")
+	program.WaitFor("sent     PATCH")
+	program.Exit()
+}

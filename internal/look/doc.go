@@ -20,17 +20,17 @@
 // # What is kept
 //
 // Of an object its fields, without managedFields, without annotations of over 256 bytes, and of a
-// Secret without its data and annotations; at most 8,192 objects, and of the others, or of one of over
-// 8 KiB, only its names. Headers, and with them credentials, are never kept, and no answer of a
-// subresource but status. An upgrade, logs and what goes through a proxy are not read.
+// Secret without its data and annotations; at most 8,192 objects, and of one of over 8 KiB only its
+// names. Headers, and with them credentials, are never kept, and no answer of a subresource but status.
+// An upgrade, logs and what goes through a proxy are not read.
 //
 // # What cannot be known
 //
 // The cause of a write is the latest event of the object that is written, of what owns it, of what has
 // the same owner, or of what it owns, unless the program itself wrote what the event tells; else of an
-// object whose name is a value in what is written. A reconcile sends each write once. So one that is sent again
-// without such an event is a retry of one that failed, or was caused by the event of an own write.
-// Otherwise the cause was not seen: a timer, another system. A write that waited for a limit of the
-// client is told to have the latest cause, although it may have been decided on before. What a program
+// object whose name is a value in what is written. A reconcile sends each write once. So one that is
+// sent again without such an event is a retry of one that failed, or was caused by the event of an own
+// write. Otherwise the cause was not seen: a timer, another system. A write that waited for a limit of
+// the client is told to have the latest cause, although it may have been decided on before. What a program
 // lists that was started anew, and that has not changed meanwhile, is no cause.
 package look

@@ -148,17 +148,23 @@ func (x *exchange) answered(code int, body []byte) {
 	x.note(what, code, body)
 }
 
-// read returns what is in a body, and leaves it to be read. A step that is too big is dropped by the
-// observer.
+// mostRead is how much of a body is read along.
+const mostRead = 32 << 20
+
+// read returns what is in a body, and leaves it to be read. It returns nil if the body is too big to
+// be told.
 func read(body *io.ReadCloser) []byte {
 	if *body == nil {
 		return nil
 	}
-	text, _ := io.ReadAll(*body) // Whoever reads on meets the error.
+	text, _ := io.ReadAll(io.LimitReader(*body, mostRead+1)) // Whoever reads the rest meets the error.
 	*body = struct {
 		io.Reader
 		io.Closer
 	}{io.MultiReader(bytes.NewReader(text), *body), *body}
+	if len(text) > mostRead {
+		return nil
+	}
 	return text
 }
 

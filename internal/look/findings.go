@@ -107,6 +107,13 @@ type reading struct {
 	has                 map[string]int // the list since which an object was last told, by its key
 }
 
+// told notes that an object is there. Of very many it notes the first ones.
+func (r *reading) told(key string) {
+	if _, isKnown := r.has[key]; isKnown || len(r.has) < mostObjects {
+		r.has[key] = r.lists
+	}
+}
+
 // reading returns what a request is part of. One for a single object is part of none.
 func (f *findings) reading(n note) *reading {
 	if !n.list && !n.watch {

@@ -58,7 +58,7 @@ func (g *Glass) listed(n note, body map[string]any) {
 	for _, item := range items {
 		content, _ := item.(map[string]any)
 		now := g.read(n.exchange, content)
-		r.has[now.key()] = r.lists
+		r.told(now.key())
 		if before := g.world.learn(now); before == nil || before.ResourceVersion != now.ResourceVersion {
 			g.happened(n, happening{at: n.Time, what: "was in a list", object: now})
 		}
@@ -101,7 +101,7 @@ func (g *Glass) received(n note, event watch.EventType, content map[string]any) 
 	now := g.read(n.exchange, content)
 	own := g.world.ownOf(n, now, event == watch.Deleted)
 	before := g.world.learn(now)
-	r.has[now.key()] = r.lists
+	r.told(now.key())
 	g.about(n, now)
 	n.Echo = own != nil
 	h := happening{at: n.Time, what: "was changed", echo: own != nil, object: now}
