@@ -37,6 +37,19 @@ func TestWrong(t *testing.T) {
 	}
 }
 
+// A story is short, and so are those of this repository.
+func TestShort(t *testing.T) {
+	files, _ := filepath.Glob("*.yaml")
+	for _, file := range files {
+		if _, err := story.Read(file); err != nil {
+			t.Error(err)
+		}
+		if content, err := os.ReadFile(file); err != nil || strings.Count(string(content), "\n") > 40 {
+			t.Errorf("%s has more than 40 lines, or none: %v", file, err)
+		}
+	}
+}
+
 // What is meant so is a finding, or what is below it.
 func TestAllows(t *testing.T) {
 	s := &story.Story{Allow: []story.Line{{Text: "drift deployments .spec.replicas"}, {Text: "set-back P7"}, {Text: "down pods"}}}
