@@ -1,7 +1,6 @@
 package foo
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -65,9 +64,21 @@ func (r *Reconciler) createDeployment(ctx context.Context, s *fooState) error {
 			return err
 		}
 	}
-	created, err := r.createNamed(ctx, s, newDeployment(s))
+	desired := newDeployment(s)
+	if err := r.tryName(ctx, s, desired); err != nil {
+		return err
+	}
+	created, err := r.Deployments.Deployments(s.foo.Namespace).Create(ctx, desired, metav1.CreateOptions{})
 	if err != nil {
 		return err
+	}
+	r.Writes.Await(s.key, r.DeploymentStore, created)
+	if created.Name != desired.Name {
+		// The answer may be false, so what the Foo does not control, or had before, is kept.
+		if metav1.IsControlledBy(created, s.foo) && !slices.ContainsFunc(s.owned, func(d *appsv1.Deployment) bool { return d.UID == created.UID }) {
+			err = r.Deployments.Deployments(s.foo.Namespace).Delete(ctx, created.Name, metav1.DeleteOptions{Preconditions: metav1.NewUIDPreconditions(string(created.UID))})
+		}
+		return errors.Join(errNamed, err)
 	}
 	s.deployment = created
 	if field := differs(created, s.foo); field != "" {
@@ -77,31 +88,21 @@ func (r *Reconciler) createDeployment(ctx context.Context, s *fooState) error {
 	return nil
 }
 
-// createNamed creates a Deployment under its name. A webhook may give it another one: that Deployment
-// is deleted, and an error returned. If the DELETE fails, each try would leave one more. So after a
-// failure a dry run tells the name first, if the Foo controls one.
-func (r *Reconciler) createNamed(ctx context.Context, s *fooState, desired *appsv1.Deployment) (*appsv1.Deployment, error) {
-	client, errNamed := r.Deployments.Deployments(s.foo.Namespace), fmt.Errorf("metadata.name %w", errChanged)
-	if len(s.owned) > 0 && r.Failures.Failed(s.foo) {
-		would, err := client.Create(ctx, desired, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
-		// Bad request: a webhook that supports no dry run.
-		if err == nil && would.Name != desired.Name || err != nil && !apierrors.IsBadRequest(err) {
-			return nil, cmp.Or(err, errNamed)
-		}
+// tryName returns errNamed if a dry run says so. It asks after a failure, if the Foo controls a
+// Deployment: that may be one that a webhook has named and nobody could delete, and each try would
+// leave one more.
+func (r *Reconciler) tryName(ctx context.Context, s *fooState, desired *appsv1.Deployment) error {
+	if len(s.owned) == 0 || !r.Failures.Failed(s.foo) {
+		return nil
 	}
-	created, err := client.Create(ctx, desired, metav1.CreateOptions{})
-	if err != nil {
-		return nil, err
+	would, err := r.Deployments.Deployments(s.foo.Namespace).Create(ctx, desired, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
+	switch {
+	case apierrors.IsBadRequest(err):
+		return nil // A webhook that supports no dry run.
+	case err == nil && would.Name != desired.Name:
+		return errNamed
 	}
-	r.Writes.Await(s.key, r.DeploymentStore, created)
-	if created.Name == desired.Name {
-		return created, nil
-	}
-	// The answer may be false, so what the Foo does not control, or had before, is kept.
-	if metav1.IsControlledBy(created, s.foo) && !slices.ContainsFunc(s.owned, func(d *appsv1.Deployment) bool { return d.UID == created.UID }) {
-		errNamed = errors.Join(errNamed, client.Delete(ctx, created.Name, metav1.DeleteOptions{Preconditions: metav1.NewUIDPreconditions(string(created.UID))}))
-	}
-	return nil, errNamed
+	return err
 }
 
 // updateDeployment writes the fields that differ.
@@ -123,8 +124,12 @@ func (r *Reconciler) updateDeployment(ctx context.Context, s *fooState) error {
 	return nil
 }
 
-// errChanged is a write that the API server accepted and stored with another value.
-var errChanged = errors.New("is not as it was sent: does an admission webhook change it?")
+// errChanged is a write that the API server accepted and stored with another value. errNamed is one
+// that a webhook has given another name.
+var (
+	errChanged = errors.New("is not as it was sent: does an admission webhook change it?")
+	errNamed   = fmt.Errorf("metadata.name %w", errChanged)
+)
 
 // verify asks the API server whether the Foo is still the one in the cache, and whether it has its
 // Deployment, if the cache has one. If not, a watch is behind and it returns errCacheBehind. Of the

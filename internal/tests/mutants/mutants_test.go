@@ -97,7 +97,7 @@ var mutants = []struct {
 	{"a drift that is not seen", "controller/foo/deployment.go", "case !equal(is.Spec.Template.Spec.Containers, want.Spec.Template.Spec.Containers):", "case false:", "./controller/foo", "TestDrift"},
 	{"a change taken back that passes for a success", "controller/foo/deployment.go", "if field := differs(updated, s.foo); field != \"\" {", "if field := \"\"; field != \"\" {", "./controller/foo", "TestNoHotLoop"},
 	{"one Deployment more a try, beside a webhook that names them", "controller/foo/deployment.go", "would.Name != desired.Name", `would.Name == ""`, "./controller/foo", "TestNamedByWebhookAndNotDeleted"},
-	{"no create beside a webhook that knows no dry runs", "controller/foo/deployment.go", " && !apierrors.IsBadRequest(err)", "", "./controller/foo", "TestRefusalHoldsUpNothingElse"},
+	{"no create beside a webhook that knows no dry runs", "controller/foo/deployment.go", "case apierrors.IsBadRequest(err):", "case false:", "./controller/foo", "TestRefusalHoldsUpNothingElse"},
 	{"a new Deployment that is not the Foo's", "controller/foo/deployment.go", "if field := differs(created, s.foo); field != \"\" {", "if field := \"\"; field != \"\" {", "./controller/foo", "TestOwnerIsStripped"},
 	{"the old one deleted before the Foo has a new one", "controller/foo/deployment.go", "if s.blocked == nil && s.deployment != nil && differs(s.deployment, s.foo) == \"\" {", "if s.deployment != nil {", "./controller/foo", "TestOwnerIsStripped"},
 	{"an owner that nobody compares", "controller/foo/deployment.go", "case !equal(is.OwnerReferences, want.OwnerReferences):", "case false:", "./controller/foo", "TestApplyDesired"},
