@@ -37,7 +37,7 @@ var lessons = []lesson{
 	},
 	{
 		Title:    "It reads its memory",
-		Say:      "The watch of Deployments is held. You asked for 3, the controller sent 3, and its store shows 2.",
+		Say:      "The watch of Deployments is held. You asked for 3, the controller sent 3, its store shows 2.",
 		Setup:    "create example-foo web 2; wait; hold on; scale example-foo 3; wait",
 		Question: "You scale the Foo to 4. Does it send a PUT?", Answers: []string{"Yes, at once", "No, it waits"}, Right: 1,
 		Button: "Scale the Foo", Act: "scale example-foo 4",
