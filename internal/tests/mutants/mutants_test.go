@@ -148,7 +148,7 @@ var mutants = []struct {
 	{"one back-off for all writes", "controller/failures.go", "id := attemptID{object.GetUID(), w.Name}", "id := attemptID{object.GetUID(), \"\"}", "./controller", "TestFailedWriteWaits"},
 	{"a back-off that does not begin anew after a success", "controller/failures.go", "a.failed, a.done = 0, a.done+1", "a.done++", "./controller", "TestBackOffDoubles"},
 	{"a correction that nobody forgets", "controller/failures.go", "f.attempts.Add(id, a, max(stoodFor, ", "f.attempts.Add(id, a, max(2*stoodFor, ", "./controller", "TestUndoneWriteWaits"},
-	{"a terminating namespace tried again", "controller/failures.go", "case IsTerminating(a.err):", "case false:", "./controller", "TestTerminatingWaits"},
+	{"a terminating namespace tried again", "controller/failures.go", "case IsTerminating(a.err), ", "case ", "./controller", "TestTerminatingWaits"},
 	{"the last Deployment deleted on the cache's word", "controller/foo/deployment.go", "err != nil || s.deployment == nil {", "true {", "./controller/foo", "TestRenameToAndFro"},
 	{"a new spec that waits for an old back-off", "controller/failures.go", "a.generation != object.GetGeneration() || a.err", "a.err", "./controller/foo", "TestForbidden"},
 	{"an error that lasts and is not told", "controller/foo/status.go", "case f.Lasts:", "case false:", "./controller/foo", "TestFailureThatLasts"},
