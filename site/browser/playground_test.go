@@ -496,6 +496,7 @@ func TestPlaygroundLinks(t *testing.T) {
 	b.row("foos", "example-foo web 2 0 False Forbidden")
 	b.follows("#bug=edge-triggered")
 	b.row("foos", "example-foo web 4 2 False WaitingForReplicas")
+	b.sees("#steps", "sent nothing") // It has not compared, so it does not know that there is something to do.
 	b.follows("#create+%3Cimg%20src=x%3E;drop+tables")
 	b.row("foos", "example-foo web 2 2 True Available")
 	b.visit(site(t), "lesson-4.html")

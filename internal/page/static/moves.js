@@ -25,8 +25,8 @@ const headlines = {
   'queue forgot': 'Its failures no longer count',
   'worker got': 'A worker takes the key',
   'worker done': 'The worker gives the key back',
-  'reconcile started': 'What is, against what should be',
-  'reconcile ended': 'Compared, and done',
+  'reconcile started': 'The reconcile begins',
+  'reconcile ended': 'The reconcile has ended',
   'reconcile failed': 'It did not work',
   'request failed': 'No answer',
 };
