@@ -76,8 +76,7 @@ function allMoves(step) {
     case 'worker':
       return what === 'got' ? [{...key, from: 'queue', to: 'worker'}] : [];
     case 'reconcile':
-      return what === 'started' ? [{...key, from: 'worker', to: 'reconcile'}]
-        : [{...key, from: '', to: 'reconcile', note: what === 'failed' ? 'error' : '', tone: what === 'failed' ? 'bad' : ''}];
+      return [{...key, from: what === 'started' ? 'worker' : '', to: 'reconcile'}];
     case 'request':
       return requestMoves(step, wire);
   }
