@@ -408,6 +408,19 @@ func TestPlaygroundAccess(t *testing.T) {
 func TestPlaygroundShows(t *testing.T) {
 	t.Parallel()
 	b := playSeen(t, laptop, "")
+	b.run(`
+		window.unread = new Set(); // A caption stood too briefly, or a label covered the name of a part.
+		let said = document.querySelector('#caption').textContent, since = -Infinity;
+		const boxes = (selector) => [...document.querySelectorAll(selector)].map((e) => e.getBoundingClientRect());
+		requestAnimationFrame(function frame(now) {
+			const text = document.querySelector('#caption').textContent;
+			if (text !== said) {
+				if (now - since < 300) { unread.add(said); }
+				[said, since] = [text, now];
+			}
+			if (boxes('.token-name').some((a) => boxes('.part-name').some((b) => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom))) { unread.add('covered at: ' + said); }
+			requestAnimationFrame(frame);
+		});`)
 	b.acts("scale-deployment example-foo web 7")
 	b.sees("#deployments .note", "replicas 2 → 7 → 2 · ")
 	b.sees("#last", "1 PATCH by you, ")
@@ -436,6 +449,9 @@ func TestPlaygroundShows(t *testing.T) {
 	b.forget()
 	b.do(chromedp.Evaluate[chromedp.Void](`for (let n = 0; n < 20; n++) { document.querySelector('[data-do=scale]').click(); }`))
 	b.witnessed("tokens", "left out")
+	if unread := value[[]string](b, `[...unread]`); len(unread) > 0 {
+		t.Errorf("one cannot read %q", unread)
+	}
 }
 
 // The editor gets, applies and says what is wrong, and a link has what was written. A text that
