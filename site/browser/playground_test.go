@@ -184,6 +184,9 @@ func TestPlaygroundLessons(t *testing.T) {
 	} {
 		b.sees("#nth", fmt.Sprintf("第 %d / 10 课", i+1))
 		b.until(lesson + `.dataset.phase === 'asks'`)
+		if late := value[[]string](b, `[...document.querySelectorAll('.token')].map((e) => e.textContent).filter((text) => !text.startsWith('PATCH'))`); i == 1 && len(late) > 0 {
+			t.Errorf("the controller is stopped, and it seems to send: %q", late)
+		}
 		if open := value[bool](b, lesson+`.checkValidity()`); open != (i == 0) {
 			t.Errorf("lesson %d: before an answer is chosen one can act: %t", i+1, open)
 		}
