@@ -431,6 +431,10 @@ func TestPlaygroundShows(t *testing.T) {
 	b.acts("set-image example-foo web 7")
 	b.sees("#deployments .note", "image nginx:1.29 → nginx:1.0 → nginx:1.29 · ")
 
+	b.acts("delete-background example-foo web 2")
+	b.witnessed("tokens", "DELETE by the garbage collector")
+	b.acts("create example-foo web 2")
+	b.row("foos", "example-foo web 2 2 True Available")
 	b.acts("hold")
 	b.acts("delete-deployment example-foo web 7")
 	b.sees("#deployments .note", "server: gone · the controller's store: replicas 2")

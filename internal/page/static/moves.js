@@ -79,6 +79,8 @@ function allMoves(step) {
       return [{...key, from: what === 'started' ? 'worker' : '', to: 'reconcile'}];
     case 'request':
       return requestMoves(step, wire);
+    case 'server': // another client's write
+      return [{...wire, from: 'outside', to: 'server'}];
   }
   return [];
 }

@@ -45,7 +45,7 @@ export class Token {
   }
 
   place(x, y, width) {
-    this.turn(x > width * 0.6 ? -1 : 1);
+    this.turn(x >= width / 2 ? -1 : 1);
     this.element.setAttribute('transform', `translate(${x.toFixed(1)} ${y.toFixed(1)})`);
   }
 
