@@ -325,6 +325,12 @@ func TestPlaygroundOneScreen(t *testing.T) {
 				}
 			}
 		}
+		if moved := value[float64](b, `((form, top) => { const seen = top(); form.dataset.phase = 'asks'; const asked = top(); form.dataset.phase = 'seen'; return seen - asked; })(`+lesson+`, () => document.querySelector('form:not([hidden]) legend').getBoundingClientRect().top)`); moved != 0 {
+			t.Errorf("%s: what came of the act moves the question by %.0f", test.name, moved)
+		}
+		if cut := value[bool](b, `((cell) => { cell.textContent = 'WaitingForReplicas'; return cell.getBoundingClientRect().right > cell.closest('.scroll').getBoundingClientRect().right; })(document.querySelector('#foos tbody td:last-child'))`); cut && !test.phone {
+			t.Errorf("%s: a long reason is cut", test.name)
+		}
 		b.until(`document.querySelectorAll('.token').length === 0`) // What travels may be anywhere.
 		for range 2 {
 			b.click("#language")
@@ -334,7 +340,7 @@ func TestPlaygroundOneScreen(t *testing.T) {
 				form.hidden = false;
 				const long = ['asks', 'seen'].flatMap((phase) => {
 					form.dataset.phase = phase;
-					return [...form.querySelectorAll('.say, .seen > p')].filter((p) => p.offsetHeight > 2.2 * parseFloat(getComputedStyle(p).lineHeight)).map((p) => p.innerText);
+					return [...form.querySelectorAll('.say, .came, .seen > p')].filter((p) => p.offsetHeight > 2.2 * parseFloat(getComputedStyle(p).lineHeight)).map((p) => p.innerText);
 				});
 				form.hidden = hidden;
 				form.dataset.phase = phase;

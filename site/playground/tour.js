@@ -50,7 +50,7 @@ function show(next) {
   button.disabled = next === 'sets' || next === 'acts';
   say(button, {seen: button.dataset.next, lost: 'Set it up again'}[next] ?? button.dataset.says);
   lesson().querySelectorAll('.guess').forEach((guess) => { guess.disabled = next !== 'asks'; });
-  lesson().querySelectorAll('p[data-says]').forEach((place) => say(place, place.dataset.says.replace('{took}', took('Deployment web'))));
+  lesson().querySelectorAll('.came').forEach((place) => say(place, next === 'lost' ? 'Something else was done, so this lesson cannot go on.' : place.dataset.says.replace('{took}', took('Deployment web'))));
   if (follows && document.activeElement === document.body) {
     (lesson().querySelector('.guess:enabled input') ?? button).focus({preventScroll: true});
   }
