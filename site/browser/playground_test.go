@@ -190,9 +190,11 @@ func TestPlaygroundLessons(t *testing.T) {
 		if open := value[bool](b, lesson+`.checkValidity()`); open != (i == 0) {
 			t.Errorf("lesson %d: before an answer is chosen one can act: %t", i+1, open)
 		}
-		b.click("#tour > form:not([hidden]) .guess input")
+		b.click("#tour > form:not([hidden]) .guess " + []string{"input:not([data-right])", "input[data-right]"}[i%2])
 		b.click("#tour > form:not([hidden]) .first")
 		b.until(lesson + `.dataset.phase === 'seen'`)
+		b.sees("#nth", fmt.Sprintf(" · %d ✓ %d ✗", (i+1)/2, (i+2)/2))
+		b.until(fmt.Sprintf(lesson+`.querySelector('details').open === %t`, i%2 == 0)) // A wrong answer is told why.
 		b.run("foreign()")
 		b.shot(fmt.Sprint(i + 1))
 		b.click("#language")
