@@ -525,6 +525,8 @@ func TestPlaygroundLinks(t *testing.T) {
 	b.sees("#on", "Refuse creates")
 	b.sees("#on", "bug no-retry")
 	b.row("foos", "example-foo web 2 0 False Forbidden")
+	b.drawer("[data-do=no-retry]")
+	b.until(`[...document.querySelectorAll('#wrong .now')].filter((e) => e.checkVisibility()).map((e) => e.textContent).join().startsWith('Now refuse creates, delete')`)
 	b.follows("#bug=edge-triggered")
 	b.row("foos", "example-foo web 4 2 False WaitingForReplicas")
 	b.sees("#steps", "sent nothing") // It has not compared, so it does not know that there is something to do.
