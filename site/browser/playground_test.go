@@ -310,7 +310,7 @@ func TestPlaygroundOneScreen(t *testing.T) {
 	}{
 		{"1440x900", look{width: 1440, height: 900}, regions},
 		{"1280x720", look{width: 1280, height: 720, dark: true}, regions},
-		{"390x844", phone, "#lessons, #picture"},
+		{"390x844", phone, "#lessons, #picture, #deployments"},
 	} {
 		b.turns(test.look)
 		b.click("#again")
