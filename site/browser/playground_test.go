@@ -516,8 +516,12 @@ func TestPlaygroundLinks(t *testing.T) {
 	b.do(chromedp.Reload())
 	b.until(`document.documentElement.lang === 'zh-CN' && document.querySelector('#earlier').innerText === '上一课'`)
 	b.shot("phone")
-	b.click("#language")
 	b.until(theirs)
+	b.acts("create b c 1")
+	b.row("foos", "b c 1 1 True Available") // A value of the API, as kubectl prints it, also where its row is moved.
+	b.acts("delete-background a c 1")
+	b.until(`document.querySelector('#foos tbody').textContent.startsWith('bc11TrueAvailable')`)
+	b.click("#language")
 
 	// A bug and bad luck, by their names, and what shows them.
 	b.follows("#bug=no-retry&luck=refuse-creates,no-such-luck")
