@@ -2,16 +2,12 @@ package main
 
 import (
 	"context"
-	"net/http"
 	"testing"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
-	kubefake "k8s.io/client-go/kubernetes/fake"
+	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
 
 	"example.com/byhand/controller"
@@ -42,25 +38,18 @@ func synced(t *testing.T, i *informer.Informer) *informer.Informer {
 // atResource is what the API server in memory has to know of Ats.
 var atResource = testkit.Resource{GroupVersionKind: SchemeGroupVersion.WithKind("At"), Plural: "ats", Status: true, Generation: true}
 
-// TestAtInformer: it asks for one namespace or for all, and fills the store. The server here
-// cannot stream a list, so the Reflector falls back to a plain one.
+// TestAtInformer: it asks for one namespace or for all, and fills the store.
 func TestAtInformer(t *testing.T) {
 	const version = "/apis/cnat.programming-kubernetes.info/v1alpha1"
-	for namespace, path := range map[string]string{"": version + "/ats", "ns": version + "/namespaces/ns/ats"} {
+	for namespace, path := range map[string]string{"": version + "/ats", "default": version + "/namespaces/default/ats"} {
 		api := testkit.NewAPIServer(atResource)
-		api.Add(version+"/namespaces/ns/ats/one", &unstructured.Unstructured{Object: map[string]any{}})
-		api.Refuse(func(r *http.Request) *apierrors.StatusError {
-			if r.URL.Query().Has("sendInitialEvents") {
-				return apierrors.NewInvalid(schema.GroupKind{}, "", nil)
-			}
-			return nil
-		})
+		api.Add(version+"/namespaces/default/ats/one", &unstructured.Unstructured{Object: map[string]any{}})
 		client, err := NewClient(api.Config())
 		if err != nil {
 			t.Fatal(err)
 		}
 		i := synced(t, NewAts(client, namespace, 0, cache.ResourceEventHandlerFuncs{}))
-		if _, ok := get[*At](i.Store, cache.NewObjectName("ns", "one")); !ok {
+		if _, ok := get[*At](i.Store, cache.NewObjectName("default", "one")); !ok {
 			t.Errorf("the store has %q", i.Store.ListKeys())
 		}
 		for _, request := range api.Log() {
@@ -73,23 +62,25 @@ func TestAtInformer(t *testing.T) {
 
 // TestPodInformer: of all Pods it has those of Ats, and finds them by their At.
 func TestPodInformer(t *testing.T) {
-	pod := func(name, at string, labels map[string]string) *corev1.Pod {
-		return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: name, Labels: labels, Annotations: map[string]string{nameAnnotation: at}}}
+	api := testkit.NewAPIServer()
+	for pod, at := range map[string]string{"a": "one", "b": "two", "others": "one"} {
+		object := &unstructured.Unstructured{Object: map[string]any{}}
+		object.SetAnnotations(map[string]string{nameAnnotation: at})
+		if pod != "others" {
+			object.SetLabels(map[string]string{uidLabel: "uid"})
+		}
+		api.Add("/api/v1/namespaces/default/pods/"+pod, object)
 	}
-	labels := map[string]string{uidLabel: "uid"}
-	client := kubefake.NewClientset(pod("a", "one", labels), pod("b", "two", labels), pod("others", "one", nil))
+	client := kubernetes.NewForConfigOrDie(api.Config())
 	i := synced(t, NewPods(client, "", cache.ResourceEventHandlerFuncs{}))
 	if n := len(i.Store.ListKeys()); n != 2 {
 		t.Errorf("%d Pods in the store, want 2", n)
 	}
-	if pods := podsOf(i.Store, cache.NewObjectName("ns", "one")); len(pods) != 1 || pods[0].Name != "a" {
+	if pods := podsOf(i.Store, cache.NewObjectName("default", "one")); len(pods) != 1 || pods[0].Name != "a" {
 		t.Errorf("Pods of one: %v", pods)
 	}
-	if keys, err := podIndexers()[byAt](&At{}); err != nil || len(keys) > 0 {
-		t.Errorf("what is no Pod is found as %q (%v)", keys, err)
-	}
 	// An orphan has no owner, and its phase changes.
-	orphan, _ := get[*corev1.Pod](i.Store, cache.NewObjectName("ns", "b"))
+	orphan, _ := get[*corev1.Pod](i.Store, cache.NewObjectName("default", "b"))
 	queue := controller.NewPriorityQueue("")
 	defer queue.ShutDown()
 	succeeded := orphan.DeepCopy()
@@ -98,7 +89,7 @@ func TestPodInformer(t *testing.T) {
 	if queue.Len() != 1 {
 		t.Fatalf("%d keys are added, want that of the At of b", queue.Len())
 	}
-	if key, _ := queue.Get(); key != cache.NewObjectName("ns", "two") {
+	if key, _ := queue.Get(); key != cache.NewObjectName("default", "two") {
 		t.Errorf("the At of b: %s", key)
 	}
 }
