@@ -55,12 +55,6 @@ func (c cluster) create(name, schedule string) {
 		"spec":{"schedule":%q,"containers":[{"name":"main","image":"busybox","command":["echo","hello"]}]}}`, name, schedule))
 }
 
-// patch changes an At by a merge patch.
-func (c cluster) patch(name, patch string) {
-	c.Helper()
-	c.Kubectl("patch", "at", name, "--type=merge", "-p", patch)
-}
-
 // becomes waits until a field of an object, such as "{.status.phase}", has this value.
 func (c cluster) becomes(object, field, value string) {
 	c.Helper()
