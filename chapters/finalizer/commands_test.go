@@ -17,7 +17,8 @@ import (
 )
 
 // Each command of the README runs, and what it promises comes true. The program looks at
-// the README's namespace alone, and its folder bin/volumes is in a directory of the test.
+// the README's namespace alone, with the rights of config/rbac, and its folder bin/volumes is in a
+// directory of the test.
 //
 // It waits most of the time, for the namespace controller. So it is the first test of the
 // package, by the name of this file, and the others run meanwhile.
@@ -36,8 +37,9 @@ func TestReadme(t *testing.T) {
 	}
 	c.directory = directory(filepath.Join(checkout, "bin/volumes"))
 
+	account := c.AccountWith("byhand-finalizer")
 	start := func() *chaptertest.Program {
-		p := c.Start("--kubeconfig", c.Kubeconfig, "--store", string(c.directory), "--namespace", namespace)
+		p := c.Start("--kubeconfig", account, "--store", string(c.directory), "--namespace", namespace)
 		p.Prints(1, "ready: ")
 		return p
 	}
