@@ -25,14 +25,13 @@ func TestMain(m *testing.M) { os.Exit(chaptertest.Run(m, chaptertest.CoreCRDs)) 
 type cluster struct {
 	*chaptertest.Cluster
 	directory
-	// person acts in the namespace.
-	person
+	projects clientset.ProjectInterface
 }
 
 func newCluster(t *testing.T) *cluster {
 	t.Helper()
 	c := &cluster{Cluster: chaptertest.New(t), directory: directory(filepath.Join(t.TempDir(), "store"))}
-	c.person = person{t, clientset.NewForConfigOrDie(c.Config).ExamplesV1alpha1().Projects(c.Namespace)}
+	c.projects = clientset.NewForConfigOrDie(c.Config).ExamplesV1alpha1().Projects(c.Namespace)
 	t.Cleanup(c.force)
 	return c
 }
@@ -48,14 +47,6 @@ func (c *cluster) force() {
 	if err != nil {
 		c.Errorf("clean up: %v", err)
 	}
-}
-
-// program starts the program, on the test's namespace and store, until it works.
-func (c *cluster) program(kubeconfig string, args ...string) *chaptertest.Program {
-	c.Helper()
-	p := c.Start(append([]string{"--kubeconfig", kubeconfig, "--store", string(c.directory), "--namespace", c.Namespace}, args...)...)
-	p.Prints(1, "ready: ")
-	return p
 }
 
 // has waits until an owner has this many volumes, from 0 on, and no other.
