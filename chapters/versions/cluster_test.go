@@ -34,6 +34,7 @@ type cluster struct {
 	*chaptertest.Cluster
 	requests *api
 	etcd     string
+	account  string // a kubeconfig with the rights of config/rbac, which are enough
 }
 
 func newCluster(t *testing.T) *cluster {
@@ -47,6 +48,7 @@ func newCluster(t *testing.T) *cluster {
 		t.Fatal(err)
 	}
 	c.requests = &api{rest: client.RESTClient()}
+	c.account = c.AccountWith("byhand-versions")
 	if c.etcd, err = etcdOf(c.Kubeconfig); err != nil {
 		t.Fatal(err)
 	}
@@ -71,7 +73,7 @@ func (c *cluster) reset() {
 // start runs the program until the API server serves both versions.
 func (c *cluster) start() *chaptertest.Program {
 	c.Helper()
-	p := c.Start("--kubeconfig", c.Kubeconfig)
+	p := c.Start("--kubeconfig", c.account)
 	p.Prints(1, "ready: ")
 	return p
 }

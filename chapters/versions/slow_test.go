@@ -24,7 +24,7 @@ func TestSlowWrite(t *testing.T) {
 	}
 	send, answered := c.beginCreate(client)
 	c.store("v1beta1")
-	migration := c.Start("--kubeconfig", c.Kubeconfig, "migrate")
+	migration := c.Start("--kubeconfig", c.account, "migrate")
 	migration.Prints(1, "waiting for writes that began before|storedVersions is")
 	if _, err := io.WriteString(send, `"toppings":["salami"]}}`); err != nil {
 		t.Fatal(err)
