@@ -61,7 +61,7 @@ func run(ctx context.Context, o options) error {
 	if err != nil {
 		return err
 	}
-	client, err := NewToppings(config)
+	client, err := newClient(config)
 	if err != nil {
 		return connect.ExplainConfig(err)
 	}
@@ -103,7 +103,7 @@ func run(ctx context.Context, o options) error {
 // program is what runs.
 type program struct {
 	out          *log.Logger
-	client       *Toppings
+	client       rest.Interface
 	toppings     *informer.Informer
 	server       *serve.Server
 	at           place
@@ -164,7 +164,7 @@ func (p *program) register(ctx context.Context) error {
 // order creates a Pizza where the API server has to ask.
 func (p *program) order() *rest.Request {
 	pizza := &v1alpha1.Pizza{ObjectMeta: metav1.ObjectMeta{GenerateName: "byhand-"}}
-	return p.client.rest.Post().Namespace(cmp.Or(p.at.namespace, metav1.NamespaceDefault)).Resource("pizzas").Body(pizza)
+	return p.client.Post().Namespace(cmp.Or(p.at.namespace, metav1.NamespaceDefault)).Resource("pizzas").Body(pizza)
 }
 
 type options struct {
