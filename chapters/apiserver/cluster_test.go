@@ -25,6 +25,8 @@ func TestMain(m *testing.M) { os.Exit(chaptertest.Run(m)) }
 type cluster struct {
 	*chaptertest.Cluster
 	dynamic.Interface
+	// account is a kubeconfig with the rights of config/rbac, which are enough.
+	account string
 	program *chaptertest.Program
 	runs    bool
 }
@@ -33,6 +35,9 @@ func newCluster(t *testing.T) *cluster {
 	t.Helper()
 	c := &cluster{Cluster: chaptertest.New(t)}
 	c.Interface = dynamic.NewForConfigOrDie(c.Config)
+	c.Shell("kubectl apply -f config/rbac")
+	t.Cleanup(func() { c.Shell("kubectl delete -f config/rbac") })
+	c.account = c.As(c.Kubectl("create", "token", "byhand-apiserver", "--namespace", "default"))
 	c.run()
 	return c
 }
@@ -41,7 +46,7 @@ func newCluster(t *testing.T) *cluster {
 // that is left would stop the deletion of all namespaces.
 func (c *cluster) run() {
 	c.Helper()
-	c.program = c.Start("--kubeconfig", c.Kubeconfig)
+	c.program = c.Start("--kubeconfig", c.account)
 	c.runs = true
 	c.program.Prints(1, "ready: ")
 	program := c.program

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"maps"
 	"net/http"
 	"reflect"
 	"slices"
@@ -10,6 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/rest"
+
+	"example.com/byhand/kit/crd"
 )
 
 // client-go finds the kind, with every verb that there is. (TestReadme finds it through the API
@@ -39,17 +42,8 @@ func TestDiscovery(t *testing.T) {
 // most: server-side apply refuses an object with a field that its schema lacks.
 func TestSchemas(t *testing.T) {
 	check := func(name string, goType reflect.Type) {
-		schema := models[name]
-		if schema == nil {
-			t.Fatalf("there is no schema %s", name)
-		}
-		var inSchema []string
-		for field := range schema.Properties {
-			inSchema = append(inSchema, field)
-		}
-		slices.Sort(inSchema)
-		inGo := jsonFields(goType)
-		slices.Sort(inGo)
+		inSchema := slices.Sorted(maps.Keys(models[name].Properties))
+		inGo := slices.Sorted(maps.Keys(crd.Fields(goType)))
 		if diff := cmp.Diff(inGo, inSchema); diff != "" {
 			t.Errorf("%s (-Go +schema):\n%s", name, diff)
 		}
@@ -64,19 +58,6 @@ func TestSchemas(t *testing.T) {
 	check("OwnerReference", owners.Type.Elem())
 	managed, _ := meta.Type.FieldByName("ManagedFields")
 	check("ManagedFieldsEntry", managed.Type.Elem())
-}
-
-// jsonFields returns the names of a struct's fields in JSON.
-func jsonFields(goType reflect.Type) (names []string) {
-	for field := range goType.Fields() {
-		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
-		if name == "" && field.Anonymous {
-			names = append(names, jsonFields(field.Type)...)
-			continue
-		}
-		names = append(names, name)
-	}
-	return names
 }
 
 // The document is where the index says, under a URL that changes with it.

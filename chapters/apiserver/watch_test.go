@@ -40,17 +40,7 @@ type stream struct {
 func (w *world) watch(path string, header ...string) *stream {
 	w.Helper()
 	ctx, cancel := context.WithCancel(w.Context())
-	request, err := http.NewRequestWithContext(ctx, "GET", w.http.URL+path, nil)
-	if err != nil {
-		w.Fatal(err)
-	}
-	for i := 0; i < len(header); i += 2 {
-		request.Header.Set(header[i], header[i+1])
-	}
-	response, err := w.http.Client().Do(request)
-	if err != nil {
-		w.Fatal(err)
-	}
+	response := w.send(ctx, "GET", path, "", header...)
 	if response.StatusCode != http.StatusOK {
 		w.Fatalf("watch %s: %d", path, response.StatusCode)
 	}
