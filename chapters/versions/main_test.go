@@ -1,10 +1,8 @@
 package main
 
 import (
-	"bytes"
 	"encoding/base64"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"net/http"
@@ -14,17 +12,6 @@ import (
 	"strings"
 	"testing"
 )
-
-func TestParseFlags(t *testing.T) {
-	o, err := parseFlags([]string{"--kubeconfig", "file", "stored", "ns/p"}, io.Discard)
-	if err != nil || o.connect.Kubeconfig != "file" || o.command != "stored" || o.pizza != "ns/p" || o.connect.QPS >= 0 {
-		t.Errorf("%+v, %v", o, err)
-	}
-	var help bytes.Buffer
-	if _, err := parseFlags([]string{"--help"}, &help); !errors.Is(err, flag.ErrHelp) || !strings.Contains(help.String(), "stored NAMESPACE/NAME") || !strings.Contains(help.String(), "-listen") {
-		t.Errorf("--help: %v and\n%s", err, &help)
-	}
-}
 
 // Key and value are base64, and the cluster's files say where etcd listens.
 func TestStored(t *testing.T) {
@@ -72,14 +59,13 @@ func TestMistakes(t *testing.T) {
 		want string
 		args []string
 	}{
-		{"--help lists the flags", []string{"--no-such-flag"}},
 		{usage, []string{"now"}},
 		{usage, []string{"stored"}},
 		{usage, []string{"migrate", "all"}},
-		{"cannot read the kubeconfig", []string{"--kubeconfig", "/nowhere/config"}},
-		{"which etcd?", []string{"--kubeconfig", "/nowhere/config", "stored", "ns/p"}},
+		{"cannot read the kubeconfig", nil},
+		{"which etcd?", []string{"stored", "ns/p"}},
 	} {
-		err := run(t.Context(), test.args, io.Discard)
+		err := run(t.Context(), options{kubeconfig: "/nowhere/config"}, test.args, io.Discard)
 		if err == nil || !strings.Contains(err.Error(), test.want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%q: %v, want one line with %q", test.args, err, test.want)
 		}
