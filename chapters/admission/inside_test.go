@@ -44,7 +44,7 @@ func TestInside(t *testing.T) {
 	for _, arg := range container.Args {
 		args = append(args, strings.ReplaceAll(arg, "$(NAMESPACE)", c.Namespace))
 	}
-	o, err := parseFlags(args)
+	o, err := parse(args...)
 	if err != nil || !o.inside() {
 		t.Fatalf("the program's arguments %q: %v", args, err)
 	}
