@@ -3,7 +3,9 @@ package main
 import (
 	"context"
 	"testing"
+	"time"
 
+	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/rest"
@@ -12,8 +14,8 @@ import (
 	"example.com/byhand/kit/check"
 )
 
-// TestRun: the whole program gives the sample its Pod when it is time, notes what came of that and
-// releases it. It needs the rights of config/rbac, and no other.
+// TestRun is everything that the whole program writes for one At: it gives the sample its Pod when it is
+// time, notes what came of that and releases it. It needs the rights of config/rbac, and no other.
 func TestRun(t *testing.T) {
 	kind := check.Kind{Scheme: scheme, Plural: "ats", CRD: "config/crd/ats.cnat.programming-kubernetes.info.yaml", Sample: "config/samples/example-at.yaml"}
 	program := func(ctx context.Context, config *rest.Config) error {
@@ -29,18 +31,27 @@ func TestRun(t *testing.T) {
 		}
 		p.Create()
 		p.Later() // The clock says 2000.
-		if pods := p.List("pods"); len(pods) > 0 {
-			t.Fatalf("it has %d Pods before it is time", len(pods))
-		}
 		set(p.Path, "2000-01-01T00:00:00Z", "spec", "schedule")
 		pods := p.Paths("pods")
 		if len(pods) != 1 {
 			t.Fatalf("the Pods are %q, want one", pods)
 		}
+		pod := p.Get(pods[0])
+		set(pods[0], "Running", "status", "phase")
 		set(pods[0], "Succeeded", "status", "phase")
-		phase, _, _ := unstructured.NestedString(p.Get(p.Path).Object, "status", "phase")
-		if finalizers := p.Get(pods[0]).GetFinalizers(); phase != "DONE" || len(finalizers) > 0 {
-			t.Errorf("the At is %s, and its Pod has the finalizers %q, want DONE and none", phase, finalizers)
+		want := map[string]any{"phase": "DONE", "podName": pod.GetName(), "podUID": string(pod.GetUID()), "startTime": "2000-01-01T00:04:00Z", "completionTime": "2000-01-01T00:08:00Z"}
+		if diff := cmp.Diff(want, p.Get(p.Path).Object["status"]); diff != "" {
+			t.Errorf("status (-want +got):\n%s", diff)
+		}
+		if finalizers := p.Get(pods[0]).GetFinalizers(); len(finalizers) > 0 {
+			t.Errorf("finalizers %q", finalizers)
+		}
+		p.Remove(pods[0]) // It may go now, and nothing happens.
+		time.Sleep(3 * resync)
+		const status = "PUT ats/example-at/status"
+		sent := []string{status, status, "POST pods", status, status, "PATCH pods/" + pod.GetName()}
+		if diff := cmp.Diff(sent, p.Writes()); diff != "" {
+			t.Errorf("writes (-want +got):\n%s", diff)
 		}
 		check.Role(t, "config/rbac/role.yaml", p.APIServer.Log(), "update ats/finalizers", "get pods")
 	})
