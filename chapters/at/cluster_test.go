@@ -3,14 +3,11 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 	"testing"
-
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 
 	"example.com/byhand/chapters/internal/chaptertest"
 )
@@ -25,14 +22,8 @@ func newCluster(t *testing.T) cluster {
 	c := cluster{chaptertest.New(t)}
 	// The program has ended by then, and no other one removes its finalizer.
 	t.Cleanup(func() {
-		ctx, pods := context.WithoutCancel(t.Context()), c.Kube.CoreV1().Pods(c.Namespace)
-		list, err := pods.List(ctx, metav1.ListOptions{LabelSelector: uidLabel})
-		if err != nil {
-			t.Errorf("clean up: %v", err)
-			return
-		}
-		for _, pod := range list.Items {
-			_, _ = pods.Patch(ctx, pod.Name, types.StrategicMergePatchType, fmt.Appendf(nil, releasePatch, pod.UID), metav1.PatchOptions{})
+		for pod := range strings.FieldsSeq(c.Kubectl("get", "pods", "-l", uidLabel, "-o", "name")) {
+			c.Kubectl("patch", pod, "--type=merge", "-p", `{"metadata":{"finalizers":null}}`)
 		}
 	})
 	return c
