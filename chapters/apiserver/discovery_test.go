@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"maps"
 	"net/http"
 	"reflect"
@@ -75,17 +76,24 @@ func TestOpenAPI(t *testing.T) {
 	}
 }
 
-// A client that asks for metadata alone gets no more, and one that asks for a Table gets objects.
+// A client that asks for metadata alone gets no more, as the garbage collector does, and one that asks
+// for a Table gets objects: in a list and in events.
 func TestForms(t *testing.T) {
 	w := newWorld(t)
 	w.menu()
+	const toppings = "aggregated.restaurant.programming-kubernetes.info/v1beta1 Topping"
+	is := func(object map[string]any) string { return fmt.Sprint(object["apiVersion"], " ", object["kind"]) }
 	for accept, want := range map[string]string{
-		"application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1":     "PartialObjectMetadataList",
-		"application/json;as=Table;v=v1;g=meta.k8s.io,application/json":        "ToppingList",
-		"application/vnd.kubernetes.protobuf,application/json;q=0.9,*/*;q=0.8": "ToppingList",
+		"application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1":     "meta.k8s.io/v1 PartialObjectMetadata",
+		"application/json;as=Table;v=v1;g=meta.k8s.io,application/json":        toppings,
+		"application/vnd.kubernetes.protobuf,application/json;q=0.9,*/*;q=0.8": toppings,
 	} {
-		if got := w.must(http.StatusOK, "GET", collection, "", "Accept", accept); got.get("kind") != want {
-			t.Errorf("%s: %v, want %s", accept, got.get("kind"), want)
+		if got := is(w.must(http.StatusOK, "GET", collection, "", "Accept", accept).body); got != want+"List" {
+			t.Errorf("%s: %s, want %sList", accept, got, want)
+		}
+		object := w.watch(collection+"?watch=true", "Accept", accept).wants("ADDED mozzarella")
+		if isWhole := object["spec"] != nil; is(object) != want || isWhole != (want == toppings) {
+			t.Errorf("%s: the event has %v, want a %s", accept, object, want)
 		}
 	}
 }

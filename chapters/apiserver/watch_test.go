@@ -131,17 +131,6 @@ func TestInitialEvents(t *testing.T) {
 	old.wants("DELETED mozzarella")
 }
 
-// The garbage collector asks for metadata: the events are of the same form as a list.
-func TestWatchForms(t *testing.T) {
-	w := newWorld(t)
-	w.menu()
-	metadata := w.watch(collection+"?watch=true", "Accept", "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1")
-	object := metadata.wants("ADDED mozzarella")
-	if object["kind"] != "PartialObjectMetadata" || object["apiVersion"] != "meta.k8s.io/v1" || object["spec"] != nil {
-		t.Errorf("it is %v", object)
-	}
-}
-
 // writeMuch makes more events than are remembered, of 20 kB each.
 func (w *world) writeMuch() {
 	w.Helper()
