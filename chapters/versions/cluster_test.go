@@ -9,7 +9,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"sync"
-	"syscall"
 	"testing"
 
 	"k8s.io/client-go/discovery"
@@ -76,15 +75,6 @@ func (c *cluster) start() *chaptertest.Program {
 	p := c.Start("--kubeconfig", c.account)
 	p.Prints(1, "ready: ")
 	return p
-}
-
-// stop ends it as Ctrl-C does.
-func (c *cluster) stop(p *chaptertest.Program) {
-	c.Helper()
-	p.Signal(syscall.SIGINT)
-	if code := p.Exit(); code != 0 {
-		c.Errorf("exit code %d, want 0", code)
-	}
 }
 
 // storedAs returns an error unless etcd has a Pizza in this version.

@@ -44,7 +44,7 @@ func TestSlowWrite(t *testing.T) {
 	if err := c.requests.migrate(t.Context(), logTo(t)); err != nil {
 		t.Fatal(err)
 	}
-	c.stop(p)
+	p.Stop()
 }
 
 // beginCreate returns when the API server reads the body of a POST, of which half is sent, and
