@@ -17,11 +17,10 @@ import (
 // TestRun is everything that the whole program writes for one At: it gives the sample its Pod when it is
 // time, notes what came of that and releases it. It needs the rights of config/rbac, and no other.
 func TestRun(t *testing.T) {
-	kind := check.Kind{Scheme: scheme, Plural: "ats", CRD: "config/crd/ats.cnat.programming-kubernetes.info.yaml", Sample: "config/samples/example-at.yaml"}
 	program := func(ctx context.Context, config *rest.Config) error {
 		return run(ctx, config, metav1.NamespaceAll, observer.Flag{})
 	}
-	kind.Run(t, program, func(p *check.Program) {
+	parts.Run(t, program, func(p *check.Program) {
 		set := func(path string, value any, fields ...string) {
 			p.Helper()
 			p.Edit(path, func(object *unstructured.Unstructured) {
