@@ -32,6 +32,9 @@ var (
 	noon       = time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
 )
 
+// atResource is what the API server in memory has to know of Ats.
+var atResource = testkit.Resource{GroupVersionKind: SchemeGroupVersion.WithKind("At"), Plural: "ats", Status: true, Generation: true}
+
 const putStatus = "PUT ats/example/status"
 
 func newWorld(t *testing.T) *world {
