@@ -89,18 +89,6 @@ func (c *cluster) refusesAnchovy() error {
 	return nil
 }
 
-// givesToppings is nil if a pizza without toppings gets them.
-func (c *cluster) givesToppings() error {
-	pizza, err := c.order()
-	if err == nil && len(pizza.Spec.Toppings) != len(defaultToppings) {
-		err = fmt.Errorf("it has %q", pizza.Spec.Toppings)
-	}
-	if err != nil {
-		return fmt.Errorf("a pizza without toppings: %w", err)
-	}
-	return nil
-}
-
 // order creates a pizza in a dry run, which asks the webhooks and stores nothing.
 func (c *cluster) order(toppings ...string) (*v1alpha1.Pizza, error) {
 	pizza := &v1alpha1.Pizza{ObjectMeta: metav1.ObjectMeta{GenerateName: "pizza-"}, Spec: v1alpha1.PizzaSpec{Toppings: toppings}}

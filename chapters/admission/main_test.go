@@ -17,8 +17,8 @@ func parse(args ...string) (o options, err error) {
 
 // The certificate is for the Service, or for the address.
 func TestHosts(t *testing.T) {
-	o, err := parse("--namespace", "ns", "--listen", "127.0.0.2:0")
-	if err != nil || o.namespace != "ns" || o.inside() || !slices.Equal(o.hosts(), []string{"127.0.0.2"}) {
+	o, err := parse("--kubeconfig", "file", "--namespace", "ns", "--listen", "127.0.0.2:0")
+	if err != nil || o.kubeconfig != "file" || o.namespace != "ns" || o.inside() || !slices.Equal(o.hosts(), []string{"127.0.0.2"}) {
 		t.Errorf("%+v, %v", o, err)
 	}
 	o, err = parse("--listen", ":8443", "--service", "here/webhook")
