@@ -216,6 +216,14 @@ func TestEachRequestFails(t *testing.T) {
 						reconcile() // The cache of Ats may be later.
 						w.syncAts()
 						reconcile()
+						if w.api.Get(url(w.podPath())) == nil {
+							continue
+						}
+						// A person takes the label away for a moment, and the cache has no such Pod.
+						w.set(w.podPath(), map[string]any{}, "metadata", "labels")
+						w.sync()
+						reconcile()
+						w.set(w.podPath(), map[string]any{uidLabel: string(w.at().UID)}, "metadata", "labels")
 						if w.at().Status.PodUID != "" {
 							w.set(w.podPath(), "Succeeded", "status", "phase")
 						}
