@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -135,9 +136,10 @@ func TestLeave(t *testing.T) {
 			if test.patch != "" {
 				exchanges = append(exchanges, exchange{Request: patch + test.patch, Code: 200, Answer: test.definition})
 			}
-			did, err := newAPI(t, append(exchanges, test.awaits...)...).leave(t.Context(), address)
-			if !strings.HasPrefix(did, test.did) || err != nil {
-				t.Errorf("%q, %v; want %q", did, err, test.did)
+			var did bytes.Buffer
+			err := takeAway(t.Context(), address, newAPI(t, append(exchanges, test.awaits...)...), log.New(&did, "", 0))
+			if !strings.HasPrefix(did.String(), test.did) || err != nil {
+				t.Errorf("%q, %v; want %q", &did, err, test.did)
 			}
 		})
 	}

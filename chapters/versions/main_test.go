@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/base64"
 	"errors"
 	"fmt"
@@ -26,8 +27,10 @@ func TestStored(t *testing.T) {
 		_, _ = io.WriteString(w, answer)
 	}))
 	defer etcd.Close()
-	if pizza, err := stored(t.Context(), etcd.URL, "ns/p"); err != nil || pizza.APIVersion != group+"/v1beta1" || string(pizza.Spec) != `{"toppings":[{"name":"salami","quantity":2}]}` {
-		t.Errorf("%s %s, %v", pizza.APIVersion, pizza.Spec, err)
+	var prints bytes.Buffer
+	err := run(t.Context(), options{etcd: etcd.URL}, []string{"stored", "ns/p"}, &prints)
+	if want := group + `/v1beta1 {"toppings":[{"name":"salami","quantity":2}]}` + "\n"; err != nil || prints.String() != want {
+		t.Errorf("it prints %q (%v), want %q", &prints, err, want)
 	}
 	if _, err := stored(t.Context(), etcd.URL, "ns/other"); err == nil {
 		t.Error("an object that is not there is no error")
@@ -55,6 +58,9 @@ func TestStored(t *testing.T) {
 
 // A mistake of use gets one line that says what to do, before anything is asked.
 func TestMistakes(t *testing.T) {
+	if _, _, err := listenFor("nowhere", nil); err == nil || !strings.Contains(err.Error(), "want HOST:PORT") {
+		t.Errorf("no address: %v", err)
+	}
 	for _, test := range []struct {
 		want string
 		args []string
