@@ -75,15 +75,10 @@ func TestInside(t *testing.T) {
 		t.Fatal(err)
 	}
 	dryRun, client := metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}}, c.Kube.AdmissionregistrationV1()
-	taken, err := client.MutatingWebhookConfigurations().Create(t.Context(), mutating, dryRun)
-	if err != nil {
-		t.Fatal(err)
+	if _, err := client.MutatingWebhookConfigurations().Create(t.Context(), mutating, dryRun); err != nil {
+		t.Error(err)
 	}
 	if _, err := client.ValidatingWebhookConfigurations().Create(t.Context(), validating, dryRun); err != nil {
 		t.Error(err)
-	}
-	config := taken.Webhooks[0].ClientConfig
-	if config.URL != nil || *config.Service.Port != 443 || config.Service.Name != service.Name || config.Service.Namespace != service.Namespace {
-		t.Errorf("registered is %+v, want the Service on port 443", config)
 	}
 }
