@@ -33,11 +33,10 @@ type cluster struct {
 func newCluster(t *testing.T) *cluster {
 	t.Helper()
 	c := &cluster{Cluster: chaptertest.New(t)}
-	client, err := NewToppings(c.Config)
-	if err != nil {
+	var err error
+	if c.rest, err = newClient(c.Config); err != nil {
 		t.Fatal(err)
 	}
-	c.rest = client.rest
 	c.Kubectl("apply", "-f", "config/samples")
 	return c.in(t)
 }
@@ -90,32 +89,11 @@ func (c *cluster) refusesAnchovy() error {
 	return nil
 }
 
-// givesToppings is nil if a pizza without toppings gets them.
-func (c *cluster) givesToppings() error {
-	pizza, err := c.order()
-	if err == nil && len(pizza.Spec.Toppings) != len(defaultToppings) {
-		err = fmt.Errorf("it has %q", pizza.Spec.Toppings)
-	}
-	if err != nil {
-		return fmt.Errorf("a pizza without toppings: %w", err)
-	}
-	return nil
-}
-
 // order creates a pizza in a dry run, which asks the webhooks and stores nothing.
 func (c *cluster) order(toppings ...string) (*v1alpha1.Pizza, error) {
-	return c.post("All", toppings...)
-}
-
-// post creates a pizza.
-func (c *cluster) post(dryRun string, toppings ...string) (*v1alpha1.Pizza, error) {
 	pizza := &v1alpha1.Pizza{ObjectMeta: metav1.ObjectMeta{GenerateName: "pizza-"}, Spec: v1alpha1.PizzaSpec{Toppings: toppings}}
-	request := c.rest.Post().Namespace(c.Namespace).Resource("pizzas").Body(pizza)
-	if dryRun != "" {
-		request.Param("dryRun", dryRun)
-	}
 	created := &v1alpha1.Pizza{}
-	err := request.Do(c.Context()).Into(created)
+	err := c.rest.Post().Namespace(c.Namespace).Resource("pizzas").Param("dryRun", "All").Body(pizza).Do(c.Context()).Into(created)
 	return created, err
 }
 

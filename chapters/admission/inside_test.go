@@ -3,8 +3,7 @@
 package main
 
 import (
-	"crypto/x509"
-	"encoding/pem"
+	"slices"
 	"strings"
 	"testing"
 
@@ -45,24 +44,14 @@ func TestInside(t *testing.T) {
 	for _, arg := range container.Args {
 		args = append(args, strings.ReplaceAll(arg, "$(NAMESPACE)", c.Namespace))
 	}
-	o, err := parseFlags(args)
+	o, err := parse(args...)
 	if err != nil || !o.inside() {
 		t.Fatalf("the program's arguments %q: %v", args, err)
 	}
 
 	// The API server looks for the name of the Service in the certificate.
-	name := service.Name + "." + service.Namespace + ".svc"
-	certificate, err := webhook.NewCertificate(o.hosts(), webhook.Lifetime)
-	if err != nil {
-		t.Fatal(err)
-	}
-	block, _ := pem.Decode(certificate.Bundle())
-	served, err := x509.ParseCertificate(block.Bytes)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := served.VerifyHostname(name); err != nil {
-		t.Error(err)
+	if want := []string{service.Name + "." + service.Namespace + ".svc"}; !slices.Equal(o.hosts(), want) {
+		t.Errorf("the certificate is for %q, want %q", o.hosts(), want)
 	}
 	// It asks port 443, which leads to the port that the program listens on.
 	port := service.Spec.Ports[0]
@@ -76,21 +65,20 @@ func TestInside(t *testing.T) {
 	}
 
 	// The registration is taken as well.
+	certificate, err := webhook.NewCertificate(o.hosts(), webhook.Lifetime)
+	if err != nil {
+		t.Fatal(err)
+	}
 	at := place{service: o.service, namespace: c.Namespace, bundle: certificate.Bundle()}
 	mutating, validating, err := at.configurations()
 	if err != nil {
 		t.Fatal(err)
 	}
 	dryRun, client := metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}}, c.Kube.AdmissionregistrationV1()
-	taken, err := client.MutatingWebhookConfigurations().Create(t.Context(), mutating, dryRun)
-	if err != nil {
-		t.Fatal(err)
+	if _, err := client.MutatingWebhookConfigurations().Create(t.Context(), mutating, dryRun); err != nil {
+		t.Error(err)
 	}
 	if _, err := client.ValidatingWebhookConfigurations().Create(t.Context(), validating, dryRun); err != nil {
 		t.Error(err)
-	}
-	config := taken.Webhooks[0].ClientConfig
-	if config.URL != nil || *config.Service.Port != 443 || config.Service.Name != service.Name || config.Service.Namespace != service.Namespace {
-		t.Errorf("registered is %+v, want the Service on port 443", config)
 	}
 }

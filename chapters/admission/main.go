@@ -6,7 +6,6 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"io"
 	"log"
 	"net"
 	"os"
@@ -39,14 +38,13 @@ const (
 )
 
 func main() {
-	o, err := parseFlags(os.Args[1:])
-	if err == nil {
-		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-		// After the first signal a second one ends the process at once.
-		context.AfterFunc(ctx, stop)
-		err = run(ctx, o)
-	}
-	if err != nil && !errors.Is(err, context.Canceled) && !errors.Is(err, flag.ErrHelp) {
+	var o options
+	o.define(flag.CommandLine)
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	// After the first signal a second one ends the process at once.
+	context.AfterFunc(ctx, stop)
+	if err := run(ctx, o); err != nil && !errors.Is(err, context.Canceled) {
 		fmt.Fprintln(os.Stderr, "admission:", err)
 		os.Exit(1)
 	}
@@ -57,11 +55,11 @@ func run(ctx context.Context, o options) error {
 	p := &program{out: log.New(os.Stdout, "", log.Ltime|log.Lmicroseconds)}
 
 	// Clients: ours for Toppings, client-go's for what the API server has and for the registration.
-	config, _, err := connect.Config(o.connect)
+	config, _, err := connect.Config(connect.Options{Kubeconfig: o.kubeconfig, QPS: -1}) // no limit but the server's own
 	if err != nil {
 		return err
 	}
-	client, err := NewToppings(config)
+	client, err := newClient(config)
 	if err != nil {
 		return connect.ExplainConfig(err)
 	}
@@ -103,7 +101,7 @@ func run(ctx context.Context, o options) error {
 // program is what runs.
 type program struct {
 	out          *log.Logger
-	client       *Toppings
+	client       rest.Interface
 	toppings     *informer.Informer
 	server       *serve.Server
 	at           place
@@ -164,13 +162,13 @@ func (p *program) register(ctx context.Context) error {
 // order creates a Pizza where the API server has to ask.
 func (p *program) order() *rest.Request {
 	pizza := &v1alpha1.Pizza{ObjectMeta: metav1.ObjectMeta{GenerateName: "byhand-"}}
-	return p.client.rest.Post().Namespace(cmp.Or(p.at.namespace, metav1.NamespaceDefault)).Resource("pizzas").Body(pizza)
+	return p.client.Post().Namespace(cmp.Or(p.at.namespace, metav1.NamespaceDefault)).Resource("pizzas").Body(pizza)
 }
 
 type options struct {
-	connect           connect.Options
-	listen, namespace string
-	service           types.NamespacedName
+	kubeconfig, listen, namespace string
+
+	service types.NamespacedName
 }
 
 // inside says whether the program runs in a Pod, behind a Service.
@@ -185,28 +183,16 @@ func (o options) hosts() []string {
 	return []string{host}
 }
 
-// parseFlags reads and checks the flags.
-func parseFlags(args []string) (o options, err error) {
-	o.connect.QPS = -1 // no limit but the server's own
-	var service string
-	flags := flag.NewFlagSet("admission", flag.ContinueOnError)
-	flags.SetOutput(io.Discard)
-	flags.StringVar(&o.connect.Kubeconfig, "kubeconfig", "", "kubeconfig `file` (default: $KUBECONFIG, then ~/.kube/config, then the Pod's own account)")
+// define tells package flag of the options.
+func (o *options) define(flags *flag.FlagSet) {
+	flags.StringVar(&o.kubeconfig, "kubeconfig", "", "kubeconfig `file` (default: $KUBECONFIG, then ~/.kube/config, then the Pod's own account)")
 	flags.StringVar(&o.listen, "listen", "127.0.0.1:0", "`address` to listen on, as IP:PORT; port 0 is any free one")
-	flags.StringVar(&service, "service", "", "`NAMESPACE/NAME` of the Service before it, in a Pod (default: the API server asks the address of --listen)")
 	flags.StringVar(&o.namespace, "namespace", metav1.NamespaceAll, "the only namespace to be asked about (default: all)")
-	err = flags.Parse(args)
-	var ok bool
-	o.service.Namespace, o.service.Name, ok = strings.Cut(service, "/")
-	switch {
-	case errors.Is(err, flag.ErrHelp):
-		flags.SetOutput(os.Stdout)
-		flags.PrintDefaults()
-		return o, err
-	case err != nil:
-		return o, fmt.Errorf("%w (--help lists the flags)", err)
-	case flags.NArg() > 0 || service != "" && (!ok || o.service.Namespace == "" || o.service.Name == ""):
-		return o, errors.New("usage: no arguments, --service as NAMESPACE/NAME (see --help)")
-	}
-	return o, nil
+	flags.Func("service", "`NAMESPACE/NAME` of the Service before it, in a Pod (default: the API server asks the address of --listen)", func(value string) error {
+		o.service.Namespace, o.service.Name, _ = strings.Cut(value, "/")
+		if o.service.Namespace == "" || o.service.Name == "" {
+			return errors.New("want NAMESPACE/NAME")
+		}
+		return nil
+	})
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http/httptest"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -26,15 +27,10 @@ func newKitchen(toppings ...string) *kitchen {
 	k.reviewer = &reviewer{
 		has: func(_ context.Context, name string) (bool, error) {
 			k.asked = append(k.asked, name)
-			for _, topping := range toppings {
-				if topping == name {
-					return true, nil
-				}
-			}
 			if name == "unknowable" {
 				return false, errors.New("no API server")
 			}
-			return false, nil
+			return slices.Contains(toppings, name), nil
 		},
 		said: func(format string, args ...any) { k.lines += fmt.Sprintf(format, args...) },
 	}
@@ -166,10 +162,8 @@ func TestBadReviews(t *testing.T) {
 		code         int
 		answer       string
 	}{
-		{"no body", "", 400, "no AdmissionReview"},
 		{"no JSON", "{", 400, "no AdmissionReview"},
 		{"null", "null", 400, "want an AdmissionReview"},
-		{"a list", "[]", 400, "no AdmissionReview"},
 		{"depth without an end", strings.Repeat("[", 1_000_000), 400, "no AdmissionReview"},
 		{"v1beta1", strings.Replace(good, "k8s.io/v1", "k8s.io/v1beta1", 1), 400, "v1beta1"},
 		{"another kind", strings.Replace(good, "AdmissionReview", "ConversionReview", 1), 400, "ConversionReview"},

@@ -18,7 +18,7 @@ func TestAnswerOfAnotherKind(t *testing.T) {
 			_, _ = io.WriteString(w, answer)
 		}))
 		defer server.Close()
-		client, err := NewToppings(&rest.Config{Host: server.URL})
+		client, err := newClient(&rest.Config{Host: server.URL})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"crypto"
 	"crypto/ecdsa"
 	"crypto/elliptic"
@@ -12,6 +11,7 @@ import (
 	"encoding/pem"
 	"io"
 	"log"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -22,6 +22,7 @@ import (
 	authorizationv1 "k8s.io/api/authorization/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/util/cert"
 )
 
 // authority signs certificates.
@@ -33,26 +34,25 @@ type authority struct {
 
 func newAuthority(t *testing.T, name string) *authority {
 	t.Helper()
-	a := &authority{T: t}
-	template := &x509.Certificate{Subject: pkix.Name{CommonName: name}, IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign}
-	pair := a.sign(template, time.Hour)
-	a.certificate, a.key = pair.Leaf, pair.PrivateKey.(crypto.Signer)
-	return a
-}
-
-// sign signs; the first certificate signs itself.
-func (a *authority) sign(template *x509.Certificate, validity time.Duration) tls.Certificate {
-	a.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
-		a.Fatal(err)
+		t.Fatal(err)
 	}
-	template.NotBefore, template.NotAfter = time.Now().Add(-2*time.Hour), time.Now().Add(validity)
-	parent, signer := template, crypto.Signer(key)
-	if a.certificate != nil {
-		parent, signer = a.certificate, a.key
+	certificate, err := cert.NewSelfSignedCACert(cert.Config{CommonName: name}, key)
+	if err != nil {
+		t.Fatal(err)
 	}
-	der, err := x509.CreateCertificate(rand.Reader, template, parent, key.Public(), signer)
+	return &authority{t, certificate, key}
+}
+
+// client issues a certificate for a client, with the authority's own key.
+func (a *authority) client(name string, validity time.Duration, usage x509.ExtKeyUsage) *tls.Certificate {
+	a.Helper()
+	template := &x509.Certificate{
+		Subject: pkix.Name{CommonName: name}, ExtKeyUsage: []x509.ExtKeyUsage{usage},
+		NotBefore: time.Now().Add(-2 * time.Hour), NotAfter: time.Now().Add(validity),
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, a.certificate, a.key.Public(), a.key)
 	if err != nil {
 		a.Fatal(err)
 	}
@@ -60,13 +60,7 @@ func (a *authority) sign(template *x509.Certificate, validity time.Duration) tls
 	if err != nil {
 		a.Fatal(err)
 	}
-	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key, Leaf: leaf}
-}
-
-// client issues a certificate for a client.
-func (a *authority) client(name string, validity time.Duration, usage x509.ExtKeyUsage) *tls.Certificate {
-	pair := a.sign(&x509.Certificate{Subject: pkix.Name{CommonName: name}, ExtKeyUsage: []x509.ExtKeyUsage{usage}}, validity)
-	return &pair
+	return &tls.Certificate{Certificate: [][]byte{der}, PrivateKey: a.key, Leaf: leaf}
 }
 
 // trust is what the API server would publish about this authority.
@@ -183,7 +177,6 @@ func TestUser(t *testing.T) {
 // A request is served only if the API server's answer to the review is a clear yes. After any other answer,
 // and after none, it is refused, and the client is told why.
 func TestReview(t *testing.T) {
-	var giveUp func()
 	says := func(text string) http.HandlerFunc {
 		return func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", "application/json")
@@ -207,23 +200,13 @@ func TestReview(t *testing.T) {
 		{"no status", says("{}"), 403, "does not allow it"},
 		{"yes, in another kind", says(`{"apiVersion":"authorization.k8s.io/v1","kind":"SelfSubjectAccessReview","status":{"allowed":true}}`), 403, "does not allow it"},
 		{"no text", says(""), 500, "ask whether admin may do this: 0-length response"},
-		{"no JSON", says("yes"), 500, "ask whether admin may do this: "},
 		{"a connection that breaks", func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, 500, "EOF"},
-		{"none until the time is over", func(_ http.ResponseWriter, r *http.Request) {
-			_, _ = io.Copy(io.Discard, r.Body) // Only then the server sees that its client goes.
-			giveUp()
-			<-r.Context().Done()
-		}, 500, "context canceled"},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			api := httptest.NewServer(test.answer)
 			defer api.Close()
-			asker := reviewer{kubernetes.NewForConfigOrDie(&rest.Config{Host: api.URL, Timeout: requestTime / 2})}
 			w := newWorld(t)
-			w.handler.authorize = func(ctx context.Context, r *request) error {
-				ctx, giveUp = context.WithCancel(ctx)
-				return asker.authorize(ctx, r)
-			}
+			w.handler.authorize = reviewer{kubernetes.NewForConfigOrDie(&rest.Config{Host: api.URL})}.authorize
 			if got := w.do("GET", collection, ""); got.code != test.code || !strings.Contains(got.message(), test.want) {
 				t.Errorf("%d %s, want %d and %q", got.code, got.message(), test.code, test.want)
 			}
@@ -240,10 +223,7 @@ func TestTrust(t *testing.T) {
 		{"requestheader-allowed-names", "[]", "must list names"},
 		{"requestheader-allowed-names", "", "must list names"},
 	} {
-		data := map[string]string{}
-		for key, value := range whole {
-			data[key] = value
-		}
+		data := maps.Clone(whole)
 		data[test.key] = test.value
 		if _, err := newFrontProxy(data); err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s = %q: %v, want an error that says %q", test.key, test.value, err, test.want)

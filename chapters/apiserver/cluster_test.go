@@ -25,42 +25,29 @@ func TestMain(m *testing.M) { os.Exit(chaptertest.Run(m)) }
 type cluster struct {
 	*chaptertest.Cluster
 	dynamic.Interface
+	// account is a kubeconfig with the rights of config/rbac, which are enough.
+	account string
 	program *chaptertest.Program
-	runs    bool
 }
 
+// newCluster starts the program. When the test ends it is killed, if it still runs, and its registration
+// is taken away: that would stop the deletion of all namespaces.
 func newCluster(t *testing.T) *cluster {
 	t.Helper()
 	c := &cluster{Cluster: chaptertest.New(t)}
 	c.Interface = dynamic.NewForConfigOrDie(c.Config)
+	c.Shell("kubectl apply -f config/rbac")
+	t.Cleanup(func() { c.Shell("sh down.sh; kubectl delete -f config/rbac") })
+	c.account = c.As(c.Kubectl("create", "token", "byhand-apiserver", "--namespace", "default"))
 	c.run()
 	return c
 }
 
-// run starts the program. It is stopped when the test ends, if it runs then: a registration
-// that is left would stop the deletion of all namespaces.
+// run starts the program.
 func (c *cluster) run() {
 	c.Helper()
-	c.program = c.Start("--kubeconfig", c.Kubeconfig)
-	c.runs = true
+	c.program = c.Start("--kubeconfig", c.account)
 	c.program.Prints(1, "ready: ")
-	program := c.program
-	c.Cleanup(func() {
-		if c.runs && c.program == program {
-			c.stop()
-		}
-	})
-}
-
-// stop ends the program as Ctrl-C does.
-func (c *cluster) stop() {
-	c.runs = false
-	c.program.Stop()
-}
-
-func (c *cluster) kill() {
-	c.runs = false
-	c.program.Kill()
 }
 
 var (
@@ -68,12 +55,6 @@ var (
 	namespaceResource   = corev1.SchemeGroupVersion.WithResource("namespaces")
 	clusterRoleResource = rbacv1.SchemeGroupVersion.WithResource("clusterroles")
 )
-
-// menu creates the toppings of the samples.
-func (c *cluster) menu() {
-	c.Helper()
-	c.Kubectl("apply", "-f", "config/samples")
-}
 
 // shows waits until kubectl prints this.
 func (c *cluster) shows(want string, args ...string) {
@@ -95,20 +76,4 @@ func (c *cluster) goes(resource dynamic.ResourceInterface, name string) {
 		}
 		return nil
 	})
-}
-
-// What one program can bear at the same time, each in a namespace of its own. Most of it waits
-// for a controller of Kubernetes.
-func TestTogether(t *testing.T) {
-	c := newCluster(t)
-	c.menu()
-	for name, test := range map[string]func(*cluster){
-		"Kubectl": testKubectl, "GarbageCollection": testGarbageCollection,
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			own := &cluster{Cluster: chaptertest.New(t), Interface: c.Interface, program: c.program}
-			test(own)
-		})
-	}
 }

@@ -4,6 +4,7 @@ package main
 
 import (
 	"fmt"
+	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -12,7 +13,8 @@ import (
 
 // The garbage collector follows owner references into this group and out of it. A Topping is in no
 // namespace, so what owns it is in none.
-func testGarbageCollection(c *cluster) {
+func TestGarbageCollection(t *testing.T) {
+	c := newCluster(t)
 	configMaps, roles := c.Resource(configMapResource).Namespace(c.Namespace), c.Resource(clusterRoleResource)
 	toppings := c.Resource(toppingResource)
 	newObject := func(kind, apiVersion, name string, owner *unstructured.Unstructured) *unstructured.Unstructured {

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"fmt"
+	"maps"
 	"net/http"
 	"reflect"
 	"slices"
@@ -10,6 +12,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/rest"
+
+	"example.com/byhand/kit/crd"
 )
 
 // client-go finds the kind, with every verb that there is. (TestReadme finds it through the API
@@ -39,17 +43,8 @@ func TestDiscovery(t *testing.T) {
 // most: server-side apply refuses an object with a field that its schema lacks.
 func TestSchemas(t *testing.T) {
 	check := func(name string, goType reflect.Type) {
-		schema := models[name]
-		if schema == nil {
-			t.Fatalf("there is no schema %s", name)
-		}
-		var inSchema []string
-		for field := range schema.Properties {
-			inSchema = append(inSchema, field)
-		}
-		slices.Sort(inSchema)
-		inGo := jsonFields(goType)
-		slices.Sort(inGo)
+		inSchema := slices.Sorted(maps.Keys(models[name].Properties))
+		inGo := slices.Sorted(maps.Keys(crd.Fields(goType)))
 		if diff := cmp.Diff(inGo, inSchema); diff != "" {
 			t.Errorf("%s (-Go +schema):\n%s", name, diff)
 		}
@@ -64,19 +59,6 @@ func TestSchemas(t *testing.T) {
 	check("OwnerReference", owners.Type.Elem())
 	managed, _ := meta.Type.FieldByName("ManagedFields")
 	check("ManagedFieldsEntry", managed.Type.Elem())
-}
-
-// jsonFields returns the names of a struct's fields in JSON.
-func jsonFields(goType reflect.Type) (names []string) {
-	for field := range goType.Fields() {
-		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
-		if name == "" && field.Anonymous {
-			names = append(names, jsonFields(field.Type)...)
-			continue
-		}
-		names = append(names, name)
-	}
-	return names
 }
 
 // The document is where the index says, under a URL that changes with it.
@@ -94,17 +76,24 @@ func TestOpenAPI(t *testing.T) {
 	}
 }
 
-// A client that asks for metadata alone gets no more, and one that asks for a Table gets objects.
+// A client that asks for metadata alone gets no more, as the garbage collector does, and one that asks
+// for a Table gets objects: in a list and in events.
 func TestForms(t *testing.T) {
 	w := newWorld(t)
 	w.menu()
+	const toppings = "aggregated.restaurant.programming-kubernetes.info/v1beta1 Topping"
+	is := func(object map[string]any) string { return fmt.Sprint(object["apiVersion"], " ", object["kind"]) }
 	for accept, want := range map[string]string{
-		"application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1":     "PartialObjectMetadataList",
-		"application/json;as=Table;v=v1;g=meta.k8s.io,application/json":        "ToppingList",
-		"application/vnd.kubernetes.protobuf,application/json;q=0.9,*/*;q=0.8": "ToppingList",
+		"application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1":     "meta.k8s.io/v1 PartialObjectMetadata",
+		"application/json;as=Table;v=v1;g=meta.k8s.io,application/json":        toppings,
+		"application/vnd.kubernetes.protobuf,application/json;q=0.9,*/*;q=0.8": toppings,
 	} {
-		if got := w.must(http.StatusOK, "GET", collection, "", "Accept", accept); got.get("kind") != want {
-			t.Errorf("%s: %v, want %s", accept, got.get("kind"), want)
+		if got := is(w.must(http.StatusOK, "GET", collection, "", "Accept", accept).body); got != want+"List" {
+			t.Errorf("%s: %s, want %sList", accept, got, want)
+		}
+		object := w.watch(collection+"?watch=true", "Accept", accept).wants("ADDED mozzarella")
+		if isWhole := object["spec"] != nil; is(object) != want || isWhole != (want == toppings) {
+			t.Errorf("%s: the event has %v, want a %s", accept, object, want)
 		}
 	}
 }

@@ -54,7 +54,7 @@ func TestKilled(t *testing.T) {
 			return nil
 		})
 		time.Sleep(time.Duration(random.Int64N(int64(50 * time.Millisecond)))) // The kill comes at any moment.
-		c.kill()
+		c.program.Kill()
 		writers.Wait()
 		c.run()
 		list, err := toppings.List(t.Context(), metav1.ListOptions{})
@@ -85,9 +85,9 @@ func TestRegistration(t *testing.T) {
 		}
 	}
 	registered("while it runs", 2)
-	c.kill()
+	c.program.Kill()
 	registered("when it was killed", 2)
 	c.run()
-	c.stop()
+	c.program.Stop()
 	registered("when it has ended", 0)
 }

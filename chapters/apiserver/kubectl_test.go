@@ -2,12 +2,16 @@
 
 package main
 
+import "testing"
+
 // What else kubectl does with a kind of Kubernetes than the README shows, it does with this one.
-func testKubectl(c *cluster) {
+func TestKubectl(t *testing.T) {
+	c := newCluster(t)
 	for _, step := range []struct {
 		want string
 		args []string
 	}{
+		{"created", []string{"apply", "-f", "config/samples"}},
 		{"unchanged", []string{"apply", "-f", "config/samples"}},
 		{"tomato", []string{"get", "tp"}},
 		{`"type":"ADDED"`, []string{"get", "--raw", collection + "?watch=true&timeoutSeconds=1"}},

@@ -23,7 +23,7 @@ func TestReadme(t *testing.T) {
 	script.Refused("kubectl apply --server-side --as=alice", `user "alice" cannot create`)
 	script.Run("kubectl delete clusterrole", "deleted")
 
-	c.kill()
+	c.program.Kill()
 	script.Run("kubectl get apiservices", "False")
 	script.Run("kubectl create namespace byhand-empty", "created")
 	script.Run("kubectl delete namespace byhand-empty", "deleted")

@@ -40,17 +40,7 @@ type stream struct {
 func (w *world) watch(path string, header ...string) *stream {
 	w.Helper()
 	ctx, cancel := context.WithCancel(w.Context())
-	request, err := http.NewRequestWithContext(ctx, "GET", w.http.URL+path, nil)
-	if err != nil {
-		w.Fatal(err)
-	}
-	for i := 0; i < len(header); i += 2 {
-		request.Header.Set(header[i], header[i+1])
-	}
-	response, err := w.http.Client().Do(request)
-	if err != nil {
-		w.Fatal(err)
-	}
+	response := w.send(ctx, "GET", path, "", header...)
 	if response.StatusCode != http.StatusOK {
 		w.Fatalf("watch %s: %d", path, response.StatusCode)
 	}
@@ -139,17 +129,6 @@ func TestInitialEvents(t *testing.T) {
 	old.wants("ADDED tomato")
 	w.must(http.StatusOK, "DELETE", collection+"/mozzarella", "")
 	old.wants("DELETED mozzarella")
-}
-
-// The garbage collector asks for metadata: the events are of the same form as a list.
-func TestWatchForms(t *testing.T) {
-	w := newWorld(t)
-	w.menu()
-	metadata := w.watch(collection+"?watch=true", "Accept", "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1")
-	object := metadata.wants("ADDED mozzarella")
-	if object["kind"] != "PartialObjectMetadata" || object["apiVersion"] != "meta.k8s.io/v1" || object["spec"] != nil {
-		t.Errorf("it is %v", object)
-	}
 }
 
 // writeMuch makes more events than are remembered, of 20 kB each.

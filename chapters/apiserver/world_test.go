@@ -89,10 +89,10 @@ func (w *world) patch(code int, path, body string) reply {
 	return w.must(code, "PATCH", path, body, "Content-Type", mergeType)
 }
 
-// do sends a request with a body of JSON, or of the type that the header names.
-func (w *world) do(method, path, body string, header ...string) reply {
+// send sends a request with a body of JSON, or of the type that the header names.
+func (w *world) send(ctx context.Context, method, path, body string, header ...string) *http.Response {
 	w.Helper()
-	request, err := http.NewRequestWithContext(w.Context(), method, w.http.URL+path, strings.NewReader(body))
+	request, err := http.NewRequestWithContext(ctx, method, w.http.URL+path, strings.NewReader(body))
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -104,6 +104,13 @@ func (w *world) do(method, path, body string, header ...string) reply {
 	if err != nil {
 		w.Fatal(err)
 	}
+	return response
+}
+
+// do sends a request and reads the answer.
+func (w *world) do(method, path, body string, header ...string) reply {
+	w.Helper()
+	response := w.send(w.Context(), method, path, body, header...)
 	defer response.Body.Close()
 	text, err := io.ReadAll(response.Body)
 	if err != nil {

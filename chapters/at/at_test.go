@@ -13,44 +13,6 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// TestWholeLife is everything that is sent for one At.
-func TestWholeLife(t *testing.T) {
-	w := newWorld(t)
-	at := w.create("2026-01-02T12:30:00Z")
-	if again := w.becomes(PhasePending, "", putStatus); again != 30*time.Minute {
-		t.Errorf("look again after %s, want 30m", again)
-	}
-	w.reconcile()
-
-	w.now = noon.Add(30 * time.Minute)
-	w.becomes(PhaseRunning, "", putStatus)
-	if status := w.at().Status; status.PodName != podName(at) || !status.StartTime.Equal(&metav1.Time{Time: w.now}) {
-		t.Errorf("claimed with %+v", status)
-	}
-	w.reconcile("GET ats/example", "POST pods", putStatus)
-	if pod := w.pod(); w.at().Status.PodUID != pod.UID || !metav1.IsControlledBy(pod, at) {
-		t.Errorf("podUID %s, Pod %+v", w.at().Status.PodUID, pod.ObjectMeta)
-	}
-	w.set(w.podPath(), "Running", "status", "phase")
-	w.reconcile()
-
-	w.now = w.now.Add(time.Minute)
-	w.set(w.podPath(), "Succeeded", "status", "phase")
-	w.becomes(PhaseDone, "", putStatus)
-	if status := w.at().Status; !status.CompletionTime.Equal(&metav1.Time{Time: w.now}) {
-		t.Errorf("ended with %+v", status)
-	}
-	w.reconcile("PATCH " + w.podPath())
-	if finalizers := w.pod().Finalizers; len(finalizers) != 0 {
-		t.Errorf("finalizers %q", finalizers)
-	}
-	w.reconcile()
-
-	// The Pod may go now, and nothing happens.
-	w.delete(w.podPath())
-	w.becomes(PhaseDone, "")
-}
-
 // TestWait: it looks at the clock at least once an hour, however far the schedule is. It runs
 // late, unless it has a deadline and that is over. What is no time a retry cannot mend.
 func TestWait(t *testing.T) {
@@ -170,25 +132,24 @@ func TestRefused(t *testing.T) {
 	exceeded := func(used int) *apierrors.StatusError {
 		return apierrors.NewForbidden(schema.GroupResource{Resource: "pods"}, "example", fmt.Errorf("exceeded quota, used %d", used))
 	}
-	for reason, refusals := range map[string][2]*apierrors.StatusError{
+	for reason, refusals := range map[string][]*apierrors.StatusError{
 		"by a policy without reason": {denied, denied},
 		"by a quota":                 {exceeded(2), exceeded(3)},
 	} {
 		t.Run(reason, func(t *testing.T) {
 			w := claimed(t)
-			refused := func(by *apierrors.StatusError, requests ...string) (message string) {
-				t.Helper()
+			requests := []string{"GET ats/example", "POST pods", putStatus}
+			for _, by := range refusals {
 				w.refusePods(by)
 				w.sync()
 				if _, err := w.tryReconcile(requests...); apierrors.ReasonForError(err) != by.ErrStatus.Reason {
 					t.Errorf("error %v, want %v, so that the worker retries", err, by)
 				}
 				w.is(PhaseRunning, ReasonForbidden)
-				return w.at().Status.Message
-			}
-			first := refused(refusals[0], "GET ats/example", "POST pods", putStatus)
-			if then := refused(refusals[1], "GET ats/example", "POST pods"); then != first {
-				t.Errorf("message %q, want the first one, %q", then, first)
+				if message := w.at().Status.Message; message != refusals[0].Error() {
+					t.Errorf("message %q, want the first one, %q", message, refusals[0])
+				}
+				requests = requests[:2]
 			}
 			w.api.Refuse(nil)
 			w.becomes(PhaseRunning, "", "GET ats/example", "POST pods", putStatus)

@@ -8,7 +8,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/serializer"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
-	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/rest"
 )
 
@@ -17,7 +16,7 @@ var scheme = runtime.NewScheme()
 
 func init() { utilruntime.Must(AddToScheme(scheme)) }
 
-// Client is the REST client of this group. It has the verbs that this program sends and no
+// Client is the REST client of this group. It has the verbs that the reconcile sends and no
 // others; clientset/foo.go of the core has all of them.
 type Client struct{ rest rest.Interface }
 
@@ -30,7 +29,7 @@ func NewClient(config *rest.Config) (*Client, error) {
 	return &Client{client}, err
 }
 
-// Ats returns a client for the Ats of one namespace, or of all if namespace is "".
+// Ats returns a client for the Ats of one namespace.
 func (c *Client) Ats(namespace string) *Ats { return &Ats{c.rest, namespace} }
 
 // Ats is the client of one resource in one namespace.
@@ -45,41 +44,13 @@ type Ats struct {
 func (c *Ats) Get(ctx context.Context, name string, opts metav1.GetOptions) (*At, error) {
 	result := &At{}
 	err := c.rest.Get().
-		NamespaceIfScoped(c.namespace, c.namespace != "").
+		Namespace(c.namespace).
 		Resource("ats").
 		Name(name).
 		VersionedParams(&opts, metav1.ParameterCodec).
 		Do(ctx).
 		Into(result)
 	return result, err
-}
-
-// List reads all that opts selects. It sends
-//
-//	GET /apis/cnat.programming-kubernetes.info/v1alpha1/namespaces/{namespace}/ats
-//	GET /apis/cnat.programming-kubernetes.info/v1alpha1/ats (all namespaces)
-func (c *Ats) List(ctx context.Context, opts metav1.ListOptions) (*AtList, error) {
-	result := &AtList{}
-	err := c.rest.Get().
-		NamespaceIfScoped(c.namespace, c.namespace != "").
-		Resource("ats").
-		VersionedParams(&opts, metav1.ParameterCodec).
-		Do(ctx).
-		Into(result)
-	return result, err
-}
-
-// Watch streams changes until the server ends it or ctx is done. It sends
-//
-//	GET /apis/cnat.programming-kubernetes.info/v1alpha1/namespaces/{namespace}/ats?watch=true
-//	GET /apis/cnat.programming-kubernetes.info/v1alpha1/ats?watch=true (all namespaces)
-func (c *Ats) Watch(ctx context.Context, opts metav1.ListOptions) (watch.Interface, error) {
-	opts.Watch = true
-	return c.rest.Get().
-		NamespaceIfScoped(c.namespace, c.namespace != "").
-		Resource("ats").
-		VersionedParams(&opts, metav1.ParameterCodec).
-		Watch(ctx)
 }
 
 // UpdateStatus replaces the status and leaves the rest as it is. It fails with NotFound, and
@@ -89,7 +60,7 @@ func (c *Ats) Watch(ctx context.Context, opts metav1.ListOptions) (watch.Interfa
 func (c *Ats) UpdateStatus(ctx context.Context, at *At, opts metav1.UpdateOptions) (*At, error) {
 	result := &At{}
 	err := c.rest.Put().
-		NamespaceIfScoped(c.namespace, c.namespace != "").
+		Namespace(c.namespace).
 		Resource("ats").
 		Name(at.Name).
 		SubResource("status").

@@ -3,14 +3,11 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 	"testing"
-
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 
 	"example.com/byhand/chapters/internal/chaptertest"
 )
@@ -25,14 +22,8 @@ func newCluster(t *testing.T) cluster {
 	c := cluster{chaptertest.New(t)}
 	// The program has ended by then, and no other one removes its finalizer.
 	t.Cleanup(func() {
-		ctx, pods := context.WithoutCancel(t.Context()), c.Kube.CoreV1().Pods(c.Namespace)
-		list, err := pods.List(ctx, metav1.ListOptions{LabelSelector: uidLabel})
-		if err != nil {
-			t.Errorf("clean up: %v", err)
-			return
-		}
-		for _, pod := range list.Items {
-			_, _ = pods.Patch(ctx, pod.Name, types.StrategicMergePatchType, fmt.Appendf(nil, releasePatch, pod.UID), metav1.PatchOptions{})
+		for pod := range strings.FieldsSeq(c.Kubectl("get", "pods", "-l", uidLabel, "-o", "name")) {
+			c.Kubectl("patch", pod, "--type=merge", "-p", `{"metadata":{"finalizers":null}}`)
 		}
 	})
 	return c
@@ -53,12 +44,6 @@ func (c cluster) create(name, schedule string) {
 	c.Helper()
 	c.Apply(fmt.Sprintf(`{"apiVersion":"cnat.programming-kubernetes.info/v1alpha1","kind":"At","metadata":{"name":%q},
 		"spec":{"schedule":%q,"containers":[{"name":"main","image":"busybox","command":["echo","hello"]}]}}`, name, schedule))
-}
-
-// patch changes an At by a merge patch.
-func (c cluster) patch(name, patch string) {
-	c.Helper()
-	c.Kubectl("patch", "at", name, "--type=merge", "-p", patch)
 }
 
 // becomes waits until a field of an object, such as "{.status.phase}", has this value.

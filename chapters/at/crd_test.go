@@ -38,19 +38,13 @@ func TestPattern(t *testing.T) {
 		"2026-01-02T15:04:05.5Z":    true,
 		"9999-12-31T23:59:59-23:59": true,
 		"0000-01-01T00:00:00Z":      true,
+		"2026-01-02T15:04:05":       false,
+		"2026-01-02T15:04:05Z\n":    false,
+		"+2026-01-02T15:04:05Z":     false,
 		// The format date-time admits these.
-		"2026-01-02t00:30:00z":       false,
-		"2026-01-02T00:30:00x5Z":     false,
-		"2026-01-02T00:30:00+99:99":  false,
-		"2026-01-02T15:04:05":        false,
-		"2026-01-02 15:04:05Z":       false,
-		"2026-01-02T15:04:05Z\n":     false,
-		"2026-01-02T24:00:00Z":       false,
-		"2026-01-02T15:04:60Z":       false,
-		"tomorrow":                   false,
-		"":                           false,
-		"+2026-01-02T15:04:05Z":      false,
-		"2026-01-02T15:04:05 +01:00": false,
+		"2026-01-02t00:30:00z":      false,
+		"2026-01-02T00:30:00x5Z":    false,
+		"2026-01-02T00:30:00+99:99": false,
 	} {
 		if got := pattern.MatchString(value); got != want {
 			t.Errorf("the pattern admits %q: %t, want %t", value, got, want)

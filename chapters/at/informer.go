@@ -1,14 +1,12 @@
 package main
 
 import (
-	"context"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/util/validation"
-	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
 
@@ -18,14 +16,7 @@ import (
 
 // NewAts returns an informer for the Ats of a namespace, or of all namespaces if it is "".
 func NewAts(client *Client, namespace string, resync time.Duration, handler cache.ResourceEventHandler) *informer.Informer {
-	listWatch := &cache.ListWatch{
-		ListWithContextFunc: func(ctx context.Context, opts metav1.ListOptions) (runtime.Object, error) {
-			return client.Ats(namespace).List(ctx, opts)
-		},
-		WatchFuncWithContext: func(ctx context.Context, opts metav1.ListOptions) (watch.Interface, error) {
-			return client.Ats(namespace).Watch(ctx, opts)
-		},
-	}
+	listWatch := cache.NewListWatchFromClient(client.rest, "ats", namespace, fields.Everything())
 	return informer.New(SchemeGroupVersion.WithResource("ats").GroupResource(), client, listWatch,
 		cache.InformerOptions{ObjectType: &At{}, Handler: handler, ResyncPeriod: resync})
 }
@@ -42,16 +33,8 @@ const (
 // NewPods returns an informer for the Pods of Ats, and of no others: a cluster may have
 // 100,000 Pods.
 func NewPods(client kubernetes.Interface, namespace string, handler cache.ResourceEventHandler) *informer.Informer {
-	listWatch := &cache.ListWatch{
-		ListWithContextFunc: func(ctx context.Context, opts metav1.ListOptions) (runtime.Object, error) {
-			opts.LabelSelector = uidLabel
-			return client.CoreV1().Pods(namespace).List(ctx, opts)
-		},
-		WatchFuncWithContext: func(ctx context.Context, opts metav1.ListOptions) (watch.Interface, error) {
-			opts.LabelSelector = uidLabel
-			return client.CoreV1().Pods(namespace).Watch(ctx, opts)
-		},
-	}
+	listWatch := cache.NewFilteredListWatchFromClient(client.CoreV1().RESTClient(), "pods", namespace,
+		func(opts *metav1.ListOptions) { opts.LabelSelector = uidLabel })
 	return informer.New(corev1.Resource("pods"), client, listWatch,
 		cache.InformerOptions{ObjectType: &corev1.Pod{}, Handler: handler, Indexers: podIndexers()})
 }
@@ -61,10 +44,7 @@ const byAt = "byAt"
 // podIndexers index each Pod by the key of its At.
 func podIndexers() cache.Indexers {
 	return cache.Indexers{byAt: func(obj any) ([]string, error) {
-		if pod, ok := obj.(*corev1.Pod); ok {
-			return []string{atOf(pod).String()}, nil
-		}
-		return nil, nil
+		return []string{atOf(obj.(*corev1.Pod)).String()}, nil
 	}}
 }
 

@@ -1,104 +1,28 @@
 package main
 
 import (
-	"context"
-	"net/http"
 	"testing"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
-	kubefake "k8s.io/client-go/kubernetes/fake"
 	"k8s.io/client-go/tools/cache"
 
 	"example.com/byhand/controller"
-	"example.com/byhand/informer"
-	"example.com/byhand/internal/testkit/quiet"
-	"example.com/byhand/kit/testkit"
 )
 
-// synced runs an informer until its first list is in the store.
-func synced(t *testing.T, i *informer.Informer) *informer.Informer {
-	t.Helper()
-	ctx, cancel := context.WithCancel(quiet.Context(t))
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		i.Run(ctx)
-	}()
-	t.Cleanup(func() {
-		cancel()
-		<-done
-	})
-	if err := informer.WaitForSync(ctx, 30*time.Second, i); err != nil {
-		t.Fatal(err)
-	}
-	return i
-}
-
-// atResource is what the API server in memory has to know of Ats.
-var atResource = testkit.Resource{GroupVersionKind: SchemeGroupVersion.WithKind("At"), Plural: "ats", Status: true, Generation: true}
-
-// TestAtInformer: it asks for one namespace or for all, and fills the store. The server here
-// cannot stream a list, so the Reflector falls back to a plain one.
-func TestAtInformer(t *testing.T) {
-	const version = "/apis/cnat.programming-kubernetes.info/v1alpha1"
-	for namespace, path := range map[string]string{"": version + "/ats", "ns": version + "/namespaces/ns/ats"} {
-		api := testkit.NewAPIServer(atResource)
-		api.Add(version+"/namespaces/ns/ats/one", &unstructured.Unstructured{Object: map[string]any{}})
-		api.Refuse(func(r *http.Request) *apierrors.StatusError {
-			if r.URL.Query().Has("sendInitialEvents") {
-				return apierrors.NewInvalid(schema.GroupKind{}, "", nil)
-			}
-			return nil
-		})
-		client, err := NewClient(api.Config())
-		if err != nil {
-			t.Fatal(err)
-		}
-		i := synced(t, NewAts(client, namespace, 0, cache.ResourceEventHandlerFuncs{}))
-		if _, ok := get[*At](i.Store, cache.NewObjectName("ns", "one")); !ok {
-			t.Errorf("the store has %q", i.Store.ListKeys())
-		}
-		for _, request := range api.Log() {
-			if request.Path != path {
-				t.Errorf("%s %s, want %s", request.Method, request.Path, path)
-			}
-		}
-	}
-}
-
-// TestPodInformer: of all Pods it has those of Ats, and finds them by their At.
-func TestPodInformer(t *testing.T) {
-	pod := func(name, at string, labels map[string]string) *corev1.Pod {
-		return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: name, Labels: labels, Annotations: map[string]string{nameAnnotation: at}}}
-	}
-	labels := map[string]string{uidLabel: "uid"}
-	client := kubefake.NewClientset(pod("a", "one", labels), pod("b", "two", labels), pod("others", "one", nil))
-	i := synced(t, NewPods(client, "", cache.ResourceEventHandlerFuncs{}))
-	if n := len(i.Store.ListKeys()); n != 2 {
-		t.Errorf("%d Pods in the store, want 2", n)
-	}
-	if pods := podsOf(i.Store, cache.NewObjectName("ns", "one")); len(pods) != 1 || pods[0].Name != "a" {
-		t.Errorf("Pods of one: %v", pods)
-	}
-	if keys, err := podIndexers()[byAt](&At{}); err != nil || len(keys) > 0 {
-		t.Errorf("what is no Pod is found as %q (%v)", keys, err)
-	}
-	// An orphan has no owner, and its phase changes.
-	orphan, _ := get[*corev1.Pod](i.Store, cache.NewObjectName("ns", "b"))
+// TestOrphan: the phase of a Pod changes that has no owner any more. It adds the key of its At. Which
+// requests the informers send is in TestRun.
+func TestOrphan(t *testing.T) {
 	queue := controller.NewPriorityQueue("")
 	defer queue.ShutDown()
+	orphan := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Annotations: map[string]string{"cnat.programming-kubernetes.info/at": "one"}}}
 	succeeded := orphan.DeepCopy()
 	succeeded.Status.Phase = corev1.PodSucceeded
 	enqueueAt(queue).OnUpdate(orphan, succeeded)
 	if queue.Len() != 1 {
-		t.Fatalf("%d keys are added, want that of the At of b", queue.Len())
+		t.Fatalf("%d keys are added, want that of the At", queue.Len())
 	}
-	if key, _ := queue.Get(); key != cache.NewObjectName("ns", "two") {
-		t.Errorf("the At of b: %s", key)
+	if key, _ := queue.Get(); key != cache.NewObjectName("ns", "one") {
+		t.Errorf("the key is %s", key)
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"io"
 	"os"
 	"os/signal"
 	"sync"
@@ -16,6 +15,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
 
 	"example.com/byhand/controller"
 	"example.com/byhand/informer"
@@ -31,29 +31,33 @@ const (
 )
 
 func main() {
-	o, err := parseFlags(os.Args[1:])
-	if err == nil {
-		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-		// After the first signal a second one ends the process at once.
-		context.AfterFunc(ctx, stop)
-		err = run(ctx, o)
+	kubeconfig := flag.String("kubeconfig", "", "kubeconfig `file` (default: $KUBECONFIG, then ~/.kube/config, then the Pod's own account)")
+	namespace := flag.String("namespace", metav1.NamespaceAll, "the only namespace to look at (default: all)")
+	var show observer.Flag
+	flag.BoolFunc("trace", "print every step instead of the story: of all, of one At (--trace=default/example-at), or as lines of JSON (--trace=json)", show.Set)
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	// After the first signal a second one ends the process at once.
+	context.AfterFunc(ctx, stop)
+	config, _, err := connect.Config(connect.Options{Kubeconfig: *kubeconfig, QPS: -1}) // no limit but the server's own
+	if flag.NArg() > 0 {
+		err = errors.New("usage: no arguments (what --trace is to show stands behind its =) (see --help)")
 	}
-	if err != nil && !errors.Is(err, context.Canceled) && !errors.Is(err, flag.ErrHelp) {
+	if err == nil {
+		err = run(ctx, config, *namespace, show)
+	}
+	if err != nil && ctx.Err() == nil {
 		fmt.Fprintln(os.Stderr, "at:", err)
 		os.Exit(1)
 	}
 }
 
-func run(ctx context.Context, o options) error {
-	observe := observer.New(observer.Options{All: o.trace.On()})
-	observe.Print(o.trace, os.Stdout)
+func run(ctx context.Context, config *rest.Config, namespace string, show observer.Flag) error {
+	observe := observer.New(observer.Options{All: show.On()})
+	observe.Print(show, os.Stdout)
 	defer observe.Close()
 
 	// Clients: ours for Ats, client-go's for Pods.
-	config, _, err := connect.Config(o.connect)
-	if err != nil {
-		return err
-	}
 	config = observe.Requests(config)
 	client, err := NewClient(config)
 	if err != nil {
@@ -69,8 +73,8 @@ func run(ctx context.Context, o options) error {
 
 	// Queue and informers: an event of an At or of its Pod adds the key of the At.
 	queue := observe.Queue(observedAt, controller.NewPriorityQueue("at"))
-	ats := NewAts(client, o.namespace, resync, controller.LowPriorityWhenUnchanged(queue, controller.EnqueueObject))
-	pods := NewPods(kubeClient, o.namespace, controller.LowPriorityWhenUnchanged(queue, enqueueAt))
+	ats := NewAts(client, namespace, resync, controller.LowPriorityWhenUnchanged(queue, controller.EnqueueObject))
+	pods := NewPods(kubeClient, namespace, controller.LowPriorityWhenUnchanged(queue, enqueueAt))
 	observe.Informers([]observer.Kind{observedAt, observedPod}, ats, pods)
 
 	// Reconciler: key → stores → requests.
@@ -96,10 +100,7 @@ func run(ctx context.Context, o options) error {
 // What the observer has to know of the two kinds.
 var (
 	observedAt = observer.Kind{GVK: atKind, Resource: "ats", Describe: func(object any) string {
-		at, ok := object.(*At)
-		if !ok {
-			return ""
-		}
+		at := object.(*At)
 		text := fmt.Sprintf("%s %s", at.Spec.Schedule, cmp.Or(at.Status.Phase, "new"))
 		if at.Status.Reason != "" {
 			text += fmt.Sprintf(", %s: %s", at.Status.Reason, at.Status.Message)
@@ -111,10 +112,7 @@ var (
 	}}
 	observedPod = observer.Kind{GVK: corev1.SchemeGroupVersion.WithKind("Pod"), Resource: "pods", Owned: true,
 		Describe: func(object any) string {
-			pod, ok := object.(*corev1.Pod)
-			if !ok {
-				return ""
-			}
+			pod := object.(*corev1.Pod)
 			text := string(pod.Status.Phase)
 			if pod.DeletionTimestamp != nil {
 				text += ", being deleted"
@@ -124,31 +122,3 @@ var (
 		Shown: observer.Fields{"spec": {"restartPolicy": nil, "containers": {"name": nil, "image": nil}}, "status": {"phase": nil}},
 	}
 )
-
-type options struct {
-	connect   connect.Options
-	namespace string
-	trace     observer.Flag
-}
-
-// parseFlags reads and checks the flags.
-func parseFlags(args []string) (o options, err error) {
-	o.connect.QPS = -1 // no limit but the server's own
-	flags := flag.NewFlagSet("at", flag.ContinueOnError)
-	flags.SetOutput(io.Discard)
-	flags.StringVar(&o.connect.Kubeconfig, "kubeconfig", "", "kubeconfig `file` (default: $KUBECONFIG, then ~/.kube/config, then the Pod's own account)")
-	flags.StringVar(&o.namespace, "namespace", metav1.NamespaceAll, "the only namespace to look at (default: all)")
-	flags.BoolFunc("trace", "print every step instead of the story: of all, of one At (--trace=default/example-at), or as lines of JSON (--trace=json)", o.trace.Set)
-	err = flags.Parse(args)
-	switch {
-	case errors.Is(err, flag.ErrHelp):
-		flags.SetOutput(os.Stdout)
-		flags.PrintDefaults()
-		return o, err
-	case err != nil:
-		return o, fmt.Errorf("%w (--help lists the flags)", err)
-	case flags.NArg() > 0:
-		return o, errors.New("usage: no arguments (what --trace is to show stands behind its =) (see --help)")
-	}
-	return o, nil
-}

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -174,45 +173,73 @@ func TestTwoControllers(t *testing.T) {
 	}
 }
 
-// TestKilledAtEachWrite: the program is killed before and after each of the five writes for an
-// At (claim, create, note, done, release). The next process knows what the API server has, and
-// makes no second Pod.
-func TestKilledAtEachWrite(t *testing.T) {
-	for n := range 5 {
+// TestEachRequestFails: the program is killed before or after each of its five writes for an At (claim,
+// create, note, done, release), and one request is answered with what is no Pod and no At. A client
+// decodes each JSON without an error. Nothing is decided by such an answer, the next process knows
+// what the API server has, and there is no second Pod.
+func TestEachRequestFails(t *testing.T) {
+	for killed := range 6 {
 		for _, fault := range []testkit.Fault{testkit.KillBefore, testkit.KillAfter} {
-			w := newWorld(t)
-			w.create("2026-01-02T12:00:00Z")
-			kills := 0
-			w.api.Kill = func() { kills++ }
-			w.api.OnWrite(func(write int, _ *http.Request) testkit.Fault {
-				if write == n+1 {
-					return fault
-				}
-				return testkit.Pass
-			})
-			for range 10 {
-				w.sync()
-				before := kills
-				_, err := w.Reconcile(t.Context(), exampleKey)
-				if killed := kills > before; killed != (err != nil) {
-					t.Errorf("write %d, fault %d: killed %t, error %v", n+1, fault, killed, err)
-				}
-				if err != nil {
-					w.restart()
-				}
-				if w.at().Status.PodUID != "" {
-					w.set(w.podPath(), "Succeeded", "status", "phase")
-				}
-			}
-			w.is(PhaseDone, "")
-			pods := 0
-			for _, change := range w.api.History() {
-				if change.Before == nil && strings.HasPrefix(change.Path, url("pods/")) {
-					pods++
-				}
-			}
-			if finalizers := w.pod().Finalizers; pods != 1 || kills != 1 || len(finalizers) != 0 {
-				t.Errorf("write %d, fault %d: %d Pods, %d kills, finalizers %q; want 1, 1 and none", n+1, fault, pods, kills, finalizers)
+			for lie, more := 0, true; more; lie++ {
+				t.Run(fmt.Sprintf("kill at write %d, fault %d, lie at request %d", killed, fault, lie), func(t *testing.T) {
+					w := newWorld(t)
+					w.create("2026-01-02T12:00:00Z")
+					kills, requests, failures := 0, 0, 0
+					w.api.Kill = func() { kills++; failures++ }
+					w.api.OnWrite(func(write int, _ *http.Request) testkit.Fault {
+						if write == killed {
+							return fault
+						}
+						return testkit.Pass
+					})
+					w.api.Intercept(func(answer http.ResponseWriter, _ *http.Request) bool {
+						if requests++; requests != lie {
+							return false
+						}
+						failures++
+						answer.Header().Set("Content-Type", "application/json")
+						fmt.Fprint(answer, `{"kind":"Status","apiVersion":"v1","status":"Success"}`)
+						return true
+					})
+					reconcile := func() {
+						before, killsBefore := failures, kills
+						_, err := w.Reconcile(t.Context(), exampleKey)
+						if failed := failures > before; failed != (err != nil) {
+							t.Errorf("a request has failed: %t, error %v", failed, err)
+						}
+						if kills > killsBefore {
+							w.restart()
+						}
+					}
+					for range 10 {
+						w.syncPods()
+						reconcile() // The cache of Ats may be later.
+						w.syncAts()
+						reconcile()
+						if w.api.Get(url(w.podPath())) == nil {
+							continue
+						}
+						// A person takes the label away for a moment, and the cache has no such Pod.
+						w.set(w.podPath(), map[string]any{}, "metadata", "labels")
+						w.sync()
+						reconcile()
+						w.set(w.podPath(), map[string]any{uidLabel: string(w.at().UID)}, "metadata", "labels")
+						if w.at().Status.PodUID != "" {
+							w.set(w.podPath(), "Succeeded", "status", "phase")
+						}
+					}
+					w.is(PhaseDone, "")
+					pods := 0
+					for _, change := range w.api.History() {
+						if change.Before == nil && strings.HasPrefix(change.Path, url("pods/")) {
+							pods++
+						}
+					}
+					if finalizers := w.pod().Finalizers; pods != 1 || len(finalizers) != 0 {
+						t.Errorf("%d Pods, finalizers %q; want 1 and none", pods, finalizers)
+					}
+					more = requests > lie
+				})
 			}
 		}
 	}
@@ -286,25 +313,16 @@ func TestReleaseKeepsOthers(t *testing.T) {
 // key and no log.
 func TestReleaseOfForgedPod(t *testing.T) {
 	for _, name := range []string{"../../x", "\x1b[2J", ""} {
-		w := running(t)
-		w.api.Remove(url("ats/example"))
+		w := newWorld(t)
 		pod := "pods/forged"
 		w.add(pod, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "forged", Finalizers: []string{podFinalizer},
 			Labels: map[string]string{uidLabel: "uid"}, Annotations: map[string]string{nameAnnotation: name}}})
 		w.sync()
 		forged, _ := get[*corev1.Pod](w.PodStore, cache.NewObjectName("default", "forged"))
-		key := atOf(forged)
-		if want := (cache.ObjectName{Namespace: "default"}); key != want {
-			t.Errorf("%q: key %q, want %q", name, key, want)
-			continue
+		if w.key = atOf(forged); w.key.Name != "" {
+			t.Errorf("%q: key %q, want no name", name, w.key)
 		}
-		w.api.Requests()
-		if _, err := w.Reconcile(t.Context(), key); err != nil {
-			t.Errorf("%q: %v", name, err)
-		}
-		if diff := cmp.Diff([]string{"PATCH " + pod}, w.api.Requests()); diff != "" {
-			t.Errorf("%q: requests (-want +got):\n%s", name, diff)
-		}
+		w.reconcileStale("PATCH " + pod)
 	}
 }
 
@@ -324,69 +342,6 @@ func TestReleaseAsksFirst(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.reconcileStale("GET ats/example")
-}
-
-// TestAnswerOfAnotherKind: an answer that is no Pod, or no At, decides nothing. A client decodes
-// each JSON without an error.
-func TestAnswerOfAnotherKind(t *testing.T) {
-	for request, prepare := range map[string]func(*testing.T) *world{
-		"GET ats/example":        func(t *testing.T) *world { return claimed(t) },
-		"POST pods":              func(t *testing.T) *world { return claimed(t) },
-		"PUT ats/example/status": func(t *testing.T) *world { return claimed(t) },
-		"GET the Pod after a POST": func(t *testing.T) *world {
-			w := claimed(t)
-			w.sync()
-			w.add(w.podPath(), newPod(w.at()))
-			w.set(w.podPath(), map[string]any{}, "metadata", "labels")
-			return w
-		},
-		"GET the Pod": func(t *testing.T) *world {
-			w := running(t)
-			w.set(w.podPath(), map[string]any{}, "metadata", "labels")
-			return w
-		},
-		"GET ats/example, which the cache does not have": func(t *testing.T) *world {
-			w := running(t)
-			if err := w.AtStore.Replace(nil, "100"); err != nil {
-				t.Fatal(err)
-			}
-			return w
-		},
-	} {
-		t.Run(request, func(t *testing.T) {
-			w := prepare(t)
-			w.syncPods()
-			if !strings.Contains(request, "cache") {
-				w.syncAts()
-			}
-			method, _, _ := strings.Cut(request, " ")
-			resource := "/pods"
-			if strings.Contains(request, "ats/") {
-				resource = "/ats"
-			}
-			w.api.Intercept(func(answer http.ResponseWriter, r *http.Request) bool {
-				lies := r.Method == method && strings.Contains(r.URL.Path, resource)
-				if lies {
-					answer.Header().Set("Content-Type", "application/json")
-					fmt.Fprint(answer, `{"kind":"Status","apiVersion":"v1","status":"Success"}`)
-				}
-				return lies
-			})
-			if _, err := w.Reconcile(t.Context(), exampleKey); err == nil {
-				t.Error("no error")
-			}
-			w.is(PhaseRunning, "")
-			w.api.Intercept(nil)
-			for range 3 {
-				w.sync()
-				_, _ = w.Reconcile(t.Context(), exampleKey)
-			}
-			w.is(PhaseRunning, "")
-			if pod := w.pod(); w.at().Status.PodUID != pod.UID || !isTracked(pod) {
-				t.Errorf("podUID %q of Pod %s, finalizers %q", w.at().Status.PodUID, pod.UID, pod.Finalizers)
-			}
-		})
-	}
 }
 
 // TestDeletedAt: nothing is created for an At that is being deleted.

@@ -24,6 +24,7 @@ type world struct {
 	*Reconciler
 	api *testkit.APIServer
 	now time.Time
+	key cache.ObjectName // of what is reconciled
 }
 
 var (
@@ -31,11 +32,14 @@ var (
 	noon       = time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
 )
 
+// atResource is what the API server in memory has to know of Ats.
+var atResource = testkit.Resource{GroupVersionKind: SchemeGroupVersion.WithKind("At"), Plural: "ats", Status: true, Generation: true}
+
 const putStatus = "PUT ats/example/status"
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	w := &world{T: t, now: noon, api: testkit.NewAPIServer(atResource)}
+	w := &world{T: t, now: noon, key: exampleKey, api: testkit.NewAPIServer(atResource)}
 	w.restart()
 	return w
 }
@@ -186,7 +190,7 @@ func (w *world) tryReconcile(want ...string) (time.Duration, error) {
 	w.Helper()
 	w.api.Requests()
 	before := w.contents()
-	again, err := w.Reconcile(w.Context(), exampleKey)
+	again, err := w.Reconcile(w.Context(), w.key)
 	if diff := cmp.Diff(want, w.api.Requests()); diff != "" {
 		w.Errorf("requests (-want +got):\n%s", diff)
 	}

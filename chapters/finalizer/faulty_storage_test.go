@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 
@@ -11,7 +12,7 @@ import (
 // call that changes something. While err is set each call returns it.
 type faultyStorage struct {
 	storage
-	step func()
+	step func() error
 	err  error
 	// afterOwners, if not nil, is called when the folders have been read.
 	afterOwners func()
@@ -21,10 +22,10 @@ func (f *faultyStorage) do(call func() error) error {
 	if f.err != nil {
 		return f.err
 	}
-	f.step()
-	err := call()
-	f.step()
-	return err
+	if err := f.step(); err != nil {
+		return err
+	}
+	return cmp.Or(call(), f.step())
 }
 
 func (f *faultyStorage) Owners(ctx context.Context) ([]types.UID, error) {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"io"
 	"os"
 	"os/signal"
 	"sync"
@@ -39,29 +38,44 @@ const (
 )
 
 func main() {
-	o, err := parseFlags(os.Args[1:])
-	if err == nil {
-		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-		// After the first signal a second one ends the process at once.
-		context.AfterFunc(ctx, stop)
-		err = run(ctx, o)
+	kubeconfig := flag.String("kubeconfig", "", "kubeconfig `file` (default: $KUBECONFIG, then ~/.kube/config, then the Pod's own account)")
+	var o options
+	flag.StringVar(&o.store, "store", "", "the `directory` of the volumes, such as bin/volumes. It belongs to one cluster: volumes of Projects that this does not have are deleted")
+	flag.StringVar(&o.namespace, "namespace", metav1.NamespaceAll, "the only namespace to look at (default: all)")
+	flag.IntVar(&o.maxVolumes, "max-volumes", 1000, "how many volumes a Project may have")
+	flag.BoolFunc("trace", "print every step instead of the story: of all, of one Project (--trace=default/example-project), or as lines of JSON (--trace=json)", o.trace.Set)
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	// After the first signal a second one ends the process at once.
+	context.AfterFunc(ctx, stop)
+	config, _, err := connect.Config(connect.Options{Kubeconfig: *kubeconfig, QPS: -1}) // no limit but the server's own
+	if flag.NArg() > 0 {
+		err = errors.New("usage: no arguments (what --trace is to show stands behind its =) (see --help)")
 	}
-	if err != nil && !errors.Is(err, context.Canceled) && !errors.Is(err, flag.ErrHelp) {
+	if err == nil {
+		err = run(ctx, config, o)
+	}
+	if err != nil && ctx.Err() == nil {
 		fmt.Fprintln(os.Stderr, "finalizer:", err)
 		os.Exit(1)
 	}
 }
 
-func run(ctx context.Context, o options) error {
+type options struct {
+	store, namespace string
+	maxVolumes       int
+	trace            observer.Flag
+}
+
+func run(ctx context.Context, config *rest.Config, o options) error {
+	if o.store == "" || o.maxVolumes < 1 {
+		return errors.New("usage: --store DIR, where the volumes are to be, --max-volumes at least 1 (see --help)")
+	}
 	observe := observer.New(observer.Options{All: o.trace.On()})
 	observe.Print(o.trace, os.Stdout)
 	defer observe.Close()
 
 	// Clients, and the storage.
-	config, _, err := connect.Config(o.connect)
-	if err != nil {
-		return err
-	}
 	events, err := newBroadcaster(config)
 	if err != nil {
 		return err
@@ -133,45 +147,11 @@ var project = observer.Kind{
 	GVK:      v1alpha1.SchemeGroupVersion.WithKind("Project"),
 	Resource: "projects",
 	Describe: func(object any) string {
-		project, ok := object.(*v1alpha1.Project)
-		if !ok {
-			return ""
-		}
+		project := object.(*v1alpha1.Project)
 		text := fmt.Sprintf("replicas %d, finalizers %q", project.Spec.Replicas, project.Finalizers)
 		if project.DeletionTimestamp != nil {
 			text += ", being deleted"
 		}
 		return text
 	},
-}
-
-type options struct {
-	connect          connect.Options
-	store, namespace string
-	maxVolumes       int
-	trace            observer.Flag
-}
-
-// parseFlags reads and checks the flags.
-func parseFlags(args []string) (o options, err error) {
-	o.connect.QPS = -1 // no limit but the server's own
-	flags := flag.NewFlagSet("finalizer", flag.ContinueOnError)
-	flags.SetOutput(io.Discard)
-	flags.StringVar(&o.connect.Kubeconfig, "kubeconfig", "", "kubeconfig `file` (default: $KUBECONFIG, then ~/.kube/config, then the Pod's own account)")
-	flags.StringVar(&o.store, "store", "", "the `directory` of the volumes, such as bin/volumes. It belongs to one cluster: volumes of Projects that this does not have are deleted")
-	flags.StringVar(&o.namespace, "namespace", metav1.NamespaceAll, "the only namespace to look at (default: all)")
-	flags.IntVar(&o.maxVolumes, "max-volumes", 1000, "how many volumes a Project may have")
-	flags.BoolFunc("trace", "print every step instead of the story: of all, of one Project (--trace=default/example-project), or as lines of JSON (--trace=json)", o.trace.Set)
-	err = flags.Parse(args)
-	switch {
-	case errors.Is(err, flag.ErrHelp):
-		flags.SetOutput(os.Stdout)
-		flags.PrintDefaults()
-		return o, err
-	case err != nil:
-		return o, fmt.Errorf("%w (--help lists the flags)", err)
-	case flags.NArg() > 0 || o.store == "" || o.maxVolumes < 1:
-		return o, errors.New("usage: --store DIR, where the volumes are to be, --max-volumes at least 1, no arguments (what --trace is to show stands behind its =) (see --help)")
-	}
-	return o, nil
 }

@@ -1,42 +1,15 @@
 package main
 
 import (
-	"fmt"
 	"slices"
 	"testing"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
-// A finalizer is added behind those of others and removed from among them, wherever it is.
-func TestFinalizersOfOthers(t *testing.T) {
-	w := newWorld(t)
-	p := w.create("p", 1, "a.example.com/x")
-	w.step("p", adds(p, `["a.example.com/x","examples-gzh.com/volumes"]`))
-
-	for _, before := range [][]string{
-		{finalizer},
-		{finalizer, "a.example.com/x"},
-		{"a.example.com/x", finalizer},
-		{"a.example.com/x", "b.example.com/x", finalizer, "c.example.com/x"},
-	} {
-		t.Run(fmt.Sprint(before), func(t *testing.T) {
-			w := newWorld(t)
-			p := w.create("p", 2)
-			w.settle("p")
-			w.change("p", finalized(before...))
-			w.delete("p")
-			w.step("p", removes(p, slices.Index(before, finalizer)))
-			w.isEmpty()
-			w.waitsFor(slices.DeleteFunc(slices.Clone(before), func(f string) bool { return f == finalizer })...)
-			// Its turn is over.
-			w.step("p")
-		})
-	}
-}
-
 // Another client changes the Project between the cache and the patch: it is refused, no
-// finalizer is lost, and it is made again from what the cache shows then.
+// finalizer is lost, and it is made again from what the cache shows then: behind those of others, or
+// from among them, wherever it is.
 func TestConflict(t *testing.T) {
 	set := func(finalizers ...string) func(*world) {
 		return func(w *world) { w.change("p", finalized(finalizers...)) }
@@ -72,7 +45,7 @@ func TestConflict(t *testing.T) {
 			w.sync()
 			test.meanwhile(w)
 			before := w.project("p").Finalizers
-			if _, _, err := w.reconcile("p"); !apierrors.IsConflict(err) {
+			if _, err := w.reconcile("p"); !apierrors.IsConflict(err) {
 				t.Errorf("error %v, want a Conflict", err)
 			}
 			if got := w.project("p").Finalizers; !slices.Equal(got, before) {

@@ -86,7 +86,7 @@ func TestStaleCacheDeletesNothing(t *testing.T) {
 			w.change("p", scaled(1))
 			w.sync()
 			test.meanwhile(w)
-			if _, _, err := w.reconcile("p"); !apierrors.IsConflict(err) {
+			if _, err := w.reconcile("p"); !apierrors.IsConflict(err) {
 				t.Errorf("error %v, want a Conflict", err)
 			}
 			w.has(p.UID, 0, 1, 2)
@@ -141,7 +141,7 @@ func TestStorageFails(t *testing.T) {
 		t.Helper()
 		for range 3 {
 			w.sync()
-			if _, _, err := w.reconcile("p"); err == nil {
+			if _, err := w.reconcile("p"); err == nil {
 				t.Error("no error: it would not be tried again")
 			}
 		}

@@ -62,14 +62,7 @@ func (d directory) Owners(context.Context) (owners []types.UID, err error) {
 }
 
 func (d directory) Volumes(_ context.Context, owner types.UID) (numbers []int, err error) {
-	err = d.of(owner, func(root *os.Root) error {
-		err := folder(root, string(owner))
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
+	err = d.inFolder(owner, func(root *os.Root) error {
 		entries, err := fs.ReadDir(root.FS(), string(owner))
 		for _, entry := range entries {
 			n, notNumber := strconv.Atoi(entry.Name())
@@ -92,16 +85,7 @@ func (d directory) Create(_ context.Context, owner types.UID, n int) error {
 }
 
 func (d directory) Delete(_ context.Context, owner types.UID, n int) error {
-	return d.of(owner, func(root *os.Root) error {
-		err := folder(root, string(owner))
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		return root.RemoveAll(volume(owner, n))
-	})
+	return d.inFolder(owner, func(root *os.Root) error { return root.RemoveAll(volume(owner, n)) })
 }
 
 // DeleteAll deletes a symlink in the place of the folder, not what is behind it.
@@ -112,6 +96,19 @@ func (d directory) DeleteAll(_ context.Context, owner types.UID) error {
 			return nil
 		}
 		return root.RemoveAll(string(owner))
+	})
+}
+
+// inFolder opens the directory for a call about what an owner has, unless it has nothing.
+func (d directory) inFolder(owner types.UID, do func(root *os.Root) error) error {
+	return d.of(owner, func(root *os.Root) error {
+		switch err := folder(root, string(owner)); {
+		case errors.Is(err, fs.ErrNotExist):
+			return nil
+		case err != nil:
+			return err
+		}
+		return do(root)
 	})
 }
 

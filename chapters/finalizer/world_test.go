@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -27,9 +26,9 @@ import (
 // test says when the cache catches up and when a key is reconciled.
 type world struct {
 	*testing.T
-	person
 	api        *testkit.APIServer
-	requests   []string // of the process
+	projects   clientset.ProjectInterface // of another client
+	requests   []string                   // of the process
 	cache      cache.Indexer
 	directory  directory
 	storage    *faultyStorage
@@ -40,13 +39,13 @@ type world struct {
 	effects, killAt int
 }
 
-// errKilled is what a step panics with.
+// errKilled is how a step ends, and with it the call of Reconcile.
 var errKilled = errors.New("killed")
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
 	w := &world{T: t, api: testkit.NewAPIServer(), directory: directory(t.TempDir())}
-	w.person = person{t, clientset.NewForConfigOrDie(w.api.Config()).ExamplesV1alpha1().Projects("default")}
+	w.projects = clientset.NewForConfigOrDie(w.api.Config()).ExamplesV1alpha1().Projects("default")
 	w.storage = &faultyStorage{storage: w.directory, step: w.mayDie}
 	w.cache = cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{})
 	w.events = record.NewFakeRecorder(100)
@@ -68,10 +67,11 @@ func (w *world) restart() {
 }
 
 // mayDie may kill the process.
-func (w *world) mayDie() {
+func (w *world) mayDie() error {
 	if w.effects++; w.effects == w.killAt {
-		panic(errKilled)
+		return errKilled
 	}
+	return nil
 }
 
 // RoundTrip sends a request of the process, which may be killed before and after a patch.
@@ -84,54 +84,55 @@ func (w *world) RoundTrip(r *http.Request) (*http.Response, error) {
 	body, _ := r.GetBody() // It is in memory: reading it does not fail.
 	patch, _ := io.ReadAll(body)
 	w.requests = append(w.requests, request+" "+string(patch))
-	w.mayDie()
-	defer w.mayDie()
-	return network.RoundTrip(r)
+	if err := w.mayDie(); err != nil {
+		return nil, err
+	}
+	response, err := network.RoundTrip(r)
+	if killed := w.mayDie(); killed != nil {
+		return nil, killed
+	}
+	return response, err
 }
 
 // uid returns one as the API server gives them. No Project has it.
 func uid(n int) types.UID { return types.UID(fmt.Sprintf("00000000-0000-4000-8000-%012d", n)) }
 
-// person is another client of the API server.
-type person struct {
-	t        *testing.T
-	projects clientset.ProjectInterface
-}
+// What another client of the API server does.
 
 // create creates a Project.
-func (p person) create(name string, replicas int32, finalizers ...string) *v1alpha1.Project {
-	p.t.Helper()
+func (w *world) create(name string, replicas int32, finalizers ...string) *v1alpha1.Project {
+	w.Helper()
 	project := &v1alpha1.Project{
 		ObjectMeta: metav1.ObjectMeta{Name: name, Finalizers: finalizers},
 		Spec:       v1alpha1.ProjectSpec{Replicas: replicas},
 	}
-	created, err := p.projects.Create(p.t.Context(), project, metav1.CreateOptions{})
+	created, err := w.projects.Create(w.Context(), project, metav1.CreateOptions{})
 	if err != nil {
-		p.t.Fatal(err)
+		w.Fatal(err)
 	}
 	return created
 }
 
 // project returns the Project as the API server has it, nil for none.
-func (p person) project(name string) *v1alpha1.Project {
-	p.t.Helper()
-	project, err := p.projects.Get(p.t.Context(), name, metav1.GetOptions{})
+func (w *world) project(name string) *v1alpha1.Project {
+	w.Helper()
+	project, err := w.projects.Get(w.Context(), name, metav1.GetOptions{})
 	if apierrors.IsNotFound(err) {
 		return nil
 	}
 	if err != nil {
-		p.t.Fatal(err)
+		w.Fatal(err)
 	}
 	return project
 }
 
 // change changes a Project.
-func (p person) change(name string, change func(*v1alpha1.Project)) {
-	p.t.Helper()
-	project := p.project(name)
+func (w *world) change(name string, change func(*v1alpha1.Project)) {
+	w.Helper()
+	project := w.project(name)
 	change(project)
-	if _, err := p.projects.Update(p.t.Context(), project, metav1.UpdateOptions{}); err != nil {
-		p.t.Fatal(err)
+	if _, err := w.projects.Update(w.Context(), project, metav1.UpdateOptions{}); err != nil {
+		w.Fatal(err)
 	}
 }
 
@@ -144,10 +145,10 @@ func finalized(finalizers ...string) func(*v1alpha1.Project) {
 }
 
 // delete deletes a Project: it is gone, or it waits for its finalizers.
-func (p person) delete(name string) {
-	p.t.Helper()
-	if err := p.projects.Delete(p.t.Context(), name, metav1.DeleteOptions{}); err != nil {
-		p.t.Fatal(err)
+func (w *world) delete(name string) {
+	w.Helper()
+	if err := w.projects.Delete(w.Context(), name, metav1.DeleteOptions{}); err != nil {
+		w.Fatal(err)
 	}
 }
 
@@ -167,26 +168,19 @@ func (w *world) sync() {
 	}
 }
 
-// reconcile reconciles a Project. isKilled says that the process was killed on the way;
-// then there is a new one.
-func (w *world) reconcile(name string) (requeueAfter time.Duration, isKilled bool, err error) {
-	defer func() {
-		if reason := recover(); reason != nil {
-			if reason != any(errKilled) {
-				panic(reason)
-			}
-			w.restart()
-			isKilled = true
-		}
-	}()
-	requeueAfter, err = w.reconciler.Reconcile(context.Background(), cache.NewObjectName("default", name))
-	return requeueAfter, false, err
+// reconcile reconciles a Project. If the process is killed on the way, there is a new one.
+func (w *world) reconcile(name string) (requeueAfter time.Duration, err error) {
+	requeueAfter, err = w.reconciler.Reconcile(w.Context(), cache.NewObjectName("default", name))
+	if errors.Is(err, errKilled) {
+		w.restart()
+	}
+	return requeueAfter, err
 }
 
 // must reconciles a Project, without an error.
 func (w *world) must(name string) (requeueAfter time.Duration) {
 	w.Helper()
-	requeueAfter, _, err := w.reconcile(name)
+	requeueAfter, err := w.reconcile(name)
 	if err != nil {
 		w.Errorf("reconcile: %v", err)
 	}
@@ -208,7 +202,7 @@ func (w *world) settle(name string) {
 	for range 20 {
 		w.sync()
 		before := w.api.Version()
-		if again, isKilled, err := w.reconcile(name); err == nil && again == 0 && !isKilled && w.api.Version() == before {
+		if again, err := w.reconcile(name); err == nil && again == 0 && w.api.Version() == before {
 			return
 		}
 	}

@@ -15,12 +15,14 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+
+	"example.com/byhand/kit/check"
 )
 
 // On a quiet day: each Foo costs a POST and a PUT, whether it was listed or came later, also in
 // the watch after one that the server has ended properly. The PUT comes back as an event, which
 // costs nothing, and neither does a label. A Foo that is being deleted gets nothing: its
-// Deployment would have to be deleted again.
+// Deployment would have to be deleted again. It needs the rights of config/rbac, and no other.
 func TestFlow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer(t)
@@ -50,6 +52,7 @@ func TestFlow(t *testing.T) {
 		if foo, ok := p.store["default/watched"]; len(p.store) != 2 || !ok || foo.Metadata.Labels["label"] != "new" {
 			t.Errorf("the store has %v, want the Foos that are left, one with its label", p.store)
 		}
+		check.Role(t, "config/rbac/role.yaml", s.Log(), "update foos/finalizers")
 	})
 }
 
@@ -147,46 +150,35 @@ func TestSilentServer(t *testing.T) {
 	})
 }
 
-// What the server answers at first becomes one line that says what to do.
-func TestFirstAnswers(t *testing.T) {
-	for _, test := range []struct {
-		code int
-		body string
-		want []string
-	}{
-		{401, `{"kind":"Status","code":401,"message":"Unauthorized"}`, []string{"401", "may have expired"}},
-		{403, `{"kind":"Status","code":403,"message":"foos.samplecontroller.k8s.io is forbidden: User \"alice\" cannot list"}`, []string{"403", `User "alice" cannot list`, "config/rbac"}},
-		{404, "404 page not found\n", []string{"404", "kubectl apply -f config/crd"}},
-		{503, "<html>\nupstream\n</html>", []string{"503"}},
-		{200, "<html>\nhello\n</html>", []string{"invalid character"}},
-	} {
-		t.Run(strconv.Itoa(test.code), func(t *testing.T) {
-			front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				w.WriteHeader(test.code)
-				_, _ = w.Write([]byte(test.body))
-			}))
-			defer front.Close()
-			err := start(t.Context(), []string{"--kubeconfig", kubeconfig(t, "server: "+front.URL)})
-			saysInOneLine(t, err, test.want...)
-		})
-	}
-}
-
-// No server listens, or there is nothing to ask.
+// What goes wrong at first becomes one line that says what to do: no server listens, there is nothing
+// to ask, or the server refuses.
 func TestMistakes(t *testing.T) {
 	// No other test gets a port below 1024.
 	const closed = "127.0.0.1:1"
 	t.Setenv("KUBECONFIG", "")
+	of := func(address string) []string { return []string{"--kubeconfig", kubeconfig(t, "server: "+address)} }
+	answers := func(code int, body string) []string {
+		front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(code)
+			_, _ = io.WriteString(w, body)
+		}))
+		t.Cleanup(front.Close)
+		return of(front.URL)
+	}
 	for _, test := range []struct {
-		reason string
-		args   []string
-		want   []string
+		reason     string
+		args, want []string
 	}{
-		{"no server listens", []string{"--kubeconfig", kubeconfig(t, "server: http://"+closed)}, []string{closed, "is the cluster running", "make cluster"}},
+		{"no server listens", of("http://" + closed), []string{closed, "is the cluster running", "make cluster"}},
 		{"no kubeconfig", nil, []string{"--kubeconfig FILE", "$KUBECONFIG", "make cluster"}},
 		{"no such file", []string{"--kubeconfig", "/nowhere/config"}, []string{"cannot read the kubeconfig", "/nowhere/config"}},
 		{"an argument", []string{"config/samples"}, []string{"usage: http [--kubeconfig FILE]"}},
 		{"an unknown flag", []string{"--workers", "2"}, []string{"usage: http [--kubeconfig FILE]"}},
+		{"unauthorized", answers(401, `{"kind":"Status","code":401,"message":"Unauthorized"}`), []string{"401", "may have expired"}},
+		{"forbidden", answers(403, `{"kind":"Status","code":403,"message":"User \"alice\" cannot list"}`), []string{"403", `User "alice" cannot list`, "config/rbac"}},
+		{"no CRD", answers(404, "404 page not found\n"), []string{"404", "kubectl apply -f config/crd"}},
+		{"a proxy refuses", answers(503, "<html>\nupstream\n</html>"), []string{"503"}},
+		{"no API server", answers(200, "<html>\nhello\n</html>"), []string{"invalid character"}},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			saysInOneLine(t, start(t.Context(), test.args), test.want...)

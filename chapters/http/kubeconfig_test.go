@@ -10,8 +10,9 @@ import (
 	"path/filepath"
 	"testing"
 
-	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+
+	"example.com/byhand/kit/testkit"
 )
 
 // kubeconfig writes a file.
@@ -87,13 +88,9 @@ func TestKubeconfigsThatItCanUse(t *testing.T) {
 		"token file":  {TokenFile: "token"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			config := clientcmdapi.NewConfig()
-			config.Clusters["c"] = &clientcmdapi.Cluster{Server: server.URL + "/", CertificateAuthorityData: certificate}
-			config.AuthInfos["u"] = &user
-			config.Contexts["x"] = &clientcmdapi.Context{Cluster: "c", AuthInfo: "u", Namespace: "elsewhere"}
-			config.CurrentContext = "x"
-			file := filepath.Join(t.TempDir(), "kubeconfig")
-			if err := clientcmd.WriteToFile(*config, file); err != nil {
+			cluster := clientcmdapi.Cluster{Server: server.URL + "/", CertificateAuthorityData: certificate}
+			file, err := testkit.WriteKubeconfig(t.TempDir(), cluster, user)
+			if err != nil {
 				t.Fatal(err)
 			}
 			for beside, content := range map[string][]byte{"crt": certificate, "key": key, "token": []byte("secret\n")} {

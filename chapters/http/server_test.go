@@ -14,6 +14,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
 	"example.com/byhand/kit/testkit"
 )
@@ -42,16 +43,10 @@ type server struct {
 func newServer(t *testing.T) *server {
 	t.Helper()
 	dir := t.TempDir()
-	s := &server{
-		APIServer:  testkit.NewAPIServer(),
-		t:          t,
-		kubeconfig: filepath.Join(dir, "kubeconfig"),
-		tokenFile:  filepath.Join(dir, "token"),
-	}
+	s := &server{APIServer: testkit.NewAPIServer(), t: t, tokenFile: filepath.Join(dir, "token")}
 	s.setToken("first")
-	const config = "apiVersion: v1\nkind: Config\ncurrent-context: c\ncontexts:\n- context:\n    cluster: c\n    user: c\n  name: c\n" +
-		"clusters:\n- cluster:\n    server: http://api.test\n  name: c\nusers:\n- name: c\n  user:\n    tokenFile: %s\n"
-	if err := os.WriteFile(s.kubeconfig, fmt.Appendf(nil, config, s.tokenFile), 0o600); err != nil {
+	var err error
+	if s.kubeconfig, err = testkit.WriteKubeconfig(dir, clientcmdapi.Cluster{Server: "http://api.test"}, clientcmdapi.AuthInfo{TokenFile: s.tokenFile}); err != nil {
 		t.Fatal(err)
 	}
 	objects := s.Next

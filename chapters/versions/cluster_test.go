@@ -9,7 +9,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"sync"
-	"syscall"
 	"testing"
 
 	"k8s.io/client-go/discovery"
@@ -34,6 +33,7 @@ type cluster struct {
 	*chaptertest.Cluster
 	requests *api
 	etcd     string
+	account  string // a kubeconfig with the rights of config/rbac, which are enough
 }
 
 func newCluster(t *testing.T) *cluster {
@@ -47,6 +47,7 @@ func newCluster(t *testing.T) *cluster {
 		t.Fatal(err)
 	}
 	c.requests = &api{rest: client.RESTClient()}
+	c.account = c.AccountWith("byhand-versions")
 	if c.etcd, err = etcdOf(c.Kubeconfig); err != nil {
 		t.Fatal(err)
 	}
@@ -71,18 +72,9 @@ func (c *cluster) reset() {
 // start runs the program until the API server serves both versions.
 func (c *cluster) start() *chaptertest.Program {
 	c.Helper()
-	p := c.Start("--kubeconfig", c.Kubeconfig)
+	p := c.Start("--kubeconfig", c.account)
 	p.Prints(1, "ready: ")
 	return p
-}
-
-// stop ends it as Ctrl-C does.
-func (c *cluster) stop(p *chaptertest.Program) {
-	c.Helper()
-	p.Signal(syscall.SIGINT)
-	if code := p.Exit(); code != 0 {
-		c.Errorf("exit code %d, want 0", code)
-	}
 }
 
 // storedAs returns an error unless etcd has a Pizza in this version.

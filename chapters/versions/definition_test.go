@@ -1,8 +1,8 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"log"
@@ -77,48 +77,38 @@ func TestInstall(t *testing.T) {
 	}
 }
 
-// While it runs, the program restores what is not as it was, and leaves another one alone.
+// While it runs, the program restores what is not as it was, and leaves another one alone. An answer
+// that is no definition is an error, not one without versions; without one the error says what to do.
 func TestRestore(t *testing.T) {
 	right := strings.Replace(says(t, "v1alpha1", "v1alpha1"), `"caBundle":null`, `"caBundle":"Q0E="`, 1)
 	for _, test := range []struct {
-		reason, definition string
-		writes             bool
-		want               error
+		reason string
+		code   int
+		answer string
+		writes bool
+		want   string
 	}{
-		{"as it was", right, false, nil},
-		{"v1beta1 is not served", strings.Replace(right, `"v1beta1","served":true`, `"v1beta1","served":false`, 1), true, nil},
-		{"another bundle", strings.Replace(right, "Q0E=", "Q0I=", 1), true, nil},
-		{"another form of reviews", strings.Replace(right, `["v1"]`, `["v1beta1"]`, 1), true, nil},
-		{"nothing converts", strings.Replace(right, `"webhook"`, `"none"`, 1), true, nil},
-		{"another process converts", strings.Replace(right, address, "https://127.0.0.1:2/convert", 1), false, webhook.ErrTaken},
+		{"as it was", 200, right, false, ""},
+		{"v1beta1 is not served", 200, strings.Replace(right, `"v1beta1","served":true`, `"v1beta1","served":false`, 1), true, ""},
+		{"another bundle", 200, strings.Replace(right, "Q0E=", "Q0I=", 1), true, ""},
+		{"another form of reviews", 200, strings.Replace(right, `["v1"]`, `["v1beta1"]`, 1), true, ""},
+		{"nothing converts", 200, strings.Replace(right, `"webhook"`, `"none"`, 1), true, ""},
+		{"another process converts", 200, strings.Replace(right, address, "https://127.0.0.1:2/convert", 1), false, webhook.ErrTaken.Error()},
+		{"another kind", 200, `{}`, false, "want a CustomResourceDefinition"},
+		{"no version", 200, `{"kind":"CustomResourceDefinition"}`, false, "without a storage version"},
+		{"no definition", 404, chaptertest.Status(404, "NotFound"), false, "kubectl apply -f chapters/versions/config/crd"},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
-			exchanges := []exchange{{Request: get, Code: 200, Answer: test.definition}}
+			exchanges := []exchange{{Request: get, Code: test.code, Answer: test.answer}}
 			if test.writes {
 				exchanges = append(exchanges, exchange{Request: patch + serves(true, true) + webhookHere, Code: 200, Answer: right},
 					exchange{Request: alphaList, Code: 200, Answer: `{}`}, exchange{Request: betaList, Code: 200, Answer: `{}`})
 			}
-			if err := newAPI(t, exchanges...).install(t.Context(), address, []byte("CA"), false); !errors.Is(err, test.want) {
-				t.Errorf("%v, want %v", err, test.want)
+			err := newAPI(t, exchanges...).install(t.Context(), address, []byte("CA"), false)
+			if (err != nil) != (test.want != "") || err != nil && !strings.Contains(err.Error(), test.want) {
+				t.Errorf("%v, want %q", err, test.want)
 			}
 		})
-	}
-}
-
-// An answer that is no definition is an error, not one without versions.
-func TestInstallAnotherKind(t *testing.T) {
-	for _, answer := range []string{`{}`, `{"kind":"CustomResourceDefinition"}`} {
-		if err := newAPI(t, exchange{Request: get, Code: 200, Answer: answer}).install(t.Context(), address, nil, true); err == nil {
-			t.Errorf("%s: no error", answer)
-		}
-	}
-}
-
-// Without a definition the error says what to do.
-func TestInstallWithoutDefinition(t *testing.T) {
-	err := newAPI(t, exchange{Request: get, Code: 404, Answer: chaptertest.Status(404, "NotFound")}).install(t.Context(), address, nil, true)
-	if err == nil || !strings.Contains(err.Error(), "kubectl apply -f chapters/versions/config/crd") {
-		t.Errorf("%v, want what to do", err)
 	}
 }
 
@@ -146,9 +136,10 @@ func TestLeave(t *testing.T) {
 			if test.patch != "" {
 				exchanges = append(exchanges, exchange{Request: patch + test.patch, Code: 200, Answer: test.definition})
 			}
-			did, err := newAPI(t, append(exchanges, test.awaits...)...).leave(t.Context(), address)
-			if !strings.HasPrefix(did, test.did) || err != nil {
-				t.Errorf("%q, %v; want %q", did, err, test.did)
+			var did bytes.Buffer
+			err := takeAway(t.Context(), address, newAPI(t, append(exchanges, test.awaits...)...), log.New(&did, "", 0))
+			if !strings.HasPrefix(did.String(), test.did) || err != nil {
+				t.Errorf("%q, %v; want %q", &did, err, test.did)
 			}
 		})
 	}

@@ -48,7 +48,7 @@ func TestEndAfterMigration(t *testing.T) {
 	if err := c.requests.migrate(t.Context(), logTo(t)); err != nil {
 		t.Fatal(err)
 	}
-	c.stop(p)
+	p.Stop()
 	p.Prints(1, "kept: ")
 	if output := c.Kubectl("get", betaPizzas, "layered", "-o", "jsonpath={.spec.toppings}"); !strings.Contains(output, `"quantity":2`) {
 		t.Errorf("v1beta1 without the program: %s", output)
@@ -71,6 +71,6 @@ func TestEndAfterMigration(t *testing.T) {
 	if err := c.requests.migrate(t.Context(), logTo(t)); err != nil {
 		t.Fatal(err)
 	}
-	c.stop(p)
+	p.Stop()
 	p.Prints(1, "taken away: ")
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -32,25 +33,37 @@ const farewell = 20 * time.Second
 const drain = 35 * time.Second
 
 func main() {
+	o := options{}
+	flag.StringVar(&o.kubeconfig, "kubeconfig", "", "kubeconfig `file` (default: $KUBECONFIG, then ~/.kube/config, then the Pod's own account)")
+	flag.StringVar(&o.listen, "listen", "127.0.0.1:0", "where the API server reaches the webhook: `HOST:PORT` on this machine, port 0 is any free one")
+	flag.StringVar(&o.etcd, "etcd", "", "for stored: the `URL` of etcd (default: that of the cluster that make has started)")
+	flag.Usage = func() {
+		fmt.Fprintln(os.Stderr, usage)
+		flag.PrintDefaults()
+	}
+	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	// After the first signal a second one ends the process at once.
 	context.AfterFunc(ctx, stop)
-	err := run(ctx, os.Args[1:], os.Stdout)
-	if err != nil && !errors.Is(err, context.Canceled) && !errors.Is(err, flag.ErrHelp) {
+	if err := run(ctx, o, flag.Args(), os.Stdout); err != nil && !errors.Is(err, context.Canceled) {
 		fmt.Fprintln(os.Stderr, "versions:", strings.ReplaceAll(err.Error(), "\n", "; "))
 		os.Exit(1)
 	}
 }
 
-func run(ctx context.Context, args []string, stdout io.Writer) error {
-	o, err := parseFlags(args, stdout)
-	if err != nil {
-		return err
+const usage = "usage: versions [FLAGS] [migrate | stored NAMESPACE/NAME]"
+
+type options struct{ kubeconfig, listen, etcd string }
+
+func run(ctx context.Context, o options, args []string, stdout io.Writer) error {
+	command := strings.Join(args, " ")
+	switch {
+	case len(args) == 2 && args[0] == "stored":
+		return printStored(ctx, o, args[1], stdout)
+	case command != "" && command != "migrate":
+		return errors.New(usage + " (see --help)")
 	}
-	if o.command == "stored" {
-		return printStored(ctx, o, stdout)
-	}
-	config, _, err := connect.Config(o.connect)
+	config, _, err := connect.Config(connect.Options{Kubeconfig: o.kubeconfig, QPS: -1}) // no limit but the server's own
 	if err != nil {
 		return err
 	}
@@ -65,7 +78,7 @@ func run(ctx context.Context, args []string, stdout io.Writer) error {
 		return err
 	}
 	story, requests := log.New(stdout, "", log.Ltime|log.Lmicroseconds), &api{client.RESTClient(), drain}
-	if o.command == "migrate" {
+	if command == "migrate" {
 		return requests.migrate(ctx, story)
 	}
 	if lacks := requests.lacks(ctx); lacks != "" {
@@ -147,55 +160,16 @@ func takeAway(ctx context.Context, url string, requests *api, story *log.Logger)
 }
 
 // printStored prints what etcd has.
-func printStored(ctx context.Context, o options, stdout io.Writer) (err error) {
+func printStored(ctx context.Context, o options, key string, stdout io.Writer) (err error) {
 	if o.etcd == "" {
-		kubeconfig := o.connect.Kubeconfig
-		if kubeconfig == "" {
-			kubeconfig = os.Getenv("KUBECONFIG")
-		}
-		if o.etcd, err = etcdOf(kubeconfig); err != nil {
+		if o.etcd, err = etcdOf(cmp.Or(o.kubeconfig, os.Getenv("KUBECONFIG"))); err != nil {
 			return err
 		}
 	}
-	pizza, err := stored(ctx, o.etcd, o.pizza)
+	pizza, err := stored(ctx, o.etcd, key)
 	if err != nil {
 		return err
 	}
 	_, err = fmt.Fprintf(stdout, "%s %s\n", pizza.APIVersion, pizza.Spec)
 	return err
-}
-
-const usage = "usage: versions [FLAGS] [migrate | stored NAMESPACE/NAME]"
-
-type options struct {
-	connect        connect.Options
-	listen, etcd   string
-	command, pizza string
-}
-
-// parseFlags reads and checks the flags.
-func parseFlags(args []string, stdout io.Writer) (o options, err error) {
-	o.connect.QPS = -1 // no limit but the server's own
-	flags := flag.NewFlagSet("versions", flag.ContinueOnError)
-	flags.SetOutput(io.Discard)
-	flags.StringVar(&o.connect.Kubeconfig, "kubeconfig", "", "kubeconfig `file` (default: $KUBECONFIG, then ~/.kube/config, then the Pod's own account)")
-	flags.StringVar(&o.listen, "listen", "127.0.0.1:0", "where the API server reaches the webhook: `HOST:PORT` on this machine, port 0 is any free one")
-	flags.StringVar(&o.etcd, "etcd", "", "for stored: the `URL` of etcd (default: that of the cluster that make has started)")
-	err = flags.Parse(args)
-	switch {
-	case errors.Is(err, flag.ErrHelp):
-		fmt.Fprintln(stdout, usage)
-		flags.SetOutput(stdout)
-		flags.PrintDefaults()
-		return o, err
-	case err != nil:
-		return o, fmt.Errorf("%w (--help lists the flags)", err)
-	}
-	o.command, o.pizza = flags.Arg(0), flags.Arg(1)
-	switch {
-	case flags.NArg() == 0, o.command == "migrate" && flags.NArg() == 1, o.command == "stored" && flags.NArg() == 2:
-		return o, nil
-	default:
-		return o, errors.New(usage + " (see --help)")
-	}
 }

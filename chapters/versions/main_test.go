@@ -2,10 +2,8 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"encoding/base64"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"net/http"
@@ -15,22 +13,6 @@ import (
 	"strings"
 	"testing"
 )
-
-func TestParseFlags(t *testing.T) {
-	o, err := parseFlags([]string{"--kubeconfig", "file", "stored", "ns/p"}, io.Discard)
-	if err != nil || o.connect.Kubeconfig != "file" || o.command != "stored" || o.pizza != "ns/p" || o.connect.QPS >= 0 {
-		t.Errorf("%+v, %v", o, err)
-	}
-	for _, args := range [][]string{{"now"}, {"stored"}, {"migrate", "all"}, {"--no-such-flag"}} {
-		if _, err := parseFlags(args, io.Discard); err == nil || errors.Is(err, flag.ErrHelp) {
-			t.Errorf("%q: %v, want an error", args, err)
-		}
-	}
-	var help bytes.Buffer
-	if _, err := parseFlags([]string{"--help"}, &help); !errors.Is(err, flag.ErrHelp) || !strings.Contains(help.String(), "stored NAMESPACE/NAME") || !strings.Contains(help.String(), "-listen") {
-		t.Errorf("--help: %v and\n%s", err, &help)
-	}
-}
 
 // Key and value are base64, and the cluster's files say where etcd listens.
 func TestStored(t *testing.T) {
@@ -45,8 +27,10 @@ func TestStored(t *testing.T) {
 		_, _ = io.WriteString(w, answer)
 	}))
 	defer etcd.Close()
-	if pizza, err := stored(t.Context(), etcd.URL, "ns/p"); err != nil || pizza.APIVersion != group+"/v1beta1" || string(pizza.Spec) != `{"toppings":[{"name":"salami","quantity":2}]}` {
-		t.Errorf("%s %s, %v", pizza.APIVersion, pizza.Spec, err)
+	var prints bytes.Buffer
+	err := run(t.Context(), options{etcd: etcd.URL}, []string{"stored", "ns/p"}, &prints)
+	if want := group + `/v1beta1 {"toppings":[{"name":"salami","quantity":2}]}` + "\n"; err != nil || prints.String() != want {
+		t.Errorf("it prints %q (%v), want %q", &prints, err, want)
 	}
 	if _, err := stored(t.Context(), etcd.URL, "ns/other"); err == nil {
 		t.Error("an object that is not there is no error")
@@ -74,15 +58,22 @@ func TestStored(t *testing.T) {
 
 // A mistake of use gets one line that says what to do, before anything is asked.
 func TestMistakes(t *testing.T) {
-	for want, args := range map[string][]string{
-		"--help lists the flags":     {"--no-such-flag"},
-		"usage: ":                    {"now"},
-		"cannot read the kubeconfig": {"--kubeconfig", "/nowhere/config"},
-		"which etcd?":                {"--kubeconfig", "/nowhere/config", "stored", "ns/p"},
+	if _, _, err := listenFor("nowhere", nil); err == nil || !strings.Contains(err.Error(), "want HOST:PORT") {
+		t.Errorf("no address: %v", err)
+	}
+	for _, test := range []struct {
+		want string
+		args []string
+	}{
+		{usage, []string{"now"}},
+		{usage, []string{"stored"}},
+		{usage, []string{"migrate", "all"}},
+		{"cannot read the kubeconfig", nil},
+		{"which etcd?", []string{"stored", "ns/p"}},
 	} {
-		err := run(context.Background(), args, io.Discard)
-		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
-			t.Errorf("%q: %v, want one line with %q", args, err, want)
+		err := run(t.Context(), options{kubeconfig: "/nowhere/config"}, test.args, io.Discard)
+		if err == nil || !strings.Contains(err.Error(), test.want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%q: %v, want one line with %q", test.args, err, test.want)
 		}
 	}
 }

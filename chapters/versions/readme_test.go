@@ -79,7 +79,7 @@ func TestReadme(t *testing.T) {
 	p = makeChapter()
 	slow("kubectl wait --for=delete namespace/byhand-closing", "")
 
-	c.stop(p)
+	p.Stop()
 	script.Run("kubectl get crd pizzas.$GROUP -o jsonpath='{.spec.conversion.strategy}", "None v1alpha1")
 	slow("kubectl delete namespace byhand-pizzeria", "deleted")
 }

@@ -24,7 +24,7 @@ func TestSlowWrite(t *testing.T) {
 	}
 	send, answered := c.beginCreate(client)
 	c.store("v1beta1")
-	migration := c.Start("--kubeconfig", c.Kubeconfig, "migrate")
+	migration := c.Start("--kubeconfig", c.account, "migrate")
 	migration.Prints(1, "waiting for writes that began before|storedVersions is")
 	if _, err := io.WriteString(send, `"toppings":["salami"]}}`); err != nil {
 		t.Fatal(err)
@@ -44,7 +44,7 @@ func TestSlowWrite(t *testing.T) {
 	if err := c.requests.migrate(t.Context(), logTo(t)); err != nil {
 		t.Fatal(err)
 	}
-	c.stop(p)
+	p.Stop()
 }
 
 // beginCreate returns when the API server reads the body of a POST, of which half is sent, and
