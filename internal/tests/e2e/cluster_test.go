@@ -33,10 +33,10 @@ var deadline = 60 * time.Second
 
 // binary is the program under test, built from this checkout. make builds it there, too:
 // a program that is there and up to date is not linked again.
-const binary = "../../../bin/byhand"
+const binary = root + "/bin/byhand"
 
 func TestMain(m *testing.M) {
-	build := exec.Command("go", "build", "-o", binary, "../../..")
+	build := exec.Command("go", "build", "-o", binary, root)
 	build.Stderr = os.Stderr
 	if err := build.Run(); err != nil {
 		fmt.Fprintln(os.Stderr, "build the program under test:", err)
@@ -148,17 +148,29 @@ func (s *server) changeFoo(name string, change func(spec *v1alpha1.FooSpec)) (ch
 	return changed
 }
 
-// kubectl runs kubectl in the folder of the repository and returns its output.
+// kubectl runs kubectl in the root folder and returns its output.
 func (s *server) kubectl(args ...string) string {
 	s.Helper()
-	// A test's clean-up runs it, too, so it is not bound to the test's context.
-	run := exec.Command("kubectl", args...)
-	run.Dir = "../../.."
-	output, err := run.CombinedOutput()
+	output, err := command("kubectl", args...)
 	if err != nil {
-		s.Fatalf("kubectl %s: %v\n%s", strings.Join(args, " "), err, output)
+		s.Fatal(err)
 	}
-	return string(output)
+	return output
+}
+
+// root is the folder of the README and the Makefile.
+const root = "../../.."
+
+// command runs a command in the root folder and returns what it prints. A test's clean-up runs one,
+// too, so it is not bound to the test's context.
+func command(name string, args ...string) (string, error) {
+	cmd := exec.Command(name, args...)
+	cmd.Dir = root
+	output, err := cmd.CombinedOutput()
+	if err != nil {
+		err = fmt.Errorf("%s %s: %w\n%s", name, strings.Join(args, " "), err, output)
+	}
+	return string(output), err
 }
 
 // waitFor waits, as kubectl wait does, until a condition of an object holds.

@@ -30,20 +30,6 @@ import (
 // config/rbac gives its rights to.
 const deployed, ownAccount = "byhand-system", "byhand"
 
-// root is the folder of the README and the Makefile.
-const root = "../../.."
-
-// command runs a command in the root folder and returns what it prints.
-func command(name string, args ...string) (string, error) {
-	cmd := exec.Command(name, args...)
-	cmd.Dir = root
-	output, err := cmd.CombinedOutput()
-	if err != nil {
-		err = fmt.Errorf("%s %s: %w\n%s", name, strings.Join(args, " "), err, output)
-	}
-	return string(output), err
-}
-
 func (s *server) apply() (said string) {
 	s.Helper()
 	return s.kubectl("apply", "--validate=strict", "--warnings-as-errors", "-k", "config/default")
