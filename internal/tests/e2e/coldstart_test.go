@@ -62,7 +62,7 @@ func coldStart(t *testing.T, watchIdle bool) {
 		command = strings.Fields(*controller)
 	}
 	cmd := exec.Command(command[0], append(command[1:], "--namespace", s.namespace)...)
-	cmd.Dir, cmd.Env = "../../..", append(os.Environ(), "GODEBUG=gctrace=1")
+	cmd.Dir, cmd.Env = root, append(os.Environ(), "GODEBUG=gctrace=1")
 	program := subprocess.Run(t, cmd, deadline)
 	for late, written := time.After(deadline), 0; written < *foos; {
 		select {
@@ -77,13 +77,13 @@ func coldStart(t *testing.T, watchIdle bool) {
 		}
 	}
 	took := time.Since(program.Started)
-	memory, _ := program.Status() // Linux alone has it.
+	memory := subprocess.Peak(program.PID()) // Linux alone says it.
 	live := "?"
 	for _, line := range collection.FindAllStringSubmatch(program.Output(), -1) {
 		live = line[1]
 	}
 	t.Logf("%s: %d Foos have a status after %s; peak RSS %d MiB, live heap %s MiB at the last collection",
-		strings.Join(command, " "), *foos, took.Round(time.Millisecond), memory.VmHWM>>20, live)
+		strings.Join(command, " "), *foos, took.Round(time.Millisecond), memory>>20, live)
 	if watchIdle {
 		// Nothing can be waited for: the claim is that nothing happens.
 		t.Logf("watching for writes for %s", *idle)
