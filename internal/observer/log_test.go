@@ -23,7 +23,7 @@ func (s *stuck) Write(p []byte) (int, error) {
 // that does not read. What the reader misses is counted.
 func TestLogWithoutReader(t *testing.T) {
 	out := &stuck{release: make(chan struct{})}
-	log := NewLog(out)
+	log := &Log{out: out}
 	long := strings.Repeat("x", maxUnread/10-1) + "\n"
 	for range 100 {
 		_, _ = fmt.Fprint(log, long)
