@@ -22,7 +22,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/kubernetes"
@@ -64,11 +63,6 @@ func updated(version string) *v1alpha1.Foo {
 	f.UID, f.Status.AvailableReplicas = "", 1
 	f.Status.Conditions = []metav1.Condition{{Type: v1alpha1.FooReady, Status: metav1.ConditionFalse, Reason: v1alpha1.ReasonNameTaken, LastTransitionTime: metav1.Now()}}
 	return f
-}
-
-func typed(object runtime.Object, gv schema.GroupVersion, kind string) runtime.Object {
-	object.GetObjectKind().SetGroupVersionKind(gv.WithKind(kind))
-	return object
 }
 
 // The requests of a reconcile: what was sent, what came back, whose it is, what the reconcile is told
@@ -191,106 +185,65 @@ func noSecrets(t *testing.T, steps []trace.Step) {
 	}
 }
 
-// The events of a watch, each with its object, and the end
-// of the watch with its reason.
+// The events of a watch, each with its object, and the end of the watch with its reason.
 func TestStream(t *testing.T) {
 	r, api, client, kube := served(t)
-	api.Intercept(func(w http.ResponseWriter, r *http.Request) bool {
-		w.Header().Set("Content-Type", runtime.ContentTypeJSON)
-		w.WriteHeader(http.StatusOK)
-		object, gv, kind := runtime.Object(foo("3")), v1alpha1.SchemeGroupVersion, "Foo"
-		if strings.HasSuffix(r.URL.Path, "/deployments") {
-			object, gv, kind = deployment("3", true), appsv1.SchemeGroupVersion, "Deployment"
-		}
-		send := sender(t, w)
-		send(watch.Added, typed(object, gv, kind))
-		end := object.DeepCopyObject()
-		accessor := end.(metav1.Object)
-		accessor.SetName("")
-		accessor.SetNamespace("")
-		accessor.SetOwnerReferences(nil)
-		accessor.SetResourceVersion("9")
-		accessor.SetAnnotations(map[string]string{metav1.InitialEventsAnnotationKey: "true"})
-		send(watch.Bookmark, end)
-		object.(metav1.Object).SetName("late")
-		object.(metav1.Object).SetResourceVersion("10")
-		send(watch.Modified, object)
-		gone := apierrors.NewResourceExpired("too old").ErrStatus
-		send(watch.Error, typed(&gone, schema.GroupVersion{Version: "v1"}, "Status"))
-		if kind == "Foo" {
-			<-r.Context().Done()
-		}
-		return true
-	})
-	options := metav1.ListOptions{SendInitialEvents: new(true), AllowWatchBookmarks: true, ResourceVersionMatch: metav1.ResourceVersionMatchNotOlderThan}
-	foos, err := client.SamplecontrollerV1alpha1().Foos("").Watch(t.Context(), options)
-	if err != nil {
+	before := api.Latest()
+	initial := metav1.ListOptions{SendInitialEvents: new(true), AllowWatchBookmarks: true, ResourceVersionMatch: metav1.ResourceVersionMatchNotOlderThan}
+	foos, err := client.SamplecontrollerV1alpha1().Foos("").Watch(t.Context(), initial)
+	ofDeployments, errOfDeployments := kube.AppsV1().Deployments("default").Watch(t.Context(), metav1.ListOptions{ResourceVersion: before})
+	projects, errOfProjects := client.ExamplesV1alpha1().Projects("").Watch(t.Context(), metav1.ListOptions{ResourceVersion: "1"})
+	if err := errors.Join(err, errOfDeployments, errOfProjects); err != nil {
 		t.Fatal(err)
 	}
-	deployments, err := kube.AppsV1().Deployments("default").Watch(t.Context(), metav1.ListOptions{ResourceVersion: "1"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for range 4 {
-		<-foos.ResultChan()
-	}
-	for range deployments.ResultChan() {
-	}
+	<-foos.ResultChan()
+	<-foos.ResultChan()
+	api.Edit(fooPath, func(foo *unstructured.Unstructured) { foo.SetLabels(map[string]string{"changed": "yes"}) })
+	<-foos.ResultChan()
 	foos.Stop()
-	for range foos.ResultChan() {
+	api.Add(deployments+"d", stored(deployment("", true)))
+	<-ofDeployments.ResultChan()
+	api.EndWatches("deployments")
+	for _, stream := range []watch.Interface{foos, ofDeployments, projects} {
+		for range stream.ResultChan() {
+		}
 	}
 
-	past := kept(r)
-	for kind, want := range map[string][]string{
+	past, changed, made := kept(r), api.Get(fooPath).GetResourceVersion(), api.Get(deployments+"d").GetResourceVersion()
+	lines := map[string][]string{}
+	for _, step := range past {
+		lines[step.Kind] = append(lines[step.Kind], strings.TrimSpace(fmt.Sprintf("%s %s %s: %s %s", step.What, step.Key, step.Version, step.Text, step.For)))
+	}
+	if diff := cmp.Diff(map[string][]string{
 		"Foo": {
 			"opened  : list as a stream, then watch",
-			"received default/foo 3: ADDED",
-			"received  9: BOOKMARK: the list is complete",
-			"received default/late 10: MODIFIED",
-			"received  : ERROR too old",
+			"received default/foo " + before + ": ADDED Foo default/foo",
+			"received  " + before + ": BOOKMARK: the list is complete",
+			"received default/foo " + changed + ": MODIFIED Foo default/foo",
 			"ended  : this process ends it",
 		},
 		"Deployment": {
-			"opened  : watch from version 1",
-			"received default/d 3: ADDED",
-			"received  9: BOOKMARK: the list is complete",
-			"received default/late 10: MODIFIED",
-			"received  : ERROR too old",
+			"opened  : watch from version " + before,
+			"received default/d " + made + ": ADDED Foo default/foo",
 			"ended  : the API server ended it",
 		},
-	} {
-		var lines []string
-		for _, step := range past {
-			if step.Kind == kind {
-				lines = append(lines, fmt.Sprintf("%s %s %s: %s", step.What, step.Key, step.Version, step.Text))
-			}
-			if wanted := map[string]string{"Foo": "Foo " + step.Key, "Deployment": "Foo default/foo"}[kind]; step.Kind == kind && step.Key != "" && step.For != wanted {
-				t.Errorf("an event of %s %s is for %q", step.Kind, step.Key, step.For)
-			}
-		}
-		if diff := cmp.Diff(want, lines); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", kind, diff)
-		}
-		if r.kinds[kind].listed == 0 {
-			t.Errorf("%s: no list was seen", kind)
-		}
+		"Project": {
+			"opened  : watch from version 1",
+			"received  : ERROR too old resource version: 1 (100)",
+			"ended  : the API server ended it",
+		},
+	}, lines); diff != "" {
+		t.Errorf("steps (-want +got):\n%s", diff)
+	}
+	if r.kinds["Foo"].listed == 0 {
+		t.Error("no list was seen")
 	}
 	r.publishing.Lock()
 	defer r.publishing.Unlock()
-	if r.received.of("Foo", "3") != 0 || r.received.of("Foo", "10") == 0 {
+	if r.received.of("Foo", before) != 0 || r.received.of("Foo", changed) == 0 || r.received.of("Deployment", made) == 0 {
 		t.Error("only an event after the list is the cause of a change")
 	}
 	noSecrets(t, past)
-}
-
-// sender returns a function that sends one event as an API server does.
-func sender(t *testing.T, w http.ResponseWriter) func(watch.EventType, runtime.Object) {
-	return func(what watch.EventType, object runtime.Object) {
-		if err := json.NewEncoder(w).Encode(map[string]any{"type": what, "object": object}); err != nil {
-			t.Error(err)
-		}
-		w.(http.Flusher).Flush()
-	}
 }
 
 // A list in one piece, one that is refused, and one that gets no answer.
