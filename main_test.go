@@ -74,6 +74,7 @@ func TestRun(t *testing.T) {
 	p.prints("handler of Deployments", "added    Deployment default/one: of Foo foo, 0 of 1 available")
 	s.edit(deployments+"one", "status", available(1))
 	s.sends("handler of Deployments: its Pods run", "PUT foos/foo/status")
+	p.prints("handler of Foos", "wants Deployment one, replicas 1; Ready True") // A change before would be a conflict.
 	s.edit(foos+"foo", "spec", wants("taken"))
 	s.sends("handler of Foos: it wants a Deployment that is not its own", "PUT foos/foo/status")
 	s.edit(deployments+"one", "status", available(0))
