@@ -18,10 +18,6 @@ func (s *server) foo(name string) (*v1alpha1.Foo, error) {
 	return s.client.SamplecontrollerV1alpha1().Foos(s.namespace).Get(s.Context(), name, metav1.GetOptions{})
 }
 
-func (s *server) deployment(name string) (*appsv1.Deployment, error) {
-	return s.kube.AppsV1().Deployments(s.namespace).Get(s.Context(), name, metav1.GetOptions{})
-}
-
 // converges waits until all is as the Foos of the namespace ask for, and this one has so many
 // replicas, in a Deployment of this name.
 func (s *server) converges(foo, deployment string, replicas int32) {
