@@ -16,7 +16,6 @@ import (
 	"testing"
 	"time"
 
-
 	"example.com/byhand/kit/testkit"
 )
 
@@ -115,7 +114,7 @@ func failover(t *testing.T, end func(*testing.T, *program, *testkit.Proxy) func(
 		t.Errorf("the old leader wrote:\n%s\nbefore\n%s", now, before)
 	}
 	standby.Stop()
-	s.settles("foo-0", "foo-1")
+	s.settles()
 	return waited
 }
 
