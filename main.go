@@ -21,7 +21,8 @@
 //  1. The context of run is done. The informers stop, and no worker takes another key.
 //  2. A worker finishes the reconcile that it has begun, in 30 s at most.
 //  3. With --leader-elect, the Lease is released, so that another process takes it at its next
-//     try, within seconds. An API server that does not answer may delay this for 10 s.
+//     try, within seconds. An API server that does not answer may delay this for 10 s. If the Lease is
+//     lost before, the program ends at once, with code 1.
 //  4. The Events that were recorded are handed to their sender. The last ones may be lost.
 //  5. The servers answer what they have begun.
 //

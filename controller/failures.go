@@ -29,6 +29,10 @@ import (
 // ErrUndone is why a write waits that has succeeded.
 var ErrUndone = errors.New("it is undone again and again: does another program set these fields?")
 
+// ErrLeft says that a write has stored something else than it was to store, and that this is still
+// there. Each try may leave one more, so it is tried seldom.
+var ErrLeft = errors.New("what was stored is left")
+
 // stoodFor is how long a write must not be wanted for its back-off to begin anew. One that takes long
 // may wait long for its turn (slow.go): for it that is slowTimes as long as it takes. Of more than
 // mostRemembered what nobody has looked at for longest is forgotten: a user may make and delete
@@ -125,7 +129,7 @@ func (f *Failures) Try(object metav1.Object, w Write, send func() error) Failure
 		wait = time.Until(a.next)
 	}
 	// A race that is not tried again yet does not last.
-	lasts := a.err != nil && (a.ended.Sub(a.since) >= lastsFrom || !isRace(a.err) && (time.Since(a.since) >= lastsFrom || a.took >= hangsFrom))
+	lasts := a.err != nil && (a.ended.Sub(a.since) >= lastsFrom || !isRace(a.err) && !errors.Is(a.err, ErrCacheBehind) && (time.Since(a.since) >= lastsFrom || a.took >= hangsFrom))
 	undone := a.done >= undoneFrom && !lasts && !IsRefusal(a.err)
 	if send == nil {
 		return f.notWanted(id, w, a, undone)
@@ -144,9 +148,7 @@ func (f *Failures) Try(object metav1.Object, w Write, send func() error) Failure
 		f.attempts.Add(id, a, max(stoodFor, slowTimes*a.took))
 	default:
 		f.attempts.Add(id, a, max(2*stoodFor, 2*failure.Wait, slowTimes*a.took))
-		if !f.Failed(object) {
-			f.attempts.Add(attemptID{uid: id.uid}, attempt{}, time.Hour)
-		}
+		f.attempts.Add(attemptID{uid: id.uid}, attempt{}, time.Hour)
 	}
 	return failure
 }
@@ -183,8 +185,8 @@ func (a *attempt) send(uid string, w Write, send func() error) {
 		a.refused, a.until = w.Version, a.ended.Add(outdatedTimeout)
 	}
 	switch {
-	case IsTerminating(a.err):
-		// As long again as it has lasted: it ends with the object, unless the namespace was made anew.
+	case IsTerminating(a.err), errors.Is(a.err, ErrLeft):
+		// As long again as it has lasted. The first ends with the object, unless the namespace was made anew.
 		a.next = a.ended.Add(min(max(time.Minute, a.ended.Sub(a.since)), time.Hour))
 	case a.failed+a.done > 1, a.err != nil && !apierrors.IsConflict(a.err):
 		a.next = a.ended.Add(backOff(uid, a.failed+a.done+3)) // 40 ms, 80 ms and so on
@@ -227,8 +229,8 @@ func (f *Failures) Told(object metav1.Object, cause, message string) (stable str
 	t, _ := known.(told)
 	if t.generation != object.GetGeneration() || time.Since(t.at) >= renewAfter {
 		t = told{message, object.GetGeneration(), time.Now()}
-		f.told.Add(id, t, toldFor)
 	}
+	f.told.Add(id, t, toldFor)
 	return t.message, !ok
 }
 

@@ -199,11 +199,24 @@ func TestOldestAreForgotten(t *testing.T) {
 	}
 }
 
+// A cause is told once, until nobody has met it for 15 minutes.
+func TestTold(t *testing.T) {
+	tryWrites(t, func(f *tries) {
+		for i, wait := range []time.Duration{0, 4*time.Minute + 59*time.Second, 14 * time.Minute, 15*time.Minute + 1} {
+			time.Sleep(wait)
+			if _, isNew := f.failures.Told(object(1), "a cause", "a message"); isNew != (i == 0 || i == 3) {
+				t.Errorf("%d: %s after the time before it is new: %t", i, wait, isNew)
+			}
+		}
+	})
+}
+
 // What is gone counts for nothing after a while. What is not wanted for a moment is not new after it, and
 // does not last.
 func TestForgotten(t *testing.T) {
 	tryWrites(t, func(f *tries) {
 		f.after(0, "create", 1, errBroken, true)
+		f.after(30*time.Minute, "create", 1, errBroken, true)
 		time.Sleep(59 * time.Minute)
 		if !f.failures.Failed(object(1)) {
 			t.Error("forgotten after 59 minutes")

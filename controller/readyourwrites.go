@@ -23,6 +23,10 @@ import (
 // So each key waits until the cache shows its writes. kube-controller-manager does the
 // same since v1.36 (pkg/controller/util/consistency).
 
+// ErrCacheBehind says that the cache, the informers' stores, is older than what is known to be on the
+// API server.
+var ErrCacheBehind = errors.New("the cache is behind the API server")
+
 // CacheRetry is when a key is reconciled again whose cache is behind. Usually the event that
 // updates the cache adds the key within milliseconds.
 const CacheRetry = time.Second

@@ -176,7 +176,7 @@ func recorded(t *testing.T, text []byte) map[string][]string {
 		if step.What == trace.Sent {
 			cause = bySeq[step.CauseSeq].Cause
 		}
-		if step.Request == nil || step.Request.Method == http.MethodGet || strings.HasPrefix(step.Request.Query, "dryRun=") || cause == "" {
+		if step.Request == nil || step.Request.Method == http.MethodGet || cause == "" {
 			continue
 		}
 		// It reads its stores, which may have had more since it began: what a watch told just before.

@@ -126,19 +126,19 @@ var lessons = []lesson{
 }
 
 // bug is one that a controller may have: see internal/playground. Luck and Fault show it: what is
-// on, and what is done.
-type bug struct{ Name, What, Scenario, Code, Luck, Fault string }
+// on, and what is done. Now says so to a person, and what is seen then.
+type bug struct{ Name, What, Scenario, Code, Luck, Fault, Now string }
 
 var bugs = []bug{
-	{"none", "As it stands in this repository.", "", "", "", ""},
-	{"deaf-to-deletion", "It does not hear that a Deployment is deleted.", "deployment-deleted", "controller/handlers.go", "", "delete-deployment web"},
-	{"deaf-to-names", "It does not hear that a name which a Foo waits for is free.", "name-freed", "informer/foo.go", "", "take-name taken; create late taken 1; delete-deployment taken"},
-	{"no-retry", "It does not try again what has failed.", "rights-taken", "controller/queue.go", "refuse-creates", "delete-deployment web"},
-	{"no-owner", "It creates the Deployment without an owner reference.", "deleted-background", "controller/foo/deployment.go", "", "delete-deployment web"},
-	{"no-rename", "It does not delete the Deployment of the earlier name.", "rename", "controller/foo/rename.go", "", "rename example-foo renamed"},
-	{"deletes-first", "It deletes the Deployment of the earlier name before there is a new one.", "rename", "controller/foo/rename.go", "refuse-creates", "rename example-foo renamed"},
-	{"exits-on-5xx", "It ends when the server answers 500.", "webhook-down", "controller/controller.go", "a-webhook-is-down", "scale example-foo 3"},
-	{"edge-triggered", "It does what each event says, and compares nothing.", "killed-before-write", "controller/foo/reconcile.go", "", "stop; scale example-foo 4; start"},
+	{"none", "As it stands in this repository.", "", "", "", "", ""},
+	{"deaf-to-deletion", "It does not hear that a Deployment is deleted.", "deployment-deleted", "controller/handlers.go", "", "delete-deployment web", "Now delete the Deployment: it stays away."},
+	{"deaf-to-names", "It does not hear that a name which a Foo waits for is free.", "name-freed", "informer/foo.go", "", "take-name taken; create late taken 1; delete-deployment taken", "Now take a name, create a Foo that wants it, delete that Deployment: the Foo waits on."},
+	{"no-retry", "It does not try again what has failed.", "rights-taken", "controller/queue.go", "refuse-creates", "delete-deployment web", "Now refuse creates, delete the Deployment, and allow creates again: it stays away."},
+	{"no-owner", "It creates the Deployment without an owner reference.", "deleted-background", "controller/foo/deployment.go", "", "delete-deployment web", "Now delete the Deployment: the new one has no owner, and the Foo says NameTaken."},
+	{"no-rename", "It does not delete the Deployment of the earlier name.", "rename", "controller/foo/rename.go", "", "rename example-foo renamed", "Now rename its Deployment, to another name: the old one stays."},
+	{"deletes-first", "It deletes the Deployment of the earlier name before there is a new one.", "rename", "controller/foo/rename.go", "refuse-creates", "rename example-foo renamed", "Now refuse creates, and rename its Deployment: the old one goes, and no new one comes."},
+	{"exits-on-5xx", "It ends when the server answers 500.", "webhook-down", "controller/controller.go", "a-webhook-is-down", "scale example-foo 3", "Now turn on “A webhook is down”, and scale the Foo: the program ends, again and again."},
+	{"edge-triggered", "It does what each event says, and compares nothing.", "killed-before-write", "controller/foo/reconcile.go", "", "stop; scale example-foo 4; start", "Now scale the Deployment: nobody scales it back."},
 }
 
 // action is a command of the user, or of bad luck, which may stay until it is put back.

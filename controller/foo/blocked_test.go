@@ -20,7 +20,6 @@ import (
 
 	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
 	"example.com/byhand/controller"
-	"example.com/byhand/kit/testkit"
 )
 
 // Foos that cannot have the Deployment that they ask for, and the API server's no.
@@ -182,13 +181,18 @@ func TestBlockedFooDeletesNothing(t *testing.T) {
 	}
 }
 
-// nameEach is a webhook that gives each new Deployment a name of its own. It counts them.
-func (w *world) nameEach() (named *int) {
+// nameEach is a webhook that gives each new Deployment a name of its own, and takes its owner if strip
+// is set. It counts them.
+func (w *world) nameEach(strip bool) (named *int) {
 	named = new(int)
 	w.api.Mutate(func(r *http.Request, object map[string]any) {
-		if r.Method == http.MethodPost {
-			*named++
-			_ = unstructured.SetNestedField(object, fmt.Sprint("named-", *named), "metadata", "name")
+		if r.Method != http.MethodPost {
+			return
+		}
+		*named++
+		_ = unstructured.SetNestedField(object, fmt.Sprint("named-", *named), "metadata", "name")
+		if strip {
+			unstructured.RemoveNestedField(object, "metadata", "ownerReferences")
 		}
 	})
 	return named
@@ -198,7 +202,7 @@ func (w *world) nameEach() (named *int) {
 func TestNamedByWebhook(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
-		named := w.nameEach()
+		named := w.nameEach(false)
 		w.createFoo("foo", spec("deployment", 1))
 		w.sync()
 		_, _ = w.tryReconcile(fooKey)
@@ -212,45 +216,22 @@ func TestNamedByWebhook(t *testing.T) {
 	})
 }
 
-// As before, and what was made under another name cannot be deleted, or the answer that names it is
-// lost: no try leaves one more.
+// As before, and what was made under another name stays: nobody may delete it, or it is not the Foo's.
+// Each try leaves one more, so the tries become few.
 func TestNamedByWebhookAndNotDeleted(t *testing.T) {
-	for fault, disturb := range map[string]func(w *world){
-		"the right to delete is missing": func(w *world) {
+	for _, strip := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			w := newWorld(t)
+			w.nameEach(strip)
 			w.refuse(http.MethodDelete, deploymentPath, apierrors.NewForbidden(schema.GroupResource{Resource: "deployments"}, "named-1", errors.New("no right to delete")))
-		},
-		"the first DELETE of each meets a 500": func(w *world) {
-			seen := map[string]bool{}
-			w.api.Refuse(func(r *http.Request) *apierrors.StatusError {
-				if r.Method == http.MethodDelete && !seen[r.URL.Path] {
-					seen[r.URL.Path] = true
-					return apierrors.NewInternalError(errors.New("once"))
-				}
-				return nil
-			})
-		},
-		"the answer of the POST is lost": func(w *world) {
-			w.api.OnWrite(func(_ int, r *http.Request) testkit.Fault {
-				if r.Method == http.MethodPost {
-					return testkit.LoseAnswer
-				}
-				return testkit.Pass
-			})
-		},
-	} {
-		t.Run(fault, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				w := newWorld(t)
-				w.nameEach()
-				disturb(w)
-				w.createFoo("foo", spec("deployment", 1))
-				w.sync()
-				_, _ = w.tryReconcile(fooKey)
-				w.again(40) // 20 minutes
-				if left := w.api.List("deployments"); len(left) > 2 {
-					t.Errorf("after 20 minutes the Foo has %d Deployments", len(left))
-				}
-			})
+			w.createFoo("foo", spec("deployment", 1))
+			w.sync()
+			_, _ = w.tryReconcile(fooKey)
+			w.again(720) // 6 hours
+			if left := w.api.List("deployments"); len(left) > 13 {
+				t.Errorf("after 6 hours %d Deployments are left", len(left))
+			}
+			w.ready("foo", v1alpha1.ReasonChangedByWebhook)
 		})
 	}
 }
@@ -260,7 +241,7 @@ func TestNamedByWebhookCounts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := converged(t, 3)
 		w.rollOut("deployment", 3)
-		w.nameEach()
+		w.nameEach(false)
 		w.set(fooPath+"foo", "renamed", "spec", "deploymentName")
 		var counts []int32
 		for range 6 {
@@ -396,8 +377,8 @@ func TestOwnerIsStripped(t *testing.T) {
 	}
 }
 
-// A DELETE is refused for a minute: nothing else waits for it, nor for a webhook that knows no dry
-// runs. Both refusals are told when there are two.
+// A DELETE is refused for a minute: nothing else waits for it. Both refusals are told when there
+// are two.
 func TestRefusalHoldsUpNothingElse(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := converged(t, 1)
@@ -405,15 +386,7 @@ func TestRefusalHoldsUpNothingElse(t *testing.T) {
 		refused := func(method string) *apierrors.StatusError {
 			return apierrors.NewForbidden(schema.GroupResource{Group: "apps", Resource: "deployments"}, "deployment", errors.New(method+" is protected"))
 		}
-		w.api.Refuse(func(r *http.Request) *apierrors.StatusError {
-			switch {
-			case r.Method == http.MethodDelete:
-				return refused("delete")
-			case r.URL.Query().Has("dryRun"):
-				return apierrors.NewBadRequest("admission webhook does not support dry run")
-			}
-			return nil
-		})
+		w.refuse(http.MethodDelete, deploymentPath, refused("delete"))
 		w.again(8)
 		w.told("Normal Created Created Deployment renamed", `Warning Forbidden delete Deployment default/deployment: deployments.apps "deployment" is forbidden: delete is protected`)
 
@@ -421,7 +394,7 @@ func TestRefusalHoldsUpNothingElse(t *testing.T) {
 		w.api.Remove(deploymentPath + "renamed")
 		w.sync()
 		w.reconcile()
-		w.sent("GET foos/foo", "dry run of POST deployments", "POST deployments")
+		w.sent("GET foos/foo", "POST deployments")
 		w.set(deploymentPath+"renamed", int64(7), "spec", "replicas")
 		w.sync()
 		w.reconcile()
@@ -715,6 +688,23 @@ func TestLookThatLies(t *testing.T) {
 			time.Sleep(time.Second)
 		}
 		w.ready("foo", v1alpha1.ReasonRequestFailed)
+	})
+}
+
+// A look takes 6 s, and finds that the Foo has changed. No request has failed, and nothing is told.
+func TestSlowLook(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := converged(t, 1)
+		w.api.Remove(deploymentPath + "deployment")
+		w.syncDeployments()
+		w.set(fooPath+"foo", int64(2), "spec", "replicas")
+		w.api.Intercept(func(_ http.ResponseWriter, _ *http.Request) bool {
+			time.Sleep(6 * time.Second)
+			return false
+		})
+		w.reconcile()
+		w.sent("GET foos/foo")
+		w.told()
 	})
 }
 

@@ -65,20 +65,13 @@ func (r *Reconciler) createDeployment(ctx context.Context, s *fooState) error {
 		}
 	}
 	desired := newDeployment(s)
-	if err := r.tryName(ctx, s, desired); err != nil {
-		return err
-	}
 	created, err := r.Deployments.Deployments(s.foo.Namespace).Create(ctx, desired, metav1.CreateOptions{})
 	if err != nil {
 		return err
 	}
 	r.Writes.Await(s.key, r.DeploymentStore, created)
 	if created.Name != desired.Name {
-		// The answer may be false, so what the Foo does not control, or had before, is kept.
-		if metav1.IsControlledBy(created, s.foo) && !slices.ContainsFunc(s.owned, func(d *appsv1.Deployment) bool { return d.UID == created.UID }) {
-			err = r.Deployments.Deployments(s.foo.Namespace).Delete(ctx, created.Name, metav1.DeleteOptions{Preconditions: metav1.NewUIDPreconditions(string(created.UID))})
-		}
-		return errors.Join(errNamed, err)
+		return r.deleteNamed(ctx, s, created)
 	}
 	s.deployment = created
 	if field := differs(created, s.foo); field != "" {
@@ -88,21 +81,17 @@ func (r *Reconciler) createDeployment(ctx context.Context, s *fooState) error {
 	return nil
 }
 
-// tryName returns errNamed if a dry run says so. It asks after a failure, if the Foo controls a
-// Deployment: that may be one that a webhook has named and nobody could delete, and each try would
-// leave one more.
-func (r *Reconciler) tryName(ctx context.Context, s *fooState, desired *appsv1.Deployment) error {
-	if len(s.owned) == 0 || !r.Failures.Failed(s.foo) {
-		return nil
+// deleteNamed deletes what was created under another name than it was sent with, and returns an error
+// in any case. The answer may be false, so what the Foo does not control, or had before, is kept.
+func (r *Reconciler) deleteNamed(ctx context.Context, s *fooState, created *appsv1.Deployment) error {
+	if !metav1.IsControlledBy(created, s.foo) || slices.ContainsFunc(s.owned, func(d *appsv1.Deployment) bool { return d.UID == created.UID }) {
+		return fmt.Errorf("metadata.name %w (%w)", errChanged, controller.ErrLeft)
 	}
-	would, err := r.Deployments.Deployments(s.foo.Namespace).Create(ctx, desired, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
-	switch {
-	case apierrors.IsBadRequest(err):
-		return nil // A webhook that supports no dry run.
-	case err == nil && would.Name != desired.Name:
-		return errNamed
+	uid := metav1.NewUIDPreconditions(string(created.UID))
+	if err := r.Deployments.Deployments(s.foo.Namespace).Delete(ctx, created.Name, metav1.DeleteOptions{Preconditions: uid}); err != nil {
+		return fmt.Errorf("metadata.name %w (%w: %v)", errChanged, controller.ErrLeft, err)
 	}
-	return err
+	return fmt.Errorf("metadata.name %w", errChanged)
 }
 
 // updateDeployment writes the fields that differ.
@@ -124,15 +113,11 @@ func (r *Reconciler) updateDeployment(ctx context.Context, s *fooState) error {
 	return nil
 }
 
-// errChanged is a write that the API server accepted and stored with another value. errNamed is one
-// that a webhook has given another name.
-var (
-	errChanged = errors.New("is not as it was sent: does an admission webhook change it?")
-	errNamed   = fmt.Errorf("metadata.name %w", errChanged)
-)
+// errChanged is a write that the API server accepted and stored with another value.
+var errChanged = errors.New("is not as it was sent: does an admission webhook change it?")
 
 // verify asks the API server whether the Foo is still the one in the cache, and whether it has its
-// Deployment, if the cache has one. If not, a watch is behind and it returns errCacheBehind. Of the
+// Deployment, if the cache has one. If not, a watch is behind and it returns ErrCacheBehind. Of the
 // Foo only the spec counts: each change of that, and the deletion, raises the generation.
 func (r *Reconciler) verify(ctx context.Context, s *fooState) error {
 	foo, err := r.Foos.Foos(s.foo.Namespace).Get(ctx, s.foo.Name, metav1.GetOptions{})
@@ -148,17 +133,17 @@ func (r *Reconciler) verify(ctx context.Context, s *fooState) error {
 	return err
 }
 
-// current returns errCacheBehind unless a GET has returned what the cache has. What it has returned
+// current returns ErrCacheBehind unless a GET has returned what the cache has. What it has returned
 // is awaited.
 func (r *Reconciler) current(s *fooState, store cache.Store, live metav1.Object, isCurrent bool, err error) error {
 	switch {
 	case apierrors.IsNotFound(err):
-		return errCacheBehind
+		return controller.ErrCacheBehind
 	case err != nil:
 		return fmt.Errorf("get: %w", err)
 	}
 	if r.Writes.Await(s.key, store, live); !isCurrent {
-		return errCacheBehind
+		return controller.ErrCacheBehind
 	}
 	return nil
 }

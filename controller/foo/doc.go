@@ -45,7 +45,12 @@
 //   - A Foo of which a reconcile was slow waits for an hour among all that were. A thousand that hang
 //     in its own namespace take 20 minutes; other namespaces take turns with it. Of more than 9,600
 //     that hang each failure is forgotten before the next try.
-//   - A write of a Deployment that takes more than 15 s fails, also if a webhook may take longer.
+//   - The writes of Deployments in one reconcile have 15 s together, also if a webhook may take longer.
+//     One that fails for that is tried again by itself.
+//   - If a webhook gives a Deployment another name, the Foo's is deleted again. If that fails, or the
+//     webhook takes the owner, too, it stays, and each try leaves one more: a minute after the first,
+//     then after as long again as it has lasted, an hour at most. Nobody knows of one whose answer is
+//     lost.
 //   - The whole text of a refusal is kept until its write is looked at after its back-off, or 50,000
 //     others have come. If more than some 15,000 Foos fail at the same time, failures are forgotten.
 //   - A webhook that serves several policies is one cause, and so is all that a Pod lacks but a quota.
@@ -76,5 +81,6 @@
 //     lengthens its back-off, up to 30 s.
 //   - A Deployment that was copied with its owner reference is one that the Foo controls under
 //     another name: it is deleted.
-//   - While a watch is down, no key is reconciled whose last write it has not shown.
+//   - While a watch is down, no key is reconciled whose last write, or last answer to a GET, it has not
+//     shown.
 package foo

@@ -18,10 +18,6 @@ import (
 	"example.com/byhand/informer"
 )
 
-// errCacheBehind says that the cache, the informers' stores, is older than what is known to
-// be on the API server.
-var errCacheBehind = errors.New("the cache is behind the API server")
-
 // Reconciler gives each Foo its Deployment. All fields must be set, except Writes, whose zero
 // value is ready.
 type Reconciler struct {
@@ -117,7 +113,7 @@ func (r *Reconciler) try(s *fooState, w controller.Write, send func() error) {
 		return
 	}
 	s.failures = append(s.failures, f)
-	isBehind := errors.Is(f.Err, errCacheBehind) && !f.Lasts
+	isBehind := errors.Is(f.Err, controller.ErrCacheBehind) && !f.Lasts
 	s.behind = s.behind || isBehind
 	switch {
 	case !f.Sent, isBehind:

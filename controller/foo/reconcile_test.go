@@ -362,7 +362,7 @@ func TestRenameToAndFro(t *testing.T) {
 		w.reconcile()
 		w.sync()
 		w.reconcile()
-		w.sent("GET foos/foo", "dry run of POST deployments", "POST deployments", "GET foos/foo", "GET deployments/deployment", "DELETE deployments/b", "PUT foos/foo/status")
+		w.sent("GET foos/foo", "POST deployments", "GET foos/foo", "GET deployments/deployment", "DELETE deployments/b", "PUT foos/foo/status")
 	})
 }
 
@@ -549,7 +549,9 @@ func TestGoneWithLittleTrace(t *testing.T) {
 func TestStaleStoreDeletesNothing(t *testing.T) {
 	w := converged(t, 1)
 	w.set(fooPath+"foo", "renamed", "spec", "deploymentName")
-	w.createDeployment("renamed", controllerRef("samplecontroller.k8s.io/v1alpha1", "Foo", "foo", w.foo("foo").UID))
+	for _, name := range []string{"copy", "renamed"} {
+		w.createDeployment(name, controllerRef("samplecontroller.k8s.io/v1alpha1", "Foo", "foo", w.foo("foo").UID))
+	}
 	// The Deployments are known, the Foo still has its old name in the store.
 	w.syncDeployments()
 	if again := w.reconcile(); again != time.Second {
@@ -562,7 +564,8 @@ func TestStaleStoreDeletesNothing(t *testing.T) {
 	w.sent()
 	w.sync()
 	w.reconcile()
-	w.sent("PUT deployments/renamed", "GET foos/foo", "GET deployments/renamed", "DELETE deployments/deployment", "PUT foos/foo/status")
+	w.sent("PUT deployments/renamed", "GET foos/foo", "GET deployments/renamed", "DELETE deployments/copy",
+		"GET foos/foo", "GET deployments/renamed", "DELETE deployments/deployment", "PUT foos/foo/status")
 }
 
 // While a store does not show what was written, nothing is written again.

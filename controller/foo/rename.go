@@ -26,7 +26,7 @@ func (r *Reconciler) deleteRenamed(ctx context.Context, s *fooState) {
 		// One that is being deleted may stay for a while: a finalizer holds it. Each reconcile
 		// would delete it again. If the time is over, the next one goes on.
 		w := controller.Write{Name: "delete Deployment " + cache.MetaObjectToName(old).String(), Version: old.ResourceVersion}
-		if old.Name == s.foo.Spec.DeploymentName || old.DeletionTimestamp != nil || ctx.Err() != nil {
+		if old.Name == s.foo.Spec.DeploymentName || old.DeletionTimestamp != nil || ctx.Err() != nil || s.behind {
 			r.try(s, w, nil)
 			continue
 		}

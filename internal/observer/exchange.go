@@ -203,9 +203,6 @@ func (x *exchange) subject() string {
 	if x.to.subresource != "" {
 		subject = "the " + x.to.subresource + " of " + subject
 	}
-	if strings.Contains(x.request.Query, "dryRun=") {
-		subject += " (a dry run)"
-	}
 	return subject
 }
 

@@ -99,10 +99,7 @@ func (r *run) end(step *trace.Step, more ...string) {
 	seq := r.record(step, func(step *trace.Step) {
 		outcomes := r.outcomes
 		if len(outcomes) == 0 && step.What == trace.Ended {
-			outcomes = []string{"nothing to do"}
-			if step.Requeue > 0 {
-				outcomes = []string{"nothing yet"}
-			}
+			outcomes = []string{"sent nothing"}
 		}
 		step.Text = cut(strings.Join(append(outcomes, more...), "; "), wordsLimit)
 	})

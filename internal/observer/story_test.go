@@ -186,7 +186,7 @@ func TestCount(t *testing.T) {
 		if diff := cmp.Diff([]string{"Foo started 0s false false", "Foo ended 1s true false", "Foo started 0s false false", "Foo failed 0s true false", "Foo started 0s false false", "Foo failed 0s true true"}, counted); diff != "" {
 			t.Errorf("all %t: counted (-want +got):\n%s", all, diff)
 		}
-		const later = "reconcile ended: nothing yet; look again in 1s at the latest"
+		const later = "reconcile ended: sent nothing; look again in 1s at the latest"
 		if steps := strings.Join(told(r), "\n"); all && !strings.Contains(steps, later) {
 			t.Errorf("%q is not among the steps\n%s", later, steps)
 		}

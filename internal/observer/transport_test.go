@@ -87,7 +87,6 @@ func TestExchange(t *testing.T) {
 	uid := string(api.Get(deployments + "old").GetUID())
 	observed := r.Reconcile(fooKind, reconcileFunc(func(ctx context.Context, _ cache.ObjectName) (time.Duration, error) {
 		deployments, foos, of := kube.AppsV1().Deployments("default"), client.SamplecontrollerV1alpha1().Foos("default"), updated(api.Get(fooPath).GetResourceVersion())
-		_, dry := deployments.Create(ctx, deployment("", true), metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
 		_, created := deployments.Create(ctx, deployment("", true), metav1.CreateOptions{})
 		_, exists := deployments.Create(ctx, deployment("", true), metav1.CreateOptions{})
 		_, got := deployments.Get(ctx, "kept", metav1.GetOptions{})
@@ -96,7 +95,7 @@ func TestExchange(t *testing.T) {
 		_, lost := deployments.Patch(ctx, "d", types.MergePatchType, []byte("{}"), metav1.PatchOptions{})
 		_, wrote := foos.UpdateStatus(ctx, of, metav1.UpdateOptions{})
 		_, conflict := foos.Update(ctx, of, metav1.UpdateOptions{})
-		if err := errors.Join(dry, created, got, deleted, wrote); err != nil || !apierrors.IsAlreadyExists(exists) || !apierrors.IsForbidden(forbidden) || lost == nil {
+		if err := errors.Join(created, got, deleted, wrote); err != nil || !apierrors.IsAlreadyExists(exists) || !apierrors.IsForbidden(forbidden) || lost == nil {
 			t.Errorf("errors %v, %v, %v, %v, want the server's own", err, exists, forbidden, lost)
 		}
 		return 0, conflict
@@ -116,8 +115,6 @@ func TestExchange(t *testing.T) {
 		}
 	}
 	if diff := cmp.Diff([]string{
-		"sent POST Deployment default/d 0: create Deployment d (a dry run)",
-		"answered POST Deployment default/d 201: Created",
 		"sent POST Deployment default/d 0: create Deployment d",
 		"answered POST Deployment default/d 201: Created",
 		"sent POST Deployment default/d 0: create Deployment d",
@@ -139,15 +136,15 @@ func TestExchange(t *testing.T) {
 		t.Errorf("requests (-want +got):\n%s", diff)
 	}
 	last := past[len(past)-1]
-	const decision = "created Deployment d (a dry run); created Deployment d; create Deployment d: there is one already; asked the server for Deployment kept; " +
+	const decision = "created Deployment d; create Deployment d: there is one already; asked the server for Deployment kept; " +
 		"deleted Deployment old; delete Deployment kept: 403 Forbidden; no answer to PATCH Deployment d; wrote the status (Ready False, NameTaken); " +
 		"update Foo foo: Conflict, another client wrote first; error: "
 	if last.What != trace.Failed || !strings.HasPrefix(last.Text, decision) {
 		t.Errorf("the reconcile %s: %s, want failed: %s", last.What, last.Text, decision)
 	}
 	version := api.Get(deployments + "d").GetResourceVersion()
-	created := past[4]
-	if created.Version != version || created.Request.Bytes == 0 || created.Took <= 0 || !json.Valid([]byte(created.Request.Reply)) || !json.Valid([]byte(past[3].Request.Body)) {
+	created := past[2]
+	if created.Version != version || created.Request.Bytes == 0 || created.Took <= 0 || !json.Valid([]byte(created.Request.Reply)) || !json.Valid([]byte(past[1].Request.Body)) {
 		t.Errorf("the answer to the POST is %+v, %+v", created, created.Request)
 	}
 	own := [][2]string{{"Deployment", version}, {"Foo", api.Get(fooPath).GetResourceVersion()}, {"Deployment", uid}}

@@ -73,7 +73,7 @@ func (p *Playground) noteRefusal(r *http.Request, code int) {
 // noteWrites is the server, which tells of the writes that reach it.
 func (p *Playground) noteWrites(server http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Method == http.MethodGet || r.URL.Query().Has("dryRun") {
+		if r.Method == http.MethodGet {
 			server.ServeHTTP(w, r)
 			return
 		}

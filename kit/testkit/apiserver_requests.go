@@ -67,8 +67,8 @@ func (s *APIServer) answer(x *request) (body any, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if x.query.Has("dryRun") && x.Method != http.MethodPost {
-		return nil, errors.New("this API server makes a dry run of a POST alone")
+	if x.query.Has("dryRun") {
+		return nil, errors.New("this API server makes no dry run")
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -176,10 +176,6 @@ func (s *APIServer) create(x *request, sent []byte) (any, error) {
 		return nil, refusal
 	}
 	object.SetDeletionTimestamp(nil)
-	if x.query.Has("dryRun") {
-		s.begin(x.Resource, object, "9000")
-		return object, nil
-	}
 	return s.put(x.Resource, x.path, object), nil
 }
 

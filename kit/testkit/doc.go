@@ -16,7 +16,7 @@
 //   - Of an object that is refused only the first reason is told as a real server tells it.
 //   - Of built-in kinds only labels, annotations and owners are validated, and they get no
 //     defaults, except a Deployment's replicas. What they leave out stays out of the answer.
-//   - A dry run is one of a POST.
+//   - A dry run is an error.
 //   - A Pod is gone at once when it is deleted. A namespace that is deleted stays, until a
 //     test removes it.
 //   - Nothing else acts, unless a test does what Garbage returns: no garbage collector, no

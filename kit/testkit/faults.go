@@ -104,18 +104,14 @@ func (f *Faults) Forget() {
 }
 
 // Requests returns "METHOD resource[/name[/subresource]]" of each request since the last
-// call that is about objects and is no list and no watch, "dry run of METHOD …" if it is one.
+// call that is about objects and is no list and no watch.
 func (f *Faults) Requests() []string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	var requests []string
 	for _, line := range f.log[f.reported:] {
 		if t := line.Target; t.Resource != "" && (t.Name != "" || line.Method != http.MethodGet) {
-			what := line.Method + " " + t.String()
-			if line.Query.Has("dryRun") {
-				what = "dry run of " + what
-			}
-			requests = append(requests, what)
+			requests = append(requests, line.Method+" "+t.String())
 		}
 	}
 	f.reported = len(f.log)
@@ -131,7 +127,7 @@ func (f *Faults) Intercept(intercept func(w http.ResponseWriter, r *http.Request
 }
 
 // OnWrite asks decide what happens to each write from now on that is not intercepted: each
-// POST, PUT, PATCH and DELETE, except of Events and Leases, and dry runs. n counts them from 1. decide may
+// POST, PUT, PATCH and DELETE, except of Events and Leases. n counts them from 1. decide may
 // be nil.
 func (f *Faults) OnWrite(decide func(n int, r *http.Request) Fault) {
 	f.mu.Lock()
@@ -220,7 +216,7 @@ func (f *Faults) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 func (f *Faults) faultOf(line *Request, r *http.Request) Fault {
-	if r.Method == http.MethodGet || line.Query.Has("dryRun") || slices.Contains([]string{"events", "leases"}, line.Target.Resource) {
+	if r.Method == http.MethodGet || slices.Contains([]string{"events", "leases"}, line.Target.Resource) {
 		return Pass
 	}
 	f.mu.Lock()

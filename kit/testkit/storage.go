@@ -62,22 +62,17 @@ func (s *storage) put(res *Resource, path string, object *unstructured.Unstructu
 	switch {
 	case before == nil:
 		event = watch.Added
-		s.begin(res, object, "8000")
+		object.SetUID(types.UID(fmt.Sprintf("00000000-0000-4000-8000-%012d", s.version+1)))
+		object.SetCreationTimestamp(metav1.NewTime(time.Now()))
+		if res.Generation {
+			object.SetGeneration(1)
+		}
 	case res.Generation && (before.GetDeletionTimestamp() == nil && object.GetDeletionTimestamp() != nil || res.isNewGeneration(before, object)):
 		object.SetGeneration(before.GetGeneration() + 1)
 	}
 	s.change(event, path, object)
 	s.objects[path] = object
 	return object
-}
-
-// begin gives an object what it gets when it is created. No UID of one variant is of another.
-func (s *storage) begin(res *Resource, object *unstructured.Unstructured, variant string) {
-	object.SetUID(types.UID(fmt.Sprintf("00000000-0000-4000-%s-%012d", variant, s.version+1)))
-	object.SetCreationTimestamp(metav1.NewTime(time.Now()))
-	if res.Generation {
-		object.SetGeneration(1)
-	}
 }
 
 // isNewGeneration reports whether what users ask for has changed: the spec, and with a

@@ -93,8 +93,6 @@ var table = []row{
 	{request: "PATCH " + foos + "/a", body: `{}`, contentType: merge},
 	{request: "GET /apis/samplecontroller.k8s.io/v1alpha1/namespaces/NAMESPACE/bars"},
 	{request: "POST " + strings.ReplaceAll(foos, "NAMESPACE", "none"), body: foo(a, spec)},
-	// A dry run.
-	{request: "POST " + foos + "?dryRun=All", body: foo(a, spec)},
 	// Create, and what the schema refuses.
 	{request: "POST " + foos, body: foo(a, spec)},
 	{request: "POST " + foos, body: foo(a, spec)},

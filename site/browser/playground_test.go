@@ -184,12 +184,17 @@ func TestPlaygroundLessons(t *testing.T) {
 	} {
 		b.sees("#nth", fmt.Sprintf("第 %d / 10 课", i+1))
 		b.until(lesson + `.dataset.phase === 'asks'`)
+		if late := value[[]string](b, `[...document.querySelectorAll('.token')].map((e) => e.textContent).filter((text) => !text.startsWith('PATCH'))`); i == 1 && len(late) > 0 {
+			t.Errorf("the controller is stopped, and it seems to send: %q", late)
+		}
 		if open := value[bool](b, lesson+`.checkValidity()`); open != (i == 0) {
 			t.Errorf("lesson %d: before an answer is chosen one can act: %t", i+1, open)
 		}
-		b.click("#tour > form:not([hidden]) .guess input")
+		b.click("#tour > form:not([hidden]) .guess " + []string{"input:not([data-right])", "input[data-right]"}[i%2])
 		b.click("#tour > form:not([hidden]) .first")
 		b.until(lesson + `.dataset.phase === 'seen'`)
+		b.sees("#nth", fmt.Sprintf(" · %d ✓ %d ✗", (i+1)/2, (i+2)/2))
+		b.until(fmt.Sprintf(lesson+`.querySelector('details').open === %t`, i%2 == 0)) // A wrong answer is told why.
 		b.run("foreign()")
 		b.shot(fmt.Sprint(i + 1))
 		b.click("#language")
@@ -305,7 +310,7 @@ func TestPlaygroundOneScreen(t *testing.T) {
 	}{
 		{"1440x900", look{width: 1440, height: 900}, regions},
 		{"1280x720", look{width: 1280, height: 720, dark: true}, regions},
-		{"390x844", phone, "#lessons, #picture"},
+		{"390x844", phone, "#lessons, #picture, #deployments"},
 	} {
 		b.turns(test.look)
 		b.click("#again")
@@ -322,6 +327,12 @@ func TestPlaygroundOneScreen(t *testing.T) {
 				}
 			}
 		}
+		if moved := value[float64](b, `((form, top) => { const seen = top(); form.dataset.phase = 'asks'; const asked = top(); form.dataset.phase = 'seen'; return seen - asked; })(`+lesson+`, () => document.querySelector('form:not([hidden]) legend').getBoundingClientRect().top)`); moved != 0 {
+			t.Errorf("%s: what came of the act moves the question by %.0f", test.name, moved)
+		}
+		if cut := value[bool](b, `((cell) => { cell.textContent = 'WaitingForReplicas'; return cell.getBoundingClientRect().right > cell.closest('.scroll').getBoundingClientRect().right; })(document.querySelector('#foos tbody td:last-child'))`); cut && !test.phone {
+			t.Errorf("%s: a long reason is cut", test.name)
+		}
 		b.until(`document.querySelectorAll('.token').length === 0`) // What travels may be anywhere.
 		for range 2 {
 			b.click("#language")
@@ -331,7 +342,7 @@ func TestPlaygroundOneScreen(t *testing.T) {
 				form.hidden = false;
 				const long = ['asks', 'seen'].flatMap((phase) => {
 					form.dataset.phase = phase;
-					return [...form.querySelectorAll('.say, .seen > p')].filter((p) => p.offsetHeight > 2.2 * parseFloat(getComputedStyle(p).lineHeight)).map((p) => p.innerText);
+					return [...form.querySelectorAll('.say, .came, .seen > p')].filter((p) => p.offsetHeight > 2.2 * parseFloat(getComputedStyle(p).lineHeight)).map((p) => p.innerText);
 				});
 				form.hidden = hidden;
 				form.dataset.phase = phase;
@@ -408,6 +419,19 @@ func TestPlaygroundAccess(t *testing.T) {
 func TestPlaygroundShows(t *testing.T) {
 	t.Parallel()
 	b := playSeen(t, laptop, "")
+	b.run(`
+		window.unread = new Set(); // A caption stood too briefly, or a label covered the name of a part.
+		let said = document.querySelector('#caption').textContent, since = -Infinity;
+		const boxes = (selector) => [...document.querySelectorAll(selector)].map((e) => e.getBoundingClientRect());
+		requestAnimationFrame(function frame(now) {
+			const text = document.querySelector('#caption').textContent;
+			if (text !== said) {
+				if (now - since < 300) { unread.add(said); }
+				[said, since] = [text, now];
+			}
+			if (boxes('.token-name').some((a) => boxes('.part-name').some((b) => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom))) { unread.add('covered at: ' + said); }
+			requestAnimationFrame(frame);
+		});`)
 	b.acts("scale-deployment example-foo web 7")
 	b.sees("#deployments .note", "replicas 2 → 7 → 2 · ")
 	b.sees("#last", "1 PATCH by you, ")
@@ -415,6 +439,10 @@ func TestPlaygroundShows(t *testing.T) {
 	b.acts("set-image example-foo web 7")
 	b.sees("#deployments .note", "image nginx:1.29 → nginx:1.0 → nginx:1.29 · ")
 
+	b.acts("delete-background example-foo web 2")
+	b.witnessed("tokens", "DELETE by the garbage collector")
+	b.acts("create example-foo web 2")
+	b.row("foos", "example-foo web 2 2 True Available")
 	b.acts("hold")
 	b.acts("delete-deployment example-foo web 7")
 	b.sees("#deployments .note", "server: gone · the controller's store: replicas 2")
@@ -436,6 +464,9 @@ func TestPlaygroundShows(t *testing.T) {
 	b.forget()
 	b.do(chromedp.Evaluate[chromedp.Void](`for (let n = 0; n < 20; n++) { document.querySelector('[data-do=scale]').click(); }`))
 	b.witnessed("tokens", "left out")
+	if unread := value[[]string](b, `[...unread]`); len(unread) > 0 {
+		t.Errorf("one cannot read %q", unread)
+	}
 }
 
 // The editor gets, applies and says what is wrong, and a link has what was written. A text that
@@ -485,8 +516,12 @@ func TestPlaygroundLinks(t *testing.T) {
 	b.do(chromedp.Reload())
 	b.until(`document.documentElement.lang === 'zh-CN' && document.querySelector('#earlier').innerText === '上一课'`)
 	b.shot("phone")
-	b.click("#language")
 	b.until(theirs)
+	b.acts("create b c 1")
+	b.row("foos", "b c 1 1 True Available") // A value of the API, as kubectl prints it, also where its row is moved.
+	b.acts("delete-background a c 1")
+	b.until(`document.querySelector('#foos tbody').textContent.startsWith('bc11TrueAvailable')`)
+	b.click("#language")
 
 	// A bug and bad luck, by their names, and what shows them.
 	b.follows("#bug=no-retry&luck=refuse-creates,no-such-luck")
@@ -494,8 +529,11 @@ func TestPlaygroundLinks(t *testing.T) {
 	b.sees("#on", "Refuse creates")
 	b.sees("#on", "bug no-retry")
 	b.row("foos", "example-foo web 2 0 False Forbidden")
+	b.drawer("[data-do=no-retry]")
+	b.until(`[...document.querySelectorAll('#wrong .now')].filter((e) => e.checkVisibility()).map((e) => e.textContent).join().startsWith('Now refuse creates, delete')`)
 	b.follows("#bug=edge-triggered")
 	b.row("foos", "example-foo web 4 2 False WaitingForReplicas")
+	b.sees("#steps", "sent nothing") // It has not compared, so it does not know that there is something to do.
 	b.follows("#create+%3Cimg%20src=x%3E;drop+tables")
 	b.row("foos", "example-foo web 2 2 True Available")
 	b.visit(site(t), "lesson-4.html")

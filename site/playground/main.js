@@ -1,11 +1,11 @@
 // The page of the site with a cluster behind it, and what the visitor can do to that.
 
-import {picture} from '../../internal/page/static/main.js';
+import {picture, player} from '../../internal/page/static/main.js';
 import {byId, counted, el, say} from '../../internal/page/static/dom.js';
 import {ask, on} from './cluster.js';
 import * as objects from './objects.js';
 import * as tour from './tour.js';
-import {open as speak} from './words.js';
+import {open as speak, who} from './words.js';
 
 // --- the places ---
 
@@ -135,6 +135,10 @@ on('write', (text) => {
   const write = JSON.parse(text);
   objects.wrote(write);
   tour.wrote(write);
+  if (who(write.by) === write.by && player.mode === 'live') { // The controller's are among its steps.
+    const {at, kind, by, method} = write, key = `default/${write.name}`;
+    picture.step({part: 'server', at, kind, key, subject: `${kind} ${key}`, request: write, meaning: {tone: 'note', text: `${method} by ${by}`}});
+  }
 });
 
 let state = {on: {}, replicas: [], lease: 0, held: 0};

@@ -50,7 +50,15 @@ function show(next) {
   button.disabled = next === 'sets' || next === 'acts';
   say(button, {seen: button.dataset.next, lost: 'Set it up again'}[next] ?? button.dataset.says);
   lesson().querySelectorAll('.guess').forEach((guess) => { guess.disabled = next !== 'asks'; });
-  lesson().querySelectorAll('p[data-says]').forEach((place) => say(place, place.dataset.says.replace('{took}', took('Deployment web'))));
+  lesson().querySelectorAll('.came').forEach((place) => say(place, next === 'lost' ? 'Something else was done, so this lesson cannot go on.' : place.dataset.says.replace('{took}', took('Deployment web'))));
+  const answer = next === 'seen' && lesson().querySelector('.guess :checked');
+  if (answer) {
+    lesson().dataset.foresaw ??= 'right' in answer.dataset; // The first answer counts.
+    lesson().querySelector('details').open = !('right' in answer.dataset);
+  }
+  const [right, wrong] = [true, false].map((was) => document.querySelectorAll(`[data-foresaw=${was}]`).length);
+  const score = right + wrong > 0 ? ` · ${right} ✓ ${wrong} ✗` : '';
+  say(byId('nth'), at === 0 ? 'Free' : at === puzzle ? 'Puzzle' : `Lesson ${at} of ${last}${score}`);
   if (follows && document.activeElement === document.body) {
     (lesson().querySelector('.guess:enabled input') ?? button).focus({preventScroll: true});
   }
@@ -63,7 +71,6 @@ export async function begin(n, commands = lessons[n].dataset.setup.split('; ')) 
   const mine = ++turn;
   lesson().hidden = false;
   lesson().reset();
-  say(byId('nth'), at === 0 ? 'Free' : at === puzzle ? 'Puzzle' : `Lesson ${at} of ${last}`);
   byId('earlier').href = `#lesson=${at - 1}`;
   byId('later').href = `#lesson=${at + 1}`;
   byId('earlier').hidden = at < 2;

@@ -73,7 +73,7 @@ function put(node) {
 
 function putAll(root) {
   const names = 'script, style, textarea, code, pre, [translate=no]';
-  if (root.parentElement?.closest(names)) {
+  if ((root.nodeType === Node.TEXT_NODE ? root.parentElement : root)?.closest(names)) {
     return;
   }
   const walker = document.createTreeWalker(root, NodeFilter.SHOW_TEXT | NodeFilter.SHOW_ELEMENT, (node) => (node.matches?.(names) ? NodeFilter.FILTER_REJECT : NodeFilter.FILTER_ACCEPT));

@@ -97,6 +97,8 @@ const feed = new Feed({
     connection.open = state === 'open';
     if (!connection.open) {
       notice('restarted', '');
+      feed.read(Infinity);
+      player.mode === 'live' && player.live(); // Drawn later, it would look as if it were done now.
     }
     notice('gone', connection.open ? '' : 'The program does not answer. What it did is still here; when one runs again, this page shows that.');
     showMode();

@@ -25,8 +25,8 @@ const headlines = {
   'queue forgot': 'Its failures no longer count',
   'worker got': 'A worker takes the key',
   'worker done': 'The worker gives the key back',
-  'reconcile started': 'What is, against what should be',
-  'reconcile ended': 'Compared, and done',
+  'reconcile started': 'The reconcile begins',
+  'reconcile ended': 'The reconcile has ended',
   'reconcile failed': 'It did not work',
   'request failed': 'No answer',
 };
@@ -76,10 +76,11 @@ function allMoves(step) {
     case 'worker':
       return what === 'got' ? [{...key, from: 'queue', to: 'worker'}] : [];
     case 'reconcile':
-      return what === 'started' ? [{...key, from: 'worker', to: 'reconcile'}]
-        : [{...key, from: '', to: 'reconcile', note: what === 'failed' ? 'error' : '', tone: what === 'failed' ? 'bad' : ''}];
+      return [{...key, from: what === 'started' ? 'worker' : '', to: 'reconcile'}];
     case 'request':
       return requestMoves(step, wire);
+    case 'server': // another client's write
+      return [{...wire, from: 'outside', to: 'server'}];
   }
   return [];
 }

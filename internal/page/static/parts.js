@@ -121,7 +121,7 @@ const wide = {
     'request-server': {d: 'M732 178V116', label: 'POST, PUT, DELETE', at: [718, 152, 'end']},
     'worker-queue': {d: 'M732 500V514Q732 526 720 526H442Q430 526 430 514V500', label: 'look again, after a while', at: [581, 518, 'middle'], quiet: true},
     'store-reconcile': {d: 'M236 356H624', label: 'reads', at: [430, 348, 'middle'], quiet: true},
-    'outside-server': {d: 'M430 16V46', label: 'kubectl apply, and other clients', at: [444, 32]},
+    'outside-server': {d: 'M430 16V46', label: 'kubectl, the garbage collector, other clients', at: [466, 32]},
   },
 };
 

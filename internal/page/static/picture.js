@@ -20,6 +20,8 @@ const rest = 1600;
 const crowded = 5;
 // More steps a second than this are summed up, not told one by one.
 const busy = 150;
+// How long words stand, at least.
+const least = 600;
 // How long a token takes to fade.
 const fade = 650;
 
@@ -36,7 +38,8 @@ export class Picture {
     this.latest = Infinity;
     this.why = '';
     this.tokens = new Map();
-    this.now = 0;
+    this.now = this.told = this.captionUntil = 0;
+    this.said = this.next = null; // What is said now, and the step that is to be said then.
     this.rate = 0;
     this.lay('wide');
   }
@@ -121,12 +124,13 @@ export class Picture {
   clear() {
     this.tokens.clear();
     this.scene.lane.replaceChildren();
-    this.captionUntil = 0;
+    this.captionUntil = this.now + least;
+    this.next = null;
   }
 
   /** Whether what has happened is still being shown. */
   get showing() {
-    return [...this.tokens.values()].some(({current, moves}) => current || moves.length > 0);
+    return this.now - this.told < least || [...this.tokens.values()].some(({current, moves}) => current || moves.length > 0);
   }
 
   /** When the oldest of it happened, Infinity if there is none. */
@@ -151,6 +155,11 @@ export class Picture {
       }
     }
     this.scene.dim(passed, this.still);
+    if (this.next && now - this.told >= least) {
+      [this.said, this.next, this.told, this.captionUntil] = [this.next, null, now, now + 4000];
+      this.caption.dataset.tone = this.said.meaning?.tone ?? '';
+      this.caption.replaceChildren(...captionOf(this.said));
+    }
   }
 
   // One token's frame. It says false when the token is to go.
@@ -221,23 +230,23 @@ export class Picture {
     }
   }
 
-  /** Says in words what is being seen. */
+  /** Says in words what is being seen, after what is said now. What means something is not left out. */
   tell(step) {
-    this.captionUntil = this.now + 4000;
-    this.caption.dataset.tone = step.meaning?.tone ?? '';
-    this.caption.replaceChildren(...captionOf(step));
+    if (step !== this.said && (step.meaning || !this.next?.meaning)) {
+      this.next = step;
+    }
   }
 
   /** Says what is being seen when it is more than words can follow. */
   summarize(rate) {
     this.rate = rate;
-    if (this.crowded && rate > 1) {
-      this.captionUntil = this.now + 1500;
-      this.caption.dataset.tone = '';
-      say(this.caption, `About ${count(Math.round(rate))} steps a second, more than one can draw. The lights and the numbers stand for all of them, the tokens for ${counted(this.tokens.size, 'object')}.`);
-    } else if (this.now > (this.captionUntil ?? 0)) {
-      this.caption.dataset.tone = 'quiet';
-      say(this.caption, this.why || 'Quiet. No event comes, so nothing is sent.');
+    const many = this.crowded && rate > 1;
+    const words = many ? `About ${count(Math.round(rate))} steps a second, more than one can draw. The lights and the numbers stand for all of them, the tokens for ${counted(this.tokens.size, 'object')}.`
+      : this.why || 'Quiet. No event comes, so nothing is sent.';
+    if ((many || this.now > this.captionUntil) && words !== this.said && this.now - this.told >= least) {
+      [this.said, this.told, this.captionUntil] = [words, this.now, this.now + (many ? 1500 : 0)];
+      this.caption.dataset.tone = many ? '' : 'quiet';
+      say(this.caption, words);
     }
   }
 }

@@ -14,9 +14,9 @@ export class Token {
     this.shape = svg('rect', {class: 'token-shape'});
     this.letter = svg('text', {class: 'token-letter', 'text-anchor': 'middle', y: 4.5});
     this.cross = svg('path', {class: 'token-cross', d: 'M-9 -9L9 9M9 -9L-9 9', opacity: 0});
-    this.name = svg('text', {class: 'token-name', x: 26, y: -1});
-    this.note = svg('text', {class: 'token-note', x: 26, y: 13});
-    this.element = svg('g', {class: 'token', onclick: choose}, this.shape, this.letter, this.cross, this.name, this.note);
+    // One line, which fits between the two lines of a part.
+    this.name = svg('text', {class: 'token-name', y: 4.5});
+    this.element = svg('g', {class: 'token', onclick: choose}, this.shape, this.letter, this.cross, this.name);
   }
 
   /** Takes the look of a move. */
@@ -30,8 +30,7 @@ export class Token {
     this.shape.setAttribute('rx', {object: 6, key: 12, wire: 3}[form]);
     this.cross.setAttribute('opacity', gone ? 1 : 0);
     say(this.letter, letter);
-    say(this.name, step.key ?? '');
-    say(this.note, note);
+    say(this.name, note || (step.key ?? ''));
     this.gap = width / 2 + 6;
     this.side = 0;
   }
@@ -40,15 +39,13 @@ export class Token {
   turn(side) {
     if (this.side !== side) {
       this.side = side;
-      for (const text of [this.name, this.note]) {
-        text.setAttribute('x', side * this.gap);
-        text.setAttribute('text-anchor', side < 0 ? 'end' : 'start');
-      }
+      this.name.setAttribute('x', side * this.gap);
+      this.name.setAttribute('text-anchor', side < 0 ? 'end' : 'start');
     }
   }
 
   place(x, y, width) {
-    this.turn(x > width * 0.6 ? -1 : 1);
+    this.turn(x >= width / 2 ? -1 : 1);
     this.element.setAttribute('transform', `translate(${x.toFixed(1)} ${y.toFixed(1)})`);
   }
 

@@ -100,12 +100,8 @@ func (s *sequence) ended(w *worker, x *exchange, refused *apierrors.StatusError,
 	case x.status && !equality.Semantic.DeepEqual(statusOf(s, x.body), statusOf(s, x.answer)), changed != "":
 		reason, cause = v1alpha1.ReasonChangedByWebhook, "changed "+changed
 	}
-	// For a webhook that knows no dry runs: the write itself is tried.
-	if x.dry && refused != nil && apierrors.IsBadRequest(refused) {
-		return
-	}
 	w.failed = w.failed || reason != ""
-	if (x.method == http.MethodGet || x.dry) && reason == "" {
+	if x.method == http.MethodGet && reason == "" {
 		return
 	}
 	r, purpose := w.process.record(w.key), s.purpose(w, x)
@@ -164,7 +160,7 @@ func (s *sequence) sends(w *worker, x *exchange) {
 	if x.method == http.MethodPost {
 		w.process.record(w.key).posted = w.seen.foo.UID
 	}
-	if !s.resting || x.method == http.MethodGet || x.dry {
+	if !s.resting || x.method == http.MethodGet {
 		return
 	}
 	r, what, now := w.process.record(w.key), x.operation()+" "+x.name, time.Now()

@@ -127,7 +127,7 @@ func (s *sequence) audit(x *exchange) {
 	case x.method == http.MethodDelete:
 		s.checkDelete(x)
 	}
-	if x.refused == nil && x.method != http.MethodGet && !x.dry {
+	if x.refused == nil && x.method != http.MethodGet {
 		s.rules.writes[x.path] = append(s.rules.writes[x.path], x)
 	}
 }
@@ -139,7 +139,7 @@ func (s *sequence) noteRequest(a *exchange) {
 		counted = string(a.refused.ErrStatus.Reason)
 		outcome = fmt.Sprintf("%d %s", a.refused.ErrStatus.Code, counted)
 	}
-	s.rules.counts[a.verb()+" "+a.resource+" "+counted]++
+	s.rules.counts[a.method+" "+a.resource+" "+counted]++
 	what, sent := short(a.path), versionSent(a)
 	if a.status {
 		status := statusOf(s, a.body)
@@ -151,14 +151,14 @@ func (s *sequence) noteRequest(a *exchange) {
 	if sent != "" && a.method != http.MethodPost {
 		what += " of v" + sent
 	}
-	s.note(a.worker.String(), "%s: %s %s → %s", a.worker.key, a.verb(), what, outcome)
+	s.note(a.worker.String(), "%s: %s %s → %s", a.worker.key, a.method, what, outcome)
 }
 
 // delivered notes that a worker has the answer to its request.
 func (s *sequence) delivered(w *worker, a *exchange) {
 	a.delivered = true
 	s.ended(w, a, a.refused, false)
-	if a.refused != nil || a.dry {
+	if a.refused != nil {
 		return
 	}
 	r := w.process.record(w.key)

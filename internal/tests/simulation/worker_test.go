@@ -169,7 +169,6 @@ func (p *process) RoundTrip(r *http.Request) (*http.Response, error) {
 type exchange struct {
 	method, path          string // the path without /status
 	status                bool   // of the status subresource
-	dry                   bool   // a dry run
 	resource, name        string
 	body, admitted        *unstructured.Unstructured // what was sent, and what attackers make of it; nil without an object
 	at                    time.Time                  // when it was sent
@@ -184,7 +183,7 @@ type exchange struct {
 
 // read returns what a request asks for.
 func (s *sequence) read(r *http.Request) *exchange {
-	x := &exchange{worker: s.acting, method: r.Method, dry: r.URL.Query().Has("dryRun"), at: time.Now(), body: &unstructured.Unstructured{}}
+	x := &exchange{worker: s.acting, method: r.Method, at: time.Now(), body: &unstructured.Unstructured{}}
 	x.path, x.status = strings.CutSuffix(r.URL.Path, "/status")
 	var sent []byte
 	if r.Body != nil {
@@ -209,18 +208,11 @@ func (s *sequence) read(r *http.Request) *exchange {
 	return x
 }
 
-func (x *exchange) verb() string {
-	if x.dry {
-		return "dry run of " + x.method
-	}
-	return x.method
-}
-
 func (x *exchange) operation() string {
 	if x.status {
 		return x.method + " " + x.resource + "/status"
 	}
-	return x.verb() + " " + x.resource
+	return x.method + " " + x.resource
 }
 
 // send lets the server answer a request, and judges it.
