@@ -260,15 +260,6 @@ coldstart: ### Count what a cold start of many Foos writes, and a resync (about 
 coldstart-here: install
 	go test -count=1 -tags bare -v -timeout 60m -run ColdStart ./internal/tests/e2e -foos $(FOOS) -rounds $(ROUNDS) -idle $(IDLE) -controller "$(CONTROLLER)"
 
-# More: make longlist FOOS=100000
-.PHONY: longlist
-longlist: ### Report the memory for each of many Foos
-	$(ON_BARE_CLUSTER) longlist-here
-
-.PHONY: longlist-here
-longlist-here: install
-	go test -count=1 -tags bare -v -timeout 60m -run LongList ./internal/tests/e2e -foos $(FOOS)
-
 # More: make failover FAILOVERS=5
 FAILOVERS ?= 1
 .PHONY: failover

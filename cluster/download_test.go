@@ -1,16 +1,13 @@
 package main
 
 import (
-	"archive/tar"
 	"bytes"
-	"compress/gzip"
 	"crypto/sha256"
-	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"runtime"
@@ -18,61 +15,37 @@ import (
 	"testing"
 )
 
-// host is a server with the layout of the real ones.
-type host struct {
-	*httptest.Server
-	files map[string]string
-}
-
-func newHost(t *testing.T) *host {
+// newHost is a server with the layout of the real ones, and the folder of its files.
+func newHost(t *testing.T) (url, dir string) {
 	t.Helper()
-	h := &host{files: map[string]string{}}
+	dir, arch := t.TempDir(), runtime.GOARCH
+	put := func(path, content string) { writeFile(t, filepath.Join(dir, path), content) }
 	sum := func(content string) string { return fmt.Sprintf("%x", sha256.Sum256([]byte(content))) }
-	arch := runtime.GOARCH
 	for _, program := range []string{"kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl"} {
-		path := "/v1.37.1/bin/linux/" + arch + "/" + program
-		h.files[path], h.files[path+".sha256"] = "this is "+program, sum("this is "+program)
+		path := "v1.37.1/bin/linux/" + arch + "/" + program
+		put(path, "this is "+program)
+		put(path+".sha256", sum("this is "+program))
 	}
-	etcd, folder := "/etcd-io/etcd/releases/download/v3.7.0/", "etcd-v3.7.0-linux-"+arch
-	archive := folder + ".tar.gz"
-	h.files[etcd+archive] = archiveOf(t, map[string]string{folder + "/etcdctl": "not this", folder + "/etcd": "this is etcd"})
-	h.files[etcd+"SHA256SUMS"] = fmt.Sprintf("%s  another.zip\n%s  %s\n", sum(""), sum(h.files[etcd+archive]), archive)
+	etcd, folder := "etcd-io/etcd/releases/download/v3.7.0/", "etcd-v3.7.0-linux-"+arch
+	unpacked := t.TempDir()
+	writeFile(t, filepath.Join(unpacked, folder, "etcdctl"), "not this")
+	writeFile(t, filepath.Join(unpacked, folder, "etcd"), "this is etcd")
+	packed, err := exec.Command("tar", "-cz", "-C", unpacked, folder).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	put(etcd+folder+".tar.gz", string(packed))
+	put(etcd+"SHA256SUMS", fmt.Sprintf("%s  another.zip\n%s  %s.tar.gz\n", sum(""), sum(string(packed)), folder))
 	var assets []string
 	for _, program := range []string{"kwok", "kwokctl"} {
 		name := program + "-linux-" + arch
-		h.files["/kubernetes-sigs/kwok/releases/download/v0.8.0/"+name] = "this is " + program
+		put("kubernetes-sigs/kwok/releases/download/v0.8.0/"+name, "this is "+program)
 		assets = append(assets, fmt.Sprintf(`{"name":%q,"size":7,"digest":"sha256:%s"}`, name, sum("this is "+program)))
 	}
-	h.files["/repos/kubernetes-sigs/kwok/releases/tags/v0.8.0"] = `{"id":1,"assets":[` + strings.Join(assets, ",") + `]}`
-	h.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		content := h.files[r.URL.Path]
-		if content == "" {
-			http.NotFound(w, r)
-			return
-		}
-		w.Header().Set("Content-Type", "application/octet-stream")
-		_, _ = io.WriteString(w, content)
-	}))
-	t.Cleanup(h.Close)
-	return h
-}
-
-func archiveOf(t *testing.T, files map[string]string) string {
-	t.Helper()
-	var archive bytes.Buffer
-	zipped := gzip.NewWriter(&archive)
-	to := tar.NewWriter(zipped)
-	for name, content := range files {
-		err := to.WriteHeader(&tar.Header{Name: name, Mode: 0o755, Size: int64(len(content)), Typeflag: tar.TypeReg})
-		_, errWrite := io.WriteString(to, content)
-		if err := errors.Join(err, errWrite); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := errors.Join(to.Close(), zipped.Close()); err != nil {
-		t.Fatal(err)
-	}
-	return archive.String()
+	put("repos/kubernetes-sigs/kwok/releases/tags/v0.8.0", `{"id":1,"assets":[`+strings.Join(assets, ",")+`]}`)
+	server := httptest.NewServer(http.FileServer(http.Dir(dir)))
+	t.Cleanup(server.Close)
+	return server.URL, dir
 }
 
 // TestDownload: the programs are those that are published, and nothing is compiled. What cannot be
@@ -94,13 +67,20 @@ func TestDownload(t *testing.T) {
 	}
 	for _, test := range rows {
 		t.Run(test.reason, func(t *testing.T) {
-			home, h := newHome(t), newHost(t)
-			calls := fakeGo(t, "example.com/a")
-			t.Setenv("RELEASES", h.URL)
-			for path := range h.files {
-				if test.path != "" && strings.HasSuffix(path, test.path) {
-					h.files[path] = test.content
+			home, calls := newHome(t), fakeGo(t, "example.com/a")
+			url, files := newHost(t)
+			t.Setenv("RELEASES", url)
+			err := filepath.WalkDir(files, func(path string, _ os.DirEntry, err error) error {
+				switch {
+				case test.path == "" || !strings.HasSuffix(path, test.path):
+					return err
+				case test.content == "":
+					return os.Remove(path)
 				}
+				return os.WriteFile(path, []byte(test.content), 0o600)
+			})
+			if err != nil {
+				t.Fatal(err)
 			}
 			var out bytes.Buffer
 			if err := ensure(home, true, &out); err != nil {

@@ -29,7 +29,6 @@ func TestTwoClusters(t *testing.T) {
 		{"both start", func(t *testing.T) { testTwoStarts(t, one, two) }},
 		{"what it runs", func(t *testing.T) { testRunning(t, one) }},
 		{"up again", func(t *testing.T) { testUpAgain(t, one) }},
-		{"down", func(t *testing.T) { testDown(t, one, two) }},
 		{"up after a crash", func(t *testing.T) { testUpAfterCrash(t, two) }},
 	} {
 		if !t.Run(step.name, step.test) {
@@ -113,15 +112,6 @@ func testUpAgain(t *testing.T, c *testCluster) {
 		c.up(t)
 		wantWhole(t, c)
 	})
-}
-
-// down leaves nothing of the cluster, and the other one as it is.
-func testDown(t *testing.T, c, other *testCluster) {
-	if out, want := c.run(t, "down", "--name", c.name), "cluster "+c.name+" is removed\n"; out != want {
-		t.Errorf("down said %q, want %q", out, want)
-	}
-	wantNothing(t, c)
-	wantWhole(t, other)
 }
 
 // A crash, a reboot: the processes are gone, the data is there.

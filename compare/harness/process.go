@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"os/exec"
 	"strconv"
@@ -32,8 +33,8 @@ func start(cmd *exec.Cmd) (*process, error) {
 // rusage is of no use: it begins with the peak of the process that forked.
 func (p *process) sample() {
 	for {
-		if status, err := p.Status(); err == nil && status.VmHWM > 0 {
-			p.peak.Store(status.VmHWM)
+		if peak := subprocess.Peak(p.PID()); peak > 0 {
+			p.peak.Store(peak)
 		}
 		select {
 		case <-p.Done():
@@ -44,12 +45,7 @@ func (p *process) sample() {
 }
 
 // peakRSS returns the most memory that the process has held, in bytes.
-func (p *process) peakRSS() uint64 {
-	if status, err := p.Status(); err == nil && status.VmHWM > 0 {
-		return status.VmHWM
-	}
-	return p.peak.Load()
-}
+func (p *process) peakRSS() uint64 { return cmp.Or(subprocess.Peak(p.PID()), p.peak.Load()) }
 
 // pause waits, as long as the process runs.
 func (p *process) pause(ctx context.Context, until <-chan time.Time) error {

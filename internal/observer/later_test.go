@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"io"
 	"net/http"
 	"regexp"
 	"strings"
@@ -13,11 +12,9 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/cache"
 
-	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
 	"example.com/byhand/controller"
 	"example.com/byhand/internal/trace"
 )
@@ -34,13 +31,8 @@ func late(r *Observer, do func()) {
 // A whole way while no goroutine publishes: it does not wait. What is told afterwards is
 // what was so when it happened, and knows our own writes by then.
 func TestToldLater(t *testing.T) {
-	r, client, kube := served(t, func(w http.ResponseWriter, r *http.Request) {
-		if strings.Contains(r.URL.Path, "/deployments") {
-			answerWith(t, w, r, http.StatusCreated, typed(deployment("11", true), appsv1.SchemeGroupVersion, "Deployment"))
-			return
-		}
-		answerWith(t, w, r, http.StatusOK, typed(foo("12"), v1alpha1.SchemeGroupVersion, "Foo"))
-	})
+	r, api, client, kube := served(t)
+	before, made, status := api.Latest(), fmt.Sprint(api.Version()+1), fmt.Sprint(api.Version()+2)
 	r.kinds["Foo"].has = map[string]bool{}
 	queue := r.Queue(fooKind, controller.NewPriorityQueue(""))
 	defer queue.ShutDown()
@@ -50,19 +42,19 @@ func TestToldLater(t *testing.T) {
 		if _, err := kube.AppsV1().Deployments("default").Create(ctx, deployment("", true), metav1.CreateOptions{}); err != nil {
 			t.Error(err)
 		}
-		_, err := client.SamplecontrollerV1alpha1().Foos("default").UpdateStatus(ctx, foo("1"), metav1.UpdateOptions{})
+		_, err := client.SamplecontrollerV1alpha1().Foos("default").UpdateStatus(ctx, updated(before), metav1.UpdateOptions{})
 		return 0, err
 	}))
 	late(r, func() {
-		handler.OnAdd(foo("1"), false)
+		handler.OnAdd(foo(before), false)
 		// The event overtakes the answer to the write that made it.
-		handler.OnUpdate(foo("0"), foo("12"))
+		handler.OnUpdate(foo(before), foo(status))
 		key, _ := queue.Get()
 		if _, err := observed.Reconcile(t.Context(), key); err != nil {
 			t.Error(err)
 		}
-		handler.OnUpdate(foo("1"), foo("12"))
-		ofDeployments.OnAdd(deployment("11", true), false)
+		handler.OnUpdate(foo(before), foo(status))
+		ofDeployments.OnAdd(deployment(made, true), false)
 		queue.Forget(key)
 		queue.Done(key)
 	})
@@ -82,7 +74,7 @@ func TestToldLater(t *testing.T) {
 		"request answered: Created",
 		"request sent: update the status of Foo foo",
 		"request answered: OK",
-		"reconcile ended: created Deployment d; wrote the status",
+		"reconcile ended: created Deployment d; wrote the status (Ready False, NameTaken)",
 		"store updated: " + text + " ← our own write",
 		"queue coalesced: a worker has it: comes back when that is done ← our own write: Foo foo updated",
 		"store added: of Foo foo, a Deployment ← our own write",
@@ -134,22 +126,17 @@ func TestToldSoon(t *testing.T) {
 // told.
 func TestBodyIsCaptured(t *testing.T) {
 	r := observing()
-	client := &http.Client{Transport: r.Transport(roundTripper(func(*http.Request) (*http.Response, error) {
+	server := r.Transport(roundTripper(func(*http.Request) (*http.Response, error) {
 		return &http.Response{StatusCode: http.StatusOK, Body: http.NoBody}, nil
-	}))}
+	}))
 	body := []byte(r.render(r.kinds["Foo"], open(foo("1")), objectLimit))
 	wanted := string(body)
 	late(r, func() {
-		request, err := http.NewRequest(http.MethodPut, "http://api.test/apis/samplecontroller.k8s.io/v1alpha1/namespaces/default/foos/foo", bytes.NewReader(body))
+		request, err := http.NewRequest(http.MethodPut, fooPath, bytes.NewReader(body))
 		if err != nil {
 			t.Fatal(err)
 		}
-		response, err := client.Do(request)
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, _ = io.Copy(io.Discard, response.Body)
-		_ = response.Body.Close()
+		_, _ = server.RoundTrip(request)
 		clear(body)
 	})
 	past := kept(r)
@@ -210,9 +197,9 @@ func TestTooMuch(t *testing.T) {
 // A gap in the middle of a reconcile, in which the answer to a write is missing:
 // nothing is claimed of what is not known, and nothing is waited for.
 func TestGapInAReconcile(t *testing.T) {
-	var r *Observer
 	busy := false
-	r, client, _ := served(t, func(w http.ResponseWriter, request *http.Request) {
+	r, api, client, _ := served(t)
+	api.Intercept(func(http.ResponseWriter, *http.Request) bool {
 		if busy {
 			// The request is told. What comes after is too much, until the test tells.
 			r.publishing.Lock()
@@ -221,12 +208,14 @@ func TestGapInAReconcile(t *testing.T) {
 				say(r, "more than fits")
 			}
 		}
-		answerWith(t, w, request, http.StatusOK, typed(foo("12"), v1alpha1.SchemeGroupVersion, "Foo"))
+		return false
 	})
+	unchanged := foo(api.Latest())
+	unchanged.UID = ""
 	foos := client.SamplecontrollerV1alpha1().Foos("default")
 	observed := r.Reconcile(fooKind, reconcileFunc(func(ctx context.Context, _ cache.ObjectName) (time.Duration, error) {
 		for _, busy = range []bool{false, true} {
-			if _, err := foos.UpdateStatus(ctx, foo("1"), metav1.UpdateOptions{}); err != nil {
+			if _, err := foos.UpdateStatus(ctx, unchanged, metav1.UpdateOptions{}); err != nil {
 				t.Error(err)
 			}
 		}
@@ -241,24 +230,4 @@ func TestGapInAReconcile(t *testing.T) {
 	if got, want := all[len(all)-1], "reconcile ended: wrote the status"; got != want {
 		t.Errorf("the last step is %q, want %q", got, want)
 	}
-}
-
-// What was recorded before the end is printed, though it is more than a printer may
-// be behind.
-func TestPrintToTheEnd(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := New(Options{All: true})
-		var out bytes.Buffer
-		r.Print(Flag{on: true, json: true}, &out)
-		const steps = 30_000
-		// No time passes here, so all of it is told by Close.
-		for range steps {
-			say(r, "step")
-		}
-		r.Close()
-		got, err := trace.ReadRecording(&out)
-		if err != nil || len(got) != steps || got[len(got)-1].Seq != steps {
-			t.Errorf("%d steps are printed (%v), want %d", len(got), err, steps)
-		}
-	})
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"strings"
 	"sync"
 	"time"
 )
@@ -35,28 +36,26 @@ type Log struct {
 func NewLog(out io.Writer) *Log { return &Log{out: out, harmless: true} }
 
 // Write takes whole lines and returns at once.
-func (l *Log) Write(lines []byte) (int, error) {
+func (l *Log) Write(lines []byte) (n int, err error) {
+	n = len(lines)
+	if l.harmless {
+		texts := strings.Split(string(lines), "\n")
+		for i, text := range texts {
+			texts[i] = Harmless(text)
+		}
+		lines = []byte(strings.Join(texts, "\n"))
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if len(l.unread)+len(lines) > maxUnread {
 		l.missing, l.unread = l.missing+countLines(l.unread), nil
 	}
-	if l.harmless {
-		for line := range bytes.Lines(lines) {
-			text, newline := bytes.CutSuffix(line, []byte("\n"))
-			l.unread = append(l.unread, Harmless(string(text))...)
-			if newline {
-				l.unread = append(l.unread, '\n')
-			}
-		}
-	} else {
-		l.unread = append(l.unread, lines...)
-	}
+	l.unread = append(l.unread, lines...)
 	if l.written == nil {
 		l.written = make(chan struct{})
 		go l.write()
 	}
-	return len(lines), nil
+	return n, nil
 }
 
 // write writes until nothing is unread.

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"testing/synctest"
 )
 
 // stuck is a pipe that has no reader, until release is closed.
@@ -22,32 +23,35 @@ func (s *stuck) Write(p []byte) (int, error) {
 // Neither a goroutine that logs nor Flush, and with it the end of the process, waits for a reader
 // that does not read. What the reader misses is counted.
 func TestLogWithoutReader(t *testing.T) {
-	out := &stuck{release: make(chan struct{})}
-	log := NewLog(out)
-	long := strings.Repeat("x", maxUnread/10-1) + "\n"
-	for range 100 {
-		_, _ = fmt.Fprint(log, long)
-	}
-	log.Flush()
-	close(out.release)
-	log.Flush()
-	_, _ = fmt.Fprint(log, "the last\n")
-	log.Flush()
-	read := out.String()
-	gap := fmt.Sprintf("\n%d lines not shown\n", 100-strings.Count(read, long))
-	if strings.Count(read, gap) != 1 || !strings.HasPrefix(read, long) || !strings.HasSuffix(read, long+"the last\n") {
-		t.Errorf("%d lines are read, want %q once, and the last ones after it", strings.Count(read, "\n"), gap)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		out := &stuck{release: make(chan struct{})}
+		log := &Log{out: out}
+		long := strings.Repeat("x", maxUnread/10-1) + "\n"
+		for range 100 {
+			_, _ = fmt.Fprint(log, long)
+		}
+		log.Flush()
+		close(out.release)
+		log.Flush()
+		_, _ = fmt.Fprint(log, "the last\n")
+		log.Flush()
+		read := out.String()
+		gap := fmt.Sprintf("\n%d lines not shown\n", 100-strings.Count(read, long))
+		if strings.Count(read, gap) != 1 || !strings.HasPrefix(read, long) || !strings.HasSuffix(read, long+"the last\n") {
+			t.Errorf("%d lines are read, want %q once, and the last ones after it", strings.Count(read, "\n"), gap)
+		}
+	})
 }
 
 // What klog writes of an error cannot change the terminal, not in its second line either.
 func TestLogIsHarmless(t *testing.T) {
 	var out bytes.Buffer
 	log := NewLog(&out)
-	_, _ = fmt.Fprint(log, "E0101 failed: err=<\n\tdenied\x1b[2J\n >\n")
+	const said = "E0101 failed: err=<\n\tdenied\x1b[2J\n >\n"
+	n, _ := fmt.Fprint(log, said)
 	log.Flush()
-	if got, want := out.String(), "E0101 failed: err=<\n denied<U+001B>[2J\n >\n"; got != want {
-		t.Errorf("written %q, want %q", got, want)
+	if got, want := out.String(), "E0101 failed: err=<\n denied<U+001B>[2J\n >\n"; got != want || n != len(said) {
+		t.Errorf("written %q of %d bytes, want %q of %d", got, n, want, len(said))
 	}
 }
 

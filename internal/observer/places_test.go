@@ -8,12 +8,10 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/events"
 	"k8s.io/klog/v2"
 
-	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
 	"example.com/byhand/controller"
 	reconciler "example.com/byhand/controller/foo"
 	"example.com/byhand/informer"
@@ -21,13 +19,13 @@ import (
 
 // Where code stands: the innermost function of the lesson, in a closure of it, too.
 func TestPlaces(t *testing.T) {
-	// One Foo is served, and no Deployment.
-	r, client, kube := served(t, func(w http.ResponseWriter, request *http.Request) {
-		if request.URL.Query().Has("watch") || request.Method != http.MethodGet {
+	r, api, client, kube := served(t)
+	api.Intercept(func(w http.ResponseWriter, request *http.Request) bool {
+		refused := request.URL.Query().Has("watch") || request.Method != http.MethodGet
+		if refused {
 			w.WriteHeader(http.StatusTeapot)
-			return
 		}
-		answerWith(t, w, request, http.StatusOK, &v1alpha1.FooList{ListMeta: metav1.ListMeta{ResourceVersion: "1"}, Items: []v1alpha1.Foo{*foo("1")}})
+		return refused
 	})
 	r.kinds["Foo"].has = map[string]bool{}
 	queue := r.Queue(fooKind, controller.NewPriorityQueue(""))

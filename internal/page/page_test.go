@@ -46,9 +46,9 @@ func start(t *testing.T, address string, source *trace.History, o page.Options) 
 	return server
 }
 
-// ask sends a request with headers, given as pairs, and returns the answer with
-// its body read. "Host" sets the request's host.
-func ask(t *testing.T, method, url string, headers ...string) (*http.Response, string) {
+// send sends a request with headers, given as pairs, and returns the answer. "Host" sets the
+// request's host. cancel ends the answer.
+func send(t *testing.T, method, url string, headers ...string) (response *http.Response, cancel func()) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), deadline)
 	t.Cleanup(cancel)
@@ -62,11 +62,18 @@ func ask(t *testing.T, method, url string, headers ...string) (*http.Response, s
 			request.Host = headers[i+1]
 		}
 	}
-	response, err := http.DefaultTransport.RoundTrip(request)
+	response, err = http.DefaultTransport.RoundTrip(request)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = response.Body.Close() }()
+	t.Cleanup(func() { _ = response.Body.Close() })
+	return response, cancel
+}
+
+// ask sends a request and reads the answer.
+func ask(t *testing.T, method, url string, headers ...string) (*http.Response, string) {
+	t.Helper()
+	response, _ := send(t, method, url, headers...)
 	body, err := io.ReadAll(response.Body)
 	if err != nil {
 		t.Fatal(err)

@@ -41,17 +41,6 @@ func TestBrowserThatDoesNotRead(t *testing.T) {
 	}
 }
 
-// When no step will come, the stream ends.
-func TestEnd(t *testing.T) {
-	source := trace.Replay(trace.Step{Seq: 5, What: "said"})
-	source.Close()
-	recorder := httptest.NewRecorder()
-	newStream(source, Options{}).ServeHTTP(deadlines{recorder}, httptest.NewRequest(http.MethodGet, "/steps", nil))
-	if body := recorder.Body.String(); !strings.Contains(body, `"seq":5`) {
-		t.Errorf("the browser hears\n%s", body)
-	}
-}
-
 // What was added before the server ends is sent.
 func TestEndOfServer(t *testing.T) {
 	source, recorder := trace.Replay(trace.Step{Seq: 5, What: "said"}), httptest.NewRecorder()

@@ -2,7 +2,6 @@ package page_test
 
 import (
 	"bufio"
-	"context"
 	"encoding/json"
 	"net/http"
 	"strings"
@@ -36,20 +35,7 @@ type event struct {
 
 func read(t *testing.T, url string, headers ...string) *reader {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), deadline)
-	t.Cleanup(cancel)
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i := 0; i < len(headers); i += 2 {
-		request.Header.Set(headers[i], headers[i+1])
-	}
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = response.Body.Close() })
+	response, cancel := send(t, http.MethodGet, url, headers...)
 	if response.StatusCode != http.StatusOK {
 		t.Fatalf("%s: %s", url, response.Status)
 	}
@@ -226,12 +212,8 @@ func TestTooManyBrowsers(t *testing.T) {
 	// When one goes there is room for another.
 	all[0].cancel()
 	for until := time.Now().Add(deadline); ; {
-		request, _ := http.NewRequest(http.MethodGet, server.URL+"steps", nil)
-		response, err := http.DefaultClient.Do(request)
-		if err != nil {
-			t.Fatal(err)
-		}
-		_ = response.Body.Close()
+		response, gone := send(t, http.MethodGet, server.URL+"steps")
+		gone()
 		if response.StatusCode == http.StatusOK {
 			return
 		}

@@ -23,13 +23,13 @@ func TestReference(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, bug := range bugs.All {
-		t.Run(string(bug.Name), func(t *testing.T) {
+		t.Run(bug.Name, func(t *testing.T) {
 			t.Parallel()
 			named := slices.DeleteFunc(slices.Clone(bug.CaughtBy), func(name string) bool { return slices.Contains(real, name) })
 			if len(named) == 0 {
 				t.Fatal("no scenario in memory is to catch it")
 			}
-			output, short := play(t, "../reference", binary, strings.Join(named, "|"), "-"+string(bug.Name))
+			output, short := play(t, "../reference", binary, strings.Join(named, "|"), "-"+bug.Name)
 			for _, name := range named {
 				if !slices.Contains(short, name) {
 					t.Errorf("%s does not catch it:\n%s", name, output)

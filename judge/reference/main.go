@@ -11,7 +11,7 @@
 // when), reconcile.go (current and desired state) and deployment.go (the writes).
 //
 // It differs from the controller of this repository where that makes a line easier to point
-// at. It keeps objects as they come and decodes each one alone. It asks the API server for
+// at. It keeps Foos as they come and decodes each one alone. It asks the API server for
 // the live Foo before each write of a Deployment, and so needs no memory of its own writes.
 // That costs one request more for each.
 package main
@@ -27,6 +27,8 @@ import (
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
@@ -45,19 +47,14 @@ const (
 	resync = 10 * time.Minute
 )
 
-// enabled are the flags.
-var enabled = flags()
-
-func flags() map[bugs.Name]*bool {
-	enabled := map[bugs.Name]*bool{}
-	for _, bug := range bugs.All {
-		enabled[bug.Name] = flag.Bool(string(bug.Name), false, bug.Does)
-	}
-	return enabled
-}
-
 // has says whether the program is to have a bug.
-func has(bug bugs.Name) bool { return *enabled[bug] }
+func has(bug *bugs.Bug) bool { return bug.On }
+
+func init() {
+	for _, bug := range bugs.All {
+		flag.BoolVar(&bug.On, bug.Name, false, bug.Does)
+	}
+}
 
 func main() {
 	kubeconfig := flag.String("kubeconfig", os.Getenv("KUBECONFIG"), "kubeconfig `file` (default: $KUBECONFIG)")
@@ -95,7 +92,7 @@ func run(ctx context.Context, config *rest.Config) error {
 		retries:     make(chan struct{}, workers/2),
 	}
 	var watchFoos, watchDeployments cache.Controller
-	c.fooStore, watchFoos = newInformer(c.foos, cache.ResourceEventHandlerFuncs{
+	c.fooStore, watchFoos = newInformer(c.foos.List, c.foos.Watch, &unstructured.Unstructured{}, cache.ResourceEventHandlerFuncs{
 		AddFunc:    c.enqueueFoo,
 		UpdateFunc: func(_, after any) { c.enqueueFoo(after) },
 		DeleteFunc: c.enqueueFoo,
@@ -107,8 +104,8 @@ func run(ctx context.Context, config *rest.Config) error {
 	if !has(bugs.DeafToDeletion) {
 		onDeployment.DeleteFunc = c.enqueueOwner
 	}
-	c.deploymentStore, watchDeployments = newInformer(
-		client.Resource(appsv1.SchemeGroupVersion.WithResource("deployments")), onDeployment, cache.Indexers{byController: controllerOf})
+	deployments := c.deployments.Deployments(metav1.NamespaceAll)
+	c.deploymentStore, watchDeployments = newInformer(deployments.List, deployments.Watch, &appsv1.Deployment{}, onDeployment, cache.Indexers{byController: controllerOf})
 
 	var running sync.WaitGroup
 	running.Go(func() { watchFoos.RunWithContext(ctx) })

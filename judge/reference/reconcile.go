@@ -82,7 +82,7 @@ func (c *fooController) read(key cache.ObjectName) (*state, error) {
 	if err != nil || !exists {
 		return nil, err
 	}
-	foo, err := decode[v1alpha1.Foo](stored)
+	foo, err := decode(stored.(*unstructured.Unstructured))
 	if err != nil {
 		log.Printf("%s: %v", key, err) // Its owner must mend it, and an event will tell.
 		return nil, nil
@@ -93,33 +93,27 @@ func (c *fooController) read(key cache.ObjectName) (*state, error) {
 		return nil, err
 	}
 	if exists {
-		if s.deployment, err = decode[appsv1.Deployment](named); err != nil {
-			return nil, err
-		}
+		s.deployment = named.(*appsv1.Deployment).DeepCopy() // It may be changed.
 	}
 	controlled, err := c.deploymentStore.ByIndex(byController, string(foo.UID))
 	if err != nil {
 		return nil, err
 	}
 	for _, obj := range controlled {
-		deployment, err := decode[appsv1.Deployment](obj)
-		if err != nil {
-			return nil, err
-		}
-		s.owned = append(s.owned, deployment)
+		s.owned = append(s.owned, obj.(*appsv1.Deployment))
 	}
 	return s, nil
 }
 
-// decode copies an object into its Go type. Each is decoded alone: one that the type cannot
-// hold does not stop the others.
-func decode[T any](obj any) (*T, error) {
-	text, err := obj.(*unstructured.Unstructured).MarshalJSON()
+// decode copies a Foo into its Go type. Each is decoded alone: one that the type cannot hold does not
+// stop the others.
+func decode(stored *unstructured.Unstructured) (*v1alpha1.Foo, error) {
+	text, err := stored.MarshalJSON()
 	if err != nil {
 		return nil, err
 	}
-	decoded := new(T)
-	return decoded, json.Unmarshal(text, decoded)
+	foo := &v1alpha1.Foo{}
+	return foo, json.Unmarshal(text, foo)
 }
 
 // sync makes the Deployments what the Foo asks for.

@@ -3,11 +3,10 @@ package main
 import (
 	"context"
 
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/watch"
-	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/tools/cache"
 
 	"example.com/byhand/judge/reference/bugs"
@@ -16,29 +15,29 @@ import (
 // newInformer lists and watches a resource into a store and calls the handler for each change.
 // The Reflector inside lists again when the API server no longer has the version to
 // watch from (410 Gone): only a list says what happened in between.
-func newInformer(client dynamic.ResourceInterface, handler cache.ResourceEventHandler, indexers cache.Indexers) (cache.Indexer, cache.Controller) {
+func newInformer[L runtime.Object](list func(context.Context, metav1.ListOptions) (L, error), watch cache.WatchFuncWithContext, of runtime.Object,
+	handler cache.ResourceEventHandler, indexers cache.Indexers) (cache.Indexer, cache.Controller) {
 	var store cache.Store
 	listed := false
 	listWatch := &cache.ListWatch{
 		ListWithContextFunc: func(ctx context.Context, opts metav1.ListOptions) (runtime.Object, error) {
-			list, err := client.List(ctx, opts)
+			all, err := list(ctx, opts)
 			if err == nil && listed && has(bugs.NoRelist) {
 				// Watches on from the newest version, as if nothing had happened since.
-				list.Items = nil
-				for _, known := range store.List() {
-					list.Items = append(list.Items, *known.(*unstructured.Unstructured))
+				known := []runtime.Object{}
+				for _, object := range store.List() {
+					known = append(known, object.(runtime.Object))
 				}
+				err = meta.SetList(all, known)
 			}
 			listed = listed || err == nil
-			return list, err
+			return all, err
 		},
-		WatchFuncWithContext: func(ctx context.Context, opts metav1.ListOptions) (watch.Interface, error) {
-			return client.Watch(ctx, opts)
-		},
+		WatchFuncWithContext: watch,
 	}
 	store, informer := cache.NewInformerWithOptions(cache.InformerOptions{
 		ListerWatcher: plainLists{listWatch},
-		ObjectType:    &unstructured.Unstructured{},
+		ObjectType:    of,
 		Handler:       handler,
 		ResyncPeriod:  resync,
 		Indexers:      indexers,

@@ -3,46 +3,45 @@ package metrics_test
 import (
 	"context"
 	"errors"
+	"net/http"
 	"sync/atomic"
 	"testing"
 	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
-	kubefake "k8s.io/client-go/kubernetes/fake"
-	clienttesting "k8s.io/client-go/testing"
-	"k8s.io/client-go/tools/leaderelection"
-	"k8s.io/client-go/tools/leaderelection/resourcelock"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/klog/v2"
 
+	"example.com/byhand/kit/leader"
 	"example.com/byhand/kit/metrics"
+	"example.com/byhand/kit/testkit"
 )
 
 // lead makes this process the leader and lets one renewal fail, so that the next
 // reads the Lease again. lose makes all further renewals fail.
 func lead(t *testing.T, m *metrics.Metrics) (lose func()) {
 	t.Helper()
-	client := kubefake.NewClientset()
+	api := testkit.NewAPIServer()
 	var failed, lost atomic.Bool
-	client.PrependReactor("update", "leases", func(clienttesting.Action) (bool, runtime.Object, error) {
-		return lost.Load() || failed.CompareAndSwap(false, true), nil, errors.New("told to fail")
+	api.Refuse(func(r *http.Request) *apierrors.StatusError {
+		if r.Method != http.MethodPut || !lost.Load() && !failed.CompareAndSwap(false, true) {
+			return nil
+		}
+		return apierrors.NewInternalError(errors.New("told to fail"))
 	})
-	elector, err := leaderelection.NewLeaderElector(leaderelection.LeaderElectionConfig{
-		Lock: &resourcelock.LeaseLock{
-			LeaseMeta:  metav1.ObjectMeta{Namespace: "default", Name: "byhand"},
-			Client:     client.CoordinationV1(),
-			LockConfig: resourcelock.ResourceLockConfig{Identity: "me"},
-		},
-		Name: "byhand", LeaseDuration: time.Minute, RenewDeadline: 500 * time.Millisecond, RetryPeriod: 10 * time.Millisecond,
-		Callbacks: leaderelection.LeaderCallbacks{OnStartedLeading: func(context.Context) {}, OnStoppedLeading: func() {}},
-	})
+	options := leader.Options{Elect: true, LeaseDuration: time.Minute, RenewDeadline: 500 * time.Millisecond, RetryPeriod: 10 * time.Millisecond, Name: "byhand", Namespace: "default"}
+	election, err := leader.New(api.Config(), "", options, func(string) {})
 	if err != nil {
 		t.Fatal(err)
 	}
 	expect(t, m, map[string]float64{`leader_election_master_status{name="byhand"}`: 0})
 
-	// Its log would be long, and it is not what is looked at.
-	runUntilEnd(t, func(ctx context.Context) { elector.Run(klog.NewContext(ctx, klog.Logger{})) })
+	runUntilEnd(t, func(ctx context.Context) {
+		// Its log would be long, and it is not what is looked at.
+		_ = election.Run(klog.NewContext(ctx, klog.Logger{}), func(ctx context.Context) error {
+			<-ctx.Done()
+			return nil
+		})
+	})
 	await(t, m, `leader_election_slowpath_total{name="byhand"}`, is(1))
 	return func() { lost.Store(true) }
 }

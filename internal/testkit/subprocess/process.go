@@ -171,27 +171,12 @@ func (p *Process) Wait(ctx context.Context) error {
 	}
 }
 
-// Status is what the kernel says of the memory of a process, in bytes: what it has now, and
-// the most that it had.
-type Status struct{ VmRSS, VmHWM uint64 }
-
-// Status is that of a process that runs. Linux alone says it.
-func (p *Process) Status() (Status, error) { return StatusOf(p.PID()) }
-
-// StatusOf is Process.Status for any process.
-func StatusOf(pid int) (s Status, err error) {
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
-	if err != nil {
-		return s, err
-	}
-	for name, field := range map[string]*uint64{"VmRSS": &s.VmRSS, "VmHWM": &s.VmHWM} {
-		_, after, _ := strings.Cut(string(text), "\n"+name+":")
-		if _, err := fmt.Sscanf(after, "%d kB", field); err != nil {
-			return s, fmt.Errorf("/proc/%d/status has no %s: %w", pid, name, err)
-		}
-		*field *= 1024
-	}
-	return s, nil
+// Peak is the most memory that a process has held, in bytes: 0 if it has ended. Linux alone says it.
+func Peak(pid int) (bytes uint64) {
+	status, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	_, after, _ := strings.Cut(string(status), "\nVmHWM:")
+	_, _ = fmt.Sscanf(after, "%d kB", &bytes)
+	return bytes * 1024
 }
 
 // CPU is the time that the process has computed. On a process that runs, Linux alone says it.

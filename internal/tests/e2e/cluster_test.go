@@ -4,10 +4,7 @@ package e2e
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io"
-	"net/http"
 	"os"
 	"os/exec"
 	"strings"
@@ -15,8 +12,8 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
@@ -33,10 +30,10 @@ var deadline = 60 * time.Second
 
 // binary is the program under test, built from this checkout. make builds it there, too:
 // a program that is there and up to date is not linked again.
-const binary = "../../../bin/byhand"
+const binary = root + "/bin/byhand"
 
 func TestMain(m *testing.M) {
-	build := exec.Command("go", "build", "-o", binary, "../../..")
+	build := exec.Command("go", "build", "-o", binary, root)
 	build.Stderr = os.Stderr
 	if err := build.Run(); err != nil {
 		fmt.Fprintln(os.Stderr, "build the program under test:", err)
@@ -131,67 +128,44 @@ func (s *server) createFoo(name string, spec v1alpha1.FooSpec) *v1alpha1.Foo {
 	return foo
 }
 
-// changeFoo changes a Foo's spec, tries as often as it takes to win against others,
-// and returns what is stored then.
-func (s *server) changeFoo(name string, change func(spec *v1alpha1.FooSpec)) (changed *v1alpha1.Foo) {
+// changeFoo changes a Foo by a merge patch.
+func (s *server) changeFoo(name, patch string) {
 	s.Helper()
-	foos := s.client.SamplecontrollerV1alpha1().Foos(s.namespace)
-	s.eventually("change Foo "+name, func() error {
-		foo, err := foos.Get(s.Context(), name, metav1.GetOptions{})
-		if err != nil {
-			return err
-		}
-		change(&foo.Spec)
-		changed, err = foos.Update(s.Context(), foo, metav1.UpdateOptions{})
-		return err
-	})
-	return changed
+	_, err := s.client.SamplecontrollerV1alpha1().Foos(s.namespace).Patch(s.Context(), name, types.MergePatchType, []byte(patch), metav1.PatchOptions{})
+	if err != nil {
+		s.Fatal(err)
+	}
 }
 
-// kubectl runs kubectl in the folder of the repository and returns its output.
+// kubectl runs kubectl in the root folder and returns its output.
 func (s *server) kubectl(args ...string) string {
 	s.Helper()
-	// A test's clean-up runs it, too, so it is not bound to the test's context.
-	run := exec.Command("kubectl", args...)
-	run.Dir = "../../.."
-	output, err := run.CombinedOutput()
+	output, err := command("kubectl", args...)
 	if err != nil {
-		s.Fatalf("kubectl %s: %v\n%s", strings.Join(args, " "), err, output)
+		s.Fatal(err)
 	}
-	return string(output)
+	return output
+}
+
+// root is the folder of the README and the Makefile.
+const root = "../../.."
+
+// command runs a command in the root folder and returns what it prints. A test's clean-up runs one,
+// too, so it is not bound to the test's context.
+func command(name string, args ...string) (string, error) {
+	cmd := exec.Command(name, args...)
+	cmd.Dir = root
+	output, err := cmd.CombinedOutput()
+	if err != nil {
+		err = fmt.Errorf("%s %s: %w\n%s", name, strings.Join(args, " "), err, output)
+	}
+	return string(output), err
 }
 
 // waitFor waits, as kubectl wait does, until a condition of an object holds.
 func (s *server) waitFor(condition, object string) {
 	s.Helper()
 	s.kubectl("wait", "--namespace", s.namespace, "--timeout", deadline.String(), "--for="+condition, object)
-}
-
-// fetch returns the body of a GET, which must be answered with 200.
-func (s *server) fetch(url string) string {
-	s.Helper()
-	response, err := http.Get(url)
-	if err != nil {
-		s.Fatal(err)
-	}
-	defer response.Body.Close()
-	body, err := io.ReadAll(response.Body)
-	if err != nil || response.StatusCode != http.StatusOK {
-		s.Fatalf("GET %s: %s (%v) %s", url, response.Status, err, body)
-	}
-	return string(body)
-}
-
-// gone is the condition that a get finds nothing.
-func gone(err error) error {
-	switch {
-	case err == nil:
-		return errors.New("it is still there")
-	case apierrors.IsNotFound(err):
-		return nil
-	default:
-		return err
-	}
 }
 
 func spec(deploymentName string, replicas int32) v1alpha1.FooSpec {

@@ -5,6 +5,7 @@ package e2e
 import (
 	"errors"
 	"fmt"
+	"net/http"
 	"net/url"
 	"os"
 	"os/exec"
@@ -29,20 +30,6 @@ import (
 // deployed is the namespace of config/manager, ownAccount the account in it that
 // config/rbac gives its rights to.
 const deployed, ownAccount = "byhand-system", "byhand"
-
-// root is the folder of the README and the Makefile.
-const root = "../../.."
-
-// command runs a command in the root folder and returns what it prints.
-func command(name string, args ...string) (string, error) {
-	cmd := exec.Command(name, args...)
-	cmd.Dir = root
-	output, err := cmd.CombinedOutput()
-	if err != nil {
-		err = fmt.Errorf("%s %s: %w\n%s", name, strings.Join(args, " "), err, output)
-	}
-	return string(output), err
-}
 
 func (s *server) apply() (said string) {
 	s.Helper()
@@ -198,13 +185,8 @@ func testMakeDeploy(t *testing.T) {
 	if !strings.Contains(output, "make uninstall") {
 		t.Errorf("make undeploy does not say how to remove what it keeps:\n%s", output)
 	}
-	_, err = s.kube.CoreV1().Namespaces().Get(t.Context(), deployed, metav1.GetOptions{})
-	if err := gone(err); err != nil {
-		t.Errorf("Namespace %s: %v", deployed, err)
-	}
-	_, err = s.kube.RbacV1().ClusterRoles().Get(t.Context(), "byhand", metav1.GetOptions{})
-	if err := gone(err); err != nil {
-		t.Errorf("ClusterRole: %v", err)
+	if left := s.kubectl("get", "namespace/"+deployed, "clusterrole/byhand", "--ignore-not-found"); left != "" {
+		t.Errorf("make undeploy leaves\n%s", left)
 	}
 	if _, err := s.foo("foo"); err != nil {
 		t.Errorf("the Foo: %v", err)
@@ -239,7 +221,13 @@ func testPod(t *testing.T) {
 	address := regexp.MustCompile(`http://127\.0\.0\.1:\d+`).FindString(pod.Output())
 	container := s.container()
 	for _, path := range []string{container.LivenessProbe.HTTPGet.Path, container.ReadinessProbe.HTTPGet.Path, "/metrics"} {
-		_ = s.fetch(address + path)
+		response, err := http.Get(address + path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _ = response.Body.Close(); response.StatusCode != http.StatusOK {
+			t.Errorf("GET %s: %s", path, response.Status)
+		}
 	}
 	pod.Stop()
 }

@@ -29,8 +29,6 @@ func TestExitCodes(t *testing.T) {
 		{[]string{"--resync", "-1s"}, 1, oneLine + `.*--resync must not be negative.*\n$`},
 		{[]string{"--trace", "default/foo"}, 1, oneLine + `.*flags only.*behind its =.*\n$`},
 		{[]string{"config/samples"}, 1, oneLine + `.*flags only.*\n$`},
-		{[]string{"--page", "0.0.0.0:0"}, 1, oneLine + `--page: .*127\.0\.0\.1:PORT.*--page-remote.*\n$`},
-		{[]string{"--context", "elsewhere"}, 1, oneLine + `.*context "elsewhere" does not exist.*\n$`},
 	} {
 		p := start(t, nil, test.args...)
 		if code := p.Exit(); code != test.code || !regexp.MustCompile(test.want).MatchString(p.Output()) {

@@ -22,13 +22,8 @@ func TestReadme(t *testing.T) {
 	s.kubectl("apply", "-f", "config/samples")
 	t.Cleanup(func() { s.kubectl("delete", "--ignore-not-found", "-f", "config/samples") })
 	c := start(t, nil, "--namespace", "default")
-	open := func(heading string) *readme.Script {
-		script := readme.Open(t, "../../../README.md", heading)
-		script.Dir = "../../.."
-		return script
-	}
-
-	script := open("Try it in a second terminal")
+	script := readme.Open(t, root+"/README.md", "Try it in a second terminal")
+	script.Dir = root
 	script.Run("kubectl explain foo.spec")
 	script.Run("kubectl get foo,project,deployment")
 	script.Run("kubectl wait --for=condition=Ready foo/example-foo")
@@ -55,8 +50,8 @@ func TestReadme(t *testing.T) {
 	s.kubectl("apply", "-f", "config/samples")
 	s.converges("example-foo", "example-foo", 1)
 	c.Stop()
-	script = readme.Open(t, "../../../internal/trace/README.md", "Step by step")
-	script.Dir = "../../.."
+	script = readme.Open(t, root+"/internal/trace/README.md", "Step by step")
+	script.Dir = root
 	script.Run("kubectl delete foo example-foo")
 	script.Run("kubectl apply -f config/samples")
 	args := strings.TrimPrefix(script.Take("bin/byhand "), "bin/byhand ")

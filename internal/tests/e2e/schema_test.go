@@ -17,13 +17,10 @@ import (
 	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
 )
 
-func newProject(name string, replicas int32) *examplesv1alpha1.Project {
-	return &examplesv1alpha1.Project{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: examplesv1alpha1.ProjectSpec{Replicas: replicas}}
-}
-
 func (s *server) createProject(name string, replicas int32) {
 	s.Helper()
-	if _, err := s.client.ExamplesV1alpha1().Projects(s.namespace).Create(s.Context(), newProject(name, replicas), metav1.CreateOptions{}); err != nil {
+	project := &examplesv1alpha1.Project{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: examplesv1alpha1.ProjectSpec{Replicas: replicas}}
+	if _, err := s.client.ExamplesV1alpha1().Projects(s.namespace).Create(s.Context(), project, metav1.CreateOptions{}); err != nil {
 		s.Fatal(err)
 	}
 }

@@ -9,7 +9,6 @@ import (
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
 )
@@ -91,13 +90,9 @@ func fly(ctx context.Context, kube kubernetes.Interface) (*canary, error) {
 		heard <- object.(*coordinationv1.Lease).Annotations[name]
 	}
 	_, informer := cache.NewInformerWithOptions(cache.InformerOptions{
-		ObjectType: &coordinationv1.Lease{},
-		Handler:    cache.ResourceEventHandlerFuncs{AddFunc: hear, UpdateFunc: func(_, now any) { hear(now) }},
-		ListerWatcher: &cache.ListWatch{
-			ListWithContextFunc: func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
-				return leases.List(ctx, o)
-			},
-			WatchFuncWithContext: leases.Watch},
+		ObjectType:    &coordinationv1.Lease{},
+		Handler:       cache.ResourceEventHandlerFuncs{AddFunc: hear, UpdateFunc: func(_, now any) { hear(now) }},
+		ListerWatcher: listWatch(leases.List, leases.Watch),
 	})
 	go informer.RunWithContext(ctx)
 	c := &canary{last: time.Now()}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strconv"
@@ -126,14 +127,11 @@ func withoutBookmark(bound time.Duration) step {
 		if err := errors.Join(s.startProgram(), createFoo("b", "b", 1)(s)); err != nil {
 			return err
 		}
-		does, err := s.await(bound, func() bool {
+		return s.must(bound, func() bool {
 			return len(s.running()) == 0 || !s.history.behind() && len(s.history.wrong()) == 0
+		}, func() finding {
+			return found(P1, waiting, time.Now(), "The program was started behind a proxy that loses bookmarks. After %s it has not served Foo b, and still runs.", bound)
 		})
-		if does || err != nil {
-			return err
-		}
-		s.find(found(P1, waiting, time.Now(), "The program was started behind a proxy that loses bookmarks. After %s it has not served Foo b, and still runs.", bound))
-		return errShort
 	}
 }
 
@@ -143,19 +141,16 @@ func tells(name string, available int32) step {
 	return func(s *stage) error {
 		var foo *v1alpha1.Foo
 		var has int32
-		is, err := s.await(s.bound, func() bool {
+		return s.must(s.bound, func() bool {
 			foo, has = s.history.foo(name), 0
 			if d := s.history.deployment(foo.Spec.DeploymentName); d != nil {
 				has = d.Status.AvailableReplicas
 			}
 			return has == available && foo.Status.AvailableReplicas == available
+		}, func() finding {
+			return found(P1, untold, time.Now(), "Deployment %s has %d available replicas (expected: %d). The status of Foo %s (revision %s) says %d. It is still so after %s.",
+				foo.Spec.DeploymentName, has, available, name, foo.ResourceVersion, foo.Status.AvailableReplicas, s.bound)
 		})
-		if is || err != nil {
-			return err
-		}
-		s.find(found(P1, untold, time.Now(), "Deployment %s has %d available replicas (expected: %d). The status of Foo %s (revision %s) says %d. It is still so after %s.",
-			foo.Spec.DeploymentName, has, available, name, foo.ResourceVersion, foo.Status.AvailableReplicas, s.bound))
-		return errShort
 	}
 }
 
@@ -227,26 +222,28 @@ func (s *stage) startAsOf(version string, d time.Duration, streaming bool) error
 // some time at least.
 func contended(d time.Duration, steps ...step) step {
 	return func(s *stage) error {
-		ctx, stop := context.WithTimeout(s.ctx, d)
-		defer stop()
-		done := make(chan struct{})
-		go func() {
-			defer close(done)
-			for i := 0; ctx.Err() == nil; i++ {
-				foos, deployments := s.history.names()
-				for _, name := range foos {
-					_ = patchFoo(name, note(i))(s)
-				}
-				for _, name := range deployments {
-					_ = patchDeployment(name, note(i))(s)
-				}
-				_ = s.pause(20 * time.Millisecond)
-			}
-		}()
-		err := s.take(steps)
-		<-done
-		return err
+		i, end := 0, time.Now().Add(d)
+		return meanwhile(20*time.Millisecond, func(s *stage) {
+			_ = s.touch(i)
+			i++
+		}, func(s *stage) error {
+			err := s.take(steps)
+			_ = s.pause(time.Until(end))
+			return err
+		})(s)
 	}
+}
+
+// touch gives each Foo and each Deployment another annotation.
+func (s *stage) touch(i int) (err error) {
+	foos, deployments := s.history.names()
+	for _, name := range foos {
+		err = errors.Join(err, patchFoo(name, note(i))(s))
+	}
+	for _, name := range deployments {
+		err = errors.Join(err, patchDeployment(name, note(i))(s))
+	}
+	return err
 }
 
 // note is an annotation.
@@ -269,13 +266,7 @@ func apiServerFrozen(d time.Duration) step {
 func (h *history) names() (foos, deployments []string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	for name := range h.foos {
-		foos = append(foos, name)
-	}
-	for name := range h.deployments {
-		deployments = append(deployments, name)
-	}
-	return foos, deployments
+	return slices.Collect(maps.Keys(h.foos)), slices.Collect(maps.Keys(h.deployments))
 }
 
 // second starts a second process of the command.
@@ -318,7 +309,7 @@ func killFirst(s *stage) error {
 func served(names ...string) step {
 	return func(s *stage) error {
 		waits := ""
-		is, err := s.await(s.bound, func() bool {
+		return s.must(s.bound, func() bool {
 			waits = ""
 			for _, name := range names {
 				f := s.history.foo(name)
@@ -328,12 +319,9 @@ func served(names ...string) step {
 				}
 			}
 			return waits == ""
+		}, func() finding {
+			return found(P1, deadlocked, time.Now(), "%s It is still so after %s.", waits, s.bound)
 		})
-		if is || err != nil {
-			return err
-		}
-		s.find(found(P1, deadlocked, time.Now(), "%s It is still so after %s.", waits, s.bound))
-		return errShort
 	}
 }
 

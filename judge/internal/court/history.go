@@ -83,14 +83,8 @@ func (s *stage) follow(ctx context.Context, namespace string) (*history, error) 
 		},
 	}
 	for _, o := range []cache.InformerOptions{
-		{ObjectType: &unstructured.Unstructured{}, Handler: handler, ListerWatcher: &cache.ListWatch{
-			ListWithContextFunc:  func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) { return foos.List(ctx, o) },
-			WatchFuncWithContext: foos.Watch}},
-		{ObjectType: &appsv1.Deployment{}, Handler: handler, ListerWatcher: &cache.ListWatch{
-			ListWithContextFunc: func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
-				return deployments.List(ctx, o)
-			},
-			WatchFuncWithContext: deployments.Watch}},
+		{ObjectType: &unstructured.Unstructured{}, Handler: handler, ListerWatcher: listWatch(foos.List, foos.Watch)},
+		{ObjectType: &appsv1.Deployment{}, Handler: handler, ListerWatcher: listWatch(deployments.List, deployments.Watch)},
 	} {
 		_, informer := cache.NewInformerWithOptions(o)
 		running.Go(func() { informer.RunWithContext(ctx) })
@@ -100,6 +94,14 @@ func (s *stage) follow(ctx context.Context, namespace string) (*history, error) 
 		}
 	}
 	return h, nil
+}
+
+// listWatch is what an informer reads, by these methods of a client.
+func listWatch[L runtime.Object](list func(context.Context, metav1.ListOptions) (L, error), watch cache.WatchFuncWithContext) *cache.ListWatch {
+	return &cache.ListWatch{
+		ListWithContextFunc:  func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) { return list(ctx, o) },
+		WatchFuncWithContext: watch,
+	}
 }
 
 // add adds a version.

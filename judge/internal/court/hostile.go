@@ -3,6 +3,7 @@ package court
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -32,29 +33,23 @@ func withoutSchema(steps ...step) step {
 			return err
 		}
 		// The API server takes a moment.
-		for end := time.Now().Add(30 * time.Second); ; {
-			err := makeFoo("without-spec", nil)(s)
-			if err == nil {
-				break
-			} else if time.Now().After(end) {
-				return fmt.Errorf("the API server still has the schema: %w", err)
-			}
-			if err := s.pause(100 * time.Millisecond); err != nil {
-				return err
-			}
+		var refused error
+		admitted, err := s.await(30*time.Second, func() bool {
+			refused = makeFoo("without-spec", nil)(s)
+			return refused == nil
+		})
+		if err == nil && !admitted {
+			err = fmt.Errorf("the API server still has the schema: %w", refused)
 		}
-		err := s.take(steps)
+		if err != nil {
+			return err
+		}
+		err = s.take(steps)
 		// Before the schema comes back: with it, a bad Foo could not even be deleted if it
 		// has a finalizer.
 		ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 		defer cancel()
-		if failed := s.dropFoos(ctx); err == nil {
-			err = failed
-		}
-		if failed := s.plane.Install(); err == nil {
-			err = failed
-		}
-		return err
+		return errors.Join(err, s.dropFoos(ctx), s.plane.Install())
 	})
 }
 
@@ -78,36 +73,32 @@ func (s *stage) dropFoos(ctx context.Context) error {
 }
 
 // badValues are Foos that no Deployment can fulfil, of the types of the schema.
-func badValues(s *stage) error {
-	bad := []object{
-		{},
-		{"replicas": int64(1)},
-		{"deploymentName": "", "replicas": int64(1)},
-		{"deploymentName": "Not A Name!", "replicas": int64(1)},
-		{"deploymentName": "../../default/deployments/x", "replicas": int64(1)},
-		{"deploymentName": strings.Repeat("x", 300), "replicas": int64(1)},
-		{"deploymentName": "negative", "replicas": int64(-1)},
-	}
-	for i, spec := range bad {
-		if err := makeFoo(fmt.Sprintf("bad-%d", i), spec)(s); err != nil {
-			return err
-		}
-	}
-	return nil
-}
+var badValues = badFoos(
+	object{},
+	object{"replicas": int64(1)},
+	object{"deploymentName": "", "replicas": int64(1)},
+	object{"deploymentName": "Not A Name!", "replicas": int64(1)},
+	object{"deploymentName": "../../default/deployments/x", "replicas": int64(1)},
+	object{"deploymentName": strings.Repeat("x", 300), "replicas": int64(1)},
+	object{"deploymentName": "negative", "replicas": int64(-1)},
+)
 
 // badTypes are Foos that the Go type cannot hold.
-func badTypes(s *stage) error {
-	for i, spec := range []any{
-		object{"deploymentName": "word-for-number", "replicas": "three"},
-		object{"deploymentName": int64(12), "replicas": int64(1)},
-		"a spec",
-	} {
-		if err := makeFoo(fmt.Sprintf("bad-%d", i), spec)(s); err != nil {
-			return err
+var badTypes = badFoos(
+	object{"deploymentName": "word-for-number", "replicas": "three"},
+	object{"deploymentName": int64(12), "replicas": int64(1)},
+	"a spec",
+)
+
+func badFoos(specs ...any) step {
+	return func(s *stage) error {
+		for i, spec := range specs {
+			if err := makeFoo(fmt.Sprintf("bad-%d", i), spec)(s); err != nil {
+				return err
+			}
 		}
+		return nil
 	}
-	return nil
 }
 
 // crowd creates n Foos that ask for one name, that of a Deployment without a controller.

@@ -1,6 +1,7 @@
 package court
 
 import (
+	"errors"
 	"os"
 	"runtime/debug"
 	"slices"
@@ -39,20 +40,11 @@ func TestChoose(t *testing.T) {
 
 // The caveats of byhand run when they are asked for.
 func TestCaveats(t *testing.T) {
-	caveats := func(o options) (n int) {
-		chosen, err := choose(o)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, s := range chosen {
-			if s.caveat {
-				n++
-			}
-		}
-		return n
-	}
-	if without, with := caveats(options{}), caveats(options{caveats: true}); without != 0 || with == 0 {
-		t.Errorf("without -caveats %d of them run, with it %d", without, with)
+	isCaveat := func(s scenario) bool { return s.caveat }
+	without, err := choose(options{})
+	with, errWith := choose(options{caveats: true})
+	if err := errors.Join(err, errWith); err != nil || slices.ContainsFunc(without, isCaveat) || !slices.ContainsFunc(with, isCaveat) {
+		t.Errorf("without -caveats %d scenarios run, with it %d (%v)", len(without), len(with), err)
 	}
 }
 

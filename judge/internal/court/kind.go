@@ -412,22 +412,15 @@ func heldMade(d time.Duration, steps ...step) step {
 // annotated takes steps while another client writes each object again and again.
 func annotated(d time.Duration, steps ...step) step {
 	return func(s *stage) error {
-		for i, end := 0, time.Now().Add(d); time.Now().Before(end); i++ {
+		i := 0
+		return meanwhile(20*time.Millisecond, func(s *stage) {
+			i++
 			for _, path := range append(s.made(), s.api.Paths(s.judge.kind.Plural)...) {
 				s.api.Edit(path, func(object *unstructured.Unstructured) {
 					object.SetAnnotations(map[string]string{"example.com/another": fmt.Sprint(i)})
 				})
 			}
-			if i == 100 {
-				if err := s.take(steps); err != nil {
-					return err
-				}
-			}
-			if err := s.pause(20 * time.Millisecond); err != nil {
-				return err
-			}
-		}
-		return nil
+		}, slices.Concat([]step{wait(d / 5)}, steps, []step{wait(d - d/5)})...)(s)
 	}
 }
 

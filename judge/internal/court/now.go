@@ -1,6 +1,7 @@
 package court
 
 import (
+	"maps"
 	"slices"
 	"time"
 
@@ -68,12 +69,7 @@ func values[T any](pointers []*T) (all []T) {
 }
 
 func sortedByName[T any](byName map[string]T) (all []T) {
-	names := make([]string, 0, len(byName))
-	for name := range byName {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	for _, name := range names {
+	for _, name := range slices.Sorted(maps.Keys(byName)) {
 		all = append(all, byName[name])
 	}
 	return all

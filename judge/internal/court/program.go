@@ -123,9 +123,7 @@ func (p *program) processes() (pids []int) {
 // peak returns the most memory that the processes of the program have held, in bytes.
 func (p *program) peak() (sum uint64) {
 	for _, pid := range p.processes() {
-		if status, err := subprocess.StatusOf(pid); err == nil {
-			sum += status.VmHWM
-		}
+		sum += subprocess.Peak(pid)
 	}
 	return sum
 }

@@ -4,10 +4,8 @@ package court
 
 import (
 	"flag"
-	"os"
 	"path/filepath"
 	"slices"
-	"sync"
 	"testing"
 	"time"
 
@@ -24,8 +22,7 @@ func TestReference(t *testing.T) {
 	if _, err := plane.Go(t.Context(), "build", "-o", reference, "example.com/byhand/judge/reference"); err != nil {
 		t.Fatal(err)
 	}
-	courts := &courts{}
-	t.Cleanup(func() { courts.close(t) })
+	courts := newCourts(t)
 
 	t.Run("right", func(t *testing.T) {
 		t.Parallel()
@@ -34,10 +31,10 @@ func TestReference(t *testing.T) {
 		}
 	})
 	for _, bug := range bugs.All {
-		t.Run(string(bug.Name), func(t *testing.T) {
+		t.Run(bug.Name, func(t *testing.T) {
 			t.Parallel()
 			named := func(scenario string) bool { return slices.Contains(bug.CaughtBy, scenario) }
-			results := courts.judge(t, func(sc scenario) bool { return *everything && !sc.caveat || named(sc.name) && !sc.slow() }, reference, "-"+string(bug.Name))
+			results := courts.judge(t, func(sc scenario) bool { return *everything && !sc.caveat || named(sc.name) && !sc.slow() }, reference, "-"+bug.Name)
 			for _, r := range results {
 				if named(r.Scenario) || !bug.Wide {
 					r.mustBe(t, named(r.Scenario))
@@ -63,30 +60,41 @@ func (r *result) mustBe(t *testing.T, caught bool) {
 	}
 }
 
-// courts are control planes on which one program after the other is judged; as many as are
-// judged at the same time.
-type courts struct {
-	mu   sync.Mutex
-	free []*court
-	all  []*court
-}
+// courts are control planes on which one program after the other is judged: as many as are
+// judged at the same time. Each is started when it is first needed.
+type courts chan court
 
-// court is a folder and, once they are needed, the two control planes.
+// court is a folder and two control planes.
 type court struct {
 	dir    string
 	worlds worlds
 }
 
+func newCourts(t *testing.T) courts {
+	c := make(courts, flag.Lookup("test.parallel").Value.(flag.Getter).Get().(int))
+	for range cap(c) {
+		c <- court{t.TempDir(), worlds{}}
+	}
+	t.Cleanup(func() {
+		for range cap(c) {
+			if err := down((<-c).worlds); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	return c
+}
+
 // judge puts a command through the scenarios that are wanted, and what they are compared with.
-func (c *courts) judge(t *testing.T, wanted func(scenario) bool, args ...string) (results []result) {
+func (c courts) judge(t *testing.T, wanted func(scenario) bool, args ...string) (results []result) {
 	var chosen []scenario
 	for _, sc := range scenarios {
 		if wanted(sc) {
 			chosen = append(chosen, sc)
 		}
 	}
-	court := c.take(t)
-	defer c.giveBack(court)
+	court := <-c
+	defer func() { c <- court }()
 	// The program is small and has no Lease: in the scenarios that name a bug, what it has not
 	// done in 15 s it never does.
 	bound := 15 * time.Second
@@ -109,38 +117,4 @@ func (c *courts) judge(t *testing.T, wanted func(scenario) bool, args ...string)
 		t.Fatal(err)
 	}
 	return results
-}
-
-func (c *courts) take(t *testing.T) *court {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if n := len(c.free); n > 0 {
-		last := c.free[n-1]
-		c.free = c.free[:n-1]
-		return last
-	}
-	dir, err := os.MkdirTemp("", "byhand-judge-")
-	if err != nil {
-		t.Fatal(err)
-	}
-	made := &court{dir: dir, worlds: worlds{}}
-	c.all = append(c.all, made)
-	return made
-}
-
-func (c *courts) giveBack(free *court) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.free = append(c.free, free)
-}
-
-func (c *courts) close(t *testing.T) {
-	for _, court := range c.all {
-		if err := down(court.worlds); err != nil {
-			t.Error(err)
-		}
-		if err := os.RemoveAll(court.dir); err != nil {
-			t.Error(err)
-		}
-	}
 }

@@ -208,36 +208,33 @@ func claimsNothing(name string) step {
 	return func(s *stage) error {
 		var foo *v1alpha1.Foo
 		var d *appsv1.Deployment
-		is, err := s.await(s.bound, func() bool {
+		return s.must(s.bound, func() bool {
 			foo = s.history.foo(name)
 			d = s.history.deployment(foo.Spec.DeploymentName)
 			return d == nil || isComplete(d) || !meta.IsStatusConditionTrue(foo.Status.Conditions, "Ready")
+		}, func() finding {
+			return found(P1, claimed, time.Now(), "The condition Ready of Foo %s (revision %s) is True. Deployment %s (revision %s) asks for %d replicas and has %d, %d of them of its template, %d available.",
+				name, foo.ResourceVersion, d.Name, d.ResourceVersion, oracle.Replicas(d), d.Status.Replicas, d.Status.UpdatedReplicas, d.Status.AvailableReplicas)
 		})
-		if is || err != nil {
-			return err
-		}
-		s.find(found(P1, claimed, time.Now(), "The condition Ready of Foo %s (revision %s) is True. Deployment %s (revision %s) asks for %d replicas and has %d, %d of them of its template, %d available.",
-			name, foo.ResourceVersion, d.Name, d.ResourceVersion, oracle.Replicas(d), d.Status.Replicas, d.Status.UpdatedReplicas, d.Status.AvailableReplicas))
-		return errShort
 	}
 }
 
 // deleteNamespace deletes the namespace of the stage and waits until it is gone.
 func deleteNamespace(s *stage) error {
-	begin, end := time.Now(), s.canary.now()+s.bound
-	if err := s.kube.CoreV1().Namespaces().Delete(s.ctx, s.namespace, metav1.DeleteOptions{}); err != nil {
+	begin, namespaces := time.Now(), s.kube.CoreV1().Namespaces()
+	if err := namespaces.Delete(s.ctx, s.namespace, metav1.DeleteOptions{}); err != nil {
 		return err
 	}
-	for s.canary.now() < end {
-		if _, err := s.kube.CoreV1().Namespaces().Get(s.ctx, s.namespace, metav1.GetOptions{}); apierrors.IsNotFound(err) {
-			return s.fewFailures(begin, 40)
-		}
-		if err := s.pause(200 * time.Millisecond); err != nil {
-			return err
-		}
+	err := s.must(s.bound, func() bool {
+		_, err := namespaces.Get(s.ctx, s.namespace, metav1.GetOptions{})
+		return apierrors.IsNotFound(err)
+	}, func() finding {
+		return found(P4, orphaned, time.Now(), "The namespace was deleted, and after %s it is still there.", s.bound)
+	})
+	if err != nil {
+		return err
 	}
-	s.find(found(P4, orphaned, time.Now(), "The namespace was deleted, and after %s it is still there.", s.bound))
-	return errShort
+	return s.fewFailures(begin, 40)
 }
 
 // many creates n Foos at once.

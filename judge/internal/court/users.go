@@ -1,6 +1,7 @@
 package court
 
 import (
+	"cmp"
 	"encoding/json"
 	"time"
 
@@ -88,19 +89,16 @@ func changeImage(name string) step {
 // old one, that one stays.
 func createFooAgain(name, deployment string, replicas int64) step {
 	return func(s *stage) error {
-		for end := time.Now().Add(5 * time.Second); ; {
-			err := createFoo(name, deployment, replicas)(s)
-			if !apierrors.IsAlreadyExists(err) {
-				return err
-			}
-			if time.Now().After(end) {
-				s.remark("Foo %s was not created again: a finalizer holds the old one", name)
-				return nil
-			}
-			if err := s.pause(100 * time.Millisecond); err != nil {
-				return err
-			}
+		var created error
+		done, err := s.await(5*time.Second, func() bool {
+			created = createFoo(name, deployment, replicas)(s)
+			return !apierrors.IsAlreadyExists(created)
+		})
+		if err != nil || done {
+			return cmp.Or(err, created)
 		}
+		s.remark("Foo %s was not created again: a finalizer holds the old one", name)
+		return nil
 	}
 }
 

@@ -33,6 +33,17 @@ func (s *stage) await(bound time.Duration, is func() bool) (bool, error) {
 	return true, nil
 }
 
+// must waits until something is so. If it is not before the time is over, it finds what wrong returns,
+// and the program falls short.
+func (s *stage) must(bound time.Duration, is func() bool, wrong func() finding) error {
+	done, err := s.await(bound, is)
+	if done || err != nil {
+		return err
+	}
+	s.find(wrong())
+	return errShort
+}
+
 // writesSince returns what the program has tried to write in this namespace.
 func (s *stage) writesSince(since time.Time) []request {
 	return s.requests(since, func(r request) bool { return r.isWrite() && r.in(s.namespace) })
