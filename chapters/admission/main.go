@@ -41,6 +41,10 @@ func main() {
 	var o options
 	o.define(flag.CommandLine)
 	flag.Parse()
+	if flag.NArg() > 0 {
+		fmt.Fprintln(os.Stderr, "admission: usage: no arguments (see --help)")
+		os.Exit(2)
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	// After the first signal a second one ends the process at once.
 	context.AfterFunc(ctx, stop)
