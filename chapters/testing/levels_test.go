@@ -46,7 +46,7 @@ var levels = []struct {
 	{"in memory", "controller controller/foo", []string{"-test.skip=" + decisions + "|^TestOverFakes$"}},
 	{"random", "internal/tests/simulation", []string{"-test.run=^TestSequences$", "-sequences=60"}},
 	{"program", ".", []string{"-test.run=^Test(Run|Sync|Rights|Flags|Leader)$"}},
-	{"server", "internal/tests/e2e", []string{"-test.run=^Test(Readme|Scale|Behaviour)$"}},
+	{"server", "internal/tests/e2e", []string{"-test.run=^Test(Readme|Behaviour)$"}},
 }
 
 // The table of README.md, by making each mistake and running each kind of test.
