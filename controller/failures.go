@@ -128,8 +128,9 @@ func (f *Failures) Try(object metav1.Object, w Write, send func() error) Failure
 		a.send(string(id.uid), w, send)
 		wait = time.Until(a.next)
 	}
-	// A race that is not tried again yet does not last.
-	lasts := a.err != nil && (a.ended.Sub(a.since) >= lastsFrom || !isRace(a.err) && !errors.Is(a.err, ErrCacheBehind) && (time.Since(a.since) >= lastsFrom || a.took >= hangsFrom))
+	// A race, or a look that shows an old cache, lasts only if the tries have gone on for so long.
+	passes := isRace(a.err) || errors.Is(a.err, ErrCacheBehind)
+	lasts := a.err != nil && (a.ended.Sub(a.since) >= lastsFrom || !passes && (time.Since(a.since) >= lastsFrom || a.took >= hangsFrom))
 	undone := a.done >= undoneFrom && !lasts && !IsRefusal(a.err)
 	if send == nil {
 		return f.notWanted(id, w, a, undone)
@@ -186,7 +187,8 @@ func (a *attempt) send(uid string, w Write, send func() error) {
 	}
 	switch {
 	case IsTerminating(a.err), errors.Is(a.err, ErrLeft):
-		// As long again as it has lasted. The first ends with the object, unless the namespace was made anew.
+		// As long again as it has lasted. A namespace that is being deleted takes the object with it, unless
+		// it was made anew.
 		a.next = a.ended.Add(min(max(time.Minute, a.ended.Sub(a.since)), time.Hour))
 	case a.failed+a.done > 1, a.err != nil && !apierrors.IsConflict(a.err):
 		a.next = a.ended.Add(backOff(uid, a.failed+a.done+3)) // 40 ms, 80 ms and so on
