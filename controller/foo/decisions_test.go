@@ -269,7 +269,10 @@ func TestCalculateStatus(t *testing.T) {
 		want := v1alpha1.FooStatus{AvailableReplicas: test.available, ObservedGeneration: 3,
 			Selector:   "samplecontroller.k8s.io/foo-uid=foo-uid",
 			Conditions: []metav1.Condition{{Type: "Ready", Status: ready, ObservedGeneration: 3, Reason: test.word, Message: test.message}}}
-		state := &fooState{foo: aFoo(), deployment: test.deployment, owned: test.owned, blocked: test.blocked, failures: test.failures}
+		state := &fooState{foo: aFoo(), owned: test.owned, blocked: test.blocked, failures: test.failures}
+		if test.deployment != nil {
+			state.set(test.deployment)
+		}
 		got := calculateStatus(state, explain(state))
 		if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(metav1.Condition{}, "LastTransitionTime"), cmpopts.IgnoreFields(v1alpha1.FooStatus{}, "Replicas")); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", test.reason, diff)
@@ -318,7 +321,8 @@ func TestCause(t *testing.T) {
 
 // statusOf is the status of a Foo whose Deployment is as its spec asks.
 func statusOf(foo *v1alpha1.Foo, deployment *appsv1.Deployment) v1alpha1.FooStatus {
-	state := &fooState{foo: foo, deployment: deployment}
+	state := &fooState{foo: foo}
+	state.set(deployment)
 	return calculateStatus(state, explain(state))
 }
 

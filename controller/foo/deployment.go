@@ -43,7 +43,7 @@ func (r *Reconciler) syncDeployment(ctx context.Context, s *fooState) {
 		// It can have none: nothing is wanted.
 	case s.deployment == nil:
 		sendCreate = func() error { return r.createDeployment(ctx, s) }
-	case differs(s.deployment, s.foo) != "":
+	case s.differs != "":
 		update.Version = s.deployment.ResourceVersion
 		sendUpdate = func() error { return r.updateDeployment(ctx, s) }
 	}
@@ -51,7 +51,7 @@ func (r *Reconciler) syncDeployment(ctx context.Context, s *fooState) {
 	r.try(s, update, sendUpdate)
 	// The new Deployment first: if it is refused (a quota), or changed by a webhook, the old one
 	// still runs.
-	if s.blocked == nil && s.deployment != nil && differs(s.deployment, s.foo) == "" {
+	if s.blocked == nil && s.deployment != nil && s.differs == "" {
 		r.deleteRenamed(ctx, s)
 	}
 }
@@ -73,9 +73,8 @@ func (r *Reconciler) createDeployment(ctx context.Context, s *fooState) error {
 	if created.Name != desired.Name {
 		return r.deleteNamed(ctx, s, created)
 	}
-	s.deployment = created
-	if field := differs(created, s.foo); field != "" {
-		return fmt.Errorf("%s %w", field, errChanged)
+	if s.set(created); s.differs != "" {
+		return fmt.Errorf("%s %w", s.differs, errChanged)
 	}
 	r.Events.Eventf(s.foo, created, corev1.EventTypeNormal, "Created", "Create", "Created Deployment %s", created.Name)
 	return nil
@@ -98,16 +97,15 @@ func (r *Reconciler) deleteNamed(ctx context.Context, s *fooState, created *apps
 func (r *Reconciler) updateDeployment(ctx context.Context, s *fooState) error {
 	// s.deployment is the cache's: never change it, change a copy. The copy keeps the
 	// resourceVersion: optimistic locking.
-	desired, differed := s.deployment.DeepCopy(), differs(s.deployment, s.foo)
+	desired, differed := s.deployment.DeepCopy(), s.differs
 	applyDesired(desired, s.foo)
 	updated, err := r.Deployments.Deployments(s.foo.Namespace).Update(ctx, desired, metav1.UpdateOptions{})
 	if err != nil {
 		return err
 	}
 	r.Writes.Await(s.key, r.DeploymentStore, updated)
-	s.deployment = updated
-	if field := differs(updated, s.foo); field != "" {
-		return fmt.Errorf("%s %w", field, errChanged)
+	if s.set(updated); s.differs != "" {
+		return fmt.Errorf("%s %w", s.differs, errChanged)
 	}
 	r.Events.Eventf(s.foo, updated, corev1.EventTypeNormal, "Updated", "Update", "Updated %s of Deployment %s", differed, updated.Name)
 	return nil

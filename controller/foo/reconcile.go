@@ -58,6 +58,8 @@ type fooState struct {
 	// deployment has the name that the spec asks for. Another object may control it. nil: the
 	// cache has none.
 	deployment *appsv1.Deployment
+	// differs names a field of it that is not as the spec asks, "" if there is none.
+	differs string
 	// owned are the Deployments that the Foo controls, under any name.
 	owned []*appsv1.Deployment
 	// isNew: nothing shows that anything was ever written for the Foo, and it can have its Deployment.
@@ -135,13 +137,18 @@ func (r *Reconciler) readState(key cache.ObjectName, foo *v1alpha1.Foo) *fooStat
 	slices.SortFunc(s.owned, func(a, b *appsv1.Deployment) int {
 		return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time), cmp.Compare(a.Name, b.Name))
 	})
-	s.deployment, _ = get[*appsv1.Deployment](r.DeploymentStore, cache.NewObjectName(foo.Namespace, foo.Spec.DeploymentName))
+	if d, ok := get[*appsv1.Deployment](r.DeploymentStore, cache.NewObjectName(foo.Namespace, foo.Spec.DeploymentName)); ok {
+		s.set(d)
+	}
 	if s.blocked = validate(foo); s.blocked == nil && s.deployment != nil {
 		s.blocked = r.checkController(s.deployment, foo)
 	}
 	s.isNew = len(foo.Status.Conditions) == 0 && s.blocked == nil && s.deployment == nil && len(s.owned) == 0 && !r.Failures.Failed(foo)
 	return s
 }
+
+// set notes the Deployment that has the name.
+func (s *fooState) set(d *appsv1.Deployment) { s.deployment, s.differs = d, differs(d, s.foo) }
 
 // get returns the object that a store holds under key. The store shares it: do not
 // change it.

@@ -181,8 +181,8 @@ func rollout(s *fooState) (causes []cause) {
 	if d == nil {
 		return waiting("Deployment %q does not exist yet", s.foo.Spec.DeploymentName)
 	}
-	if field := differs(d, s.foo); field != "" {
-		return waiting("%s of Deployment %q is not as it must be yet", field, d.Name)
+	if s.differs != "" {
+		return waiting("%s of Deployment %q is not as it must be yet", s.differs, d.Name)
 	}
 	wanted, paused := ptr.Deref(d.Spec.Replicas, 1), ""
 	if d.Spec.Paused {
