@@ -285,7 +285,7 @@ func parseFlags(args []string) (o options, err error) {
 	flags.StringVar(&o.connect.Context, "context", "", "`name` of a context of the kubeconfig (default: its current one)")
 	flags.StringVar(&o.namespace, "namespace", "", "`name` of the only namespace to look at (default: all)")
 	flags.IntVar(&o.workers, "workers", 16, "Foos to reconcile at the same time, and half as many more that were slow or have failed")
-	flags.Float64Var(&o.connect.QPS, "kube-api-qps", -1, "requests per second to the API server, without Events and the Lease: a tenth of --workers at least, else some never get their turn; negative: no limit but the server's own")
+	flags.Float64Var(&o.connect.QPS, "kube-api-qps", -1, "requests per second to the API server, without Events and the Lease: half of --workers at least, else some wait longer than a reconcile may take; negative: no limit but the server's own")
 	flags.IntVar(&o.connect.Burst, "kube-api-burst", 100, "requests that may exceed --kube-api-qps for a moment")
 	flags.DurationVar(&o.resync, "resync", 10*time.Minute, "how often to reconcile each object without an event, such as 90s or 1h; 0: never")
 	flags.StringVar(&o.listen, "listen", "127.0.0.1:0", "`host:port` of /healthz, /readyz and /metrics, such as :8081; port 0: any free one; no host: every interface")

@@ -27,11 +27,11 @@ import (
 // Conflict. Each write has its own: what is refused holds up nothing else.
 
 // ErrUndone is why a write waits that has succeeded.
-var ErrUndone = errors.New("it is undone again and again: does another program set these fields?")
+var ErrUndone = errors.New("it is undone again and again: does another program change or delete it?")
 
-// ErrLeft says that a write has stored something else than it was to store, and that this is still
+// ErrLeft says that a write has stored something else than it was to store, and that this may still be
 // there. Each try may leave one more, so it is tried seldom.
-var ErrLeft = errors.New("what was stored is left")
+var ErrLeft = errors.New("what was stored may be left")
 
 // stoodFor is how long a write must not be wanted for its back-off to begin anew. One that takes long
 // may wait long for its turn (slow.go): for it that is slowTimes as long as it takes. Of more than

@@ -208,11 +208,11 @@ func TestNamedByWebhook(t *testing.T) {
 		_, _ = w.tryReconcile(fooKey)
 		w.sent("POST deployments", "DELETE deployments/named-1", "PUT foos/foo/status")
 		w.again(10)
-		w.ready("foo", v1alpha1.ReasonChangedByWebhook)
+		w.ready("foo", v1alpha1.ReasonChangedByOthers)
 		if left := w.api.List("deployments"); *named < 2 || len(left) > 0 {
 			t.Errorf("after %d tries %d Deployments are left", *named, len(left))
 		}
-		w.told("Warning ChangedByWebhook create Deployment default/deployment: metadata.name is not as it was sent: does an admission webhook change it?")
+		w.told("Warning ChangedByOthers create Deployment default/deployment: metadata.name is not as it was sent: does an admission webhook change it?")
 	})
 }
 
@@ -231,7 +231,7 @@ func TestNamedByWebhookAndNotDeleted(t *testing.T) {
 			if left := w.api.List("deployments"); len(left) > 13 {
 				t.Errorf("after 6 hours %d Deployments are left", len(left))
 			}
-			w.ready("foo", v1alpha1.ReasonChangedByWebhook)
+			w.ready("foo", v1alpha1.ReasonChangedByOthers)
 		})
 	}
 }
@@ -273,7 +273,7 @@ func TestAnotherAnswersForCreate(t *testing.T) {
 			w.set(fooPath+"foo", "renamed", "spec", "deploymentName")
 			w.sync()
 			_, _ = w.tryReconcile(fooKey)
-			w.ready("foo", v1alpha1.ReasonChangedByWebhook)
+			w.ready("foo", v1alpha1.ReasonChangedByOthers)
 			if w.api.Get(deploymentPath+other) == nil {
 				t.Errorf("Deployment %s is deleted", other)
 			}
@@ -322,7 +322,7 @@ func TestNoHotLoop(t *testing.T) {
 			_, _ = w.tryReconcile(fooKey)
 		}
 		w.sent("PUT deployments/deployment", "PUT foos/foo/status")
-		w.ready("foo", v1alpha1.ReasonChangedByWebhook)
+		w.ready("foo", v1alpha1.ReasonChangedByOthers)
 		message := "update Deployment default/deployment: spec.replicas is not as it was sent: does an admission webhook change it?"
 		if got := w.foo("foo").Status.Conditions[0].Message; got != message {
 			t.Errorf("message %q, want %q", got, message)
@@ -330,7 +330,7 @@ func TestNoHotLoop(t *testing.T) {
 		if diff := cmp.Diff([]string{"PUT deployments/deployment", "PUT deployments/deployment"}, w.again(2)); diff != "" {
 			t.Error("after the back-off (-want +got):", diff)
 		}
-		w.told("Warning ChangedByWebhook " + message)
+		w.told("Warning ChangedByOthers " + message)
 
 		w.api.Mutate(nil)
 		w.again(1)
@@ -365,7 +365,7 @@ func TestOwnerIsStripped(t *testing.T) {
 				if _, err := w.tryReconcile(fooKey); err == nil || !strings.Contains(err.Error(), "metadata.ownerReferences is not as it was sent") {
 					t.Errorf("error %v, want one that names the field", err)
 				}
-				w.ready("foo", v1alpha1.ReasonChangedByWebhook)
+				w.ready("foo", v1alpha1.ReasonChangedByOthers)
 				for _, sent := range append(w.api.Requests(), w.again(3)...) {
 					if strings.HasPrefix(sent, "DELETE") {
 						t.Error("sent", sent)
@@ -492,10 +492,10 @@ func TestSetBack(t *testing.T) {
 		if corrections < 5 || corrections > 15 {
 			t.Errorf("%d corrections in 15 s, want 5 to 15", corrections)
 		}
-		w.ready("foo", v1alpha1.ReasonChangedByWebhook)
+		w.ready("foo", v1alpha1.ReasonChangedByOthers)
 		warnings := 0
 		for len(w.events.Events) > 0 {
-			if strings.HasPrefix(<-w.events.Events, "Warning ChangedByWebhook") {
+			if strings.HasPrefix(<-w.events.Events, "Warning ChangedByOthers") {
 				warnings++
 			}
 		}
@@ -762,7 +762,7 @@ func TestRenameBesideWebhook(t *testing.T) {
 			t.Errorf("error %v, want one that names the field", err)
 		}
 		w.sent("GET foos/foo", "POST deployments", "PUT foos/foo/status")
-		w.ready("foo", v1alpha1.ReasonChangedByWebhook)
+		w.ready("foo", v1alpha1.ReasonChangedByOthers)
 
 		w.refuse(http.MethodPut, deploymentPath, policy("denied"))
 		w.again(1)

@@ -257,8 +257,8 @@ func TestCalculateStatus(t *testing.T) {
 		{"forbidden", nil, earlier[:1], nil, failed(forbidden, false), 3, "Forbidden", `deployments.apps "d" is forbidden: ` + cannot},
 		{"refused as invalid", runs(2, 2, 2, 2), earlier[:1], nil, failed(refused, false), 2, "Forbidden", `update: Deployment "d" is invalid: spec: Forbidden: ` + cannot},
 		{"an error that lasts", runs(2, 2, 2, 2), nil, nil, failed(errors.New("connection refused"), true), 2, "RequestFailed", "connection refused"},
-		{"a write that did not stick", runs(2, 2, 2, 2), nil, nil, failed(fmt.Errorf("spec.replicas %w", errChanged), true), 2, "ChangedByWebhook", "spec.replicas is not as it was sent: does an admission webhook change it?"},
-		{"undone again and again", runs(2, 2, 2, 2), nil, nil, failed(controller.ErrUndone, true), 2, "ChangedByWebhook", controller.ErrUndone.Error()},
+		{"a write that did not stick", runs(2, 2, 2, 2), nil, nil, failed(fmt.Errorf("spec.replicas %w", errChanged), true), 2, "ChangedByOthers", "spec.replicas is not as it was sent: does an admission webhook change it?"},
+		{"undone again and again", runs(2, 2, 2, 2), nil, nil, failed(controller.ErrUndone, true), 2, "ChangedByOthers", controller.ErrUndone.Error()},
 		{"the namespace goes", nil, nil, nil, failed(terminating, false), 0, "NamespaceTerminating", terminating.Error()},
 		{"two refusals", runs(2, 2, 2, 2), nil, nil, append(failed(forbidden, false), failed(refused, false)...), 2, "Forbidden", forbidden.Error() + "; " + refused.Error()},
 	} {

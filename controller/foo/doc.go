@@ -53,13 +53,17 @@
 //     lost.
 //   - The whole text of a refusal is kept until its write is looked at after its back-off, or 50,000
 //     others have come. If more than some 15,000 Foos fail at the same time, failures are forgotten.
-//   - A webhook that serves several policies is one cause, and so is all that a Pod lacks but a quota.
-//     If another of them denies, the condition says so at the first event or resync after five
-//     minutes, and no Event does.
+//   - A webhook that serves several policies is one cause, and so are all missing rights to one
+//     request, and all that a Pod lacks but a quota. If another of them denies, also after a
+//     success, the condition says so at the first event or resync after five minutes, and no Event does.
+//   - A webhook may deny with any code. With 404 or 409 it passes for a race: the condition says
+//     RequestFailed, after 10 s.
 //   - An Event that is dropped (internal/events) is not sent again while its cause goes on, and
 //     another name that is taken is no other cause: the condition tells. All namespaces share the
 //     limit: one with a new cause each 100 ms silences the others.
-//   - That a status cannot be written stands in the log alone.
+//   - That a status cannot be written stands in the log alone. If the Foo of the cache is old, the API
+//     server refuses the status, and an Event of what it would have said is sent, as when a Foo is
+//     deleted and its Deployment is kept.
 //   - A Foo whose status somebody empties, and whose Deployment he deletes, passes for a new one: it
 //     gets both again at once, each time.
 //   - A Foo that waits for a name hears of the Deployment that has it, not of that one's Foo. If that

@@ -48,7 +48,7 @@ func causeOf(f controller.Failure) (c cause, ok bool) {
 	case controller.IsTerminating(f.Err):
 		return cause{reason: v1alpha1.ReasonNamespaceTerminating, message: f.Err.Error()}, true
 	case errors.Is(f.Err, errChanged), f.Lasts && errors.Is(f.Err, controller.ErrUndone):
-		c.reason = v1alpha1.ReasonChangedByWebhook
+		c.reason = v1alpha1.ReasonChangedByOthers
 	case controller.IsRefusal(f.Err):
 		c.reason = v1alpha1.ReasonForbidden
 	case f.Lasts:

@@ -72,9 +72,9 @@ const (
 	// ReasonRequestFailed: requests have failed for some time in another way, as when a
 	// webhook does not answer. The message is that of an error.
 	ReasonRequestFailed = "RequestFailed"
-	// ReasonChangedByWebhook: the API server stored another value than the controller sent, and
-	// the message names the field; or what it stored is changed again and again.
-	ReasonChangedByWebhook = "ChangedByWebhook"
+	// ReasonChangedByOthers: the API server stored another value than the controller sent, and
+	// the message names the field; or others change or delete what it stored, again and again.
+	ReasonChangedByOthers = "ChangedByOthers"
 	// ReasonNamespaceTerminating: the Foo needs a Deployment, and its namespace is being deleted.
 	ReasonNamespaceTerminating = "NamespaceTerminating"
 	// ReasonReplicaFailure: the Deployment reports that its Pods or its ReplicaSet cannot be

@@ -98,7 +98,7 @@ func (s *sequence) ended(w *worker, x *exchange, refused *apierrors.StatusError,
 			reason = v1alpha1.ReasonForbidden
 		}
 	case x.status && !equality.Semantic.DeepEqual(statusOf(s, x.body), statusOf(s, x.answer)), changed != "":
-		reason, cause = v1alpha1.ReasonChangedByWebhook, "changed "+changed
+		reason, cause = v1alpha1.ReasonChangedByOthers, "changed "+changed
 	}
 	w.failed = w.failed || reason != ""
 	if x.method == http.MethodGet && reason == "" {
@@ -205,7 +205,7 @@ func (r *record) failing(before, now []string) (must, may []string, old []string
 		case w == nil || w.reason == "" && !slices.Contains(now, name):
 			continue
 		case w.reason == "" && w.times > 1:
-			may = append(may, v1alpha1.ReasonChangedByWebhook)
+			may = append(may, v1alpha1.ReasonChangedByOthers)
 		case w.reason == v1alpha1.ReasonRequestFailed && (w.times > 1 || time.Since(w.since) >= lasts):
 			may = append(may, w.reason)
 		case w.reason != "" && w.reason != v1alpha1.ReasonRequestFailed:
@@ -218,7 +218,7 @@ func (r *record) failing(before, now []string) (must, may []string, old []string
 	// What others undo is reported until it has stood.
 	for name, w := range r.writes {
 		if name != statusWrite && w.done > 1 && time.Since(w.last) < 2*stands {
-			may = append(may, v1alpha1.ReasonChangedByWebhook)
+			may = append(may, v1alpha1.ReasonChangedByOthers)
 		}
 	}
 	return must, may, old
