@@ -71,7 +71,7 @@ func NewForConfig(c *rest.Config) (*Clientset, error) {
 func NewForConfigAndClient(c *rest.Config, httpClient *http.Client) (*Clientset, error) {
 	config := *c
 	// One rate limiter for all groups, too. Otherwise each REST client below makes its own,
-	// and QPS would be a limit for each group.
+	// and QPS would be a limit for each group, as client-go's default is, for which QPS is 0.
 	if config.RateLimiter == nil && config.QPS > 0 {
 		if config.Burst <= 0 {
 			return nil, errors.New("rest.Config has QPS but no Burst: set Burst to at least 1, or QPS to -1 for no limit")

@@ -41,7 +41,7 @@ type Controller struct {
 
 // New returns a controller. Run starts it.
 func New(queue Queue, reconcile Reconcile) *Controller {
-	slowQueue := workqueue.NewTypedWithConfig(workqueue.TypedQueueConfig[cache.ObjectName]{Name: "slow", Queue: newTurns()})
+	slowQueue := workqueue.NewTypedWithConfig(workqueue.TypedQueueConfig[cache.ObjectName]{Queue: newTurns()})
 	return &Controller{queue: queue, reconcile: reconcile, slow: utilcache.NewLRUExpireCache(mostRemembered), slowQueue: slowQueue}
 }
 

@@ -51,9 +51,8 @@
 //   - All readers of a Store share its objects. Never change one, change a DeepCopy.
 //   - A Store may be older than the API server, also after your own write.
 //   - A watch that is open and delivers nothing looks as one of objects that nobody changes. Ready does
-//     not tell. The API server ends each watch after 5 to 10 minutes, and the next one shows what was
-//     missed. A proxy that holds one open for longer blinds the program until an own write does not
-//     come back: then the log says so (controller.PendingWrites).
+//     not tell. The API server ends each watch after 5 to 10 minutes, or else the Informer does a minute
+//     later, and the next one shows what was missed.
 //   - After etcd was restored from an older copy, a watch hears nothing until the count of versions
 //     is past where it was. Ready does not tell: restart the program.
 package informer

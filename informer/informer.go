@@ -103,11 +103,11 @@ func (i *Informer) requests(next *cache.ListWatch) *cache.ListWatch {
 				return nil, err
 			}
 			// The API server ends a watch in time. A proxy may keep what it has ended open, and silent.
-			time.AfterFunc(time.Duration(ptr.Deref(opts.TimeoutSeconds, 0))*time.Second+blindAfter, stream.Stop)
+			end := time.AfterFunc(time.Duration(ptr.Deref(opts.TimeoutSeconds, 0))*time.Second+blindAfter, stream.Stop)
 			if opts.SendInitialEvents == nil {
-				return i.sight.through(stream, nil), nil
+				return i.sight.through(stream, end, nil), nil
 			}
-			return i.sight.through(stream, errNoBookmark), nil
+			return i.sight.through(stream, end, errNoBookmark), nil
 		},
 	}
 }

@@ -64,9 +64,9 @@ func (s *sight) note(why error, received int) {
 	}
 }
 
-// through returns the stream, and notes its events. why is what it begins with: errNoBookmark,
-// or nil for one without a list.
-func (s *sight) through(stream watch.Interface, why error) watch.Interface {
+// through returns the stream, and notes its events. end ends it. why is what it begins with:
+// errNoBookmark, or nil for one without a list.
+func (s *sight) through(stream watch.Interface, end *time.Timer, why error) watch.Interface {
 	received := 0
 	s.note(why, received)
 	return drained{watch.Filter(stream, func(event watch.Event) (watch.Event, bool) {
@@ -80,15 +80,19 @@ func (s *sight) through(stream watch.Interface, why error) watch.Interface {
 		}
 		s.note(why, received)
 		return event, true
-	})}
+	}), end}
 }
 
 // drained is what watch.Filter returns. Its goroutine would wait for ever for somebody who
 // takes the last event.
-type drained struct{ watch.Interface }
+type drained struct {
+	watch.Interface
+	end *time.Timer
+}
 
 func (d drained) Stop() {
 	d.Interface.Stop()
+	d.end.Stop() // or it keeps what the stream has read in memory, until it is due
 	go func() {
 		for range d.ResultChan() {
 		}

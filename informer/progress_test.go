@@ -307,6 +307,37 @@ func TestRunEnds(t *testing.T) {
 	}
 }
 
+// What a watch that has ended has read does not stay in memory.
+func TestEndedWatchesAreForgotten(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const size, most = 500_000, 5_000_000
+		s, c := testkit.NewAPIServer(), constructors()[0]
+		path := "/apis/" + c.apiVersion + "/namespaces/default/" + c.plural + "/large"
+		s.Add(path, &unstructured.Unstructured{Object: map[string]any{}})
+		i := running(quiet.Context(t), t, s, c.new)
+		if err := informer.WaitForSync(t.Context(), time.Minute, i); err != nil {
+			t.Fatal(err)
+		}
+		watches := func(n int) int {
+			for range n {
+				s.Edit(path, func(o *unstructured.Unstructured) {
+					o.SetAnnotations(map[string]string{"large": strings.Repeat("x", size) + o.GetResourceVersion()})
+				})
+				time.Sleep(1200 * time.Millisecond)
+				s.Compact()
+				s.EndWatches(c.plural)
+				s.Forget()
+				synctest.Wait()
+			}
+			return testkit.LiveHeap()
+		}
+		before := watches(5)
+		if after := watches(20); after-before > most {
+			t.Errorf("after 30 watches that have ended, %d bytes more are alive", after-before)
+		}
+	})
+}
+
 // A proxy keeps a watch open and silent after its time limit: another watch follows.
 func TestWatchPastItsTimeLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -42,9 +42,10 @@
 //     namespace, a Foo elsewhere waits for a worker as long as one of them takes, until each has failed
 //     once: with 500 new Foos that is for five minutes. When they begin in hundreds of namespaces, it
 //     waits for minutes.
-//   - A Foo of which a reconcile was slow waits for an hour among all that were. A thousand that hang
-//     in its own namespace take 20 minutes; other namespaces take turns with it. Of more than 9,600
-//     that hang each failure is forgotten before the next try.
+//   - A Foo of which a reconcile was slow within the hour, or has failed within the minute, waits among
+//     all of these, and the namespaces take turns. A thousand that hang, in its own namespace or one in
+//     each of a thousand others, take 20 minutes. Of more than 9,600 that hang each failure is forgotten
+//     before the next try.
 //   - The writes of Deployments in one reconcile have 15 s together, also if a webhook may take longer.
 //     One that fails for that is tried again by itself.
 //   - If a webhook gives a Deployment another name, the Foo's is deleted again. If that fails, or the

@@ -199,12 +199,9 @@ func (e *Election) Run(ctx context.Context, lead func(ctx context.Context) error
 	return result
 }
 
-// giveAway empties the Lease if it is still ours, so that the other processes need not wait
+// giveAway empties the Lease if it is ours, also by a request that was cut short, so that the other processes need not wait
 // until it expires. If that fails they wait.
 func (e *Election) giveAway() {
-	if !e.elector.IsLeader() {
-		return
-	}
 	ctx, cancel := context.WithTimeout(context.Background(), e.options.RenewDeadline)
 	defer cancel()
 	// A renewal that was cut short may have arrived: a Conflict, and once more.

@@ -173,6 +173,28 @@ func TestStandByEnds(t *testing.T) {
 	close(first.finish)
 }
 
+// A process that is told to end while the answer to its first request is on the way leaves no Lease
+// behind: the next one would wait until it expires.
+func TestEndsWhileAcquiring(t *testing.T) {
+	l, begun := newLeases(), make(chan *campaign)
+	way := leases{&testkit.APIServer{Faults: testkit.Faults{Next: l}}}
+	way.Intercept(func(w http.ResponseWriter, r *http.Request) bool {
+		if r.Method == http.MethodPost {
+			l.ServeHTTP(httptest.NewRecorder(), r) // The answer is lost.
+			(<-begun).signal()
+		}
+		return r.Method == http.MethodPost
+	})
+	first := way.campaign(t)
+	begun <- first
+	if err := await(t, first.result, "the process ends"); err != nil {
+		t.Fatal(err)
+	}
+	if now := l.holder(); now != "" {
+		t.Errorf("it has ended without work, and the Lease names %q", now)
+	}
+}
+
 // A leader whose work fails releases the Lease and returns the error.
 func TestWorkFails(t *testing.T) {
 	l := newLeases()
