@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/yaml"
 
@@ -44,6 +45,20 @@ func (t *told) send(r *http.Request) {
 	defer t.mu.Unlock()
 	resource := testkit.TargetOf(r.URL.Path).Resource
 	t.sent[resource], t.sent[resource+" "+(&unstructured.Unstructured{Object: sent}).GetName()] = sent, sent
+}
+
+// delete notes whether an object that the program deletes leaves what it has made (propagationPolicy: Orphan), be it said in JSON
+// or in protobuf.
+func (t *told) delete(r *http.Request) {
+	content, err := io.ReadAll(r.Body)
+	if err != nil {
+		panic(http.ErrAbortHandler) // The program is gone.
+	}
+	r.Body = io.NopCloser(bytes.NewReader(content))
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	orphan := []byte(metav1.DeletePropagationOrphan)
+	t.orphans[r.URL.Path] = bytes.Contains(content, orphan) || r.URL.Query().Get("propagationPolicy") == string(orphan)
 }
 
 // learn plays the story without a fault, until two runs end with the same objects, and keeps what they have in common. It returns what is
@@ -157,7 +172,7 @@ func counted(s *stage) error {
 	end := s.judge.told.ends[s.part.step]
 	before, after, sent := alive(made), alive(end.made), s.tries(s.part.began)
 	for resource := range alive(slices.Concat(made, end.made)) {
-		n, usual := tallied(resource, before[resource], sent), tallied(resource, before[resource], end.writes)
+		n, usual := s.judge.told.tallied(resource, before[resource], sent), s.judge.told.tallied(resource, before[resource], end.writes)
 		if usual.end != after[resource] {
 			continue // Others delete some, as the garbage collector does, and the requests do not show when.
 		}
@@ -175,19 +190,26 @@ func counted(s *stage) error {
 // tally is how few and how many objects of a resource there were at a time, how many at the end, and how many were created.
 type tally struct{ least, most, end, created int }
 
-// tallied counts while the program sends these requests. There were n before.
-func tallied(resource string, n int, sent []request) tally {
-	is := tally{least: n, most: n, end: n}
+// tallied counts while the program sends these requests. There were n before. What is deleted and leaves what it has made, as a
+// StatefulSet does whose Pods run on until another one takes them, is no gap until then.
+func (t *told) tallied(resource string, n int, sent []request) tally {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	is, runsOn := tally{least: n, most: n, end: n}, 0
 	for _, r := range sent {
 		switch {
 		case r.Target.Resource != resource || r.Target.Subresource != "":
 		case r.Stored == http.StatusCreated:
 			is.end++
 			is.created++
+			runsOn = max(0, runsOn-1)
 		case r.Method == http.MethodDelete && r.Stored == http.StatusOK:
 			is.end--
+			if t.orphans[r.Path] {
+				runsOn++
+			}
 		}
-		is.least, is.most = min(is.least, is.end), max(is.most, is.end)
+		is.least, is.most = min(is.least, is.end+runsOn), max(is.most, is.end)
 	}
 	return is
 }

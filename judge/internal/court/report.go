@@ -191,9 +191,14 @@ func (v *verdict) save(file string) error {
 	return os.WriteFile(file, append(content, '\n'), 0o644)
 }
 
+// firstLine is that of a text, and the next one if it ends with a colon.
 func firstLine(text string) string {
-	line, _, _ := strings.Cut(text, "\n")
-	return line
+	line, rest, _ := strings.Cut(text, "\n")
+	if strings.HasSuffix(line, ":") {
+		next, _, _ := strings.Cut(rest, "\n")
+		line += " " + strings.TrimSpace(next)
+	}
+	return strings.TrimSpace(line)
 }
 
 func mustYAML(value any) string {

@@ -89,6 +89,9 @@ func (w *world) perform(ctx context.Context, sc *scenario, steps ...step) (*stag
 	s.explain()
 	if errors.Is(err, errShort) {
 		err = nil
+		if t := s.judge.told; t != nil && !sc.calibrates && len(s.findings) > 0 && s.part.step >= 0 {
+			s.remark("the scenario has ended with step %s: what would come after this is not judged until it is mended, or allowed", t.Steps[s.part.step].Name)
+		}
 	}
 	return s, err
 }

@@ -48,6 +48,8 @@ type told struct {
 	users map[string]bool
 	// sent are the objects that the program has created, as it sent them, by name.
 	sent map[string]object
+	// orphans are the paths of objects that leave what they have made, as the program has deleted them last.
+	orphans map[string]bool
 	// ends are those of the steps without a fault, and masked is what of that is another one each time.
 	ends   []end
 	masked map[string]bool
@@ -79,7 +81,7 @@ func readStory(file string) (*told, error) {
 		return nil, err
 	}
 	t := &told{Story: s, seen: map[schema.GroupVersionResource]bool{}, managers: map[string]bool{agent: true}, users: map[string]bool{},
-		generated: map[string]bool{}, sent: map[string]object{}, masked: map[string]bool{}, namespaced: map[schema.GroupResource]bool{}}
+		generated: map[string]bool{}, sent: map[string]object{}, orphans: map[string]bool{}, masked: map[string]bool{}, namespaced: map[schema.GroupResource]bool{}}
 	names := []string{faultFree}
 	for _, sc := range t.scenarios() {
 		names = append(names, sc.name)
@@ -111,6 +113,8 @@ func (t *told) hear(r *http.Request) {
 	r.Header.Set("User-Agent", agent)
 	if creates := r.Method == http.MethodPost || r.Header.Get("Content-Type") == string(types.ApplyYAMLPatchType); creates && target.Subresource == "" {
 		t.send(r)
+	} else if r.Method == http.MethodDelete {
+		t.delete(r)
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()

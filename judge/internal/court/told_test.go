@@ -2,6 +2,7 @@ package court
 
 import (
 	"errors"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -127,12 +128,40 @@ func TestDyingSince(t *testing.T) {
 	})
 }
 
+// What the program deletes may leave what it has made, whatever format says so, until it is deleted in another way.
+func TestHearsOrphans(t *testing.T) {
+	told, err := readStory("../../story/foos.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const path = "/apis/apps/v1/namespaces/here/statefulsets/a"
+	orphan := metav1.DeletePropagationOrphan
+	inProtobuf, err := (&metav1.DeleteOptions{PropagationPolicy: &orphan}).Marshal()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		query, body string
+		want        bool
+	}{
+		{"", `{"propagationPolicy":"Orphan"}`, true}, {"", `{"propagationPolicy":"Background"}`, false}, {"", string(inProtobuf), true},
+		{"", "", false}, {"?propagationPolicy=Orphan", "", true},
+	} {
+		r := httptest.NewRequest(http.MethodDelete, path+test.query, strings.NewReader(test.body))
+		told.hear(r)
+		if passed, err := io.ReadAll(r.Body); told.orphans[path] != test.want || err != nil || string(passed) != test.body {
+			t.Errorf("%q, %q: it orphans: %t; passed on: %q, %v", test.query, test.body, told.orphans[path], passed, err)
+		}
+	}
+}
+
 // Two of what is to be one are too many, and a moment with none is a gap, which is told once if it is there without a fault, too. Old
 // and new ones that overlap without a fault may overlap more with it.
 func TestCounted(t *testing.T) {
 	const pods = "/api/v1/namespaces/here/pods"
 	create := request{testkit.Request{Method: http.MethodPost, Target: testkit.TargetOf(pods), Stored: http.StatusCreated}}
 	remove := request{testkit.Request{Method: http.MethodDelete, Target: testkit.TargetOf(pods + "/a"), Stored: http.StatusOK}}
+	lets := request{testkit.Request{Method: http.MethodDelete, Path: pods + "/runs-on", Target: testkit.TargetOf(pods + "/runs-on"), Stored: http.StatusOK}}
 	another := request{testkit.Request{Method: http.MethodPost, Target: testkit.TargetOf("/api/v1/namespaces/here/services"), Stored: http.StatusCreated}}
 	pod := &stored{resource: corev1.SchemeGroupVersion.WithResource("pods")}
 	for name, test := range map[string]struct {
@@ -149,9 +178,11 @@ func TestCounted(t *testing.T) {
 		"a gap without a fault":                 {1, 1, []request{remove, create}, []request{remove, create}, true, []*lesson{gap}},
 		"a gap as without a fault":              {1, 1, []request{remove, create}, []request{remove, create}, false, nil},
 		"a gap because of a fault":              {1, 1, []request{create, remove}, []request{remove, create}, false, []*lesson{gap}},
+		"deleted, and what it made runs on":     {1, 1, []request{lets, create}, []request{lets, create}, true, nil},
+		"that, and another is deleted":          {1, 1, []request{lets, create}, []request{lets, remove, create, create}, false, []*lesson{gap}},
 		"others delete some":                    {1, 0, nil, []request{create}, false, nil},
 	} {
-		told := &told{Story: &story.Story{Steps: []story.Step{{}, {}}}, ends: []end{{made: slices.Repeat([]*stored{pod}, test.before)},
+		told := &told{Story: &story.Story{Steps: []story.Step{{}, {}}}, orphans: map[string]bool{pods + "/runs-on": true}, ends: []end{{made: slices.Repeat([]*stored{pod}, test.before)},
 			{made: slices.Repeat([]*stored{pod}, test.after), writes: test.usual}}}
 		s := &stage{world: &world{judge: &judge{told: told}}, scenario: &scenario{calibrates: test.learns}, namespace: "here", part: &part{step: 1}}
 		var sent []request
