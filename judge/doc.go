@@ -82,6 +82,8 @@
 // Objects without a namespace, and what lies outside the API server, are not compared; a program that
 // serves webhooks cannot be reached; what kubectl does for the program counts as the user's, and what another
 // client does as nobody's. The controllers of Kubernetes run beside it: one of its own that does their work has a rival.
+// The Pods run nothing: a program that sends a command into one (exec) is refused, without a fault, too, and what
+// it does after that is not judged. A scenario ends with the first step in which the program falls short.
 //
 // # In memory
 //
