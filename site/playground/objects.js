@@ -112,7 +112,8 @@ function draw() {
       body.lastElementChild.remove();
     }
   }
-  if (changed.length <= mostLit) {
+  const lit = [...rows.values()].filter(({row}) => row.getAnimations().length > 0);
+  if (new Set([...lit, ...changed]).size <= mostLit) {
     changed.forEach(lightUp);
   }
   for (const [id, {row}] of rows) {
