@@ -37,7 +37,7 @@ func aFoo(change ...func(foo *v1alpha1.Foo)) *v1alpha1.Foo {
 }
 
 func aDeployment(change ...func(deployment *appsv1.Deployment)) *appsv1.Deployment {
-	deployment := newDeployment(&fooState{foo: aFoo()})
+	deployment := newDeployment(aFoo())
 	deployment.UID, deployment.ResourceVersion, deployment.Generation = "deployment-uid", "100", 1
 	deployment.Status.ObservedGeneration = 1
 	for _, c := range change {

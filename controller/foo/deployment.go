@@ -64,7 +64,15 @@ func (r *Reconciler) createDeployment(ctx context.Context, s *fooState) error {
 			return err
 		}
 	}
-	desired := newDeployment(s)
+	desired := newDeployment(s.foo)
+	if n := len(s.owned); n > 0 && s.foo.Spec.Replicas == nil {
+		// After a rename an autoscaler goes on from where it was. Only the newest of the old ones knows that.
+		old, err := r.Deployments.Deployments(s.foo.Namespace).Get(ctx, s.owned[n-1].Name, metav1.GetOptions{})
+		if err = r.current(s, r.DeploymentStore, old, err == nil && old.UID == s.owned[n-1].UID, err); err != nil {
+			return err
+		}
+		desired.Spec.Replicas = new(ptr.Deref(old.Spec.Replicas, 1))
+	}
 	created, err := r.Deployments.Deployments(s.foo.Namespace).Create(ctx, desired, metav1.CreateOptions{})
 	if err != nil {
 		return err
@@ -180,13 +188,9 @@ func (r *Reconciler) exists(namespace string, owner *metav1.OwnerReference) bool
 }
 
 // newDeployment returns the Deployment to create for a Foo.
-func newDeployment(s *fooState) *appsv1.Deployment {
-	deployment := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: s.foo.Spec.DeploymentName, Namespace: s.foo.Namespace}}
-	// After a rename of a Foo without a number, an autoscaler goes on from where it was.
-	for _, old := range s.owned {
-		deployment.Spec.Replicas = new(ptr.Deref(old.Spec.Replicas, 1)) // that of the newest
-	}
-	applyDesired(deployment, s.foo)
+func newDeployment(foo *v1alpha1.Foo) *appsv1.Deployment {
+	deployment := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: foo.Spec.DeploymentName, Namespace: foo.Namespace}}
+	applyDesired(deployment, foo)
 	return deployment
 }
 

@@ -30,9 +30,10 @@
 // # Caveats
 //
 //   - Run one process at a time (--leader-elect). With two, each sends everything. The API
-//     server checks every write: the version, the UID, the name. That does not help a process
-//     whose watch of Foos is behind that of Deployments: it may write an old number into the
-//     newest Deployment, until it sees the Foo.
+//     server checks every write: the version, the UID, the name.
+//   - A watch of Foos may be behind that of Deployments. Then an old number is written into the newest
+//     Deployment, until the cache has the Foo. If that has no number any more, the old one stays.
+//   - If a webhook gives a new Deployment another number, and the Foo has none, that is its number.
 //   - A rename is no rolling update: the old Deployment goes when the new one exists, with other Pods
 //     that may not run yet, or never.
 //   - A rename reads the live Foo and its new Deployment, and then deletes the old one. If

@@ -813,6 +813,24 @@ func TestRenameKeepsNumber(t *testing.T) {
 	})
 }
 
+// As before, and the cache does not show yet that the old one was scaled. The new one would keep an old
+// number, and with the old one goes the only copy of the right one.
+func TestRenameKeepsNewestNumber(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.createFoo("foo", v1alpha1.FooSpec{DeploymentName: "deployment"})
+		w.again(1)
+		w.set(deploymentPath+"deployment", int64(10), "spec", "replicas")
+		w.set(fooPath+"foo", "renamed", "spec", "deploymentName")
+		w.syncFoos()
+		_, _ = w.tryReconcile(fooKey)
+		w.again(1)
+		if got := *w.deployment("renamed").Spec.Replicas; got != 10 || w.api.Get(deploymentPath+"deployment") != nil {
+			t.Errorf("renamed has %d replicas, want the 10 of the one before, which is gone; sent: %v", got, w.api.Requests())
+		}
+	})
+}
+
 // Two Foos that name one Deployment: the first keeps it.
 func TestTwoFoosOneName(t *testing.T) {
 	w := converged(t, 1)

@@ -78,7 +78,11 @@ func (s *sequence) patientUserActs(key cache.ObjectName) [][]string {
 	case 7, 8, 9:
 		s.setField("user", path, name, "spec", "deploymentName")
 		if name != foo.Spec.DeploymentName {
-			return [][]string{{ask, "POST deployments", ask, "GET deployments/" + name, "DELETE deployments/" + foo.Spec.DeploymentName, status}}
+			all := []string{ask, "POST deployments", ask, "GET deployments/" + name, "DELETE deployments/" + foo.Spec.DeploymentName, status}
+			if foo.Spec.Replicas == nil { // The old one has the number.
+				all = slices.Insert(all, 1, "GET deployments/"+foo.Spec.DeploymentName)
+			}
+			return [][]string{all}
 		}
 	default:
 		return [][]string{s.scales(path, foo)}
