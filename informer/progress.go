@@ -64,8 +64,8 @@ func (s *sight) note(why error, received int) {
 	}
 }
 
-// through returns the stream, and notes its events. end ends it. why is what it begins with:
-// errNoBookmark, or nil for one without a list.
+// through returns the stream, and notes its events. end is the timer that stops it. why is what it
+// begins with: errNoBookmark, or nil for one without a list.
 func (s *sight) through(stream watch.Interface, end *time.Timer, why error) watch.Interface {
 	received := 0
 	s.note(why, received)

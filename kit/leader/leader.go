@@ -199,8 +199,8 @@ func (e *Election) Run(ctx context.Context, lead func(ctx context.Context) error
 	return result
 }
 
-// giveAway empties the Lease if it is ours, also by a request that was cut short, so that the other processes need not wait
-// until it expires. If that fails they wait.
+// giveAway empties the Lease if it is ours, so that the other processes need not wait until it
+// expires. A request that was cut short may have made it ours. If giveAway fails they wait.
 func (e *Election) giveAway() {
 	ctx, cancel := context.WithTimeout(context.Background(), e.options.RenewDeadline)
 	defer cancel()
