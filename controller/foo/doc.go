@@ -63,9 +63,9 @@
 //   - An Event that is dropped (internal/events) is not sent again while its cause goes on, and
 //     another name that is taken is no other cause: the condition tells. All namespaces share the
 //     limit: one with a new cause each 100 ms silences the others.
-//   - That a status cannot be written stands in the log alone. If the Foo of the cache is old, the API
-//     server refuses the status, and an Event of what it would have said is sent, as when a Foo is
-//     deleted and its Deployment is kept.
+//   - That a status cannot be written stands in the log alone. The Event of a
+//     cause is sent before the status. So a Foo that the cache still has may get one that is not true
+//     any more, as when it was deleted and its Deployment is kept.
 //   - A Foo whose status somebody empties, and whose Deployment he deletes, passes for a new one: it
 //     gets both again at once, each time.
 //   - A Foo that waits for a name hears of the Deployment that has it, not of that one's Foo. If that
