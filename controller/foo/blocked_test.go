@@ -69,7 +69,7 @@ func TestDeniedByPolicy(t *testing.T) {
 		if _, err := w.tryReconcile(fooKey); !apierrors.IsInvalid(err) {
 			t.Errorf("error %v, want the server's, to be retried", err)
 		}
-		w.sent("PUT deployments/deployment", "PUT foos/foo/status")
+		w.sent("GET foos/foo", "PUT deployments/deployment", "PUT foos/foo/status")
 		w.ready("foo", v1alpha1.ReasonForbidden)
 		if message := w.foo("foo").Status.Conditions[0].Message; !strings.Contains(message, "'at-most-two' denied request: two are enough") {
 			t.Errorf("message %q does not have the policy's words", message)
@@ -86,7 +86,7 @@ func TestDeniedByPolicy(t *testing.T) {
 		if got := w.foo("foo").Status.AvailableReplicas; got != 0 {
 			t.Errorf("%d available replicas, want 0", got)
 		}
-		if diff := cmp.Diff([]string{"PUT deployments/deployment"}, w.again(1)); diff != "" {
+		if diff := cmp.Diff([]string{"GET foos/foo", "PUT deployments/deployment"}, w.again(1)); diff != "" {
 			t.Error("after the back-off (-want +got):", diff)
 		}
 
@@ -296,7 +296,7 @@ func TestReferenceOfOthers(t *testing.T) {
 		w.set(fooPath+"foo", int64(3), "spec", "replicas")
 		w.sync()
 		w.reconcile()
-		w.sent("PUT deployments/deployment", "PUT foos/foo/status")
+		w.sent("GET foos/foo", "PUT deployments/deployment", "PUT foos/foo/status")
 		references := w.deployment("deployment").OwnerReferences
 		if got := *w.deployment("deployment").Spec.Replicas; got != 3 || len(references) != 2 || references[1].Name != "foo" {
 			t.Errorf("%d replicas, want 3; references %v", got, references)
@@ -321,13 +321,13 @@ func TestNoHotLoop(t *testing.T) {
 			w.sync()
 			_, _ = w.tryReconcile(fooKey)
 		}
-		w.sent("PUT deployments/deployment", "PUT foos/foo/status")
+		w.sent("GET foos/foo", "PUT deployments/deployment", "PUT foos/foo/status")
 		w.ready("foo", v1alpha1.ReasonChangedByOthers)
 		message := "update Deployment default/deployment: spec.replicas is not as it was sent: does an admission webhook change it?"
 		if got := w.foo("foo").Status.Conditions[0].Message; got != message {
 			t.Errorf("message %q, want %q", got, message)
 		}
-		if diff := cmp.Diff([]string{"PUT deployments/deployment", "PUT deployments/deployment"}, w.again(2)); diff != "" {
+		if diff := cmp.Diff([]string{"GET foos/foo", "PUT deployments/deployment", "GET foos/foo", "PUT deployments/deployment"}, w.again(2)); diff != "" {
 			t.Error("after the back-off (-want +got):", diff)
 		}
 		w.told("Warning ChangedByOthers " + message)
@@ -398,7 +398,7 @@ func TestRefusalHoldsUpNothingElse(t *testing.T) {
 		w.set(deploymentPath+"renamed", int64(7), "spec", "replicas")
 		w.sync()
 		w.reconcile()
-		w.sent("PUT deployments/renamed")
+		w.sent("GET foos/foo", "PUT deployments/renamed")
 		w.told("Normal Created Created Deployment renamed", "Normal Updated Updated spec.replicas of Deployment renamed")
 
 		// Renamed again: two are refused.

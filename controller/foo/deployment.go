@@ -107,6 +107,12 @@ func (r *Reconciler) updateDeployment(ctx context.Context, s *fooState) error {
 	// resourceVersion: optimistic locking.
 	desired, differed := s.deployment.DeepCopy(), s.differs
 	applyDesired(desired, s.foo)
+	if !equality.Semantic.DeepEqual(desired.Spec.Replicas, s.deployment.Spec.Replicas) {
+		// An old Foo may carry a number that the new one leaves to others, and theirs stands nowhere else.
+		if err := r.verify(ctx, s); err != nil {
+			return err
+		}
+	}
 	updated, err := r.Deployments.Deployments(s.foo.Namespace).Update(ctx, desired, metav1.UpdateOptions{})
 	if err != nil {
 		return err
@@ -122,21 +128,13 @@ func (r *Reconciler) updateDeployment(ctx context.Context, s *fooState) error {
 // errChanged is a write that the API server accepted and stored with another value.
 var errChanged = errors.New("is not as it was sent: does an admission webhook change it?")
 
-// verify asks the API server whether the Foo is still the one in the cache, and whether it has its
-// Deployment, if the cache has one. If not, a watch is behind and it returns ErrCacheBehind. Of the
-// Foo only the spec counts: each change of that, and the deletion, raises the generation.
+// verify asks the API server whether the Foo is still the one in the cache. If not, the watch is behind
+// and it returns ErrCacheBehind. Only the spec counts: each change of that, and the deletion, raises
+// the generation.
 func (r *Reconciler) verify(ctx context.Context, s *fooState) error {
 	foo, err := r.Foos.Foos(s.foo.Namespace).Get(ctx, s.foo.Name, metav1.GetOptions{})
 	isCurrent := err == nil && foo.UID == s.foo.UID && foo.Generation == s.foo.Generation
-	if err := r.current(s, r.FooStore, foo, isCurrent, err); err != nil || s.deployment == nil {
-		return err
-	}
-	d, err := r.Deployments.Deployments(s.foo.Namespace).Get(ctx, s.deployment.Name, metav1.GetOptions{})
-	isCurrent = err == nil && d.UID == s.deployment.UID && d.DeletionTimestamp == nil && differs(d, s.foo) == ""
-	if err = r.current(s, r.DeploymentStore, d, isCurrent, err); err == nil {
-		s.deployment = d // The status tells the newest.
-	}
-	return err
+	return r.current(s, r.FooStore, foo, isCurrent, err)
 }
 
 // current returns ErrCacheBehind unless a GET has returned what the cache has. What it has returned

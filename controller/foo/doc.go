@@ -31,8 +31,6 @@
 //
 //   - Run one process at a time (--leader-elect). With two, each sends everything. The API
 //     server checks every write: the version, the UID, the name.
-//   - A watch of Foos may be behind that of Deployments. Then an old number is written into the newest
-//     Deployment, until the cache has the Foo. If that has no number any more, the old one stays.
 //   - If a webhook gives a new Deployment another number, and the Foo has none, that is its number.
 //   - A rename is no rolling update: the old Deployment goes when the new one exists, with other Pods
 //     that may not run yet, or never.

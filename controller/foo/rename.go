@@ -37,9 +37,16 @@ func (r *Reconciler) deleteRenamed(ctx context.Context, s *fooState) {
 			if err := r.verify(ctx, s); err != nil {
 				return err
 			}
+			client := r.Deployments.Deployments(s.foo.Namespace)
+			d, err := client.Get(ctx, s.deployment.Name, metav1.GetOptions{})
+			isCurrent := err == nil && d.UID == s.deployment.UID && d.DeletionTimestamp == nil && differs(d, s.foo) == ""
+			if err := r.current(s, r.DeploymentStore, d, isCurrent, err); err != nil {
+				return err
+			}
+			s.deployment = d // The status tells the newest.
 			// With the preconditions, a Deployment that another client has changed or replaced
 			// is kept. Background: it is gone at once, its Pods follow.
-			err := r.Deployments.Deployments(s.foo.Namespace).Delete(ctx, old.Name, metav1.DeleteOptions{
+			err = client.Delete(ctx, old.Name, metav1.DeleteOptions{
 				Preconditions:     &metav1.Preconditions{UID: &old.UID, ResourceVersion: &old.ResourceVersion},
 				PropagationPolicy: new(metav1.DeletePropagationBackground),
 			})

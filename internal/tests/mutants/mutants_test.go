@@ -92,6 +92,7 @@ var mutants = []struct {
 	{"a deletion while blocked", "controller/foo/deployment.go", "if s.blocked == nil && s.deployment != nil && s.differs == \"\" {", "if s.deployment != nil {", "./controller/foo", "TestBlockedFooDeletesNothing"},
 	{"a deletion by name", "controller/foo/rename.go", "Preconditions:     &metav1.Preconditions{UID: &old.UID, ResourceVersion: &old.ResourceVersion},", "", "./controller/foo", "TestRenameKeepsWhatIsNew"},
 	{"a deletion of what is being deleted", "controller/foo/rename.go", " || old.DeletionTimestamp != nil", "", "./controller/foo", "TestRenameWithFinalizers"},
+	{"a number on the cache's word", "controller/foo/deployment.go", "if !equality.Semantic.DeepEqual(desired.Spec.Replicas, s.deployment.Spec.Replicas) {", "if false {", "./controller/foo", "TestStaleStoreSetsNoNumber"},
 	{"a deletion on the cache's word", "controller/foo/rename.go", "if err := r.verify(ctx, s); err != nil {", "if err := error(nil); err != nil {", "./controller/foo", "TestStaleStoreDeletesNothing"},
 	{"a deletion of what has changed", "controller/foo/rename.go", ", ResourceVersion: &old.ResourceVersion}", "}", "./controller/foo", "TestRenameOfReleasedDeployment"},
 	{"replicas taken from an autoscaler", "controller/foo/deployment.go", "\t\tdeployment.Spec.Replicas = new(*foo.Spec.Replicas)\n\t}\n", "\t\tdeployment.Spec.Replicas = new(*foo.Spec.Replicas)\n\t} else {\n\t\tdeployment.Spec.Replicas = new(int32(1))\n\t}\n", "./controller/foo", "TestDrift"},

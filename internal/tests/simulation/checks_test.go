@@ -72,7 +72,7 @@ func (s *sequence) checkCreate(a *exchange) {
 	switch {
 	case controllerOf(a.body) != foo.UID || a.name != foo.Spec.DeploymentName:
 		s.breaks("creates Deployment %s, controlled by %q, for Foo %s", a.name, controllerOf(a.body), foo.UID)
-	case (len(foo.Status.Conditions) > 0 || len(a.worker.seen.owned) > 0 || a.worker.seen.tried) && a.worker.seen.named == "" && a.worker.seen.touched == s.rules.touched[pathOf("foos", a.worker.key)]:
+	case (len(foo.Status.Conditions) > 0 || len(a.worker.seen.owned) > 0 || a.worker.seen.tried) && a.worker.seen.live == nil && s.isUntouched(a.worker):
 		s.breaks("creates the Deployment of a Foo that is gone")
 	}
 	for _, old := range a.worker.seen.owned {
@@ -83,7 +83,8 @@ func (s *sequence) checkCreate(a *exchange) {
 }
 
 // checkUpdate: only a Deployment that the Foo controls and that is there to stay is
-// changed, only in our fields, and not back to an older generation.
+// changed, only in our fields, and not back to an older generation, or to a number that the Foo
+// has given away.
 func (s *sequence) checkUpdate(a *exchange) {
 	foo := a.worker.seen.foo
 	before, after := typed[appsv1.Deployment](s, a.before), decode[appsv1.Deployment](s, a.body)
@@ -93,6 +94,9 @@ func (s *sequence) checkUpdate(a *exchange) {
 	if before.DeletionTimestamp != nil {
 		s.breaks("changes a Deployment that is being deleted")
 	}
+	if live := a.worker.seen.live; live != nil && live.Spec.Replicas == nil && s.isUntouched(a.worker) && oracle.Replicas(before) != oracle.Replicas(after) {
+		s.breaks("sets the number of replicas, which the live Foo leaves to others")
+	}
 	if diff := cmp.Diff(theirs(before, foo), theirs(after, foo), cmpopts.EquateEmpty()); diff != "" {
 		s.breaks("changes what is not its own (-before +after):\n%s", diff)
 	}
@@ -101,6 +105,11 @@ func (s *sequence) checkUpdate(a *exchange) {
 			s.breaks("goes back from generation %d to %d", made.Generation, foo.Generation)
 		}
 	}
+}
+
+// isUntouched reports whether nobody has changed the live Foo since the worker began.
+func (s *sequence) isUntouched(w *worker) bool {
+	return w.seen.touched == s.rules.touched[pathOf("foos", w.key)]
 }
 
 // theirs is what a Deployment has besides our fields.
@@ -144,7 +153,7 @@ func (s *sequence) checkDelete(a *exchange) {
 	if !slices.Contains(saw.wants(), "DELETE "+a.name) {
 		s.breaks("deletes %s, and the Foo does not have the Deployment that it names, as it asks for it", a.name)
 	}
-	if saw.named == a.name && saw.touched == s.rules.touched[pathOf("foos", a.worker.key)] {
+	if saw.live != nil && saw.live.Spec.DeploymentName == a.name && s.isUntouched(a.worker) {
 		s.breaks("deletes the Deployment that the live Foo names")
 	}
 }

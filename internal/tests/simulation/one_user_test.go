@@ -98,12 +98,12 @@ func (s *sequence) scales(path string, foo *v1alpha1.Foo) []string {
 	if after.Generation == foo.Generation {
 		return nil
 	}
-	status := "PUT foos/" + foo.Name + "/status"
+	ask, status := "GET foos/"+foo.Name, "PUT foos/"+foo.Name+"/status"
 	wanted := after.Spec.Replicas
 	if wanted == nil || before.Spec.Replicas != nil && *before.Spec.Replicas == *wanted {
 		return []string{status}
 	}
-	return []string{"PUT deployments/" + before.Name, status}
+	return []string{ask, "PUT deployments/" + before.Name, status}
 }
 
 // rollsOut makes the Pods of a Foo's Deployment available.

@@ -75,7 +75,7 @@ func (x *exchange) of(w *worker) (writes []string) {
 	case x.method != http.MethodGet:
 		return []string{x.method + " " + x.name}
 	}
-	return slices.DeleteFunc(w.seen.wants(), func(write string) bool { return strings.HasPrefix(write, "PUT") || w.sent[write] })
+	return slices.DeleteFunc(w.seen.wants(), func(write string) bool { return write == statusWrite || w.sent[write] })
 }
 
 // ended notes how a request has ended for the worker: refused, lost (nobody knows), or done.

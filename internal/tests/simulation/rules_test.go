@@ -28,10 +28,10 @@ type rules struct {
 // seen is what a worker can know: at its beginning, and from the answers since.
 type seen struct {
 	view
-	wanted  []string // the writes that its Foo needed
-	tried   bool     // its process has sent one for this Foo
-	named   string   // the Deployment that the live Foo names, if it is the same Foo
-	touched int      // how often others had changed the live Foo
+	wanted  []string      // the writes that its Foo needed
+	tried   bool          // its process has sent one for this Foo
+	touched int           // how often others had changed the live Foo
+	live    *v1alpha1.Foo // the API server's, if it is the same Foo
 }
 
 // view is what a store says about one key.
@@ -94,7 +94,7 @@ func (s *sequence) sees(w *worker) seen {
 		r.ends(saw.wanted)
 	}
 	if live := s.api.Get(path); live != nil && live.GetUID() == saw.foo.UID {
-		saw.named = typed[v1alpha1.Foo](s, live).Spec.DeploymentName
+		saw.live = typed[v1alpha1.Foo](s, live)
 	}
 	return saw
 }
