@@ -85,8 +85,8 @@ type Write struct {
 	Name, Title string
 	// Purpose: what has succeeded for another one was not undone.
 	Purpose string
-	// Version is that of the cached object from which the write is made, "" if there is none. One
-	// that the API server has refused is not sent again until the cache has another, or for 20 s.
+	// Version is that of the cached object from which the write is made, "" if there is none. After a
+	// Conflict or NotFound it is not sent again until the cache has another, or for 20 s.
 	Version string
 	// New says that the object is new: a success need not be remembered, which saves the memory of
 	// a start with many of them.
@@ -156,10 +156,12 @@ func (f *Failures) Try(object metav1.Object, w Write, send func() error) Failure
 
 // notWanted notes that a write is not wanted now.
 func (f *Failures) notWanted(id attemptID, w Write, a attempt, undone bool) Failure {
-	if undone && time.Since(a.ended) < stoodFor { // Look again whether it is forgotten.
+	switch hasStood := time.Since(a.ended) >= stoodFor; {
+	case undone && !hasStood: // Look again whether it is forgotten.
 		return Failure{Write: w.Name, Err: w.failed(ErrUndone), Lasts: true, Wait: lastsFrom}
-	}
-	if a.err != nil && !a.since.IsZero() {
+	case a.err == nil && a.done > 0 && hasStood:
+		f.attempts.Remove(id)
+	case a.err != nil && !a.since.IsZero():
 		a.since = time.Time{} // If it is wanted again within a minute, its back-off goes on.
 		f.attempts.Add(id, a, stoodFor)
 	}

@@ -165,6 +165,10 @@ func TestUndoneIsToldForAMinute(t *testing.T) {
 		if got := failures.Try(object(1), w, nil).Err; got != nil {
 			t.Errorf("after a minute: %v, want nothing", got)
 		}
+		// It has stood, and is not undone for the ninth time.
+		if got := failures.Try(object(1), w, func() error { return nil }).Err; got != nil {
+			t.Errorf("written again: %v, want nothing", got)
+		}
 	})
 }
 

@@ -5,8 +5,8 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
+	"k8s.io/utils/ptr"
 )
 
 // An informer calls its handler after the store has changed, one call at a time; the handlers
@@ -76,11 +76,9 @@ func EnqueueOwner(queue Queue, owner schema.GroupKind, waiting func(dependent ca
 
 // holder is who has the name of an object, for those that wait for it: another text, another holder.
 func holder(obj any) string {
-	object, uid := obj.(metav1.Object), types.UID("")
-	if controller := metav1.GetControllerOfNoCopy(object); controller != nil {
-		uid = controller.UID
-	}
-	return fmt.Sprint(uid, object.GetDeletionTimestamp() != nil)
+	object := obj.(metav1.Object)
+	owner := ptr.Deref(metav1.GetControllerOfNoCopy(object), metav1.OwnerReference{})
+	return fmt.Sprint(owner.UID, object.GetDeletionTimestamp() != nil)
 }
 
 // isUnchanged reports whether a handler is called for an object that did not change. A fake

@@ -37,7 +37,8 @@ func aFoo(change ...func(foo *v1alpha1.Foo)) *v1alpha1.Foo {
 }
 
 func aDeployment(change ...func(deployment *appsv1.Deployment)) *appsv1.Deployment {
-	deployment := newDeployment(aFoo())
+	deployment := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: "deployment", Namespace: "default"}}
+	applyDesired(deployment, &fooState{foo: aFoo()})
 	deployment.UID, deployment.ResourceVersion, deployment.Generation = "deployment-uid", "100", 1
 	deployment.Status.ObservedGeneration = 1
 	for _, c := range change {
@@ -139,11 +140,11 @@ func TestApplyDesired(t *testing.T) {
 		if test.want != nil {
 			test.want(want)
 		}
-		if field := differs(got, foo); (field != "") != (test.want != nil) {
+		if field := differs(got, &fooState{foo: foo}); (field != "") != (test.want != nil) {
 			t.Errorf("%s: %q differs", test.reason, field)
 		}
-		applyDesired(got, foo)
-		if field := differs(got, foo); field != "" {
+		applyDesired(got, &fooState{foo: foo})
+		if field := differs(got, &fooState{foo: foo}); field != "" {
 			t.Errorf("%s: %q still differs", test.reason, field)
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
@@ -159,7 +160,7 @@ func BenchmarkDiffers(b *testing.B) {
 	b.Run("fields", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			if differs(stored, foo) != "" {
+			if differs(stored, &fooState{foo: foo}) != "" {
 				b.Fatal("the Deployment is not as it should be")
 			}
 		}
@@ -168,7 +169,7 @@ func BenchmarkDiffers(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
 			wanted := stored.DeepCopy()
-			applyDesired(wanted, foo)
+			applyDesired(wanted, &fooState{foo: foo})
 			if !equality.Semantic.DeepEqual(stored, wanted) {
 				b.Fatal("the Deployment is not as it should be")
 			}

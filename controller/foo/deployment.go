@@ -59,19 +59,12 @@ func (r *Reconciler) syncDeployment(ctx context.Context, s *fooState) {
 // createDeployment creates the Deployment that the cache does not have. A Foo that may have had
 // one may be gone, and its Deployment after it (doc.go, Deletion).
 func (r *Reconciler) createDeployment(ctx context.Context, s *fooState) error {
+	desired := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: s.foo.Spec.DeploymentName, Namespace: s.foo.Namespace}}
+	old := applyDesired(desired, s)
 	if !s.isNew {
-		if err := r.verify(ctx, s); err != nil {
+		if err := r.verify(ctx, s, old); err != nil {
 			return err
 		}
-	}
-	desired := newDeployment(s.foo)
-	if n := len(s.owned); n > 0 && s.foo.Spec.Replicas == nil {
-		// After a rename an autoscaler goes on from where it was. Only the newest of the old ones knows that.
-		old, err := r.Deployments.Deployments(s.foo.Namespace).Get(ctx, s.owned[n-1].Name, metav1.GetOptions{})
-		if err = r.current(s, r.DeploymentStore, old, err == nil && old.UID == s.owned[n-1].UID, err); err != nil {
-			return err
-		}
-		desired.Spec.Replicas = new(ptr.Deref(old.Spec.Replicas, 1))
 	}
 	created, err := r.Deployments.Deployments(s.foo.Namespace).Create(ctx, desired, metav1.CreateOptions{})
 	if err != nil {
@@ -106,10 +99,10 @@ func (r *Reconciler) updateDeployment(ctx context.Context, s *fooState) error {
 	// s.deployment is the cache's: never change it, change a copy. The copy keeps the
 	// resourceVersion: optimistic locking.
 	desired, differed := s.deployment.DeepCopy(), s.differs
-	applyDesired(desired, s.foo)
+	old := applyDesired(desired, s)
 	if !equality.Semantic.DeepEqual(desired.Spec.Replicas, s.deployment.Spec.Replicas) {
 		// An old Foo may carry a number that the new one leaves to others, and theirs stands nowhere else.
-		if err := r.verify(ctx, s); err != nil {
+		if err := r.verify(ctx, s, old); err != nil {
 			return err
 		}
 	}
@@ -128,13 +121,17 @@ func (r *Reconciler) updateDeployment(ctx context.Context, s *fooState) error {
 // errChanged is a write that the API server accepted and stored with another value.
 var errChanged = errors.New("is not as it was sent: does an admission webhook change it?")
 
-// verify asks the API server whether the Foo is still the one in the cache. If not, the watch is behind
-// and it returns ErrCacheBehind. Only the spec counts: each change of that, and the deletion, raises
-// the generation.
-func (r *Reconciler) verify(ctx context.Context, s *fooState) error {
+// verify asks the API server whether the Foo is still the one in the cache, and so is the number of an old
+// Deployment, if there is one. If not, a watch is behind and it returns ErrCacheBehind. Of the Foo only the
+// spec counts: each change of that, and the deletion, raises the generation.
+func (r *Reconciler) verify(ctx context.Context, s *fooState, old *appsv1.Deployment) error {
 	foo, err := r.Foos.Foos(s.foo.Namespace).Get(ctx, s.foo.Name, metav1.GetOptions{})
 	isCurrent := err == nil && foo.UID == s.foo.UID && foo.Generation == s.foo.Generation
-	return r.current(s, r.FooStore, foo, isCurrent, err)
+	if err := r.current(s, r.FooStore, foo, isCurrent, err); err != nil || old == nil {
+		return err
+	}
+	d, err := r.Deployments.Deployments(s.foo.Namespace).Get(ctx, old.Name, metav1.GetOptions{})
+	return r.current(s, r.DeploymentStore, d, err == nil && d.UID == old.UID && ptr.Deref(d.Spec.Replicas, 1) == ptr.Deref(old.Spec.Replicas, 1), err)
 }
 
 // current returns ErrCacheBehind unless a GET has returned what the cache has. What it has returned
@@ -185,30 +182,27 @@ func (r *Reconciler) exists(namespace string, owner *metav1.OwnerReference) bool
 	return ok && foo.UID == owner.UID
 }
 
-// newDeployment returns the Deployment to create for a Foo.
-func newDeployment(foo *v1alpha1.Foo) *appsv1.Deployment {
-	deployment := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: foo.Spec.DeploymentName, Namespace: foo.Namespace}}
-	applyDesired(deployment, foo)
-	return deployment
-}
-
 // applyDesired sets the fields that this controller decides. The others stay: the API server's
-// defaults, and what autoscalers and people have set.
-func applyDesired(deployment *appsv1.Deployment, foo *v1alpha1.Foo) {
+// defaults, and what autoscalers and people have set. It returns the old Deployment whose number of replicas it
+// sets, nil if there is none.
+func applyDesired(deployment *appsv1.Deployment, s *fooState) (old *appsv1.Deployment) {
 	// The Foo controls it, and the garbage collector deletes it after the Foo. One reference can be
 	// the controller's, and somebody may have added another one to the Foo.
-	owner := entry(&deployment.OwnerReferences, func(o metav1.OwnerReference) bool { return o.UID == foo.UID && ptr.Deref(o.Controller, false) })
-	*owner = *metav1.NewControllerRef(foo, fooKind)
+	owner := entry(&deployment.OwnerReferences, func(o metav1.OwnerReference) bool { return o.UID == s.foo.UID && ptr.Deref(o.Controller, false) })
+	*owner = *metav1.NewControllerRef(s.foo, fooKind)
 	// Which Pods are the Deployment's. It can never be changed: the API server says so.
-	deployment.Spec.Selector = &metav1.LabelSelector{MatchLabels: map[string]string{uidLabel: string(foo.UID)}}
-	// nil leaves the number to others, such as an autoscaler.
-	if foo.Spec.Replicas != nil {
-		deployment.Spec.Replicas = new(*foo.Spec.Replicas)
+	deployment.Spec.Selector = &metav1.LabelSelector{MatchLabels: map[string]string{uidLabel: string(s.foo.UID)}}
+	// nil leaves the number to others, such as an autoscaler. After a rename that of the old Deployment is theirs.
+	if s.foo.Spec.Replicas != nil {
+		deployment.Spec.Replicas = new(*s.foo.Spec.Replicas)
+	} else {
+		old = s.takeOver(deployment)
 	}
 	template := &deployment.Spec.Template
-	metav1.SetMetaDataLabel(&template.ObjectMeta, uidLabel, string(foo.UID))
+	metav1.SetMetaDataLabel(&template.ObjectMeta, uidLabel, string(s.foo.UID))
 	ours := entry(&template.Spec.Containers, func(c corev1.Container) bool { return c.Name == containerName })
 	ours.Name, ours.Image = containerName, containerImage
+	return old
 }
 
 // entry returns the first entry of a list that matches. It adds an empty one if there is none.
@@ -221,11 +215,11 @@ func entry[T any](list *[]T, matches func(T) bool) *T {
 }
 
 // differs names a field that applyDesired would change, "" if there is none.
-func differs(is *appsv1.Deployment, foo *v1alpha1.Foo) string {
+func differs(is *appsv1.Deployment, s *fooState) string {
 	want, equal := is.DeepCopy(), equality.Semantic.DeepEqual
-	applyDesired(want, foo)
+	applyDesired(want, s)
 	switch {
-	case is.Name != foo.Spec.DeploymentName:
+	case is.Name != s.foo.Spec.DeploymentName:
 		return "metadata.name" // A webhook has changed it.
 	case !equal(is.OwnerReferences, want.OwnerReferences):
 		return "metadata.ownerReferences"

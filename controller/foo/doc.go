@@ -23,7 +23,7 @@
 //
 // After each of these the watch of Deployments may be ahead of that of Foos: the store still
 // has the Foo, and no Deployment. So a Foo is read from the API server before it gets one, unless
-// it has no status and no Deployment, and no write for it has failed: a new Foo. A Foo that is
+// it has no condition and no Deployment, and no write for it has failed: a new Foo. A Foo that is
 // gone and whose status could never be written passes for a new one, once in an hour. The
 // garbage collector deletes what it gets.
 //
@@ -32,6 +32,8 @@
 //   - Run one process at a time (--leader-elect). With two, each sends everything. The API
 //     server checks every write: the version, the UID, the name.
 //   - If a webhook gives a new Deployment another number, and the Foo has none, that is its number.
+//   - While an old Deployment is not deleted, such as when that is refused, the new one of a Foo without a
+//     number is not left with fewer replicas: it follows the old one up, and nobody can set a lower number.
 //   - A rename is no rolling update: the old Deployment goes when the new one exists, with other Pods
 //     that may not run yet, or never.
 //   - A rename reads the live Foo and its new Deployment, and then deletes the old one. If

@@ -133,10 +133,8 @@ func (r *Reconciler) try(s *fooState, w controller.Write, send func() error) {
 // readState returns what the cache shows of a Foo.
 func (r *Reconciler) readState(key cache.ObjectName, foo *v1alpha1.Foo) *fooState {
 	s := &fooState{key: key, foo: foo, owned: informer.DeploymentsOf(r.DeploymentStore, foo)}
-	// Causes stand in one order, or each would be another text. The newest is the last.
-	slices.SortFunc(s.owned, func(a, b *appsv1.Deployment) int {
-		return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time), cmp.Compare(a.Name, b.Name))
-	})
+	// Causes stand in one order, or each would be another text.
+	slices.SortFunc(s.owned, func(a, b *appsv1.Deployment) int { return cmp.Compare(a.Name, b.Name) })
 	if d, ok := get[*appsv1.Deployment](r.DeploymentStore, cache.NewObjectName(foo.Namespace, foo.Spec.DeploymentName)); ok {
 		s.set(d)
 	}
@@ -148,7 +146,7 @@ func (r *Reconciler) readState(key cache.ObjectName, foo *v1alpha1.Foo) *fooStat
 }
 
 // set notes the Deployment that has the name.
-func (s *fooState) set(d *appsv1.Deployment) { s.deployment, s.differs = d, differs(d, s.foo) }
+func (s *fooState) set(d *appsv1.Deployment) { s.deployment, s.differs = d, differs(d, s) }
 
 // get returns the object that a store holds under key. The store shares it: do not
 // change it.

@@ -827,13 +827,14 @@ func TestRenameKeepsNumber(t *testing.T) {
 	})
 }
 
-// As before, and the cache does not show yet that the old one was scaled. The new one would keep an old
-// number, and with the old one goes the only copy of the right one.
+// As before, and the cache does not show yet that the old one was scaled down.
 func TestRenameKeepsNewestNumber(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
 		w.createFoo("foo", v1alpha1.FooSpec{DeploymentName: "deployment"})
 		w.again(1)
+		w.set(deploymentPath+"deployment", int64(50), "spec", "replicas")
+		w.syncDeployments()
 		w.set(deploymentPath+"deployment", int64(10), "spec", "replicas")
 		w.set(fooPath+"foo", "renamed", "spec", "deploymentName")
 		w.syncFoos()
@@ -843,6 +844,54 @@ func TestRenameKeepsNewestNumber(t *testing.T) {
 			t.Errorf("renamed has %d replicas, want the 10 of the one before, which is gone; sent: %v", got, w.api.Requests())
 		}
 	})
+}
+
+// An old Deployment may be scaled as long as it is there. It is deleted when the new one has its number, which
+// nothing else has.
+func TestOldNumberIsTakenOver(t *testing.T) {
+	keep := policy("ValidatingAdmissionPolicy 'keep' denied request: it stays")
+	for reason, scale := range map[string]func(w *world) (named string){
+		"while its deletion is refused": func(w *world) string {
+			w.refuse(http.MethodDelete, deploymentPath, keep)
+			w.again(2)
+			w.set(deploymentPath+"deployment", int64(50), "spec", "replicas")
+			w.again(10)
+			w.api.Refuse(nil)
+			return "renamed"
+		},
+		"just before its deletion": func(w *world) string {
+			w.api.Intercept(func(_ http.ResponseWriter, r *http.Request) bool {
+				if r.Method == http.MethodDelete {
+					w.api.Intercept(nil)
+					w.set(deploymentPath+"deployment", int64(50), "spec", "replicas")
+				}
+				return false
+			})
+			return "renamed"
+		},
+		"and the Foo is named back": func(w *world) string {
+			w.refuse(http.MethodDelete, deploymentPath, keep)
+			w.again(2)
+			w.set(deploymentPath+"renamed", int64(50), "spec", "replicas")
+			w.set(fooPath+"foo", "deployment", "spec", "deploymentName")
+			w.api.Refuse(nil)
+			return "deployment"
+		},
+	} {
+		t.Run(reason, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t)
+				w.createFoo("foo", v1alpha1.FooSpec{DeploymentName: "deployment"})
+				w.again(1)
+				w.set(fooPath+"foo", "renamed", "spec", "deploymentName")
+				named := scale(w)
+				w.again(3)
+				if got := *w.deployment(named).Spec.Replicas; got != 50 || len(w.api.List("deployments")) != 1 {
+					t.Errorf("%s has %d replicas, want 50, and no other Deployment: %d are there", named, got, len(w.api.List("deployments")))
+				}
+			})
+		})
+	}
 }
 
 // Two Foos that name one Deployment: the first keeps it.

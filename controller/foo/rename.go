@@ -3,9 +3,11 @@ package foo
 import (
 	"context"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/cache"
+	"k8s.io/utils/ptr"
 
 	"example.com/byhand/controller"
 )
@@ -34,19 +36,18 @@ func (r *Reconciler) deleteRenamed(ctx context.Context, s *fooState) {
 			// A stale Foo may carry an old name, and `old` may be the current one. And the one
 			// that the Foo names may be gone. A delete cannot be taken back, so ask the API
 			// server for both.
-			if err := r.verify(ctx, s); err != nil {
+			if err := r.verify(ctx, s, nil); err != nil {
 				return err
 			}
-			client := r.Deployments.Deployments(s.foo.Namespace)
-			d, err := client.Get(ctx, s.deployment.Name, metav1.GetOptions{})
-			isCurrent := err == nil && d.UID == s.deployment.UID && d.DeletionTimestamp == nil && differs(d, s.foo) == ""
+			d, err := r.Deployments.Deployments(s.foo.Namespace).Get(ctx, s.deployment.Name, metav1.GetOptions{})
+			isCurrent := err == nil && d.UID == s.deployment.UID && d.DeletionTimestamp == nil && differs(d, s) == ""
 			if err := r.current(s, r.DeploymentStore, d, isCurrent, err); err != nil {
 				return err
 			}
 			s.deployment = d // The status tells the newest.
 			// With the preconditions, a Deployment that another client has changed or replaced
 			// is kept. Background: it is gone at once, its Pods follow.
-			err = client.Delete(ctx, old.Name, metav1.DeleteOptions{
+			err = r.Deployments.Deployments(s.foo.Namespace).Delete(ctx, old.Name, metav1.DeleteOptions{
 				Preconditions:     &metav1.Preconditions{UID: &old.UID, ResourceVersion: &old.ResourceVersion},
 				PropagationPolicy: new(metav1.DeletePropagationBackground),
 			})
@@ -59,4 +60,17 @@ func (r *Reconciler) deleteRenamed(ctx context.Context, s *fooState) {
 			return nil
 		})
 	}
+}
+
+// takeOver gives a Deployment as many replicas as the largest of those that it replaces has, if that is more, and
+// returns that one, nil if there is none. The number stands nowhere but in the old Deployment, which is deleted:
+// others may scale it until then.
+func (s *fooState) takeOver(d *appsv1.Deployment) (highest *appsv1.Deployment) {
+	for _, old := range s.owned {
+		isReplaced := old.Name != s.foo.Spec.DeploymentName && old.DeletionTimestamp == nil
+		if n := ptr.Deref(old.Spec.Replicas, 1); isReplaced && (d.Spec.Replicas == nil || n > *d.Spec.Replicas) {
+			d.Spec.Replicas, highest = &n, old
+		}
+	}
+	return highest
 }

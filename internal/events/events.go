@@ -7,7 +7,7 @@
 // are seldom a series, since the Foo or the Deployment has another resourceVersion. If they are,
 // the second is a PATCH, for which config/rbac has no right: it is dropped, and the condition tells
 // it. The broadcaster remembers each Event for six minutes. How many there are is bounded by the program:
-// one for each cause in five minutes, and one for each write that succeeds.
+// one for each cause that is new, and one for each write that succeeds.
 package events
 
 import (

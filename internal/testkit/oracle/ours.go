@@ -26,9 +26,9 @@ const (
 type Exists func(name string, uid types.UID) bool
 
 // Reason returns the reason of the condition Ready of a Foo, given the Deployment of the name
-// that it asks for, nil if there is none, and which Foos exist in its namespace. Refusals and failures
-// apart, it depends on nothing else.
-func Reason(foo *v1alpha1.Foo, named *appsv1.Deployment, exists Exists) string {
+// that it asks for, nil if there is none, those that it controls, and which Foos exist in its namespace. Refusals
+// and failures apart, it depends on nothing else.
+func Reason(foo *v1alpha1.Foo, named *appsv1.Deployment, owned []*appsv1.Deployment, exists Exists) string {
 	var owner *metav1.OwnerReference
 	if named != nil {
 		owner = metav1.GetControllerOfNoCopy(named)
@@ -44,7 +44,7 @@ func Reason(foo *v1alpha1.Foo, named *appsv1.Deployment, exists Exists) string {
 		return v1alpha1.ReasonNameTaken
 	case owner.UID != foo.UID, named.DeletionTimestamp != nil:
 		return v1alpha1.ReasonWaitingForDeletion
-	case Missing(foo, named) != "":
+	case Missing(foo, named, owned) != "":
 		return v1alpha1.ReasonWaitingForReplicas
 	case complete(named) && (named.Spec.Paused || reported(named) == ""):
 		return v1alpha1.ReasonAvailable
@@ -70,12 +70,12 @@ func reported(d *appsv1.Deployment) (reason string) {
 // Wants returns the writes that a Foo still needs, as "METHOD name" of the Deployment. owned
 // are those that it controls.
 func Wants(foo *v1alpha1.Foo, named *appsv1.Deployment, owned []*appsv1.Deployment, exists Exists) (all []string) {
-	switch reason := Reason(foo, named, exists); {
+	switch reason := Reason(foo, named, owned, exists); {
 	case reason == v1alpha1.ReasonInvalidSpec, reason == v1alpha1.ReasonNameTaken, reason == v1alpha1.ReasonWaitingForDeletion:
 		return nil
 	case named == nil:
 		return []string{"POST " + foo.Spec.DeploymentName}
-	case Missing(foo, named) != "":
+	case Missing(foo, named, owned) != "":
 		return []string{"PUT " + named.Name}
 	}
 	for _, d := range owned {
@@ -88,7 +88,7 @@ func Wants(foo *v1alpha1.Foo, named *appsv1.Deployment, owned []*appsv1.Deployme
 
 // Status returns the status of a Foo, refusals and failures apart, without times and messages.
 func Status(foo *v1alpha1.Foo, named *appsv1.Deployment, owned []*appsv1.Deployment, exists Exists) v1alpha1.FooStatus {
-	ready := metav1.Condition{Type: v1alpha1.FooReady, Status: metav1.ConditionFalse, Reason: Reason(foo, named, exists), ObservedGeneration: foo.Generation}
+	ready := metav1.Condition{Type: v1alpha1.FooReady, Status: metav1.ConditionFalse, Reason: Reason(foo, named, owned, exists), ObservedGeneration: foo.Generation}
 	if ready.Reason == v1alpha1.ReasonAvailable {
 		ready.Status = metav1.ConditionTrue
 	}
@@ -117,8 +117,8 @@ func Untrue(status, want v1alpha1.FooStatus) string {
 	return ""
 }
 
-// Missing returns what a Deployment lacks of what the Foo that controls it asks for.
-func Missing(foo *v1alpha1.Foo, d *appsv1.Deployment) string {
+// Missing returns what a Deployment lacks of what the Foo that controls it asks for. owned are all that it controls.
+func Missing(foo *v1alpha1.Foo, d *appsv1.Deployment, owned []*appsv1.Deployment) string {
 	want := map[string]string{uidLabel: string(foo.UID)}
 	switch {
 	case !reflect.DeepEqual(*metav1.GetControllerOfNoCopy(d), metav1.OwnerReference{APIVersion: "samplecontroller.k8s.io/v1alpha1", Kind: "Foo", Name: foo.Name, UID: foo.UID, Controller: new(true), BlockOwnerDeletion: new(true)}):
@@ -127,6 +127,10 @@ func Missing(foo *v1alpha1.Foo, d *appsv1.Deployment) string {
 		return fmt.Sprintf("Its selector is %v.", d.Spec.Selector)
 	case foo.Spec.Replicas != nil && Replicas(d) != *foo.Spec.Replicas:
 		return fmt.Sprintf("It asks for %d replicas.", Replicas(d))
+	case foo.Spec.Replicas == nil && slices.ContainsFunc(owned, func(old *appsv1.Deployment) bool {
+		return old.Name != d.Name && old.DeletionTimestamp == nil && Replicas(old) > Replicas(d)
+	}):
+		return fmt.Sprintf("It asks for %d replicas, and one that it replaces for more.", Replicas(d))
 	case d.Spec.Template.Labels[uidLabel] != string(foo.UID):
 		return fmt.Sprintf("The labels of its Pods, %v, lack the UID of the Foo.", d.Spec.Template.Labels)
 	case !slices.Contains(Images(d), container+"="+image):
@@ -146,7 +150,7 @@ func complete(d *appsv1.Deployment) bool {
 func (n *namespace) unkept(foo *v1alpha1.Foo) string {
 	named := n.named[foo.Spec.DeploymentName]
 	if Possible(foo) && ControllerOf(named) == foo.UID {
-		if text := Missing(foo, named); text != "" {
+		if text := Missing(foo, named, n.owned[foo.UID]); text != "" {
 			return text
 		}
 	}

@@ -75,11 +75,6 @@ func (s *sequence) checkCreate(a *exchange) {
 	case (len(foo.Status.Conditions) > 0 || len(a.worker.seen.owned) > 0 || a.worker.seen.tried) && a.worker.seen.live == nil && s.isUntouched(a.worker):
 		s.breaks("creates the Deployment of a Foo that is gone")
 	}
-	for _, old := range a.worker.seen.owned {
-		if is, was := oracle.Replicas(decode[appsv1.Deployment](s, a.body)), oracle.Replicas(old); foo.Spec.Replicas == nil && is < was {
-			s.breaks("creates Deployment %s for %d replicas, and %s has %d", a.name, is, old.Name, was)
-		}
-	}
 }
 
 // checkUpdate: only a Deployment that the Foo controls and that is there to stay is
@@ -93,6 +88,10 @@ func (s *sequence) checkUpdate(a *exchange) {
 	}
 	if before.DeletionTimestamp != nil {
 		s.breaks("changes a Deployment that is being deleted")
+	}
+	if slices.ContainsFunc(a.worker.seen.owned, func(old *appsv1.Deployment) bool { return oracle.Replicas(old) == oracle.Replicas(after) }) {
+		before = before.DeepCopy()
+		before.Spec.Replicas = after.Spec.Replicas // It takes over the number of one that it replaces.
 	}
 	if live := a.worker.seen.live; live != nil && live.Spec.Replicas == nil && s.isUntouched(a.worker) && oracle.Replicas(before) != oracle.Replicas(after) {
 		s.breaks("sets the number of replicas, which the live Foo leaves to others")
@@ -135,8 +134,8 @@ func theirs(deployment *appsv1.Deployment, foo *v1alpha1.Foo) *appsv1.Deployment
 	return rest
 }
 
-// checkDelete: only a Deployment that the Foo controls is deleted, not twice, and
-// not the one that the live Foo has named all the time.
+// checkDelete: only a Deployment that the Foo controls is deleted, not twice, not the one that the
+// live Foo has named all the time, and not the only one that has a number.
 func (s *sequence) checkDelete(a *exchange) {
 	saw := a.worker.seen
 	if a.preconditions.UID == nil {
@@ -155,6 +154,9 @@ func (s *sequence) checkDelete(a *exchange) {
 	}
 	if saw.live != nil && saw.live.Spec.DeploymentName == a.name && s.isUntouched(a.worker) {
 		s.breaks("deletes the Deployment that the live Foo names")
+	}
+	if was, is := oracle.Replicas(typed[appsv1.Deployment](s, a.before)), oracle.Replicas(saw.deployment); saw.foo.Spec.Replicas == nil && is < was {
+		s.breaks("deletes Deployment %s with %d replicas, and %s has %d", a.name, was, saw.deployment.Name, is)
 	}
 }
 

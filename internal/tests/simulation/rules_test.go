@@ -74,7 +74,7 @@ func (v view) changed(s *sequence, x *exchange) string {
 	if oracle.ControllerOf(stored) != v.foo.UID {
 		return "owner"
 	}
-	return oracle.Missing(v.foo, stored)
+	return oracle.Missing(v.foo, stored, v.owned)
 }
 
 func statusOf(s *sequence, foo *unstructured.Unstructured) v1alpha1.FooStatus {
