@@ -49,7 +49,8 @@ func TestPatterns(t *testing.T) {
 		"2026-01-02T15:04:05+24:00": false,
 		"2026-01-02T15:04:05+01:60": false,
 		// The format date-time admits these.
-		"2026-01-02t00:30:00z":      false,
+		"2026-01-02t00:30:00Z":      false,
+		"2026-01-02T00:30:00z":      false,
 		"2026-01-02T00:30:00x5Z":    false,
 		"2026-01-02T00:30:00+99:99": false,
 	} {
