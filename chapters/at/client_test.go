@@ -13,34 +13,24 @@ import (
 // and the answer comes back.
 func TestRequests(t *testing.T) {
 	const (
-		path    = "/apis/cnat.programming-kubernetes.info/v1alpha1"
-		version = `"apiVersion":"cnat.programming-kubernetes.info/v1alpha1"`
-		at      = `{"kind":"At",` + version + `,"metadata":{"name":"one","resourceVersion":"7"}}`
-		put     = `{"kind":"At",` + version + `,"metadata":{"name":"one","resourceVersion":"6"},"spec":{"schedule":"","containers":null},"status":{"phase":"RUNNING"}}`
+		path    = "/apis/cnat.programming-kubernetes.info/v1alpha1/namespaces/ns/ats/one"
+		at      = `{"kind":"At","apiVersion":"cnat.programming-kubernetes.info/v1alpha1","metadata":{"name":"one","resourceVersion":"6"}`
+		updated = at + `,"spec":{"schedule":"","containers":null},"status":{"phase":"RUNNING"}}`
 	)
-	one := &At{ObjectMeta: metav1.ObjectMeta{Name: "one", ResourceVersion: "7"}}
-	for _, test := range []struct {
-		request string
-		send    func(c *Client) (*At, error)
-	}{
-		{"GET " + path + "/namespaces/ns/ats/one", func(c *Client) (*At, error) {
-			return c.Ats("ns").Get(t.Context(), "one", metav1.GetOptions{})
-		}},
-		{"PUT " + path + "/namespaces/ns/ats/one/status " + put, func(c *Client) (*At, error) {
-			before := &At{ObjectMeta: metav1.ObjectMeta{Name: "one", ResourceVersion: "6"}, Status: AtStatus{Phase: PhaseRunning}}
-			return c.Ats("ns").UpdateStatus(t.Context(), before, metav1.UpdateOptions{})
-		}},
-	} {
-		client, err := NewClient(chaptertest.Expect(t, chaptertest.Exchange{Request: test.request, Code: 200, Answer: at}))
-		if err != nil {
-			t.Fatal(err)
-		}
-		got, err := test.send(client)
-		if err != nil {
-			t.Errorf("%s: %v", test.request, err)
-		}
-		if diff := cmp.Diff(one, got); diff != "" {
-			t.Errorf("%s: answer (-want +got):\n%s", test.request, diff)
-		}
+	client, err := NewClient(chaptertest.Expect(t,
+		chaptertest.Exchange{Request: "GET " + path, Code: 200, Answer: at + "}"},
+		chaptertest.Exchange{Request: "PUT " + path + "/status " + updated, Code: 200, Answer: updated}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := &At{ObjectMeta: metav1.ObjectMeta{Name: "one", ResourceVersion: "6"}}
+	got, err := client.Ats("ns").Get(t.Context(), "one", metav1.GetOptions{})
+	if diff := cmp.Diff(want, got); err != nil || diff != "" {
+		t.Fatalf("GET: error %v, answer (-want +got):\n%s", err, diff)
+	}
+	want.Status.Phase = PhaseRunning
+	got, err = client.Ats("ns").UpdateStatus(t.Context(), want, metav1.UpdateOptions{})
+	if diff := cmp.Diff(want, got); err != nil || diff != "" {
+		t.Errorf("PUT: error %v, answer (-want +got):\n%s", err, diff)
 	}
 }

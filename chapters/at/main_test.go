@@ -23,52 +23,45 @@ func TestRun(t *testing.T) {
 			return run(ctx, config, namespace, observer.Flag{})
 		}
 		parts.Run(t, program, func(p *check.Program) {
-			live(p)
+			set := func(path string, value any, fields ...string) {
+				p.Edit(path, func(object *unstructured.Unstructured) {
+					_ = unstructured.SetNestedField(object.Object, value, fields...)
+				})
+				p.Later()
+			}
+			p.Create()
+			p.Later() // The clock says 2000.
+			set(p.Path, "2000-01-01T00:00:00Z", "spec", "schedule")
+			pods := p.Paths("pods")
+			if len(pods) != 1 {
+				p.Fatalf("the Pods are %q, want one", pods)
+			}
+			pod := p.Get(pods[0])
+			set(pods[0], "Running", "status", "phase")
+			set(pods[0], "Succeeded", "status", "phase")
+			p.Remove(pods[0]) // It may go now, and nothing happens.
+			time.Sleep(3 * resync)
+
+			want := map[string]any{"phase": "DONE", "podName": pod.GetName(), "podUID": string(pod.GetUID()),
+				"startTime": "2000-01-01T00:04:00Z", "completionTime": "2000-01-01T00:08:00Z"}
+			if diff := cmp.Diff(want, p.Get(p.Path).Object["status"]); diff != "" {
+				p.Errorf("status (-want +got):\n%s", diff)
+			}
+			const status = "PUT ats/example-at/status"
+			sent := []string{status, status, "POST pods", status, status, "PATCH pods/" + pod.GetName()}
+			if diff := cmp.Diff(sent, p.Writes()); diff != "" {
+				p.Errorf("writes (-want +got):\n%s", diff)
+			}
 			for _, r := range p.APIServer.Log() {
-				isOfPods := r.Target.Resource == "pods"
 				if r.Verb() != "watch" && r.Verb() != "list" || r.Target.Resource == "" {
 					continue
 				}
+				isOfPods := r.Target.Resource == "pods"
 				if r.Target.Namespace != namespace || isOfPods != (r.Query.Get("labelSelector") == uidLabel) {
-					t.Errorf("%s %s?%s, want namespace %q, and of Pods those with the label", r.Method, r.Path, r.Query.Encode(), namespace)
+					p.Errorf("%s %s?%s, want namespace %q, and of Pods those with the label", r.Method, r.Path, r.Query.Encode(), namespace)
 				}
 			}
-			check.Role(t, "config/rbac/role.yaml", p.APIServer.Log(), "update ats/finalizers", "get pods")
+			check.Role(p.T, "config/rbac/role.yaml", p.APIServer.Log(), "update ats/finalizers", "get pods")
 		})
-	}
-}
-
-// live is the life of the sample.
-func live(p *check.Program) {
-	set := func(path string, value any, fields ...string) {
-		p.Helper()
-		p.Edit(path, func(object *unstructured.Unstructured) {
-			_ = unstructured.SetNestedField(object.Object, value, fields...)
-		})
-		p.Later()
-	}
-	p.Create()
-	p.Later() // The clock says 2000.
-	set(p.Path, "2000-01-01T00:00:00Z", "spec", "schedule")
-	pods := p.Paths("pods")
-	if len(pods) != 1 {
-		p.Fatalf("the Pods are %q, want one", pods)
-	}
-	pod := p.Get(pods[0])
-	set(pods[0], "Running", "status", "phase")
-	set(pods[0], "Succeeded", "status", "phase")
-	want := map[string]any{"phase": "DONE", "podName": pod.GetName(), "podUID": string(pod.GetUID()), "startTime": "2000-01-01T00:04:00Z", "completionTime": "2000-01-01T00:08:00Z"}
-	if diff := cmp.Diff(want, p.Get(p.Path).Object["status"]); diff != "" {
-		p.Errorf("status (-want +got):\n%s", diff)
-	}
-	if finalizers := p.Get(pods[0]).GetFinalizers(); len(finalizers) > 0 {
-		p.Errorf("finalizers %q", finalizers)
-	}
-	p.Remove(pods[0]) // It may go now, and nothing happens.
-	time.Sleep(3 * resync)
-	const status = "PUT ats/example-at/status"
-	sent := []string{status, status, "POST pods", status, status, "PATCH pods/" + pod.GetName()}
-	if diff := cmp.Diff(sent, p.Writes()); diff != "" {
-		p.Errorf("writes (-want +got):\n%s", diff)
 	}
 }

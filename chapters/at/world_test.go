@@ -32,14 +32,11 @@ var (
 	noon       = time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
 )
 
-// atResource is what the API server in memory has to know of Ats.
-var atResource = testkit.Resource{GroupVersionKind: SchemeGroupVersion.WithKind("At"), Plural: "ats", Status: true, Generation: true}
-
 const putStatus = "PUT ats/example/status"
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	w := &world{T: t, now: noon, key: exampleKey, api: testkit.NewAPIServer(atResource)}
+	w := &world{T: t, now: noon, key: exampleKey, api: testkit.NewAPIServer(parts.Resource(t))}
 	w.restart()
 	return w
 }
@@ -58,51 +55,40 @@ func (w *world) restart() {
 		Now:      func() time.Time { return w.now }}
 }
 
-// create stores the At "example", and lets the stores show it.
-func (w *world) create(schedule string, change ...func(*At)) *At {
+// create stores the At "example", perhaps with a deadline, and lets the stores show it.
+func (w *world) create(schedule string, deadline ...int64) {
 	w.Helper()
 	at := &At{ObjectMeta: metav1.ObjectMeta{Name: "example", Namespace: "default"},
 		Spec: AtSpec{Schedule: schedule, Containers: []AtContainer{{Name: "main", Image: "image"}}}}
-	for _, change := range change {
-		change(at)
+	for _, seconds := range deadline {
+		at.Spec.StartingDeadlineSeconds = &seconds
 	}
 	w.add("ats/example", at)
 	w.sync()
-	return w.at()
 }
 
 // claimed is a world with an At that is RUNNING and has no Pod.
-func claimed(t *testing.T, change ...func(*At)) *world {
+func claimed(t *testing.T, deadline ...int64) *world {
 	t.Helper()
 	w := newWorld(t)
-	w.create("2026-01-02T12:00:00Z", change...)
+	w.create("2026-01-02T12:00:00Z", deadline...)
 	w.becomes(PhaseRunning, "", putStatus)
 	return w
 }
 
 // running is a world with an At that has its Pod, with nothing left to do.
-func running(t *testing.T, change ...func(*At)) *world {
+func running(t *testing.T, deadline ...int64) *world {
 	t.Helper()
-	w := claimed(t, change...)
+	w := claimed(t, deadline...)
 	w.reconcile("GET ats/example", "POST pods", putStatus)
 	w.reconcile()
 	return w
-}
-
-func deadline(seconds int64) []func(*At) {
-	return []func(*At){func(at *At) { at.Spec.StartingDeadlineSeconds = &seconds }}
 }
 
 // at returns the At as the server has it.
 func (w *world) at() *At {
 	w.Helper()
 	return stored[At](w, "ats/example")
-}
-
-// pod returns the At's Pod as the server has it.
-func (w *world) pod() *corev1.Pod {
-	w.Helper()
-	return stored[corev1.Pod](w, w.podPath())
 }
 
 func (w *world) podPath() string {
@@ -118,6 +104,7 @@ func url(path string) string {
 	return "/api/v1/namespaces/default/" + path
 }
 
+// stored returns an object as the server has it.
 func stored[T any](w *world, path string) *T {
 	w.Helper()
 	object := w.api.Get(url(path))

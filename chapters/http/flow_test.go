@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 
+	"example.com/byhand/chapters/internal/chaptertest"
 	"example.com/byhand/kit/check"
 )
 
@@ -42,12 +43,10 @@ func TestFlow(t *testing.T) {
 			s.Remove(fooPath + "listed")
 			s.Remove(fooPath + "goes")
 		}, startByHTTP)
-		for _, name := range []string{"listed", "watched", "later"} {
-			s.deployment(t, name, true)
+		deployments := []string{deploymentPath + "later", deploymentPath + "listed", deploymentPath + "watched"}
+		if diff := cmp.Diff(deployments, s.Paths("deployments")); diff != "" {
+			t.Errorf("Deployments (-want +got):\n%s", diff)
 		}
-		s.deployment(t, "goes", false)
-		s.status(t, "watched", true)
-		s.status(t, "later", true)
 		s.wrote(t, "POST deployments 201", "PUT foos 200", "POST deployments 201", "PUT foos 200", "POST deployments 201", "PUT foos 200")
 		if foo, ok := p.store["default/watched"]; len(p.store) != 2 || !ok || foo.Metadata.Labels["label"] != "new" {
 			t.Errorf("the store has %v, want the Foos that are left, one with its label", p.store)
@@ -70,7 +69,6 @@ func TestSize(t *testing.T) {
 			synctest.Wait()
 			s.create("last")
 		}, startByHTTP)
-		s.status(t, "last", true)
 		if n := len(s.List("deployments")); n != 151 {
 			t.Errorf("%d Deployments, want 151", n)
 		}
@@ -118,18 +116,16 @@ func TestNamespace(t *testing.T) {
 // Names become paths, and are printed: an object with none, or with another's path, ends it. So
 // does a list that is none.
 func TestNoFoo(t *testing.T) {
+	const list = "GET " + fooAPI + "/foos"
+	const watch = list + "?resourceVersion=1&watch=true"
 	for _, foo := range []string{`{}`, `{"metadata":{"name":"a"}}`, `{"metadata":{"name":"a","namespace":"../.."}}`, `{"metadata":{"name":"\u001b[2J","namespace":"b"}}`} {
-		for _, answers := range [][]string{{`{"metadata":{"resourceVersion":"1"},"items":[` + foo + `]}`}, {`{"kind":"Status"}`}, {`{"metadata":{"resourceVersion":"1"}}`, `{"type":"ADDED","object":` + foo + `}`}} {
-			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				if len(answers) == 0 || r.Method != http.MethodGet {
-					t.Errorf("%s: %s %s", foo, r.Method, r.URL)
-					return
-				}
-				_, _ = io.WriteString(w, answers[0])
-				answers = answers[1:]
-			}))
-			err := newController(server.URL, server.Client(), "", t.Output()).run(t.Context())
-			server.Close()
+		for _, exchanges := range [][]chaptertest.Exchange{
+			{{Request: list, Code: 200, Answer: `{"kind":"Status"}`}},
+			{{Request: list, Code: 200, Answer: `{"metadata":{"resourceVersion":"1"},"items":[` + foo + `]}`}},
+			{{Request: list, Code: 200, Answer: `{"metadata":{"resourceVersion":"1"}}`}, {Request: watch, Code: 200, Answer: `{"type":"ADDED","object":` + foo + `}`}},
+		} {
+			config := chaptertest.Expect(t, exchanges...)
+			err := newController(config.Host, http.DefaultClient, "", t.Output()).run(t.Context())
 			saysInOneLine(t, err, "is no ")
 		}
 	}

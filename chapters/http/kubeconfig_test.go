@@ -33,7 +33,6 @@ func TestKubeconfigsThatItCannotUse(t *testing.T) {
 		want            []string
 	}{
 		{"empty", "", []string{`no "server"`, simple}},
-		{"no kubeconfig", "\x00\x01 nonsense: [", []string{`no "server"`, simple}},
 		{"two clusters", "- cluster:\n    server: https://one\n- cluster:\n    server: https://two\n", []string{`more than one "server"`, simple}},
 		{"two users", "server: https://one\n- user:\n    token: a\n- user:\n    token: b\n", []string{`more than one "token"`, simple}},
 		{"flow style", "clusters: [{cluster: {server: https://one}}]", []string{`no "server"`, simple}},

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"strings"
 	"testing"
 	"time"
 
@@ -14,7 +13,6 @@ import (
 	"k8s.io/client-go/tools/events"
 	"k8s.io/klog/v2"
 
-	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
 	"example.com/byhand/clientset"
 	core "example.com/byhand/controller"
 	"example.com/byhand/controller/foo"
@@ -46,20 +44,10 @@ func startByHTTP(ctx context.Context, t *testing.T, s *server) *byHTTP {
 	return p
 }
 
-// endsWith fails the test unless the program has ended with an error that has these words.
-func (p *byHTTP) endsWith(t *testing.T, words string) {
-	t.Helper()
-	if p.ended.IsZero() || p.err == nil || !strings.Contains(p.err.Error(), words) {
-		t.Errorf("ended: %s, error %v; want an end with %q", p.ended, p.err, words)
-	}
-}
-
 // byCore has the core's own parts.
 type byCore struct {
-	foos *informer.Informer
-	// reconciled counts by key, tombstones the deletions that were missed.
-	reconciled map[string]int
-	tombstones int
+	foos       *informer.Informer
+	reconciled map[string]int // how often, by key
 }
 
 func startByCore(ctx context.Context, _ *testing.T, s *server) *byCore {
@@ -70,11 +58,8 @@ func startByCore(ctx context.Context, _ *testing.T, s *server) *byCore {
 
 	p := &byCore{reconciled: map[string]int{}}
 	queue := core.NewPriorityQueue("")
-	p.foos = informer.NewFoos(client, "", 0, tombstones{core.EnqueueObject(queue), &p.tombstones})
-	deployments := informer.NewDeployments(kube, "", 0,
-		core.EnqueueOwner(queue, v1alpha1.Kind("Foo"), func(deployment cache.ObjectName) []cache.ObjectName {
-			return informer.FoosNaming(p.foos.Store, deployment)
-		}))
+	var deployments *informer.Informer
+	p.foos, deployments = foo.NewInformers(client, kube, "", 0, queue)
 	reconciler := &foo.Reconciler{
 		Foos:            client.SamplecontrollerV1alpha1(),
 		Deployments:     kube.AppsV1(),
@@ -96,19 +81,6 @@ func startByCore(ctx context.Context, _ *testing.T, s *server) *byCore {
 		}
 	}()
 	return p
-}
-
-// tombstones counts the deletions that were missed.
-type tombstones struct {
-	cache.ResourceEventHandler
-	count *int
-}
-
-func (h tombstones) OnDelete(obj any) {
-	if _, ok := obj.(cache.DeletedFinalStateUnknown); ok {
-		*h.count++
-	}
-	h.ResourceEventHandler.OnDelete(obj)
 }
 
 func init() {

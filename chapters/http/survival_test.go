@@ -4,6 +4,8 @@ import (
 	"context"
 	"net/http"
 	"path"
+	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -13,24 +15,39 @@ import (
 func TestWhatItDoesNotSurvive(t *testing.T) {
 	for _, row := range rows {
 		t.Run(row.name, func(t *testing.T) {
-			t.Run("by HTTP", func(t *testing.T) {
-				synctest.Test(t, func(t *testing.T) {
-					s := newServer(t)
-					p := play(t, s, row.play, startByHTTP)
-					row.fails(t, s, p)
-				})
-			})
-			t.Run("by the core", func(t *testing.T) {
-				synctest.Test(t, func(t *testing.T) {
-					s := newServer(t)
-					p := play(t, s, row.play, startByCore)
-					row.passes(t, s, p)
-					if s.flood != "" {
-						t.Errorf("a hundred times within a second: %s", s.flood)
-					}
-				})
-			})
+			t.Run("by HTTP", func(t *testing.T) { synctest.Test(t, row.breaks) })
+			t.Run("by the core", func(t *testing.T) { synctest.Test(t, row.isSurvived) })
 		})
+	}
+}
+
+// breaks tests that the fault breaks the program of this chapter.
+func (r row) breaks(t *testing.T) {
+	s := newServer(t)
+	p := play(t, s, r.play, startByHTTP)
+	if r.ends != "" && (p.err == nil || !strings.Contains(p.err.Error(), r.ends) || s.has("new")) {
+		t.Errorf("error %v, want one with %q; the new Foo has a Deployment: %t", p.err, r.ends, s.has("new"))
+	}
+	if r.floods && (!s.flood || s.Get(fooPath + "new").Object["status"] != nil) {
+		t.Errorf("a hundred POSTs were refused within a second: %t; the Foo is %v", s.flood, s.Get(fooPath+"new"))
+	}
+	if r.fails != nil {
+		r.fails(t, s, p)
+	}
+}
+
+// isSurvived tests that the fault does not break the core.
+func (r row) isSurvived(t *testing.T) {
+	s := newServer(t)
+	p := play(t, s, r.play, startByCore)
+	if r.ends != "" && !s.has("new") {
+		t.Error("the new Foo has no Deployment")
+	}
+	if s.flood {
+		t.Error("a hundred POSTs were refused within a second")
+	}
+	if r.passes != nil {
+		r.passes(t, s, p)
 	}
 }
 
@@ -53,17 +70,9 @@ func play[P any](t *testing.T, s *server, fault func(s *server, start func()), b
 // once returns what the server calls before each request: play, for the first request of
 // this sort.
 func once(is func(*http.Request) bool, play func(http.ResponseWriter, *http.Request) bool) func(http.ResponseWriter, *http.Request) bool {
-	played := make(chan struct{}, 1)
+	var played atomic.Bool
 	return func(w http.ResponseWriter, r *http.Request) bool {
-		if !is(r) {
-			return false
-		}
-		select {
-		case played <- struct{}{}:
-			return play(w, r)
-		default:
-			return false
-		}
+		return is(r) && played.CompareAndSwap(false, true) && play(w, r)
 	}
 }
 

@@ -1,0 +1,105 @@
+//go:build integration
+
+package main
+
+import (
+	"errors"
+	"os"
+	"strings"
+	"testing"
+
+	"example.com/byhand/chapters/internal/chaptertest"
+)
+
+func TestMain(m *testing.M) { os.Exit(chaptertest.Run(m)) }
+
+// newCluster returns a namespace with the samples.
+func newCluster(t *testing.T) *chaptertest.Cluster {
+	t.Helper()
+	c := chaptertest.New(t)
+	c.Kubectl("apply", "-f", "config/samples")
+	// The program has ended by then, and no other one removes its finalizer.
+	t.Cleanup(func() {
+		for pod := range strings.FieldsSeq(c.Kubectl("get", "pods", "-l", uidLabel, "-o", "name")) {
+			c.Kubectl("patch", pod, "--type=merge", "-p", `{"metadata":{"finalizers":null}}`)
+		}
+	})
+	return c
+}
+
+// runs starts the program and waits until the status of example-at has the UID of its Pod, and the Pod
+// runs.
+func runs(c *chaptertest.Cluster, kubeconfig string) (program *chaptertest.Program, pod string) {
+	c.Helper()
+	program = c.Start("--kubeconfig", kubeconfig, "--namespace", c.Namespace)
+	c.Kubectl("wait", "at/example-at", "--for=jsonpath={.status.podUID}", "--timeout=60s")
+	pod = "pod/" + c.Kubectl("get", "at", "example-at", "-o", "jsonpath={.status.podName}")
+	c.Kubectl("wait", pod, "--for=jsonpath={.status.phase}=Running", "--timeout=60s")
+	return program, pod
+}
+
+// TestReadme runs the commands of README.md.
+func TestReadme(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t)
+	// A kubeconfig with the test's namespace, so that kubectl needs no -n.
+	kubeconfig := c.Here()
+	program, _ := runs(c, kubeconfig)
+	c.Kubectl("wait", "at/later", "--for=jsonpath={.status.phase}=PENDING", "--timeout=60s")
+
+	script := c.Readme(kubeconfig)
+	script.Patience = 0
+	script.Run("kubectl explain", "RFC 3339")
+	script.Run("kubectl get ats")
+	script.Run("kubectl get pods", "Running")
+	script.Run("kubectl wait pod")
+	script.Run("kubectl patch pod")
+	script.Run("kubectl wait at example-at", "condition met")
+	script.Refused("kubectl patch at example-at", "spec cannot be changed once the phase is no longer PENDING")
+	script.Run("kubectl patch at later")
+	script.Run("kubectl wait at later")
+	script.Run("kubectl delete pod", "deleted")
+	script.Run("kubectl wait at later --for=jsonpath='{.status.reason}'", "condition met")
+	script.Run("kubectl get ats")
+	script.Run("kubectl delete ats example-at later")
+	script.Run("kubectl wait pod --for=delete")
+	program.Stop()
+}
+
+// TestInvalid: what the API server refuses, and the one in memory does not. The patterns are in
+// TestPatterns.
+func TestInvalid(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t)
+	refused := func(want, patch string, more ...string) {
+		t.Helper()
+		output := c.KubectlFails(append(more, "patch", "at", "later", "--type=merge", "-p", patch)...)
+		if !strings.Contains(output, "is invalid: ") || !strings.Contains(output, want) {
+			t.Errorf("%s: want it to say %q", output, want)
+		}
+	}
+	refused(`"spec.command" must not validate the schema (not)`, `{"spec":{"command":"echo YAY","containers":null}}`)
+	refused("spec.containers", `{"spec":{"containers":[]}}`)
+	refused("Duplicate value", `{"spec":{"containers":[{"name":"a","image":"b"},{"name":"a","image":"c"}]}}`)
+	refused("spec.startingDeadlineSeconds", `{"spec":{"startingDeadlineSeconds":-1}}`)
+	// Such a time would break the list of all Ats.
+	refused("status.startTime", `{"status":{"startTime":"2026-02-30T00:00:00Z"}}`, "--subresource=status")
+}
+
+// TestRights: on a real API server the program works with the rights in config/rbac.
+func TestRights(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t)
+	c.Kubectl("apply", "-f", "config/rbac/role.yaml")
+	c.Kubectl("create", "rolebinding", "at", "--clusterrole=byhand-at", "--serviceaccount="+c.Namespace+":default")
+	// Of a kind that is new the API server does not know for up to half a minute who may set
+	// blockOwnerDeletion. The program retries.
+	_, pod := runs(c, c.As(c.Kubectl("create", "token", "default")))
+	c.Kubectl("delete", "at", "example-at", "--cascade=orphan", "--wait=false")
+	c.Eventually(pod+" stays, without our finalizer", func() error {
+		if left := c.Kubectl("get", pod, "-o", "jsonpath={.metadata.finalizers}{.metadata.deletionTimestamp}"); left != "" {
+			return errors.New(left)
+		}
+		return nil
+	})
+}
