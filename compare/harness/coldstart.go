@@ -57,7 +57,7 @@ func (b *bench) coldStart(ctx context.Context, peer peers.Peer, n int) (measured
 			value(end.Sub(p.Started).Seconds(), "sec/op"), value(rate(end), perSecond), value(rate(busy), restPerSecond),
 			value(cpu.Seconds()/float64(n), cpuEach), value((cpuAfter-cpuBefore)/float64(n), serverEach),
 			value(each(sent.Writes()), writesEach), value(float64(sent.Conflicts().Sum()), conflicts), value(each(sent.Events()), eventsEach),
-			value(float64(p.peakRSS()), peakMemory),
+			value(float64(p.peakRSS()), peakMemory), value(float64(p.ofFile.Load()), fileMemory),
 		}
 		return nil
 	})

@@ -15,7 +15,8 @@ import (
 // process is a peer that runs.
 type process struct {
 	*subprocess.Process
-	peak atomic.Uint64
+	peak   atomic.Uint64
+	ofFile atomic.Uint64
 }
 
 // start starts a command. The caller calls stop.
@@ -35,6 +36,7 @@ func (p *process) sample() {
 	for {
 		if peak := subprocess.Peak(p.PID()); peak > 0 {
 			p.peak.Store(peak)
+			p.ofFile.Store(subprocess.OfFile(p.PID()))
 		}
 		select {
 		case <-p.Done():

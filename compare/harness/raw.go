@@ -15,6 +15,7 @@ const (
 	serverSeconds = "servers-cpu-sec" // of the API server and etcd
 	serverEach    = "servers-cpu-sec/foo"
 	peakMemory    = "peak-RSS-B"
+	fileMemory    = "file-RSS-B" // pages of the program
 	liveMemory    = "live-B"
 	p50           = "p50-sec"
 	p99           = "p99-sec"
