@@ -122,7 +122,8 @@ func (p *Plane) Install(more ...string) error {
 	}
 	var resources []string
 	for _, crds := range append([]string{filepath.Join(p.Home, "..", "config", "crd")}, more...) {
-		applied, err := kubectl("apply", "-o", "name", "-f", crds)
+		// In the annotation of a client-side apply a large CRD has no room.
+		applied, err := kubectl("apply", "--server-side", "--force-conflicts", "-o", "name", "-f", crds)
 		if err != nil {
 			return err
 		}
