@@ -89,7 +89,7 @@ func TestSymlinks(t *testing.T) {
 func TestNoUID(t *testing.T) {
 	d := directory(t.TempDir())
 	create(t, d, uid(1), 0)
-	for _, owner := range []types.UID{"", ".", "..", uid(1) + "/.."} {
+	for _, owner := range []types.UID{"", ".", "..", "a/..", uid(1) + "/.."} {
 		for i, err := range callAll(t, d, owner) {
 			if err == nil {
 				t.Errorf("%q: call %d is no error", owner, i)
