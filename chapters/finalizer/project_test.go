@@ -68,7 +68,7 @@ func TestConflict(t *testing.T) {
 		{"not added to one that is deleted", false, []string{"a.example.com/x"}, (*world).delete, []string{"a.example.com/x"}},
 		// Volumes are those of a UID: those of the first one go.
 		{"not removed from another of this name", true, []string{finalizer}, func(w *world) {
-			w.createVolumes(w.api.Get(projects + "p").GetUID())
+			create(w.T, w.directory, w.api.Get(projects+"p").GetUID(), 0)
 			w.change(finalized())
 			w.create("p", 1, finalizer)
 		}, []string{finalizer}},

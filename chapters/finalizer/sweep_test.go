@@ -21,8 +21,8 @@ func TestSweep(t *testing.T) {
 	w.sweeps()
 	w.sent()
 	unseen := w.create("unseen", 1, finalizer) // As a Project of another namespace, with --namespace.
-	w.createVolumes(unseen)
-	w.createVolumes(uid(3))
+	create(t, w.directory, unseen, 0)
+	create(t, w.directory, uid(3), 0)
 	foreign := []string{filepath.Join(string(w.directory), "lost+found"), filepath.Join(string(w.directory), string(uid(4)))}
 	if err := errors.Join(os.Mkdir(foreign[0], 0o700), os.WriteFile(foreign[1], nil, 0o600)); err != nil {
 		t.Fatal(err)
@@ -31,7 +31,7 @@ func TestSweep(t *testing.T) {
 	w.api.Intercept(func(answer http.ResponseWriter, r *http.Request) bool {
 		w.api.Next.ServeHTTP(answer, r)
 		late = w.create("late", 1, finalizer) // When the list is made, by another process.
-		w.createVolumes(late)
+		create(t, w.directory, late, 0)
 		return true
 	})
 	w.sweeps()
@@ -53,7 +53,7 @@ func TestSweepOfAnotherAnswer(t *testing.T) {
 	for _, body := range []string{`{`, `{}`,
 		`{"kind":"ProjectList","apiVersion":"examples-gzh.com/v1alpha1","metadata":{"resourceVersion":"9","continue":"page 2"},"items":[]}`} {
 		w := newWorld(t)
-		w.createVolumes(uid(1))
+		create(t, w.directory, uid(1), 0)
 		w.api.Intercept(func(answer http.ResponseWriter, _ *http.Request) bool {
 			answer.Header().Set("Content-Type", "application/json")
 			_, _ = io.WriteString(answer, body)
@@ -70,13 +70,5 @@ func (w *world) sweeps() {
 	w.Helper()
 	if err := w.reconciler.sweep(w.Context()); err != nil {
 		w.Errorf("sweep: %v", err)
-	}
-}
-
-// createVolumes creates the first volume of an owner.
-func (w *world) createVolumes(owner types.UID) {
-	w.Helper()
-	if err := w.directory.Create(w.Context(), owner, 0); err != nil {
-		w.Fatal(err)
 	}
 }
