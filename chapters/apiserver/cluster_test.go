@@ -12,6 +12,7 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/dynamic"
 
 	"example.com/byhand/chapters/internal/chaptertest"
@@ -51,6 +52,7 @@ func (c *cluster) run() {
 }
 
 var (
+	toppingResource     = version.WithResource("toppings")
 	configMapResource   = corev1.SchemeGroupVersion.WithResource("configmaps")
 	namespaceResource   = corev1.SchemeGroupVersion.WithResource("namespaces")
 	clusterRoleResource = rbacv1.SchemeGroupVersion.WithResource("clusterroles")
@@ -76,4 +78,12 @@ func (c *cluster) goes(resource dynamic.ResourceInterface, name string) {
 		}
 		return nil
 	})
+}
+
+// newTopping returns a topping for client-go.
+func newTopping(name string, cost int64) *unstructured.Unstructured {
+	topping := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"cost": cost}}}
+	topping.SetGroupVersionKind(kind)
+	topping.SetName(name)
+	return topping
 }

@@ -4,11 +4,10 @@ package main
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/client-go/dynamic"
 )
 
 // The garbage collector follows owner references into this group and out of it. A Topping is in no
@@ -17,49 +16,32 @@ func TestGarbageCollection(t *testing.T) {
 	c := newCluster(t)
 	configMaps, roles := c.Resource(configMapResource).Namespace(c.Namespace), c.Resource(clusterRoleResource)
 	toppings := c.Resource(toppingResource)
-	newObject := func(kind, apiVersion, name string, owner *unstructured.Unstructured) *unstructured.Unstructured {
-		o := &unstructured.Unstructured{Object: map[string]any{"apiVersion": apiVersion, "kind": kind}}
-		o.SetName(name)
-		if owner != nil {
-			o.SetOwnerReferences([]metav1.OwnerReference{{APIVersion: owner.GetAPIVersion(), Kind: owner.GetKind(), Name: owner.GetName(), UID: owner.GetUID(), BlockOwnerDeletion: new(true)}})
-		}
-		return o
-	}
-	create := func(resource dynamic.ResourceInterface, o *unstructured.Unstructured) *unstructured.Unstructured {
+	// create creates an object with an owner or "", and returns the reference to it.
+	create := func(apiVersion, kind, name, owner string) string {
 		c.Helper()
-		created, err := resource.Create(c.Context(), o, metav1.CreateOptions{})
-		if err != nil {
-			c.Fatal(err)
-		}
-		return created
+		c.Apply(fmt.Sprintf("{apiVersion: %s, kind: %s, metadata: {name: %s, ownerReferences: [%s]}}", apiVersion, kind, name, owner))
+		uid := c.Kubectl("get", kind, name, "-o", "jsonpath={.metadata.uid}")
+		return fmt.Sprintf("{apiVersion: %s, kind: %s, name: %s, uid: %s, blockOwnerDeletion: true}", apiVersion, kind, name, uid)
 	}
-	remove := func(resource dynamic.ResourceInterface, name string, policy metav1.DeletionPropagation) {
-		c.Helper()
-		if err := resource.Delete(c.Context(), name, metav1.DeleteOptions{PropagationPolicy: &policy}); err != nil {
-			c.Fatal(err)
-		}
-	}
-	for i, policy := range []metav1.DeletionPropagation{metav1.DeletePropagationBackground, metav1.DeletePropagationForeground} {
-		in, out := fmt.Sprintf("%s-in-%d", c.Namespace, i), fmt.Sprintf("%s-out-%d", c.Namespace, i)
-		create(toppings, newObject("Topping", version.String(), in, create(roles, newObject("ClusterRole", "rbac.authorization.k8s.io/v1", in, nil))))
-		remove(roles, in, policy)
+	for _, policy := range []string{"background", "foreground"} {
+		in, out := c.Namespace+"-in-"+policy, c.Namespace+"-out-"+policy
+		create(version.String(), "Topping", in, create("rbac.authorization.k8s.io/v1", "ClusterRole", in, ""))
+		c.Kubectl("delete", "ClusterRole", in, "--wait=false", "--cascade="+policy)
 		c.goes(toppings, in)
 		c.goes(roles, in)
-		create(configMaps, newObject("ConfigMap", "v1", out, create(toppings, newObject("Topping", version.String(), out, nil))))
-		remove(toppings, out, policy)
+		create("v1", "ConfigMap", out, create(version.String(), "Topping", out, ""))
+		c.Kubectl("delete", "Topping", out, "--wait=false", "--cascade="+policy)
 		c.goes(configMaps, out)
 		c.goes(toppings, out)
 	}
 	name := c.Namespace + "-orphans"
-	owner := create(toppings, newObject("Topping", version.String(), name, nil))
-	create(configMaps, newObject("ConfigMap", "v1", "orphan", owner))
+	owner := create(version.String(), "Topping", name, "")
+	create("v1", "ConfigMap", "orphan", owner)
 	// A collector that has not seen it yet would let the owner go, and delete the orphan later.
 	// It has when it has deleted what was created after it, whose owner is none.
-	gone := owner.DeepCopy()
-	gone.SetUID("gone")
-	create(configMaps, newObject("ConfigMap", "v1", "after", gone))
+	c.Apply(fmt.Sprintf("{apiVersion: v1, kind: ConfigMap, metadata: {name: after, ownerReferences: [%s]}}", strings.Replace(owner, "uid: ", "uid: gone-", 1)))
 	c.goes(configMaps, "after")
-	remove(toppings, name, metav1.DeletePropagationOrphan)
+	c.Kubectl("delete", "Topping", name, "--wait=false", "--cascade=orphan")
 	c.goes(toppings, name)
 	if orphan, err := configMaps.Get(c.Context(), "orphan", metav1.GetOptions{}); err != nil || len(orphan.GetOwnerReferences()) > 0 {
 		c.Errorf("the orphan: %v, %v", orphan, err)

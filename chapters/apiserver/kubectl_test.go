@@ -13,9 +13,7 @@ func TestKubectl(t *testing.T) {
 	}{
 		{"created", []string{"apply", "-f", "config/samples"}},
 		{"unchanged", []string{"apply", "-f", "config/samples"}},
-		{"tomato", []string{"get", "tp"}},
 		{`"type":"ADDED"`, []string{"get", "--raw", collection + "?watch=true&timeoutSeconds=1"}},
-		{"OwnerReference", []string{"explain", "topping.metadata", "--api-version=" + version.String()}},
 		{"created", []string{"create", "-f", "testdata/basil.yaml"}},
 		{"serverside-applied", []string{"apply", "--server-side", "--force-conflicts", "-f", "testdata/basil.yaml"}},
 		{"serverside-applied", []string{"apply", "--server-side", "-f", "testdata/basil.yaml"}},
@@ -28,18 +26,6 @@ func TestKubectl(t *testing.T) {
 		{"replaced", []string{"replace", "-f", "testdata/basil.yaml"}},
 		{"deleted", []string{"delete", "topping", "basil", "--timeout=20s"}},
 	} {
-		if step.args[0] == "explain" {
-			// The API server learns of new documents within a minute.
-			c.Eventually("explain", func() error {
-				_, err := c.RESTClient("openapi/v3/apis/" + version.String())
-				return err
-			})
-		}
 		c.shows(step.want, step.args...)
 	}
-}
-
-// RESTClient reads a path of the API server.
-func (c *cluster) RESTClient(path string) ([]byte, error) {
-	return c.Kube.CoreV1().RESTClient().Get().AbsPath(path).DoRaw(c.Context())
 }

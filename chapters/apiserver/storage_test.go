@@ -2,12 +2,12 @@ package main
 
 import (
 	"errors"
-	"maps"
 	"math/rand/v2"
 	"runtime"
 	"strconv"
 	"strings"
 	"testing"
+	"weak"
 
 	"github.com/google/go-cmp/cmp"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -55,18 +55,10 @@ func TestHistory(t *testing.T) {
 	t.Logf("seed %d", seed)
 	random := rand.New(rand.NewPCG(seed, 0))
 	s := newStorage()
-	now := map[string]string{}
 	history := map[int64]map[string]string{s.revision: {}}
 	for range 200 {
-		name, value := strconv.Itoa(random.IntN(5)), []string{"", "a", "b"}[random.IntN(3)]
-		revision := mustStore(t, s, name, value)
-		if now[name] = value; value == "" {
-			delete(now, name)
-		}
-		history[revision] = maps.Clone(now)
-	}
-	if diff := cmp.Diff(now, values(s)); diff != "" {
-		t.Errorf("the list (-want +got):\n%s", diff)
+		revision := mustStore(t, s, strconv.Itoa(random.IntN(5)), []string{"", "a", "b"}[random.IntN(3)])
+		history[revision] = values(s)
 	}
 	for revision, got := range history {
 		for event, _, err := s.next(revision); event != nil || err != nil; event, _, err = s.next(event.revision) {
@@ -80,7 +72,7 @@ func TestHistory(t *testing.T) {
 				got[event.after.Name] = event.after.Annotations["value"]
 			}
 		}
-		if diff := cmp.Diff(now, got); diff != "" {
+		if diff := cmp.Diff(values(s), got); diff != "" {
 			t.Errorf("from %d to now (-want +got):\n%s", revision, diff)
 		}
 	}
@@ -91,78 +83,35 @@ func TestHistory(t *testing.T) {
 	}
 }
 
-// Events are forgotten, the oldest first. A client that asks for them is told.
+// What is remembered has a size: that of the objects before and after each event. The oldest are
+// forgotten first, and a client that asks for them is told.
 func TestForgotten(t *testing.T) {
+	const size = maxObject / 2
 	s := newStorage()
-	for i := range 1001 {
-		s.apply(strconv.Itoa(i), &event{revision: s.revision + 1}, maxHistory/1000)
+	var events []weak.Pointer[event]
+	for i := range 500 {
+		mustStore(t, s, "a", strings.Repeat("x", size)+strconv.Itoa(i))
+		events = append(events, weak.Make(s.events[len(s.events)-1]))
+	}
+	known := int(s.revision - s.forgotten)
+	if known > maxHistory/2/size || known < maxHistory/2/size-5 {
+		t.Errorf("%d events of two objects of %d bytes are remembered", known, size)
+	}
+	runtime.GC()
+	for i, event := range events[:len(events)-known] {
+		if event.Value() != nil {
+			t.Errorf("event %d is forgotten, and still in memory", i)
+		}
 	}
 	if _, _, err := s.next(s.forgotten - 1); !apierrors.IsResourceExpired(err) {
 		t.Errorf("too old: %v, want 410", err)
 	}
-	event, _, err := s.next(s.forgotten)
-	if err != nil || event.revision != s.forgotten+1 || s.revision-s.forgotten != 1000 {
-		t.Errorf("the first event that is known is %v (%v), want that of %d of %d", event, err, s.forgotten+1, s.revision)
+	if event, _, err := s.next(s.forgotten); err != nil || event.revision != s.forgotten+1 {
+		t.Errorf("the first event that is known is %v (%v), want that of %d", event, err, s.forgotten+1)
 	}
 	if _, _, err := s.next(s.revision + 1); !apierrors.HasStatusCause(err, metav1.CauseTypeResourceVersionTooLarge) {
 		t.Errorf("too new: %v, want the cause ResourceVersionTooLarge", err)
 	}
-}
-
-// heavy is an object whose JSON is smaller than maxObject, and which is much larger in memory.
-func heavy(round int) *topping {
-	o := &topping{ObjectMeta: metav1.ObjectMeta{Name: "heavy", Labels: map[string]string{}}}
-	for i := range 6000 {
-		o.Labels[strconv.FormatInt(int64(round*6000+i), 36)] = ""
-	}
-	return o
-}
-
-// However large the objects are, what is remembered has a size. Neither they nor their history
-// take more memory than a server has.
-func TestMemory(t *testing.T) {
-	s := newStorage()
-	live := func() uint64 {
-		var stats runtime.MemStats
-		runtime.GC()
-		runtime.ReadMemStats(&stats)
-		return stats.HeapAlloc
-	}
-	before := live()
-	for round := range 200 {
-		if err := s.storeObject("heavy", heavy(round)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if _, _, err := s.next(s.revision - 10); err != nil {
-		t.Errorf("the last ten events are forgotten: %v", err)
-	}
-	if grown := live() - before; grown > 40<<20 {
-		t.Errorf("200 writes of one object: %d MiB", grown>>20)
-	}
-	runtime.KeepAlive(s)
-}
-
-// The objects have a size together. At that, what is there can become smaller, go, and lose or
-// get finalizers while it is being deleted.
-func TestFullOfBytes(t *testing.T) {
-	s := newStorage()
-	large, n := strings.Repeat("x", maxObject/4), 0
-	var err error
-	for ; err == nil && n < maxObjects; n++ {
-		err = s.store(strconv.Itoa(n), large)
-	}
-	if !apierrors.IsForbidden(err) || n > maxBytes/len(large)+1 {
-		t.Fatalf("after %d objects of %d bytes: %v, want 403", n, len(large), err)
-	}
-	if err := s.store("0", large+large+large); !apierrors.IsForbidden(err) {
-		t.Errorf("a larger one in its place: %v, want 403", err)
-	}
-	if err := s.store("0", large+large+large, "a-finalizer"); err != nil {
-		t.Errorf("a larger one that is being deleted: %v", err)
-	}
-	mustStore(t, s, "1", "smaller")
-	mustStore(t, s, "2", "")
 }
 
 // An object is encoded and decoded before the lock is taken: other requests do not wait for it.
@@ -181,34 +130,47 @@ func TestNoDecodingUnderTheLock(t *testing.T) {
 	mustStore(t, s, "a", "2")
 }
 
-// A write that began with another object is to begin anew.
+// A write that began with another object is to begin anew, even if it changes nothing.
 func TestErrChanged(t *testing.T) {
 	s := newStorage()
 	mustStore(t, s, "a", "1")
 	before := s.get("a")
 	mustStore(t, s, "a", "2")
-	for _, next := range []*topping{nil, {}, before} {
-		if err := s.write("a", false, before, next, func(map[string]*topping) error { return nil }); !errors.Is(err, errChanged) {
-			t.Errorf("%v: %v, want errChanged", next, err)
-		}
+	if err := s.write("a", false, before, before, func(map[string]*topping) error { return nil }); !errors.Is(err, errChanged) {
+		t.Errorf("%v, want errChanged", err)
 	}
 }
 
-// Neither an object nor their number exceeds its limit. What is there can be changed, go, and
-// lose its finalizers even then.
+// An object, all together, and their number have a limit. At that, what is there can become smaller,
+// go, and lose or get finalizers while it is being deleted.
 func TestFull(t *testing.T) {
 	s := newStorage()
 	large := strings.Repeat("x", maxObject)
-	if err := s.store("a", large); !apierrors.IsRequestEntityTooLargeError(err) {
+	if err := s.store("large", large); !apierrors.IsRequestEntityTooLargeError(err) {
 		t.Errorf("a large object: %v, want 413", err)
 	}
-	if err := s.store("a", large, "a-finalizer"); err != nil {
+	if err := s.store("large", large, "a-finalizer"); err != nil {
 		t.Errorf("a large object that is being deleted: %v", err)
 	}
+	quarter := large[:maxObject/4]
+	for i := range maxBytes / len(quarter) {
+		_ = s.store(strconv.Itoa(i), quarter) // The last ones have no room.
+	}
+	for _, name := range []string{"new", "0"} {
+		if err := s.store(name, quarter+quarter); !apierrors.IsForbidden(err) {
+			t.Errorf("%s takes more: %v, want 403", name, err)
+		}
+	}
+	if err := s.store("0", large, "a-finalizer"); err != nil {
+		t.Errorf("0 takes more while it is being deleted: %v", err)
+	}
+	mustStore(t, s, "1", "smaller")
+	mustStore(t, s, "1", "")
+	s = newStorage()
 	for i := range maxObjects {
 		s.objects[strconv.Itoa(i)] = &topping{}
 	}
-	if err := s.store("c", "new"); !apierrors.IsForbidden(err) {
+	if err := s.store("new", "small"); !apierrors.IsForbidden(err) {
 		t.Errorf("one too many: %v, want 403", err)
 	}
 	mustStore(t, s, "1", "changed")

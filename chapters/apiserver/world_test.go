@@ -1,11 +1,9 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
 	"net/http/httptest"
 	"regexp"
@@ -16,11 +14,7 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/client-go/dynamic"
-	"k8s.io/client-go/rest"
 )
-
-var toppingResource = version.WithResource("toppings")
 
 // world is the server without a cluster: each client is admin and may do everything.
 type world struct {
@@ -90,9 +84,9 @@ func (w *world) patch(code int, path, body string) reply {
 }
 
 // send sends a request with a body of JSON, or of the type that the header names.
-func (w *world) send(ctx context.Context, method, path, body string, header ...string) *http.Response {
+func (w *world) send(method, path, body string, header ...string) *http.Response {
 	w.Helper()
-	request, err := http.NewRequestWithContext(ctx, method, w.http.URL+path, strings.NewReader(body))
+	request, err := http.NewRequestWithContext(w.Context(), method, w.http.URL+path, strings.NewReader(body))
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -110,15 +104,11 @@ func (w *world) send(ctx context.Context, method, path, body string, header ...s
 // do sends a request and reads the answer.
 func (w *world) do(method, path, body string, header ...string) reply {
 	w.Helper()
-	response := w.send(w.Context(), method, path, body, header...)
+	response := w.send(method, path, body, header...)
 	defer response.Body.Close()
-	text, err := io.ReadAll(response.Body)
-	if err != nil {
-		w.Fatal(err)
-	}
 	out := reply{code: response.StatusCode, header: response.Header}
-	if err := json.NewDecoder(bytes.NewReader(text)).Decode(&out.body); err != nil {
-		w.Fatalf("%s %s: %v\n%s", method, path, err, text)
+	if err := json.NewDecoder(response.Body).Decode(&out.body); err != nil {
+		w.Fatalf("%s %s: %v", method, path, err)
 	}
 	return out
 }
@@ -141,16 +131,6 @@ func (w *world) menu() {
 	}
 }
 
-// dynamic is client-go's client.
-func (w *world) dynamic() dynamic.Interface {
-	w.Helper()
-	client, err := dynamic.NewForConfig(&rest.Config{Host: w.http.URL, QPS: -1})
-	if err != nil {
-		w.Fatal(err)
-	}
-	return client
-}
-
 // eventually waits until condition returns nil.
 func (w *world) eventually(what string, condition func() error) {
 	w.Helper()
@@ -161,12 +141,4 @@ func (w *world) eventually(what string, condition func() error) {
 		}
 	}
 	w.Fatalf("%s: %v", what, err)
-}
-
-// newTopping returns a topping for client-go.
-func newTopping(name string, cost int64) *unstructured.Unstructured {
-	topping := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"cost": cost}}}
-	topping.SetGroupVersionKind(kind)
-	topping.SetName(name)
-	return topping
 }

@@ -10,120 +10,138 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
-	"example.com/byhand/api/examples-gzh.com/v1alpha1"
 	"example.com/byhand/controller"
 )
 
-// adds is the patch that adds the finalizer to a Project as it is.
-func adds(project *v1alpha1.Project, finalizers string) string {
-	return fmt.Sprintf(`PATCH projects/p [{"op":"test","path":"/metadata/resourceVersion","value":"%s"},{"op":"add","path":"/metadata/finalizers","value":%s}]`, project.ResourceVersion, finalizers)
-}
-
-// removes is the patch that removes the finalizer from a place.
-func removes(project *v1alpha1.Project, place int) string {
-	return fmt.Sprintf(`PATCH projects/p [{"op":"test","path":"/metadata/uid","value":"%s"},{"op":"test","path":"/metadata/finalizers/%d","value":"examples-gzh.com/volumes"},{"op":"remove","path":"/metadata/finalizers/%d"}]`, project.UID, place, place)
-}
-
-// A life: the finalizer, volumes, more of them, fewer, none.
+// A life: the finalizer, volumes, more of them, fewer, none. Of a write that the cache does not
+// show yet the next reconcile waits for the cache.
 func TestLife(t *testing.T) {
 	w := newWorld(t)
-	p := w.create("p", 2)
-	w.step("p", adds(p, `["examples-gzh.com/volumes"]`))
+	uid := w.create("p", 2)
+	w.sync()
+	w.must(fmt.Sprintf(`PATCH projects/p [{"op":"test","path":"/metadata/resourceVersion","value":%q},{"op":"add","path":"/metadata/finalizers","value":["examples-gzh.com/volumes"]}]`, w.api.Latest()))
 	w.told("Normal VolumesReady 2 volumes: 2 created, 0 deleted")
-	w.has(p.UID, 0, 1)
-
-	// The cache does not show the finalizer yet: it is not added again.
-	if again := w.must("p"); again != controller.CacheRetry {
+	w.has(uid, 0, 1)
+	if again := w.must(); again != controller.CacheRetry {
 		t.Errorf("look again after %s, want %s", again, controller.CacheRetry)
 	}
-	w.step("p")
-	w.told()
-
-	w.change("p", scaled(4))
-	w.step("p")
-	w.told("Normal VolumesReady 4 volumes: 2 created, 0 deleted")
-	w.has(p.UID, 0, 1, 2, 3)
-
-	// A person removes the finalizer from a Project that stays: it comes back.
-	w.change("p", finalized())
-	w.step("p", adds(w.project("p"), `["examples-gzh.com/volumes"]`))
+	w.sync()
+	w.must()
 	w.told()
 
 	// Volumes are deleted after a look at the Project itself.
-	w.change("p", scaled(1))
-	w.step("p", "GET projects/p")
-	w.told("Normal VolumesReady 1 volumes: 0 created, 3 deleted")
-	w.has(p.UID, 0)
+	w.change(scaled(1))
+	w.sync()
+	w.must("GET projects/p")
+	w.told("Normal VolumesReady 1 volumes: 0 created, 1 deleted")
+	w.has(uid, 0)
 
-	w.delete("p")
-	w.step("p", removes(p, 0))
+	w.delete()
+	w.sync()
+	w.must(fmt.Sprintf(`PATCH projects/p [{"op":"test","path":"/metadata/uid","value":%q},{"op":"test","path":"/metadata/finalizers/0","value":"examples-gzh.com/volumes"},{"op":"remove","path":"/metadata/finalizers/0"}]`, uid))
 	w.isEmpty()
 	w.waitsFor()
-	if again := w.must("p"); again != controller.CacheRetry {
+	if again := w.must(); again != controller.CacheRetry {
 		t.Errorf("look again after %s, want %s", again, controller.CacheRetry)
 	}
-	w.step("p")
+	w.sync()
+	w.must()
 	w.told()
 }
 
-// A cache that is behind deletes no volume.
-func TestStaleCacheDeletesNothing(t *testing.T) {
+// Another client changes the Project between the cache and the patch: it is refused, no
+// finalizer is lost, and it is made again from what the cache shows then.
+func TestConflict(t *testing.T) {
+	set := func(finalizers ...string) func(*world) {
+		return func(w *world) { w.change(finalized(finalizers...)) }
+	}
 	for _, test := range []struct {
 		reason    string
+		isDeleted bool
+		first     []string
 		meanwhile func(w *world)
+		want      []string
 	}{
-		{"the Project asks for more", func(w *world) { w.change("p", scaled(3)) }},
-		{"it is another Project", func(w *world) {
-			w.change("p", finalized())
-			w.delete("p")
-			w.create("p", 1)
-		}},
+		{"added behind one that comes", false, nil, set("a.example.com/x"), []string{"a.example.com/x", finalizer}},
+		{"removed where one before it goes", true, []string{"a.example.com/x", finalizer, "b.example.com/x"}, set(finalizer, "b.example.com/x"), []string{"b.example.com/x"}},
+		// The API server would take no new finalizer.
+		{"not added to one that is deleted", false, []string{"a.example.com/x"}, (*world).delete, []string{"a.example.com/x"}},
+		// Volumes are those of a UID: those of the first one go.
+		{"not removed from another of this name", true, []string{finalizer}, func(w *world) {
+			create(w.T, w.directory, w.api.Get(projects+"p").GetUID(), 0)
+			w.change(finalized())
+			w.create("p", 1, finalizer)
+		}, []string{finalizer}},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			w := newWorld(t)
-			p := w.create("p", 3)
-			w.settle("p")
-			w.change("p", scaled(1))
+			w.create("p", 1, test.first...)
+			if test.isDeleted {
+				w.delete()
+			}
 			w.sync()
 			test.meanwhile(w)
-			if _, err := w.reconcile("p"); !apierrors.IsConflict(err) {
+			before := w.api.Version()
+			if _, err := w.reconcile(); !apierrors.IsConflict(err) {
 				t.Errorf("error %v, want a Conflict", err)
 			}
-			w.has(p.UID, 0, 1, 2)
+			if after := w.api.Version(); after != before {
+				t.Errorf("something was written: version %d, was %d", after, before)
+			}
+			w.isEmpty()
+			w.told()
+
+			w.must() // Not before the cache shows it.
+			w.settle()
+			w.waitsFor(test.want...)
 		})
 	}
 }
 
-// More volumes than are allowed: an Event, nothing else, and no harm for others.
-func TestTooMany(t *testing.T) {
-	const tooMany = "Warning TooManyVolumes spec.replicas is 1000000000, and a Project may have 10 volumes (--max-volumes): none is created or deleted"
-	w := newWorld(t)
-	p, other := w.create("p", 1_000_000_000), w.create("other", 10)
-	// One that has volumes keeps them. Another Event is for another number only.
-	for _, step := range []struct {
-		replicas int32
-		told     string
-		has      []int
-	}{
-		{1_000_000_000, tooMany, nil},
-		{2, "Normal VolumesReady 2 volumes: 2 created, 0 deleted", []int{0, 1}},
-		{1_000_000_000, tooMany, []int{0, 1}},
-		{2, "Normal VolumesReady 2 volumes: 0 created, 0 deleted", []int{0, 1}},
-		{1_000_000_000, tooMany, []int{0, 1}},
+// A cache that is behind deletes no volume.
+func TestStaleCacheDeletesNothing(t *testing.T) {
+	for reason, meanwhile := range map[string]func(w *world){
+		"the Project asks for more": func(w *world) { w.change(scaled(3)) },
+		"it is another Project": func(w *world) {
+			w.change(finalized())
+			w.delete()
+			w.create("p", 1)
+		},
 	} {
-		w.change("p", scaled(step.replicas))
-		w.settle("p")
-		w.must("p")
-		w.told(step.told)
-		w.has(p.UID, step.has...)
+		t.Run(reason, func(t *testing.T) {
+			w := newWorld(t)
+			uid := w.create("p", 3)
+			w.settle()
+			w.change(scaled(1))
+			w.sync()
+			meanwhile(w)
+			if _, err := w.reconcile(); !apierrors.IsConflict(err) {
+				t.Errorf("error %v, want a Conflict", err)
+			}
+			w.has(uid, 0, 1, 2)
+		})
 	}
-	w.settle("other")
-	w.told("Normal VolumesReady 10 volumes: 10 created, 0 deleted")
-	w.has(other.UID, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9)
+}
 
-	w.delete("p")
-	w.settle("p")
-	w.has(p.UID)
+// More volumes than are allowed: one Event, and the Project keeps what it has. Nothing is
+// remembered of one that is gone.
+func TestTooMany(t *testing.T) {
+	const tooMany = "Warning TooManyVolumes spec.replicas is 1000000000, and a Project may have 4 volumes (--max-volumes): none is created or deleted"
+	w := newWorld(t)
+	uid := w.create("p", 1_000_000_000)
+	w.settle()
+	w.must()
+	w.told(tooMany)
+	w.has(uid)
+	w.change(scaled(4))
+	w.settle()
+	w.told("Normal VolumesReady 4 volumes: 4 created, 0 deleted")
+	w.change(scaled(1_000_000_000))
+	w.settle()
+	w.told(tooMany)
+	w.has(uid, 0, 1, 2, 3)
+	w.delete()
+	w.settle()
 	w.waitsFor()
 	for key := range w.reconciler.warnings.Range {
 		t.Errorf("what was said of %v is still in memory", key)
@@ -133,43 +151,37 @@ func TestTooMany(t *testing.T) {
 // A storage that refuses: one Event, however often it is tried, and one when it is over.
 // A Project that is being deleted waits.
 func TestStorageFails(t *testing.T) {
-	const failed = "Warning VolumesFailed read-only file system"
 	w := newWorld(t)
-	w.create("p", 2)
-	w.storage.err = syscall.EROFS
 	fails := func() {
 		t.Helper()
+		w.storage.err = syscall.EROFS
 		for range 3 {
 			w.sync()
-			if _, err := w.reconcile("p"); err == nil {
+			if _, err := w.reconcile(); err == nil {
 				t.Error("no error: it would not be tried again")
 			}
 		}
+		w.told("Warning VolumesFailed read-only file system")
+		w.storage.err = nil
 	}
-	fails()
-	w.told(failed)
-	w.isEmpty()
-
-	// Another Project of this name is told, too.
-	w.change("p", finalized())
-	w.delete("p")
 	w.create("p", 2)
 	fails()
-	w.told(failed)
 
-	w.storage.err = nil
-	w.settle("p")
-	w.told("Normal VolumesReady 2 volumes: 2 created, 0 deleted")
-
-	w.storage.err = syscall.EROFS
-	w.delete("p")
+	// Another Project of this name is told, too.
+	w.change(finalized())
+	w.delete()
+	w.create("p", 2)
 	fails()
-	w.told(failed)
-	if w.project("p") == nil {
-		t.Error("the Project went before its volumes")
-	}
-	w.storage.err = nil
-	w.settle("p")
+	w.settle()
+	w.told("Normal VolumesReady 2 volumes: 2 created, 0 deleted")
+	fails()
+	w.settle()
+	w.told("Normal VolumesReady 2 volumes: 0 created, 0 deleted")
+
+	w.delete()
+	fails()
+	w.waitsFor(finalizer)
+	w.settle()
 	w.isEmpty()
 	w.waitsFor()
 }
@@ -183,25 +195,25 @@ func TestKilledAtEachStep(t *testing.T) {
 				wasKilled = false
 				w := newWorld(t)
 				w.killAt = killAt
-				p := w.create("p", 2, others...)
-				w.settle("p")
-				w.has(p.UID, 0, 1)
-				data := filepath.Join(string(w.directory), string(p.UID), "0", "data")
+				uid := w.create("p", 2, others...)
+				w.settle()
+				w.has(uid, 0, 1)
+				data := filepath.Join(string(w.directory), string(uid), "0", "data")
 				if err := os.WriteFile(data, nil, 0o600); err != nil {
 					t.Fatal(err)
 				}
-				w.change("p", scaled(4))
-				w.settle("p")
-				w.has(p.UID, 0, 1, 2, 3)
-				w.change("p", scaled(1))
-				w.settle("p")
-				w.has(p.UID, 0)
+				w.change(scaled(4))
+				w.settle()
+				w.has(uid, 0, 1, 2, 3)
+				w.change(scaled(1))
+				w.settle()
+				w.has(uid, 0)
 				if _, err := os.Stat(data); err != nil {
 					t.Errorf("a volume that stays has lost its data: %v", err)
 				}
 				w.waitsFor(append(slices.Clone(others), finalizer)...)
-				w.delete("p")
-				w.settle("p")
+				w.delete()
+				w.settle()
 				w.isEmpty()
 				w.waitsFor(others...)
 				wasKilled = w.effects >= killAt

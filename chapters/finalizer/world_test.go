@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -11,13 +12,12 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/record"
 
-	"example.com/byhand/api/examples-gzh.com/v1alpha1"
 	"example.com/byhand/clientset"
 	"example.com/byhand/kit/testkit"
 )
@@ -27,8 +27,7 @@ import (
 type world struct {
 	*testing.T
 	api        *testkit.APIServer
-	projects   clientset.ProjectInterface // of another client
-	requests   []string                   // of the process
+	requests   []string // of the process
 	cache      cache.Indexer
 	directory  directory
 	storage    *faultyStorage
@@ -45,7 +44,6 @@ var errKilled = errors.New("killed")
 func newWorld(t *testing.T) *world {
 	t.Helper()
 	w := &world{T: t, api: testkit.NewAPIServer(), directory: directory(t.TempDir())}
-	w.projects = clientset.NewForConfigOrDie(w.api.Config()).ExamplesV1alpha1().Projects("default")
 	w.storage = &faultyStorage{storage: w.directory, step: w.mayDie}
 	w.cache = cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{})
 	w.events = record.NewFakeRecorder(100)
@@ -61,7 +59,7 @@ func (w *world) restart() {
 		projects:     clientset.NewForConfigOrDie(config).ExamplesV1alpha1(),
 		projectStore: w.cache,
 		storage:      w.storage,
-		maxVolumes:   10,
+		maxVolumes:   4,
 		events:       w.events,
 	}
 }
@@ -94,68 +92,81 @@ func (w *world) RoundTrip(r *http.Request) (*http.Response, error) {
 	return response, err
 }
 
+// faultyStorage is a storage with which a process may be killed, before and after each
+// call that changes something. While err is set each call returns it.
+type faultyStorage struct {
+	storage
+	step func() error
+	err  error
+}
+
+func (f *faultyStorage) do(call func() error) error {
+	if f.err != nil {
+		return f.err
+	}
+	if err := f.step(); err != nil {
+		return err
+	}
+	if err := call(); err != nil {
+		return err
+	}
+	return f.step()
+}
+
+func (f *faultyStorage) Volumes(ctx context.Context, owner types.UID) ([]int, error) {
+	volumes, err := f.storage.Volumes(ctx, owner)
+	return volumes, errors.Join(err, f.err)
+}
+
+func (f *faultyStorage) Create(ctx context.Context, owner types.UID, n int) error {
+	return f.do(func() error { return f.storage.Create(ctx, owner, n) })
+}
+
+func (f *faultyStorage) Delete(ctx context.Context, owner types.UID, n int) error {
+	return f.do(func() error { return f.storage.Delete(ctx, owner, n) })
+}
+
+func (f *faultyStorage) DeleteAll(ctx context.Context, owner types.UID) error {
+	return f.do(func() error { return f.storage.DeleteAll(ctx, owner) })
+}
+
 // uid returns one as the API server gives them. No Project has it.
 func uid(n int) types.UID { return types.UID(fmt.Sprintf("00000000-0000-4000-8000-%012d", n)) }
 
+// projects is where the Projects are. That with which the tests work is p.
+const projects = "/apis/examples-gzh.com/v1alpha1/namespaces/default/projects/"
+
 // What another client of the API server does.
 
-// create creates a Project.
-func (w *world) create(name string, replicas int32, finalizers ...string) *v1alpha1.Project {
-	w.Helper()
-	project := &v1alpha1.Project{
-		ObjectMeta: metav1.ObjectMeta{Name: name, Finalizers: finalizers},
-		Spec:       v1alpha1.ProjectSpec{Replicas: replicas},
-	}
-	created, err := w.projects.Create(w.Context(), project, metav1.CreateOptions{})
-	if err != nil {
-		w.Fatal(err)
-	}
-	return created
+// create creates a Project and returns its UID.
+func (w *world) create(name string, replicas int64, finalizers ...string) types.UID {
+	project := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"replicas": replicas}}}
+	project.SetFinalizers(finalizers)
+	w.api.Add(projects+name, project)
+	return w.api.Get(projects + name).GetUID()
 }
 
-// project returns the Project as the API server has it, nil for none.
-func (w *world) project(name string) *v1alpha1.Project {
-	w.Helper()
-	project, err := w.projects.Get(w.Context(), name, metav1.GetOptions{})
-	if apierrors.IsNotFound(err) {
-		return nil
-	}
-	if err != nil {
-		w.Fatal(err)
-	}
-	return project
-}
+// change changes the Project.
+func (w *world) change(change func(*unstructured.Unstructured)) { w.api.Edit(projects+"p", change) }
 
-// change changes a Project.
-func (w *world) change(name string, change func(*v1alpha1.Project)) {
-	w.Helper()
-	project := w.project(name)
-	change(project)
-	if _, err := w.projects.Update(w.Context(), project, metav1.UpdateOptions{}); err != nil {
-		w.Fatal(err)
+func scaled(replicas int64) func(*unstructured.Unstructured) {
+	return func(project *unstructured.Unstructured) {
+		project.Object["spec"] = map[string]any{"replicas": replicas}
 	}
 }
 
-func scaled(replicas int32) func(*v1alpha1.Project) {
-	return func(project *v1alpha1.Project) { project.Spec.Replicas = replicas }
+func finalized(finalizers ...string) func(*unstructured.Unstructured) {
+	return func(project *unstructured.Unstructured) { project.SetFinalizers(finalizers) }
 }
 
-func finalized(finalizers ...string) func(*v1alpha1.Project) {
-	return func(project *v1alpha1.Project) { project.Finalizers = finalizers }
-}
-
-// delete deletes a Project: it is gone, or it waits for its finalizers.
-func (w *world) delete(name string) {
-	w.Helper()
-	if err := w.projects.Delete(w.Context(), name, metav1.DeleteOptions{}); err != nil {
-		w.Fatal(err)
-	}
-}
+// delete deletes the Project: it is gone, or it waits for its finalizers.
+func (w *world) delete() { w.api.Delete(projects+"p", "") }
 
 // sync brings the cache up to date, as the informer does.
 func (w *world) sync() {
 	w.Helper()
-	list, err := w.projects.List(w.Context(), metav1.ListOptions{})
+	client := clientset.NewForConfigOrDie(w.api.Config()).ExamplesV1alpha1()
+	list, err := client.Projects("default").List(w.Context(), metav1.ListOptions{})
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -168,54 +179,46 @@ func (w *world) sync() {
 	}
 }
 
-// reconcile reconciles a Project. If the process is killed on the way, there is a new one.
-func (w *world) reconcile(name string) (requeueAfter time.Duration, err error) {
-	requeueAfter, err = w.reconciler.Reconcile(w.Context(), cache.NewObjectName("default", name))
+// reconcile reconciles the Project. If the process is killed on the way, there is a new one.
+func (w *world) reconcile() (requeueAfter time.Duration, err error) {
+	requeueAfter, err = w.reconciler.Reconcile(w.Context(), cache.NewObjectName("default", "p"))
 	if errors.Is(err, errKilled) {
 		w.restart()
 	}
 	return requeueAfter, err
 }
 
-// must reconciles a Project, without an error.
-func (w *world) must(name string) (requeueAfter time.Duration) {
+// must reconciles the Project, without an error and with these requests.
+func (w *world) must(want ...string) (requeueAfter time.Duration) {
 	w.Helper()
-	requeueAfter, err := w.reconcile(name)
+	w.requests = nil
+	requeueAfter, err := w.reconcile()
 	if err != nil {
 		w.Errorf("reconcile: %v", err)
 	}
+	w.sent(want...)
 	return requeueAfter
 }
 
-// step syncs and reconciles a Project, which must send these requests and no others.
-func (w *world) step(name string, want ...string) {
-	w.Helper()
-	w.sync()
-	w.requests = nil
-	w.must(name)
-	w.sent(want...)
-}
-
 // settle syncs and reconciles until nothing happens any more.
-func (w *world) settle(name string) {
+func (w *world) settle() {
 	w.Helper()
 	for range 20 {
 		w.sync()
 		before := w.api.Version()
-		if again, err := w.reconcile(name); err == nil && again == 0 && w.api.Version() == before {
+		if again, err := w.reconcile(); err == nil && again == 0 && w.api.Version() == before {
 			return
 		}
 	}
 	w.Fatal("the reconcile does not come to an end")
 }
 
-// sent checks what was sent to the API server since the last call.
+// sent checks what the process has sent to the API server.
 func (w *world) sent(want ...string) {
 	w.Helper()
 	if diff := cmp.Diff(want, w.requests); diff != "" {
 		w.Errorf("requests (-want +got):\n%s", diff)
 	}
-	w.requests = nil
 }
 
 // told checks which Events were recorded since the last call.
@@ -234,19 +237,16 @@ func (w *world) told(want ...string) {
 func (w *world) has(owner types.UID, want ...int) {
 	w.Helper()
 	got, err := w.directory.Volumes(w.Context(), owner)
-	if err != nil {
-		w.Error(err)
-	}
-	if slices.Sort(got); !slices.Equal(got, want) {
-		w.Errorf("%s has the volumes %v, want %v", owner, got, want)
+	if err != nil || !slices.Equal(got, want) {
+		w.Errorf("%s has the volumes %v (%v), want %v", owner, got, err, want)
 	}
 }
 
-// waitsFor checks the finalizers of Project p, which is gone if it should have none.
+// waitsFor checks the finalizers of the Project, which is gone if it should have none.
 func (w *world) waitsFor(want ...string) {
 	w.Helper()
-	project := w.project("p")
-	if isGone := project == nil; isGone != (len(want) == 0) || !isGone && !slices.Equal(project.Finalizers, want) {
+	project := w.api.Get(projects + "p")
+	if isGone := project == nil; isGone != (len(want) == 0) || !isGone && !slices.Equal(project.GetFinalizers(), want) {
 		w.Errorf("the Project is %v, want one with the finalizers %q or none", project, want)
 	}
 }
