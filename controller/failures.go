@@ -34,9 +34,9 @@ var ErrUndone = errors.New("it is undone again and again: does another program c
 var ErrLeft = errors.New("what was stored may be left")
 
 // stoodFor is how long a write must not be wanted for its back-off to begin anew. One that takes long
-// may wait long for its turn (slow.go): for it that is slowTimes as long as it takes. Of more than
-// mostRemembered what nobody has looked at for longest is forgotten: a user may make and delete
-// objects without end.
+// may wait long for its turn (slow.go): until somebody has looked, it is remembered for slowTimes as long
+// as it takes. Of more than mostRemembered what nobody has looked at for longest is forgotten: a user may
+// make and delete objects without end.
 const stoodFor, slowTimes, mostRemembered = time.Minute, 1200, 50_000
 
 // lastsFrom is when a failure lasts, or if one try took as long as hangsFrom. undoneFrom is how often a
@@ -188,7 +188,7 @@ func (a *attempt) send(uid string, w Write, send func() error) {
 		a.refused, a.until = w.Version, a.ended.Add(outdatedTimeout)
 	}
 	switch {
-	case IsTerminating(a.err), errors.Is(a.err, ErrLeft):
+	case apierrors.HasStatusCause(a.err, corev1.NamespaceTerminatingCause), errors.Is(a.err, ErrLeft):
 		// As long again as it has lasted. A namespace that is being deleted takes the object with it, unless
 		// it was made anew.
 		a.next = a.ended.Add(min(max(time.Minute, a.ended.Sub(a.since)), time.Hour))
@@ -243,9 +243,4 @@ func (f *Failures) Told(object metav1.Object, cause, message string) (stable str
 func IsRefusal(err error) bool {
 	// Without a reason, as in a webhook's denial, these look at the HTTP status code.
 	return apierrors.IsForbidden(err) || apierrors.IsInvalid(err) || apierrors.IsBadRequest(err) || apierrors.IsRequestEntityTooLargeError(err)
-}
-
-// IsTerminating reports whether a write was refused because the namespace is being deleted.
-func IsTerminating(err error) bool {
-	return apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause)
 }

@@ -44,8 +44,12 @@ func (r *Reconciler) syncDeployment(ctx context.Context, s *fooState) {
 	case s.deployment == nil:
 		sendCreate = func() error { return r.createDeployment(ctx, s) }
 	case s.differs != "":
-		update.Version = s.deployment.ResourceVersion
-		sendUpdate = func() error { return r.updateDeployment(ctx, s) }
+		// s.deployment is the cache's: never change it, change a copy. The copy keeps the
+		// resourceVersion: optimistic locking.
+		desired := s.deployment.DeepCopy()
+		old := applyDesired(desired, s)
+		update.Version, update.Purpose = desired.ResourceVersion, fmt.Sprint(name, " ", ptr.Deref(desired.Spec.Replicas, 1))
+		sendUpdate = func() error { return r.updateDeployment(ctx, s, desired, old) }
 	}
 	r.try(s, create, sendCreate)
 	r.try(s, update, sendUpdate)
@@ -94,18 +98,15 @@ func (r *Reconciler) deleteNamed(ctx context.Context, s *fooState, created *apps
 	return fmt.Errorf("metadata.name %w", errChanged)
 }
 
-// updateDeployment writes the fields that differ.
-func (r *Reconciler) updateDeployment(ctx context.Context, s *fooState) error {
-	// s.deployment is the cache's: never change it, change a copy. The copy keeps the
-	// resourceVersion: optimistic locking.
-	desired, differed := s.deployment.DeepCopy(), s.differs
-	old := applyDesired(desired, s)
+// updateDeployment writes the fields that differ. old is the Deployment whose number of replicas it takes over, or nil.
+func (r *Reconciler) updateDeployment(ctx context.Context, s *fooState, desired, old *appsv1.Deployment) error {
 	if !equality.Semantic.DeepEqual(desired.Spec.Replicas, s.deployment.Spec.Replicas) {
 		// An old Foo may carry a number that the new one leaves to others, and theirs stands nowhere else.
 		if err := r.verify(ctx, s, old); err != nil {
 			return err
 		}
 	}
+	differed := s.differs
 	updated, err := r.Deployments.Deployments(s.foo.Namespace).Update(ctx, desired, metav1.UpdateOptions{})
 	if err != nil {
 		return err
@@ -126,19 +127,19 @@ var errChanged = errors.New("is not as it was sent: does an admission webhook ch
 // spec counts: each change of that, and the deletion, raises the generation.
 func (r *Reconciler) verify(ctx context.Context, s *fooState, old *appsv1.Deployment) error {
 	foo, err := r.Foos.Foos(s.foo.Namespace).Get(ctx, s.foo.Name, metav1.GetOptions{})
-	isCurrent := err == nil && foo.UID == s.foo.UID && foo.Generation == s.foo.Generation
-	if err := r.current(s, r.FooStore, foo, isCurrent, err); err != nil || old == nil {
+	isCurrent := err == nil && foo.Generation == s.foo.Generation
+	if err := r.current(s, r.FooStore, s.foo, foo, isCurrent, err); err != nil || old == nil {
 		return err
 	}
 	d, err := r.Deployments.Deployments(s.foo.Namespace).Get(ctx, old.Name, metav1.GetOptions{})
-	return r.current(s, r.DeploymentStore, d, err == nil && d.UID == old.UID && ptr.Deref(d.Spec.Replicas, 1) == ptr.Deref(old.Spec.Replicas, 1), err)
+	return r.current(s, r.DeploymentStore, old, d, err == nil && ptr.Deref(d.Spec.Replicas, 1) == ptr.Deref(old.Spec.Replicas, 1), err)
 }
 
-// current returns ErrCacheBehind unless a GET has returned what the cache has. What it has returned
-// is awaited.
-func (r *Reconciler) current(s *fooState, store cache.Store, live metav1.Object, isCurrent bool, err error) error {
+// current returns ErrCacheBehind unless a GET has returned the object that the cache has, as it has it. Its newer
+// version is awaited, and not that of another object: a proxy may have asked another cluster.
+func (r *Reconciler) current(s *fooState, store cache.Store, cached, live metav1.Object, isCurrent bool, err error) error {
 	switch {
-	case apierrors.IsNotFound(err):
+	case apierrors.IsNotFound(err), err == nil && live.GetUID() != cached.GetUID():
 		return controller.ErrCacheBehind
 	case err != nil:
 		return fmt.Errorf("get: %w", err)

@@ -33,7 +33,8 @@
 //     server checks every write: the version, the UID, the name.
 //   - If a webhook gives a new Deployment another number, and the Foo has none, that is its number.
 //   - While an old Deployment is not deleted, such as when that is refused, the new one of a Foo without a
-//     number is not left with fewer replicas: it follows the old one up, and nobody can set a lower number.
+//     number is not left with fewer replicas: it follows the old one up and not down, and nobody can set a
+//     lower number. If a webhook does, the old one stays. Named back, a Deployment keeps the number that it has.
 //   - A rename is no rolling update: the old Deployment goes when the new one exists, with other Pods
 //     that may not run yet, or never.
 //   - A rename reads the live Foo and its new Deployment, and then deletes the old one. If

@@ -1,6 +1,7 @@
 package foo_test
 
 import (
+	"encoding/json"
 	"errors"
 	"net/http"
 	"slices"
@@ -849,17 +850,18 @@ func TestRenameKeepsNewestNumber(t *testing.T) {
 // An old Deployment may be scaled as long as it is there. It is deleted when the new one has its number, which
 // nothing else has.
 func TestOldNumberIsTakenOver(t *testing.T) {
-	keep := policy("ValidatingAdmissionPolicy 'keep' denied request: it stays")
-	for reason, scale := range map[string]func(w *world) (named string){
-		"while its deletion is refused": func(w *world) string {
-			w.refuse(http.MethodDelete, deploymentPath, keep)
+	for reason, scale := range map[string]func(w *world){
+		"while its deletion is refused": func(w *world) {
+			w.refuse(http.MethodDelete, deploymentPath, policy("ValidatingAdmissionPolicy 'keep' denied request: it stays"))
 			w.again(2)
-			w.set(deploymentPath+"deployment", int64(50), "spec", "replicas")
-			w.again(10)
+			for n := range int64(10) {
+				w.set(deploymentPath+"deployment", 41+n, "spec", "replicas")
+				w.again(1)
+			}
+			w.ready("foo", v1alpha1.ReasonForbidden) // That the new one follows is nobody's work.
 			w.api.Refuse(nil)
-			return "renamed"
 		},
-		"just before its deletion": func(w *world) string {
+		"just before its deletion": func(w *world) {
 			w.api.Intercept(func(_ http.ResponseWriter, r *http.Request) bool {
 				if r.Method == http.MethodDelete {
 					w.api.Intercept(nil)
@@ -867,15 +869,6 @@ func TestOldNumberIsTakenOver(t *testing.T) {
 				}
 				return false
 			})
-			return "renamed"
-		},
-		"and the Foo is named back": func(w *world) string {
-			w.refuse(http.MethodDelete, deploymentPath, keep)
-			w.again(2)
-			w.set(deploymentPath+"renamed", int64(50), "spec", "replicas")
-			w.set(fooPath+"foo", "deployment", "spec", "deploymentName")
-			w.api.Refuse(nil)
-			return "deployment"
 		},
 	} {
 		t.Run(reason, func(t *testing.T) {
@@ -884,14 +877,73 @@ func TestOldNumberIsTakenOver(t *testing.T) {
 				w.createFoo("foo", v1alpha1.FooSpec{DeploymentName: "deployment"})
 				w.again(1)
 				w.set(fooPath+"foo", "renamed", "spec", "deploymentName")
-				named := scale(w)
+				scale(w)
 				w.again(3)
-				if got := *w.deployment(named).Spec.Replicas; got != 50 || len(w.api.List("deployments")) != 1 {
-					t.Errorf("%s has %d replicas, want 50, and no other Deployment: %d are there", named, got, len(w.api.List("deployments")))
+				if got := *w.deployment("renamed").Spec.Replicas; got != 50 || len(w.api.List("deployments")) != 1 {
+					t.Errorf("renamed has %d replicas, want 50, and no other Deployment: %d are there", got, len(w.api.List("deployments")))
 				}
 			})
 		})
 	}
+}
+
+// A copy of the Deployment, with its owner reference, is deleted. It is no old one: the number that others have
+// set stays.
+func TestCopyHasNoNumber(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.createFoo("foo", v1alpha1.FooSpec{DeploymentName: "deployment"})
+		w.again(1)
+		w.set(deploymentPath+"deployment", int64(0), "spec", "replicas")
+		time.Sleep(time.Second)
+		w.createDeployment("copy", w.deployment("deployment").OwnerReferences...)
+		if sent := w.again(2); slices.Contains(sent, "PUT deployments/deployment") || w.api.Get(deploymentPath+"copy") != nil {
+			t.Errorf("sent %v, want the DELETE of the copy alone", sent)
+		}
+	})
+}
+
+// Of two old Deployments a webhook lets the deletion of the first hang: the other one is deleted meanwhile.
+func TestHangingDeletionHoldsUpNoOther(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := converged(t, 1)
+		w.createDeployment("z", w.deployment("deployment").OwnerReferences...)
+		w.set(fooPath+"foo", "renamed", "spec", "deploymentName")
+		w.api.Refuse(func(r *http.Request) *apierrors.StatusError {
+			if r.Method == http.MethodDelete && r.URL.Path == deploymentPath+"deployment" {
+				<-r.Context().Done()
+				return apierrors.NewInternalError(errors.New("hangs"))
+			}
+			return nil
+		})
+		for range 3 { // The second one waits for the cache.
+			w.sync()
+			again, _ := w.tryReconcile(fooKey)
+			time.Sleep(again)
+		}
+		if w.api.Get(deploymentPath+"z") != nil {
+			t.Errorf("z is still there; sent: %v", w.api.Requests())
+		}
+	})
+}
+
+// One GET is answered by another cluster: it is not waited for.
+func TestAnswerOfAnotherCluster(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := converged(t, 1)
+		w.set(fooPath+"foo", "renamed", "spec", "deploymentName")
+		w.api.Intercept(func(answer http.ResponseWriter, r *http.Request) bool {
+			w.api.Intercept(nil)
+			other := w.foo("foo")
+			other.UID, other.ResourceVersion = "other", "900000000"
+			answer.Header().Set("Content-Type", "application/json")
+			_ = json.NewEncoder(answer).Encode(other)
+			return true
+		})
+		if sent := w.again(2); !slices.Contains(sent, "POST deployments") {
+			t.Errorf("sent %v", sent)
+		}
+	})
 }
 
 // Two Foos that name one Deployment: the first keeps it.

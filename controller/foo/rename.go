@@ -25,10 +25,14 @@ import (
 // the one that it names, as it asks for it.
 func (r *Reconciler) deleteRenamed(ctx context.Context, s *fooState) {
 	for _, old := range s.owned {
+		if ctx.Err() != nil || s.behind {
+			s.wait = 1 // ns: the next reconcile goes on at once, while what has hung waits for its back-off.
+			return
+		}
 		// One that is being deleted may stay for a while: a finalizer holds it. Each reconcile
-		// would delete it again. If the time is over, the next one goes on.
+		// would delete it again.
 		w := controller.Write{Name: "delete Deployment " + cache.MetaObjectToName(old).String(), Version: old.ResourceVersion}
-		if old.Name == s.foo.Spec.DeploymentName || old.DeletionTimestamp != nil || ctx.Err() != nil || s.behind {
+		if old.Name == s.foo.Spec.DeploymentName || old.DeletionTimestamp != nil {
 			r.try(s, w, nil)
 			continue
 		}
@@ -40,8 +44,8 @@ func (r *Reconciler) deleteRenamed(ctx context.Context, s *fooState) {
 				return err
 			}
 			d, err := r.Deployments.Deployments(s.foo.Namespace).Get(ctx, s.deployment.Name, metav1.GetOptions{})
-			isCurrent := err == nil && d.UID == s.deployment.UID && d.DeletionTimestamp == nil && differs(d, s) == ""
-			if err := r.current(s, r.DeploymentStore, d, isCurrent, err); err != nil {
+			isCurrent := err == nil && d.DeletionTimestamp == nil && differs(d, s) == ""
+			if err := r.current(s, r.DeploymentStore, s.deployment, d, isCurrent, err); err != nil {
 				return err
 			}
 			s.deployment = d // The status tells the newest.
@@ -64,10 +68,11 @@ func (r *Reconciler) deleteRenamed(ctx context.Context, s *fooState) {
 
 // takeOver gives a Deployment as many replicas as the largest of those that it replaces has, if that is more, and
 // returns that one, nil if there is none. The number stands nowhere but in the old Deployment, which is deleted:
-// others may scale it until then.
+// others may scale it until then. What is younger is no old one, but a copy that somebody has made.
 func (s *fooState) takeOver(d *appsv1.Deployment) (highest *appsv1.Deployment) {
 	for _, old := range s.owned {
-		isReplaced := old.Name != s.foo.Spec.DeploymentName && old.DeletionTimestamp == nil
+		isYounger := d.UID != "" && d.CreationTimestamp.Before(&old.CreationTimestamp)
+		isReplaced := old.Name != s.foo.Spec.DeploymentName && old.DeletionTimestamp == nil && !isYounger
 		if n := ptr.Deref(old.Spec.Replicas, 1); isReplaced && (d.Spec.Replicas == nil || n > *d.Spec.Replicas) {
 			d.Spec.Replicas, highest = &n, old
 		}

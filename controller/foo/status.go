@@ -45,7 +45,7 @@ var named = regexp.MustCompile(`(admission webhook|calling webhook|AdmissionPoli
 // 5xx says nothing.
 func causeOf(f controller.Failure) (c cause, ok bool) {
 	switch {
-	case controller.IsTerminating(f.Err):
+	case apierrors.HasStatusCause(f.Err, corev1.NamespaceTerminatingCause): // the namespace is being deleted
 		return cause{reason: v1alpha1.ReasonNamespaceTerminating, message: f.Err.Error()}, true
 	case errors.Is(f.Err, errChanged), f.Lasts && errors.Is(f.Err, controller.ErrUndone):
 		c.reason = v1alpha1.ReasonChangedByOthers

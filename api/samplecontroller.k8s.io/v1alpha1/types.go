@@ -18,9 +18,9 @@ type FooSpec struct {
 	// change, a new Deployment is created and the old one is deleted.
 	DeploymentName string `json:"deploymentName"`
 	// Replicas is the wanted number of replicas, 0 to 10. Without it, the Deployment's number
-	// is left alone. A new one has 1. After a change of the name it has the old one's number, and
-	// no lower one until that is deleted. Point an autoscaler at the Deployment then: the scale of
-	// such a Foo cannot be read. With a number here, point it at the Foo: in the Deployment the
+	// is left alone. A new one has 1. After a change of the name it has at least the old one's number
+	// until that is deleted. Point an autoscaler at the Deployment then: the scale of such a Foo
+	// cannot be read. With a number here, point it at the Foo: in the Deployment the
 	// controller would undo its changes.
 	Replicas *int32 `json:"replicas,omitempty"`
 }

@@ -128,7 +128,7 @@ func Missing(foo *v1alpha1.Foo, d *appsv1.Deployment, owned []*appsv1.Deployment
 	case foo.Spec.Replicas != nil && Replicas(d) != *foo.Spec.Replicas:
 		return fmt.Sprintf("It asks for %d replicas.", Replicas(d))
 	case foo.Spec.Replicas == nil && slices.ContainsFunc(owned, func(old *appsv1.Deployment) bool {
-		return old.Name != d.Name && old.DeletionTimestamp == nil && Replicas(old) > Replicas(d)
+		return old.Name != d.Name && old.DeletionTimestamp == nil && !d.CreationTimestamp.Before(&old.CreationTimestamp) && Replicas(old) > Replicas(d)
 	}):
 		return fmt.Sprintf("It asks for %d replicas, and one that it replaces for more.", Replicas(d))
 	case d.Spec.Template.Labels[uidLabel] != string(foo.UID):

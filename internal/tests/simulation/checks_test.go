@@ -155,7 +155,7 @@ func (s *sequence) checkDelete(a *exchange) {
 	if saw.live != nil && saw.live.Spec.DeploymentName == a.name && s.isUntouched(a.worker) {
 		s.breaks("deletes the Deployment that the live Foo names")
 	}
-	if was, is := oracle.Replicas(typed[appsv1.Deployment](s, a.before)), oracle.Replicas(saw.deployment); saw.foo.Spec.Replicas == nil && is < was {
+	if was, is := oracle.Replicas(typed[appsv1.Deployment](s, a.before)), oracle.Replicas(saw.deployment); saw.foo.Spec.Replicas == nil && is < was && !saw.deployment.CreationTimestamp.Before(new(a.before.GetCreationTimestamp())) {
 		s.breaks("deletes Deployment %s with %d replicas, and %s has %d", a.name, was, saw.deployment.Name, is)
 	}
 }
