@@ -24,6 +24,11 @@ func foo(version string) *v1alpha1.Foo {
 		Spec: v1alpha1.FooSpec{DeploymentName: "d"}}
 }
 
+// project has the name of the Foo.
+func project(version string) *examplesv1alpha1.Project {
+	return &examplesv1alpha1.Project{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "foo", ResourceVersion: version}}
+}
+
 // deployment is the Foo's, or has no controller.
 func deployment(version string, ours bool) *appsv1.Deployment {
 	d := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "d", UID: "uid-d", ResourceVersion: version,
@@ -88,9 +93,7 @@ func TestHandler(t *testing.T) {
 		{"a Deployment that a Foo only names", func() { ofDeployments.OnAdd(deployment("7", false), false) }, got{What: trace.Added, Kind: "Deployment", Version: "7"}, true},
 		{"a resync that adds no key", func() { d := deployment("7", true); ofDeployments.OnUpdate(d, d) },
 			got{What: trace.Resync, Kind: "Deployment", Version: "7", Cause: "the resync period"}, false},
-		{"a Project", func() {
-			ofProjects.OnAdd(&examplesv1alpha1.Project{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "p"}}, false)
-		}, got{What: trace.Added, Kind: "Project", Key: "default/p", Story: "added"}, false},
+		{"a Project", func() { ofProjects.OnAdd(project("8"), false) }, got{What: trace.Added, Kind: "Project", Key: "default/foo", Version: "8", Story: "added"}, false},
 	} {
 		told(r)
 		test.event()
@@ -156,9 +159,12 @@ func TestRender(t *testing.T) {
 		t.Errorf("of a Foo %s is shown", text)
 	}
 	applied.Spec.DeploymentName = strings.Repeat("x", objectLimit)
+	ofOtherGroup := deployment("1", true)
+	ofOtherGroup.OwnerReferences[0].APIVersion = "other.io/v1"
 	for reason, hidden := range map[string]json.RawMessage{
 		"an object of another kind":         r.render(nil, open(&corev1.Secret{Data: map[string][]byte{"k": []byte("v")}}), objectLimit),
 		"a Deployment without a controller": r.render(r.kinds["Deployment"], open(deployment("1", false)), objectLimit),
+		"what another group's Foo controls": r.render(r.kinds["Deployment"], open(ofOtherGroup), objectLimit),
 		"an object that is long":            r.render(r.kinds["Foo"], open(applied), objectLimit),
 		"nothing":                           r.render(r.kinds["Foo"], open(nil), objectLimit),
 	} {
@@ -166,32 +172,6 @@ func TestRender(t *testing.T) {
 			t.Errorf("%s is shown: %.100s", reason, hidden)
 		}
 	}
-}
-
-// An owner of the same name in another group is another kind.
-func TestBelongs(t *testing.T) {
-	r := observing()
-	r.kinds["Foo"].has["queue"] = true
-	d := deployment("1", true)
-	if belongs := r.belongs(r.kinds["Deployment"], d); belongs != "Foo default/foo" {
-		t.Errorf("it belongs to %q", belongs)
-	}
-	d.OwnerReferences[0].APIVersion = "other.io/v1"
-	if belongs := r.belongs(r.kinds["Deployment"], d); belongs != "" {
-		t.Errorf("what a Foo of another group controls belongs to %q", belongs)
-	}
-	if text, shown := r.describe(r.kinds["Deployment"], d); shown {
-		t.Errorf("it is in the story: %s", text)
-	}
-}
-
-// A handler may add a key later. It has no cause then.
-func TestLateAdd(t *testing.T) {
-	r, queue := traced()
-	defer queue.ShutDown()
-	r.handler(fooKind, cache.ResourceEventHandlerFuncs{}).OnAdd(foo("1"), false)
-	queue.Add(fooKey)
-	want(t, r, "store added: wants d", "queue added: ")
 }
 
 // enqueueFoos and enqueueOwner are the handlers that main wires.

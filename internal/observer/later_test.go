@@ -5,7 +5,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"regexp"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -31,79 +31,48 @@ func late(r *Observer, do func()) {
 // A whole way while no goroutine publishes: it does not wait. What is told afterwards is
 // what was so when it happened, and knows our own writes by then.
 func TestToldLater(t *testing.T) {
-	r, api, client, kube := served(t)
-	before, made, status := api.Latest(), fmt.Sprint(api.Version()+1), fmt.Sprint(api.Version()+2)
-	r.kinds["Foo"].has = map[string]bool{}
-	queue := r.Queue(fooKind, controller.NewPriorityQueue(""))
-	defer queue.ShutDown()
-	handler := r.handler(fooKind, enqueueFoos(queue))
-	ofDeployments := r.handler(deploymentKind, cache.ResourceEventHandlerFuncs{})
-	observed := r.Reconcile(fooKind, reconcileFunc(func(ctx context.Context, _ cache.ObjectName) (time.Duration, error) {
-		if _, err := kube.AppsV1().Deployments("default").Create(ctx, deployment("", true), metav1.CreateOptions{}); err != nil {
-			t.Error(err)
-		}
-		_, err := client.SamplecontrollerV1alpha1().Foos("default").UpdateStatus(ctx, updated(before), metav1.UpdateOptions{})
-		return 0, err
-	}))
-	late(r, func() {
-		handler.OnAdd(foo(before), false)
-		// The event overtakes the answer to the write that made it.
-		handler.OnUpdate(foo(before), foo(status))
-		key, _ := queue.Get()
-		if _, err := observed.Reconcile(t.Context(), key); err != nil {
-			t.Error(err)
-		}
-		handler.OnUpdate(foo(before), foo(status))
-		ofDeployments.OnAdd(deployment(made, true), false)
-		queue.Forget(key)
-		queue.Done(key)
-	})
-	const text = "wants d"
-	lines := told(r)
-	for i, line := range lines {
-		lines[i] = waited.ReplaceAllString(line, "waited some time")
-	}
-	if diff := cmp.Diff([]string{
-		"store added: " + text,
-		"queue added:  ← Foo foo added",
-		"store updated: " + text + " ← our own write",
-		"queue coalesced: waits already ← our own write: Foo foo updated",
-		"worker got: waited some time ← Foo foo added; our own write: Foo foo updated",
-		"reconcile started:  ← Foo foo added; our own write: Foo foo updated",
-		"request sent: create Deployment d",
-		"request answered: Created",
-		"request sent: update the status of Foo foo",
-		"request answered: OK",
-		"reconcile ended: created Deployment d; wrote the status (Ready False, NameTaken)",
-		"store updated: " + text + " ← our own write",
-		"queue coalesced: a worker has it: comes back when that is done ← our own write: Foo foo updated",
-		"store added: of Foo foo, a Deployment ← our own write",
-		"worker done: back into the queue",
-	}, lines); diff != "" {
-		t.Errorf("steps (-want +got):\n%s", diff)
-	}
-}
-
-var waited = regexp.MustCompile(`waited [0-9.]+[µm]?s`)
-
-// A step has the time at which it happened.
-func TestTimeOfAStep(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := New(Options{All: true})
-		began := time.Now()
-		say(r, "one")
-		time.Sleep(time.Second)
-		say(r, "two")
-		time.Sleep(time.Second)
-		past := kept(r)
-		if one, two := past[0].Time, past[1].Time; !one.Equal(began) || !two.Equal(began.Add(time.Second)) {
-			t.Errorf("told at %s and %s, want %s and a second later", one, two, began)
-		}
+		r, api, client, _ := served(t)
+		before, after := api.Latest(), fmt.Sprint(api.Version()+1)
+		r.kinds["Foo"].has = map[string]bool{}
+		queue := r.Queue(fooKind, controller.NewPriorityQueue(""))
+		defer queue.ShutDown()
+		handler := r.handler(fooKind, enqueueFoos(queue))
+		observed := r.Reconcile(fooKind, reconcileFunc(func(ctx context.Context, _ cache.ObjectName) (time.Duration, error) {
+			_, err := client.SamplecontrollerV1alpha1().Foos("default").UpdateStatus(ctx, updated(before), metav1.UpdateOptions{})
+			return 0, err
+		}))
+		late(r, func() {
+			handler.OnAdd(foo(before), false)
+			// The event overtakes the answer to the write that made it.
+			handler.OnUpdate(foo(before), foo(after))
+			key, _ := queue.Get()
+			if _, err := observed.Reconcile(t.Context(), key); err != nil {
+				t.Error(err)
+			}
+			handler.OnUpdate(foo(before), foo(after))
+			queue.Forget(key)
+			queue.Done(key)
+		})
+		want(t, r,
+			"store added: wants d",
+			"queue added:  ← Foo foo added",
+			"store updated: wants d ← our own write",
+			"queue coalesced: waits already ← our own write: Foo foo updated",
+			"worker got: waited 0s ← Foo foo added; our own write: Foo foo updated",
+			"reconcile started:  ← Foo foo added; our own write: Foo foo updated",
+			"request sent: update the status of Foo foo",
+			"request answered: OK",
+			"reconcile ended: wrote the status (Ready False, NameTaken)",
+			"store updated: wants d ← our own write",
+			"queue coalesced: a worker has it: comes back when that is done ← our own write: Foo foo updated",
+			"worker done: back into the queue",
+		)
 	})
 }
 
 // A subscriber hears of a step soon, though no call asks for it, and not at once: the
-// answer to a write may have to come first.
+// answer to a write may have to come first. The step has the time at which it happened.
 func TestToldSoon(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := New(Options{All: true})
@@ -112,8 +81,8 @@ func TestToldSoon(t *testing.T) {
 			say(r, fmt.Sprint(i))
 			time.Sleep(publishAfter / 2)
 			say(r, "later")
-			if steps := r.Read(t.Context(), int64(2*i)); len(steps) != 1 || steps[0].Text != fmt.Sprint(i) {
-				t.Errorf("%d steps, want number %d alone", len(steps), 2*i+1)
+			if steps := r.Read(t.Context(), int64(2*i)); len(steps) != 1 || steps[0].Text != fmt.Sprint(i) || !steps[0].Time.Equal(began) {
+				t.Errorf("steps %+v, want number %d alone, of %s", steps, 2*i+1, began)
 			}
 			if r.Read(t.Context(), int64(2*i+1)); time.Since(began) > 3*publishAfter {
 				t.Errorf("two steps are told after %s", time.Since(began))
@@ -176,11 +145,10 @@ func TestTooMuch(t *testing.T) {
 			say(r, "is lost")
 		})
 		say(r, "comes after")
-		catchUp(r)
-		if held := r.bytes.Load(); held != 0 {
-			t.Errorf("%s: %d steps and bytes are held after all is told", test.reason, held)
-		}
 		steps := kept(r)
+		if held := r.bytes.Load(); held != 0 {
+			t.Errorf("%s: %d bytes are held after all is told", test.reason, held)
+		}
 		if len(steps) != test.fit+1 {
 			t.Fatalf("%s: %d steps are told, want %d and one after the gap", test.reason, len(steps), test.fit)
 		}
@@ -197,37 +165,28 @@ func TestTooMuch(t *testing.T) {
 // A gap in the middle of a reconcile, in which the answer to a write is missing:
 // nothing is claimed of what is not known, and nothing is waited for.
 func TestGapInAReconcile(t *testing.T) {
-	busy := false
-	r, api, client, _ := served(t)
-	api.Intercept(func(http.ResponseWriter, *http.Request) bool {
-		if busy {
+	r := observing()
+	r.kinds["Foo"].has["queue"] = true
+	server := r.Transport(roundTripper(func(request *http.Request) (*http.Response, error) {
+		if request.Method == http.MethodPut {
 			// The request is told. What comes after is too much, until the test tells.
-			r.publishing.Lock()
 			r.publish(0)
 			for range maxPendingSteps {
 				say(r, "more than fits")
 			}
 		}
-		return false
-	})
-	unchanged := foo(api.Latest())
-	unchanged.UID = ""
-	foos := client.SamplecontrollerV1alpha1().Foos("default")
+		return &http.Response{StatusCode: http.StatusOK, Body: http.NoBody}, nil
+	}))
 	observed := r.Reconcile(fooKind, reconcileFunc(func(ctx context.Context, _ cache.ObjectName) (time.Duration, error) {
-		for _, busy = range []bool{false, true} {
-			if _, err := foos.UpdateStatus(ctx, unchanged, metav1.UpdateOptions{}); err != nil {
-				t.Error(err)
-			}
+		for _, method := range []string{http.MethodGet, http.MethodPut} {
+			_, _ = server.RoundTrip(httptest.NewRequestWithContext(ctx, method, fooPath, nil))
 		}
 		r.publish(0)
-		r.publishing.Unlock()
 		return 0, nil
 	}))
-	if _, err := observed.Reconcile(t.Context(), fooKey); err != nil {
-		t.Error(err)
-	}
+	late(r, func() { _, _ = observed.Reconcile(t.Context(), fooKey) })
 	all := told(r)
-	if got, want := all[len(all)-1], "reconcile ended: wrote the status"; got != want {
+	if got, want := all[len(all)-1], "reconcile ended: asked the server for Foo foo"; got != want {
 		t.Errorf("the last step is %q, want %q", got, want)
 	}
 }

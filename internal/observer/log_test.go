@@ -9,29 +9,27 @@ import (
 	"testing/synctest"
 )
 
-// stuck is a pipe that has no reader, until release is closed.
-type stuck struct {
-	bytes.Buffer
-	release chan struct{}
-}
+// writerFunc is an io.Writer.
+type writerFunc func(p []byte) (int, error)
 
-func (s *stuck) Write(p []byte) (int, error) {
-	<-s.release
-	return s.Buffer.Write(p)
-}
+func (f writerFunc) Write(p []byte) (int, error) { return f(p) }
 
 // Neither a goroutine that logs nor Flush, and with it the end of the process, waits for a reader
 // that does not read. What the reader misses is counted.
 func TestLogWithoutReader(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		out := &stuck{release: make(chan struct{})}
-		log := &Log{out: out}
+		var out bytes.Buffer
+		release := make(chan struct{})
+		log := &Log{out: writerFunc(func(p []byte) (int, error) {
+			<-release
+			return out.Write(p)
+		})}
 		long := strings.Repeat("x", maxUnread/10-1) + "\n"
 		for range 100 {
 			_, _ = fmt.Fprint(log, long)
 		}
 		log.Flush()
-		close(out.release)
+		close(release)
 		log.Flush()
 		_, _ = fmt.Fprint(log, "the last\n")
 		log.Flush()
@@ -55,25 +53,18 @@ func TestLogIsHarmless(t *testing.T) {
 	}
 }
 
-// full is a disk that takes nothing for a time.
-type full struct {
-	bytes.Buffer
-	is bool
-}
-
-func (f *full) Write(p []byte) (int, error) {
-	if f.is {
-		return 0, syscall.ENOSPC
-	}
-	return f.Buffer.Write(p)
-}
-
 // What could not be written is counted, and the rest is written.
 func TestLogToFullDisk(t *testing.T) {
-	out := &full{}
-	log := NewLog(out)
+	var out bytes.Buffer
+	full := false
+	log := NewLog(writerFunc(func(p []byte) (int, error) {
+		if full {
+			return 0, syscall.ENOSPC
+		}
+		return out.Write(p)
+	}))
 	for i := range 6 {
-		out.is = 1 <= i && i <= 3
+		full = 1 <= i && i <= 3
 		_, _ = fmt.Fprintf(log, "line %d\n", i)
 		log.Flush()
 	}

@@ -50,16 +50,9 @@ func say(r *Observer, text string) int64 {
 	return r.record(&trace.Step{Part: trace.PartProgram, What: trace.Said, Text: text}, nil, 0, nil)
 }
 
-// catchUp waits until what was recorded is told.
-func catchUp(r *Observer) {
-	r.publishing.Lock()
-	defer r.publishing.Unlock()
-	r.publish(0)
-}
-
-// kept returns what was recorded, as far as it is kept.
+// kept publishes what was recorded, and returns what is kept of it.
 func kept(r *Observer) (steps []trace.Step) {
-	catchUp(r)
+	late(r, func() {})
 	for _, step := range r.Kept(0) {
 		steps = append(steps, *step)
 	}

@@ -1,7 +1,9 @@
 package observer
 
 import (
+	"context"
 	"fmt"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -61,16 +63,15 @@ func TestQueueCoalesces(t *testing.T) {
 		queue.Done(fooKey)
 		queue.Get()
 		queue.Done(fooKey)
-		const text = "wants d"
 		want(t, r,
-			"store added: "+text,
+			"store added: wants d",
 			"queue added:  ← Foo foo added",
-			"store updated: "+text,
+			"store updated: wants d",
 			"queue coalesced: waits already ← Foo foo updated",
 			"worker got: waited 1s ← Foo foo added; Foo foo updated",
-			"store updated: "+text,
+			"store updated: wants d",
 			"queue coalesced: a worker has it: comes back when that is done ← Foo foo updated",
-			"store updated: "+text,
+			"store updated: wants d",
 			"queue coalesced: a worker has it: comes back when that is done ← Foo foo updated",
 			"worker done: back into the queue",
 			"worker got: waited 0s ← Foo foo updated",
@@ -82,25 +83,29 @@ func TestQueueCoalesces(t *testing.T) {
 	})
 }
 
-// A key of the first list says that it waits behind what changes, and does so.
+// A key of the first list says that it waits behind what changes, and does so. One that is added
+// when the handler has returned has no cause.
 func TestQueueLowPriority(t *testing.T) {
 	r, queue := traced()
 	defer queue.ShutDown()
-	h := r.handler(fooKind, enqueueFoos(queue))
-	h.OnAdd(foo("1"), true)
+	r.handler(fooKind, enqueueFoos(queue)).OnAdd(foo("1"), true)
 	changed := cache.NewObjectName("default", "changed")
 	queue.Add(changed)
+	var lines []string
+	for _, step := range kept(r) {
+		lines = append(lines, wording(&step)+" ← "+step.Cause)
+	}
+	if diff := cmp.Diff([]string{
+		"wants d ← the first list",
+		"1 in the queue, behind every change ← Foo foo in the first list",
+		"2 in the queue ← ",
+	}, lines); diff != "" {
+		t.Errorf("steps (-want +got):\n%s", diff)
+	}
 	for _, want := range []cache.ObjectName{changed, fooKey} {
 		if key, _ := queue.Get(); key != want {
 			t.Errorf("a worker gets %s, want %s", key, want)
 		}
-	}
-	past := kept(r)
-	if got := past[1]; got.What != trace.Added || got.Text != "behind every change" || got.Cause != "Foo foo in the first list" {
-		t.Errorf("step %+v", got)
-	}
-	if text := wording(&past[1]); text != "1 in the queue, behind every change" {
-		t.Errorf("the timeline says %q", text)
 	}
 }
 
@@ -167,6 +172,54 @@ func TestQueueDelays(t *testing.T) {
 			t.Errorf("after the end of the queue: %q, want the delay before it alone", steps)
 		}
 	})
+}
+
+// Two kinds with a queue and a reconcile each, and objects of the same name: each step has
+// its own kind and cause.
+func TestTwoKinds(t *testing.T) {
+	r := New(Options{All: true})
+	wire := func(k Kind) (handler cache.ResourceEventHandler, work func()) {
+		queue := r.Queue(k, controller.NewPriorityQueue(""))
+		observed := r.Reconcile(k, reconcileFunc(func(context.Context, cache.ObjectName) (time.Duration, error) { return 0, nil }))
+		return r.handler(k, enqueueFoos(queue)), func() {
+			defer queue.ShutDown()
+			key, _ := queue.Get()
+			_, _ = observed.Reconcile(t.Context(), key)
+			queue.Done(key)
+		}
+	}
+	foos, workFoos := wire(fooKind)
+	projects, workProjects := wire(projectKind)
+	foos.OnAdd(foo("1"), false)
+	projects.OnAdd(project("1"), false)
+	workProjects()
+	workFoos()
+	r.own.add("Foo", "2", 1)
+	projects.OnUpdate(project("1"), project("2"))
+	foos.OnUpdate(foo("1"), foo("2"))
+
+	var lines []string
+	for _, step := range kept(r) {
+		lines = append(lines, strings.TrimSpace(fmt.Sprintf("%s %s %s %s for %s ← %s", step.Part, step.What, step.Kind, step.Key, step.For, step.Cause)))
+	}
+	if diff := cmp.Diff([]string{
+		"store added Foo default/foo for Foo default/foo ←",
+		"queue added Foo default/foo for Foo default/foo ← Foo foo added",
+		"store added Project default/foo for Project default/foo ←",
+		"queue added Project default/foo for Project default/foo ← Project foo added",
+		"worker got Project default/foo for Project default/foo ← Project foo added",
+		"reconcile started Project default/foo for Project default/foo ← Project foo added",
+		"reconcile ended Project default/foo for Project default/foo ←",
+		"worker done Project default/foo for Project default/foo ←",
+		"worker got Foo default/foo for Foo default/foo ← Foo foo added",
+		"reconcile started Foo default/foo for Foo default/foo ← Foo foo added",
+		"reconcile ended Foo default/foo for Foo default/foo ←",
+		"worker done Foo default/foo for Foo default/foo ←",
+		"store updated Project default/foo for Project default/foo ←",
+		"store updated Foo default/foo for Foo default/foo ← our own write",
+	}, lines); diff != "" {
+		t.Errorf("steps (-want +got):\n%s", diff)
+	}
 }
 
 // A handler may add a key several times for one event. It is one cause.

@@ -35,9 +35,6 @@ func storyOf(t *testing.T, happens func(r *Observer)) []string {
 	if lines := strings.Count(text, "\n"); len(clock.FindAllString(text, -1)) != lines {
 		t.Errorf("not every line begins with a time:\n%s", text)
 	}
-	if text == "" {
-		return nil
-	}
 	return strings.Split(strings.TrimSuffix(clock.ReplaceAllString(text, ""), "\n"), "\n")
 }
 
@@ -47,36 +44,27 @@ func fooThatWants(version, name string) *v1alpha1.Foo {
 	return f
 }
 
-// Each event reaches the next handler, and has its line. TestHandler has which of them the story tells.
+// The line of an event. TestHandler has which of them the story tells.
 func TestStoryOfEvents(t *testing.T) {
-	for _, test := range []struct {
-		reason string
-		event  func(foos, deployments cache.ResourceEventHandler)
-		want   []string
-	}{
-		{"in the first list", func(foos, _ cache.ResourceEventHandler) { foos.OnAdd(fooThatWants("1", "one"), true) }, []string{"found    Foo default/foo: wants one"}},
-		{"deleted", func(foos, _ cache.ResourceEventHandler) { foos.OnDelete(foo("4")) }, []string{"deleted  Foo default/foo: it is gone"}},
-		{"a tombstone", func(foos, _ cache.ResourceEventHandler) {
-			foos.OnDelete(cache.DeletedFinalStateUnknown{Key: "default/foo", Obj: foo("4")})
-		}, []string{"deleted  Foo default/foo: it is gone"}},
-		{"a Deployment of the Foo's", func(_, deployments cache.ResourceEventHandler) { deployments.OnAdd(deployment("5", true), false) },
-			[]string{"added    Deployment default/d: of Foo foo, a Deployment"}},
-		{"a Deployment without a controller", func(_, deployments cache.ResourceEventHandler) { deployments.OnAdd(deployment("5", false), false) }, nil},
-		{"what does not belong on a terminal", func(foos, _ cache.ResourceEventHandler) {
-			foos.OnAdd(fooThatWants("1", "\x1b[2Jone\n12:00:00.000  forged"), false)
-		}, []string{"added    Foo default/foo: wants <U+001B>[2Jone 12:00:00.000  forged"}},
-	} {
-		told := storyOf(t, func(r *Observer) {
-			queue := r.Queue(fooKind, controller.NewPriorityQueue(""))
-			defer queue.ShutDown()
-			test.event(r.handler(fooKind, enqueueFoos(queue)), r.handler(deploymentKind, cache.ResourceEventHandlerFuncs{}))
-			if strings.Contains(test.reason, "Deployment") == (queue.Len() > 0) {
-				t.Errorf("%s: %d keys are added", test.reason, queue.Len())
-			}
-		})
-		if diff := cmp.Diff(test.want, told); diff != "" {
-			t.Errorf("%s: story (-want +got):\n%s", test.reason, diff)
-		}
+	told := storyOf(t, func(r *Observer) {
+		queue := r.Queue(fooKind, controller.NewPriorityQueue(""))
+		defer queue.ShutDown()
+		foos, deployments := r.handler(fooKind, enqueueFoos(queue)), r.handler(deploymentKind, cache.ResourceEventHandlerFuncs{})
+		foos.OnAdd(fooThatWants("1", "one"), true)
+		deployments.OnAdd(deployment("5", true), false)
+		deployments.OnAdd(deployment("5", false), false) // It has no controller.
+		foos.OnUpdate(fooThatWants("1", "one"), fooThatWants("2", "\x1b[2Jone\n12:00:00.000  forged"))
+		foos.OnDelete(foo("4"))
+		foos.OnDelete(cache.DeletedFinalStateUnknown{Key: "default/missed", Obj: foo("4")})
+	})
+	if diff := cmp.Diff([]string{
+		"found    Foo default/foo: wants one",
+		"added    Deployment default/d: of Foo foo, a Deployment",
+		"changed  Foo default/foo: wants <U+001B>[2Jone 12:00:00.000  forged",
+		"deleted  Foo default/foo: it is gone",
+		"deleted  Foo default/missed: it is gone",
+	}, told); diff != "" {
+		t.Errorf("story (-want +got):\n%s", diff)
 	}
 }
 
@@ -159,22 +147,18 @@ func TestCount(t *testing.T) {
 			}
 		}})
 		queue := r.Queue(fooKind, controller.NewPriorityQueue(""))
-		results := []func() (time.Duration, error){
+		var result func() (time.Duration, error)
+		observed := r.Reconcile(fooKind, reconcileFunc(func(context.Context, cache.ObjectName) (time.Duration, error) { return result() }))
+		stack := ""
+		for _, result = range []func() (time.Duration, error){
 			func() (time.Duration, error) { return time.Second, nil },
 			func() (time.Duration, error) { return 0, errors.New("broken") },
 			explode,
-		}
-		observed := r.Reconcile(fooKind, reconcileFunc(func(context.Context, cache.ObjectName) (time.Duration, error) {
-			result := results[0]
-			results = results[1:]
-			return result()
-		}))
-		for range 3 {
+		} {
 			func() {
 				defer func() {
-					reason, stack := recover(), string(debug.Stack())
-					if panics := len(results) == 0; panics != (reason != nil) || panics && !strings.Contains(stack, "observer.explode") {
-						t.Errorf("panics: %t, recovered %v at\n%s", panics, reason, stack)
+					if recover() != nil {
+						stack = string(debug.Stack())
 					}
 				}()
 				queue.Add(fooKey)
@@ -182,6 +166,9 @@ func TestCount(t *testing.T) {
 				defer queue.Done(fooKey)
 				_, _ = observed.Reconcile(t.Context(), fooKey)
 			}()
+		}
+		if !strings.Contains(stack, "observer.explode") {
+			t.Errorf("a panic was recovered at %q, want where it began", stack)
 		}
 		if diff := cmp.Diff([]string{"Foo started 0s false false", "Foo ended 1s true false", "Foo started 0s false false", "Foo failed 0s true false", "Foo started 0s false false", "Foo failed 0s true true"}, counted); diff != "" {
 			t.Errorf("all %t: counted (-want +got):\n%s", all, diff)

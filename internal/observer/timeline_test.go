@@ -36,8 +36,7 @@ func travel() []trace.Step {
 	return steps
 }
 
-func printed(t *testing.T, line *timeline, steps ...trace.Step) string {
-	t.Helper()
+func printed(line *timeline, steps ...trace.Step) string {
 	var out strings.Builder
 	for _, step := range steps {
 		out.WriteString(line.line(&step))
@@ -61,7 +60,7 @@ func TestTimeline(t *testing.T) {
    2.500s +   0.250s worker    done      Foo default/foo                   after 5ms, nothing waits for it                                                                             file.go Func
    2.750s            store     updated   Foo a-namespace-with-a-name/that… long long long long long long long long long long long l… ← why why why why why why why why why why why wh… file.go Func
 `
-	if diff := cmp.Diff(want[1:], printed(t, &timeline{}, travel()...)); diff != "" {
+	if diff := cmp.Diff(want[1:], printed(&timeline{}, travel()...)); diff != "" {
 		t.Errorf("text (-want +got):\n%s", diff)
 	}
 }
@@ -72,8 +71,8 @@ var escape = regexp.MustCompile("\x1b\\[[0-9]*m")
 // they are, and colour changes nothing but the colour.
 func TestTimelineOnATerminal(t *testing.T) {
 	for width := 105; width <= 270; width++ {
-		plain := printed(t, &timeline{width: width}, travel()...)
-		coloured := printed(t, &timeline{width: width, colour: true}, travel()...)
+		plain := printed(&timeline{width: width}, travel()...)
+		coloured := printed(&timeline{width: width, colour: true}, travel()...)
 		if strings.Contains(plain, "\x1b") || !strings.Contains(coloured, "\x1b[36mstream") || escape.ReplaceAllString(coloured, "") != plain {
 			t.Fatalf("width %d: in colour it is another text:\n%s\n%s", width, plain, coloured)
 		}
@@ -113,7 +112,7 @@ func TestTimelineIsHarmless(t *testing.T) {
 			t.Errorf("%q becomes %q, want %q", bad, got, want)
 		}
 		step := trace.Step{Part: trace.PartReconcile, What: bad, Kind: bad, Key: bad, Text: bad, Cause: bad, File: bad, Func: bad}
-		if line := printed(t, &timeline{}, step); strings.Count(line, "\n") != 1 || strings.ContainsAny(strings.TrimSpace(line), "\x1b\r\n\x00") {
+		if line := printed(&timeline{}, step); strings.Count(line, "\n") != 1 || strings.ContainsAny(strings.TrimSpace(line), "\x1b\r\n\x00") {
 			t.Errorf("%q makes the line %q", bad, line)
 		}
 	}

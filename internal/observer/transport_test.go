@@ -294,14 +294,11 @@ func TestTarget(t *testing.T) {
 		"/apis/apps/v1/namespaces/ns/deployments":                            {"Deployment", "ns", "", ""},
 		"/apis/examples-gzh.com/v1alpha1/projects":                           {"Project"},
 		"/apis/other.io/v1/namespaces/ns/foos/n":                             {},
-		"/apis/apps/v1/namespaces/ns/replicasets/n":                          {},
 		"/apis/apps/v1/namespaces/ns":                                        {},
-		"/apis/apps/v1":                                                      {},
 		"/api/v1/namespaces/ns/secrets/n":                                    {},
 		"/api/v1/namespaces/ns/pods/n/status":                                {"Pod", "ns", "n", "status"},
 		"/api/v1/pods":                                                       {"Pod"},
 		"/version":                                                           {},
-		"":                                                                   {},
 	} {
 		to := r.targetOf(path)
 		if got := [4]string{to.kindName(), to.namespace, to.name, to.subresource}; got != want {

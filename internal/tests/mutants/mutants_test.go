@@ -203,7 +203,7 @@ var mutants = []struct {
 	{"ready before it is", "kit/serve/health.go", `code, verdict = http.StatusServiceUnavailable, "failed"`, `verdict = "failed"`, "./kit/serve", "TestHandler"},
 	{"a password on the page", "internal/observer/kind.go", "\tif k.Shown != nil {\n", "\tif false {\n", "./internal/observer", "TestRender"},
 	{"everybody's annotations on the page", "internal/observer/kind.go", "k.GVK.Group == group", "k.GVK.Group != group", "./internal/observer", "TestRender"},
-	{"a Foo of another group", "internal/observer/kind.go", "gv.Group != kind.GVK.Group", `gv.Group == ""`, "./internal/observer", "TestBelongs"},
+	{"a Foo of another group", "internal/observer/kind.go", "gv.Group != kind.GVK.Group", `gv.Group == ""`, "./internal/observer", "TestRender"},
 	{"a second kind that passes for the first", "internal/observer/queue.go", "q.kind, key.String(), q.name(key)", `"Foo", key.String(), "Foo "+key.String()`, "./internal/observer", "TestTwoKinds"},
 	{"an escape sequence in the story", "internal/observer/story.go", "Harmless(text)", "text", "./internal/observer", "TestStoryOfEvents"},
 	{"lost lines that nobody counts", "internal/observer/log.go", "l.missing += missing + countLines(lines)", "_ = missing", "./internal/observer", "TestLogToFullDisk"},
