@@ -3,13 +3,9 @@
 package main
 
 import (
-	"context"
 	"fmt"
-	"net/http"
 	"os"
-	"os/exec"
 	"strings"
-	"sync"
 	"testing"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -17,7 +13,6 @@ import (
 	"k8s.io/client-go/rest"
 
 	"example.com/byhand/chapters/internal/chaptertest"
-	"example.com/byhand/chapters/internal/webhook"
 	"example.com/byhand/chapters/restaurant/v1alpha1"
 )
 
@@ -52,32 +47,12 @@ func (c *cluster) in(t *testing.T) *cluster {
 }
 
 // start runs the program until the API server asks it.
-func (c *cluster) start(kubeconfig string, args ...string) *chaptertest.Program {
+func (c *cluster) start(kubeconfig string) *chaptertest.Program {
 	c.Helper()
-	p := c.Start(append([]string{"--kubeconfig", kubeconfig, "--namespace", c.Namespace}, args...)...)
+	p := c.Start("--kubeconfig", kubeconfig, "--namespace", c.Namespace)
 	p.Prints(1, "ready: ")
 	c.Eventually("the API server asks", c.refusesAnchovy)
 	return p
-}
-
-// serve answers with handler, in this process, until stop is called or the test ends.
-func (c *cluster) serve(handler http.Handler, certificate *webhook.Certificate) (url string, stop func()) {
-	c.Helper()
-	server, err := webhook.Listen("127.0.0.1:0", false, certificate, handler)
-	if err != nil {
-		c.Fatal(err)
-	}
-	ctx, cancel := context.WithCancel(c.Context())
-	done := make(chan error, 1)
-	go func() { done <- server.Run(ctx) }()
-	stop = sync.OnceFunc(func() {
-		cancel()
-		if err := <-done; err != nil {
-			c.Error(err)
-		}
-	})
-	c.Cleanup(stop)
-	return server.URL, stop
 }
 
 // refusesAnchovy is nil if a pizza with a topping that does not exist is refused by the webhook.
@@ -104,12 +79,4 @@ func (c *cluster) registered() bool {
 	_, mutating := client.MutatingWebhookConfigurations().Get(c.Context(), "byhand-admission", metav1.GetOptions{})
 	_, validating := client.ValidatingWebhookConfigurations().Get(c.Context(), "byhand-admission", metav1.GetOptions{})
 	return !apierrors.IsNotFound(mutating) || !apierrors.IsNotFound(validating)
-}
-
-// dryRun sends YAML to the API server, which checks it and stores nothing.
-func (c *cluster) dryRun(yaml string) (string, error) {
-	run := exec.Command("kubectl", "apply", "--dry-run=server", "-f", "-")
-	run.Stdin = strings.NewReader(yaml)
-	output, err := run.CombinedOutput()
-	return string(output), err
 }

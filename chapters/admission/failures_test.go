@@ -8,6 +8,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"strings"
 	"testing"
@@ -22,15 +23,12 @@ import (
 // TestFailures is the table in README.md: what may be wrong with a webhook, what the API
 // server says of it, and that with Ignore the request passes.
 func TestFailures(t *testing.T) {
-	allow := (&reviewer{
-		has:  func(context.Context, string) (bool, error) { return true, nil },
-		said: func(string, ...any) {},
-	}).handler()
+	allow := newKitchen("tomato").handler()
 	answers := func(answer any) http.Handler {
 		return webhook.Review(webhook.DefaultLimits, func(context.Context, []byte) (any, error) { return answer, nil })
 	}
 	panics := webhook.Review(webhook.DefaultLimits, func(context.Context, []byte) (any, error) { panic("no such luck") })
-	sleeps := http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
+	sleeps := http.HandlerFunc(func(http.ResponseWriter, *http.Request) { time.Sleep(2 * time.Second) })
 	noUID := map[string]any{"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "response": map[string]any{"allowed": true}}
 	certificate := func(host string, lifetime time.Duration) *webhook.Certificate {
 		certificate, err := webhook.NewCertificate([]string{host}, lifetime)
@@ -69,11 +67,14 @@ func TestFailures(t *testing.T) {
 			}
 			c := c.in(t)
 			shown := cmp.Or(test.shown, right)
-			url, stop := c.serve(test.handler, shown)
+			server := httptest.NewUnstartedServer(test.handler)
+			server.TLS = shown.TLS()
+			server.StartTLS()
+			defer server.Close()
 			if test.down {
-				stop()
+				server.Close()
 			}
-			at := place{url: url, namespace: c.Namespace, bundle: cmp.Or(test.trusted, shown).Bundle()}
+			at := place{url: server.URL, namespace: c.Namespace, bundle: cmp.Or(test.trusted, shown).Bundle()}
 			_, configuration, err := at.configurations()
 			if err != nil {
 				t.Fatal(err)

@@ -11,6 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/client-go/dynamic"
 	"sigs.k8s.io/yaml"
 
 	"example.com/byhand/chapters/internal/webhook"
@@ -21,13 +22,11 @@ import (
 // runs here, so nothing is asked.
 func TestInside(t *testing.T) {
 	c := newCluster(t)
-	rendered := strings.ReplaceAll(c.Kubectl("kustomize", "config/inside"), "byhand-system", c.Namespace)
-	if output, err := c.dryRun(rendered); err != nil {
-		t.Fatalf("%v\n%s\n%s", err, output, rendered)
-	}
+	render := "kubectl kustomize config/inside | sed s/byhand-system/" + c.Namespace + "/g"
+	c.Shell(render + " | kubectl apply --dry-run=server -f -")
 	var service corev1.Service
 	var deployment appsv1.Deployment
-	for document := range strings.SplitSeq(rendered, "\n---\n") {
+	for document := range strings.SplitSeq(c.Shell(render), "\n---\n") {
 		var object metav1.TypeMeta
 		into := map[string]any{"Service": &service, "Deployment": &deployment}
 		if err := yaml.Unmarshal([]byte(document), &object); err != nil {
@@ -70,15 +69,11 @@ func TestInside(t *testing.T) {
 		t.Fatal(err)
 	}
 	at := place{service: o.service, namespace: c.Namespace, bundle: certificate.Bundle()}
-	mutating, validating, err := at.configurations()
+	registration, err := newRegistration(dynamic.NewForConfigOrDie(c.Config), at)
 	if err != nil {
 		t.Fatal(err)
 	}
-	dryRun, client := metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}}, c.Kube.AdmissionregistrationV1()
-	if _, err := client.MutatingWebhookConfigurations().Create(t.Context(), mutating, dryRun); err != nil {
-		t.Error(err)
-	}
-	if _, err := client.ValidatingWebhookConfigurations().Create(t.Context(), validating, dryRun); err != nil {
+	if err := registration.install(t.Context(), true); err != nil {
 		t.Error(err)
 	}
 }

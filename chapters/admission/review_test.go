@@ -88,23 +88,17 @@ func TestMutate(t *testing.T) {
 	const list, spec = `[{"op":"add","path":"/spec/toppings","value":` + three + `}]`, `[{"op":"add","path":"/spec","value":{"toppings":` + three + `}}]`
 	for _, test := range []struct{ reason, object, patch string }{
 		{"no toppings", `{"spec":{}}`, list},
-		{"an empty list", pizza([]string{}...), list},
-		{"null", `{"spec":{"toppings":null}}`, list},
+		{"an empty list", `{"spec":{"toppings":[]}}`, list},
 		{"fields that no Go type has", `{"spec":{"size":30},"status":{"a":1}}`, list},
 		{"a name in other letters is another field", `{"spec":{"Toppings":["salami"]}}`, list},
 		{"no spec", `{}`, spec},
-		{"a spec that is null", `{"spec":null}`, spec},
 		{"a topping", pizza("basil"), ""},
 		{"a string for a list, which the schema refuses", `{"spec":{"toppings":"salami"}}`, ""},
-		{"a number for a name, which the schema refuses", `{"spec":{"toppings":[1]}}`, ""},
-		{"a list for an object", `[]`, ""},
 	} {
-		for _, operation := range []string{"CREATE", "UPDATE"} {
-			code, answer := newKitchen().post(mutatePath, reviewOf(operation, test.object, ""))
-			response := decided(t, code, answer)
-			if !response.Allowed || string(response.Patch) != test.patch || (response.PatchType != nil) != (test.patch != "") {
-				t.Errorf("%s, %s: %s with patch %s, want allowed with %s", operation, test.reason, answer, response.Patch, test.patch)
-			}
+		code, answer := newKitchen().post(mutatePath, reviewOf("CREATE", test.object, ""))
+		response := decided(t, code, answer)
+		if !response.Allowed || string(response.Patch) != test.patch || (response.PatchType != nil) != (test.patch != "") {
+			t.Errorf("%s: %s with patch %s, want allowed with %s", test.reason, answer, response.Patch, test.patch)
 		}
 	}
 }
@@ -112,6 +106,7 @@ func TestMutate(t *testing.T) {
 // A topping that does not exist is refused by name, at the first one. What the pizza has
 // already is not looked for.
 func TestValidate(t *testing.T) {
+	endless := strings.Repeat("a\n", 500_000)
 	for _, test := range []struct {
 		reason, object, old string
 		refused             string   // "" if allowed
@@ -119,15 +114,11 @@ func TestValidate(t *testing.T) {
 	}{
 		{"toppings that exist", pizza("tomato", "salami"), "", "", []string{"tomato", "salami"}},
 		{"a topping twice", pizza("tomato", "tomato"), "", "", []string{"tomato"}},
-		{"no topping", pizza([]string{}...), "", "", nil},
 		{"no spec", `{}`, "", "", nil},
 		{"one that does not exist", pizza("tomato", "pineapple", "salami"), "", `there is no topping "pineapple"`, []string{"tomato", "pineapple"}},
-		{"one that does not exist, twice", pizza("pineapple", "pineapple"), "", `there is no topping "pineapple"`, []string{"pineapple"}},
-		{"a name with a line break", pizza("a\nb"), "", `there is no topping "a\nb"`, []string{"a\nb"}},
-		{"a name without an end", pizza(strings.Repeat("a", 1<<20)), "", `there is no topping "` + strings.Repeat("a", 100) + `"`, []string{strings.Repeat("a", 1<<20)}},
+		{"a name of lines without an end", pizza(endless), "", `there is no topping "` + strings.Repeat(`a\n`, 50) + `"`, []string{endless}},
 		{"another one, which exists", pizza("pineapple", "tomato"), pizza("pineapple"), "", []string{"tomato"}},
 		{"another one, which does not", pizza("pineapple", "anchovy"), pizza("pineapple"), `there is no topping "anchovy"`, []string{"anchovy"}},
-		{"nothing new", pizza("pineapple"), pizza("pineapple"), "", nil},
 		{"what cannot be read", `{"spec":{"toppings":"salami"}}`, "", "the toppings cannot be read", nil},
 		{"an old object that cannot be read", pizza("salami"), `{"spec":{"toppings":"salami"}}`, "", []string{"salami"}},
 	} {
@@ -163,11 +154,8 @@ func TestBadReviews(t *testing.T) {
 		answer       string
 	}{
 		{"no JSON", "{", 400, "no AdmissionReview"},
-		{"null", "null", 400, "want an AdmissionReview"},
-		{"depth without an end", strings.Repeat("[", 1_000_000), 400, "no AdmissionReview"},
 		{"v1beta1", strings.Replace(good, "k8s.io/v1", "k8s.io/v1beta1", 1), 400, "v1beta1"},
 		{"another kind", strings.Replace(good, "AdmissionReview", "ConversionReview", 1), 400, "ConversionReview"},
-		{"a null request", `{"kind":"AdmissionReview","apiVersion":"admission.k8s.io/v1","request":null}`, 400, "no request"},
 		{"request in other letters", strings.Replace(good, `"request"`, `"Request"`, 1), 400, "no request"},
 		{"a null object", reviewOf("CREATE", "null", ""), 400, "no object"},
 		{"another resource", strings.Replace(good, `"pizzas"`, `"toppings"`, 1), 400, "registered for more"},
@@ -175,7 +163,6 @@ func TestBadReviews(t *testing.T) {
 		{"a topping of which is not known whether it exists", reviewOf("CREATE", pizza("unknowable"), ""), 500, "no API server"},
 		{"a status", strings.Replace(reviewOf("UPDATE", pizza("pineapple"), ""), `"operation"`, `"subResource":"status","operation"`, 1), 200, `"allowed":true`},
 		{"a deletion", reviewOf("DELETE", "null", pizza("pineapple")), 200, `"allowed":true`},
-		{"a connection", reviewOf("CONNECT", "null", ""), 200, `"allowed":true`},
 		{"a long name", strings.Replace(good, `"name":"p"`, `"name":"`+strings.Repeat("p", 100_000)+`"`, 1), 200, `"allowed":true`},
 	} {
 		k := newKitchen("tomato")
@@ -184,26 +171,16 @@ func TestBadReviews(t *testing.T) {
 			t.Errorf("%s: %d %.200s, want %d with %s, and says %.200s", test.reason, code, answer, test.code, test.answer, k.lines)
 		}
 	}
-	if code, _ := newKitchen().post("/elsewhere", good); code != 404 {
-		t.Errorf("another path: %d, want 404", code)
-	}
 }
 
 // A review costs memory in proportion to its bytes, whatever is in it.
 func TestMemory(t *testing.T) {
-	const size, most = 1_000_000, 40
-	fill := func(object string) string {
-		begin, end, _ := strings.Cut(object, "...")
-		middle, end, _ := strings.Cut(end, "...")
-		return begin + strings.Repeat(middle, (size-len(object))/len(middle)) + end
-	}
+	const many, most = 300_000, 40
 	for reason, object := range map[string]string{
-		"one name":      `{"spec":{"toppings":["...a..."]}}`,
-		"many names":    `{"spec":{"toppings":[..."",...""]}}`,
-		"other fields":  `{"spec":{..."a":1,..."b":2}}`,
-		"other objects": `{"metadata":[...{},...{}]}`,
+		"many names":    `{"spec":{"toppings":[` + strings.Repeat(`"",`, many) + `""]}}`,
+		"other objects": `{"metadata":[` + strings.Repeat(`{},`, many) + `{}]}`,
 	} {
-		body := reviewOf("UPDATE", fill(object), "")
+		body := reviewOf("UPDATE", object, "")
 		for _, path := range []string{mutatePath, validatePath} {
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)

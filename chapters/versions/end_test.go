@@ -4,13 +4,9 @@ package main
 
 import (
 	"fmt"
-	"log"
 	"strings"
 	"testing"
 )
-
-// logTo returns a logger of the test.
-func logTo(t *testing.T) *log.Logger { return log.New(t.Output(), "", 0) }
 
 // make chapter-down takes the webhook away from a program that was killed, after a change
 // of the storage version: the worst case, because the deletion of the CRD converts.
@@ -18,7 +14,7 @@ func TestChapterDown(t *testing.T) {
 	c := newCluster(t)
 	p := c.start()
 	c.Kubectl("apply", "-f", "config/pizzas")
-	c.store("v1beta1")
+	c.storeBeta()
 	p.Kill()
 	c.Kubectl("delete", "crd", definitionName, "--wait=false")
 	c.Eventually("without it the definition stays", func() error {
@@ -31,11 +27,9 @@ func TestChapterDown(t *testing.T) {
 	for _, command := range []string{"sh down.sh", "kubectl delete --ignore-not-found --timeout=60s -f config/crd", "sh down.sh"} {
 		c.Shell(command)
 	}
-	if err := c.storedAs(c.Namespace+"/layered", "v1alpha1"); err == nil || !strings.Contains(err.Error(), "nothing is stored") {
-		t.Errorf("etcd after chapter-down: %v", err)
+	if pizza, err := stored(t.Context(), c.etcd, c.Namespace+"/layered"); err == nil || !strings.Contains(err.Error(), "nothing is stored") {
+		t.Errorf("etcd after chapter-down: %v, %v", pizza, err)
 	}
-	// For the tests that follow.
-	c.reset()
 }
 
 // Ended while Pizzas are stored as v1beta1, the program leaves a definition that works for
@@ -44,10 +38,8 @@ func TestEndAfterMigration(t *testing.T) {
 	c := newCluster(t)
 	p := c.start()
 	c.Kubectl("apply", "-f", "config/pizzas")
-	c.store("v1beta1")
-	if err := c.requests.migrate(t.Context(), logTo(t)); err != nil {
-		t.Fatal(err)
-	}
+	c.storeBeta()
+	c.migrate()
 	p.Stop()
 	p.Prints(1, "kept: ")
 	if output := c.Kubectl("get", betaPizzas, "layered", "-o", "jsonpath={.spec.toppings}"); !strings.Contains(output, `"quantity":2`) {
@@ -68,9 +60,7 @@ func TestEndAfterMigration(t *testing.T) {
 	if output := c.Kubectl("get", alphaPizzas, "layered", "-o", "jsonpath={.spec.toppings}"); output != `["salami","tomato","salami"]` {
 		t.Errorf("v1alpha1 with the program: %s", output)
 	}
-	if err := c.requests.migrate(t.Context(), logTo(t)); err != nil {
-		t.Fatal(err)
-	}
+	c.migrate()
 	p.Stop()
 	p.Prints(1, "taken away: ")
 }

@@ -6,38 +6,34 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"example.com/byhand/chapters/internal/chaptertest"
 )
 
 // Key and value are base64, and the cluster's files say where etcd listens.
 func TestStored(t *testing.T) {
+	// /registry/restaurant.programming-kubernetes.info/pizzas/ns/p
+	const asks = `POST /v3/kv/range {"key":"L3JlZ2lzdHJ5L3Jlc3RhdXJhbnQucHJvZ3JhbW1pbmcta3ViZXJuZXRlcy5pbmZvL3Bpenphcy9ucy9w"}`
 	answer := fmt.Sprintf(`{"header":{},"kvs":[{"key":"eA==","value":"%s"}],"count":"1"}`, base64.StdEncoding.EncodeToString([]byte(beta)))
-	etcd := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		body, _ := io.ReadAll(r.Body)
-		// /registry/restaurant.programming-kubernetes.info/pizzas/ns/p
-		if r.URL.Path != "/v3/kv/range" || !strings.Contains(string(body), "L3JlZ2lzdHJ5L3Jlc3RhdXJhbnQucHJvZ3JhbW1pbmcta3ViZXJuZXRlcy5pbmZvL3Bpenphcy9ucy9w") {
-			_, _ = io.WriteString(w, `{"header":{}}`)
-			return
-		}
-		_, _ = io.WriteString(w, answer)
-	}))
-	defer etcd.Close()
+	etcd := chaptertest.Expect(t,
+		exchange{Request: asks, Code: 200, Answer: answer},
+		exchange{Request: asks, Code: 200, Answer: `{"header":{}}`},
+		exchange{Request: asks, Code: 200, Answer: strings.Repeat("x", 16<<20)},
+	).Host
 	var prints bytes.Buffer
-	err := run(t.Context(), options{etcd: etcd.URL}, []string{"stored", "ns/p"}, &prints)
+	err := run(t.Context(), options{etcd: etcd}, []string{"stored", "ns/p"}, &prints)
 	if want := group + `/v1beta1 {"toppings":[{"name":"salami","quantity":2}]}` + "\n"; err != nil || prints.String() != want {
 		t.Errorf("it prints %q (%v), want %q", &prints, err, want)
 	}
-	if _, err := stored(t.Context(), etcd.URL, "ns/other"); err == nil {
+	if _, err := stored(t.Context(), etcd, "ns/p"); err == nil {
 		t.Error("an object that is not there is no error")
 	}
 	// What never ends is not read to its end, and not shown whole.
-	answer = strings.Repeat("x", 16<<20)
-	if _, err := stored(t.Context(), etcd.URL, "ns/p"); err == nil || len(err.Error()) > 1000 {
+	if _, err := stored(t.Context(), etcd, "ns/p"); err == nil || len(err.Error()) > 1000 {
 		t.Errorf("an answer without an end: %.100v", err)
 	}
 
@@ -65,7 +61,6 @@ func TestMistakes(t *testing.T) {
 		want string
 		args []string
 	}{
-		{usage, []string{"now"}},
 		{usage, []string{"stored"}},
 		{usage, []string{"migrate", "all"}},
 		{"cannot read the kubeconfig", nil},

@@ -21,7 +21,10 @@ var long bool
 func TestReadme(t *testing.T) {
 	c := newCluster(t)
 	script := c.Readme(c.Kubeconfig)
-	script.Dir, script.Env, script.Patience = c.checkout(), []string{"GROUP=" + group}, readmeDeadline
+	// A folder that looks like this repository to the commands.
+	dir := t.TempDir()
+	c.Shell("ln -s $PWD/.. " + dir + "/chapters && mkdir " + dir + "/bin && ln -s " + chaptertest.Binary() + " " + dir + "/bin/versions")
+	script.Dir, script.Env, script.Patience = dir, []string{"GROUP=" + group}, readmeDeadline
 	t.Cleanup(func() {
 		_, _ = script.Shell("kubectl delete --ignore-not-found --wait=false namespace byhand-pizzeria byhand-closing; kubectl delete --ignore-not-found storageversionmigration byhand-pizzas")
 	})
@@ -57,9 +60,7 @@ func TestReadme(t *testing.T) {
 	slow("kubectl apply -f chapters/versions/config/migration.yaml", "created")
 	slow("kubectl wait storageversionmigration/byhand-pizzas", "condition met")
 	if !long {
-		if err := c.requests.migrate(t.Context(), logTo(t)); err != nil {
-			t.Fatal(err)
-		}
+		c.migrate()
 	}
 	script.Run(storedVersions, `["v1beta1"]`)
 	script.Run("bin/versions stored byhand-pizzeria/double", group+"/v1beta1")

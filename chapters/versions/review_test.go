@@ -52,10 +52,6 @@ func TestReview(t *testing.T) {
 		{"to v1alpha1, two in their order", review(group+"/v1alpha1", beta, strings.ReplaceAll(beta, `"b"`, `"c"`)), `[
 			{"apiVersion":"` + group + `/v1alpha1","kind":"Pizza","metadata":{"name":"b","namespace":"ns","uid":"2"},"spec":{"toppings":["salami","salami"]}},
 			{"apiVersion":"` + group + `/v1alpha1","kind":"Pizza","metadata":{"name":"c","namespace":"ns","uid":"2"},"spec":{"toppings":["salami","salami"]}}]`},
-		{"without a spec", review(group+"/v1beta1", `{"apiVersion":"`+group+`/v1alpha1","kind":"Pizza","metadata":{"name":"a"}}`), `[
-			{"apiVersion":"` + group + `/v1beta1","kind":"Pizza","metadata":{"name":"a"},"spec":{}}]`},
-		{"an empty list stays one", review(group+"/v1beta1", `{"apiVersion":"`+group+`/v1alpha1","kind":"Pizza","metadata":{"name":"a"},"spec":{"toppings":[]}}`), `[
-			{"apiVersion":"` + group + `/v1beta1","kind":"Pizza","metadata":{"name":"a"},"spec":{"toppings":[]}}]`},
 		{"none", review(group + "/v1beta1"), `null`},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
@@ -110,7 +106,6 @@ func TestFailure(t *testing.T) {
 func TestNoReview(t *testing.T) {
 	for reason, body := range map[string]string{
 		"no JSON":         "{",
-		"null":            "null",
 		"another kind":    strings.Replace(review(group+"/v1beta1", alpha), "ConversionReview", "AdmissionReview", 1),
 		"another version": strings.Replace(review(group+"/v1beta1", alpha), "apiextensions.k8s.io/v1", "apiextensions.k8s.io/v1beta1", 1),
 		"no request":      `{"apiVersion":"apiextensions.k8s.io/v1","kind":"ConversionReview"}`,
@@ -124,17 +119,13 @@ func TestNoReview(t *testing.T) {
 // Whatever is in a review of 10 MB, its answer takes a bounded amount of memory, and of
 // time with it.
 func TestReviewIsBounded(t *testing.T) {
-	names := func(length int) string {
-		var text strings.Builder
-		for i := 0; text.Len() < 9_500_000; i++ {
-			fmt.Fprintf(&text, `"%0*d",`, length, i)
-		}
-		return text.String() + `"last"`
+	var names strings.Builder
+	for i := 0; names.Len() < 9_500_000; i++ {
+		fmt.Fprintf(&names, `"%020d",`, i)
 	}
 	for _, test := range []struct{ reason, version, toppings string }{
-		{"many names", "v1alpha1", names(20)},
+		{"many names", "v1alpha1", names.String() + `"last"`},
 		{"a name of megabytes", "v1beta1", `{}]},"metadata":{"name":"` + strings.Repeat("a", 9_500_000) + `"},"x":{"y":[`},
-		{"deep", "v1alpha1", strings.Repeat("[", 4_000_000) + strings.Repeat("]", 4_000_000)},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			desired := map[string]string{"v1alpha1": "v1beta1", "v1beta1": "v1alpha1"}[test.version]

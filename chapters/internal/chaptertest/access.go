@@ -11,11 +11,11 @@ import (
 	"example.com/byhand/kit/testkit"
 )
 
-// AccountWith applies config/rbac and returns a kubeconfig for an account that has this
+// AccountWith applies config/rbac/role.yaml and returns a kubeconfig for an account that has this
 // ClusterRole of it, and no other right. The role is removed when the test ends.
 func (c *Cluster) AccountWith(role string) (kubeconfig string) {
 	c.Helper()
-	c.Kubectl("apply", "-f", "config/rbac")
+	c.Kubectl("apply", "-f", "config/rbac/role.yaml")
 	c.Cleanup(func() { c.Kubectl("delete", "clusterrolebinding/"+c.Namespace, "clusterrole/"+role) })
 	c.Kubectl("create", "serviceaccount", "program")
 	c.Kubectl("create", "clusterrolebinding", c.Namespace, "--clusterrole="+role, "--serviceaccount="+c.Namespace+":program")
