@@ -67,7 +67,7 @@ const aboutColdStart = "The controller starts when all Foos exist and nothing el
 	"`sample-controller` writes each status twice. The end of the writes is polled every half second and taken as early as it can have been. " +
 	"CPU time is until nothing more is written. The base is `floor-watch`.\n\n" +
 	"![Cold start: Foos per second, of the base](" + pictureFile + ")\n\n" +
-	"The API server counts the writes of Foos and Deployments, refused ones included, until the writes stop, and the Events until then. Of `byhand`'s Events no more come later: what is too much is dropped. CPU time and memory are the controller's own. With so few Foos most of the peak is pages of the program's file, which the figures say by themselves: `byhand` links what the official example has not, such as metrics, leader election and the page."
+	"The API server counts the writes of Foos and Deployments, refused ones included, until the writes stop, and the Events until then. Of `byhand`'s Events no more come later: what is too much is dropped. CPU time and memory are the controller's own. With so few Foos about half of the peak is pages of the program's file, which the figures say by themselves: `byhand` links what the official example has not, such as metrics, leader election and the page."
 
 const aboutBacklog = "During a cold start, every 50 ms one more Foo is created. How long does it wait for its Deployment while hundreds of others are in the queue? And when the queue is empty, 100 Foos more, one after the other? The base is `byhand`. Behind a backlog a Foo mostly waits for the API server, which is busy with one write per worker: `controller-runtime` as shipped has one worker, so that a single Foo waits less and all of them take longer."
 
