@@ -53,11 +53,7 @@ func (r *Reconciler) syncDeployment(ctx context.Context, s *fooState) {
 	}
 	r.try(s, create, sendCreate)
 	r.try(s, update, sendUpdate)
-	// The new Deployment first: if it is refused (a quota), or changed by a webhook, the old one
-	// still runs.
-	if s.blocked == nil && s.deployment != nil && s.differs == "" {
-		r.deleteRenamed(ctx, s)
-	}
+	r.deleteRenamed(ctx, s)
 }
 
 // createDeployment creates the Deployment that the cache does not have. A Foo that may have had

@@ -24,8 +24,8 @@
 // After each of these the watch of Deployments may be ahead of that of Foos: the store still
 // has the Foo, and no Deployment. So a Foo is read from the API server before it gets one, unless
 // it has no condition and no Deployment, and no write for it has failed: a new Foo. A Foo that is
-// gone and whose status could never be written passes for a new one, once in an hour. The
-// garbage collector deletes what it gets.
+// gone and whose status could never be written, or was emptied, passes for a new one, once in an
+// hour. The garbage collector deletes what it gets.
 //
 // # Caveats
 //
@@ -88,6 +88,7 @@
 //     lengthens its back-off, up to 30 s.
 //   - A Deployment that was copied with its owner reference is one that the Foo controls under
 //     another name: it is deleted.
+//   - That the cache is behind is told after 10 s, beside the numbers that it has.
 //   - While a watch is down, no key is reconciled whose last write, or last answer to a GET, it has not
 //     shown.
 package foo

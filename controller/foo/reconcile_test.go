@@ -927,6 +927,26 @@ func TestHangingDeletionHoldsUpNoOther(t *testing.T) {
 	})
 }
 
+// A deletion that was not wanted for a while has not failed for as long: one Conflict more says nothing.
+func TestDeletionNotWantedMeanwhile(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := converged(t, 1)
+		w.createDeployment("old", w.deployment("deployment").OwnerReferences...)
+		conflict := apierrors.NewConflict(schema.GroupResource{Group: "apps", Resource: "deployments"}, "old", errors.New("its status has changed"))
+		w.refuse(http.MethodDelete, deploymentPath, conflict)
+		w.again(1)
+		w.refuse(http.MethodPut, deploymentPath, policy("ValidatingAdmissionPolicy 'keep' denied request: it stays"))
+		w.set(deploymentPath+"deployment", int64(7), "spec", "replicas")
+		w.again(2)
+		w.ready("foo", v1alpha1.ReasonForbidden)
+		w.refuse(http.MethodDelete, deploymentPath, conflict)
+		if sent := w.again(1); !slices.Contains(sent, "DELETE deployments/old") {
+			t.Fatalf("sent %v, want the DELETE again", sent)
+		}
+		w.ready("foo", v1alpha1.ReasonWaitingForReplicas)
+	})
+}
+
 // One GET is answered by another cluster: it is not waited for.
 func TestAnswerOfAnotherCluster(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -21,18 +21,19 @@ import (
 //
 // So: POST b, GET the Foo and b, DELETE a, each only after the one before.
 
-// deleteRenamed deletes the Deployments that the Foo controls under an earlier name. The Foo has
-// the one that it names, as it asks for it.
+// deleteRenamed deletes the Deployments that the Foo controls under an earlier name. The new one
+// comes first: if it is refused (a quota), or changed by a webhook, the old one still runs.
 func (r *Reconciler) deleteRenamed(ctx context.Context, s *fooState) {
+	hasNew := s.blocked == nil && s.deployment != nil && s.differs == ""
 	for _, old := range s.owned {
-		if ctx.Err() != nil || s.behind {
+		if hasNew && ctx.Err() != nil || s.behind {
 			s.wait = 1 // ns: the next reconcile goes on at once, while what has hung waits for its back-off.
 			return
 		}
 		// One that is being deleted may stay for a while: a finalizer holds it. Each reconcile
 		// would delete it again.
 		w := controller.Write{Name: "delete Deployment " + cache.MetaObjectToName(old).String(), Version: old.ResourceVersion}
-		if old.Name == s.foo.Spec.DeploymentName || old.DeletionTimestamp != nil {
+		if !hasNew || old.Name == s.foo.Spec.DeploymentName || old.DeletionTimestamp != nil {
 			r.try(s, w, nil)
 			continue
 		}
