@@ -423,7 +423,9 @@ func TestDenialWithIdentifier(t *testing.T) {
 				return nil
 			}
 			id++
-			return policy(fmt.Sprintf("ValidatingAdmissionPolicy 'p' with binding 'b' denied request: decision %x", id*7919))
+			denial := policy(fmt.Sprintf("ValidatingAdmissionPolicy 'p' with binding 'b' denied request: decision %x", id*7919))
+			denial.ErrStatus.Reason = metav1.StatusReason(fmt.Sprintf("decision %x", id*7919)) // A webhook may do that, too.
+			return denial
 		})
 		writes := 0
 		for _, sent := range w.again(20) {
@@ -502,6 +504,12 @@ func TestSetBack(t *testing.T) {
 		if warnings != 1 {
 			t.Errorf("%d warnings, want 1", warnings)
 		}
+		// It is told until the correction has stood for a minute.
+		w.again(1)
+		_, _ = w.tryReconcile(fooKey)
+		w.ready("foo", v1alpha1.ReasonChangedByOthers)
+		w.again(3)
+		w.ready("foo", v1alpha1.ReasonWaitingForReplicas)
 	})
 }
 

@@ -48,7 +48,9 @@ func (r *Reconciler) syncDeployment(ctx context.Context, s *fooState) {
 		// resourceVersion: optimistic locking.
 		desired := s.deployment.DeepCopy()
 		old := applyDesired(desired, s)
-		update.Version, update.Purpose = desired.ResourceVersion, fmt.Sprint(name, " ", ptr.Deref(desired.Spec.Replicas, 1))
+		if update.Version = desired.ResourceVersion; old != nil {
+			update.Purpose += fmt.Sprint(" ", *desired.Spec.Replicas) // It follows the old one: nobody has undone it.
+		}
 		sendUpdate = func() error { return r.updateDeployment(ctx, s, desired, old) }
 	}
 	r.try(s, create, sendCreate)

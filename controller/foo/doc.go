@@ -88,6 +88,7 @@
 //     lengthens its back-off, up to 30 s.
 //   - A Deployment that was copied with its owner reference is one that the Foo controls under
 //     another name: it is deleted.
+//   - That others undo a deletion is told while there is something to delete, and not for a minute after.
 //   - That the cache is behind is told after 10 s, beside the numbers that it has.
 //   - While a watch is down, no key is reconciled whose last write, or last answer to a GET, it has not
 //     shown.

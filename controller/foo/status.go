@@ -56,8 +56,12 @@ func causeOf(f controller.Failure) (c cause, ok bool) {
 	default:
 		return cause{}, false
 	}
+	code := int32(0)
+	if status, ok := errors.AsType[*apierrors.StatusError](f.Err); ok {
+		code = status.ErrStatus.Code // Not its reason: a webhook may write there what it likes.
+	}
 	c.message = f.Err.Error()
-	c.id = fmt.Sprint(f.Write, " ", c.reason, " ", apierrors.ReasonForError(f.Err), " ", named.FindString(strings.TrimPrefix(c.message, f.Write)))
+	c.id = fmt.Sprint(f.Write, " ", c.reason, " ", code, " ", named.FindString(strings.TrimPrefix(c.message, f.Write)))
 	return c, true
 }
 
