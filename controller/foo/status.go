@@ -56,10 +56,9 @@ func causeOf(f controller.Failure) (c cause, ok bool) {
 	default:
 		return cause{}, false
 	}
-	code := int32(0)
-	if status, ok := errors.AsType[*apierrors.StatusError](f.Err); ok {
-		code = status.ErrStatus.Code // Not its reason: a webhook may write there what it likes.
-	}
+	// The code of the answer, and not its reason: a webhook may write there what it likes.
+	status, _ := errors.AsType[*apierrors.StatusError](f.Err)
+	code := ptr.Deref(status, apierrors.StatusError{}).ErrStatus.Code
 	c.message = f.Err.Error()
 	c.id = fmt.Sprint(f.Write, " ", c.reason, " ", code, " ", named.FindString(strings.TrimPrefix(c.message, f.Write)))
 	return c, true
