@@ -15,6 +15,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"example.com/byhand/api/samplecontroller.k8s.io/v1alpha1"
+	"example.com/byhand/clientset"
 	"example.com/byhand/controller"
 	"example.com/byhand/controller/foo"
 	"example.com/byhand/informer"
@@ -35,6 +36,22 @@ type edges struct {
 var refused = appsv1client.NewForConfigOrDie(configFor("", http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 	testkit.WriteError(w, apierrors.NewMethodNotSupported(appsv1.Resource("deployments"), "write"))
 })))
+
+// unasked are clients of Foos that ask nobody whether a Foo is still as its event said.
+type unasked struct {
+	clientset.FoosGetter
+	clientset.FooInterface
+	foo *v1alpha1.Foo
+}
+
+func (u unasked) Foos(namespace string) clientset.FooInterface {
+	u.FooInterface = u.FoosGetter.Foos(namespace)
+	return u
+}
+
+func (u unasked) Get(context.Context, string, metav1.GetOptions) (*v1alpha1.Foo, error) {
+	return u.foo, nil
+}
 
 // OnAdd is called for each Foo of the first list, too, which is no change.
 func (e *edges) OnAdd(obj any, isInInitialList bool) {
@@ -67,7 +84,7 @@ func (e *edges) Reconcile(ctx context.Context, key cache.ObjectName) (requeueAft
 		}
 	default:
 		// Only the status: writes of the Deployment are refused, which new Failures do not report.
-		status := &foo.Reconciler{Foos: e.Foos, Deployments: refused, FooStore: e.FooStore, DeploymentStore: e.DeploymentStore, Events: e.Events, Failures: controller.NewFailures()}
+		status := &foo.Reconciler{Foos: unasked{FoosGetter: e.Foos, foo: is}, Deployments: refused, FooStore: e.FooStore, DeploymentStore: e.DeploymentStore, Events: e.Events, Failures: controller.NewFailures()}
 		if _, err = status.Reconcile(ctx, key); apierrors.IsMethodNotSupported(err) {
 			err = nil
 		}
