@@ -67,9 +67,10 @@ func (r *Reconciler) deleteRenamed(ctx context.Context, s *fooState) {
 	}
 }
 
-// takeOver gives a Deployment as many replicas as the largest of those that it replaces has, if that is more, and
-// returns that one, nil if there is none. The number stands nowhere but in the old Deployment, which is deleted:
-// others may scale it until then. What is younger is no old one, but a copy that somebody has made.
+// takeOver is for a Foo without a number of replicas: others have set that in the Deployment alone, and it is
+// deleted with it. So the new one gets the number of the largest of the old ones, if it has fewer, for as long as
+// that is there: others may still scale it. takeOver returns that old one, nil if there is none. What is younger
+// than the new one is a copy that somebody has made.
 func (s *fooState) takeOver(d *appsv1.Deployment) (highest *appsv1.Deployment) {
 	for _, old := range s.owned {
 		isYounger := d.UID != "" && d.CreationTimestamp.Before(&old.CreationTimestamp)

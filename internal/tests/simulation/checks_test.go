@@ -89,7 +89,9 @@ func (s *sequence) checkUpdate(a *exchange) {
 	if before.DeletionTimestamp != nil {
 		s.breaks("changes a Deployment that is being deleted")
 	}
-	if slices.ContainsFunc(a.worker.seen.owned, func(old *appsv1.Deployment) bool { return oracle.Replicas(old) == oracle.Replicas(after) }) {
+	if slices.ContainsFunc(a.worker.seen.owned, func(old *appsv1.Deployment) bool {
+		return old.Name != a.name && !before.CreationTimestamp.Before(&old.CreationTimestamp) && oracle.Replicas(old) == oracle.Replicas(after)
+	}) {
 		before = before.DeepCopy()
 		before.Spec.Replicas = after.Spec.Replicas // It takes over the number of one that it replaces.
 	}
