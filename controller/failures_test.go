@@ -91,6 +91,9 @@ func TestFailureLasts(t *testing.T) {
 		if got := f.after(10*time.Second, "create", 2, errBroken, true); !got.Lasts {
 			t.Error("another generation ends it")
 		}
+		if got := f.after(10*time.Second, "create", 2, controller.ErrCacheBehind, true); got.Lasts {
+			t.Error("one look that shows an old cache lasts, for what failed before it was something else")
+		}
 		hangs := func() error { time.Sleep(5 * time.Second); return errBroken }
 		if got := f.failures.Try(object(1), controller.Write{Name: "delete"}, hangs); !got.Lasts {
 			t.Error("a try that took 5 s does not last")

@@ -29,7 +29,7 @@ var mistakes = []mistake{
 	{"an object of the store is changed", "controller/foo/status.go", "desired := s.foo.DeepCopy()", "desired := s.foo"},
 	{"the status is sent to the object's URL", "clientset/foo.go", `SubResource("status").`, ""},
 	{"own writes are not awaited", "controller/readyourwrites.go", "default:\n\t\t\treturn false, nil", "default:\n\t\t\treturn true, nil"},
-	{"a DELETE on the cache's word", "controller/foo/rename.go", "if err := r.verify(ctx, s, nil); err != nil {", "if err := error(nil); err != nil {"},
+	{"a DELETE on the cache's word", "controller/foo/rename.go", "live, err := r.verify(ctx, s, s.deployment)", "live, err := s.deployment, error(nil)"},
 	{"an event ends a back-off", "controller/failures.go", "!isBehind && wait <= 0", "!isBehind"},
 	{"a tombstone is taken for an object", "controller/handlers.go", "obj = tombstone.Obj", "_ = tombstone"},
 }

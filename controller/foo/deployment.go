@@ -64,7 +64,7 @@ func (r *Reconciler) createDeployment(ctx context.Context, s *fooState) error {
 	desired := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: s.foo.Spec.DeploymentName, Namespace: s.foo.Namespace}}
 	old := applyDesired(desired, s)
 	if !s.isNew {
-		if err := r.verify(ctx, s, old); err != nil {
+		if _, err := r.verify(ctx, s, old); err != nil {
 			return err
 		}
 	}
@@ -100,7 +100,7 @@ func (r *Reconciler) deleteNamed(ctx context.Context, s *fooState, created *apps
 func (r *Reconciler) updateDeployment(ctx context.Context, s *fooState, desired, old *appsv1.Deployment) error {
 	if !equality.Semantic.DeepEqual(desired.Spec.Replicas, s.deployment.Spec.Replicas) {
 		// An old Foo may carry a number that the new one leaves to others, and theirs stands nowhere else.
-		if err := r.verify(ctx, s, old); err != nil {
+		if _, err := r.verify(ctx, s, old); err != nil {
 			return err
 		}
 	}
@@ -120,29 +120,31 @@ func (r *Reconciler) updateDeployment(ctx context.Context, s *fooState, desired,
 // errChanged is a write that the API server accepted and stored with another value.
 var errChanged = errors.New("is not as it was sent: does an admission webhook change it?")
 
-// verify asks the API server whether the Foo is still the one in the cache, and so is the number of an old
-// Deployment, if there is one. If not, a watch is behind and it returns ErrCacheBehind. Of the Foo only the
-// spec counts: each change of that, and the deletion, raises the generation.
-func (r *Reconciler) verify(ctx context.Context, s *fooState, old *appsv1.Deployment) error {
+// verify asks the API server whether the Foo, and a Deployment of it unless it is nil, are still as in the
+// cache, and returns that. If not, a watch is behind and it returns ErrCacheBehind. The spec counts, and who controls the
+// Deployment: each change of a spec, and the deletion, raises the generation.
+func (r *Reconciler) verify(ctx context.Context, s *fooState, d *appsv1.Deployment) (live *appsv1.Deployment, err error) {
 	foo, err := r.Foos.Foos(s.foo.Namespace).Get(ctx, s.foo.Name, metav1.GetOptions{})
-	isCurrent := err == nil && foo.Generation == s.foo.Generation
-	if err := r.current(s, r.FooStore, s.foo, foo, isCurrent, err); err != nil || old == nil {
-		return err
+	if err := r.current(s, r.FooStore, s.foo, foo, err); err != nil || d == nil {
+		return nil, err
 	}
-	d, err := r.Deployments.Deployments(s.foo.Namespace).Get(ctx, old.Name, metav1.GetOptions{})
-	return r.current(s, r.DeploymentStore, old, d, err == nil && ptr.Deref(d.Spec.Replicas, 1) == ptr.Deref(old.Spec.Replicas, 1), err)
+	live, err = r.Deployments.Deployments(s.foo.Namespace).Get(ctx, d.Name, metav1.GetOptions{})
+	if err := r.current(s, r.DeploymentStore, d, live, err); err != nil || metav1.IsControlledBy(live, s.foo) {
+		return live, err
+	}
+	return nil, controller.ErrCacheBehind
 }
 
-// current returns ErrCacheBehind unless a GET has returned the object that the cache has, as it has it. Its newer
-// version is awaited, and not that of another object: a proxy may have asked another cluster.
-func (r *Reconciler) current(s *fooState, store cache.Store, cached, live metav1.Object, isCurrent bool, err error) error {
+// current returns ErrCacheBehind unless a GET has returned the object that the cache has, of its generation. Its
+// newer version is awaited, and not that of another object: a proxy may have asked another cluster.
+func (r *Reconciler) current(s *fooState, store cache.Store, cached, live metav1.Object, err error) error {
 	switch {
 	case apierrors.IsNotFound(err), err == nil && live.GetUID() != cached.GetUID():
 		return controller.ErrCacheBehind
 	case err != nil:
 		return fmt.Errorf("get: %w", err)
 	}
-	if r.Writes.Await(s.key, store, live); !isCurrent {
+	if r.Writes.Await(s.key, store, live); live.GetGeneration() != cached.GetGeneration() {
 		return controller.ErrCacheBehind
 	}
 	return nil

@@ -141,7 +141,7 @@ func (r *Reconciler) readState(key cache.ObjectName, foo *v1alpha1.Foo) *fooStat
 	if s.blocked = validate(foo); s.blocked == nil && s.deployment != nil {
 		s.blocked = r.checkController(s.deployment, foo)
 	}
-	s.isNew = len(foo.Status.Conditions) == 0 && s.blocked == nil && s.deployment == nil && len(s.owned) == 0 && !r.Failures.Failed(foo)
+	s.isNew = foo.Generation <= 1 && len(foo.Status.Conditions) == 0 && s.blocked == nil && s.deployment == nil && len(s.owned) == 0 && !r.Failures.Failed(foo)
 	return s
 }
 

@@ -38,18 +38,13 @@ func (r *Reconciler) deleteRenamed(ctx context.Context, s *fooState) {
 			continue
 		}
 		r.try(s, w, func() error {
-			// A stale Foo may carry an old name, and `old` may be the current one. And the one
-			// that the Foo names may be gone. A delete cannot be taken back, so ask the API
-			// server for both.
-			if err := r.verify(ctx, s, nil); err != nil {
+			// A stale Foo may carry an old name, and `old` may be the current one. And the one that the
+			// Foo names may be gone. A delete cannot be taken back, so ask the API server for both.
+			live, err := r.verify(ctx, s, s.deployment)
+			if err != nil {
 				return err
 			}
-			d, err := r.Deployments.Deployments(s.foo.Namespace).Get(ctx, s.deployment.Name, metav1.GetOptions{})
-			isCurrent := err == nil && d.DeletionTimestamp == nil && differs(d, s) == ""
-			if err := r.current(s, r.DeploymentStore, s.deployment, d, isCurrent, err); err != nil {
-				return err
-			}
-			s.deployment = d // The status tells the newest.
+			s.deployment = live // The status tells the newest.
 			// With the preconditions, a Deployment that another client has changed or replaced
 			// is kept. Background: it is gone at once, its Pods follow.
 			err = r.Deployments.Deployments(s.foo.Namespace).Delete(ctx, old.Name, metav1.DeleteOptions{

@@ -100,7 +100,7 @@ var mutants = []struct {
 	{"a deletion that waits for one that hangs", "controller/foo/rename.go", "s.wait = 1 // ns", "// ns", "./controller/foo", "TestHangingDeletionHoldsUpNoOther"},
 	{"a write that stood, counted as undone", "controller/failures.go", "case a.err == nil && a.done > 0 && hasStood:", "case false:", "./controller", "TestUndoneIsToldForAMinute"},
 	{"a number on the cache's word", "controller/foo/deployment.go", "if !equality.Semantic.DeepEqual(desired.Spec.Replicas, s.deployment.Spec.Replicas) {", "if false {", "./controller/foo", "TestStaleStoreSetsNoNumber"},
-	{"a deletion on the cache's word", "controller/foo/rename.go", "if err := r.verify(ctx, s, nil); err != nil {", "if err := error(nil); err != nil {", "./controller/foo", "TestStaleStoreDeletesNothing"},
+	{"a deletion on the cache's word", "controller/foo/rename.go", "live, err := r.verify(ctx, s, s.deployment)", "live, err := s.deployment, error(nil)", "./controller/foo", "TestStaleStoreDeletesNothing"},
 	{"a deletion of what has changed", "controller/foo/rename.go", ", ResourceVersion: &old.ResourceVersion}", "}", "./controller/foo", "TestRenameOfReleasedDeployment"},
 	{"replicas taken from an autoscaler", "controller/foo/deployment.go", "old = s.takeOver(deployment)", "deployment.Spec.Replicas = new(int32(1))", "./controller/foo", "TestDrift"},
 	{"a drift that is not seen", "controller/foo/deployment.go", "case !equal(is.Spec.Template.Spec.Containers, want.Spec.Template.Spec.Containers):", "case false:", "./controller/foo", "TestDrift"},

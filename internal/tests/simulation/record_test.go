@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
@@ -24,7 +25,7 @@ import (
 // Bounds of what a process sends for one object while nobody but an attacker changes anything.
 const (
 	window    = 15 * time.Second
-	windowMax = 15               // writes of one operation on one object, for one purpose, in that time
+	windowMax = 20               // writes of one operation on one object, for one purpose, in that time: two for each doubling, a Conflict and what succeeds after it
 	lasts     = 9 * time.Second  // a failure that may be reported although the server has not refused anything
 	toldAfter = 30 * time.Second // A failure that goes on must be reported by then.
 	stands    = time.Minute      // A write that is needed again before that has been undone.
@@ -51,6 +52,7 @@ type write struct {
 	purpose string
 	reason  string // for the condition Ready, if it failed; "" if it succeeded
 	cause   string // what is told once
+	isOneOf bool   // what failed is a GET for this write or for another one
 	// How often it failed, or succeeded and was undone, in a row, and since when.
 	times       int
 	since, last time.Time
@@ -78,6 +80,20 @@ func (x *exchange) of(w *worker) (writes []string) {
 	return slices.DeleteFunc(w.seen.wants(), func(write string) bool { return write == statusWrite || w.sent[write] })
 }
 
+// showsNewer reports whether the answer to a GET says that the cache is behind.
+func (x *exchange) showsNewer(saw seen, refused *apierrors.StatusError) bool {
+	if refused != nil {
+		return apierrors.IsNotFound(refused)
+	}
+	var cached metav1.Object = saw.foo
+	for _, d := range append(saw.owned, saw.deployment) {
+		if x.resource == "deployments" && d != nil && d.Name == x.name {
+			cached = d
+		}
+	}
+	return x.answer.GetUID() != cached.GetUID() || x.answer.GetGeneration() != cached.GetGeneration()
+}
+
 // ended notes how a request has ended for the worker: refused, lost (nobody knows), or done.
 func (s *sequence) ended(w *worker, x *exchange, refused *apierrors.StatusError, lost bool) {
 	reason, cause, changed := "", "", ""
@@ -87,9 +103,8 @@ func (s *sequence) ended(w *worker, x *exchange, refused *apierrors.StatusError,
 	switch {
 	case lost:
 		reason, cause = v1alpha1.ReasonRequestFailed, "lost"
-	case refused != nil && x.path == pathOf("foos", w.key) && apierrors.IsNotFound(refused):
-		w.failed = true
-		return // The cache is behind.
+	case !lost && x.method == http.MethodGet && x.showsNewer(w.seen, refused):
+		reason, cause = v1alpha1.ReasonRequestFailed, "behind" // if that lasts
 	case refused != nil && apierrors.HasStatusCause(refused, corev1.NamespaceTerminatingCause):
 		reason = v1alpha1.ReasonNamespaceTerminating
 	case refused != nil:
@@ -105,8 +120,9 @@ func (s *sequence) ended(w *worker, x *exchange, refused *apierrors.StatusError,
 		return
 	}
 	r, purpose := w.process.record(w.key), s.purpose(w, x)
-	for _, name := range x.of(w) {
-		r.note(name, &write{purpose: purpose, reason: reason, cause: cause, since: x.at})
+	writes := x.of(w)
+	for _, name := range writes {
+		r.note(name, &write{purpose: purpose, reason: reason, cause: cause, since: x.at, isOneOf: len(writes) > 1})
 		w.sent[name] = x.method != http.MethodGet
 	}
 	if x.status && reason == "" && r.writes[statusWrite].times == 1 && s.resting {
@@ -133,6 +149,9 @@ func (s *sequence) purpose(w *worker, x *exchange) string {
 func (r *record) note(name string, w *write) {
 	w.last, w.times = time.Now(), 1
 	last := r.writes[name]
+	if last == nil && name != statusWrite && !strings.HasPrefix(name, http.MethodDelete) {
+		last = r.renamed(name)
+	}
 	if last != nil && last.done > 0 && last.purpose == w.purpose && time.Since(last.last) < stands {
 		w.done = last.done + 1
 	} else if w.reason == "" {
@@ -153,6 +172,17 @@ func (r *record) note(name string, w *write) {
 		r.causes++
 	}
 	r.writes[name] = w
+}
+
+// renamed returns the newest write like this one of a Deployment of another name, nil if there is none: for the
+// controller a create or an update is the same write under each name.
+func (r *record) renamed(name string) (newest *write) {
+	for other, w := range r.writes {
+		if other != statusWrite && other[:3] == name[:3] && (newest == nil || w.last.After(newest.last)) {
+			newest = w
+		}
+	}
+	return newest
 }
 
 // sends counts the writes of one operation on one object.
@@ -206,6 +236,8 @@ func (r *record) failing(before, now []string) (must, may []string, old []string
 			continue
 		case w.reason == "" && w.times > 1:
 			may = append(may, v1alpha1.ReasonChangedByOthers)
+		case w.isOneOf:
+			may = append(may, v1alpha1.ReasonForbidden, v1alpha1.ReasonRequestFailed)
 		case w.reason == v1alpha1.ReasonRequestFailed && (w.times > 1 || time.Since(w.since) >= lasts):
 			may = append(may, w.reason)
 		case w.reason != "" && w.reason != v1alpha1.ReasonRequestFailed:
