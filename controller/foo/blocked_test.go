@@ -755,6 +755,24 @@ func TestLongMessage(t *testing.T) {
 	w.ready("foo", v1alpha1.ReasonReplicaFailure)
 }
 
+// A person takes the new Deployment from the Foo, and the cache does not show it yet: the old one stays.
+func TestRenameToReleasedDeployment(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := converged(t, 1)
+		w.set(fooPath+"foo", "renamed", "spec", "deploymentName")
+		w.refuse(http.MethodDelete, deploymentPath, policy("denied"))
+		w.again(1)
+		w.api.Refuse(nil)
+		w.sync()
+		w.set(deploymentPath+"renamed", []any{}, "metadata", "ownerReferences")
+		time.Sleep(time.Second)
+		if again := w.reconcile(); again != time.Second {
+			t.Errorf("look again after %s, want 1s", again)
+		}
+		w.deployment("deployment")
+	})
+}
+
 // A webhook changes the Deployment of the new name: the one of the old name runs on.
 func TestRenameBesideWebhook(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
