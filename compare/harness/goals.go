@@ -46,11 +46,12 @@ func (f figures) against(g goal) (sizes []string, ratios map[string][]float64) {
 }
 
 // goalTable shows each goal at each size, what was measured in all sessions and in each, and
-// whether it is reached.
+// whether it is reached, and what the least work that leaves the same objects reaches.
 func (f figures) goalTable() string {
-	table := [][]string{{"figure", "of", "÷", "Foos", "goal", "measured", "each session", ""}}
+	table := [][]string{{"figure", "of", "÷", "Foos", "goal", "measured", "each session", "", "`floor-watch`"}}
 	for _, g := range goals {
 		sizes, ratios := f.against(g)
+		_, limit := f.against(goal{scenario: g.scenario, own: "floor-watch", of: g.of, unit: g.unit})
 		for _, foos := range sizes {
 			var medians []float64
 			var text []string
@@ -61,7 +62,7 @@ func (f figures) goalTable() string {
 				}
 			}
 			table = append(table, []string{heading(g.unit), "`" + g.own + "`", "`" + g.of + "`", foos, fmt.Sprintf("%s %.2f", g.sign, g.bound),
-				median(ratios[foos], ratio("")), strings.Join(text, ", "), g.outcome(summarize(ratios[foos]), medians)})
+				median(ratios[foos], ratio("")), strings.Join(text, ", "), g.outcome(summarize(ratios[foos]), medians), median(limit[foos], ratio(""))})
 		}
 	}
 	if len(table) == 1 {
