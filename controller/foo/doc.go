@@ -23,9 +23,9 @@
 //
 // After each of these the watch of Deployments may be ahead of that of Foos: the store still
 // has the Foo, and no Deployment. So a Foo is read from the API server before it gets one, unless
-// it has no condition and no Deployment, and no write for it has failed: a new Foo. A Foo that is
-// gone and whose status could never be written, or was emptied, passes for a new one, once in an
-// hour. The garbage collector deletes what it gets.
+// it has no condition and no Deployment, its spec was never changed, and no write for it has failed: a
+// new Foo. A Foo that is gone and whose status could never be written, or was emptied, may pass for a new
+// one, once in an hour. The garbage collector deletes what it gets.
 //
 // # Caveats
 //
@@ -67,8 +67,8 @@
 //   - That a status cannot be written stands in the log alone. The Event of a
 //     cause is sent before the status. So a Foo that the cache still has may get one that is not true
 //     any more, as when it was deleted and its Deployment is kept.
-//   - A Foo whose status somebody empties, and whose Deployment he deletes, passes for a new one: it
-//     gets both again at once, each time.
+//   - A Foo whose status somebody empties, and whose Deployment he deletes, passes for a new one unless its
+//     spec was ever changed: it gets both again at once, each time.
 //   - A Foo that waits for a name hears of the Deployment that has it, not of that one's Foo. If that
 //     Foo goes and the garbage collector does nothing, the condition names it until the next resync.
 //   - All Deployments and Projects are in memory, whole, whoever made them (--namespace).
