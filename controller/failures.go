@@ -181,7 +181,7 @@ func (a *attempt) send(uid string, w Write, send func() error) {
 	} else {
 		a.failed, a.err = a.failed+1, w.failed(a.err)
 	}
-	if before == nil || passes(a.err) && !passes(before) {
+	if before == nil || passes(a.err) && (a.failed == 1 || !passes(before)) {
 		a.since = began
 	}
 	a.ended, a.took, a.refused = time.Now(), time.Since(began), ""

@@ -66,7 +66,10 @@ func (p *process) record(key cache.ObjectName) *record {
 	return p.records[key]
 }
 
-const statusWrite = "PUT status"
+const (
+	statusWrite = "PUT status"
+	causeBehind = "the cache is behind"
+)
 
 // of returns the writes that a request is for, as oracle.Wants names them. A GET is for what is wanted
 // and was not sent yet.
@@ -104,7 +107,7 @@ func (s *sequence) ended(w *worker, x *exchange, refused *apierrors.StatusError,
 	case lost:
 		reason, cause = v1alpha1.ReasonRequestFailed, "lost"
 	case !lost && x.method == http.MethodGet && x.showsNewer(w.seen, refused):
-		reason, cause = v1alpha1.ReasonRequestFailed, "behind" // if that lasts
+		reason, cause = v1alpha1.ReasonRequestFailed, causeBehind // if that lasts
 	case refused != nil && apierrors.HasStatusCause(refused, corev1.NamespaceTerminatingCause):
 		reason = v1alpha1.ReasonNamespaceTerminating
 	case refused != nil:
@@ -148,10 +151,7 @@ func (s *sequence) purpose(w *worker, x *exchange) string {
 // note notes how a write has ended.
 func (r *record) note(name string, w *write) {
 	w.last, w.times = time.Now(), 1
-	last := r.writes[name]
-	if last == nil && name != statusWrite && !strings.HasPrefix(name, http.MethodDelete) {
-		last = r.renamed(name)
-	}
+	last := r.last(name)
 	if last != nil && last.done > 0 && last.purpose == w.purpose && time.Since(last.last) < stands {
 		w.done = last.done + 1
 	} else if w.reason == "" {
@@ -174,15 +174,18 @@ func (r *record) note(name string, w *write) {
 	r.writes[name] = w
 }
 
-// renamed returns the newest write like this one of a Deployment of another name, nil if there is none: for the
-// controller a create or an update is the same write under each name.
-func (r *record) renamed(name string) (newest *write) {
+// last returns the write that a write follows, nil if there is none. For the controller a create, or an update, is
+// the same write under each name.
+func (r *record) last(name string) (last *write) {
+	if name == statusWrite || strings.HasPrefix(name, http.MethodDelete) {
+		return r.writes[name]
+	}
 	for other, w := range r.writes {
-		if other != statusWrite && other[:3] == name[:3] && (newest == nil || w.last.After(newest.last)) {
-			newest = w
+		if other != statusWrite && other[:3] == name[:3] && (last == nil || w.last.After(last.last)) {
+			last = w
 		}
 	}
-	return newest
+	return last
 }
 
 // sends counts the writes of one operation on one object.
@@ -257,12 +260,15 @@ func (r *record) failing(before, now []string) (must, may []string, old []string
 }
 
 // ends forgets the failures of writes that are no longer wanted, when they are a minute old: until
-// then they may be reported when they are wanted again. A DELETE is wanted again after more. A
-// terminating namespace stays.
+// then they may be reported when they are wanted again, and last from then on. A DELETE is wanted again
+// after more. A terminating namespace stays.
 func (r *record) ends(wanted []string) {
 	for name, w := range r.writes {
 		isWanted := name == statusWrite || slices.Contains(wanted, name) || strings.HasPrefix(name, "DELETE")
-		if w.reason != "" && w.reason != v1alpha1.ReasonNamespaceTerminating && !isWanted && time.Since(w.last) > stands {
+		if w.reason == "" || w.reason == v1alpha1.ReasonNamespaceTerminating || isWanted {
+			continue
+		}
+		if w.since = time.Now(); time.Since(w.last) > stands {
 			delete(r.writes, name)
 		}
 	}
@@ -297,7 +303,9 @@ func (s *sequence) checkRest() {
 		if p.isBehind(r.newest) || time.Since(p.moved) < settles {
 			continue
 		}
-		if slices.ContainsFunc(slices.Collect(maps.Values(r.writes)), func(w *write) bool { return time.Since(w.last) < settles }) {
+		if slices.ContainsFunc(slices.Collect(maps.Values(r.writes)), func(w *write) bool {
+			return time.Since(w.last) < settles || w.cause == causeBehind && time.Since(w.since) < toldAfter
+		}) {
 			continue
 		}
 		status := typed[v1alpha1.Foo](s, live).Status
