@@ -24,7 +24,7 @@ import (
 var oneKey = cache.NewObjectName("default", "one")
 
 // deadline is how long a test waits for what must happen.
-const deadline = 10 * time.Second
+const deadline = 20 * time.Second
 
 // run starts a controller and returns a function that stops it and waits for it.
 func run(t *testing.T, queue controller.Queue, workers int, reconcile controller.Reconcile) (stop func()) {
@@ -46,6 +46,20 @@ func run(t *testing.T, queue controller.Queue, workers int, reconcile controller
 	}
 	t.Cleanup(stop)
 	return stop
+}
+
+// inBubble runs a test with a queue in a bubble, which the queue's own goroutines do not outlive:
+// they end with its next tick.
+func inBubble(t *testing.T, test func(t *testing.T, queue controller.PriorityQueue)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		queue := controller.NewPriorityQueue("")
+		t.Cleanup(func() {
+			queue.ShutDown()
+			time.Sleep(time.Minute)
+		})
+		test(t, queue)
+	})
 }
 
 func receive[T any](t *testing.T, from <-chan T, what string) T {
@@ -154,19 +168,15 @@ func TestWaitKeepsFailures(t *testing.T) {
 
 // requeueAfter counts, too, if it is sooner than the back-off of an error.
 func TestErrorWithRequeueAfter(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		queue := controller.NewPriorityQueue("")
-		ctx, cancel := context.WithCancel(klog.NewContext(context.Background(), klog.Logger{}))
+	inBubble(t, func(t *testing.T, queue controller.PriorityQueue) {
 		var calls []time.Time
-		go controller.New(queue, func(context.Context, cache.ObjectName) (time.Duration, error) {
+		stop := run(t, queue, 1, func(context.Context, cache.ObjectName) (time.Duration, error) {
 			calls = append(calls, time.Now())
 			return time.Second, errors.New("broken")
-		}).Run(ctx, 1)
+		})
 		queue.Add(oneKey)
 		time.Sleep(10 * time.Minute)
-		cancel()
-		time.Sleep(time.Minute) // the queue's own goroutines end with its next tick
-		synctest.Wait()
+		stop()
 		if got := calls[len(calls)-1].Sub(calls[len(calls)-2]); got != time.Second {
 			t.Errorf("after %d failures it comes back after %s, want 1s", len(calls), got)
 		}
@@ -265,8 +275,7 @@ func TestRunAwaitsWorkers(t *testing.T) {
 
 // A worker that waits when the end comes takes no key that is added then.
 func TestNoKeyAfterTheEnd(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		queue := controller.NewPriorityQueue("")
+	inBubble(t, func(t *testing.T, queue controller.PriorityQueue) {
 		ctx, cancel := context.WithCancel(context.Background())
 		go controller.New(queue, func(context.Context, cache.ObjectName) (time.Duration, error) {
 			t.Error("a key was reconciled")
@@ -275,7 +284,6 @@ func TestNoKeyAfterTheEnd(t *testing.T) {
 		synctest.Wait()
 		cancel()
 		queue.Add(oneKey)
-		time.Sleep(time.Minute) // the queue's own goroutines end with its next tick
 	})
 }
 

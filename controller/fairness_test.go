@@ -16,7 +16,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
-	"k8s.io/klog/v2"
 
 	"example.com/byhand/controller"
 )
@@ -29,13 +28,9 @@ const request = 20 * time.Millisecond
 // time. Time is the bubble's, so the figures are exact.
 func latencies(t *testing.T, failing int, after time.Duration) (sorted []time.Duration) {
 	t.Helper()
-	synctest.Test(t, func(t *testing.T) {
-		const workers = 16
-		queue, failures := controller.NewPriorityQueue(""), controller.NewFailures()
-		ctx, cancel := context.WithCancel(context.Background())
-		ctx = klog.NewContext(ctx, klog.Logger{})
-		done := make(chan time.Time, 1)
-		go controller.New(queue, func(_ context.Context, key cache.ObjectName) (time.Duration, error) {
+	inBubble(t, func(t *testing.T, queue controller.PriorityQueue) {
+		failures, done := controller.NewFailures(), make(chan time.Time, 1)
+		run(t, queue, 16, func(_ context.Context, key cache.ObjectName) (time.Duration, error) {
 			if strings.HasPrefix(key.Name, "failing") {
 				failure := failures.Try(&metav1.ObjectMeta{UID: types.UID(key.Name)}, controller.Write{Name: "write"}, func() error {
 					time.Sleep(after)
@@ -49,7 +44,7 @@ func latencies(t *testing.T, failing int, after time.Duration) (sorted []time.Du
 			time.Sleep(request)
 			done <- time.Now()
 			return 0, nil
-		}).Run(ctx, workers)
+		})
 
 		for i := range failing {
 			queue.Add(cache.NewObjectName("default", fmt.Sprintf("failing-%d", i)))
@@ -62,9 +57,6 @@ func latencies(t *testing.T, failing int, after time.Duration) (sorted []time.Du
 			queue.Add(cache.NewObjectName("default", fmt.Sprintf("healthy-%d", i)))
 			sorted = append(sorted, (<-done).Sub(added))
 		}
-		cancel()
-		// The queue's own goroutines end with its next tick.
-		time.Sleep(time.Minute)
 	})
 	slices.Sort(sorted)
 	return sorted
@@ -85,15 +77,13 @@ func TestFailingKeysHarmNobody(t *testing.T) {
 // A key that was slow waits for one of half as many workers more. The namespaces take turns, and in each
 // the first comes first. What is quick again waits there for an hour, and then has all workers.
 func TestSlowKeys(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	inBubble(t, func(t *testing.T, queue controller.PriorityQueue) {
 		const workers, keys = 2, 40
-		queue, ctx := controller.NewPriorityQueue(""), klog.NewContext(t.Context(), klog.Logger{})
-		ctx, cancel := context.WithCancel(ctx)
 		var mu sync.Mutex
 		var hangs bool
 		running := map[string]bool{}
 		well := make(chan time.Time, 1)
-		go controller.New(queue, func(_ context.Context, key cache.ObjectName) (time.Duration, error) {
+		run(t, queue, workers, func(_ context.Context, key cache.ObjectName) (time.Duration, error) {
 			if key.Name == "well" {
 				well <- time.Now()
 				return 0, nil
@@ -109,7 +99,7 @@ func TestSlowKeys(t *testing.T) {
 			defer mu.Unlock()
 			delete(running, key.Name)
 			return 0, nil
-		}).Run(ctx, workers)
+		})
 		// add adds all keys, which hang or not, and returns which are running after that time.
 		add := func(hang bool, after time.Duration) []string {
 			mu.Lock()
@@ -159,19 +149,14 @@ func TestSlowKeys(t *testing.T) {
 		if got := add(true, 5*time.Second); len(got) != workers {
 			t.Errorf("running, when none was slow for an hour: %q, want %d", got, workers)
 		}
-		time.Sleep(10 * time.Minute)
-		cancel()
-		time.Sleep(time.Minute)
 	})
 }
 
 // One worker reconciles one key at a time, also if they are slow.
 func TestOneWorkerIsAlone(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		queue := controller.NewPriorityQueue("")
-		ctx, cancel := context.WithCancel(t.Context())
+	inBubble(t, func(t *testing.T, queue controller.PriorityQueue) {
 		var running, done atomic.Int32
-		go controller.New(queue, func(context.Context, cache.ObjectName) (time.Duration, error) {
+		run(t, queue, 1, func(context.Context, cache.ObjectName) (time.Duration, error) {
 			if running.Add(1) > 1 {
 				t.Error("two reconciles run at the same time")
 			}
@@ -179,7 +164,7 @@ func TestOneWorkerIsAlone(t *testing.T) {
 			running.Add(-1)
 			done.Add(1)
 			return 0, nil
-		}).Run(ctx, 1)
+		})
 		for range 2 {
 			for i := range 5 {
 				queue.Add(cache.NewObjectName("default", fmt.Sprint("key-", i)))
@@ -189,19 +174,15 @@ func TestOneWorkerIsAlone(t *testing.T) {
 		if done.Load() != 10 {
 			t.Errorf("%d reconciles, want 10", done.Load())
 		}
-		cancel()
-		time.Sleep(time.Minute)
 	})
 }
 
 // What fails at once, and then begins to hang, leaves the workers to the others.
 func TestFailedKeysLeaveWorkersFree(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		queue := controller.NewPriorityQueue("")
-		ctx, cancel := context.WithCancel(klog.NewContext(t.Context(), klog.Logger{}))
+	inBubble(t, func(t *testing.T, queue controller.PriorityQueue) {
 		var hangs atomic.Bool
 		well := make(chan time.Time, 1)
-		go controller.New(queue, func(_ context.Context, key cache.ObjectName) (time.Duration, error) {
+		run(t, queue, 4, func(_ context.Context, key cache.ObjectName) (time.Duration, error) {
 			if key.Name == "well" {
 				well <- time.Now()
 			} else if hangs.Load() {
@@ -210,7 +191,7 @@ func TestFailedKeysLeaveWorkersFree(t *testing.T) {
 				return 0, errors.New("refused")
 			}
 			return 0, nil
-		}).Run(ctx, 4)
+		})
 		for i := range 20 {
 			queue.Add(cache.NewObjectName("default", fmt.Sprint("failing-", i)))
 		}
@@ -222,8 +203,6 @@ func TestFailedKeysLeaveWorkersFree(t *testing.T) {
 		if waited := (<-well).Sub(added); waited > 0 {
 			t.Errorf("what is well waits %s for what hangs", waited)
 		}
-		cancel()
-		time.Sleep(10 * time.Minute)
 	})
 }
 

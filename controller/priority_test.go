@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -162,8 +161,7 @@ func TestLowPriorityIsNotStarved(t *testing.T) {
 
 // A key that failed does not stand before one that changed.
 func TestFailedKeysComeBackBehind(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		queue := controller.NewPriorityQueue("")
+	inBubble(t, func(t *testing.T, queue controller.PriorityQueue) {
 		queue.Add(named("failed"))
 		key, _ := queue.Get()
 		queue.AddRateLimited(key)
@@ -173,8 +171,6 @@ func TestFailedKeysComeBackBehind(t *testing.T) {
 		if diff := cmp.Diff([]string{"changed", "failed"}, taken(queue)); diff != "" {
 			t.Errorf("order (-want +got):\n%s", diff)
 		}
-		queue.ShutDown()
-		time.Sleep(time.Minute) // the queue's own goroutines end with its next tick
 	})
 }
 
@@ -189,8 +185,7 @@ func TestDelayedKeysComeBackBehind(t *testing.T) {
 		{"AddAfter", func(queue controller.PriorityQueue, key cache.ObjectName) { queue.AddAfter(key, time.Millisecond) }},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				queue := controller.NewPriorityQueue("")
+			inBubble(t, func(t *testing.T, queue controller.PriorityQueue) {
 				test.delay(queue, named("delayed"))
 				queue.AddLowPriority(named("delayed")) // a resync
 				taken(queue)
@@ -200,8 +195,6 @@ func TestDelayedKeysComeBackBehind(t *testing.T) {
 				if diff := cmp.Diff([]string{"changed", "listed", "delayed"}, taken(queue)); diff != "" {
 					t.Errorf("order (-want +got):\n%s", diff)
 				}
-				queue.ShutDown()
-				time.Sleep(time.Minute) // the queue's own goroutines end with its next tick
 			})
 		})
 	}
@@ -210,8 +203,7 @@ func TestDelayedKeysComeBackBehind(t *testing.T) {
 // A change that comes while a worker has the key, and that worker then fails: a
 // Conflict, say, and the event of the newer version is here already.
 func TestChangeDuringAFailure(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		queue := controller.NewPriorityQueue("")
+	inBubble(t, func(t *testing.T, queue controller.PriorityQueue) {
 		queue.Add(named("changed"))
 		key, _ := queue.Get()
 		queue.AddLowPriority(named("listed"))
@@ -221,8 +213,6 @@ func TestChangeDuringAFailure(t *testing.T) {
 		if diff := cmp.Diff([]string{"changed", "listed"}, taken(queue)); diff != "" {
 			t.Errorf("order (-want +got):\n%s", diff)
 		}
-		queue.ShutDown()
-		time.Sleep(time.Minute) // the queue's own goroutines end with its next tick
 	})
 }
 
