@@ -21,7 +21,7 @@ import (
 	"example.com/byhand/internal/testkit/quiet"
 )
 
-var oneKey = cache.NewObjectName("default", "one")
+var oneKey = named("one")
 
 // deadline is how long a test waits for what must happen.
 const deadline = 20 * time.Second
@@ -90,7 +90,6 @@ func TestRetry(t *testing.T) {
 		{reason: "an error before its back-off ends", again: time.Nanosecond, err: errors.New("broken"), back: true, failures: 1},
 		{reason: "an error", err: errors.New("broken"), back: true, failures: 1},
 		{reason: "a conflict", err: conflict, back: true, failures: 1},
-		{reason: "not found", err: apierrors.NewNotFound(schema.GroupResource{Resource: "widgets"}, "one"), back: true, failures: 1},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			queue := controller.NewPriorityQueue("")
@@ -112,7 +111,7 @@ func TestRetry(t *testing.T) {
 				return
 			}
 			// Another key passes through, which shows that the first was not in its way.
-			queue.Add(cache.NewObjectName("default", "other"))
+			queue.Add(named("other"))
 			receive(t, calls, "the other key")
 			if got := queue.NumRequeues(oneKey); got != 0 || queue.Len() != 0 {
 				t.Errorf("%d failures and %d keys are left, want none", got, queue.Len())
@@ -221,7 +220,7 @@ func TestErrorsAreLogged(t *testing.T) {
 func TestRetryIsCappedAndPerKey(t *testing.T) {
 	limiter := controller.RateLimiter()
 	for i := range 100 {
-		key := cache.NewObjectName("default", fmt.Sprintf("one-%d", i))
+		key := named(fmt.Sprintf("one-%d", i))
 		if first := limiter.When(key); first != 5*time.Millisecond {
 			t.Errorf("the first retry of %s waits %s, want 5ms", key, first)
 		}
@@ -256,7 +255,7 @@ func TestRunAwaitsWorkers(t *testing.T) {
 	}()
 	queue.Add(oneKey)
 	receive(t, begun, "the reconcile")
-	queue.Add(cache.NewObjectName("default", "waiting"))
+	queue.Add(named("waiting"))
 	cancel()
 	select {
 	case <-returned:
@@ -336,7 +335,7 @@ func TestPanicIsRetried(t *testing.T) {
 			t.Errorf("reconciled %s, want %s", key, oneKey)
 		}
 	}
-	other := cache.NewObjectName("default", "other")
+	other := named("other")
 	queue.Add(other)
 	if key := receive(t, calls, "the other key's reconcile"); key != other {
 		t.Errorf("reconciled %s, want %s", key, other)
