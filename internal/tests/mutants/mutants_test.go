@@ -186,7 +186,7 @@ var mutants = []struct {
 	{"retries that never slow down", "controller/queue.go", "(shortestDelay, longestDelay)", "(shortestDelay, shortestDelay)", "./controller", "TestRetryIsCappedAndPerKey"},
 	{"writes that never slow down", "controller/failures.go", "min(shortestDelay<<min(failures-1, 20), longestDelay)", "shortestDelay", "./controller", "TestBackOffDoubles"},
 	{"a changed key that is not moved forward", "controller/priority.go", "f.high.Push(key)\n\t}\n}\n\n// Len", "f.low.Push(key)\n\t}\n}\n\n// Len", "./controller", "TestQueueOrder"},
-	{"a retry that passes for a change", "controller/priority.go", "\tf.changed.Delete(key)\n", "", "./controller", "TestFailedKeysComeBackBehind"},
+	{"a retry that passes for a change", "controller/priority.go", "\tf.changed.Delete(key)\n", "", "./controller", "TestQueueOrder"},
 	{"an initial list that waits for ever", "controller/priority.go", "f.pops%lowTurn == 0", "false", "./controller", "TestLowPriorityIsNotStarved"},
 	{"an initial list that stays in memory", "controller/turns.go", "; len(t.where) == 0 {", "; false {", "./controller", "TestQueueGivesMemoryBack"},
 	{"a wait that ends the count of failures", "controller/controller.go", "case err == nil && requeueAfter == 0:", "case err == nil:", "./controller", "TestWaitKeepsFailures"},
