@@ -329,10 +329,8 @@ func TestOwnerIsStripped(t *testing.T) {
 				w.sync()
 				w.fails(says("metadata.ownerReferences is not as it was sent"))
 				w.ready("foo", v1alpha1.ReasonChangedByOthers)
-				for _, sent := range append(w.api.Requests(), w.again(3)...) {
-					if strings.HasPrefix(sent, "DELETE") {
-						t.Error("sent", sent)
-					}
+				if sent := append(w.api.Requests(), w.again(3)...); strings.Contains(fmt.Sprint(sent), "DELETE") {
+					t.Errorf("sent %v", sent)
 				}
 				w.ready("foo", v1alpha1.ReasonNameTaken)
 			})
@@ -388,13 +386,7 @@ func TestDenialWithIdentifier(t *testing.T) {
 			denial.ErrStatus.Reason = metav1.StatusReason(fmt.Sprintf("decision %x", id*7919)) // A webhook may do that, too.
 			return denial
 		})
-		writes := 0
-		for _, sent := range w.again(20) {
-			if strings.HasPrefix(sent, "PUT") {
-				writes++
-			}
-		}
-		if writes != 2 {
+		if writes := strings.Count(fmt.Sprint(w.again(20)), "PUT"); writes != 2 {
 			t.Errorf("%d status writes in 10 minutes, want 2", writes)
 		}
 		if len(w.events.Events) != 1 {
@@ -443,24 +435,14 @@ func TestSetBack(t *testing.T) {
 			}
 			w.sync()
 			_, _ = w.tryReconcile(fooKey)
-			for _, sent := range w.api.Requests() {
-				if strings.HasPrefix(sent, "PUT deployments") {
-					corrections++
-				}
-			}
+			corrections += strings.Count(fmt.Sprint(w.api.Requests()), "PUT deployments")
 			time.Sleep(10 * time.Millisecond)
 		}
 		if corrections < 5 || corrections > 15 {
 			t.Errorf("%d corrections in 15 s, want 5 to 15", corrections)
 		}
 		w.ready("foo", v1alpha1.ReasonChangedByOthers)
-		warnings := 0
-		for len(w.events.Events) > 0 {
-			if strings.HasPrefix(<-w.events.Events, "Warning ChangedByOthers") {
-				warnings++
-			}
-		}
-		if warnings != 1 {
+		if warnings := strings.Count(fmt.Sprint(w.recorded()), "Warning ChangedByOthers"); warnings != 1 {
 			t.Errorf("%d warnings, want 1", warnings)
 		}
 		// It is told until the correction has stood for a minute.

@@ -210,13 +210,17 @@ func (w *world) sent(want ...string) {
 // call.
 func (w *world) told(want ...string) {
 	w.Helper()
-	var got []string
-	for len(w.events.Events) > 0 {
-		got = append(got, <-w.events.Events)
-	}
-	if diff := cmp.Diff(want, got); diff != "" {
+	if diff := cmp.Diff(want, w.recorded()); diff != "" {
 		w.Errorf("events (-want +got):\n%s", diff)
 	}
+}
+
+// recorded returns the events since the last call.
+func (w *world) recorded() (events []string) {
+	for len(w.events.Events) > 0 {
+		events = append(events, <-w.events.Events)
+	}
+	return events
 }
 
 // foo returns the Foo as the API server has it.
