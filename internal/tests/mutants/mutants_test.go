@@ -114,7 +114,7 @@ var mutants = []struct {
 	{"an owner that nobody compares", "controller/foo/deployment.go", "case !equal(is.OwnerReferences, want.OwnerReferences):", "case false:", "./controller/foo", "TestApplyDesired"},
 	{"an old number taken over by a rename", "controller/foo/deployment.go", "err != nil || old == nil {", "true {", "./controller/foo", "TestRenameKeepsNewestNumber"},
 	{"a number lost by a rename", "controller/foo/rename.go", "n > *d.Spec.Replicas", "false", "./controller/foo", "TestOldNumberIsTakenOver"},
-	{"a Foo that is gone and keeps a name taken", "controller/foo/deployment.go", "ok && foo.UID == owner.UID", "ok && foo != nil", "./controller/foo", "TestLeavingDeployment"},
+	{"a Foo that is gone and keeps a name taken", "controller/foo/deployment.go", "ok && foo.UID == owner.UID", "ok && foo != nil", "./controller/foo", "TestCheckController"},
 	{"a policy's denial taken for a bad spec", "controller/failures.go", " || apierrors.IsInvalid(err)", "", "./controller/foo", "TestDeniedByPolicy"},
 	{"a webhook's denial that is not told", "controller/failures.go", "apierrors.IsForbidden(err) || ", "apierrors.ReasonForError(err) == metav1.StatusReasonForbidden || ", "./controller/foo", "TestDeniedByWebhook"},
 	{"a refusal that is not retried", "controller/foo/reconcile.go", "\tdefault:\n\t\ts.errs = append(s.errs, f.Err)\n", "", "./controller/foo", "TestDeniedByPolicy"},
