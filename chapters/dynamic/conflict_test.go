@@ -5,7 +5,6 @@ import (
 	"errors"
 	"net/http"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -19,23 +18,11 @@ var foos = schema.GroupVersionResource{Group: "samplecontroller.k8s.io", Version
 // Two writers who have both read before either writes: one of them is refused, in each
 // round, and no update is lost.
 func TestCollide(t *testing.T) {
-	client := newServer(t).client(t)
-	var mu sync.Mutex
-	conflicts := 0
-	err := client.Collide(t.Context(), foos, "default", "example-foo", func(_ int, err error) {
-		mu.Lock()
-		defer mu.Unlock()
-		conflicts++
-		if !apierrors.IsConflict(err) {
-			t.Errorf("no Conflict: %v", err)
-		}
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	count, err := client.count(t.Context(), foos, "default", "example-foo")
-	if err != nil || count != 2*rounds || conflicts != rounds {
-		t.Errorf("count %d, %d conflicts, %v: want %d and %d", count, conflicts, err, 2*rounds, rounds)
+	stdout, _, err := newServer(t).dynamic(t, "collide fo example-foo")
+	refused := strings.Count(stdout, " reads again: Operation cannot be fulfilled")
+	const want = "\n10 updates, 5 conflicts: byhand.example.com/count went from 0 to 10\n"
+	if err != nil || refused != rounds || !strings.HasSuffix(stdout, want) {
+		t.Errorf("%d are refused, %v, want %d and %q:\n%s", refused, err, rounds, want, stdout)
 	}
 }
 
