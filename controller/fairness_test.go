@@ -16,84 +16,20 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
-	"k8s.io/klog/v2"
 
 	"example.com/byhand/controller"
 )
 
-// request is how long a reconcile of a healthy key takes here, in the bubble's time.
-const request = 20 * time.Millisecond
-
-// latencies returns how long each of 200 healthy keys waits from being added to
-// being reconciled, sorted, while the writes of that many other keys fail for good, each after this
-// time. Time is the bubble's, so the figures are exact.
-func latencies(t *testing.T, failing int, after time.Duration) (sorted []time.Duration) {
-	t.Helper()
-	synctest.Test(t, func(t *testing.T) {
-		const workers = 16
-		queue, failures := controller.NewPriorityQueue(""), controller.NewFailures()
-		ctx, cancel := context.WithCancel(context.Background())
-		ctx = klog.NewContext(ctx, klog.Logger{})
-		done := make(chan time.Time, 1)
-		go controller.New(queue, func(_ context.Context, key cache.ObjectName) (time.Duration, error) {
-			if strings.HasPrefix(key.Name, "failing") {
-				failure := failures.Try(&metav1.ObjectMeta{UID: types.UID(key.Name)}, controller.Write{Name: "write"}, func() error {
-					time.Sleep(after)
-					return errors.New("broken")
-				})
-				if failure.Sent {
-					return failure.Wait, failure.Err
-				}
-				return failure.Wait, nil
-			}
-			time.Sleep(request)
-			done <- time.Now()
-			return 0, nil
-		}).Run(ctx, workers)
-
-		for i := range failing {
-			queue.Add(cache.NewObjectName("default", fmt.Sprintf("failing-%d", i)))
-		}
-		// Until each of them fails at its slowest.
-		time.Sleep(time.Hour)
-		for i := range 200 {
-			time.Sleep(733 * time.Millisecond)
-			added := time.Now()
-			queue.Add(cache.NewObjectName("default", fmt.Sprintf("healthy-%d", i)))
-			sorted = append(sorted, (<-done).Sub(added))
-		}
-		cancel()
-		// The queue's own goroutines end with its next tick.
-		time.Sleep(time.Minute)
-	})
-	slices.Sort(sorted)
-	return sorted
-}
-
-// A thousand keys that fail for good leave the latency of the others as it was: at
-// the worst, every worker has just begun with one of them.
-func TestFailingKeysHarmNobody(t *testing.T) {
-	alone, among := latencies(t, 0, 0), latencies(t, 1000, request)
-	if want := alone[len(alone)/2]; among[len(among)/2] != want {
-		t.Errorf("the median among 1000 that fail is %s, want %s, as without them", among[len(among)/2], want)
-	}
-	if slowest := among[len(among)-1]; slowest > 2*request {
-		t.Errorf("the slowest takes %s, want at most one reconcile's %s more than alone", slowest, request)
-	}
-}
-
 // A key that was slow waits for one of half as many workers more. The namespaces take turns, and in each
 // the first comes first. What is quick again waits there for an hour, and then has all workers.
 func TestSlowKeys(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	inBubble(t, func(t *testing.T, queue controller.PriorityQueue) {
 		const workers, keys = 2, 40
-		queue, ctx := controller.NewPriorityQueue(""), klog.NewContext(t.Context(), klog.Logger{})
-		ctx, cancel := context.WithCancel(ctx)
 		var mu sync.Mutex
 		var hangs bool
 		running := map[string]bool{}
 		well := make(chan time.Time, 1)
-		go controller.New(queue, func(_ context.Context, key cache.ObjectName) (time.Duration, error) {
+		run(t, queue, workers, func(_ context.Context, key cache.ObjectName) (time.Duration, error) {
 			if key.Name == "well" {
 				well <- time.Now()
 				return 0, nil
@@ -109,14 +45,14 @@ func TestSlowKeys(t *testing.T) {
 			defer mu.Unlock()
 			delete(running, key.Name)
 			return 0, nil
-		}).Run(ctx, workers)
+		})
 		// add adds all keys, which hang or not, and returns which are running after that time.
 		add := func(hang bool, after time.Duration) []string {
 			mu.Lock()
 			hangs = hang
 			mu.Unlock()
 			for i := range keys {
-				queue.Add(cache.NewObjectName("default", fmt.Sprintf("key-%02d", i)))
+				queue.Add(named(fmt.Sprintf("key-%02d", i)))
 				synctest.Wait() // Two workers may put two keys off in either order.
 			}
 			time.Sleep(after)
@@ -143,7 +79,7 @@ func TestSlowKeys(t *testing.T) {
 			t.Errorf("running one after the other, when all were slow: %q, want %q", got, want)
 		}
 		added := time.Now()
-		queue.Add(cache.NewObjectName("default", "well"))
+		queue.Add(named("well"))
 		if waited := (<-well).Sub(added); waited > 0 {
 			t.Errorf("what is well waits %s beside them", waited)
 		}
@@ -159,19 +95,14 @@ func TestSlowKeys(t *testing.T) {
 		if got := add(true, 5*time.Second); len(got) != workers {
 			t.Errorf("running, when none was slow for an hour: %q, want %d", got, workers)
 		}
-		time.Sleep(10 * time.Minute)
-		cancel()
-		time.Sleep(time.Minute)
 	})
 }
 
 // One worker reconciles one key at a time, also if they are slow.
 func TestOneWorkerIsAlone(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		queue := controller.NewPriorityQueue("")
-		ctx, cancel := context.WithCancel(t.Context())
+	inBubble(t, func(t *testing.T, queue controller.PriorityQueue) {
 		var running, done atomic.Int32
-		go controller.New(queue, func(context.Context, cache.ObjectName) (time.Duration, error) {
+		run(t, queue, 1, func(context.Context, cache.ObjectName) (time.Duration, error) {
 			if running.Add(1) > 1 {
 				t.Error("two reconciles run at the same time")
 			}
@@ -179,29 +110,25 @@ func TestOneWorkerIsAlone(t *testing.T) {
 			running.Add(-1)
 			done.Add(1)
 			return 0, nil
-		}).Run(ctx, 1)
+		})
 		for range 2 {
 			for i := range 5 {
-				queue.Add(cache.NewObjectName("default", fmt.Sprint("key-", i)))
+				queue.Add(named(fmt.Sprint("key-", i)))
 			}
 			time.Sleep(time.Minute)
 		}
 		if done.Load() != 10 {
 			t.Errorf("%d reconciles, want 10", done.Load())
 		}
-		cancel()
-		time.Sleep(time.Minute)
 	})
 }
 
 // What fails at once, and then begins to hang, leaves the workers to the others.
 func TestFailedKeysLeaveWorkersFree(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		queue := controller.NewPriorityQueue("")
-		ctx, cancel := context.WithCancel(klog.NewContext(t.Context(), klog.Logger{}))
+	inBubble(t, func(t *testing.T, queue controller.PriorityQueue) {
 		var hangs atomic.Bool
 		well := make(chan time.Time, 1)
-		go controller.New(queue, func(_ context.Context, key cache.ObjectName) (time.Duration, error) {
+		run(t, queue, 4, func(_ context.Context, key cache.ObjectName) (time.Duration, error) {
 			if key.Name == "well" {
 				well <- time.Now()
 			} else if hangs.Load() {
@@ -210,27 +137,53 @@ func TestFailedKeysLeaveWorkersFree(t *testing.T) {
 				return 0, errors.New("refused")
 			}
 			return 0, nil
-		}).Run(ctx, 4)
+		})
 		for i := range 20 {
-			queue.Add(cache.NewObjectName("default", fmt.Sprint("failing-", i)))
+			queue.Add(named(fmt.Sprint("failing-", i)))
 		}
 		time.Sleep(10 * time.Minute)
 		hangs.Store(true)
 		time.Sleep(time.Minute) // Each is tried once more.
 		added := time.Now()
-		queue.Add(cache.NewObjectName("default", "well"))
+		queue.Add(named("well"))
 		if waited := (<-well).Sub(added); waited > 0 {
 			t.Errorf("what is well waits %s for what hangs", waited)
 		}
-		cancel()
-		time.Sleep(10 * time.Minute)
 	})
 }
 
-// A thousand keys whose writes hang until a webhook's timeout leave workers for the others.
+// A thousand keys whose writes hang until a webhook's timeout leave workers for the others. Time is the
+// bubble's, so the figures are exact.
 func TestHangingWritesLeaveWorkersFree(t *testing.T) {
-	among := latencies(t, 1000, 10*time.Second)
-	if slowest := among[len(among)-1]; slowest > request+time.Second {
-		t.Errorf("among 1000 that fail after 10s the median takes %s and the slowest %s, want a second more than %s at most", among[len(among)/2], slowest, request)
-	}
+	const request = 20 * time.Millisecond // how long a reconcile of a healthy key takes
+	inBubble(t, func(t *testing.T, queue controller.PriorityQueue) {
+		failures, done := controller.NewFailures(), make(chan time.Time, 1)
+		run(t, queue, 16, func(_ context.Context, key cache.ObjectName) (time.Duration, error) {
+			if strings.HasPrefix(key.Name, "failing") {
+				failure := failures.Try(&metav1.ObjectMeta{UID: types.UID(key.Name)}, controller.Write{Name: "write"}, func() error {
+					time.Sleep(10 * time.Second)
+					return errors.New("broken")
+				})
+				if failure.Sent {
+					return failure.Wait, failure.Err
+				}
+				return failure.Wait, nil
+			}
+			time.Sleep(request)
+			done <- time.Now()
+			return 0, nil
+		})
+		for i := range 1000 {
+			queue.Add(named(fmt.Sprintf("failing-%d", i)))
+		}
+		time.Sleep(time.Hour) // until each of them fails at its slowest
+		for i := range 200 {
+			time.Sleep(733 * time.Millisecond)
+			added := time.Now()
+			queue.Add(named(fmt.Sprintf("healthy-%d", i)))
+			if took := (<-done).Sub(added); took > request+time.Second {
+				t.Errorf("among 1000 that fail after 10s key %d takes %s, want a second more than %s at most", i, took, request)
+			}
+		}
+	})
 }

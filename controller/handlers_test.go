@@ -101,9 +101,6 @@ func TestEnqueueOwner(t *testing.T) {
 		{"a change that those who wait for its name do not wait for", func(h cache.ResourceEventHandler) {
 			h.OnUpdate(configMapAt("wanted", "1", ownerRef), configMapAt("wanted", "2", ownerRef))
 		}, []string{"default/owner"}},
-		{"the same of one that nobody controls", func(h cache.ResourceEventHandler) {
-			h.OnUpdate(configMapAt("wanted", "1", notController), configMapAt("wanted", "2"))
-		}, nil},
 		{"taken, and others wait for its name", func(h cache.ResourceEventHandler) {
 			h.OnUpdate(configMapAt("wanted", "1"), configMapAt("wanted", "2", ownerRef))
 		}, []string{"default/first", "default/owner", "default/second"}},

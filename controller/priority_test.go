@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -61,21 +60,13 @@ func TestUnchangedHasLowPriority(t *testing.T) {
 	}
 }
 
-// What changes does not wait for what was only listed.
+// What changes does not wait for what was only listed, has failed or was delayed.
 func TestQueueOrder(t *testing.T) {
 	for _, test := range []struct {
 		reason string
 		add    func(queue controller.PriorityQueue)
 		want   []string
 	}{
-		{"first in, first out", func(queue controller.PriorityQueue) {
-			queue.Add(named("a"))
-			queue.Add(named("b"))
-		}, []string{"a", "b"}},
-		{"those of low priority among themselves, too", func(queue controller.PriorityQueue) {
-			queue.AddLowPriority(named("a"))
-			queue.AddLowPriority(named("b"))
-		}, []string{"a", "b"}},
 		{"a change overtakes a first list", func(queue controller.PriorityQueue) {
 			queue.AddLowPriority(named("a"))
 			queue.AddLowPriority(named("b"))
@@ -95,25 +86,18 @@ func TestQueueOrder(t *testing.T) {
 		{"one that moved forward and comes back later is where it was added last", func(queue controller.PriorityQueue) {
 			queue.AddLowPriority(named("a"))
 			queue.AddLowPriority(named("b"))
-			queue.Add(named("b"))
-			key, _ := queue.Get()
-			queue.Done(key)
-			queue.AddLowPriority(named("b"))
-		}, []string{"a", "b"}},
-		{"the same, with another behind it", func(queue controller.PriorityQueue) {
-			queue.AddLowPriority(named("a"))
-			queue.AddLowPriority(named("b"))
 			queue.AddLowPriority(named("c"))
 			queue.Add(named("b"))
 			key, _ := queue.Get()
 			queue.Done(key)
 			queue.AddLowPriority(named("b"))
 		}, []string{"a", "c", "b"}},
-		{"a change while a worker has the key", func(queue controller.PriorityQueue) {
+		{"a change while a worker has the key, and that worker then fails", func(queue controller.PriorityQueue) {
 			queue.Add(named("b"))
 			key, _ := queue.Get()
 			queue.AddLowPriority(named("a"))
 			queue.Add(named("b"))
+			queue.AddRateLimited(key)
 			queue.Done(key)
 		}, []string{"b", "a"}},
 		{"a resync while a worker has the key", func(queue controller.PriorityQueue) {
@@ -123,13 +107,27 @@ func TestQueueOrder(t *testing.T) {
 			queue.Add(named("a"))
 			queue.Done(key)
 		}, []string{"a", "b"}},
+		{"what failed and what was delayed come back behind, whatever else has added them meanwhile", func(queue controller.PriorityQueue) {
+			queue.Add(named("failed"))
+			key, _ := queue.Get()
+			queue.AddRateLimited(key)
+			queue.Done(key)
+			queue.AddAfter(named("delayed"), time.Second)
+			queue.AddLowPriority(named("failed")) // a resync
+			queue.AddLowPriority(named("delayed"))
+			taken(queue)
+			queue.AddLowPriority(named("listed"))
+			time.Sleep(2 * time.Second)
+			queue.Add(named("changed"))
+		}, []string{"changed", "listed", "failed", "delayed"}},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
-			queue := controller.NewPriorityQueue("")
-			test.add(queue)
-			if diff := cmp.Diff(test.want, taken(queue)); diff != "" {
-				t.Errorf("order (-want +got):\n%s", diff)
-			}
+			inBubble(t, func(t *testing.T, queue controller.PriorityQueue) {
+				test.add(queue)
+				if diff := cmp.Diff(test.want, taken(queue)); diff != "" {
+					t.Errorf("order (-want +got):\n%s", diff)
+				}
+			})
 		})
 	}
 }
@@ -158,72 +156,6 @@ func TestLowPriorityIsNotStarved(t *testing.T) {
 	if got := slices.Index(taken(queue), "patient"); got < 1 || got > 8 {
 		t.Errorf("a key of low priority is taken after %d others, want some, but not more than 8", got)
 	}
-}
-
-// A key that failed does not stand before one that changed.
-func TestFailedKeysComeBackBehind(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		queue := controller.NewPriorityQueue("")
-		queue.Add(named("failed"))
-		key, _ := queue.Get()
-		queue.AddRateLimited(key)
-		queue.Done(key)
-		time.Sleep(time.Second)
-		queue.Add(named("changed"))
-		if diff := cmp.Diff([]string{"changed", "failed"}, taken(queue)); diff != "" {
-			t.Errorf("order (-want +got):\n%s", diff)
-		}
-		queue.ShutDown()
-		time.Sleep(time.Minute) // the queue's own goroutines end with its next tick
-	})
-}
-
-// What adds a key again after a failure or a delay does not make it a change, whatever
-// else has added it and taken it meanwhile.
-func TestDelayedKeysComeBackBehind(t *testing.T) {
-	for _, test := range []struct {
-		reason string
-		delay  func(queue controller.PriorityQueue, key cache.ObjectName)
-	}{
-		{"AddRateLimited", func(queue controller.PriorityQueue, key cache.ObjectName) { queue.AddRateLimited(key) }},
-		{"AddAfter", func(queue controller.PriorityQueue, key cache.ObjectName) { queue.AddAfter(key, time.Millisecond) }},
-	} {
-		t.Run(test.reason, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				queue := controller.NewPriorityQueue("")
-				test.delay(queue, named("delayed"))
-				queue.AddLowPriority(named("delayed")) // a resync
-				taken(queue)
-				queue.AddLowPriority(named("listed"))
-				time.Sleep(time.Second)
-				queue.Add(named("changed"))
-				if diff := cmp.Diff([]string{"changed", "listed", "delayed"}, taken(queue)); diff != "" {
-					t.Errorf("order (-want +got):\n%s", diff)
-				}
-				queue.ShutDown()
-				time.Sleep(time.Minute) // the queue's own goroutines end with its next tick
-			})
-		})
-	}
-}
-
-// A change that comes while a worker has the key, and that worker then fails: a
-// Conflict, say, and the event of the newer version is here already.
-func TestChangeDuringAFailure(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		queue := controller.NewPriorityQueue("")
-		queue.Add(named("changed"))
-		key, _ := queue.Get()
-		queue.AddLowPriority(named("listed"))
-		queue.Add(key)
-		queue.AddRateLimited(key)
-		queue.Done(key)
-		if diff := cmp.Diff([]string{"changed", "listed"}, taken(queue)); diff != "" {
-			t.Errorf("order (-want +got):\n%s", diff)
-		}
-		queue.ShutDown()
-		time.Sleep(time.Minute) // the queue's own goroutines end with its next tick
-	})
 }
 
 // What two lines need for a long first list, they give back: an empty queue holds no

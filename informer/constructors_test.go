@@ -1,7 +1,6 @@
 package informer_test
 
 import (
-	"encoding/json"
 	"net/http"
 	"testing"
 	"testing/synctest"
@@ -9,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/kubernetes"
@@ -18,7 +18,9 @@ import (
 	"example.com/byhand/clientset"
 	"example.com/byhand/clientset/fake"
 	"example.com/byhand/informer"
+	"example.com/byhand/internal/testkit/quiet"
 	"example.com/byhand/internal/testkit/samples"
+	"example.com/byhand/kit/testkit"
 )
 
 // options are the arguments of a constructor, with both clientsets.
@@ -63,41 +65,32 @@ func verb(r *http.Request) string {
 	}
 }
 
-// refuse answers 403 Forbidden.
-func refuse(w http.ResponseWriter, message string) {
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(http.StatusForbidden)
-	_ = json.NewEncoder(w).Encode(metav1.Status{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Status"},
-		Status: metav1.StatusFailure, Reason: metav1.StatusReasonForbidden, Message: message, Code: http.StatusForbidden})
-}
-
-// hang does not answer.
-func hang(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
-
 // Each request asks for the informer's own resource in its own namespace.
 func TestRequestPaths(t *testing.T) {
 	for _, c := range constructors() {
 		for namespace, folder := range map[string]string{"default": "namespaces/default/", "": ""} {
 			t.Run(c.kind+" in "+namespace, func(t *testing.T) {
-				requests := make(chan string, 100)
-				start(t, func(w http.ResponseWriter, r *http.Request) {
-					requests <- verb(r) + " " + r.URL.Path
-					switch verb(r) {
-					case "streaming list":
-						refuse(w, "no streams")
-					case "watch":
-						w.(http.Flusher).Flush()
-						hang(w, r)
-					default:
-						w.Header().Set("Content-Type", "application/json")
-						_ = json.NewEncoder(w).Encode(map[string]any{"apiVersion": c.apiVersion, "kind": c.kind + "List",
-							"metadata": map[string]any{"resourceVersion": "10"}, "items": []any{}})
+				synctest.Test(t, func(t *testing.T) {
+					s := testkit.NewAPIServer()
+					var got []string
+					s.Refuse(func(r *http.Request) *apierrors.StatusError {
+						got = append(got, verb(r)+" "+r.URL.Path)
+						if verb(r) == "streaming list" {
+							return forbidden(r)
+						}
+						return nil
+					})
+					running(quiet.Context(t), t, s, func(o options) *informer.Informer {
+						o.namespace = namespace
+						return c.new(o)
+					})
+					synctest.Wait()
+					path := "/apis/" + c.apiVersion + "/" + folder + c.plural
+					want := []string{"streaming list " + path, "list " + path, "watch " + path}
+					if diff := cmp.Diff(want, got); diff != "" {
+						t.Errorf("requests (-want +got):\n%s", diff)
 					}
-				}, options{namespace: namespace, handler: cache.ResourceEventHandlerFuncs{}}, c.new)
-				path := "/apis/" + c.apiVersion + "/" + folder + c.plural
-				for _, want := range []string{"streaming list " + path, "list " + path, "watch " + path} {
-					receive(t, requests, want)
-				}
+				})
 			})
 		}
 	}

@@ -2,59 +2,41 @@ package informer_test
 
 import (
 	"context"
-	"encoding/json"
-	"net/http"
-	"net/http/httptest"
 	"testing"
+	"testing/synctest"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/client-go/kubernetes"
-	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
 
 	"example.com/byhand/clientset"
 	"example.com/byhand/informer"
 	"example.com/byhand/internal/testkit/quiet"
+	"example.com/byhand/kit/testkit"
 )
 
-const deadline = 10 * time.Second
+// One of them sleeps by a clock from outside of a test's own time. Not in a test: a Reflector of the
+// one before may still read this.
+func init() { utilruntime.ErrorHandlers = nil }
 
-// start runs an informer against a server, until the test ends.
-func start(t *testing.T, serve http.HandlerFunc, o options, newInformer func(options) *informer.Informer) *informer.Informer {
+// running runs an informer against an API server in memory, until the test ends, which is in a
+// bubble.
+func running(ctx context.Context, t *testing.T, s *testkit.APIServer, newInformer func(options) *informer.Informer) *informer.Informer {
 	t.Helper()
-	server := httptest.NewServer(serve)
-	config := &rest.Config{Host: server.URL, QPS: -1}
-	o.client, o.kube = clientset.NewForConfigOrDie(config), kubernetes.NewForConfigOrDie(config)
-	i := newInformer(o)
-	ctx, cancel := context.WithCancel(quiet.Context(t))
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		i.Run(ctx)
-	}()
+	i := newInformer(options{client: clientset.NewForConfigOrDie(s.Config()), kube: kubernetes.NewForConfigOrDie(s.Config()), handler: cache.ResourceEventHandlerFuncs{}})
+	ctx, cancel := context.WithCancel(ctx)
 	t.Cleanup(func() {
 		cancel()
-		<-done
-		server.CloseClientConnections()
-		server.Close()
+		time.Sleep(2 * time.Minute) // until the Reflector wakes, which may sleep
 	})
+	go i.Run(ctx)
 	return i
-}
-
-// receive waits for the next value, which must be want.
-func receive(t *testing.T, values <-chan string, want string) {
-	t.Helper()
-	select {
-	case got := <-values:
-		if got != want {
-			t.Errorf("received %q, want %q", got, want)
-		}
-	case <-time.After(deadline):
-		t.Fatalf("received nothing, want %q", want)
-	}
 }
 
 // newPods is for the tests that hold for an informer of any kind.
@@ -69,77 +51,41 @@ func newPods(o options) *informer.Informer {
 	return informer.New(corev1.Resource("pods"), o.kube, listWatch, cache.InformerOptions{ObjectType: &corev1.Pod{}, Handler: o.handler})
 }
 
+// podPath is where the Pods of the tests are.
+const podPath = "/api/v1/namespaces/default/pods/"
+
 func pod(name, version string) corev1.Pod {
 	return corev1.Pod{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"}, ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name, ResourceVersion: version}}
 }
 
-// listThenWatch answers a list with one Pod and a watch with one more. It refuses
-// the streaming list that a Reflector asks for first, as an old server would.
-func listThenWatch(w http.ResponseWriter, r *http.Request) {
-	w.Header().Set("Content-Type", "application/json")
-	switch verb(r) {
-	case "streaming list":
-		w.WriteHeader(http.StatusUnprocessableEntity)
-		_ = json.NewEncoder(w).Encode(metav1.Status{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Status"},
-			Status: metav1.StatusFailure, Reason: metav1.StatusReasonInvalid, Code: http.StatusUnprocessableEntity})
-	case "watch":
-		_ = json.NewEncoder(w).Encode(map[string]any{"type": "ADDED", "object": pod("watched", "11")})
-		w.(http.Flusher).Flush()
-		<-r.Context().Done()
-	default:
-		_ = json.NewEncoder(w).Encode(corev1.PodList{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "PodList"},
-			ListMeta: metav1.ListMeta{ResourceVersion: "10"}, Items: []corev1.Pod{pod("listed", "9")}})
-	}
-}
-
-// A list and a watch fill the Store. The handler is called for both, after the Store
-// has them.
-func TestListAndWatch(t *testing.T) {
-	added := make(chan string, 10)
-	var pods *informer.Informer
-	ready := make(chan struct{})
-	pods = start(t, func(w http.ResponseWriter, r *http.Request) {
-		<-ready
-		listThenWatch(w, r)
-	}, options{handler: cache.ResourceEventHandlerFuncs{AddFunc: func(obj any) {
-		key := cache.MetaObjectToName(obj.(*corev1.Pod)).String()
-		if _, exists, _ := pods.Store.GetByKey(key); !exists {
-			t.Errorf("OnAdd of %s before the Store has it", key)
-		}
-		added <- key
-	}}}, newPods)
-	close(ready)
-	if err := informer.WaitForSync(context.Background(), deadline, pods); err != nil {
-		t.Fatal(err)
-	}
-	if len(added) == 0 {
-		t.Error("synced before the handler was called for the list")
-	}
-	for _, want := range []string{"default/listed", "default/watched"} {
-		receive(t, added, want)
-	}
-	if got := pods.Store.LastStoreSyncResourceVersion(); got != "11" {
-		t.Errorf("the store is at version %q, want 11", got)
-	}
-}
-
-// The handler may be replaced before Run, as an observer does.
+// A list and a watch fill the Store. The handler is called for both, after the Store has them. It may
+// be replaced before Run, as an observer does.
 func TestHandlerIsReplaced(t *testing.T) {
-	added := make(chan string, 10)
-	start(t, listThenWatch, options{handler: cache.ResourceEventHandlerFuncs{}}, func(o options) *informer.Informer {
-		pods := newPods(o)
-		pods.Handler.ResourceEventHandler = cache.ResourceEventHandlerFuncs{AddFunc: func(obj any) { added <- obj.(*corev1.Pod).Name }}
-		return pods
+	synctest.Test(t, func(t *testing.T) {
+		s := testkit.NewAPIServer()
+		s.Add(podPath+"listed", &unstructured.Unstructured{Object: map[string]any{}})
+		var added []string
+		pods := running(quiet.Context(t), t, s, func(o options) *informer.Informer {
+			pods := newPods(o)
+			pods.Handler.ResourceEventHandler = cache.ResourceEventHandlerFuncs{AddFunc: func(obj any) {
+				name := obj.(*corev1.Pod).Name
+				if _, exists, _ := pods.Store.GetByKey("default/" + name); !exists {
+					t.Errorf("OnAdd of %s before the Store has it", name)
+				}
+				added = append(added, name)
+			}}
+			return pods
+		})
+		if err := informer.WaitForSync(t.Context(), time.Minute, pods); err != nil || len(added) == 0 {
+			t.Errorf("synced before the handler was called for the list: %v", err)
+		}
+		s.Add(podPath+"watched", &unstructured.Unstructured{Object: map[string]any{}})
+		synctest.Wait()
+		if diff := cmp.Diff([]string{"listed", "watched"}, added); diff != "" {
+			t.Errorf("added (-want +got):\n%s", diff)
+		}
+		if got := pods.Store.LastStoreSyncResourceVersion(); got != s.Latest() {
+			t.Errorf("the store is at version %q, want %s", got, s.Latest())
+		}
 	})
-	receive(t, added, "listed")
-}
-
-// WaitForSync returns when its caller gives up.
-func TestWaitForSyncCanceled(t *testing.T) {
-	pods := start(t, hang, options{handler: cache.ResourceEventHandlerFuncs{}}, newPods)
-	ctx, cancel := context.WithCancel(context.Background())
-	cancel()
-	if err := informer.WaitForSync(ctx, deadline, pods); err != context.Canceled {
-		t.Errorf("error %v, want context.Canceled", err)
-	}
 }

@@ -12,8 +12,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/client-go/kubernetes"
-	"k8s.io/client-go/tools/cache"
 
 	"example.com/byhand/kit/testkit"
 )
@@ -24,9 +22,8 @@ import (
 func TestNoListIsOld(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := testkit.NewAPIServer()
-		const path = "/api/v1/namespaces/default/pods/"
 		for i := range 600 { // more than a page
-			s.Add(fmt.Sprint(path, i), &unstructured.Unstructured{Object: map[string]any{}})
+			s.Add(fmt.Sprint(podPath, i), &unstructured.Unstructured{Object: map[string]any{}})
 		}
 		var lists []url.Values
 		failures := 1
@@ -44,12 +41,11 @@ func TestNoListIsOld(t *testing.T) {
 			}
 			return nil
 		})
-		pods := newPods(options{kube: kubernetes.NewForConfigOrDie(s.Config()), handler: cache.ResourceEventHandlerFuncs{}})
-		go pods.Run(t.Context())
+		pods := running(t.Context(), t, s, newPods)
 		time.Sleep(time.Minute) // longer than any back-off
 		seen := s.Latest()
 		release := s.HoldWatches("pods")
-		s.Remove(path + "0")
+		s.Remove(podPath + "0")
 		s.CutWatches("pods")
 		s.Compact()
 		release()

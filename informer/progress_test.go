@@ -16,33 +16,14 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/klog/v2"
 
-	"example.com/byhand/clientset"
 	"example.com/byhand/informer"
 	"example.com/byhand/internal/testkit/quiet"
 	"example.com/byhand/kit/testkit"
 )
-
-// One of them sleeps by a clock from outside of a test's own time. Not in a test: a Reflector of the
-// one before may still read this.
-func init() { utilruntime.ErrorHandlers = nil }
-
-// running runs an informer against an API server in memory, until the test ends.
-func running(ctx context.Context, t *testing.T, s *testkit.APIServer, newInformer func(options) *informer.Informer) *informer.Informer {
-	t.Helper()
-	i := newInformer(options{client: clientset.NewForConfigOrDie(s.Config()), kube: kubernetes.NewForConfigOrDie(s.Config()), handler: cache.ResourceEventHandlerFuncs{}})
-	ctx, cancel := context.WithCancel(ctx)
-	t.Cleanup(func() {
-		cancel()
-		time.Sleep(2 * time.Minute) // until the Reflector wakes, which may sleep
-	})
-	go i.Run(ctx)
-	return i
-}
 
 func forbidden(r *http.Request) *apierrors.StatusError {
 	return apierrors.NewForbidden(schema.GroupResource{}, "", fmt.Errorf("no right to %s", verb(r)))
@@ -220,7 +201,6 @@ func TestReady(t *testing.T) {
 			return func(*http.Request) *apierrors.StatusError { return err }
 		}
 		created := 0
-		const broken = "/api/v1/namespaces/default/pods/broken"
 		for _, test := range []struct {
 			reason string
 			refuse func(r *http.Request) *apierrors.StatusError
@@ -241,13 +221,13 @@ func TestReady(t *testing.T) {
 		} {
 			s.Refuse(test.refuse)
 			if test.refuse == nil {
-				s.Add(broken, &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"priority": int64(3e9)}}})
+				s.Add(podPath+"broken", &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"priority": int64(3e9)}}})
 			}
 			s.EndWatches("pods") // only a new request shows a refusal
 			for range 59 {
 				time.Sleep(time.Second)
 				created++ // Each list is longer than the one before.
-				s.Add(strings.Replace(broken, "broken", fmt.Sprintf("a%d", created), 1), &unstructured.Unstructured{Object: map[string]any{}})
+				s.Add(fmt.Sprint(podPath, "a", created), &unstructured.Unstructured{Object: map[string]any{}})
 			}
 			if atOnce := test.want == "no right to" || test.want == "who?"; (i.Ready() != nil) != atOnce {
 				t.Errorf("%s: after 59 s error %v, want one: %t", test.reason, i.Ready(), atOnce)
@@ -258,7 +238,7 @@ func TestReady(t *testing.T) {
 			}
 			s.Refuse(nil)
 			if test.refuse == nil {
-				s.Remove(broken)
+				s.Remove(podPath + "broken")
 			}
 			time.Sleep(2 * time.Hour) // longer than any wait; then the watch is quiet
 			if err := i.Ready(); err != nil {

@@ -4,12 +4,19 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"strings"
+	"slices"
 	"testing"
+	"testing/synctest"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/tools/cache"
+
+	"example.com/byhand/informer"
+	"example.com/byhand/internal/testkit/quiet"
+	"example.com/byhand/kit/testkit"
 )
 
 // An object that the Go type cannot hold stops the informer of its whole kind: the watch
@@ -18,51 +25,51 @@ import (
 // everything. The same holds for an answer that is no list: a client decodes a Status into an
 // empty one.
 func TestUndecodableObject(t *testing.T) {
-	pod := func(name, priority string) string {
-		return fmt.Sprintf(`{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": %q}, "spec": {"priority": %s}}`, name, priority)
-	}
-	const tooLarge = "3000000000" // for an int32
-	lists, heard := make(chan string), make(chan string, 10)
-	start(t, func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Content-Type", "application/json")
-		switch verb(r) {
-		case "streaming list":
-			listThenWatch(w, r) // refuses it
-		case "watch":
-			_, _ = fmt.Fprintf(w, `{"type": "MODIFIED", "object": %s}{"type": "ADDED", "object": %s}`, pod("one", tooLarge), pod("two", "1"))
-			w.(http.Flusher).Flush()
-			<-r.Context().Done()
-		default:
-			select {
-			case list := <-lists:
-				_, _ = io.WriteString(w, list)
-			case <-r.Context().Done():
+	synctest.Test(t, func(t *testing.T) {
+		s := testkit.NewAPIServer()
+		put := func(name string, priority int64) {
+			s.Add(podPath+name, &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"priority": priority}}})
+		}
+		const tooLarge = 3_000_000_000 // for an int32
+		put("one", 1)
+		var heard []string
+		pods := running(quiet.Context(t), t, s, func(o options) *informer.Informer {
+			o.handler = cache.ResourceEventHandlerFuncs{
+				AddFunc:    func(obj any) { heard = append(heard, "added "+obj.(metav1.Object).GetName()) },
+				UpdateFunc: func(_, obj any) { heard = append(heard, "updated "+obj.(metav1.Object).GetName()) },
+				DeleteFunc: func(any) { heard = append(heard, "deleted") },
 			}
+			return newPods(o)
+		})
+		hears := func(when string, want ...string) {
+			t.Helper()
+			time.Sleep(10 * time.Minute) // longer than any back-off
+			synctest.Wait()
+			slices.Sort(heard)
+			if diff := cmp.Diff(want, heard); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", when, diff)
+			}
+			heard = nil
 		}
-	}, options{handler: cache.ResourceEventHandlerFuncs{
-		AddFunc:    func(obj any) { heard <- "added " + obj.(metav1.Object).GetName() },
-		UpdateFunc: func(_, obj any) { heard <- "updated " + obj.(metav1.Object).GetName() },
-		DeleteFunc: func(any) { heard <- "deleted" },
-	}}, newPods)
-
-	answerWith := func(list string) {
-		t.Helper()
-		select {
-		case lists <- list:
-		case <-time.After(deadline):
-			t.Fatal("nobody lists")
+		hears("at first", "added one")
+		put("one", tooLarge)
+		put("two", 1)
+		hears("beside an object that cannot be decoded")
+		lists := 0
+		s.Intercept(func(w http.ResponseWriter, r *http.Request) (isList bool) {
+			if isList = verb(r) == "list"; isList {
+				lists++
+				w.Header().Set("Content-Type", "application/json")
+				_, _ = io.WriteString(w, `{"apiVersion": "v1", "kind": "Status", "status": "Success"}`)
+			}
+			return isList
+		})
+		hears("from an answer that is no list")
+		if kept := pods.Store.ListKeys(); lists == 0 || fmt.Sprint(kept) != "[default/one]" {
+			t.Errorf("after %d such answers the Store has %v, want what it had", lists, kept)
 		}
-	}
-	answer := func(items ...string) {
-		t.Helper()
-		answerWith(`{"apiVersion": "v1", "kind": "PodList", "metadata": {"resourceVersion": "10"}, "items": [` + strings.Join(items, ",") + `]}`)
-	}
-	answer(pod("one", "1"))
-	receive(t, heard, "added one")
-	answer(pod("one", tooLarge), pod("two", "1"))
-	// The next list is sent only after that one has failed.
-	answerWith(`{"apiVersion": "v1", "kind": "Status", "status": "Success"}`)
-	answer(pod("one", "2"), pod("two", "1"))
-	receive(t, heard, "updated one")
-	receive(t, heard, "added two")
+		s.Intercept(nil)
+		put("one", 2)
+		hears("when it is mended", "added two", "updated one")
+	})
 }

@@ -7,17 +7,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func newMapper(t *testing.T, client *Client) Mapper {
-	t.Helper()
-	resources, stale, err := Discover(t.Context(), client.rest)
+func TestFind(t *testing.T) {
+	resources, stale, err := Discover(t.Context(), newServer(t).client(t).rest)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Mapper{Resources: resources, Stale: stale}
-}
-
-func TestFind(t *testing.T) {
-	mapper := newMapper(t, newServer(t).client(t))
+	mapper := Mapper{Resources: resources, Stale: stale}
 	for _, test := range []struct {
 		word          string
 		found, others []string

@@ -25,7 +25,6 @@ var stories = []struct {
 	play         func(w *world)
 	want, theirs outcome
 }{
-	{"list", func(w *world) { w.put("a", 1); w.put("b", 1); w.start() }, outcome{"first a1, first b1", "STREAM", "a1 b1 at 103"}, same},
 	{"watch", func(w *world) { w.start(); w.put("a", 1); w.put("a", 2); w.later(time.Second); w.Remove(foos + "a") },
 		outcome{"add a1, a1→a2, delete a2", "STREAM", " at 104"}, same},
 	{"resume", func(w *world) { w.again(0, nil); w.put("b", 1) },
@@ -98,8 +97,6 @@ var stories = []struct {
 	{"event of another kind", func(w *world) { w.again(1, says(`{"type":"ADDED","object":`+project+`}`)) },
 		outcome{"first a1, a1→a1", "STREAM, WATCH after 102, STREAM after 102", "a1 at 102"}, same},
 	{"list that is none", func(w *world) { w.again(3, onlyLists(says(`{"apiVersion":"v1","kind":"Status","status":"Success"}`))) },
-		outcome{"first a1, a1→a1", "STREAM, WATCH after 102, STREAM after 102, LIST after 102, STREAM after 102", "a1 at 102"}, same},
-	{"object for a list", func(w *world) { w.again(3, onlyLists(says(project))) },
 		outcome{"first a1, a1→a1", "STREAM, WATCH after 102, STREAM after 102, LIST after 102, STREAM after 102", "a1 at 102"}, same},
 	// A stream after a version that the server does not have yet is refused: whatever is newest.
 	{"server that lags behind", func(w *world) {
@@ -198,8 +195,6 @@ var stories = []struct {
 	{"stopped in a stream", func(w *world) { w.answer(1, sends("ADDED", "half", 101, hang)); w.start(); w.end() },
 		outcome{"", "STREAM", " at "}, same},
 	{"stopped before a list", func(w *world) { w.answer(2, onlyLists(hang)); w.start(); w.end() },
-		outcome{"", "STREAM, LIST", " at "}, outcome{"", "STREAM, LIST after 0", ""}},
-	{"stopped in a pause", func(w *world) { w.answer(2, onlyLists(cut)); w.start(); w.end() },
 		outcome{"", "STREAM, LIST", " at "}, outcome{"", "STREAM, LIST after 0", ""}},
 	{"stopped in the pause after 429", func(w *world) { w.answer(1, busy); w.start(); w.end() },
 		outcome{"", "STREAM", " at "}, outcome{"", "", " at , not at once"}},

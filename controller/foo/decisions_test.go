@@ -11,7 +11,6 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -151,30 +150,6 @@ func TestApplyDesired(t *testing.T) {
 			t.Errorf("%s (-want +got):\n%s", test.reason, diff)
 		}
 	}
-}
-
-// What looking at a Deployment costs that is as it should be, and what it would cost
-// to compare it as a whole.
-func BenchmarkDiffers(b *testing.B) {
-	foo, stored := aFoo(), aDeployment()
-	b.Run("fields", func(b *testing.B) {
-		b.ReportAllocs()
-		for b.Loop() {
-			if differs(stored, &fooState{foo: foo}) != "" {
-				b.Fatal("the Deployment is not as it should be")
-			}
-		}
-	})
-	b.Run("reflection", func(b *testing.B) {
-		b.ReportAllocs()
-		for b.Loop() {
-			wanted := stored.DeepCopy()
-			applyDesired(wanted, &fooState{foo: foo})
-			if !equality.Semantic.DeepEqual(stored, wanted) {
-				b.Fatal("the Deployment is not as it should be")
-			}
-		}
-	})
 }
 
 func TestCalculateStatus(t *testing.T) {

@@ -3,6 +3,7 @@ package foo_test
 import (
 	"context"
 	"encoding/json"
+	"strings"
 	"testing"
 	"time"
 
@@ -90,8 +91,7 @@ func converged(t *testing.T, replicas int32) *world {
 	t.Helper()
 	w := newWorld(t)
 	w.createFoo("foo", v1alpha1.FooSpec{DeploymentName: "deployment", Replicas: &replicas})
-	w.sync()
-	w.reconcile()
+	w.syncAndReconcile()
 	w.sync()
 	w.api.Requests()
 	<-w.events.Events
@@ -131,16 +131,45 @@ func fill[T any](w *world, store cache.Indexer, resource string) {
 }
 
 // reconcile reconciles the key "default/foo", which must not fail, and returns
-// when to look again. The objects in the stores must be as they were.
+// after how long to requeue it.
 func (w *world) reconcile() time.Duration {
 	w.Helper()
-	again, err := w.tryReconcile(fooKey)
+	after, err := w.tryReconcile(fooKey)
 	if err != nil {
 		w.Fatalf("reconcile: %v", err)
 	}
-	return again
+	return after
 }
 
+// syncAndReconcile reconciles what the API server has now.
+func (w *world) syncAndReconcile() {
+	w.Helper()
+	w.sync()
+	w.reconcile()
+}
+
+// requeues reconciles, and fails the test unless the key is to be requeued after want; 0: not at all.
+func (w *world) requeues(want time.Duration) {
+	w.Helper()
+	if after := w.reconcile(); after != want {
+		w.Errorf("requeue after %s, want %s", after, want)
+	}
+}
+
+// fails reconciles, and fails the test unless that ends with such an error.
+func (w *world) fails(such func(error) bool) {
+	w.Helper()
+	if _, err := w.tryReconcile(fooKey); !such(err) {
+		w.Errorf("the reconcile ends with %v: not the error to expect", err)
+	}
+}
+
+// says is for fails: an error with this text.
+func says(text string) func(error) bool {
+	return func(err error) bool { return err != nil && strings.Contains(err.Error(), text) }
+}
+
+// tryReconcile reconciles a key. The objects in the stores must be as they were.
 func (w *world) tryReconcile(key cache.ObjectName) (time.Duration, error) {
 	w.Helper()
 	before := w.contents()
@@ -181,13 +210,17 @@ func (w *world) sent(want ...string) {
 // call.
 func (w *world) told(want ...string) {
 	w.Helper()
-	var got []string
-	for len(w.events.Events) > 0 {
-		got = append(got, <-w.events.Events)
-	}
-	if diff := cmp.Diff(want, got); diff != "" {
+	if diff := cmp.Diff(want, w.recorded()); diff != "" {
 		w.Errorf("events (-want +got):\n%s", diff)
 	}
+}
+
+// recorded returns the events since the last call.
+func (w *world) recorded() (events []string) {
+	for len(w.events.Events) > 0 {
+		events = append(events, <-w.events.Events)
+	}
+	return events
 }
 
 // foo returns the Foo as the API server has it.
@@ -231,12 +264,19 @@ func (w *world) ready(name, reason string) {
 	}
 }
 
+// available fails the test unless the stored Foo says that so many replicas are available.
+func (w *world) available(want int32) {
+	w.Helper()
+	if got := w.foo("foo").Status.AvailableReplicas; got != want {
+		w.Errorf("%d available replicas, want %d", got, want)
+	}
+}
+
 // rollOut makes this many replicas of a Deployment available, and lets the Foo know.
 func (w *world) rollOut(name string, available int64) {
 	w.Helper()
 	w.set(deploymentPath+name, rolledOut(available), "status")
-	w.sync()
-	w.reconcile()
+	w.syncAndReconcile()
 	w.sync()
 	w.api.Requests()
 }

@@ -100,10 +100,6 @@ func TestAny(t *testing.T) {
 		{"no name", func(s *state) { s.invalid(); s.foo.Spec.DeploymentName = "A B" }, 0, ""},
 		{"the Foo is gone", func(s *state) { s.others = append(s.others, deployment("x", "2", 1)) }, oracle.Orphaned,
 			"The Foo that controls Deployment x is gone, and the Deployment (revision 7) is still there."},
-		{"another kind is gone", func(s *state) {
-			s.others = append(s.others, deployment("x", "2", 1))
-			s.others[0].OwnerReferences = controlledBy("Other", "2")
-		}, 0, ""},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			s := newState()
@@ -131,17 +127,14 @@ func TestOurs(t *testing.T) {
 		{"an old condition", func(s *state) { s.foo.Status.Conditions[0].ObservedGeneration = 2 }, "Its condition Ready must be True for Available of this generation, and is "},
 		{"no condition", func(s *state) { s.foo.Status.Conditions = nil }, "Its condition Ready must be True for Available of this generation, and is nil."},
 		{"taken, and not said", func(s *state) { s.taken(); s.says(v1alpha1.ReasonAvailable, "") }, "Its condition Ready must be False for NameTaken of this generation, and is "},
-		{"what cannot be, and not said", func(s *state) { s.invalid(); s.says(v1alpha1.ReasonAvailable, "") }, "Its condition Ready must be False for InvalidSpec of this generation, and is "},
 		{"another's selector", func(s *state) { s.foo.Status.Selector = "a=b" }, `The status says that the selector is "a=b", it is "samplecontroller.k8s.io/foo-uid=1".`},
 		{"a number too many", func(s *state) { s.foo.Status.Replicas = 5 }, "It has 2 replicas, 2 are available; the status says 5 and 2."},
 		{"what it keeps is not counted", func(s *state) { s.taken(); s.foo.Status.AvailableReplicas = 0 }, "It has 1 replicas, 1 are available; the status says 1 and 0."},
-		{"nobody's", func(s *state) { s.taken(); s.says(v1alpha1.ReasonNameTaken, "by somebody") }, `That has no controller, and condition Ready says "by somebody".`},
 		{"another's", func(s *state) { s.taken(); s.d.OwnerReferences = controlledBy("Other", "2") }, `That is controlled by Other "foo", and condition Ready says "Deployment \"d\" has no controller".`},
 		{"an owner reference that blocks nothing", func(s *state) { s.d.OwnerReferences[0].BlockOwnerDeletion = nil }, "Its owner references are "},
 		{"another selector", func(s *state) { s.d.Spec.Selector = nil }, "Its selector is "},
 		{"a replica of an earlier template", func(s *state) { s.d.Status.UpdatedReplicas = 1 }, "Its condition Ready must be False for WaitingForReplicas"},
 		{"Pods without the UID", func(s *state) { s.d.Spec.Template.Labels = nil }, "The labels of its Pods, map[], lack the UID of the Foo."},
-		{"another image", func(s *state) { s.d.Spec.Template.Spec.Containers[0].Image = "x" }, "It lacks the container nginx=nginx:1.29: [nginx=x]"},
 		{"another container", func(s *state) { s.d.Spec.Template.Spec.Containers[0].Name = "x" }, "It lacks the container nginx=nginx:1.29: [x=nginx:1.29]"},
 	} {
 		t.Run(test.reason, func(t *testing.T) {

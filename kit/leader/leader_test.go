@@ -7,6 +7,7 @@ import (
 	"maps"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -54,6 +55,16 @@ func (l leases) renewals(t *testing.T, n int) {
 			t.Fatalf("the Lease is not renewed for %s", deadline)
 		}
 	}
+}
+
+// forbid takes the right to send these methods away.
+func (l leases) forbid(methods ...string) {
+	l.Refuse(func(r *http.Request) *apierrors.StatusError {
+		if !slices.Contains(methods, r.Method) {
+			return nil
+		}
+		return apierrors.NewForbidden(schema.GroupResource{Resource: "leases"}, "byhand", errors.New("no right"))
+	})
 }
 
 // options are those of the flags, with these changed.
@@ -149,28 +160,6 @@ func TestTwoContexts(t *testing.T) {
 	if now := l.holder(); now != "" {
 		t.Errorf("both have ended, and the Lease names %q", now)
 	}
-}
-
-// A process that stands by ends at once, and leaves the Lease alone.
-func TestStandByEnds(t *testing.T) {
-	l := newLeases()
-	first := l.campaign(t, often...)
-	await(t, first.works, "the first process works")
-	holder := l.holder()
-	second := l.campaign(t, often...)
-	second.signal()
-	if err := await(t, second.result, "the second process ends"); err != nil {
-		t.Errorf("error %v after a signal, want none", err)
-	}
-	if now := l.holder(); now != holder {
-		t.Errorf("the Lease went from %q to %q", holder, now)
-	}
-	select {
-	case <-second.works:
-		t.Error("the second process has worked")
-	default:
-	}
-	close(first.finish)
 }
 
 // A process that is told to end while the answer to its first request is on the way leaves no Lease
@@ -333,9 +322,7 @@ func TestOneWorks(t *testing.T) {
 // A process takes part in the election when it has read the Lease.
 func TestJoined(t *testing.T) {
 	l := newLeases()
-	l.Refuse(func(*http.Request) *apierrors.StatusError {
-		return apierrors.NewForbidden(schema.GroupResource{}, "", errors.New("no right"))
-	})
+	l.forbid(http.MethodGet)
 	first := l.campaign(t, often...)
 	for len(l.Log()) < 3 { // Lease requests that are refused
 		time.Sleep(time.Millisecond)
@@ -360,7 +347,7 @@ func TestJoined(t *testing.T) {
 // A process that stands by does not take part any more when it has lost the right to read the Lease, or
 // when that to write it turns out to be missing.
 func TestJoinedIsRecent(t *testing.T) {
-	for lost, methods := range map[string]string{"read": "GET", "write": "PUT"} {
+	for lost, method := range map[string]string{"read": http.MethodGet, "write": http.MethodPut} {
 		t.Run(lost, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				l := newLeases()
@@ -371,12 +358,7 @@ func TestJoinedIsRecent(t *testing.T) {
 				if err := c.Joined(); err != nil {
 					t.Errorf("while another one leads: %v", err)
 				}
-				l.Refuse(func(r *http.Request) *apierrors.StatusError {
-					if !strings.Contains(methods, r.Method) {
-						return nil
-					}
-					return apierrors.NewForbidden(schema.GroupResource{Resource: "leases"}, "byhand", errors.New("no right"))
-				})
+				l.forbid(method)
 				time.Sleep(time.Minute)
 				if c.Joined() == nil {
 					t.Error("it says that it takes part")
@@ -393,12 +375,7 @@ func TestJoinedIsRecent(t *testing.T) {
 func TestJoinedAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLeases()
-		l.Refuse(func(r *http.Request) *apierrors.StatusError {
-			if r.Method == http.MethodGet {
-				return nil
-			}
-			return apierrors.NewForbidden(schema.GroupResource{Resource: "leases"}, "byhand", errors.New("no right"))
-		})
+		l.forbid(http.MethodPost, http.MethodPut)
 		both := []*campaign{l.campaign(t), l.campaign(t)}
 		time.Sleep(10 * time.Second)
 		l.Refuse(nil)

@@ -37,7 +37,6 @@ func TestHandler(t *testing.T) {
 		body         string
 	}{
 		{"nothing to check", serve.Options{}, "GET", "/healthz", 200, "ok"},
-		{"nothing to check", serve.Options{}, "GET", "/readyz", 200, "ok"},
 		{"HEAD, whose body net/http leaves out", serve.Options{}, "HEAD", "/readyz", 200, "ok"},
 		{"all hold", serve.Options{Ready: []serve.Check{{Name: "one", Err: holds}}}, "GET", "/readyz", 200, "ok"},
 		{"all hold, in full", serve.Options{Ready: []serve.Check{{Name: "one", Err: holds}}}, "GET", "/readyz?verbose", 200, "[+]one ok\nreadyz check passed\n"},
@@ -50,8 +49,6 @@ func TestHandler(t *testing.T) {
 		{"the full index", serve.Options{Metrics: counts, Pprof: true}, "GET", "/", 200, "/healthz\n/readyz\n/metrics\n/debug/pprof/\n"},
 		{"another path", serve.Options{}, "GET", "/healthz/one", 404, "404 page not found\n"},
 		{"POST", serve.Options{}, "POST", "/healthz", 405, "Method Not Allowed\n"},
-		{"DELETE", serve.Options{Metrics: counts}, "DELETE", "/metrics", 405, "Method Not Allowed\n"},
-		{"pprof not asked for", serve.Options{Metrics: counts}, "GET", "/debug/pprof/", 404, "404 page not found\n"},
 		{"pprof not asked for", serve.Options{Metrics: counts}, "GET", "/debug/pprof/cmdline", 404, "404 page not found\n"},
 		{"POST to pprof", serve.Options{Pprof: true}, "POST", "/debug/pprof/symbol", 405, "Method Not Allowed\n"},
 	} {
@@ -74,7 +71,6 @@ func TestHealthHost(t *testing.T) {
 	}{
 		{"127.0.0.1", "localhost:9999", http.StatusOK},
 		{"127.0.0.1", "rebound.example", http.StatusMisdirectedRequest},
-		{"0.0.0.0", "10.1.2.3:8080", http.StatusOK},
 		{"0.0.0.0", "byhand.byhand-system.svc:8080", http.StatusOK},
 	} {
 		handler := serve.Health(serve.Options{Pprof: true})(&net.TCPAddr{IP: net.ParseIP(test.bound), Port: 8080})

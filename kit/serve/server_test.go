@@ -65,7 +65,6 @@ func TestListenExplains(t *testing.T) {
 	for _, test := range []struct{ reason, address, want string }{
 		{"a taken port", taken.Addr().String(), "address already in use: another process listens there; give another port, or 0 for any free one"},
 		{"no port", "127.0.0.1", "missing port in address: give HOST:PORT, such as 127.0.0.1:8080"},
-		{"only a port", "8080", "missing port in address: give HOST:PORT"},
 		{"a port that is none", "127.0.0.1:99999", "invalid port: give HOST:PORT"},
 		{"a bare IPv6 address", "::1:8080", "too many colons in address: give HOST:PORT"},
 		{"a URL", "http://127.0.0.1:8080", "too many colons in address: give HOST:PORT"},
