@@ -157,7 +157,7 @@ export class Picture {
     this.scene.dim(passed, this.still);
     if (this.next && now - this.told >= least) {
       [this.said, this.next, this.told, this.captionUntil] = [this.next, null, now, now + 4000];
-      this.caption.dataset.tone = this.said.meaning?.tone ?? '';
+      this.caption.className = `caption tone-${this.said.meaning?.tone ?? ''}`;
       this.caption.replaceChildren(...captionOf(this.said));
     }
   }
@@ -245,7 +245,7 @@ export class Picture {
       : this.why || 'Quiet. No event comes, so nothing is sent.';
     if ((many || this.now > this.captionUntil) && words !== this.said && this.now - this.told >= least) {
       [this.said, this.told, this.captionUntil] = [words, this.now, this.now + (many ? 1500 : 0)];
-      this.caption.dataset.tone = many ? '' : 'quiet';
+      this.caption.className = many ? 'caption' : 'caption tone-quiet';
       say(this.caption, words);
     }
   }
