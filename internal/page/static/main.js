@@ -48,6 +48,7 @@ let opener = null;
 const feed = new Feed({
   hello(hello) {
     const known = connection.process;
+    const before = window.history.state?.process; // A reload keeps it.
     const fromRecording = connection.recording && !hello.recording;
     if (known && known !== hello.process) {
       failed.clear();
@@ -62,12 +63,12 @@ const feed = new Feed({
       const restarted = fromRecording ? 'The recording is over. This is live'
         : `${hello.played ? `${hello.process} leads since` : 'The program was restarted at'} ${clock(Date.now())}`;
       notice('restarted', hello.recording ? 'The recording begins anew.' : `${restarted}. What you see begins anew with it.`);
-    } else if (!known && remembered() && remembered() !== hello.process && !hello.recording && !hello.played) {
+    } else if (!known && before && before !== hello.process && !hello.recording && !hello.played) {
       notice('restarted', 'The program was restarted since you looked last.');
     }
     connection.process = hello.process;
     connection.recording = hello.recording ?? '';
-    remember(hello.process);
+    window.history.replaceState({process: hello.process}, '');
     player.ends = Boolean(hello.recording);
     player.awaited = player.ends && !hello.resumed ? hello.kept : player.awaited;
     notice('said', hello.notice ?? '');
@@ -104,21 +105,6 @@ const feed = new Feed({
     showMode();
   },
 });
-
-// What is remembered over a reload: which process it was.
-function remembered() {
-  try {
-    return sessionStorage.getItem('process');
-  } catch {
-    return null; // not allowed here
-  }
-}
-
-function remember(process) {
-  try {
-    sessionStorage.setItem('process', process);
-  } catch { /* not allowed here */ }
-}
 
 // --- what is said ---
 
@@ -222,7 +208,7 @@ function showPanel(show, part) {
   const place = () => byId('objects').getBoundingClientRect().top;
   const before = place();
   show();
-  picture.choose(part);
+  picture.scene.choose(part);
   words(performance.now(), true);
   if (before < window.innerHeight / 2) {
     window.scrollBy(0, place() - before);
@@ -280,9 +266,9 @@ function words(now, must) {
   // Time goes on when nothing happens.
   const at = player.mode === 'live' ? world.time + (now - connection.arrived) : world.time;
   for (const {id} of parts) {
-    picture.number(id, lineOf(id, world, at));
+    picture.scene.number(id, lineOf(id, world, at));
   }
-  picture.waiting(world.depth);
+  picture.scene.waiting(world.depth);
   // The server and the handler show steps of other parts.
   const rate = parts.reduce((sum, {id}) => sum + (['server', 'handler'].includes(id) ? 0 : world.parts[id].rate(at)), 0);
   picture.summarize(rate);

@@ -50,21 +50,6 @@ export class Picture {
     this.tokens.clear();
   }
 
-  /** Shows the number of a part, as text. */
-  number(id, text) {
-    this.scene.number(id, text);
-  }
-
-  /** Shows how many keys wait. */
-  waiting(depth) {
-    this.scene.waiting(depth);
-  }
-
-  /** Marks the part that the panel tells about, or none. */
-  choose(id) {
-    this.scene.choose(id);
-  }
-
   /** Shows a step: its part lights up, and its object moves. */
   step(step) {
     const moves = movesOf(step);

@@ -76,6 +76,7 @@ export class Scene {
     say(this.numbers[id], text);
   }
 
+  /** Shows how many keys wait. */
   waiting(depth) {
     this.marks.forEach((mark, i) => mark.setAttribute('opacity', i < depth ? 1 : 0));
   }

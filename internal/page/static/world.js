@@ -2,7 +2,7 @@
 // there are, which keys wait, which workers are busy. Made of steps alone, one after
 // the other, so that any moment can be made again.
 
-import {forgetOldest, objectOf, split} from './history.js';
+import {forgetOldest, objectOf, objectsOf, split} from './history.js';
 
 const partNames = ['stream', 'store', 'handler', 'queue', 'worker', 'reconcile', 'request', 'server', 'program'];
 const mostObjects = 20_000;
@@ -17,8 +17,8 @@ class PartState {
     this.last = null;
     // Where the code of its steps stands: [file, function] by both.
     this.places = new Map();
-    this.second = 0;
-    this.bins = new Array(seconds).fill(0);
+    // How many there were in each of the last seconds.
+    this.bins = new Map();
   }
 
   add(step) {
@@ -30,32 +30,22 @@ class PartState {
       this.places.set(place.join(' '), place);
       forgetOldest(this.places, mostPlaces);
     }
-    this.forward(Math.floor(step.at / 1000));
-    this.bins[this.second % seconds]++;
-  }
-
-  // Empties the seconds in which nothing happened.
-  forward(second) {
-    const skipped = second - this.second;
-    for (let i = 1; i <= Math.min(skipped, seconds); i++) {
-      this.bins[(this.second + i) % seconds] = 0;
-    }
-    if (skipped > 0) {
-      this.second = second;
-    }
+    const second = Math.floor(step.at / 1000);
+    this.bins.set(second, (this.bins.get(second) ?? 0) + 1);
+    forgetOldest(this.bins, seconds);
   }
 
   /** Steps per second, at that time. */
   rate(now) {
-    this.forward(Math.floor(now / 1000));
-    return this.bins.reduce((sum, n) => sum + n, 0) / seconds;
+    const before = Math.floor(now / 1000) - seconds;
+    return [...this.bins].reduce((sum, [second, n]) => sum + (second > before ? n : 0), 0) / seconds;
   }
 
   copy() {
     const copied = Object.assign(new PartState(), this);
     copied.whats = {...this.whats};
     copied.places = new Map(this.places);
-    copied.bins = [...this.bins];
+    copied.bins = new Map(this.bins);
     return copied;
   }
 }
@@ -136,43 +126,22 @@ export class World {
         }
         break;
       case 'stream':
-        this.stream(step);
+        if (['opened', 'ended', 'refused'].includes(step.what)) {
+          this.open[step.what === 'opened' ? 'add' : 'delete'](step.kind);
+        }
         break;
     }
-    this.see(step);
-  }
-
-  stream(step) {
-    if (step.what === 'opened') {
-      this.open.add(step.kind);
-    } else if (step.what === 'ended' || step.what === 'refused') {
-      this.open.delete(step.kind);
-    }
+    objectsOf(step).forEach((id) => this.row(id, step));
   }
 
   // Keeps a row for each object, and one for the object whose reconcile a step leads to.
-  see(step) {
-    const id = objectOf(step);
-    if (id) {
-      this.row(id, step);
-    }
-    if (step.subject && step.subject !== id) {
-      this.row(step.subject, step);
-    }
-  }
-
   row(id, step) {
-    let row = this.objects.get(id);
-    if (!row) {
-      row = {id, ...split(id), steps: 0, meaning: null, stored: false};
-    }
+    const row = this.objects.get(id) ?? {id, ...split(id), steps: 0, meaning: null, stored: false};
     // Set again, so that the Map's order is that of the last step.
     this.objects.delete(id);
     this.objects.set(id, row);
-    row.steps++;
-    row.part = step.part;
-    row.what = step.what;
-    row.n = step.n;
+    const {part, what, n} = step;
+    Object.assign(row, {part, what, n, steps: row.steps + 1});
     if (step.meaning && (objectOf(step) === id || step.part !== 'store')) {
       row.meaning = step.meaning;
     }
