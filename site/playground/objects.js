@@ -2,8 +2,8 @@
 // A correction is over in milliseconds: both are made of the writes, not of what is so now.
 
 import {choose, picture, player} from '../../internal/page/static/main.js';
-import {byId, counted, el, say} from '../../internal/page/static/dom.js';
-import {lasted, who} from './words.js';
+import {byId, counted, el, say, took as lasted} from '../../internal/page/static/dom.js';
+import {who} from './words.js';
 
 // So many states of one object are told.
 const mostValues = 5;

@@ -120,6 +120,3 @@ export function open() {
 
 /** Who writes, in words. A process of the controller is the controller. */
 export const who = (by) => (by.startsWith('controller-') ? 'the controller' : by);
-
-/** A duration in milliseconds. */
-export const lasted = (ms) => (ms < 1000 ? `${Math.max(1, Math.round(ms))} ms` : `${(ms / 1000).toFixed(1)} s`);
