@@ -40,7 +40,7 @@ export const player = new Player(history, {
   mode: showMode,
 });
 
-const connection = {process: '', open: false, recording: '', lost: 0, arrived: 0};
+const connection = {process: '', open: false, recording: '', arrived: 0};
 let opener = null;
 
 // --- what comes ---
@@ -91,8 +91,7 @@ const feed = new Feed({
       attempt(step, () => history.add(step, each));
     }
     connection.arrived = performance.now();
-    connection.lost = history.gaps;
-    notice('lost', connection.lost ? `${counted(connection.lost, 'step')} lost: more happened than could be sent. Objects and counts may be behind until they change again.` : '');
+    notice('lost', history.gaps ? `${counted(history.gaps, 'step')} lost: more happened than could be sent. Objects and counts may be behind until they change again.` : '');
   },
   state(state) {
     connection.open = state === 'open';

@@ -97,7 +97,7 @@ function formOf({part, what, kind, meaning, request}) {
     return {...look, form: 'key', letter: 'key', ...notes[`${part} ${what}`]};
   }
   const {method, status} = request ?? {};
-  const wire = {...look, form: 'wire', write: method !== 'GET'};
+  const wire = {...look, form: 'wire'};
   if (part === 'server' || what === 'sent') {
     return {...wire, letter: method ?? ''};
   }

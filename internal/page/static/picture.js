@@ -9,9 +9,6 @@ import {Token} from './token.js';
 
 // As many objects as are seen travelling at a time; the others light the parts up.
 const mostTokens = 24;
-// As many moves as one object may be behind; older ones are skipped, except a write, and what
-// says something, such as a conflict.
-const mostMoves = 80;
 // A move, in milliseconds, when nothing is behind.
 const slowest = 560;
 // How long a token that has arrived stays, and how long its caption.
@@ -32,10 +29,11 @@ export class Picture {
     this.caption = caption;
     this.on = on;
     this.still = false;
-    // A move when much is behind, in milliseconds: so many moves take some 10 s.
+    // A move when much is behind, in milliseconds.
     this.fastest = 100;
-    // A move that is so late is left out, and what is said of a world in which nothing moves.
-    this.latest = Infinity;
+    // A move that is so late is left out: its object would be ever further behind.
+    this.latest = 10_000;
+    // What is said of a world in which nothing moves.
     this.why = '';
     this.tokens = new Map();
     this.now = this.told = this.captionUntil = 0;
@@ -82,27 +80,8 @@ export class Picture {
         this.scene.lane.append(token.element); // Else the parts alone light up, one after the other.
       }
     }
-    for (const move of moves) {
-      token.moves.push({...move, step, since: performance.now()});
-    }
-    if (token.moves.length > mostMoves) {
-      this.skip(token);
-    }
+    token.moves.push(...moves.map((move) => ({...move, step, since: performance.now()})));
     return true;
-  }
-
-  // Leaves the oldest moves out; of those that are not skipped, too, it keeps no more than there
-  // may be moves.
-  skip(token) {
-    let left = token.moves.length - mostMoves;
-    token.moves = token.moves.filter((move) => {
-      const skipped = left > 0 && !move.note && !move.write;
-      if (skipped) {
-        left--;
-        this.lightUp([move]);
-      }
-      return !skipped;
-    }).slice(-mostMoves);
   }
 
   /** Takes every token away: the page has gone to another moment. */
@@ -178,7 +157,7 @@ export class Picture {
 
   // Whether the first of these is left out; what two became one of goes first.
   isLate(moves, now) {
-    return now - moves[0].since > this.latest || this.latest < Infinity && moves[0].tone === 'merged' && moves.length > 4;
+    return now - moves[0].since > this.latest || moves[0].tone === 'merged' && moves.length > 4;
   }
 
   begin(token, now) {
