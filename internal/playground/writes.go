@@ -1,9 +1,10 @@
 package playground
 
 import (
-	"bytes"
 	"fmt"
+	"maps"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"time"
 
@@ -80,31 +81,15 @@ func (p *Playground) noteWrites(server http.Handler) http.Handler {
 		// No answer to a write may be told before it.
 		p.writing.Lock()
 		defer p.writing.Unlock()
-		answer := &noted{ResponseWriter: w, code: http.StatusOK}
+		answer := httptest.NewRecorder()
 		server.ServeHTTP(answer, r)
 		object := &unstructured.Unstructured{}
-		_ = object.UnmarshalJSON(answer.body.Bytes()) // A refusal is a Status.
-		p.noteWrite(r.UserAgent(), r.Method, r.URL.Path, answer.code, object.Object)
+		_ = object.UnmarshalJSON(answer.Body.Bytes()) // A refusal is a Status.
+		p.noteWrite(r.UserAgent(), r.Method, r.URL.Path, answer.Code, object.Object)
+		maps.Copy(w.Header(), answer.Header())
+		w.WriteHeader(answer.Code)
+		_, _ = w.Write(answer.Body.Bytes())
 	})
-}
-
-// noted is an answer of which a copy is kept.
-type noted struct {
-	http.ResponseWriter
-	code int
-	body bytes.Buffer
-}
-
-// WriteHeader implements http.ResponseWriter.
-func (n *noted) WriteHeader(code int) {
-	n.code = code
-	n.ResponseWriter.WriteHeader(code)
-}
-
-// Write implements http.ResponseWriter.
-func (n *noted) Write(b []byte) (int, error) {
-	n.body.Write(b)
-	return n.ResponseWriter.Write(b)
 }
 
 // heldBack are the changes of Deployments that a held watch has not delivered.
