@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-//go:embed templates static
+//go:embed templates
 var own embed.FS
 
 const (
@@ -70,15 +70,14 @@ func build(root string, files fs.FS, source, url string) (map[string][]byte, err
 			return nil, err
 		}
 	}
-	for name, from := range map[string]string{"page.css": pageFolder + "style.css", "icon.svg": pageFolder + "icon.svg", "screenshot.png": "internal/page/screenshot.png"} {
-		content, err := fs.ReadFile(files, from)
-		if err != nil {
-			return nil, err
-		}
-		b.out[name] = content
-	}
-	for _, name := range []string{"site.css", "preview.png"} {
-		if b.out[name], err = own.ReadFile("static/" + name); err != nil {
+	for name, from := range map[string]string{
+		"page.css":       pageFolder + "style.css",
+		"icon.svg":       pageFolder + "icon.svg",
+		"screenshot.png": "internal/page/screenshot.png",
+		"site.css":       "site/static/site.css",
+		"preview.png":    "site/static/preview.png",
+	} {
+		if b.out[name], err = fs.ReadFile(files, from); err != nil {
 			return nil, err
 		}
 	}
