@@ -47,22 +47,14 @@ function meaningOfChange(step, before, now) {
   if (!before || !now) {
     return step.what === 'added' ? {tone: 'good', text: 'new'} : null;
   }
-  if (before.uid !== now.uid) {
-    return {tone: 'good', text: 'new, under a name that was used before'};
-  }
-  if (now.leaving && !before.leaving) {
-    return {tone: 'bad', text: 'is being deleted'};
-  }
-  if (before.name !== now.name) {
-    return {tone: 'note', text: `renamed ${some(before.name)} → ${some(now.name)}`};
-  }
-  if (before.replicas !== now.replicas) {
-    return {tone: 'note', text: `scaled ${some(before.replicas)} → ${some(now.replicas)}`};
-  }
-  if (before.available !== now.available) {
-    return {tone: 'good', text: `available ${before.available} → ${now.available}`};
-  }
-  return null;
+  const [, tone, text] = [
+    [before.uid !== now.uid, 'good', 'new, under a name that was used before'],
+    [now.leaving && !before.leaving, 'bad', 'is being deleted'],
+    [before.name !== now.name, 'note', `renamed ${some(before.name)} → ${some(now.name)}`],
+    [before.replicas !== now.replicas, 'note', `scaled ${some(before.replicas)} → ${some(now.replicas)}`],
+    [before.available !== now.available, 'good', `available ${before.available} → ${now.available}`],
+  ].find(([changed]) => changed) ?? [];
+  return text ? {tone, text} : null;
 }
 
 function meaningOfOutcome({part, what, request}) {

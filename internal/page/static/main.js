@@ -10,6 +10,7 @@ import {Picture} from './picture.js';
 import {Player} from './player.js';
 import {Printed} from './printed.js';
 import {Tables} from './tables.js';
+import {rateOf} from './world.js';
 
 const lastMinute = 60_000;
 // Words change at most so often, in milliseconds; a screen reader hears less.
@@ -22,9 +23,12 @@ const readBudget = 6;
 const slowly = 10;
 
 const history = new History();
-export const choose = {part: choosePart, object: chooseObject};
+export const choose = {
+  part: (id) => open(() => panel.showPart(id), id),
+  object: (subject) => open(() => panel.showObject(subject), null),
+};
 export const picture = new Picture(byId('picture'), byId('caption'), choose);
-const panel = new Panel(byId('panel'), history, {object: chooseObject, seek: goTo, close: closePanel, attempt});
+const panel = new Panel(byId('panel'), history, {seek: goTo, close: closePanel, attempt});
 const tables = new Tables(history, choose);
 const printed = new Printed(byId('printed'));
 export const player = new Player(history, {
@@ -78,7 +82,7 @@ const feed = new Feed({
     panel.meet(hello);
     if (hello.recording && known !== hello.process) {
       goAt(slowly);
-      player.play();
+      player.set('playing');
     }
     showMode();
   },
@@ -181,14 +185,6 @@ function summarize(now) {
 
 // --- what is chosen ---
 
-function choosePart(id) {
-  open(() => panel.showPart(id), id);
-}
-
-function chooseObject(subject) {
-  open(() => panel.showObject(subject), null);
-}
-
 function open(show, part) {
   opener = document.activeElement;
   showPanel(show, part);
@@ -215,7 +211,7 @@ function showPanel(show, part) {
 }
 
 function goTo(n) {
-  player.pause();
+  player.set('paused');
   player.seek(n);
   const step = history.at(player.position - 1);
   if (step) {
@@ -223,7 +219,7 @@ function goTo(n) {
   }
 }
 
-byId('pause').addEventListener('click', () => (player.mode === 'paused' ? player.play() : player.pause()));
+byId('pause').addEventListener('click', () => player.set(player.mode === 'paused' ? 'playing' : 'paused'));
 byId('step').addEventListener('click', () => player.step());
 byId('back').addEventListener('click', () => goTo(player.position - 1));
 byId('live').addEventListener('click', () => player.live());
@@ -237,7 +233,7 @@ byId('speed').addEventListener('change', (event) => {
   player.slower = Number(event.target.value);
   // Slower than life is not live.
   if (player.slower > 1 && player.mode === 'live') {
-    player.play();
+    player.set('playing');
   }
 });
 byId('position').addEventListener('input', (event) => goTo(Number(event.target.value)));
@@ -269,7 +265,7 @@ function words(now, must) {
   }
   picture.scene.waiting(world.depth);
   // The server and the handler show steps of other parts.
-  const rate = parts.reduce((sum, {id}) => sum + (['server', 'handler'].includes(id) ? 0 : world.parts[id].rate(at)), 0);
+  const rate = parts.reduce((sum, {id}) => sum + (['server', 'handler'].includes(id) ? 0 : rateOf(world.parts[id], at)), 0);
   picture.summarize(rate);
   const step = history.at(player.position - 1);
   attempt(step, () => panel.update(world, player.position, at));

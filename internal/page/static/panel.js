@@ -6,6 +6,7 @@ import {brief, difference} from './diff.js';
 import {split, statusText} from './history.js';
 import {chip, kindsSeen} from './kinds.js';
 import {isInside, partById, partName, view} from './parts.js';
+import {rateOf} from './world.js';
 
 // As many steps of a history as are shown, the newest.
 const mostShown = 300;
@@ -23,7 +24,7 @@ kubectl patch project example-project \\
   --type=merge -p '{"spec":{"replicas":2}}'`;
 
 export class Panel {
-  /** on: {object(subject), seek(n), close(), attempt(step, show)} */
+  /** on: {seek(n), close(), attempt(step, show)} */
   constructor(root, history, on) {
     this.root = root;
     this.history = history;
@@ -232,7 +233,7 @@ function numbersOf(id, world, now) {
   const {total, whats} = world.parts[id];
   return [
     ['Steps', count(total)],
-    ['Per second', world.parts[id].rate(now).toFixed(1)],
+    ['Per second', rateOf(world.parts[id], now).toFixed(1)],
     ...(numbers[id]?.(world) ?? []),
     // The steps of these two are those of other parts.
     ...(id === 'server' || id === 'handler' ? [] : Object.entries(whats).map(([what, n]) => [what, count(n)])),
@@ -248,7 +249,7 @@ function laterOf(world, now) {
 // One line for each part: what is now.
 const lines = {
   server: (world) => `${counted(sum(world, 'stream', 'received'), 'event')} out, ${counted(sum(world, 'request', 'sent'), 'request')} in`,
-  stream: (world, now) => (world.open.size ? `${counted(world.open.size, 'watch', 'es')} open` : `${world.parts.stream.rate(now).toFixed(1)} events a second`),
+  stream: (world, now) => (world.open.size ? `${counted(world.open.size, 'watch', 'es')} open` : `${rateOf(world.parts.stream, now).toFixed(1)} events a second`),
   store: ({kinds}) => counted(Object.values(kinds).reduce((n, k) => n + k, 0), 'object'),
   handler: (world) => `${counted(sum(world, 'queue', 'added', 'coalesced'), 'key')} handed on`,
   queue: (world, now) => `${counted(world.depth, 'key')} ${world.depth === 1 ? 'waits' : 'wait'}${laterOf(world, now)}`,

@@ -137,12 +137,12 @@ export class Picture {
       }
       this.begin(token, now);
     }
-    const {points, reverse, began, takes, to} = token.current;
+    const {points, began, takes, to} = token.current;
     const part = Math.min(1, (now - began) / takes);
     token.opacity(1);
     if (points) {
       const eased = part < 0.5 ? 2 * part * part : 1 - 2 * (1 - part) * (1 - part);
-      const {x, y} = points[Math.round((points.length - 1) * (reverse ? 1 - eased : eased))];
+      const {x, y} = points[Math.round((points.length - 1) * eased)];
       // In a crowd they keep beside each other.
       const aside = this.crowded ? token.own * 26 - 13 : 0;
       token.place(x + aside, y - aside, this.scene.layout.width);
@@ -168,8 +168,7 @@ export class Picture {
     }
     const move = token.moves.shift();
     move.note = [move.note, late > 0 && `${counted(late, 'step')} left out`].filter(Boolean).join(', ');
-    const edge = this.scene.edges[`${move.from}-${move.to}`];
-    const back = this.scene.edges[`${move.to}-${move.from}`];
+    const points = this.scene.edges[`${move.from}-${move.to}`];
     const takes = Math.max(this.fastest, slowest * 4 / (4 + token.moves.length)) * (this.crowded ? 0.6 + token.own : 1);
     // One name at a place: those that rest lose theirs.
     for (const other of this.tokens.values()) {
@@ -181,14 +180,12 @@ export class Picture {
       // Another client wrote it.
       this.scene.shine('outside-server');
     }
-    if (edge || back) {
-      token.current = {...move, points: edge ?? back, reverse: !edge, began: now, takes};
-    } else {
+    if (!points) {
       // Something happens where it is.
       const [x, y, width] = this.scene.layout.boxes[move.to];
       token.place(x + width / 2, y + 2, this.scene.layout.width);
-      token.current = {...move, began: now, takes};
     }
+    token.current = {...move, points, began: now, takes};
     if (!this.crowded) {
       this.tell(move.step);
     }

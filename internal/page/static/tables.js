@@ -6,6 +6,7 @@ import {objectOf} from './history.js';
 import {chip} from './kinds.js';
 import {lineOf} from './panel.js';
 import {partName, parts} from './parts.js';
+import {rateOf} from './world.js';
 
 const mostSteps = 60;
 const mostRows = 40;
@@ -23,13 +24,6 @@ export class Tables {
     this.filter = byId('filter');
     this.cells = {};
     this.listed = 0;
-    // By keyboard the same is in the list of objects.
-    this.steps.addEventListener('click', (event) => {
-      const {subject} = event.target.closest('[data-subject]')?.dataset ?? {};
-      if (subject) {
-        this.on.object(subject);
-      }
-    });
     byId('parts-table').tBodies[0].replaceChildren(...parts.map((part) => this.partRow(part)));
   }
 
@@ -49,7 +43,7 @@ export class Tables {
       const part = world.parts[id];
       say(cells.now, lineOf(id, world, now));
       say(cells.total, count(part.total));
-      say(cells.rate, part.rate(now).toFixed(1));
+      say(cells.rate, rateOf(part, now).toFixed(1));
       say(cells.last, part.last ? `${part.last.what} ${objectOf(part.last)}` : '');
     }
     const clock = performance.now();
@@ -70,7 +64,8 @@ export class Tables {
     return el('tr', {'data-seq': step.seq},
       el('td', {class: 'time'}, clock(step.at)),
       el('td', {class: 'part-of'}, partName(step.part)),
-      el('td', {class: 'name'}, step.subject && el('span', {class: 'follow', 'data-subject': step.subject}, objectOf(step) || step.subject)),
+      // By keyboard the same is in the list of objects.
+      el('td', {class: 'name'}, step.subject && el('span', {class: 'follow', onclick: () => this.on.object(step.subject)}, objectOf(step) || step.subject)),
       el('td', {}, el('span', {class: 'what'}, step.what), step.meaning && el('span', {class: `badge tone-${step.meaning.tone}`}, step.meaning.text), step.echo && el('span', {class: 'badge tone-plain'}, 'echo'), ` ${step.text ?? ''}`),
     );
   }

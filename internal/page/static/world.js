@@ -10,45 +10,32 @@ const mostPlaces = 50;
 // Rates are those of the last so many seconds.
 const seconds = 5;
 
-class PartState {
-  constructor() {
-    this.total = 0;
-    this.whats = {};
-    this.last = null;
-    // Where the code of its steps stands: [file, function] by both.
-    this.places = new Map();
-    // How many there were in each of the last seconds.
-    this.bins = new Map();
-  }
+// What a part has done: places are where the code of its steps stands, [file, function] by both, and
+// bins how many steps there were in each of the last seconds.
+const newPart = () => ({total: 0, whats: {}, last: null, places: new Map(), bins: new Map()});
 
-  add(step) {
-    this.total++;
-    this.whats[step.what] = (this.whats[step.what] ?? 0) + 1;
-    this.last = step;
-    if (step.file) {
-      const place = [step.file, step.func ?? ''];
-      this.places.set(place.join(' '), place);
-      forgetOldest(this.places, mostPlaces);
-    }
-    const second = Math.floor(step.at / 1000);
-    this.bins.set(second, (this.bins.get(second) ?? 0) + 1);
-    forgetOldest(this.bins, seconds);
+function add(part, step) {
+  part.total++;
+  part.whats[step.what] = (part.whats[step.what] ?? 0) + 1;
+  part.last = shortOf(step);
+  if (step.file) {
+    const place = [step.file, step.func ?? ''];
+    part.places.set(place.join(' '), place);
+    forgetOldest(part.places, mostPlaces);
   }
-
-  /** Steps per second, at that time. */
-  rate(now) {
-    const before = Math.floor(now / 1000) - seconds;
-    return [...this.bins].reduce((sum, [second, n]) => sum + (second > before ? n : 0), 0) / seconds;
-  }
-
-  copy() {
-    const copied = Object.assign(new PartState(), this);
-    copied.whats = {...this.whats};
-    copied.places = new Map(this.places);
-    copied.bins = new Map(this.bins);
-    return copied;
-  }
+  const second = Math.floor(step.at / 1000);
+  part.bins.set(second, (part.bins.get(second) ?? 0) + 1);
+  forgetOldest(part.bins, seconds);
 }
+
+/** A part's steps per second, at that time. */
+export function rateOf(part, now) {
+  const before = Math.floor(now / 1000) - seconds;
+  return [...part.bins].reduce((sum, [second, n]) => sum + (second > before ? n : 0), 0) / seconds;
+}
+
+// What is told of the last step. A world is copied, and the step itself leads to all those before it.
+const shortOf = ({n, at, what, text, kind, key, meaning}) => ({n, at, what, text, kind, key, meaning});
 
 // Which part of the picture, besides its own, a step is seen at.
 function alsoAt(step) {
@@ -60,7 +47,7 @@ function alsoAt(step) {
 
 export class World {
   constructor() {
-    this.parts = Object.fromEntries(partNames.map((name) => [name, new PartState()]));
+    this.parts = Object.fromEntries(partNames.map((name) => [name, newPart()]));
     this.objects = new Map();
     this.kinds = {};
     this.statuses = {};
@@ -81,24 +68,15 @@ export class World {
   }
 
   copy() {
-    const copied = Object.assign(new World(), this);
-    copied.parts = Object.fromEntries(Object.entries(this.parts).map(([name, part]) => [name, part.copy()]));
-    copied.objects = new Map([...this.objects].map(([id, row]) => [id, {...row}]));
-    copied.kinds = {...this.kinds};
-    copied.depths = {...this.depths};
-    copied.statuses = {...this.statuses};
-    copied.later = new Map(this.later);
-    copied.busy = new Set(this.busy);
-    copied.open = new Set(this.open);
-    copied.reconciles = {...this.reconciles};
-    return copied;
+    return Object.assign(new World(), structuredClone(this));
   }
 
   apply(step) {
     this.time = Math.max(this.time, step.at);
-    this.last = step;
-    this.parts[step.part]?.add(step);
-    this.parts[alsoAt(step)]?.add(step);
+    this.last = shortOf(step);
+    for (const part of [this.parts[step.part], this.parts[alsoAt(step)]].filter(Boolean)) {
+      add(part, step);
+    }
     switch (step.part) {
       case 'queue':
         this.depths[step.kind] = step.depth ?? 0;
