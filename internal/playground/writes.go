@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"example.com/byhand/kit/testkit"
@@ -64,11 +65,12 @@ func (p *Playground) noteWrite(by, method, path string, code int, object map[str
 	p.tell("write", w)
 }
 
-// noteRefusal tells of a write that does not reach the server.
-func (p *Playground) noteRefusal(r *http.Request, code int) {
+// refuse answers a write in the server's place, and tells of it.
+func (p *Playground) refuse(w http.ResponseWriter, r *http.Request, why *apierrors.StatusError) {
 	p.writing.Lock()
 	defer p.writing.Unlock()
-	p.noteWrite(r.UserAgent(), r.Method, r.URL.Path, code, nil)
+	p.noteWrite(r.UserAgent(), r.Method, r.URL.Path, int(why.ErrStatus.Code), nil)
+	testkit.WriteError(w, why)
 }
 
 // noteWrites is the server, which tells of the writes that reach it.
