@@ -87,12 +87,8 @@ function putAll(root) {
 }
 
 const seen = new MutationObserver((changes) => {
-  for (const {type, target, attributeName, addedNodes} of changes) {
-    if (type === 'attributes') {
-      target.hasAttribute(attributeName) && put(target.getAttributeNode(attributeName));
-    } else {
-      (type === 'childList' ? addedNodes : [target]).forEach(putAll);
-    }
+  for (const {type, target, addedNodes} of changes) {
+    (type === 'childList' ? addedNodes : [target]).forEach(putAll);
   }
 });
 
