@@ -15,9 +15,6 @@ import (
 	"example.com/byhand/kit/testkit"
 )
 
-// watched are the resources whose watches can be cut.
-var watched = []string{"foos", "deployments", "projects"}
-
 // switches are what stays on until it is turned off.
 var switches = []string{"quota", "webhook", "lose", "hold", "slow", "busy"}
 
@@ -89,7 +86,7 @@ func (p *Playground) stop([]string) (string, error) {
 }
 
 func (p *Playground) cut() {
-	for _, resource := range watched {
+	for _, resource := range []string{"foos", "deployments", "projects"} {
 		p.api.CutWatches(resource)
 	}
 }

@@ -3,6 +3,7 @@
 // translate="no", is a name.
 
 import {byId, language} from '../../internal/page/static/dom.js';
+import {forgetOldest} from '../../internal/page/static/history.js';
 import texts from './zh.json';
 
 const known = new Map(Object.entries(JSON.parse(texts)));
@@ -46,11 +47,9 @@ function inChinese(text) {
     return text.replace(en, () => known.get(en) ?? en);
   }
   if (!found.has(en)) {
-    if (found.size > mostFound) {
-      found.clear();
-    }
     found.set(en, en); // A part of it that is all of it is not looked up again.
     found.set(en, look(en));
+    forgetOldest(found, mostFound);
   }
   return text.replace(en, () => found.get(en));
 }

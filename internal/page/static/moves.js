@@ -13,8 +13,6 @@ const headlines = {
   'stream refused': 'The server refuses a watch',
   'store added': 'New in memory',
   'store updated': 'Newer in memory',
-  'store deleted': 'Gone from memory',
-  'store tombstone': 'Gone, at a time that no watch saw',
   'store resync': 'The same again, to be looked at',
   'store relisted': 'The same again, in a new list',
   'queue added': 'Its key joins the queue',
@@ -27,8 +25,6 @@ const headlines = {
   'worker done': 'The worker gives the key back',
   'reconcile started': 'The reconcile begins',
   'reconcile ended': 'The reconcile has ended',
-  'reconcile failed': 'It did not work',
-  'request failed': 'No answer',
 };
 
 function headlineOf(step) {

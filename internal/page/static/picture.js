@@ -4,7 +4,7 @@
 
 import {count, counted, say} from './dom.js';
 import {captionOf, movesOf} from './moves.js';
-import {Scene} from './scene.js';
+import {fade, Scene} from './scene.js';
 import {Token} from './token.js';
 
 // As many objects as are seen travelling at a time; the others light the parts up.
@@ -19,8 +19,6 @@ const crowded = 5;
 const busy = 150;
 // How long words stand, at least.
 const least = 600;
-// How long a token takes to fade.
-const fade = 650;
 
 export class Picture {
   /** on: {part(id), object(subject)} */

@@ -4,8 +4,8 @@
 import {say, svg} from './dom.js';
 import {layouts, parts} from './parts.js';
 
-// How long a light takes to go out, in milliseconds.
-const fade = 650;
+/** How long a light takes to go out, or a token to fade, in milliseconds. */
+export const fade = 650;
 
 export class Scene {
   /** Draws the layout 'wide' or 'narrow' into root. choose(id) is called for a part. */

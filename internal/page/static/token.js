@@ -5,7 +5,6 @@ import {hash} from './kinds.js';
 
 export class Token {
   constructor(subject, choose) {
-    this.subject = subject;
     this.moves = [];
     this.current = null;
     this.arrived = 0;
