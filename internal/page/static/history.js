@@ -194,10 +194,10 @@ export class History {
     return step?.seq === seq ? step.n : -1;
   }
 
-  /** The number of the first kept step that is not before that time. */
-  firstSince(milliseconds) {
-    const i = this.steps.findIndex((step) => step.at >= milliseconds);
-    return i < 0 ? this.end : this.first + i;
+  /** The number of the first kept step of the last so many milliseconds. */
+  firstOfLast(milliseconds) {
+    const since = this.steps.at(-1)?.at - milliseconds;
+    return this.first + Math.max(0, this.steps.findIndex((step) => step.at >= since));
   }
 }
 

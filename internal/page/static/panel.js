@@ -23,6 +23,9 @@ kubectl delete foo example-foo
 kubectl patch project example-project \\
   --type=merge -p '{"spec":{"replicas":2}}'`;
 
+/** How a file is named, and a function in it: a page that has the files sets another. */
+export const files = {named: (file) => el('code', {}, file)};
+
 export class Panel {
   /** on: {seek(n), close(), attempt(step, show)} */
   constructor(root, history, on) {
@@ -121,7 +124,7 @@ export class Panel {
     const {last, places: seen} = world.parts[id];
     // The server's steps are those of other parts.
     const places = new Map([...partById[id].where.map((place) => [place.join(' '), place]), ...(id === 'server' ? [] : seen)]);
-    refill(this.places, [...places.keys()], () => [...places.values()].map(([file, name]) => el('li', {}, el('code', {}, file), name && el('span', {}, ` ${name}`))));
+    refill(this.places, [...places.keys()], () => [...places.values()].map(([file, name]) => el('li', {}, files.named(file, name), name && el('span', {}, ` ${name}`))));
     refill(this.recent, [last?.n], () => [el('li', {}, last ? [el('time', {}, clock(last.at)), ' ', last.text || last.what] : 'none yet')]);
   }
 
@@ -164,7 +167,7 @@ export class Panel {
       step.cause && el('p', {class: 'cause'}, 'because: ', this.causeOf(step)),
       step.request && wireForm(step),
       step.object && changes(step),
-      (step.file || step.took) && el('p', {class: 'place', translate: 'no'}, step.took ? `${took(step.took / 1e6)}  ` : '', step.file && el('code', {}, step.file), step.func ? ` ${step.func}` : ''),
+      (step.file || step.took) && el('p', {class: 'place', translate: 'no'}, step.took ? `${took(step.took / 1e6)}  ` : '', step.file && files.named(step.file, step.func), step.func ? ` ${step.func}` : ''),
     );
   }
 

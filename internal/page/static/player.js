@@ -62,8 +62,7 @@ export class Player {
 
   /** Replays what happened in the last so many milliseconds. */
   replay(milliseconds) {
-    const newest = this.history.at(this.history.end - 1);
-    this.seek(newest ? this.history.firstSince(newest.at - milliseconds) : this.history.end);
+    this.seek(this.history.firstOfLast(milliseconds));
     this.set('playing');
   }
 
